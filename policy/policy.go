@@ -1,0 +1,82 @@
+// Package policy decides what stays in a cache.
+//
+// Everything here is a pure state machine: no lock, clock, goroutine or I/O. Sequence number and time come in with each
+// call, so that the proxy and a simulation run the same code and name the same victims. The owner of an evictor (package
+// store in the proxy) serialises the calls.
+package policy
+
+// ID names one cached entry. An ID is never used twice: an answer that returns after its eviction is a new entry, so an
+// ID held by somebody else (a parent link, a topic's member list) is either alive or plainly dead.
+type ID uint64
+
+// TopicID names one topic. 0 is no topic.
+type TopicID uint64
+
+// Item describes one entry, a response or a KV block alike. Fields that a policy does not use may be left zero.
+type Item struct {
+	ID       ID
+	Topic    TopicID
+	Parent   ID      // the entry that this one depends on; 0 is none
+	Category uint32  // type and turn of the request (WA, papers 001 §5)
+	Size     int64   // bytes
+	Cost     float64 // what an answer costs to make again, e.g. tokens; 0 means 1
+	Offset   int     // position of a block in its prefix, or turn of a conversation
+	Prob     float64 // predicted probability that the conversation goes on (LPC)
+}
+
+// Tick is the two clocks that a policy is given with each call.
+type Tick struct {
+	Seq int64   // number of the request, in order of arrival, from 1
+	At  float64 // seconds, from any fixed start
+}
+
+// Evictor names the next victim. Insert of a resident ID and Hit or Remove of an unknown one are mistakes of the caller
+// and are ignored.
+type Evictor interface {
+	// Insert makes it resident. The new item may be the next victim: that is the policy's way to refuse it.
+	Insert(it Item, at Tick)
+	// Hit tells of a request that was answered by id.
+	Hit(id ID, at Tick)
+	// Remove forgets id, whether it was the victim or was purged.
+	Remove(id ID)
+	// Victim names the entry to remove next and changes nothing; false when nothing is resident.
+	Victim() (ID, bool)
+}
+
+// Arriver is an Evictor that wants to know of a miss when it arrives, before its answer is known or even comes.
+type Arriver interface {
+	Arrive(topic TopicID, at Tick)
+}
+
+// Linker is an Evictor that follows dependencies between entries.
+type Linker interface {
+	// Link records that child depends on parent, once: a child that has a living parent keeps it. It reports whether the
+	// link was made.
+	Link(child, parent ID) bool
+	// Importance is the structural importance of id (TSI in paper 002 §3.3), 0 for an unknown one.
+	Importance(id ID) float64
+}
+
+// EntryState is what a policy knows of one entry, in a form that a store can keep.
+type EntryState struct {
+	ID         ID
+	Parent     ID
+	Freq, Dep  float64
+	Born, Last int64 // Seq
+}
+
+// TopicState is what a policy knows of one topic.
+type TopicState struct {
+	ID   TopicID
+	LogW float64 // log2 of the prevalence at Last
+	Last int64   // Seq
+}
+
+// Persistent is an Evictor whose state survives a restart. Restoring is: Insert every item in the order of its Last,
+// then Import the states, entries and topics in any order.
+type Persistent interface {
+	ExportEntry(id ID) (EntryState, bool)
+	ExportTopic(id TopicID) (TopicState, bool)
+	ImportEntry(s EntryState)
+	ImportTopic(s TopicState)
+}
