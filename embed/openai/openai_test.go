@@ -1,0 +1,255 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"reprise/embed"
+	"reprise/embed/embedtest"
+)
+
+type row struct {
+	Index     int       `json:"index"`
+	Embedding []float32 `json:"embedding"`
+}
+
+type request struct {
+	Model      string
+	Input      []string
+	Dimensions *int
+	Encoding   string `json:"encoding_format"`
+}
+
+// lexical answers like a good server whose model is the built-in embedder, but with the rows in reverse and not of length 1.
+func lexical(req request) []row {
+	vectors, _ := embed.NewBuiltin().Embed(context.Background(), req.Input)
+	rows := make([]row, len(vectors))
+	for i, v := range vectors {
+		for k := range v {
+			v[k] *= 7
+		}
+		rows[i] = row{i, v}
+	}
+	slices.Reverse(rows)
+	return rows
+}
+
+// serve starts a server that answers every request with what answer returns.
+func serve(t *testing.T, answer func(request) []row) *httptest.Server {
+	return handle(t, func(w http.ResponseWriter, r *http.Request) {
+		var req request
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil || r.URL.Path != "/v1/embeddings" {
+			t.Errorf("request to %s: %v", r.URL.Path, err)
+		}
+		json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": answer(req)})
+	})
+}
+
+func handle(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// open leaves the timeout to the test: a loaded machine may need more than the default.
+func open(t *testing.T, s *httptest.Server, o Options) *Embedder {
+	t.Helper()
+	o.BaseURL, o.HTTPClient = s.URL+"/v1", s.Client()
+	if o.Model == "" {
+		o.Model = "m"
+	}
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
+	e, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestConformance(t *testing.T) {
+	e := open(t, serve(t, lexical), Options{})
+	if err := e.Dial(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	embedtest.Run(t, e)
+}
+
+func TestRequest(t *testing.T) {
+	var got []request
+	s := serve(t, func(r request) []row { got = append(got, r); return lexical(r) })
+	e := open(t, s, Options{Model: "nomic", Dimensions: 384, Batch: 2, Prefix: "query: ", MaxText: 10})
+	v, err := e.Embed(context.Background(), []string{"one", "", "two", "three", "far too long", "🍕"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent []string
+	for _, r := range got {
+		if r.Model != "nomic" || r.Encoding != "float" || r.Dimensions == nil || *r.Dimensions != 384 {
+			t.Errorf("request %+v", r)
+		}
+		sent = append(sent, strings.Join(r.Input, "+"))
+	}
+	if state, want := strings.Join(sent, " | "), "query: one+query: two | query: three+query: 🍕"; state != want {
+		t.Errorf("sent %q, want %q", state, want)
+	}
+	if v[1] != nil || v[4] != nil || v[0] == nil || v[5] == nil {
+		t.Error("a vector in the wrong place")
+	}
+}
+
+func TestFieldsLeftOut(t *testing.T) {
+	s := handle(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "dimensions") || r.Header.Get("Authorization") != "Bearer secret" {
+			t.Errorf("sent %s with %q", body, r.Header.Get("Authorization"))
+		}
+		io.WriteString(w, `{"data":[{"index":0,"embedding":[0,2]}]}`)
+	})
+	e := open(t, s, Options{Key: "secret"})
+	if err := e.Dial(context.Background()); err != nil || e.Dim() != 2 || e.Space() != `openai/m/2/""` {
+		t.Errorf("dim %d, space %s, %v", e.Dim(), e.Space(), err)
+	}
+}
+
+func TestWrongAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer string
+		want   error
+	}{
+		{"swapped", `{"data":[{"index":1,"embedding":[0,1]},{"index":0,"embedding":[1,0]}]}`, nil},
+		{"too few", `{"data":[{"index":0,"embedding":[1,0]}]}`, ErrAnswer},
+		{"too many", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1,0]},{"index":2,"embedding":[1,0]}]}`, ErrAnswer},
+		{"index twice", `{"data":[{"index":0,"embedding":[1,0]},{"index":0,"embedding":[1,0]}]}`, ErrAnswer},
+		{"index out of range", `{"data":[{"index":0,"embedding":[1,0]},{"index":2,"embedding":[1,0]}]}`, ErrAnswer},
+		{"index negative", `{"data":[{"index":0,"embedding":[1,0]},{"index":-1,"embedding":[1,0]}]}`, ErrAnswer},
+		{"one dimension more", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1,0,0]}]}`, ErrAnswer},
+		{"zero vector", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[0,0]}]}`, ErrAnswer},
+		{"no vector", `{"data":[{"index":0,"embedding":[1,0]},{"index":1}]}`, ErrAnswer},
+		{"NaN", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[NaN,0]}]}`, ErrServer},
+		{"beyond float32", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1e99,0]}]}`, ErrServer},
+		{"base64 unasked", `{"data":[{"index":0,"embedding":"AAAAAA=="},{"index":1,"embedding":"AAAAAA=="}]}`, ErrServer},
+		{"nothing", `{}`, ErrAnswer},
+		{"garbage", `<html>busy</html>`, ErrServer},
+		{"cut", `{"data":[{"index":0,"embe`, ErrServer},
+	} {
+		s := handle(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, c.answer) })
+		v, err := open(t, s, Options{Dimensions: 2}).Embed(context.Background(), []string{"a", "b"})
+		if !errors.Is(err, c.want) || (err != nil) != (v == nil) {
+			t.Errorf("%s: %v, %v", c.name, v, err)
+		}
+		if c.name == "swapped" && (v == nil || v[0][0] != 1 || v[1][1] != 1) {
+			t.Errorf("swapped rows: %v", v)
+		}
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+	}{
+		{429, `{"error":{"message":"slow down, you who asked about PRIVATE","type":"rate"}}`},
+		{400, `{"error":"no dimensions for PRIVATE"}`},
+		{503, `<html>PRIVATE</html>`},
+		{500, ``},
+	} {
+		s := handle(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status); io.WriteString(w, c.body) })
+		_, err := open(t, s, Options{Dimensions: 2}).Embed(context.Background(), []string{"a"})
+		if !errors.Is(err, ErrServer) || !strings.Contains(err.Error(), fmt.Sprint(c.status)) || strings.Contains(err.Error(), "PRIVATE") {
+			t.Errorf("%d: %v", c.status, err)
+		}
+	}
+}
+
+func TestSilentServer(t *testing.T) {
+	release := make(chan struct{})
+	s := handle(t, func(http.ResponseWriter, *http.Request) { <-release })
+	defer close(release)
+	_, err := open(t, s, Options{Dimensions: 2, Timeout: time.Millisecond}).Embed(context.Background(), []string{"a"})
+	if !errors.Is(err, ErrServer) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+func TestEndlessAnswer(t *testing.T) {
+	var sent atomic.Int64
+	s := handle(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"data":[{"index":0,"embedding":[1`)
+		for r.Context().Err() == nil {
+			n, err := io.WriteString(w, strings.Repeat(",1", 1<<15))
+			if sent.Add(int64(n)); err != nil {
+				return
+			}
+		}
+	})
+	_, err := open(t, s, Options{Dimensions: 2, Batch: 1}).Embed(context.Background(), []string{"a"})
+	if !errors.Is(err, ErrServer) {
+		t.Error(err)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	s := httptest.NewServer(nil)
+	e := open(t, s, Options{})
+	s.Close()
+	if err := e.Dial(context.Background()); !errors.Is(err, ErrServer) {
+		t.Errorf("dial: %v", err)
+	}
+	if _, err := e.Embed(context.Background(), []string{"a"}); !errors.Is(err, ErrUndialled) {
+		t.Errorf("embed: %v", err)
+	}
+}
+
+func TestDialChecks(t *testing.T) {
+	s := serve(t, lexical)
+	if err := open(t, s, Options{Dimensions: 256}).Dial(context.Background()); !errors.Is(err, ErrAnswer) {
+		t.Error(err)
+	}
+}
+
+func TestSpaces(t *testing.T) {
+	seen := map[string]bool{}
+	for _, o := range []Options{
+		{Model: "m", Dimensions: 2}, {Model: "n", Dimensions: 2}, {Model: "m", Dimensions: 3}, {Model: "m", Dimensions: 2, Prefix: "q: "},
+	} {
+		e, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[e.Space()] = true
+	}
+	if len(seen) != 4 {
+		t.Errorf("%d spaces: %v", len(seen), seen)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for field, o := range map[string]Options{
+		"":           {Model: "m"},
+		"Model":      {},
+		"BaseURL":    {Model: "m", BaseURL: "localhost:11434"},
+		"Dimensions": {Model: "m", Dimensions: -1},
+		"Batch":      {Model: "m", Batch: 5000},
+		"MaxText":    {Model: "m", MaxText: -1},
+		"Timeout":    {Model: "m", Timeout: -1},
+		"Thresholds": {Model: "m", Thresholds: embed.Thresholds{Hit: 0.8, Route: 0.8, Edge: 0.5}},
+	} {
+		err := o.Validate()
+		if (err == nil) != (field == "") || err != nil && (!errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), field)) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"reprise/embed"
+)
+
+// Options of New. Only Model is required.
+type Options struct {
+	// BaseURL ends where /embeddings follows. Default https://api.openai.com/v1.
+	BaseURL string
+	// Key is sent as a bearer token; empty sends none.
+	Key string
+	// Model is the name that the server knows.
+	Model string
+	// Dimensions is asked of the server when set. Leave it 0 for a model of fixed length: some servers refuse the field.
+	// The length is then learned by Dial.
+	Dimensions int
+	// Prefix is put in front of every text: e5, bge and nomic models want one. Both sides of a comparison get the same.
+	Prefix string
+	// MaxText is the longest text in bytes, prefix not counted; a longer one has a nil vector. Many servers cut a text to
+	// their model's window without a word, and texts that differ behind the cut would look the same. Default 2048, which
+	// is some 512 tokens of English and the window of most local models; set it to the window of yours.
+	MaxText int
+	// Batch is the most texts in one request. Default 32, the limit that TEI sets.
+	Batch int
+	// Timeout of one request. Default 300 ms: a cache that waits longer for a vector had better ask upstream.
+	Timeout time.Duration
+	// Thresholds of the model. The default suits no model exactly: Hit 0.95, Route 0.80, Edge 0.60.
+	Thresholds embed.Thresholds
+	// HTTPClient replaces the package's own, which keeps 16 idle connections.
+	HTTPClient *http.Client
+}
+
+// ErrOptions is wrapped by every error of Validate.
+var ErrOptions = errors.New("bad embedder options")
+
+// Validate reports the first field that cannot work, by its name.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	u, err := url.Parse(o.BaseURL)
+	switch t := o.Thresholds; {
+	case o.Model == "":
+		return fmt.Errorf("%w: Model is empty", ErrOptions)
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("%w: BaseURL is no http or https URL", ErrOptions)
+	case o.Dimensions < 0 || o.Dimensions > maxDim:
+		return fmt.Errorf("%w: Dimensions %d, want 0 to %d", ErrOptions, o.Dimensions, maxDim)
+	case o.Batch < 0 || o.Batch > 2048:
+		return fmt.Errorf("%w: Batch %d, want 1 to 2048", ErrOptions, o.Batch)
+	case o.MaxText < 0:
+		return fmt.Errorf("%w: MaxText %d is negative", ErrOptions, o.MaxText)
+	case o.Timeout < 0:
+		return fmt.Errorf("%w: Timeout %v is negative", ErrOptions, o.Timeout)
+	case !(0 < t.Edge && 0 < t.Route && t.Route < t.Hit && t.Edge < 1 && t.Hit <= 1):
+		return fmt.Errorf("%w: Thresholds %+v, want 0 < Route < Hit <= 1 and 0 < Edge < 1", ErrOptions, t)
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.BaseURL == "" {
+		o.BaseURL = "https://api.openai.com/v1"
+	}
+	if o.Batch == 0 {
+		o.Batch = 32
+	}
+	if o.MaxText == 0 {
+		o.MaxText = 2048
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 300 * time.Millisecond
+	}
+	if o.Thresholds == (embed.Thresholds{}) {
+		o.Thresholds = embed.Thresholds{Hit: 0.95, Route: 0.80, Edge: 0.60}
+	}
+	if o.HTTPClient == nil {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = 16
+		o.HTTPClient = &http.Client{Transport: transport}
+	}
+	return o
+}
