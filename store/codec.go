@@ -1,0 +1,240 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"time"
+
+	"reprise/policy"
+)
+
+// writing: the body of each kind, appended field by field. Numbers are varints, floats 8 bytes, strings and lists carry
+// their length.
+
+func putString[T ~string | ~[]byte](b []byte, s T) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func putFloat(b []byte, f float64) []byte {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+}
+
+func putTime(b []byte, t time.Time) []byte {
+	return binary.AppendUvarint(binary.AppendVarint(b, t.Unix()), uint64(t.Nanosecond()))
+}
+
+func encodeEntry(e *Entry) []byte {
+	b := make([]byte, 0, 256+len(e.Prompt)+len(e.Answer))
+	b = append(b, e.Key[:]...)
+	b = append(b, e.Scope[:]...)
+	b = append(b, e.Chain[:]...)
+	b = append(b, e.AnswerHash[:]...)
+	for _, s := range []string{e.Tenant, e.Namespace, e.Model, e.Endpoint, e.Prompt} {
+		b = putString(b, s)
+	}
+	b = putString(b, e.Answer)
+	for _, n := range []uint64{uint64(e.unpacked), uint64(e.Topic), uint64(e.Parent)} {
+		b = binary.AppendUvarint(b, n)
+	}
+	for _, n := range []int64{e.InputTokens, e.OutputTokens, int64(e.UpstreamTime)} {
+		b = binary.AppendVarint(b, n)
+	}
+	for _, t := range []time.Time{e.Created, e.Expires, e.StaleUntil} {
+		b = putTime(b, t)
+	}
+	return b
+}
+
+// spaceMark stands before every vector, so that one of another space is known even where the format record is lost.
+func spaceMark(space string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(space))
+	return h.Sum64()
+}
+
+func encodeVector(space string, v []float32) []byte {
+	b := make([]byte, 0, 8+4*len(v))
+	b = binary.LittleEndian.AppendUint64(b, spaceMark(space))
+	for _, f := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+	}
+	return b
+}
+
+func encodeAliases(keys []Key) []byte {
+	var b []byte
+	for _, k := range keys {
+		b = append(b, k[:]...)
+	}
+	return b
+}
+
+// entryState is what changes about an entry with each access. The policy's part is zero where the policy keeps none.
+type entryState struct {
+	last   int64
+	policy policy.EntryState
+}
+
+func encodeState(s entryState) []byte {
+	b := binary.AppendVarint(nil, s.last)
+	b = binary.AppendUvarint(b, uint64(s.policy.ID))
+	b = binary.AppendUvarint(b, uint64(s.policy.Parent))
+	b = putFloat(putFloat(b, s.policy.Freq), s.policy.Dep)
+	return binary.AppendVarint(binary.AppendVarint(b, s.policy.Born), s.policy.Last)
+}
+
+func encodeTopic(s policy.TopicState) []byte {
+	return binary.AppendVarint(putFloat(nil, s.LogW), s.Last)
+}
+
+// counters are the numbers that go on after a restart.
+type counters struct {
+	seq      int64
+	at       float64
+	nextID   policy.ID
+	maxTopic policy.TopicID
+}
+
+func encodeCounters(c counters) []byte {
+	b := putFloat(binary.AppendVarint(nil, c.seq), c.at)
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.nextID)), uint64(c.maxTopic))
+}
+
+// reader takes a body apart. After the first error everything is zero; done tells of it, and of bytes left over.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) take(n uint64) []byte {
+	if r.bad || n > uint64(len(r.b)) {
+		r.bad = true
+		return nil
+	}
+	p := r.b[:n]
+	r.b = r.b[n:]
+	return p
+}
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if r.bad || n <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) varint() int64 {
+	v, n := binary.Varint(r.b)
+	if r.bad || n <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) float() float64 {
+	p := r.take(8)
+	if p == nil {
+		return 0
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(p))
+}
+
+// number is a float that arithmetic may be done with.
+func (r *reader) number() float64 {
+	f := r.float()
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		r.bad = true
+		return 0
+	}
+	return f
+}
+
+func (r *reader) string() string { return string(r.take(r.uvarint())) }
+func (r *reader) bytes() []byte  { return append([]byte(nil), r.take(r.uvarint())...) }
+
+func (r *reader) digest() (d [32]byte) {
+	copy(d[:], r.take(32))
+	return d
+}
+
+func (r *reader) time() time.Time {
+	sec, nsec := r.varint(), r.uvarint()
+	if r.bad || nsec >= 1e9 {
+		r.bad = true
+		return time.Time{}
+	}
+	return time.Unix(sec, int64(nsec))
+}
+
+func (r *reader) done(what string) error {
+	if r.bad || len(r.b) > 0 {
+		return fmt.Errorf("read %s: %w", what, ErrDamaged)
+	}
+	return nil
+}
+
+func decodeEntry(id uint64, body []byte) (Entry, error) {
+	r := reader{b: body}
+	e := Entry{ID: policy.ID(id)}
+	e.Key, e.Scope, e.Chain, e.AnswerHash = r.digest(), r.digest(), r.digest(), r.digest()
+	e.Tenant, e.Namespace, e.Model, e.Endpoint = r.string(), r.string(), r.string(), r.string()
+	e.Prompt, e.Answer = r.string(), r.bytes()
+	unpacked := r.uvarint()
+	r.bad = r.bad || unpacked > maxUnpacked
+	e.unpacked = int(unpacked)
+	e.Topic, e.Parent = policy.TopicID(r.uvarint()), policy.ID(r.uvarint())
+	e.InputTokens, e.OutputTokens, e.UpstreamTime = r.varint(), r.varint(), time.Duration(r.varint())
+	e.Created, e.Expires, e.StaleUntil = r.time(), r.time(), r.time()
+	return e, r.done("entry")
+}
+
+func decodeVector(space string, body []byte) ([]float32, error) {
+	if len(body) < 12 || len(body)%4 != 0 {
+		return nil, fmt.Errorf("read vector: %w", ErrDamaged)
+	}
+	if binary.LittleEndian.Uint64(body) != spaceMark(space) {
+		return nil, fmt.Errorf("read vector: %w", ErrSpace)
+	}
+	v := make([]float32, len(body)/4-2)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(body[8+4*i:]))
+	}
+	return v, nil
+}
+
+func decodeAliases(body []byte) ([]Key, error) {
+	r := reader{b: body}
+	var keys []Key
+	for len(r.b) > 0 && !r.bad {
+		keys = append(keys, r.digest())
+	}
+	return keys, r.done("aliases")
+}
+
+func decodeState(body []byte) (entryState, error) {
+	r := reader{b: body}
+	s := entryState{last: r.varint()}
+	s.policy.ID, s.policy.Parent = policy.ID(r.uvarint()), policy.ID(r.uvarint())
+	s.policy.Freq, s.policy.Dep = r.number(), r.number()
+	s.policy.Born, s.policy.Last = r.varint(), r.varint()
+	return s, r.done("state")
+}
+
+func decodeTopic(id uint64, body []byte) (policy.TopicState, error) {
+	r := reader{b: body}
+	s := policy.TopicState{ID: policy.TopicID(id), LogW: r.number(), Last: r.varint()}
+	return s, r.done("topic")
+}
+
+func decodeCounters(body []byte) (counters, error) {
+	r := reader{b: body}
+	c := counters{seq: r.varint(), at: r.number(), nextID: policy.ID(r.uvarint()), maxTopic: policy.TopicID(r.uvarint())}
+	return c, r.done("counters")
+}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/policy"
+)
+
+// Key is the SHA-256 of a canonical request: equal keys are the same request.
+type Key [32]byte
+
+// Scope is the digest of everything that two requests must have equal to share an answer.
+type Scope [32]byte
+
+// Entry is one stored answer. A caller fills it for Put and reads it afterwards; once stored it never changes, and the
+// slices of one that the store returned belong to the store.
+type Entry struct {
+	ID    policy.ID // given by Put
+	Key   Key
+	Scope Scope
+	Chain [32]byte // digest of the resolved conversation before the prompt
+
+	// For listing and purging. Tenant is a digest, never a credential.
+	Tenant, Namespace, Model, Endpoint string
+
+	Prompt string
+	// Vector is the prompt's, nil for an entry that is exact only. The store hands it on to the backing and keeps no
+	// copy: it is nil in every entry returned, but for those of Restored.
+	Vector []float32
+	Topic  policy.TopicID
+	Parent policy.ID // as known at Put; later findings are the policy's
+
+	// Answer is an encoded recording; read it with Recording, because the store may have packed it.
+	Answer     []byte
+	unpacked   int      // length of the recording when Answer is packed, else 0
+	AnswerHash [32]byte // of the answer's text: a later conversation that quotes it finds this entry
+
+	InputTokens, OutputTokens int64
+	UpstreamTime              time.Duration
+
+	// Created is when the answer came, Expires until when it may be served as fresh, StaleUntil until when it may be
+	// served instead of an error; a zero StaleUntil is Expires, a zero Expires is never.
+	Created, Expires, StaleUntil time.Time
+}
+
+// entryOverhead is what an entry costs in memory beside its texts and vector: the struct, its places in the maps of the
+// store, and the policy's books. BenchmarkMemory measures it.
+const entryOverhead = 768
+
+// Footprint is what the entry takes of a capacity in bytes: the answer as kept, the prompt, dim numbers of a vector, and
+// a fixed sum for the books.
+func (e *Entry) Footprint(dim int) int64 {
+	return entryOverhead + int64(len(e.Answer)+len(e.Prompt)+4*dim)
+}
+
+// Fresh reports whether the entry may be served as it is.
+func (e *Entry) Fresh(now time.Time) bool { return e.Expires.IsZero() || now.Before(e.Expires) }
+
+// Usable reports whether the entry may be served at all, be it in place of an error.
+func (e *Entry) Usable(now time.Time) bool { return e.Fresh(now) || now.Before(e.StaleUntil) }
+
+// Recording returns the encoded recording; the caller must not change it. It unpacks large ones, some 1 ms per MiB.
+func (e *Entry) Recording() ([]byte, error) {
+	if e.unpacked == 0 {
+		return e.Answer, nil
+	}
+	return unpack(e.Answer, e.unpacked)
+}
+
+// own returns a copy that shares no memory with the request it came from: a prompt that is a piece of a body would keep
+// the whole body alive.
+func (e *Entry) own() Entry {
+	c := *e
+	c.Vector = nil
+	c.Prompt = strings.Clone(e.Prompt)
+	if c.unpacked == 0 {
+		c.Answer, c.unpacked = pack(e.Answer)
+	}
+	if cap(c.Answer) > len(c.Answer)+len(c.Answer)/8 {
+		c.Answer = slices.Clone(c.Answer)
+	}
+	return c
+}
+
+// item is what the policy is told of the entry.
+func (e *Entry) item(dim int) policy.Item {
+	return policy.Item{
+		ID: e.ID, Topic: e.Topic, Parent: e.Parent,
+		Size: e.Footprint(dim), Cost: float64(e.InputTokens + e.OutputTokens),
+	}
+}

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// packAbove is the size from which an answer is worth the time of packing. A typical chat answer stays below it and is
+// served without any work.
+const packAbove = 4 << 10
+
+// maxUnpacked bounds what a packed answer may claim to become.
+const maxUnpacked = 1 << 30
+
+// ErrPacked is an answer that cannot be unpacked.
+var ErrPacked = errors.New("packed answer is damaged")
+
+var packers = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err) // the options above are constants
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		panic(err)
+	}
+	return enc, dec
+})
+
+// pack returns b and 0, or b compressed and its former length where that is shorter.
+func pack(b []byte) ([]byte, int) {
+	if len(b) <= packAbove || len(b) > maxUnpacked {
+		return b, 0
+	}
+	enc, _ := packers()
+	if p := enc.EncodeAll(b, nil); len(p) < len(b) {
+		return p, len(b)
+	}
+	return b, 0
+}
+
+// unpack undoes pack. It never allocates more than n bytes for the result, whatever the frame claims.
+func unpack(p []byte, n int) ([]byte, error) {
+	_, dec := packers()
+	b, err := dec.DecodeAll(p, make([]byte, 0, n))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPacked, err)
+	}
+	if len(b) != n {
+		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrPacked, len(b), n)
+	}
+	return b, nil
+}
