@@ -1,0 +1,159 @@
+package topics
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"reprise/embed"
+)
+
+const benchEntries = 10_000
+
+// BenchmarkSearchClusters searches 10,000 entries of made-up clusters in one scope; hits are near a stored vector, misses
+// have a topic but no answer.
+func BenchmarkSearchClusters(b *testing.B) {
+	rng := rand.New(rand.NewSource(1))
+	centres := unitVectors(rng, benchEntries/10, 384)
+	stored, misses := make([][]float32, benchEntries), make([][]float32, 256)
+	for i := range stored {
+		stored[i] = near(rng, centres[i%len(centres)], 0.8)
+	}
+	for i := range misses {
+		misses[i] = near(rng, centres[i%len(centres)], 0.8)
+	}
+	benchSearch(b, stored, misses, Options{Dim: 384, Hit: 0.97, Route: 0.65, Edge: 0.45})
+}
+
+// BenchmarkSearchText does the same with questions that people asked: $REPRISE_DATA names a folder of *.jsonl.gz files with a
+// field text.
+func BenchmarkSearchText(b *testing.B) {
+	texts := realTexts(b)
+	if len(texts) < benchEntries+256 {
+		b.Skipf("only %d texts", len(texts))
+	}
+	builtin := embed.NewBuiltin()
+	vectors, err := builtin.Embed(context.Background(), texts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	gates := builtin.Thresholds()
+	o := Options{Dim: builtin.Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge}
+	benchSearch(b, vectors[:benchEntries], vectors[benchEntries:benchEntries+256], o)
+}
+
+func benchSearch(b *testing.B, stored, misses [][]float32, o Options) {
+	t, err := New(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer t.Close()
+	hits := fill(b, t, stored)
+	for name, queries := range map[string][][]float32{"hit": hits[:256], "miss": misses} {
+		b.Run(name, func(b *testing.B) {
+			found := 0
+			for i := 0; b.Loop(); i++ {
+				found += len(t.Search(Query{Vector: queries[i%len(queries)]}).Matches)
+			}
+			b.ReportMetric(float64(t.Stats().Topics), "topics")
+			b.ReportMetric(float64(found)/float64(b.N), "matches/op")
+		})
+	}
+}
+
+// fill plays vectors as requests, each answered or added, and returns a query near every entry.
+func fill(b *testing.B, t *Topics, vectors [][]float32) (queries [][]float32) {
+	rng := rand.New(rand.NewSource(2))
+	for i, v := range vectors {
+		if v == nil {
+			continue
+		}
+		r := t.Search(Query{Vector: v})
+		if len(r.Matches) > 0 {
+			continue
+		}
+		if _, err := t.Add(Member{ID: EntryID(i + 1), Vector: v, Topic: r.Topic, Seq: int64(i)}); err != nil {
+			b.Fatal(err)
+		}
+		queries = append(queries, near(rng, v, 0.985))
+	}
+	rng.Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
+	return queries
+}
+
+func realTexts(b *testing.B) (texts []string) {
+	dir := os.Getenv("REPRISE_DATA")
+	if dir == "" {
+		b.Skip("REPRISE_DATA is not set")
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	for _, name := range files {
+		texts = append(texts, readTexts(b, name)...)
+	}
+	rand.New(rand.NewSource(3)).Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
+	return texts
+}
+
+func readTexts(b *testing.B, name string) (texts []string) {
+	f, err := os.Open(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := bufio.NewScanner(z)
+	for lines.Scan() {
+		var record struct{ Text string }
+		if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
+			b.Fatal(err)
+		}
+		texts = append(texts, record.Text)
+	}
+	return texts
+}
+
+// BenchmarkFlat compares the banded SIMD scan with a plain loop over the same vectors: at once for the ratio.
+func BenchmarkFlat(b *testing.B) {
+	rng := rand.New(rand.NewSource(1))
+	vectors := unitVectors(rng, benchEntries, 384)
+	flat, q := NewFlat(384), unitVectors(rng, 1, 384)[0]
+	for i, v := range vectors {
+		if err := flat.Upsert(uint64(i), v); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var hits []Hit
+	var scan, plain time.Duration
+	for b.Loop() {
+		start := time.Now()
+		hits = flat.Search(q, 8, hits)
+		middle := time.Now()
+		plainBest(vectors, q)
+		scan, plain = scan+middle.Sub(start), plain+time.Since(middle)
+	}
+	b.ReportMetric(float64(scan.Microseconds())/float64(b.N), "µs/search")
+	b.ReportMetric(float64(plain)/float64(scan), "times-plain-loop")
+}
+
+func plainBest(vectors [][]float32, q []float32) (at int) {
+	top := float32(never)
+	for i, v := range vectors {
+		var sum float32
+		for j, x := range v {
+			sum += x * q[j]
+		}
+		if sum > top {
+			top, at = sum, i
+		}
+	}
+	return at
+}

@@ -1,0 +1,80 @@
+package topics
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrOptions is wrapped by every error of New.
+var ErrOptions = errors.New("bad options")
+
+// Kind says which Index finds the anchors of a scope.
+type Kind string
+
+const (
+	// KindAuto is Flat, and above some 20,000 anchors (5,000 of more than 512 dimensions) a Graph that proves itself.
+	KindAuto Kind = "auto"
+	// KindFlat is Flat at any size.
+	KindFlat Kind = "flat"
+	// KindGraph tries a Graph from 1,000 anchors on. It forces the attempt, not the result.
+	KindGraph Kind = "graph"
+)
+
+// Options are the settings of Topics. Zero means the default where one is named; the gates and Dim have none.
+type Options struct {
+	// Dim is the length of every vector, at least 2.
+	Dim int
+	// Hit, Route and Edge are cosine gates in (0, 1]: an answer is shared from Hit on, a request belongs to a topic from
+	// Route to its anchor on, and may depend on an earlier request from Edge on. Hit must be above Route.
+	Hit, Route, Edge float64
+	// Shortlist is the number of nearest anchors whose topics are searched; default 8.
+	Shortlist int
+	// Lookback is the number of accesses of a scope among which a parent is looked for; default 64.
+	Lookback int
+	// WholeScan is the number of entries with equal earlier turns up to which a query is compared with every one of them,
+	// whatever their topics; default 50,000.
+	WholeScan int
+	// Index finds anchors; default KindAuto.
+	Index Kind
+	// PaperAnchors moves an anchor only when a member with a higher importance joins, which is how paper 002, Alg. 5, is
+	// printed (D10). Otherwise an anchor also moves when a member's importance has grown beyond twice its own.
+	PaperAnchors bool
+	// Seed of what a Graph draws at random.
+	Seed int64
+}
+
+// withDefaults returns o with every default filled in, or what is wrong with it.
+func (o Options) withDefaults() (Options, error) {
+	for _, d := range []struct {
+		field *int
+		value int
+	}{{&o.Shortlist, 8}, {&o.Lookback, 64}, {&o.WholeScan, 50_000}} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if o.Index == "" {
+		o.Index = KindAuto
+	}
+	return o, o.validate()
+}
+
+func (o Options) validate() error {
+	for name, gate := range map[string]float64{"Hit": o.Hit, "Route": o.Route, "Edge": o.Edge} {
+		if !(gate > 0 && gate <= 1) {
+			return fmt.Errorf("%w: %s = %v, want a cosine above 0 and up to 1", ErrOptions, name, gate)
+		}
+	}
+	switch {
+	case o.Dim < 2:
+		return fmt.Errorf("%w: Dim = %d, want at least 2", ErrOptions, o.Dim)
+	case o.Hit <= o.Route:
+		return fmt.Errorf("%w: Hit = %v, want above Route = %v, or every topic has one member", ErrOptions, o.Hit, o.Route)
+	case o.Shortlist < 1 || o.Lookback < 1 || o.WholeScan < 1:
+		return fmt.Errorf("%w: Shortlist, Lookback and WholeScan = %d, %d, %d, want at least 1",
+			ErrOptions, o.Shortlist, o.Lookback, o.WholeScan)
+	case o.Index != KindAuto && o.Index != KindFlat && o.Index != KindGraph:
+		return fmt.Errorf("%w: Index = %q, want auto, flat or graph", ErrOptions, o.Index)
+	}
+	return nil
+}

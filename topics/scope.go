@@ -1,0 +1,204 @@
+package topics
+
+import (
+	"context"
+	"sync"
+)
+
+// scope is everything known of one scope. Every vector is stored once: with the anchors if its entry is one, else with the
+// rest.
+type scope struct {
+	id      ScopeID
+	options *Options
+
+	mu      sync.RWMutex // protects what follows and every entry, topic and chain of the scope
+	freed   bool         // out of Topics' map, for good
+	size    int
+	topics  map[TopicID]*topic
+	chains  map[ChainID]*chain
+	anchors *Flat    // the vector of each topic's anchor, by TopicID
+	index   Index    // finds anchors: anchors itself, or a Graph above it
+	rest    slab     // the other vectors
+	owners  []*entry // whose they are, by row of rest
+	stale   []*topic // topics that lost their anchor
+	recent  recent
+}
+
+// topic is a cluster of entries. It has at least one member while it is in its scope's map.
+type topic struct {
+	id      TopicID
+	scope   *scope
+	anchor  *entry // nil: stale
+	members []*entry
+}
+
+// chain is the set of entries under the same earlier turns.
+type chain struct {
+	id      ChainID
+	members []*entry
+}
+
+// entry is one member. id, topic, chain and born never change.
+type entry struct {
+	id         EntryID
+	topic      *topic
+	chain      *chain
+	parent     EntryID
+	importance float64
+	born, last int64
+	row        int32 // in scope.rest; of no meaning for an anchor
+	inTopic    int32 // place in topic.members
+	inChain    int32 // place in chain.members
+	attempts   int8  // searches for a parent that found none
+	gone       bool
+}
+
+func newScope(ctx context.Context, id ScopeID, o *Options) *scope {
+	s := &scope{
+		id: id, options: o,
+		topics: make(map[TopicID]*topic), chains: make(map[ChainID]*chain),
+		anchors: NewFlat(o.Dim), rest: newSlab(o.Dim),
+	}
+	s.index = s.anchors
+	return s
+}
+
+// insertLocked adds m, whose vector is good and whose id is new, to its topic (Alg. 5, OnInsert).
+func (s *scope) insertLocked(m Member) *entry {
+	e := &entry{
+		id: m.ID, topic: s.topicLocked(m.Topic), chain: s.chainLocked(m.Chain),
+		parent: m.Parent, importance: m.Importance, born: m.Seq, last: max(m.Seq, m.Last),
+	}
+	if e.importance == 0 {
+		e.importance = 1
+	}
+	e.inTopic, e.inChain = int32(len(e.topic.members)), int32(len(e.chain.members))
+	e.topic.members, e.chain.members = append(e.topic.members, e), append(e.chain.members, e)
+	s.size++
+	s.keepLocked(e, m.Vector)
+	if first := len(e.topic.members) == 1; first || m.Anchor || e.outweighsAnchor(1) {
+		s.anchorLocked(e)
+	}
+	s.recent.push(e, s.options.Lookback)
+	return e
+}
+
+// removeLocked takes e out of everything (Alg. 5, OnEvict). A topic without an anchor waits for refreshLocked.
+func (s *scope) removeLocked(e *entry) {
+	e.gone = true
+	s.size--
+	t := e.topic
+	anchorLeft := t.anchor == e
+	if anchorLeft {
+		t.anchor = nil
+		s.index.Delete(uint64(t.id))
+	} else {
+		s.dropLocked(e.row)
+	}
+	if t.members = cut(t.members, e.inTopic, func(e *entry, at int32) { e.inTopic = at }); len(t.members) == 0 {
+		delete(s.topics, t.id)
+	} else if anchorLeft {
+		s.stale = append(s.stale, t)
+	}
+	c := e.chain
+	if c.members = cut(c.members, e.inChain, func(e *entry, at int32) { e.inChain = at }); len(c.members) == 0 {
+		delete(s.chains, c.id)
+	}
+}
+
+// refreshLocked gives every topic without an anchor its most important member (Alg. 5, Refresh).
+func (s *scope) refreshLocked() {
+	for _, t := range s.stale {
+		if t.anchor == nil && len(t.members) > 0 {
+			s.anchorLocked(t.heaviest())
+		}
+	}
+	s.stale = nil
+}
+
+// weighLocked sets the importance of e and moves the anchor to it if it has clearly outgrown the present one (D10).
+func (s *scope) weighLocked(e *entry, importance float64) {
+	e.importance = importance
+	if !s.options.PaperAnchors && e.outweighsAnchor(2) {
+		s.anchorLocked(e)
+	}
+}
+
+// outweighsAnchor reports whether e is more than factor times as important as another anchor. Of a stale topic it is false:
+// a refresh picks the best of all members.
+func (e *entry) outweighsAnchor(factor float64) bool {
+	a := e.topic.anchor
+	return a != nil && a != e && e.importance > factor*a.importance
+}
+
+// heaviest is the member with the highest importance; ties go to the latest access, then to the lower id.
+func (t *topic) heaviest() *entry {
+	top := t.members[0]
+	for _, e := range t.members[1:] {
+		switch {
+		case e.importance != top.importance:
+			if e.importance > top.importance {
+				top = e
+			}
+		case e.last > top.last || e.last == top.last && e.id < top.id:
+			top = e
+		}
+	}
+	return top
+}
+
+// anchorLocked makes e, a member that is not the anchor, the anchor of its topic: two vectors change places.
+func (s *scope) anchorLocked(e *entry) {
+	t := e.topic
+	vector := s.rest.vector(int(e.row), nil)
+	s.dropLocked(e.row)
+	if old := t.anchor; old != nil {
+		v, _ := s.anchors.vector(uint64(t.id), nil)
+		s.keepLocked(old, v)
+	}
+	t.anchor = e
+	_ = s.index.Upsert(uint64(t.id), vector) // cannot fail: the vector was checked when it came
+}
+
+// keepLocked stores the vector of e, which is no anchor, with the rest.
+func (s *scope) keepLocked(e *entry, v []float32) {
+	e.row = int32(len(s.owners))
+	s.owners = append(s.owners, e)
+	s.rest.add(v)
+}
+
+// dropLocked removes a row of the rest; the last one takes its place.
+func (s *scope) dropLocked(row int32) {
+	s.rest.remove(int(row))
+	s.owners = cut(s.owners, row, func(e *entry, at int32) { e.row = at })
+}
+
+func (s *scope) topicLocked(id TopicID) *topic {
+	if s.topics[id] == nil {
+		s.topics[id] = &topic{id: id, scope: s}
+	}
+	return s.topics[id]
+}
+
+func (s *scope) chainLocked(id ChainID) *chain {
+	if s.chains[id] == nil {
+		s.chains[id] = &chain{id: id}
+	}
+	return s.chains[id]
+}
+
+// close ends what the index runs in the background.
+func (s *scope) close() {
+	if c, ok := s.index.(interface{ Close() }); ok {
+		c.Close()
+	}
+}
+
+// cut removes list[at]; the last element takes its place and is told so.
+func cut(list []*entry, at int32, moved func(e *entry, at int32)) []*entry {
+	last := len(list) - 1
+	list[at] = list[last]
+	moved(list[at], at)
+	list[last] = nil
+	return list[:last]
+}

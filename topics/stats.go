@@ -1,0 +1,118 @@
+package topics
+
+import (
+	"cmp"
+	"slices"
+)
+
+// IndexStatus says which index serves and why.
+type IndexStatus struct {
+	Backend  string  // "flat" or "graph"
+	Why      string  // in words
+	Recall   float64 // of the last self-check of a graph, 0 before the first
+	Rebuilds int     // graphs built, whether they were published or not
+	Faults   int     // panics of the library, each answered by a flat scan
+}
+
+// Status implements the seam that Stats reads.
+func (f *Flat) Status() IndexStatus { return IndexStatus{Backend: "flat", Why: "exact scan"} }
+
+// ScopeStats counts what one scope holds.
+type ScopeStats struct {
+	Scope           ScopeID
+	Topics, Entries int
+	Index           IndexStatus
+}
+
+// Stats counts what a Topics holds.
+type Stats struct {
+	Topics, Entries int
+	Scopes          []ScopeStats // the largest first
+}
+
+// Stats counts entries and topics. It costs O(scopes).
+func (t *Topics) Stats() (all Stats) {
+	for _, s := range t.allScopes() {
+		one := s.stats()
+		all.Topics += one.Topics
+		all.Entries += one.Entries
+		all.Scopes = append(all.Scopes, one)
+	}
+	slices.SortFunc(all.Scopes, func(a, b ScopeStats) int {
+		return cmp.Or(cmp.Compare(b.Entries, a.Entries), slices.Compare(a.Scope[:], b.Scope[:]))
+	})
+	return all
+}
+
+func (s *scope) stats() ScopeStats {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	one := ScopeStats{Scope: s.id, Topics: len(s.topics), Entries: s.size}
+	if i, ok := s.index.(interface{ Status() IndexStatus }); ok {
+		one.Index = i.Status()
+	}
+	return one
+}
+
+// TopicInfo describes one topic.
+type TopicInfo struct {
+	ID     TopicID
+	Scope  ScopeID
+	Size   int
+	Anchor EntryID // 0: it left, and the next search of the scope picks another
+}
+
+// List returns up to limit topics with an id above after, by id: pass the last id of a page to get the next. It costs
+// O(topics).
+func (t *Topics) List(after TopicID, limit int) []TopicInfo {
+	var page []TopicInfo
+	for _, s := range t.allScopes() {
+		page = s.list(after, page)
+	}
+	slices.SortFunc(page, func(a, b TopicInfo) int { return cmp.Compare(a.ID, b.ID) })
+	return page[:min(limit, len(page))]
+}
+
+func (s *scope) list(after TopicID, page []TopicInfo) []TopicInfo {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, topic := range s.topics {
+		if topic.id > after {
+			page = append(page, topic.info())
+		}
+	}
+	return page
+}
+
+func (t *topic) info() TopicInfo {
+	i := TopicInfo{ID: t.id, Scope: t.scope.id, Size: len(t.members)}
+	if t.anchor != nil {
+		i.Anchor = t.anchor.id
+	}
+	return i
+}
+
+// Topic describes one topic, with its members by id; false where there is none. It costs O(scopes).
+func (t *Topics) Topic(id TopicID) (TopicInfo, []EntryID, bool) {
+	for _, s := range t.allScopes() {
+		if info, members, ok := s.describe(id); ok {
+			return info, members, true
+		}
+	}
+	return TopicInfo{}, nil, false
+}
+
+func (s *scope) describe(id TopicID) (TopicInfo, []EntryID, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	topic := s.topics[id]
+	if topic == nil {
+		return TopicInfo{}, nil, false
+	}
+	members := make([]EntryID, len(topic.members))
+	for i, e := range topic.members {
+		members[i] = e.id
+	}
+	slices.Sort(members)
+	return topic.info(), members, true
+}
