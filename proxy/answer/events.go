@@ -1,0 +1,198 @@
+package answer
+
+import (
+	"bytes"
+	"errors"
+)
+
+// DefaultMaxEvent bounds one event of a stream, in bytes. A Responses stream repeats the whole answer in one event.
+const DefaultMaxEvent = 8 << 20
+
+// ErrEventTooLarge tells of an event that outgrew the reader's bound.
+var ErrEventTooLarge = errors.New("event of a stream is too large")
+
+// Event is one block of an event stream, up to and including the empty line that ends it.
+type Event struct {
+	// Name is the value of the event field, empty where there is none.
+	Name string
+	// Data is the data lines joined by a line feed, without the last. It is nil where the block has no data line (comments,
+	// keep-alives): such a block is no event and is given out only so that every byte of the stream is in some Raw.
+	Data []byte
+	// Raw is the exact bytes of the block, comments and terminator included.
+	Raw []byte
+
+	at int // where Data begins inside Raw; -1 where it was joined from several lines
+}
+
+// Events reads an event stream that arrives in pieces of any size. Lines end in LF, CRLF or CR (WHATWG HTML §9.2.6), a
+// byte order mark may come first, comments and unknown fields are skipped, id and retry have no meaning here. What
+// follows the last empty line is not an event, however complete it looks.
+//
+// The zero value is ready and bounds an event to [DefaultMaxEvent]. Next returns events that alias the reader's buffer:
+// they are valid until the next Feed.
+type Events struct {
+	max   int
+	buf   []byte
+	start int // of the block being read
+	line  int // start of the line being read
+	pos   int // next byte to look at
+
+	begun  bool // the byte order mark has been looked for
+	loneCR bool // a CR without LF was seen: from then on a CR ends its line at once
+	skipLF bool // the last line ended in such a CR; an LF that follows is part of that end
+
+	name   string // of the block being read
+	lines  int    // data lines of it
+	at, n  int    // where the first lies in it
+	joined []byte // all of them, once there are two
+	err    error
+}
+
+// NewEvents returns a reader that bounds one event to max bytes.
+func NewEvents(max int) *Events { return &Events{max: max} }
+
+// eventsOf reads the events of a whole stream without copying it: offsets into Raw and body agree.
+func eventsOf(body []byte) *Events { return &Events{max: len(body) + 1, buf: body} }
+
+// Feed adds the next bytes of the stream, which are copied. All complete events should have been taken by Next before.
+func (e *Events) Feed(p []byte) {
+	if e.start > 0 {
+		e.buf = append(e.buf[:0], e.buf[e.start:]...)
+		e.line -= e.start
+		e.pos -= e.start
+		e.start = 0
+	}
+	e.buf = append(e.buf, p...)
+}
+
+// Next returns the next complete block; false when more bytes are needed or the stream has failed.
+func (e *Events) Next() (Event, bool) {
+	for e.err == nil {
+		end, ok := e.endLine()
+		if !ok {
+			break
+		}
+		line, at := e.buf[e.line:end], e.line
+		e.line = e.pos
+		if len(line) == 0 {
+			return e.dispatch()
+		}
+		e.field(line, at-e.start)
+	}
+	if len(e.buf)-e.start > e.limit() {
+		e.err = ErrEventTooLarge
+	}
+	return Event{}, false
+}
+
+// Err is ErrEventTooLarge once an event was too large, nil before. A failed reader yields no more events.
+func (e *Events) Err() error { return e.err }
+
+// Rest returns the bytes after the last block that Next returned.
+func (e *Events) Rest() []byte { return e.buf[e.start:] }
+
+func (e *Events) limit() int {
+	if e.max > 0 {
+		return e.max
+	}
+	return DefaultMaxEvent
+}
+
+// endLine finds the end of the current line and moves pos behind its terminator; false when more bytes are needed.
+func (e *Events) endLine() (end int, ok bool) {
+	if !e.begin() {
+		return 0, false
+	}
+	for ; e.pos < len(e.buf); e.pos++ {
+		switch e.buf[e.pos] {
+		case '\n':
+			if e.skipLF && e.pos == e.line {
+				e.line++
+				e.skipLF = false
+				continue
+			}
+			return e.endAt(1, false)
+		case '\r':
+			if e.loneCR {
+				return e.endAt(1, true)
+			}
+			if e.pos+1 == len(e.buf) {
+				return 0, false // an LF may follow
+			}
+			if e.buf[e.pos+1] == '\n' {
+				return e.endAt(2, false)
+			}
+			e.loneCR = true
+			return e.endAt(1, true)
+		}
+	}
+	return 0, false
+}
+
+func (e *Events) endAt(n int, skipLF bool) (int, bool) {
+	end := e.pos
+	e.pos += n
+	e.skipLF = skipLF
+	return end, true
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// begin skips a byte order mark, once; false while it cannot be told yet.
+func (e *Events) begin() bool {
+	if e.begun {
+		return true
+	}
+	if len(e.buf) < len(bom) && bytes.HasPrefix(bom, e.buf) {
+		return false
+	}
+	if bytes.HasPrefix(e.buf, bom) {
+		e.line, e.pos = len(bom), len(bom)
+	}
+	e.begun = true
+	return true
+}
+
+// field takes one line of a block, which begins at byte at of it.
+func (e *Events) field(line []byte, at int) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	if len(value) > 0 && value[0] == ' ' {
+		value = value[1:]
+	}
+	switch string(name) {
+	case "event":
+		e.name = string(value)
+	case "data":
+		e.addData(value, at+len(line)-len(value))
+	}
+}
+
+func (e *Events) addData(value []byte, at int) {
+	e.lines++
+	switch e.lines {
+	case 1:
+		e.at, e.n = at, len(value)
+		return
+	case 2:
+		e.joined = bytes.Clone(e.buf[e.start+e.at:][:e.n])
+	}
+	e.joined = append(append(e.joined, '\n'), value...)
+}
+
+func (e *Events) dispatch() (Event, bool) {
+	ev := Event{Name: e.name, Raw: e.buf[e.start:e.line], at: -1}
+	if len(ev.Raw) > e.limit() {
+		e.err = ErrEventTooLarge
+		return Event{}, false
+	}
+	switch e.lines {
+	case 0:
+		ev.Name = "" // a name without data names nothing
+	case 1:
+		ev.Data, ev.at = ev.Raw[e.at:e.at+e.n], e.at
+	default:
+		ev.Data = e.joined
+	}
+	e.start, e.name, e.lines, e.joined = e.line, "", 0, nil
+	return ev, true
+}
