@@ -1,0 +1,127 @@
+package canon
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+)
+
+// The canonical encoding: every value begins with a byte that tells its kind and says itself where it ends, so that two
+// sequences of values have the same bytes only when they are equal.
+const (
+	tagNull   = 'n'
+	tagFalse  = 'f'
+	tagTrue   = 't'
+	tagNumber = 'd' // [-]digits e exponent ;
+	tagText   = 's' // length, bytes
+	tagLong   = 'S' // SHA-256 of a text over longText
+	tagArray  = 'a' // count, values
+	tagObject = 'o' // count, sorted names and values
+	tagMsg    = 'm' // role, content, other members, tagEnd
+	tagNone   = '-' // a message without content
+	tagEnd    = 'e'
+
+	tagBase   = "reprise canon 1"
+	tagKey    = 'K'
+	tagState  = 'A'
+	tagScope  = 'R'
+	tagNoTurn = 'P'
+)
+
+// longText is the length from which a text stands as its own hash, so that megabytes of base64 are not copied.
+const longText = 4096
+
+func appendIdentity(dst []byte, f Family, id Identity) []byte {
+	dst = appendText(append(dst, tagBase...), id.Tenant)
+	dst = appendText(dst, id.Namespace)
+	dst = appendText(dst, id.Path)
+	dst = appendText(dst, id.Query)
+	dst = binary.AppendUvarint(dst, uint64(len(id.Headers)))
+	for _, h := range id.Headers {
+		dst = appendText(dst, h)
+	}
+	return append(dst, byte(f))
+}
+
+func appendText[T string | []byte](dst []byte, s T) []byte {
+	if len(s) >= longText {
+		sum := sha256.Sum256([]byte(s))
+		return append(append(dst, tagLong), sum[:]...)
+	}
+	dst = binary.AppendUvarint(append(dst, tagText), uint64(len(s)))
+	return append(dst, s...)
+}
+
+func (d *doc) appendValue(dst []byte, i uint32) []byte {
+	n := &d.nodes[i]
+	switch n.kind {
+	case falsy:
+		return append(dst, tagFalse)
+	case truth:
+		return append(dst, tagTrue)
+	case number:
+		return appendNumber(dst, d.text(i))
+	case text:
+		return appendText(dst, d.text(i))
+	case array:
+		dst = binary.AppendUvarint(append(dst, tagArray), uint64(n.end))
+		for j := i + 1; j < n.next; j = d.nodes[j].next {
+			dst = d.appendValue(dst, j)
+		}
+		return dst
+	case object:
+		dst = binary.AppendUvarint(append(dst, tagObject), uint64(n.end))
+		for _, m := range d.members(i) {
+			dst = d.appendMember(dst, m)
+		}
+		return dst
+	}
+	return append(dst, tagNull)
+}
+
+func (d *doc) appendMember(dst []byte, name uint32) []byte {
+	return d.appendValue(appendText(dst, d.text(name)), name+1)
+}
+
+// appendNumber writes a number in its one exact form, digits without zeros at either end and an exponent; 0 and -0 have
+// no digits and no sign. It never goes through a float, so large integers stay different.
+func appendNumber(dst, raw []byte) []byte {
+	n, _ := readDecimal(raw)
+	dst = append(dst, tagNumber)
+	if n.neg {
+		dst = append(dst, '-')
+	}
+	start := len(dst)
+	dst = appendSignificant(dst, start, n.whole)
+	dst = appendSignificant(dst, start, n.frac)
+	exp := n.exp - len(n.frac)
+	for len(dst) > start && dst[len(dst)-1] == '0' {
+		dst = dst[:len(dst)-1]
+		exp++
+	}
+	if len(dst) == start {
+		if n.neg {
+			dst = dst[:start-1]
+		}
+		exp = 0
+	}
+	dst = strconv.AppendInt(append(dst, 'e'), int64(exp), 10)
+	return append(dst, ';')
+}
+
+// appendSignificant appends digits, leaving out zeros as long as none stands before them.
+func appendSignificant(dst []byte, start int, ds []byte) []byte {
+	for len(dst) == start && len(ds) > 0 && ds[0] == '0' {
+		ds = ds[1:]
+	}
+	return append(dst, ds...)
+}
+
+// chain hashes a link of the chain of turns.
+func chain(tag byte, a, b Hash) Hash {
+	var in [1 + 2*sha256.Size]byte
+	in[0] = tag
+	copy(in[1:], a[:])
+	copy(in[1+sha256.Size:], b[:])
+	return sha256.Sum256(in[:])
+}

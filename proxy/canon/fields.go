@@ -1,0 +1,149 @@
+package canon
+
+import (
+	"strconv"
+	"time"
+)
+
+// readTop reads the members of the body and appends to buf those that belong to the base.
+func (p *parser) readTop() *Error {
+	p.field = p.req.Family.field()
+	var model uint32
+	for _, name := range p.members(0) {
+		v := name + 1
+		switch s := p.text(name); {
+		case string(s) == p.field:
+			p.convo = v
+			continue
+		case string(s) == "model":
+			model = v
+		default:
+			if used, err := p.readAside(s, v); err != nil {
+				return err.under(s)
+			} else if used {
+				continue
+			}
+			p.note(&p.req.Uncacheable, p.uncacheable(s, v))
+		}
+		p.buf = p.appendMember(p.buf, name)
+	}
+	p.buf = appendText(append(p.buf, tagEnd), p.req.Directive.Namespace)
+	if !p.is(model, text) {
+		return p.missing(model, "model", "must be a string")
+	}
+	p.req.Model = string(p.text(model))
+	return nil
+}
+
+// missing refuses a required member v that is absent (0) or of the wrong type.
+func (p *parser) missing(v uint32, name, must string) *Error {
+	code := CodeType
+	if v == 0 {
+		code = CodeMissing
+	}
+	return refuse(code, p.offset(v), "%s", must).under([]byte(name))
+}
+
+// note keeps the first reason.
+func (p *parser) note(to *string, reason string) {
+	if *to == "" {
+		*to = reason
+	}
+}
+
+// readAside reads the members that cannot change an answer and are no part of the key; used is false for all others.
+func (p *parser) readAside(name []byte, v uint32) (used bool, err *Error) {
+	switch string(name) {
+	case "stream":
+		p.req.Stream, err = p.boolean(v)
+	case "stream_options":
+		err = p.readStreamOptions(v)
+	case "cache":
+		if !p.is(v, object) {
+			return false, nil
+		}
+		err = p.readDirective(v)
+	case "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention":
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func (p *parser) readStreamOptions(v uint32) *Error {
+	if !p.given(v) {
+		return nil
+	}
+	if !p.is(v, object) {
+		return refuse(CodeType, p.offset(v), "must be an object")
+	}
+	if usage := p.member(v, "include_usage"); usage != 0 {
+		var err *Error
+		if p.req.IncludeUsage, err = p.boolean(usage); err != nil {
+			return err.under([]byte("include_usage"))
+		}
+	}
+	return nil
+}
+
+// boolean reads true or false; null is false, as the APIs read it.
+func (p *parser) boolean(v uint32) (bool, *Error) {
+	switch p.nodes[v].kind {
+	case truth:
+		return true, nil
+	case falsy, null:
+		return false, nil
+	}
+	return false, refuse(CodeType, p.offset(v), "must be true or false")
+}
+
+func (p *parser) readDirective(obj uint32) *Error {
+	for _, name := range p.members(obj) {
+		if err := p.readDirectiveMember(&p.req.Directive, string(p.text(name)), name+1); err != nil {
+			return err.under(p.text(name))
+		}
+	}
+	return nil
+}
+
+func (p *parser) readDirectiveMember(d *Directive, name string, v uint32) (err *Error) {
+	if !p.given(v) {
+		return nil
+	}
+	var on bool
+	switch name {
+	case "ttl":
+		d.TTL, on, err = p.seconds(v)
+		d.NoStore = d.NoStore || on
+	case "s-maxage":
+		d.MaxAge, on, err = p.seconds(v)
+		d.NoCache = d.NoCache || on
+	case "no-cache":
+		on, err = p.boolean(v)
+		d.NoCache = d.NoCache || on
+	case "no-store":
+		on, err = p.boolean(v)
+		d.NoStore = d.NoStore || on
+	case "use-cache":
+		d.UseCache, err = p.boolean(v)
+	case "namespace":
+		if !p.is(v, text) {
+			return refuse(CodeType, p.offset(v), "must be a string")
+		}
+		d.Namespace = string(p.text(v))
+	}
+	return err
+}
+
+// maxSeconds keeps a time.Duration from overflowing.
+const maxSeconds = 1e9
+
+// seconds reads a length of time; none tells that it is too short to be one.
+func (p *parser) seconds(v uint32) (length time.Duration, none bool, err *Error) {
+	s, bad := strconv.ParseFloat(string(p.text(v)), 64)
+	if !p.is(v, number) || bad != nil || s < 0 {
+		return 0, false, refuse(CodeType, p.offset(v), "must be a number of seconds, 0 or more")
+	}
+	length = time.Duration(min(s, maxSeconds) * float64(time.Second))
+	return length, length == 0, nil
+}
