@@ -1,0 +1,229 @@
+package enginesim
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+const (
+	fingerprint = "fp_sim16"
+	serviceTier = "default"
+)
+
+type chatRequest struct {
+	sampling
+	Model         string          `json:"model"`
+	Messages      []chatMessage   `json:"messages"`
+	Stream        bool            `json:"stream"`
+	StreamOptions streamOptions   `json:"stream_options"`
+	N             *int            `json:"n"`
+	MaxTokens     *int            `json:"max_tokens"`
+	MaxCompletion *int            `json:"max_completion_tokens"`
+	Stop          stops           `json:"stop"`
+	Tools         json.RawMessage `json:"tools"`
+	ToolChoice    json.RawMessage `json:"tool_choice"`
+	Format        *format         `json:"response_format"`
+	Logprobs      bool            `json:"logprobs"`
+	TopLogprobs   int             `json:"top_logprobs"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type chatMessage struct {
+	Role       string          `json:"role"`
+	Name       string          `json:"name"`
+	Content    content         `json:"content"`
+	ToolCalls  json.RawMessage `json:"tool_calls"`
+	ToolCallID string          `json:"tool_call_id"`
+}
+
+func (e *Engine) chat(c *call) error {
+	var q chatRequest
+	if err := decode(c.body, &q); err != nil {
+		return err
+	}
+	j, err := e.chatJob(&q)
+	if err != nil {
+		return err
+	}
+	if done, err := c.replaced(); done {
+		return err
+	}
+	r := e.begin(j, e.answer(j, &c.fault))
+	defer r.end()
+	c.headers(r)
+	if q.Stream {
+		return c.streamChat(&q, r)
+	}
+	if err := r.wait(c.ctx, r.steps()); err != nil {
+		return err
+	}
+	return c.json(c.chatBody(&q, r))
+}
+
+// chatJob checks a request and turns it into what the model sees.
+func (e *Engine) chatJob(q *chatRequest) (*job, error) {
+	if err := e.serves(q.Model); err != nil {
+		return nil, err
+	}
+	if err := q.validate(); err != nil {
+		return nil, err
+	}
+	j := &job{question: Question{Path: "/v1/chat/completions", Model: q.Model}, salt: q.salt(), stop: q.Stop, choices: or(q.N, 1)}
+	j.limit = or(q.MaxCompletion, or(q.MaxTokens, e.o.MaxOutput))
+	j.prompt = appendTokens(j.prompt, canonical(q.Tools))
+	for i := range q.Messages {
+		q.Messages[i].render(j)
+	}
+	j.prompt = appendTokens(j.prompt, "<|assistant|>")
+	return j, q.choose(j)
+}
+
+func (q *chatRequest) validate() error {
+	switch {
+	case len(q.Messages) == 0:
+		return missing("messages")
+	case or(q.N, 1) < 1 || or(q.N, 1) > 128:
+		return badRequest("n", "integer_out_of_range", "Invalid 'n': expected a value from 1 to 128.")
+	case or(q.MaxTokens, 1) < 1 || or(q.MaxCompletion, 1) < 1:
+		return badRequest("max_tokens", "integer_below_min_value", "Invalid 'max_tokens': expected a value of at least 1.")
+	case q.TopLogprobs < 0 || q.TopLogprobs > 20 || (q.TopLogprobs > 0 && !q.Logprobs):
+		return badRequest("top_logprobs", "", "Invalid 'top_logprobs': expected a value from 0 to 20, with 'logprobs'.")
+	}
+	for i, m := range q.Messages {
+		if m.Role == "" {
+			return missing("messages[" + strconv.Itoa(i) + "].role")
+		}
+	}
+	return q.sampling.validate()
+}
+
+// render appends a message as a chat template does. Each message is cut into tokens by itself, so that a conversation's
+// next prompt begins with the tokens of this one and its answer.
+func (m *chatMessage) render(j *job) {
+	j.prompt = appendTokens(j.prompt, "<|"+m.Role+"|>")
+	if m.Name+m.ToolCallID != "" {
+		j.prompt = appendTokens(j.prompt, m.Name+m.ToolCallID)
+	}
+	j.prompt = appendTokens(j.prompt, m.Content.text)
+	j.prompt = append(j.prompt, m.Content.other...)
+	j.prompt = appendTokens(j.prompt, canonical(m.ToolCalls))
+	j.prompt = append(j.prompt, endOfTurn)
+	j.question.Messages = append(j.question.Messages, Message{m.Role, m.Content.text})
+	if m.Role == "user" {
+		j.asked = m.Content.text
+	}
+}
+
+var endOfTurn = tokenOf("<|end|>")
+
+// choose decides between text, JSON and a tool call.
+func (q *chatRequest) choose(j *job) error {
+	var listed []struct {
+		Function toolSpec `json:"function"`
+	}
+	if len(q.Tools) > 0 && json.Unmarshal(q.Tools, &listed) != nil {
+		return badRequest("tools", "invalid_type", "Invalid type for 'tools': expected a list of functions.")
+	}
+	tools := make([]toolSpec, len(listed))
+	for i, t := range listed {
+		tools[i] = t.Function
+	}
+	asked := ""
+	if q.Messages[len(q.Messages)-1].Role == "user" {
+		asked = j.asked
+	}
+	var err error
+	if j.tool, err = chooseTool(tools, q.ToolChoice, asked); err != nil {
+		return err
+	}
+	if j.format, err = q.Format.schema(); err != nil {
+		return err
+	}
+	j.params = q.params() + canonical(q.ToolChoice) + compact(j.format)
+	return nil
+}
+
+type chatBody struct {
+	ID          string          `json:"id"`
+	Object      string          `json:"object"`
+	Created     int64           `json:"created"`
+	Model       string          `json:"model"`
+	Choices     []chatChoice    `json:"choices"`
+	Usage       json.RawMessage `json:"usage,omitempty"`
+	ServiceTier string          `json:"service_tier"`
+	Fingerprint string          `json:"system_fingerprint"`
+}
+
+type chatChoice struct {
+	Index    int          `json:"index"`
+	Message  *chatMsg     `json:"message,omitempty"`
+	Delta    *chatMsg     `json:"delta,omitempty"`
+	Logprobs *logprobList `json:"logprobs"`
+	Finish   *string      `json:"finish_reason"`
+}
+
+// chatMsg is a message or a delta. A field that is nil is left out; null is null.
+type chatMsg struct {
+	Role      string     `json:"role,omitempty"`
+	Content   any        `json:"content,omitempty"`
+	Refusal   any        `json:"refusal,omitempty"`
+	ToolCalls []toolCall `json:"tool_calls,omitempty"`
+	Notes     []struct{} `json:"annotations,omitzero"`
+}
+
+var null any = (*struct{})(nil)
+
+type toolCall struct {
+	Index    *int         `json:"index,omitempty"` // in a delta only
+	ID       string       `json:"id,omitempty"`
+	Type     string       `json:"type,omitempty"`
+	Function toolFunction `json:"function"`
+}
+
+type toolFunction struct {
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments"`
+}
+
+func (c *call) chatHead(q *chatRequest, object string) chatBody {
+	return chatBody{ID: c.name("chatcmpl-"), Object: object, Created: c.now.Unix(), Model: q.Model, ServiceTier: serviceTier, Fingerprint: fingerprint}
+}
+
+func (c *call) chatBody(q *chatRequest, r *run) chatBody {
+	b := c.chatHead(q, "chat.completion")
+	if !c.fault.NoUsage {
+		b.Usage = marshal(r.usage())
+	}
+	for i := range r.choices {
+		ch := &r.choices[i]
+		out := chatChoice{Index: i, Message: ch.message(c.callID(i)), Finish: &ch.finish}
+		if q.Logprobs && ch.tool == "" {
+			out.Logprobs = chatLogprobs(ch.pieces, q.TopLogprobs)
+		}
+		b.Choices = append(b.Choices, out)
+	}
+	return b
+}
+
+func marshal(v any) json.RawMessage {
+	b, _ := json.Marshal(v) // called with plain structs only
+	return b
+}
+
+func (c *call) callID(choice int) string { return c.name("call_" + strconv.Itoa(choice)) }
+
+func (ch *choice) message(callID string) *chatMsg {
+	m := &chatMsg{Role: "assistant", Content: null, Refusal: null, Notes: []struct{}{}}
+	switch {
+	case ch.tool != "":
+		m.ToolCalls = []toolCall{{ID: callID, Type: "function", Function: toolFunction{ch.tool, ch.text()}}}
+	case ch.refusal:
+		m.Refusal = ch.text()
+	default:
+		m.Content = ch.text()
+	}
+	return m
+}

@@ -1,0 +1,303 @@
+// Package enginesim is an engine that speaks OpenAI's HTTP API and holds no model: answers are plausible, deterministic
+// text, and time is what a model of two rates says. What is real is the prefix cache, a pool of 16-token KV blocks ruled as
+// vLLM rules its own, whose hits are told as cached_tokens. A demonstration, a test and a study run against it without a key,
+// a network or a GPU, and faults come on demand.
+//
+// Equal requests (model, messages, tools, format and sampling parameters) get equal answers, streamed or not; ids and
+// times differ. Requests do not slow each other down: each one sees the whole of both rates.
+package enginesim
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The rates that openai-processing-ms is told by where Options has none.
+const (
+	NominalPrefill = 8000.0 // tokens per second
+	NominalDecode  = 60.0
+)
+
+const (
+	defaultBlocks = 4096
+	maxBody       = 64 << 20
+	// AnyModel in Options.Models serves every name.
+	AnyModel = "*"
+)
+
+// DefaultModels are served where Options names none.
+var DefaultModels = []string{"gpt-4o", "gpt-4o-mini", "gpt-3.5-turbo-instruct", "text-embedding-3-small", "text-embedding-3-large"}
+
+// Options of an Engine. The zero value serves DefaultModels without waiting.
+type Options struct {
+	Models    []string // names served, or AnyModel; nil is DefaultModels
+	Prefill   float64  // uncached prompt tokens per second; 0 does not wait
+	Decode    float64  // output tokens per second of one request; 0 does not wait
+	Speed     float64  // the model's clock runs this much faster; 0 is 1
+	Blocks    int      // KV blocks of BlockTokens tokens; 0 is 4096
+	MaxOutput int      // output tokens of a request that names no limit; 0 is no limit
+
+	Now   func() time.Time                             // nil is time.Now
+	Sleep func(context.Context, time.Duration) error   // nil is a timer that ends early, with an error, with the context
+	Fault func(*http.Request) Fault                    // the faults of each request; nil is none. FaultHeader wins
+	Reply func(q Question) (answer string, known bool) // scripts the text of answers; nil, or not known: composed text
+
+	// OnRequest sees every request before it is answered. It may be called from many goroutines at once; body is its own to
+	// read until it returns.
+	OnRequest func(path string, header http.Header, body []byte)
+}
+
+// Question is what a scripted answer may depend on.
+type Question struct {
+	Path     string // e.g. /v1/chat/completions
+	Model    string
+	Messages []Message // a completion's prompt is one user message
+}
+
+// Message is one turn of a conversation; parts that are not text are left out.
+type Message struct{ Role, Text string }
+
+// Stats are counts since New.
+type Stats struct {
+	Requests     int64
+	ByPath       map[string]int64 // by route, such as /v1/responses/{id}; everything unknown is "other"
+	PromptTokens int64
+	CachedTokens int64
+	OutputTokens int64 // as far as they were made
+	BlocksUsed   int   // KV blocks whose content can be found again
+	Evictions    int64
+	InFlight     int
+	Cancelled    int64 // requests whose client left before the end
+}
+
+// Engine is one simulated replica. It is an http.Handler and safe for concurrent use.
+type Engine struct {
+	o   Options
+	mux *http.ServeMux
+
+	mu     sync.Mutex // protects everything below
+	stats  Stats
+	blocks *Blocks
+	ids    int64
+	kept   *shelf[keptResponse]
+	files  *shelf[file]
+}
+
+// New returns an engine with empty caches.
+func New(o Options) *Engine {
+	if o.Models == nil {
+		o.Models = DefaultModels
+	}
+	if o.Blocks == 0 {
+		o.Blocks = defaultBlocks
+	}
+	if o.Speed == 0 {
+		o.Speed = 1
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	e := &Engine{o: o, mux: http.NewServeMux(), blocks: NewBlocks(o.Blocks), kept: newShelf[keptResponse](), files: newShelf[file]()}
+	e.stats.ByPath = map[string]int64{}
+	e.routes()
+	return e
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return errGone
+	}
+}
+
+func (e *Engine) routes() {
+	e.handle("POST /v1/chat/completions", e.chat)
+	e.handle("POST /v1/completions", e.completions)
+	e.handle("POST /v1/responses", e.responses)
+	e.handle("GET /v1/responses/{id}", e.response)
+	e.handle("POST /v1/embeddings", e.embeddings)
+	e.handle("GET /v1/models", e.models)
+	e.handle("GET /v1/models/{id...}", e.model) // names of models may hold slashes
+	e.handle("POST /v1/files", e.addFile)
+	e.handle("GET /v1/files", e.listFiles)
+	e.handle("GET /v1/files/{id}", e.getFile)
+	e.handle("GET /v1/files/{id}/content", e.fileContent)
+	e.handle("/", e.unknown)
+}
+
+// Stats returns a copy of the counts.
+func (e *Engine) Stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.stats
+	s.ByPath = make(map[string]int64, len(e.stats.ByPath))
+	for k, v := range e.stats.ByPath {
+		s.ByPath[k] = v
+	}
+	s.BlocksUsed, s.Evictions = e.blocks.Used(), e.blocks.Evictions()
+	return s
+}
+
+// ServeHTTP answers one request. A fault that cuts the connection panics with http.ErrAbortHandler, as net/http asks for.
+func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
+
+// call is one request while it is answered.
+type call struct {
+	*wire
+	req   *http.Request
+	body  []byte
+	fault Fault
+	id    int64 // of the request, from 1
+	now   time.Time
+}
+
+// handle serves a route. Handlers return errors, and here they become an answer.
+func (e *Engine) handle(pattern string, h func(*call) error) {
+	route := pattern[strings.IndexByte(pattern, '/'):]
+	if route == "/" {
+		route = "other"
+	}
+	e.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		c := e.open(w, r, route)
+		err := c.prepare(e)
+		if err == nil {
+			err = h(c)
+		}
+		e.close(c, err)
+	})
+}
+
+func (e *Engine) open(w http.ResponseWriter, r *http.Request, route string) *call {
+	c := &call{req: r, now: e.o.Now()}
+	c.wire = &wire{ResponseWriter: w, ctx: r.Context(), fault: &c.fault, sleep: e.o.Sleep}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ids++
+	c.id = e.ids
+	e.stats.Requests++
+	e.stats.ByPath[route]++
+	e.stats.InFlight++
+	return c
+}
+
+// close turns the outcome of a call into what its client gets.
+func (e *Engine) close(c *call, err error) {
+	gone := errors.Is(err, errGone) || c.ctx.Err() != nil
+	e.mu.Lock()
+	e.stats.InFlight--
+	if gone {
+		e.stats.Cancelled++
+	}
+	e.mu.Unlock()
+	var refused *apiError
+	switch {
+	case err == nil || gone:
+		return
+	case errors.As(err, &refused) && !c.began:
+		err = c.whole(refused.Status, "application/json", refused.body())
+	case !c.began:
+		err = c.whole(http.StatusInternalServerError, "application/json", faultError(http.StatusInternalServerError).body())
+	}
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// prepare reads the request and lets the faults have their way that need no answer.
+func (c *call) prepare(e *Engine) error {
+	c.Header().Set("X-Request-Id", c.name("req_"))
+	if err := c.read(e); err != nil {
+		return err
+	}
+	if e.o.Fault != nil {
+		c.fault = e.o.Fault(c.req)
+	}
+	if h := c.req.Header.Get(FaultHeader); h != "" {
+		f, err := ParseFault(h)
+		if err != nil {
+			return badRequest(FaultHeader, "", "%s", err)
+		}
+		c.fault = f
+	}
+	if c.fault.Delay > 0 {
+		return c.sleep(c.ctx, c.fault.Delay)
+	}
+	return nil
+}
+
+func (c *call) read(e *Engine) error {
+	if c.req.ContentLength > maxBody {
+		return tooLarge()
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.ResponseWriter, c.req.Body, maxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return tooLarge()
+	case err != nil:
+		return errGone
+	}
+	c.body = body
+	if e.o.OnRequest != nil {
+		e.o.OnRequest(c.req.URL.Path, c.req.Header, body)
+	}
+	return nil
+}
+
+func tooLarge() error {
+	return &apiError{http.StatusRequestEntityTooLarge, "The body is larger than " + strconv.Itoa(maxBody) + " bytes.", "invalid_request_error", nil, nil}
+}
+
+// replaced answers with the fault's own status or body, if it has one. Handlers call it when the request proved good.
+func (c *call) replaced() (bool, error) {
+	f := &c.fault
+	if !f.replaces() {
+		return false, nil
+	}
+	status := f.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if f.Body != "" {
+		return true, c.whole(status, http.DetectContentType([]byte(f.Body)), []byte(f.Body))
+	}
+	return true, c.whole(status, "application/json", faultError(status).body())
+}
+
+// name is an id that no other request of this engine has.
+func (c *call) name(prefix string) string {
+	n := strconv.FormatInt(c.id, 16)
+	return prefix + "sim" + strings.Repeat("0", max(0, 16-len(n))) + n
+}
+
+// serves refuses models that the engine does not have.
+func (e *Engine) serves(model string) error {
+	switch {
+	case model == "":
+		return missing("model")
+	case slices.Contains(e.o.Models, model), slices.Contains(e.o.Models, AnyModel):
+		return nil
+	}
+	return notFound("model_not_found", "The model `%s` does not exist or you do not have access to it.", model)
+}
+
+func (e *Engine) unknown(c *call) error {
+	if done, err := c.replaced(); done {
+		return err
+	}
+	return notFound("", "Invalid URL (%s %s)", c.req.Method, c.req.URL.Path)
+}

@@ -1,0 +1,53 @@
+package enginesim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+var (
+	errGone = errors.New("client has gone")
+	errCut  = errors.New("cut the connection on demand")
+
+	// errInStream asks the writer of a stream to tell of an error under status 200 and to end.
+	errInStream = errors.New("fail inside the stream on demand")
+)
+
+// apiError is an answer that refuses a request, in the shape that OpenAI's clients read.
+type apiError struct {
+	Status  int    `json:"-"`
+	Message string `json:"message"`
+	Type    string `json:"type"`
+	Param   any    `json:"param"`
+	Code    any    `json:"code"`
+}
+
+func (e *apiError) Error() string { return fmt.Sprintf("%d: %s", e.Status, e.Message) }
+
+// badRequest refuses a request because of the parameter param; an empty param or code is null.
+func badRequest(param, code, format string, args ...any) *apiError {
+	return &apiError{http.StatusBadRequest, fmt.Sprintf(format, args...), "invalid_request_error", nullable(param), nullable(code)}
+}
+
+func missing(param string) *apiError {
+	return badRequest(param, "missing_required_parameter", "Missing required parameter: '%s'.", param)
+}
+
+func notFound(code, format string, args ...any) *apiError {
+	return &apiError{http.StatusNotFound, fmt.Sprintf(format, args...), "invalid_request_error", nil, nullable(code)}
+}
+
+func nullable(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// body is the JSON of the error.
+func (e *apiError) body() []byte {
+	b, _ := json.Marshal(map[string]*apiError{"error": e}) // strings and nulls cannot fail
+	return b
+}

@@ -1,0 +1,41 @@
+package enginesim
+
+type modelBody struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+}
+
+// modelBorn is when every model of the engine was made.
+const modelBorn = 1700000000
+
+// list is the shape of OpenAI's lists.
+type list[T any] struct {
+	Object string `json:"object"`
+	Data   []T    `json:"data"`
+}
+
+func (e *Engine) models(c *call) error {
+	if done, err := c.replaced(); done {
+		return err
+	}
+	out := list[modelBody]{Object: "list", Data: []modelBody{}}
+	for _, name := range e.o.Models {
+		if name != AnyModel {
+			out.Data = append(out.Data, modelBody{name, "model", modelBorn, "enginesim"})
+		}
+	}
+	return c.json(out)
+}
+
+func (e *Engine) model(c *call) error {
+	if done, err := c.replaced(); done {
+		return err
+	}
+	name := c.req.PathValue("id")
+	if err := e.serves(name); err != nil {
+		return err
+	}
+	return c.json(modelBody{name, "model", modelBorn, "enginesim"})
+}

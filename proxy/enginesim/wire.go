@@ -1,0 +1,234 @@
+package enginesim
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// wire writes one answer and does to it what its fault asks for.
+type wire struct {
+	http.ResponseWriter
+	ctx   context.Context
+	fault *Fault
+	sleep func(context.Context, time.Duration) error
+	zip   *gzip.Writer
+	sent  int  // bytes of the body, before compression
+	began bool // the headers are fixed
+	paced bool // every event is flushed by itself
+}
+
+// whole sends a complete body.
+func (w *wire) whole(status int, contentType string, body []byte) error {
+	if w.fault.Malformed && !w.fault.replaces() {
+		body = body[:len(body)/2]
+	}
+	w.Header().Set("Content-Type", contentType)
+	if !w.fault.Gzip {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)+w.fault.WrongLength))
+	}
+	if err := w.begin(status); err != nil {
+		return err
+	}
+	if err := w.send(body); err != nil {
+		return err
+	}
+	return w.end()
+}
+
+func (w *wire) json(v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return w.whole(http.StatusOK, "application/json", body)
+}
+
+// begin sends the headers.
+func (w *wire) begin(status int) error {
+	if w.fault.Gzip {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.zip = gzip.NewWriter(w.ResponseWriter)
+	}
+	for name, values := range w.fault.Header {
+		w.Header()[name] = values
+	}
+	w.began = true
+	w.WriteHeader(status)
+	if w.fault.FirstByte > 0 {
+		w.flush()
+		if err := w.sleep(w.ctx, w.fault.FirstByte); err != nil {
+			return err
+		}
+	}
+	headersOnly := w.fault.Silence && w.fault.CutAfter == 0 && w.fault.CutEvents == 0
+	if w.fault.CutAfter < 0 || headersOnly {
+		return w.cut()
+	}
+	return nil
+}
+
+// send writes p, byte by byte or up to the cut where the fault says so.
+func (w *wire) send(p []byte) error {
+	step := len(p)
+	if w.fault.SplitBytes {
+		step = 1
+	}
+	for len(p) > 0 {
+		n := min(step, len(p))
+		if err := w.write(p[:n]); err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+func (w *wire) write(p []byte) error {
+	if w.sent > 0 && w.fault.BetweenChunks > 0 {
+		w.flush()
+		if err := w.sleep(w.ctx, w.fault.BetweenChunks); err != nil {
+			return err
+		}
+	}
+	cut := w.fault.CutAfter > 0 && w.sent+len(p) >= w.fault.CutAfter
+	if cut {
+		p = p[:w.fault.CutAfter-w.sent]
+	}
+	w.sent += len(p)
+	if _, err := w.body().Write(p); err != nil {
+		return errGone
+	}
+	if cut {
+		return w.cut()
+	}
+	if w.paced || w.fault.SplitBytes {
+		w.flush()
+	}
+	return nil
+}
+
+func (w *wire) body() io.Writer {
+	if w.zip != nil {
+		return w.zip
+	}
+	return w.ResponseWriter
+}
+
+func (w *wire) flush() {
+	if w.zip != nil {
+		_ = w.zip.Flush() // a broken connection shows at the next write
+	}
+	if f, ok := w.ResponseWriter.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+func (w *wire) end() error {
+	if w.zip != nil && w.zip.Close() != nil {
+		return errGone
+	}
+	return nil
+}
+
+// cut ends the answer here: at once, or when the client has lost its patience.
+func (w *wire) cut() error {
+	w.flush()
+	if w.fault.Silence {
+		<-w.ctx.Done()
+		return errGone
+	}
+	return errCut
+}
+
+// sse writes the events of a stream.
+type sse struct {
+	*wire
+	events int
+	eol    string
+}
+
+// stream sends the headers of an event stream. Events are flushed one by one only where somebody waits between them.
+func (w *wire) stream() (*sse, error) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	s := &sse{wire: w, eol: "\n"}
+	if w.fault.CRLF {
+		s.eol = "\r\n"
+	}
+	return s, w.begin(http.StatusOK)
+}
+
+// event sends v under a name, which may be empty.
+func (s *sse) event(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return s.data(name, data)
+}
+
+// data sends one event, and before and after it what the fault asks for.
+func (s *sse) data(name string, data []byte) error {
+	s.events++
+	if s.events == 2 {
+		if err := s.disturb(); err != nil {
+			return err
+		}
+	}
+	if s.fault.HugeEvent > 0 && s.events == 1 {
+		data = pad(data, s.fault.HugeEvent)
+	}
+	if err := s.raw(name, data); err != nil {
+		return err
+	}
+	switch {
+	case s.fault.ErrorEvent && s.events >= max(s.fault.CutEvents, 2):
+		return errInStream
+	case s.fault.CutEvents > 0 && s.events >= s.fault.CutEvents:
+		return s.cut()
+	}
+	return nil
+}
+
+// disturb puts what is no event, or no JSON, between the first two events.
+func (s *sse) disturb() error {
+	if s.fault.Malformed {
+		return s.raw("", []byte(`{"id":"chatcmpl-sim","object":`))
+	}
+	return nil
+}
+
+func (s *sse) raw(name string, data []byte) error {
+	var b strings.Builder
+	if s.fault.Comments {
+		b.WriteString(": keep-alive" + s.eol + s.eol)
+	}
+	if name != "" {
+		b.WriteString("event: " + name + s.eol)
+	}
+	b.WriteString("data: ")
+	b.Write(data)
+	b.WriteString(s.eol + s.eol)
+	return s.send([]byte(b.String()))
+}
+
+// done ends a stream of chat chunks.
+func (s *sse) done() error {
+	if !s.fault.NoDone {
+		if err := s.raw("", []byte("[DONE]")); err != nil {
+			return err
+		}
+	}
+	return s.end()
+}
+
+// pad adds a field of n bytes to a JSON object that has others.
+func pad(data []byte, n int) []byte {
+	return append(append([]byte(`{"obfuscation":"`), strings.Repeat("x", n)...), append([]byte(`",`), data[1:]...)...)
+}

@@ -1,0 +1,63 @@
+package enginesim
+
+import (
+	"math/rand/v2"
+	"strings"
+)
+
+// Answers have minTokens to maxTokens tokens; the last sentence may be the one that passes the drawn length.
+const (
+	minTokens     = 20
+	maxTokens     = 120
+	sentenceLimit = 18 // no sentence has more tokens
+	quoteTokens   = 6
+)
+
+var (
+	openings = []string{"You asked about", "Concerning", "On the subject of", "Thank you for asking about", "Let us look at"}
+	subjects = []string{"The first step", "A good rule", "The usual way", "Most of the time the answer", "The main idea",
+		"In practice the result", "A short summary", "The second point", "Each part", "The safest choice"}
+	verbs = []string{"is", "depends on", "begins with", "comes down to", "follows from", "can be checked against",
+		"should agree with", "rests on"}
+	objects = []string{"a clear plan", "the size of the data", "what was asked before", "one small example",
+		"the order of the steps", "a careful reading", "the time that is left", "the tools at hand", "two simple facts"}
+	tails = []string{"", "", " in most cases", " for a start", " when nothing else is known", " as a rule", " after a while"}
+)
+
+// compose writes a plausible answer that quotes a little of what was asked.
+func compose(rng *rand.Rand, asked string) string {
+	var b strings.Builder
+	b.WriteString(opening(rng, asked))
+	want := minTokens + rng.IntN(maxTokens-sentenceLimit-minTokens+1)
+	for tokens := countTokens(b.String()); tokens < want; {
+		s := sentence(rng)
+		tokens += countTokens(s)
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+func opening(rng *rand.Rand, asked string) string {
+	q := quote(asked)
+	if q == "" {
+		return "Here is an answer."
+	}
+	return pick(rng, openings) + ` "` + q + `":`
+}
+
+// quote is the first few tokens of text on one line.
+func quote(text string) string {
+	end := 0
+	for range quoteTokens {
+		if end < len(text) {
+			end += pieceLen(text[end:])
+		}
+	}
+	return strings.Join(strings.Fields(strings.ReplaceAll(text[:end], `"`, " ")), " ")
+}
+
+func sentence(rng *rand.Rand) string {
+	return " " + pick(rng, subjects) + " " + pick(rng, verbs) + " " + pick(rng, objects) + pick(rng, tails) + "."
+}
+
+func pick(rng *rand.Rand, from []string) string { return from[rng.IntN(len(from))] }
