@@ -1,0 +1,97 @@
+package policy
+
+// Limit bounds what is resident. 0 is no limit.
+type Limit struct {
+	Entries int
+	Bytes   int64
+}
+
+// Ledger keeps an Evictor within a Limit. It alone counts what is resident: everybody who needs entries or bytes asks
+// it, and nobody else may Insert into its evictor or Remove from it.
+//
+// A ledger is as single-threaded as its evictor. It costs one map lookup per call beyond the evictor's own work.
+type Ledger struct {
+	evictor Evictor
+	limit   Limit
+	sizes   map[ID]int64
+	bytes   int64
+	faults  int
+}
+
+// NewLedger starts an empty ledger over an empty evictor.
+func NewLedger(e Evictor, limit Limit) *Ledger {
+	return &Ledger{evictor: e, limit: limit, sizes: make(map[ID]int64)}
+}
+
+// Insert makes it resident, then evicts while a limit is exceeded, and returns evicted with the victims appended, in
+// order; its own ID may be among them. An item that alone exceeds Limit.Bytes is its only victim: the evictor never
+// hears of it. Insert of a resident ID changes nothing. A negative size counts as 0.
+func (l *Ledger) Insert(it Item, at Tick, evicted []ID) []ID {
+	if l.Has(it.ID) {
+		return evicted
+	}
+	it.Size = max(it.Size, 0)
+	if l.limit.Bytes > 0 && it.Size > l.limit.Bytes {
+		return append(evicted, it.ID)
+	}
+	l.evictor.Insert(it, at)
+	l.sizes[it.ID] = it.Size
+	l.bytes += it.Size
+	for l.over() {
+		victim := l.victim(it.ID)
+		l.Remove(victim)
+		evicted = append(evicted, victim)
+	}
+	return evicted
+}
+
+// Hit tells the evictor of a request that was answered by id.
+func (l *Ledger) Hit(id ID, at Tick) { l.evictor.Hit(id, at) }
+
+// Remove forgets id, as a purge or an expiry does, and reports whether it was resident.
+func (l *Ledger) Remove(id ID) bool {
+	size, ok := l.sizes[id]
+	if !ok {
+		return false
+	}
+	l.evictor.Remove(id)
+	delete(l.sizes, id)
+	l.bytes -= size
+	return true
+}
+
+// Has reports whether id is resident.
+func (l *Ledger) Has(id ID) bool { _, ok := l.sizes[id]; return ok }
+
+// Entries is the number of residents.
+func (l *Ledger) Entries() int { return len(l.sizes) }
+
+// Bytes is the sum of the sizes of the residents.
+func (l *Ledger) Bytes() int64 { return l.bytes }
+
+// Limit is what the ledger was made with.
+func (l *Ledger) Limit() Limit { return l.limit }
+
+// Evictor is the evictor that the ledger feeds, for the calls that do not change what is resident: Arrive, Link, Export.
+func (l *Ledger) Evictor() Evictor { return l.evictor }
+
+// Faults counts the times when the evictor named no victim or one that was not resident. Anything but 0 is a bug in it.
+func (l *Ledger) Faults() int { return l.faults }
+
+func (l *Ledger) over() bool {
+	return l.limit.Entries > 0 && len(l.sizes) > l.limit.Entries || l.limit.Bytes > 0 && l.bytes > l.limit.Bytes
+}
+
+// victim asks the evictor. When that names nothing that is resident, the newcomer goes: without it the limits held, so
+// a faulty evictor costs one answer that is not kept and can neither loop nor overfill the store.
+func (l *Ledger) victim(newcomer ID) ID {
+	id, ok := l.evictor.Victim()
+	if ok && l.Has(id) {
+		return id
+	}
+	l.faults++
+	if ok {
+		l.evictor.Remove(id)
+	}
+	return newcomer
+}

@@ -1,0 +1,114 @@
+package policy
+
+// node is a place in a heap of RAC: of one topic's members, of the topics or of the ghosts. Everything that decides the
+// order lies in the node, so that sifting reads neighbours and not entries all over the memory; only a tie in both key
+// and last use looks at the entries.
+type node struct {
+	key   float64
+	last  int64  // Seq of the last use of entry
+	item  uint32 // what sits here: a slot of entries or of topics
+	entry uint32 // the entry that decides a tie: item itself, or the first member of the topic
+}
+
+// seats is a 4-ary min-heap and the place of every item in it. The positions are shared by all heaps over one kind of
+// item, since an item sits in one heap at a time; they are no field of the items because a sift moves many items and
+// 4 bytes each stay in the CPU's cache.
+type seats struct {
+	nodes *[]node
+	pos   []uint32
+	tie   []entry
+}
+
+func (s seats) push(n node) {
+	*s.nodes = append(*s.nodes, n)
+	s.up(n, len(*s.nodes)-1)
+}
+
+// move gives the item of n its new rank.
+func (s seats) move(n node) {
+	i := int(s.pos[n.item])
+	if i > 0 && s.before(&n, &(*s.nodes)[(i-1)/arity]) {
+		s.up(n, i)
+	} else {
+		s.down(n, i)
+	}
+}
+
+func (s seats) remove(item uint32) {
+	h := *s.nodes
+	i, last := int(s.pos[item]), h[len(h)-1]
+	*s.nodes = shrink(h[:len(h)-1])
+	if last.item == item {
+		return
+	}
+	s.pos[last.item] = uint32(i)
+	s.move(last)
+}
+
+// order restores the heap after all of its keys have changed.
+func (s seats) order() {
+	h := *s.nodes
+	for i := len(h) - 1; i >= 0; i-- {
+		s.down(h[i], i)
+	}
+}
+
+const arity = 4
+
+func (s seats) up(n node, i int) {
+	h := *s.nodes
+	for i > 0 {
+		parent := (i - 1) / arity
+		if !s.before(&n, &h[parent]) {
+			break
+		}
+		h[i] = h[parent]
+		s.pos[h[i].item] = uint32(i)
+		i = parent
+	}
+	h[i] = n
+	s.pos[n.item] = uint32(i)
+}
+
+func (s seats) down(n node, i int) {
+	h := *s.nodes
+	for first := arity*i + 1; first < len(h); first = arity*i + 1 {
+		least := first
+		for c := first + 1; c < min(first+arity, len(h)); c++ {
+			if s.before(&h[c], &h[least]) {
+				least = c
+			}
+		}
+		if !s.before(&h[least], &n) {
+			break
+		}
+		h[i] = h[least]
+		s.pos[h[i].item] = uint32(i)
+		i = least
+	}
+	h[i] = n
+	s.pos[n.item] = uint32(i)
+}
+
+// before is the total order of victims (D7): key, then least recent use, then earliest birth, then id.
+func (s seats) before(a, b *node) bool {
+	if a.key != b.key {
+		return a.key < b.key
+	}
+	if a.last != b.last {
+		return a.last < b.last
+	}
+	x, y := &s.tie[a.entry], &s.tie[b.entry]
+	if x.born != y.born {
+		return x.born < y.born
+	}
+	return x.id < y.id
+}
+
+// shrink gives memory back when a heap has become much smaller, lest topics that were large once add up.
+func shrink(h []node) []node {
+	if cap(h) <= 4*arity || len(h) > cap(h)/4 {
+		return h
+	}
+	return append(make([]node, 0, cap(h)/2), h...)
+}
