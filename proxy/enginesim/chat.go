@@ -77,7 +77,7 @@ func (e *Engine) chatJob(q *chatRequest) (*job, error) {
 	for i := range q.Messages {
 		q.Messages[i].render(j)
 	}
-	j.prompt = appendTokens(j.prompt, "<|assistant|>")
+	j.prompt = append(j.prompt, answerBegins...)
 	return j, q.choose(j)
 }
 
@@ -117,7 +117,10 @@ func (m *chatMessage) render(j *job) {
 	}
 }
 
-var endOfTurn = tokenOf("<|end|>")
+var (
+	endOfTurn    = tokenOf("<|end|>")
+	answerBegins = appendTokens(nil, "<|assistant|>")
+)
 
 // choose decides between text, JSON and a tool call.
 func (q *chatRequest) choose(j *job) error {

@@ -1,6 +1,211 @@
 package enginesim
 
-type keptResponse struct{ body []byte }
+import (
+	"encoding/json"
+	"net/http"
+)
 
-func (e *Engine) responses(c *call) error { return e.unknown(c) }
-func (e *Engine) response(c *call) error  { return e.unknown(c) }
+type responseRequest struct {
+	sampling
+	Model        string          `json:"model"`
+	Input        items           `json:"input"`
+	Instructions *string         `json:"instructions"`
+	Previous     *string         `json:"previous_response_id"`
+	Stream       bool            `json:"stream"`
+	Store        *bool           `json:"store"`
+	Background   bool            `json:"background"`
+	MaxOutput    *int            `json:"max_output_tokens"`
+	Metadata     json.RawMessage `json:"metadata"`
+	Tools        json.RawMessage `json:"tools"`
+	ToolChoice   json.RawMessage `json:"tool_choice"`
+	Parallel     *bool           `json:"parallel_tool_calls"`
+	Text         json.RawMessage `json:"text"`
+}
+
+// items is the input: a text, or a list of messages, calls and their results.
+type items []chatMessage
+
+func (in *items) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*in = items{{Role: "user", Content: content{text: text}}}
+		return nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(b, &list) != nil {
+		return badRequest("input", "invalid_type", "Invalid type for 'input': expected a string or a list of items.")
+	}
+	for _, raw := range list {
+		m, err := item(raw)
+		if err != nil {
+			return err
+		}
+		*in = append(*in, m)
+	}
+	return nil
+}
+
+// item is one element of the input as a message of a chat. Kinds that a chat does not know count by their bytes.
+func item(raw json.RawMessage) (chatMessage, error) {
+	var it struct {
+		Type    string  `json:"type"`
+		Role    string  `json:"role"`
+		CallID  string  `json:"call_id"`
+		Content content `json:"content"`
+		Output  content `json:"output"`
+	}
+	if err := decode(raw, &it); err != nil {
+		return chatMessage{}, err
+	}
+	switch {
+	case it.Role != "":
+		return chatMessage{Role: it.Role, Content: it.Content}, nil
+	case it.Type == "function_call_output":
+		return chatMessage{Role: "tool", ToolCallID: it.CallID, Content: it.Output}, nil
+	case it.Type == "function_call":
+		return chatMessage{Role: "assistant", ToolCalls: raw}, nil
+	case it.Type == "":
+		return chatMessage{}, missing("input[].type")
+	}
+	return chatMessage{Role: it.Type, Content: content{other: blob(canonical(raw))}}, nil
+}
+
+// keptResponse is what the engine remembers of an answer: its JSON, and the conversation up to and with it.
+type keptResponse struct {
+	body  []byte
+	turns []chatMessage
+}
+
+func (e *Engine) responses(c *call) error {
+	var q responseRequest
+	if err := decode(c.body, &q); err != nil {
+		return err
+	}
+	turns, err := e.conversation(&q)
+	if err != nil {
+		return err
+	}
+	j, err := e.responseJob(&q, turns)
+	if err != nil {
+		return err
+	}
+	if done, err := c.replaced(); done {
+		return err
+	}
+	r := e.begin(j, e.answer(j, &c.fault))
+	defer r.end()
+	c.headers(r)
+	p := newResponse(c, &q, r)
+	p.keep = func(body []byte) { e.keep(p, turns, body) }
+	if q.Stream {
+		return p.stream()
+	}
+	if err := r.wait(c.ctx, r.steps()); err != nil {
+		return err
+	}
+	body := marshal(p.finished())
+	p.keep(body)
+	return c.whole(http.StatusOK, "application/json", body)
+}
+
+// conversation is the input after what the previous response remembers.
+func (e *Engine) conversation(q *responseRequest) ([]chatMessage, error) {
+	if q.Previous == nil {
+		return q.Input, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before, ok := e.kept.byName[*q.Previous]
+	if !ok {
+		return nil, badRequest("previous_response_id", "previous_response_not_found", "Previous response with id '%s' not found.", *q.Previous)
+	}
+	return append(before.turns[:len(before.turns):len(before.turns)], q.Input...), nil
+}
+
+func (e *Engine) responseJob(q *responseRequest, turns []chatMessage) (*job, error) {
+	if err := e.serves(q.Model); err != nil {
+		return nil, err
+	}
+	if err := q.validate(); err != nil {
+		return nil, err
+	}
+	j := &job{question: Question{Path: "/v1/responses", Model: q.Model}, salt: q.salt(), choices: 1}
+	j.limit = or(q.MaxOutput, e.o.MaxOutput)
+	j.prompt = appendTokens(j.prompt, canonical(q.Tools))
+	if q.Instructions != nil {
+		system := chatMessage{Role: "system", Content: content{text: *q.Instructions}}
+		system.render(j)
+	}
+	for i := range turns {
+		turns[i].render(j)
+	}
+	j.prompt = append(j.prompt, answerBegins...)
+	return j, q.choose(j)
+}
+
+func (q *responseRequest) validate() error {
+	switch {
+	case len(q.Input) == 0:
+		return missing("input")
+	case or(q.MaxOutput, 1) < 1:
+		return badRequest("max_output_tokens", "integer_below_min_value", "Invalid 'max_output_tokens': expected a value of at least 1.")
+	}
+	return q.sampling.validate()
+}
+
+// choose decides between text, JSON and a tool call.
+func (q *responseRequest) choose(j *job) error {
+	var tools []toolSpec
+	if len(q.Tools) > 0 && json.Unmarshal(q.Tools, &tools) != nil {
+		return badRequest("tools", "invalid_type", "Invalid type for 'tools': expected a list of functions.")
+	}
+	var text struct {
+		Format *format `json:"format"`
+	}
+	if len(q.Text) > 0 && json.Unmarshal(q.Text, &text) != nil {
+		return badRequest("text", "invalid_type", "Invalid type for 'text': expected an object.")
+	}
+	asked := ""
+	if q.Input[len(q.Input)-1].Role == "user" {
+		asked = j.asked
+	}
+	var err error
+	if j.tool, err = chooseTool(tools, q.ToolChoice, asked); err != nil {
+		return err
+	}
+	if j.format, err = text.Format.schema(); err != nil {
+		return err
+	}
+	j.params = q.params() + canonical(q.ToolChoice) + compact(j.format)
+	return nil
+}
+
+// keep remembers an answer unless the request forbids it.
+func (e *Engine) keep(p *response, turns []chatMessage, body []byte) {
+	if !or(p.q.Store, true) {
+		return
+	}
+	said := chatMessage{Role: "assistant"}
+	if p.choice.tool != "" {
+		said.ToolCalls = marshal(p.item("completed"))
+	} else {
+		said.Content.text = p.choice.text()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.kept.put(p.head.ID, keptResponse{body, append(turns[:len(turns):len(turns)], said)})
+}
+
+func (e *Engine) response(c *call) error {
+	if done, err := c.replaced(); done {
+		return err
+	}
+	id := c.req.PathValue("id")
+	e.mu.Lock()
+	kept, ok := e.kept.byName[id]
+	e.mu.Unlock()
+	if !ok {
+		return notFound("", "Response with id '%s' not found.", id)
+	}
+	return c.whole(http.StatusOK, "application/json", kept.body)
+}
