@@ -1,0 +1,223 @@
+package proxy
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"reprise/proxy/canon"
+)
+
+// Directives is what a client asks of the cache for one request. Every one of them narrows what the operator allows: a
+// threshold is only ever raised, a life only ever shortened, a namespace only ever set apart inside the tenant.
+type Directives struct {
+	NoCache      bool // do not read; the fresh answer is stored
+	NoStore      bool // do not write
+	OnlyIfCached bool
+	ExactOnly    bool
+	MaxAge       time.Duration // of a stored answer; negative: any
+	TTL          time.Duration // of the answer stored by this request; 0: the operator's
+	Threshold    float64       // 0: the operator's
+	Namespace    string
+}
+
+// bypass is a request that neither reads nor writes the cache.
+func (d *Directives) bypass() bool { return d.NoCache && d.NoStore }
+
+// private is a request whose flight nobody else may share, because its own wishes shape the outcome.
+func (d *Directives) private() bool {
+	return d.NoCache || d.NoStore || d.OnlyIfCached || d.ExactOnly || d.MaxAge >= 0 || d.TTL > 0 || d.Threshold > 0
+}
+
+// tighten merges o into d, taking the narrower of each.
+func (d *Directives) tighten(o Directives) {
+	d.NoCache = d.NoCache || o.NoCache
+	d.NoStore = d.NoStore || o.NoStore
+	d.OnlyIfCached = d.OnlyIfCached || o.OnlyIfCached
+	d.ExactOnly = d.ExactOnly || o.ExactOnly
+	d.limitAge(o.MaxAge)
+	d.limitTTL(o.TTL)
+	d.Threshold = max(d.Threshold, o.Threshold)
+	if o.Namespace != "" {
+		// Joined, not replaced: two names in one request are a namespace of their own. The length keeps "a"+"bc" apart from "ab"+"c".
+		d.Namespace += strconv.Itoa(len(o.Namespace)) + ":" + o.Namespace
+	}
+}
+
+func (d *Directives) limitAge(age time.Duration) {
+	if age >= 0 && (d.MaxAge < 0 || age < d.MaxAge) {
+		d.MaxAge = age
+	}
+}
+
+func (d *Directives) limitTTL(ttl time.Duration) {
+	if ttl > 0 && (d.TTL == 0 || ttl < d.TTL) {
+		d.TTL = ttl
+	}
+}
+
+// directive reads one header. strict headers are our own: a value that makes no sense is a 400. Those of other gateways
+// are read as they are meant, and ignored where they make no sense here.
+type directive struct {
+	header string
+	strict bool
+	allows string // for the error
+	read   func(value string, into *Directives) (ok bool)
+}
+
+var directives = []directive{
+	{"X-Reprise-Mode", true, "semantic, exact or off", readLayer},
+	{"X-Reprise-Threshold", true, "a number above 0, at most 1", readThreshold},
+	{"X-Reprise-Ttl", true, "seconds or a duration such as 90s or 1h, above 0", readTTL},
+	{"X-Reprise-Namespace", true, "1 to 128 characters", readNamespace},
+
+	{"X-Cache-Control", false, "", readCacheControl},
+	{"X-Vsr-Cache-Control", false, "", readCacheControl},
+	{"X-Cache-Ttl", false, "", readTTL},
+	{"X-Bf-Cache-Ttl", false, "", readTTL},
+	{"Cf-Aig-Cache-Ttl", false, "", readTTL},
+	{"X-Openrouter-Cache-Ttl", false, "", readTTL},
+	{"X-Cache-Semantic-Threshold", false, "", readThreshold},
+	{"X-Bf-Cache-Threshold", false, "", readThreshold},
+	{"X-Cache-Type", false, "", readLayer},
+	{"X-Bf-Cache-Type", false, "", readLayer},
+	{"X-Bf-Cache-No-Store", false, "", ifTrue(func(d *Directives) { d.NoStore = true })},
+	{"Cf-Aig-Skip-Cache", false, "", ifTrue(func(d *Directives) { d.NoCache = true })},
+	{"X-Higress-Skip-Ai-Cache", false, "", ifTrue(func(d *Directives) { d.NoCache = true })},
+	{"X-Portkey-Cache-Force-Refresh", false, "", ifTrue(func(d *Directives) { d.NoCache = true })},
+	{"X-Openrouter-Cache-Clear", false, "", ifTrue(func(d *Directives) { d.NoCache = true })},
+	{"Helicone-Cache-Enabled", false, "", ifFalse(func(d *Directives) { d.NoCache, d.NoStore = true, true })},
+	{"X-Openrouter-Cache", false, "", ifFalse(func(d *Directives) { d.NoCache, d.NoStore = true, true })},
+	{"X-Bf-Cache-Key", false, "", readNamespace},
+	{"X-Portkey-Cache-Namespace", false, "", readNamespace},
+	{"Helicone-Cache-Seed", false, "", readNamespace},
+	{"Cf-Aig-Cache-Key", false, "", readNamespace},
+}
+
+// parseDirectives reads what h asks of the cache.
+func parseDirectives(h http.Header) (Directives, error) {
+	d := Directives{MaxAge: -1}
+	for _, v := range h["Cache-Control"] {
+		readCacheControl(v, &d)
+	}
+	for _, one := range directives {
+		for _, v := range h[one.header] {
+			got := Directives{MaxAge: -1}
+			if !one.read(strings.TrimSpace(v), &got) {
+				if one.strict {
+					return d, badRequest("invalid_header", "The header "+one.header+" is "+quoteShort(v)+"; allowed is "+one.allows+".")
+				}
+				continue
+			}
+			d.tighten(got)
+		}
+	}
+	return d, nil
+}
+
+func readCacheControl(value string, d *Directives) bool {
+	for part := range strings.SplitSeq(value, ",") {
+		name, arg, _ := strings.Cut(strings.TrimSpace(part), "=")
+		switch strings.ToLower(name) {
+		case "no-cache", "bypass": // "bypass" is another gateway's word for it
+			d.NoCache = true
+		case "no-store":
+			d.NoStore = true
+		case "only-if-cached":
+			d.OnlyIfCached = true
+		case "max-age":
+			if s, err := strconv.ParseInt(strings.Trim(arg, `"`), 10, 64); err == nil && s >= 0 {
+				d.limitAge(seconds(float64(s)))
+			}
+		case "ttl":
+			readTTL(arg, d)
+		}
+	}
+	return true
+}
+
+func readThreshold(value string, d *Directives) bool {
+	t, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(t > 0 && t <= 1) {
+		return false
+	}
+	d.Threshold = t
+	return true
+}
+
+func readTTL(value string, d *Directives) bool {
+	ttl, err := time.ParseDuration(value)
+	if err != nil {
+		s, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(s > 0) {
+			return false
+		}
+		ttl = seconds(s)
+	}
+	if ttl <= 0 {
+		return false
+	}
+	d.TTL = ttl
+	return true
+}
+
+// seconds clamps to what a Duration can hold.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s, math.MaxInt64/float64(time.Second)-1) * float64(time.Second))
+}
+
+func readLayer(value string, d *Directives) bool {
+	switch strings.ToLower(value) {
+	case "exact", "direct":
+		d.ExactOnly = true
+	case "off", "bypass":
+		d.NoCache, d.NoStore = true, true
+	case "semantic", "both":
+	default:
+		return false
+	}
+	return true
+}
+
+func readNamespace(value string, d *Directives) bool {
+	if value == "" || len(value) > 128 {
+		return false
+	}
+	d.Namespace = value
+	return true
+}
+
+func ifTrue(set func(*Directives)) func(string, *Directives) bool  { return ifBool(true, set) }
+func ifFalse(set func(*Directives)) func(string, *Directives) bool { return ifBool(false, set) }
+
+func ifBool(want bool, set func(*Directives)) func(string, *Directives) bool {
+	return func(value string, d *Directives) bool {
+		got, ok := parseSwitch(value)
+		if ok && got == want {
+			set(d)
+		}
+		return ok
+	}
+}
+
+func parseSwitch(value string) (on, ok bool) {
+	switch strings.ToLower(value) {
+	case "true", "1", "on", "yes":
+		return true, true
+	case "false", "0", "off", "no":
+		return false, true
+	}
+	return false, false
+}
+
+// bodyDirectives are those of the body's "cache" object. Its namespace is part of the key already; here it names the
+// entry's place for whoever lists or purges.
+func bodyDirectives(b canon.Directive) Directives {
+	d := Directives{NoCache: b.NoCache, NoStore: b.NoStore, TTL: b.TTL, Namespace: b.Namespace, MaxAge: -1}
+	if b.MaxAge > 0 {
+		d.MaxAge = b.MaxAge
+	}
+	return d
+}

@@ -1,0 +1,240 @@
+package proxy
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"reprise/policy"
+	"reprise/proxy/canon"
+	"reprise/store"
+)
+
+// query is one keyed request on its way through the pipeline.
+type query struct {
+	*canon.Request
+	http  *http.Request
+	d     Directives
+	tick  policy.Tick
+	epoch uint64       // purges before it arrived
+	stale *store.Entry // an expired answer to fall back on, if the upstream fails
+}
+
+// handle answers a request of a cached endpoint.
+func (s *Server) handle(w http.ResponseWriter, r *http.Request, family canon.Family) (Result, error) {
+	if err := checkConnection(r.Header); err != nil {
+		return Refused, err
+	}
+	d, err := parseDirectives(r.Header)
+	if err != nil {
+		return Refused, err
+	}
+	if reason := s.untouched(r, &d); reason != "" {
+		return s.bypass(w, r, nil, reason)
+	}
+	q, body, err := s.read(w, r, family, d)
+	switch {
+	case err != nil:
+		return Refused, err
+	case q.d.bypass():
+		return s.bypass(w, r, body, "directive")
+	case q.Uncacheable != "":
+		return s.bypass(w, r, body, q.Uncacheable)
+	}
+	return s.answer(w, q)
+}
+
+// untouched says why a request is not even read: the cache has no business with it.
+func (s *Server) untouched(r *http.Request, d *Directives) string {
+	switch {
+	case s.opts.Mode == ModeOff:
+		return "off"
+	case d.bypass():
+		return "directive"
+	case r.Header.Get("Content-Encoding") != "" && r.Header.Get("Content-Encoding") != "identity":
+		return "content-encoding"
+	}
+	return ""
+}
+
+func (s *Server) bypass(w http.ResponseWriter, r *http.Request, body []byte, reason string) (Result, error) {
+	if body != nil {
+		body = originalResponse(body)
+	}
+	return Bypass, s.passThrough(w, r, body, tells{result: Bypass, fwd: "bypass", detail: []string{reason}})
+}
+
+// read takes the request in and learns its identity.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, family canon.Family, d Directives) (*query, []byte, error) {
+	if ct := r.Header.Get("Content-Type"); !isJSON(ct) {
+		return nil, nil, badRequest("invalid_content_type", "The Content-Type is "+quoteShort(ct)+"; this endpoint takes application/json.")
+	}
+	body, err := s.readBody(w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	req, err := canon.Parse(family, body, s.identity(r, &d))
+	if err != nil {
+		return nil, nil, err
+	}
+	d.tighten(bodyDirectives(req.Directive))
+	return &query{Request: req, http: r, d: d, tick: s.store.Tick(), epoch: s.epoch.Load()}, body, nil
+}
+
+// isJSON accepts application/json and its relatives, with or without parameters.
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	media, _, _ := strings.Cut(contentType, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
+}
+
+// answer serves q from the store where it is known word for word, and else through a flight.
+func (s *Server) answer(w http.ResponseWriter, q *query) (Result, error) {
+	if hit := s.exact(q); hit != nil {
+		return hit.result, s.replyHit(w, q, hit)
+	}
+	key := q.Key
+	f, leader := s.depart(q)
+	defer s.flights.leave(key, f)
+	if err := f.wait(q.http.Context()); err != nil {
+		return Refused, errClientGone
+	}
+	switch {
+	case f.err != nil && leader:
+		return Refused, f.err
+	case f.err != nil:
+		return s.afterFailure(w, q, f)
+	case f.served != nil:
+		hit := *f.served
+		if !leader {
+			hit.result, hit.tells.result = Shared, Shared
+			s.touch(q, hit.entry)
+		}
+		return hit.result, s.replyHit(w, q, &hit)
+	default:
+		return s.relay(w, q, f, leader)
+	}
+}
+
+// depart joins the flight of q's key or starts it. A request with wishes of its own flies alone: its outcome must not
+// bind those who have none.
+func (s *Server) depart(q *query) (f *flight, leader bool) {
+	if q.d.private() {
+		f, leader = newFlight(), true
+	} else {
+		f, leader = s.flights.join(q.Key)
+	}
+	if leader {
+		s.flying.Add(1)
+		go func() {
+			defer s.flying.Done()
+			s.flights.run(q.Key, f, func(f *flight) { s.fly(f, q) }, s.crashed)
+		}()
+	}
+	return f, leader
+}
+
+// afterFailure is for a follower of a flight that failed: an expired answer of its own may still help it.
+func (s *Server) afterFailure(w http.ResponseWriter, q *query, f *flight) (Result, error) {
+	if hit := s.staleHit(q); hit != nil {
+		return hit.result, s.replyHit(w, q, hit)
+	}
+	return Refused, f.err
+}
+
+// fly finds the outcome of a flight: an entry, or the upstream's answer.
+func (s *Server) fly(f *flight, q *query) {
+	if hit := s.exact(q); hit != nil { // it may have been stored since the first look
+		f.land(func() { f.served = hit })
+		return
+	}
+	found := s.search(f.ctx, q)
+	switch {
+	case found.hit != nil:
+		f.land(func() { f.served = found.hit })
+	case q.d.OnlyIfCached:
+		f.land(func() { f.err = errOnlyIfCached })
+	default:
+		s.fetch(f, q, found)
+	}
+}
+
+// exact looks q up by its key. An expired or too old entry is no hit, but the former is remembered for stale-if-error.
+func (s *Server) exact(q *query) (hit *served) {
+	if q.d.NoCache {
+		return nil
+	}
+	s.guarded("store", func() error {
+		e, alias, ok := s.store.Lookup(store.Key(q.Key))
+		if !ok || alias && !s.aliasAllowed(q) {
+			return nil
+		}
+		now := s.opts.Now()
+		if !e.Fresh(now) {
+			if e.Usable(now) {
+				q.stale = e
+			} else {
+				s.forget(s.store.Remove(e.ID))
+			}
+			return nil
+		}
+		if q.d.MaxAge >= 0 && now.Sub(e.Created) > q.d.MaxAge {
+			return nil
+		}
+		h, err := s.serve(q, e, Exact, now)
+		if err != nil {
+			return err
+		}
+		if alias {
+			h.tells.detail = append(h.tells.detail, "alias")
+		}
+		hit = h
+		s.touch(q, e)
+		return nil
+	})
+	return hit
+}
+
+// aliasAllowed reports whether an answer that was once found by meaning may serve q: not where only the very words count,
+// and not under a threshold higher than the one it was found with.
+func (s *Server) aliasAllowed(q *query) bool {
+	return s.opts.Mode == ModeSemantic && !q.d.ExactOnly && q.d.Threshold <= s.opts.Thresholds.Hit
+}
+
+// staleHit is the expired answer to q, where one may stand in for an upstream that fails.
+func (s *Server) staleHit(q *query) (hit *served) {
+	if q.stale == nil {
+		return nil
+	}
+	s.guarded("store", func() (err error) {
+		hit, err = s.serve(q, q.stale, Stale, s.opts.Now())
+		return err
+	})
+	if hit != nil {
+		hit.tells.detail = append(hit.tells.detail, "stale-if-error")
+		s.touch(q, q.stale)
+	}
+	return hit
+}
+
+// touch tells the policy and the topics that e answered q.
+func (s *Server) touch(q *query, e *store.Entry) {
+	s.guarded("policy", func() error {
+		var parent policy.ID
+		if s.meaning() && q.Prompt != "" {
+			parent = s.detectParent(e.ID, q.tick.Seq)
+		}
+		s.weigh(s.store.Hit(e.ID, parent, q.tick))
+		return nil
+	})
+}
+
+func waitAtMost(limit time.Duration) time.Duration {
+	if limit <= 0 {
+		return 1<<63 - 1
+	}
+	return limit
+}

@@ -1,0 +1,88 @@
+package proxy
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"reprise/proxy/canon"
+)
+
+// credentialHeaders are where OpenAI-compatible APIs look for a credential.
+var credentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key"}
+
+// identityHeaders can change an answer, or whose it is, without being in the body.
+var identityHeaders = []string{"Openai-Organization", "Openai-Project", "Openai-Beta"}
+
+// tenant names whoever sent r, as a keyed digest: the credential itself is neither stored nor logged.
+func (s *Server) tenant(h http.Header) string {
+	name, isHeader := strings.CutPrefix(string(s.opts.TenantFrom), "header:")
+	switch {
+	case isHeader:
+		return s.digest(h.Values(name))
+	case s.opts.TenantFrom == "authorization":
+		var values []string
+		for _, name := range credentialHeaders {
+			// An absent header keeps its place, so that one credential sent in two ways is two tenants.
+			values = append(values, strings.Join(h.Values(name), "\x00"))
+		}
+		return s.digest(values)
+	default:
+		return "all"
+	}
+}
+
+func (s *Server) digest(values []string) string {
+	mac := hmac.New(sha256.New, s.secret[:])
+	for _, v := range values {
+		mac.Write([]byte(v))
+		mac.Write([]byte{0})
+	}
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// identity is everything outside the body that two requests must share to share an answer. The Host header is not part
+// of it: the client chooses it freely (DESIGN, law 9).
+func (s *Server) identity(r *http.Request, d *Directives) canon.Identity {
+	id := canon.Identity{Tenant: s.tenant(r.Header), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
+	for _, name := range identityHeaders {
+		for _, v := range r.Header[name] {
+			id.Headers = append(id.Headers, name+": "+v)
+		}
+	}
+	return id
+}
+
+// hopByHopAllowed are the names that a Connection header may list.
+var hopByHopAllowed = map[string]bool{"close": true, "keep-alive": true, "upgrade": true, "te": true, "http2-settings": true, "trailer": true,
+	"transfer-encoding": true, "proxy-connection": true}
+
+// checkConnection refuses a Connection header that names an end-to-end header: the key would be read under an identity
+// that the upstream is then not shown.
+func checkConnection(h http.Header) error {
+	for _, line := range h["Connection"] {
+		for name := range strings.SplitSeq(line, ",") {
+			name = strings.ToLower(strings.TrimSpace(name))
+			if name != "" && !hopByHopAllowed[name] {
+				return badRequest("invalid_connection_header", "The Connection header may not name "+quoteShort(name)+
+					": it would take that header away between this proxy and the upstream.")
+			}
+		}
+	}
+	return nil
+}
+
+// quoteShort quotes a client's own text in an error, cut to a length that cannot flood a log.
+func quoteShort(s string) string {
+	if len(s) > 40 {
+		s = s[:40] + "…"
+	}
+	return `"` + strings.Map(func(r rune) rune {
+		if r < ' ' || r == '"' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, s) + `"`
+}

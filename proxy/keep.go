@@ -1,0 +1,130 @@
+package proxy
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"reprise/policy"
+	"reprise/proxy/answer"
+	"reprise/proxy/canon"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// keptInfo is what became of a recording.
+type keptInfo struct {
+	complete bool      // the answer has come to its end
+	id       policy.ID // the entry made of it; 0: not kept
+	reason   string    // why not
+}
+
+// keep judges a recording that has ended, with cut as the reason if it broke off, and stores it if it is worth it.
+func (s *Server) keep(q *query, found *finding, rec *recording, cut error, took time.Duration) *keptInfo {
+	k := &keptInfo{reason: "fault"}
+	s.guarded("store", func() error {
+		verdict, reason := s.judge(q, rec, cut)
+		k.complete, k.reason = cut == nil || reason == "", reason
+		if reason != "" || q.d.NoStore {
+			return nil
+		}
+		e, err := s.entry(q, found, rec, verdict, took)
+		if err != nil {
+			return err
+		}
+		k.id, k.reason = s.insert(q, found, e)
+		return nil
+	})
+	if k.id != 0 {
+		s.metrics.stored.Add(1)
+	} else if k.reason != "" {
+		s.metrics.notStored(k.reason)
+	}
+	return k
+}
+
+// judge says why a recording is not worth keeping, "" if it is.
+func (s *Server) judge(q *query, rec *recording, cut error) (answer.Verdict, string) {
+	body := rec.bytes()
+	stream := answer.IsStream(rec.header.Get("Content-Type"))
+	switch {
+	case rec.status != http.StatusOK:
+		return answer.Verdict{}, "status"
+	case cut != nil && !stream:
+		return answer.Verdict{}, "incomplete"
+	case int64(len(body)) > s.opts.MaxEntryBytes:
+		return answer.Verdict{}, "size"
+	case encoded(rec.header):
+		return answer.Verdict{}, "content-encoding"
+	}
+	v := answer.Judge(q.Family, stream, body)
+	switch {
+	case !v.Keep && v.Reason != "tool-calls":
+		return v, v.Reason
+	case v.ToolCalls && !s.opts.CacheToolCalls:
+		return v, "tool-calls"
+	}
+	return v, ""
+}
+
+func encoded(h http.Header) bool {
+	e := h.Get("Content-Encoding")
+	return e != "" && e != "identity"
+}
+
+// entry makes the entry of a good answer.
+func (s *Server) entry(q *query, found *finding, rec *recording, v answer.Verdict, took time.Duration) (*store.Entry, error) {
+	frozen, err := answer.Freeze(q.Family, rec.header.Get("Content-Type"), rec.bytes())
+	if err != nil {
+		return nil, err
+	}
+	now := s.opts.Now()
+	ttl := s.opts.TTL
+	if q.d.TTL > 0 {
+		ttl = min(ttl, q.d.TTL)
+	}
+	e := &store.Entry{
+		Key: store.Key(q.Key), Scope: store.Scope(q.Scope),
+		Tenant: s.tenant(q.http.Header), Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.http.URL.Path,
+		Answer: frozen.Encode(nil), InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, UpstreamTime: took,
+		Created: now, Expires: now.Add(ttl), StaleUntil: now.Add(ttl + s.opts.StaleIfError),
+	}
+	if v.Text != "" {
+		e.AnswerHash = canon.AnswerText(v.Text)
+	}
+	if !v.ToolCalls && found.vector != nil { // an answer that calls tools is for exact repeats only
+		e.Prompt, e.Vector, e.Chain = q.Prompt, found.vector, found.chain
+		e.Topic, e.Parent = policy.TopicID(found.route.Topic), found.parent
+	}
+	return e, nil
+}
+
+// insert stores e and brings the topics up to date with what that moved.
+func (s *Server) insert(q *query, found *finding, e *store.Entry) (policy.ID, string) {
+	s.purge.RLock()
+	defer s.purge.RUnlock()
+	if q.epoch != s.epoch.Load() {
+		return 0, "purged"
+	}
+	if e.Vector != nil && e.Parent == 0 && len(q.Turns) == 0 {
+		parent, _ := s.topics.Parent(topics.ScopeID(q.Scope), topics.TopicID(e.Topic), found.chain, 0, e.Vector, q.tick.Seq)
+		e.Parent = policy.ID(parent)
+	}
+	if e.Topic == 0 { // a topic of its own; an entry that is never compared by meaning stays alone in it
+		e.Topic = policy.TopicID(s.topics.NewTopic())
+	}
+	res := s.store.Put(e, q.tick)
+	s.forget(res.Evicted)
+	if slices.Contains(res.Evicted, res.ID) {
+		return 0, "policy"
+	}
+	if e.Vector != nil {
+		s.guarded("topics", func() error {
+			_, err := s.topics.Add(topics.Member{ID: topics.EntryID(res.ID), Scope: topics.ScopeID(e.Scope), Chain: found.chain,
+				Vector: e.Vector, Topic: topics.TopicID(e.Topic), Parent: topics.EntryID(e.Parent), Seq: q.tick.Seq})
+			return err
+		})
+	}
+	s.weigh(res.Weights)
+	return res.ID, ""
+}

@@ -1,0 +1,175 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"reprise/embed"
+	"reprise/policy/guard"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// Mode is how much of the cache is in force.
+type Mode string
+
+// The modes.
+const (
+	ModeSemantic Mode = "semantic" // exact answers, then answers to prompts of the same meaning
+	ModeExact    Mode = "exact"    // exact answers only; nothing is embedded
+	ModeShadow   Mode = "shadow"   // looks for semantic answers and counts what it would have served; serves exact ones only
+	ModeOff      Mode = "off"      // everything passes through
+)
+
+// Modes lists the modes in the order of the documentation.
+func Modes() []string {
+	return []string{string(ModeSemantic), string(ModeExact), string(ModeShadow), string(ModeOff)}
+}
+
+// TenantSource says what tells one tenant from another: "authorization", "header:NAME" or "none".
+type TenantSource string
+
+// Options configures a Server. The zero value of a field means its default where one is given.
+type Options struct {
+	Upstream    *url.URL // base URL of the upstream API, as an OpenAI client would be given it, e.g. https://api.openai.com/v1
+	UpstreamKey string   // credential sent to the upstream in place of the client's own; default: the client's own
+
+	Mode       Mode             // default semantic
+	Store      *store.Store     // required; the server does not close it
+	PolicyName string           // of the store's policy, for the metrics
+	Topics     *topics.Topics   // required; empty where nothing is compared by meaning. The server does not close it
+	Embedder   embed.Embedder   // required in the semantic and shadow modes
+	Thresholds embed.Thresholds // the gates that Topics was made with; a client may only raise Hit
+
+	// Guard judges every answer found by meaning: what was asked then, what is asked now. Default guard.Check.
+	Guard func(cached, asked string) guard.Veto
+
+	TenantFrom TenantSource // default "authorization"
+
+	TTL          time.Duration // life of an answer, counted from its write; default 24h
+	StaleIfError time.Duration // how long an expired answer may still be served when the upstream fails; default 0
+
+	MaxBody        int64 // bytes of a request; default 32 MiB
+	MaxEntryBytes  int64 // bytes of an answer worth keeping; default 1 MiB
+	CacheToolCalls bool  // keep answers that call tools, for exact repeats only
+
+	Limits Limits
+
+	AdminToken string // needed by the admin API and by explain where set
+	Explain    bool   // allow explain without the admin token
+	LogPrompts bool   // prompts may appear in the log
+
+	EffectiveConfig func() any // what GET /admin/config shows; secrets masked
+
+	Logger    *slog.Logger
+	Transport http.RoundTripper // default: a pooled transport of the server's own
+	Now       func() time.Time  // default time.Now
+}
+
+// Limits bounds how long a slow peer may hold a request. 0 means the default, a negative duration no limit.
+type Limits struct {
+	BodyIdle     time.Duration // between two reads of a request's body; default 30s
+	FirstByte    time.Duration // from the request to the first byte of the upstream's answer; default 120s
+	BetweenBytes time.Duration // between two reads of the upstream's body; default 60s
+	ClientWrite  time.Duration // for one write to the client; default 30s
+	Embed        time.Duration // for embedding one prompt; default 300ms
+}
+
+func (l Limits) withDefaults() Limits {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	def(&l.BodyIdle, 30*time.Second)
+	def(&l.FirstByte, 120*time.Second)
+	def(&l.BetweenBytes, 60*time.Second)
+	def(&l.ClientWrite, 30*time.Second)
+	def(&l.Embed, 300*time.Millisecond)
+	return l
+}
+
+func (o Options) withDefaults() Options {
+	if o.Mode == "" {
+		o.Mode = ModeSemantic
+	}
+	if o.TenantFrom == "" {
+		o.TenantFrom = "authorization"
+	}
+	if o.TTL == 0 {
+		o.TTL = 24 * time.Hour
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = 32 << 20
+	}
+	if o.MaxEntryBytes == 0 {
+		o.MaxEntryBytes = 1 << 20
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Guard == nil {
+		o.Guard = guard.Check
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Limits = o.Limits.withDefaults()
+	return o
+}
+
+// Validate says what is wrong with o in words that an operator can act on.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if err := checkUpstream(o.Upstream); err != nil {
+		errs = append(errs, err)
+	}
+	switch o.Mode {
+	case ModeSemantic, ModeShadow:
+		if o.Embedder == nil {
+			bad("mode %q needs an embedder", o.Mode)
+		}
+	case ModeExact, ModeOff:
+	default:
+		bad("mode %q is not one of %s", o.Mode, strings.Join(Modes(), ", "))
+	}
+	if o.Store == nil || o.Topics == nil {
+		bad("a store and topics are required")
+	}
+	if err := o.TenantFrom.check(); err != nil {
+		errs = append(errs, err)
+	}
+	if o.TTL < 0 || o.StaleIfError < 0 {
+		bad("TTL %v and stale-if-error %v must not be negative", o.TTL, o.StaleIfError)
+	}
+	return errors.Join(errs...)
+}
+
+func checkUpstream(u *url.URL) error {
+	if u == nil {
+		return errors.New("an upstream URL is required")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("upstream %q is not a base URL such as https://api.openai.com/v1", u.Redacted())
+	}
+	return nil
+}
+
+// check allows authorization, none, and header:NAME with a NAME that is a header's.
+func (t TenantSource) check() error {
+	name, isHeader := strings.CutPrefix(string(t), "header:")
+	switch {
+	case t == "authorization" || t == "none":
+	case isHeader && name != "" && !strings.ContainsAny(name, " \t:,\r\n"):
+	default:
+		return fmt.Errorf("tenant source %q is not one of authorization, header:NAME, none", string(t))
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+	"time"
+)
+
+// newPassThrough forwards a request unchanged and its answer as it comes. It serves every path that is not cached, and
+// the cached ones when the cache must stay out.
+func (s *Server) newPassThrough() *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL = s.upstream.target(p.In.URL)
+			p.Out.Host = p.Out.URL.Host
+			s.upstream.dress(p.Out.Header)
+		},
+		Transport:     idleTransport{s.upstream},
+		FlushInterval: -1, // streams are flushed as they come
+		BufferPool:    newBufferPool(),
+		ErrorLog:      slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if r.Context().Err() != nil {
+				return // nobody is there to be told
+			}
+			s.fault(r.Context(), "upstream", err)
+			writeError(w, toAPIError(err))
+		},
+	}
+}
+
+// idleTransport gives the answers of a pass-through the same patience as those of a flight.
+type idleTransport struct{ up *upstream }
+
+func (t idleTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	resp, err := t.up.transport.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		context.AfterFunc(r.Context(), cancel)
+		return resp, nil // an upgraded connection is two-way; its body must stay a ReadWriteCloser
+	}
+	resp.Body = newIdleBody(resp.Body, t.up.limits.BetweenBytes, cancel)
+	return resp, nil
+}
+
+// passThrough forwards r. body replaces r's own where it was read already.
+func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte, t tells) error {
+	if err := checkPath(r.URL.Path); err != nil {
+		return err
+	}
+	if body != nil {
+		r = r.Clone(r.Context())
+		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+	} else if r.Body != nil {
+		r.Body = &patientBody{ReadCloser: r.Body, control: http.NewResponseController(w), limit: s.opts.Limits.BodyIdle}
+	}
+	s.pass.ServeHTTP(&tellingWriter{ResponseWriter: w, tells: t}, r)
+	return nil
+}
+
+// checkPath refuses dot segments: the upstream might resolve them to a place that this path does not show.
+func checkPath(path string) error {
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return badRequest("invalid_path", "The path "+quoteShort(path)+" has a dot segment; name the endpoint itself.")
+		}
+	}
+	return nil
+}
+
+// patientBody gives a client's body a deadline per read rather than per request, so that a slow upload lives and a
+// stalled one does not.
+type patientBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	limit   time.Duration
+}
+
+func (b *patientBody) Read(p []byte) (int, error) {
+	if b.limit > 0 {
+		// Not every ResponseWriter has deadlines (a test's recorder); one without them has no slow client either.
+		_ = b.control.SetReadDeadline(time.Now().Add(b.limit))
+	}
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && b.limit > 0 {
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// readBody reads a whole request body within the limits.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > s.opts.MaxBody {
+		return nil, &http.MaxBytesError{Limit: s.opts.MaxBody}
+	}
+	in := http.MaxBytesReader(w, &patientBody{ReadCloser: r.Body, control: http.NewResponseController(w), limit: s.opts.Limits.BodyIdle}, s.opts.MaxBody)
+	body, err := readAll(in, r.ContentLength)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case err == nil || errors.As(err, &tooLarge):
+		return body, err
+	case isTimeout(err):
+		return nil, &apiError{Status: http.StatusRequestTimeout, Type: "invalid_request_error", Code: "request_timeout",
+			Message: "The request body stopped coming."}
+	case r.Context().Err() != nil:
+		return nil, errClientGone
+	default:
+		return nil, badRequest("invalid_body", "The request body could not be read to its end.")
+	}
+}
+
+// readAll reads to the end with one allocation where the length is known, without trusting a length that is large.
+func readAll(in io.Reader, length int64) ([]byte, error) {
+	size := min(max(length, 511), 1<<20) + 1
+	buf := bytes.NewBuffer(make([]byte, 0, size))
+	if _, err := buf.ReadFrom(in); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}

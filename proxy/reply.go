@@ -1,0 +1,104 @@
+package proxy
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer"
+	"reprise/store"
+)
+
+// served is an answer from the store, ready to be replayed.
+type served struct {
+	entry  *store.Entry
+	frozen *answer.Frozen
+	result Result
+	tells  tells
+}
+
+// serve readies e as an answer to q. An entry that cannot be read is an error: it is dropped and never served.
+func (s *Server) serve(q *query, e *store.Entry, result Result, now time.Time) (*served, error) {
+	raw, err := e.Recording()
+	if err == nil {
+		var frozen *answer.Frozen
+		if frozen, err = answer.Decode(raw); err == nil {
+			return &served{entry: e, frozen: frozen, result: result,
+				tells: tells{result: result, entry: e.ID, age: now.Sub(e.Created), ttl: e.Expires.Sub(now)}}, nil
+		}
+	}
+	s.forget(s.store.Remove(e.ID))
+	return nil, err
+}
+
+// replyHit replays h to q's client, in the form that it asked for.
+func (s *Server) replyHit(w http.ResponseWriter, q *query, h *served) error {
+	err := s.replay(w, q, h.frozen, &h.tells)
+	if err == nil {
+		s.metrics.saved(h)
+	}
+	return err
+}
+
+// replay writes a finished answer with an id and a time of its own.
+func (s *Server) replay(w http.ResponseWriter, q *query, z *answer.Frozen, t *tells) error {
+	buf := replayBuffers.get()
+	defer replayBuffers.put(buf)
+	body, contentType, err := z.Replay((*buf)[:0], s.replayOptions(q, z))
+	if err != nil {
+		return err
+	}
+	*buf = body
+	h := w.Header()
+	h["Content-Type"] = []string{contentType}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	t.write(h)
+	w.WriteHeader(http.StatusOK)
+	w.Write(body) // a client that has left is nobody's fault
+	return nil
+}
+
+func (s *Server) replayOptions(q *query, z *answer.Frozen) answer.ReplayOptions {
+	var random [12]byte
+	rand.Read(random[:])
+	return answer.ReplayOptions{ID: answer.NewID(q.Family, random, originalID(z)), Created: s.opts.Now().Unix(),
+		Stream: q.Stream, IncludeUsage: q.IncludeUsage}
+}
+
+// originalID is the id that the upstream gave an answer, "" for one without.
+func originalID(z *answer.Frozen) string {
+	for _, slot := range z.Slots {
+		if slot.Kind == answer.SlotID {
+			return gjson.ParseBytes(z.Body[slot.Off : slot.Off+slot.Len]).String()
+		}
+	}
+	return ""
+}
+
+func utoa(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func hexOf(h [32]byte) string { return hex.EncodeToString(h[:]) }
+
+// replayBuffers lends the buffers in which replays are put together.
+var replayBuffers bufferLender
+
+// bufferLender is a pool of buffers that forgets the large ones.
+type bufferLender struct{ pool sync.Pool }
+
+func (l *bufferLender) get() *[]byte {
+	if b, ok := l.pool.Get().(*[]byte); ok {
+		return b
+	}
+	return new([]byte)
+}
+
+func (l *bufferLender) put(b *[]byte) {
+	if cap(*b) <= 64<<10 {
+		l.pool.Put(b)
+	}
+}

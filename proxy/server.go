@@ -1,0 +1,141 @@
+// Package proxy answers OpenAI-compatible requests from the cache where it can, and passes the rest on.
+//
+// One request of a cached endpoint goes through these steps, each in the file named:
+//
+//  1. handle.go reads the body within its limits and, through package canon, learns what identifies the request.
+//  2. handle.go looks the key up: an exact hit is answered from the store at once (reply.go).
+//  3. flight.go opens a flight per key; whoever asks the same meanwhile waits for its outcome.
+//  4. search.go embeds the prompt, routes it to a topic and verifies the nearest members; guards may veto.
+//  5. fetch.go asks the upstream; its answer is written into a recording (recording.go), which every waiter reads from
+//     its start while it grows (relay.go).
+//  6. keep.go judges the complete answer and, if it is worth keeping, stores it and tells the topics who was evicted.
+//
+// A fault in steps 3, 4 or 6 is counted and logged, and the request goes to the upstream.
+package proxy
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-chi/chi/v5"
+
+	"reprise/proxy/canon"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// Server is the proxy. Its handlers are safe for concurrent use.
+type Server struct {
+	opts     Options
+	store    *store.Store
+	topics   *topics.Topics
+	upstream *upstream
+	pass     *httputil.ReverseProxy
+	secret   [32]byte // keys the digests of credentials
+
+	flights  flights
+	flying   sync.WaitGroup // flights under way, with and without waiters
+	draining atomic.Bool
+
+	// epoch counts purges; an answer whose request came before the last one is not kept. purge keeps a purge and the
+	// keeping of an answer apart.
+	purge sync.RWMutex
+	epoch atomic.Uint64
+
+	metrics *metrics
+	log     *slog.Logger
+	faults  faultLog
+}
+
+// meaning reports whether prompts are compared by meaning at all.
+func (s *Server) meaning() bool { return s.opts.Mode == ModeSemantic || s.opts.Mode == ModeShadow }
+
+// New returns a server for o. It loads the topics from the store.
+func New(o Options) (*Server, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	s := &Server{opts: o, store: o.Store, upstream: newUpstream(o), secret: o.Store.Secret(), log: o.Logger}
+	s.faults.log = o.Logger
+	s.topics = o.Topics
+	s.metrics = newMetrics(s)
+	s.loadTopics()
+	s.pass = s.newPassThrough()
+	return s, nil
+}
+
+// endpoints are the cached paths.
+var endpoints = map[string]canon.Family{
+	"/v1/chat/completions": canon.Chat,
+	"/v1/completions":      canon.Completions,
+	"/v1/responses":        canon.Responses,
+	"/v1/embeddings":       canon.Embeddings,
+}
+
+// Handler serves the API: the cached endpoints, explain, and everything else as it is.
+func (s *Server) Handler() http.Handler {
+	r := chi.NewRouter()
+	for path, family := range endpoints {
+		r.Post(path, s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(w, r, family) }, family))
+	}
+	r.Post("/v1/reprise/explain", s.answering(s.explain, otherEndpoint))
+	rest := s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) {
+		if err := checkConnection(r.Header); err != nil {
+			return Refused, err
+		}
+		return Bypass, s.passThrough(w, r, nil, tells{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
+	}, otherEndpoint)
+	r.NotFound(rest)
+	r.MethodNotAllowed(rest)
+	return r
+}
+
+// otherEndpoint stands for every path that is not cached, in the metrics.
+const otherEndpoint = canon.Family(255)
+
+// answering turns a handler's error into a response, at this one place, and counts the request.
+func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, error), family canon.Family) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		start, result := s.opts.Now(), Refused
+		defer func() { // also when an answer is cut off by a panic
+			if result == Refused && r.Context().Err() != nil {
+				result = Gone
+			}
+			s.metrics.request(family, result, s.opts.Now().Sub(start))
+		}()
+		w = s.patientWriter(w)
+		got, err := h(w, r)
+		switch {
+		case err == nil:
+			result = got
+		case errors.Is(err, errCut):
+			panic(http.ErrAbortHandler)
+		case r.Context().Err() == nil:
+			api := toAPIError(err)
+			s.logError(r, api, err)
+			(&tells{result: Refused, detail: []string{api.Code}}).write(w.Header())
+			writeError(w, api)
+		}
+	}
+}
+
+// Drain makes the readiness probe fail, so that no new traffic is sent here.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// Wait returns when no flight is under way any more, or when ctx ends. Flights without a waiter end by themselves.
+func (s *Server) Wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() { s.flying.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
