@@ -1,0 +1,231 @@
+package file
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+
+	"reprise/store"
+)
+
+// errStructure is a file whose pages do not form a sound tree.
+var errStructure = errors.New("structure of the file is damaged")
+
+func structural(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errStructure, fmt.Sprintf(format, args...))
+}
+
+// What bbolt's file format (its version 2) says of a page. bbolt trusts a file: a wrong number in it is a panic, often in
+// a goroutine of bbolt's own where nobody can recover it, or a fault of the memory map. So every page is checked first.
+const (
+	pageHeader  = 16
+	elemSize    = 16
+	bucketSize  = 16 // of a bucket's value: root page and sequence, then the page itself where the root is 0
+	branchPage  = 0x01
+	leafPage    = 0x02
+	bucketElem  = 0x01
+	metaMagic   = 0xED0CDAED
+	metaVersion = 2
+	metaSize    = 64
+	maxDepth    = 64
+	maxPageSize = 16 << 20
+)
+
+// meta is the root of a tree; a file has two and the one of the later transaction counts.
+type meta struct {
+	pageSize uint32
+	root     uint64
+	pages    uint64 // one more than the highest page in use
+	txid     uint64
+}
+
+// parseMeta reads a meta page.
+func parseMeta(page []byte) (meta, error) {
+	if len(page) < pageHeader+metaSize {
+		return meta{}, structural("meta page is cut")
+	}
+	b, n := page[pageHeader:], binary.NativeEndian
+	h := fnv.New64a()
+	h.Write(b[:metaSize-8])
+	if n.Uint32(b) != metaMagic || n.Uint64(b[56:]) != h.Sum64() {
+		return meta{}, structural("meta page is not valid")
+	}
+	if v := n.Uint32(b[4:]); v != metaVersion {
+		return meta{}, fmt.Errorf("%w: page format %d, this program knows %d", store.ErrVersion, v, metaVersion)
+	}
+	m := meta{pageSize: n.Uint32(b[8:]), root: n.Uint64(b[16:]), pages: n.Uint64(b[40:]), txid: n.Uint64(b[48:])}
+	if m.pageSize < 1024 || m.pageSize > maxPageSize || m.pageSize&(m.pageSize-1) != 0 {
+		return meta{}, structural("page size %d", m.pageSize)
+	}
+	return m, nil
+}
+
+// findMeta reads the meta that bbolt will choose.
+func findMeta(r io.ReaderAt) (meta, error) {
+	buf := make([]byte, pageHeader+metaSize)
+	var best meta
+	var newer error
+	read := func(at int64) {
+		n, _ := r.ReadAt(buf, at)
+		m, err := parseMeta(buf[:n])
+		if errors.Is(err, store.ErrVersion) {
+			newer = err
+		}
+		if err == nil && (best.pageSize == 0 || m.txid > best.txid) {
+			best = m
+		}
+	}
+	read(0)
+	if best.pageSize != 0 {
+		read(int64(best.pageSize))
+	}
+	for size := int64(1024); best.pageSize == 0 && size <= maxPageSize; size *= 2 {
+		read(size)
+	}
+	switch {
+	case best.pageSize != 0:
+		return best, nil
+	case newer != nil:
+		return best, newer
+	}
+	return best, structural("no valid meta page")
+}
+
+// checker walks the pages of a file.
+type checker struct {
+	r    io.ReaderAt
+	meta meta
+	seen []bool
+}
+
+// check reads every page in use and returns errStructure where bbolt could stumble, or store.ErrVersion. It takes about
+// as long as reading the file.
+func check(r io.ReaderAt, size int64) error {
+	m, err := findMeta(r)
+	if err != nil {
+		return err
+	}
+	if m.pages < 3 || m.pages > uint64(size)/uint64(m.pageSize) {
+		return structural("%d pages of %d bytes in a file of %d", m.pages, m.pageSize, size)
+	}
+	c := &checker{r: r, meta: m, seen: make([]bool, m.pages)}
+	return c.walk(m.root, nil, nil, 0)
+}
+
+// walk checks the tree under a page, whose keys must be from low on and below high (nil: no bound).
+func (c *checker) walk(id uint64, low, high []byte, depth int) error {
+	p, err := c.page(id)
+	if err != nil {
+		return err
+	}
+	if depth > maxDepth {
+		return structural("page %d: tree too deep", id)
+	}
+	return c.elements(p, id, low, high, depth)
+}
+
+// page reads a page with its overflow and marks it as visited.
+func (c *checker) page(id uint64) ([]byte, error) {
+	if id < 2 || id >= c.meta.pages {
+		return nil, structural("page %d of %d", id, c.meta.pages)
+	}
+	head := make([]byte, pageHeader)
+	at := int64(id) * int64(c.meta.pageSize)
+	if _, err := c.r.ReadAt(head, at); err != nil {
+		return nil, structural("read page %d: %v", id, err)
+	}
+	overflow := uint64(binary.NativeEndian.Uint32(head[12:]))
+	if binary.NativeEndian.Uint64(head) != id || id+overflow >= c.meta.pages {
+		return nil, structural("page %d: bad header", id)
+	}
+	for i := id; i <= id+overflow; i++ {
+		if c.seen[i] {
+			return nil, structural("page %d is used twice", i)
+		}
+		c.seen[i] = true
+	}
+	p := make([]byte, (1+overflow)*uint64(c.meta.pageSize))
+	if _, err := c.r.ReadAt(p, at); err != nil {
+		return nil, structural("read page %d: %v", id, err)
+	}
+	return p, nil
+}
+
+// elements checks a page's elements and what hangs below them.
+func (c *checker) elements(p []byte, id uint64, low, high []byte, depth int) error {
+	flags, count := binary.NativeEndian.Uint16(p[8:]), int(binary.NativeEndian.Uint16(p[10:]))
+	if flags != branchPage && flags != leafPage || flags == branchPage && count == 0 || pageHeader+count*elemSize > len(p) {
+		return structural("page %d: flags %x, %d elements", id, flags, count)
+	}
+	elems := make([]element, count)
+	for i := range elems {
+		e, ok := parseElement(p, pageHeader+i*elemSize, flags == leafPage)
+		if !ok || low != nil && bytes.Compare(e.key, low) < 0 || high != nil && bytes.Compare(e.key, high) >= 0 ||
+			i > 0 && bytes.Compare(elems[i-1].key, e.key) >= 0 {
+			return structural("page %d: element %d", id, i)
+		}
+		elems[i] = e
+	}
+	for i, e := range elems {
+		next := high
+		if i+1 < count {
+			next = elems[i+1].key
+		}
+		if err := c.below(e, flags == leafPage, next, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// below checks what an element leads to: the page of a branch, the tree of a bucket.
+func (c *checker) below(e element, leaf bool, high []byte, depth int) error {
+	if !leaf {
+		return c.walk(e.page, e.key, high, depth)
+	}
+	if !e.bucket {
+		return nil
+	}
+	if len(e.value) < bucketSize {
+		return structural("bucket %q is cut", e.key)
+	}
+	if root := binary.NativeEndian.Uint64(e.value); root != 0 {
+		return c.walk(root, nil, nil, depth)
+	}
+	inline := e.value[bucketSize:]
+	if len(inline) < pageHeader || binary.NativeEndian.Uint16(inline[8:]) != leafPage || binary.NativeEndian.Uint64(inline) != 0 {
+		return structural("bucket %q: bad inline page", e.key)
+	}
+	if depth > maxDepth {
+		return structural("bucket %q: nested too deep", e.key)
+	}
+	return c.elements(inline, 0, nil, nil, depth)
+}
+
+// element is one key of a page, with its value or the page below it.
+type element struct {
+	key, value []byte
+	page       uint64
+	bucket     bool
+}
+
+func parseElement(p []byte, at int, leaf bool) (element, bool) {
+	n := binary.NativeEndian
+	h := p[at:]
+	if !leaf {
+		pos, ksize := uint64(n.Uint32(h)), uint64(n.Uint32(h[4:]))
+		if pos+ksize > uint64(len(h)) || pos < elemSize {
+			return element{}, false
+		}
+		return element{key: h[pos : pos+ksize], page: n.Uint64(h[8:])}, true
+	}
+	flags, pos := n.Uint32(h), uint64(n.Uint32(h[4:]))
+	ksize, vsize := uint64(n.Uint32(h[8:])), uint64(n.Uint32(h[12:]))
+	if flags > bucketElem || pos+ksize+vsize > uint64(len(h)) || pos < elemSize || ksize == 0 {
+		return element{}, false
+	}
+	return element{key: h[pos : pos+ksize], value: h[pos+ksize : pos+ksize+vsize], bucket: flags == bucketElem}, true
+}

@@ -1,0 +1,36 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package file
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+// lockWait is how long an Open waits for another process to let go, as in a restart.
+const lockWait = time.Second
+
+// lock takes the lock that bbolt takes as well, on the same open file, which the kernel counts once. It is taken here
+// already because a file that somebody else is writing must not be judged.
+func lock(f *os.File, shared bool) error {
+	how := syscall.LOCK_EX
+	if shared {
+		how = syscall.LOCK_SH
+	}
+	deadline := time.Now().Add(lockWait)
+	for {
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func isLocked(err error) bool { return errors.Is(err, syscall.EWOULDBLOCK) }
+
+func isReadOnly(err error) bool {
+	return errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS)
+}

@@ -1,0 +1,164 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"reprise/store"
+)
+
+// Open opens a backing; each call after a Close finds what was written before.
+type Open func() (store.Backing, error)
+
+// Run checks a Backing. fresh returns the way to one that is empty.
+func Run(t *testing.T, fresh func(t *testing.T) Open) {
+	for title, test := range map[string]func(*testing.T, *session){
+		"empty":          testEmpty,
+		"kinds and ids":  testKindsAndIDs,
+		"delete":         testDelete,
+		"large and none": testBodies,
+		"error of load":  testLoadError,
+		"closed":         testClosed,
+		"random":         testRandom,
+	} {
+		t.Run(title, func(t *testing.T) {
+			s := &session{t: t, open: fresh(t), want: map[name]string{}}
+			s.reopen()
+			test(t, s)
+			s.b.Close()
+		})
+	}
+}
+
+// session is a backing and what it should hold.
+type session struct {
+	t    *testing.T
+	open Open
+	b    store.Backing
+	want map[name]string
+}
+
+func (s *session) reopen() {
+	s.t.Helper()
+	if s.b != nil {
+		if err := s.b.Close(); err != nil {
+			s.t.Fatalf("close: %v", err)
+		}
+	}
+	var err error
+	if s.b, err = s.open(); err != nil {
+		s.t.Fatalf("open: %v", err)
+	}
+	s.check()
+}
+
+// check loads and compares.
+func (s *session) check() {
+	s.t.Helper()
+	got := map[name]string{}
+	report, err := s.b.Load(func(r store.Record) error {
+		got[name{r.Kind, r.ID}] = string(r.Body)
+		return nil
+	})
+	if err != nil {
+		s.t.Fatalf("load: %v", err)
+	}
+	if report.Kept != len(s.want) || report.Skipped != 0 || report.Aside != "" || report.ReadOnly {
+		s.t.Errorf("report %+v, want %d kept", report, len(s.want))
+	}
+	if !maps.Equal(got, s.want) {
+		s.t.Errorf("loaded %d records, want %d, or their bodies differ", len(got), len(s.want))
+	}
+}
+
+func (s *session) write(b store.Batch) {
+	s.t.Helper()
+	for _, r := range b.Delete {
+		delete(s.want, name{r.Kind, r.ID})
+	}
+	for _, r := range b.Put {
+		s.want[name{r.Kind, r.ID}] = string(r.Body)
+	}
+	if err := s.b.Write(&b); err != nil {
+		s.t.Fatalf("write: %v", err)
+	}
+}
+
+func testEmpty(t *testing.T, s *session) {
+	s.write(store.Batch{})
+	s.reopen()
+}
+
+func testKindsAndIDs(t *testing.T, s *session) {
+	for _, k := range store.Kinds() {
+		for _, id := range []uint64{0, 1, 255, 256, 1 << 40, math.MaxUint64} {
+			s.write(store.Batch{Put: []store.Record{{Kind: k, ID: id, Body: []byte{byte(k), byte(id)}}}})
+		}
+	}
+	s.reopen()
+}
+
+func testDelete(t *testing.T, s *session) {
+	put := []store.Record{{Kind: store.KindEntry, ID: 1, Body: []byte("a")}, {Kind: store.KindVector, ID: 1, Body: []byte("b")}}
+	s.write(store.Batch{Put: put})
+	s.write(store.Batch{Delete: []store.Record{{Kind: store.KindEntry, ID: 1}, {Kind: store.KindEntry, ID: 2}}})
+	s.reopen()
+}
+
+func testBodies(t *testing.T, s *session) {
+	s.write(store.Batch{Put: []store.Record{
+		{Kind: store.KindEntry, ID: 1},
+		{Kind: store.KindEntry, ID: 2, Body: bytes.Repeat([]byte("x"), 3<<20)},
+	}})
+	s.reopen()
+	s.write(store.Batch{Put: []store.Record{{Kind: store.KindEntry, ID: 2, Body: []byte("short")}}})
+	s.reopen()
+}
+
+func testLoadError(t *testing.T, s *session) {
+	s.write(store.Batch{Put: []store.Record{{Kind: store.KindEntry, ID: 1}, {Kind: store.KindEntry, ID: 2}}})
+	enough, calls := errors.New("enough"), 0
+	_, err := s.b.Load(func(store.Record) error { calls++; return enough })
+	if !errors.Is(err, enough) || calls != 1 {
+		t.Errorf("load ended with %v after %d calls", err, calls)
+	}
+}
+
+func testClosed(t *testing.T, s *session) {
+	s.b.Close()
+	if err := s.b.Write(&store.Batch{Put: []store.Record{{Kind: store.KindEntry, ID: 1}}}); err == nil {
+		t.Error("a closed backing takes a batch")
+	}
+	s.b = nil
+	s.reopen()
+}
+
+// testRandom plays batches of all sorts against a map.
+func testRandom(t *testing.T, s *session) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 200 {
+		var b store.Batch
+		used := map[name]bool{}
+		for range rng.IntN(20) {
+			r := store.Record{Kind: store.KindEntry + store.Kind(rng.IntN(4)), ID: rng.Uint64N(60)}
+			if used[name{r.Kind, r.ID}] {
+				continue
+			}
+			used[name{r.Kind, r.ID}] = true
+			if rng.IntN(3) == 0 {
+				b.Delete = append(b.Delete, r)
+				continue
+			}
+			r.Body = bytes.Repeat([]byte{byte(i)}, rng.IntN(9000))
+			b.Put = append(b.Put, r)
+		}
+		s.write(b)
+		if i%40 == 39 {
+			s.reopen()
+		}
+	}
+}
