@@ -49,10 +49,15 @@ func parseEvent(ev Event) (gjson.Result, error) {
 		return gjson.Result{}, errReported
 	}
 	r, err := parse(ev.Data)
-	if err == nil && given(r.Get("error")) {
+	if err == nil && reported(r) {
 		err = errReported
 	}
 	return r, err
+}
+
+// reported reports whether an object is an error: as OpenAI says it, as a Responses stream does, as older vLLM does.
+func reported(r gjson.Result) bool {
+	return given(r.Get("error")) || r.Get("type").Str == "error" || r.Get("object").Str == "error"
 }
 
 func (m *merged) chunk(r gjson.Result) (err error) {

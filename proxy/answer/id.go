@@ -39,7 +39,7 @@ func NewID(f canon.Family, random [12]byte, original string) string {
 }
 
 func responseID(nonce, original string) string {
-	if !carriable(original) {
+	if original == response || !carriable(original) {
 		return response + nonce
 	}
 	if rest, ok := strings.CutPrefix(original, response); ok {

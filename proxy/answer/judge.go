@@ -27,7 +27,8 @@ type Usage struct {
 	Input, Output, Cached int64
 }
 
-// Verdict tells whether an answer is worth keeping. What could be read is filled in whatever the verdict is.
+// Verdict tells whether an answer is worth keeping. The fields after Reason are filled in for every answer that could be
+// read to its end, kept or not.
 type Verdict struct {
 	Keep bool
 	// Reason is why not. With ReasonToolCalls the tool calls are the only objection.
@@ -52,7 +53,7 @@ func Judge(f canon.Family, stream bool, body []byte) Verdict {
 		return Verdict{Reason: ReasonMalformed}
 	}
 	v := Verdict{ID: r.Get("id").String(), Usage: usageOf(r.Get("usage"))}
-	if given(r.Get("error")) {
+	if reported(r) {
 		v.Reason = ReasonError
 		return v
 	}
@@ -85,8 +86,8 @@ func finished(f canon.Family, stream bool, body []byte) (gjson.Result, error) {
 	return parse(m.object(f))
 }
 
-// object records a reason; the first one stays.
-func (v *Verdict) object(reason string) {
+// reject records a reason; the first one stays.
+func (v *Verdict) reject(reason string) {
 	if v.Reason == "" {
 		v.Reason = reason
 	}
@@ -95,7 +96,7 @@ func (v *Verdict) object(reason string) {
 func (v *Verdict) judgeChoices(r gjson.Result) {
 	choices := r.Get("choices")
 	if !choices.IsArray() {
-		v.object(ReasonMalformed)
+		v.reject(ReasonMalformed)
 		return
 	}
 	for i, c := range choices.Array() {
@@ -107,12 +108,12 @@ func (v *Verdict) judgeChoices(r gjson.Result) {
 		if i == 0 {
 			v.Text = body
 		}
-		v.object(finishObjection(c.Get("finish_reason")))
+		v.reject(finishObjection(c.Get("finish_reason")))
 		calls := len(message.Get("tool_calls").Array()) > 0 || message.Get("function_call").IsObject()
 		v.judgePart(body, message.Get("refusal").String(), calls)
 	}
 	if len(choices.Array()) == 0 {
-		v.object(ReasonEmpty)
+		v.reject(ReasonEmpty)
 	}
 }
 
@@ -120,12 +121,12 @@ func (v *Verdict) judgeChoices(r gjson.Result) {
 func (v *Verdict) judgePart(text, refusal string, calls bool) {
 	switch {
 	case refusal != "":
-		v.object(ReasonRefusal)
+		v.reject(ReasonRefusal)
 	case calls:
 		v.ToolCalls = true
-		v.object(ReasonToolCalls)
+		v.reject(ReasonToolCalls)
 	case strings.TrimSpace(text) == "":
-		v.object(ReasonEmpty)
+		v.reject(ReasonEmpty)
 	}
 }
 
@@ -174,7 +175,7 @@ func (v *Verdict) judgeResponse(r gjson.Result) {
 		}
 	}
 	v.Text = said.String()
-	v.object(statusObjection(r))
+	v.reject(statusObjection(r))
 	v.judgePart(v.Text, refusal.String(), calls)
 }
 
@@ -197,16 +198,16 @@ func statusObjection(r gjson.Result) string {
 func (v *Verdict) judgeEmbeddings(r gjson.Result) {
 	data := r.Get("data")
 	if !data.IsArray() {
-		v.object(ReasonMalformed)
+		v.reject(ReasonMalformed)
 		return
 	}
 	for _, d := range data.Array() {
 		if e := d.Get("embedding"); e.String() == "" || e.Raw == "[]" {
-			v.object(ReasonEmpty)
+			v.reject(ReasonEmpty)
 		}
 	}
 	if len(data.Array()) == 0 {
-		v.object(ReasonEmpty)
+		v.reject(ReasonEmpty)
 	}
 }
 

@@ -21,8 +21,8 @@ func lastResponse(stream []byte) (gjson.Result, error) {
 		if err != nil {
 			return r, err
 		}
-		switch kind := r.Get("type").Str; kind {
-		case "error", "response.failed":
+		switch r.Get("type").Str {
+		case "response.failed":
 			return r, errReported
 		case "response.completed", "response.incomplete":
 			if last := r.Get("response"); last.IsObject() {
@@ -115,13 +115,22 @@ func (it item) emit(kind, members string) {
 	it.s.emit(kind, `"output_index":`+strconv.Itoa(it.at)+","+members)
 }
 
-// text sends a text at once and says that it is done: kind.delta and kind.done, the latter with more.
+// text sends a text at once and says that it is done, the latter with more.
 func (it item) text(kind, name, index string, from gjson.Result, more string) {
-	whole := orEmpty(from.Get(name))
-	if whole != `""` {
+	it.delta(kind, name, index, from)
+	it.done(kind, name, index, from, more)
+}
+
+// delta sends member name of from, where it is not empty, as kind.delta.
+func (it item) delta(kind, name, index string, from gjson.Result) {
+	if whole := orEmpty(from.Get(name)); whole != `""` {
 		it.s.emit(kind+".delta", it.place()+index+`,"delta":`+whole+logprobs(kind, from))
 	}
-	it.s.emit(kind+".done", it.place()+index+`,"`+name+`":`+whole+logprobs(kind, from)+more)
+}
+
+// done sends member name of from, and more, as kind.done.
+func (it item) done(kind, name, index string, from gjson.Result, more string) {
+	it.s.emit(kind+".done", it.place()+index+`,"`+name+`":`+orEmpty(from.Get(name))+logprobs(kind, from)+more)
 }
 
 // logprobs is the member that output_text events always have, and no others.
@@ -149,8 +158,9 @@ func (it item) content(index string, part gjson.Result) {
 	it.s.emit("response.content_part.added", it.place()+index+`,"part":`+edited(part, bare...))
 	switch part.Get("type").Str {
 	case "output_text":
-		it.text(outputText, "text", index, part, "")
+		it.delta(outputText, "text", index, part)
 		it.annotations(index, part)
+		it.done(outputText, "text", index, part, "")
 	case "reasoning_text":
 		it.text("response.reasoning_text", "text", index, part, "")
 	case "refusal":

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -99,10 +100,11 @@ func chatStream(r gjson.Result) []byte {
 type deltas struct {
 	c        *chunks
 	index    string
-	logprobs gjson.Result // still to be sent
+	logprobs gjson.Result // null once sent
 }
 
-// message renders the role first, with all that is null, then the other members in their order.
+// message renders the role first, with all that is null, then how the model reasoned, then the other members in their
+// order.
 func (d *deltas) message(m gjson.Result) {
 	role := []byte(`{"role":"assistant"`)
 	if r := m.Get("role"); given(r) {
@@ -117,10 +119,14 @@ func (d *deltas) message(m gjson.Result) {
 		return true
 	})
 	d.delta(append(role, '}'), false)
-	m.ForEach(func(k, v gjson.Result) bool {
-		d.member(k, v)
-		return true
-	})
+	for _, first := range []bool{true, false} {
+		m.ForEach(func(k, v gjson.Result) bool {
+			if strings.HasPrefix(k.Str, "reasoning") == first {
+				d.member(k, v)
+			}
+			return true
+		})
+	}
 }
 
 func (d *deltas) member(k, v gjson.Result) {
@@ -139,25 +145,29 @@ func (d *deltas) member(k, v gjson.Result) {
 
 // delta sends one delta, with the log probabilities where they belong to it.
 func (d *deltas) delta(raw []byte, withLogprobs bool) {
-	logprobs := "null"
-	if withLogprobs && given(d.logprobs) {
-		logprobs, d.logprobs = d.logprobs.Raw, gjson.Result{}
-	}
 	d.c.open()
 	d.c.dst = append(append(d.c.dst, `{"index":`...), d.index...)
 	d.c.dst = append(append(d.c.dst, `,"delta":`...), raw...)
-	d.c.dst = append(append(d.c.dst, `,"logprobs":`...), logprobs...)
+	d.c.dst = append(d.c.dst, d.takeLogprobs(withLogprobs)...)
 	d.c.dst = append(d.c.dst, `,"finish_reason":null}`...)
 	d.c.close("null")
 }
 
 // finish sends the finish reason and what else the choice says.
 func (d *deltas) finish(choice gjson.Result) {
-	logprobs := "null"
-	if given(d.logprobs) {
-		logprobs = d.logprobs.Raw
+	d.c.choice(appendIndexed(nil, d.index, `,"delta":{}`+d.takeLogprobs(true), choice))
+}
+
+// takeLogprobs is the member of one chunk: what is still to be sent, or null; nothing where the choice has no such member.
+func (d *deltas) takeLogprobs(all bool) string {
+	switch {
+	case !d.logprobs.Exists():
+		return ""
+	case !all:
+		return `,"logprobs":null`
 	}
-	d.c.choice(appendIndexed(nil, d.index, `,"delta":{},"logprobs":`+logprobs, choice))
+	defer func() { d.logprobs = gjson.Parse("null") }()
+	return `,"logprobs":` + d.logprobs.Raw
 }
 
 // appendIndexed appends element r of a list with its index and more before its other members.
