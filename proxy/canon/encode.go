@@ -62,7 +62,7 @@ func (d *doc) appendValue(dst []byte, i uint32) []byte {
 	case number:
 		return appendNumber(dst, d.text(i))
 	case text:
-		return appendText(dst, d.text(i))
+		return d.appendString(dst, i)
 	case array:
 		dst = binary.AppendUvarint(append(dst, tagArray), uint64(n.end))
 		for j := i + 1; j < n.next; j = d.nodes[j].next {
@@ -77,6 +77,21 @@ func (d *doc) appendValue(dst []byte, i uint32) []byte {
 		return dst
 	}
 	return append(dst, tagNull)
+}
+
+// appendString remembers the hash of a long text in the arena: a picture in the last ask is a part of the ask and of the
+// scope.
+func (d *doc) appendString(dst []byte, i uint32) []byte {
+	n := &d.nodes[i]
+	if n.escaped || n.end-n.start < longText {
+		return appendText(dst, d.text(i))
+	}
+	if n.aux == 0 {
+		sum := sha256.Sum256(d.text(i))
+		d.arena = append(d.arena, sum[:]...)
+		n.aux = uint32(len(d.arena))
+	}
+	return append(append(dst, tagLong), d.arena[n.aux-sha256.Size:n.aux]...)
 }
 
 func (d *doc) appendMember(dst []byte, name uint32) []byte {
@@ -124,4 +139,11 @@ func chain(tag byte, a, b Hash) Hash {
 	copy(in[1:], a[:])
 	copy(in[1+sha256.Size:], b[:])
 	return sha256.Sum256(in[:])
+}
+
+// seal hashes the bytes in buf and empties it.
+func (p *parser) seal() Hash {
+	h := sha256.Sum256(p.buf)
+	p.buf = p.buf[:0]
+	return h
 }

@@ -16,7 +16,7 @@ const (
 	CodeCase      = "ambiguous_name"      // a name that is a known field but for its letter case
 	CodeDepth     = "nested_too_deep"     // more than MaxDepth levels
 	CodeRange     = "number_out_of_range" // beyond a 64-bit float
-	CodeMissing   = "missing_field"       // a required field is absent or empty
+	CodeMissing   = "missing_field"       // a required field is absent
 	CodeType      = "invalid_type"        // a field of another type than the API's
 )
 

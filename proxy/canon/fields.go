@@ -29,19 +29,18 @@ func (p *parser) readTop() *Error {
 	}
 	p.buf = appendText(append(p.buf, tagEnd), p.req.Directive.Namespace)
 	if !p.is(model, text) {
-		return p.missing(model, "model", "must be a string")
+		return p.bad(0, model, "model", "must be a string")
 	}
 	p.req.Model = string(p.text(model))
 	return nil
 }
 
-// missing refuses a required member v that is absent (0) or of the wrong type.
-func (p *parser) missing(v uint32, name, must string) *Error {
-	code := CodeType
+// bad refuses a member v of the object parent: absent (0), or not what it must be.
+func (p *parser) bad(parent, v uint32, name, must string) *Error {
 	if v == 0 {
-		code = CodeMissing
+		return refuse(CodeMissing, p.offset(parent), "is missing; it %s", must).under([]byte(name))
 	}
-	return refuse(code, p.offset(v), "%s", must).under([]byte(name))
+	return refuse(CodeType, p.offset(v), "%s", must).under([]byte(name))
 }
 
 // note keeps the first reason.

@@ -15,10 +15,7 @@ func (p *parser) roleOf(i uint32) (role, *Error) {
 	}
 	v := p.member(i, "role")
 	if !p.is(v, text) {
-		if v == 0 {
-			v = i
-		}
-		return other, p.missing(v, "role", `must be a string, e.g. "user"`)
+		return other, p.bad(i, v, "role", `must be a string, e.g. "user"`)
 	}
 	switch string(p.text(v)) {
 	case "user":
@@ -46,7 +43,7 @@ func (p *parser) isMessage(i uint32) bool {
 func (p *parser) itemRole(i uint32) (role, *Error) {
 	t := p.member(i, "type")
 	if !p.is(t, text) {
-		return other, p.missing(t, "type", "must be a string")
+		return other, p.bad(i, t, "type", "must be a string")
 	}
 	switch s := p.text(t); {
 	case string(s) == "item_reference":

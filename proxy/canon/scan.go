@@ -27,9 +27,11 @@ type node struct {
 	// array or object, start is the offset of its bracket and end the number of items or members.
 	start, end uint32
 	next       uint32 // the node after this value and all that it contains
-	aux        uint32 // object: where its names begin in order; string with escapes: its offset in the body
-	kind       kind
-	escaped    bool
+	// object: where its names begin in order; string with escapes: its offset in the body; other string: where its hash
+	// ends in the arena, 0 when it has none
+	aux     uint32
+	kind    kind
+	escaped bool
 }
 
 // doc is a body that passed the strict scan, as a tape. Node 0 is the body's object, so 0 also means: no such member.

@@ -1,10 +1,5 @@
 package canon
 
-import (
-	"crypto/sha256"
-	"strings"
-)
-
 // role is the side of the conversation that a message is on.
 type role uint8
 
@@ -53,12 +48,12 @@ func (p *parser) readConversation() *Error {
 	switch {
 	case p.is(p.convo, array) && (p.req.Family != Chat || p.nodes[p.convo].end > 0):
 	case p.req.Family == Chat:
-		return p.missing(p.convo, p.field, "must be an array with at least one message")
+		return p.bad(0, p.convo, p.field, "must be an array with at least one message")
 	case p.is(p.convo, text):
 		p.readInputString()
 		return nil
 	case p.given(p.convo):
-		return p.missing(p.convo, p.field, "must be a string or an array of items")
+		return p.bad(0, p.convo, p.field, "must be a string or an array of items")
 	}
 	w := walk{parser: p}
 	if err := w.messages(); err != nil {
@@ -66,57 +61,6 @@ func (p *parser) readConversation() *Error {
 	}
 	w.finish()
 	return nil
-}
-
-// readInputString reads an input that stands for one message of the user.
-func (p *parser) readInputString() {
-	p.req.Scope = p.seal()
-	s := p.text(p.convo)
-	p.buf = append(appendText(appendText(append(p.buf, tagMsg), "user"), s), tagEnd)
-	p.req.Key = chain(tagKey, p.req.Scope, p.seal())
-	p.setPrompt(string(s))
-}
-
-// readSingle reads the prompt of a completion or the input of embeddings; buf holds the base.
-func (p *parser) readSingle() *Error {
-	p.req.Scope = p.seal()
-	v := p.convo
-	if p.is(v, array) && p.nodes[v].end == 1 && p.is(v+1, text) {
-		v++ // an array of one string is that string
-	}
-	if v != 0 {
-		p.buf = p.appendValue(p.buf, v)
-	}
-	p.req.Key = chain(tagKey, p.req.Scope, p.seal())
-	switch {
-	case p.req.Family == Embeddings:
-		p.req.ExactOnly = "embeddings"
-	case p.is(v, text):
-		p.setPrompt(string(p.text(v)))
-	case !p.is(v, array) || p.nodes[v].end == 0:
-		p.req.ExactOnly = "no-prompt"
-	case p.is(v+1, text):
-		p.req.ExactOnly = "batch"
-	default:
-		p.req.ExactOnly = "tokens"
-	}
-	return nil
-}
-
-// seal hashes the bytes in buf and empties it.
-func (p *parser) seal() Hash {
-	h := sha256.Sum256(p.buf)
-	p.buf = p.buf[:0]
-	return h
-}
-
-func (p *parser) setPrompt(s string) {
-	if strings.TrimSpace(s) == "" {
-		p.note(&p.req.Uncacheable, "empty-prompt")
-		p.note(&p.req.ExactOnly, "no-prompt")
-		return
-	}
-	p.req.Prompt = s
 }
 
 func (w *walk) messages() *Error {
@@ -193,75 +137,5 @@ func (w *walk) finish() {
 		w.closeAnswer()
 		w.req.Scope, w.req.Key = w.base, w.state
 		w.note(&w.req.ExactOnly, w.last.exactOnly())
-	}
-}
-
-// readPrompt reads the last ask, which begins at message first: its users' text is the prompt, and everything else in it
-// becomes a part of the scope.
-func (w *walk) readPrompt(first uint32) {
-	rest := rest{parser: w.parser}
-	for i := first; i < w.nodes[w.convo].next; i = w.nodes[i].next {
-		rest.message(i)
-	}
-	w.req.Scope = w.base
-	if rest.extra {
-		w.req.Scope = chain(tagScope, w.base, w.seal())
-	}
-	w.buf = w.buf[:0]
-	switch prompt := rest.prompt(); {
-	case rest.users == 0:
-		w.note(&w.req.ExactOnly, "no-prompt")
-	case rest.media && strings.TrimSpace(prompt) == "":
-		w.note(&w.req.ExactOnly, "media")
-	default:
-		w.setPrompt(prompt)
-	}
-}
-
-// rest parts the text of an ask from the rest of it, which goes to buf.
-type rest struct {
-	*parser
-	users int
-	texts []string
-	extra bool // there is something else than text
-	media bool // there are parts other than text
-}
-
-func (r *rest) prompt() string { return strings.Join(r.texts, "\n") }
-
-func (r *rest) message(i uint32) {
-	if side, _ := r.roleOf(i); side != user {
-		r.buf, r.extra = r.appendMessage(r.buf, i), true
-		return
-	}
-	r.users++
-	r.buf = append(r.buf, tagMsg)
-	for _, m := range r.members(i) {
-		switch name := string(r.text(m)); {
-		case name == "role", r.ignores(name, m+1, user):
-		case name == "content" && r.is(m+1, text):
-			r.texts = append(r.texts, string(r.text(m+1)))
-		case name == "content" && r.is(m+1, array):
-			r.parts(m + 1)
-		default:
-			r.buf, r.extra = r.appendMember(r.buf, m), true
-		}
-	}
-}
-
-func (r *rest) parts(content uint32) {
-	for i := content + 1; i < r.nodes[content].next; i = r.nodes[i].next {
-		t := r.partText(i)
-		if t == 0 {
-			r.buf, r.extra, r.media = r.appendValue(r.buf, i), true, true
-			continue
-		}
-		r.texts = append(r.texts, string(r.text(t)))
-		r.buf = append(r.buf, tagText)
-		for _, m := range r.members(i) {
-			if name := string(r.text(m)); name != "type" && name != "text" {
-				r.buf, r.extra = r.appendMember(r.buf, m), true
-			}
-		}
 	}
 }
