@@ -1,0 +1,153 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+)
+
+// count is how often a key occurs on either side.
+type count struct{ a, b int }
+
+// diff is what two prompts do not share.
+type diff struct {
+	a, b   []token // the surplus of either side, in its order
+	counts map[string]count
+}
+
+// difference counts the keys of both sides. A token that occurs twice here and once there is surplus once.
+func difference(a, b []token) *diff {
+	d := &diff{counts: make(map[string]count, len(a)+8)}
+	for _, t := range a {
+		c := d.counts[t.key]
+		c.a++
+		d.counts[t.key] = c
+	}
+	for _, t := range b {
+		c := d.counts[t.key]
+		c.b++
+		d.counts[t.key] = c
+	}
+	d.a = d.surplus(a, func(c count) int { return c.a - c.b })
+	d.b = d.surplus(b, func(c count) int { return c.b - c.a })
+	return d
+}
+
+func (d *diff) surplus(tokens []token, extra func(count) int) (out []token) {
+	var taken map[string]int
+	for _, t := range tokens {
+		n := extra(d.counts[t.key])
+		if n <= 0 || taken[t.key] >= n {
+			continue
+		}
+		if taken == nil {
+			taken = make(map[string]int)
+		}
+		taken[t.key]++
+		out = append(out, t)
+	}
+	return out
+}
+
+func (d *diff) any(is func(token) bool) bool {
+	return slices.ContainsFunc(d.a, is) || slices.ContainsFunc(d.b, is)
+}
+
+func (d *diff) has(k kind) bool { return d.any(func(t token) bool { return t.kind == k }) }
+
+// cancelInflections takes pairs such as file and files out of the surplus, each word once.
+func (d *diff) cancelInflections() {
+	d.a = slices.DeleteFunc(d.a, func(x token) bool {
+		at := slices.IndexFunc(d.b, func(y token) bool { return !x.quoted && !y.quoted && inflected(x.key, y.key) })
+		if at < 0 {
+			return false
+		}
+		d.b = slices.Delete(d.b, at, at+1)
+		return true
+	})
+}
+
+// inflected reports whether two words differ by a regular ending only, or by one doubled letter, the commonest slip.
+func inflected(x, y string) bool {
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	if n < 3 {
+		return false
+	}
+	x, y = x[n:], y[n:]
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	switch x {
+	case "":
+		return y == "s" || y == "es" || y == "d" || y == "ed" || y == "ing" || len(y) == 4 && strings.HasSuffix(y, "ing")
+	case "e":
+		return y == "ing"
+	case "s", "d":
+		return y == "ing"
+	case "y":
+		return y == "ies" || y == "ied"
+	case "ed", "es":
+		return y == "ing"
+	}
+	return false
+}
+
+// covered reports whether every content word of either surplus has a counterpart in the other prompt.
+func (d *diff) covered() bool {
+	return d.covers(d.a, d.b, func(c count) int { return c.b }) && d.covers(d.b, d.a, func(c count) int { return c.a })
+}
+
+func (d *diff) covers(surplus, other []token, there func(count) int) bool {
+	for _, t := range surplus {
+		if !content(t) || there(d.counts[t.key]) > 0 {
+			continue
+		}
+		if !slices.ContainsFunc(other, func(o token) bool { return alike(t.key, o.key) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// content tells the words that a prompt is about from those that hold it together.
+func content(t token) bool { return t.kind != word || !function[t.key] }
+
+// substituted reports whether, function words aside, the prompts have equally many words and some place holds another
+// word: a template with another thing filled in.
+func substituted(a, b []token, d *diff) bool {
+	x, y := d.content(d.a), d.content(d.b)
+	if len(x) == 0 || len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if alike(x[i].key, y[i].key) {
+			return false
+		}
+	}
+	return slices.Equal(skeleton(a, x), skeleton(b, y))
+}
+
+func (d *diff) content(surplus []token) (out []token) {
+	for _, t := range surplus {
+		if content(t) && (d.counts[t.key].a == 0 || d.counts[t.key].b == 0) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// skeleton is the content of a prompt with a hole for each word of replaced.
+func skeleton(tokens, replaced []token) (out []string) {
+	for _, t := range tokens {
+		switch {
+		case !content(t):
+		case slices.ContainsFunc(replaced, func(r token) bool { return r.key == t.key }):
+			out = append(out, "")
+		default:
+			out = append(out, t.key)
+		}
+	}
+	return out
+}

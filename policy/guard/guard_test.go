@@ -1,0 +1,311 @@
+package guard
+
+import (
+	"strings"
+	"testing"
+)
+
+// pairs that an embedder may hold for the same, and what Check says of them.
+var pairs = []struct {
+	a, b string
+	want Veto
+}{
+	// Form only.
+	{"What is the capital of France?", "what is the capital of france", Pass},
+	{"What is the capital of France?", "What's the capital of France", Pass},
+	{"What is the capital of France?", "Hi! Please tell me the capital of France.", Pass},
+	{"What is the capital of France?", "Could you tell me what the capital of France is?", Pass},
+	{"How do I reset my password?", "How can I reset my password?", Pass},
+	{"How do I reset my password?", "how to reset my password", Pass},
+	{"how do i reset my password", "How do I reset my passwords?", Pass},
+	{"Explain recursion", "Please explain recursion to me.", Pass},
+	{"Explain recursion", "What is recursion?", Pass},
+	{"explain how recursion works", "how does recursion work?", Pass},
+	{"I don't like onions", "I do not like onions", Pass},
+	{"I can’t log in", "I cannot log in", Pass},
+	{"why cant i log in", "Why can't I log in?", Pass},
+	{"coffee without milk", "coffee with no milk", Pass},
+	{"Is it not safe to swim here?", "Isn't it safe to swim here?", Pass},
+	// Numbers in other forms.
+	{"population over 1,000 people", "population over 1000 people", Pass},
+	{"convert 1e3 grams", "convert 1000 g", Pass},
+	{"three ways to cook rice", "3 ways to cook rice", Pass},
+	{"twenty-five push ups a day", "25 push ups a day", Pass},
+	{"what is two hundred and five times 3", "what is 205 times three", Pass},
+	{"a loan of 3 million dollars", "a loan of $3 million", Pass},
+	{"10k run", "10000 run", Pass},
+	{"a 5km run", "a 5 kilometer run", Pass},
+	{"is 5% a good rate", "is 5 percent a good rate", Pass},
+	{"who was the 1st president", "who was the first president", Pass},
+	{"the value is 3.50", "the value is 3.5", Pass},
+	{"meet me at 5pm", "meet me at 5 PM", Pass},
+	// Other words for the same.
+	{"where can I buy a car", "where can I purchase an automobile", Pass},
+	{"how to fix a leaky tap", "how do I repair a leaky tap", Pass},
+	{"when does the movie begin", "when does the film start", Pass},
+	{"What time does the bank open?", "when does the bank open", Pass},
+	{"which planets have rings", "What planets have rings?", Pass},
+	{"how come the sky is blue", "why is the sky blue", Pass},
+	{"best way to learn piano", "best method to learn piano", Pass},
+	// Another order of the same.
+	{"In Paris, what museums are open?", "What museums are open in Paris?", Pass},
+	{"In Go, how do I read a file?", "how do I read a file in Go", Pass},
+	{"in python how do i sort a list", "how do i sort a list in python", Pass},
+	{"what is the difference between cats and dogs", "what is the difference between dogs and cats", Pass},
+	{"compare tea and coffee", "compare coffee and tea", Pass},
+	{"Rust vs Go", "Go vs Rust", Pass},
+	// Richer rephrasings, for dense embedders.
+	{"How do I boil an egg?", "What is the best way to cook a boiled egg?", Pass},
+	{"what causes rain", "explain what makes it rain", Word},
+	{"How do patients present with acute myocardial infarction?", "What are the symptoms of acute myocardial infarction?", Question},
+	{"I lost my card, what should I do?", "what should I do? I have lost my card", Pass},
+	// Code, quotes, names in harmless variants.
+	{"what does `os.Open` do", "What does `os.Open` do?", Pass},
+	{"what does os.Open do", "explain what os.Open does", Pass},
+	{"how do I use C++ templates", "how to use c++ templates", Pass},
+	{`translate "good morning" into French`, "translate good morning into French", Pass},
+	{`translate "good morning" into French`, "Translate 'Good morning' into French", Pass},
+	{"what is the meaning of “hello”", `what is the meaning of "hello"`, Pass},
+	{"Who founded Tesla?", "who founded tesla", Pass},
+	{"What is Tesla's revenue?", "what is the revenue of Tesla", Order},
+	{"WHAT IS THE CAPITAL OF FRANCE", "What is the capital of France?", Pass},
+	{"What Is The Capital Of France", "what is the capital of France", Pass},
+	{"北京天气怎么样", "北京天气怎么样?", Pass},
+	{"tell me about R&D budgets", "tell me about R and D budgets", Pass},
+	{"is the store open on Monday", "Is the store open Monday?", Pass},
+	{"open http://a.example/x please", "please open http://a.example/x", Pass},
+	{"is e.g. Rome old", "is e.g. rome old", Pass},
+	{"list the steps:\n- one\n- two", "list the steps: one, two", Pass},
+	{"The weather in Oslo", "weather in Oslo", Pass},
+	{"How do you make pancakes?", "how do I make pancakes", Antonym},
+
+	// Numbers.
+	{"what is 2+2", "what is 2+3", Number},
+	{"what is 2+2", "what is 2*2", Code},
+	{"what is 5-3", "what is 5+3", Number},
+	{"is -5 larger than 3", "is 5 larger than 3", Number},
+	{"what is 15% of 80", "what is 15% of 90", Number},
+	{"what is 15% of 80", "what is 15 of 80", Number},
+	{"three ways to cook rice", "four ways to cook rice", Number},
+	{"who was the first president", "who was the third president", Number},
+	{"who was the 2nd man on the moon", "who was the 3rd man on the moon", Number},
+	{"how long is 5 km", "how long is 5 miles", Number},
+	{"convert 100 USD to yen", "convert 100 euros to yen", Number},
+	{"is $5 much", "is €5 much", Number},
+	{"features of Python 3.8", "features of Python 3.9", Number},
+	{"tell me about GPT4", "tell me about GPT5", Number},
+	{"is the store open on Monday", "is the store open on Tuesday", Number},
+	{"weather in January", "weather in July", Number},
+	{"events of 1066", "events of 1666", Number},
+	{"a flight at 10:30", "a flight at 11:30", Number},
+	{"2024-01-05", "2024-05-01", Number},
+	{"who won the 1998 world cup", "who won the world cup", Number},
+	{"two million people", "two billion people", Number},
+	{"a loan of 1,000 at 5", "a loan of 1,500 at 5", Number},
+	{"from 5 to 10", "from 10 to 5", Order},
+	{"what is 10 divided by 5", "what is 5 divided by 10", Order},
+	// Negation.
+	{"is it safe to eat raw eggs", "is it not safe to eat raw eggs", Negation},
+	{"foods with gluten", "foods without gluten", Negation},
+	{"which countries are in the EU", "which countries aren't in the EU", Negation},
+	{"I can log in", "I can't log in", Negation},
+	{"why did he go", "why didn't he go", Negation},
+	{"how to always win", "how to never win", Negation},
+	{"why does nobody like me", "why does everybody like me", Negation},
+	{"ist das gesund", "ist das nicht gesund", Negation},
+	{"他是学生", "他不是学生", Negation},
+	// Antonyms.
+	{"turn on dark mode", "turn off dark mode", Antonym},
+	{"how to enable two-factor login", "how to disable two-factor login", Antonym},
+	{"enabling cookies in Firefox", "disabling cookies in Firefox", Antonym},
+	{"what is on-page SEO", "what is off-page SEO", Antonym},
+	{"flights to Oslo", "flights from Oslo", Antonym},
+	{"what to eat before a run", "what to eat after a run", Antonym},
+	{"why did prices increase", "why did prices decrease", Antonym},
+	{"how do I buy shares", "how do I sell shares", Antonym},
+	{"how to import a CSV", "how to export a CSV", Antonym},
+	{"is more sleep good", "is less sleep good", Antonym},
+	{"open the garage", "close the garage", Antonym},
+	{"upgrade my plan", "downgrade my plan", Antonym},
+	{"add a user to the group", "remove a user from the group", Antonym},
+	{"what is the maximum of the list", "what is the minimum of the list", Antonym},
+	{"turn left at the light", "turn right at the light", Antonym},
+	{"volume up", "volume down", Antonym},
+	{"is it true", "is it false", Antonym},
+	{"pros of remote work", "cons of remote work", Antonym},
+	{"advantages of solar power", "disadvantages of solar power", Antonym},
+	{"is it legal to fish here", "is it illegal to fish here", Antonym},
+	{"is a happy dog loyal", "is an unhappy dog loyal", Antonym},
+	{"is a careful driver cheap to insure", "is a careless driver cheap to insure", Antonym},
+	{"what is your name", "what is my name", Antonym},
+	{"who is the president", "who was the president", Antonym},
+	{"can I leave early", "must I leave early", Antonym},
+	{"how old is he", "how old is she", Antonym},
+	{"weather today", "weather tomorrow", Antonym},
+	{"the longest river", "the shortest river", Antonym},
+	{"who was born in 1900", "who died in 1900", Antonym},
+	{"is lossless audio good", "is lossy audio good", Antonym},
+	{"download the file", "upload the file", Antonym},
+	{"uses of cats and dogs", "uses of cats or dogs", Antonym},
+	// Questions.
+	{"who wrote Hamlet", "when was Hamlet written", Question},
+	{"who invented the telephone", "when was the telephone invented", Question},
+	{"where is the office", "when is the office", Question},
+	{"is the shop open", "why is the shop open", Question},
+	{"how many people live in Oslo", "how old are people in Oslo", Question},
+	{"how much sugar is in it", "how is sugar in it", Question},
+	{"what is the party about", "where is the party", Question},
+	{"is the sky blue", "what is the blue sky", Question},
+	// Names.
+	{"What is the capital of France?", "What is the capital of Spain?", Name},
+	{"What is the function of TV", "What is the function of money", Name},
+	{"how old is the CEO of Apple", "how old is the CEO of OpenAI", Name},
+	{"what is the weather like in Rome", "what is the weather like", Name},
+	{"the history of IBM", "the history of IKEA", Name},
+	// Order.
+	{"flights from Oslo to Rome", "flights from Rome to Oslo", Order},
+	{"train from oslo to rome", "train to oslo from rome", Order},
+	{"dog bites man", "man bites dog", Order},
+	{"convert euros to dollars", "convert dollars to euros", Order},
+	{"can I work in India after LLB abroad", "can I work abroad after LLB in India", Order},
+	{"is Alice taller than Bob", "is Bob taller than Alice", Order},
+	{"do I owe you money", "do you owe me money", Order},
+	{"why is the cat not black but white", "why is the cat black but not white", Order},
+	{"translate English to German", "translate German to English", Order},
+	{"我爱你", "你爱我", Order},
+	// Quotes and code.
+	{"translate 'cat' into French", "translate 'dog' into French", Quote},
+	{`what does "break a leg" mean`, `what does "break the ice" mean`, Quote},
+	{`how do you spell "colour"`, `how do you spell "colours"`, Quote},
+	{"what does `os.Open` do", "what does `os.Create` do", Code},
+	{"what does os.Open do", "what does os.Create do", Code},
+	{"explain git push --force", "explain git push --tags", Code},
+	{"explain ls -l", "explain ls -a", Code},
+	{"where is user_name set", "where is user_id set", Code},
+	{"read /etc/passwd", "read /etc/hosts", Code},
+	{"summarize https://a.example/1", "summarize https://a.example/2", Code},
+	{"mail bob@a.example", "mail eve@a.example", Code},
+	{"is C++ hard to learn", "is C# hard to learn", Code},
+	{"is c++ hard to learn", "is c hard to learn", Code},
+	{"what does main.go do", "what does main.rs do", Code},
+	{"what does a == b do", "what does a != b do", Code},
+	{"I love 🍕", "I love 🍣", Code},
+	{"call getUser()", "call getGroup()", Code},
+	{"explain ```x := 1```", "explain ```x := 2```", Code},
+	// One word in the place of another.
+	{"what is the function of money", "what is the function of tv", Word},
+	{"what is the capital of france", "what is the capital of spain", Word},
+	{"recipe for apple pie", "recipe for cherry pie", Word},
+	{"北京天气", "东京天气", Word},
+	{"what is the symbol of iron", "what is the symbol of zinc", Word},
+	// Nothing to compare.
+	{"?!", "what is it", Empty},
+	{"", "what is it", Empty},
+}
+
+func TestPairs(t *testing.T) {
+	passing := 0
+	for _, p := range pairs {
+		if got := Check(p.a, p.b); got != p.want {
+			t.Errorf("%q, %q: %q, want %q", p.a, p.b, got, p.want)
+		}
+		if p.want == Pass {
+			passing++
+		}
+	}
+	t.Logf("%d pairs, %d of them pass", len(pairs), passing)
+}
+
+func TestStrict(t *testing.T) {
+	for _, p := range []struct {
+		a, b string
+		want Veto
+	}{
+		{"how do I reset my password", "please tell me how to reset my passwords", Pass},
+		{"where can I buy a car", "where can I purchase an automobile", Pass},
+		{"how do I reset my password", "how do I reset my bank password", Word},
+		{"what causes rain", "explain what makes it rain", Word},
+		{"turn on dark mode", "turn off dark mode", Antonym},
+	} {
+		if got := Strict(p.a, p.b); got != p.want {
+			t.Errorf("%q, %q: %q, want %q", p.a, p.b, got, p.want)
+		}
+	}
+}
+
+func TestManyDifferences(t *testing.T) {
+	var a, b strings.Builder
+	for i := range 40 {
+		a.WriteString(" a" + strings.Repeat("x", i))
+		b.WriteString(" b" + strings.Repeat("y", i))
+	}
+	if got := Check(a.String(), b.String()); got != Word {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestSynonymsStandInOneLine(t *testing.T) {
+	seen := map[string]bool{}
+	for w := range strings.FieldsSeq(strings.Join(strings.Fields(synonymLines), " ")) {
+		if seen[w] {
+			t.Errorf("%s stands twice", w)
+		}
+		seen[w] = true
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, p := range pairs {
+		f.Add(p.a, p.b)
+	}
+	f.Add("`", "```a``")
+	f.Add("'\xff’", "(a(a.b.c'd'")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if got := Check(a, a); got != Pass {
+			t.Fatalf("Check(%q) against itself: %q", a, got)
+		}
+		if got := Check(a, a+" "); got != Pass && got != Empty {
+			t.Fatalf("Check(%q) against itself and a space: %q", a, got)
+		}
+		for _, check := range []func(a, b string) Veto{Check, Strict} {
+			if x, y := check(a, b), check(b, a); x != y {
+				t.Fatalf("%q, %q: %q, but %q the other way", a, b, x, y)
+			}
+		}
+		if Check(a, b) != Pass && Strict(a, b) == Pass {
+			t.Fatalf("%q, %q: Strict passes what Check does not", a, b)
+		}
+	})
+}
+
+func BenchmarkCheck(b *testing.B) {
+	const cached = "Could you please explain to me how the garbage collector of Go decides when it should start running?"
+	const asked = "could you explain to me, please, how Go's garbage collector decides when it should start to run"
+	b.ReportAllocs()
+	for b.Loop() {
+		Check(cached, asked)
+	}
+}
+
+func BenchmarkCheckNearVerbatim(b *testing.B) {
+	const cached = "Could you please explain to me how the garbage collector of Go decides when it should start running?"
+	for b.Loop() {
+		Check(cached, cached[:len(cached)-1])
+	}
+}
+
+// BenchmarkCheckHostile prints the cost per byte of texts made to be slow.
+func BenchmarkCheckHostile(b *testing.B) {
+	for name, unit := range map[string]string{
+		"prose": "the quick brown fox jumps over the lazy dog ", "brackets": "(a(", "quotes": "'a \"b ", "ticks": "` `` ",
+		"numbers": "one hundred thousand ", "dots": "1.a.b.", "letters": "a", "spaces": "1 -          ",
+	} {
+		b.Run(name, func(b *testing.B) {
+			text := strings.Repeat(unit, 100_000/len(unit))
+			for b.Loop() {
+				Check(text, text+"!")
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(2*len(text)), "ns/byte")
+		})
+	}
+}

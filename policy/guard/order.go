@@ -1,0 +1,96 @@
+package guard
+
+import "slices"
+
+// sameOrder compares the order of what both prompts hold equally often: content, numbers, code, quoted words, direction
+// words; and that of persons.
+func sameOrder(a, b []token, d *diff) bool {
+	if !samePersons(a, b) {
+		return false
+	}
+	return slices.Equal(d.sequence(a), d.sequence(b)) ||
+		slices.Equal(d.sequence(rearranged(a)), d.sequence(rearranged(b)))
+}
+
+// samePersons reports whether the same persons come in the same order: "do I owe you" is not "do you owe me". Where they
+// are not the same persons nothing is known; "could you tell me" adds two.
+func samePersons(a, b []token) bool {
+	x, y := persons(a), persons(b)
+	if len(x) != len(y) || slices.Equal(x, y) {
+		return true
+	}
+	slices.Sort(x)
+	slices.Sort(y)
+	return !slices.Equal(x, y)
+}
+
+func persons(tokens []token) (out []string) {
+	for _, t := range tokens {
+		if p := people[t.key]; p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// sequence lists the keys whose place matters.
+func (d *diff) sequence(tokens []token) []string {
+	out := make([]string, 0, len(tokens))
+	for _, t := range tokens {
+		if c := d.counts[t.key]; c.a == c.b && (content(t) || t.quoted || directional[t.key]) {
+			out = append(out, t.key)
+		}
+	}
+	return out
+}
+
+// rearranged brings into one form what may be said in two orders.
+func rearranged(tokens []token) []token {
+	tokens = slices.Clone(tokens)
+	unfront(tokens)
+	sortCompared(tokens)
+	return tokens
+}
+
+// longestFront bounds a phrase that unfront moves, in tokens.
+const longestFront = 8
+
+// unfront moves a phrase from the front of a prompt to the end of its sentence: "In Rome, what is open" becomes "what is
+// open In Rome". The phrase begins with a preposition and ends at a pause or a question word.
+func unfront(tokens []token) {
+	if !prepositions[tokens[0].key] {
+		return
+	}
+	for i := 2; i < len(tokens) && i <= longestFront; i++ {
+		if t := tokens[i]; !t.pausing && questions[t.key] == "" {
+			continue
+		}
+		end := i
+		for end < len(tokens) && (end == i || !tokens[end].start) {
+			end++
+		}
+		front := slices.Clone(tokens[:i])
+		copy(tokens, tokens[i:end])
+		copy(tokens[end-i:], front)
+		return
+	}
+}
+
+// sortCompared puts the two members of a comparison in one order: the difference between b and a is that between a and b.
+func sortCompared(tokens []token) {
+	compared := false
+	for i, t := range tokens {
+		compared = compared || comparing[t.key]
+		if !compared || i == 0 || i+1 == len(tokens) || !joining[t.key] {
+			continue
+		}
+		if l, r := &tokens[i-1], &tokens[i+1]; l.kind == word && r.kind == word && r.key < l.key {
+			*l, *r = *r, *l
+		}
+	}
+}
+
+var (
+	comparing = set(`between compare comparing comparison difference differences similarities versus vs differ`)
+	joining   = set(`and versus vs with`)
+)

@@ -1,0 +1,184 @@
+package guard
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+type kind uint8
+
+const (
+	word kind = iota
+	number
+	negation
+	code // also operators and other symbols
+)
+
+// token is one unit of a prompt.
+type token struct {
+	key     string // what is compared: lower-case word, number in plain form, code as it stands
+	kind    kind
+	name    bool // a capital that no sentence asks for
+	quoted  bool // between quotation marks
+	start   bool // first of a sentence
+	pausing bool // a comma or more stands before it
+}
+
+// scanner walks once over a prompt.
+type scanner struct {
+	text     string
+	at       int
+	quoteEnd int // where the closing mark of the quotation that is being read stands
+	out      []token
+	start    bool
+	pausing  bool
+	capitals int // words that begin with a capital, and all words: titles have too many to mean names
+	words    int
+}
+
+// scan cuts a prompt into tokens.
+func scan(text string) []token {
+	s := &scanner{text: text, start: true, out: make([]token, 0, 8+len(text)/5)}
+	for s.at < len(s.text) {
+		s.step()
+	}
+	if s.capitals*10 > s.words*6 && s.words > 2 {
+		for i := range s.out {
+			s.out[i].name = false
+		}
+	}
+	return foldNumbers(s.out)
+}
+
+// step consumes at least one byte.
+func (s *scanner) step() {
+	r, n := utf8.DecodeRuneInString(s.text[s.at:])
+	switch {
+	case r == '`':
+		s.backticks()
+	case unicode.IsSpace(r):
+		if r == '\n' {
+			s.start, s.pausing = true, true
+		}
+		s.at += n
+	case s.atChunk() && s.chunk():
+	case r >= '0' && r <= '9' || r == '-' && s.negative():
+		s.number()
+	case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r):
+		s.word(r, n)
+	case closing(r) != 0 && s.quotation(r, n):
+	default:
+		s.mark(r, n)
+	}
+}
+
+// emit appends a token that ends before byte to.
+func (s *scanner) emit(key string, k kind, to int) *token {
+	if key == "" {
+		s.at = to
+		return &token{}
+	}
+	s.out = append(s.out, token{key: key, kind: k, quoted: s.at < s.quoteEnd, start: s.start, pausing: s.pausing})
+	s.at, s.start, s.pausing = to, false, false
+	return &s.out[len(s.out)-1]
+}
+
+// backticks turns `text` and ```text``` into code, piece by piece, case kept.
+func (s *scanner) backticks() {
+	rest := s.text[s.at:]
+	fence := rest[:len(rest)-len(strings.TrimLeft(rest, "`"))]
+	s.at += len(fence)
+	end := strings.Index(s.text[s.at:], fence)
+	if end < 0 {
+		return
+	}
+	end += s.at
+	for piece := range strings.FieldsSeq(s.text[s.at:end]) {
+		s.emit(piece, code, s.at)
+	}
+	s.at = end + len(fence)
+}
+
+// mark handles everything that is no letter, digit or space.
+func (s *scanner) mark(r rune, n int) {
+	switch {
+	case r == '&':
+		s.emit("and", word, s.at+n)
+	case r == '%' || currency(r) || unicode.Is(unicode.So, r) || strings.ContainsRune("+=<>^|~", r) || operator(s.text, s.at, r):
+		s.emit(s.text[s.at:s.at+n], code, s.at+n)
+	default:
+		s.pausing = s.pausing || strings.ContainsRune(",;:.!?()–—，。？！、；：", r)
+		s.start = s.start || strings.ContainsRune(".!?:。？！", r)
+		s.at += n
+	}
+}
+
+func currency(r rune) bool { return unicode.Is(unicode.Sc, r) }
+
+// operator reports whether a mark that is mostly punctuation stands for arithmetic here: between spaces or before a
+// digit, with something to work on before it on the same line.
+func operator(text string, at int, r rune) bool {
+	if r != '*' && r != '/' && r != '×' && r != '÷' && r != '−' && r != '-' {
+		return false
+	}
+	before := strings.TrimRight(text[:at], " ")
+	after := strings.TrimLeft(text[at+utf8.RuneLen(r):], " ")
+	return before != "" && after != "" && (digit(before[len(before)-1]) || before[len(before)-1] == ')') && (digit(after[0]) || after[0] == '(')
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+// closing returns the mark that ends a quotation begun by r, or 0.
+func closing(r rune) rune {
+	switch r {
+	case '"', '\'':
+		return r
+	case '“', '„':
+		return '”'
+	case '‘':
+		return '’'
+	case '«':
+		return '»'
+	case '「':
+		return '」'
+	}
+	return 0
+}
+
+// longestQuote bounds the search for a closing mark; without one a mark is an apostrophe or a sign for inches.
+const longestQuote = 400
+
+// quotation begins a quotation where a closing mark follows, and consumes the opening mark.
+func (s *scanner) quotation(r rune, n int) bool {
+	from := s.at + n
+	if s.at < s.quoteEnd || s.at > 0 && alnumBefore(s.text, s.at) {
+		return false
+	}
+	window := s.text[from:min(len(s.text), from+longestQuote)]
+	for at := 0; at < len(window); {
+		i := strings.IndexRune(window[at:], closing(r))
+		if i < 0 {
+			return false
+		}
+		end := from + at + i
+		if r != '\'' && r != '‘' || !alnumAt(s.text, end+utf8.RuneLen(closing(r))) {
+			s.quoteEnd, s.at = end, from
+			return true
+		}
+		at += i + utf8.RuneLen(closing(r))
+	}
+	return false
+}
+
+func alnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func alnumAt(text string, at int) bool {
+	r, _ := utf8.DecodeRuneInString(text[min(at, len(text)):])
+	return alnum(r)
+}
+
+func alnumBefore(text string, at int) bool {
+	r, _ := utf8.DecodeLastRuneInString(text[:at])
+	return alnum(r)
+}
