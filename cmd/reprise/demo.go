@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/conversations"
+	"reprise/cmd/reprise/internal/demo"
+	"reprise/proxy/enginesim"
+)
+
+// demoFlags are the flags of the demo beside the settings.
+type demoFlags struct {
+	input       string
+	exit, json  bool
+	requests    int64
+	concurrency int
+	streamEvery int64
+	seed        uint64
+}
+
+// The built-in workload is sized to last some twelve seconds, and to make a small cache evict.
+const (
+	demoRequests = 1500
+	demoCapacity = "150"
+	demoModel    = "gpt-4o-mini"
+	// The engine of the built-in workload is slow enough to show what a cache saves, and fast enough to watch.
+	demoPrefill, demoDecode = 8000, 450
+)
+
+func demonstrate(t terminal, args []string) error {
+	o := demoFlags{}
+	loader := config.NewLoader(true, map[string]string{"STORE": "memory", "LOG_LEVEL": "error"})
+	fs := flag.NewFlagSet("demo", flag.ContinueOnError)
+	loader.Register(fs)
+	o.register(fs)
+	if err := parseFlags(t, fs, args, func(w io.Writer) { demoHelp(w, fs, loader) }); err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.input == "" {
+		loader.Override("CAPACITY_ENTRIES", demoCapacity)
+	}
+	cfg, err := loader.Load(t.environ)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return runDemo(ctx, t, cfg, o)
+}
+
+func (o *demoFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&o.input, "input", "", "play `FILE` instead of the built-in workload (- is the standard input)")
+	fs.BoolVar(&o.exit, "exit", false, "end after the summary")
+	fs.BoolVar(&o.json, "json", false, "print the summary as one JSON object, and end")
+	fs.Int64Var(&o.requests, "requests", 0, "end after `N` requests; 0 is the whole file, or the length of the built-in workload")
+	fs.IntVar(&o.concurrency, "concurrency", 8, "`N` conversations at once")
+	fs.Int64Var(&o.streamEvery, "stream-every", 7, "every `N`th request asks for a stream; 0 is none")
+	fs.Uint64Var(&o.seed, "seed", 1, "`N` that the built-in workload is drawn from")
+	fs.Func("capacity", "the same as --capacity-entries; the built-in workload is given "+demoCapacity, func(v string) error { return fs.Set("capacity-entries", v) })
+}
+
+func (o *demoFlags) check() error {
+	switch {
+	case o.requests < 0, o.streamEvery < 0:
+		return &usageError{"reprise demo: --requests and --stream-every are 0 or more"}
+	case o.concurrency < 1 || o.concurrency > 1000:
+		return &usageError{"reprise demo: --concurrency is from 1 to 1000"}
+	}
+	if o.input == "" && o.requests == 0 {
+		o.requests = demoRequests
+	}
+	return nil
+}
+
+func demoHelp(w io.Writer, fs *flag.FlagSet, l *config.Loader) {
+	io.WriteString(w, `reprise demo runs the proxy in front of a built-in engine and plays a workload through it.
+
+  reprise demo
+  reprise demo --policy lru --capacity 50
+  reprise demo --input conversations.jsonl.gz --exit
+
+A file for --input holds, one JSON value a line or as one JSON array, packed with gzip or not: chat request bodies, or
+records of OASST1, SGD or ShareGPT, of which the user's turns are played and answered by the engine.
+With --input the engine does not wait; the upstream time it tells is the one it would have taken.
+
+Flags:
+`)
+	for _, name := range []string{"input", "exit", "json", "requests", "concurrency", "stream-every", "seed", "capacity"} {
+		f := fs.Lookup(name)
+		value, usage := flag.UnquoteUsage(f)
+		fmt.Fprintf(w, "  --%-18s %s", name+" "+value, usage)
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
+			fmt.Fprintf(w, " (default %s)", f.DefValue)
+		}
+		io.WriteString(w, "\n")
+	}
+	io.WriteString(w, "\nSettings of the proxy, as flags or from the environment, as with serve:\n")
+	l.Help(w)
+}
+
+// stage is everything that a demo runs: engine, proxy, and what is played.
+type stage struct {
+	t      terminal
+	o      demoFlags
+	cfg    *config.Config
+	engine *http.Server
+	front  *front
+	*service
+
+	player *demo.Player
+	start  time.Time
+}
+
+func runDemo(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) error {
+	next, reader, err := o.workload()
+	if err != nil {
+		return err
+	}
+	if reader != nil {
+		defer reader.Close()
+	}
+	s, err := newStage(ctx, t, cfg, o)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	played := s.play(ctx, next, reader)
+	if err := s.report(reader); err != nil {
+		return err
+	}
+	switch {
+	case played != nil && ctx.Err() != nil:
+		return errInterrupted
+	case played != nil || o.exit || o.json:
+		return played
+	}
+	s.invite()
+	<-ctx.Done()
+	return nil
+}
+
+// workload is the file, opened, or what is built in; then the reader is nil.
+func (o *demoFlags) workload() (next func() (conversations.Conversation, error), r *conversations.Reader, err error) {
+	if o.input == "" {
+		return demo.NewWorkload(o.seed).Next, nil, nil
+	}
+	if r, err = conversations.Open(o.input); err != nil {
+		return nil, nil, err
+	}
+	return r.Next, r, nil
+}
+
+func newStage(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) (*stage, error) {
+	s := &stage{t: t, o: o, cfg: cfg}
+	upstream, err := s.startEngine()
+	if err != nil {
+		return nil, err
+	}
+	useFreePorts(cfg)
+	log := newLogger(cfg, t.err)
+	if s.front, err = openFront(cfg); err != nil {
+		return nil, errors.Join(err, s.engine.Close())
+	}
+	if s.service, err = newService(ctx, cfg, upstream, log); err != nil {
+		s.front.closeSockets()
+		return nil, errors.Join(err, s.engine.Close())
+	}
+	s.front.serve(cfg, s.service, log)
+	s.player = demo.NewPlayer(demo.Options{BaseURL: s.apiURL(), Model: demoModel, Concurrency: o.concurrency,
+		Requests: o.requests, StreamEvery: o.streamEvery})
+	return s, nil
+}
+
+// startEngine serves the built-in engine on a free port.
+func (s *stage) startEngine() (*url.URL, error) {
+	o := enginesim.Options{Models: []string{enginesim.AnyModel}}
+	if s.o.input == "" {
+		o.Prefill, o.Decode = demoPrefill, demoDecode
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("start engine: %w", err)
+	}
+	s.engine = &http.Server{Handler: enginesim.New(o), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	go s.engine.Serve(l) // ends when the stage is closed
+	return &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"}, nil
+}
+
+// useFreePorts moves the listeners whose default address is taken: a demo beside a running proxy is no mistake.
+func useFreePorts(cfg *config.Config) {
+	for name, address := range map[string]*string{"LISTEN": &cfg.Listen, "ADMIN_LISTEN": &cfg.AdminListen} {
+		if cfg.Source(name) != "default" {
+			continue
+		}
+		l, err := net.Listen("tcp", *address)
+		if err != nil {
+			*address = "127.0.0.1:0"
+			continue
+		}
+		l.Close()
+	}
+}
+
+func (s *stage) apiURL() string   { return "http://" + s.front.apiSocket.Addr().String() }
+func (s *stage) adminURL() string { return "http://" + s.front.adminSocket.Addr().String() }
+
+func (s *stage) close() error {
+	s.front.close()
+	return errors.Join(s.service.close(), s.engine.Close())
+}
+
+// play plays the workload with the view beside it.
+func (s *stage) play(ctx context.Context, next func() (conversations.Conversation, error), r *conversations.Reader) error {
+	fmt.Fprintf(s.t.err, "reprise demo: clients → proxy %s (%s, %s, %s entries) → built-in engine\n", s.apiURL(), s.cfg.Mode, s.cfg.Policy,
+		fmt.Sprint(s.cfg.CapacityEntries))
+	s.start = time.Now()
+	shown, hide := context.WithCancel(context.Background())
+	view := demo.View{Out: s.t.err, Live: isTerminal(s.t.err), Now: s.summary, Done: s.progress(r)}
+	ended := make(chan struct{})
+	go func() { view.Run(shown); close(ended) }()
+	err := s.player.Play(ctx, next)
+	hide()
+	<-ended
+	return err
+}
+
+func (s *stage) summary() demo.Summary {
+	return demo.Summarise(s.proxy.Stats(), s.player, time.Since(s.start))
+}
+
+// progress tells how much of the work is done: of the requests where their number is known, else of the file.
+func (s *stage) progress(r *conversations.Reader) func() float64 {
+	return func() float64 {
+		done := -1.0
+		if r != nil {
+			if read, total := r.Progress(); total > 0 {
+				done = float64(read) / float64(total)
+			}
+		}
+		if s.o.requests > 0 {
+			done = max(done, float64(s.player.Sent())/float64(s.o.requests))
+		}
+		return done
+	}
+}
+
+// isTerminal tells whether somebody watches w who can see a block of lines drawn again.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+// report prints the summary, and tells of what went wrong on the way.
+func (s *stage) report(r *conversations.Reader) error {
+	sum := s.summary()
+	if n, first := s.player.Failures(); n > 0 {
+		fmt.Fprintf(s.t.err, "%d requests were answered with an error; the first: %v\n", n, first)
+	}
+	if r != nil {
+		if n, first := r.Skipped(); n > 0 {
+			fmt.Fprintf(s.t.err, "%d records were left out; the first: %v\n", n, first)
+		}
+	}
+	if s.o.json {
+		return sum.JSON(s.t.out)
+	}
+	sum.Text(s.t.out)
+	return nil
+}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+
+	"reprise/embed"
+)
+
+// contradictions are settings that are each allowed and do not go together.
+func (c *Config) contradictions() (problems []string) {
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if c.TTL > c.MaxTTL {
+		bad("%s is above %s: raise the second or lower the first", c.told("TTL"), c.told("MAX_TTL"))
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		bad("REPRISE_TLS_CERT and REPRISE_TLS_KEY go together: only one of them is set")
+	} else if err := checkPair(c.TLSCert, c.TLSKey); err != nil {
+		bad("%s and %s: %v", c.told("TLS_CERT"), c.told("TLS_KEY"), err)
+	}
+	if c.AdminToken == "" && !loopback(c.AdminListen) {
+		bad("%s can be reached from outside this machine: that needs REPRISE_ADMIN_TOKEN", c.told("ADMIN_LISTEN"))
+	}
+	if c.Listen == c.AdminListen && !strings.HasSuffix(c.Listen, ":0") {
+		bad("%s and %s are the same: the admin side needs an address of its own", c.told("LISTEN"), c.told("ADMIN_LISTEN"))
+	}
+	if c.Hit > 0 && c.Route >= c.Hit {
+		bad("%s", gatesInWords(c.told("ROUTE_THRESHOLD"), c.told("HIT_THRESHOLD")))
+	}
+	return problems
+}
+
+// checkPair reads a certificate and its key, which would else be found wrong by the first client.
+func checkPair(cert, key string) error {
+	if cert == "" {
+		return nil
+	}
+	_, err := tls.LoadX509KeyPair(cert, key)
+	return err
+}
+
+// told is a setting with its value, as it stands in a message.
+func (c *Config) told(name string) string {
+	for _, v := range c.effective {
+		if v.Name == Prefix+name {
+			return fmt.Sprintf("%s=%s (%s)", v.Name, v.Value, v.Source)
+		}
+	}
+	return Prefix + name
+}
+
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// Gates are the thresholds in force: those that are set, and the embedder's own for the rest. The error says which of them
+// contradict each other, and wraps ErrBad.
+func (c *Config) Gates(own embed.Thresholds) (embed.Thresholds, error) {
+	g := own
+	for _, one := range []struct {
+		set float64
+		to  *float64
+	}{{c.Hit, &g.Hit}, {c.Route, &g.Route}, {c.Edge, &g.Edge}} {
+		if one.set > 0 {
+			*one.to = one.set
+		}
+	}
+	if g.Route >= g.Hit {
+		return g, Bad("%s", gatesInWords(c.gate("ROUTE_THRESHOLD", c.Route, own.Route), c.gate("HIT_THRESHOLD", c.Hit, own.Hit)))
+	}
+	return g, nil
+}
+
+func (c *Config) gate(name string, set, own float64) string {
+	if set > 0 {
+		return c.told(name)
+	}
+	return fmt.Sprintf("%s%s=%v (the embedder's own)", Prefix, name, own)
+}
+
+func gatesInWords(route, hit string) string {
+	return route + " is not below " + hit + ": every topic would have one member; lower the first or raise the second"
+}

@@ -1,0 +1,77 @@
+// Package config is the one table of settings: their names, defaults, limits and help, read from flags and environment.
+package config
+
+import (
+	"log/slog"
+	"net/url"
+	"time"
+)
+
+// Config is every setting, parsed and within its limits. Where a field can be unset, its zero value says so.
+type Config struct {
+	Listen, AdminListen string
+	AdminToken          string
+	TLSCert, TLSKey     string // files; both or none
+
+	Upstream    *url.URL
+	UpstreamKey string
+
+	Mode             string
+	Hit, Route, Edge float64 // 0: the embedder's own
+	Shortlist        int
+	Lookback         int
+	Index            string
+
+	Policy           string
+	TopicHalfLife    float64 // requests; 0: the policy's own
+	DependencyWeight float64 // negative: the policy's own
+	CapacityEntries  int
+	CapacityBytes    int64
+
+	TTL, MaxTTL, StaleIfError time.Duration
+	StorePath                 string // of the file; empty: memory
+	MaxEntryBytes             int64
+	CacheToolCalls            bool
+
+	Embedder           string
+	EmbedderURL        string
+	EmbedderKey        string
+	EmbedderModel      string
+	EmbedderDimensions int // 0: the model's own
+	EmbedderPrefix     string
+	EmbedTimeout       time.Duration
+
+	TenantFrom string
+	Explain    bool
+
+	LogFormat  string
+	LogLevel   slog.Level
+	LogPrompts bool
+
+	// Limits; negative: none.
+	MaxBody                                        int64
+	HeaderTimeout, BodyIdle, FirstByte             time.Duration
+	StreamIdle, ClientWrite, IdleConnection, Drain time.Duration
+
+	effective []Value
+}
+
+// Value is one setting as it is in force.
+type Value struct {
+	Name   string `json:"name"`   // as in the environment
+	Value  string `json:"value"`  // as it was written; a secret is masked
+	Source string `json:"source"` // "default", "environment", "flag", or the name of a file
+}
+
+// Effective lists every setting in force in the order of the table, for people to read.
+func (c *Config) Effective() []Value { return c.effective }
+
+// Source tells where the value of a setting comes from; name is without the prefix, e.g. "LISTEN".
+func (c *Config) Source(name string) string {
+	for _, v := range c.effective {
+		if v.Name == Prefix+name {
+			return v.Source
+		}
+	}
+	return ""
+}

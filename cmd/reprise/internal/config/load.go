@@ -1,0 +1,228 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// ErrBad is wrapped by every error of Load: the settings as given cannot be used.
+var ErrBad = errors.New("bad configuration")
+
+// fileSuffix makes the name of a secret's twin, which names a file that holds it.
+const fileSuffix = "_FILE"
+
+// foreign are names under Prefix that are not settings of the program.
+var foreign = []string{Prefix + "TEST_REQUIRE"}
+
+// Where the value of a setting can come from; the content of a file is told by its name.
+const (
+	fromDefault = "default"
+	fromEnv     = "environment"
+	fromFlag    = "flag"
+)
+
+// Loader gathers settings from flags and environment.
+type Loader struct {
+	demo      bool
+	overrides map[string]string // defaults of this command, by Setting.Name
+	given     map[string]string // by Setting.Name, a twin with its suffix
+}
+
+// NewLoader returns a loader for serve, or for the demo, which has no use for some of the settings. overrides are defaults
+// of this command in place of the table's, by name without prefix.
+func NewLoader(demo bool, overrides map[string]string) *Loader {
+	return &Loader{demo: demo, overrides: overrides, given: map[string]string{}}
+}
+
+// Register adds a flag per setting to fs. Their values are looked at by Load, so that all faults are told at once.
+func (l *Loader) Register(fs *flag.FlagSet) {
+	for _, s := range l.settings(&Config{}) {
+		set := func(v string) error { l.given[s.Name] = v; return nil }
+		if s.Toggle {
+			fs.BoolFunc(s.Flag(), s.Help, set)
+		} else {
+			fs.Func(s.Flag(), s.Help, set)
+		}
+		if s.Secret {
+			fs.Func(s.Flag()+"-file", s.Help, func(v string) error { l.given[s.Name+fileSuffix] = v; return nil })
+		}
+	}
+}
+
+// settings lists the rows that the command has a use for; parsing one writes c.
+func (l *Loader) settings(c *Config) []Setting {
+	var rows []Setting
+	for _, g := range c.table() {
+		for _, s := range g.rows {
+			if s.Serve && l.demo {
+				continue
+			}
+			if v, ok := l.overrides[s.Name]; ok {
+				s.Default = v
+			}
+			rows = append(rows, s)
+		}
+	}
+	return rows
+}
+
+// Load merges the flags that were parsed with the environment (as os.Environ gives it) and the defaults: a flag wins over
+// the environment. A variable that is set to nothing counts as unset, which is how compose files leave one out. The error
+// lists everything that is wrong and wraps ErrBad.
+func (l *Loader) Load(environ []string) (*Config, error) {
+	env := reprisePart(environ)
+	c := &Config{}
+	problems := l.unknown(env)
+	for _, s := range l.settings(c) {
+		p, v := l.one(&s, env)
+		problems = append(problems, p...)
+		c.effective = append(c.effective, v)
+	}
+	if len(problems) == 0 {
+		problems = c.contradictions()
+	}
+	if len(problems) > 0 {
+		return nil, &badError{problems}
+	}
+	return c, nil
+}
+
+type badError struct{ problems []string }
+
+func (e *badError) Error() string {
+	head := "1 setting is wrong:"
+	if n := len(e.problems); n > 1 {
+		head = fmt.Sprintf("%d settings are wrong:", n)
+	}
+	return head + "\n  " + strings.Join(e.problems, "\n  ")
+}
+
+func (e *badError) Unwrap() error { return ErrBad }
+
+// Bad makes an error of the same kind from what only turns out to be wrong when the parts are put together.
+func Bad(format string, args ...any) error { return &badError{[]string{fmt.Sprintf(format, args...)}} }
+
+func reprisePart(environ []string) map[string]string {
+	env := map[string]string{}
+	for _, kv := range environ {
+		name, v, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, Prefix) && v != "" && !slices.Contains(foreign, name) {
+			env[name] = v
+		}
+	}
+	return env
+}
+
+// unknown tells of names under our prefix that mean nothing: a setting that is misspelt would else be silently without
+// effect. Names that only serve knows are no mistake to the demo.
+func (l *Loader) unknown(env map[string]string) (problems []string) {
+	var known []string
+	for _, s := range (&Loader{}).settings(&Config{}) {
+		known = append(known, s.Env())
+		if s.Secret {
+			known = append(known, s.Env()+fileSuffix)
+		}
+	}
+	for name := range env {
+		if !slices.Contains(known, name) {
+			problems = append(problems, name+" ("+fromEnv+"): there is no such setting"+DidYouMean(name, known))
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// one finds the value of s, parses it, and says what is wrong.
+func (l *Loader) one(s *Setting, env map[string]string) (problems []string, in Value) {
+	v, source, name, err := l.lookup(s, env)
+	if err != nil {
+		return []string{err.Error()}, in
+	}
+	if v == "" {
+		return nil, Value{Name: s.Env(), Source: fromDefault}
+	}
+	in = Value{Name: s.Env(), Value: withoutPassword(v), Source: source}
+	if s.Secret {
+		in.Value = "********"
+	}
+	if err := s.parse(v); err != nil {
+		return []string{complain(s, name, in, err)}, in
+	}
+	return nil, in
+}
+
+// complain names the setting as it was given, the value, its source and what is allowed.
+func complain(s *Setting, name string, in Value, err error) string {
+	why := ""
+	if !errors.Is(err, errNotAllowed) {
+		why = err.Error() + "; "
+	}
+	return fmt.Sprintf("%s=%s (%s): %sallowed is %s", name, in.Value, in.Source, why, s.Allowed)
+}
+
+// lookup returns the value, where it comes from, and the name it was given under.
+func (l *Loader) lookup(s *Setting, env map[string]string) (v, source, name string, err error) {
+	if v, source, err = pair(l.given[s.Name], l.given[s.Name+fileSuffix], "--"+s.Flag(), "-file", fromFlag); v != "" || err != nil {
+		return v, source, "--" + s.Flag(), err
+	}
+	if v, source, err = pair(env[s.Env()], env[s.Env()+fileSuffix], s.Env(), fileSuffix, fromEnv); v != "" || err != nil {
+		return v, source, s.Env(), err
+	}
+	return s.Default, fromDefault, s.Env(), nil
+}
+
+// pair settles between a value and the file that holds it.
+func pair(v, path, name, suffix, source string) (string, string, error) {
+	switch {
+	case v != "" && path != "":
+		return "", "", fmt.Errorf("%s and %s%s are both set: give one of them", name, name, suffix)
+	case path == "":
+		return v, source, nil
+	}
+	v, err := readSecret(path)
+	if err != nil {
+		return "", "", fmt.Errorf("%s%s=%s (%s): %w", name, suffix, path, source, err)
+	}
+	return v, path, nil
+}
+
+// maxSecret bounds what is read of a file, which may be named by mistake.
+const maxSecret = 64 << 10
+
+func readSecret(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", bare(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	switch v := strings.TrimSpace(string(b)); {
+	case err != nil:
+		return "", bare(err)
+	case len(b) > maxSecret:
+		return "", errors.New("larger than a secret can be (64 KiB)")
+	case v == "":
+		return "", errors.New("the file is empty")
+	default:
+		return v, nil
+	}
+}
+
+// bare is the cause without the path, which the caller tells.
+func bare(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// Override sets the default of a setting, by name without prefix.
+func (l *Loader) Override(name, value string) {
+	l.overrides[name] = value
+}

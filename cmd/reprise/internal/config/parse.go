@@ -1,0 +1,278 @@
+package config
+
+import (
+	"errors"
+	"log/slog"
+	"math"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// errNotAllowed is all there is to say where the setting's Allowed says the rest.
+var errNotAllowed = errors.New("not allowed")
+
+// errUse is a value that is refused for a reason of its own.
+type errUse string
+
+func (e errUse) Error() string { return string(e) }
+
+func text(to *string) func(string) error {
+	return func(v string) error { *to = v; return nil }
+}
+
+func secret(to *string, least int) func(string) error {
+	return func(v string) error {
+		if len(v) < least || strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+			return errNotAllowed
+		}
+		*to = v
+		return nil
+	}
+}
+
+// address checks the form only; whether it can be listened on is seen when it is tried.
+func address(to *string) func(string) error {
+	return func(v string) error {
+		_, port, err := net.SplitHostPort(v)
+		if err != nil {
+			return errNotAllowed
+		}
+		if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+			return errNotAllowed
+		}
+		*to = v
+		return nil
+	}
+}
+
+func file(to *string) func(string) error {
+	return func(v string) error {
+		f, err := os.Open(v)
+		if err != nil {
+			return errUse(err.Error())
+		}
+		*to = v
+		return f.Close()
+	}
+}
+
+func oneOf(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+func choice(to *string, names []string) func(string) error {
+	return func(v string) error {
+		if !slices.Contains(names, v) {
+			return errNotAllowed
+		}
+		*to = v
+		return nil
+	}
+}
+
+func boolean(to *bool) func(string) error {
+	return func(v string) error {
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return errNotAllowed
+		}
+		*to = b
+		return nil
+	}
+}
+
+func whole(to *int, least, most int) func(string) error {
+	return func(v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < least || n > most {
+			return errNotAllowed
+		}
+		*to = n
+		return nil
+	}
+}
+
+// number accepts what lies in the range that ok describes. NaN lies in none.
+func number(to *float64, ok func(float64) bool) func(string) error {
+	return func(v string) error {
+		f, err := strconv.ParseFloat(v, 64)
+		if err != nil || !ok(f) {
+			return errNotAllowed
+		}
+		*to = f
+		return nil
+	}
+}
+
+func fraction(to *float64) func(string) error {
+	return number(to, func(f float64) bool { return f > 0 && f <= 1 })
+}
+
+func positive(to *float64) func(string) error {
+	return number(to, func(f float64) bool { return f > 0 && f <= math.MaxFloat32 })
+}
+
+// weight has an unset value that is not zero, because zero is a weight.
+func weight(to *float64) func(string) error {
+	*to = -1
+	return number(to, func(f float64) bool { return f >= 0 && f <= 1000 })
+}
+
+// zero says what 0 means to a duration.
+type zero int
+
+const (
+	above     zero = iota // 0 is refused
+	fromZero              // 0 is 0
+	offAtZero             // 0 switches the limit off and is kept as -1, for which the parts below have no limit
+)
+
+func duration(to *time.Duration, z zero) func(string) error {
+	return func(v string) error {
+		d, ok := parseDuration(v)
+		if !ok || d < 0 || d == 0 && z == above {
+			return errNotAllowed
+		}
+		if d == 0 && z == offAtZero {
+			d = -1
+		}
+		*to = d
+		return nil
+	}
+}
+
+// parseDuration reads what time.ParseDuration reads, and days: 30d, 1d12h.
+func parseDuration(v string) (time.Duration, bool) {
+	var days time.Duration
+	if head, rest, ok := strings.Cut(v, "d"); ok {
+		n, err := strconv.ParseUint(head, 10, 16)
+		if err != nil || n > 100_000 {
+			return 0, false
+		}
+		days, v = time.Duration(n)*24*time.Hour, rest
+		if v == "" {
+			return days, true
+		}
+	}
+	d, err := time.ParseDuration(v)
+	return days + d, err == nil
+}
+
+var sizeUnits = []struct {
+	suffix string
+	bytes  float64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
+
+func size(to *int64, least int64) func(string) error {
+	return func(v string) error {
+		n, ok := parseSize(v)
+		if !ok || n < least {
+			return errNotAllowed
+		}
+		*to = n
+		return nil
+	}
+}
+
+// parseSize reads 1073741824, 1GiB, 1.5GiB or 1GB.
+func parseSize(v string) (int64, bool) {
+	for _, u := range sizeUnits {
+		if head, ok := strings.CutSuffix(v, u.suffix); ok {
+			f, err := strconv.ParseFloat(strings.TrimSpace(head), 64)
+			if err != nil || !(f >= 0 && f*u.bytes < 1<<62) {
+				return 0, false
+			}
+			return int64(f * u.bytes), true
+		}
+	}
+	return 0, false
+}
+
+func level(to *slog.Level) func(string) error {
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	return func(v string) error {
+		l, ok := levels[v]
+		if !ok {
+			return errNotAllowed
+		}
+		*to = l
+		return nil
+	}
+}
+
+func tenant(to *string) func(string) error {
+	return func(v string) error {
+		name, isHeader := strings.CutPrefix(v, "header:")
+		if v != "authorization" && v != "none" && (!isHeader || name == "" || strings.ContainsAny(name, " \t:,\r\n")) {
+			return errNotAllowed
+		}
+		*to = v
+		return nil
+	}
+}
+
+func parseBase(v string) (*url.URL, error) {
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, errUse("not a base URL such as http://127.0.0.1:8000/v1")
+	}
+	if u.User != nil {
+		return nil, errUse("a URL is shown in logs and may hold no credential, there is a setting for it")
+	}
+	return u, nil
+}
+
+// withoutPassword is v as it may be shown.
+func withoutPassword(v string) string {
+	if u, err := url.Parse(v); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return v
+}
+
+func baseURL(to *string) func(string) error {
+	return func(v string) error {
+		_, err := parseBase(v)
+		*to = v
+		return err
+	}
+}
+
+// oneURL refuses the form of several upstreams in words of its own: who writes it has read of it.
+func oneURL(to **url.URL) func(string) error {
+	return func(v string) error {
+		name, _, named := strings.Cut(v, "=")
+		if strings.ContainsAny(v, ",;") || named && !strings.Contains(name, "/") {
+			return errUse("several upstreams, or options of one, are not supported by this version")
+		}
+		u, err := parseBase(v)
+		*to = u
+		return err
+	}
+}
+
+func storePlace(to *string) func(string) error {
+	return func(v string) error {
+		kind, rest, _ := strings.Cut(v, ":")
+		switch {
+		case v == "memory":
+			*to = ""
+		case kind == "file" && rest != "":
+			*to = rest
+		case strings.HasPrefix(kind, "redis"):
+			return errUse("Redis is not supported by this version")
+		default:
+			return errNotAllowed
+		}
+		return nil
+	}
+}

@@ -1,0 +1,142 @@
+package config
+
+import (
+	"strings"
+
+	"reprise/policy"
+	"reprise/proxy"
+)
+
+// Setting is one row of the table.
+type Setting struct {
+	Name    string // without prefix, e.g. "LISTEN": REPRISE_LISTEN in the environment, --listen as a flag
+	Default string // empty: unset
+	Allowed string // completes "allowed is …"
+	Help    string // completes "sets …" in one line
+	Secret  bool   // masked wherever it is shown, and can be read from a file named by …_FILE
+	Toggle  bool   // the flag alone means true
+	Serve   bool   // means something to serve only; the demo brings its own
+
+	parse func(value string) error // writes the field of the Config that the table was made for
+}
+
+// Prefix starts the name of every environment variable.
+const Prefix = "REPRISE_"
+
+// Env is the name in the environment.
+func (s *Setting) Env() string { return Prefix + s.Name }
+
+// Flag is the name of the flag, without dashes.
+func (s *Setting) Flag() string { return strings.ReplaceAll(strings.ToLower(s.Name), "_", "-") }
+
+// group is a heading of the help and the rows under it.
+type group struct {
+	title string
+	rows  []Setting
+}
+
+// table returns the rows; parsing one writes c.
+func (c *Config) table() []group {
+	return []group{
+		{"Listeners", c.listeners()},
+		{"Upstream", c.upstream()},
+		{"Matching", c.matching()},
+		{"Keeping and evicting", c.keeping()},
+		{"Embedder", c.embedder()},
+		{"Clients and tenants", c.clients()},
+		{"Logging", c.logging()},
+		{"Limits on slow and large peers", c.limits()},
+	}
+}
+
+func (c *Config) listeners() []Setting {
+	return []Setting{
+		{Name: "LISTEN", Default: "127.0.0.1:8080", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of the API", parse: address(&c.Listen)},
+		{Name: "ADMIN_LISTEN", Default: "127.0.0.1:8081", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of health, metrics and the admin API; beyond loopback it needs an admin token", parse: address(&c.AdminListen)},
+		{Name: "ADMIN_TOKEN", Secret: true, Allowed: "8 characters or more", Help: "bearer token that the admin API and explain ask for", parse: secret(&c.AdminToken, 8)},
+		{Name: "TLS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_KEY", Help: "certificate chain of the API", parse: file(&c.TLSCert)},
+		{Name: "TLS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_CERT", Help: "private key of that certificate", parse: file(&c.TLSKey)},
+	}
+}
+
+func (c *Config) upstream() []Setting {
+	return []Setting{
+		{Name: "UPSTREAM", Serve: true, Default: "https://api.openai.com/v1", Allowed: "one base URL, as an OpenAI client takes it", Help: "the API behind the proxy", parse: oneURL(&c.Upstream)},
+		{Name: "UPSTREAM_KEY", Serve: true, Secret: true, Allowed: "a credential", Help: "credential for the upstream; unset, each client's own is passed on", parse: secret(&c.UpstreamKey, 1)},
+	}
+}
+
+func (c *Config) matching() []Setting {
+	return []Setting{
+		{Name: "MODE", Default: string(proxy.ModeSemantic), Allowed: oneOf(proxy.Modes()), Help: "how much of the cache is in force; shadow measures semantic hits and serves exact ones", parse: choice(&c.Mode, proxy.Modes())},
+		{Name: "HIT_THRESHOLD", Allowed: "a cosine above 0, at most 1, above REPRISE_ROUTE_THRESHOLD", Help: "least similarity at which a stored answer is served; unset, the embedder's own", parse: fraction(&c.Hit)},
+		{Name: "ROUTE_THRESHOLD", Allowed: "a cosine above 0, below REPRISE_HIT_THRESHOLD", Help: "least similarity to a topic's anchor; unset, the embedder's own", parse: fraction(&c.Route)},
+		{Name: "EDGE_THRESHOLD", Allowed: "a cosine above 0, at most 1", Help: "least similarity at which one prompt is taken to depend on another; unset, the embedder's own", parse: fraction(&c.Edge)},
+		{Name: "SHORTLIST", Default: "8", Allowed: "a whole number from 1 to 1000", Help: "topics looked into per prompt", parse: whole(&c.Shortlist, 1, 1000)},
+		{Name: "LOOKBACK", Default: "64", Allowed: "a whole number from 1 to 10000", Help: "earlier prompts among which a dependency is looked for", parse: whole(&c.Lookback, 1, 10000)},
+		{Name: "INDEX", Default: "auto", Allowed: oneOf(indexes), Help: "index of the topics' anchors: exact scan, HNSW graph, or whichever proves better", parse: choice(&c.Index, indexes)},
+	}
+}
+
+var indexes = []string{"auto", "flat", "graph"}
+
+func (c *Config) keeping() []Setting {
+	return []Setting{
+		{Name: "STORE", Default: "file:./reprise.db", Allowed: "memory or file:PATH", Help: "where answers are kept", parse: storePlace(&c.StorePath)},
+		{Name: "POLICY", Default: "rac", Allowed: oneOf(policy.Names()), Help: "eviction policy", parse: choice(&c.Policy, policy.Names())},
+		{Name: "TOPIC_HALF_LIFE", Allowed: "a number of requests above 0", Help: "requests after which a topic's prevalence has halved; unset, ten times the capacity", parse: positive(&c.TopicHalfLife)},
+		{Name: "DEPENDENCY_WEIGHT", Allowed: "a number from 0 to 1000", Help: "weight of the requests that depend on an entry against those it had itself; unset, the policy's own", parse: weight(&c.DependencyWeight)},
+		{Name: "CAPACITY_ENTRIES", Default: "100000", Allowed: "a whole number from 1 to 100000000", Help: "entries kept; whichever capacity is reached first evicts", parse: whole(&c.CapacityEntries, 1, 100_000_000)},
+		{Name: "CAPACITY_BYTES", Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and books", parse: size(&c.CapacityBytes, 1<<20)},
+		{Name: "TTL", Default: "24h", Allowed: "a duration above 0, at most REPRISE_MAX_TTL", Help: "life of an answer, counted from its write", parse: duration(&c.TTL, above)},
+		{Name: "MAX_TTL", Default: "30d", Allowed: "a duration above 0", Help: "longest life that REPRISE_TTL may give", parse: duration(&c.MaxTTL, above)},
+		{Name: "STALE_IF_ERROR", Default: "0", Allowed: "a duration such as 10m, or 0 for never", Help: "how long an expired answer may stand in when the upstream fails", parse: duration(&c.StaleIfError, fromZero)},
+		{Name: "MAX_ENTRY_BYTES", Default: "1MiB", Allowed: "a size of 1KiB or more", Help: "largest answer kept", parse: size(&c.MaxEntryBytes, 1<<10)},
+		{Name: "CACHE_TOOL_CALLS", Default: "false", Toggle: true, Allowed: "true or false", Help: "keep answers that call tools, for exact repeats only", parse: boolean(&c.CacheToolCalls)},
+	}
+}
+
+func (c *Config) embedder() []Setting {
+	return []Setting{
+		{Name: "EMBEDDER", Default: "builtin", Allowed: oneOf(embedders), Help: "builtin needs nothing; openai asks any server of /v1/embeddings", parse: choice(&c.Embedder, embedders)},
+		{Name: "EMBEDDER_URL", Default: "https://api.openai.com/v1", Allowed: "a base URL", Help: "embedding server", parse: baseURL(&c.EmbedderURL)},
+		{Name: "EMBEDDER_KEY", Secret: true, Allowed: "a credential", Help: "credential for the embedding server", parse: secret(&c.EmbedderKey, 1)},
+		{Name: "EMBEDDER_MODEL", Default: "text-embedding-3-small", Allowed: "a model's name", Help: "model asked for", parse: text(&c.EmbedderModel)},
+		{Name: "EMBEDDER_DIMENSIONS", Default: "0", Allowed: "a whole number up to 8192, or 0 for the model's own", Help: "length of the vectors asked for", parse: whole(&c.EmbedderDimensions, 0, 8192)},
+		{Name: "EMBEDDER_PREFIX", Allowed: "a text", Help: "put before every prompt, where a model wants it (such as \"query: \")", parse: text(&c.EmbedderPrefix)},
+		{Name: "EMBED_TIMEOUT", Default: "300ms", Allowed: "a duration above 0, or 0 for none", Help: "time for one prompt, after which only exact hits count", parse: duration(&c.EmbedTimeout, offAtZero)},
+	}
+}
+
+var embedders = []string{"builtin", "openai"}
+
+func (c *Config) clients() []Setting {
+	return []Setting{
+		{Name: "TENANT_FROM", Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what tells tenants apart; nothing is shared between two", parse: tenant(&c.TenantFrom)},
+		{Name: "EXPLAIN", Default: "false", Toggle: true, Allowed: "true or false", Help: "answer POST /v1/reprise/explain without the admin token", parse: boolean(&c.Explain)},
+	}
+}
+
+func (c *Config) logging() []Setting {
+	return []Setting{
+		{Name: "LOG_FORMAT", Default: "text", Allowed: oneOf(logFormats), Help: "form of the log on stderr", parse: choice(&c.LogFormat, logFormats)},
+		{Name: "LOG_LEVEL", Default: "info", Allowed: "debug, info, warn or error", Help: "least level that is logged", parse: level(&c.LogLevel)},
+		{Name: "LOG_PROMPTS", Default: "false", Toggle: true, Allowed: "true or false", Help: "prompts may appear in the log", parse: boolean(&c.LogPrompts)},
+	}
+}
+
+var logFormats = []string{"text", "json"}
+
+func (c *Config) limits() []Setting {
+	const allowed = "a duration such as 30s, or 0 for no limit"
+	return []Setting{
+		{Name: "MAX_BODY", Default: "32MiB", Allowed: "a size of 1KiB or more", Help: "largest request body", parse: size(&c.MaxBody, 1<<10)},
+		{Name: "HEADER_TIMEOUT", Default: "5s", Allowed: allowed, Help: "time for a client to send its header", parse: duration(&c.HeaderTimeout, offAtZero)},
+		{Name: "BODY_IDLE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "silence of a client within its body", parse: duration(&c.BodyIdle, offAtZero)},
+		{Name: "FIRST_BYTE_TIMEOUT", Default: "120s", Allowed: allowed, Help: "time for the upstream to begin its answer", parse: duration(&c.FirstByte, offAtZero)},
+		{Name: "STREAM_IDLE_TIMEOUT", Default: "60s", Allowed: allowed, Help: "silence of the upstream within its answer", parse: duration(&c.StreamIdle, offAtZero)},
+		{Name: "CLIENT_WRITE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "time for one write to a client", parse: duration(&c.ClientWrite, offAtZero)},
+		{Name: "IDLE_TIMEOUT", Default: "2m", Allowed: allowed, Help: "life of an unused keep-alive connection", parse: duration(&c.IdleConnection, offAtZero)},
+		{Name: "DRAIN_TIMEOUT", Default: "90s", Allowed: "a duration above 0", Help: "time for open answers to finish after SIGTERM", parse: duration(&c.Drain, above)},
+	}
+}

@@ -1,0 +1,84 @@
+package conversations
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// A tree of OASST1 is one conversation with branches. What branches have in common was asked once, and is asked once
+// here: every message of a prompter is one turn, and a root-to-leaf path is what a turn's parents spell.
+
+// treeNode is a message of the original file, with those that answer it.
+type treeNode struct {
+	Role, Text string
+	Replies    []treeNode
+}
+
+func parseTree(record []byte) (c Conversation, err error) {
+	var tree struct{ Prompt treeNode }
+	if json.Unmarshal(record, &tree) != nil {
+		return c, errJSON
+	}
+	c.grow(&tree.Prompt, -1)
+	return c, nil
+}
+
+// grow adds a message and its replies below the turn parent. The depth of the recursion is bounded by that of the JSON.
+func (c *Conversation) grow(n *treeNode, parent int) {
+	if n.Role == "prompter" && strings.TrimSpace(n.Text) != "" {
+		c.Turns = append(c.Turns, Turn{n.Text, parent})
+		parent = len(c.Turns) - 1
+	}
+	for i := range n.Replies {
+		c.grow(&n.Replies[i], parent)
+	}
+}
+
+// messages reads the flat form: one message a record, each tree in pre-order.
+type messages struct {
+	tree    int64
+	current Conversation
+	turnOf  map[int64]int // by idx: the turn at or above a message of the current tree
+}
+
+type message struct {
+	Idx    *int64 `json:"idx"`
+	Tree   *int64 `json:"tree"`
+	Parent *int64 `json:"parent_idx"`
+	Role   string `json:"role"`
+	Text   string `json:"text"`
+}
+
+var errOrphan = errors.New("parent_idx names no earlier message of the tree")
+
+func (m *messages) add(record []byte) (done []Conversation, err error) {
+	var msg message
+	if json.Unmarshal(record, &msg) != nil || msg.Idx == nil || msg.Tree == nil || msg.Role == "" {
+		return nil, errJSON
+	}
+	if *msg.Tree != m.tree || m.turnOf == nil {
+		done = m.end()
+		m.tree, m.current, m.turnOf = *msg.Tree, Conversation{}, map[int64]int{}
+	}
+	turn := -1
+	if msg.Parent != nil {
+		var ok bool
+		if turn, ok = m.turnOf[*msg.Parent]; !ok {
+			return done, errOrphan
+		}
+	}
+	if msg.Role == "prompter" && strings.TrimSpace(msg.Text) != "" {
+		m.current.Turns = append(m.current.Turns, Turn{msg.Text, turn})
+		turn = len(m.current.Turns) - 1
+	}
+	m.turnOf[*msg.Idx] = turn
+	return done, nil
+}
+
+func (m *messages) end() []Conversation {
+	if len(m.current.Turns) == 0 {
+		return nil
+	}
+	return []Conversation{m.current}
+}

@@ -1,0 +1,141 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"reprise/proxy"
+)
+
+// Summary is what a play came to. Its JSON is the one object of --json.
+type Summary struct {
+	Requests             int64   `json:"requests"` // the sum of the next six and of the errors
+	Exact                int64   `json:"exact"`
+	Semantic             int64   `json:"semantic"`
+	Shared               int64   `json:"shared"`
+	Stale                int64   `json:"stale"`
+	Bypass               int64   `json:"bypass"`
+	Misses               int64   `json:"misses"`
+	Stored               int64   `json:"stored"`
+	Evictions            int64   `json:"evictions"`
+	Topics               int64   `json:"topics"`
+	Vetoes               int64   `json:"vetoes"`
+	TokensSaved          int64   `json:"tokens_saved"`
+	UpstreamSecondsSaved float64 `json:"upstream_seconds_saved"`
+	Seconds              float64 `json:"seconds"`
+
+	errors    int64
+	entries   int64
+	bytes     int64
+	hit, miss time.Duration // medians; 0: there were none
+}
+
+// Summarise joins what the proxy and the player know after a play of the given length.
+func Summarise(st proxy.Stats, p *Player, took time.Duration) Summary {
+	s := Summary{
+		Requests: st.Requests, Exact: st.Exact, Semantic: st.Semantic, Shared: st.Shared, Stale: st.Stale, Bypass: st.Bypass,
+		Misses: st.Misses, Stored: st.Stored, Evictions: st.Evictions, Topics: st.Topics, Vetoes: st.Vetoes,
+		TokensSaved: st.TokensSaved, UpstreamSecondsSaved: st.UpstreamSaved.Seconds(), Seconds: took.Seconds(),
+		errors: st.Errors, entries: st.Entries, bytes: st.Bytes,
+	}
+	s.hit, s.miss = p.medians()
+	return s
+}
+
+// medians are those of the answers out of the cache and of all others.
+func (p *Player) medians() (hit, miss time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return median(p.latency[true]), median(p.latency[false])
+}
+
+func median(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(all))[len(all)/2]
+}
+
+// JSON writes the summary as one object and a newline.
+func (s Summary) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(s) }
+
+// Text writes the summary for people.
+func (s Summary) Text(w io.Writer) {
+	fmt.Fprintf(w, "\n%s requests in %s, %s/s\n\n", thousands(s.Requests), clock(s.Seconds), thousands(int64(float64(s.Requests)/max(s.Seconds, 1e-3))))
+	for _, row := range s.outcomes() {
+		if row.n > 0 || row.always {
+			fmt.Fprintf(w, "  %-10s %10s  %5.1f %%   %s\n", row.name, thousands(row.n), share(row.n, s.Requests), row.says)
+		}
+	}
+	fmt.Fprintf(w, "\n  kept       %s answers in %s, %s topics; %s stored, %s evicted\n",
+		thousands(s.entries), binary(s.bytes), thousands(s.Topics), thousands(s.Stored), thousands(s.Evictions))
+	fmt.Fprintf(w, "  vetoed     %s look-alikes, by numbers, negation, order, names\n", thousands(s.Vetoes))
+	fmt.Fprintf(w, "  saved      %s tokens, %s of upstream time\n", thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved))
+	if s.hit > 0 && s.miss > 0 {
+		fmt.Fprintf(w, "  median     %s out of the cache, %s from the engine\n", brief(s.hit), brief(s.miss))
+	}
+}
+
+type outcome struct {
+	name   string
+	n      int64
+	says   string
+	always bool // shown even when there was none
+}
+
+func (s Summary) outcomes() []outcome {
+	return []outcome{
+		{"exact", s.Exact, "asked before in the same words", true},
+		{"semantic", s.Semantic, "asked before in other words", true},
+		{"shared", s.Shared, "asked while the same answer was on its way", true},
+		{"stale", s.Stale, "expired, served because the upstream failed", false},
+		{"miss", s.Misses, "asked of the engine", true},
+		{"bypass", s.Bypass, "not a matter for the cache", false},
+		{"error", s.errors, "refused or failed", false},
+	}
+}
+
+func share(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+
+// thousands groups digits: 1234567 is 1,234,567.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// clock is a length of time for people: 4.2 s, 3m12s, 26h5m.
+func clock(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", seconds)
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	}
+	return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// brief is a short time with two digits.
+func brief(d time.Duration) string {
+	ms := float64(d) / float64(time.Millisecond)
+	if ms < 10 {
+		return fmt.Sprintf("%.2f ms", ms)
+	}
+	return fmt.Sprintf("%.0f ms", ms)
+}
+
+func binary(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+}

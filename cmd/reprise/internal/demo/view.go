@@ -1,0 +1,145 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// View shows a play while it runs.
+type View struct {
+	Out  io.Writer
+	Live bool           // Out is a terminal: a block of lines is drawn again and again; else a line now and then
+	Now  func() Summary // how it stands
+	Done func() float64 // how much of the work is done, 0 to 1; negative: not known
+
+	lines   int // of the block on the screen
+	history []mark
+}
+
+// mark is how far the work was at a time.
+type mark struct {
+	at       float64 // seconds since the start
+	done     float64
+	requests int64
+}
+
+const (
+	liveEvery  = 250 * time.Millisecond
+	plainEvery = 5 * time.Second
+	// rateWindow is what rate and time left are judged by, in seconds: short enough to follow a change, long enough to be
+	// calm.
+	rateWindow = 10
+)
+
+// Run shows the play until ctx ends, and then its last state.
+func (v *View) Run(ctx context.Context) {
+	every := plainEvery
+	if v.Live {
+		every = liveEvery
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			if v.Live {
+				v.draw()
+			}
+			return
+		case <-tick.C:
+			v.draw()
+		}
+	}
+}
+
+func (v *View) draw() {
+	s := v.Now()
+	v.note(mark{s.Seconds, v.Done(), s.Requests})
+	if !v.Live {
+		fmt.Fprintln(v.Out, v.plain(s))
+		return
+	}
+	var b strings.Builder
+	if v.lines > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", v.lines) // up to the first line of the block
+	}
+	block := v.block(s)
+	for _, line := range block {
+		b.WriteString("\x1b[2K" + line + "\n") // over whatever was longer
+	}
+	v.lines = len(block)
+	io.WriteString(v.Out, b.String())
+}
+
+// note keeps the marks of the window, and one before it.
+func (v *View) note(m mark) {
+	v.history = append(v.history, m)
+	for len(v.history) > 2 && v.history[1].at < m.at-rateWindow {
+		v.history = v.history[1:]
+	}
+}
+
+// rate is the requests per second of the window.
+func (v *View) rate() float64 {
+	first, last := v.history[0], v.history[len(v.history)-1]
+	if last.at <= first.at {
+		return float64(last.requests) / max(last.at, 1e-3)
+	}
+	return float64(last.requests-first.requests) / (last.at - first.at)
+}
+
+// left is the seconds that the rest of the work takes at the pace of the window; negative: not known.
+func (v *View) left() float64 {
+	first, last := v.history[0], v.history[len(v.history)-1]
+	if first.at == last.at {
+		first = mark{}
+	}
+	if last.done <= first.done {
+		return -1
+	}
+	return (1 - last.done) * (last.at - first.at) / (last.done - first.done)
+}
+
+// progress is how much is done and how long the rest takes, as far as that is known.
+func (v *View) progress() string {
+	done := v.history[len(v.history)-1].done
+	if done < 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%3.0f %%", 100*done)
+	if left := v.left(); left >= 0 {
+		text += ", " + clock(left) + " left"
+	}
+	return text
+}
+
+func (v *View) plain(s Summary) string {
+	line := fmt.Sprintf("%s: %s requests, %.0f/s; exact %s, semantic %s, shared %s, miss %s; %s entries, %s evicted", clock(s.Seconds),
+		thousands(s.Requests), v.rate(), thousands(s.Exact), thousands(s.Semantic), thousands(s.Shared), thousands(s.Misses),
+		thousands(s.entries), thousands(s.Evictions))
+	if p := v.progress(); p != "" {
+		line += "; " + strings.TrimSpace(p)
+	}
+	return line
+}
+
+// barWidth is the length of a bar that stands for all requests.
+const barWidth = 40
+
+func (v *View) block(s Summary) []string {
+	lines := []string{fmt.Sprintf("  %s   %s requests   %.0f/s   %s", clock(s.Seconds), thousands(s.Requests), v.rate(), v.progress()), ""}
+	for _, o := range s.outcomes() {
+		if !o.always {
+			continue
+		}
+		part := share(o.n, s.Requests)
+		bar := strings.Repeat("█", int(part/100*barWidth+0.5))
+		lines = append(lines, fmt.Sprintf("  %-9s %8s  %5.1f %%  %s", o.name, thousands(o.n), part, bar))
+	}
+	return append(lines, "",
+		fmt.Sprintf("  %s entries   %s topics   %s evicted   %s vetoed", thousands(s.entries), thousands(s.Topics), thousands(s.Evictions), thousands(s.Vetoes)),
+		fmt.Sprintf("  saved: %s tokens, %s of upstream time", thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved)))
+}

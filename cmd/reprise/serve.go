@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"reprise/cmd/reprise/internal/config"
+)
+
+func serve(t terminal, args []string) error {
+	loader := config.NewLoader(false, nil)
+	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
+	loader.Register(fs)
+	if err := parseFlags(t, fs, args, func(w io.Writer) { serveHelp(w, loader) }); err != nil {
+		return err
+	}
+	cfg, err := loader.Load(t.environ)
+	if err != nil {
+		return err
+	}
+	return serveWith(cfg, newLogger(cfg, t.err))
+}
+
+func serveHelp(w io.Writer, l *config.Loader) {
+	io.WriteString(w, `reprise serve is the proxy: point an OpenAI client's base URL at it.
+
+  reprise serve
+  REPRISE_UPSTREAM=http://127.0.0.1:8000/v1 reprise serve --listen 127.0.0.1:9000
+  curl http://127.0.0.1:8081/metrics
+
+Every setting is a flag and an environment variable; the flag wins. SIGTERM drains: open answers may finish.
+Durations are written 90s, 24h or 30d; sizes 512MiB or 4GiB.
+`)
+	l.Help(w)
+}
+
+// serveWith runs the proxy until a signal comes.
+func serveWith(cfg *config.Config, log *slog.Logger) error {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	f, err := openFront(cfg)
+	if err != nil {
+		return err
+	}
+	s, err := newService(context.Background(), cfg, cfg.Upstream, log)
+	if err != nil {
+		f.closeSockets()
+		return err
+	}
+	f.serve(cfg, s, log)
+	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),
+		"upstream", cfg.Upstream.Redacted(), "mode", cfg.Mode, "policy", cfg.Policy, "entries", s.store.Stats().Entries)
+	select {
+	case sig := <-signals:
+		return drain(cfg, f, s, signals, sig, log)
+	case err := <-f.failed:
+		f.close()
+		return fmt.Errorf("serve: %w", errors.Join(err, s.close()))
+	}
+}
+
+func address(cfg *config.Config, l net.Listener) string {
+	if cfg.TLSCert != "" {
+		return "https://" + l.Addr().String()
+	}
+	return "http://" + l.Addr().String()
+}
+
+// drain ends the proxy in order; a second signal ends it at once.
+func drain(cfg *config.Config, f *front, s *service, signals <-chan os.Signal, first os.Signal, log *slog.Logger) error {
+	log.Info("draining", "signal", first.String(), "at_most", cfg.Drain.String())
+	drained := make(chan error, 1)
+	go func() { drained <- f.shutdown(s, cfg.Drain) }()
+	select {
+	case <-signals:
+		log.Warn("second signal: ending at once")
+		return errInterrupted
+	case err := <-drained:
+		if err != nil {
+			log.Warn("answers were still under way and are cut", "limit", cfg.Drain.String())
+		}
+	}
+	if err := s.close(); err != nil {
+		return fmt.Errorf("close store: %w", err)
+	}
+	log.Info("stopped")
+	return nil
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/url"
+	"time"
+
+	"reprise/cmd/reprise/internal/config"
+	"reprise/embed"
+	"reprise/embed/openai"
+	"reprise/policy"
+	"reprise/proxy"
+	"reprise/store"
+	"reprise/store/file"
+	"reprise/topics"
+)
+
+// service is the proxy with everything behind it.
+type service struct {
+	proxy  *proxy.Server
+	store  *store.Store
+	topics *topics.Topics
+}
+
+// newService puts the parts together in front of an upstream. The caller closes the service.
+func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log *slog.Logger) (*service, error) {
+	embedder, known, err := newEmbedder(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	gates, err := cfg.Gates(embedder.Thresholds())
+	if err != nil {
+		return nil, err
+	}
+	o := proxyOptions(cfg, upstream, log)
+	if !known {
+		// Neither vectors nor a file of them can be made while their length is unknown.
+		o.Mode, cfg.StorePath = withoutMeaning(o.Mode), ""
+	}
+	s := &service{}
+	if s.store, err = openStore(cfg, embedder.Space(), log); err != nil {
+		return nil, err
+	}
+	s.topics, err = topics.New(topics.Options{Dim: max(embedder.Dim(), 2), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge,
+		Shortlist: cfg.Shortlist, Lookback: cfg.Lookback, Index: topics.Kind(cfg.Index)})
+	if err != nil {
+		return nil, errors.Join(err, s.store.Close())
+	}
+	o.Store, o.Topics, o.Embedder, o.Thresholds = s.store, s.topics, embedder, gates
+	if s.proxy, err = proxy.New(o); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// close writes what is not yet written and lets go of the store.
+func (s *service) close() error {
+	s.topics.Close()
+	return s.store.Close()
+}
+
+func withoutMeaning(m proxy.Mode) proxy.Mode {
+	if m == proxy.ModeOff {
+		return m
+	}
+	return proxy.ModeExact
+}
+
+func proxyOptions(cfg *config.Config, upstream *url.URL, log *slog.Logger) proxy.Options {
+	return proxy.Options{
+		Upstream: upstream, UpstreamKey: cfg.UpstreamKey,
+		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom),
+		TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
+		MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
+		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle,
+			ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout},
+		AdminToken: cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
+		EffectiveConfig: func() any { return cfg.Effective() },
+		Logger:          log,
+	}
+}
+
+func newLogger(cfg *config.Config, w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: cfg.LogLevel}
+	if cfg.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// dialTimeout is how long the start waits for an embedding server, which may have to load its model.
+const dialTimeout = 10 * time.Second
+
+// newEmbedder returns the embedder and whether it knows the length of its vectors, without which nothing can be compared.
+// A server that cannot be reached is no reason not to start: what needs it goes upstream until it is back.
+func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (e embed.Embedder, known bool, err error) {
+	if cfg.Embedder == "builtin" {
+		return embed.NewBuiltin(), true, nil
+	}
+	remote, err := openai.New(openai.Options{BaseURL: cfg.EmbedderURL, Key: cfg.EmbedderKey, Model: cfg.EmbedderModel,
+		Dimensions: cfg.EmbedderDimensions, Prefix: cfg.EmbedderPrefix, Timeout: noneIsLong(cfg.EmbedTimeout)})
+	if err != nil {
+		return nil, false, fmt.Errorf("%w: %w", config.ErrBad, err)
+	}
+	if cfg.Mode == string(proxy.ModeOff) {
+		return remote, remote.Dim() > 0, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	switch err := remote.Dial(ctx); {
+	case err == nil:
+	case errors.Is(err, openai.ErrAnswer):
+		return nil, false, config.Bad("REPRISE_EMBEDDER_URL=%s: %v; see REPRISE_EMBEDDER_MODEL and REPRISE_EMBEDDER_DIMENSIONS", cfg.EmbedderURL, err)
+	case remote.Dim() > 0:
+		log.Warn("embedding server cannot be reached; exact hits only until it is back", "url", cfg.EmbedderURL, "error", err)
+	default:
+		log.Warn("embedding server cannot be reached and REPRISE_EMBEDDER_DIMENSIONS is not set: exact hits only, kept in memory, until a restart",
+			"url", cfg.EmbedderURL, "error", err)
+	}
+	return remote, remote.Dim() > 0, nil
+}
+
+// noneIsLong turns "no limit" into one that is never met, for a part that always has one.
+func noneIsLong(d time.Duration) time.Duration {
+	if d < 0 {
+		return math.MaxInt64
+	}
+	return d
+}
+
+func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store, error) {
+	evictor, err := policy.New(cfg.Policy, policyOptions(cfg))
+	if err != nil {
+		return nil, err
+	}
+	o := store.Options{
+		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, Evictor: evictor, Space: space,
+		OnFault: func(step string, err error) { log.Error("store: "+step, "error", err) },
+	}
+	if cfg.StorePath != "" {
+		// Assigned only when there is one: a nil *File in the interface would not be nil.
+		f, err := file.Open(cfg.StorePath)
+		if err != nil {
+			return nil, storeInWords(err)
+		}
+		o.Backing = f
+	}
+	s, err := store.Open(o)
+	if err != nil {
+		return nil, storeInWords(err)
+	}
+	tellReport(log, s.Stats().Report)
+	return s, nil
+}
+
+func policyOptions(cfg *config.Config) policy.Options {
+	o := policy.DefaultOptions(cfg.CapacityEntries)
+	o.HalfLife = cfg.TopicHalfLife
+	if cfg.DependencyWeight >= 0 {
+		o.DependencyWeight = cfg.DependencyWeight
+	}
+	return o
+}
+
+// storeInWords adds which setting to change.
+func storeInWords(err error) error {
+	return fmt.Errorf("%w (REPRISE_STORE says where answers are kept: memory, or file:PATH)", err)
+}
+
+func tellReport(log *slog.Logger, r store.Report) {
+	if r.Aside != "" {
+		log.Warn("store file was damaged and moved aside; what could be read of it was kept", "file", r.Name, "aside", r.Aside)
+	}
+	if r.Skipped > 0 {
+		log.Warn("damaged records in the store were left out", "file", r.Name, "records", r.Skipped)
+	}
+	if r.ReadOnly {
+		log.Warn("store file is read-only: new answers are kept in memory only", "file", r.Name)
+	}
+}
