@@ -72,9 +72,8 @@ func poles(key string) []pole {
 // opposites holds for each word its places in the lines below. Words of one column may stand for each other; words of
 // two columns of one line exclude each other.
 var opposites = axes(`
-	on | off
+	on | off out | up | down
 	in | out
-	up | down
 	to into onto | from
 	over above | under below beneath
 	for | against
@@ -84,9 +83,10 @@ var opposites = axes(`
 	i me my mine myself | you your yours yourself
 	he him his | she her hers
 	am | are
-	is are am does do has have | was were did had | will
+	is are am does do | was were did
+	was were did | will shall | should must
 	can may could | must should
-	all every everyone everything always entire | some any sometimes several few | only
+	all every everyone everything always entire | some sometimes several few | only
 	many much | few little
 	both | either
 	and | or
@@ -141,7 +141,6 @@ var opposites = axes(`
 	encode | decode
 	compress zip | decompress unzip extract
 	serialize marshal | deserialize unmarshal
-	lock | unlock
 	mute | unmute
 	show display | hide
 	attach mount | detach unmount
@@ -173,12 +172,10 @@ var opposites = axes(`
 	head | tail
 	north northern | south southern
 	east eastern | west western
-	import imports | export exports
 	internal | external
 	interior | exterior
 	public | private
 	local | remote | global
-	local | global
 	domestic | foreign international
 	online | offline
 	manual manually | automatic automatically
@@ -192,7 +189,6 @@ var opposites = axes(`
 	ancestor parent | descendant child
 	parent mother father | child son daughter
 	male man men boy | female woman women girl
-	husband | wife
 	brother | sister
 	mother mom | father dad
 	king | queen

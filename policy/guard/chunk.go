@@ -12,13 +12,15 @@ func (s *scanner) atChunk() bool {
 	return (s.at == 0 || strings.IndexByte(open, s.text[s.at-1]) >= 0) && strings.IndexByte(open, s.text[s.at]) < 0
 }
 
-// longestChunk bounds how far chunk looks ahead, and so the cost of "(a(a(a".
+// longestChunk bounds how far chunk looks ahead.
 const longestChunk = 256
 
 // chunk consumes what stands between spaces as one token of code where it looks like code.
 func (s *scanner) chunk() bool {
-	end := s.at
-	marks := false
+	if s.at < s.prose {
+		return false
+	}
+	end, marks := s.at, false
 	for end < min(len(s.text), s.at+longestChunk) && strings.IndexByte(" \t\n\r`\"", s.text[end]) < 0 {
 		c := s.text[end]
 		marks = marks || c < utf8.RuneSelf && !digit(c) && c|0x20 < 'a' || c|0x20 > 'z' && c < utf8.RuneSelf
@@ -35,6 +37,7 @@ func (s *scanner) chunk() bool {
 		piece = s.text[s.at : s.at+len(piece)+1] // f() keeps its brackets
 	}
 	if !codelike(piece) {
+		s.prose = end
 		return false
 	}
 	s.emit(piece, code, s.at+len(piece))

@@ -67,7 +67,7 @@ var pairs = []struct {
 	{`translate "good morning" into French`, "Translate 'Good morning' into French", Pass},
 	{"what is the meaning of “hello”", `what is the meaning of "hello"`, Pass},
 	{"Who founded Tesla?", "who founded tesla", Pass},
-	{"What is Tesla's revenue?", "what is the revenue of Tesla", Order},
+	{"What is Tesla's revenue?", "what is the revenue of Tesla", Pass},
 	{"WHAT IS THE CAPITAL OF FRANCE", "What is the capital of France?", Pass},
 	{"What Is The Capital Of France", "what is the capital of France", Pass},
 	{"北京天气怎么样", "北京天气怎么样?", Pass},

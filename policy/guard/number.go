@@ -120,7 +120,7 @@ func spelled(in []token) (token, int) {
 	if !digits {
 		value, used = cardinalValue(in)
 	}
-	for used < len(in) && in[used].kind == word && scales[in[used].key] != 0 {
+	for used < min(len(in), longestNumber) && in[used].kind == word && scales[in[used].key] != 0 {
 		value = scaled(value, scales[in[used].key])
 		used++
 		if rest, n := smaller(in[used:]); n > 0 {
@@ -131,6 +131,9 @@ func spelled(in []token) (token, int) {
 	first.key, first.kind, first.name = value, number, false
 	return first, used
 }
+
+// longestNumber bounds one spelled number, in words.
+const longestNumber = 16
 
 func isPlain(n string) bool {
 	return strings.Trim(n, "0123456789.") == "" && !strings.HasSuffix(n, ".")

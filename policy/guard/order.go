@@ -48,6 +48,7 @@ func (d *diff) sequence(tokens []token) []string {
 func rearranged(tokens []token) []token {
 	tokens = slices.Clone(tokens)
 	unfront(tokens)
+	turnGenitives(tokens)
 	sortCompared(tokens)
 	return tokens
 }
@@ -76,6 +77,23 @@ func unfront(tokens []token) {
 	}
 }
 
+// turnGenitives makes "apr of my credit card" what "my credit card's apr" is: the owner first.
+func turnGenitives(tokens []token) {
+	for i := 1; i+1 < len(tokens); i++ {
+		if tokens[i].key != "of" || !content(tokens[i-1]) {
+			continue
+		}
+		end := i + 1
+		for end < len(tokens) && !tokens[end].pausing && (content(tokens[end]) || end < i+3 && determiners[tokens[end].key]) {
+			end++
+		}
+		owned := tokens[i-1]
+		copy(tokens[i-1:], tokens[i:end])
+		tokens[end-1] = owned
+		i = end - 1
+	}
+}
+
 // sortCompared puts the two members of a comparison in one order: the difference between b and a is that between a and b.
 func sortCompared(tokens []token) {
 	compared := false
@@ -91,6 +109,7 @@ func sortCompared(tokens []token) {
 }
 
 var (
-	comparing = set(`between compare comparing comparison difference differences similarities versus vs differ`)
-	joining   = set(`and versus vs with`)
+	comparing   = set(`between compare comparing comparison difference differences similarities versus vs differ`)
+	determiners = set(`the a an my your his her our their this that these those`)
+	joining     = set(`and versus vs with`)
 )

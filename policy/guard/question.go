@@ -2,8 +2,8 @@ package guard
 
 import "slices"
 
-// sameQuestion compares what is asked for. A request ("tell me the capital") goes with "what" and "how", and with a
-// yes-or-no question; any two different question words do not go together.
+// sameQuestion compares what is asked for. A request ("tell me the capital") goes with "what" and "how"; anything else
+// only with itself. "Did I add milk" is not "add milk".
 func sameQuestion(a, b []token) bool {
 	x, y := asked(a), asked(b)
 	if x == y {
@@ -13,13 +13,16 @@ func sameQuestion(a, b []token) bool {
 		return false
 	}
 	x += y // one of them is a request
-	return x == "what" || x == "how" || x == "yes or no"
+	return x == "what" || x == "how"
 }
 
 // asked is the first question word, in a common form: "what" for which, "when" for what time, "how many". It is "yes or
 // no" where an auxiliary opens the prompt, and "" for a request or a statement.
 func asked(tokens []token) string {
 	for i, t := range tokens {
+		if t.key == "whether" || t.key == "if" && i > 0 && asking[tokens[i-1].key] {
+			return "yes or no"
+		}
 		q := questions[t.key]
 		if q == "" || t.kind != word || !asks(tokens, i) {
 			continue

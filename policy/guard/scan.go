@@ -30,6 +30,7 @@ type scanner struct {
 	text     string
 	at       int
 	quoteEnd int // where the closing mark of the quotation that is being read stands
+	prose    int // up to here chunk has found no code
 	out      []token
 	start    bool
 	pausing  bool

@@ -69,7 +69,12 @@ func (s *scanner) contraction(key string, end int, name bool) {
 		s.emit(not, negation, end)
 		return
 	}
-	key, _, _ = strings.Cut(key, "'") // 's, 're, 'll
+	key, tail, _ := strings.Cut(key, "'") // 's, 're, 'll
+	if tail == "s" && takesIs[key] {
+		s.emit(key, word, s.at)
+		s.emit("is", word, end)
+		return
+	}
 	if plainOrNot(key) == negation {
 		key = not
 	}
@@ -120,6 +125,9 @@ var (
 		"couldnt": "could", "wont": "will", "wouldnt": "would", "shouldnt": "should", "isnt": "is", "arent": "are",
 		"wasnt": "was", "werent": "were", "hasnt": "has", "havent": "have", "hadnt": "had", "aint": "is"}
 
+	// takesIs: after these 's is a verb, after others mostly a genitive.
+	takesIs = set(`what who where when why how which that there here it he she let`)
+
 	// function words carry no content of their own: they may come and go. Which of two opposites stands there still
 	// counts, see antonyms, and so does where direction words stand, see sameOrder.
 	function = set(`a an the this that these those there here it its is am are was were be been being do does did done
@@ -135,7 +143,7 @@ var (
 	// asking words come before a question that is not the first word of its sentence.
 	asking = set(`me know tell explain describe show say see ask wonder wondering understand remember idea about of in for
 		to from by at with on and or but so then is are was were does exactly find out learn sure figure please hi hello
-		hey ok okay`)
+		hey ok okay look check`)
 	measures = set(`many much long often old far big large tall high deep wide fast quickly soon late early heavy hot
 		cold expensive likely`)
 	prepositions = set(`in on at by for from with after before during under over above below between within into to
