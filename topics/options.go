@@ -78,3 +78,14 @@ func (o Options) validate() error {
 	}
 	return nil
 }
+
+// graphFrom is the number of anchors from which on a graph is tried: with auto where it may at last be the faster one.
+func (o Options) graphFrom() int {
+	switch {
+	case o.Index == KindGraph:
+		return 1000
+	case o.Dim <= 512:
+		return 20_000
+	}
+	return 5000
+}

@@ -70,21 +70,18 @@ func (s *scope) parentLocked(c child) (parent EntryID, ok bool) {
 // Touch records that id answered request seq. An entry without a living parent gets one if it can be found now, at most three
 // searches long; then Touch returns it.
 func (t *Topics) Touch(id EntryID, seq int64) (parent EntryID, ok bool) {
-	e := t.entry(id)
-	if e == nil {
-		return 0, false
-	}
-	s := e.topic.scope
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e.gone {
-		return 0, false
-	}
-	defer s.recent.push(e, s.options.Lookback)
-	e.last = max(e.last, seq)
-	if e.attempts >= maxAttempts || e.parent != 0 && t.entry(e.parent) != nil {
-		return 0, false
-	}
+	t.with(id, func(s *scope, e *entry) {
+		e.last = max(e.last, seq)
+		if e.attempts < maxAttempts && t.entry(e.parent) == nil {
+			parent, ok = s.adoptLocked(e, seq)
+		}
+		s.recent.push(e, s.options.Lookback)
+	})
+	return parent, ok
+}
+
+// adoptLocked looks for a parent of e, which has none.
+func (s *scope) adoptLocked(e *entry, seq int64) (parent EntryID, ok bool) {
 	parent, ok = s.parentLocked(child{self: e, topic: e.topic, chain: e.chain, vector: s.vectorLocked(e), seq: seq, born: e.born})
 	if !ok {
 		e.attempts++

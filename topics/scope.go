@@ -1,9 +1,6 @@
 package topics
 
-import (
-	"context"
-	"sync"
-)
+import "sync"
 
 // scope is everything known of one scope. Every vector is stored once: with the anchors if its entry is one, else with the
 // rest.
@@ -16,12 +13,18 @@ type scope struct {
 	size    int
 	topics  map[TopicID]*topic
 	chains  map[ChainID]*chain
-	anchors *Flat    // the vector of each topic's anchor, by TopicID
-	index   Index    // finds anchors: anchors itself, or a Graph above it
-	rest    slab     // the other vectors
-	owners  []*entry // whose they are, by row of rest
-	stale   []*topic // topics that lost their anchor
+	anchors *Flat       // the vector of each topic's anchor, by TopicID
+	index   anchorIndex // finds anchors: anchors itself, or a Graph above it
+	rest    slab        // the other vectors
+	owners  []*entry    // whose they are, by row of rest
+	stale   []*topic    // topics that lost their anchor
 	recent  recent
+}
+
+// anchorIndex is an Index that says how it fares.
+type anchorIndex interface {
+	Index
+	Status() IndexStatus
 }
 
 // topic is a cluster of entries. It has at least one member while it is in its scope's map.
@@ -53,13 +56,17 @@ type entry struct {
 	gone       bool
 }
 
-func newScope(ctx context.Context, id ScopeID, o *Options) *scope {
+// newScope makes an empty scope, which never runs anything in the background if it must be still.
+func newScope(id ScopeID, o *Options, still bool) *scope {
 	s := &scope{
 		id: id, options: o,
 		topics: make(map[TopicID]*topic), chains: make(map[ChainID]*chain),
 		anchors: NewFlat(o.Dim), rest: newSlab(o.Dim),
 	}
 	s.index = s.anchors
+	if o.Index != KindFlat && !still {
+		s.index = NewGraph(s.anchors, GraphOptions{Min: o.graphFrom(), Route: o.Route, Seed: o.Seed})
+	}
 	return s
 }
 
@@ -76,7 +83,7 @@ func (s *scope) insertLocked(m Member) *entry {
 	e.topic.members, e.chain.members = append(e.topic.members, e), append(e.chain.members, e)
 	s.size++
 	s.keepLocked(e, m.Vector)
-	if first := len(e.topic.members) == 1; first || m.Anchor || e.outweighsAnchor(1) {
+	if first := len(e.topic.members) == 1; first || e.outweighsAnchor(1) {
 		s.anchorLocked(e)
 	}
 	s.recent.push(e, s.options.Lookback)

@@ -14,8 +14,14 @@ type IndexStatus struct {
 	Faults   int     // panics of the library, each answered by a flat scan
 }
 
-// Status implements the seam that Stats reads.
-func (f *Flat) Status() IndexStatus { return IndexStatus{Backend: "flat", Why: "exact scan"} }
+// The backends that IndexStatus names.
+const (
+	backendFlat  = "flat"
+	backendGraph = "graph"
+)
+
+// Status says that a Flat serves.
+func (f *Flat) Status() IndexStatus { return IndexStatus{Backend: backendFlat, Why: "chosen"} }
 
 // ScopeStats counts what one scope holds.
 type ScopeStats struct {
@@ -47,11 +53,7 @@ func (t *Topics) Stats() (all Stats) {
 func (s *scope) stats() ScopeStats {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	one := ScopeStats{Scope: s.id, Topics: len(s.topics), Entries: s.size}
-	if i, ok := s.index.(interface{ Status() IndexStatus }); ok {
-		one.Index = i.Status()
-	}
-	return one
+	return ScopeStats{Scope: s.id, Topics: len(s.topics), Entries: s.size, Index: s.index.Status()}
 }
 
 // TopicInfo describes one topic.

@@ -15,7 +15,6 @@
 package topics
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -44,10 +43,9 @@ var ErrMember = errors.New("bad member")
 type Topics struct {
 	options Options
 	next    atomic.Uint64 // the last topic id given out
-	ctx     context.Context
-	cancel  context.CancelFunc
 
-	mu      sync.RWMutex // protects the two maps, not what they lead to; taken after a scope's lock or alone
+	mu      sync.RWMutex // protects what follows, not what the maps lead to; taken after a scope's lock or alone
+	closed  bool
 	scopes  map[ScopeID]*scope
 	entries map[EntryID]*entry
 }
@@ -63,14 +61,14 @@ func New(o Options) (*Topics, error) {
 
 // newTopics is New without the checks.
 func newTopics(o Options) *Topics {
-	t := &Topics{options: o, scopes: make(map[ScopeID]*scope), entries: make(map[EntryID]*entry)}
-	t.ctx, t.cancel = context.WithCancel(context.Background())
-	return t
+	return &Topics{options: o, scopes: make(map[ScopeID]*scope), entries: make(map[EntryID]*entry)}
 }
 
 // Close ends what runs in the background and waits for it. Everything else still works afterwards.
 func (t *Topics) Close() {
-	t.cancel()
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
 	for _, s := range t.allScopes() {
 		s.close()
 	}
@@ -100,11 +98,10 @@ type Member struct {
 	Parent EntryID   // the entry it depends on; 0: none known
 	Seq    int64     // number of the request that made it
 
-	// The rest restores an entry after a restart: with it, and members added in the order of Last, searches answer as
-	// before. All may be zero for a new entry.
+	// The rest restores an entry after a restart, and is zero for a new one. With all members added in the order of Last,
+	// and RestoreAnchor for each topic, searches answer as before.
 	Last       int64   // number of the last request it answered; 0: Seq
 	Importance float64 // as told to Weigh; 0: 1
-	Anchor     bool    // it was the anchor of its topic
 }
 
 // Add lets m join its topic, which is made if it does not exist or is empty by now. It returns the topic of m. An entry that
@@ -148,19 +145,11 @@ func (t *Topics) join(s *scope, m Member) (TopicID, bool) {
 // without members is gone, a scope without entries is freed. Unknown ids are ignored.
 func (t *Topics) Forget(ids ...EntryID) {
 	for _, id := range ids {
-		if e := t.entry(id); e != nil {
-			t.forget(e)
-		}
+		t.with(id, t.forgetLocked)
 	}
 }
 
-func (t *Topics) forget(e *entry) {
-	s := e.topic.scope
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e.gone {
-		return
-	}
+func (t *Topics) forgetLocked(s *scope, e *entry) {
 	s.removeLocked(e)
 	s.freed = s.size == 0
 	t.mu.Lock()
@@ -177,6 +166,20 @@ func (t *Topics) forget(e *entry) {
 // Weigh tells the importance of an entry (TSI, paper 002 §3.3), which an entry has as 1 until it is told. The anchor of its
 // topic may move to it.
 func (t *Topics) Weigh(id EntryID, importance float64) {
+	t.with(id, func(s *scope, e *entry) { s.weighLocked(e, importance) })
+}
+
+// RestoreAnchor makes an entry the anchor of its topic, as it was before a restart. List tells the anchors.
+func (t *Topics) RestoreAnchor(id EntryID) {
+	t.with(id, func(s *scope, e *entry) {
+		if e.topic.anchor != e {
+			s.anchorLocked(e)
+		}
+	})
+}
+
+// with runs change on a known entry, with its scope locked.
+func (t *Topics) with(id EntryID, change func(s *scope, e *entry)) {
 	e := t.entry(id)
 	if e == nil {
 		return
@@ -185,7 +188,7 @@ func (t *Topics) Weigh(id EntryID, importance float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !e.gone {
-		s.weighLocked(e, importance)
+		change(s, e)
 	}
 }
 
@@ -210,7 +213,7 @@ func (t *Topics) makeScope(id ScopeID) *scope {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.scopes[id] == nil {
-		t.scopes[id] = newScope(t.ctx, id, &t.options)
+		t.scopes[id] = newScope(id, &t.options, t.closed)
 	}
 	return t.scopes[id]
 }

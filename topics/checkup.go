@@ -1,0 +1,89 @@
+package topics
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"slices"
+	"time"
+
+	"reprise/embed"
+)
+
+const (
+	samples   = 96   // queries of a self-check
+	checkK    = 8    // answers asked in a self-check
+	minRecall = 0.98 // a graph that finds the nearest less often does not serve
+)
+
+// checkup is the result of a self-check of a graph against an exact scan of the same vectors.
+type checkup struct {
+	counted     int     // queries whose nearest vector passed the route gate
+	recall      float64 // part of those whose nearest vector the graph found
+	graph, flat time.Duration
+}
+
+// examine asks a graph for stored vectors with some noise, about halfway between the route gate and equality.
+func examine(graph searcher, ids []uint64, vectors [][]float32, o GraphOptions) (c checkup, err error) {
+	if len(ids) == 0 {
+		return c, nil
+	}
+	exact := NewFlat(len(vectors[0]))
+	for i, id := range ids {
+		exact.put(id, vectors[i])
+	}
+	trial := newSnapshot(graph, exact, nil)
+	rng := rand.New(rand.NewSource(o.Seed))
+	var graphTimes, flatTimes []time.Duration
+	found := 0
+	for range samples {
+		q := noisy(rng, vectors[rng.Intn(len(vectors))], (1+o.Route)/2)
+		start := time.Now()
+		want := exact.Search(q, checkK, nil)
+		middle := time.Now()
+		got, ok, err := trial.search(q, checkK, nil)
+		graphTimes, flatTimes = append(graphTimes, time.Since(middle)), append(flatTimes, middle.Sub(start))
+		if err != nil {
+			return c, err
+		}
+		if want[0].Score < float32(o.Route) {
+			continue
+		}
+		c.counted++
+		if ok && got[0].Score >= want[0].Score {
+			found++
+		}
+	}
+	c.recall = float64(found) / float64(max(c.counted, 1))
+	c.graph, c.flat = median(graphTimes), median(flatTimes)
+	return c, nil
+}
+
+// verdict says why a graph must not serve.
+func (c checkup) verdict() error {
+	switch {
+	case c.counted < samples/2:
+		return fmt.Errorf("only %d of %d sample queries pass the route gate", c.counted, samples)
+	case c.recall < minRecall:
+		return fmt.Errorf("recall %.3f of the graph is below %.2f", c.recall, minRecall)
+	case c.graph >= c.flat:
+		return fmt.Errorf("the graph takes %.1f times as long as the scan", float64(c.graph)/float64(c.flat))
+	}
+	return nil
+}
+
+// noisy returns a unit vector with about the given cosine to v.
+func noisy(rng *rand.Rand, v []float32, cosine float64) []float32 {
+	noise := make([]float32, len(v))
+	for i := range noise {
+		noise[i] = float32(rng.NormFloat64() * math.Sqrt((1-cosine*cosine)/float64(len(v))))
+		noise[i] += float32(cosine) * v[i]
+	}
+	embed.Normalize(noise)
+	return noise
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}

@@ -1,0 +1,221 @@
+package topics
+
+import (
+	"context"
+	"errors"
+	"math/rand"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reprise/embed"
+)
+
+// TestChurn changes a graph 50,000 times while others read it: no panic, no id that is not stored, no wrong score.
+func TestChurn(t *testing.T) {
+	const dim, live = 8, 200
+	g := graphOver(t, dim, 50, buildLibrary)
+	var mu sync.RWMutex // the owner's lock: protects g's writers and want
+	want := oracle{}
+	queries := make(chan []float32, 100)
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for q := range queries {
+				checkedSearch(t, &mu, g, want, q)
+			}
+		})
+	}
+	rng := rand.New(rand.NewSource(7))
+	for i := range 50_000 {
+		id, v := uint64(rng.Intn(live*3/2)), unitVectors(rng, 1, dim)[0]
+		mu.Lock()
+		if rng.Intn(3) == 0 {
+			g.Delete(id)
+			delete(want, id)
+		} else if err := g.Upsert(id, v); err != nil {
+			t.Error(err)
+		} else {
+			want[id] = v
+		}
+		mu.Unlock()
+		if i%20 == 0 {
+			queries <- v
+		}
+		if i%10_000 == 0 {
+			g.builds.Wait() // so that graphs serve, however fast the script is
+		}
+	}
+	close(queries)
+	readers.Wait()
+	g.builds.Wait()
+	if s := g.Status(); s.Rebuilds < 4 || s.Faults > 0 || s.Backend != backendGraph {
+		t.Errorf("status %+v, want a graph, several rebuilds and no fault", s)
+	}
+}
+
+func checkedSearch(t *testing.T, mu *sync.RWMutex, index Index, want oracle, q []float32) {
+	mu.RLock()
+	defer mu.RUnlock()
+	for _, h := range index.Search(q, 8, nil) {
+		if v, ok := want[h.ID]; !ok || !close32(embed.Dot(q, v), h.Score) {
+			t.Errorf("hit %v of an id that is stored: %v", h, ok)
+		}
+	}
+}
+
+// broken is a graph that knows nothing, or panics.
+type broken struct{ panics bool }
+
+func (b broken) nearest([]float32, int) []uint64 {
+	if b.panics {
+		panic("nil elevator")
+	}
+	return []uint64{1, 2, 3}
+}
+
+// fillGraph upserts n random vectors, waits for the build and returns what is stored.
+func fillGraph(t *testing.T, g *Graph, n int) oracle {
+	rng := rand.New(rand.NewSource(3))
+	want := oracle{}
+	for i, v := range unitVectors(rng, n, g.flat.slab.dim) {
+		if err := g.Upsert(uint64(i), v); err != nil {
+			t.Fatal(err)
+		}
+		want[uint64(i)] = v
+	}
+	g.builds.Wait()
+	return want
+}
+
+func TestSelfCheckRefusesABadGraph(t *testing.T) {
+	g := graphOver(t, 16, 100, func(context.Context, []uint64, [][]float32, int64) (searcher, error) { return broken{}, nil })
+	g.accept = checkup.verdict
+	want := fillGraph(t, g, 300)
+	s := g.Status()
+	if s.Backend != backendFlat || s.Rebuilds != 1 || s.Recall > 0.5 || !strings.Contains(s.Why, "recall") {
+		t.Errorf("status %+v, want flat for its recall", s)
+	}
+	q := unitVectors(rand.New(rand.NewSource(4)), 1, 16)[0]
+	compare(t, g.Search(q, 8, nil), want, q, 8, true)
+}
+
+func TestVerdict(t *testing.T) {
+	good := checkup{counted: samples, recall: 1, graph: time.Microsecond, flat: 2 * time.Microsecond}
+	for _, c := range []struct {
+		change func(*checkup)
+		want   string // part of the refusal; empty: it may serve
+	}{
+		{func(*checkup) {}, ""},
+		{func(c *checkup) { c.recall = 0.98 }, ""},
+		{func(c *checkup) { c.recall = 0.97 }, "recall"},
+		{func(c *checkup) { c.graph = c.flat }, "times as long"},
+		{func(c *checkup) { c.counted = samples/2 - 1 }, "route gate"},
+	} {
+		got := good
+		c.change(&got)
+		err := got.verdict()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", got, err, c.want)
+		}
+	}
+}
+
+func TestExamineMeasuresRecall(t *testing.T) {
+	vectors := unitVectors(rand.New(rand.NewSource(1)), 400, 16)
+	ids := make([]uint64, len(vectors))
+	for i := range ids {
+		ids[i] = uint64(i)
+	}
+	whole, err := examine(scan{ids, vectors}, ids, vectors, GraphOptions{Route: 0.6})
+	if err != nil || whole.recall != 1 || whole.counted < samples*3/4 {
+		t.Errorf("a full scan: %+v, %v", whole, err)
+	}
+	half, err := examine(scan{ids[:200], vectors[:200]}, ids, vectors, GraphOptions{Route: 0.6})
+	if err != nil || half.recall < 0.3 || half.recall > 0.7 {
+		t.Errorf("a scan of half: %+v, %v", half, err)
+	}
+}
+
+func TestPanicsFallBack(t *testing.T) {
+	good := false
+	for name, build := range map[string]func(context.Context, []uint64, [][]float32, int64) (searcher, error){
+		"while building": func(context.Context, []uint64, [][]float32, int64) (searcher, error) { panic("invalid level") },
+		"when checked": func(context.Context, []uint64, [][]float32, int64) (searcher, error) {
+			return broken{panics: true}, nil
+		},
+		"when it serves": func(_ context.Context, ids []uint64, vectors [][]float32, _ int64) (searcher, error) {
+			return &turncoat{scan: scan{ids, vectors}, good: &good}, nil
+		},
+		"build fails": func(context.Context, []uint64, [][]float32, int64) (searcher, error) { return nil, errors.New("no") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			good = true
+			g := graphOver(t, 16, 100, build)
+			want := fillGraph(t, g, 150)
+			good = false
+			q := unitVectors(rand.New(rand.NewSource(4)), 1, 16)[0]
+			for range 2 {
+				compare(t, g.Search(q, 8, nil), want, q, 8, true)
+			}
+			faults := 1
+			if name == "build fails" {
+				faults = 0
+			}
+			if s := g.Status(); s.Backend != backendFlat || s.Faults != faults {
+				t.Errorf("status %+v, want flat after %d fault", s, faults)
+			}
+		})
+	}
+}
+
+// turncoat is a graph that passes its check and panics afterwards.
+type turncoat struct {
+	scan
+	good *bool
+}
+
+func (s *turncoat) nearest(q []float32, k int) []uint64 {
+	if !*s.good {
+		panic("nil elevator")
+	}
+	return s.scan.nearest(q, k)
+}
+
+// TestPurgeIsComplete deletes what a graph knows: it is never returned, and the next snapshot does not hold it.
+func TestPurgeIsComplete(t *testing.T) {
+	g := graphOver(t, 16, 100, buildScan)
+	want := fillGraph(t, g, 3000)
+	purged := unitVectors(rand.New(rand.NewSource(3)), 1, 16)[0] // the vector of id 0
+	g.Delete(0)
+	delete(want, 0)
+	if g.Status().Backend != backendGraph {
+		t.Fatalf("status %+v, want a graph that serves", g.Status())
+	}
+	compare(t, g.Search(purged, 8, nil), want, purged, 8, true)
+	for id := uint64(1); id < 1500; id++ {
+		g.Delete(id)
+		delete(want, id)
+	}
+	g.builds.Wait()
+	if n := len(g.serving.changed); n > 1024 {
+		t.Errorf("%d changes left, want a new snapshot", n)
+	}
+	compare(t, g.Search(purged, 8, nil), want, purged, 8, true)
+}
+
+func TestCloseEndsABuild(t *testing.T) {
+	started := make(chan struct{})
+	g := graphOver(t, 16, 100, func(ctx context.Context, _ []uint64, _ [][]float32, _ int64) (searcher, error) {
+		close(started)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	go func() { <-started; g.Close() }()
+	want := fillGraph(t, g, 150)
+	fillGraph(t, g, 3000) // no build after Close: a second close of the channel would panic
+	if len(want) != 150 || g.Status().Rebuilds != 1 {
+		t.Errorf("status %+v", g.Status())
+	}
+}

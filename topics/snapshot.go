@@ -1,0 +1,273 @@
+package topics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	overfetch  = 64   // candidates asked of a graph, of which changed and stale ones fall away
+	minChanges = 1024 // changes that a snapshot bears however small it is
+	copyBatch  = 256  // vectors copied for a build under one hold of the lock
+)
+
+var errPanic = errors.New("panic")
+
+// Graph is an Index that searches an HNSW graph where that pays. The graph is a snapshot that is never changed; what changed
+// since it was made is kept beside it and scanned exactly. A new snapshot is built in the background once more than a
+// quarter has changed, and serves only after a self-check. Until then, and whenever the graph fails, a Flat answers.
+type Graph struct {
+	options GraphOptions
+	build   func(ctx context.Context, ids []uint64, vectors [][]float32, seed int64) (searcher, error)
+	accept  func(checkup) error
+	ctx     context.Context
+	cancel  context.CancelFunc
+	builds  sync.WaitGroup
+	faults  atomic.Int64
+
+	// mu protects the rest from the builder. It is apart from the lock of the owner, whom the builder does not know.
+	mu       sync.RWMutex
+	flat     *Flat               // every vector: the truth
+	serving  *snapshot           // nil: flat answers
+	since    map[uint64]struct{} // while a build runs: ids changed since it began
+	changes  int                 // since the last build began
+	refusals int                 // in a row
+	builtAny bool
+	status   IndexStatus
+}
+
+// GraphOptions are the settings of a Graph.
+type GraphOptions struct {
+	Min   int     // vectors from which on a graph is tried
+	Route float64 // a query whose best cosine is below this does not count in the self-check
+	Seed  int64
+}
+
+// searcher is a finished graph. Calls may run at the same time, and may panic.
+type searcher interface {
+	// nearest returns up to k ids, roughly the nearest.
+	nearest(q []float32, k int) []uint64
+}
+
+var _ Index = (*Graph)(nil)
+
+// NewGraph makes a Graph over flat, which it owns from then on: the caller may still read it, under the lock that keeps
+// Upsert and Delete alone. Close the Graph when done.
+func NewGraph(flat *Flat, o GraphOptions) *Graph {
+	g := &Graph{options: o, build: buildLibrary, accept: checkup.verdict, flat: flat}
+	g.ctx, g.cancel = context.WithCancel(context.Background())
+	g.status = IndexStatus{Backend: backendFlat, Why: fmt.Sprintf("fewer than %d vectors", o.Min)}
+	return g
+}
+
+// Close ends a build that runs and waits for it. The index still works, without new builds.
+func (g *Graph) Close() {
+	g.mu.Lock()
+	g.cancel()
+	g.mu.Unlock()
+	g.builds.Wait()
+}
+
+// Upsert implements Index.
+func (g *Graph) Upsert(id uint64, v []float32) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.flat.Upsert(id, v); err != nil {
+		return err
+	}
+	g.changedLocked(id)
+	return nil
+}
+
+// Delete implements Index.
+func (g *Graph) Delete(id uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.flat.Delete(id)
+	g.changedLocked(id)
+}
+
+// Search implements Index. What a graph finds is approximate, but never an id that is not stored, nor a wrong score.
+func (g *Graph) Search(q []float32, k int, dst []Hit) []Hit {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.serving != nil && len(q) == g.flat.slab.dim {
+		hits, ok, err := g.serving.search(q, k, dst)
+		if err != nil {
+			g.faults.Add(1)
+		}
+		if ok {
+			return hits
+		}
+	}
+	return g.flat.Search(q, k, dst)
+}
+
+// Len implements Index.
+func (g *Graph) Len() int {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.flat.Len()
+}
+
+// Status says which backend serves and why.
+func (g *Graph) Status() IndexStatus {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	s := g.status
+	s.Faults = int(g.faults.Load())
+	if g.serving != nil && g.serving.broken.Load() {
+		s.Backend, s.Why = backendFlat, "the graph panicked in a search"
+	}
+	return s
+}
+
+// changedLocked notes that id has another vector or none.
+func (g *Graph) changedLocked(id uint64) {
+	g.changes++
+	if g.since != nil {
+		g.since[id] = struct{}{}
+	}
+	if s := g.serving; s != nil {
+		s.change(id)
+		if g.flat.Len() < g.options.Min || s.broken.Load() {
+			g.serving = nil
+			g.status.Backend, g.status.Why = backendFlat, "the graph became too small, or panicked"
+		}
+	}
+	g.startLocked()
+}
+
+// startLocked starts a build when one is due.
+func (g *Graph) startLocked() {
+	if !g.dueLocked() {
+		return
+	}
+	g.since, g.changes, g.builtAny = make(map[uint64]struct{}), 0, true
+	ids := slices.Clone(g.flat.ids)
+	g.builds.Go(func() { g.rebuild(ids) })
+}
+
+// dueLocked reports whether to build now: at once when there was never a graph, then each time that a quarter has changed,
+// and half as often after each refusal, since a build costs seconds of a core.
+func (g *Graph) dueLocked() bool {
+	n := g.flat.Len()
+	if g.since != nil || n < g.options.Min || g.ctx.Err() != nil {
+		return false
+	}
+	return !g.builtAny || g.changes > max(minChanges, n/4)<<min(g.refusals, 16)
+}
+
+// rebuild makes a graph of ids, checks it and lets it serve, or says why not.
+func (g *Graph) rebuild(ids []uint64) {
+	ids, vectors := g.copyVectors(ids)
+	graph, err := g.guardedBuild(ids, vectors)
+	var c checkup
+	if err == nil {
+		c, err = examine(graph, ids, vectors, g.options)
+	}
+	if err == nil {
+		err = g.accept(c)
+	}
+	if errors.Is(err, errPanic) {
+		g.faults.Add(1)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.status.Rebuilds++
+	g.status.Recall = c.recall
+	if err == nil {
+		g.refusals = 0
+		g.serving = newSnapshot(graph, g.flat, g.since)
+		g.status.Backend, g.status.Why = backendGraph, "passed its self-check"
+	} else {
+		g.refusals++
+		g.serving = nil
+		g.status.Backend, g.status.Why = backendFlat, err.Error()
+	}
+	g.since = nil
+	g.startLocked() // much may have changed meanwhile
+}
+
+// copyVectors copies the vectors of ids a few at a time, so that no writer waits long. What changes meanwhile is noted as
+// changed, so it does not matter which of its vectors is copied, or none.
+func (g *Graph) copyVectors(ids []uint64) (kept []uint64, vectors [][]float32) {
+	for batch := range slices.Chunk(ids, copyBatch) {
+		g.mu.RLock()
+		for _, id := range batch {
+			if v, ok := g.flat.vector(id, nil); ok {
+				kept, vectors = append(kept, id), append(vectors, v)
+			}
+		}
+		g.mu.RUnlock()
+	}
+	return kept, vectors
+}
+
+// guardedBuild turns a panic of the library into an error.
+func (g *Graph) guardedBuild(ids []uint64, vectors [][]float32) (s searcher, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("build graph: %w: %v", errPanic, p)
+		}
+	}()
+	return g.build(g.ctx, ids, vectors, g.options.Seed)
+}
+
+// snapshot is a graph that serves, with what changed since it was made.
+type snapshot struct {
+	graph   searcher
+	exact   *Flat               // the truth, for scores
+	changed map[uint64]struct{} // what the graph has of these is out of date
+	delta   *Flat               // their vectors, of those that are still there
+	broken  atomic.Bool         // panicked: not to be used again
+}
+
+func newSnapshot(graph searcher, exact *Flat, changed map[uint64]struct{}) *snapshot {
+	s := &snapshot{graph: graph, exact: exact, changed: make(map[uint64]struct{}), delta: NewFlat(exact.slab.dim)}
+	for id := range changed {
+		s.change(id)
+	}
+	return s
+}
+
+// change takes over what became of id.
+func (s *snapshot) change(id uint64) {
+	s.changed[id] = struct{}{}
+	if v, ok := s.exact.vector(id, nil); ok {
+		s.delta.put(id, v)
+	} else {
+		s.delta.Delete(id)
+	}
+}
+
+// search merges what the graph and the delta find. It is not ok when the graph panicked, now (then with an error) or
+// before, or when it reached too few live vectors: coder/hnsw can fall into islands.
+func (s *snapshot) search(q []float32, k int, dst []Hit) (hits []Hit, ok bool, err error) {
+	if s.broken.Load() {
+		return dst[:0], false, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			s.broken.Store(true)
+			hits, ok, err = dst[:0], false, fmt.Errorf("search graph: %w: %v", errPanic, p)
+		}
+	}()
+	hits = s.delta.Search(q, k, dst)
+	cut := s.exact.slab.query(q)
+	for _, id := range s.graph.nearest(q, max(overfetch, 2*k)) {
+		row, live := s.exact.pos[id]
+		if _, changed := s.changed[id]; changed || !live {
+			continue
+		}
+		score, _ := s.exact.slab.reach(int(row), cut, never)
+		hits = append(hits, Hit{id, score})
+	}
+	slices.SortFunc(hits, compareHits)
+	hits = slices.Compact(hits)
+	return hits[:min(k, len(hits))], len(hits) >= min(k, s.exact.Len()), nil
+}
