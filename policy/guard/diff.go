@@ -11,38 +11,47 @@ type count struct{ a, b int }
 // diff is what two prompts do not share.
 type diff struct {
 	a, b   []token // the surplus of either side, in its order
-	counts map[string]count
+	counts []count // by id
 }
 
-// difference counts the keys of both sides. A token that occurs twice here and once there is surplus once.
+// difference gives every key its id and counts it on both sides. A token that occurs twice here and once there is surplus
+// once.
 func difference(a, b []token) *diff {
-	d := &diff{counts: make(map[string]count, len(a)+8)}
-	for _, t := range a {
-		c := d.counts[t.key]
-		c.a++
-		d.counts[t.key] = c
+	ids := make(map[string]int32, len(a)+8)
+	d := &diff{counts: make([]count, 0, len(a)+8)}
+	for i := range a {
+		d.counts[d.identify(&a[i], ids)].a++
 	}
-	for _, t := range b {
-		c := d.counts[t.key]
-		c.b++
-		d.counts[t.key] = c
+	for i := range b {
+		d.counts[d.identify(&b[i], ids)].b++
 	}
 	d.a = d.surplus(a, func(c count) int { return c.a - c.b })
 	d.b = d.surplus(b, func(c count) int { return c.b - c.a })
 	return d
 }
 
+func (d *diff) identify(t *token, ids map[string]int32) int32 {
+	id, ok := ids[t.key]
+	if !ok {
+		id = int32(len(ids))
+		ids[t.key] = id
+		d.counts = append(d.counts, count{})
+	}
+	t.id = id
+	return id
+}
+
 func (d *diff) surplus(tokens []token, extra func(count) int) (out []token) {
-	var taken map[string]int
+	var taken map[int32]int
 	for _, t := range tokens {
-		n := extra(d.counts[t.key])
-		if n <= 0 || taken[t.key] >= n {
+		n := extra(d.counts[t.id])
+		if n <= 0 || taken[t.id] >= n {
 			continue
 		}
 		if taken == nil {
-			taken = make(map[string]int)
+			taken = make(map[int32]int)
 		}
-		taken[t.key]++
+		taken[t.id]++
 		out = append(out, t)
 	}
 	return out
@@ -101,7 +110,7 @@ func (d *diff) covered() bool {
 
 func (d *diff) covers(surplus, other []token, there func(count) int) bool {
 	for _, t := range surplus {
-		if !content(t) || there(d.counts[t.key]) > 0 {
+		if !content(t) || there(d.counts[t.id]) > 0 {
 			continue
 		}
 		if !slices.ContainsFunc(other, func(o token) bool { return alike(t.key, o.key) }) {
@@ -112,7 +121,7 @@ func (d *diff) covers(surplus, other []token, there func(count) int) bool {
 }
 
 // content tells the words that a prompt is about from those that hold it together.
-func content(t token) bool { return t.kind != word || !function[t.key] }
+func content(t token) bool { return !t.is(function) }
 
 // substituted reports whether, function words aside, the prompts have equally many words and some place holds another
 // word: a template with another thing filled in.
@@ -131,7 +140,7 @@ func substituted(a, b []token, d *diff) bool {
 
 func (d *diff) content(surplus []token) (out []token) {
 	for _, t := range surplus {
-		if content(t) && (d.counts[t.key].a == 0 || d.counts[t.key].b == 0) {
+		if content(t) && (d.counts[t.id].a == 0 || d.counts[t.id].b == 0) {
 			out = append(out, t)
 		}
 	}
@@ -139,14 +148,14 @@ func (d *diff) content(surplus []token) (out []token) {
 }
 
 // skeleton is the content of a prompt with a hole for each word of replaced.
-func skeleton(tokens, replaced []token) (out []string) {
+func skeleton(tokens, replaced []token) (out []int32) {
 	for _, t := range tokens {
 		switch {
 		case !content(t):
-		case slices.ContainsFunc(replaced, func(r token) bool { return r.key == t.key }):
-			out = append(out, "")
+		case slices.ContainsFunc(replaced, func(r token) bool { return r.id == t.id }):
+			out = append(out, -1)
 		default:
-			out = append(out, t.key)
+			out = append(out, t.id)
 		}
 	}
 	return out

@@ -104,17 +104,19 @@ func foldNumbers(in []token) []token {
 // spelled reads a number at the head of in that has at least one word, and says how many tokens it takes.
 func spelled(in []token) (token, int) {
 	first := in[0]
-	if first.kind == word && calendar[first.key] {
-		first.kind, first.name = number, false
-		return first, 1
-	}
-	if first.kind == word && ordinals[first.key] != 0 {
-		first.key, first.kind, first.name = strconv.Itoa(ordinals[first.key])+".", number, false
-		return first, 1
-	}
 	digits := first.kind == number && isPlain(first.key)
-	if value := cardinals[first.key]; !digits && (first.kind != word || value == 0 || value == 1 && !oneCounts(in)) {
+	if !digits && !first.is(numeric) {
 		return token{}, 0
+	}
+	first.kind, first.name, first.class = number, false, 0
+	switch value, cardinal := cardinals[first.key]; {
+	case ordinals[first.key] != 0:
+		first.key = strconv.Itoa(ordinals[first.key]) + "."
+		return first, 1
+	case cardinal && value == 1 && !oneCounts(in):
+		return token{}, 0
+	case !cardinal && !digits: // a day, a month, twice
+		return first, 1
 	}
 	value, used := first.key, 1
 	if !digits {
@@ -128,7 +130,7 @@ func spelled(in []token) (token, int) {
 			used += n
 		}
 	}
-	first.key, first.kind, first.name = value, number, false
+	first.key = value
 	return first, used
 }
 
@@ -189,9 +191,7 @@ var (
 	ordinals = map[string]int{"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
 		"eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12}
 	currencies = map[string]string{"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
-	calendar   = set(`monday tuesday wednesday thursday friday saturday sunday january february april june july august
-		september october november december once twice thrice half quarter double triple`)
-	units = table(`km kilometer kilometers kilometre kilometres
+	units      = table(`km kilometer kilometers kilometre kilometres
 		m meter meters metre metres
 		cm centimeter centimeters centimetre centimetres
 		mm millimeter millimeters millimetre millimetres
@@ -228,15 +228,3 @@ var (
 		pm
 		px pixel pixels`)
 )
-
-// table maps every word of a line to the first one.
-func table(lines string) map[string]string {
-	m := make(map[string]string)
-	for line := range strings.Lines(lines) {
-		words := strings.Fields(line)
-		for _, w := range words {
-			m[w] = words[0]
-		}
-	}
-	return m
-}

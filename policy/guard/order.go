@@ -26,19 +26,19 @@ func samePersons(a, b []token) bool {
 
 func persons(tokens []token) (out []string) {
 	for _, t := range tokens {
-		if p := people[t.key]; p != "" {
-			out = append(out, p)
+		if t.is(personal) {
+			out = append(out, people[t.key])
 		}
 	}
 	return out
 }
 
-// sequence lists the keys whose place matters.
-func (d *diff) sequence(tokens []token) []string {
-	out := make([]string, 0, len(tokens))
+// sequence lists the ids whose place matters.
+func (d *diff) sequence(tokens []token) []int32 {
+	out := make([]int32, 0, len(tokens))
 	for _, t := range tokens {
-		if c := d.counts[t.key]; c.a == c.b && (content(t) || t.quoted || directional[t.key]) {
-			out = append(out, t.key)
+		if c := d.counts[t.id]; c.a == c.b && (content(t) || t.quoted || t.is(directional)) {
+			out = append(out, t.id)
 		}
 	}
 	return out
@@ -59,11 +59,11 @@ const longestFront = 8
 // unfront moves a phrase from the front of a prompt to the end of its sentence: "In Rome, what is open" becomes "what is
 // open In Rome". The phrase begins with a preposition and ends at a pause or a question word.
 func unfront(tokens []token) {
-	if !prepositions[tokens[0].key] {
+	if !tokens[0].is(preposition) {
 		return
 	}
 	for i := 2; i < len(tokens) && i <= longestFront; i++ {
-		if t := tokens[i]; !t.pausing && questions[t.key] == "" {
+		if t := tokens[i]; !t.pausing && !t.is(questioning) {
 			continue
 		}
 		end := i
@@ -84,7 +84,7 @@ func turnGenitives(tokens []token) {
 			continue
 		}
 		end := i + 1
-		for end < len(tokens) && !tokens[end].pausing && (content(tokens[end]) || end < i+3 && determiners[tokens[end].key]) {
+		for end < len(tokens) && !tokens[end].pausing && (content(tokens[end]) || end < i+3 && tokens[end].is(determining)) {
 			end++
 		}
 		owned := tokens[i-1]
@@ -98,8 +98,8 @@ func turnGenitives(tokens []token) {
 func sortCompared(tokens []token) {
 	compared := false
 	for i, t := range tokens {
-		compared = compared || comparing[t.key]
-		if !compared || i == 0 || i+1 == len(tokens) || !joining[t.key] {
+		compared = compared || t.is(comparing)
+		if !compared || i == 0 || i+1 == len(tokens) || !t.is(joining) {
 			continue
 		}
 		if l, r := &tokens[i-1], &tokens[i+1]; l.kind == word && r.kind == word && r.key < l.key {
@@ -107,9 +107,3 @@ func sortCompared(tokens []token) {
 		}
 	}
 }
-
-var (
-	comparing   = set(`between compare comparing comparison difference differences similarities versus vs differ`)
-	determiners = set(`the a an my your his her our their this that these those`)
-	joining     = set(`and versus vs with`)
-)

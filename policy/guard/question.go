@@ -20,25 +20,25 @@ func sameQuestion(a, b []token) bool {
 // no" where an auxiliary opens the prompt, and "" for a request or a statement.
 func asked(tokens []token) string {
 	for i, t := range tokens {
-		if t.key == "whether" || t.key == "if" && i > 0 && asking[tokens[i-1].key] {
+		if t.key == "whether" || t.key == "if" && i > 0 && tokens[i-1].is(asking) {
 			return "yes or no"
 		}
-		q := questions[t.key]
-		if q == "" || t.kind != word || !asks(tokens, i) {
+		if !t.is(questioning) || !asks(tokens, i) {
 			continue
 		}
-		next := ""
+		q := questions[t.key]
+		var next token
 		if i+1 < len(tokens) {
-			next = tokens[i+1].key
+			next = tokens[i+1]
 		}
 		switch {
-		case q == "how" && measures[next]:
-			return "how " + next
-		case q == "how" && next == "come":
+		case q == "how" && next.is(measuring):
+			return "how " + next.key
+		case q == "how" && next.key == "come":
 			return "why"
-		case q == "what" && next == "time":
+		case q == "what" && next.key == "time":
 			return "when"
-		case q == "what" && slices.ContainsFunc(tokens[i+1:min(len(tokens), i+5)], func(t token) bool { return ways[t.key] }):
+		case q == "what" && slices.ContainsFunc(tokens[i+1:min(len(tokens), i+5)], func(t token) bool { return t.is(way) }):
 			return "how"
 		}
 		return q
@@ -49,39 +49,31 @@ func asked(tokens []token) string {
 	return ""
 }
 
-var questions = table(`who whom whose
-	what which whats
-	when
-	where
-	why
-	how`)
-
 // asks tells the question word of a question from that of a clause ("the man who", "when I start it").
 func asks(tokens []token, i int) bool {
 	t := tokens[i]
-	if t.key == "when" || t.key == "where" {
-		next := i+1 < len(tokens) && !auxiliary[tokens[i+1].key] && tokens[i+1].key != "to"
-		return !(next && (i == 0 || t.start || t.pausing)) && (i == 0 || t.start || t.pausing || asking[tokens[i-1].key])
+	if i > 0 && !t.start && !t.pausing {
+		return tokens[i-1].is(asking)
 	}
-	return i == 0 || t.start || t.pausing || asking[tokens[i-1].key]
+	clause := (t.key == "when" || t.key == "where") && i+1 < len(tokens) && !tokens[i+1].is(auxiliary) && tokens[i+1].key != "to"
+	return !clause
 }
 
-// opens reports whether the prompt begins like a yes-or-no question. "Can you ..." is a polite request.
+// opens reports whether the prompt begins like a yes-or-no question: with an auxiliary, but not with a polite "can you"
+// nor with an order ("do it").
 func opens(tokens []token) bool {
-	for i, t := range tokens {
-		switch {
-		case greeting[t.key]:
-			continue
-		case !auxiliary[t.key] || i+1 == len(tokens):
-			return false
-		}
-		next := tokens[i+1].key
-		return !(next == "you" && (t.key == "can" || t.key == "could" || t.key == "would" || t.key == "will")) && !(t.key == "do" && next != "i" && next != "you" && next != "we" && next != "they" && !content(tokens[i+1]))
+	for len(tokens) > 1 && tokens[0].is(greeting) {
+		tokens = tokens[1:]
 	}
-	return false
+	if len(tokens) < 2 || !tokens[0].is(auxiliary) {
+		return false
+	}
+	next := tokens[1]
+	switch tokens[0].key {
+	case "can", "could", "would", "will":
+		return next.key != "you"
+	case "do", "have":
+		return next.is(personal) || content(next)
+	}
+	return true
 }
-
-// ways turn "what" into "how": what is the best way to.
-var ways = set(`way ways method methods steps process procedure`)
-
-var greeting = set(`hi hello hey please so ok okay and but well now dear`)

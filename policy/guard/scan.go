@@ -18,12 +18,16 @@ const (
 // token is one unit of a prompt.
 type token struct {
 	key     string // what is compared: lower-case word, number in plain form, code as it stands
+	id      int32  // of the key, within one comparison
+	class   class  // of a word
 	kind    kind
 	name    bool // a capital that no sentence asks for
 	quoted  bool // between quotation marks
 	start   bool // first of a sentence
 	pausing bool // a comma or more stands before it
 }
+
+func (t token) is(c class) bool { return t.class&c != 0 }
 
 // scanner walks once over a prompt.
 type scanner struct {
@@ -81,6 +85,9 @@ func (s *scanner) emit(key string, k kind, to int) *token {
 		return &token{}
 	}
 	s.out = append(s.out, token{key: key, kind: k, quoted: s.at < s.quoteEnd, start: s.start, pausing: s.pausing})
+	if k == word {
+		s.out[len(s.out)-1].class = lexicon[key]
+	}
 	s.at, s.start, s.pausing = to, false, false
 	return &s.out[len(s.out)-1]
 }

@@ -27,7 +27,7 @@ func (s *scanner) word(r rune, n int) {
 	name := false
 	if first, _ := utf8.DecodeRuneInString(raw); unicode.IsUpper(first) && len(raw) > 1 {
 		s.capitals++
-		name = !s.start && !function[key] && (s.at == 0 || s.text[s.at-1] != '\'' && s.text[s.at-1] != '"')
+		name = !s.start && lexicon[key]&function == 0 && (s.at == 0 || s.text[s.at-1] != '\'' && s.text[s.at-1] != '"')
 	}
 	name = name || strings.ContainsFunc(raw[1:], unicode.IsUpper) // USA, YouTube
 	s.contraction(key, end, name)
@@ -70,7 +70,7 @@ func (s *scanner) contraction(key string, end int, name bool) {
 		return
 	}
 	key, tail, _ := strings.Cut(key, "'") // 's, 're, 'll
-	if tail == "s" && takesIs[key] {
+	if tail == "s" && lexicon[key]&verbal != 0 {
 		s.emit(key, word, s.at)
 		s.emit("is", word, end)
 		return
@@ -86,7 +86,7 @@ func (s *scanner) contraction(key string, end int, name bool) {
 const not = "not"
 
 func plainOrNot(key string) kind {
-	if key == not || negations[key] {
+	if key == not || lexicon[key]&negating != 0 {
 		return negation
 	}
 	return word
@@ -108,48 +108,3 @@ func programming(raw, rest string) string {
 	}
 	return ""
 }
-
-func set(list string) map[string]bool {
-	m := make(map[string]bool)
-	for _, w := range strings.Fields(list) {
-		m[w] = true
-	}
-	return m
-}
-
-var (
-	negations = set(`no nor never none neither nothing nobody nowhere without non hardly barely
-		不 没 沒 無 无 非 未 别 別 勿 否
-		nicht kein keine keinen keiner nie ohne pas jamais sans nunca jamás não nem`)
-	joinedNot = map[string]string{"cannot": "can", "dont": "do", "doesnt": "does", "didnt": "did", "cant": "can",
-		"couldnt": "could", "wont": "will", "wouldnt": "would", "shouldnt": "should", "isnt": "is", "arent": "are",
-		"wasnt": "was", "werent": "were", "hasnt": "has", "havent": "have", "hadnt": "had", "aint": "is"}
-
-	// takesIs: after these 's is a verb, after others mostly a genitive.
-	takesIs = set(`what who where when why how which that there here it he she let`)
-
-	// function words carry no content of their own: they may come and go. Which of two opposites stands there still
-	// counts, see antonyms, and so does where direction words stand, see sameOrder.
-	function = set(`a an the this that these those there here it its is am are was were be been being do does did done
-		has have had having i me my mine myself we us our ours you your yours he him his she her hers they them their
-		and or but so if then than as of to in on at by for from with into onto about over under up off out again
-		will would shall can could may might must should ok okay well now too
-		what which who whom whose when where why how
-		please just also very really some any such kindly hi hello hey dear thanks thank
-		know tell show give explain describe say help want need like get got let me wondering wonder possible
-		question answer exactly actually basically simply currently one ones oh um
-		through during while within via per upon toward towards among between vs versus`)
-	auxiliary = set(`is am are was were be do does did has have had will would shall can could may might must should`)
-	// asking words come before a question that is not the first word of its sentence.
-	asking = set(`me know tell explain describe show say see ask wonder wondering understand remember idea about of in for
-		to from by at with on and or but so then is are was were does exactly find out learn sure figure please hi hello
-		hey ok okay look check`)
-	measures = set(`many much long often old far big large tall high deep wide fast quickly soon late early heavy hot
-		cold expensive likely`)
-	prepositions = set(`in on at by for from with after before during under over above below between within into to
-		since until among inside outside around`)
-	// directional words keep their place among the others: who does what to whom.
-	directional = set(`from to into onto before after than by over under above below against for until since`)
-	people      = map[string]string{"i": "i", "me": "i", "you": "you", "he": "he", "him": "he", "she": "she", "her": "she",
-		"we": "we", "us": "we", "they": "they", "them": "they"}
-)
