@@ -30,6 +30,12 @@ func imageBody(size int) []byte {
 		strings.Repeat("iVBORw0K", size/8) + `"}}]}]}`)
 }
 
+// textBody is a request whose message is text, escaped already.
+func textBody(text string) []byte {
+	return []byte(`{"model":"m","messages":[{"role":"user","content":"` + text + `"}]}`)
+}
+
+// BenchmarkParse sets the reading of a body beside its plain hash, which any cache pays for.
 func BenchmarkParse(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -38,6 +44,8 @@ func BenchmarkParse(b *testing.B) {
 		{"1KB", chatBody(2, 600)},
 		{"100turns", chatBody(100, 600)},
 		{"64KB-text", chatBody(1, 64<<10)},
+		{"64KB-code", textBody(strings.Repeat(`if err != nil {\n\t\treturn fmt.Errorf(\"x\")\n}\n`, 1200))},
+		{"64KB-chinese", textBody(strings.Repeat("缓存代理", 5400))},
 		{"4MB-image", imageBody(4 << 20)},
 	} {
 		b.Run(c.name, func(b *testing.B) {

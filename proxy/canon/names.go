@@ -11,16 +11,21 @@ var known = knownNames(
 		"response_format", "stream_options", "text", "tool_calls", "tool_choice", "tools",
 	},
 	[]string{
-		"allowed_tools", "annotations", "arguments", "background", "best_of", "cache_control", "cache_salt", "call_id",
-		"conversation", "custom", "data", "description", "detail", "dimensions", "echo", "effort", "encoding_format",
-		"file_data", "file_id", "filename", "frequency_penalty", "id", "include", "include_obfuscation", "include_usage",
-		"instructions", "logit_bias", "logprobs", "max_completion_tokens", "max_output_tokens", "max_tokens",
-		"max_tool_calls", "metadata", "min_p", "min_tokens", "model", "moderation", "n", "name", "namespace", "no-cache", "no-store",
-		"parallel_tool_calls", "parameters", "phase", "presence_penalty", "previous_response_id", "prompt_cache_key",
-		"prompt_cache_options", "prompt_cache_retention", "reasoning_content", "reasoning_effort", "refusal",
-		"repetition_penalty", "role", "s-maxage", "safety_identifier", "schema", "seed", "service_tier", "status", "stop",
-		"store", "stream", "strict", "suffix", "summary", "temperature", "tool_call_id", "top_k", "top_logprobs", "top_p",
-		"truncation", "ttl", "type", "url", "use-cache", "user", "verbosity", "version", "web_search_options",
+		"access_programs", "add_generation_prompt", "allowed_tools", "annotations", "arguments", "background", "best_of",
+		"cache_control", "cache_salt", "call_id", "chat_template", "chat_template_kwargs", "context_management",
+		"continue_final_message", "conversation", "custom", "data", "description", "detail", "dimensions", "echo",
+		"effort", "enable_search", "enable_thinking", "encoding_format", "extra_body", "file_data", "file_id", "filename",
+		"frequency_penalty", "guided_choice", "guided_grammar", "guided_json", "guided_regex", "id", "ignore_eos",
+		"include", "include_obfuscation", "include_usage", "instructions", "keep_alive", "kv_transfer_params",
+		"logit_bias", "logprobs", "max_completion_tokens", "max_output_tokens", "max_tokens", "max_tool_calls", "metadata",
+		"min_p", "min_tokens", "model", "moderation", "n", "name", "namespace", "no-cache", "no-store", "options",
+		"parallel_tool_calls", "parameters", "phase", "plugins", "presence_penalty", "previous_response_id", "priority",
+		"prompt_cache_breakpoint", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention",
+		"reasoning_content", "reasoning_effort", "refusal", "repetition_penalty", "role", "s-maxage", "safety_identifier",
+		"schema", "search_parameters", "seed", "service_tier", "skip_special_tokens", "status", "stop", "stop_token_ids",
+		"store", "stream", "strict", "structured_outputs", "suffix", "summary", "temperature", "thinking", "tool_call_id",
+		"top_k", "top_logprobs", "top_p", "truncation", "ttl", "type", "url", "use-cache", "user", "variables",
+		"verbosity", "version", "web_search_options",
 	},
 )
 
@@ -65,7 +70,7 @@ func (d *doc) checkName(name uint32) *Error {
 		var buf [64]byte
 		folded := fold(buf[:0], s)
 		if _, ok := known[string(folded)]; ok {
-			return refuse(CodeCase, d.offset(name), "differs from the field %q in letter case alone; write it so", folded)
+			return refuse(CodeCase, d.offset(name), "differs from the field %q in letter case alone; write it so", string(folded))
 		}
 	}
 	if known[string(s)] {

@@ -3,6 +3,7 @@ package canon_test
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"reprise/proxy/canon"
@@ -124,4 +125,39 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRefusedInput(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"model":"m","input":1}`:               "input: must be a string or an array of items (byte 21)",
+		`{"model":"m","input":["x"]}`:           "input[0]: must be an object (byte 22)",
+		`{"model":"m","input":[{}]}`:            `input[0].role: is missing; it must be a string, e.g. "user" (byte 22)`,
+		`{"model":"m","input":[{"type":1}]}`:    "input[0].type: must be a string (byte 30)",
+		`{"model":"m","input":[{"role":true}]}`: `input[0].role: must be a string, e.g. "user" (byte 30)`,
+	} {
+		if _, err := canon.Parse(canon.Responses, []byte(body), identity); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", body, err, want)
+		}
+	}
+}
+
+// TestParseKeepsNothing parses different bodies at once and wants each to be read as if it were alone, and no body to be
+// written to.
+func TestParseKeepsNothing(t *testing.T) {
+	var wg sync.WaitGroup
+	for seed := range uint64(8) {
+		wg.Go(func() {
+			rng := source(seed)
+			body := render(rng, chatRequest(rng, conversation(rng, 3)))
+			alone := parse(t, canon.Chat, body)
+			for range 50 {
+				bytes := []byte(body)
+				r, err := canon.Parse(canon.Chat, bytes, identity)
+				if err != nil || dump(r) != dump(alone) || string(bytes) != body {
+					t.Errorf("seed %d: read differently beside others: %v", seed, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -1,13 +1,14 @@
 package canon
 
-// uncacheable is why a member of the body forbids keeping its answer; "" when it does not.
+// uncacheable is why a member of the body forbids keeping its answer; "" when it does not. A value of another type than
+// the API's counts as set, because some servers take "2" for 2.
 //
 // Not reasons: best_of, which still gives one answer; an absent store, though the Responses API then stores: its clients
 // rarely ask for it, and one that does say store: true.
 func (p *parser) uncacheable(name []byte, v uint32) string {
 	switch string(name) {
 	case "n":
-		if p.is(v, number) && !p.isOne(v) {
+		if p.given(v) && !p.isOne(v) {
 			return "n"
 		}
 	case "audio":
@@ -19,11 +20,11 @@ func (p *parser) uncacheable(name []byte, v uint32) string {
 			return "audio"
 		}
 	case "store":
-		if p.is(v, truth) {
+		if p.set(v) {
 			return "stored"
 		}
 	case "background":
-		if p.is(v, truth) {
+		if p.set(v) {
 			return "background"
 		}
 	case "previous_response_id":
@@ -38,8 +39,8 @@ func (p *parser) uncacheable(name []byte, v uint32) string {
 		if p.req.Family == Responses && p.given(v) {
 			return "server-state"
 		}
-	case "web_search_options":
-		if p.given(v) {
+	case "web_search_options", "search_parameters", "enable_search", "plugins": // OpenAI, xAI, DashScope, OpenRouter
+		if p.set(v) {
 			return "live-tools"
 		}
 	case "tools":
@@ -50,9 +51,12 @@ func (p *parser) uncacheable(name []byte, v uint32) string {
 	return ""
 }
 
+// set tells whether a switch is on: there, and neither null nor false.
+func (p *parser) set(v uint32) bool { return p.given(v) && !p.is(v, falsy) }
+
 func (p *parser) isOne(v uint32) bool {
 	var buf [32]byte
-	return string(appendNumber(buf[:0], p.text(v))) == "d1e0;"
+	return p.is(v, number) && string(appendNumber(buf[:0], p.text(v))) == "d1e0;"
 }
 
 func (p *parser) anyItem(v uint32, is func(uint32) bool) bool {

@@ -134,6 +134,9 @@ func (d *doc) scanLiteral(word string, k kind) *Error {
 
 // scalar puts a value without contents on the tape.
 func (d *doc) scalar(k kind, start, end int) {
+	if len(d.nodes) == cap(d.nodes) {
+		d.nodes = slices.Grow(d.nodes, len(d.nodes)+64) // append alone would copy a long tape five times over
+	}
 	i := uint32(len(d.nodes))
 	d.nodes = append(d.nodes, node{start: uint32(start), end: uint32(end), next: i + 1, kind: k})
 }
@@ -238,18 +241,6 @@ func (d *doc) closeObject(self, first int) *Error {
 	d.order = append(d.order, names...)
 	d.names = d.names[:first]
 	return nil
-}
-
-func (d *doc) sortNames(names []uint32) {
-	if len(names) > 16 {
-		slices.SortFunc(names, func(a, b uint32) int { return bytes.Compare(d.text(a), d.text(b)) })
-		return
-	}
-	for i := 1; i < len(names); i++ {
-		for j := i; j > 0 && bytes.Compare(d.text(names[j]), d.text(names[j-1])) < 0; j-- {
-			names[j], names[j-1] = names[j-1], names[j]
-		}
-	}
 }
 
 // text is the decoded bytes of a string, or the raw ones of another scalar. They are valid until the next scan.
