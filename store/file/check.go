@@ -115,7 +115,9 @@ func check(r io.ReaderAt, size int64) error {
 	return c.walk(m.root, nil, nil, 0)
 }
 
-// walk checks the tree under a page, whose keys must be from low on and below high (nil: no bound).
+// walk checks the tree under a page, whose first key must be low and whose others must be below high (nil: anything).
+// bbolt's own check lets the first key be greater than low; but it finds the page's place in its parent by that key, and
+// where they differ its next write leaves two ways to the page.
 func (c *checker) walk(id uint64, low, high []byte, depth int) error {
 	p, err := c.page(id)
 	if err != nil {
@@ -157,13 +159,14 @@ func (c *checker) page(id uint64) ([]byte, error) {
 // elements checks a page's elements and what hangs below them.
 func (c *checker) elements(p []byte, id uint64, low, high []byte, depth int) error {
 	flags, count := binary.NativeEndian.Uint16(p[8:]), int(binary.NativeEndian.Uint16(p[10:]))
-	if flags != branchPage && flags != leafPage || flags == branchPage && count == 0 || pageHeader+count*elemSize > len(p) {
+	empty := count == 0 && (flags == branchPage || low != nil)
+	if flags != branchPage && flags != leafPage || empty || pageHeader+count*elemSize > len(p) {
 		return structural("page %d: flags %x, %d elements", id, flags, count)
 	}
 	elems := make([]element, count)
 	for i := range elems {
 		e, ok := parseElement(p, pageHeader+i*elemSize, flags == leafPage)
-		if !ok || low != nil && bytes.Compare(e.key, low) < 0 || high != nil && bytes.Compare(e.key, high) >= 0 ||
+		if !ok || i == 0 && low != nil && !bytes.Equal(e.key, low) || high != nil && bytes.Compare(e.key, high) >= 0 ||
 			i > 0 && bytes.Compare(elems[i-1].key, e.key) >= 0 {
 			return structural("page %d: element %d", id, i)
 		}

@@ -7,6 +7,7 @@
 package file
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"reprise/store"
 )
@@ -33,9 +35,12 @@ type File struct {
 	report store.Report
 
 	salt, gen uint64
-	bad       []name // damaged records that Load left out: the first Write deletes them
-	broken    error  // after a panic in bbolt: its locks may be held for ever
+	bad       []badRecord // what Load left out: the first Write deletes it
+	broken    error       // after a panic in bbolt: its locks may be held for ever
 }
+
+// badRecord is where a damaged record stands; its key may be damaged, too.
+type badRecord struct{ bucket, key []byte }
 
 var _ store.Backing = (*File)(nil)
 
@@ -49,6 +54,9 @@ func Open(path string) (*File, error) { return open(path, bbolt.Options{}) }
 func open(path string, o bbolt.Options) (*File, error) {
 	o.NoFreelistSync, o.FreelistType, o.NoStatistics = true, bbolt.FreelistMapType, true
 	o.Timeout = lockWait
+	if o.OpenFile == nil {
+		o.OpenFile = os.OpenFile
+	}
 	f := &File{report: store.Report{Name: path}}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	err := f.openOrRescue(path, o)
@@ -59,7 +67,7 @@ func open(path string, o bbolt.Options) (*File, error) {
 	switch {
 	case err == nil:
 		return f, nil
-	case isLocked(err), errors.Is(err, bbolt.ErrTimeout):
+	case isLocked(err), errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%w: %s: stop the other process or name another file", store.ErrLocked, path)
 	}
 	return nil, advise("open", path, err)
@@ -95,7 +103,7 @@ func openChecked(path string, o bbolt.Options) (db *bbolt.DB, held *os.File, err
 	if o.ReadOnly {
 		flag = os.O_RDONLY
 	}
-	if held, err = openLocked(path, flag); err != nil {
+	if held, err = openLocked(path, flag, o.OpenFile); err != nil {
 		return nil, nil, err
 	}
 	info, err := held.Stat()
@@ -109,14 +117,14 @@ func openChecked(path string, o bbolt.Options) (db *bbolt.DB, held *os.File, err
 	if db, err = bbolt.Open(path, 0o600, &o); err != nil || o.ReadOnly {
 		return db, held, err
 	}
-	return db, held, db.Update(makeBuckets)
+	return db, held, ensureBuckets(db)
 }
 
 // openLocked opens and locks the file that is at path when it returns: one that was moved aside while this process
 // waited for the lock is opened again.
-func openLocked(path string, flag int) (*os.File, error) {
+func openLocked(path string, flag int, open func(string, int, os.FileMode) (*os.File, error)) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(path, flag, 0o600)
+		f, err := open(path, flag, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -144,6 +152,15 @@ func guard(err *error, kind error) {
 }
 
 func bucketOf(k store.Kind) []byte { return []byte{byte(k)} }
+
+// ensureBuckets writes only to a new file: one that turns out to be of a newer version must stay as it is.
+func ensureBuckets(db *bbolt.DB) error {
+	var made bool
+	if err := db.View(func(tx *bbolt.Tx) error { made = tx.Bucket(bucketOf(kindGraves)) != nil; return nil }); made || err != nil {
+		return err
+	}
+	return db.Update(makeBuckets)
+}
 
 func makeBuckets(tx *bbolt.Tx) error {
 	for _, k := range append(store.Kinds(), kindGraves) {
@@ -203,9 +220,7 @@ func (f *File) loadOne(k store.Kind, key, value []byte, fn func(store.Record) er
 	}
 	if len(key) != 8 || err != nil || fr.kind != k || fr.id != binary.BigEndian.Uint64(key) {
 		f.report.Skipped++
-		if len(key) == 8 {
-			f.bad = append(f.bad, name{k, binary.BigEndian.Uint64(key)})
-		}
+		f.bad = append(f.bad, badRecord{bucketOf(k), bytes.Clone(key)})
 		return nil
 	}
 	return f.deliver(fr, fn)
@@ -248,7 +263,7 @@ func (f *File) update(fn func(*bbolt.Tx) error) (err error) {
 func (f *File) writeBatch(tx *bbolt.Tx, b *store.Batch) error {
 	f.gen++
 	for _, r := range f.bad {
-		if err := tx.Bucket(bucketOf(r.kind)).Delete(keyOf(r.id)); err != nil {
+		if err := tx.Bucket(r.bucket).Delete(r.key); err != nil {
 			return err
 		}
 	}

@@ -49,9 +49,12 @@ func (f *frame) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, f.id)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(f.body)))
 	b = append(b, f.body...)
-	binary.LittleEndian.PutUint32(b[start+4:], crc32.Checksum(b[start+8:], castagnoli))
+	binary.LittleEndian.PutUint32(b[start+4:], frameSum(b[start:]))
 	return b
 }
+
+// frameSum is the checksum of the frame that b is.
+func frameSum(b []byte) uint32 { return crc32.Checksum(b[8:], castagnoli) }
 
 // frameLen is the whole length of the frame that b begins with, read from its unproven header.
 func frameLen(b []byte) (int64, error) {
@@ -74,7 +77,7 @@ func parseFrame(b []byte) (frame, error) {
 	if n > int64(len(b)) {
 		return frame{}, errShort
 	}
-	if crc32.Checksum(b[8:n], castagnoli) != binary.LittleEndian.Uint32(b[4:]) {
+	if frameSum(b[:n]) != binary.LittleEndian.Uint32(b[4:]) {
 		return frame{}, store.ErrDamaged
 	}
 	if b[8] > frameVersion {

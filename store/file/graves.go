@@ -7,10 +7,9 @@ import (
 // kindGraves is a record of the file's own: one bit for each of graveSpan entry ids, set when the entry was deleted. A
 // salvage needs it, because the pages of a deleted entry lie about in the file for a while and nothing in them says so;
 // without it a purged answer could come back. Ids are never used twice, so a bit is never cleared.
-const (
-	kindGraves store.Kind = 255
-	graveSpan             = 4096
-)
+const kindGraves store.Kind = 255
+
+const graveSpan = 4096
 
 // graves are bitmaps by id / graveSpan.
 type graves map[uint64][]byte

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"go.etcd.io/bbolt"
@@ -37,7 +38,7 @@ func (f *File) rescue(held *os.File, path string, o bbolt.Options) error {
 }
 
 // foreign reports whether nothing speaks for a file being one of ours. A few bytes can be what is left of any file.
-func foreign(f *os.File, size int64, w *wreck) bool {
+func foreign(f io.ReaderAt, size int64, w *wreck) bool {
 	magic := make([]byte, 4)
 	if _, err := f.ReadAt(magic, pageHeader); err != nil || size < pageHeader+metaSize {
 		return false
@@ -72,7 +73,8 @@ const rescueBatch = 1000
 
 func (w *wreck) writeTo(path string, o bbolt.Options) (err error) {
 	defer guard(&err, errPanic)
-	o.NoSync = true
+	sync := !o.NoSync
+	o.NoSync, o.NoGrowSync = true, true
 	db, err := bbolt.Open(path, 0o600, &o)
 	if err != nil {
 		return err
@@ -81,7 +83,7 @@ func (w *wreck) writeTo(path string, o bbolt.Options) (err error) {
 	if err := db.Update(makeBuckets); err != nil {
 		return err
 	}
-	if err := w.copyTo(db); err != nil {
+	if err := w.copyTo(db); err != nil || !sync {
 		return err
 	}
 	return db.Sync()

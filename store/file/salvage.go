@@ -28,12 +28,15 @@ type wreck struct {
 	found   map[uint64]map[name]place // by salt
 	frames  map[uint64]int
 	damaged int
+
+	chunk   []byte // of the file, from chunkAt on
+	chunkAt int64
 }
 
 // scan finds every intact frame. Pages that bbolt has freed still hold former versions and deleted records: of versions
 // the latest counts, and what was deleted is told by the graves. It returns store.ErrVersion for a newer file.
 func scan(r io.ReaderAt, size int64) (*wreck, error) {
-	w := &wreck{r: r, size: size, found: map[uint64]map[name]place{}, frames: map[uint64]int{}}
+	w := &wreck{r: r, size: size, found: map[uint64]map[name]place{}, frames: map[uint64]int{}, chunk: make([]byte, 0, 256<<10)}
 	for at := int64(0); at < size; {
 		next := w.seek(at)
 		if next >= size {
@@ -52,26 +55,39 @@ func scan(r io.ReaderAt, size int64) (*wreck, error) {
 	return w, nil
 }
 
-const scanChunk = 1 << 20
-
-// seek returns where the next magic stands from at on, or the size. A part of the file that cannot be read is passed over.
+// seek returns where the next magic stands from at on, or the size. A part of the file that cannot be read is passed
+// over.
 func (w *wreck) seek(at int64) int64 {
-	buf := make([]byte, scanChunk)
 	for at < w.size {
-		n, err := w.r.ReadAt(buf[:min(scanChunk, w.size-at)], at)
-		if i := bytes.Index(buf[:n], []byte(frameMagic)); i >= 0 {
+		b := w.window(at)
+		if i := bytes.Index(b, []byte(frameMagic)); i >= 0 {
 			return at + int64(i)
 		}
-		switch {
-		case err != nil && n == 0:
-			at += 512
-		case n > len(frameMagic):
-			at += int64(n - len(frameMagic) + 1)
-		default:
-			return w.size
+		if len(b) < len(frameMagic) {
+			at += sector
+		} else {
+			at += int64(len(b) - len(frameMagic) + 1)
 		}
 	}
 	return w.size
+}
+
+// sector is what a disk fails to read at the least.
+const sector = 512
+
+// window returns what follows at, at least a magic's length short of the end of the file; nothing where it cannot be
+// read.
+func (w *wreck) window(at int64) []byte {
+	if at >= w.chunkAt && at+int64(len(frameMagic)) <= w.chunkAt+int64(len(w.chunk)) {
+		return w.chunk[at-w.chunkAt:]
+	}
+	w.chunk = w.chunk[:cap(w.chunk)]
+	n, err := w.r.ReadAt(w.chunk, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		n, _ = w.r.ReadAt(w.chunk[:sector], at)
+	}
+	w.chunk, w.chunkAt = w.chunk[:n], at
+	return w.chunk
 }
 
 // take reads the frame at a place and returns its length.

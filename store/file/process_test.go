@@ -1,0 +1,190 @@
+package file_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/policy"
+	"reprise/store"
+	"reprise/store/file"
+)
+
+// childEnv makes the test binary a process that fills the file named by it.
+const childEnv = "STORE_TEST_CHILD"
+
+const flushEvery = 20 * time.Millisecond
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childEnv); path != "" {
+		fill(path)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func entry(n int) *store.Entry {
+	name := strconv.Itoa(n)
+	return &store.Entry{Key: sha256.Sum256([]byte(name)), Topic: policy.TopicID(n%7 + 1), Prompt: "prompt " + name,
+		Answer: []byte("answer " + name + strings.Repeat(".", n%3000)), Vector: []float32{float32(n), 1}}
+}
+
+func openStore(path string, o store.Options) (*store.Store, error) {
+	f, err := file.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	o.Backing, o.Space, o.FlushEvery = f, "test", flushEvery
+	o.Evictor = policy.NewRAC(policy.RACTuned(1000))
+	return store.Open(o)
+}
+
+// fill puts entries for ever, and prints which of them were put before the last flush that is complete.
+func fill(path string) {
+	s, err := openStore(path, store.Options{})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	n := 0
+	for e := range s.All() {
+		v, _ := strconv.Atoi(strings.TrimPrefix(e.Prompt, "prompt "))
+		n = max(n, v)
+	}
+	for i := 0; ; i++ {
+		n++
+		s.Put(entry(n), s.Tick())
+		s.Hit(policy.ID(1+rand.IntN(n)), 0, s.Tick())
+		if i%20 == 19 {
+			if s.Sync(context.Background()) == nil {
+				fmt.Println(n)
+			}
+		}
+	}
+}
+
+// TestKill kills a writing process at random moments, again and again on one file.
+func TestKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.db")
+	total := 0
+	for round := range 20 {
+		acked := runAndKill(t, path, time.Duration(10+rand.IntN(60))*time.Millisecond)
+		s, err := openStore(path, store.Options{})
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		st := s.Stats()
+		if st.Report.Aside != "" || st.Report.Skipped > 0 {
+			t.Errorf("round %d: %+v", round, st.Report)
+		}
+		for n := 1; n <= acked; n++ {
+			if e, _, ok := s.Lookup(entry(n).Key); !ok || string(e.Answer) != string(entry(n).Answer) {
+				t.Fatalf("round %d: of %d acknowledged entries %d is lost", round, acked, n)
+			}
+		}
+		total = acked
+		s.Close()
+	}
+	if total < 100 {
+		t.Errorf("only %d entries were acknowledged: the test shows little", total)
+	}
+}
+
+// runAndKill starts a child, waits for its first acknowledgement and a while longer, kills it, and returns the last number
+// that it printed.
+func runAndKill(t *testing.T, path string, after time.Duration) (acked int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		n, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			t.Errorf("child says %q", lines.Text())
+			break
+		}
+		if acked == 0 {
+			time.AfterFunc(after, func() { cmd.Process.Kill() })
+		}
+		acked = n
+	}
+	cmd.Wait()
+	return acked
+}
+
+func TestTwoProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.db")
+	s, err := openStore(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+path)
+	got, err := cmd.Output()
+	if err == nil || !strings.Contains(string(got), store.ErrLocked.Error()) || !strings.Contains(string(got), path) {
+		t.Errorf("second process: %v, %q", err, got)
+	}
+	if _, err := file.Open(path); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("second open: %v", err)
+	}
+	s.Put(entry(1), s.Tick())
+	if err := s.Sync(context.Background()); err != nil {
+		t.Errorf("the first process can no longer write: %v", err)
+	}
+}
+
+func TestMode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.db")
+	f, err := file.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+}
+
+func TestOtherSpace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.db")
+	s, err := openStore(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Put(entry(1), s.Tick())
+	s.Close()
+	before, _ := os.ReadFile(path)
+	f, err := file.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = store.Open(store.Options{Backing: f, Space: "other", Evictor: policy.NewLRU()})
+	if !errors.Is(err, store.ErrSpace) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), `"other"`) {
+		t.Errorf("open: %v", err)
+	}
+	if after, _ := os.ReadFile(path); string(after) != string(before) {
+		t.Error("the refused file was changed")
+	}
+	if s, err = openStore(path, store.Options{}); err != nil {
+		t.Fatalf("the file is still in use: %v", err)
+	}
+	s.Close()
+}
