@@ -1,22 +1,23 @@
 package policy
 
-// node is a place in a heap of RAC: of one topic's members, of the topics or of the ghosts. Everything that decides the
-// order lies in the node, so that sifting reads neighbours and not entries all over the memory; only a tie in both key
-// and last use looks at the entries.
+// node is a place in a heap of RAC: of one topic's members, of the topics or of the ghosts. What decides the order lies
+// in the node, so that sifting reads neighbours and not entries all over the memory; only a tie in value and last use
+// looks further.
 type node struct {
-	key   float64
-	last  int64  // Seq of the last use of entry
-	item  uint32 // what sits here: a slot of entries or of topics
-	entry uint32 // the entry that decides a tie: item itself, or the first member of the topic
+	mant float64 // the value is mant·2^exp
+	last int64   // Seq of the last use of the entry that decides: the item itself, or the first member of the topic
+	exp  int32
+	item uint32 // what sits here: a slot of entries or of topics
 }
 
 // seats is a 4-ary min-heap and the place of every item in it. The positions are shared by all heaps over one kind of
 // item, since an item sits in one heap at a time; they are no field of the items because a sift moves many items and
 // 4 bytes each stay in the CPU's cache.
 type seats struct {
-	nodes *[]node
-	pos   []uint32
-	tie   []entry
+	nodes   *[]node
+	pos     []uint32
+	entries []entry
+	topics  []topic // nil where the items are entries
 }
 
 func (s seats) push(n node) {
@@ -90,19 +91,33 @@ func (s seats) down(n node, i int) {
 	s.pos[n.item] = uint32(i)
 }
 
-// before is the total order of victims (D7): key, then least recent use, then earliest birth, then id.
+// before is the total order of victims (D7): value, then least recent use, then earliest birth, then id.
 func (s seats) before(a, b *node) bool {
-	if a.key != b.key {
-		return a.key < b.key
+	if a.exp != b.exp {
+		return a.exp < b.exp
+	}
+	if a.mant != b.mant {
+		return a.mant < b.mant
 	}
 	if a.last != b.last {
 		return a.last < b.last
 	}
-	x, y := &s.tie[a.entry], &s.tie[b.entry]
+	x, y := s.entry(a.item), s.entry(b.item)
 	if x.born != y.born {
 		return x.born < y.born
 	}
 	return x.id < y.id
+}
+
+// entry is the one that stands for item in a tie.
+func (s seats) entry(item uint32) *entry {
+	if s.topics == nil {
+		return &s.entries[item]
+	}
+	if members := s.topics[item].members; len(members) > 0 {
+		return &s.entries[members[0].item]
+	}
+	return &s.entries[0]
 }
 
 // shrink gives memory back when a heap has become much smaller, lest topics that were large once add up.

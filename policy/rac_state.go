@@ -37,7 +37,7 @@ func (r *RAC) ExportTopic(id TopicID) (TopicState, bool) {
 		return TopicState{}, false
 	}
 	now := r.topics.now
-	return TopicState{ID: id, LogW: r.topics.all[slot].key - r.topics.at(now), Last: now}, true
+	return TopicState{ID: id, LogW: r.topics.all[slot].mass.log2() - r.topics.weight(now).log2(), Last: now}, true
 }
 
 // ImportTopic sets the prevalence of a topic. One without members becomes a ghost, if there is room; a LogW that is no
@@ -46,12 +46,12 @@ func (r *RAC) ImportTopic(s TopicState) {
 	if s.ID == 0 || math.IsNaN(s.LogW) || math.IsInf(s.LogW, 0) {
 		return
 	}
-	key := s.LogW + r.topics.clock(s.Last)
+	mass := r.topics.weight(s.Last).timesExp2(s.LogW)
 	slot, ok := r.topics.index[s.ID]
 	if !ok {
-		slot = r.topics.start(s.ID, key)
+		slot = r.topics.start(s.ID, mass)
 	}
-	r.topics.all[slot].key = key
+	r.topics.all[slot].mass = mass
 	r.topics.reseat(slot)
 }
 

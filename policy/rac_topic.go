@@ -4,30 +4,32 @@ import "math"
 
 // topicTable keeps the prevalence of the topics, a heap of those that have members and one of those that have none.
 //
-// The prevalence of a topic is kept as key = log2(TP) + alpha·t, taken at its last request: the decay is the same for
-// all topics, so the order of keys is the order of TP at any later time (paper 002 §3.2, with the decay divided out).
+// A topic's mass is the sum of 2^(alpha·t) over its requests: TP times 2^(alpha·now), which is the same factor for all
+// topics. So the order of masses is the order of TP at any later time (paper 002 §3.2, with the decay divided out), and
+// the mass changes only with a request to the topic. It has the 53 bits of a float64 and an exponent of its own, since
+// 2^(alpha·t) leaves the range of any float; a plain logarithm would keep too few bits to tell 2^t + 2^(t-30) from 2^t.
 type topicTable struct {
-	alpha  float64
-	room   int // for ghosts
-	index  map[TopicID]uint32
-	all    []topic // slot 0 is none
-	seat   []uint32
-	spare  uint32   // first unused slot of all, chained by topic.spare
-	live   []node   // topics with members, by prevalence times the value of the first member
-	ghosts []node   // topics without members, by prevalence
-	tie    *[]entry // of the RAC that owns the table
+	alpha   float64
+	room    int // for ghosts
+	index   map[TopicID]uint32
+	all     []topic // slot 0 is none
+	seat    []uint32
+	spare   uint32   // first unused slot of all, chained by id
+	live    []node   // topics with members, by mass times the value of the first member
+	ghosts  []node   // topics without members, by mass
+	entries *[]entry // of the RAC that owns the table
 
 	now    int64   // the latest Seq seen
-	base   int64   // the Seq from which alpha·t counts, and its value there
-	offset float64 // in [0, 1)
+	base   int64   // the Seq from which alpha·t counts; there it is
+	whole  int64   // this many bits
+	offset float64 // and a fraction
 }
 
 type topic struct {
 	id      TopicID
-	key     float64
+	mass    scaled
 	members []node // a heap, see RAC.rank
 	state   topicState
-	spare   uint32 // of a free slot: the next one
 }
 
 type topicState uint8
@@ -38,21 +40,25 @@ const (
 	topicGhost
 )
 
-// rebaseAt bounds alpha·t: up to there a key is exact to 2^-35, which rank's grid absorbs.
-const rebaseAt = 1 << 18
+// newBase bounds alpha·(t-base) in bits, so that its fraction keeps 42 of them.
+const newBase = 1 << 10
 
-// grid is the unit of compared values, in bits. Values that are equal on paper differ by rounding when they were reached
-// on different ways (one topic's 3 requests of weight 1, another's TSI of 3); on the grid they tie, as they must.
-const grid = 1.0 / (1 << 24)
+// newOrigin bounds the exponents.
+const newOrigin = 1 << 30
 
-func newTopicTable(alpha float64, ghosts int, tie *[]entry) topicTable {
+// grid is the precision to which values are compared where alpha is no whole number. Masses that are equal on paper then
+// differ by rounding when they were reached on different ways; on the grid they tie, as they must. With a whole alpha
+// sums of powers of 2 are exact already.
+const grid = 1 << 30
+
+func newTopicTable(alpha float64, ghosts int, entries *[]entry) topicTable {
 	return topicTable{
-		alpha: alpha,
-		room:  ghosts,
-		index: make(map[TopicID]uint32),
-		all:   make([]topic, 1),
-		seat:  make([]uint32, 1),
-		tie:   tie,
+		alpha:   alpha,
+		room:    ghosts,
+		index:   make(map[TopicID]uint32),
+		all:     make([]topic, 1),
+		seat:    make([]uint32, 1),
+		entries: entries,
 	}
 }
 
@@ -60,7 +66,7 @@ func newTopicTable(alpha float64, ghosts int, tie *[]entry) topicTable {
 func (t *topicTable) open(id TopicID, seq int64) uint32 {
 	slot, ok := t.index[id]
 	if !ok {
-		return t.start(id, t.clock(seq))
+		return t.start(id, t.weight(seq))
 	}
 	if t.all[slot].state == topicGhost {
 		t.heap(&t.ghosts).remove(slot)
@@ -69,10 +75,10 @@ func (t *topicTable) open(id TopicID, seq int64) uint32 {
 	return slot
 }
 
-// start adds a topic of the given key. Topic 0 is private to its one entry and in no index.
-func (t *topicTable) start(id TopicID, key float64) uint32 {
+// start adds a topic. Topic 0 is private to its one entry and in no index.
+func (t *topicTable) start(id TopicID, mass scaled) uint32 {
 	slot := t.take()
-	t.all[slot] = topic{id: id, key: key}
+	t.all[slot] = topic{id: id, mass: mass}
 	if id != 0 {
 		t.index[id] = slot
 	}
@@ -81,9 +87,8 @@ func (t *topicTable) start(id TopicID, key float64) uint32 {
 
 // credit counts one request to the topic at seq, which may lie before the topic's last one.
 func (t *topicTable) credit(slot uint32, seq int64) {
-	at := t.clock(seq)
-	x := &t.all[slot]
-	x.key = at + log2OnePlusExp2(x.key-at)
+	w := t.weight(seq)
+	t.all[slot].mass = t.all[slot].mass.add(w)
 }
 
 // reseat puts the topic where it now belongs: by its value among the live, or without members among the ghosts.
@@ -126,13 +131,13 @@ func (t *topicTable) forget(slot uint32) {
 	if id := t.all[slot].id; id != 0 {
 		delete(t.index, id)
 	}
-	t.all[slot] = topic{spare: t.spare}
+	t.all[slot] = topic{id: TopicID(t.spare)}
 	t.spare = slot
 }
 
 func (t *topicTable) take() uint32 {
 	if slot := t.spare; slot != 0 {
-		t.spare = t.all[slot].spare
+		t.spare = uint32(t.all[slot].id)
 		return slot
 	}
 	t.all = append(t.all, topic{})
@@ -141,54 +146,59 @@ func (t *topicTable) take() uint32 {
 }
 
 func (t *topicTable) heap(nodes *[]node) seats {
-	return seats{nodes: nodes, pos: t.seat, tie: *t.tie}
+	return seats{nodes: nodes, pos: t.seat, entries: *t.entries, topics: t.all}
 }
 
 // rank is the place of a topic among the live, by its first member, or among the ghosts.
 func (t *topicTable) rank(slot uint32) node {
 	x := &t.all[slot]
-	n := node{key: x.key, last: t.now, item: slot}
+	value, last := x.mass, t.now
 	if len(x.members) > 0 {
-		first := &x.members[0]
-		n.key, n.last, n.entry = x.key+first.key, first.last, first.entry
+		value, last = value.times(x.members[0].mant), x.members[0].last
 	}
-	n.key = math.RoundToEven(n.key/grid) * grid
-	return n
+	if t.alpha != math.Trunc(t.alpha) {
+		value = scale(math.RoundToEven(value.mant*grid)/grid, int64(value.exp))
+	}
+	return node{mant: value.mant, exp: value.exp, last: last, item: slot}
 }
 
-// clock is alpha·seq, counted from the base. It moves the base when that gets large: by whole bits, so that keys on the
-// grid stay on it, at a cost of O(topics) once in 2^18/alpha requests.
-func (t *topicTable) clock(seq int64) float64 {
+// weight is 2^(alpha·seq), the mass of one request.
+func (t *topicTable) weight(seq int64) scaled {
 	t.now = max(t.now, seq)
-	at := t.at(seq)
-	if at < rebaseAt {
-		return at
+	if t.bits(seq) >= newBase {
+		t.rebase(seq)
 	}
-	shift := math.Floor(at)
-	t.base, t.offset = seq, at-shift
-	for i := range t.all {
-		t.all[i].key -= shift
-	}
-	for _, h := range []*[]node{&t.live, &t.ghosts} {
-		for i := range *h {
-			(*h)[i].key -= shift
-		}
-		t.heap(h).order()
-	}
-	return t.offset
+	bits := t.bits(seq)
+	whole := math.Floor(bits)
+	return scale(math.Exp2(bits-whole), t.whole+int64(whole))
 }
 
-func (t *topicTable) at(seq int64) float64 {
+// bits is alpha·seq, less the whole bits at the base.
+func (t *topicTable) bits(seq int64) float64 {
 	return t.alpha*float64(seq-t.base) + t.offset
 }
 
-// log2OnePlusExp2 is log2(1 + 2^x) without overflow.
-func log2OnePlusExp2(x float64) float64 {
-	switch {
-	case x > 60:
-		return x
-	case x < -60:
-		return math.Exp2(x) / math.Ln2
+func (t *topicTable) rebase(seq int64) {
+	bits := min(t.bits(seq), 1<<62)
+	whole := math.Floor(bits)
+	t.base, t.offset = seq, bits-whole
+	t.whole += int64(whole)
+	if t.whole > newOrigin {
+		t.lower(t.whole)
+		t.whole = 0
 	}
-	return math.Log1p(math.Exp2(x)) / math.Ln2
+}
+
+// lower takes by from all exponents. It costs O(topics) once in 2^30/alpha requests.
+func (t *topicTable) lower(by int64) {
+	for i := range t.all {
+		m := &t.all[i].mass
+		*m = scale(m.mant, int64(m.exp)-by)
+	}
+	for _, h := range []*[]node{&t.live, &t.ghosts} {
+		for i, n := range *h {
+			(*h)[i] = t.rank(n.item)
+		}
+		t.heap(h).order()
+	}
 }
