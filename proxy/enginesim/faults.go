@@ -45,7 +45,7 @@ type Fault struct {
 	SplitBytes bool // every byte is written and flushed by itself
 	HugeEvent  int  // one event of a stream is padded with this many bytes in a field that clients ignore
 
-	WrongLength  int    // added to the Content-Length of a whole answer
+	WrongLength  int    // added to the Content-Length of a whole answer; negative: the body ends there
 	Gzip         bool   // the body is compressed, whether or not the client takes it
 	FinishReason string // the finish reason, e.g. content_filter
 	Refusal      string // the model refuses in these words

@@ -30,7 +30,9 @@ func (w *wire) whole(status int, contentType string, body []byte) error {
 	}
 	w.Header().Set("Content-Type", contentType)
 	if !w.fault.Gzip {
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)+w.fault.WrongLength))
+		length := max(0, len(body)+w.fault.WrongLength)
+		w.Header().Set("Content-Length", strconv.Itoa(length))
+		body = body[:min(len(body), length)] // net/http would not send more
 	}
 	if err := w.begin(status); err != nil {
 		return err

@@ -1,4 +1,6 @@
-package enginesim
+// Package clienttest runs the clients that applications use against the engine. It stands apart from the engine's own tests
+// because a fuzz target instruments all that its package imports, and these clients are large.
+package clienttest
 
 import (
 	"context"
@@ -6,8 +8,11 @@ import (
 	"errors"
 	"io"
 	"math"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"reprise/proxy/enginesim"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -16,6 +21,14 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 	goopenai "github.com/sashabaranov/go-openai"
 )
+
+// serve starts an engine on loopback for the length of a test and returns its address.
+func serve(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(enginesim.New(enginesim.Options{}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
 
 func officialClient(url string) openai.Client {
 	return openai.NewClient(option.WithBaseURL(url+"/v1"), option.WithAPIKey("k"), option.WithMaxRetries(0))
@@ -32,7 +45,7 @@ func chatParams(text string) openai.ChatCompletionNewParams {
 }
 
 func TestOfficialClientChat(t *testing.T) {
-	_, url := serve(t, Options{})
+	url := serve(t)
 	c := officialClient(url)
 	whole, err := c.Chat.Completions.New(context.Background(), chatParams("Tell me about rivers."))
 	if err != nil {
@@ -54,7 +67,7 @@ func TestOfficialClientChat(t *testing.T) {
 	if a.Message.Content != b.Message.Content || a.FinishReason != b.FinishReason {
 		t.Errorf("whole %q (%s), streamed %q (%s)", a.Message.Content, a.FinishReason, b.Message.Content, b.FinishReason)
 	}
-	if whole.Usage.TotalTokens != sum.Usage.TotalTokens || whole.Usage.CompletionTokens < minTokens {
+	if whole.Usage.TotalTokens != sum.Usage.TotalTokens || whole.Usage.CompletionTokens < 20 {
 		t.Errorf("usage %+v, streamed %+v", whole.Usage, sum.Usage)
 	}
 	if !strings.Contains(a.Message.Content, "Tell me about rivers") {
@@ -63,7 +76,7 @@ func TestOfficialClientChat(t *testing.T) {
 }
 
 func TestOtherClientChat(t *testing.T) {
-	_, url := serve(t, Options{})
+	url := serve(t)
 	c := otherClient(url)
 	q := goopenai.ChatCompletionRequest{Model: "gpt-4o", Messages: []goopenai.ChatCompletionMessage{{Role: "user", Content: "What is a lake?"}}}
 	whole, err := c.CreateChatCompletion(context.Background(), q)
@@ -92,7 +105,7 @@ func TestOtherClientChat(t *testing.T) {
 }
 
 func TestClientsSeeErrors(t *testing.T) {
-	_, url := serve(t, Options{})
+	url := serve(t)
 	params := chatParams("x")
 	params.Model = "nothing"
 	official := officialClient(url)
@@ -109,7 +122,7 @@ func TestClientsSeeErrors(t *testing.T) {
 }
 
 func TestOfficialClientResponses(t *testing.T) {
-	_, url := serve(t, Options{})
+	url := serve(t)
 	c := officialClient(url)
 	q := responses.ResponseNewParams{Model: "gpt-4o", Instructions: openai.String("Be brief."),
 		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("What is a delta?")}}
@@ -168,7 +181,7 @@ func streamedResponse(t *testing.T, s *ssestream.Stream[responses.ResponseStream
 }
 
 func TestOfficialClientResponseCallsTool(t *testing.T) {
-	_, url := serve(t, Options{})
+	url := serve(t)
 	c := officialClient(url)
 	schema := map[string]any{"type": "object", "properties": map[string]any{"city": map[string]any{"type": "string"}}, "required": []string{"city"}}
 	q := responses.ResponseNewParams{Model: "gpt-4o",
@@ -194,7 +207,7 @@ func TestOfficialClientResponseCallsTool(t *testing.T) {
 }
 
 func TestOfficialClientChatCallsTool(t *testing.T) {
-	_, url := serve(t, Options{})
+	url := serve(t)
 	c := officialClient(url)
 	q := chatParams("What is the weather?")
 	q.Tools = []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{
@@ -229,7 +242,7 @@ func TestOfficialClientChatCallsTool(t *testing.T) {
 }
 
 func TestOfficialClientStructured(t *testing.T) {
-	_, url := serve(t, Options{})
+	url := serve(t)
 	c := officialClient(url)
 	q := chatParams("Name a book.")
 	q.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
@@ -252,7 +265,7 @@ func TestOfficialClientStructured(t *testing.T) {
 }
 
 func TestClientsEmbeddings(t *testing.T) {
-	_, url := serve(t, Options{})
+	url := serve(t)
 	official := officialClient(url)
 	q := openai.EmbeddingNewParams{Model: "text-embedding-3-small", Dimensions: openai.Int(64),
 		Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: []string{"the red car", "the red bus", "quantum chromodynamics"}}}
@@ -289,7 +302,7 @@ func dot(a, b []float64) float64 {
 }
 
 func TestClientsCompletions(t *testing.T) {
-	_, url := serve(t, Options{})
+	url := serve(t)
 	official := officialClient(url)
 	q := openai.CompletionNewParams{Model: "gpt-3.5-turbo-instruct", N: openai.Int(2), Logprobs: openai.Int(2),
 		Prompt: openai.CompletionNewParamsPromptUnion{OfArrayOfStrings: []string{"Once upon a time", "In the beginning"}}}
@@ -322,10 +335,10 @@ func TestClientsCompletions(t *testing.T) {
 }
 
 func TestOfficialClientModelsAndFiles(t *testing.T) {
-	_, url := serve(t, Options{})
+	url := serve(t)
 	c := officialClient(url)
 	models, err := c.Models.List(context.Background())
-	if err != nil || len(models.Data) != len(DefaultModels) {
+	if err != nil || len(models.Data) != len(enginesim.DefaultModels) {
 		t.Errorf("models: %v", err)
 	}
 	f, err := c.Files.New(context.Background(), openai.FileNewParams{Purpose: "batch", File: openai.File(strings.NewReader("a,b\r\n\x00"), "x.csv", "text/csv")})
