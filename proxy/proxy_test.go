@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -46,28 +47,20 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, upstream http.Handler, adj
 	if err != nil {
 		t.Fatal(err)
 	}
-	evictor, err := policy.New("rac", policy.Options{Capacity: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := store.Open(store.Options{Evictor: evictor, Limit: policy.Limit{Entries: 1000}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { kept.Close() })
-	embedder := embed.NewBuiltin()
-	gates := embedder.Thresholds()
-	tops, err := topics.New(topics.Options{Dim: embedder.Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(tops.Close)
 	r := &rig{engine: engine, logs: new(lockedWriter)}
-	o := Options{Upstream: base, Store: kept, Topics: tops, Embedder: embedder, Thresholds: gates,
-		Logger: slog.New(slog.NewTextHandler(r.logs, nil))}
+	embedder := embed.NewBuiltin()
+	o := Options{Upstream: base, Embedder: embedder, Thresholds: embedder.Thresholds(), Logger: slog.New(slog.NewTextHandler(r.logs, nil))}
 	for _, f := range adjust {
 		f(&o)
 	}
+	if o.Store == nil {
+		o.Store = newStore(t, 1000, o.Now)
+	}
+	o.Topics, err = topics.New(topics.Options{Dim: embedder.Dim(), Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.Topics.Close)
 	if r.Server, err = New(o); err != nil {
 		t.Fatal(err)
 	}
@@ -167,21 +160,27 @@ func (l *lockedWriter) String() string {
 	return l.w.String()
 }
 
-func TestRepeatIsAHit(t *testing.T) {
-	r := newRig(t)
-	first := r.ask(t, "/v1/chat/completions", chat("What is the capital of France?"))
-	if first.status != 200 || first.cache() != "miss" {
-		t.Fatalf("first: %d %s %s", first.status, first.header, first.body)
+// newStore is a store in memory for n entries under RAC.
+func newStore(t testing.TB, n int, now func() time.Time) *store.Store {
+	t.Helper()
+	evictor, err := policy.New("rac", policy.Options{Capacity: n})
+	if err != nil {
+		t.Fatal(err)
 	}
-	second := r.ask(t, "/v1/chat/completions", chat("What is the capital of France?"))
-	if second.cache() != "exact" || second.content(t) != first.content(t) {
-		t.Fatalf("second: %s %s", second.header, second.body)
+	s, err := store.Open(store.Options{Evictor: evictor, Limit: policy.Limit{Entries: n}, Now: now})
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Log(first.header.Get("Cache-Status"), second.header.Get("Cache-Status"), second.body)
-	third := r.ask(t, "/v1/chat/completions", chat("what is the capital of france"))
-	if third.cache() != "semantic" || third.content(t) != first.content(t) {
-		t.Fatalf("third: %s %s", third.header, third.body)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// entryOf is the entry that an answer came from or became.
+func entryOf(t testing.TB, r reply) policy.ID {
+	t.Helper()
+	n, err := strconv.ParseUint(r.header.Get("X-Reprise-Entry"), 10, 64)
+	if err != nil {
+		t.Fatalf("X-Reprise-Entry: %v", err)
 	}
-	s := r.ask(t, "/v1/chat/completions", chat("What is the capital of France?", `"stream":true`))
-	t.Log(s.cache(), s.body)
+	return policy.ID(n)
 }

@@ -1,0 +1,331 @@
+package proxy
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// clock is a time that a test moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func (c *clock) use(o *Options) { o.Now = c.Now }
+
+const similar = "what is the capital of france"
+
+// TestDirectives: what each header does to a request, after the answer to capital was stored 10 seconds ago.
+func TestDirectives(t *testing.T) {
+	for _, tc := range []struct {
+		header string // lines, separated by |
+		prompt string
+		want   string // X-Cache of this request
+		after  string // X-Cache of capital asked plainly afterwards
+		entry  string // "new" if the plain request afterwards meets another entry than the first
+	}{
+		{"", capital, "exact", "exact", ""},
+		{"Cache-Control: no-cache", capital, "miss", "exact", "new"},
+		{"Cache-Control: no-store", capital, "exact", "exact", ""},
+		{"Cache-Control: no-store", "Something else entirely", "miss", "exact", ""},
+		{"Cache-Control: no-cache, no-store", capital, "bypass", "exact", ""},
+		{"Cache-Control: max-age=5", capital, "miss", "exact", "new"},
+		{"Cache-Control: max-age=15", capital, "exact", "exact", ""},
+		{"Cache-Control: max-age=5", similar, "miss", "exact", ""},
+		{"Cache-Control: max-age=nonsense", capital, "exact", "exact", ""},
+		{"Cache-Control: only-if-cached", capital, "exact", "exact", ""},
+		{"Cache-Control: only-if-cached", similar, "semantic", "exact", ""},
+		{"Cache-Control: only-if-cached", "Something else entirely", "error", "exact", ""},
+		{"X-Reprise-Mode: exact", similar, "miss", "exact", ""},
+		{"X-Reprise-Mode: semantic", similar, "semantic", "exact", ""},
+		{"X-Reprise-Mode: off", capital, "bypass", "exact", ""},
+		{"X-Reprise-Threshold: 0.01", "Something else entirely", "miss", "exact", ""},
+		{"X-Reprise-Namespace: mine", capital, "miss", "exact", ""},
+		{"x-bf-cache-key: mine", capital, "miss", "exact", ""},
+		{"Helicone-Cache-Seed: 1|cf-aig-cache-key: 2", capital, "miss", "exact", ""},
+		{"x-bf-cache-type: direct", similar, "miss", "exact", ""},
+		{"x-bf-cache-no-store: true", "Something else entirely", "miss", "exact", ""},
+		{"cf-aig-skip-cache: true", capital, "miss", "exact", "new"},
+		{"x-portkey-cache-force-refresh: true", capital, "miss", "exact", "new"},
+		{"Helicone-Cache-Enabled: false", capital, "bypass", "exact", ""},
+		{"Helicone-Cache-Enabled: true", capital, "exact", "exact", ""},
+		{"X-OpenRouter-Cache: false", capital, "bypass", "exact", ""},
+		{"X-Cache-Control: no-store", capital, "exact", "exact", ""},
+		{"x-vsr-cache-control: bypass", capital, "miss", "exact", "new"},
+		{"x-bf-cache-ttl: nonsense|x-bf-cache-threshold: 7", capital, "exact", "exact", ""},
+	} {
+		t.Run(tc.header+"/"+tc.prompt, func(t *testing.T) {
+			c := newClock()
+			r := newRig(t, c.use)
+			first := entryOf(t, r.ask(t, "/v1/chat/completions", chat(capital)))
+			c.add(10 * time.Second)
+			got := r.ask(t, "/v1/chat/completions", chat(tc.prompt), nonEmpty(strings.Split(tc.header, "|"))...)
+			if got.cache() != tc.want {
+				t.Errorf("X-Cache %q, want %q (%s)", got.cache(), tc.want, got.header.Get("Cache-Status"))
+			}
+			after := r.ask(t, "/v1/chat/completions", chat(capital))
+			if after.cache() != tc.after {
+				t.Errorf("afterwards X-Cache %q, want %q", after.cache(), tc.after)
+			}
+			if renewed := entryOf(t, after) != first; renewed != (tc.entry == "new") {
+				t.Errorf("afterwards another entry: %v", renewed)
+			}
+		})
+	}
+}
+
+func nonEmpty(lines []string) (out []string) {
+	for _, l := range lines {
+		if l != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// TestThresholdIsOnlyRaised: below the operator's it has no effect, above it a hit becomes a miss, an alias included.
+func TestThresholdIsOnlyRaised(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.Thresholds.Hit, o.Thresholds.Route = 0.6, 0.4 })
+	stored, near := "Tell me something about the history of the city of Paris", "Tell me about the history of the city of Paris"
+	r.ask(t, "/v1/chat/completions", chat(stored))
+	if got := r.ask(t, "/v1/chat/completions", chat(near), "X-Reprise-Threshold: 0.9999"); got.cache() != "miss" {
+		t.Fatalf("raised: %s", got.cache())
+	}
+	r = newRig(t, func(o *Options) { o.Thresholds.Hit, o.Thresholds.Route = 0.6, 0.4 })
+	r.ask(t, "/v1/chat/completions", chat(stored))
+	for _, tc := range []struct{ header, want string }{
+		{"X-Reprise-Threshold: 0.1", "semantic"}, {"X-None: 1", "semantic"}, {"X-None: 1", "exact"}, {"X-Reprise-Threshold: 0.9999", "miss"},
+	} {
+		if got := r.ask(t, "/v1/chat/completions", chat(near), tc.header); got.cache() != tc.want {
+			t.Errorf("%s: %s, want %s (%s)", tc.header, got.cache(), tc.want, got.header.Get("Cache-Status"))
+		}
+	}
+}
+
+// TestTTL counts from the write, is shortened by a client and never lengthened, and a use does not renew it.
+func TestTTL(t *testing.T) {
+	for _, tc := range []struct {
+		header string
+		life   time.Duration
+	}{
+		{"X-None: 1", time.Hour}, {"X-Reprise-TTL: 60", time.Minute}, {"X-Reprise-TTL: 90s", 90 * time.Second}, {"X-Reprise-TTL: 48h", time.Hour},
+		{"x-bf-cache-ttl: 60s", time.Minute}, {"cf-aig-cache-ttl: 60", time.Minute}, {"X-Cache-TTL: 999999999999", time.Hour},
+	} {
+		c := newClock()
+		r := newRig(t, c.use, func(o *Options) { o.TTL = time.Hour })
+		r.ask(t, "/v1/chat/completions", chat(capital), tc.header)
+		c.add(tc.life - time.Second)
+		if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" || !strings.Contains(got.header.Get("Cache-Status"), "ttl=1") {
+			t.Errorf("%s: a second before its end: %s", tc.header, got.header.Get("Cache-Status"))
+		}
+		c.add(time.Second)
+		if got := r.ask(t, "/v1/chat/completions", chat(similar)); got.cache() != "miss" {
+			t.Errorf("%s: at its end, in other words: %s", tc.header, got.header.Get("Cache-Status"))
+		}
+		if got := r.ask(t, "/v1/chat/completions", chat(capital), "X-Reprise-Mode: exact"); got.cache() != "miss" {
+			t.Errorf("%s: at its end: %s", tc.header, got.header.Get("Cache-Status"))
+		}
+	}
+}
+
+func TestClockGoesBack(t *testing.T) {
+	c := newClock()
+	r := newRig(t, c.use)
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	c.add(-240 * time.Hour)
+	got := r.ask(t, "/v1/chat/completions", chat(capital))
+	if got.cache() != "exact" || got.header.Get("Age") != "0" {
+		t.Errorf("%s, Age %s", got.cache(), got.header.Get("Age"))
+	}
+}
+
+// TestStaleIfError: an expired answer stands in for an upstream that fails, says so, and does not outlive its grace.
+func TestStaleIfError(t *testing.T) {
+	for _, fault := range []string{"status=503", "status=500", "cut"} {
+		var broken atomic.Bool
+		c := newClock()
+		r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			switch {
+			case !broken.Load():
+				instantUpstream(w, q)
+			case fault == "cut":
+				panic(http.ErrAbortHandler)
+			default:
+				w.WriteHeader(map[string]int{"status=503": 503, "status=500": 500}[fault])
+			}
+		}), c.use, func(o *Options) { o.TTL, o.StaleIfError = time.Hour, time.Hour })
+		r.ask(t, "/v1/chat/completions", chat(capital))
+		c.add(90 * time.Minute)
+		broken.Store(true)
+		got := r.ask(t, "/v1/chat/completions", chat(capital))
+		if got.status != 200 || got.cache() != "stale" || !strings.Contains(got.header.Get("Cache-Status"), `ttl=-1800; detail="stale-if-error"`) {
+			t.Errorf("%s: %d %s", fault, got.status, got.header.Get("Cache-Status"))
+		}
+		if got := r.ask(t, "/v1/chat/completions", chat(capital), "Cache-Control: no-cache"); got.status < 500 {
+			t.Errorf("%s with no-cache: %d %s", fault, got.status, got.cache())
+		}
+		c.add(time.Hour)
+		if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.status < 500 || got.cache() == "stale" {
+			t.Errorf("%s after its grace: %d %s", fault, got.status, got.cache())
+		}
+		broken.Store(false)
+		if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "miss" {
+			t.Errorf("%s, upstream back: %s", fault, got.cache())
+		}
+	}
+}
+
+// TestTooManyRequestsIsPassedOn: 429 is the upstream's answer to this client, with its Retry-After; nothing stale hides it.
+func TestTooManyRequestsIsPassedOn(t *testing.T) {
+	r := newRig(t)
+	got := r.ask(t, "/v1/chat/completions", chat(capital), "X-Sim-Fault: status=429, retry-after=7")
+	if got.status != 429 || got.header.Get("Retry-After") != "7" || !strings.Contains(got.header.Get("Cache-Status"), "not-stored=status") {
+		t.Errorf("%d %v", got.status, got.header)
+	}
+	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "miss" {
+		t.Errorf("afterwards: %s", got.cache())
+	}
+}
+
+// TestTenantsNeverMeet: exact answers, paraphrases, topics and flights are one tenant's own.
+func TestTenantsNeverMeet(t *testing.T) {
+	mine, other := "Authorization: Bearer sk-mine", "Authorization: Bearer sk-other"
+	t.Run("entries and topics", func(t *testing.T) {
+		r := newRig(t)
+		r.ask(t, "/v1/chat/completions", chat(capital), mine)
+		for _, prompt := range []string{capital, similar} {
+			for _, who := range []string{other, "Authorization: bearer sk-mine", "Authorization: Bearer sk-mine2", "Api-Key: x", "X-Api-Key: Bearer sk-mine"} {
+				if got := r.ask(t, "/v1/chat/completions", chat(prompt), who); got.cache() != "miss" {
+					t.Errorf("%q as %q: %s", prompt, who, got.cache())
+				}
+				r.drop(filter{Entry: 0, Model: "gpt-4o", Tenant: r.tenant(headerOf(who))})
+			}
+		}
+		for _, topic := range r.topics.List(0, 100) {
+			_, members, _ := r.topics.Topic(topic.ID)
+			if len(members) != 1 {
+				t.Errorf("topic %d holds %d entries of one tenant each", topic.ID, len(members))
+			}
+		}
+	})
+	t.Run("flights", func(t *testing.T) {
+		up := newStage()
+		r := newRigAt(t, nil, up)
+		done := make(chan reply, 2)
+		for i, who := range []string{mine, other} {
+			go func() { got, _ := r.try("/v1/chat/completions", chat(capital), who); done <- got }()
+			within(t, up.arrived, fmt.Sprint("upstream call ", i))
+		}
+		for range 2 {
+			up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+		}
+		for range 2 {
+			if got := within(t, done, "an answer"); got.cache() != "miss" {
+				t.Errorf("X-Cache %s", got.cache())
+			}
+		}
+	})
+	t.Run("from a header", func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.TenantFrom = "header:X-Team" })
+		r.ask(t, "/v1/chat/completions", chat(capital), "X-Team: red", mine)
+		if got := r.ask(t, "/v1/chat/completions", chat(capital), "X-Team: red", other); got.cache() != "exact" {
+			t.Errorf("same team: %s", got.cache())
+		}
+		if got := r.ask(t, "/v1/chat/completions", chat(capital), "X-Team: blue", mine); got.cache() != "miss" {
+			t.Errorf("another team: %s", got.cache())
+		}
+	})
+	t.Run("none", func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.TenantFrom = "none" })
+		r.ask(t, "/v1/chat/completions", chat(capital), mine)
+		if got := r.ask(t, "/v1/chat/completions", chat(capital), other); got.cache() != "exact" {
+			t.Errorf("one cache for all: %s", got.cache())
+		}
+	})
+}
+
+func headerOf(line string) http.Header {
+	h := http.Header{"Authorization": {"Bearer sk-test"}}
+	name, value, _ := strings.Cut(line, ": ")
+	h.Set(name, value)
+	return h
+}
+
+// TestHeadersAreIdentity: what can change an answer from outside the body keeps answers apart; what cannot does not.
+func TestHeadersAreIdentity(t *testing.T) {
+	r := newRig(t)
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	for header, want := range map[string]string{
+		"OpenAI-Organization: o": "miss", "OpenAI-Project: p": "miss", "OpenAI-Beta: b": "miss", "X-Anything: x": "exact", "User-Agent: y": "exact",
+	} {
+		if got := r.ask(t, "/v1/chat/completions", chat(capital), header); got.cache() != want {
+			t.Errorf("%s: %s, want %s", header, got.cache(), want)
+		}
+	}
+	if got := r.ask(t, "/v1/chat/completions?api-version=2", chat(capital)); got.cache() != "miss" {
+		t.Errorf("with a query: %s", got.cache())
+	}
+}
+
+func TestModes(t *testing.T) {
+	for mode, want := range map[Mode][4]string{
+		ModeSemantic: {"miss", "exact", "semantic", "exact"},
+		ModeExact:    {"miss", "exact", "miss", "exact"},
+		ModeShadow:   {"miss", "exact", "miss", "exact"},
+		ModeOff:      {"bypass", "bypass", "bypass", "bypass"},
+	} {
+		r := newRig(t, func(o *Options) { o.Mode = mode })
+		var got [4]string
+		for i, prompt := range []string{capital, capital, similar, similar} {
+			got[i] = r.ask(t, "/v1/chat/completions", chat(prompt)).cache()
+		}
+		if got != want {
+			t.Errorf("%s: %v, want %v", mode, got, want)
+		}
+		if n := r.metrics.shadowHits.Load(); (n == 1) != (mode == ModeShadow) {
+			t.Errorf("%s: %d shadow hits", mode, n)
+		}
+	}
+}
+
+// TestOptionsValidate: an operator is told what is wrong and what is allowed.
+func TestOptionsValidate(t *testing.T) {
+	r := newRig(t)
+	for want, spoil := range map[string]func(*Options){
+		`mode "loud" is not one of semantic, exact, shadow, off`:                 func(o *Options) { o.Mode = "loud" },
+		`mode "semantic" needs an embedder`:                                      func(o *Options) { o.Embedder = nil },
+		`an upstream URL is required`:                                            func(o *Options) { o.Upstream = nil },
+		`upstream "ftp://x" is not a base URL such as https://api.openai.com/v1`: func(o *Options) { u := *o.Upstream; u.Scheme, u.Host, u.Path = "ftp", "x", ""; o.Upstream = &u },
+		`tenant source "header:" is not one of authorization, header:NAME, none`: func(o *Options) { o.TenantFrom = "header:" },
+		`TTL -1s and stale-if-error 0s must not be negative`:                     func(o *Options) { o.TTL = -time.Second },
+		`a store and topics are required`:                                        func(o *Options) { o.Store = nil },
+	} {
+		o := r.opts
+		spoil(&o)
+		if err := o.Validate(); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	if err := r.opts.Validate(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,334 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"reprise/proxy/canon"
+)
+
+// stage is an upstream that a test directs: it tells of each request and answers when it is told to.
+type stage struct {
+	arrived chan *http.Request
+	script  chan func(http.ResponseWriter)
+	asked   atomic.Int64
+	left    chan struct{} // one for each request whose caller left before its answer
+}
+
+func newStage() *stage {
+	return &stage{arrived: make(chan *http.Request, 100), script: make(chan func(http.ResponseWriter), 100), left: make(chan struct{}, 100)}
+}
+
+func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.asked.Add(1)
+	io.Copy(io.Discard, r.Body)
+	s.arrived <- r
+	select {
+	case f := <-s.script:
+		f(w)
+	case <-r.Context().Done():
+		s.left <- struct{}{}
+	}
+}
+
+// within fails the test when c stays silent: a bound on a hang, not a measure of speed.
+func within[T any](t testing.TB, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatalf("waited in vain for %s", what)
+		panic("unreachable")
+	}
+}
+
+// eventually polls until ok; its bound too is one on a hang.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	tick, end := time.NewTicker(time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// waiters waits until n requests wait for the flights under way.
+func (r *rig) waiters(t testing.TB, n int) {
+	t.Helper()
+	eventually(t, fmt.Sprint(n, " waiters"), func() bool {
+		r.flights.mu.Lock()
+		defer r.flights.mu.Unlock()
+		got := 0
+		for _, f := range r.flights.m {
+			got += f.waiters
+		}
+		return got == n
+	})
+}
+
+// TestBurstIsOneRequest: equal requests at one time are one upstream call, and every one gets its answer.
+func TestBurstIsOneRequest(t *testing.T) {
+	up := newStage()
+	r := newRigAt(t, nil, up)
+	const n = 20
+	replies := make(chan reply, n)
+	for i := range n {
+		body := chat(capital)
+		if i%2 == 1 {
+			body = chat(capital, `"stream":true`) // some want the other form
+		}
+		go func() {
+			got, err := r.try("/v1/chat/completions", body)
+			if err != nil {
+				t.Error(err)
+			}
+			replies <- got
+		}()
+	}
+	within(t, up.arrived, "the upstream call")
+	r.waiters(t, n)
+	up.script <- func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(upstreamReply)
+	}
+	results := map[string]int{}
+	for range n {
+		got := within(t, replies, "an answer")
+		results[got.cache()]++
+		if !strings.Contains(got.body, "All work and no play.") {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+		if got.cache() == "shared" && got.header.Get("Cache-Status") != "reprise; fwd=uri-miss; collapsed; stored" {
+			t.Errorf("Cache-Status %q", got.header.Get("Cache-Status"))
+		}
+	}
+	if up.asked.Load() != 1 || results["miss"] != 1 || results["shared"] != n-1 {
+		t.Errorf("%d upstream calls, results %v", up.asked.Load(), results)
+	}
+}
+
+// open starts a streaming request and returns its reader after the header has come.
+func (r *rig) open(t testing.TB, ctx context.Context, body string) (*bufio.Reader, *http.Response) {
+	t.Helper()
+	req, _ := http.NewRequestWithContext(ctx, "POST", r.api.URL+"/v1/chat/completions", strings.NewReader(body))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer sk-test")
+	resp, err := r.api.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return bufio.NewReader(resp.Body), resp
+}
+
+func event(text string) string {
+	return `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"gpt-4o","choices":[{"index":0,"delta":{"content":"` + text + `"},"finish_reason":null}]}` + "\n\n"
+}
+
+const lastEvents = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"gpt-4o","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+
+// TestLateFollowerReadsFromTheStart: who joins a stream under way gets it from its first byte, and the same bytes.
+func TestLateFollowerReadsFromTheStart(t *testing.T) {
+	up, step := newStage(), make(chan string)
+	r := newRigAt(t, nil, up)
+	up.script <- func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for s := range step {
+			io.WriteString(w, s)
+			w.(http.Flusher).Flush()
+		}
+	}
+	body := chat(capital, `"stream":true`)
+	ctx := context.Background()
+	opened := make(chan *bufio.Reader)
+	go func() { in, _ := r.open(t, ctx, body); opened <- in }()
+	step <- event("one")
+	leader := within(t, opened, "the leader's header")
+	if line, err := leader.ReadString('\n'); err != nil || !strings.Contains(line, "one") {
+		t.Fatalf("leader read %q, %v", line, err)
+	}
+	follower, resp := r.open(t, ctx, body)
+	if got := resp.Header.Get("X-Cache"); got != "shared" {
+		t.Fatalf("X-Cache %q", got)
+	}
+	step <- event("two")
+	step <- lastEvents
+	close(step)
+	rest, err := io.ReadAll(follower)
+	if err != nil || streamedText(string(rest)) != "onetwo" {
+		t.Errorf("follower read %q, %v", rest, err)
+	}
+	if up.asked.Load() != 1 {
+		t.Errorf("%d upstream calls", up.asked.Load())
+	}
+}
+
+// TestLeaderLeaves: a leader that goes away takes nothing with it while somebody still waits.
+func TestLeaderLeaves(t *testing.T) {
+	up := newStage()
+	r := newRigAt(t, nil, up)
+	ctx, leave := context.WithCancel(context.Background())
+	gone := make(chan error, 1)
+	go func() {
+		req, _ := http.NewRequestWithContext(ctx, "POST", r.api.URL+"/v1/chat/completions", strings.NewReader(chat(capital)))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer sk-test")
+		_, err := r.api.Client().Do(req)
+		gone <- err
+	}()
+	within(t, up.arrived, "the upstream call")
+	followed := make(chan reply, 1)
+	go func() { got, _ := r.try("/v1/chat/completions", chat(capital)); followed <- got }()
+	r.waiters(t, 2)
+	leave()
+	if err := within(t, gone, "the leader's end"); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	r.waiters(t, 1)
+	up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+	if got := within(t, followed, "the follower's answer"); got.status != 200 || got.cache() != "shared" {
+		t.Errorf("follower: %d %s", got.status, got.cache())
+	}
+	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" {
+		t.Errorf("afterwards: %s", got.cache())
+	}
+}
+
+// TestLastWaiterLeaves: when nobody waits any more, the upstream is let go and nothing is stored.
+func TestLastWaiterLeaves(t *testing.T) {
+	up := newStage()
+	r := newRigAt(t, nil, up)
+	ctx, leave := context.WithCancel(context.Background())
+	go func() {
+		req, _ := http.NewRequestWithContext(ctx, "POST", r.api.URL+"/v1/chat/completions", strings.NewReader(chat(capital)))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer sk-test")
+		r.api.Client().Do(req)
+	}()
+	within(t, up.arrived, "the upstream call")
+	leave()
+	within(t, up.left, "the upstream to see its caller leave")
+	r.waiters(t, 0)
+	up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "miss" || got.status != 200 {
+		t.Errorf("a newcomer: %d %s", got.status, got.cache())
+	}
+}
+
+// TestClientLeavesAtDone: clients close a stream at [DONE]; an upstream that has not closed by then has still answered.
+func TestClientLeavesAtDone(t *testing.T) {
+	up := newStage()
+	r := newRigAt(t, nil, up)
+	hold := make(chan struct{})
+	defer close(hold)
+	up.script <- func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, event("one")+lastEvents)
+		w.(http.Flusher).Flush()
+		<-hold
+	}
+	ctx, leave := context.WithCancel(context.Background())
+	in, _ := r.open(t, ctx, chat(capital, `"stream":true`))
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(line, "data: [DONE]") {
+			break
+		}
+	}
+	leave()
+	r.waiters(t, 0)
+	wait, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := r.Wait(wait); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" || got.content(t) != "one" {
+		t.Errorf("afterwards: %s %s", got.cache(), got.body)
+	}
+}
+
+// TestPanicBecomesEveryWaitersError: whatever a flight runs into, nobody is left waiting.
+func TestPanicBecomesEveryWaitersError(t *testing.T) {
+	var fs flights
+	var key canon.Hash
+	f, leader := fs.join(key)
+	if !leader {
+		t.Fatal("not the leader")
+	}
+	var group sync.WaitGroup
+	for range 5 {
+		g, leader := fs.join(key)
+		if leader || g != f {
+			t.Fatal("a second flight")
+		}
+		group.Go(func() {
+			defer fs.leave(key, g)
+			if err := g.wait(context.Background()); err != nil {
+				t.Error(err)
+			}
+			var crash *errPanic
+			if !errors.As(g.err, &crash) || crash.value != "boom" {
+				t.Errorf("error %v", g.err)
+			}
+		})
+	}
+	var told any
+	fs.run(key, f, func(*flight) { panic("boom") }, func(v any, _ []byte) { told = v })
+	group.Wait()
+	if told != "boom" || len(fs.m) != 0 {
+		t.Errorf("told %v, %d flights left", told, len(fs.m))
+	}
+	if api := toAPIError(f.err); api.Status != 500 || strings.Contains(api.Message, "boom") {
+		t.Errorf("client sees %+v", api)
+	}
+}
+
+// TestPanicAfterLanding cuts the recording rather than leave its readers waiting.
+func TestPanicAfterLanding(t *testing.T) {
+	var fs flights
+	f, _ := fs.join(canon.Hash{})
+	fs.run(canon.Hash{}, f, func(f *flight) {
+		f.land(func() { f.rec = newRecording(200, nil) })
+		fmt.Fprint(f.rec, "half")
+		panic("boom")
+	}, func(any, []byte) {})
+	if _, err := f.rec.wait(context.Background()); err == nil {
+		t.Error("half an answer ends well")
+	}
+}
+
+// TestPrivateFlights: a request with wishes of its own does not share its flight.
+func TestPrivateFlights(t *testing.T) {
+	up := newStage()
+	r := newRigAt(t, nil, up)
+	done := make(chan reply, 2)
+	for _, h := range []string{"X-None: 1", "Cache-Control: no-store"} {
+		go func() { got, _ := r.try("/v1/chat/completions", chat(capital), h); done <- got }()
+		within(t, up.arrived, "an upstream call of its own for "+h)
+	}
+	for range 2 {
+		up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+	}
+	for range 2 {
+		if got := within(t, done, "an answer"); got.cache() != "miss" {
+			t.Errorf("X-Cache %s", got.cache())
+		}
+	}
+}

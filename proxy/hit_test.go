@@ -1,0 +1,306 @@
+package proxy
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+const capital = "What is the capital of France?"
+
+// TestEveryEndpointRepeats asks each cached endpoint four times: the forms of the answer may alternate, and what was
+// stored in one form serves the other.
+func TestEveryEndpointRepeats(t *testing.T) {
+	for _, tc := range []struct{ name, path, body, text string }{
+		{"chat", "/v1/chat/completions", chat(capital), "choices.0.message.content"},
+		{"completions", "/v1/completions", `{"model":"gpt-3.5-turbo-instruct","prompt":"Once upon a time"}`, "choices.0.text"},
+		{"responses", "/v1/responses", `{"model":"gpt-4o","input":"What is the capital of France?"}`, "output.0.content.0.text"},
+	} {
+		for _, streamFirst := range []bool{false, true} {
+			r := newRig(t)
+			plain, stream := tc.body, strings.TrimSuffix(tc.body, "}")+`,"stream":true}`
+			order := []string{plain, stream, plain, stream}
+			if streamFirst {
+				order = []string{stream, plain, stream, plain}
+			}
+			var texts []string
+			for i, body := range order {
+				got := r.ask(t, tc.path, body)
+				if want := map[bool]string{true: "miss", false: "exact"}[i == 0]; got.cache() != want {
+					t.Fatalf("%s, call %d: X-Cache %q, want %q: %s", tc.name, i, got.cache(), want, got.body)
+				}
+				if body == plain {
+					texts = append(texts, gjson.Get(got.body, tc.text).String())
+				} else {
+					texts = append(texts, streamedText(got.body))
+				}
+			}
+			for i, text := range texts {
+				if text == "" || text != texts[0] {
+					t.Errorf("%s, stream first %v, call %d: text %q, want %q", tc.name, streamFirst, i, text, texts[0])
+				}
+			}
+			if n := r.engine.Stats().Requests; n != 1 {
+				t.Errorf("%s: the engine was asked %d times", tc.name, n)
+			}
+		}
+	}
+}
+
+// streamedText puts together the text of a stream of any endpoint.
+func streamedText(body string) string {
+	var b strings.Builder
+	for line := range strings.Lines(body) {
+		data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
+		if !ok || data == "[DONE]" {
+			continue
+		}
+		ev := gjson.Parse(data)
+		b.WriteString(ev.Get("choices.0.delta.content").String())
+		b.WriteString(ev.Get("choices.0.text").String())
+		if ev.Get("type").String() == "response.output_text.delta" {
+			b.WriteString(ev.Get("delta").String())
+		}
+	}
+	return b.String()
+}
+
+func TestEmbeddingsRepeatExactly(t *testing.T) {
+	r := newRig(t)
+	body := `{"model":"text-embedding-3-small","input":"hello world"}`
+	first := r.ask(t, "/v1/embeddings", body)
+	second := r.ask(t, "/v1/embeddings", `{"input":"hello world","model":"text-embedding-3-small"}`)
+	other := r.ask(t, "/v1/embeddings", `{"model":"text-embedding-3-small","input":"Hello, world!"}`)
+	if first.cache() != "miss" || second.cache() != "exact" || other.cache() != "miss" || first.body != second.body {
+		t.Errorf("X-Cache %s, %s, %s", first.cache(), second.cache(), other.cache())
+	}
+}
+
+// TestUsageOnReplay: a client sees the usage of a stream if it asked, never otherwise, whoever asked first.
+func TestUsageOnReplay(t *testing.T) {
+	with, without := chat(capital, `"stream":true`, `"stream_options":{"include_usage":true}`), chat(capital, `"stream":true`)
+	for _, order := range [][]string{{with, without, with}, {without, with, without}} {
+		r := newRig(t)
+		var usages []string
+		for i, body := range order {
+			got := r.ask(t, "/v1/chat/completions", body)
+			if told := strings.Contains(got.body, `"usage"`); told != (body == with) {
+				t.Errorf("call %d: usage told %v, asked for %v: %s", i, told, body == with, got.body)
+			}
+			if body == with {
+				lines := strings.Split(strings.TrimSpace(got.body), "\n\n")
+				usages = append(usages, gjson.Get(strings.TrimPrefix(lines[len(lines)-2], "data: "), "usage.total_tokens").String())
+			}
+		}
+		for _, u := range usages {
+			if u == "" || u == "0" || u != usages[0] {
+				t.Errorf("usages %v", usages)
+			}
+		}
+	}
+}
+
+func TestReplayHasItsOwnIDAndTheOriginalsUsage(t *testing.T) {
+	r := newRig(t)
+	first, second := r.ask(t, "/v1/chat/completions", chat(capital)), r.ask(t, "/v1/chat/completions", chat(capital))
+	if a, b := gjson.Get(first.body, "id").String(), gjson.Get(second.body, "id").String(); a == b || !strings.HasPrefix(b, "chatcmpl-") {
+		t.Errorf("ids %q and %q", a, b)
+	}
+	if a, b := gjson.Get(first.body, "usage").Raw, gjson.Get(second.body, "usage").Raw; a != b || a == "" {
+		t.Errorf("usage %s became %s", a, b)
+	}
+}
+
+func TestTellsOfHitAndMiss(t *testing.T) {
+	r := newRig(t)
+	first, second := r.ask(t, "/v1/chat/completions", chat(capital)), r.ask(t, "/v1/chat/completions", chat(capital))
+	if got, want := first.header.Get("Cache-Status"), "reprise; fwd=uri-miss; stored"; got != want {
+		t.Errorf("miss: Cache-Status %q, want %q", got, want)
+	}
+	if got := second.header.Get("Cache-Status"); !strings.HasPrefix(got, "reprise; hit; ttl=863") {
+		t.Errorf("hit: Cache-Status %q", got)
+	}
+	if first.header.Get("X-Reprise-Entry") == "" || first.header.Get("X-Reprise-Entry") != second.header.Get("X-Reprise-Entry") {
+		t.Errorf("entries %q and %q", first.header.Get("X-Reprise-Entry"), second.header.Get("X-Reprise-Entry"))
+	}
+	if second.header.Get("Age") != "0" {
+		t.Errorf("Age %q", second.header.Get("Age"))
+	}
+}
+
+// TestParaphraseBecomesExact: the second time, the words of a paraphrase are an alias of the entry.
+func TestParaphraseBecomesExact(t *testing.T) {
+	r := newRig(t)
+	first := r.ask(t, "/v1/chat/completions", chat(capital))
+	similar := r.ask(t, "/v1/chat/completions", chat("what is the capital of france"))
+	again := r.ask(t, "/v1/chat/completions", chat("what is the capital of france"))
+	if similar.cache() != "semantic" || again.cache() != "exact" || !strings.Contains(again.header.Get("Cache-Status"), `detail="alias"`) {
+		t.Fatalf("X-Cache %s, %s: %s", similar.cache(), again.cache(), again.header.Get("Cache-Status"))
+	}
+	if similar.content(t) != first.content(t) || again.content(t) != first.content(t) {
+		t.Error("the answers differ")
+	}
+	if !strings.Contains(similar.header.Get("Cache-Status"), "topic=") {
+		t.Errorf("Cache-Status %q names no topic", similar.header.Get("Cache-Status"))
+	}
+}
+
+// TestGuardsVeto: a near text whose difference matters is a miss that says why.
+func TestGuardsVeto(t *testing.T) {
+	for _, tc := range []struct{ stored, asked, veto string }{
+		{"How many people live in a city of 100 square miles", "How many people live in a city of 200 square miles", "number"},
+		{"How do I get from Oslo to Rome by train in the summer", "How do I get from Rome to Oslo by train in the summer", "order"},
+	} {
+		r := newRig(t, func(o *Options) { o.Thresholds.Hit = 0.7; o.Thresholds.Route = 0.5 })
+		r.ask(t, "/v1/chat/completions", chat(tc.stored))
+		got := r.ask(t, "/v1/chat/completions", chat(tc.asked))
+		if got.cache() != "miss" || !strings.Contains(got.header.Get("Cache-Status"), "veto="+tc.veto) {
+			t.Errorf("%q after %q: %s, %s", tc.asked, tc.stored, got.cache(), got.header.Get("Cache-Status"))
+		}
+		if st := r.Stats(); st.Vetoes != 1 || st.Semantic != 0 {
+			t.Errorf("stats %+v", st)
+		}
+	}
+}
+
+// turns is a chat body with the messages given, the user's first and then in turn.
+func turns(messages ...string) string {
+	type message struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	var ms []message
+	for i, m := range messages {
+		ms = append(ms, message{[]string{"user", "assistant"}[i%2], m})
+	}
+	b, _ := json.Marshal(map[string]any{"model": "gpt-4o", "messages": ms})
+	return string(b)
+}
+
+// TestEquivalentChains: two conversations are equivalent when each turn was answered by the same entry, whatever words
+// led to it; the same last question after anything else is another question.
+func TestEquivalentChains(t *testing.T) {
+	r := newRig(t)
+	u1, v1, u2 := "Tell me about the city of Paris, please", "tell me about the city of paris please", "How many people live there?"
+	a1 := r.ask(t, "/v1/chat/completions", turns(u1)).content(t)
+	if got := r.ask(t, "/v1/chat/completions", turns(v1)); got.cache() != "semantic" || got.content(t) != a1 {
+		t.Fatalf("paraphrase: %s", got.cache())
+	}
+	first := r.ask(t, "/v1/chat/completions", turns(u1, a1, u2))
+	if first.cache() != "miss" {
+		t.Fatalf("second turn: %s", first.cache())
+	}
+	if got := r.ask(t, "/v1/chat/completions", turns(v1, a1, u2)); got.cache() != "semantic" || got.content(t) != first.content(t) {
+		t.Errorf("an equivalent conversation: %s, want semantic", got.cache())
+	}
+	for name, body := range map[string]string{
+		"another answer":    turns(u1, a1+" No.", u2),
+		"another question":  turns("Tell me about the city of Oslo, please", a1, u2),
+		"no earlier turns":  turns(u2),
+		"one more turn":     turns(u1, a1, "Thanks", "You are welcome", u2),
+		"a system message":  strings.Replace(turns(u1, a1, u2), `"messages":[`, `"messages":[{"role":"system","content":"Be brief."},`, 1),
+		"other temperature": strings.Replace(turns(u1, a1, u2), `"model"`, `"temperature":0.1,"model"`, 1),
+		"another model":     strings.Replace(turns(u1, a1, u2), "gpt-4o", "gpt-4o-mini", 1),
+	} {
+		if got := r.ask(t, "/v1/chat/completions", body); got.cache() != "miss" {
+			t.Errorf("%s: %s, want miss", name, got.cache())
+		}
+	}
+	e, ok := r.store.Get(entryOf(t, first))
+	if !ok || e.Parent == 0 {
+		t.Errorf("the second turn does not depend on the first: %+v", e)
+	}
+}
+
+// TestBytesReachTheUpstream: fields that nobody here knows arrive as they were written.
+func TestBytesReachTheUpstream(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		b, _ := io.ReadAll(q.Body)
+		mu.Lock()
+		seen = append(seen, q.Method+" "+q.URL.RequestURI()+" "+q.Header.Get("Content-Type")+" "+string(b))
+		mu.Unlock()
+		instantUpstream(w, q)
+	}))
+	odd := `{ "model":"m",  "x_unknown":{"deep":[1.0,2e0,"\u00e9"]},"top_k":5,"messages":[{"role":"user","content":"a\u0062c"}] }`
+	r.ask(t, "/v1/chat/completions", odd)
+	r.ask(t, "/v1/chat/completions", strings.Replace(odd, "{ ", `{"n":2,`, 1))
+	r.ask(t, "/v1/audio/speech?x=%2F&y", "--raw\x00bytes--", "Content-Type: multipart/form-data")
+	req, _ := http.NewRequest("DELETE", r.api.URL+"/v1/files/a%2Fb", nil)
+	resp, err := r.api.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	want := []string{
+		"POST /v1/chat/completions application/json " + odd,
+		"POST /v1/chat/completions application/json " + strings.Replace(odd, "{ ", `{"n":2,`, 1),
+		"POST /v1/audio/speech?x=%2F&y multipart/form-data --raw\x00bytes--",
+		"DELETE /v1/files/a%2Fb  ",
+	}
+	for i := range want {
+		if i >= len(seen) || seen[i] != want[i] {
+			t.Fatalf("the upstream saw\n%q, want\n%q", seen, want)
+		}
+	}
+}
+
+// TestNotCacheable: what must not be cached passes through, and says why.
+func TestNotCacheable(t *testing.T) {
+	r := newRig(t)
+	for _, tc := range []struct{ path, body, reason string }{
+		{"/v1/chat/completions", chat(capital, `"n":2`), "n"},
+		{"/v1/chat/completions", chat(capital, `"modalities":["text","audio"]`), "audio"},
+		{"/v1/chat/completions", chat(capital, `"store":true`), "stored"},
+		{"/v1/responses", `{"model":"gpt-4o","input":"hi there","store":true}`, "stored"},
+		{"/v1/responses", `{"model":"gpt-4o","input":"hi there","background":true}`, "background"},
+		{"/v1/responses", `{"model":"gpt-4o","input":"hi there","previous_response_id":"resp_1"}`, "previous-response"},
+		{"/v1/chat/completions", chat(" \n "), "empty-prompt"},
+	} {
+		for range 2 {
+			got := r.ask(t, tc.path, tc.body)
+			if got.cache() != "bypass" || got.header.Get("Cache-Status") != `reprise; fwd=bypass; detail="`+tc.reason+`"` {
+				t.Errorf("%s: %s, %s", tc.body, got.cache(), got.header.Get("Cache-Status"))
+			}
+		}
+	}
+	if st := r.Stats(); st.Stored != 0 || st.Bypass != 14 {
+		t.Errorf("stats %+v", st)
+	}
+}
+
+func TestToolResultIsExactOnly(t *testing.T) {
+	r := newRig(t)
+	body := func(result string) string {
+		return `{"model":"gpt-4o","messages":[{"role":"user","content":"weather?"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"w","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"` + result + `"}]}`
+	}
+	first, again, other := r.ask(t, "/v1/chat/completions", body("Sunny.")), r.ask(t, "/v1/chat/completions", body("Sunny.")), r.ask(t, "/v1/chat/completions", body("sunny"))
+	if first.cache() != "miss" || again.cache() != "exact" || other.cache() != "miss" {
+		t.Errorf("X-Cache %s, %s, %s", first.cache(), again.cache(), other.cache())
+	}
+	if !strings.Contains(other.header.Get("Cache-Status"), "exact-only=tool-result") {
+		t.Errorf("Cache-Status %q", other.header.Get("Cache-Status"))
+	}
+}
+
+// TestReplayedResponseCanBeContinued: the id of a replay is new, yet a request that names it as previous_response_id
+// reaches the upstream with the id that the upstream knows.
+func TestReplayedResponseCanBeContinued(t *testing.T) {
+	r := newRig(t)
+	body := `{"model":"gpt-4o","input":"What is the capital of France?"}`
+	original := gjson.Get(r.ask(t, "/v1/responses", body).body, "id").String()
+	replayed := gjson.Get(r.ask(t, "/v1/responses", body).body, "id").String()
+	if replayed == original || !strings.HasPrefix(replayed, "resp_") {
+		t.Fatalf("ids %q, %q", original, replayed)
+	}
+	got := r.ask(t, "/v1/responses", `{"model":"gpt-4o","input":"And of Spain?","previous_response_id":"`+replayed+`"}`)
+	if got.status != 200 || gjson.Get(got.body, "previous_response_id").String() != original {
+		t.Errorf("status %d, previous_response_id %s, want %s", got.status, gjson.Get(got.body, "previous_response_id"), original)
+	}
+}
