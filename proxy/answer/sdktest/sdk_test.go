@@ -1,21 +1,49 @@
-package answer
+// Package sdktest lets real OpenAI clients read what package answer replays. It stands apart from answer's own tests
+// because a fuzz target's build instruments all that its package imports, and the clients are large.
+package sdktest
 
 import (
 	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/responses"
 	goopenai "github.com/sashabaranov/go-openai"
+
+	"reprise/proxy/answer"
+	"reprise/proxy/canon"
 )
 
+// recorded freezes a fixture of package answer.
+func recorded(t *testing.T, name string) *answer.Frozen {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join("..", "testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	family, _, _ := strings.Cut(name, "-")
+	contentType := "application/json"
+	if filepath.Ext(name) == ".sse" {
+		contentType = "text/event-stream"
+	}
+	z, err := answer.Freeze(map[string]canon.Family{"chat": canon.Chat, "completions": canon.Completions,
+		"responses": canon.Responses, "embeddings": canon.Embeddings}[family], contentType, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
 // serve answers every request with one replay of z and returns its base URL.
-func serve(t *testing.T, z *Frozen, stream bool) string {
-	body, contentType, err := z.Replay(nil, ReplayOptions{ID: "new-id", Created: 1800000000, Stream: stream, IncludeUsage: true})
+func serve(t *testing.T, z *answer.Frozen, stream bool) string {
+	body, contentType, err := z.Replay(nil, answer.ReplayOptions{ID: "new-id", Created: 1800000000, Stream: stream, IncludeUsage: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +79,7 @@ func saidBy(c openai.ChatCompletion) said {
 }
 
 // chatTwice asks by openai-go for both forms of an answer.
-func chatTwice(t *testing.T, z *Frozen) (object, stream said) {
+func chatTwice(t *testing.T, z *answer.Frozen) (object, stream said) {
 	ctx := context.Background()
 	client := sdk(serve(t, z, false))
 	whole, err := client.Chat.Completions.New(ctx, openai.ChatCompletionNewParams{})
@@ -73,7 +101,7 @@ func chatTwice(t *testing.T, z *Frozen) (object, stream said) {
 }
 
 // chatByGoOpenAI asks by go-openai for a stream.
-func chatByGoOpenAI(t *testing.T, z *Frozen) (s said) {
+func chatByGoOpenAI(t *testing.T, z *answer.Frozen) (s said) {
 	config := goopenai.DefaultConfig("k")
 	config.BaseURL = serve(t, z, true)
 	stream, err := goopenai.NewClientWithConfig(config).CreateChatCompletionStream(context.Background(),
@@ -119,7 +147,7 @@ func TestClientsReadChat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want.ID, want.Created = "new-id", 1800000000
-			z := fixtureNamed(t, name).freeze(t)
+			z := recorded(t, name)
 			object, stream := chatTwice(t, z)
 			if object != want || stream != want {
 				t.Errorf("openai-go reads %+v and %+v, want %+v", object, stream, want)
@@ -133,7 +161,7 @@ func TestClientsReadChat(t *testing.T) {
 
 func TestClientsReadCompletions(t *testing.T) {
 	for _, name := range []string{"completions-text.json", "completions-text.sse"} {
-		z := fixtureNamed(t, name).freeze(t)
+		z := recorded(t, name)
 		client := sdk(serve(t, z, false))
 		whole, err := client.Completions.New(context.Background(), openai.CompletionNewParams{})
 		if err != nil {
@@ -156,7 +184,7 @@ func TestClientsReadCompletions(t *testing.T) {
 func TestClientsReadResponses(t *testing.T) {
 	for name, want := range map[string]string{"responses-text.json": "Hi ü", "responses-text.sse": "Hi ü",
 		"responses-reasoning.json": "Hi ü", "responses-tools.json": "", "responses-refusal.json": ""} {
-		z := fixtureNamed(t, name).freeze(t)
+		z := recorded(t, name)
 		client := sdk(serve(t, z, false))
 		whole, err := client.Responses.New(context.Background(), responses.ResponseNewParams{})
 		if err != nil {
@@ -193,7 +221,7 @@ func TestClientsReadResponses(t *testing.T) {
 }
 
 func TestClientsReadEmbeddings(t *testing.T) {
-	client := sdk(serve(t, fixtureNamed(t, "embeddings-float.json").freeze(t), false))
+	client := sdk(serve(t, recorded(t, "embeddings-float.json"), false))
 	r, err := client.Embeddings.New(context.Background(), openai.EmbeddingNewParams{})
 	if err != nil || len(r.Data) != 1 || len(r.Data[0].Embedding) != 2 {
 		t.Errorf("%+v, %v", r, err)
