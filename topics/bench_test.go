@@ -8,6 +8,7 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -156,4 +157,58 @@ func plainBest(vectors [][]float32, q []float32) (at int) {
 		}
 	}
 	return at
+}
+
+// BenchmarkMemory tells what an entry costs beyond its vector, with as many topics as there are entries: the worst case.
+func BenchmarkMemory(b *testing.B) {
+	const n, dim = 20_000, 32
+	rng := rand.New(rand.NewSource(1))
+	vectors := unitVectors(rng, n, dim)
+	for b.Loop() {
+		before := heapInUse()
+		t, err := New(Options{Dim: dim, Hit: 0.9, Route: 0.5, Edge: 0.5})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i, v := range vectors {
+			if _, err := t.Add(Member{ID: EntryID(i + 1), Vector: v}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(heapInUse()-before)/n-4*dim, "bytes/entry")
+		runtime.KeepAlive(t)
+	}
+}
+
+func heapInUse() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// BenchmarkGraphText builds a graph of 20,000 real questions and tells the verdict of its self-check.
+func BenchmarkGraphText(b *testing.B) {
+	texts := realTexts(b)
+	vectors, err := embed.NewBuiltin().Embed(context.Background(), texts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		g := NewGraph(NewFlat(384), GraphOptions{Min: 20_000, Route: 0.65})
+		for i := 0; g.Len() < 20_000; i++ {
+			if vectors[i] == nil {
+				continue
+			}
+			if err := g.Upsert(uint64(i), vectors[i]); err != nil {
+				b.Fatal(err)
+			}
+		}
+		g.builds.Wait()
+		s := g.Status()
+		b.ReportMetric(s.Recall, "recall")
+		b.Log(s.Backend, s.Why)
+		g.Close()
+	}
 }

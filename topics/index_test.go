@@ -80,7 +80,7 @@ func TestIndexConforms(t *testing.T) {
 func conform(t *testing.T, index Index, dim int, exact bool) {
 	rng := rand.New(rand.NewSource(int64(dim)))
 	want := oracle{}
-	for range 4000 {
+	for range 1500 {
 		id := uint64(rng.Intn(600))
 		switch v := unitVectors(rng, 1, dim)[0]; rng.Intn(4) {
 		case 0, 1:

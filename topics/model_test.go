@@ -302,7 +302,7 @@ var settings = []Options{
 func TestTopicsAgainstModel(t *testing.T) {
 	for i, o := range settings {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			script := make([]byte, 4*1500)
+			script := make([]byte, 4*800)
 			rand.New(rand.NewSource(int64(i))).Read(script)
 			got, want := play(t, o, script)
 			if s := got.Stats(); s.Entries != len(want.members) || s.Topics != len(want.anchors) {

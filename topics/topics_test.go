@@ -1,0 +1,447 @@
+package topics
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"reprise/embed"
+)
+
+// plane is the unit vector at an angle in degrees: the cosine of two is that of the angle between them.
+func plane(degrees float64) []float32 {
+	sin, cos := math.Sincos(degrees * math.Pi / 180)
+	return []float32{float32(cos), float32(sin)}
+}
+
+// inPlane makes a Topics of the plane: a hit within 14 degrees, a topic within 60, a parent within 53.
+func inPlane(t *testing.T, change func(*Options)) *Topics {
+	t.Helper()
+	o := Options{Dim: 2, Hit: 0.97, Route: 0.5, Edge: 0.6}
+	if change != nil {
+		change(&o)
+	}
+	topics, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(topics.Close)
+	return topics
+}
+
+// put adds an entry of the first scope.
+func put(t *testing.T, topics *Topics, id EntryID, topic TopicID, degrees float64) TopicID {
+	t.Helper()
+	topic, err := topics.Add(Member{ID: id, Topic: topic, Vector: plane(degrees), Seq: int64(id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topic
+}
+
+func TestOptions(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Options)
+		want   string
+	}{
+		{func(*Options) {}, ""},
+		{func(o *Options) { o.Route = o.Hit }, "one member"},
+		{func(o *Options) { o.Route = 0.99 }, "one member"},
+		{func(o *Options) { o.Hit = 1.01 }, "Hit"},
+		{func(o *Options) { o.Route = 0 }, "Route"},
+		{func(o *Options) { o.Edge = math.NaN() }, "Edge"},
+		{func(o *Options) { o.Dim = 1 }, "Dim"},
+		{func(o *Options) { o.Shortlist = -1 }, "Shortlist"},
+		{func(o *Options) { o.Lookback = -1 }, "Lookback"},
+		{func(o *Options) { o.WholeScan = -1 }, "WholeScan"},
+		{func(o *Options) { o.Index = "ivf" }, "Index"},
+	} {
+		o := Options{Dim: 8, Hit: 0.9, Route: 0.6, Edge: 0.5}
+		c.change(&o)
+		_, err := New(o)
+		if (err == nil) != (c.want == "") {
+			t.Errorf("%+v: %v", o, err)
+		}
+		if err != nil && (!errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v, want %q", o, err, c.want)
+		}
+	}
+}
+
+// TestLemma3 shows why New wants Hit above Route: with equal gates every topic has one member, because a request that is routed to
+// an anchor is already a hit on it.
+func TestLemma3(t *testing.T) {
+	for _, route := range []float64{0.97, 0.6} {
+		o, _ := Options{Dim: 12, Hit: 0.97, Route: route, Edge: 0.5}.withDefaults()
+		topics := newTopics(o)
+		rng := rand.New(rand.NewSource(1))
+		for i := range 300 {
+			q := Query{Vector: near(rng, palette[rng.Intn(len(palette))], 0.95)}
+			r := topics.Search(q)
+			if len(r.Matches) > 0 {
+				continue
+			}
+			if _, err := topics.Add(Member{ID: EntryID(i + 1), Vector: q.Vector, Topic: r.Topic}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := topics.Stats()
+		if singletons := s.Topics == s.Entries; singletons != (route == o.Hit) {
+			t.Errorf("route gate %v: %d entries in %d topics", route, s.Entries, s.Topics)
+		}
+	}
+}
+
+// TestAnchors follows the anchor of a topic (paper 002, Alg. 5, with D10): "topic:anchor of size".
+func TestAnchors(t *testing.T) {
+	for _, c := range []struct {
+		name, steps, want string
+		paper             bool
+	}{
+		{"the first member", "add 1, add 2", "001:1 of 2", false},
+		{"not the heavier by less than twice", "add 1, add 2, weigh 2 2", "001:1 of 2", false},
+		{"the heavier by more than twice", "add 1, add 2, weigh 2 2.1", "001:2 of 2", false},
+		{"not back again", "add 1, add 2, weigh 2 3, weigh 1 5", "001:2 of 2", false},
+		{"as printed, growth moves nothing", "add 1, add 2, weigh 2 9", "001:1 of 2", true},
+		{"lost", "add 1, add 2, forget 1", "001:0 of 1", false},
+		{"refreshed by a search", "add 1, add 2, add 3, weigh 3 1.5, forget 1, search", "001:3 of 2", false},
+		{"equal weights: the last used", "add 1, add 2, add 3, touch 2 9, forget 1, search", "001:2 of 2", false},
+		{"a member joins while it is lost", "add 1, add 2, weigh 2 2, forget 1, add 3, search", "001:2 of 2", false},
+		{"the other members leave", "add 1, add 2, add 3, forget 2, forget 3", "001:1 of 1", false},
+		{"all leave", "add 1, add 2, forget 2, forget 1", "", false},
+		{"revived", "add 1, forget 1, add 2", "001:2 of 1", false},
+		{"restored", "add 1, add 2, restore 2, restore 2", "001:2 of 2", false},
+		{"of unknown entries", "add 1, weigh 9 9, restore 9, touch 9 9, forget 9", "001:1 of 1", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			topics := inPlane(t, func(o *Options) { o.PaperAnchors = c.paper })
+			for _, step := range strings.Split(c.steps, ", ") {
+				run(t, topics, step)
+			}
+			if got := topics.state(); got != c.want {
+				t.Errorf("%s: %q, want %q", c.steps, got, c.want)
+			}
+		})
+	}
+}
+
+func run(t *testing.T, topics *Topics, step string) {
+	var verb string
+	var id EntryID
+	var x float64
+	_, _ = fmt.Sscan(step, &verb, &id, &x) // short steps leave the rest zero
+	switch verb {
+	case "add":
+		put(t, topics, id, 1, 20*float64(id))
+	case "weigh":
+		topics.Weigh(id, x)
+	case "touch":
+		topics.Touch(id, int64(x))
+	case "forget":
+		topics.Forget(id)
+	case "restore":
+		topics.RestoreAnchor(id)
+	case "search":
+		topics.Search(Query{Vector: plane(0)})
+	default:
+		t.Fatalf("step %q", step)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	topics := inPlane(t, nil)
+	put(t, topics, 1, 7, 0)
+	put(t, topics, 2, 7, 40)
+	put(t, topics, 3, 8, 120)
+	for _, c := range []struct {
+		name    string
+		degrees float64
+		hit     float64
+		topic   TopicID
+		matches []EntryID
+	}{
+		{"hit on an anchor", 5, 0, 7, []EntryID{1}},
+		{"hit on a member beyond its anchor's gate", 53, 0, 7, []EntryID{2}},
+		{"routed, no hit", 20, 0, 7, nil},
+		{"routed to the nearest anchor", 75, 0, 8, nil},
+		{"no topic", 200, 0, 0, nil},
+		{"a raised gate", 5, 0.999, 7, nil},
+		{"a lowered gate has no effect", 20, 0.1, 7, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := topics.Search(Query{Vector: plane(c.degrees), Hit: c.hit})
+			var ids []EntryID
+			for _, m := range r.Matches {
+				ids = append(ids, m.ID)
+			}
+			if r.Topic != c.topic || !slices.Equal(ids, c.matches) {
+				t.Errorf("topic %d, matches %v, want %d, %v", r.Topic, ids, c.topic, c.matches)
+			}
+		})
+	}
+	if r := topics.Search(Query{Vector: nil}); r.Topic != 0 || r.Matches != nil {
+		t.Errorf("a nil vector finds %+v", r)
+	}
+	if r := topics.Search(Query{Vector: plane(20), Nearest: true}); r.Nearest.ID == 0 || len(r.Matches) > 0 {
+		t.Errorf("asked for the nearest: %+v", r)
+	}
+}
+
+// TestIsolation: equal vectors of another scope are nothing at all; those of another chain share the topic, never an answer.
+func TestIsolation(t *testing.T) {
+	for _, whole := range []int{1, 1000} {
+		topics := inPlane(t, func(o *Options) { o.WholeScan = whole })
+		for id := range EntryID(20) {
+			m := Member{ID: id + 1, Topic: 1, Vector: plane(0)}
+			m.Scope[0], m.Chain[0] = byte(id/10), byte(id/5)
+			m.Topic += TopicID(m.Scope[0])
+			if _, err := topics.Add(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for x := range 9 {
+			q := Query{Vector: plane(0), Scope: ScopeID{byte(x / 3)}, Chain: ChainID{byte(x % 3)}, Nearest: true}
+			r := topics.Search(q)
+			for _, m := range append(r.Matches, r.Nearest) {
+				if m.ID > 0 && (byte(m.ID-1)/10 != q.Scope[0] || byte(m.ID-1)/5 != q.Chain[0]) {
+					t.Errorf("scope %d, chain %d meets entry %d", q.Scope[0], q.Chain[0], m.ID)
+				}
+			}
+			if known := x < 3 && x%3 < 2 || x == 5; known != (len(r.Matches) == maxMatches) {
+				t.Errorf("scope %d, chain %d has %d matches", q.Scope[0], q.Chain[0], len(r.Matches))
+			}
+			if routed := x < 6; routed != (r.Topic != 0) {
+				t.Errorf("scope %d is routed to topic %d", q.Scope[0], r.Topic)
+			}
+		}
+	}
+}
+
+func TestParent(t *testing.T) {
+	// Entries 1, 2, 3 at 0, 30 and 50 degrees, of requests 1 to 3; 4 is of another topic, 5 of another chain.
+	build := func(t *testing.T, lookback int) *Topics {
+		topics := inPlane(t, func(o *Options) { o.Lookback = lookback })
+		for id, degrees := range []float64{0, 30, 50, 10, 10} {
+			m := Member{ID: EntryID(id + 1), Topic: 1, Vector: plane(degrees), Seq: int64(id + 1)}
+			if m.ID == 4 {
+				m.Topic = 2
+			}
+			if m.ID == 5 {
+				m.Chain[0] = 1
+			}
+			if _, err := topics.Add(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return topics
+	}
+	for _, c := range []struct {
+		name     string
+		lookback int
+		self     EntryID
+		degrees  float64
+		seq      int64
+		want     EntryID
+	}{
+		{"nearer in time wins over nearer in meaning", 64, 0, 10, 6, 3},
+		{"below the edge gate", 64, 0, -20, 6, 1},
+		{"nothing passes the gate", 64, 0, 180, 6, 0},
+		{"distance 0 is no past", 64, 0, 50, 3, 2},
+		{"beyond the lookback", 2, 0, 50, 6, 0},
+		{"within the lookback", 3, 0, 50, 6, 3},
+		{"not itself", 64, 3, 50, 6, 2},
+		{"not a younger one", 64, 2, 30, 6, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			topics := build(t, c.lookback)
+			got, ok := topics.Parent(ScopeID{}, 1, ChainID{}, c.self, plane(c.degrees), c.seq)
+			if got != c.want || ok != (c.want != 0) {
+				t.Errorf("parent %d, %v, want %d", got, ok, c.want)
+			}
+		})
+	}
+	t.Run("last access counts", func(t *testing.T) {
+		topics := build(t, 64)
+		topics.Touch(1, 6)
+		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, 0, plane(10), 7); got != 1 {
+			t.Errorf("parent %d, want 1", got)
+		}
+	})
+	t.Run("gone", func(t *testing.T) {
+		topics := build(t, 64)
+		topics.Forget(3)
+		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, 0, plane(10), 6); got != 2 {
+			t.Errorf("parent %d, want 2", got)
+		}
+	})
+}
+
+// TestTouchFindsAParent: three attempts (D13), none while the parent lives, again when it is gone (D16).
+func TestTouchFindsAParent(t *testing.T) {
+	add := func(topics *Topics, id, parent EntryID, degrees float64) {
+		if _, err := topics.Add(Member{ID: id, Topic: 1, Vector: plane(degrees), Seq: int64(id), Parent: parent}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	touch := func(topics *Topics, id EntryID, seq int64) string {
+		parent, ok := topics.Touch(id, seq)
+		return fmt.Sprint(parent, ok)
+	}
+	topics := inPlane(t, nil)
+	add(topics, 1, 0, 0)
+	add(topics, 2, 0, 10)
+	add(topics, 3, 2, 20)
+	if got := touch(topics, 3, 4); got != "0 false" {
+		t.Errorf("with a parent: %s", got)
+	}
+	topics.Forget(2)
+	if got := touch(topics, 3, 5); got != "1 true" {
+		t.Errorf("its parent is gone: %s", got)
+	}
+	if got := touch(topics, 3, 6); got != "0 false" {
+		t.Errorf("with the parent it found: %s", got)
+	}
+}
+
+func TestTouchGivesUp(t *testing.T) {
+	for attempts, want := range map[int64]EntryID{2: 1, 3: 0} {
+		topics := inPlane(t, func(o *Options) { o.Lookback = 1 })
+		put(t, topics, 1, 1, 0)
+		put(t, topics, 2, 1, 10) // with 1 out of sight, 2 is alone
+		for i := range attempts {
+			topics.Touch(2, 3+i)
+		}
+		topics.Touch(1, 10)
+		if got, _ := topics.Touch(2, 11); got != want {
+			t.Errorf("after %d vain attempts: parent %d, want %d", attempts, got, want)
+		}
+	}
+}
+
+func TestAdd(t *testing.T) {
+	topics := inPlane(t, nil)
+	if _, err := topics.Add(Member{Vector: plane(0)}); !errors.Is(err, ErrMember) {
+		t.Errorf("id 0: %v", err)
+	}
+	if _, err := topics.Add(Member{ID: 1, Vector: []float32{1, 1}}); !errors.Is(err, embed.ErrVector) {
+		t.Errorf("a long vector: %v", err)
+	}
+	if n := len(topics.Stats().Scopes); n != 0 {
+		t.Errorf("refused members left %d scopes", n)
+	}
+	if got := put(t, topics, 1, 0, 0); got != 1 {
+		t.Errorf("a new topic is %d", got)
+	}
+	put(t, topics, 2, 41, 0)
+	if got := put(t, topics, 2, 50, 90); got != 41 {
+		t.Errorf("a known entry moved to topic %d", got)
+	}
+	if got := topics.NewTopic(); got != 42 {
+		t.Errorf("NewTopic = %d, want one above the highest seen", got)
+	}
+	topics.SetNext(60)
+	topics.SetNext(50)
+	if got := put(t, topics, 3, 0, 0); got != 60 {
+		t.Errorf("after SetNext: topic %d", got)
+	}
+}
+
+func TestForgetFreesScopes(t *testing.T) {
+	topics := inPlane(t, nil)
+	for i := range EntryID(600) {
+		m := Member{ID: i + 1, Scope: ScopeID{byte(i % 2)}, Vector: plane(float64(i)), Topic: TopicID(i%2 + 1)}
+		if _, err := topics.Add(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range EntryID(600) {
+		if i%2 == 0 || i < 599 {
+			topics.Forget(i+1, i+1)
+		}
+	}
+	s := topics.Stats()
+	if s.Entries != 1 || s.Topics != 1 || len(s.Scopes) != 1 || s.Scopes[0].Scope != (ScopeID{1}) {
+		t.Errorf("stats %+v", s)
+	}
+	if len(topics.entries) != 1 {
+		t.Errorf("%d entries are still known", len(topics.entries))
+	}
+}
+
+func TestListing(t *testing.T) {
+	topics := inPlane(t, nil)
+	for i := range EntryID(10) {
+		m := Member{ID: 10 - i, Scope: ScopeID{byte(i % 2)}, Vector: plane(0), Topic: TopicID(i/2*2 + i%2 + 1)}
+		if _, err := topics.Add(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, topics, 11, 1, 0)
+	var ids []TopicID
+	for after := TopicID(0); ; {
+		page := topics.List(after, 3)
+		if len(page) == 0 {
+			break
+		}
+		for _, i := range page {
+			ids = append(ids, i.ID)
+		}
+		after = page[len(page)-1].ID
+	}
+	if want := []TopicID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; !slices.Equal(ids, want) {
+		t.Errorf("pages of topics %v, want %v", ids, want)
+	}
+	info, members, ok := topics.Topic(1)
+	if want := (TopicInfo{ID: 1, Size: 2, Anchor: 10}); !ok || info != want || !slices.Equal(members, []EntryID{10, 11}) {
+		t.Errorf("topic 1 is %+v with %v", info, members)
+	}
+	if _, _, ok := topics.Topic(99); ok {
+		t.Error("topic 99 exists")
+	}
+}
+
+// TestConcurrent lets everything run at once, for the race detector, with graphs and scopes that come and go.
+func TestConcurrent(t *testing.T) {
+	topics, err := New(Options{Dim: 12, Hit: 0.97, Route: 0.7, Edge: 0.6, Index: KindGraph})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workers sync.WaitGroup
+	for w := range EntryID(4) {
+		workers.Go(func() {
+			rng := rand.New(rand.NewSource(int64(w)))
+			for i := range EntryID(400) {
+				v := near(rng, palette[rng.Intn(len(palette))], 0.9)
+				scope := ScopeID{byte(rng.Intn(3))}
+				r := topics.Search(Query{Scope: scope, Vector: v})
+				id := w*1000 + i + 1
+				if _, err := topics.Add(Member{ID: id, Scope: scope, Vector: v, Topic: r.Topic, Seq: int64(id)}); err != nil {
+					t.Error(err)
+				}
+				topics.Touch(w*1000+EntryID(rng.Intn(400)), int64(id))
+				topics.Weigh(w*1000+EntryID(rng.Intn(400)), float64(rng.Intn(9)))
+				topics.Parent(scope, r.Topic, ChainID{}, 0, v, int64(id))
+				if rng.Intn(5) > 0 {
+					topics.Forget(id - EntryID(rng.Intn(9)))
+				}
+				if i%100 == 0 {
+					topics.List(0, 10)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	topics.Close()
+	listed := 0
+	for _, i := range topics.List(0, 1<<20) {
+		listed += i.Size
+	}
+	if s := topics.Stats(); listed != s.Entries || len(topics.entries) != s.Entries {
+		t.Errorf("topics list %d entries, scopes count %d, the map knows %d", listed, s.Entries, len(topics.entries))
+	}
+}
