@@ -40,9 +40,11 @@ func (d *Directives) tighten(o Directives) {
 	d.limitAge(o.MaxAge)
 	d.limitTTL(o.TTL)
 	d.Threshold = max(d.Threshold, o.Threshold)
-	if o.Namespace != "" {
-		// Joined, not replaced: two names in one request are a namespace of their own. The length keeps "a"+"bc" apart from "ab"+"c".
-		d.Namespace += strconv.Itoa(len(o.Namespace)) + ":" + o.Namespace
+	switch {
+	case d.Namespace == "":
+		d.Namespace = o.Namespace
+	case o.Namespace != "": // two names in one request are a namespace of their own; no header can hold the separator
+		d.Namespace += "\x1f" + o.Namespace
 	}
 }
 

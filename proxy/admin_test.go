@@ -1,0 +1,203 @@
+package proxy
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+func (r *rig) get(t testing.TB, path string, header ...string) reply {
+	t.Helper()
+	return r.call(t, "GET", path, "", header...)
+}
+
+func (r *rig) call(t testing.TB, method, path, body string, header ...string) reply {
+	t.Helper()
+	req, _ := http.NewRequest(method, r.admin.URL+path, strings.NewReader(body))
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		req.Header.Set(name, value)
+	}
+	resp, err := r.admin.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, _ := io.ReadAll(resp.Body)
+	return reply{resp.StatusCode, resp.Header, string(b)}
+}
+
+func TestHealth(t *testing.T) {
+	r := newRig(t)
+	if a, b := r.get(t, "/healthz"), r.get(t, "/readyz"); a.status != 200 || b.status != 200 {
+		t.Errorf("healthz %d, readyz %d", a.status, b.status)
+	}
+	r.Drain()
+	if a, b := r.get(t, "/healthz"), r.get(t, "/readyz"); a.status != 200 || b.status != 503 {
+		t.Errorf("draining: healthz %d, readyz %d", a.status, b.status)
+	}
+}
+
+func TestAdminNeedsItsToken(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.AdminToken = "s3cret" })
+	for _, tc := range []struct {
+		header string
+		status int
+	}{{"X-None: 1", 401}, {"Authorization: Bearer wrong", 401}, {"Authorization: s3cret", 401}, {"Authorization: Bearer s3cret", 200}, {"X-Reprise-Admin-Token: s3cret", 200}} {
+		if got := r.get(t, "/admin/entries", tc.header); got.status != tc.status {
+			t.Errorf("%s: %d, want %d", tc.header, got.status, tc.status)
+		}
+	}
+	if got := r.get(t, "/metrics"); got.status != 200 {
+		t.Errorf("metrics: %d", got.status)
+	}
+}
+
+func TestListAndShow(t *testing.T) {
+	r := newRig(t)
+	first := r.ask(t, "/v1/chat/completions", chat(capital))
+	r.ask(t, "/v1/chat/completions", chat("How do I bake bread?", `"stream":true`))
+	list := r.get(t, "/admin/entries?model=gpt-4o&limit=1")
+	if got := gjson.Get(list.body, "entries.#.prompt").String(); got != `["How do I bake bread?"]` || gjson.Get(list.body, "total").Int() != 2 {
+		t.Errorf("entries: %s", list.body)
+	}
+	one := r.get(t, "/admin/entries/"+first.header.Get("X-Reprise-Entry"))
+	if gjson.Get(one.body, "answer.choices.0.message.content").String() != first.content(t) {
+		t.Errorf("entry: %s", one.body)
+	}
+	streamed := r.get(t, "/admin/entries/"+gjson.Get(list.body, "entries.0.id").String())
+	if gjson.Get(streamed.body, "answer.choices.0.message.content").String() == "" {
+		t.Errorf("streamed entry: %s", streamed.body)
+	}
+	if got := gjson.Get(r.get(t, "/admin/topics").body, "topics.#.entries").String(); got != "[1,1]" {
+		t.Errorf("topics: %s", got)
+	}
+	for path, status := range map[string]int{"/admin/entries/999": 404, "/admin/entries/x": 400, "/admin/entries?topic=0": 400, "/admin/entries?limit=-1": 400, "/admin/nothing": 404} {
+		if got := r.get(t, path); got.status != status {
+			t.Errorf("%s: %d, want %d", path, got.status, status)
+		}
+	}
+}
+
+func TestPurge(t *testing.T) {
+	const dry, wet = `"dry_run":true`, `"dry_run":false`
+	for _, tc := range []struct {
+		what    string
+		matched int64
+	}{
+		{`"entry":1`, 1}, {`"topic":1`, 1}, {`"model":"gpt-4o"`, 2}, {`"model":"other"`, 0}, {`"namespace":"ns"`, 1},
+		{`"model":"gpt-4o-mini"`, 1}, {`"model":"gpt-4o","namespace":"ns"`, 0}, {`"all":true`, 3},
+	} {
+		r := newRig(t)
+		r.ask(t, "/v1/chat/completions", chat(capital))
+		r.ask(t, "/v1/chat/completions", chat("How do I bake bread?"))
+		r.ask(t, "/v1/chat/completions", strings.Replace(chat(capital), "gpt-4o", "gpt-4o-mini", 1), "X-Reprise-Namespace: ns")
+		for _, mode := range []string{"", "," + dry} {
+			got := r.call(t, "POST", "/admin/purge", "{"+tc.what+mode+"}")
+			if gjson.Get(got.body, "matched").Int() != tc.matched || !gjson.Get(got.body, "dry_run").Bool() || r.Stats().Entries != 3 {
+				t.Errorf("%s dry: %s", tc.what, got.body)
+			}
+		}
+		got := r.call(t, "POST", "/admin/purge", "{"+tc.what+","+wet+"}")
+		if gjson.Get(got.body, "purged").Int() != tc.matched || r.Stats().Entries != 3-tc.matched || int64(r.topics.Stats().Entries) != 3-tc.matched {
+			t.Errorf("%s: %s, %d left", tc.what, got.body, r.Stats().Entries)
+		}
+	}
+}
+
+func TestPurgeSaysWhatIsWrong(t *testing.T) {
+	r := newRig(t)
+	for body, code := range map[string]string{
+		`{}`: "empty_purge", `{"all":true,"model":"x"}`: "ambiguous_purge", `{"modle":"x"}`: "invalid_json", `nonsense`: "invalid_json",
+		`{"entry":-1}`: "invalid_parameter", `{"entry":"x"}`: "invalid_json",
+	} {
+		got := r.call(t, "POST", "/admin/purge", body)
+		if got.status != 400 || gjson.Get(got.body, "error.code").String() != code {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+}
+
+// TestPurgeReachesWhatIsUnderWay: an answer whose request came before a purge is not stored after it.
+func TestPurgeReachesWhatIsUnderWay(t *testing.T) {
+	up := newStage()
+	r := newRigAt(t, nil, up)
+	done := make(chan reply, 1)
+	go func() { got, _ := r.try("/v1/chat/completions", chat(capital)); done <- got }()
+	within(t, up.arrived, "the upstream call")
+	r.call(t, "POST", "/admin/purge", `{"all":true,"dry_run":false}`)
+	up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+	if got := within(t, done, "the answer"); got.status != 200 || !strings.Contains(got.header.Get("Cache-Status"), "not-stored=purged") {
+		t.Errorf("%d %s", got.status, got.header.Get("Cache-Status"))
+	}
+	if r.Stats().Entries != 0 {
+		t.Errorf("%d entries", r.Stats().Entries)
+	}
+}
+
+// TestMetricsAddUp: every request is in exactly one result, and what the page says agrees with Stats.
+func TestMetricsAddUp(t *testing.T) {
+	r := newRig(t)
+	for _, prompt := range []string{capital, capital, similar, "", "Something else"} {
+		r.ask(t, "/v1/chat/completions", chat(prompt))
+	}
+	r.ask(t, "/v1/chat/completions", `{"bad`)
+	r.ask(t, "/v1/moderations", `{}`)
+	st := r.Stats()
+	if st.Requests != 7 || st.Exact != 1 || st.Semantic != 1 || st.Misses != 2 || st.Bypass != 2 || st.Errors != 1 || st.TokensSaved == 0 {
+		t.Errorf("stats %+v", st)
+	}
+	page := r.get(t, "/metrics").body
+	for _, line := range []string{
+		`reprise_requests_total{endpoint="chat",result="exact"} 1`, `reprise_requests_total{endpoint="other",result="bypass"} 1`,
+		`reprise_requests_total{endpoint="chat",result="error"} 1`, "reprise_entries 2", "reprise_topics 2",
+		`reprise_request_duration_seconds_count{result="semantic"} 1`, `reprise_step_duration_seconds_count{step="upstream"} 2`, `reprise_index_scopes{backend="flat"} 1`,
+	} {
+		if !strings.Contains(page, line+"\n") {
+			t.Errorf("metrics lack %s", line)
+		}
+	}
+	if strings.Contains(page, "sk-test") || strings.Contains(page, "France") {
+		t.Error("the metrics tell a prompt or a credential")
+	}
+}
+
+// TestExplain tells everything about a request and changes nothing.
+func TestExplain(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.AdminToken = "s3cret" })
+	stored := r.ask(t, "/v1/chat/completions", chat(capital)).header.Get("X-Reprise-Entry")
+	if got := r.ask(t, "/v1/reprise/explain", chat(capital)); got.status != 403 {
+		t.Errorf("without the token: %d", got.status)
+	}
+	for _, tc := range []struct{ body, result, veto string }{
+		{chat(capital), "exact", ""}, {chat(similar), "semantic", ""}, {chat("What is the capital of Spain?"), "miss", "name"},
+		{chat(capital, `"n":2`), "bypass", ""}, {chat(capital, `"seed":1`), "miss", ""},
+	} {
+		got := r.ask(t, "/v1/reprise/explain", tc.body, "X-Reprise-Admin-Token: s3cret")
+		if gjson.Get(got.body, "result").String() != tc.result || gjson.Get(got.body, "candidates.0.veto").String() != tc.veto {
+			t.Errorf("%s: %s", tc.body, got.body)
+		}
+		if tc.result == "semantic" && gjson.Get(got.body, "entry").String() != stored {
+			t.Errorf("%s: %s", tc.body, got.body)
+		}
+	}
+	if st := r.Stats(); st.Stored != 1 || r.engine.Stats().Requests != 1 || st.Semantic != 0 {
+		t.Errorf("explain changed something: %+v", st)
+	}
+}
+
+// TestLogsTellNoSecrets: whatever happens, neither a prompt nor a credential is in the log.
+func TestLogsTellNoSecrets(t *testing.T) {
+	r := newRig(t)
+	r.ask(t, "/v1/chat/completions", chat("canary-prompt"), "Authorization: Bearer canary-credential", "X-Sim-Fault: status=503")
+	r.ask(t, "/v1/chat/completions", chat("canary-prompt", `"stream":"canary"`), "Authorization: Bearer canary-credential")
+	r.ask(t, "/v1/chat/completions", `{"model":"canary-model","canary":`, "Authorization: Bearer canary-credential")
+	r.try("/v1/chat/completions", chat("canary-prompt", `"stream":true`), "X-Sim-Fault: cut=100", "Authorization: Bearer canary-credential")
+	r.try("/v1/chat/completions", chat("canary-prompt"), "X-Sim-Fault: cut", "Authorization: Bearer canary-credential")
+	if logs := r.logs.String(); !strings.Contains(logs, "degraded") || strings.Contains(logs, "canary") {
+		t.Errorf("log: %s", logs)
+	}
+}

@@ -1,0 +1,108 @@
+package proxy
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestOnlyGoodAnswersAreKept: an answer that is cut, filtered, refused, empty or broken is passed on and never stored.
+func TestOnlyGoodAnswersAreKept(t *testing.T) {
+	tool := `"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"x":{"type":"string"}},"required":["x"]}}}],"tool_choice":"required"`
+	for _, tc := range []struct{ name, fault, more, reason string }{
+		{"length", "", `"max_tokens":3`, "length"},
+		{"filtered", "finish=content_filter", "", "content-filter"},
+		{"refused", "refusal=No.", "", "refusal"},
+		{"tool calls", "", tool, "tool-calls"},
+		{"error", "status=500", "", "status"},
+		{"malformed", "malformed", "", "malformed"},
+		{"HTML", "body=<html>sorry</html>", "", "malformed"},
+		{"empty", `body={"id":"x"}`, "", ""},
+		{"compressed", "gzip", "", "content-encoding"},
+		{"error event", "error-event", `"stream":true`, "error"},
+		{"no terminal event", "no-done", `"stream":true`, "incomplete"},
+		{"malformed chunk", "malformed", `"stream":true`, "malformed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newRig(t)
+			body := chat(capital)
+			if tc.more != "" {
+				body = chat(capital, tc.more)
+			}
+			got := r.ask(t, "/v1/chat/completions", body, "X-Sim-Fault: "+tc.fault)
+			if status := got.header.Get("Cache-Status"); tc.reason != "" && !strings.Contains(tc.more, "stream") && !strings.Contains(status, "not-stored="+tc.reason) {
+				t.Errorf("Cache-Status %q", status)
+			}
+			if again := r.ask(t, "/v1/chat/completions", body); again.cache() != "miss" {
+				t.Errorf("asked again: %s", again.cache())
+			}
+			if tc.fault != "" && r.Stats().Stored != 1 {
+				t.Errorf("%d answers stored, want the second one", r.Stats().Stored)
+			}
+		})
+	}
+}
+
+// TestToolCallsAreExactOnly: where answers that call tools are kept at all, only the very request gets them.
+func TestToolCallsAreExactOnly(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.CacheToolCalls = true })
+	ask := func(prompt string) reply {
+		return r.ask(t, "/v1/chat/completions", chat(prompt, `"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}}],"tool_choice":"required"`))
+	}
+	first := ask(capital)
+	if again := ask(capital); again.cache() != "exact" || !strings.Contains(again.body, `"tool_calls"`) {
+		t.Errorf("the same request: %s", again.cache())
+	}
+	if other := ask(similar); first.cache() != "miss" || other.cache() != "miss" {
+		t.Errorf("a paraphrase: %s", other.cache())
+	}
+}
+
+func TestEntrySizeIsBounded(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.MaxEntryBytes = 100 })
+	first, again := r.ask(t, "/v1/chat/completions", chat(capital)), r.ask(t, "/v1/chat/completions", chat(capital))
+	if again.cache() != "miss" || !strings.Contains(first.header.Get("Cache-Status"), "not-stored=size") {
+		t.Errorf("%s, %s", again.cache(), first.header.Get("Cache-Status"))
+	}
+}
+
+// TestUsageOptionRefused: an upstream that does not know stream_options is asked again without, once.
+func TestUsageOptionRefused(t *testing.T) {
+	var bodies []string
+	up := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		b, _ := readAll(q.Body, q.ContentLength)
+		bodies = append(bodies, string(b))
+		if strings.Contains(string(b), "stream_options") {
+			w.WriteHeader(http.StatusBadRequest)
+			w.Write([]byte(`{"error":{"message":"Unknown parameter: stream_options"}}`))
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Write([]byte(event("one") + lastEvents))
+	})
+	r := newRigAt(t, nil, up)
+	for i, prompt := range []string{"The first question", "Another matter", "The first question"} {
+		got := r.ask(t, "/v1/chat/completions", chat(prompt, `"stream":true`))
+		if got.status != 200 || streamedText(got.body) != "one" {
+			t.Fatalf("call %d: %d %s", i, got.status, got.body)
+		}
+	}
+	if len(bodies) != 3 {
+		t.Errorf("the upstream was asked %d times, want 3: with, without, without", len(bodies))
+	}
+}
+
+// TestEvictionsReachTheTopics: what the policy drops is gone from the topics too.
+func TestEvictionsReachTheTopics(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.Store = newStore(t, 5, nil) })
+	for _, noun := range nouns[:40] {
+		r.ask(t, "/v1/chat/completions", chat("Explain the word "+noun+" to a child in two sentences"))
+	}
+	st := r.Stats()
+	if st.Entries != 5 || st.Evictions != 35 {
+		t.Errorf("stats %+v", st)
+	}
+	if n := r.topics.Stats().Entries; n != 5 {
+		t.Errorf("the topics hold %d entries", n)
+	}
+}
