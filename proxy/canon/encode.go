@@ -19,6 +19,7 @@ const (
 	tagObject = 'o' // count, sorted names and values
 	tagMsg    = 'm' // role, content, other members, tagEnd
 	tagNone   = '-' // a message without content
+	tagMark   = 'x' // a part of text, in the rest of an ask: other members, tagEnd
 	tagEnd    = 'e'
 
 	tagBase   = "reprise canon 1"

@@ -97,9 +97,12 @@ func (r *rest) message(i uint32) {
 			r.buf, r.extra = r.appendMember(r.buf, m), true
 		}
 	}
+	r.buf = append(r.buf, tagEnd)
 }
 
+// parts marks where text stands between other parts, and closes what it opens: a part is never taken for a member.
 func (r *rest) parts(content uint32) {
+	r.buf = append(r.buf, tagArray)
 	for i := content + 1; i < r.nodes[content].next; i = r.nodes[i].next {
 		t := r.partText(i)
 		if t == 0 {
@@ -107,11 +110,13 @@ func (r *rest) parts(content uint32) {
 			continue
 		}
 		r.texts = append(r.texts, string(r.text(t)))
-		r.buf = append(r.buf, tagText)
+		r.buf = append(r.buf, tagMark)
 		for _, m := range r.members(i) {
 			if name := string(r.text(m)); name != "type" && name != "text" {
 				r.buf, r.extra = r.appendMember(r.buf, m), true
 			}
 		}
+		r.buf = append(r.buf, tagEnd)
 	}
+	r.buf = append(r.buf, tagEnd)
 }

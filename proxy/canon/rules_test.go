@@ -182,6 +182,8 @@ func TestScope(t *testing.T) {
 		{"order of image and text", talk(user(`[` + text("a") + `,` + img + `]`)), talk(user(`[` + img + `,` + text("a") + `]`)), false},
 		{"name", talk(user(`"a"`)), talk(`{"role":"user","name":"n","content":"a"}`), false},
 		{"name of the other message", talk(user(`"a"`) + `,{"role":"user","name":"n","content":"a"}`), talk(`{"role":"user","name":"n","content":"a"},` + user(`"a"`)), false},
+		{"part or member", talk(user(`["a",{"b":1},` + text("x") + `]`)), talk(`{"role":"user","a":{"b":1},"content":"x"}`), false},
+		{"part or member of a part", talk(user(`[` + text("x") + `,"a",{"b":1}]`)), talk(user(`[{"type":"text","text":"x","a":{"b":1}}]`)), false},
 		{"temperature", ask(``), ask(`,"temperature":0`), false},
 		{"model", ask(``), strings.Replace(ask(``), `"m"`, `"m2"`, 1), false},
 	} {
