@@ -40,8 +40,7 @@ func Open(o Options) (*Store, error) {
 
 // load reads the backing and starts the goroutine that writes to it.
 func (s *Store) load() error {
-	l := loader{space: s.opt.Space, entries: map[policy.ID]*resident{}, vectors: map[policy.ID][]float32{},
-		aliases: map[policy.ID][]Key{}, states: map[policy.ID]entryState{}}
+	l := newLoader(s.opt.Space)
 	report, err := s.opt.Backing.Load(l.add)
 	if err != nil {
 		return err
@@ -53,10 +52,10 @@ func (s *Store) load() error {
 	report.Kept -= l.skipped
 	s.report = report
 	s.debts = newDebts()
-	if err := s.try(func() { s.restore(&l) }); err != nil {
+	if err := s.try(func() { s.restore(l) }); err != nil {
 		s.opt.OnFault("policy", err)
 	}
-	s.begin(&l)
+	s.begin(l)
 	return nil
 }
 
@@ -96,6 +95,13 @@ type loader struct {
 	format   *string
 	secret   *[32]byte
 	skipped  int
+}
+
+func newLoader(space string) *loader {
+	return &loader{
+		space: space, entries: map[policy.ID]*resident{}, vectors: map[policy.ID][]float32{},
+		aliases: map[policy.ID][]Key{}, states: map[policy.ID]entryState{},
+	}
 }
 
 // add takes one record. One that does not decode is skipped; no error ends the load.

@@ -1,0 +1,320 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"reprise/policy"
+	"reprise/store"
+	"reprise/store/storetest"
+)
+
+var errDisk = errors.New("no space left")
+
+// TestWriteBehind: nothing is written on the way of a request, everything half a second later, and nothing when idle.
+func TestWriteBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &storetest.Memory{}
+		s := open(t, store.Options{Backing: disk})
+		time.Sleep(time.Second)
+		idle := disk.Writes()
+		s.Put(entry("a"), s.Tick())
+		if disk.Count(store.KindEntry) != 0 || s.Stats().Dirty == 0 {
+			t.Error("written at once")
+		}
+		time.Sleep(501 * time.Millisecond)
+		synctest.Wait()
+		if disk.Count(store.KindEntry) != 1 || disk.Count(store.KindVector) != 1 || s.Stats().Dirty != 0 {
+			t.Errorf("after half a second: %+v", s.Stats())
+		}
+		time.Sleep(time.Minute)
+		if n := disk.Writes() - idle; n != 1 {
+			t.Errorf("%d writes for one change", n)
+		}
+		s.Close()
+	})
+}
+
+// TestDiskFull: a backing that fails is told once an interval, costs nothing else, and is caught up with afterwards.
+func TestDiskFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk, faults := &storetest.Memory{}, 0
+		s := open(t, store.Options{Backing: disk, Limit: policy.Limit{Entries: 50}, OnFault: func(step string, err error) {
+			if faults++; step != "write" || !errors.Is(err, errDisk) {
+				t.Errorf("fault %q %v", step, err)
+			}
+		}})
+		first := entry("first")
+		s.Put(first, s.Tick())
+		time.Sleep(time.Second)
+		disk.Fail(errDisk)
+		for i := range 5000 {
+			s.Put(entry(fmt.Sprint(i)), s.Tick())
+			time.Sleep(time.Millisecond)
+		}
+		if faults < 9 || faults > 11 {
+			t.Errorf("%d faults told in 5 s", faults)
+		}
+		if n := s.Stats().Dirty; n > 1000 {
+			t.Errorf("%d changes are owed by 50 entries", n)
+		}
+		disk.Fail(nil)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if st := s.Stats(); st.Dirty != 0 || disk.Count(store.KindEntry) != 50 || disk.Count(store.KindState) != 50 {
+			t.Errorf("after the disk is well: %+v, %d entries", st, disk.Count(store.KindEntry))
+		}
+		s.Close()
+	})
+}
+
+// TestKilled: what a kill leaves behind is what was there half a second ago, and no id is given out twice.
+func TestKilled(t *testing.T) {
+	disk := &storetest.Memory{}
+	s := open(t, store.Options{Backing: disk, FlushEvery: time.Hour})
+	s.Put(entry("a"), s.Tick())
+	s.Sync(context.Background())
+	lost := entry("b")
+	s.Put(lost, s.Tick())
+	r := open(t, store.Options{Backing: disk.Clone()})
+	if _, _, ok := r.Lookup(key("a")); !ok || r.Stats().Entries != 1 {
+		t.Errorf("%+v", r.Stats())
+	}
+	again := entry("c")
+	if r.Put(again, r.Tick()); again.ID <= lost.ID {
+		t.Errorf("id %d after %d was given out", again.ID, lost.ID)
+	}
+}
+
+// readOnly is a backing that cannot be written.
+type readOnly struct{ storetest.Memory }
+
+func (b *readOnly) Load(fn func(store.Record) error) (store.Report, error) {
+	r, err := b.Memory.Load(fn)
+	r.ReadOnly = true
+	return r, err
+}
+
+func TestReadOnly(t *testing.T) {
+	var faults []error
+	b := &readOnly{}
+	s := open(t, store.Options{Backing: b, OnFault: func(_ string, err error) { faults = append(faults, err) }})
+	s.Put(entry("a"), s.Tick())
+	if err := s.Sync(context.Background()); err != nil || b.Writes() != 0 || s.Stats().Dirty != 0 {
+		t.Errorf("%v, %d writes", err, b.Writes())
+	}
+	if len(faults) != 1 || !errors.Is(faults[0], store.ErrReadOnly) {
+		t.Errorf("faults %v", faults)
+	}
+}
+
+// TestDamagedBodies: a body that does not decode is left out, told of, and counted.
+func TestDamagedBodies(t *testing.T) {
+	disk := &storetest.Memory{}
+	var b store.Batch
+	for _, k := range append(store.Kinds(), 200) {
+		if k != store.KindFormat {
+			b.Put = append(b.Put, store.Record{Kind: k, ID: 7, Body: []byte("junk!")})
+		}
+	}
+	disk.Write(&b)
+	var told error
+	s := open(t, store.Options{Backing: disk, Space: "x", OnFault: func(_ string, err error) { told = err }})
+	if st := s.Stats(); st.Entries != 0 || st.Report.Skipped != len(b.Put) || !errors.Is(told, store.ErrDamaged) {
+		t.Errorf("%+v, %v", st, told)
+	}
+}
+
+// TestVectorOfAnotherSpace: without its format record a backing is taken for ours, and each vector tells for itself.
+func TestVectorOfAnotherSpace(t *testing.T) {
+	disk := &storetest.Memory{}
+	s := open(t, store.Options{Backing: disk, Space: "x"})
+	s.Put(entry("a"), s.Tick())
+	s.Close()
+	disk.Reopen().Write(&store.Batch{Delete: []store.Record{{Kind: store.KindFormat}}})
+	r := open(t, store.Options{Backing: disk, Space: "y", OnFault: func(string, error) {}})
+	for e := range r.Restored() {
+		if e.Vector != nil {
+			t.Errorf("vector of another space: %v", e.Vector)
+		}
+	}
+	if r.Stats().Entries != 1 {
+		t.Error("the entry itself is lost")
+	}
+}
+
+// TestClockBackwards: the time of a Tick stands still until the clock has caught up, also over a restart.
+func TestClockBackwards(t *testing.T) {
+	var now atomic.Int64
+	now.Store(1_000_000)
+	disk := &storetest.Memory{}
+	o := store.Options{Backing: disk, Now: func() time.Time { return time.Unix(now.Load(), 0) }}
+	s := open(t, o)
+	last := s.Tick()
+	check := func(s *store.Store) {
+		t.Helper()
+		at := s.Tick()
+		if at.Seq != last.Seq+1 || at.At < last.At {
+			t.Errorf("tick %+v after %+v", at, last)
+		}
+		last = at
+	}
+	for range 100 {
+		now.Add(rand.Int64N(2000) - 1200)
+		check(s)
+		e := entry("a")
+		e.Expires = time.Unix(now.Load()+10, 0)
+		s.Put(e, last)
+		if _, _, ok := s.Lookup(key("a")); !ok {
+			t.Fatal("entry is lost")
+		}
+	}
+	s.Close()
+	now.Add(-500_000)
+	o.Backing = disk.Reopen()
+	r := open(t, o)
+	check(r)
+	if _, _, ok := r.Lookup(key("a")); !ok {
+		t.Error("entry is lost over the restart")
+	}
+}
+
+// TestExpiry: entries past their time are still looked up, are swept by and by, and are dropped by a restart.
+func TestExpiry(t *testing.T) {
+	now := time.Unix(1000, 0)
+	disk := &storetest.Memory{}
+	o := store.Options{Backing: disk, Now: func() time.Time { return now }}
+	s := open(t, o)
+	for i, e := range []*store.Entry{entry("fresh"), entry("stale"), entry("over")} {
+		e.Created, e.Expires = now, now.Add(time.Hour)
+		if i > 0 {
+			e.Expires = now.Add(time.Minute)
+		}
+		if i == 1 {
+			e.StaleUntil = now.Add(time.Hour)
+		}
+		s.Put(e, s.Tick())
+	}
+	now = now.Add(2 * time.Minute)
+	for name, want := range map[string][2]bool{"fresh": {true, true}, "stale": {false, true}, "over": {false, false}} {
+		if e, _, ok := s.Lookup(key(name)); !ok || e.Fresh(now) != want[0] || e.Usable(now) != want[1] {
+			t.Errorf("%s: found %v, want fresh and usable %v", name, ok, want)
+		}
+	}
+	copied := open(t, store.Options{Backing: func() store.Backing { s.Sync(context.Background()); return disk.Clone() }(), Now: o.Now})
+	if copied.Stats().Entries != 2 {
+		t.Errorf("%d entries after a restart, want 2", copied.Stats().Entries)
+	}
+	var gone []policy.ID
+	for range 100 {
+		gone = append(gone, s.Put(entry("other"), s.Tick()).Evicted...)
+	}
+	if !slices.Contains(gone, 3) || slices.Contains(gone, 1) || slices.Contains(gone, 2) {
+		t.Errorf("gone %v, want 3 among them and neither 1 nor 2", gone)
+	}
+}
+
+// faulty is an evictor that panics on command.
+type faulty struct {
+	policy.Evictor
+	fail string
+}
+
+func (f *faulty) Insert(it policy.Item, at policy.Tick) { f.panic("insert"); f.Evictor.Insert(it, at) }
+func (f *faulty) Hit(id policy.ID, at policy.Tick)      { f.panic("hit"); f.Evictor.Hit(id, at) }
+func (f *faulty) Remove(id policy.ID)                   { f.panic("remove"); f.Evictor.Remove(id) }
+func (f *faulty) Victim() (policy.ID, bool)             { f.panic("victim"); return f.Evictor.Victim() }
+
+func (f *faulty) panic(in string) {
+	if f.fail == in {
+		panic("injected in " + in)
+	}
+}
+
+func TestPolicyPanics(t *testing.T) {
+	for _, in := range []string{"insert", "hit", "remove", "victim"} {
+		f, told := &faulty{Evictor: policy.NewLRU()}, 0
+		s := open(t, store.Options{Evictor: f, Limit: policy.Limit{Entries: 5}, OnFault: func(step string, err error) {
+			if told++; step != "policy" || !strings.Contains(err.Error(), "injected in "+in) {
+				t.Errorf("fault %q %v", step, err)
+			}
+		}})
+		do := func(n int) {
+			for i := range n {
+				e := entry(fmt.Sprint(i))
+				s.Put(e, s.Tick())
+				s.Hit(e.ID, 0, s.Tick())
+				if i%3 == 0 {
+					s.Remove(e.ID)
+				}
+			}
+		}
+		do(10)
+		f.fail = in
+		do(10)
+		if f.fail = ""; told == 0 {
+			t.Errorf("%s: nothing told", in)
+		}
+		do(20)
+		if n := len(slices.Collect(s.All())); n != s.Stats().Entries || n > 5 {
+			t.Errorf("%s: %d entries, the ledger has %d", in, n, s.Stats().Entries)
+		}
+	}
+}
+
+func TestCapacityShrinks(t *testing.T) {
+	disk := &storetest.Memory{}
+	s := open(t, store.Options{Backing: disk})
+	for i := range 20 {
+		s.Put(entry(fmt.Sprint(i)), s.Tick())
+	}
+	s.Hit(2, 0, s.Tick())
+	s.Close()
+	r := open(t, store.Options{Backing: disk.Reopen(), Limit: policy.Limit{Entries: 3}})
+	var ids []policy.ID
+	for e := range r.All() {
+		ids = append(ids, e.ID)
+	}
+	r.Close()
+	if want := []policy.ID{2, 19, 20}; !slices.Equal(ids, want) || disk.Count(store.KindEntry) != 3 {
+		t.Errorf("entries %v, want %v; %d on the disk", ids, want, disk.Count(store.KindEntry))
+	}
+}
+
+func TestPacking(t *testing.T) {
+	noise := make([]byte, 100<<10)
+	for i := range noise {
+		noise[i] = byte(rand.Uint32())
+	}
+	disk := &storetest.Memory{}
+	s := open(t, store.Options{Backing: disk})
+	for _, c := range []struct {
+		name   string
+		answer []byte
+		packed bool
+	}{
+		{"none", nil, false}, {"small", bytes.Repeat([]byte("a"), 4096), false}, {"large", bytes.Repeat([]byte("ab"), 50<<10), true}, {"noise", noise, false},
+	} {
+		e := entry(c.name)
+		e.Answer = c.answer
+		s.Put(e, s.Tick())
+		s.Sync(context.Background())
+		r := open(t, store.Options{Backing: disk.Clone()})
+		for _, from := range []*store.Store{s, r} {
+			got, _, _ := from.Lookup(e.Key)
+			b, err := got.Recording()
+			if err != nil || !bytes.Equal(b, c.answer) || (len(got.Answer) < len(c.answer)) != c.packed {
+				t.Errorf("%s: %d bytes kept of %d, %v", c.name, len(got.Answer), len(c.answer), err)
+			}
+		}
+	}
+}

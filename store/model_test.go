@@ -1,0 +1,211 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"reprise/policy"
+	"reprise/store"
+	"reprise/store/storetest"
+)
+
+// model is the plainest store under LRU: one list, searched from the front, most recently used last.
+type model struct {
+	max        int
+	maxAliases int
+	list       []*modelEntry
+}
+
+type modelEntry struct {
+	id      policy.ID
+	key     store.Key
+	aliases []store.Key
+}
+
+func (m *model) find(k store.Key) *modelEntry {
+	for _, e := range m.list {
+		if e.key == k || slices.Contains(e.aliases, k) {
+			return e
+		}
+	}
+	return nil
+}
+
+func (m *model) byID(id policy.ID) *modelEntry {
+	for _, e := range m.list {
+		if e.id == id {
+			return e
+		}
+	}
+	return nil
+}
+
+func (m *model) remove(e *modelEntry) {
+	m.list = slices.DeleteFunc(m.list, func(x *modelEntry) bool { return x == e })
+}
+
+func (m *model) put(id policy.ID, k store.Key) (gone []policy.ID) {
+	if old := m.find(k); old != nil && old.key == k {
+		m.remove(old)
+		gone = append(gone, old.id)
+	} else if old != nil {
+		old.aliases = slices.DeleteFunc(old.aliases, func(x store.Key) bool { return x == k })
+	}
+	m.list = append(m.list, &modelEntry{id: id, key: k})
+	for len(m.list) > m.max {
+		gone = append(gone, m.list[0].id)
+		m.list = m.list[1:]
+	}
+	return gone
+}
+
+func (m *model) hit(id policy.ID) {
+	if e := m.byID(id); e != nil {
+		m.remove(e)
+		m.list = append(m.list, e)
+	}
+}
+
+func (m *model) alias(k store.Key, id policy.ID) {
+	e, old := m.byID(id), m.find(k)
+	if e == nil || old == e || old != nil && old.key == k {
+		return
+	}
+	if old != nil {
+		old.aliases = slices.DeleteFunc(old.aliases, func(x store.Key) bool { return x == k })
+	}
+	if e.aliases = append(e.aliases, k); len(e.aliases) > m.maxAliases {
+		e.aliases = e.aliases[1:]
+	}
+}
+
+// TestModel plays random scripts, with restarts and with faults of the backing, and compares with the model.
+func TestModel(t *testing.T) {
+	for seed := range uint64(10) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		m := &model{max: 20, maxAliases: 3}
+		disk := &storetest.Memory{}
+		start := func() *store.Store {
+			return open(t, store.Options{Backing: disk.Reopen(), Limit: policy.Limit{Entries: m.max}, MaxAliases: m.maxAliases,
+				FlushEvery: time.Hour, OnFault: func(string, error) {}})
+		}
+		s := start()
+		for step := range 1500 {
+			k, id := key(fmt.Sprint(rng.IntN(40))), policy.ID(rng.IntN(step+1))
+			switch rng.IntN(12) {
+			case 0, 1, 2, 3:
+				e := entry("")
+				e.Key = k
+				got := s.Put(e, s.Tick())
+				if want := m.put(e.ID, k); !slices.Equal(got.Evicted, want) {
+					t.Fatalf("seed %d step %d: evicted %v, want %v", seed, step, got.Evicted, want)
+				}
+			case 4, 5, 6:
+				s.Hit(id, 0, s.Tick())
+				m.hit(id)
+			case 7, 8:
+				s.Alias(k, id)
+				m.alias(k, id)
+			case 9:
+				if e := m.byID(id); (e != nil) != (len(s.Remove(id)) == 1) {
+					t.Fatalf("seed %d step %d: removing %d", seed, step, id)
+				} else if e != nil {
+					m.remove(e)
+				}
+			case 10:
+				disk.Fail([]error{nil, context.DeadlineExceeded}[rng.IntN(2)])
+				s.Sync(context.Background())
+			case 11:
+				if rng.IntN(10) == 0 {
+					disk.Fail(nil)
+					s.Close()
+					s = start()
+				}
+			}
+			compare(t, s, m)
+		}
+		disk.Fail(nil)
+		s.Close()
+		if n := disk.Count(store.KindEntry); n != len(m.list) {
+			t.Errorf("seed %d: %d entries on the disk, want %d", seed, n, len(m.list))
+		}
+	}
+}
+
+func compare(t *testing.T, s *store.Store, m *model) {
+	t.Helper()
+	aliases := 0
+	for _, want := range m.list {
+		e, alias, ok := s.Lookup(want.key)
+		if !ok || alias || e.ID != want.id {
+			t.Fatalf("entry %d is not found", want.id)
+		}
+		for _, k := range want.aliases {
+			if e, alias, ok := s.Lookup(k); !ok || !alias || e.ID != want.id {
+				t.Fatalf("alias of %d is not found", want.id)
+			}
+		}
+		aliases += len(want.aliases)
+	}
+	if st := s.Stats(); st.Entries != len(m.list) || st.Aliases != aliases {
+		t.Fatalf("%d entries and %d aliases, want %d and %d", st.Entries, st.Aliases, len(m.list), aliases)
+	}
+}
+
+// TestRestartEquality: after a restart the policy names the same victims in the same order, with the same weights.
+func TestRestartEquality(t *testing.T) {
+	for seed := range uint64(5) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		disk := &storetest.Memory{}
+		limit := policy.Limit{Entries: 200}
+		evictor := func() *policy.RAC {
+			o := policy.RACTuned(limit.Entries)
+			o.Protect = false // who is newest is told by the order of births, which a restart replays by last use
+			return policy.NewRAC(o)
+		}
+		before := evictor()
+		s := open(t, store.Options{Backing: disk, Evictor: before, Limit: limit, FlushEvery: time.Hour})
+		for i := range 3000 {
+			at := s.Tick()
+			topic := policy.TopicID(1 + rng.IntN(12))
+			if rng.IntN(2) == 0 {
+				s.Hit(policy.ID(1+rng.IntN(i+1)), policy.ID(rng.IntN(i+1)), at)
+				continue
+			}
+			s.Arrive(topic, at)
+			e := entry(fmt.Sprint(i))
+			e.Topic, e.Parent = topic, policy.ID(rng.IntN(i+1))
+			s.Put(e, at)
+		}
+		s.Close()
+		after := evictor()
+		r := open(t, store.Options{Backing: disk.Reopen(), Evictor: after, Limit: limit})
+		for e := range s.All() {
+			if a, b := before.Importance(e.ID), after.Importance(e.ID); a != b || a == 0 {
+				t.Fatalf("weight of %d was %v and is %v", e.ID, a, b)
+			}
+			if n, ok := r.Get(e.ID); !ok || string(n.Answer) != string(e.Answer) || n.Topic != e.Topic || !n.Created.Equal(e.Created) {
+				t.Fatalf("entry %d was %+v and is %+v", e.ID, e, n)
+			}
+		}
+		if r.MaxTopic() != s.MaxTopic() {
+			t.Errorf("highest topic was %d and is %d", s.MaxTopic(), r.MaxTopic())
+		}
+		for i := 0; ; i++ {
+			a, ok := before.Victim()
+			b, _ := after.Victim()
+			if a != b {
+				t.Fatalf("seed %d: victim %d was %d and is %d", seed, i, a, b)
+			}
+			if !ok {
+				break
+			}
+			before.Remove(a)
+			after.Remove(b)
+		}
+	}
+}
