@@ -123,15 +123,18 @@ func (d *diff) covers(surplus, other []token, there func(count) int) bool {
 // content tells the words that a prompt is about from those that hold it together.
 func content(t token) bool { return !t.is(function) }
 
-// substituted reports whether, function words aside, the prompts have equally many words and some place holds another
-// word: a template with another thing filled in.
+// substituted reports whether the prompts are one template with other things filled in: function words aside, the same
+// words with gaps at the same places, and no word of a gap is alike to one of the other prompt's.
 func substituted(a, b []token, d *diff) bool {
 	x, y := d.content(d.a), d.content(d.b)
-	if len(x) == 0 || len(x) != len(y) {
+	if len(x) == 0 || len(y) == 0 {
 		return false
 	}
-	for i := range x {
-		if alike(x[i].key, y[i].key) {
+	if slices.ContainsFunc(x, ideographic) && slices.ContainsFunc(y, ideographic) {
+		return true // one character is only part of a word: the gaps need not be at the same places
+	}
+	for _, t := range x {
+		if slices.ContainsFunc(y, func(o token) bool { return alike(t.key, o.key) }) {
 			return false
 		}
 	}
@@ -147,15 +150,18 @@ func (d *diff) content(surplus []token) (out []token) {
 	return out
 }
 
-// skeleton is the content of a prompt with a hole for each word of replaced.
+// gap stands in a skeleton for any number of replaced words.
+const gap = -1
+
+// skeleton is the content of a prompt, by id, with gaps for what was replaced.
 func skeleton(tokens, replaced []token) (out []int32) {
 	for _, t := range tokens {
 		switch {
 		case !content(t):
-		case slices.ContainsFunc(replaced, func(r token) bool { return r.id == t.id }):
-			out = append(out, -1)
-		default:
+		case !slices.ContainsFunc(replaced, func(r token) bool { return r.id == t.id }):
 			out = append(out, t.id)
+		case len(out) == 0 || out[len(out)-1] != gap:
+			out = append(out, gap)
 		}
 	}
 	return out

@@ -71,6 +71,7 @@ var pairs = []struct {
 	{"WHAT IS THE CAPITAL OF FRANCE", "What is the capital of France?", Pass},
 	{"What Is The Capital Of France", "what is the capital of France", Pass},
 	{"北京天气怎么样", "北京天气怎么样?", Pass},
+	{"北京天气怎么样", "请问北京的天气怎么样", Pass},
 	{"tell me about R&D budgets", "tell me about R and D budgets", Pass},
 	{"is the store open on Monday", "Is the store open Monday?", Pass},
 	{"open http://a.example/x please", "please open http://a.example/x", Pass},
@@ -195,6 +196,7 @@ var pairs = []struct {
 	// One word in the place of another.
 	{"what is the function of money", "what is the function of tv", Word},
 	{"what is the capital of france", "what is the capital of spain", Word},
+	{"what is the capital of france", "what is the capital of south korea", Word},
 	{"recipe for apple pie", "recipe for cherry pie", Word},
 	{"北京天气", "东京天气", Word},
 	{"what is the symbol of iron", "what is the symbol of zinc", Word},
@@ -229,6 +231,23 @@ func TestStrict(t *testing.T) {
 	} {
 		if got := Strict(p.a, p.b); got != p.want {
 			t.Errorf("%q, %q: %q, want %q", p.a, p.b, got, p.want)
+		}
+	}
+}
+
+// TestTemplates fills many things into one prompt; no two of the results may share an answer.
+func TestTemplates(t *testing.T) {
+	things := []string{"france", "south korea", "apple", "google", "iron", "gold", "2", "3", "2.5", "cats", "dogs", "c", "c++",
+		"os.Open", "os.Close", "'yes'", "'maybe so'", "`x`", "`y`", "alice", "Bob", "not cats", "the war of 1812", "5 km", "5 miles",
+		"東京", "京都", "monday", "--all", "a@b.example", "🍕", "before noon", "after noon"}
+	for _, template := range []string{"what is the symbol of X", "tell me about X please", "Is X bigger than rome?", "X", "how do I use X in a sentence"} {
+		for i, a := range things {
+			for _, b := range things[:i] {
+				x, y := strings.Replace(template, "X", a, 1), strings.Replace(template, "X", b, 1)
+				if Check(x, y) == Pass {
+					t.Errorf("%q, %q pass", x, y)
+				}
+			}
 		}
 	}
 }

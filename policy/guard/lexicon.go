@@ -52,7 +52,8 @@ var wordLists = map[class]string{
 		please just also very really some any such kindly hi hello hey dear thanks thank
 		know tell show give explain describe say help want need like get got let wondering wonder possible
 		question answer exactly actually basically simply currently one ones oh um
-		through during while within via per upon toward towards among between vs versus`,
+		through during while within via per upon toward towards among between vs versus
+		的 了 吗 嗎 呢 啊 吧 请 請 は が を の に で と も か`,
 	negating: `not no nor never none neither nothing nobody nowhere without non hardly barely
 		不 没 沒 無 无 非 未 别 別 勿 否
 		nicht kein keine keinen keiner nie ohne pas jamais sans nunca jamás não nem`,

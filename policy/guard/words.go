@@ -96,6 +96,11 @@ func ideograph(r rune) bool {
 	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
+func ideographic(t token) bool {
+	r, _ := utf8.DecodeRuneInString(t.key)
+	return ideograph(r)
+}
+
 // programming returns the mark that belongs to the name of a language: c++, c#, f#.
 func programming(raw, rest string) string {
 	if len(raw) != 1 {
