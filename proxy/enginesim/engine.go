@@ -196,7 +196,7 @@ func (e *Engine) open(w http.ResponseWriter, r *http.Request, route string) *cal
 
 // close turns the outcome of a call into what its client gets.
 func (e *Engine) close(c *call, err error) {
-	gone := errors.Is(err, errGone) || c.ctx.Err() != nil
+	gone := errors.Is(err, errGone) || (err != nil && c.ctx.Err() != nil)
 	e.mu.Lock()
 	e.stats.InFlight--
 	if gone {

@@ -153,6 +153,7 @@ type sse struct {
 	*wire
 	events int
 	eol    string
+	buf    []byte // of one event
 }
 
 // stream sends the headers of an event stream. Events are flushed one by one only where somebody waits between them.
@@ -207,17 +208,17 @@ func (s *sse) disturb() error {
 }
 
 func (s *sse) raw(name string, data []byte) error {
-	var b strings.Builder
+	b := s.buf[:0]
 	if s.fault.Comments {
-		b.WriteString(": keep-alive" + s.eol + s.eol)
+		b = append(b, ": keep-alive"+s.eol+s.eol...)
 	}
 	if name != "" {
-		b.WriteString("event: " + name + s.eol)
+		b = append(b, "event: "+name+s.eol...)
 	}
-	b.WriteString("data: ")
-	b.Write(data)
-	b.WriteString(s.eol + s.eol)
-	return s.send([]byte(b.String()))
+	b = append(b, "data: "...)
+	b = append(b, data...)
+	s.buf = append(b, s.eol+s.eol...)
+	return s.send(s.buf)
 }
 
 // done ends a stream of chat chunks.

@@ -1,0 +1,141 @@
+package enginesim
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// chatWith is a chat request of one user turn with more fields.
+func chatWith(more string) string {
+	return `{"model":"gpt-4o","messages":[{"role":"user","content":"Tell me of birds."}]` + more + `}`
+}
+
+func TestChatFields(t *testing.T) {
+	e := New(Options{})
+	tests := []struct{ name, more, want string }{
+		{"limit", `,"max_tokens":5`, `"finish_reason":"length"`},
+		{"newer limit", `,"max_completion_tokens":5,"max_tokens":100`, `"completion_tokens":5,`},
+		{"choices", `,"n":3`, `{"index":2,"message":`},
+		{"logprobs", `,"logprobs":true,"top_logprobs":2`, `"top_logprobs":[{"token":`},
+		{"no logprobs", ``, `"logprobs":null`},
+		{"object", `,"response_format":{"type":"json_object"}`, `"content":"{\"answer\":`},
+		{"tier and fingerprint", ``, `"service_tier":"default","system_fingerprint":"fp_sim16"`},
+		{"named tool", `,"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"g"}}],"tool_choice":{"type":"function","function":{"name":"g"}}`, `"function":{"name":"g",`},
+		{"no tool", `,"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"none"`, `"finish_reason":"stop"`},
+		{"streamed usage", `,"stream":true,"stream_options":{"include_usage":true}`, `"choices":[],"usage":{"prompt_tokens":`},
+		{"null usage before", `,"stream":true,"stream_options":{"include_usage":true}`, `"finish_reason":"stop"}],"usage":null`},
+		{"streamed without usage", `,"stream":true`, `"finish_reason":"stop"}],"service_tier"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			status, body := answerTo(e, "POST", "/v1/chat/completions", chatWith(tt.more))
+			if status != 200 || !strings.Contains(body, tt.want) {
+				t.Errorf("want %s in %d %s", tt.want, status, body)
+			}
+		})
+	}
+}
+
+func TestStop(t *testing.T) {
+	e := New(Options{Reply: func(Question) (string, bool) { return "one two three four", true }})
+	tests := []struct{ stop, want string }{
+		{`" three"`, "one two"},
+		{`["four","two"]`, "one "},
+		{`"nowhere"`, "one two three four"},
+		{`null`, "one two three four"},
+	}
+	for _, tt := range tests {
+		if got := chatText(t, e, chatWith(`,"stop":`+tt.stop)); got != tt.want {
+			t.Errorf("stop %s: %q, want %q", tt.stop, got, tt.want)
+		}
+	}
+}
+
+func TestReplySeesTheConversation(t *testing.T) {
+	var got Question
+	e := New(Options{Reply: func(q Question) (string, bool) { got = q; return "", false }})
+	text := chatText(t, e, `{"model":"gpt-4o","messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"U"}]}]}`)
+	if got.Model != "gpt-4o" || len(got.Messages) != 2 || got.Messages[1] != (Message{"user", "U"}) {
+		t.Errorf("question %+v", got)
+	}
+	if text == "" {
+		t.Error("a script that does not know leaves no answer")
+	}
+}
+
+func TestRefusedRequests(t *testing.T) {
+	e := New(Options{})
+	tests := []struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		{"/v1/chat/completions", `{`, 400, "could not parse"},
+		{"/v1/chat/completions", `{"messages":[]}`, 400, `"param":"model"`},
+		{"/v1/chat/completions", `{"model":"gpt-4o","messages":[]}`, 400, `"param":"messages"`},
+		{"/v1/chat/completions", `{"model":"gpt-4o","messages":[{}]}`, 400, `messages[0].role`},
+		{"/v1/chat/completions", `{"model":"gpt-4o","messages":"x"}`, 400, `"invalid_type"`},
+		{"/v1/chat/completions", `{"model":"gpt-4o","messages":[{"role":"user","content":5}]}`, 400, `'content'`},
+		{"/v1/chat/completions", chatWith(`,"temperature":3`), 400, `"temperature"`},
+		{"/v1/chat/completions", chatWith(`,"n":0`), 400, `"n"`},
+		{"/v1/chat/completions", chatWith(`,"max_tokens":0`), 400, `"max_tokens"`},
+		{"/v1/chat/completions", chatWith(`,"stop":["a","b","c","d","e"]`), 400, `"stop"`},
+		{"/v1/chat/completions", chatWith(`,"cache_salt":""`), 400, `"cache_salt"`},
+		{"/v1/chat/completions", chatWith(`,"tool_choice":"required"`), 400, `"tool_choice"`},
+		{"/v1/chat/completions", chatWith(`,"response_format":{"type":"xml"}`), 400, `"response_format.type"`},
+		{"/v1/completions", `{"model":"gpt-4o"}`, 400, `"prompt"`},
+		{"/v1/completions", `{"model":"x","prompt":"p"}`, 404, `"model_not_found"`},
+		{"/v1/responses", `{"model":"gpt-4o"}`, 400, `"input"`},
+		{"/v1/responses", `{"model":"gpt-4o","input":"x","previous_response_id":"r"}`, 400, `"previous_response_not_found"`},
+		{"/v1/responses", `{"model":"gpt-4o","input":[{"content":"x"}]}`, 400, `input[].type`},
+		{"/v1/embeddings", `{"model":"gpt-4o","input":[]}`, 400, `"input"`},
+		{"/v1/embeddings", `{"model":"gpt-4o","input":"a","dimensions":0}`, 400, `dimensions`},
+		{"/v1/files", `{}`, 400, `multipart`},
+		{"/v2/chat", `{}`, 404, `Invalid URL (POST /v2/chat)`},
+	}
+	for _, tt := range tests {
+		status, body := answerTo(e, "POST", tt.path, tt.body)
+		if status != tt.status || !strings.Contains(body, tt.want) || !strings.HasPrefix(body, `{"error":{"message":`) {
+			t.Errorf("%s %s: %d %s, want %d %s", tt.path, tt.body, status, body, tt.status, tt.want)
+		}
+	}
+}
+
+func TestResponsesThatAreNotStored(t *testing.T) {
+	e := New(Options{})
+	_, body := answerTo(e, "POST", "/v1/responses", `{"model":"gpt-4o","input":"x","store":false}`)
+	var got struct{ ID string }
+	if err := json.Unmarshal([]byte(body), &got); err != nil || got.ID == "" {
+		t.Fatalf("%s: %v", body, err)
+	}
+	if status, body := answerTo(e, "GET", "/v1/responses/"+got.ID, ""); status != 404 {
+		t.Errorf("found again: %s", body)
+	}
+}
+
+func TestFill(t *testing.T) {
+	tests := []struct{ schema, want string }{
+		{`{"const":7}`, `7`},
+		{`{"enum":["x"]}`, `"x"`},
+		{`{"type":"null"}`, `null`},
+		{`{"type":["null","integer"],"minimum":12}`, `12`},
+		{`{"type":"number","maximum":0}`, `0`},
+		{`{"type":"array","items":{"const":1},"minItems":3}`, `[1,1,1]`},
+		{`{"type":"array","maxItems":0}`, `[]`},
+		{`{"anyOf":[{"const":"a"},{"const":"b"}]}`, `"a"`},
+		{`{"properties":{"a":{"const":1},"b":{"const":2}},"required":["b"]}`, `{"b":2}`},
+		{`{"$ref":"#/$defs/x","$defs":{"x":{"const":true}}}`, `true`},
+		{`{"type":"object","properties":{"next":{"$ref":"#"}},"required":["next"]}`, `{"next":`},
+	}
+	for _, tt := range tests {
+		var schema map[string]any
+		if err := json.Unmarshal([]byte(tt.schema), &schema); err != nil {
+			t.Fatal(err)
+		}
+		if got := compact(fill(rand.New(rand.NewPCG(1, 2)), schema)); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.schema, got, tt.want)
+		}
+	}
+}
