@@ -57,29 +57,30 @@ func loopback(address string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// Gates are the thresholds in force: those that are set, and the embedder's own for the rest. The error says which of them
-// contradict each other, and wraps ErrBad.
+// Gates are the thresholds in force: those that are set, and the embedder's own for the rest, which from now on are told
+// as such by Effective. The error says which of them contradict each other, and wraps ErrBad.
 func (c *Config) Gates(own embed.Thresholds) (embed.Thresholds, error) {
-	g := own
-	for _, one := range []struct {
-		set float64
-		to  *float64
-	}{{c.Hit, &g.Hit}, {c.Route, &g.Route}, {c.Edge, &g.Edge}} {
-		if one.set > 0 {
-			*one.to = one.set
-		}
+	g := embed.Thresholds{
+		Hit:   c.gate("HIT_THRESHOLD", c.Hit, own.Hit),
+		Route: c.gate("ROUTE_THRESHOLD", c.Route, own.Route),
+		Edge:  c.gate("EDGE_THRESHOLD", c.Edge, own.Edge),
 	}
 	if g.Route >= g.Hit {
-		return g, Bad("%s", gatesInWords(c.gate("ROUTE_THRESHOLD", c.Route, own.Route), c.gate("HIT_THRESHOLD", c.Hit, own.Hit)))
+		return g, Bad("%s", gatesInWords(c.told("ROUTE_THRESHOLD"), c.told("HIT_THRESHOLD")))
 	}
 	return g, nil
 }
 
-func (c *Config) gate(name string, set, own float64) string {
+func (c *Config) gate(name string, set, own float64) float64 {
 	if set > 0 {
-		return c.told(name)
+		return set
 	}
-	return fmt.Sprintf("%s%s=%v (the embedder's own)", Prefix, name, own)
+	for i, v := range c.effective {
+		if v.Name == Prefix+name {
+			c.effective[i].Value, c.effective[i].Source = fmt.Sprint(own), "embedder"
+		}
+	}
+	return own
 }
 
 func gatesInWords(route, hit string) string {

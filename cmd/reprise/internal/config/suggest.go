@@ -3,7 +3,7 @@ package config
 // DidYouMean completes a message about an unknown name with the known one nearest to it, or with nothing where none is
 // near.
 func DidYouMean(name string, known []string) string {
-	best, least := "", len(name)/3+1
+	best, least := "", max(2, len(name)/3)+1 // two letters that changed places are two edits
 	for _, k := range known {
 		if d := distance(name, k); d < least {
 			best, least = k, d

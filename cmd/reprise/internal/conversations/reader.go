@@ -16,15 +16,14 @@ import (
 var ErrFormat = errors.New("no known format")
 
 // Reader reads the conversations of a file one after the other, without holding the file in memory. A record that makes
-// no sense is an error if it is the first one, because then the file is probably another one than was meant; later ones
-// are left out and counted.
+// no sense is left out and counted, but for the first one: with that, the file is probably another one than was meant.
 type Reader struct {
 	name    string
 	input   io.ReadCloser
 	total   int64
 	read    atomic.Int64 // bytes of the file, before unpacking
 	records source
-	format  *format // nil before the first record
+	format  *format // nil before the first record is read
 	parser  parser
 	ready   []Conversation
 	ended   bool
@@ -33,7 +32,8 @@ type Reader struct {
 	firstFault error
 }
 
-// Open opens a file, packed with gzip or plain; "-" is the standard input. The caller closes the reader.
+// Open opens a file, packed with gzip or plain, and reads its first record, by which it knows the format; "-" is the
+// standard input. The caller closes the reader.
 func Open(path string) (*Reader, error) {
 	if path == "-" {
 		return newReader("standard input", os.Stdin, 0)
@@ -54,28 +54,31 @@ func Open(path string) (*Reader, error) {
 
 func newReader(name string, input io.ReadCloser, total int64) (*Reader, error) {
 	r := &Reader{name: name, input: input, total: total}
-	plain := bufio.NewReaderSize(counter{input, &r.read}, 64<<10)
-	if magic, _ := plain.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(plain)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("unpack %s: %w", name, err), input.Close())
-		}
-		plain = bufio.NewReaderSize(z, 64<<10)
+	plain, err := unpacked(bufio.NewReaderSize(counter{input, &r.read}, 64<<10))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("unpack %s: %w", name, err), input.Close())
 	}
 	r.records = newSource(plain)
+	if err := r.fill(); err != nil {
+		return nil, errors.Join(err, input.Close())
+	}
 	return r, nil
+}
+
+// unpacked sees through gzip, which it knows by its first bytes: names of files promise nothing.
+func unpacked(in *bufio.Reader) (*bufio.Reader, error) {
+	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		return in, nil
+	}
+	z, err := gzip.NewReader(in)
+	return bufio.NewReaderSize(z, 64<<10), err
 }
 
 // Close closes the file.
 func (r *Reader) Close() error { return r.input.Close() }
 
-// Format is the name of the format, known from the first Next on.
-func (r *Reader) Format() string {
-	if r.format == nil {
-		return ""
-	}
-	return r.format.name
-}
+// Format is the name of the format.
+func (r *Reader) Format() string { return r.format.name }
 
 // Progress is how many bytes of the file have been read, and how many there are; 0 is not known. It may be called while
 // another goroutine is in Next.

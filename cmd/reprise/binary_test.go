@@ -1,0 +1,289 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"reprise/proxy/enginesim"
+)
+
+// binaryDir holds the program once a test has built it.
+var binaryDir string
+
+// build makes the program, once per run of the tests.
+var build = sync.OnceValues(func() (path string, err error) {
+	if binaryDir, err = os.MkdirTemp("", "reprise"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(binaryDir, "reprise")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(binaryDir)
+	os.Exit(code)
+}
+
+// process is a running `reprise serve`.
+type process struct {
+	*exec.Cmd
+	t    *testing.T
+	logs *bufio.Scanner
+	said strings.Builder
+
+	api, admin string
+	entries    float64
+}
+
+// start runs serve on free ports and waits for its start line.
+func start(t *testing.T, env ...string) *process {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a hang fails the test; nothing is measured
+	t.Cleanup(cancel)
+	p := &process{Cmd: exec.CommandContext(ctx, path, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"), t: t}
+	p.Env = append(os.Environ(), env...)
+	stderr, err := p.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill() })
+	p.logs = bufio.NewScanner(stderr)
+	ready := p.waitFor("reprise is ready")
+	p.api, _ = ready["api"].(string)
+	p.admin, _ = ready["admin"].(string)
+	p.entries, _ = ready["entries"].(float64)
+	return p
+}
+
+// waitFor reads the log up to a message.
+func (p *process) waitFor(msg string) map[string]any {
+	p.t.Helper()
+	for p.logs.Scan() {
+		p.said.WriteString(p.logs.Text() + "\n")
+		var line map[string]any
+		if json.Unmarshal(p.logs.Bytes(), &line) == nil && line["msg"] == msg {
+			return line
+		}
+	}
+	p.t.Fatalf("the log ends without %q:\n%s", msg, p.said.String())
+	return nil
+}
+
+// end waits for the process and returns its exit code.
+func (p *process) end() int {
+	for p.logs.Scan() {
+		p.said.WriteString(p.logs.Text() + "\n")
+	}
+	_ = p.Wait() // an exit code other than 0 is told by ProcessState
+	return p.ProcessState.ExitCode()
+}
+
+func (p *process) signal(s os.Signal) {
+	if err := p.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+const question = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"What is a drain?"}]}`
+
+func (p *process) ask(body string) *http.Response {
+	p.t.Helper()
+	resp, err := http.Post(p.api+"/v1/chat/completions", "application/json", strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+// gatedEngine is an engine whose streams stop after a few tokens until the gate is opened.
+func gatedEngine(t *testing.T) (url string, open func()) {
+	gate := make(chan struct{})
+	open = sync.OnceFunc(func() { close(gate) })
+	var mu sync.Mutex
+	waits := 0
+	engine := enginesim.New(enginesim.Options{Decode: 1000, Sleep: func(ctx context.Context, _ time.Duration) error {
+		mu.Lock()
+		waits++
+		pass := waits <= 3
+		mu.Unlock()
+		if pass {
+			return nil
+		}
+		select {
+		case <-gate:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}})
+	srv := httptest.NewServer(engine)
+	t.Cleanup(func() { open(); srv.Close() })
+	return srv.URL + "/v1", open
+}
+
+// TestDrain: SIGTERM fails the probe, takes no new connection, lets the open stream end, keeps its answer in the file, and
+// the next start serves it.
+func TestDrain(t *testing.T) {
+	upstream, open := gatedEngine(t)
+	env := []string{"REPRISE_UPSTREAM=" + upstream, "REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "answers.db")}
+	p := start(t, env...)
+	probe(t, p.admin, http.StatusOK)
+
+	stream := bufio.NewReader(p.ask(strings.Replace(question, "{", `{"stream":true,`, 1)).Body)
+	if line, err := stream.ReadString('\n'); err != nil || !strings.HasPrefix(line, "data: {") {
+		t.Fatalf("stream begins with %q, %v", line, err)
+	}
+	p.signal(syscall.SIGTERM)
+	p.waitFor("draining")
+	for probeStatus(t, p.admin) != http.StatusServiceUnavailable { // a moment after the line in the log
+	}
+	for { // so is the end of listening
+		fresh := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		resp, err := fresh.Get(p.api + "/v1/models")
+		if err != nil {
+			break
+		}
+		resp.Body.Close()
+	}
+	open()
+	rest, err := io.ReadAll(stream)
+	if err != nil || !bytes.Contains(rest, []byte("data: [DONE]")) {
+		t.Errorf("the stream was cut: %v, ends with %q", err, rest[max(0, len(rest)-100):])
+	}
+	if code := p.end(); code != exitOK {
+		t.Errorf("exit %d\n%s", code, p.said.String())
+	}
+
+	p = start(t, env...)
+	if p.entries != 1 {
+		t.Errorf("%v entries after the restart, want 1", p.entries)
+	}
+	if got := p.ask(question).Header.Get("X-Cache"); got != "exact" {
+		t.Errorf("after the restart X-Cache is %q, want exact", got)
+	}
+	p.signal(syscall.SIGINT)
+	if code := p.end(); code != exitOK {
+		t.Errorf("exit %d\n%s", code, p.said.String())
+	}
+}
+
+func probe(t *testing.T, admin string, want int) {
+	t.Helper()
+	if got := probeStatus(t, admin); got != want {
+		t.Errorf("readyz is %d, want %d", got, want)
+	}
+}
+
+func probeStatus(t *testing.T, admin string) int {
+	t.Helper()
+	resp, err := http.Get(admin + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+// TestSecondSignal: who asks twice means at once.
+func TestSecondSignal(t *testing.T) {
+	upstream, _ := gatedEngine(t)
+	p := start(t, "REPRISE_UPSTREAM="+upstream, "REPRISE_STORE=memory")
+	stream := bufio.NewReader(p.ask(strings.Replace(question, "{", `{"stream":true,`, 1)).Body)
+	if _, err := stream.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGTERM)
+	p.waitFor("draining")
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != exitInterrupted {
+		t.Errorf("exit %d, want %d\n%s", code, exitInterrupted, p.said.String())
+	}
+}
+
+// TestDrainTimeout: a stream that does not end is cut when the time is over.
+func TestDrainTimeout(t *testing.T) {
+	upstream, _ := gatedEngine(t)
+	p := start(t, "REPRISE_UPSTREAM="+upstream, "REPRISE_STORE=memory", "REPRISE_DRAIN_TIMEOUT=50ms")
+	stream := bufio.NewReader(p.ask(strings.Replace(question, "{", `{"stream":true,`, 1)).Body)
+	if _, err := stream.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != exitOK || !strings.Contains(p.said.String(), "answers were still under way") {
+		t.Errorf("exit %d\n%s", code, p.said.String())
+	}
+	if rest, err := io.ReadAll(stream); err == nil {
+		t.Errorf("the stream ends as if it were complete: %q", rest)
+	}
+}
+
+func TestBinaryRefusesBadValues(t *testing.T) {
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "serve")
+	cmd.Env = append(os.Environ(), "REPRISE_TTL=soon")
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != exitBadConfig || !bytes.Contains(out, []byte("REPRISE_TTL=soon (environment): allowed is a duration")) {
+		t.Errorf("exit %d: %s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+// TestAdminConfig: what is in force can be read, where it comes from too, and no secret.
+func TestAdminConfig(t *testing.T) {
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_UPSTREAM_KEY=sk-sesame", "REPRISE_HIT_THRESHOLD=0.99")
+	resp, err := http.Get(p.admin + "/admin/config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	var values []struct{ Name, Value, Source string }
+	if err := json.Unmarshal(body, &values); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	got := map[string]string{}
+	for _, v := range values {
+		got[v.Name] = v.Value + " " + v.Source
+	}
+	for name, want := range map[string]string{"REPRISE_HIT_THRESHOLD": "0.99 environment", "REPRISE_STORE": "memory environment",
+		"REPRISE_UPSTREAM_KEY": "******** environment", "REPRISE_MODE": "semantic default", "REPRISE_LISTEN": "127.0.0.1:0 flag"} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+	if !strings.HasSuffix(got["REPRISE_ROUTE_THRESHOLD"], " embedder") || strings.Contains(string(body), "sesame") {
+		t.Errorf("got %s", body)
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/cmd/reprise/internal/demo"
+)
+
+// free are the flags of a demo that is in nobody's way.
+var free = []string{"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}
+
+// playJSON runs a demo and returns its one object.
+func playJSON(t *testing.T, args ...string) (sum demo.Summary, talk string) {
+	t.Helper()
+	out, talk, code := run(nil, append(append([]string{"demo", "--json"}, free...), args...)...)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, talk)
+	}
+	d := json.NewDecoder(strings.NewReader(out))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&sum); err != nil || d.More() {
+		t.Fatalf("want exactly one object on the output, got %q: %v", out, err)
+	}
+	return sum, talk
+}
+
+func balance(s demo.Summary) int64 {
+	return s.Exact + s.Semantic + s.Shared + s.Stale + s.Bypass + s.Misses
+}
+
+func TestDemo(t *testing.T) {
+	s, talk := playJSON(t, "--requests", "250", "--capacity", "40", "--concurrency", "16")
+	if s.Requests != 250 || balance(s) != s.Requests {
+		t.Errorf("the books do not balance: %+v\n%s", s, talk)
+	}
+	if s.Exact == 0 || s.Semantic == 0 || s.Misses == 0 || s.Stored == 0 || s.Evictions == 0 || s.Topics == 0 || s.TokensSaved == 0 ||
+		s.UpstreamSecondsSaved <= 0 || s.Seconds <= 0 {
+		t.Errorf("want some of everything: %+v", s)
+	}
+	if s.Stored-s.Evictions > 40 {
+		t.Errorf("more was kept than the capacity: %+v", s)
+	}
+}
+
+// TestDemoInput plays files of each kind of conversation, with figures that can be told in advance.
+func TestDemoInput(t *testing.T) {
+	for _, c := range []struct {
+		name, file                              string
+		requests, exact, semantic, miss, bypass int64
+	}{
+		// The second conversation is the first one again; the third differs in case; the fourth goes another way.
+		{"sgd", `{"turns":[["U","Where is the station?"],["S","There."],["U","And the bus stop?"]]}
+{"turns":[["U","Where is the station?"],["S","There."],["U","And the bus stop?"]]}
+{"turns":[["U","where is the station"]]}
+{"turns":[["U","Which train goes to the sea?"],["U","And the bus stop?"]]}
+`, 7, 2, 1, 4, 0},
+		// What branches share is asked once.
+		{"oasst", `{"idx":0,"tree":0,"parent_idx":null,"role":"prompter","text":"Tell me of whales."}
+{"idx":1,"tree":0,"parent_idx":0,"role":"assistant","text":"They sing."}
+{"idx":2,"tree":0,"parent_idx":1,"role":"prompter","text":"Why do they?"}
+{"idx":3,"tree":0,"parent_idx":1,"role":"prompter","text":"Where do they live?"}
+{"idx":4,"tree":0,"parent_idx":1,"role":"prompter","text":"Why do they?"}
+`, 4, 1, 0, 3, 0},
+		{"bodies", `{"model":"any","messages":[{"role":"user","content":"Hello there, proxy."}]}
+{"messages":[{"content":"Hello there, proxy.","role":"user"}],"model":"any"}
+{"model":"any","n":2,"messages":[{"role":"user","content":"Hello there, proxy."}]}
+`, 3, 1, 0, 1, 1},
+	} {
+		path := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(path, []byte(c.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, talk := playJSON(t, "--input", path, "--concurrency", "1", "--stream-every", "2")
+		if s.Requests != c.requests || s.Exact != c.exact || s.Semantic != c.semantic || s.Misses != c.miss || s.Bypass != c.bypass {
+			t.Errorf("%s: %+v\n%s", c.name, s, talk)
+		}
+	}
+}
+
+func TestDemoText(t *testing.T) {
+	out, talk, code := run([]string{"REPRISE_MODE=exact"}, append([]string{"demo", "--exit", "--requests", "60"}, free...)...)
+	if code != exitOK || !strings.Contains(out, "asked before in the same words") || !strings.Contains(talk, "(exact, rac, 150 entries)") {
+		t.Errorf("exit %d\n%s\n%s", code, out, talk)
+	}
+}
+
+func TestDemoTellsWhatItLeftOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(path, []byte(`{"messages":[{"role":"user","content":"hi"}]}`+"\n"+`{"messages":`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, talk := playJSON(t, "--input", path)
+	if s.Requests != 1 || balance(s) != 0 || !strings.Contains(talk, "1 requests were answered with an error") ||
+		!strings.Contains(talk, "1 records were left out") || !strings.Contains(talk, "line 2") {
+		t.Errorf("%+v\n%s", s, talk)
+	}
+}
+
+// TestQuoted: a prompt is put into a shell command between single quotes.
+func TestQuoted(t *testing.T) {
+	if got, want := quoted("what's \"up\"\n"), `"what\u0027s \"up\"\n"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

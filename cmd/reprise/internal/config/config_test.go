@@ -1,0 +1,332 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/embed"
+)
+
+// load runs a Loader over flags and environment.
+func load(t *testing.T, env []string, args ...string) (*Config, error) {
+	t.Helper()
+	l := NewLoader(false, map[string]string{})
+	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
+	l.Register(fs)
+	if err := fs.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return l.Load(env)
+}
+
+func TestDefaults(t *testing.T) {
+	c, err := load(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, ok := range map[string]bool{
+		"listen":     c.Listen == "127.0.0.1:8080" && c.AdminListen == "127.0.0.1:8081",
+		"upstream":   c.Upstream.String() == "https://api.openai.com/v1",
+		"capacity":   c.CapacityEntries == 100_000 && c.CapacityBytes == 1<<30,
+		"life":       c.TTL == 24*time.Hour && c.MaxTTL == 30*24*time.Hour && c.StaleIfError == 0,
+		"store":      c.StorePath == "./reprise.db",
+		"weight":     c.DependencyWeight < 0,
+		"thresholds": c.Hit == 0 && c.Route == 0 && c.Edge == 0,
+		"limits": c.HeaderTimeout == 5*time.Second && c.BodyIdle == 30*time.Second && c.FirstByte == 120*time.Second &&
+			c.StreamIdle == 60*time.Second && c.ClientWrite == 30*time.Second && c.Drain == 90*time.Second,
+	} {
+		if !ok {
+			t.Errorf("%s: %+v", what, c)
+		}
+	}
+}
+
+// TestValues gives each kind of value in the forms it may have; bad ones are told with everything one needs to mend them.
+func TestValues(t *testing.T) {
+	for _, c := range []struct {
+		name, value string
+		bad         string // part of the message; empty: the value is good
+	}{
+		{"LISTEN", ":9000", ""},
+		{"LISTEN", "[::1]:0", ""},
+		{"LISTEN", "9000", "allowed is HOST:PORT"},
+		{"LISTEN", "localhost:http", "allowed is HOST:PORT"},
+		{"LISTEN", "localhost:65536", "allowed is HOST:PORT"},
+		{"ADMIN_TOKEN", "12345678", ""},
+		{"ADMIN_TOKEN", "1234567", "8 characters"},
+		{"ADMIN_TOKEN", "with a space", "8 characters"},
+		{"TLS_CERT", "/no/such/file", "no such file"},
+		{"UPSTREAM", "http://127.0.0.1:8000/v1/", ""},
+		{"UPSTREAM", "ftp://host/v1", "base URL"},
+		{"UPSTREAM", "host:8000", "base URL"},
+		{"UPSTREAM", "http://host/v1?key=x", "base URL"},
+		{"UPSTREAM", "a=http://h1/v1;dialect=vllm", "several upstreams"},
+		{"UPSTREAM", "http://h1/v1,http://h2/v1", "several upstreams"},
+		{"MODE", "shadow", ""},
+		{"MODE", "Shadow", "semantic, exact, shadow or off"},
+		{"HIT_THRESHOLD", "1", ""},
+		{"HIT_THRESHOLD", "0", "cosine"},
+		{"HIT_THRESHOLD", "1.01", "cosine"},
+		{"HIT_THRESHOLD", "NaN", "cosine"},
+		{"SHORTLIST", "0", "from 1"},
+		{"LOOKBACK", "1e3", "whole number"},
+		{"INDEX", "hnsw", "auto, flat or graph"},
+		{"POLICY", "lru", ""},
+		{"POLICY", "fifo", "rac"},
+		{"TOPIC_HALF_LIFE", "1e6", ""},
+		{"TOPIC_HALF_LIFE", "Inf", "above 0"},
+		{"DEPENDENCY_WEIGHT", "0", ""},
+		{"DEPENDENCY_WEIGHT", "-0.5", "from 0"},
+		{"CAPACITY_BYTES", "1.5GiB", ""},
+		{"CAPACITY_BYTES", "2000MB", ""},
+		{"CAPACITY_BYTES", "1 GiB", ""},
+		{"CAPACITY_BYTES", "1Gi", "size"},
+		{"CAPACITY_BYTES", "1e30", "size"},
+		{"CAPACITY_BYTES", "-1", "size"},
+		{"TTL", "7d", ""},
+		{"TTL", "1d12h", ""},
+		{"TTL", "0", "above 0"},
+		{"TTL", "1.5d", "duration"},
+		{"TTL", "-1h", "duration"},
+		{"TTL", "99999999d", "duration"},
+		{"STALE_IF_ERROR", "0", ""},
+		{"STORE", "memory", ""},
+		{"STORE", "file:", "memory or file:PATH"},
+		{"STORE", "redis://host", "Redis is not supported"},
+		{"STORE", "rediss://host", "memory or file:PATH"},
+		{"TENANT_FROM", "header:X-Team", ""},
+		{"TENANT_FROM", "header:", "header:NAME"},
+		{"TENANT_FROM", "header:X Team", "header:NAME"},
+		{"CACHE_TOOL_CALLS", "1", ""},
+		{"CACHE_TOOL_CALLS", "yes", "true or false"},
+		{"EMBEDDER_URL", "http://user:hunter2@host/v1", "no credential"},
+		{"LOG_LEVEL", "warn", ""},
+		{"LOG_LEVEL", "warning", "debug, info, warn or error"},
+		{"FIRST_BYTE_TIMEOUT", "0", ""},
+		{"DRAIN_TIMEOUT", "0s", "above 0"},
+	} {
+		_, err := load(t, []string{Prefix + c.name + "=" + c.value})
+		switch {
+		case c.bad == "" && err != nil:
+			t.Errorf("%s=%s: %v", c.name, c.value, err)
+		case c.bad == "":
+		case !errors.Is(err, ErrBad):
+			t.Errorf("%s=%s: %v, want an error that wraps ErrBad", c.name, c.value, err)
+		case !strings.Contains(err.Error(), Prefix+c.name+"=") || !strings.Contains(err.Error(), "(environment)") || !strings.Contains(err.Error(), c.bad):
+			t.Errorf("%s=%s: %v, want it to tell the name, the source and %q", c.name, c.value, err, c.bad)
+		case strings.Contains(err.Error(), "hunter2"):
+			t.Errorf("%s: the error shows a password: %v", c.name, err)
+		}
+	}
+}
+
+func TestZeroMeansNoLimit(t *testing.T) {
+	c, err := load(t, []string{"REPRISE_FIRST_BYTE_TIMEOUT=0", "REPRISE_EMBED_TIMEOUT=0s"})
+	if err != nil || c.FirstByte != -1 || c.EmbedTimeout != -1 {
+		t.Errorf("got %v, %+v; want both limits -1", err, c)
+	}
+}
+
+func TestAllFaultsAtOnce(t *testing.T) {
+	_, err := load(t, []string{"REPRISE_MODE=fast", "REPRISE_HIT_TRESHOLD=1", "REPRISE_STORE=redis://x"}, "--ttl", "soon")
+	const want = `4 settings are wrong:
+  REPRISE_HIT_TRESHOLD (environment): there is no such setting; did you mean REPRISE_HIT_THRESHOLD?
+  REPRISE_MODE=fast (environment): allowed is semantic, exact, shadow or off
+  REPRISE_STORE=redis://x (environment): Redis is not supported by this version; allowed is memory or file:PATH
+  --ttl=soon (flag): allowed is a duration above 0, at most REPRISE_MAX_TTL`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestContradictions(t *testing.T) {
+	for _, c := range []struct {
+		env, want string
+	}{
+		{"TTL=40d", "REPRISE_TTL=40d (environment) is above REPRISE_MAX_TTL=30d (default)"},
+		{"ADMIN_LISTEN=0.0.0.0:8081", "needs REPRISE_ADMIN_TOKEN"},
+		{"ADMIN_LISTEN=:8081", "needs REPRISE_ADMIN_TOKEN"},
+		{"ADMIN_LISTEN=:8081 ADMIN_TOKEN=long-enough", ""},
+		{"ADMIN_LISTEN=localhost:8081", ""},
+		{"ADMIN_LISTEN=127.0.0.1:8080", "the same"},
+		{"LISTEN=127.0.0.1:0 ADMIN_LISTEN=127.0.0.1:0", ""},
+		{"TLS_CERT=config_test.go", "go together"},
+		{"TLS_CERT=config_test.go TLS_KEY=config_test.go", "PEM"},
+		{"HIT_THRESHOLD=0.8 ROUTE_THRESHOLD=0.8", "is not below"},
+		{"HIT_THRESHOLD=0.8 ROUTE_THRESHOLD=0.7", ""},
+	} {
+		var env []string
+		for kv := range strings.FieldsSeq(c.env) {
+			env = append(env, Prefix+kv)
+		}
+		_, err := load(t, env)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.env, err, c.want)
+		}
+	}
+}
+
+func TestGates(t *testing.T) {
+	own := embed.Thresholds{Hit: 0.97, Route: 0.65, Edge: 0.45}
+	c, err := load(t, []string{"REPRISE_HIT_THRESHOLD=0.9"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err := c.Gates(own); err != nil || g != (embed.Thresholds{Hit: 0.9, Route: 0.65, Edge: 0.45}) {
+		t.Errorf("got %+v, %v", g, err)
+	}
+	if c, err = load(t, []string{"REPRISE_HIT_THRESHOLD=0.6"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Gates(own)
+	if !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), "REPRISE_ROUTE_THRESHOLD=0.65 (embedder) is not below REPRISE_HIT_THRESHOLD=0.6 (environment)") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFlagWinsOverEnvironment(t *testing.T) {
+	c, err := load(t, []string{"REPRISE_MODE=off", "REPRISE_EXPLAIN=false", "REPRISE_POLICY="}, "--mode=exact", "--explain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Mode != "exact" || c.Source("MODE") != "flag" || !c.Explain || c.Source("POLICY") != "default" {
+		t.Errorf("mode %q from %s, explain %v, policy from %s", c.Mode, c.Source("MODE"), c.Explain, c.Source("POLICY"))
+	}
+}
+
+func TestForeignNames(t *testing.T) {
+	if _, err := load(t, []string{"REPRISE_TEST_REQUIRE=node", "PATH=/bin", "REPRISE=x"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDemoIgnoresServe: an environment made for serve must not keep the demo from running.
+func TestDemoIgnoresServe(t *testing.T) {
+	l := NewLoader(true, map[string]string{"STORE": "memory"})
+	c, err := l.Load([]string{"REPRISE_UPSTREAM=nonsense", "REPRISE_TLS_CERT=/no/such", "REPRISE_UPSTREAM_KEY=k"})
+	if err != nil || c.StorePath != "" || c.UpstreamKey != "" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func TestSecretFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good, empty, large := write("good", "sesame-open\n"), write("empty", "\n"), write("large", strings.Repeat("x", maxSecret+1))
+	for _, c := range []struct {
+		env, arg string
+		want     string // the token, or part of the error
+	}{
+		{"ADMIN_TOKEN_FILE=" + good, "", "sesame-open"},
+		{"ADMIN_TOKEN_FILE=" + good, "--admin-token=from-the-flag", "from-the-flag"},
+		{"ADMIN_TOKEN=from-environment", "--admin-token-file=" + good, "sesame-open"},
+		{"ADMIN_TOKEN=from-environment ADMIN_TOKEN_FILE=" + good, "", "REPRISE_ADMIN_TOKEN and REPRISE_ADMIN_TOKEN_FILE are both set"},
+		{"ADMIN_TOKEN_FILE=" + empty, "", "the file is empty"},
+		{"ADMIN_TOKEN_FILE=" + large, "", "larger than a secret"},
+		{"ADMIN_TOKEN_FILE=" + dir, "", "is a directory"},
+		{"ADMIN_TOKEN_FILE=" + dir + "/none", "", "/none (environment): no such file"},
+		{"MODE_FILE=" + good, "", "REPRISE_MODE_FILE (environment): there is no such setting"},
+	} {
+		var env, args []string
+		for kv := range strings.FieldsSeq(c.env) {
+			env = append(env, Prefix+kv)
+		}
+		if c.arg != "" {
+			args = append(args, c.arg)
+		}
+		cfg, err := load(t, env, args...)
+		if err == nil && cfg.AdminToken != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v, want %q", c.env, c.arg, err, c.want)
+		}
+	}
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	c, err := load(t, []string{"REPRISE_ADMIN_TOKEN=sesame-open", "REPRISE_UPSTREAM_KEY=sk-sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range c.Effective() {
+		if strings.Contains(v.Value, "sesame") {
+			t.Errorf("%s is shown", v.Name)
+		}
+	}
+	if _, err = load(t, []string{"REPRISE_ADMIN_TOKEN=sesame"}); err == nil || strings.Contains(err.Error(), "sesame") {
+		t.Errorf("got %v, want an error without the token", err)
+	}
+}
+
+// TestTable holds every row to what the help promises: a name of its own, a default that is allowed, and words for both.
+func TestTable(t *testing.T) {
+	c := &Config{}
+	seen := map[string]bool{}
+	for _, s := range NewLoader(false, nil).settings(c) {
+		if seen[s.Name] || s.Help == "" || s.Allowed == "" || strings.ToUpper(s.Name) != s.Name {
+			t.Errorf("row %+v", s)
+		}
+		seen[s.Name] = true
+		if s.Default == "" {
+			continue
+		}
+		if err := s.parse(s.Default); err != nil {
+			t.Errorf("%s: default %q: %v", s.Name, s.Default, err)
+		}
+	}
+	for name := range strings.FieldsSeq("LISTEN ADMIN_LISTEN ADMIN_TOKEN TLS_CERT TLS_KEY UPSTREAM UPSTREAM_KEY MODE HIT_THRESHOLD ROUTE_THRESHOLD " +
+		"EDGE_THRESHOLD SHORTLIST LOOKBACK POLICY TOPIC_HALF_LIFE DEPENDENCY_WEIGHT CAPACITY_ENTRIES CAPACITY_BYTES TTL MAX_TTL STALE_IF_ERROR " +
+		"EMBEDDER STORE TENANT_FROM") {
+		if !seen[name] {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	known := []string{"serve", "demo", "version"}
+	for name, want := range map[string]string{"srve": "; did you mean serve?", "dmeo": "; did you mean demo?", "replay": "", "": ""} {
+		if got := DidYouMean(name, known); got != want {
+			t.Errorf("DidYouMean(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// FuzzValues: no value of any setting makes a panic, and none that is accepted leaves its range.
+func FuzzValues(f *testing.F) {
+	for _, v := range []string{"1", "-1", "1GiB", "30d", "http://h/v1", "a=http://h", "file:x", "header:X", "true", "NaN", "1e309", "d", "KiB"} {
+		f.Add(v)
+	}
+	f.Fuzz(func(t *testing.T, v string) {
+		c := &Config{}
+		for _, s := range NewLoader(false, nil).settings(c) {
+			if !slices.Contains([]string{"TLS_CERT", "TLS_KEY"}, s.Name) { // they open files
+				_ = s.parse(v)
+			}
+		}
+		if !(c.Hit >= 0 && c.Hit <= 1) || c.TTL < 0 || c.CapacityBytes < 0 || c.Shortlist < 0 || c.Drain < 0 {
+			t.Errorf("%q: %+v", v, c)
+		}
+	})
+}
