@@ -40,34 +40,39 @@ func (s *Store) Arrive(topic policy.TopicID, at policy.Tick) {
 }
 
 // guarded runs f under the lock. A panic of the policy becomes a fault: whatever it did half, the entries that the
-// ledger still has are those of the store.
-func (s *Store) guarded(f func()) {
-	if err := s.try(f); err != nil {
+// ledger still has are those of the store. It returns the entries that were lost by that.
+func (s *Store) guarded(f func()) (lost []policy.ID) {
+	lost, err := s.try(f)
+	if err != nil {
 		s.opt.OnFault("policy", err)
 	}
+	return lost
 }
 
-func (s *Store) try(f func()) (err error) {
+func (s *Store) try(f func()) (lost []policy.ID, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("run policy: %v", p)
 			s.faults++
-			s.reconcileLocked()
+			lost = s.reconcileLocked()
 		}
 	}()
 	f()
-	return nil
+	return nil, nil
 }
 
 // reconcileLocked forgets the entries that the ledger has let go without the store's hearing of it.
-func (s *Store) reconcileLocked() {
+func (s *Store) reconcileLocked() (lost []policy.ID) {
 	for id := range s.ids {
 		if !s.ledger.Has(id) {
 			s.forgetLocked(id)
+			lost = append(lost, id)
 		}
 	}
+	slices.Sort(lost)
+	return lost
 }
 
 // Hit tells of a request that id answered. A parent other than 0 is a dependency that was found only now. It returns the
@@ -122,7 +127,7 @@ func (s *Store) parentLocked(id policy.ID) policy.ID {
 func (s *Store) Put(e *Entry, at policy.Tick) (res PutResult) {
 	r := &resident{Entry: e.own(), last: at.Seq}
 	now := s.opt.Now()
-	s.guarded(func() {
+	lost := s.guarded(func() {
 		s.nextID++
 		r.ID, e.ID, res.ID = s.nextID, s.nextID, s.nextID
 		res.Evicted = s.sweepLocked(now)
@@ -135,6 +140,10 @@ func (s *Store) Put(e *Entry, at policy.Tick) (res PutResult) {
 			res.Weights = s.weightsLocked(r.ID)
 		}
 	})
+	res.Evicted = append(res.Evicted, lost...)
+	if _, ok := s.Get(res.ID); !ok && !slices.Contains(res.Evicted, res.ID) {
+		res.Evicted = append(res.Evicted, res.ID) // the policy stopped before it was in
+	}
 	return res
 }
 
@@ -196,17 +205,17 @@ func (s *Store) dropAliasLocked(r *resident, k Key) {
 	}
 }
 
-// Remove drops entries on request and returns those that were there.
+// Remove drops entries on request and returns those that are gone.
 func (s *Store) Remove(ids ...policy.ID) []policy.ID {
 	var gone []policy.ID
-	s.guarded(func() {
+	lost := s.guarded(func() {
 		for _, id := range ids {
 			if s.removeLocked(id) {
 				gone = append(gone, id)
 			}
 		}
 	})
-	return gone
+	return append(gone, lost...)
 }
 
 func (s *Store) removeLocked(id policy.ID) bool {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -61,6 +62,7 @@ func TestDiskFull(t *testing.T) {
 			s.Put(entry(fmt.Sprint(i)), s.Tick())
 			time.Sleep(time.Millisecond)
 		}
+		synctest.Wait()
 		if faults < 9 || faults > 11 {
 			t.Errorf("%d faults told in 5 s", faults)
 		}
@@ -248,13 +250,18 @@ func TestPolicyPanics(t *testing.T) {
 				t.Errorf("fault %q %v", step, err)
 			}
 		}})
+		alive := map[policy.ID]bool{}
 		do := func(n int) {
 			for i := range n {
 				e := entry(fmt.Sprint(i))
-				s.Put(e, s.Tick())
+				res := s.Put(e, s.Tick())
 				s.Hit(e.ID, 0, s.Tick())
+				alive[e.ID] = true
 				if i%3 == 0 {
-					s.Remove(e.ID)
+					res.Evicted = append(res.Evicted, s.Remove(e.ID)...)
+				}
+				for _, id := range res.Evicted {
+					delete(alive, id)
 				}
 			}
 		}
@@ -265,8 +272,8 @@ func TestPolicyPanics(t *testing.T) {
 			t.Errorf("%s: nothing told", in)
 		}
 		do(20)
-		if n := len(slices.Collect(s.All())); n != s.Stats().Entries || n > 5 {
-			t.Errorf("%s: %d entries, the ledger has %d", in, n, s.Stats().Entries)
+		if n := len(slices.Collect(s.All())); n != s.Stats().Entries || n != len(alive) || n > 5 {
+			t.Errorf("%s: %d entries, the ledger has %d, told were %d", in, n, s.Stats().Entries, len(alive))
 		}
 	}
 }
@@ -315,6 +322,60 @@ func TestPacking(t *testing.T) {
 			if err != nil || !bytes.Equal(b, c.answer) || (len(got.Answer) < len(c.answer)) != c.packed {
 				t.Errorf("%s: %d bytes kept of %d, %v", c.name, len(got.Answer), len(c.answer), err)
 			}
+		}
+	}
+}
+
+// TestConcurrent lets everything happen at once, writes included, and then finds on the disk what is in memory.
+func TestConcurrent(t *testing.T) {
+	disk := &storetest.Memory{}
+	o := store.Options{Backing: disk, Limit: policy.Limit{Entries: 100}, FlushEvery: time.Millisecond}
+	o.Evictor = policy.NewRAC(policy.RACTuned(100))
+	s := open(t, o)
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(worker), 0))
+			for i := range 2000 {
+				at := s.Tick()
+				name := fmt.Sprint(rng.IntN(300))
+				e, _, ok := s.Lookup(key(name))
+				switch {
+				case !ok:
+					s.Arrive(1, at)
+					s.Put(entry(name), at)
+				case rng.IntN(20) == 0:
+					s.Remove(e.ID)
+				default:
+					s.Hit(e.ID, policy.ID(rng.IntN(i+1)), at)
+					s.Alias(key("alias of "+name), e.ID)
+				}
+				if i%200 == 0 {
+					s.Sync(context.Background())
+					s.Stats()
+					for range s.All() {
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.Backing, o.Evictor = disk.Reopen(), policy.NewRAC(policy.RACTuned(100))
+	r := open(t, o)
+	for e := range s.All() {
+		if got, ok := r.Get(e.ID); !ok || got.Key != e.Key {
+			t.Errorf("entry %d is lost", e.ID)
+		}
+	}
+	if a, b := s.Stats(), r.Stats(); a.Entries != b.Entries || a.Aliases != b.Aliases || a.Bytes != b.Bytes {
+		t.Errorf("%+v became %+v", a, b)
+	}
+	for _, k := range []store.Kind{store.KindEntry, store.KindVector, store.KindState} {
+		if n := disk.Count(k); n != s.Stats().Entries {
+			t.Errorf("%d records of kind %d for %d entries", n, k, s.Stats().Entries)
 		}
 	}
 }

@@ -144,20 +144,23 @@ func (s *Store) flush(reserve policy.ID) error {
 	due := s.takeDebts()
 	for {
 		part := due.split()
-		b := s.batch(part, reserve)
-		if len(b.Put)+len(b.Delete) == 0 {
-			return s.flushed(nil)
-		}
-		if err := s.opt.Backing.Write(b); err != nil {
+		if err := s.write(s.batch(part, reserve)); err != nil {
 			s.oweAgain(part)
 			s.oweAgain(due)
-			s.written = counters{seq: -1}
+			s.written = counters{seq: -1} // no value of a counter: to be written again
 			return s.flushed(err)
 		}
 		if due.len() == 0 {
 			return s.flushed(nil)
 		}
 	}
+}
+
+func (s *Store) write(b *Batch) error {
+	if len(b.Put)+len(b.Delete) == 0 {
+		return nil
+	}
+	return s.opt.Backing.Write(b)
 }
 
 func (s *Store) flushed(err error) error {

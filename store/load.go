@@ -52,7 +52,7 @@ func (s *Store) load() error {
 	report.Kept -= l.skipped
 	s.report = report
 	s.debts = newDebts()
-	if err := s.try(func() { s.restore(l) }); err != nil {
+	if _, err := s.try(func() { s.restore(l) }); err != nil {
 		s.opt.OnFault("policy", err)
 	}
 	s.begin(l)

@@ -30,8 +30,9 @@ type Options struct {
 	MaxAliases int
 	// Now is the clock; nil is time.Now. It may jump in both directions.
 	Now func() time.Time
-	// OnFault is told of each fault of the backing: the step ("load", "write", "close") and what happened. It is called
-	// from the goroutine that writes, at most once in FlushEvery; nil ignores.
+	// OnFault is told of each fault: the step ("load", "write", "policy") and what happened. Faults of the backing come
+	// from Open and from the goroutine that writes, once in FlushEvery at most; a panic of the policy comes from the call
+	// that met it. nil ignores.
 	OnFault func(step string, err error)
 }
 
@@ -149,11 +150,10 @@ type Stats struct {
 	Bytes     int64
 	Aliases   int
 	Evictions int64 // since Open; removals on request are not among them
-	// Of the backing: changes not yet written, the time of the last complete write, writes that failed, and what its Load
-	// found. All zero in memory only.
+	Faults    int64 // writes that failed and panics of the policy
+	// Of the backing: changes not yet written, the time of the last complete write, and what its Load found.
 	Dirty     int
 	LastFlush time.Time
-	Faults    int64
 	Report    Report
 }
 
