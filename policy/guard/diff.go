@@ -12,6 +12,7 @@ type count struct{ a, b int }
 type diff struct {
 	a, b   []token // the surplus of either side, in its order
 	counts []count // by id
+	alias  []int32 // by id: the id that an inflection is taken for, or -1
 }
 
 // difference gives every key its id and counts it on both sides. A token that occurs twice here and once there is surplus
@@ -25,6 +26,7 @@ func difference(a, b []token) *diff {
 	for i := range b {
 		d.counts[d.identify(&b[i], ids)].b++
 	}
+	d.alias = slices.Repeat([]int32{-1}, len(d.counts))
 	d.a = d.surplus(a, func(c count) int { return c.a - c.b })
 	d.b = d.surplus(b, func(c count) int { return c.b - c.a })
 	return d
@@ -63,13 +65,15 @@ func (d *diff) any(is func(token) bool) bool {
 
 func (d *diff) has(k kind) bool { return d.any(func(t token) bool { return t.kind == k }) }
 
-// cancelInflections takes pairs such as file and files out of the surplus, each word once.
+// cancelInflections takes pairs such as file and files out of the surplus, each word once. In the order they stay, as one
+// word: "who killed Hamlet" is not "who did Hamlet kill".
 func (d *diff) cancelInflections() {
 	d.a = slices.DeleteFunc(d.a, func(x token) bool {
 		at := slices.IndexFunc(d.b, func(y token) bool { return !x.quoted && !y.quoted && inflected(x.key, y.key) })
 		if at < 0 {
 			return false
 		}
+		d.alias[x.id], d.alias[d.b[at].id] = x.id, x.id
 		d.b = slices.Delete(d.b, at, at+1)
 		return true
 	})

@@ -169,6 +169,7 @@ var pairs = []struct {
 	{"dog bites man", "man bites dog", Order},
 	{"convert euros to dollars", "convert dollars to euros", Order},
 	{"can I work in India after LLB abroad", "can I work abroad after LLB in India", Order},
+	{"who killed Hamlet", "who did Hamlet kill", Order},
 	{"is Alice taller than Bob", "is Bob taller than Alice", Order},
 	{"do I owe you money", "do you owe me money", Order},
 	{"why is the cat not black but white", "why is the cat black but not white", Order},

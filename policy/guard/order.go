@@ -37,7 +37,11 @@ func persons(tokens []token) (out []string) {
 func (d *diff) sequence(tokens []token) []int32 {
 	out := make([]int32, 0, len(tokens))
 	for _, t := range tokens {
-		if c := d.counts[t.id]; c.a == c.b && (content(t) || t.quoted || t.is(directional)) {
+		c, alias := d.counts[t.id], d.alias[t.id]
+		switch {
+		case alias >= 0 && content(t):
+			out = append(out, alias)
+		case c.a == c.b && (content(t) || t.quoted || t.is(directional)):
 			out = append(out, t.id)
 		}
 	}
