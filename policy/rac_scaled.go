@@ -3,7 +3,7 @@ package policy
 import "math"
 
 // scaled is the number mant·2^exp, with mant in [0.5, 1), or 0, or +Inf. Numbers in this form are ordered by exp, then
-// mant. An exponent out of range stays at its end, where numbers are still ordered by mant.
+// mant. What is too small for an exponent becomes the smallest such number: old things tie.
 type scaled struct {
 	mant float64
 	exp  int32
@@ -18,7 +18,10 @@ func scale(mant float64, exp int64) scaled {
 		return scaled{0, math.MinInt32}
 	}
 	m, e := math.Frexp(mant)
-	return scaled{m, int32(min(max(exp+int64(e), math.MinInt32), math.MaxInt32))}
+	if exp += int64(e); exp < math.MinInt32 {
+		return scaled{0.5, math.MinInt32}
+	}
+	return scaled{m, int32(min(exp, math.MaxInt32))}
 }
 
 func (a scaled) add(b scaled) scaled {

@@ -1,0 +1,373 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// playScript plays one word per request: +5 (insert; +5/2 in topic 2, +5/2<4 with parent 4, each a miss that arrived),
+// h5 (hit), -5 (remove), 5<4 (link), a2 (a miss of topic 2 without an answer).
+func playScript(t *testing.T, e Evictor, script string) {
+	t.Helper()
+	for i, word := range strings.Fields(script) {
+		at := Tick{Seq: int64(i + 1)}
+		var id, parent ID
+		topic := TopicID(1)
+		scan := func(format string, into ...any) bool {
+			n, err := fmt.Sscanf(word+" ", format+" ", into...)
+			return err == nil && n == len(into)
+		}
+		switch {
+		case scan("+%d/%d<%d", &id, &topic, &parent), scan("+%d/%d", &id, &topic), scan("+%d", &id):
+			op{kind: opArrive, topic: topic}.apply(e, at)
+			op{kind: opInsert, id: id, topic: topic, parent: parent}.apply(e, at)
+		case scan("h%d", &id):
+			e.Hit(id, at)
+		case scan("-%d", &id):
+			e.Remove(id)
+		case scan("%d<%d", &id, &parent):
+			e.(Linker).Link(id, parent)
+		case scan("a%d", &topic):
+			e.(Arriver).Arrive(topic, at)
+		default:
+			t.Fatalf("script %q: cannot read %q", script, word)
+		}
+	}
+}
+
+func TestRACOrder(t *testing.T) {
+	slow := RACOptions{Alpha: 0.001, Lambda: 1}
+	with := func(o RACOptions, change func(*RACOptions)) RACOptions { change(&o); return o }
+	for _, c := range []struct {
+		name, script, want string
+		o                  RACOptions
+	}{
+		{"one topic: frequency", "+1 +2 +3 h1 h1 h2", "[3 2 1]", slow},
+		{"one topic: ties by last use", "+1 +2 +3 h1 h3 h2", "[1 3 2]", slow},
+		{"the colder topic goes first", "+1/1 +2/2 +3/2", "[1 2 3]", slow},
+		{"a hot topic protects all its members", "+1/1 +2/1 h2 h2 +3/2", "[3 1 2]", slow},
+		{"a fast decay forgets it", "+1/1 +2/1 h2 h2 +3/2", "[1 3 2]", RACPaper()},
+		{"a parent is worth its dependents", "+1 +2 +3/1<1 +4/1<1", "[2 3 4 1]", slow},
+		{"not without lambda", "+1 +2 +3/1<1 +4/1<1", "[1 2 3 4]", with(slow, func(o *RACOptions) { o.Lambda = 0 })},
+		{"hits of a child credit the parent", "+1 +2/1<1 +3 h2 h3", "[2 3 1]", slow},
+		{"a late link credits what the child had", "+1 +2 +3 h2 h2 2<1", "[3 2 1]", slow},
+		{"a cap bounds it", "+1 +2 +3 h2 h2 2<1", "[3 1 2]", with(slow, func(o *RACOptions) { o.DepCap = 1 })},
+		{"a removed child leaves its credit", "+1 +2/1<1 +3 -2 h3 +4", "[4 1 3]", slow},
+		{"no topic stands alone", "+1/0 +2/0 h1 +3/0", "[2 3 1]", slow},
+		{"an arrival without answer counts", "+1/1 +2/2 a1", "[2 1]", slow},
+		{"the newest may be the victim", "+1/1 h1 +2/2", "[2 1]", slow},
+		{"unless protected", "+1/1 h1 +2/2", "[1 2]", with(slow, func(o *RACOptions) { o.Protect = true })},
+		{"an empty topic is forgotten", "+1/1 h1 h1 -1 +2/2 +3/1", "[2 3]", slow},
+		{"a ghost is not", "+1/1 h1 h1 -1 +2/2 +3/2 +4/1", "[2 3 4]", with(slow, func(o *RACOptions) { o.Ghosts = 1 })},
+		{"arrivals of a topic to come count", "a1 a1 a1 a1 +2/2 h2 +1/1", "[2 1]", with(slow, func(o *RACOptions) { o.Ghosts = 1 })},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := NewRAC(c.o)
+			playScript(t, r, c.script)
+			checkRAC(t, r)
+			if got := drain(r); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestRACLinks(t *testing.T) {
+	r := NewRAC(RACOptions{Alpha: 0.1, Lambda: 2})
+	playScript(t, r, "+1 +2 +3 h2")
+	for _, c := range []struct {
+		child, parent ID
+		want          bool
+		why           string
+	}{
+		{2, 9, false, "unknown parent"}, {9, 1, false, "unknown child"}, {2, 2, false, "itself"}, {2, 0, false, "no parent"},
+		{1, 2, false, "younger parent"}, {2, 1, true, "older parent"}, {2, 1, false, "has a living parent"},
+		{3, 2, true, "a chain"}, {1, 3, false, "a cycle"},
+	} {
+		if got := r.Link(c.child, c.parent); got != c.want {
+			t.Errorf("%s: link of %d to %d: %v", c.why, c.child, c.parent, got)
+		}
+	}
+	for id, want := range map[ID]float64{1: 1 + 2*2, 2: 2 + 2*1, 3: 1, 9: 0} {
+		if got := r.Importance(id); got != want {
+			t.Errorf("importance of %d: %v, want %v", id, got, want)
+		}
+	}
+	r.Remove(2)
+	if !r.Link(3, 1) {
+		t.Error("a child whose parent has gone gets no other")
+	}
+	paper := NewRAC(RACPaper())
+	playScript(t, paper, "+1 +2")
+	if !paper.Link(1, 2) {
+		t.Error("the paper's reading refuses a younger parent")
+	}
+}
+
+// TestRACOfOneTopicIsLFU: without dependents and with one topic only the frequency is left, ties by last use.
+func TestRACOfOneTopicIsLFU(t *testing.T) {
+	type use struct{ freq, last int64 }
+	rac, lfu := NewRAC(RACOptions{Alpha: 0.5}), map[ID]use{}
+	r := rand.New(rand.NewPCG(7, 8))
+	for seq := int64(1); seq <= 5000; seq++ {
+		id := ID(1 + min(r.IntN(80), r.IntN(80)))
+		if u, ok := lfu[id]; ok {
+			rac.Hit(id, Tick{Seq: seq})
+			lfu[id] = use{u.freq + 1, seq}
+		} else {
+			rac.Insert(Item{ID: id, Topic: 3}, Tick{Seq: seq})
+			lfu[id] = use{1, seq}
+		}
+		if len(lfu) <= 20 {
+			continue
+		}
+		want := id
+		for other, u := range lfu {
+			if w := lfu[want]; u.freq < w.freq || u.freq == w.freq && u.last < w.last {
+				want = other
+			}
+		}
+		wantVictim(t, rac, want, true)
+		rac.Remove(want)
+		delete(lfu, want)
+	}
+}
+
+// TestRACOfSingletonsIsLRU: with alpha = 1 the order of topics is that of their last request, whatever came before
+// (TP < 2). A repeat is a new entry here, so that every TSI is 1 and only the prevalence of its topic, a ghost for a
+// moment, remembers the old one.
+func TestRACOfSingletonsIsLRU(t *testing.T) {
+	rac, lru := NewRAC(RACOptions{Alpha: 1, Ghosts: 100}), NewLRU()
+	r := rand.New(rand.NewPCG(9, 10))
+	resident := map[TopicID]ID{}
+	for seq := int64(1); seq <= 20_000; seq++ {
+		id, topic, at := ID(seq), TopicID(1+min(r.IntN(100), r.IntN(100))), Tick{Seq: seq}
+		for _, e := range []Evictor{rac, lru} {
+			e.Remove(resident[topic])
+			op{kind: opArrive, topic: topic}.apply(e, at)
+			e.Insert(Item{ID: id, Topic: topic}, at)
+		}
+		resident[topic] = id
+		if len(resident) <= 30 {
+			continue
+		}
+		want, _ := lru.Victim()
+		wantVictim(t, rac, want, true)
+		for topic, id := range resident {
+			if id == want {
+				delete(resident, topic)
+			}
+		}
+		rac.Remove(want)
+		lru.Remove(want)
+	}
+}
+
+func TestRACKeepsItsOrderOverALongRun(t *testing.T) {
+	for _, alpha := range []float64{1, 0.3} {
+		r := NewRAC(RACOptions{Alpha: alpha, Lambda: 1})
+		const start = int64(5e12) // requests: exponents have been lowered many times
+		for i, at := range []int64{1, 2e9, start, start + 1, start + 2} {
+			op{kind: opInsert, id: ID(i + 1), topic: TopicID(i + 1)}.apply(r, Tick{Seq: at})
+			checkRAC(t, r)
+		}
+		r.Hit(4, Tick{Seq: start + 2})
+		if got := drain(r); got != "[1 2 3 5 4]" {
+			t.Errorf("alpha %v: %s", alpha, got)
+		}
+	}
+}
+
+// TestRACRestores: a RAC that was given the items and states of another names the same victims from there on.
+func TestRACRestores(t *testing.T) {
+	for _, o := range []RACOptions{RACPaper(), RACTuned(40), {Alpha: 0.05, Lambda: 4, Ghosts: 5}} {
+		was, is := NewRAC(o), NewRAC(o)
+		ops := randomOps(rand.New(rand.NewPCG(11, 12)), 3000)
+		for i := range ops {
+			ops[i].topic++ // what stands alone has no topic to export
+		}
+		half := len(ops) / 2
+		for i, op := range ops[:half] {
+			op.apply(was, Tick{Seq: int64(i + 1)})
+		}
+		restore(is, was)
+		checkRAC(t, is)
+		for i, op := range ops[half:] {
+			at := Tick{Seq: int64(half + i + 1)}
+			op.apply(was, at)
+			op.apply(is, at)
+			if op.kind != opInsert {
+				continue
+			}
+			want, ok := was.Victim()
+			wantVictim(t, is, want, ok)
+			if i%3 == 0 {
+				was.Remove(want)
+				is.Remove(want)
+			}
+		}
+	}
+}
+
+// restore does as Persistent says.
+func restore(to, from *RAC) {
+	var states []EntryState
+	topics := map[ID]TopicID{}
+	for id, e := range from.index {
+		s, _ := from.ExportEntry(id)
+		states = append(states, s)
+		topics[id] = from.topics.all[from.entries[e].topic].id
+	}
+	sortStates(states)
+	for _, s := range states {
+		to.Insert(Item{ID: s.ID, Topic: topics[s.ID], Parent: s.Parent}, Tick{Seq: s.Last})
+	}
+	for _, s := range states {
+		to.ImportEntry(s)
+	}
+	for id := range from.topics.index {
+		s, _ := from.ExportTopic(id)
+		to.ImportTopic(s)
+	}
+}
+
+func TestRACImportsNothingWrong(t *testing.T) {
+	r := NewRAC(RACTuned(10))
+	playScript(t, r, "+1/1 +2/2")
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -5, 1e300} {
+		r.ImportEntry(EntryState{ID: 1, Freq: v, Dep: v, Born: 1, Last: 1})
+		r.ImportTopic(TopicState{ID: 1, LogW: v, Last: 2})
+		r.ImportTopic(TopicState{ID: 7, LogW: v, Last: 2})
+		checkRAC(t, r)
+	}
+	r.ImportEntry(EntryState{ID: 99, Freq: 5})
+	if s, ok := r.ExportEntry(99); ok {
+		t.Errorf("imported an entry that is not resident: %+v", s)
+	}
+}
+
+// checkRAC checks every invariant between RAC's parts.
+func checkRAC(t *testing.T, r *RAC) {
+	t.Helper()
+	members := 0
+	for slot := range r.topics.all {
+		x := &r.topics.all[slot]
+		members += len(x.members)
+		if len(x.members) > 0 != (x.state == topicLive) {
+			t.Fatalf("topic %d has %d members in state %d", x.id, len(x.members), x.state)
+		}
+		checkHeap(t, r.members(uint32(slot)))
+		for _, n := range x.members {
+			if e := r.entries[n.item]; e.topic != uint32(slot) || r.index[e.id] != n.item {
+				t.Fatalf("member %d of topic %d is %+v", n.item, x.id, e)
+			}
+		}
+	}
+	if members != len(r.index) {
+		t.Fatalf("%d members, %d entries", members, len(r.index))
+	}
+	for id, e := range r.index {
+		if x := r.entries[e]; x.id != id || x.freq < 1 || x.dep < 0 || r.opts.DepCap > 0 && x.dep > r.opts.DepCap && x.dep < 1<<53 {
+			t.Fatalf("entry %d is %+v", id, x)
+		}
+	}
+	for _, h := range []*[]node{&r.topics.live, &r.topics.ghosts} {
+		checkHeap(t, r.topics.heap(h))
+		for _, n := range *h {
+			if want := r.topics.rank(n.item); want.mant != n.mant || want.exp != n.exp {
+				t.Fatalf("topic slot %d is seated as %+v, ranks %+v", n.item, n, want)
+			}
+		}
+	}
+	if len(r.topics.ghosts) > r.opts.Ghosts {
+		t.Fatalf("%d ghosts", len(r.topics.ghosts))
+	}
+}
+
+func checkHeap(t *testing.T, s seats) {
+	t.Helper()
+	h := *s.nodes
+	for i := range h {
+		if s.pos[h[i].item] != uint32(i) {
+			t.Fatalf("item %d sits at %d, not at %d", h[i].item, i, s.pos[h[i].item])
+		}
+		if i > 0 && s.before(&h[i], &h[(i-1)/arity]) {
+			t.Fatalf("place %d of %d ranks before its parent", i, len(h))
+		}
+	}
+}
+
+func TestRACInvariantsHoldAfterEveryStep(t *testing.T) {
+	for _, o := range modelSettings() {
+		r := NewRAC(o)
+		for i, op := range randomOps(rand.New(rand.NewPCG(13, 14)), 400) {
+			op.apply(r, Tick{Seq: int64(i + 1)})
+			checkRAC(t, r)
+			if id, ok := r.Victim(); ok && len(r.index) > 20 {
+				r.Remove(id)
+				checkRAC(t, r)
+			}
+		}
+	}
+}
+
+func TestNewRACRefusesBadOptions(t *testing.T) {
+	for _, o := range []RACOptions{{Alpha: -1}, {Alpha: math.NaN()}, {Lambda: math.Inf(1)}, {DepCap: -1}, {Ghosts: -1}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v was accepted", o)
+				}
+			}()
+			NewRAC(o)
+		}()
+	}
+}
+
+// FuzzEvictors plays three bytes per call through every policy and checks what they may never break.
+func FuzzEvictors(f *testing.F) {
+	f.Add([]byte("\x00\x01\x00\x00\x02\x01\x01\x01\x00\x04\x02\x01\x02\x01\x00"))
+	f.Add([]byte("\x03\x00\x02\x00\x05\x12\x00\x06\x15\x01\x05\x00\x02\x06\x00\x00\x07\x02"))
+	f.Fuzz(func(t *testing.T, script []byte) {
+		for _, o := range []RACOptions{RACPaper(), RACTuned(4), {Alpha: 0.3, Lambda: 4, Ghosts: 2}} {
+			playBytes(t, NewRAC(o), script)
+		}
+		playBytes(t, NewLRU(), script)
+	})
+}
+
+func playBytes(t *testing.T, e Evictor, script []byte) {
+	resident := map[ID]bool{}
+	for i := 0; i+2 < len(script) && i < 900; i += 3 {
+		o := op{opKind(script[i] % byte(opKinds)), ID(script[i+1]), TopicID(script[i+2] % 5), ID(script[i+2] / 5)}
+		seq := int64(i)
+		if script[i] >= 128 {
+			seq = int64(script[i]) << (script[i+2] % 50) // arrivals may jump far ahead and come late
+		}
+		o.apply(e, Tick{Seq: seq})
+		switch o.kind {
+		case opInsert:
+			resident[o.id] = true
+		case opRemove:
+			delete(resident, o.id)
+		}
+		id, ok := e.Victim()
+		if ok != (len(resident) > 0) || ok && !resident[id] {
+			t.Fatalf("call %d: victim %d, %v with %d residents", i/3, id, ok, len(resident))
+		}
+		if r, ok := e.(*RAC); ok {
+			checkRAC(t, r)
+		}
+	}
+}
+
+func sortStates(states []EntryState) {
+	slices.SortFunc(states, func(a, b EntryState) int {
+		return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.ID, b.ID))
+	})
+}
