@@ -59,9 +59,13 @@ func benchSearch(b *testing.B, stored, misses [][]float32, o Options) {
 	for name, queries := range map[string][][]float32{"hit": hits[:256], "miss": misses} {
 		b.Run(name, func(b *testing.B) {
 			found := 0
+			var times []time.Duration
 			for i := 0; b.Loop(); i++ {
+				start := time.Now()
 				found += len(t.Search(Query{Vector: queries[i%len(queries)]}).Matches)
+				times = append(times, time.Since(start))
 			}
+			b.ReportMetric(float64(median(times).Nanoseconds())/1e3, "p50-µs")
 			b.ReportMetric(float64(t.Stats().Topics), "topics")
 			b.ReportMetric(float64(found)/float64(b.N), "matches/op")
 		})
@@ -166,7 +170,7 @@ func BenchmarkMemory(b *testing.B) {
 	vectors := unitVectors(rng, n, dim)
 	for b.Loop() {
 		before := heapInUse()
-		t, err := New(Options{Dim: dim, Hit: 0.9, Route: 0.5, Edge: 0.5})
+		t, err := New(Options{Dim: dim, Hit: 0.9, Route: 0.5, Edge: 0.5, Index: KindFlat})
 		if err != nil {
 			b.Fatal(err)
 		}

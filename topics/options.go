@@ -32,7 +32,8 @@ type Options struct {
 	// Lookback is the number of accesses of a scope among which a parent is looked for; default 64.
 	Lookback int
 	// WholeScan is the number of entries with equal earlier turns up to which a query is compared with every one of them,
-	// whatever their topics; default 50,000.
+	// whatever their topics; default 50,000. At 384 dimensions and a hit gate of 0.97 that costs some 7 ns an entry, less than
+	// finding the shortlist by a flat scan; it loses no hit to the shortlist.
 	WholeScan int
 	// Index finds anchors; default KindAuto.
 	Index Kind

@@ -146,8 +146,17 @@ func (b *band) grow(n int) {
 		b.chunks, b.rest = append(b.chunks, nil), append(b.rest, nil)
 	}
 	last := n / chunkRows
-	b.chunks[last] = append(b.chunks[last], make([]float32, b.width)...)
-	b.rest[last] = append(b.rest[last], 0)
+	b.chunks[last] = extend(b.chunks[last], b.width)
+	b.rest[last] = extend(b.rest[last], 1)
+}
+
+// extend appends one row of zeros. The room doubles up to that of a full chunk, where append would waste a quarter.
+func extend(chunk []float32, width int) []float32 {
+	if len(chunk) == cap(chunk) {
+		room := min(max(2*len(chunk), width), chunkRows*width)
+		chunk = append(make([]float32, 0, room), chunk...)
+	}
+	return chunk[:len(chunk)+width]
 }
 
 // shrink takes row n away, which is the last, and wipes it: what was purged does not linger.
