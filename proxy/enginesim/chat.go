@@ -150,14 +150,14 @@ func (q *chatRequest) choose(j *job) error {
 }
 
 type chatBody struct {
-	ID          string          `json:"id"`
-	Object      string          `json:"object"`
-	Created     int64           `json:"created"`
-	Model       string          `json:"model"`
-	Choices     []chatChoice    `json:"choices"`
-	Usage       json.RawMessage `json:"usage,omitempty"`
-	ServiceTier string          `json:"service_tier"`
-	Fingerprint string          `json:"system_fingerprint"`
+	ID          string       `json:"id"`
+	Object      string       `json:"object"`
+	Created     int64        `json:"created"`
+	Model       string       `json:"model"`
+	Choices     []chatChoice `json:"choices"`
+	Usage       any          `json:"usage,omitempty"` // left out, null, or *usage
+	ServiceTier string       `json:"service_tier"`
+	Fingerprint string       `json:"system_fingerprint"`
 }
 
 type chatChoice struct {
@@ -198,7 +198,7 @@ func (c *call) chatHead(q *chatRequest, object string) chatBody {
 func (c *call) chatBody(q *chatRequest, r *run) chatBody {
 	b := c.chatHead(q, "chat.completion")
 	if !c.fault.NoUsage {
-		b.Usage = marshal(r.usage())
+		b.Usage = r.usage()
 	}
 	for i := range r.choices {
 		ch := &r.choices[i]
@@ -208,11 +208,6 @@ func (c *call) chatBody(q *chatRequest, r *run) chatBody {
 		}
 		b.Choices = append(b.Choices, out)
 	}
-	return b
-}
-
-func marshal(v any) json.RawMessage {
-	b, _ := json.Marshal(v) // called with plain structs only
 	return b
 }
 

@@ -1,7 +1,6 @@
 package enginesim
 
 import (
-	"encoding/json"
 	"errors"
 )
 
@@ -13,7 +12,7 @@ func (c *call) streamChat(q *chatRequest, r *run) error {
 	}
 	cs := &chatStream{sse: s, call: c, q: q, r: r, chunk: c.chatHead(q, "chat.completion.chunk")}
 	if q.StreamOptions.IncludeUsage {
-		cs.chunk.Usage = json.RawMessage("null")
+		cs.chunk.Usage = null
 	}
 	err = cs.play()
 	if errors.Is(err, errInStream) {
@@ -99,7 +98,7 @@ func (s *chatStream) finish() error {
 	if !s.q.StreamOptions.IncludeUsage || s.fault.NoUsage {
 		return nil
 	}
-	s.chunk.Choices, s.chunk.Usage = []chatChoice{}, marshal(s.r.usage())
+	s.chunk.Choices, s.chunk.Usage = []chatChoice{}, s.r.usage()
 	return s.event("", &s.chunk)
 }
 

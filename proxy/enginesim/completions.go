@@ -111,7 +111,7 @@ type completionBody struct {
 	Created     int64              `json:"created"`
 	Model       string             `json:"model"`
 	Choices     []completionChoice `json:"choices"`
-	Usage       json.RawMessage    `json:"usage,omitempty"`
+	Usage       any                `json:"usage,omitempty"` // left out, null, or *usage
 	Fingerprint string             `json:"system_fingerprint"`
 }
 
@@ -156,7 +156,7 @@ func (p *completion) steps() int {
 	return n
 }
 
-func (p *completion) usage() json.RawMessage {
+func (p *completion) usage() *usage {
 	var sum usage
 	for _, r := range p.runs {
 		u := r.usage()
@@ -165,7 +165,7 @@ func (p *completion) usage() json.RawMessage {
 		sum.Total += u.Total
 		sum.Details.Cached += u.Details.Cached
 	}
-	return marshal(&sum)
+	return &sum
 }
 
 // echo is the prompt of run i where it is to be repeated.
@@ -203,7 +203,7 @@ func (p *completion) stream() error {
 		return err
 	}
 	if p.q.StreamOptions.IncludeUsage {
-		p.head.Usage = json.RawMessage("null")
+		p.head.Usage = null
 	}
 	if err = p.play(s); errors.Is(err, errInStream) {
 		err = s.raw("", faultError(500).body())

@@ -103,7 +103,13 @@ func (e *Engine) embeddings(c *call) error {
 	if done, err := c.replaced(); done {
 		return err
 	}
-	return c.json(e.embed(&q))
+	body := e.embed(&q)
+	r := &run{e: e, start: e.o.Now(), prompt: body.Usage["prompt_tokens"]} // nothing to decode, and no block is kept
+	c.headers(r)
+	if err := r.wait(c.ctx, 0); err != nil {
+		return err
+	}
+	return c.json(body)
 }
 
 func (e *Engine) embed(q *embeddingRequest) embeddingBody {

@@ -36,7 +36,7 @@ type Fault struct {
 
 	Malformed  bool // a stream has an event that is not JSON; a whole answer ends in the middle of its JSON
 	ErrorEvent bool // a stream ends in an error object after CutEvents (or 2) events, under status 200
-	NoDone     bool // a stream ends without its terminal event
+	NoDone     bool // a stream ends without finish reason, usage and terminal event
 	TwoFinish  bool // a stream tells its finish reason twice
 	NoUsage    bool // usage is missing
 

@@ -62,6 +62,17 @@ func testRates(t *testing.T, stream bool, speed float64) {
 	}
 }
 
+func TestEmbeddingsTakeTheirPrefill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := New(Options{Prefill: 10})
+		start := time.Now()
+		status, body := answerTo(e, "POST", "/v1/embeddings", `{"model":"text-embedding-3-small","input":["a b c","d e"],"dimensions":4}`)
+		if got := time.Since(start); status != 200 || got != 500*time.Millisecond {
+			t.Errorf("5 tokens took %v: %d %s", got, status, body)
+		}
+	})
+}
+
 func TestFirstTokenComesAfterThePrefill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := New(Options{Prefill: 1000, Decode: 10, Reply: fixed(3)})

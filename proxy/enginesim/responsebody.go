@@ -88,6 +88,11 @@ func newResponse(c *call, q *responseRequest, r *run) *response {
 	}}
 }
 
+func marshal(v any) json.RawMessage {
+	b, _ := json.Marshal(v) // called with plain structs only
+	return b
+}
+
 func given(raw json.RawMessage, otherwise string) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "null" {
 		return json.RawMessage(otherwise)
