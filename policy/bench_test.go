@@ -11,7 +11,7 @@ import (
 // BenchmarkRACScale prints what a victim and its update cost at 10,000 and at 1,000,000 residents, ten to a topic, and
 // their ratio: one operation is a miss (Arrive, Insert with a parent, Victim, Remove) and a hit.
 //
-//	go test -run '^$' -bench RACScale ./policy
+//	go test -run '^$' -bench RACScale -benchtime 200x ./policy
 func BenchmarkRACScale(b *testing.B) {
 	small, large := filledRAC(10_000), filledRAC(1_000_000)
 	var spent [2]time.Duration
@@ -66,6 +66,8 @@ func (l *racLoad) step() {
 func (l *racLoad) recent() ID { return ID(max(0, l.seq-1-int64(l.rand.IntN(l.size)))) }
 
 // BenchmarkBytesPerEntry prints the heap that one resident costs at a million, without the Ledger's map (some 30 bytes).
+//
+//	go test -run '^$' -bench BytesPerEntry -benchtime 1x ./policy
 func BenchmarkBytesPerEntry(b *testing.B) {
 	const n = 1_000_000
 	for _, c := range []struct {
@@ -99,7 +101,7 @@ func heapInUse() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkHit prints the cost of a hit and of a miss with its eviction at 10,000 residents.
+// BenchmarkRequest prints the cost of a hit and of a miss with its eviction at 10,000 residents, the Ledger's included.
 func BenchmarkRequest(b *testing.B) {
 	const n = 10_000
 	for _, name := range Names() {

@@ -16,7 +16,7 @@ type Options struct {
 	// Capacity is the number of entries that will be resident, at least 1. Parameters are measured in it; it limits
 	// nothing, that is the Ledger's.
 	Capacity int
-	// HalfLife is the number of requests in which the prevalence of a topic halves (rac); 0 is 10 times Capacity.
+	// HalfLife is the number of requests in which the prevalence of a topic halves (rac); 0 is a third of Capacity.
 	HalfLife float64
 	// DependencyWeight is the weight of dependents against own requests (rac); 0 takes no notice of them.
 	DependencyWeight float64
@@ -35,7 +35,7 @@ func (o Options) Validate() error {
 	case o.Capacity < 1:
 		return fmt.Errorf("capacity %d: want at least 1 entry", o.Capacity)
 	case !(o.HalfLife >= 0) || math.IsInf(o.HalfLife, 1):
-		return fmt.Errorf("half-life %v: want a number of requests, or 0 for 10 times the capacity", o.HalfLife)
+		return fmt.Errorf("half-life %v: want a number of requests, or 0 for a third of the capacity", o.HalfLife)
 	case !(o.DependencyWeight >= 0) || math.IsInf(o.DependencyWeight, 1):
 		return fmt.Errorf("dependency weight %v: want a finite number, 0 or more", o.DependencyWeight)
 	}
