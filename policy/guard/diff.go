@@ -15,8 +15,8 @@ type diff struct {
 	alias  []int32 // by id: the id that an inflection is taken for, or -1
 }
 
-// difference gives every key its id and counts it on both sides. A token that occurs twice here and once there is surplus
-// once.
+// difference gives every key its id and counts it on both sides. A key that occurs more often here than there is surplus
+// here, each time.
 func difference(a, b []token) *diff {
 	ids := make(map[string]int32, len(a)+8)
 	d := &diff{counts: make([]count, 0, len(a)+8)}
@@ -44,17 +44,10 @@ func (d *diff) identify(t *token, ids map[string]int32) int32 {
 }
 
 func (d *diff) surplus(tokens []token, extra func(count) int) (out []token) {
-	var taken map[int32]int
 	for _, t := range tokens {
-		n := extra(d.counts[t.id])
-		if n <= 0 || taken[t.id] >= n {
-			continue
+		if extra(d.counts[t.id]) > 0 {
+			out = append(out, t)
 		}
-		if taken == nil {
-			taken = make(map[int32]int)
-		}
-		taken[t.id]++
-		out = append(out, t)
 	}
 	return out
 }

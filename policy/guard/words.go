@@ -42,7 +42,7 @@ func (s *scanner) run() (end int, digits bool) {
 			return end, digits
 		case unicode.IsDigit(r):
 			digits = true
-		case (r == '\'' || r == '’') && end > s.at && end != s.quoteEnd && letter(s.text[end+n:]):
+		case (r == '\'' || r == '’') && end > s.at && letter(s.text[end+n:]):
 		case !unicode.IsLetter(r) && !unicode.IsMark(r):
 			return end, digits
 		}
