@@ -101,6 +101,17 @@ func TestSelfCheckRefusesABadGraph(t *testing.T) {
 	compare(t, g.Search(q, 8, nil), want, q, 8, true)
 }
 
+// TestIslands: a graph that reaches fewer vectors than were asked for is passed over.
+func TestIslands(t *testing.T) {
+	g := graphOver(t, 16, 100, func(context.Context, []uint64, [][]float32, int64) (searcher, error) { return broken{}, nil })
+	want := fillGraph(t, g, 100)
+	if g.Status().Backend != backendGraph {
+		t.Fatalf("status %+v, want a graph that serves", g.Status())
+	}
+	q := unitVectors(rand.New(rand.NewSource(4)), 1, 16)[0]
+	compare(t, g.Search(q, 8, nil), want, q, 8, true)
+}
+
 func TestVerdict(t *testing.T) {
 	good := checkup{counted: samples, recall: 1, graph: time.Microsecond, flat: 2 * time.Microsecond}
 	for _, c := range []struct {

@@ -42,6 +42,18 @@ func (s scan) nearest(q []float32, k int) (ids []uint64) {
 	return ids
 }
 
+// stutter is a graph that says everything twice.
+type stutter struct{ scan }
+
+func buildStutter(_ context.Context, ids []uint64, vectors [][]float32, _ int64) (searcher, error) {
+	return stutter{scan{ids, vectors}}, nil
+}
+
+func (s stutter) nearest(q []float32, k int) []uint64 {
+	ids := s.scan.nearest(q, k)
+	return append(ids, ids...)
+}
+
 func acceptAll(checkup) error { return nil }
 
 // graphOver makes a Graph that takes every graph that build makes.
@@ -60,6 +72,7 @@ var indexes = []struct {
 }{
 	{"flat", true, func(_ testing.TB, dim int) Index { return NewFlat(dim) }},
 	{"graph of a scan", true, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildScan) }},
+	{"graph that stutters", true, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildStutter) }},
 	{"graph of the library", false, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildLibrary) }},
 	{"auto", true, func(t testing.TB, dim int) Index {
 		s := newScope(ScopeID{}, &Options{Dim: dim, Index: KindAuto, Route: 0.6}, false)

@@ -223,7 +223,7 @@ func TestIsolation(t *testing.T) {
 }
 
 func TestParent(t *testing.T) {
-	// Entries 1, 2, 3 at 0, 30 and 50 degrees, of requests 1 to 3; 4 is of another topic, 5 of another chain.
+	// Entries 1, 2, 3 are at 0, 30 and 50 degrees, of requests 1 to 3; 4 is of another topic, 5 of another chain.
 	build := func(t *testing.T, lookback int) *Topics {
 		topics := inPlane(t, func(o *Options) { o.Lookback = lookback })
 		for id, degrees := range []float64{0, 30, 50, 10, 10} {
@@ -269,6 +269,24 @@ func TestParent(t *testing.T) {
 		topics := build(t, 64)
 		topics.Touch(1, 6)
 		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, 0, plane(10), 7); got != 1 {
+			t.Errorf("parent %d, want 1", got)
+		}
+	})
+	t.Run("an access now is no past", func(t *testing.T) {
+		topics := build(t, 64)
+		topics.Touch(1, 6)
+		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, 0, plane(10), 6); got != 3 {
+			t.Errorf("parent %d, want 3", got)
+		}
+	})
+	t.Run("a tie goes to the lower id", func(t *testing.T) {
+		topics := inPlane(t, nil)
+		for _, id := range []EntryID{2, 1, 3} {
+			if _, err := topics.Add(Member{ID: id, Topic: 1, Vector: plane(0), Seq: 5}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, 0, plane(0), 6); got != 1 {
 			t.Errorf("parent %d, want 1", got)
 		}
 	})

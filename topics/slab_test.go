@@ -1,0 +1,49 @@
+package topics
+
+import (
+	"math/rand"
+	"slices"
+	"testing"
+)
+
+// TestSlabWipes: what was removed is not left in the spare room of a chunk.
+func TestSlabWipes(t *testing.T) {
+	s := newSlab(12)
+	for _, v := range unitVectors(rand.New(rand.NewSource(1)), 5, 12) {
+		s.add(v)
+	}
+	for s.n > 2 {
+		s.remove(0)
+	}
+	for _, b := range s.bands {
+		room := b.chunks[0][:cap(b.chunks[0])]
+		if spare := room[2*b.width:]; slices.ContainsFunc(spare, func(x float32) bool { return x != 0 }) {
+			t.Errorf("spare room holds %v", spare)
+		}
+	}
+}
+
+// TestSlabScanIsExact compares the banded scan with all scores, for minima from none to nearly 1.
+func TestSlabScanIsExact(t *testing.T) {
+	rng := rand.New(rand.NewSource(2))
+	s := newSlab(48)
+	for _, centre := range unitVectors(rng, 20, 48) {
+		for i := range 30 {
+			s.add(near(rng, centre, 1-float64(i)/30))
+		}
+	}
+	for row := range s.n {
+		q := s.query(near(rng, s.vector(row, nil), 0.98))
+		min := float32(rng.Float64()*2 - 1)
+		var want, got []int
+		for other := range s.n {
+			if score, _ := s.reach(other, q, never); score >= min {
+				want = append(want, other)
+			}
+		}
+		s.scan(q, min, func(row int, _ float32) float32 { got = append(got, row); return min })
+		if !slices.Equal(got, want) {
+			t.Fatalf("minimum %v: rows %v, want %v", min, got, want)
+		}
+	}
+}
