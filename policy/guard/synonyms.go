@@ -2,7 +2,7 @@ package guard
 
 // alike reports whether one word may stand for the other without changing what is asked.
 func alike(x, y string) bool {
-	return x == y || inflected(x, y) || synonyms[x] != "" && synonyms[x] == synonyms[y]
+	return x == y || inflected(x, y) || synonyms[x] != "" && synonyms[x] == synonyms[y] || units[x] != "" && units[x] == units[y]
 }
 
 // synonyms is short on purpose: only words that may be exchanged nearly everywhere. A word stands in one line.
@@ -82,6 +82,7 @@ const synonymLines = `
 	favorite favourite
 	center centre
 	organize organise
+	summarize summarise
 	behavior behaviour
 	analyze analyse
 	license licence
