@@ -102,6 +102,13 @@ func TestRACLinks(t *testing.T) {
 	if !r.Link(3, 1) {
 		t.Error("a child whose parent has gone gets no other")
 	}
+	same := NewRAC(RACOptions{Alpha: 0.1, Lambda: 1})
+	same.Insert(Item{ID: 1, Topic: 1}, Tick{Seq: 5})
+	same.Insert(Item{ID: 2, Topic: 1, Parent: 1}, Tick{Seq: 5}) // blocks of one request: the parent came first
+	same.Insert(Item{ID: 3, Topic: 1}, Tick{Seq: 5})
+	if same.Importance(1) != 2 || same.Link(3, 1) {
+		t.Errorf("parent born with the child: importance %v after Insert, and Link must refuse", same.Importance(1))
+	}
 	paper := NewRAC(RACPaper())
 	playScript(t, paper, "+1 +2")
 	if !paper.Link(1, 2) {
