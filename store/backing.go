@@ -60,7 +60,7 @@ type Report struct {
 	Kept     int    // records handed over
 	Skipped  int    // damaged ones, left out
 	Aside    string // where a file too damaged to go on with was moved; its readable records are among Kept
-	ReadOnly bool   // nothing can be written
+	ReadOnly error  // why nothing can be written; nil where it can
 }
 
 // Backing keeps records durably. A Store calls it from one goroutine at a time: Load once, then Write, then Close.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -37,42 +36,6 @@ func (s *Store) Arrive(topic policy.TopicID, at policy.Tick) {
 			a.Arrive(topic, at)
 		}
 	})
-}
-
-// guarded runs f under the lock. A panic of the policy becomes a fault: whatever it did half, the entries that the
-// ledger still has are those of the store. It returns the entries that were lost by that.
-func (s *Store) guarded(f func()) (lost []policy.ID) {
-	lost, err := s.try(f)
-	if err != nil {
-		s.opt.OnFault("policy", err)
-	}
-	return lost
-}
-
-func (s *Store) try(f func()) (lost []policy.ID, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("run policy: %v", p)
-			s.faults++
-			lost = s.reconcileLocked()
-		}
-	}()
-	f()
-	return nil, nil
-}
-
-// reconcileLocked forgets the entries that the ledger has let go without the store's hearing of it.
-func (s *Store) reconcileLocked() (lost []policy.ID) {
-	for id := range s.ids {
-		if !s.ledger.Has(id) {
-			s.forgetLocked(id)
-			lost = append(lost, id)
-		}
-	}
-	slices.Sort(lost)
-	return lost
 }
 
 // Hit tells of a request that id answered. A parent other than 0 is a dependency that was found only now. It returns the
@@ -169,40 +132,6 @@ func (s *Store) freeKeyLocked(old *resident, k Key, gone []policy.ID) []policy.I
 	}
 	s.dropAliasLocked(old, k)
 	return gone
-}
-
-// Alias makes k another key of the entry id: a paraphrase that once hit is exact the next time. A key that has an entry
-// of its own keeps it; one that was another entry's alias moves.
-func (s *Store) Alias(k Key, id policy.ID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, old := s.ids[id], s.keys[k]
-	if r == nil || old == r || old != nil && old.Key == k {
-		return
-	}
-	if old != nil {
-		s.dropAliasLocked(old, k)
-	}
-	if len(r.aliases) >= s.opt.MaxAliases {
-		s.dropAliasLocked(r, r.aliases[0])
-	}
-	s.addAliasLocked(r, k)
-	s.noteLocked(id, changedAliases)
-}
-
-func (s *Store) addAliasLocked(r *resident, k Key) {
-	r.aliases = append(r.aliases, k)
-	s.keys[k] = r
-	s.aliases++
-}
-
-func (s *Store) dropAliasLocked(r *resident, k Key) {
-	if i := slices.Index(r.aliases, k); i >= 0 {
-		r.aliases = slices.Delete(r.aliases, i, i+1)
-		delete(s.keys, k)
-		s.aliases--
-		s.noteLocked(r.ID, changedAliases)
-	}
 }
 
 // Remove drops entries on request and returns those that are gone.

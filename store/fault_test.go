@@ -26,7 +26,7 @@ func TestWriteBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &storetest.Memory{}
 		s := open(t, store.Options{Backing: disk})
-		time.Sleep(time.Second)
+		time.Sleep(1100 * time.Millisecond) // between two ticks of the flusher
 		idle := disk.Writes()
 		s.Put(entry("a"), s.Tick())
 		if disk.Count(store.KindEntry) != 0 || s.Stats().Dirty == 0 {
@@ -102,7 +102,7 @@ type readOnly struct{ storetest.Memory }
 
 func (b *readOnly) Load(fn func(store.Record) error) (store.Report, error) {
 	r, err := b.Memory.Load(fn)
-	r.ReadOnly = true
+	r.ReadOnly = errDisk
 	return r, err
 }
 
@@ -114,7 +114,7 @@ func TestReadOnly(t *testing.T) {
 	if err := s.Sync(context.Background()); err != nil || b.Writes() != 0 || s.Stats().Dirty != 0 {
 		t.Errorf("%v, %d writes", err, b.Writes())
 	}
-	if len(faults) != 1 || !errors.Is(faults[0], store.ErrReadOnly) {
+	if len(faults) != 1 || !errors.Is(faults[0], store.ErrReadOnly) || !errors.Is(faults[0], errDisk) {
 		t.Errorf("faults %v", faults)
 	}
 }

@@ -40,7 +40,7 @@ func TestReadOnly(t *testing.T) {
 		}
 		n := 0
 		report, err := f.Load(func(store.Record) error { n++; return nil })
-		if err != nil || n < 90 || !report.ReadOnly {
+		if err != nil || n < 90 || report.ReadOnly == nil {
 			t.Errorf("%s: %d records, %+v, %v", title, n, report, err)
 		}
 		if err := f.Write(put(1, 1)); !errors.Is(err, store.ErrReadOnly) {
@@ -50,6 +50,21 @@ func TestReadOnly(t *testing.T) {
 		if now, _ := os.ReadFile(path); !bytes.Equal(now, data) {
 			t.Errorf("%s: the file was changed", title)
 		}
+	}
+}
+
+// TestNoRoomForRescue: a broken file whose records cannot be written anew is served as it is.
+func TestNoRoomForRescue(t *testing.T) {
+	data, records, _ := original(t)
+	copy(data[:80], make([]byte, 80))
+	copy(data[4096:4096+80], make([]byte, 80))
+	path := filepath.Join(t.TempDir(), "r.db")
+	os.WriteFile(path, data, 0o600)
+	os.MkdirAll(filepath.Join(path+".salvage", "in the way"), 0o700)
+	f, got := openLoad(t, path)
+	defer f.Close()
+	if !maps.Equal(got, records) || f.report.ReadOnly == nil {
+		t.Errorf("%d records of %d, %+v", len(got), len(records), f.report)
 	}
 }
 

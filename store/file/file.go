@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"reprise/store"
 )
@@ -44,133 +43,6 @@ type badRecord struct{ bucket, key []byte }
 
 var _ store.Backing = (*File)(nil)
 
-// Open opens the file at path, or makes it, readable by its owner alone. The whole of it is read once to check it.
-//
-// A file that another process has open is store.ErrLocked, after a second; one that is newer is store.ErrVersion; one of
-// another kind is ErrForeign; in all of these cases it is as it was. One that cannot be written is opened to be read. A
-// damaged one is moved aside, to path.damaged-TIME, and what can be read of it is in the new file at path.
-func Open(path string) (*File, error) { return open(path, bbolt.Options{}) }
-
-func open(path string, o bbolt.Options) (*File, error) {
-	o.NoFreelistSync, o.FreelistType, o.NoStatistics = true, bbolt.FreelistMapType, true
-	o.Timeout = lockWait
-	if o.OpenFile == nil {
-		o.OpenFile = os.OpenFile
-	}
-	f := &File{report: store.Report{Name: path}}
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	err := f.openOrRescue(path, o)
-	if _, missing := os.Stat(path); isReadOnly(err) && missing == nil {
-		o.ReadOnly, f.report.ReadOnly = true, true
-		err = f.openOrRescue(path, o)
-	}
-	switch {
-	case err == nil:
-		return f, nil
-	case isLocked(err), errors.Is(err, bolterrors.ErrTimeout):
-		return nil, fmt.Errorf("%w: %s: stop the other process or name another file", store.ErrLocked, path)
-	}
-	return nil, advise("open", path, err)
-}
-
-// advise adds the path to an error and, where there is any, what to do.
-func advise(verb, path string, err error) error {
-	if errors.Is(err, store.ErrVersion) {
-		return fmt.Errorf("%s %s: %w; run the newer program, or move the file away to start empty", verb, path, err)
-	}
-	return fmt.Errorf("%s %s: %w", verb, path, err)
-}
-
-func (f *File) openOrRescue(path string, o bbolt.Options) error {
-	db, held, err := openChecked(path, o)
-	if errors.Is(err, errStructure) {
-		return f.rescue(held, path, o)
-	}
-	f.db = db
-	return err
-}
-
-// openChecked opens a file with bbolt once its lock is taken and its pages are sound. With errStructure it returns the
-// file, still locked, for a rescue.
-func openChecked(path string, o bbolt.Options) (db *bbolt.DB, held *os.File, err error) {
-	defer func() {
-		if err != nil && held != nil && !errors.Is(err, errStructure) {
-			held.Close()
-		}
-	}()
-	defer guard(&err, errStructure)
-	flag := os.O_RDWR | os.O_CREATE
-	if o.ReadOnly {
-		flag = os.O_RDONLY
-	}
-	if held, err = openLocked(path, flag, o.OpenFile); err != nil {
-		return nil, nil, err
-	}
-	info, err := held.Stat()
-	if err == nil && info.Size() > 0 {
-		err = check(held, info.Size())
-	}
-	if err != nil {
-		return nil, held, err
-	}
-	o.OpenFile = func(string, int, os.FileMode) (*os.File, error) { return held, nil }
-	if db, err = bbolt.Open(path, 0o600, &o); err != nil || o.ReadOnly {
-		return db, held, err
-	}
-	return db, held, ensureBuckets(db)
-}
-
-// openLocked opens and locks the file that is at path when it returns: one that was moved aside while this process
-// waited for the lock is opened again.
-func openLocked(path string, flag int, open func(string, int, os.FileMode) (*os.File, error)) (*os.File, error) {
-	for {
-		f, err := open(path, flag, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		if err := lock(f, flag == os.O_RDONLY); err != nil {
-			f.Close()
-			return nil, err
-		}
-		mine, err1 := f.Stat()
-		named, err2 := os.Stat(path)
-		if err1 == nil && err2 == nil && os.SameFile(mine, named) {
-			return f, nil
-		}
-		f.Close()
-		if err := errors.Join(err1, err2); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
-	}
-}
-
-// guard turns a panic, and a fault of the memory map in this goroutine, into an error that wraps kind.
-func guard(err *error, kind error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("%w: %v", kind, p)
-	}
-}
-
-func bucketOf(k store.Kind) []byte { return []byte{byte(k)} }
-
-// ensureBuckets writes only to a new file: one that turns out to be of a newer version must stay as it is.
-func ensureBuckets(db *bbolt.DB) error {
-	var made bool
-	if err := db.View(func(tx *bbolt.Tx) error { made = tx.Bucket(bucketOf(kindGraves)) != nil; return nil }); made || err != nil {
-		return err
-	}
-	return db.Update(makeBuckets)
-}
-
-func makeBuckets(tx *bbolt.Tx) error {
-	for _, k := range append(store.Kinds(), kindGraves) {
-		if _, err := tx.CreateBucketIfNotExists(bucketOf(k)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Load implements store.Backing.
 func (f *File) Load(fn func(store.Record) error) (store.Report, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -183,7 +55,7 @@ func (f *File) Load(fn func(store.Record) error) (store.Report, error) {
 		err = f.view(func(tx *bbolt.Tx) error { return f.loadBuckets(tx, fn) })
 	}
 	if errors.Is(err, errPanic) { // a part of the file cannot be read: serve what was, and write nothing
-		f.broken, f.report.ReadOnly, err = err, true, nil
+		f.broken, f.report.ReadOnly, err = err, err, nil
 		f.report.Skipped++
 	}
 	if err != nil {
@@ -240,8 +112,8 @@ func (f *File) Write(b *store.Batch) error {
 	switch {
 	case f.broken != nil:
 		return fmt.Errorf("write %s: %w", f.report.Name, f.broken)
-	case f.report.ReadOnly:
-		return fmt.Errorf("write %s: %w", f.report.Name, store.ErrReadOnly)
+	case f.report.ReadOnly != nil:
+		return fmt.Errorf("write %s: %w: %w", f.report.Name, store.ErrReadOnly, f.report.ReadOnly)
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	err := f.update(func(tx *bbolt.Tx) error { return f.writeBatch(tx, b) })

@@ -151,6 +151,35 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
+// TestDamagedFileServes: the service starts with what can be read of a broken file, and says so.
+func TestDamagedFileServes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.db")
+	s, err := openStore(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 50 {
+		s.Put(entry(n), s.Tick())
+	}
+	secret := s.Secret()
+	s.Close()
+	data, _ := os.ReadFile(path)
+	copy(data[8:80], make([]byte, 72))
+	copy(data[4096+8:4096+80], make([]byte, 72))
+	os.WriteFile(path, data, 0o600)
+	var told error
+	if s, err = openStore(path, store.Options{OnFault: func(_ string, err error) { told = err }}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if st := s.Stats(); st.Entries != 50 || st.Report.Aside == "" || s.Secret() != secret {
+		t.Errorf("%+v", st)
+	}
+	if !errors.Is(told, store.ErrDamaged) || !strings.Contains(told.Error(), path+".damaged-") {
+		t.Errorf("told: %v", told)
+	}
+}
+
 func TestMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.db")
 	f, err := file.Open(path)

@@ -26,9 +26,11 @@ func (f *File) rescue(held *os.File, path string, o bbolt.Options) error {
 	if err != nil {
 		return errors.Join(err, held.Close())
 	}
-	if o.ReadOnly || f.rebuild(w, path, o) != nil {
-		f.wreck, f.held, f.report.ReadOnly = w, held, true
-		f.report.Aside = path
+	if !o.ReadOnly {
+		f.report.ReadOnly = f.rebuild(w, path, o)
+	}
+	if f.report.ReadOnly != nil {
+		f.wreck, f.held = w, held
 		return nil
 	}
 	held.Close()

@@ -67,7 +67,7 @@ func (s *session) check() {
 	if err != nil {
 		s.t.Fatalf("load: %v", err)
 	}
-	if report.Kept != len(s.want) || report.Skipped != 0 || report.Aside != "" || report.ReadOnly {
+	if report.Kept != len(s.want) || report.Skipped != 0 || report.Aside != "" || report.ReadOnly != nil {
 		s.t.Errorf("report %+v, want %d kept", report, len(s.want))
 	}
 	if !maps.Equal(got, s.want) {
