@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -286,4 +289,153 @@ func TestAdminConfig(t *testing.T) {
 	if code := p.end(); code != exitOK {
 		t.Errorf("exit %d", code)
 	}
+}
+
+// TestTLS serves the API under a certificate; the admin side stays plain.
+func TestTLS(t *testing.T) {
+	other := httptest.NewTLSServer(http.NotFoundHandler()) // lends its certificate
+	defer other.Close()
+	pair := other.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	upstream := httptest.NewServer(enginesim.New(enginesim.Options{}))
+	defer upstream.Close()
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM="+upstream.URL+"/v1",
+		"REPRISE_TLS_CERT="+write("cert.pem", "CERTIFICATE", pair.Certificate[0]), "REPRISE_TLS_KEY="+write("key.pem", "PRIVATE KEY", key))
+	resp, err := other.Client().Get(p.api + "/v1/models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if !strings.HasPrefix(p.api, "https://") || resp.StatusCode != http.StatusOK {
+		t.Errorf("%s: %s %s", p.api, resp.Proto, resp.Status)
+	}
+	probe(t, p.admin, http.StatusOK)
+}
+
+// TestEmbeddingServer: one that is there is used; one that is not there is a warning, and exact hits go on.
+func TestEmbeddingServer(t *testing.T) {
+	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
+	defer engine.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for _, c := range []struct {
+		name, url, dimensions, warning string
+	}{
+		{"there", engine.URL, "0", ""},
+		{"gone, length unknown", gone.URL, "0", "REPRISE_EMBEDDER_DIMENSIONS is not set"},
+		{"gone, length known", gone.URL, "256", "exact hits only until it is back"},
+	} {
+		p := start(t, "REPRISE_STORE=file:"+filepath.Join(t.TempDir(), "a.db"), "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_EMBEDDER=openai",
+			"REPRISE_EMBEDDER_URL="+c.url+"/v1", "REPRISE_EMBEDDER_DIMENSIONS="+c.dimensions)
+		if said := p.said.String(); strings.Contains(said, "WARN") != (c.warning != "") || !strings.Contains(said, c.warning) {
+			t.Errorf("%s: %s", c.name, said)
+		}
+		for _, want := range []string{"miss", "exact"} {
+			resp := p.ask(question)
+			io.Copy(io.Discard, resp.Body)
+			if got := resp.Header.Get("X-Cache"); got != want {
+				t.Errorf("%s: X-Cache is %q, want %q", c.name, got, want)
+			}
+		}
+		p.signal(syscall.SIGTERM)
+		if code := p.end(); code != exitOK {
+			t.Errorf("%s: exit %d\n%s", c.name, code, p.said.String())
+		}
+	}
+}
+
+// TestStoreInUse: a second process on one file is told which, and what to change.
+func TestStoreInUse(t *testing.T) {
+	place := "file:" + filepath.Join(t.TempDir(), "a.db")
+	start(t, "REPRISE_STORE="+place)
+	_, talk, code := run(nil, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--store", place)
+	if code != exitFailed || !strings.Contains(talk, "a.db") || !strings.Contains(talk, "another process") || !strings.Contains(talk, "REPRISE_STORE") {
+		t.Errorf("exit %d: %s", code, talk)
+	}
+}
+
+// demoProcess runs the demo until a line of its output or talk has come.
+func demoProcess(t *testing.T, until string, args ...string) (cmd *exec.Cmd, said *bufio.Reader, before string) {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd = exec.CommandContext(ctx, path, slices.Concat([]string{"demo"}, free, args)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	said = bufio.NewReader(out)
+	for !strings.Contains(before, until) {
+		line, err := said.ReadString('\n')
+		if before += line; err != nil {
+			t.Fatalf("no %q in\n%s", until, before)
+		}
+	}
+	return cmd, said, before
+}
+
+// TestDemoInterrupted: Ctrl-C ends the play, and what was done is summed up.
+func TestDemoInterrupted(t *testing.T) {
+	cmd, said, _ := demoProcess(t, "reprise demo: clients", "--requests", "1000000", "--json")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(said)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !bytes.Contains(rest, []byte(`"requests":`)) {
+		t.Errorf("exit %d: %s", code, rest)
+	}
+}
+
+// TestDemoStaysUp: what it invites to try is an exact hit.
+func TestDemoStaysUp(t *testing.T) {
+	cmd, said, before := demoProcess(t, "/admin/topics", "--requests", "40")
+	url := between(t, before, "curl -si ", " -H")
+	body := between(t, before, "-d '", "'")
+	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if got := resp.Header.Get("X-Cache"); got != "exact" {
+		t.Errorf("%s: X-Cache is %q, want exact", body, got)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(said)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitOK {
+		t.Errorf("exit %d: %s", code, rest)
+	}
+}
+
+func between(t *testing.T, s, after, before string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(s, after)
+	part, _, found := strings.Cut(rest, before)
+	if !ok || !found {
+		t.Fatalf("no text between %q and %q in\n%s", after, before, s)
+	}
+	return part
 }

@@ -44,7 +44,9 @@ const (
 
 func demonstrate(t terminal, args []string) error {
 	o := demoFlags{}
-	loader := config.NewLoader(true, map[string]string{"STORE": "memory", "LOG_LEVEL": "error"})
+	loader := config.NewLoader(true)
+	loader.Override("STORE", "memory")
+	loader.Override("LOG_LEVEL", "error")
 	fs := flag.NewFlagSet("demo", flag.ContinueOnError)
 	loader.Register(fs)
 	o.register(fs)
@@ -243,7 +245,7 @@ func (s *stage) play(ctx context.Context, next func() (conversations.Conversatio
 }
 
 func (s *stage) summary() demo.Summary {
-	return demo.Summarise(s.proxy.Stats(), s.player, time.Since(s.start))
+	return demo.Summarise(s.proxy.Stats(), time.Since(s.start))
 }
 
 // progress tells how much of the work is done: of the requests where their number is known, else of the file.
@@ -282,6 +284,7 @@ func (s *stage) report(r *conversations.Reader) error {
 	if s.o.json {
 		return sum.JSON(s.t.out)
 	}
-	sum.Text(s.t.out)
+	hit, miss := s.player.Medians()
+	sum.Text(s.t.out, hit, miss)
 	return nil
 }

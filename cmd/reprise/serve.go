@@ -16,7 +16,7 @@ import (
 )
 
 func serve(t terminal, args []string) error {
-	loader := config.NewLoader(false, nil)
+	loader := config.NewLoader(false)
 	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
 	loader.Register(fs)
 	if err := parseFlags(t, fs, args, func(w io.Writer) { serveHelp(w, loader) }); err != nil {

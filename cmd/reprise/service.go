@@ -179,7 +179,4 @@ func tellReport(log *slog.Logger, r store.Report) {
 	if r.Skipped > 0 {
 		log.Warn("damaged records in the store were left out", "file", r.Name, "records", r.Skipped)
 	}
-	if r.ReadOnly {
-		log.Warn("store file is read-only: new answers are kept in memory only", "file", r.Name)
-	}
 }

@@ -16,7 +16,7 @@ import (
 // load runs a Loader over flags and environment.
 func load(t *testing.T, env []string, args ...string) (*Config, error) {
 	t.Helper()
-	l := NewLoader(false, map[string]string{})
+	l := NewLoader(false)
 	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
 	l.Register(fs)
 	if err := fs.Parse(args); err != nil {
@@ -208,7 +208,8 @@ func TestForeignNames(t *testing.T) {
 
 // TestDemoIgnoresServe: an environment made for serve must not keep the demo from running.
 func TestDemoIgnoresServe(t *testing.T) {
-	l := NewLoader(true, map[string]string{"STORE": "memory"})
+	l := NewLoader(true)
+	l.Override("STORE", "memory")
 	c, err := l.Load([]string{"REPRISE_UPSTREAM=nonsense", "REPRISE_TLS_CERT=/no/such", "REPRISE_UPSTREAM_KEY=k"})
 	if err != nil || c.StorePath != "" || c.UpstreamKey != "" {
 		t.Errorf("got %+v, %v", c, err)
@@ -272,7 +273,7 @@ func TestSecretsAreMasked(t *testing.T) {
 func TestTable(t *testing.T) {
 	c := &Config{}
 	seen := map[string]bool{}
-	for _, s := range NewLoader(false, nil).settings(c) {
+	for _, s := range NewLoader(false).settings(c) {
 		if seen[s.Name] || s.Help == "" || s.Allowed == "" || strings.ToUpper(s.Name) != s.Name {
 			t.Errorf("row %+v", s)
 		}
@@ -320,7 +321,7 @@ func FuzzValues(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, v string) {
 		c := &Config{}
-		for _, s := range NewLoader(false, nil).settings(c) {
+		for _, s := range NewLoader(false).settings(c) {
 			if !slices.Contains([]string{"TLS_CERT", "TLS_KEY"}, s.Name) { // they open files
 				_ = s.parse(v)
 			}

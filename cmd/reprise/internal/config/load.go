@@ -34,11 +34,13 @@ type Loader struct {
 	given     map[string]string // by Setting.Name, a twin with its suffix
 }
 
-// NewLoader returns a loader for serve, or for the demo, which has no use for some of the settings. overrides are defaults
-// of this command in place of the table's, by name without prefix.
-func NewLoader(demo bool, overrides map[string]string) *Loader {
-	return &Loader{demo: demo, overrides: overrides, given: map[string]string{}}
+// NewLoader returns a loader for serve, or for the demo, which has no use for some of the settings.
+func NewLoader(demo bool) *Loader {
+	return &Loader{demo: demo, overrides: map[string]string{}, given: map[string]string{}}
 }
+
+// Override gives a setting, by its name without prefix, another default than the table's.
+func (l *Loader) Override(name, value string) { l.overrides[name] = value }
 
 // Register adds a flag per setting to fs. Their values are looked at by Load, so that all faults are told at once.
 func (l *Loader) Register(fs *flag.FlagSet) {
@@ -220,9 +222,4 @@ func bare(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-// Override sets the default of a setting, by name without prefix.
-func (l *Loader) Override(name, value string) {
-	l.overrides[name] = value
 }

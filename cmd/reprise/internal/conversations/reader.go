@@ -54,7 +54,8 @@ func Open(path string) (*Reader, error) {
 
 func newReader(name string, input io.ReadCloser, total int64) (*Reader, error) {
 	r := &Reader{name: name, input: input, total: total}
-	plain, err := unpacked(bufio.NewReaderSize(counter{input, &r.read}, 64<<10))
+	raw := bufio.NewReaderSize(counter{input, &r.read}, 4<<10) // small, so that Progress is no stairway
+	plain, err := unpacked(raw)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("unpack %s: %w", name, err), input.Close())
 	}

@@ -27,26 +27,22 @@ type Summary struct {
 	UpstreamSecondsSaved float64 `json:"upstream_seconds_saved"`
 	Seconds              float64 `json:"seconds"`
 
-	errors    int64
-	entries   int64
-	bytes     int64
-	hit, miss time.Duration // medians; 0: there were none
+	errors, entries, bytes int64
 }
 
-// Summarise joins what the proxy and the player know after a play of the given length.
-func Summarise(st proxy.Stats, p *Player, took time.Duration) Summary {
-	s := Summary{
+// Summarise is what the proxy's counters say after a play of the given length.
+func Summarise(st proxy.Stats, took time.Duration) Summary {
+	return Summary{
 		Requests: st.Requests, Exact: st.Exact, Semantic: st.Semantic, Shared: st.Shared, Stale: st.Stale, Bypass: st.Bypass,
 		Misses: st.Misses, Stored: st.Stored, Evictions: st.Evictions, Topics: st.Topics, Vetoes: st.Vetoes,
 		TokensSaved: st.TokensSaved, UpstreamSecondsSaved: st.UpstreamSaved.Seconds(), Seconds: took.Seconds(),
 		errors: st.Errors, entries: st.Entries, bytes: st.Bytes,
 	}
-	s.hit, s.miss = p.medians()
-	return s
 }
 
-// medians are those of the answers out of the cache and of all others.
-func (p *Player) medians() (hit, miss time.Duration) {
+// Medians are the times from a request to the end of its answer, out of the cache and otherwise; 0 where there was none.
+// They sort all of them.
+func (p *Player) Medians() (hit, miss time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return median(p.latency[true]), median(p.latency[false])
@@ -62,8 +58,8 @@ func median(all []time.Duration) time.Duration {
 // JSON writes the summary as one object and a newline.
 func (s Summary) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(s) }
 
-// Text writes the summary for people.
-func (s Summary) Text(w io.Writer) {
+// Text writes the summary for people; hit and miss are the player's medians.
+func (s Summary) Text(w io.Writer, hit, miss time.Duration) {
 	fmt.Fprintf(w, "\n%s requests in %s, %s/s\n\n", thousands(s.Requests), clock(s.Seconds), thousands(int64(float64(s.Requests)/max(s.Seconds, 1e-3))))
 	for _, row := range s.outcomes() {
 		if row.n > 0 || row.always {
@@ -74,8 +70,8 @@ func (s Summary) Text(w io.Writer) {
 		thousands(s.entries), binary(s.bytes), thousands(s.Topics), thousands(s.Stored), thousands(s.Evictions))
 	fmt.Fprintf(w, "  vetoed     %s look-alikes, by numbers, negation, order, names\n", thousands(s.Vetoes))
 	fmt.Fprintf(w, "  saved      %s tokens, %s of upstream time\n", thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved))
-	if s.hit > 0 && s.miss > 0 {
-		fmt.Fprintf(w, "  median     %s out of the cache, %s from the engine\n", brief(s.hit), brief(s.miss))
+	if hit > 0 && miss > 0 {
+		fmt.Fprintf(w, "  median     %s out of the cache, %s from the engine\n", brief(hit), brief(miss))
 	}
 }
 
