@@ -33,8 +33,9 @@ type pending struct {
 	size   int
 }
 
-func newDebts() *debts {
-	return &debts{entries: map[policy.ID]change{}, fresh: map[policy.ID]pending{}, topics: map[policy.TopicID]struct{}{}}
+// newDebts has room for n changes.
+func newDebts(n int) *debts {
+	return &debts{entries: make(map[policy.ID]change, n), fresh: map[policy.ID]pending{}, topics: map[policy.TopicID]struct{}{}}
 }
 
 func (d *debts) len() int { return len(d.head) + len(d.entries) + len(d.topics) }
@@ -177,11 +178,16 @@ func (s *Store) flushed(err error) error {
 	return err
 }
 
+// takeDebts leaves room for as many new ones, lest the table grow step by step under the lock.
 func (s *Store) takeDebts() *debts {
+	s.mu.RLock()
+	n := len(s.debts.entries)
+	s.mu.RUnlock()
+	next := newDebts(n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.debts
-	s.debts = newDebts()
+	s.debts = next
 	return d
 }
 
@@ -212,7 +218,7 @@ const (
 
 // split takes some of the debts out for one batch.
 func (d *debts) split() *debts {
-	part, bytes := newDebts(), 0
+	part, bytes := newDebts(0), 0
 	part.head, d.head = d.head, nil
 	for id, c := range d.entries {
 		if len(part.entries) == batchChanges || bytes > batchBytes {

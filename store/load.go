@@ -47,7 +47,7 @@ func (s *Store) load() error {
 	report.Skipped += l.skipped
 	report.Kept -= l.skipped
 	s.report = report
-	s.debts = newDebts()
+	s.debts = newDebts(0)
 	if _, err := s.try(func() { s.restore(l) }); err != nil {
 		s.opt.OnFault("policy", err)
 	}
