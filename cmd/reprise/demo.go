@@ -131,7 +131,7 @@ type stage struct {
 	start  time.Time
 }
 
-func runDemo(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) error {
+func runDemo(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) (err error) {
 	next, reader, err := o.workload()
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func runDemo(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) e
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer func() { err = errors.Join(err, s.close()) }()
 	played := s.play(ctx, next, reader)
 	if err := s.report(reader); err != nil {
 		return err
@@ -154,7 +154,9 @@ func runDemo(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) e
 	case played != nil || o.exit || o.json:
 		return played
 	}
-	s.invite()
+	if err := s.invite(ctx); err != nil {
+		return err
+	}
 	<-ctx.Done()
 	return nil
 }

@@ -1,41 +1,53 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 
-	"reprise/store"
+	"reprise/cmd/reprise/internal/demo"
 )
 
-// invite prints commands to try on the proxy, which stays up.
-func (s *stage) invite() {
-	prompt := quoted(s.aKnownPrompt())
-	fmt.Fprintf(s.t.out, `
+// invite prints commands to try on the proxy, which stays up. It asks their question itself first, so that the answer is
+// there whatever was played before.
+func (s *stage) invite(ctx context.Context) error {
+	messages := `"messages":[{"role":"user","content":` + quoted(demo.Known()) + `}]}`
+	if err := s.ask(ctx, `{"model":"`+demoModel+`",`+messages); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(s.t.out, `
 The proxy stays up at %[1]s/v1 until Ctrl-C. Try:
 
-  # an exact hit: see the headers X-Cache, Cache-Status and Age
+  # asked before: see the headers X-Cache, Cache-Status and Age
   curl -si %[1]s/v1/chat/completions -H 'Content-Type: application/json' \
-    -d '{"model":"%[3]s","messages":[{"role":"user","content":%[4]s}]}'
+    -d '{"model":"%[3]s",%[4]s'
 
   # the same answer, as a stream
   curl -sN %[1]s/v1/chat/completions -H 'Content-Type: application/json' \
-    -d '{"model":"%[3]s","stream":true,"messages":[{"role":"user","content":%[4]s}]}'
+    -d '{"model":"%[3]s","stream":true,%[4]s'
 
   # what the cache holds
   curl -s %[2]s/admin/topics
-`, s.apiURL(), s.adminURL(), demoModel, prompt)
+`, s.apiURL(), s.adminURL(), demoModel, messages)
+	return err
 }
 
-// aKnownPrompt is the prompt of the newest answer in the cache that a request of one message gets.
-func (s *stage) aKnownPrompt() string {
-	prompt := "What is a cache?"
-	for e := range s.store.All() {
-		if e.Model == demoModel && e.Chain == (store.Entry{}).Chain && len(e.Prompt) < 200 {
-			prompt = e.Prompt
-		}
+func (s *stage) ask(ctx context.Context, body string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.apiURL()+"/v1/chat/completions", strings.NewReader(body))
+	if err != nil {
+		return err
 	}
-	return prompt
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the proxy: %w", err)
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
 }
 
 // quoted is a JSON string that may stand between single quotes in a shell.

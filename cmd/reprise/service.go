@@ -53,13 +53,23 @@ func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log 
 	}
 	o.Store, o.Topics, o.Embedder, o.Thresholds = s.store, s.topics, embedder, gates
 	if s.proxy, err = proxy.New(o); err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.release())
 	}
 	return s, nil
 }
 
-// close writes what is not yet written and lets go of the store.
+// lastFlights is how long close waits for flights whose clients have just been cut off: they end by themselves.
+const lastFlights = time.Second
+
+// close ends the service once its fronts are closed, and writes what is not yet written.
 func (s *service) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), lastFlights)
+	defer cancel()
+	_ = s.proxy.Wait(ctx) // what still flies has nobody waiting for it
+	return s.release()
+}
+
+func (s *service) release() error {
 	s.topics.Close()
 	return s.store.Close()
 }

@@ -82,7 +82,7 @@ func said(turns ...string) (c conversations.Conversation) {
 }
 
 func TestPlayer(t *testing.T) {
-	tree := conversations.Conversation{System: "s", Turns: []conversations.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}}}
+	tree := conversations.Conversation{System: "s", Turns: []conversations.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}, {Text: "d", Parent: 1}}}
 	for _, c := range []struct {
 		name string
 		o    Options
@@ -90,7 +90,8 @@ func TestPlayer(t *testing.T) {
 		want []string
 	}{
 		{"the history grows by what was answered", Options{}, said("a", "b"), []string{"user:a", "user:a assistant:rea user:b"}},
-		{"branches continue one history", Options{}, tree, []string{"system:s user:a", "system:s user:a assistant:rea user:b", "system:s user:a assistant:rea user:c"}},
+		{"branches continue one history", Options{}, tree, []string{"system:s user:a", "system:s user:a assistant:rea user:b", "system:s user:a assistant:rea user:c",
+			"system:s user:a assistant:rea user:b assistant:reb user:d"}},
 		{"every second one is a stream", Options{StreamEvery: 2}, said("a", "b", "c"), []string{"user:a", "user:a assistant:rea user:b (stream)",
 			"user:a assistant:rea user:b assistant:reb user:c"}},
 		{"a limit ends it", Options{Requests: 2}, said("a", "b", "c"), []string{"user:a", "user:a assistant:rea user:b"}},

@@ -64,6 +64,9 @@ var (
 var orderTool = json.RawMessage(`[{"type":"function","function":{"name":"order_status","description":"Status of an order",` +
 	`"parameters":{"type":"object","properties":{"order":{"type":"integer"}},"required":["order"]}}}]`)
 
+// Known is a question that many ask.
+func Known() string { return subjects[0].questions[0] }
+
 // Next returns the next conversation; the error is always nil.
 func (w *Workload) Next() (conversations.Conversation, error) {
 	var c conversations.Conversation
@@ -80,7 +83,8 @@ func (w *Workload) Next() (conversations.Conversation, error) {
 		c.Say("How do I " + pick(w.rng, rareVerbs) + " " + pick(w.rng, rareThings) + " " + pick(w.rng, rarePlaces) + "?")
 	default:
 		c.Tools = orderTool
-		c.Say("Where is my order " + strconv.Itoa(4700+w.rng.IntN(20)) + "?")
+		// The built-in engine, which understands nothing, calls a tool when these words ask for it.
+		c.Say("Call tool order_status: where is my order " + strconv.Itoa(4700+w.rng.IntN(20)) + "?")
 	}
 	w.asked++
 	return c, nil
