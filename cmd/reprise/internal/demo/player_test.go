@@ -212,3 +212,18 @@ func TestWorkload(t *testing.T) {
 		t.Error("the tool is not JSON")
 	}
 }
+
+// TestBranchesShareNothing: two branches grow from one history that has room behind it, and neither writes into the other.
+func TestBranchesShareNothing(t *testing.T) {
+	c := conversations.Conversation{Turns: []conversations.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}}}
+	k := newTalk("m", &c)
+	k.user(0)
+	k.histories[0] = slices.Grow(k.histories[0], 1000)
+	k.user(1)
+	k.user(2)
+	for i, want := range []string{"a", "b", "c"} {
+		if got := string(k.histories[i]); !strings.HasSuffix(got, `"content":"`+want+`"}`) {
+			t.Errorf("turn %d is %s", i, got)
+		}
+	}
+}
