@@ -26,10 +26,9 @@ func (s *Server) newPassThrough() *httputil.ReverseProxy {
 		BufferPool:    newBufferPool(),
 		ErrorLog:      slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			if r.Context().Err() != nil {
-				return // nobody is there to be told
+			if r.Context().Err() == nil {
+				s.fault(r.Context(), "upstream", err)
 			}
-			s.fault(r.Context(), "upstream", err)
 			writeError(w, toAPIError(err))
 		},
 	}
@@ -92,7 +91,9 @@ func (b *patientBody) Read(p []byte) (int, error) {
 		_ = b.control.SetReadDeadline(time.Now().Add(b.limit))
 	}
 	n, err := b.ReadCloser.Read(p)
-	if err != nil && b.limit > 0 {
+	if err == io.EOF && b.limit > 0 {
+		// After any other end the deadline stays: net/http drains what is left of a body before it answers, and must not
+		// wait there for a client that sends no more.
 		_ = b.control.SetReadDeadline(time.Time{})
 	}
 	return n, err

@@ -114,9 +114,9 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 		switch {
 		case err == nil:
 			result = got
-		case errors.Is(err, errCut):
-			panic(http.ErrAbortHandler)
-		case r.Context().Err() == nil:
+		case errors.Is(err, errCut) || errors.Is(err, errClientGone):
+			panic(http.ErrAbortHandler) // returning would end the response well
+		default:
 			api := toAPIError(err)
 			s.logError(r, api, err)
 			(&tells{result: Refused, detail: []string{api.Code}}).write(w.Header())

@@ -1,0 +1,336 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/embed"
+	"reprise/policy"
+	"reprise/proxy/enginesim"
+	"reprise/store"
+)
+
+// TestBadInput: what a client gets wrong it is told in OpenAI's shape, with what, where and what is allowed, and the
+// upstream never sees it.
+func TestBadInput(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.MaxBody = 1000 })
+	for _, tc := range []struct {
+		body, header string
+		status       int
+		code, says   string
+	}{
+		{`{"model":"m","messages":[`, "", 400, "invalid_json", "byte"},
+		{`{"model":"m","messages":[{"role":"user","content":"x"}],"model":"n"}`, "", 400, "duplicate_name", "model"},
+		{`{"model":"m","messages":[{"role":"user","content":"x"}],"\u006dodel":"n"}`, "", 400, "duplicate_name", "model"},
+		{`{"model":"m","messages":[{"role":"user","content":"x"}],"Messages":[]}`, "", 400, "ambiguous_name", "Messages"},
+		{`{"model":"m","messages":[{"role":"user","content":"x"}],"meſſages":[]}`, "", 400, "ambiguous_name", "messages"},
+		{"{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}", "", 400, "invalid_unicode", "messages[0].content"},
+		{`{"model":"m","messages":[{"role":"user","content":"\ud800"}]}`, "", 400, "invalid_unicode", "messages[0].content"},
+		{`{"model":"m","messages":[{"role":"user","content":"x"}]} {}`, "", 400, "invalid_json", "byte"},
+		{`{"model":"m","messages":[]}`, "", 400, "invalid_type", "at least one message"},
+		{`{"model":"m","x":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + `}`, "", 400, "nested_too_deep", "100"},
+		{``, "", 400, "invalid_json", "byte"},
+		{chat("hi"), "Content-Type: text/plain", 400, "invalid_content_type", "application/json"},
+		{chat("hi"), "Connection: Authorization", 400, "invalid_connection_header", "authorization"},
+		{chat("hi"), "Connection: close, X-Reprise-Namespace", 400, "invalid_connection_header", "namespace"},
+		{chat("hi"), "X-Reprise-Threshold: 1.5", 400, "invalid_header", "above 0, at most 1"},
+		{chat("hi"), "X-Reprise-TTL: soon", 400, "invalid_header", "seconds"},
+		{chat("hi"), "X-Reprise-Mode: fast", 400, "invalid_header", "semantic, exact or off"},
+		{chat(strings.Repeat("x", 1000)), "", 413, "request_too_large", "1000"},
+	} {
+		got := r.ask(t, "/v1/chat/completions", tc.body, nonEmpty([]string{tc.header})...)
+		e := gjson.Get(got.body, "error")
+		if got.status != tc.status || e.Get("code").String() != tc.code || e.Get("type").String() != "invalid_request_error" ||
+			!strings.Contains(e.Get("message").String(), tc.says) || got.cache() != "error" {
+			t.Errorf("%.80s %s: %d %s", tc.body, tc.header, got.status, got.body)
+		}
+	}
+	if n := r.engine.Stats().Requests; n != 0 {
+		t.Errorf("the upstream saw %d requests", n)
+	}
+}
+
+// TestRawHTTP sends what no client library would.
+func TestRawHTTP(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.MaxBody, o.Limits.BodyIdle = 1000, 50*time.Millisecond })
+	head := "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	for _, tc := range []struct{ name, raw, status string }{
+		{"chunked and too large", head + "Transfer-Encoding: chunked\r\n\r\n7d0\r\n" + strings.Repeat("x", 2000) + "\r\n0\r\n\r\n", "413"},
+		{"a body that stops coming", head + "Content-Length: 100\r\n\r\n{\"model\"", "408"},
+		{"dot segments", "GET /v1/../admin HTTP/1.1\r\nHost: x\r\n\r\n", "400"},
+		{"escaped dot segments", "GET /v1/%2e%2e/admin HTTP/1.1\r\nHost: x\r\n\r\n", "400"},
+		{"pass-through that hides a credential", "GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer k\r\nConnection: authorization\r\n\r\n", "400"},
+		{"a body that stops coming, passed through", "POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc", "502"},
+	} {
+		conn, err := net.Dial("tcp", r.api.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.SetDeadline(time.Now().Add(10 * time.Second)) // a bound on a hang
+		io.WriteString(conn, tc.raw)
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil || !strings.Contains(line, " "+tc.status+" ") {
+			t.Errorf("%s: %q, %v, want %s", tc.name, line, err, tc.status)
+		}
+		conn.Close()
+	}
+}
+
+// TestUpstreamUnreachable: refused and silent upstreams become errors in OpenAI's shape, and nothing is stored.
+func TestUpstreamUnreachable(t *testing.T) {
+	dead := httptest.NewServer(nil)
+	dead.Close()
+	refuse := func(o *Options) { o.Upstream, _ = url.Parse(dead.URL + "/v1") }
+	silent := func(o *Options) { o.Limits.FirstByte = 20 * time.Millisecond }
+	for _, tc := range []struct {
+		name         string
+		adjust       func(*Options)
+		fault        string
+		status       int
+		code, bypass string
+	}{
+		{"refused", refuse, "", 502, "upstream_unreachable", "X-Reprise-Mode: off"},
+		{"silent", silent, "delay=1h", 504, "upstream_timeout", "X-Reprise-Mode: off"},
+	} {
+		r := newRig(t, tc.adjust)
+		for _, h := range []string{"X-None: 1", tc.bypass} {
+			got := r.ask(t, "/v1/chat/completions", chat(capital), "X-Sim-Fault: "+tc.fault, h)
+			if got.status != tc.status || gjson.Get(got.body, "error.code").String() != tc.code || gjson.Get(got.body, "error.type").String() != "upstream_error" {
+				t.Errorf("%s, %s: %d %s", tc.name, h, got.status, got.body)
+			}
+		}
+		if r.Stats().Stored != 0 {
+			t.Errorf("%s: something was stored", tc.name)
+		}
+	}
+}
+
+// TestStreamCut: a stream that breaks off at any byte breaks off for the client too, and is never stored.
+func TestStreamCut(t *testing.T) {
+	r := newRig(t)
+	body := chat(capital, `"stream":true`)
+	whole := len(r.ask(t, "/v1/chat/completions", body, "Cache-Control: no-store").body)
+	for cut := 0; cut < whole-20; cut += max(whole/25, 1) {
+		_, err := r.try("/v1/chat/completions", body, fmt.Sprintf("X-Sim-Fault: cut=%d", cut))
+		if err == nil {
+			t.Errorf("cut at %d of %d: the client saw a whole answer", cut, whole)
+		}
+		if n := r.Stats().Stored; n != 0 {
+			t.Fatalf("cut at %d: %d answers stored", cut, n)
+		}
+	}
+	got, err := r.try("/v1/chat/completions", chat(capital), "X-Sim-Fault: cut=200")
+	if err != nil || got.status != 502 {
+		t.Errorf("an object cut short: %d, %v", got.status, err)
+	}
+	if got := r.ask(t, "/v1/chat/completions", body); got.cache() != "miss" || got.status != 200 {
+		t.Errorf("afterwards: %d %s", got.status, got.cache())
+	}
+}
+
+// TestOddStreams: streams that are split, commented, or huge are relayed and replayed with the same text.
+func TestOddStreams(t *testing.T) {
+	plain := newRig(t)
+	body := chat(capital, `"stream":true`)
+	want := streamedText(plain.ask(t, "/v1/chat/completions", body).body)
+	for _, fault := range []string{"split", "crlf", "comments", "huge=1048576", "no-usage", "split, crlf, comments"} {
+		r := newRig(t, func(o *Options) { o.MaxEntryBytes = 4 << 20 })
+		first := r.ask(t, "/v1/chat/completions", body, "X-Sim-Fault: "+fault)
+		second := r.ask(t, "/v1/chat/completions", body)
+		object := r.ask(t, "/v1/chat/completions", chat(capital))
+		if a, b, c := streamedText(first.body), streamedText(second.body), object.content(t); a != want || b != want || c != want {
+			t.Errorf("%s: texts %q, %q, %q, want %q", fault, a, b, c, want)
+		}
+		if second.cache() != "exact" || object.cache() != "exact" {
+			t.Errorf("%s: %s, %s", fault, second.cache(), object.cache())
+		}
+	}
+}
+
+// TestErrorInsideAStream is passed on as it is, and never stored.
+func TestErrorInsideAStream(t *testing.T) {
+	r := newRig(t)
+	body := chat(capital, `"stream":true`)
+	got := r.ask(t, "/v1/chat/completions", body, "X-Sim-Fault: error-event")
+	if got.status != 200 || !strings.Contains(got.body, `"error"`) || r.Stats().Stored != 0 {
+		t.Errorf("%d, %d stored: %s", got.status, r.Stats().Stored, got.body)
+	}
+}
+
+// TestUpstreamFallsSilent: a peer that stops in mid-stream, as one that vanished does, is given up on both sides, on the
+// cached path and on the pass-through.
+func TestUpstreamFallsSilent(t *testing.T) {
+	for _, h := range []string{"X-None: 1", "X-Reprise-Mode: off"} {
+		up := newStage()
+		r := newRigAt(t, nil, up, func(o *Options) { o.Limits.BetweenBytes = 30 * time.Millisecond })
+		released := make(chan struct{})
+		defer close(released)
+		gone := make(chan struct{})
+		up.script <- func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, event("one"))
+			w.(http.Flusher).Flush()
+			req := <-up.arrived
+			select {
+			case <-req.Context().Done():
+				close(gone)
+			case <-released:
+			}
+		}
+		got, err := r.try("/v1/chat/completions", chat(capital, `"stream":true`), h)
+		if err == nil || !strings.Contains(got.body, "one") {
+			t.Errorf("%s: the client read %q, %v", h, got.body, err)
+		}
+		within(t, gone, "the upstream to be let go")
+		if r.Stats().Stored != 0 {
+			t.Errorf("%s: half an answer was stored", h)
+		}
+	}
+}
+
+// TestClientStopsReading: a client that stays connected and reads nothing is let go, and the upstream with it.
+func TestClientStopsReading(t *testing.T) {
+	for _, h := range []string{"X-None: 1", "X-Reprise-Mode: off"} {
+		up := newStage()
+		r := newRigAt(t, nil, up, func(o *Options) { o.Limits.ClientWrite = 50 * time.Millisecond; o.MaxEntryBytes = 1 << 30 })
+		gone := make(chan struct{})
+		up.script <- func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			req := <-up.arrived
+			for chunk := event(strings.Repeat("x", 64<<10)); req.Context().Err() == nil; {
+				if _, err := io.WriteString(w, chunk); err != nil {
+					break
+				}
+				w.(http.Flusher).Flush()
+			}
+			close(gone)
+		}
+		conn, err := net.Dial("tcp", r.api.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := chat(capital, `"stream":true`)
+		fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\nContent-Length: %d\r\n\r\n%s", h, len(body), body)
+		within(t, gone, "the upstream to be let go")
+		conn.Close()
+	}
+}
+
+// brokenEmbedder goes wrong in one way.
+type brokenEmbedder struct {
+	embed.Embedder
+	how string
+}
+
+func (b brokenEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	v := make([]float32, b.Dim())
+	switch b.how {
+	case "error":
+		return nil, errors.New("no model")
+	case "slow":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "panic":
+		panic("embedder")
+	case "too few":
+		return nil, nil
+	case "short":
+		return [][]float32{{1}}, nil
+	case "NaN":
+		v[0] = float32(math.NaN())
+	}
+	return [][]float32{v}, nil // "zero" too
+}
+
+// brokenPolicy panics when it is asked to decide.
+type brokenPolicy struct{ policy.Evictor }
+
+func (brokenPolicy) Hit(policy.ID, policy.Tick)      { panic("hit") }
+func (brokenPolicy) Victim() (policy.ID, bool)       { panic("victim") }
+func (brokenPolicy) Insert(policy.Item, policy.Tick) { panic("insert") }
+
+// TestCacheFaultsFailNoRequest: whatever part of the cache breaks, the client gets the upstream's answer, and the fault is
+// counted.
+func TestCacheFaultsFailNoRequest(t *testing.T) {
+	faults := map[string]func(*Options){"policy": func(o *Options) {
+		o.Store, _ = store.Open(store.Options{Evictor: brokenPolicy{policy.NewLRU()}, Limit: policy.Limit{Entries: 1}})
+	}}
+	for _, how := range []string{"error", "slow", "panic", "too few", "short", "NaN", "zero"} {
+		faults["embedder: "+how] = func(o *Options) {
+			o.Embedder, o.Limits.Embed = brokenEmbedder{o.Embedder, how}, 20*time.Millisecond
+		}
+	}
+	for name, adjust := range faults {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, adjust)
+			for i, prompt := range []string{capital, capital, similar, "Something else"} {
+				for _, more := range []string{`"stream":true`, `"stream":false`} {
+					got := r.ask(t, "/v1/chat/completions", chat(prompt, more))
+					if got.status != 200 || !strings.Contains(got.body, "chatcmpl-") {
+						t.Fatalf("request %d: %d %s", i, got.status, got.body)
+					}
+				}
+			}
+			if st := r.Stats(); st.Semantic != 0 || name != "policy" && st.Exact < 5 {
+				t.Errorf("stats %+v", st)
+			}
+			if page := r.get(t, "/metrics").body; !strings.Contains(page, "reprise_degraded_total{") && !strings.Contains(page, "reprise_store_faults_total 1") && name != "policy" {
+				t.Error("no fault was counted")
+			}
+		})
+	}
+}
+
+// TestDamagedEntryIsDropped: an entry that cannot be read is never served and does not come back.
+func TestDamagedEntryIsDropped(t *testing.T) {
+	r := newRig(t)
+	id := entryOf(t, r.ask(t, "/v1/chat/completions", chat(capital)))
+	e, _ := r.store.Get(id)
+	e.Answer[len(e.Answer)/2] ^= 1
+	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "miss" || got.status != 200 {
+		t.Errorf("%d %s", got.status, got.cache())
+	}
+	if _, ok := r.store.Get(id); ok {
+		t.Error("the damaged entry is still there")
+	}
+	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" {
+		t.Errorf("afterwards: %s", got.cache())
+	}
+}
+
+// TestNothingLeaks: after all kinds of ends, as many goroutines run as before.
+func TestNothingLeaks(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.Limits.BetweenBytes, o.Limits.FirstByte = 20*time.Millisecond, 20*time.Millisecond })
+	settle := func() int {
+		r.api.CloseClientConnections()
+		r.api.Client().CloseIdleConnections()
+		r.upstream.transport.(*http.Transport).CloseIdleConnections()
+		return runtime.NumGoroutine()
+	}
+	r.ask(t, "/v1/chat/completions", chat("warm up"))
+	before := settle()
+	for i := range 30 {
+		for _, fault := range []string{"", "cut=100", "silence", "delay=1h", "status=500"} {
+			prompt := fmt.Sprint("Question number ", i, " about ", fault)
+			r.try("/v1/chat/completions", chat(prompt, `"stream":true`), "X-Sim-Fault: "+fault)
+			r.try("/v1/models", "", "X-Sim-Fault: "+fault)
+		}
+	}
+	eventually(t, "the goroutines to end", func() bool { return settle() <= before+5 })
+	var st enginesim.Stats
+	eventually(t, "the engine to be idle", func() bool { st = r.engine.Stats(); return st.InFlight == 0 })
+}
