@@ -20,6 +20,8 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
+	"reprise/proxy/answer"
+	"reprise/proxy/canon"
 	"reprise/proxy/enginesim"
 	"reprise/store"
 )
@@ -333,4 +335,17 @@ func TestNothingLeaks(t *testing.T) {
 	eventually(t, "the goroutines to end", func() bool { return settle() <= before+5 })
 	var st enginesim.Stats
 	eventually(t, "the engine to be idle", func() bool { st = r.engine.Stats(); return st.InFlight == 0 })
+}
+
+// TestUnreplayableAnswer: an answer that is stored in one form and cannot be told in the other is asked for again.
+func TestUnreplayableAnswer(t *testing.T) {
+	r := newRig(t)
+	first := r.ask(t, "/v1/chat/completions", chat(capital))
+	broken := answer.Frozen{Family: canon.Chat, ContentType: "application/json", Body: []byte(`{"id":`)}
+	e, _ := r.store.Get(entryOf(t, first))
+	e.Answer = broken.Encode(nil)
+	got := r.ask(t, "/v1/chat/completions", chat(capital, `"stream":true`))
+	if got.status != 200 || got.cache() != "miss" || streamedText(got.body) != first.content(t) {
+		t.Errorf("%d %s %s", got.status, got.cache(), got.body)
+	}
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -91,14 +92,27 @@ func isJSON(contentType string) bool {
 	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
 }
 
-// answer serves q from the store where it is known word for word, and else through a flight.
+// answer serves q. An answer that cannot be put into the form that q asked for is dropped, and the upstream asked as if
+// nothing had been known.
 func (s *Server) answer(w http.ResponseWriter, q *query) (Result, error) {
+	result, err := s.answerOnce(w, q)
+	var failed *replayError
+	if !errors.As(err, &failed) {
+		return result, err
+	}
+	s.fault(q.http.Context(), "replay", failed)
+	s.forget(s.store.Remove(failed.entry))
+	q.d.NoCache = true
+	return s.answerOnce(w, q)
+}
+
+// answerOnce serves q from the store where it is known word for word, and else through a flight.
+func (s *Server) answerOnce(w http.ResponseWriter, q *query) (Result, error) {
 	if hit := s.exact(q); hit != nil {
 		return hit.result, s.replyHit(w, q, hit)
 	}
-	key := q.Key
 	f, leader := s.depart(q)
-	defer s.flights.leave(key, f)
+	defer s.flights.leave(q.Key, f)
 	if err := f.wait(q.http.Context()); err != nil {
 		return Refused, errClientGone
 	}
@@ -111,7 +125,6 @@ func (s *Server) answer(w http.ResponseWriter, q *query) (Result, error) {
 		hit := *f.served
 		if !leader {
 			hit.result, hit.tells.result = Shared, Shared
-			s.touch(q, hit.entry)
 		}
 		return hit.result, s.replyHit(w, q, &hit)
 	default:
@@ -192,7 +205,6 @@ func (s *Server) exact(q *query) (hit *served) {
 			h.tells.detail = append(h.tells.detail, "alias")
 		}
 		hit = h
-		s.touch(q, e)
 		return nil
 	})
 	return hit
@@ -215,12 +227,12 @@ func (s *Server) staleHit(q *query) (hit *served) {
 	})
 	if hit != nil {
 		hit.tells.detail = append(hit.tells.detail, "stale-if-error")
-		s.touch(q, q.stale)
 	}
 	return hit
 }
 
-// touch tells the policy and the topics that e answered q.
+// touch tells the policy and the topics that e answered q. It comes after the answer: it may wait for a search of the
+// same scope.
 func (s *Server) touch(q *query, e *store.Entry) {
 	s.guarded("policy", func() error {
 		var parent policy.ID

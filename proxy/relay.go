@@ -102,7 +102,7 @@ func (s *Server) relayConverted(w http.ResponseWriter, q *query, f *flight, t te
 	}
 	z, err := answer.Freeze(q.Family, f.rec.header.Get("Content-Type"), body)
 	if err != nil {
-		return err
+		return &replayError{f.kept.id, err}
 	}
 	f.describe(&t)
 	return s.replay(w, q, z, &t)

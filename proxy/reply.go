@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/policy"
 	"reprise/proxy/answer"
 	"reprise/store"
 )
@@ -41,9 +42,19 @@ func (s *Server) replyHit(w http.ResponseWriter, q *query, h *served) error {
 	err := s.replay(w, q, h.frozen, &h.tells)
 	if err == nil {
 		s.metrics.saved(h)
+		s.touch(q, h.entry)
 	}
 	return err
 }
+
+// replayError says that an answer could not be put into the form asked for. Nothing has been written yet.
+type replayError struct {
+	entry policy.ID
+	err   error
+}
+
+func (e *replayError) Error() string { return "replay entry " + utoa(uint64(e.entry)) + ": " + e.err.Error() }
+func (e *replayError) Unwrap() error { return e.err }
 
 // replay writes a finished answer with an id and a time of its own.
 func (s *Server) replay(w http.ResponseWriter, q *query, z *answer.Frozen, t *tells) error {
@@ -51,7 +62,7 @@ func (s *Server) replay(w http.ResponseWriter, q *query, z *answer.Frozen, t *te
 	defer replayBuffers.put(buf)
 	body, contentType, err := z.Replay((*buf)[:0], s.replayOptions(q, z))
 	if err != nil {
-		return err
+		return &replayError{t.entry, err}
 	}
 	*buf = body
 	h := w.Header()

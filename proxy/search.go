@@ -132,7 +132,6 @@ func (s *Server) found(q *query, found *finding, e *store.Entry, m topics.Match,
 	if !q.d.private() {
 		s.store.Alias(store.Key(q.Key), e.ID)
 	}
-	s.touch(q, e)
 	return nil
 }
 
@@ -170,7 +169,7 @@ func (s *Server) loadTopics() {
 		}
 		s.guarded("topics", func() error {
 			_, err := s.topics.Add(topics.Member{ID: topics.EntryID(e.ID), Scope: topics.ScopeID(e.Scope), Chain: e.Chain,
-				Vector: e.Vector, Topic: topics.TopicID(e.Topic), Parent: topics.EntryID(e.Parent)})
+				Vector: e.Vector, Topic: topics.TopicID(e.Topic), Parent: topics.EntryID(e.Parent), Importance: s.store.Importance(e.ID)})
 			return err
 		})
 	}

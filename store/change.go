@@ -75,6 +75,16 @@ func (s *Store) weightsLocked(id policy.ID) []Weight {
 	return weights
 }
 
+// Importance is the structural importance of an entry as the policy has it now, 0 where it knows none.
+func (s *Store) Importance(id policy.ID) float64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if l, ok := s.opt.Evictor.(policy.Linker); ok {
+		return l.Importance(id)
+	}
+	return 0
+}
+
 // parentLocked is the parent as the policy has it now, or as it was at Put where the policy does not tell.
 func (s *Store) parentLocked(id policy.ID) policy.ID {
 	if p, ok := s.opt.Evictor.(policy.Persistent); ok {
