@@ -6,21 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
-	"net/http"
-	"net/url"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
-
-	"golang.org/x/term"
 
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/conversations"
 	"reprise/cmd/reprise/internal/demo"
-	"reprise/proxy/enginesim"
 )
 
 // demoFlags are the flags of the demo beside the settings.
@@ -118,19 +110,6 @@ Flags:
 	l.Help(w)
 }
 
-// stage is everything that a demo runs: engine, proxy, and what is played.
-type stage struct {
-	t      terminal
-	o      demoFlags
-	cfg    *config.Config
-	engine *http.Server
-	front  *front
-	*service
-
-	player *demo.Player
-	start  time.Time
-}
-
 func runDemo(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) (err error) {
 	next, reader, err := o.workload()
 	if err != nil {
@@ -172,121 +151,3 @@ func (o *demoFlags) workload() (next func() (conversations.Conversation, error),
 	return r.Next, r, nil
 }
 
-func newStage(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) (*stage, error) {
-	s := &stage{t: t, o: o, cfg: cfg}
-	upstream, err := s.startEngine()
-	if err != nil {
-		return nil, err
-	}
-	useFreePorts(cfg)
-	log := newLogger(cfg, t.err)
-	if s.front, err = openFront(cfg); err != nil {
-		return nil, errors.Join(err, s.engine.Close())
-	}
-	if s.service, err = newService(ctx, cfg, upstream, log); err != nil {
-		s.front.closeSockets()
-		return nil, errors.Join(err, s.engine.Close())
-	}
-	s.front.serve(cfg, s.service, log)
-	s.player = demo.NewPlayer(demo.Options{BaseURL: s.apiURL(), Model: demoModel, Concurrency: o.concurrency,
-		Requests: o.requests, StreamEvery: o.streamEvery})
-	return s, nil
-}
-
-// startEngine serves the built-in engine on a free port.
-func (s *stage) startEngine() (*url.URL, error) {
-	o := enginesim.Options{Models: []string{enginesim.AnyModel}}
-	if s.o.input == "" {
-		o.Prefill, o.Decode = demoPrefill, demoDecode
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("start engine: %w", err)
-	}
-	s.engine = &http.Server{Handler: enginesim.New(o), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	go s.engine.Serve(l) // ends when the stage is closed
-	return &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"}, nil
-}
-
-// useFreePorts moves the listeners whose default address is taken: a demo beside a running proxy is no mistake.
-func useFreePorts(cfg *config.Config) {
-	for name, address := range map[string]*string{"LISTEN": &cfg.Listen, "ADMIN_LISTEN": &cfg.AdminListen} {
-		if cfg.Source(name) != "default" {
-			continue
-		}
-		l, err := net.Listen("tcp", *address)
-		if err != nil {
-			*address = "127.0.0.1:0"
-			continue
-		}
-		l.Close()
-	}
-}
-
-func (s *stage) apiURL() string   { return "http://" + s.front.apiSocket.Addr().String() }
-func (s *stage) adminURL() string { return "http://" + s.front.adminSocket.Addr().String() }
-
-func (s *stage) close() error {
-	s.front.close()
-	return errors.Join(s.service.close(), s.engine.Close())
-}
-
-// play plays the workload with the view beside it.
-func (s *stage) play(ctx context.Context, next func() (conversations.Conversation, error), r *conversations.Reader) error {
-	fmt.Fprintf(s.t.err, "reprise demo: clients → proxy %s (%s, %s, %s entries) → built-in engine\n", s.apiURL(), s.cfg.Mode, s.cfg.Policy,
-		fmt.Sprint(s.cfg.CapacityEntries))
-	s.start = time.Now()
-	shown, hide := context.WithCancel(context.Background())
-	view := demo.View{Out: s.t.err, Live: isTerminal(s.t.err), Now: s.summary, Done: s.progress(r)}
-	ended := make(chan struct{})
-	go func() { view.Run(shown); close(ended) }()
-	err := s.player.Play(ctx, next)
-	hide()
-	<-ended
-	return err
-}
-
-func (s *stage) summary() demo.Summary {
-	return demo.Summarise(s.proxy.Stats(), time.Since(s.start))
-}
-
-// progress tells how much of the work is done: of the requests where their number is known, else of the file.
-func (s *stage) progress(r *conversations.Reader) func() float64 {
-	return func() float64 {
-		done := -1.0
-		if r != nil {
-			if read, total := r.Progress(); total > 0 {
-				done = float64(read) / float64(total)
-			}
-		}
-		if s.o.requests > 0 {
-			done = max(done, float64(s.player.Sent())/float64(s.o.requests))
-		}
-		return done
-	}
-}
-
-// isTerminal tells whether somebody watches w who can see a block of lines drawn again.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
-}
-
-// report prints the summary, and tells of what went wrong on the way.
-func (s *stage) report(r *conversations.Reader) error {
-	sum := s.summary()
-	if n, first := s.player.Failures(); n > 0 {
-		fmt.Fprintf(s.t.err, "%d requests were answered with an error; the first: %v\n", n, first)
-	}
-	if r != nil {
-		if n, first := r.Skipped(); n > 0 {
-			fmt.Fprintf(s.t.err, "%d records were left out; the first: %v\n", n, first)
-		}
-	}
-	if s.o.json {
-		return sum.JSON(s.t.out)
-	}
-	hit, miss := s.player.Medians()
-	sum.Text(s.t.out, hit, miss)
-	return nil
-}

@@ -60,8 +60,8 @@ func openFront(cfg *config.Config) (*front, error) {
 }
 
 // serve answers on both sockets until shutdown or close.
-func (f *front) serve(cfg *config.Config, s *service, log *slog.Logger) {
-	f.api, f.admin = newHTTPServer(cfg, s.proxy.Handler(), log), newHTTPServer(cfg, s.proxy.Admin(), log)
+func (f *front) serve(cfg *config.Config, api, admin http.Handler, log *slog.Logger) {
+	f.api, f.admin = newHTTPServer(cfg, api, log), newHTTPServer(cfg, admin, log)
 	go f.run(func() error {
 		if cfg.TLSCert != "" {
 			return f.api.ServeTLS(f.apiSocket, cfg.TLSCert, cfg.TLSKey)

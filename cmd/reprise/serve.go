@@ -56,7 +56,7 @@ func serveWith(cfg *config.Config, log *slog.Logger) error {
 		f.closeSockets()
 		return err
 	}
-	f.serve(cfg, s, log)
+	f.serve(cfg, s.proxy.Handler(), s.proxy.Admin(), log)
 	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),
 		"upstream", cfg.Upstream.Redacted(), "mode", cfg.Mode, "policy", cfg.Policy, "entries", s.store.Stats().Entries)
 	select {
