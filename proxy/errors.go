@@ -29,6 +29,9 @@ func badRequest(code, message string) *apiError {
 var errOnlyIfCached = &apiError{Status: http.StatusGatewayTimeout, Type: "cache_error", Code: "not_cached",
 	Message: "No stored answer for this request, and Cache-Control: only-if-cached forbids asking the upstream."}
 
+var errBodyStalled = &apiError{Status: http.StatusRequestTimeout, Type: "invalid_request_error", Code: "request_timeout",
+	Message: "The request body stopped coming."}
+
 // errCut ends a response that has begun and cannot be completed: the connection is closed, so that the client sees it.
 var errCut = errors.New("answer cut")
 

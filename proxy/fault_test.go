@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,7 +77,7 @@ func TestRawHTTP(t *testing.T) {
 		{"dot segments", "GET /v1/../admin HTTP/1.1\r\nHost: x\r\n\r\n", "400"},
 		{"escaped dot segments", "GET /v1/%2e%2e/admin HTTP/1.1\r\nHost: x\r\n\r\n", "400"},
 		{"pass-through that hides a credential", "GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer k\r\nConnection: authorization\r\n\r\n", "400"},
-		{"a body that stops coming, passed through", "POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc", "502"},
+		{"a body that stops coming, passed through", "POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc", "408"},
 	} {
 		conn, err := net.Dial("tcp", r.api.Listener.Addr().String())
 		if err != nil {
@@ -347,5 +348,49 @@ func TestUnreplayableAnswer(t *testing.T) {
 	got := r.ask(t, "/v1/chat/completions", chat(capital, `"stream":true`))
 	if got.status != 200 || got.cache() != "miss" || streamedText(got.body) != first.content(t) {
 		t.Errorf("%d %s %s", got.status, got.cache(), got.body)
+	}
+}
+
+// countingEmbedder fails until it is told not to, and counts.
+type countingEmbedder struct {
+	embed.Embedder
+	calls  atomic.Int64
+	broken atomic.Bool
+}
+
+func (c *countingEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	c.calls.Add(1)
+	if c.broken.Load() {
+		return nil, errors.New("down")
+	}
+	return c.Embedder.Embed(ctx, texts)
+}
+
+// TestDeadEmbedderIsLeftAlone: after five failures nobody waits for it any more, and it is found again when it is back.
+func TestDeadEmbedderIsLeftAlone(t *testing.T) {
+	var e *countingEmbedder
+	r := newRig(t, func(o *Options) { e = &countingEmbedder{Embedder: o.Embedder}; o.Embedder = e })
+	e.broken.Store(true)
+	for _, noun := range nouns[:20] {
+		if got := r.ask(t, "/v1/chat/completions", chat("What is a "+noun+"?")); got.status != 200 || got.cache() != "miss" {
+			t.Fatalf("%d %s", got.status, got.cache())
+		}
+	}
+	if n := e.calls.Load(); n != 5 {
+		t.Errorf("a dead embedder was called %d times", n)
+	}
+	if page := r.get(t, "/metrics").body; !strings.Contains(page, `reprise_breaker_open{dependency="embedder"} 1`) {
+		t.Error("the breaker does not show")
+	}
+	e.broken.Store(false)
+	n := 20
+	eventually(t, "the embedder to be tried again", func() bool {
+		n++
+		r.ask(t, "/v1/chat/completions", chat("How does a "+nouns[n%len(nouns)]+" work?", fmt.Sprintf(`"seed":%d`, n)))
+		return e.calls.Load() > 5
+	})
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	if got := r.ask(t, "/v1/chat/completions", chat(similar)); got.cache() != "semantic" {
+		t.Errorf("afterwards: %s", got.cache())
 	}
 }

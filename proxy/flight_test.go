@@ -66,6 +66,13 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+// counted waits until n requests are counted, which is a moment after their last bytes have left.
+func (r *rig) counted(t testing.TB, n int64) Stats {
+	t.Helper()
+	eventually(t, fmt.Sprint(n, " requests to be counted"), func() bool { return r.Stats().Requests >= n })
+	return r.Stats()
+}
+
 // waiters waits until n requests wait for the flights under way.
 func (r *rig) waiters(t testing.TB, n int) {
 	t.Helper()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"reprise/policy"
 	"reprise/proxy/canon"
@@ -242,11 +241,4 @@ func (s *Server) touch(q *query, e *store.Entry) {
 		s.weigh(s.store.Hit(e.ID, parent, q.tick))
 		return nil
 	})
-}
-
-func waitAtMost(limit time.Duration) time.Duration {
-	if limit <= 0 {
-		return 1<<63 - 1
-	}
-	return limit
 }

@@ -270,7 +270,7 @@ func TestNotCacheable(t *testing.T) {
 			}
 		}
 	}
-	if st := r.Stats(); st.Stored != 0 || st.Bypass != 14 {
+	if st := r.counted(t, 14); st.Stored != 0 || st.Bypass != 14 {
 		t.Errorf("stats %+v", st)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/sony/gobreaker/v2"
 
 	"reprise/policy/guard"
 	"reprise/proxy/canon"
@@ -157,12 +158,13 @@ var (
 	descFaults   = describe("store_faults_total", "Faults of the store's file.")
 	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
 	descTopics   = describe("topics", "Topics.")
+	descBreaker  = describe("breaker_open", "1 while a dependency is left alone after repeated failures.", "dependency")
 	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors.", "backend")
 )
 
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descEntries, descBytes, descAliases,
-		descEvicted, descDirty, descFaults, descSkipped, descTopics, descBackend} {
+		descEvicted, descDirty, descFaults, descSkipped, descTopics, descBreaker, descBackend} {
 		ch <- d
 	}
 }
@@ -194,6 +196,11 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(descDirty, int64(kept.Dirty))
 	count(descFaults, kept.Faults)
 	gauge(descSkipped, int64(kept.Report.Skipped))
+	open := int64(0)
+	if g.s.embedder.State() == gobreaker.StateOpen {
+		open = 1
+	}
+	gauge(descBreaker, open, "embedder")
 	g.collectTopics(gauge)
 }
 

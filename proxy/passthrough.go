@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,7 +27,9 @@ func (s *Server) newPassThrough() *httputil.ReverseProxy {
 		BufferPool:    newBufferPool(),
 		ErrorLog:      slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			if r.Context().Err() == nil {
+			if t, ok := w.(*tellingWriter); ok && t.body != nil && t.body.stalled.Load() {
+				err = errBodyStalled
+			} else if r.Context().Err() == nil {
 				s.fault(r.Context(), "upstream", err)
 			}
 			writeError(w, toAPIError(err))
@@ -57,13 +60,15 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 	if err := checkPath(r.URL.Path); err != nil {
 		return err
 	}
+	out := &tellingWriter{ResponseWriter: w, tells: t}
 	if body != nil {
 		r = r.Clone(r.Context())
 		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	} else if r.Body != nil {
-		r.Body = &patientBody{ReadCloser: r.Body, control: http.NewResponseController(w), limit: s.opts.Limits.BodyIdle}
+		out.body = &patientBody{ReadCloser: r.Body, control: http.NewResponseController(w), limit: s.opts.Limits.BodyIdle}
+		r.Body = out.body
 	}
-	s.pass.ServeHTTP(&tellingWriter{ResponseWriter: w, tells: t}, r)
+	s.pass.ServeHTTP(out, r)
 	return nil
 }
 
@@ -83,6 +88,7 @@ type patientBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	limit   time.Duration
+	stalled atomic.Bool
 }
 
 func (b *patientBody) Read(p []byte) (int, error) {
@@ -91,6 +97,9 @@ func (b *patientBody) Read(p []byte) (int, error) {
 		_ = b.control.SetReadDeadline(time.Now().Add(b.limit))
 	}
 	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF && isTimeout(err) {
+		b.stalled.Store(true)
+	}
 	if err == io.EOF && b.limit > 0 {
 		// After any other end the deadline stays: net/http drains what is left of a body before it answers, and must not
 		// wait there for a client that sends no more.
@@ -111,8 +120,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	case err == nil || errors.As(err, &tooLarge):
 		return body, err
 	case isTimeout(err):
-		return nil, &apiError{Status: http.StatusRequestTimeout, Type: "invalid_request_error", Code: "request_timeout",
-			Message: "The request body stopped coming."}
+		return nil, errBodyStalled
 	case r.Context().Err() != nil:
 		return nil, errClientGone
 	default:

@@ -53,7 +53,9 @@ type replayError struct {
 	err   error
 }
 
-func (e *replayError) Error() string { return "replay entry " + utoa(uint64(e.entry)) + ": " + e.err.Error() }
+func (e *replayError) Error() string {
+	return "replay entry " + utoa(uint64(e.entry)) + ": " + e.err.Error()
+}
 func (e *replayError) Unwrap() error { return e.err }
 
 // replay writes a finished answer with an id and a time of its own.

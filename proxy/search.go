@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"time"
 
 	"reprise/policy"
@@ -55,22 +54,6 @@ func (s *Server) search(ctx context.Context, q *query) *finding {
 		s.guarded("policy", func() error { s.store.Arrive(policy.TopicID(found.route.Topic), q.tick); return nil })
 	}
 	return found
-}
-
-func (s *Server) embed(ctx context.Context, q *query, found *finding) error {
-	start := s.opts.Now()
-	ctx, cancel := context.WithTimeout(ctx, waitAtMost(s.opts.Limits.Embed))
-	defer cancel()
-	vectors, err := s.opts.Embedder.Embed(ctx, []string{q.Prompt})
-	if err != nil {
-		return err
-	}
-	if len(vectors) != 1 {
-		return errors.New("the embedder returned no vector")
-	}
-	found.vector = vectors[0]
-	s.metrics.step(stepEmbed, s.opts.Now().Sub(start))
-	return nil
 }
 
 // resolve turns the earlier turns of a conversation into its chain: each turn is its key and the assistant's reply, and

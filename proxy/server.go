@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/sony/gobreaker/v2"
 
 	"reprise/proxy/canon"
 	"reprise/store"
@@ -38,6 +39,7 @@ type Server struct {
 	pass     *httputil.ReverseProxy
 	secret   [32]byte // keys the digests of credentials
 
+	embedder *gobreaker.CircuitBreaker[[][]float32]
 	flights  flights
 	flying   sync.WaitGroup // flights under way, with and without waiters
 	draining atomic.Bool
@@ -63,7 +65,7 @@ func New(o Options) (*Server, error) {
 	o = o.withDefaults()
 	s := &Server{opts: o, store: o.Store, upstream: newUpstream(o), secret: o.Store.Secret(), log: o.Logger}
 	s.faults.log = o.Logger
-	s.topics = o.Topics
+	s.topics, s.embedder = o.Topics, newBreaker()
 	s.metrics = newMetrics(s)
 	s.loadTopics()
 	s.pass = s.newPassThrough()

@@ -41,6 +41,7 @@ type tellingWriter struct {
 	http.ResponseWriter
 	tells tells
 	told  bool
+	body  *patientBody // of the request, where it is still being read
 }
 
 func (w *tellingWriter) WriteHeader(status int) {
