@@ -76,6 +76,20 @@ func (l *faultLog) tell(ctx context.Context, step string, err error) {
 	l.log.LogAttrs(ctx, slog.LevelWarn, "degraded", slog.String("step", step), slog.String("error", err.Error()), slog.Int("more_since_last", skipped))
 }
 
+// logRequest writes one line per keyed request for whoever has asked for that much; a prompt only where it is allowed.
+func (s *Server) logRequest(q *query, result Result) {
+	ctx := q.http.Context()
+	if !s.log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	attrs := []slog.Attr{slog.Int64("request", q.tick.Seq), slog.String("endpoint", q.Family.String()), slog.String("model", q.Model),
+		slog.String("result", result.String()), slog.String("key", hexOf(q.Key)[:16])}
+	if s.opts.LogPrompts {
+		attrs = append(attrs, slog.String("prompt", q.Prompt))
+	}
+	s.log.LogAttrs(ctx, slog.LevelDebug, "request", attrs...)
+}
+
 // logError logs what a client was refused: the server's own troubles as warnings, the client's mistakes for who looks.
 func (s *Server) logError(r *http.Request, api *apiError, err error) {
 	level := slog.LevelDebug

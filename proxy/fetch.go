@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -128,4 +129,19 @@ func originalResponse(body []byte) []byte {
 		return body
 	}
 	return edited
+}
+
+// originalPath does the same for a path that names a replayed answer, such as /v1/responses/{id}/input_items.
+func originalPath(path string) string {
+	const under = "/v1/responses/"
+	rest, ok := strings.CutPrefix(path, under)
+	if !ok {
+		return path
+	}
+	id, _, _ := strings.Cut(rest, "/")
+	original, ok := answer.OriginalID(id)
+	if !ok {
+		return path
+	}
+	return under + original + rest[len(id):]
 }

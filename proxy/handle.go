@@ -96,13 +96,14 @@ func isJSON(contentType string) bool {
 func (s *Server) answer(w http.ResponseWriter, q *query) (Result, error) {
 	result, err := s.answerOnce(w, q)
 	var failed *replayError
-	if !errors.As(err, &failed) {
-		return result, err
+	if errors.As(err, &failed) {
+		s.fault(q.http.Context(), "replay", failed)
+		s.forget(s.store.Remove(failed.entry))
+		q.d.NoCache = true
+		result, err = s.answerOnce(w, q)
 	}
-	s.fault(q.http.Context(), "replay", failed)
-	s.forget(s.store.Remove(failed.entry))
-	q.d.NoCache = true
-	return s.answerOnce(w, q)
+	s.logRequest(q, result)
+	return result, err
 }
 
 // answerOnce serves q from the store where it is known word for word, and else through a flight.

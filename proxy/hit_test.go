@@ -304,3 +304,32 @@ func TestReplayedResponseCanBeContinued(t *testing.T) {
 		t.Errorf("status %d, previous_response_id %s, want %s", got.status, gjson.Get(got.body, "previous_response_id"), original)
 	}
 }
+
+// TestReplayedResponseCanBeRetrieved: the same holds for paths under /v1/responses that name a replay.
+func TestReplayedResponseCanBeRetrieved(t *testing.T) {
+	const nonce = "00112233445566778899aabb"
+	for path, want := range map[string]string{
+		"/v1/responses/resp_rp" + nonce + "_1":             "/v1/responses/resp_1",
+		"/v1/responses/resp_rp" + nonce + "_1/input_items": "/v1/responses/resp_1/input_items",
+		"/v1/responses/resp_1/input_items":                 "/v1/responses/resp_1/input_items",
+		"/v1/responses":                                    "/v1/responses",
+		"/v1/files/resp_rp" + nonce + "_1":                 "/v1/files/resp_rp" + nonce + "_1",
+	} {
+		if got := originalPath(path); got != want {
+			t.Errorf("%s becomes %s, want %s", path, got, want)
+		}
+	}
+	r := newRig(t)
+	body := `{"model":"gpt-4o","input":"What is the capital of France?"}`
+	original := gjson.Get(r.ask(t, "/v1/responses", body).body, "id").String()
+	replayed := gjson.Get(r.ask(t, "/v1/responses", body).body, "id").String()
+	resp, err := http.Get(r.api.URL + "/v1/responses/" + replayed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != 200 || gjson.GetBytes(b, "id").String() != original {
+		t.Errorf("status %d, id %s, want %s (%v)", resp.StatusCode, gjson.GetBytes(b, "id"), original, err)
+	}
+}

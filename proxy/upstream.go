@@ -60,7 +60,7 @@ func newTransport(l Limits) *http.Transport {
 func (u *upstream) target(in *url.URL) *url.URL {
 	out := *u.base
 	out.RawQuery = in.RawQuery
-	path := in.EscapedPath()
+	path := originalPath(in.EscapedPath())
 	if rest, ok := strings.CutPrefix(path, "/v1/"); ok {
 		path = strings.TrimSuffix(u.base.EscapedPath(), "/") + "/" + rest
 	}
