@@ -150,4 +150,3 @@ func (o *demoFlags) workload() (next func() (conversations.Conversation, error),
 	}
 	return r.Next, r, nil
 }
-
