@@ -1,0 +1,151 @@
+package clienttest
+
+import (
+	"slices"
+	"testing"
+
+	"reprise/proxy"
+)
+
+// scenario is something that an application does, by one or several requests, with a key of its own.
+type scenario struct {
+	name          string
+	fault         string // of the engine, for every request (enginesim.ParseFault)
+	first, second string // the X-Cache of each request, when it is done through the proxy for the first and the second time
+}
+
+var scenarios = []scenario{
+	{name: "chat", first: "miss", second: "exact"},
+	{name: "chat-stream", first: "miss", second: "exact"},
+	{name: "chat-stream-usage", first: "miss", second: "exact"},
+	{name: "chat-stream-summed", first: "miss", second: "exact"},
+	{name: "stream-then-whole", first: "miss exact", second: "exact exact"},
+	{name: "whole-then-stream", first: "miss exact", second: "exact exact"},
+	{name: "conversation", first: "miss miss", second: "exact exact"},
+	{name: "tools", first: "miss", second: "miss"},
+	{name: "tools-stream", first: "miss", second: "miss"},
+	{name: "tool-result", first: "miss", second: "exact"},
+	{name: "structured", first: "miss", second: "exact"},
+	{name: "structured-stream", first: "miss", second: "exact"},
+	{name: "completion", first: "miss", second: "exact"},
+	{name: "completion-stream", first: "miss", second: "exact"},
+	{name: "response", first: "miss", second: "exact"},
+	{name: "response-stream", first: "miss", second: "exact"},
+	{name: "response-structured", first: "miss", second: "exact"},
+	{name: "response-tools", first: "miss", second: "miss"},
+	{name: "response-tools-stream", first: "miss", second: "miss"},
+	{name: "previous-response", first: "miss bypass", second: "exact bypass"},
+	{name: "retrieve-response", first: "miss bypass", second: "exact bypass"},
+	{name: "embedding", first: "miss", second: "exact"},
+	{name: "embedding-base64", first: "miss", second: "exact"},
+	{name: "models", first: "bypass", second: "bypass"},
+
+	{name: "bad-request", first: "miss", second: "miss"},
+	{name: "unknown-model", first: "miss", second: "miss"},
+	{name: "unauthorized", fault: "status=401", first: "miss", second: "miss"},
+	{name: "rate-limit", fault: "status=429, retry-after=7", first: "miss", second: "miss"},
+	{name: "rate-limit-stream", fault: "status=429, retry-after=7", first: "miss", second: "miss"},
+	{name: "error-in-stream", fault: "error-event", first: "miss", second: "miss"},
+	{name: "cut-answer", fault: "cut=20", first: "error", second: "error"},
+	{name: "cut-stream", fault: "cut-events=3", first: "miss", second: "miss"},
+	{name: "cut-response-stream", fault: "cut-events=5", first: "miss", second: "miss"},
+	{name: "abort", fault: "cut-events=3, silence", first: "miss", second: "miss"}, // ends only because the client leaves
+}
+
+// withToolCalls is what changes where answers that call tools may be kept.
+var withToolCalls = []scenario{
+	{name: "tools", first: "miss", second: "exact"},
+	{name: "tools-stream", first: "miss", second: "exact"},
+	{name: "tool-loop", first: "miss miss", second: "exact exact"},
+	{name: "response-tools", first: "miss", second: "exact"},
+	{name: "response-tools-stream", first: "miss", second: "exact"},
+}
+
+func faultOf(name string) string {
+	for _, s := range scenarios {
+		if s.name == name {
+			return s.fault
+		}
+	}
+	return ""
+}
+
+// client runs scenarios of one client library against a site and returns what the library made of the answers.
+type client struct {
+	name  string
+	run   func(t *testing.T, site string, scenarios []string) map[string]any
+	lacks []string // scenarios that the library has no call for
+}
+
+var clients = []client{
+	{name: "openai (npm)", run: node("openai.mjs")},
+	{name: "ai (npm)", run: node("aisdk.mjs"), lacks: []string{"chat-stream", "chat-stream-summed", "retrieve-response", "embedding-base64", "models"}},
+}
+
+func TestClientsSeeNoDifference(t *testing.T) {
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) { compare(t, c, proxy.Options{}, scenarios) })
+	}
+}
+
+func TestClientsSeeNoDifferenceInKeptToolCalls(t *testing.T) {
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) { compare(t, c, proxy.Options{CacheToolCalls: true}, withToolCalls) })
+	}
+}
+
+// compare runs everything twice at each site. The times are compared in pairs, but for a time at which every answer came
+// from the cache: it equals the first one.
+func compare(t *testing.T, c client, o proxy.Options, scenarios []scenario) {
+	scenarios = slices.DeleteFunc(slices.Clone(scenarios), func(s scenario) bool { return slices.Contains(c.lacks, s.name) })
+	var names []string
+	for _, s := range scenarios {
+		names = append(names, s.name)
+	}
+	engine, through := direct(t), proxied(t, o)
+	var want, got [2]map[string]any
+	var caches [2]map[string]string
+	for i := range 2 {
+		want[i], got[i] = c.run(t, engine.url, names), c.run(t, through.url, names)
+		caches[i] = map[string]string{}
+		for _, name := range names {
+			caches[i][name] = through.caches(name)
+		}
+	}
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			equal(t, "first", got[0][s.name], want[0][s.name])
+			if s.second == "exact" || s.second == "exact exact" {
+				equal(t, "second", got[1][s.name], want[0][s.name])
+				fresh(t, got[0][s.name], got[1][s.name])
+			} else {
+				equal(t, "second", got[1][s.name], want[1][s.name])
+			}
+			if caches[0][s.name] != s.first || caches[1][s.name] != s.second {
+				t.Errorf("X-Cache %q, then %q, want %q, then %q", caches[0][s.name], caches[1][s.name], s.first, s.second)
+			}
+		})
+	}
+}
+
+// equal compares what a client made of answers, but for what no two answers share.
+func equal(t *testing.T, time string, got, want any) {
+	t.Helper()
+	for _, d := range differences("", masked("", got), masked("", want)) {
+		t.Errorf("%s time: %s", time, d)
+	}
+}
+
+// fresh checks that answers from the cache have ids of their own.
+func fresh(t *testing.T, first, second any) {
+	t.Helper()
+	before := map[string]bool{}
+	answerIDs(first, before)
+	after := map[string]bool{}
+	answerIDs(second, after)
+	for id := range after {
+		if before[id] {
+			t.Errorf("the id %s was given twice", id)
+		}
+	}
+}

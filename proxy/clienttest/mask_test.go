@@ -1,0 +1,89 @@
+package clienttest
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// unlike are the members that no two answers share: ids and times.
+var unlike = regexp.MustCompile(`^(id|.*_id|.*Id|created|created_at|completed_at|timestamp)$`)
+
+// masked is v with the values of such members hidden; whether they are there, and of which type, is still to be seen.
+func masked(name string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, value := range v {
+			if list, ok := value.([]any); name == "annotations" && ok && len(list) == 0 {
+				continue // a stream has no place for an empty list, so an answer kept from one has none
+			}
+			out[name] = masked(name, value)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, value := range v {
+			out[i] = masked(name, value)
+		}
+		return out
+	case string:
+		if unlike.MatchString(name) && v != "" {
+			return "masked"
+		}
+	case float64:
+		if unlike.MatchString(name) && v != 0 {
+			return 1
+		}
+	}
+	return v
+}
+
+// differences names the places where got is not want.
+func differences(at string, got, want any) []string {
+	if reflect.DeepEqual(got, want) {
+		return nil
+	}
+	var out []string
+	switch g := got.(type) {
+	case map[string]any:
+		if w, ok := want.(map[string]any); ok {
+			names := maps.Clone(g)
+			maps.Copy(names, w)
+			for _, name := range slices.Sorted(maps.Keys(names)) {
+				out = append(out, differences(at+"."+name, g[name], w[name])...)
+			}
+			return out
+		}
+	case []any:
+		if w, ok := want.([]any); ok && len(w) == len(g) {
+			for i := range g {
+				out = append(out, differences(at+"["+strconv.Itoa(i)+"]", g[i], w[i])...)
+			}
+			return out
+		}
+	}
+	return []string{fmt.Sprintf("%s is %#v through the proxy, %#v directly", at, got, want)}
+}
+
+// answerIDs collects the ids of answers in v.
+func answerIDs(v any, into map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			id, _ := value.(string)
+			if name == "id" && (strings.HasPrefix(id, "chatcmpl-") || strings.HasPrefix(id, "cmpl-") || strings.HasPrefix(id, "resp_")) {
+				into[id] = true
+			}
+			answerIDs(value, into)
+		}
+	case []any:
+		for _, value := range v {
+			answerIDs(value, into)
+		}
+	}
+}

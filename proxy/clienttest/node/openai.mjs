@@ -1,0 +1,135 @@
+import OpenAI from 'openai'
+import { book, completer, embedder, failure, kinds, model, parameters } from './asks.mjs'
+
+const connect = (site) => new OpenAI({ ...site, maxRetries: 0 })
+
+const ask = (text, more) => ({ model, messages: [{ role: 'user', content: text }], ...more })
+
+const weather = { type: 'function', function: { name: 'weather', parameters, strict: true } }
+const calling = ask('Please call tool.', { tools: [weather] })
+const format = { type: 'json_schema', json_schema: { name: 'book', schema: book, strict: true } }
+
+const whole = (site, params) => connect(site).chat.completions.create(params)
+
+// streamed reads a chat stream chunk by chunk.
+async function streamed(site, params) {
+  const got = { text: '', finish: [], usage: [] }
+  for await (const chunk of await whole(site, { ...params, stream: true })) {
+    for (const choice of chunk.choices) {
+      got.text += choice.delta.content ?? ''
+      if (choice.finish_reason) got.finish.push(choice.finish_reason)
+    }
+    if (chunk.usage) got.usage.push(chunk.usage)
+    got.model = chunk.model
+  }
+  return got
+}
+
+// summed leaves the chunks to the client's own accumulator.
+const summed = (site, params) => connect(site).chat.completions.stream(params).finalChatCompletion()
+
+async function conversation(site) {
+  const first = ask('What is a delta?')
+  const one = await whole(site, first)
+  const messages = [...first.messages, one.choices[0].message, { role: 'user', content: 'Where is one?' }]
+  return [one, await whole(site, { ...first, messages })]
+}
+
+async function toolLoop(site) {
+  const asked = []
+  const weatherHere = { ...weather.function, parse: JSON.parse, function: (args) => { asked.push(args); return 'sunny' } }
+  const runner = connect(site).chat.completions.runTools({ ...calling, tools: [{ type: 'function', function: weatherHere }] })
+  return { asked, said: await runner.finalContent() }
+}
+
+const toolResult = ask('Please call tool.', {
+  tools: [weather],
+  messages: [
+    { role: 'user', content: 'Please call tool.' },
+    { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome","days":3}' } }] },
+    { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
+  ],
+})
+
+async function completionStream(site) {
+  const got = { text: '', finish: [] }
+  for await (const chunk of await connect(site).completions.create({ model: completer, prompt: 'Once upon a time', stream: true })) {
+    got.text += chunk.choices[0].text
+    if (chunk.choices[0].finish_reason) got.finish.push(chunk.choices[0].finish_reason)
+  }
+  return got
+}
+
+async function responseStream(site, params) {
+  const events = []
+  const stream = connect(site).responses.stream(params)
+  for await (const event of stream) events.push(event.type)
+  return { kinds: kinds(events), final: await stream.finalResponse() }
+}
+
+async function previousResponse(site, next) {
+  const client = connect(site)
+  const one = await client.responses.create({ model, input: 'What is a delta?' })
+  return [one, await next(client, one.id)]
+}
+
+const responseTool = { model, input: 'Please call tool.', tools: [{ ...weather.function, type: 'function' }] }
+
+// told is what an application would look at in an error.
+const told = (err) => ({
+  kind: err.constructor.name, status: err.status, code: err.code, type: err.type, param: err.param, message: err.message,
+  retryAfter: err.headers?.get('retry-after'),
+})
+
+// broken is told where the connection breaks: its words are the transport's.
+const broken = () => ({ thrown: true })
+
+// abort leaves a stream after its first chunk.
+async function abort(site) {
+  const control = new AbortController()
+  const stream = await connect(site).chat.completions.create(ask('What is rain?', { stream: true }), { signal: control.signal })
+  for await (const chunk of stream) {
+    control.abort()
+    return { saw: chunk.object }
+  }
+}
+
+const rain = ask('What is rain?')
+
+export const scenarios = {
+  'chat': (site) => whole(site, rain),
+  'chat-stream': (site) => streamed(site, rain),
+  'chat-stream-usage': (site) => streamed(site, { ...rain, stream_options: { include_usage: true } }),
+  'chat-stream-summed': (site) => summed(site, rain),
+  'stream-then-whole': async (site) => [await summed(site, rain), await whole(site, rain)],
+  'whole-then-stream': async (site) => [await whole(site, rain), await summed(site, rain)],
+  'conversation': conversation,
+  'tools': (site) => whole(site, calling),
+  'tools-stream': (site) => summed(site, calling),
+  'tool-result': (site) => whole(site, toolResult),
+  'tool-loop': toolLoop,
+  'structured': (site) => connect(site).chat.completions.parse(ask('Name a book.', { response_format: format })),
+  'structured-stream': (site) => summed(site, ask('Name a book.', { response_format: format })),
+  'completion': (site) => connect(site).completions.create({ model: completer, prompt: 'Once upon a time' }),
+  'completion-stream': completionStream,
+  'response': (site) => connect(site).responses.create({ model, input: 'What is a delta?' }),
+  'response-stream': (site) => responseStream(site, { model, input: 'What is a delta?' }),
+  'response-structured': (site) => connect(site).responses.parse({ model, input: 'Name a book.', text: { format: { type: 'json_schema', name: 'book', schema: book, strict: true } } }),
+  'response-tools': (site) => connect(site).responses.create(responseTool),
+  'response-tools-stream': (site) => responseStream(site, responseTool),
+  'previous-response': (site) => previousResponse(site, (client, id) => client.responses.create({ model, input: 'Where is one?', previous_response_id: id })),
+  'retrieve-response': (site) => previousResponse(site, (client, id) => client.responses.retrieve(id)),
+  'embedding': (site) => connect(site).embeddings.create({ model: embedder, input: ['the red car', 'a delta'], dimensions: 8, encoding_format: 'float' }),
+  'embedding-base64': (site) => connect(site).embeddings.create({ model: embedder, input: 'the red car', dimensions: 8 }), // the client asks for base64 by itself
+  'models': async (site) => (await connect(site).models.list()).data,
+  'bad-request': (site) => failure(whole(site, ask('x', { top_logprobs: 30 })), told),
+  'unknown-model': (site) => failure(whole(site, ask('x', { model: 'nothing' })), told),
+  'unauthorized': (site) => failure(whole(site, ask('x')), told),
+  'rate-limit': (site) => failure(whole(site, ask('x')), told),
+  'rate-limit-stream': (site) => failure(streamed(site, ask('x')), told),
+  'error-in-stream': (site) => failure(streamed(site, rain), told),
+  'cut-answer': (site) => failure(whole(site, rain), broken),
+  'cut-stream': (site) => failure(streamed(site, rain), broken),
+  'cut-response-stream': (site) => failure(responseStream(site, { model, input: 'What is a delta?' }), broken),
+  'abort': abort,
+}

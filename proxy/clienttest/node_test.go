@@ -1,0 +1,106 @@
+package clienttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// node runs the scenarios of one module of folder node.
+func node(module string) func(*testing.T, string, []string) map[string]any {
+	return func(t *testing.T, site string, scenarios []string) map[string]any {
+		t.Helper()
+		runner := nodeRunner(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		args := append([]string{runner, strings.TrimSuffix(module, ".mjs"), site}, scenarios...)
+		cmd := exec.CommandContext(ctx, "node", args...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("node %s: %v\n%s%s", module, err, out, &stderr)
+		}
+		return results(t, out)
+	}
+}
+
+// results reads what the runner prints.
+func results(t *testing.T, out []byte) map[string]any {
+	t.Helper()
+	got := map[string]any{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var line struct {
+			Scenario, Error string
+			Result          any
+		}
+		if err := dec.Decode(&line); err != nil {
+			t.Fatalf("read the runner's output: %v", err)
+		}
+		if line.Error != "" {
+			t.Errorf("%s: %s", line.Scenario, line.Error)
+		}
+		got[line.Scenario] = line.Result
+	}
+	return got
+}
+
+// nodeRunner is the runner's path, beside installed packages. Without node or packages the test is skipped, unless
+// REPRISE_TEST_REQUIRE asks for node.
+func nodeRunner(t *testing.T) string {
+	t.Helper()
+	giveUp := func(why string) { t.Helper(); t.Skip("skipped: " + why) }
+	if strings.Contains(os.Getenv("REPRISE_TEST_REQUIRE"), "node") {
+		giveUp = func(why string) { t.Helper(); t.Fatal(why) }
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		giveUp("node not found: install node 20 or later")
+	}
+	modules := os.Getenv("REPRISE_NODE_MODULES")
+	if modules == "" {
+		modules = filepath.Join("node", "node_modules")
+	}
+	for _, pkg := range []string{"openai", "ai", "@ai-sdk/openai"} {
+		if _, err := os.Stat(filepath.Join(modules, pkg, "package.json")); err != nil {
+			giveUp("node_modules not installed: run npm ci in proxy/clienttest/node")
+		}
+	}
+	return besides(t, modules)
+}
+
+// besides copies the runner to where node finds modules, if that is not where it lies: node looks for packages in the
+// folders above a script.
+func besides(t *testing.T, modules string) string {
+	t.Helper()
+	if os.Getenv("REPRISE_NODE_MODULES") == "" {
+		return filepath.Join("node", "runner.mjs")
+	}
+	dir := t.TempDir()
+	target, err := filepath.Abs(modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := filepath.Glob(filepath.Join("node", "*.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range scripts {
+		b, err := os.ReadFile(script)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(script)), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "runner.mjs")
+}

@@ -1,0 +1,115 @@
+// Package clienttest is the proof that applications need nothing but another base URL: clients that they use ask an engine
+// directly and through the proxy, and must not be able to tell the difference. It holds tests only.
+package clienttest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reprise/embed"
+	"reprise/policy"
+	"reprise/proxy"
+	"reprise/proxy/enginesim"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// site is a place that clients can be pointed at. The first segment of a path names the scenario, whose fault is asked for
+// in the client's place; the rest is the API's path. Requests are served one after the other: the next one begins when
+// everything that the last one set off has ended.
+type site struct {
+	url     string
+	api     http.Handler
+	settled func(context.Context) error
+
+	mu   sync.Mutex          // held while a request is served; protects seen
+	seen map[string][]string // X-Cache of the answers, by scenario
+}
+
+func newSite(t *testing.T, api http.Handler, settled func(context.Context) error) *site {
+	s := &site{api: api, settled: settled, seen: map[string][]string{}}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.settled(r.Context()); err != nil {
+		return // the client has given up
+	}
+	name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	r.URL.Path, r.URL.RawPath = "/"+path, ""
+	if fault := faultOf(name); fault != "" {
+		r.Header.Set(enginesim.FaultHeader, fault)
+	}
+	defer func() { s.seen[name] = append(s.seen[name], w.Header().Get("X-Cache")) }() // an answer that is cut off panics
+	s.api.ServeHTTP(w, r)
+}
+
+// caches is the X-Cache of a scenario's answers since the last call.
+func (s *site) caches(scenario string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer delete(s.seen, scenario)
+	return strings.Join(s.seen[scenario], " ")
+}
+
+// direct is an engine without a proxy.
+func direct(t *testing.T) *site {
+	return newSite(t, enginesim.New(enginesim.Options{}), func(context.Context) error { return nil })
+}
+
+// proxied is an engine of its own behind a proxy with an empty cache.
+func proxied(t *testing.T, o proxy.Options) *site {
+	t.Helper()
+	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
+	t.Cleanup(engine.Close)
+	base, err := url.Parse(engine.URL + "/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	embedder := embed.NewBuiltin()
+	o.Upstream, o.Embedder, o.Thresholds = base, embedder, embedder.Thresholds()
+	o.Store = newStore(t)
+	o.Topics, err = topics.New(topics.Options{Dim: embedder.Dim(), Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(o.Topics.Close)
+	server, err := proxy.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := server.Wait(ctx); err != nil {
+			t.Errorf("flights did not end: %v", err)
+		}
+	})
+	return newSite(t, server.Handler(), server.Wait)
+}
+
+func newStore(t *testing.T) *store.Store {
+	t.Helper()
+	const entries = 1000
+	evictor, err := policy.New("rac", policy.Options{Capacity: entries})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(store.Options{Evictor: evictor, Limit: policy.Limit{Entries: entries}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
