@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -48,6 +50,11 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 // adminOnly asks for the admin token where one is set.
 func (s *Server) adminOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.opts.AdminToken == "" && !literalHost(r.Host) {
+			writeError(w, &apiError{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "admin_host",
+				Message: "Without an admin token (REPRISE_ADMIN_TOKEN) the admin API answers to localhost or an IP address only, not to " + quoteShort(r.Host) + "."})
+			return
+		}
 		if s.opts.AdminToken != "" && !s.hasAdminToken(r) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			writeError(w, &apiError{Status: http.StatusUnauthorized, Type: "invalid_request_error", Code: "admin_token",
@@ -56,6 +63,14 @@ func (s *Server) adminOnly(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// literalHost keeps a browser out that was led here under a name of somebody else's (DNS rebinding).
+func literalHost(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil
 }
 
 // hasAdminToken compares in constant time, by digest so that not even the length shows.

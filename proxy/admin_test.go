@@ -56,6 +56,23 @@ func TestAdminNeedsItsToken(t *testing.T) {
 	}
 }
 
+// TestAdminAnswersToItsAddress: without a token, a page of another name that resolves here is kept out.
+func TestAdminAnswersToItsAddress(t *testing.T) {
+	r := newRig(t)
+	for host, status := range map[string]int{"evil.example:8081": 403, "localhost:8081": 200, "127.0.0.1": 200, "[::1]:8081": 200} {
+		req, _ := http.NewRequest("GET", r.admin.URL+"/admin/entries", nil)
+		req.Host = host
+		resp, err := r.admin.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != status {
+			t.Errorf("%s: %d, want %d", host, resp.StatusCode, status)
+		}
+	}
+}
+
 func TestListAndShow(t *testing.T) {
 	r := newRig(t)
 	first := r.ask(t, "/v1/chat/completions", chat(capital))

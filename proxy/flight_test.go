@@ -266,6 +266,9 @@ func TestClientLeavesAtDone(t *testing.T) {
 	if err := r.Wait(wait); err != nil {
 		t.Fatal(err)
 	}
+	if st := r.counted(t, 1); st.Misses != 1 || st.Errors != 0 {
+		t.Errorf("stats %+v", st)
+	}
 	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" || got.content(t) != "one" {
 		t.Errorf("afterwards: %s %s", got.cache(), got.body)
 	}

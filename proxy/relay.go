@@ -1,12 +1,14 @@
 package proxy
 
 import (
+	"bytes"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 
 	"reprise/proxy/answer"
+	"reprise/proxy/canon"
 )
 
 // relay gives the recording of a flight to one of its waiters.
@@ -74,7 +76,7 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, f *flight, t tells
 	for off := 0; ; {
 		p, end, err := f.rec.next(q.http.Context(), off)
 		if err != nil && len(p) == 0 {
-			return errCut
+			return f.leftBy(q)
 		}
 		off += len(p)
 		if filter != nil {
@@ -85,13 +87,26 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, f *flight, t tells
 			p = buf
 		}
 		if _, werr := w.Write(p); werr != nil || err != nil {
-			return errCut
+			return f.leftBy(q)
 		}
 		if end {
 			return nil
 		}
 		out.Flush()
 	}
+}
+
+// leftBy is the end of a relay before the recording's own. Clients close a stream as soon as they have read its terminal
+// event: they have their answer.
+func (f *flight) leftBy(q *query) error {
+	end := []byte("data: [DONE]")
+	if q.Family == canon.Responses {
+		end = []byte("event: response.completed")
+	}
+	if q.http.Context().Err() != nil && bytes.Contains(f.rec.bytes(), end) {
+		return nil
+	}
+	return errCut
 }
 
 // relayConverted waits for the end and replays the answer in the form that this follower asked for.

@@ -14,6 +14,7 @@ import (
 	"reprise/embed"
 	"reprise/embed/openai"
 	"reprise/policy"
+	"reprise/policy/guard"
 	"reprise/proxy"
 	"reprise/store"
 	"reprise/store/file"
@@ -51,7 +52,7 @@ func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log 
 	if err != nil {
 		return nil, errors.Join(err, s.store.Close())
 	}
-	o.Store, o.Topics, o.Embedder, o.Thresholds = s.store, s.topics, embedder, gates
+	o.Store, o.Topics, o.Embedder, o.Thresholds, o.Guard = s.store, s.topics, embedder, gates, guardFor(cfg)
 	if s.proxy, err = proxy.New(o); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
@@ -74,6 +75,15 @@ func (s *service) release() error {
 	return s.store.Close()
 }
 
+// guardFor is the stricter of the guards for the embedder that sees words and not meaning: what is near to it is nearly
+// the same text, and any word that differs is a reason to ask.
+func guardFor(cfg *config.Config) func(cached, asked string) guard.Veto {
+	if cfg.Embedder == "builtin" {
+		return guard.Strict
+	}
+	return guard.Check
+}
+
 func withoutMeaning(m proxy.Mode) proxy.Mode {
 	if m == proxy.ModeOff {
 		return m
@@ -89,7 +99,7 @@ func proxyOptions(cfg *config.Config, upstream *url.URL, log *slog.Logger) proxy
 		MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle,
 			ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout},
-		AdminToken: cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
+		PolicyName: cfg.Policy, AdminToken: cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		EffectiveConfig: func() any { return cfg.Effective() },
 		Logger:          log,
 	}
