@@ -227,6 +227,7 @@ var allowed = []outside{
 	{path: "github.com/tidwall/gjson", rooms: web},
 	{path: "github.com/tidwall/sjson", rooms: web},
 	{path: "github.com/prometheus/client_golang", rooms: web},
+	{path: "github.com/sony/gobreaker/v2", rooms: []string{"proxy"}},
 	{path: "golang.org/x/term", rooms: []string{"cmd"}},
 }
 
