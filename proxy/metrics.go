@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -159,12 +160,15 @@ var (
 	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
 	descTopics   = describe("topics", "Topics.")
 	descBreaker  = describe("breaker_open", "1 while a dependency is left alone after repeated failures.", "dependency")
-	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors.", "backend")
+	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors; GET /admin/topics says why.", "backend")
+	descRecall   = describe("index_recall", "Lowest recall that a graph has shown in its last self-check; absent before the first.")
+	descRebuilds = describe("index_rebuilds_total", "Graphs built, whether they were good enough to serve or not.")
+	descPanics   = describe("index_faults_total", "Panics of the graph library, each answered by an exact scan.")
 )
 
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descEntries, descBytes, descAliases,
-		descEvicted, descDirty, descFaults, descSkipped, descTopics, descBreaker, descBackend} {
+		descEvicted, descDirty, descFaults, descSkipped, descTopics, descBreaker, descBackend, descRecall, descRebuilds, descPanics} {
 		ch <- d
 	}
 }
@@ -201,15 +205,27 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		open = 1
 	}
 	gauge(descBreaker, open, "embedder")
-	g.collectTopics(gauge)
+	g.collectTopics(gauge, count, ch)
 }
 
-func (g *gauges) collectTopics(gauge func(*prometheus.Desc, int64, ...string)) {
+func (g *gauges) collectTopics(gauge, count func(*prometheus.Desc, int64, ...string), ch chan<- prometheus.Metric) {
 	st := g.s.topics.Stats()
 	gauge(descTopics, int64(st.Topics))
 	backends := map[string]int64{}
+	var rebuilds, panics int
+	recall := math.Inf(1)
 	for _, scope := range st.Scopes {
 		backends[scope.Index.Backend]++
+		rebuilds += scope.Index.Rebuilds
+		panics += scope.Index.Faults
+		if scope.Index.Rebuilds > 0 {
+			recall = min(recall, scope.Index.Recall)
+		}
+	}
+	count(descRebuilds, int64(rebuilds))
+	count(descPanics, int64(panics))
+	if !math.IsInf(recall, 1) {
+		ch <- prometheus.MustNewConstMetric(descRecall, prometheus.GaugeValue, recall)
 	}
 	for backend, n := range backends {
 		gauge(descBackend, n, backend)

@@ -26,10 +26,13 @@ import (
 //
 //	go test ./proxy -run '^$' -bench Speed -benchtime 1x
 func BenchmarkSpeed(b *testing.B) {
-	for name, measure := range map[string]func(*testing.B){"pass": passThroughSpeed, "exact": exactSpeed, "semantic": semanticSpeed} {
-		b.Run(name, func(b *testing.B) {
+	for _, one := range []struct {
+		name    string
+		measure func(*testing.B)
+	}{{"pass", passThroughSpeed}, {"exact", exactSpeed}, {"semantic", semanticSpeed}, {"memory", memoryPerEntry}} {
+		b.Run(one.name, func(b *testing.B) {
 			for b.Loop() {
-				measure(b)
+				one.measure(b)
 			}
 			b.ReportMetric(0, "ns/op")
 		})
@@ -110,6 +113,45 @@ func semanticSpeed(b *testing.B) {
 		newTarget(r.api.URL, chat(prompts[0])), &site{addr: addrOf(r.api.URL), next: func() []byte { return request(r.api.URL, "/v1/chat/completions", variant()) }})
 	after := r.Stats()
 	fmt.Printf("  of these: semantic %d, exact %d, misses %d\n", after.Semantic-before.Semantic, after.Exact-before.Exact, after.Misses-before.Misses)
+}
+
+// memoryPerEntry fills a proxy and prints what an entry costs beyond the bytes of its answer and its vector: the prompt,
+// the keys, the policy's and the topics' books, and what the maps and slabs of all parts leave unused.
+func memoryPerEntry(b *testing.B) {
+	const entries = 50_000
+	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), bigCapacity(b, entries), func(o *Options) { o.Transport = instantTransport{} })
+	rng := rand.New(rand.NewPCG(3, 4))
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	h := r.Handler()
+	before := heap()
+	for range entries {
+		req := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(chat(sentence(rng))))
+		req.Header.Set("Content-Type", "application/json")
+		h.ServeHTTP(httptest.NewRecorder(), req)
+	}
+	used := heap() - before
+	var answers, kept int64
+	for e := range r.store.All() {
+		answers += int64(len(e.Answer))
+		kept++
+	}
+	vectors := kept * int64(r.opts.Embedder.Dim()) * 4
+	fmt.Printf("memory of %d entries in %d topics: %.0f bytes each beyond %d bytes of answer and %d of vector\n", kept, r.Stats().Topics,
+		float64(used-answers-vectors)/float64(kept), answers/kept, vectors/kept)
+}
+
+// instantTransport is an upstream without a network.
+type instantTransport struct{}
+
+func (instantTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	io.Copy(io.Discard, r.Body)
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(upstreamReply))}, nil
 }
 
 var nouns = strings.Fields(`account airport battery bicycle bridge calendar camera candle castle contract coffee compiler cousin database desert diamond

@@ -1,0 +1,80 @@
+package proxy
+
+import (
+	"path/filepath"
+	"testing"
+
+	"reprise/embed"
+	"reprise/policy"
+	"reprise/store"
+	"reprise/store/file"
+)
+
+// fileStore opens the store in a file as a process would.
+func fileStore(t *testing.T, path string) *store.Store {
+	t.Helper()
+	f, err := file.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evictor, err := policy.New("rac", policy.DefaultOptions(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(store.Options{Evictor: evictor, Limit: policy.Limit{Entries: 100}, Space: embed.NewBuiltin().Space(), Backing: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestRestart: what was known word for word, in meaning, by alias and as a conversation is known after a restart, under
+// the same tenant and in the same topics.
+func TestRestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "reprise.db")
+	life := func() *rig { return newRig(t, func(o *Options) { o.Store = fileStore(t, path) }) }
+	const question, paraphrase, follow = "Tell me about the city of Paris, please", "tell me about the city of paris please", "How many people live there?"
+
+	r := life()
+	answer := r.ask(t, "/v1/chat/completions", turns(question)).content(t)
+	r.ask(t, "/v1/chat/completions", turns(paraphrase))
+	second := r.ask(t, "/v1/chat/completions", turns(question, answer, follow), `X-None: 1`)
+	r.ask(t, "/v1/chat/completions", chat("What is a compiler?", `"stream":true`))
+	for _, noun := range nouns[:20] {
+		r.ask(t, "/v1/chat/completions", chat("Explain the word "+noun+" to a child"))
+	}
+	before, weights := r.Stats(), map[policy.ID]float64{}
+	for e := range r.store.All() {
+		weights[e.ID] = r.store.Importance(e.ID)
+	}
+	if err := r.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	r = life()
+	defer r.store.Close()
+	after := r.Stats()
+	if after.Entries != before.Entries || after.Topics != before.Topics || after.Bytes != before.Bytes {
+		t.Errorf("%d entries, %d bytes, %d topics became %d, %d, %d", before.Entries, before.Bytes, before.Topics, after.Entries, after.Bytes, after.Topics)
+	}
+	for id, want := range weights {
+		if got := r.store.Importance(id); got != want {
+			t.Errorf("importance of entry %d: %v became %v", id, want, got)
+		}
+	}
+	for _, tc := range []struct{ body, want string }{
+		{turns(question), "exact"}, {turns(paraphrase), "exact"}, {turns("Tell me about the city of Paris please!"), "semantic"},
+		{turns(paraphrase, answer, follow), "semantic"}, {turns(question, answer, follow), "exact"},
+		{chat("What is a compiler?"), "exact"}, {chat("what is a compiler"), "semantic"}, {chat("What is a linker?"), "miss"},
+	} {
+		if got := r.ask(t, "/v1/chat/completions", tc.body); got.cache() != tc.want {
+			t.Errorf("%s: %s, want %s", tc.body, got.cache(), tc.want)
+		}
+	}
+	if got := r.ask(t, "/v1/chat/completions", turns(question), "Authorization: Bearer sk-other"); got.cache() != "miss" {
+		t.Errorf("another tenant: %s", got.cache())
+	}
+	if e, ok := r.store.Get(entryOf(t, second)); !ok || e.Parent == 0 {
+		t.Error("the dependency is lost")
+	}
+}
