@@ -45,6 +45,10 @@ func TestDirectives(t *testing.T) {
 	}{
 		{"", capital, "exact", "exact", ""},
 		{"Cache-Control: no-cache", capital, "miss", "exact", "new"},
+		{"Cache-Control: no-cache|Accept: text/event-stream", capital, "exact", "exact", ""}, // the habit of go-openai
+		{"Cache-Control: no-cache, no-store|Accept: text/event-stream", capital, "bypass", "exact", ""},
+		{"Cache-Control: max-age=0|Accept: text/event-stream", capital, "miss", "exact", "new"},
+		{"X-Cache-Control: no-cache|Accept: text/event-stream", capital, "miss", "exact", "new"},
 		{"Cache-Control: no-store", capital, "exact", "exact", ""},
 		{"Cache-Control: no-store", "Something else entirely", "miss", "exact", ""},
 		{"Cache-Control: no-cache, no-store", capital, "bypass", "exact", ""},

@@ -102,7 +102,9 @@ var directives = []directive{
 func parseDirectives(h http.Header) (Directives, error) {
 	d := Directives{MaxAge: -1}
 	for _, v := range h["Cache-Control"] {
-		readCacheControl(v, &d)
+		if !streamHabit(v, h) {
+			readCacheControl(v, &d)
+		}
 	}
 	for _, one := range directives {
 		for _, v := range h[one.header] {
@@ -117,6 +119,13 @@ func parseDirectives(h http.Header) (Directives, error) {
 		}
 	}
 	return d, nil
+}
+
+// streamHabit reports whether a Cache-Control comes with every stream that its client asks for, as go-openai and browsers'
+// EventSource have it, and so tells nothing of what the application wants. One that does want a fresh stream can say
+// max-age=0, or use any header but this one.
+func streamHabit(value string, h http.Header) bool {
+	return strings.EqualFold(strings.TrimSpace(value), "no-cache") && h.Get("Accept") == "text/event-stream"
 }
 
 func readCacheControl(value string, d *Directives) bool {
