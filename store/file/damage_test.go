@@ -217,14 +217,16 @@ func TestForgedFrame(t *testing.T) {
 }
 
 func TestForeignFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "notes.txt")
-	text := []byte(strings.Repeat("my notes\n", 1000))
-	os.WriteFile(path, text, 0o600)
-	if _, err := Open(path); !errors.Is(err, ErrForeign) {
-		t.Errorf("open: %v", err)
-	}
-	if now, _ := os.ReadFile(path); !bytes.Equal(now, text) {
-		t.Error("the file was touched")
+	for _, lines := range []int{1, 12, 1000} {
+		path := filepath.Join(t.TempDir(), "notes.txt")
+		text := []byte(strings.Repeat("my notes\n", lines))
+		os.WriteFile(path, text, 0o600)
+		if _, err := Open(path); !errors.Is(err, ErrForeign) {
+			t.Errorf("%d lines: open: %v", lines, err)
+		}
+		if now, _ := os.ReadFile(path); !bytes.Equal(now, text) {
+			t.Errorf("%d lines: the file was touched", lines)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -39,13 +40,21 @@ func (f *File) rescue(held *os.File, path string, o bbolt.Options) error {
 	return err
 }
 
-// foreign reports whether nothing speaks for a file being one of ours. A few bytes can be what is left of any file.
+// foreign reports whether nothing speaks for a file being one of ours: no record, no magic, and where it is too short for
+// a magic, another beginning than that of a first page (its number, 0, and the flag of a meta page).
 func foreign(f io.ReaderAt, size int64, w *wreck) bool {
-	magic := make([]byte, 4)
-	if _, err := f.ReadAt(magic, pageHeader); err != nil || size < pageHeader+metaSize {
+	if len(w.found) > 0 {
 		return false
 	}
-	return len(w.found) == 0 && binary.NativeEndian.Uint32(magic) != metaMagic
+	if size < pageHeader+metaSize {
+		var first [10]byte
+		n, _ := f.ReadAt(first[:min(size, int64(len(first)))], 0)
+		page := binary.NativeEndian.AppendUint16(make([]byte, 8), 0x04)
+		return !bytes.Equal(first[:n], page[:n])
+	}
+	magic := make([]byte, 4)
+	_, err := f.ReadAt(magic, pageHeader)
+	return err == nil && binary.NativeEndian.Uint32(magic) != metaMagic
 }
 
 // rebuild writes the wreck's records into a new file and puts that in the place of the old one. At every moment there is
