@@ -90,15 +90,12 @@ func (s *Server) logRequest(q *query, result Result) {
 	s.log.LogAttrs(ctx, slog.LevelDebug, "request", attrs...)
 }
 
-// logError logs what a client was refused: the server's own troubles as warnings, the client's mistakes for who looks.
+// logError logs what a client was refused, for whoever has asked for that much: what is wrong on our side has been told as
+// a fault already.
 func (s *Server) logError(r *http.Request, api *apiError, err error) {
-	level := slog.LevelDebug
-	if api.Status >= http.StatusInternalServerError {
-		level = slog.LevelWarn
-	}
-	if !s.log.Enabled(r.Context(), level) {
+	if !s.log.Enabled(r.Context(), slog.LevelDebug) {
 		return
 	}
-	s.log.LogAttrs(r.Context(), level, "refused", slog.String("path", r.URL.Path), slog.Int("status", api.Status),
+	s.log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.String("path", r.URL.Path), slog.Int("status", api.Status),
 		slog.String("code", api.Code), slog.String("error", err.Error()))
 }
