@@ -127,7 +127,7 @@ func (d *doc) scanEscape() *Error {
 	return nil
 }
 
-// hex4 reads the escape \uXXXX at offset at.
+// hex4 reads the escape \uABCD at offset at.
 func (d *doc) hex4(at int) (rune, bool) {
 	if at+6 > len(d.body) || d.body[at] != '\\' || d.body[at+1] != 'u' {
 		return 0, false

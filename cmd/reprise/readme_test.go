@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/cmd/reprise/internal/config"
+)
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestReadmeSession runs README's terminal session: the demo, and each curl with the header that is shown below it.
+func TestReadmeSession(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not found: README's session is not run")
+	}
+	session := regexp.MustCompile("(?s)```console\n(.*?)```").FindStringSubmatch(readme(t))
+	if session == nil {
+		t.Fatal("README has no terminal session")
+	}
+	api := startDemo(t)
+	commands := strings.Split(session[1], "\n$ ")[1:]
+	if len(commands) != 2 {
+		t.Fatalf("%d commands, want 2", len(commands))
+	}
+	for _, c := range commands {
+		command, shown, _ := strings.Cut(c, "\n")
+		out, err := exec.Command("sh", "-c", strings.ReplaceAll(command, "http://127.0.0.1:8080", api)).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
+		}
+		got := strings.ReplaceAll(string(out), "\r", "")
+		for line := range strings.Lines(shown) {
+			line = regexp.MustCompile(`ttl=\d+`).ReplaceAllString(strings.TrimSpace(line), "ttl=")
+			if !strings.Contains(regexp.MustCompile(`ttl=\d+`).ReplaceAllString(got, "ttl="), line) {
+				t.Errorf("%s\nshows no %q:\n%s", command, line, got)
+			}
+		}
+	}
+}
+
+// TestReadmeNamesRealSettings: every variable that README names is a setting.
+func TestReadmeNamesRealSettings(t *testing.T) {
+	known := map[string]bool{}
+	l := config.NewLoader(false)
+	cfg, err := l.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range cfg.Effective() {
+		known[v.Name] = true
+	}
+	for _, name := range regexp.MustCompile(`REPRISE_[A-Z_]+[A-Z]`).FindAllString(readme(t), -1) {
+		if !known[name] {
+			t.Errorf("README names %s, which is no setting", name)
+		}
+	}
+}
+
+// startDemo runs a short demo that stays up, and returns the URL of its API.
+func startDemo(t *testing.T) string {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a hang fails the test; nothing is measured
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, path, append([]string{"demo", "--requests", "20"}, free...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if m := regexp.MustCompile(`stays up at (http://[^/]+)/v1`).FindStringSubmatch(lines.Text()); m != nil {
+			go io.Copy(io.Discard, out) // or it would stop at a full pipe
+			return m[1]
+		}
+	}
+	t.Fatal("the demo ended without staying up")
+	return ""
+}
