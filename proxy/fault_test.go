@@ -233,6 +233,38 @@ func TestClientStopsReading(t *testing.T) {
 	}
 }
 
+// TestClientStopsReadingAnObject is the same for an answer that is written in one piece.
+func TestClientStopsReadingAnObject(t *testing.T) {
+	big := append([]byte(`{"pad":"`+strings.Repeat("x", 32<<20)+`",`), upstreamReply[1:]...)
+	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(big)
+	}), func(o *Options) { o.Limits.ClientWrite = 50 * time.Millisecond })
+	conn, err := net.Dial("tcp", r.api.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := chat(capital)
+	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	r.counted(t, 1)
+}
+
+// TestFaultsAreToldOnce: a dead dependency under load is one line in the log, and all of it in the metrics.
+func TestFaultsAreToldOnce(t *testing.T) {
+	r := newRig(t)
+	for range 100 {
+		r.fault(t.Context(), "embed", errors.New("down"))
+		r.fault(t.Context(), "upstream", errors.New("down"))
+	}
+	if n := strings.Count(r.logs.String(), "msg=degraded"); n != 2 {
+		t.Errorf("%d lines for two steps that failed 100 times each", n)
+	}
+	if page := r.get(t, "/metrics").body; !strings.Contains(page, `reprise_degraded_total{step="embed"} 100`) {
+		t.Error("the metrics do not count them all")
+	}
+}
+
 // brokenEmbedder goes wrong in one way.
 type brokenEmbedder struct {
 	embed.Embedder

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"reprise/proxy/canon"
@@ -110,12 +112,19 @@ func TestBurstIsOneRequest(t *testing.T) {
 	r.waiters(t, n)
 	up.script <- func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Set-Cookie", "session=the leader's")
 		w.Write(upstreamReply)
 	}
-	results := map[string]int{}
+	results, forms := map[string]int{}, map[string]int{}
 	for range n {
 		got := within(t, replies, "an answer")
 		results[got.cache()]++
+		if got.cache() == "shared" {
+			forms[strings.TrimSuffix(got.header.Get("Content-Type"), "; charset=utf-8")]++
+		}
+		if own := got.header.Get("Set-Cookie") != ""; own != (got.cache() == "miss") {
+			t.Errorf("%s: has the leader's cookie: %v", got.cache(), own)
+		}
 		if !strings.Contains(got.body, "All work and no play.") {
 			t.Errorf("%d %s", got.status, got.body)
 		}
@@ -125,6 +134,26 @@ func TestBurstIsOneRequest(t *testing.T) {
 	}
 	if up.asked.Load() != 1 || results["miss"] != 1 || results["shared"] != n-1 {
 		t.Errorf("%d upstream calls, results %v", up.asked.Load(), results)
+	}
+	if forms["text/event-stream"] < n/2-1 || forms["application/json"] < n/2-1 {
+		t.Errorf("followers got %v", forms)
+	}
+}
+
+// TestFlightLooksAgain: what was stored between a request's first look and its flight is served.
+func TestFlightLooksAgain(t *testing.T) {
+	r := newRig(t)
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	req := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(chat(capital)))
+	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
+	q, _, err := r.read(httptest.NewRecorder(), req, canon.Chat, Directives{MaxAge: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFlight()
+	r.fly(f, q)
+	if f.served == nil || f.served.result != Exact {
+		t.Errorf("served %+v", f.served)
 	}
 }
 
@@ -272,6 +301,61 @@ func TestClientLeavesAtDone(t *testing.T) {
 	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" || got.content(t) != "one" {
 		t.Errorf("afterwards: %s %s", got.cache(), got.body)
 	}
+}
+
+// TestCutBehindTheEnd: a connection that breaks after the terminal event has delivered its answer.
+func TestCutBehindTheEnd(t *testing.T) {
+	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, event("one")+lastEvents)
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	if got, err := r.try("/v1/chat/completions", chat(capital, `"stream":true`)); err != nil || streamedText(got.body) != "one" {
+		t.Errorf("%q, %v", got.body, err)
+	}
+	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" {
+		t.Errorf("afterwards: %s", got.cache())
+	}
+}
+
+// TestRecordingWakesItsReaders: each write reaches readers that wait already, whole and in order, before the end.
+func TestRecordingWakesItsReaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := newRecording(200, nil)
+		got := make(chan string)
+		for range 3 {
+			go func() {
+				for off := 0; ; {
+					p, end, err := rec.next(t.Context(), off)
+					off += len(p)
+					got <- fmt.Sprintf("%s %v %v", p, end, err)
+					if end {
+						return
+					}
+				}
+			}()
+		}
+		synctest.Wait()
+		for _, step := range []struct {
+			do   func()
+			want string
+		}{
+			{func() { rec.Write([]byte("ab")) }, "ab false <nil>"}, {func() { rec.Write([]byte("c")) }, "c false <nil>"},
+			{func() { rec.finish(io.ErrUnexpectedEOF) }, " true unexpected EOF"},
+		} {
+			step.do()
+			for range 3 {
+				if s := <-got; s != step.want {
+					t.Errorf("a reader got %s, want %s", s, step.want)
+				}
+			}
+			synctest.Wait()
+		}
+		if p, end, err := rec.next(t.Context(), 0); string(p) != "abc" || !end || err != io.ErrUnexpectedEOF {
+			t.Errorf("a late reader got %q, %v, %v", p, end, err)
+		}
+	})
 }
 
 // TestPanicBecomesEveryWaitersError: whatever a flight runs into, nobody is left waiting.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -142,6 +143,9 @@ func TestParaphraseBecomesExact(t *testing.T) {
 	if similar.cache() != "semantic" || again.cache() != "exact" || !strings.Contains(again.header.Get("Cache-Status"), `detail="alias"`) {
 		t.Fatalf("X-Cache %s, %s: %s", similar.cache(), again.cache(), again.header.Get("Cache-Status"))
 	}
+	if strict := r.ask(t, "/v1/chat/completions", chat("what is the capital of france"), "X-Reprise-Mode: exact"); strict.cache() != "miss" {
+		t.Errorf("an alias where only the very words count: %s", strict.cache())
+	}
 	if similar.content(t) != first.content(t) || again.content(t) != first.content(t) {
 		t.Error("the answers differ")
 	}
@@ -214,6 +218,48 @@ func TestEquivalentChains(t *testing.T) {
 	e, ok := r.store.Get(entryOf(t, first))
 	if !ok || e.Parent == 0 {
 		t.Errorf("the second turn does not depend on the first: %+v", e)
+	}
+	// An answer that the cache never gave: the words that led to it count.
+	r.ask(t, "/v1/chat/completions", turns(v1, "Somebody else's words.", u2))
+	if got := r.ask(t, "/v1/chat/completions", turns(u1, "Somebody else's words.", u2)); got.cache() != "miss" {
+		t.Errorf("other words to a foreign answer: %s, want miss", got.cache())
+	}
+}
+
+// TestUpstreamsOwnTime: the time saved is what the upstream says it took, where that is more than was waited for.
+func TestUpstreamsOwnTime(t *testing.T) {
+	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Openai-Processing-Ms", "90000")
+		instantUpstream(w, q)
+	}))
+	for range 3 {
+		r.ask(t, "/v1/chat/completions", chat(capital))
+	}
+	if got := r.counted(t, 3); got.UpstreamSaved != 3*time.Minute || got.TokensSaved != 220 {
+		t.Errorf("saved %v and %d tokens", got.UpstreamSaved, got.TokensSaved)
+	}
+}
+
+// TestUpstreamKey replaces every credential of the client's, on the cached path and on the pass-through.
+func TestUpstreamKey(t *testing.T) {
+	var mu sync.Mutex
+	var seen []http.Header
+	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		mu.Lock()
+		seen = append(seen, q.Header)
+		mu.Unlock()
+		instantUpstream(w, q)
+	}), func(o *Options) { o.UpstreamKey = "sk-upstream" })
+	for _, path := range []string{"/v1/chat/completions", "/v1/moderations"} {
+		r.ask(t, path, chat(capital), "Api-Key: mine", "X-Reprise-Namespace: n", "X-Other: kept")
+	}
+	for _, h := range seen {
+		if h.Get("Authorization") != "Bearer sk-upstream" || h.Get("Api-Key") != "" || h.Get("X-Reprise-Namespace") != "" || h.Get("X-Other") != "kept" {
+			t.Errorf("the upstream saw %v", h)
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("%d upstream calls", len(seen))
 	}
 }
 

@@ -18,6 +18,7 @@ func TestOnlyGoodAnswersAreKept(t *testing.T) {
 		{"malformed", "malformed", "", "malformed"},
 		{"HTML", "body=<html>sorry</html>", "", "malformed"},
 		{"empty", `body={"id":"x"}`, "", ""},
+		{"longer than it says", "wrong-length=10", "", ""},
 		{"compressed", "gzip", "", "content-encoding"},
 		{"error event", "error-event", `"stream":true`, "error"},
 		{"no terminal event", "no-done", `"stream":true`, "incomplete"},
