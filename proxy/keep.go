@@ -124,6 +124,9 @@ func (s *Server) insert(q *query, found *finding, e *store.Entry) (policy.ID, st
 				Vector: e.Vector, Topic: topics.TopicID(e.Topic), Parent: topics.EntryID(e.Parent), Seq: q.tick.Seq})
 			return err
 		})
+		if _, ok := s.store.Get(res.ID); !ok { // evicted before the Add: whoever evicted it has forgotten it already
+			s.topics.Forget(topics.EntryID(res.ID))
+		}
 	}
 	s.weigh(res.Weights)
 	return res.ID, ""

@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -105,5 +107,24 @@ func TestEvictionsReachTheTopics(t *testing.T) {
 	}
 	if n := r.topics.Stats().Entries; n != 5 {
 		t.Errorf("the topics hold %d entries", n)
+	}
+}
+
+// TestVictimOfTheMomentLeavesTheTopics: an entry that is evicted before the topics have heard of it does not stay there.
+func TestVictimOfTheMomentLeavesTheTopics(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.Store = newStore(t, 1, nil) })
+	var clients sync.WaitGroup
+	for i := range 8 {
+		clients.Go(func() {
+			for j := range 60 {
+				if _, err := r.try("/v1/chat/completions", chat(fmt.Sprint("Tell me tale ", i*1000+j))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	if n := r.topics.Stats().Entries; n > 1 {
+		t.Errorf("the topics hold %d entries, the store %d", n, r.Stats().Entries)
 	}
 }
