@@ -78,6 +78,13 @@ func (fs *flights) drop(key canon.Hash, f *flight) {
 	fs.dropLocked(key, f)
 }
 
+// detach lets nobody else join the flights under way; those who have joined still get their outcome.
+func (fs *flights) detach() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.m = nil
+}
+
 func (fs *flights) dropLocked(key canon.Hash, f *flight) {
 	if fs.m[key] == f {
 		delete(fs.m, key)

@@ -426,3 +426,33 @@ func TestPrivateFlights(t *testing.T) {
 		}
 	}
 }
+
+// TestPurgeSetsFlightsApart: who asks after a purge does not share an answer that was under way before it.
+func TestPurgeSetsFlightsApart(t *testing.T) {
+	up := newStage()
+	r := newRigAt(t, nil, up)
+	replies := make(chan reply, 2)
+	ask := func() {
+		got, err := r.try("/v1/chat/completions", chat(capital))
+		if err != nil {
+			t.Error(err)
+		}
+		replies <- got
+	}
+	go ask()
+	within(t, up.arrived, "the first call")
+	r.call(t, "POST", "/admin/purge", `{"all":true,"dry_run":false}`)
+	go ask()
+	within(t, up.arrived, "a call of its own for the second")
+	for range 2 {
+		up.script <- func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Write(upstreamReply)
+		}
+	}
+	for range 2 {
+		if got := within(t, replies, "an answer"); got.status != 200 || got.cache() != "miss" {
+			t.Errorf("%d %s", got.status, got.cache())
+		}
+	}
+}

@@ -81,7 +81,7 @@ func readPurge(r *http.Request) (f filter, dry bool, err error) {
 }
 
 // purgeEntries removes what matches, or counts it. Once it has returned, no purged entry is served, and no answer that was
-// under way meanwhile is kept.
+// under way meanwhile is kept, or given to a request that comes later.
 func (s *Server) purgeEntries(r *http.Request) (any, error) {
 	f, dry, err := readPurge(r)
 	if err != nil {
@@ -104,6 +104,7 @@ func (s *Server) drop(f filter) (matched, gone int) {
 	ids := s.matching(f)
 	removed := s.store.Remove(ids...)
 	s.forget(removed)
+	s.flights.detach() // their answers may have been read before the removal, or be as old
 	return len(ids), len(removed)
 }
 
