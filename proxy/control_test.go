@@ -333,3 +333,32 @@ func TestOptionsValidate(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStaleStaysWithinBounds: an expired answer stands in for a failing upstream no longer than its grace lasts and no older
+// than the client allows, also when the upstream takes its time to fail.
+func TestStaleStaysWithinBounds(t *testing.T) {
+	for _, tc := range []struct {
+		name, header  string
+		before, while time.Duration
+		want          string
+	}{
+		{"in its grace", "X-None: 1", 90 * time.Minute, 0, "stale"},
+		{"older than max-age", "Cache-Control: max-age=60", 90 * time.Minute, 0, "miss"},
+		{"just young enough", "Cache-Control: max-age=7200", 90 * time.Minute, 0, "stale"},
+		{"too old by the end", "X-None: 1", 90 * time.Minute, time.Hour, "miss"},
+		{"too old for the client by the end", "Cache-Control: max-age=6000", 90 * time.Minute, 20 * time.Minute, "miss"},
+	} {
+		c, up := newClock(), newStage()
+		r := newRigAt(t, nil, up, c.use, func(o *Options) { o.TTL, o.StaleIfError = time.Hour, time.Hour })
+		up.script <- func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Write(upstreamReply)
+		}
+		r.ask(t, "/v1/chat/completions", chat(capital))
+		c.add(tc.before)
+		up.script <- func(w http.ResponseWriter) { c.add(tc.while); w.WriteHeader(http.StatusServiceUnavailable) }
+		if got := r.ask(t, "/v1/chat/completions", chat(capital), tc.header); got.cache() != tc.want {
+			t.Errorf("%s: %s, want %s", tc.name, got.cache(), tc.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"reprise/policy"
 	"reprise/proxy/canon"
@@ -18,6 +19,11 @@ type query struct {
 	tick  policy.Tick
 	epoch uint64       // purges before it arrived
 	stale *store.Entry // an expired answer to fall back on, if the upstream fails
+}
+
+// tooOld reports whether e is older than q allows.
+func (q *query) tooOld(e *store.Entry, now time.Time) bool {
+	return q.d.MaxAge >= 0 && now.Sub(e.Created) > q.d.MaxAge
 }
 
 // handle answers a request of a cached endpoint.
@@ -186,15 +192,15 @@ func (s *Server) exact(q *query) (hit *served) {
 			return nil
 		}
 		now := s.opts.Now()
-		if !e.Fresh(now) {
-			if e.Usable(now) {
-				q.stale = e
-			} else {
-				s.forget(s.store.Remove(e.ID))
-			}
+		if !e.Usable(now) {
+			s.forget(s.store.Remove(e.ID))
 			return nil
 		}
-		if q.d.MaxAge >= 0 && now.Sub(e.Created) > q.d.MaxAge {
+		if !e.Fresh(now) {
+			q.stale = e
+			return nil
+		}
+		if q.tooOld(e, now) {
 			return nil
 		}
 		h, err := s.serve(q, e, Exact, now)
@@ -216,13 +222,15 @@ func (s *Server) aliasAllowed(q *query) bool {
 	return s.opts.Mode == ModeSemantic && !q.d.ExactOnly && q.d.Threshold <= s.opts.Thresholds.Hit
 }
 
-// staleHit is the expired answer to q, where one may stand in for an upstream that fails.
+// staleHit is the expired answer to q, where one may stand in for an upstream that fails. The upstream may have taken its
+// time to fail: the answer's own time may have run out meanwhile.
 func (s *Server) staleHit(q *query) (hit *served) {
-	if q.stale == nil {
+	now := s.opts.Now()
+	if q.stale == nil || !q.stale.Usable(now) || q.tooOld(q.stale, now) {
 		return nil
 	}
 	s.guarded("store", func() (err error) {
-		hit, err = s.serve(q, q.stale, Stale, s.opts.Now())
+		hit, err = s.serve(q, q.stale, Stale, now)
 		return err
 	})
 	if hit != nil {
