@@ -11,17 +11,17 @@ import (
 )
 
 // fileStore opens the store in a file as a process would.
-func fileStore(t *testing.T, path string) *store.Store {
+func fileStore(t testing.TB, path string, capacity int) *store.Store {
 	t.Helper()
 	f, err := file.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	evictor, err := policy.New("rac", policy.DefaultOptions(100))
+	evictor, err := policy.New("rac", policy.DefaultOptions(capacity))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(store.Options{Evictor: evictor, Limit: policy.Limit{Entries: 100}, Space: embed.NewBuiltin().Space(), Backing: f})
+	s, err := store.Open(store.Options{Evictor: evictor, Limit: policy.Limit{Entries: capacity}, Space: embed.NewBuiltin().Space(), Backing: f})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func fileStore(t *testing.T, path string) *store.Store {
 // the same tenant and in the same topics.
 func TestRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reprise.db")
-	life := func() *rig { return newRig(t, func(o *Options) { o.Store = fileStore(t, path) }) }
+	life := func() *rig { return newRig(t, func(o *Options) { o.Store = fileStore(t, path, 100) }) }
 	const question, paraphrase, follow = "Tell me about the city of Paris, please", "tell me about the city of paris please", "How many people live there?"
 
 	r := life()

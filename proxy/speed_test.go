@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -59,7 +60,7 @@ func passThroughSpeed(b *testing.B) {
 		Transport: newTransport(Limits{}),
 	})
 	defer bare.Close()
-	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), bigCapacity(b, 1000))
+	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), asServed(b, 1000))
 	body := chat("What is the capital of France?")
 	plain := func(addr string, header ...string) *site { return newTarget(addr, body, header...) }
 	compare(b, "pass-through, a path that is not cached", plain(bare.URL), newPathTarget(r.api.URL, "/v1/moderations", body))
@@ -83,7 +84,7 @@ func exactSpeed(b *testing.B) {
 		w.Write(out)
 	}))
 	defer bare.Close()
-	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), bigCapacity(b, 1000))
+	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), asServed(b, 1000))
 	r.ask(b, "/v1/chat/completions", body)
 	compare(b, "exact hit", newTarget(bare.URL, body), newTarget(r.api.URL, body))
 }
@@ -91,7 +92,7 @@ func exactSpeed(b *testing.B) {
 // semanticSpeed compares hits by meaning, each by words never seen before, with exact ones, at 10,000 entries in one scope.
 func semanticSpeed(b *testing.B) {
 	const entries = 10_000
-	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), bigCapacity(b, 2*entries))
+	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), asServed(b, 2*entries))
 	rng := rand.New(rand.NewPCG(1, 2))
 	prompts := make([]string, entries)
 	for i := range prompts {
@@ -119,7 +120,7 @@ func semanticSpeed(b *testing.B) {
 // the keys, the policy's and the topics' books, and what the maps and slabs of all parts leave unused.
 func memoryPerEntry(b *testing.B) {
 	const entries = 50_000
-	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), bigCapacity(b, entries), func(o *Options) { o.Transport = instantTransport{} })
+	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), asServed(b, entries), func(o *Options) { o.Transport = instantTransport{} })
 	rng := rand.New(rand.NewPCG(3, 4))
 	heap := func() int64 {
 		var m runtime.MemStats
@@ -134,6 +135,9 @@ func memoryPerEntry(b *testing.B) {
 		req := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(chat(sentence(rng))))
 		req.Header.Set("Content-Type", "application/json")
 		h.ServeHTTP(httptest.NewRecorder(), req)
+	}
+	if err := r.store.Sync(b.Context()); err != nil {
+		b.Fatal(err)
 	}
 	used := heap() - before
 	var answers, kept int64
@@ -165,8 +169,12 @@ func sentence(rng *rand.Rand) string {
 	return fmt.Sprintf("How does the %s of a %s change the %s when a %s and the %s of the %s meet?", pick(), pick(), pick(), pick(), pick(), pick())
 }
 
-func bigCapacity(b testing.TB, n int) func(*Options) {
-	return func(o *Options) { o.Store, o.Logger = newStore(b, n, nil), nil }
+// asServed gives the rig what `reprise serve` has by default: a store in a file, here for n entries, and no log of requests.
+func asServed(b testing.TB, n int) func(*Options) {
+	return func(o *Options) {
+		o.Logger, o.Store = nil, fileStore(b, filepath.Join(b.TempDir(), "reprise.db"), n)
+		b.Cleanup(func() { o.Store.Close() })
+	}
 }
 
 // site is a server to be asked; next gives the bytes of the next request.
