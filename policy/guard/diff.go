@@ -100,17 +100,12 @@ func inflected(x, y string) bool {
 	return false
 }
 
-// covered reports whether every content word of either surplus has a counterpart in the other prompt.
-func (d *diff) covered() bool {
-	return d.covers(d.a, d.b, func(c count) int { return c.b }) && d.covers(d.b, d.a, func(c count) int { return c.a })
-}
+// covered reports whether every content word of either surplus has a counterpart in the other.
+func (d *diff) covered() bool { return covers(d.a, d.b) && covers(d.b, d.a) }
 
-func (d *diff) covers(surplus, other []token, there func(count) int) bool {
+func covers(surplus, other []token) bool {
 	for _, t := range surplus {
-		if !content(t) || there(d.counts[t.id]) > 0 {
-			continue
-		}
-		if !slices.ContainsFunc(other, func(o token) bool { return alike(t.key, o.key) }) {
+		if content(t) && !slices.ContainsFunc(other, func(o token) bool { return alike(t.key, o.key) }) {
 			return false
 		}
 	}

@@ -66,7 +66,8 @@ var wordLists = map[class]string{
 		cold expensive likely`,
 	preposition: `in on at by for from with after before during under over above below between within into to
 		since until among inside outside around`,
-	directional: `from to into onto before after than by over under above below against for until since`,
+	directional: `from to into onto before after than by over under above below against for until since
+		が を に へ`,
 	personal:    `i me you he him she her we us they them`,
 	greeting:    `hi hello hey please so ok okay and but well now dear`,
 	verbal:      `what who where when why how which that there here it he she let`,

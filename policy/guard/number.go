@@ -33,29 +33,45 @@ func (s *scanner) number() {
 	case suffix == "k":
 		s.emit(scaled(value, 1000), number, tail)
 	case suffix[0] == 'e' && len(suffix) > 1 && strings.Trim(suffix[1:], "0123456789") == "" && len(suffix) < 4:
-		s.emit(plain(scientific(value+suffix)), number, tail)
+		s.emit(amount(scientific(value+suffix)), number, tail)
 	case units[suffix] != "":
-		s.emit(value+" "+units[suffix], number, tail)
+		s.emit(amount(value)+" "+units[suffix], number, tail)
 	default:
 		s.emit(value+suffix, number, tail)
 	}
 }
 
-// plain is the form in which numbers are compared: no thousands separators, no zeros at the end of a fraction. A number
-// of two or more leading zeros is a name (007) and stays.
+// plain is the form in which numbers are compared: without thousands separators. A list (1,2,3) is no number, and one of
+// two or more leading zeros is a name (007): both stay.
 func plain(n string) string {
-	if strings.ContainsAny(n, ":/") || strings.Count(n, ".") > 1 || strings.Contains(n[1:], "-") {
+	if strings.ContainsAny(n, ":/") || strings.Count(n, ".") > 1 || strings.Contains(n[1:], "-") || !grouped(n) {
 		return n
 	}
 	n = strings.ReplaceAll(n, ",", "")
-	if whole, fraction, ok := strings.Cut(n, "."); ok {
-		fraction = strings.TrimRight(fraction, "0")
-		if n = whole; fraction != "" {
-			n += "." + fraction
-		}
-	}
 	if len(n) == 2 && n[0] == '0' {
 		n = n[1:]
+	}
+	return n
+}
+
+// grouped reports whether the commas of n, if any, part its digits as thousands are parted: 1,000,000 or 10,00,000.
+func grouped(n string) bool {
+	whole, _, _ := strings.Cut(n, ".")
+	groups := strings.Split(strings.TrimPrefix(whole, "-"), ",")
+	for i, g := range groups[1:] {
+		if len(g) != 3 && (len(g) != 2 || i+2 == len(groups)) {
+			return false
+		}
+	}
+	return len(groups) == 1 || len(groups[0]) <= 3 && !strings.Contains(n[len(whole):], ",")
+}
+
+// amount is plain for what is measured or computed, where zeros at the end of a fraction add nothing. Elsewhere they do:
+// Python 3.10 is not 3.1.
+func amount(n string) string {
+	n = plain(n)
+	if isPlain(n) && strings.Count(n, ".") == 1 {
+		n = strings.TrimRight(strings.TrimRight(n, "0"), ".")
 	}
 	return n
 }
@@ -74,7 +90,7 @@ func scaled(n string, by int64) string {
 	if !ok || len(n) > 30 {
 		return n + " x" + strconv.FormatInt(by, 10)
 	}
-	return plain(v.Mul(v, new(big.Rat).SetInt64(by)).FloatString(6))
+	return amount(v.Mul(v, new(big.Rat).SetInt64(by)).FloatString(6))
 }
 
 // foldNumbers joins number words into numbers and numbers with their units, in place.
@@ -87,12 +103,12 @@ func foldNumbers(in []token) []token {
 		}
 		i += used
 		if n := len(out); t.kind == number && n > 0 && out[n-1].kind == code && currencies[out[n-1].key] != "" {
-			t.key += " " + currencies[out[n-1].key]
+			t.key = amount(t.key) + " " + currencies[out[n-1].key]
 			out = out[:n-1]
 		}
 		if t.kind == number && i < len(in) && !strings.Contains(t.key, " ") && !strings.HasSuffix(t.key, ".") {
 			if unit := units[in[i].key]; unit != "" && !in[i].pausing {
-				t.key += " " + unit
+				t.key = amount(t.key) + " " + unit
 				i++
 			}
 		}
@@ -179,7 +195,7 @@ func sum(a, b string) string {
 	if !ok || !ok2 || utf8.RuneCountInString(a) > 30 {
 		return a + "+" + b
 	}
-	return plain(x.Add(x, y).FloatString(6))
+	return amount(x.Add(x, y).FloatString(6))
 }
 
 var (

@@ -4,7 +4,7 @@ package guard
 // two columns of one line exclude each other.
 var opposites = axes(`
 	on | off out | up | down
-	in | out
+	in at | out | to into toward towards
 	to into onto | from
 	over above | under below beneath
 	for | against

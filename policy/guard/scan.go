@@ -63,10 +63,10 @@ func (s *scanner) step() {
 	case r == '`':
 		s.backticks()
 	case unicode.IsSpace(r):
-		if r == '\n' {
+		if s.at += n; r == '\n' {
+			s.indent()
 			s.start, s.pausing = true, true
 		}
-		s.at += n
 	case s.atChunk() && s.chunk():
 	case r >= '0' && r <= '9' || r == '-' && s.negative():
 		s.number()
@@ -85,7 +85,7 @@ func (s *scanner) emit(key string, k kind, to int) *token {
 		return &token{}
 	}
 	s.out = append(s.out, token{key: key, kind: k, quoted: s.at < s.quoteEnd, start: s.start, pausing: s.pausing})
-	if k == word {
+	if k == word && !(len(key) == 1 && s.symbol(to)) {
 		s.out[len(s.out)-1].class = lexicon[key]
 	}
 	s.at, s.start, s.pausing = to, false, false
@@ -106,33 +106,6 @@ func (s *scanner) backticks() {
 		s.emit(piece, code, s.at)
 	}
 	s.at = end + len(fence)
-}
-
-// mark handles everything that is no letter, digit or space.
-func (s *scanner) mark(r rune, n int) {
-	switch {
-	case r == '&':
-		s.emit("and", word, s.at+n)
-	case r == '%' || currency(r) || unicode.Is(unicode.So, r) || strings.ContainsRune("+=<>^|~", r) || operator(s.text, s.at, r):
-		s.emit(s.text[s.at:s.at+n], code, s.at+n)
-	default:
-		s.pausing = s.pausing || strings.ContainsRune(",;:.!?()–—，。？！、；：", r)
-		s.start = s.start || strings.ContainsRune(".!?:。？！", r)
-		s.at += n
-	}
-}
-
-func currency(r rune) bool { return unicode.Is(unicode.Sc, r) }
-
-// operator reports whether a mark that is mostly punctuation stands for arithmetic here: between spaces or before a
-// digit, with something to work on before it on the same line.
-func operator(text string, at int, r rune) bool {
-	if r != '*' && r != '/' && r != '×' && r != '÷' && r != '−' && r != '-' {
-		return false
-	}
-	before := strings.TrimRight(text[:at], " ")
-	after := strings.TrimLeft(text[at+utf8.RuneLen(r):], " ")
-	return before != "" && after != "" && (digit(before[len(before)-1]) || before[len(before)-1] == ')') && (digit(after[0]) || after[0] == '(')
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
@@ -171,6 +144,9 @@ func (s *scanner) quotation(r rune, n int) bool {
 		}
 		end := from + at + i
 		if r != '\'' && r != '‘' || !alnumAt(s.text, end+utf8.RuneLen(closing(r))) {
+			if s.value() {
+				s.emit(`"`, code, from)
+			}
 			s.quoteEnd, s.at = end, from
 			return true
 		}
