@@ -36,6 +36,9 @@ const (
 	// Order: the same words in another order ("from Oslo to Rome", "from Rome to Oslo"; "dog bites man", "man bites dog").
 	// A phrase moved from the front ("In Rome, what ...") and swapped members of a comparison pass.
 	Order Veto = "order"
+	// Person: Strict alone. The prompts are not about the same persons ("call Jim", "call me Jim"); ways of asking such as
+	// "could you" do not count.
+	Person Veto = "person"
 	// Word: words that carry content differ and are not known to mean the same ("function of money", "function of tv").
 	Word Veto = "word"
 )
@@ -51,8 +54,8 @@ const most = 32
 // The cost is linear, some 10 µs for two prompts of 20 words and 10 ms for two of 100 kB.
 func Check(cached, asked string) Veto { return compare(cached, asked, false) }
 
-// Strict is Check, and a Word veto for every content word without a counterpart on the other side: the same word, an
-// inflection, or one of a short list of synonyms. It suits embedders that see words and not meaning, whose near texts
+// Strict is Check, and a Word veto for every content word without a counterpart on the other side (the same word, an
+// inflection, or one of a short list of synonyms) and for every particle such as "off", and a Person veto. It suits embedders that see words and not meaning, whose near texts
 // are near-verbatim anyway; behind a dense embedder it would refuse most true paraphrases.
 func Strict(cached, asked string) Veto { return compare(cached, asked, true) }
 
@@ -93,7 +96,9 @@ func compare(cached, asked string, strict bool) Veto {
 		return Name
 	case !sameOrder(a, b, d):
 		return Order
-	case strict && !d.covered(), substituted(a, b, d):
+	case strict && !samePeople(a, b):
+		return Person
+	case strict && (!d.covered() || d.any(particle)), substituted(a, b, d):
 		return Word
 	}
 	return Pass

@@ -24,6 +24,8 @@ const (
 	joining   // stands between them
 	way       // turns "what" into "how": what is the best way to
 	numeric   // may be part of a number
+	telling   // wants to be told how
+	saluting  // a function word where a sentence begins or pauses, else a thing: "translate hello"
 )
 
 // lexicon classes the words that the guards know; all others are content.
@@ -75,6 +77,8 @@ var wordLists = map[class]string{
 	comparing:   `between compare comparing comparison difference differences similarities versus vs differ`,
 	joining:     `and versus vs with`,
 	way:         `way ways method methods steps process procedure`,
+	telling:     `tell explain describe show give teach help guide advise instructions instruction tutorial tips`,
+	saluting:    `hi hello hey thanks thank`,
 	numeric: `monday tuesday wednesday thursday friday saturday sunday january february april june july august
 		september october november december once twice thrice half quarter double triple`,
 }

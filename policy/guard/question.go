@@ -2,8 +2,9 @@ package guard
 
 import "slices"
 
-// sameQuestion compares what is asked for. A request ("tell me the capital") goes with "what" and "how"; anything else
-// only with itself. "Did I add milk" is not "add milk".
+// sameQuestion compares what is asked for. A request ("tell me the capital") goes with "what", and one that wants to be
+// told ("explain to me", "the steps to") with "how"; anything else only with itself. "Did I add milk" and "how do I add
+// milk" are not "add milk".
 func sameQuestion(a, b []token) bool {
 	x, y := asked(a), asked(b)
 	if x == y {
@@ -12,8 +13,11 @@ func sameQuestion(a, b []token) bool {
 	if x != "" && y != "" {
 		return false
 	}
-	x += y // one of them is a request
-	return x == "what" || x == "how"
+	request, question := a, y
+	if x != "" {
+		request, question = b, x
+	}
+	return question == "what" || question == "how" && slices.ContainsFunc(request, func(t token) bool { return t.is(way|telling) || t.key == "how" })
 }
 
 // asked is the first question word, in a common form: "what" for which, "when" for what time, "how many". It is "yes or

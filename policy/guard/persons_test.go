@@ -1,0 +1,38 @@
+package guard
+
+import "testing"
+
+// TestStrictPersons: found by asking the proxy labelled utterances one after the other; each pair is near for an embedder
+// that gives function words little weight.
+func TestStrictPersons(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		want Veto
+	}{
+		{"call bob for me", "please call me bob", Person},
+		{"call jim", "please call me jim", Person},
+		{"call sarah", "you can call me sarah", Person},
+		{"do you have a name", "do i have a name to you", Person},
+		{"can i call you something else", "can i have you call me something else", Person},
+		{"set an alarm", "set off this alarm", Word},
+		{"turn the page", "turn over the page", Word},
+		{"can you translate that to french", "translate hello to french", Word},
+		{"how can i send money to another account", "send money to another account", Question},
+		{"how do i turn on the light", "turn on the light", Question},
+
+		{"could you tell me the time", "tell me the time", Pass},
+		{"please set a reminder for me", "set a reminder", Pass},
+		{"would you please confirm that", "please confirm that", Pass},
+		{"hello, what is the capital of france", "what is the capital of france", Pass},
+		{"how do I reset my password", "how to reset my password", Pass},
+		{"how do I reset my password", "explain how to reset my password", Pass},
+		{"how do I reset my password", "help me reset my password", Pass},
+		{"i want to move money from one account to another", "move money from one account to another", Pass},
+	} {
+		for _, p := range [][2]string{{tc.a, tc.b}, {tc.b, tc.a}} {
+			if got := Strict(p[0], p[1]); got != tc.want {
+				t.Errorf("%q, %q: %q, want %q", p[0], p[1], got, tc.want)
+			}
+		}
+	}
+}
