@@ -37,6 +37,15 @@ func (s *Server) fetch(f *flight, q *query, found *finding) {
 		return
 	}
 	defer resp.Body.Close()
+	if resp.ContentLength > s.opts.MaxEntryBytes {
+		s.flights.drop(q.Key, f)
+		f.land(func() { f.direct, f.found, f.relayed = resp, found, make(chan struct{}) })
+		select {
+		case <-f.relayed:
+		case <-f.ctx.Done():
+		}
+		return
+	}
 	rec := newRecording(resp.StatusCode, resp.Header)
 	f.land(func() { f.rec, f.found, f.addedUsage = rec, found, addedUsage })
 	_, err = io.Copy(rec, resp.Body)

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"sync"
 
@@ -15,14 +16,16 @@ type flight struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	landed     chan struct{} // closed when one of served, rec and err is set
-	served     *served       // an answer from the cache, or
-	rec        *recording    // the upstream's, perhaps still being written, or
-	err        error         // neither
-	found      *finding      // with rec: what the search by meaning learned
-	addedUsage bool          // with rec: the stream reports its usage because we asked it to
-	kept       *keptInfo     // set before rec ends: what became of it
-	settled    chan struct{} // closed when nothing more happens
+	landed     chan struct{}  // closed when one of served, rec, direct and err is set
+	served     *served        // an answer from the cache, or
+	rec        *recording     // the upstream's, perhaps still being written, or
+	direct     *http.Response // one that is too large to be held: the leader's alone, until it has closed relayed, or
+	err        error          // none of these
+	relayed    chan struct{}  // with direct
+	found      *finding       // with rec: what the search by meaning learned
+	addedUsage bool           // with rec: the stream reports its usage because we asked it to
+	kept       *keptInfo      // set before rec ends: what became of it
+	settled    chan struct{}  // closed when nothing more happens
 
 	waiters int // guarded by flights.mu
 }

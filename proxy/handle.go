@@ -133,6 +133,11 @@ func (s *Server) answerOnce(w http.ResponseWriter, q *query) (Result, error) {
 			hit.result, hit.tells.result = Shared, Shared
 		}
 		return hit.result, s.replyHit(w, q, &hit)
+	case f.direct != nil && leader:
+		return Miss, s.relayDirect(w, q, f)
+	case f.direct != nil:
+		q.d.NoStore = true // and so alone: the next one is as large
+		return s.answerOnce(w, q)
 	default:
 		return s.relay(w, q, f, leader)
 	}

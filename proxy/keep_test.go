@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -66,6 +67,36 @@ func TestEntrySizeIsBounded(t *testing.T) {
 	first, again := r.ask(t, "/v1/chat/completions", chat(capital)), r.ask(t, "/v1/chat/completions", chat(capital))
 	if again.cache() != "miss" || !strings.Contains(first.header.Get("Cache-Status"), "not-stored=size") {
 		t.Errorf("%s, %s", again.cache(), first.header.Get("Cache-Status"))
+	}
+}
+
+// TestHugeAnswerIsNotHeld: an answer that says it is too large to keep goes straight to the client that asked, and who
+// waited for it asks for itself.
+func TestHugeAnswerIsNotHeld(t *testing.T) {
+	huge := append([]byte(`{"pad":"`+strings.Repeat("x", 1<<20)+`",`), upstreamReply[1:]...)
+	up := newStage()
+	r := newRigAt(t, nil, up, func(o *Options) { o.MaxEntryBytes = 1 << 20 })
+	replies := make(chan reply, 2)
+	for range 2 {
+		go func() { got, _ := r.try("/v1/chat/completions", chat(capital)); replies <- got }()
+	}
+	within(t, up.arrived, "the upstream call")
+	r.waiters(t, 2)
+	for range 2 {
+		up.script <- func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", strconv.Itoa(len(huge)))
+			w.Header().Set("Content-Type", "application/json")
+			w.Write(huge)
+		}
+	}
+	for range 2 {
+		got := within(t, replies, "an answer")
+		if got.body != string(huge) || got.cache() != "miss" || !strings.Contains(got.header.Get("Cache-Status"), "not-stored=size") {
+			t.Errorf("%d, %d bytes, %s", got.status, len(got.body), got.header.Get("Cache-Status"))
+		}
+	}
+	if up.asked.Load() != 2 || r.Stats().Stored != 0 {
+		t.Errorf("%d upstream calls, %d stored", up.asked.Load(), r.Stats().Stored)
 	}
 }
 

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -45,13 +46,27 @@ func (s *Server) reason(q *query) string {
 	}
 }
 
+// relayDirect passes an answer on that is too large to be kept, without ever holding it.
+func (s *Server) relayDirect(w http.ResponseWriter, q *query, f *flight) error {
+	defer close(f.relayed)
+	s.copyHeader(w, f.direct.Header, Miss)
+	w.Header()["Content-Length"] = []string{strconv.FormatInt(f.direct.ContentLength, 10)}
+	t := tells{result: Miss, fwd: s.reason(q), detail: append(slices.Clone(f.found.detail), "not-stored=size")}
+	t.write(w.Header())
+	w.WriteHeader(f.direct.StatusCode)
+	if _, err := io.Copy(w, f.direct.Body); err != nil {
+		return errCut
+	}
+	return nil
+}
+
 // relayWhole writes an answer once it is complete, so that its header can say what became of it.
 func (s *Server) relayWhole(w http.ResponseWriter, q *query, f *flight, t tells) error {
 	body, err := f.rec.wait(q.http.Context())
 	if err != nil {
 		return clientOr(q, err)
 	}
-	s.copyHeader(w, f.rec, t.result)
+	s.copyHeader(w, f.rec.header, t.result)
 	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	f.describe(&t)
 	t.write(w.Header())
@@ -63,7 +78,7 @@ func (s *Server) relayWhole(w http.ResponseWriter, q *query, f *flight, t tells)
 // relayStream writes an answer while it grows. A recording that is cut cuts the client too: a clean end would pass half
 // an answer off as a whole one.
 func (s *Server) relayStream(w http.ResponseWriter, q *query, f *flight, t tells) error {
-	s.copyHeader(w, f.rec, t.result)
+	s.copyHeader(w, f.rec.header, t.result)
 	t.write(w.Header())
 	w.WriteHeader(f.rec.status)
 	out := http.NewResponseController(w)
@@ -156,9 +171,9 @@ func (s *Server) shared(q *query, f *flight) {
 }
 
 // copyHeader passes the upstream's header on. What is one client's own, such as a cookie, goes to the leader alone.
-func (s *Server) copyHeader(w http.ResponseWriter, rec *recording, result Result) {
+func (s *Server) copyHeader(w http.ResponseWriter, from http.Header, result Result) {
 	h := w.Header()
-	maps.Copy(h, rec.header.Clone())
+	maps.Copy(h, from.Clone())
 	for _, name := range hopHeaders {
 		delete(h, name)
 	}
