@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -191,4 +192,58 @@ func TestOnlyIfCachedStaysAlone(t *testing.T) {
 	r.waiters(t, 1)
 	leave()
 	within(t, up.left, "the call to be given up")
+}
+
+// rawUpstream answers one request per connection, then waits for the next to begin and closes.
+func rawUpstream(t *testing.T, header string, saw func(*http.Request)) func(*Options) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	serve := func(conn net.Conn) {
+		defer conn.Close()
+		in := bufio.NewReader(conn)
+		req, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		saw(req)
+		io.Copy(io.Discard, req.Body)
+		fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s", len(upstreamReply), header, upstreamReply)
+		in.Discard(1)
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(conn)
+		}
+	}()
+	return func(o *Options) { o.Upstream = &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"} }
+}
+
+// TestIdleConnectionClosedUnderUs: an upstream that closes an idle connection just as it is used again is asked on another.
+func TestIdleConnectionClosedUnderUs(t *testing.T) {
+	r := newRig(t, rawUpstream(t, "", func(*http.Request) {}))
+	for i := range 4 {
+		if got := r.ask(t, "/v1/chat/completions", chat(fmt.Sprint("Tale ", i))); got.status != 200 {
+			t.Errorf("request %d: %d", i, got.status)
+		}
+	}
+}
+
+// TestGoAheadIsNotPassedOn: the body is here already, and an upstream that knows of no go-ahead would cost a second.
+func TestGoAheadIsNotPassedOn(t *testing.T) {
+	expects := make(chan string, 1)
+	r := newRig(t, rawUpstream(t, "", func(req *http.Request) { expects <- req.Header.Get("Expect") }))
+	if got := r.ask(t, "/v1/chat/completions", chat(capital), "Expect: 100-continue"); got.status != 200 {
+		t.Error(got.status)
+	}
+	if e := within(t, expects, "the request"); e != "" {
+		t.Errorf("the upstream was sent Expect: %s", e)
+	}
 }

@@ -72,9 +72,9 @@ func (u *upstream) target(in *url.URL) *url.URL {
 }
 
 // hopHeaders concern one connection only (RFC 9110 §7.6.1). Accept-Encoding is among them because we must be able to read
-// what we store.
+// what we store, Expect because the body is sent whether or not we are told to go ahead.
 var hopHeaders = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te",
-	"Trailer", "Transfer-Encoding", "Upgrade", "Accept-Encoding", "Content-Length"}
+	"Trailer", "Transfer-Encoding", "Upgrade", "Accept-Encoding", "Content-Length", "Expect"}
 
 // outgoing prepares a client's header for the upstream: hop-by-hop fields and our own are gone, the credential is set.
 func (u *upstream) outgoing(in http.Header) http.Header {
@@ -114,6 +114,11 @@ func (u *upstream) send(ctx context.Context, in *http.Request, body []byte) (*ht
 		return nil, err
 	}
 	req.Header = u.outgoing(in.Header)
+	if _, ok := req.Header["X-Idempotency-Key"]; !ok {
+		// It tells the transport, and nobody else, to try again where the upstream closes an idle connection at the moment
+		// of use. What is asked here changes nothing upstream: a request that does is uncacheable, and comes by another way.
+		req.Header["X-Idempotency-Key"] = nil
+	}
 	resp, err := u.transport.RoundTrip(req)
 	if err != nil {
 		cancel()
