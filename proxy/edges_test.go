@@ -247,3 +247,12 @@ func TestGoAheadIsNotPassedOn(t *testing.T) {
 		t.Errorf("the upstream was sent Expect: %s", e)
 	}
 }
+
+// TestHeadersOfOneHop: what the upstream's Connection header names was meant for this proxy alone.
+func TestHeadersOfOneHop(t *testing.T) {
+	r := newRig(t, rawUpstream(t, "Connection: keep-alive, X-Between-Us\r\nX-Between-Us: secret\r\nX-For-All: hello\r\n", func(*http.Request) {}))
+	got := r.ask(t, "/v1/chat/completions", chat(capital))
+	if got.header.Get("X-Between-Us") != "" || got.header.Get("X-For-All") != "hello" {
+		t.Errorf("%v", got.header)
+	}
+}

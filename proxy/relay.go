@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"reprise/proxy/answer"
 	"reprise/proxy/canon"
@@ -174,6 +175,11 @@ func (s *Server) shared(q *query, f *flight) {
 func (s *Server) copyHeader(w http.ResponseWriter, from http.Header, result Result) {
 	h := w.Header()
 	maps.Copy(h, from.Clone())
+	for _, line := range from["Connection"] { // names more that was meant for this proxy alone
+		for name := range strings.SplitSeq(line, ",") {
+			h.Del(strings.TrimSpace(name))
+		}
+	}
 	for _, name := range hopHeaders {
 		delete(h, name)
 	}
