@@ -40,7 +40,7 @@ type Verdict struct {
 }
 
 // Judge reads a whole answer, with stream as an event stream. To be kept, a chat or completions answer needs a choice,
-// with finish reason stop in every one; a Responses answer the status completed; neither may hold a refusal or be blank;
+// with finish reason stop, or that of a tool call, in every one; a Responses answer the status completed; neither may hold a refusal or be blank;
 // a stream needs its terminal event too. An embeddings answer needs vectors.
 func Judge(f canon.Family, stream bool, body []byte) Verdict {
 	r, err := finished(f, stream, body)
@@ -86,9 +86,9 @@ func finished(f canon.Family, stream bool, body []byte) (gjson.Result, error) {
 	return parse(m.object(f))
 }
 
-// reject records a reason; the first one stays.
+// reject records a reason. The first one stays, but for tool calls: those may be allowed, and then what else there is counts.
 func (v *Verdict) reject(reason string) {
-	if v.Reason == "" {
+	if v.Reason == "" || v.Reason == ReasonToolCalls && reason != "" {
 		v.Reason = reason
 	}
 }
@@ -108,9 +108,9 @@ func (v *Verdict) judgeChoices(r gjson.Result) {
 		if i == 0 {
 			v.Text = body
 		}
-		v.reject(finishObjection(c.Get("finish_reason")))
-		calls := len(message.Get("tool_calls").Array()) > 0 || message.Get("function_call").IsObject()
-		v.judgePart(body, message.Get("refusal").String(), calls)
+		finish := c.Get("finish_reason")
+		v.reject(finishObjection(finish))
+		v.judgePart(body, message.Get("refusal").String(), callsTools(message, finish.String()))
 	}
 	if len(choices.Array()) == 0 {
 		v.reject(ReasonEmpty)
@@ -128,6 +128,12 @@ func (v *Verdict) judgePart(text, refusal string, calls bool) {
 	case strings.TrimSpace(text) == "":
 		v.reject(ReasonEmpty)
 	}
+}
+
+// callsTools believes the finish reason too: an answer that ends for a call nobody can see is no good answer in words.
+func callsTools(message gjson.Result, finish string) bool {
+	return len(message.Get("tool_calls").Array()) > 0 || message.Get("function_call").IsObject() ||
+		finish == "tool_calls" || finish == "function_call"
 }
 
 // finishObjection names what speaks against a finish reason. One that is not known is no proof of completeness.
