@@ -48,9 +48,6 @@ type Events struct {
 	err    error
 }
 
-// NewEvents returns a reader that bounds one event to max bytes.
-func NewEvents(max int) *Events { return &Events{max: max} }
-
 // eventsOf reads the events of a whole stream without copying it: offsets into Raw and body agree.
 func eventsOf(body []byte) *Events { return &Events{max: len(body) + 1, buf: body} }
 

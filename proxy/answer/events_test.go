@@ -14,7 +14,7 @@ func shown(ev Event) string { return fmt.Sprintf("%q %q", ev.Name, ev.Data) }
 // readEvents feeds the stream in pieces of n bytes and returns its events; it checks that no byte is lost.
 func readEvents(t *testing.T, stream []byte, n int) (events []string) {
 	t.Helper()
-	es := NewEvents(len(stream) + 1)
+	es := &Events{max: len(stream) + 1}
 	var raw []byte
 	for at := 0; at < len(stream); at += n {
 		es.Feed(stream[at:min(at+n, len(stream))])
@@ -124,7 +124,7 @@ func TestLargeEvent(t *testing.T) {
 		t.Errorf("error %v, %d bytes left", es.Err(), len(es.Rest()))
 	}
 	for _, n := range []int{1, 7, 100} { // whole or in pieces, an event over the bound is refused
-		es := NewEvents(19)
+		es := &Events{max: 19}
 		stream := "data: fits\n\ndata: is too large\n\ndata: c\n\n"
 		seen := 0
 		for i := 0; i < len(stream); i += n {
