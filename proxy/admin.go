@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"math"
 	"net"
 	"net/http"
 	"slices"
@@ -140,7 +141,7 @@ func (s *Server) listEntries(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := intParam(r, "before", 1<<62)
+	before, err := intParam(r, "before", math.MaxInt)
 	if err != nil {
 		return nil, err
 	}

@@ -49,9 +49,9 @@ func (s *Server) judge(q *query, rec *recording, cut error) (answer.Verdict, str
 	stream := answer.IsStream(rec.header.Get("Content-Type"))
 	switch {
 	case rec.status != http.StatusOK:
-		return answer.Verdict{}, "status"
+		return answer.Verdict{}, answer.ReasonStatus
 	case cut != nil && !stream:
-		return answer.Verdict{}, "incomplete"
+		return answer.Verdict{}, answer.ReasonIncomplete
 	case int64(len(body)) > s.opts.MaxEntryBytes:
 		return answer.Verdict{}, "size"
 	case encoded(rec.header):
@@ -59,10 +59,10 @@ func (s *Server) judge(q *query, rec *recording, cut error) (answer.Verdict, str
 	}
 	v := answer.Judge(q.Family, stream, body)
 	switch {
-	case !v.Keep && v.Reason != "tool-calls":
+	case !v.Keep && v.Reason != answer.ReasonToolCalls:
 		return v, v.Reason
 	case v.ToolCalls && !s.opts.CacheToolCalls:
-		return v, "tool-calls"
+		return v, answer.ReasonToolCalls
 	}
 	return v, ""
 }
