@@ -15,12 +15,12 @@ func newBreaker() *gobreaker.CircuitBreaker[[][]float32] {
 	return gobreaker.NewCircuitBreaker[[][]float32](gobreaker.Settings{
 		Timeout:     time.Second,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= 5 },
-		// A caller that has left says nothing about the embedder.
-		IsSuccessful: func(err error) bool { return err == nil || errors.Is(err, context.Canceled) },
+		// A caller that has left says nothing about the embedder, neither good nor bad.
+		IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) },
 	})
 }
 
-// embed turns q's prompt into a vector; none if there is nothing in it to compare.
+// embed turns q's prompt into a vector; none if there is nothing in it to compare, or nobody left to compare it for.
 func (s *Server) embed(ctx context.Context, q *query, found *finding) error {
 	start := s.opts.Now()
 	limit := s.opts.Limits.Embed
@@ -32,7 +32,10 @@ func (s *Server) embed(ctx context.Context, q *query, found *finding) error {
 		defer cancel()
 		return s.opts.Embedder.Embed(ctx, []string{q.Prompt})
 	})
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil
+	case err != nil:
 		return err
 	}
 	if len(vectors) != 1 {
