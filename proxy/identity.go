@@ -44,7 +44,7 @@ func (s *Server) digest(values []string) string {
 }
 
 // identity is everything outside the body that two requests must share to share an answer. The Host header is not part
-// of it: the client chooses it freely (DESIGN, law 9).
+// of it: the client chooses it freely.
 func (s *Server) identity(r *http.Request, d *Directives) canon.Identity {
 	id := canon.Identity{Tenant: s.tenant(r.Header), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
 	for _, name := range identityHeaders {

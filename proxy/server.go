@@ -10,7 +10,7 @@
 //     its start while it grows (relay.go).
 //  6. keep.go judges the complete answer and, if it is worth keeping, stores it and tells the topics who was evicted.
 //
-// A fault in steps 3, 4 or 6 is counted and logged, and the request goes to the upstream.
+// A fault of the cache in steps 2, 4 or 6 is counted and logged, and costs the request nothing but its hit.
 package proxy
 
 import (
