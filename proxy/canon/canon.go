@@ -114,7 +114,6 @@ type Directive struct {
 	MaxAge    time.Duration // "s-maxage", seconds an answer may be old; 0: not given
 	NoCache   bool          // "no-cache", or "s-maxage": 0
 	NoStore   bool          // "no-store", or "ttl": 0
-	UseCache  bool          // "use-cache", for caches that are off by default
 	Namespace string        // "namespace"
 }
 

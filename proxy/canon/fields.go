@@ -123,8 +123,6 @@ func (p *parser) readDirectiveMember(d *Directive, name string, v uint32) (err *
 	case "no-store":
 		on, err = p.boolean(v)
 		d.NoStore = d.NoStore || on
-	case "use-cache":
-		d.UseCache, err = p.boolean(v)
 	case "namespace":
 		if !p.is(v, text) {
 			return refuse(CodeType, p.offset(v), "must be a string")

@@ -239,7 +239,7 @@ func TestDirective(t *testing.T) {
 	}{
 		{`{}`, canon.Directive{}},
 		{`{"ttl":90,"s-maxage":1.5,"no-cache":true,"no-store":true,"use-cache":true,"namespace":"n"}`,
-			canon.Directive{TTL: 90 * time.Second, MaxAge: 1500 * time.Millisecond, NoCache: true, NoStore: true, UseCache: true, Namespace: "n"}},
+			canon.Directive{TTL: 90 * time.Second, MaxAge: 1500 * time.Millisecond, NoCache: true, NoStore: true, Namespace: "n"}},
 		{`{"ttl":null,"namespace":null,"else":1}`, canon.Directive{}},
 		{`{"ttl":0}`, canon.Directive{NoStore: true}},
 		{`{"s-maxage":0,"no-cache":false}`, canon.Directive{NoCache: true}},
