@@ -69,12 +69,6 @@ func (l *Ledger) Entries() int { return len(l.sizes) }
 // Bytes is the sum of the sizes of the residents.
 func (l *Ledger) Bytes() int64 { return l.bytes }
 
-// Limit is what the ledger was made with.
-func (l *Ledger) Limit() Limit { return l.limit }
-
-// Evictor is the evictor that the ledger feeds, for the calls that do not change what is resident: Arrive, Link, Export.
-func (l *Ledger) Evictor() Evictor { return l.evictor }
-
 // Faults counts the times when the evictor named no victim or one that was not resident. Anything but 0 is a bug in it.
 func (l *Ledger) Faults() int { return l.faults }
 
