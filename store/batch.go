@@ -1,6 +1,11 @@
 package store
 
-import "reprise/policy"
+import (
+	"maps"
+	"slices"
+
+	"reprise/policy"
+)
 
 // batch turns debts into records. Entries are immutable and are encoded outside the lock. Reading the debts in several
 // goes is sound: whatever changes in between is owed anew and comes with a later batch.
@@ -70,9 +75,15 @@ func entryRecords(id policy.ID) []Record {
 }
 
 func (s *Store) addTopics(b *Batch, d *debts) {
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(d.topics)), batchLocked) {
+		s.addStates(b, ids)
+	}
+}
+
+func (s *Store) addStates(b *Batch, topics []policy.TopicID) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for id := range d.topics {
+	for _, id := range topics {
 		if st, ok := s.persistent.ExportTopic(id); ok {
 			b.Put = append(b.Put, Record{KindTopic, uint64(id), encodeTopic(st)})
 		} else {
