@@ -112,12 +112,12 @@ func TestUpstreamUnreachable(t *testing.T) {
 		r := newRig(t, tc.adjust)
 		for _, h := range []string{"X-None: 1", tc.bypass} {
 			got := r.ask(t, "/v1/chat/completions", chat(capital), "X-Sim-Fault: "+tc.fault, h)
-			if got.status != tc.status || gjson.Get(got.body, "error.code").String() != tc.code || gjson.Get(got.body, "error.type").String() != "upstream_error" {
-				t.Errorf("%s, %s: %d %s", tc.name, h, got.status, got.body)
+			if got.status != tc.status || gjson.Get(got.body, "error.code").String() != tc.code || gjson.Get(got.body, "error.type").String() != "upstream_error" || got.cache() != "error" {
+				t.Errorf("%s, %s: %d %s %s", tc.name, h, got.status, got.cache(), got.body)
 			}
 		}
-		if r.Stats().Stored != 0 {
-			t.Errorf("%s: something was stored", tc.name)
+		if st := r.counted(t, 2); st.Stored != 0 || st.Errors != 2 {
+			t.Errorf("%s: %+v", tc.name, st)
 		}
 	}
 }

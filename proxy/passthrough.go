@@ -26,13 +26,8 @@ func (s *Server) newPassThrough() *httputil.ReverseProxy {
 		FlushInterval: -1, // streams are flushed as they come
 		BufferPool:    newBufferPool(),
 		ErrorLog:      slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			if t, ok := w.(*tellingWriter); ok && t.body != nil && t.body.stalled.Load() {
-				err = errBodyStalled
-			} else if r.Context().Err() == nil {
-				s.fault(r.Context(), "upstream", err)
-			}
-			writeError(w, toAPIError(err))
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			w.(*tellingWriter).failed = err // the writer that passThrough made; nothing has been written yet
 		},
 	}
 }
@@ -69,7 +64,16 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 		r.Body = out.body
 	}
 	s.pass.ServeHTTP(out, r)
-	return nil
+	switch {
+	case out.failed == nil:
+		return nil
+	case out.body != nil && out.body.stalled.Load():
+		return errBodyStalled
+	case r.Context().Err() != nil:
+		return errClientGone
+	}
+	s.fault(r.Context(), "upstream", out.failed)
+	return out.failed
 }
 
 // checkPath refuses dot segments: the upstream might resolve them to a place that this path does not show.

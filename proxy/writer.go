@@ -39,9 +39,10 @@ func (w *patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // tellingWriter adds the cache's tells to the header just before it is sent, beside what the upstream has put there.
 type tellingWriter struct {
 	http.ResponseWriter
-	tells tells
-	told  bool
-	body  *patientBody // of the request, where it is still being read
+	tells  tells
+	told   bool
+	body   *patientBody // of the request, where it is still being read
+	failed error        // why there is no answer to write
 }
 
 func (w *tellingWriter) WriteHeader(status int) {
