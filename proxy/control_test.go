@@ -198,6 +198,29 @@ func TestStaleIfError(t *testing.T) {
 	}
 }
 
+// TestStaleIsToldToFollowers: an expired answer is marked as such for all who waited with the one that it was found for.
+func TestStaleIsToldToFollowers(t *testing.T) {
+	c, up := newClock(), newStage()
+	r := newRigAt(t, nil, up, c.use, func(o *Options) { o.TTL, o.StaleIfError = time.Hour, time.Hour })
+	up.script <- func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(upstreamReply)
+	}
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	c.add(90 * time.Minute)
+	replies := make(chan reply, 2)
+	for range 2 {
+		go func() { got, _ := r.try("/v1/chat/completions", chat(capital)); replies <- got }()
+	}
+	r.waiters(t, 2)
+	up.script <- func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }
+	for range 2 {
+		if got := within(t, replies, "an answer"); got.status != 200 || got.cache() != "stale" || got.header.Get("Age") != "5400" {
+			t.Errorf("%d %s", got.status, got.header)
+		}
+	}
+}
+
 // TestTooManyRequestsIsPassedOn: 429 is the upstream's answer to this client, with its Retry-After; nothing stale hides it.
 func TestTooManyRequestsIsPassedOn(t *testing.T) {
 	r := newRig(t)

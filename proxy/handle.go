@@ -129,7 +129,7 @@ func (s *Server) answerOnce(w http.ResponseWriter, q *query) (Result, error) {
 		return s.afterFailure(w, q, f)
 	case f.served != nil:
 		hit := *f.served
-		if !leader {
+		if !leader && hit.result != Stale { // whoever gets an expired answer must see that it is one
 			hit.result, hit.tells.result = Shared, Shared
 		}
 		return hit.result, s.replyHit(w, q, &hit)
