@@ -103,8 +103,31 @@ func (x *torture) serve(w http.ResponseWriter, r *http.Request, fault string) {
 	defer func() { x.returned(c, r.Context().Err() != nil) }()
 	one := enginesim.New(enginesim.Options{Blocks: 16, Reply: func(enginesim.Question) (string, bool) { return c.text(), true }})
 	r.Header.Set(enginesim.FaultHeader, fault)
-	one.ServeHTTP(w, r)
+	one.ServeHTTP(&watchedWriter{ResponseWriter: w, begins: func() { x.begins(c) }}, r)
 }
+
+// watchedWriter tells when an answer begins: before that, nobody can have it.
+type watchedWriter struct {
+	http.ResponseWriter
+	begins func()
+}
+
+func (w *watchedWriter) WriteHeader(status int) {
+	w.begins()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *watchedWriter) Write(p []byte) (int, error) {
+	w.begins()
+	return w.ResponseWriter.Write(p)
+}
+
+func (w *watchedWriter) Flush() {
+	w.begins()
+	http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // flakyEmbedder goes wrong now and then.
 type flakyEmbedder struct {
@@ -149,12 +172,12 @@ func (x *torture) nature(ctx context.Context, rng *rand.Rand) {
 		<-tick.C
 		n := int64(x.store.Stats().Entries)
 		x.peak.Store(max(x.peak.Load(), n))
-		switch rng.IntN(60) {
+		switch rng.IntN(40) {
 		case 0, 1:
 			x.now.Add(int64(rng.IntN(40)) * int64(time.Second))
 		case 2:
 			x.now.Add(-int64(time.Second)) // clocks do that
-		case 3:
+		case 3, 4:
 			x.purgeSome(rng)
 		}
 	}
