@@ -138,15 +138,7 @@ func (q *chatRequest) choose(j *job) error {
 	if q.Messages[len(q.Messages)-1].Role == "user" {
 		asked = j.asked
 	}
-	var err error
-	if j.tool, err = chooseTool(tools, q.ToolChoice, asked); err != nil {
-		return err
-	}
-	if j.format, err = q.Format.schema(); err != nil {
-		return err
-	}
-	j.params = q.params() + canonical(q.ToolChoice) + compact(j.format)
-	return nil
+	return q.settle(j, tools, q.ToolChoice, asked, q.Format)
 }
 
 type chatBody struct {

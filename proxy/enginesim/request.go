@@ -208,6 +208,18 @@ func chooseTool(tools []toolSpec, choice json.RawMessage, asked string) (*toolSp
 	return nil, nil
 }
 
+// settle tells the job which tool to call and which format to keep to, if any, and all that its answer is sampled by.
+func (s *sampling) settle(j *job, tools []toolSpec, choice json.RawMessage, asked string, f *format) (err error) {
+	if j.tool, err = chooseTool(tools, choice, asked); err != nil {
+		return err
+	}
+	if j.format, err = f.schema(); err != nil {
+		return err
+	}
+	j.params = s.params() + canonical(choice) + compact(j.format)
+	return nil
+}
+
 // namedTool finds the function that the request forces. OpenAI then says that the answer stopped.
 func namedTool(tools []toolSpec, name string) (*toolSpec, error) {
 	for _, t := range tools {

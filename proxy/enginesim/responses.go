@@ -169,15 +169,7 @@ func (q *responseRequest) choose(j *job) error {
 	if q.Input[len(q.Input)-1].Role == "user" {
 		asked = j.asked
 	}
-	var err error
-	if j.tool, err = chooseTool(tools, q.ToolChoice, asked); err != nil {
-		return err
-	}
-	if j.format, err = text.Format.schema(); err != nil {
-		return err
-	}
-	j.params = q.params() + canonical(q.ToolChoice) + compact(j.format)
-	return nil
+	return q.settle(j, tools, q.ToolChoice, asked, text.Format)
 }
 
 // keep remembers an answer unless the request forbids it.
