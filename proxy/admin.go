@@ -78,8 +78,9 @@ func literalHost(host string) bool {
 func (s *Server) hasAdminToken(r *http.Request) bool {
 	given := r.Header.Get("X-Reprise-Admin-Token")
 	if given == "" {
-		given = r.Header.Get("Authorization")
-		given = given[min(len(given), len("Bearer ")):]
+		if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+			given = token
+		}
 	}
 	want, got := sha256.Sum256([]byte(s.opts.AdminToken)), sha256.Sum256([]byte(given))
 	return s.opts.AdminToken != "" && subtle.ConstantTimeCompare(want[:], got[:]) == 1

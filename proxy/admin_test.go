@@ -46,7 +46,8 @@ func TestAdminNeedsItsToken(t *testing.T) {
 	for _, tc := range []struct {
 		header string
 		status int
-	}{{"X-None: 1", 401}, {"Authorization: Bearer wrong", 401}, {"Authorization: s3cret", 401}, {"Authorization: Bearer s3cret", 200}, {"X-Reprise-Admin-Token: s3cret", 200}} {
+	}{{"X-None: 1", 401}, {"Authorization: Bearer wrong", 401}, {"Authorization: s3cret", 401}, {"Authorization: Secret s3cret", 401}, {"Authorization: bearer s3cret", 200},
+		{"Authorization: Bearer s3cret", 200}, {"X-Reprise-Admin-Token: s3cret", 200}} {
 		if got := r.get(t, "/admin/entries", tc.header); got.status != tc.status {
 			t.Errorf("%s: %d, want %d", tc.header, got.status, tc.status)
 		}
