@@ -10,13 +10,7 @@ import (
 func (l *Loader) Help(w io.Writer) {
 	for _, g := range (&Config{}).table() {
 		title := "\n" + g.title + ":\n"
-		for _, s := range g.rows {
-			if s.Serve && l.demo {
-				continue
-			}
-			if v, ok := l.overrides[s.Name]; ok {
-				s.Default = v
-			}
+		for _, s := range l.rows(g) {
 			io.WriteString(w, title)
 			title = ""
 			s.help(w)

@@ -61,15 +61,22 @@ func (l *Loader) Register(fs *flag.FlagSet) {
 func (l *Loader) settings(c *Config) []Setting {
 	var rows []Setting
 	for _, g := range c.table() {
-		for _, s := range g.rows {
-			if s.Serve && l.demo {
-				continue
-			}
-			if v, ok := l.overrides[s.Name]; ok {
-				s.Default = v
-			}
-			rows = append(rows, s)
+		rows = append(rows, l.rows(g)...)
+	}
+	return rows
+}
+
+// rows are those of a group that the command has a use for, with its own defaults.
+func (l *Loader) rows(g group) []Setting {
+	var rows []Setting
+	for _, s := range g.rows {
+		if s.Serve && l.demo {
+			continue
 		}
+		if v, ok := l.overrides[s.Name]; ok {
+			s.Default = v
+		}
+		rows = append(rows, s)
 	}
 	return rows
 }
