@@ -55,8 +55,9 @@ const most = 32
 func Check(cached, asked string) Veto { return compare(cached, asked, false) }
 
 // Strict is Check, and a Word veto for every content word without a counterpart on the other side (the same word, an
-// inflection, or one of a short list of synonyms) and for every particle such as "off", and a Person veto. It suits embedders that see words and not meaning, whose near texts
-// are near-verbatim anyway; behind a dense embedder it would refuse most true paraphrases.
+// inflection, or one of a short list of synonyms) and for every particle such as "off", and a Person veto. It suits
+// embedders that see words and not meaning, whose near texts are near-verbatim anyway; behind a dense embedder it would
+// refuse most true paraphrases.
 func Strict(cached, asked string) Veto { return compare(cached, asked, true) }
 
 func compare(cached, asked string, strict bool) Veto {
