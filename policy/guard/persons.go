@@ -73,6 +73,8 @@ func particle(t token) bool {
 	switch t.key {
 	case "off", "out", "up", "down", "away", "back", "over":
 		return true
+	case "on", "in": // "put the list on"; before something they are prepositions
+		return t.last
 	}
 	return false
 }

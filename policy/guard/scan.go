@@ -24,6 +24,7 @@ type token struct {
 	name    bool // a capital that no sentence asks for
 	quoted  bool // between quotation marks
 	start   bool // first of a sentence
+	last    bool // of the prompt
 	pausing bool // a comma or more stands before it
 }
 
@@ -53,7 +54,11 @@ func scan(text string) []token {
 			s.out[i].name = false
 		}
 	}
-	return foldNumbers(s.out)
+	out := foldNumbers(s.out)
+	if len(out) > 0 {
+		out[len(out)-1].last = true
+	}
+	return out
 }
 
 // step consumes at least one byte.
