@@ -190,13 +190,17 @@ func TestExplain(t *testing.T) {
 	if got := r.ask(t, "/v1/reprise/explain", chat(capital)); got.status != 403 {
 		t.Errorf("without the token: %d", got.status)
 	}
-	for _, tc := range []struct{ body, result, veto string }{
-		{chat(capital), "exact", ""}, {chat(similar), "semantic", ""}, {chat("What is the capital of Spain?"), "miss", "name"},
-		{chat(capital, `"n":2`), "bypass", ""}, {chat(capital, `"seed":1`), "miss", ""},
+	for _, tc := range []struct{ body, header, result, veto string }{
+		{chat(capital), "X-None: 1", "exact", ""}, {chat(similar), "X-None: 1", "semantic", ""},
+		{chat("What is the capital of Spain?"), "X-None: 1", "miss", "name"},
+		{chat(capital, `"n":2`), "X-None: 1", "bypass", ""}, {chat(capital, `"seed":1`), "X-None: 1", "miss", ""},
+		{chat(capital), "Cache-Control: no-cache", "miss", ""}, {chat(similar), "Cache-Control: no-cache", "miss", ""},
+		{chat(capital, `"cache":{"no-cache":true}`), "X-None: 1", "miss", ""}, {chat(similar), "X-Reprise-Mode: exact", "miss", ""},
+		{chat(capital), "X-Reprise-Mode: off", "bypass", ""},
 	} {
-		got := r.ask(t, "/v1/reprise/explain", tc.body, "X-Reprise-Admin-Token: s3cret")
+		got := r.ask(t, "/v1/reprise/explain", tc.body, "X-Reprise-Admin-Token: s3cret", tc.header)
 		if gjson.Get(got.body, "result").String() != tc.result || gjson.Get(got.body, "candidates.0.veto").String() != tc.veto {
-			t.Errorf("%s: %s", tc.body, got.body)
+			t.Errorf("%s, %s: %s", tc.body, tc.header, got.body)
 		}
 		if tc.result == "semantic" && gjson.Get(got.body, "entry").String() != stored {
 			t.Errorf("%s: %s", tc.body, got.body)

@@ -281,6 +281,26 @@ func TestTenantsNeverMeet(t *testing.T) {
 			t.Errorf("another team: %s", got.cache())
 		}
 	})
+	t.Run("one team, two keys", func(t *testing.T) {
+		up := newStage()
+		r := newRigAt(t, nil, up, func(o *Options) { o.TenantFrom = "header:X-Team" })
+		bad, good := make(chan reply, 1), make(chan reply, 1)
+		go func() { got, _ := r.try("/v1/chat/completions", chat(capital), "X-Team: red", other); bad <- got }()
+		within(t, up.arrived, "the leader's call")
+		go func() { got, _ := r.try("/v1/chat/completions", chat(capital), "X-Team: red", mine); good <- got }()
+		r.waiters(t, 2)
+		up.script <- func(w http.ResponseWriter) { w.WriteHeader(http.StatusUnauthorized) }
+		if got := within(t, bad, "the leader's answer"); got.status != http.StatusUnauthorized {
+			t.Errorf("leader: %d", got.status)
+		}
+		if q := within(t, up.arrived, "the follower's own call"); q.Header.Get("Authorization") != "Bearer sk-mine" {
+			t.Errorf("asked as %s", q.Header.Get("Authorization"))
+		}
+		up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+		if got := within(t, good, "the follower's answer"); got.status != 200 || got.cache() != "miss" {
+			t.Errorf("follower: %d %s", got.status, got.cache())
+		}
+	})
 	t.Run("none", func(t *testing.T) {
 		r := newRig(t, func(o *Options) { o.TenantFrom = "none" })
 		r.ask(t, "/v1/chat/completions", chat(capital), mine)

@@ -18,7 +18,7 @@ import (
 type explanation struct {
 	Key         string             `json:"key"`
 	Scope       string             `json:"scope"`
-	Result      string             `json:"result"` // exact, semantic or miss, as it would be now
+	Result      string             `json:"result"` // exact, semantic, miss or bypass, as it would be now
 	Uncacheable string             `json:"uncacheable,omitempty"`
 	ExactOnly   string             `json:"exact_only,omitempty"`
 	Prompt      string             `json:"prompt,omitempty"`
@@ -70,6 +70,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
+	d.tighten(bodyDirectives(req.Directive))
 	x := s.explainRequest(&query{Request: req, http: as, d: d})
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -87,11 +88,11 @@ func (s *Server) explainRequest(q *query) *explanation {
 	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly,
 		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{},
 		Thresholds: map[string]float64{"hit": max(th.Hit, q.d.Threshold), "route": th.Route, "edge": th.Edge}}
-	if q.Uncacheable != "" {
+	if q.Uncacheable != "" || q.d.bypass() || s.opts.Mode == ModeOff {
 		x.Result = Bypass.String()
 		return x
 	}
-	if e, alias, ok := s.store.Lookup(store.Key(q.Key)); ok && (!alias || s.aliasAllowed(q)) && e.Fresh(s.opts.Now()) {
+	if e, alias, ok := s.store.Lookup(store.Key(q.Key)); ok && (!alias || s.aliasAllowed(q)) && q.takes(e, s.opts.Now()) {
 		x.Result, x.Entry = Exact.String(), e.ID
 	}
 	if s.meaning() && q.Prompt != "" {
@@ -130,9 +131,10 @@ func (x *explanation) add(s *Server, q *query, m topics.Match, over bool) {
 	if !ok {
 		return
 	}
-	c := candidate{Entry: e.ID, Similarity: m.Score, Prompt: e.Prompt, Veto: s.opts.Guard(e.Prompt, q.Prompt), OverGate: over, Fresh: e.Fresh(s.opts.Now())}
+	now := s.opts.Now()
+	c := candidate{Entry: e.ID, Similarity: m.Score, Prompt: e.Prompt, Veto: s.opts.Guard(e.Prompt, q.Prompt), OverGate: over, Fresh: e.Fresh(now)}
 	x.Candidates = append(x.Candidates, c)
-	if x.Entry == 0 && over && c.Fresh && c.Veto == "" && s.opts.Mode == ModeSemantic && !q.d.ExactOnly {
+	if x.Entry == 0 && over && q.takes(e, now) && c.Veto == "" && s.opts.Mode == ModeSemantic && !q.d.ExactOnly {
 		x.Result, x.Entry = Semantic.String(), e.ID
 	}
 }

@@ -39,7 +39,7 @@ func (s *Server) fetch(f *flight, q *query, found *finding) {
 	defer resp.Body.Close()
 	if resp.ContentLength > s.opts.MaxEntryBytes {
 		s.flights.drop(q.Key, f)
-		f.land(func() { f.direct, f.found, f.relayed = resp, found, make(chan struct{}) })
+		f.land(func() { f.direct, f.asker, f.found, f.relayed = resp, q.http.Header, found, make(chan struct{}) })
 		select {
 		case <-f.relayed:
 		case <-f.ctx.Done():
@@ -47,7 +47,7 @@ func (s *Server) fetch(f *flight, q *query, found *finding) {
 		return
 	}
 	rec := newRecording(resp.StatusCode, resp.Header)
-	f.land(func() { f.rec, f.found, f.addedUsage = rec, found, addedUsage })
+	f.land(func() { f.rec, f.asker, f.found, f.addedUsage = rec, q.http.Header, found, addedUsage })
 	_, err = io.Copy(rec, resp.Body)
 	took := s.opts.Now().Sub(start)
 	if said := saidProcessing(resp.Header); said > took {

@@ -22,6 +22,7 @@ type flight struct {
 	direct     *http.Response // one that is too large to be held: the leader's alone, until it has closed relayed, or
 	err        error          // none of these
 	relayed    chan struct{}  // with direct
+	asker      http.Header    // with rec and direct: of the request that the upstream answered
 	found      *finding       // with rec: what the search by meaning learned
 	addedUsage bool           // with rec: the stream reports its usage because we asked it to
 	kept       *keptInfo      // set before rec ends: what became of it

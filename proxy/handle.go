@@ -19,11 +19,17 @@ type query struct {
 	tick  policy.Tick
 	epoch uint64       // purges before it arrived
 	stale *store.Entry // an expired answer to fall back on, if the upstream fails
+	alone bool         // it does not share a flight
 }
 
 // tooOld reports whether e is older than q allows.
 func (q *query) tooOld(e *store.Entry, now time.Time) bool {
 	return q.d.MaxAge >= 0 && now.Sub(e.Created) > q.d.MaxAge
+}
+
+// takes reports whether e may answer q as it is: q wants a stored answer, and e is fresh and young enough.
+func (q *query) takes(e *store.Entry, now time.Time) bool {
+	return !q.d.NoCache && e.Fresh(now) && !q.tooOld(e, now)
 }
 
 // handle answers a request of a cached endpoint.
@@ -135,8 +141,9 @@ func (s *Server) answerOnce(w http.ResponseWriter, q *query) (Result, error) {
 		return hit.result, s.replyHit(w, q, &hit)
 	case f.direct != nil && leader:
 		return Miss, s.relayDirect(w, q, f)
-	case f.direct != nil:
-		q.d.NoStore = true // and so alone: the next one is as large
+	case !leader && (f.direct != nil || f.rec.status != http.StatusOK && !s.sameCredential(q.http.Header, f.asker)):
+		// An answer that is held for nobody else, or an error that may be the leader's own: its key, its limits.
+		q.alone = true
 		return s.answerOnce(w, q)
 	default:
 		return s.relay(w, q, f, leader)
@@ -146,7 +153,7 @@ func (s *Server) answerOnce(w http.ResponseWriter, q *query) (Result, error) {
 // depart joins the flight of q's key or starts it. A request with wishes of its own flies alone: its outcome must not
 // bind those who have none.
 func (s *Server) depart(q *query) (f *flight, leader bool) {
-	if q.d.private() {
+	if q.alone || q.d.private() {
 		f, leader = newFlight(), true
 	} else {
 		f, leader = s.flights.join(q.Key)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"slices"
 	"strings"
 
 	"reprise/proxy/canon"
@@ -53,6 +54,12 @@ func (s *Server) identity(r *http.Request, d *Directives) canon.Identity {
 		}
 	}
 	return id
+}
+
+// sameCredential reports whether the upstream sees the same credential in both requests. Where the tenant is read from
+// elsewhere, two clients that share answers may have keys of their own.
+func (s *Server) sameCredential(a, b http.Header) bool {
+	return s.opts.UpstreamKey != "" || !slices.ContainsFunc(credentialHeaders, func(name string) bool { return !slices.Equal(a[name], b[name]) })
 }
 
 // hopByHopAllowed are the names that a Connection header may list.

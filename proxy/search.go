@@ -87,7 +87,7 @@ func (s *Server) verify(q *query, found *finding) error {
 			s.topics.Forget(m.ID)
 			continue
 		}
-		if !e.Fresh(now) || q.d.NoCache || q.tooOld(e, now) {
+		if !q.takes(e, now) {
 			continue
 		}
 		if veto := s.opts.Guard(e.Prompt, q.Prompt); veto != "" {

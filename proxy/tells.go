@@ -65,6 +65,7 @@ func (t *tells) write(h http.Header) {
 	}
 	h.Add("Cache-Status", string(b))
 	h["X-Cache"] = resultHeaders[t.result]
+	delete(h, "X-Reprise-Entry") // the upstream may be a proxy like this one
 	if t.entry != 0 {
 		h["X-Reprise-Entry"] = []string{strconv.FormatUint(uint64(t.entry), 10)}
 	}
