@@ -201,7 +201,7 @@ func TestFlagWinsOverEnvironment(t *testing.T) {
 }
 
 func TestForeignNames(t *testing.T) {
-	if _, err := load(t, []string{"REPRISE_TEST_REQUIRE=node", "PATH=/bin", "REPRISE=x"}); err != nil {
+	if _, err := load(t, []string{"REPRISE_TEST_REQUIRE=node", "REPRISE_DATA=dir", "PATH=/bin", "REPRISE=x"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -17,8 +17,8 @@ var ErrBad = errors.New("bad configuration")
 // fileSuffix makes the name of a secret's twin, which names a file that holds it.
 const fileSuffix = "_FILE"
 
-// foreign are names under Prefix that are not settings of the program.
-var foreign = []string{Prefix + "TEST_REQUIRE"}
+// foreign are names under Prefix that are not settings of the program, but of its tests.
+var foreign = []string{Prefix + "TEST_REQUIRE", Prefix + "DATA"}
 
 // Where the value of a setting can come from; the content of a file is told by its name.
 const (
