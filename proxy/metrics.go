@@ -156,7 +156,7 @@ var (
 	descAliases  = describe("aliases", "Requests remembered to mean the same as a stored one.")
 	descEvicted  = describe("evictions_total", "Entries evicted for want of room, by the policy that chose them.", "policy")
 	descDirty    = describe("store_dirty", "Changes that are not yet written to the file.")
-	descFaults   = describe("store_faults_total", "Faults of the store's file.")
+	descFaults   = describe("store_faults_total", "Faults of the store: writes to its file that failed, and mistakes of the policy.")
 	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
 	descTopics   = describe("topics", "Topics.")
 	descBreaker  = describe("breaker_open", "1 while a dependency is left alone after repeated failures.", "dependency")

@@ -278,6 +278,22 @@ func TestPolicyPanics(t *testing.T) {
 	}
 }
 
+// TestPolicyNamesNoVictim: an evictor that keeps everything costs the newcomers their place, and shows.
+func TestPolicyNamesNoVictim(t *testing.T) {
+	s := open(t, store.Options{Evictor: stubborn{policy.NewLRU()}, Limit: policy.Limit{Entries: 2}})
+	for i := range 5 {
+		s.Put(entry(fmt.Sprint(i)), s.Tick())
+	}
+	if st := s.Stats(); st.Entries != 2 || st.Faults != 3 {
+		t.Errorf("%d entries, %d faults; want 2 and 3", st.Entries, st.Faults)
+	}
+}
+
+// stubborn is an evictor that never names a victim.
+type stubborn struct{ policy.Evictor }
+
+func (stubborn) Victim() (policy.ID, bool) { return 0, false }
+
 func TestCapacityShrinks(t *testing.T) {
 	disk := &storetest.Memory{}
 	s := open(t, store.Options{Backing: disk})

@@ -150,7 +150,7 @@ type Stats struct {
 	Bytes     int64
 	Aliases   int
 	Evictions int64 // since Open; removals on request are not among them
-	Faults    int64 // writes that failed and panics of the policy
+	Faults    int64 // writes that failed, panics of the policy, and victims that it owed or that were none
 	// Of the backing: changes not yet written, the time of the last complete write, and what its Load found.
 	Dirty     int
 	LastFlush time.Time
@@ -162,7 +162,7 @@ func (s *Store) Stats() Stats {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	st := Stats{Entries: s.ledger.Entries(), Bytes: s.ledger.Bytes(), Aliases: s.aliases, Evictions: s.evictions, Report: s.report}
-	st.LastFlush, st.Faults = s.lastFlush, s.faults
+	st.LastFlush, st.Faults = s.lastFlush, s.faults+int64(s.ledger.Faults())
 	if s.debts != nil {
 		st.Dirty = s.debts.len()
 	}
