@@ -78,7 +78,7 @@ func TestOddButValidHTTP(t *testing.T) {
 	}
 }
 
-// TestOddUpstreams: redirects, early hints, trailers and answers that come before the request was read reach the client,
+// TestOddUpstreams: redirects, early hints and trailers reach the client,
 // and none of them is kept unless it is a whole answer.
 func TestOddUpstreams(t *testing.T) {
 	whole := func(w http.ResponseWriter) {
