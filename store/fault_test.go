@@ -49,7 +49,8 @@ func TestWriteBehind(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk, faults := &storetest.Memory{}, 0
-		s := open(t, store.Options{Backing: disk, Limit: policy.Limit{Entries: 50}, OnFault: func(step string, err error) {
+		rac := policy.NewRAC(policy.RACTuned(50))
+		s := open(t, store.Options{Backing: disk, Evictor: rac, Limit: policy.Limit{Entries: 50}, OnFault: func(step string, err error) {
 			if faults++; step != "write" || !errors.Is(err, errDisk) {
 				t.Errorf("fault %q %v", step, err)
 			}
@@ -59,7 +60,9 @@ func TestDiskFull(t *testing.T) {
 		time.Sleep(time.Second)
 		disk.Fail(errDisk)
 		for i := range 5000 {
-			s.Put(entry(fmt.Sprint(i)), s.Tick())
+			e := entry(fmt.Sprint(i))
+			e.Topic = policy.TopicID(i + 2)
+			s.Put(e, s.Tick())
 			time.Sleep(time.Millisecond)
 		}
 		synctest.Wait()
@@ -72,8 +75,8 @@ func TestDiskFull(t *testing.T) {
 		disk.Fail(nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if st := s.Stats(); st.Dirty != 0 || disk.Count(store.KindEntry) != 50 || disk.Count(store.KindState) != 50 {
-			t.Errorf("after the disk is well: %+v, %d entries", st, disk.Count(store.KindEntry))
+		if st := s.Stats(); st.Dirty != 0 || disk.Count(store.KindEntry) != 50 || disk.Count(store.KindState) != 50 || disk.Count(store.KindTopic) != 100 {
+			t.Errorf("after the disk is well: %+v, %d entries, %d topics", st, disk.Count(store.KindEntry), disk.Count(store.KindTopic))
 		}
 		s.Close()
 	})

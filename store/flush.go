@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"reprise/policy"
@@ -18,8 +17,8 @@ const (
 	changedGone // excludes the others
 )
 
-// debts are the changes that the backing has not seen. They stay bounded however long it is unwell: an entry that comes
-// and goes in between leaves nothing behind, so there are at most the entries in memory and those in the backing.
+// debts are the changes that the backing has not seen. They stay bounded however long it is unwell: an entry or a topic
+// that comes and goes in between leaves nothing behind, so there are at most those in memory and those in the backing.
 type debts struct {
 	head    []Record // format and secret, of a backing that lacks them
 	entries map[policy.ID]change
@@ -151,6 +150,7 @@ func (s *Store) flush(reserve policy.ID) error {
 			s.written = counters{seq: -1} // no value of a counter: to be written again
 			return s.flushed(err)
 		}
+		s.toldTopic = max(s.toldTopic, s.written.maxTopic)
 		if due.len() == 0 {
 			return s.flushed(nil)
 		}
@@ -205,7 +205,11 @@ func (s *Store) oweAgain(d *debts) {
 			s.debts.fresh[id] = p
 		}
 	}
-	maps.Copy(s.debts.topics, d.topics)
+	for id := range d.topics {
+		if _, known := s.persistent.ExportTopic(id); known || id <= s.toldTopic {
+			s.debts.topics[id] = struct{}{}
+		}
+	}
 }
 
 // batchChanges bounds a batch, batchLocked how many changes are read under the lock in one go: a hit waits for some

@@ -42,7 +42,7 @@ func (s *Store) restoreNumbers(l *loader) {
 	for _, t := range l.topics {
 		s.maxTopic = max(s.maxTopic, t.ID)
 	}
-	s.written = s.countersLocked()
+	s.written, s.toldTopic = s.countersLocked(), s.maxTopic
 }
 
 // order chooses the entries that are to live on, last accessed last. Of two with one key the newer stays.

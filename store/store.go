@@ -88,8 +88,9 @@ type Store struct {
 	closing    sync.Once
 
 	// of the goroutine that writes
-	written  counters
-	reserved policy.ID
+	written   counters
+	reserved  policy.ID
+	toldTopic policy.TopicID // the highest that the backing can have heard of
 }
 
 // resident is an entry and what changes about it.
