@@ -63,9 +63,20 @@ func (s *Store) addResidentLocked(b *Batch, r *resident, c change, fresh []*Entr
 func (s *Store) stateLocked(r *resident) entryState {
 	st := entryState{last: r.last}
 	if s.persistent != nil {
-		st.policy, _ = s.persistent.ExportEntry(r.ID)
+		st.policy, _ = exported(s.persistent.ExportEntry, r.ID)
 	}
 	return st
+}
+
+// exported asks the policy for what it knows. One that panics knows nothing: a request that it failed before has told of
+// that, and the goroutine that writes must not take the process down.
+func exported[I, T any](export func(I) (T, bool), id I) (state T, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	return export(id)
 }
 
 // entryRecords names everything that is kept of one entry.
@@ -84,7 +95,7 @@ func (s *Store) addStates(b *Batch, topics []policy.TopicID) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, id := range topics {
-		if st, ok := s.persistent.ExportTopic(id); ok {
+		if st, ok := exported(s.persistent.ExportTopic, id); ok {
 			b.Put = append(b.Put, Record{KindTopic, uint64(id), encodeTopic(st)})
 		} else {
 			b.Delete = append(b.Delete, Record{Kind: KindTopic, ID: uint64(id)})

@@ -281,6 +281,27 @@ func TestPolicyPanics(t *testing.T) {
 	}
 }
 
+// TestPolicyPanicsInExport: a policy that cannot tell what it knows costs that, and neither an entry nor the process.
+func TestPolicyPanicsInExport(t *testing.T) {
+	disk := &storetest.Memory{}
+	s := open(t, store.Options{Backing: disk, Evictor: mute{policy.NewRAC(policy.RACTuned(10))}, OnFault: func(string, error) {}})
+	s.Put(entry("a"), s.Tick())
+	if err := s.Sync(context.Background()); err != nil || disk.Count(store.KindEntry) != 1 {
+		t.Errorf("%d entries written, %v", disk.Count(store.KindEntry), err)
+	}
+	s.Close()
+	r := open(t, store.Options{Backing: disk.Reopen(), Evictor: policy.NewRAC(policy.RACTuned(10))})
+	if _, _, ok := r.Lookup(key("a")); !ok {
+		t.Error("the entry is gone after a restart")
+	}
+}
+
+// mute is a policy that panics when it is asked what it knows.
+type mute struct{ *policy.RAC }
+
+func (mute) ExportEntry(policy.ID) (policy.EntryState, bool)      { panic("injected in export") }
+func (mute) ExportTopic(policy.TopicID) (policy.TopicState, bool) { panic("injected in export") }
+
 // TestPolicyNamesNoVictim: an evictor that keeps everything costs the newcomers their place, and shows.
 func TestPolicyNamesNoVictim(t *testing.T) {
 	s := open(t, store.Options{Evictor: stubborn{policy.NewLRU()}, Limit: policy.Limit{Entries: 2}})

@@ -206,7 +206,7 @@ func (s *Store) oweAgain(d *debts) {
 		}
 	}
 	for id := range d.topics {
-		if _, known := s.persistent.ExportTopic(id); known || id <= s.toldTopic {
+		if _, known := exported(s.persistent.ExportTopic, id); known || id <= s.toldTopic {
 			s.debts.topics[id] = struct{}{}
 		}
 	}
