@@ -78,3 +78,25 @@ func TestRestart(t *testing.T) {
 		t.Error("the dependency is lost")
 	}
 }
+
+// TestRestartWithoutMeaning: a life in which nothing is compared by meaning holds no vectors, and loses none.
+func TestRestartWithoutMeaning(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "reprise.db")
+	for _, life := range []struct {
+		mode   Mode
+		topics int64
+		cache  string
+	}{{ModeSemantic, 0, "miss"}, {ModeExact, 0, "exact"}, {ModeSemantic, 1, "exact"}} {
+		r := newRig(t, func(o *Options) { o.Store, o.Mode = fileStore(t, path, 100), life.mode })
+		if n := r.Stats().Topics; n != life.topics {
+			t.Errorf("%s begins with %d topics, want %d", life.mode, n, life.topics)
+		}
+		if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != life.cache {
+			t.Errorf("%s: %s, want %s", life.mode, got.cache(), life.cache)
+		}
+		r.counted(t, 1)
+		if err := r.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

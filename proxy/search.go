@@ -143,11 +143,12 @@ func (s *Server) forget(ids []policy.ID) {
 	s.topics.Forget(gone...)
 }
 
-// loadTopics rebuilds the topics from what the store has kept.
+// loadTopics rebuilds the topics from what the store has kept. Where nothing is compared by meaning they stay empty, and the
+// store lets go of the vectors all the same.
 func (s *Server) loadTopics() {
 	s.topics.SetNext(topics.TopicID(s.store.MaxTopic()) + 1)
 	for e := range s.store.Restored() {
-		if e.Vector == nil {
+		if e.Vector == nil || !s.meaning() {
 			continue
 		}
 		s.guarded("topics", func() error {
