@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -81,7 +82,7 @@ func newHTTPServer(cfg *config.Config, h http.Handler, log *slog.Logger) *http.S
 	return &http.Server{
 		Handler: h, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: cfg.HeaderTimeout, IdleTimeout: cfg.IdleConnection,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // broken handshakes of strangers and the like
+		ErrorLog: stdlog.New(serverLog{newSeldom(log)}, "", 0),
 	}
 }
 

@@ -158,9 +158,10 @@ func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store
 	if err != nil {
 		return nil, err
 	}
+	faults := newSeldom(log)
 	o := store.Options{
 		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, Evictor: evictor, Space: space,
-		OnFault: func(step string, err error) { log.Error("store: "+step, "error", err) },
+		OnFault: func(step string, err error) { faults.error("store: "+step, err.Error()) },
 	}
 	if cfg.StorePath != "" {
 		// Assigned only when there is one: a nil *File in the interface would not be nil.

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestSeldom: of a fault that lasts, the log has one line per interval, which counts the others.
+func TestSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		s := newSeldom(slog.New(slog.NewTextHandler(&out, nil)))
+		for range 100 { // two a second
+			s.error("store: write", "no space left on device")
+			time.Sleep(500 * time.Millisecond)
+		}
+		s.error("store: load", "another kind")
+		got := out.String()
+		for text, want := range map[string]int{"store: write": 2, "more_since_last=0": 2, "more_since_last=59": 1, "store: load": 1} {
+			if n := strings.Count(got, text); n != want {
+				t.Errorf("%q is logged %d times, want %d:\n%s", text, n, want, got)
+			}
+		}
+	})
+}
+
+// exhausted is a listener of a process that has no file descriptor left, until it is closed.
+type exhausted struct{ tries int }
+
+func (l *exhausted) Accept() (net.Conn, error) {
+	if l.tries++; l.tries > 3 {
+		return nil, net.ErrClosed
+	}
+	return nil, &net.OpError{Op: "accept", Net: "tcp", Err: syscall.EMFILE}
+}
+func (l *exhausted) Close() error   { return nil }
+func (l *exhausted) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestServerLog: that no connection can be taken is told at once, and not once per try; a stranger's broken handshake is
+// not told.
+func TestServerLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		lines := log.New(serverLog{newSeldom(slog.New(slog.NewTextHandler(&out, nil)))}, "", 0)
+		server := http.Server{ErrorLog: lines}
+		if err := server.Serve(&exhausted{}); !errors.Is(err, net.ErrClosed) {
+			t.Fatal(err)
+		}
+		lines.Print("http: TLS handshake error from 192.0.2.1:4711: EOF")
+		lines.Print("http: panic serving 192.0.2.1:4711: boom")
+		got := out.String()
+		if strings.Count(got, "connections cannot be taken") != 1 || !strings.Contains(got, "too many open files") {
+			t.Errorf("the log is %q, want one line about connections", got)
+		}
+		if !strings.Contains(got, "boom") || strings.Contains(got, "handshake") {
+			t.Errorf("the log is %q, want the panic and not the handshake", got)
+		}
+	})
+}
