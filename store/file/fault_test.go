@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -69,8 +70,10 @@ func TestNoRoomForRescue(t *testing.T) {
 }
 
 func TestReadOnlyDirectory(t *testing.T) {
-	if _, err := open(filepath.Join(t.TempDir(), "r.db"), bbolt.Options{OpenFile: readOnly}); !errors.Is(err, syscall.EROFS) {
-		t.Errorf("making a file: %v", err)
+	path := filepath.Join(t.TempDir(), "r.db")
+	_, err := open(path, bbolt.Options{OpenFile: readOnly})
+	if !errors.Is(err, syscall.EROFS) || strings.Count(err.Error(), path) != 1 {
+		t.Errorf("making a file: %v; want the cause, and the path once", err)
 	}
 }
 

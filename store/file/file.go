@@ -121,7 +121,7 @@ func (f *File) Write(b *store.Batch) error {
 		f.broken = err
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", f.report.Name, err)
+		return fmt.Errorf("write %s: %w", f.report.Name, cause(f.report.Name, err))
 	}
 	f.bad = nil
 	return nil

@@ -46,7 +46,15 @@ func advise(verb, path string, err error) error {
 	if errors.Is(err, store.ErrVersion) {
 		return fmt.Errorf("%s %s: %w; run the newer program, or move the file away to start empty", verb, path, err)
 	}
-	return fmt.Errorf("%s %s: %w", verb, path, err)
+	return fmt.Errorf("%s %s: %w", verb, path, cause(path, err))
+}
+
+// cause is err without the path, where it begins with it: the caller names the path.
+func cause(path string, err error) error {
+	if p, ok := err.(*os.PathError); ok && p.Path == path {
+		return p.Err
+	}
+	return err
 }
 
 func (f *File) openOrRescue(path string, o bbolt.Options) error {
