@@ -139,7 +139,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
   REPRISE_HIT_TRESHOLD (environment): there is no such setting; did you mean REPRISE_HIT_THRESHOLD?
   REPRISE_MODE=fast (environment): allowed is semantic, exact, shadow or off
   REPRISE_STORE=redis://x (environment): Redis is not supported by this version; allowed is memory or file:PATH
-  --ttl=soon (flag): allowed is a duration above 0, at most REPRISE_MAX_TTL`
+  --ttl=soon (flag): allowed is a duration above 0, such as 24h, at most REPRISE_MAX_TTL`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
@@ -295,8 +295,9 @@ func TestTable(t *testing.T) {
 }
 
 func TestDidYouMean(t *testing.T) {
-	known := []string{"serve", "demo", "version"}
-	for name, want := range map[string]string{"srve": "; did you mean serve?", "dmeo": "; did you mean demo?", "replay": "", "": ""} {
+	known := []string{"serve", "demo", "version", "POLICY", "CAPACITY_ENTRIES", "CAPACITY_BYTES", "--tls-cert"}
+	for name, want := range map[string]string{"srve": "; did you mean serve?", "dmeo": "; did you mean demo?", "replay": "", "": "",
+		"CAPACITY": "; did you mean CAPACITY_ENTRIES?", "--tls": "; did you mean --tls-cert?", "CAPA": ""} {
 		if got := DidYouMean(name, known); got != want {
 			t.Errorf("DidYouMean(%q) = %q, want %q", name, got, want)
 		}

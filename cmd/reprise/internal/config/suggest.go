@@ -1,11 +1,17 @@
 package config
 
+import "strings"
+
 // DidYouMean completes a message about an unknown name with the known one nearest to it, or with nothing where none is
-// near.
+// near. One whose first words it is, is as near as one mistyped letter.
 func DidYouMean(name string, known []string) string {
 	best, least := "", max(2, len(name)/3)+1 // two letters that changed places are two edits
 	for _, k := range known {
-		if d := distance(name, k); d < least {
+		d := distance(name, k)
+		if name != "" && (strings.HasPrefix(k, name+"_") || strings.HasPrefix(k, name+"-")) {
+			d = 1
+		}
+		if d < least {
 			best, least = k, d
 		}
 	}

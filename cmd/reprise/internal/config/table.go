@@ -88,8 +88,8 @@ func (c *Config) keeping() []Setting {
 		{Name: "DEPENDENCY_WEIGHT", Allowed: "a number from 0 to 1000", Help: "weight of the requests that depend on an entry against those it had itself; unset, the policy's own", parse: weight(&c.DependencyWeight)},
 		{Name: "CAPACITY_ENTRIES", Default: "100000", Allowed: "a whole number from 1 to 100000000", Help: "entries kept; whichever capacity is reached first evicts", parse: whole(&c.CapacityEntries, 1, 100_000_000)},
 		{Name: "CAPACITY_BYTES", Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and books", parse: size(&c.CapacityBytes, 1<<20)},
-		{Name: "TTL", Default: "24h", Allowed: "a duration above 0, at most REPRISE_MAX_TTL", Help: "life of an answer, counted from its write", parse: duration(&c.TTL, above)},
-		{Name: "MAX_TTL", Default: "30d", Allowed: "a duration above 0", Help: "longest life that REPRISE_TTL may give", parse: duration(&c.MaxTTL, above)},
+		{Name: "TTL", Default: "24h", Allowed: "a duration above 0, such as 24h, at most REPRISE_MAX_TTL", Help: "life of an answer, counted from its write", parse: duration(&c.TTL, above)},
+		{Name: "MAX_TTL", Default: "30d", Allowed: "a duration above 0, such as 30d", Help: "longest life that REPRISE_TTL may give", parse: duration(&c.MaxTTL, above)},
 		{Name: "STALE_IF_ERROR", Default: "0", Allowed: "a duration such as 10m, or 0 for never", Help: "how long an expired answer may stand in when the upstream fails", parse: duration(&c.StaleIfError, fromZero)},
 		{Name: "MAX_ENTRY_BYTES", Default: "1MiB", Allowed: "a size of 1KiB or more", Help: "largest answer kept", parse: size(&c.MaxEntryBytes, 1<<10)},
 		{Name: "CACHE_TOOL_CALLS", Default: "false", Toggle: true, Allowed: "true or false", Help: "keep answers that call tools, for exact repeats only", parse: boolean(&c.CacheToolCalls)},
@@ -104,7 +104,7 @@ func (c *Config) embedder() []Setting {
 		{Name: "EMBEDDER_MODEL", Default: "text-embedding-3-small", Allowed: "a model's name", Help: "model asked for", parse: text(&c.EmbedderModel)},
 		{Name: "EMBEDDER_DIMENSIONS", Default: "0", Allowed: "a whole number up to 8192, or 0 for the model's own", Help: "length of the vectors asked for", parse: whole(&c.EmbedderDimensions, 0, 8192)},
 		{Name: "EMBEDDER_PREFIX", Allowed: "a text", Help: "put before every prompt, where a model wants it (such as \"query: \")", parse: text(&c.EmbedderPrefix)},
-		{Name: "EMBED_TIMEOUT", Default: "300ms", Allowed: "a duration above 0, or 0 for none", Help: "time for one prompt, after which only exact hits count", parse: duration(&c.EmbedTimeout, offAtZero)},
+		{Name: "EMBED_TIMEOUT", Default: "300ms", Allowed: "a duration such as 300ms, or 0 for none", Help: "time for one prompt, after which only exact hits count", parse: duration(&c.EmbedTimeout, offAtZero)},
 	}
 }
 
@@ -137,6 +137,6 @@ func (c *Config) limits() []Setting {
 		{Name: "STREAM_IDLE_TIMEOUT", Default: "60s", Allowed: allowed, Help: "silence of the upstream within its answer", parse: duration(&c.StreamIdle, offAtZero)},
 		{Name: "CLIENT_WRITE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "time for one write to a client", parse: duration(&c.ClientWrite, offAtZero)},
 		{Name: "IDLE_TIMEOUT", Default: "2m", Allowed: allowed, Help: "life of an unused keep-alive connection", parse: duration(&c.IdleConnection, offAtZero)},
-		{Name: "DRAIN_TIMEOUT", Default: "90s", Allowed: "a duration above 0", Help: "time for open answers to finish after SIGTERM", parse: duration(&c.Drain, above)},
+		{Name: "DRAIN_TIMEOUT", Default: "90s", Allowed: "a duration above 0, such as 90s", Help: "time for open answers to finish after SIGTERM", parse: duration(&c.Drain, above)},
 	}
 }
