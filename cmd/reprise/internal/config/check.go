@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 
 	"reprise/embed"
@@ -25,6 +26,9 @@ func (c *Config) contradictions() (problems []string) {
 	}
 	if c.Listen == c.AdminListen && !strings.HasSuffix(c.Listen, ":0") {
 		bad("%s and %s are the same: the admin side needs an address of its own", c.told("LISTEN"), c.told("ADMIN_LISTEN"))
+	}
+	if c.Upstream != nil && reaches(c.Upstream, c.Listen) {
+		bad("%s is the proxy itself (%s): every request would wait for itself", c.told("UPSTREAM"), c.told("LISTEN"))
 	}
 	if c.Hit > 0 && c.Route >= c.Hit {
 		bad("%s", gatesInWords(c.told("ROUTE_THRESHOLD"), c.told("HIT_THRESHOLD")))
@@ -55,6 +59,16 @@ func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// reaches reports whether a URL leads to what listens on an address of this machine, as far as names tell.
+func reaches(u *url.URL, listen string) bool {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil || port == "0" || port != u.Port() {
+		return false
+	}
+	everywhere := host == "" || net.ParseIP(host).IsUnspecified()
+	return host == u.Hostname() || (everywhere || loopback(listen)) && loopback(u.Host)
 }
 
 // Gates are the thresholds in force: those that are set, and the embedder's own for the rest, which from now on are told
