@@ -22,9 +22,9 @@ const (
 	ReasonStatus        = "status"         // for the caller, who knows the HTTP status
 )
 
-// Usage is the tokens of an answer as the upstream counted them; Cached is the part of Input that it found in its cache.
+// Usage is the tokens of an answer as the upstream counted them.
 type Usage struct {
-	Input, Output, Cached int64
+	Input, Output int64
 }
 
 // Verdict tells whether an answer is worth keeping. The fields after Reason are filled in for every answer that could be
@@ -36,7 +36,6 @@ type Verdict struct {
 	Text      string // the answer's text, as a client would repeat it in its next request
 	ToolCalls bool
 	Usage     Usage
-	ID        string // the upstream's
 }
 
 // Judge reads a whole answer, with stream as an event stream. To be kept, a chat or completions answer needs a choice,
@@ -52,7 +51,7 @@ func Judge(f canon.Family, stream bool, body []byte) Verdict {
 	case err != nil:
 		return Verdict{Reason: ReasonMalformed}
 	}
-	v := Verdict{ID: r.Get("id").String(), Usage: usageOf(r.Get("usage"))}
+	v := Verdict{Usage: usageOf(r.Get("usage"))}
 	if reported(r) {
 		v.Reason = ReasonError
 		return v
@@ -226,9 +225,5 @@ func usageOf(u gjson.Result) Usage {
 		}
 		return 0
 	}
-	return Usage{
-		Input:  count("prompt_tokens", "input_tokens"),
-		Output: count("completion_tokens", "output_tokens"),
-		Cached: count("prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens"),
-	}
+	return Usage{Input: count("prompt_tokens", "input_tokens"), Output: count("completion_tokens", "output_tokens")}
 }
