@@ -78,9 +78,6 @@ func unpacked(in *bufio.Reader) (*bufio.Reader, error) {
 // Close closes the file.
 func (r *Reader) Close() error { return r.input.Close() }
 
-// Format is the name of the format.
-func (r *Reader) Format() string { return r.format.name }
-
 // Progress is how many bytes of the file have been read, and how many there are; 0 is not known. It may be called while
 // another goroutine is in Next.
 func (r *Reader) Progress() (read, total int64) { return r.read.Load(), r.total }

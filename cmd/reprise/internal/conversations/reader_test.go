@@ -81,8 +81,8 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got := readAll(r, nil); got != c.want || r.Format() != c.format {
-			t.Errorf("%s: %s\n%s\nwant %s\n%s", c.name, r.Format(), got, c.format, c.want)
+		if got := readAll(r, nil); got != c.want || r.format.name != c.format {
+			t.Errorf("%s: %s\n%s\nwant %s\n%s", c.name, r.format.name, got, c.format, c.want)
 		}
 		if read, total := r.Progress(); read != total {
 			t.Errorf("%s: progress %d of %d at the end", c.name, read, total)
