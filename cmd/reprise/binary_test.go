@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 // process is a running `reprise serve`.
 type process struct {
 	*exec.Cmd
-	t    *testing.T
+	t    testing.TB
 	logs *bufio.Scanner
 	said strings.Builder
 
@@ -57,7 +57,7 @@ type process struct {
 }
 
 // start runs serve on free ports and waits for its start line.
-func start(t *testing.T, env ...string) *process {
+func start(t testing.TB, env ...string) *process {
 	t.Helper()
 	path, err := build()
 	if err != nil {
