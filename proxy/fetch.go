@@ -103,9 +103,12 @@ func (s *Server) ask(ctx context.Context, q *query) (resp *http.Response, addedU
 
 // wantsUsage reports whether the proxy must ask for the usage of a stream in the client's place.
 func (s *Server) wantsUsage(q *query) bool {
-	return q.Stream && !q.IncludeUsage && (q.Family == canon.Chat || q.Family == canon.Completions) &&
+	return q.Stream && !q.IncludeUsage && q.hasUsageOption() &&
 		!q.d.NoStore && !s.upstream.noUsageOption.Load()
 }
+
+// hasUsageOption reports whether streams of q's API tell their usage only to those who ask for it.
+func (q *query) hasUsageOption() bool { return q.Family == canon.Chat || q.Family == canon.Completions }
 
 // refusesUsage reports whether an error answer is about the field we added; if it is not, the answer is as before.
 func refusesUsage(resp *http.Response) bool {

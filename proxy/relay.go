@@ -85,7 +85,7 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, f *flight, t tells
 	out := http.NewResponseController(w)
 	out.Flush()
 	var filter *answer.UsageFilter
-	if f.addedUsage && !q.IncludeUsage {
+	if q.hidesUsage(f, t.result) {
 		filter = new(answer.UsageFilter)
 	}
 	var buf []byte
@@ -110,6 +110,12 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, f *flight, t tells
 		}
 		out.Flush()
 	}
+}
+
+// hidesUsage reports whether q's client must not see the usage that the stream of f may report: it asked for none, and
+// the proxy or the client that leads the flight did.
+func (q *query) hidesUsage(f *flight, result Result) bool {
+	return !q.IncludeUsage && (f.addedUsage || result == Shared && q.hasUsageOption())
 }
 
 // leftBy is the end of a relay before the recording's own. Clients close a stream as soon as they have read its terminal
