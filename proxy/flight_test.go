@@ -242,6 +242,31 @@ func TestFollowerSeesItsOwnUsage(t *testing.T) {
 	}
 }
 
+// TestErrorIsNotConverted: an error under status 200 has no other form; a follower that wants one asks for itself.
+func TestErrorIsNotConverted(t *testing.T) {
+	up := newStage()
+	r := newRigAt(t, nil, up)
+	led, followed := make(chan reply, 1), make(chan reply, 1)
+	go func() { got, _ := r.try("/v1/chat/completions", chat(capital)); led <- got }()
+	within(t, up.arrived, "the upstream call")
+	go func() { got, _ := r.try("/v1/chat/completions", chat(capital, `"stream":true`)); followed <- got }()
+	r.waiters(t, 2)
+	up.script <- func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"error":{"message":"no engine","code":502}}`)
+	}
+	up.script <- func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, event("one")+lastEvents)
+	}
+	if got := within(t, led, "the leader's answer"); !strings.Contains(got.body, "no engine") {
+		t.Errorf("leader: %s", got.body)
+	}
+	if got := within(t, followed, "the follower's answer"); streamedText(got.body) != "one" || got.cache() != "miss" {
+		t.Errorf("follower: %s %q", got.cache(), got.body)
+	}
+}
+
 // TestLeaderLeaves: a leader that goes away takes nothing with it while somebody still waits.
 func TestLeaderLeaves(t *testing.T) {
 	up := newStage()

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -131,11 +132,16 @@ func (f *flight) leftBy(q *query) error {
 	return errCut
 }
 
-// relayConverted waits for the end and replays the answer in the form that this follower asked for.
+// relayConverted waits for the end and replays the answer in the form that this follower asked for. What is no whole answer
+// has no other form: an error under status 200 would become an empty stream.
 func (s *Server) relayConverted(w http.ResponseWriter, q *query, f *flight, t tells) error {
 	body, err := f.rec.wait(q.http.Context())
 	if err != nil {
 		return clientOr(q, err)
+	}
+	switch f.kept.reason {
+	case answer.ReasonError, answer.ReasonMalformed, answer.ReasonIncomplete:
+		return &replayError{f.kept.id, errors.New("no whole answer: " + f.kept.reason)}
 	}
 	z, err := answer.Freeze(q.Family, f.rec.header.Get("Content-Type"), body)
 	if err != nil {
