@@ -134,11 +134,7 @@ func (s *Server) answerOnce(w http.ResponseWriter, q *query) (Result, error) {
 	case f.err != nil:
 		return s.afterFailure(w, q, f)
 	case f.served != nil:
-		hit := *f.served
-		if !leader && hit.result != Stale { // whoever gets an expired answer must see that it is one
-			hit.result, hit.tells.result = Shared, Shared
-		}
-		return hit.result, s.replyHit(w, q, &hit)
+		return f.served.result, s.replyHit(w, q, f.served) // a hit for all who waited: nothing was forwarded
 	case f.direct != nil && leader:
 		return Miss, s.relayDirect(w, q, f)
 	case !leader && (f.direct != nil || f.rec.status != http.StatusOK && !s.sameCredential(q.http.Header, f.asker)):
@@ -251,8 +247,8 @@ func (s *Server) staleHit(q *query) (hit *served) {
 	return hit
 }
 
-// touch tells the policy and the topics that e answered q. It comes after the answer: it may wait for a search of the
-// same scope.
+// touch tells the policy and the topics that e answered q. It comes after the answer is written, for it may wait for a
+// search of the same scope; a large answer or a stream is with the client by then.
 func (s *Server) touch(q *query, e *store.Entry) {
 	s.guarded("policy", func() error {
 		var parent policy.ID

@@ -147,13 +147,14 @@ func (s *Server) forget(ids []policy.ID) {
 // store lets go of the vectors all the same.
 func (s *Server) loadTopics() {
 	s.topics.SetNext(topics.TopicID(s.store.MaxTopic()) + 1)
-	for e := range s.store.Restored() {
+	for e, last := range s.store.Restored() {
 		if e.Vector == nil || !s.meaning() {
 			continue
 		}
 		s.guarded("topics", func() error {
 			_, err := s.topics.Add(topics.Member{ID: topics.EntryID(e.ID), Scope: topics.ScopeID(e.Scope), Chain: e.Chain,
-				Vector: e.Vector, Topic: topics.TopicID(e.Topic), Parent: topics.EntryID(e.Parent), Importance: s.store.Importance(e.ID)})
+				Vector: e.Vector, Topic: topics.TopicID(e.Topic), Parent: topics.EntryID(e.Parent), Last: last,
+				Importance: s.store.Importance(e.ID)})
 			return err
 		})
 	}

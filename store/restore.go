@@ -123,10 +123,10 @@ func (s *Store) dropOrphans(l *loader) {
 	}
 }
 
-// Restored yields the entries that Open found, last accessed last, as copies with their vectors, and then lets go of the
-// vectors: a second call yields entries without. Call it before anything else is stored.
-func (s *Store) Restored() iter.Seq[*Entry] {
-	return func(yield func(*Entry) bool) {
+// Restored yields the entries that Open found with the number of their last access, the latest last, as copies with their
+// vectors, and then lets go of the vectors: a second call yields entries without. Call it before anything else is stored.
+func (s *Store) Restored() iter.Seq2[*Entry, int64] {
+	return func(yield func(*Entry, int64) bool) {
 		s.mu.Lock()
 		vectors := s.restored
 		s.restored = nil
@@ -138,7 +138,7 @@ func (s *Store) Restored() iter.Seq[*Entry] {
 		for _, r := range order {
 			e := r.Entry
 			e.Vector = vectors[e.ID]
-			if !yield(&e) {
+			if !yield(&e, r.last) {
 				return
 			}
 		}

@@ -48,7 +48,8 @@ func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log 
 		return nil, err
 	}
 	s.topics, err = topics.New(topics.Options{Dim: max(embedder.Dim(), 2), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge,
-		Shortlist: cfg.Shortlist, Lookback: cfg.Lookback, Index: topics.Kind(cfg.Index)})
+		Shortlist: cfg.Shortlist, Lookback: cfg.Lookback, Index: topics.Kind(cfg.Index),
+		PaperAnchors: cfg.Policy == "rac-paper"})
 	if err != nil {
 		return nil, errors.Join(err, s.store.Close())
 	}
