@@ -257,7 +257,7 @@ func TestFaultsAreToldOnce(t *testing.T) {
 		r.fault(t.Context(), "embed", errors.New("down"))
 		r.fault(t.Context(), "upstream", errors.New("down"))
 	}
-	if n := strings.Count(r.logs.String(), "msg=degraded"); n != 2 {
+	if n := strings.Count(r.logs.String(), `msg="degraded: `); n != 2 {
 		t.Errorf("%d lines for two steps that failed 100 times each", n)
 	}
 	if page := r.get(t, "/metrics").body; !strings.Contains(page, `reprise_degraded_total{step="embed"} 100`) {

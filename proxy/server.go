@@ -51,7 +51,7 @@ type Server struct {
 
 	metrics *metrics
 	log     *slog.Logger
-	faults  faultLog
+	faults  *FaultLog
 }
 
 // meaning reports whether prompts are compared by meaning at all.
@@ -64,7 +64,7 @@ func New(o Options) (*Server, error) {
 	}
 	o = o.withDefaults()
 	s := &Server{opts: o, store: o.Store, upstream: newUpstream(o), secret: o.Store.Secret(), log: o.Logger}
-	s.faults.log = o.Logger
+	s.faults = NewFaultLog(o.Logger)
 	s.topics, s.embedder = o.Topics, newBreaker()
 	s.metrics = newMetrics(s)
 	s.loadTopics()

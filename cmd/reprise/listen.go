@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -82,7 +81,7 @@ func newHTTPServer(cfg *config.Config, h http.Handler, log *slog.Logger) *http.S
 	return &http.Server{
 		Handler: h, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: cfg.HeaderTimeout, IdleTimeout: cfg.IdleConnection,
-		ErrorLog: stdlog.New(serverLog{newSeldom(log)}, "", 0),
+		ErrorLog: newServerLog(log),
 	}
 }
 

@@ -159,10 +159,10 @@ func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store
 	if err != nil {
 		return nil, err
 	}
-	faults := newSeldom(log)
+	faults := proxy.NewFaultLog(log)
 	o := store.Options{
 		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, Evictor: evictor, Space: space,
-		OnFault: func(step string, err error) { faults.error("store: "+step, err.Error()) },
+		OnFault: func(step string, err error) { faults.Tell(context.Background(), "store: "+step, err) },
 	}
 	if cfg.StorePath != "" {
 		// Assigned only when there is one: a nil *File in the interface would not be nil.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -11,27 +10,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
-	"time"
 )
-
-// TestSeldom: of a fault that lasts, the log has one line per interval, which counts the others.
-func TestSeldom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		s := newSeldom(slog.New(slog.NewTextHandler(&out, nil)))
-		for range 100 { // two a second
-			s.error("store: write", "no space left on device")
-			time.Sleep(500 * time.Millisecond)
-		}
-		s.error("store: load", "another kind")
-		got := out.String()
-		for text, want := range map[string]int{"store: write": 2, "more_since_last=0": 2, "more_since_last=59": 1, "store: load": 1} {
-			if n := strings.Count(got, text); n != want {
-				t.Errorf("%q is logged %d times, want %d:\n%s", text, n, want, got)
-			}
-		}
-	})
-}
 
 // exhausted is a listener of a process that has no file descriptor left, until it is closed.
 type exhausted struct{ tries int }
@@ -50,7 +29,7 @@ func (l *exhausted) Addr() net.Addr { return &net.TCPAddr{} }
 func TestServerLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		lines := log.New(serverLog{newSeldom(slog.New(slog.NewTextHandler(&out, nil)))}, "", 0)
+		lines := newServerLog(slog.New(slog.NewTextHandler(&out, nil)))
 		server := http.Server{ErrorLog: lines}
 		if err := server.Serve(&exhausted{}); !errors.Is(err, net.ErrClosed) {
 			t.Fatal(err)
