@@ -234,5 +234,26 @@ func (s *Server) listTopics(r *http.Request) (any, error) {
 	slices.SortFunc(views, func(a, b *topicView) int {
 		return cmp.Or(cmp.Compare(b.Entries, a.Entries), cmp.Compare(a.Topic, b.Topic))
 	})
-	return map[string]any{"topics": views[:min(len(views), limit)], "total": len(views), "index": s.topics.Stats().Scopes}, nil
+	return map[string]any{"topics": views[:min(len(views), limit)], "total": len(views), "scopes": s.scopeViews()}, nil
+}
+
+// scopeView is a scope as the admin API shows it, with the index that serves its anchors and why.
+type scopeView struct {
+	Scope    string  `json:"scope"`
+	Topics   int     `json:"topics"`
+	Entries  int     `json:"entries"`
+	Index    string  `json:"index"`
+	Why      string  `json:"why"`
+	Recall   float64 `json:"recall,omitempty"`
+	Rebuilds int     `json:"rebuilds,omitempty"`
+	Faults   int     `json:"faults,omitempty"`
+}
+
+func (s *Server) scopeViews() []scopeView {
+	views := []scopeView{}
+	for _, one := range s.topics.Stats().Scopes {
+		views = append(views, scopeView{hexOf(one.Scope), one.Topics, one.Entries,
+			one.Index.Backend, one.Index.Why, one.Index.Recall, one.Index.Rebuilds, one.Index.Faults})
+	}
+	return views
 }

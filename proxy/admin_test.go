@@ -93,6 +93,12 @@ func TestListAndShow(t *testing.T) {
 	if got := gjson.Get(r.get(t, "/admin/topics").body, "topics.#.entries").String(); got != "[1,1]" {
 		t.Errorf("topics: %s", got)
 	}
+	if got := gjson.Get(r.get(t, "/admin/topics").body, "scopes.0").String(); !strings.Contains(got, `"index": "flat"`) || len(gjson.Get(got, "scope").String()) != 64 {
+		t.Errorf("scopes: %s", got)
+	}
+	if got := gjson.Get(r.get(t, "/admin/stats").body, "misses").Int(); got != 2 {
+		t.Errorf("stats: %s", r.get(t, "/admin/stats").body)
+	}
 	for path, status := range map[string]int{"/admin/entries/999": 404, "/admin/entries/x": 400, "/admin/entries?topic=0": 400, "/admin/entries?limit=-1": 400, "/admin/nothing": 404} {
 		if got := r.get(t, path); got.status != status {
 			t.Errorf("%s: %d, want %d", path, got.status, status)
@@ -129,11 +135,11 @@ func TestPurge(t *testing.T) {
 func TestPurgeSaysWhatIsWrong(t *testing.T) {
 	r := newRig(t)
 	for body, code := range map[string]string{
-		`{}`: "empty_purge", `{"all":true,"model":"x"}`: "ambiguous_purge", `{"modle":"x"}`: "invalid_json", `nonsense`: "invalid_json",
+		`{}`: "empty_purge", `{"all":true,"model":"x"}`: "ambiguous_purge", `{"modle":"x"}`: "invalid_json", `nonsense`: "invalid_json", ``: "invalid_json", `{"all":true,"dry_run":"no"}`: "invalid_json",
 		`{"entry":-1}`: "invalid_parameter", `{"entry":"x"}`: "invalid_json",
 	} {
 		got := r.call(t, "POST", "/admin/purge", body)
-		if got.status != 400 || gjson.Get(got.body, "error.code").String() != code {
+		if got.status != 400 || gjson.Get(got.body, "error.code").String() != code || strings.Contains(got.body, "Go struct") || strings.Contains(got.body, "EOF") {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
 	}

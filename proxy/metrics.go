@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"encoding/json"
 	"math"
 	"sync/atomic"
 	"time"
@@ -112,6 +113,15 @@ type Stats struct {
 	Stored, Evictions, Topics, Vetoes, TokensSaved         int64
 	Entries, Bytes                                         int64
 	UpstreamSaved                                          time.Duration
+}
+
+// MarshalJSON spells the counters as the admin API and the metrics do, times in seconds.
+func (st Stats) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"requests": st.Requests, "exact": st.Exact, "semantic": st.Semantic, "shared": st.Shared, "stale": st.Stale, "misses": st.Misses,
+		"bypass": st.Bypass, "errors": st.Errors, "stored": st.Stored, "evictions": st.Evictions, "topics": st.Topics, "vetoes": st.Vetoes,
+		"tokens_saved": st.TokensSaved, "entries": st.Entries, "bytes": st.Bytes, "upstream_seconds_saved": st.UpstreamSaved.Seconds(),
+	})
 }
 
 // Stats returns the counters as they are now.

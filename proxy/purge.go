@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"reprise/policy"
 	"reprise/store"
@@ -64,7 +65,7 @@ func readPurge(r *http.Request) (f filter, dry bool, err error) {
 	dec.DisallowUnknownFields()
 	var req purgeRequest
 	if err := dec.Decode(&req); err != nil {
-		return f, true, badRequest("invalid_json", "The purge is not understood: "+err.Error()+
+		return f, true, badRequest("invalid_json", "The purge is not understood: "+inJSONWords(err)+
 			". Give an object with entry, topic, model, namespace, tenant or all, and dry_run.")
 	}
 	named := map[string]string{"entry": req.Entry.String(), "topic": req.Topic.String(), "model": req.Model, "namespace": req.Namespace, "tenant": req.Tenant}
@@ -78,6 +79,18 @@ func readPurge(r *http.Request) (f filter, dry bool, err error) {
 		return f, true, badRequest("ambiguous_purge", `"all" purges everything and goes with nothing else.`)
 	}
 	return f, req.DryRun == nil || *req.DryRun, nil
+}
+
+// inJSONWords says what is wrong with a body without naming our types.
+func inJSONWords(err error) string {
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &mistyped):
+		return mistyped.Field + " may not be a " + mistyped.Value
+	case errors.Is(err, io.EOF):
+		return "the body is empty"
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // purgeEntries removes what matches, or counts it. Once it has returned, no purged entry is served, and no answer that was
