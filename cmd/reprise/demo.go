@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"reprise/cmd/reprise/internal/config"
@@ -51,7 +53,7 @@ func demonstrate(t terminal, args []string) error {
 	if o.input == "" {
 		loader.Override("CAPACITY_ENTRIES", demoCapacity)
 	}
-	cfg, err := loader.Load(t.environ)
+	cfg, err := loader.Load(withoutStore(t.environ))
 	if err != nil {
 		return err
 	}
@@ -149,4 +151,10 @@ func (o *demoFlags) workload() (next func() (conversations.Conversation, error),
 		return nil, nil, err
 	}
 	return r.Next, r, nil
+}
+
+// withoutStore leaves out where answers are really kept: an environment made for serve must not lead simulated answers
+// into its file. The flag still counts.
+func withoutStore(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, config.Prefix+"STORE=") })
 }

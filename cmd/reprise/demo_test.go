@@ -106,3 +106,15 @@ func TestQuoted(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// TestDemoLeavesTheStoreAlone: simulated answers do not go where an environment made for serve keeps real ones.
+func TestDemoLeavesTheStoreAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "real.db")
+	_, talk, code := run([]string{"REPRISE_STORE=file:" + path}, append([]string{"demo", "--json", "--requests", "20"}, free...)...)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, talk)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the demo wrote into the store of the environment")
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"reprise/cmd/reprise/internal/config"
@@ -55,6 +56,9 @@ func serveWith(cfg *config.Config, log *slog.Logger) error {
 	if err != nil {
 		f.closeSockets()
 		return err
+	}
+	if strings.Trim(cfg.Upstream.Path, "/") == "" {
+		log.Warn("the upstream has no path; most APIs stand under one, as in https://api.openai.com/v1", "upstream", cfg.Upstream.Redacted())
 	}
 	f.serve(cfg, s.proxy.Handler(), s.proxy.Admin(), log)
 	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),
