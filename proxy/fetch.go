@@ -37,18 +37,9 @@ func (s *Server) fetch(f *flight, q *query, found *finding) {
 		return
 	}
 	defer resp.Body.Close()
-	if resp.ContentLength > s.opts.MaxEntryBytes {
-		s.flights.drop(q.Key, f)
-		f.land(func() { f.direct, f.asker, f.found, f.relayed = resp, q.http.Header, found, make(chan struct{}) })
-		select {
-		case <-f.relayed:
-		case <-f.ctx.Done():
-		}
-		return
-	}
 	rec := newRecording(resp.StatusCode, resp.Header)
 	f.land(func() { f.rec, f.asker, f.found, f.addedUsage = rec, q.http.Header, found, addedUsage })
-	_, err = io.Copy(rec, resp.Body)
+	err = s.record(f, q, rec, resp.Body)
 	took := s.opts.Now().Sub(start)
 	if said := saidProcessing(resp.Header); said > took {
 		took = said
@@ -63,6 +54,34 @@ func (s *Server) fetch(f *flight, q *query, found *finding) {
 	}
 	rec.finish(err)
 }
+
+// record copies an answer into its recording. One that is too large to be kept is not held either, where one client alone
+// reads it: an answer without an end must not take the memory of everybody.
+func (s *Server) record(f *flight, q *query, rec *recording, body io.Reader) error {
+	buf := recordBuffers.Get()
+	defer recordBuffers.Put(buf)
+	for open := true; ; {
+		n, err := body.Read(buf)
+		if n > 0 {
+			rec.Write(buf[:n])
+		}
+		if open && rec.size() > s.opts.MaxEntryBytes {
+			open = false
+			if s.flights.seal(q.Key, f) {
+				rec.narrowDown()
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		rec.room(f.ctx)
+	}
+}
+
+var recordBuffers = newBufferPool()
 
 // staleMayStandIn are the statuses that RFC 5861 calls an error.
 func staleMayStandIn(status int) bool {

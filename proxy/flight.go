@@ -16,17 +16,15 @@ type flight struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	landed     chan struct{}  // closed when one of served, rec, direct and err is set
-	served     *served        // an answer from the cache, or
-	rec        *recording     // the upstream's, perhaps still being written, or
-	direct     *http.Response // one that is too large to be held: the leader's alone, until it has closed relayed, or
-	err        error          // none of these
-	relayed    chan struct{}  // with direct
-	asker      http.Header    // with rec and direct: of the request that the upstream answered
-	found      *finding       // with rec: what the search by meaning learned
-	addedUsage bool           // with rec: the stream reports its usage because we asked it to
-	kept       *keptInfo      // set before rec ends: what became of it
-	settled    chan struct{}  // closed when nothing more happens
+	landed     chan struct{} // closed when one of served, rec and err is set
+	served     *served       // an answer from the cache, or
+	rec        *recording    // the upstream's, perhaps still being written, or
+	err        error         // neither
+	asker      http.Header   // with rec: of the request that the upstream answered
+	found      *finding      // with rec: what the search by meaning learned
+	addedUsage bool          // with rec: the stream reports its usage because we asked it to
+	kept       *keptInfo     // set before rec ends: what became of it
+	settled    chan struct{} // closed when nothing more happens
 
 	waiters int // guarded by flights.mu
 }
@@ -80,6 +78,14 @@ func (fs *flights) drop(key canon.Hash, f *flight) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.dropLocked(key, f)
+}
+
+// seal lets nobody else join f, and reports whether one waiter is all that it has.
+func (fs *flights) seal(key canon.Hash, f *flight) (sole bool) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.dropLocked(key, f)
+	return f.waiters <= 1
 }
 
 // detach lets nobody else join the flights under way; those who have joined still get their outcome.

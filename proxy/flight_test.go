@@ -403,7 +403,7 @@ func TestPanicAfterLanding(t *testing.T) {
 		fmt.Fprint(f.rec, "half")
 		panic("boom")
 	}, func(any, []byte) {})
-	if _, err := f.rec.wait(context.Background()); err == nil {
+	if _, err := f.rec.wait(context.Background(), 1<<20); err == nil {
 		t.Error("half an answer ends well")
 	}
 }

@@ -135,11 +135,8 @@ func (s *Server) answerOnce(w http.ResponseWriter, q *query) (Result, error) {
 		return s.afterFailure(w, q, f)
 	case f.served != nil:
 		return f.served.result, s.replyHit(w, q, f.served) // a hit for all who waited: nothing was forwarded
-	case f.direct != nil && leader:
-		return Miss, s.relayDirect(w, q, f)
-	case !leader && (f.direct != nil || f.rec.status != http.StatusOK && !s.sameCredential(q.http.Header, f.asker)):
-		// An answer that is held for nobody else, or an error that may be the leader's own: its key, its limits.
-		q.alone = true
+	case !leader && f.rec.status != http.StatusOK && !s.sameCredential(q.http.Header, f.asker):
+		q.alone = true // the error may be the leader's own: its key, its limits
 		return s.answerOnce(w, q)
 	default:
 		return s.relay(w, q, f, leader)

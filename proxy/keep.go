@@ -52,7 +52,7 @@ func (s *Server) judge(q *query, rec *recording, cut error) (answer.Verdict, str
 		return answer.Verdict{}, answer.ReasonStatus
 	case cut != nil && !stream:
 		return answer.Verdict{}, answer.ReasonIncomplete
-	case int64(len(body)) > s.opts.MaxEntryBytes:
+	case rec.size() > s.opts.MaxEntryBytes:
 		return answer.Verdict{}, "size"
 	case encoded(rec.header):
 		return answer.Verdict{}, "content-encoding"

@@ -2,11 +2,14 @@ package proxy
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"reprise/proxy/canon"
 )
 
 // TestOnlyGoodAnswersAreKept: an answer that is cut, filtered, refused, empty or broken is passed on and never stored.
@@ -70,35 +73,81 @@ func TestEntrySizeIsBounded(t *testing.T) {
 	}
 }
 
-// TestHugeAnswerIsNotHeld: an answer that says it is too large to keep goes straight to the client that asked, and who
-// waited for it asks for itself.
-func TestHugeAnswerIsNotHeld(t *testing.T) {
-	huge := append([]byte(`{"pad":"`+strings.Repeat("x", 1<<20)+`",`), upstreamReply[1:]...)
-	up := newStage()
-	r := newRigAt(t, nil, up, func(o *Options) { o.MaxEntryBytes = 1 << 20 })
-	replies := make(chan reply, 2)
-	for range 2 {
-		go func() { got, _ := r.try("/v1/chat/completions", chat(capital)); replies <- got }()
-	}
-	within(t, up.arrived, "the upstream call")
-	r.waiters(t, 2)
-	for range 2 {
-		up.script <- func(w http.ResponseWriter) {
-			w.Header().Set("Content-Length", strconv.Itoa(len(huge)))
-			w.Header().Set("Content-Type", "application/json")
-			w.Write(huge)
+// TestHugeAnswers: what is too large to keep reaches everybody who asked for it, of a known length or not, and in either
+// form.
+func TestHugeAnswers(t *testing.T) {
+	huge := append([]byte(`{"pad":"`+strings.Repeat("x", 3<<20)+`",`), upstreamReply[1:]...)
+	stream := strings.Repeat(event(strings.Repeat("y", 64<<10)), 40) + lastEvents
+	for _, tc := range []struct{ contentType, body, length, asked string }{
+		{"application/json", string(huge), strconv.Itoa(len(huge)), chat(capital)}, {"application/json", string(huge), "", chat(capital)},
+		{"text/event-stream", stream, "", chat(capital, `"stream":true`)},
+	} {
+		up := newStage()
+		r := newRigAt(t, nil, up, func(o *Options) { o.MaxEntryBytes = 1 << 20 })
+		for _, n := range []int{1, 2} {
+			replies := make(chan reply, n)
+			for range n {
+				go func() { got, _ := r.try("/v1/chat/completions", tc.asked); replies <- got }()
+			}
+			within(t, up.arrived, "the upstream call")
+			r.waiters(t, n)
+			up.script <- func(w http.ResponseWriter) {
+				if tc.length != "" {
+					w.Header().Set("Content-Length", tc.length)
+				}
+				w.Header().Set("Content-Type", tc.contentType)
+				w.Write([]byte(tc.body))
+			}
+			for range n {
+				if got := within(t, replies, "an answer"); got.body != tc.body {
+					t.Errorf("%s for %d: %d, %d bytes of %d, %s", tc.contentType, n, got.status, len(got.body), len(tc.body), got.header.Get("Cache-Status"))
+				}
+			}
 		}
-	}
-	for range 2 {
-		got := within(t, replies, "an answer")
-		if got.body != string(huge) || got.cache() != "miss" || !strings.Contains(got.header.Get("Cache-Status"), "not-stored=size") {
-			t.Errorf("%d, %d bytes, %s", got.status, len(got.body), got.header.Get("Cache-Status"))
+		if up.asked.Load() != 2 || r.Stats().Stored != 0 {
+			t.Errorf("%s: %d upstream calls, %d stored", tc.contentType, up.asked.Load(), r.Stats().Stored)
 		}
-	}
-	if up.asked.Load() != 2 || r.Stats().Stored != 0 {
-		t.Errorf("%d upstream calls, %d stored", up.asked.Load(), r.Stats().Stored)
 	}
 }
+
+// TestEndlessAnswerIsNotHeld: an upstream that never stops costs its one reader's window, and no more.
+func TestEndlessAnswerIsNotHeld(t *testing.T) {
+	rec := newRecording(200, nil)
+	r := newRig(t, func(o *Options) { o.MaxEntryBytes = 1 << 20 })
+	f := newFlight()
+	const total = 64 << 20
+	done := make(chan error, 1)
+	go func() {
+		err := r.record(f, &query{Request: &canon.Request{}}, rec, io.LimitReader(endless{}, total))
+		rec.finish(err)
+		done <- err
+	}()
+	for off := 0; ; {
+		p, end, err := rec.next(t.Context(), off)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec.mu.Lock()
+		held := len(rec.body)
+		rec.mu.Unlock()
+		if off > 4<<20 && held > window+(64<<10) {
+			t.Fatalf("%d bytes are held at offset %d", held, off)
+		}
+		if off += len(p); end {
+			if off != total {
+				t.Errorf("%d bytes of %d came through", off, total)
+			}
+			break
+		}
+	}
+	if err := within(t, done, "the end"); err != nil {
+		t.Error(err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 // TestUsageOptionRefused: an upstream that does not know stream_options is asked again without, once.
 func TestUsageOptionRefused(t *testing.T) {

@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"errors"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -48,23 +47,16 @@ func (s *Server) reason(q *query) string {
 	}
 }
 
-// relayDirect passes an answer on that is too large to be kept, without ever holding it.
-func (s *Server) relayDirect(w http.ResponseWriter, q *query, f *flight) error {
-	defer close(f.relayed)
-	s.copyHeader(w, f.direct.Header, Miss)
-	w.Header()["Content-Length"] = []string{strconv.FormatInt(f.direct.ContentLength, 10)}
-	t := tells{result: Miss, fwd: s.reason(q), detail: append(slices.Clone(f.found.detail), "not-stored=size")}
-	t.write(w.Header())
-	w.WriteHeader(f.direct.StatusCode)
-	if _, err := io.Copy(w, f.direct.Body); err != nil {
-		return errCut
-	}
-	return nil
-}
-
-// relayWhole writes an answer once it is complete, so that its header can say what became of it.
+// relayWhole writes an answer once it is complete, so that its header can say what became of it; one that is too large for
+// that is written as it comes.
 func (s *Server) relayWhole(w http.ResponseWriter, q *query, f *flight, t tells) error {
-	body, err := f.rec.wait(q.http.Context())
+	body, err := f.rec.wait(q.http.Context(), s.opts.MaxEntryBytes)
+	if errors.Is(err, errTooLarge) {
+		if t.result == Miss {
+			t.detail = append(t.detail, "not-stored=size")
+		}
+		return s.relayStream(w, q, f, t)
+	}
 	if err != nil {
 		return clientOr(q, err)
 	}
@@ -86,7 +78,7 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, f *flight, t tells
 	out := http.NewResponseController(w)
 	out.Flush()
 	var filter *answer.UsageFilter
-	if q.hidesUsage(f, t.result) {
+	if answer.IsStream(f.rec.header.Get("Content-Type")) && q.hidesUsage(f, t.result) {
 		filter = new(answer.UsageFilter)
 	}
 	var buf []byte
@@ -135,7 +127,10 @@ func (f *flight) leftBy(q *query) error {
 // relayConverted waits for the end and replays the answer in the form that this follower asked for. What is no whole answer
 // has no other form: an error under status 200 would become an empty stream.
 func (s *Server) relayConverted(w http.ResponseWriter, q *query, f *flight, t tells) error {
-	body, err := f.rec.wait(q.http.Context())
+	body, err := f.rec.wait(q.http.Context(), s.opts.MaxEntryBytes)
+	if errors.Is(err, errTooLarge) {
+		return &replayError{0, err}
+	}
 	if err != nil {
 		return clientOr(q, err)
 	}
