@@ -57,6 +57,9 @@ var attacks = []struct{ name, cached, asked string }{
 	{"family", "Describe 👨‍👩‍👧", "Describe 👨 👩 👧"},
 	{"flag", "Whose flag is 🇩🇪?", "Whose flag is 🇪🇩?"},
 	{"accent", "What does resume mean?", "What does résumé mean?"},
+	{"case of a word", "Who is US president?", "Who is us president?"},
+	{"case of a unit", "How long is 5 Mb at 1 MB?", "How long is 5 MB at 1 Mb?"},
+	{"case of a unit at its number", "How long does 5Mb take?", "How long does 5MB take?"},
 	{"case of code", "Is `Foo` a name?", "Is `foo` a name?"},
 	{"negation", "Is it safe to mix these?", "Is it not safe to mix these?"},
 	{"role", "Tell me who Anna paid", "Tell me who paid Anna"},
@@ -120,12 +123,10 @@ var attacks = []struct{ name, cached, asked string }{
 	{"title", "Draft a mail to Mr. Lee", "Draft a mail to Mrs. Lee"},
 }
 
-// accepted are pairs that the guards take for the same, because in most prompts they are: case, commas, line breaks, endings,
-// the kind of quotation marks.
+// accepted are pairs that the guards take for the same, because in most prompts they are: commas, line breaks, endings, the
+// kind of quotation marks.
 var accepted = []struct{ name, cached, asked string }{
 	{"empty string", `Is "" falsy?`, `Is '' falsy?`},
-	{"case of a word", "Who is US president?", "Who is us president?"},
-	{"case of a unit", "How long is 5 Mb at 1 MB?", "How long is 5 MB at 1 Mb?"},
 	{"repetition", "very good", "very very very very good"},
 	{"possessive", "the dog's owner", "the dogs owner"},
 	{"comma", "Let's eat, grandma", "Let's eat grandma"},

@@ -24,7 +24,10 @@ func (s *scanner) number() {
 	for tail < len(s.text) && (digit(s.text[tail]) || s.text[tail]|0x20 >= 'a' && s.text[tail]|0x20 <= 'z') {
 		tail++
 	}
-	suffix := strings.ToLower(s.text[end:tail])
+	suffix := s.text[end:tail]
+	if !cased(suffix) {
+		suffix = strings.ToLower(suffix)
+	}
 	switch {
 	case suffix == "":
 		s.emit(value, number, tail)
@@ -234,10 +237,14 @@ var (
 		dollar dollars usd $
 		euro euros eur €
 		yen jpy
-		gb gigabyte gigabytes
-		mb megabyte megabytes
-		kb kilobyte kilobytes
-		tb terabyte terabytes
+		gb gigabyte gigabytes GB
+		mb megabyte megabytes MB
+		kb kilobyte kilobytes KB kB
+		tb terabyte terabytes TB
+		Gb gigabit gigabits
+		Mb megabit megabits
+		Kb kilobit kilobits
+		Tb terabit terabits
 		mph
 		kmh
 		am

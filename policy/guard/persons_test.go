@@ -23,6 +23,12 @@ func TestStrictPersons(t *testing.T) {
 		{"how can i send money to another account", "send money to another account", Question},
 		{"how do i turn on the light", "turn on the light", Question},
 
+		{"how long do 5 MB take", "how long do 5 Mb take", Number},
+		{"how long does a MB take", "how long does a Mb take", Word},
+		{"is WHO right", "is who right", Question},
+
+		{"how long do 5 MB take", "how long do 5 megabytes take", Pass},
+		{"how long do 5mb take", "how long do 5 MB take", Pass},
 		{"could you tell me the time", "tell me the time", Pass},
 		{"please set a reminder for me", "set a reminder", Pass},
 		{"would you please confirm that", "please confirm that", Pass},

@@ -30,7 +30,22 @@ func (s *scanner) word(r rune, n int) {
 		name = !s.start && lexicon[key]&function == 0 && (s.at == 0 || s.text[s.at-1] != '\'' && s.text[s.at-1] != '"')
 	}
 	name = name || strings.ContainsFunc(raw[1:], unicode.IsUpper) // USA, YouTube
+	if cased(raw) {
+		s.emit(raw, word, end)
+		return
+	}
 	s.contraction(key, end, name)
+}
+
+// cased reports whether a word means something else in other letters: MB and Mb, US and us.
+func cased(raw string) bool {
+	switch raw {
+	case "US", "IT", "WHO":
+		return true
+	case "kB", "KB", "Kb", "MB", "Mb", "GB", "Gb", "TB", "Tb", "Mbps", "MBps", "Gbps", "GBps":
+		return true
+	}
+	return false
 }
 
 // run finds the end of a word, and whether it has digits.
