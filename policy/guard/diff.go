@@ -113,7 +113,7 @@ func covers(surplus, other []token) bool {
 }
 
 // content tells the words that a prompt is about from those that hold it together.
-func content(t token) bool { return !t.is(function) || t.is(saluting) && !t.start && !t.pausing }
+func content(t token) bool { return !t.is(function) }
 
 // substituted reports whether the prompts are one template with other things filled in: function words aside, the same
 // words with gaps at the same places, and no word of a gap is alike to one of the other prompt's.

@@ -20,12 +20,13 @@ const (
 	greeting
 	verbal // 's behind it is a verb, behind others mostly a genitive
 	determining
-	comparing // makes the order of two members free
-	joining   // stands between them
-	way       // turns "what" into "how": what is the best way to
-	numeric   // may be part of a number
-	telling   // wants to be told how
-	saluting  // a function word where a sentence begins or pauses, else a thing: "translate hello"
+	comparing  // makes the order of two members free
+	joining    // stands between them
+	way        // turns "what" into "how": what is the best way to
+	numeric    // may be part of a number
+	telling    // wants to be told how
+	saluting   // a function word where it is said, content where it is mentioned
+	mentioning // comes before what is mentioned
 )
 
 // lexicon classes the words that the guards know; all others are content.
@@ -79,6 +80,7 @@ var wordLists = map[class]string{
 	way:         `way ways method methods steps process procedure`,
 	telling:     `tell explain describe show give teach help guide advise instructions instruction tutorial tips`,
 	saluting:    `hi hello hey thanks thank`,
+	mentioning:  `say says saying said translate translating write spell pronounce word words phrase mean means`,
 	numeric: `monday tuesday wednesday thursday friday saturday sunday january february april june july august
 		september october november december once twice thrice half quarter double triple`,
 }

@@ -4,7 +4,8 @@ package guard
 // two columns of one line exclude each other.
 var opposites = axes(`
 	on | off out | up | down
-	in at | out | to into toward towards
+	in at | out | to toward towards
+	into | out
 	to into onto | from
 	over above | under below beneath
 	for | against

@@ -29,6 +29,11 @@ func TestStrictPersons(t *testing.T) {
 
 		{"how long do 5 MB take", "how long do 5 megabytes take", Pass},
 		{"how long do 5mb take", "how long do 5 MB take", Pass},
+		{"translate hello into french", "translate hello in french", Pass},
+		{"translate goodbye to french", "translate thanks to french", Word},
+		{"how do you say thank you in german", "how do you say, thank you in german", Pass},
+		{"my card fell in the toilet", "my card fell into the toilet", Pass},
+		{"find cheap flights in paris", "find cheap flights to paris", Antonym},
 		{"could you tell me the time", "tell me the time", Pass},
 		{"please set a reminder for me", "set a reminder", Pass},
 		{"would you please confirm that", "please confirm that", Pass},

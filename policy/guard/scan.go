@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -58,7 +59,25 @@ func scan(text string) []token {
 	if len(out) > 0 {
 		out[len(out)-1].last = true
 	}
+	settle(out)
 	return out
+}
+
+// settle gives words the meaning that they have beside others. Behind "say" or "translate" a greeting is not said but
+// mentioned, and so is content; and where a language is spoken of, "in", "to" and "into" lead to it alike.
+func settle(tokens []token) {
+	foreign := slices.ContainsFunc(tokens, func(t token) bool {
+		return strings.HasPrefix(t.key, "translat") || t.key == "language" || t.key == "languages"
+	})
+	for i := range tokens {
+		t := &tokens[i]
+		switch {
+		case foreign && t.kind == word && (t.key == "in" || t.key == "to"):
+			t.key, t.class = "into", lexicon["into"]
+		case i > 0 && t.is(saluting) && tokens[i-1].is(mentioning):
+			t.class &^= function
+		}
+	}
 }
 
 // step consumes at least one byte.
