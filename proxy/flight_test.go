@@ -358,6 +358,32 @@ func TestRecordingWakesItsReaders(t *testing.T) {
 	})
 }
 
+// TestNarrowedBehindItsReader: a reader that has read all there is, and waits, makes room when the recording is narrowed.
+func TestNarrowedBehindItsReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := newRecording(200, nil)
+		rec.Write(make([]byte, 2*window))
+		read := make(chan int)
+		go func() {
+			for off := 0; ; {
+				p, end, _ := rec.next(t.Context(), off)
+				if off += len(p); end {
+					read <- off
+					return
+				}
+			}
+		}()
+		synctest.Wait() // it has read both windows and waits
+		rec.narrowDown()
+		rec.room(t.Context())
+		rec.Write(make([]byte, window))
+		rec.finish(nil)
+		if n := <-read; n != 3*window {
+			t.Errorf("%d bytes were read, want %d", n, 3*window)
+		}
+	})
+}
+
 // TestPanicBecomesEveryWaitersError: whatever a flight runs into, nobody is left waiting.
 func TestPanicBecomesEveryWaitersError(t *testing.T) {
 	var fs flights

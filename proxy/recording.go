@@ -49,9 +49,12 @@ func (r *recording) wakeLocked() {
 }
 
 // narrowDown lets a recording hold no more than its only reader has still to read. Nobody may begin to read afterwards.
+// It wakes the reader, which may have read everything and be waiting for more: only the reader lets go of what it has read,
+// and the writer is about to wait for that.
 func (r *recording) narrowDown() {
 	r.mu.Lock()
 	r.narrow = true
+	r.wakeLocked()
 	r.mu.Unlock()
 }
 
