@@ -107,7 +107,7 @@ func BenchmarkRequest(b *testing.B) {
 	for _, name := range Names() {
 		for _, hit := range []bool{true, false} {
 			b.Run(fmt.Sprintf("%s/hit=%v", name, hit), func(b *testing.B) {
-				e, err := New(name, DefaultOptions(n))
+				e, err := New(name, Options{Capacity: n})
 				if err != nil {
 					b.Fatal(err)
 				}

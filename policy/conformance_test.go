@@ -10,7 +10,7 @@ import (
 func TestEvictors(t *testing.T) {
 	for _, name := range Names() {
 		fresh := func() Evictor {
-			e, err := New(name, DefaultOptions(8))
+			e, err := New(name, Options{Capacity: 8})
 			if err != nil {
 				t.Fatal(err)
 			}

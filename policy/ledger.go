@@ -9,18 +9,18 @@ type Limit struct {
 // Ledger keeps an Evictor within a Limit. It alone counts what is resident: everybody who needs entries or bytes asks
 // it, and nobody else may Insert into its evictor or Remove from it.
 //
-// A ledger is as single-threaded as its evictor. It costs one map lookup per call beyond the evictor's own work.
+// A ledger is as single-threaded as its evictor. It costs one look-up in a table per call beyond the evictor's own work.
 type Ledger struct {
 	evictor Evictor
 	limit   Limit
-	sizes   map[ID]int64
+	sizes   table[int64]
 	bytes   int64
 	faults  int
 }
 
 // NewLedger starts an empty ledger over an empty evictor.
 func NewLedger(e Evictor, limit Limit) *Ledger {
-	return &Ledger{evictor: e, limit: limit, sizes: make(map[ID]int64)}
+	return &Ledger{evictor: e, limit: limit}
 }
 
 // Insert makes it resident, then evicts while a limit is exceeded, and returns evicted with the victims appended, in
@@ -35,7 +35,7 @@ func (l *Ledger) Insert(it Item, at Tick, evicted []ID) []ID {
 		return append(evicted, it.ID)
 	}
 	l.evictor.Insert(it, at)
-	l.sizes[it.ID] = it.Size
+	l.sizes.put(uint64(it.ID), it.Size)
 	l.bytes += it.Size
 	for l.over() {
 		victim := l.victim(it.ID)
@@ -50,21 +50,21 @@ func (l *Ledger) Hit(id ID, at Tick) { l.evictor.Hit(id, at) }
 
 // Remove forgets id, as a purge or an expiry does, and reports whether it was resident.
 func (l *Ledger) Remove(id ID) bool {
-	size, ok := l.sizes[id]
+	size, ok := l.sizes.get(uint64(id))
 	if !ok {
 		return false
 	}
 	l.evictor.Remove(id)
-	delete(l.sizes, id)
+	l.sizes.del(uint64(id))
 	l.bytes -= size
 	return true
 }
 
 // Has reports whether id is resident.
-func (l *Ledger) Has(id ID) bool { _, ok := l.sizes[id]; return ok }
+func (l *Ledger) Has(id ID) bool { return l.sizes.find(uint64(id)) != nil }
 
 // Entries is the number of residents.
-func (l *Ledger) Entries() int { return len(l.sizes) }
+func (l *Ledger) Entries() int { return l.sizes.n }
 
 // Bytes is the sum of the sizes of the residents.
 func (l *Ledger) Bytes() int64 { return l.bytes }
@@ -73,7 +73,7 @@ func (l *Ledger) Bytes() int64 { return l.bytes }
 func (l *Ledger) Faults() int { return l.faults }
 
 func (l *Ledger) over() bool {
-	return l.limit.Entries > 0 && len(l.sizes) > l.limit.Entries || l.limit.Bytes > 0 && l.bytes > l.limit.Bytes
+	return l.limit.Entries > 0 && l.sizes.n > l.limit.Entries || l.limit.Bytes > 0 && l.bytes > l.limit.Bytes
 }
 
 // victim asks the evictor. When that names nothing that is resident, the newcomer goes: without it the limits held, so

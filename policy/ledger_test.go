@@ -72,7 +72,7 @@ func TestLedgerSurvivesAFaultyEvictor(t *testing.T) {
 // TestLedgerBooksBalance adds the books up again from what came in and what went out.
 func TestLedgerBooksBalance(t *testing.T) {
 	for _, name := range Names() {
-		e, err := New(name, DefaultOptions(50))
+		e, err := New(name, Options{Capacity: 50})
 		if err != nil {
 			t.Fatal(err)
 		}

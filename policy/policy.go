@@ -15,6 +15,7 @@ type TopicID uint64
 // Item describes one entry, a response or a KV block alike. Fields that a policy does not use may be left zero.
 type Item struct {
 	ID       ID
+	Key      uint64 // identity that outlives an eviction: the same answer has it again when it returns; 0 is none
 	Topic    TopicID
 	Parent   ID      // the entry that this one depends on; 0 is none
 	Category uint32  // type and turn of the request (WA, papers 001 §5)
@@ -30,16 +31,30 @@ type Tick struct {
 	At  float64 // seconds, from any fixed start
 }
 
+// Identity is what a policy remembers of an item that it has evicted: Key, or ID where there is none.
+func (it Item) Identity() uint64 {
+	if it.Key != 0 {
+		return it.Key
+	}
+	return uint64(it.ID)
+}
+
 // Evictor names the next victim. Insert of a resident ID and Hit or Remove of an unknown one are mistakes of the caller
 // and are ignored.
+//
+// Every policy is told of a new item before it has to make room for it. Those that never refuse one (all but RAC's and
+// those that filter) hold it apart until the next Insert or Hit and choose among the others, which makes them the same
+// policies as where room is made first.
 type Evictor interface {
 	// Insert makes it resident. The new item may be the next victim: that is the policy's way to refuse it.
 	Insert(it Item, at Tick)
 	// Hit tells of a request that was answered by id.
 	Hit(id ID, at Tick)
-	// Remove forgets id, whether it was the victim or was purged.
+	// Remove forgets id. If it is what the last Victim named it was evicted, and a policy may remember its identity;
+	// otherwise it was purged and nothing of it remains.
 	Remove(id ID)
-	// Victim names the entry to remove next and changes nothing; false when nothing is resident.
+	// Victim names the entry to remove next; false when nothing is resident. A policy may tidy its queues or draw a
+	// number on the way, so it is asked only for what is removed next; asked twice in a row it names the same entry.
 	Victim() (ID, bool)
 }
 

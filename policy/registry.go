@@ -3,85 +3,97 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 )
 
 // ErrUnknown is the error of New for a name that is not in Names.
 var ErrUnknown = errors.New("unknown policy")
 
-// Options are the settings of the policies that can be made by name; each takes what it has a use for.
+// Options are what every policy is made with.
 type Options struct {
-	// Capacity is the number of entries that will be resident, at least 1. Parameters are measured in it; it limits
-	// nothing, that is the Ledger's.
+	// Capacity is the number of entries that will be resident, at least 1; an estimate where the limit is in bytes.
+	// Parameters are measured in it; it limits nothing, that is the Ledger's.
 	Capacity int
-	// HalfLife is the number of requests in which the prevalence of a topic halves (rac); 0 is a third of Capacity.
-	HalfLife float64
-	// DependencyWeight is the weight of dependents against own requests (rac); 0 takes no notice of them.
-	DependencyWeight float64
-	// CostAware values an entry by cost per byte, for a capacity in bytes (rac).
-	CostAware bool
-}
-
-// DefaultOptions are the measured settings for a capacity.
-func DefaultOptions(capacity int) Options {
-	return Options{Capacity: capacity, DependencyWeight: RACTuned(capacity).Lambda}
+	// Bytes tells that the limit is in bytes: policies that can value an entry by cost per byte then do by default.
+	Bytes bool
+	// Seed starts the random numbers of those policies that draw any.
+	Seed uint64
+	// Params are values for the parameters of these names. A policy that lacks one ignores it; the name given to New may
+	// set the same parameter and wins.
+	Params map[string]string
 }
 
 // Validate names the first field that is out of range, its value and what is allowed.
 func (o Options) Validate() error {
-	switch {
-	case o.Capacity < 1:
+	if o.Capacity < 1 {
 		return fmt.Errorf("capacity %d: want at least 1 entry", o.Capacity)
-	case !(o.HalfLife >= 0) || math.IsInf(o.HalfLife, 1):
-		return fmt.Errorf("half-life %v: want a number of requests, or 0 for a third of the capacity", o.HalfLife)
-	case !(o.DependencyWeight >= 0) || math.IsInf(o.DependencyWeight, 1):
-		return fmt.Errorf("dependency weight %v: want a finite number, 0 or more", o.DependencyWeight)
 	}
 	return nil
 }
 
-// policies is every policy that has a name. A new one is a file of its own (constructor, Insert, Hit, Victim, Remove,
-// helpers) and a line here.
-var policies = []struct {
-	name string
-	make func(Options) Evictor
-}{
-	{"lru", func(Options) Evictor { return NewLRU() }},
-	{"rac", func(o Options) Evictor { return NewRAC(racFrom(o)) }},
-	{"rac-paper", func(Options) Evictor { return NewRAC(RACPaper()) }},
+// policies is every policy that has a name. A new one is a file of its own (its spec, constructor, Insert, Hit, Victim,
+// Remove, helpers) and a line here.
+var policies = []*spec{
+	&fifoSpec, &lruSpec, &lfuSpec, &clockSpec, &randomSpec, &ttlSpec, &ttlSlidingSpec,
+	&sieveSpec, &twoQSpec, &arcSpec, &s3fifoSpec, &tinyLFUSpec, &lirsSpec,
+	&lhdSpec, &lecarSpec, &cacheusSpec,
+	&gdsfSpec, &lfuDASpec, &agingLFUSpec,
+	&racSpec, &racPaperSpec, &racNoTPSpec, &racNoTSISpec,
+	&hazSpec, &racPlusSpec,
 }
 
-// New makes an empty evictor by name. The settings of a policy that is named after its publication, as rac-paper, are
-// that publication's, whatever o says.
+// New makes an empty evictor of a name that may be followed by parameters: "lru", "rac:alpha=0.1/C,lambda=2".
 func New(name string, o Options) (Evictor, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("make policy %q: %w", name, err)
 	}
-	for _, p := range policies {
-		if p.name == name {
-			return p.make(o), nil
+	base, params, _ := strings.Cut(name, ":")
+	s, err := lookup(base)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.args(o, params)
+	if err != nil {
+		return nil, fmt.Errorf("policy %q: %w", name, err)
+	}
+	return s.make(a), nil
+}
+
+// Check reports what is wrong with a name and its parameters, as New would.
+func Check(name string) error {
+	_, err := New(name, Options{Capacity: 1000})
+	return err
+}
+
+func lookup(name string) (*spec, error) {
+	for _, s := range policies {
+		if s.name == name {
+			return s, nil
 		}
 	}
 	return nil, fmt.Errorf("%w %q: want one of %s", ErrUnknown, name, strings.Join(Names(), ", "))
 }
 
-// Names are the names that New knows, sorted.
+// Names are the names that New knows, the simple ones first.
 func Names() []string {
 	var names []string
-	for _, p := range policies {
-		names = append(names, p.name)
+	for _, s := range policies {
+		names = append(names, s.name)
 	}
-	slices.Sort(names)
 	return names
 }
 
-func racFrom(o Options) RACOptions {
-	r := RACTuned(o.Capacity)
-	if o.HalfLife > 0 {
-		r.Alpha = 1 / o.HalfLife
+// Info tells of a policy and its parameters.
+type Info struct {
+	Name, Says string
+	Params     []Param
+}
+
+// List tells of every policy, in the order of Names.
+func List() []Info {
+	var all []Info
+	for _, s := range policies {
+		all = append(all, Info{Name: s.name, Says: s.says, Params: s.params})
 	}
-	r.Lambda, r.CostAware = o.DependencyWeight, o.CostAware
-	return r
+	return all
 }

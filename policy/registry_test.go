@@ -2,40 +2,41 @@ package policy
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 )
 
-func TestNewNamesWhatIsAllowed(t *testing.T) {
-	_, err := New("mru", DefaultOptions(10))
-	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "lru, rac, rac-paper") {
-		t.Errorf("error %v", err)
-	}
-}
-
-func TestOptionsValidate(t *testing.T) {
+func TestNewTellsWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {
-		change func(*Options)
-		names  string // in the error; "" is valid
+		name  string
+		o     Options
+		names string // in the error; "" is none
 	}{
-		{func(*Options) {}, ""},
-		{func(o *Options) { o.HalfLife, o.DependencyWeight, o.CostAware = 500, 0, true }, ""},
-		{func(o *Options) { o.Capacity = 0 }, "capacity 0"},
-		{func(o *Options) { o.HalfLife = -1 }, "half-life -1"},
-		{func(o *Options) { o.HalfLife = math.NaN() }, "half-life NaN"},
-		{func(o *Options) { o.DependencyWeight = math.Inf(1) }, "dependency weight +Inf"},
+		{"lru", Options{Capacity: 10}, ""},
+		{"rac:alpha=0.1/C,lambda=2", Options{Capacity: 10}, ""},
+		{"rac:alpha=1e5", Options{Capacity: 10}, ""},
+		{"lru", Options{Capacity: 10, Params: map[string]string{"alpha": "many"}}, ""}, // lru has none
+		{"rac", Options{Capacity: 10, Params: map[string]string{"alpha": "many"}}, "alpha=many: want a number from 0 to 1000000"},
+		{"lru", Options{}, "capacity 0"},
+		{"mru", Options{Capacity: 10}, "want one of fifo, lru,"},
+		{"lru:alpha=1", Options{Capacity: 10}, "lru has none"},
+		{"rac:beth=1", Options{Capacity: 10}, `no parameter "beth": want alpha, lambda`},
+		{"rac:alpha", Options{Capacity: 10}, "want key=value"},
+		{"rac:alpha=-1", Options{Capacity: 10}, "alpha=-1: want"},
+		{"rac:alpha=NaN", Options{Capacity: 10}, "alpha=NaN: want"},
+		{"rac:alpha=", Options{Capacity: 10}, "alpha=: want"},
 	} {
-		o := DefaultOptions(10)
-		c.change(&o)
-		_, err := New("rac", o)
+		_, err := New(c.name, c.o)
 		if (err == nil) != (c.names == "") || err != nil && !strings.Contains(err.Error(), c.names) {
-			t.Errorf("%+v: error %v, want one with %q", o, err, c.names)
+			t.Errorf("%s %+v: error %v, want one with %q", c.name, c.o, err, c.names)
 		}
 	}
+	if _, err := New("mru", Options{Capacity: 10}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("error %v is not ErrUnknown", err)
+	}
 }
 
-func TestSettingsReachThePolicy(t *testing.T) {
+func TestParametersReachThePolicy(t *testing.T) {
 	get := func(name string, o Options) RACOptions {
 		e, err := New(name, o)
 		if err != nil {
@@ -43,14 +44,35 @@ func TestSettingsReachThePolicy(t *testing.T) {
 		}
 		return e.(*RAC).opts
 	}
-	if got := get("rac", DefaultOptions(100)); got != RACTuned(100) {
+	if got := get("rac", Options{Capacity: 100}); got != RACTuned(100) {
 		t.Errorf("rac by default: %+v", got)
 	}
-	o := Options{Capacity: 100, HalfLife: 4, DependencyWeight: 3, CostAware: true}
-	if got := get("rac", o); got.Alpha != 0.25 || got.Lambda != 3 || !got.CostAware {
+	o := Options{Capacity: 100, Bytes: true, Params: map[string]string{"alpha": "0.25", "lambda": "7"}}
+	if got := get("rac:lambda=3", o); got.Alpha != 0.25 || got.Lambda != 3 || !got.CostAware {
 		t.Errorf("rac: %+v", got)
+	}
+	if got := get("rac:alpha=2C", o); got.Alpha != 200 {
+		t.Errorf("alpha in capacities: %v", got.Alpha)
 	}
 	if got := get("rac-paper", o); got != RACPaper() {
 		t.Errorf("rac-paper: %+v", got)
+	}
+}
+
+func TestEveryPolicyIsDescribed(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range List() {
+		if p.Says == "" || seen[p.Name] || strings.ContainsAny(p.Name, ":,= ") {
+			t.Errorf("policy %q: described %q, seen %v", p.Name, p.Says, seen[p.Name])
+		}
+		seen[p.Name] = true
+		for _, par := range p.Params {
+			if par.Says == "" || strings.ContainsAny(par.Name, ":,= ") {
+				t.Errorf("parameter %s:%s is not described", p.Name, par.Name)
+			}
+		}
+		if err := Check(p.Name); err != nil {
+			t.Errorf("defaults of %s: %v", p.Name, err)
+		}
 	}
 }

@@ -17,7 +17,7 @@ func fileStore(t testing.TB, path string, capacity int) *store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evictor, err := policy.New("rac", policy.DefaultOptions(capacity))
+	evictor, err := policy.New("rac", policy.Options{Capacity: capacity})
 	if err != nil {
 		t.Fatal(err)
 	}

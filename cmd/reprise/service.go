@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"net/url"
+	"strconv"
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
@@ -180,11 +181,14 @@ func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store
 	return s, nil
 }
 
+// policyOptions hands the settings that have names of their own to whatever policy has such a parameter.
 func policyOptions(cfg *config.Config) policy.Options {
-	o := policy.DefaultOptions(cfg.CapacityEntries)
-	o.HalfLife = cfg.TopicHalfLife
+	o := policy.Options{Capacity: cfg.CapacityEntries, Params: map[string]string{}}
+	if cfg.TopicHalfLife > 0 {
+		o.Params["alpha"] = strconv.FormatFloat(1/cfg.TopicHalfLife, 'g', -1, 64)
+	}
 	if cfg.DependencyWeight >= 0 {
-		o.DependencyWeight = cfg.DependencyWeight
+		o.Params["lambda"] = strconv.FormatFloat(cfg.DependencyWeight, 'g', -1, 64)
 	}
 	return o
 }

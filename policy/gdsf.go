@@ -1,0 +1,6 @@
+package policy
+
+var gdsfSpec = spec{
+	name: "gdsf", says: "not built yet",
+	make: func(args) Evictor { return NewLRU() },
+}

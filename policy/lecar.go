@@ -1,0 +1,6 @@
+package policy
+
+var lecarSpec = spec{
+	name: "lecar", says: "not built yet",
+	make: func(args) Evictor { return NewLRU() },
+}

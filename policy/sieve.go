@@ -1,0 +1,6 @@
+package policy
+
+var sieveSpec = spec{
+	name: "sieve", says: "not built yet",
+	make: func(args) Evictor { return NewLRU() },
+}
