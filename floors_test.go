@@ -222,7 +222,7 @@ var allowed = []outside{
 	{path: "github.com/openai/openai-go/v3", tests: true},
 	{path: "github.com/coder/hnsw", rooms: []string{"topics"}},
 	{path: "go.etcd.io/bbolt", rooms: []string{"store/file"}},
-	{path: "github.com/klauspost/compress", rooms: []string{"store"}},
+	{path: "github.com/klauspost/compress", rooms: []string{"store", "policy/sim"}},
 	{path: "github.com/go-chi/chi/v5", rooms: web},
 	{path: "github.com/tidwall/gjson", rooms: web},
 	{path: "github.com/tidwall/sjson", rooms: web},
