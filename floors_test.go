@@ -229,6 +229,7 @@ var allowed = []outside{
 	{path: "github.com/prometheus/client_golang", rooms: web},
 	{path: "github.com/sony/gobreaker/v2", rooms: []string{"proxy"}},
 	{path: "golang.org/x/term", rooms: []string{"cmd"}},
+	{path: "gonum.org/v1/plot", rooms: []string{"cmd/reprise/internal/report"}},
 }
 
 func outsidePackages(s *source) (found []string) {
