@@ -12,6 +12,7 @@ type Limit struct {
 // A ledger is as single-threaded as its evictor. It costs one look-up in a table per call beyond the evictor's own work.
 type Ledger struct {
 	evictor Evictor
+	expirer Expirer // the same, if it is one
 	limit   Limit
 	sizes   table[int64]
 	bytes   int64
@@ -20,7 +21,8 @@ type Ledger struct {
 
 // NewLedger starts an empty ledger over an empty evictor.
 func NewLedger(e Evictor, limit Limit) *Ledger {
-	return &Ledger{evictor: e, limit: limit}
+	expirer, _ := e.(Expirer)
+	return &Ledger{evictor: e, expirer: expirer, limit: limit}
 }
 
 // Insert makes it resident, then evicts while a limit is exceeded, and returns evicted with the victims appended, in
@@ -59,6 +61,9 @@ func (l *Ledger) Remove(id ID) bool {
 	l.bytes -= size
 	return true
 }
+
+// Expired reports whether id is resident but must not answer any more. Whoever finds it then calls Remove in place of Hit.
+func (l *Ledger) Expired(id ID, at Tick) bool { return l.expirer != nil && l.expirer.Expired(id, at) }
 
 // Has reports whether id is resident.
 func (l *Ledger) Has(id ID) bool { return l.sizes.find(uint64(id)) != nil }

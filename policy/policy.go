@@ -63,6 +63,13 @@ type Arriver interface {
 	Arrive(topic TopicID, at Tick)
 }
 
+// Expirer is an Evictor whose entries expire. An evictor cannot make a look-up miss, so whoever finds an entry asks, and
+// removes an expired one in place of a hit.
+type Expirer interface {
+	// Expired reports whether id, a resident, must not answer a request at that time.
+	Expired(id ID, at Tick) bool
+}
+
 // Linker is an Evictor that follows dependencies between entries.
 type Linker interface {
 	// Link records that child depends on parent, once: a child that has a living parent keeps it. It reports whether the
