@@ -25,6 +25,14 @@ func (s *slab[T]) find(id ID) (slot uint32, ok bool) { return s.index.get(uint64
 
 func (s *slab[T]) len() int { return s.index.n }
 
+// name is the ID in slot, false for slot 0.
+func (s *slab[T]) name(slot uint32) (id ID, ok bool) {
+	if slot == 0 {
+		return 0, false
+	}
+	return s.cells[slot].id, true
+}
+
 // add takes a slot for id, which is not resident, in no queue. Pointers into cells do not survive it.
 func (s *slab[T]) add(id ID, val T) uint32 {
 	if len(s.cells) == 0 {
