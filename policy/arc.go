@@ -1,6 +1,155 @@
 package policy
 
+import "math"
+
 var arcSpec = spec{
-	name: "arc", says: "not built yet",
-	make: func(args) Evictor { return NewLRU() },
+	name: "arc", says: "adaptive: an LRU for what came once, one for what came again, and ghosts of both to size them",
+	make: func(a args) Evictor { return NewARC(a.Capacity, a.Bytes) },
+}
+
+// ARC keeps what was asked for once in the LRU t1 and what was asked for again in t2. The evicted of each are remembered
+// as ghosts, b1 and b2, of which a return tells which list is too short: it moves the target size of t1,
+//
+//	p = min(p + max(|b2|/|b1|, 1), C) on a return to b1
+//	p = max(p - max(|b1|/|b2|, 1), 0) on a return to b2
+//
+// and is admitted to t2. t1 gives the victim while it is longer than p, else t2. |t1|+|b1| is C at most and all four
+// lists together 2C, the new entry counted. It has no parameter. p and its steps are real numbers, as in the paper.
+//
+// With a limit in bytes C is how many entries fitted at the latest eviction, so that p stays a share of what there is.
+//
+// Every call is O(1). Memory per resident: some 60 bytes, and 50 for each ghost.
+// Source: Megiddo and Modha, ARC: a self-tuning, low overhead replacement cache, FAST 2003.
+type ARC struct {
+	slab   slab[arc]
+	t1, t2 queue
+	b1, b2 ghosts
+	p      float64
+	c      int
+	bytes  bool // c follows what fits
+	staged uint32
+	inB2   bool // the staged entry was a ghost of b2
+	last   ID   // what Victim named
+}
+
+type arc struct {
+	key   uint64
+	again bool // in t2, or to be
+}
+
+var _ Evictor = (*ARC)(nil)
+
+// NewARC starts empty. With a limit in bytes the capacity is only what to expect before the first eviction.
+func NewARC(capacity int, bytes bool) *ARC {
+	forever := ghosts{room: math.MaxInt} // trim bounds them together
+	return &ARC{c: capacity, bytes: bytes, b1: forever, b2: forever}
+}
+
+// Insert moves p if it is a ghost, and stages it for t2 then, else for t1.
+func (a *ARC) Insert(it Item, _ Tick) {
+	if _, ok := a.slab.find(it.ID); ok {
+		return
+	}
+	a.link()
+	key := it.Identity()
+	a.staged = a.slab.add(it.ID, arc{key: key, again: a.returned(key)})
+}
+
+// Hit moves id to the newest end of t2.
+func (a *ARC) Hit(id ID, _ Tick) {
+	slot, ok := a.slab.find(id)
+	if !ok {
+		return
+	}
+	a.link()
+	e := &a.slab.cells[slot].val
+	if e.again {
+		a.slab.toHead(&a.t2, slot)
+		return
+	}
+	e.again = true
+	a.slab.unlink(&a.t1, slot)
+	a.slab.pushHead(&a.t2, slot)
+}
+
+// Victim names the oldest of t1 or of t2.
+func (a *ARC) Victim() (ID, bool) {
+	slot := a.t2.tail
+	if n := float64(a.t1.n); n > 0 && (n > a.p || n == a.p && a.inB2 || slot == 0) {
+		slot = a.t1.tail
+	}
+	if slot == 0 {
+		slot = a.staged
+	}
+	if slot == 0 {
+		return 0, false
+	}
+	a.last = a.slab.cells[slot].id
+	return a.last, true
+}
+
+// Remove forgets id. Evicted it becomes a ghost.
+func (a *ARC) Remove(id ID) {
+	slot, ok := a.slab.find(id)
+	if !ok {
+		return
+	}
+	e := a.slab.cells[slot].val
+	list, gone := &a.t1, &a.b1
+	if e.again {
+		list, gone = &a.t2, &a.b2
+	}
+	if slot == a.staged {
+		a.staged = 0
+	} else {
+		a.slab.unlink(list, slot)
+	}
+	a.slab.free(slot)
+	if id == a.last {
+		gone.add(e.key)
+		a.trim()
+	}
+}
+
+// link puts the staged entry into its list.
+func (a *ARC) link() {
+	a.inB2 = false
+	if a.staged == 0 {
+		return
+	}
+	to := &a.t1
+	if a.slab.cells[a.staged].val.again {
+		to = &a.t2
+	}
+	a.slab.pushHead(to, a.staged)
+	a.staged = 0
+}
+
+// returned moves p if key is a ghost, and reports whether it is.
+func (a *ARC) returned(key uint64) bool {
+	n1, n2 := float64(a.b1.len()), float64(a.b2.len())
+	switch {
+	case a.b1.del(key):
+		a.p = min(a.p+max(n2/n1, 1), float64(a.c))
+	case a.b2.del(key):
+		a.p = max(a.p-max(n1/n2, 1), 0)
+		a.inB2 = true
+	default:
+		return false
+	}
+	return true
+}
+
+// trim forgets the oldest ghosts beyond the capacity.
+func (a *ARC) trim() {
+	if a.bytes {
+		a.c = max(1, a.slab.len())
+		a.p = min(a.p, float64(a.c))
+	}
+	once := a.t1.n
+	if a.staged != 0 && !a.slab.cells[a.staged].val.again {
+		once++
+	}
+	a.b1.trim(a.c - once)
+	a.b2.trim(2*a.c - a.slab.len() - a.b1.len())
 }

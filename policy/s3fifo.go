@@ -1,6 +1,154 @@
 package policy
 
 var s3fifoSpec = spec{
-	name: "s3fifo", says: "not built yet",
-	make: func(args) Evictor { return NewLRU() },
+	name: "s3fifo", says: "three FIFOs: small for what is new, main for what was used, ghosts",
+	params: []Param{
+		{Name: "small", Says: "entries in the small queue, at least 1", Default: "0.1C", Max: 1e12},
+		{Name: "ghost", Says: "identities remembered of what left the small queue", Default: "0.9C", Max: 1e12},
+		{Name: "threshold", Says: "hits in the small queue that earn a place in main", Default: "2", Min: 1, Max: 255},
+	},
+	make: func(a args) Evictor { return NewS3FIFO(a.whole("small"), a.whole("ghost"), a.whole("threshold")) },
+}
+
+// S3FIFO keeps new entries in a small FIFO and what proves useful in a main one. While the small one holds its share or
+// more, its oldest leaves: to main with threshold hits, else out of the cache, to be remembered as a ghost. Otherwise the
+// oldest of main leaves, unless it was hit: then it goes round again and pays one hit of the three that count. What
+// returns while it is a ghost goes to main directly.
+//
+// The condition is on the small queue, not on main as in libCacheSim. With a limit in entries they are the same; with
+// one in bytes main takes whatever room there is. Small is at least 1: with 0 nothing could ever earn its place.
+//
+// Hit is O(1) and moves nothing; Victim is O(1) on average, each step of it was paid for by a hit. Memory per resident:
+// some 60 bytes, and 50 for each ghost. Source: Yang et al., FIFO queues are all you need for cache eviction, SOSP 2023.
+type S3FIFO struct {
+	slab      slab[s3fifo]
+	small     queue
+	main      queue
+	ghosts    ghosts
+	share     int
+	threshold uint8
+	staged    uint32 // the new entry, in neither queue yet
+	chosen    uint32 // the victim until something changes
+	last      ID     // what Victim named
+}
+
+type s3fifo struct {
+	key  uint64
+	hits uint8
+	main bool // in main, or to be
+}
+
+// turns is how many rounds through main the hits of one round can pay for.
+const turns = 3
+
+var _ Evictor = (*S3FIFO)(nil)
+
+// NewS3FIFO starts empty, with room for ghost ghosts. small and threshold are at least 1.
+func NewS3FIFO(small, ghost, threshold int) *S3FIFO {
+	return &S3FIFO{share: max(1, small), threshold: uint8(max(1, threshold)), ghosts: ghosts{room: ghost}}
+}
+
+// Insert stages it for main if it is a ghost, else for the small queue.
+func (s *S3FIFO) Insert(it Item, _ Tick) {
+	if _, ok := s.slab.find(it.ID); ok {
+		return
+	}
+	s.link()
+	key := it.Identity()
+	s.staged = s.slab.add(it.ID, s3fifo{key: key, main: s.ghosts.del(key)})
+}
+
+// Hit counts.
+func (s *S3FIFO) Hit(id ID, _ Tick) {
+	slot, ok := s.slab.find(id)
+	if !ok {
+		return
+	}
+	s.link()
+	if e := &s.slab.cells[slot].val; e.hits < 255 {
+		e.hits++
+	}
+}
+
+// Victim lets the useful ones pass, from small to main and from main to its other end, and names the first that is not.
+func (s *S3FIFO) Victim() (ID, bool) {
+	for s.chosen == 0 && s.small.n+s.main.n > 0 {
+		if s.small.n == 0 || s.small.n < s.share && s.main.n > 0 {
+			s.chosen = s.fromMain()
+		} else {
+			s.chosen = s.fromSmall()
+		}
+	}
+	slot := s.chosen
+	if slot == 0 {
+		slot = s.staged
+	}
+	if slot == 0 {
+		return 0, false
+	}
+	s.last = s.slab.cells[slot].id
+	return s.last, true
+}
+
+// Remove forgets id. Evicted from the small queue it becomes a ghost.
+func (s *S3FIFO) Remove(id ID) {
+	slot, ok := s.slab.find(id)
+	if !ok {
+		return
+	}
+	e := s.slab.cells[slot].val
+	switch {
+	case slot == s.staged:
+		s.staged = 0
+	case e.main:
+		s.slab.unlink(&s.main, slot)
+	default:
+		s.slab.unlink(&s.small, slot)
+		if id == s.last {
+			s.ghosts.add(e.key)
+		}
+	}
+	s.slab.free(slot)
+	s.chosen = 0
+}
+
+// link puts the staged entry into its queue.
+func (s *S3FIFO) link() {
+	s.chosen = 0
+	if s.staged == 0 {
+		return
+	}
+	to := &s.small
+	if s.slab.cells[s.staged].val.main {
+		to = &s.main
+	}
+	s.slab.pushHead(to, s.staged)
+	s.staged = 0
+}
+
+// fromSmall returns the oldest of the small queue that is of no use, after those before it went to main; 0 when all did.
+func (s *S3FIFO) fromSmall() uint32 {
+	for slot := s.small.tail; slot != 0; slot = s.small.tail {
+		e := &s.slab.cells[slot].val
+		if e.hits < s.threshold {
+			return slot
+		}
+		e.hits, e.main = 0, true
+		s.slab.unlink(&s.small, slot)
+		s.slab.pushHead(&s.main, slot)
+	}
+	return 0
+}
+
+// fromMain returns the oldest of main that was not hit since its last turn.
+func (s *S3FIFO) fromMain() uint32 {
+	for {
+		slot := s.main.tail
+		e := &s.slab.cells[slot].val
+		if e.hits == 0 {
+			return slot
+		}
+		e.hits = min(e.hits, turns) - 1
+		s.slab.toHead(&s.main, slot)
+	}
 }
