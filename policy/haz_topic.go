@@ -1,0 +1,114 @@
+package policy
+
+// hazTopics are the topics of a HAZ. Those without a known entry wait in a queue for their return, the oldest forgotten
+// first.
+type hazTopics struct {
+	index table[uint32]
+	all   []hazTopic // 0 is none
+	spare uint32     // first unused, chained by next
+	empty hazQueue
+	room  int
+}
+
+// hazTopic is what is known of a topic. One with ID 0 belongs to a single entry and is not in the index.
+type hazTopic struct {
+	id         TopicID
+	last       int64
+	slow, fast float32 // visits, at last
+	visits     uint32
+	width      uint32 // distinct entries seen
+	known      uint32 // residents and ghosts
+	prev, next uint32
+	widthLB    uint8
+	waiting    bool // in the queue of the empty
+}
+
+func newHAZTopics(room int) hazTopics { return hazTopics{all: make([]hazTopic, 1), room: room} }
+
+// open is the slot of id, which is new if it was not known.
+func (t *hazTopics) open(id TopicID) uint32 {
+	if slot, ok := t.index.get(uint64(id)); ok {
+		if t.all[slot].waiting {
+			t.unqueue(slot)
+		}
+		return slot
+	}
+	slot := t.spare
+	if slot != 0 {
+		t.spare = t.all[slot].next
+	} else {
+		t.all = append(t.all, hazTopic{})
+		slot = uint32(len(t.all) - 1)
+	}
+	t.all[slot] = hazTopic{id: id}
+	if id != 0 {
+		t.index.put(uint64(id), slot)
+	}
+	return slot
+}
+
+// visit counts a request.
+func (x *hazTopic) visit(c *hazClock, seq int64) {
+	gone := seq - x.last
+	x.slow = float32(float64(x.slow)*c.slow.over(gone)) + 1
+	x.fast = float32(float64(x.fast)*c.fast.over(gone)) + 1
+	x.visits++
+	x.last = max(x.last, seq)
+}
+
+// enter counts an entry that was not known.
+func (x *hazTopic) enter() {
+	x.known++
+	x.width++
+	x.widthLB = lb(float64(x.width))
+}
+
+// leave lets a topic wait that has no known entry.
+func (t *hazTopics) leave(slot uint32) {
+	x := &t.all[slot]
+	if x.known > 0 {
+		return
+	}
+	if x.id == 0 || t.room == 0 {
+		t.forget(slot)
+		return
+	}
+	q := &t.empty
+	x.waiting, x.next = true, q.head
+	if q.head != 0 {
+		t.all[q.head].prev = slot
+	} else {
+		q.tail = slot
+	}
+	q.head = slot
+	q.n++
+	if q.n > t.room {
+		oldest := q.tail
+		t.unqueue(oldest)
+		t.forget(oldest)
+	}
+}
+
+func (t *hazTopics) unqueue(slot uint32) {
+	q, x := &t.empty, &t.all[slot]
+	if x.prev != 0 {
+		t.all[x.prev].next = x.next
+	} else {
+		q.head = x.next
+	}
+	if x.next != 0 {
+		t.all[x.next].prev = x.prev
+	} else {
+		q.tail = x.prev
+	}
+	x.prev, x.next, x.waiting = 0, 0, false
+	q.n--
+}
+
+func (t *hazTopics) forget(slot uint32) {
+	if id := t.all[slot].id; id != 0 {
+		t.index.del(uint64(id))
+	}
+	t.all[slot] = hazTopic{next: t.spare}
+	t.spare = slot
+}
