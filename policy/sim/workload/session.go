@@ -1,0 +1,156 @@
+package workload
+
+import "math"
+
+// course is how a trace draws its sessions from a pool.
+type course struct {
+	n, capacity int
+	gamma       float64 // Zipf exponent of the topics
+	repeat      float64 // probability that a session repeats a prior one
+	long        float64 // probability that the repeated one is out of the window
+	weight      string  // of the candidates for a repeat: W, U or T
+	fresh       bool    // a topic's sessions are drawn without replacement, while they last
+	swap        int     // slots from one exchange of two ranks to the next; 0 is never
+}
+
+// session names one of the pool.
+type session struct{ topic, number int }
+
+// walk is one trace in the making.
+type walk struct {
+	course
+	*random
+	pool   *pool
+	cum    []float64 // running weights of the ranks
+	ranked []int     // topics by rank
+	shares []float64 // weight of each topic
+	unused [][]int   // sessions of each topic; the next one is the last
+
+	visits   []session
+	prior    []session       // in the order of their first use
+	started  map[session]int // place of the last start
+	known    []int           // number of prior sessions of each topic
+	window   window
+	previous int // topic of the last session
+}
+
+// newWalk draws a trace. It goes on with the random numbers that the pool was drawn with, in a copy.
+func newWalk(r random, p *pool, c course) *walk {
+	w := &walk{course: c, random: &r, pool: p, started: map[session]int{}, previous: -1}
+	w.window = newWindow(len(p.vectors), c.capacity)
+	w.known = make([]int, len(p.sessions))
+	w.cum = zipf(len(p.sessions), c.gamma)
+	for t, of := range p.sessions {
+		w.ranked = append(w.ranked, t)
+		w.shares = append(w.shares, math.Pow(float64(t+1), -c.gamma))
+		w.unused = append(w.unused, make([]int, len(of)))
+		for i := range of {
+			w.unused[t][i] = i
+		}
+		w.shuffle(w.unused[t])
+	}
+	for slot := 0; len(w.window.items) < c.n; slot++ {
+		w.drift(slot)
+		w.start(w.choose())
+	}
+	return w
+}
+
+func (w *walk) drift(slot int) {
+	if w.swap == 0 || slot%w.swap != 0 {
+		return
+	}
+	i, j := w.below(len(w.ranked)), w.below(len(w.ranked))
+	s, t := w.ranked[i], w.ranked[j]
+	w.ranked[i], w.ranked[j] = t, s
+	w.shares[s], w.shares[t] = w.shares[t], w.shares[s]
+}
+
+func (w *walk) choose() session {
+	if len(w.prior) > 0 && w.float() < w.repeat {
+		long := w.float() < w.long
+		if s, ok := w.again(long); ok {
+			return s
+		}
+	}
+	return w.anew()
+}
+
+// again draws one of the prior sessions.
+func (w *walk) again(long bool) (session, bool) {
+	var candidates []session
+	var cum []float64
+	total := 0.
+	for _, s := range w.prior {
+		if s.topic != w.previous && (w.started[s] < w.window.begin) == long {
+			total += w.share(s.topic)
+			candidates, cum = append(candidates, s), append(cum, total)
+		}
+	}
+	if len(candidates) == 0 {
+		return session{}, false
+	}
+	return candidates[w.pick(cum)], true
+}
+
+func (w *walk) share(topic int) float64 {
+	switch w.weight {
+	case "U":
+		return 1
+	case "T":
+		return w.shares[topic] / float64(w.known[topic])
+	}
+	return w.shares[topic]
+}
+
+func (w *walk) anew() session {
+	t := w.ranked[w.pick(w.cum)]
+	for t == w.previous {
+		t = w.ranked[w.pick(w.cum)]
+	}
+	left := w.unused[t]
+	if !w.fresh || len(left) == 0 {
+		return session{t, w.below(len(w.pool.sessions[t]))}
+	}
+	w.unused[t] = left[:len(left)-1]
+	return session{t, left[len(left)-1]}
+}
+
+func (w *walk) start(s session) {
+	if _, ok := w.started[s]; !ok {
+		w.prior = append(w.prior, s)
+		w.known[s.topic]++
+	}
+	w.started[s] = len(w.window.items)
+	w.previous = s.topic
+	w.visits = append(w.visits, s)
+	for _, q := range w.pool.sessions[s.topic][s.number] {
+		w.window.add(uint64(q.item))
+	}
+}
+
+// window is the longest end of a trace that holds no more than capacity distinct items.
+type window struct {
+	begin    int // place of its first request
+	capacity int
+	distinct int
+	counts   []int    // by item
+	items    []uint64 // of the whole trace
+}
+
+func newWindow(items, capacity int) window {
+	return window{counts: make([]int, items), capacity: capacity}
+}
+
+func (w *window) add(item uint64) {
+	w.items = append(w.items, item)
+	if w.counts[item]++; w.counts[item] == 1 {
+		w.distinct++
+	}
+	for ; w.distinct > w.capacity; w.begin++ {
+		old := w.items[w.begin]
+		if w.counts[old]--; w.counts[old] == 0 {
+			w.distinct--
+		}
+	}
+}

@@ -1,0 +1,82 @@
+// Package workload generates the request traces that the policies are studied on. Each is made of a seed and is the same
+// on every run: sessions over topics as in paper 002 §4.2, and the classic models that show what such a study leaves out.
+//
+// A name with parameters, "syn:long=0.7,weight=U,n=20000", is all that a workload is.
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"reprise/policy/sim"
+)
+
+// ErrUnknown is the error of Generate for a name that is not in List.
+var ErrUnknown = errors.New("unknown workload")
+
+// Info tells of a workload and its parameters.
+type Info struct {
+	Name, Says string
+	Params     []Param
+}
+
+// model is what List tells of a workload, and how it is made.
+type model struct {
+	Info
+	make func(args) ([]sim.Request, error)
+}
+
+// models is every workload that has a name, those of sessions first.
+var models = slices.Concat(sessionModels, itemModels)
+
+// Generate makes the trace of a name with parameters. The parameter seed, where given, wins over the argument.
+func Generate(spec string, seed uint64) (*sim.Slice, error) {
+	name, params, _ := strings.Cut(spec, ":")
+	i := slices.IndexFunc(models, func(m model) bool { return m.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("%w %q: want one of %s", ErrUnknown, name, strings.Join(names(), ", "))
+	}
+	a, err := models[i].args(seed, params)
+	if err != nil {
+		return nil, fmt.Errorf("workload %q: %w", spec, err)
+	}
+	all, err := models[i].make(a)
+	if err != nil {
+		return nil, fmt.Errorf("workload %q: %w", spec, err)
+	}
+	for k := range all {
+		all[k].At = float64(k)
+	}
+	return &sim.Slice{Title: title(name, params, a.seed), All: all}, nil
+}
+
+// title is a spec that makes the same trace again, whatever seed is given beside it.
+func title(name, params string, seed uint64) string {
+	var kept []string
+	for pair := range strings.SplitSeq(params, ",") {
+		if pair != "" && !strings.HasPrefix(pair, "seed=") {
+			kept = append(kept, pair)
+		}
+	}
+	return name + ":" + strings.Join(append(kept, "seed="+strconv.FormatUint(seed, 10)), ",")
+}
+
+func names() []string {
+	var all []string
+	for _, m := range models {
+		all = append(all, m.Name)
+	}
+	return all
+}
+
+// List tells of every workload and its parameters.
+func List() []Info {
+	var all []Info
+	for _, m := range models {
+		all = append(all, m.Info)
+	}
+	return all
+}
