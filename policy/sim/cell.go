@@ -1,0 +1,182 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"reprise/policy"
+)
+
+// cell is one policy at one capacity.
+//
+// An entry's ID is the position of the request that made it above the number of its identity, so that either of identity
+// and ID leads to the other without a table: what a cell keeps is 4 bytes for each identity of the trace.
+type cell struct {
+	result Result
+
+	ledger   *policy.Ledger
+	evictor  policy.Evictor
+	seer     Clairvoyant    // the evictor where it is one, as the next two
+	arriver  policy.Arriver //
+	linker   policy.Linker  //
+	born     []uint32       // Seq of the request that made the resident entry of an identity; 0: not resident
+	sizes    []int64        // of the resident entry of an identity; nil unless the limit is in bytes
+	evicted  []policy.ID
+	hit      tally
+	gone     int64         // evictions that count
+	inserted int64         // in all, as the next
+	removed  int64         //
+	spent    time.Duration // wall time
+}
+
+func newCell(name string, c Capacity, seed uint64, p *plan) (*cell, error) {
+	limit, entries := c.limit(len(p.ids.all), p.bytes)
+	x := &cell{result: Result{Policy: name, Capacity: c.String(), Bound: isBound(name)}}
+	if name == infinite {
+		return x, nil
+	}
+	x.result.Limit = limit
+	if fresh := bounds[name]; fresh != nil {
+		x.seer = fresh()
+		x.evictor = x.seer
+	} else {
+		e, err := policy.New(name, policy.Options{Capacity: entries, Bytes: limit.Bytes > 0, Seed: seed})
+		if err != nil {
+			return nil, err
+		}
+		x.evictor = e
+	}
+	x.arriver, _ = x.evictor.(policy.Arriver)
+	x.linker, _ = x.evictor.(policy.Linker)
+	x.ledger = policy.NewLedger(x.evictor, limit)
+	x.born = make([]uint32, len(p.ids.all))
+	if limit.Bytes > 0 {
+		x.sizes = make([]int64, len(p.ids.all))
+	}
+	return x, nil
+}
+
+// play plays a batch. The infinite cache has nothing to play.
+func (c *cell) play(b *batch, now func() time.Time) {
+	if c.ledger == nil {
+		c.hit = b.full
+		return
+	}
+	start := now()
+	for i := range b.events {
+		c.request(&b.events[i], b.start+int64(i)+1)
+	}
+	if !b.counts {
+		c.hit, c.gone = tally{}, 0
+	}
+	c.spent += now().Sub(start)
+}
+
+func (c *cell) request(e *event, seq int64) {
+	at := policy.Tick{Seq: seq, At: e.at}
+	if c.seer != nil {
+		c.seer.Foresee(int64(e.next), int64(e.left))
+	}
+	id := c.id(e.who)
+	if id == 0 {
+		c.miss(e, at)
+		return
+	}
+	c.hit.add(e)
+	if c.linker != nil {
+		if parent := c.parent(e); parent != 0 {
+			c.linker.Link(id, parent)
+		}
+	}
+	c.ledger.Hit(id, at)
+}
+
+func (c *cell) miss(e *event, at policy.Tick) {
+	if c.arriver != nil {
+		c.arriver.Arrive(policy.TopicID(e.topic), at)
+	}
+	c.born[e.who] = uint32(at.Seq)
+	if c.sizes != nil {
+		c.sizes[e.who] = e.size
+	}
+	c.inserted++
+	c.evicted = c.ledger.Insert(policy.Item{
+		ID: c.id(e.who), Key: uint64(e.who) + 1, Topic: policy.TopicID(e.topic), Parent: c.parent(e),
+		Size: e.size, Cost: e.cost, Offset: int(e.turn),
+	}, at, c.evicted[:0])
+	for _, id := range c.evicted {
+		c.born[uint32(id)] = 0
+	}
+	c.removed += int64(len(c.evicted))
+	c.gone += int64(len(c.evicted))
+}
+
+// id is the resident entry of an identity, 0 if there is none.
+func (c *cell) id(who uint32) policy.ID {
+	born := c.born[who]
+	if born == 0 {
+		return 0
+	}
+	return policy.ID(born)<<32 | policy.ID(who)
+}
+
+// parent is the resident entry that e depends on, 0 if there is none.
+func (c *cell) parent(e *event) policy.ID {
+	if e.parent == 0 {
+		return 0
+	}
+	return c.id(e.parent - 1)
+}
+
+// finish adds the books up again, which empties the cell, and returns the result.
+func (c *cell) finish(b *batch) (Result, error) {
+	r := c.result
+	r.score(b.asked, b.full, c.hit)
+	r.Evictions, r.Seconds = c.gone, c.spent.Seconds()
+	if c.ledger == nil {
+		return r, nil
+	}
+	if err := c.audit(); err != nil {
+		return r, fmt.Errorf("policy %s at %s: %w", r.Policy, r.Capacity, err)
+	}
+	return r, nil
+}
+
+// audit compares what the cell, the ledger and the evictor hold resident.
+func (c *cell) audit() error {
+	var entries, bytes int64
+	for who, born := range c.born {
+		if born == 0 {
+			continue
+		}
+		entries++
+		if c.sizes != nil {
+			bytes += c.sizes[who]
+		}
+		if !c.ledger.Has(c.id(uint32(who))) {
+			return fmt.Errorf("entry %d is not in the ledger", who)
+		}
+	}
+	switch l := c.ledger; {
+	case l.Faults() != 0:
+		return fmt.Errorf("%d times no victim, or one that was not resident", l.Faults())
+	case int64(l.Entries()) != entries || c.inserted != c.removed+entries:
+		return fmt.Errorf("%d entries in the ledger, %d resident, %d inserted, %d removed", l.Entries(), entries, c.inserted, c.removed)
+	case c.sizes != nil && l.Bytes() != bytes:
+		return fmt.Errorf("%d bytes in the ledger, %d resident", l.Bytes(), bytes)
+	}
+	return c.empty()
+}
+
+// empty removes every entry. The evictor must have none left.
+func (c *cell) empty() error {
+	for who, born := range c.born {
+		if born != 0 {
+			c.ledger.Remove(c.id(uint32(who)))
+		}
+	}
+	if id, ok := c.evictor.Victim(); ok || c.ledger.Bytes() != 0 {
+		return fmt.Errorf("entry %d and %d bytes remain when every entry is removed", uint32(id), c.ledger.Bytes())
+	}
+	return nil
+}

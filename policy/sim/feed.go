@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"context"
+	"math"
+)
+
+// batchSize is how many requests are read at a time and played by every cell before the next. It keeps a batch, which
+// all cells read, in the cache of a processor, and is what a cell plays between two looks at the context.
+const batchSize = 4096
+
+// event is a request as the cells see it: what all of them would have to look up is looked up once.
+type event struct {
+	who        uint32 // number of the identity
+	parent     uint32 // number + 1 of the parent's; 0 is none
+	next, left uint32 // for those who know the future
+	turn       int32
+	at         float64
+	topic      uint64
+	size       int64
+	cost       float64
+}
+
+// batch is a piece of the trace. The warm-up, if any, ends with one.
+type batch struct {
+	events      []event
+	start       int64 // how many requests came before
+	counts      bool  // it is not of the warm-up
+	asked, full tally // all requests so far that count, and of those the hits of an infinite cache
+}
+
+// feed reads the trace a second time, ahead of the cells.
+type feed struct {
+	trace       Trace
+	plan        *plan
+	warmup      int64
+	played      int64
+	known       uint32 // identities that have been seen: the next new one has this number
+	clock       float64
+	asked, full tally
+
+	spare chan *batch // that have been played, or never used
+	out   chan *batch // closed after the last
+}
+
+func newFeed(t Trace, p *plan, warmup int) *feed {
+	f := &feed{trace: t, plan: p, warmup: int64(warmup), clock: math.Inf(-1)}
+	f.spare, f.out = make(chan *batch, 2), make(chan *batch, 1)
+	for range cap(f.spare) {
+		f.spare <- &batch{events: make([]event, 0, batchSize)}
+	}
+	return f
+}
+
+// run sends batches until the trace ends or differs from what the survey saw, or ctx is done.
+func (f *feed) run(ctx context.Context) {
+	defer close(f.out)
+	b := f.fresh(ctx)
+	for r, err := range f.trace.Requests() {
+		if b == nil || err != nil || f.played == f.plan.requests {
+			break
+		}
+		who, ok := f.plan.ids.find(identity{r.ID, r.Scope})
+		if !ok {
+			break
+		}
+		b.events = append(b.events, f.event(who, &r))
+		if len(b.events) == batchSize || f.played == f.warmup {
+			f.send(ctx, b)
+			b = f.fresh(ctx)
+		}
+	}
+	if b != nil && len(b.events) > 0 {
+		f.send(ctx, b)
+	}
+}
+
+// fresh is an empty batch, nil when ctx is done.
+func (f *feed) fresh(ctx context.Context) *batch {
+	select {
+	case b := <-f.spare:
+		b.events, b.start, b.counts = b.events[:0], f.played, f.played >= f.warmup
+		return b
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+func (f *feed) send(ctx context.Context, b *batch) {
+	b.asked, b.full = f.asked, f.full
+	select {
+	case f.out <- b:
+	case <-ctx.Done():
+	}
+}
+
+// event is what the cells need of r. A trace without times is played at one request a second, and time never runs
+// backwards. A parent that comes later has a number too, but is not resident.
+func (f *feed) event(who uint32, r *Request) event {
+	e := event{who: who, turn: r.Turn, topic: r.Topic, size: size(r), cost: cost(r)}
+	if r.Parent != 0 {
+		if parent, ok := f.plan.ids.find(identity{r.Parent, r.Scope}); ok && parent != who {
+			e.parent = parent + 1
+		}
+	}
+	if f.plan.next != nil {
+		e.next = f.plan.next[f.played]
+	}
+	if f.plan.left != nil {
+		e.left = f.plan.left[f.played]
+	}
+	f.played++
+	if f.clock = max(f.clock, r.At); !f.plan.timed {
+		f.clock = float64(f.played)
+	}
+	e.at = f.clock
+	f.count(&e)
+	return e
+}
+
+func (f *feed) count(e *event) {
+	again := e.who != f.known
+	if !again {
+		f.known++
+	}
+	if f.played <= f.warmup {
+		return
+	}
+	f.asked.add(e)
+	if again {
+		f.full.add(e)
+	}
+}

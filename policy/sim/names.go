@@ -1,0 +1,72 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"reprise/policy"
+)
+
+// infinite is the name of the cache that keeps everything. It has no evictor: what it hits is told by the trace alone.
+const infinite = "infinite"
+
+// bounds are the policies of this package, which nobody could run.
+var bounds = map[string]func() Clairvoyant{
+	"belady":        func() Clairvoyant { return NewBelady(false) },
+	"belady-bypass": func() Clairvoyant { return NewBelady(true) },
+	"count-oracle":  func() Clairvoyant { return NewCountOracle() },
+	infinite:        nil,
+}
+
+// PolicyNames are the names that Replay knows, those that could be run first.
+func PolicyNames() []string {
+	return append(policy.Names(), "belady", "belady-bypass", "infinite", "count-oracle")
+}
+
+// isBound tells a policy that knows the future, or has no limit, from those that could be run.
+func isBound(name string) bool {
+	_, ok := bounds[name]
+	return ok
+}
+
+// checkPolicy reports what is wrong with a name and its parameters.
+func checkPolicy(name string) error {
+	base, _, parameters := strings.Cut(name, ":")
+	switch {
+	case !slices.Contains(PolicyNames(), base):
+		return fmt.Errorf("%w %q: want one of %s", policy.ErrUnknown, base, strings.Join(PolicyNames(), ", "))
+	case isBound(base) && parameters:
+		return fmt.Errorf("policy %q: %s has no parameters", name, base)
+	case isBound(base):
+		return nil
+	}
+	return policy.Check(name)
+}
+
+// ParsePolicies reads a list of names, each with its parameters if any: "lru,rac:alpha=1/C,lambda=2,sieve". "all" stands
+// for all of them. A name that comes twice counts once.
+func ParsePolicies(s string) ([]string, error) {
+	var names []string
+	for piece := range strings.SplitSeq(s, ",") {
+		piece = strings.TrimSpace(piece)
+		switch {
+		case piece == "all":
+			names = append(names, PolicyNames()...)
+		case len(names) > 0 && strings.Contains(piece, "=") && !strings.Contains(piece, ":"):
+			names[len(names)-1] += "," + piece // a parameter of the name before
+		default:
+			names = append(names, piece)
+		}
+	}
+	var once []string
+	for _, name := range names {
+		if err := checkPolicy(name); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once, nil
+}

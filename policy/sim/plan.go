@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// plan is what one reading of the trace tells: all that must be known before the first request is played.
+type plan struct {
+	ids      identities
+	requests int64
+	bytes    int64    // of the distinct identities, as they were first requested
+	timed    bool     // requests have times
+	next     []uint32 // position of the next use, for each request; nil unless asked for
+	left     []uint32 // how many more uses, likewise
+	err      error    // what ended the trace
+}
+
+// errTooLong is the limit of a replay: positions and numbers of identities are of 32 bits.
+var errTooLong = errors.New("trace has 2^32 requests or more")
+
+// survey reads the trace once. It takes memory for the distinct identities, and for each request only where a policy
+// knows the future.
+func survey(ctx context.Context, t Trace, o *Options) (*plan, error) {
+	p := &plan{}
+	foresee := slices.ContainsFunc(o.Policies, func(name string) bool { return bounds[name] != nil })
+	var order []uint32
+	for r, err := range t.Requests() {
+		if p.requests%batchSize == 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			o.progress(p.requests, 0)
+		}
+		if err == nil && p.requests == math.MaxUint32 {
+			err = errTooLong
+		}
+		if err != nil {
+			p.err = fmt.Errorf("read request %d of %s: %w", p.requests+1, t.Name(), err)
+			break
+		}
+		who := p.note(&r)
+		if foresee {
+			order = append(order, who)
+		}
+	}
+	if foresee {
+		p.next = NextUse(order)
+		if slices.Contains(o.Policies, "count-oracle") {
+			p.left = Remaining(order)
+		}
+	}
+	return p, nil
+}
+
+func (p *plan) note(r *Request) (who uint32) {
+	known := len(p.ids.all)
+	who = p.ids.number(identity{r.ID, r.Scope})
+	if int(who) == known {
+		p.bytes += size(r)
+	}
+	p.requests++
+	p.timed = p.timed || r.At != 0
+	return who
+}
+
+func size(r *Request) int64 { return max(r.Size, 1) }
+
+func cost(r *Request) float64 {
+	if r.Cost > 0 {
+		return r.Cost
+	}
+	return 1
+}

@@ -1,0 +1,151 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options say what to replay a trace with.
+type Options struct {
+	Policies   []string   // names with their parameters, as ParsePolicies gives them
+	Capacities []Capacity // each is played with each policy
+	Seed       uint64     // of the random numbers of those policies that draw any
+	Warmup     int        // so many requests are played and not counted; >= 0
+	Parallel   int        // how many cells are played at a time; 0 is one for each processor
+	// Progress is told how many requests have been played, summed over the cells, and how many there are. total is 0
+	// while the trace is read for the first time. nil is nobody.
+	Progress func(done, total int64)
+	Now      func() time.Time // for Result.Seconds; nil is time.Now
+}
+
+// Validate names the first field that is out of range.
+func (o *Options) Validate() error {
+	switch {
+	case len(o.Policies) == 0:
+		return errors.New("replay: no policy")
+	case len(o.Capacities) == 0:
+		return errors.New("replay: no capacity")
+	case o.Warmup < 0:
+		return fmt.Errorf("replay: warm-up of %d requests: want 0 or more", o.Warmup)
+	case o.Parallel < 0:
+		return fmt.Errorf("replay: %d in parallel: want 0 or more", o.Parallel)
+	}
+	for _, name := range o.Policies {
+		if err := checkPolicy(name); err != nil {
+			return err
+		}
+	}
+	for _, c := range o.Capacities {
+		if err := c.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Options) progress(done, total int64) {
+	if o.Progress != nil {
+		o.Progress(done, total)
+	}
+}
+
+// Replay plays t through every policy at every capacity, policy by policy, in the model of identities: a request is a
+// hit when the answer of its ID and Scope is resident. The results do not depend on Parallel but for Seconds.
+//
+// The trace is read twice: first to know how many identities it has, then a batch at a time through all cells. What that
+// takes is some 25 bytes for each distinct identity, 4 more for each in every cell, and 4 to 12 for each request if a
+// policy knows the future.
+//
+// When the trace ends in an error or ctx is done, the results of what was played until then come with that error. When the
+// books of a policy do not balance the error names it.
+func Replay(ctx context.Context, t Trace, o Options) ([]Result, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	p, err := survey(ctx, t, &o)
+	if err != nil {
+		return nil, err
+	}
+	cells, err := newCells(p, &o)
+	if err != nil {
+		return nil, err
+	}
+	last, err := playAll(ctx, newFeed(t, p, o.Warmup), cells, &o)
+	results := make([]Result, len(cells))
+	errs := []error{err}
+	for i, c := range cells {
+		results[i], err = c.finish(&last)
+		results[i].Trace = t.Name()
+		errs = append(errs, err)
+	}
+	return results, errors.Join(errs...)
+}
+
+func newCells(p *plan, o *Options) ([]*cell, error) {
+	var cells []*cell
+	for _, name := range o.Policies {
+		for _, c := range o.Capacities {
+			x, err := newCell(name, c, o.Seed, p)
+			if err != nil {
+				return nil, fmt.Errorf("policy %s at %s: %w", name, c, err)
+			}
+			cells = append(cells, x)
+		}
+	}
+	return cells, nil
+}
+
+// playAll plays what f feeds. It returns the last batch, without its events, and why that was not the end of the trace.
+func playAll(ctx context.Context, f *feed, cells []*cell, o *Options) (last batch, err error) {
+	reading, stop := context.WithCancel(ctx)
+	var reader sync.WaitGroup
+	reader.Go(func() { f.run(reading) })
+	defer reader.Wait()
+	defer stop()
+	var played int64
+	for b := range f.out {
+		if ctx.Err() != nil {
+			return last, ctx.Err()
+		}
+		playBatch(b, cells, o)
+		played += int64(len(b.events))
+		last = batch{asked: b.asked, full: b.full}
+		f.spare <- b
+		o.progress(played*int64(len(cells)), f.plan.requests*int64(len(cells)))
+	}
+	switch {
+	case ctx.Err() != nil && played < f.plan.requests:
+		return last, ctx.Err()
+	case played < f.plan.requests:
+		return last, fmt.Errorf("read %s again: request %d is not what it was", f.trace.Name(), played+1)
+	}
+	return last, f.plan.err
+}
+
+// playBatch plays b through every cell, o.Parallel of them at a time.
+func playBatch(b *batch, cells []*cell, o *Options) {
+	now, workers := o.Now, o.Parallel
+	if now == nil {
+		now = time.Now
+	}
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	work := func() {
+		for i := next.Add(1) - 1; i < int64(len(cells)); i = next.Add(1) - 1 {
+			cells[i].play(b, now)
+		}
+	}
+	var others sync.WaitGroup
+	for range min(workers, len(cells)) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+}

@@ -1,0 +1,135 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestReplayByHand plays a trace that can be followed by hand at two entries. a and b are identities, b/2 is b in scope 2.
+func TestReplayByHand(t *testing.T) {
+	// a miss, b miss, a hit, b/2 miss (evicts b), b miss (evicts a), b hit, b/2 hit, a miss (evicts b)
+	trace := &Slice{Title: "hand", All: []Request{
+		{ID: 1, Size: 10, Cost: 5}, {ID: 2}, {ID: 1, Size: 10, Cost: 7}, {ID: 2, Scope: 2},
+		{ID: 2, Size: 3}, {ID: 2, Size: 3, Cost: 2}, {ID: 2, Scope: 2}, {ID: 1, Size: 10},
+	}}
+	for _, c := range []struct {
+		policy string
+		warmup int
+		want   string
+	}{
+		{"lru", 0, "8 requests, 3 hits, 5 misses, 3 evictions, ratios 0.3750 0.6250 0.6000, bytes 0.3590, tokens 10"},
+		{"lru", 4, "4 requests, 2 hits, 2 misses, 2 evictions, ratios 0.5000 1.0000 0.5000, bytes 0.2353, tokens 3"},
+		{"infinite", 0, "8 requests, 5 hits, 3 misses, 0 evictions, ratios 0.6250 0.6250 1.0000, bytes 0.6923, tokens 12"},
+		{"lru", 9, "0 requests, 0 hits, 0 misses, 0 evictions, ratios 0.0000 0.0000 0.0000, bytes 0.0000, tokens 0"},
+	} {
+		got, err := Replay(t.Context(), trace, Options{Policies: []string{c.policy}, Capacities: []Capacity{{Entries: 2}}, Warmup: c.warmup})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := show(got[0]); s != c.want {
+			t.Errorf("%s after %d:\n got %s\nwant %s", c.policy, c.warmup, s, c.want)
+		}
+	}
+}
+
+// show is what a result says, but for names and seconds.
+func show(r Result) string {
+	return fmt.Sprintf("%d requests, %d hits, %d misses, %d evictions, ratios %.4f %.4f %.4f, bytes %.4f, tokens %g", r.Requests, r.Hits,
+		r.Misses, r.Evictions, r.HitRatio, r.HitRatioInfinite, r.NormalizedHitRatio, r.ByteHitRatio, r.TokensSaved)
+}
+
+// TestReplayIsTheSameInParallel wants equal figures from any number of workers, for every policy there is.
+func TestReplayIsTheSameInParallel(t *testing.T) {
+	trace := randomTrace(1, 20_000)
+	o := Options{Policies: PolicyNames(), Capacities: []Capacity{{Share: 0.02}, {Entries: 300}, {Bytes: 40_000}}, Seed: 7, Warmup: 1000}
+	var want []Result
+	for _, o.Parallel = range []int{1, 2, 8} {
+		got, err := Replay(t.Context(), trace, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got {
+			got[i].Seconds = 0
+		}
+		if want == nil {
+			want = got
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Errorf("%d in parallel: %+v, want %+v", o.Parallel, got[i], want[i])
+			}
+		}
+	}
+}
+
+// randomTrace has skewed identities in three scopes, topics, parents, sizes and costs.
+func randomTrace(seed uint64, n int) *Slice {
+	r := rand.New(rand.NewPCG(seed, 1))
+	zipf := rand.NewZipf(r, 1.1, 20, 3000)
+	s := &Slice{Title: fmt.Sprintf("random %d", seed)}
+	for i := range n {
+		id := 1 + zipf.Uint64()
+		q := Request{ID: id, At: float64(i) / 2, Scope: id % 3, Topic: id % 100, Turn: int32(id % 5), Size: int64(r.IntN(500)), Cost: float64(r.IntN(80))}
+		if i > 0 && id%4 == 0 {
+			q.Parent, q.Scope = s.All[i-1].ID, s.All[i-1].Scope
+		}
+		s.All = append(s.All, q)
+	}
+	return s
+}
+
+// TestReplayStops wants the figures of what was played when a trace ends in an error and when the context does.
+func TestReplayStops(t *testing.T) {
+	whole := randomTrace(2, 3*batchSize)
+	o := Options{Policies: []string{"lru", "belady", "infinite"}, Capacities: []Capacity{{Entries: 100}}}
+	want, err := Replay(t.Context(), &Slice{Title: "half", All: whole.All[:batchSize+10]}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("line 7: no id")
+	got, err := Replay(t.Context(), failing{whole, batchSize + 10, broken}, o)
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), fmt.Sprintf("request %d of random 2", batchSize+11)) {
+		t.Errorf("error %v", err)
+	}
+	for i := range want {
+		if show(got[i]) != show(want[i]) {
+			t.Errorf("broken: %s, want %s", show(got[i]), show(want[i]))
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Progress = func(done, total int64) {
+		if total > 0 {
+			cancel()
+		}
+	}
+	got, err = Replay(ctx, whole, o)
+	if !errors.Is(err, context.Canceled) || got[0].Requests != batchSize {
+		t.Errorf("cancelled: %v, %s", err, show(got[0]))
+	}
+	if got, err = Replay(ctx, whole, o); !errors.Is(err, context.Canceled) || got != nil {
+		t.Errorf("cancelled at once: %v, %v", got, err)
+	}
+}
+
+// failing is a trace that ends in an error after n requests.
+type failing struct {
+	*Slice
+	n   int
+	err error
+}
+
+func (f failing) Requests() iter.Seq2[Request, error] {
+	return func(yield func(Request, error) bool) {
+		for _, r := range f.All[:f.n] {
+			if !yield(r, nil) {
+				return
+			}
+		}
+		yield(Request{}, f.err)
+	}
+}

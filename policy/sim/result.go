@@ -1,0 +1,58 @@
+package sim
+
+import "reprise/policy"
+
+// Result is what one policy did at one capacity. A ratio is 0 where there is nothing to divide by.
+type Result struct {
+	Trace    string `json:"trace"`
+	Policy   string `json:"policy"`
+	Capacity string `json:"capacity"`
+
+	// What was counted: everything after the warm-up.
+	Requests int64   `json:"requests"`
+	Hits     int64   `json:"hits"`
+	Misses   int64   `json:"misses"`
+	HitRatio float64 `json:"hit_ratio"`
+	// HitRatioInfinite is that of a cache which keeps everything, over the same requests.
+	HitRatioInfinite float64 `json:"hit_ratio_infinite"`
+	// NormalizedHitRatio is HitRatio by HitRatioInfinite (paper 002, §5).
+	NormalizedHitRatio float64 `json:"normalized_hit_ratio"`
+	ByteHitRatio       float64 `json:"byte_hit_ratio"` // bytes of hits by bytes requested
+	TokensSaved        float64 `json:"tokens_saved"`   // the sum of Request.Cost over the hits
+	Evictions          int64   `json:"evictions"`      // an item that was refused counts as one
+	Seconds            float64 `json:"seconds"`        // wall time of this policy's own work, warm-up included
+
+	TokenHitRatio float64      `json:"-"` // TokensSaved by the Cost of all requests
+	Bound         bool         `json:"-"` // no policy that could be run
+	Limit         policy.Limit `json:"-"` // the capacity in this trace; 0 everywhere for the infinite cache
+}
+
+// tally sums what was requested, or what was hit.
+type tally struct {
+	requests, bytes int64
+	tokens          float64
+}
+
+func (t *tally) add(e *event) {
+	t.requests++
+	t.bytes += e.size
+	t.tokens += e.cost
+}
+
+// score fills in the figures: what was asked, what an infinite cache would have hit of it, and what was hit.
+func (r *Result) score(asked, full, hit tally) {
+	r.Requests, r.Hits, r.Misses = asked.requests, hit.requests, asked.requests-hit.requests
+	r.HitRatio = ratio(float64(hit.requests), float64(asked.requests))
+	r.HitRatioInfinite = ratio(float64(full.requests), float64(asked.requests))
+	r.NormalizedHitRatio = ratio(float64(hit.requests), float64(full.requests))
+	r.ByteHitRatio = ratio(float64(hit.bytes), float64(asked.bytes))
+	r.TokensSaved = hit.tokens
+	r.TokenHitRatio = ratio(hit.tokens, asked.tokens)
+}
+
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
