@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -85,6 +86,148 @@ func conform(t *testing.T, fresh func() Evictor) {
 			t.Errorf("victims differ: %s and %s", got, want)
 		}
 	})
+}
+
+// TestEvictorsUnderALedger plays what a proxy would, twice: the books balance at every step and the victims are the same.
+func TestEvictorsUnderALedger(t *testing.T) {
+	for _, name := range Names() {
+		for _, limit := range []Limit{{Entries: 8}, {Bytes: 400}, {Entries: 8, Bytes: 400}, {Entries: 1}} {
+			t.Run(fmt.Sprintf("%s/%+v", name, limit), func(t *testing.T) {
+				var victims [2][]ID
+				for i := range victims {
+					f := newTraffic(t, name, limit)
+					for range 3000 {
+						f.step()
+						f.check()
+					}
+					victims[i] = f.evicted
+					f.drain()
+				}
+				if !slices.Equal(victims[0], victims[1]) {
+					t.Error("the same calls to the same seed had other victims")
+				}
+			})
+		}
+	}
+}
+
+// traffic is a stream of requests for a few identities, which return under new IDs, and of purges at awkward moments. It
+// keeps books of its own.
+type traffic struct {
+	t        *testing.T
+	limit    Limit
+	evictor  Evictor
+	ledger   *Ledger
+	rand     *rand.Rand
+	at       Tick
+	newest   ID
+	resident map[uint64]ID // by key
+	known    map[ID]Item
+	evicted  []ID
+}
+
+func newTraffic(t *testing.T, name string, limit Limit) *traffic {
+	e, err := New(name, Options{Capacity: max(limit.Entries, 1), Bytes: limit.Bytes > 0, Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &traffic{
+		t: t, limit: limit, evictor: e, ledger: NewLedger(e, limit), rand: rand.New(rand.NewPCG(5, 6)),
+		resident: map[uint64]ID{}, known: map[ID]Item{},
+	}
+}
+
+func (f *traffic) step() {
+	f.at.Seq++
+	f.at.At += f.rand.Float64()
+	switch f.rand.IntN(30) {
+	case 0:
+		f.purge(f.resident[f.key()])
+	case 1:
+		f.purge(f.newest)
+	case 2:
+		f.purgeBeforeEviction(f.newest)
+	case 3:
+		f.purgeBeforeEviction(f.resident[f.key()])
+	case 4:
+		op{kind: opLink, id: f.newest, parent: f.resident[f.key()]}.apply(f.evictor, f.at)
+	default:
+		f.request(f.key())
+	}
+}
+
+// key is skewed to the lower ones.
+func (f *traffic) key() uint64 { return uint64(1 + min(f.rand.IntN(40), f.rand.IntN(40))) }
+
+func (f *traffic) request(key uint64) {
+	id, ok := f.resident[key]
+	if ok && !f.ledger.Expired(id, f.at) {
+		f.ledger.Hit(id, f.at)
+		return
+	}
+	f.purge(id)
+	f.newest++
+	it := Item{
+		ID: f.newest, Key: key, Topic: TopicID(key % 7), Parent: f.resident[key-1], Category: uint32(key % 3),
+		Size: int64(f.rand.IntN(100)), Cost: float64(f.rand.IntN(50)), Offset: int(key % 4), Prob: f.rand.Float64(),
+	}
+	op{kind: opArrive, topic: it.Topic}.apply(f.evictor, f.at)
+	f.resident[key], f.known[it.ID] = it.ID, it
+	start := len(f.evicted)
+	f.evicted = f.ledger.Insert(it, f.at, f.evicted)
+	for _, id := range f.evicted[start:] {
+		f.forget(id)
+	}
+}
+
+// purgeBeforeEviction removes id between the naming of a victim and its removal.
+func (f *traffic) purgeBeforeEviction(id ID) {
+	victim, ok := f.evictor.Victim()
+	if ok {
+		wantVictim(f.t, f.evictor, victim, true)
+	}
+	if id != victim {
+		f.purge(id)
+	}
+	f.purge(victim)
+}
+
+func (f *traffic) purge(id ID) {
+	if _, ok := f.known[id]; f.ledger.Remove(id) != ok {
+		f.t.Fatalf("request %d: entry %d was resident: %v", f.at.Seq, id, ok)
+	}
+	f.forget(id)
+}
+
+func (f *traffic) forget(id ID) {
+	delete(f.resident, f.known[id].Key)
+	delete(f.known, id)
+}
+
+func (f *traffic) check() {
+	f.t.Helper()
+	bytes := int64(0)
+	for _, it := range f.known {
+		bytes += it.Size
+	}
+	l := f.ledger
+	if l.Entries() != len(f.known) || l.Bytes() != bytes || l.Faults() != 0 ||
+		f.limit.Entries > 0 && l.Entries() > f.limit.Entries || f.limit.Bytes > 0 && bytes > f.limit.Bytes {
+		f.t.Fatalf("request %d: %d entries, %d bytes, %d faults; want %d, %d, 0 within %+v",
+			f.at.Seq, l.Entries(), l.Bytes(), l.Faults(), len(f.known), bytes, f.limit)
+	}
+}
+
+// drain evicts what is left: every resident once.
+func (f *traffic) drain() {
+	for len(f.known) > 0 {
+		id, ok := f.evictor.Victim()
+		if _, resident := f.known[id]; !ok || !resident {
+			f.t.Fatalf("victim %d, %v with %d residents", id, ok, len(f.known))
+		}
+		f.purge(id)
+	}
+	wantVictim(f.t, f.evictor, 0, false)
 }
 
 func wantVictim(t *testing.T, e Evictor, id ID, ok bool) {
