@@ -1,0 +1,183 @@
+package trace
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Record is one line of the request log, and the one home of its format. One of ID, Text and Vector is there; everything
+// else is optional, and fields of other names are ignored.
+type Record struct {
+	ID           Label   `json:"id,omitzero"` // semantic identity; missing: that of the text, or else of the vector
+	At           float64 `json:"at,omitzero"` // seconds from any fixed start
+	Topic        Label   `json:"topic,omitzero"`
+	Conversation Label   `json:"conversation,omitzero"`
+	Parent       Label   `json:"parent,omitzero"`  // id of the earlier request that this one depends on
+	Scope        Label   `json:"scope,omitzero"`   // requests of different scopes never share an answer
+	Turn         int32   `json:"turn,omitzero"`    // position in the conversation, from 0
+	Size         int64   `json:"size,omitzero"`    // bytes of the answer
+	Cost         float64 `json:"cost,omitzero"`    // tokens that a hit saves
+	Vector       Vector  `json:"vector,omitempty"` // of the prompt
+	Text         string  `json:"text,omitzero"`    // the prompt
+}
+
+// Label is a name or a number; Identity says what it stands for. In JSON it is a string or a number, and it is written as a
+// number where every reader of JSON keeps all its digits.
+type Label string
+
+// maxExact is the largest whole number up to which a float64 has them all.
+const maxExact = 1 << 53
+
+// MarshalJSON writes a number or a string.
+func (l Label) MarshalJSON() ([]byte, error) {
+	if n, ok := decimal(string(l)); ok && n <= maxExact {
+		return []byte(l), nil
+	}
+	return json.Marshal(string(l))
+}
+
+// UnmarshalJSON reads a number or a string.
+func (l *Label) UnmarshalJSON(in []byte) error {
+	switch {
+	case in[0] == '"':
+		return json.Unmarshal(in, (*string)(l))
+	case in[0] == '-' || in[0] >= '0' && in[0] <= '9':
+		*l = Label(in)
+	case string(in) != "null":
+		return &json.UnmarshalTypeError{Value: kind(in)}
+	}
+	return nil
+}
+
+// kind is what JSON calls the value that in begins.
+func kind(in []byte) string {
+	switch in[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "bool"
+	}
+	return "number"
+}
+
+// Vector is an embedding. In JSON it is the base64 of little-endian float32 numbers; an array of numbers is read too.
+type Vector []float32
+
+// MarshalJSON writes base64.
+func (v Vector) MarshalJSON() ([]byte, error) {
+	raw := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+	}
+	return json.Marshal(raw) // which is base64 to package json too
+}
+
+// UnmarshalJSON reads base64 or an array.
+func (v *Vector) UnmarshalJSON(in []byte) error {
+	wrong := &json.UnmarshalTypeError{Value: kind(in)}
+	switch {
+	case string(in) == "null":
+		return nil
+	case in[0] == '[':
+		if json.Unmarshal(in, (*[]float32)(v)) != nil {
+			return wrong
+		}
+		return nil
+	case in[0] != '"':
+		return wrong
+	}
+	raw, err := base64.StdEncoding.AppendDecode(nil, in[1:len(in)-1])
+	if err != nil || len(raw)%4 != 0 {
+		return wrong
+	}
+	*v = make(Vector, len(raw)/4)
+	for i := range *v {
+		(*v)[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return nil
+}
+
+// wants says what each field allows.
+var wants = map[string]string{
+	"id": "a string or a number", "topic": "a string or a number", "conversation": "a string or a number",
+	"parent": "a string or a number", "scope": "a string or a number",
+	"at": "seconds as a number", "turn": "a whole number, 0 or more", "size": "a whole number of bytes, 0 or more",
+	"cost": "a number of tokens, 0 or more", "text": "a string",
+	"vector": "an array of numbers, or base64 of little-endian float32 numbers",
+}
+
+// wrong is the error about a field.
+func wrong(field, value string) error {
+	return fmt.Errorf("field %s: %s: want %s", field, value, wants[field])
+}
+
+var errEmpty = errors.New("want at least one of the fields id, text and vector")
+
+// Decode reads one line of the log and checks it.
+func Decode(line []byte) (r Record, err error) {
+	err = json.Unmarshal(line, &r)
+	if mistyped := (*json.UnmarshalTypeError)(nil); errors.As(err, &mistyped) {
+		if wants[mistyped.Field] != "" {
+			return r, wrong(mistyped.Field, mistyped.Value)
+		}
+		return r, fmt.Errorf("want a JSON object, not a JSON %s", mistyped.Value)
+	}
+	if err != nil {
+		return r, fmt.Errorf("want one JSON object: %w", err)
+	}
+	return r, r.check()
+}
+
+func (r *Record) check() error {
+	switch {
+	case r.ID == "" && r.Text == "" && len(r.Vector) == 0:
+		return errEmpty
+	case r.Turn < 0:
+		return wrong("turn", strconv.Itoa(int(r.Turn)))
+	case r.Size < 0:
+		return wrong("size", strconv.FormatInt(r.Size, 10))
+	case !(r.Cost >= 0) || math.IsInf(r.Cost, 0):
+		return wrong("cost", fmt.Sprint(r.Cost))
+	case math.IsNaN(r.At) || math.IsInf(r.At, 0):
+		return wrong("at", fmt.Sprint(r.At))
+	}
+	return nil
+}
+
+// Encode appends the record and a line feed to b.
+func (r *Record) Encode(b []byte) ([]byte, error) {
+	if err := r.check(); err != nil {
+		return b, err
+	}
+	line, err := json.Marshal(r)
+	return append(append(b, line...), '\n'), err
+}
+
+// Writer writes a request log. Each record reaches the underlying writer in one call, so that a log which is cut off by a
+// crash lacks no more than the end of its last line. It holds no lock.
+type Writer struct {
+	out io.Writer
+	buf []byte
+}
+
+// NewWriter returns a Writer to out.
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
+
+// Append writes one record.
+func (w *Writer) Append(r Record) (err error) {
+	if w.buf, err = r.Encode(w.buf[:0]); err != nil {
+		return fmt.Errorf("encode record: %w", err)
+	}
+	_, err = w.out.Write(w.buf)
+	return err
+}

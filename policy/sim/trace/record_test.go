@@ -1,0 +1,79 @@
+package trace
+
+import (
+	"bytes"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"reprise/policy/sim"
+)
+
+// TestRecordOf: a request that is written and read again is the same one, to the last bit of its numbers.
+func TestRecordOf(t *testing.T) {
+	for _, q := range []sim.Request{
+		{ID: 1},
+		{ID: math.MaxUint64, Topic: 1 << 53, Conversation: 1<<53 + 1, Parent: 1 << 63, Scope: 9, At: 0.1, Turn: 3, Size: 1 << 40, Cost: 1e-7},
+		{ID: 5, Content: &sim.Content{Text: "a\u2028\"b"}},
+		{ID: Identity("x"), Content: &sim.Content{Vector: []float32{0.6, -0.8}}},
+	} {
+		var log bytes.Buffer
+		if err := NewWriter(&log).Append(RecordOf(q)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Decode(log.Bytes())
+		if err != nil {
+			t.Fatalf("%s: %v", log.Bytes(), err)
+		}
+		if got, err := r.Request(); err != nil || !reflect.DeepEqual(got, q) {
+			t.Errorf("%s reads as %+v, %v; want %+v", log.Bytes(), got, err, q)
+		}
+	}
+}
+
+func TestWriter(t *testing.T) {
+	var log bytes.Buffer
+	w := NewWriter(&log)
+	for _, r := range []Record{
+		{ID: "7", At: 1.5, Topic: "travel", Size: 10},
+		{ID: "9007199254740993", Conversation: "0", Text: "hi\n"},
+		{Vector: Vector{3, 4}},
+	} {
+		if err := w.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = `{"id":7,"at":1.5,"topic":"travel","size":10}
+{"id":"9007199254740993","conversation":"0","text":"hi\n"}
+{"vector":"AABAQAAAgEA="}
+`
+	if log.String() != want {
+		t.Errorf("got\n%swant\n%s", log.String(), want)
+	}
+	for _, r := range []Record{{}, {ID: "1", Size: -1}, {ID: "1", Cost: math.NaN()}, {ID: "1", At: math.Inf(1)}} {
+		if w.Append(r) == nil || log.String() != want {
+			t.Errorf("%+v was written", r)
+		}
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	names := []string{"1", "5", "9223372036854775807", "18446744073709551615"}
+	var all []uint64
+	for i, want := range []uint64{1, 5, math.MaxInt64, math.MaxUint64} {
+		if got := Identity(names[i]); got != want {
+			t.Errorf("%s is %d", names[i], got)
+		}
+	}
+	for _, name := range append(names, "0", "05", "+5", "5.0", "18446744073709551616", "99999999999999999999", " 5", "five", "FIVE") {
+		all = append(all, Identity(name))
+	}
+	slices.Sort(all)
+	if n := len(slices.Compact(all)); n != len(names)+9 {
+		t.Errorf("%d identities of %d names", n, len(names)+9)
+	}
+	if Identity("") != 0 {
+		t.Error("the empty name has an identity")
+	}
+}

@@ -1,0 +1,108 @@
+package trace
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	"reprise/policy/sim"
+)
+
+// parseRequests reads the request log. All its vectors are of one length.
+func parseRequests(in *bufio.Reader, yield func(sim.Request) bool) error {
+	l := lines{in: in}
+	dims := 0
+	return l.each(func(line []byte) (bool, error) {
+		record, err := Decode(line)
+		if err != nil {
+			return false, err
+		}
+		if n := len(record.Vector); n > 0 {
+			if dims == 0 {
+				dims = n
+			}
+			if n != dims {
+				return false, wrong("vector", fmt.Sprintf("%d numbers, where others of the file have %d", n, dims))
+			}
+		}
+		request, err := record.Request()
+		return err == nil && yield(request), err
+	})
+}
+
+// Request returns what the record says, with its vector scaled to length 1.
+func (r *Record) Request() (sim.Request, error) {
+	q := sim.Request{
+		ID: Identity(string(r.ID)), At: r.At, Topic: Identity(string(r.Topic)), Conversation: Identity(string(r.Conversation)),
+		Parent: Identity(string(r.Parent)), Scope: Identity(string(r.Scope)), Turn: r.Turn, Size: r.Size, Cost: r.Cost,
+	}
+	if q.ID == 0 {
+		q.ID = r.contentID()
+	}
+	if r.Text == "" && len(r.Vector) == 0 {
+		return q, nil
+	}
+	q.Content = &sim.Content{Text: r.Text}
+	if len(r.Vector) == 0 {
+		return q, nil
+	}
+	var ok bool
+	if q.Content.Vector, ok = unit(r.Vector); !ok {
+		return q, wrong("vector", "without a direction")
+	}
+	return q, nil
+}
+
+// contentID is the identity of a record that gives none: that of its text, or else of its vector.
+func (r *Record) contentID() uint64 {
+	if r.Text != "" {
+		return Identity(r.Text)
+	}
+	var raw []byte
+	for _, x := range r.Vector {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+	}
+	return identity(raw)
+}
+
+// unit scales v to length 1. It is not ok if v has no direction.
+func unit(v []float32) ([]float32, bool) {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	length := math.Sqrt(sum)
+	if !(length > 0) || math.IsInf(length, 0) {
+		return nil, false
+	}
+	if math.Abs(length-1) < 1e-6 {
+		return v, true
+	}
+	scaled := make([]float32, len(v))
+	for i, x := range v {
+		scaled[i] = float32(float64(x) / length)
+	}
+	return scaled, true
+}
+
+// RecordOf returns the record that reads as q.
+func RecordOf(q sim.Request) Record {
+	r := Record{
+		ID: labelOf(q.ID), At: q.At, Topic: labelOf(q.Topic), Conversation: labelOf(q.Conversation), Parent: labelOf(q.Parent),
+		Scope: labelOf(q.Scope), Turn: q.Turn, Size: q.Size, Cost: q.Cost,
+	}
+	if q.Content != nil {
+		r.Text, r.Vector = q.Content.Text, q.Content.Vector
+	}
+	return r
+}
+
+// labelOf is the label whose Identity is n.
+func labelOf(n uint64) Label {
+	if n == 0 {
+		return ""
+	}
+	return Label(strconv.FormatUint(n, 10))
+}

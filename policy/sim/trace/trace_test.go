@@ -1,0 +1,241 @@
+package trace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"reprise/policy/sim"
+)
+
+// state writes a request down: the fields that are set, labels as l1, l2, … in the order of their first use.
+type state struct{ labels map[uint64]string }
+
+func (s *state) label(b *strings.Builder, name string, n uint64) {
+	if n == 0 {
+		return
+	}
+	text := fmt.Sprint(n)
+	if n&hashed != 0 {
+		if s.labels[n] == "" {
+			s.labels[n] = fmt.Sprintf("l%d", len(s.labels)+1)
+		}
+		text = s.labels[n]
+	}
+	fmt.Fprintf(b, " %s=%s", name, text)
+}
+
+func (s *state) request(r sim.Request) string {
+	var b strings.Builder
+	s.label(&b, "id", r.ID)
+	s.label(&b, "topic", r.Topic)
+	s.label(&b, "conversation", r.Conversation)
+	s.label(&b, "parent", r.Parent)
+	s.label(&b, "scope", r.Scope)
+	for _, n := range []struct {
+		name  string
+		value float64
+	}{{"at", r.At}, {"turn", float64(r.Turn)}, {"size", float64(r.Size)}, {"cost", r.Cost}} {
+		if n.value != 0 {
+			fmt.Fprintf(&b, " %s=%v", n.name, n.value)
+		}
+	}
+	if r.Content != nil {
+		fmt.Fprintf(&b, " %q", r.Content.Text)
+		if r.Content.Vector != nil {
+			fmt.Fprintf(&b, " %.2g", r.Content.Vector)
+		}
+	}
+	return b.String()[1:]
+}
+
+// write makes a file and returns its path.
+func write(t testing.TB, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// read returns a line per request, and a last one for what ended the trace unless that is the end of the file.
+func read(t testing.TB, path string, f Format) string {
+	t.Helper()
+	in, err := Open(path, f)
+	if err != nil {
+		return "open: " + strings.ReplaceAll(err.Error(), path, "IN")
+	}
+	var b strings.Builder
+	s := state{map[uint64]string{}}
+	for r, err := range in.Requests() {
+		if err != nil {
+			b.WriteString("error: " + strings.ReplaceAll(err.Error(), path, "IN") + "\n")
+			continue
+		}
+		b.WriteString(s.request(r) + "\n")
+	}
+	return b.String()
+}
+
+// record is one of libCacheSim's.
+func record(at uint32, id uint64, size uint32, next int64) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, at)
+	b = binary.LittleEndian.AppendUint64(b, id)
+	b = binary.LittleEndian.AppendUint32(b, size)
+	return binary.LittleEndian.AppendUint64(b, uint64(next))
+}
+
+var oracle = string(bytes.Join([][]byte{record(3, 7, 100, 2), record(3, 0, 5, -1), record(9, 7, 100, 1<<63-1)}, nil))
+
+var cases = []struct {
+	name   string
+	format Format // what Auto must find too, unless the name begins with "!"
+	in     string
+	want   string
+}{
+	{"numbers", IDs, "5\n6\r\n\n  5 \n", "id=5\nid=6\nid=5\n"},
+	{"names", IDs, "\ufeffalice\n18446744073709551615\n007\n0\nalice\n", "id=l1\nid=l2\nid=l3\nid=l4\nid=l1\n"},
+	{"texts with commas", IDs, "Hello, what is this?\nHello, you, there\n", "id=l1\nid=l2\n"},
+	{"record", Requests,
+		`{"id":5,"at":1.5,"topic":"travel","conversation":7,"parent":4,"scope":"travel","turn":2,"size":10,"cost":2.5,"text":"hi","new":{}}` + "\n",
+		"id=5 topic=l1 conversation=7 parent=4 scope=l1 at=1.5 turn=2 size=10 cost=2.5 \"hi\"\n"},
+	{"labels", Requests, `{"id":"5"}` + "\n" + `{"id":5}` + "\n" + `{"id":"five","parent":null,"topic":0}`, "id=5\nid=5\nid=l1 topic=l2\n"},
+	{"no id", Requests, `{"text":"hi"}` + "\n" + `{"text":"hi","topic":1}` + "\n" + `{"vector":[3,4]}`, "id=l1 \"hi\"\nid=l1 topic=1 \"hi\"\nid=l2 \"\" [0.6 0.8]\n"},
+	{"base64", Requests, `{"vector":"AABAQAAAgEA="}`, "id=l1 \"\" [0.6 0.8]\n"},
+	{"nothing", Requests, `{"id":1}` + "\n" + `{"topic":2}` + "\n" + `{"id":3}`, "id=1\nerror: read IN: line 2: want at least one of the fields id, text and vector\n"},
+	{"types", Requests, "{\"id\":1}\n\n" + `{"id":1,"size":"big"}`, "id=1\nerror: read IN: line 3: field size: string: want a whole number of bytes, 0 or more\n"},
+	{"part of a byte", Requests, `{"id":1,"size":1.5}`, "error: read IN: line 1: field size: number 1.5: want a whole number of bytes, 0 or more\n"},
+	{"label of objects", Requests, `{"id":{}}`, "error: read IN: line 1: field id: object: want a string or a number\n"},
+	{"label of a truth", Requests, `{"id":1,"parent":true}`, "error: read IN: line 1: field parent: bool: want a string or a number\n"},
+	{"negative", Requests, `{"id":1,"cost":-1}`, "error: read IN: line 1: field cost: -1: want a number of tokens, 0 or more\n"},
+	{"turn", Requests, `{"id":1,"turn":-1}`, "error: read IN: line 1: field turn: -1: want a whole number, 0 or more\n"},
+	{"no direction", Requests, `{"vector":[0,0]}`, "error: read IN: line 1: field vector: without a direction: want an array of numbers, or base64 of little-endian float32 numbers\n"},
+	{"lengths", Requests, `{"vector":[1]}` + "\n" + `{"vector":[1,0]}`,
+		"id=l1 \"\" [1]\nerror: read IN: line 2: field vector: 2 numbers, where others of the file have 1: want an array of numbers, or base64 of little-endian float32 numbers\n"},
+	{"no base64", Requests, `{"vector":"??"}`, "error: read IN: line 1: field vector: string: want an array of numbers, or base64 of little-endian float32 numbers\n"},
+	{"cut line", Requests, `{"id":1}` + "\n" + `{"id":`, "id=1\nerror: read IN: line 2: want one JSON object: unexpected end of JSON input\n"},
+	{"!no object", Requests, `[1]`, "error: read IN: line 1: want a JSON object, not a JSON array\n"},
+	{"records", OracleGeneral, oracle, "id=7 at=3 size=100\nid=l1 at=3 size=5\nid=7 at=9 size=100\n"},
+	{"cut record", OracleGeneral, oracle[:60], "id=7 at=3 size=100\nid=l1 at=3 size=5\nerror: read IN: record 3: cut short: 12 of 24 bytes\n"},
+	{"named columns", CSV, "Timestamp, OBJ_ID ,size,topic,extra\n1,a,10,t,x\n2.5,b,,,\n", "id=l1 topic=l2 at=1 size=10\nid=l3 at=2.5\n"},
+	{"texts", CSV, "text,cost\n\"Hello,\n\"\"you\"\"\",3\n", "id=l1 cost=3 \"Hello,\\n\\\"you\\\"\"\n"},
+	{"one column", CSV, "id\n5\n", "id=5\n"},
+	{"no header", CSV, "0,5,100,x\n1.5,6\n", "id=5 size=100\nid=6 at=1.5\n"},
+	{"wrong field", CSV, "id,size\n1,5\n\n2,many\n", "id=1 size=5\nerror: read IN: line 4: field size: \"many\": want a whole number of bytes, 0 or more\n"},
+	{"fields", CSV, "id,size\n1,5\n1,2,3\n", "id=1 size=5\nerror: read IN: line 3: 3 fields, want 2\n"},
+	{"open quote", CSV, "id,size\n1,5\n\"1,2\n", "id=1 size=5\nerror: read IN: line 3, column 6: extraneous or missing \" in quoted-field\n"},
+	{"no id", CSV, "id,size\n,5\n", "error: read IN: line 2: want at least one of the fields id, text and vector\n"},
+	{"!unknown header", CSV, "when,what\n1,5\n", "error: read IN: line 1: field at: \"when\": want seconds as a number\n"},
+	{"!infinite", CSV, "time,id\ninf,5\n", "error: read IN: line 2: field at: +Inf: want seconds as a number\n"},
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range cases {
+		path := write(t, []byte(c.in))
+		for _, f := range []Format{c.format, Auto} {
+			if f == Auto && c.name[0] == '!' {
+				continue
+			}
+			if got := read(t, path, f); got != c.want {
+				t.Errorf("%s as %s: got\n%swant\n%s", c.name, f, got, c.want)
+			}
+		}
+	}
+}
+
+func packGzip(in string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(in))
+	z.Close()
+	return b.Bytes()
+}
+
+func packZstd(in string) []byte {
+	z, _ := zstd.NewWriter(nil)
+	return z.EncodeAll([]byte(in), nil)
+}
+
+func TestReadPacked(t *testing.T) {
+	for _, c := range cases {
+		for name, pack := range map[string]func(string) []byte{"gzip": packGzip, "zstd": packZstd} {
+			if got := read(t, write(t, pack(c.in)), c.format); got != c.want {
+				t.Errorf("%s in %s: got\n%swant\n%s", c.name, name, got, c.want)
+			}
+		}
+	}
+}
+
+// TestReadCut: what is before the cut counts, what the cut goes through does not.
+func TestReadCut(t *testing.T) {
+	var ids strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintln(&ids, i*7919%1_000_003)
+	}
+	for name, pack := range map[string]func(string) []byte{"gzip": packGzip, "zstd": packZstd} {
+		whole := pack(ids.String())
+		got := read(t, write(t, whole[:len(whole)/2]), Auto)
+		all := strings.Split(strings.TrimSpace(got), "\n")
+		n := len(all)
+		if n < 1000 || all[n-1] != fmt.Sprintf("error: read IN: line %d: unpack: unexpected EOF", n) {
+			t.Errorf("%s: %d lines, the last %q", name, n, all[n-1])
+			continue
+		}
+		if want := fmt.Sprintf("id=%d", (n-2)*7919%1_000_003); all[n-2] != want {
+			t.Errorf("%s: the last request is %s, want %s", name, all[n-2], want)
+		}
+	}
+}
+
+func TestReadAgain(t *testing.T) {
+	in, err := Open(write(t, []byte("5\n6\n7\n")), Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		n := 0
+		for range in.Requests() {
+			if n++; n == 2 {
+				break // a reader that stops early hurts nobody
+			}
+		}
+	}
+	if got := read(t, in.Name(), IDs); got != "id=5\nid=6\nid=7\n" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		in   string
+		f    Format
+		want string
+	}{
+		{"", Auto, "open: read IN: no requests in it: unexpected EOF"},
+		{" \n", Auto, "open: read IN: no known format: want ids, requests, oracle-general or csv"},
+		{"[1]", Auto, "open: read IN: no known format: want ids, requests, oracle-general or csv"},
+		{"\x00\x01\x02", Auto, "open: read IN: no known format: want ids, requests, oracle-general or csv"},
+		{"\x1f\x8b\x08", Auto, "open: read IN: unpack: unexpected EOF"},
+		{"5\n", "id", `open: format "id": want auto, ids, requests, oracle-general or csv`},
+	} {
+		if got := read(t, write(t, []byte(c.in)), c.f); got != c.want {
+			t.Errorf("%q as %s: got %q, want %q", c.in, c.f, got, c.want)
+		}
+	}
+	if _, err := Open(dir, IDs); err == nil || !strings.Contains(err.Error(), "want a regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+	if _, err := Open(filepath.Join(dir, "none"), IDs); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
