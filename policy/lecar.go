@@ -37,15 +37,15 @@ type LeCaR struct {
 	now    int64 // Seq of the last request
 
 	named  ID // by the last Victim
-	by     expert
+	by     adviser
 	stands bool // named is still the answer
 }
 
-// expert is who chose a victim.
-type expert int8
+// adviser is who chose a victim.
+type adviser int8
 
 const (
-	both expert = iota - 1
+	both adviser = iota - 1
 	byAge
 	byCount
 )
