@@ -43,7 +43,7 @@ type HAZ struct {
 	ghosts    hazQueue
 	newest    uint32
 	victim    uint32 // as last named, 0 when that is to be thought over
-	arrived   hazArrival
+	arrived   arrival
 }
 
 // hazEntry is what is known of a resident or a ghost, in one line of the CPU's cache.
@@ -68,10 +68,10 @@ type hazQueue struct {
 	n          int
 }
 
-// hazArrival is a miss whose answer is not there yet.
-type hazArrival struct {
+// arrival is a miss whose answer is not there yet.
+type arrival struct {
 	topic TopicID
-	seq   int64
+	at    Tick
 }
 
 var (
@@ -97,7 +97,7 @@ func newHAZ(capacity, samples, ghosts int, lr float64, seed uint64) *HAZ {
 // was known before it.
 func (h *HAZ) Arrive(topic TopicID, at Tick) {
 	h.settle()
-	h.arrived = hazArrival{topic, at.Seq}
+	h.arrived = arrival{topic, at}
 }
 
 // Insert makes it resident, with what is known of it if it is a ghost.
@@ -124,7 +124,7 @@ func (h *HAZ) Insert(it Item, at Tick) {
 		e = h.take(it, at.Seq)
 	}
 	h.visit(e, at.Seq, h.arrived.topic != 0 || it.Topic == 0 || h.topics.all[h.cells[e].topic].visits == 0)
-	h.arrived = hazArrival{}
+	h.arrived = arrival{}
 	h.admit(e, it)
 }
 

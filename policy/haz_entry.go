@@ -90,12 +90,8 @@ func (h *HAZ) visit(e uint32, seq int64, topic bool) {
 // Link puts child into the conversation of parent, and credits its first turn with the requests of child so far.
 func (h *HAZ) Link(child, parent ID) bool {
 	c, ok := h.find(child)
-	p, known := h.find(parent)
-	if !ok || !known || c == p || h.cells[c].root != 0 {
-		return false
-	}
-	root := h.rootOf(p)
-	if root == h.cells[c].key {
+	root := h.root(parent)
+	if !ok || root == 0 || root == h.cells[c].key || h.cells[c].root != 0 {
 		return false
 	}
 	h.cells[c].root = root
@@ -135,13 +131,13 @@ func (h *HAZ) depend(e uint32, n float32) {
 // settle counts the visit of a miss that was not inserted at once.
 func (h *HAZ) settle() {
 	a := h.arrived
-	h.arrived = hazArrival{}
+	h.arrived = arrival{}
 	if a.topic == 0 {
 		return
 	}
-	h.advance(a.seq)
+	h.advance(a.at.Seq)
 	t := h.topics.open(a.topic)
-	h.topics.all[t].visit(&h.clock, a.seq)
+	h.topics.all[t].visit(&h.clock, a.at.Seq)
 	h.topics.leave(t)
 }
 
@@ -209,19 +205,28 @@ func (h *HAZ) admit(e uint32, it Item) {
 	if h.mode != worthHits {
 		x.worth = float32(math.Log(worth(h.mode, it)))
 	}
-	if p, ok := h.find(it.Parent); ok && p != e {
-		x.root = h.rootOf(p)
+	if root := h.root(it.Parent); root != x.key {
+		x.root = root
 	}
 	h.credit(e)
 	h.newest, h.victim = e, 0
 }
 
-// rootOf is the identity of the first turn of the conversation in which p is one.
-func (h *HAZ) rootOf(p uint32) uint64 {
-	if root := h.cells[p].root; root != 0 {
-		return root
+// root is the identity of the first turn of the conversation in which id is one, 0 if that is not known. A ghost is found
+// where its ID was its identity.
+func (h *HAZ) root(id ID) uint64 {
+	e, ok := h.ids.get(uint64(id))
+	if !ok {
+		e, ok = h.keys.get(uint64(id))
+		ok = ok && (h.cells[e].id == id || h.cells[e].id == 0)
 	}
-	return h.cells[p].key
+	switch {
+	case !ok:
+		return 0
+	case h.cells[e].root != 0:
+		return h.cells[e].root
+	}
+	return h.cells[e].key
 }
 
 // discharge takes e from the residents.

@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"math"
+	"math/bits"
+)
+
+// ballot finds the entry for which the least weight speaks. The residents are in one list for each set of experts that
+// hold them, the last that came under it at the head.
+type ballot struct {
+	weights []float64
+	lists   []queue
+	some    []uint64 // one bit for each list that is not empty
+	low     [16]float64
+	high    [16]float64 // sums of weights over four experts each
+}
+
+func newBallot(experts int) ballot {
+	n := 1 << experts
+	return ballot{weights: make([]float64, experts), lists: make([]queue, n), some: make([]uint64, (n+63)/64)}
+}
+
+func (b *ballot) list(cells []panelEntry, e uint32) {
+	x := &cells[e]
+	q := &b.lists[x.set]
+	x.prev, x.next = 0, q.head
+	if q.head != 0 {
+		cells[q.head].prev = e
+	} else {
+		q.tail = e
+	}
+	q.head = e
+	q.n++
+	b.some[x.set/64] |= 1 << (x.set % 64)
+}
+
+func (b *ballot) unlist(cells []panelEntry, e uint32) {
+	x := &cells[e]
+	q := &b.lists[x.set]
+	if x.prev != 0 {
+		cells[x.prev].next = x.next
+	} else {
+		q.head = x.next
+	}
+	if x.next != 0 {
+		cells[x.next].prev = x.prev
+	} else {
+		q.tail = x.prev
+	}
+	x.prev, x.next = 0, 0
+	if q.n--; q.n == 0 {
+		b.some[x.set/64] &^= 1 << (x.set % 64)
+	}
+}
+
+// weigh turns the scores into weights.
+func (b *ballot) weigh(experts []expert) {
+	best := 0.0
+	for i := range experts {
+		best = max(best, experts[i].score)
+	}
+	for i := range experts {
+		b.weights[i] = math.Exp(100 * (experts[i].score - best) / (best + 5))
+	}
+	b.low, b.high = sums(b.weights[:min(4, len(experts))]), sums(b.weights[min(4, len(experts)):])
+}
+
+// sums are the sums of all subsets of up to four weights.
+func sums(weights []float64) (s [16]float64) {
+	for set := range s {
+		for i, w := range weights {
+			if set>>i&1 != 0 {
+				s[set] += w
+			}
+		}
+	}
+	return s
+}
+
+// least is the oldest entry of the set with the least weight; 0 if there is no entry at all.
+func (b *ballot) least(cells []panelEntry) (victim uint32) {
+	low := math.Inf(1)
+	for i, word := range b.some {
+		for ; word != 0; word &= word - 1 {
+			set := 64*i + bits.TrailingZeros64(word)
+			e := b.lists[set].tail
+			w := b.low[set&15] + b.high[set>>4]
+			if w < low || w == low && cells[e].used < cells[victim].used {
+				victim, low = e, w
+			}
+		}
+	}
+	return victim
+}
