@@ -81,11 +81,9 @@ func (a *ARC) Victim() (ID, bool) {
 	if slot == 0 {
 		slot = a.staged
 	}
-	if slot == 0 {
-		return 0, false
-	}
-	a.last = a.slab.cells[slot].id
-	return a.last, true
+	id, ok := a.slab.name(slot)
+	a.last = id
+	return id, ok
 }
 
 // Remove forgets id. Evicted it becomes a ghost.

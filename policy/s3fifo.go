@@ -83,11 +83,9 @@ func (s *S3FIFO) Victim() (ID, bool) {
 	if slot == 0 {
 		slot = s.staged
 	}
-	if slot == 0 {
-		return 0, false
-	}
-	s.last = s.slab.cells[slot].id
-	return s.last, true
+	id, ok := s.slab.name(slot)
+	s.last = id
+	return id, ok
 }
 
 // Remove forgets id. Evicted from the small queue it becomes a ghost.

@@ -1,6 +1,242 @@
 package policy
 
+import (
+	"math"
+	"math/rand/v2"
+)
+
 var tinyLFUSpec = spec{
-	name: "w-tinylfu", says: "not built yet",
-	make: func(args) Evictor { return NewLRU() },
+	name: "w-tinylfu", says: "a small LRU window, and behind it what was asked for more often lately than what it replaces",
+	params: []Param{
+		{Name: "window", Says: "entries in the window at first, at least 1", Default: "0.01C", Max: 1e12},
+		{Name: "form", Says: "how frequencies are counted, or another library's whole form", Default: "caffeine",
+			Choices: []string{"caffeine", "libcachesim", "exact"}},
+		{Name: "climb", Says: "move the size of the window to where more is hit", Default: "on", Choices: []string{"on", "off"}},
+		{Name: "age", Says: "counts are halved every so many requests; 0 is never", Default: "10C", Max: 1e12},
+	},
+	make: makeTinyLFU,
+}
+
+func makeTinyLFU(a args) Evictor {
+	if a.choice("form") == "libcachesim" {
+		return newLibTinyLFU(a.Capacity, a.whole("window"))
+	}
+	var f frequency = newSketch(a.Capacity, a.whole("age"))
+	if a.choice("form") == "exact" {
+		f = &tally{age: a.whole("age")}
+	}
+	l := newTinyLFU(a.Capacity, a.whole("window"), f, a.Seed)
+	l.climbs, l.bytes = a.choice("climb") == "on", a.Bytes
+	return l
+}
+
+// TinyLFU is W-TinyLFU as the library Caffeine has it. A new entry comes into the window, an LRU of 1 % at first. What
+// falls out of the window must then win its place in main against main's next victim: it was asked for more often of late,
+//
+//	f(candidate) > f(victim), or f(candidate) ≥ 6 and one chance in 128
+//
+// where the chance is there because somebody who knows the hash could otherwise keep a key out for good. Main is a
+// segmented LRU: what is hit on probation (a fifth) becomes protected, whose oldest then goes back on probation.
+// f is a sketch (see there) of every request, or with form=exact a count of each key.
+//
+// Every 10 C requests the window is moved by a step, on in the same direction if more was hit than in the 10 C before,
+// else back. The step shrinks by 2 % each time and is 6.25 % of C again when the hit ratio moved by 5 points.
+//
+// This policy refuses: the window may be the one entry that came last, and it competes at once.
+//
+// Every call is O(1). Memory per resident: some 70 bytes. Source: Einziger, Friedman and Manes, TinyLFU: a highly
+// efficient cache admission policy, ACM ToS 2017; Einziger, Eytan, Friedman and Manes, Adaptive software cache
+// management, Middleware 2018.
+type TinyLFU struct {
+	slab   slab[tinyLFU]
+	queues [3]queue // by segment
+	freq   frequency
+	rand   *rand.Rand
+	bytes  bool // c follows what fits
+	c      int
+	room   int // of the window
+	climbs bool
+	climber
+	chosen uint32 // the victim until something changes
+	last   ID     // what Victim named
+}
+
+type tinyLFU struct {
+	key uint64
+	in  segment
+}
+
+type segment uint8
+
+const (
+	window segment = iota
+	probation
+	protected
+)
+
+var _ Evictor = (*TinyLFU)(nil)
+
+func newTinyLFU(capacity, window int, f frequency, seed uint64) *TinyLFU {
+	window = max(1, window)
+	return &TinyLFU{
+		c: capacity, room: window, freq: f, rand: rand.New(rand.NewPCG(seed, 0x71F0)),
+		climber: climber{share: float64(window) / float64(capacity), step: -climbStep},
+	}
+}
+
+// Insert puts it at the newest end of the window. What fell out of it before found room and goes on probation.
+func (l *TinyLFU) Insert(it Item, _ Tick) {
+	if _, ok := l.slab.find(it.ID); ok {
+		return
+	}
+	key := it.Identity()
+	l.request(key, false)
+	l.shift()
+	l.slab.pushHead(&l.queues[window], l.slab.add(it.ID, tinyLFU{key: key}))
+}
+
+// Hit moves id to the newest end of its segment, from probation to protected.
+func (l *TinyLFU) Hit(id ID, _ Tick) {
+	slot, ok := l.slab.find(id)
+	if !ok {
+		return
+	}
+	e := &l.slab.cells[slot].val
+	l.request(e.key, true)
+	to := e.in
+	if to == probation {
+		to = protected
+	}
+	l.move(slot, to)
+	if main := max(0, l.c-l.room); l.queues[protected].n > main*4/5 {
+		l.move(l.queues[protected].tail, probation)
+	}
+}
+
+// Victim names the loser of what falls out of the window and the oldest of main.
+func (l *TinyLFU) Victim() (ID, bool) {
+	if l.chosen == 0 {
+		l.chosen = l.choose()
+	}
+	id, ok := l.slab.name(l.chosen)
+	l.last = id
+	return id, ok
+}
+
+// Remove forgets id.
+func (l *TinyLFU) Remove(id ID) {
+	slot, ok := l.slab.find(id)
+	if !ok {
+		return
+	}
+	l.slab.unlink(&l.queues[l.slab.cells[slot].val.in], slot)
+	l.slab.free(slot)
+	l.chosen = 0
+	if l.bytes && id == l.last {
+		l.c = max(1, l.slab.len())
+	}
+}
+
+// request counts one, towards its key and towards the next step of the climb.
+func (l *TinyLFU) request(key uint64, hit bool) {
+	l.chosen = 0
+	l.freq.add(key)
+	if l.climbs {
+		l.climber.request(hit, l.c)
+	}
+}
+
+// choose lets the oldest of main go if the window has not overflown.
+func (l *TinyLFU) choose() uint32 {
+	victim := l.oldest()
+	candidate := l.queues[window].tail
+	switch {
+	case victim == 0:
+		return candidate
+	case l.queues[window].n <= l.room || l.admits(candidate, victim):
+		return victim
+	}
+	return candidate
+}
+
+// oldest is what main would lose next, 0 if it is empty.
+func (l *TinyLFU) oldest() uint32 {
+	if l.queues[probation].n > 0 {
+		return l.queues[probation].tail
+	}
+	return l.queues[protected].tail
+}
+
+func (l *TinyLFU) admits(candidate, victim uint32) bool {
+	f := l.freq.of(l.slab.cells[candidate].val.key)
+	if f > l.freq.of(l.slab.cells[victim].val.key) {
+		return true
+	}
+	return f >= 6 && l.rand.Uint32()&127 == 0
+}
+
+// shift moves the window's room by one towards what the climb wants, and entries between window and main accordingly.
+func (l *TinyLFU) shift() {
+	want := min(max(1, int(math.Round(l.share*float64(l.c)))), l.c)
+	switch {
+	case l.room < want:
+		l.room++
+		if slot := l.oldest(); slot != 0 && l.queues[window].n < l.room {
+			l.move(slot, window)
+		}
+	case l.room > want:
+		l.room--
+	}
+	for l.queues[window].n > l.room {
+		l.move(l.queues[window].tail, probation)
+	}
+}
+
+// move puts slot at the newest end of a segment.
+func (l *TinyLFU) move(slot uint32, to segment) {
+	e := &l.slab.cells[slot].val
+	l.slab.unlink(&l.queues[e.in], slot)
+	l.slab.pushHead(&l.queues[to], slot)
+	e.in = to
+}
+
+// climber looks for the share of the window at which most is hit.
+type climber struct {
+	share, step    float64 // of the capacity; step with its direction
+	ratio          float64 // hit in the sample before
+	hits, requests int     // in this one
+}
+
+const (
+	climbStep    = 0.0625
+	climbDecay   = 0.98
+	climbRestart = 0.05
+	climbMost    = 0.8
+)
+
+// request counts one, and takes a step at the end of a sample of 10 c.
+func (k *climber) request(hit bool, c int) {
+	k.requests++
+	if hit {
+		k.hits++
+	}
+	if k.requests < 10*c {
+		return
+	}
+	ratio := float64(k.hits) / float64(k.requests)
+	k.climb(ratio - k.ratio)
+	k.ratio, k.hits, k.requests = ratio, 0, 0
+}
+
+// climb steps on after a change for the better, back after one for the worse.
+func (k *climber) climb(change float64) {
+	if change < 0 {
+		k.step = -k.step
+	}
+	k.share = min(max(0, k.share+k.step), climbMost)
+	if change <= -climbRestart || change >= climbRestart {
+		k.step = math.Copysign(climbStep, k.step)
+	} else {
+		k.step *= climbDecay
+	}
 }

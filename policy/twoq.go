@@ -66,11 +66,9 @@ func (q *TwoQ) Victim() (ID, bool) {
 	if slot == 0 {
 		slot = q.staged
 	}
-	if slot == 0 {
-		return 0, false
-	}
-	q.last = q.slab.cells[slot].id
-	return q.last, true
+	id, ok := q.slab.name(slot)
+	q.last = id
+	return id, ok
 }
 
 // Remove forgets id. Evicted from the FIFO it becomes a ghost.

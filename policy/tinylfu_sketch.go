@@ -1,0 +1,111 @@
+package policy
+
+import "math/bits"
+
+// frequency estimates how often each key was added.
+type frequency interface {
+	add(key uint64)
+	of(key uint64) int
+}
+
+// sketch is a count-min sketch: four counters of 4 bits for each key, one in each of four rows, of which the least is the
+// estimate, 15 at most. Every age additions all counters are halved, so that the past fades. The four counters of a key
+// share 64 bytes, so that a look-up waits for memory once. It has a word of 8 bytes per entry of the capacity.
+type sketch struct {
+	words []uint64 // in blocks of 8, two of them per row
+	age   int
+	added int
+}
+
+const oddBits, lowBits3 = 0x1111111111111111, 0x7777777777777777
+
+func newSketch(capacity, age int) *sketch {
+	n := 1 << bits.Len(uint(max(8, capacity)-1))
+	return &sketch{words: make([]uint64, n), age: age}
+}
+
+func (s *sketch) add(key uint64) {
+	h, block := s.block(key)
+	changed := false
+	for row := range 4 {
+		word, shift := counter(h, row)
+		if block[word]>>shift&15 < 15 {
+			block[word] += 1 << shift
+			changed = true
+		}
+	}
+	if changed {
+		s.fade()
+	}
+}
+
+func (s *sketch) of(key uint64) int {
+	h, block := s.block(key)
+	least := uint64(15)
+	for row := range 4 {
+		word, shift := counter(h, row)
+		least = min(least, block[word]>>shift&15)
+	}
+	return int(least)
+}
+
+// block is where the counters of key are, and the bits that choose among them.
+func (s *sketch) block(key uint64) (h uint64, words *[8]uint64) {
+	h = mix(key)
+	at := int(h>>32) & (len(s.words) - 1) &^ 7
+	return h, (*[8]uint64)(s.words[at:])
+}
+
+// counter is the place of a row's counter in the block: one of two words, and one of 16 places in it.
+func counter(h uint64, row int) (word, shift int) {
+	b := int(h >> (5 * row))
+	return 2*row + b&1, b >> 1 & 15 * 4
+}
+
+// mix spreads the bits of x over all of them (the finaliser of SplitMix64).
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// fade halves everything when it is time, what counts towards the next time too.
+func (s *sketch) fade() {
+	s.added++
+	if s.age == 0 || s.added < s.age {
+		return
+	}
+	odd := 0
+	for i, w := range s.words {
+		odd += bits.OnesCount64(w & oddBits)
+		s.words[i] = w >> 1 & lowBits3
+	}
+	s.added = (s.added - odd/4) / 2
+}
+
+// tally counts exactly. Every age additions all counts are halved and the zeros forgotten.
+type tally struct {
+	counts table[int]
+	age    int
+	added  int
+}
+
+func (t *tally) of(key uint64) int {
+	n, _ := t.counts.get(key)
+	return n
+}
+
+func (t *tally) add(key uint64) {
+	t.counts.put(key, t.of(key)+1)
+	t.added++
+	if t.age == 0 || t.added < t.age {
+		return
+	}
+	old := t.counts.slots
+	t.counts, t.added = table[int]{}, 0
+	for _, s := range old {
+		if s.val > 1 {
+			t.counts.put(s.key, s.val/2)
+		}
+	}
+}
