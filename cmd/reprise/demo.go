@@ -93,8 +93,8 @@ func demoHelp(w io.Writer, fs *flag.FlagSet, l *config.Loader) {
   reprise demo --policy lru --capacity 50
   reprise demo --input conversations.jsonl.gz --exit
 
-A file for --input holds, one JSON value a line or as one JSON array, packed with gzip or not: chat request bodies, or
-records of OASST1, SGD or ShareGPT, of which the user's turns are played and answered by the engine.
+A file for --input holds, one JSON value a line or as one JSON array, packed with gzip, zstd or not: chat request
+bodies, or records of OASST1, SGD or ShareGPT, of which the user's turns are played and answered by the engine.
 With --input the engine does not wait; the upstream time it tells is the one it would have taken.
 
 Flags:

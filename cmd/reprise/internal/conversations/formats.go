@@ -99,13 +99,19 @@ func parseBody(record []byte) (c Conversation, err error) {
 }
 
 func parseSGD(record []byte) (c Conversation, err error) {
-	var dialogue struct{ Turns [][2]string }
+	var dialogue struct {
+		Services []string
+		Turns    [][2]string
+	}
 	if json.Unmarshal(record, &dialogue) != nil {
 		return c, errJSON
 	}
+	c.Topic = strings.Join(dialogue.Services, "+")
 	for _, t := range dialogue.Turns {
 		if t[0] == "U" {
 			c.sayUnlessBlank(t[1])
+		} else {
+			c.answer(len(c.Turns)-1, t[1])
 		}
 	}
 	return c, nil
@@ -122,6 +128,8 @@ func parseShareGPT(record []byte) (c Conversation, err error) {
 		switch m.From {
 		case "human", "user":
 			c.sayUnlessBlank(m.Value)
+		case "gpt", "assistant":
+			c.answer(len(c.Turns)-1, m.Value)
 		case "system":
 			c.System = m.Value
 		}

@@ -3,6 +3,7 @@ package conversations
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 )
 
@@ -16,10 +17,14 @@ type treeNode struct {
 }
 
 func parseTree(record []byte) (c Conversation, err error) {
-	var tree struct{ Prompt treeNode }
+	var tree struct {
+		ID     string `json:"message_tree_id"`
+		Prompt treeNode
+	}
 	if json.Unmarshal(record, &tree) != nil {
 		return c, errJSON
 	}
+	c.Topic = tree.ID
 	c.grow(&tree.Prompt, -1)
 	return c, nil
 }
@@ -27,8 +32,10 @@ func parseTree(record []byte) (c Conversation, err error) {
 // grow adds a message and its replies below the turn parent. The depth of the recursion is bounded by that of the JSON.
 func (c *Conversation) grow(n *treeNode, parent int) {
 	if n.Role == "prompter" && strings.TrimSpace(n.Text) != "" {
-		c.Turns = append(c.Turns, Turn{n.Text, parent})
+		c.Turns = append(c.Turns, Turn{Text: n.Text, Parent: parent})
 		parent = len(c.Turns) - 1
+	} else if n.Role == "assistant" {
+		c.answer(parent, n.Text)
 	}
 	for i := range n.Replies {
 		c.grow(&n.Replies[i], parent)
@@ -59,7 +66,7 @@ func (m *messages) add(record []byte) (done []Conversation, err error) {
 	}
 	if *msg.Tree != m.tree || m.turnOf == nil {
 		done = m.end()
-		m.tree, m.current, m.turnOf = *msg.Tree, Conversation{}, map[int64]int{}
+		m.tree, m.current, m.turnOf = *msg.Tree, Conversation{Topic: strconv.FormatInt(*msg.Tree, 10)}, map[int64]int{}
 	}
 	turn := -1
 	if msg.Parent != nil {
@@ -69,8 +76,10 @@ func (m *messages) add(record []byte) (done []Conversation, err error) {
 		}
 	}
 	if msg.Role == "prompter" && strings.TrimSpace(msg.Text) != "" {
-		m.current.Turns = append(m.current.Turns, Turn{msg.Text, turn})
+		m.current.Turns = append(m.current.Turns, Turn{Text: msg.Text, Parent: turn})
 		turn = len(m.current.Turns) - 1
+	} else if msg.Role == "assistant" {
+		m.current.answer(turn, msg.Text)
 	}
 	m.turnOf[*msg.Idx] = turn
 	return done, nil

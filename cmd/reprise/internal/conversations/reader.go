@@ -3,13 +3,14 @@ package conversations
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sync/atomic"
+
+	"reprise/policy/sim/trace"
 )
 
 // ErrFormat is wrapped by the error for a file whose first record is of no known format.
@@ -32,7 +33,7 @@ type Reader struct {
 	firstFault error
 }
 
-// Open opens a file, packed with gzip or plain, and reads its first record, by which it knows the format; "-" is the
+// Open opens a file, packed with gzip, zstd or plain, and reads its first record, by which it knows the format; "-" is the
 // standard input. The caller closes the reader.
 func Open(path string) (*Reader, error) {
 	if path == "-" {
@@ -55,9 +56,9 @@ func Open(path string) (*Reader, error) {
 func newReader(name string, input io.ReadCloser, total int64) (*Reader, error) {
 	r := &Reader{name: name, input: input, total: total}
 	raw := bufio.NewReaderSize(counter{input, &r.read}, 4<<10) // small, so that Progress is no stairway
-	plain, err := unpacked(raw)
+	plain, err := trace.Unpack(raw)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("unpack %s: %w", name, err), input.Close())
+		return nil, errors.Join(fmt.Errorf("read %s: %w", name, err), input.Close())
 	}
 	r.records = newSource(plain)
 	if err := r.fill(); err != nil {
@@ -66,14 +67,8 @@ func newReader(name string, input io.ReadCloser, total int64) (*Reader, error) {
 	return r, nil
 }
 
-// unpacked sees through gzip, which it knows by its first bytes: names of files promise nothing.
-func unpacked(in *bufio.Reader) (*bufio.Reader, error) {
-	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		return in, nil
-	}
-	z, err := gzip.NewReader(in)
-	return bufio.NewReaderSize(z, 64<<10), err
-}
+// Format is the name of the file's format, as ErrFormat's error lists it.
+func (r *Reader) Format() string { return r.format.name }
 
 // Close closes the file.
 func (r *Reader) Close() error { return r.input.Close() }

@@ -93,6 +93,29 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestRecorded: what the record tells beside the user's words.
+func TestRecorded(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"sgd", `{"services":["Travel","Hotels"],"turns":[["U","a"],["S","four"],["U","c"]]}`, "SGD Travel+Hotels 4 0"},
+		{"sharegpt", `{"conversations":[{"from":"gpt","value":"early"},{"from":"human","value":"a"},{"from":"gpt","value":"five5"}]}`, "ShareGPT  5"},
+		{"oasst messages", flat, "OASST1 messages 0 1 0 0"},
+		{"oasst trees", tree, "OASST1 trees x 1 0 0"},
+	} {
+		r, err := fromText(c.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		talk, err := r.Next()
+		got := r.Format() + " " + talk.Topic
+		for _, turn := range talk.Turns {
+			got += fmt.Sprintf(" %d", turn.Reply)
+		}
+		if err != nil || got != c.want {
+			t.Errorf("%s: got %q, %v; want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
 func TestFirstRecordHasToMakeSense(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"empty", "", "read in.jsonl: no records in it"},
@@ -195,7 +218,7 @@ func TestOpenFaults(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("\x1f\x8bnot gzip"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{dir: "a directory, want a file", filepath.Join(dir, "none"): "no such file", bad: "unpack " + bad} {
+	for path, want := range map[string]string{dir: "a directory, want a file", filepath.Join(dir, "none"): "no such file", bad: "read " + bad + ": unpack: "} {
 		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("open %s: %v, want %q", path, err, want)
 		}
