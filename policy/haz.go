@@ -112,6 +112,7 @@ func (h *HAZ) Insert(it Item, at Tick) {
 	e, known := h.keys.get(it.Identity())
 	switch {
 	case known && h.cells[e].id != 0: // two of one identity: it goes to the newer
+		h.ids.put(uint64(h.cells[e].id), e)
 		h.keys.del(it.Identity())
 		h.cells[e].key = 0
 		e = h.take(it, at.Seq)
