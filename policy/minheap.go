@@ -1,7 +1,7 @@
 package policy
 
 // minHeap orders residents by a key that stands still between their uses, the least first. Ties go to the higher rank,
-// then to what was used least recently: the calls of set are counted, which makes the order total.
+// then to what was used least recently, or most recently: the calls of set are counted, which makes the order total.
 //
 // Items are small numbers of the caller's, such as slots of a slab. set and remove cost O(log n), the rest O(1).
 // Memory per item: 28 bytes.
@@ -9,11 +9,13 @@ type minHeap struct {
 	nodes []heapNode // four children each: shallower than two, and they share a cache line or two
 	place []uint32   // of an item in nodes, from 1; 0: not in it
 	uses  uint64
+
+	newest bool // ties go to what was used most recently
 }
 
 type heapNode struct {
 	key  float64
-	used uint64 // which call of set
+	used uint64 // which call of set, in the order of ties
 	item uint32
 	rank int32
 }
@@ -42,7 +44,11 @@ func (h *minHeap) has(item uint32) bool { return int(item) < len(h.place) && h.p
 
 // set puts item in, or moves it, as the one used last.
 func (h *minHeap) set(item uint32, key float64, rank int32) {
-	h.uses++
+	if h.newest {
+		h.uses-- // from 0 to the top, and down
+	} else {
+		h.uses++
+	}
 	n := heapNode{key: key, used: h.uses, item: item, rank: rank}
 	for int(item) >= len(h.place) {
 		h.place = append(h.place, 0)
