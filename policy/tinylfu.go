@@ -10,7 +10,7 @@ var tinyLFUSpec = spec{
 	params: []Param{
 		{Name: "window", Says: "entries in the window at first, at least 1", Default: "0.01C", Max: 1e12},
 		{Name: "form", Says: "how frequencies are counted, or another library's whole form", Default: "caffeine",
-			Choices: []string{"caffeine", "libcachesim", "exact"}},
+			Choices: []string{"caffeine", "exact", "libcachesim", "libcachesim-exact"}},
 		{Name: "climb", Says: "move the size of the window to where more is hit", Default: "on", Choices: []string{"on", "off"}},
 		{Name: "age", Says: "counts are halved every so many requests; 0 is never", Default: "10C", Max: 1e12},
 	},
@@ -18,14 +18,16 @@ var tinyLFUSpec = spec{
 }
 
 func makeTinyLFU(a args) Evictor {
-	if a.choice("form") == "libcachesim" {
-		return newLibTinyLFU(a.Capacity, a.whole("window"))
+	var counts frequency
+	switch form := a.choice("form"); form {
+	case "libcachesim", "libcachesim-exact":
+		return newLibTinyLFU(a.Capacity, a.whole("window"), form == "libcachesim-exact")
+	case "exact":
+		counts = &tally{age: a.whole("age")}
+	default:
+		counts = newSketch(a.Capacity, a.whole("age"))
 	}
-	var f frequency = newSketch(a.Capacity, a.whole("age"))
-	if a.choice("form") == "exact" {
-		f = &tally{age: a.whole("age")}
-	}
-	l := newTinyLFU(a.Capacity, a.whole("window"), f, a.Seed)
+	l := newTinyLFU(a.Capacity, a.whole("window"), counts, a.Seed)
 	l.climbs, l.bytes = a.choice("climb") == "on", a.Bytes
 	return l
 }

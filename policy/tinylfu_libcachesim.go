@@ -7,7 +7,9 @@ import (
 
 // libTinyLFU is W-TinyLFU as libCacheSim has it, for comparison with published figures; the other forms are better. What
 // differs from TinyLFU: nothing is counted on a hit in the window, frequencies come from a counting Bloom filter, the
-// window may be 0 (below a capacity of 100), which refuses everything, and an admission evicts one entry too many.
+// window may be 0 (below a capacity of 100), which refuses everything, and an admission evicts one entry too many. With
+// exact counts in place of the filter (form=libcachesim-exact) it evicts one entry only, as the model does that the known
+// answers come from; those counts are as many as there are keys between two halvings.
 //
 // It evicts when it sees fit, not when asked, so it is told its capacity, and what it has evicted expires at once: it
 // waits, without an answer, until there is need of a victim.
@@ -16,7 +18,8 @@ import (
 type libTinyLFU struct {
 	slab      slab[tinyLFU]
 	queues    [4]queue // by segment
-	filter    bloom
+	counts    fadingFrequency
+	single    bool // an admission is the end of an eviction
 	c         int
 	room      int // of the window
 	main      int
@@ -32,13 +35,23 @@ var (
 	_ Expirer = (*libTinyLFU)(nil)
 )
 
-func newLibTinyLFU(capacity, window int) *libTinyLFU {
+// fadingFrequency is one that is told when to halve.
+type fadingFrequency interface {
+	frequency
+	halve()
+}
+
+func newLibTinyLFU(capacity, window int, exact bool) *libTinyLFU {
 	window = min(window, capacity-1)
 	main := capacity - window
-	return &libTinyLFU{
-		c: capacity, room: window, main: main, filter: newBloom(main),
+	l := &libTinyLFU{
+		c: capacity, room: window, main: main, counts: newBloom(main),
 		segmented: [2]int{main / 5, main * 4 / 5},
 	}
+	if exact {
+		l.counts, l.single = &tally{}, true
+	}
+	return l
 }
 
 // Insert makes room first.
@@ -53,7 +66,7 @@ func (l *libTinyLFU) Insert(it Item, _ Tick) {
 		for l.live() >= l.c {
 			l.evict()
 		}
-		l.filter.add(e.key)
+		l.counts.add(e.key)
 	}
 	l.slab.pushHead(&l.queues[e.in], l.slab.add(it.ID, e))
 }
@@ -67,7 +80,7 @@ func (l *libTinyLFU) Hit(id ID, _ Tick) {
 	e := &l.slab.cells[slot].val
 	switch e.in {
 	case probation, protected:
-		l.filter.add(e.key)
+		l.counts.add(e.key)
 		l.mainHit()
 		l.move(slot, protected)
 		l.cool()
@@ -109,19 +122,22 @@ func (l *libTinyLFU) evict() {
 		slot := l.queues[window].tail
 		key := l.slab.cells[slot].val.key
 		if l.inMain() < l.main {
-			l.filter.add(key)
+			l.counts.add(key)
 			l.admit(slot)
 			continue
 		}
 		victim := l.oldest()
-		wins := l.filter.of(key) > l.filter.of(l.slab.cells[victim].val.key)
-		l.filter.add(key)
+		wins := l.counts.of(key) > l.counts.of(l.slab.cells[victim].val.key)
+		l.counts.add(key)
 		if !wins {
 			l.move(slot, evicted)
 			return
 		}
 		l.move(victim, evicted)
 		l.admit(slot)
+		if l.single {
+			return
+		}
 	}
 	l.move(l.oldest(), evicted)
 }
@@ -158,7 +174,7 @@ func (l *libTinyLFU) oldest() uint32 {
 func (l *libTinyLFU) mainHit() {
 	if l.mainHits++; l.mainHits >= 32*l.main {
 		l.mainHits = 0
-		l.filter.halve()
+		l.counts.halve()
 	}
 }
 
@@ -183,12 +199,12 @@ func (b bloom) add(key uint64) {
 	}
 }
 
-func (b bloom) of(key uint64) uint32 {
+func (b bloom) of(key uint64) int {
 	least := uint32(math.MaxUint32)
 	for _, i := range b.places(key) {
 		least = min(least, b[i])
 	}
-	return least
+	return int(least)
 }
 
 func (b bloom) halve() {

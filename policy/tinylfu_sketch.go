@@ -83,7 +83,7 @@ func (s *sketch) fade() {
 	s.added = (s.added - odd/4) / 2
 }
 
-// tally counts exactly. Every age additions all counts are halved and the zeros forgotten.
+// tally counts exactly. Every age additions all counts are halved, never if age is 0.
 type tally struct {
 	counts table[int]
 	age    int
@@ -97,10 +97,13 @@ func (t *tally) of(key uint64) int {
 
 func (t *tally) add(key uint64) {
 	t.counts.put(key, t.of(key)+1)
-	t.added++
-	if t.age == 0 || t.added < t.age {
-		return
+	if t.added++; t.added == t.age {
+		t.halve()
 	}
+}
+
+// halve forgets what was counted once.
+func (t *tally) halve() {
 	old := t.counts.slots
 	t.counts, t.added = table[int]{}, 0
 	for _, s := range old {
