@@ -17,7 +17,9 @@ func FuzzEvictors(f *testing.F) {
 				playBytes(t, name, e, script)
 			}
 		}
-		playBytes(t, "rac", NewRAC(RACOptions{Alpha: 0.3, Lambda: 4, Ghosts: 2}), script)
+		for _, o := range append(probes(), RACOptions{Alpha: 0.3, Lambda: 4, Ghosts: 2}) {
+			playBytes(t, "rac", NewRAC(o), script)
+		}
 	})
 }
 

@@ -1,23 +1,21 @@
 package policy
 
-// node is a place in a heap of RAC: of one topic's members, of the topics or of the ghosts. What decides the order lies
-// in the node, so that sifting reads neighbours and not entries all over the memory; only a tie in value and last use
-// looks further.
+// node is a place in a heap of RAC: of one topic's members, of the topics or of the ghosts. Its value lies in it, so that
+// sifting reads neighbours; only a tie looks further.
 type node struct {
 	mant float64 // the value is mant·2^exp
-	last int64   // Seq of the last use of the entry that decides: the item itself, or the first member of the topic
 	exp  int32
-	item uint32 // what sits here: a slot of entries or of topics
+	item uint32 // what sits here: an entry or a topic
 }
 
 // seats is a 4-ary min-heap and the place of every item in it. The positions are shared by all heaps over one kind of
 // item, since an item sits in one heap at a time; they are no field of the items because a sift moves many items and
 // 4 bytes each stay in the CPU's cache.
 type seats struct {
-	nodes   *[]node
-	pos     []uint32
-	entries []entry
-	topics  []topic // nil where the items are entries
+	nodes  *[]node
+	pos    []uint32
+	rac    *RAC
+	topics bool // the items are topics
 }
 
 func (s seats) push(n node) {
@@ -91,7 +89,8 @@ func (s seats) down(n node, i int) {
 	s.pos[n.item] = uint32(i)
 }
 
-// before is the total order of victims (D7): value, then least recent use, then earliest birth, then id.
+// before is the total order of victims (D7): value, then least recent use, then earliest birth, then id. In a tie a topic
+// is as its first member.
 func (s seats) before(a, b *node) bool {
 	if a.exp != b.exp {
 		return a.exp < b.exp
@@ -99,25 +98,14 @@ func (s seats) before(a, b *node) bool {
 	if a.mant != b.mant {
 		return a.mant < b.mant
 	}
-	if a.last != b.last {
-		return a.last < b.last
+	e, f := a.item, b.item
+	if s.topics {
+		e, f = s.rac.topics.first(e), s.rac.topics.first(f)
 	}
-	x, y := s.entry(a.item), s.entry(b.item)
-	if x.born != y.born {
-		return x.born < y.born
+	if e == f {
+		return a.item < b.item // ghosts have no member
 	}
-	return x.id < y.id
-}
-
-// entry is the one that stands for item in a tie.
-func (s seats) entry(item uint32) *entry {
-	if s.topics == nil {
-		return &s.entries[item]
-	}
-	if members := s.topics[item].members; len(members) > 0 {
-		return &s.entries[members[0].item]
-	}
-	return &s.entries[0]
+	return s.rac.older(e, f)
 }
 
 // shrink gives memory back when a heap has become much smaller, lest topics that were large once add up.

@@ -4,7 +4,7 @@ package policy
 // Alg. 3 line 13; D17). It refuses when one of them is not resident, when child has a living parent, and when the parent
 // is not older than the child, so that links never form a cycle (D13).
 func (r *RAC) Link(child, parent ID) bool {
-	c, ok := r.index[child]
+	c, ok := r.ids.find(uint64(child))
 	if !ok || child == parent {
 		return false
 	}
@@ -12,37 +12,58 @@ func (r *RAC) Link(child, parent ID) bool {
 	if !ok || !r.opts.YoungParents && r.entries[p].born >= r.entries[c].born {
 		return false
 	}
-	if _, ok := r.parent(r.entries[c].parent); ok {
+	x := &r.entries[c]
+	if _, ok := r.parent(x.parent); ok {
 		return false
 	}
-	r.entries[c].parent = parent
-	r.addDep(p, r.entries[c].freq)
+	x.parent = parent
+	r.addDep(parent, float64(x.freq)+r.opts.Beta*x.dep)
 	return true
 }
 
 // Importance is the TSI of id, freq + Lambda·dep; 0 for an unknown id.
 func (r *RAC) Importance(id ID) float64 {
-	if e, ok := r.index[id]; ok {
+	if e, ok := r.ids.find(uint64(id)); ok {
 		return r.importance(e)
 	}
 	return 0
 }
 
 func (r *RAC) importance(e uint32) float64 {
-	return r.entries[e].freq + r.opts.Lambda*r.entries[e].dep
-}
-
-// parent is the slot of a living parent. An ID is never used twice, so one that is not resident is dead for good (D16).
-func (r *RAC) parent(id ID) (uint32, bool) {
-	if id == 0 {
-		return 0, false
+	if r.opts.NoTSI {
+		return 1
 	}
-	p, ok := r.index[id]
-	return p, ok
+	x := &r.entries[e]
+	return float64(x.freq) - r.opts.Doubt + r.opts.Lambda*x.dep
 }
 
-// addDep credits e with requests to an entry that depends on it.
-func (r *RAC) addDep(e uint32, requests float64) {
+// parent is the number of a living parent. An ID is never used twice, so one that is not resident is dead for good (D16).
+func (r *RAC) parent(id ID) (uint32, bool) { return r.ids.find(uint64(id)) }
+
+// farAncestor is where a credit ends that Beta does not end: a chain of links from younger parents may be a ring.
+const farAncestor = 64
+
+// leastShare is the part of a credit that is not worth the way up.
+const leastShare = 1e-3
+
+// addDep credits id, if it is resident, with requests to an entry that depends on it, and its ancestors with their shares:
+// Beta^(k-1) of them at distance k, which keeps dep at the discounted sum over its subtree (Lemma 4).
+func (r *RAC) addDep(id ID, requests float64) {
+	share := 1.0
+	for range farAncestor {
+		e, ok := r.parent(id)
+		if !ok {
+			return
+		}
+		r.credit(e, share*requests)
+		if share *= r.opts.Beta; share < leastShare {
+			return
+		}
+		id = r.entries[e].parent
+	}
+}
+
+func (r *RAC) credit(e uint32, requests float64) {
 	x := &r.entries[e]
 	dep := x.dep + requests
 	if r.opts.DepCap > 0 {
@@ -52,7 +73,7 @@ func (r *RAC) addDep(e uint32, requests float64) {
 		return
 	}
 	x.dep = dep
-	if r.opts.Lambda > 0 {
+	if r.opts.Lambda > 0 && !r.opts.NoTSI {
 		r.rerank(e)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -16,7 +17,7 @@ type racModel struct {
 	decay   []*big.Float // 2^(-alpha·i)
 	topics  map[TopicID]*modelTopic
 	entries map[ID]*modelEntry
-	newest  ID
+	born    []ID // in the order of insertion
 }
 
 type modelTopic struct {
@@ -92,7 +93,7 @@ func (m *racModel) insert(it Item, now int64) {
 	m.topics[it.Topic].emptied = 0
 	e := &modelEntry{id: it.ID, topic: it.Topic, freq: 1, born: now, last: now}
 	m.entries[it.ID] = e
-	m.newest = it.ID
+	m.born = append(m.born, it.ID)
 	if p := m.entries[it.Parent]; p != nil {
 		e.parent = it.Parent
 		m.credited(p, 1)
@@ -166,12 +167,13 @@ func (m *racModel) victim(now int64) ID {
 	}
 	var worst *modelEntry
 	var least *big.Float
+	held := m.born[max(0, len(m.born)-m.o.Window):]
 	for _, e := range m.entries {
-		if m.o.Protect && e.id == m.newest && len(m.entries) > 1 {
-			continue
-		}
 		v := m.float(e.freq + m.o.Lambda*e.dep)
 		v.Mul(v, prevalence[e.topic])
+		if slices.Contains(held, e.id) {
+			v.SetInf(false)
+		}
 		if worst == nil || m.less(v, least, e, worst) {
 			worst, least = e, v
 		}
@@ -181,7 +183,9 @@ func (m *racModel) victim(now int64) ID {
 
 // less orders by value, then by last use, birth and id. Values that agree in 100 bits are equal but for rounding.
 func (m *racModel) less(v, w *big.Float, a, b *modelEntry) bool {
-	if diff := m.float(0).Sub(v, w); diff.Sign() != 0 && diff.MantExp(nil) > w.MantExp(nil)-100 {
+	if v.IsInf() != w.IsInf() {
+		return w.IsInf()
+	} else if diff := m.float(0); !v.IsInf() && diff.Sub(v, w).Sign() != 0 && diff.MantExp(nil) > w.MantExp(nil)-100 {
 		return diff.Sign() < 0
 	}
 	if a.last != b.last {
@@ -210,7 +214,7 @@ func modelSettings() []RACOptions {
 	for _, alpha := range []float64{1, 0.1, 0.01, 0.001} {
 		for _, lambda := range []float64{0, 1, 4} {
 			all = append(all, RACOptions{Alpha: alpha, Lambda: lambda, YoungParents: true},
-				RACOptions{Alpha: alpha, Lambda: lambda, DepCap: 8, Ghosts: 12, Protect: true})
+				RACOptions{Alpha: alpha, Lambda: lambda, DepCap: 8, Ghosts: 12, Window: 1})
 		}
 	}
 	return all

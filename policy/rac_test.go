@@ -64,7 +64,7 @@ func TestRACOrder(t *testing.T) {
 		{"no topic stands alone", "+1/0 +2/0 h1 +3/0", "[2 3 1]", slow},
 		{"an arrival without answer counts", "+1/1 +2/2 a1", "[2 1]", slow},
 		{"the newest may be the victim", "+1/1 h1 +2/2", "[2 1]", slow},
-		{"unless protected", "+1/1 h1 +2/2", "[1 2]", with(slow, func(o *RACOptions) { o.Protect = true })},
+		{"unless protected", "+1/1 h1 +2/2", "[1 2]", with(slow, func(o *RACOptions) { o.Window = 1 })},
 		{"an empty topic is forgotten", "+1/1 h1 h1 -1 +2/2 +3/1", "[2 3]", slow},
 		{"a ghost is not", "+1/1 h1 h1 -1 +2/2 +3/2 +4/1", "[2 3 4]", with(slow, func(o *RACOptions) { o.Ghosts = 1 })},
 		{"arrivals of a topic to come count", "a1 a1 a1 a1 +2/2 h2 +1/1", "[2 1]", with(slow, func(o *RACOptions) { o.Ghosts = 1 })},
@@ -228,10 +228,11 @@ func TestRACRestores(t *testing.T) {
 func restore(to, from *RAC) {
 	var states []EntryState
 	topics := map[ID]TopicID{}
-	for id, e := range from.index {
+	for _, id := range residents(from) {
 		s, _ := from.ExportEntry(id)
 		states = append(states, s)
-		topics[id] = from.topics.all[from.entries[e].topic].id
+		e, _ := from.ids.find(uint64(id))
+		topics[id] = TopicID(from.topics.ids.keys[from.entries[e].topic])
 	}
 	sortStates(states)
 	for _, s := range states {
@@ -240,10 +241,20 @@ func restore(to, from *RAC) {
 	for _, s := range states {
 		to.ImportEntry(s)
 	}
-	for id := range from.topics.index {
-		s, _ := from.ExportTopic(id)
-		to.ImportTopic(s)
+	for _, slot := range from.topics.ids.table {
+		if s, ok := from.ExportTopic(TopicID(from.topics.ids.keys[slot])); ok {
+			to.ImportTopic(s)
+		}
 	}
+}
+
+func residents(r *RAC) (ids []ID) {
+	for _, e := range r.ids.table {
+		if e != 0 {
+			ids = append(ids, ID(r.ids.keys[e]))
+		}
+	}
+	return ids
 }
 
 func TestRACImportsNothingWrong(t *testing.T) {
@@ -267,36 +278,54 @@ func checkRAC(t *testing.T, r *RAC) {
 	members := 0
 	for slot := range r.topics.all {
 		x := &r.topics.all[slot]
-		members += len(x.members)
-		if len(x.members) > 0 != (x.state == topicLive) {
-			t.Fatalf("topic %d has %d members in state %d", x.id, len(x.members), x.state)
+		members += x.size()
+		if x.size() > 0 != (x.state == topicLive) || x.members != nil && (x.size() < 2 || x.sole != 0) {
+			t.Fatalf("topic slot %d is %+v", slot, x)
 		}
-		checkHeap(t, r.members(uint32(slot)))
-		for _, n := range x.members {
-			if e := r.entries[n.item]; e.topic != uint32(slot) || r.index[e.id] != n.item {
-				t.Fatalf("member %d of topic %d is %+v", n.item, x.id, e)
+		for _, e := range checkMembers(t, r, x) {
+			if r.entries[e].topic != uint32(slot) {
+				t.Fatalf("member %d of topic slot %d is %+v", e, slot, r.entries[e])
 			}
 		}
 	}
-	if members != len(r.index) {
-		t.Fatalf("%d members, %d entries", members, len(r.index))
+	if members != r.ids.n {
+		t.Fatalf("%d members, %d entries", members, r.ids.n)
 	}
-	for id, e := range r.index {
-		if x := r.entries[e]; x.id != id || x.freq < 1 || x.dep < 0 || r.opts.DepCap > 0 && x.dep > r.opts.DepCap && x.dep < 1<<53 {
+	for _, id := range residents(r) {
+		e, _ := r.ids.find(uint64(id))
+		if x := r.entries[e]; x.freq < 1 || x.dep < 0 || r.opts.DepCap > 0 && x.dep > r.opts.DepCap && x.dep < 1<<53 {
 			t.Fatalf("entry %d is %+v", id, x)
 		}
 	}
 	for _, h := range []*[]node{&r.topics.live, &r.topics.ghosts} {
 		checkHeap(t, r.topics.heap(h))
 		for _, n := range *h {
-			if want := r.topics.rank(n.item); want.mant != n.mant || want.exp != n.exp {
+			if want := r.topics.rank(n.item); want != n {
 				t.Fatalf("topic slot %d is seated as %+v, ranks %+v", n.item, n, want)
 			}
 		}
 	}
-	if len(r.topics.ghosts) > r.opts.Ghosts {
-		t.Fatalf("%d ghosts", len(r.topics.ghosts))
+	if len(r.topics.ghosts) > r.opts.Ghosts || r.past.queue.n > r.opts.EntryGhosts || len(r.window.ids) > r.opts.Window {
+		t.Fatalf("%d ghosts, %d of entries, %d in the window", len(r.topics.ghosts), r.past.queue.n, len(r.window.ids))
 	}
+}
+
+func checkMembers(t *testing.T, r *RAC, x *topic) (all []uint32) {
+	t.Helper()
+	if x.members == nil {
+		if x.sole != 0 {
+			all = append(all, x.sole)
+		}
+		return all
+	}
+	checkHeap(t, r.heap(x.members))
+	for _, n := range *x.members {
+		if n != r.rank(n.item) {
+			t.Fatalf("entry %d is seated as %+v, ranks %+v", n.item, n, r.rank(n.item))
+		}
+		all = append(all, n.item)
+	}
+	return all
 }
 
 func checkHeap(t *testing.T, s seats) {
@@ -313,12 +342,12 @@ func checkHeap(t *testing.T, s seats) {
 }
 
 func TestRACInvariantsHoldAfterEveryStep(t *testing.T) {
-	for _, o := range modelSettings() {
+	for _, o := range append(probes(), modelSettings()...) {
 		r := NewRAC(o)
 		for i, op := range randomOps(rand.New(rand.NewPCG(13, 14)), 400) {
 			op.apply(r, Tick{Seq: int64(i + 1)})
 			checkRAC(t, r)
-			if id, ok := r.Victim(); ok && len(r.index) > 20 {
+			if id, ok := r.Victim(); ok && r.ids.n > 20 {
 				r.Remove(id)
 				checkRAC(t, r)
 			}
@@ -326,8 +355,20 @@ func TestRACInvariantsHoldAfterEveryStep(t *testing.T) {
 	}
 }
 
+// probes are options beyond what the model plays.
+func probes() []RACOptions {
+	return []RACOptions{
+		{Alpha: 0.1, Lambda: 1, Beta: 0.5, YoungParents: true, EntryGhosts: 3, Window: 4},
+		{Alpha: 0.2, Lambda: 2, Beta: 1, DepCap: 9, Clock: ClockMisses, Ghosts: 2, YoungParents: true},
+		{Alpha: 1, Lambda: 1, PerVisit: true, Clock: ClockEpisodes, Ghosts: 3, EntryGhosts: 20, Doubt: 0.7},
+		{Alpha: 0.1, Lambda: 1, Clock: ClockHits, worth: worthTokensPerByte, Doubt: 1},
+		{Alpha: 0.1, Lambda: 1, NoTP: true, Ghosts: 3},
+		{Alpha: 0.1, Lambda: 1, NoTSI: true, PerVisit: true},
+	}
+}
+
 func TestNewRACRefusesBadOptions(t *testing.T) {
-	for _, o := range []RACOptions{{Alpha: -1}, {Alpha: math.NaN()}, {Lambda: math.Inf(1)}, {DepCap: -1}, {Ghosts: -1}} {
+	for _, o := range []RACOptions{{Alpha: -1}, {Alpha: math.NaN()}, {Lambda: math.Inf(1)}, {DepCap: -1}, {Ghosts: -1}, {Window: -1}, {EntryGhosts: -1}, {Beta: 1.5}, {Doubt: 2}, {Clock: 9}} {
 		func() {
 			defer func() {
 				if recover() == nil {

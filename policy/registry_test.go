@@ -20,7 +20,7 @@ func TestNewTellsWhatIsWrong(t *testing.T) {
 		{"lru", Options{}, "capacity 0"},
 		{"mru", Options{Capacity: 10}, "want one of fifo, lru,"},
 		{"lru:alpha=1", Options{Capacity: 10}, "lru has none"},
-		{"rac:beth=1", Options{Capacity: 10}, `no parameter "beth": want alpha, lambda`},
+		{"rac:beth=1", Options{Capacity: 10}, `no parameter "beth": want alpha, lambda, beta`},
 		{"rac:alpha", Options{Capacity: 10}, "want key=value"},
 		{"rac:alpha=-1", Options{Capacity: 10}, "alpha=-1: want"},
 		{"rac:alpha=NaN", Options{Capacity: 10}, "alpha=NaN: want"},
@@ -48,13 +48,13 @@ func TestParametersReachThePolicy(t *testing.T) {
 		t.Errorf("rac by default: %+v", got)
 	}
 	o := Options{Capacity: 100, Bytes: true, Params: map[string]string{"alpha": "0.25", "lambda": "7"}}
-	if got := get("rac:lambda=3", o); got.Alpha != 0.25 || got.Lambda != 3 || !got.CostAware {
+	if got := get("rac:lambda=3", o); got.Alpha != 0.25 || got.Lambda != 3 || got.worth != worthTokensPerByte {
 		t.Errorf("rac: %+v", got)
 	}
 	if got := get("rac:alpha=2C", o); got.Alpha != 200 {
 		t.Errorf("alpha in capacities: %v", got.Alpha)
 	}
-	if got := get("rac-paper", o); got != RACPaper() {
+	if got := get("rac-paper", Options{Capacity: 100}); got != RACPaper() {
 		t.Errorf("rac-paper: %+v", got)
 	}
 }

@@ -164,7 +164,7 @@ func TestRestartEquality(t *testing.T) {
 		limit := policy.Limit{Entries: 200}
 		evictor := func() *policy.RAC {
 			o := policy.RACTuned(limit.Entries)
-			o.Protect = false // who is newest is told by the order of births, which a restart replays by last use
+			o.Window = 0 // who is newest is told by the order of births, which a restart replays by last use
 			return policy.NewRAC(o)
 		}
 		before := evictor()
