@@ -30,7 +30,7 @@ type builder struct {
 	*random
 	pool
 	topic, theme []float32 // directions of the topic and of the group in hand
-	root         int       // the topic's, -1 before it is drawn
+	root         int       // the topic's first anchor, where it has one
 	original     []query   // leaves of the group's original session
 	heads        []int     // its anchors
 }
@@ -46,8 +46,12 @@ const (
 func newPool(r *random, s shape) *pool {
 	b := builder{shape: s, random: r}
 	for range s.topics {
-		b.topic, b.root = r.unit(), -1
+		b.topic = r.unit()
 		b.sessions = append(b.sessions, nil)
+		if s.oneRoot {
+			b.theme = r.unit()
+			b.root = b.anchor()
+		}
 		for range s.groups {
 			b.group()
 		}
@@ -59,7 +63,10 @@ func newPool(r *random, s shape) *pool {
 func (b *builder) group() {
 	b.theme = b.unit()
 	b.heads, b.original = nil, nil
-	for range b.anchors {
+	if b.oneRoot {
+		b.heads = append(b.heads, b.root)
+	}
+	for len(b.heads) < b.anchors {
 		b.heads = append(b.heads, b.anchor())
 	}
 	for i := range originals {
@@ -75,18 +82,8 @@ func (b *builder) group() {
 	}
 }
 
-func (b *builder) anchor() int {
-	if b.oneRoot && len(b.heads) == 0 && b.root >= 0 {
-		return b.root
-	}
-	item := b.item(.35)
-	if b.root < 0 {
-		b.root = item
-	}
-	return item
-}
-
-func (b *builder) leaf() int { return b.item(.15) }
+func (b *builder) anchor() int { return b.item(.35) }
+func (b *builder) leaf() int   { return b.item(.15) }
 
 func (b *builder) item(theme float64) int {
 	b.vectors = append(b.vectors, b.blend(b.topic, .45, b.theme, theme))

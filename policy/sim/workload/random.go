@@ -77,11 +77,20 @@ func length(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// zipf is the running sums of rank^-s for ranks 1 to n.
+// zipf is rank^-s for ranks 1 to n.
 func zipf(n int, s float64) []float64 {
-	cum, total := make([]float64, n), 0.0
-	for i := range cum {
-		total += math.Pow(float64(i+1), -s)
+	weights := make([]float64, n)
+	for i := range weights {
+		weights[i] = math.Pow(float64(i+1), -s)
+	}
+	return weights
+}
+
+// sums is the running sums of weights.
+func sums(weights []float64) []float64 {
+	cum, total := make([]float64, len(weights)), 0.0
+	for i, w := range weights {
+		total += w
 		cum[i] = total
 	}
 	return cum

@@ -1,7 +1,5 @@
 package workload
 
-import "math"
-
 // course is how a trace draws its sessions from a pool.
 type course struct {
 	n, capacity int
@@ -10,7 +8,7 @@ type course struct {
 	long        float64 // probability that the repeated one is out of the window
 	weight      string  // of the candidates for a repeat: W, U or T
 	fresh       bool    // a topic's sessions are drawn without replacement, while they last
-	swap        int     // slots from one exchange of two ranks to the next; 0 is never
+	swap        int     // sessions from one exchange of two topics' weights to the next; 0 is never
 }
 
 // session names one of the pool.
@@ -21,9 +19,8 @@ type walk struct {
 	course
 	*random
 	pool   *pool
-	cum    []float64 // running weights of the ranks
-	ranked []int     // topics by rank
 	shares []float64 // weight of each topic
+	cum    []float64 // their running sums
 	unused [][]int   // sessions of each topic; the next one is the last
 
 	visits   []session
@@ -39,31 +36,28 @@ func newWalk(r random, p *pool, c course) *walk {
 	w := &walk{course: c, random: &r, pool: p, started: map[session]int{}, previous: -1}
 	w.window = newWindow(len(p.vectors), c.capacity)
 	w.known = make([]int, len(p.sessions))
-	w.cum = zipf(len(p.sessions), c.gamma)
+	w.shares = zipf(len(p.sessions), c.gamma)
+	w.cum = sums(w.shares)
 	for t, of := range p.sessions {
-		w.ranked = append(w.ranked, t)
-		w.shares = append(w.shares, math.Pow(float64(t+1), -c.gamma))
 		w.unused = append(w.unused, make([]int, len(of)))
 		for i := range of {
 			w.unused[t][i] = i
 		}
 		w.shuffle(w.unused[t])
 	}
-	for slot := 0; len(w.window.items) < c.n; slot++ {
-		w.drift(slot)
+	for slot := 1; len(w.window.items) < c.n; slot++ {
+		if c.swap > 0 && slot%c.swap == 0 {
+			w.exchange(w.below(len(w.shares)), w.below(len(w.shares)))
+		}
 		w.start(w.choose())
 	}
 	return w
 }
 
-func (w *walk) drift(slot int) {
-	if w.swap == 0 || slot%w.swap != 0 {
-		return
-	}
-	i, j := w.below(len(w.ranked)), w.below(len(w.ranked))
-	s, t := w.ranked[i], w.ranked[j]
-	w.ranked[i], w.ranked[j] = t, s
+// exchange gives two topics each other's weight.
+func (w *walk) exchange(s, t int) {
 	w.shares[s], w.shares[t] = w.shares[t], w.shares[s]
+	w.cum = sums(w.shares)
 }
 
 func (w *walk) choose() session {
@@ -104,9 +98,9 @@ func (w *walk) share(topic int) float64 {
 }
 
 func (w *walk) anew() session {
-	t := w.ranked[w.pick(w.cum)]
+	t := w.pick(w.cum)
 	for t == w.previous {
-		t = w.ranked[w.pick(w.cum)]
+		t = w.pick(w.cum)
 	}
 	left := w.unused[t]
 	if !w.fresh || len(left) == 0 {
