@@ -37,12 +37,10 @@ func (l *Ledger) Insert(it Item, at Tick, evicted []ID) []ID {
 		return append(evicted, it.ID)
 	}
 	l.evictor.Insert(it, at)
-	l.sizes.put(uint64(it.ID), it.Size)
+	l.sizes.add(uint64(it.ID), it.Size)
 	l.bytes += it.Size
 	for l.over() {
-		victim := l.victim(it.ID)
-		l.Remove(victim)
-		evicted = append(evicted, victim)
+		evicted = append(evicted, l.evict(it.ID))
 	}
 	return evicted
 }
@@ -81,16 +79,17 @@ func (l *Ledger) over() bool {
 	return l.limit.Entries > 0 && l.sizes.n > l.limit.Entries || l.limit.Bytes > 0 && l.bytes > l.limit.Bytes
 }
 
-// victim asks the evictor. When that names nothing that is resident, the newcomer goes: without it the limits held, so
-// a faulty evictor costs one answer that is not kept and can neither loop nor overfill the store.
-func (l *Ledger) victim(newcomer ID) ID {
+// evict removes what the evictor names. When that is nothing that is resident, the newcomer goes: without it the limits
+// held, so a faulty evictor costs one answer that is not kept and can neither loop nor overfill the store.
+func (l *Ledger) evict(newcomer ID) ID {
 	id, ok := l.evictor.Victim()
-	if ok && l.Has(id) {
+	if ok && l.Remove(id) {
 		return id
 	}
 	l.faults++
 	if ok {
 		l.evictor.Remove(id)
 	}
+	l.Remove(newcomer)
 	return newcomer
 }

@@ -46,7 +46,7 @@ func (s *slab[T]) add(id ID, val T) uint32 {
 		slot = uint32(len(s.cells) - 1)
 	}
 	s.cells[slot] = cell[T]{val: val, id: id}
-	s.index.put(uint64(id), slot)
+	s.index.add(uint64(id), slot)
 	return slot
 }
 

@@ -8,6 +8,7 @@ import "math/bits"
 type table[V any] struct {
 	slots []tableSlot[V] // a power of two long, or nil
 	n     int
+	shift uint8 // 64 less the bits of a place in slots
 }
 
 type tableSlot[V any] struct {
@@ -19,7 +20,7 @@ const minTable = 16
 
 // home is the slot where a search for key begins (Fibonacci hashing).
 func (t *table[V]) home(key uint64) int {
-	return int(key * 0x9E3779B97F4A7C15 >> (bits.LeadingZeros64(uint64(len(t.slots))) + 1))
+	return int(key * 0x9E3779B97F4A7C15 >> (t.shift & 63))
 }
 
 func (t *table[V]) get(key uint64) (v V, ok bool) {
@@ -52,6 +53,11 @@ func (t *table[V]) put(key uint64, v V) {
 		s.val = v
 		return
 	}
+	t.add(key, v)
+}
+
+// add is put for a key, not 0, that is not in the table.
+func (t *table[V]) add(key uint64, v V) {
 	if 8*(t.n+1) > 7*len(t.slots) {
 		t.grow()
 	}
@@ -71,6 +77,7 @@ func (t *table[V]) place(key uint64, v V) {
 func (t *table[V]) grow() {
 	old := t.slots
 	t.slots = make([]tableSlot[V], max(minTable, 2*len(old)))
+	t.shift = uint8(bits.LeadingZeros64(uint64(len(t.slots))) + 1)
 	for _, s := range old {
 		if s.key != 0 {
 			t.place(s.key, s.val)
