@@ -19,18 +19,19 @@ type cell struct {
 	seer     Clairvoyant    // the evictor where it is one, as the next two
 	arriver  policy.Arriver //
 	linker   policy.Linker  //
+	expires  bool           // the evictor is a policy.Expirer
 	born     []uint32       // Seq of the request that made the resident entry of an identity; 0: not resident
 	sizes    []int64        // of the resident entry of an identity; nil unless the limit is in bytes
 	evicted  []policy.ID
 	hit      tally
 	gone     int64         // evictions that count
 	inserted int64         // in all, as the next
-	removed  int64         //
+	removed  int64         // evicted or expired
 	spent    time.Duration // wall time
 }
 
 func newCell(name string, c Capacity, seed uint64, p *plan) (*cell, error) {
-	limit, entries := c.limit(len(p.ids.all), p.bytes)
+	limit, entries := c.limit(p.ids.n, p.bytes)
 	x := &cell{result: Result{Policy: name, Capacity: c.String(), Bound: isBound(name)}}
 	if name == infinite {
 		return x, nil
@@ -48,10 +49,11 @@ func newCell(name string, c Capacity, seed uint64, p *plan) (*cell, error) {
 	}
 	x.arriver, _ = x.evictor.(policy.Arriver)
 	x.linker, _ = x.evictor.(policy.Linker)
+	_, x.expires = x.evictor.(policy.Expirer)
 	x.ledger = policy.NewLedger(x.evictor, limit)
-	x.born = make([]uint32, len(p.ids.all))
+	x.born = make([]uint32, p.ids.n)
 	if limit.Bytes > 0 {
-		x.sizes = make([]int64, len(p.ids.all))
+		x.sizes = make([]int64, p.ids.n)
 	}
 	return x, nil
 }
@@ -78,6 +80,11 @@ func (c *cell) request(e *event, seq int64) {
 		c.seer.Foresee(int64(e.next), int64(e.left))
 	}
 	id := c.id(e.who)
+	if id != 0 && c.expires && c.ledger.Expired(id, at) {
+		c.ledger.Remove(id)
+		c.removed++
+		id = 0
+	}
 	if id == 0 {
 		c.miss(e, at)
 		return

@@ -60,7 +60,7 @@ func (f *feed) run(ctx context.Context) {
 		if b == nil || err != nil || f.played == f.plan.requests {
 			break
 		}
-		who, ok := f.plan.ids.find(identity{r.ID, r.Scope})
+		who, ok := f.plan.ids.find(f.plan.ids.of(r.ID, r.Scope))
 		if !ok {
 			break
 		}
@@ -99,7 +99,7 @@ func (f *feed) send(ctx context.Context, b *batch) {
 func (f *feed) event(who uint32, r *Request) event {
 	e := event{who: who, turn: r.Turn, topic: r.Topic, size: size(r), cost: cost(r)}
 	if r.Parent != 0 {
-		if parent, ok := f.plan.ids.find(identity{r.Parent, r.Scope}); ok && parent != who {
+		if parent, ok := f.plan.ids.find(f.plan.ids.of(r.Parent, r.Scope)); ok && parent != who {
 			e.parent = parent + 1
 		}
 	}

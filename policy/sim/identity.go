@@ -3,60 +3,100 @@ package sim
 import "math/bits"
 
 // identity is what two requests share when one answer serves both.
-type identity struct{ id, scope uint64 }
+type identity struct {
+	id    uint64
+	scope uint32 // number of the scope
+}
 
-// identities numbers what it is shown from 0, in the order of first appearance: a hash table with linear probing that
-// takes some 25 bytes for each. A map takes twice that and the time of a cheap policy.
+// identities numbers what it is shown from 0, in the order of first appearance: a hash table with linear probing, some 30
+// bytes for each, that finds most in one access of memory.
 type identities struct {
-	slots []uint32 // number + 1; 0: unused. A power of two long
-	all   []identity
+	slots  []numbered // a power of two long
+	n      int
+	shift  uint8 // 64 less the bits of a place in slots
+	scopes map[uint64]uint32
+	last   struct { // the scope that was asked for last: most traces have one, or runs of one
+		scope  uint64
+		number uint32
+	}
+}
+
+// numbered is an identity and its number, flat because a struct within would be padded.
+type numbered struct {
+	id     uint64
+	scope  uint32
+	number uint32 // + 1; 0: unused
+}
+
+func (s *numbered) identity() identity { return identity{s.id, s.scope} }
+
+// of is the identity of id in scope. A trace has few scopes.
+func (t *identities) of(id, scope uint64) identity {
+	if scope != t.last.scope {
+		n, ok := t.scopes[scope]
+		if !ok && scope != 0 {
+			if t.scopes == nil {
+				t.scopes = map[uint64]uint32{}
+			}
+			n = uint32(len(t.scopes) + 1)
+			t.scopes[scope] = n
+		}
+		t.last.scope, t.last.number = scope, n
+	}
+	return identity{id, t.last.number}
 }
 
 func (t *identities) home(k identity) int {
-	h := k.id*0x9E3779B97F4A7C15 ^ bits.RotateLeft64(k.scope*0xD6E8FEB86659FD93, 32)
-	return int((h ^ h>>29) * 0x94D049BB133111EB >> (bits.LeadingZeros64(uint64(len(t.slots))) + 1))
+	h := k.id*0x9E3779B97F4A7C15 ^ uint64(k.scope)*0xD6E8FEB86659FD93
+	return int((h ^ h>>29) * 0x94D049BB133111EB >> (t.shift & 63))
 }
 
 // find is the number of k, if it has one.
 func (t *identities) find(k identity) (number uint32, ok bool) {
-	if len(t.slots) == 0 {
+	if t.n == 0 {
 		return 0, false
 	}
 	mask := len(t.slots) - 1
-	for i := t.home(k); t.slots[i] != 0; i = (i + 1) & mask {
-		if n := t.slots[i] - 1; t.all[n] == k {
-			return n, true
+	for i := t.home(k); ; i = (i + 1) & mask {
+		s := &t.slots[i]
+		if s.identity() == k && s.number != 0 {
+			return s.number - 1, true
+		}
+		if s.number == 0 {
+			return 0, false
 		}
 	}
-	return 0, false
 }
 
-// number gives k the next number unless it has one.
+// number is the number of k; it gets the next one if it has none.
 func (t *identities) number(k identity) uint32 {
 	if n, ok := t.find(k); ok {
 		return n
 	}
-	if 4*(len(t.all)+1) > 3*len(t.slots) {
+	if 4*(t.n+1) > 3*len(t.slots) {
 		t.grow()
 	}
-	t.all = append(t.all, k)
-	t.place(uint32(len(t.all)))
-	return uint32(len(t.all) - 1)
+	t.n++
+	t.place(numbered{k.id, k.scope, uint32(t.n)})
+	return uint32(t.n - 1)
 }
 
-// place enters what is n-th, counted from 1.
-func (t *identities) place(n uint32) {
+func (t *identities) place(s numbered) {
 	mask := len(t.slots) - 1
-	i := t.home(t.all[n-1])
-	for t.slots[i] != 0 {
+	i := t.home(s.identity())
+	for t.slots[i].number != 0 {
 		i = (i + 1) & mask
 	}
-	t.slots[i] = n
+	t.slots[i] = s
 }
 
 func (t *identities) grow() {
-	t.slots = make([]uint32, max(1024, 2*len(t.slots)))
-	for n := range t.all {
-		t.place(uint32(n + 1))
+	old := t.slots
+	t.slots = make([]numbered, max(1024, 2*len(old)))
+	t.shift = uint8(bits.LeadingZeros64(uint64(len(t.slots))) + 1)
+	for _, s := range old {
+		if s.number != 0 {
+			t.place(s)
+		}
 	}
 }

@@ -57,8 +57,8 @@ func survey(ctx context.Context, t Trace, o *Options) (*plan, error) {
 }
 
 func (p *plan) note(r *Request) (who uint32) {
-	known := len(p.ids.all)
-	who = p.ids.number(identity{r.ID, r.Scope})
+	known := p.ids.n
+	who = p.ids.number(p.ids.of(r.ID, r.Scope))
 	if int(who) == known {
 		p.bytes += size(r)
 	}

@@ -58,7 +58,7 @@ func (o *Options) progress(done, total int64) {
 // hit when the answer of its ID and Scope is resident. The results do not depend on Parallel but for Seconds.
 //
 // The trace is read twice: first to know how many identities it has, then a batch at a time through all cells. What that
-// takes is some 25 bytes for each distinct identity, 4 more for each in every cell, and 4 to 12 for each request if a
+// takes is some 30 bytes for each distinct identity, 4 more for each in every cell, and 4 to 12 for each request if a
 // policy knows the future.
 //
 // When the trace ends in an error or ctx is done, the results of what was played until then come with that error. When the
