@@ -16,6 +16,7 @@ type Sieve struct {
 	queue  queue      // the youngest at its head
 	hand   uint32     // where the next search begins; 0: at the old end
 	staged uint32     // the newest entry, in no queue
+	named  uint32     // by the last Victim
 }
 
 var _ Evictor = (*Sieve)(nil)
@@ -48,6 +49,7 @@ func (s *Sieve) Victim() (ID, bool) {
 		}
 		x := &s.slab.cells[s.hand]
 		if !x.val {
+			s.named = s.hand
 			return x.id, true
 		}
 		x.val = false
@@ -55,12 +57,22 @@ func (s *Sieve) Victim() (ID, bool) {
 	}
 }
 
-// Remove forgets id. A hand that is on it goes one on.
+// Remove forgets id. A hand that is on it goes one on: after an eviction at most to the entry before the newest, after a
+// purge to that as well.
 func (s *Sieve) Remove(id ID) {
 	slot, ok := s.slab.find(id)
 	if !ok {
 		return
 	}
+	if slot == s.named {
+		s.named = 0
+	} else {
+		s.link()
+	}
+	s.drop(slot)
+}
+
+func (s *Sieve) drop(slot uint32) {
 	if slot == s.staged {
 		s.staged = 0
 	} else {
