@@ -1,6 +1,256 @@
 package policy
 
+import "math"
+
 var lirsSpec = spec{
-	name: "lirs", says: "not built yet",
-	make: func(args) Evictor { return NewLRU() },
+	name: "lirs", says: "keeps what returns after few other entries were used, however long ago it came",
+	params: []Param{
+		{Name: "hir", Says: "entries for what returns late or not at all, at least 1", Default: "0.01C", Max: 1e12},
+		{Name: "stack", Says: "most entries in the stack, ghosts among them", Default: "2C", Max: 1e12},
+	},
+	make: func(a args) Evictor { return NewLIRS(a.Capacity, a.whole("hir"), a.whole("stack"), a.Bytes) },
+}
+
+// LIRS divides the entries by their inter-reference recency, how many others were used between their last two uses. The
+// low ones (LIR) stay; the others (HIR), 1 % of the entries, stand in a FIFO from which the victims come. The stack holds
+// all LIR and what was used later than the oldest of them, evicted HIR included. What is used while it is in the stack
+// has returned sooner than the oldest LIR, and takes its place; that one becomes the youngest HIR.
+//
+// The stack has 2 C entries at most: beyond them the oldest ghost is forgotten. Before the first LIR were displaced every
+// new entry is one. With a limit in bytes C is how many entries fitted at the latest eviction.
+//
+// Every call is O(1) on average: a HIR that is dropped from the stack's end was put there by a request. Memory per
+// resident: some 70 bytes, and 100 for each ghost. Source: Jiang and Zhang, LIRS: an efficient low inter-reference
+// recency set replacement policy, SIGMETRICS 2002.
+type LIRS struct {
+	stack  slab[lirs] // LIR, HIR and ghosts, each under the ID that it has or had
+	order  queue      // of the stack, the latest used at its head; a LIR at its tail
+	hirs   slab[uint64]
+	fifo   queue        // of hirs, the latest used at its head
+	gone   slab[uint32] // where in the stack the ghost of a key is
+	oldest queue        // of gone
+	lirs   int
+	sizes  lirsSizes
+	bytes  bool // sizes follow what fits
+	staged lirsStaged
+	last   ID // what Victim named
+}
+
+type lirs struct {
+	key uint64
+	is  lirsKind
+}
+
+type lirsKind uint8
+
+const (
+	lir lirsKind = iota
+	hir
+	ghost
+)
+
+// lirsSizes are in entries, the shares in capacities.
+type lirsSizes struct {
+	hirShare, stackShare float64
+	lirs, stack          int // the most of each
+}
+
+// lirsStaged is the new entry, in neither stack nor FIFO yet.
+type lirsStaged struct {
+	id       ID // 0 is none
+	key      uint64
+	returned bool // it was a ghost
+}
+
+var _ Evictor = (*LIRS)(nil)
+
+// NewLIRS starts empty. With a limit in bytes the capacity is only what to expect before the first eviction.
+func NewLIRS(capacity, hir, stack int, bytes bool) *LIRS {
+	c := float64(capacity)
+	l := &LIRS{bytes: bytes, sizes: lirsSizes{hirShare: float64(hir) / c, stackShare: float64(stack) / c}}
+	l.sizes.set(capacity)
+	return l
+}
+
+// Insert stages it: as LIR if it is a ghost or there is room, else as HIR.
+func (l *LIRS) Insert(it Item, _ Tick) {
+	if l.has(it.ID) {
+		return
+	}
+	l.link()
+	l.staged = lirsStaged{id: it.ID, key: it.Identity()}
+	if slot, ok := l.gone.find(ID(l.staged.key)); ok {
+		l.staged.returned = true
+		l.forget(slot)
+	}
+}
+
+// Hit moves id to the top of the stack. If it was there as HIR it becomes LIR.
+func (l *LIRS) Hit(id ID, _ Tick) {
+	if !l.has(id) {
+		return
+	}
+	l.link()
+	slot, ok := l.stack.find(id)
+	if !ok {
+		at, _ := l.hirs.find(id)
+		l.hirs.toHead(&l.fifo, at)
+		l.push(id, lirs{key: l.hirs.cells[at].val, is: hir})
+		return
+	}
+	l.stack.toHead(&l.order, slot)
+	if e := &l.stack.cells[slot].val; e.is == hir {
+		e.is = lir
+		l.lirs++
+		l.unqueue(id)
+	}
+	l.settle()
+}
+
+// Victim names the oldest HIR.
+func (l *LIRS) Victim() (ID, bool) {
+	switch {
+	case l.fifo.n > 0:
+		l.last = l.hirs.cells[l.fifo.tail].id
+	case l.order.n > 0:
+		l.last = l.stack.cells[l.order.tail].id
+	default:
+		l.last = l.staged.id
+	}
+	return l.last, l.last != 0
+}
+
+// Remove forgets id. An evicted HIR that is in the stack becomes a ghost there.
+func (l *LIRS) Remove(id ID) {
+	if !l.has(id) {
+		return
+	}
+	slot, stacked := l.stack.find(id)
+	switch {
+	case id == l.staged.id:
+		l.staged = lirsStaged{}
+	case l.unqueue(id) && stacked && id == l.last:
+		l.haunt(slot)
+	case stacked:
+		l.unstack(slot)
+		l.prune()
+	}
+	if l.bytes && id == l.last {
+		l.sizes.set(l.len())
+	}
+}
+
+func (l *LIRS) has(id ID) bool {
+	if id == l.staged.id {
+		return id != 0
+	}
+	if slot, ok := l.stack.find(id); ok {
+		return l.stack.cells[slot].val.is != ghost
+	}
+	_, ok := l.hirs.find(id)
+	return ok
+}
+
+func (l *LIRS) len() int {
+	n := l.lirs + l.fifo.n
+	if l.staged.id != 0 {
+		n++
+	}
+	return n
+}
+
+// link puts the staged entry on top of the stack, and behind the other HIR if it is one.
+func (l *LIRS) link() {
+	s := l.staged
+	if s.id == 0 {
+		return
+	}
+	l.staged = lirsStaged{}
+	if s.returned || l.lirs < l.sizes.lirs {
+		l.lirs++
+		l.push(s.id, lirs{key: s.key, is: lir})
+		l.settle()
+		return
+	}
+	l.hirs.pushHead(&l.fifo, l.hirs.add(s.id, s.key))
+	l.push(s.id, lirs{key: s.key, is: hir})
+	l.prune()
+}
+
+// push puts id on top of the stack and forgets the oldest ghosts that are then too many.
+func (l *LIRS) push(id ID, e lirs) {
+	l.stack.pushHead(&l.order, l.stack.add(id, e))
+	for l.order.n > l.sizes.stack && l.oldest.n > 0 {
+		l.forget(l.oldest.tail)
+	}
+}
+
+// settle makes the oldest LIR HIR while there are too many.
+func (l *LIRS) settle() {
+	l.prune()
+	for l.lirs > l.sizes.lirs {
+		e := l.stack.cells[l.order.tail]
+		l.unstack(l.order.tail)
+		l.hirs.pushHead(&l.fifo, l.hirs.add(e.id, e.val.key))
+		l.prune()
+	}
+}
+
+// prune drops what is below the oldest LIR: it could not displace one any more.
+func (l *LIRS) prune() {
+	for slot := l.order.tail; slot != 0; slot = l.order.tail {
+		switch e := l.stack.cells[slot].val; e.is {
+		case lir:
+			return
+		case hir:
+			l.unstack(slot)
+		case ghost:
+			at, _ := l.gone.find(ID(e.key))
+			l.forget(at)
+		}
+	}
+}
+
+// unstack takes a slot out of the stack.
+func (l *LIRS) unstack(slot uint32) {
+	if l.stack.cells[slot].val.is == lir {
+		l.lirs--
+	}
+	l.stack.unlink(&l.order, slot)
+	l.stack.free(slot)
+}
+
+// unqueue takes id out of the FIFO and reports whether it was there.
+func (l *LIRS) unqueue(id ID) bool {
+	at, ok := l.hirs.find(id)
+	if ok {
+		l.hirs.unlink(&l.fifo, at)
+		l.hirs.free(at)
+	}
+	return ok
+}
+
+// haunt makes an entry of the stack a ghost, the only one of its key.
+func (l *LIRS) haunt(slot uint32) {
+	e := &l.stack.cells[slot].val
+	e.is = ghost
+	if at, ok := l.gone.find(ID(e.key)); ok {
+		l.forget(at)
+	}
+	l.gone.pushHead(&l.oldest, l.gone.add(ID(e.key), slot))
+}
+
+// forget drops a ghost, by its slot in gone.
+func (l *LIRS) forget(at uint32) {
+	slot := l.gone.cells[at].val
+	l.stack.unlink(&l.order, slot)
+	l.stack.free(slot)
+	l.gone.unlink(&l.oldest, at)
+	l.gone.free(at)
+}
+
+func (s *lirsSizes) set(c int) {
+	share := func(of float64) int { return int(math.Round(of * float64(c))) }
+	s.lirs = max(0, c-max(1, share(s.hirShare)))
+	s.stack = share(s.stackShare)
 }
