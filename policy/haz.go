@@ -43,6 +43,7 @@ type HAZ struct {
 	ghosts    hazQueue
 	newest    uint32
 	victim    uint32 // as last named, 0 when that is to be thought over
+	touched   uint32 // see touch
 	arrived   arrival
 }
 

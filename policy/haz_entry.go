@@ -31,25 +31,52 @@ func (h *HAZ) value(e *hazEntry) float32 {
 
 // least finds the least of the samples, or of all where there are no more; the newest entry is always among them.
 func (h *HAZ) least() uint32 {
-	best, low := h.newest, float32(math.Inf(1))
-	if best != 0 {
-		low = h.value(&h.cells[best])
-	}
-	look := func(e uint32) {
-		if v := h.value(&h.cells[e]); v < low || best == 0 {
-			best, low = e, v
+	best, low := uint32(0), float32(math.Inf(1))
+	look := func(some []uint32) {
+		for _, e := range some {
+			if v := h.value(&h.cells[e]); v < low || best == 0 {
+				best, low = e, v
+			}
 		}
 	}
-	if n := uint64(len(h.residents)); n > uint64(h.samples) {
-		for range h.samples {
-			look(h.residents[h.random.Uint64()>>32*n>>32])
-		}
+	if h.newest != 0 {
+		look([]uint32{h.newest})
+	}
+	if len(h.residents) <= h.samples {
+		look(h.residents)
 		return best
 	}
-	for _, e := range h.residents {
-		look(e)
+	var some [hazBatch]uint32
+	for left := h.samples; left > 0; left -= hazBatch {
+		batch := some[:min(left, hazBatch)]
+		h.draw(batch)
+		look(batch)
 	}
 	return best
+}
+
+const hazBatch = 64
+
+// draw samples the residents.
+func (h *HAZ) draw(batch []uint32) {
+	n := uint64(len(h.residents))
+	for i := range batch {
+		batch[i] = h.residents[h.random.Uint64()>>32*n>>32]
+	}
+	h.touch(batch)
+}
+
+// touch reads a line of each entry and of its topic, all at once: waiting for memory one by one takes twice the time.
+func (h *HAZ) touch(batch []uint32) {
+	var topics [hazBatch]uint32
+	for i, e := range batch {
+		topics[i] = h.cells[e].topic
+	}
+	visits := uint32(0)
+	for _, t := range topics[:len(batch)] {
+		visits |= h.topics.all[t].visits
+	}
+	h.touched = visits // else the compiler would leave out the loop
 }
 
 // learn tells the model of a request for e (0: for an entry that is not known) and of 8 known entries that it was not for.
@@ -58,19 +85,20 @@ func (h *HAZ) learn(e uint32) {
 		p := h.point(&h.cells[e])
 		h.model.step(&p, 1)
 	}
-	const draws = 8
-	known := len(h.residents) + h.ghosts.n
-	if known == 0 {
+	if len(h.residents)+h.ghosts.n == 0 {
 		return
 	}
+	var some [8]uint32
 	n := uint64(len(h.cells))
-	for range draws {
-		x := &h.cells[h.random.Uint64()>>32*n>>32]
-		if x.topic == 0 { // unused, rare
-			continue
+	for i := range some {
+		some[i] = uint32(h.random.Uint64() >> 32 * n >> 32)
+	}
+	h.touch(some[:])
+	for _, e := range some {
+		if x := &h.cells[e]; x.topic != 0 { // else unused, which is rare
+			p := h.point(x)
+			h.model.expected(&p, float64(n)/float64(len(some)))
 		}
-		p := h.point(x)
-		h.model.expected(&p, float64(n)/draws)
 	}
 }
 
