@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -36,8 +37,8 @@ type modelEntry struct {
 func newModel(o RACOptions, requests int) *racModel {
 	m := &racModel{bits: 256, o: o, topics: map[TopicID]*modelTopic{}, entries: map[ID]*modelEntry{}}
 	step := m.exp2Neg(o.Alpha)
-	if o.Alpha == 1 {
-		m.bits, step = 53, big.NewFloat(0.5)
+	if o.Alpha > 0 && o.Alpha == math.Trunc(o.Alpha) {
+		m.bits, step = 53, big.NewFloat(math.Exp2(-o.Alpha))
 	}
 	m.decay = []*big.Float{m.float(1)}
 	for i := range requests {
