@@ -39,6 +39,7 @@ func commands() []command {
 	return []command{
 		{"serve", "the proxy", serve},
 		{"demo", "the proxy, a built-in engine and a workload: no key, network or configuration needed", demonstrate},
+		{"replay", "a trace through eviction policies at any capacities: hit ratios, and how far from the optimum", replayTraces},
 		{"version", "what this binary is", version},
 		{"help", "this text, or that of a command: reprise help serve", help},
 	}

@@ -40,9 +40,10 @@ func run(environ []string, args ...string) (out, talk string, code int) {
 
 func TestHelp(t *testing.T) {
 	for name, args := range map[string][]string{
-		"help.golden":       {"help"},
-		"help-serve.golden": {"serve", "--help"},
-		"help-demo.golden":  {"help", "demo"},
+		"help.golden":        {"help"},
+		"help-serve.golden":  {"serve", "--help"},
+		"help-demo.golden":   {"help", "demo"},
+		"help-replay.golden": {"replay", "--help"},
 	} {
 		out, talk, code := run(nil, args...)
 		if code != exitOK || talk != "" {
@@ -68,8 +69,19 @@ func TestStartErrors(t *testing.T) {
 		"demo --requests x",
 		"demo --input testdata/none.jsonl",
 		"demo --input testdata/help.golden",
+		"replay",
+		"replay --trace testdata/none.ids",
+		"replay --trace testdata/errors.golden --format idds",
+		"replay --trace testdata/errors.golden --format sgd",
+		"replay --trace testdata/errors.golden --policy lru,seive",
+		"replay --trace testdata/errors.golden --policy lru:bits=1",
+		"replay --trace testdata/errors.golden --capacity 10pct",
+		"replay --trace testdata/errors.golden --json --html out.html",
+		"replay --generate irm:n=many",
+		"replay --list --out x",
+		"replay --lits",
 		"REPRISE_HIT_TRESHOLD=0.9 serve",
-		"REPRISE_MODE=fast REPRISE_CAPACITY_BYTES=1k serve --ttl soon --policy fifo",
+		"REPRISE_MODE=fast REPRISE_CAPACITY_BYTES=1k serve --ttl soon --policy mru",
 		"REPRISE_TTL=60d serve",
 		"REPRISE_ADMIN_LISTEN=0.0.0.0:8081 serve",
 		"REPRISE_STORE=redis://localhost:6379 serve",

@@ -7,6 +7,7 @@ package trace
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -110,12 +111,16 @@ func (f *file) read(yield func(sim.Request) bool) error {
 
 // openFile opens what can be read again and again.
 func openFile(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	f, err := os.Open(path)
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("open %s: a trace is read more than once: want a regular file", path)
 	}
-	return os.Open(path)
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("open %s: a trace is read more than once: want a regular file", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }

@@ -1,0 +1,145 @@
+// Package replay is what the command of that name does: it opens traces of every kind, and shows results.
+package replay
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/conversations"
+	"reprise/policy/sim"
+	"reprise/policy/sim/trace"
+	"reprise/policy/sim/workload"
+)
+
+// Generated begins the name of a trace that is made and not read.
+const Generated = "generate:"
+
+// recorded are the formats of conversations, by the beginning of what package conversations calls them.
+var recorded = map[trace.Format]string{"oasst": "OASST1", "sgd": "SGD", "sharegpt": "ShareGPT"}
+
+// Formats are the values of --format.
+func Formats() []string {
+	var all []string
+	for _, f := range trace.Formats() {
+		all = append(all, string(f))
+		if f == trace.Requests {
+			all = append(all, "oasst", "sgd", "sharegpt")
+		}
+	}
+	return all
+}
+
+// CheckFormat reports what is wrong with a value of --format.
+func CheckFormat(name string) error {
+	if all := Formats(); !slices.Contains(all, name) {
+		return fmt.Errorf("format %q: want one of %s%s", name, strings.Join(all, ", "), config.DidYouMean(name, all))
+	}
+	return nil
+}
+
+// Split cuts a list of traces at its commas, but for those between the parameters of a workload.
+func Split(list string) []string {
+	var all []string
+	for piece := range strings.SplitSeq(list, ",") {
+		last := len(all) - 1
+		if last >= 0 && strings.HasPrefix(all[last], Generated) && strings.Contains(piece, "=") && !strings.HasPrefix(piece, Generated) {
+			all[last] += "," + piece
+		} else if piece != "" {
+			all = append(all, piece)
+		}
+	}
+	return all
+}
+
+// Open opens a trace: a file of a format, or "generate:NAME:key=value,…".
+func Open(name, format string, seed uint64) (sim.Trace, error) {
+	if spec, ok := strings.CutPrefix(name, Generated); ok {
+		return Generate(spec, seed)
+	}
+	f := trace.Format(format)
+	switch {
+	case recorded[f] != "":
+		return openTalks(name, recorded[f])
+	case f == trace.Auto:
+		return detect(name)
+	}
+	return trace.Open(name, f)
+}
+
+// detect opens a file of any format. Objects of JSON may be conversations too.
+func detect(name string) (sim.Trace, error) {
+	f, err := trace.Detect(name)
+	if f == trace.Requests || errors.Is(err, trace.ErrFormat) {
+		if t, err := openTalks(name, ""); !errors.Is(err, conversations.ErrFormat) {
+			return t, err
+		}
+	}
+	if errors.Is(err, trace.ErrFormat) {
+		return nil, fmt.Errorf("read %s: %w: want one of %s", name, trace.ErrFormat, strings.Join(Formats()[1:], ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return trace.Open(name, f)
+}
+
+// Generate makes a workload of a name with parameters.
+func Generate(spec string, seed uint64) (*sim.Slice, error) {
+	s, err := workload.Generate(spec, seed)
+	if errors.Is(err, workload.ErrUnknown) {
+		var known []string
+		for _, w := range workload.List() {
+			known = append(known, w.Name)
+		}
+		name, _, _ := strings.Cut(spec, ":")
+		return nil, fmt.Errorf("%w%s", err, config.DidYouMean(name, known))
+	}
+	return s, err
+}
+
+// WriteLog writes a trace in memory as a request log.
+func WriteLog(w io.Writer, s *sim.Slice) error {
+	out := bufio.NewWriter(w)
+	log := trace.NewWriter(out)
+	for _, r := range s.All {
+		if err := log.Append(trace.RecordOf(r)); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// Policies reads the list of --policy.
+func Policies(list string) ([]string, error) {
+	names, err := sim.ParsePolicies(list)
+	if err == nil {
+		return names, nil
+	}
+	for piece := range strings.SplitSeq(list, ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(piece), ":")
+		if name != "all" && !slices.Contains(sim.PolicyNames(), name) && !strings.Contains(name, "=") {
+			return nil, fmt.Errorf("%w%s", err, config.DidYouMean(name, sim.PolicyNames()))
+		}
+	}
+	return nil, err
+}
+
+// Capacities reads the list of --capacity.
+func Capacities(list string) ([]sim.Capacity, error) {
+	var all []sim.Capacity
+	for piece := range strings.SplitSeq(list, ",") {
+		c, err := sim.ParseCapacity(piece)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"reprise/cmd/reprise/internal/replay"
+	"reprise/policy/sim"
+	"reprise/policy/sim/trace"
+)
+
+// replayFlags are the flags of replay.
+type replayFlags struct {
+	traces             []string
+	format             string
+	policies, capacity string
+	seed               uint64
+	warmup, parallel   int
+	json               bool
+	html               string
+	list               bool
+	generate, out      string
+}
+
+func replayTraces(t terminal, args []string) error {
+	o := replayFlags{}
+	fs := flag.NewFlagSet("replay", flag.ContinueOnError)
+	o.register(fs)
+	if err := parseFlags(t, fs, args, func(w io.Writer) { replayHelp(w, fs) }); err != nil {
+		return err
+	}
+	if err := o.check(fs); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return o.run(ctx, t)
+}
+
+func (o *replayFlags) register(fs *flag.FlagSet) {
+	fs.Func("trace", "`FILE[,FILE…]` to play, or generate:NAME[:key=value,…]; may be given several times", func(v string) error {
+		o.traces = append(o.traces, replay.Split(v)...)
+		return nil
+	})
+	fs.StringVar(&o.format, "format", string(trace.Auto), "`NAME` of the files' format: "+strings.Join(replay.Formats(), ", "))
+	fs.StringVar(&o.policies, "policy", "all", "`LIST` of policies, each with parameters if need be: lru,rac:alpha=1/C,lambda=2")
+	fs.StringVar(&o.capacity, "capacity", "2.5%,10%,20%", "`LIST` of shares of the distinct requests, entries (100) and bytes (64MiB)")
+	fs.Uint64Var(&o.seed, "seed", 1, "`N` that policies and workloads draw from")
+	fs.IntVar(&o.warmup, "warmup", 0, "the first `N` requests are played and not counted")
+	fs.IntVar(&o.parallel, "parallel", 0, "`N` policies at a time, 0 is one for each processor; the figures do not depend on it")
+	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each policy at each capacity")
+	fs.StringVar(&o.html, "html", "", "write a report to `FILE`")
+	fs.BoolVar(&o.list, "list", false, "print all policies, bounds and workloads, with their parameters and defaults")
+	fs.StringVar(&o.generate, "generate", "", "write the workload `NAME[:key=value,…]` as a request log")
+	fs.StringVar(&o.out, "out", "", "write it to `FILE`, packed where that ends in .gz")
+}
+
+func (o *replayFlags) check(fs *flag.FlagSet) error {
+	wrong := func(format string, args ...any) error {
+		return &usageError{"reprise replay: " + fmt.Sprintf(format, args...) + "\n`reprise replay --help` lists the flags."}
+	}
+	tasks := 0
+	for _, asked := range []bool{o.list, o.generate != "", len(o.traces) > 0} {
+		if asked {
+			tasks++
+		}
+	}
+	switch {
+	case tasks != 1:
+		return wrong("want exactly one of --trace, --list and --generate")
+	case o.json && o.html != "":
+		return wrong("--json and --html are two forms of one result: want one of them")
+	case o.out != "" && o.generate == "":
+		return wrong("--out goes with --generate")
+	case o.warmup < 0 || o.parallel < 0:
+		return wrong("--warmup and --parallel are 0 or more")
+	}
+	if err := replay.CheckFormat(o.format); err != nil {
+		return wrong("%v", err)
+	}
+	return nil
+}
+
+func replayHelp(w io.Writer, fs *flag.FlagSet) {
+	io.WriteString(w, `reprise replay plays request traces through eviction policies, and tells which one hits how often at which capacity, and
+how far that is from the optimum.
+
+  reprise replay --trace requests.jsonl.gz --policy lru,sieve,rac,rac+ --capacity 2.5%,10%
+  reprise replay --trace generate:syn:long=0.7 --json
+  reprise replay --generate drift --seed 3 --out drift.jsonl.gz
+  reprise replay --list
+
+A trace is a file, packed with gzip, zstd or not, in one of these formats:
+  requests        a request log: one JSON object a line, with one of id, text and vector, and what is known of at (seconds),
+                  topic, conversation, parent (an id), scope, turn, size (bytes) and cost (tokens)
+  ids             one number or name a line
+  csv             a table whose first row names columns as the fields of a request log; without that: time, id, size
+  oracle-general  libCacheSim's records of 24 bytes
+  oasst, sgd, sharegpt
+                  recorded conversations, in which each turn of a user is a request
+or what a workload of --list makes.
+
+A request is a hit when the answer to one of equal id and scope is in the cache. The table shows beside the policies belady,
+the optimum of a cache that keeps every new answer, belady-bypass, that of one that may refuse it, and the infinite cache.
+Ctrl-C prints what is done.
+
+Flags:
+`)
+	for _, name := range []string{"trace", "format", "policy", "capacity", "seed", "warmup", "parallel", "json", "html", "list", "generate", "out"} {
+		f := fs.Lookup(name)
+		value, usage := flag.UnquoteUsage(f)
+		fmt.Fprintf(w, "  --%-28s %s", strings.TrimSpace(name+" "+value), usage)
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
+			fmt.Fprintf(w, " (default %s)", f.DefValue)
+		}
+		io.WriteString(w, "\n")
+	}
+}
+
+func (o *replayFlags) run(ctx context.Context, t terminal) error {
+	switch {
+	case o.list:
+		out := bufio.NewWriter(t.out)
+		replay.List(out)
+		return out.Flush()
+	case o.generate != "":
+		return o.writeLog(t)
+	}
+	policies, err := replay.Policies(o.policies)
+	if err != nil {
+		return &usageError{"reprise replay: " + err.Error() + "\n`reprise replay --list` tells more."}
+	}
+	capacities, err := replay.Capacities(o.capacity)
+	if err != nil {
+		return &usageError{"reprise replay: " + err.Error()}
+	}
+	if !o.json {
+		policies = replay.WithBounds(policies)
+	}
+	traces, err := o.open()
+	if err != nil {
+		return err
+	}
+	return o.playAll(ctx, t, traces, sim.Options{Policies: policies, Capacities: capacities, Seed: o.seed, Warmup: o.warmup, Parallel: o.parallel})
+}
+
+// open opens all traces before the first is played, which may take long.
+func (o *replayFlags) open() (all []sim.Trace, err error) {
+	for _, name := range o.traces {
+		one, err := replay.Open(name, o.format, o.seed)
+		if err != nil && strings.HasPrefix(name, replay.Generated) {
+			return nil, &usageError{"reprise replay: " + err.Error() + "\n`reprise replay --list` tells more."}
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// playAll plays the traces one after the other, and shows of each what is done even where it ends early.
+func (o *replayFlags) playAll(ctx context.Context, t terminal, traces []sim.Trace, with sim.Options) error {
+	progress := replay.Progress{Out: t.err, Live: isTerminal(t.err)}
+	with.Progress = progress.Note
+	var all []sim.Result
+	var failed error
+	for _, one := range traces {
+		progress.Note(0, 0)
+		hide := progress.Show(one.Name())
+		results, err := sim.Replay(ctx, one, with)
+		hide()
+		all = append(all, results...)
+		if err == nil && results[0].Requests == 0 {
+			err = fmt.Errorf("replay %s: a warm-up of %d requests leaves none to count", one.Name(), o.warmup)
+		}
+		err = errors.Join(err, o.show(t, one, results))
+		if ctx.Err() != nil {
+			failed = o.interrupted(t, results)
+			break
+		}
+		failed = errors.Join(failed, err)
+	}
+	if o.html != "" && len(all) > 0 {
+		failed = errors.Join(failed, writeHTML(o.html, all))
+	}
+	return failed
+}
+
+// show prints the results of a trace.
+func (o *replayFlags) show(t terminal, one sim.Trace, results []sim.Result) error {
+	if talks, ok := one.(interface{ LeftOut() (int, error) }); ok {
+		if n, first := talks.LeftOut(); n > 0 {
+			fmt.Fprintf(t.err, "%d records were left out; the first: %v\n", n, first)
+		}
+	}
+	if len(results) == 0 || results[0].Requests == 0 {
+		return nil // nothing was played but for the warm-up
+	}
+	out := bufio.NewWriter(t.out)
+	if !o.json {
+		replay.Tables(out, results)
+		return out.Flush()
+	}
+	lines := json.NewEncoder(out)
+	for i := range results {
+		if err := lines.Encode(&results[i]); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (o *replayFlags) interrupted(t terminal, results []sim.Result) error {
+	if len(results) > 0 {
+		fmt.Fprintf(t.err, "reprise replay: interrupted: the last figures are of the first %d requests\n", results[0].Requests+int64(o.warmup))
+	}
+	return errInterrupted
+}
+
+// writeHTML writes the report of --html.
+func writeHTML(path string, _ []sim.Result) error {
+	return fmt.Errorf("write %s: this build has no HTML report; --json has the same figures", path)
+}
+
+// writeLog writes a workload as a request log.
+func (o *replayFlags) writeLog(t terminal) error {
+	made, err := replay.Generate(o.generate, o.seed)
+	if err != nil {
+		return &usageError{"reprise replay: " + err.Error() + "\n`reprise replay --list` tells more."}
+	}
+	if o.out == "" {
+		return replay.WriteLog(t.out, made)
+	}
+	f, err := os.Create(o.out)
+	if err != nil {
+		return err
+	}
+	var to io.WriteCloser = f
+	if strings.HasSuffix(o.out, ".gz") {
+		to = gzip.NewWriter(f)
+	}
+	err = replay.WriteLog(to, made)
+	if to != f {
+		err = errors.Join(err, to.Close())
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"reprise/policy/sim"
+)
+
+// logFile writes a request log of n requests: 40 topics, of which few are asked for often.
+func logFile(t *testing.T, name string, n int) string {
+	t.Helper()
+	var b strings.Builder
+	for i, x := 0, uint64(1); i < n; i++ {
+		x = x*6364136223846793005 + 1442695040888963407
+		topic := (x >> 40 % 40) * (x >> 50 % 40) / 40
+		id := topic*20 + x>>33%20
+		fmt.Fprintf(&b, `{"id":%d,"topic":%d,"size":%d,"cost":%d}`+"\n", id, topic, 100+id%7*50, 10+id%13)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReplayTable(t *testing.T) {
+	path := logFile(t, "log", 3000)
+	var first string
+	for _, parallel := range []string{"1", "3", "0"} {
+		out, talk, code := run(nil, "replay", "--trace", path, "--policy", "fifo,lru,lfu,sieve,rac-paper:alpha=1/C", "--capacity", "10%,16KiB", "--parallel", parallel)
+		if code != exitOK || talk != "" {
+			t.Fatalf("exit %d: %s", code, talk)
+		}
+		if first == "" {
+			first = out
+			golden(t, "replay.golden", strings.ReplaceAll(out, path, "LOG"))
+		}
+		if out != first {
+			t.Errorf("%s in parallel: got\n%s", parallel, out)
+		}
+	}
+}
+
+// line is what --json promises.
+type line struct {
+	Trace              string  `json:"trace"`
+	Policy             string  `json:"policy"`
+	Capacity           string  `json:"capacity"`
+	Requests           int64   `json:"requests"`
+	Hits               int64   `json:"hits"`
+	Misses             int64   `json:"misses"`
+	HitRatio           float64 `json:"hit_ratio"`
+	HitRatioInfinite   float64 `json:"hit_ratio_infinite"`
+	NormalizedHitRatio float64 `json:"normalized_hit_ratio"`
+	ByteHitRatio       float64 `json:"byte_hit_ratio"`
+	TokensSaved        float64 `json:"tokens_saved"`
+	Evictions          int64   `json:"evictions"`
+	Seconds            float64 `json:"seconds"`
+}
+
+// decode reads lines and forgets what differs from run to run.
+func decode(t *testing.T, out string) (all []line) {
+	t.Helper()
+	for text := range strings.Lines(out) {
+		d := json.NewDecoder(strings.NewReader(text))
+		d.DisallowUnknownFields()
+		var l line
+		if err := d.Decode(&l); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		l.Seconds = 0
+		all = append(all, l)
+	}
+	return all
+}
+
+func replayJSON(t *testing.T, args ...string) []line {
+	t.Helper()
+	out, talk, code := run(nil, append([]string{"replay", "--json"}, args...)...)
+	if code != exitOK || talk != "" {
+		t.Fatalf("%v: exit %d: %s", args, code, talk)
+	}
+	return decode(t, out)
+}
+
+func TestReplayJSON(t *testing.T) {
+	a, b := logFile(t, "a", 500), logFile(t, "b", 700)
+	all := replayJSON(t, "--trace", a+","+b, "--policy", "lru,belady", "--capacity", "20,50", "--warmup", "100")
+	if len(all) != 8 {
+		t.Fatalf("%d lines: %+v", len(all), all)
+	}
+	for i, l := range all {
+		path, requests := a, int64(400)
+		if i >= 4 {
+			path, requests = b, 600
+		}
+		if l.Trace != path || l.Requests != requests || l.Hits+l.Misses != l.Requests || l.Hits == 0 || l.TokensSaved == 0 {
+			t.Errorf("line %d: %+v", i, l)
+		}
+	}
+}
+
+// TestReplayGenerated: a workload that is written and read again plays as one that is made, in every policy and digit.
+func TestReplayGenerated(t *testing.T) {
+	const spec = "irm:n=2000,items=300"
+	path := filepath.Join(t.TempDir(), "irm.jsonl.gz")
+	if out, talk, code := run(nil, "replay", "--generate", spec, "--seed", "5", "--out", path); code != exitOK || out+talk != "" {
+		t.Fatalf("exit %d: %s%s", code, out, talk)
+	}
+	out, _, _ := run(nil, "replay", "--generate", spec, "--seed", "5")
+	if packed, err := os.ReadFile(path); err != nil || unpack(t, packed) != out || strings.Count(out, "\n") != 2000 {
+		t.Errorf("the file differs from the output: %v", err)
+	}
+	made := replayJSON(t, "--trace", "generate:"+spec, "--seed", "5", "--capacity", "10%")
+	read := replayJSON(t, "--trace", path, "--seed", "5", "--capacity", "10%")
+	for i := range made {
+		made[i].Trace = path
+	}
+	if !slices.Equal(made, read) || len(made) < 20 {
+		t.Errorf("made\n%+v\nread\n%+v", made, read)
+	}
+}
+
+func unpack(t *testing.T, packed []byte) string {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(all)
+}
+
+// TestReplayList: what is listed as a policy can be typed as one.
+func TestReplayList(t *testing.T) {
+	out, talk, code := run(nil, "replay", "--list")
+	if code != exitOK || talk != "" {
+		t.Fatalf("exit %d: %s", code, talk)
+	}
+	policies, workloads, _ := strings.Cut(out, "Workloads")
+	var listed []string
+	for text := range strings.Lines(policies) {
+		if name, ok := strings.CutPrefix(strings.TrimRight(text, "\n"), "  "); ok && name[0] != ' ' {
+			listed = append(listed, name)
+		}
+	}
+	if names, err := sim.ParsePolicies(strings.Join(listed, ",")); err != nil || len(names) != len(sim.PolicyNames()) {
+		t.Errorf("%d of %d policies: %v", len(names), len(sim.PolicyNames()), err)
+	}
+	if !strings.Contains(workloads, "\n  irm:n=") {
+		t.Errorf("the workloads are\n%s", workloads)
+	}
+}
+
+// TestReplayUnknownWorkload is apart from the other errors: it lists what there is.
+func TestReplayUnknownWorkload(t *testing.T) {
+	for _, flag := range []string{"--trace=generate:dirft", "--generate=dirft:n=5"} {
+		_, talk, code := run(nil, "replay", flag)
+		if code != exitUsage || !strings.Contains(talk, `unknown workload "dirft": want one of syn, `) || !strings.Contains(talk, "; did you mean drift?") {
+			t.Errorf("exit %d: %s", code, talk)
+		}
+	}
+}
+
+// TestReplayCut: what a damaged file holds before the damage is played and shown.
+func TestReplayCut(t *testing.T) {
+	path := logFile(t, "log", 100)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(f, `{"id":5,"siz`)
+	f.Close()
+	out, talk, code := run(nil, "replay", "--json", "--trace", path, "--policy", "lru", "--capacity", "10")
+	if all := decode(t, out); code != exitFailed || len(all) != 1 || all[0].Requests != 100 || !strings.Contains(talk, "line 101") {
+		t.Errorf("exit %d\n%s%s", code, out, talk)
+	}
+	if _, talk, code := run(nil, "replay", "--trace", logFile(t, "short", 10), "--warmup", "10"); code != exitFailed || !strings.Contains(talk, "leaves none to count") {
+		t.Errorf("exit %d: %s", code, talk)
+	}
+}
+
+// countdown is a context that ends when it has been asked so many times whether it has ended.
+type countdown struct {
+	context.Context
+	end  context.CancelFunc
+	left atomic.Int64
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) == 0 {
+		c.end()
+	}
+	return c.Context.Err()
+}
+
+func TestReplayInterrupted(t *testing.T) {
+	path := logFile(t, "log", 60_000)
+	ctx := &countdown{}
+	ctx.Context, ctx.end = context.WithCancel(t.Context())
+	ctx.left.Store(25) // the trace is 15 batches, and read twice
+	var out, talk bytes.Buffer
+	o := replayFlags{traces: []string{path, path}, format: "auto", policies: "lru,rac", capacity: "10%", json: true, parallel: 1}
+	err := o.run(ctx, terminal{&out, &talk, nil})
+	all := decode(t, out.String())
+	if err != errInterrupted || len(all) != 2 || all[0].Requests == 0 || all[0].Requests >= 60_000 || all[0].Requests != all[1].Requests {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	if want := fmt.Sprintf("interrupted: the last figures are of the first %d requests\n", all[0].Requests); !strings.HasSuffix(talk.String(), want) {
+		t.Errorf("said %q", talk.String())
+	}
+	if all[0].Hits+all[0].Misses != all[0].Requests {
+		t.Errorf("the books do not balance: %+v", all[0])
+	}
+}
