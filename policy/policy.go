@@ -73,7 +73,7 @@ type Expirer interface {
 // Linker is an Evictor that follows dependencies between entries.
 type Linker interface {
 	// Link records that child depends on parent, once: a child that has a living parent keeps it. It reports whether the
-	// link was made.
+	// link was made. A link that is found at a hit may be told before the Hit or after it: the sum is the same.
 	Link(child, parent ID) bool
 	// Importance is the structural importance of id (TSI in paper 002 §3.3), 0 for an unknown one.
 	Importance(id ID) float64

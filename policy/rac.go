@@ -83,7 +83,9 @@ func (r *RAC) Insert(it Item, at Tick) {
 	r.release(r.window.push(it.ID))
 	t := r.topics.open(it.Topic, r.now(at))
 	e := r.take(it)
-	r.entries[e] = entry{freq: 1, born: at.Seq, last: at.Seq, topic: t, worth: float32(worth(r.opts.worth, it)), held: r.opts.Window > 0}
+	r.entries[e] = entry{
+		freq: 1, born: at.Seq, last: at.Seq, topic: t, worth: float32(worth(r.opts.worth, it)), held: r.opts.Window > 0,
+	}
 	parent := r.revive(e, it)
 	r.topics.join(t, e)
 	r.topics.reseat(t)

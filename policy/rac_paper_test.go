@@ -167,7 +167,8 @@ func TestRACPaperIsThePaper(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := &logDriver{NewLedger(e, Limit{Entries: capacity}), e, map[uint64]ID{}, make([]uint64, 1), i%2 == 1}
-			c := &paperCache{model: newModel(e.(*RAC).opts, requests), topics: map[TopicID]*modelTopic{}, residents: map[uint64]*paperEntry{}, capacity: capacity}
+			c := &paperCache{model: newModel(e.(*RAC).opts, requests), capacity: capacity}
+			c.topics, c.residents = map[TopicID]*modelTopic{}, map[uint64]*paperEntry{}
 			for i, q := range talk(requests, uint64(i)) {
 				now := int64(i + 1)
 				got, want := d.request(q, now), c.request(q, now)

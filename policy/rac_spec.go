@@ -2,12 +2,26 @@ package policy
 
 import "slices"
 
-// The parameters of RAC. What each is good for was measured over generated conversations and item-level traces: slow decays
-// serve long conversations that return and freeze on all else; lambda and beta matter little; a window, ghosts and a value
-// per visit help where popularity moves and cost where it stands.
+// The parameters of RAC. Each can run again a probe of what RAC leaves open, against
+// rac:alpha=1/C,dep-cap=0,admission=paper,ghosts=0 as the base:
+//
+//	decay of the prevalence                  alpha=0.3/C … alpha=0.1
+//	weight of dependents                     lambda=0 … lambda=10
+//	dependents of dependents                 beta=0.5, beta=0.85
+//	time by misses, by episodes of 8         clock=misses; clock=episodes,alpha=8/C
+//	only hits credit a topic                 clock=hits
+//	a new entry is not its own victim        admission=protect
+//	probation of 1 %, of 10 %                window=0.01C, window=0.1C
+//	topics that lost their entries are kept  ghosts=4C
+//	and evicted entries                      ghosts=4C,entry-ghosts=4C
+//	a share of the visits, not a count       ghosts=4C,entry-ghosts=4C,norm=visits
+//	less credit for an insertion             ghosts=4C,entry-ghosts=4C,first=0.3
+//	tokens per byte                          value=tokens/byte, under a limit in bytes
 var (
 	racLambda = Param{Name: "lambda", Says: "weight of dependents against own requests", Default: "1", Max: 1e6}
-	racBeta   = Param{Name: "beta", Says: "what a dependent's dependent counts against a direct one (paper 002 §7.2); 0: nothing", Default: "0", Max: 1}
+	racBeta   = Param{
+		Name: "beta", Says: "what a dependent's dependent counts against a direct one (paper 002 §7.2)", Default: "0", Max: 1,
+	}
 
 	racParams = []Param{
 		{Name: "alpha", Says: "decay of a topic's prevalence per unit of clock: it halves in 1/alpha", Default: "3/C", Max: 1e6},
@@ -15,14 +29,24 @@ var (
 		racBeta,
 		{Name: "dep-cap", Says: "the most that dependents count for; 0: no bound", Default: "64", Max: 1e15},
 		{Name: "first", Says: "what an entry counts for until its first hit; a hit counts 1", Default: "1", Max: 1},
-		{Name: "norm", Says: "visits: the importance is divided by the requests to the topic", Default: "none", Choices: []string{"none", "visits"}},
-		{Name: "clock", Says: "what alpha's time counts; an episode is a run of requests to one topic; hits: requests, but only hits credit a topic",
-			Default: racClocks[0], Choices: racClocks},
-		{Name: "admission", Says: "paper: a new entry may be refused at once; protect: it stays until the next one", Default: "protect",
-			Choices: []string{"paper", "protect"}},
-		{Name: "window", Says: "the newest that cannot be the victim, as if under protect for longer", Default: "0", Max: 1e9},
+		{
+			Name: "norm", Says: "visits: the importance is divided by the requests to the topic",
+			Default: "none", Choices: []string{"none", "visits"},
+		},
+		{
+			Name: "clock", Says: "what alpha's time counts; episodes: runs of one topic; hits: requests, but only hits credit a topic",
+			Default: racClocks[0], Choices: racClocks,
+		},
+		{
+			Name: "admission", Says: "paper: a new entry may be refused at once; protect: it stays until the next one",
+			Default: "protect", Choices: []string{"paper", "protect"},
+		},
+		{Name: "window", Says: "how many of the newest cannot be the victim; 0: as admission says", Default: "0", Max: 1e9},
 		{Name: "ghosts", Says: "topics without entries that keep their prevalence", Default: "1C", Max: 1e9},
-		{Name: "entry-ghosts", Says: "evicted entries that have their requests, dependents and parent again when they return", Default: "0", Max: 1e9},
+		{
+			Name: "entry-ghosts", Says: "evicted entries that have their requests, dependents and parent again when they return",
+			Default: "0", Max: 1e9,
+		},
 		worthParam,
 	}
 )

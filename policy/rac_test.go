@@ -68,6 +68,23 @@ func TestRACOrder(t *testing.T) {
 		{"an empty topic is forgotten", "+1/1 h1 h1 -1 +2/2 +3/1", "[2 3]", slow},
 		{"a ghost is not", "+1/1 h1 h1 -1 +2/2 +3/2 +4/1", "[2 3 4]", with(slow, func(o *RACOptions) { o.Ghosts = 1 })},
 		{"arrivals of a topic to come count", "a1 a1 a1 a1 +2/2 h2 +1/1", "[2 1]", with(slow, func(o *RACOptions) { o.Ghosts = 1 })},
+		{"a window protects more", "+1/1 h1 +2/2 +3/3", "[1 2 3]", with(slow, func(o *RACOptions) { o.Window = 2 })},
+		{"and lets go", "+1/1 h1 +2/2 +3/3 h3 +4/4 +5/5", "[2 1 3 4 5]", with(slow, func(o *RACOptions) { o.Window = 2 })},
+		{"one step of dependents", "+1 +2/1<1 +3/1<2", "[3 1 2]", slow},
+		{"beta sees the second", "+1 +2/1<1 +3/1<2", "[3 2 1]", with(slow, func(o *RACOptions) { o.Beta = 0.5 })},
+		{"an insertion counts", "+1/1 h1 h1 h1 +2/1 +3/2 h3", "[3 2 1]", slow},
+		{"less under doubt", "+1/1 h1 h1 h1 +2/1 +3/2 h3", "[2 3 1]", with(slow, func(o *RACOptions) { o.Doubt = 0.7 })},
+		{"importance is a count", "+1/1 h1 h1 +2/1 +3/2", "[3 2 1]", slow},
+		{"or a share", "+1/1 h1 h1 +2/1 +3/2", "[2 3 1]", with(slow, func(o *RACOptions) { o.PerVisit = true })},
+		{"time by requests", "+1/1 h1 h1 +2/2", "[1 2]", RACOptions{Alpha: 1, NoTSI: true}},
+		{"by misses", "+1/1 h1 h1 +2/2", "[2 1]", RACOptions{Alpha: 1, NoTSI: true, Clock: ClockMisses}},
+		{"by misses: many", "+1/1 +3/1 +4/1 +2/2", "[1 3 4 2]", RACOptions{Alpha: 1, NoTSI: true, Clock: ClockMisses}},
+		{"by episodes", "+1/1 +3/1 +4/1 +2/2", "[2 1 3 4]", RACOptions{Alpha: 1, NoTSI: true, Clock: ClockEpisodes}},
+		{"misses credit a topic", "+1/1 +3/1 +4/1 +2/2 h2", "[2 1 3 4]", with(slow, func(o *RACOptions) { o.NoTSI = true })},
+		{"unless only hits do", "+1/1 +3/1 +4/1 +2/2 h2", "[1 3 4 2]", RACOptions{Alpha: 0.001, NoTSI: true, Clock: ClockHits}},
+		{"without prevalence", "+1/1 h1 h1 h1 h1 +2/2 h2 h2 +3/1", "[3 2 1]", with(slow, func(o *RACOptions) { o.NoTP = true })},
+		{"with it", "+1/1 h1 h1 h1 h1 +2/2 h2 +3/1", "[2 3 1]", slow},
+		{"without importance", "+1 +2 h1 h1 h2", "[1 2]", with(slow, func(o *RACOptions) { o.NoTSI = true })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := NewRAC(c.o)
@@ -149,33 +166,71 @@ func TestRACOfOneTopicIsLFU(t *testing.T) {
 }
 
 // TestRACOfSingletonsIsLRU: with alpha = 1 the order of topics is that of their last request, whatever came before
-// (TP < 2). A repeat is a new entry here, so that every TSI is 1 and only the prevalence of its topic, a ghost for a
-// moment, remembers the old one.
+// (TP < 2).
 func TestRACOfSingletonsIsLRU(t *testing.T) {
-	rac, lru := NewRAC(RACOptions{Alpha: 1, Ghosts: 100}), NewLRU()
+	rac, lru := NewRAC(RACOptions{Alpha: 1, NoTSI: true}), NewLRU()
 	r := rand.New(rand.NewPCG(9, 10))
-	resident := map[TopicID]ID{}
+	resident := map[ID]bool{}
 	for seq := int64(1); seq <= 20_000; seq++ {
-		id, topic, at := ID(seq), TopicID(1+min(r.IntN(100), r.IntN(100))), Tick{Seq: seq}
+		id := ID(1 + min(r.IntN(100), r.IntN(100)))
 		for _, e := range []Evictor{rac, lru} {
-			e.Remove(resident[topic])
-			op{kind: opArrive, topic: topic}.apply(e, at)
-			e.Insert(Item{ID: id, Topic: topic}, at)
+			if resident[id] {
+				e.Hit(id, Tick{Seq: seq})
+			} else {
+				e.Insert(Item{ID: id, Topic: TopicID(id)}, Tick{Seq: seq})
+			}
 		}
-		resident[topic] = id
+		resident[id] = true
 		if len(resident) <= 30 {
 			continue
 		}
 		want, _ := lru.Victim()
 		wantVictim(t, rac, want, true)
-		for topic, id := range resident {
-			if id == want {
-				delete(resident, topic)
-			}
-		}
+		delete(resident, want)
 		rac.Remove(want)
 		lru.Remove(want)
 	}
+}
+
+func TestRACRemembersTheEvicted(t *testing.T) {
+	r := NewRAC(RACOptions{Alpha: 0.001, Lambda: 1, EntryGhosts: 2})
+	seq := int64(0)
+	insert := func(id ID, key uint64, parent ID) {
+		seq++
+		r.Insert(Item{ID: id, Key: key, Topic: TopicID(key), Parent: parent}, Tick{Seq: seq})
+	}
+	evict := func(want ID) {
+		t.Helper()
+		wantVictim(t, r, want, true)
+		r.Remove(want)
+	}
+	importance := func(id ID, want float64) {
+		t.Helper()
+		if got := r.Importance(id); got != want {
+			t.Errorf("importance of %d is %v, want %v", id, got, want)
+		}
+	}
+	insert(1, 10, 0)
+	insert(2, 20, 1)
+	r.Hit(2, Tick{Seq: 3})
+	r.Hit(1, Tick{Seq: 4})
+	evict(2)
+	importance(1, 2+2)
+	insert(3, 20, 0)
+	importance(3, 3)
+	importance(1, 2+3) // is its parent still
+	r.Remove(3)        // a purge: nothing remains
+	insert(4, 20, 0)
+	importance(4, 1)
+	for id := ID(5); id <= 7; id++ { // three are too many
+		evict(id - 1)
+		insert(id, uint64(10*id), 0)
+	}
+	evict(7)
+	insert(8, 20, 0)
+	importance(8, 1)
+	insert(9, 70, 0)
+	importance(9, 2)
 }
 
 func TestRACKeepsItsOrderOverALongRun(t *testing.T) {
@@ -195,7 +250,7 @@ func TestRACKeepsItsOrderOverALongRun(t *testing.T) {
 
 // TestRACRestores: a RAC that was given the items and states of another names the same victims from there on.
 func TestRACRestores(t *testing.T) {
-	for _, o := range []RACOptions{RACPaper(), RACTuned(40), {Alpha: 0.05, Lambda: 4, Ghosts: 5}} {
+	for _, o := range []RACOptions{RACPaper(), RACTuned(40), {Alpha: 0.05, Lambda: 4, Ghosts: 5, Beta: 0.5}, {Alpha: 0.1, Lambda: 1, Clock: ClockMisses}} {
 		was, is := NewRAC(o), NewRAC(o)
 		ops := randomOps(rand.New(rand.NewPCG(11, 12)), 3000)
 		for i := range ops {
@@ -293,7 +348,8 @@ func checkRAC(t *testing.T, r *RAC) {
 	}
 	for _, id := range residents(r) {
 		e, _ := r.ids.find(uint64(id))
-		if x := r.entries[e]; x.freq < 1 || x.dep < 0 || r.opts.DepCap > 0 && x.dep > r.opts.DepCap && x.dep < 1<<53 {
+		x := r.entries[e]
+		if x.freq < 1 || x.dep < 0 || r.opts.DepCap > 0 && x.dep > r.opts.DepCap && x.dep < 1<<53 {
 			t.Fatalf("entry %d is %+v", id, x)
 		}
 	}
@@ -368,7 +424,10 @@ func probes() []RACOptions {
 }
 
 func TestNewRACRefusesBadOptions(t *testing.T) {
-	for _, o := range []RACOptions{{Alpha: -1}, {Alpha: math.NaN()}, {Lambda: math.Inf(1)}, {DepCap: -1}, {Ghosts: -1}, {Window: -1}, {EntryGhosts: -1}, {Beta: 1.5}, {Doubt: 2}, {Clock: 9}} {
+	for _, o := range []RACOptions{
+		{Alpha: -1}, {Alpha: math.NaN()}, {Lambda: math.Inf(1)}, {DepCap: -1}, {Ghosts: -1},
+		{Window: -1}, {EntryGhosts: -1}, {Beta: 1.5}, {Doubt: 2}, {Clock: 9},
+	} {
 		func() {
 			defer func() {
 				if recover() == nil {

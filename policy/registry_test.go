@@ -54,6 +54,30 @@ func TestParametersReachThePolicy(t *testing.T) {
 	if got := get("rac:alpha=2C", o); got.Alpha != 200 {
 		t.Errorf("alpha in capacities: %v", got.Alpha)
 	}
+	every := RACOptions{
+		Alpha: 2, Lambda: 3, Beta: 0.25, DepCap: 5, Doubt: 0.5, PerVisit: true, Clock: ClockEpisodes,
+		Ghosts: 50, EntryGhosts: 400, Window: 10, worth: worthTokens,
+	}
+	text := ":alpha=2,lambda=3,beta=0.25,dep-cap=5,first=0.5,norm=visits,clock=episodes,ghosts=0.5C,entry-ghosts=4C," +
+		"window=0.1C,value=tokens,admission=paper"
+	if got := get("rac"+text, Options{Capacity: 100}); got != every {
+		t.Errorf("rac with every parameter: %+v", got)
+	}
+	every.NoTP = true
+	if got := get("rac-no-tp"+text, Options{Capacity: 100}); got != every {
+		t.Errorf("rac-no-tp with every parameter: %+v", got)
+	}
+	every.NoTP, every.NoTSI = false, true
+	if got := get("rac-no-tsi"+text, Options{Capacity: 100}); got != every {
+		t.Errorf("rac-no-tsi with every parameter: %+v", got)
+	}
+	if got := get("rac:admission=paper", Options{Capacity: 100}); got.Window != 0 {
+		t.Errorf("the paper's admission: %+v", got)
+	}
+	literal := RACOptions{Alpha: 0.5, Lambda: 2, Beta: 0.5, YoungParents: true}
+	if got := get("rac-paper:alpha=0.5,lambda=2,beta=0.5", o); got != literal {
+		t.Errorf("rac-paper with parameters: %+v", got)
+	}
 	if got := get("rac-paper", Options{Capacity: 100}); got != RACPaper() {
 		t.Errorf("rac-paper: %+v", got)
 	}
