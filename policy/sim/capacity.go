@@ -95,7 +95,7 @@ func (c Capacity) limit(distinct int, bytes int64) (l policy.Limit, entries int)
 		l.Entries = c.Entries
 	default:
 		mean := float64(bytes) / float64(max(distinct, 1))
-		return policy.Limit{Bytes: c.Bytes}, max(1, int(float64(c.Bytes)/max(mean, 1)))
+		return policy.Limit{Bytes: c.Bytes}, int(min(max(1, float64(c.Bytes)/max(mean, 1)), float64(max(1, distinct))))
 	}
 	return l, l.Entries
 }

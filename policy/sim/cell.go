@@ -14,20 +14,20 @@ import (
 type cell struct {
 	result Result
 
-	ledger   *policy.Ledger
-	evictor  policy.Evictor
-	seer     Clairvoyant    // the evictor where it is one, as the next two
-	arriver  policy.Arriver //
-	linker   policy.Linker  //
-	expires  bool           // the evictor is a policy.Expirer
-	born     []uint32       // Seq of the request that made the resident entry of an identity; 0: not resident
-	sizes    []int64        // of the resident entry of an identity; nil unless the limit is in bytes
-	evicted  []policy.ID
-	hit      tally
-	gone     int64         // evictions that count
-	inserted int64         // in all, as the next
-	removed  int64         // evicted or expired
-	spent    time.Duration // wall time
+	ledger  *policy.Ledger // nil: the infinite cache
+	evictor policy.Evictor
+	seer    Clairvoyant // the evictor, nil where it is none; so are the next two
+	arriver policy.Arriver
+	linker  policy.Linker
+	expires bool     // the evictor is a policy.Expirer
+	born    []uint32 // Seq of the request that made the resident entry of an identity; 0: not resident
+	sizes   []int64  // of the resident entry of an identity; nil unless the limit is in bytes
+	evicted []policy.ID
+
+	hit               tally
+	evictions         int64         // those that count
+	inserted, removed int64         // in all; an entry is removed by eviction or expiry
+	spent             time.Duration // wall time
 }
 
 func newCell(name string, c Capacity, seed uint64, p *plan) (*cell, error) {
@@ -36,26 +36,29 @@ func newCell(name string, c Capacity, seed uint64, p *plan) (*cell, error) {
 	if name == infinite {
 		return x, nil
 	}
-	x.result.Limit = limit
 	if fresh := bounds[name]; fresh != nil {
-		x.seer = fresh()
-		x.evictor = x.seer
-	} else {
-		e, err := policy.New(name, policy.Options{Capacity: entries, Bytes: limit.Bytes > 0, Seed: seed})
-		if err != nil {
-			return nil, err
-		}
-		x.evictor = e
+		x.open(fresh(), limit, p.ids.n)
+		return x, nil
 	}
-	x.arriver, _ = x.evictor.(policy.Arriver)
-	x.linker, _ = x.evictor.(policy.Linker)
-	_, x.expires = x.evictor.(policy.Expirer)
-	x.ledger = policy.NewLedger(x.evictor, limit)
-	x.born = make([]uint32, p.ids.n)
-	if limit.Bytes > 0 {
-		x.sizes = make([]int64, p.ids.n)
+	e, err := policy.New(name, policy.Options{Capacity: entries, Bytes: limit.Bytes > 0, Seed: seed})
+	if err != nil {
+		return nil, err
 	}
+	x.open(e, limit, p.ids.n)
 	return x, nil
+}
+
+// open puts e to work. What else it is, is found out here and not at each request.
+func (c *cell) open(e policy.Evictor, limit policy.Limit, distinct int) {
+	c.evictor, c.ledger, c.result.Limit = e, policy.NewLedger(e, limit), limit
+	c.seer, _ = e.(Clairvoyant)
+	c.arriver, _ = e.(policy.Arriver)
+	c.linker, _ = e.(policy.Linker)
+	_, c.expires = e.(policy.Expirer)
+	c.born = make([]uint32, distinct)
+	if limit.Bytes > 0 {
+		c.sizes = make([]int64, distinct)
+	}
 }
 
 // play plays a batch. The infinite cache has nothing to play.
@@ -69,7 +72,7 @@ func (c *cell) play(b *batch, now func() time.Time) {
 		c.request(&b.events[i], b.start+int64(i)+1)
 	}
 	if !b.counts {
-		c.hit, c.gone = tally{}, 0
+		c.hit, c.evictions = tally{}, 0
 	}
 	c.spent += now().Sub(start)
 }
@@ -80,12 +83,7 @@ func (c *cell) request(e *event, seq int64) {
 		c.seer.Foresee(int64(e.next), int64(e.left))
 	}
 	id := c.id(e.who)
-	if id != 0 && c.expires && c.ledger.Expired(id, at) {
-		c.ledger.Remove(id)
-		c.removed++
-		id = 0
-	}
-	if id == 0 {
+	if id == 0 || c.expires && c.expired(id, at) {
 		c.miss(e, at)
 		return
 	}
@@ -96,6 +94,17 @@ func (c *cell) request(e *event, seq int64) {
 		}
 	}
 	c.ledger.Hit(id, at)
+}
+
+// expired removes id if its time is over.
+func (c *cell) expired(id policy.ID, at policy.Tick) bool {
+	if !c.ledger.Expired(id, at) {
+		return false
+	}
+	c.ledger.Remove(id)
+	c.born[uint32(id)] = 0
+	c.removed++
+	return true
 }
 
 func (c *cell) miss(e *event, at policy.Tick) {
@@ -115,7 +124,7 @@ func (c *cell) miss(e *event, at policy.Tick) {
 		c.born[uint32(id)] = 0
 	}
 	c.removed += int64(len(c.evicted))
-	c.gone += int64(len(c.evicted))
+	c.evictions += int64(len(c.evicted))
 }
 
 // id is the resident entry of an identity, 0 if there is none.
@@ -139,7 +148,7 @@ func (c *cell) parent(e *event) policy.ID {
 func (c *cell) finish(b *batch) (Result, error) {
 	r := c.result
 	r.score(b.asked, b.full, c.hit)
-	r.Evictions, r.Seconds = c.gone, c.spent.Seconds()
+	r.Evictions, r.Seconds = c.evictions, c.spent.Seconds()
 	if c.ledger == nil {
 		return r, nil
 	}

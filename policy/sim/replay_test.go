@@ -45,7 +45,7 @@ func show(r Result) string {
 
 // TestReplayIsTheSameInParallel wants equal figures from any number of workers, for every policy there is.
 func TestReplayIsTheSameInParallel(t *testing.T) {
-	trace := randomTrace(1, 20_000)
+	trace := randomTrace(1, 2*batchSize+100)
 	o := Options{Policies: PolicyNames(), Capacities: []Capacity{{Share: 0.02}, {Entries: 300}, {Bytes: 40_000}}, Seed: 7, Warmup: 1000}
 	var want []Result
 	for _, o.Parallel = range []int{1, 2, 8} {
@@ -131,5 +131,130 @@ func (f failing) Requests() iter.Seq2[Request, error] {
 			}
 		}
 		yield(Request{}, f.err)
+	}
+}
+
+// TestBeladyIsABound wants no policy to hit more than Belady with bypass over entries of one size, and none of those that
+// refuse nothing to hit more than Belady.
+func TestBeladyIsABound(t *testing.T) {
+	for seed := range uint64(2) {
+		trace := randomTrace(seed, 6000)
+		for i := range trace.All {
+			trace.All[i].Size = 0
+		}
+		results, err := Replay(t.Context(), trace, Options{Policies: PolicyNames(), Capacities: []Capacity{{Entries: 20}, {Share: 0.1}, {Share: 0.5}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := map[string]int64{}
+		for _, r := range results {
+			at[r.Policy+r.Capacity] = r.Hits
+		}
+		for _, r := range results {
+			bypass, full := at["belady-bypass"+r.Capacity], at["infinite"+r.Capacity]
+			if r.Policy != infinite && r.Hits > bypass || bypass > full {
+				t.Errorf("seed %d: %s hits %d at %s, belady-bypass %d, infinite %d", seed, r.Policy, r.Hits, r.Capacity, bypass, full)
+			}
+			if lru := at["lru"+r.Capacity]; lru > at["belady"+r.Capacity] {
+				t.Errorf("seed %d: lru hits %d at %s, belady %d", seed, lru, r.Capacity, at["belady"+r.Capacity])
+			}
+			if r.NormalizedHitRatio != float64(r.Hits)/float64(full) {
+				t.Errorf("normalized hit ratio %v of %d hits, %d without a limit", r.NormalizedHitRatio, r.Hits, full)
+			}
+		}
+	}
+}
+
+// TestBooksBalance plays every policy with sizes, topics and parents, most of all where little or nothing fits.
+func TestBooksBalance(t *testing.T) {
+	for seed := range uint64(2) {
+		_, err := Replay(t.Context(), randomTrace(seed, 3000), Options{Policies: PolicyNames(), Seed: seed, Capacities: []Capacity{
+			{Entries: 1}, {Entries: 2}, {Entries: 50}, {Bytes: 1}, {Bytes: 400}, {Bytes: 5000}, {Bytes: 1 << 40},
+		}})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestReplayOracle plays the known traces, whose answers package policy is held to call by call.
+func TestReplayOracle(t *testing.T) {
+	names := map[string]string{
+		"FIFO": "fifo", "LRU": "lru", "SIEVE": "sieve", "ARC": "arc", "GDSF": "gdsf", "AgingLFU-w100": "aging-lfu:w=100",
+		"TTL-fixed-T2C": "ttl:ttl=2C", "Belady": "belady", "Belady-bypass": "belady-bypass",
+	}
+	played := 0
+	for _, row := range oracleRows(t) {
+		name, ok := names[row[1]]
+		if !ok {
+			continue
+		}
+		trace := &Slice{Title: row[0]}
+		for _, id := range oracleTrace(t, row[0]) {
+			trace.All = append(trace.All, Request{ID: uint64(id) + 1})
+		}
+		capacity, err := ParseCapacity(row[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := Replay(t.Context(), trace, Options{Policies: []string{name}, Capacities: []Capacity{capacity}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(results[0].Misses); got != row[4] {
+			t.Errorf("%s at %s of %s: %s misses, want %s", name, row[2], row[0], got, row[4])
+		}
+		played++
+	}
+	if played != 4*len(names) {
+		t.Errorf("%d rows played, want 4 for each of %d policies", played, len(names))
+	}
+}
+
+// TestReplayReadsTheSameTwice wants an error of a trace that is another one at the second reading.
+func TestReplayReadsTheSameTwice(t *testing.T) {
+	for name, second := range map[string][]Request{"shorter": {{ID: 1}}, "other": {{ID: 1}, {ID: 3}}} {
+		_, err := Replay(t.Context(), &fickle{readings: [][]Request{{{ID: 1}, {ID: 2}}, second}},
+			Options{Policies: []string{"lru"}, Capacities: []Capacity{{Entries: 1}}})
+		if err == nil || !strings.Contains(err.Error(), "read fickle again: request 2 is not what it was") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// fickle is a trace that reads differently each time.
+type fickle struct {
+	readings [][]Request
+	read     int
+}
+
+func (f *fickle) Name() string { return "fickle" }
+
+func (f *fickle) Requests() iter.Seq2[Request, error] {
+	f.read++
+	return (&Slice{All: f.readings[f.read-1]}).Requests()
+}
+
+func TestOptionsValidate(t *testing.T) {
+	good := Options{Policies: []string{"lru"}, Capacities: []Capacity{{Entries: 1}}}
+	for want, spoil := range map[string]func(*Options){
+		"no policy":               func(o *Options) { o.Policies = nil },
+		"no capacity":             func(o *Options) { o.Capacities = nil },
+		`unknown policy "what"`:   func(o *Options) { o.Policies = []string{"lru", "what"} },
+		"warm-up of -1":           func(o *Options) { o.Warmup = -1 },
+		"-2 in parallel":          func(o *Options) { o.Parallel = -2 },
+		"exactly one of share":    func(o *Options) { o.Capacities = []Capacity{{Entries: 1, Bytes: 1}} },
+		"a share above 0":         func(o *Options) { o.Capacities = []Capacity{{Share: 1.5}} },
+		"belady has no parameter": func(o *Options) { o.Policies = []string{"belady:x=1"} },
+	} {
+		o := good
+		spoil(&o)
+		if _, err := Replay(t.Context(), &Slice{}, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	results, err := Replay(t.Context(), &Slice{}, good)
+	if err != nil || show(results[0]) != show(Result{}) {
+		t.Errorf("an empty trace: %v, %v", results, err)
 	}
 }
