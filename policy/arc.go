@@ -4,7 +4,7 @@ import "math"
 
 var arcSpec = spec{
 	name: "arc", says: "adaptive: an LRU for what came once, one for what came again, and ghosts of both to size them",
-	make: func(a args) Evictor { return NewARC(a.Capacity, a.Bytes) },
+	make: func(a args) Evictor { return newARC(a.capacity()) },
 }
 
 // ARC keeps what was asked for once in the LRU t1 and what was asked for again in t2. The evicted of each are remembered
@@ -25,8 +25,7 @@ type ARC struct {
 	t1, t2 queue
 	b1, b2 ghosts
 	p      float64
-	c      int
-	bytes  bool // c follows what fits
+	c      capacity
 	staged uint32
 	inB2   bool // the staged entry was a ghost of b2
 	last   ID   // what Victim named
@@ -39,10 +38,9 @@ type arc struct {
 
 var _ Evictor = (*ARC)(nil)
 
-// NewARC starts empty. With a limit in bytes the capacity is only what to expect before the first eviction.
-func NewARC(capacity int, bytes bool) *ARC {
+func newARC(size capacity) *ARC {
 	forever := ghosts{room: math.MaxInt} // trim bounds them together
-	return &ARC{c: capacity, bytes: bytes, b1: forever, b2: forever}
+	return &ARC{c: size, b1: forever, b2: forever}
 }
 
 // Insert moves p if it is a ghost, and stages it for t2 then, else for t1.
@@ -128,7 +126,7 @@ func (a *ARC) returned(key uint64) bool {
 	n1, n2 := float64(a.b1.len()), float64(a.b2.len())
 	switch {
 	case a.b1.del(key):
-		a.p = min(a.p+max(n2/n1, 1), float64(a.c))
+		a.p = min(a.p+max(n2/n1, 1), float64(a.c.n))
 	case a.b2.del(key):
 		a.p = max(a.p-max(n1/n2, 1), 0)
 		a.inB2 = true
@@ -140,14 +138,13 @@ func (a *ARC) returned(key uint64) bool {
 
 // trim forgets the oldest ghosts beyond the capacity.
 func (a *ARC) trim() {
-	if a.bytes {
-		a.c = max(1, a.slab.len())
-		a.p = min(a.p, float64(a.c))
+	if a.c.evicted(a.slab.len()) {
+		a.p = min(a.p, float64(a.c.n))
 	}
 	once := a.t1.n
 	if a.staged != 0 && !a.slab.cells[a.staged].val.again {
 		once++
 	}
-	a.b1.trim(a.c - once)
-	a.b2.trim(2*a.c - a.slab.len() - a.b1.len())
+	a.b1.trim(a.c.n - once)
+	a.b2.trim(2*a.c.n - a.slab.len() - a.b1.len())
 }

@@ -1,14 +1,12 @@
 package policy
 
-import "math"
-
 var lirsSpec = spec{
 	name: "lirs", says: "keeps what returns after few other entries were used, however long ago it came",
 	params: []Param{
 		{Name: "hir", Says: "entries for what returns late or not at all, at least 1", Default: "0.01C", Max: 1e12},
 		{Name: "stack", Says: "most entries in the stack, ghosts among them", Default: "2C", Max: 1e12},
 	},
-	make: func(a args) Evictor { return NewLIRS(a.Capacity, a.whole("hir"), a.whole("stack"), a.Bytes) },
+	make: func(a args) Evictor { return newLIRS(a.capacity(), a.whole("hir"), a.whole("stack")) },
 }
 
 // LIRS divides the entries by their inter-reference recency, how many others were used between their last two uses. The
@@ -23,17 +21,17 @@ var lirsSpec = spec{
 // resident: some 70 bytes, and 100 for each ghost. Source: Jiang and Zhang, LIRS: an efficient low inter-reference
 // recency set replacement policy, SIGMETRICS 2002.
 type LIRS struct {
-	stack  slab[lirs] // LIR, HIR and ghosts, each under the ID that it has or had
-	order  queue      // of the stack, the latest used at its head; a LIR at its tail
-	hirs   slab[uint64]
-	fifo   queue        // of hirs, the latest used at its head
-	gone   slab[uint32] // where in the stack the ghost of a key is
-	oldest queue        // of gone
-	lirs   int
-	sizes  lirsSizes
-	bytes  bool // sizes follow what fits
-	staged lirsStaged
-	last   ID // what Victim named
+	stack              slab[lirs] // LIR, HIR and ghosts, each under the ID that it has or had
+	order              queue      // of the stack, the latest used at its head; a LIR at its tail
+	hirs               slab[uint64]
+	fifo               queue        // of hirs, the latest used at its head
+	gone               slab[uint32] // where in the stack the ghost of a key is
+	oldest             queue        // of gone
+	lirs               int
+	size               capacity
+	hirRoom, stackRoom int // entries when size is as told
+	staged             lirsStaged
+	last               ID // what Victim named
 }
 
 type lirs struct {
@@ -49,12 +47,6 @@ const (
 	ghost
 )
 
-// lirsSizes are in entries, the shares in capacities.
-type lirsSizes struct {
-	hirShare, stackShare float64
-	lirs, stack          int // the most of each
-}
-
 // lirsStaged is the new entry, in neither stack nor FIFO yet.
 type lirsStaged struct {
 	id       ID // 0 is none
@@ -64,12 +56,8 @@ type lirsStaged struct {
 
 var _ Evictor = (*LIRS)(nil)
 
-// NewLIRS starts empty. With a limit in bytes the capacity is only what to expect before the first eviction.
-func NewLIRS(capacity, hir, stack int, bytes bool) *LIRS {
-	c := float64(capacity)
-	l := &LIRS{bytes: bytes, sizes: lirsSizes{hirShare: float64(hir) / c, stackShare: float64(stack) / c}}
-	l.sizes.set(capacity)
-	return l
+func newLIRS(size capacity, hir, stack int) *LIRS {
+	return &LIRS{size: size, hirRoom: hir, stackRoom: stack}
 }
 
 // Insert stages it: as LIR if it is a ghost or there is room, else as HIR.
@@ -135,8 +123,8 @@ func (l *LIRS) Remove(id ID) {
 		l.unstack(slot)
 		l.prune()
 	}
-	if l.bytes && id == l.last {
-		l.sizes.set(l.len())
+	if id == l.last {
+		l.size.evicted(l.len())
 	}
 }
 
@@ -166,7 +154,7 @@ func (l *LIRS) link() {
 		return
 	}
 	l.staged = lirsStaged{}
-	if s.returned || l.lirs < l.sizes.lirs {
+	if s.returned || l.lirs < l.lirRoom() {
 		l.lirs++
 		l.push(s.id, lirs{key: s.key, is: lir})
 		l.settle()
@@ -180,7 +168,7 @@ func (l *LIRS) link() {
 // push puts id on top of the stack and forgets the oldest ghosts that are then too many.
 func (l *LIRS) push(id ID, e lirs) {
 	l.stack.pushHead(&l.order, l.stack.add(id, e))
-	for l.order.n > l.sizes.stack && l.oldest.n > 0 {
+	for l.order.n > l.size.of(l.stackRoom) && l.oldest.n > 0 {
 		l.forget(l.oldest.tail)
 	}
 }
@@ -188,7 +176,7 @@ func (l *LIRS) push(id ID, e lirs) {
 // settle makes the oldest LIR HIR while there are too many.
 func (l *LIRS) settle() {
 	l.prune()
-	for l.lirs > l.sizes.lirs {
+	for l.lirs > l.lirRoom() {
 		e := l.stack.cells[l.order.tail]
 		l.unstack(l.order.tail)
 		l.hirs.pushHead(&l.fifo, l.hirs.add(e.id, e.val.key))
@@ -249,8 +237,5 @@ func (l *LIRS) forget(at uint32) {
 	l.gone.free(at)
 }
 
-func (s *lirsSizes) set(c int) {
-	share := func(of float64) int { return int(math.Round(of * float64(c))) }
-	s.lirs = max(0, c-max(1, share(s.hirShare)))
-	s.stack = share(s.stackShare)
-}
+// lirRoom is the most LIR.
+func (l *LIRS) lirRoom() int { return max(0, l.size.n-max(1, l.size.of(l.hirRoom))) }

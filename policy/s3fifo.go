@@ -7,7 +7,9 @@ var s3fifoSpec = spec{
 		{Name: "ghost", Says: "identities remembered of what left the small queue", Default: "0.9C", Max: 1e12},
 		{Name: "threshold", Says: "hits in the small queue that earn a place in main", Default: "2", Min: 1, Max: 255},
 	},
-	make: func(a args) Evictor { return NewS3FIFO(a.whole("small"), a.whole("ghost"), a.whole("threshold")) },
+	make: func(a args) Evictor {
+		return newS3FIFO(a.capacity(), a.whole("small"), a.whole("ghost"), a.whole("threshold"))
+	},
 }
 
 // S3FIFO keeps new entries in a small FIFO and what proves useful in a main one. While the small one holds its share or
@@ -15,8 +17,8 @@ var s3fifoSpec = spec{
 // oldest of main leaves, unless it was hit: then it goes round again and pays one hit of the three that count. What
 // returns while it is a ghost goes to main directly.
 //
-// The condition is on the small queue, not on main as in libCacheSim. With a limit in entries they are the same; with
-// one in bytes main takes whatever room there is. Small is at least 1: with 0 nothing could ever earn its place.
+// The condition is on the small queue, not on main as in libCacheSim: when the cache is full they are the same, and when
+// less fits than was thought main cannot starve the small one. Small is at least 1: with 0 nothing could earn its place.
 //
 // Hit is O(1) and moves nothing; Victim is O(1) on average, each step of it was paid for by a hit. Memory per resident:
 // some 60 bytes, and 50 for each ghost. Source: Yang et al., FIFO queues are all you need for cache eviction, SOSP 2023.
@@ -25,7 +27,9 @@ type S3FIFO struct {
 	small     queue
 	main      queue
 	ghosts    ghosts
-	share     int
+	size      capacity
+	share     int // entries in the small queue when size is as told
+	room      int // ghosts then
 	threshold uint8
 	staged    uint32 // the new entry, in neither queue yet
 	chosen    uint32 // the victim until something changes
@@ -43,9 +47,8 @@ const turns = 3
 
 var _ Evictor = (*S3FIFO)(nil)
 
-// NewS3FIFO starts empty, with room for ghost ghosts. small and threshold are at least 1.
-func NewS3FIFO(small, ghost, threshold int) *S3FIFO {
-	return &S3FIFO{share: max(1, small), threshold: uint8(max(1, threshold)), ghosts: ghosts{room: ghost}}
+func newS3FIFO(size capacity, small, ghost, threshold int) *S3FIFO {
+	return &S3FIFO{size: size, share: small, room: ghost, threshold: uint8(threshold), ghosts: ghosts{room: ghost}}
 }
 
 // Insert stages it for main if it is a ghost, else for the small queue.
@@ -72,8 +75,9 @@ func (s *S3FIFO) Hit(id ID, _ Tick) {
 
 // Victim lets the useful ones pass, from small to main and from main to its other end, and names the first that is not.
 func (s *S3FIFO) Victim() (ID, bool) {
+	share := max(1, s.size.of(s.share))
 	for s.chosen == 0 && s.small.n+s.main.n > 0 {
-		if s.small.n == 0 || s.small.n < s.share && s.main.n > 0 {
+		if s.small.n == 0 || s.small.n < share && s.main.n > 0 {
 			s.chosen = s.fromMain()
 		} else {
 			s.chosen = s.fromSmall()
@@ -108,6 +112,9 @@ func (s *S3FIFO) Remove(id ID) {
 	}
 	s.slab.free(slot)
 	s.chosen = 0
+	if id == s.last && s.size.evicted(s.slab.len()) {
+		s.ghosts.room = s.size.of(s.room)
+	}
 }
 
 // link puts the staged entry into its queue.

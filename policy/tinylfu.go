@@ -27,8 +27,8 @@ func makeTinyLFU(a args) Evictor {
 	default:
 		counts = newSketch(a.Capacity, a.whole("age"))
 	}
-	l := newTinyLFU(a.Capacity, a.whole("window"), counts, a.Seed)
-	l.climbs, l.bytes = a.choice("climb") == "on", a.Bytes
+	l := newTinyLFU(a.capacity(), a.whole("window"), counts, a.Seed)
+	l.climbs = a.choice("climb") == "on"
 	return l
 }
 
@@ -54,8 +54,7 @@ type TinyLFU struct {
 	queues [3]queue // by segment
 	freq   frequency
 	rand   *rand.Rand
-	bytes  bool // c follows what fits
-	c      int
+	size   capacity
 	room   int // of the window
 	climbs bool
 	climber
@@ -78,11 +77,11 @@ const (
 
 var _ Evictor = (*TinyLFU)(nil)
 
-func newTinyLFU(capacity, window int, f frequency, seed uint64) *TinyLFU {
+func newTinyLFU(size capacity, window int, f frequency, seed uint64) *TinyLFU {
 	window = max(1, window)
 	return &TinyLFU{
-		c: capacity, room: window, freq: f, rand: rand.New(rand.NewPCG(seed, 0x71F0)),
-		climber: climber{share: float64(window) / float64(capacity), step: -climbStep},
+		size: size, room: window, freq: f, rand: rand.New(rand.NewPCG(seed, 0x71F0)),
+		climber: climber{share: float64(window) / float64(size.n), step: -climbStep},
 	}
 }
 
@@ -110,7 +109,7 @@ func (l *TinyLFU) Hit(id ID, _ Tick) {
 		to = protected
 	}
 	l.move(slot, to)
-	if main := max(0, l.c-l.room); l.queues[protected].n > main*4/5 {
+	if main := max(0, l.size.n-l.room); l.queues[protected].n > main*4/5 {
 		l.move(l.queues[protected].tail, probation)
 	}
 }
@@ -134,8 +133,8 @@ func (l *TinyLFU) Remove(id ID) {
 	l.slab.unlink(&l.queues[l.slab.cells[slot].val.in], slot)
 	l.slab.free(slot)
 	l.chosen = 0
-	if l.bytes && id == l.last {
-		l.c = max(1, l.slab.len())
+	if id == l.last {
+		l.size.evicted(l.slab.len())
 	}
 }
 
@@ -144,7 +143,7 @@ func (l *TinyLFU) request(key uint64, hit bool) {
 	l.chosen = 0
 	l.freq.add(key)
 	if l.climbs {
-		l.climber.request(hit, l.c)
+		l.climber.request(hit, l.size.n)
 	}
 }
 
@@ -179,7 +178,7 @@ func (l *TinyLFU) admits(candidate, victim uint32) bool {
 
 // shift moves the window's room by one towards what the climb wants, and entries between window and main accordingly.
 func (l *TinyLFU) shift() {
-	want := min(max(1, int(math.Round(l.share*float64(l.c)))), l.c)
+	want := min(max(1, int(math.Round(l.share*float64(l.size.n)))), l.size.n)
 	switch {
 	case l.room < want:
 		l.room++

@@ -6,21 +6,22 @@ var twoQSpec = spec{
 		{Name: "in", Says: "entries in the FIFO", Default: "0.25C", Max: 1e12},
 		{Name: "out", Says: "identities remembered of what left the FIFO", Default: "0.5C", Max: 1e12},
 	},
-	make: func(a args) Evictor { return NewTwoQ(a.whole("in"), a.whole("out")) },
+	make: func(a args) Evictor { return newTwoQ(a.capacity(), a.whole("in"), a.whole("out")) },
 }
 
 // TwoQ is the full version of 2Q. New entries stand in a FIFO (A1in), where a hit changes nothing. While the FIFO holds
 // more than in entries its oldest is evicted and remembered as a ghost (A1out); otherwise the LRU (Am) loses its oldest.
 // What returns while it is a ghost goes to the LRU: it was asked for again after the burst that brought it.
 //
-// The sizes of FIFO and ghosts are fixed, so a limit in bytes only moves the size of the LRU. Every call is O(1). Memory
-// per resident: some 60 bytes, and 50 for each ghost. Source: Johnson and Shasha, 2Q, VLDB 1994.
+// Every call is O(1). Memory per resident: some 60 bytes, and 50 for each ghost. Source: Johnson and Shasha, 2Q, VLDB 1994.
 type TwoQ struct {
 	slab   slab[twoQ]
 	fifo   queue
 	lru    queue
 	out    ghosts
-	in     int
+	size   capacity
+	in     int    // entries in the FIFO when size is as told
+	room   int    // ghosts then
 	staged uint32 // the new entry, in neither queue yet
 	last   ID     // what Victim named
 }
@@ -32,8 +33,9 @@ type twoQ struct {
 
 var _ Evictor = (*TwoQ)(nil)
 
-// NewTwoQ starts empty, with room for in entries in the FIFO and out ghosts.
-func NewTwoQ(in, out int) *TwoQ { return &TwoQ{in: in, out: ghosts{room: out}} }
+func newTwoQ(size capacity, in, out int) *TwoQ {
+	return &TwoQ{size: size, in: in, room: out, out: ghosts{room: out}}
+}
 
 // Insert stages it for the LRU if it is a ghost, else for the FIFO.
 func (q *TwoQ) Insert(it Item, _ Tick) {
@@ -60,7 +62,7 @@ func (q *TwoQ) Hit(id ID, _ Tick) {
 // Victim names the oldest of the FIFO while that is too long, else the oldest of the LRU.
 func (q *TwoQ) Victim() (ID, bool) {
 	slot := q.lru.tail
-	if q.fifo.n > q.in || slot == 0 {
+	if q.fifo.n > q.size.of(q.in) || slot == 0 {
 		slot = q.fifo.tail
 	}
 	if slot == 0 {
@@ -90,6 +92,9 @@ func (q *TwoQ) Remove(id ID) {
 		}
 	}
 	q.slab.free(slot)
+	if id == q.last && q.size.evicted(q.slab.len()) {
+		q.out.room = q.size.of(q.room)
+	}
 }
 
 // link puts the staged entry into its queue.

@@ -1,0 +1,30 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestLIRS(t *testing.T) {
+	state := func(l *LIRS) string {
+		l.link()
+		stack := ""
+		for slot := l.order.head; slot != 0; slot = l.stack.cells[slot].next {
+			e := l.stack.cells[slot].val
+			stack += fmt.Sprintf(" %d%c", e.key, "lhg"[e.is])
+		}
+		return fmt.Sprintf("stack%s | fifo %s", stack, keysIn(&l.hirs, &l.fifo, func(c cell[uint64]) uint64 { return c.val }))
+	}
+	checkStates(t, 3, func() *LIRS { return newLIRS(capacity{told: 3, n: 3}, 1, 6) }, state, []stateCase{
+		{"the first are LIR", "1 2 3", "stack 3h 2l 1l | fifo 3"},
+		{"a hit of the oldest LIR", "1 2 3 1", "stack 1l 3h 2l | fifo 3"},
+		{"the HIR goes and stays as a ghost", "1 2 3 4", "stack 4h 3g 2l 1l | fifo 4"},
+		{"a ghost that returns takes the place of the oldest LIR", "1 2 3 4 3", "stack 3l 4g 2l | fifo 1"},
+		{"a HIR hit in the stack does too", "1 2 3 3", "stack 3l 2l | fifo 1"},
+		{"a HIR hit outside of it stays one", "1 2 3 3 1", "stack 1h 3l 2l | fifo 1"},
+		{"what is below the oldest LIR is dropped", "1 2 3 4 1 2", "stack 2l 1l | fifo 4"},
+		{"the stack forgets its oldest ghost", "1 2 3 4 5 6 7 8", "stack 8h 7g 6g 5g 2l 1l | fifo 8"},
+		{"a LIR that is purged makes room for a LIR", "1 2 3 -1 4", "stack 4h 3l 2l | fifo 4"},
+		{"a purge leaves no ghost", "1 2 3 -3 3", "stack 3h 2l 1l | fifo 3"},
+	})
+}

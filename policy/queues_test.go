@@ -1,0 +1,136 @@
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// playKeys asks for the keys of a script one by one, "-7" purges one, and leaves what it played them to for a look inside.
+func playKeys(t *testing.T, e Evictor, capacity int, script string) {
+	t.Helper()
+	l := NewLedger(e, Limit{Entries: capacity})
+	resident := map[uint64]ID{}
+	key := map[ID]uint64{}
+	for i, word := range strings.Fields(script) {
+		at := Tick{Seq: int64(i + 1)}
+		name, purge := strings.CutPrefix(word, "-")
+		k, err := strconv.ParseUint(name, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, ok := resident[k]
+		switch {
+		case purge:
+			l.Remove(id)
+			delete(resident, k)
+		case ok:
+			l.Hit(id, at)
+		default:
+			id = ID(1000 + i)
+			resident[k], key[id] = id, k
+			for _, v := range l.Insert(Item{ID: id, Key: k}, at, nil) {
+				delete(resident, key[v])
+			}
+		}
+	}
+	if l.Faults() != 0 {
+		t.Errorf("%q: %d faults", script, l.Faults())
+	}
+}
+
+// keysIn are the keys in a queue, its head first.
+func keysIn[T any](s *slab[T], q *queue, key func(cell[T]) uint64) string {
+	var keys []string
+	for slot := q.head; slot != 0; slot = s.cells[slot].next {
+		keys = append(keys, fmt.Sprint(key(s.cells[slot])))
+	}
+	return strings.Join(keys, " ")
+}
+
+func keysOf(g *ghosts) string {
+	return keysIn(&g.slab, &g.queue, func(c cell[struct{}]) uint64 { return uint64(c.id) })
+}
+
+// stateCase is a script and what is in a policy's queues after it.
+type stateCase struct{ says, script, want string }
+
+func checkStates[E Evictor](t *testing.T, capacity int, fresh func() E, state func(E) string, cases []stateCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.says, func(t *testing.T) {
+			e := fresh()
+			playKeys(t, e, capacity, c.script)
+			if got := state(e); got != c.want {
+				t.Errorf("%s:\n got %s\nwant %s", c.script, got, c.want)
+			}
+		})
+	}
+}
+
+// queued are the policies of queues and ghosts, and how much each of them remembers.
+var queued = []struct {
+	name   string
+	ghosts func(Evictor) int
+}{
+	{"2q", func(e Evictor) int { return e.(*TwoQ).out.len() }},
+	{"arc", func(e Evictor) int { return e.(*ARC).b1.len() + e.(*ARC).b2.len() }},
+	{"s3fifo", func(e Evictor) int { return e.(*S3FIFO).ghosts.len() }},
+	{"w-tinylfu", func(Evictor) int { return 0 }},
+	{"w-tinylfu:form=exact", func(Evictor) int { return 0 }},
+	{"lirs", func(e Evictor) int { return e.(*LIRS).oldest.n }},
+}
+
+// TestWrongEstimatesOfTheCapacity limits bytes where half or twice as many entries fit as was said: a policy stays within
+// four points of its hit ratio with the right estimate, and its ghosts within what it was told or what fits.
+func TestWrongEstimatesOfTheCapacity(t *testing.T) {
+	const fits = 400
+	for _, p := range queued {
+		hits := map[int]float64{}
+		for _, told := range []int{fits, fits / 2, 2 * fits} {
+			e, err := New(p.name, Options{Capacity: told, Bytes: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hits[told] = playBytesLimit(t, e, fits*100)
+			if n := p.ghosts(e); n > 2*max(told, fits) {
+				t.Errorf("%s told %d: %d ghosts", p.name, told, n)
+			}
+		}
+		for told, hit := range hits {
+			if hit < hits[fits]-0.04 {
+				t.Errorf("%s: %.3f hit when told %d, %.3f when told %d", p.name, hit, told, hits[fits], fits)
+			}
+		}
+	}
+}
+
+// playBytesLimit is the share of hits on 60,000 skewed requests for answers of 100 bytes on average.
+func playBytesLimit(t *testing.T, e Evictor, limit int64) float64 {
+	t.Helper()
+	const requests = 60_000
+	zipf := rand.NewZipf(rand.New(rand.NewPCG(8, 9)), 1.01, 20, 20_000)
+	l := NewLedger(e, Limit{Bytes: limit})
+	resident := map[uint64]ID{}
+	key := map[ID]uint64{}
+	hits := 0
+	for i := range requests {
+		k, at := zipf.Uint64()+1, Tick{Seq: int64(i + 1)}
+		if id, ok := resident[k]; ok {
+			hits++
+			l.Hit(id, at)
+			continue
+		}
+		id := ID(i + 1)
+		resident[k], key[id] = id, k
+		for _, v := range l.Insert(Item{ID: id, Key: k, Size: int64(50 + k*37%101)}, at, nil) {
+			delete(resident, key[v])
+		}
+	}
+	if l.Faults() != 0 {
+		t.Errorf("%d faults", l.Faults())
+	}
+	return float64(hits) / requests
+}

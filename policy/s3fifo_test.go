@@ -1,0 +1,25 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestS3FIFO(t *testing.T) {
+	state := func(s *S3FIFO) string {
+		key := func(c cell[s3fifo]) uint64 { return c.val.key }
+		s.link()
+		return fmt.Sprintf("small %s | main %s | ghosts %s", keysIn(&s.slab, &s.small, key), keysIn(&s.slab, &s.main, key), keysOf(&s.ghosts))
+	}
+	checkStates(t, 4, func() *S3FIFO { return newS3FIFO(capacity{told: 4, n: 4}, 1, 3, 2) }, state, []stateCase{
+		{"new ones queue", "1 2 3 4", "small 4 3 2 1 | main  | ghosts "},
+		{"a hit moves nothing", "1 2 3 4 1", "small 4 3 2 1 | main  | ghosts "},
+		{"one hit does not save", "1 2 3 4 1 5", "small 5 4 3 2 | main  | ghosts 1"},
+		{"two earn a place in main", "1 2 3 4 1 1 5", "small 5 4 3 | main 1 | ghosts 2"},
+		{"a ghost returns to main", "1 2 3 4 5 1", "small 5 4 3 | main 1 | ghosts 2"},
+		{"ghosts are as many as there is room for", "1 2 3 4 5 6 7 8", "small 8 7 6 5 | main  | ghosts 4 3 2"},
+		{"main gives when small is short, the unhit", "1 2 3 4 1 1 2 2 3 3 4 4 5", "small 5 | main 4 3 2 | ghosts "},
+		{"main: a hit pays for a round", "1 2 3 4 5 1 2 3 4 1 6", "small 6 | main 1 4 3 | ghosts 5"},
+		{"a purge leaves no ghost", "1 2 3 4 -1 1", "small 1 4 3 2 | main  | ghosts "},
+	})
+}

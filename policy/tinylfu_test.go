@@ -1,0 +1,151 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestTinyLFU(t *testing.T) {
+	state := func(l *TinyLFU) string {
+		key := func(c cell[tinyLFU]) uint64 { return c.val.key }
+		in := func(s segment) string { return keysIn(&l.slab, &l.queues[s], key) }
+		return fmt.Sprintf("window %s | probation %s | protected %s", in(window), in(probation), in(protected))
+	}
+	fresh := func() *TinyLFU { return newTinyLFU(capacity{told: 6, n: 6}, 1, &tally{}, 1) }
+	checkStates(t, 6, fresh, state, []stateCase{
+		{"new ones pass through the window while there is room", "1 2 3", "window 3 2 | probation 1 | protected "},
+		{"a hit in the window stays", "1 2 3 3", "window 3 2 | probation 1 | protected "},
+		{"a hit on probation protects", "1 2 3 4 1", "window 4 3 | probation 2 | protected 1"},
+		{"four of five are protected, the fifth goes back", "1 2 3 4 5 6 7 1 2 3 4 5", "window 7 | probation 1 | protected 5 4 3 2"},
+		{"a tie refuses the newcomer before", "1 2 3 4 5 6 7", "window 7 | probation 5 4 3 2 1 | protected "},
+		{"who was asked for more often is let in", "1 2 3 4 5 6 6 7", "window 7 6 | probation 5 4 3 2 | protected "},
+		{"as a ghost would: counts outlive the entry", "1 2 3 4 5 6 7 6 8", "window 8 6 | probation 5 4 3 2 | protected "},
+		{"a purge makes room", "1 2 3 4 5 6 -1 7", "window 7 6 | probation 5 4 3 2 | protected "},
+	})
+}
+
+// TestTinyLFUAdmission draws: below 6 a candidate must be asked for more often, from 6 on it has one chance in 128.
+func TestTinyLFUAdmission(t *testing.T) {
+	const draws = 128 * 200
+	for _, c := range []struct{ candidate, victim, least, most int }{
+		{3, 2, draws, draws}, {3, 3, 0, 0}, {5, 9, 0, 0}, {9, 8, draws, draws}, {6, 6, 140, 260}, {6, 9, 140, 260},
+	} {
+		counts := &tally{}
+		l := newTinyLFU(capacity{told: 6, n: 6}, 1, counts, 1)
+		l.Insert(Item{ID: 1}, Tick{Seq: 1})
+		l.Insert(Item{ID: 2}, Tick{Seq: 2})
+		counts.counts.put(1, c.victim)
+		counts.counts.put(2, c.candidate)
+		victim, _ := l.slab.find(1)
+		candidate, _ := l.slab.find(2)
+		n := 0
+		for range draws {
+			if l.admits(candidate, victim) {
+				n++
+			}
+		}
+		if n < c.least || n > c.most {
+			t.Errorf("%d against %d: %d of %d admitted, want %d to %d", c.candidate, c.victim, n, draws, c.least, c.most)
+		}
+	}
+}
+
+// TestTinyLFUClimbs gives hit ratios of successive samples and looks at the share that the window then gets.
+func TestTinyLFUClimbs(t *testing.T) {
+	k := climber{share: 0.3, step: -climbStep}
+	const c = 100
+	want := []float64{0.2375, 0.175, 0.2375, 0.29875, 0.2375}
+	for i, hits := range []int{500, 510, 440, 450, 449} {
+		for r := range 10 * c {
+			k.request(r < hits, c)
+		}
+		if math.Abs(k.share-want[i]) > 0.003 {
+			t.Errorf("sample %d: share %.4f, want %.4f", i, k.share, want[i])
+		}
+	}
+	for range 40 {
+		k.step = climbStep
+		k.climb(1)
+	}
+	if k.share != climbMost {
+		t.Errorf("share %v at the top, want %v", k.share, climbMost)
+	}
+}
+
+// TestTinyLFUWindowFollowsTheClimb moves one entry at a time and keeps books of all of them.
+func TestTinyLFUWindowFollowsTheClimb(t *testing.T) {
+	const c = 100
+	l := newTinyLFU(capacity{told: c, n: c}, 1, &tally{}, 1)
+	ledger := NewLedger(l, Limit{Entries: c})
+	seq := int64(0)
+	for _, share := range []float64{0.5, 0, 0.8, 0.01} {
+		l.share = share
+		for range 200 {
+			seq++
+			ledger.Insert(Item{ID: ID(seq)}, Tick{Seq: seq}, nil)
+			ledger.Hit(ID(max(1, seq-3)), Tick{Seq: seq})
+		}
+		room := max(1, int(share*c))
+		if n := l.queues[window].n; l.room != room || n < room || n > room+1 || ledger.Entries() != c {
+			t.Errorf("share %v: room %d, %d in the window, %d in all", share, l.room, n, ledger.Entries())
+		}
+		if n := l.queues[protected].n; n > (c-room)*4/5 {
+			t.Errorf("share %v: %d protected", share, n)
+		}
+	}
+}
+
+// TestSketch compares with exact counts: no estimate is below them, few are above.
+func TestSketch(t *testing.T) {
+	const keys = 2000
+	s, exact := newSketch(keys, 0), &tally{}
+	zipf := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.1, 10, keys-1)
+	for range 4 * keys {
+		key := zipf.Uint64() + 1
+		s.add(key)
+		exact.add(key)
+	}
+	above := 0
+	for key := uint64(1); key <= keys; key++ {
+		got, want := s.of(key), min(15, exact.of(key))
+		if got < want {
+			t.Fatalf("key %d: %d, added %d times", key, got, want)
+		}
+		if got > want {
+			above++
+		}
+	}
+	if above > keys/20 {
+		t.Errorf("%d of %d keys are overestimated", above, keys)
+	}
+}
+
+// TestFrequenciesFade adds one key until everything is halved.
+func TestFrequenciesFade(t *testing.T) {
+	for _, f := range []frequency{newSketch(64, 10), &tally{age: 10}} {
+		for range 9 {
+			f.add(7)
+		}
+		f.add(8)
+		if f.of(7) != 4 || f.of(8) != 0 {
+			t.Errorf("%T: 9 and 1 became %d and %d, want 4 and 0", f, f.of(7), f.of(8))
+		}
+	}
+}
+
+// TestXXH64 has answers of the reference implementation.
+func TestXXH64(t *testing.T) {
+	for _, c := range []struct{ x, seed, want uint64 }{
+		{0x0, 0x0, 0x34c96acdcadb1bbb},
+		{0x1, 0x0, 0x9f29cb17a2a49995},
+		{0x2654, 0x12345678, 0xf0bcdd9d3bdf5cbe},
+		{0x2654, 0x12344321, 0x7a93b2bd65c567a8},
+		{0xdeadbeefcafef00d, 0x12345678, 0x2338a22e5b2abbfd},
+	} {
+		if got := xxh64(c.x, c.seed); got != c.want {
+			t.Errorf("xxh64(%#x, %#x) = %#x, want %#x", c.x, c.seed, got, c.want)
+		}
+	}
+}
