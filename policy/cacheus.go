@@ -25,7 +25,7 @@ var cacheusSpec = spec{
 // evicts when it is full though the other is not, and the hit rate is rounded down to 0, so that the learning rate only
 // shrinks.
 //
-// A miss or a hit costs O(log n). Memory per resident: some 80 bytes, and 100 for each of as many ghosts.
+// A miss or a hit costs O(log n). Memory per resident: some 100 bytes, and 120 per entry of SR-LRU's history.
 //
 // Source: Rodriguez et al., Learning Cache Replacement with CACHEUS, FAST 2021.
 type Cacheus struct {

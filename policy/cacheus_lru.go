@@ -36,15 +36,14 @@ func newSRLRU(s *slab[cacheusEntry], capacity int) srLRU {
 // insert takes in what was missed and returns the count of its uses, those before an eviction included.
 func (l *srLRU) insert(slot uint32) float64 {
 	e := &l.slab.cells[slot].val
-	ghost, ok := l.past.take(e.key)
+	ghost, ok := l.recall(e.key)
 	if !ok {
 		e.fresh = true
 		l.slab.pushHead(&l.once, slot)
 		return 1
 	}
 	if ghost.fresh {
-		l.resize(-gain(l.demoted, l.fresh))
-		l.fresh--
+		l.resize(-gain(l.demoted, l.fresh+1))
 	}
 	l.promote(slot)
 	return ghost.count + 1
@@ -95,9 +94,19 @@ func (l *srLRU) evict(slot uint32, count float64) {
 	if e.fresh {
 		l.fresh++
 	}
+	l.recall(e.key) // of another entry of this identity
 	if old, dropped := l.past.add(e.key, srGhost{count, e.fresh}); dropped && old.fresh {
 		l.fresh--
 	}
+}
+
+// recall takes key out of the history.
+func (l *srLRU) recall(key uint64) (srGhost, bool) {
+	ghost, ok := l.past.take(key)
+	if ghost.fresh {
+		l.fresh--
+	}
+	return ghost, ok
 }
 
 // purge takes slot out.

@@ -21,7 +21,7 @@ var lecarSpec = spec{
 // The one parameter is lr. The draw is in steps of 1/100, as in libCacheSim, so an expert out of favour keeps a hundredth
 // of the choices if it is LRU and none if it is LFU.
 //
-// A miss or a hit costs O(log n). Memory per resident: some 70 bytes, and 50 per entry of a history.
+// A miss or a hit costs O(log n). Memory per resident: some 95 bytes, and 60 per entry of a history.
 //
 // Source: Vietri et al., Driving Cache Replacement with ML-based LeCaR, HotStorage 2018.
 type LeCaR struct {

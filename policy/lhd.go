@@ -24,11 +24,12 @@ var lhdSpec = spec{
 // reached; explorers take 1 % of the capacity at most, and there are none after 50 reconfigurations.
 //
 // The parameter form is stock (reconfigured every 2^20 requests, 8 samples during the first 50 times and 32 later, first
-// step 1024) or scaled (every 10 capacities but at least 1000 requests, 32 samples, first step capacity/200). Stock is
-// little more than sampling in a trace that is shorter than 2^20.
+// step 1024) or scaled (every 10 capacities but at least 1000 requests, 32 samples, first step capacity/200). In a trace
+// that is shorter than 2^20 stock learns nothing, which need not be worse: at 100 entries of a Zipf law of 10,000 there are
+// too few hits in a period of scaled to learn from, and it misses 88 % to stock's 82; at 1,000 it is 60 to 61.
 //
 // An eviction costs up to 40 look-ups, a hit O(1), a reconfiguration about a millisecond. Memory: 3.8 MB for the counts
-// and some 80 bytes per resident.
+// and some 70 bytes per resident.
 //
 // Source: Beckmann, Chen, Cidon, LHD: Improving Cache Hit Rate by Maximizing Hit Density, NSDI 2018.
 type LHD struct {

@@ -21,13 +21,15 @@ const (
 	lhdAgesUsed = 0.01
 )
 
+// newDensities starts with a guess that falls with age. A class is worth up to twice another and not 16 times, because the
+// published code counts the classes of an application that has none before it.
 func newDensities(shift int) densities {
 	d := densities{shift: shift}
 	for i := range d.classes {
 		c := &d.classes[i]
 		c.hits, c.evictions, c.density = make([]float32, lhdAges), make([]float32, lhdAges), make([]float32, lhdAges)
 		for age := range c.density {
-			c.density[age] = float32(i+17) / float32(age+1)
+			c.density[age] = float32(lhdClasses+i+1) / float32(age+1)
 		}
 	}
 	return d
@@ -108,9 +110,10 @@ func (c *lhdClass) learn() {
 // rescale moves the counts to steps that are 2^by times as long.
 func (c *lhdClass) rescale(by int) {
 	for _, counts := range [][]float32{c.hits, c.evictions} {
-		if by < 0 {
+		switch {
+		case by < 0:
 			stretch(counts, -by)
-		} else {
+		case by > 0:
 			compress(counts, by)
 		}
 	}
@@ -132,7 +135,7 @@ func compress(counts []float32, by int) {
 	last := len(counts) - 1
 	for age := 0; age < len(counts)>>by; age++ {
 		sum := float32(0)
-		for _, n := range counts[age<<by : (age+1)<<by] {
+		for _, n := range counts[age<<by : min((age+1)<<by, last)] {
 			sum += n
 		}
 		counts[age] = sum

@@ -1,0 +1,66 @@
+package policy
+
+import (
+	"math"
+	"testing"
+)
+
+func TestLeCaROrder(t *testing.T) {
+	age, count := [2]float64{1, 0}, [2]float64{0, 1}
+	for _, c := range []struct {
+		script  string
+		weights [2]float64
+		want    string
+	}{
+		{"+1 +2 +3", age, "[1 2 3]"},
+		{"+1 +2 +3 h1", age, "[2 3 1]"},
+		{"+1 +2 +3 h1 h2 h2 h3 +4", age, "[1 2 3 4]"}, // the newest is held apart
+		{"+1 +2 +3 h1 h2 h2 h3 +4", count, "[1 3 2 4]"},
+		{"+1 +2 +3 h2 h1", count, "[3 2 1]"}, // 2 came to its count first
+		{"+1 +2 -2 +3 -3 h1 +4", count, "[1 4]"},
+	} {
+		l := NewLeCaR(8, 0.45, 1)
+		l.weights = c.weights
+		playScript(t, l, c.script)
+		if got := drain(l); got != c.want {
+			t.Errorf("%q with %v: %s, want %s", c.script, c.weights, got, c.want)
+		}
+	}
+}
+
+// TestLeCaRLearns evicts what the experts do not agree on, and lets it return after 5 requests.
+func TestLeCaRLearns(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		by     adviser
+		victim ID
+		purge  bool
+		loss   float64 // of the weight of by, 1 is none
+	}{
+		{"LRU was wrong", byAge, 1, false, math.Exp(-0.45 * math.Pow(0.005, 5.0/8))},
+		{"LFU was wrong", byCount, 2, false, math.Exp(-0.45 * math.Pow(0.005, 5.0/8))},
+		{"a purge is no mistake", byAge, 1, true, 1},
+	} {
+		l := NewLeCaR(8, 0.45, 1)
+		l.weights = [2]float64{}
+		l.weights[c.by] = 1
+		for _, id := range []ID{1, 2} {
+			l.Insert(Item{ID: id}, Tick{Seq: 1})
+		}
+		for _, id := range []ID{1, 1, 2} { // 1 is the oldest, 2 has the lower count
+			l.Hit(id, Tick{Seq: 2})
+		}
+		if !c.purge {
+			wantVictim(t, l, c.victim, true)
+		}
+		l.Remove(c.victim)
+		l.weights = [2]float64{0.5, 0.5}
+		l.Insert(Item{ID: 9, Key: uint64(c.victim)}, Tick{Seq: 7})
+		if want := 0.5 * c.loss / (0.5 + 0.5*c.loss); math.Abs(l.weights[c.by]-want) > 1e-8 {
+			t.Errorf("%s: weight %v, want %v", c.name, l.weights[c.by], want)
+		}
+		if sum := l.weights[0] + l.weights[1]; math.Abs(sum-1) > 1e-8 {
+			t.Errorf("%s: the weights sum up to %v", c.name, sum)
+		}
+	}
+}
