@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"reprise/policy"
@@ -32,10 +33,7 @@ func TestNextUseAndRemaining(t *testing.T) {
 
 // TestBoundsOracle holds the bounds to the known answers, which come from an independent implementation.
 func TestBoundsOracle(t *testing.T) {
-	fresh := map[string]func() Clairvoyant{
-		"Belady":        func() Clairvoyant { return NewBelady(false) },
-		"Belady-bypass": func() Clairvoyant { return NewBelady(true) },
-	}
+	fresh := map[string]func() Clairvoyant{"Belady": belady, "Belady-bypass": bypass}
 	for _, row := range oracleRows(t) {
 		trace, algorithm := row[0], row[1]
 		if fresh[algorithm] == nil {
@@ -74,6 +72,130 @@ func misses(e Clairvoyant, capacity int, ids []uint32) (n int) {
 		}
 	}
 	return n
+}
+
+// TestBoundsOrder plays scripts: "2@9*1" inserts ID 2 whose next use is at 9 with 1 request left, and hits it where it is
+// resident.
+func TestBoundsOrder(t *testing.T) {
+	for _, c := range []struct {
+		name, script, want string
+		fresh              func() Clairvoyant
+	}{
+		{"furthest first", "1@9 2@5 3@7 4@6", "[1 3 2 4]", belady}, // 4 is held apart to the end
+		{"a hit has a new next use", "1@9 2@5 3@7 1@6 4@8", "[3 1 2 4]", belady},
+		{"the newest too with bypass", "1@9 2@5 3@7 4@8", "[1 4 3 2]", bypass},
+		{"never again: the largest first", "1@9/3 2@9/5 3@9/4 4@8/9", "[2 3 1 4]", bypass},
+		{"fewest left first, the newest included", "1*2 2*1 3*3 4*0", "[4 2 1 3]", counts},
+		{"ties by last use", "1*1 2*2 3*1 2*1", "[1 3 2]", counts},
+		{"purges", "1@9 2@5 -1 3@7 -3 4@8 5@1 -2", "[4 5]", belady},
+		{"an unknown one", "1@9 -7 2@5 -7", "[1 2]", bypass},
+	} {
+		e := c.fresh()
+		play(t, e, c.script)
+		var got []policy.ID
+		for id, ok := e.Victim(); ok; id, ok = e.Victim() {
+			got = append(got, id)
+			e.Remove(id)
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %q: %v, want %s", c.name, c.script, got, c.want)
+		}
+	}
+}
+
+func belady() Clairvoyant { return NewBelady(false) }
+func bypass() Clairvoyant { return NewBelady(true) }
+func counts() Clairvoyant { return NewCountOracle() }
+
+func play(t *testing.T, e Clairvoyant, script string) {
+	t.Helper()
+	for seq, word := range strings.Fields(script) {
+		var id, next, remaining, size int64
+		read := func(format string, into ...any) bool {
+			n, err := fmt.Sscanf(word+" ", format+" ", into...)
+			return err == nil && n == len(into)
+		}
+		if read("-%d", &id) {
+			e.Remove(policy.ID(id))
+			continue
+		}
+		if !read("%d@%d/%d", &id, &next, &size) && !read("%d@%d", &id, &next) && !read("%d*%d", &id, &remaining) {
+			t.Fatalf("script %q: cannot read %q", script, word)
+		}
+		e.Foresee(next, remaining)
+		e.Hit(policy.ID(id), policy.Tick{Seq: int64(seq)})
+		e.Foresee(next, remaining)
+		e.Insert(policy.Item{ID: policy.ID(id), Size: size}, policy.Tick{Seq: int64(seq)})
+	}
+}
+
+// TestBoundsAgainstAScan plays random requests and purges, and looks for each victim among all that is resident.
+func TestBoundsAgainstAScan(t *testing.T) {
+	type model struct {
+		name  string
+		e     Clairvoyant
+		worse func(a, b []int64) bool // {next, remaining, last use}
+		apart bool
+	}
+	further := func(a, b []int64) bool { return a[0] > b[0] }
+	for _, m := range []model{
+		{"belady", belady(), further, true},
+		{"bypass", bypass(), further, false},
+		{"counts", counts(), func(a, b []int64) bool { return a[1] < b[1] || a[1] == b[1] && a[2] < b[2] }, false},
+	} {
+		r := rand.New(rand.NewPCG(1, 2))
+		known, last := map[policy.ID][]int64{}, policy.ID(0)
+		for seq := int64(1); seq <= 5000; seq++ {
+			at := policy.Tick{Seq: seq}
+			id := policy.ID(max(1, seq-r.Int64N(60)))
+			future := []int64{seq*100 + r.Int64N(1_000_000)*100 + seq%100, r.Int64N(9), seq}
+			m.e.Foresee(future[0], future[1])
+			switch _, ok := known[id]; {
+			case ok && r.IntN(4) == 0:
+				m.e.Remove(id)
+				delete(known, id)
+			case ok:
+				m.e.Hit(id, at)
+				known[id], last = future, 0
+			default:
+				m.e.Insert(policy.Item{ID: id}, at)
+				known[id], last = future, id
+			}
+			want := policy.ID(0)
+			for id, f := range known {
+				if (id != last || !m.apart || len(known) == 1) && (want == 0 || m.worse(f, known[want])) {
+					want = id
+				}
+			}
+			got, ok := m.e.Victim()
+			if ok != (len(known) > 0) || got != want {
+				t.Fatalf("%s, request %d: victim %d, %v, want %d", m.name, seq, got, ok, want)
+			}
+			if len(known) > 50 {
+				m.e.Remove(got)
+				delete(known, got)
+			}
+		}
+	}
+}
+
+// TestCountOracleKnowsLess wants its misses between those of Belady and the best of the known answers without foresight.
+func TestCountOracleKnowsLess(t *testing.T) {
+	ids := oracleTrace(t, "zipf075")
+	for _, capacity := range []int{100, 1000} {
+		least, most := misses(bypass(), capacity, ids), len(ids)
+		for _, row := range oracleRows(t) {
+			if row[0] == "zipf075" && row[2] == strconv.Itoa(capacity) && !strings.HasPrefix(row[1], "Belady") {
+				n, _ := strconv.Atoi(row[4])
+				most = min(most, n)
+			}
+		}
+		if n := misses(counts(), capacity, ids); n <= least || n >= most {
+			t.Errorf("capacity %d: %d misses, want between %d and %d", capacity, n, least, most)
+		} else {
+			t.Logf("capacity %d: %d misses, between %d and %d", capacity, n, least, most)
+		}
+	}
 }
 
 func oracleRows(t *testing.T) [][]string {
