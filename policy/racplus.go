@@ -5,45 +5,36 @@ var racPlusSpec = spec{
 	params: []Param{
 		{Name: "memory", Says: "half-life of the experts' scores in requests, never below 2000", Default: "2C", Min: 1, Max: 1e12},
 		{Name: "panel", Says: "which experts", Default: "seven", Choices: panelNames()},
+		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e9},
 		worthParam,
 	},
-	make: func(a args) Evictor { return newRACPlus(a, panels[a.choice("panel")]) },
+	make: func(a args) Evictor {
+		seats := panels[a.choice("panel")]
+		if a.Capacity > a.whole("sample") {
+			return newRACPlusLarge(a, seats)
+		}
+		return newRACPlus(a, seats)
+	},
 }
 
 // RACPlus evicts by vote. Each expert is a policy that runs a shadow cache of the same size, of metadata alone, over the
 // same requests; its score counts the hits that it would have had, the older the less (S <- S·2^(-1/h) + hit), and its
 // weight is exp(100·(S-S_max)/(S_max+5)). The victim is the resident, the new one included, for which the least weight
-// speaks: the sum over the experts that still hold it. Ties go to the least recently used. With a limit in bytes, scores
-// count the tokens that hits save.
+// speaks: the sum over the experts that still hold it. Ties go to what was used, or came to be held by just these, first.
+// With a limit in bytes, scores count the tokens that hits save.
 //
 // Entries are kept in one list per set of experts that hold them, so that a victim costs a look at each set that occurs, at
 // most 2^experts. A resident's name in the shadows is its identity: what returns after an eviction is the same entry to
 // them, so that links to it hold again and ghosts are recognised.
 //
-// Cost per request: the sum of the experts', some 3 us. Memory per resident: about 120 bytes and the sum of the experts'.
-// Source: an expert panel over shadow caches, after ACME (Ari et al., 2002) and the voting of LeCaR (HotStorage 2018).
+// Parameters: memory (h), panel, value; sample: see RACPlusLarge. Cost per request: the sum of the experts', some 2.5 us.
+// Memory per resident: some 140 bytes and the sum of the experts'. Source: experts over shadow caches after ACME (Ari et
+// al., 2002), weighed by regret as in LeCaR (HotStorage 2018); the vote over sets is from here.
 type RACPlus struct {
-	limit   Limit // of each shadow
-	gains   gains
-	decay   float64 // of the scores, per request
-	experts []expert
-
+	shadows
 	ids      table[uint32] // residents
-	keys     table[uint32] // identity of residents and of what is in a shadow
-	cells    []panelEntry  // 0 is none
-	spare    uint32        // first unused, chained by next
-	ballot   ballot
-	requests int64
-	arrived  arrival
-	victim   uint32 // as last named, 0 when that is to be thought over
-}
-
-// panelEntry is what the panel knows of an identity that is resident or in a shadow.
-type panelEntry struct {
-	item       Item   // ID 0: not resident; Parent is the identity of the first turn of its conversation
-	used       int64  // number of the last request
-	set        uint16 // the experts that hold it
-	prev, next uint32 // in the list of its set, if it is resident
+	resident int64         // bytes
+	victim   uint32        // as last named, 0 when that is to be thought over
 }
 
 var (
@@ -53,36 +44,32 @@ var (
 )
 
 func newRACPlus(a args, seats []seat) *RACPlus {
-	p := &RACPlus{
-		limit: Limit{Entries: a.Capacity},
-		gains: gains{tokens: a.worthMode() != worthHits},
-		decay: scoreDecay(max(2000, a.num("memory"))),
-		cells: make([]panelEntry, 1),
-	}
-	for i, s := range seats {
-		p.experts = append(p.experts, newExpert(s, a.Options, uint64(i)))
-	}
-	p.ballot = newBallot(len(seats))
-	return p
+	return &RACPlus{shadows: newShadows(a, seats)}
 }
 
 // Arrive tells of a miss. It waits for the Insert that follows: to an expert that holds the answer it is a hit.
-func (p *RACPlus) Arrive(topic TopicID, at Tick) {
-	p.settle()
-	p.arrived = arrival{topic, at}
-}
+func (p *RACPlus) Arrive(topic TopicID, at Tick) { p.arrive(topic, at) }
 
 // Insert makes it resident and plays the request through the shadows.
 func (p *RACPlus) Insert(it Item, at Tick) {
 	if _, ok := p.ids.get(uint64(it.ID)); ok {
 		return
 	}
-	if p.arrived.topic != it.Topic {
-		p.settle()
+	arrived := p.expects(it.Topic)
+	e, known := p.keys.get(it.Identity())
+	switch {
+	case !known:
+		e = p.take(it.Identity())
+	case p.cells[e].id != 0:
+		e = p.supersede(e)
 	}
-	e := p.enter(it)
-	p.play(e, at, p.arrived.topic != 0)
-	p.arrived = arrival{}
+	p.ids.put(uint64(it.ID), e)
+	p.describe(e, it, p.root(it.Parent))
+	p.cells[e].id = it.ID
+	p.resident += it.Size
+	p.play(e, at, arrived)
+	p.list(e)
+	p.victim = 0
 }
 
 // Hit plays the request through the shadows.
@@ -94,6 +81,8 @@ func (p *RACPlus) Hit(id ID, at Tick) {
 	}
 	p.unlist(e)
 	p.play(e, at, true)
+	p.list(e)
+	p.victim = 0
 }
 
 // Victim names the resident for which the least weight speaks.
@@ -105,7 +94,7 @@ func (p *RACPlus) Victim() (ID, bool) {
 		p.ballot.weigh(p.experts)
 		p.victim = p.ballot.least(p.cells)
 	}
-	return p.cells[p.victim].item.ID, true
+	return p.cells[p.victim].id, true
 }
 
 // Remove lets the last victim live on in the shadows, and forgets any other entry.
@@ -118,9 +107,57 @@ func (p *RACPlus) Remove(id ID) {
 	p.victim = 0
 	p.unlist(e)
 	p.ids.del(uint64(id))
-	p.cells[e].item.ID = 0
-	if !evicted {
+	p.cells[e].id = 0
+	p.resident -= p.cells[e].size
+	if evicted {
+		p.limit.learn(p.resident)
+	} else {
 		p.purge(e)
 	}
 	p.reap(e)
+}
+
+// Link puts child into the conversation of parent, for all experts that follow conversations.
+func (p *RACPlus) Link(child, parent ID) bool {
+	c, ok := p.ids.get(uint64(child))
+	return ok && p.join(c, p.root(parent))
+}
+
+// Importance is what the first expert that follows conversations and holds id says; 0 if there is none.
+func (p *RACPlus) Importance(id ID) float64 {
+	e, ok := p.ids.get(uint64(id))
+	if !ok {
+		return 0
+	}
+	for s := range p.holders(e) {
+		if s.linker != nil {
+			return s.linker.Importance(ID(p.cells[e].key))
+		}
+	}
+	return 0
+}
+
+// root is the identity of the first turn of the conversation of a resident, 0 if there is none.
+func (p *RACPlus) root(id ID) uint64 {
+	e, ok := p.ids.get(uint64(id))
+	if !ok {
+		return 0
+	}
+	if root := p.cells[e].root; root != 0 {
+		return root
+	}
+	return p.cells[e].key
+}
+
+// supersede takes the identity of a resident for another one. Nobody will ask for the old one again, and as no expert
+// holds it any more, it goes soon.
+func (p *RACPlus) supersede(old uint32) uint32 {
+	key := p.cells[old].key
+	e := p.take(key)
+	x, y := &p.cells[old], &p.cells[e]
+	p.unlist(old)
+	y.set, y.root = x.set, x.root
+	x.set, x.key = 0, 0
+	p.list(old)
+	return e
 }

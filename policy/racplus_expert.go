@@ -14,22 +14,21 @@ type seat struct {
 
 // panels are what the parameter of that name chooses from. At most 8 experts sit in one.
 var panels = map[string][]seat{
-	"seven": {
-		{"rac-literal", &racSpec, "alpha=0.3/C"},
-		{"rac-normed", &racSpec, "alpha=1/C"},
-		{"rac-retained", &racSpec, "alpha=10/C"},
-		{"haz", &hazSpec, ""},
-		{"w-tinylfu", &tinyLFUSpec, ""},
-		{"s3fifo", &s3fifoSpec, ""},
-		{"lru", &lruSpec, ""},
-	},
-	"four": {
-		{"rac-literal", &racSpec, "alpha=0.3/C"},
-		{"haz", &hazSpec, ""},
-		{"w-tinylfu", &tinyLFUSpec, ""},
-		{"lru", &lruSpec, ""},
-	},
+	"seven": {racLiteral, racNormed, racRetained, hazSeat, tinySeat, s3Seat, lruSeat},
+	"four":  {racLiteral, hazSeat, tinySeat, lruSeat},
 }
+
+// The three RACs refuse what they value least, and differ in what they forget: the literal one everything that it evicts,
+// the retained one the prevalence of a topic within a tenth of the capacity.
+var (
+	racLiteral  = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0"}
+	racNormed   = seat{"rac-normed", &racSpec, "alpha=1/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C,norm=visits"}
+	racRetained = seat{"rac-retained", &racSpec, "alpha=10/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C"}
+	hazSeat     = seat{"haz", &hazSpec, ""}
+	tinySeat    = seat{"w-tinylfu", &tinyLFUSpec, ""}
+	s3Seat      = seat{"s3fifo", &s3fifoSpec, ""}
+	lruSeat     = seat{"lru", &lruSpec, ""}
+)
 
 func panelNames() (names []string) {
 	for name := range panels {
@@ -67,29 +66,27 @@ func newExpert(s seat, o Options, number uint64) expert {
 }
 
 func (x *expert) arrive(topic TopicID, at Tick) {
-	if x.arriver != nil {
+	if x.arriver != nil && topic != 0 {
 		x.arriver.Arrive(topic, at)
 	}
 }
 
 func (x *expert) hit(e *panelEntry, at Tick, gain float64) {
-	x.evictor.Hit(ID(e.item.Key), at)
+	x.evictor.Hit(ID(e.key), at)
 	x.score += gain
 	x.hits += gain
 }
 
 func (x *expert) insert(e *panelEntry, at Tick) {
-	it := e.item
-	it.ID = ID(it.Key)
-	x.evictor.Insert(it, at)
+	x.evictor.Insert(e.item(), at)
 	x.entries++
-	x.bytes += it.Size
+	x.bytes += e.size
 }
 
 func (x *expert) remove(e *panelEntry) {
-	x.evictor.Remove(ID(e.item.Key))
+	x.evictor.Remove(ID(e.key))
 	x.entries--
-	x.bytes -= e.item.Size
+	x.bytes -= e.size
 }
 
 func (x *expert) over(l Limit) bool {
@@ -106,11 +103,14 @@ type gains struct {
 	n, sum float64
 }
 
-func (g *gains) of(it Item) float64 {
+func (g *gains) of(e *panelEntry) float64 {
 	if !g.tokens {
 		return 1
 	}
-	tokens := worth(worthTokens, it)
+	tokens := 1.0
+	if e.cost > 0 {
+		tokens = float64(e.cost)
+	}
 	g.n++
 	g.sum += tokens
 	return tokens * g.n / g.sum

@@ -1,0 +1,3 @@
+package policy
+
+func newRACPlusLarge(a args, seats []seat) Evictor { return newRACPlus(a, seats) }

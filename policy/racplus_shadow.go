@@ -1,0 +1,222 @@
+package policy
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// shadows are the caches that a panel's experts would have, and who of them holds what.
+type shadows struct {
+	limit   shadowLimit // of each
+	gains   gains
+	decay   float64 // of the scores, per request
+	experts []expert
+	keys    table[uint32] // identities that are resident or in a shadow
+	cells   []panelEntry  // 0 is none
+	spare   uint32        // first unused, chained by next
+	ballot  ballot
+	arrived arrival
+}
+
+// shadowLimit is that of the cache itself. Where it is in bytes nobody tells which, and until the first eviction there is
+// none; later it is the most that was resident after one.
+type shadowLimit struct {
+	Limit
+	byBytes bool
+}
+
+func (l *shadowLimit) learn(bytes int64) {
+	if l.byBytes {
+		l.Bytes = max(l.Bytes, bytes, 1)
+	}
+}
+
+// panelEntry is what a panel knows of an identity that is resident or in a shadow.
+type panelEntry struct {
+	key        uint64
+	id         ID // 0: not resident
+	topic      TopicID
+	root       uint64 // identity of the first turn of its conversation, 0 if that is itself
+	size       int64
+	used       int64 // Seq of the last request
+	cost, prob float32
+	category   uint32
+	offset     int32
+	prev, next uint32 // in the list of its set, if it is resident
+	set        uint16 // the experts that hold it
+}
+
+func newShadows(a args, seats []seat) shadows {
+	s := shadows{
+		limit:  shadowLimit{Limit: Limit{Entries: a.Capacity}},
+		gains:  gains{tokens: a.worthMode() != worthHits},
+		decay:  scoreDecay(max(2000, a.num("memory"))),
+		cells:  make([]panelEntry, 1),
+		ballot: newBallot(len(seats)),
+	}
+	if a.Bytes {
+		s.limit = shadowLimit{byBytes: true}
+	}
+	for i, x := range seats {
+		s.experts = append(s.experts, newExpert(x, a.Options, uint64(i)))
+	}
+	return s
+}
+
+// arrive remembers a miss until its Insert, or the next call, comes.
+func (p *shadows) arrive(topic TopicID, at Tick) {
+	p.settle()
+	p.arrived = arrival{topic, at}
+}
+
+// expects reports whether an item of topic is what arrived last, and has no more to wait for then.
+func (p *shadows) expects(topic TopicID) bool {
+	if p.arrived.topic != topic {
+		p.settle()
+		return false
+	}
+	p.arrived = arrival{}
+	return topic != 0
+}
+
+// settle tells all experts of a miss that was not inserted at once.
+func (p *shadows) settle() {
+	a := p.arrived
+	p.arrived = arrival{}
+	if a.topic == 0 {
+		return
+	}
+	for i := range p.experts {
+		p.experts[i].arrive(a.topic, a.at)
+	}
+}
+
+// play asks every shadow for e, which is in no list.
+func (p *shadows) play(e uint32, at Tick, arrives bool) {
+	p.cells[e].used = at.Seq
+	gain := p.gains.of(&p.cells[e])
+	for i := range p.experts {
+		s := &p.experts[i]
+		s.score *= p.decay
+		s.asked += gain
+		x := &p.cells[e]
+		if x.set>>i&1 != 0 {
+			s.hit(x, at, gain)
+			continue
+		}
+		if arrives {
+			s.arrive(x.topic, at)
+		}
+		x.set |= 1 << i
+		s.insert(x, at)
+		p.fit(i, e)
+	}
+}
+
+// fit brings a shadow back within the limit; e is in no list. If the expert names no victim of its own, the shadow stays
+// too large and is asked again at the next request.
+func (p *shadows) fit(i int, e uint32) {
+	s := &p.experts[i]
+	for s.over(p.limit.Limit) {
+		id, ok := s.evictor.Victim()
+		v, known := p.keys.get(uint64(id))
+		if !ok || !known || p.cells[v].set>>i&1 == 0 {
+			return
+		}
+		x := &p.cells[v]
+		s.remove(x)
+		if v == e || x.id == 0 {
+			x.set &^= 1 << i
+			if v != e {
+				p.reap(v)
+			}
+			continue
+		}
+		p.unlist(v)
+		x.set &^= 1 << i
+		p.list(v)
+	}
+}
+
+// purge takes e out of every shadow.
+func (p *shadows) purge(e uint32) {
+	for s := range p.holders(e) {
+		s.remove(&p.cells[e])
+	}
+	p.cells[e].set = 0
+}
+
+// holders yields the experts that hold e.
+func (p *shadows) holders(e uint32) iter.Seq[*expert] {
+	return func(yield func(*expert) bool) {
+		for set := p.cells[e].set; set != 0; set &= set - 1 {
+			if !yield(&p.experts[bits.TrailingZeros16(set)]) {
+				return
+			}
+		}
+	}
+}
+
+// join puts e into the conversation that began with root, unless it is in one.
+func (p *shadows) join(e uint32, root uint64) bool {
+	x := &p.cells[e]
+	if root == 0 || root == x.key || x.root != 0 {
+		return false
+	}
+	x.root = root
+	for s := range p.holders(e) {
+		if s.linker != nil {
+			s.linker.Link(ID(x.key), ID(root))
+		}
+	}
+	return true
+}
+
+// take starts an entry of an identity.
+func (p *shadows) take(key uint64) uint32 {
+	e := p.spare
+	if e != 0 {
+		p.spare = p.cells[e].next
+	} else {
+		p.cells = append(p.cells, panelEntry{})
+		e = uint32(len(p.cells) - 1)
+	}
+	p.cells[e] = panelEntry{key: key}
+	p.keys.put(key, e)
+	return e
+}
+
+// reap frees an entry that is nowhere any more.
+func (p *shadows) reap(e uint32) {
+	x := &p.cells[e]
+	if x.id != 0 || x.set != 0 {
+		return
+	}
+	p.keys.del(x.key)
+	*x = panelEntry{next: p.spare}
+	p.spare = e
+}
+
+func (p *shadows) list(e uint32)   { p.ballot.list(p.cells, e) }
+func (p *shadows) unlist(e uint32) { p.ballot.unlist(p.cells, e) }
+
+// describe takes over what it tells of e. A root that is not known any more stays what it was.
+func (p *shadows) describe(e uint32, it Item, root uint64) {
+	x := &p.cells[e]
+	for s := range p.holders(e) {
+		s.bytes += it.Size - x.size
+	}
+	x.topic, x.size, x.category = it.Topic, it.Size, it.Category
+	x.cost, x.prob, x.offset = float32(it.Cost), float32(it.Prob), int32(it.Offset)
+	if root != 0 && root != x.key {
+		x.root = root
+	}
+}
+
+// item is x as the shadows know it: its ID is its identity.
+func (x *panelEntry) item() Item {
+	return Item{
+		ID: ID(x.key), Key: x.key, Topic: x.topic, Parent: ID(x.root), Category: x.category,
+		Size: x.size, Cost: float64(x.cost), Offset: int(x.offset), Prob: float64(x.prob),
+	}
+}
