@@ -85,6 +85,7 @@ func TestBoundsOrder(t *testing.T) {
 		{"a hit has a new next use", "1@9 2@5 3@7 1@6 4@8", "[3 1 2 4]", belady},
 		{"the newest too with bypass", "1@9 2@5 3@7 4@8", "[1 4 3 2]", bypass},
 		{"never again: the largest first", "1@9/3 2@9/5 3@9/4 4@8/9", "[2 3 1 4]", bypass},
+		{"never again and equal: the first", "2@9 1@9 3@9", "[1 2 3]", bypass},
 		{"fewest left first, the newest included", "1*2 2*1 3*3 4*0", "[4 2 1 3]", counts},
 		{"ties by last use", "1*1 2*2 3*1 2*1", "[1 3 2]", counts},
 		{"purges", "1@9 2@5 -1 3@7 -3 4@8 5@1 -2", "[4 5]", belady},
@@ -126,6 +127,31 @@ func play(t *testing.T, e Clairvoyant, script string) {
 		e.Hit(policy.ID(id), policy.Tick{Seq: int64(seq)})
 		e.Foresee(next, remaining)
 		e.Insert(policy.Item{ID: policy.ID(id), Size: size}, policy.Tick{Seq: int64(seq)})
+	}
+}
+
+func TestBoundsIgnoreMistakes(t *testing.T) {
+	for _, e := range []Clairvoyant{belady(), bypass(), counts()} {
+		for _, size := range []int64{1, 2} {
+			e.Insert(policy.Item{ID: 1, Size: size}, policy.Tick{Seq: size})
+		}
+		e.Remove(1)
+		e.Remove(1)
+		e.Hit(1, policy.Tick{Seq: 3})
+		if id, ok := e.Victim(); ok {
+			t.Errorf("%T: victim %d after it went", e, id)
+		}
+	}
+}
+
+func TestBoundsReuseTheirMemory(t *testing.T) {
+	b := NewBelady(true)
+	for id := policy.ID(1); id <= 1000; id++ {
+		b.Insert(policy.Item{ID: id}, policy.Tick{})
+		b.Remove(max(id, 10) - 9)
+	}
+	if n := len(b.ranks.pos); n > 20 {
+		t.Errorf("%d slots for 10 residents", n)
 	}
 }
 
