@@ -18,36 +18,31 @@ var (
 // itemModels are streams of items that hang together in nothing but their order.
 var itemModels = []model{
 	{Info{"irm", "independent draws of Zipf items", []Param{
-		requests("20000"), items, with1(exponent, "0.8"), together,
+		requests("20000"), items, exponent.as("0.8"), together,
 	}}, independent},
 	{Info{"lru", "returns at log-normal stack distances, as LRU likes them", []Param{
-		requests("20000"), median, sigma, fresh, with1(together, "1"),
+		requests("20000"), median, sigma, fresh, together.as("10"),
 	}}, returning},
 	{Info{"loop", "one cycle over all items, larger than the cache, and noise", []Param{
-		requests("20000"), with1(items, "800"), with1(fresh, "0.1"), with1(together, "1"),
+		requests("20000"), items.as("800"), fresh.as("0.1"), together.as("10"),
 	}}, looping},
 	{Info{"zscan", "independent draws, and scans of what never returns", []Param{
-		requests("20000"), with1(items, "4000"), exponent, with1(together, "5"),
+		requests("20000"), items.as("4000"), exponent, together,
 		{Name: "scan", Says: "requests of a scan", Default: "600", Max: 1e8, Whole: true},
 		{Name: "every", Says: "requests from one scan to the next", Default: "2000", Min: 1, Max: 1e8, Whole: true},
 	}}, scanning},
 	{Info{"phase", "independent draws from a working set that shifts", []Param{
-		requests("20000"), with1(items, "2000"), exponent, with1(together, "5"),
+		requests("20000"), items.as("2000"), exponent, together,
 		{Name: "shift", Says: "items that leave the set in a shift", Default: "1000", Max: 1e8, Whole: true},
 		{Name: "every", Says: "requests from one shift to the next", Default: "4000", Min: 1, Max: 1e8, Whole: true},
 	}}, shifting},
-}
-
-func with1(p Param, value string) Param {
-	p.Default = value
-	return p
 }
 
 // stream is a trace of items in the making. Each request is a conversation of its own.
 type stream struct {
 	*random
 	together int
-	topics   []int // of the first items, drawn; those of the others are their numbers by together
+	topics   []int // of the first items, drawn; the others have theirs in the order of their numbers
 	all      []sim.Request
 }
 
@@ -55,12 +50,13 @@ func newStream(a args) *stream {
 	return &stream{random: &random{a.seed}, together: a.whole("together")}
 }
 
-// scatter gives items random topics. It draws where each item is its own topic too.
+// scatter gives the next items random topics of their own. It draws even where each item is a topic.
 func (s *stream) scatter(items int) {
+	first := len(s.topics)
 	for i := range items {
-		s.topics = append(s.topics, i/s.together)
+		s.topics = append(s.topics, (first+i)/s.together)
 	}
-	s.shuffle(s.topics)
+	s.shuffle(s.topics[first:])
 }
 
 // ask appends a request for an item, of number 0 or more.
@@ -148,7 +144,10 @@ func scanning(a args) ([]sim.Request, error) {
 func shifting(a args) ([]sim.Request, error) {
 	s := newStream(a)
 	n, every, shift := a.whole("n"), a.whole("every"), a.whole("shift")
-	s.scatter(a.whole("items") + (n-1)/every*shift)
+	s.scatter(a.whole("items"))
+	for i := every; i < n; i += every {
+		s.scatter(shift)
+	}
 	cum := sums(zipf(a.whole("items"), a.num("s")))
 	for i := range n {
 		s.ask(s.pick(cum) + i/every*shift)

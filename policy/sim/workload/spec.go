@@ -99,12 +99,18 @@ func (p Param) kind() string {
 
 func text(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
+// as is p with another default.
+func (p Param) as(value string) Param {
+	p.Default = value
+	return p
+}
+
 // with is params with other defaults: name, value, name, value.
 func with(params []Param, defaults ...string) []Param {
 	params = slices.Clone(params)
 	for i := 0; i < len(defaults); i += 2 {
 		k := slices.IndexFunc(params, func(p Param) bool { return p.Name == defaults[i] })
-		params[k].Default = defaults[i+1]
+		params[k] = params[k].as(defaults[i+1])
 	}
 	return params
 }

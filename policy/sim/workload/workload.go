@@ -29,15 +29,20 @@ type model struct {
 	make func(args) ([]sim.Request, error)
 }
 
-// models is every workload that has a name, those of sessions first.
-var models = slices.Concat(sessionModels, itemModels)
+// models is every workload that has a name: those made alone, sessions first, then those that join several of them.
+var (
+	alone  = slices.Concat(sessionModels, itemModels)
+	models = slices.Concat(alone, mixModels)
+)
 
 // Generate makes the trace of a name with parameters. The parameter seed, where given, wins over the argument.
-func Generate(spec string, seed uint64) (*sim.Slice, error) {
+func Generate(spec string, seed uint64) (*sim.Slice, error) { return generate(models, spec, seed) }
+
+func generate(models []model, spec string, seed uint64) (*sim.Slice, error) {
 	name, params, _ := strings.Cut(spec, ":")
 	i := slices.IndexFunc(models, func(m model) bool { return m.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("%w %q: want one of %s", ErrUnknown, name, strings.Join(names(), ", "))
+		return nil, fmt.Errorf("%w %q: want one of %s", ErrUnknown, name, strings.Join(names(models), ", "))
 	}
 	a, err := models[i].args(seed, params)
 	if err != nil {
@@ -48,7 +53,7 @@ func Generate(spec string, seed uint64) (*sim.Slice, error) {
 		return nil, fmt.Errorf("workload %q: %w", spec, err)
 	}
 	for k := range all {
-		all[k].At = float64(k)
+		all[k].At = float64(k) // one a second
 	}
 	return &sim.Slice{Title: title(name, params, a.seed), All: all}, nil
 }
@@ -64,7 +69,7 @@ func title(name, params string, seed uint64) string {
 	return name + ":" + strings.Join(append(kept, "seed="+strconv.FormatUint(seed, 10)), ",")
 }
 
-func names() []string {
+func names(models []model) []string {
 	var all []string
 	for _, m := range models {
 		all = append(all, m.Name)

@@ -1,0 +1,48 @@
+package workload
+
+import "reprise/policy/sim"
+
+// mixModels join streams that the others make alone. The published comparison has nothing like them.
+var mixModels = []model{
+	{Info{"mix", "stretches of sessions, independent draws, deep returns, a loop and scans, in turns drawn at random", []Param{
+		requests("20000"),
+		{Name: "stretch", Says: "requests from one turn to the next; 1: all are mixed", Default: "500", Min: 1, Max: 1e8, Whole: true},
+	}}, mixed},
+}
+
+// parts are what mixed joins, each with an equal chance of every turn.
+var parts = []string{"syn:long=0", "irm", "lru:median=300,new=0.25", "loop:items=800", "zscan"}
+
+// mixed goes on with each part where its last turn ended, so that a stretch may cut a session in two, as users who come at
+// one time do. Parts have no item, topic or conversation in common.
+func mixed(a args) ([]sim.Request, error) {
+	n, r := a.whole("n"), &random{a.seed}
+	streams := make([][]sim.Request, len(parts))
+	for i, spec := range parts {
+		s, err := generate(alone, extend(spec, "n="+text(a.num("n"))), r.next())
+		if err != nil {
+			return nil, err
+		}
+		streams[i] = s.All
+	}
+	var all []sim.Request
+	for len(all) < n {
+		i := r.below(len(streams))
+		turn := min(a.whole("stretch"), n-len(all))
+		for _, req := range streams[i][:turn] {
+			all = append(all, ofPart(req, uint64(i)))
+		}
+		streams[i] = streams[i][turn:]
+	}
+	return all, nil
+}
+
+// ofPart numbers what a request names so that it differs from what those of the other parts name.
+func ofPart(req sim.Request, part uint64) sim.Request {
+	for _, name := range []*uint64{&req.ID, &req.Topic, &req.Conversation, &req.Parent} {
+		if *name != 0 {
+			*name = *name*uint64(len(parts)) + part
+		}
+	}
+	return req
+}
