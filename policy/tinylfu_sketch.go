@@ -83,7 +83,8 @@ func (s *sketch) fade() {
 	s.added = (s.added - odd/4) / 2
 }
 
-// tally counts exactly. Every age additions all counts are halved, never if age is 0.
+// tally counts exactly. Every age additions all counts are halved, never if age is 0. It takes 16 to 40 bytes for each key
+// that was added since.
 type tally struct {
 	counts table[int]
 	age    int
@@ -96,7 +97,11 @@ func (t *tally) of(key uint64) int {
 }
 
 func (t *tally) add(key uint64) {
-	t.counts.put(key, t.of(key)+1)
+	if slot := t.counts.find(key); slot != nil {
+		slot.val++
+	} else {
+		t.counts.put(key, 1)
+	}
 	if t.added++; t.added == t.age {
 		t.halve()
 	}
@@ -104,11 +109,16 @@ func (t *tally) add(key uint64) {
 
 // halve forgets what was counted once.
 func (t *tally) halve() {
-	old := t.counts.slots
-	t.counts, t.added = table[int]{}, 0
-	for _, s := range old {
-		if s.val > 1 {
-			t.counts.put(s.key, s.val/2)
+	t.added = 0
+	var once []uint64
+	for i := range t.counts.slots {
+		s := &t.counts.slots[i]
+		if s.val == 1 {
+			once = append(once, s.key)
 		}
+		s.val /= 2
+	}
+	for _, key := range once {
+		t.counts.del(key)
 	}
 }
