@@ -135,7 +135,7 @@ func TestBoundsIgnoreMistakes(t *testing.T) {
 		for _, size := range []int64{1, 2} {
 			e.Insert(policy.Item{ID: 1, Size: size}, policy.Tick{Seq: size})
 		}
-		e.Remove(1)
+		e.Remove(2)
 		e.Remove(1)
 		e.Hit(1, policy.Tick{Seq: 3})
 		if id, ok := e.Victim(); ok {
