@@ -182,7 +182,7 @@ func (o *replayFlags) playAll(ctx context.Context, t terminal, traces []sim.Trac
 		hide()
 		all = append(all, results...)
 		if err == nil && results[0].Requests == 0 {
-			err = fmt.Errorf("replay %s: a warm-up of %d requests leaves none to count", one.Name(), o.warmup)
+			err = fmt.Errorf("replay %s: no requests after a warm-up of %d", one.Name(), o.warmup)
 		}
 		err = errors.Join(err, o.show(t, one, results))
 		if ctx.Err() != nil {

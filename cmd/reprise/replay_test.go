@@ -188,7 +188,7 @@ func TestReplayCut(t *testing.T) {
 	if all := decode(t, out); code != exitFailed || len(all) != 1 || all[0].Requests != 100 || !strings.Contains(talk, "line 101") {
 		t.Errorf("exit %d\n%s%s", code, out, talk)
 	}
-	if _, talk, code := run(nil, "replay", "--trace", logFile(t, "short", 10), "--warmup", "10"); code != exitFailed || !strings.Contains(talk, "leaves none to count") {
+	if _, talk, code := run(nil, "replay", "--trace", logFile(t, "short", 10), "--warmup", "10"); code != exitFailed || !strings.Contains(talk, "no requests after a warm-up of 10") {
 		t.Errorf("exit %d: %s", code, talk)
 	}
 }

@@ -66,12 +66,12 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("%s is %d", names[i], got)
 		}
 	}
-	for _, name := range append(names, "0", "05", "+5", "5.0", "18446744073709551616", "99999999999999999999", " 5", "five", "FIVE") {
+	for _, name := range append(names, "0", "05", "+5", "5.0", "18446744073709551616", "18446744073709551619", "99999999999999999999", " 5", "five", "FIVE") {
 		all = append(all, Identity(name))
 	}
 	slices.Sort(all)
-	if n := len(slices.Compact(all)); n != len(names)+9 {
-		t.Errorf("%d identities of %d names", n, len(names)+9)
+	if n := len(slices.Compact(all)); n != len(names)+10 {
+		t.Errorf("%d identities of %d names", n, len(names)+10)
 	}
 	if Identity("") != 0 {
 		t.Error("the empty name has an identity")

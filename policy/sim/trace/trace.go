@@ -2,7 +2,8 @@
 //
 // Every reader streams: a file is opened anew each time its requests are asked for, and of it only a record is in memory.
 // Files may be packed with gzip or zstd, which is told by their first bytes. Where a file makes no sense, what came before
-// has been yielded, and the error names file, line or record, field, and what is allowed.
+// has been yielded, and the error names line or record, field, and what is allowed. Whoever reads the trace puts its name
+// before that, as sim.Replay does.
 package trace
 
 import (
@@ -100,13 +101,10 @@ func (f *file) read(yield func(sim.Request) bool) error {
 	}
 	defer raw.Close()
 	in, err := Unpack(bufio.NewReaderSize(raw, buffer))
-	if err == nil {
-		err = f.parse(in, yield)
-	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", f.path, err)
+		return err
 	}
-	return nil
+	return f.parse(in, yield)
 }
 
 // openFile opens what can be read again and again.

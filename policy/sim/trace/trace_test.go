@@ -1,11 +1,13 @@
 package trace
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,31 +113,31 @@ var cases = []struct {
 	{"labels", Requests, `{"id":"5"}` + "\n" + `{"id":5}` + "\n" + `{"id":"five","parent":null,"topic":0}`, "id=5\nid=5\nid=l1 topic=l2\n"},
 	{"no id", Requests, `{"text":"hi"}` + "\n" + `{"text":"hi","topic":1}` + "\n" + `{"vector":[3,4]}`, "id=l1 \"hi\"\nid=l1 topic=1 \"hi\"\nid=l2 \"\" [0.6 0.8]\n"},
 	{"base64", Requests, `{"vector":"AABAQAAAgEA="}`, "id=l1 \"\" [0.6 0.8]\n"},
-	{"nothing", Requests, `{"id":1}` + "\n" + `{"topic":2}` + "\n" + `{"id":3}`, "id=1\nerror: read IN: line 2: want at least one of the fields id, text and vector\n"},
-	{"types", Requests, "{\"id\":1}\n\n" + `{"id":1,"size":"big"}`, "id=1\nerror: read IN: line 3: field size: string: want a whole number of bytes, 0 or more\n"},
-	{"part of a byte", Requests, `{"id":1,"size":1.5}`, "error: read IN: line 1: field size: number 1.5: want a whole number of bytes, 0 or more\n"},
-	{"label of objects", Requests, `{"id":{}}`, "error: read IN: line 1: field id: object: want a string or a number\n"},
-	{"label of a truth", Requests, `{"id":1,"parent":true}`, "error: read IN: line 1: field parent: bool: want a string or a number\n"},
-	{"negative", Requests, `{"id":1,"cost":-1}`, "error: read IN: line 1: field cost: -1: want a number of tokens, 0 or more\n"},
-	{"turn", Requests, `{"id":1,"turn":-1}`, "error: read IN: line 1: field turn: -1: want a whole number, 0 or more\n"},
-	{"no direction", Requests, `{"vector":[0,0]}`, "error: read IN: line 1: field vector: without a direction: want an array of numbers, or base64 of little-endian float32 numbers\n"},
+	{"nothing", Requests, `{"id":1}` + "\n" + `{"topic":2}` + "\n" + `{"id":3}`, "id=1\nerror: line 2: want at least one of the fields id, text and vector\n"},
+	{"types", Requests, "{\"id\":1}\n\n" + `{"id":1,"size":"big"}`, "id=1\nerror: line 3: field size: string: want a whole number of bytes, 0 or more\n"},
+	{"part of a byte", Requests, `{"id":1,"size":1.5}`, "error: line 1: field size: number 1.5: want a whole number of bytes, 0 or more\n"},
+	{"label of objects", Requests, `{"id":{}}`, "error: line 1: field id: object: want a string or a number\n"},
+	{"label of a truth", Requests, `{"id":1,"parent":true}`, "error: line 1: field parent: bool: want a string or a number\n"},
+	{"negative", Requests, `{"id":1,"cost":-1}`, "error: line 1: field cost: -1: want a number of tokens, 0 or more\n"},
+	{"turn", Requests, `{"id":1,"turn":-1}`, "error: line 1: field turn: -1: want a whole number, 0 or more\n"},
+	{"no direction", Requests, `{"vector":[0,0]}`, "error: line 1: field vector: without a direction: want an array of numbers, or base64 of little-endian float32 numbers\n"},
 	{"lengths", Requests, `{"vector":[1]}` + "\n" + `{"vector":[1,0]}`,
-		"id=l1 \"\" [1]\nerror: read IN: line 2: field vector: 2 numbers, where others of the file have 1: want an array of numbers, or base64 of little-endian float32 numbers\n"},
-	{"no base64", Requests, `{"vector":"??"}`, "error: read IN: line 1: field vector: string: want an array of numbers, or base64 of little-endian float32 numbers\n"},
-	{"cut line", Requests, `{"id":1}` + "\n" + `{"id":`, "id=1\nerror: read IN: line 2: want one JSON object: unexpected end of JSON input\n"},
-	{"!no object", Requests, `[1]`, "error: read IN: line 1: want a JSON object, not a JSON array\n"},
+		"id=l1 \"\" [1]\nerror: line 2: field vector: 2 numbers, where others of the file have 1: want an array of numbers, or base64 of little-endian float32 numbers\n"},
+	{"no base64", Requests, `{"vector":"??"}`, "error: line 1: field vector: string: want an array of numbers, or base64 of little-endian float32 numbers\n"},
+	{"cut line", Requests, `{"id":1}` + "\n" + `{"id":`, "id=1\nerror: line 2: want one JSON object: unexpected end of JSON input\n"},
+	{"!no object", Requests, `[1]`, "error: line 1: want a JSON object, not a JSON array\n"},
 	{"records", OracleGeneral, oracle, "id=7 at=3 size=100\nid=l1 at=3 size=5\nid=7 at=9 size=100\n"},
-	{"cut record", OracleGeneral, oracle[:60], "id=7 at=3 size=100\nid=l1 at=3 size=5\nerror: read IN: record 3: cut short: 12 of 24 bytes\n"},
+	{"cut record", OracleGeneral, oracle[:60], "id=7 at=3 size=100\nid=l1 at=3 size=5\nerror: record 3: cut short: 12 of 24 bytes\n"},
 	{"named columns", CSV, "Timestamp, OBJ_ID ,size,topic,extra\n1,a,10,t,x\n2.5,b,,,\n", "id=l1 topic=l2 at=1 size=10\nid=l3 at=2.5\n"},
 	{"texts", CSV, "text,cost\n\"Hello,\n\"\"you\"\"\",3\n", "id=l1 cost=3 \"Hello,\\n\\\"you\\\"\"\n"},
 	{"one column", CSV, "id\n5\n", "id=5\n"},
 	{"no header", CSV, "0,5,100,x\n1.5,6\n", "id=5 size=100\nid=6 at=1.5\n"},
-	{"wrong field", CSV, "id,size\n1,5\n\n2,many\n", "id=1 size=5\nerror: read IN: line 4: field size: \"many\": want a whole number of bytes, 0 or more\n"},
-	{"fields", CSV, "id,size\n1,5\n1,2,3\n", "id=1 size=5\nerror: read IN: line 3: 3 fields, want 2\n"},
-	{"open quote", CSV, "id,size\n1,5\n\"1,2\n", "id=1 size=5\nerror: read IN: line 3, column 6: extraneous or missing \" in quoted-field\n"},
-	{"no id", CSV, "id,size\n,5\n", "error: read IN: line 2: want at least one of the fields id, text and vector\n"},
-	{"!unknown header", CSV, "when,what\n1,5\n", "error: read IN: line 1: field at: \"when\": want seconds as a number\n"},
-	{"!infinite", CSV, "time,id\ninf,5\n", "error: read IN: line 2: field at: +Inf: want seconds as a number\n"},
+	{"wrong field", CSV, "id,size\n1,5\n\n2,many\n", "id=1 size=5\nerror: line 4: field size: \"many\": want a whole number of bytes, 0 or more\n"},
+	{"fields", CSV, "id,size\n1,5\n1,2,3\n", "id=1 size=5\nerror: line 3: 3 fields, want 2\n"},
+	{"open quote", CSV, "id,size\n1,5\n\"1,2\n", "id=1 size=5\nerror: line 3, column 6: extraneous or missing \" in quoted-field\n"},
+	{"no id", CSV, "id,size\n,5\n", "error: line 2: want at least one of the fields id, text and vector\n"},
+	{"!unknown header", CSV, "when,what\n1,5\n", "error: line 1: field at: \"when\": want seconds as a number\n"},
+	{"!infinite", CSV, "time,id\ninf,5\n", "error: line 2: field at: +Inf: want seconds as a number\n"},
 }
 
 func TestRead(t *testing.T) {
@@ -186,7 +188,7 @@ func TestReadCut(t *testing.T) {
 		got := read(t, write(t, whole[:len(whole)/2]), Auto)
 		all := strings.Split(strings.TrimSpace(got), "\n")
 		n := len(all)
-		if n < 1000 || all[n-1] != fmt.Sprintf("error: read IN: line %d: unpack: unexpected EOF", n) {
+		if n < 1000 || all[n-1] != fmt.Sprintf("error: line %d: unpack: unexpected EOF", n) {
 			t.Errorf("%s: %d lines, the last %q", name, n, all[n-1])
 			continue
 		}
@@ -194,6 +196,25 @@ func TestReadCut(t *testing.T) {
 			t.Errorf("%s: the last request is %s, want %s", name, all[n-2], want)
 		}
 	}
+}
+
+// TestOpenQuote: a quote that is never closed does not read the file into memory.
+func TestOpenQuote(t *testing.T) {
+	in := io.MultiReader(strings.NewReader("id,size\n5,1\n\"5,1\n"), io.LimitReader(xs{}, 2*maxLine))
+	n := 0
+	err := parseCSV(bufio.NewReader(in), func(sim.Request) bool { n++; return true })
+	if want := "a row of more than 67108864 bytes: is a quote not closed?"; n != 1 || err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%d requests, %v", n, err)
+	}
+}
+
+type xs struct{}
+
+func (xs) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
 }
 
 func TestReadAgain(t *testing.T) {

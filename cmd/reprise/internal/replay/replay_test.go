@@ -132,10 +132,10 @@ func TestOpen(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	for in, want := range map[string]string{
-		"a.gz":                         "a.gz",
-		"a=1.gz,b=2.gz,":               "a=1.gz|b=2.gz",
-		"generate:syn:n=5,long=0.7,a":  "generate:syn:n=5,long=0.7|a",
-		"generate:irm,generate:loop,b": "generate:irm|generate:loop|b",
+		"a.gz":                             "a.gz",
+		"a=1.gz,b=2.gz,":                   "a=1.gz|b=2.gz",
+		"generate:syn:n=5,long=0.7,a":      "generate:syn:n=5,long=0.7|a",
+		"generate:irm,generate:loop:n=5,b": "generate:irm|generate:loop:n=5|b",
 	} {
 		if got := strings.Join(Split(in), "|"); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
