@@ -14,6 +14,7 @@ type Progress struct {
 	Live bool // Out is a terminal: one line is written again and again; else a line now and then
 
 	done, total atomic.Int64
+	began       float64 // when it was last seen reading: what comes after is playing
 }
 
 const (
@@ -36,6 +37,7 @@ func (p *Progress) Show(name string) (hide func()) {
 }
 
 func (p *Progress) run(ctx context.Context, name string) {
+	p.began = 0
 	every := plainEvery
 	if p.Live {
 		every = liveEvery
@@ -68,9 +70,10 @@ func (p *Progress) draw(name string, since time.Duration) {
 func (p *Progress) state(seconds float64) string {
 	done, total := p.done.Load(), p.total.Load()
 	if total == 0 {
+		p.began = seconds
 		return thousands(done) + " requests read"
 	}
-	rate := float64(done) / max(seconds, 1e-3)
+	rate := float64(done) / max(seconds-p.began, 1e-3)
 	text := fmt.Sprintf("%3.0f %%, %s requests/s", 100*float64(done)/float64(total), thousands(int64(rate)))
 	if done > 0 {
 		text += fmt.Sprintf(", %s left", time.Duration(float64(total-done)/rate*float64(time.Second)).Round(time.Second))

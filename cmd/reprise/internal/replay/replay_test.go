@@ -181,7 +181,7 @@ func TestProgress(t *testing.T) {
 	p.draw("t", time.Second)
 	p.Note(25_000, 100_000)
 	p.draw("t", 5*time.Second)
-	if got, want := b.String(), "t: 12,000 requests read\nt:  25 %, 5,000 requests/s, 15s left\n"; got != want {
+	if got, want := b.String(), "t: 12,000 requests read\nt:  25 %, 6,250 requests/s, 12s left\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	b.Reset()
