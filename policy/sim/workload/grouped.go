@@ -22,7 +22,7 @@ var sessionParams = []Param{
 	{Name: "anchors", Says: "anchors of a session", Default: "2", Min: 1, Max: 100, Whole: true},
 	{Name: "shared", Says: "share of the leaves that the sessions of a group have in common", Default: "0.3", Max: 1},
 	{Name: "root", Says: "who has a first anchor in common", Default: "group", Choices: []string{"group", "topic"}},
-	{Name: "parent", Says: "what a request names: its session's first anchor, what it hangs on, or nothing", Default: "root", Choices: []string{"root", "dag", "none"}},
+	{Name: "parent", Says: "what a request names: its session's first anchor, what it hangs on (in the session or in what it varies), or nothing", Default: "root", Choices: []string{"root", "dag", "none"}},
 	{Name: "vectors", Says: "give each request its item's vector", Default: "off", Choices: []string{"off", "on"}},
 }
 

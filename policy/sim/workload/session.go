@@ -14,6 +14,12 @@ type course struct {
 // session names one of the pool.
 type session struct{ topic, number int }
 
+// past is a session that was drawn before.
+type past struct {
+	session
+	started int // place of its last start
+}
+
 // walk is one trace in the making.
 type walk struct {
 	course
@@ -24,16 +30,19 @@ type walk struct {
 	unused [][]int   // sessions of each topic; the next one is the last
 
 	visits   []session
-	prior    []session       // in the order of their first use
-	started  map[session]int // place of the last start
+	prior    []past          // in the order of their first use
+	place    map[session]int // in prior
 	known    []int           // number of prior sessions of each topic
 	window   window
 	previous int // topic of the last session
+
+	candidates []int     // places in prior, of one call
+	chances    []float64 // running sums of their weights
 }
 
 // newWalk draws a trace. It goes on with the random numbers that the pool was drawn with, in a copy.
 func newWalk(r random, p *pool, c course) *walk {
-	w := &walk{course: c, random: &r, pool: p, started: map[session]int{}, previous: -1}
+	w := &walk{course: c, random: &r, pool: p, place: map[session]int{}, previous: -1}
 	w.window = newWindow(len(p.vectors), c.capacity)
 	w.known = make([]int, len(p.sessions))
 	w.shares = zipf(len(p.sessions), c.gamma)
@@ -72,19 +81,19 @@ func (w *walk) choose() session {
 
 // again draws one of the prior sessions.
 func (w *walk) again(long bool) (session, bool) {
-	var candidates []session
-	var cum []float64
+	w.candidates, w.chances = w.candidates[:0], w.chances[:0]
 	total := 0.
-	for _, s := range w.prior {
-		if s.topic != w.previous && (w.started[s] < w.window.begin) == long {
-			total += w.share(s.topic)
-			candidates, cum = append(candidates, s), append(cum, total)
+	for i := range w.prior {
+		p := &w.prior[i]
+		if p.topic != w.previous && (p.started < w.window.begin) == long {
+			total += w.share(p.topic)
+			w.candidates, w.chances = append(w.candidates, i), append(w.chances, total)
 		}
 	}
-	if len(candidates) == 0 {
+	if len(w.candidates) == 0 {
 		return session{}, false
 	}
-	return candidates[w.pick(cum)], true
+	return w.prior[w.candidates[w.pick(w.chances)]].session, true
 }
 
 func (w *walk) share(topic int) float64 {
@@ -111,11 +120,14 @@ func (w *walk) anew() session {
 }
 
 func (w *walk) start(s session) {
-	if _, ok := w.started[s]; !ok {
-		w.prior = append(w.prior, s)
+	i, ok := w.place[s]
+	if !ok {
+		i = len(w.prior)
+		w.place[s] = i
+		w.prior = append(w.prior, past{session: s})
 		w.known[s.topic]++
 	}
-	w.started[s] = len(w.window.items)
+	w.prior[i].started = len(w.window.items)
 	w.previous = s.topic
 	w.visits = append(w.visits, s)
 	for _, q := range w.pool.sessions[s.topic][s.number] {
