@@ -39,7 +39,7 @@ func replayTraces(t terminal, args []string) error {
 	if err := parseFlags(t, fs, args, func(w io.Writer) { replayHelp(w, fs) }); err != nil {
 		return err
 	}
-	if err := o.check(fs); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -65,7 +65,7 @@ func (o *replayFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.out, "out", "", "write it to `FILE`, packed where that ends in .gz")
 }
 
-func (o *replayFlags) check(fs *flag.FlagSet) error {
+func (o *replayFlags) check() error {
 	wrong := func(format string, args ...any) error {
 		return &usageError{"reprise replay: " + fmt.Sprintf(format, args...) + "\n`reprise replay --help` lists the flags."}
 	}
