@@ -27,13 +27,14 @@ var hazSpec = spec{
 // and 56 for each topic. Source: the learned form of TP·TSI (paper 002 §3); relaxed Belady by learning (LRB, NSDI 2020) has
 // the sampling, LHD (NSDI 2018) the rate.
 type HAZ struct {
-	model   hazModel
-	clock   hazClock
-	topics  hazTopics
-	mode    worthMode
-	samples int
-	room    int // for ghosts
-	random  *rand.PCG
+	model    hazModel
+	clock    hazClock
+	topics   hazTopics
+	mode     worthMode
+	capacity int
+	samples  int
+	room     int // for ghosts
+	random   *rand.PCG
 
 	ids       table[uint32] // residents whose ID is not their identity
 	keys      table[uint32] // identity of residents and ghosts
@@ -83,12 +84,13 @@ var (
 
 func newHAZ(capacity, samples, ghosts int, lr float64, seed uint64) *HAZ {
 	h := &HAZ{
-		clock:   newHAZClock(capacity),
-		topics:  newHAZTopics(4 * capacity),
-		samples: samples,
-		room:    ghosts,
-		random:  rand.NewPCG(seed, 0x4a5a),
-		cells:   make([]hazEntry, 1),
+		clock:    newHAZClock(capacity),
+		topics:   newHAZTopics(4 * capacity),
+		capacity: max(capacity, 1),
+		samples:  samples,
+		room:     ghosts,
+		random:   rand.NewPCG(seed, 0x4a5a),
+		cells:    make([]hazEntry, 1),
 	}
 	h.model = newHAZModel(capacity, lr)
 	return h

@@ -10,6 +10,7 @@ type seat struct {
 	name   string // in the figures
 	spec   *spec  // by reference, since New knows rac+ too
 	params string // key=value,key=value
+	starts bool   // it leads where nothing is known yet
 }
 
 // panels are what the parameter of that name chooses from. At most 8 experts sit in one.
@@ -21,13 +22,13 @@ var panels = map[string][]seat{
 // The three RACs refuse what they value least, and differ in what they forget: the literal one everything that it evicts,
 // the retained one the prevalence of a topic within a tenth of the capacity.
 var (
-	racLiteral  = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0"}
-	racNormed   = seat{"rac-normed", &racSpec, "alpha=1/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C,norm=visits"}
-	racRetained = seat{"rac-retained", &racSpec, "alpha=10/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C"}
-	hazSeat     = seat{"haz", &hazSpec, ""}
-	tinySeat    = seat{"w-tinylfu", &tinyLFUSpec, ""}
-	s3Seat      = seat{"s3fifo", &s3fifoSpec, ""}
-	lruSeat     = seat{"lru", &lruSpec, ""}
+	racLiteral  = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", false}
+	racNormed   = seat{"rac-normed", &racSpec, "alpha=1/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C,norm=visits", false}
+	racRetained = seat{"rac-retained", &racSpec, "alpha=10/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C", false}
+	hazSeat     = seat{"haz", &hazSpec, "", false}
+	tinySeat    = seat{"w-tinylfu", &tinyLFUSpec, "", true}
+	s3Seat      = seat{"s3fifo", &s3fifoSpec, "", false}
+	lruSeat     = seat{"lru", &lruSpec, "", false}
 )
 
 func panelNames() (names []string) {

@@ -1,3 +1,195 @@
 package policy
 
-func newRACPlusLarge(a args, seats []seat) Evictor { return newRACPlus(a, seats) }
+// RACPlusLarge is RACPlus for a cache that is too large for shadows of its size. The shadows are small: they hold 1/k of
+// the capacity and see the requests of 1/k of the topics, drawn by a hash; an item without a topic is drawn by its
+// identity. They have no say on most entries, so one expert of full size leads, the one with the best score in the small.
+//
+// The leader changes when another has 1 % more. The successor is then filled with the residents, 16 for each request and
+// the least recently used first, so that no request waits for all of them, and takes over when it knows all. It starts
+// from what the small one has learned, and from each entry's number of uses.
+//
+// Cost per request: the leader's, and 1/k of RACPlus's. Memory per resident: some 150 bytes and the leader's; while the
+// leader changes, the successor's too. Source: miniature simulations (Waldspurger et al., USENIX ATC 2017).
+type RACPlusLarge struct {
+	mini   shadows
+	k      uint64
+	played int64 // requests that the small shadows saw: their clock
+	seats  []seat
+	o      Options
+
+	ids    table[uint32] // residents
+	keys   table[uint32] // their identities
+	cells  []largeEntry  // 0 is none
+	spare  uint32        // first unused, chained by next
+	order  queue         // the latest used at its head
+	strays queue         // residents whose identity went to a newer one: they go first
+	bytes  int64
+	victim uint32 // as last named
+
+	leads   int // the number of the leader
+	leader  expert
+	next    int // of the successor
+	heir    expert
+	filling uint32 // number of the change under way, 0 if there is none
+	changes uint32
+	cursor  uint32 // the next one to tell the heir of, towards the head
+}
+
+// largeEntry is what is kept of a resident, so that it can be told to a successor.
+type largeEntry struct {
+	panelEntry        // in no set: the small shadows have their own
+	told       uint32 // the change in which the heir was told of it
+	uses       uint16
+	stray      bool
+}
+
+const (
+	fillStep     = 16
+	leaderMargin = 0.01
+)
+
+var (
+	_ Evictor = (*RACPlusLarge)(nil)
+	_ Arriver = (*RACPlusLarge)(nil)
+	_ Linker  = (*RACPlusLarge)(nil)
+)
+
+func newRACPlusLarge(a args, seats []seat) *RACPlusLarge {
+	k := (a.Capacity + a.whole("sample") - 1) / a.whole("sample")
+	small := a
+	small.Capacity = max(1, a.Capacity/k)
+	p := &RACPlusLarge{k: uint64(k), mini: newShadows(small, seats), seats: seats, o: a.Options, cells: make([]largeEntry, 1)}
+	p.mini.decay = scoreDecay(max(2000, a.num("memory")/float64(k)))
+	for i, s := range seats {
+		if s.starts {
+			p.leads = i
+		}
+	}
+	p.leader = newExpert(seats[p.leads], p.o, uint64(p.leads))
+	return p
+}
+
+// Arrive tells of a miss.
+func (p *RACPlusLarge) Arrive(topic TopicID, at Tick) {
+	p.leader.arrive(topic, at)
+	if p.filling != 0 {
+		p.heir.arrive(topic, at)
+	}
+	if p.sampled(topic, 0) {
+		p.mini.arrive(topic, Tick{Seq: p.played + 1, At: at.At})
+	}
+}
+
+// Insert makes it resident.
+func (p *RACPlusLarge) Insert(it Item, at Tick) {
+	if _, ok := p.ids.get(uint64(it.ID)); ok {
+		return
+	}
+	p.victim = 0
+	p.bytes += it.Size
+	if e, ok := p.keys.get(it.Identity()); ok {
+		p.supersede(e, it, at)
+		return
+	}
+	e := p.take(it.ID)
+	x := &p.cells[e]
+	x.key, x.used, x.uses = it.Identity(), at.Seq, 1
+	x.describe(it, p.root(it.Parent))
+	p.keys.put(x.key, e)
+	p.push(e)
+	p.leader.evictor.Insert(x.item(), at)
+	p.simulate(x, at, true)
+	p.succeed()
+}
+
+// Hit counts a use of id.
+func (p *RACPlusLarge) Hit(id ID, at Tick) {
+	e, ok := p.ids.get(uint64(id))
+	if !ok || p.cells[e].stray {
+		return
+	}
+	p.victim = 0
+	x := &p.cells[e]
+	x.used, x.uses = at.Seq, min(x.uses, 1<<16-2)+1
+	p.pull(e)
+	p.push(e)
+	p.leader.evictor.Hit(ID(x.key), at)
+	if p.told(x) {
+		p.heir.evictor.Hit(ID(x.key), at)
+	}
+	p.simulate(x, at, false)
+	p.succeed()
+}
+
+// Victim is the leader's.
+func (p *RACPlusLarge) Victim() (ID, bool) {
+	if p.victim == 0 && p.strays.n > 0 {
+		p.victim = p.strays.tail
+	}
+	if p.victim == 0 {
+		key, _ := p.leader.evictor.Victim()
+		p.victim, _ = p.keys.get(uint64(key))
+	}
+	return p.cells[p.victim].id, p.victim != 0
+}
+
+// Remove forgets id.
+func (p *RACPlusLarge) Remove(id ID) {
+	e, ok := p.ids.get(uint64(id))
+	if !ok {
+		return
+	}
+	x := &p.cells[e]
+	p.bytes -= x.size
+	evicted := e == p.victim
+	p.victim = 0
+	if evicted {
+		p.mini.limit.learn(p.bytes / int64(p.k))
+	}
+	if !x.stray {
+		p.dismiss(x, evicted)
+	}
+	p.drop(e)
+}
+
+// dismiss tells the experts that x goes.
+func (p *RACPlusLarge) dismiss(x *largeEntry, evicted bool) {
+	p.leader.evictor.Remove(ID(x.key))
+	if p.told(x) {
+		p.heir.evictor.Remove(ID(x.key))
+	}
+	if e, ok := p.mini.keys.get(x.key); ok && !evicted {
+		p.mini.purge(e)
+		p.mini.reap(e)
+	}
+}
+
+// Link puts child into the conversation of parent.
+func (p *RACPlusLarge) Link(child, parent ID) bool {
+	c, ok := p.ids.get(uint64(child))
+	root := p.root(parent)
+	x := &p.cells[c]
+	if !ok || x.stray || root == 0 || root == x.key || x.root != 0 {
+		return false
+	}
+	x.root = root
+	if p.leader.linker != nil {
+		p.leader.linker.Link(ID(x.key), ID(root))
+	}
+	if p.told(x) && p.heir.linker != nil {
+		p.heir.linker.Link(ID(x.key), ID(root))
+	}
+	if e, ok := p.mini.keys.get(x.key); ok {
+		p.mini.join(e, root)
+	}
+	return true
+}
+
+// Importance is the leader's; 0 if it follows no conversations.
+func (p *RACPlusLarge) Importance(id ID) float64 {
+	e, ok := p.ids.get(uint64(id))
+	if !ok || p.leader.linker == nil {
+		return 0
+	}
+	return p.leader.linker.Importance(ID(p.cells[e].key))
+}

@@ -206,6 +206,10 @@ func (p *shadows) describe(e uint32, it Item, root uint64) {
 	for s := range p.holders(e) {
 		s.bytes += it.Size - x.size
 	}
+	x.describe(it, root)
+}
+
+func (x *panelEntry) describe(it Item, root uint64) {
 	x.topic, x.size, x.category = it.Topic, it.Size, it.Category
 	x.cost, x.prob, x.offset = float32(it.Cost), float32(it.Prob), int32(it.Offset)
 	if root != 0 && root != x.key {
