@@ -3,12 +3,12 @@ package policy
 import "slices"
 
 // The parameters of RAC. Each can run again a probe of what RAC leaves open, against
-// rac:alpha=1/C,dep-cap=0,admission=paper,ghosts=0 as the base:
+// rac:alpha=0.001,dep-cap=0,admission=paper,ghosts=0 as the base:
 //
-//	decay of the prevalence                  alpha=0.3/C … alpha=0.1
+//	decay of the prevalence                  alpha=0 … alpha=0.1
 //	weight of dependents                     lambda=0 … lambda=10
 //	dependents of dependents                 beta=0.5, beta=0.85
-//	time by misses, by episodes of 8         clock=misses; clock=episodes,alpha=8/C
+//	time by misses, by episodes of 8         clock=misses; clock=episodes,alpha=0.008
 //	only hits credit a topic                 clock=hits
 //	a new entry is not its own victim        admission=protect
 //	probation of 1 %, of 10 %                window=0.01C, window=0.1C
