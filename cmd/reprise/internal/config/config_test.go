@@ -78,7 +78,7 @@ func TestValues(t *testing.T) {
 		{"LOOKBACK", "1e3", "whole number"},
 		{"INDEX", "hnsw", "auto, flat or graph"},
 		{"POLICY", "lru", ""},
-		{"POLICY", "fifo", "rac"},
+		{"POLICY", "mru", "rac"},
 		{"TOPIC_HALF_LIFE", "1e6", ""},
 		{"TOPIC_HALF_LIFE", "Inf", "above 0"},
 		{"DEPENDENCY_WEIGHT", "0", ""},
