@@ -11,7 +11,7 @@ var mixModels = []model{
 }
 
 // parts are what mixed joins, each with an equal chance of every turn.
-var parts = []string{"syn:long=0", "irm", "lru:median=300,new=0.25", "loop:items=800", "zscan"}
+var parts = []string{"syn:long=0", "irm", "lru:median=300,new=0.25", "loop", "zscan"}
 
 // mixed goes on with each part where its last turn ended, so that a stretch may cut a session in two, as users who come at
 // one time do. Parts have no item, topic or conversation in common.
