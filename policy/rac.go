@@ -17,8 +17,8 @@ type RAC struct {
 	opts RACOptions
 
 	ids     slots
-	entries []entry // by the number of the id; 0 is none
-	seat    []uint32
+	entries []entry  // by the number of the id; 0 is none
+	seat    []uint32 // the place in the heap of its topic, or the next in its list
 
 	topics  topicTable
 	episode TopicID // of the last request
@@ -147,9 +147,7 @@ func (r *RAC) take(it Item) uint32 {
 // rerank puts e where its value now belongs.
 func (r *RAC) rerank(e uint32) {
 	t := r.entries[e].topic
-	if members := r.topics.all[t].members; members != nil {
-		r.heap(members).move(r.rank(e))
-	}
+	r.topics.moved(t, e)
 	r.topics.reseat(t)
 }
 
@@ -164,6 +162,14 @@ func (r *RAC) value(e uint32) float64 {
 }
 
 func (r *RAC) heap(nodes *[]node) seats { return seats{nodes: nodes, pos: r.seat, rac: r} }
+
+// before tells which of two members of a topic goes first.
+func (r *RAC) before(e, f uint32) bool {
+	if v, w := r.value(e), r.value(f); v != w {
+		return v < w
+	}
+	return r.older(e, f)
+}
 
 // older tells which of two entries of one value goes first.
 func (r *RAC) older(e, f uint32) bool {

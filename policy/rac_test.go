@@ -333,11 +333,12 @@ func checkRAC(t *testing.T, r *RAC) {
 	members := 0
 	for slot := range r.topics.all {
 		x := &r.topics.all[slot]
-		members += x.size()
-		if x.size() > 0 != (x.state == topicLive) || x.members != nil && (x.size() < 2 || x.sole != 0) {
-			t.Fatalf("topic slot %d is %+v", slot, x)
+		all := checkMembers(t, r, x)
+		members += len(all)
+		if len(all) > 0 != (x.state == topicLive) || x.empty() != (len(all) == 0) {
+			t.Fatalf("topic slot %d with members %v is %+v", slot, all, x)
 		}
-		for _, e := range checkMembers(t, r, x) {
+		for _, e := range all {
 			if r.entries[e].topic != uint32(slot) {
 				t.Fatalf("member %d of topic slot %d is %+v", e, slot, r.entries[e])
 			}
@@ -369,10 +370,15 @@ func checkRAC(t *testing.T, r *RAC) {
 func checkMembers(t *testing.T, r *RAC, x *topic) (all []uint32) {
 	t.Helper()
 	if x.members == nil {
-		if x.sole != 0 {
-			all = append(all, x.sole)
+		for e := x.head; e != 0; e = r.seat[e] {
+			if all = append(all, e); len(all) > few || r.before(e, x.head) {
+				t.Fatalf("a list of members is %v, the last before the first", all)
+			}
 		}
 		return all
+	}
+	if x.head != 0 || len(*x.members) <= few/2 {
+		t.Fatalf("a heap of %d members, and a list from %d", len(*x.members), x.head)
 	}
 	checkHeap(t, r.heap(x.members))
 	for _, n := range *x.members {

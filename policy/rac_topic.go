@@ -19,9 +19,9 @@ type topicTable struct {
 // topic has its mass in two fields because the two pack tighter than a scaled.
 type topic struct {
 	mant    float64
-	members *[]node // a heap by value; nil where there is one member or none
+	members *[]node // a heap by value, nil where there are few members
 	exp     int32
-	sole    uint32 // the member where there is one
+	head    uint32 // of the list of few members, by RAC.seat: the one of least value; 0 is none
 	visits  uint32 // requests
 	state   topicState
 }
@@ -38,15 +38,7 @@ func (x *topic) mass() scaled { return scaled{x.mant, x.exp} }
 
 func (x *topic) set(mass scaled) { x.mant, x.exp = mass.mant, mass.exp }
 
-func (x *topic) size() int {
-	switch {
-	case x.members != nil:
-		return len(*x.members)
-	case x.sole != 0:
-		return 1
-	}
-	return 0
-}
+func (x *topic) empty() bool { return x.members == nil && x.head == 0 }
 
 // open returns the number of id, out of the ghosts and started with one request if it is unknown.
 func (t *topicTable) open(id TopicID, at int64) uint32 {
@@ -81,49 +73,13 @@ func (t *topicTable) credit(slot uint32, at int64) {
 	}
 }
 
-// join makes e a member.
-func (t *topicTable) join(slot, e uint32) {
-	x := &t.all[slot]
-	switch {
-	case x.size() == 0:
-		x.sole = e
-		return
-	case x.members == nil:
-		x.members = &[]node{t.rac.rank(x.sole)}
-		t.rac.seat[x.sole], x.sole = 0, 0
-	}
-	t.rac.heap(x.members).push(t.rac.rank(e))
-}
-
-// leave takes a member out. One that stays alone needs no heap.
-func (t *topicTable) leave(slot, e uint32) {
-	x := &t.all[slot]
-	if x.members == nil {
-		x.sole = 0
-		return
-	}
-	t.rac.heap(x.members).remove(e)
-	if h := *x.members; len(h) == 1 {
-		x.members, x.sole = nil, h[0].item
-	}
-}
-
-// first is the member of least value, 0 where there is none.
-func (t *topicTable) first(slot uint32) uint32 {
-	if x := &t.all[slot]; x.members == nil {
-		return x.sole
-	} else {
-		return (*x.members)[0].item
-	}
-}
-
 // reseat puts the topic where it now belongs: by its value among the live, or without members among the ghosts.
 func (t *topicTable) reseat(slot uint32) {
 	x := &t.all[slot]
 	switch {
-	case x.size() > 0 && x.state == topicLive:
+	case !x.empty() && x.state == topicLive:
 		t.heap(&t.live).move(t.rank(slot))
-	case x.size() > 0:
+	case !x.empty():
 		x.state = topicLive
 		t.heap(&t.live).push(t.rank(slot))
 	case x.state == topicGhost:
