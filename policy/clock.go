@@ -12,7 +12,7 @@ var clockSpec = spec{
 // a counter above 0 loses one and goes back to the young end. A new entry starts at 0: the textbook's starts at 1 and is
 // another policy.
 //
-// Every call is O(1), Victim on average: each step of it was paid for by a hit. Memory per resident: some 50 bytes.
+// Every call is O(1), Victim on average: each step of it was paid for by a hit. Memory per resident: some 60 bytes.
 // Source: Corbató, "A paging experiment with the Multics system" (1968); as FIFO-reinsertion in libCacheSim.
 type Clock struct {
 	slab   slab[uint8] // the counters

@@ -8,7 +8,7 @@ var lfuSpec = spec{
 // LFU evicts the entry with the fewest uses, its insertion the first of them; ties go to what came to that number first.
 // The number is lost with the entry. It has no parameter. The zero value is ready.
 //
-// Every call is O(log n), Victim O(1). Memory per resident: some 80 bytes.
+// Every call is O(log n), Victim O(1). Memory per resident: some 85 bytes.
 type LFU struct {
 	keyed keyed[struct{}] // the key is the number of uses
 }

@@ -7,7 +7,7 @@ var lruSpec = spec{
 
 // LRU evicts the entry that was used least recently. It has no parameter.
 //
-// Every call is O(1). Memory per resident: some 40 bytes.
+// Every call is O(1). Memory per resident: some 50 bytes.
 type LRU struct {
 	slab  slab[struct{}]
 	queue queue // the latest used at its head

@@ -9,7 +9,7 @@ var sieveSpec = spec{
 // the old end to the young one and starts again; it unmarks what it passes and evicts the first entry without a mark. So
 // the old and used stay where they are, and what is new is judged soon. It has no parameter. The zero value is ready.
 //
-// Every call is O(1), Victim on average: each step of it was paid for by a hit. Memory per resident: some 50 bytes.
+// Every call is O(1), Victim on average: each step of it was paid for by a hit. Memory per resident: some 60 bytes.
 // Source: Zhang et al., "SIEVE is simpler than LRU" (NSDI 2024).
 type Sieve struct {
 	slab   slab[bool] // the marks

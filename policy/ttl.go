@@ -12,7 +12,7 @@ var ttlParam = Param{Name: "ttl", Says: "requests that an entry lives", Default:
 // whoever finds the entry then removes it. Overflow evicts the oldest, and expired ones are the oldest of all. Without its
 // ttl a TTL policy says nothing: where that is longer than most entries stay it is FIFO.
 //
-// Every call is O(1). Memory per resident: some 50 bytes.
+// Every call is O(1). Memory per resident: some 60 bytes.
 type TTL struct {
 	slab  slab[int64] // the request when the life began
 	queue queue       // the latest begun at its head
