@@ -25,6 +25,7 @@ func TestLIRS(t *testing.T) {
 		{"what is below the oldest LIR is dropped", "1 2 3 4 1 2", "stack 2l 1l | fifo 4"},
 		{"the stack forgets its oldest ghost", "1 2 3 4 5 6 7 8", "stack 8h 7g 6g 5g 2l 1l | fifo 8"},
 		{"a LIR that is purged makes room for a LIR", "1 2 3 -1 4", "stack 4h 3l 2l | fifo 4"},
-		{"a purge leaves no ghost", "1 2 3 -3 3", "stack 3h 2l 1l | fifo 3"},
+		{"a purge leaves no ghost", "1 2 3 1 -3 3", "stack 3h 1l 2l | fifo 3"},
+		{"nor one of the newest", "1 2 3 -3 3", "stack 3h 2l 1l | fifo 3"},
 	})
 }

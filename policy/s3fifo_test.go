@@ -20,6 +20,7 @@ func TestS3FIFO(t *testing.T) {
 		{"ghosts are as many as there is room for", "1 2 3 4 5 6 7 8", "small 8 7 6 5 | main  | ghosts 4 3 2"},
 		{"main gives when small is short, the unhit", "1 2 3 4 1 1 2 2 3 3 4 4 5", "small 5 | main 4 3 2 | ghosts "},
 		{"main: a hit pays for a round", "1 2 3 4 5 1 2 3 4 1 6", "small 6 | main 1 4 3 | ghosts 5"},
+		{"main: two hits pay for two rounds", "1 2 3 4 5 1 2 3 4 1 1 5 6 7 6 7 8", "small 8 | main 1 7 6 | ghosts "},
 		{"a purge leaves no ghost", "1 2 3 4 -1 1", "small 1 4 3 2 | main  | ghosts "},
 	})
 }

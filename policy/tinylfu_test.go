@@ -52,6 +52,21 @@ func TestTinyLFUAdmission(t *testing.T) {
 	}
 }
 
+// TestTinyLFUDrawsOnce asks again and again where each new draw would sooner or later admit.
+func TestTinyLFUDrawsOnce(t *testing.T) {
+	counts := &tally{}
+	l := newTinyLFU(capacity{told: 2, n: 2}, 1, counts, 1)
+	counts.counts.put(1, 9)
+	counts.counts.put(2, 6)
+	for id := ID(1); id <= 3; id++ {
+		l.Insert(Item{ID: id}, Tick{Seq: int64(id)})
+	}
+	want, _ := l.Victim()
+	for range 2000 {
+		wantVictim(t, l, want, true)
+	}
+}
+
 // TestTinyLFUClimbs gives hit ratios of successive samples and looks at the share that the window then gets.
 func TestTinyLFUClimbs(t *testing.T) {
 	k := climber{share: 0.3, step: -climbStep}
