@@ -30,9 +30,9 @@ func BenchmarkReplay(b *testing.B) {
 					b.Fatal(err)
 				}
 				start := time.Now()
-				last, err := playAll(b.Context(), newFeed(trace, p, 0), cells, o)
+				last, err := playAll(b.Context(), newFeed(trace, p, o), cells, o)
 				whole = min(whole, time.Since(start).Seconds())
-				r, broken := cells[0].finish(&last)
+				r, broken := cells[0].finish(last.asked, last.full)
 				if err != nil || broken != nil {
 					b.Fatal(err, broken)
 				}

@@ -7,7 +7,14 @@ import (
 	"reprise/policy"
 )
 
-// cell is one policy at one capacity.
+// runner is one policy at one capacity.
+type runner interface {
+	play(b *batch, now func() time.Time)
+	// finish adds the books up again and returns the result, given what was asked and what an infinite cache hit of it.
+	finish(asked, full tally) (Result, error)
+}
+
+// cell is a runner whose hits are by identity.
 //
 // An entry's ID is the position of the request that made it above the number of its identity, so that either of identity
 // and ID leads to the other without a table: what a cell keeps is 4 bytes for each identity of the trace.
@@ -31,21 +38,25 @@ type cell struct {
 }
 
 func newCell(name string, c Capacity, seed uint64, p *plan) (*cell, error) {
-	limit, entries := c.limit(p.ids.n, p.bytes)
 	x := &cell{result: Result{Policy: name, Capacity: c.String(), Bound: isBound(name)}}
-	if name == infinite {
-		return x, nil
+	e, limit, err := c.evictor(name, seed, p)
+	if e != nil {
+		x.open(e, limit, p.ids.n)
 	}
+	return x, err
+}
+
+// evictor makes a policy for the capacity in this trace, and tells its limit; nil and none for the infinite cache.
+func (c Capacity) evictor(name string, seed uint64, p *plan) (policy.Evictor, policy.Limit, error) {
+	if name == infinite {
+		return nil, policy.Limit{}, nil
+	}
+	limit, entries := c.limit(p.ids.n, p.bytes)
 	if fresh := bounds[name]; fresh != nil {
-		x.open(fresh(), limit, p.ids.n)
-		return x, nil
+		return fresh(), limit, nil
 	}
 	e, err := policy.New(name, policy.Options{Capacity: entries, Bytes: limit.Bytes > 0, Seed: seed})
-	if err != nil {
-		return nil, err
-	}
-	x.open(e, limit, p.ids.n)
-	return x, nil
+	return e, limit, err
 }
 
 // open puts e to work. What else it is, is found out here and not at each request.
@@ -145,9 +156,9 @@ func (c *cell) parent(e *event) policy.ID {
 }
 
 // finish adds the books up again, which empties the cell, and returns the result.
-func (c *cell) finish(b *batch) (Result, error) {
+func (c *cell) finish(asked, full tally) (Result, error) {
 	r := c.result
-	r.score(b.asked, b.full, c.hit)
+	r.score(asked, full, c.hit)
 	r.Evictions, r.Seconds = c.evictions, c.spent.Seconds()
 	if c.ledger == nil {
 		return r, nil

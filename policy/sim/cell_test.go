@@ -72,11 +72,11 @@ func playSpy(t *testing.T, s *spy, limit policy.Limit, all ...Request) (Result, 
 	}
 	c := &cell{result: Result{Policy: "spy", Capacity: "some"}}
 	c.open(s, limit, p.ids.n)
-	last, err := playAll(t.Context(), newFeed(trace, p, 0), []*cell{c}, o)
+	last, err := playAll(t.Context(), newFeed(trace, p, o), []runner{c}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.finish(&last)
+	return c.finish(last.asked, last.full)
 }
 
 func TestCellTellsThePolicy(t *testing.T) {

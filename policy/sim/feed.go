@@ -24,9 +24,10 @@ type event struct {
 // batch is a piece of the trace. The warm-up, if any, ends with one.
 type batch struct {
 	events      []event
-	start       int64 // how many requests came before
-	counts      bool  // it is not of the warm-up
-	asked, full tally // all requests so far that count, and of those the hits of an infinite cache
+	requests    []Request // nil where nobody needs more than the events
+	start       int64     // how many requests came before
+	counts      bool      // it is not of the warm-up
+	asked, full tally     // all requests so far that count, and of those the hits of an infinite cache
 }
 
 // feed reads the trace a second time, ahead of the cells.
@@ -34,6 +35,7 @@ type feed struct {
 	trace       Trace
 	plan        *plan
 	warmup      int64
+	whole       bool // requests are sent whole
 	played      int64
 	known       uint32 // identities that have been seen: the next new one has this number
 	clock       float64
@@ -43,8 +45,8 @@ type feed struct {
 	out   chan *batch // closed after the last
 }
 
-func newFeed(t Trace, p *plan, warmup int) *feed {
-	f := &feed{trace: t, plan: p, warmup: int64(warmup), clock: math.Inf(-1)}
+func newFeed(t Trace, p *plan, o *Options) *feed {
+	f := &feed{trace: t, plan: p, warmup: int64(o.Warmup), whole: o.Model != nil, clock: math.Inf(-1)}
 	f.spare, f.out = make(chan *batch, 2), make(chan *batch, 1)
 	for range cap(f.spare) {
 		f.spare <- &batch{events: make([]event, 0, batchSize)}
@@ -65,6 +67,9 @@ func (f *feed) run(ctx context.Context) {
 			break
 		}
 		b.events = append(b.events, f.event(who, &r))
+		if f.whole {
+			b.requests = append(b.requests, r)
+		}
 		if len(b.events) == batchSize || f.played == f.warmup {
 			f.send(ctx, b)
 			b = f.fresh(ctx)
@@ -79,7 +84,8 @@ func (f *feed) run(ctx context.Context) {
 func (f *feed) fresh(ctx context.Context) *batch {
 	select {
 	case b := <-f.spare:
-		b.events, b.start, b.counts = b.events[:0], f.played, f.played >= f.warmup
+		b.events, b.requests = b.events[:0], b.requests[:0]
+		b.start, b.counts = f.played, f.played >= f.warmup
 		return b
 	case <-ctx.Done():
 		return nil

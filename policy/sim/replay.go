@@ -21,6 +21,8 @@ type Options struct {
 	// while the trace is read for the first time. nil is nobody.
 	Progress func(done, total int64)
 	Now      func() time.Time // for Result.Seconds; nil is time.Now
+	// Model decides what is a hit; nil: a request is one when the answer of its ID and Scope is resident.
+	Model Model
 }
 
 // Validate names the first field that is out of range.
@@ -54,8 +56,8 @@ func (o *Options) progress(done, total int64) {
 	}
 }
 
-// Replay plays t through every policy at every capacity, policy by policy, in the model of identities: a request is a
-// hit when the answer of its ID and Scope is resident. The results do not depend on Parallel but for Seconds.
+// Replay plays t through every policy at every capacity, policy by policy. The results do not depend on Parallel but for
+// Seconds.
 //
 // The trace is read twice: first to know how many identities it has, then a batch at a time through all cells. What that
 // takes is some 30 bytes for each distinct identity, 4 more for each in every cell, and 4 to 12 for each request if a
@@ -75,22 +77,26 @@ func Replay(ctx context.Context, t Trace, o Options) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	last, err := playAll(ctx, newFeed(t, p, o.Warmup), cells, &o)
+	last, err := playAll(ctx, newFeed(t, p, &o), cells, &o)
 	results := make([]Result, len(cells))
-	errs := []error{err}
+	errs, full := []error{err}, fullHits(cells, &last)
 	for i, c := range cells {
-		results[i], err = c.finish(&last)
+		results[i], err = c.finish(last.asked, full)
 		results[i].Trace = t.Name()
 		errs = append(errs, err)
 	}
-	return results, errors.Join(errs...)
+	return results[:len(o.Policies)*len(o.Capacities)], errors.Join(errs...)
 }
 
-func newCells(p *plan, o *Options) ([]*cell, error) {
-	var cells []*cell
-	for _, name := range o.Policies {
+func newCells(p *plan, o *Options) ([]runner, error) {
+	var cells []runner
+	policies := o.Policies
+	if o.Model != nil {
+		policies = withInfinite(policies)
+	}
+	for _, name := range policies {
 		for _, c := range o.Capacities {
-			x, err := newCell(name, c, o.Seed, p)
+			x, err := o.runner(name, c, p)
 			if err != nil {
 				return nil, fmt.Errorf("policy %s at %s: %w", name, c, err)
 			}
@@ -100,8 +106,15 @@ func newCells(p *plan, o *Options) ([]*cell, error) {
 	return cells, nil
 }
 
+func (o *Options) runner(name string, c Capacity, p *plan) (runner, error) {
+	if o.Model != nil {
+		return newModelled(o.Model, name, c, o.Seed, p)
+	}
+	return newCell(name, c, o.Seed, p)
+}
+
 // playAll plays what f feeds. It returns the last batch, without its events, and why that was not the end of the trace.
-func playAll(ctx context.Context, f *feed, cells []*cell, o *Options) (last batch, err error) {
+func playAll(ctx context.Context, f *feed, cells []runner, o *Options) (last batch, err error) {
 	reading, stop := context.WithCancel(ctx)
 	var reader sync.WaitGroup
 	reader.Go(func() { f.run(reading) })
@@ -128,7 +141,7 @@ func playAll(ctx context.Context, f *feed, cells []*cell, o *Options) (last batc
 }
 
 // playBatch plays b through every cell, o.Parallel of them at a time.
-func playBatch(b *batch, cells []*cell, o *Options) {
+func playBatch(b *batch, cells []runner, o *Options) {
 	now, workers := o.Now, o.Parallel
 	if now == nil {
 		now = time.Now

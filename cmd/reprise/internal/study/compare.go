@@ -1,0 +1,115 @@
+// Package study plays policies against each other over many traces and seeds.
+package study
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"reprise/policy/sim"
+	"reprise/policy/sim/workload"
+)
+
+// Case is one workload at one capacity, made anew from each seed.
+type Case struct {
+	Name     string
+	Trace    func(seed uint64) (sim.Trace, error)
+	Capacity sim.Capacity
+	Model    sim.Model // nil: hits by identity
+}
+
+// Row is what the policies did in one case.
+type Row struct {
+	Case     string
+	Capacity string
+	// Values has the figure of each policy for each seed, in the order of the seeds.
+	Values map[string][]float64
+}
+
+// Regimes are cases of generated workloads, in each of their readings.
+func Regimes(all []workload.Regime) (cases []Case) {
+	for _, r := range all {
+		weights := r.Weights
+		if len(weights) == 0 {
+			weights = []string{""}
+		}
+		for _, w := range weights {
+			spec := r.With(w)
+			cases = append(cases, Case{
+				Name:     strings.TrimSpace(r.Name + " " + w),
+				Trace:    func(seed uint64) (sim.Trace, error) { return workload.Generate(spec, seed) },
+				Capacity: sim.Capacity{Entries: r.Capacity},
+			})
+		}
+	}
+	return cases
+}
+
+// Compare plays every case with every seed. figure is what is told of a result. It stops at the first error and when ctx is
+// done, with the rows that are complete.
+func Compare(ctx context.Context, cases []Case, seeds []uint64, figure func(sim.Result) float64, o sim.Options) ([]Row, error) {
+	var rows []Row
+	for _, c := range cases {
+		row := Row{Case: c.Name, Capacity: c.Capacity.String(), Values: map[string][]float64{}}
+		for _, seed := range seeds {
+			t, err := c.Trace(seed)
+			if err != nil {
+				return rows, fmt.Errorf("case %s: %w", c.Name, err)
+			}
+			o.Seed, o.Capacities, o.Model = seed, []sim.Capacity{c.Capacity}, c.Model
+			results, err := sim.Replay(ctx, t, o)
+			if err != nil {
+				return rows, fmt.Errorf("case %s, seed %d: %w", c.Name, seed, err)
+			}
+			for _, r := range results {
+				row.Values[r.Policy] = append(row.Values[r.Policy], figure(r))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// HitRatio is a figure for Compare.
+func HitRatio(r sim.Result) float64 { return r.HitRatio }
+
+// TokensSaved is a figure for Compare: the share of all tokens that the hits saved.
+func TokensSaved(r sim.Result) float64 { return r.TokenHitRatio }
+
+// Mean is the mean of values and the half width of its 95 % confidence interval.
+func Mean(values []float64) (mean, half float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	if n < 2 {
+		return mean, 0
+	}
+	var square float64
+	for _, v := range values {
+		square += (v - mean) * (v - mean)
+	}
+	return mean, student(len(values)-1) * math.Sqrt(square/(n-1)/n)
+}
+
+// student is the two-sided 95 % quantile of Student's t with so many degrees of freedom.
+func student(degrees int) float64 {
+	quantiles := []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+		2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
+	if degrees > len(quantiles) {
+		return 1.96 + 2.4/float64(degrees)
+	}
+	return quantiles[degrees-1]
+}
+
+// Best is the one of names with the highest mean, and that mean.
+func (r *Row) Best(names []string) (best string, mean float64) {
+	mean = math.Inf(-1)
+	for _, name := range names {
+		if m, _ := Mean(r.Values[name]); len(r.Values[name]) > 0 && m > mean {
+			best, mean = name, m
+		}
+	}
+	return best, mean
+}

@@ -1,0 +1,184 @@
+package study
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"reprise/cmd/reprise/internal/conversations"
+	"reprise/embed"
+	"reprise/policy/sim"
+	"reprise/policy/sim/trace"
+)
+
+// library is what was read, and the vectors of what was asked so far.
+type library struct {
+	trees               [][]thread // OASST1: the root-to-leaf paths of each tree, all roles
+	clinc, banking, hwu [][]line   // by intent
+	talks               []thread   // SGD: the user's side
+
+	mu       sync.Mutex
+	contents map[string]*sim.Content
+}
+
+// line is something said. A reply of 0 bytes is not known.
+type line struct {
+	text   string
+	prompt bool
+	reply  int
+}
+
+// thread is a talk in its order.
+type thread struct {
+	topic uint64
+	lines []line
+}
+
+func readLibrary(dir string) (*library, error) {
+	l := &library{contents: map[string]*sim.Content{}}
+	var errs [5]error
+	l.trees, errs[0] = readTrees(filepath.Join(dir, "dialogue/oasst1_en.jsonl.gz"))
+	l.talks, errs[1] = readTalks(filepath.Join(dir, "dialogue/sgd.jsonl.gz"))
+	l.clinc, errs[2] = readIntents(filepath.Join(dir, "intent/clinc150.jsonl.gz"))
+	l.banking, errs[3] = readIntents(filepath.Join(dir, "intent/banking77.jsonl.gz"))
+	l.hwu, errs[4] = readIntents(filepath.Join(dir, "intent/hwu64.jsonl.gz"))
+	return l, errors.Join(errs[:]...)
+}
+
+// content is the same for the same text.
+func (l *library) content(text string) *sim.Content {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.contents[text]
+	if c == nil {
+		c = &sim.Content{Text: text}
+		// The built-in embedder fails by its context alone.
+		if v, err := embed.NewBuiltin().Embed(context.Background(), []string{text}); err == nil {
+			c.Vector = v[0]
+		}
+		l.contents[text] = c
+	}
+	return c
+}
+
+// message is a record of OASST1's flat form. Trees are in pre-order. The reader of conversations is not for it: that has
+// the prompters' side alone, and here answers are asked for too.
+type message struct {
+	Idx, Tree  int
+	Parent     *int `json:"parent_idx"`
+	Role, Text string
+}
+
+func readTrees(path string) (trees [][]thread, err error) {
+	all, err := records[message](path)
+	if err != nil {
+		return nil, err
+	}
+	for from, to := 0, 0; from < len(all); from = to {
+		for to < len(all) && all[to].Tree == all[from].Tree {
+			to++
+		}
+		paths, err := pathsOf(all[from:to])
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		trees = append(trees, paths)
+	}
+	return trees, nil
+}
+
+// pathsOf is the way from the root to each leaf of a tree.
+func pathsOf(tree []message) (paths []thread, err error) {
+	upTo := map[int][]line{} // by idx
+	leaf := map[int]bool{}
+	reply := map[int]int{}
+	for _, m := range tree {
+		leaf[m.Idx] = true
+		if m.Parent != nil {
+			leaf[*m.Parent] = false
+			if reply[*m.Parent] == 0 {
+				reply[*m.Parent] = len(m.Text)
+			}
+		}
+	}
+	for _, m := range tree {
+		var above []line
+		if m.Parent != nil {
+			if above = upTo[*m.Parent]; above == nil {
+				return nil, fmt.Errorf("tree %d: message %d comes before its parent", m.Tree, m.Idx)
+			}
+		}
+		upTo[m.Idx] = append(above[:len(above):len(above)], line{m.Text, m.Role == "prompter", reply[m.Idx]})
+		if leaf[m.Idx] {
+			paths = append(paths, thread{uint64(m.Tree) + 1, upTo[m.Idx]})
+		}
+	}
+	return paths, nil
+}
+
+// readTalks reads what users say.
+func readTalks(path string) (talks []thread, err error) {
+	r, err := conversations.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	for {
+		c, err := r.Next()
+		if err == io.EOF {
+			return talks, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		t := thread{topic: trace.Identity(c.Topic)}
+		for _, turn := range c.Turns {
+			t.lines = append(t.lines, line{turn.Text, true, turn.Reply})
+		}
+		talks = append(talks, t)
+	}
+}
+
+// readIntents groups utterances by intent, in the order of the file.
+func readIntents(path string) (groups [][]line, err error) {
+	all, err := records[struct{ Text, Intent string }](path)
+	number := map[string]int{}
+	for _, u := range all {
+		n, ok := number[u.Intent]
+		if !ok {
+			n = len(groups)
+			number[u.Intent] = n
+			groups = append(groups, nil)
+		}
+		groups[n] = append(groups[n], line{text: u.Text, prompt: true})
+	}
+	return groups, err
+}
+
+// records reads a file of JSON values, packed or not.
+func records[T any](path string) (all []T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	plain, err := trace.Unpack(bufio.NewReader(f))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	for in := json.NewDecoder(plain); ; {
+		var one T
+		if err := in.Decode(&one); err == io.EOF {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("read %s: record %d: %w", path, len(all)+1, err)
+		}
+		all = append(all, one)
+	}
+}

@@ -1,0 +1,111 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"reprise/policy"
+)
+
+// Model makes the cache of one policy at one capacity, where requests are answered otherwise than by equal identity.
+type Model func(e policy.Evictor, limit policy.Limit) (Player, error)
+
+// Player is such a cache.
+type Player interface {
+	// Play answers r and tells whether that was a hit, and how many entries were evicted for it. An error ends the replay.
+	Play(r *Request, at policy.Tick) (hit bool, evicted int, err error)
+	// Ledger is where the cache counts what is resident.
+	Ledger() *policy.Ledger
+}
+
+// modelled is a cell whose cache is a Player. The clairvoyants know when an identity returns, and not what will answer it:
+// with hits by similarity belady is a heuristic, and no bound.
+type modelled struct {
+	result    Result
+	player    Player
+	seer      Clairvoyant
+	hit       tally
+	evictions int64
+	spent     time.Duration
+	err       error
+}
+
+func newModelled(m Model, name string, c Capacity, seed uint64, p *plan) (*modelled, error) {
+	x := &modelled{result: Result{Policy: name, Capacity: c.String(), Bound: isBound(name)}}
+	e, limit, err := c.evictor(name, seed, p)
+	if err != nil {
+		return nil, err
+	}
+	if name == infinite {
+		e = policy.NewLRU() // which is never asked for a victim
+	}
+	x.result.Limit = limit
+	x.seer, _ = e.(Clairvoyant)
+	x.player, err = m(e, limit)
+	return x, err
+}
+
+func (x *modelled) play(b *batch, now func() time.Time) {
+	start := now()
+	for i := range b.events {
+		if x.err != nil {
+			break
+		}
+		x.request(&b.events[i], &b.requests[i], b.start+int64(i)+1)
+	}
+	if !b.counts {
+		x.hit, x.evictions = tally{}, 0
+	}
+	x.spent += now().Sub(start)
+}
+
+func (x *modelled) request(e *event, r *Request, seq int64) {
+	if x.seer != nil {
+		x.seer.Foresee(int64(e.next), int64(e.left))
+	}
+	hit, evicted, err := x.player.Play(r, policy.Tick{Seq: seq, At: e.at})
+	if hit {
+		x.hit.add(e)
+	}
+	x.evictions += int64(evicted)
+	x.err = err
+}
+
+func (x *modelled) finish(asked, full tally) (Result, error) {
+	r := x.result
+	r.score(asked, full, x.hit)
+	r.Evictions, r.Seconds = x.evictions, x.spent.Seconds()
+	l := x.player.Ledger()
+	err := x.err
+	switch {
+	case err != nil:
+	case l.Faults() != 0:
+		err = fmt.Errorf("%d times no victim, or one that was not resident", l.Faults())
+	case r.Limit.Entries > 0 && l.Entries() > r.Limit.Entries || r.Limit.Bytes > 0 && l.Bytes() > r.Limit.Bytes:
+		err = fmt.Errorf("%d entries of %d bytes are more than the capacity", l.Entries(), l.Bytes())
+	}
+	if err != nil {
+		err = fmt.Errorf("policy %s at %s: %w", r.Policy, r.Capacity, err)
+	}
+	return r, err
+}
+
+// withInfinite is the policies and, last, the infinite cache if it is not among them: only a player of its own can tell
+// what it hits.
+func withInfinite(policies []string) []string {
+	if slices.Contains(policies, infinite) {
+		return policies
+	}
+	return append(slices.Clone(policies), infinite)
+}
+
+// fullHits is what the infinite cache hit.
+func fullHits(cells []runner, b *batch) tally {
+	for _, c := range cells {
+		if x, ok := c.(*modelled); ok && x.result.Policy == infinite {
+			return x.hit
+		}
+	}
+	return b.full
+}

@@ -1,0 +1,58 @@
+package sim
+
+import (
+	"errors"
+	"testing"
+
+	"reprise/policy"
+)
+
+// pairs is a player to which 2k and 2k+1 are one question.
+type pairs struct {
+	ledger   *policy.Ledger
+	resident map[uint64]policy.ID
+	last     policy.ID
+	fails    uint64
+}
+
+var errPairs = errors.New("no such pair")
+
+func newPairs(e policy.Evictor, limit policy.Limit) (Player, error) {
+	return &pairs{ledger: policy.NewLedger(e, limit), resident: map[uint64]policy.ID{}, fails: 99}, nil
+}
+
+func (p *pairs) Ledger() *policy.Ledger { return p.ledger }
+
+func (p *pairs) Play(r *Request, at policy.Tick) (bool, int, error) {
+	if r.ID == p.fails {
+		return false, 0, errPairs
+	}
+	if id := p.resident[r.ID/2]; id != 0 && p.ledger.Has(id) {
+		p.ledger.Hit(id, at)
+		return true, 0, nil
+	}
+	p.last++
+	p.resident[r.ID/2] = p.last
+	return false, len(p.ledger.Insert(policy.Item{ID: p.last}, at, nil)), nil
+}
+
+func TestModelDecidesWhatIsAHit(t *testing.T) {
+	trace := &Slice{Title: "pairs"}
+	for _, id := range []uint64{2, 3, 4, 5, 6, 2, 3} {
+		trace.All = append(trace.All, Request{ID: id, Cost: float64(id)})
+	}
+	o := Options{Policies: []string{"lru", "belady"}, Capacities: []Capacity{{Entries: 2}}, Model: newPairs}
+	results, err := Replay(t.Context(), trace, o)
+	if err != nil || len(results) != 2 {
+		t.Fatal(results, err)
+	}
+	// 2, 4, 6 and 2 miss; the infinite cache would have had the last 2.
+	if r := results[0]; r.Hits != 3 || r.Evictions != 2 || r.TokensSaved != 3+5+3 || r.HitRatioInfinite != 4./7 {
+		t.Errorf("lru: %+v", r)
+	}
+	trace.All[5].ID = 99
+	results, err = Replay(t.Context(), trace, o)
+	if !errors.Is(err, errPairs) || results[0].Hits != 2 {
+		t.Errorf("after an error of the player: %v, %+v", err, results)
+	}
+}
