@@ -9,7 +9,7 @@ type frequency interface {
 }
 
 // sketch is a count-min sketch: four counters of 4 bits for each key, one in each of four rows, of which the least is the
-// estimate, 15 at most. Every age additions all counters are halved, so that the past fades. The four counters of a key
+// estimate, 15 at most. Every age additions (0: never) all counters are halved, so that the past fades. The four counters of a key
 // share 64 bytes, so that a look-up waits for memory once. It has a word of 8 bytes per entry of the capacity.
 type sketch struct {
 	words []uint64 // in blocks of 8, two of them per row
@@ -17,7 +17,8 @@ type sketch struct {
 	added int
 }
 
-const oddBits, lowBits3 = 0x1111111111111111, 0x7777777777777777
+// lowBits3 are what a shift of a whole word leaves of its own to each counter.
+const lowBits3 = 0x7777777777777777
 
 func newSketch(capacity, age int) *sketch {
 	n := 1 << bits.Len(uint(max(8, capacity)-1))
@@ -69,18 +70,16 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// fade halves everything when it is time, what counts towards the next time too.
+// fade halves everything when it is time. Caffeine halves the count of additions too, so that every time but the first
+// comes after half of them; a longer memory missed less here where what is asked for changes slowly.
 func (s *sketch) fade() {
-	s.added++
-	if s.age == 0 || s.added < s.age {
+	if s.added++; s.added != s.age {
 		return
 	}
-	odd := 0
+	s.added = 0
 	for i, w := range s.words {
-		odd += bits.OnesCount64(w & oddBits)
 		s.words[i] = w >> 1 & lowBits3
 	}
-	s.added = (s.added - odd/4) / 2
 }
 
 // tally counts exactly. Every age additions all counts are halved, never if age is 0. It takes 16 to 40 bytes for each key
