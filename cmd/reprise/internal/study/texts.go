@@ -27,8 +27,9 @@ const (
 type Text struct {
 	Name string
 	Says string
-	// Trace has the semantic classes for identities: a fast replay by identity stands for one by similarity in which no text
-	// is at two classes' border. It is a *sim.Slice that is made once for each seed, and not to be changed.
+	// Trace has semantic classes for identities. Its replay is as fast as any by identity, and stands for one by similarity
+	// in which every text of a class can answer for the others. It is a *sim.Slice that is made once for each seed, and is
+	// not to be changed.
 	Trace func(seed uint64) (sim.Trace, error)
 	// Verbatim has the texts for identities, to be replayed by similarity. It is the caller's own.
 	Verbatim func(seed uint64) *sim.Slice
@@ -52,7 +53,7 @@ var textKinds = []struct {
 	{"sgd", "SGD, what users say in shuffled dialogues", shuffledTalks},
 }
 
-// Texts reads the folder that has intent/ and dialogue/ in it. All traces share what was read, and the vectors.
+// Texts reads the folder that has dialogue/ and intent/ in it. All traces share what was read, and the vectors.
 func Texts(dir string) ([]Text, error) {
 	l, err := readLibrary(dir)
 	if err != nil {
@@ -60,51 +61,66 @@ func Texts(dir string) ([]Text, error) {
 	}
 	var all []Text
 	for i, kind := range textKinds {
-		verbatim := func(seed uint64) *sim.Slice {
+		t := Text{Name: kind.name, Says: kind.says}
+		t.Verbatim = func(seed uint64) *sim.Slice {
 			s := kind.write(l, rand.New(rand.NewPCG(seed, uint64(i))))
 			return &sim.Slice{Title: fmt.Sprintf("%s:seed=%d", kind.name, seed), All: s.all}
 		}
-		all = append(all, Text{
-			Name: kind.name, Says: kind.says, Verbatim: verbatim,
-			Trace: perSeed(func(seed uint64) *sim.Slice {
-				s := verbatim(seed)
-				Classes(s, ClassGate)
-				return s
-			}),
-		})
+		t.Trace = t.trace(inClasses)
+		all = append(all, t)
 	}
 	return all, nil
 }
 
+// trace is Verbatim after some changes, made once for each seed.
+func (t Text) trace(changes ...func(*sim.Slice) error) func(seed uint64) (sim.Trace, error) {
+	var made sync.Map // by seed: func() (sim.Trace, error)
+	return func(seed uint64) (sim.Trace, error) {
+		once, _ := made.LoadOrStore(seed, sync.OnceValues(func() (sim.Trace, error) {
+			s := t.Verbatim(seed)
+			for _, change := range changes {
+				if err := change(s); err != nil {
+					return nil, err
+				}
+			}
+			return s, nil
+		}))
+		return once.(func() (sim.Trace, error))()
+	}
+}
+
+func inClasses(s *sim.Slice) error { return Classes(s, ClassGate) }
+
+// inTopics replaces the labels of the records, which no proxy has, by topics that are found online.
+func inTopics(s *sim.Slice) error {
+	semantic.Cluster(s, TopicGate)
+	return nil
+}
+
 // TextCases are the text traces as semantic classes, each at shares of its distinct classes: every share of a trace before
-// the next trace. clustered replaces the labels of the records, which no proxy has, by topics that are found online.
+// the next trace. Topics are the labels of the records, or clustered: found online, as they have to be in a proxy.
 func TextCases(dir string, shares []float64, clustered bool) ([]Case, error) {
+	return textCases(dir, shares, nil, clustered, inClasses)
+}
+
+// MeaningCases are the same played by m, which finds itself what is similar: texts are the identities, and the shares are
+// of the distinct texts.
+func MeaningCases(dir string, shares []float64, clustered bool, m sim.Model) ([]Case, error) {
+	return textCases(dir, shares, m, clustered)
+}
+
+func textCases(dir string, shares []float64, m sim.Model, clustered bool, changes ...func(*sim.Slice) error) ([]Case, error) {
+	suffix := ""
+	if clustered {
+		suffix, changes = " clustered", append([]func(*sim.Slice) error{inTopics}, changes...)
+	}
 	texts, err := Texts(dir)
 	var cases []Case
 	for _, t := range texts {
-		name, make := t.Name, t.Trace
-		if clustered {
-			name, make = t.Name+" clustered", perSeed(t.clustered)
-		}
+		trace := t.trace(changes...)
 		for _, share := range shares {
-			cases = append(cases, Case{Name: name, Trace: make, Capacity: sim.Capacity{Share: share}})
+			cases = append(cases, Case{Name: t.Name + suffix, Trace: trace, Capacity: sim.Capacity{Share: share}, Model: m})
 		}
 	}
 	return cases, err
-}
-
-func (t *Text) clustered(seed uint64) *sim.Slice {
-	s := t.Verbatim(seed)
-	semantic.Cluster(s, TopicGate)
-	Classes(s, ClassGate)
-	return s
-}
-
-// perSeed makes what it is asked for once.
-func perSeed(make func(seed uint64) *sim.Slice) func(seed uint64) (sim.Trace, error) {
-	var made sync.Map // of seeds: func() *sim.Slice
-	return func(seed uint64) (sim.Trace, error) {
-		once, _ := made.LoadOrStore(seed, sync.OnceValue(func() *sim.Slice { return make(seed) }))
-		return once.(func() *sim.Slice)(), nil
-	}
 }
