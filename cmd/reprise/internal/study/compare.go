@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"reprise/policy/sim"
 	"reprise/policy/sim/workload"
@@ -27,17 +26,16 @@ type Row struct {
 	Values map[string][]float64
 }
 
-// Regimes are cases of generated workloads, in each of their readings.
+// Regimes are cases of generated workloads, each in all readings that the study has of it.
 func Regimes(all []workload.Regime) (cases []Case) {
 	for _, r := range all {
-		weights := r.Weights
-		if len(weights) == 0 {
-			weights = []string{""}
-		}
-		for _, w := range weights {
-			spec := r.With(w)
+		for i, spec := range r.Specs() {
+			name := r.Name
+			if len(r.Weights) > 1 {
+				name += " " + r.Weights[i]
+			}
 			cases = append(cases, Case{
-				Name:     strings.TrimSpace(r.Name + " " + w),
+				Name:     name,
 				Trace:    func(seed uint64) (sim.Trace, error) { return workload.Generate(spec, seed) },
 				Capacity: sim.Capacity{Entries: r.Capacity},
 			})
