@@ -55,6 +55,7 @@ func (p *RACPlus) Insert(it Item, at Tick) {
 	if _, ok := p.ids.get(uint64(it.ID)); ok {
 		return
 	}
+	p.observe(p.resident)
 	arrived := p.expects(it.Topic)
 	e, known := p.keys.get(it.Identity())
 	switch {
@@ -79,6 +80,7 @@ func (p *RACPlus) Hit(id ID, at Tick) {
 	if !ok {
 		return
 	}
+	p.observe(p.resident)
 	p.unlist(e)
 	p.play(e, at, true)
 	p.list(e)
@@ -104,14 +106,13 @@ func (p *RACPlus) Remove(id ID) {
 		return
 	}
 	evicted := e == p.victim
+	p.evicted = p.evicted || evicted
 	p.victim = 0
 	p.unlist(e)
 	p.ids.del(uint64(id))
 	p.cells[e].id = 0
 	p.resident -= p.cells[e].size
-	if evicted {
-		p.limit.learn(p.resident)
-	} else {
+	if !evicted {
 		p.purge(e)
 	}
 	p.reap(e)

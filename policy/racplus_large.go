@@ -86,6 +86,7 @@ func (p *RACPlusLarge) Insert(it Item, at Tick) {
 		return
 	}
 	p.victim = 0
+	p.mini.observe(p.bytes / int64(p.k))
 	p.bytes += it.Size
 	if e, ok := p.keys.get(it.Identity()); ok {
 		p.supersede(e, it, at)
@@ -143,9 +144,7 @@ func (p *RACPlusLarge) Remove(id ID) {
 	p.bytes -= x.size
 	evicted := e == p.victim
 	p.victim = 0
-	if evicted {
-		p.mini.limit.learn(p.bytes / int64(p.k))
-	}
+	p.mini.evicted = p.mini.evicted || evicted
 	if !x.stray {
 		p.dismiss(x, evicted)
 	}

@@ -16,19 +16,24 @@ type shadows struct {
 	spare   uint32        // first unused, chained by next
 	ballot  ballot
 	arrived arrival
+	evicted bool // since the last request
 }
 
 // shadowLimit is that of the cache itself. Where it is in bytes nobody tells which, and until the first eviction there is
-// none; later it is the most that was resident after one.
+// none; later it is the most that was resident after evictions.
 type shadowLimit struct {
 	Limit
 	byBytes bool
 }
 
-func (l *shadowLimit) learn(bytes int64) {
-	if l.byBytes {
-		l.Bytes = max(l.Bytes, bytes, 1)
+// learn reports whether there was no limit before.
+func (l *shadowLimit) learn(bytes int64) (first bool) {
+	if !l.byBytes {
+		return false
 	}
+	first = l.Bytes == 0
+	l.Bytes = max(l.Bytes, bytes, 1)
+	return first
 }
 
 // panelEntry is what a panel knows of an identity that is resident or in a shadow.
@@ -102,18 +107,18 @@ func (p *shadows) play(e uint32, at Tick, arrives bool) {
 		x := &p.cells[e]
 		if x.set>>i&1 != 0 {
 			s.hit(x, at, gain)
-			continue
+		} else {
+			if arrives {
+				s.arrive(x.topic, at)
+			}
+			x.set |= 1 << i
+			s.insert(x, at)
 		}
-		if arrives {
-			s.arrive(x.topic, at)
-		}
-		x.set |= 1 << i
-		s.insert(x, at)
 		p.fit(i, e)
 	}
 }
 
-// fit brings a shadow back within the limit; e is in no list. If the expert names no victim of its own, the shadow stays
+// fit brings a shadow back within the limit; e, if not 0, is in no list. If the expert names no victim of its own, the shadow stays
 // too large and is asked again at the next request.
 func (p *shadows) fit(i int, e uint32) {
 	s := &p.experts[i]
@@ -135,6 +140,19 @@ func (p *shadows) fit(i int, e uint32) {
 		p.unlist(v)
 		x.set &^= 1 << i
 		p.list(v)
+	}
+}
+
+// observe is told what is resident before each request. If there has been an eviction, that is within the limit.
+func (p *shadows) observe(bytes int64) {
+	if !p.evicted {
+		return
+	}
+	p.evicted = false
+	if p.limit.learn(bytes) {
+		for i := range p.experts {
+			p.fit(i, 0)
+		}
 	}
 }
 

@@ -1,0 +1,199 @@
+package policy
+
+import (
+	"math"
+	"testing"
+)
+
+func TestHAZBuckets(t *testing.T) {
+	for x := 0.0; x < 1e6; x = x*1.01 + 0.001 {
+		want := min(23, math.Floor(2*math.Log2(1+x)))
+		if got := lb(x); float64(got) != want {
+			t.Fatalf("lb(%v) = %d, want %v", x, got, want)
+		}
+	}
+	for _, edge := range []struct {
+		x    float64
+		want uint8
+	}{{0, 0}, {0.41, 0}, {0.42, 1}, {1, 2}, {3, 4}, {1e30, 23}} {
+		if got := lb(edge.x); got != edge.want {
+			t.Errorf("lb(%v) = %d, want %d", edge.x, got, edge.want)
+		}
+	}
+}
+
+func TestHAZDecay(t *testing.T) {
+	d := newHAZDecay(100)
+	if got := d.over(100); got != 0.5 {
+		t.Errorf("over a half-life: %v", got)
+	}
+	if got := d.over(-5); got != 1 {
+		t.Errorf("back in time: %v", got)
+	}
+	for age := 0.0; age < 5000; age += 7 {
+		want := math.Exp2(-age / 100)
+		if got := d.near(age); math.Abs(got/want-1) > 0.003 {
+			t.Fatalf("near(%v) = %v, want %v", age, got, want)
+		}
+	}
+	if got := d.near(1e18); got < 0 || got > 1e-100 {
+		t.Errorf("after ages: %v", got)
+	}
+}
+
+// TestHAZLearns plays a pattern in which recency and the start's belief in topics mislead: the items of a topic that is
+// half of all requests never return, and one without a topic returns once, 62 requests later. LRU of 50 entries gets
+// nothing, and keeping some 16 of the right entries gets all.
+func TestHAZLearns(t *testing.T) {
+	play := func(name string) (hits int) {
+		e, err := New(name, Options{Capacity: 50, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := NewLedger(e, Limit{Entries: 50})
+		for i := int64(0); i < 20_000; i++ {
+			key, topic := uint64(1_000_000+i), TopicID(1)
+			switch {
+			case i%4 == 0:
+				key, topic = uint64(i+1), 0
+			case i%4 == 2:
+				key, topic = uint64(max(0, i-62)+1), 0
+			}
+			at := Tick{Seq: i + 1}
+			if l.Has(ID(key)) {
+				l.Hit(ID(key), at)
+				if i >= 10_000 {
+					hits++
+				}
+				continue
+			}
+			if a, ok := e.(Arriver); ok {
+				a.Arrive(topic, at)
+			}
+			l.Insert(Item{ID: ID(key), Key: key, Topic: topic}, at, nil)
+		}
+		return hits
+	}
+	if got := play("lru"); got != 0 {
+		t.Errorf("lru has %d hits: the pattern is too easy", got)
+	}
+	if got := play("haz"); got < 2300 {
+		t.Errorf("haz has %d hits in the second half, want nearly 2500", got)
+	}
+	if got := play("haz:lr=0"); got > 2000 {
+		t.Errorf("haz has %d hits without learning: the pattern shows nothing", got)
+	}
+}
+
+func TestHAZRemembers(t *testing.T) {
+	h := newHAZ(4, 64, 2, 0.03, 1)
+	evict := func(id ID) {
+		t.Helper()
+		h.victim = h.cell(t, id)
+		h.Remove(id)
+	}
+	insert := func(id ID, key uint64, parent ID, seq int64) {
+		h.Insert(Item{ID: id, Key: key, Topic: 1, Parent: parent}, Tick{Seq: seq})
+	}
+	insert(1, 101, 0, 1)
+	h.Hit(1, Tick{Seq: 2})
+	insert(2, 102, 1, 3) // a turn of 1's conversation
+	insert(3, 103, 2, 4) // and another
+	for id, want := range map[ID]float64{1: 2 + 2, 2: 1, 3: 1, 9: 0} {
+		if got := h.Importance(id); got != want {
+			t.Errorf("importance of %d: %v, want %v", id, got, want)
+		}
+	}
+	evict(1)
+	h.Hit(3, Tick{Seq: 5}) // counts for the ghost too
+	insert(4, 101, 0, 6)
+	if got := h.Importance(4); got != 3+3 {
+		t.Errorf("a ghost returned with %v, want 6", got)
+	}
+	h.Remove(4) // purged
+	insert(5, 101, 0, 7)
+	if got := h.Importance(5); got != 1 {
+		t.Errorf("a purged entry returned with %v, want 1", got)
+	}
+	h.Hit(2, Tick{Seq: 8})
+	for _, id := range []ID{2, 3, 5} {
+		evict(id)
+	}
+	insert(6, 102, 0, 9)
+	if got := h.Importance(6); got != 1 {
+		t.Errorf("the oldest of three ghosts in room for two returned with %v, want 1", got)
+	}
+}
+
+func (h *HAZ) cell(t *testing.T, id ID) uint32 {
+	t.Helper()
+	e, ok := h.find(id)
+	if !ok {
+		t.Fatalf("%d is not resident", id)
+	}
+	return e
+}
+
+// TestHAZTopics: a topic lives as long as a known entry, and then as long as there is room for empty ones.
+func TestHAZTopics(t *testing.T) {
+	h := newHAZ(1, 64, 0, 0.03, 1) // room for 4 empty topics
+	for i := range 6 {
+		id := ID(i + 1)
+		h.Insert(Item{ID: id, Topic: TopicID(id)}, Tick{Seq: int64(id)})
+		h.Remove(id)
+	}
+	h.Arrive(3, Tick{Seq: 7})
+	h.Insert(Item{ID: 7, Topic: 3}, Tick{Seq: 7})
+	h.Insert(Item{ID: 8}, Tick{Seq: 8})
+	h.Remove(8)
+	got := map[TopicID]uint32{}
+	for id := TopicID(0); id < 8; id++ {
+		if slot, ok := h.topics.index.get(uint64(id)); ok {
+			got[id] = h.topics.all[slot].visits
+		}
+	}
+	want := map[TopicID]uint32{3: 2, 4: 1, 5: 1, 6: 1}
+	if len(got) != len(want) || got[3] != 2 || h.topics.empty.n != 3 {
+		t.Errorf("topics and visits %v, %d empty; want %v, 3", got, h.topics.empty.n, want)
+	}
+}
+
+func TestHAZWeighsTokensPerByte(t *testing.T) {
+	e, err := New("haz", Options{Capacity: 4, Bytes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := ID(1); id <= 4; id++ {
+		e.Insert(Item{ID: id, Topic: 1, Size: int64(100 * id), Cost: 10}, Tick{Seq: 1})
+	}
+	if got, want := drain(e), "[4 3 2 1]"; got != want {
+		t.Errorf("victims %s, want the largest first: %s", got, want)
+	}
+}
+
+func TestHAZKeepsItsLearning(t *testing.T) {
+	a, b := newHAZ(100, 64, 100, 0.03, 1), newHAZ(400, 64, 400, 0.03, 1)
+	for i := range int64(2000) {
+		a.Insert(Item{ID: ID(i + 1), Key: uint64(i%70 + 1), Topic: TopicID(i%5 + 1)}, Tick{Seq: i})
+		if i >= 50 {
+			a.Remove(ID(i - 49))
+		}
+	}
+	kept := a.snapshot(nil)
+	apply, err := b.parse(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply()
+	if b.model.weight != a.model.weight || b.model.square != a.model.square {
+		t.Error("the weights differ")
+	}
+	if got, want := float64(a.model.bias-b.model.bias), math.Log(4); math.Abs(got-want) > 1e-5 {
+		t.Errorf("four times the capacity: the bias falls by %v, want %v", got, want)
+	}
+	for _, bad := range [][]byte{nil, kept[:len(kept)-1], append(kept, 0), make([]byte, len(kept))} {
+		if _, err := b.parse(bad); err == nil {
+			t.Errorf("%d damaged bytes are accepted", len(bad))
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+)
+
+func trainedPanel(t testing.TB, capacity int, params string) Evictor {
+	e, err := New("rac+"+params, Options{Capacity: capacity, Seed: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := NewLedger(e, Limit{Entries: capacity})
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range int64(3000) {
+		key := ID(1 + min(r.IntN(5*capacity), r.IntN(5*capacity), r.IntN(5*capacity)))
+		at := Tick{Seq: i + 1}
+		if l.Has(key) {
+			l.Hit(key, at)
+		} else {
+			l.Insert(Item{ID: key, Topic: TopicID(key % 9)}, at, nil)
+		}
+	}
+	return e
+}
+
+func TestPanelSnapshot(t *testing.T) {
+	for _, params := range []string{"", ":sample=20"} {
+		e, _ := New("rac+"+params, Options{Capacity: 60})
+		old, fresh := trainedPanel(t, 60, params).(Panel), e.(Panel)
+		kept := old.Snapshot()
+		if err := fresh.Restore(kept); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(fresh.Snapshot(), kept) {
+			t.Error("a snapshot restored is another one")
+		}
+		got, want := fresh.Experts(), old.Experts()
+		for i := range want {
+			want[i].Entries = got[i].Entries // the entries are not in it
+		}
+		if params == "" && !reflect.DeepEqual(got, want) {
+			t.Errorf("experts %v, want %v", got, want)
+		}
+		if params == "" && got[0].Weight == got[6].Weight {
+			t.Error("all weights are equal: the training shows nothing")
+		}
+	}
+}
+
+func TestPanelRefusesSnapshots(t *testing.T) {
+	p := trainedPanel(t, 60, "").(Panel)
+	before := p.Snapshot()
+	other := trainedPanel(t, 60, ":panel=four").(Panel).Snapshot()
+	version := bytes.Clone(before)
+	version[4]++
+	for name, bad := range map[string][]byte{
+		"empty": nil, "cut": before[:len(before)-9], "longer": append(bytes.Clone(before), 0), "other panel": other, "version": version,
+	} {
+		if err := p.Restore(bad); !errors.Is(err, ErrSnapshot) {
+			t.Errorf("%s: error %v, want ErrSnapshot", name, err)
+		}
+	}
+	for i := range before {
+		bad := bytes.Clone(before)
+		bad[i] ^= 0x10
+		if p.Restore(bad) == nil {
+			t.Fatalf("a snapshot with byte %d changed is accepted", i)
+		}
+	}
+	if !bytes.Equal(p.Snapshot(), before) {
+		t.Error("a refused snapshot changed something")
+	}
+}
+
+// FuzzRestore gives the check sum, so that what it guards is reached.
+func FuzzRestore(f *testing.F) {
+	made := trainedPanel(f, 60, ":panel=four").(Panel).Snapshot()
+	f.Add(made[5 : len(made)-4])
+	f.Fuzz(func(t *testing.T, body []byte) {
+		e, _ := New("rac+:panel=four", Options{Capacity: 60})
+		p := e.(Panel)
+		before := p.Snapshot()
+		b := append(append([]byte(snapshotMagic), snapshotVersion), body...)
+		b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+		if err := p.Restore(b); err != nil {
+			if !bytes.Equal(p.Snapshot(), before) {
+				t.Fatal("a refused snapshot changed something")
+			}
+			return
+		}
+		e.Insert(Item{ID: 1, Topic: 1}, Tick{Seq: 1})
+		e.Insert(Item{ID: 2, Topic: 2}, Tick{Seq: 2})
+		if id, ok := e.Victim(); !ok || id != 1 && id != 2 {
+			t.Fatalf("victim %d, %v after a restore", id, ok)
+		}
+	})
+}

@@ -1,0 +1,205 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// keepFirst refuses whatever does not fit: its victim is the newest.
+type keepFirst struct{ ids []ID }
+
+func (k *keepFirst) Insert(it Item, _ Tick) { k.ids = append(k.ids, it.ID) }
+func (k *keepFirst) Hit(ID, Tick)           {}
+func (k *keepFirst) Victim() (ID, bool) {
+	if len(k.ids) == 0 {
+		return 0, false
+	}
+	return k.ids[len(k.ids)-1], true
+}
+func (k *keepFirst) Remove(id ID) {
+	for i, x := range k.ids {
+		if x == id {
+			k.ids = append(k.ids[:i:i], k.ids[i+1:]...)
+		}
+	}
+}
+
+var (
+	keepSpec = spec{name: "keep", make: func(args) Evictor { return &keepFirst{} }}
+	twoSeats = []seat{{"a", &lruSpec, "", false}, {"b", &keepSpec, "", true}}
+)
+
+func panelArgs(t *testing.T, o Options, params string) args {
+	t.Helper()
+	a, err := racPlusSpec.args(o, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// sets is the state string of a panel: which experts hold what, with a * on what is not resident.
+func (p *RACPlus) sets() string {
+	var all []string
+	for key := uint64(1); key < 100; key++ {
+		e, ok := p.keys.get(key)
+		if !ok {
+			continue
+		}
+		s := fmt.Sprint(key, ":")
+		for x := range p.holders(e) {
+			s += x.name
+		}
+		if p.cells[e].id == 0 {
+			s += "*"
+		}
+		all = append(all, strings.ReplaceAll(s, " ", ""))
+	}
+	return strings.Join(all, " ")
+}
+
+// TestRACPlusVotes: expert a is LRU, b keeps what it had first, both of two entries.
+func TestRACPlusVotes(t *testing.T) {
+	for _, c := range []struct{ script, sets, victims string }{
+		{"+1 +2", "1:ab 2:ab", "[1 2]"},
+		{"+1 +2 +3", "1:b 2:ab 3:a", "[1 3 2]"},                 // a tie of 1 and 3: the older
+		{"+1 +2 +3 h1", "1:ab 2:b 3:a", "[3 2 1]"},              // a hit for b alone: its vote counts
+		{"+1 +2 +3 h3", "1:b 2:ab 3:a", "[1 3 2]"},              // and for a
+		{"+1 +2 +3 +4", "1:b 2:b 3:a 4:a", "[1 2 3 4]"},         // all tie
+		{"+1 +2 +3 +4 +5", "1:b 2:b 3: 4:a 5:a", "[3 1 2 4 5]"}, // nobody holds 3
+		{"+1 +2 -1 +3", "2:ab 3:ab", "[2 3]"},                   // a purge is one everywhere
+		{"+1 +2 +3 -2", "1:b 3:a", "[1 3]"},
+	} {
+		p := newRACPlus(panelArgs(t, Options{Capacity: 2}, ""), twoSeats)
+		playScript(t, p, c.script)
+		if got := p.sets(); got != c.sets {
+			t.Errorf("%q: held %s, want %s", c.script, got, c.sets)
+		}
+		checkPanel(t, p)
+		if got := drain(p); got != c.victims {
+			t.Errorf("%q: victims %s, want %s", c.script, got, c.victims)
+		}
+		checkPanel(t, p)
+	}
+}
+
+// TestRACPlusKnowsIdentities: what returns after its eviction is a hit in the shadows that hold it.
+func TestRACPlusKnowsIdentities(t *testing.T) {
+	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, ""), twoSeats)
+	playScript(t, p, "+1 +2 +3")
+	if id, _ := p.Victim(); id != 1 {
+		t.Fatalf("victim %d, want 1", id)
+	}
+	p.Remove(1)
+	if got, want := p.sets(), "1:b* 2:ab 3:a"; got != want {
+		t.Fatalf("evicted: %s, want %s", got, want)
+	}
+	p.Insert(Item{ID: 9, Key: 1}, Tick{Seq: 5})
+	if got, want := p.sets(), "1:ab 2:b 3:a"; got != want {
+		t.Errorf("returned: %s, want %s", got, want)
+	}
+	if a, b := p.experts[0].hits, p.experts[1].hits; a != 0 || b != 1 {
+		t.Errorf("hits %v and %v, want 0 and 1", a, b)
+	}
+	p.Insert(Item{ID: 10, Key: 1}, Tick{Seq: 6}) // a second resident of this identity: the older one goes first
+	if id, _ := p.Victim(); id != 9 {
+		t.Errorf("victim %d, want 9, which nobody can ask for any more", id)
+	}
+}
+
+func TestRACPlusWeights(t *testing.T) {
+	b := newBallot(5)
+	experts := []expert{{score: 95}, {score: 94}, {score: 0}, {score: 95}, {score: 90}}
+	b.weigh(experts)
+	want := []float64{1, math.Exp(-1), math.Exp(-95), 1, math.Exp(-5)}
+	for i := range want {
+		if math.Abs(b.weights[i]-want[i]) > 1e-12 {
+			t.Errorf("weight of %v: %v, want %v", experts[i].score, b.weights[i], want[i])
+		}
+	}
+	if got := b.low[0b1011] + b.high[1]; math.Abs(got-(2+math.Exp(-1)+math.Exp(-5))) > 1e-12 {
+		t.Errorf("sum of four weights: %v", got)
+	}
+	if got := scoreDecay(50); math.Abs(math.Pow(got, 50)-0.5) > 1e-12 {
+		t.Errorf("after a half-life %v is left", math.Pow(got, 50))
+	}
+}
+
+// checkPanel adds up the books of a panel, and looks for the least by a scan.
+func checkPanel(t *testing.T, p *RACPlus) {
+	t.Helper()
+	entries, sizes := make([]int, len(p.experts)), make([]int64, len(p.experts))
+	resident, least := 0, math.Inf(1)
+	p.ballot.weigh(p.experts)
+	weight := func(set uint16) (w float64) {
+		for i := range p.experts {
+			if set>>i&1 != 0 {
+				w += p.ballot.weights[i]
+			}
+		}
+		return w
+	}
+	for e := range p.cells {
+		x := &p.cells[e]
+		for i := range p.experts {
+			if x.set>>i&1 != 0 {
+				entries[i]++
+				sizes[i] += x.size
+			}
+		}
+		if x.id != 0 {
+			resident++
+			least = min(least, weight(x.set))
+		}
+	}
+	for i, x := range p.experts {
+		if x.entries != entries[i] || x.bytes != sizes[i] || x.over(p.limit.Limit) {
+			t.Fatalf("%s: %d entries, %d bytes; counted %d, %d", x.name, x.entries, x.bytes, entries[i], sizes[i])
+		}
+	}
+	if resident != p.ids.n {
+		t.Fatalf("%d residents, counted %d", p.ids.n, resident)
+	}
+	if e := p.ballot.least(p.cells); resident > 0 && math.Abs(weight(p.cells[e].set)-least) > 1e-9 {
+		t.Fatalf("the victim weighs %v, the least %v", weight(p.cells[e].set), least)
+	}
+}
+
+func TestRACPlusBooks(t *testing.T) {
+	for _, o := range []Options{{Capacity: 20, Seed: 1}, {Capacity: 20, Bytes: true, Seed: 2}} {
+		p := newRACPlus(panelArgs(t, o, ""), panels["seven"])
+		limit := Limit{Entries: 20}
+		if o.Bytes {
+			limit = Limit{Bytes: 20 * 50}
+		}
+		l := NewLedger(p, limit)
+		r := rand.New(rand.NewPCG(o.Seed, 9))
+		resident := map[uint64]ID{}
+		for i := range int64(4000) {
+			key := uint64(1 + min(r.IntN(90), r.IntN(90)))
+			at := Tick{Seq: i + 1}
+			if id := resident[key]; l.Has(id) {
+				l.Hit(id, at)
+			} else {
+				p.Arrive(TopicID(key%7), at)
+				resident[key] = ID(i + 1000)
+				l.Insert(Item{ID: ID(i + 1000), Key: key, Topic: TopicID(key % 7), Size: int64(1 + r.IntN(100)), Cost: 3}, at, nil)
+			}
+			if r.IntN(50) == 0 {
+				l.Remove(resident[uint64(1+r.IntN(90))])
+			}
+			if i%20 == 0 {
+				checkPanel(t, p)
+			}
+		}
+		if l.Faults() != 0 {
+			t.Errorf("%d faults", l.Faults())
+		}
+		if o.Bytes && (p.limit.Bytes > limit.Bytes || p.limit.Bytes < limit.Bytes-100) {
+			t.Errorf("learned a limit of %d bytes, it is %d", p.limit.Bytes, limit.Bytes)
+		}
+	}
+}
