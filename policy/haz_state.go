@@ -36,3 +36,61 @@ func (h *HAZ) parse(b []byte) (apply func(), err error) {
 	}
 	return func() { h.model = m }, nil
 }
+
+// ExportEntry is what HAZ knows of id. Born is its last use, which is all that it keeps.
+func (h *HAZ) ExportEntry(id ID) (EntryState, bool) {
+	e, ok := h.find(id)
+	if !ok {
+		return EntryState{}, false
+	}
+	x := &h.cells[e]
+	s := EntryState{ID: id, Freq: float64(x.fixed.freq), Dep: float64(x.dep), Born: x.last, Last: x.last}
+	if r, ok := h.keys.get(x.root); ok {
+		s.Parent = h.cells[r].id
+	}
+	return s, true
+}
+
+// ImportEntry overwrites what HAZ knows of a resident.
+func (h *HAZ) ImportEntry(s EntryState) {
+	e, ok := h.find(s.ID)
+	if !ok {
+		return
+	}
+	x := &h.cells[e]
+	x.fixed.freq = uint8(within(1, s.Freq, 12))
+	x.crf = float32(within(1, s.Freq, 1<<24))
+	x.dep = float32(within(0, s.Dep, 1<<53))
+	x.fixed.dep = lb(float64(x.dep))
+	x.last = s.Last
+	if root := h.root(s.Parent); root != x.key {
+		x.root = root
+	}
+	h.advance(s.Last)
+	h.victim = 0
+}
+
+// ExportTopic is the prevalence of a topic, of the slow kind.
+func (h *HAZ) ExportTopic(id TopicID) (TopicState, bool) {
+	slot, ok := h.topics.index.get(uint64(id))
+	if !ok || h.topics.all[slot].visits == 0 {
+		return TopicState{}, false
+	}
+	t, c := &h.topics.all[slot], &h.clock
+	return TopicState{ID: id, LogW: math.Log2(float64(t.slow)) - float64(max(0, c.now-t.last))*c.slow.perSeq, Last: c.now}, true
+}
+
+// ImportTopic sets the prevalence of a topic. One without entries waits for them.
+func (h *HAZ) ImportTopic(s TopicState) {
+	if s.ID == 0 || math.IsNaN(s.LogW) || math.IsInf(s.LogW, 0) {
+		return
+	}
+	h.advance(s.Last)
+	slot := h.topics.open(s.ID)
+	t := &h.topics.all[slot]
+	slow := math.Exp2(min(s.LogW, 60))
+	t.slow, t.fast = float32(slow), float32(slow*h.clock.slow.perSeq/h.clock.fast.perSeq)
+	t.visits, t.last = max(t.visits, 1), s.Last
+	h.topics.leave(slot)
+	h.victim = 0
+}

@@ -55,14 +55,19 @@ func (b *ballot) unlist(cells []panelEntry, e uint32) {
 
 // weigh turns the scores into weights.
 func (b *ballot) weigh(experts []expert) {
+	weights(experts, b.weights)
+	half := min(4, len(experts))
+	b.low, b.high = sums(b.weights[:half]), sums(b.weights[half:])
+}
+
+func weights(experts []expert, into []float64) {
 	best := 0.0
 	for i := range experts {
 		best = max(best, experts[i].score)
 	}
 	for i := range experts {
-		b.weights[i] = math.Exp(100 * (experts[i].score - best) / (best + 5))
+		into[i] = math.Exp(100 * (experts[i].score - best) / (best + 5))
 	}
-	b.low, b.high = sums(b.weights[:min(4, len(experts))]), sums(b.weights[min(4, len(experts)):])
 }
 
 // sums are the sums of all subsets of up to four weights.

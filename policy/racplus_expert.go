@@ -7,10 +7,11 @@ import (
 
 // seat is an expert's place in a panel.
 type seat struct {
-	name   string // in the figures
-	spec   *spec  // by reference, since New knows rac+ too
-	params string // key=value,key=value
-	starts bool   // it leads where nothing is known yet
+	name   string  // in the figures
+	spec   *spec   // by reference, since New knows rac+ too
+	params string  // key=value,key=value
+	memory float64 // half-life of its topics, in capacities; 0: it has none
+	starts bool    // it leads where nothing is known yet
 }
 
 // panels are what the parameter of that name chooses from. At most 8 experts sit in one.
@@ -22,13 +23,13 @@ var panels = map[string][]seat{
 // The three RACs refuse what they value least, and differ in what they forget: the literal one everything that it evicts,
 // the retained one the prevalence of a topic within a tenth of the capacity.
 var (
-	racLiteral  = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", false}
-	racNormed   = seat{"rac-normed", &racSpec, "alpha=1/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C,norm=visits", false}
-	racRetained = seat{"rac-retained", &racSpec, "alpha=10/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C", false}
-	hazSeat     = seat{"haz", &hazSpec, "", false}
-	tinySeat    = seat{"w-tinylfu", &tinyLFUSpec, "", true}
-	s3Seat      = seat{"s3fifo", &s3fifoSpec, "", false}
-	lruSeat     = seat{"lru", &lruSpec, "", false}
+	racLiteral  = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", 1 / 0.3, false}
+	racNormed   = seat{"rac-normed", &racSpec, "alpha=1/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C,norm=visits", 1, false}
+	racRetained = seat{"rac-retained", &racSpec, "alpha=10/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C", 0.1, false}
+	hazSeat     = seat{"haz", &hazSpec, "", 2, false}
+	tinySeat    = seat{"w-tinylfu", &tinyLFUSpec, "", 0, true}
+	s3Seat      = seat{"s3fifo", &s3fifoSpec, "", 0, false}
+	lruSeat     = seat{"lru", &lruSpec, "", 0, false}
 )
 
 func panelNames() (names []string) {
@@ -45,6 +46,7 @@ type expert struct {
 	evictor Evictor
 	arriver Arriver // the evictor, where it is one
 	linker  Linker  // the same
+	memory  float64 // of its seat
 	entries int
 	bytes   int64
 	score   float64
@@ -60,7 +62,7 @@ func newExpert(s seat, o Options, number uint64) expert {
 		panic(err) // the panels are ours
 	}
 	e := s.spec.make(a)
-	x := expert{name: s.name, evictor: e}
+	x := expert{name: s.name, evictor: e, memory: s.memory}
 	x.arriver, _ = e.(Arriver)
 	x.linker, _ = e.(Linker)
 	return x

@@ -2,11 +2,13 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -100,4 +102,61 @@ func FuzzRestore(f *testing.F) {
 			t.Fatalf("victim %d, %v after a restore", id, ok)
 		}
 	})
+}
+
+// TestPanelRestarts does what a store does: the items in the order of their last use, the states, then the snapshot. The
+// panel then agrees with the old one on what goes first.
+func TestPanelRestarts(t *testing.T) {
+	for _, params := range []string{"", ":sample=40"} {
+		const capacity = 120
+		old := trainedPanel(t, capacity, params)
+		e, _ := New("rac+"+params, Options{Capacity: capacity, Seed: 4})
+		var states []EntryState
+		topics := map[TopicID]TopicState{}
+		for id := ID(1); id <= 5*capacity; id++ {
+			if s, ok := old.(Persistent).ExportEntry(id); ok {
+				states = append(states, s)
+				topic := TopicID(id % 9)
+				topics[topic], _ = old.(Persistent).ExportTopic(topic)
+			}
+		}
+		slices.SortFunc(states, func(a, b EntryState) int { return cmp.Compare(a.Last, b.Last) })
+		l := NewLedger(e, Limit{Entries: capacity})
+		for _, s := range states {
+			l.Insert(Item{ID: s.ID, Topic: TopicID(s.ID % 9)}, Tick{Seq: s.Last}, nil)
+		}
+		for _, s := range states {
+			e.(Persistent).ImportEntry(s)
+		}
+		for id := range TopicID(9) {
+			e.(Persistent).ImportTopic(topics[id])
+		}
+		if err := e.(Panel).Restore(old.(Panel).Snapshot()); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range states {
+			if got, _ := e.(Persistent).ExportEntry(s.ID); got.Freq != s.Freq || got.Dep != s.Dep {
+				t.Fatalf("%q: entry %d is %+v, was %+v", params, s.ID, got, s)
+			}
+		}
+		if same := agree(old, e, capacity/3); same < capacity/6 {
+			t.Errorf("%q: of the first %d victims %d are the same", params, capacity/3, same)
+		}
+	}
+}
+
+// agree evicts n entries from both and counts those that are the same.
+func agree(a, b Evictor, n int) (same int) {
+	gone := map[ID]bool{}
+	for _, e := range []Evictor{a, b} {
+		for range n {
+			id, _ := e.Victim()
+			e.Remove(id)
+			if gone[id] {
+				same++
+			}
+			gone[id] = true
+		}
+	}
+	return same
 }

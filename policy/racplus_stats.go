@@ -1,6 +1,6 @@
 package policy
 
-// Panel is a policy that is made of experts.
+// Panel is a policy that is made of experts. Only Restore changes anything.
 type Panel interface {
 	// Experts tells how each of them does, in a fixed order.
 	Experts() []ExpertStats
@@ -28,8 +28,9 @@ var (
 
 // Experts tells how each expert does.
 func (p *RACPlus) Experts() []ExpertStats {
-	p.ballot.weigh(p.experts)
-	return p.stats(func(i int) float64 { return p.ballot.weights[i] })
+	w := make([]float64, len(p.experts))
+	weights(p.experts, w)
+	return p.stats(func(i int) float64 { return w[i] })
 }
 
 // Bytes is an estimate of the memory in use.
