@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -256,5 +257,40 @@ func TestOptionsValidate(t *testing.T) {
 	results, err := Replay(t.Context(), &Slice{}, good)
 	if err != nil || show(results[0]) != show(Result{}) {
 		t.Errorf("an empty trace: %v, %v", results, err)
+	}
+}
+
+// TestReplayStreams wants ten times the requests to take no more memory, neither to read nor to play.
+func TestReplayStreams(t *testing.T) {
+	var took [2]uint64
+	for i, n := range []int{50_000, 500_000} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		o := Options{Policies: []string{"lru", "s3fifo", "arc"}, Capacities: []Capacity{{Share: 0.1}, {Bytes: 5000}}, Parallel: 1}
+		if _, err := Replay(t.Context(), endless{n}, o); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		took[i] = after.TotalAlloc - before.TotalAlloc
+	}
+	if took[1] > took[0]+took[0]/10 {
+		t.Errorf("%d bytes for 50,000 requests, %d for 500,000", took[0], took[1])
+	}
+}
+
+// endless makes n requests for a thousand identities as they are asked for.
+type endless struct{ n int }
+
+func (endless) Name() string { return "endless" }
+
+func (e endless) Requests() iter.Seq2[Request, error] {
+	return func(yield func(Request, error) bool) {
+		r := rand.New(rand.NewPCG(1, 1))
+		for range e.n {
+			id := 1 + min(r.Uint64N(1000), r.Uint64N(1000))
+			if !yield(Request{ID: id, Topic: id % 50, Size: int64(id % 90), Parent: id / 2}, nil) {
+				return
+			}
+		}
 	}
 }
