@@ -18,7 +18,7 @@ var arcSpec = spec{
 //
 // With a limit in bytes C is how many entries fitted at the latest eviction, so that p stays a share of what there is.
 //
-// Every call is O(1). Memory per resident: some 60 bytes, and 50 for each ghost.
+// Every call is O(1). Memory per resident: some 65 bytes, and 50 for each ghost.
 // Source: Megiddo and Modha, ARC: a self-tuning, low overhead replacement cache, FAST 2003.
 type ARC struct {
 	slab   slab[arc]

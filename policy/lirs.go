@@ -18,7 +18,7 @@ var lirsSpec = spec{
 // new entry is one. With a limit in bytes C is how many entries fitted at the latest eviction.
 //
 // Every call is O(1) on average: a HIR that is dropped from the stack's end was put there by a request. Memory per
-// resident: some 70 bytes, and 100 for each ghost. Source: Jiang and Zhang, LIRS: an efficient low inter-reference
+// resident: some 70 bytes, and 140 for each ghost. Source: Jiang and Zhang, LIRS: an efficient low inter-reference
 // recency set replacement policy, SIGMETRICS 2002.
 type LIRS struct {
 	stack              slab[lirs] // LIR, HIR and ghosts, each under the ID that it has or had
@@ -79,18 +79,18 @@ func (l *LIRS) Hit(id ID, _ Tick) {
 		return
 	}
 	l.link()
-	slot, ok := l.stack.find(id)
-	if !ok {
+	slot, stacked := l.stack.find(id)
+	if !stacked {
 		at, _ := l.hirs.find(id)
 		l.hirs.toHead(&l.fifo, at)
 		l.push(id, lirs{key: l.hirs.cells[at].val, is: hir})
+		l.prune()
 		return
 	}
 	l.stack.toHead(&l.order, slot)
-	if e := &l.stack.cells[slot].val; e.is == hir {
-		e.is = lir
+	if l.unqueue(id) {
+		l.stack.cells[slot].val.is = lir
 		l.lirs++
-		l.unqueue(id)
 	}
 	l.settle()
 }
@@ -184,7 +184,7 @@ func (l *LIRS) settle() {
 	}
 }
 
-// prune drops what is below the oldest LIR: it could not displace one any more.
+// prune drops what is below the oldest LIR: it could not displace one any more. Without a LIR nothing is in the stack.
 func (l *LIRS) prune() {
 	for slot := l.order.tail; slot != 0; slot = l.order.tail {
 		switch e := l.stack.cells[slot].val; e.is {

@@ -29,3 +29,15 @@ func TestLIRS(t *testing.T) {
 		{"nor one of the newest", "1 2 3 -3 3", "stack 3h 2l 1l | fifo 3"},
 	})
 }
+
+// TestLIRSWithoutALIR has room for a HIR alone: nothing of it may stay in the stack.
+func TestLIRSWithoutALIR(t *testing.T) {
+	l := newLIRS(capacity{told: 1, n: 1}, 1, 2)
+	playScript(t, l, "+1 h1")
+	wantVictim(t, l, 1, true)
+	l.Remove(1)
+	wantVictim(t, l, 0, false)
+	if l.order.n != 0 || l.oldest.n != 0 {
+		t.Errorf("%d in the stack, %d ghosts", l.order.n, l.oldest.n)
+	}
+}

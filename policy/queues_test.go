@@ -83,6 +83,31 @@ var queued = []struct {
 	{"lirs", func(e Evictor) int { return e.(*LIRS).oldest.n }},
 }
 
+// TestQueuePoliciesAtTheirLimits plays random calls with parameters that leave no room in one queue or another.
+func TestQueuePoliciesAtTheirLimits(t *testing.T) {
+	r := rand.New(rand.NewPCG(77, 1))
+	for range 150 {
+		script := make([]byte, 300+r.IntN(600))
+		for i := range script {
+			script[i] = byte(r.Uint32())
+		}
+		for _, name := range []string{
+			"2q:in=0,out=0", "2q:in=9C", "arc", "s3fifo:small=0,ghost=0,threshold=1", "s3fifo:small=9C",
+			"w-tinylfu:window=0", "w-tinylfu:window=5C", "w-tinylfu:form=exact,age=20",
+			"w-tinylfu:form=libcachesim,window=2", "w-tinylfu:form=libcachesim-exact,window=9C",
+			"lirs:hir=0,stack=0", "lirs:hir=0.5C,stack=3C", "lirs:hir=9C",
+		} {
+			for _, o := range []Options{{Capacity: 1}, {Capacity: 4, Bytes: true}, {Capacity: 9}} {
+				e, err := New(name, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				playBytes(t, name, e, script)
+			}
+		}
+	}
+}
+
 // TestWrongEstimatesOfTheCapacity limits bytes where half or twice as many entries fit as was said: a policy stays within
 // four points of its hit ratio with the right estimate, and its ghosts are about as many.
 func TestWrongEstimatesOfTheCapacity(t *testing.T) {

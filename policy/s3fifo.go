@@ -21,7 +21,7 @@ var s3fifoSpec = spec{
 // less fits than was thought main cannot starve the small one. Small is at least 1: with 0 nothing could earn its place.
 //
 // Hit is O(1) and moves nothing; Victim is O(1) on average, each step of it was paid for by a hit. Memory per resident:
-// some 60 bytes, and 50 for each ghost. Source: Yang et al., FIFO queues are all you need for cache eviction, SOSP 2023.
+// some 60 bytes, and 45 for each ghost. Source: Yang et al., FIFO queues are all you need for cache eviction, SOSP 2023.
 type S3FIFO struct {
 	slab      slab[s3fifo]
 	small     queue

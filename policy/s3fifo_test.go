@@ -9,7 +9,8 @@ func TestS3FIFO(t *testing.T) {
 	state := func(s *S3FIFO) string {
 		key := func(c cell[s3fifo]) uint64 { return c.val.key }
 		s.link()
-		return fmt.Sprintf("small %s | main %s | ghosts %s", keysIn(&s.slab, &s.small, key), keysIn(&s.slab, &s.main, key), keysOf(&s.ghosts))
+		small, main := keysIn(&s.slab, &s.small, key), keysIn(&s.slab, &s.main, key)
+		return fmt.Sprintf("small %s | main %s | ghosts %s", small, main, keysOf(&s.ghosts))
 	}
 	checkStates(t, 4, func() *S3FIFO { return newS3FIFO(capacity{told: 4, n: 4}, 1, 3, 2) }, state, []stateCase{
 		{"new ones queue", "1 2 3 4", "small 4 3 2 1 | main  | ghosts "},

@@ -11,7 +11,8 @@ var tinyLFUSpec = spec{
 		{Name: "window", Says: "entries in the window at first, at least 1", Default: "0.01C", Max: 1e12},
 		{Name: "form", Says: "how frequencies are counted, or another library's whole form", Default: "caffeine",
 			Choices: []string{"caffeine", "exact", "libcachesim", "libcachesim-exact"}},
-		{Name: "climb", Says: "move the size of the window to where more is hit", Default: "on", Choices: []string{"on", "off"}},
+		{Name: "climb", Says: "move the size of the window to where more is hit", Default: "on",
+			Choices: []string{"on", "off"}},
 		{Name: "age", Says: "counts are halved every so many requests; 0 is never", Default: "10C", Max: 1e12},
 	},
 	make: makeTinyLFU,
@@ -46,7 +47,7 @@ func makeTinyLFU(a args) Evictor {
 //
 // This policy refuses: the window may be the one entry that came last, and it competes at once.
 //
-// Every call is O(1). Memory per resident: some 70 bytes. Source: Einziger, Friedman and Manes, TinyLFU: a highly
+// Every call is O(1). Memory per resident: some 75 bytes. Source: Einziger, Friedman and Manes, TinyLFU: a highly
 // efficient cache admission policy, ACM ToS 2017; Einziger, Eytan, Friedman and Manes, Adaptive software cache
 // management, Middleware 2018.
 type TinyLFU struct {

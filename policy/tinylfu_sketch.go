@@ -9,8 +9,8 @@ type frequency interface {
 }
 
 // sketch is a count-min sketch: four counters of 4 bits for each key, one in each of four rows, of which the least is the
-// estimate, 15 at most. Every age additions (0: never) all counters are halved, so that the past fades. The four counters of a key
-// share 64 bytes, so that a look-up waits for memory once. It has a word of 8 bytes per entry of the capacity.
+// estimate, 15 at most. Every age additions (0: never) all counters are halved, so that the past fades. The four of a key
+// share 64 bytes, so that a look-up waits for memory once. It takes 8 to 16 bytes per entry of the capacity.
 type sketch struct {
 	words []uint64 // in blocks of 8, two of them per row
 	age   int

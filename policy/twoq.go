@@ -13,7 +13,8 @@ var twoQSpec = spec{
 // more than in entries its oldest is evicted and remembered as a ghost (A1out); otherwise the LRU (Am) loses its oldest.
 // What returns while it is a ghost goes to the LRU: it was asked for again after the burst that brought it.
 //
-// Every call is O(1). Memory per resident: some 60 bytes, and 50 for each ghost. Source: Johnson and Shasha, 2Q, VLDB 1994.
+// Every call is O(1). Memory per resident: some 65 bytes, and 50 for each ghost. Source: Johnson and Shasha, 2Q: a low
+// overhead high performance buffer management replacement algorithm, VLDB 1994.
 type TwoQ struct {
 	slab   slab[twoQ]
 	fifo   queue

@@ -9,7 +9,8 @@ func TestTwoQ(t *testing.T) {
 	state := func(q *TwoQ) string {
 		key := func(c cell[twoQ]) uint64 { return c.val.key }
 		q.link()
-		return fmt.Sprintf("fifo %s | lru %s | out %s", keysIn(&q.slab, &q.fifo, key), keysIn(&q.slab, &q.lru, key), keysOf(&q.out))
+		fifo, lru := keysIn(&q.slab, &q.fifo, key), keysIn(&q.slab, &q.lru, key)
+		return fmt.Sprintf("fifo %s | lru %s | out %s", fifo, lru, keysOf(&q.out))
 	}
 	checkStates(t, 4, func() *TwoQ { return newTwoQ(capacity{told: 4, n: 4}, 1, 2) }, state, []stateCase{
 		{"new ones queue", "1 2 3 4", "fifo 4 3 2 1 | lru  | out "},
