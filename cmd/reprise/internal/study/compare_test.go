@@ -3,6 +3,7 @@ package study
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,16 @@ var (
 	seeds  = flag.Int("seeds", 2, "TestPanel: seeds of each case")
 	first  = flag.Int("first", 1, "TestPanel: the first seed")
 	filter = flag.String("cases", "", "TestPanel: cases whose name contains this")
+	half   = flag.String("half", "", "TestPanel: tuned or held, the half of the cases that was looked at in tuning or the other")
+	bytes  = flag.Bool("bytes", false, "TestPanel: capacities in bytes, and the share of the tokens that was saved")
 )
+
+// held are the cases that nothing was tuned on. The seeds of tuning are 1 to 20, those of the figures 101 and up.
+var held = []string{"syn .7 W", "syn .9 U", "gamma 1.2 W", "drift U", "20k@5% U", "irm 1.0", "lru2", "zscan", "U .5", "T .5", "troot W",
+	"G1 U", "NA4 U", "NA4 W"}
+
+// meanSize is that of the answers of the generated sessions.
+const meanSize = 2200
 
 // TestPanel prints how the policies of -panel do beside the best of all baselines.
 func TestPanel(t *testing.T) {
@@ -26,16 +36,24 @@ func TestPanel(t *testing.T) {
 	}
 	var cases []Case
 	for _, c := range Regimes(regimes) {
-		if strings.Contains(c.Name, *filter) {
-			cases = append(cases, c)
+		if !strings.Contains(c.Name, *filter) || *half != "" && (*half == "held") != slices.Contains(held, c.Name) {
+			continue
 		}
+		if *bytes {
+			c.Capacity = sim.Capacity{Bytes: int64(c.Capacity.Entries) * meanSize}
+		}
+		cases = append(cases, c)
 	}
 	var all []uint64
 	for i := range *seeds {
 		all = append(all, uint64(*first+i))
 	}
 	policies := strings.Fields(*panel)
-	rows, err := Compare(t.Context(), cases, all, HitRatio,
+	figure := HitRatio
+	if *bytes {
+		figure = TokensSaved
+	}
+	rows, err := Compare(t.Context(), cases, all, figure,
 		sim.Options{Policies: append(append(Baselines(), policies...), "belady-bypass", "belady")})
 	if err != nil {
 		t.Fatal(err)
