@@ -45,7 +45,8 @@ func makeTinyLFU(a args) Evictor {
 // Every 10 C requests the window is moved by a step, on in the same direction if more was hit than in the 10 C before,
 // else back. The step shrinks by 2 % each time and is 6.25 % of C again when the hit ratio moved by 5 points.
 //
-// This policy refuses: the window may be the one entry that came last, and it competes at once.
+// This policy refuses: an entry may go as soon as it has left the window. Sketch and age are as was told of the capacity,
+// window and main follow what fits where the limit is in bytes.
 //
 // Every call is O(1). Memory per resident: some 75 bytes. Source: Einziger, Friedman and Manes, TinyLFU: a highly
 // efficient cache admission policy, ACM ToS 2017; Einziger, Eytan, Friedman and Manes, Adaptive software cache
