@@ -90,6 +90,9 @@ func readTrees(path string) (trees [][]thread, err error) {
 		}
 		trees = append(trees, paths)
 	}
+	if len(trees) < treesTold {
+		return nil, fmt.Errorf("read %s: %d trees, want %d or more", path, len(trees), treesTold)
+	}
 	return trees, nil
 }
 
@@ -174,9 +177,13 @@ func records[T any](path string) (all []T, err error) {
 	}
 	for in := json.NewDecoder(plain); ; {
 		var one T
-		if err := in.Decode(&one); err == io.EOF {
+		err := in.Decode(&one)
+		switch {
+		case err == io.EOF && len(all) == 0:
+			return nil, fmt.Errorf("read %s: no records in it", path)
+		case err == io.EOF:
 			return all, nil
-		} else if err != nil {
+		case err != nil:
 			return nil, fmt.Errorf("read %s: record %d: %w", path, len(all)+1, err)
 		}
 		all = append(all, one)
