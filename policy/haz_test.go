@@ -85,6 +85,31 @@ func TestHAZLearns(t *testing.T) {
 	}
 }
 
+// TestHAZFeatures follows one entry at a capacity of 32, where an age of n requests is in bucket lb(n).
+func TestHAZFeatures(t *testing.T) {
+	h := newHAZ(32, 64, 32, 0.03, 1)
+	h.Insert(Item{ID: 1, Topic: 5, Offset: 7}, Tick{Seq: 1})
+	h.Insert(Item{ID: 2, Topic: 5, Parent: 1}, Tick{Seq: 2})
+	h.Arrive(5, Tick{Seq: 10})
+	h.Insert(Item{ID: 3, Topic: 5}, Tick{Seq: 10})
+	h.Hit(3, Tick{Seq: 12})
+	h.Arrive(6, Tick{Seq: 20})
+	h.Insert(Item{ID: 4, Topic: 6}, Tick{Seq: 20})
+	half := func(age, life float64) float64 { return math.Exp2(-age / life) }
+	slow := half(19, 64) + half(10, 64) + half(8, 64) // the visits at 1, 10 and 12, seen at 20
+	fast := half(19, 3.2) + half(10, 3.2) + half(8, 3.2)
+	for id, want := range map[ID]hazPoint{
+		1: {lb(19), 1, lb(4 * half(19, 128)), lb(slow), lb(4 * fast), lb(8), lb(2), lb(3), 3, lb(1)},
+		2: {lb(18), 1, lb(4 * half(18, 128)), lb(slow), lb(4 * fast), lb(8), lb(2), lb(3), 0, lb(0)},
+		3: {lb(8), 2, lb(4 * (half(10, 128) + half(8, 128))), lb(slow), lb(4 * fast), lb(8), lb(0), lb(3), 0, lb(0)},
+		4: {lb(0), 1, lb(4), lb(1), lb(4), lb(0), lb(0), lb(1), 0, lb(0)},
+	} {
+		if got := h.point(&h.cells[h.cell(t, id)]); got != want {
+			t.Errorf("entry %d is at %v, want %v", id, got, want)
+		}
+	}
+}
+
 func TestHAZRemembers(t *testing.T) {
 	h := newHAZ(4, 64, 2, 0.03, 1)
 	evict := func(id ID) {
@@ -195,5 +220,29 @@ func TestHAZKeepsItsLearning(t *testing.T) {
 		if _, err := b.parse(bad); err == nil {
 			t.Errorf("%d damaged bytes are accepted", len(bad))
 		}
+	}
+}
+
+// TestHAZRestarts: what is exported of entries and topics is what an import leaves.
+func TestHAZRestarts(t *testing.T) {
+	h, fresh := newHAZ(32, 64, 32, 0.03, 1), newHAZ(32, 64, 32, 0.03, 1)
+	playScript(t, h, "+1/1 h1 h1 +2/1<1 +3/2 h2")
+	playScript(t, fresh, "+1/1 +2/1 +3/2")
+	for id := ID(1); id <= 3; id++ {
+		want, _ := h.ExportEntry(id)
+		fresh.ImportEntry(want)
+		if got, _ := fresh.ExportEntry(id); got != want {
+			t.Errorf("entry %+v, want %+v", got, want)
+		}
+		topic, ok := h.ExportTopic(TopicID(id))
+		fresh.ImportTopic(topic)
+		if got, _ := fresh.ExportTopic(TopicID(id)); ok && math.Abs(got.LogW-topic.LogW) > 1e-6 {
+			t.Errorf("topic %+v, want %+v", got, topic)
+		}
+	}
+	fresh.ImportTopic(TopicState{ID: 9, LogW: math.NaN()})
+	fresh.ImportEntry(EntryState{ID: 99})
+	if _, ok := fresh.ExportTopic(9); ok {
+		t.Error("a prevalence that is no number is taken")
 	}
 }

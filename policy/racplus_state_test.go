@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -137,6 +138,12 @@ func TestPanelRestarts(t *testing.T) {
 		for _, s := range states {
 			if got, _ := e.(Persistent).ExportEntry(s.ID); got.Freq != s.Freq || got.Dep != s.Dep {
 				t.Fatalf("%q: entry %d is %+v, was %+v", params, s.ID, got, s)
+			}
+		}
+		for id, want := range topics {
+			got, ok := e.(Persistent).ExportTopic(id)
+			if known := want.ID != 0; ok != known || math.Abs(got.LogW-want.LogW) > 0.1 {
+				t.Errorf("%q: topic %d is %+v, was %+v", params, id, got, want)
 			}
 		}
 		if same := agree(old, e, capacity/3); same < capacity/6 {

@@ -128,6 +128,19 @@ func TestRACPlusWeights(t *testing.T) {
 	}
 }
 
+// TestRACPlusForgetsOldHits: a hit counts half after a half-life.
+func TestRACPlusForgetsOldHits(t *testing.T) {
+	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "memory=2000"), twoSeats)
+	playScript(t, p, "+1 +2 +3 h1")
+	for range 2000 {
+		p.Hit(3, Tick{Seq: 9}) // a hit of a
+		p.Insert(Item{ID: 4}, Tick{Seq: 9})
+	}
+	if got := p.experts[1].score; math.Abs(got-0.5) > 0.01 {
+		t.Errorf("after a half-life a hit counts %v", got)
+	}
+}
+
 // checkPanel adds up the books of a panel, and looks for the least by a scan.
 func checkPanel(t *testing.T, p *RACPlus) {
 	t.Helper()
@@ -150,10 +163,16 @@ func checkPanel(t *testing.T, p *RACPlus) {
 				sizes[i] += x.size
 			}
 		}
+		if e > 0 && x.id == 0 && x.set == 0 && x.key != 0 {
+			t.Fatalf("identity %d is nowhere and not forgotten", x.key)
+		}
 		if x.id != 0 {
 			resident++
 			least = min(least, weight(x.set))
 		}
+	}
+	if p.keys.n+orphans(p) != len(p.cells)-1-spares(p) {
+		t.Fatalf("%d identities in %d cells", p.keys.n, len(p.cells)-1)
 	}
 	for i, x := range p.experts {
 		if x.entries != entries[i] || x.bytes != sizes[i] || x.over(p.limit.Limit) {
@@ -166,6 +185,23 @@ func checkPanel(t *testing.T, p *RACPlus) {
 	if e := p.ballot.least(p.cells); resident > 0 && math.Abs(weight(p.cells[e].set)-least) > 1e-9 {
 		t.Fatalf("the victim weighs %v, the least %v", weight(p.cells[e].set), least)
 	}
+}
+
+// orphans counts residents that have lost their identity to a newer one.
+func orphans(p *RACPlus) (n int) {
+	for _, x := range p.cells {
+		if x.id != 0 && x.key == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func spares(p *RACPlus) (n int) {
+	for e := p.spare; e != 0; e = p.cells[e].next {
+		n++
+	}
+	return n
 }
 
 func TestRACPlusBooks(t *testing.T) {
