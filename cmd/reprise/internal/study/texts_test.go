@@ -115,7 +115,7 @@ func checkRequests(t *testing.T, name string, s *sim.Slice) {
 	}
 }
 
-// TestTextsKeepTheOrderOfTalks plays every path of a tree, of SGD what the user says, and of no talk the half but the last.
+// TestTextsKeepTheOrderOfTalks wants every path of a tree, and of SGD what the user says.
 func TestTextsKeepTheOrderOfTalks(t *testing.T) {
 	texts := textsOf(t, writeData(t))
 	for name, want := range map[string][]string{
@@ -147,6 +147,32 @@ func talksOf(s *sim.Slice) (talks []string) {
 		}
 	}
 	return talks[:len(talks)-1]
+}
+
+func TestPathsOfDeepSiblings(t *testing.T) {
+	at := func(i int) *int { return &i }
+	paths, err := pathsOf([]message{{0, 0, nil, "", "a"}, {1, 0, at(0), "", "b"}, {2, 0, at(1), "", "c"}, {3, 0, at(2), "", "d"},
+		{4, 0, at(2), "", "e"}, {5, 0, at(0), "", "f"}})
+	var got []string
+	for _, p := range paths {
+		said := ""
+		for _, l := range p.lines {
+			said += l.text
+		}
+		got = append(got, said)
+	}
+	if want := []string{"abcd", "abce", "af"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("paths %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestSessionsHaveTheirLength(t *testing.T) {
+	for _, name := range []string{"clinc", "banking", "hwu"} {
+		s := textsOf(t, writeData(t))[name].Verbatim(1)
+		if mean := textRequests / float64(s.All[textRequests-1].Conversation); math.Abs(mean-sessionMean) > 0.25 { // 3 sd
+			t.Errorf("%s: sessions of %.2f utterances, want %d", name, mean, sessionMean)
+		}
+	}
 }
 
 func TestTextsWeighAnswers(t *testing.T) {
