@@ -197,7 +197,7 @@ func (s *Server) exact(q *query) (hit *served) {
 			return nil
 		}
 		now := s.opts.Now()
-		if !e.Usable(now) {
+		if !e.Usable(now) || s.store.Expired(e.ID, q.tick) {
 			s.forget(s.store.Remove(e.ID))
 			return nil
 		}
@@ -244,15 +244,16 @@ func (s *Server) staleHit(q *query) (hit *served) {
 	return hit
 }
 
-// touch tells the policy and the topics that e answered q. It comes after the answer is written, for it may wait for a
+// touch tells the policy and the topics that e answered q, which was compared by vector if at all. It comes after the answer is written, for it may wait for a
 // search of the same scope; a large answer or a stream is with the client by then.
-func (s *Server) touch(q *query, e *store.Entry) {
+func (s *Server) touch(q *query, e *store.Entry, vector []float32) {
 	s.guarded("policy", func() error {
 		var parent policy.ID
 		if s.meaning() && q.Prompt != "" {
 			parent = s.detectParent(e.ID, q.tick.Seq)
 		}
 		s.weigh(s.store.Hit(e.ID, parent, q.tick))
+		s.observe(q, e, parent, vector, true)
 		return nil
 	})
 }

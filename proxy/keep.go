@@ -115,6 +115,7 @@ func (s *Server) insert(q *query, found *finding, e *store.Entry) (policy.ID, st
 	}
 	res := s.store.Put(e, q.tick)
 	s.forget(res.Evicted)
+	s.observe(q, e, e.Parent, e.Vector, false)
 	if slices.Contains(res.Evicted, res.ID) {
 		return 0, "policy"
 	}

@@ -66,6 +66,10 @@ type Options struct {
 
 	EffectiveConfig func() any // what GET /admin/config shows; secrets masked
 
+	// Observe is told of every request that an entry answered, and of every answer that was given to the store, in the order
+	// in which the policy heard of them but for requests at the same time. It must not block. nil is nobody.
+	Observe func(Observation)
+
 	Logger    *slog.Logger
 	Transport http.RoundTripper // default: a pooled transport of the server's own
 	Now       func() time.Time  // default time.Now

@@ -173,7 +173,7 @@ func (s *Server) shared(q *query, f *flight) {
 		return
 	}
 	if e, ok := s.store.Get(f.kept.id); ok {
-		s.touch(q, e)
+		s.touch(q, e, nil)
 		s.metrics.savedBy(Shared, e)
 	}
 }

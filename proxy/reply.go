@@ -20,6 +20,7 @@ type served struct {
 	entry  *store.Entry
 	frozen *answer.Frozen
 	result Result
+	vector []float32 // of the prompt that found it by meaning
 	tells  tells
 }
 
@@ -42,7 +43,7 @@ func (s *Server) replyHit(w http.ResponseWriter, q *query, h *served) error {
 	err := s.replay(w, q, h.frozen, &h.tells)
 	if err == nil {
 		s.metrics.saved(h)
-		s.touch(q, h.entry)
+		s.touch(q, h.entry, h.vector)
 	}
 	return err
 }

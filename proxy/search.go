@@ -87,6 +87,10 @@ func (s *Server) verify(q *query, found *finding) error {
 			s.topics.Forget(m.ID)
 			continue
 		}
+		if s.store.Expired(e.ID, q.tick) {
+			s.forget(s.store.Remove(e.ID))
+			continue
+		}
 		if !q.takes(e, now) {
 			continue
 		}
@@ -110,6 +114,7 @@ func (s *Server) found(q *query, found *finding, e *store.Entry, m topics.Match,
 	if err != nil {
 		return err
 	}
+	hit.vector = found.vector
 	hit.tells.detail = append(append(hit.tells.detail, found.detail...), "topic="+utoa(uint64(m.Topic)))
 	found.hit = hit
 	if !q.d.private() {

@@ -75,6 +75,13 @@ func (s *Store) weightsLocked(id policy.ID) []Weight {
 	return weights
 }
 
+// Expired reports whether the policy lets id answer no more. Whoever finds it so removes it.
+func (s *Store) Expired(id policy.ID, at policy.Tick) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.ledger.Expired(id, at)
+}
+
 // Importance is the structural importance of an entry as the policy has it now, 0 where it knows none.
 func (s *Store) Importance(id policy.ID) float64 {
 	s.mu.RLock()

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,10 @@ import (
 
 // Key is the SHA-256 of a canonical request: equal keys are the same request.
 type Key [32]byte
+
+// Short is the first 8 bytes of k as a number: the identity by which policies know an answer that returns. Of n keys two
+// are equal in it with a probability of n²/2^65.
+func (k Key) Short() uint64 { return binary.LittleEndian.Uint64(k[:]) }
 
 // Scope is the digest of everything that two requests must have equal to share an answer.
 type Scope [32]byte
@@ -87,7 +92,7 @@ func (e *Entry) own() Entry {
 // item is what the policy is told of the entry.
 func (e *Entry) item(dim int) policy.Item {
 	return policy.Item{
-		ID: e.ID, Topic: e.Topic, Parent: e.Parent,
+		ID: e.ID, Key: e.Key.Short(), Topic: e.Topic, Parent: e.Parent,
 		Size: e.Footprint(dim), Cost: float64(e.InputTokens + e.OutputTokens),
 	}
 }

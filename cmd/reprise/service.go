@@ -24,9 +24,10 @@ import (
 
 // service is the proxy with everything behind it.
 type service struct {
-	proxy  *proxy.Server
-	store  *store.Store
-	topics *topics.Topics
+	proxy    *proxy.Server
+	store    *store.Store
+	topics   *topics.Topics
+	recorder *recorder // nil: no request log
 }
 
 // newService puts the parts together in front of an upstream. The caller closes the service.
@@ -55,6 +56,12 @@ func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log 
 		return nil, errors.Join(err, s.store.Close())
 	}
 	o.Store, o.Topics, o.Embedder, o.Thresholds, o.Guard = s.store, s.topics, embedder, gates, guardFor(cfg)
+	if cfg.Record != "" {
+		if s.recorder, err = openRecorder(cfg.Record, log); err != nil {
+			return nil, errors.Join(err, s.release())
+		}
+		o.Observe = s.recorder.note
+	}
 	if s.proxy, err = proxy.New(o); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
@@ -72,9 +79,12 @@ func (s *service) close() error {
 	return s.release()
 }
 
-func (s *service) release() error {
+func (s *service) release() (err error) {
 	s.topics.Close()
-	return s.store.Close()
+	if s.recorder != nil {
+		err = s.recorder.close()
+	}
+	return errors.Join(err, s.store.Close())
 }
 
 // guardFor is the stricter of the guards for the embedder that sees words and not meaning: what is near to it is nearly

@@ -14,6 +14,7 @@ type Request struct {
 	Conversation uint64
 	Parent       uint64   // ID of the earlier request that this one depends on
 	Scope        uint64   // requests of different scopes never share an answer
+	Chain        uint64   // requests after different earlier turns never share one by meaning
 	Turn         int32    // position in the conversation, from 0
 	Size         int64    // bytes of the answer; 0 counts as 1
 	Cost         float64  // tokens that a hit saves; 0 counts as 1

@@ -20,6 +20,8 @@ type Record struct {
 	Conversation Label   `json:"conversation,omitzero"`
 	Parent       Label   `json:"parent,omitzero"`  // id of the earlier request that this one depends on
 	Scope        Label   `json:"scope,omitzero"`   // requests of different scopes never share an answer
+	Chain        Label   `json:"chain,omitzero"`   // requests of different chains never share one by meaning
+	Hit          bool    `json:"hit,omitzero"`     // what the cache did that wrote the log; a replay takes no notice of it
 	Turn         int32   `json:"turn,omitzero"`    // position in the conversation, from 0
 	Size         int64   `json:"size,omitzero"`    // bytes of the answer
 	Cost         float64 `json:"cost,omitzero"`    // tokens that a hit saves
@@ -110,7 +112,7 @@ func (v *Vector) UnmarshalJSON(in []byte) error {
 // wants says what each field allows.
 var wants = map[string]string{
 	"id": "a string or a number", "topic": "a string or a number", "conversation": "a string or a number",
-	"parent": "a string or a number", "scope": "a string or a number",
+	"parent": "a string or a number", "scope": "a string or a number", "chain": "a string or a number", "hit": "true or false",
 	"at": "seconds as a number", "turn": "a whole number, 0 or more", "size": "a whole number of bytes, 0 or more",
 	"cost": "a number of tokens, 0 or more", "text": "a string",
 	"vector": "an array of numbers, or base64 of little-endian float32 numbers",

@@ -36,7 +36,7 @@ func parseRequests(in *bufio.Reader, yield func(sim.Request) bool) error {
 func (r *Record) Request() (sim.Request, error) {
 	q := sim.Request{
 		ID: Identity(string(r.ID)), At: r.At, Topic: Identity(string(r.Topic)), Conversation: Identity(string(r.Conversation)),
-		Parent: Identity(string(r.Parent)), Scope: Identity(string(r.Scope)), Turn: r.Turn, Size: r.Size, Cost: r.Cost,
+		Parent: Identity(string(r.Parent)), Scope: Identity(string(r.Scope)), Chain: Identity(string(r.Chain)), Turn: r.Turn, Size: r.Size, Cost: r.Cost,
 	}
 	if q.ID == 0 {
 		q.ID = r.contentID()
@@ -91,7 +91,7 @@ func unit(v []float32) ([]float32, bool) {
 func RecordOf(q sim.Request) Record {
 	r := Record{
 		ID: labelOf(q.ID), At: q.At, Topic: labelOf(q.Topic), Conversation: labelOf(q.Conversation), Parent: labelOf(q.Parent),
-		Scope: labelOf(q.Scope), Turn: q.Turn, Size: q.Size, Cost: q.Cost,
+		Scope: labelOf(q.Scope), Chain: labelOf(q.Chain), Turn: q.Turn, Size: q.Size, Cost: q.Cost,
 	}
 	if q.Content != nil {
 		r.Text, r.Vector = q.Content.Text, q.Content.Vector

@@ -47,6 +47,7 @@ type Config struct {
 	LogFormat  string
 	LogLevel   slog.Level
 	LogPrompts bool
+	Record     string // path of the request log; empty: none
 
 	// Limits; negative: none.
 	MaxBody                                        int64

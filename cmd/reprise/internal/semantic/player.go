@@ -101,7 +101,7 @@ func (p *player) search(r *sim.Request) topics.Route {
 	if r.Content == nil {
 		return topics.Route{}
 	}
-	return p.topics.Search(topics.Query{Scope: scopeOf(r), Vector: r.Content.Vector})
+	return p.topics.Search(topics.Query{Scope: scopeOf(r), Chain: chainOf(r), Vector: r.Content.Vector})
 }
 
 // match is the first of the nearest entries that no guard refuses.
@@ -181,7 +181,7 @@ func (p *player) store(r *sim.Request, label policy.TopicID, routed topics.Topic
 	}
 	parent := p.parentOf(r)
 	if p.o.Detect && r.Content != nil {
-		found, _ := p.topics.Parent(scopeOf(r), routed, topics.ChainID{}, 0, r.Content.Vector, at.Seq)
+		found, _ := p.topics.Parent(scopeOf(r), routed, chainOf(r), 0, r.Content.Vector, at.Seq)
 		parent = policy.ID(found)
 	}
 	e := &entry{key: key{r.ID, r.Scope}, topic: label}
@@ -197,7 +197,7 @@ func (p *player) store(r *sim.Request, label policy.TopicID, routed topics.Topic
 	if p.entries[id] == nil || r.Content == nil || r.Content.Vector == nil {
 		return len(gone), nil
 	}
-	_, err = p.topics.Add(topics.Member{ID: topics.EntryID(id), Scope: scopeOf(r), Vector: r.Content.Vector, Topic: routed,
+	_, err = p.topics.Add(topics.Member{ID: topics.EntryID(id), Scope: scopeOf(r), Chain: chainOf(r), Vector: r.Content.Vector, Topic: routed,
 		Parent: topics.EntryID(parent), Seq: at.Seq})
 	p.weigh(id, parent)
 	return len(gone), err
@@ -227,4 +227,9 @@ func (p *player) forget(id policy.ID) {
 func scopeOf(r *sim.Request) (s topics.ScopeID) {
 	binary.LittleEndian.PutUint64(s[:], r.Scope)
 	return s
+}
+
+func chainOf(r *sim.Request) (c topics.ChainID) {
+	binary.LittleEndian.PutUint64(c[:], r.Chain)
+	return c
 }

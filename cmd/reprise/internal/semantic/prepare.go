@@ -8,10 +8,12 @@ import (
 	"reprise/policy/sim"
 )
 
-// Load reads t into memory and gives every request with a text the vector that e makes of it, where the trace has none. A
-// text that e has no vector for can be hit by its identity alone.
+// Load reads t into memory and gives every request with a text the vector that e makes of it, where the trace has none, and
+// a request that says nothing what the one before it of the same identity said. A text that e has no vector for can be hit
+// by its identity alone.
 func Load(ctx context.Context, t sim.Trace, e embed.Embedder) (*sim.Slice, error) {
 	s := &sim.Slice{Title: t.Name()}
+	said := map[key]*sim.Content{}
 	for r, err := range t.Requests() {
 		if err == nil {
 			err = ctx.Err()
@@ -21,6 +23,11 @@ func Load(ctx context.Context, t sim.Trace, e embed.Embedder) (*sim.Slice, error
 		}
 		if err != nil {
 			return nil, fmt.Errorf("load %s, request %d: %w", t.Name(), len(s.All)+1, err)
+		}
+		if k := (key{r.ID, r.Scope}); r.Content == nil {
+			r.Content = said[k]
+		} else {
+			said[k] = r.Content
 		}
 		s.All = append(s.All, r)
 	}

@@ -9,14 +9,15 @@ import (
 	"reprise/policy"
 )
 
-// Baselines are the policies that the relational ones are measured by.
+// Baselines are the policies that the relational ones are measured by: all of the registry, and W-TinyLFU as the published
+// study has it, with exact counts and a window of 1 and of 20 %.
 func Baselines() (names []string) {
 	for _, name := range policy.Names() {
 		if !Relational(name) {
 			names = append(names, name)
 		}
 	}
-	return append(names, "w-tinylfu:window=0.2C")
+	return append(names, "w-tinylfu:form=exact,climb=off", "w-tinylfu:form=exact,climb=off,window=0.2C")
 }
 
 // Relational tells the policies that this project is about from the baselines.
