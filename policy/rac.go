@@ -9,7 +9,7 @@ import "math"
 // All topics decay at one rate, so the order of TP·2^(Alpha·t)·TSI stands still between requests: a heap of topics over a
 // heap of members for each finds the victim in O(1) and follows a request in O(log n), without a scan; with Beta, in that
 // for each living ancestor. Memory per resident is some 105 bytes at ten members per topic and 145 when every entry is its
-// own topic; a ghost costs some 75 as a topic, 60 as an entry.
+// own topic; a ghost costs some 70, as a topic or as an entry.
 //
 // The caller says Arrive at a miss and Hit at a hit, once per request, and Insert when the answer of a miss is there, with
 // the Tick of its arrival. An item without a topic stands alone, as if it had one of its own.

@@ -2,7 +2,7 @@ package policy
 
 import "math/bits"
 
-// slots numbers keys from 1, lowest free number first in use again, for state that lies in slices by number. It is the
+// slots numbers keys from 1, the latest free number first in use again, for state that lies in slices by number. It is the
 // smallest index of the package, because RAC needs two: the table holds numbers only, and a look-up compares with the key
 // kept by number. 16 to 24 bytes per key. A key of 0 takes a number and is in no table.
 type slots struct {
