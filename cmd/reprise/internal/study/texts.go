@@ -23,7 +23,8 @@ const (
 // them was said twice. Every trace has 10,000 requests, one a second; the same seed makes the same trace.
 //
 // A request's Topic is the label of the record, its Parent the first turn of its conversation. Size is that of the recorded
-// answer, or of the text itself where there is none, Cost its tokens at four bytes each. Requests share their Content.
+// answer, or of the text itself where there is none, Cost its tokens at four bytes each. What was said before does not tell
+// requests apart, as in the published comparison. Requests share their Content.
 type Text struct {
 	Name string
 	Says string

@@ -135,7 +135,8 @@ func readTalks(path string) (talks []thread, err error) {
 	for {
 		c, err := r.Next()
 		if err == io.EOF {
-			return talks, nil
+			_, fault := r.Skipped()
+			return talks, fault
 		}
 		if err != nil {
 			return nil, err

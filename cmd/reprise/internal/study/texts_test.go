@@ -221,6 +221,7 @@ func TestTextsNeedTheirFiles(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"dialogue/oasst1_en", `{"idx":1,"tree":0,"parent_idx":7,"role":"prompter","text":"a"}`, "before its parent"},
 		{"dialogue/oasst1_en", `{"idx":1,"tree":0,"role":"prompter","text":"a"}`, "want 700"},
+		{"dialogue/sgd", `{"turns":[["U","a"]]}` + "\n" + `{"turns":7}`, "line 2"},
 		{"intent/clinc150", `{"text":`, "record 1"},
 		{"intent/hwu64", "", "no records"},
 	} {
