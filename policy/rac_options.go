@@ -51,10 +51,12 @@ const (
 
 var racClocks = []string{"requests", "misses", "episodes", "hits"}
 
-// RACPaper is the literal reading of paper 002 (§3, Alg. 1-3) with its "decay factor = 1": every request credits its
-// topic, the new entry may be the victim, a topic without members is forgotten, any resident can be a parent.
+// RACPaper is the literal reading of paper 002 (§3, Alg. 1-3): every request credits its topic, the new entry may be the
+// victim, a topic without members is forgotten, any resident can be a parent. The "decay factor = 1" of §4.2 is read as
+// Lambda. No Alpha is given there: 0.001 is one in the capacity of its synthetic traces, at which the policy does best on
+// them; from 1 on it would be an LRU of topics.
 func RACPaper() RACOptions {
-	return RACOptions{Alpha: 1, Lambda: 1, YoungParents: true}
+	return RACOptions{Alpha: 0.001, Lambda: 1, YoungParents: true}
 }
 
 // RACTuned is what served best for a cache of capacity entries, over generated conversations (two skews, and with a

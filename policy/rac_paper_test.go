@@ -158,7 +158,7 @@ func TestRACPaperIsThePaper(t *testing.T) {
 	const requests, capacity = 20_000, 30
 	evictions, late, again := 0, 0, 0
 	for i, name := range []string{
-		"rac-paper", "rac-paper:lambda=0", "rac-paper:lambda=0.5", "rac-paper:alpha=2",
+		"rac-paper", "rac-paper:alpha=1", "rac-paper:alpha=1,lambda=0", "rac-paper:alpha=1,lambda=0.5", "rac-paper:alpha=2",
 		"rac-paper:alpha=0.1", "rac-paper:alpha=0.1,lambda=4", "rac-paper:alpha=0.01", "rac-paper:alpha=0.001,lambda=2",
 	} {
 		t.Run(name, func(t *testing.T) {

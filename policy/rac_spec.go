@@ -71,7 +71,7 @@ var racSpec = spec{
 var racPaperSpec = spec{
 	name: "rac-paper", says: "paper 002 read literally",
 	params: []Param{
-		{Name: "alpha", Says: "decay of a topic's prevalence per request: it halves in 1/alpha", Default: "1", Max: 1e6},
+		{Name: "alpha", Says: "decay of a topic's prevalence per request: it halves in 1/alpha", Default: "0.001", Max: 1e6},
 		racLambda,
 		racBeta,
 	},

@@ -54,7 +54,7 @@ func TestRACOrder(t *testing.T) {
 		{"one topic: ties by last use", "+1 +2 +3 h1 h3 h2", "[1 3 2]", slow},
 		{"the colder topic goes first", "+1/1 +2/2 +3/2", "[1 2 3]", slow},
 		{"a hot topic protects all its members", "+1/1 +2/1 h2 h2 +3/2", "[3 1 2]", slow},
-		{"a fast decay forgets it", "+1/1 +2/1 h2 h2 +3/2", "[1 3 2]", RACPaper()},
+		{"a fast decay forgets it", "+1/1 +2/1 h2 h2 +3/2", "[1 3 2]", with(slow, func(o *RACOptions) { o.Alpha = 1 })},
 		{"a parent is worth its dependents", "+1 +2 +3/1<1 +4/1<1", "[2 3 4 1]", slow},
 		{"not without lambda", "+1 +2 +3/1<1 +4/1<1", "[1 2 3 4]", with(slow, func(o *RACOptions) { o.Lambda = 0 })},
 		{"hits of a child credit the parent", "+1 +2/1<1 +3 h2 h3", "[2 3 1]", slow},
