@@ -8,10 +8,12 @@ var hazSpec = spec{
 		{Name: "samples", Says: "residents looked at for a victim", Default: "64", Min: 1, Max: 4096},
 		{Name: "lr", Says: "step of the learning", Default: "0.03", Max: 1},
 		{Name: "ghosts", Says: "evicted entries remembered", Default: "1C", Max: 1e9},
+		{Name: "topics", Says: "topics without a known entry that are remembered", Default: "4C", Max: 1e9},
 		worthParam,
 	},
 	make: func(a args) Evictor {
 		h := newHAZ(a.Capacity, a.whole("samples"), a.whole("ghosts"), a.num("lr"), a.Seed)
+		h.topics.room = a.whole("topics")
 		h.mode = a.worthMode()
 		return h
 	},
@@ -22,9 +24,9 @@ var hazSpec = spec{
 // limit in bytes the rate is weighed with the tokens that a hit saves per byte. Ghosts and topics that have become empty
 // keep what is known of them, and a ghost that returns teaches as much as a hit.
 //
-// Parameters: samples, lr (step of the learning), ghosts. Cost per request: some 0.4 us for the learning, and for an
+// Parameters: samples, lr (step of the learning), ghosts, topics, value. Cost per request: some 0.4 us for the learning, and for an
 // eviction 15 ns per sample. Memory per resident: 64 bytes, as much for each ghost, some 25 for its place in the table,
-// and 56 for each topic. Source: the learned form of TP·TSI (paper 002 §3); relaxed Belady by learning (LRB, NSDI 2020) has
+// and 75 for each topic. Source: the learned form of TP·TSI (paper 002 §3); relaxed Belady by learning (LRB, NSDI 2020) has
 // the sampling, LHD (NSDI 2018) the rate.
 type HAZ struct {
 	model    hazModel

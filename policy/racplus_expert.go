@@ -24,9 +24,9 @@ var panels = map[string][]seat{
 // the retained one the prevalence of a topic within a tenth of the capacity.
 var (
 	racLiteral  = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", 1 / 0.3, false}
-	racNormed   = seat{"rac-normed", &racSpec, "alpha=1/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C,norm=visits", 1, false}
-	racRetained = seat{"rac-retained", &racSpec, "alpha=10/C,dep-cap=0,admission=paper,ghosts=4C,entry-ghosts=4C", 0.1, false}
-	hazSeat     = seat{"haz", &hazSpec, "", 2, false}
+	racNormed   = seat{"rac-normed", &racSpec, "alpha=1/C,dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C,norm=visits", 1, false}
+	racRetained = seat{"rac-retained", &racSpec, "alpha=10/C,dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C", 0.1, false}
+	hazSeat     = seat{"haz", &hazSpec, "topics=1C", 2, false}
 	tinySeat    = seat{"w-tinylfu", &tinyLFUSpec, "", 0, true}
 	s3Seat      = seat{"s3fifo", &s3fifoSpec, "", 0, false}
 	lruSeat     = seat{"lru", &lruSpec, "", 0, false}

@@ -93,7 +93,7 @@ const (
 	panelEntryBytes = 80
 	largeEntryBytes = 88
 	hazEntryBytes   = 64
-	hazTopicBytes   = 56
+	hazTopicBytes   = 48
 	tableSlotBytes  = 16
 )
 
