@@ -17,6 +17,7 @@ var (
 	seeds  = flag.Int("seeds", 2, "TestPanel: seeds of each case")
 	first  = flag.Int("first", 1, "TestPanel: the first seed")
 	filter = flag.String("cases", "", "TestPanel: cases whose name contains this")
+	texts  = flag.Bool("texts", false, "TestPanel: the text traces below REPRISE_DATA too, with topics found online")
 	half   = flag.String("half", "", "TestPanel: tuned or held, the half of the cases that was looked at in tuning or the other")
 	bytes  = flag.Bool("bytes", false, "TestPanel: capacities in bytes, and the share of the tokens that was saved")
 )
@@ -43,6 +44,13 @@ func TestPanel(t *testing.T) {
 			c.Capacity = sim.Capacity{Bytes: int64(c.Capacity.Entries) * meanSize}
 		}
 		cases = append(cases, c)
+	}
+	if *texts {
+		said, err := TextCases(os.Getenv("REPRISE_DATA"), []float64{.025, .1, .2}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, said...)
 	}
 	var all []uint64
 	for i := range *seeds {
