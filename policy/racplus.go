@@ -6,6 +6,7 @@ var racPlusSpec = spec{
 		{Name: "memory", Says: "half-life of the experts' scores in requests, never below 2000", Default: "2C", Min: 1, Max: 1e12},
 		{Name: "panel", Says: "which experts", Default: "seven", Choices: panelNames()},
 		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e9},
+		{Name: "prior", Says: "hits that w-tinylfu is credited with at the start, against the regret of a cold one", Default: "0.02C", Max: 1e9},
 		worthParam,
 	},
 	make: func(a args) Evictor {
@@ -27,7 +28,7 @@ var racPlusSpec = spec{
 // most 2^experts. A resident's name in the shadows is its identity: what returns after an eviction is the same entry to
 // them, so that links to it hold again and ghosts are recognised.
 //
-// Parameters: memory (h), panel, value; sample: see RACPlusLarge. Cost per request: the sum of the experts', some 2.5 us.
+// Parameters: memory (h), panel, prior, value; sample: see RACPlusLarge. Cost per request: the sum of the experts', some 2.5 us.
 // Memory per resident: some 140 bytes and the sum of the experts'. Source: experts over shadow caches after ACME (Ari et
 // al., 2002), weighed by regret as in LeCaR (HotStorage 2018); the vote over sets is from here.
 type RACPlus struct {

@@ -63,7 +63,11 @@ func newShadows(a args, seats []seat) shadows {
 		s.limit = shadowLimit{byBytes: true}
 	}
 	for i, x := range seats {
-		s.experts = append(s.experts, newExpert(x, a.Options, uint64(i)))
+		e := newExpert(x, a.Options, uint64(i))
+		if x.starts {
+			e.score = a.num("prior")
+		}
+		s.experts = append(s.experts, e)
 	}
 	return s
 }

@@ -73,7 +73,7 @@ func TestRACPlusVotes(t *testing.T) {
 		{"+1 +2 -1 +3", "2:ab 3:ab", "[2 3]"},                   // a purge is one everywhere
 		{"+1 +2 +3 -2", "1:b 3:a", "[1 3]"},
 	} {
-		p := newRACPlus(panelArgs(t, Options{Capacity: 2}, ""), twoSeats)
+		p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "prior=0"), twoSeats)
 		playScript(t, p, c.script)
 		if got := p.sets(); got != c.sets {
 			t.Errorf("%q: held %s, want %s", c.script, got, c.sets)
@@ -88,7 +88,7 @@ func TestRACPlusVotes(t *testing.T) {
 
 // TestRACPlusKnowsIdentities: what returns after its eviction is a hit in the shadows that hold it.
 func TestRACPlusKnowsIdentities(t *testing.T) {
-	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, ""), twoSeats)
+	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "prior=0"), twoSeats)
 	playScript(t, p, "+1 +2 +3")
 	if id, _ := p.Victim(); id != 1 {
 		t.Fatalf("victim %d, want 1", id)
@@ -107,6 +107,15 @@ func TestRACPlusKnowsIdentities(t *testing.T) {
 	p.Insert(Item{ID: 10, Key: 1}, Tick{Seq: 6}) // a second resident of this identity: the older one goes first
 	if id, _ := p.Victim(); id != 9 {
 		t.Errorf("victim %d, want 9, which nobody can ask for any more", id)
+	}
+}
+
+// TestRACPlusPrior: before any hit the expert with the prior decides.
+func TestRACPlusPrior(t *testing.T) {
+	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "prior=1"), twoSeats)
+	playScript(t, p, "+1 +2 +3")
+	if got, want := drain(p), "[3 1 2]"; got != want {
+		t.Errorf("victims %s, want %s", got, want)
 	}
 }
 
@@ -130,7 +139,7 @@ func TestRACPlusWeights(t *testing.T) {
 
 // TestRACPlusForgetsOldHits: a hit counts half after a half-life.
 func TestRACPlusForgetsOldHits(t *testing.T) {
-	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "memory=2000"), twoSeats)
+	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "memory=2000,prior=0"), twoSeats)
 	playScript(t, p, "+1 +2 +3 h1")
 	for range 2000 {
 		p.Hit(3, Tick{Seq: 9}) // a hit of a
