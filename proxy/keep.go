@@ -86,7 +86,8 @@ func (s *Server) entry(q *query, found *finding, rec *recording, v answer.Verdic
 	e := &store.Entry{
 		Key: store.Key(q.Key), Scope: store.Scope(q.Scope),
 		Tenant: s.tenant(q.http.Header), Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.http.URL.Path,
-		Answer: frozen.Encode(nil), InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, UpstreamTime: took,
+		Parent: found.parent, Turn: len(q.Turns), Answer: frozen.Encode(nil),
+		InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, UpstreamTime: took,
 		Created: now, Expires: now.Add(ttl), StaleUntil: now.Add(ttl + s.opts.StaleIfError),
 	}
 	if v.Text != "" {
@@ -94,7 +95,7 @@ func (s *Server) entry(q *query, found *finding, rec *recording, v answer.Verdic
 	}
 	if !v.ToolCalls && found.vector != nil { // an answer that calls tools is for exact repeats only
 		e.Prompt, e.Vector, e.Chain = q.Prompt, found.vector, found.chain
-		e.Topic, e.Parent = policy.TopicID(found.route.Topic), found.parent
+		e.Topic = policy.TopicID(found.route.Topic)
 	}
 	return e, nil
 }
@@ -113,9 +114,12 @@ func (s *Server) insert(q *query, found *finding, e *store.Entry) (policy.ID, st
 	if e.Topic == 0 { // a topic of its own; an entry that is never compared by meaning stays alone in it
 		e.Topic = policy.TopicID(s.topics.NewTopic())
 	}
+	seen := s.observation(q, e, e.Parent, e.Vector, false) // now: the Put may evict the parent
 	res := s.store.Put(e, q.tick)
 	s.forget(res.Evicted)
-	s.observe(q, e, e.Parent, e.Vector, false)
+	if seen.Size = res.Size; s.opts.Observe != nil {
+		s.opts.Observe(seen)
+	}
 	if slices.Contains(res.Evicted, res.ID) {
 		return 0, "policy"
 	}

@@ -29,6 +29,7 @@ const (
 	KindAliases
 	KindState // of an entry
 	KindTopic
+	KindLearned // id 0: what the policy has learned of no entry; only the policy can read it
 	kindEnd
 )
 

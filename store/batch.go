@@ -9,8 +9,11 @@ import (
 
 // batch turns debts into records. Entries are immutable and are encoded outside the lock. Reading the debts in several
 // goes is sound: whatever changes in between is owed anew and comes with a later batch.
-func (s *Store) batch(d *debts, reserve policy.ID) *Batch {
+func (s *Store) batch(d *debts, reserve policy.ID, learned bool) *Batch {
 	b := &Batch{Put: d.head}
+	if learned {
+		s.addLearned(b)
+	}
 	s.addEntries(b, d)
 	s.addTopics(b, d)
 	s.addCounters(b, reserve)
@@ -61,7 +64,7 @@ func (s *Store) addResidentLocked(b *Batch, r *resident, c change, fresh []*Entr
 }
 
 func (s *Store) stateLocked(r *resident) entryState {
-	st := entryState{last: r.last}
+	st := entryState{last: r.last, turn: r.Turn}
 	if s.persistent != nil {
 		st.policy, _ = exported(s.persistent.ExportEntry, r.ID)
 	}

@@ -17,7 +17,8 @@ type Weight struct {
 
 // PutResult is what a Put did.
 type PutResult struct {
-	ID policy.ID
+	ID   policy.ID
+	Size int64 // as Limit.Bytes counts it; a large answer is kept packed
 	// Evicted are the entries that are gone: the one of the same key, those whose time had run out, victims of the
 	// capacity; the new one itself may be among them, which is the policy's way to refuse it.
 	Evicted []policy.ID
@@ -106,6 +107,7 @@ func (s *Store) parentLocked(id policy.ID) policy.ID {
 // Tick of the request's arrival. A large answer is packed first, outside the lock.
 func (s *Store) Put(e *Entry, at policy.Tick) (res PutResult) {
 	r := &resident{Entry: e.own(), last: at.Seq}
+	res.Size = r.Footprint(len(e.Vector))
 	now := s.opt.Now()
 	lost := s.guarded(func() {
 		s.nextID++

@@ -71,9 +71,12 @@ func encodeAliases(keys []Key) []byte {
 	return b
 }
 
-// entryState is what changes about an entry with each access. The policy's part is zero where the policy keeps none.
+// entryState is what changes about an entry with each access. The policy's part is zero where the policy keeps none. The
+// turn, which came to be kept later than the rest, is here because a program that does not know of it then leaves out
+// the state and not the answer.
 type entryState struct {
 	last   int64
+	turn   int
 	policy policy.EntryState
 }
 
@@ -82,7 +85,11 @@ func encodeState(s entryState) []byte {
 	b = binary.AppendUvarint(b, uint64(s.policy.ID))
 	b = binary.AppendUvarint(b, uint64(s.policy.Parent))
 	b = putFloat(putFloat(b, s.policy.Freq), s.policy.Dep)
-	return binary.AppendVarint(binary.AppendVarint(b, s.policy.Born), s.policy.Last)
+	b = binary.AppendVarint(binary.AppendVarint(b, s.policy.Born), s.policy.Last)
+	if s.turn > 0 {
+		b = binary.AppendUvarint(b, uint64(s.turn))
+	}
+	return b
 }
 
 func encodeTopic(s policy.TopicState) []byte {
@@ -224,6 +231,11 @@ func decodeState(body []byte) (entryState, error) {
 	s.policy.ID, s.policy.Parent = policy.ID(r.uvarint()), policy.ID(r.uvarint())
 	s.policy.Freq, s.policy.Dep = r.number(), r.number()
 	s.policy.Born, s.policy.Last = r.varint(), r.varint()
+	if len(r.b) > 0 {
+		turn := r.uvarint()
+		r.bad = r.bad || turn > math.MaxInt32
+		s.turn = int(turn)
+	}
 	return s, r.done("state")
 }
 

@@ -35,7 +35,11 @@ func TestEntryCodec(t *testing.T) {
 }
 
 func TestStateCodec(t *testing.T) {
-	s := entryState{last: 5, policy: policy.EntryState{ID: 7, Parent: 6, Freq: 2, Dep: 1.5, Born: 3, Last: 5}}
+	s := entryState{last: 5, turn: 300, policy: policy.EntryState{ID: 7, Parent: 6, Freq: 2, Dep: 1.5, Born: 3, Last: 5}}
+	if got, err := decodeState(encodeState(s)); err != nil || got != s {
+		t.Errorf("state %+v, %v", got, err)
+	}
+	s.turn = 0 // as it was written before there were turns
 	if got, err := decodeState(encodeState(s)); err != nil || got != s {
 		t.Errorf("state %+v, %v", got, err)
 	}
@@ -69,6 +73,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(uint8(KindVector), encodeVector("x", []float32{1, 2}))
 	f.Add(uint8(KindAliases), encodeAliases([]Key{{1}, {2}}))
 	f.Add(uint8(KindState), encodeState(entryState{last: 1}))
+	f.Add(uint8(KindState), encodeState(entryState{last: 1, turn: 2}))
 	f.Add(uint8(KindTopic), encodeTopic(policy.TopicState{LogW: 1}))
 	f.Add(uint8(KindCounters), encodeCounters(counters{seq: 1}))
 	f.Fuzz(func(t *testing.T, kind uint8, body []byte) {

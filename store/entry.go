@@ -36,6 +36,7 @@ type Entry struct {
 	Vector []float32
 	Topic  policy.TopicID
 	Parent policy.ID // as known at Put; later findings are the policy's
+	Turn   int       // of its conversation, from 0
 
 	// Answer is an encoded recording; read it with Recording, because the store may have packed it.
 	Answer     []byte
@@ -93,6 +94,6 @@ func (e *Entry) own() Entry {
 func (e *Entry) item(dim int) policy.Item {
 	return policy.Item{
 		ID: e.ID, Key: e.Key.Short(), Topic: e.Topic, Parent: e.Parent,
-		Size: e.Footprint(dim), Cost: float64(e.InputTokens + e.OutputTokens),
+		Size: e.Footprint(dim), Cost: float64(e.InputTokens + e.OutputTokens), Offset: e.Turn,
 	}
 }

@@ -86,9 +86,9 @@ func (s *Store) run() {
 	for {
 		select {
 		case <-tick.C:
-			s.flush(idReserve)
+			s.flush(idReserve, s.learnedDue())
 		case reply := <-s.flusher.syncs:
-			reply <- s.flush(idReserve)
+			reply <- s.flush(idReserve, true)
 		case <-s.flusher.stop:
 			return
 		}
@@ -126,7 +126,7 @@ func (s *Store) Close() error {
 		if s.flusher != nil {
 			close(s.flusher.stop)
 			<-s.flusher.done
-			err = s.flush(0)
+			err = s.flush(0, true)
 		}
 		if cerr := s.opt.Backing.Close(); err == nil {
 			err = cerr
@@ -139,18 +139,22 @@ func (s *Store) Close() error {
 // are not given out again, and a client that holds one never sees another entry under it.
 const idReserve = 1 << 16
 
-// flush writes everything that was owed when it began, in batches. What could not be written is owed again.
-func (s *Store) flush(reserve policy.ID) error {
+// flush writes everything that was owed when it began, in batches, the first of them with what the policy has learned if
+// that is asked for. What could not be written is owed again.
+func (s *Store) flush(reserve policy.ID, learned bool) error {
 	due := s.takeDebts()
 	for {
 		part := due.split()
-		if err := s.write(s.batch(part, reserve)); err != nil {
+		b := s.batch(part, reserve, learned)
+		if err := s.write(b); err != nil {
 			s.oweAgain(part)
 			s.oweAgain(due)
 			s.written = counters{seq: -1} // no value of a counter: to be written again
+			s.learned = lesson{}
 			return s.flushed(err)
 		}
 		s.toldTopic = max(s.toldTopic, s.written.maxTopic)
+		learned = false
 		if due.len() == 0 {
 			return s.flushed(nil)
 		}

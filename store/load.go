@@ -23,6 +23,7 @@ func Open(o Options) (*Store, error) {
 		opened: o.Now(),
 	}
 	s.persistent, _ = o.Evictor.(policy.Persistent)
+	s.panel, _ = o.Evictor.(policy.Panel)
 	s.base = float64(s.opened.UnixNano()) / 1e9
 	if o.Backing == nil {
 		rand.Read(s.secret[:])
@@ -51,6 +52,9 @@ func (s *Store) load() error {
 	if _, err := s.try(func() { s.restore(l) }); err != nil {
 		s.opt.OnFault("policy", err)
 	}
+	if l.unlearned != nil {
+		s.opt.OnFault("policy", l.unlearned)
+	}
 	s.begin(l)
 	return nil
 }
@@ -67,7 +71,7 @@ func (s *Store) begin(l *loader) {
 	}
 	s.flusher = &flusher{syncs: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{})}
 	if s.debts.head = l.missing(s.secret); s.debts.head != nil {
-		s.flush(idReserve)
+		s.flush(idReserve, false)
 	}
 	go s.run()
 }
@@ -81,16 +85,18 @@ func aside(path string) string {
 
 // loader gathers the records of a backing.
 type loader struct {
-	space    string
-	entries  map[policy.ID]*resident
-	vectors  map[policy.ID][]float32
-	aliases  map[policy.ID][]Key
-	states   map[policy.ID]entryState
-	topics   []policy.TopicState
-	counters counters
-	format   *string
-	secret   *[32]byte
-	skipped  int
+	space     string
+	entries   map[policy.ID]*resident
+	vectors   map[policy.ID][]float32
+	aliases   map[policy.ID][]Key
+	states    map[policy.ID]entryState
+	topics    []policy.TopicState
+	counters  counters
+	format    *string
+	secret    *[32]byte
+	learned   []byte
+	unlearned error // why the policy does not take that
+	skipped   int
 }
 
 func newLoader(space string) *loader {
@@ -137,6 +143,8 @@ func (l *loader) decode(r Record) (err error) {
 		if t, err = decodeTopic(r.ID, r.Body); err == nil {
 			l.topics = append(l.topics, t)
 		}
+	case KindLearned:
+		l.learned = slices.Clone(r.Body)
 	default:
 		return fmt.Errorf("read record of kind %d: %w", r.Kind, ErrDamaged)
 	}

@@ -14,6 +14,7 @@ import (
 // restore fills the store with what was read.
 func (s *Store) restore(l *loader) {
 	s.restoreNumbers(l)
+	blank, _ := s.snapshotLocked()
 	order := l.order(s.opt.Now(), s.opt.Limit)
 	s.restored = make(map[policy.ID][]float32, len(order))
 	for _, r := range order {
@@ -24,6 +25,7 @@ func (s *Store) restore(l *loader) {
 	}
 	s.restorePolicy(l)
 	s.dropOrphans(l)
+	s.restoreLearned(l, blank)
 }
 
 func (s *Store) restoreNumbers(l *loader) {
@@ -36,7 +38,7 @@ func (s *Store) restoreNumbers(l *loader) {
 	s.base, s.seq, s.nextID, s.maxTopic = max(s.base, c.at), c.seq, c.nextID, c.maxTopic
 	s.at = s.base
 	for id, r := range l.entries {
-		r.last = l.states[id].last
+		r.last, r.Turn = l.states[id].last, l.states[id].turn
 		s.seq, s.nextID, s.maxTopic = max(s.seq, r.last), max(s.nextID, id), max(s.maxTopic, r.Topic)
 	}
 	for _, t := range l.topics {

@@ -82,6 +82,7 @@ type Store struct {
 
 	// set by Open
 	persistent policy.Persistent // the evictor, where it is one
+	panel      policy.Panel      // the same
 	secret     [32]byte
 	report     Report
 	flusher    *flusher // nil: nothing is written
@@ -90,6 +91,7 @@ type Store struct {
 	// of the goroutine that writes
 	written   counters
 	reserved  policy.ID
+	learned   lesson
 	toldTopic policy.TopicID // the highest that the backing can have heard of
 }
 
@@ -156,6 +158,7 @@ type Stats struct {
 	Dirty     int
 	LastFlush time.Time
 	Report    Report
+	Panel     *PanelStats // nil where the policy is not made of experts
 }
 
 // Stats returns the current figures.
@@ -167,5 +170,6 @@ func (s *Store) Stats() Stats {
 	if s.debts != nil {
 		st.Dirty = s.debts.len()
 	}
+	st.Panel = s.panelStatsLocked()
 	return st
 }

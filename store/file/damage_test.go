@@ -230,6 +230,36 @@ func TestForeignFile(t *testing.T) {
 	}
 }
 
+// TestOlderFile: a file that was made before a kind of record was known takes it.
+func TestOlderFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.db")
+	f, _ := openLoad(t, path)
+	old := store.Record{Kind: store.KindEntry, ID: 1, Body: []byte("a")}
+	f.Write(&store.Batch{Put: []store.Record{old}})
+	f.db.Update(func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketOf(store.KindLearned)) })
+	f.Close()
+	f, got := openLoad(t, path)
+	if got[name{store.KindEntry, 1}] != "a" || f.report.Skipped > 0 {
+		t.Fatalf("%v, %+v", got, f.report)
+	}
+	later := store.Record{Kind: store.KindLearned, Body: []byte("b")}
+	if err := f.Write(&store.Batch{Delete: []store.Record{later}}); err != nil {
+		t.Error(err)
+	}
+	if err := f.Write(&store.Batch{Put: []store.Record{later}}); err != nil {
+		t.Error(err)
+	}
+	if err := f.Write(&store.Batch{Put: []store.Record{{Kind: 200, ID: 1}}}); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("a record of no kind is taken: %v", err)
+	}
+	f.Close()
+	f, got = openLoad(t, path)
+	defer f.Close()
+	if got[name{store.KindLearned, 0}] != "b" || len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestNewerVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.db")
 	f, _ := openLoad(t, path)

@@ -149,8 +149,10 @@ func (f *File) writeBatch(tx *bbolt.Tx, b *store.Batch) error {
 func (f *File) bury(tx *bbolt.Tx, records []store.Record) error {
 	dead := graves{}
 	for _, r := range records {
-		if err := tx.Bucket(bucketOf(r.Kind)).Delete(keyOf(r.ID)); err != nil {
-			return err
+		if b := tx.Bucket(bucketOf(r.Kind)); b != nil {
+			if err := b.Delete(keyOf(r.ID)); err != nil {
+				return err
+			}
 		}
 		if r.Kind == store.KindEntry {
 			dead.add(r.ID, func(span uint64) []byte {
@@ -180,10 +182,14 @@ func (f *File) putAll(tx *bbolt.Tx, records []store.Record) error {
 	return nil
 }
 
+// putFrame writes a frame. A file of an older version has no bucket for kinds that came later.
 func putFrame(tx *bbolt.Tx, fr frame) error {
-	b := tx.Bucket(bucketOf(fr.kind))
-	if b == nil {
+	if !known(fr.kind) {
 		return fmt.Errorf("write record of kind %d: %w", fr.kind, store.ErrDamaged)
+	}
+	b, err := tx.CreateBucketIfNotExists(bucketOf(fr.kind))
+	if err != nil {
+		return err
 	}
 	b.FillPercent = 0.9 // ids grow: most insertions are at the end
 	return b.Put(keyOf(fr.id), fr.append(make([]byte, 0, frameHeader+len(fr.body))))

@@ -45,7 +45,9 @@ func openStore(path string, o store.Options) (*store.Store, error) {
 		return nil, err
 	}
 	o.Backing, o.Space, o.FlushEvery = f, "test", flushEvery
-	o.Evictor = policy.NewRAC(policy.RACTuned(1000))
+	if o.Evictor, err = policy.New("rac+", policy.Options{Capacity: 1000}); err != nil {
+		return nil, err
+	}
 	return store.Open(o)
 }
 
@@ -73,17 +75,21 @@ func fill(path string) {
 	}
 }
 
-// TestKill kills a writing process at random moments, again and again on one file.
+// TestKill kills a writing process at random moments, again and again on one file. What the policy has learned is written
+// with every flush, and is whole or that of an earlier one.
 func TestKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.db")
 	total := 0
 	for round := range 20 {
 		acked := runAndKill(t, path, time.Duration(10+rand.IntN(60))*time.Millisecond)
-		s, err := openStore(path, store.Options{})
+		s, err := openStore(path, store.Options{OnFault: func(step string, err error) { t.Errorf("round %d: %s: %v", round, step, err) }})
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		st := s.Stats()
+		if st.Panel.Experts[0].HitRatio == 0 {
+			t.Errorf("round %d: nothing was learned: %+v", round, st.Panel.Experts)
+		}
 		if st.Report.Aside != "" || st.Report.Skipped > 0 {
 			t.Errorf("round %d: %+v", round, st.Report)
 		}

@@ -1,0 +1,223 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"reprise/policy"
+	"reprise/store"
+	"reprise/store/storetest"
+)
+
+const panelCapacity = 500
+
+// panel is rac+ with shadows of full size, or with small ones.
+func panel(t *testing.T, spec string) policy.Evictor {
+	t.Helper()
+	e, err := policy.New(spec, policy.Options{Capacity: panelCapacity, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func openPanel(t *testing.T, spec string, o store.Options) *store.Store {
+	t.Helper()
+	o.Evictor, o.Limit = panel(t, spec), policy.Limit{Entries: panelCapacity}
+	return open(t, o)
+}
+
+// drawn is a trace of keys, of popular topics with a few popular members each, and of scans through what comes once.
+func drawn(seed uint64, n int) []int {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	keys := make([]int, n)
+	for i := range keys {
+		topic := min(rng.IntN(300), rng.IntN(300), rng.IntN(300), rng.IntN(300))
+		keys[i] = topic*10 + min(rng.IntN(10), rng.IntN(10))
+		if i%400 < 100 {
+			keys[i] = 100_000 + 1000*int(seed) + i
+		}
+	}
+	return keys
+}
+
+// play asks for keys and returns the share that was there.
+func play(s *store.Store, keys []int) float64 {
+	hits := 0
+	for _, k := range keys {
+		at := s.Tick()
+		if e, _, ok := s.Lookup(key(fmt.Sprint(k))); ok {
+			s.Hit(e.ID, 0, at)
+			hits++
+			continue
+		}
+		e := entry(fmt.Sprint(k))
+		e.Topic, e.Turn = policy.TopicID(1+k/10), k%10
+		s.Arrive(e.Topic, at)
+		s.Put(e, at)
+	}
+	return float64(hits) / float64(len(keys))
+}
+
+// TestLearned: a restart costs neither what the panel has learned nor hits. The refill of the shadows by the restart is
+// no request, so figures are as they were.
+func TestLearned(t *testing.T) {
+	for _, spec := range []string{"rac+", "rac+:panel=four", "rac+:sample=125"} {
+		disk := &storetest.Memory{}
+		s, whole := openPanel(t, spec, store.Options{Backing: disk}), openPanel(t, spec, store.Options{})
+		play(s, drawn(1, 20_000))
+		play(whole, drawn(1, 20_000))
+		before := s.Stats()
+		s.Close()
+		r := openPanel(t, spec, store.Options{Backing: disk.Reopen()})
+		after := r.Stats()
+		if before.Entries != panelCapacity || after.Entries != before.Entries || disk.Count(store.KindLearned) != 1 {
+			t.Fatalf("%s: %d entries became %d", spec, before.Entries, after.Entries)
+		}
+		for i, x := range after.Panel.Experts {
+			was := before.Panel.Experts[i]
+			if was.HitRatio < 0.05 || x.Name != was.Name || x.HitRatio != was.HitRatio {
+				t.Errorf("%s: %+v became %+v", spec, was, x)
+			}
+			if x.Weight != was.Weight && spec != "rac+:sample=125" { // where one leads, the best takes over a little later
+				t.Errorf("%s: weight of %s: %v became %v", spec, x.Name, was.Weight, x.Weight)
+			}
+		}
+		got, want := play(r, drawn(2, 20_000)), play(whole, drawn(2, 20_000))
+		if got < want-0.01 || got > want+0.01 {
+			t.Errorf("%s: hit ratio %.4f after a restart, %.4f without", spec, got, want)
+		}
+	}
+}
+
+// TestLearnedNothing: where there is nothing to bring back, the refill does not pass for requests either.
+func TestLearnedNothing(t *testing.T) {
+	disk := &storetest.Memory{}
+	s := openPanel(t, "rac", store.Options{Backing: disk})
+	play(s, drawn(1, 4000))
+	s.Close()
+	r := openPanel(t, "rac+", store.Options{Backing: disk.Reopen()})
+	keys := drawn(2, 300)[100:]
+	got := play(r, keys)
+	for _, x := range r.Stats().Panel.Experts {
+		if x.Entries == 0 || got == 0 || x.HitRatio < got/2 {
+			t.Errorf("%s has %d entries and would have hit %.2f, the cache did %.2f", x.Name, x.Entries, x.HitRatio, got)
+		}
+	}
+}
+
+// TestLearnedRefused: a snapshot that the policy cannot take is told of, costs no entry, and is replaced.
+func TestLearnedRefused(t *testing.T) {
+	disk := &storetest.Memory{}
+	s := openPanel(t, "rac+", store.Options{Backing: disk})
+	play(s, drawn(1, 4000))
+	s.Close()
+	for name, spoil := range map[string]func(*storetest.Memory) string{
+		"another panel": func(*storetest.Memory) string { return "rac+:panel=four" },
+		"junk": func(m *storetest.Memory) string {
+			m.Write(&store.Batch{Put: []store.Record{{Kind: store.KindLearned, Body: []byte("junk")}}})
+			return "rac+"
+		},
+	} {
+		m := disk.Clone()
+		spec, faults := spoil(m), 0
+		r := openPanel(t, spec, store.Options{Backing: m, OnFault: func(step string, err error) {
+			if faults++; step != "policy" || !errors.Is(err, policy.ErrSnapshot) {
+				t.Errorf("%s: fault in %s: %v", name, step, err)
+			}
+		}})
+		st := r.Stats()
+		if faults != 1 || st.Faults != 1 || st.Entries != panelCapacity || st.Report.Skipped != 0 {
+			t.Errorf("%s: told %d times, %+v", name, faults, st)
+		}
+		blank := panel(t, spec).(policy.Panel).Experts()
+		for i, x := range st.Panel.Experts {
+			if x.HitRatio != 0 || x.Weight != blank[i].Weight {
+				t.Errorf("%s: %+v, want it as %+v", name, x, blank[i])
+			}
+		}
+		r.Close()
+		openPanel(t, spec, store.Options{Backing: m.Reopen()}) // fails of any fault
+	}
+}
+
+// TestLearnedKept: a policy that learns nothing leaves the record to the one that does.
+func TestLearnedKept(t *testing.T) {
+	disk := &storetest.Memory{}
+	s := openPanel(t, "rac+", store.Options{Backing: disk})
+	play(s, drawn(1, 4000))
+	before := s.Stats().Panel.Experts
+	s.Close()
+	plain := openPanel(t, "lru", store.Options{Backing: disk.Reopen()})
+	play(plain, drawn(2, 1000))
+	if plain.Stats().Panel != nil {
+		t.Error("lru has a panel")
+	}
+	plain.Close()
+	r := openPanel(t, "rac+", store.Options{Backing: disk.Reopen()})
+	if after := r.Stats().Panel.Experts; after[0].HitRatio != before[0].HitRatio {
+		t.Errorf("%+v became %+v", before, after)
+	}
+}
+
+// TestLearnedEvery: what changes with every request is written every half-minute, on demand and at the end.
+func TestLearnedEvery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &recorder{}
+		s := openPanel(t, "rac+", store.Options{Backing: disk, OnFault: func(string, error) {}})
+		for i := range 100 {
+			play(s, []int{i % 10})
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		if disk.n < 3 || disk.n > 5 {
+			t.Errorf("written %d times in 100 s", disk.n)
+		}
+		time.Sleep(time.Minute)
+		idle := disk.n
+		time.Sleep(10 * time.Minute)
+		if disk.n != idle {
+			t.Errorf("written %d times while nothing changed", disk.n-idle)
+		}
+		play(s, []int{1})
+		s.Sync(context.Background())
+		if disk.n != idle+1 {
+			t.Errorf("written %d times on demand", disk.n-idle)
+		}
+		play(s, []int{1})
+		disk.Fail(errDisk)
+		if err := s.Sync(context.Background()); !errors.Is(err, errDisk) {
+			t.Error(err)
+		}
+		disk.Fail(nil)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if disk.n != idle+3 { // the failed write, and the next that is due at once
+			t.Errorf("written %d times after a fault", disk.n-idle)
+		}
+		play(s, []int{1})
+		s.Close()
+		if disk.n != idle+4 {
+			t.Errorf("written %d times at the end", disk.n-idle)
+		}
+	})
+}
+
+// recorder counts the records of what the policy has learned that it is given.
+type recorder struct {
+	storetest.Memory
+	n int
+}
+
+func (r *recorder) Write(b *store.Batch) error {
+	if slices.ContainsFunc(b.Put, func(r store.Record) bool { return r.Kind == store.KindLearned }) {
+		r.n++
+	}
+	return r.Memory.Write(b)
+}
