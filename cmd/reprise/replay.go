@@ -30,6 +30,7 @@ type replayFlags struct {
 	html               string
 	list               bool
 	generate, out      string
+	command            string // that makes the same figures again
 }
 
 func replayTraces(t terminal, args []string) error {
@@ -42,6 +43,7 @@ func replayTraces(t terminal, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	o.command = commandOf(fs, o.traces)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return o.run(ctx, t)
@@ -171,6 +173,10 @@ func (o *replayFlags) open() (all []sim.Trace, err error) {
 
 // playAll plays the traces one after the other, and shows of each what is done even where it ends early.
 func (o *replayFlags) playAll(ctx context.Context, t terminal, traces []sim.Trace, with sim.Options) error {
+	html, err := reportFile(o.html)
+	if err != nil {
+		return err
+	}
 	progress := replay.Progress{Out: t.err, Live: isTerminal(t.err)}
 	with.Progress = progress.Note
 	var all []sim.Result
@@ -191,8 +197,9 @@ func (o *replayFlags) playAll(ctx context.Context, t terminal, traces []sim.Trac
 		}
 		failed = errors.Join(failed, err)
 	}
-	if o.html != "" && len(all) > 0 {
-		failed = errors.Join(failed, writeHTML(o.html, all))
+	if html != nil {
+		page := replay.Page(all, o.command)
+		failed = errors.Join(failed, writeReport(html, &page))
 	}
 	return failed
 }
@@ -226,11 +233,6 @@ func (o *replayFlags) interrupted(t terminal, results []sim.Result) error {
 		fmt.Fprintf(t.err, "reprise replay: interrupted: the last figures are of the first %d requests\n", results[0].Requests+int64(o.warmup))
 	}
 	return errInterrupted
-}
-
-// writeHTML writes the report of --html.
-func writeHTML(path string, _ []sim.Result) error {
-	return fmt.Errorf("write %s: this build has no HTML report; --json has the same figures", path)
 }
 
 // writeLog writes a workload as a request log.

@@ -27,36 +27,45 @@ func WithBounds(policies []string) []string {
 // Tables writes a table for each capacity, in the order in which the results first name them: the bounds, then the
 // policies from the highest hit ratio down.
 func Tables(w io.Writer, results []sim.Result) {
-	var order []string
-	by := map[string][]sim.Result{}
-	for _, r := range results {
-		if by[r.Capacity] == nil {
-			order = append(order, r.Capacity)
-		}
-		by[r.Capacity] = append(by[r.Capacity], r)
+	for _, rows := range byCapacity(results) {
+		head, cells := tableOf(rows)
+		fmt.Fprintln(w, head)
+		align(w, cells)
+		fmt.Fprintln(w)
 	}
-	for _, c := range order {
-		table(w, by[c])
-	}
-	if len(order) > 0 {
+	if len(results) > 0 {
 		io.WriteString(w, legend)
 	}
 }
 
+// byCapacity are the results of each capacity, in the order in which they first name it.
+func byCapacity(results []sim.Result) (groups [][]sim.Result) {
+	place := map[string]int{}
+	for _, r := range results {
+		i, known := place[r.Capacity]
+		if !known {
+			i = len(groups)
+			place[r.Capacity] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
+}
+
 const legend = "* the best baseline: of the policies that are neither rac nor haz. gap closed: how much of the way from it to belady.\n"
 
-func table(w io.Writer, rows []sim.Result) {
+// tableOf is what stands over a table, and its cells: the first column marks the best baseline.
+func tableOf(rows []sim.Result) (head string, cells [][]string) {
 	slices.SortStableFunc(rows, func(a, b sim.Result) int {
 		return cmp.Or(bound(a)-bound(b), cmp.Compare(b.Hits, a.Hits))
 	})
 	best, belady := landmarks(rows)
-	title(w, rows)
-	cells := [][]string{{"", "policy", "hit ratio", "of infinite", "of bytes", "tokens saved", "evictions", "gap closed"}}
+	cells = [][]string{{"", "policy", "hit ratio", "of infinite", "of bytes", "tokens saved", "evictions", "gap closed"}}
 	for i := range rows {
 		cells = append(cells, row(&rows[i], best, belady))
 	}
-	align(w, cells)
-	fmt.Fprintln(w)
+	return title(rows), cells
 }
 
 // bound is 0 for what nobody could run, which comes first, and 1 for the others.
@@ -87,7 +96,7 @@ func relational(policy string) bool {
 	return name == "haz" || name == "rac" || strings.HasPrefix(name, "rac-") || name == "rac+"
 }
 
-func title(w io.Writer, rows []sim.Result) {
+func title(rows []sim.Result) string {
 	r := rows[0]
 	for _, other := range rows {
 		if other.Limit != r.Limit && r.Limit.Entries == 0 && r.Limit.Bytes == 0 {
@@ -100,10 +109,11 @@ func title(w io.Writer, rows []sim.Result) {
 	} else if r.Limit.Entries > 0 {
 		limit = " entries"
 	}
-	fmt.Fprintf(w, "%s at %s%s: %s requests, %s of them asked before\n", r.Trace, r.Capacity, limit, thousands(r.Requests), percent(r.HitRatioInfinite))
+	text := fmt.Sprintf("%s at %s%s: %s requests, %s of them asked before", r.Trace, r.Capacity, limit, thousands(r.Requests), percent(r.HitRatioInfinite))
 	if r.Limit.Bytes > 0 {
-		io.WriteString(w, "(with a limit in bytes belady is no bound but where all sizes are equal)\n")
+		text += "\n(with a limit in bytes belady is no bound but where all sizes are equal)"
 	}
+	return text
 }
 
 func row(r, best, belady *sim.Result) []string {
