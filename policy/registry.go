@@ -44,25 +44,36 @@ var policies = []*spec{
 
 // New makes an empty evictor of a name that may be followed by parameters: "lru", "rac:alpha=0.1/C,lambda=2".
 func New(name string, o Options) (Evictor, error) {
-	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("make policy %q: %w", name, err)
-	}
-	base, params, _ := strings.Cut(name, ":")
-	s, err := lookup(base)
+	s, a, err := o.read(name)
 	if err != nil {
 		return nil, err
-	}
-	a, err := s.args(o, params)
-	if err != nil {
-		return nil, fmt.Errorf("policy %q: %w", name, err)
 	}
 	return s.make(a), nil
 }
 
-// Check reports what is wrong with a name and its parameters, as New would.
-func Check(name string) error {
-	_, err := New(name, Options{Capacity: 1000})
+// Check reports what is wrong with a name and its parameters, as New would at some capacity.
+func Check(name string) error { return Options{Capacity: 1000}.Check(name) }
+
+// Check reports what New would find wrong with a name under these options.
+func (o Options) Check(name string) error {
+	_, _, err := o.read(name)
 	return err
+}
+
+func (o Options) read(name string) (*spec, args, error) {
+	if err := o.Validate(); err != nil {
+		return nil, args{}, fmt.Errorf("make policy %q: %w", name, err)
+	}
+	base, params, _ := strings.Cut(name, ":")
+	s, err := lookup(base)
+	if err != nil {
+		return nil, args{}, err
+	}
+	a, err := s.args(o, params)
+	if err != nil {
+		return nil, args{}, fmt.Errorf("policy %q: %w", name, err)
+	}
+	return s, a, nil
 }
 
 func lookup(name string) (*spec, error) {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math"
 	"net/url"
-	"strconv"
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
@@ -40,6 +39,9 @@ func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log 
 	if err != nil {
 		return nil, err
 	}
+	for _, sentence := range cfg.Idle() {
+		log.Warn(sentence)
+	}
 	o := proxyOptions(cfg, upstream, log)
 	if !known {
 		// Neither vectors nor a file of them can be made while their length is unknown.
@@ -51,7 +53,7 @@ func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log 
 	}
 	s.topics, err = topics.New(topics.Options{Dim: max(embedder.Dim(), 2), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge,
 		Shortlist: cfg.Shortlist, Lookback: cfg.Lookback, Index: topics.Kind(cfg.Index),
-		PaperAnchors: cfg.Policy == "rac-paper"})
+		PaperAnchors: cfg.PolicyName() == "rac-paper"})
 	if err != nil {
 		return nil, errors.Join(err, s.store.Close())
 	}
@@ -166,7 +168,7 @@ func noneIsLong(d time.Duration) time.Duration {
 }
 
 func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store, error) {
-	evictor, err := policy.New(cfg.Policy, policyOptions(cfg))
+	evictor, err := policy.New(cfg.Policy, cfg.PolicyOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -189,18 +191,6 @@ func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store
 	}
 	tellReport(log, s.Stats().Report)
 	return s, nil
-}
-
-// policyOptions hands the settings that have names of their own to whatever policy has such a parameter.
-func policyOptions(cfg *config.Config) policy.Options {
-	o := policy.Options{Capacity: cfg.CapacityEntries, Params: map[string]string{}}
-	if cfg.TopicHalfLife > 0 {
-		o.Params["alpha"] = strconv.FormatFloat(1/cfg.TopicHalfLife, 'g', -1, 64)
-	}
-	if cfg.DependencyWeight >= 0 {
-		o.Params["lambda"] = strconv.FormatFloat(cfg.DependencyWeight, 'g', -1, 64)
-	}
-	return o
 }
 
 // storeInWords adds which setting to change.

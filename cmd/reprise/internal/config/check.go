@@ -33,7 +33,7 @@ func (c *Config) contradictions() (problems []string) {
 	if c.Hit > 0 && c.Route >= c.Hit {
 		bad("%s", gatesInWords(c.told("ROUTE_THRESHOLD"), c.told("HIT_THRESHOLD")))
 	}
-	return problems
+	return append(problems, c.policyProblems()...)
 }
 
 // checkPair reads a certificate and its key, which would else be found wrong by the first client.

@@ -78,9 +78,20 @@ func TestValues(t *testing.T) {
 		{"LOOKBACK", "1e3", "whole number"},
 		{"INDEX", "hnsw", "auto, flat or graph"},
 		{"POLICY", "lru", ""},
-		{"POLICY", "mru", "rac"},
+		{"POLICY", "rac:alpha=0.1/C,lambda=2", ""},
+		{"POLICY", "rac+:panel=four", ""},
+		{"POLICY", "mru", "no policy is called mru (did you mean lru?); allowed is a policy's name"},
+		{"POLICY", "lru:", ""},
+		{"POLICY", "lru:k=2", `no parameter "k": lru has none; allowed`},
+		{"POLICY", "rac:alhpa=1", `no parameter "alhpa": want alpha, lambda`},
+		{"POLICY", "rac:alhpa=1", "(did you mean alpha?)"},
+		{"POLICY", "rac:alpha=many", "alpha=many: want a number from 0 to 1000000"},
+		{"POLICY", "rac:clock=moon", "clock=moon: want requests or"},
+		{"POLICY", "rac:alpha", "want key=value"},
+		{"POLICY", "rac:alpha=1000C", "REPRISE_CAPACITY_ENTRIES=100000 (default): alpha=1000C: want a number"},
 		{"TOPIC_HALF_LIFE", "1e6", ""},
 		{"TOPIC_HALF_LIFE", "Inf", "above 0"},
+		{"TOPIC_HALF_LIFE", "1e-9", ""}, // it has no effect
 		{"DEPENDENCY_WEIGHT", "0", ""},
 		{"DEPENDENCY_WEIGHT", "-0.5", "from 0"},
 		{"CAPACITY_BYTES", "1.5GiB", ""},
@@ -337,4 +348,54 @@ func FuzzValues(f *testing.F) {
 			t.Errorf("%q: %+v", v, c)
 		}
 	})
+}
+
+// TestPolicyShortcuts: the settings that stand for parameters reach the policies that have them, are told as being without
+// effect under the others, and are checked as the parameters are.
+func TestPolicyShortcuts(t *testing.T) {
+	both := []string{"REPRISE_TOPIC_HALF_LIFE=500", "REPRISE_DEPENDENCY_WEIGHT=2"}
+	for _, c := range []struct {
+		policy string
+		idle   string // parts of the sentences, in order
+		bad    string
+	}{
+		{"rac", "", ""},
+		{"rac-paper:beta=0.5", "", ""},
+		{"rac+", "HALF_LIFE=500 (environment) has no effect: the policy rac+ has no parameter alpha|WEIGHT=2 (environment)", ""},
+		{"rac:lambda=1", "", "REPRISE_POLICY=rac:lambda=1 (environment) and REPRISE_DEPENDENCY_WEIGHT=2 (environment) both set lambda"},
+	} {
+		cfg, err := load(t, append(both, "REPRISE_POLICY="+c.policy))
+		if c.bad != "" {
+			if err == nil || !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), c.bad) {
+				t.Errorf("%s: %v, want %q", c.policy, err, c.bad)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.policy, err)
+		}
+		if o := cfg.PolicyOptions(); o.Params["alpha"] != "0.002" || o.Params["lambda"] != "2" || o.Capacity != 100_000 {
+			t.Errorf("%s: made with %+v", c.policy, o)
+		}
+		if name, _, _ := strings.Cut(c.policy, ":"); cfg.PolicyName() != name {
+			t.Errorf("%s: called %s", c.policy, cfg.PolicyName())
+		}
+		told := strings.Join(cfg.Idle(), "|")
+		if (told == "") != (c.idle == "") {
+			t.Errorf("%s: told %q", c.policy, told)
+		}
+		for part := range strings.SplitSeq(c.idle, "|") {
+			if !strings.Contains(told, part) {
+				t.Errorf("%s: told %q, want %q", c.policy, told, part)
+			}
+		}
+	}
+	_, err := load(t, []string{"REPRISE_POLICY=rac", "REPRISE_TOPIC_HALF_LIFE=1e-9"})
+	const want = "REPRISE_TOPIC_HALF_LIFE=1e-9 (environment) under REPRISE_POLICY=rac (environment): alpha="
+	if !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "want a number from 0 to 1000000") {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if cfg, err := load(t, nil); err != nil || cfg.Policy != "rac+" || cfg.Idle() != nil {
+		t.Errorf("by default: %+v, %v", cfg, err)
+	}
 }

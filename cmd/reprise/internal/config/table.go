@@ -3,7 +3,6 @@ package config
 import (
 	"strings"
 
-	"reprise/policy"
 	"reprise/proxy"
 )
 
@@ -83,9 +82,9 @@ var indexes = []string{"auto", "flat", "graph"}
 func (c *Config) keeping() []Setting {
 	return []Setting{
 		{Name: "STORE", Default: "file:./reprise.db", Allowed: "memory or file:PATH", Help: "where answers are kept", parse: storePlace(&c.StorePath)},
-		{Name: "POLICY", Default: "rac", Allowed: oneOf(policy.Names()), Help: "eviction policy", parse: choice(&c.Policy, policy.Names())},
-		{Name: "TOPIC_HALF_LIFE", Allowed: "a number of requests above 0", Help: "requests after which a topic's prevalence has halved; unset, a third of the capacity", parse: positive(&c.TopicHalfLife)},
-		{Name: "DEPENDENCY_WEIGHT", Allowed: "a number from 0 to 1000", Help: "weight of the requests that depend on an entry against those it had itself; unset, the policy's own", parse: weight(&c.DependencyWeight)},
+		{Name: "POLICY", Default: "rac+", Allowed: policyAllowed, Help: "eviction policy", parse: policySpec(&c.Policy)},
+		{Name: "TOPIC_HALF_LIFE", Allowed: "a number of requests above 0", Help: "requests after which a topic's prevalence has halved, of the policies with a parameter alpha (rac; not rac+, which learns); unset, the policy's own", parse: positive(&c.TopicHalfLife)},
+		{Name: "DEPENDENCY_WEIGHT", Allowed: "a number from 0 to 1000", Help: "weight of the requests that depend on an entry against those it had itself, of the policies with a parameter lambda (rac; not rac+); unset, the policy's own", parse: weight(&c.DependencyWeight)},
 		{Name: "CAPACITY_ENTRIES", Default: "100000", Allowed: "a whole number from 1 to 100000000", Help: "entries kept; whichever capacity is reached first evicts", parse: whole(&c.CapacityEntries, 1, 100_000_000)},
 		{Name: "CAPACITY_BYTES", Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and books", parse: size(&c.CapacityBytes, 1<<20)},
 		{Name: "TTL", Default: "24h", Allowed: "a duration above 0, such as 24h, at most REPRISE_MAX_TTL", Help: "life of an answer, counted from its write", parse: duration(&c.TTL, above)},

@@ -1,0 +1,139 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"reprise/policy"
+)
+
+var policyAllowed = "a policy's name, or NAME:key=value,… (reprise replay --list tells the parameters): " + oneOf(policy.Names())
+
+// policySpec is the name of a policy, which may be followed by parameters. What a value in capacities comes to is looked
+// at with the other contradictions.
+func policySpec(to *string) func(string) error {
+	return func(v string) error {
+		err := policy.Check(v)
+		*to = v
+		name, params, _ := strings.Cut(v, ":")
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, policy.ErrUnknown):
+			return errUse("no policy is called " + name + didYouMean(name, policy.Names()))
+		}
+		known := parameters(name)
+		for pair := range strings.SplitSeq(params, ",") {
+			if key, _, ok := strings.Cut(pair, "="); ok && !slices.Contains(known, key) {
+				return errUse(bareOf(err) + didYouMean(key, known))
+			}
+		}
+		return errUse(bareOf(err))
+	}
+}
+
+// didYouMean is DidYouMean in the middle of a sentence.
+func didYouMean(name string, known []string) string {
+	if hint := strings.TrimPrefix(DidYouMean(name, known), "; "); hint != "" {
+		return " (" + hint + ")"
+	}
+	return ""
+}
+
+// bareOf is the cause in an error of policy.Check without the policy, which the caller tells.
+func bareOf(err error) string {
+	if cause := errors.Unwrap(err); cause != nil {
+		return cause.Error()
+	}
+	return err.Error()
+}
+
+func parameters(name string) (keys []string) {
+	for _, info := range policy.List() {
+		if info.Name == name {
+			for _, p := range info.Params {
+				keys = append(keys, p.Name)
+			}
+		}
+	}
+	return keys
+}
+
+// PolicyName is the policy without its parameters.
+func (c *Config) PolicyName() string {
+	name, _, _ := strings.Cut(c.Policy, ":")
+	return name
+}
+
+// shortcut is a setting of its own for a parameter that several policies have.
+type shortcut struct {
+	setting, key, value string // value is empty where it is unset
+}
+
+func (c *Config) shortcuts() []shortcut {
+	half, weight := shortcut{setting: "TOPIC_HALF_LIFE", key: "alpha"}, shortcut{setting: "DEPENDENCY_WEIGHT", key: "lambda"}
+	if c.TopicHalfLife > 0 {
+		half.value = strconv.FormatFloat(1/c.TopicHalfLife, 'g', -1, 64)
+	}
+	if c.DependencyWeight >= 0 {
+		weight.value = strconv.FormatFloat(c.DependencyWeight, 'g', -1, 64)
+	}
+	return []shortcut{half, weight}
+}
+
+// PolicyOptions are what the policy is made with.
+func (c *Config) PolicyOptions() policy.Options {
+	o := policy.Options{Capacity: c.CapacityEntries, Params: map[string]string{}}
+	for _, s := range c.shortcuts() {
+		if s.value != "" {
+			o.Params[s.key] = s.value
+		}
+	}
+	return o
+}
+
+// policyProblems are values that the policy refuses at this capacity, and parameters that are set twice.
+func (c *Config) policyProblems() (problems []string) {
+	plain := policy.Options{Capacity: c.CapacityEntries}
+	if err := plain.Check(c.Policy); err != nil {
+		return []string{fmt.Sprintf("%s with %s: %s", c.told("POLICY"), c.told("CAPACITY_ENTRIES"), bareOf(err))}
+	}
+	for _, s := range c.shortcuts() {
+		with := plain
+		with.Params = map[string]string{s.key: s.value}
+		switch {
+		case s.value == "":
+		case slices.Contains(given(c.Policy), s.key):
+			problems = append(problems, fmt.Sprintf("%s and %s both set %s: leave one of them out", c.told("POLICY"), c.told(s.setting), s.key))
+		default:
+			if err := with.Check(c.Policy); err != nil {
+				problems = append(problems, fmt.Sprintf("%s under %s: %s", c.told(s.setting), c.told("POLICY"), bareOf(err)))
+			}
+		}
+	}
+	return problems
+}
+
+// given are the parameters that a policy is named with.
+func given(spec string) (keys []string) {
+	_, params, _ := strings.Cut(spec, ":")
+	for pair := range strings.SplitSeq(params, ",") {
+		key, _, _ := strings.Cut(pair, "=")
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// Idle tells of settings that the chosen policy has no use for. They are no mistake: another policy may be tried for a
+// while.
+func (c *Config) Idle() (sentences []string) {
+	for _, s := range c.shortcuts() {
+		if s.value != "" && !slices.Contains(parameters(c.PolicyName()), s.key) {
+			sentences = append(sentences, fmt.Sprintf("%s has no effect: the policy %s has no parameter %s", c.told(s.setting), c.PolicyName(), s.key))
+		}
+	}
+	return sentences
+}
