@@ -83,7 +83,7 @@ func TestDemoInput(t *testing.T) {
 
 func TestDemoText(t *testing.T) {
 	out, talk, code := run([]string{"REPRISE_MODE=exact"}, append([]string{"demo", "--exit", "--requests", "60"}, free...)...)
-	if code != exitOK || !strings.Contains(out, "asked before in the same words") || !strings.Contains(talk, "(exact, rac, 150 entries)") {
+	if code != exitOK || !strings.Contains(out, "asked before in the same words") || !strings.Contains(talk, "(exact, rac+, 150 entries)") {
 		t.Errorf("exit %d\n%s\n%s", code, out, talk)
 	}
 }
