@@ -4,7 +4,7 @@ var racPlusSpec = spec{
 	name: "rac+", says: "a panel: shadow caches of RAC's forms, haz, w-tinylfu, s3fifo and lru vote on what goes",
 	params: []Param{
 		{Name: "memory", Says: "half-life of the experts' scores in requests, never below 2000", Default: "2C", Min: 1, Max: 1e12},
-		{Name: "panel", Says: "which experts", Default: "seven", Choices: panelNames()},
+		{Name: "panel", Says: "which experts; study: those of the first study", Default: "seven", Choices: panelNames()},
 		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e9},
 		{Name: "prior", Says: "hits that w-tinylfu is credited with at the start, against the regret of a cold one", Default: "0.02C", Max: 1e9},
 		worthParam,

@@ -11,25 +11,35 @@ type seat struct {
 	spec   *spec   // by reference, since New knows rac+ too
 	params string  // key=value,key=value
 	memory float64 // half-life of its topics, in capacities; 0: it has none
-	starts bool    // it leads where nothing is known yet
+	trust  float64 // factor of its hits in its score
+	starts bool    // it has the prior, and leads a large cache where nothing is known yet
 }
 
 // panels are what the parameter of that name chooses from. At most 8 experts sit in one.
 var panels = map[string][]seat{
-	"seven": {racLiteral, racNormed, racRetained, hazSeat, tinySeat, s3Seat, lruSeat},
-	"four":  {racLiteral, hazSeat, tinySeat, lruSeat},
+	"seven": {racLiteral, racSlow, racFast, hazSeat, tinySeat, s3Seat, lruSeat},
+	"five":  {racLiteral, racSlow, hazSeat, tinySeat, lruSeat},
+	"study": {studyLiteral, racNormed, racFast, hazSeat, tinySeat, s3Seat, lruSeat},
 }
 
-// The three RACs refuse what they value least, and differ in what they forget: the literal one everything that it evicts,
-// the retained one the prevalence of a topic within a tenth of the capacity.
+// The RACs refuse what they value least, and differ in what they forget: the literal one everything that it evicts, the
+// fast one the prevalence of a topic within a tenth of the capacity. The literal one freezes, and what the cache has lost
+// under its lead only misses bring back: so it must be clearly better than another to lead.
 var (
-	racLiteral  = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", 1 / 0.3, false}
-	racNormed   = seat{"rac-normed", &racSpec, "alpha=1/C,dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C,norm=visits", 1, false}
-	racRetained = seat{"rac-retained", &racSpec, "alpha=10/C,dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C", 0.1, false}
-	hazSeat     = seat{"haz", &hazSpec, "topics=1C", 2, false}
-	tinySeat    = seat{"w-tinylfu", &tinyLFUSpec, "", 0, true}
-	s3Seat      = seat{"s3fifo", &s3fifoSpec, "", 0, false}
-	lruSeat     = seat{"lru", &lruSpec, "", 0, false}
+	racLiteral   = seat{"rac-literal", &racSpec, frozen, 1 / 0.3, 0.97, false}
+	studyLiteral = seat{"rac-literal", &racSpec, frozen, 1 / 0.3, 1, false}
+	racSlow      = seat{"rac-slow", &racSpec, "alpha=1/C," + retained, 1, 1, false}
+	racNormed    = seat{"rac-normed", &racSpec, "alpha=1/C,norm=visits," + retained, 1, 1, false}
+	racFast      = seat{"rac-fast", &racSpec, "alpha=10/C," + retained, 0.1, 1, false}
+	hazSeat      = seat{"haz", &hazSpec, "ghosts=0.5C,topics=0.5C", 2, 1, false}
+	tinySeat     = seat{"w-tinylfu", &tinyLFUSpec, "", 0, 1, true}
+	s3Seat       = seat{"s3fifo", &s3fifoSpec, "", 0, 1, false}
+	lruSeat      = seat{"lru", &lruSpec, "", 0, 1, false}
+)
+
+const (
+	frozen   = "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0"
+	retained = "dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C"
 )
 
 func panelNames() (names []string) {
@@ -46,7 +56,8 @@ type expert struct {
 	evictor Evictor
 	arriver Arriver // the evictor, where it is one
 	linker  Linker  // the same
-	memory  float64 // of its seat
+	memory  float64 // as its seat has it, and so trust
+	trust   float64
 	entries int
 	bytes   int64
 	score   float64
@@ -62,7 +73,7 @@ func newExpert(s seat, o Options, number uint64) expert {
 		panic(err) // the panels are ours
 	}
 	e := s.spec.make(a)
-	x := expert{name: s.name, evictor: e, memory: s.memory}
+	x := expert{name: s.name, evictor: e, memory: s.memory, trust: s.trust}
 	x.arriver, _ = e.(Arriver)
 	x.linker, _ = e.(Linker)
 	return x
@@ -76,7 +87,7 @@ func (x *expert) arrive(topic TopicID, at Tick) {
 
 func (x *expert) hit(e *panelEntry, at Tick, gain float64) {
 	x.evictor.Hit(ID(e.key), at)
-	x.score += gain
+	x.score += x.trust * gain
 	x.hits += gain
 }
 
