@@ -31,6 +31,7 @@ func (s *Server) Admin() http.Handler {
 		r.Use(s.adminOnly)
 		r.Get("/config", s.adminHandler(func(*http.Request) (any, error) { return s.config(), nil }))
 		r.Get("/stats", s.adminHandler(func(*http.Request) (any, error) { return s.Stats(), nil }))
+		r.Get("/policy", s.adminHandler(s.showPolicy))
 		r.Get("/topics", s.adminHandler(s.listTopics))
 		r.Get("/entries", s.adminHandler(s.listEntries))
 		r.Get("/entries/{id}", s.adminHandler(s.showEntry))

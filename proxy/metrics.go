@@ -178,7 +178,8 @@ var (
 
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descEntries, descBytes, descAliases,
-		descEvicted, descDirty, descFaults, descSkipped, descTopics, descBreaker, descBackend, descRecall, descRebuilds, descPanics} {
+		descEvicted, descDirty, descFaults, descSkipped, descTopics, descBreaker, descBackend, descRecall, descRebuilds, descPanics,
+		descWeight, descRatio, descBooks} {
 		ch <- d
 	}
 }
@@ -210,6 +211,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(descDirty, int64(kept.Dirty))
 	count(descFaults, kept.Faults)
 	gauge(descSkipped, int64(kept.Report.Skipped))
+	collectPanel(kept.Panel, ch)
 	open := int64(0)
 	if g.s.embedder.State() == gobreaker.StateOpen {
 		open = 1

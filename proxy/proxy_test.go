@@ -162,8 +162,12 @@ func (l *lockedWriter) String() string {
 
 // newStore is a store in memory for n entries under RAC.
 func newStore(t testing.TB, n int, now func() time.Time) *store.Store {
+	return newStoreOf(t, "rac", n, now)
+}
+
+func newStoreOf(t testing.TB, spec string, n int, now func() time.Time) *store.Store {
 	t.Helper()
-	evictor, err := policy.New("rac", policy.Options{Capacity: n})
+	evictor, err := policy.New(spec, policy.Options{Capacity: n})
 	if err != nil {
 		t.Fatal(err)
 	}

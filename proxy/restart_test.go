@@ -12,12 +12,16 @@ import (
 
 // fileStore opens the store in a file as a process would.
 func fileStore(t testing.TB, path string, capacity int) *store.Store {
+	return fileStoreOf(t, "rac", path, capacity)
+}
+
+func fileStoreOf(t testing.TB, spec, path string, capacity int) *store.Store {
 	t.Helper()
 	f, err := file.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	evictor, err := policy.New("rac", policy.Options{Capacity: capacity})
+	evictor, err := policy.New(spec, policy.Options{Capacity: capacity})
 	if err != nil {
 		t.Fatal(err)
 	}
