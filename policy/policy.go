@@ -39,6 +39,15 @@ func (it Item) Identity() uint64 {
 	return uint64(it.ID)
 }
 
+// KeyOf is the Key of the answer that id names in a scope: id alone where there is none. The proxy and a replay of its log
+// have it from here, because policies that hash identities decide by what the hashes have in common.
+func KeyOf(id, scope uint64) uint64 {
+	if scope == 0 {
+		return id
+	}
+	return mix(id ^ mix(scope))
+}
+
 // Evictor names the next victim. Insert of a resident ID and Hit or Remove of an unknown one are mistakes of the caller
 // and are ignored.
 //

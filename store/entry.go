@@ -93,7 +93,7 @@ func (e *Entry) own() Entry {
 // item is what the policy is told of the entry.
 func (e *Entry) item(dim int) policy.Item {
 	return policy.Item{
-		ID: e.ID, Key: e.Key.Short(), Topic: e.Topic, Parent: e.Parent,
+		ID: e.ID, Key: policy.KeyOf(e.Key.Short(), Key(e.Scope).Short()), Topic: e.Topic, Parent: e.Parent,
 		Size: e.Footprint(dim), Cost: float64(e.InputTokens + e.OutputTokens), Offset: e.Turn,
 	}
 }

@@ -128,7 +128,7 @@ func (c *cell) miss(e *event, at policy.Tick) {
 	}
 	c.inserted++
 	c.evicted = c.ledger.Insert(policy.Item{
-		ID: c.id(e.who), Key: uint64(e.who) + 1, Topic: policy.TopicID(e.topic), Parent: c.parent(e),
+		ID: c.id(e.who), Key: e.key, Topic: policy.TopicID(e.topic), Parent: c.parent(e),
 		Size: e.size, Cost: e.cost, Offset: int(e.turn),
 	}, at, c.evicted[:0])
 	for _, id := range c.evicted {

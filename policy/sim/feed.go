@@ -3,6 +3,8 @@ package sim
 import (
 	"context"
 	"math"
+
+	"reprise/policy"
 )
 
 // batchSize is how many requests are read at a time and played by every cell before the next. It keeps a batch, which
@@ -15,6 +17,7 @@ type event struct {
 	parent     uint32 // number + 1 of the parent's; 0 is none
 	next, left uint32 // for those who know the future
 	turn       int32
+	key        uint64 // that outlives an eviction
 	at         float64
 	topic      uint64
 	size       int64
@@ -103,7 +106,7 @@ func (f *feed) send(ctx context.Context, b *batch) {
 // event is what the cells need of r. A trace without times is played at one request a second, and time never runs
 // backwards. A parent that comes later has a number too, but is not resident.
 func (f *feed) event(who uint32, r *Request) event {
-	e := event{who: who, turn: r.Turn, topic: r.Topic, size: size(r), cost: cost(r)}
+	e := event{who: who, key: policy.KeyOf(r.ID, r.Scope), turn: r.Turn, topic: r.Topic, size: size(r), cost: cost(r)}
 	if r.Parent != 0 {
 		if parent, ok := f.plan.ids.find(f.plan.ids.of(r.Parent, r.Scope)); ok && parent != who {
 			e.parent = parent + 1
