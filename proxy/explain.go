@@ -107,7 +107,7 @@ func (s *Server) explainMeaning(q *query, x *explanation) {
 		if err := s.embed(q.http.Context(), q, found); err != nil || found.vector == nil {
 			return err
 		}
-		found.chain, _ = s.resolve(q.Turns)
+		found.chain = s.resolve(q.Turns)
 		found.route = s.topics.Search(topics.Query{Scope: topics.ScopeID(q.Scope), Chain: found.chain, Vector: found.vector,
 			Hit: q.d.Threshold, Nearest: true})
 		return nil

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -53,6 +54,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family canon.Fam
 	case q.Uncacheable != "":
 		return s.bypass(w, r, body, q.Uncacheable)
 	}
+	q.tick = s.store.Tick() // what passes through is no request to the policy
 	return s.answer(w, q)
 }
 
@@ -90,7 +92,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, family canon.Famil
 		return nil, nil, err
 	}
 	d.tighten(bodyDirectives(req.Directive))
-	return &query{Request: req, http: r, d: d, tick: s.store.Tick(), epoch: s.epoch.Load()}, body, nil
+	return &query{Request: req, http: r, d: d, epoch: s.epoch.Load()}, body, nil
 }
 
 // isJSON accepts application/json and its relatives, with or without parameters.
@@ -244,16 +246,21 @@ func (s *Server) staleHit(q *query) (hit *served) {
 	return hit
 }
 
-// touch tells the policy and the topics that e answered q, which was compared by vector if at all. It comes after the answer is written, for it may wait for a
-// search of the same scope; a large answer or a stream is with the client by then.
+// touch tells the policy and the topics that e answered q, which was compared by vector if at all. It comes after the
+// answer is written, for it may wait for a search of the same scope; a large answer or a stream is with the client by then.
+//
+// The parent is the answer before in the conversation, as at a miss, and else one that is found only now: a child that
+// outlived its parent is linked anew when both are asked for again.
 func (s *Server) touch(q *query, e *store.Entry, vector []float32) {
 	s.guarded("policy", func() error {
-		var parent policy.ID
+		parent := s.lastAnswer(q.Turns)
 		if s.meaning() && q.Prompt != "" {
-			parent = s.detectParent(e.ID, q.tick.Seq)
+			parent = cmp.Or(parent, s.detectParent(e.ID, q.tick.Seq))
+		}
+		if s.opts.Observe != nil {
+			s.opts.Observe(s.observation(q, e, parent, vector, true))
 		}
 		s.weigh(s.store.Hit(e.ID, parent, q.tick))
-		s.observe(q, e, parent, vector, true)
 		return nil
 	})
 }

@@ -24,26 +24,37 @@ type Observation struct {
 	Prompt string    // empty unless Options.LogPrompts
 }
 
-// observe tells Options.Observe of q and its entry. parent is 0 where none was found now.
-func (s *Server) observe(q *query, e *store.Entry, parent policy.ID, vector []float32, hit bool) {
-	if s.opts.Observe == nil {
-		return
-	}
+// observation is what there is to tell of q and its entry, which depends on parent, 0 for none. For an entry that is not
+// stored yet Size is to be filled in.
+func (s *Server) observation(q *query, e *store.Entry, parent policy.ID, vector []float32, hit bool) Observation {
 	r := Observation{At: q.tick.At, Hit: hit, Turn: len(q.Turns), Topic: e.Topic, Tokens: e.InputTokens + e.OutputTokens, Vector: vector}
-	r.ID, r.Conversation, r.Scope, r.Chain = e.Key.Short(), store.Key(q.Key).Short(), store.Key(e.Scope).Short(), store.Key(e.Chain).Short()
+	r.ID, r.Scope, r.Chain = e.Key.Short(), store.Key(e.Scope).Short(), store.Key(e.Chain).Short()
+	r.Conversation, r.Parent = store.Key(q.Key).Short(), s.parentOf(q, parent)
 	if len(q.Turns) > 0 {
 		r.Conversation = store.Key(q.Turns[0].Key).Short()
 	}
-	if p, ok := s.store.Get(parent); ok {
-		r.Parent = p.Key.Short()
+	if e.Prompt == "" {
+		r.Size = e.Footprint(0)
+		return r
 	}
-	dim := 0
-	if e.Prompt != "" {
-		dim = s.opts.Embedder.Dim()
-	}
-	r.Size = e.Footprint(dim)
+	r.Size = e.Footprint(s.opts.Embedder.Dim())
 	if s.opts.LogPrompts {
 		r.Prompt = q.Prompt
 	}
-	s.opts.Observe(r)
+	return r
+}
+
+// parentOf is the identity of parent. Where that is not resident it is the request before in the conversation, which
+// another cache may have.
+func (s *Server) parentOf(q *query, parent policy.ID) uint64 {
+	if p, ok := s.store.Get(parent); ok {
+		return p.Key.Short()
+	}
+	if last := len(q.Turns) - 1; last >= 0 {
+		before := store.Key(q.Turns[last].Key)
+		if _, _, ok := s.store.Lookup(before); !ok { // resident, it would have given another answer
+			return before.Short()
+		}
+	}
+	return 0
 }

@@ -15,7 +15,7 @@ import (
 type finding struct {
 	hit    *served
 	chain  topics.ChainID
-	parent policy.ID // the entry that the conversation's last answer came from
+	parent policy.ID // the entry that gave the last answer of the conversation
 	vector []float32 // nil: nothing to compare by
 	route  topics.Route
 	detail []string // what stood in the way, for the tells
@@ -24,7 +24,7 @@ type finding struct {
 // search is steps 3 to 5 of a request: embed the prompt, route it, verify the nearest members, let the guards judge.
 // Whatever goes wrong on the way, the finding has no hit.
 func (s *Server) search(ctx context.Context, q *query) *finding {
-	found := &finding{}
+	found := &finding{parent: s.lastAnswer(q.Turns)}
 	if !s.meaning() || q.Prompt == "" || q.d.ExactOnly {
 		if q.ExactOnly != "" {
 			found.detail = append(found.detail, "exact-only="+q.ExactOnly)
@@ -40,7 +40,7 @@ func (s *Server) search(ctx context.Context, q *query) *finding {
 	}
 	ok := s.guarded("topics", func() error {
 		start := s.opts.Now()
-		found.chain, found.parent = s.resolve(q.Turns)
+		found.chain = s.resolve(q.Turns)
 		found.route = s.topics.Search(topics.Query{Scope: topics.ScopeID(q.Scope), Chain: found.chain, Vector: found.vector,
 			Hit: q.d.Threshold})
 		s.metrics.step(stepSearch, s.opts.Now().Sub(start))
@@ -58,16 +58,14 @@ func (s *Server) search(ctx context.Context, q *query) *finding {
 
 // resolve turns the earlier turns of a conversation into its chain: each turn is its key and the assistant's reply, and
 // where the key is an alias, the key of the entry that answered it, if the reply is that entry's answer. So two
-// conversations that were led by different words to the same answers are equivalent, and nothing else is. parent is the
-// entry of the last turn.
-func (s *Server) resolve(turns []canon.Turn) (chain topics.ChainID, parent policy.ID) {
+// conversations that were led by different words to the same answers are equivalent, and nothing else is.
+func (s *Server) resolve(turns []canon.Turn) (chain topics.ChainID) {
 	for _, t := range turns {
 		asked, reply := store.Key(t.Key), t.AnswerText
-		parent = 0
 		if reply == (canon.Hash{}) {
 			reply = t.Answer // not one message of text: its canonical bytes stand for it
-		} else if e, _, ok := s.store.Lookup(asked); ok && e.AnswerHash == reply {
-			asked, parent = e.Key, e.ID
+		} else if e := s.answered(t); e != nil {
+			asked = e.Key
 		}
 		var link [3 * 32]byte
 		copy(link[:], chain[:])
@@ -75,7 +73,26 @@ func (s *Server) resolve(turns []canon.Turn) (chain topics.ChainID, parent polic
 		copy(link[64:], reply[:])
 		chain = sha256.Sum256(link[:])
 	}
-	return chain, parent
+	return chain
+}
+
+// answered is the entry that t's answer came from; nil where none has it.
+func (s *Server) answered(t canon.Turn) *store.Entry {
+	if e, _, ok := s.store.Lookup(store.Key(t.Key)); ok && t.AnswerText != (canon.Hash{}) && e.AnswerHash == t.AnswerText {
+		return e
+	}
+	return nil
+}
+
+// lastAnswer is the entry that the last answer of a conversation came from, which the next request depends on.
+func (s *Server) lastAnswer(turns []canon.Turn) policy.ID {
+	if len(turns) == 0 {
+		return 0
+	}
+	if e := s.answered(turns[len(turns)-1]); e != nil {
+		return e.ID
+	}
+	return 0
 }
 
 // verify serves the nearest member that is alive, fresh and passed by the guards.
