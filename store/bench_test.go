@@ -12,11 +12,30 @@ import (
 	"reprise/store/storetest"
 )
 
-func filled(b *testing.B, n int, backed bool) *store.Store {
-	o := store.Options{Limit: policy.Limit{Entries: n}, Evictor: policy.NewRAC(policy.RACTuned(n))}
-	if backed {
-		o.Backing = &storetest.Memory{}
+// eachKind runs a benchmark with RAC and with the default policy, in memory and backed.
+func eachKind(b *testing.B, run func(b *testing.B, o store.Options, n int), n int) {
+	for _, spec := range []string{"rac", "rac+"} {
+		for _, kind := range []string{"memory", "backed"} {
+			b.Run(spec+"/"+kind, func(b *testing.B) {
+				o := limited(b, spec, n)
+				if kind == "backed" {
+					o.Backing = &storetest.Memory{}
+				}
+				run(b, o, n)
+			})
+		}
 	}
+}
+
+func limited(b *testing.B, spec string, n int) store.Options {
+	e, err := policy.New(spec, policy.Options{Capacity: n})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return store.Options{Limit: policy.Limit{Entries: n}, Evictor: e}
+}
+
+func filled(b *testing.B, o store.Options, n int) *store.Store {
 	s := open(b, o)
 	for i := range n {
 		s.Put(benchEntry(i), s.Tick())
@@ -33,60 +52,67 @@ func benchEntry(i int) *store.Entry {
 
 // BenchmarkHit is what an exact hit costs here: a number, a lookup, an access.
 func BenchmarkHit(b *testing.B) {
-	for name, backed := range map[string]bool{"memory": false, "backed": true} {
-		b.Run(name, func(b *testing.B) {
-			const n = 100_000
-			s := filled(b, n, backed)
-			keys := make([]store.Key, 4096)
-			for i := range keys {
-				keys[i] = key(fmt.Sprint(rand.IntN(n)))
+	eachKind(b, func(b *testing.B, o store.Options, n int) {
+		s := filled(b, o, n)
+		keys := make([]store.Key, 4096)
+		for i := range keys {
+			keys[i] = key(fmt.Sprint(rand.IntN(n)))
+		}
+		i := 0
+		for b.Loop() {
+			if e, _, ok := s.Lookup(keys[i%len(keys)]); ok {
+				s.Hit(e.ID, 0, s.Tick())
 			}
-			i := 0
-			b.ResetTimer()
-			for b.Loop() {
-				if e, _, ok := s.Lookup(keys[i%len(keys)]); ok {
-					s.Hit(e.ID, 0, s.Tick())
-				}
-				i++
-			}
-		})
-	}
+			i++
+		}
+	}, 100_000)
 }
 
-// BenchmarkPut is an insertion into a full store.
+// BenchmarkPut is a miss and its insertion into a full store.
 func BenchmarkPut(b *testing.B) {
-	for name, backed := range map[string]bool{"memory": false, "backed": true} {
-		b.Run(name, func(b *testing.B) {
-			const n = 20_000
-			s := filled(b, n, backed)
-			i := n
-			for b.Loop() {
-				s.Put(benchEntry(i), s.Tick())
-				i++
-			}
-		})
+	eachKind(b, func(b *testing.B, o store.Options, n int) {
+		s := filled(b, o, n)
+		i := n
+		for b.Loop() {
+			e, at := benchEntry(i), s.Tick()
+			s.Arrive(e.Topic, at)
+			s.Put(e, at)
+			i++
+		}
+	}, 20_000)
+}
+
+// BenchmarkMemory reports the bytes of an entry beside its answer, its prompt and its vector, in a store that has evicted
+// as much as it holds.
+func BenchmarkMemory(b *testing.B) {
+	for _, spec := range []string{"rac", "rac+"} {
+		for _, n := range []int{20_000, 50_000, 100_000} {
+			b.Run(fmt.Sprint(spec, "/", n), func(b *testing.B) { reportMemory(b, spec, n) })
+		}
 	}
 }
 
-// BenchmarkMemory reports the bytes of an entry beside its answer, its prompt and its vector, with RAC.
-func BenchmarkMemory(b *testing.B) {
-	const n = 100_000
+func reportMemory(b *testing.B, spec string, n int) {
 	answer := []byte(strings.Repeat("a", 100))
 	var before, after runtime.MemStats
 	for b.Loop() {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		s := open(b, store.Options{Limit: policy.Limit{Entries: n}, Evictor: policy.NewRAC(policy.RACTuned(n))})
-		texts := 0
-		for i := range n {
+		s := open(b, limited(b, spec, n))
+		for i := range 2 * n {
 			e := benchEntry(i)
 			e.Answer = append([]byte(nil), answer...)
-			texts += 112 + len(e.Prompt) // 112: the size class of the answer
 			s.Put(e, s.Tick())
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(int(after.HeapAlloc-before.HeapAlloc)-texts)/n, "B/entry")
-		runtime.KeepAlive(s)
+		texts := 0
+		for e := range s.All() {
+			texts += 112 + len(e.Prompt) // 112: the size class of the answer
+		}
+		b.ReportMetric(float64(int(after.HeapAlloc-before.HeapAlloc)-texts)/float64(n), "B/entry")
+		if p := s.Stats().Panel; p != nil {
+			b.ReportMetric(float64(p.Bytes)/float64(n), "told-B/entry")
+		}
 	}
 }
