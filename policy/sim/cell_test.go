@@ -98,15 +98,15 @@ func TestCellTellsThePolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"a3", "+1.0 key 1 topic 3 parent 0.0 size 1 cost 1 offset 0 at 10",
-		"a4", "+2.1 key 2 topic 4 parent 1.0 size 5 cost 6 offset 1 at 11",
+		"a3", "+1.0 key 7 topic 3 parent 0.0 size 1 cost 1 offset 0 at 10",
+		"a4", "+2.1 key 8 topic 4 parent 1.0 size 5 cost 6 offset 1 at 11",
 		"2.1<1.0", "h2.1",
 		"h1.0",                                                                     // nothing is its own parent
-		"a0", "+5.2 key 3 topic 0 parent 0.0 size 1 cost 1 offset 0 at 11", "-2.1", // time does not run backwards
-		"a0", "+6.3 key 4 topic 0 parent 0.0 size 1 cost 1 offset 0 at 13", "-1.0", // no 8 in its scope
-		"a0", "+7.1 key 2 topic 0 parent 0.0 size 1 cost 1 offset 0 at 14", "-5.2", // its parent is gone
+		"a0", "+5.2 key 9 topic 0 parent 0.0 size 1 cost 1 offset 0 at 11", "-2.1", // time does not run backwards
+		"a0", "+6.3 key 17499658949911634529 topic 0 parent 0.0 size 1 cost 1 offset 0 at 13", "-1.0", // no 8 in its scope
+		"a0", "+7.1 key 8 topic 0 parent 0.0 size 1 cost 1 offset 0 at 14", "-5.2", // its parent is gone
 		"h6.3", "h6.3", "h6.3",
-		"-6.3", "a0", "+11.3 key 4 topic 0 parent 0.0 size 1 cost 1 offset 0 at 20", // expired
+		"-6.3", "a0", "+11.3 key 17499658949911634529 topic 0 parent 0.0 size 1 cost 1 offset 0 at 20", // expired
 		"-7.1", "-11.3", // the books
 	}
 	if !slices.Equal(s.notes, want) {
