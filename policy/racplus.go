@@ -19,7 +19,7 @@ var racPlusSpec = spec{
 }
 
 // RACPlus evicts by vote. Each expert is a policy that runs a shadow cache of the same size, of metadata alone, over the
-// same requests; its score counts the hits that it would have had, the older the less (S <- S·2^(-1/h) + hit), and its
+// same requests; its score counts the hits that it would have had, the older the less (S <- S·2^(-1/h) + trust·hit), and its
 // weight is exp(100·(S-S_max)/(S_max+5)). The victim is the resident, the new one included, for which the least weight
 // speaks: the sum over the experts that still hold it. Ties go to what was used, or came to be held by just these, first.
 // With a limit in bytes, scores count the tokens that hits save.
@@ -28,7 +28,8 @@ var racPlusSpec = spec{
 // most 2^experts. A resident's name in the shadows is its identity: what returns after an eviction is the same entry to
 // them, so that links to it hold again and ghosts are recognised.
 //
-// Parameters: memory (h), panel, prior, value; sample: see RACPlusLarge. Cost per request: the sum of the experts', some 2.5 us.
+// Parameters: memory (h), panel, prior, value; sample: see RACPlusLarge. Cost per request: the sum of the experts', 2.5 us at
+// 5,000 residents and 4 us at 30,000.
 // Memory per resident: some 140 bytes and the sum of the experts'. Source: experts over shadow caches after ACME (Ari et
 // al., 2002), weighed by regret as in LeCaR (HotStorage 2018); the vote over sets is from here.
 type RACPlus struct {
@@ -107,10 +108,12 @@ func (p *RACPlus) Remove(id ID) {
 		return
 	}
 	evicted := e == p.victim
-	p.evicted = p.evicted || evicted
 	p.victim = 0
 	p.unlist(e)
 	p.ids.del(uint64(id))
+	if evicted {
+		p.lost(p.ids.n)
+	}
 	p.cells[e].id = 0
 	p.resident -= p.cells[e].size
 	if !evicted {

@@ -144,11 +144,13 @@ func (p *RACPlusLarge) Remove(id ID) {
 	p.bytes -= x.size
 	evicted := e == p.victim
 	p.victim = 0
-	p.mini.evicted = p.mini.evicted || evicted
 	if !x.stray {
 		p.dismiss(x, evicted)
 	}
 	p.drop(e)
+	if evicted {
+		p.mini.lost(p.ids.n / int(p.k))
+	}
 }
 
 // dismiss tells the experts that x goes.

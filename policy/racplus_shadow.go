@@ -20,7 +20,7 @@ type shadows struct {
 }
 
 // shadowLimit is that of the cache itself. Where it is in bytes nobody tells which, and until the first eviction there is
-// none; later it is the most that was resident after evictions.
+// none; later it is the most that was resident after evictions. A limit in entries may have such a one beside it.
 type shadowLimit struct {
 	Limit
 	byBytes bool
@@ -145,6 +145,13 @@ func (p *shadows) fit(i int, e uint32) {
 		x.set &^= 1 << i
 		p.list(v)
 	}
+}
+
+// lost is told of an eviction that left so many entries. Fewer than the limit are not the limit's doing but that of another
+// one, in bytes.
+func (p *shadows) lost(left int) {
+	p.evicted = true
+	p.limit.byBytes = p.limit.byBytes || left < p.limit.Entries
 }
 
 // observe is told what is resident before each request. If there has been an eviction, that is within the limit.

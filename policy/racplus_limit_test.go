@@ -1,0 +1,41 @@
+package policy
+
+import "testing"
+
+// TestRACPlusUnderTwoLimits: shadows that were larger than a cache that its bytes keep below its entries would judge the
+// experts at another size, and hold whatever is resident.
+func TestRACPlusUnderTwoLimits(t *testing.T) {
+	for _, sample := range []string{"", "sample=50"} {
+		e, err := racPlusSpec.args(Options{Capacity: 200}, sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := racPlusSpec.make(e)
+		shadows, k := &shadows{}, int64(1)
+		switch p := p.(type) {
+		case *RACPlus:
+			shadows = &p.shadows
+		case *RACPlusLarge:
+			shadows, k = &p.mini, int64(p.k)
+		}
+		limit := Limit{Entries: 200, Bytes: 40 * 100}
+		l := NewLedger(p, limit)
+		play := func(from, to int, size int64) {
+			for i := from; i < to; i++ {
+				l.Insert(Item{ID: ID(i), Topic: TopicID(i % 50), Size: size}, Tick{Seq: int64(i)}, nil)
+			}
+		}
+		play(1, 1000, 100)
+		for _, x := range shadows.experts {
+			if x.bytes > limit.Bytes/k || x.bytes < limit.Bytes/k/2 {
+				t.Errorf("%q: %s holds %d bytes, the limit is %d", sample, x.name, x.bytes, limit.Bytes/k)
+			}
+		}
+		play(1000, 3000, 10) // now the entries count
+		for _, x := range shadows.experts {
+			if x.entries > 200/int(k) || x.entries < 100/int(k) {
+				t.Errorf("%q: %s holds %d entries, the limit is %d", sample, x.name, x.entries, 200/k)
+			}
+		}
+	}
+}
