@@ -29,9 +29,9 @@ var racPlusSpec = spec{
 // them, so that links to it hold again and ghosts are recognised.
 //
 // Parameters: memory (h), panel, prior, value; sample: see RACPlusLarge. Cost per request: the sum of the experts', 2.5 us at
-// 5,000 residents and 4 us at 30,000.
-// Memory per resident: some 140 bytes and the sum of the experts'. Source: experts over shadow caches after ACME (Ari et
-// al., 2002), weighed by regret as in LeCaR (HotStorage 2018); the vote over sets is from here.
+// 5,000 residents and 4 us at 30,000. Memory per resident: some 140 bytes and the sum of the experts'. Source: experts over
+// shadow caches after ACME (Ari et al., 2002), weighed by regret as in LeCaR (HotStorage 2018); the vote over sets is from
+// here.
 type RACPlus struct {
 	shadows
 	ids      table[uint32] // residents

@@ -20,7 +20,8 @@ func (x *expert) keeper() (k keeper, ok bool) {
 	return k, ok && x.memory > 0
 }
 
-// ExportEntry is the most that an expert who holds id knows of it.
+// ExportEntry is the most that an expert who holds id knows of it. Its parent is the first turn of its conversation, if that
+// is resident.
 func (p *RACPlus) ExportEntry(id ID) (EntryState, bool) {
 	e, ok := p.ids.get(uint64(id))
 	if !ok {

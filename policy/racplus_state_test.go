@@ -154,3 +154,16 @@ func TestPanelRestarts(t *testing.T) {
 		}
 	}
 }
+
+// TestPanelIsDeterministic is about capacities at which victims are sampled.
+func TestPanelIsDeterministic(t *testing.T) {
+	for _, params := range []string{"", ":sample=100"} {
+		a, b := trainedPanel(t, 300, params), trainedPanel(t, 300, params)
+		if !bytes.Equal(a.(Panel).Snapshot(), b.(Panel).Snapshot()) {
+			t.Errorf("%q: two runs learn differently", params)
+		}
+		if drain(a) != drain(b) {
+			t.Errorf("%q: two runs name different victims", params)
+		}
+	}
+}
