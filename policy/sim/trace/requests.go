@@ -38,30 +38,32 @@ func (r *Record) Request() (sim.Request, error) {
 		ID: Identity(string(r.ID)), At: r.At, Topic: Identity(string(r.Topic)), Conversation: Identity(string(r.Conversation)),
 		Parent: Identity(string(r.Parent)), Scope: Identity(string(r.Scope)), Chain: Identity(string(r.Chain)), Turn: r.Turn, Size: r.Size, Cost: r.Cost,
 	}
-	if q.ID == 0 {
-		q.ID = r.contentID()
-	}
 	if r.Text == "" && len(r.Vector) == 0 {
 		return q, nil
 	}
 	q.Content = &sim.Content{Text: r.Text}
-	if len(r.Vector) == 0 {
-		return q, nil
+	if len(r.Vector) > 0 {
+		var ok bool
+		if q.Content.Vector, ok = unit(r.Vector); !ok {
+			return q, wrong("vector", "without a direction")
+		}
 	}
-	var ok bool
-	if q.Content.Vector, ok = unit(r.Vector); !ok {
-		return q, wrong("vector", "without a direction")
+	if q.ID == 0 {
+		q.ID = contentID(q.Content)
 	}
 	return q, nil
 }
 
-// contentID is the identity of a record that gives none: that of its text, or else of its vector.
-func (r *Record) contentID() uint64 {
-	if r.Text != "" {
-		return Identity(r.Text)
+// NamesItself reports whether r has no identity but that of what it says.
+func NamesItself(r *sim.Request) bool { return r.Content != nil && r.ID == contentID(r.Content) }
+
+// contentID is the identity of a request that gives none: that of its text, or else of its vector's direction.
+func contentID(c *sim.Content) uint64 {
+	if c.Text != "" {
+		return Identity(c.Text)
 	}
 	var raw []byte
-	for _, x := range r.Vector {
+	for _, x := range c.Vector {
 		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
 	}
 	return identity(raw)

@@ -16,7 +16,7 @@ import (
 // The identity of a turn is that of its text and of all turns of the user before it, byte for byte, because these are what
 // the exact cache tells requests apart by when the answers come from it. The parent is the turn before. Topic is the label
 // of the record, conversation its number in the file. Size is the length of the recorded answer, of the prompt where none
-// is known; cost is its tokens, at four bytes each.
+// is known; cost is its tokens, at four bytes each. Turns share an answer by meaning after the very same turns only.
 type talks struct {
 	path   string
 	left   int // records left out in the last reading
@@ -91,7 +91,7 @@ func requests(c conversations.Conversation, n uint64) []sim.Request {
 		}
 		if turn.Parent >= 0 {
 			before := all[turn.Parent]
-			q.Parent, q.Turn = before.ID, before.Turn+1
+			q.Parent, q.Chain, q.Turn = before.ID, before.ID, before.Turn+1
 			q.ID = trace.Identity(fmt.Sprintf("%016x\n%s", before.ID, turn.Text))
 		}
 		all[i] = q

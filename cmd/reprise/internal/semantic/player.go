@@ -25,7 +25,7 @@ const (
 type Options struct {
 	Topics topics.Options
 	Labels Labels
-	// Detect looks for parents as the proxy does for requests without a history (paper 002, DETECTPARENT). Otherwise a
+	// Detect looks for every parent as the proxy does for requests without a history (paper 002, DETECTPARENT). Otherwise a
 	// parent is what the trace names.
 	Detect bool
 	// Guard may refuse an answer that was found by meaning; nil refuses none. It is asked only about texts.
@@ -40,25 +40,33 @@ func New(o Options) sim.Model {
 		if err != nil {
 			return nil, fmt.Errorf("replay by meaning: %w", err)
 		}
-		p := &player{o: o, topics: t, evictor: e, ledger: policy.NewLedger(e, limit),
+		p := &player{o: o, topics: t, ledger: policy.NewLedger(e, limit),
 			keys: map[key]policy.ID{}, entries: map[policy.ID]*entry{}}
+		if o.Labels == Given {
+			t.SetNext(unlabelled)
+		}
 		p.arriver, _ = e.(policy.Arriver)
 		p.linker, _ = e.(policy.Linker)
+		p.persistent, _ = e.(policy.Persistent)
 		return p, nil
 	}
 }
 
+// unlabelled is where the ids of topics begin that a trace gives no label for: numbers beyond those of any trace, and
+// below what stands for names.
+const unlabelled = 1 << 62
+
 // player is one cache.
 type player struct {
-	o       Options
-	topics  *topics.Topics
-	evictor policy.Evictor
-	arriver policy.Arriver
-	linker  policy.Linker
-	ledger  *policy.Ledger
-	keys    map[key]policy.ID // exact requests, and those that were answered by meaning before
-	entries map[policy.ID]*entry
-	last    policy.ID
+	o          Options
+	topics     *topics.Topics
+	arriver    policy.Arriver // the evictor, nil where it is none; so are the next two
+	linker     policy.Linker
+	persistent policy.Persistent
+	ledger     *policy.Ledger
+	keys       map[key]policy.ID // exact requests, and those that were answered by meaning before
+	entries    map[policy.ID]*entry
+	last       policy.ID
 }
 
 type key struct{ id, scope uint64 }
@@ -68,13 +76,19 @@ const maxAliases = 16
 
 type entry struct {
 	key     key
-	aliases []key
+	aliases []key // oldest first
 	text    string
-	topic   policy.TopicID
+	parent  policy.ID // as the policy was told at the insertion
 }
 
 // Ledger is what is resident.
 func (p *player) Ledger() *policy.Ledger { return p.ledger }
+
+// Sizes are how many entries have a vector, and in how many topics they are.
+func (p *player) Sizes() (entries, topics int) {
+	s := p.topics.Stats()
+	return s.Entries, s.Topics
+}
 
 // Play answers r exactly, or else by meaning, or else stores it. It follows the order of the proxy's calls.
 func (p *player) Play(r *sim.Request, at policy.Tick) (hit bool, dropped int, err error) {
@@ -89,11 +103,11 @@ func (p *player) Play(r *sim.Request, at policy.Tick) (hit bool, dropped int, er
 		p.touch(id, r, at)
 		return true, 0, nil
 	}
-	label := p.label(r, policy.TopicID(found.Topic))
+	label := p.label(r, found.Topic)
 	if p.arriver != nil && label != 0 {
-		p.arriver.Arrive(label, at)
+		p.arriver.Arrive(policy.TopicID(label), at)
 	}
-	dropped, err = p.store(r, label, topics.TopicID(found.Topic), at)
+	dropped, err = p.store(r, label, at)
 	return false, dropped, err
 }
 
@@ -129,77 +143,88 @@ func (p *player) expired(id policy.ID, at policy.Tick) bool {
 	return true
 }
 
+// touch tells the topics and the policy that id answered r.
 func (p *player) touch(id policy.ID, r *sim.Request, at policy.Tick) {
 	parent := p.parentOf(r)
-	if p.o.Detect {
-		found, _ := p.topics.Touch(topics.EntryID(id), at.Seq)
+	if found, _ := p.topics.Touch(topics.EntryID(id), at.Seq); p.o.Detect {
 		parent = policy.ID(found)
 	}
-	if p.linker != nil && parent != 0 && parent != id {
+	if p.linker != nil && parent != id && p.entries[parent] != nil {
 		p.linker.Link(id, parent)
 	}
 	p.ledger.Hit(id, at)
-	p.weigh(id, parent)
+	p.weigh(id)
 }
 
-// weigh tells the topics what the policy now finds important: they choose their anchors by it.
-func (p *player) weigh(ids ...policy.ID) {
+// weigh tells the topics how important the policy now finds an entry and its parent, the two that an access changes: they
+// choose their anchors by it.
+func (p *player) weigh(id policy.ID) {
 	if p.linker == nil {
 		return
 	}
-	for _, id := range ids {
-		if p.entries[id] != nil {
-			p.topics.Weigh(topics.EntryID(id), p.linker.Importance(id))
+	p.topics.Weigh(topics.EntryID(id), p.linker.Importance(id))
+	parent := p.entries[id].parent
+	if p.persistent != nil {
+		if s, ok := p.persistent.ExportEntry(id); ok {
+			parent = s.Parent
 		}
+	}
+	if p.entries[parent] != nil {
+		p.topics.Weigh(topics.EntryID(parent), p.linker.Importance(parent))
 	}
 }
 
 // parentOf is the entry of the request that the trace names as the parent of r, 0 where there is none.
 func (p *player) parentOf(r *sim.Request) policy.ID {
-	if r.Parent == 0 {
+	if r.Parent == 0 || p.o.Detect {
 		return 0
 	}
 	return p.keys[key{r.Parent, r.Scope}]
 }
 
-// label is the topic that the policy is told of a miss, 0 for one that is new.
-func (p *player) label(r *sim.Request, routed policy.TopicID) policy.TopicID {
+// label is the topic that a miss belongs to, 0 for a new one.
+func (p *player) label(r *sim.Request, routed topics.TopicID) topics.TopicID {
 	if p.o.Labels == Given {
-		return policy.TopicID(r.Topic)
+		return topics.TopicID(r.Topic)
 	}
 	return routed
 }
 
-func (p *player) store(r *sim.Request, label policy.TopicID, routed topics.TopicID, at policy.Tick) (dropped int, err error) {
+// store makes an entry of r and tells how many others it took the place of.
+func (p *player) store(r *sim.Request, topic topics.TopicID, at policy.Tick) (dropped int, err error) {
+	e := &entry{key: key{r.ID, r.Scope}, parent: p.parentOf(r)}
+	var vector []float32
+	if r.Content != nil {
+		e.text, vector = r.Content.Text, r.Content.Vector
+	}
+	if p.o.Detect {
+		found, _ := p.topics.Parent(scopeOf(r), topic, chainOf(r), 0, vector, at.Seq)
+		e.parent = policy.ID(found)
+	}
+	if topic == 0 {
+		topic = p.topics.NewTopic()
+	}
+	it := policy.Item{Key: policy.KeyOf(r.ID, r.Scope), Topic: policy.TopicID(topic), Parent: e.parent, Size: max(r.Size, 1), Cost: max(r.Cost, 1),
+		Offset: int(r.Turn)}
+	if p.o.Labels == Given {
+		it.Topic = policy.TopicID(r.Topic)
+	}
 	p.last++
 	id := p.last
-	if routed == 0 {
-		routed = p.topics.NewTopic()
-	}
-	if label == 0 && p.o.Labels == Routed {
-		label = policy.TopicID(routed)
-	}
-	parent := p.parentOf(r)
-	if p.o.Detect && r.Content != nil {
-		found, _ := p.topics.Parent(scopeOf(r), routed, chainOf(r), 0, r.Content.Vector, at.Seq)
-		parent = policy.ID(found)
-	}
-	e := &entry{key: key{r.ID, r.Scope}, topic: label}
-	if r.Content != nil {
-		e.text = r.Content.Text
-	}
+	it.ID = id
 	p.keys[e.key], p.entries[id] = id, e
-	gone := p.ledger.Insert(policy.Item{ID: id, Key: r.ID, Topic: label, Parent: parent, Size: max(r.Size, 1), Cost: max(r.Cost, 1),
-		Offset: int(r.Turn)}, at, nil)
+	gone := p.ledger.Insert(it, at, nil)
 	for _, victim := range gone {
 		p.forget(victim)
 	}
-	if p.entries[id] == nil || r.Content == nil || r.Content.Vector == nil {
+	if p.entries[id] == nil { // the policy has refused it
 		return len(gone), nil
 	}
-	_, err = p.topics.Add(topics.Member{ID: topics.EntryID(id), Scope: scopeOf(r), Chain: chainOf(r), Vector: r.Content.Vector, Topic: routed,
-		Parent: topics.EntryID(parent), Seq: at.Seq})
-	p.weigh(id, parent)
+	if vector != nil {
+		_, err = p.topics.Add(topics.Member{ID: topics.EntryID(id), Scope: scopeOf(r), Chain: chainOf(r), Vector: vector, Topic: topic,
+			Parent: topics.EntryID(e.parent), Seq: at.Seq})
+	}
+	p.weigh(id)
 	return len(gone), err
 }
 

@@ -9,37 +9,85 @@ import (
 )
 
 // Load reads t into memory and gives every request with a text the vector that e makes of it, where the trace has none, and
-// a request that says nothing what the one before it of the same identity said. A text that e has no vector for can be hit
-// by its identity alone.
+// a request without a vector what the first one of the same identity said: a log has the vector of a request that was
+// answered word for word only where it was first asked. A text that e has no vector for can be hit by its identity alone.
 func Load(ctx context.Context, t sim.Trace, e embed.Embedder) (*sim.Slice, error) {
+	l := loader{embedder: e, said: map[key]*sim.Content{}, texts: map[string]*sim.Content{}}
 	s := &sim.Slice{Title: t.Name()}
-	said := map[key]*sim.Content{}
 	for r, err := range t.Requests() {
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err == nil && r.Content != nil && r.Content.Vector == nil && r.Content.Text != "" {
-			r.Content, err = content(ctx, e, r.Content.Text)
+		if err == nil {
+			err = l.load(ctx, &r)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("load %s, request %d: %w", t.Name(), len(s.All)+1, err)
-		}
-		if k := (key{r.ID, r.Scope}); r.Content == nil {
-			r.Content = said[k]
-		} else {
-			said[k] = r.Content
+			return nil, fmt.Errorf("load request %d of %s: %w", len(s.All)+1, t.Name(), err)
 		}
 		s.All = append(s.All, r)
 	}
 	return s, nil
 }
 
-func content(ctx context.Context, e embed.Embedder, text string) (*sim.Content, error) {
-	vectors, err := e.Embed(ctx, []string{text})
+type loader struct {
+	embedder embed.Embedder
+	said     map[key]*sim.Content    // by each identity, first
+	texts    map[string]*sim.Content // embedded
+	dim      int
+}
+
+func (l *loader) load(ctx context.Context, r *sim.Request) (err error) {
+	k := key{r.ID, r.Scope}
+	if r.Content == nil || r.Content.Vector == nil {
+		if said := l.said[k]; said != nil {
+			r.Content = said
+			return nil
+		}
+	}
+	if r.Content == nil {
+		return nil
+	}
+	if r.Content.Vector == nil {
+		if r.Content, err = l.embed(ctx, r.Content.Text); err != nil {
+			return err
+		}
+	}
+	if l.said[k] == nil {
+		l.said[k] = r.Content
+	}
+	return l.check(len(r.Content.Vector))
+}
+
+// check refuses vectors of two spaces, as far as their lengths tell.
+func (l *loader) check(dim int) error {
+	if dim == 0 || dim == l.dim || l.dim == 0 {
+		l.dim = max(l.dim, dim)
+		return nil
+	}
+	return fmt.Errorf("a vector of %d numbers among others of %d: where a trace has vectors of its own, texts alone, which get %d, cannot be compared with them",
+		dim, l.dim, l.embedder.Dim())
+}
+
+func (l *loader) embed(ctx context.Context, text string) (*sim.Content, error) {
+	if c := l.texts[text]; c != nil {
+		return c, nil
+	}
+	vectors, err := l.embedder.Embed(ctx, []string{text})
 	if err != nil {
 		return nil, err
 	}
-	return &sim.Content{Text: text, Vector: vectors[0]}, nil
+	l.texts[text] = &sim.Content{Text: text, Vector: vectors[0]}
+	return l.texts[text], nil
+}
+
+// Dim is the length of the vectors of s, 0 where there are none.
+func Dim(s *sim.Slice) int {
+	for i := range s.All {
+		if c := s.All[i].Content; c != nil && len(c.Vector) > 0 {
+			return len(c.Vector)
+		}
+	}
+	return 0
 }
 
 // Cluster labels the requests of s by topics that are found online: the first request of a topic stands for it for ever,

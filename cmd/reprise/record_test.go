@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/semantic"
+	"reprise/embed"
+	"reprise/policy"
+	"reprise/policy/guard"
+	"reprise/policy/sim"
+	"reprise/policy/sim/trace"
+	"reprise/proxy/enginesim"
+	"reprise/topics"
+
+	"github.com/tidwall/gjson"
+)
+
+// recorded is a proxy in this process that writes a request log.
+type recorded struct {
+	*service
+	t    *testing.T
+	path string
+}
+
+func record(t *testing.T, path string, settings ...string) *recorded {
+	t.Helper()
+	engine := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}}))
+	t.Cleanup(engine.Close)
+	environ := append([]string{"REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60"}, settings...)
+	cfg, err := config.NewLoader(false).Load(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	upstream, err := url.Parse(engine.URL + "/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newService(t.Context(), cfg, upstream, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &recorded{s, t, path}
+}
+
+// ask sends a request of a tenant and returns the answer's text and where it came from.
+func (r *recorded) ask(tenant, body string) (text, from string) {
+	r.t.Helper()
+	q := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("Authorization", "Bearer "+tenant)
+	w := httptest.NewRecorder()
+	r.proxy.Handler().ServeHTTP(w, q)
+	if w.Code != http.StatusOK {
+		r.t.Fatalf("%d: %s for %s", w.Code, w.Body, body)
+	}
+	return gjson.GetBytes(w.Body.Bytes(), "choices.0.message.content").String(), w.Header().Get("X-Cache")
+}
+
+// end closes the service and returns what it has logged.
+func (r *recorded) end() *sim.Slice {
+	r.t.Helper()
+	if err := r.close(); err != nil {
+		r.t.Fatal(err)
+	}
+	return readLog(r.t, r.path)
+}
+
+func readLog(t *testing.T, path string) *sim.Slice {
+	t.Helper()
+	in, err := trace.Open(path, trace.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sim.Slice{Title: path}
+	for q, err := range in.Requests() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.All = append(s.All, q)
+	}
+	return s
+}
+
+// logged are the values of a field of the log, line by line.
+func logged(t *testing.T, path, field string) (all []string) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		all = append(all, gjson.Get(line, field).String())
+	}
+	return all
+}
+
+// chatter plays n requests and tells which were hits: conversations of up to four turns, some of which go as others did,
+// in the same words or in words that mean the same. Two tenants and two temperatures share nothing, and some requests are
+// compared word for word alone.
+func chatter(r *recorded, n int, seed uint64) (hits []bool) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for len(hits) < n {
+		tenant, extra := fmt.Sprint("tenant-", rng.IntN(8)/7), ""
+		if rng.IntN(9) == 0 {
+			extra = `,"temperature":0.5`
+		}
+		script, messages := min(rng.IntN(40), rng.IntN(40), rng.IntN(40)), ""
+		for turn := range 1 + script%4 {
+			tail := ""
+			if rng.IntN(20) == 0 {
+				tail = `,{"role":"assistant","content":"Well"}` // to be gone on with
+			}
+			messages += fmt.Sprintf(`{"role":"user","content":%q}`, saying(rng, script, turn))
+			answer, from := r.ask(tenant, `{"model":"m"`+extra+`,"messages":[`+messages+tail+`]}`)
+			hits = append(hits, from == "exact" || from == "semantic")
+			messages += fmt.Sprintf(`,{"role":"assistant","content":%q},`, answer)
+			if len(hits) == n || rng.IntN(12) == 0 {
+				break
+			}
+		}
+	}
+	return hits
+}
+
+// saying is what is said at a turn of a script, in one of several ways.
+func saying(rng *rand.Rand, script, turn int) string {
+	subject := strings.Fields("whales trains bread rivers violins glaciers tulips bridges comets kites")[script%10]
+	text := fmt.Sprintf([]string{
+		"Tell me how %s came to be what they are in the old towns of the north, part %d",
+		"What do people who like %s read about them in winter, chapter %d?",
+		"List the best places to see %s in the year %d",
+		"And why is that so of %s, number %d?",
+	}[(script/10+turn)%4], subject, script)
+	switch rng.IntN(6) {
+	case 0:
+		return strings.ToLower(text)
+	case 1:
+		return text + "!"
+	}
+	return text
+}
+
+// spy notes the verdicts of a Player.
+type spy struct {
+	sim.Player
+	hits []bool
+}
+
+func (s *spy) Play(q *sim.Request, at policy.Tick) (bool, int, error) {
+	hit, evicted, err := s.Player.Play(q, at)
+	s.hits = append(s.hits, hit)
+	return hit, evicted, err
+}
+
+// byMeaning replays a log with the requests model.
+func byMeaning(t *testing.T, log *sim.Slice, name string, labels semantic.Labels, detect bool) []bool {
+	t.Helper()
+	gates := embed.NewBuiltin().Thresholds()
+	model := semantic.New(semantic.Options{Labels: labels, Detect: detect, Guard: guard.Strict,
+		Topics: topics.Options{Dim: embed.NewBuiltin().Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge}})
+	var spies []*spy
+	spied := func(e policy.Evictor, l policy.Limit) (sim.Player, error) {
+		p, err := model(e, l)
+		spies = append(spies, &spy{Player: p})
+		return spies[len(spies)-1], err
+	}
+	full, err := semantic.Load(t.Context(), log, embed.NewBuiltin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := sim.Options{Policies: []string{name}, Capacities: []sim.Capacity{{Entries: 60}}, Model: spied}
+	if _, err := sim.Replay(t.Context(), full, o); err != nil {
+		t.Fatal(err)
+	}
+	return spies[0].hits
+}
+
+// byIdentity replays a log with the ids model, which tells totals alone: the hits of each beginning of the log tell the
+// verdict on each request.
+func byIdentity(t *testing.T, log *sim.Slice, name string) (hits []bool) {
+	t.Helper()
+	before := int64(0)
+	for n := range log.All {
+		o := sim.Options{Policies: []string{name}, Capacities: []sim.Capacity{{Entries: 60}}}
+		results, err := sim.Replay(context.Background(), &sim.Slice{All: log.All[:n+1]}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits = append(hits, results[0].Hits > before)
+		before = results[0].Hits
+	}
+	return hits
+}
+
+// TestRecordReplays: a log tells which requests the proxy answered, and the simulator, given the log, answers the same
+// ones, whether it goes by identity, by meaning with the topics of the log, or by meaning with topics of its own.
+func TestRecordReplays(t *testing.T) {
+	for _, name := range []string{"rac", "rac+", "lru", "w-tinylfu", "haz", "rac-paper"} {
+		t.Run(name, func(t *testing.T) {
+			r := record(t, filepath.Join(t.TempDir(), "log"), "REPRISE_POLICY="+name, "REPRISE_LOG_PROMPTS=true")
+			want := chatter(r, 600, 7)
+			log := r.end()
+			if told := logged(t, r.path, "hit"); len(told) != len(want) {
+				t.Fatalf("%d of %d requests in the log", len(told), len(want))
+			} else {
+				for i := range told {
+					if (told[i] == "true") != want[i] {
+						t.Fatalf("request %d: the log says %q, the client saw %v", i, told[i], want[i])
+					}
+				}
+			}
+			count := 0
+			for _, hit := range want {
+				if hit {
+					count++
+				}
+			}
+			t.Logf("%d hits, %d evictions", count, r.store.Stats().Evictions)
+			if count < 150 || count > 450 || r.store.Stats().Evictions < 100 {
+				t.Fatalf("%d hits and %d evictions test little", count, r.store.Stats().Evictions)
+			}
+			for how, got := range map[string][]bool{
+				"ids": byIdentity(t, log, name), "given": byMeaning(t, log, name, semantic.Given, false),
+				"routed": byMeaning(t, log, name, semantic.Routed, false),
+			} {
+				if i := slices.IndexFunc(got, func(bool) bool { return true }); i < 0 || !slices.Equal(got, want) {
+					t.Errorf("%s: differs at %d", how, firstDifference(got, want))
+				}
+			}
+		})
+	}
+}
+
+func firstDifference(a, b []bool) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
