@@ -169,10 +169,10 @@ func sentence(rng *rand.Rand) string {
 	return fmt.Sprintf("How does the %s of a %s change the %s when a %s and the %s of the %s meet?", pick(), pick(), pick(), pick(), pick(), pick())
 }
 
-// asServed gives the rig what `reprise serve` has by default: a store in a file, here for n entries, and no log of requests.
+// asServed gives the rig what `reprise serve` has by default: rac+, a store in a file, here for n entries, and no log of requests.
 func asServed(b testing.TB, n int) func(*Options) {
 	return func(o *Options) {
-		o.Logger, o.Store = nil, fileStore(b, filepath.Join(b.TempDir(), "reprise.db"), n)
+		o.Logger, o.Store = nil, fileStoreOf(b, "rac+", filepath.Join(b.TempDir(), "reprise.db"), n)
 		b.Cleanup(func() { o.Store.Close() })
 	}
 }
