@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -30,6 +29,8 @@ type replayFlags struct {
 	html               string
 	list               bool
 	generate, out      string
+	suite              suiteFlags
+	matching           replay.Matching
 	command            string // that makes the same figures again
 }
 
@@ -40,8 +41,13 @@ func replayTraces(t terminal, args []string) error {
 	if err := parseFlags(t, fs, args, func(w io.Writer) { replayHelp(w, fs) }); err != nil {
 		return err
 	}
-	if err := o.check(); err != nil {
+	set := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	if err := o.check(set); err != nil {
 		return err
+	}
+	if o.suite.name != "" && !set["seed"] {
+		o.seed = suiteSeed
 	}
 	o.command = commandOf(fs, o.traces)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -62,24 +68,26 @@ func (o *replayFlags) register(fs *flag.FlagSet) {
 	fs.IntVar(&o.parallel, "parallel", 0, "`N` policies at a time, 0 is one for each processor; the figures do not depend on it")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each policy at each capacity")
 	fs.StringVar(&o.html, "html", "", "write a report to `FILE`")
+	o.suite.register(fs)
 	fs.BoolVar(&o.list, "list", false, "print all policies, bounds and workloads, with their parameters and defaults")
 	fs.StringVar(&o.generate, "generate", "", "write the workload `NAME[:key=value,…]` as a request log")
+	o.registerMatching(fs)
 	fs.StringVar(&o.out, "out", "", "write it to `FILE`, packed where that ends in .gz")
 }
 
-func (o *replayFlags) check() error {
+func (o *replayFlags) check(set map[string]bool) error {
 	wrong := func(format string, args ...any) error {
 		return &usageError{"reprise replay: " + fmt.Sprintf(format, args...) + "\n`reprise replay --help` lists the flags."}
 	}
 	tasks := 0
-	for _, asked := range []bool{o.list, o.generate != "", len(o.traces) > 0} {
+	for _, asked := range []bool{o.list, o.generate != "", o.suite.name != "" || len(o.traces) > 0} {
 		if asked {
 			tasks++
 		}
 	}
 	switch {
 	case tasks != 1:
-		return wrong("want exactly one of --trace, --list and --generate")
+		return wrong("want exactly one of --trace, --suite, --list and --generate")
 	case o.json && o.html != "":
 		return wrong("--json and --html are two forms of one result: want one of them")
 	case o.out != "" && o.generate == "":
@@ -88,6 +96,12 @@ func (o *replayFlags) check() error {
 		return wrong("--warmup and --parallel are 0 or more")
 	}
 	if err := replay.CheckFormat(o.format); err != nil {
+		return wrong("%v", err)
+	}
+	if err := o.suite.check(set); err != nil {
+		return wrong("%v", err)
+	}
+	if err := o.matching.Check(); err != nil {
 		return wrong("%v", err)
 	}
 	return nil
@@ -100,6 +114,7 @@ how far that is from the optimum.
   reprise replay --trace requests.jsonl.gz --policy lru,sieve,rac,rac+ --capacity 2.5%,10%
   reprise replay --trace generate:syn:long=0.7 --json
   reprise replay --generate drift --seed 3 --out drift.jsonl.gz
+  reprise replay --suite rac --html report.html
   reprise replay --list
 
 A trace is a file, packed with gzip, zstd or not, in one of these formats:
@@ -112,13 +127,21 @@ A trace is a file, packed with gzip, zstd or not, in one of these formats:
                   recorded conversations, in which each turn of a user is a request
 or what a workload of --list makes.
 
-A request is a hit when the answer to one of equal id and scope is in the cache. The table shows beside the policies belady,
+A request is a hit when the answer to one of equal id and scope is in the cache (--model ids), or one of like meaning, as the
+proxy has it (--model requests), which is what a trace is played by that has texts or vectors and no ids. Topics can be given
+by the trace, routed as in the proxy, or clustered before. The table shows beside the policies belady,
 the optimum of a cache that keeps every new answer, belady-bypass, that of one that may refuse it, and the infinite cache.
 Ctrl-C prints what is done.
 
 Flags:
 `)
-	for _, name := range []string{"trace", "format", "policy", "capacity", "seed", "warmup", "parallel", "json", "html", "list", "generate", "out"} {
+	flagHelp(w, fs, "trace", "format", "policy", "capacity", "seed", "warmup", "parallel", "json", "html", "suite", "seeds", "data", "list", "generate", "out")
+	io.WriteString(w, "\nWhat is a hit, and what policies are told:\n")
+	flagHelp(w, fs, "model", "topics", "parents", "hit", "route", "edge", "lookback", "guard")
+}
+
+func flagHelp(w io.Writer, fs *flag.FlagSet, names ...string) {
+	for _, name := range names {
 		f := fs.Lookup(name)
 		value, usage := flag.UnquoteUsage(f)
 		fmt.Fprintf(w, "  --%-28s %s", strings.TrimSpace(name+" "+value), usage)
@@ -137,6 +160,8 @@ func (o *replayFlags) run(ctx context.Context, t terminal) error {
 		return out.Flush()
 	case o.generate != "":
 		return o.writeLog(t)
+	case o.suite.name != "":
+		return o.playSuite(ctx, t)
 	}
 	policies, err := replay.Policies(o.policies)
 	if err != nil {
@@ -184,13 +209,13 @@ func (o *replayFlags) playAll(ctx context.Context, t terminal, traces []sim.Trac
 	for _, one := range traces {
 		progress.Note(0, 0)
 		hide := progress.Show(one.Name())
-		results, err := sim.Replay(ctx, one, with)
+		results, played, err := o.replay(ctx, one, with)
 		hide()
 		all = append(all, results...)
 		if err == nil && results[0].Requests == 0 {
 			err = fmt.Errorf("replay %s: no requests after a warm-up of %d", one.Name(), o.warmup)
 		}
-		err = errors.Join(err, o.show(t, one, results))
+		err = errors.Join(err, o.show(t, one, played, results))
 		if ctx.Err() != nil {
 			failed = o.interrupted(t, results)
 			break
@@ -205,7 +230,7 @@ func (o *replayFlags) playAll(ctx context.Context, t terminal, traces []sim.Trac
 }
 
 // show prints the results of a trace.
-func (o *replayFlags) show(t terminal, one sim.Trace, results []sim.Result) error {
+func (o *replayFlags) show(t terminal, one sim.Trace, played *replay.Prepared, results []sim.Result) error {
 	if talks, ok := one.(interface{ LeftOut() (int, error) }); ok {
 		if n, first := talks.LeftOut(); n > 0 {
 			fmt.Fprintf(t.err, "%d records were left out; the first: %v\n", n, first)
@@ -214,17 +239,16 @@ func (o *replayFlags) show(t terminal, one sim.Trace, results []sim.Result) erro
 	if len(results) == 0 || results[0].Requests == 0 {
 		return nil // nothing was played but for the warm-up
 	}
-	out := bufio.NewWriter(t.out)
-	if !o.json {
-		replay.Tables(out, results)
-		return out.Flush()
-	}
-	lines := json.NewEncoder(out)
-	for i := range results {
-		if err := lines.Encode(&results[i]); err != nil {
-			return err
+	if o.json {
+		if played.Model != nil {
+			fmt.Fprintln(t.err, played.Note)
 		}
+		return writeLines(t.out, results)
 	}
+	out := bufio.NewWriter(t.out)
+	fmt.Fprintf(out, "%s\n\n", played.Note)
+	replay.Tables(out, results)
+	io.WriteString(out, played.Legend(results))
 	return out.Flush()
 }
 

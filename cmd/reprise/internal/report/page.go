@@ -15,12 +15,22 @@ type Section struct {
 	Blocks []Block
 }
 
-// Block is one of a paragraph, a table and a plot.
+// Block is one of a paragraph, a table, a plot and a list of terms.
 type Block struct {
 	Text  string
 	Table *Table
 	Plot  *Plot
+	Terms *Terms
 }
+
+// Terms are paragraphs, each under what it tells.
+type Terms struct {
+	Title string
+	Items []Term
+}
+
+// Term is one of them.
+type Term struct{ Name, Text string }
 
 // Table has texts in its first columns and figures in the others.
 type Table struct {
@@ -81,3 +91,12 @@ const (
 
 // Point is a figure, with the half width of its interval; 0 is none.
 type Point struct{ X, Y, Half float64 }
+
+// Say adds a paragraph.
+func (s *Section) Say(text string) { s.Blocks = append(s.Blocks, Block{Text: text}) }
+
+// Show adds a table.
+func (s *Section) Show(t *Table) { s.Blocks = append(s.Blocks, Block{Table: t}) }
+
+// Draw adds a plot.
+func (s *Section) Draw(p *Plot) { s.Blocks = append(s.Blocks, Block{Plot: p}) }

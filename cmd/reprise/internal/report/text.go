@@ -23,8 +23,13 @@ func Text(w io.Writer, p *Page) error {
 		for _, b := range s.Blocks {
 			switch {
 			case b.Table != nil:
-				b.Table.write(out)
+				b.Table.Write(out)
 				fmt.Fprintln(out)
+			case b.Terms != nil:
+				paragraph(out, b.Terms.Title)
+				for _, t := range b.Terms.Items {
+					paragraph(out, t.Name+": "+t.Text)
+				}
 			case b.Plot == nil:
 				paragraph(out, b.Text)
 			}
@@ -56,8 +61,8 @@ func paragraph(w io.Writer, text string) {
 	io.WriteString(w, "\n\n")
 }
 
-// write aligns texts to the left and figures to the right.
-func (t *Table) write(w io.Writer) {
+// Write writes the table as lines: texts to the left and figures to the right.
+func (t *Table) Write(w io.Writer) {
 	rows := append([][]Cell{Cells(t.Head...)}, t.Rows...)
 	width := make([]int, len(t.Head))
 	for _, row := range rows {

@@ -22,13 +22,6 @@ var (
 	bytes  = flag.Bool("bytes", false, "TestPanel: capacities in bytes, and the share of the tokens that was saved")
 )
 
-// held are the cases that nothing was tuned on. The seeds of tuning are 1 to 20, those of the figures 101 and up.
-var held = []string{"syn .7 W", "syn .9 U", "gamma 1.2 W", "drift U", "20k@5% U", "irm 1.0", "lru2", "zscan", "U .5", "T .5", "troot W",
-	"G1 U", "NA4 U", "NA4 W"}
-
-// meanSize is that of the answers of the generated sessions.
-const meanSize = 2200
-
 // TestPanel prints how the policies of -panel do beside the best of all baselines.
 func TestPanel(t *testing.T) {
 	regimes := workload.Study()

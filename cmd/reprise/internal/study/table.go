@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"reprise/cmd/reprise/internal/report"
 	"reprise/policy"
 )
 
@@ -29,26 +30,68 @@ func Relational(name string) bool {
 // Table writes a line for each case: the best of the baselines by its mean over the seeds, which is a choice with
 // hindsight; what each of the other policies has more, in points; and how much of the way to Belady that is.
 func Table(w io.Writer, rows []Row, baselines, policies []string) {
-	fmt.Fprintf(w, "%-14s %-9s %-22s %7s", "case", "capacity", "best baseline", "%")
+	t := compared("", rows, baselines, policies)
+	t.Write(w)
+	fmt.Fprintln(w, verdict(rows, baselines, policies))
+}
+
+// compared is the table of Table.
+func compared(caption string, rows []Row, baselines, policies []string) *report.Table {
+	t := &report.Table{Caption: caption, Head: []string{"case", "capacity", "best baseline", "%"}, Texts: 3}
 	for _, p := range policies {
-		fmt.Fprintf(w, "  %18s %6s", p, "gap")
+		t.Head = append(t.Head, p+", points", "gap")
 	}
-	fmt.Fprintf(w, "  %7s\n", "belady")
-	worst, sum := make([]float64, len(policies)), make([]float64, len(policies))
+	t.Head = append(t.Head, "belady, %")
 	for _, r := range rows {
 		best, base := r.Best(baselines)
 		belady, _ := Mean(r.Values["belady"])
-		fmt.Fprintf(w, "%-14s %-9s %-22s %7.2f", r.Case, r.Capacity, best, 100*base)
-		for i, p := range policies {
+		row := report.Cells(r.Case, r.Capacity, best, points(base))
+		for _, p := range policies {
 			more, half := Mean(difference(r.Values[p], r.Values[best]))
-			fmt.Fprintf(w, "  %+10.2f ± %5.2f %5.0f%%", 100*more, 100*half, 100*more/(belady-base))
-			worst[i], sum[i] = math.Min(worst[i], more), sum[i]+more
+			row = append(row, report.Cell{Text: signed(more, half), Strong: more > 0 && more > half},
+				report.Cell{Text: fmt.Sprintf("%.0f%%", 100*ratio(more, belady-base))})
 		}
-		fmt.Fprintf(w, "  %7.2f\n", 100*belady)
+		t.Rows = append(t.Rows, append(row, report.Cell{Text: points(belady)}))
 	}
-	for i, p := range policies {
-		fmt.Fprintf(w, "%s minus the best baseline, in points: worst %+.2f, mean %+.2f\n", p, 100*worst[i], 100*sum[i]/float64(len(rows)))
+	return t
+}
+
+// verdict is the worst and the mean of what Table tells.
+func verdict(rows []Row, baselines, policies []string) string {
+	var all []string
+	for _, p := range policies {
+		worst, mean, _ := over(rows, baselines, p)
+		all = append(all, fmt.Sprintf("%s minus the best baseline, in points: worst %+.2f, mean %+.2f.", p, 100*worst, 100*mean))
 	}
+	return strings.Join(all, " ")
+}
+
+// over is what a policy has more than the best of some baselines, over all rows.
+func over(rows []Row, baselines []string, policy string) (worst, mean, most float64) {
+	worst, most = math.Inf(1), math.Inf(-1)
+	for _, r := range rows {
+		best, _ := r.Best(baselines)
+		more, _ := Mean(difference(r.Values[policy], r.Values[best]))
+		worst, most, mean = min(worst, more), max(most, more), mean+more/float64(len(rows))
+	}
+	return worst, mean, most
+}
+
+func points(v float64) string { return fmt.Sprintf("%.2f", 100*v) }
+
+// signed is a difference in points, with its interval where there is one.
+func signed(v, half float64) string {
+	if half == 0 {
+		return fmt.Sprintf("%+.2f", 100*v)
+	}
+	return fmt.Sprintf("%+.2f ± %.2f", 100*v, 100*half)
+}
+
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
 }
 
 // difference is a - b, seed by seed.

@@ -1,0 +1,201 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"reprise/policy/sim"
+	"reprise/policy/sim/workload"
+)
+
+// Setup is what a suite is played with.
+type Setup struct {
+	Seeds    []uint64    // of the generated traces, and of the policies that draw random numbers
+	Parallel int         // traces played at a time; 0 is one for each processor. The figures do not depend on it
+	Given    []sim.Trace // played beside what is generated
+	Data     string      // the folder that Texts reads; "" is none
+	Shrink   int         // generated traces and their caches are so many times smaller, and there are fewer of them; for tests
+	// Progress is told how many traces of a part have been played, of how many. nil is nobody.
+	Progress func(part string, done, total int)
+}
+
+// setting is a workload, and what is played on it.
+type setting struct {
+	name       string
+	trace      func(seed uint64) (sim.Trace, error)
+	capacities []sim.Capacity
+	policies   []string
+	model      func(seed uint64) sim.Model // nil: hits by identity
+	once       bool                        // the trace is the same with every seed: it is played with the first alone
+	known      string                      // settings of equal names here are played once; "" is like no other
+}
+
+// outcome is a setting that was played: the results of each seed, capacity by capacity within each policy.
+type outcome struct {
+	setting
+	seeds [][]sim.Result
+}
+
+// lab plays settings and remembers what it has played.
+type lab struct {
+	Setup
+	ctx    context.Context
+	played map[string]outcome
+	all    []sim.Result // in the order of the settings, whatever is played at a time
+}
+
+func newLab(ctx context.Context, s Setup) *lab {
+	if s.Parallel == 0 {
+		s.Parallel = runtime.GOMAXPROCS(0)
+	}
+	return &lab{Setup: s, ctx: ctx, played: map[string]outcome{}}
+}
+
+// job is one trace of a setting.
+type job struct{ setting, seed int }
+
+// play plays all settings with all seeds. When the context is done it returns those that are complete, with that error.
+func (l *lab) play(part string, settings []setting) ([]outcome, error) {
+	out := make([]outcome, len(settings))
+	left := make([]int, len(settings)) // seeds that are not played yet
+	var jobs []job
+	for i, s := range settings {
+		if o, ok := l.played[s.known]; ok && s.known != "" {
+			o.name, out[i] = s.name, o
+			continue
+		}
+		n := len(l.Seeds)
+		if s.once {
+			n = 1
+		}
+		out[i], left[i] = outcome{s, make([][]sim.Result, n)}, n
+		for k := range n {
+			jobs = append(jobs, job{i, k})
+		}
+	}
+	err := l.work(part, jobs, out, left)
+	var complete []outcome
+	for i, o := range out {
+		if left[i] == 0 {
+			complete = append(complete, o)
+			l.keep(o)
+		}
+	}
+	return complete, err
+}
+
+func (l *lab) keep(o outcome) {
+	if _, ok := l.played[o.known]; ok && o.known != "" {
+		return
+	}
+	l.played[o.known] = o
+	for _, results := range o.seeds {
+		l.all = append(l.all, results...)
+	}
+}
+
+// work plays the jobs in their order, some at a time, and stops at the first error.
+func (l *lab) work(part string, jobs []job, out []outcome, left []int) error {
+	ctx, stop := context.WithCancelCause(l.ctx)
+	defer stop(nil)
+	var mu sync.Mutex // next, done and left
+	next, done := 0, 0
+	take := func() (j job, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(jobs) || ctx.Err() != nil {
+			return j, false
+		}
+		next++
+		return jobs[next-1], true
+	}
+	note := func(j job) {
+		mu.Lock()
+		defer mu.Unlock()
+		left[j.setting]--
+		if done++; l.Progress != nil {
+			l.Progress(part, done, len(jobs))
+		}
+	}
+	var workers sync.WaitGroup
+	for range l.Parallel {
+		workers.Go(func() {
+			for j, ok := take(); ok; j, ok = take() {
+				results, err := l.one(ctx, out[j.setting].setting, j.seed)
+				if err != nil {
+					stop(err)
+					return
+				}
+				out[j.setting].seeds[j.seed] = results
+				note(j)
+			}
+		})
+	}
+	workers.Wait()
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return fmt.Errorf("%s: %w", part, cause)
+	}
+	return l.ctx.Err()
+}
+
+// one plays one trace of a setting.
+func (l *lab) one(ctx context.Context, s setting, k int) ([]sim.Result, error) {
+	seed := l.Seeds[k]
+	t, err := s.trace(seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	o := sim.Options{Policies: s.policies, Capacities: s.capacities, Seed: seed, Parallel: 1}
+	if s.model != nil {
+		o.Model = s.model(seed)
+	}
+	results, err := sim.Replay(ctx, t, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s, seed %d: %w", s.name, seed, err)
+	}
+	return results, nil
+}
+
+// rows are a figure of each policy: a row for each capacity.
+func (o outcome) rows(figure func(sim.Result) float64) (rows []Row) {
+	for _, c := range o.capacities {
+		row := Row{Case: o.name, Capacity: c.String(), Values: map[string][]float64{}}
+		for _, results := range o.seeds {
+			for _, r := range results {
+				if r.Capacity == row.Capacity {
+					row.Values[r.Policy] = append(row.Values[r.Policy], figure(r))
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// allRows are the rows of all outcomes.
+func allRows(all []outcome, figure func(sim.Result) float64) (rows []Row) {
+	for _, o := range all {
+		rows = append(rows, o.rows(figure)...)
+	}
+	return rows
+}
+
+// generated is a setting of a workload. It is known by all that makes its results.
+func (l *lab) generated(name, spec string, policies []string, capacities ...sim.Capacity) setting {
+	if l.Shrink > 1 {
+		spec, capacities = l.shrunk(spec), slices.Clone(capacities)
+		for i := range capacities {
+			capacities[i].Entries /= l.Shrink
+			capacities[i].Bytes /= int64(l.Shrink)
+		}
+	}
+	return setting{
+		name:       name,
+		trace:      func(seed uint64) (sim.Trace, error) { return workload.Generate(spec, seed) },
+		capacities: capacities, policies: policies, known: fmt.Sprint(spec, capacities, policies),
+	}
+}

@@ -1,0 +1,68 @@
+package study
+
+import (
+	"fmt"
+	"strings"
+
+	"reprise/policy/sim"
+)
+
+// classics are the baselines of paper 002 §4.2, in its order.
+var classics = []string{"fifo", "lru", "clock", "ttl", "w-tinylfu", "arc", "s3fifo", "sieve", "2q", "lhd", "lecar"}
+
+const (
+	// literal is paper 002's own policy. It gives no alpha: 1/C is the best on its own kind of workload.
+	literal = "rac-paper:alpha=1/C"
+	tuned   = "rac"
+	panelOf = "rac+"
+)
+
+// ours are the policies that a suite measures by the baselines.
+var ours = []string{literal, tuned, "haz", panelOf}
+
+// contenders are all that a suite plays unless it says otherwise.
+func contenders() []string {
+	return append(append(Baselines(), ours...), "belady-bypass", "belady", "infinite")
+}
+
+// syn is the spec of generator G in a reading of repeats: as the study of regimes writes it, so that what is the same there
+// is played once.
+func syn(long, gamma float64, weight string) string {
+	var params []string
+	if long != 0.5 {
+		params = append(params, fmt.Sprintf("long=%g", long))
+	}
+	if gamma != 0.7 {
+		params = append(params, fmt.Sprintf("gamma=%g", gamma))
+	}
+	return "syn:" + strings.Join(append(params, "weight="+weight), ",")
+}
+
+// shrunk is a spec of fewer requests.
+func (l *lab) shrunk(spec string) string {
+	name, _, parameters := strings.Cut(spec, ":")
+	sep := ":"
+	if parameters {
+		sep = ","
+	}
+	spec += fmt.Sprintf("%sn=%d", sep, 10_000/l.Shrink)
+	if name == "syn" || name == "drift" {
+		spec += fmt.Sprintf(",capacity=%d", 1000/l.Shrink)
+	}
+	return spec
+}
+
+// few keeps the first and the last of a list where the suite is a small one.
+func few[T any](l *lab, all []T) []T {
+	if l.Shrink > 1 && len(all) > 2 {
+		return []T{all[0], all[len(all)-1]}
+	}
+	return all
+}
+
+func shares(percents ...float64) (all []sim.Capacity) {
+	for _, p := range percents {
+		all = append(all, sim.Capacity{Share: p / 100})
+	}
+	return all
+}
