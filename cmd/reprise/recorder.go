@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"reprise/policy/sim/trace"
 	"reprise/proxy"
@@ -20,18 +20,19 @@ type recorder struct {
 	queue chan proxy.Observation
 	done  chan error // of the writer, when the queue is closed and empty
 
-	mu     sync.Mutex // protects the rest
-	closed bool
-	lost   int
+	lost   atomic.Int64
 	faults *proxy.FaultLog
+
+	mu     sync.Mutex // protects closed, and the queue from being closed under a sender
+	closed bool
 }
 
 // recordQueue is how many requests may wait to be written: some megabytes of vectors at the most.
 const recordQueue = 1024
 
-// openRecorder appends to the file at path, which only its owner may read: a vector tells much of its prompt.
+// openRecorder appends to the file at path.
 func openRecorder(path string, log *slog.Logger) (*recorder, error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := openRecordFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the request log: %w (REPRISE_RECORD says where it is)", err)
 	}
@@ -52,29 +53,31 @@ func newRecorder(f io.WriteCloser, log *slog.Logger) *recorder {
 	return r
 }
 
+var errSlowDisk = errors.New("the disk is slower than the requests")
+
 // note queues o.
 func (r *recorder) note(o proxy.Observation) {
+	if !r.queued(o) {
+		r.lose(errSlowDisk)
+	}
+}
+
+func (r *recorder) queued(o proxy.Observation) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return
+		return true // a request that ends behind the end of the service
 	}
 	select {
 	case r.queue <- o:
+		return true
 	default:
-		r.loseLocked(errors.New("the disk is slower than the requests"))
+		return false
 	}
 }
 
 func (r *recorder) lose(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.loseLocked(err)
-}
-
-func (r *recorder) loseLocked(err error) {
-	r.lost++
-	r.faults.Tell(context.Background(), "the request log lacks requests", fmt.Errorf("%w; %d in all", err, r.lost))
+	r.faults.Tell(context.Background(), "the request log lacks requests", fmt.Errorf("%w; %d in all", err, r.lost.Add(1)))
 }
 
 // close writes what is queued.

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"reprise/proxy"
+)
+
+// TestRecordPrivacy: what was said is in the log only where prompts may be, and only its owner can read it.
+func TestRecordPrivacy(t *testing.T) {
+	for _, allowed := range []bool{false, true} {
+		r := record(t, filepath.Join(t.TempDir(), "log"), fmt.Sprint("REPRISE_LOG_PROMPTS=", allowed))
+		for _, text := range []string{"A secret about whales", "A secret about whales", "a secret about whales!"} {
+			r.ask("t", fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":%q}]}`, text))
+		}
+		if log := r.end(); len(log.All) != 3 || log.All[0].Content == nil || len(log.All[0].Content.Vector) != 384 {
+			t.Fatalf("the log has no vectors: %+v", log.All)
+		}
+		raw, err := os.ReadFile(r.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := strings.Count(string(raw), "secret"); (told > 0) != allowed || strings.Contains(string(raw), "Bearer") {
+			t.Errorf("prompts allowed: %v, in the log %d times", allowed, told)
+		}
+		if info, err := os.Stat(r.path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v: %v", info.Mode(), err)
+		}
+	}
+}
+
+// TestRecordGoesOn: a service that is started again writes behind what is there, and a replay reads it as one.
+func TestRecordGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	for i, left := range []string{"", `{"id":"12`, `{"id":7}`} { // what a crash may leave of a line, or of its end
+		r := record(t, path)
+		chatter(r, 20, uint64(i))
+		r.end()
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.WriteString(left)
+		f.Close()
+	}
+	record(t, path).end()
+	all := replayJSON(t, "--trace", path, "--policy", "lru", "--capacity", "10")
+	if len(all) != 1 || all[0].Requests != 61 {
+		t.Errorf("want 61 requests: %+v", all)
+	}
+	if err := os.WriteFile(path, []byte("no log"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openRecorder(path, slog.New(slog.DiscardHandler)); !errors.Is(err, errNoRecord) {
+		t.Errorf("a file that is no log: %v", err)
+	}
+	if raw, _ := os.ReadFile(path); string(raw) != "no log" {
+		t.Errorf("it is now %q", raw)
+	}
+}
+
+// disk is a file that a test holds up, or that is full.
+type disk struct {
+	bytes.Buffer
+	gate chan struct{} // nil: open
+	full bool
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	if d.gate != nil {
+		<-d.gate
+	}
+	if d.full {
+		return 0, errors.New("no space left")
+	}
+	return d.Buffer.Write(p)
+}
+
+func (d *disk) Close() error { return nil }
+
+// TestRecordNeverWaits: with a disk that takes nothing, requests are queued, then left out, and none waits.
+func TestRecordNeverWaits(t *testing.T) {
+	var said bytes.Buffer
+	d := &disk{gate: make(chan struct{})}
+	r := newRecorder(d, slog.New(slog.NewTextHandler(&said, nil)))
+	const n = 3 * recordQueue
+	for i := range n {
+		r.note(proxy.Observation{ID: uint64(i + 1)})
+	}
+	close(d.gate)
+	if err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+	r.note(proxy.Observation{ID: 1}) // behind the end
+	written, lost := strings.Count(d.String(), "\n"), int(r.lost.Load())
+	if written+lost != n || written < recordQueue || written > recordQueue+1 {
+		t.Errorf("%d written, %d left out of %d", written, lost, n)
+	}
+	if strings.Count(said.String(), "the request log lacks requests") != 1 {
+		t.Errorf("said %q", said.String())
+	}
+}
+
+func TestRecordFullDisk(t *testing.T) {
+	d := &disk{full: true}
+	r := newRecorder(d, slog.New(slog.DiscardHandler))
+	for i := range 10 {
+		r.note(proxy.Observation{ID: uint64(i + 1)})
+	}
+	if err := r.close(); err != nil || r.lost.Load() != 10 {
+		t.Errorf("%d of 10 lost: %v", r.lost.Load(), err)
+	}
+}
+
+// TestRecordCutLine: of a line that the disk takes only in part nothing stays.
+func TestRecordCutLine(t *testing.T) {
+	f, err := openRecordFile(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.Write([]byte("{\"id\":1}\n"))
+	f.File.Write([]byte(`{"id"`))
+	if err := f.mend(); err != nil {
+		t.Fatal(err)
+	}
+	f.Write([]byte("{\"id\":2}\n"))
+	if raw, _ := os.ReadFile(f.Name()); string(raw) != "{\"id\":1}\n{\"id\":2}\n" {
+		t.Errorf("%q", raw)
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// recordFile is a file of whole lines that is appended to. What a crash or a full disk leaves of a line is cut off: a
+// replay could not read on behind it.
+type recordFile struct {
+	*os.File
+	size int64
+}
+
+var errNoRecord = errors.New("ends with what is no request of a log")
+
+// openRecordFile opens the file at path or makes it, for its owner alone: a vector tells much of its prompt.
+func openRecordFile(path string) (*recordFile, error) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	r := &recordFile{File: f}
+	if err := r.mend(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return r, nil
+}
+
+// mend makes the file end with a whole line.
+func (r *recordFile) mend() error {
+	info, err := r.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	r.size = info.Size()
+	tail, err := r.tail()
+	switch {
+	case err != nil || len(tail) == 0:
+		return err
+	case json.Valid(tail):
+		_, err := r.Write([]byte("\n"))
+		return err
+	case !bytes.HasPrefix(tail, []byte(`{"`)):
+		return errNoRecord
+	}
+	r.size -= int64(len(tail))
+	return r.Truncate(r.size)
+}
+
+// tail is what follows the last line feed.
+func (r *recordFile) tail() (tail []byte, err error) {
+	const step = 64 << 10
+	for end := r.size; end > 0; {
+		piece := make([]byte, min(step, end))
+		end -= int64(len(piece))
+		if _, err := r.ReadAt(piece, end); err != nil && err != io.EOF {
+			return nil, err
+		}
+		if i := bytes.LastIndexByte(piece, '\n'); i >= 0 {
+			return append(piece[i+1:], tail...), nil
+		}
+		tail = append(piece, tail...)
+	}
+	return tail, nil
+}
+
+// Write writes p or nothing.
+func (r *recordFile) Write(p []byte) (int, error) {
+	n, err := r.File.Write(p)
+	if err != nil && n > 0 {
+		err = errors.Join(err, r.Truncate(r.size))
+	}
+	if err == nil {
+		r.size += int64(n)
+	}
+	return n, err
+}
