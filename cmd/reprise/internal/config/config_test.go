@@ -79,7 +79,7 @@ func TestValues(t *testing.T) {
 		{"INDEX", "hnsw", "auto, flat or graph"},
 		{"POLICY", "lru", ""},
 		{"POLICY", "rac:alpha=0.1/C,lambda=2", ""},
-		{"POLICY", "rac+:panel=four", ""},
+		{"POLICY", "rac+:sample=1000", ""},
 		{"POLICY", "mru", "no policy is called mru (did you mean lru?); allowed is a policy's name"},
 		{"POLICY", "lru:", ""},
 		{"POLICY", "lru:k=2", `no parameter "k": lru has none; allowed`},
