@@ -56,7 +56,7 @@ func TestPanel(t *testing.T) {
 			t.Errorf("%s: %s", spec, view)
 		}
 	}
-	r := newRig(t, func(o *Options) { o.PolicyName = "rac" })
+	r := newRig(t, func(o *Options) { o.PolicyName, o.Store = "rac", newStoreOf(t, "rac", 20, nil) })
 	if page := r.get(t, "/metrics").body; strings.Contains(page, "reprise_policy_") {
 		t.Error("rac has experts")
 	}

@@ -160,9 +160,9 @@ func (l *lockedWriter) String() string {
 	return l.w.String()
 }
 
-// newStore is a store in memory for n entries under RAC.
+// newStore is a store in memory for n entries under the default policy.
 func newStore(t testing.TB, n int, now func() time.Time) *store.Store {
-	return newStoreOf(t, "rac", n, now)
+	return newStoreOf(t, "rac+", n, now)
 }
 
 func newStoreOf(t testing.TB, spec string, n int, now func() time.Time) *store.Store {

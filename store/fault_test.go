@@ -369,9 +369,21 @@ func TestPacking(t *testing.T) {
 
 // TestConcurrent lets everything happen at once, writes included, and then finds on the disk what is in memory.
 func TestConcurrent(t *testing.T) {
+	for _, spec := range []string{"rac", "rac+", "rac+:sample=30"} {
+		t.Run(spec, func(t *testing.T) { testConcurrent(t, spec) })
+	}
+}
+
+func testConcurrent(t *testing.T, spec string) {
+	evictor := func() policy.Evictor {
+		e, err := policy.New(spec, policy.Options{Capacity: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
 	disk := &storetest.Memory{}
-	o := store.Options{Backing: disk, Limit: policy.Limit{Entries: 100}, FlushEvery: time.Millisecond}
-	o.Evictor = policy.NewRAC(policy.RACTuned(100))
+	o := store.Options{Backing: disk, Limit: policy.Limit{Entries: 100}, FlushEvery: time.Millisecond, Evictor: evictor()}
 	s := open(t, o)
 	var wg sync.WaitGroup
 	for worker := range 4 {
@@ -391,6 +403,9 @@ func TestConcurrent(t *testing.T) {
 					s.Hit(e.ID, policy.ID(rng.IntN(i+1)), at)
 					s.Alias(key("alias of "+name), e.ID)
 				}
+				if ok {
+					s.Importance(e.ID)
+				}
 				if i%200 == 0 {
 					s.Sync(context.Background())
 					s.Stats()
@@ -404,7 +419,7 @@ func TestConcurrent(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o.Backing, o.Evictor = disk.Reopen(), policy.NewRAC(policy.RACTuned(100))
+	o.Backing, o.Evictor = disk.Reopen(), evictor()
 	r := open(t, o)
 	for e := range s.All() {
 		if got, ok := r.Get(e.ID); !ok || got.Key != e.Key {

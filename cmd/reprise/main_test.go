@@ -82,6 +82,8 @@ func TestStartErrors(t *testing.T) {
 		"replay --lits",
 		"REPRISE_HIT_TRESHOLD=0.9 serve",
 		"REPRISE_MODE=fast REPRISE_CAPACITY_BYTES=1k serve --ttl soon --policy mru",
+		"serve --policy rac:alhpa=1/C",
+		"REPRISE_TOPIC_HALF_LIFE=1e-9 REPRISE_DEPENDENCY_WEIGHT=2 serve --policy rac:lambda=1",
 		"REPRISE_TTL=60d serve",
 		"REPRISE_ADMIN_LISTEN=0.0.0.0:8081 serve",
 		"REPRISE_STORE=redis://localhost:6379 serve",
