@@ -205,13 +205,16 @@ func (o *replayFlags) playAll(ctx context.Context, t terminal, traces []sim.Trac
 	progress := replay.Progress{Out: t.err, Live: isTerminal(t.err)}
 	with.Progress = progress.Note
 	var all []sim.Result
+	var notes []string
 	var failed error
 	for _, one := range traces {
 		progress.Note(0, 0)
 		hide := progress.Show(one.Name())
 		results, played, err := o.replay(ctx, one, with)
 		hide()
-		all = append(all, results...)
+		if all = append(all, results...); len(results) > 0 {
+			notes = append(notes, played.Notes(results))
+		}
 		if err == nil && results[0].Requests == 0 {
 			err = fmt.Errorf("replay %s: no requests after a warm-up of %d", one.Name(), o.warmup)
 		}
@@ -223,7 +226,7 @@ func (o *replayFlags) playAll(ctx context.Context, t terminal, traces []sim.Trac
 		failed = errors.Join(failed, err)
 	}
 	if html != nil {
-		page := replay.Page(all, o.command)
+		page := replay.Page(all, o.command, notes...)
 		failed = errors.Join(failed, writeReport(html, &page))
 	}
 	return failed

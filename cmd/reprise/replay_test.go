@@ -175,6 +175,42 @@ func TestReplayUnknownWorkload(t *testing.T) {
 	}
 }
 
+// TestReplayByMeaning: texts without ids are compared, and the output says how.
+func TestReplayByMeaning(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, `{"text":"What do the old whales of bay %d eat in winter?"}`+"\n", i%8)
+		fmt.Fprintf(&b, `{"text":"what do the old whales of bay %d eat in winter"}`+"\n", i%8)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"replay", "--trace", path, "--policy", "lru", "--capacity", "4,8"}
+	for _, c := range []struct {
+		more []string
+		hits [2]int64
+		says string
+	}{
+		{nil, [2]int64{40, 72}, "requests: a hit has a cosine of 0.97 or more (strict guard); topics routed from 0.6 on, parents given"},
+		{[]string{"--model", "ids"}, [2]int64{0, 0}, "ids: a hit has the id"},
+		{[]string{"--guard", "none", "--hit", "0.5", "--route", "0.5", "--parents", "detected"}, [2]int64{79, 79}, "0.5 or more (none guard); topics routed from 0.5 on, parents detected from 0.45 on"},
+		{[]string{"--model", "ids", "--topics", "clustered", "--route", "0.7"}, [2]int64{0, 0}, "topics are clustered from 0.7 on"},
+	} {
+		out, talk, code := run(nil, append(slices.Clone(flags), c.more...)...)
+		if code != exitOK || talk != "" || !strings.Contains(strings.SplitN(out, "\n", 2)[0], c.says) {
+			t.Errorf("%v: exit %d: %s\n%s", c.more, code, talk, out)
+		}
+		if meaning := strings.HasPrefix(c.says, "ids") || strings.HasPrefix(c.says, "topics are"); meaning == strings.Contains(out, "heuristics, and no bound") {
+			t.Errorf("%v: belady is told wrongly:\n%s", c.more, out)
+		}
+		out, _, _ = run(nil, append(append(slices.Clone(flags), "--json"), c.more...)...)
+		if all := decode(t, out); len(all) != 2 || all[0].Hits != c.hits[0] || all[1].Hits != c.hits[1] {
+			t.Errorf("%v: %+v, want %v hits", c.more, all, c.hits)
+		}
+	}
+}
+
 // TestReplayCut: what a damaged file holds before the damage is played and shown.
 func TestReplayCut(t *testing.T) {
 	path := logFile(t, "log", 100)

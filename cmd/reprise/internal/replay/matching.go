@@ -65,10 +65,14 @@ func (m *Matching) Check() error {
 		}
 	}
 	switch {
+	case m.Route > m.Hit && m.Hit > 0:
+		return fmt.Errorf("--route %v is above --hit %v: what is near enough for an answer is of the same topic", m.Route, m.Hit)
 	case m.Lookback < 0:
 		return fmt.Errorf("--lookback %d: want 1 or more", m.Lookback)
 	case m.Model == IDs && m.Topics == Routed:
 		return errors.New("--topics routed goes with --model requests: by identity nothing is compared with the anchors of topics; want given or clustered")
+	case m.Model == IDs && m.Parents == Detected:
+		return errors.New("--parents detected goes with --model requests: by identity no two requests are compared")
 	}
 	return nil
 }
@@ -92,13 +96,11 @@ func (m Matching) Prepare(ctx context.Context, t sim.Trace) (*Prepared, error) {
 		m.Model = modelOf(t)
 	}
 	m.fill()
-	if m.Model == IDs {
-		if err := m.needsMeaning(t); err != nil {
-			return nil, err
-		}
-		if m.Topics == Given {
-			return &Prepared{Trace: t, Note: "ids: a hit has the id and the scope of what is in the cache; topics and parents are the trace's"}, nil
-		}
+	if err := m.Check(); err != nil {
+		return nil, fmt.Errorf("replay %s by %s: %w", t.Name(), m.Model, err)
+	}
+	if m.Model == IDs && m.Topics == Given {
+		return &Prepared{Trace: t, Note: "ids: a hit has the id and the scope of what is in the cache; topics and parents are the trace's"}, nil
 	}
 	s, err := semantic.Load(ctx, t, embed.NewBuiltin())
 	if err != nil {
@@ -149,17 +151,6 @@ func (m *Matching) fill() {
 	}
 }
 
-// needsMeaning is the error of a wish that the ids model cannot fulfil.
-func (m *Matching) needsMeaning(t sim.Trace) error {
-	switch {
-	case m.Topics == Routed:
-		return fmt.Errorf("replay %s: --topics routed goes with --model requests, and this trace is played by its ids", t.Name())
-	case m.Parents == Detected:
-		return fmt.Errorf("replay %s: --parents detected goes with --model requests, and this trace is played by its ids", t.Name())
-	}
-	return nil
-}
-
 func (m *Matching) byMeaning(s *sim.Slice, dim int) *Prepared {
 	o := semantic.Options{Labels: semantic.Given, Detect: m.Parents == Detected, Guard: guards[m.Guard],
 		// A graph is built beside the requests, so that what it answers depends on the time.
@@ -189,6 +180,11 @@ func (m *Matching) byMeaning(s *sim.Slice, dim int) *Prepared {
 // below is the next gate under hit that vectors can be told apart by. With both gates equal, as paper 002 has it, there is
 // nothing between them: what passes the one is a hit.
 func below(hit float64) float64 { return float64(math.Nextafter32(float32(hit), 0)) }
+
+// Notes is everything that a report says of how the trace was played.
+func (p *Prepared) Notes(results []sim.Result) string {
+	return p.Trace.Name() + ": " + strings.TrimSpace(p.Note+". "+strings.ReplaceAll(p.Legend(results), "\n", " "))
+}
 
 // Legend says after the tables what is to be known beyond theirs, "" where that is nothing.
 func (p *Prepared) Legend(results []sim.Result) string {
