@@ -140,11 +140,12 @@ func testClosed(t *testing.T, s *session) {
 // testRandom plays batches of all sorts against a map.
 func testRandom(t *testing.T, s *session) {
 	rng := rand.New(rand.NewPCG(1, 2))
+	kinds := store.Kinds()
 	for i := range 200 {
 		var b store.Batch
 		used := map[name]bool{}
 		for range rng.IntN(20) {
-			r := store.Record{Kind: store.KindEntry + store.Kind(rng.IntN(4)), ID: rng.Uint64N(60)}
+			r := store.Record{Kind: kinds[rng.IntN(len(kinds))], ID: rng.Uint64N(60)}
 			if used[name{r.Kind, r.ID}] {
 				continue
 			}
