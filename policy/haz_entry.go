@@ -2,9 +2,6 @@ package policy
 
 import "math"
 
-// hazFixed are the buckets of an entry that do not change with time.
-type hazFixed struct{ freq, turn, dep uint8 }
-
 // visit counts a use of e, and a visit of its topic if that has not been counted.
 func (h *HAZ) visit(e uint32, seq int64, topic bool) {
 	x := &h.cells[e]
@@ -12,52 +9,31 @@ func (h *HAZ) visit(e uint32, seq int64, topic bool) {
 	if topic {
 		t.visit(&h.clock, seq)
 	}
+	h.follow(e, seq)
 	x.crf = float32(float64(x.crf)*h.clock.crf.over(seq-x.last)) + 1
-	x.fixed.freq = min(12, x.fixed.freq+1)
+	x.freq = min(12, x.freq+1)
 	x.seen = t.visits
 	x.last = max(x.last, seq)
 }
 
-// Link puts child into the conversation of parent, and credits its first turn with the requests of child so far.
-func (h *HAZ) Link(child, parent ID) bool {
-	c, ok := h.find(child)
-	root := h.root(parent)
-	if !ok || root == 0 || root == h.cells[c].key || h.cells[c].root != 0 {
-		return false
-	}
-	h.cells[c].root = root
-	if r, ok := h.keys.get(root); ok {
-		h.depend(r, float32(h.cells[c].fixed.freq))
-	}
-	h.victim = 0
-	return true
-}
-
-// Importance is the number of requests of id, up to 12, and of the later turns of its conversation.
-func (h *HAZ) Importance(id ID) float64 {
-	e, ok := h.find(id)
-	if !ok {
-		return 0
-	}
-	return float64(h.cells[e].fixed.freq) + float64(h.cells[e].dep)
-}
-
-// credit tells the first turn of e's conversation of a request for a later one.
-func (h *HAZ) credit(e uint32) {
-	root := h.cells[e].root
-	if root == 0 {
+// follow tells e and what its topic was last visited for that one came after the other, unless there was a long pause: with
+// many conversations at a time it is mostly one that stays at a topic. An entry that returns often within one session
+// has few distinct neighbours, one that many sessions share has many, and any of them brings it back. Each set is a Bloom
+// filter of 32 bits.
+func (h *HAZ) follow(e uint32, seq int64) {
+	x := &h.cells[e]
+	t := &h.topics.all[x.topic]
+	last := t.latest
+	t.latest = e
+	y := &h.cells[last]
+	if last == e || y.topic != x.topic || seq-y.last > h.clock.pause {
 		return
 	}
-	if r, ok := h.keys.get(root); ok {
-		h.depend(r, 1)
-	}
+	x.before |= bit(y.key)
+	y.after |= bit(x.key)
 }
 
-func (h *HAZ) depend(e uint32, n float32) {
-	x := &h.cells[e]
-	x.dep += n
-	x.fixed.dep = lb(float64(x.dep))
-}
+func bit(key uint64) uint32 { return 1 << (key * 0x9E3779B97F4A7C15 >> 59) }
 
 // settle counts the visit of a miss that was not inserted at once.
 func (h *HAZ) settle() {
@@ -91,6 +67,7 @@ func (h *HAZ) take(it Item, seq int64) uint32 {
 		h.spare = h.cells[e].next
 	} else {
 		h.cells = append(h.cells, hazEntry{})
+		h.looks = append(h.looks, hazLook{})
 		e = uint32(len(h.cells) - 1)
 	}
 	h.cells[e] = hazEntry{key: it.Identity(), last: seq, topic: t}
@@ -105,6 +82,7 @@ func (h *HAZ) drop(e uint32) {
 	h.topics.all[x.topic].known--
 	h.topics.leave(x.topic)
 	*x = hazEntry{next: h.spare}
+	h.looks[e] = hazLook{}
 	h.spare = e
 }
 
@@ -132,32 +110,11 @@ func (h *HAZ) admit(e uint32, it Item) {
 	}
 	x.prev = uint32(len(h.residents))
 	h.residents = append(h.residents, e)
-	x.fixed.turn = uint8(min(max(it.Offset, 0), 3))
+	x.turn = uint8(min(max(it.Offset, 0), 3))
 	if h.mode != worthHits {
 		x.worth = float32(math.Log(worth(h.mode, it)))
 	}
-	if root := h.root(it.Parent); root != x.key {
-		x.root = root
-	}
-	h.credit(e)
 	h.newest, h.victim = e, 0
-}
-
-// root is the identity of the first turn of the conversation in which id is one, 0 if that is not known. A ghost is found
-// where its ID was its identity.
-func (h *HAZ) root(id ID) uint64 {
-	e, ok := h.ids.get(uint64(id))
-	if !ok {
-		e, ok = h.keys.get(uint64(id))
-		ok = ok && (h.cells[e].id == id || h.cells[e].id == 0)
-	}
-	switch {
-	case !ok:
-		return 0
-	case h.cells[e].root != 0:
-		return h.cells[e].root
-	}
-	return h.cells[e].key
 }
 
 // discharge takes e from the residents.
@@ -174,8 +131,13 @@ func (h *HAZ) discharge(e uint32) {
 	}
 }
 
-// ghost remembers e, and forgets the oldest ghost beyond the room.
+// ghost remembers e, and forgets the oldest ghost beyond the room, after a last look.
 func (h *HAZ) ghost(e uint32) {
+	if h.room == 0 || h.cells[e].key == 0 {
+		h.look(e)
+		h.drop(e)
+		return
+	}
 	q := &h.ghosts
 	h.cells[e].next = q.head
 	if q.head != 0 {
@@ -188,6 +150,7 @@ func (h *HAZ) ghost(e uint32) {
 	if q.n > h.room {
 		oldest := q.tail
 		h.unghost(oldest)
+		h.look(oldest)
 		h.drop(oldest)
 	}
 }

@@ -1,6 +1,19 @@
 package policy
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
+
+// hazLook is what was to be seen of an entry when it was last looked at.
+type hazLook struct {
+	point hazPoint
+	made  bool
+	at    uint32 // the low half of its Seq
+}
+
+// looksPerRequest is a compromise of time and learning: 2 lose 0.1 points, 8 gain nothing.
+const looksPerRequest = 4
 
 // point is where e lies at the present.
 func (h *HAZ) point(e *hazEntry) (p hazPoint) {
@@ -8,22 +21,29 @@ func (h *HAZ) point(e *hazEntry) (p hazPoint) {
 	c := &h.clock
 	age, idle := float64(max(c.now-e.last, 0)), float64(max(c.now-t.last, 0))
 	p[hazAge] = lb(age * c.scale)
-	p[hazFreq] = e.fixed.freq
+	p[hazFreq] = e.freq
 	p[hazCRF] = lb(4 * float64(e.crf) * c.crf.near(age))
 	p[hazSlow] = lb(float64(t.slow) * c.slow.near(idle))
 	p[hazFast] = lb(4 * float64(t.fast) * c.fast.near(idle))
 	p[hazIdle] = lb(idle * c.scale)
 	p[hazVisits] = lb(float64(t.visits - e.seen))
 	p[hazWidth] = t.widthLB
-	p[hazTurn] = e.fixed.turn
-	p[hazDep] = e.fixed.dep
+	p[hazTurn] = e.turn
+	p[hazBefore] = ones(e.before)
+	p[hazAfter] = ones(e.after)
 	return p
 }
+
+func ones(set uint32) uint8 { return uint8(min(hazBuckets-1, bits.OnesCount32(set))) }
 
 // value is what eviction compares.
 func (h *HAZ) value(e *hazEntry) float32 {
 	p := h.point(e)
-	return h.model.log(&p) + e.worth
+	z := h.model.logit(&p)
+	if h.mode == worthHits {
+		return z
+	}
+	return e.worth - float32(math.Log1p(math.Exp(-float64(z)))) // the logarithm of v, weighed
 }
 
 // least finds the least of the samples, or of all where there are no more; the newest entry is always among them.
@@ -76,25 +96,39 @@ func (h *HAZ) touch(batch []uint32) {
 	h.touched = visits // else the compiler would leave out the loop
 }
 
-// learn tells the model of a request for e (0: for an entry that is not known) and of 8 known entries that it was not for.
+// learn tells the model of a use of e, 0 for an entry that is not known, and looks at some that are.
 func (h *HAZ) learn(e uint32) {
-	if e != 0 {
-		p := h.point(&h.cells[e])
-		h.model.step(&p, 1)
+	if l := &h.looks[e]; l.made {
+		h.model.correct(&l.point, h.discount(l))
+		l.made = false
 	}
 	if len(h.residents)+h.ghosts.n == 0 {
 		return
 	}
-	var some [8]uint32
+	var some [looksPerRequest]uint32
 	n := uint64(len(h.cells))
 	for i := range some {
 		some[i] = uint32(h.random.Uint64() >> 32 * n >> 32)
 	}
 	h.touch(some[:])
 	for _, e := range some {
-		if x := &h.cells[e]; x.topic != 0 { // else unused, which is rare
-			p := h.point(x)
-			h.model.expected(&p, float64(n)/float64(len(some)))
+		if h.cells[e].topic != 0 { // else unused, which is rare
+			h.look(e)
 		}
 	}
+}
+
+// look corrects what the last look at e foresaw by what this one does.
+func (h *HAZ) look(e uint32) {
+	l := &h.looks[e]
+	p := h.point(&h.cells[e])
+	if l.made {
+		h.model.correct(&l.point, h.discount(l)*h.model.foreseen(&p))
+	}
+	*l = hazLook{p, true, uint32(h.clock.now)}
+}
+
+// discount is what a use now was worth at a look.
+func (h *HAZ) discount(l *hazLook) float32 {
+	return float32(h.clock.wait.near(float64(uint32(h.clock.now) - l.at)))
 }

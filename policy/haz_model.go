@@ -2,7 +2,7 @@ package policy
 
 import "math"
 
-// The features of a rate, all but the last three of them relative to the capacity C. lb(x) = min(23, floor(2·log2(1+x))).
+// The features of an entry, all that are times or decay relative to the capacity C. lb(x) = min(23, floor(2·log2(1+x))).
 const (
 	hazAge    = iota // lb(32·age/C), age since the last use
 	hazFreq          // min(12, uses)
@@ -13,7 +13,8 @@ const (
 	hazVisits        // lb(visits of the topic since the last use)
 	hazWidth         // lb(distinct entries of the topic)
 	hazTurn          // min(3, position in the conversation)
-	hazDep           // lb(requests of later turns)
+	hazBefore        // distinct entries that it came after, see follow
+	hazAfter         // distinct entries that came after it
 	hazFeatures
 )
 
@@ -24,9 +25,9 @@ const (
 
 type hazPoint [hazFeatures]uint8
 
-// hazModel is a Poisson regression: the logarithm of the rate at which an entry is requested is linear in one indicator
-// per bucket. It climbs the likelihood, events minus expected events, by AdaGrad: a step is lr·g/sqrt(1+sum of g²), g
-// held within ±5, and 0.3 of it for the bias. The start is RAC's and LRFU's order, so that the first victims make sense.
+// hazModel is a logistic regression: the logit of v is linear in one indicator per bucket. It climbs the likelihood by
+// AdaGrad: a step is lr·g/sqrt(1+sum of g²), g = wanted - foreseen, and 0.3 of it for the bias. The start is LFU's and
+// RAC's order, with little of LRU's, so that the first victims make sense.
 type hazModel struct {
 	rate   float32 // of learning
 	bias   float32
@@ -35,27 +36,32 @@ type hazModel struct {
 	square [hazFeatures][hazRow]float32 // sum of g²
 }
 
-func newHAZModel(capacity int, lr float64) hazModel {
-	m := hazModel{rate: float32(lr), bias: float32(math.Log(0.3 / float64(max(capacity, 1))))}
+func newHAZModel(lr float64) hazModel {
+	m := hazModel{rate: float32(lr), bias: -1}
 	for k := range hazBuckets {
-		m.weight[hazAge][k] = -0.10 * float32(k)
+		m.weight[hazAge][k] = -0.02 * float32(k)
 		m.weight[hazCRF][k] = 0.15 * float32(k)
 		m.weight[hazSlow][k] = 0.10 * float32(k)
 	}
 	return m
 }
 
-// log is the logarithm of the rate at p.
-func (m *hazModel) log(p *hazPoint) float32 {
+// logit is that of v at p.
+func (m *hazModel) logit(p *hazPoint) float32 {
 	w := &m.weight
 	a := w[0][p[0]%hazRow] + w[1][p[1]%hazRow] + w[2][p[2]%hazRow] + w[3][p[3]%hazRow] + w[4][p[4]%hazRow]
 	b := w[5][p[5]%hazRow] + w[6][p[6]%hazRow] + w[7][p[7]%hazRow] + w[8][p[8]%hazRow] + w[9][p[9]%hazRow]
-	return m.bias + a + b
+	return m.bias + a + b + w[10][p[10]%hazRow]
 }
 
-// step climbs by the gradient g at p.
-func (m *hazModel) step(p *hazPoint, g float32) {
-	g = min(max(g, -5), 5)
+// foreseen is v at p.
+func (m *hazModel) foreseen(p *hazPoint) float32 {
+	return float32(1 / (1 + math.Exp(-float64(m.logit(p)))))
+}
+
+// correct climbs towards what v at p should have been.
+func (m *hazModel) correct(p *hazPoint, wanted float32) {
+	g := wanted - m.foreseen(p)
 	gg, rg := g*g, m.rate*g
 	for i := range p {
 		k := p[i] % hazRow
@@ -67,21 +73,20 @@ func (m *hazModel) step(p *hazPoint, g float32) {
 	m.bias += 0.3 * rg / float32(math.Sqrt(float64(1+m.biasG)))
 }
 
-// expected climbs away from the rate at p, which stands for share known entries.
-func (m *hazModel) expected(p *hazPoint, share float64) {
-	m.step(p, -float32(math.Exp(float64(min(0, m.log(p))))*share))
-}
-
 // hazClock knows what is long and what is short at a capacity.
 type hazClock struct {
-	now             int64
-	scale           float64 // of ages
-	crf, slow, fast hazDecay
+	now                   int64
+	scale                 float64 // of ages
+	pause                 int64   // the longest that a conversation makes
+	wait, crf, slow, fast hazDecay
 }
 
 func newHAZClock(capacity int) hazClock {
 	c := float64(max(capacity, 1))
-	return hazClock{scale: 32 / c, crf: newHAZDecay(4 * c), slow: newHAZDecay(2 * c), fast: newHAZDecay(c / 10)}
+	return hazClock{
+		scale: 32 / c, pause: int64(max(1, c/10)),
+		wait: newHAZDecay(c), crf: newHAZDecay(4 * c), slow: newHAZDecay(2 * c), fast: newHAZDecay(c / 10),
+	}
 }
 
 // hazDecay halves every halfLife requests.

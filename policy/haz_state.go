@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// snapshot appends the capacity and the weights with their sums of squares.
+// snapshot appends the weights with their sums of squares.
 func (h *HAZ) snapshot(b []byte) []byte {
-	b = appendFloats(b, float64(h.capacity), float64(h.model.bias), float64(h.model.biasG))
+	b = appendFloats(b, float64(h.model.bias), float64(h.model.biasG))
 	for i := range hazFeatures {
 		for k := range hazBuckets {
 			b = appendFloats(b, float64(h.model.weight[i][k]), float64(h.model.square[i][k]))
@@ -16,14 +16,13 @@ func (h *HAZ) snapshot(b []byte) []byte {
 	return b
 }
 
-// parse reads weights. Features are relative to the capacity and rates are not, so the bias moves with it.
+// parse reads weights. Features are relative to the capacity and so is what they foresee: they fit any.
 func (h *HAZ) parse(b []byte) (apply func(), err error) {
 	r := &snapshotReader{left: b}
 	m := hazModel{rate: h.model.rate}
-	capacity := r.float()
 	bias, square := r.float(), r.float()
-	bad := !(capacity >= 1) || square < 0
-	m.bias, m.biasG = float32(bias+math.Log(capacity/float64(h.capacity))), float32(square)
+	bad := square < 0
+	m.bias, m.biasG = float32(bias), float32(square)
 	for i := range hazFeatures {
 		for k := range hazBuckets {
 			w, g := r.float(), r.float()
@@ -44,11 +43,7 @@ func (h *HAZ) ExportEntry(id ID) (EntryState, bool) {
 		return EntryState{}, false
 	}
 	x := &h.cells[e]
-	s := EntryState{ID: id, Freq: float64(x.fixed.freq), Dep: float64(x.dep), Born: x.last, Last: x.last}
-	if r, ok := h.keys.get(x.root); ok {
-		s.Parent = h.cells[r].id
-	}
-	return s, true
+	return EntryState{ID: id, Freq: float64(x.freq), Born: x.last, Last: x.last}, true
 }
 
 // ImportEntry overwrites what HAZ knows of a resident.
@@ -58,14 +53,9 @@ func (h *HAZ) ImportEntry(s EntryState) {
 		return
 	}
 	x := &h.cells[e]
-	x.fixed.freq = uint8(within(1, s.Freq, 12))
+	x.freq = uint8(within(1, s.Freq, 12))
 	x.crf = float32(within(1, s.Freq, 1<<24))
-	x.dep = float32(within(0, s.Dep, 1<<53))
-	x.fixed.dep = lb(float64(x.dep))
 	x.last = s.Last
-	if root := h.root(s.Parent); root != x.key {
-		x.root = root
-	}
 	h.advance(s.Last)
 	h.victim = 0
 }

@@ -16,9 +16,10 @@ type hazTopic struct {
 	last       int64
 	slow, fast float32 // visits, at last
 	visits     uint32
-	width      uint32 // distinct entries seen
+	latest     uint32 // the entry last visited, which may have been forgotten
 	known      uint32 // residents and ghosts
 	prev, next uint32
+	width      uint16 // distinct entries seen
 	widthLB    uint8
 	waiting    bool // in the queue of the empty
 }
@@ -59,7 +60,7 @@ func (x *hazTopic) visit(c *hazClock, seq int64) {
 // enter counts an entry that was not known.
 func (x *hazTopic) enter() {
 	x.known++
-	x.width++
+	x.width = min(x.width, 1<<16-2) + 1
 	x.widthLB = lb(float64(x.width))
 }
 

@@ -92,7 +92,7 @@ func (p *shadows) stats(weight func(int) float64) (all []ExpertStats) {
 const (
 	panelEntryBytes = 80
 	largeEntryBytes = 88
-	hazEntryBytes   = 64
+	hazEntryBytes   = 80
 	hazTopicBytes   = 48
 	tableSlotBytes  = 16
 )
