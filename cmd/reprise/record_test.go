@@ -106,10 +106,10 @@ func logged(t *testing.T, path, field string) (all []string) {
 	return all
 }
 
-// chatter plays n requests and tells which were hits: conversations of up to four turns, some of which go as others did,
+// chatter plays n requests and tells which were hits: conversations of up to so many turns, some of which go as others did,
 // in the same words or in words that mean the same. Two tenants and two temperatures share nothing, and some requests are
 // compared word for word alone.
-func chatter(r *recorded, n int, seed uint64) (hits []bool) {
+func chatter(r *recorded, n, turns int, seed uint64) (hits []bool) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for len(hits) < n {
 		tenant, extra := fmt.Sprint("tenant-", rng.IntN(8)/7), ""
@@ -117,7 +117,7 @@ func chatter(r *recorded, n int, seed uint64) (hits []bool) {
 			extra = `,"temperature":0.5`
 		}
 		script, messages := min(rng.IntN(40), rng.IntN(40), rng.IntN(40)), ""
-		for turn := range 1 + script%4 {
+		for turn := range min(1+script%4, turns) {
 			tail := ""
 			if rng.IntN(20) == 0 {
 				tail = `,{"role":"assistant","content":"Well"}` // to be gone on with
@@ -207,47 +207,60 @@ func byIdentity(t *testing.T, log *sim.Slice, name string) (hits []bool) {
 // TestRecordReplays: a log tells which requests the proxy answered, and the simulator, given the log, answers the same
 // ones, whether it goes by identity, by meaning with the topics of the log, or by meaning with topics of its own.
 func TestRecordReplays(t *testing.T) {
-	for _, name := range []string{"rac", "rac+", "lru", "w-tinylfu", "haz", "rac-paper"} {
+	for _, name := range []string{"rac", "rac+", "lru", "w-tinylfu", "haz", "rac:ghosts=0,alpha=0.01", "s3fifo"} {
 		t.Run(name, func(t *testing.T) {
 			r := record(t, filepath.Join(t.TempDir(), "log"), "REPRISE_POLICY="+name, "REPRISE_LOG_PROMPTS=true")
-			want := chatter(r, 600, 7)
+			want := chatter(r, 600, 4, 7)
 			log := r.end()
-			if told := logged(t, r.path, "hit"); len(told) != len(want) {
-				t.Fatalf("%d of %d requests in the log", len(told), len(want))
-			} else {
-				for i := range told {
-					if (told[i] == "true") != want[i] {
-						t.Fatalf("request %d: the log says %q, the client saw %v", i, told[i], want[i])
-					}
-				}
+			compare(t, "the log", toldHits(t, r.path), want)
+			if n := countHits(want); n < 150 || n > 450 || r.store.Stats().Evictions < 100 {
+				t.Fatalf("%d hits and %d evictions test little", n, r.store.Stats().Evictions)
 			}
-			count := 0
-			for _, hit := range want {
-				if hit {
-					count++
-				}
-			}
-			t.Logf("%d hits, %d evictions", count, r.store.Stats().Evictions)
-			if count < 150 || count > 450 || r.store.Stats().Evictions < 100 {
-				t.Fatalf("%d hits and %d evictions test little", count, r.store.Stats().Evictions)
-			}
-			for how, got := range map[string][]bool{
-				"ids": byIdentity(t, log, name), "given": byMeaning(t, log, name, semantic.Given, false),
-				"routed": byMeaning(t, log, name, semantic.Routed, false),
-			} {
-				if i := slices.IndexFunc(got, func(bool) bool { return true }); i < 0 || !slices.Equal(got, want) {
-					t.Errorf("%s: differs at %d", how, firstDifference(got, want))
-				}
-			}
+			compare(t, "ids", byIdentity(t, log, name), want)
+			compare(t, "given topics", byMeaning(t, log, name, semantic.Given, false), want)
+			compare(t, "routed topics", byMeaning(t, log, name, semantic.Routed, false), want)
 		})
 	}
 }
 
-func firstDifference(a, b []bool) int {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return i
+// TestRecordDetects is the same for requests without a history, whose parents the simulator finds too.
+func TestRecordDetects(t *testing.T) {
+	r := record(t, filepath.Join(t.TempDir(), "log"), "REPRISE_POLICY=rac", "REPRISE_LOG_PROMPTS=true")
+	want := chatter(r, 400, 1, 3)
+	log := r.end()
+	if !slices.ContainsFunc(log.All, func(q sim.Request) bool { return q.Parent != 0 }) {
+		t.Fatal("no request has a parent")
+	}
+	compare(t, "ids", byIdentity(t, log, "rac"), want)
+	compare(t, "detected parents", byMeaning(t, log, "rac", semantic.Routed, true), want)
+}
+
+func toldHits(t *testing.T, path string) (hits []bool) {
+	for _, told := range logged(t, path, "hit") {
+		hits = append(hits, told == "true")
+	}
+	return hits
+}
+
+func compare(t *testing.T, how string, got, want []bool) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d requests, want %d", how, len(got), len(want))
+		return
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%s: request %d was a hit: %v, want %v", how, i+1, got[i], want[i])
+			return
 		}
 	}
-	return min(len(a), len(b))
+}
+
+func countHits(all []bool) (n int) {
+	for _, hit := range all {
+		if hit {
+			n++
+		}
+	}
+	return n
 }

@@ -42,7 +42,7 @@ func TestRecordGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	for i, left := range []string{"", `{"id":"12`, `{"id":7}`} { // what a crash may leave of a line, or of its end
 		r := record(t, path)
-		chatter(r, 20, uint64(i))
+		chatter(r, 20, 4, uint64(i))
 		r.end()
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
