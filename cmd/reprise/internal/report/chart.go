@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -57,18 +58,20 @@ func (p *Plot) draw(c draw.Canvas) error {
 	chart, legend := p.axes(), plot.NewLegend()
 	legend.TextStyle.Font = textFont()
 	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, 3, 22
-	named := 0
-	for _, l := range p.Lines {
+	colored := 0
+	for _, l := range p.apart() {
 		if len(l.Points) == 0 {
 			continue
 		}
-		thumbs, err := l.draw(chart, named)
+		thumbs, err := l.draw(chart, colored)
 		if err != nil {
 			return err
 		}
 		if l.Style != Faint {
 			legend.Add(l.Name, thumbs...)
-			named++
+		}
+		if l.Style == Bold || l.Style == Plain {
+			colored++
 		}
 	}
 	c = draw.Crop(c, 0, 0, 4, -4)
@@ -76,6 +79,37 @@ func (p *Plot) draw(c draw.Canvas) error {
 	chart.Draw(draw.Crop(c, 0, -wide, 0, 0))
 	legend.Draw(draw.Crop(c, c.Size().X-wide+12, 0, 0, -8))
 	return nil
+}
+
+// apart is the lines, each with intervals a little to the right of the one before, so that no interval covers another.
+func (p *Plot) apart() []Line {
+	least, most, n := math.Inf(1), math.Inf(-1), 0
+	for _, l := range p.Lines {
+		for _, at := range l.Points {
+			least, most = min(least, at.X), max(most, at.X)
+		}
+		if l.uncertain() {
+			n++
+		}
+	}
+	lines, k := slices.Clone(p.Lines), 0
+	for i := range lines {
+		if !lines[i].uncertain() {
+			continue
+		}
+		shift := (float64(k) - float64(n-1)/2) * (most - least) * 0.006
+		lines[i].Points = slices.Clone(lines[i].Points)
+		for j := range lines[i].Points {
+			lines[i].Points[j].X += shift
+		}
+		k++
+	}
+	return lines
+}
+
+// uncertain tells a line with intervals.
+func (l *Line) uncertain() bool {
+	return slices.ContainsFunc(l.Points, func(p Point) bool { return p.Half > 0 })
 }
 
 func textFont() font.Font { return font.Font{Typeface: "Liberation", Variant: "Sans", Size: textSize} }
@@ -110,24 +144,24 @@ func (p *Plot) axes() *plot.Plot {
 	return chart
 }
 
-// steps are round numbers, five to ten of them.
+// steps are round numbers, nine of them at most.
 func steps(least, most float64) (ticks []plot.Tick) {
 	if !(most > least) {
 		return nil
 	}
 	step := math.Pow(10, math.Floor(math.Log10(most-least))) / 5
-	for _, by := range []float64{2, 2.5, 2} {
-		if (most-least)/step > 10 {
+	for _, by := range []float64{2.5, 2, 2} {
+		if (most-least)/step > 8 {
 			step *= by
 		}
 	}
-	for i := math.Ceil(least/step - 1e-9); i*step <= most+step*1e-9; i++ {
+	for i := math.Ceil(least/step-1e-9) + 0; i*step <= most+step*1e-9; i++ { // + 0, or zero may be -0
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 6, 64)})
 	}
 	return ticks
 }
 
-// draw adds the line to a chart. n is how many named ones come before it.
+// draw adds the line to a chart. n is how many colors come before it.
 func (l *Line) draw(chart *plot.Plot, n int) ([]plot.Thumbnailer, error) {
 	line, points, err := plotter.NewLinePoints(xy(l.Points))
 	if err != nil {
@@ -154,11 +188,7 @@ func (l *Line) draw(chart *plot.Plot, n int) ([]plot.Thumbnailer, error) {
 }
 
 func (l *Line) intervals(chart *plot.Plot, c color.Color) error {
-	known := false
-	for _, p := range l.Points {
-		known = known || p.Half > 0
-	}
-	if !known {
+	if !l.uncertain() {
 		return nil
 	}
 	bars, err := plotter.NewYErrorBars(spread(l.Points))

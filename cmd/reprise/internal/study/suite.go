@@ -65,7 +65,8 @@ func (l *lab) play(part string, settings []setting) ([]outcome, error) {
 	var jobs []job
 	for i, s := range settings {
 		if o, ok := l.played[s.known]; ok && s.known != "" {
-			o.name, out[i] = s.name, o
+			o.name = s.name
+			out[i] = o
 			continue
 		}
 		n := len(l.Seeds)

@@ -23,7 +23,8 @@ func Run(ctx context.Context, name string, s Setup) (report.Page, []sim.Result, 
 		run = (*lab).regimesAlone
 	}
 	p, err := run(l)
-	p.Notes = append(p.Notes, "Seeds "+listed(s.Seeds)+". Intervals are of 95 %, by Student's t. A hit ratio is in % of all requests, a difference in points of it.")
+	p.Notes = append(p.Notes, "Seeds "+listed(s.Seeds)+". Intervals are of 95 %, by Student's t. A hit ratio is in % of all requests, a difference in points of it. "+
+		"Strong (with a star, in text): in a comparison a gain whose interval lies above 0, in a table of all policies the best baseline.")
 	if err != nil {
 		p.Notes = append(p.Notes, "Not complete: "+err.Error()+".")
 	}

@@ -81,9 +81,9 @@ over the seeds; the intervals are of the difference seed by seed. Gap: how much 
 		rows     []Row
 		policies []string
 	}{
-		{"10,000 to 20,000 requests", r.short, ours},
-		{"40 times the capacity and more", r.long, []string{panelOf}},
-		{"Texts", r.texts, ours},
+		{"Minus the best of all baselines, in points: 10,000 to 20,000 requests", r.short, ours},
+		{"The same on traces of 40 times the capacity and more", r.long, []string{panelOf}},
+		{"The same on texts", r.texts, ours},
 	}
 	for _, p := range parts {
 		if len(p.rows) > 0 {
@@ -120,7 +120,7 @@ func saved(rows []Row) *report.Table {
 		best, base := r.Best(Baselines())
 		greedy, _ := Mean(r.Values["gdsf"])
 		mine, _ := Mean(r.Values[panelOf])
-		t.Rows = append(t.Rows, report.Cells(r.Case, best, points(base), points(greedy), points(mine),
+		t.Rows = append(t.Rows, report.Cells(r.Case, label(best), points(base), points(greedy), points(mine),
 			signed(Mean(difference(r.Values[panelOf], r.Values[best]))), signed(Mean(difference(r.Values[panelOf], r.Values["gdsf"])))))
 	}
 	return t

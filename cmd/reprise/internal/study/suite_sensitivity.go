@@ -8,13 +8,13 @@ import (
 
 // knob is a parameter of rac, with the values that RQ4 gives it.
 type knob struct {
-	name, says string
-	values     []string
+	name, axis, says string
+	values           []string
 }
 
 var knobs = []knob{
-	{"alpha", "Decay factor α (per request; a topic's prevalence halves in 1/α)", []string{"0.1/C", "0.3/C", "1/C", "3/C", "10/C", "0.1", "1"}},
-	{"lambda", "Structural weight λ", []string{"0", "0.5", "1", "2", "4", "8"}},
+	{"alpha", "α per request", "Decay factor α: a topic's prevalence halves in 1/α requests; C is the capacity", []string{"0.1/C", "0.3/C", "1/C", "3/C", "10/C", "0.1", "1"}},
+	{"lambda", "λ", "Structural weight λ: what a dependent counts for", []string{"0", "0.5", "1", "2", "4", "8"}},
 }
 
 // with is a policy with the knob at a value: of two values of one parameter the last counts.
@@ -54,7 +54,7 @@ func sensitivitySection(all []outcome, gates []gate) report.Section {
 	s.Say("One parameter is turned, the others stay as they are published, or as rac has them (tuned). The grey lines are the best baseline of each workload.")
 	rows := allRows(all, HitRatio)
 	for _, k := range knobs {
-		p := &report.Plot{Title: k.says, X: k.name, Y: "hit ratio, %"}
+		p := &report.Plot{Title: k.says, X: k.axis, Y: "hit ratio, %"}
 		t := &report.Table{Caption: k.says + ": hit ratio in %", Head: []string{k.name}, Texts: 1}
 		for i, v := range k.values {
 			p.Ticks = append(p.Ticks, report.Tick{At: float64(i), Name: v})

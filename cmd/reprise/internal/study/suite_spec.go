@@ -22,7 +22,7 @@ var ours = []string{literal, tuned, "haz", panelOf}
 
 // contenders are all that a suite plays unless it says otherwise.
 func contenders() []string {
-	return append(append(Baselines(), ours...), "belady-bypass", "belady", "infinite")
+	return append(append(Baselines(), ours...), "belady-bypass", "belady", "count-oracle", "infinite")
 }
 
 // syn is the spec of generator G in a reading of repeats: as the study of regimes writes it, so that what is the same there

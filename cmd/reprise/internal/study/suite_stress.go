@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 
 	"reprise/cmd/reprise/internal/report"
 	"reprise/policy/sim"
@@ -63,7 +64,7 @@ its sessions alike.`)
 	s.Draw(advantage(all, "Zipf exponent of the topics"))
 	for _, x := range all {
 		title := fmt.Sprintf("%s, reading %s", x.axis, x.weight)
-		s.Show(compared("Against the best of all baselines: "+title, x.rows, Baselines(), ours))
+		s.Show(compared("Minus the best of all baselines, in points: "+title, x.rows, Baselines(), ours))
 		s.Say(verdict(x.rows, Baselines(), ours))
 		if x.weight != "T" {
 			s.Draw(x.plot())
@@ -73,23 +74,27 @@ its sessions alike.`)
 	return s
 }
 
-// shown are the policies that a plot names beside those of the suite.
-var shown = []string{"lirs", "w-tinylfu", "arc", "lru"}
+// shown are the policies that a plot names, in the order of its legend.
+var shown = []string{"belady", panelOf, tuned, literal, "lirs", "w-tinylfu", "arc", "lru"}
+
+// styles are those of lines; what is not here is plain, or faint.
+var styles = map[string]report.Style{"belady": report.Dashed, "infinite": report.Dashed, "lirs": report.Plain, "w-tinylfu": report.Plain,
+	"arc": report.Plain, "lru": report.Plain, panelOf: report.Bold, tuned: report.Bold, literal: report.Bold}
 
 func (x *sweep) plot() *report.Plot {
 	p := &report.Plot{Title: fmt.Sprintf("Hit ratio, reading %s; the other baselines in grey", x.weight), X: x.label(), Y: "hit ratio, %", Ticks: x.ticks()}
-	style := map[string]report.Style{"belady": report.Dashed, panelOf: report.Bold, tuned: report.Bold, literal: report.Bold}
-	names := append([]string{"belady", panelOf, tuned, literal}, shown...)
-	for _, n := range shown {
-		style[n] = report.Plain
-	}
+	names := slices.Clone(shown)
 	for _, n := range Baselines() {
-		if _, ok := style[n]; !ok {
-			style[n], names = report.Faint, append(names, n)
+		if _, ok := styles[n]; !ok {
+			names = append(names, n)
 		}
 	}
 	for _, n := range names {
-		p.Lines = append(p.Lines, x.line(n, style[n], func(r *Row) (float64, float64) { m, _ := Mean(r.Values[n]); return m, 0 }))
+		style, ok := styles[n]
+		if !ok {
+			style = report.Faint
+		}
+		p.Lines = append(p.Lines, x.line(n, style, func(r *Row) (float64, float64) { m, _ := Mean(r.Values[n]); return m, 0 }))
 	}
 	return p
 }
@@ -107,7 +112,7 @@ func advantage(all []sweep, axis string) *report.Plot {
 			if i == 0 {
 				style = report.Bold
 			}
-			line := x.line(n+" "+x.weight, style, func(r *Row) (float64, float64) {
+			line := x.line(label(n)+" "+x.weight, style, func(r *Row) (float64, float64) {
 				best, _ := r.Best(Baselines())
 				return Mean(difference(r.Values[n], r.Values[best]))
 			})
@@ -118,7 +123,7 @@ func advantage(all []sweep, axis string) *report.Plot {
 }
 
 func (x *sweep) line(name string, style report.Style, figure func(*Row) (v, half float64)) report.Line {
-	l := report.Line{Name: name, Style: style}
+	l := report.Line{Name: label(name), Style: style}
 	for i := range x.rows {
 		v, half := figure(&x.rows[i])
 		l.Points = append(l.Points, report.Point{X: x.at[i], Y: 100 * v, Half: 100 * half})
@@ -155,7 +160,7 @@ func (x *sweep) ticks() (all []report.Tick) {
 func ratios(caption string, heads []string, rows []Row) *report.Table {
 	t := &report.Table{Caption: caption, Head: append([]string{"policy"}, heads...), Texts: 1, Folded: true}
 	for _, p := range contenders() {
-		row := report.Cells(p)
+		row := report.Cells(label(p))
 		for _, r := range rows {
 			best, _ := r.Best(Baselines())
 			mean, half := Mean(r.Values[p])

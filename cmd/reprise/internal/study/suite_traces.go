@@ -64,7 +64,7 @@ func (l *lab) tracesSection(all []outcome) report.Section {
 one when their texts are alike (cosine 0.85 of the built-in embedder). Topics are found online, by a cosine of 0.45 to the first request of each: no labels are used.`)
 	}
 	rows := allRows(all, HitRatio)
-	s.Show(compared("Against the best of all baselines", rows, Baselines(), ours))
+	s.Show(compared("Minus the best of all baselines, in points", rows, Baselines(), ours))
 	s.Say(verdict(rows, Baselines(), ours))
 	for _, o := range all {
 		x := sweep{axis: "capacity", unit: "%", at: percents(o.capacities), rows: o.rows(HitRatio)}

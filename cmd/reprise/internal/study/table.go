@@ -18,8 +18,13 @@ func Baselines() (names []string) {
 			names = append(names, name)
 		}
 	}
-	return append(names, "w-tinylfu:form=exact,climb=off", "w-tinylfu:form=exact,climb=off,window=0.2C")
+	return append(names, exact, exactWide)
 }
+
+const (
+	exact     = "w-tinylfu:form=exact,climb=off"
+	exactWide = exact + ",window=0.2C"
+)
 
 // Relational tells the policies that this project is about from the baselines.
 func Relational(name string) bool {
@@ -39,17 +44,17 @@ func Table(w io.Writer, rows []Row, baselines, policies []string) {
 func compared(caption string, rows []Row, baselines, policies []string) *report.Table {
 	t := &report.Table{Caption: caption, Head: []string{"case", "capacity", "best baseline", "%"}, Texts: 3}
 	for _, p := range policies {
-		t.Head = append(t.Head, p+", points", "gap")
+		t.Head = append(t.Head, label(p), "gap")
 	}
-	t.Head = append(t.Head, "belady, %")
+	t.Head = append(t.Head, "belady")
 	for _, r := range rows {
 		best, base := r.Best(baselines)
 		belady, _ := Mean(r.Values["belady"])
-		row := report.Cells(r.Case, r.Capacity, best, points(base))
+		row := report.Cells(r.Case, r.Capacity, label(best), points(base))
 		for _, p := range policies {
 			more, half := Mean(difference(r.Values[p], r.Values[best]))
 			row = append(row, report.Cell{Text: signed(more, half), Strong: more > 0 && more > half},
-				report.Cell{Text: fmt.Sprintf("%.0f%%", 100*ratio(more, belady-base))})
+				report.Cell{Text: gap(more, belady-base)})
 		}
 		t.Rows = append(t.Rows, append(row, report.Cell{Text: points(belady)}))
 	}
@@ -61,7 +66,7 @@ func verdict(rows []Row, baselines, policies []string) string {
 	var all []string
 	for _, p := range policies {
 		worst, mean, _ := over(rows, baselines, p)
-		all = append(all, fmt.Sprintf("%s minus the best baseline, in points: worst %+.2f, mean %+.2f.", p, 100*worst, 100*mean))
+		all = append(all, fmt.Sprintf("%s minus the best baseline, in points: worst %+.2f, mean %+.2f.", label(p), 100*worst, 100*mean))
 	}
 	return strings.Join(all, " ")
 }
@@ -75,6 +80,27 @@ func over(rows []Row, baselines []string, policy string) (worst, mean, most floa
 		worst, most, mean = min(worst, more), max(most, more), mean+more/float64(len(rows))
 	}
 	return worst, mean, most
+}
+
+// gap is a share of the way to Belady, where that is a point or more.
+func gap(more, way float64) string {
+	if way < 0.01 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%%", 100*more/way)
+}
+
+// label is what tables and plots call a policy.
+func label(policy string) string {
+	switch policy {
+	case literal:
+		return "rac-paper"
+	case exact:
+		return "w-tinylfu exact"
+	case exactWide:
+		return "w-tinylfu exact 20%"
+	}
+	return policy
 }
 
 func points(v float64) string { return fmt.Sprintf("%.2f", 100*v) }
