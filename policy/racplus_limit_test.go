@@ -39,3 +39,36 @@ func TestRACPlusUnderTwoLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestRACPlusLargeRestoresItsLeader: after a restart the best expert leads from the first request on, and knows the residents.
+func TestRACPlusLargeRestoresItsLeader(t *testing.T) {
+	made := func() *RACPlusLarge {
+		a, err := racPlusSpec.args(Options{Capacity: 200}, "sample=50")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return racPlusSpec.make(a).(*RACPlusLarge)
+	}
+	p, best := made(), 0
+	for i, x := range p.mini.experts {
+		if x.name == "lru" {
+			best = i
+		}
+	}
+	x := &p.mini.experts[best]
+	x.score, x.hits, x.asked = 1e4, 1e4, 1e5
+	r := made()
+	for i := range 200 {
+		r.Insert(Item{ID: ID(i + 1)}, Tick{Seq: int64(i + 1)})
+	}
+	r.Hit(1, Tick{Seq: 300})
+	if err := r.Restore(p.Snapshot()); err != nil {
+		t.Fatal(err)
+	}
+	if r.leads != best || r.filling != 0 || r.Experts()[best].Weight != 1 {
+		t.Errorf("expert %d leads, want %d; filling %d", r.leads, best, r.filling)
+	}
+	if id, _ := r.Victim(); id != 2 {
+		t.Errorf("victim %d, want 2, which was used longest ago", id)
+	}
+}
