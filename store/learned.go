@@ -9,7 +9,7 @@ import (
 	"reprise/policy"
 )
 
-// learnedEvery is how often at most, but for Sync and Close, what the policy has learned is written: some 10 kB that
+// learnedEvery is how often at most, but for Sync and Close, what the policy has learned is written: some 5 kB that
 // change with every request, and of which a kill may cost the latest half-minute.
 const learnedEvery = 30 * time.Second
 
