@@ -12,7 +12,7 @@ import (
 
 // Page is the report of a replay: what Tables writes, for each trace, and hit ratios over capacities where there are some.
 func Page(results []sim.Result, command string, notes ...string) report.Page {
-	p := report.Page{Title: "Cache policies on request traces", Command: command, Notes: append(notes,
+	p := report.Page{Title: "Cache policies on request traces", Command: command, Notes: append(slices.Compact(notes),
 		"A request is a hit when its answer is in the cache. Of infinite: hits by those of a cache that keeps everything. Gap closed: how much of "+
 			"the way from the best baseline, in bold, to belady. Baselines are the policies that are neither rac nor haz; infinite and belady could not be run.")}
 	for len(results) > 0 {
