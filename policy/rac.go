@@ -58,18 +58,11 @@ func NewRAC(o RACOptions) *RAC {
 	return r
 }
 
-// Arrive credits topic with a request that missed. A topic that is unknown then starts with its first Insert, at the
-// same prevalence, unless there is room for ghosts.
+// Arrive credits topic with a request that missed. A topic that is unknown starts with its first Insert, at the same
+// prevalence: a caller that names new topics late need not have told of it.
 func (r *RAC) Arrive(topic TopicID, at Tick) {
 	now := r.advance(topic, true, at)
-	if topic == 0 {
-		return
-	}
-	if t, ok := r.topics.ids.find(uint64(topic)); !ok {
-		if r.opts.Ghosts > 0 {
-			r.topics.retire(r.topics.open(topic, now))
-		}
-	} else if r.opts.Clock != ClockHits {
+	if t, ok := r.topics.ids.find(uint64(topic)); ok && topic != 0 && r.opts.Clock != ClockHits {
 		r.topics.credit(t, now)
 		r.topics.reseat(t)
 	}

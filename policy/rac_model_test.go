@@ -79,11 +79,6 @@ func (m *racModel) credit(s *modelTopic, now int64) {
 func (m *racModel) arrive(topic TopicID, now int64) {
 	if s := m.topics[topic]; s != nil {
 		m.credit(s, now)
-	} else {
-		m.topics[topic] = &modelTopic{tp: m.float(1), last: now, emptied: now}
-		if m.o.Ghosts > 0 {
-			m.trim(now)
-		}
 	}
 }
 
