@@ -92,13 +92,13 @@ over the seeds; the intervals are of the difference seed by seed. Gap: how much 
 		}
 	}
 	if kept := heldOut(r.short); len(kept) > 0 && len(kept) < len(r.short) {
-		s.Say("Of the first table, the half that nothing was tuned on. " + verdict(kept, Baselines(), ours))
+		s.Say("The half of the first table that nothing was tuned on. " + verdict(kept, Baselines(), ours))
 	}
 	if len(r.bytes) > 0 {
 		s.Show(saved(r.bytes))
-		_, mean, _ := over(r.bytes, []string{"gdsf"}, panelOf)
-		worst, _, _ := over(r.bytes, []string{"gdsf"}, panelOf)
-		s.Say(fmt.Sprintf("rac+ minus gdsf, in points of the tokens: worst %+.2f, mean %+.2f. ", 100*worst, 100*mean) + verdict(r.bytes, Baselines(), []string{panelOf}))
+		greedy := over(r.bytes, []string{"gdsf"}, panelOf)
+		s.Say(fmt.Sprintf("rac+ minus gdsf, in points of the tokens: worst %+.2f (%s), mean %+.2f. ", 100*greedy.worst, greedy.at, 100*greedy.mean) +
+			verdict(r.bytes, Baselines(), []string{panelOf}))
 	}
 	return s
 }

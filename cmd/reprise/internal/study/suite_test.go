@@ -161,13 +161,16 @@ func TestFigures(t *testing.T) {
 		{Case: "a", Values: map[string][]float64{"x": {0.2, 0.4}, "y": {0.1, 0.1}, "p": {0.3, 0.6}, "belady": {0.9, 0.9}}},
 		{Case: "b", Values: map[string][]float64{"x": {0.1, 0.1}, "y": {0.5, 0.5}, "p": {0.4, 0.4}, "belady": {0.5, 0.5}}},
 	}
-	worst, mean, most := over(rows, []string{"x", "y"}, "p")
+	more := over(rows, []string{"x", "y"}, "p")
 	best, average, first := relative(rows, "p", []string{"x", "y"})
-	got := []float64{worst, mean, most, best, average, float64(first)}
-	for i, want := range []float64{-0.1, 0.025, 0.15, (0.5 - 0.2) / 2, (0.45/0.2 - 1 + 0.4/0.3 - 1) / 2, 1} {
+	got := []float64{more.worst, more.mean, best, average, float64(first)}
+	for i, want := range []float64{-0.1, 0.025, (0.5 - 0.2) / 2, (0.45/0.2 - 1 + 0.4/0.3 - 1) / 2, 1} {
 		if math.Abs(got[i]-want) > 1e-12 {
 			t.Errorf("figure %d is %v, want %v", i, got[i], want)
 		}
+	}
+	if more.at != "b" {
+		t.Errorf("the worst is %s", more.at)
 	}
 	table := compared("", rows, []string{"x", "y"}, []string{"p"})
 	want := "[[{a false} { false} {x false} {30.00 false} {+15.00 ± 63.53 false} {25% false} {90.00 false}] " +

@@ -65,21 +65,37 @@ func compared(caption string, rows []Row, baselines, policies []string) *report.
 func verdict(rows []Row, baselines, policies []string) string {
 	var all []string
 	for _, p := range policies {
-		worst, mean, _ := over(rows, baselines, p)
-		all = append(all, fmt.Sprintf("%s minus the best baseline, in points: worst %+.2f, mean %+.2f.", label(p), 100*worst, 100*mean))
+		o := over(rows, baselines, p)
+		all = append(all, fmt.Sprintf("%s worst %+.2f (%s), mean %+.2f", label(p), 100*o.worst, o.at, 100*o.mean))
 	}
-	return strings.Join(all, " ")
+	return "Minus the best baseline, in points: " + strings.Join(all, "; ") + "."
 }
 
-// over is what a policy has more than the best of some baselines, over all rows.
-func over(rows []Row, baselines []string, policy string) (worst, mean, most float64) {
-	worst, most = math.Inf(1), math.Inf(-1)
+// excess is what a policy has more than the best of some baselines.
+type excess struct {
+	worst, mean float64
+	at          string // where it is worst
+}
+
+// over is the excess over all rows.
+func over(rows []Row, baselines []string, policy string) excess {
+	e := excess{worst: math.Inf(1)}
 	for _, r := range rows {
 		best, _ := r.Best(baselines)
 		more, _ := Mean(difference(r.Values[policy], r.Values[best]))
-		worst, most, mean = min(worst, more), max(most, more), mean+more/float64(len(rows))
+		if e.mean += more / float64(len(rows)); more < e.worst {
+			e.worst, e.at = more, strings.TrimSpace(r.Case+" "+share(r.Capacity))
+		}
 	}
-	return worst, mean, most
+	return e
+}
+
+// share is a capacity that is one: others are the same wherever their case is.
+func share(capacity string) string {
+	if strings.HasSuffix(capacity, "%") {
+		return "at " + capacity
+	}
+	return ""
 }
 
 // gap is a share of the way to Belady, where that is a point or more.
@@ -87,7 +103,7 @@ func gap(more, way float64) string {
 	if way < 0.01 {
 		return ""
 	}
-	return fmt.Sprintf("%.0f%%", 100*more/way)
+	return fmt.Sprintf("%.0f%%", math.Round(100*more/way)+0) // + 0, or zero may be -0
 }
 
 // label is what tables and plots call a policy.
