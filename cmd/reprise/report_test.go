@@ -108,6 +108,7 @@ func TestReplaySuiteErrors(t *testing.T) {
 		{"--suite rac --seeds 0", "--seeds 0: want 1 to 1000"},
 		{"--suite rac --policy lru", "--policy does not go with --suite"},
 		{"--suite rac --capacity 5%", "--capacity does not go with --suite"},
+		{"--suite rac --model ids", "--model does not go with --suite"},
 		{"--suite rac --list", "want exactly one of --trace, --suite, --list and --generate"},
 		{"--suite regimes --trace x", "--trace does not go with --suite regimes"},
 		{"--list --seeds 3", "--seeds goes with --suite"},

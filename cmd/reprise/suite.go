@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,6 +32,9 @@ const (
 	mostSeeds = 1000
 )
 
+// suiteTakes are the flags that go with --suite.
+var suiteTakes = []string{"suite", "seeds", "data", "seed", "trace", "format", "parallel", "json", "html"}
+
 // suiteShrink makes a suite smaller, for tests.
 var suiteShrink = 1
 
@@ -53,9 +57,9 @@ func (s *suiteFlags) check(set map[string]bool) error {
 	if !slices.Contains(study.Suites, s.name) {
 		return fmt.Errorf("suite %q: want %s%s", s.name, strings.Join(study.Suites, " or "), config.DidYouMean(s.name, study.Suites))
 	}
-	for _, name := range []string{"policy", "capacity", "warmup"} {
-		if set[name] {
-			return fmt.Errorf("--%s does not go with --suite, which has its own", name)
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if !slices.Contains(suiteTakes, name) {
+			return fmt.Errorf("--%s does not go with --suite, which says itself what is played and how", name)
 		}
 	}
 	switch {

@@ -17,11 +17,13 @@ which forms of rac, haz, w-tinylfu, s3fifo and lru vote. They are told the true 
 	if t := f.gains(); len(t.Rows) > 0 {
 		s.Show(t)
 	}
-	for i, c := range []claim{f.gain(), f.distance(), f.skew(), f.people(), f.signals(), f.decay(), f.weight(), f.threshold(), f.freezing(), f.optimum()} {
+	n := 0
+	for _, c := range []claim{f.gain(), f.distance(), f.skew(), f.people(), f.signals(), f.decay(), f.weight(), f.threshold(), f.freezing(), f.optimum()} {
 		if c.measured == "" {
 			continue
 		}
-		s.Blocks = append(s.Blocks, report.Block{Terms: &report.Terms{Title: fmt.Sprintf("%d. %s", i+1, c.title), Items: []report.Term{
+		n++
+		s.Blocks = append(s.Blocks, report.Block{Terms: &report.Terms{Title: fmt.Sprintf("%d. %s", n, c.title), Items: []report.Term{
 			{Name: "The paper claims", Text: c.paper}, {Name: "We measure", Text: c.measured}, {Name: "Why they differ", Text: c.why},
 		}}})
 	}

@@ -25,7 +25,10 @@ func Run(ctx context.Context, name string, s Setup) (report.Page, []sim.Result, 
 	p, err := run(l)
 	p.Notes = append(p.Notes, "Seeds "+listed(s.Seeds)+". Intervals are of 95 %, by Student's t. A hit ratio is in % of all requests, a difference in points of it. "+
 		"Strong (with a star, in text): in a comparison a gain whose interval lies above 0, in a table of all policies the best baseline.")
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		p.Notes = append(p.Notes, "Not complete: it was interrupted.")
+	case err != nil:
 		p.Notes = append(p.Notes, "Not complete: "+err.Error()+".")
 	}
 	return p, l.all, err
