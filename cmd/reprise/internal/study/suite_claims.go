@@ -203,7 +203,7 @@ func (f *findings) signals() (c claim) {
 		why: `What prevalence adds depends on what topics tell: much in reading W, more so in larger caches, and little or less than nothing in reading U. Importance adds
 something in both, as here it has a better source than the paper's: the true first request of the session, where the paper guesses dependencies from similarity,
 and mostly finds the previous turn. That TSI is the stronger one in the smallest caches is not general.`}
-	for _, o := range f.ablation {
+	for _, o := range f.ablation[:min(3, len(f.ablation))] { // the section has all
 		rows := o.rows(normalised)
 		if len(rows) < 2 {
 			continue

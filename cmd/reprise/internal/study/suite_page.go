@@ -12,7 +12,7 @@ import (
 // Suites are the names that Run knows.
 var Suites = []string{"rac", "regimes"}
 
-// Run plays a suite: "rac" is RQ1 to RQ4 of paper 002 with the regimes, "regimes" is these alone, with the long ones.
+// Run plays a suite: "rac" is RQ1 to RQ4 of paper 002 and the regimes, "regimes" is these alone.
 //
 // The page and the results do not depend on Setup.Parallel. When ctx is done, or something fails, they are of what is
 // complete, and come with that error.
@@ -44,7 +44,7 @@ func listed(seeds []uint64) string {
 
 func (l *lab) regimesAlone() (p report.Page, err error) {
 	p.Title = "rac+ against the best of all baselines"
-	r, err := l.playRegimes(true, true)
+	r, err := l.playRegimes(true)
 	if len(r.short) > 0 {
 		p.Sections = []report.Section{r.section()}
 	}
@@ -72,7 +72,7 @@ func (l *lab) paper() (p report.Page, err error) {
 		func() error { f.ablation, err = l.ablate(); return err },
 		func() error { turned, err = l.sensitivity(); return err },
 		func() error { f.gates, err = l.sensitivityOfGates(); return err },
-		func() error { f.regimes, err = l.playRegimes(false, false); return err },
+		func() error { f.regimes, err = l.playRegimes(false); return err },
 	}
 	for _, part := range parts {
 		if err = part(); err != nil {

@@ -43,8 +43,8 @@ type regimeRows struct {
 	texts       []Row // hit ratios
 }
 
-// playRegimes plays the regimes. Of the long ones the suite of the paper plays a part alone, with few seeds.
-func (l *lab) playRegimes(long, texts bool) (r regimeRows, err error) {
+// playRegimes plays the regimes, short and long, and the texts, which RQ2 has too.
+func (l *lab) playRegimes(texts bool) (r regimeRows, err error) {
 	out, err := l.play("regimes", l.regimes(workload.Study(), contenders(), false))
 	if r.short = allRows(out, HitRatio); err != nil {
 		return r, err
@@ -53,22 +53,17 @@ func (l *lab) playRegimes(long, texts bool) (r regimeRows, err error) {
 	if r.bytes = allRows(out, TokensSaved); err != nil {
 		return r, err
 	}
-	if long {
-		out, err = l.play("long regimes", l.regimes(workload.Long(), append(Baselines(), panelOf, "belady"), false))
-		if r.long = allRows(out, HitRatio); err != nil {
-			return r, err
-		}
-	}
-	if texts && l.Data != "" {
-		all, err := l.texts(true, shares(2.5, 10, 20))
-		if err != nil {
-			return r, err
-		}
-		out, err := l.play("texts", all)
-		r.texts = allRows(out, HitRatio)
+	out, err = l.play("long regimes", l.regimes(workload.Long(), append(Baselines(), panelOf, "belady"), false))
+	if r.long = allRows(out, HitRatio); err != nil || !texts || l.Data == "" {
 		return r, err
 	}
-	return r, nil
+	all, err := l.texts(true, shares(2.5, 10, 20))
+	if err != nil {
+		return r, err
+	}
+	out, err = l.play("texts", all)
+	r.texts = allRows(out, HitRatio)
+	return r, err
 }
 
 // section is what was found in the regimes.

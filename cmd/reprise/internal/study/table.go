@@ -53,7 +53,7 @@ func compared(caption string, rows []Row, baselines, policies []string) *report.
 		row := report.Cells(r.Case, r.Capacity, label(best), points(base))
 		for _, p := range policies {
 			more, half := Mean(difference(r.Values[p], r.Values[best]))
-			row = append(row, report.Cell{Text: signed(more, half), Strong: more > 0 && more > half},
+			row = append(row, report.Cell{Text: signed(more, half), Strong: half > 0 && more > half},
 				report.Cell{Text: gap(more, belady-base)})
 		}
 		t.Rows = append(t.Rows, append(row, report.Cell{Text: points(belady)}))
