@@ -185,40 +185,63 @@ func (l *libTinyLFU) move(slot uint32, to segment) {
 	e.in = to
 }
 
-// bloom is a counting Bloom filter of ten hashes, whose estimate is the least of ten counters.
-type bloom []uint32
+// bloom is a counting Bloom filter of ten hashes, whose estimate is the least of ten counters. It has a page of counters
+// once one of them is counted, since a capacity may be far more than what ever comes.
+type bloom struct {
+	n     uint64 // counters
+	pages []*bloomPage
+}
+
+type bloomPage [1 << 10]uint32
 
 // bloomRate is the counters per entry at which one estimate in 1000 is too high: -ln(0.001) / ln(2)².
 const bloomRate = 14.377587566
 
-func newBloom(n int) bloom { return make(bloom, max(1, int(math.Ceil(bloomRate*float64(n))))) }
+// newBloom has no more counters than a hash of 32 bits can tell apart.
+func newBloom(entries int) *bloom {
+	n := uint64(min(max(1, math.Ceil(bloomRate*float64(entries))), math.MaxUint32))
+	return &bloom{n: n, pages: make([]*bloomPage, n/uint64(len(bloomPage{}))+1)}
+}
 
-func (b bloom) add(key uint64) {
+func (b *bloom) add(key uint64) {
 	for _, i := range b.places(key) {
-		b[i]++
+		page := &b.pages[i/uint32(len(bloomPage{}))]
+		if *page == nil {
+			*page = new(bloomPage)
+		}
+		(*page)[i%uint32(len(bloomPage{}))]++
 	}
 }
 
-func (b bloom) of(key uint64) int {
+func (b *bloom) of(key uint64) int {
 	least := uint32(math.MaxUint32)
 	for _, i := range b.places(key) {
-		least = min(least, b[i])
+		page := b.pages[i/uint32(len(bloomPage{}))]
+		if page == nil {
+			return 0
+		}
+		least = min(least, page[i%uint32(len(bloomPage{}))])
 	}
 	return int(least)
 }
 
-func (b bloom) halve() {
-	for i := range b {
-		b[i] /= 2
+func (b *bloom) halve() {
+	for _, page := range b.pages {
+		if page == nil {
+			continue
+		}
+		for i := range page {
+			page[i] /= 2
+		}
 	}
 }
 
 // places are the counters of key. A trace's own number is hashed, which is one less than its key here, where 0 is no key;
 // figures depend on it, because which keys collide does.
-func (b bloom) places(key uint64) (at [10]uint32) {
+func (b *bloom) places(key uint64) (at [10]uint32) {
 	x, step := uint32(xxh64(key-1, 0x12345678)), uint32(xxh64(key-1, 0x12344321))
 	for i := range at {
-		at[i] = (x + uint32(i)*step) % uint32(len(b))
+		at[i] = (x + uint32(i)*step) % uint32(b.n)
 	}
 	return at
 }

@@ -10,19 +10,24 @@ type frequency interface {
 
 // sketch is a count-min sketch: four counters of 4 bits for each key, one in each of four rows, of which the least is the
 // estimate, 15 at most. Every age additions (0: never) all counters are halved, so that the past fades. The four of a key
-// share 64 bytes, so that a look-up waits for memory once. It takes 8 to 16 bytes per entry of the capacity.
+// share 64 bytes, so that a look-up waits for memory once. It takes 8 to 16 bytes per entry of the capacity, at once up to
+// a million entries: beyond them it doubles with the additions, since a capacity may be far more than what ever comes.
 type sketch struct {
-	words []uint64 // in blocks of 8, two of them per row
-	age   int
-	added int
+	words    []uint64 // in blocks of 8, two of them per row
+	capacity int      // words in the end, at least
+	age      int
+	added    int
 }
+
+// sketchAtOnce is the most words that a sketch begins with.
+const sketchAtOnce = 1 << 20
 
 // lowBits3 are what a shift of a whole word leaves of its own to each counter.
 const lowBits3 = 0x7777777777777777
 
 func newSketch(capacity, age int) *sketch {
-	n := 1 << bits.Len(uint(max(8, capacity)-1))
-	return &sketch{words: make([]uint64, n), age: age}
+	n := 1 << bits.Len(uint(min(max(8, capacity), sketchAtOnce)-1))
+	return &sketch{words: make([]uint64, n), capacity: capacity, age: age}
 }
 
 func (s *sketch) add(key uint64) {
@@ -37,6 +42,9 @@ func (s *sketch) add(key uint64) {
 	}
 	if changed {
 		s.fade()
+	}
+	if s.added > len(s.words) && len(s.words) < s.capacity {
+		s.words = append(s.words, s.words...) // one bit more of the hash chooses the half: no estimate changes
 	}
 }
 

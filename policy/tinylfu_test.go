@@ -138,6 +138,32 @@ func TestSketch(t *testing.T) {
 	}
 }
 
+// TestSketchGrows adds more keys than it begins with room for: no estimate may fall below what was added, nor may room for
+// twice as many leave them as one.
+func TestSketchGrows(t *testing.T) {
+	const keys = 2 * sketchAtOnce
+	s := newSketch(keys+1, 0)
+	for round := range 2 {
+		for key := uint64(1); key <= keys; key++ {
+			if key%4 <= uint64(round) {
+				s.add(key)
+			}
+		}
+	}
+	above := 0
+	for key := uint64(1); key <= keys; key++ {
+		want := max(0, 2-int(key%4))
+		if got := s.of(key); got < want {
+			t.Fatalf("key %d: %d, added %d times", key, got, want)
+		} else if got > want {
+			above++
+		}
+	}
+	if above > keys/5 || len(s.words) != keys {
+		t.Errorf("%d of %d keys are overestimated in %d words", above, keys, len(s.words))
+	}
+}
+
 // TestFrequenciesFade adds one key until everything is halved.
 func TestFrequenciesFade(t *testing.T) {
 	for _, f := range []frequency{newSketch(64, 10), &tally{age: 10}} {
