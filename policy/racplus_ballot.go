@@ -54,19 +54,22 @@ func (b *ballot) unlist(cells []panelEntry, e uint32) {
 }
 
 // weigh turns the scores into weights.
-func (b *ballot) weigh(experts []expert) {
-	weights(experts, b.weights)
+func (b *ballot) weigh(experts []expert, l *loyalty) {
+	l.elect(experts)
+	weights(experts, l, b.weights)
 	half := min(4, len(experts))
 	b.low, b.high = sums(b.weights[:half]), sums(b.weights[half:])
 }
 
-func weights(experts []expert, into []float64) {
-	best := 0.0
+// weights are those of the experts under the leader that l has elected.
+func weights(experts []expert, l *loyalty, into []float64) {
+	best := experts[l.leader].score
 	for i := range experts {
-		best = max(best, experts[i].score)
-	}
-	for i := range experts {
-		into[i] = math.Exp(100 * (experts[i].score - best) / (best + 5))
+		behind := 0.0
+		if i != l.leader {
+			behind = max(best-experts[i].score, 0)/(best+5) + l.margin
+		}
+		into[i] = math.Exp(-100 * behind)
 	}
 }
 

@@ -11,36 +11,31 @@ type seat struct {
 	spec   *spec   // by reference, since New knows rac+ too
 	params string  // key=value,key=value
 	memory float64 // half-life of its topics, in capacities; 0: it has none
-	trust  float64 // factor of its hits in its score
-	starts bool    // it has the prior, and leads a large cache where nothing is known yet
+	starts bool    // it leads a large cache where nothing is known yet
 }
 
 // panels are what the parameter of that name chooses from. At most 8 experts sit in one.
 var panels = map[string][]seat{
-	"seven": {racLiteral, racSlow, racFast, hazSeat, tinySeat, s3Seat, lruSeat},
-	"five":  {racLiteral, racSlow, hazSeat, tinySeat, lruSeat},
-	"study": {studyLiteral, racNormed, racFast, hazSeat, tinySeat, s3Seat, lruSeat},
+	"six":   {racLiteral, hazSeat, tinySeat, tinyWideSeat, lirsSeat, lruSeat},
+	"study": {racLiteral, racNormed, racFast, hazSeat, tinySeat, s3Seat, lruSeat},
 }
 
-// The RACs refuse what they value least, and differ in what they forget: the literal one everything that it evicts, the
-// fast one the prevalence of a topic within a tenth of the capacity. The literal one freezes, and what the cache has lost
-// under its lead only misses bring back: so it must be clearly better than another to lead.
+// What an expert is for: haz learns nearly everything given time, and leads most often. The literal RAC freezes on topics,
+// W-TinyLFU on frequency, LIRS on loops; the wide W-TinyLFU serves small caches of bursts, and LRU what was used last. Those
+// of the study keep three forms of RAC in place of LIRS, and S3-FIFO.
 var (
-	racLiteral   = seat{"rac-literal", &racSpec, frozen, 1 / 0.3, 0.97, false}
-	studyLiteral = seat{"rac-literal", &racSpec, frozen, 1 / 0.3, 1, false}
-	racSlow      = seat{"rac-slow", &racSpec, "alpha=1/C," + retained, 1, 1, false}
-	racNormed    = seat{"rac-normed", &racSpec, "alpha=1/C,norm=visits," + retained, 1, 1, false}
-	racFast      = seat{"rac-fast", &racSpec, "alpha=10/C," + retained, 0.1, 1, false}
-	hazSeat      = seat{"haz", &hazSpec, "ghosts=0.5C,topics=0.5C", 2, 1, false}
-	tinySeat     = seat{"w-tinylfu", &tinyLFUSpec, "", 0, 1, true}
-	s3Seat       = seat{"s3fifo", &s3fifoSpec, "", 0, 1, false}
-	lruSeat      = seat{"lru", &lruSpec, "", 0, 1, false}
+	racLiteral   = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", 1 / 0.3, false}
+	racNormed    = seat{"rac-normed", &racSpec, "alpha=1/C,norm=visits," + retained, 1, false}
+	racFast      = seat{"rac-fast", &racSpec, "alpha=10/C," + retained, 0.1, false}
+	hazSeat      = seat{"haz", &hazSpec, "", 2, false}
+	tinySeat     = seat{"w-tinylfu", &tinyLFUSpec, "form=exact,climb=off", 0, true}
+	tinyWideSeat = seat{"w-tinylfu-wide", &tinyLFUSpec, "form=exact,climb=off,window=0.2C", 0, false}
+	s3Seat       = seat{"s3fifo", &s3fifoSpec, "", 0, false}
+	lirsSeat     = seat{"lirs", &lirsSpec, "", 0, false}
+	lruSeat      = seat{"lru", &lruSpec, "", 0, false}
 )
 
-const (
-	frozen   = "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0"
-	retained = "dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C"
-)
+const retained = "dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C"
 
 func panelNames() (names []string) {
 	for name := range panels {
@@ -56,8 +51,7 @@ type expert struct {
 	evictor Evictor
 	arriver Arriver // the evictor, where it is one
 	linker  Linker  // the same
-	memory  float64 // as its seat has it, and so trust
-	trust   float64
+	memory  float64 // as its seat has it
 	entries int
 	bytes   int64
 	score   float64
@@ -73,7 +67,7 @@ func newExpert(s seat, o Options, number uint64) expert {
 		panic(err) // the panels are ours
 	}
 	e := s.spec.make(a)
-	x := expert{name: s.name, evictor: e, memory: s.memory, trust: s.trust}
+	x := expert{name: s.name, evictor: e, memory: s.memory}
 	x.arriver, _ = e.(Arriver)
 	x.linker, _ = e.(Linker)
 	return x
@@ -87,7 +81,7 @@ func (x *expert) arrive(topic TopicID, at Tick) {
 
 func (x *expert) hit(e *panelEntry, at Tick, gain float64) {
 	x.evictor.Hit(ID(e.key), at)
-	x.score += x.trust * gain
+	x.score += gain
 	x.hits += gain
 }
 

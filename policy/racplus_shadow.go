@@ -15,6 +15,7 @@ type shadows struct {
 	cells   []panelEntry  // 0 is none
 	spare   uint32        // first unused, chained by next
 	ballot  ballot
+	loyalty loyalty // of the cache that the experts vote on
 	arrived arrival
 	evicted bool // since the last request
 }
@@ -53,21 +54,18 @@ type panelEntry struct {
 
 func newShadows(a args, seats []seat) shadows {
 	s := shadows{
-		limit:  shadowLimit{Limit: Limit{Entries: a.Capacity}},
-		gains:  gains{tokens: a.worthMode() != worthHits},
-		decay:  scoreDecay(max(2000, a.num("memory"))),
-		cells:  make([]panelEntry, 1),
-		ballot: newBallot(len(seats)),
+		limit:   shadowLimit{Limit: Limit{Entries: a.Capacity}},
+		gains:   gains{tokens: a.worthMode() != worthHits},
+		decay:   scoreDecay(max(2000, a.num("memory"))),
+		cells:   make([]panelEntry, 1),
+		ballot:  newBallot(len(seats)),
+		loyalty: newLoyalty(a.Capacity),
 	}
 	if a.Bytes {
 		s.limit = shadowLimit{byBytes: true}
 	}
 	for i, x := range seats {
-		e := newExpert(x, a.Options, uint64(i))
-		if x.starts {
-			e.score = a.num("prior")
-		}
-		s.experts = append(s.experts, e)
+		s.experts = append(s.experts, newExpert(x, a.Options, uint64(i)))
 	}
 	return s
 }
@@ -100,10 +98,10 @@ func (p *shadows) settle() {
 	}
 }
 
-// play asks every shadow for e, which is in no list.
-func (p *shadows) play(e uint32, at Tick, arrives bool) {
+// play asks every shadow for e, which is in no list, and returns what a hit on it gains.
+func (p *shadows) play(e uint32, at Tick, arrives bool) (gain float64) {
 	p.cells[e].used = at.Seq
-	gain := p.gains.of(&p.cells[e])
+	gain = p.gains.of(&p.cells[e])
 	for i := range p.experts {
 		s := &p.experts[i]
 		s.score *= p.decay
@@ -120,6 +118,7 @@ func (p *shadows) play(e uint32, at Tick, arrives bool) {
 		}
 		p.fit(i, e)
 	}
+	return gain
 }
 
 // fit brings a shadow back within the limit; e, if not 0, is in no list. If the expert names no victim of its own, the shadow stays

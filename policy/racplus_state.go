@@ -33,15 +33,16 @@ func inherit(e, from Evictor) {
 
 const (
 	snapshotMagic   = "rac+"
-	snapshotVersion = 1
+	snapshotVersion = 2
 )
 
-// snapshot is magic, version, what the gains count, then for each expert its name, score, hits, requests and learning,
+// snapshot is magic, version, what the gains count, the loyalty, then for each expert its name, score, hits, requests and learning,
 // and last a check sum over all of it. Numbers are big-endian, texts have their length before them.
 func (p *shadows) snapshot() []byte {
 	b := append([]byte(snapshotMagic), snapshotVersion)
 	b = appendFloats(b, p.gains.n, p.gains.sum)
-	b = append(b, byte(len(p.experts)))
+	b = appendFloats(b, p.loyalty.score, p.loyalty.margin)
+	b = append(b, byte(p.loyalty.leader), byte(len(p.experts)))
 	for i := range p.experts {
 		x := &p.experts[i]
 		b = appendText(b, []byte(x.name))
@@ -62,6 +63,7 @@ func (p *shadows) restore(b []byte) error {
 		return err
 	}
 	g := gains{tokens: p.gains.tokens, n: r.float(), sum: r.float()}
+	l := loyalty{step: p.loyalty.step, score: r.float(), margin: r.float(), leader: int(r.byte())}
 	if n := int(r.byte()); n != len(p.experts) {
 		return fmt.Errorf("%w: %d experts, not %d", ErrSnapshot, n, len(p.experts))
 	}
@@ -73,10 +75,10 @@ func (p *shadows) restore(b []byte) error {
 		}
 		all = append(all, apply)
 	}
-	if r.bad || len(r.left) > 0 || g.n < 0 || g.sum < g.n*1e-30 {
+	if r.bad || len(r.left) > 0 || g.n < 0 || g.sum < g.n*1e-30 || !l.valid(len(all)) {
 		return fmt.Errorf("%w: damaged", ErrSnapshot)
 	}
-	p.gains = g
+	p.gains, p.loyalty = g, l
 	for _, apply := range all {
 		apply()
 	}

@@ -16,7 +16,7 @@ type Panel interface {
 // ExpertStats tell of one expert of a panel.
 type ExpertStats struct {
 	Name     string
-	Weight   float64 // of its vote, from 0 to 1, the best expert's being 1; in a large cache 1 for the leader and else 0
+	Weight   float64 // of its vote, from 0 to 1, the leader's being 1; in a large cache 1 for the leader and else 0
 	HitRatio float64 // that its shadow cache would have had since the start; of the tokens under a limit in bytes
 	Entries  int     // in its shadow cache
 }
@@ -29,7 +29,7 @@ var (
 // Experts tells how each expert does.
 func (p *RACPlus) Experts() []ExpertStats {
 	w := make([]float64, len(p.experts))
-	weights(p.experts, w)
+	weights(p.experts, &p.loyalty, w)
 	return p.stats(func(i int) float64 { return w[i] })
 }
 

@@ -29,7 +29,7 @@ func (k *keepFirst) Remove(id ID) {
 
 var (
 	keepSpec = spec{name: "keep", make: func(args) Evictor { return &keepFirst{} }}
-	twoSeats = []seat{{"a", &lruSpec, "", 0, 1, false}, {"b", &keepSpec, "", 0, 1, true}}
+	twoSeats = []seat{{"a", &lruSpec, "", 0, false}, {"b", &keepSpec, "", 0, true}}
 )
 
 func panelArgs(t *testing.T, o Options, params string) args {
@@ -73,7 +73,7 @@ func TestRACPlusVotes(t *testing.T) {
 		{"+1 +2 -1 +3", "2:ab 3:ab", "[2 3]"},                   // a purge is one everywhere
 		{"+1 +2 +3 -2", "1:b 3:a", "[1 3]"},
 	} {
-		p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "prior=0"), twoSeats)
+		p := newRACPlus(panelArgs(t, Options{Capacity: 2}, ""), twoSeats)
 		playScript(t, p, c.script)
 		if got := p.sets(); got != c.sets {
 			t.Errorf("%q: held %s, want %s", c.script, got, c.sets)
@@ -88,7 +88,7 @@ func TestRACPlusVotes(t *testing.T) {
 
 // TestRACPlusKnowsIdentities: what returns after its eviction is a hit in the shadows that hold it.
 func TestRACPlusKnowsIdentities(t *testing.T) {
-	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "prior=0"), twoSeats)
+	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, ""), twoSeats)
 	playScript(t, p, "+1 +2 +3")
 	if id, _ := p.Victim(); id != 1 {
 		t.Fatalf("victim %d, want 1", id)
@@ -110,19 +110,10 @@ func TestRACPlusKnowsIdentities(t *testing.T) {
 	}
 }
 
-// TestRACPlusPrior: before any hit the expert with the prior decides.
-func TestRACPlusPrior(t *testing.T) {
-	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "prior=1"), twoSeats)
-	playScript(t, p, "+1 +2 +3")
-	if got, want := drain(p), "[3 1 2]"; got != want {
-		t.Errorf("victims %s, want %s", got, want)
-	}
-}
-
 func TestRACPlusWeights(t *testing.T) {
 	b := newBallot(5)
 	experts := []expert{{score: 95}, {score: 94}, {score: 0}, {score: 95}, {score: 90}}
-	b.weigh(experts)
+	b.weigh(experts, &loyalty{})
 	want := []float64{1, math.Exp(-1), math.Exp(-95), 1, math.Exp(-5)}
 	for i := range want {
 		if math.Abs(b.weights[i]-want[i]) > 1e-12 {
@@ -137,9 +128,66 @@ func TestRACPlusWeights(t *testing.T) {
 	}
 }
 
+// TestLoyalty: while the cache lags behind the best expert, another needs a growing lead; when it does not, the margin goes.
+func TestLoyalty(t *testing.T) {
+	l := newLoyalty(100)
+	experts := []expert{{score: 1000}, {score: 1049}}
+	l.elect(experts)
+	if l.leader != 1 {
+		t.Fatal("the better does not lead")
+	}
+	experts[0].score = 1080
+	l.score = 800
+	for range 60 {
+		l.count(0, 1, experts)
+	}
+	want := 0.8 / 100 * 60 * (280./1100 - 0.03)
+	if math.Abs(l.margin-min(want, 0.1)) > 1e-9 {
+		t.Errorf("margin %v after a lag, want %v", l.margin, want)
+	}
+	if l.elect(experts); l.leader != 1 {
+		t.Error("a lead within the margin took over")
+	}
+	w := make([]float64, 2)
+	weights(experts, &l, w)
+	if w[1] != 1 || math.Abs(w[0]-math.Exp(-100*l.margin)) > 1e-12 {
+		t.Errorf("weights %v under a margin of %v", w, l.margin)
+	}
+	experts[0].score = 1200
+	if l.elect(experts); l.leader != 0 {
+		t.Error("a lead beyond the margin did not take over")
+	}
+	l.score = 1200
+	for range 2000 {
+		l.count(0, 1, experts)
+	}
+	if l.margin != 0 {
+		t.Errorf("margin %v without a lag", l.margin)
+	}
+}
+
+// TestRACPlusInALoop: of experts whose frozen contents are equally good, one is followed.
+func TestRACPlusInALoop(t *testing.T) {
+	const capacity, items, n = 500, 800, 20_000
+	e, err := New("rac+", Options{Capacity: capacity, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace []uint64
+	for i := range n {
+		trace = append(trace, uint64(1+i%items))
+	}
+	best, _ := New("lirs", Options{Capacity: capacity})
+	got, want := n-countMisses(e, capacity, trace), n-countMisses(best, capacity, trace)
+	t.Logf("%d hits, lirs %d", got, want)
+	if got < want*95/100 { // without loyalty 69 %
+		t.Errorf("%d hits, lirs %d", got, want)
+	}
+}
+
 // TestRACPlusForgetsOldHits: a hit counts half after a half-life.
 func TestRACPlusForgetsOldHits(t *testing.T) {
-	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "memory=2000,prior=0"), twoSeats)
+	p := newRACPlus(panelArgs(t, Options{Capacity: 2}, "memory=2000"), twoSeats)
 	playScript(t, p, "+1 +2 +3 h1")
 	for range 2000 {
 		p.Hit(3, Tick{Seq: 9}) // a hit of a
@@ -155,7 +203,7 @@ func checkPanel(t *testing.T, p *RACPlus) {
 	t.Helper()
 	entries, sizes := make([]int, len(p.experts)), make([]int64, len(p.experts))
 	resident, least := 0, math.Inf(1)
-	p.ballot.weigh(p.experts)
+	p.ballot.weigh(p.experts, &p.loyalty)
 	weight := func(set uint16) (w float64) {
 		for i := range p.experts {
 			if set>>i&1 != 0 {
@@ -215,7 +263,7 @@ func spares(p *RACPlus) (n int) {
 
 func TestRACPlusBooks(t *testing.T) {
 	for _, o := range []Options{{Capacity: 20, Seed: 1}, {Capacity: 20, Bytes: true, Seed: 2}} {
-		p := newRACPlus(panelArgs(t, o, ""), panels["seven"])
+		p := newRACPlus(panelArgs(t, o, ""), panels["six"])
 		limit := Limit{Entries: 20}
 		if o.Bytes {
 			limit = Limit{Bytes: 20 * 50}
