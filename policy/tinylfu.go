@@ -13,7 +13,8 @@ var tinyLFUSpec = spec{
 			Choices: []string{"caffeine", "exact", "libcachesim", "libcachesim-exact"}},
 		{Name: "climb", Says: "move the size of the window to where more is hit", Default: "on",
 			Choices: []string{"on", "off"}},
-		{Name: "age", Says: "counts are halved every so many requests; 0 is never", Default: "10C", Max: 1e12},
+		{Name: "age", Says: "counts are halved after so many requests, the sketch's again after half as many; 0 is never",
+			Default: "10C", Max: 1e12},
 	},
 	make: makeTinyLFU,
 }
@@ -40,10 +41,25 @@ func makeTinyLFU(a args) Evictor {
 //
 // where the chance is there because somebody who knows the hash could otherwise keep a key out for good. Main is a
 // segmented LRU: what is hit on probation (a fifth) becomes protected, whose oldest then goes back on probation.
-// f is a sketch (see there) of every request, or with form=exact a count of each key.
+// f is a sketch (see there) of every request, first halved after 10 C of them and then after 5 C or more; or with form=exact
+// a count of each key, halved every 10 C.
 //
 // Every 10 C requests the window is moved by a step, on in the same direction if more was hit than in the 10 C before,
-// else back. The step shrinks by 2 % each time and is 6.25 % of C again when the hit ratio moved by 5 points.
+// else back. The step shrinks by 2 % each time and is 6.25 % of C again when the hit ratio moved by 5 points. The first
+// sample is compared with 0 and the first step goes down, so nothing moves in a trace shorter than 20 C. Step, decay,
+// restart and sample are Caffeine's.
+//
+// Mean hits in per cent over the 48 traces of package workload's Study and Long, seeds 1 to 3, at their capacities of 300
+// to 1,000 and at 100 entries:
+//
+//	form=caffeine            37.2  16.0
+//	form=caffeine,climb=off  36.6  15.6
+//	form=exact               37.5  16.7
+//	form=exact,climb=off     36.8  16.3
+//
+// The climb earns most where what was used last returns first (lru: 35 for 28, and 28 for 16 at 100 entries), and costs up
+// to 1.7 points where the window had better stay at 1 %: on 14 of the traces, on 39 at 100 entries. There a sample of 10 C
+// is 1,000 requests, in which chance moves the hit ratio by a point or more, and the window wanders.
 //
 // This policy refuses: an entry may go as soon as it has left the window. Sketch and age are as was told of the capacity,
 // window and main follow what fits where the limit is in bytes.

@@ -9,7 +9,7 @@ type frequency interface {
 }
 
 // sketch is a count-min sketch: four counters of 4 bits for each key, one in each of four rows, of which the least is the
-// estimate, 15 at most. Every age additions (0: never) all counters are halved, so that the past fades. The four of a key
+// estimate, 15 at most. After age additions (0: never) all counters are halved, so that the past fades. The four of a key
 // share 64 bytes, so that a look-up waits for memory once. It takes 8 to 16 bytes per entry of the capacity, at once up to
 // a million entries: beyond them it doubles with the additions, since a capacity may be far more than what ever comes.
 type sketch struct {
@@ -24,6 +24,9 @@ const sketchAtOnce = 1 << 20
 
 // lowBits3 are what a shift of a whole word leaves of its own to each counter.
 const lowBits3 = 0x7777777777777777
+
+// oddBits are the lowest of each counter.
+const oddBits = 0x1111111111111111
 
 func newSketch(capacity, age int) *sketch {
 	n := 1 << bits.Len(uint(min(max(8, capacity), sketchAtOnce)-1))
@@ -78,16 +81,18 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// fade halves everything when it is time. Caffeine halves the count of additions too, so that every time but the first
-// comes after half of them; a longer memory missed less here where what is asked for changes slowly.
+// fade halves everything when it is time, the count of additions too, less what rounding down has lost: so the next time
+// comes after some half of them, as in the publication and in Caffeine.
 func (s *sketch) fade() {
 	if s.added++; s.added != s.age {
 		return
 	}
-	s.added = 0
+	lost := 0
 	for i, w := range s.words {
+		lost += bits.OnesCount64(w & oddBits)
 		s.words[i] = w >> 1 & lowBits3
 	}
+	s.added = max(0, s.added-lost/4) / 2
 }
 
 // tally counts exactly. Every age additions all counts are halved, never if age is 0. It takes 16 to 40 bytes for each key

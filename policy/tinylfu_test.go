@@ -177,6 +177,26 @@ func TestFrequenciesFade(t *testing.T) {
 	}
 }
 
+// TestSketchFadesOn counts the additions between one halving and the next: half of age, more by what rounding has lost.
+func TestSketchFadesOn(t *testing.T) {
+	for _, c := range []struct{ keys, first, next int }{{1, 8, 4}, {8, 8, 8}, {8, 12, 8}, {8, 64, 32}} {
+		s := newSketch(64, c.first)
+		var gaps []int
+		for i, n := 0, 0; len(gaps) < 2; i++ {
+			before := s.added
+			s.add(uint64(1 + i%c.keys))
+			n++
+			if s.added <= before {
+				gaps = append(gaps, n)
+				n = 0
+			}
+		}
+		if gaps[0] != c.first || gaps[1] != c.next {
+			t.Errorf("%d keys, age %d: halved after %v, want %d and %d", c.keys, c.first, gaps, c.first, c.next)
+		}
+	}
+}
+
 // TestXXH64 has answers of the reference implementation.
 func TestXXH64(t *testing.T) {
 	for _, c := range []struct{ x, seed, want uint64 }{
