@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -91,7 +92,9 @@ func conform(t *testing.T, fresh func() Evictor) {
 // TestEvictorsUnderALedger plays what a proxy would, twice: the books balance at every step and the victims are the same.
 func TestEvictorsUnderALedger(t *testing.T) {
 	for _, name := range Names() {
-		for _, limit := range []Limit{{Entries: 8}, {Bytes: 400}, {Entries: 8, Bytes: 400}, {Entries: 1}} {
+		for _, limit := range []Limit{
+			{Entries: 8}, {Bytes: 400}, {Entries: 8, Bytes: 400}, {Entries: 1}, {Entries: 2}, {Entries: 3}, {Bytes: 1}, {Bytes: 1 << 40},
+		} {
 			t.Run(fmt.Sprintf("%s/%+v", name, limit), func(t *testing.T) {
 				var victims [2][]ID
 				for i := range victims {
@@ -107,6 +110,27 @@ func TestEvictorsUnderALedger(t *testing.T) {
 					t.Error("the same calls to the same seed had other victims")
 				}
 			})
+		}
+	}
+}
+
+// TestCapacityReservesNothing makes every policy for more than can ever come: a capacity is a promise, not a need.
+func TestCapacityReservesNothing(t *testing.T) {
+	const most = 48 << 20
+	for _, name := range append(Names(), "w-tinylfu:form=exact", "w-tinylfu:form=libcachesim", "lhd:form=stock") {
+		for _, o := range []Options{{Capacity: 1000}, {Capacity: 1e9}, {Capacity: 1e9, Bytes: true}} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			e, err := New(name, o)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			e.Insert(Item{ID: 1, Key: 1, Size: 1 << 40}, Tick{Seq: 1})
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > most {
+				t.Errorf("%s for %+v: %d bytes for one entry", name, o, took)
+			}
 		}
 	}
 }

@@ -41,11 +41,11 @@ var (
 			Name: "admission", Says: "paper: a new entry may be refused at once; protect: it stays until the next one",
 			Default: "protect", Choices: []string{"paper", "protect"},
 		},
-		{Name: "window", Says: "how many of the newest cannot be the victim; 0: as admission says", Default: "0", Max: 1e9},
-		{Name: "ghosts", Says: "topics without entries that keep their prevalence", Default: "1C", Max: 1e9},
+		{Name: "window", Says: "how many of the newest cannot be the victim; 0: as admission says", Default: "0", Max: 1e12},
+		{Name: "ghosts", Says: "topics without entries that keep their prevalence", Default: "1C", Max: 1e12},
 		{
 			Name: "entry-ghosts", Says: "evicted entries that have their requests, dependents and parent again when they return",
-			Default: "0", Max: 1e9,
+			Default: "0", Max: 1e12,
 		},
 		worthParam,
 	}
