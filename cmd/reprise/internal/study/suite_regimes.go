@@ -53,7 +53,7 @@ func (l *lab) playRegimes(texts bool) (r regimeRows, err error) {
 	if r.bytes = allRows(out, TokensSaved); err != nil {
 		return r, err
 	}
-	out, err = l.play("long regimes", l.regimes(workload.Long(), append(Baselines(), panelOf, "belady"), false))
+	out, err = l.play("long regimes", l.regimes(workload.Long(), append(Baselines(), "haz", panelOf, "belady"), false))
 	if r.long = allRows(out, HitRatio); err != nil || !texts || l.Data == "" {
 		return r, err
 	}
@@ -77,7 +77,7 @@ over the seeds; the intervals are of the difference seed by seed. Gap: how much 
 		policies []string
 	}{
 		{"Minus the best of all baselines, in points: 10,000 to 20,000 requests", r.short, ours},
-		{"The same on traces of 40 times the capacity and more", r.long, []string{panelOf}},
+		{"The same on traces of 40 times the capacity and more", r.long, []string{"haz", panelOf}},
 		{"The same on texts", r.texts, ours},
 	}
 	for _, p := range parts {
