@@ -3,10 +3,22 @@
 // Everything here is a pure state machine: no lock, clock, goroutine or I/O. Sequence number and time come in with each
 // call, so that the proxy and a simulation run the same code and name the same victims. The owner of an evictor (package
 // store in the proxy) serialises the calls.
+//
+// The contract is Evictor; a policy may be an Arriver, Linker, Expirer or Persistent too. A Ledger keeps it within a limit
+// and counts what is resident: nobody else talks to an evictor. New makes one of a name with parameters; List and Check tell
+// of them.
+//
+// A new policy is a file of its own (lru.go is the smallest, s3fifo.go has all that queues and ghosts need) with its spec,
+// type, constructor, Insert, Hit, Victim, Remove and helpers in that order, and a line in registry.go. With that the
+// conformance tests run it, and so do the replay and the proxy. What policies are made of: slab and queue, ghosts and
+// history, keyed and minHeap, table in place of maps, whose order is random.
+//
+// rac is one policy like the others. rac+ is made of some of them: each runs a shadow cache of metadata, and their votes,
+// weighted by what each would have hit, choose the victim.
 package policy
 
-// ID names one cached entry. An ID is never used twice: an answer that returns after its eviction is a new entry, so an
-// ID held by somebody else (a parent link, a topic's member list) is either alive or plainly dead.
+// ID names one cached entry; 0 is none. An ID is never used twice: an answer that returns after its eviction is a new entry,
+// so an ID held by somebody else (a parent link, a topic's member list) is either alive or plainly dead.
 type ID uint64
 
 // TopicID names one topic. 0 is no topic.
