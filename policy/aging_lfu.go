@@ -62,7 +62,7 @@ func (a *AgingLFU) Remove(id ID) {
 
 func (a *AgingLFU) use(slot uint32, seq int64) {
 	e := &a.keyed.slab.cells[slot].val
-	e.uses++
+	increment(&e.uses)
 	a.keyed.heap.set(slot, a.w*float64(e.uses)+float64(seq), e.offset)
 }
 

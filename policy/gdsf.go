@@ -67,7 +67,7 @@ func (g *GDSF) Remove(id ID) {
 // use sets H, under the floor of this moment.
 func (g *GDSF) use(slot uint32) {
 	e := &g.keyed.slab.cells[slot].val
-	e.uses++
+	increment(&e.uses)
 	g.keyed.heap.set(slot, g.floor+float64(e.uses)*float64(e.worth), 0)
 }
 

@@ -27,9 +27,9 @@ func NewLedger(e Evictor, limit Limit) *Ledger {
 
 // Insert makes it resident, then evicts while a limit is exceeded, and returns evicted with the victims appended, in
 // order; its own ID may be among them. An item that alone exceeds Limit.Bytes is its only victim: the evictor never
-// hears of it. Insert of a resident ID changes nothing. A negative size counts as 0.
+// hears of it. Insert of a resident ID, or of 0, changes nothing. A negative size counts as 0.
 func (l *Ledger) Insert(it Item, at Tick, evicted []ID) []ID {
-	if l.Has(it.ID) {
+	if it.ID == 0 || l.Has(it.ID) {
 		return evicted
 	}
 	it.Size = max(it.Size, 0)

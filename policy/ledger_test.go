@@ -43,6 +43,9 @@ func TestLedgerIgnoresMistakes(t *testing.T) {
 	if got := l.Insert(Item{ID: 1, Size: 9}, Tick{Seq: 2}, nil); got != nil || l.Bytes() != 4 {
 		t.Errorf("second insert of 1: evicted %v, %d bytes", got, l.Bytes())
 	}
+	if got := l.Insert(Item{Size: 9}, Tick{Seq: 2}, nil); got != nil || l.Entries() != 1 || l.Has(0) {
+		t.Errorf("insert of no ID: evicted %v, %d entries", got, l.Entries())
+	}
 	if l.Remove(2) || !l.Remove(1) || l.Remove(1) || l.Has(1) || l.Bytes() != 0 || l.Entries() != 0 {
 		t.Errorf("books after removes: %d entries, %d bytes", l.Entries(), l.Bytes())
 	}

@@ -51,6 +51,24 @@ func TestAgingLFUTiesGoByOffset(t *testing.T) {
 	}
 }
 
+// TestUsesStopAtTheirEnd: an entry with more hits than are counted does not begin again at none.
+func TestUsesStopAtTheirEnd(t *testing.T) {
+	g, a := newGDSF(worthHits), newAgingLFU(1)
+	for _, e := range []Evictor{g, a} {
+		e.Insert(Item{ID: 1}, Tick{Seq: 1})
+		e.Insert(Item{ID: 2}, Tick{Seq: 2})
+		e.Insert(Item{ID: 3}, Tick{Seq: 3})
+	}
+	slot, _ := g.keyed.slab.find(1)
+	g.keyed.slab.cells[slot].val.uses = math.MaxUint32
+	slot, _ = a.keyed.slab.find(1)
+	a.keyed.slab.cells[slot].val.uses = math.MaxUint32
+	for _, e := range []Evictor{g, a} {
+		e.Hit(1, Tick{Seq: 4})
+		wantVictim(t, e, 2, true)
+	}
+}
+
 func TestTTLEnds(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -22,6 +22,9 @@ type plan struct {
 // errTooLong is the limit of a replay: positions and numbers of identities are of 32 bits.
 var errTooLong = errors.New("trace has 2^32 requests or more")
 
+// errNoID is what a Trace may not yield: nothing can be told of a request without an identity.
+var errNoID = errors.New("no id")
+
 // survey reads the trace once. It takes memory for the distinct identities, and for each request only where a policy
 // knows the future.
 func survey(ctx context.Context, t Trace, o *Options) (*plan, error) {
@@ -35,7 +38,11 @@ func survey(ctx context.Context, t Trace, o *Options) (*plan, error) {
 			}
 			o.progress(p.requests, 0)
 		}
-		if err == nil && p.requests == math.MaxUint32 {
+		switch {
+		case err != nil:
+		case r.ID == 0:
+			err = errNoID
+		case p.requests == math.MaxUint32:
 			err = errTooLong
 		}
 		if err != nil {

@@ -117,6 +117,15 @@ func TestReplayStops(t *testing.T) {
 	}
 }
 
+// TestReplayWantsIdentities: a request without one ends the trace.
+func TestReplayWantsIdentities(t *testing.T) {
+	results, err := Replay(t.Context(), &Slice{Title: "holes", All: []Request{{ID: 1}, {ID: 1}, {}, {ID: 1}}},
+		Options{Policies: []string{"lru"}, Capacities: []Capacity{{Entries: 1}}})
+	if err == nil || err.Error() != "read request 3 of holes: no id" || results[0].Requests != 2 || results[0].Hits != 1 {
+		t.Errorf("%v, %s", err, show(results[0]))
+	}
+}
+
 // failing is a trace that ends in an error after n requests.
 type failing struct {
 	*Slice
