@@ -7,7 +7,7 @@ import (
 
 var cacheusSpec = spec{
 	name: "cacheus", says: "a scan-resistant LRU or a churn-resistant LFU, by weights that learn at a rate that adapts",
-	make: func(a args) Evictor { return NewCacheus(a.Capacity, a.Seed) },
+	make: func(a args) Evictor { return newCacheus(a.Capacity, a.Seed) },
 }
 
 // Cacheus asks two experts and follows one of them by a draw with the odds of their weights, which start equal. Each has a
@@ -46,8 +46,8 @@ type Cacheus struct {
 
 var _ Evictor = (*Cacheus)(nil)
 
-// NewCacheus starts empty, for a capacity in entries.
-func NewCacheus(capacity int, seed uint64) *Cacheus {
+// newCacheus starts empty, for a capacity in entries.
+func newCacheus(capacity int, seed uint64) *Cacheus {
 	capacity = max(capacity, 1)
 	c := &Cacheus{
 		weights: [2]float64{0.5, 0.5},
@@ -131,20 +131,10 @@ func (c *Cacheus) choose() {
 	if c.slab.len() == 0 {
 		return
 	}
-	c.stands = true
-	if c.lfu.len() == 0 {
-		c.named, c.by = c.slab.cells[c.staged].id, both
-		return
-	}
-	oldest, rarest := c.lru.oldest(), c.lfu.min()
-	slot := oldest
-	switch {
-	case oldest == rarest:
-		c.by = both
-	case float64(c.rand.IntN(100))/100 < c.weights[byAge]:
-		c.by = byAge
-	default:
-		c.by, slot = byCount, rarest
+	slot := c.staged
+	c.stands, c.by = true, both
+	if c.lfu.len() > 0 {
+		slot, c.by = follow(c.rand, c.weights[byAge], c.lru.oldest(), c.lfu.min())
 	}
 	c.named = c.slab.cells[slot].id
 }

@@ -44,7 +44,7 @@ func TestCacheusLists(t *testing.T) {
 		{"nor one of the newest", "+1 -1 +1 -1", "[] [] 4 0 0"},
 		{"a demoted one that goes", "+1 +2 +3 +4 +5 h1 h2 h3 h4 h5 v", "[] [5 4 3 2] 4 0 0"},
 	} {
-		l := NewCacheus(8, 1)
+		l := newCacheus(8, 1)
 		l.weights = [2]float64{1, 0}
 		if got := playCacheus(t, l, c.script); got != c.want {
 			t.Errorf("%s: %q: %s, want %s", c.name, c.script, got, c.want)
@@ -58,7 +58,7 @@ func TestCacheusCounts(t *testing.T) {
 		{"the lower count first", "+1 +2 +3 h3 h3 h2", "[1 2 3]"},
 		{"a count outlives the eviction", "+1 +2 h2 h2 h2 h1 h1 v +1 h1 h1", "[2 1]"},
 	} {
-		l := NewCacheus(8, 1)
+		l := newCacheus(8, 1)
 		l.weights = [2]float64{0, 1}
 		script, newest := c.script[:len(c.script)-3], c.script[len(c.script)-2:]
 		playCacheus(t, l, script)
@@ -71,7 +71,7 @@ func TestCacheusCounts(t *testing.T) {
 
 func TestCacheusLearns(t *testing.T) {
 	for _, by := range []adviser{byAge, byCount} {
-		c := NewCacheus(8, 1)
+		c := newCacheus(8, 1)
 		c.weights = [2]float64{}
 		c.weights[by] = 1
 		playCacheus(t, c, "+1 +2 +3 v") // of 1, 2 and 3 the one takes the oldest, the other the latest but the newest
@@ -124,7 +124,7 @@ func TestLearningRate(t *testing.T) {
 
 // TestCacheusBooksBalance counts again what the lists and the history hold.
 func TestCacheusBooksBalance(t *testing.T) {
-	c := NewCacheus(20, 1)
+	c := newCacheus(20, 1)
 	l := NewLedger(c, Limit{Entries: 20, Bytes: 900})
 	r := rand.New(rand.NewPCG(1, 2))
 	for seq := int64(1); seq <= 20_000; seq++ {

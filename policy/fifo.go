@@ -26,12 +26,7 @@ func (f *FIFO) Insert(it Item, _ Tick) {
 func (f *FIFO) Hit(ID, Tick) {}
 
 // Victim names the oldest entry.
-func (f *FIFO) Victim() (ID, bool) {
-	if f.queue.n == 0 {
-		return 0, false
-	}
-	return f.slab.cells[f.queue.tail].id, true
-}
+func (f *FIFO) Victim() (ID, bool) { return f.slab.name(f.queue.tail) }
 
 // Remove forgets id.
 func (f *FIFO) Remove(id ID) {

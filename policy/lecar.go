@@ -10,7 +10,7 @@ var lecarSpec = spec{
 	params: []Param{
 		{Name: "lr", Says: "learning rate of the two weights", Default: "0.45", Max: 100},
 	},
-	make: func(a args) Evictor { return NewLeCaR(a.Capacity, a.num("lr"), a.Seed) },
+	make: func(a args) Evictor { return newLeCaR(a.Capacity, a.num("lr"), a.Seed) },
 }
 
 // LeCaR asks two experts, LRU and LFU (ties to the one that came to its count first), and follows one of them by a draw
@@ -52,8 +52,8 @@ const (
 
 var _ Evictor = (*LeCaR)(nil)
 
-// NewLeCaR starts empty, for a capacity in entries.
-func NewLeCaR(capacity int, lr float64, seed uint64) *LeCaR {
+// newLeCaR starts empty, for a capacity in entries.
+func newLeCaR(capacity int, lr float64, seed uint64) *LeCaR {
 	l := &LeCaR{
 		lr: lr, discount: math.Pow(0.005, 1/float64(max(capacity, 1))),
 		weights: [2]float64{0.5, 0.5},
@@ -128,22 +128,23 @@ func (l *LeCaR) choose() {
 	if l.slab.len() == 0 {
 		return
 	}
-	l.stands = true
-	if l.recent.n == 0 {
-		l.named, l.by = l.slab.cells[l.staged].id, both
-		return
-	}
-	oldest, rarest := l.recent.tail, l.counts.min()
-	slot := oldest
-	switch {
-	case oldest == rarest:
-		l.by = both
-	case float64(l.rand.IntN(100))/100 < l.weights[byAge]:
-		l.by = byAge
-	default:
-		l.by, slot = byCount, rarest
+	slot := l.staged
+	l.stands, l.by = true, both
+	if l.recent.n > 0 {
+		slot, l.by = follow(l.rand, l.weights[byAge], l.recent.tail, l.counts.min())
 	}
 	l.named = l.slab.cells[slot].id
+}
+
+// follow draws which of two experts to follow, unless both say the same. odds are those of the first.
+func follow(r *rand.Rand, odds float64, oldest, rarest uint32) (slot uint32, by adviser) {
+	switch {
+	case oldest == rarest:
+		return oldest, both
+	case float64(r.IntN(100))/100 < odds:
+		return oldest, byAge
+	}
+	return rarest, byCount
 }
 
 // learn takes weight from the expert that evicted key. No weight falls to 0, from where it could not rise.
@@ -153,7 +154,7 @@ func (l *LeCaR) learn(key uint64) {
 		if !ok {
 			continue
 		}
-		regret := math.Pow(l.discount, float64(l.now-since))
+		regret := math.Pow(l.discount, float64(max(0, l.now-since)))
 		l.weights[e] *= math.Exp(-l.lr * regret)
 		for i, w := range normal(l.weights) {
 			l.weights[i] = max(w, 1e-10)

@@ -5,6 +5,19 @@ import (
 	"testing"
 )
 
+// TestLeCaRWhenTimeRunsBackwards: a mistake that shows before it was made is one made just now, and no weight is lost.
+func TestLeCaRWhenTimeRunsBackwards(t *testing.T) {
+	for _, lr := range []float64{0, 0.45} {
+		l := newLeCaR(8, lr, 1)
+		l.past[byAge].add(7, 1<<40)
+		l.Insert(Item{ID: 1, Key: 7}, Tick{Seq: 1})
+		was := math.Exp(-lr)
+		if want := was / (1 + was); math.Abs(l.weights[byAge]-want) > 1e-9 {
+			t.Errorf("rate %v: weight %v, want %v", lr, l.weights[byAge], want)
+		}
+	}
+}
+
 func TestLeCaROrder(t *testing.T) {
 	age, count := [2]float64{1, 0}, [2]float64{0, 1}
 	for _, c := range []struct {
@@ -19,7 +32,7 @@ func TestLeCaROrder(t *testing.T) {
 		{"+1 +2 +3 h2 h1", count, "[3 2 1]"}, // 2 came to its count first
 		{"+1 +2 -2 +3 -3 h1 +4", count, "[1 4]"},
 	} {
-		l := NewLeCaR(8, 0.45, 1)
+		l := newLeCaR(8, 0.45, 1)
 		l.weights = c.weights
 		playScript(t, l, c.script)
 		if got := drain(l); got != c.want {
@@ -41,7 +54,7 @@ func TestLeCaRLearns(t *testing.T) {
 		{"LFU was wrong", byCount, 2, false, math.Exp(-0.45 * math.Pow(0.005, 5.0/8))},
 		{"a purge is no mistake", byAge, 1, true, 1},
 	} {
-		l := NewLeCaR(8, 0.45, 1)
+		l := newLeCaR(8, 0.45, 1)
 		l.weights = [2]float64{}
 		l.weights[c.by] = 1
 		for _, id := range []ID{1, 2} {

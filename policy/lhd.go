@@ -11,7 +11,7 @@ var lhdSpec = spec{
 		Name: "form", Says: "scaled learns every 10 capacities, stock every 2^20 requests as published",
 		Default: "scaled", Choices: []string{"scaled", "stock"},
 	}},
-	make: func(a args) Evictor { return NewLHD(a.Capacity, a.choice("form") == "stock", a.Bytes, a.Seed) },
+	make: func(a args) Evictor { return newLHD(a.Capacity, a.choice("form") == "stock", a.Bytes, a.Seed) },
 }
 
 // LHD evicts the entry of the least hit density among a sample and the last newcomers that looked bad. The density is the
@@ -25,8 +25,10 @@ var lhdSpec = spec{
 //
 // The parameter form is stock (reconfigured every 2^20 requests, 8 samples during the first 50 times and 32 later, first
 // step 1024) or scaled (every 10 capacities but at least 1000 requests, 32 samples, first step capacity/200). In a trace
-// that is shorter than 2^20 stock learns nothing, which need not be worse: at 100 entries of a Zipf law of 10,000 there are
-// too few hits in a period of scaled to learn from, and it misses 88 % to stock's 82; at 1,000 it is 60 to 61.
+// that is shorter than 2^20 stock learns nothing, and is no worse for that: its coarse ages make its guess a count of hits
+// before it is an age, where scaled has few hits in a period to learn from. Over the 48 traces of package workload's Study
+// and Long, seed 1, scaled hits 34.0 % and stock 35.1, at 100 entries 11.6 and 13.1; at 100 entries of a Zipf law of 10,000
+// they miss 88 and 82 %, at 1,000 entries 60 and 61. Whoever compares with LHD plays both.
 //
 // An eviction costs up to 40 look-ups, a hit O(1), a reconfiguration about a millisecond. Memory: 3.8 MB for the counts
 // and some 70 bytes per resident.
@@ -72,8 +74,8 @@ const (
 
 var _ Evictor = (*LHD)(nil)
 
-// NewLHD starts empty, for a capacity in entries. perByte divides densities by Item.Size.
-func NewLHD(capacity int, stock, perByte bool, seed uint64) *LHD {
+// newLHD starts empty, for a capacity in entries. perByte divides densities by Item.Size.
+func newLHD(capacity int, stock, perByte bool, seed uint64) *LHD {
 	l := &LHD{
 		rand: rand.New(rand.NewPCG(seed, 0x14d)), perByte: perByte,
 		budget: capacity / 100, period: 1 << 20, samples: 8, model: newDensities(lhdStockStep),

@@ -14,7 +14,7 @@ func TestLHDGuess(t *testing.T) {
 		{"+1 +2 +3 +4 -2 h3", "[1 4 3]"},
 		{"+1 -1 +2", "[2]"},
 	} {
-		l := NewLHD(8, false, false, 1)
+		l := newLHD(8, false, false, 1)
 		playScript(t, l, c.script)
 		if got := drain(l); got != c.want {
 			t.Errorf("%q: %s, want %s", c.script, got, c.want)
@@ -24,7 +24,7 @@ func TestLHDGuess(t *testing.T) {
 
 func TestLHDDividesBySize(t *testing.T) {
 	for _, perByte := range []bool{false, true} {
-		l := NewLHD(8, false, perByte, 1)
+		l := newLHD(8, false, perByte, 1)
 		for id, size := range []int64{1, 1000, 1} {
 			l.Insert(Item{ID: ID(id + 1), Size: size}, Tick{})
 		}
@@ -35,7 +35,7 @@ func TestLHDDividesBySize(t *testing.T) {
 
 // TestLHDLearnsWhatDies sends 30 entries that return every 40 requests among many that never do, until the ages are known.
 func TestLHDLearnsWhatDies(t *testing.T) {
-	l := NewLHD(100, false, false, 1)
+	l := newLHD(100, false, false, 1)
 	ledger := NewLedger(l, Limit{Entries: 100})
 	for seq := int64(1); seq <= 20_500; seq++ {
 		id := ID(1000 + seq)
@@ -122,7 +122,7 @@ func TestLHDClasses(t *testing.T) {
 
 // TestLHDCounts looks at what the ages and the counts are after a script; each Insert and Hit is a request.
 func TestLHDCounts(t *testing.T) {
-	l := NewLHD(8, false, false, 1)
+	l := newLHD(8, false, false, 1)
 	playScript(t, l, "+1 +2 h1 +3 +4 +5 h1 +6")
 	i, _ := l.index.get(1)
 	if tag := l.tags[i]; tag.hitAge != 4 || tag.priorAge != 2 || tag.last != 6 {
@@ -148,7 +148,7 @@ func TestLHDCounts(t *testing.T) {
 }
 
 func TestLHDExplorersStayWithinTheirBudget(t *testing.T) {
-	l := NewLHD(1000, false, false, 1)
+	l := newLHD(1000, false, false, 1)
 	ledger := NewLedger(l, Limit{Entries: 1000})
 	r := rand.New(rand.NewPCG(1, 2))
 	for seq := int64(1); seq <= 30_000; seq++ {

@@ -33,12 +33,7 @@ func (l *LRU) Hit(id ID, _ Tick) {
 }
 
 // Victim names the oldest entry.
-func (l *LRU) Victim() (ID, bool) {
-	if l.queue.n == 0 {
-		return 0, false
-	}
-	return l.slab.cells[l.queue.tail].id, true
-}
+func (l *LRU) Victim() (ID, bool) { return l.slab.name(l.queue.tail) }
 
 // Remove forgets id.
 func (l *LRU) Remove(id ID) {
