@@ -5,9 +5,9 @@ import "math/rand/v2"
 var hazSpec = spec{
 	name: "haz", says: "learned: the least foreseen return, by recency, frequency, topic and conversation",
 	params: []Param{
-		{Name: "samples", Says: "residents looked at for a victim", Default: "64", Min: 1, Max: 4096},
+		{Name: "samples", Says: "residents looked at for a victim", Default: "32", Min: 1, Max: 4096},
 		{Name: "lr", Says: "step of the learning", Default: "0.1", Max: 1},
-		{Name: "ghosts", Says: "evicted entries remembered", Default: "1C", Max: 1e9},
+		{Name: "ghosts", Says: "evicted entries remembered", Default: "2C", Max: 1e9},
 		{Name: "topics", Says: "topics without a known entry that are remembered", Default: "4C", Max: 1e9},
 		worthParam,
 	},
@@ -19,22 +19,23 @@ var hazSpec = spec{
 	},
 }
 
-// HAZ evicts the entry whose return is foreseen the least, of some sampled residents and the newest one. What is foreseen
-// is v = E[2^(-T/C)], T the requests until the next use: 1 at once, 1/2 after as many requests as the capacity C has
-// entries, 0 never. A rate at the present would do for items that are drawn at random; a session or a cycle returns late,
-// and its entries are worth keeping while their rate is nought.
+// HAZ evicts the entry that its room brings the least, of some sampled residents and the newest one. What is foreseen of an
+// entry is v = E[2^(-T/h)], T the requests until its next use, for two horizons h: the capacity C and C/8. Room that is kept
+// for it until that use brings v/(1-v)/h, which is its rate if uses come at random, and the higher of both figures counts:
+// an entry that returns with its session after a long time is worth keeping all that time, one that returns at once or
+// never is worth keeping a little. A rate at the present would miss both.
 //
 // v is learned: logit v = b + sum of a weight for each of eleven features, each cut into buckets (see hazModel). Every
 // request looks at four random known entries. What was foreseen at one look is corrected at the next one, s requests later,
-// towards 2^(-s/C)·v as it is foreseen then, and at a use in between towards 2^(-s/C). So nothing has to wait for C
-// requests to be learned. With a limit in bytes v is weighed with the tokens that a hit saves per byte. Ghosts and topics
-// that have become empty keep what is known of them, and a ghost that returns teaches as much as a hit.
+// towards 2^(-s/h)·v as it is foreseen then, and at a use in between towards 2^(-s/h). So nothing has to wait for h
+// requests to be learned. What room brings is weighed with what hits save, for a limit in bytes with the tokens per byte.
+// Ghosts and topics that have become empty keep what is known of them, and a ghost that returns teaches as much as a hit.
 //
-// Parameters: samples, lr (step of the learning), ghosts, topics, value. Cost per request: some 0.4 us for the learning, and
-// for an eviction 15 ns per sample. Memory per resident: 80 bytes, as much for each ghost, some 25 for its place in the
+// Parameters: samples, lr (step of the learning), ghosts, topics, value. Cost per request: some 0.6 us for the learning, and
+// for an eviction 25 ns per sample. Memory per resident: 80 bytes, as much for each ghost, some 25 for its place in the
 // table, and 75 for each topic. Source: the features are the learned form of TP·TSI (paper 002 §3), and those of what came
-// before and after are from here; relaxed Belady by learning (LRB, NSDI 2020) has the sampling and the aim; temporal
-// differences: Sutton, 1988.
+// before and after are from here; relaxed Belady by learning (LRB, NSDI 2020) has the sampling and the aim, LHD (NSDI 2018)
+// what room brings; temporal differences: Sutton, 1988.
 type HAZ struct {
 	model   hazModel
 	clock   hazClock

@@ -39,11 +39,7 @@ func ones(set uint32) uint8 { return uint8(min(hazBuckets-1, bits.OnesCount32(se
 // value is what eviction compares.
 func (h *HAZ) value(e *hazEntry) float32 {
 	p := h.point(e)
-	z := h.model.logit(&p)
-	if h.mode == worthHits {
-		return z
-	}
-	return e.worth - float32(math.Log1p(math.Exp(-float64(z)))) // the logarithm of v, weighed
+	return h.model.gain(&p) + e.worth
 }
 
 // least finds the least of the samples, or of all where there are no more; the newest entry is always among them.
@@ -105,11 +101,7 @@ func (h *HAZ) learn(e uint32) {
 	if len(h.residents)+h.ghosts.n == 0 {
 		return
 	}
-	var some [looksPerRequest]uint32
-	n := uint64(len(h.cells))
-	for i := range some {
-		some[i] = uint32(h.random.Uint64() >> 32 * n >> 32)
-	}
+	some := h.choose()
 	h.touch(some[:])
 	for _, e := range some {
 		if h.cells[e].topic != 0 { // else unused, which is rare
@@ -118,17 +110,35 @@ func (h *HAZ) learn(e uint32) {
 	}
 }
 
+// choose draws what is looked at: one of all known entries, the others of the residents, among which evictions choose.
+func (h *HAZ) choose() (some [looksPerRequest]uint32) {
+	some[0] = uint32(h.random.Uint64() >> 32 * uint64(len(h.cells)) >> 32)
+	n := uint64(len(h.residents))
+	for i := 1; i < len(some) && n > 0; i++ {
+		some[i] = h.residents[h.random.Uint64()>>32*n>>32]
+	}
+	return some
+}
+
 // look corrects what the last look at e foresaw by what this one does.
 func (h *HAZ) look(e uint32) {
 	l := &h.looks[e]
 	p := h.point(&h.cells[e])
 	if l.made {
-		h.model.correct(&l.point, h.discount(l)*h.model.foreseen(&p))
+		wanted, v := h.discount(l), h.model.foreseen(&p)
+		for i := range wanted {
+			wanted[i] *= v[i]
+		}
+		h.model.correct(&l.point, wanted)
 	}
 	*l = hazLook{p, true, uint32(h.clock.now)}
 }
 
 // discount is what a use now was worth at a look.
-func (h *HAZ) discount(l *hazLook) float32 {
-	return float32(h.clock.wait.near(float64(uint32(h.clock.now) - l.at)))
+func (h *HAZ) discount(l *hazLook) (d hazSights) {
+	since := float64(uint32(h.clock.now) - l.at)
+	for i := range d {
+		d[i] = float32(h.clock.waits[i].near(since))
+	}
+	return d
 }

@@ -25,67 +25,107 @@ const (
 
 type hazPoint [hazFeatures]uint8
 
-// hazModel is a logistic regression: the logit of v is linear in one indicator per bucket. It climbs the likelihood by
-// AdaGrad: a step is lr·g/sqrt(1+sum of g²), g = wanted - foreseen, and 0.3 of it for the bias. The start is LFU's and
-// RAC's order, with little of LRU's, so that the first victims make sense.
+// hazSights are a figure for each of the two horizons that HAZ looks ahead.
+type hazSights [2]float32
+
+const (
+	far     = 0 // C
+	near    = 1 // C/hazNear
+	hazNear = 8
+)
+
+// hazModel is a logistic regression for each horizon: the logit of v is linear in one indicator per bucket. It climbs the
+// likelihood by AdaGrad: a step is lr·g/sqrt(1+sum of g²), g = wanted - foreseen, and 0.3 of it for the bias. The start is
+// LFU's and RAC's order, with little of LRU's, so that the first victims make sense.
 type hazModel struct {
 	rate   float32 // of learning
-	bias   float32
-	biasG  float32
-	weight [hazFeatures][hazRow]float32
-	square [hazFeatures][hazRow]float32 // sum of g²
+	bias   hazSights
+	biasG  hazSights
+	weight [hazFeatures][hazRow]hazSights
+	square [hazFeatures][hazRow]hazSights // sum of g²
 }
 
 func newHAZModel(lr float64) hazModel {
-	m := hazModel{rate: float32(lr), bias: -1}
+	m := hazModel{rate: float32(lr), bias: hazSights{-1, -1 - logNear}}
 	for k := range hazBuckets {
-		m.weight[hazAge][k] = -0.02 * float32(k)
-		m.weight[hazCRF][k] = 0.15 * float32(k)
-		m.weight[hazSlow][k] = 0.10 * float32(k)
+		for _, start := range []struct {
+			feature int
+			slope   float32
+		}{{hazAge, -0.02}, {hazCRF, 0.15}, {hazSlow, 0.10}} {
+			w := start.slope * float32(k)
+			m.weight[start.feature][k] = hazSights{w, w}
+		}
 	}
 	return m
 }
 
-// logit is that of v at p.
-func (m *hazModel) logit(p *hazPoint) float32 {
+const logNear = 3 * math.Ln2
+
+// logits are those of v at p. A loop would be slower by half.
+func (m *hazModel) logits(p *hazPoint) hazSights {
 	w := &m.weight
-	a := w[0][p[0]%hazRow] + w[1][p[1]%hazRow] + w[2][p[2]%hazRow] + w[3][p[3]%hazRow] + w[4][p[4]%hazRow]
-	b := w[5][p[5]%hazRow] + w[6][p[6]%hazRow] + w[7][p[7]%hazRow] + w[8][p[8]%hazRow] + w[9][p[9]%hazRow]
-	return m.bias + a + b + w[10][p[10]%hazRow]
+	a, b, c, d := &w[0][p[0]%hazRow], &w[1][p[1]%hazRow], &w[2][p[2]%hazRow], &w[3][p[3]%hazRow]
+	e, f, g, h := &w[4][p[4]%hazRow], &w[5][p[5]%hazRow], &w[6][p[6]%hazRow], &w[7][p[7]%hazRow]
+	i, j, k := &w[8][p[8]%hazRow], &w[9][p[9]%hazRow], &w[10][p[10]%hazRow]
+	return hazSights{
+		m.bias[0] + (a[0] + b[0] + c[0] + d[0]) + (e[0] + f[0] + g[0] + h[0]) + (i[0] + j[0] + k[0]),
+		m.bias[1] + (a[1] + b[1] + c[1] + d[1]) + (e[1] + f[1] + g[1] + h[1]) + (i[1] + j[1] + k[1]),
+	}
+}
+
+// gain is the logarithm of what room brings for as long as it is given to an entry at p, the better of both horizons.
+func (m *hazModel) gain(p *hazPoint) float32 {
+	z := m.logits(p)
+	return max(z[far], z[near]+logNear)
 }
 
 // foreseen is v at p.
-func (m *hazModel) foreseen(p *hazPoint) float32 {
-	return float32(1 / (1 + math.Exp(-float64(m.logit(p)))))
+func (m *hazModel) foreseen(p *hazPoint) hazSights {
+	z := m.logits(p)
+	for i := range z {
+		z[i] = float32(1 / (1 + math.Exp(-float64(z[i]))))
+	}
+	return z
 }
 
 // correct climbs towards what v at p should have been.
-func (m *hazModel) correct(p *hazPoint, wanted float32) {
-	g := wanted - m.foreseen(p)
-	gg, rg := g*g, m.rate*g
-	for i := range p {
-		k := p[i] % hazRow
-		s := m.square[i][k] + gg
-		m.square[i][k] = s
-		m.weight[i][k] += rg / float32(math.Sqrt(float64(1+s)))
+func (m *hazModel) correct(p *hazPoint, wanted hazSights) {
+	g := m.foreseen(p)
+	for i := range g {
+		g[i] = wanted[i] - g[i]
 	}
-	m.biasG += gg
-	m.bias += 0.3 * rg / float32(math.Sqrt(float64(1+m.biasG)))
+	for i, k := range p {
+		w, square := &m.weight[i][k%hazRow], &m.square[i][k%hazRow]
+		for j := range g {
+			square[j] += g[j] * g[j]
+			w[j] += m.step(g[j], square[j])
+		}
+	}
+	for j := range g {
+		m.biasG[j] += g[j] * g[j]
+		m.bias[j] += 0.3 * m.step(g[j], m.biasG[j])
+	}
+}
+
+func (m *hazModel) step(g, square float32) float32 {
+	return m.rate * g / float32(math.Sqrt(float64(1+square)))
 }
 
 // hazClock knows what is long and what is short at a capacity.
 type hazClock struct {
-	now                   int64
-	scale                 float64 // of ages
-	pause                 int64   // the longest that a conversation makes
-	wait, crf, slow, fast hazDecay
+	now             int64
+	scale           float64 // of ages
+	pause           int64   // the longest that a conversation makes
+	waits           [2]hazDecay
+	crf, slow, fast hazDecay
 }
 
 func newHAZClock(capacity int) hazClock {
 	c := float64(max(capacity, 1))
 	return hazClock{
 		scale: 32 / c, pause: int64(max(1, c/10)),
-		wait: newHAZDecay(c), crf: newHAZDecay(4 * c), slow: newHAZDecay(2 * c), fast: newHAZDecay(c / 10),
+		waits: [2]hazDecay{far: newHAZDecay(c), near: newHAZDecay(c / hazNear)},
+		crf:   newHAZDecay(4 * c), slow: newHAZDecay(2 * c), fast: newHAZDecay(c / 10),
 	}
 }
 

@@ -7,10 +7,13 @@ import (
 
 // snapshot appends the weights with their sums of squares.
 func (h *HAZ) snapshot(b []byte) []byte {
-	b = appendFloats(b, float64(h.model.bias), float64(h.model.biasG))
-	for i := range hazFeatures {
-		for k := range hazBuckets {
-			b = appendFloats(b, float64(h.model.weight[i][k]), float64(h.model.square[i][k]))
+	m := &h.model
+	for j := range m.bias {
+		b = appendFloats(b, float64(m.bias[j]), float64(m.biasG[j]))
+		for i := range hazFeatures {
+			for k := range hazBuckets {
+				b = appendFloats(b, float64(m.weight[i][k][j]), float64(m.square[i][k][j]))
+			}
 		}
 	}
 	return b
@@ -20,17 +23,21 @@ func (h *HAZ) snapshot(b []byte) []byte {
 func (h *HAZ) parse(b []byte) (apply func(), err error) {
 	r := &snapshotReader{left: b}
 	m := hazModel{rate: h.model.rate}
-	bias, square := r.float(), r.float()
-	bad := square < 0
-	m.bias, m.biasG = float32(bias), float32(square)
-	for i := range hazFeatures {
-		for k := range hazBuckets {
-			w, g := r.float(), r.float()
-			bad = bad || math.Abs(w) > 1e4 || g < 0
-			m.weight[i][k], m.square[i][k] = float32(w), float32(g)
+	bad := false
+	read := func(w, square *float32) {
+		x, g := r.float(), r.float()
+		bad = bad || math.Abs(x) > 1e4 || g < 0
+		*w, *square = float32(x), float32(g)
+	}
+	for j := range m.bias {
+		read(&m.bias[j], &m.biasG[j])
+		for i := range hazFeatures {
+			for k := range hazBuckets {
+				read(&m.weight[i][k][j], &m.square[i][k][j])
+			}
 		}
 	}
-	if bad || r.bad || len(r.left) > 0 || math.Abs(bias) > 1e4 {
+	if bad || r.bad || len(r.left) > 0 {
 		return nil, fmt.Errorf("%w: haz is damaged", ErrSnapshot)
 	}
 	return func() { h.model = m }, nil

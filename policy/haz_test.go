@@ -139,7 +139,7 @@ func TestHAZNeighbours(t *testing.T) {
 	}
 }
 
-// TestHAZForesees compares what is learned of entries that return after so many requests with what is right, 2^(-T/C).
+// TestHAZForesees compares what is learned of entries that return after so many requests with what is right, 2^(-T/h).
 func TestHAZForesees(t *testing.T) {
 	const capacity = 64
 	h := newHAZ(capacity, 64, 1024, 0.1, 1)
@@ -155,26 +155,48 @@ func TestHAZForesees(t *testing.T) {
 			l.Insert(Item{ID: ID(key), Topic: topic}, at, nil)
 		}
 	}
-	sum, n := [4]float64{}, [4]float64{}
+	sum, n := [4]hazSights{}, [4]float32{}
 	for e := range h.cells {
 		x := &h.cells[e]
 		if topic := h.topics.all[x.topic].id; topic != 0 {
 			p := h.point(x)
-			sum[topic] += float64(h.model.foreseen(&p))
+			v := h.model.foreseen(&p)
+			sum[topic][far] += v[far]
+			sum[topic][near] += v[near]
 			n[topic]++
 		}
 	}
-	for topic, period := range []float64{0, 48, 96} {
-		right := 0.0
-		for left := range int(period) {
-			right += math.Exp2(-float64(left+1)/capacity) / period
+	for i, horizon := range []float64{capacity, capacity / hazNear} {
+		for topic, period := range []float64{0, 48, 96} {
+			right := 0.0
+			for left := range int(period) {
+				right += math.Exp2(-float64(left+1)/horizon) / period
+			}
+			if got := float64(sum[topic][i] / n[topic]); topic > 0 && math.Abs(got-right) > 0.05 {
+				t.Errorf("horizon %v, entries that return after %v requests: foreseen %.3f, want %.3f", horizon, period, got, right)
+			}
 		}
-		if got := sum[topic] / n[topic]; topic > 0 && math.Abs(got-right) > 0.05 {
-			t.Errorf("entries that return after %v requests: foreseen %.3f, want %.3f", period, got, right)
+		if got := sum[3][i] / n[3]; got > 0.02 {
+			t.Errorf("horizon %v, entries that never return: foreseen %.3f", horizon, got)
 		}
 	}
-	if got := sum[3] / n[3]; got > 0.02 {
-		t.Errorf("entries that never return: foreseen %.3f", got)
+}
+
+// TestHAZGain: what returns after T requests, if at all, is judged at the horizon that suits it.
+func TestHAZGain(t *testing.T) {
+	for _, c := range []struct {
+		far, near float64 // v
+		want      float64 // v/(1-v) per horizon, the far one being 1
+	}{
+		{0.5, 0.1, 1},              // late: the far horizon
+		{0.3, 0.2, 8 * 0.25},       // soon or never: the near one
+		{2. / 3, 0.2, 2},           // at random: both are the rate
+		{0.9, 1 - 1./65, 8 * 64.0}, // at once
+	} {
+		m := hazModel{bias: hazSights{float32(math.Log(c.far / (1 - c.far))), float32(math.Log(c.near / (1 - c.near)))}}
+		if got := math.Exp(float64(m.gain(&hazPoint{}))); math.Abs(got/c.want-1) > 1e-4 {
+			t.Errorf("v = %v and %v: gain %v, want %v", c.far, c.near, got, c.want)
+		}
 	}
 }
 
