@@ -6,6 +6,19 @@ import (
 	"testing"
 )
 
+// TestARCTargetFits: where fewer entries fit than before, p is no more than these.
+func TestARCTargetFits(t *testing.T) {
+	a := newARC(capacity{told: 10, n: 10, bytes: true})
+	a.p = 10
+	for id := ID(1); id <= 4; id++ {
+		a.Insert(Item{ID: id}, Tick{Seq: int64(id)})
+	}
+	victim, _ := a.Victim()
+	if a.Remove(victim); a.p != 3 {
+		t.Errorf("p is %v with room for 3", a.p)
+	}
+}
+
 func TestARC(t *testing.T) {
 	state := func(a *ARC) string {
 		key := func(c cell[arc]) uint64 { return c.val.key }

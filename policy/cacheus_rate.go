@@ -41,7 +41,7 @@ func (l *learningRate) end() {
 	if step != 0 {
 		l.climb(step, gained)
 	} else {
-		l.wait(hitRate == 0 || gained <= 0)
+		l.wait(gained <= 0)
 	}
 }
 

@@ -5,6 +5,18 @@ import (
 	"testing"
 )
 
+// TestLeCaRNeverGivesUpAnExpert: a weight of 0 could not rise again.
+func TestLeCaRNeverGivesUpAnExpert(t *testing.T) {
+	l := newLeCaR(8, 100, 1)
+	for i := range 9 {
+		l.past[byAge].add(7, int64(i))
+		l.learn(7)
+	}
+	if w := l.weights[byAge]; !(w >= 1e-10) || w > 1e-9 {
+		t.Errorf("weight %v after nothing but mistakes, want 1e-10", w)
+	}
+}
+
 // TestLeCaRWhenTimeRunsBackwards: a mistake that shows before it was made is one made just now, and no weight is lost.
 func TestLeCaRWhenTimeRunsBackwards(t *testing.T) {
 	for _, lr := range []float64{0, 0.45} {

@@ -22,6 +22,45 @@ func TestLHDGuess(t *testing.T) {
 	}
 }
 
+// TestLHDExploresToLearn: a hit ends an exploration, and after the warm-up none begins.
+func TestLHDExploresToLearn(t *testing.T) {
+	l := newLHD(1000, false, false, 1)
+	l.Insert(Item{ID: 1}, Tick{})
+	l.Insert(Item{ID: 2}, Tick{}) // which lets 1 in
+	l.tags[0].exploring, l.budget = true, 3
+	l.model.updates = lhdWarmUp
+	if l.Hit(1, Tick{}); l.tags[0].exploring || l.budget != 4 {
+		t.Errorf("after a hit: exploring %v, budget %d, want 4", l.tags[0].exploring, l.budget)
+	}
+	for id := ID(3); id < 500; id++ {
+		l.Insert(Item{ID: id}, Tick{})
+	}
+	if l.budget != 4 {
+		t.Errorf("%d explorers after the warm-up", 4-l.budget)
+	}
+}
+
+// TestLHDFitsItsAges: the step of the ages is fitted to the residents twice, the second time to an average that the first has
+// made slow. 100,000 residents take steps of 500, a million steps of 5,000, and two thirds of a million 3,500.
+func TestLHDFitsItsAges(t *testing.T) {
+	d := newDensities(0)
+	for range 6 {
+		if d.shift != 0 {
+			t.Errorf("shift %d before 6 updates", d.shift)
+		}
+		d.update(100_000)
+	}
+	if d.shift != 9 {
+		t.Errorf("shift %d after 6 updates, want 9", d.shift)
+	}
+	for range 20 {
+		d.update(1_000_000)
+	}
+	if d.shift != 12 {
+		t.Errorf("shift %d after 26 updates, want 12", d.shift)
+	}
+}
+
 func TestLHDDividesBySize(t *testing.T) {
 	for _, perByte := range []bool{false, true} {
 		l := newLHD(8, false, perByte, 1)

@@ -5,6 +5,23 @@ import (
 	"testing"
 )
 
+// TestLIRSHasOneGhostOfAKey evicts two entries of one identity: the later ghost replaces the earlier.
+func TestLIRSHasOneGhostOfAKey(t *testing.T) {
+	l := newLIRS(capacity{told: 4, n: 4}, 2, 20)
+	for id := ID(1); id <= 5; id++ {
+		l.Insert(Item{ID: id, Key: uint64(id) % 3}, Tick{Seq: int64(id)})
+	}
+	l.Insert(Item{ID: 6, Key: 2}, Tick{Seq: 6})
+	l.Insert(Item{ID: 7, Key: 9}, Tick{Seq: 7})
+	for range 4 { // 3 to 6, of which two are of key 2
+		id, _ := l.Victim()
+		l.Remove(id)
+	}
+	if l.oldest.n != 3 || l.gone.len() != 3 {
+		t.Errorf("%d ghosts under %d keys, want one for each of 3", l.oldest.n, l.gone.len())
+	}
+}
+
 func TestLIRS(t *testing.T) {
 	state := func(l *LIRS) string {
 		l.link()

@@ -133,6 +133,48 @@ func TestWrongEstimatesOfTheCapacity(t *testing.T) {
 	}
 }
 
+// TestPurgesTellNothingOfTheCapacity removes entries that were not evicted: fewer are resident, and as many would fit.
+func TestPurgesTellNothingOfTheCapacity(t *testing.T) {
+	for name, size := range map[string]func(Evictor) capacity{
+		"2q":        func(e Evictor) capacity { return e.(*TwoQ).size },
+		"arc":       func(e Evictor) capacity { return e.(*ARC).c },
+		"s3fifo":    func(e Evictor) capacity { return e.(*S3FIFO).size },
+		"w-tinylfu": func(e Evictor) capacity { return e.(*TinyLFU).size },
+		"lirs":      func(e Evictor) capacity { return e.(*LIRS).size },
+	} {
+		e, err := New(name, Options{Capacity: 20, Bytes: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := ID(1); id <= 10; id++ {
+			e.Insert(Item{ID: id}, Tick{Seq: int64(id)})
+		}
+		victim, _ := e.Victim()
+		for id := ID(1); id <= 3; id++ {
+			if id != victim {
+				e.Remove(id)
+			}
+		}
+		if got := size(e).n; got != 20 {
+			t.Errorf("%s: %d entries fit after purges, want 20", name, got)
+		}
+		e.Hit(9, Tick{Seq: 11})
+		victim, _ = e.Victim()
+		e.Remove(victim)
+		if got := size(e).n; got > 8 {
+			t.Errorf("%s: %d entries fit after an eviction, want those that are left", name, got)
+		}
+	}
+}
+
+// TestNothingLeftIsNoCapacity: an eviction that empties the cache tells that an item was large, not that none fits.
+func TestNothingLeftIsNoCapacity(t *testing.T) {
+	c := capacity{told: 8, n: 4, bytes: true}
+	if c.evicted(0) || c.n != 4 || c.of(6) != 3 {
+		t.Errorf("%d entries fit, %d of 6", c.n, c.of(6))
+	}
+}
+
 // playBytesLimit is the share of hits on 60,000 skewed requests for answers of 100 bytes on average.
 func playBytesLimit(t *testing.T, e Evictor, limit int64) float64 {
 	t.Helper()

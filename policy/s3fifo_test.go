@@ -5,6 +5,18 @@ import (
 	"testing"
 )
 
+// TestS3FIFOCountsNoFurther: what was hit more often than the counter tells is as good as the best, not as the worst.
+func TestS3FIFOCountsNoFurther(t *testing.T) {
+	s := newS3FIFO(capacity{told: 3, n: 3}, 1, 2, 2)
+	for id := ID(1); id <= 3; id++ {
+		s.Insert(Item{ID: id}, Tick{Seq: int64(id)})
+	}
+	for range 256 {
+		s.Hit(1, Tick{Seq: 4})
+	}
+	wantVictim(t, s, 2, true)
+}
+
 func TestS3FIFO(t *testing.T) {
 	state := func(s *S3FIFO) string {
 		key := func(c cell[s3fifo]) uint64 { return c.val.key }

@@ -68,6 +68,32 @@ func TestTinyLFUDrawsOnce(t *testing.T) {
 	}
 }
 
+// TestTinyLFUClimbsDownFirst plays a first sample: it is better than nothing, and the first step goes down.
+func TestTinyLFUClimbsDownFirst(t *testing.T) {
+	l := newTinyLFU(capacity{told: 100, n: 100}, 50, &tally{}, 1)
+	for i := range 10 * 100 {
+		l.climber.request(i%2 == 0, 100)
+	}
+	if want := 0.5 - climbStep; l.share != want {
+		t.Errorf("share %v, want %v", l.share, want)
+	}
+}
+
+// TestTinyLFUWindowGrows while it is over its room by the newest: that is what it grows by, and main keeps its own.
+func TestTinyLFUWindowGrows(t *testing.T) {
+	l := newTinyLFU(capacity{told: 6, n: 6}, 1, &tally{}, 1)
+	for id := ID(1); id <= 4; id++ {
+		if id == 4 {
+			l.share = 2. / 6
+		}
+		l.Insert(Item{ID: id}, Tick{Seq: int64(id)})
+	}
+	id := func(c cell[tinyLFU]) uint64 { return uint64(c.id) }
+	if w, m := keysIn(&l.slab, &l.queues[window], id), keysIn(&l.slab, &l.queues[probation], id); w != "4 3 2" || m != "1" {
+		t.Errorf("window %s, probation %s", w, m)
+	}
+}
+
 // TestTinyLFUClimbs gives hit ratios of successive samples and looks at the share that the window then gets.
 func TestTinyLFUClimbs(t *testing.T) {
 	k := climber{share: 0.3, step: -climbStep}
