@@ -94,8 +94,8 @@ func (c Capacity) limit(distinct int, bytes int64) (l policy.Limit, entries int)
 	case c.Entries != 0:
 		l.Entries = c.Entries
 	default:
-		mean := float64(bytes) / float64(max(distinct, 1))
-		return policy.Limit{Bytes: c.Bytes}, int(min(max(1, float64(c.Bytes)/max(mean, 1)), float64(max(1, distinct))))
+		mean := float64(bytes) / float64(max(distinct, 1)) // at least 1, but 0 in an empty trace
+		return policy.Limit{Bytes: c.Bytes}, int(min(max(1, float64(c.Bytes)/mean), float64(max(1, distinct))))
 	}
 	return l, l.Entries
 }

@@ -70,5 +70,8 @@ func TestCapacityInATrace(t *testing.T) {
 		if limit, entries := c.capacity.limit(200, 3000); limit != c.limit || entries != c.entries {
 			t.Errorf("%s of 200 entries of 15 bytes: %+v, %d; want %+v, %d", c.capacity, limit, entries, c.limit, c.entries)
 		}
+		if _, entries := c.capacity.limit(0, 0); entries < 1 {
+			t.Errorf("%s of an empty trace: %d entries", c.capacity, entries)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"reprise/policy"
@@ -34,6 +35,27 @@ func (p *pairs) Play(r *Request, at policy.Tick) (bool, int, error) {
 	p.last++
 	p.resident[r.ID/2] = p.last
 	return false, len(p.ledger.Insert(policy.Item{ID: p.last}, at, nil)), nil
+}
+
+// TestModelIsHeldToItsCapacity gives players that keep more than they may, or whose policy names nobody.
+func TestModelIsHeldToItsCapacity(t *testing.T) {
+	trace := &Slice{Title: "pairs", All: []Request{{ID: 2, Size: 9}, {ID: 4, Size: 9}, {ID: 6, Size: 9}}}
+	for _, c := range []struct {
+		capacity Capacity
+		cache    func(policy.Evictor, policy.Limit) (policy.Evictor, policy.Limit)
+		want     string
+	}{
+		{Capacity{Entries: 2}, func(e policy.Evictor, _ policy.Limit) (policy.Evictor, policy.Limit) { return e, policy.Limit{} },
+			"policy lru at 2: 3 entries of 0 bytes are more than the capacity"},
+		{Capacity{Entries: 1}, func(_ policy.Evictor, l policy.Limit) (policy.Evictor, policy.Limit) { return &spy{deaf: true}, l },
+			"policy lru at 1: 1 times no victim, or one that was not resident"},
+	} {
+		model := func(e policy.Evictor, l policy.Limit) (Player, error) { return newPairs(c.cache(e, l)) }
+		_, err := Replay(t.Context(), trace, Options{Policies: []string{"lru"}, Capacities: []Capacity{c.capacity}, Model: model})
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
 }
 
 func TestModelDecidesWhatIsAHit(t *testing.T) {

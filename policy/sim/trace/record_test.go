@@ -32,6 +32,16 @@ func TestRecordOf(t *testing.T) {
 	}
 }
 
+// TestUnitsStayAsTheyAre: what has length 1 is not scaled again, or a log that is read and written would change each time.
+func TestUnitsStayAsTheyAre(t *testing.T) {
+	for i := range 100 {
+		once, _ := unit([]float32{1, float32(i) / 7, 3})
+		if twice, ok := unit(once); !ok || !slices.Equal(once, twice) {
+			t.Errorf("%v became %v", once, twice)
+		}
+	}
+}
+
 func TestWriter(t *testing.T) {
 	var log bytes.Buffer
 	w := NewWriter(&log)

@@ -208,6 +208,27 @@ func TestOpenQuote(t *testing.T) {
 	}
 }
 
+// TestLongLine: nor does a line that never ends.
+func TestLongLine(t *testing.T) {
+	err := parseIDs(bufio.NewReader(io.LimitReader(xs{}, 2*maxLine)), func(sim.Request) bool { return true })
+	if want := "line 1: more than 67108864 bytes"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestLongTable: what bounds a row does not bound the file.
+func TestLongTable(t *testing.T) {
+	const rows = 5
+	parts := []io.Reader{strings.NewReader("id,note\n")}
+	for range rows {
+		parts = append(parts, strings.NewReader("5,"), io.LimitReader(xs{}, maxLine/4), strings.NewReader("\n"))
+	}
+	n := 0
+	if err := parseCSV(bufio.NewReader(io.MultiReader(parts...)), func(sim.Request) bool { n++; return true }); n != rows || err != nil {
+		t.Errorf("%d rows, %v; want %d", n, err, rows)
+	}
+}
+
 type xs struct{}
 
 func (xs) Read(p []byte) (int, error) {

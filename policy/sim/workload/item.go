@@ -133,12 +133,12 @@ func scanning(a args) ([]sim.Request, error) {
 		if drawn++; drawn%a.whole("every") != 0 {
 			continue
 		}
-		for range a.whole("scan") {
+		for range min(a.whole("scan"), n-len(s.all)) {
 			s.ask(unseen)
 			unseen++
 		}
 	}
-	return s.all[:n], nil
+	return s.all, nil
 }
 
 func shifting(a args) ([]sim.Request, error) {
