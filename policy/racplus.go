@@ -1,11 +1,12 @@
 package policy
 
 var racPlusSpec = spec{
-	name: "rac+", says: "a panel: shadow caches of rac, haz, w-tinylfu, lirs and lru vote on what goes",
+	name: "rac+", says: "a panel: shadow caches of haz, w-tinylfu, s3fifo, lirs and lru vote on what goes",
 	params: []Param{
 		{Name: "memory", Says: "half-life of the experts' scores in requests, never below 2000", Default: "2C", Min: 1, Max: 1e12},
 		{Name: "panel", Says: "which experts; study: those of the first study", Default: "six", Choices: panelNames()},
 		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e9},
+		{Name: "prior", Says: "hits that the first expert is credited with at the start, against leads that do not last", Default: "0.02C", Max: 1e9},
 		worthParam,
 	},
 	make: func(a args) Evictor {
@@ -19,15 +20,18 @@ var racPlusSpec = spec{
 
 // RACPlus evicts by vote. Each expert is a policy that runs a shadow cache of the same size, of metadata alone, over the
 // same requests; its score counts the hits that it would have had, the older the less (S <- S·2^(-1/h) + hit), and its weight
-// is exp(100·(S-S_max)/(S_max+5)), but for what loyalty adds. The victim is the resident, the new one included, for which the least weight
-// speaks: the sum over the experts that still hold it. Ties go to what was used, or came to be held by just these, first.
-// With a limit in bytes, scores count the tokens that hits save.
+// is exp(100·(S-S_max)/(S_max+5)), but for what loyalty adds. The victim is the resident, the new one included, for which
+// the least weight speaks: the sum over the experts that still hold it. Ties go to what was used, or came to be held by just
+// these, first. With a limit in bytes, scores count the tokens that hits save.
+//
+// The first expert starts with the score of some hits. A lead of others among the first hundreds of requests seldom lasts,
+// and what has been evicted under it only misses bring back.
 //
 // Entries are kept in one list per set of experts that hold them, so that a victim costs a look at each set that occurs, at
 // most 2^experts. A resident's name in the shadows is its identity: what returns after an eviction is the same entry to
 // them, so that links to it hold again and ghosts are recognised.
 //
-// Parameters: memory (h), panel, value; sample: see RACPlusLarge. Cost per request: the sum of the experts', 2.5 us at
+// Parameters: memory (h), panel, prior, value; sample: see RACPlusLarge. Cost per request: the sum of the experts', 2.5 us at
 // 5,000 residents and 4 us at 30,000. Memory per resident: some 140 bytes and the sum of the experts'. Source: experts over
 // shadow caches after ACME (Ari et al., 2002), weighed by regret as in LeCaR (HotStorage 2018); the vote over sets is from
 // here.

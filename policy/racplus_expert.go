@@ -11,28 +11,29 @@ type seat struct {
 	spec   *spec   // by reference, since New knows rac+ too
 	params string  // key=value,key=value
 	memory float64 // half-life of its topics, in capacities; 0: it has none
-	starts bool    // it leads a large cache where nothing is known yet
 }
 
-// panels are what the parameter of that name chooses from. At most 8 experts sit in one.
+// panels are what the parameter of that name chooses from. At most 8 experts sit in one. The first is trusted where nothing
+// is known yet: it has the prior, and leads a large cache.
 var panels = map[string][]seat{
-	"six":   {racLiteral, hazSeat, tinySeat, tinyWideSeat, lirsSeat, lruSeat},
-	"study": {racLiteral, racNormed, racFast, hazSeat, tinySeat, s3Seat, lruSeat},
+	"six":   {hazSeat, tinySeat, tinyWideSeat, s3Seat, lirsSeat, lruSeat},
+	"study": {tinySeat, racLiteral, racNormed, racFast, hazSeat, s3Seat, lruSeat},
 }
 
-// What an expert is for: haz learns nearly everything given time, and leads most often. The literal RAC freezes on topics,
-// W-TinyLFU on frequency, LIRS on loops; the wide W-TinyLFU serves small caches of bursts, and LRU what was used last. Those
-// of the study keep three forms of RAC in place of LIRS, and S3-FIFO.
+// What an expert is for: haz learns nearly everything given time, RAC's order included, and leads most often. W-TinyLFU
+// goes by frequency, LIRS freezes on loops, the wide W-TinyLFU and S3-FIFO serve small caches of bursts, and LRU what was used
+// last. A RAC beside haz leads early where it freezes on what does not last, and costs a point. Those of the study keep three
+// forms of it.
 var (
-	racLiteral   = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", 1 / 0.3, false}
-	racNormed    = seat{"rac-normed", &racSpec, "alpha=1/C,norm=visits," + retained, 1, false}
-	racFast      = seat{"rac-fast", &racSpec, "alpha=10/C," + retained, 0.1, false}
-	hazSeat      = seat{"haz", &hazSpec, "", 2, false}
-	tinySeat     = seat{"w-tinylfu", &tinyLFUSpec, "form=exact,climb=off", 0, true}
-	tinyWideSeat = seat{"w-tinylfu-wide", &tinyLFUSpec, "form=exact,climb=off,window=0.2C", 0, false}
-	s3Seat       = seat{"s3fifo", &s3fifoSpec, "", 0, false}
-	lirsSeat     = seat{"lirs", &lirsSpec, "", 0, false}
-	lruSeat      = seat{"lru", &lruSpec, "", 0, false}
+	racLiteral   = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", 1 / 0.3}
+	racNormed    = seat{"rac-normed", &racSpec, "alpha=1/C,norm=visits," + retained, 1}
+	racFast      = seat{"rac-fast", &racSpec, "alpha=10/C," + retained, 0.1}
+	hazSeat      = seat{"haz", &hazSpec, "", 2}
+	tinySeat     = seat{"w-tinylfu", &tinyLFUSpec, "form=exact,climb=off", 0}
+	tinyWideSeat = seat{"w-tinylfu-wide", &tinyLFUSpec, "form=exact,climb=off,window=0.2C", 0}
+	s3Seat       = seat{"s3fifo", &s3fifoSpec, "", 0}
+	lirsSeat     = seat{"lirs", &lirsSpec, "", 0}
+	lruSeat      = seat{"lru", &lruSpec, "", 0}
 )
 
 const retained = "dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C"

@@ -48,10 +48,15 @@ func (p *RACPlusLarge) succeed() {
 	if small[best].score <= (1+leaderMargin)*small[p.leads].score+5 {
 		return
 	}
+	p.prepare(best)
+}
+
+// prepare makes an heir of the expert of that number, to be filled.
+func (p *RACPlusLarge) prepare(next int) {
 	p.changes++
 	p.filling, p.cursor = p.changes, p.order.tail
-	p.next, p.heir = best, newExpert(p.seats[best], p.o, uint64(best))
-	inherit(p.heir.evictor, small[best].evictor)
+	p.next, p.heir = next, newExpert(p.seats[next], p.o, uint64(next))
+	inherit(p.heir.evictor, p.mini.experts[next].evictor)
 }
 
 // fill tells the heir of some residents more. Those that are used meanwhile stand at the head, and their turn comes.
@@ -59,6 +64,7 @@ func (p *RACPlusLarge) fill() {
 	for range fillStep {
 		if p.cursor == 0 {
 			p.leads, p.leader, p.heir, p.filling = p.next, p.heir, expert{}, 0
+			p.mini.loyalty.leader = p.leads // for the snapshot
 			return
 		}
 		x := &p.cells[p.cursor]

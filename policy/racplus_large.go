@@ -60,12 +60,8 @@ func newRACPlusLarge(a args, seats []seat) *RACPlusLarge {
 	small.Capacity = max(1, a.Capacity/k)
 	p := &RACPlusLarge{k: uint64(k), mini: newShadows(small, seats), seats: seats, o: a.Options, cells: make([]largeEntry, 1)}
 	p.mini.decay = scoreDecay(max(2000, a.num("memory")/float64(k)))
-	for i, s := range seats {
-		if s.starts {
-			p.leads = i
-		}
-	}
-	p.leader = newExpert(seats[p.leads], p.o, uint64(p.leads))
+	p.mini.experts[0].score /= float64(k)
+	p.leader = newExpert(seats[0], p.o, 0)
 	return p
 }
 

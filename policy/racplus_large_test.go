@@ -8,7 +8,10 @@ import (
 // TestRACPlusLargeChangesTheLeader: the expert that keeps the first entries leads at the start, and requests move on.
 func TestRACPlusLargeChangesTheLeader(t *testing.T) {
 	const capacity = 400
-	p := newRACPlusLarge(panelArgs(t, Options{Capacity: capacity}, "sample=100"), twoSeats)
+	p := newRACPlusLarge(panelArgs(t, Options{Capacity: capacity}, "sample=100"), []seat{twoSeats[1], twoSeats[0]})
+	if got := p.mini.experts[0].score; got != 0.02*capacity/4 {
+		t.Errorf("a prior of %v in shadows of a quarter, want %v", got, 0.02*capacity/4)
+	}
 	l := NewLedger(p, Limit{Entries: capacity})
 	r := rand.New(rand.NewPCG(1, 1))
 	told, steps, changed := 0, 0, int64(0)
@@ -50,7 +53,7 @@ func TestRACPlusLargeChangesTheLeader(t *testing.T) {
 		t.Errorf("the leader changed at %d in %d steps, %d faults", changed, steps, l.Faults())
 	}
 	for i, x := range p.Experts() {
-		if (x.Weight == 1) != (i == 0) {
+		if (x.Weight == 1) != (i == 1) {
 			t.Errorf("%s has weight %v", x.Name, x.Weight)
 		}
 		if x.Entries > capacity/4 {

@@ -40,7 +40,7 @@ func TestRACPlusUnderTwoLimits(t *testing.T) {
 	}
 }
 
-// TestRACPlusLargeRestoresItsLeader: after a restart the best expert leads from the first request on, and knows the residents.
+// TestRACPlusLargeRestoresItsLeader: after a restart the expert that led does so from the first request on, and knows the residents.
 func TestRACPlusLargeRestoresItsLeader(t *testing.T) {
 	made := func() *RACPlusLarge {
 		a, err := racPlusSpec.args(Options{Capacity: 200}, "sample=50")
@@ -57,6 +57,9 @@ func TestRACPlusLargeRestoresItsLeader(t *testing.T) {
 	}
 	x := &p.mini.experts[best]
 	x.score, x.hits, x.asked = 1e4, 1e4, 1e5
+	for p.leads != best { // a request each
+		p.succeed()
+	}
 	r := made()
 	for i := range 200 {
 		r.Insert(Item{ID: ID(i + 1)}, Tick{Seq: int64(i + 1)})

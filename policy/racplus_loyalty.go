@@ -5,7 +5,8 @@ package policy
 // Experts that have frozen contents of equal worth take turns at the top, as in a loop, of which each pass comes by what
 // one of them holds and then by what another does. A cache that follows them holds what has just been asked for, and has
 // nobody's hits. It shows as a lag of the cache's own score behind the best expert's; while that is more than a little, the
-// lead that an expert needs to take over grows, and the votes of the others count for less.
+// lead that an expert needs to take over grows, and the votes of the others count for less. At the start the cache lags by
+// the prior, and loyalty is to the expert that has it until there are some 30 times as many hits.
 type loyalty struct {
 	score  float64 // of the cache itself, kept as an expert's
 	margin float64 // by which another's score must be better than the leader's, as a share of it

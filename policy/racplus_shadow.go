@@ -67,6 +67,7 @@ func newShadows(a args, seats []seat) shadows {
 	for i, x := range seats {
 		s.experts = append(s.experts, newExpert(x, a.Options, uint64(i)))
 	}
+	s.experts[0].score = a.num("prior")
 	return s
 }
 

@@ -68,13 +68,16 @@ func (p *RACPlusLarge) Bytes() int64 {
 // Snapshot is what the small experts have learned.
 func (p *RACPlusLarge) Snapshot() []byte { return p.mini.snapshot() }
 
-// Restore brings back a snapshot. The best of its experts takes over at once: no request waits for it yet.
+// Restore brings back a snapshot. The expert that led takes over at once: no request waits for it yet.
 func (p *RACPlusLarge) Restore(snapshot []byte) error {
 	if err := p.mini.restore(snapshot); err != nil {
 		return err
 	}
 	inherit(p.leader.evictor, p.mini.experts[p.leads].evictor)
-	for p.succeed(); p.filling != 0; {
+	if led := p.mini.loyalty.leader; led != p.leads {
+		p.prepare(led)
+	}
+	for p.filling != 0 {
 		p.fill()
 	}
 	return nil
