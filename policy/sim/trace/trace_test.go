@@ -256,6 +256,16 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
+// TestDetectWantsTimesInOrder: records whose times go back are something else.
+func TestDetectWantsTimesInOrder(t *testing.T) {
+	for _, second := range []uint32{8, 9, 10} {
+		f, ok := detect(append(record(9, 1, 1, -1), record(second, 1, 1, -1)...))
+		if want := second >= 9; ok != want || f != OracleGeneral {
+			t.Errorf("9, then %d: %s, %v; want %v", second, f, ok, want)
+		}
+	}
+}
+
 func TestOpenFails(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {

@@ -1,0 +1,29 @@
+package policy
+
+import "testing"
+
+// TestHeapsGiveBackTheirMemory: a topic that was large once does not keep the room of it.
+func TestHeapsGiveBackTheirMemory(t *testing.T) {
+	r := NewRAC(RACOptions{Alpha: 0.01})
+	for id := ID(1); id <= 1000; id++ {
+		r.Insert(Item{ID: id, Topic: 1}, Tick{Seq: int64(id)})
+	}
+	for id := ID(1); id <= 990; id++ {
+		r.Remove(id)
+	}
+	slot, _ := r.topics.ids.find(1)
+	if n := cap(*r.topics.all[slot].members); n > 64 {
+		t.Errorf("room for %d members, of whom 10 are left", n)
+	}
+}
+
+// TestMassesOfFarTimes decays more bits at once than a whole number has: what is older still goes first.
+func TestMassesOfFarTimes(t *testing.T) {
+	r := NewRAC(RACOptions{Alpha: 1e6})
+	for i, seq := range []int64{1, 1 << 40, 1 << 55, 1 << 61} {
+		r.Insert(Item{ID: ID(i + 1), Topic: TopicID(i + 1)}, Tick{Seq: seq})
+	}
+	if got := drain(r); got != "[1 2 3 4]" {
+		t.Errorf("victims %s, want the older first", got)
+	}
+}
