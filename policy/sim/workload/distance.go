@@ -1,43 +1,30 @@
 package workload
 
-import "reprise/policy/sim"
-
-// Reuse counts how a trace comes back to its items.
-type Reuse struct {
-	Unique, Reuses int
-	Long           int // reuses of stack distance >= the capacity: the misses of LRU beside the first ones
+// reuse counts how a trace comes back to its items.
+type reuse struct {
+	unique, reuses int
+	long           int // reuses of stack distance >= the capacity: the misses of LRU beside the first ones
 }
 
-// Ratio is the share of the reuses that are long (paper 002 §4.2). The normalized hit ratio of LRU is 1 minus it.
-func (r Reuse) Ratio() float64 {
-	if r.Reuses == 0 {
+// ratio is the share of the reuses that are long (paper 002 §4.2). The normalized hit ratio of LRU is 1 minus it.
+func (r reuse) ratio() float64 {
+	if r.reuses == 0 {
 		return 0
 	}
-	return float64(r.Long) / float64(r.Reuses)
+	return float64(r.long) / float64(r.reuses)
 }
 
-// LongRatio is the share of the reuses in all whose stack distance, the number of distinct items requested since the item
-// itself, is at least capacity. It takes O(n log n).
-func LongRatio(all []sim.Request, capacity int) float64 { return Measure(all, capacity).Ratio() }
-
-// Measure counts the reuses in all at a capacity.
-func Measure(all []sim.Request, capacity int) Reuse {
-	ids := make([]uint64, len(all))
-	for i := range all {
-		ids[i] = all[i].ID
-	}
-	return measure(ids, capacity)
-}
-
-func measure(ids []uint64, capacity int) (r Reuse) {
+// measure counts the reuses at a capacity, in O(n log n). The stack distance of one is the number of distinct items
+// requested since the item itself.
+func measure(ids []uint64, capacity int) (r reuse) {
 	for _, d := range distances(ids) {
 		if d < 0 {
-			r.Unique++
+			r.unique++
 			continue
 		}
-		r.Reuses++
+		r.reuses++
 		if d >= capacity {
-			r.Long++
+			r.long++
 		}
 	}
 	return r

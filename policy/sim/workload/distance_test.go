@@ -10,6 +10,15 @@ import (
 	"reprise/policy/sim"
 )
 
+// measured counts the reuses of a trace.
+func measured(all []sim.Request, capacity int) reuse {
+	ids := make([]uint64, len(all))
+	for i := range all {
+		ids[i] = all[i].ID
+	}
+	return measure(ids, capacity)
+}
+
 // TestDistances compares with the definition: the distinct items between a request and the one before for the same item.
 func TestDistances(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -39,17 +48,17 @@ func plainDistance(ids []uint64) int {
 	return -1
 }
 
-// TestLongRatioIsTheRestOfLRU plays LRU by its definition: of the hits that an infinite cache has, it has 1 - LongRatio.
-func TestLongRatioIsTheRestOfLRU(t *testing.T) {
+// TestRatioIsTheRestOfLRU plays LRU by its definition: of the hits that an infinite cache has, it has 1 - ratio.
+func TestRatioIsTheRestOfLRU(t *testing.T) {
 	for _, r := range Study() {
 		all := trace(t, r.Specs()[0], 7)
-		m := Measure(all, r.Capacity)
+		m := measured(all, r.Capacity)
 		hits := lruHits(all, r.Capacity)
-		if m.Unique+m.Reuses != len(all) || hits != m.Reuses-m.Long {
+		if m.unique+m.reuses != len(all) || hits != m.reuses-m.long {
 			t.Errorf("%s: LRU hits %d, %+v of %d requests", r.Name, hits, m, len(all))
 		}
-		if normalized := float64(hits) / float64(m.Reuses); math.Abs(normalized-1+LongRatio(all, r.Capacity)) > 1e-12 {
-			t.Errorf("%s: normalized hit ratio %v, long ratio %v", r.Name, normalized, LongRatio(all, r.Capacity))
+		if normalized := float64(hits) / float64(m.reuses); math.Abs(normalized-1+m.ratio()) > 1e-12 {
+			t.Errorf("%s: normalized hit ratio %v, long ratio %v", r.Name, normalized, m.ratio())
 		}
 	}
 }
@@ -71,11 +80,11 @@ func lruHits(all []sim.Request, capacity int) (hits int) {
 }
 
 func TestLongRatioOfNothing(t *testing.T) {
-	if got := LongRatio(nil, 1); got != 0 {
+	if got := measured(nil, 1).ratio(); got != 0 {
 		t.Errorf("no request: %v", got)
 	}
 	all := slices.Repeat([]sim.Request{{ID: 1}, {ID: 2}}, 2)
-	if got := []float64{LongRatio(all, 1), LongRatio(all, 2)}; !slices.Equal(got, []float64{1, 0}) {
+	if got := []float64{measured(all, 1).ratio(), measured(all, 2).ratio()}; !slices.Equal(got, []float64{1, 0}) {
 		t.Errorf("abab at 1 and 2: %v", got)
 	}
 }

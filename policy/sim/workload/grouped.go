@@ -56,7 +56,7 @@ func grouped(a args) ([]sim.Request, error) {
 // with rho as it is or, where no p reaches it, larger in steps of 0.1. Where 0.95 does not reach it, p is 1.
 func calibrate(r random, p *pool, c course, target float64) course {
 	reaches := func(c course) bool {
-		return measure(newWalk(r, p, c).window.items[:c.n], c.capacity).Ratio() >= target
+		return measure(newWalk(r, p, c).window.items[:c.n], c.capacity).ratio() >= target
 	}
 	for c.long = 1; c.repeat < .95 && !reaches(c); {
 		c.repeat = math.Min(.95, c.repeat+.1)

@@ -20,13 +20,13 @@ func trace(t *testing.T, spec string, seed uint64) []sim.Request {
 // session is cut at the end of the trace, so that 1,247 are whole.
 func TestPublishedTrace(t *testing.T) {
 	all := trace(t, "syn", 1)
-	if got, want := Measure(all, 1000), (Reuse{Unique: 5324, Reuses: 4676, Long: 2352}); got != want {
+	if got, want := measured(all, 1000), (reuse{unique: 5324, reuses: 4676, long: 2352}); got != want {
 		t.Errorf("syn: %+v, want %+v", got, want)
 	}
 	if got := all[len(all)-1].Conversation; got != 1248 {
 		t.Errorf("the last session is number %d, want 1248", got)
 	}
-	if got := Measure(trace(t, "syn:long=0.9", 1), 1000).Unique; got != 1446 {
+	if got := measured(trace(t, "syn:long=0.9", 1), 1000).unique; got != 1446 {
 		t.Errorf("long .9: %d items, want 1446", got)
 	}
 }
@@ -46,9 +46,9 @@ func TestPublishedCalibration(t *testing.T) {
 func TestPublishedLRU(t *testing.T) {
 	var lru, infinite float64
 	for seed := range uint64(5) {
-		r := Measure(trace(t, "syn", seed+1), 1000)
-		lru += float64(r.Reuses-r.Long) / 500
-		infinite += float64(r.Reuses) / 500
+		r := measured(trace(t, "syn", seed+1), 1000)
+		lru += float64(r.reuses-r.long) / 500
+		infinite += float64(r.reuses) / 500
 	}
 	if math.Abs(lru-22.15) > .00501 || math.Abs(infinite-45.56) > .00501 {
 		t.Errorf("LRU %.3f, infinite %.3f, published 22.15 and 45.56", lru, infinite)
