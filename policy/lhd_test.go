@@ -50,8 +50,8 @@ func TestLHDFitsItsAges(t *testing.T) {
 		}
 		d.update(100_000)
 	}
-	if d.shift != 9 {
-		t.Errorf("shift %d after 6 updates, want 9", d.shift)
+	if mean := d.residents / d.mass; d.shift != 9 || math.Abs(float64(mean)-100_000) > 1 {
+		t.Errorf("shift %d for %v residents after 6 updates, want 9", d.shift, mean)
 	}
 	for range 20 {
 		d.update(1_000_000)
