@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // TestHeapsGiveBackTheirMemory: a topic that was large once does not keep the room of it.
 func TestHeapsGiveBackTheirMemory(t *testing.T) {
@@ -25,5 +28,14 @@ func TestMassesOfFarTimes(t *testing.T) {
 	}
 	if got := drain(r); got != "[1 2 3 4]" {
 		t.Errorf("victims %s, want the older first", got)
+	}
+}
+
+// TestMassesComeBackFromTheirLogarithm: what was kept as one ties with what was counted.
+func TestMassesComeBackFromTheirLogarithm(t *testing.T) {
+	for n := 1.0; n <= 1000; n++ {
+		if got, want := scale(1, 0).timesExp2(math.Log2(n)), scale(n, 0); got != want {
+			t.Errorf("%v requests came back as %+v, want %+v", n, got, want)
+		}
 	}
 }
