@@ -35,6 +35,31 @@ func (h *HAZ) follow(e uint32, seq int64) {
 
 func bit(key uint64) uint32 { return 1 << (key * 0x9E3779B97F4A7C15 >> 59) }
 
+// Link tells that child came after parent, however long after: what the order of requests shows of conversations is blurred
+// where many go on at a time.
+func (h *HAZ) Link(child, parent ID) bool {
+	c, ok := h.find(child)
+	p, known := h.find(parent)
+	if !ok || !known || c == p {
+		return false
+	}
+	x, y := &h.cells[c], &h.cells[p]
+	made := y.after&bit(x.key) == 0
+	x.before |= bit(y.key)
+	y.after |= bit(x.key)
+	h.victim = 0
+	return made
+}
+
+// Importance is the number of requests of id, up to 12, and of distinct entries that came after it, up to 23.
+func (h *HAZ) Importance(id ID) float64 {
+	e, ok := h.find(id)
+	if !ok {
+		return 0
+	}
+	return float64(h.cells[e].freq) + float64(ones(h.cells[e].after))
+}
+
 // settle counts the visit of a miss that was not inserted at once.
 func (h *HAZ) settle() {
 	a := h.arrived
@@ -115,6 +140,7 @@ func (h *HAZ) admit(e uint32, it Item) {
 		x.worth = float32(math.Log(worth(h.mode, it)))
 	}
 	h.newest, h.victim = e, 0
+	h.Link(it.ID, it.Parent)
 }
 
 // discharge takes e from the residents.

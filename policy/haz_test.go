@@ -200,6 +200,28 @@ func TestHAZGain(t *testing.T) {
 	}
 }
 
+func TestHAZLinks(t *testing.T) {
+	h := newHAZ(40, 64, 40, 0.1, 1)
+	playScript(t, h, "+1/1 h1 +2/2 +3/3<1 +4/4")
+	for _, c := range []struct {
+		child, parent ID
+		want          bool
+	}{{2, 1, true}, {2, 1, false}, {3, 1, false}, {4, 4, false}, {4, 9, false}, {9, 1, false}} {
+		if got := h.Link(c.child, c.parent); got != c.want {
+			t.Errorf("link of %d to %d: %v, want %v", c.child, c.parent, got, c.want)
+		}
+	}
+	for id, want := range map[ID]float64{1: 2 + 2, 2: 1, 3: 1, 4: 1, 9: 0} {
+		if got := h.Importance(id); got != want {
+			t.Errorf("importance of %d: %v, want %v", id, got, want)
+		}
+	}
+	p := h.point(&h.cells[h.cell(t, 2)])
+	if p[hazBefore] != 1 {
+		t.Errorf("%d before what was linked, want 1", p[hazBefore])
+	}
+}
+
 func TestHAZRemembers(t *testing.T) {
 	h := newHAZ(4, 64, 2, 0.1, 1)
 	evict := func(id ID) {
