@@ -14,12 +14,12 @@ type loyalty struct {
 	step   float64 // of margin, per request and share of lag
 }
 
-// The margin reaches its most in a capacity of requests at a lag of some 15 %. Slower it loses a point on short loops; from
+// At a lag of some 15 % the margin is 0.1 after a capacity of requests. Slower it loses a point on short loops; from
 // twice as fast or at a smaller lag on, the start of a trace, when every cache lags, is taken for a loop.
 const (
 	lagAllowed  = 0.03
 	marginSpeed = 0.8
-	marginMost  = 0.1
+	marginMost  = 0.4 // with 0.1 the loop loses 0.8 points more
 )
 
 func newLoyalty(capacity int) loyalty { return loyalty{step: marginSpeed / float64(capacity)} }

@@ -153,7 +153,7 @@ func TestLoyalty(t *testing.T) {
 		l.count(0, 1, experts)
 	}
 	want := 0.8 / 100 * 60 * (280./1100 - 0.03)
-	if math.Abs(l.margin-min(want, 0.1)) > 1e-9 {
+	if math.Abs(l.margin-want) > 1e-9 {
 		t.Errorf("margin %v after a lag, want %v", l.margin, want)
 	}
 	if l.elect(experts); l.leader != 1 {
