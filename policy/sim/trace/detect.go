@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -28,8 +29,11 @@ func Detect(path string) (Format, error) {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
 	head, err := in.Peek(buffer)
-	if len(head) == 0 && err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-		return "", fmt.Errorf("read %s: no requests in it: %w", path, noEOF(err))
+	switch {
+	case len(head) == 0 && err == io.EOF:
+		return "", fmt.Errorf("read %s: no requests in it", path)
+	case len(head) == 0:
+		return "", fmt.Errorf("read %s: %w", path, err)
 	}
 	f, ok := detect(head)
 	if !ok {

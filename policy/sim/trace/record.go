@@ -33,6 +33,9 @@ type Record struct {
 // number where every reader of JSON keeps all its digits.
 type Label string
 
+// most bounds a size and a cost, so that their sums over a trace stay numbers.
+const most = 1e12
+
 // maxExact is the largest whole number up to which a float64 has them all.
 const maxExact = 1 << 53
 
@@ -113,8 +116,8 @@ func (v *Vector) UnmarshalJSON(in []byte) error {
 var wants = map[string]string{
 	"id": "a string or a number", "topic": "a string or a number", "conversation": "a string or a number",
 	"parent": "a string or a number", "scope": "a string or a number", "chain": "a string or a number", "hit": "true or false",
-	"at": "seconds as a number", "turn": "a whole number, 0 or more", "size": "a whole number of bytes, 0 or more",
-	"cost": "a number of tokens, 0 or more", "text": "a string",
+	"at": "seconds as a number", "turn": "a whole number, 0 or more", "size": "a whole number of bytes from 0 to 1e12",
+	"cost": "a number of tokens from 0 to 1e12", "text": "a string",
 	"vector": "an array of numbers, or base64 of little-endian float32 numbers",
 }
 
@@ -146,9 +149,9 @@ func (r *Record) check() error {
 		return errEmpty
 	case r.Turn < 0:
 		return wrong("turn", strconv.Itoa(int(r.Turn)))
-	case r.Size < 0:
+	case r.Size < 0 || r.Size > most:
 		return wrong("size", strconv.FormatInt(r.Size, 10))
-	case !(r.Cost >= 0) || math.IsInf(r.Cost, 0):
+	case !(r.Cost >= 0 && r.Cost <= most):
 		return wrong("cost", fmt.Sprint(r.Cost))
 	case math.IsNaN(r.At) || math.IsInf(r.At, 0):
 		return wrong("at", fmt.Sprint(r.At))

@@ -14,7 +14,7 @@ import (
 func TestRecordOf(t *testing.T) {
 	for _, q := range []sim.Request{
 		{ID: 1},
-		{ID: math.MaxUint64, Topic: 1 << 53, Conversation: 1<<53 + 1, Parent: 1 << 63, Scope: 9, At: 0.1, Turn: 3, Size: 1 << 40, Cost: 1e-7},
+		{ID: math.MaxUint64, Topic: 1 << 53, Conversation: 1<<53 + 1, Parent: 1 << 63, Scope: 9, At: 0.1, Turn: 3, Size: 1 << 39, Cost: 1e-7},
 		{ID: 5, Content: &sim.Content{Text: "a\u2028\"b"}},
 		{ID: Identity("x"), Content: &sim.Content{Vector: []float32{0.6, -0.8}}},
 	} {

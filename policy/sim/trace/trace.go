@@ -114,8 +114,12 @@ func openFile(path string) (*os.File, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("open %s: a trace is read more than once: want a regular file", path)
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = fmt.Errorf("open %s: this is a folder: want a file", path)
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("open %s: this is a pipe or a device, and a trace is read more than once: want a file", path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

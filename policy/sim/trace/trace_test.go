@@ -114,11 +114,13 @@ var cases = []struct {
 	{"no id", Requests, `{"text":"hi"}` + "\n" + `{"text":"hi","topic":1}` + "\n" + `{"vector":[3,4]}`, "id=l1 \"hi\"\nid=l1 topic=1 \"hi\"\nid=l2 \"\" [0.6 0.8]\n"},
 	{"base64", Requests, `{"vector":"AABAQAAAgEA="}`, "id=l1 \"\" [0.6 0.8]\n"},
 	{"nothing", Requests, `{"id":1}` + "\n" + `{"topic":2}` + "\n" + `{"id":3}`, "id=1\nerror: line 2: want at least one of the fields id, text and vector\n"},
-	{"types", Requests, "{\"id\":1}\n\n" + `{"id":1,"size":"big"}`, "id=1\nerror: line 3: field size: string: want a whole number of bytes, 0 or more\n"},
-	{"part of a byte", Requests, `{"id":1,"size":1.5}`, "error: line 1: field size: number 1.5: want a whole number of bytes, 0 or more\n"},
+	{"types", Requests, "{\"id\":1}\n\n" + `{"id":1,"size":"big"}`, "id=1\nerror: line 3: field size: string: want a whole number of bytes from 0 to 1e12\n"},
+	{"part of a byte", Requests, `{"id":1,"size":1.5}`, "error: line 1: field size: number 1.5: want a whole number of bytes from 0 to 1e12\n"},
 	{"label of objects", Requests, `{"id":{}}`, "error: line 1: field id: object: want a string or a number\n"},
 	{"label of a truth", Requests, `{"id":1,"parent":true}`, "error: line 1: field parent: bool: want a string or a number\n"},
-	{"negative", Requests, `{"id":1,"cost":-1}`, "error: line 1: field cost: -1: want a number of tokens, 0 or more\n"},
+	{"more than sums take", Requests, `{"id":1,"size":1000000000000,"cost":1e12}` + "\n" + `{"id":1,"cost":1e308}`,
+		"id=1 size=1e+12 cost=1e+12\nerror: line 2: field cost: 1e+308: want a number of tokens from 0 to 1e12\n"},
+	{"negative", Requests, `{"id":1,"cost":-1}`, "error: line 1: field cost: -1: want a number of tokens from 0 to 1e12\n"},
 	{"turn", Requests, `{"id":1,"turn":-1}`, "error: line 1: field turn: -1: want a whole number, 0 or more\n"},
 	{"no direction", Requests, `{"vector":[0,0]}`, "error: line 1: field vector: without a direction: want an array of numbers, or base64 of little-endian float32 numbers\n"},
 	{"lengths", Requests, `{"vector":[1]}` + "\n" + `{"vector":[1,0]}`,
@@ -132,7 +134,7 @@ var cases = []struct {
 	{"texts", CSV, "text,cost\n\"Hello,\n\"\"you\"\"\",3\n", "id=l1 cost=3 \"Hello,\\n\\\"you\\\"\"\n"},
 	{"one column", CSV, "id\n5\n", "id=5\n"},
 	{"no header", CSV, "0,5,100,x\n1.5,6\n", "id=5 size=100\nid=6 at=1.5\n"},
-	{"wrong field", CSV, "id,size\n1,5\n\n2,many\n", "id=1 size=5\nerror: line 4: field size: \"many\": want a whole number of bytes, 0 or more\n"},
+	{"wrong field", CSV, "id,size\n1,5\n\n2,many\n", "id=1 size=5\nerror: line 4: field size: \"many\": want a whole number of bytes from 0 to 1e12\n"},
 	{"fields", CSV, "id,size\n1,5\n1,2,3\n", "id=1 size=5\nerror: line 3: 3 fields, want 2\n"},
 	{"open quote", CSV, "id,size\n1,5\n\"1,2\n", "id=1 size=5\nerror: line 3, column 6: extraneous or missing \" in quoted-field\n"},
 	{"no id", CSV, "id,size\n,5\n", "error: line 2: want at least one of the fields id, text and vector\n"},
@@ -273,7 +275,7 @@ func TestOpenFails(t *testing.T) {
 		f    Format
 		want string
 	}{
-		{"", Auto, "open: read IN: no requests in it: unexpected EOF"},
+		{"", Auto, "open: read IN: no requests in it"},
 		{" \n", Auto, "open: read IN: no known format: want ids, requests, oracle-general or csv"},
 		{"[1]", Auto, "open: read IN: no known format: want ids, requests, oracle-general or csv"},
 		{"\x00\x01\x02", Auto, "open: read IN: no known format: want ids, requests, oracle-general or csv"},
@@ -284,7 +286,7 @@ func TestOpenFails(t *testing.T) {
 			t.Errorf("%q as %s: got %q, want %q", c.in, c.f, got, c.want)
 		}
 	}
-	if _, err := Open(dir, IDs); err == nil || !strings.Contains(err.Error(), "want a regular file") {
+	if _, err := Open(dir, IDs); err == nil || !strings.Contains(err.Error(), "this is a folder") {
 		t.Errorf("a folder: %v", err)
 	}
 	if _, err := Open(filepath.Join(dir, "none"), IDs); !errors.Is(err, os.ErrNotExist) {
