@@ -5,10 +5,16 @@ import "strings"
 // DidYouMean completes a message about an unknown name with the known one nearest to it, or with nothing where none is
 // near. One whose first words it is, is as near as one mistyped letter; of two as near as each other, one of its own length is.
 func DidYouMean(name string, known []string) string {
+	if name == "" {
+		return ""
+	}
 	best, least := "", max(2, len(name)/3)+1 // two letters that changed places are two edits
 	for _, k := range known {
 		d := distance(name, k)
-		if name != "" && (strings.HasPrefix(k, name+"_") || strings.HasPrefix(k, name+"-")) {
+		if strings.EqualFold(name, k) {
+			return "; did you mean " + k + "?"
+		}
+		if strings.HasPrefix(k, name+"_") || strings.HasPrefix(k, name+"-") {
 			d = 1
 		}
 		if d < least || d == least && len(k) == len(name) && best != "" && len(best) != len(name) {
