@@ -168,6 +168,7 @@ var (
 	descDirty    = describe("store_dirty", "Changes that are not yet written to the file.")
 	descFaults   = describe("store_faults_total", "Faults of the store: writes to its file that failed, and mistakes of the policy.")
 	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
+	descUnlogged = describe("record_lost_total", "Requests that the request log lacks for want of a disk that takes them.")
 	descTopics   = describe("topics", "Topics.")
 	descBreaker  = describe("breaker_open", "1 while a dependency is left alone after repeated failures.", "dependency")
 	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors; GET /admin/topics says why.", "backend")
@@ -178,7 +179,7 @@ var (
 
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descEntries, descBytes, descAliases,
-		descEvicted, descDirty, descFaults, descSkipped, descTopics, descBreaker, descBackend, descRecall, descRebuilds, descPanics,
+		descEvicted, descDirty, descFaults, descSkipped, descUnlogged, descTopics, descBreaker, descBackend, descRecall, descRebuilds, descPanics,
 		descWeight, descRatio, descBooks} {
 		ch <- d
 	}
@@ -211,6 +212,9 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(descDirty, int64(kept.Dirty))
 	count(descFaults, kept.Faults)
 	gauge(descSkipped, int64(kept.Report.Skipped))
+	if g.s.opts.Unobserved != nil {
+		count(descUnlogged, g.s.opts.Unobserved())
+	}
 	collectPanel(kept.Panel, ch)
 	open := int64(0)
 	if g.s.embedder.State() == gobreaker.StateOpen {

@@ -69,6 +69,8 @@ type Options struct {
 	// Observe is told of every request that an entry answered, and of every answer that was given to the store, in the order
 	// in which the policy heard of them but for requests at the same time. It must not block. nil is nobody.
 	Observe func(Observation)
+	// Unobserved is how many observations Observe could not keep, for the metrics. nil is none.
+	Unobserved func() int64
 
 	Logger    *slog.Logger
 	Transport http.RoundTripper // default: a pooled transport of the server's own

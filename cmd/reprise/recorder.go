@@ -22,6 +22,7 @@ type recorder struct {
 
 	lost   atomic.Int64
 	faults *proxy.FaultLog
+	log    *slog.Logger
 
 	mu     sync.Mutex // protects closed, and the queue from being closed under a sender
 	closed bool
@@ -40,7 +41,7 @@ func openRecorder(path string, log *slog.Logger) (*recorder, error) {
 }
 
 func newRecorder(f io.WriteCloser, log *slog.Logger) *recorder {
-	r := &recorder{queue: make(chan proxy.Observation, recordQueue), done: make(chan error, 1), faults: proxy.NewFaultLog(log)}
+	r := &recorder{queue: make(chan proxy.Observation, recordQueue), done: make(chan error, 1), faults: proxy.NewFaultLog(log), log: log}
 	go func() {
 		out := trace.NewWriter(f)
 		for o := range r.queue {
@@ -90,7 +91,11 @@ func (r *recorder) close() error {
 	r.closed = true
 	close(r.queue)
 	r.mu.Unlock()
-	if err := <-r.done; err != nil {
+	err := <-r.done
+	if lost := r.lost.Load(); lost > 0 {
+		r.log.Warn("the request log was left with gaps", "lost", lost)
+	}
+	if err != nil {
 		return fmt.Errorf("close the request log: %w", err)
 	}
 	return nil

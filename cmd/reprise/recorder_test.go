@@ -104,7 +104,7 @@ func TestRecordNeverWaits(t *testing.T) {
 	if written+lost != n || written < recordQueue || written > recordQueue+1 {
 		t.Errorf("%d written, %d left out of %d", written, lost, n)
 	}
-	if strings.Count(said.String(), "the request log lacks requests") != 1 {
+	if strings.Count(said.String(), "the request log lacks requests") != 1 || !strings.Contains(said.String(), fmt.Sprintf("gaps\" lost=%d", lost)) {
 		t.Errorf("said %q", said.String())
 	}
 }

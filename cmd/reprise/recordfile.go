@@ -11,10 +11,7 @@ import (
 
 // recordFile is a file of whole lines that is appended to. What a crash or a full disk leaves of a line is cut off: a
 // replay could not read on behind it.
-type recordFile struct {
-	*os.File
-	size int64
-}
+type recordFile struct{ *os.File }
 
 var errNoRecord = errors.New("ends with what is no request of a log")
 
@@ -24,7 +21,7 @@ func openRecordFile(path string) (*recordFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recordFile{File: f}
+	r := &recordFile{f}
 	if err := r.mend(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
@@ -37,8 +34,7 @@ func (r *recordFile) mend() error {
 	if err != nil || !info.Mode().IsRegular() {
 		return err
 	}
-	r.size = info.Size()
-	tail, err := r.tail()
+	tail, err := r.tail(info.Size())
 	switch {
 	case err != nil || len(tail) == 0:
 		return err
@@ -48,14 +44,13 @@ func (r *recordFile) mend() error {
 	case !bytes.HasPrefix(tail, []byte(`{"`)):
 		return errNoRecord
 	}
-	r.size -= int64(len(tail))
-	return r.Truncate(r.size)
+	return r.Truncate(info.Size() - int64(len(tail)))
 }
 
-// tail is what follows the last line feed.
-func (r *recordFile) tail() (tail []byte, err error) {
+// tail is what follows the last line feed of the first size bytes.
+func (r *recordFile) tail(size int64) (tail []byte, err error) {
 	const step = 64 << 10
-	for end := r.size; end > 0; {
+	for end := size; end > 0; {
 		piece := make([]byte, min(step, end))
 		end -= int64(len(piece))
 		if _, err := r.ReadAt(piece, end); err != nil && err != io.EOF {
@@ -69,14 +64,15 @@ func (r *recordFile) tail() (tail []byte, err error) {
 	return tail, nil
 }
 
-// Write writes p or nothing.
+// Write writes p or nothing. The size is asked for, not known: who rotates logs may have cut the file to nothing meanwhile.
 func (r *recordFile) Write(p []byte) (int, error) {
 	n, err := r.File.Write(p)
-	if err != nil && n > 0 {
-		err = errors.Join(err, r.Truncate(r.size))
+	if err == nil || n == 0 {
+		return n, err
 	}
-	if err == nil {
-		r.size += int64(n)
+	info, failed := r.Stat()
+	if failed == nil {
+		failed = r.Truncate(info.Size() - int64(n))
 	}
-	return n, err
+	return n, errors.Join(err, failed)
 }

@@ -62,7 +62,7 @@ func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log 
 		if s.recorder, err = openRecorder(cfg.Record, log); err != nil {
 			return nil, errors.Join(err, s.release())
 		}
-		o.Observe = s.recorder.note
+		o.Observe, o.Unobserved = s.recorder.note, s.recorder.lost.Load
 	}
 	if s.proxy, err = proxy.New(o); err != nil {
 		return nil, errors.Join(err, s.release())
