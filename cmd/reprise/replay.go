@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"compress/gzip"
 	"context"
 	"errors"
 	"flag"
@@ -52,6 +51,7 @@ func replayTraces(t terminal, args []string) error {
 	o.command = commandOf(fs, o.traces)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends it at once
 	return o.run(ctx, t)
 }
 
@@ -159,7 +159,7 @@ func (o *replayFlags) run(ctx context.Context, t terminal) error {
 		replay.List(out)
 		return out.Flush()
 	case o.generate != "":
-		return o.writeLog(t)
+		return o.writeLog(ctx, t)
 	case o.suite.name != "":
 		return o.playSuite(ctx, t)
 	}
@@ -174,7 +174,7 @@ func (o *replayFlags) run(ctx context.Context, t terminal) error {
 	if !o.json {
 		policies = replay.WithBounds(policies)
 	}
-	traces, err := o.open()
+	traces, err := o.open(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -182,10 +182,10 @@ func (o *replayFlags) run(ctx context.Context, t terminal) error {
 }
 
 // open opens all traces before the first is played, which may take long.
-func (o *replayFlags) open() (all []sim.Trace, err error) {
+func (o *replayFlags) open(ctx context.Context, t terminal) (all []sim.Trace, err error) {
 	for _, name := range o.traces {
-		one, err := replay.Open(name, o.format, o.seed)
-		if err != nil && strings.HasPrefix(name, replay.Generated) {
+		one, err := unlessInterrupted(ctx, t, func() (sim.Trace, error) { return replay.Open(name, o.format, o.seed) })
+		if err != nil && strings.HasPrefix(name, replay.Generated) && !errors.Is(err, errInterrupted) {
 			return nil, &usageError{"reprise replay: " + err.Error() + "\n`reprise replay --list` tells more."}
 		}
 		if err != nil {
@@ -256,32 +256,10 @@ func (o *replayFlags) show(t terminal, one sim.Trace, played *replay.Prepared, r
 }
 
 func (o *replayFlags) interrupted(t terminal, results []sim.Result) error {
+	what := "nothing of the trace was played yet"
 	if len(results) > 0 {
-		fmt.Fprintf(t.err, "reprise replay: interrupted: the last figures are of the first %d requests\n", results[0].Requests+int64(o.warmup))
+		what = fmt.Sprintf("the last figures are of the first %d requests", results[0].Requests+int64(o.warmup))
 	}
+	fmt.Fprintln(t.err, "reprise replay: interrupted:", what)
 	return errInterrupted
-}
-
-// writeLog writes a workload as a request log.
-func (o *replayFlags) writeLog(t terminal) error {
-	made, err := replay.Generate(o.generate, o.seed)
-	if err != nil {
-		return &usageError{"reprise replay: " + err.Error() + "\n`reprise replay --list` tells more."}
-	}
-	if o.out == "" {
-		return replay.WriteLog(t.out, made)
-	}
-	f, err := os.Create(o.out)
-	if err != nil {
-		return err
-	}
-	var to io.WriteCloser = f
-	if strings.HasSuffix(o.out, ".gz") {
-		to = gzip.NewWriter(f)
-	}
-	err = replay.WriteLog(to, made)
-	if to != f {
-		err = errors.Join(err, to.Close())
-	}
-	return errors.Join(err, f.Close())
 }

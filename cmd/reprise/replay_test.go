@@ -262,3 +262,23 @@ func TestReplayInterrupted(t *testing.T) {
 		t.Errorf("the books do not balance: %+v", all[0])
 	}
 }
+
+// TestReplayGenerateInterrupted: a signal ends what is made and what is written, and the file is whole up to there.
+func TestReplayGenerateInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var talk bytes.Buffer
+	term := terminal{out: io.Discard, err: &talk}
+	never := make(chan int)
+	if _, err := unlessInterrupted(ctx, term, func() (int, error) { return <-never, nil }); err != errInterrupted {
+		t.Errorf("what never ends: %v", err)
+	}
+	if said := talk.String(); said != "reprise replay: interrupted: nothing was generated or played yet\n" {
+		t.Errorf("said %q", said)
+	}
+	o := replayFlags{generate: "irm:n=10", out: filepath.Join(t.TempDir(), "log.gz")}
+	written, err := o.writeOut(ctx, nil, &sim.Slice{All: make([]sim.Request, 10)})
+	if raw, readErr := os.ReadFile(o.out); written != 0 || err != nil || readErr != nil || len(raw) == 0 {
+		t.Errorf("%d written, %d bytes: %v, %v", written, len(raw), err, readErr)
+	}
+}

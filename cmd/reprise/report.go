@@ -23,9 +23,12 @@ func reportFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// writeReport replaces what the file held, and closes it.
+// writeReport replaces what the file held, and closes it. A pipe or a device holds nothing.
 func writeReport(f *os.File, p *report.Page) error {
-	err := f.Truncate(0)
+	info, err := f.Stat()
+	if err == nil && info.Mode().IsRegular() {
+		err = f.Truncate(0)
+	}
 	if err == nil {
 		err = report.HTML(f, p)
 	}

@@ -113,6 +113,7 @@ func TestReplaySuiteErrors(t *testing.T) {
 		{"--suite regimes --trace x", "--trace does not go with --suite regimes"},
 		{"--list --seeds 3", "--seeds goes with --suite"},
 		{"--list --data x", "--data goes with --suite"},
+		{"--suite rac --data /none", "--data: stat /none/dialogue/oasst1_en.jsonl.gz"},
 	} {
 		out, talk, code := run(nil, append([]string{"replay"}, strings.Fields(c.args)...)...)
 		if code != exitUsage || out != "" || !strings.Contains(talk, c.want) {
@@ -127,7 +128,14 @@ func TestReplaySuiteErrors(t *testing.T) {
 		}
 	}
 	smallSuites(t)
-	if _, talk, code := run(nil, "replay", "--suite", "rac", "--seeds", "1", "--data", t.TempDir()); code != exitFailed || !strings.Contains(talk, "read texts: ") {
+	dir := t.TempDir()
+	for _, name := range []string{"dialogue/oasst1_en.jsonl.gz", "dialogue/sgd.jsonl.gz", "intent/clinc150.jsonl.gz", "intent/banking77.jsonl.gz", "intent/hwu64.jsonl.gz"} {
+		os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("no text\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, talk, code := run(nil, "replay", "--suite", "rac", "--seeds", "1", "--data", dir); code != exitFailed || !strings.Contains(talk, "read texts: ") {
 		t.Errorf("exit %d: %s", code, talk)
 	}
 }

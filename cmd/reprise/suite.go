@@ -67,6 +67,10 @@ func (s *suiteFlags) check(set map[string]bool) error {
 		return fmt.Errorf("--seeds %d: want 1 to %d", s.seeds, mostSeeds)
 	case s.name == "regimes" && set["trace"]:
 		return errors.New("--trace does not go with --suite regimes, which plays its own")
+	case s.data != "":
+		if err := study.CheckData(s.data); err != nil {
+			return fmt.Errorf("--data: %w", err)
+		}
 	}
 	return nil
 }
@@ -78,7 +82,7 @@ func (o *replayFlags) playSuite(ctx context.Context, t terminal) error {
 		setup.Seeds = append(setup.Seeds, o.seed+uint64(i))
 	}
 	var err error
-	if setup.Given, err = o.open(); err != nil {
+	if setup.Given, err = o.open(ctx, t); err != nil {
 		return err
 	}
 	html, err := reportFile(o.html)

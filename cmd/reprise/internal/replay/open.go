@@ -3,6 +3,7 @@ package replay
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -63,6 +64,8 @@ func Open(name, format string, seed uint64) (sim.Trace, error) {
 	}
 	f := trace.Format(format)
 	switch {
+	case name == "-":
+		return nil, errors.New("open -: the standard input cannot be played, because a trace is read more than once: want a file")
 	case recorded[f] != "":
 		return openTalks(name, recorded[f])
 	case f == trace.Auto:
@@ -102,16 +105,17 @@ func Generate(spec string, seed uint64) (*sim.Slice, error) {
 	return s, err
 }
 
-// WriteLog writes a trace in memory as a request log.
-func WriteLog(w io.Writer, s *sim.Slice) error {
+// WriteLog writes a trace in memory as a request log until ctx is done, and returns how many requests it wrote.
+func WriteLog(ctx context.Context, w io.Writer, s *sim.Slice) (written int, err error) {
 	out := bufio.NewWriter(w)
 	log := trace.NewWriter(out)
-	for _, r := range s.All {
-		if err := log.Append(trace.RecordOf(r)); err != nil {
-			return err
+	for written < len(s.All) && ctx.Err() == nil {
+		if err := log.Append(trace.RecordOf(s.All[written])); err != nil {
+			return written, err
 		}
+		written++
 	}
-	return out.Flush()
+	return written, out.Flush()
 }
 
 // Policies reads the list of --policy.

@@ -27,9 +27,6 @@ var _ sim.Trace = (*talks)(nil)
 
 // openTalks opens a file and checks that it is of the format whose name begins so.
 func openTalks(path, format string) (sim.Trace, error) {
-	if path == "-" {
-		return nil, fmt.Errorf("open -: a trace is read more than once: want a file")
-	}
 	r, err := conversations.Open(path)
 	if err != nil {
 		return nil, err

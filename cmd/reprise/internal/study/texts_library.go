@@ -40,14 +40,33 @@ type thread struct {
 	lines []line
 }
 
+// The files of Setup.Data.
+const (
+	oasstFile   = "dialogue/oasst1_en.jsonl.gz"
+	sgdFile     = "dialogue/sgd.jsonl.gz"
+	clincFile   = "intent/clinc150.jsonl.gz"
+	bankingFile = "intent/banking77.jsonl.gz"
+	hwuFile     = "intent/hwu64.jsonl.gz"
+)
+
+// CheckData names the first file that dir lacks: what is read after minutes is looked for at once.
+func CheckData(dir string) error {
+	for _, name := range []string{oasstFile, sgdFile, clincFile, bankingFile, hwuFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func readLibrary(dir string) (*library, error) {
 	l := &library{contents: map[string]*sim.Content{}}
 	var errs [5]error
-	l.trees, errs[0] = readTrees(filepath.Join(dir, "dialogue/oasst1_en.jsonl.gz"))
-	l.talks, errs[1] = readTalks(filepath.Join(dir, "dialogue/sgd.jsonl.gz"))
-	l.clinc, errs[2] = readIntents(filepath.Join(dir, "intent/clinc150.jsonl.gz"))
-	l.banking, errs[3] = readIntents(filepath.Join(dir, "intent/banking77.jsonl.gz"))
-	l.hwu, errs[4] = readIntents(filepath.Join(dir, "intent/hwu64.jsonl.gz"))
+	l.trees, errs[0] = readTrees(filepath.Join(dir, oasstFile))
+	l.talks, errs[1] = readTalks(filepath.Join(dir, sgdFile))
+	l.clinc, errs[2] = readIntents(filepath.Join(dir, clincFile))
+	l.banking, errs[3] = readIntents(filepath.Join(dir, bankingFile))
+	l.hwu, errs[4] = readIntents(filepath.Join(dir, hwuFile))
 	return l, errors.Join(errs[:]...)
 }
 
