@@ -169,7 +169,7 @@ func TestLoyalty(t *testing.T) {
 		t.Error("a lead beyond the margin did not take over")
 	}
 	l.score = 1200
-	for range 2000 {
+	for range 6000 {
 		l.count(0, 1, experts)
 	}
 	if l.margin != 0 {
