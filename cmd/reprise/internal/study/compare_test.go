@@ -1,63 +1,42 @@
 package study
 
 import (
-	"flag"
-	"os"
+	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"reprise/policy/sim"
 	"reprise/policy/sim/workload"
 )
 
-var (
-	long   = flag.Bool("long", false, "TestPanel: the long traces")
-	panel  = flag.String("panel", "rac+", "TestPanel: policies to compare with the baselines, separated by spaces")
-	seeds  = flag.Int("seeds", 2, "TestPanel: seeds of each case")
-	first  = flag.Int("first", 1, "TestPanel: the first seed")
-	filter = flag.String("cases", "", "TestPanel: cases whose name contains this")
-	texts  = flag.Bool("texts", false, "TestPanel: the text traces below REPRISE_DATA too, with topics found online")
-	half   = flag.String("half", "", "TestPanel: tuned or held, the half of the cases that was looked at in tuning or the other")
-	bytes  = flag.Bool("bytes", false, "TestPanel: capacities in bytes, and the share of the tokens that was saved")
-)
-
-// TestPanel prints how the policies of -panel do beside the best of all baselines.
-func TestPanel(t *testing.T) {
-	regimes := workload.Study()
-	if *long {
-		regimes = workload.Long()
+// TestRACPlusIsNearTheBest holds rac+ to the best of all baselines on regimes that each break some policy, with a seed that
+// nothing was tuned on. The bounds leave room for the noise of one seed: `reprise replay --suite regimes` is the study.
+func TestRACPlusIsNearTheBest(t *testing.T) {
+	least := map[string]float64{ // in points
+		"syn .5": 2, "syn .7 U": 0.5, "drift W": 2, "lru": -0.5, "irm 1.0": -0.5, "phase": -1, "loop": -2, "zscan": -1, "G1 W": 1,
 	}
-	var cases []Case
-	for _, c := range Regimes(regimes) {
-		if !strings.Contains(c.Name, *filter) || *half != "" && (*half == "held") != slices.Contains(held, c.Name) {
-			continue
-		}
-		if *bytes {
-			c.Capacity = sim.Capacity{Bytes: int64(c.Capacity.Entries) * meanSize}
-		}
-		cases = append(cases, c)
+	cases := slices.DeleteFunc(Regimes(workload.Study()), func(c Case) bool { _, ok := least[c.Name]; return !ok })
+	if len(cases) != len(least) {
+		t.Fatalf("%d cases, want %d", len(cases), len(least))
 	}
-	if *texts {
-		said, err := TextCases(os.Getenv("REPRISE_DATA"), []float64{.025, .1, .2}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, said...)
-	}
-	var all []uint64
-	for i := range *seeds {
-		all = append(all, uint64(*first+i))
-	}
-	policies := strings.Fields(*panel)
-	figure := HitRatio
-	if *bytes {
-		figure = TokensSaved
-	}
-	rows, err := Compare(t.Context(), cases, all, figure,
-		sim.Options{Policies: append(append(Baselines(), policies...), "belady-bypass", "belady")})
+	rows, err := Compare(t.Context(), cases, []uint64{101}, HitRatio, sim.Options{Policies: append(Baselines(), "rac+", "belady-bypass")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	Table(os.Stdout, rows, Baselines(), policies)
+	for _, r := range rows {
+		best, base := r.Best(Baselines())
+		if more := 100 * (r.Values["rac+"][0] - base); more < least[r.Case] {
+			t.Errorf("%s: rac+ %+.2f points from %s, want at least %+.1f", r.Case, more, best, least[r.Case])
+		}
+		if optimum, _ := Mean(r.Values["belady-bypass"]); optimum < base || optimum < r.Values["rac+"][0] {
+			t.Errorf("%s: a policy beats the optimum %v", r.Case, optimum)
+		}
+	}
+}
+
+func TestMean(t *testing.T) {
+	mean, half := Mean([]float64{1, 2, 3, 4, 5})
+	if mean != 3 || math.Abs(half-2.776*math.Sqrt(2.5/5)) > 1e-9 {
+		t.Errorf("%v ± %v", mean, half)
+	}
 }
