@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"reprise/cmd/reprise/internal/replay"
+	"reprise/cmd/reprise/internal/report"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
 )
@@ -56,7 +57,7 @@ func replayTraces(t terminal, args []string) error {
 }
 
 func (o *replayFlags) register(fs *flag.FlagSet) {
-	fs.Func("trace", "`FILE[,FILE…]` to play, or generate:NAME[:key=value,…]; may be given several times", func(v string) error {
+	fs.Func("trace", "`FILE[,FILE…]` to play, or generate:NAME[:key=value,…] for a workload of --list; may be given several times", func(v string) error {
 		o.traces = append(o.traces, replay.Split(v)...)
 		return nil
 	})
@@ -64,15 +65,15 @@ func (o *replayFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.policies, "policy", "all", "`LIST` of policies, each with parameters if need be: lru,rac:alpha=1/C,lambda=2")
 	fs.StringVar(&o.capacity, "capacity", "2.5%,10%,20%", "`LIST` of shares of the distinct requests, entries (100) and bytes (64MiB)")
 	fs.Uint64Var(&o.seed, "seed", 1, "`N` that policies and workloads draw from")
-	fs.IntVar(&o.warmup, "warmup", 0, "the first `N` requests are played and not counted")
+	fs.IntVar(&o.warmup, "warmup", 0, "the first `N` requests of each trace are played and not counted")
 	fs.IntVar(&o.parallel, "parallel", 0, "`N` policies at a time, 0 is one for each processor; the figures do not depend on it")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each policy at each capacity")
 	fs.StringVar(&o.html, "html", "", "write a report to `FILE`")
 	o.suite.register(fs)
 	fs.BoolVar(&o.list, "list", false, "print all policies, bounds and workloads, with their parameters and defaults")
-	fs.StringVar(&o.generate, "generate", "", "write the workload `NAME[:key=value,…]` as a request log")
+	fs.StringVar(&o.generate, "generate", "", "write the workload `NAME` or NAME:key=value,… as a request log")
 	o.registerMatching(fs)
-	fs.StringVar(&o.out, "out", "", "write it to `FILE`, packed where that ends in .gz")
+	fs.StringVar(&o.out, "out", "", "write what --generate makes to `FILE`, packed where that ends in .gz; unset: to the standard output")
 }
 
 func (o *replayFlags) check(set map[string]bool) error {
@@ -108,8 +109,8 @@ func (o *replayFlags) check(set map[string]bool) error {
 }
 
 func replayHelp(w io.Writer, fs *flag.FlagSet) {
-	io.WriteString(w, `reprise replay plays request traces through eviction policies, and tells which one hits how often at which capacity, and
-how far that is from the optimum.
+	io.WriteString(w, `reprise replay plays traces, which are lists of past or made-up requests, through eviction policies, and
+tells which policy hits how often at which capacity, and how far that is from the optimum.
 
   reprise replay --trace requests.jsonl.gz --policy lru,sieve,rac,rac+ --capacity 2.5%,10%
   reprise replay --trace generate:syn:long=0.7 --json
@@ -117,20 +118,23 @@ how far that is from the optimum.
   reprise replay --suite rac --html report.html
   reprise replay --list
 
-A trace is a file, packed with gzip, zstd or not, in one of these formats:
-  requests        a request log: one JSON object a line, with one of id, text and vector, and what is known of at (seconds),
-                  topic, conversation, parent (an id), scope, turn, size (bytes) and cost (tokens)
+A trace is what a workload of --list makes, or a file, packed with gzip, zstd or not, in one of these
+formats:
+  requests        a request log, as REPRISE_RECORD=FILE has the proxy write it: one JSON object a line,
+                  with one of id, text and vector, and what is known of at (seconds), topic,
+                  conversation, parent (an id), scope, turn, size (bytes) and cost (tokens)
   ids             one number or name a line
-  csv             a table whose first row names columns as the fields of a request log; without that: time, id, size
+  csv             a table whose first row names columns as the fields of a request log; without that:
+                  time, id, size
   oracle-general  libCacheSim's records of 24 bytes
   oasst, sgd, sharegpt
                   recorded conversations, in which each turn of a user is a request
-or what a workload of --list makes.
 
-A request is a hit when the answer to one of equal id and scope is in the cache (--model ids), or one of like meaning, as the
-proxy has it (--model requests), which is what a trace is played by that has texts or vectors and no ids. Topics can be given
-by the trace, routed as in the proxy, or clustered before. The table shows beside the policies belady,
-the optimum of a cache that keeps every new answer, belady-bypass, that of one that may refuse it, and the infinite cache.
+A request is a hit when the answer to one of equal id and scope is in the cache (--model ids), or one of
+like meaning, as the proxy has it (--model requests), which is what a trace is played by that has texts
+or vectors and no ids. Topics can be given by the trace, routed as in the proxy, or clustered before.
+The table shows beside the policies three bounds: belady, the optimum of a cache that keeps every new
+answer, belady-bypass, that of one that may refuse it, and the infinite cache.
 Ctrl-C prints what is done.
 
 Flags:
@@ -140,15 +144,15 @@ Flags:
 	flagHelp(w, fs, "model", "topics", "parents", "hit", "route", "edge", "lookback", "guard")
 }
 
+// flagHelp writes what flags do in lines of at most 100 letters.
 func flagHelp(w io.Writer, fs *flag.FlagSet, names ...string) {
 	for _, name := range names {
 		f := fs.Lookup(name)
 		value, usage := flag.UnquoteUsage(f)
-		fmt.Fprintf(w, "  --%-28s %s", strings.TrimSpace(name+" "+value), usage)
 		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
-			fmt.Fprintf(w, " (default %s)", f.DefValue)
+			usage += fmt.Sprintf(" (default %s)", f.DefValue)
 		}
-		io.WriteString(w, "\n")
+		fmt.Fprintf(w, "  --%-20s %s\n", strings.TrimSpace(name+" "+value), report.Fold(usage, 25, 100))
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // registerMatching adds the flags that say what is a hit.
 func (o *replayFlags) registerMatching(fs *flag.FlagSet) {
 	m := &o.matching
-	fs.StringVar(&m.Model, "model", replay.Auto, "a hit is one by `NAME`: ids or requests; auto is requests for a trace without ids")
-	fs.StringVar(&m.Topics, "topics", "", "topics are given, routed or clustered, by `NAME`; unset: routed in the requests model, else given")
-	fs.StringVar(&m.Parents, "parents", replay.Given, "parents are given or, in the requests model, detected, by `NAME`")
+	fs.StringVar(&m.Model, "model", replay.Auto, "`NAME` of what makes a hit: ids (an equal one) or requests (a like meaning); auto is requests for a trace without ids")
+	fs.StringVar(&m.Topics, "topics", "", "`NAME` of where topics come from: given by the trace, routed or clustered; unset: routed in the requests model, else given")
+	fs.StringVar(&m.Parents, "parents", replay.Given, "`NAME` of where parents come from: given by the trace or, in the requests model, detected")
 	fs.Float64Var(&m.Hit, "hit", 0, "`COSINE` from which an answer is shared; unset, as all of these: that of the built-in embedder")
 	fs.Float64Var(&m.Route, "route", 0, "`COSINE` to the anchor from which a request is of its topic; that of --hit is the reading of paper 002")
 	fs.Float64Var(&m.Edge, "edge", 0, "`COSINE` from which a parent is detected")

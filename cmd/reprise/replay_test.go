@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unicode/utf8"
 
 	"reprise/policy/sim"
 )
@@ -160,7 +161,12 @@ func TestReplayList(t *testing.T) {
 	if names, err := sim.ParsePolicies(strings.Join(listed, ",")); err != nil || len(names) != len(sim.PolicyNames()) {
 		t.Errorf("%d of %d policies: %v", len(names), len(sim.PolicyNames()), err)
 	}
-	if !strings.Contains(workloads, "\n  irm:n=") {
+	for text := range strings.Lines(out) {
+		if strings.HasPrefix(text, "   ") && utf8.RuneCountInString(text) > 101 {
+			t.Errorf("long line: %s", text)
+		}
+	}
+	if !strings.Contains(workloads, "(the parameters of syn)") || !strings.Contains(workloads, "\n  irm:n=") {
 		t.Errorf("the workloads are\n%s", workloads)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"reprise/cmd/reprise/internal/report"
 	"reprise/policy"
 	"reprise/policy/sim/workload"
 )
@@ -13,49 +14,69 @@ import (
 // param is a parameter of a policy or of a workload.
 type param struct{ name, value, says, allowed string }
 
+// listWidth is where texts break: a name with its parameters does not, so that it can be copied.
+const listWidth = 100
+
 // List writes every policy and every workload with its parameters.
 func List(w io.Writer) {
-	io.WriteString(w, "Policies, for --policy:\n\n")
+	l := listing{w: w, told: map[string]string{}}
+	io.WriteString(w, "Policies, for --policy; C is the capacity in entries, so that 2C or 0.1/C are numbers too:\n\n")
 	for _, p := range policy.List() {
 		var params []param
 		for _, x := range p.Params {
 			params = append(params, param{x.Name, x.Default, x.Says, allowed(x.Choices, x.Min, x.Max)})
 		}
-		item(w, p.Name, p.Says, params)
+		l.item(p.Name, p.Says, params)
 	}
-	io.WriteString(w, "\nBounds, which know the whole trace:\n\n")
-	item(w, "belady", "evicts what is asked for latest: no policy has more hits where every new answer must be kept", nil)
-	item(w, "belady-bypass", "the same, and a new answer may be refused: no policy has more hits", nil)
-	item(w, "infinite", "keeps everything", nil)
-	item(w, "count-oracle", "knows how often each answer is asked for again, but not when", nil)
+	io.WriteString(w, "\nBounds, for --policy too, which know the whole trace and can only be played:\n\n")
+	l.item("belady", "evicts what is asked for latest: no policy has more hits where every new answer must be kept", nil)
+	l.item("belady-bypass", "the same, and a new answer may be refused: no policy has more hits", nil)
+	l.item("infinite", "keeps everything", nil)
+	l.item("count-oracle", "knows how often each answer is asked for again, but not when", nil)
 	io.WriteString(w, "\nWorkloads, for --generate and --trace generate:NAME; all take seed=N:\n\n")
 	for _, g := range workload.List() {
 		var params []param
 		for _, x := range g.Params {
 			params = append(params, param{x.Name, x.Default, x.Says, allowed(x.Choices, x.Min, x.Max)})
 		}
-		item(w, g.Name, g.Says, params)
+		l.item(g.Name, g.Says, params)
 	}
 }
 
-// item writes a name as it can be typed, with what it is and then a line a parameter.
-func item(w io.Writer, name, says string, params []param) {
-	sep := ":"
+// listing is a list under way.
+type listing struct {
+	w    io.Writer
+	told map[string]string // what was said of parameters, and of whose
+}
+
+// item writes a name as it can be typed, with what it is and then a line a parameter. Parameters that another name has had
+// are not told again.
+func (l *listing) item(name, says string, params []param) {
+	spec, about, sep, column := name, "", ":", 10
 	for _, p := range params {
-		name += sep + p.name + "=" + p.value
-		sep = ","
+		spec += sep + p.name + "=" + p.value
+		sep, column = ",", max(column, len(p.name))
 	}
-	fmt.Fprintf(w, "  %s\n      %s\n", name, says)
 	for _, p := range params {
-		fmt.Fprintf(w, "        %-10s %s (%s)\n", p.name, p.says, p.allowed)
+		text := report.Fold(p.says+" ("+p.allowed+")", 9+column, listWidth)
+		about += fmt.Sprintf("        %-*s %s\n", column, p.name, text)
 	}
+	if other := l.told[about]; other != "" {
+		about = "        (the parameters of " + other + ")\n"
+	} else if about != "" {
+		l.told[about] = name
+	}
+	fmt.Fprintf(l.w, "  %s\n      %s\n%s", spec, report.Fold(says, 6, listWidth), about)
 }
 
 func allowed(choices []string, least, most float64) string {
-	if choices != nil {
-		return strings.Join(choices, " or ")
+	if last := len(choices) - 1; last > 0 {
+		return strings.Join(choices[:last], ", ") + " or " + choices[last]
 	}
 	return number(least) + " to " + number(most)
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// number is v as people type it: 1e6 and not 1e+06.
+func number(v float64) string {
+	return strings.NewReplacer("e+0", "e", "e+", "e").Replace(strconv.FormatFloat(v, 'g', -1, 64))
+}

@@ -187,3 +187,21 @@ func TestApart(t *testing.T) {
 		t.Errorf("at %v, %v and %v", a, b, c)
 	}
 }
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct {
+		text          string
+		indent, width int
+		want          string
+	}{
+		{"one two  three", 0, 7, "one two\nthree"},
+		{"one two three", 4, 9, "one\n    two\n    three"},
+		{"äöü äöü", 0, 7, "äöü äöü"},
+		{"longer than all", 2, 4, "longer\n  than\n  all"},
+		{" ", 3, 9, ""},
+	} {
+		if got := Fold(c.text, c.indent, c.width); got != c.want {
+			t.Errorf("%q: got %q", c.text, got)
+		}
+	}
+}

@@ -42,23 +42,27 @@ func underlined(w io.Writer, title, with string) {
 	fmt.Fprintf(w, "%s\n%s\n\n", title, strings.Repeat(with, utf8.RuneCountInString(title)))
 }
 
-func paragraph(w io.Writer, text string) {
-	used := 0
+func paragraph(w io.Writer, text string) { io.WriteString(w, Fold(text, 0, textWidth)+"\n\n") }
+
+// Fold breaks text into lines of at most width runes, but for longer words. The first begins behind indent runes that are
+// there already, the others with as many spaces.
+func Fold(text string, indent, width int) string {
+	var b strings.Builder
+	used := indent
 	for _, word := range strings.Fields(text) {
 		n := utf8.RuneCountInString(word)
 		switch {
-		case used > 0 && used+1+n > textWidth:
-			fmt.Fprintf(w, "\n%s", word)
-			used = n
-		case used > 0:
-			fmt.Fprintf(w, " %s", word)
-			used += 1 + n
-		default:
-			io.WriteString(w, word)
-			used = n
+		case used > indent && used+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			used = indent
+		case used > indent:
+			b.WriteByte(' ')
+			used++
 		}
+		b.WriteString(word)
+		used += n
 	}
-	io.WriteString(w, "\n\n")
+	return b.String()
 }
 
 // Write writes the table as lines: texts to the left and figures to the right.
