@@ -10,6 +10,7 @@ type seat struct {
 	name   string  // in the figures
 	spec   *spec   // by reference, since New knows rac+ too
 	params string  // key=value,key=value
+	large  string  // instead, where it leads a large cache
 	memory float64 // half-life of its topics, in capacities; 0: it has none
 }
 
@@ -25,15 +26,15 @@ var panels = map[string][]seat{
 // last. A RAC beside haz leads early where it freezes on what does not last, and costs a point. Those of the study keep three
 // forms of it.
 var (
-	racLiteral   = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", 1 / 0.3}
-	racNormed    = seat{"rac-normed", &racSpec, "alpha=1/C,norm=visits," + retained, 1}
-	racFast      = seat{"rac-fast", &racSpec, "alpha=10/C," + retained, 0.1}
-	hazSeat      = seat{"haz", &hazSpec, "", 2}
-	tinySeat     = seat{"w-tinylfu", &tinyLFUSpec, "form=exact,climb=off", 0}
-	tinyWideSeat = seat{"w-tinylfu-wide", &tinyLFUSpec, "form=exact,climb=off,window=0.2C", 0}
-	s3Seat       = seat{"s3fifo", &s3fifoSpec, "", 0}
-	lirsSeat     = seat{"lirs", &lirsSpec, "", 0}
-	lruSeat      = seat{"lru", &lruSpec, "", 0}
+	racLiteral   = seat{"rac-literal", &racSpec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", "", 1 / 0.3}
+	racNormed    = seat{"rac-normed", &racSpec, "alpha=1/C,norm=visits," + retained, "", 1}
+	racFast      = seat{"rac-fast", &racSpec, "alpha=10/C," + retained, "", 0.1}
+	hazSeat      = seat{"haz", &hazSpec, "", "ghosts=1C", 2}
+	tinySeat     = seat{"w-tinylfu", &tinyLFUSpec, "form=exact,climb=off", "", 0}
+	tinyWideSeat = seat{"w-tinylfu-wide", &tinyLFUSpec, "form=exact,climb=off,window=0.2C", "", 0}
+	s3Seat       = seat{"s3fifo", &s3fifoSpec, "", "", 0}
+	lirsSeat     = seat{"lirs", &lirsSpec, "", "", 0}
+	lruSeat      = seat{"lru", &lruSpec, "", "", 0}
 )
 
 const retained = "dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C"
@@ -58,6 +59,17 @@ type expert struct {
 	score   float64
 	hits    float64 // all that it would have had
 	asked   float64 // all requests
+}
+
+// large is the panel as it leads a large cache: with less memory for each entry.
+func large(seats []seat) []seat {
+	seats = slices.Clone(seats)
+	for i := range seats {
+		if seats[i].large != "" {
+			seats[i].params = seats[i].large
+		}
+	}
+	return seats
 }
 
 func newExpert(s seat, o Options, number uint64) expert {

@@ -58,10 +58,10 @@ func newRACPlusLarge(a args, seats []seat) *RACPlusLarge {
 	k := (a.Capacity + a.whole("sample") - 1) / a.whole("sample")
 	small := a
 	small.Capacity = max(1, a.Capacity/k)
-	p := &RACPlusLarge{k: uint64(k), mini: newShadows(small, seats), seats: seats, o: a.Options, cells: make([]largeEntry, 1)}
+	p := &RACPlusLarge{k: uint64(k), mini: newShadows(small, seats), seats: large(seats), o: a.Options, cells: make([]largeEntry, 1)}
 	p.mini.decay = scoreDecay(max(2000, a.num("memory")/float64(k)))
 	p.mini.experts[0].score /= float64(k)
-	p.leader = newExpert(seats[0], p.o, 0)
+	p.leader = newExpert(p.seats[0], p.o, 0)
 	return p
 }
 

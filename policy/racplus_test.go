@@ -29,7 +29,7 @@ func (k *keepFirst) Remove(id ID) {
 
 var (
 	keepSpec = spec{name: "keep", make: func(args) Evictor { return &keepFirst{} }}
-	twoSeats = []seat{{"a", &lruSpec, "", 0}, {"b", &keepSpec, "", 0}}
+	twoSeats = []seat{{"a", &lruSpec, "", "", 0}, {"b", &keepSpec, "", "", 0}}
 )
 
 func panelArgs(t *testing.T, o Options, params string) args {
