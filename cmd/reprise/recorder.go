@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"reprise/policy/sim/trace"
 	"reprise/proxy"
@@ -81,7 +82,12 @@ func (r *recorder) lose(err error) {
 	r.faults.Tell(context.Background(), "the request log lacks requests", fmt.Errorf("%w; %d in all", err, r.lost.Add(1)))
 }
 
-// close writes what is queued.
+// lastWrites is how long close waits for a disk, or for who reads a pipe.
+const lastWrites = 5 * time.Second
+
+var errStuck = errors.New("the file takes nothing more")
+
+// close writes what is queued, as long as the file takes it.
 func (r *recorder) close() error {
 	r.mu.Lock()
 	if r.closed {
@@ -91,7 +97,12 @@ func (r *recorder) close() error {
 	r.closed = true
 	close(r.queue)
 	r.mu.Unlock()
-	err := <-r.done
+	var err error
+	select {
+	case err = <-r.done:
+	case <-time.After(lastWrites):
+		err = errStuck
+	}
 	if lost := r.lost.Load(); lost > 0 {
 		r.log.Warn("the request log was left with gaps", "lost", lost)
 	}

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"reprise/proxy"
 )
@@ -136,4 +138,18 @@ func TestRecordCutLine(t *testing.T) {
 	if raw, _ := os.ReadFile(f.Name()); string(raw) != "{\"id\":1}\n{\"id\":2}\n" {
 		t.Errorf("%q", raw)
 	}
+}
+
+// TestRecordStuckDisk: what never takes a line does not keep the proxy from its end.
+func TestRecordStuckDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{gate: make(chan struct{})}
+		r := newRecorder(d, slog.New(slog.DiscardHandler))
+		r.note(proxy.Observation{ID: 1})
+		start := time.Now()
+		if err := r.close(); !errors.Is(err, errStuck) || time.Since(start) != lastWrites {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+		close(d.gate)
+	})
 }

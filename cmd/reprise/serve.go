@@ -82,19 +82,21 @@ func address(cfg *config.Config, l net.Listener) string {
 // drain ends the proxy in order; a second signal ends it at once.
 func drain(cfg *config.Config, f *front, s *service, signals <-chan os.Signal, first os.Signal, log *slog.Logger) error {
 	log.Info("draining", "signal", first.String(), "at_most", cfg.Drain.String())
-	drained := make(chan error, 1)
-	go func() { drained <- f.shutdown(s, cfg.Drain) }()
+	ended := make(chan error, 1)
+	go func() {
+		if f.shutdown(s, cfg.Drain) != nil {
+			log.Warn("answers were still under way and are cut", "limit", cfg.Drain.String())
+		}
+		ended <- s.close()
+	}()
 	select {
 	case <-signals:
 		log.Warn("second signal: ending at once")
 		return errInterrupted
-	case err := <-drained:
+	case err := <-ended:
 		if err != nil {
-			log.Warn("answers were still under way and are cut", "limit", cfg.Drain.String())
+			return fmt.Errorf("stop: %w", err)
 		}
-	}
-	if err := s.close(); err != nil {
-		return fmt.Errorf("close store: %w", err)
 	}
 	log.Info("stopped")
 	return nil
