@@ -177,7 +177,7 @@ func byMeaning(t *testing.T, log *sim.Slice, name string, labels semantic.Labels
 		spies = append(spies, &spy{Player: p})
 		return spies[len(spies)-1], err
 	}
-	full, err := semantic.Load(t.Context(), log, embed.NewBuiltin())
+	full, err := semantic.Load(t.Context(), log, embed.NewBuiltin(), func(int64, int64) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (o *replayFlags) registerMatching(fs *flag.FlagSet) {
 
 // replay plays one trace by the model that suits it.
 func (o *replayFlags) replay(ctx context.Context, one sim.Trace, with sim.Options) ([]sim.Result, *replay.Prepared, error) {
-	played, err := o.matching.Prepare(ctx, one)
+	played, err := o.matching.Prepare(ctx, one, with.Progress)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -90,8 +90,9 @@ type Prepared struct {
 // sized is a cache of a replay that tells its topics.
 type sized interface{ Sizes() (entries, topics int) }
 
-// Prepare chooses the model for t. Where anything is compared, t is read into memory, with a vector for each text.
-func (m Matching) Prepare(ctx context.Context, t sim.Trace) (*Prepared, error) {
+// Prepare chooses the model for t. Where anything is compared, t is read into memory, with a vector for each text; note is
+// told how far that is.
+func (m Matching) Prepare(ctx context.Context, t sim.Trace, note func(done, total int64)) (*Prepared, error) {
 	if m.Model == "" || m.Model == Auto {
 		m.Model = modelOf(t)
 	}
@@ -102,7 +103,7 @@ func (m Matching) Prepare(ctx context.Context, t sim.Trace) (*Prepared, error) {
 	if m.Model == IDs && m.Topics == Given {
 		return &Prepared{Trace: t, Note: "ids: a hit has the id and the scope of what is in the cache; topics and parents are the trace's"}, nil
 	}
-	s, err := semantic.Load(ctx, t, embed.NewBuiltin())
+	s, err := semantic.Load(ctx, t, embed.NewBuiltin(), note)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,9 @@ func (m Matching) Prepare(ctx context.Context, t sim.Trace) (*Prepared, error) {
 		return nil, fmt.Errorf("read %s: requests have neither text nor vector, so nothing can be compared: want --model ids, and --topics given", t.Name())
 	}
 	if m.Topics == Clustered {
-		semantic.Cluster(s, m.Route)
+		if err := semantic.Cluster(ctx, s, m.Route, note); err != nil {
+			return nil, err
+		}
 	}
 	if m.Model == IDs {
 		return &Prepared{Trace: s, Note: fmt.Sprintf("ids: a hit has the id and the scope of what is in the cache; topics are clustered from %v on, parents the trace's", m.Route)}, nil

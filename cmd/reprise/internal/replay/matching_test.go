@@ -11,7 +11,7 @@ import (
 // meet plays a trace by m and returns the results and the legend.
 func meet(t *testing.T, m Matching, in sim.Trace, policies ...string) ([]sim.Result, *Prepared) {
 	t.Helper()
-	p, err := m.Prepare(t.Context(), in)
+	p, err := m.Prepare(t.Context(), in, func(int64, int64) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestMatchingErrors(t *testing.T) {
 			if failed != nil {
 				t.Fatal(failed)
 			}
-			_, err = c.m.Prepare(t.Context(), in)
+			_, err = c.m.Prepare(t.Context(), in, func(int64, int64) {})
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.m, err, c.want)
@@ -124,7 +124,7 @@ func TestClustered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Matching{Model: IDs, Topics: Clustered, Route: .4}.Prepare(t.Context(), in)
+	p, err := Matching{Model: IDs, Topics: Clustered, Route: .4}.Prepare(t.Context(), in, func(int64, int64) {})
 	if err != nil || p.Model != nil || !strings.Contains(p.Note, "topics are clustered from 0.4 on") {
 		t.Fatal(p, err)
 	}

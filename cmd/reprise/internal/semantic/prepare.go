@@ -11,7 +11,8 @@ import (
 // Load reads t into memory and gives every request with a text the vector that e makes of it, where the trace has none, and
 // a request without a vector what the first one of the same identity said: a log has the vector of a request that was
 // answered word for word only where it was first asked. A text that e has no vector for can be hit by its identity alone.
-func Load(ctx context.Context, t sim.Trace, e embed.Embedder) (*sim.Slice, error) {
+// note is told how many requests are loaded, of 0: nobody knows yet of how many.
+func Load(ctx context.Context, t sim.Trace, e embed.Embedder, note func(done, total int64)) (*sim.Slice, error) {
 	l := loader{embedder: e, said: map[key]*sim.Content{}, texts: map[string]*sim.Content{}}
 	s := &sim.Slice{Title: t.Name()}
 	for r, err := range t.Requests() {
@@ -25,6 +26,7 @@ func Load(ctx context.Context, t sim.Trace, e embed.Embedder) (*sim.Slice, error
 			return nil, fmt.Errorf("load request %d of %s: %w", len(s.All)+1, t.Name(), err)
 		}
 		s.All = append(s.All, r)
+		note(int64(len(s.All)), 0)
 	}
 	return s, nil
 }
@@ -92,11 +94,16 @@ func Dim(s *sim.Slice) int {
 
 // Cluster labels the requests of s by topics that are found online: the first request of a topic stands for it for ever,
 // and a request belongs to the one nearest to it from gate on, else it is the first of a new one. Requests without a vector
-// have no topic. It takes a comparison for each request and each topic of its scope.
-func Cluster(s *sim.Slice, gate float64) {
+// have no topic. It takes a comparison for each request and each topic of its scope, and ends early when ctx is done. note
+// is told how many requests have a topic, of how many.
+func Cluster(ctx context.Context, s *sim.Slice, gate float64, note func(done, total int64)) error {
 	leaders := map[uint64][]leader{}
 	topics := uint64(0)
 	for i := range s.All {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("cluster %s: %w", s.Name(), err)
+		}
+		note(int64(i), int64(len(s.All)))
 		r := &s.All[i]
 		r.Topic = 0
 		if r.Content == nil || r.Content.Vector == nil {
@@ -108,6 +115,7 @@ func Cluster(s *sim.Slice, gate float64) {
 			leaders[r.Scope] = append(leaders[r.Scope], leader{r.Content.Vector, topics})
 		}
 	}
+	return nil
 }
 
 // leader is the first request of a topic.

@@ -24,7 +24,7 @@ func TestLoad(t *testing.T) {
 		{ID: 3, Content: &sim.Content{Text: "y"}},  // the vector of its identity stays
 		{ID: 4, Content: &sim.Content{Text: "?!"}}, // no feature, no vector
 	}}
-	got, err := Load(t.Context(), in, embed.NewBuiltin())
+	got, err := Load(t.Context(), in, embed.NewBuiltin(), func(int64, int64) {})
 	if err != nil || got.Name() != "t" || Dim(got) != 384 {
 		t.Fatal(got, err)
 	}
@@ -39,12 +39,12 @@ func TestLoad(t *testing.T) {
 
 func TestLoadErrors(t *testing.T) {
 	mixed := &sim.Slice{Title: "t", All: []sim.Request{{ID: 1, Content: &sim.Content{Vector: []float32{1, 0}}}, {ID: 2, Content: &sim.Content{Text: "hello there"}}}}
-	if _, err := Load(t.Context(), mixed, embed.NewBuiltin()); err == nil || !strings.HasPrefix(err.Error(), "load request 2 of t: a vector of 384 numbers among others of 2") {
+	if _, err := Load(t.Context(), mixed, embed.NewBuiltin(), func(int64, int64) {}); err == nil || !strings.HasPrefix(err.Error(), "load request 2 of t: a vector of 384 numbers among others of 2") {
 		t.Error(err)
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Load(done, mixed, embed.NewBuiltin()); !errors.Is(err, context.Canceled) {
+	if _, err := Load(done, mixed, embed.NewBuiltin(), func(int64, int64) {}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -54,7 +54,10 @@ func TestCluster(t *testing.T) {
 	s := &sim.Slice{All: []sim.Request{
 		said(1, 0), said(2, 25), said(3, 50), said(4, 26), said(5, 0, scope(1)), said(6, 0, speechless, topic(9)), said(7, 40),
 	}}
-	Cluster(s, math.Cos(30*math.Pi/180))
+	last := int64(0)
+	if err := Cluster(t.Context(), s, math.Cos(30*math.Pi/180), func(done, total int64) { last = total - done }); err != nil || last != 1 {
+		t.Errorf("%d left after the last: %v", last, err)
+	}
 	var got []uint64
 	for _, r := range s.All {
 		got = append(got, r.Topic)
@@ -62,5 +65,10 @@ func TestCluster(t *testing.T) {
 	// 26 is nearer to 50 than to 0.
 	if want := "[1 1 2 2 3 0 2]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Cluster(done, s, 1, func(int64, int64) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -94,8 +95,7 @@ func inClasses(s *sim.Slice) error { return Classes(s, ClassGate) }
 
 // inTopics replaces the labels of the records, which no proxy has, by topics that are found online.
 func inTopics(s *sim.Slice) error {
-	semantic.Cluster(s, TopicGate)
-	return nil
+	return semantic.Cluster(context.Background(), s, TopicGate, func(int64, int64) {})
 }
 
 // TextCases are the text traces as semantic classes, each at shares of its distinct classes: every share of a trace before
