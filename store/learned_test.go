@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -192,19 +193,19 @@ func TestLearnedEvery(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()
-		if disk.n < 3 || disk.n > 5 {
-			t.Errorf("written %d times in 100 s", disk.n)
+		if disk.n.Load() < 3 || disk.n.Load() > 5 {
+			t.Errorf("written %d times in 100 s", disk.n.Load())
 		}
 		time.Sleep(time.Minute)
-		idle := disk.n
+		idle := disk.n.Load()
 		time.Sleep(10 * time.Minute)
-		if disk.n != idle {
-			t.Errorf("written %d times while nothing changed", disk.n-idle)
+		if disk.n.Load() != idle {
+			t.Errorf("written %d times while nothing changed", disk.n.Load()-idle)
 		}
 		play(s, []int{1})
 		s.Sync(context.Background())
-		if disk.n != idle+1 {
-			t.Errorf("written %d times on demand", disk.n-idle)
+		if disk.n.Load() != idle+1 {
+			t.Errorf("written %d times on demand", disk.n.Load()-idle)
 		}
 		play(s, []int{1})
 		disk.Fail(errDisk)
@@ -214,13 +215,13 @@ func TestLearnedEvery(t *testing.T) {
 		disk.Fail(nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if disk.n != idle+3 { // the failed write, and the next that is due at once
-			t.Errorf("written %d times after a fault", disk.n-idle)
+		if disk.n.Load() != idle+3 { // the failed write, and the next that is due at once
+			t.Errorf("written %d times after a fault", disk.n.Load()-idle)
 		}
 		play(s, []int{1})
 		s.Close()
-		if disk.n != idle+4 {
-			t.Errorf("written %d times at the end", disk.n-idle)
+		if disk.n.Load() != idle+4 {
+			t.Errorf("written %d times at the end", disk.n.Load()-idle)
 		}
 	})
 }
@@ -228,12 +229,12 @@ func TestLearnedEvery(t *testing.T) {
 // recorder counts the records of what the policy has learned that it is given.
 type recorder struct {
 	storetest.Memory
-	n int
+	n atomic.Int64 // a goroutine of the store writes
 }
 
 func (r *recorder) Write(b *store.Batch) error {
 	if slices.ContainsFunc(b.Put, func(r store.Record) bool { return r.Kind == store.KindLearned }) {
-		r.n++
+		r.n.Add(1)
 	}
 	return r.Memory.Write(b)
 }
