@@ -22,7 +22,6 @@ func TestNewTellsWhatIsWrong(t *testing.T) {
 		{"lru:alpha=1", Options{Capacity: 10}, "lru has none"},
 		{"rac:beth=1", Options{Capacity: 10}, `no parameter "beth": want alpha, lambda, beta`},
 		{"rac:alpha", Options{Capacity: 10}, "want key=value"},
-		{"rac:alpha=1,lambda=2,alpha=2", Options{Capacity: 10}, "alpha is given twice"},
 		{"rac:alpha=-1", Options{Capacity: 10}, "alpha=-1: want"},
 		{"rac:alpha=NaN", Options{Capacity: 10}, "alpha=NaN: want"},
 		{"rac:alpha=", Options{Capacity: 10}, "alpha=: want"},

@@ -52,7 +52,6 @@ func (s *spec) args(o Options, params string) (args, error) {
 	if params == "" {
 		return a, nil
 	}
-	var seen []string
 	for pair := range strings.SplitSeq(params, ",") {
 		name, value, ok := strings.Cut(pair, "=")
 		i := slices.IndexFunc(s.params, func(p Param) bool { return p.Name == name })
@@ -61,10 +60,7 @@ func (s *spec) args(o Options, params string) (args, error) {
 			return a, fmt.Errorf("%q is no parameter: want key=value", pair)
 		case i < 0:
 			return a, fmt.Errorf("no parameter %q: %s", name, s.known())
-		case slices.Contains(seen, name):
-			return a, fmt.Errorf("parameter %s is given twice", name)
 		}
-		seen = append(seen, name)
 		if err := a.set(s.params[i], value); err != nil {
 			return a, err
 		}
