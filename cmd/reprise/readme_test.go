@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,27 @@ func TestReadmeSession(t *testing.T) {
 			if !strings.Contains(regexp.MustCompile(`ttl=\d+`).ReplaceAllString(got, "ttl="), line) {
 				t.Errorf("%s\nshows no %q:\n%s", command, line, got)
 			}
+		}
+	}
+}
+
+// TestReadmeReplay: the table in README is what its command prints, to the digit.
+func TestReadmeReplay(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("what rac+ learns is rounded otherwise on " + runtime.GOARCH)
+	}
+	shown := regexp.MustCompile("(?s)```\n\\$ reprise (replay .*?)```").FindStringSubmatch(readme(t))
+	if shown == nil {
+		t.Fatal("README shows no replay")
+	}
+	lines := strings.Split(strings.TrimSpace(shown[1]), "\n")
+	out, talk, code := run(nil, strings.Fields(lines[0])...)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, talk)
+	}
+	for _, line := range lines[1:] {
+		if !strings.Contains(out, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, out)
 		}
 	}
 }
