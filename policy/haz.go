@@ -3,12 +3,12 @@ package policy
 import "math/rand/v2"
 
 var hazSpec = spec{
-	name: "haz", says: "learned: the least foreseen return, by recency, frequency, topic and conversation",
+	name: "haz", relational: true, says: "learned: the least foreseen return, by recency, frequency, topic and conversation",
 	params: []Param{
 		{Name: "samples", Says: "residents looked at for a victim", Default: "32", Min: 1, Max: 4096},
 		{Name: "lr", Says: "step of the learning", Default: "0.1", Max: 1},
-		{Name: "ghosts", Says: "evicted entries remembered", Default: "2C", Max: 1e9},
-		{Name: "topics", Says: "topics without a known entry that are remembered", Default: "4C", Max: 1e9},
+		{Name: "ghosts", Says: "evicted entries remembered", Default: "2C", Max: 1e12},
+		{Name: "topics", Says: "topics without a known entry that are remembered", Default: "4C", Max: 1e12},
 		worthParam,
 	},
 	make: func(a args) Evictor {
@@ -51,7 +51,7 @@ type HAZ struct {
 	looks     []hazLook     // at the cells
 	spare     uint32        // first unused, chained by next
 	residents []uint32      // in no order
-	ghosts    hazQueue
+	ghosts    queue
 	newest    uint32
 	victim    uint32 // as last named, 0 when that is to be thought over
 	touched   uint32 // see touch
@@ -72,11 +72,6 @@ type hazEntry struct {
 	next          uint32
 	before, after uint32 // see follow
 	freq, turn    uint8  // buckets
-}
-
-type hazQueue struct {
-	head, tail uint32
-	n          int
 }
 
 // arrival is a miss whose answer is not there yet.

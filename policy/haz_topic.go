@@ -6,7 +6,7 @@ type hazTopics struct {
 	index table[uint32]
 	all   []hazTopic // 0 is none
 	spare uint32     // first unused, chained by next
-	empty hazQueue
+	empty queue
 	room  int
 }
 

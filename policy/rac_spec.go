@@ -64,12 +64,12 @@ func racOptions(a args) RACOptions {
 }
 
 var racSpec = spec{
-	name: "rac", says: "relation-aware: least topical prevalence times structural importance, tuned", params: racParams,
+	name: "rac", relational: true, says: "relation-aware: least topical prevalence times structural importance, tuned", params: racParams,
 	make: func(a args) Evictor { return NewRAC(racOptions(a)) },
 }
 
 var racPaperSpec = spec{
-	name: "rac-paper", says: "paper 002 read literally",
+	name: "rac-paper", relational: true, says: "paper 002 read literally",
 	params: []Param{
 		{Name: "alpha", Says: "decay of a topic's prevalence per request: it halves in 1/alpha", Default: "0.001", Max: 1e6},
 		racLambda,
@@ -83,7 +83,7 @@ var racPaperSpec = spec{
 }
 
 var racNoTPSpec = spec{
-	name: "rac-no-tp", says: "rac without prevalence: least structural importance", params: racParams,
+	name: "rac-no-tp", relational: true, says: "rac without prevalence: least structural importance", params: racParams,
 	make: func(a args) Evictor {
 		o := racOptions(a)
 		o.NoTP = true
@@ -92,7 +92,7 @@ var racNoTPSpec = spec{
 }
 
 var racNoTSISpec = spec{
-	name: "rac-no-tsi", says: "rac without importance: the least recent of the least prevalent topic", params: racParams,
+	name: "rac-no-tsi", relational: true, says: "rac without importance: the least recent of the least prevalent topic", params: racParams,
 	make: func(a args) Evictor {
 		o := racOptions(a)
 		o.NoTSI = true

@@ -1,12 +1,12 @@
 package policy
 
 var racPlusSpec = spec{
-	name: "rac+", says: "a panel: shadow caches of haz, w-tinylfu, s3fifo, lirs and lru vote on what goes",
+	name: "rac+", relational: true, says: "a panel: shadow caches of haz, w-tinylfu, s3fifo, lirs and lru vote on what goes",
 	params: []Param{
 		{Name: "memory", Says: "half-life of the experts' scores in requests, never below 2000", Default: "2C", Min: 1, Max: 1e12},
 		{Name: "panel", Says: "which experts; study: those of the first study", Default: "six", Choices: panelNames()},
-		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e9},
-		{Name: "prior", Says: "hits that the first expert is credited with at the start, against leads that do not last", Default: "0.02C", Max: 1e9},
+		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e12},
+		{Name: "prior", Says: "hits that the first expert is credited with at the start, against leads that do not last", Default: "0.02C", Max: 1e12},
 		worthParam,
 	},
 	make: func(a args) Evictor {

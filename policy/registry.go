@@ -85,6 +85,14 @@ func lookup(name string) (*spec, error) {
 	return nil, fmt.Errorf("%w %q: want one of %s", ErrUnknown, name, strings.Join(Names(), ", "))
 }
 
+// Relational reports whether a policy of that name, with or without parameters, goes by topics and dependencies. All others
+// are baselines.
+func Relational(name string) bool {
+	name, _, _ = strings.Cut(name, ":")
+	s, err := lookup(name)
+	return err == nil && s.relational
+}
+
 // Names are the names that New knows, the simple ones first.
 func Names() []string {
 	var names []string

@@ -11,6 +11,7 @@ import (
 // spec is what the registry knows of a policy.
 type spec struct {
 	name, says string
+	relational bool // goes by topics and dependencies
 	params     []Param
 	make       func(args) Evictor
 }

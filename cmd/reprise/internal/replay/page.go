@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise/internal/report"
+	"reprise/policy"
 	"reprise/policy/sim"
 )
 
@@ -100,7 +101,7 @@ func style(lines []*report.Line, results []sim.Result) {
 				l.Style = report.Dashed
 			case !bounds[l.Name] && left > 0:
 				l.Style, left = report.Plain, left-1
-				if relational(l.Name) {
+				if policy.Relational(l.Name) {
 					l.Style = report.Bold
 				}
 			}

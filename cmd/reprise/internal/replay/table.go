@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/policy"
 	"reprise/policy/sim"
 )
 
@@ -83,17 +84,11 @@ func landmarks(rows []sim.Result) (best, belady *sim.Result) {
 		switch {
 		case r.Policy == "belady":
 			belady = r
-		case !r.Bound && !relational(r.Policy) && (best == nil || r.Hits > best.Hits):
+		case !r.Bound && !policy.Relational(r.Policy) && (best == nil || r.Hits > best.Hits):
 			best = r
 		}
 	}
 	return best, belady
-}
-
-// relational tells the policies that this project is about from the baselines.
-func relational(policy string) bool {
-	name, _, _ := strings.Cut(policy, ":")
-	return name == "haz" || name == "rac" || strings.HasPrefix(name, "rac-") || name == "rac+"
 }
 
 func title(rows []sim.Result) string {
@@ -125,7 +120,7 @@ func row(r, best, belady *sim.Result) []string {
 	if r.Policy == "infinite" {
 		evictions = ""
 	}
-	if best != nil && belady != nil && belady.Hits > best.Hits && relational(r.Policy) {
+	if best != nil && belady != nil && belady.Hits > best.Hits && policy.Relational(r.Policy) {
 		closed = percent(float64(r.Hits-best.Hits) / float64(belady.Hits-best.Hits))
 	}
 	return []string{mark, r.Policy, percent(r.HitRatio), percent(r.NormalizedHitRatio), percent(r.ByteHitRatio),

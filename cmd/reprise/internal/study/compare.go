@@ -2,8 +2,6 @@
 package study
 
 import (
-	"context"
-	"fmt"
 	"math"
 
 	"reprise/policy/sim"
@@ -44,35 +42,10 @@ func Regimes(all []workload.Regime) (cases []Case) {
 	return cases
 }
 
-// Compare plays every case with every seed. figure is what is told of a result. It stops at the first error and when ctx is
-// done, with the rows that are complete.
-func Compare(ctx context.Context, cases []Case, seeds []uint64, figure func(sim.Result) float64, o sim.Options) ([]Row, error) {
-	var rows []Row
-	for _, c := range cases {
-		row := Row{Case: c.Name, Capacity: c.Capacity.String(), Values: map[string][]float64{}}
-		for _, seed := range seeds {
-			t, err := c.Trace(seed)
-			if err != nil {
-				return rows, fmt.Errorf("case %s: %w", c.Name, err)
-			}
-			o.Seed, o.Capacities, o.Model = seed, []sim.Capacity{c.Capacity}, c.Model
-			results, err := sim.Replay(ctx, t, o)
-			if err != nil {
-				return rows, fmt.Errorf("case %s, seed %d: %w", c.Name, seed, err)
-			}
-			for _, r := range results {
-				row.Values[r.Policy] = append(row.Values[r.Policy], figure(r))
-			}
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-// HitRatio is a figure for Compare.
+// HitRatio is the figure of most studies.
 func HitRatio(r sim.Result) float64 { return r.HitRatio }
 
-// TokensSaved is a figure for Compare: the share of all tokens that the hits saved.
+// TokensSaved is the figure under a capacity in bytes: the share of all tokens that the hits saved.
 func TokensSaved(r sim.Result) float64 { return r.TokenHitRatio }
 
 // Mean is the mean of values and the half width of its 95 % confidence interval.

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 // study has it, with exact counts and a window of 1 and of 20 %.
 func Baselines() (names []string) {
 	for _, name := range policy.Names() {
-		if !Relational(name) {
+		if !policy.Relational(name) {
 			names = append(names, name)
 		}
 	}
@@ -26,21 +25,8 @@ const (
 	exactWide = exact + ",window=0.2C"
 )
 
-// Relational tells the policies that this project is about from the baselines.
-func Relational(name string) bool {
-	name, _, _ = strings.Cut(name, ":")
-	return name == "haz" || name == "rac" || strings.HasPrefix(name, "rac-") || name == "rac+"
-}
-
-// Table writes a line for each case: the best of the baselines by its mean over the seeds, which is a choice with
+// compared has a line for each case: the best of the baselines by its mean over the seeds, which is a choice with
 // hindsight; what each of the other policies has more, in points; and how much of the way to Belady that is.
-func Table(w io.Writer, rows []Row, baselines, policies []string) {
-	t := compared("", rows, baselines, policies)
-	t.Write(w)
-	fmt.Fprintln(w, verdict(rows, baselines, policies))
-}
-
-// compared is the table of Table.
 func compared(caption string, rows []Row, baselines, policies []string) *report.Table {
 	t := &report.Table{Caption: caption, Head: []string{"case", "capacity", "best baseline", "%"}, Texts: 3}
 	for _, p := range policies {
@@ -61,7 +47,7 @@ func compared(caption string, rows []Row, baselines, policies []string) *report.
 	return t
 }
 
-// verdict is the worst and the mean of what Table tells.
+// verdict is the worst and the mean of what compared tells.
 func verdict(rows []Row, baselines, policies []string) string {
 	var all []string
 	for _, p := range policies {

@@ -335,7 +335,7 @@ func TestMeaningCases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := Compare(t.Context(), cases[3:4], []uint64{1}, HitRatio, sim.Options{Policies: []string{"lru"}})
+		rows, err := compare(t.Context(), cases[3:4], []uint64{1}, sim.Options{Policies: []string{"lru"}})
 		if err != nil {
 			t.Fatal(err)
 		}
