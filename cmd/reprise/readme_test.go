@@ -27,6 +27,9 @@ func readme(t *testing.T) string {
 // TestReadmeSession runs README's terminal session: the demo, and each curl with the header that is shown below it.
 func TestReadmeSession(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
+		if strings.Contains(os.Getenv("REPRISE_TEST_REQUIRE"), "curl") {
+			t.Fatal("curl is required by REPRISE_TEST_REQUIRE and not found")
+		}
 		t.Skip("curl is not found: README's session is not run")
 	}
 	session := regexp.MustCompile("(?s)```console\n(.*?)```").FindStringSubmatch(readme(t))
