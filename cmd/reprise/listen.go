@@ -14,20 +14,21 @@ import (
 	"reprise/cmd/reprise/internal/config"
 )
 
-// maxHeader bounds what a client may send before its body.
+// maxHeader is the largest request header in bytes.
 const maxHeader = 64 << 10
 
-// listen opens the address of a setting.
+// listen opens address. The error names the setting that holds it.
 func listen(cfg *config.Config, name, address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %s; change %s%s (--%s)", address, listenInWords(err), config.Prefix, name,
+		return nil, fmt.Errorf("listen on %s: %s; change %s%s (--%s)", address, listenCause(err), config.Prefix, name,
 			(&config.Setting{Name: name}).Flag())
 	}
 	return l, nil
 }
 
-func listenInWords(err error) string {
+// listenCause describes the usual errors of net.Listen.
+func listenCause(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return "the port is in use by another process"
@@ -39,14 +40,14 @@ func listenInWords(err error) string {
 	return err.Error()
 }
 
-// front is the two HTTP servers in front of a service.
+// front has the two HTTP servers of a service.
 type front struct {
 	api, admin             *http.Server
 	apiSocket, adminSocket net.Listener
-	failed                 chan error // what ended a server that nobody closed
+	failed                 chan error // error of a server that ended without being closed
 }
 
-// openFront listens on both addresses; nothing is answered before serve.
+// openFront listens on both addresses. No request is answered before serve is called.
 func openFront(cfg *config.Config) (*front, error) {
 	f := &front{failed: make(chan error, 2)}
 	var err error
@@ -71,6 +72,7 @@ func (f *front) serve(cfg *config.Config, api, admin http.Handler, log *slog.Log
 	go f.run(func() error { return f.admin.Serve(f.adminSocket) })
 }
 
+// run reports the error of a server that was not closed.
 func (f *front) run(serve func() error) {
 	if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 		f.failed <- err
@@ -85,8 +87,8 @@ func newHTTPServer(cfg *config.Config, h http.Handler, log *slog.Logger) *http.S
 	}
 }
 
-// shutdown drains: the probe fails, no new connection is taken, and what is under way may end within the limit. The admin
-// side stays up to the last, because it answers the probe.
+// shutdown drains: readiness fails, new connections are refused, and open requests have until the limit to end. The admin
+// server is closed last, because it answers the readiness probe.
 func (f *front) shutdown(s *service, limit time.Duration) error {
 	s.proxy.Drain()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -99,15 +101,15 @@ func (f *front) shutdown(s *service, limit time.Duration) error {
 	return err
 }
 
-// closeSockets lets go of the addresses before serve was called.
+// closeSockets closes the sockets. It is for a front that does not serve yet.
 func (f *front) closeSockets() {
 	f.apiSocket.Close()
 	f.adminSocket.Close()
 }
 
-// close ends everything at once.
+// close closes both servers and their connections at once.
 func (f *front) close() {
 	for _, c := range []interface{ Close() error }{f.api, f.admin} {
-		_ = c.Close() // of a listener that is gone either way
+		_ = c.Close() // the listener is closed in any case
 	}
 }

@@ -15,24 +15,24 @@ import (
 	"reprise/proxy"
 )
 
-// recorder writes the request log (REPRISE_RECORD) behind the requests. What a slow disk cannot take is left out of the log
-// and counted; no request waits for it.
+// recorder writes the request log (REPRISE_RECORD) in a goroutine of its own. No request waits for the disk: if the queue is
+// full, the request is left out of the log and counted.
 type recorder struct {
 	queue chan proxy.Observation
-	done  chan error // of the writer, when the queue is closed and empty
+	done  chan error // result of the writer, sent after the queue was closed and emptied
 
 	lost   atomic.Int64
 	faults *proxy.FaultLog
 	log    *slog.Logger
 
-	mu     sync.Mutex // protects closed, and the queue from being closed under a sender
+	mu     sync.Mutex // protects closed, and keeps close from closing the queue while queued sends to it
 	closed bool
 }
 
-// recordQueue is how many requests may wait to be written: some megabytes of vectors at the most.
+// recordQueue is how many requests may wait to be written: a few megabytes of vectors at most.
 const recordQueue = 1024
 
-// openRecorder appends to the file at path.
+// openRecorder opens the request log at path for appending.
 func openRecorder(path string, log *slog.Logger) (*recorder, error) {
 	f, err := openRecordFile(path)
 	if err != nil {
@@ -57,18 +57,19 @@ func newRecorder(f io.WriteCloser, log *slog.Logger) *recorder {
 
 var errSlowDisk = errors.New("the disk is slower than the requests")
 
-// note queues o.
+// note queues o, or counts it as lost.
 func (r *recorder) note(o proxy.Observation) {
 	if !r.queued(o) {
 		r.lose(errSlowDisk)
 	}
 }
 
+// queued reports whether o was queued, or came after close.
 func (r *recorder) queued(o proxy.Observation) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return true // a request that ends behind the end of the service
+		return true // the request ended after the service was closed
 	}
 	select {
 	case r.queue <- o:
@@ -78,16 +79,17 @@ func (r *recorder) queued(o proxy.Observation) bool {
 	}
 }
 
+// lose counts and logs a request that is missing from the log.
 func (r *recorder) lose(err error) {
 	r.faults.Tell(context.Background(), "the request log lacks requests", fmt.Errorf("%w; %d in all", err, r.lost.Add(1)))
 }
 
-// lastWrites is how long close waits for a disk, or for who reads a pipe.
-const lastWrites = 5 * time.Second
+// closeTimeout is how long close waits for the disk, or for the reader of a pipe.
+const closeTimeout = 5 * time.Second
 
 var errStuck = errors.New("the file takes nothing more")
 
-// close writes what is queued, as long as the file takes it.
+// close writes the queued requests and closes the file. It gives up after closeTimeout.
 func (r *recorder) close() error {
 	r.mu.Lock()
 	if r.closed {
@@ -100,7 +102,7 @@ func (r *recorder) close() error {
 	var err error
 	select {
 	case err = <-r.done:
-	case <-time.After(lastWrites):
+	case <-time.After(closeTimeout):
 		err = errStuck
 	}
 	if lost := r.lost.Load(); lost > 0 {
@@ -112,6 +114,7 @@ func (r *recorder) close() error {
 	return nil
 }
 
+// recordOf returns the line of the request log for o.
 func recordOf(o proxy.Observation) trace.Record {
 	label := func(n uint64) trace.Label {
 		if n == 0 {

@@ -16,7 +16,7 @@ import (
 	"reprise/proxy"
 )
 
-// TestRecordPrivacy: what was said is in the log only where prompts may be, and only its owner can read it.
+// TestRecordPrivacy: prompts are in the log only if REPRISE_LOG_PROMPTS is set, and only its owner can read the file.
 func TestRecordPrivacy(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
 		r := record(t, filepath.Join(t.TempDir(), "log"), fmt.Sprint("REPRISE_LOG_PROMPTS=", allowed))
@@ -30,8 +30,8 @@ func TestRecordPrivacy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if told := strings.Count(string(raw), "secret"); (told > 0) != allowed || strings.Contains(string(raw), "Bearer") {
-			t.Errorf("prompts allowed: %v, in the log %d times", allowed, told)
+		if n := strings.Count(string(raw), "secret"); (n > 0) != allowed || strings.Contains(string(raw), "Bearer") {
+			t.Errorf("prompts allowed: %v, in the log %d times", allowed, n)
 		}
 		if info, err := os.Stat(r.path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 			t.Errorf("mode %v: %v", info.Mode(), err)
@@ -39,10 +39,10 @@ func TestRecordPrivacy(t *testing.T) {
 	}
 }
 
-// TestRecordGoesOn: a service that is started again writes behind what is there, and a replay reads it as one.
+// TestRecordGoesOn: after a restart the service appends to the log, and a replay reads it as one trace.
 func TestRecordGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	for i, left := range []string{"", `{"id":"12`, `{"id":7}`} { // what a crash may leave of a line, or of its end
+	for i, left := range []string{"", `{"id":"12`, `{"id":7}`} { // last lines as a crash may leave them
 		r := record(t, path)
 		chatter(r, 20, 4, uint64(i))
 		r.end()
@@ -69,7 +69,7 @@ func TestRecordGoesOn(t *testing.T) {
 	}
 }
 
-// disk is a file that a test holds up, or that is full.
+// disk is a file whose writes wait for the gate, or that is full.
 type disk struct {
 	bytes.Buffer
 	gate chan struct{} // nil: open
@@ -88,11 +88,11 @@ func (d *disk) Write(p []byte) (int, error) {
 
 func (d *disk) Close() error { return nil }
 
-// TestRecordNeverWaits: with a disk that takes nothing, requests are queued, then left out, and none waits.
+// TestRecordNeverWaits: while the disk does not write, requests are queued, then left out, and none waits.
 func TestRecordNeverWaits(t *testing.T) {
-	var said bytes.Buffer
+	var logs bytes.Buffer
 	d := &disk{gate: make(chan struct{})}
-	r := newRecorder(d, slog.New(slog.NewTextHandler(&said, nil)))
+	r := newRecorder(d, slog.New(slog.NewTextHandler(&logs, nil)))
 	const n = 3 * recordQueue
 	for i := range n {
 		r.note(proxy.Observation{ID: uint64(i + 1)})
@@ -101,13 +101,13 @@ func TestRecordNeverWaits(t *testing.T) {
 	if err := r.close(); err != nil {
 		t.Fatal(err)
 	}
-	r.note(proxy.Observation{ID: 1}) // behind the end
+	r.note(proxy.Observation{ID: 1}) // after close
 	written, lost := strings.Count(d.String(), "\n"), int(r.lost.Load())
 	if written+lost != n || written < recordQueue || written > recordQueue+1 {
 		t.Errorf("%d written, %d left out of %d", written, lost, n)
 	}
-	if strings.Count(said.String(), "the request log lacks requests") != 1 || !strings.Contains(said.String(), fmt.Sprintf("gaps\" lost=%d", lost)) {
-		t.Errorf("said %q", said.String())
+	if strings.Count(logs.String(), "the request log lacks requests") != 1 || !strings.Contains(logs.String(), fmt.Sprintf("gaps\" lost=%d", lost)) {
+		t.Errorf("log %q", logs.String())
 	}
 }
 
@@ -122,7 +122,7 @@ func TestRecordFullDisk(t *testing.T) {
 	}
 }
 
-// TestRecordCutLine: of a line that the disk takes only in part nothing stays.
+// TestRecordCutLine: a line that was written in part is removed.
 func TestRecordCutLine(t *testing.T) {
 	f, err := openRecordFile(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -131,7 +131,7 @@ func TestRecordCutLine(t *testing.T) {
 	defer f.Close()
 	f.Write([]byte("{\"id\":1}\n"))
 	f.File.Write([]byte(`{"id"`))
-	if err := f.mend(); err != nil {
+	if err := f.completeLastLine(); err != nil {
 		t.Fatal(err)
 	}
 	f.Write([]byte("{\"id\":2}\n"))
@@ -140,14 +140,14 @@ func TestRecordCutLine(t *testing.T) {
 	}
 }
 
-// TestRecordStuckDisk: what never takes a line does not keep the proxy from its end.
+// TestRecordStuckDisk: close gives up on a disk that never writes.
 func TestRecordStuckDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{gate: make(chan struct{})}
 		r := newRecorder(d, slog.New(slog.DiscardHandler))
 		r.note(proxy.Observation{ID: 1})
 		start := time.Now()
-		if err := r.close(); !errors.Is(err, errStuck) || time.Since(start) != lastWrites {
+		if err := r.close(); !errors.Is(err, errStuck) || time.Since(start) != closeTimeout {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 		close(d.gate)

@@ -9,27 +9,27 @@ import (
 	"os"
 )
 
-// recordFile is a file of whole lines that is appended to. What a crash or a full disk leaves of a line is cut off: a
-// replay could not read on behind it.
+// recordFile is an append-only file of complete lines. An incomplete last line, as left by a crash or a full disk, is cut
+// off: a replay stops at it.
 type recordFile struct{ *os.File }
 
 var errNoRecord = errors.New("ends with what is no request of a log")
 
-// openRecordFile opens the file at path or makes it, for its owner alone: a vector tells much of its prompt.
+// openRecordFile opens or creates the file at path. Only its owner may read it: a vector reveals much of its prompt.
 func openRecordFile(path string) (*recordFile, error) {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	r := &recordFile{f}
-	if err := r.mend(); err != nil {
+	if err := r.completeLastLine(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
 	return r, nil
 }
 
-// mend makes the file end with a whole line.
-func (r *recordFile) mend() error {
+// completeLastLine ends the last line with a line feed if it is a complete record, and cuts it off if it is not.
+func (r *recordFile) completeLastLine() error {
 	info, err := r.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return err
@@ -47,7 +47,7 @@ func (r *recordFile) mend() error {
 	return r.Truncate(info.Size() - int64(len(tail)))
 }
 
-// tail is what follows the last line feed of the first size bytes.
+// tail returns the bytes after the last line feed in the first size bytes of the file.
 func (r *recordFile) tail(size int64) (tail []byte, err error) {
 	const step = 64 << 10
 	for end := size; end > 0; {
@@ -64,7 +64,8 @@ func (r *recordFile) tail(size int64) (tail []byte, err error) {
 	return tail, nil
 }
 
-// Write writes p or nothing. The size is asked for, not known: who rotates logs may have cut the file to nothing meanwhile.
+// Write writes all of p or nothing. The size is read from the file and not remembered: a log rotation may have truncated
+// the file in the meantime.
 func (r *recordFile) Write(p []byte) (int, error) {
 	n, err := r.File.Write(p)
 	if err == nil || n == 0 {

@@ -43,7 +43,7 @@ Durations are written 90s, 24h or 30d; sizes 512MiB or 4GiB.
 	l.Help(w)
 }
 
-// serveWith runs the proxy until a signal comes.
+// serveWith runs the proxy until it receives a signal or a server fails.
 func serveWith(cfg *config.Config, log *slog.Logger) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -72,6 +72,7 @@ func serveWith(cfg *config.Config, log *slog.Logger) error {
 	}
 }
 
+// address returns the URL of the API.
 func address(cfg *config.Config, l net.Listener) string {
 	if cfg.TLSCert != "" {
 		return "https://" + l.Addr().String()
@@ -79,7 +80,7 @@ func address(cfg *config.Config, l net.Listener) string {
 	return "http://" + l.Addr().String()
 }
 
-// drain ends the proxy in order; a second signal ends it at once.
+// drain shuts the proxy down after the first signal. A second signal ends it at once.
 func drain(cfg *config.Config, f *front, s *service, signals <-chan os.Signal, first os.Signal, log *slog.Logger) error {
 	log.Info("draining", "signal", first.String(), "at_most", cfg.Drain.String())
 	ended := make(chan error, 1)

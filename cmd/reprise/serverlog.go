@@ -10,14 +10,13 @@ import (
 	"reprise/proxy"
 )
 
-// newServerLog makes of log what a server of net/http wants.
+// newServerLog returns a log.Logger for a server of net/http, whose lines go to l.
 func newServerLog(l *slog.Logger) *log.Logger {
 	return log.New(serverLog{l, proxy.NewFaultLog(l)}, "", 0)
 }
 
-// serverLog takes the lines of net/http's servers. What strangers do to a connection, such as a broken handshake, is for
-// whoever has asked for that much; what is wrong on this machine, such as no file descriptor left for a new connection, is
-// for everybody.
+// serverLog sorts the log lines of net/http's servers. Faults of clients, such as a broken TLS handshake, are logged at
+// debug level. Faults of this machine, such as no free file descriptor for a new connection, are logged as faults.
 type serverLog struct {
 	log    *slog.Logger
 	faults *proxy.FaultLog

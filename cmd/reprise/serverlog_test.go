@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 )
 
-// exhausted is a listener of a process that has no file descriptor left, until it is closed.
+// exhausted is a listener of a process without free file descriptors. It is closed after three tries.
 type exhausted struct{ tries int }
 
 func (l *exhausted) Accept() (net.Conn, error) {
@@ -24,8 +24,7 @@ func (l *exhausted) Accept() (net.Conn, error) {
 func (l *exhausted) Close() error   { return nil }
 func (l *exhausted) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestServerLog: that no connection can be taken is told at once, and not once per try; a stranger's broken handshake is
-// not told.
+// TestServerLog: a failing Accept is logged at once, but not once per try. A client's broken handshake is not logged.
 func TestServerLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

@@ -21,7 +21,7 @@ import (
 	"reprise/topics"
 )
 
-// service is the proxy with everything behind it.
+// service is the proxy with its store, its topics and its request log.
 type service struct {
 	proxy    *proxy.Server
 	store    *store.Store
@@ -29,7 +29,7 @@ type service struct {
 	recorder *recorder // nil: no request log
 }
 
-// newService puts the parts together in front of an upstream. The caller closes the service.
+// newService builds a service in front of an upstream. The caller closes it.
 func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log *slog.Logger) (*service, error) {
 	embedder, known, err := newEmbedder(ctx, cfg, log)
 	if err != nil {
@@ -44,8 +44,8 @@ func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log 
 	}
 	o := proxyOptions(cfg, upstream, log)
 	if !known {
-		// Neither vectors nor a file of them can be made while their length is unknown.
-		o.Mode, cfg.StorePath = withoutMeaning(o.Mode), ""
+		// Without the length of the vectors there is no semantic matching, and no file can be written for them.
+		o.Mode, cfg.StorePath = withoutSemantic(o.Mode), ""
 	}
 	s := &service{}
 	if s.store, err = openStore(cfg, embedder.Space(), log); err != nil {
@@ -70,17 +70,18 @@ func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log 
 	return s, nil
 }
 
-// lastFlights is how long close waits for flights whose clients have just been cut off: they end by themselves.
-const lastFlights = time.Second
+// flightTimeout is how long close waits for flights whose clients were just disconnected. Such flights end on their own.
+const flightTimeout = time.Second
 
-// close ends the service once its fronts are closed, and writes what is not yet written.
+// close ends the service after its HTTP servers were closed, and flushes the store and the request log.
 func (s *service) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), lastFlights)
+	ctx, cancel := context.WithTimeout(context.Background(), flightTimeout)
 	defer cancel()
-	_ = s.proxy.Wait(ctx) // what still flies has nobody waiting for it
+	_ = s.proxy.Wait(ctx) // no client waits for a flight that is still open
 	return s.release()
 }
 
+// release closes the parts of the service.
 func (s *service) release() (err error) {
 	s.topics.Close()
 	if s.recorder != nil {
@@ -89,8 +90,8 @@ func (s *service) release() (err error) {
 	return errors.Join(err, s.store.Close())
 }
 
-// guardFor is the stricter of the guards for the embedder that sees words and not meaning: what is near to it is nearly
-// the same text, and any word that differs is a reason to ask.
+// guardFor returns the stricter guard for the built-in embedder, which compares words and not meaning: texts that it finds
+// similar are nearly equal, so every differing word matters.
 func guardFor(cfg *config.Config) func(cached, asked string) guard.Veto {
 	if cfg.Embedder == "builtin" {
 		return guard.Strict
@@ -98,7 +99,8 @@ func guardFor(cfg *config.Config) func(cached, asked string) guard.Veto {
 	return guard.Check
 }
 
-func withoutMeaning(m proxy.Mode) proxy.Mode {
+// withoutSemantic returns the mode closest to m that needs no vectors.
+func withoutSemantic(m proxy.Mode) proxy.Mode {
 	if m == proxy.ModeOff {
 		return m
 	}
@@ -127,17 +129,17 @@ func newLogger(cfg *config.Config, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, o))
 }
 
-// dialTimeout is how long the start waits for an embedding server, which may have to load its model.
+// dialTimeout bounds the first call to an embedding server at start. The server may have to load its model.
 const dialTimeout = 10 * time.Second
 
-// newEmbedder returns the embedder and whether it knows the length of its vectors, without which nothing can be compared.
-// A server that cannot be reached is no reason not to start: what needs it goes upstream until it is back.
+// newEmbedder returns the embedder and whether the length of its vectors is known. Vectors are compared only if it is.
+// The proxy starts even if the embedding server cannot be reached: semantic lookups are misses until it is back.
 func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (e embed.Embedder, known bool, err error) {
 	if cfg.Embedder == "builtin" {
 		return embed.NewBuiltin(), true, nil
 	}
 	remote, err := openai.New(openai.Options{BaseURL: cfg.EmbedderURL, Key: cfg.EmbedderKey, Model: cfg.EmbedderModel,
-		Dimensions: cfg.EmbedderDimensions, Prefix: cfg.EmbedderPrefix, Timeout: noneIsLong(cfg.EmbedTimeout)})
+		Dimensions: cfg.EmbedderDimensions, Prefix: cfg.EmbedderPrefix, Timeout: noLimitAsMax(cfg.EmbedTimeout)})
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: %w", config.ErrBad, err)
 	}
@@ -159,8 +161,8 @@ func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (e e
 	return remote, remote.Dim() > 0, nil
 }
 
-// noneIsLong turns "no limit" into one that is never met, for a part that always has one.
-func noneIsLong(d time.Duration) time.Duration {
+// noLimitAsMax turns "no limit" (negative) into the longest duration, for an option that has no "no limit".
+func noLimitAsMax(d time.Duration) time.Duration {
 	if d < 0 {
 		return math.MaxInt64
 	}
@@ -178,27 +180,28 @@ func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store
 		OnFault: func(step string, err error) { faults.Tell(context.Background(), "store: "+step, err) },
 	}
 	if cfg.StorePath != "" {
-		// Assigned only when there is one: a nil *File in the interface would not be nil.
+		// Assigned only if a file was opened: an interface that holds a nil *File is not nil.
 		f, err := file.Open(cfg.StorePath)
 		if err != nil {
-			return nil, storeInWords(err)
+			return nil, withStoreHint(err)
 		}
 		o.Backing = f
 	}
 	s, err := store.Open(o)
 	if err != nil {
-		return nil, storeInWords(err)
+		return nil, withStoreHint(err)
 	}
-	tellReport(log, s.Stats().Report)
+	logReport(log, s.Stats().Report)
 	return s, nil
 }
 
-// storeInWords adds which setting to change.
-func storeInWords(err error) error {
+// withStoreHint adds the setting to change to an error of the store.
+func withStoreHint(err error) error {
 	return fmt.Errorf("%w (REPRISE_STORE says where answers are kept: memory, or file:PATH)", err)
 }
 
-func tellReport(log *slog.Logger, r store.Report) {
+// logReport logs the damage that was found when the store was opened.
+func logReport(log *slog.Logger, r store.Report) {
 	if r.Aside != "" {
 		log.Warn("store file was damaged and moved aside; what could be read of it was kept", "file", r.Name, "aside", r.Aside)
 	}

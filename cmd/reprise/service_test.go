@@ -10,9 +10,9 @@ import (
 	"reprise/cmd/reprise/internal/config"
 )
 
-// TestIdleSettingsAreTold: a setting that the policy has no use for is told at the start, and stops nothing.
-func TestIdleSettingsAreTold(t *testing.T) {
-	for policy, told := range map[string]bool{"": true, "rac-paper:beta=0.5": false} {
+// TestUnusedSettingsAreLogged: a setting without effect on the chosen policy is a warning at start, not an error.
+func TestUnusedSettingsAreLogged(t *testing.T) {
+	for policy, logged := range map[string]bool{"": true, "rac-paper:beta=0.5": false} {
 		cfg, err := config.NewLoader(false).Load([]string{"REPRISE_STORE=memory", "REPRISE_TOPIC_HALF_LIFE=500", "REPRISE_POLICY=" + policy})
 		if err != nil {
 			t.Fatal(err)
@@ -23,7 +23,7 @@ func TestIdleSettingsAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.close()
-		if got := strings.Contains(log.String(), "REPRISE_TOPIC_HALF_LIFE=500 (environment) has no effect: the policy rac+"); got != told {
+		if got := strings.Contains(log.String(), "REPRISE_TOPIC_HALF_LIFE=500 (environment) has no effect: the policy rac+"); got != logged {
 			t.Errorf("policy %q: log %s", policy, log.String())
 		}
 	}
