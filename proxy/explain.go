@@ -108,7 +108,7 @@ func (s *Server) explainMeaning(q *query, x *explanation) {
 			return err
 		}
 		found.chain = s.resolve(q.Turns)
-		found.route = s.topics.Search(topics.Query{Scope: topics.ScopeID(q.Scope), Chain: found.chain, Vector: found.vector,
+		found.route = s.route(topics.Query{Scope: topics.ScopeID(q.Scope), Chain: found.chain, Vector: found.vector,
 			Hit: q.d.Threshold, Nearest: true})
 		return nil
 	})

@@ -108,7 +108,7 @@ func (s *Server) insert(q *query, found *finding, e *store.Entry) (policy.ID, st
 		return 0, "purged"
 	}
 	if e.Vector != nil && e.Parent == 0 && len(q.Turns) == 0 {
-		parent, _ := s.topics.Parent(topics.ScopeID(q.Scope), topics.TopicID(e.Topic), found.chain, 0, e.Vector, q.tick.Seq)
+		parent, _ := s.topics.Parent(topics.ScopeID(q.Scope), topics.TopicID(e.Topic), found.chain, e.Vector, q.tick.Seq)
 		e.Parent = policy.ID(parent)
 	}
 	if e.Topic == 0 { // a topic of its own; an entry that is never compared by meaning stays alone in it
@@ -125,7 +125,7 @@ func (s *Server) insert(q *query, found *finding, e *store.Entry) (policy.ID, st
 	}
 	if e.Vector != nil {
 		s.guarded("topics", func() error {
-			_, err := s.topics.Add(topics.Member{ID: topics.EntryID(res.ID), Scope: topics.ScopeID(e.Scope), Chain: found.chain,
+			_, _, err := s.topics.Add(topics.Member{ID: topics.EntryID(res.ID), Scope: topics.ScopeID(e.Scope), Chain: found.chain,
 				Vector: e.Vector, Topic: topics.TopicID(e.Topic), Parent: topics.EntryID(e.Parent), Seq: q.tick.Seq})
 			return err
 		})

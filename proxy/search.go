@@ -41,7 +41,7 @@ func (s *Server) search(ctx context.Context, q *query) *finding {
 	ok := s.guarded("topics", func() error {
 		start := s.opts.Now()
 		found.chain = s.resolve(q.Turns)
-		found.route = s.topics.Search(topics.Query{Scope: topics.ScopeID(q.Scope), Chain: found.chain, Vector: found.vector,
+		found.route = s.route(topics.Query{Scope: topics.ScopeID(q.Scope), Chain: found.chain, Vector: found.vector,
 			Hit: q.d.Threshold})
 		s.metrics.step(stepSearch, s.opts.Now().Sub(start))
 		return s.verify(q, found)
@@ -54,6 +54,16 @@ func (s *Server) search(ctx context.Context, q *query) *finding {
 		s.guarded("policy", func() error { s.store.Arrive(policy.TopicID(found.route.Topic), q.tick); return nil })
 	}
 	return found
+}
+
+// route searches, after new anchors are chosen where some left.
+func (s *Server) route(q topics.Query) topics.Route {
+	for {
+		if r, ok := s.topics.Search(q); ok {
+			return r
+		}
+		s.topics.Refresh(q.Scope)
+	}
 }
 
 // resolve turns the earlier turns of a conversation into its chain: each turn is its key and the assistant's reply, and
@@ -142,17 +152,15 @@ func (s *Server) found(q *query, found *finding, e *store.Entry, m topics.Match,
 
 // detectParent records the access and names a parent for an entry that has none yet (paper 002, DETECTPARENT).
 func (s *Server) detectParent(id policy.ID, seq int64) policy.ID {
-	parent, ok := s.topics.Touch(topics.EntryID(id), seq)
-	if !ok {
-		return 0
-	}
+	parent, searched := s.topics.ParentOf(topics.EntryID(id), seq)
+	s.topics.Touch(topics.EntryID(id), seq, parent, searched)
 	return policy.ID(parent)
 }
 
 // weigh hands what the policy has newly judged important to the topics, which choose their anchors by it.
 func (s *Server) weigh(changed []store.Weight) {
 	for _, w := range changed {
-		s.topics.Weigh(topics.EntryID(w.ID), w.Importance)
+		s.topics.SetImportance(topics.EntryID(w.ID), w.Importance)
 	}
 }
 
@@ -174,7 +182,7 @@ func (s *Server) loadTopics() {
 			continue
 		}
 		s.guarded("topics", func() error {
-			_, err := s.topics.Add(topics.Member{ID: topics.EntryID(e.ID), Scope: topics.ScopeID(e.Scope), Chain: e.Chain,
+			_, _, err := s.topics.Add(topics.Member{ID: topics.EntryID(e.ID), Scope: topics.ScopeID(e.Scope), Chain: e.Chain,
 				Vector: e.Vector, Topic: topics.TopicID(e.Topic), Parent: topics.EntryID(e.Parent), Last: last,
 				Importance: s.store.Importance(e.ID)})
 			return err

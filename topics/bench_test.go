@@ -62,7 +62,7 @@ func benchSearch(b *testing.B, stored, misses [][]float32, o Options) {
 			var times []time.Duration
 			for i := 0; b.Loop(); i++ {
 				start := time.Now()
-				found += len(t.Search(Query{Vector: queries[i%len(queries)]}).Matches)
+				found += len(search(t, Query{Vector: queries[i%len(queries)]}).Matches)
 				times = append(times, time.Since(start))
 			}
 			b.ReportMetric(float64(median(times).Nanoseconds())/1e3, "p50-µs")
@@ -79,11 +79,11 @@ func fill(b *testing.B, t *Topics, vectors [][]float32) (queries [][]float32) {
 		if v == nil {
 			continue
 		}
-		r := t.Search(Query{Vector: v})
+		r := search(t, Query{Vector: v})
 		if len(r.Matches) > 0 {
 			continue
 		}
-		if _, err := t.Add(Member{ID: EntryID(i + 1), Vector: v, Topic: r.Topic, Seq: int64(i)}); err != nil {
+		if _, _, err := t.Add(Member{ID: EntryID(i + 1), Vector: v, Topic: r.Topic, Seq: int64(i)}); err != nil {
 			b.Fatal(err)
 		}
 		queries = append(queries, near(rng, v, 0.985))
@@ -136,7 +136,7 @@ func BenchmarkFlat(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	var hits []Hit
+	var hits []Neighbor
 	var scan, plain time.Duration
 	for b.Loop() {
 		start := time.Now()
@@ -150,7 +150,7 @@ func BenchmarkFlat(b *testing.B) {
 }
 
 func plainBest(vectors [][]float32, q []float32) (at int) {
-	top := float32(never)
+	top := float32(anyScore)
 	for i, v := range vectors {
 		var sum float32
 		for j, x := range v {
@@ -175,7 +175,7 @@ func BenchmarkMemory(b *testing.B) {
 			b.Fatal(err)
 		}
 		for i, v := range vectors {
-			if _, err := t.Add(Member{ID: EntryID(i + 1), Vector: v}); err != nil {
+			if _, _, err := t.Add(Member{ID: EntryID(i + 1), Vector: v}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -5,21 +5,21 @@ import "reprise/embed"
 // Flat is the exact Index: a scan over all vectors with SIMD. Upsert and Delete cost O(1); Search reads, at 384 dimensions,
 // some 10 to 20 ns per vector. Per vector it keeps some 40 bytes besides the numbers.
 type Flat struct {
-	slab slab
-	ids  []uint64
-	pos  map[uint64]int32
+	rows  rows
+	ids   []uint64         // of each row
+	rowOf map[uint64]int32 // of each id
 }
 
 var _ Index = (*Flat)(nil)
 
 // NewFlat makes an empty index of vectors of dim numbers.
 func NewFlat(dim int) *Flat {
-	return &Flat{slab: newSlab(dim), pos: make(map[uint64]int32)}
+	return &Flat{rows: newRows(dim), rowOf: make(map[uint64]int32)}
 }
 
 // Upsert implements Index.
 func (f *Flat) Upsert(id uint64, v []float32) error {
-	if err := embed.Check(v, f.slab.dim); err != nil {
+	if err := embed.Check(v, f.rows.dim); err != nil {
 		return err
 	}
 	f.put(id, v)
@@ -28,38 +28,38 @@ func (f *Flat) Upsert(id uint64, v []float32) error {
 
 // put is Upsert of a vector that was checked before.
 func (f *Flat) put(id uint64, v []float32) {
-	if row, ok := f.pos[id]; ok {
-		f.slab.set(int(row), v)
+	if row, ok := f.rowOf[id]; ok {
+		f.rows.set(int(row), v)
 		return
 	}
-	f.pos[id] = int32(len(f.ids))
+	f.rowOf[id] = int32(len(f.ids))
 	f.ids = append(f.ids, id)
-	f.slab.add(v)
+	f.rows.add(v)
 }
 
 // Delete implements Index.
 func (f *Flat) Delete(id uint64) {
-	row, ok := f.pos[id]
+	row, ok := f.rowOf[id]
 	if !ok {
 		return
 	}
 	last := len(f.ids) - 1
-	f.slab.remove(int(row))
+	f.rows.remove(int(row))
 	f.ids[row] = f.ids[last]
-	f.pos[f.ids[row]] = row
+	f.rowOf[f.ids[row]] = row
 	f.ids = f.ids[:last]
-	delete(f.pos, id)
+	delete(f.rowOf, id)
 }
 
 // Search implements Index.
-func (f *Flat) Search(q []float32, k int, dst []Hit) []Hit {
-	found := best[Hit]{k: k, compare: compareHits, items: dst[:0]}
-	if k < 1 || len(q) != f.slab.dim {
+func (f *Flat) Search(q []float32, k int, dst []Neighbor) []Neighbor {
+	found := best[Neighbor]{k: k, compare: compareNeighbors, items: dst[:0]}
+	if k < 1 || len(q) != f.rows.dim {
 		return found.items
 	}
-	min := float32(never)
-	f.slab.scan(f.slab.query(q), min, func(row int, score float32) float32 {
-		found.offer(Hit{f.ids[row], score})
+	min := float32(anyScore)
+	f.rows.scan(f.rows.query(q), min, func(row int, score float32) float32 {
+		found.offer(Neighbor{f.ids[row], score})
 		if last, full := found.worst(); full {
 			min = last.Score
 		}
@@ -70,11 +70,11 @@ func (f *Flat) Search(q []float32, k int, dst []Hit) []Hit {
 
 // vector appends the vector of id to dst; false where there is none.
 func (f *Flat) vector(id uint64, dst []float32) ([]float32, bool) {
-	row, ok := f.pos[id]
+	row, ok := f.rowOf[id]
 	if !ok {
 		return dst, false
 	}
-	return f.slab.vector(int(row), dst), true
+	return f.rows.vector(int(row), dst), true
 }
 
 // Len implements Index.

@@ -79,7 +79,7 @@ func (b broken) nearest([]float32, int) []uint64 {
 func fillGraph(t *testing.T, g *Graph, n int) oracle {
 	rng := rand.New(rand.NewSource(3))
 	want := oracle{}
-	for i, v := range unitVectors(rng, n, g.flat.slab.dim) {
+	for i, v := range unitVectors(rng, n, g.flat.rows.dim) {
 		if err := g.Upsert(uint64(i), v); err != nil {
 			t.Fatal(err)
 		}

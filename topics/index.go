@@ -12,19 +12,19 @@ type Index interface {
 	Delete(id uint64)
 	// Search appends the k nearest to dst[:0], best first, fewer only where fewer are stored. A query of another dimension
 	// finds nothing.
-	Search(q []float32, k int, dst []Hit) []Hit
+	Search(q []float32, k int, dst []Neighbor) []Neighbor
 	// Len is the number of vectors stored.
 	Len() int
 }
 
-// Hit is one answer of an Index.
-type Hit struct {
+// Neighbor is one answer of an Index.
+type Neighbor struct {
 	ID    uint64
 	Score float32 // cosine to the query
 }
 
-// compareHits orders hits best first; ties go to the lower id, so that an answer does not depend on the order of inserts.
-func compareHits(a, b Hit) int {
+// compareNeighbors orders hits best first; ties go to the lower id, so that an answer does not depend on the order of inserts.
+func compareNeighbors(a, b Neighbor) int {
 	if c := cmp.Compare(b.Score, a.Score); c != 0 {
 		return c
 	}

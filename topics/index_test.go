@@ -13,11 +13,11 @@ import (
 // oracle is an Index as plainly as it can be said.
 type oracle map[uint64][]float32
 
-func (o oracle) search(q []float32, k int) (hits []Hit) {
+func (o oracle) search(q []float32, k int) (hits []Neighbor) {
 	for id, v := range o {
-		hits = append(hits, Hit{id, embed.Dot(q, v)})
+		hits = append(hits, Neighbor{id, embed.Dot(q, v)})
 	}
-	slices.SortFunc(hits, compareHits)
+	slices.SortFunc(hits, compareNeighbors)
 	return hits[:min(k, len(hits))]
 }
 
@@ -75,7 +75,7 @@ var indexes = []struct {
 	{"graph that stutters", true, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildStutter) }},
 	{"graph of the library", false, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildLibrary) }},
 	{"auto", true, func(t testing.TB, dim int) Index {
-		s := newScope(ScopeID{}, &Options{Dim: dim, Index: KindAuto, Route: 0.6}, false)
+		s := newScope(ScopeID{}, &Options{Dim: dim, Index: KindAuto, Route: 0.6}, true)
 		t.Cleanup(s.close)
 		return s.index
 	}},
@@ -116,7 +116,7 @@ func conform(t *testing.T, index Index, dim int, exact bool) {
 }
 
 // compare checks hits: right ids and scores, in order, as many as there can be, and the best ones if the index is exact.
-func compare(t *testing.T, hits []Hit, want oracle, q []float32, k int, exact bool) {
+func compare(t *testing.T, hits []Neighbor, want oracle, q []float32, k int, exact bool) {
 	t.Helper()
 	best := want.search(q, k)
 	if len(hits) != len(best) {
@@ -127,7 +127,7 @@ func compare(t *testing.T, hits []Hit, want oracle, q []float32, k int, exact bo
 		if !ok || !close32(embed.Dot(q, v), h.Score) {
 			t.Fatalf("hit %v of an id that is stored: %v", h, ok)
 		}
-		if i > 0 && compareHits(hits[i-1], h) >= 0 {
+		if i > 0 && compareNeighbors(hits[i-1], h) >= 0 {
 			t.Fatalf("hits out of order: %v", hits)
 		}
 		if exact && !close32(h.Score, best[i].Score) {
@@ -151,7 +151,7 @@ func TestIndexRefusesBadVectors(t *testing.T) {
 					t.Errorf("Upsert(%v) = %v", bad, err)
 				}
 			}
-			if hits := index.Search(good, 3, nil); len(hits) != 1 || hits[0] != (Hit{1, 1}) {
+			if hits := index.Search(good, 3, nil); len(hits) != 1 || hits[0] != (Neighbor{1, 1}) {
 				t.Errorf("a refused vector left %v", hits)
 			}
 			if hits := index.Search([]float32{1}, 3, nil); len(hits) != 0 {
@@ -171,7 +171,7 @@ func TestIndexTies(t *testing.T) {
 				}
 			}
 			got := index.Search([]float32{1, 0}, 3, nil)
-			if want := []Hit{{3, 1}, {4, 1}, {5, 1}}; !slices.Equal(got, want) {
+			if want := []Neighbor{{3, 1}, {4, 1}, {5, 1}}; !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		})

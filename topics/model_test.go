@@ -64,33 +64,37 @@ func (m *model) forget(id EntryID) {
 	}
 }
 
-func (m *model) weigh(id EntryID, importance float64) {
+func (m *model) setImportance(id EntryID, importance float64) (anchor bool) {
 	x := m.members[id]
 	if x == nil {
-		return
+		return false
 	}
 	x.Importance = importance
 	if a := m.members[m.anchors[x.Topic]]; a != nil && a != x && !m.o.PaperAnchors && importance > 2*a.Importance {
 		m.anchors[x.Topic] = id
+		return true
 	}
+	return false
 }
 
-func (m *model) refresh(scope ScopeID) {
+func (m *model) refresh(scope ScopeID) (chosen []EntryID) {
 	for topic, anchor := range m.anchors {
 		if members := m.of(topic); anchor == 0 && members[0].Scope == scope {
 			slices.SortFunc(members, func(a, b *Member) int {
 				return cmp.Or(cmp.Compare(b.Importance, a.Importance), cmp.Compare(b.Last, a.Last), cmp.Compare(a.ID, b.ID))
 			})
 			m.anchors[topic] = members[0].ID
+			chosen = append(chosen, members[0].ID)
 		}
 	}
+	slices.Sort(chosen)
+	return chosen
 }
 
 func (m *model) search(q Query) (r Route) {
 	if !slices.ContainsFunc(m.all(), func(x *Member) bool { return x.Scope == q.Scope }) {
 		return r
 	}
-	m.refresh(q.Scope)
 	var near, found []Match
 	same := 0
 	for _, x := range m.all() {
@@ -154,13 +158,14 @@ func (m *model) parent(self EntryID, topic TopicID, x Member) (parent EntryID) {
 	return parent
 }
 
-func (m *model) touch(id EntryID, seq int64) (parent EntryID) {
+func (m *model) touch(id EntryID, seq int64) (parent EntryID, searched bool) {
 	x := m.members[id]
 	if x == nil {
-		return 0
+		return 0, false
 	}
 	x.Last = max(x.Last, seq)
 	if m.members[x.Parent] == nil && m.attempts[id] < maxAttempts {
+		searched = true
 		request := *x
 		request.Seq = seq
 		if parent = m.parent(id, x.Topic, request); parent != 0 {
@@ -170,7 +175,7 @@ func (m *model) touch(id EntryID, seq int64) (parent EntryID) {
 		}
 	}
 	m.accesses[x.Scope] = append(m.accesses[x.Scope], id)
-	return parent
+	return parent, searched
 }
 
 func (m *model) all() (list []*Member) {
@@ -247,26 +252,33 @@ func step(t *testing.T, got *Topics, want *model, seq int64, script []byte) {
 		route := checkSearch(t, got, want, q)
 		m := Member{ID: id, Scope: q.Scope, Chain: q.Chain, Vector: q.Vector, Topic: route.Topic, Seq: seq}
 		if want.members[id] == nil {
-			m.Parent, _ = got.Parent(q.Scope, route.Topic, q.Chain, 0, q.Vector, seq)
+			m.Parent, _ = got.Parent(q.Scope, route.Topic, q.Chain, q.Vector, seq)
 			if parent := want.parent(0, route.Topic, m); parent != m.Parent {
 				t.Fatalf("parent %d, want %d", m.Parent, parent)
 			}
 		}
-		topic, err := got.Add(m)
+		isNew := want.members[id] == nil
+		topic, anchor, err := got.Add(m)
 		if wantTopic := want.add(m); err != nil || topic != wantTopic {
 			t.Fatalf("Add joins %d, %v, want %d", topic, err, wantTopic)
+		}
+		if wantAnchor := isNew && want.anchors[topic] == id; anchor != wantAnchor {
+			t.Fatalf("Add reports %v, want %v: anchor %d", anchor, wantAnchor, want.anchors[topic])
 		}
 	case 4:
 		got.Forget(id, id+1)
 		want.forget(id)
 		want.forget(id + 1)
 	case 5:
-		got.Weigh(id, float64(x%16))
-		want.weigh(id, float64(x%16))
+		anchor, wantAnchor := got.SetImportance(id, float64(x%16)), want.setImportance(id, float64(x%16))
+		if anchor != wantAnchor {
+			t.Fatalf("SetImportance reports %v, want %v", anchor, wantAnchor)
+		}
 	default:
-		parent, ok := got.Touch(id, seq)
-		if p := want.touch(id, seq); p != parent || ok != (p != 0) {
-			t.Fatalf("Touch finds parent %d, want %d", parent, p)
+		parent, searched := got.ParentOf(id, seq)
+		got.Touch(id, seq, parent, searched)
+		if p, s := want.touch(id, seq); p != parent || s != searched {
+			t.Fatalf("ParentOf finds %d, %v, want %d, %v", parent, searched, p, s)
 		}
 	}
 	if got.state() != want.state() {
@@ -276,7 +288,21 @@ func step(t *testing.T, got *Topics, want *model, seq int64, script []byte) {
 
 func checkSearch(t *testing.T, got *Topics, want *model, q Query) Route {
 	t.Helper()
-	g, w := got.Search(q), want.search(q)
+	g, ok := got.Search(q)
+	chosen := want.refresh(q.Scope)
+	if !ok {
+		anchors := got.Refresh(q.Scope)
+		if slices.Sort(anchors); !slices.Equal(anchors, chosen) {
+			t.Fatalf("Refresh chooses %d, want %d", anchors, chosen)
+		}
+		g, ok = got.Search(q)
+	} else if len(chosen) > 0 {
+		t.Fatalf("Search answers while %d are not yet anchors", chosen)
+	}
+	if !ok {
+		t.Fatal("Search asks for a second Refresh")
+	}
+	w := want.search(q)
 	if gs, ws := g.text(), w.text(); gs != ws {
 		t.Fatalf("Search finds\n%s, want\n%s", gs, ws)
 	}
@@ -322,7 +348,7 @@ func restart(t *testing.T, o Options, want *model) {
 	members := want.all()
 	slices.SortFunc(members, func(a, b *Member) int { return cmp.Compare(a.Last, b.Last) })
 	for _, m := range members {
-		if _, err := got.Add(*m); err != nil {
+		if _, _, err := got.Add(*m); err != nil {
 			t.Fatal(err)
 		}
 	}

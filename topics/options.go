@@ -8,11 +8,11 @@ import (
 // ErrOptions is wrapped by every error of New.
 var ErrOptions = errors.New("bad options")
 
-// Kind says which Index finds the anchors of a scope.
+// Kind names the Index that finds the anchors of a scope.
 type Kind string
 
 const (
-	// KindAuto is Flat, and above some 20,000 anchors (5,000 of more than 512 dimensions) a Graph that proves itself.
+	// KindAuto is Flat, and above some 20,000 anchors (5,000 of more than 512 dimensions) a Graph that passed its self-check.
 	KindAuto Kind = "auto"
 	// KindFlat is Flat at any size.
 	KindFlat Kind = "flat"
@@ -29,22 +29,25 @@ type Options struct {
 	Hit, Route, Edge float64
 	// Shortlist is the number of nearest anchors whose topics are searched; default 8.
 	Shortlist int
-	// Lookback is the number of accesses of a scope among which a parent is looked for; default 64.
+	// Lookback is the number of accesses of a scope among which a parent is searched for; default 64.
 	Lookback int
 	// WholeScan is the number of entries with equal earlier turns up to which a query is compared with every one of them,
 	// whatever their topics; default 50,000. At 384 dimensions and a hit gate of 0.97 that costs some 7 ns an entry, less than
-	// finding the shortlist by a flat scan; it loses no hit to the shortlist.
+	// finding the shortlist by a flat scan, and no hit is lost by the shortlist.
 	WholeScan int
 	// Index finds anchors; default KindAuto.
 	Index Kind
-	// PaperAnchors moves an anchor only when a member with a higher importance joins, which is how paper 002, Alg. 5, is
-	// printed (D10). Otherwise an anchor also moves when a member's importance has grown beyond twice its own.
+	// PaperAnchors moves an anchor only when a member with a higher importance joins, as paper 002, Alg. 5, is printed
+	// (D10). Otherwise an anchor also moves when the importance of a member exceeds twice its own.
 	PaperAnchors bool
-	// Seed of what a Graph draws at random.
+	// Process is the number of this process in the topic ids that it makes. Processes that share entries need different
+	// numbers, or two of them make the same id for different topics. Default 0.
+	Process uint16
+	// Seed of the random draws of a Graph.
 	Seed int64
 }
 
-// withDefaults returns o with every default filled in, or what is wrong with it.
+// withDefaults returns o with every default filled in, or an error that names a bad one.
 func (o Options) withDefaults() (Options, error) {
 	for _, d := range []struct {
 		field *int
@@ -80,7 +83,7 @@ func (o Options) validate() error {
 	return nil
 }
 
-// graphFrom is the number of anchors from which on a graph is tried: with auto where it may at last be the faster one.
+// graphFrom is the number of anchors from which on a graph is tried; with auto, where it begins to be faster than a scan.
 func (o Options) graphFrom() int {
 	switch {
 	case o.Index == KindGraph:

@@ -2,26 +2,25 @@ package topics
 
 import "sync"
 
-// scope is everything known of one scope. Every vector is stored once: with the anchors if its entry is one, else with the
-// rest.
+// scope holds the entries of one scope. Every vector is stored once: in anchors if its entry is an anchor, else in rest.
 type scope struct {
 	id      ScopeID
 	options *Options
 
-	mu      sync.RWMutex // protects what follows and every entry, topic and chain of the scope
-	freed   bool         // out of Topics' map, for good
-	size    int
-	topics  map[TopicID]*topic
-	chains  map[ChainID]*chain
-	anchors *Flat       // the vector of each topic's anchor, by TopicID
-	index   anchorIndex // finds anchors: anchors itself, or a Graph above it
-	rest    slab        // the other vectors
-	owners  []*entry    // whose they are, by row of rest
-	stale   []*topic    // topics that lost their anchor
-	recent  recent
+	mu          sync.RWMutex // protects what follows and every entry, topic and chain of the scope
+	freed       bool         // removed from Topics' map, for good
+	size        int
+	topics      map[TopicID]*topic
+	chains      map[ChainID]*chain
+	anchors     *Flat       // the vector of each topic's anchor, by TopicID
+	index       anchorIndex // finds anchors: anchors itself, or a Graph above it
+	rest        rows        // the vectors of all entries that are not anchors
+	restEntries []*entry    // the entry of each row of rest
+	stale       []*topic    // topics that lost their anchor, in that order
+	recent      recent
 }
 
-// anchorIndex is an Index that says how it fares.
+// anchorIndex is an Index that reports which form serves.
 type anchorIndex interface {
 	Index
 	Status() IndexStatus
@@ -49,28 +48,28 @@ type entry struct {
 	parent     EntryID
 	importance float64
 	born, last int64
-	row        int32 // in scope.rest; of no meaning for an anchor
-	inTopic    int32 // place in topic.members
-	inChain    int32 // place in chain.members
+	row        int32 // in scope.rest; unused for an anchor
+	inTopic    int32 // index in topic.members
+	inChain    int32 // index in chain.members
 	attempts   int8  // searches for a parent that found none
 	gone       bool
 }
 
-// newScope makes an empty scope, which never runs anything in the background if it must be still.
-func newScope(id ScopeID, o *Options, still bool) *scope {
+// newScope makes an empty scope. It has no Graph, and so no background work, if background is false.
+func newScope(id ScopeID, o *Options, background bool) *scope {
 	s := &scope{
 		id: id, options: o,
 		topics: make(map[TopicID]*topic), chains: make(map[ChainID]*chain),
-		anchors: NewFlat(o.Dim), rest: newSlab(o.Dim),
+		anchors: NewFlat(o.Dim), rest: newRows(o.Dim),
 	}
 	s.index = s.anchors
-	if o.Index != KindFlat && !still {
+	if o.Index != KindFlat && background {
 		s.index = NewGraph(s.anchors, GraphOptions{Min: o.graphFrom(), Route: o.Route, Seed: o.Seed})
 	}
 	return s
 }
 
-// insertLocked adds m, whose vector is good and whose id is new, to its topic (Alg. 5, OnInsert).
+// insertLocked adds m, whose vector is valid and whose id is new, to its topic (Alg. 5, OnInsert).
 func (s *scope) insertLocked(m Member) *entry {
 	e := &entry{
 		id: m.ID, topic: s.topicLocked(m.Topic), chain: s.chainLocked(m.Chain),
@@ -82,15 +81,16 @@ func (s *scope) insertLocked(m Member) *entry {
 	e.inTopic, e.inChain = int32(len(e.topic.members)), int32(len(e.chain.members))
 	e.topic.members, e.chain.members = append(e.topic.members, e), append(e.chain.members, e)
 	s.size++
-	s.keepLocked(e, m.Vector)
-	if first := len(e.topic.members) == 1; first || e.outweighsAnchor(1) {
+	s.addRestLocked(e, m.Vector)
+	if first := len(e.topic.members) == 1; first || e.exceedsAnchor(1) {
 		s.anchorLocked(e)
 	}
 	s.recent.push(e, s.options.Lookback)
 	return e
 }
 
-// removeLocked takes e out of everything (Alg. 5, OnEvict). A topic without an anchor waits for refreshLocked.
+// removeLocked removes e from its topic, its chain and the vectors (Alg. 5, OnEvict). A topic that loses its anchor is
+// stale until refreshLocked.
 func (s *scope) removeLocked(e *entry) {
 	e.gone = true
 	s.size--
@@ -100,7 +100,7 @@ func (s *scope) removeLocked(e *entry) {
 		t.anchor = nil
 		s.index.Delete(uint64(t.id))
 	} else {
-		s.dropLocked(e.row)
+		s.removeRestLocked(e.row)
 	}
 	if t.members = cut(t.members, e.inTopic, func(e *entry, at int32) { e.inTopic = at }); len(t.members) == 0 {
 		delete(s.topics, t.id)
@@ -113,33 +113,37 @@ func (s *scope) removeLocked(e *entry) {
 	}
 }
 
-// refreshLocked gives every topic without an anchor its most important member (Alg. 5, Refresh).
-func (s *scope) refreshLocked() {
+// refreshLocked makes the most important member of every stale topic its anchor (Alg. 5, Refresh) and returns these members.
+func (s *scope) refreshLocked() (chosen []EntryID) {
 	for _, t := range s.stale {
 		if t.anchor == nil && len(t.members) > 0 {
-			s.anchorLocked(t.heaviest())
+			e := t.mostImportant()
+			s.anchorLocked(e)
+			chosen = append(chosen, e.id)
 		}
 	}
 	s.stale = nil
+	return chosen
 }
 
-// weighLocked sets the importance of e and moves the anchor to it if it has clearly outgrown the present one (D10).
-func (s *scope) weighLocked(e *entry, importance float64) {
+// setImportanceLocked sets the importance of e, and moves the anchor to e if it is now more than twice as important as the
+// present anchor (D10).
+func (s *scope) setImportanceLocked(e *entry, importance float64) {
 	e.importance = importance
-	if !s.options.PaperAnchors && e.outweighsAnchor(2) {
+	if !s.options.PaperAnchors && e.exceedsAnchor(2) {
 		s.anchorLocked(e)
 	}
 }
 
-// outweighsAnchor reports whether e is more than factor times as important as another anchor. Of a stale topic it is false:
-// a refresh picks the best of all members.
-func (e *entry) outweighsAnchor(factor float64) bool {
+// exceedsAnchor reports whether e is more than factor times as important as the anchor of its topic, another entry. It is
+// false for a stale topic: there Refresh chooses among all members.
+func (e *entry) exceedsAnchor(factor float64) bool {
 	a := e.topic.anchor
 	return a != nil && a != e && e.importance > factor*a.importance
 }
 
-// heaviest is the member with the highest importance; ties go to the latest access, then to the lower id.
-func (t *topic) heaviest() *entry {
+// mostImportant is the member with the highest importance; ties go to the latest access, then to the lower id.
+func (t *topic) mostImportant() *entry {
 	top := t.members[0]
 	for _, e := range t.members[1:] {
 		switch {
@@ -154,30 +158,31 @@ func (t *topic) heaviest() *entry {
 	return top
 }
 
-// anchorLocked makes e, a member that is not the anchor, the anchor of its topic: two vectors change places.
+// anchorLocked makes e, a member that is not the anchor, the anchor of its topic: its vector moves from rest to anchors, and
+// that of the old anchor the other way.
 func (s *scope) anchorLocked(e *entry) {
 	t := e.topic
 	vector := s.rest.vector(int(e.row), nil)
-	s.dropLocked(e.row)
+	s.removeRestLocked(e.row)
 	if old := t.anchor; old != nil {
 		v, _ := s.anchors.vector(uint64(t.id), nil)
-		s.keepLocked(old, v)
+		s.addRestLocked(old, v)
 	}
 	t.anchor = e
-	_ = s.index.Upsert(uint64(t.id), vector) // cannot fail: the vector was checked when it came
+	_ = s.index.Upsert(uint64(t.id), vector) // cannot fail: Add checked the vector
 }
 
-// keepLocked stores the vector of e, which is no anchor, with the rest.
-func (s *scope) keepLocked(e *entry, v []float32) {
-	e.row = int32(len(s.owners))
-	s.owners = append(s.owners, e)
+// addRestLocked stores the vector of e, which is not an anchor, in rest.
+func (s *scope) addRestLocked(e *entry, v []float32) {
+	e.row = int32(len(s.restEntries))
+	s.restEntries = append(s.restEntries, e)
 	s.rest.add(v)
 }
 
-// dropLocked removes a row of the rest; the last one takes its place.
-func (s *scope) dropLocked(row int32) {
+// removeRestLocked removes a row of rest; the last row takes its place.
+func (s *scope) removeRestLocked(row int32) {
 	s.rest.remove(int(row))
-	s.owners = cut(s.owners, row, func(e *entry, at int32) { e.row = at })
+	s.restEntries = cut(s.restEntries, row, func(e *entry, at int32) { e.row = at })
 }
 
 func (s *scope) topicLocked(id TopicID) *topic {
@@ -194,14 +199,14 @@ func (s *scope) chainLocked(id ChainID) *chain {
 	return s.chains[id]
 }
 
-// close ends what the index runs in the background.
+// close ends the background work of the index.
 func (s *scope) close() {
 	if c, ok := s.index.(interface{ Close() }); ok {
 		c.Close()
 	}
 }
 
-// cut removes list[at]; the last element takes its place and is told so.
+// cut removes list[at]. The last element takes its place, and moved is called with it and its new index.
 func cut(list []*entry, at int32, moved func(e *entry, at int32)) []*entry {
 	last := len(list) - 1
 	list[at] = list[last]

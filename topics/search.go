@@ -2,7 +2,7 @@ package topics
 
 import "cmp"
 
-// maxMatches bounds the answers of one search: guards may refuse the first ones.
+// maxMatches bounds the answers of one search: more than one, because guards may refuse the first ones.
 const maxMatches = 4
 
 // Query is a request as Search takes it.
@@ -25,8 +25,8 @@ type Match struct {
 
 // Route is the answer of Search.
 type Route struct {
-	// Topic is that of the first match, or else the one whose anchor is nearest, if that passes the route gate; Score is the
-	// cosine to the match or the anchor. 0: a new topic.
+	// Topic is the topic of the first match. Without a match it is the topic whose anchor is nearest, if that anchor passes
+	// the route gate, else 0: a new topic. Score is the cosine to the match or the anchor.
 	Topic TopicID
 	Score float64
 	// Matches are the entries over the hit gate under equal earlier turns, best first, at most 4.
@@ -47,15 +47,22 @@ func compareMatches(a, b Match) int {
 // Search finds the entries that q may share an answer with, and the topic that q belongs to (paper 002, Alg. 4). With a
 // vector of another dimension, such as nil, it finds nothing.
 //
-// While few enough entries have the earlier turns of q, all are compared first, and a hit needs no route. Among 10,000
-// entries of 384 dimensions a hit costs some 70 µs, a miss 100 to 200 by the number of topics.
-func (t *Topics) Search(q Query) (r Route) {
+// Search changes nothing. It returns false, and has not searched, while the scope has topics that lost their anchor: call
+// Refresh, then Search again. These are two calls because Refresh changes state: whoever puts all changes into one order (a
+// log, from which the same state is built again) must know when it happens and what it chose.
+//
+// While few enough entries have the earlier turns of q, Search compares all of them first, and a hit needs no route. Among
+// 10,000 entries of 384 dimensions a hit costs some 70 µs, a miss 100 to 200 by the number of topics.
+func (t *Topics) Search(q Query) (r Route, ok bool) {
 	s := t.scope(q.Scope)
 	if s == nil || len(q.Vector) != t.options.Dim {
-		return r
+		return r, true
 	}
-	s.readRefreshed()
+	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if len(s.stale) > 0 {
+		return r, false
+	}
 	set := s.chains[q.Chain]
 	v := s.verification(q, set)
 	switch whole := set == nil || len(set.members) <= s.options.WholeScan; {
@@ -63,29 +70,29 @@ func (t *Topics) Search(q Query) (r Route) {
 	case whole:
 		s.routeLocked(q.Vector, 1, &r)
 	default:
-		for _, h := range s.routeLocked(q.Vector, s.options.Shortlist, &r) {
-			v.list(s.topics[TopicID(h.ID)].members)
+		for _, n := range s.routeLocked(q.Vector, s.options.Shortlist, &r) {
+			v.list(s.topics[TopicID(n.ID)].members)
 		}
 	}
 	v.report(&r)
-	return r
+	return r, true
 }
 
-// readRefreshed takes the read lock of s in a state where every topic has an anchor.
-func (s *scope) readRefreshed() {
-	s.mu.RLock()
-	for len(s.stale) > 0 { // between the two locks another anchor may leave
-		s.mu.RUnlock()
-		s.mu.Lock()
-		s.refreshLocked()
-		s.mu.Unlock()
-		s.mu.RLock()
+// Refresh chooses an anchor for every topic of the scope that lost its own (paper 002, Alg. 5): the most important member,
+// of equal ones the last used, then the lower id. It returns the entries that became anchors.
+func (t *Topics) Refresh(id ScopeID) []EntryID {
+	s := t.scope(id)
+	if s == nil {
+		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refreshLocked()
 }
 
 // routeLocked finds the shortlist, the k anchors nearest to v, and applies the route gate to the first.
-func (s *scope) routeLocked(v []float32, k int, r *Route) []Hit {
-	near := s.index.Search(v, k, make([]Hit, 0, k))
+func (s *scope) routeLocked(v []float32, k int, r *Route) []Neighbor {
+	near := s.index.Search(v, k, make([]Neighbor, 0, k))
 	if len(near) > 0 && near[0].Score >= float32(s.options.Route) {
 		r.Topic, r.Score = TopicID(near[0].ID), float64(near[0].Score)
 	}
@@ -95,10 +102,10 @@ func (s *scope) routeLocked(v []float32, k int, r *Route) []Hit {
 // verification is one search for the best members of a chain.
 type verification struct {
 	scope *scope
-	set   *chain // nil: nobody
+	set   *chain // nil: no entry has these earlier turns
 	query *query
 	gate  float32
-	min   float32 // the score that the next one must reach
+	min   float32 // the score that the next entry must reach
 	found best[Match]
 }
 
@@ -108,7 +115,7 @@ func (s *scope) verification(q Query, set *chain) *verification {
 	v.gate = float32(max(q.Hit, s.options.Hit))
 	v.min = v.gate
 	if q.Nearest {
-		v.min = never
+		v.min = anyScore
 	}
 	return v
 }
@@ -118,7 +125,7 @@ func (v *verification) all() bool {
 	if v.set == nil {
 		return false
 	}
-	if len(v.set.members) < v.scope.size/4 { // a scan would mostly meet others
+	if len(v.set.members) < v.scope.size/4 { // a scan would mostly read other chains
 		v.list(v.set.members)
 	} else {
 		v.scan()
@@ -135,7 +142,7 @@ func (v *verification) matches() []Match {
 	return v.found.items[:n]
 }
 
-// report writes down what was found. On a hit the topic of the request is that of the entry (D6).
+// report copies the entries found to r. On a hit the topic of the request is that of the entry (D6).
 func (v *verification) report(r *Route) {
 	if len(v.found.items) > 0 {
 		r.Nearest = v.found.items[0]
@@ -151,11 +158,11 @@ func (v *verification) list(entries []*entry) {
 		if e.chain != v.set {
 			continue
 		}
-		slab, row := &v.scope.rest, int(e.row)
+		vectors, row := &v.scope.rest, int(e.row)
 		if e.topic.anchor == e {
-			slab, row = &v.scope.anchors.slab, int(v.scope.anchors.pos[uint64(e.topic.id)])
+			vectors, row = &v.scope.anchors.rows, int(v.scope.anchors.rowOf[uint64(e.topic.id)])
 		}
-		if score, ok := slab.reach(row, v.query, v.min); ok {
+		if score, ok := vectors.score(row, v.query, v.min); ok {
 			v.offer(e, score)
 		}
 	}
@@ -164,15 +171,15 @@ func (v *verification) list(entries []*entry) {
 // scan compares all entries of the scope in the order of memory.
 func (v *verification) scan() {
 	s := v.scope
-	s.anchors.slab.scan(v.query, v.min, func(row int, score float32) float32 {
+	s.anchors.rows.scan(v.query, v.min, func(row int, score float32) float32 {
 		return v.offer(s.topics[TopicID(s.anchors.ids[row])].anchor, score)
 	})
 	s.rest.scan(v.query, v.min, func(row int, score float32) float32 {
-		return v.offer(s.owners[row], score)
+		return v.offer(s.restEntries[row], score)
 	})
 }
 
-// offer takes e if it belongs to the chain, and returns the minimum from there on.
+// offer takes e if it belongs to the chain, and returns the minimum for the next entry.
 func (v *verification) offer(e *entry, score float32) float32 {
 	if e.chain == v.set {
 		v.found.offer(Match{e.id, float64(score), e.topic.id})

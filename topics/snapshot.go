@@ -92,10 +92,10 @@ func (g *Graph) Delete(id uint64) {
 }
 
 // Search implements Index. What a graph finds is approximate, but never an id that is not stored, nor a wrong score.
-func (g *Graph) Search(q []float32, k int, dst []Hit) []Hit {
+func (g *Graph) Search(q []float32, k int, dst []Neighbor) []Neighbor {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	if g.serving != nil && len(q) == g.flat.slab.dim {
+	if g.serving != nil && len(q) == g.flat.rows.dim {
 		hits, ok, err := g.serving.search(q, k, dst)
 		if err != nil {
 			g.faults.Add(1)
@@ -228,7 +228,7 @@ type snapshot struct {
 }
 
 func newSnapshot(graph searcher, exact *Flat, changed map[uint64]struct{}) *snapshot {
-	s := &snapshot{graph: graph, exact: exact, changed: make(map[uint64]struct{}), delta: NewFlat(exact.slab.dim)}
+	s := &snapshot{graph: graph, exact: exact, changed: make(map[uint64]struct{}), delta: NewFlat(exact.rows.dim)}
 	for id := range changed {
 		s.change(id)
 	}
@@ -247,7 +247,7 @@ func (s *snapshot) change(id uint64) {
 
 // search merges what the graph and the delta find. It is not ok when the graph panicked, now (then with an error) or
 // before, or when it reached too few live vectors: coder/hnsw can fall into islands.
-func (s *snapshot) search(q []float32, k int, dst []Hit) (hits []Hit, ok bool, err error) {
+func (s *snapshot) search(q []float32, k int, dst []Neighbor) (hits []Neighbor, ok bool, err error) {
 	if s.broken.Load() {
 		return dst[:0], false, nil
 	}
@@ -258,16 +258,16 @@ func (s *snapshot) search(q []float32, k int, dst []Hit) (hits []Hit, ok bool, e
 		}
 	}()
 	hits = s.delta.Search(q, k, dst)
-	cut := s.exact.slab.query(q)
+	cut := s.exact.rows.query(q)
 	for _, id := range s.graph.nearest(q, max(overfetch, 2*k)) {
-		row, live := s.exact.pos[id]
+		row, live := s.exact.rowOf[id]
 		if _, changed := s.changed[id]; changed || !live {
 			continue
 		}
-		score, _ := s.exact.slab.reach(int(row), cut, never)
-		hits = append(hits, Hit{id, score})
+		score, _ := s.exact.rows.score(int(row), cut, anyScore)
+		hits = append(hits, Neighbor{id, score})
 	}
-	slices.SortFunc(hits, compareHits)
+	slices.SortFunc(hits, compareNeighbors)
 	hits = slices.Compact(hits)
 	return hits[:min(k, len(hits))], len(hits) >= min(k, s.exact.Len()), nil
 }

@@ -1,15 +1,18 @@
 // Package topics groups cached requests by meaning and finds the ones that a new request may share an answer with.
 //
-// Requests meet only inside a scope, and answers are shared only under equal earlier turns (a chain). Inside a scope every
-// request belongs to a topic, which is found by the vector of one member, its anchor: the most important one (paper 002 §8,
-// Alg. 4 and 5). The route to a topic and the search for an answer are two things with two gates: the answer is searched in
-// all shortlisted topics, or in the whole scope while that is small, because a look-up inside the routed topic alone loses
-// hits.
+// Requests are compared only inside a scope, and answers are shared only under equal earlier turns (a chain). Inside a scope
+// every request belongs to a topic, which is found by the vector of one member, its anchor: the most important one (paper
+// 002 §8, Alg. 4 and 5). Routing to a topic and searching for an answer have a gate each: the answer is searched in all
+// shortlisted topics, or in the whole scope while that is small, because a search inside the routed topic alone loses hits.
 //
-// Anchors are found by an Index. Flat is an exact scan; Graph is the HNSW graph of coder/hnsw, which serves only where it
-// has proved to be as good and faster.
+// Anchors are found by an Index. Flat is an exact scan; Graph is the HNSW graph of coder/hnsw, which serves only after a
+// self-check that compares its recall and speed with the scan.
 //
-// A departure from Alg. 5: an anchor that leaves is taken out of the index at once, because a purged vector must not stay,
+// Which member is the anchor depends on the order of the calls that change something. None of them calls back: Add,
+// SetImportance and Refresh return which entries became anchors, so that a caller can log that order, and RestoreAnchor
+// repeats it.
+//
+// A departure from Alg. 5: an anchor that leaves is removed from the index at once, because a purged vector must not stay,
 // and its topic gets a new anchor before the next search of the scope instead of after it. So the shortlist never holds a
 // stale anchor, several departures from one topic still cost one refresh, and nothing is scored twice.
 package topics
@@ -26,8 +29,11 @@ import (
 // EntryID names a cached answer. An id is never used twice, and 0 is none.
 type EntryID uint64
 
-// TopicID names a topic. An id is never used twice, and 0 is none.
+// TopicID names a topic. An id is never used twice, and 0 is none. Its low 37 bits count, the 16 above them are
+// Options.Process: 53 bits in all, which every JSON reader keeps exact.
 type TopicID uint64
+
+const counterBits = 37
 
 // ScopeID is the digest of everything that must be equal for two requests to share an answer.
 type ScopeID [32]byte
@@ -42,9 +48,9 @@ var ErrMember = errors.New("bad member")
 // an entry costs some 250 bytes.
 type Topics struct {
 	options Options
-	next    atomic.Uint64 // the last topic id given out
+	made    atomic.Uint64 // counter part of the highest topic id of this process
 
-	mu      sync.RWMutex // protects what follows, not what the maps lead to; taken after a scope's lock or alone
+	mu      sync.RWMutex // protects what follows, not the scopes and entries in the maps; taken after a scope's lock or alone
 	closed  bool
 	scopes  map[ScopeID]*scope
 	entries map[EntryID]*entry
@@ -64,7 +70,7 @@ func newTopics(o Options) *Topics {
 	return &Topics{options: o, scopes: make(map[ScopeID]*scope), entries: make(map[EntryID]*entry)}
 }
 
-// Close ends what runs in the background and waits for it. Everything else still works afterwards.
+// Close ends all background work and waits for it. Everything else still works afterwards.
 func (t *Topics) Close() {
 	t.mu.Lock()
 	t.closed = true
@@ -75,14 +81,30 @@ func (t *Topics) Close() {
 }
 
 // NewTopic returns a topic id that was not used before. The topic exists from its first member on.
-func (t *Topics) NewTopic() TopicID { return TopicID(t.next.Add(1)) }
+func (t *Topics) NewTopic() TopicID { return t.processID(t.made.Add(1)) }
 
-// SetNext makes NewTopic return ids from next on: for a restart, where the ids of topics that are gone must not come back.
-// It never goes backwards. Add does the same for the topic of its member.
+// processID is the topic id of this process with the given counter.
+func (t *Topics) processID(counter uint64) TopicID {
+	return TopicID(uint64(t.options.Process)<<counterBits + counter)
+}
+
+// SetNext makes NewTopic return ids from next on: for a restart, where the ids of topics that are gone must not be used
+// again. It never goes backwards, and ignores the ids of other processes. Add does the same for the topic of its member.
 func (t *Topics) SetNext(next TopicID) {
+	if next > t.processID(0) {
+		t.markUsed(next - 1)
+	}
+}
+
+// markUsed makes NewTopic return ids above id, if id is of this process.
+func (t *Topics) markUsed(id TopicID) {
+	if id>>counterBits != TopicID(t.options.Process) {
+		return
+	}
+	counter := uint64(id - t.processID(0))
 	for {
-		now := t.next.Load()
-		if uint64(next) <= now+1 || t.next.CompareAndSwap(now, uint64(next)-1) {
+		now := t.made.Load()
+		if counter <= now || t.made.CompareAndSwap(now, counter) {
 			return
 		}
 	}
@@ -101,48 +123,50 @@ type Member struct {
 	// The rest restores an entry after a restart, and is zero for a new one. With all members added in the order of Last,
 	// and RestoreAnchor for each topic, searches answer as before.
 	Last       int64   // number of the last request it answered; 0: Seq
-	Importance float64 // as told to Weigh; 0: 1
+	Importance float64 // as set by SetImportance; 0: 1
 }
 
-// Add lets m join its topic, which is made if it does not exist or is empty by now. It returns the topic of m. An entry that
-// is known already stays as it is.
-func (t *Topics) Add(m Member) (TopicID, error) {
+// Add adds m to its topic, which is made if it does not exist or is empty by now. It returns the topic of m, and whether m
+// became its anchor. An entry that is known already stays as it is.
+func (t *Topics) Add(m Member) (topic TopicID, anchor bool, err error) {
 	if m.ID == 0 {
-		return 0, fmt.Errorf("%w: id 0", ErrMember)
+		return 0, false, fmt.Errorf("%w: id 0", ErrMember)
 	}
 	if err := embed.Check(m.Vector, t.options.Dim); err != nil {
-		return 0, fmt.Errorf("add entry %d: %w", m.ID, err)
+		return 0, false, fmt.Errorf("add entry %d: %w", m.ID, err)
 	}
 	for {
 		if e := t.entry(m.ID); e != nil {
-			return e.topic.id, nil
+			return e.topic.id, false, nil
 		}
-		if id, ok := t.join(t.makeScope(m.Scope), m); ok {
-			return id, nil
+		if e, anchor := t.join(t.makeScope(m.Scope), m); e != nil {
+			return e.topic.id, anchor, nil
 		}
 	}
 }
 
-// join adds m to s. It fails when s was freed after it was looked up, or when m was added by somebody else: look again.
-func (t *Topics) join(s *scope, m Member) (TopicID, bool) {
+// join adds m to s, and reports whether it became an anchor. It returns nil when s was freed, or m added by another call,
+// since the caller looked: look again.
+func (t *Topics) join(s *scope, m Member) (e *entry, anchor bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.freed || t.entry(m.ID) != nil {
-		return 0, false
+		return nil, false
 	}
 	if m.Topic == 0 {
 		m.Topic = t.NewTopic()
 	}
-	t.SetNext(m.Topic + 1)
-	e := s.insertLocked(m)
+	t.markUsed(m.Topic)
+	e = s.insertLocked(m)
 	t.mu.Lock()
 	t.entries[m.ID] = e
 	t.mu.Unlock()
-	return m.Topic, true
+	return e, e.topic.anchor == e
 }
 
 // Forget removes entries, evicted or purged: no search returns them from now on and their vectors are wiped. A topic
-// without members is gone, a scope without entries is freed. Unknown ids are ignored.
+// without members ends, a scope without entries is freed. Unknown ids are ignored. A topic that loses its anchor this way
+// has none until Refresh.
 func (t *Topics) Forget(ids ...EntryID) {
 	for _, id := range ids {
 		t.with(id, t.forgetLocked)
@@ -163,13 +187,20 @@ func (t *Topics) forgetLocked(s *scope, e *entry) {
 	}
 }
 
-// Weigh tells the importance of an entry (TSI, paper 002 §3.3), which an entry has as 1 until it is told. The anchor of its
-// topic may move to it.
-func (t *Topics) Weigh(id EntryID, importance float64) {
-	t.with(id, func(s *scope, e *entry) { s.weighLocked(e, importance) })
+// SetImportance sets the importance of an entry (TSI, paper 002 §3.3), which is 1 at first. It reports whether the entry
+// became the anchor of its topic by that.
+func (t *Topics) SetImportance(id EntryID, importance float64) (anchor bool) {
+	t.with(id, func(s *scope, e *entry) {
+		before := e.topic.anchor
+		s.setImportanceLocked(e, importance)
+		anchor = before != e && e.topic.anchor == e
+	})
+	return anchor
 }
 
-// RestoreAnchor makes an entry the anchor of its topic, as it was before a restart. List tells the anchors.
+// RestoreAnchor makes an entry the anchor of its topic: as it was before a restart (List returns the anchors), or as
+// Add, SetImportance or Refresh chose it when the log that is applied was written. It has no effect on an anchor or an
+// unknown entry.
 func (t *Topics) RestoreAnchor(id EntryID) {
 	t.with(id, func(s *scope, e *entry) {
 		if e.topic.anchor != e {
@@ -199,7 +230,7 @@ func (t *Topics) entry(id EntryID) *entry {
 	return t.entries[id]
 }
 
-// scope looks a scope up; nil where nothing is known of it.
+// scope looks a scope up; nil where it is unknown.
 func (t *Topics) scope(id ScopeID) *scope {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -213,7 +244,7 @@ func (t *Topics) makeScope(id ScopeID) *scope {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.scopes[id] == nil {
-		t.scopes[id] = newScope(id, &t.options, t.closed)
+		t.scopes[id] = newScope(id, &t.options, !t.closed)
 	}
 	return t.scopes[id]
 }

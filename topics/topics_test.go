@@ -34,10 +34,20 @@ func inPlane(t *testing.T, change func(*Options)) *Topics {
 	return topics
 }
 
+// search is Search after the Refresh that it needs.
+func search(topics *Topics, q Query) Route {
+	for {
+		if r, ok := topics.Search(q); ok {
+			return r
+		}
+		topics.Refresh(q.Scope)
+	}
+}
+
 // put adds an entry of the first scope.
 func put(t *testing.T, topics *Topics, id EntryID, topic TopicID, degrees float64) TopicID {
 	t.Helper()
-	topic, err := topics.Add(Member{ID: id, Topic: topic, Vector: plane(degrees), Seq: int64(id)})
+	topic, _, err := topics.Add(Member{ID: id, Topic: topic, Vector: plane(degrees), Seq: int64(id)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,11 +92,11 @@ func TestLemma3(t *testing.T) {
 		rng := rand.New(rand.NewSource(1))
 		for i := range 300 {
 			q := Query{Vector: near(rng, palette[rng.Intn(len(palette))], 0.95)}
-			r := topics.Search(q)
+			r := search(topics, q)
 			if len(r.Matches) > 0 {
 				continue
 			}
-			if _, err := topics.Add(Member{ID: EntryID(i + 1), Vector: q.Vector, Topic: r.Topic}); err != nil {
+			if _, _, err := topics.Add(Member{ID: EntryID(i + 1), Vector: q.Vector, Topic: r.Topic}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -104,19 +114,19 @@ func TestAnchors(t *testing.T) {
 		paper             bool
 	}{
 		{"the first member", "add 1, add 2", "001:1 of 2", false},
-		{"not the heavier by less than twice", "add 1, add 2, weigh 2 2", "001:1 of 2", false},
-		{"the heavier by more than twice", "add 1, add 2, weigh 2 2.1", "001:2 of 2", false},
-		{"not back again", "add 1, add 2, weigh 2 3, weigh 1 5", "001:2 of 2", false},
-		{"as printed, growth moves nothing", "add 1, add 2, weigh 2 9", "001:1 of 2", true},
-		{"lost", "add 1, add 2, forget 1", "001:0 of 1", false},
-		{"refreshed by a search", "add 1, add 2, add 3, weigh 3 1.5, forget 1, search", "001:3 of 2", false},
-		{"equal weights: the last used", "add 1, add 2, add 3, touch 2 9, forget 1, search", "001:2 of 2", false},
-		{"a member joins while it is lost", "add 1, add 2, weigh 2 2, forget 1, add 3, search", "001:2 of 2", false},
+		{"up to twice as important moves nothing", "add 1, add 2, set 2 2", "001:1 of 2", false},
+		{"more than twice as important", "add 1, add 2, set 2 2.1", "001:2 of 2", false},
+		{"not back again", "add 1, add 2, set 2 3, set 1 5", "001:2 of 2", false},
+		{"as printed, growth moves nothing", "add 1, add 2, set 2 9", "001:1 of 2", true},
+		{"stale", "add 1, add 2, forget 1", "001:0 of 1", false},
+		{"refreshed by a search", "add 1, add 2, add 3, set 3 1.5, forget 1, search", "001:3 of 2", false},
+		{"equal importance: the last used", "add 1, add 2, add 3, touch 2 9, forget 1, search", "001:2 of 2", false},
+		{"a member joins a stale topic", "add 1, add 2, set 2 2, forget 1, add 3, search", "001:2 of 2", false},
 		{"the other members leave", "add 1, add 2, add 3, forget 2, forget 3", "001:1 of 1", false},
 		{"all leave", "add 1, add 2, forget 2, forget 1", "", false},
 		{"revived", "add 1, forget 1, add 2", "001:2 of 1", false},
 		{"restored", "add 1, add 2, restore 2, restore 2", "001:2 of 2", false},
-		{"of unknown entries", "add 1, weigh 9 9, restore 9, touch 9 9, forget 9", "001:1 of 1", false},
+		{"of unknown entries", "add 1, set 9 9, restore 9, touch 9 9, forget 9", "001:1 of 1", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			topics := inPlane(t, func(o *Options) { o.PaperAnchors = c.paper })
@@ -138,16 +148,16 @@ func run(t *testing.T, topics *Topics, step string) {
 	switch verb {
 	case "add":
 		put(t, topics, id, 1, 20*float64(id))
-	case "weigh":
-		topics.Weigh(id, x)
+	case "set":
+		topics.SetImportance(id, x)
 	case "touch":
-		topics.Touch(id, int64(x))
+		touch(topics, id, int64(x))
 	case "forget":
 		topics.Forget(id)
 	case "restore":
 		topics.RestoreAnchor(id)
 	case "search":
-		topics.Search(Query{Vector: plane(0)})
+		search(topics, Query{Vector: plane(0)})
 	default:
 		t.Fatalf("step %q", step)
 	}
@@ -174,7 +184,7 @@ func TestSearch(t *testing.T) {
 		{"a lowered gate has no effect", 20, 0.1, 7, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := topics.Search(Query{Vector: plane(c.degrees), Hit: c.hit})
+			r := search(topics, Query{Vector: plane(c.degrees), Hit: c.hit})
 			var ids []EntryID
 			for _, m := range r.Matches {
 				ids = append(ids, m.ID)
@@ -184,10 +194,10 @@ func TestSearch(t *testing.T) {
 			}
 		})
 	}
-	if r := topics.Search(Query{Vector: nil}); r.Topic != 0 || r.Matches != nil {
+	if r := search(topics, Query{Vector: nil}); r.Topic != 0 || r.Matches != nil {
 		t.Errorf("a nil vector finds %+v", r)
 	}
-	if r := topics.Search(Query{Vector: plane(20), Nearest: true}); r.Nearest.ID == 0 || len(r.Matches) > 0 {
+	if r := search(topics, Query{Vector: plane(20), Nearest: true}); r.Nearest.ID == 0 || len(r.Matches) > 0 {
 		t.Errorf("asked for the nearest: %+v", r)
 	}
 }
@@ -200,13 +210,13 @@ func TestIsolation(t *testing.T) {
 			m := Member{ID: id + 1, Topic: 1, Vector: plane(0)}
 			m.Scope[0], m.Chain[0] = byte(id/10), byte(id/5)
 			m.Topic += TopicID(m.Scope[0])
-			if _, err := topics.Add(m); err != nil {
+			if _, _, err := topics.Add(m); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for x := range 9 {
 			q := Query{Vector: plane(0), Scope: ScopeID{byte(x / 3)}, Chain: ChainID{byte(x % 3)}, Nearest: true}
-			r := topics.Search(q)
+			r := search(topics, q)
 			for _, m := range append(r.Matches, r.Nearest) {
 				if m.ID > 0 && (byte(m.ID-1)/10 != q.Scope[0] || byte(m.ID-1)/5 != q.Chain[0]) {
 					t.Errorf("scope %d, chain %d meets entry %d", q.Scope[0], q.Chain[0], m.ID)
@@ -222,131 +232,12 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
-func TestParent(t *testing.T) {
-	// Entries 1, 2, 3 are at 0, 30 and 50 degrees, of requests 1 to 3; 4 is of another topic, 5 of another chain.
-	build := func(t *testing.T, lookback int) *Topics {
-		topics := inPlane(t, func(o *Options) { o.Lookback = lookback })
-		for id, degrees := range []float64{0, 30, 50, 10, 10} {
-			m := Member{ID: EntryID(id + 1), Topic: 1, Vector: plane(degrees), Seq: int64(id + 1)}
-			if m.ID == 4 {
-				m.Topic = 2
-			}
-			if m.ID == 5 {
-				m.Chain[0] = 1
-			}
-			if _, err := topics.Add(m); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return topics
-	}
-	for _, c := range []struct {
-		name     string
-		lookback int
-		self     EntryID
-		degrees  float64
-		seq      int64
-		want     EntryID
-	}{
-		{"nearer in time wins over nearer in meaning", 64, 0, 10, 6, 3},
-		{"below the edge gate", 64, 0, -20, 6, 1},
-		{"nothing passes the gate", 64, 0, 180, 6, 0},
-		{"distance 0 is no past", 64, 0, 50, 3, 2},
-		{"beyond the lookback", 2, 0, 50, 6, 0},
-		{"within the lookback", 3, 0, 50, 6, 3},
-		{"not itself", 64, 3, 50, 6, 2},
-		{"not a younger one", 64, 2, 30, 6, 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			topics := build(t, c.lookback)
-			got, ok := topics.Parent(ScopeID{}, 1, ChainID{}, c.self, plane(c.degrees), c.seq)
-			if got != c.want || ok != (c.want != 0) {
-				t.Errorf("parent %d, %v, want %d", got, ok, c.want)
-			}
-		})
-	}
-	t.Run("last access counts", func(t *testing.T) {
-		topics := build(t, 64)
-		topics.Touch(1, 6)
-		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, 0, plane(10), 7); got != 1 {
-			t.Errorf("parent %d, want 1", got)
-		}
-	})
-	t.Run("an access now is no past", func(t *testing.T) {
-		topics := build(t, 64)
-		topics.Touch(1, 6)
-		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, 0, plane(10), 6); got != 3 {
-			t.Errorf("parent %d, want 3", got)
-		}
-	})
-	t.Run("a tie goes to the lower id", func(t *testing.T) {
-		topics := inPlane(t, nil)
-		for _, id := range []EntryID{2, 1, 3} {
-			if _, err := topics.Add(Member{ID: id, Topic: 1, Vector: plane(0), Seq: 5}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, 0, plane(0), 6); got != 1 {
-			t.Errorf("parent %d, want 1", got)
-		}
-	})
-	t.Run("gone", func(t *testing.T) {
-		topics := build(t, 64)
-		topics.Forget(3)
-		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, 0, plane(10), 6); got != 2 {
-			t.Errorf("parent %d, want 2", got)
-		}
-	})
-}
-
-// TestTouchFindsAParent: three attempts (D13), none while the parent lives, again when it is gone (D16).
-func TestTouchFindsAParent(t *testing.T) {
-	add := func(topics *Topics, id, parent EntryID, degrees float64) {
-		if _, err := topics.Add(Member{ID: id, Topic: 1, Vector: plane(degrees), Seq: int64(id), Parent: parent}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	touch := func(topics *Topics, id EntryID, seq int64) string {
-		parent, ok := topics.Touch(id, seq)
-		return fmt.Sprint(parent, ok)
-	}
-	topics := inPlane(t, nil)
-	add(topics, 1, 0, 0)
-	add(topics, 2, 0, 10)
-	add(topics, 3, 2, 20)
-	if got := touch(topics, 3, 4); got != "0 false" {
-		t.Errorf("with a parent: %s", got)
-	}
-	topics.Forget(2)
-	if got := touch(topics, 3, 5); got != "1 true" {
-		t.Errorf("its parent is gone: %s", got)
-	}
-	if got := touch(topics, 3, 6); got != "0 false" {
-		t.Errorf("with the parent it found: %s", got)
-	}
-}
-
-func TestTouchGivesUp(t *testing.T) {
-	for attempts, want := range map[int64]EntryID{2: 1, 3: 0} {
-		topics := inPlane(t, func(o *Options) { o.Lookback = 1 })
-		put(t, topics, 1, 1, 0)
-		put(t, topics, 2, 1, 10) // with 1 out of sight, 2 is alone
-		for i := range attempts {
-			topics.Touch(2, 3+i)
-		}
-		topics.Touch(1, 10)
-		if got, _ := topics.Touch(2, 11); got != want {
-			t.Errorf("after %d vain attempts: parent %d, want %d", attempts, got, want)
-		}
-	}
-}
-
 func TestAdd(t *testing.T) {
 	topics := inPlane(t, nil)
-	if _, err := topics.Add(Member{Vector: plane(0)}); !errors.Is(err, ErrMember) {
+	if _, _, err := topics.Add(Member{Vector: plane(0)}); !errors.Is(err, ErrMember) {
 		t.Errorf("id 0: %v", err)
 	}
-	if _, err := topics.Add(Member{ID: 1, Vector: []float32{1, 1}}); !errors.Is(err, embed.ErrVector) {
+	if _, _, err := topics.Add(Member{ID: 1, Vector: []float32{1, 1}}); !errors.Is(err, embed.ErrVector) {
 		t.Errorf("a long vector: %v", err)
 	}
 	if n := len(topics.Stats().Scopes); n != 0 {
@@ -369,11 +260,42 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// TestProcesses: topics made by different processes never have the same id, whatever they add of each other.
+func TestProcesses(t *testing.T) {
+	made := map[TopicID]uint16{}
+	processes := []uint16{0, 1, math.MaxUint16}
+	var all []*Topics
+	for _, n := range processes {
+		all = append(all, inPlane(t, func(o *Options) { o.Process = n }))
+	}
+	for id := range EntryID(50) {
+		for i, n := range processes {
+			topic := put(t, all[i], 3*id+EntryID(i)+1, 0, 0)
+			if other, ok := made[topic]; ok {
+				t.Fatalf("processes %d and %d both made topic %d", other, n, topic)
+			}
+			made[topic] = n
+			if topic >= 1<<53 {
+				t.Errorf("process %d makes topic %d, beyond 53 bits", n, topic)
+			}
+			for _, other := range all {
+				other.SetNext(topic + 1)
+				put(t, other, 3*id+EntryID(i)+1, topic, 0)
+			}
+		}
+	}
+	for i, want := range []TopicID{51, 1<<37 + 51, math.MaxUint16<<37 + 51} {
+		if got := all[i].NewTopic(); got != want {
+			t.Errorf("the ids of others moved the next topic of process %d to %d, want %d", processes[i], got, want)
+		}
+	}
+}
+
 func TestForgetFreesScopes(t *testing.T) {
 	topics := inPlane(t, nil)
 	for i := range EntryID(600) {
 		m := Member{ID: i + 1, Scope: ScopeID{byte(i % 2)}, Vector: plane(float64(i)), Topic: TopicID(i%2 + 1)}
-		if _, err := topics.Add(m); err != nil {
+		if _, _, err := topics.Add(m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -395,7 +317,7 @@ func TestListing(t *testing.T) {
 	topics := inPlane(t, nil)
 	for i := range EntryID(10) {
 		m := Member{ID: 10 - i, Scope: ScopeID{byte(i % 2)}, Vector: plane(0), Topic: TopicID(i/2*2 + i%2 + 1)}
-		if _, err := topics.Add(m); err != nil {
+		if _, _, err := topics.Add(m); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -436,14 +358,14 @@ func TestConcurrent(t *testing.T) {
 			for i := range EntryID(400) {
 				v := near(rng, palette[rng.Intn(len(palette))], 0.9)
 				scope := ScopeID{byte(rng.Intn(3))}
-				r := topics.Search(Query{Scope: scope, Vector: v})
+				r := search(topics, Query{Scope: scope, Vector: v})
 				id := w*1000 + i + 1
-				if _, err := topics.Add(Member{ID: id, Scope: scope, Vector: v, Topic: r.Topic, Seq: int64(id)}); err != nil {
+				if _, _, err := topics.Add(Member{ID: id, Scope: scope, Vector: v, Topic: r.Topic, Seq: int64(id)}); err != nil {
 					t.Error(err)
 				}
-				topics.Touch(w*1000+EntryID(rng.Intn(400)), int64(id))
-				topics.Weigh(w*1000+EntryID(rng.Intn(400)), float64(rng.Intn(9)))
-				topics.Parent(scope, r.Topic, ChainID{}, 0, v, int64(id))
+				touch(topics, w*1000+EntryID(rng.Intn(400)), int64(id))
+				topics.SetImportance(w*1000+EntryID(rng.Intn(400)), float64(rng.Intn(9)))
+				topics.Parent(scope, r.Topic, ChainID{}, v, int64(id))
 				if rng.Intn(5) > 0 {
 					topics.Forget(id - EntryID(rng.Intn(9)))
 				}

@@ -41,10 +41,7 @@ func New(o Options) sim.Model {
 			return nil, fmt.Errorf("replay by meaning: %w", err)
 		}
 		p := &player{o: o, topics: t, ledger: policy.NewLedger(e, limit),
-			keys: map[key]policy.ID{}, entries: map[policy.ID]*entry{}}
-		if o.Labels == Given {
-			t.SetNext(unlabelled)
-		}
+			keys: map[key]policy.ID{}, entries: map[policy.ID]*entry{}, unlabelled: firstUnlabelled}
 		p.arriver, _ = e.(policy.Arriver)
 		p.linker, _ = e.(policy.Linker)
 		p.persistent, _ = e.(policy.Persistent)
@@ -52,9 +49,9 @@ func New(o Options) sim.Model {
 	}
 }
 
-// unlabelled is where the ids of topics begin that a trace gives no label for: numbers beyond those of any trace, and
-// below what stands for names.
-const unlabelled = 1 << 62
+// firstUnlabelled is the first id of the topics that a trace gives no label for: above the numbers of any trace, and below
+// the digests of names.
+const firstUnlabelled = 1 << 62
 
 // player is one cache.
 type player struct {
@@ -67,6 +64,7 @@ type player struct {
 	keys       map[key]policy.ID // exact requests, and those that were answered by meaning before
 	entries    map[policy.ID]*entry
 	last       policy.ID
+	unlabelled topics.TopicID // the next id of a topic without a label, where the trace gives the topics
 }
 
 type key struct{ id, scope uint64 }
@@ -115,7 +113,13 @@ func (p *player) search(r *sim.Request) topics.Route {
 	if r.Content == nil {
 		return topics.Route{}
 	}
-	return p.topics.Search(topics.Query{Scope: scopeOf(r), Chain: chainOf(r), Vector: r.Content.Vector})
+	q := topics.Query{Scope: scopeOf(r), Chain: chainOf(r), Vector: r.Content.Vector}
+	for {
+		if found, ok := p.topics.Search(q); ok {
+			return found
+		}
+		p.topics.Refresh(q.Scope)
+	}
 }
 
 // match is the first of the nearest entries that no guard refuses.
@@ -146,7 +150,9 @@ func (p *player) expired(id policy.ID, at policy.Tick) bool {
 // touch tells the topics and the policy that id answered r.
 func (p *player) touch(id policy.ID, r *sim.Request, at policy.Tick) {
 	parent := p.parentOf(r)
-	if found, _ := p.topics.Touch(topics.EntryID(id), at.Seq); p.o.Detect {
+	found, searched := p.topics.ParentOf(topics.EntryID(id), at.Seq)
+	p.topics.Touch(topics.EntryID(id), at.Seq, found, searched)
+	if p.o.Detect {
 		parent = policy.ID(found)
 	}
 	if p.linker != nil && parent != id && p.entries[parent] != nil {
@@ -162,7 +168,7 @@ func (p *player) weigh(id policy.ID) {
 	if p.linker == nil {
 		return
 	}
-	p.topics.Weigh(topics.EntryID(id), p.linker.Importance(id))
+	p.topics.SetImportance(topics.EntryID(id), p.linker.Importance(id))
 	parent := p.entries[id].parent
 	if p.persistent != nil {
 		if s, ok := p.persistent.ExportEntry(id); ok {
@@ -170,7 +176,7 @@ func (p *player) weigh(id policy.ID) {
 		}
 	}
 	if p.entries[parent] != nil {
-		p.topics.Weigh(topics.EntryID(parent), p.linker.Importance(parent))
+		p.topics.SetImportance(topics.EntryID(parent), p.linker.Importance(parent))
 	}
 }
 
@@ -198,11 +204,11 @@ func (p *player) store(r *sim.Request, topic topics.TopicID, at policy.Tick) (dr
 		e.text, vector = r.Content.Text, r.Content.Vector
 	}
 	if p.o.Detect {
-		found, _ := p.topics.Parent(scopeOf(r), topic, chainOf(r), 0, vector, at.Seq)
+		found, _ := p.topics.Parent(scopeOf(r), topic, chainOf(r), vector, at.Seq)
 		e.parent = policy.ID(found)
 	}
 	if topic == 0 {
-		topic = p.topics.NewTopic()
+		topic = p.newTopic()
 	}
 	it := policy.Item{Key: policy.KeyOf(r.ID, r.Scope), Topic: policy.TopicID(topic), Parent: e.parent, Size: max(r.Size, 1), Cost: max(r.Cost, 1),
 		Offset: int(r.Turn)}
@@ -221,11 +227,20 @@ func (p *player) store(r *sim.Request, topic topics.TopicID, at policy.Tick) (dr
 		return len(gone), nil
 	}
 	if vector != nil {
-		_, err = p.topics.Add(topics.Member{ID: topics.EntryID(id), Scope: scopeOf(r), Chain: chainOf(r), Vector: vector, Topic: topic,
+		_, _, err = p.topics.Add(topics.Member{ID: topics.EntryID(id), Scope: scopeOf(r), Chain: chainOf(r), Vector: vector, Topic: topic,
 			Parent: topics.EntryID(e.parent), Seq: at.Seq})
 	}
 	p.weigh(id)
 	return len(gone), err
+}
+
+// newTopic is an id that no topic has yet.
+func (p *player) newTopic() topics.TopicID {
+	if p.o.Labels != Given {
+		return p.topics.NewTopic()
+	}
+	p.unlabelled++
+	return p.unlabelled - 1
 }
 
 // alias makes id known by k too; the oldest of too many makes room.

@@ -35,7 +35,7 @@ func Classes(s *sim.Slice, gate float64) error {
 type classifier struct {
 	gate  float64
 	first *topics.Flat
-	found []topics.Hit
+	found []topics.Neighbor
 }
 
 func (c *classifier) class(r *sim.Request) (id uint64, err error) {

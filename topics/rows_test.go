@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestSlabWipes: what was removed is not left in the spare room of a chunk.
-func TestSlabWipes(t *testing.T) {
-	s := newSlab(12)
+// TestRowsWipes: what was removed is not left in the spare room of a chunk.
+func TestRowsWipes(t *testing.T) {
+	s := newRows(12)
 	for _, v := range unitVectors(rand.New(rand.NewSource(1)), 5, 12) {
 		s.add(v)
 	}
@@ -23,10 +23,10 @@ func TestSlabWipes(t *testing.T) {
 	}
 }
 
-// TestSlabScanIsExact compares the banded scan with all scores, for minima from none to nearly 1.
-func TestSlabScanIsExact(t *testing.T) {
+// TestRowsScanIsExact compares the banded scan with all scores, for minima from none to nearly 1.
+func TestRowsScanIsExact(t *testing.T) {
 	rng := rand.New(rand.NewSource(2))
-	s := newSlab(48)
+	s := newRows(48)
 	for _, centre := range unitVectors(rng, 20, 48) {
 		for i := range 30 {
 			s.add(near(rng, centre, 1-float64(i)/30))
@@ -37,11 +37,11 @@ func TestSlabScanIsExact(t *testing.T) {
 		min := float32(rng.Float64()*2 - 1)
 		if row%2 == 0 { // the bound is tight: a row meets itself
 			q = s.query(s.vector(row, nil))
-			min, _ = s.reach(row, q, never)
+			min, _ = s.score(row, q, anyScore)
 		}
 		var want, got []int
 		for other := range s.n {
-			if score, _ := s.reach(other, q, never); score >= min {
+			if score, _ := s.score(other, q, anyScore); score >= min {
 				want = append(want, other)
 			}
 		}
