@@ -53,8 +53,8 @@ func (a *AgingLFU) Hit(id ID, at Tick) {
 // Victim names the entry of least key.
 func (a *AgingLFU) Victim() (ID, bool) { return a.keyed.least() }
 
-// Remove forgets id.
-func (a *AgingLFU) Remove(id ID) {
+// Remove drops id.
+func (a *AgingLFU) Remove(id ID, _ Reason) {
 	if slot, ok := a.keyed.slab.find(id); ok {
 		a.keyed.drop(slot)
 	}

@@ -21,14 +21,14 @@ var arcSpec = spec{
 // Every call is O(1). Memory per resident: some 65 bytes, and 50 for each ghost.
 // Source: Megiddo and Modha, ARC: a self-tuning, low overhead replacement cache, FAST 2003.
 type ARC struct {
-	slab   slab[arc]
-	t1, t2 queue
-	b1, b2 ghosts
-	p      float64
-	c      capacity
-	staged uint32
-	inB2   bool // the staged entry was a ghost of b2
-	last   ID   // what Victim named
+	slab    slab[arc]
+	t1, t2  queue
+	b1, b2  ghosts
+	expired ghosts // of t2; at most C
+	p       float64
+	c       capacity
+	staged  uint32
+	inB2    bool // the staged entry was a ghost of b2
 }
 
 type arc struct {
@@ -79,13 +79,12 @@ func (a *ARC) Victim() (ID, bool) {
 	if slot == 0 {
 		slot = a.staged
 	}
-	id, ok := a.slab.name(slot)
-	a.last = id
-	return id, ok
+	return a.slab.name(slot)
 }
 
-// Remove forgets id. Evicted it becomes a ghost.
-func (a *ARC) Remove(id ID) {
+// Remove drops id. Evicted it becomes a ghost, which moves p when it returns. Expired in t2 it returns there and moves
+// nothing.
+func (a *ARC) Remove(id ID, why Reason) {
 	slot, ok := a.slab.find(id)
 	if !ok {
 		return
@@ -101,9 +100,13 @@ func (a *ARC) Remove(id ID) {
 		a.slab.unlink(list, slot)
 	}
 	a.slab.free(slot)
-	if id == a.last {
+	switch {
+	case why == Evicted:
 		gone.add(e.key)
 		a.trim()
+	case why == Expired && e.again:
+		a.expired.room = a.c.n
+		a.expired.add(e.key)
 	}
 }
 
@@ -127,6 +130,7 @@ func (a *ARC) returned(key uint64) bool {
 	switch {
 	case a.b1.del(key):
 		a.p = min(a.p+max(n2/n1, 1), float64(a.c.n))
+	case a.expired.del(key):
 	case a.b2.del(key):
 		a.p = max(a.p-max(n1/n2, 1), 0)
 		a.inB2 = true

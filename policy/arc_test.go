@@ -14,7 +14,7 @@ func TestARCTargetFits(t *testing.T) {
 		a.Insert(Item{ID: id}, Tick{Seq: int64(id)})
 	}
 	victim, _ := a.Victim()
-	if a.Remove(victim); a.p != 3 {
+	if a.Remove(victim, Evicted); a.p != 3 {
 		t.Errorf("p is %v with room for 3", a.p)
 	}
 }

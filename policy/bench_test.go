@@ -59,7 +59,7 @@ func (l *racLoad) insert() {
 func (l *racLoad) step() {
 	l.insert()
 	id, _ := l.rac.Victim()
-	l.rac.Remove(id)
+	l.rac.Remove(id, Evicted)
 	l.rac.Hit(l.recent(), Tick{Seq: l.seq})
 }
 
@@ -100,7 +100,7 @@ func fill(e Evictor, n, topics int) {
 		e.Insert(it, Tick{Seq: int64(i + 1)})
 		if i >= n {
 			victim, _ := e.Victim()
-			e.Remove(victim)
+			e.Remove(victim, Evicted)
 		}
 	}
 }

@@ -91,21 +91,23 @@ func (c *Cacheus) Victim() (ID, bool) {
 	return c.named, c.stands
 }
 
-// Remove forgets id. A victim goes into the histories.
-func (c *Cacheus) Remove(id ID) {
+// Remove drops id. A victim goes into the histories; what expires leaves its count.
+func (c *Cacheus) Remove(id ID, why Reason) {
 	slot, ok := c.slab.find(id)
 	if !ok {
 		return
 	}
 	key := c.slab.cells[slot].val.key
-	switch evicted := id == c.named; {
+	switch {
 	case slot == c.staged:
 		c.staged = 0
-	case evicted:
+	case why == Evicted:
 		c.lru.evict(slot, c.lfu.key(slot))
-		if c.by != both {
+		if id == c.named && c.by != both {
 			c.past[c.by].add(key, struct{}{})
 		}
+	case why == Expired:
+		c.lru.expire(slot, c.lfu.key(slot))
 	default:
 		c.lru.purge(slot)
 	}

@@ -89,13 +89,20 @@ func (l *srLRU) oldest() uint32 {
 
 // evict takes slot out and remembers it with its count.
 func (l *srLRU) evict(slot uint32, count float64) {
-	e := l.slab.cells[slot].val
+	l.remember(slot, srGhost{count, l.slab.cells[slot].val.fresh})
+}
+
+// expire is evict for an entry whose return moves no room: it is not counted as fresh.
+func (l *srLRU) expire(slot uint32, count float64) { l.remember(slot, srGhost{count: count}) }
+
+func (l *srLRU) remember(slot uint32, ghost srGhost) {
+	key := l.slab.cells[slot].val.key
 	l.purge(slot)
-	if e.fresh {
+	if ghost.fresh {
 		l.fresh++
 	}
-	l.recall(e.key) // of another entry of this identity
-	if old, dropped := l.past.add(e.key, srGhost{count, e.fresh}); dropped && old.fresh {
+	l.recall(key) // of another entry of this identity
+	if old, dropped := l.past.add(key, ghost); dropped && old.fresh {
 		l.fresh--
 	}
 }

@@ -15,7 +15,7 @@ func playCacheus(t *testing.T, c *Cacheus, script string) string {
 	for word := range strings.FieldsSeq(script) {
 		if word == "v" {
 			id, _ := c.Victim()
-			c.Remove(id)
+			c.Remove(id, Evicted)
 		} else {
 			playScript(t, c, word)
 		}
@@ -130,7 +130,7 @@ func TestCacheusBooksBalance(t *testing.T) {
 	for seq := int64(1); seq <= 20_000; seq++ {
 		l.Insert(Item{ID: ID(seq), Key: 1 + r.Uint64N(60), Size: r.Int64N(100)}, Tick{Seq: seq}, nil)
 		l.Hit(ID(seq-r.Int64N(30)), Tick{Seq: seq})
-		l.Remove(ID(seq - r.Int64N(300)))
+		l.Remove(ID(seq-r.Int64N(300)), Purged)
 		demoted, fresh := 0, 0
 		for slot := c.lru.once.head; slot != 0; slot = c.slab.cells[slot].next {
 			if c.slab.cells[slot].val.demoted {

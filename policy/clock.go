@@ -61,8 +61,8 @@ func (c *Clock) Victim() (ID, bool) {
 	}
 }
 
-// Remove forgets id.
-func (c *Clock) Remove(id ID) {
+// Remove drops id.
+func (c *Clock) Remove(id ID, _ Reason) {
 	slot, ok := c.slab.find(id)
 	if !ok {
 		return

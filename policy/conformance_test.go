@@ -26,7 +26,7 @@ func conform(t *testing.T, fresh func() Evictor) {
 	t.Run("empty", func(t *testing.T) {
 		e := fresh()
 		e.Hit(7, Tick{Seq: 1})
-		e.Remove(7)
+		e.Remove(7, Purged)
 		wantVictim(t, e, 0, false)
 	})
 	t.Run("one", func(t *testing.T) {
@@ -34,7 +34,7 @@ func conform(t *testing.T, fresh func() Evictor) {
 		e.Insert(Item{ID: 7, Topic: 1}, Tick{Seq: 1})
 		wantVictim(t, e, 7, true)
 		wantVictim(t, e, 7, true) // naming changes nothing
-		e.Remove(7)
+		e.Remove(7, Purged)
 		wantVictim(t, e, 0, false)
 	})
 	t.Run("mistakes are ignored", func(t *testing.T) {
@@ -45,7 +45,12 @@ func conform(t *testing.T, fresh func() Evictor) {
 			}
 			e.Insert(Item{ID: 1, Topic: 9}, Tick{Seq: seq})
 			e.Hit(99, Tick{Seq: seq})
-			e.Remove(99)
+			e.Remove(99, Purged)
+			e.Remove(99, Expired)
+			e.Remove(99, Evicted)
+			if r, ok := e.(Replacer); ok {
+				r.Replace(Item{ID: 99}, Tick{Seq: seq})
+			}
 		}
 		if got, want := drain(e), drain(same); got != want {
 			t.Errorf("victims %s after mistakes, %s without", got, want)
@@ -72,7 +77,7 @@ func conform(t *testing.T, fresh func() Evictor) {
 			if !resident[id] {
 				t.Fatalf("victim %d is not resident", id)
 			}
-			e.Remove(id)
+			e.Remove(id, Evicted)
 			delete(resident, id)
 		}
 		wantVictim(t, e, 0, false)
@@ -135,8 +140,8 @@ func TestCapacityReservesNothing(t *testing.T) {
 	}
 }
 
-// traffic is a stream of requests for a few identities, which return under new IDs, and of purges at awkward moments. It
-// keeps books of its own.
+// traffic is a stream of requests for a few identities, which return under new IDs, of removals for every reason at
+// awkward moments, and of replacements. It keeps books of its own.
 type traffic struct {
 	t        *testing.T
 	limit    Limit
@@ -166,14 +171,18 @@ func (f *traffic) step() {
 	f.at.At += f.rand.Float64()
 	switch f.rand.IntN(30) {
 	case 0:
-		f.purge(f.resident[f.key()])
+		f.remove(f.resident[f.key()], Reason(f.rand.IntN(3)))
 	case 1:
-		f.purge(f.newest)
+		f.remove(f.newest, Reason(f.rand.IntN(3)))
 	case 2:
 		f.purgeBeforeEviction(f.newest)
 	case 3:
 		f.purgeBeforeEviction(f.resident[f.key()])
 	case 4:
+		f.replace(f.resident[f.key()])
+	case 5:
+		f.evictNamed(f.resident[f.key()])
+	case 6:
 		op{kind: opLink, id: f.newest, parent: f.resident[f.key()]}.apply(f.evictor, f.at)
 	default:
 		f.request(f.key())
@@ -189,7 +198,7 @@ func (f *traffic) request(key uint64) {
 		f.ledger.Hit(id, f.at)
 		return
 	}
-	f.purge(id)
+	f.remove(id, Expired)
 	f.newest++
 	it := Item{
 		ID: f.newest, Key: key, Topic: TopicID(key % 7), Parent: f.resident[key-1], Category: uint32(key % 3),
@@ -211,14 +220,41 @@ func (f *traffic) purgeBeforeEviction(id ID) {
 		wantVictim(f.t, f.evictor, victim, true)
 	}
 	if id != victim {
-		f.purge(id)
+		f.remove(id, Purged)
 	}
-	f.purge(victim)
+	f.remove(victim, Evicted)
 }
 
-func (f *traffic) purge(id ID) {
-	if _, ok := f.known[id]; f.ledger.Remove(id) != ok {
+func (f *traffic) remove(id ID, why Reason) {
+	if _, ok := f.known[id]; f.ledger.Remove(id, why) != ok {
 		f.t.Fatalf("request %d: entry %d was resident: %v", f.at.Seq, id, ok)
+	}
+	f.forget(id)
+}
+
+// replace gives a resident another answer; it, or others, may have to make room for it.
+func (f *traffic) replace(id ID) {
+	it, ok := f.known[id]
+	it.ID, it.Size, it.Cost = id, int64(f.rand.IntN(100)), float64(f.rand.IntN(50))
+	if ok {
+		f.known[id] = it
+	}
+	start := len(f.evicted)
+	f.evicted = f.ledger.Replace(it, f.at, f.evicted)
+	if !ok && len(f.evicted) > start {
+		f.t.Fatalf("request %d: the replacement of no resident evicted %v", f.at.Seq, f.evicted[start:])
+	}
+	for _, id := range f.evicted[start:] {
+		f.forget(id)
+	}
+}
+
+// evictNamed evicts what another cache chose.
+func (f *traffic) evictNamed(id ID) {
+	_, resident := f.known[id]
+	victim, _ := f.evictor.Victim()
+	if same := f.ledger.EvictNamed(id); same != (resident && id == victim) {
+		f.t.Fatalf("request %d: eviction of %d is %v, victim %d", f.at.Seq, id, same, victim)
 	}
 	f.forget(id)
 }
@@ -249,7 +285,7 @@ func (f *traffic) drain() {
 		if _, resident := f.known[id]; !ok || !resident {
 			f.t.Fatalf("victim %d, %v with %d residents", id, ok, len(f.known))
 		}
-		f.purge(id)
+		f.remove(id, Evicted)
 	}
 	wantVictim(f.t, f.evictor, 0, false)
 }
@@ -267,7 +303,7 @@ func drain(e Evictor) string {
 	var ids []ID
 	for id, ok := e.Victim(); ok && len(ids) < 5000; id, ok = e.Victim() {
 		ids = append(ids, id)
-		e.Remove(id)
+		e.Remove(id, Evicted)
 	}
 	return fmt.Sprint(ids)
 }
@@ -298,7 +334,7 @@ func (o op) apply(e Evictor, at Tick) {
 	case opHit:
 		e.Hit(o.id, at)
 	case opRemove:
-		e.Remove(o.id)
+		e.Remove(o.id, Purged)
 	case opArrive:
 		if a, ok := e.(Arriver); ok {
 			a.Arrive(o.topic, at)

@@ -28,8 +28,8 @@ func (f *FIFO) Hit(ID, Tick) {}
 // Victim names the oldest entry.
 func (f *FIFO) Victim() (ID, bool) { return f.slab.name(f.queue.tail) }
 
-// Remove forgets id.
-func (f *FIFO) Remove(id ID) {
+// Remove drops id.
+func (f *FIFO) Remove(id ID, _ Reason) {
 	if slot, ok := f.slab.find(id); ok {
 		f.slab.unlink(&f.queue, slot)
 		f.slab.free(slot)

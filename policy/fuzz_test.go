@@ -27,8 +27,9 @@ func FuzzEvictors(f *testing.F) {
 const (
 	fuzzEvict       = opKinds + iota
 	fuzzPurgeNewest // between the naming of a victim and its eviction
-	fuzzPurge
-	fuzzInsert // again: most calls should be inserts
+	fuzzPurge       // or another removal of no victim
+	fuzzInsert      // again: most calls should be inserts
+	fuzzReplace
 	fuzzKinds
 )
 
@@ -55,13 +56,17 @@ func playBytes(t *testing.T, name string, e Evictor, script []byte) {
 			resident[newest] = true
 		case fuzzEvict, fuzzPurgeNewest, fuzzPurge:
 			if kind == fuzzPurge {
-				purge(e, resident, id)
+				remove(e, resident, id, Reason(number%3))
 			}
 			victim := namesResident(t, name, e, resident)
 			if kind == fuzzPurgeNewest && victim != newest {
-				purge(e, resident, newest)
+				remove(e, resident, newest, Purged)
 			}
-			purge(e, resident, victim)
+			remove(e, resident, victim, Evicted)
+		case fuzzReplace:
+			if r, ok := e.(Replacer); ok {
+				r.Replace(Item{ID: id, Size: int64(number), Cost: float64(age)}, at)
+			}
 		default:
 			op{kind, id, TopicID(number % 5), ID(number / 5)}.apply(e, at)
 			if kind == opRemove {
@@ -73,13 +78,13 @@ func playBytes(t *testing.T, name string, e Evictor, script []byte) {
 		}
 	}
 	for len(resident) > 0 {
-		purge(e, resident, namesResident(t, name, e, resident))
+		remove(e, resident, namesResident(t, name, e, resident), Evicted)
 	}
 	namesResident(t, name, e, resident)
 }
 
-func purge(e Evictor, resident map[ID]bool, id ID) {
-	e.Remove(id)
+func remove(e Evictor, resident map[ID]bool, id ID, why Reason) {
+	e.Remove(id, why)
 	delete(resident, id)
 }
 

@@ -16,7 +16,6 @@ type GDSF struct {
 	keyed keyed[gdsfEntry]
 	mode  worthMode
 	floor float64 // L
-	named ID      // by the last Victim
 }
 
 type gdsfEntry struct {
@@ -24,7 +23,10 @@ type gdsfEntry struct {
 	uses  uint32
 }
 
-var _ Evictor = (*GDSF)(nil)
+var (
+	_ Evictor  = (*GDSF)(nil)
+	_ Replacer = (*GDSF)(nil)
+)
 
 func newGDSF(mode worthMode) *GDSF { return &GDSF{mode: mode} }
 
@@ -45,21 +47,28 @@ func (g *GDSF) Hit(id ID, _ Tick) {
 	}
 }
 
-// Victim names the entry of least H.
-func (g *GDSF) Victim() (ID, bool) {
-	id, ok := g.keyed.least()
-	g.named = id
-	return id, ok
+// Replace counts a use at the new worth.
+func (g *GDSF) Replace(it Item, at Tick) {
+	if slot, ok := g.keyed.slab.find(it.ID); ok {
+		g.link()
+		g.keyed.slab.cells[slot].val.worth = float32(worth(g.mode, it))
+		g.use(slot)
+	}
 }
 
-// Remove forgets id. If it was evicted the floor rises to its H.
-func (g *GDSF) Remove(id ID) {
+// Victim names the entry of least H.
+func (g *GDSF) Victim() (ID, bool) {
+	return g.keyed.least()
+}
+
+// Remove drops id. At an eviction the floor rises to the least H.
+func (g *GDSF) Remove(id ID, why Reason) {
 	slot, ok := g.keyed.slab.find(id)
 	if !ok {
 		return
 	}
-	if id == g.named && g.keyed.heap.has(slot) {
-		g.floor = g.keyed.heap.key(slot)
+	if heap := &g.keyed.heap; why == Evicted && heap.has(slot) {
+		g.floor = heap.key(heap.min())
 	}
 	g.keyed.drop(slot)
 }

@@ -81,9 +81,10 @@ type arrival struct {
 }
 
 var (
-	_ Evictor = (*HAZ)(nil)
-	_ Arriver = (*HAZ)(nil)
-	_ Linker  = (*HAZ)(nil)
+	_ Evictor  = (*HAZ)(nil)
+	_ Arriver  = (*HAZ)(nil)
+	_ Linker   = (*HAZ)(nil)
+	_ Replacer = (*HAZ)(nil)
 )
 
 func newHAZ(capacity, samples, ghosts int, lr float64, seed uint64) *HAZ {
@@ -148,6 +149,14 @@ func (h *HAZ) Hit(id ID, at Tick) {
 	h.victim = 0
 }
 
+// Replace counts a use, and weighs the new cost and size.
+func (h *HAZ) Replace(it Item, at Tick) {
+	h.Hit(it.ID, at)
+	if e, ok := h.find(it.ID); ok {
+		h.cells[e].weigh(h.mode, it)
+	}
+}
+
 // Victim names the least of the sampled residents and the newest entry.
 func (h *HAZ) Victim() (ID, bool) {
 	if len(h.residents) == 0 {
@@ -159,16 +168,15 @@ func (h *HAZ) Victim() (ID, bool) {
 	return h.cells[h.victim].id, true
 }
 
-// Remove makes a ghost of the last victim and forgets any other entry.
-func (h *HAZ) Remove(id ID) {
+// Remove drops id, and keeps a ghost of it unless it is purged.
+func (h *HAZ) Remove(id ID, why Reason) {
 	e, ok := h.find(id)
 	if !ok {
 		return
 	}
-	evicted := e == h.victim
 	h.discharge(e)
 	h.victim = 0
-	if !evicted {
+	if why == Purged {
 		h.drop(e)
 		return
 	}

@@ -136,11 +136,16 @@ func (h *HAZ) admit(e uint32, it Item) {
 	x.prev = uint32(len(h.residents))
 	h.residents = append(h.residents, e)
 	x.turn = uint8(min(max(it.Offset, 0), 3))
-	if h.mode != worthHits {
-		x.worth = float32(math.Log(worth(h.mode, it)))
-	}
+	x.weigh(h.mode, it)
 	h.newest, h.victim = e, 0
 	h.Link(it.ID, it.Parent)
+}
+
+// weigh sets what one hit is worth.
+func (x *hazEntry) weigh(mode worthMode, it Item) {
+	if mode != worthHits {
+		x.worth = float32(math.Log(worth(mode, it)))
+	}
 }
 
 // discharge takes e from the residents.

@@ -226,8 +226,7 @@ func TestHAZRemembers(t *testing.T) {
 	h := newHAZ(4, 64, 2, 0.1, 1)
 	evict := func(id ID) {
 		t.Helper()
-		h.victim = h.cell(t, id)
-		h.Remove(id)
+		h.Remove(id, Evicted)
 	}
 	uses := func(id ID, want uint8) {
 		t.Helper()
@@ -243,7 +242,7 @@ func TestHAZRemembers(t *testing.T) {
 	evict(1)
 	insert(4, 101, 6) // a ghost returns
 	uses(4, 3)
-	h.Remove(4) // purged
+	h.Remove(4, Purged)
 	insert(5, 101, 7)
 	uses(5, 1)
 	h.Hit(2, Tick{Seq: 8})
@@ -269,12 +268,12 @@ func TestHAZTopics(t *testing.T) {
 	for i := range 6 {
 		id := ID(i + 1)
 		h.Insert(Item{ID: id, Topic: TopicID(id)}, Tick{Seq: int64(id)})
-		h.Remove(id)
+		h.Remove(id, Purged)
 	}
 	h.Arrive(3, Tick{Seq: 7})
 	h.Insert(Item{ID: 7, Topic: 3}, Tick{Seq: 7})
 	h.Insert(Item{ID: 8}, Tick{Seq: 8})
-	h.Remove(8)
+	h.Remove(8, Purged)
 	got := map[TopicID]uint32{}
 	for id := TopicID(0); id < 8; id++ {
 		if slot, ok := h.topics.index.get(uint64(id)); ok {
@@ -305,7 +304,7 @@ func TestHAZKeepsItsLearning(t *testing.T) {
 	for i := range int64(2000) {
 		a.Insert(Item{ID: ID(i + 1), Key: uint64(i%70 + 1), Topic: TopicID(i%5 + 1)}, Tick{Seq: i})
 		if i >= 50 {
-			a.Remove(ID(i - 49))
+			a.Remove(ID(i-49), Purged)
 		}
 	}
 	kept := a.snapshot(nil)

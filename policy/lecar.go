@@ -92,13 +92,13 @@ func (l *LeCaR) Victim() (ID, bool) {
 	return l.named, l.stands
 }
 
-// Remove forgets id. A victim that only one expert had named goes into its history.
-func (l *LeCaR) Remove(id ID) {
+// Remove drops id. A victim that only one expert had named goes into its history.
+func (l *LeCaR) Remove(id ID, why Reason) {
 	slot, ok := l.slab.find(id)
 	if !ok {
 		return
 	}
-	if id == l.named && l.by != both {
+	if why == Evicted && id == l.named && l.by != both {
 		l.past[l.by].add(l.slab.cells[slot].val, l.now)
 	}
 	if slot == l.staged {

@@ -59,12 +59,13 @@ func TestLeCaRLearns(t *testing.T) {
 		name   string
 		by     adviser
 		victim ID
-		purge  bool
+		why    Reason
 		loss   float64 // of the weight of by, 1 is none
 	}{
-		{"LRU was wrong", byAge, 1, false, math.Exp(-0.45 * math.Pow(0.005, 5.0/8))},
-		{"LFU was wrong", byCount, 2, false, math.Exp(-0.45 * math.Pow(0.005, 5.0/8))},
-		{"a purge is no mistake", byAge, 1, true, 1},
+		{"LRU was wrong", byAge, 1, Evicted, math.Exp(-0.45 * math.Pow(0.005, 5.0/8))},
+		{"LFU was wrong", byCount, 2, Evicted, math.Exp(-0.45 * math.Pow(0.005, 5.0/8))},
+		{"a purge is no mistake", byAge, 1, Purged, 1},
+		{"an expiry is no mistake", byAge, 1, Expired, 1},
 	} {
 		l := newLeCaR(8, 0.45, 1)
 		l.weights = [2]float64{}
@@ -75,10 +76,10 @@ func TestLeCaRLearns(t *testing.T) {
 		for _, id := range []ID{1, 1, 2} { // 1 is the oldest, 2 has the lower count
 			l.Hit(id, Tick{Seq: 2})
 		}
-		if !c.purge {
+		if c.why == Evicted {
 			wantVictim(t, l, c.victim, true)
 		}
-		l.Remove(c.victim)
+		l.Remove(c.victim, c.why)
 		l.weights = [2]float64{0.5, 0.5}
 		l.Insert(Item{ID: 9, Key: uint64(c.victim)}, Tick{Seq: 7})
 		if want := 0.5 * c.loss / (0.5 + 0.5*c.loss); math.Abs(l.weights[c.by]-want) > 1e-8 {

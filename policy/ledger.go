@@ -12,7 +12,7 @@ type Limit struct {
 // A ledger is as single-threaded as its evictor. It costs one look-up in a table per call beyond the evictor's own work.
 type Ledger struct {
 	evictor Evictor
-	expirer Expirer // the same, if it is one
+	expirer Expirer // the evictor, if it is one
 	limit   Limit
 	sizes   table[int64]
 	bytes   int64
@@ -45,22 +45,60 @@ func (l *Ledger) Insert(it Item, at Tick, evicted []ID) []ID {
 	return evicted
 }
 
-// Hit tells the evictor of a request that was answered by id.
+// Hit counts a request that id answered.
 func (l *Ledger) Hit(id ID, at Tick) { l.evictor.Hit(id, at) }
 
-// Remove forgets id, as a purge or an expiry does, and reports whether it was resident.
-func (l *Ledger) Remove(id ID) bool {
+// Replace puts a new answer in the place of the resident it.ID, which keeps its identity and its history in the policy,
+// then evicts while a limit is exceeded, and returns evicted with the victims appended, in order. An answer that alone
+// exceeds Limit.Bytes makes its entry the only victim. An unknown ID, or 0, changes nothing.
+func (l *Ledger) Replace(it Item, at Tick, evicted []ID) []ID {
+	slot := l.sizes.find(uint64(it.ID))
+	if slot == nil {
+		return evicted
+	}
+	it.Size = max(it.Size, 0)
+	if l.limit.Bytes > 0 && it.Size > l.limit.Bytes {
+		l.Remove(it.ID, Evicted)
+		return append(evicted, it.ID)
+	}
+	l.bytes += it.Size - slot.val
+	slot.val = it.Size
+	if r, ok := l.evictor.(Replacer); ok {
+		r.Replace(it, at)
+	} else {
+		l.evictor.Hit(it.ID, at)
+	}
+	for l.over() {
+		evicted = append(evicted, l.evict(it.ID))
+	}
+	return evicted
+}
+
+// Remove drops id, and reports whether it was resident.
+func (l *Ledger) Remove(id ID, why Reason) bool {
 	size, ok := l.sizes.get(uint64(id))
 	if !ok {
 		return false
 	}
-	l.evictor.Remove(id)
+	l.evictor.Remove(id, why)
 	l.sizes.del(uint64(id))
 	l.bytes -= size
 	return true
 }
 
-// Expired reports whether id is resident but must not answer any more. Whoever finds it then calls Remove in place of Hit.
+// EvictNamed removes id as a victim that somebody else chose, as when a log is followed. It asks the evictor for a victim
+// first, so that a policy that draws numbers or tidies its queues on the way stays in step, and reports whether that is id.
+// An id that is not resident changes nothing.
+func (l *Ledger) EvictNamed(id ID) (same bool) {
+	if !l.Has(id) {
+		return false
+	}
+	victim, ok := l.evictor.Victim()
+	l.Remove(id, Evicted)
+	return ok && victim == id
+}
+
+// Expired reports whether id is resident but must not answer any more. The caller then calls Remove in place of Hit.
 func (l *Ledger) Expired(id ID, at Tick) bool { return l.expirer != nil && l.expirer.Expired(id, at) }
 
 // Has reports whether id is resident.
@@ -83,13 +121,13 @@ func (l *Ledger) over() bool {
 // held, so a faulty evictor costs one answer that is not kept and can neither loop nor overfill the store.
 func (l *Ledger) evict(newcomer ID) ID {
 	id, ok := l.evictor.Victim()
-	if ok && l.Remove(id) {
+	if ok && l.Remove(id, Evicted) {
 		return id
 	}
 	l.faults++
 	if ok {
-		l.evictor.Remove(id)
+		l.evictor.Remove(id, Evicted)
 	}
-	l.Remove(newcomer)
+	l.Remove(newcomer, Evicted)
 	return newcomer
 }

@@ -46,8 +46,45 @@ func TestLedgerIgnoresMistakes(t *testing.T) {
 	if got := l.Insert(Item{Size: 9}, Tick{Seq: 2}, nil); got != nil || l.Entries() != 1 || l.Has(0) {
 		t.Errorf("insert of no ID: evicted %v, %d entries", got, l.Entries())
 	}
-	if l.Remove(2) || !l.Remove(1) || l.Remove(1) || l.Has(1) || l.Bytes() != 0 || l.Entries() != 0 {
+	if l.Remove(2, Purged) || !l.Remove(1, Purged) || l.Remove(1, Purged) || l.Has(1) || l.Bytes() != 0 || l.Entries() != 0 {
 		t.Errorf("books after removes: %d entries, %d bytes", l.Entries(), l.Bytes())
+	}
+}
+
+func TestLedgerReplaces(t *testing.T) {
+	limit := Limit{Entries: 4, Bytes: 10}
+	for _, c := range []struct {
+		name    string
+		it      Item
+		evicted []ID
+		bytes   int64
+	}{
+		{"within the limit", Item{ID: 1, Size: 4}, nil, 10},
+		{"smaller", Item{ID: 1, Size: 0}, nil, 6},
+		{"others make room", Item{ID: 1, Size: 7}, []ID{2}, 10},
+		{"too large for any", Item{ID: 1, Size: 11}, []ID{1}, 6},
+		{"negative counts as nothing", Item{ID: 1, Size: -3}, nil, 6},
+		{"not resident", Item{ID: 9, Size: 4}, nil, 9},
+		{"no ID", Item{Size: 4}, nil, 9},
+	} {
+		l := NewLedger(NewLRU(), limit)
+		for id := ID(1); id <= 3; id++ {
+			l.Insert(Item{ID: id, Size: 3}, Tick{Seq: int64(id)}, nil)
+		}
+		if got := l.Replace(c.it, Tick{Seq: 4}, nil); !slices.Equal(got, c.evicted) || l.Bytes() != c.bytes || l.Faults() != 0 {
+			t.Errorf("%s: evicted %v, %d bytes, %d faults; want %v, %d, 0", c.name, got, l.Bytes(), l.Faults(), c.evicted, c.bytes)
+		}
+	}
+}
+
+// TestLedgerEvictsWhatIsNamed: the policy may have chosen another entry.
+func TestLedgerEvictsWhatIsNamed(t *testing.T) {
+	l := NewLedger(NewLRU(), Limit{})
+	for id := ID(1); id <= 3; id++ {
+		l.Insert(Item{ID: id, Size: 3}, Tick{Seq: int64(id)}, nil)
+	}
+	if l.EvictNamed(2) || !l.EvictNamed(1) || l.EvictNamed(1) || l.EvictNamed(0) || l.Entries() != 1 || l.Bytes() != 3 {
+		t.Errorf("%d entries, %d bytes", l.Entries(), l.Bytes())
 	}
 }
 
@@ -56,7 +93,7 @@ type faulty struct{ names bool }
 
 func (faulty) Insert(Item, Tick)    {}
 func (faulty) Hit(ID, Tick)         {}
-func (faulty) Remove(ID)            {}
+func (faulty) Remove(ID, Reason)    {}
 func (f faulty) Victim() (ID, bool) { return 999, f.names }
 
 func TestLedgerSurvivesAFaultyEvictor(t *testing.T) {
@@ -94,7 +131,7 @@ func TestLedgerBooksBalance(t *testing.T) {
 					drop(id)
 				}
 			case opRemove:
-				if l.Remove(op.id) {
+				if l.Remove(op.id, Purged) {
 					drop(op.id)
 				}
 			default:

@@ -35,8 +35,8 @@ func (l *LFU) Hit(id ID, _ Tick) {
 // Victim names the entry with the fewest uses.
 func (l *LFU) Victim() (ID, bool) { return l.keyed.least() }
 
-// Remove forgets id.
-func (l *LFU) Remove(id ID) {
+// Remove drops id.
+func (l *LFU) Remove(id ID, _ Reason) {
 	if slot, ok := l.keyed.slab.find(id); ok {
 		l.keyed.drop(slot)
 	}

@@ -72,7 +72,10 @@ const (
 	lhdStockStep  = 10
 )
 
-var _ Evictor = (*LHD)(nil)
+var (
+	_ Evictor  = (*LHD)(nil)
+	_ Replacer = (*LHD)(nil)
+)
 
 // newLHD starts empty, for a capacity in entries. perByte divides densities by Item.Size.
 func newLHD(capacity int, stock, perByte bool, seed uint64) *LHD {
@@ -93,10 +96,7 @@ func (l *LHD) Insert(it Item, _ Tick) {
 		return
 	}
 	l.begin()
-	l.staged = lhdTag{id: it.ID, priorAge: lhdAges, size: 1}
-	if l.perByte {
-		l.staged.size = float32(max(it.Size, 1))
-	}
+	l.staged = lhdTag{id: it.ID, priorAge: lhdAges, size: l.divisor(it)}
 }
 
 // Hit counts a hit at the age of id, which starts a new age.
@@ -116,6 +116,14 @@ func (l *LHD) Hit(id ID, _ Tick) {
 	l.tick()
 }
 
+// Replace counts a hit, and divides the density by the new size.
+func (l *LHD) Replace(it Item, at Tick) {
+	l.Hit(it.ID, at)
+	if i, ok := l.index.get(uint64(it.ID)); ok {
+		l.tags[i].size = l.divisor(it)
+	}
+}
+
 // Victim draws the sample.
 func (l *LHD) Victim() (ID, bool) {
 	if !l.stands {
@@ -124,13 +132,13 @@ func (l *LHD) Victim() (ID, bool) {
 	return l.named, l.stands
 }
 
-// Remove forgets id, and counts an eviction at its age if it is the victim.
-func (l *LHD) Remove(id ID) {
+// Remove drops id, and counts an eviction at its age if that is why.
+func (l *LHD) Remove(id ID, why Reason) {
 	i, ok := l.index.get(uint64(id))
 	switch {
 	case ok:
 		tag := &l.tags[i]
-		if id == l.named {
+		if why == Evicted {
 			l.model.class(tag).evictions[l.age(tag)]++
 		}
 		l.stopExploring(tag)
@@ -144,6 +152,13 @@ func (l *LHD) Remove(id ID) {
 	if id == l.named {
 		l.named = 0
 	}
+}
+
+func (l *LHD) divisor(it Item) float32 {
+	if l.perByte {
+		return float32(max(it.Size, 1))
+	}
+	return 1
 }
 
 func (l *LHD) has(id ID) bool {

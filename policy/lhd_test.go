@@ -168,9 +168,9 @@ func TestLHDCounts(t *testing.T) {
 		t.Errorf("ages %d, %d and last use %d; want 4, 2 and 6", tag.hitAge, tag.priorAge, tag.last)
 	}
 	wantVictim(t, l, 2, true)
-	l.Remove(4) // purged
+	l.Remove(4, Purged)
 	wantVictim(t, l, 2, true)
-	l.Remove(2)
+	l.Remove(2, Evicted)
 	never, once := &l.model.classes[0], l.model.class(&lhdTag{hitAge: 2})
 	if never.hits[2] != 1 || once.hits[4] != 1 || never.evictions[6] != 1 {
 		t.Errorf("hits %v, %v, evictions %v; want 1 of each", never.hits[2], once.hits[4], never.evictions[6])
@@ -193,7 +193,7 @@ func TestLHDExplorersStayWithinTheirBudget(t *testing.T) {
 	for seq := int64(1); seq <= 30_000; seq++ {
 		ledger.Insert(Item{ID: ID(seq)}, Tick{Seq: seq}, nil)
 		ledger.Hit(ID(seq-int64(r.IntN(900))), Tick{Seq: seq})
-		ledger.Remove(ID(seq - int64(r.IntN(9000))))
+		ledger.Remove(ID(seq-int64(r.IntN(9000))), Purged)
 		explorers := 0
 		for i := range l.tags {
 			if l.tags[i].exploring {

@@ -31,7 +31,6 @@ type LIRS struct {
 	size               capacity
 	hirRoom, stackRoom int // entries when size is as told
 	staged             lirsStaged
-	last               ID // what Victim named
 }
 
 type lirs struct {
@@ -99,17 +98,15 @@ func (l *LIRS) Hit(id ID, _ Tick) {
 func (l *LIRS) Victim() (ID, bool) {
 	switch {
 	case l.fifo.n > 0:
-		l.last = l.hirs.cells[l.fifo.tail].id
+		return l.hirs.name(l.fifo.tail)
 	case l.order.n > 0:
-		l.last = l.stack.cells[l.order.tail].id
-	default:
-		l.last = l.staged.id
+		return l.stack.name(l.order.tail)
 	}
-	return l.last, l.last != 0
+	return l.staged.id, l.staged.id != 0
 }
 
-// Remove forgets id. An evicted HIR that is in the stack becomes a ghost there.
-func (l *LIRS) Remove(id ID) {
+// Remove drops id. An evicted HIR that is in the stack becomes a ghost there, and so does what expires in the stack.
+func (l *LIRS) Remove(id ID, why Reason) {
 	if !l.has(id) {
 		return
 	}
@@ -117,13 +114,14 @@ func (l *LIRS) Remove(id ID) {
 	switch {
 	case id == l.staged.id:
 		l.staged = lirsStaged{}
-	case l.unqueue(id) && stacked && id == l.last:
+	case l.unqueue(id) && stacked && why == Evicted, stacked && why == Expired:
 		l.haunt(slot)
+		l.prune()
 	case stacked:
 		l.unstack(slot)
 		l.prune()
 	}
-	if id == l.last {
+	if why == Evicted {
 		l.size.evicted(l.len())
 	}
 }
@@ -221,6 +219,9 @@ func (l *LIRS) unqueue(id ID) bool {
 // haunt makes an entry of the stack a ghost, the only one of its key.
 func (l *LIRS) haunt(slot uint32) {
 	e := &l.stack.cells[slot].val
+	if e.is == lir {
+		l.lirs--
+	}
 	e.is = ghost
 	if at, ok := l.gone.find(ID(e.key)); ok {
 		l.forget(at)

@@ -15,7 +15,7 @@ func TestLIRSHasOneGhostOfAKey(t *testing.T) {
 	l.Insert(Item{ID: 7, Key: 9}, Tick{Seq: 7})
 	for range 4 { // 3 to 6, of which two are of key 2
 		id, _ := l.Victim()
-		l.Remove(id)
+		l.Remove(id, Evicted)
 	}
 	if l.oldest.n != 3 || l.gone.len() != 3 {
 		t.Errorf("%d ghosts under %d keys, want one for each of 3", l.oldest.n, l.gone.len())
@@ -52,7 +52,7 @@ func TestLIRSWithoutALIR(t *testing.T) {
 	l := newLIRS(capacity{told: 1, n: 1}, 1, 2)
 	playScript(t, l, "+1 h1")
 	wantVictim(t, l, 1, true)
-	l.Remove(1)
+	l.Remove(1, Evicted)
 	wantVictim(t, l, 0, false)
 	if l.order.n != 0 || l.oldest.n != 0 {
 		t.Errorf("%d in the stack, %d ghosts", l.order.n, l.oldest.n)

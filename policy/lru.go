@@ -35,8 +35,8 @@ func (l *LRU) Hit(id ID, _ Tick) {
 // Victim names the oldest entry.
 func (l *LRU) Victim() (ID, bool) { return l.slab.name(l.queue.tail) }
 
-// Remove forgets id.
-func (l *LRU) Remove(id ID) {
+// Remove drops id.
+func (l *LRU) Remove(id ID, _ Reason) {
 	if slot, ok := l.slab.find(id); ok {
 		l.slab.unlink(&l.queue, slot)
 		l.slab.free(slot)

@@ -90,7 +90,7 @@ func countMisses(e Evictor, capacity int, trace []uint64) (misses int) {
 			l.Hit(id, at)
 			continue
 		} else if ok {
-			l.Remove(id)
+			l.Remove(id, Purged)
 			delete(key, id)
 		}
 		misses++

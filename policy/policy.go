@@ -17,6 +17,8 @@
 // weighted by what each would have hit, choose the victim.
 package policy
 
+import "fmt"
+
 // ID names one cached entry; 0 is none. An ID is never used twice: an answer that returns after its eviction is a new entry,
 // so an ID held by somebody else (a parent link, a topic's member list) is either alive or plainly dead.
 type ID uint64
@@ -60,23 +62,53 @@ func KeyOf(id, scope uint64) uint64 {
 	return mix(id ^ mix(scope))
 }
 
+// Reason is why an entry leaves the cache.
+type Reason uint8
+
+const (
+	// Evicted: removed to make room. A policy may remember the identity as a ghost, and learn from its return.
+	Evicted Reason = iota
+	// Expired: its time is over. The policy keeps what it knows of the identity, so that an item of the same Key inserted
+	// later continues where it stopped. An expiry is no evidence about the choice of victims.
+	Expired
+	// Purged: removed on request. Nothing of it remains, not even a ghost. Counts in a sketch, which belong to no single
+	// identity, fade as all others do.
+	Purged
+)
+
+var reasons = [...]string{"evicted", "expired", "purged"}
+
+// String is the name of the reason.
+func (r Reason) String() string {
+	if int(r) < len(reasons) {
+		return reasons[r]
+	}
+	return fmt.Sprintf("reason %d", uint8(r))
+}
+
 // Evictor names the next victim. Insert of a resident ID and Hit or Remove of an unknown one are mistakes of the caller
 // and are ignored.
 //
-// Every policy is told of a new item before it has to make room for it. Those that never refuse one (all but RAC's and
-// those that filter) hold it apart until the next Insert or Hit and choose among the others, which makes them the same
-// policies as where room is made first.
+// Insert is called before room is made. Policies that never refuse an item (all but RAC's and those that filter) hold the
+// new item apart until the next Insert or Hit and choose among the others, which makes them the same policies as where
+// room is made first.
 type Evictor interface {
 	// Insert makes it resident. The new item may be the next victim: that is the policy's way to refuse it.
 	Insert(it Item, at Tick)
-	// Hit tells of a request that was answered by id.
+	// Hit counts a request that id answered.
 	Hit(id ID, at Tick)
-	// Remove forgets id. If it is what the last Victim named it was evicted, and a policy may remember its identity;
-	// otherwise it was purged and nothing of it remains.
-	Remove(id ID)
+	// Remove drops id. An Evicted entry is usually what the last Victim named, but may be any resident.
+	Remove(id ID, why Reason)
 	// Victim names the entry to remove next; false when nothing is resident. A policy may tidy its queues or draw a
-	// number on the way, so it is asked only for what is removed next; asked twice in a row it names the same entry.
+	// number on the way, so callers ask only for what they remove next. Asked twice in a row it names the same entry.
 	Victim() (ID, bool)
+}
+
+// Replacer is an Evictor whose state depends on the size or the cost of an item, or on when its life began.
+type Replacer interface {
+	// Replace puts a new answer in the place of the resident it.ID. ID and Key stay, and with them importance, frequency,
+	// links and topic; size and cost are those of it. The replacement counts as one access, as Hit does.
+	Replace(it Item, at Tick)
 }
 
 // Arriver is an Evictor that wants to know of a miss when it arrives, before its answer is known or even comes.

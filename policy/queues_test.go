@@ -24,7 +24,7 @@ func playKeys(t *testing.T, e Evictor, capacity int, script string) {
 		id, ok := resident[k]
 		switch {
 		case purge:
-			l.Remove(id)
+			l.Remove(id, Purged)
 			delete(resident, k)
 		case ok:
 			l.Hit(id, at)
@@ -152,7 +152,7 @@ func TestPurgesTellNothingOfTheCapacity(t *testing.T) {
 		victim, _ := e.Victim()
 		for id := ID(1); id <= 3; id++ {
 			if id != victim {
-				e.Remove(id)
+				e.Remove(id, Purged)
 			}
 		}
 		if got := size(e).n; got != 20 {
@@ -160,7 +160,7 @@ func TestPurgesTellNothingOfTheCapacity(t *testing.T) {
 		}
 		e.Hit(9, Tick{Seq: 11})
 		victim, _ = e.Victim()
-		e.Remove(victim)
+		e.Remove(victim, Evicted)
 		if got := size(e).n; got > 8 {
 			t.Errorf("%s: %d entries fit after an eviction, want those that are left", name, got)
 		}

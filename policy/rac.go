@@ -8,7 +8,7 @@ import "math"
 //
 // All topics decay at one rate, so the order of TP·2^(Alpha·t)·TSI stands still between requests: a heap of topics over a
 // heap of members for each finds the victim in O(1) and follows a request in O(log n), without a scan; with Beta, in that
-// for each living ancestor. Memory per resident is some 105 bytes at ten members per topic and 145 when every entry is its
+// for each living ancestor. Memory per resident is some 115 bytes at ten members per topic and 155 when every entry is its
 // own topic; a ghost costs some 70, as a topic or as an entry.
 //
 // The caller says Arrive at a miss and Hit at a hit, once per request, and Insert when the answer of a miss is there, with
@@ -41,6 +41,7 @@ var (
 	_ Evictor    = (*RAC)(nil)
 	_ Arriver    = (*RAC)(nil)
 	_ Linker     = (*RAC)(nil)
+	_ Replacer   = (*RAC)(nil)
 	_ Persistent = (*RAC)(nil)
 )
 
@@ -50,7 +51,7 @@ func NewRAC(o RACOptions) *RAC {
 		panic("policy: RACOptions must be finite and not negative, Beta and Doubt at most 1")
 	}
 	r := &RAC{opts: o, entries: make([]entry, 1), seat: make([]uint32, 1)}
-	r.window.size, r.past.room = o.Window, o.EntryGhosts
+	r.window.size, r.past.evicted.room = o.Window, o.EntryGhosts
 	r.topics = topicTable{rac: r, time: massTime{alpha: o.Alpha}}
 	if o.NoTP {
 		r.topics.time.alpha = 0
@@ -102,25 +103,29 @@ func (r *RAC) Hit(id ID, at Tick) {
 	r.addDep(x.parent, 1)
 }
 
+// Replace credits the entry as Hit does, at its new worth.
+func (r *RAC) Replace(it Item, at Tick) {
+	if e, ok := r.ids.find(uint64(it.ID)); ok {
+		r.entries[e].worth = float32(worth(r.opts.worth, it))
+		r.Hit(it.ID, at)
+	}
+}
+
 // Victim names the entry of least value.
 func (r *RAC) Victim() (ID, bool) {
 	if len(r.topics.live) == 0 {
 		return 0, false
 	}
-	id := ID(r.ids.keys[r.topics.first(r.topics.live[0].item)])
-	r.past.named = id
-	return id, true
+	return ID(r.ids.keys[r.topics.first(r.topics.live[0].item)]), true
 }
 
-// Remove forgets id. What it added to its parent stays (D15), and a topic left without members becomes a ghost.
-func (r *RAC) Remove(id ID) {
+// Remove drops id. What it added to its parent stays (D15), and a topic left without members becomes a ghost.
+func (r *RAC) Remove(id ID, why Reason) {
 	e, ok := r.ids.find(uint64(id))
 	if !ok {
 		return
 	}
-	if id == r.past.named {
-		r.past.add(e, &r.entries[e])
-	}
+	r.past.add(e, &r.entries[e], why)
 	t := r.entries[e].topic
 	r.topics.leave(t, e)
 	r.topics.reseat(t)

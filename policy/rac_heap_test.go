@@ -12,7 +12,7 @@ func TestHeapsGiveBackTheirMemory(t *testing.T) {
 		r.Insert(Item{ID: id, Topic: 1}, Tick{Seq: int64(id)})
 	}
 	for id := ID(1); id <= 990; id++ {
-		r.Remove(id)
+		r.Remove(id, Purged)
 	}
 	slot, _ := r.topics.ids.find(1)
 	if n := cap(*r.topics.all[slot].members); n > 64 {

@@ -224,7 +224,7 @@ func compareWithModel(t *testing.T, o RACOptions, requests int, seed uint64) (ev
 	resident := map[[2]int]ID{} // of (topic, item)
 	owner := map[ID][2]int{}
 	drop := func(id ID, now int64) {
-		rac.Remove(id)
+		rac.Remove(id, Purged)
 		model.remove(id, now)
 		delete(resident, owner[id])
 	}

@@ -28,11 +28,11 @@ func playScript(t *testing.T, e Evictor, script string) {
 			op{kind: opInsert, id: id, topic: topic, parent: parent}.apply(e, at)
 		case word == ".":
 			id, _ := e.Victim()
-			e.Remove(id)
+			e.Remove(id, Evicted)
 		case scan("h%d", &id):
 			e.Hit(id, at)
 		case scan("-%d", &id):
-			e.Remove(id)
+			e.Remove(id, Purged)
 		case scan("%d<%d", &id, &parent):
 			e.(Linker).Link(id, parent)
 		case scan("a%d", &topic):
@@ -118,7 +118,7 @@ func TestRACLinks(t *testing.T) {
 			t.Errorf("importance of %d: %v, want %v", id, got, want)
 		}
 	}
-	r.Remove(2)
+	r.Remove(2, Purged)
 	if !r.Link(3, 1) {
 		t.Error("a child whose parent has gone gets no other")
 	}
@@ -160,7 +160,7 @@ func TestRACOfOneTopicIsLFU(t *testing.T) {
 			}
 		}
 		wantVictim(t, rac, want, true)
-		rac.Remove(want)
+		rac.Remove(want, Evicted)
 		delete(lfu, want)
 	}
 }
@@ -187,8 +187,8 @@ func TestRACOfSingletonsIsLRU(t *testing.T) {
 		want, _ := lru.Victim()
 		wantVictim(t, rac, want, true)
 		delete(resident, want)
-		rac.Remove(want)
-		lru.Remove(want)
+		rac.Remove(want, Evicted)
+		lru.Remove(want, Evicted)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestRACRemembersTheEvicted(t *testing.T) {
 	evict := func(want ID) {
 		t.Helper()
 		wantVictim(t, r, want, true)
-		r.Remove(want)
+		r.Remove(want, Evicted)
 	}
 	importance := func(id ID, want float64) {
 		t.Helper()
@@ -219,7 +219,7 @@ func TestRACRemembersTheEvicted(t *testing.T) {
 	insert(3, 20, 0)
 	importance(3, 3)
 	importance(1, 2+3) // is its parent still
-	r.Remove(3)        // a purge: nothing remains
+	r.Remove(3, Purged)
 	insert(4, 20, 0)
 	importance(4, 1)
 	for id := ID(5); id <= 7; id++ { // three are too many
@@ -272,8 +272,8 @@ func TestRACRestores(t *testing.T) {
 			want, ok := was.Victim()
 			wantVictim(t, is, want, ok)
 			if i%3 == 0 {
-				was.Remove(want)
-				is.Remove(want)
+				was.Remove(want, Evicted)
+				is.Remove(want, Evicted)
 			}
 		}
 	}
@@ -362,8 +362,8 @@ func checkRAC(t *testing.T, r *RAC) {
 			}
 		}
 	}
-	if len(r.topics.ghosts) > r.opts.Ghosts || r.past.queue.n > r.opts.EntryGhosts || len(r.window.ids) > r.opts.Window {
-		t.Fatalf("%d ghosts, %d of entries, %d in the window", len(r.topics.ghosts), r.past.queue.n, len(r.window.ids))
+	if len(r.topics.ghosts) > r.opts.Ghosts || r.past.evicted.queue.n > r.opts.EntryGhosts || len(r.window.ids) > r.opts.Window {
+		t.Fatalf("%d ghosts, %d of entries, %d in the window", len(r.topics.ghosts), r.past.evicted.queue.n, len(r.window.ids))
 	}
 }
 
@@ -410,7 +410,7 @@ func TestRACInvariantsHoldAfterEveryStep(t *testing.T) {
 			op.apply(r, Tick{Seq: int64(i + 1)})
 			checkRAC(t, r)
 			if id, ok := r.Victim(); ok && r.ids.n > 20 {
-				r.Remove(id)
+				r.Remove(id, Evicted)
 				checkRAC(t, r)
 			}
 		}

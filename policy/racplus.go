@@ -43,9 +43,10 @@ type RACPlus struct {
 }
 
 var (
-	_ Evictor = (*RACPlus)(nil)
-	_ Arriver = (*RACPlus)(nil)
-	_ Linker  = (*RACPlus)(nil)
+	_ Evictor  = (*RACPlus)(nil)
+	_ Arriver  = (*RACPlus)(nil)
+	_ Linker   = (*RACPlus)(nil)
+	_ Replacer = (*RACPlus)(nil)
 )
 
 func newRACPlus(a args, seats []seat) *RACPlus {
@@ -61,7 +62,7 @@ func (p *RACPlus) Insert(it Item, at Tick) {
 		return
 	}
 	p.observe(p.resident)
-	arrived := p.expects(it.Topic)
+	as := p.expects(it.Topic)
 	e, known := p.keys.get(it.Identity())
 	switch {
 	case !known:
@@ -73,7 +74,7 @@ func (p *RACPlus) Insert(it Item, at Tick) {
 	p.describe(e, it, p.root(it.Parent))
 	p.cells[e].id = it.ID
 	p.resident += it.Size
-	p.play(e, at, arrived)
+	p.play(e, at, as)
 	p.loyalty.count(0, p.decay, p.experts)
 	p.list(e)
 	p.victim = 0
@@ -88,7 +89,26 @@ func (p *RACPlus) Hit(id ID, at Tick) {
 	}
 	p.observe(p.resident)
 	p.unlist(e)
-	gain := p.play(e, at, true)
+	p.use(e, at, accessArrive)
+}
+
+// Replace plays the request through the shadows, and the new size and cost.
+func (p *RACPlus) Replace(it Item, at Tick) {
+	p.settle()
+	e, ok := p.ids.get(uint64(it.ID))
+	if !ok {
+		return
+	}
+	p.observe(p.resident)
+	p.unlist(e)
+	p.resident += it.Size - p.cells[e].size
+	p.resize(e, it)
+	p.use(e, at, accessReplace)
+}
+
+// use plays a request for a resident that is in no list, and lists it.
+func (p *RACPlus) use(e uint32, at Tick, as access) {
+	gain := p.play(e, at, as)
 	p.loyalty.count(gain, p.decay, p.experts)
 	p.list(e)
 	p.victim = 0
@@ -106,23 +126,22 @@ func (p *RACPlus) Victim() (ID, bool) {
 	return p.cells[p.victim].id, true
 }
 
-// Remove lets the last victim live on in the shadows, and forgets any other entry.
-func (p *RACPlus) Remove(id ID) {
+// Remove drops id. What is evicted stays in the shadows; what expired or is purged leaves them too.
+func (p *RACPlus) Remove(id ID, why Reason) {
 	e, ok := p.ids.get(uint64(id))
 	if !ok {
 		return
 	}
-	evicted := e == p.victim
 	p.victim = 0
 	p.unlist(e)
 	p.ids.del(uint64(id))
-	if evicted {
+	if why == Evicted {
 		p.lost(p.ids.n)
 	}
 	p.cells[e].id = 0
 	p.resident -= p.cells[e].size
-	if !evicted {
-		p.purge(e)
+	if why != Evicted {
+		p.drop(e, why)
 	}
 	p.reap(e)
 }

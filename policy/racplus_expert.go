@@ -92,8 +92,12 @@ func (x *expert) arrive(topic TopicID, at Tick) {
 	}
 }
 
-func (x *expert) hit(e *panelEntry, at Tick, gain float64) {
-	x.evictor.Hit(ID(e.key), at)
+func (x *expert) hit(e *panelEntry, at Tick, gain float64, replaced bool) {
+	if replaced {
+		x.replace(e, at)
+	} else {
+		x.evictor.Hit(ID(e.key), at)
+	}
 	x.score += gain
 	x.hits += gain
 }
@@ -104,8 +108,16 @@ func (x *expert) insert(e *panelEntry, at Tick) {
 	x.bytes += e.size
 }
 
-func (x *expert) remove(e *panelEntry) {
-	x.evictor.Remove(ID(e.key))
+func (x *expert) replace(e *panelEntry, at Tick) {
+	if r, ok := x.evictor.(Replacer); ok {
+		r.Replace(e.item(), at)
+	} else {
+		x.evictor.Hit(ID(e.key), at)
+	}
+}
+
+func (x *expert) remove(e *panelEntry, why Reason) {
+	x.evictor.Remove(ID(e.key), why)
 	x.entries--
 	x.bytes -= e.size
 }

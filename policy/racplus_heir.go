@@ -1,15 +1,14 @@
 package policy
 
 // simulate plays a request for a resident through the small shadows, if it is in the sample.
-func (p *RACPlusLarge) simulate(x *largeEntry, at Tick, insert bool) {
+func (p *RACPlusLarge) simulate(x *largeEntry, at Tick, as access) {
 	if !p.sampled(x.topic, x.key) {
 		return
 	}
 	s := &p.mini
 	p.played++
-	arrived := true
-	if insert {
-		arrived = s.expects(x.topic)
+	if as == accessInsert {
+		as = s.expects(x.topic)
 	} else {
 		s.settle()
 	}
@@ -18,7 +17,7 @@ func (p *RACPlusLarge) simulate(x *largeEntry, at Tick, insert bool) {
 		e = s.take(x.key)
 	}
 	s.describe(e, x.item(), x.root)
-	s.play(e, Tick{Seq: p.played, At: at.At}, arrived)
+	s.play(e, Tick{Seq: p.played, At: at.At}, as)
 	s.reap(e)
 }
 

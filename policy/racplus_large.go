@@ -49,9 +49,10 @@ const (
 )
 
 var (
-	_ Evictor = (*RACPlusLarge)(nil)
-	_ Arriver = (*RACPlusLarge)(nil)
-	_ Linker  = (*RACPlusLarge)(nil)
+	_ Evictor  = (*RACPlusLarge)(nil)
+	_ Arriver  = (*RACPlusLarge)(nil)
+	_ Linker   = (*RACPlusLarge)(nil)
+	_ Replacer = (*RACPlusLarge)(nil)
 )
 
 func newRACPlusLarge(a args, seats []seat) *RACPlusLarge {
@@ -95,7 +96,7 @@ func (p *RACPlusLarge) Insert(it Item, at Tick) {
 	p.keys.put(x.key, e)
 	p.push(e)
 	p.leader.evictor.Insert(x.item(), at)
-	p.simulate(x, at, true)
+	p.simulate(x, at, accessInsert)
 	p.succeed()
 }
 
@@ -105,17 +106,43 @@ func (p *RACPlusLarge) Hit(id ID, at Tick) {
 	if !ok || p.cells[e].stray {
 		return
 	}
+	x := p.use(e, at)
+	p.leader.evictor.Hit(ID(x.key), at)
+	if p.told(x) {
+		p.heir.evictor.Hit(ID(x.key), at)
+	}
+	p.simulate(x, at, accessArrive)
+	p.succeed()
+}
+
+// Replace counts a use of it.ID, and takes over size and cost.
+func (p *RACPlusLarge) Replace(it Item, at Tick) {
+	e, ok := p.ids.get(uint64(it.ID))
+	if !ok {
+		return
+	}
+	p.bytes += it.Size - p.cells[e].size
+	p.cells[e].size, p.cells[e].cost = it.Size, float32(it.Cost)
+	if p.cells[e].stray {
+		return
+	}
+	x := p.use(e, at)
+	p.leader.replace(&x.panelEntry, at)
+	if p.told(x) {
+		p.heir.replace(&x.panelEntry, at)
+	}
+	p.simulate(x, at, accessReplace)
+	p.succeed()
+}
+
+// use counts a use of e and moves it to the newest end.
+func (p *RACPlusLarge) use(e uint32, at Tick) *largeEntry {
 	p.victim = 0
 	x := &p.cells[e]
 	x.used, x.uses = at.Seq, min(x.uses, 1<<16-2)+1
 	p.pull(e)
 	p.push(e)
-	p.leader.evictor.Hit(ID(x.key), at)
-	if p.told(x) {
-		p.heir.evictor.Hit(ID(x.key), at)
-	}
-	p.simulate(x, at, false)
-	p.succeed()
+	return x
 }
 
 // Victim is the leader's.
@@ -130,33 +157,32 @@ func (p *RACPlusLarge) Victim() (ID, bool) {
 	return p.cells[p.victim].id, p.victim != 0
 }
 
-// Remove forgets id.
-func (p *RACPlusLarge) Remove(id ID) {
+// Remove drops id.
+func (p *RACPlusLarge) Remove(id ID, why Reason) {
 	e, ok := p.ids.get(uint64(id))
 	if !ok {
 		return
 	}
 	x := &p.cells[e]
 	p.bytes -= x.size
-	evicted := e == p.victim
 	p.victim = 0
 	if !x.stray {
-		p.dismiss(x, evicted)
+		p.dismiss(x, why)
 	}
 	p.drop(e)
-	if evicted {
+	if why == Evicted {
 		p.mini.lost(p.ids.n / int(p.k))
 	}
 }
 
-// dismiss tells the experts that x goes.
-func (p *RACPlusLarge) dismiss(x *largeEntry, evicted bool) {
-	p.leader.evictor.Remove(ID(x.key))
+// dismiss takes x from the experts; what is evicted stays in the small shadows.
+func (p *RACPlusLarge) dismiss(x *largeEntry, why Reason) {
+	p.leader.evictor.Remove(ID(x.key), why)
 	if p.told(x) {
-		p.heir.evictor.Remove(ID(x.key))
+		p.heir.evictor.Remove(ID(x.key), why)
 	}
-	if e, ok := p.mini.keys.get(x.key); ok && !evicted {
-		p.mini.purge(e)
+	if e, ok := p.mini.keys.get(x.key); ok && why != Evicted {
+		p.mini.drop(e, why)
 		p.mini.reap(e)
 	}
 }

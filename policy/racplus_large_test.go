@@ -26,8 +26,8 @@ func TestRACPlusLargeChangesTheLeader(t *testing.T) {
 			l.Hit(p.cells[p.cursor].id, at)
 		}
 		if i%5 == 0 {
-			l.Remove(ID(r.Int64N(1 + i/2)))
-			l.Remove(p.cells[p.cursor].id)
+			l.Remove(ID(r.Int64N(1+i/2)), Purged)
+			l.Remove(p.cells[p.cursor].id, Purged)
 		}
 		if l.Has(id) {
 			l.Hit(id, at)
@@ -52,7 +52,7 @@ func TestRACPlusLargeChangesTheLeader(t *testing.T) {
 	if changed == 0 || steps < 10 || l.Faults() != 0 {
 		t.Errorf("the leader changed at %d in %d steps, %d faults", changed, steps, l.Faults())
 	}
-	for i, x := range p.Experts() {
+	for i, x := range p.Stats().Experts {
 		if (x.Weight == 1) != (i == 1) {
 			t.Errorf("%s has weight %v", x.Name, x.Weight)
 		}

@@ -68,7 +68,7 @@ func TestRACPlusLargeRestoresItsLeader(t *testing.T) {
 	if err := r.Restore(p.Snapshot()); err != nil {
 		t.Fatal(err)
 	}
-	if r.leads != best || r.filling != 0 || r.Experts()[best].Weight != 1 {
+	if r.leads != best || r.filling != 0 || r.Stats().Experts[best].Weight != 1 {
 		t.Errorf("expert %d leads, want %d; filling %d", r.leads, best, r.filling)
 	}
 	if id, _ := r.Victim(); id != 2 {

@@ -77,14 +77,17 @@ func (p *shadows) arrive(topic TopicID, at Tick) {
 	p.arrived = arrival{topic, at}
 }
 
-// expects reports whether an item of topic is what arrived last, and has no more to wait for then.
-func (p *shadows) expects(topic TopicID) bool {
+// expects is how an item of topic comes: with an arrival if it is what arrived last, which then waits no longer.
+func (p *shadows) expects(topic TopicID) access {
 	if p.arrived.topic != topic {
 		p.settle()
-		return false
+		return accessPlain
 	}
 	p.arrived = arrival{}
-	return topic != 0
+	if topic == 0 {
+		return accessPlain
+	}
+	return accessArrive
 }
 
 // settle tells all experts of a miss that was not inserted at once.
@@ -99,8 +102,18 @@ func (p *shadows) settle() {
 	}
 }
 
+// access is how a request comes to the shadows.
+type access uint8
+
+const (
+	accessPlain   access = iota // an expert that lacks the entry inserts it and sees no arrival
+	accessArrive                // an expert that lacks the entry sees a miss arrive, then inserts it
+	accessInsert                // as one of these two, which expects finds
+	accessReplace               // as accessArrive, and an expert that has it replaces it
+)
+
 // play asks every shadow for e, which is in no list, and returns what a hit on it gains.
-func (p *shadows) play(e uint32, at Tick, arrives bool) (gain float64) {
+func (p *shadows) play(e uint32, at Tick, as access) (gain float64) {
 	p.cells[e].used = at.Seq
 	gain = p.gains.of(&p.cells[e])
 	for i := range p.experts {
@@ -109,9 +122,9 @@ func (p *shadows) play(e uint32, at Tick, arrives bool) (gain float64) {
 		s.asked += gain
 		x := &p.cells[e]
 		if x.set>>i&1 != 0 {
-			s.hit(x, at, gain)
+			s.hit(x, at, gain, as == accessReplace)
 		} else {
-			if arrives {
+			if as != accessPlain {
 				s.arrive(x.topic, at)
 			}
 			x.set |= 1 << i
@@ -133,7 +146,7 @@ func (p *shadows) fit(i int, e uint32) {
 			return
 		}
 		x := &p.cells[v]
-		s.remove(x)
+		s.remove(x, Evicted)
 		if v == e || x.id == 0 {
 			x.set &^= 1 << i
 			if v != e {
@@ -167,10 +180,10 @@ func (p *shadows) observe(bytes int64) {
 	}
 }
 
-// purge takes e out of every shadow.
-func (p *shadows) purge(e uint32) {
+// drop takes e out of every shadow.
+func (p *shadows) drop(e uint32, why Reason) {
 	for s := range p.holders(e) {
-		s.remove(&p.cells[e])
+		s.remove(&p.cells[e], why)
 	}
 	p.cells[e].set = 0
 }
@@ -236,6 +249,15 @@ func (p *shadows) describe(e uint32, it Item, root uint64) {
 		s.bytes += it.Size - x.size
 	}
 	x.describe(it, root)
+}
+
+// resize takes over size and cost of a new answer of e.
+func (p *shadows) resize(e uint32, it Item) {
+	x := &p.cells[e]
+	for s := range p.holders(e) {
+		s.bytes += it.Size - x.size
+	}
+	x.size, x.cost = it.Size, float32(it.Cost)
 }
 
 func (x *panelEntry) describe(it Item, root uint64) {

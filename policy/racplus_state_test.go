@@ -43,7 +43,7 @@ func TestPanelSnapshot(t *testing.T) {
 		if !bytes.Equal(fresh.Snapshot(), kept) {
 			t.Error("a snapshot restored is another one")
 		}
-		got, want := fresh.Experts(), old.Experts()
+		got, want := fresh.Stats().Experts, old.Stats().Experts
 		for i := range want {
 			want[i].Entries = got[i].Entries // the entries are not in it
 		}
@@ -148,7 +148,7 @@ func TestPanelRestarts(t *testing.T) {
 		}
 		for range states { // the books balance
 			id, _ := e.Victim()
-			if !l.Remove(id) {
+			if !l.Remove(id, Evicted) {
 				t.Fatalf("%q: victim %d is not resident", params, id)
 			}
 		}

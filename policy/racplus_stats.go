@@ -2,10 +2,8 @@ package policy
 
 // Panel is a policy that is made of experts. Only Restore changes anything.
 type Panel interface {
-	// Experts tells how each of them does, in a fixed order.
-	Experts() []ExpertStats
-	// Bytes is an estimate of the memory in use.
-	Bytes() int64
+	// Stats is how the experts do at present.
+	Stats() PanelStats
 	// Snapshot is what was learned, without any entry: some 10 kB.
 	Snapshot() []byte
 	// Restore brings back a snapshot of the same experts, at any capacity. It is to follow the entries. An error is
@@ -13,7 +11,13 @@ type Panel interface {
 	Restore(snapshot []byte) error
 }
 
-// ExpertStats tell of one expert of a panel.
+// PanelStats are the figures of a panel.
+type PanelStats struct {
+	Experts []ExpertStats // in a fixed order
+	Bytes   int64         // an estimate of the memory in use
+}
+
+// ExpertStats are the figures of one expert of a panel.
 type ExpertStats struct {
 	Name     string
 	Weight   float64 // of its vote, from 0 to 1, the leader's being 1; in a large cache 1 for the leader and else 0
@@ -26,15 +30,12 @@ var (
 	_ Panel = (*RACPlusLarge)(nil)
 )
 
-// Experts tells how each expert does.
-func (p *RACPlus) Experts() []ExpertStats {
+// Stats is how the experts do.
+func (p *RACPlus) Stats() PanelStats {
 	w := make([]float64, len(p.experts))
 	weights(p.experts, &p.loyalty, w)
-	return p.stats(func(i int) float64 { return w[i] })
+	return PanelStats{p.stats(func(i int) float64 { return w[i] }), p.memory() + p.ids.memory()}
 }
-
-// Bytes is an estimate of the memory in use.
-func (p *RACPlus) Bytes() int64 { return p.memory() + p.ids.memory() }
 
 // Snapshot is what was learned.
 func (p *RACPlus) Snapshot() []byte { return p.snapshot() }
@@ -45,18 +46,17 @@ func (p *RACPlus) Restore(snapshot []byte) error {
 	return p.restore(snapshot)
 }
 
-// Experts tells how each expert does in the small shadows.
-func (p *RACPlusLarge) Experts() []ExpertStats {
-	return p.mini.stats(func(i int) float64 {
+// Stats is how the experts do in the small shadows.
+func (p *RACPlusLarge) Stats() PanelStats {
+	return PanelStats{p.mini.stats(func(i int) float64 {
 		if i == p.leads {
 			return 1
 		}
 		return 0
-	})
+	}), p.bytesUsed()}
 }
 
-// Bytes is an estimate of the memory in use.
-func (p *RACPlusLarge) Bytes() int64 {
+func (p *RACPlusLarge) bytesUsed() int64 {
 	b := p.mini.memory() + p.ids.memory() + p.keys.memory() + largeEntryBytes*int64(cap(p.cells))
 	b += evictorBytes(p.leader.evictor, p.ids.n)
 	if p.filling != 0 {

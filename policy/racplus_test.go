@@ -19,7 +19,7 @@ func (k *keepFirst) Victim() (ID, bool) {
 	}
 	return k.ids[len(k.ids)-1], true
 }
-func (k *keepFirst) Remove(id ID) {
+func (k *keepFirst) Remove(id ID, _ Reason) {
 	for i, x := range k.ids {
 		if x == id {
 			k.ids = append(k.ids[:i:i], k.ids[i+1:]...)
@@ -93,7 +93,7 @@ func TestRACPlusKnowsIdentities(t *testing.T) {
 	if id, _ := p.Victim(); id != 1 {
 		t.Fatalf("victim %d, want 1", id)
 	}
-	p.Remove(1)
+	p.Remove(1, Evicted)
 	if got, want := p.sets(), "1:b* 2:ab 3:a"; got != want {
 		t.Fatalf("evicted: %s, want %s", got, want)
 	}
@@ -293,7 +293,7 @@ func TestRACPlusBooks(t *testing.T) {
 				l.Insert(Item{ID: ID(i + 1000), Key: key, Topic: TopicID(key % 7), Size: int64(1 + r.IntN(100)), Cost: 3}, at, nil)
 			}
 			if r.IntN(50) == 0 {
-				l.Remove(resident[uint64(1+r.IntN(90))])
+				l.Remove(resident[uint64(1+r.IntN(90))], Purged)
 			}
 			if i%20 == 0 {
 				checkPanel(t, p)

@@ -51,8 +51,8 @@ func (r *Random) Victim() (ID, bool) {
 	return r.drawn, true
 }
 
-// Remove forgets id; the last of the others takes its place.
-func (r *Random) Remove(id ID) {
+// Remove drops id; the last of the others takes its place.
+func (r *Random) Remove(id ID, _ Reason) {
 	if id == r.staged {
 		r.staged = 0
 		return

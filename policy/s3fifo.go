@@ -33,7 +33,6 @@ type S3FIFO struct {
 	threshold uint8
 	staged    uint32 // the new entry, in neither queue yet
 	chosen    uint32 // the victim until something changes
-	last      ID     // what Victim named
 }
 
 type s3fifo struct {
@@ -87,13 +86,12 @@ func (s *S3FIFO) Victim() (ID, bool) {
 	if slot == 0 {
 		slot = s.staged
 	}
-	id, ok := s.slab.name(slot)
-	s.last = id
-	return id, ok
+	return s.slab.name(slot)
 }
 
-// Remove forgets id. Evicted from the small queue it becomes a ghost.
-func (s *S3FIFO) Remove(id ID) {
+// Remove drops id. Evicted from the small queue it becomes a ghost. Expired in main it becomes one too, so that it
+// returns there.
+func (s *S3FIFO) Remove(id ID, why Reason) {
 	slot, ok := s.slab.find(id)
 	if !ok {
 		return
@@ -104,15 +102,18 @@ func (s *S3FIFO) Remove(id ID) {
 		s.staged = 0
 	case e.main:
 		s.slab.unlink(&s.main, slot)
+		if why == Expired {
+			s.ghosts.add(e.key)
+		}
 	default:
 		s.slab.unlink(&s.small, slot)
-		if id == s.last {
+		if why == Evicted {
 			s.ghosts.add(e.key)
 		}
 	}
 	s.slab.free(slot)
 	s.chosen = 0
-	if id == s.last && s.size.evicted(s.slab.len()) {
+	if why == Evicted && s.size.evicted(s.slab.len()) {
 		s.ghosts.room = s.size.of(s.room)
 	}
 }

@@ -16,7 +16,6 @@ type Sieve struct {
 	queue  queue      // the youngest at its head
 	hand   uint32     // where the next search begins; 0: at the old end
 	staged uint32     // the newest entry, in no queue
-	named  uint32     // by the last Victim
 }
 
 var _ Evictor = (*Sieve)(nil)
@@ -49,7 +48,6 @@ func (s *Sieve) Victim() (ID, bool) {
 		}
 		x := &s.slab.cells[s.hand]
 		if !x.val {
-			s.named = s.hand
 			return x.id, true
 		}
 		x.val = false
@@ -57,16 +55,14 @@ func (s *Sieve) Victim() (ID, bool) {
 	}
 }
 
-// Remove forgets id. A hand that is on it goes one on: after an eviction at most to the entry before the newest, after a
-// purge to that as well.
-func (s *Sieve) Remove(id ID) {
+// Remove drops id. A hand that is on it goes one on: after an eviction at most to the entry before the newest, otherwise
+// to that as well.
+func (s *Sieve) Remove(id ID, why Reason) {
 	slot, ok := s.slab.find(id)
 	if !ok {
 		return
 	}
-	if slot == s.named {
-		s.named = 0
-	} else {
+	if why != Evicted {
 		s.link()
 	}
 	s.drop(slot)

@@ -66,7 +66,7 @@ func compare(t *testing.T, l *Ledger, limit Limit, m model) {
 		id, ok := resident[key]
 		switch {
 		case ok && r.IntN(20) == 0:
-			l.Remove(id)
+			l.Remove(id, Purged)
 			m.purge(id)
 			drop(id)
 		case ok:

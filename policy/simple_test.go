@@ -118,7 +118,7 @@ func TestRandomDrawsAllButTheNewest(t *testing.T) {
 		}
 		victim, _ := r.Victim()
 		drawn[id-victim]++ // by age
-		r.Remove(victim)
+		r.Remove(victim, Evicted)
 	}
 	// Each time one of ten goes: the share of those that go at age a is 0.1·0.9^(a-1).
 	want := 10_000.0

@@ -77,7 +77,6 @@ type TinyLFU struct {
 	climbs bool
 	climber
 	chosen uint32 // the victim until something changes
-	last   ID     // what Victim named
 }
 
 type tinyLFU struct {
@@ -137,13 +136,11 @@ func (l *TinyLFU) Victim() (ID, bool) {
 	if l.chosen == 0 {
 		l.chosen = l.choose()
 	}
-	id, ok := l.slab.name(l.chosen)
-	l.last = id
-	return id, ok
+	return l.slab.name(l.chosen)
 }
 
-// Remove forgets id.
-func (l *TinyLFU) Remove(id ID) {
+// Remove drops id. Its count stays, whatever the reason: others share it.
+func (l *TinyLFU) Remove(id ID, why Reason) {
 	slot, ok := l.slab.find(id)
 	if !ok {
 		return
@@ -151,7 +148,7 @@ func (l *TinyLFU) Remove(id ID) {
 	l.slab.unlink(&l.queues[l.slab.cells[slot].val.in], slot)
 	l.slab.free(slot)
 	l.chosen = 0
-	if id == l.last {
+	if why == Evicted {
 		l.size.evicted(l.slab.len())
 	}
 }

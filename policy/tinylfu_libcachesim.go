@@ -97,8 +97,8 @@ func (l *libTinyLFU) Victim() (ID, bool) {
 	return l.slab.name(l.queues[evicted].tail)
 }
 
-// Remove forgets id.
-func (l *libTinyLFU) Remove(id ID) {
+// Remove drops id.
+func (l *libTinyLFU) Remove(id ID, _ Reason) {
 	if slot, ok := l.slab.find(id); ok {
 		l.slab.unlink(&l.queues[l.slab.cells[slot].val.in], slot)
 		l.slab.free(slot)

@@ -20,8 +20,9 @@ type TTL struct {
 }
 
 var (
-	_ Evictor = (*TTL)(nil)
-	_ Expirer = (*TTL)(nil)
+	_ Evictor  = (*TTL)(nil)
+	_ Expirer  = (*TTL)(nil)
+	_ Replacer = (*TTL)(nil)
 )
 
 // Insert begins a life.
@@ -34,11 +35,19 @@ func (l *TTL) Insert(it Item, at Tick) {
 // Hit changes nothing.
 func (l *TTL) Hit(ID, Tick) {}
 
+// Replace begins the life of it.ID again.
+func (l *TTL) Replace(it Item, at Tick) {
+	if slot, ok := l.slab.find(it.ID); ok {
+		l.slab.cells[slot].val = at.Seq
+		l.slab.toHead(&l.queue, slot)
+	}
+}
+
 // Victim names the oldest entry.
 func (l *TTL) Victim() (ID, bool) { return l.slab.name(l.queue.tail) }
 
-// Remove forgets id.
-func (l *TTL) Remove(id ID) {
+// Remove drops id.
+func (l *TTL) Remove(id ID, _ Reason) {
 	if slot, ok := l.slab.find(id); ok {
 		l.slab.unlink(&l.queue, slot)
 		l.slab.free(slot)

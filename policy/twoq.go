@@ -24,7 +24,6 @@ type TwoQ struct {
 	in     int    // entries in the FIFO when size is as told
 	room   int    // ghosts then
 	staged uint32 // the new entry, in neither queue yet
-	last   ID     // what Victim named
 }
 
 type twoQ struct {
@@ -69,13 +68,12 @@ func (q *TwoQ) Victim() (ID, bool) {
 	if slot == 0 {
 		slot = q.staged
 	}
-	id, ok := q.slab.name(slot)
-	q.last = id
-	return id, ok
+	return q.slab.name(slot)
 }
 
-// Remove forgets id. Evicted from the FIFO it becomes a ghost.
-func (q *TwoQ) Remove(id ID) {
+// Remove drops id. Evicted from the FIFO it becomes a ghost. Expired in the LRU it becomes one too, so that it
+// returns there.
+func (q *TwoQ) Remove(id ID, why Reason) {
 	slot, ok := q.slab.find(id)
 	if !ok {
 		return
@@ -86,14 +84,17 @@ func (q *TwoQ) Remove(id ID) {
 		q.staged = 0
 	case e.returned:
 		q.slab.unlink(&q.lru, slot)
+		if why == Expired {
+			q.out.add(e.key)
+		}
 	default:
 		q.slab.unlink(&q.fifo, slot)
-		if id == q.last {
+		if why == Evicted {
 			q.out.add(e.key)
 		}
 	}
 	q.slab.free(slot)
-	if id == q.last && q.size.evicted(q.slab.len()) {
+	if why == Evicted && q.size.evicted(q.slab.len()) {
 		q.out.room = q.size.of(q.room)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"reprise/policy"
-	"reprise/store"
 )
 
 // expertView is an expert of a panel as the admin API shows it.
@@ -51,7 +50,7 @@ var (
 	descBooks  = describe("policy_memory_bytes", "Estimate of the memory that the policy's books take.")
 )
 
-func collectPanel(p *store.PanelStats, ch chan<- prometheus.Metric) {
+func collectPanel(p *policy.PanelStats, ch chan<- prometheus.Metric) {
 	if p == nil {
 		return
 	}

@@ -146,7 +146,7 @@ func (s *Store) insertLocked(r *resident, vector []float32, at policy.Tick) []po
 // freeKeyLocked makes room for a new entry of key k: its former entry goes, or it is an alias no longer.
 func (s *Store) freeKeyLocked(old *resident, k Key, gone []policy.ID) []policy.ID {
 	if old.Key == k {
-		s.removeLocked(old.ID)
+		s.removeLocked(old.ID, policy.Expired)
 		return append(gone, old.ID)
 	}
 	s.dropAliasLocked(old, k)
@@ -158,7 +158,7 @@ func (s *Store) Remove(ids ...policy.ID) []policy.ID {
 	var gone []policy.ID
 	lost := s.guarded(func() {
 		for _, id := range ids {
-			if s.removeLocked(id) {
+			if s.removeLocked(id, policy.Purged) {
 				gone = append(gone, id)
 			}
 		}
@@ -166,11 +166,11 @@ func (s *Store) Remove(ids ...policy.ID) []policy.ID {
 	return append(gone, lost...)
 }
 
-func (s *Store) removeLocked(id policy.ID) bool {
+func (s *Store) removeLocked(id policy.ID, why policy.Reason) bool {
 	if s.ids[id] == nil {
 		return false
 	}
-	s.ledger.Remove(id)
+	s.ledger.Remove(id, why)
 	s.forgetLocked(id)
 	return true
 }
@@ -183,7 +183,7 @@ func (s *Store) sweepLocked(now time.Time) []policy.ID {
 		if n++; n > sweepPerPut {
 			break
 		}
-		if !r.Usable(now) && s.removeLocked(id) {
+		if !r.Usable(now) && s.removeLocked(id, policy.Expired) {
 			gone = append(gone, id)
 		}
 	}

@@ -237,8 +237,11 @@ type faulty struct {
 
 func (f *faulty) Insert(it policy.Item, at policy.Tick) { f.panic("insert"); f.Evictor.Insert(it, at) }
 func (f *faulty) Hit(id policy.ID, at policy.Tick)      { f.panic("hit"); f.Evictor.Hit(id, at) }
-func (f *faulty) Remove(id policy.ID)                   { f.panic("remove"); f.Evictor.Remove(id) }
-func (f *faulty) Victim() (policy.ID, bool)             { f.panic("victim"); return f.Evictor.Victim() }
+func (f *faulty) Remove(id policy.ID, why policy.Reason) {
+	f.panic("remove")
+	f.Evictor.Remove(id, why)
+}
+func (f *faulty) Victim() (policy.ID, bool) { f.panic("victim"); return f.Evictor.Victim() }
 
 func (f *faulty) panic(in string) {
 	if f.fail == in {

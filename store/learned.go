@@ -69,18 +69,13 @@ func (s *Store) restoreLearned(l *loader, blank []byte) {
 	}
 }
 
-// PanelStats is what a policy that is made of experts tells of itself.
-type PanelStats struct {
-	Experts []policy.ExpertStats
-	Bytes   int64 // an estimate of the memory of its books
-}
-
-func (s *Store) panelStatsLocked() *PanelStats {
+func (s *Store) panelStatsLocked() *policy.PanelStats {
 	if s.panel == nil {
 		return nil
 	}
-	st, _ := exported(func(struct{}) (*PanelStats, bool) {
-		return &PanelStats{s.panel.Experts(), s.panel.Bytes()}, true
-	}, struct{}{})
-	return st
+	st, ok := exported(func(struct{}) (policy.PanelStats, bool) { return s.panel.Stats(), true }, struct{}{})
+	if !ok {
+		return nil
+	}
+	return &st
 }

@@ -153,7 +153,7 @@ func TestLearnedRefused(t *testing.T) {
 		if faults != 1 || st.Faults != 1 || st.Entries != panelCapacity || st.Report.Skipped != 0 {
 			t.Errorf("%s: told %d times, %+v", name, faults, st)
 		}
-		blank := panel(t, spec).(policy.Panel).Experts()
+		blank := panel(t, spec).(policy.Panel).Stats().Experts
 		for i, x := range st.Panel.Experts {
 			if x.HitRatio != 0 || x.Weight != blank[i].Weight {
 				t.Errorf("%s: %+v, want it as %+v", name, x, blank[i])

@@ -204,8 +204,8 @@ func TestRestartEquality(t *testing.T) {
 			if !ok {
 				break
 			}
-			before.Remove(a)
-			after.Remove(b)
+			before.Remove(a, policy.Evicted)
+			after.Remove(b, policy.Evicted)
 		}
 	}
 }

@@ -158,7 +158,7 @@ type Stats struct {
 	Dirty     int
 	LastFlush time.Time
 	Report    Report
-	Panel     *PanelStats // nil where the policy is not made of experts
+	Panel     *policy.PanelStats // nil where the policy is not made of experts
 }
 
 // Stats returns the current figures.

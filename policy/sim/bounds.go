@@ -99,8 +99,8 @@ func (b *Belady) Victim() (policy.ID, bool) {
 	return b.staged.id, b.staged.id != 0
 }
 
-// Remove forgets id.
-func (b *Belady) Remove(id policy.ID) {
+// Remove drops id.
+func (b *Belady) Remove(id policy.ID, _ policy.Reason) {
 	if id == b.staged.id {
 		b.staged = rank{}
 		return
@@ -149,5 +149,5 @@ func (c *CountOracle) Hit(id policy.ID, at policy.Tick) {
 // Victim names what has the fewest requests to come.
 func (c *CountOracle) Victim() (policy.ID, bool) { return c.ranks.least() }
 
-// Remove forgets id.
-func (c *CountOracle) Remove(id policy.ID) { c.ranks.remove(id) }
+// Remove drops id.
+func (c *CountOracle) Remove(id policy.ID, _ policy.Reason) { c.ranks.remove(id) }

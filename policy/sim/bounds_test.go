@@ -96,7 +96,7 @@ func TestBoundsOrder(t *testing.T) {
 		var got []policy.ID
 		for id, ok := e.Victim(); ok; id, ok = e.Victim() {
 			got = append(got, id)
-			e.Remove(id)
+			e.Remove(id, policy.Evicted)
 		}
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%s: %q: %v, want %s", c.name, c.script, got, c.want)
@@ -117,7 +117,7 @@ func play(t *testing.T, e Clairvoyant, script string) {
 			return err == nil && n == len(into)
 		}
 		if read("-%d", &id) {
-			e.Remove(policy.ID(id))
+			e.Remove(policy.ID(id), policy.Evicted)
 			continue
 		}
 		if !read("%d@%d/%d", &id, &next, &size) && !read("%d@%d", &id, &next) && !read("%d*%d", &id, &remaining) {
@@ -135,8 +135,8 @@ func TestBoundsIgnoreMistakes(t *testing.T) {
 		for _, size := range []int64{1, 2} {
 			e.Insert(policy.Item{ID: 1, Size: size}, policy.Tick{Seq: size})
 		}
-		e.Remove(2)
-		e.Remove(1)
+		e.Remove(2, policy.Evicted)
+		e.Remove(1, policy.Evicted)
 		e.Hit(1, policy.Tick{Seq: 3})
 		if id, ok := e.Victim(); ok {
 			t.Errorf("%T: victim %d after it went", e, id)
@@ -148,7 +148,7 @@ func TestBoundsReuseTheirMemory(t *testing.T) {
 	b := NewBelady(true)
 	for id := policy.ID(1); id <= 1000; id++ {
 		b.Insert(policy.Item{ID: id}, policy.Tick{})
-		b.Remove(max(id, 10) - 9)
+		b.Remove(max(id, 10)-9, policy.Evicted)
 	}
 	if n := len(b.ranks.pos); n > 20 {
 		t.Errorf("%d slots for 10 residents", n)
@@ -178,7 +178,7 @@ func TestBoundsAgainstAScan(t *testing.T) {
 			m.e.Foresee(future[0], future[1])
 			switch _, ok := known[id]; {
 			case ok && r.IntN(4) == 0:
-				m.e.Remove(id)
+				m.e.Remove(id, policy.Evicted)
 				delete(known, id)
 			case ok:
 				m.e.Hit(id, at)
@@ -198,7 +198,7 @@ func TestBoundsAgainstAScan(t *testing.T) {
 				t.Fatalf("%s, request %d: victim %d, %v, want %d", m.name, seq, got, ok, want)
 			}
 			if len(known) > 50 {
-				m.e.Remove(got)
+				m.e.Remove(got, policy.Evicted)
 				delete(known, got)
 			}
 		}

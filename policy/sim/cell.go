@@ -112,7 +112,7 @@ func (c *cell) expired(id policy.ID, at policy.Tick) bool {
 	if !c.ledger.Expired(id, at) {
 		return false
 	}
-	c.ledger.Remove(id)
+	c.ledger.Remove(id, policy.Expired)
 	c.born[uint32(id)] = 0
 	c.removed++
 	return true
@@ -199,7 +199,7 @@ func (c *cell) audit() error {
 func (c *cell) empty() error {
 	for who, born := range c.born {
 		if born != 0 {
-			c.ledger.Remove(c.id(uint32(who)))
+			c.ledger.Remove(c.id(uint32(who)), policy.Purged)
 		}
 	}
 	if id, ok := c.evictor.Victim(); ok || c.ledger.Bytes() != 0 {

@@ -35,10 +35,10 @@ func (s *spy) Hit(id policy.ID, at policy.Tick) {
 	s.LRU.Hit(id, at)
 }
 
-func (s *spy) Remove(id policy.ID) {
+func (s *spy) Remove(id policy.ID, why policy.Reason) {
 	s.note("-%s", named(id))
 	if !s.deaf {
-		s.LRU.Remove(id)
+		s.LRU.Remove(id, why)
 	}
 }
 

@@ -142,7 +142,7 @@ func (p *player) expired(id policy.ID, at policy.Tick) bool {
 	if !p.ledger.Expired(id, at) {
 		return false
 	}
-	p.ledger.Remove(id)
+	p.ledger.Remove(id, policy.Expired)
 	p.forget(id)
 	return true
 }

@@ -127,14 +127,14 @@ func (c *counter) Insert(it policy.Item, at policy.Tick) {
 }
 
 // Remove counts it out.
-func (c *counter) Remove(id policy.ID) {
+func (c *counter) Remove(id policy.ID, why policy.Reason) {
 	if t, ok := c.topic[id]; ok {
 		delete(c.topic, id)
 		if c.members[t]--; c.members[t] == 0 {
 			delete(c.members, t)
 		}
 	}
-	c.counted.Remove(id)
+	c.counted.Remove(id, why)
 }
 
 // gateBlocks are the tables and plots of the gates.

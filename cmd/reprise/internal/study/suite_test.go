@@ -218,8 +218,8 @@ func TestCounter(t *testing.T) {
 	if members != 5./3 {
 		t.Errorf("%v members, want 5/3", members)
 	}
-	c.Remove(3)
-	c.Remove(3)
+	c.Remove(3, policy.Evicted)
+	c.Remove(3, policy.Evicted)
 	c.Insert(policy.Item{ID: 6, Topic: 1}, policy.Tick{Seq: 6})
 	if members != 5./2 {
 		t.Errorf("%v members, want 5/2", members)
