@@ -13,8 +13,8 @@ import (
 	"syscall"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/conversations"
 	"reprise/cmd/reprise/internal/demo"
+	"reprise/policy/sim/trace"
 )
 
 // demoFlags are the flags of the demo beside the settings.
@@ -91,7 +91,7 @@ func demoHelp(w io.Writer, fs *flag.FlagSet, l *config.Loader) {
 
   reprise demo
   reprise demo --policy lru --capacity 50
-  reprise demo --input conversations.jsonl.gz --exit
+  reprise demo --input trace.jsonl.gz --exit
 
 A file for --input holds, one JSON value a line or as one JSON array, packed with gzip, zstd or not: chat request
 bodies, or records of OASST1, SGD or ShareGPT, of which the user's turns are played and answered by the engine.
@@ -143,11 +143,11 @@ func runDemo(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) (
 }
 
 // workload is the file, opened, or what is built in; then the reader is nil.
-func (o *demoFlags) workload() (next func() (conversations.Conversation, error), r *conversations.Reader, err error) {
+func (o *demoFlags) workload() (next func() (trace.Conversation, error), r *trace.ConversationReader, err error) {
 	if o.input == "" {
 		return demo.NewWorkload(o.seed).Next, nil, nil
 	}
-	if r, err = conversations.Open(o.input); err != nil {
+	if r, err = trace.OpenConversations(o.input); err != nil {
 		return nil, nil, err
 	}
 	return r.Next, r, nil

@@ -238,8 +238,8 @@ func (o *replayFlags) playAll(ctx context.Context, t terminal, traces []sim.Trac
 
 // show prints the results of a trace.
 func (o *replayFlags) show(t terminal, one sim.Trace, played *replay.Prepared, results []sim.Result) error {
-	if talks, ok := one.(interface{ LeftOut() (int, error) }); ok {
-		if n, first := talks.LeftOut(); n > 0 {
+	if skipping, ok := one.(interface{ Skipped() (int, error) }); ok {
+		if n, first := skipping.Skipped(); n > 0 {
 			fmt.Fprintf(t.err, "%d records were left out; the first: %v\n", n, first)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/term"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/conversations"
 	"reprise/cmd/reprise/internal/demo"
+	"reprise/policy/sim/trace"
 	"reprise/proxy/enginesim"
 )
 
@@ -111,7 +111,7 @@ func (s *stage) close() error {
 }
 
 // play plays the workload with the view beside it.
-func (s *stage) play(ctx context.Context, next func() (conversations.Conversation, error), r *conversations.Reader) error {
+func (s *stage) play(ctx context.Context, next func() (trace.Conversation, error), r *trace.ConversationReader) error {
 	fmt.Fprintf(s.t.err, "reprise demo: clients → proxy %s (%s, %s, %s entries) → built-in engine\n", s.apiURL(), s.cfg.Mode, s.cfg.Policy,
 		fmt.Sprint(s.cfg.CapacityEntries))
 	s.start = time.Now()
@@ -130,7 +130,7 @@ func (s *stage) summary() demo.Summary {
 }
 
 // progress tells how much of the work is done: of the requests where their number is known, else of the file.
-func (s *stage) progress(r *conversations.Reader) func() float64 {
+func (s *stage) progress(r *trace.ConversationReader) func() float64 {
 	return func() float64 {
 		done := -1.0
 		if r != nil {
@@ -152,7 +152,7 @@ func isTerminal(w io.Writer) bool {
 }
 
 // report prints the summary, and tells of what went wrong on the way.
-func (s *stage) report(r *conversations.Reader) error {
+func (s *stage) report(r *trace.ConversationReader) error {
 	s.settle()
 	sum := s.summary()
 	if n, first := s.player.Failures(); n > 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkRead tells what a request costs to read:
+// BenchmarkRead measures the time to read a request:
 //
 //	go test ./policy/sim/trace -run '^$' -bench Read
 func BenchmarkRead(b *testing.B) {

@@ -12,7 +12,7 @@ import (
 	"reprise/policy/sim"
 )
 
-// column is what a field of a row says, by the name of the Record's field.
+// column is the name of a Record's field.
 type column string
 
 // columns are the names that a header may have, in lower case.
@@ -26,14 +26,14 @@ var columns = map[string]column{
 	"text": "text", "prompt": "text",
 }
 
-// layout is which column stands where.
+// layout is the order of the columns.
 type layout struct {
 	columns []column
 	least   int  // fields of a row
 	more    bool // fields beyond the columns are ignored
 }
 
-// headless is a file without a header.
+// headless is the layout of a file without a header.
 var headless = layout{[]column{"at", "id", "size"}, 2, true}
 
 func parseCSV(in *bufio.Reader, yield func(sim.Request) bool) error {
@@ -41,7 +41,7 @@ func parseCSV(in *bufio.Reader, yield func(sim.Request) bool) error {
 	bound := &bounded{in: in, left: maxLine}
 	rows := csv.NewReader(bound)
 	rows.ReuseRecord = true
-	rows.FieldsPerRecord = -1 // parse tells it better
+	rows.FieldsPerRecord = -1 // parse has a better error
 	var head *layout
 	for ; ; bound.left = maxLine {
 		row, err := rows.Read()
@@ -68,7 +68,7 @@ func parseCSV(in *bufio.Reader, yield func(sim.Request) bool) error {
 	}
 }
 
-// bounded reads at most left bytes: a quote that is never closed is one row to the end of the file.
+// bounded reads at most left bytes: a quote that is never closed makes one row of the rest of the file.
 type bounded struct {
 	in   io.Reader
 	left int
@@ -83,7 +83,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// csvFault puts the place before what is wrong with it. A read error has no line, so it is told by what was read.
+// csvFault puts the place before the fault. A read error has no line; its place is the number of bytes that were read.
 func csvFault(rows *csv.Reader, err error) error {
 	if fault := (*csv.ParseError)(nil); errors.As(err, &fault) {
 		return fmt.Errorf("line %d, column %d: %w", fault.Line, fault.Column, fault.Err)
@@ -91,7 +91,7 @@ func csvFault(rows *csv.Reader, err error) error {
 	return fmt.Errorf("after byte %d: %w", rows.InputOffset(), err)
 }
 
-// header reads the first row, which names columns if one of them is an id or a text.
+// header returns the layout of the first row. The row names columns if one of them is an id or a text.
 func header(row []string) (head *layout, named bool) {
 	head = &layout{least: len(row)}
 	for _, name := range row {
@@ -121,7 +121,7 @@ func (l *layout) parse(row []string) (sim.Request, error) {
 	return r.Request()
 }
 
-// set sets a field from text. An empty one stays unknown.
+// set sets a field from text. An empty value leaves it unset.
 func (r *Record) set(c column, value string) (err error) {
 	if value == "" {
 		return nil

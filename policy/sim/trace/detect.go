@@ -12,12 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// ErrFormat is wrapped by the error for a file that looks like none of the formats.
+// ErrFormat is wrapped by the error for a file of no known format.
 var ErrFormat = errors.New("no known format")
 
-// Detect tells the format of a file by its first bytes: an object of JSON is a request log; what is no text, records of
-// libCacheSim if their times and sizes can be; a first line with commas is CSV if it names columns or has a number, an id
-// and no third one that is no number; all other text is ids. A JSON array is none of them.
+// Detect returns the format of a file by its first bytes. A file of JSON is a request log, unless the fields of the first
+// record are those of a format of conversations, which may also be one array. A file that is not text is libCacheSim's if its
+// first records are plausible. A text is CSV if the first line names columns, or has a number, an id and possibly a second
+// number, between commas. Every other text is ids.
 func Detect(path string) (Format, error) {
 	raw, err := openFile(path)
 	if err != nil {
@@ -29,18 +30,46 @@ func Detect(path string) (Format, error) {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
 	head, err := in.Peek(buffer)
-	switch {
-	case len(head) == 0 && err == io.EOF:
-		return "", fmt.Errorf("read %s: no requests in it", path)
-	case len(head) == 0:
+	if len(head) == 0 && err != io.EOF {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
+	text := bytes.TrimSpace(bytes.TrimPrefix(head, mark))
+	if len(text) == 0 && err == io.EOF {
+		return "", fmt.Errorf("read %s: no requests in it", path)
+	}
 	f, ok := detect(head)
+	if bytes.HasPrefix(text, []byte("[")) || f == Requests {
+		found, err := detectRecord(in)
+		if err != nil {
+			return "", fmt.Errorf("read %s: %w", path, err)
+		}
+		if found != "" {
+			return found, nil
+		}
+	}
 	if !ok {
-		return "", fmt.Errorf("read %s: %w: want %s", path, ErrFormat, inWords(Formats()[1:]))
+		return "", fmt.Errorf("read %s: %w: want %s", path, ErrFormat, oneOf(Formats()[1:]))
 	}
 	return f, nil
 }
+
+// detectRecord reads the first record of a file of JSON and returns its format of conversations, "" for none.
+func detectRecord(in *bufio.Reader) (Format, error) {
+	all := newRecords(in)
+	record, err := all.next()
+	switch {
+	case err == io.EOF:
+		return "", errors.New("no requests in it")
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", all.place(), err)
+	}
+	if f := detectConversation(record); f != nil {
+		return f.name, nil
+	}
+	return "", nil
+}
+
+// detect returns the format of a file that begins with head. For JSON that is Requests for an object, and none for an array.
 
 func detect(head []byte) (Format, bool) {
 	if !isText(head) {
@@ -58,7 +87,7 @@ func detect(head []byte) (Format, bool) {
 	return IDs, true
 }
 
-// isText reports whether head is UTF-8 without control characters, but for a last one that may be cut.
+// isText reports whether head is UTF-8 without control characters. The last character may be incomplete.
 func isText(head []byte) bool {
 	for i := 0; i < len(head); {
 		r, n := utf8.DecodeRune(head[i:])
@@ -73,7 +102,7 @@ func isText(head []byte) bool {
 	return true
 }
 
-// isOracle reports whether head begins with records whose times do not go back and whose next accesses can be.
+// isOracle reports whether head begins with records whose times do not decrease and whose next accesses are plausible.
 func isOracle(head []byte) bool {
 	var last uint32
 	n := 0
@@ -88,6 +117,7 @@ func isOracle(head []byte) bool {
 	return n > 0
 }
 
+// isCSV reports whether the first line of text has named columns, or the columns of a file without a header.
 func isCSV(text []byte) bool {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	var row []string

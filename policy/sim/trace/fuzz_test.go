@@ -10,7 +10,7 @@ import (
 	"reprise/policy/sim"
 )
 
-// fuzz: whatever the file holds, the parser ends, what it yields is in range, and the log of it reads as the same.
+// fuzz: for any content the parser ends, what it yields is in range, and a log of it is read as the same requests.
 func fuzz(f *testing.F, format Format) {
 	for _, c := range cases {
 		f.Add([]byte(c.in))
@@ -21,13 +21,18 @@ func fuzz(f *testing.F, format Format) {
 			if n++; n > len(in) {
 				t.Fatal("more requests than bytes")
 			}
-			if q.ID == 0 || q.Turn < 0 || q.Size < 0 || !(q.Cost >= 0) || math.IsInf(q.Cost, 0) || math.IsNaN(q.At) || math.IsInf(q.At, 0) {
-				t.Fatalf("yields %+v", q)
-			}
-			checkLog(t, q)
+			checkRequest(t, q)
 			return true
 		})
 	})
+}
+
+// checkRequest: the fields of q are in range, and q can be written to a log and read again.
+func checkRequest(t *testing.T, q sim.Request) {
+	if q.ID == 0 || q.Turn < 0 || q.Size < 0 || !(q.Cost >= 0) || math.IsInf(q.Cost, 0) || math.IsNaN(q.At) || math.IsInf(q.At, 0) {
+		t.Fatalf("yields %+v", q)
+	}
+	checkLog(t, q)
 }
 
 func checkLog(t *testing.T, q sim.Request) {
@@ -43,7 +48,7 @@ func checkLog(t *testing.T, q sim.Request) {
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	if q.Content != nil && got.Content != nil { // bad UTF-8 is mended, and a length may be off by a rounding
+	if q.Content != nil && got.Content != nil { // JSON replaces bad UTF-8, and a length may be off by a rounding error
 		got.Content, q.Content = nil, nil
 	}
 	if !reflect.DeepEqual(got, q) {
@@ -56,7 +61,7 @@ func FuzzRequests(f *testing.F)      { fuzz(f, Requests) }
 func FuzzCSV(f *testing.F)           { fuzz(f, CSV) }
 func FuzzOracleGeneral(f *testing.F) { fuzz(f, OracleGeneral) }
 
-// FuzzDetect: a guess needs no more than bytes.
+// FuzzDetect: any content gives a known format or none.
 func FuzzDetect(f *testing.F) {
 	for _, c := range cases {
 		f.Add([]byte(c.in))

@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// hashed is set in the identity of what is no number.
+// hashed is set in the identity of a name that is not a number.
 const hashed = 1 << 63
 
-// Identity is the number that stands for a name of the trace: an id, a topic, a conversation. A whole number from 1 to
-// 2^64-1 in its plain decimal form stands for itself, so that no two numbers collide; anything else is the first 63 bits of
-// its SHA-256 with the highest bit set, so that it collides with no number below 2^63, and two texts by chance only: one
-// trace in a hundred thousand where it has ten million of them. The empty name is 0, and nothing else is.
+// Identity returns the number of a name in a trace: an id, a topic, a conversation. A whole number from 1 to 2^64-1 in plain
+// decimal form is its own identity, so that no two numbers collide. The identity of any other name is the first 63 bits of
+// its SHA-256 with the highest bit set. It collides with no number below 2^63, and with another name only by chance: one
+// trace in a hundred thousand with ten million names has a collision. Only the empty name is 0.
 func Identity(name string) uint64 { return identity(name) }
 
 func identity[T string | []byte](name T) uint64 {
@@ -25,7 +25,7 @@ func identity[T string | []byte](name T) uint64 {
 	return binary.BigEndian.Uint64(sum[:]) | hashed
 }
 
-// decimal reads a number that is written in one way only: no sign, no leading zero.
+// decimal parses a number without sign and leading zeros, so that each number has one form.
 func decimal[T string | []byte](s T) (n uint64, ok bool) {
 	if len(s) > 20 || s[0] == '0' {
 		return 0, false

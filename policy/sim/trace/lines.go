@@ -7,10 +7,13 @@ import (
 	"io"
 )
 
-// maxLine bounds a line, so that a file of something else does not fill the memory.
+// maxLine bounds the memory that a line takes, in case the file is of some other kind.
 const maxLine = 64 << 20
 
-// mark is what some editors begin a text with.
+// errLongLine is the error of a line over maxLine.
+var errLongLine = fmt.Errorf("more than %d bytes", maxLine)
+
+// mark is the byte order mark that some editors write at the start of a text.
 var mark = []byte("\ufeff")
 
 func skipMark(in *bufio.Reader) {
@@ -21,15 +24,22 @@ func skipMark(in *bufio.Reader) {
 
 // lines cuts a file into lines and counts them.
 type lines struct {
-	in  *bufio.Reader
-	n   int // of the line that next returned last, from 1
-	buf []byte
+	in   *bufio.Reader
+	n    int // number of the line that next returned last, from 1
+	buf  []byte
+	rest bool // the end of a line that was too long has not been read yet
 }
 
-// next returns a line that is not blank, without the white space around it, valid until the next call; io.EOF after the
-// last one. What a read error cuts short is no line.
+func (l *lines) place() string { return fmt.Sprintf("line %d", l.n) }
+
+// next returns the next line that is not blank, without surrounding white space. It is valid until the next call. The error
+// is io.EOF after the last line, and errLongLine for a line that is too long, after which the next one can be read. A line
+// that a read error cuts short is not returned.
 func (l *lines) next() ([]byte, error) {
 	for {
+		if err := l.skipRest(); err != nil {
+			return nil, err
+		}
 		l.n++
 		line, err := l.read()
 		if err != nil && (err != io.EOF || len(line) == 0) {
@@ -41,24 +51,34 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-// read returns one line. Only where it is longer than the reader's buffer is it copied.
+// read returns one line. It is copied only if it is longer than the reader's buffer.
 func (l *lines) read() ([]byte, error) {
 	part, err := l.in.ReadSlice('\n')
 	if err != bufio.ErrBufferFull {
 		return part, err
 	}
 	l.buf = l.buf[:0]
-	for err == bufio.ErrBufferFull {
-		if len(l.buf) > maxLine {
-			return nil, fmt.Errorf("more than %d bytes", maxLine)
-		}
+	for err == bufio.ErrBufferFull && len(l.buf)+len(part) <= maxLine {
 		l.buf = append(l.buf, part...)
 		part, err = l.in.ReadSlice('\n')
+	}
+	if len(l.buf)+len(part) > maxLine {
+		l.rest = err == bufio.ErrBufferFull
+		return nil, errLongLine
 	}
 	return append(l.buf, part...), err
 }
 
-// each calls f with every line until f returns false or an error, which then names the line.
+// skipRest reads the rest of a line that was too long.
+func (l *lines) skipRest() (err error) {
+	for l.rest {
+		_, err = l.in.ReadSlice('\n')
+		l.rest = err == bufio.ErrBufferFull
+	}
+	return err
+}
+
+// each calls f with every line until f returns false or an error. The error then names the line.
 func (l *lines) each(f func(line []byte) (more bool, err error)) error {
 	skipMark(l.in)
 	for {
@@ -71,7 +91,7 @@ func (l *lines) each(f func(line []byte) (more bool, err error)) error {
 			more, err = f(line)
 		}
 		if err != nil {
-			return fmt.Errorf("line %d: %w", l.n, err)
+			return fmt.Errorf("%s: %w", l.place(), err)
 		}
 		if !more {
 			return nil

@@ -30,7 +30,7 @@ func parseOracle(in *bufio.Reader, yield func(sim.Request) bool) error {
 	}
 }
 
-// oracleRequest reads a record. There is no identity 0, so the id 0 stands for what its text does elsewhere.
+// oracleRequest parses a record. There is no identity 0, so the id 0 gets the identity of the text "0".
 func oracleRequest(record []byte) sim.Request {
 	r := sim.Request{
 		At:   float64(binary.LittleEndian.Uint32(record)),

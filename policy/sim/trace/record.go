@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// Record is one line of the request log, and the one home of its format. One of ID, Text and Vector is there; everything
-// else is optional, and fields of other names are ignored.
+// Record is one line of the request log; its tags define the format. At least one of ID, Text and Vector is set. All other
+// fields are optional, and unknown fields are ignored.
 type Record struct {
 	ID           Label   `json:"id,omitzero"` // semantic identity; missing: that of the text, or else of the vector
 	At           float64 `json:"at,omitzero"` // seconds from any fixed start
@@ -21,7 +21,7 @@ type Record struct {
 	Parent       Label   `json:"parent,omitzero"`  // id of the earlier request that this one depends on
 	Scope        Label   `json:"scope,omitzero"`   // requests of different scopes never share an answer
 	Chain        Label   `json:"chain,omitzero"`   // requests of different chains never share one by meaning
-	Hit          bool    `json:"hit,omitzero"`     // what the cache did that wrote the log; a replay takes no notice of it
+	Hit          bool    `json:"hit,omitzero"`     // whether it was a hit in the cache that wrote the log; a replay ignores it
 	Turn         int32   `json:"turn,omitzero"`    // position in the conversation, from 0
 	Size         int64   `json:"size,omitzero"`    // bytes of the answer
 	Cost         float64 `json:"cost,omitzero"`    // tokens that a hit saves
@@ -29,14 +29,14 @@ type Record struct {
 	Text         string  `json:"text,omitzero"`    // the prompt
 }
 
-// Label is a name or a number; Identity says what it stands for. In JSON it is a string or a number, and it is written as a
-// number where every reader of JSON keeps all its digits.
+// Label is a name or a number; see Identity. In JSON it is a string or a number. A number is written as a string if some JSON
+// readers would round it.
 type Label string
 
-// most bounds a size and a cost, so that their sums over a trace stay numbers.
+// most bounds a size and a cost, so that their sums over a trace do not overflow.
 const most = 1e12
 
-// maxExact is the largest whole number up to which a float64 has them all.
+// maxExact is the largest n such that a float64 holds every whole number up to n.
 const maxExact = 1 << 53
 
 // MarshalJSON writes a number or a string.
@@ -60,7 +60,7 @@ func (l *Label) UnmarshalJSON(in []byte) error {
 	return nil
 }
 
-// kind is what JSON calls the value that in begins.
+// kind returns the JSON type of the value that starts with in.
 func kind(in []byte) string {
 	switch in[0] {
 	case '{':
@@ -75,7 +75,7 @@ func kind(in []byte) string {
 	return "number"
 }
 
-// Vector is an embedding. In JSON it is the base64 of little-endian float32 numbers; an array of numbers is read too.
+// Vector is an embedding. In JSON it is the base64 of little-endian float32 numbers; an array of numbers is also read.
 type Vector []float32
 
 // MarshalJSON writes base64.
@@ -84,7 +84,7 @@ func (v Vector) MarshalJSON() ([]byte, error) {
 	for _, x := range v {
 		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
 	}
-	return json.Marshal(raw) // which is base64 to package json too
+	return json.Marshal(raw) // package json encodes bytes as base64
 }
 
 // UnmarshalJSON reads base64 or an array.
@@ -112,7 +112,7 @@ func (v *Vector) UnmarshalJSON(in []byte) error {
 	return nil
 }
 
-// wants says what each field allows.
+// wants describes the allowed values of each field.
 var wants = map[string]string{
 	"id": "a string or a number", "topic": "a string or a number", "conversation": "a string or a number",
 	"parent": "a string or a number", "scope": "a string or a number", "chain": "a string or a number", "hit": "true or false",
@@ -121,14 +121,14 @@ var wants = map[string]string{
 	"vector": "an array of numbers, or base64 of little-endian float32 numbers",
 }
 
-// wrong is the error about a field.
+// wrong returns the error for a field.
 func wrong(field, value string) error {
 	return fmt.Errorf("field %s: %s: want %s", field, value, wants[field])
 }
 
 var errEmpty = errors.New("want at least one of the fields id, text and vector")
 
-// Decode reads one line of the log and checks it.
+// Decode parses one line of the log and checks it.
 func Decode(line []byte) (r Record, err error) {
 	err = json.Unmarshal(line, &r)
 	if mistyped := (*json.UnmarshalTypeError)(nil); errors.As(err, &mistyped) {
@@ -168,8 +168,8 @@ func (r *Record) Encode(b []byte) ([]byte, error) {
 	return append(append(b, line...), '\n'), err
 }
 
-// Writer writes a request log. Each record reaches the underlying writer in one call, so that a log which is cut off by a
-// crash lacks no more than the end of its last line. It holds no lock.
+// Writer writes a request log. Each record is one call of the underlying writer, so that a crash can truncate only the last
+// line. A Writer is not safe for concurrent use.
 type Writer struct {
 	out io.Writer
 	buf []byte

@@ -10,7 +10,7 @@ import (
 	"reprise/policy/sim"
 )
 
-// TestRecordOf: a request that is written and read again is the same one, to the last bit of its numbers.
+// TestRecordOf: a request that is written and read again is equal, to the last bit of its numbers.
 func TestRecordOf(t *testing.T) {
 	for _, q := range []sim.Request{
 		{ID: 1},
@@ -32,7 +32,8 @@ func TestRecordOf(t *testing.T) {
 	}
 }
 
-// TestUnitsStayAsTheyAre: what has length 1 but for rounding is not scaled, lest a log that is read and written changes.
+// TestUnitsStayAsTheyAre: a vector of length 1 up to rounding is not scaled, so that a log does not change when it is read and
+// written.
 func TestUnitsStayAsTheyAre(t *testing.T) {
 	for length, stays := range map[float32]bool{1 - 5e-7: true, 1 + 5e-7: true, 1 + 1e-5: false} {
 		v := []float32{0.6 * length, -0.8 * length}

@@ -10,7 +10,7 @@ import (
 	"reprise/policy/sim"
 )
 
-// parseRequests reads the request log. All its vectors are of one length.
+// parseRequests parses the request log. All vectors of a log have one length.
 func parseRequests(in *bufio.Reader, yield func(sim.Request) bool) error {
 	l := lines{in: in}
 	dims := 0
@@ -32,7 +32,7 @@ func parseRequests(in *bufio.Reader, yield func(sim.Request) bool) error {
 	})
 }
 
-// Request returns what the record says, with its vector scaled to length 1.
+// Request returns the request of the record, with its vector scaled to length 1.
 func (r *Record) Request() (sim.Request, error) {
 	q := sim.Request{
 		ID: Identity(string(r.ID)), At: r.At, Topic: Identity(string(r.Topic)), Conversation: Identity(string(r.Conversation)),
@@ -54,10 +54,10 @@ func (r *Record) Request() (sim.Request, error) {
 	return q, nil
 }
 
-// NamesItself reports whether r has no identity but that of what it says.
+// NamesItself reports whether the identity of r is that of its content, as of a request without an id.
 func NamesItself(r *sim.Request) bool { return r.Content != nil && r.ID == contentID(r.Content) }
 
-// contentID is the identity of a request that gives none: that of its text, or else of its vector's direction.
+// contentID is the identity of a request without an id: that of its text, or of its vector if there is no text.
 func contentID(c *sim.Content) uint64 {
 	if c.Text != "" {
 		return Identity(c.Text)
@@ -69,7 +69,7 @@ func contentID(c *sim.Content) uint64 {
 	return identity(raw)
 }
 
-// unit scales v to length 1. It is not ok if v has no direction.
+// unit scales v to length 1. The result is false if v has no direction.
 func unit(v []float32) ([]float32, bool) {
 	sum := 0.0
 	for _, x := range v {
@@ -89,7 +89,7 @@ func unit(v []float32) ([]float32, bool) {
 	return scaled, true
 }
 
-// RecordOf returns the record that reads as q.
+// RecordOf returns the record of q: its Request is q.
 func RecordOf(q sim.Request) Record {
 	r := Record{
 		ID: labelOf(q.ID), At: q.At, Topic: labelOf(q.Topic), Conversation: labelOf(q.Conversation), Parent: labelOf(q.Parent),
@@ -101,7 +101,7 @@ func RecordOf(q sim.Request) Record {
 	return r
 }
 
-// labelOf is the label whose Identity is n.
+// labelOf returns the label whose Identity is n.
 func labelOf(n uint64) Label {
 	if n == 0 {
 		return ""

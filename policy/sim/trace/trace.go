@@ -1,9 +1,10 @@
-// Package trace reads request traces from files, and writes the request log.
+// Package trace reads request traces and recorded conversations from files, and writes the request log.
 //
-// Every reader streams: a file is opened anew each time its requests are asked for, and of it only a record is in memory.
-// Files may be packed with gzip or zstd, which is told by their first bytes. Where a file makes no sense, what came before
-// has been yielded, and the error names line or record, field, and what is allowed. Whoever reads the trace puts its name
-// before that, as sim.Replay does.
+// Every reader streams: the file is opened each time its requests are read, and only one record is in memory. Files may be
+// packed with gzip or zstd, which is detected by their first bytes. If a record of a request trace cannot be parsed, the
+// requests before it have been yielded, and the error names the line or record, the field, and what is allowed; the caller
+// adds the name of the trace, as sim.Replay does. In a file of conversations such a record is skipped and counted, except
+// the first one.
 package trace
 
 import (
@@ -17,14 +18,14 @@ import (
 	"reprise/policy/sim"
 )
 
-// Format is a way to write a trace down.
+// Format is a file format of traces.
 type Format string
 
-// The formats that Open reads.
+// The formats of traces and conversations.
 const (
-	// Auto tells the others by the content of the file.
+	// Auto detects one of the others by the content of the file.
 	Auto Format = "auto"
-	// IDs is one identity a line: a number or any text.
+	// IDs has one identity a line: a number or any text.
 	IDs Format = "ids"
 	// Requests is the request log: one Record a line, as JSON.
 	Requests Format = "requests"
@@ -35,16 +36,27 @@ const (
 	// conversation, parent, scope, turn, text; others are ignored. A first row that names neither id nor text is a request
 	// like the rest, and the columns are time, id, size.
 	CSV Format = "csv"
+	// OASST has the conversations of OpenAssistant's OASST1: one message a line, or one tree.
+	OASST Format = "oasst"
+	// SGD has the dialogues of Schema-Guided Dialogue.
+	SGD Format = "sgd"
+	// ShareGPT has conversations as lists of "human" and "gpt" messages.
+	ShareGPT Format = "sharegpt"
+	// Chat has bodies of chat completion requests. OpenConversations reads them; they are not a trace, see ErrChat.
+	Chat Format = "chat"
 )
 
-// parser yields the requests of a file until yield returns false or the file ends. An error is of the form "place: what".
+// parser yields the requests of a file until yield returns false or the file ends. Its errors have the form "place: what".
 type parser func(in *bufio.Reader, yield func(sim.Request) bool) error
 
 var parsers = map[Format]parser{IDs: parseIDs, Requests: parseRequests, OracleGeneral: parseOracle, CSV: parseCSV}
 
-// Formats are the names that Open knows.
-func Formats() []Format { return []Format{Auto, IDs, Requests, OracleGeneral, CSV} }
+// Formats lists the formats that Open reads.
+func Formats() []Format {
+	return []Format{Auto, IDs, Requests, OASST, SGD, ShareGPT, OracleGeneral, CSV}
+}
 
+// file is the trace of a file in one of the formats of parsers.
 type file struct {
 	path  string
 	parse parser
@@ -52,8 +64,8 @@ type file struct {
 
 var _ sim.Trace = (*file)(nil)
 
-// Open returns the trace of a file. Auto reads the file's beginning; the other formats leave the first look to Requests,
-// but a file that cannot be opened is an error at once.
+// Open returns the trace of a file. Auto and the formats of conversations read the first record of the file. The others read
+// nothing before Requests is called, but a file that cannot be opened is an error at once.
 func Open(path string, f Format) (sim.Trace, error) {
 	if f == Auto {
 		found, err := Detect(path)
@@ -62,9 +74,12 @@ func Open(path string, f Format) (sim.Trace, error) {
 		}
 		f = found
 	}
+	if titleOf(f) != "" {
+		return openConversations(path, f)
+	}
 	parse, ok := parsers[f]
 	if !ok {
-		return nil, fmt.Errorf("format %q: want %s", f, inWords(Formats()))
+		return nil, fmt.Errorf("format %q: want %s", f, oneOf(Formats()))
 	}
 	in, err := openFile(path)
 	if err != nil {
@@ -73,13 +88,12 @@ func Open(path string, f Format) (sim.Trace, error) {
 	return &file{path, parse}, in.Close()
 }
 
-func inWords(all []Format) string {
+func oneOf(all []Format) string {
 	var names []string
 	for _, f := range all {
 		names = append(names, string(f))
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return "one of " + strings.Join(names, ", ")
 }
 
 // Name is the path as it was given.
@@ -107,22 +121,28 @@ func (f *file) read(yield func(sim.Request) bool) error {
 	return f.parse(in, yield)
 }
 
-// openFile opens what can be read again and again.
+// openFile opens a file that can be read several times.
 func openFile(path string) (*os.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-	case info.IsDir():
-		err = fmt.Errorf("open %s: this is a folder: want a file", path)
-	case !info.Mode().IsRegular():
+	f, info, err := openStream(path)
+	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("open %s: this is a pipe or a device, and a trace is read more than once: want a file", path)
-	}
-	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return f, err
+}
+
+// openStream opens a file, a pipe or a device.
+func openStream(path string) (*os.File, os.FileInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("open %s: this is a folder: want a file", path)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
 }

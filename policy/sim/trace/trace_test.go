@@ -18,7 +18,7 @@ import (
 	"reprise/policy/sim"
 )
 
-// state writes a request down: the fields that are set, labels as l1, l2, … in the order of their first use.
+// state describes requests: the fields that are set, labels as l1, l2, … in the order of their first use.
 type state struct{ labels map[uint64]string }
 
 func (s *state) label(b *strings.Builder, name string, n uint64) {
@@ -69,7 +69,7 @@ func write(t testing.TB, content []byte) string {
 	return path
 }
 
-// read returns a line per request, and a last one for what ended the trace unless that is the end of the file.
+// read returns a line per request, and a last one for an error that ended the trace.
 func read(t testing.TB, path string, f Format) string {
 	t.Helper()
 	in, err := Open(path, f)
@@ -100,7 +100,7 @@ var oracle = string(bytes.Join([][]byte{record(3, 7, 100, 2), record(3, 0, 5, -1
 
 var cases = []struct {
 	name   string
-	format Format // what Auto must find too, unless the name begins with "!"
+	format Format // Auto must detect it too, unless the name begins with "!"
 	in     string
 	want   string
 }{
@@ -179,7 +179,7 @@ func TestReadPacked(t *testing.T) {
 	}
 }
 
-// TestReadCut: what is before the cut counts, what the cut goes through does not.
+// TestReadCut: requests before the cut are read, the one that is cut is not.
 func TestReadCut(t *testing.T) {
 	var ids strings.Builder
 	for i := range 200_000 {
@@ -210,7 +210,7 @@ func TestOpenQuote(t *testing.T) {
 	}
 }
 
-// TestLongLine: nor does a line that never ends.
+// TestLongLine: nor is a line without an end.
 func TestLongLine(t *testing.T) {
 	err := parseIDs(bufio.NewReader(io.LimitReader(xs{}, 2*maxLine)), func(sim.Request) bool { return true })
 	if want := "line 1: more than 67108864 bytes"; err == nil || err.Error() != want {
@@ -218,7 +218,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// TestLongTable: what bounds a row does not bound the file.
+// TestLongTable: the bound of a row does not bound the file.
 func TestLongTable(t *testing.T) {
 	const rows = 5
 	parts := []io.Reader{strings.NewReader("id,note\n")}
@@ -249,7 +249,7 @@ func TestReadAgain(t *testing.T) {
 		n := 0
 		for range in.Requests() {
 			if n++; n == 2 {
-				break // a reader that stops early hurts nobody
+				break // a reading may stop early
 			}
 		}
 	}
@@ -258,7 +258,7 @@ func TestReadAgain(t *testing.T) {
 	}
 }
 
-// TestDetectWantsTimesInOrder: records whose times go back are something else.
+// TestDetectWantsTimesInOrder: records whose times decrease are not libCacheSim's.
 func TestDetectWantsTimesInOrder(t *testing.T) {
 	for _, second := range []uint32{8, 9, 10} {
 		f, ok := detect(append(record(9, 1, 1, -1), record(second, 1, 1, -1)...))
@@ -276,11 +276,16 @@ func TestOpenFails(t *testing.T) {
 		want string
 	}{
 		{"", Auto, "open: read IN: no requests in it"},
-		{" \n", Auto, "open: read IN: no known format: want ids, requests, oracle-general or csv"},
-		{"[1]", Auto, "open: read IN: no known format: want ids, requests, oracle-general or csv"},
-		{"\x00\x01\x02", Auto, "open: read IN: no known format: want ids, requests, oracle-general or csv"},
+		{" \n", Auto, "open: read IN: no requests in it"},
+		{"[1]", Auto, "open: read IN: no known format: want one of ids, requests, oasst, sgd, sharegpt, oracle-general, csv"},
+		{"\x00\x01\x02", Auto, "open: read IN: no known format: want one of ids, requests, oasst, sgd, sharegpt, oracle-general, csv"},
 		{"\x1f\x8b\x08", Auto, "open: read IN: unpack: unexpected EOF"},
-		{"5\n", "id", `open: format "id": want auto, ids, requests, oracle-general or csv`},
+		{"[]", Auto, "open: read IN: no requests in it"},
+		{"[{", Auto, "open: read IN: record 1: unexpected EOF"},
+		{`{"messages":[{"role":"user","content":"hi"}]}`, Auto, "open: read IN: these are chat requests"},
+		{`{"turns":[["U","a"]]}`, ShareGPT, "open: read IN: these are SGD, not ShareGPT"},
+		{`{"id":1}`, OASST, "open: read IN: line 1: no known format: expected " + describeConversations()},
+		{"5\n", "id", `open: format "id": want one of auto, ids, requests, oasst, sgd, sharegpt, oracle-general, csv`},
 	} {
 		if got := read(t, write(t, []byte(c.in)), c.f); got != c.want {
 			t.Errorf("%q as %s: got %q, want %q", c.in, c.f, got, c.want)

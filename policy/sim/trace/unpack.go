@@ -11,10 +11,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// buffer is large enough to tell a format by, and to keep system calls rare.
+// buffer is the size of read buffers: enough to detect a format, and to keep system calls rare.
 const buffer = 64 << 10
 
-// maxWindow bounds what unpacking keeps in memory: that of `zstd --long=29`.
+// maxWindow bounds the memory for unpacking. It is the window of `zstd --long=29`.
 const maxWindow = 512 << 20
 
 var (
@@ -22,10 +22,10 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// Unpack sees through gzip and zstd, which it knows by their first bytes: names of files promise nothing. It starts no
-// goroutine, so that a reader may just be dropped.
+// Unpack returns a reader of the unpacked content. It detects gzip and zstd by their first bytes, not by the name of the
+// file. It starts no goroutine, so the reader needs no Close.
 func Unpack(in *bufio.Reader) (*bufio.Reader, error) {
-	head, _ := in.Peek(len(zstdMagic)) // what stops the peek stops the read
+	head, _ := in.Peek(len(zstdMagic)) // a read error here comes again with the next read
 	var plain io.Reader
 	var err error
 	switch {
@@ -42,7 +42,7 @@ func Unpack(in *bufio.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(packed{plain}, buffer), nil
 }
 
-// packed says that an error comes from unpacking: to people "unexpected EOF" alone says little.
+// packed marks errors as coming from unpacking: "unexpected EOF" alone says little to a user.
 type packed struct{ io.Reader }
 
 func (p packed) Read(b []byte) (int, error) {
@@ -53,7 +53,7 @@ func (p packed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// noEOF keeps what is cut short from looking complete.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF, so that a truncated file does not look complete.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"reprise/cmd/reprise/internal/conversations"
+	"reprise/policy/sim/trace"
 )
 
 // Options of a Player.
@@ -49,11 +49,11 @@ var errEnough = errors.New("enough requests")
 // Play plays what next returns until io.EOF, the end of ctx, or Options.Requests. What has been sent is waited for, unless
 // ctx ends. An answer that is an error ends its conversation and is counted; Play itself returns only what next or ctx has
 // to say.
-func (p *Player) Play(ctx context.Context, next func() (conversations.Conversation, error)) error {
+func (p *Player) Play(ctx context.Context, next func() (trace.Conversation, error)) error {
 	defer p.client.CloseIdleConnections()
 	var mu sync.Mutex // protects next and end
 	var end error
-	take := func() (c conversations.Conversation, err error) {
+	take := func() (c trace.Conversation, err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if end == nil {
@@ -90,7 +90,7 @@ func (p *Player) Failures() (int64, error) {
 }
 
 // play plays one conversation. Only what ends the whole play is returned.
-func (p *Player) play(ctx context.Context, c *conversations.Conversation) error {
+func (p *Player) play(ctx context.Context, c *trace.Conversation) error {
 	if c.Body != nil {
 		_, err := p.ask(ctx, c.Body, false)
 		return p.unlessFailed(err)

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"reprise/cmd/reprise/internal/conversations"
+	"reprise/policy/sim/trace"
 )
 
 // fake answers as an API does and remembers what it was asked, as role:content words.
@@ -54,7 +54,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func play(t *testing.T, f *fake, o Options, all ...conversations.Conversation) (*Player, error) {
+func play(t *testing.T, f *fake, o Options, all ...trace.Conversation) (*Player, error) {
 	t.Helper()
 	srv := httptest.NewServer(f)
 	defer srv.Close()
@@ -63,10 +63,10 @@ func play(t *testing.T, f *fake, o Options, all ...conversations.Conversation) (
 	return p, p.Play(t.Context(), from(all))
 }
 
-func from(all []conversations.Conversation) func() (conversations.Conversation, error) {
-	return func() (conversations.Conversation, error) {
+func from(all []trace.Conversation) func() (trace.Conversation, error) {
+	return func() (trace.Conversation, error) {
 		if len(all) == 0 {
-			return conversations.Conversation{}, io.EOF
+			return trace.Conversation{}, io.EOF
 		}
 		c := all[0]
 		all = all[1:]
@@ -74,7 +74,7 @@ func from(all []conversations.Conversation) func() (conversations.Conversation, 
 	}
 }
 
-func said(turns ...string) (c conversations.Conversation) {
+func said(turns ...string) (c trace.Conversation) {
 	for _, text := range turns {
 		c.Say(text)
 	}
@@ -82,11 +82,11 @@ func said(turns ...string) (c conversations.Conversation) {
 }
 
 func TestPlayer(t *testing.T) {
-	tree := conversations.Conversation{System: "s", Turns: []conversations.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}, {Text: "d", Parent: 1}}}
+	tree := trace.Conversation{System: "s", Turns: []trace.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}, {Text: "d", Parent: 1}}}
 	for _, c := range []struct {
 		name string
 		o    Options
-		in   conversations.Conversation
+		in   trace.Conversation
 		want []string
 	}{
 		{"the history grows by what was answered", Options{}, said("a", "b"), []string{"user:a", "user:a assistant:rea user:b"}},
@@ -95,7 +95,7 @@ func TestPlayer(t *testing.T) {
 		{"every second one is a stream", Options{StreamEvery: 2}, said("a", "b", "c"), []string{"user:a", "user:a assistant:rea user:b (stream)",
 			"user:a assistant:rea user:b assistant:reb user:c"}},
 		{"a limit ends it", Options{Requests: 2}, said("a", "b", "c"), []string{"user:a", "user:a assistant:rea user:b"}},
-		{"a body is sent as it is", Options{StreamEvery: 1}, conversations.Conversation{Body: []byte(`{"messages":[{"role":"user","content":"x"}]}`)}, []string{"user:x"}},
+		{"a body is sent as it is", Options{StreamEvery: 1}, trace.Conversation{Body: []byte(`{"messages":[{"role":"user","content":"x"}]}`)}, []string{"user:x"}},
 	} {
 		f := &fake{}
 		c.o.Concurrency = 1
@@ -164,7 +164,7 @@ func TestPlayEnds(t *testing.T) {
 	srv := httptest.NewServer(&fake{})
 	defer srv.Close()
 	p := NewPlayer(Options{BaseURL: srv.URL, Concurrency: 4})
-	if err := p.Play(t.Context(), func() (conversations.Conversation, error) { return conversations.Conversation{}, broken }); err != broken {
+	if err := p.Play(t.Context(), func() (trace.Conversation, error) { return trace.Conversation{}, broken }); err != broken {
 		t.Errorf("got %v, want the error of the source", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -215,7 +215,7 @@ func TestWorkload(t *testing.T) {
 
 // TestBranchesShareNothing: two branches grow from one history that has room behind it, and neither writes into the other.
 func TestBranchesShareNothing(t *testing.T) {
-	c := conversations.Conversation{Turns: []conversations.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}}}
+	c := trace.Conversation{Turns: []trace.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}}}
 	k := newTalk("m", &c)
 	k.user(0)
 	k.histories[0] = slices.Grow(k.histories[0], 1000)

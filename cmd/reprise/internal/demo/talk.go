@@ -12,19 +12,19 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"reprise/cmd/reprise/internal/conversations"
+	"reprise/policy/sim/trace"
 )
 
 // talk is a conversation while it is played.
 type talk struct {
-	c     *conversations.Conversation
+	c     *trace.Conversation
 	model []byte
 	// histories holds, per turn, the messages up to what has been said of it, as JSON with a comma between them. A turn
 	// that follows an earlier one than the last continues from that one's.
 	histories [][]byte
 }
 
-func newTalk(model string, c *conversations.Conversation) *talk {
+func newTalk(model string, c *trace.Conversation) *talk {
 	return &talk{c: c, model: quote(model), histories: make([][]byte, len(c.Turns))}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"reprise/cmd/reprise/internal/conversations"
+	"reprise/policy/sim/trace"
 )
 
 // Workload is what the users of a made-up note-taking product ask its support: few questions are asked very often, in the
@@ -68,8 +68,8 @@ var orderTool = json.RawMessage(`[{"type":"function","function":{"name":"order_s
 func Known() string { return subjects[0].questions[0] }
 
 // Next returns the next conversation; the error is always nil.
-func (w *Workload) Next() (conversations.Conversation, error) {
-	var c conversations.Conversation
+func (w *Workload) Next() (trace.Conversation, error) {
+	var c trace.Conversation
 	s := w.subject()
 	switch draw := w.rng.Float64(); {
 	case draw < 0.55:

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/conversations"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
 	"reprise/policy/sim/workload"
@@ -20,17 +19,11 @@ import (
 // Generated begins the name of a trace that is made and not read.
 const Generated = "generate:"
 
-// recorded are the formats of conversations, by the beginning of what package conversations calls them.
-var recorded = map[trace.Format]string{"oasst": "OASST1", "sgd": "SGD", "sharegpt": "ShareGPT"}
-
 // Formats are the values of --format.
 func Formats() []string {
 	var all []string
 	for _, f := range trace.Formats() {
 		all = append(all, string(f))
-		if f == trace.Requests {
-			all = append(all, "oasst", "sgd", "sharegpt")
-		}
 	}
 	return all
 }
@@ -62,33 +55,14 @@ func Open(name, format string, seed uint64) (sim.Trace, error) {
 	if spec, ok := strings.CutPrefix(name, Generated); ok {
 		return Generate(spec, seed)
 	}
-	f := trace.Format(format)
-	switch {
-	case name == "-":
+	if name == "-" {
 		return nil, errors.New("open -: the standard input cannot be played, because a trace is read more than once: want a file")
-	case recorded[f] != "":
-		return openTalks(name, recorded[f])
-	case f == trace.Auto:
-		return detect(name)
 	}
-	return trace.Open(name, f)
-}
-
-// detect opens a file of any format. Objects of JSON may be conversations too.
-func detect(name string) (sim.Trace, error) {
-	f, err := trace.Detect(name)
-	if f == trace.Requests || errors.Is(err, trace.ErrFormat) {
-		if t, err := openTalks(name, ""); !errors.Is(err, conversations.ErrFormat) {
-			return t, err
-		}
+	t, err := trace.Open(name, trace.Format(format))
+	if errors.Is(err, trace.ErrChat) {
+		return nil, fmt.Errorf("%w: `reprise demo --input` plays them through the proxy", err)
 	}
-	if errors.Is(err, trace.ErrFormat) {
-		return nil, fmt.Errorf("read %s: %w: want one of %s", name, trace.ErrFormat, strings.Join(Formats()[1:], ", "))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return trace.Open(name, f)
+	return t, err
 }
 
 // Generate makes a workload of a name with parameters.

@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"reprise/policy"
 	"reprise/policy/sim"
-	"reprise/policy/sim/trace"
 )
 
 func write(t *testing.T, text string) string {
@@ -45,67 +43,6 @@ func state(t *testing.T, in sim.Trace) string {
 		fmt.Fprintf(&b, "%s<%s c%d t%d %d/%v%s\n", letter(r.ID), letter(r.Parent), r.Conversation, r.Turn, r.Size, r.Cost, text)
 	}
 	return b.String()
-}
-
-func TestTalks(t *testing.T) {
-	const sgd = `{"services":["Travel"],"turns":[["U","hi"],["S","12345678"],["U","go on"],["S","1234"]]}
-{"services":["Hotels"],"turns":[["U","go on"],["U","hi"],["U","hi"]]}
-{"services":["Hotels"],"turns":[["U","hi"],["U","go on"]]}
-`
-	const tree = `{"idx":0,"tree":7,"parent_idx":null,"role":"prompter","text":"q"}
-{"idx":1,"tree":7,"parent_idx":0,"role":"assistant","text":"answer"}
-{"idx":2,"tree":7,"parent_idx":1,"role":"prompter","text":"left"}
-{"idx":3,"tree":7,"parent_idx":1,"role":"prompter","text":"right"}
-`
-	for _, c := range []struct{ format, in, want string }{
-		{"sgd", sgd, `a<- c1 t0 8/2 hi
-b<a c1 t1 4/1 go on
-c<- c2 t0 5/0 go on
-d<c c2 t1 2/0 hi
-e<d c2 t2 2/0 hi
-a<- c3 t0 2/0 hi
-b<a c3 t1 5/0 go on
-`},
-		{"oasst", tree, "a<- c1 t0 6/1 q\nb<a c1 t1 4/0 left\nc<a c1 t1 5/0 right\n"},
-		{"sharegpt", `[{"conversations":[{"from":"human","value":"q"},{"from":"gpt","value":"four"}]}]`, "a<- c1 t0 4/1 q\n"},
-	} {
-		for _, format := range []string{c.format, "auto"} {
-			in, err := Open(write(t, c.in), format, 1)
-			if err != nil {
-				t.Fatalf("%s as %s: %v", c.format, format, err)
-			}
-			for range 2 {
-				if got := state(t, in); got != c.want {
-					t.Errorf("%s as %s: got\n%swant\n%s", c.format, format, got, c.want)
-				}
-			}
-		}
-	}
-}
-
-func TestTopics(t *testing.T) {
-	in, err := Open(write(t, `{"services":["Travel"],"turns":[["U","a"]]}`+"\n"+`{"turns":[["U","b"]]}`), "auto", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []uint64
-	for r := range in.Requests() {
-		got = append(got, r.Topic)
-	}
-	if want := []uint64{trace.Identity("Travel"), 0}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-func TestLeftOut(t *testing.T) {
-	in, err := Open(write(t, `{"turns":[["U","a"]]}`+"\n"+`{"turns":`), "auto", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state(t, in)
-	if n, first := in.(*talks).LeftOut(); n != 1 || first == nil || !strings.Contains(first.Error(), "line 2") {
-		t.Errorf("%d left out: %v", n, first)
-	}
 }
 
 func TestOpen(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"reprise/cmd/reprise/internal/conversations"
 	"reprise/embed"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
@@ -146,7 +145,7 @@ func pathsOf(tree []message) (paths []thread, err error) {
 
 // readTalks reads what users say.
 func readTalks(path string) (talks []thread, err error) {
-	r, err := conversations.Open(path)
+	r, err := trace.OpenConversations(path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package conversations
+package trace
 
 import (
 	"bytes"
@@ -8,12 +8,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"reprise/policy/sim"
 )
 
-// state writes a conversation down: turns as parent>text.
-func state(c Conversation) string {
+// turns describes a conversation: its turns as parent>text.
+func turns(c Conversation) string {
 	if c.Body != nil {
 		return "body " + string(c.Body)
 	}
@@ -30,8 +33,8 @@ func state(c Conversation) string {
 	return b.String()
 }
 
-// readAll returns a line per conversation, and a last one for what ended it unless that is the end of the file.
-func readAll(r *Reader, err error) string {
+// readAll returns a line per conversation, and a last one for an error that ended the reading.
+func readAll(r *ConversationReader, err error) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -44,12 +47,12 @@ func readAll(r *Reader, err error) string {
 		if err != nil {
 			return b.String() + "error: " + err.Error() + "\n"
 		}
-		b.WriteString(state(c) + "\n")
+		b.WriteString(turns(c) + "\n")
 	}
 }
 
-func fromText(text string) (*Reader, error) {
-	return newReader("in.jsonl", io.NopCloser(strings.NewReader(text)), int64(len(text)))
+func fromText(text string) (*ConversationReader, error) {
+	return newConversationReader("in.jsonl", io.NopCloser(strings.NewReader(text)), int64(len(text)))
 }
 
 const flat = `{"idx":0,"tree":0,"parent_idx":null,"role":"prompter","text":"q"}
@@ -64,7 +67,7 @@ const tree = `{"message_tree_id":"x","prompt":{"role":"prompter","text":"q","rep
 	`{"role":"assistant","text":"a","replies":[{"role":"prompter","text":"left","replies":[]}]},` +
 	`{"role":"assistant","text":"b","replies":[{"role":"prompter","text":"right","replies":[]}]}]}}` + "\n"
 
-func TestFormats(t *testing.T) {
+func TestConversationFormats(t *testing.T) {
 	for _, c := range []struct{ name, in, format, want string }{
 		{"bodies", `{"model":"m","messages":[{"role":"user","content":"hi"}], "x":1}` + "\n", "chat requests",
 			`body {"model":"m","messages":[{"role":"user","content":"hi"}], "x":1}` + "\n"},
@@ -81,32 +84,32 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got := readAll(r, nil); got != c.want || r.format.name != c.format {
-			t.Errorf("%s: %s\n%s\nwant %s\n%s", c.name, r.format.name, got, c.format, c.want)
+		if got := readAll(r, nil); got != c.want || r.format.String() != c.format {
+			t.Errorf("%s: %s\n%s\nwant %s\n%s", c.name, r.format, got, c.format, c.want)
 		}
 		if read, total := r.Progress(); read != total {
 			t.Errorf("%s: progress %d of %d at the end", c.name, read, total)
 		}
 		if n, err := r.Skipped(); n != 0 {
-			t.Errorf("%s: %d left out: %v", c.name, n, err)
+			t.Errorf("%s: %d skipped: %v", c.name, n, err)
 		}
 	}
 }
 
-// TestRecorded: what the record tells beside the user's words.
-func TestRecorded(t *testing.T) {
+// TestRecordFields: topics and lengths of the answers are read too.
+func TestRecordFields(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
-		{"sgd", `{"services":["Travel","Hotels"],"turns":[["U","a"],["S","four"],["U","c"]]}`, "SGD Travel+Hotels 4 0"},
-		{"sharegpt", `{"conversations":[{"from":"gpt","value":"early"},{"from":"human","value":"a"},{"from":"gpt","value":"five5"}]}`, "ShareGPT  5"},
-		{"oasst messages", flat, "OASST1 messages 0 1 0 0"},
-		{"oasst trees", tree, "OASST1 trees x 1 0 0"},
+		{"sgd", `{"services":["Travel","Hotels"],"turns":[["U","a"],["S","four"],["U","c"]]}`, "sgd Travel+Hotels 4 0"},
+		{"sharegpt", `{"conversations":[{"from":"gpt","value":"early"},{"from":"human","value":"a"},{"from":"gpt","value":"five5"}]}`, "sharegpt  5"},
+		{"oasst messages", flat, "oasst 0 1 0 0"},
+		{"oasst trees", tree, "oasst x 1 0 0"},
 	} {
 		r, err := fromText(c.in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		talk, err := r.Next()
-		got := r.Format() + " " + talk.Topic
+		got := string(r.Format()) + " " + talk.Topic
 		for _, turn := range talk.Turns {
 			got += fmt.Sprintf(" %d", turn.Reply)
 		}
@@ -116,7 +119,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func TestFirstRecordHasToMakeSense(t *testing.T) {
+func TestFirstRecordMustParse(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"empty", "", "read in.jsonl: no records in it"},
 		{"blank", " \n\n", "read in.jsonl: no records in it"},
@@ -137,13 +140,13 @@ func TestFirstRecordHasToMakeSense(t *testing.T) {
 	}
 }
 
-func TestLaterRecordsAreLeftOut(t *testing.T) {
+func TestLaterRecordsAreSkipped(t *testing.T) {
 	r, err := fromText(`{"turns":[["U","a"]]}` + "\n" + `{"turns":[` + "\n" + `{"id":1}` + "\n" + `{"turns":[["U","b"]]}` + "\n")
 	if got, want := readAll(r, err), "-1>a\n-1>b\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if n, err := r.Skipped(); n != 2 || err == nil || !strings.Contains(err.Error(), "in.jsonl: line 2: not such JSON") {
-		t.Errorf("left out %d: %v", n, err)
+		t.Errorf("skipped %d: %v", n, err)
 	}
 }
 
@@ -153,14 +156,14 @@ func TestOrphan(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if n, err := r.Skipped(); n != 1 || !errors.Is(err, errOrphan) {
-		t.Errorf("left out %d: %v", n, err)
+		t.Errorf("skipped %d: %v", n, err)
 	}
 }
 
-// TestLongLine: a line that no record can be is passed over, and the next one is read.
-func TestLongLine(t *testing.T) {
-	in := io.MultiReader(strings.NewReader(`{"turns":[["U","a"]]}`+"\n"), io.LimitReader(xs{}, maxRecord+1), strings.NewReader("\n"+`{"turns":[["U","b"]]}`))
-	r, err := newReader("in.jsonl", io.NopCloser(in), 0)
+// TestLongRecord: a line that is too long is skipped, and the next one is read.
+func TestLongRecord(t *testing.T) {
+	in := io.MultiReader(strings.NewReader(`{"turns":[["U","a"]]}`+"\n"), io.LimitReader(xs{}, maxLine+1), strings.NewReader("\n"+`{"turns":[["U","b"]]}`))
+	r, err := newConversationReader("in.jsonl", io.NopCloser(in), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,75 +171,65 @@ func TestLongLine(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if n, err := r.Skipped(); n != 1 || !strings.Contains(err.Error(), "line 2: line of more than") {
-		t.Errorf("left out %d: %v", n, err)
+		t.Errorf("skipped %d: %v", n, err)
 	}
 }
 
-type xs struct{}
-
-func (xs) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
-	}
-	return len(p), nil
-}
-
-func TestGzip(t *testing.T) {
+func TestConversationsGzip(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	for i := range 5000 {
 		fmt.Fprintf(z, `{"turns":[["U","%d"]]}`+"\n", i*i)
 	}
 	z.Close()
-	path := filepath.Join(t.TempDir(), "sgd") // the name says nothing
-	write := func(b []byte) *Reader {
+	path := filepath.Join(t.TempDir(), "sgd") // the name does not decide the format
+	open := func(b []byte) *ConversationReader {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(path)
+		r, err := OpenConversations(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { r.Close() })
 		return r
 	}
-	r := write(packed.Bytes())
+	r := open(packed.Bytes())
 	if got := readAll(r, nil); strings.Count(got, "\n") != 5000 || strings.Contains(got, "error") {
 		t.Errorf("%d lines", strings.Count(got, "\n"))
 	}
 	if read, total := r.Progress(); read != total || total != int64(packed.Len()) {
 		t.Errorf("progress %d of %d, want %d", read, total, packed.Len())
 	}
-	if got := readAll(write(packed.Bytes()[:packed.Len()/2]), nil); !strings.Contains(got, "error: read "+path) || !strings.Contains(got, "unexpected EOF") {
+	if got := readAll(open(packed.Bytes()[:packed.Len()/2]), nil); !strings.Contains(got, "error: read "+path) || !strings.Contains(got, "unexpected EOF") {
 		t.Errorf("a file cut short ends with %q", got[max(0, len(got)-200):])
 	}
 }
 
-func TestOpenFaults(t *testing.T) {
+func TestOpenConversationsFails(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad.gz")
 	if err := os.WriteFile(bad, []byte("\x1f\x8bnot gzip"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{dir: "a directory, want a file", filepath.Join(dir, "none"): "no such file", bad: "read " + bad + ": unpack: "} {
-		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
+	for path, want := range map[string]string{dir: "this is a folder: want a file", filepath.Join(dir, "none"): "no such file", bad: "read " + bad + ": unpack: "} {
+		if _, err := OpenConversations(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("open %s: %v, want %q", path, err, want)
 		}
 	}
 }
 
-// FuzzReader: whatever the file holds, the reader ends, every turn follows an earlier one, and what it hands out is JSON of
-// the kind that it promises.
-func FuzzReader(f *testing.F) {
+// FuzzConversations: for any content the reader ends, every turn follows an earlier one, and the requests are valid.
+func FuzzConversations(f *testing.F) {
 	for _, s := range []string{flat, tree, `{"messages":[1]}`, `{"turns":[["U","a"]]}` + "\n{", `[{"conversations":[{"from":"human","value":"a"}]},`, "\x1f\x8b\x08", "[", "  ["} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		r, err := newReader("in", io.NopCloser(bytes.NewReader(in)), 0)
+		r, err := newConversationReader("in", io.NopCloser(bytes.NewReader(in)), 0)
 		if err != nil {
 			return
 		}
-		for range len(in) + 2 {
+		for n := range len(in) + 2 {
 			c, err := r.Next()
 			if err != nil {
 				return
@@ -249,7 +242,94 @@ func FuzzReader(f *testing.F) {
 					t.Fatalf("turn %d follows %d", i, turn.Parent)
 				}
 			}
+			for _, q := range c.requests(uint64(n) + 1) {
+				checkRequest(t, q)
+			}
 		}
 		t.Fatal("more conversations than bytes")
 	})
+}
+
+// requestLines describes the requests of a trace: identities as letters in the order of their first appearance.
+func requestLines(t *testing.T, in sim.Trace) string {
+	t.Helper()
+	letters := map[uint64]string{0: "-"}
+	letter := func(n uint64) string {
+		if letters[n] == "" {
+			letters[n] = string(rune('a' + len(letters) - 1))
+		}
+		return letters[n]
+	}
+	var b strings.Builder
+	for r, err := range in.Requests() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s<%s c%d t%d %d/%v %s\n", letter(r.ID), letter(r.Parent), r.Conversation, r.Turn, r.Size, r.Cost, r.Content.Text)
+	}
+	return b.String()
+}
+
+func TestConversationTrace(t *testing.T) {
+	const dialogues = `{"services":["Travel"],"turns":[["U","hi"],["S","12345678"],["U","go on"],["S","1234"]]}
+{"services":["Hotels"],"turns":[["U","go on"],["U","hi"],["U","hi"]]}
+{"services":["Hotels"],"turns":[["U","hi"],["U","go on"]]}
+`
+	const branches = `{"idx":0,"tree":7,"parent_idx":null,"role":"prompter","text":"q"}
+{"idx":1,"tree":7,"parent_idx":0,"role":"assistant","text":"answer"}
+{"idx":2,"tree":7,"parent_idx":1,"role":"prompter","text":"left"}
+{"idx":3,"tree":7,"parent_idx":1,"role":"prompter","text":"right"}
+`
+	for _, c := range []struct {
+		format   Format
+		in, want string
+	}{
+		{SGD, dialogues, `a<- c1 t0 8/2 hi
+b<a c1 t1 4/1 go on
+c<- c2 t0 5/0 go on
+d<c c2 t1 2/0 hi
+e<d c2 t2 2/0 hi
+a<- c3 t0 2/0 hi
+b<a c3 t1 5/0 go on
+`},
+		{OASST, branches, "a<- c1 t0 6/1 q\nb<a c1 t1 4/0 left\nc<a c1 t1 5/0 right\n"},
+		{ShareGPT, `[{"conversations":[{"from":"human","value":"q"},{"from":"gpt","value":"four"}]}]`, "a<- c1 t0 4/1 q\n"},
+	} {
+		for _, format := range []Format{c.format, Auto} {
+			in, err := Open(write(t, []byte(c.in)), format)
+			if err != nil {
+				t.Fatalf("%s as %s: %v", c.format, format, err)
+			}
+			for range 2 {
+				if got := requestLines(t, in); got != c.want {
+					t.Errorf("%s as %s: got\n%swant\n%s", c.format, format, got, c.want)
+				}
+			}
+		}
+	}
+}
+
+func TestConversationTopics(t *testing.T) {
+	in, err := Open(write(t, []byte(`{"services":["Travel"],"turns":[["U","a"]]}`+"\n"+`{"turns":[["U","b"]]}`)), Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []uint64
+	for r := range in.Requests() {
+		got = append(got, r.Topic)
+	}
+	if want := []uint64{Identity("Travel"), 0}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestConversationTraceSkips(t *testing.T) {
+	in, err := Open(write(t, []byte(`{"turns":[["U","a"]]}`+"\n"+`{"turns":`)), Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	requestLines(t, in)
+	if n, first := in.(*conversations).Skipped(); n != 1 || first == nil || !strings.Contains(first.Error(), "line 2") {
+		t.Errorf("skipped %d: %v", n, first)
+	}
 }

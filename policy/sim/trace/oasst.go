@@ -1,4 +1,4 @@
-package conversations
+package trace
 
 import (
 	"encoding/json"
@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A tree of OASST1 is one conversation with branches. What branches have in common was asked once, and is asked once
-// here: every message of a prompter is one turn, and a root-to-leaf path is what a turn's parents spell.
+// A tree of OASST1 is one conversation with branches. Every message of a prompter is one turn, so that the part which branches
+// share is asked once, as it was recorded. The parents of a turn are its path from the root.
 
-// treeNode is a message of the original file, with those that answer it.
+// treeNode is a message of the original file with its replies.
 type treeNode struct {
 	Role, Text string
 	Replies    []treeNode
@@ -42,7 +42,7 @@ func (c *Conversation) grow(n *treeNode, parent int) {
 	}
 }
 
-// messages reads the flat form: one message a record, each tree in pre-order.
+// messages parses the flat layout: one message a record, each tree in pre-order.
 type messages struct {
 	tree    int64
 	current Conversation
