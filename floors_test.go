@@ -162,8 +162,9 @@ var rooms = []room{
 	{"embed", nil},
 	{"topics", []string{"embed"}},
 	{"store", []string{"policy"}},
-	{"proxy", []string{"policy", "embed", "topics", "store"}},
-	{"cmd", []string{"policy/sim", "policy", "embed", "topics", "store", "proxy"}},
+	{"proxy/upstream", nil},
+	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/upstream"}},
+	{"cmd", []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/upstream", "proxy"}},
 	{"deploy", nil},
 	{".", nil},
 }
@@ -204,6 +205,8 @@ var upwards = []broken{
 	{"store/a.go", "package store; import _ `reprise/proxy/canon`", "store may not import reprise/proxy/canon"},
 	{"proxy/a.go", "package proxy; import _ `reprise/cmd/reprise/internal/config`", "proxy may not import reprise/cmd"},
 	{"proxy/a.go", "package proxy; import _ `reprise/utils`", "proxy may not import reprise/utils"},
+	{"proxy/upstream/a.go", "package upstream; import _ `reprise/store`", "proxy/upstream may not import reprise/store"},
+	{"proxy/upstream/dialect/a.go", "package dialect; import _ `reprise/proxy/canon`", "proxy/upstream may not import reprise/proxy/canon"},
 	{"utils/a.go", "package utils", "utils stands on no floor"},
 }
 

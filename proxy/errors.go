@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"reprise/proxy/canon"
+	"reprise/proxy/upstream"
 )
 
 // apiError is an error that a client sees, in OpenAI's shape.
@@ -44,7 +45,7 @@ func toAPIError(err error) *apiError {
 	var api *apiError
 	var bad *canon.Error
 	var tooLarge *http.MaxBytesError
-	var crash *errPanic
+	var crash *upstream.PanicError
 	switch {
 	case errors.As(err, &api):
 		return api
@@ -67,7 +68,7 @@ func toAPIError(err error) *apiError {
 
 func isTimeout(err error) bool {
 	var ne net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errIdle) || errors.As(err, &ne) && ne.Timeout()
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, upstream.ErrIdle) || errors.As(err, &ne) && ne.Timeout()
 }
 
 // writeError answers with e.

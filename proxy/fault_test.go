@@ -24,6 +24,7 @@ import (
 	"reprise/proxy/answer"
 	"reprise/proxy/canon"
 	"reprise/proxy/enginesim"
+	"reprise/proxy/upstream"
 	"reprise/store"
 )
 
@@ -349,11 +350,13 @@ func TestDamagedEntryIsDropped(t *testing.T) {
 
 // TestNothingLeaks: after all kinds of ends, as many goroutines run as before.
 func TestNothingLeaks(t *testing.T) {
-	r := newRig(t, func(o *Options) { o.Limits.BetweenBytes, o.Limits.FirstByte = 20*time.Millisecond, 20*time.Millisecond })
+	limits := upstream.Limits{BetweenBytes: 20 * time.Millisecond, FirstByte: 20 * time.Millisecond}
+	transport := upstream.NewTransport(limits)
+	r := newRig(t, func(o *Options) { o.Limits.Limits, o.Transport = limits, transport })
 	settle := func() int {
 		r.api.CloseClientConnections()
 		r.api.Client().CloseIdleConnections()
-		r.upstream.transport.(*http.Transport).CloseIdleConnections()
+		transport.CloseIdleConnections()
 		return runtime.NumGoroutine()
 	}
 	r.ask(t, "/v1/chat/completions", chat("warm up"))

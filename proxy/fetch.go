@@ -1,10 +1,10 @@
 package proxy
 
 import (
-	"bytes"
-	"context"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,74 +14,62 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/canon"
+	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/dialect"
 )
 
-// fetch asks the upstream and carries its answer into a recording, for every waiter of f.
+// fetch asks the upstream and copies its answer into a recording, for every waiter of f.
 func (s *Server) fetch(f *flight, q *query, found *finding) {
-	start := s.opts.Now()
-	resp, addedUsage, err := s.ask(f.ctx, q)
-	if err != nil || staleMayStandIn(resp.StatusCode) {
+	start, ctx := s.opts.Now(), f.Context()
+	reply, err := s.upstream.Call(ctx, upstream.Request{Client: q.http, Body: originalResponse(q.Body),
+		Want: dialect.Intent{StreamUsage: q.needsUsage()}})
+	if err != nil || staleMayStandIn(reply.StatusCode) {
 		if hit := s.staleHit(q); hit != nil {
 			if err == nil {
-				resp.Body.Close()
+				reply.Body.Close()
 			}
-			f.land(func() { f.served = hit })
+			f.Publish(&outcome{served: hit})
 			return
 		}
 	}
 	if err != nil {
-		if f.ctx.Err() == nil {
-			s.fault(f.ctx, "upstream", err)
+		if ctx.Err() == nil {
+			s.fault(ctx, "upstream", err)
 		}
-		f.land(func() { f.err = err })
+		f.Fail(err)
 		return
 	}
-	defer resp.Body.Close()
-	rec := newRecording(resp.StatusCode, resp.Header)
-	f.land(func() { f.rec, f.asker, f.found, f.addedUsage = rec, q.http.Header, found, addedUsage })
-	err = s.record(f, q, rec, resp.Body)
-	took := s.opts.Now().Sub(start)
-	if said := saidProcessing(resp.Header); said > took {
-		took = said
-	}
+	defer reply.Body.Close()
+	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, asker: q.http.Header, found: found,
+		addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
+	f.Publish(o)
+	s.record(f, q, o, reply.Body, start)
+}
+
+// record copies the upstream's answer to a request of time start into o's recording, and keeps it if it is worth it.
+func (s *Server) record(f *flight, q *query, o *outcome, body io.Reader, start time.Time) {
+	ctx := f.Context()
+	err := o.rec.Fill(ctx, body, s.opts.MaxEntryBytes, func() bool { return s.flights.Seal(f) })
+	took := max(s.opts.Now().Sub(start), saidProcessing(o.rec.Header))
 	s.metrics.step(stepUpstream, took)
-	f.kept = s.keep(q, found, rec, err, took)
-	if err != nil && f.kept.complete {
+	o.kept = s.keep(q, o.found, o.rec, err, took)
+	if err != nil && o.kept.complete {
 		err = nil // it was cut behind its end, by a client that left on [DONE]
 	}
-	if err != nil && f.ctx.Err() == nil {
-		s.fault(f.ctx, "upstream", err)
+	if err != nil && ctx.Err() == nil {
+		s.fault(ctx, "upstream", err)
 	}
-	rec.finish(err)
+	o.rec.Finish(err)
 }
 
-// record copies an answer into its recording. One that is too large to be kept is not held either, where one client alone
-// reads it: an answer without an end must not take the memory of everybody.
-func (s *Server) record(f *flight, q *query, rec *recording, body io.Reader) error {
-	buf := recordBuffers.Get()
-	defer recordBuffers.Put(buf)
-	for open := true; ; {
-		n, err := body.Read(buf)
-		if n > 0 {
-			rec.Write(buf[:n])
-		}
-		if open && rec.size() > s.opts.MaxEntryBytes {
-			open = false
-			if s.flights.seal(q.Key, f) {
-				rec.narrowDown()
-			}
-		}
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-		rec.room(f.ctx)
-	}
+// needsUsage reports whether the proxy must ask for the usage of a stream in the client's place: a stored answer must have
+// it.
+func (q *query) needsUsage() bool {
+	return q.Stream && !q.IncludeUsage && q.hasUsageOption() && !q.d.NoStore
 }
 
-var recordBuffers = newBufferPool()
+// hasUsageOption reports whether streams of q's API tell their usage only to those who ask for it.
+func (q *query) hasUsageOption() bool { return q.Family == canon.Chat || q.Family == canon.Completions }
 
 // staleMayStandIn are the statuses that RFC 5861 calls an error.
 func staleMayStandIn(status int) bool {
@@ -101,50 +89,6 @@ func saidProcessing(h http.Header) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// ask sends q's own bytes. One edit is made: a stream is asked to report its usage, because a stored answer must know
-// it; a client that did not ask is not shown it. An upstream that refuses the field is asked again without, and not
-// bothered with it any more.
-func (s *Server) ask(ctx context.Context, q *query) (resp *http.Response, addedUsage bool, err error) {
-	body := originalResponse(q.Body)
-	if s.wantsUsage(q) {
-		if edited, err := sjson.SetRawBytes(body, "stream_options.include_usage", []byte("true")); err == nil {
-			resp, err := s.upstream.send(ctx, q.http, edited)
-			if err != nil || resp.StatusCode != http.StatusBadRequest || !refusesUsage(resp) {
-				return resp, true, err
-			}
-			s.upstream.noUsageOption.Store(true)
-			s.log.Warn("the upstream refuses stream_options; streams are stored without usage from now on")
-		}
-	}
-	resp, err = s.upstream.send(ctx, q.http, body)
-	return resp, false, err
-}
-
-// wantsUsage reports whether the proxy must ask for the usage of a stream in the client's place.
-func (s *Server) wantsUsage(q *query) bool {
-	return q.Stream && !q.IncludeUsage && q.hasUsageOption() &&
-		!q.d.NoStore && !s.upstream.noUsageOption.Load()
-}
-
-// hasUsageOption reports whether streams of q's API tell their usage only to those who ask for it.
-func (q *query) hasUsageOption() bool { return q.Family == canon.Chat || q.Family == canon.Completions }
-
-// refusesUsage reports whether an error answer is about the field we added; if it is not, the answer is as before.
-func refusesUsage(resp *http.Response) bool {
-	head, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	if err == nil && (bytes.Contains(head, []byte("stream_options")) || bytes.Contains(head, []byte("include_usage"))) {
-		resp.Body.Close()
-		return true
-	}
-	resp.Body = &prefixedBody{Reader: io.MultiReader(bytes.NewReader(head), resp.Body), Closer: resp.Body}
-	return false
-}
-
-type prefixedBody struct {
-	io.Reader
-	io.Closer
-}
-
 // originalResponse replaces a previous_response_id that names a replayed answer by the id that the upstream knows.
 func originalResponse(body []byte) []byte {
 	id := gjson.GetBytes(body, "previous_response_id")
@@ -160,6 +104,23 @@ func originalResponse(body []byte) []byte {
 		return body
 	}
 	return edited
+}
+
+// withOriginalPath does the same for a request whose path names a replayed answer.
+func withOriginalPath(r *http.Request) *http.Request {
+	path := r.URL.EscapedPath()
+	original := originalPath(path)
+	if original == path {
+		return r
+	}
+	to := *r.URL
+	to.RawPath = original
+	if p, err := url.PathUnescape(original); err == nil {
+		to.Path = p
+	}
+	r = r.WithContext(r.Context())
+	r.URL = &to
+	return r
 }
 
 // originalPath does the same for a path that names a replayed answer, such as /v1/responses/{id}/input_items.

@@ -9,10 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"reprise/proxy/canon"
@@ -79,12 +77,7 @@ func (r *rig) counted(t testing.TB, n int64) Stats {
 func (r *rig) waiters(t testing.TB, n int) {
 	t.Helper()
 	eventually(t, fmt.Sprint(n, " waiters"), func() bool {
-		r.flights.mu.Lock()
-		defer r.flights.mu.Unlock()
-		got := 0
-		for _, f := range r.flights.m {
-			got += f.waiters
-		}
+		_, got := r.flights.Count()
 		return got == n
 	})
 }
@@ -150,10 +143,10 @@ func TestFlightLooksAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFlight()
+	f := r.flights.Solo()
 	r.fly(f, q)
-	if f.served == nil || f.served.result != Exact {
-		t.Errorf("served %+v", f.served)
+	if o, err := f.Outcome(); err != nil || o.served == nil || o.served.result != Exact {
+		t.Errorf("outcome %+v, %v", o, err)
 	}
 }
 
@@ -316,121 +309,6 @@ func TestCutBehindTheEnd(t *testing.T) {
 	}
 	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" {
 		t.Errorf("afterwards: %s", got.cache())
-	}
-}
-
-// TestRecordingWakesItsReaders: each write reaches readers that wait already, whole and in order, before the end.
-func TestRecordingWakesItsReaders(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rec := newRecording(200, nil)
-		got := make(chan string)
-		for range 3 {
-			go func() {
-				for off := 0; ; {
-					p, end, err := rec.next(t.Context(), off)
-					off += len(p)
-					got <- fmt.Sprintf("%s %v %v", p, end, err)
-					if end {
-						return
-					}
-				}
-			}()
-		}
-		synctest.Wait()
-		for _, step := range []struct {
-			do   func()
-			want string
-		}{
-			{func() { rec.Write([]byte("ab")) }, "ab false <nil>"}, {func() { rec.Write([]byte("c")) }, "c false <nil>"},
-			{func() { rec.finish(io.ErrUnexpectedEOF) }, " true unexpected EOF"},
-		} {
-			step.do()
-			for range 3 {
-				if s := <-got; s != step.want {
-					t.Errorf("a reader got %s, want %s", s, step.want)
-				}
-			}
-			synctest.Wait()
-		}
-		if p, end, err := rec.next(t.Context(), 0); string(p) != "abc" || !end || err != io.ErrUnexpectedEOF {
-			t.Errorf("a late reader got %q, %v, %v", p, end, err)
-		}
-	})
-}
-
-// TestNarrowedBehindItsReader: a reader that has read all there is, and waits, makes room when the recording is narrowed.
-func TestNarrowedBehindItsReader(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rec := newRecording(200, nil)
-		rec.Write(make([]byte, 2*window))
-		read := make(chan int)
-		go func() {
-			for off := 0; ; {
-				p, end, _ := rec.next(t.Context(), off)
-				if off += len(p); end {
-					read <- off
-					return
-				}
-			}
-		}()
-		synctest.Wait() // it has read both windows and waits
-		rec.narrowDown()
-		rec.room(t.Context())
-		rec.Write(make([]byte, window))
-		rec.finish(nil)
-		if n := <-read; n != 3*window {
-			t.Errorf("%d bytes were read, want %d", n, 3*window)
-		}
-	})
-}
-
-// TestPanicBecomesEveryWaitersError: whatever a flight runs into, nobody is left waiting.
-func TestPanicBecomesEveryWaitersError(t *testing.T) {
-	var fs flights
-	var key canon.Hash
-	f, leader := fs.join(key)
-	if !leader {
-		t.Fatal("not the leader")
-	}
-	var group sync.WaitGroup
-	for range 5 {
-		g, leader := fs.join(key)
-		if leader || g != f {
-			t.Fatal("a second flight")
-		}
-		group.Go(func() {
-			defer fs.leave(key, g)
-			if err := g.wait(context.Background()); err != nil {
-				t.Error(err)
-			}
-			var crash *errPanic
-			if !errors.As(g.err, &crash) || crash.value != "boom" {
-				t.Errorf("error %v", g.err)
-			}
-		})
-	}
-	var told any
-	fs.run(key, f, func(*flight) { panic("boom") }, func(v any, _ []byte) { told = v })
-	group.Wait()
-	if told != "boom" || len(fs.m) != 0 {
-		t.Errorf("told %v, %d flights left", told, len(fs.m))
-	}
-	if api := toAPIError(f.err); api.Status != 500 || strings.Contains(api.Message, "boom") {
-		t.Errorf("client sees %+v", api)
-	}
-}
-
-// TestPanicAfterLanding cuts the recording rather than leave its readers waiting.
-func TestPanicAfterLanding(t *testing.T) {
-	var fs flights
-	f, _ := fs.join(canon.Hash{})
-	fs.run(canon.Hash{}, f, func(f *flight) {
-		f.land(func() { f.rec = newRecording(200, nil) })
-		fmt.Fprint(f.rec, "half")
-		panic("boom")
-	}, func(any, []byte) {})
-	if _, err := f.rec.wait(context.Background(), 1<<20); err == nil {
-		t.Error("half an answer ends well")
 	}
 }
 

@@ -126,22 +126,23 @@ func (s *Server) answerOnce(w http.ResponseWriter, q *query) (Result, error) {
 		return hit.result, s.replyHit(w, q, hit)
 	}
 	f, leader := s.depart(q)
-	defer s.flights.leave(q.Key, f)
-	if err := f.wait(q.http.Context()); err != nil {
+	defer s.flights.Leave(f)
+	if err := f.Wait(q.http.Context()); err != nil {
 		return Refused, errClientGone
 	}
+	o, err := f.Outcome()
 	switch {
-	case f.err != nil && leader:
-		return Refused, f.err
-	case f.err != nil:
-		return s.afterFailure(w, q, f)
-	case f.served != nil:
-		return f.served.result, s.replyHit(w, q, f.served) // a hit for all who waited: nothing was forwarded
-	case !leader && f.rec.status != http.StatusOK && !s.sameCredential(q.http.Header, f.asker):
+	case err != nil && leader:
+		return Refused, err
+	case err != nil:
+		return s.afterFailure(w, q, err)
+	case o.served != nil:
+		return o.served.result, s.replyHit(w, q, o.served) // a hit for all who waited: nothing was forwarded
+	case !leader && o.rec.Status != http.StatusOK && !o.replica.SameCredential(q.http.Header, o.asker):
 		q.alone = true // the error may be the leader's own: its key, its limits
 		return s.answerOnce(w, q)
 	default:
-		return s.relay(w, q, f, leader)
+		return s.relay(w, q, o, leader)
 	}
 }
 
@@ -149,40 +150,36 @@ func (s *Server) answerOnce(w http.ResponseWriter, q *query) (Result, error) {
 // bind those who have none.
 func (s *Server) depart(q *query) (f *flight, leader bool) {
 	if q.alone || q.d.private() {
-		f, leader = newFlight(), true
+		f, leader = s.flights.Solo(), true
 	} else {
-		f, leader = s.flights.join(q.Key)
+		f, leader = s.flights.Join(q.Key)
 	}
 	if leader {
-		s.flying.Add(1)
-		go func() {
-			defer s.flying.Done()
-			s.flights.run(q.Key, f, func(f *flight) { s.fly(f, q) }, s.crashed)
-		}()
+		s.flights.Start(f, func(f *flight) { s.fly(f, q) })
 	}
 	return f, leader
 }
 
-// afterFailure is for a follower of a flight that failed: an expired answer of its own may still help it.
-func (s *Server) afterFailure(w http.ResponseWriter, q *query, f *flight) (Result, error) {
+// afterFailure is for a follower of a flight that failed with err: an expired answer of its own may still help it.
+func (s *Server) afterFailure(w http.ResponseWriter, q *query, err error) (Result, error) {
 	if hit := s.staleHit(q); hit != nil {
 		return hit.result, s.replyHit(w, q, hit)
 	}
-	return Refused, f.err
+	return Refused, err
 }
 
 // fly finds the outcome of a flight: an entry, or the upstream's answer.
 func (s *Server) fly(f *flight, q *query) {
 	if hit := s.exact(q); hit != nil { // it may have been stored since the first look
-		f.land(func() { f.served = hit })
+		f.Publish(&outcome{served: hit})
 		return
 	}
-	found := s.search(f.ctx, q)
+	found := s.search(f.Context(), q)
 	switch {
 	case found.hit != nil:
-		f.land(func() { f.served = found.hit })
+		f.Publish(&outcome{served: found.hit})
 	case q.d.OnlyIfCached:
-		f.land(func() { f.err = errOnlyIfCached })
+		f.Fail(errOnlyIfCached)
 	default:
 		s.fetch(f, q, found)
 	}

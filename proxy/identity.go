@@ -5,14 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"slices"
 	"strings"
 
 	"reprise/proxy/canon"
+	"reprise/proxy/upstream"
 )
-
-// credentialHeaders are where OpenAI-compatible APIs look for a credential.
-var credentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key"}
 
 // identityHeaders can change an answer, or whose it is, without being in the body.
 var identityHeaders = []string{"Openai-Organization", "Openai-Project", "Openai-Beta"}
@@ -25,7 +22,7 @@ func (s *Server) tenant(h http.Header) string {
 		return s.digest(h.Values(name))
 	case s.opts.TenantFrom == "authorization":
 		var values []string
-		for _, name := range credentialHeaders {
+		for _, name := range upstream.CredentialHeaders {
 			// An absent header keeps its place, so that one credential sent in two ways is two tenants.
 			values = append(values, strings.Join(h.Values(name), "\x00"))
 		}
@@ -54,12 +51,6 @@ func (s *Server) identity(r *http.Request, d *Directives) canon.Identity {
 		}
 	}
 	return id
-}
-
-// sameCredential reports whether the upstream sees the same credential in both requests. Where the tenant is read from
-// elsewhere, two clients that share answers may have keys of their own.
-func (s *Server) sameCredential(a, b http.Header) bool {
-	return s.opts.UpstreamKey != "" || !slices.ContainsFunc(credentialHeaders, func(name string) bool { return !slices.Equal(a[name], b[name]) })
 }
 
 // hopByHopAllowed are the names that a Connection header may list.

@@ -8,6 +8,7 @@ import (
 	"reprise/policy"
 	"reprise/proxy/answer"
 	"reprise/proxy/canon"
+	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -20,7 +21,7 @@ type keptInfo struct {
 }
 
 // keep judges a recording that has ended, with cut as the reason if it broke off, and stores it if it is worth it.
-func (s *Server) keep(q *query, found *finding, rec *recording, cut error, took time.Duration) *keptInfo {
+func (s *Server) keep(q *query, found *finding, rec *upstream.Recording, cut error, took time.Duration) *keptInfo {
 	k := &keptInfo{reason: "fault"}
 	s.guarded("store", func() error {
 		verdict, reason := s.judge(q, rec, cut)
@@ -44,17 +45,17 @@ func (s *Server) keep(q *query, found *finding, rec *recording, cut error, took 
 }
 
 // judge says why a recording is not worth keeping, "" if it is.
-func (s *Server) judge(q *query, rec *recording, cut error) (answer.Verdict, string) {
-	body := rec.bytes()
-	stream := answer.IsStream(rec.header.Get("Content-Type"))
+func (s *Server) judge(q *query, rec *upstream.Recording, cut error) (answer.Verdict, string) {
+	body := rec.Bytes()
+	stream := answer.IsStream(rec.Header.Get("Content-Type"))
 	switch {
-	case rec.status != http.StatusOK:
+	case rec.Status != http.StatusOK:
 		return answer.Verdict{}, answer.ReasonStatus
 	case cut != nil && !stream:
 		return answer.Verdict{}, answer.ReasonIncomplete
-	case rec.size() > s.opts.MaxEntryBytes:
+	case rec.Size() > s.opts.MaxEntryBytes:
 		return answer.Verdict{}, "size"
-	case encoded(rec.header):
+	case encoded(rec.Header):
 		return answer.Verdict{}, "content-encoding"
 	}
 	v := answer.Judge(q.Family, stream, body)
@@ -73,8 +74,8 @@ func encoded(h http.Header) bool {
 }
 
 // entry makes the entry of a good answer.
-func (s *Server) entry(q *query, found *finding, rec *recording, v answer.Verdict, took time.Duration) (*store.Entry, error) {
-	frozen, err := answer.Freeze(q.Family, rec.header.Get("Content-Type"), rec.bytes())
+func (s *Server) entry(q *query, found *finding, rec *upstream.Recording, v answer.Verdict, took time.Duration) (*store.Entry, error) {
+	frozen, err := answer.Freeze(q.Family, rec.Header.Get("Content-Type"), rec.Bytes())
 	if err != nil {
 		return nil, err
 	}

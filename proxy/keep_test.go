@@ -2,14 +2,11 @@ package proxy
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-
-	"reprise/proxy/canon"
 )
 
 // TestOnlyGoodAnswersAreKept: an answer that is cut, filtered, refused, empty or broken is passed on and never stored.
@@ -109,45 +106,6 @@ func TestHugeAnswers(t *testing.T) {
 		}
 	}
 }
-
-// TestEndlessAnswerIsNotHeld: an upstream that never stops costs its one reader's window, and no more.
-func TestEndlessAnswerIsNotHeld(t *testing.T) {
-	rec := newRecording(200, nil)
-	r := newRig(t, func(o *Options) { o.MaxEntryBytes = 1 << 20 })
-	f := newFlight()
-	const total = 64 << 20
-	done := make(chan error, 1)
-	go func() {
-		err := r.record(f, &query{Request: &canon.Request{}}, rec, io.LimitReader(endless{}, total))
-		rec.finish(err)
-		done <- err
-	}()
-	for off := 0; ; {
-		p, end, err := rec.next(t.Context(), off)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rec.mu.Lock()
-		held := len(rec.body)
-		rec.mu.Unlock()
-		if off > 4<<20 && held > window+(64<<10) {
-			t.Fatalf("%d bytes are held at offset %d", held, off)
-		}
-		if off += len(p); end {
-			if off != total {
-				t.Errorf("%d bytes of %d came through", off, total)
-			}
-			break
-		}
-	}
-	if err := within(t, done, "the end"); err != nil {
-		t.Error(err)
-	}
-}
-
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 // TestUsageOptionRefused: an upstream that does not know stream_options is asked again without, once.
 func TestUsageOptionRefused(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy/guard"
+	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -79,11 +80,10 @@ type Options struct {
 
 // Limits bounds how long a slow peer may hold a request. 0 means the default, a negative duration no limit.
 type Limits struct {
-	BodyIdle     time.Duration // between two reads of a request's body; default 30s
-	FirstByte    time.Duration // from the request to the first byte of the upstream's answer; default 120s
-	BetweenBytes time.Duration // between two reads of the upstream's body; default 60s
-	ClientWrite  time.Duration // for one write to the client; default 30s
-	Embed        time.Duration // for embedding one prompt; default 300ms
+	BodyIdle    time.Duration // between two reads of a request's body; default 30s
+	ClientWrite time.Duration // for one write to the client; default 30s
+	Embed       time.Duration // for embedding one prompt; default 300ms
+	upstream.Limits
 }
 
 func (l Limits) withDefaults() Limits {
@@ -93,10 +93,9 @@ func (l Limits) withDefaults() Limits {
 		}
 	}
 	def(&l.BodyIdle, 30*time.Second)
-	def(&l.FirstByte, 120*time.Second)
-	def(&l.BetweenBytes, 60*time.Second)
 	def(&l.ClientWrite, 30*time.Second)
 	def(&l.Embed, 300*time.Millisecond)
+	l.Limits = l.Limits.WithDefaults()
 	return l
 }
 
@@ -134,7 +133,7 @@ func (o Options) Validate() error {
 	o = o.withDefaults()
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if err := checkUpstream(o.Upstream); err != nil {
+	if err := o.upstream().Validate(); err != nil {
 		errs = append(errs, err)
 	}
 	switch o.Mode {
@@ -158,14 +157,10 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-func checkUpstream(u *url.URL) error {
-	if u == nil {
-		return errors.New("an upstream URL is required")
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("upstream %q is not a base URL such as https://api.openai.com/v1", u.Redacted())
-	}
-	return nil
+// upstream is what package upstream gets of o.
+func (o Options) upstream() upstream.Options {
+	return upstream.Options{Replicas: []upstream.Target{{Base: o.Upstream, Key: o.UpstreamKey}}, Limits: o.Limits.Limits,
+		Transport: o.Transport, Logger: o.Logger}
 }
 
 // check allows authorization, none, and header:NAME with a NAME that is a header's.

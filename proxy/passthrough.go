@@ -2,60 +2,22 @@ package proxy
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httputil"
 	"strings"
 	"sync/atomic"
 	"time"
 )
 
-// newPassThrough forwards a request unchanged and its answer as it comes. It serves every path that is not cached, and
-// the cached ones when the cache must stay out.
-func (s *Server) newPassThrough() *httputil.ReverseProxy {
-	return &httputil.ReverseProxy{
-		Rewrite: func(p *httputil.ProxyRequest) {
-			p.Out.URL = s.upstream.target(p.In.URL)
-			p.Out.Host = p.Out.URL.Host
-			s.upstream.dress(p.Out.Header)
-		},
-		Transport:     idleTransport{s.upstream},
-		FlushInterval: -1, // streams are flushed as they come
-		BufferPool:    newBufferPool(),
-		ErrorLog:      slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			w.(*tellingWriter).failed = err // the writer that passThrough made; nothing has been written yet
-		},
-	}
-}
-
-// idleTransport gives the answers of a pass-through the same patience as those of a flight.
-type idleTransport struct{ up *upstream }
-
-func (t idleTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancel(r.Context())
-	resp, err := t.up.transport.RoundTrip(r.WithContext(ctx))
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	if resp.StatusCode == http.StatusSwitchingProtocols {
-		context.AfterFunc(r.Context(), cancel)
-		return resp, nil // an upgraded connection is two-way; its body must stay a ReadWriteCloser
-	}
-	resp.Body = newIdleBody(resp.Body, t.up.limits.BetweenBytes, cancel)
-	return resp, nil
-}
-
-// passThrough forwards r. body replaces r's own where it was read already.
+// passThrough forwards r, and its answer as it comes. It serves every path that is not cached, and the cached ones when the
+// cache takes no part. body replaces r's own where it was read already.
 func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte, t tells) error {
 	if err := checkPath(r.URL.Path); err != nil {
 		return err
 	}
 	out := &tellingWriter{ResponseWriter: w, tells: t}
+	r = withOriginalPath(r)
 	if body != nil {
 		r = r.Clone(r.Context())
 		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
@@ -75,6 +37,9 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 	s.fault(r.Context(), "upstream", out.failed)
 	return out.failed
 }
+
+// passFailed takes an error of the pass-through, where no answer has begun, to passThrough, which made w.
+func passFailed(w http.ResponseWriter, _ *http.Request, err error) { w.(*tellingWriter).failed = err }
 
 // checkPath refuses dot segments: the upstream might resolve them to a place that this path does not show.
 func checkPath(path string) error {

@@ -117,7 +117,7 @@ func (s *Server) drop(f filter) (matched, gone int) {
 	ids := s.matching(f)
 	removed := s.store.Remove(ids...)
 	s.forget(removed)
-	s.flights.detach() // their answers may have been read before the removal, or be as old
+	s.flights.Detach() // their answers may have been read before the removal, or be as old
 	return len(ids), len(removed)
 }
 

@@ -3,34 +3,33 @@ package proxy
 import (
 	"bytes"
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"reprise/proxy/answer"
 	"reprise/proxy/canon"
+	"reprise/proxy/upstream"
 )
 
-// relay gives the recording of a flight to one of its waiters.
-func (s *Server) relay(w http.ResponseWriter, q *query, f *flight, leader bool) (Result, error) {
-	t := tells{result: Miss, fwd: s.reason(q), detail: slices.Clone(f.found.detail)}
+// relay writes the recording of a flight to one of its waiters.
+func (s *Server) relay(w http.ResponseWriter, q *query, o *outcome, leader bool) (Result, error) {
+	t := tells{result: Miss, fwd: s.reason(q), detail: slices.Clone(o.found.detail)}
 	if !leader {
 		t = tells{result: Shared}
 	}
-	streamed := answer.IsStream(f.rec.header.Get("Content-Type"))
+	streamed := answer.IsStream(o.rec.Header.Get("Content-Type"))
 	var err error
 	switch {
-	case f.rec.status == http.StatusOK && streamed != q.Stream && !leader:
-		err = s.relayConverted(w, q, f, t) // asked for the other form than the leader
+	case o.rec.Status == http.StatusOK && streamed != q.Stream && !leader:
+		err = s.relayConverted(w, q, o, t) // asked for the other form than the leader
 	case streamed:
-		err = s.relayStream(w, q, f, t)
+		err = s.relayStream(w, q, o, t)
 	default:
-		err = s.relayWhole(w, q, f, t)
+		err = s.relayWhole(w, q, o, t)
 	}
 	if err == nil && !leader {
-		s.shared(q, f)
+		s.shared(q, o)
 	}
 	return t.result, err
 }
@@ -49,43 +48,43 @@ func (s *Server) reason(q *query) string {
 
 // relayWhole writes an answer once it is complete, so that its header can say what became of it; one that is too large for
 // that is written as it comes.
-func (s *Server) relayWhole(w http.ResponseWriter, q *query, f *flight, t tells) error {
-	body, err := f.rec.wait(q.http.Context(), s.opts.MaxEntryBytes)
-	if errors.Is(err, errTooLarge) {
+func (s *Server) relayWhole(w http.ResponseWriter, q *query, o *outcome, t tells) error {
+	body, err := o.rec.Wait(q.http.Context(), s.opts.MaxEntryBytes)
+	if errors.Is(err, upstream.ErrTooLarge) {
 		if t.result == Miss {
 			t.detail = append(t.detail, "not-stored=size")
 		}
-		return s.relayStream(w, q, f, t)
+		return s.relayStream(w, q, o, t)
 	}
 	if err != nil {
 		return clientOr(q, err)
 	}
-	s.copyHeader(w, f.rec.header, t.result)
+	s.copyHeader(w, o.rec.Header, t.result)
 	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-	f.describe(&t)
+	o.describe(&t)
 	t.write(w.Header())
-	w.WriteHeader(f.rec.status)
+	w.WriteHeader(o.rec.Status)
 	w.Write(body)
 	return nil
 }
 
 // relayStream writes an answer while it grows. A recording that is cut cuts the client too: a clean end would pass half
 // an answer off as a whole one.
-func (s *Server) relayStream(w http.ResponseWriter, q *query, f *flight, t tells) error {
-	s.copyHeader(w, f.rec.header, t.result)
+func (s *Server) relayStream(w http.ResponseWriter, q *query, o *outcome, t tells) error {
+	s.copyHeader(w, o.rec.Header, t.result)
 	t.write(w.Header())
-	w.WriteHeader(f.rec.status)
+	w.WriteHeader(o.rec.Status)
 	out := http.NewResponseController(w)
 	out.Flush()
 	var filter *answer.UsageFilter
-	if answer.IsStream(f.rec.header.Get("Content-Type")) && q.hidesUsage(f, t.result) {
+	if answer.IsStream(o.rec.Header.Get("Content-Type")) && q.hidesUsage(o, t.result) {
 		filter = new(answer.UsageFilter)
 	}
 	var buf []byte
 	for off := 0; ; {
-		p, end, err := f.rec.next(q.http.Context(), off)
+		p, end, err := o.rec.Next(q.http.Context(), off)
 		if err != nil && len(p) == 0 {
-			return f.leftBy(q)
+			return o.leftBy(q)
 		}
 		off += len(p)
 		if filter != nil {
@@ -96,7 +95,7 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, f *flight, t tells
 			p = buf
 		}
 		if _, werr := w.Write(p); werr != nil || err != nil {
-			return f.leftBy(q)
+			return o.leftBy(q)
 		}
 		if end {
 			return nil
@@ -105,20 +104,20 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, f *flight, t tells
 	}
 }
 
-// hidesUsage reports whether q's client must not see the usage that the stream of f may report: it asked for none, and
+// hidesUsage reports whether q's client must not see the usage that the stream of o may report: it asked for none, and
 // the proxy or the client that leads the flight did.
-func (q *query) hidesUsage(f *flight, result Result) bool {
-	return !q.IncludeUsage && (f.addedUsage || result == Shared && q.hasUsageOption())
+func (q *query) hidesUsage(o *outcome, result Result) bool {
+	return !q.IncludeUsage && (o.addedUsage || result == Shared && q.hasUsageOption())
 }
 
 // leftBy is the end of a relay before the recording's own. Clients close a stream as soon as they have read its terminal
 // event: they have their answer.
-func (f *flight) leftBy(q *query) error {
+func (o *outcome) leftBy(q *query) error {
 	end := []byte("data: [DONE]")
 	if q.Family == canon.Responses {
 		end = []byte("event: response.completed")
 	}
-	if q.http.Context().Err() != nil && bytes.Contains(f.rec.bytes(), end) {
+	if q.http.Context().Err() != nil && bytes.Contains(o.rec.Bytes(), end) {
 		return nil
 	}
 	return errCut
@@ -126,23 +125,23 @@ func (f *flight) leftBy(q *query) error {
 
 // relayConverted waits for the end and replays the answer in the form that this follower asked for. What is no whole answer
 // has no other form: an error under status 200 would become an empty stream.
-func (s *Server) relayConverted(w http.ResponseWriter, q *query, f *flight, t tells) error {
-	body, err := f.rec.wait(q.http.Context(), s.opts.MaxEntryBytes)
-	if errors.Is(err, errTooLarge) {
+func (s *Server) relayConverted(w http.ResponseWriter, q *query, o *outcome, t tells) error {
+	body, err := o.rec.Wait(q.http.Context(), s.opts.MaxEntryBytes)
+	if errors.Is(err, upstream.ErrTooLarge) {
 		return &replayError{0, err}
 	}
 	if err != nil {
 		return clientOr(q, err)
 	}
-	switch f.kept.reason {
+	switch o.kept.reason {
 	case answer.ReasonError, answer.ReasonMalformed, answer.ReasonIncomplete:
-		return &replayError{f.kept.id, errors.New("no whole answer: " + f.kept.reason)}
+		return &replayError{o.kept.id, errors.New("no whole answer: " + o.kept.reason)}
 	}
-	z, err := answer.Freeze(q.Family, f.rec.header.Get("Content-Type"), body)
+	z, err := answer.Freeze(q.Family, o.rec.Header.Get("Content-Type"), body)
 	if err != nil {
-		return &replayError{f.kept.id, err}
+		return &replayError{o.kept.id, err}
 	}
-	f.describe(&t)
+	o.describe(&t)
 	return s.replay(w, q, z, &t)
 }
 
@@ -154,25 +153,25 @@ func clientOr(q *query, err error) error {
 }
 
 // describe adds what became of the recording; call it only after the recording has ended.
-func (f *flight) describe(t *tells) {
-	if f.kept.id != 0 {
-		t.stored, t.entry = true, f.kept.id
-	} else if f.kept.reason != "" && t.result == Miss {
-		t.detail = append(t.detail, "not-stored="+f.kept.reason)
+func (o *outcome) describe(t *tells) {
+	if o.kept.id != 0 {
+		t.stored, t.entry = true, o.kept.id
+	} else if o.kept.reason != "" && t.result == Miss {
+		t.detail = append(t.detail, "not-stored="+o.kept.reason)
 	}
 }
 
 // shared counts a follower's answer as one more use of the entry made of it.
-func (s *Server) shared(q *query, f *flight) {
+func (s *Server) shared(q *query, o *outcome) {
 	select {
-	case <-f.settled:
+	case <-o.done:
 	case <-q.http.Context().Done():
 		return
 	}
-	if f.kept == nil || f.kept.id == 0 {
+	if o.kept == nil || o.kept.id == 0 {
 		return
 	}
-	if e, ok := s.store.Get(f.kept.id); ok {
+	if e, ok := s.store.Get(o.kept.id); ok {
 		s.touch(q, e, nil)
 		s.metrics.savedBy(Shared, e)
 	}
@@ -181,15 +180,7 @@ func (s *Server) shared(q *query, f *flight) {
 // copyHeader passes the upstream's header on. What is one client's own, such as a cookie, goes to the leader alone.
 func (s *Server) copyHeader(w http.ResponseWriter, from http.Header, result Result) {
 	h := w.Header()
-	maps.Copy(h, from.Clone())
-	for _, line := range from["Connection"] { // names more that was meant for this proxy alone
-		for name := range strings.SplitSeq(line, ",") {
-			h.Del(strings.TrimSpace(name))
-		}
-	}
-	for _, name := range hopHeaders {
-		delete(h, name)
-	}
+	upstream.CopyHeader(h, from)
 	if result != Miss {
 		delete(h, "Set-Cookie")
 		delete(h, "X-Request-Id")

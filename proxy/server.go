@@ -4,9 +4,9 @@
 //
 //  1. handle.go reads the body within its limits and, through package canon, learns what identifies the request.
 //  2. handle.go looks the key up: an exact hit is answered from the store at once (reply.go).
-//  3. flight.go opens a flight per key; whoever asks the same meanwhile waits for its outcome.
+//  3. handle.go opens a flight per key (package upstream); equal requests meanwhile wait for its outcome.
 //  4. search.go embeds the prompt, routes it to a topic and verifies the nearest members; guards may veto.
-//  5. fetch.go asks the upstream; its answer is written into a recording (recording.go), which every waiter reads from
+//  5. fetch.go asks the upstream (package upstream); its answer is written into a recording, which every waiter reads from
 //     its start while it grows (relay.go).
 //  6. keep.go judges the complete answer and, if it is worth keeping, stores it and tells the topics who was evicted.
 //
@@ -18,7 +18,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/http/httputil"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"reprise/proxy/canon"
+	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -35,13 +35,12 @@ type Server struct {
 	opts     Options
 	store    *store.Store
 	topics   *topics.Topics
-	upstream *upstream
-	pass     *httputil.ReverseProxy
-	secret   [32]byte // keys the digests of credentials
+	upstream *upstream.Client
+	pass     http.Handler // forwards to the upstream
+	secret   [32]byte     // keys the digests of credentials
 
 	embedder *gobreaker.CircuitBreaker[[][]float32]
-	flights  flights
-	flying   sync.WaitGroup // flights under way, with and without waiters
+	flights  *upstream.Flights[*outcome]
 	draining atomic.Bool
 
 	// epoch counts purges; an answer whose request came before the last one is not kept. purge keeps a purge and the
@@ -63,12 +62,17 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	s := &Server{opts: o, store: o.Store, upstream: newUpstream(o), secret: o.Store.Secret(), log: o.Logger}
+	up, err := upstream.New(o.upstream())
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{opts: o, store: o.Store, upstream: up, secret: o.Store.Secret(), log: o.Logger}
+	s.flights = upstream.NewFlights[*outcome](s.crashed)
 	s.faults = NewFaultLog(o.Logger)
 	s.topics, s.embedder = o.Topics, newBreaker()
 	s.metrics = newMetrics(s)
 	s.loadTopics()
-	s.pass = s.newPassThrough()
+	s.pass = up.PassThrough(passFailed)
 	return s, nil
 }
 
@@ -131,13 +135,4 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Wait returns when no flight is under way any more, or when ctx ends. Flights without a waiter end by themselves.
-func (s *Server) Wait(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() { s.flying.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (s *Server) Wait(ctx context.Context) error { return s.flights.Wait(ctx) }

@@ -20,6 +20,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"reprise/proxy/upstream"
 )
 
 // BenchmarkSpeed prints what the proxy costs beside something bare that does the least a proxy or a cache must do. Both
@@ -57,7 +59,7 @@ func passThroughSpeed(b *testing.B) {
 	target, _ := url.Parse(up.URL)
 	bare := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite:   func(p *httputil.ProxyRequest) { p.SetURL(target) },
-		Transport: newTransport(Limits{}),
+		Transport: upstream.NewTransport(upstream.Limits{}),
 	})
 	defer bare.Close()
 	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), asServed(b, 1000))

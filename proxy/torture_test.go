@@ -257,9 +257,7 @@ func (x *torture) settle(t *testing.T) {
 		key := x.requests[c.of].same()
 		x.byKey[key] = append(x.byKey[key], c)
 	}
-	x.flights.mu.Lock()
-	defer x.flights.mu.Unlock()
-	if n := len(x.flights.m); n != 0 {
+	if n, _ := x.flights.Count(); n != 0 {
 		t.Errorf("%d flights are left", n)
 	}
 }

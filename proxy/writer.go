@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"net/http"
-	"sync"
 	"time"
 )
 
@@ -61,12 +60,3 @@ func (w *tellingWriter) Write(p []byte) (int, error) {
 }
 
 func (w *tellingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-type bufferPool struct{ pool sync.Pool }
-
-func newBufferPool() *bufferPool {
-	return &bufferPool{sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}}
-}
-
-func (p *bufferPool) Get() []byte  { return *p.pool.Get().(*[]byte) }
-func (p *bufferPool) Put(b []byte) { p.pool.Put(&b) }

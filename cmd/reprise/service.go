@@ -16,6 +16,7 @@ import (
 	"reprise/policy"
 	"reprise/policy/guard"
 	"reprise/proxy"
+	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/store/file"
 	"reprise/topics"
@@ -30,7 +31,7 @@ type service struct {
 }
 
 // newService builds a service in front of an upstream. The caller closes it.
-func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log *slog.Logger) (*service, error) {
+func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slog.Logger) (*service, error) {
 	embedder, known, err := newEmbedder(ctx, cfg, log)
 	if err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func newService(ctx context.Context, cfg *config.Config, upstream *url.URL, log 
 	for _, sentence := range cfg.Idle() {
 		log.Warn(sentence)
 	}
-	o := proxyOptions(cfg, upstream, log)
+	o := proxyOptions(cfg, base, log)
 	if !known {
 		// Without the length of the vectors there is no semantic matching, and no file can be written for them.
 		o.Mode, cfg.StorePath = withoutSemantic(o.Mode), ""
@@ -107,14 +108,14 @@ func withoutSemantic(m proxy.Mode) proxy.Mode {
 	return proxy.ModeExact
 }
 
-func proxyOptions(cfg *config.Config, upstream *url.URL, log *slog.Logger) proxy.Options {
+func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Options {
 	return proxy.Options{
-		Upstream: upstream, UpstreamKey: cfg.UpstreamKey,
+		Upstream: base, UpstreamKey: cfg.UpstreamKey,
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom),
 		TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
-		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle,
-			ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout},
+		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
+			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
 		PolicyName: cfg.Policy, AdminToken: cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		EffectiveConfig: func() any { return cfg.Effective() },
 		Logger:          log,

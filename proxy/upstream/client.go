@@ -1,0 +1,197 @@
+// Package upstream sends requests to the engines behind the proxy, and shares one answer among all who asked for it.
+//
+//   - A [Replica] is one engine endpoint, with its credential, its dialect and the fields that it refuses. A [Chooser] names
+//     the replica of each request.
+//   - [Client.Call] sends one request of the cached path and returns the answer as it begins; [Client.PassThrough] forwards
+//     requests and answers as they are. Both use the same choice, header rules, transport and limits.
+//   - A [Flight] is one upstream call that all callers of one key wait for; [Flights] holds one per key.
+//   - A [Recording] is an answer while it is written, read by all waiters of a flight from its start.
+//
+// The package knows nothing of the cache: what a flight finds, and what becomes of a recording, is the caller's.
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+
+	"reprise/proxy/upstream/dialect"
+)
+
+// Options configures a Client.
+type Options struct {
+	Replicas  []Target // at least one
+	Chooser   Chooser  // default First
+	Limits    Limits
+	Transport http.RoundTripper // default NewTransport(Limits)
+	Logger    *slog.Logger      // default: none
+}
+
+// Target is where a replica is and how it is addressed.
+type Target struct {
+	Base    *url.URL // base URL of the API, as an OpenAI client is given it, e.g. https://api.openai.com/v1
+	Key     string   // credential sent in place of the client's own; "": the client's own
+	Dialect string   // one of dialect.Names; default dialect.Default
+}
+
+// Validate says what is wrong with o, in words for an operator.
+func (o Options) Validate() error {
+	if len(o.Replicas) == 0 {
+		return errors.New("an upstream URL is required")
+	}
+	var errs []error
+	for _, t := range o.Replicas {
+		errs = append(errs, t.validate())
+	}
+	return errors.Join(errs...)
+}
+
+func (t Target) validate() error {
+	u := t.Base
+	switch {
+	case u == nil:
+		return errors.New("an upstream URL is required")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("upstream %q is not a base URL such as https://api.openai.com/v1", u.Redacted())
+	}
+	_, err := dialect.New(t.Dialect)
+	return err
+}
+
+// Client sends requests to replicas. It is safe for concurrent use.
+type Client struct {
+	replicas  []*Replica
+	chooser   Chooser
+	limits    Limits
+	transport http.RoundTripper
+	log       *slog.Logger
+}
+
+// New returns a client for o.
+func New(o Options) (*Client, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	c := &Client{chooser: o.Chooser, limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger}
+	for _, t := range o.Replicas {
+		c.replicas = append(c.replicas, newReplica(t))
+	}
+	if c.chooser == nil {
+		c.chooser = First{}
+	}
+	if c.transport == nil {
+		c.transport = NewTransport(c.limits)
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// Request is one request to be sent.
+type Request struct {
+	Client *http.Request  // the client's own: method, URL and header; its body is not read
+	Body   []byte         // what is sent as the body, before the dialect edits it
+	Want   dialect.Intent // what the proxy wants besides the client's request
+}
+
+// Reply is a replica's answer, whose body is still to be read.
+type Reply struct {
+	*http.Response
+	Replica *Replica
+	Added   []dialect.Field // fields that the proxy added to the body which was answered
+}
+
+// Call sends r to a replica and returns its answer, whose body ends with ErrIdle when the replica sends nothing for too
+// long. Fields added by the dialect and named in an error answer are quarantined for the replica, and the request is sent
+// once more without them.
+func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
+	replica := c.chooser.Choose(c.replicas, r)
+	body, added := replica.dialect.Edit(r.Body, r.Want, replica.quarantined)
+	resp, err := c.send(ctx, replica, r.Client, body)
+	if err == nil && len(added) > 0 && c.refused(replica, resp, added) {
+		resp.Body.Close()
+		body, added = replica.dialect.Edit(r.Body, r.Want, replica.quarantined)
+		resp, err = c.send(ctx, replica, r.Client, body)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Reply{Response: resp, Replica: replica, Added: added}, nil
+}
+
+// refused quarantines those of the added fields that an error answer names, and reports whether there is one. If there is
+// none, resp is as before.
+func (c *Client) refused(replica *Replica, resp *http.Response, added []dialect.Field) bool {
+	if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusUnprocessableEntity {
+		return false
+	}
+	head, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	var fields []dialect.Field
+	if err == nil {
+		fields = replica.dialect.Refused(resp.StatusCode, head, added)
+	}
+	for _, field := range fields {
+		if replica.quarantine(field) {
+			c.log.Warn("the upstream refuses a field that the proxy adds; requests are sent without it from now on",
+				"upstream", replica.base.Redacted(), "field", string(field))
+		}
+	}
+	if len(fields) == 0 {
+		resp.Body = &prefixedBody{Reader: io.MultiReader(bytes.NewReader(head), resp.Body), Closer: resp.Body}
+	}
+	return len(fields) > 0
+}
+
+// prefixedBody is a body whose first bytes have been read already.
+type prefixedBody struct {
+	io.Reader
+	io.Closer
+}
+
+// send posts body to replica as the client's request in.
+func (c *Client) send(ctx context.Context, replica *Replica, in *http.Request, body []byte) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	req, err := http.NewRequestWithContext(ctx, in.Method, replica.url(in.URL).String(), bytes.NewReader(body))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	req.Header = replica.requestHeader(in.Header)
+	if _, ok := req.Header["X-Idempotency-Key"]; !ok {
+		// With this entry, which is not sent, the transport tries again where the replica closes an idle connection at the
+		// moment of use. Requests of the cached path change nothing upstream: those that do are passed through.
+		req.Header["X-Idempotency-Key"] = nil
+	}
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	resp.Body = newIdleBody(resp.Body, c.limits.BetweenBytes, cancel)
+	return resp, nil
+}
+
+// PassThrough returns a handler that forwards each request to a replica, its body unchanged, and the answer as it comes.
+// onError is called in place of an answer when none has begun.
+func (c *Client) PassThrough(onError func(http.ResponseWriter, *http.Request, error)) http.Handler {
+	return &httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			replica := c.chooser.Choose(c.replicas, Request{Client: p.In})
+			p.Out.URL = replica.url(p.In.URL)
+			p.Out.Host = p.Out.URL.Host
+			replica.setHeaders(p.Out.Header)
+		},
+		Transport:     idleTransport{c.transport, c.limits.BetweenBytes},
+		FlushInterval: -1, // streams are flushed as they come
+		BufferPool:    copyBuffers,
+		ErrorLog:      slog.NewLogLogger(c.log.Handler(), slog.LevelDebug),
+		ErrorHandler:  onError,
+	}
+}

@@ -1,0 +1,191 @@
+package upstream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/proxy/upstream/dialect"
+)
+
+// engine is a replica that records what it gets. It refuses stream_options if strict.
+type engine struct {
+	strict bool
+	*httptest.Server
+	headers []http.Header
+	bodies  []string
+}
+
+func newEngine(t *testing.T, strict bool) *engine {
+	e := &engine{strict: strict}
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		e.headers, e.bodies = append(e.headers, r.Header), append(e.bodies, string(b))
+		if e.strict && bytes.Contains(b, []byte("stream_options")) {
+			http.Error(w, "Unknown parameter: stream_options", http.StatusBadRequest)
+			return
+		}
+		fmt.Fprint(w, r.URL.Path)
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+func (e *engine) target(t *testing.T, key, dialect string) Target {
+	base, err := url.Parse(e.URL + "/base/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Target{Base: base, Key: key, Dialect: dialect}
+}
+
+func newClient(t *testing.T, o Options) *Client {
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// ask sends a stream's request through c and returns the answer's text.
+func ask(t *testing.T, c *Client) (reply *Reply, text string) {
+	t.Helper()
+	in := httptest.NewRequest("POST", "/v1/chat/completions", nil)
+	in.Header = http.Header{"Authorization": {"Bearer own"}, "X-Reprise-Mode": {"exact"}, "Connection": {"close"}, "Accept-Encoding": {"br"}}
+	reply, err := c.Call(t.Context(), Request{Client: in, Body: []byte(`{"stream":true}`), Want: dialect.Intent{StreamUsage: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	b, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply, string(b)
+}
+
+// TestQuarantineIsPerReplica: a replica that refuses a field is asked again without it, once and with one line in the log;
+// another one still gets the field.
+func TestQuarantineIsPerReplica(t *testing.T) {
+	var logs bytes.Buffer
+	strict, lenient, bare := newEngine(t, true), newEngine(t, false), newEngine(t, false)
+	c := newClient(t, Options{Chooser: new(RoundRobin), Logger: slog.New(slog.NewTextHandler(&logs, nil)),
+		Replicas: []Target{strict.target(t, "", ""), lenient.target(t, "", "generic"), bare.target(t, "", "plain")}})
+	for i := range 6 {
+		reply, text := ask(t, c)
+		if wants := i%3 == 1; reply.StatusCode != 200 || text != "/base/v1/chat/completions" || (len(reply.Added) > 0) != wants {
+			t.Errorf("call %d: %d %q, added %v", i, reply.StatusCode, text, reply.Added)
+		}
+	}
+	const with, without = `{"stream":true,"stream_options":{"include_usage":true}}`, `{"stream":true}`
+	for _, tc := range []struct {
+		of   *engine
+		want string
+	}{{strict, with + without + without}, {lenient, with + with}, {bare, without + without}} {
+		if got := strings.Join(tc.of.bodies, ""); got != tc.want {
+			t.Errorf("a replica got %s, want %s", got, tc.want)
+		}
+	}
+	if n := strings.Count(logs.String(), "stream_options.include_usage"); n != 1 {
+		t.Errorf("%d lines about one refused field:\n%s", n, logs.String())
+	}
+}
+
+// TestErrorAboutSomethingElse: an error answer that names no added field reaches the caller whole.
+func TestErrorAboutSomethingElse(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, strings.Repeat("no ", 50_000))
+	}))
+	defer up.Close()
+	base, _ := url.Parse(up.URL)
+	reply, text := ask(t, newClient(t, Options{Replicas: []Target{{Base: base}}}))
+	if reply.StatusCode != 400 || text != strings.Repeat("no ", 50_000) || len(reply.Added) != 1 {
+		t.Errorf("%d, %d bytes, added %v", reply.StatusCode, len(text), reply.Added)
+	}
+}
+
+// TestRequestHeader: both ways to a replica remove the proxy's own fields and set the replica's credential.
+func TestRequestHeader(t *testing.T) {
+	e := newEngine(t, false)
+	c := newClient(t, Options{Replicas: []Target{e.target(t, "theirs", "")}})
+	ask(t, c)
+	in := httptest.NewRequest("GET", "/v1/models", nil)
+	in.Header = http.Header{"Authorization": {"Bearer own"}, "X-Api-Key": {"own"}, "X-Reprise-Mode": {"exact"}}
+	got := httptest.NewRecorder()
+	c.PassThrough(nil).ServeHTTP(got, in)
+	if got.Body.String() != "/base/v1/models" {
+		t.Errorf("passed through: %d %s", got.Code, got.Body)
+	}
+	for i, h := range e.headers {
+		if h.Get("Authorization") != "Bearer theirs" || h.Get("X-Api-Key")+h.Get("X-Reprise-Mode")+h.Get("Accept-Encoding")+h.Get("User-Agent") != "" {
+			t.Errorf("request %d: %v", i, h)
+		}
+	}
+}
+
+// TestPassThroughTakesTurns: the pass-through goes to the replica that the Chooser names.
+func TestPassThroughTakesTurns(t *testing.T) {
+	a, b := newEngine(t, false), newEngine(t, false)
+	pass := newClient(t, Options{Chooser: new(RoundRobin), Replicas: []Target{a.target(t, "", ""), b.target(t, "", "")}}).PassThrough(nil)
+	for range 4 {
+		pass.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/v1/models", nil))
+	}
+	if len(a.bodies) != 2 || len(b.bodies) != 2 {
+		t.Errorf("%d and %d requests", len(a.bodies), len(b.bodies))
+	}
+}
+
+// TestIdleBody: an answer that stops coming ends with ErrIdle.
+func TestIdleBody(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "half")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer up.Close()
+	base, _ := url.Parse(up.URL)
+	c := newClient(t, Options{Replicas: []Target{{Base: base}}, Limits: Limits{BetweenBytes: 20 * time.Millisecond}})
+	reply, err := c.Call(t.Context(), Request{Client: httptest.NewRequest("POST", "/v1/x", nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if b, err := io.ReadAll(reply.Body); string(b) != "half" || !errors.Is(err, ErrIdle) {
+		t.Errorf("read %q, %v", b, err)
+	}
+}
+
+func TestSameCredential(t *testing.T) {
+	a, b := http.Header{"X-Api-Key": {"1"}}, http.Header{"X-Api-Key": {"2"}}
+	if own := newReplica(Target{}); own.SameCredential(a, b) || !own.SameCredential(a, a.Clone()) {
+		t.Error("the clients' own credentials are not compared")
+	}
+	if !newReplica(Target{Key: "k"}).SameCredential(a, b) {
+		t.Error("a replica with a key sees two credentials")
+	}
+}
+
+func TestValidate(t *testing.T) {
+	parse := func(s string) *url.URL { u, _ := url.Parse(s); return u }
+	for _, tc := range []struct {
+		replicas []Target
+		says     string
+	}{
+		{nil, "an upstream URL is required"}, {[]Target{{}}, "an upstream URL is required"},
+		{[]Target{{Base: parse("ftp://x/v1")}}, "is not a base URL"}, {[]Target{{Base: parse("http://x/v1?a=b")}}, "is not a base URL"},
+		{[]Target{{Base: parse("http://x/v1")}, {Base: parse("http://y/v1"), Dialect: "klingon"}}, "klingon"},
+	} {
+		if _, err := New(Options{Replicas: tc.replicas}); err == nil || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%v: %v", tc.replicas, err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package dialect
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+func none(Field) bool { return false }
+func all(Field) bool  { return true }
+
+// TestConformance holds every dialect to the contract of the interface.
+func TestConformance(t *testing.T) {
+	bodies := []string{`{"model":"m","stream":true,"vendor":{"n":1.0}}`, `{"stream":true,"stream_options":{"x":1}}`}
+	for _, d := range dialects {
+		t.Run(d.Name(), func(t *testing.T) {
+			if got, err := New(d.Name()); err != nil || got != d {
+				t.Errorf("New: %v, %v", got, err)
+			}
+			for _, text := range bodies {
+				checkEdits(t, d, text)
+			}
+		})
+	}
+}
+
+func checkEdits(t *testing.T, d Dialect, text string) {
+	body, want := []byte(text), Intent{StreamUsage: true}
+	for name, edit := range map[string]func() ([]byte, []Field){
+		"without an intent":      func() ([]byte, []Field) { return d.Edit(body, Intent{}, none) },
+		"with all in quarantine": func() ([]byte, []Field) { return d.Edit(body, want, all) },
+	} {
+		if edited, added := edit(); !bytes.Equal(edited, body) || len(added) > 0 {
+			t.Errorf("%s: %s, added %v", name, edited, added)
+		}
+	}
+	edited, added := d.Edit(body, want, none)
+	if string(body) != text {
+		t.Errorf("the caller's body became %s", body)
+	}
+	for _, field := range added {
+		if !gjson.GetBytes(edited, string(field)).Exists() {
+			t.Errorf("%s is missing in %s", field, edited)
+		}
+		rest, _ := d.Edit(body, want, func(f Field) bool { return f == field })
+		if gjson.GetBytes(rest, string(field)).Exists() {
+			t.Errorf("%s was added in spite of its quarantine: %s", field, rest)
+		}
+	}
+	gjson.Parse(text).ForEach(func(name, value gjson.Result) bool {
+		if value.Type != gjson.JSON && gjson.GetBytes(edited, name.String()).Raw != value.Raw {
+			t.Errorf("%s changed in %s", name, edited)
+		}
+		return true
+	})
+	if got := d.Refused(400, []byte(`{"error":"out of memory"}`), added); len(got) > 0 {
+		t.Errorf("an error about something else is read as a refusal of %v", got)
+	}
+}
+
+func TestGenericRefused(t *testing.T) {
+	added := []Field{StreamUsage}
+	for _, tc := range []struct {
+		status  int
+		head    string
+		refused bool
+	}{
+		{400, `{"error":{"message":"Unknown parameter: stream_options"}}`, true},
+		{400, `{"error":{"message":"include_usage: extra fields not permitted"}}`, true},
+		{400, `{"error":{"message":"unknown model"}}`, false},
+		{422, `{"error":{"message":"stream_options"}}`, false},
+	} {
+		if got := (Generic{}).Refused(tc.status, []byte(tc.head), added); slices.Contains(got, StreamUsage) != tc.refused {
+			t.Errorf("%d %s: refused %v", tc.status, tc.head, got)
+		}
+	}
+}
+
+func TestUnknownDialect(t *testing.T) {
+	if d, err := New(""); err != nil || d.Name() != Default {
+		t.Errorf("the default is %v, %v", d, err)
+	}
+	if _, err := New("klingon"); err == nil || !strings.Contains(err.Error(), strings.Join(Names(), ", ")) {
+		t.Errorf("error %v does not list the dialects", err)
+	}
+}

@@ -1,0 +1,185 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// Key identifies requests that share a flight.
+type Key = [32]byte
+
+// Outcome is what a flight publishes to its waiters.
+type Outcome interface {
+	// Abort ends what the flight was still writing when it panicked, so that no reader waits for more.
+	Abort(err error)
+}
+
+// Flight is one key on its way to an outcome. It has a context of its own: it outlives the caller that started it and is
+// cancelled when its last waiter has left.
+type Flight[T Outcome] struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	key    Key
+
+	published chan struct{} // closed when outcome or err is set
+	outcome   T
+	err       error
+	done      chan struct{} // closed when the flight has returned
+
+	waiters int // guarded by Flights.mu
+}
+
+// Context is cancelled when the last waiter has left.
+func (f *Flight[T]) Context() context.Context { return f.ctx }
+
+// Publish gives the outcome to all waiters. Each flight calls Publish or Fail, once.
+func (f *Flight[T]) Publish(outcome T) {
+	f.outcome = outcome
+	close(f.published)
+}
+
+// Fail gives err to all waiters in place of an outcome.
+func (f *Flight[T]) Fail(err error) {
+	f.err = err
+	close(f.published)
+}
+
+// Wait waits for the outcome. Its error is ctx's.
+func (f *Flight[T]) Wait(ctx context.Context) error {
+	select {
+	case <-f.published:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Outcome returns what was published, or why the flight failed. It may be called once Wait has returned nil.
+func (f *Flight[T]) Outcome() (T, error) { return f.outcome, f.err }
+
+// Done is closed when the flight has ended, which may be long after its outcome was published.
+func (f *Flight[T]) Done() <-chan struct{} { return f.done }
+
+// PanicError is the error of every waiter of a flight that panicked.
+type PanicError struct{ Value any }
+
+func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
+
+// crash ends a flight that panicked, before or after it published its outcome.
+func (f *Flight[T]) crash(err error) {
+	select {
+	case <-f.published:
+		if f.err == nil {
+			f.outcome.Abort(err)
+		}
+	default:
+		f.Fail(err)
+	}
+}
+
+// Flights holds the flights under way, at most one per key. It is safe for concurrent use.
+type Flights[T Outcome] struct {
+	onPanic func(value any, stack []byte)
+	running sync.WaitGroup // flights that have been started and have not ended, with and without waiters
+
+	mu    sync.Mutex // guards byKey and every flight's waiters
+	byKey map[Key]*Flight[T]
+}
+
+// NewFlights returns an empty set of flights; onPanic is called with what a flight panicked with.
+func NewFlights[T Outcome](onPanic func(value any, stack []byte)) *Flights[T] {
+	return &Flights[T]{onPanic: onPanic, byKey: make(map[Key]*Flight[T])}
+}
+
+// Join returns the flight of key, and whether it is new, so that the caller must call Start. Whoever joins must leave.
+func (fs *Flights[T]) Join(key Key) (f *Flight[T], isNew bool) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f = fs.byKey[key]; f != nil {
+		f.waiters++
+		return f, false
+	}
+	f = fs.Solo()
+	f.key, fs.byKey[key] = key, f
+	return f, true
+}
+
+// Solo returns a new flight with one waiter that nobody else can join. The caller must call Start, and leave.
+func (fs *Flights[T]) Solo() *Flight[T] {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Flight[T]{ctx: ctx, cancel: cancel, published: make(chan struct{}), done: make(chan struct{}), waiters: 1}
+}
+
+// Leave removes one waiter from f. The last one cancels it, and from then on a newcomer starts a new flight rather than
+// join one that is being cancelled.
+func (fs *Flights[T]) Leave(f *Flight[T]) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f.waiters--; f.waiters > 0 {
+		return
+	}
+	f.cancel()
+	fs.dropLocked(f)
+}
+
+// Seal lets nobody else join f, and reports whether it has one waiter at most.
+func (fs *Flights[T]) Seal(f *Flight[T]) (sole bool) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.dropLocked(f)
+	return f.waiters <= 1
+}
+
+// Detach lets nobody else join the flights under way; those who have joined still get their outcome.
+func (fs *Flights[T]) Detach() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	clear(fs.byKey)
+}
+
+func (fs *Flights[T]) dropLocked(f *Flight[T]) {
+	if fs.byKey[f.key] == f {
+		delete(fs.byKey, f.key)
+	}
+}
+
+// Start runs f in a goroutine of its own. Every waiter gets an outcome whatever run does: a panic becomes the error of all.
+func (fs *Flights[T]) Start(f *Flight[T], run func(*Flight[T])) {
+	fs.running.Go(func() { fs.run(f, run) })
+}
+
+func (fs *Flights[T]) run(f *Flight[T], run func(*Flight[T])) {
+	defer func() {
+		if v := recover(); v != nil {
+			fs.onPanic(v, debug.Stack())
+			f.crash(&PanicError{v})
+		}
+		fs.Seal(f)
+		close(f.done)
+	}()
+	run(f)
+}
+
+// Wait returns when no flight is under way any more, or with ctx's error. Flights without a waiter end by themselves.
+func (fs *Flights[T]) Wait(ctx context.Context) error {
+	idle := make(chan struct{})
+	go func() { fs.running.Wait(); close(idle) }()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Count returns how many flights can be joined now, and how many wait for them.
+func (fs *Flights[T]) Count() (flights, waiters int) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, f := range fs.byKey {
+		waiters += f.waiters
+	}
+	return len(fs.byKey), waiters
+}

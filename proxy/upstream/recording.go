@@ -1,0 +1,170 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// Recording is one answer while it is being written: append-only, one writer, any number of readers that each start at
+// offset 0. Everything that a replica sends on the cached path passes through one; the store keeps a finished one.
+type Recording struct {
+	Status int         // of the replica's answer
+	Header http.Header // of the replica's answer; readers must not change it
+
+	mu      sync.Mutex // guards what follows
+	body    []byte
+	dropped int  // bytes released from the front of body
+	narrow  bool // too large to keep, and with one reader: what it has read is released
+	done    bool
+	err     error         // why it ended early; nil for a complete answer
+	changed chan struct{} // closed and replaced at each change while readers wait
+}
+
+// NewRecording returns an empty recording of an answer with this status and header.
+func NewRecording(status int, header http.Header) *Recording {
+	return &Recording{Status: status, Header: header, changed: make(chan struct{})}
+}
+
+// Write appends p. Only one goroutine may write.
+func (r *Recording) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	r.body = append(r.body, p...)
+	r.wakeLocked()
+	r.mu.Unlock()
+	return len(p), nil
+}
+
+// Finish ends the recording; a non-nil err says that the answer was cut.
+func (r *Recording) Finish(err error) {
+	r.mu.Lock()
+	r.done, r.err = true, err
+	r.wakeLocked()
+	r.mu.Unlock()
+}
+
+func (r *Recording) wakeLocked() {
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// Fill appends body until it ends or ctx does. An answer of more than limit bytes is too large to keep: sole is called
+// once, and if it reports that the recording has one reader and gets no other, only a window of the answer is held from
+// then on. An answer without an end must not take the memory of all other requests.
+func (r *Recording) Fill(ctx context.Context, body io.Reader, limit int64, sole func() bool) error {
+	buf := copyBuffers.Get()
+	defer copyBuffers.Put(buf)
+	for small := true; ; {
+		n, err := body.Read(buf)
+		if n > 0 {
+			r.Write(buf[:n])
+		}
+		if small && r.Size() > limit {
+			small = false
+			if sole() {
+				r.narrowDown()
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		r.waitForRoom(ctx)
+	}
+}
+
+// narrowDown makes the recording hold only what its single reader has not read yet. Nobody may begin to read afterwards.
+// It wakes the reader, which may have read everything and be waiting for more: only the reader releases what it has read,
+// and the writer is about to wait for that.
+func (r *Recording) narrowDown() {
+	r.mu.Lock()
+	r.narrow = true
+	r.wakeLocked()
+	r.mu.Unlock()
+}
+
+// window is how far the writer of a narrow recording may be ahead of its reader, in bytes.
+const window = 256 << 10
+
+// waitForRoom returns when the reader of a narrow recording is within window of its writer, or when ctx ends.
+func (r *Recording) waitForRoom(ctx context.Context) {
+	for {
+		r.mu.Lock()
+		far, changed := r.narrow && len(r.body) > window, r.changed
+		r.mu.Unlock()
+		if !far {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Next waits for bytes beyond off. It returns those bytes (a view: the written part never changes), and whether the
+// recording ends after them, with the reason if it was cut.
+func (r *Recording) Next(ctx context.Context, off int) (p []byte, end bool, err error) {
+	for {
+		r.mu.Lock()
+		if r.narrow && off > r.dropped {
+			r.body, r.dropped = r.body[off-r.dropped:], off
+			r.wakeLocked() // the writer may be waiting for room
+		}
+		p, done, cause, changed := r.body[off-r.dropped:len(r.body):len(r.body)], r.done, r.err, r.changed
+		r.mu.Unlock()
+		if len(p) > 0 || done {
+			return p, done, cause
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
+}
+
+// ErrTooLarge says that a recording is larger than the reader of its whole body accepts.
+var ErrTooLarge = errors.New("the answer is too large to be held")
+
+// Wait returns the whole body once the recording has ended, or ErrTooLarge as soon as it exceeds limit bytes. The reader
+// may then still read it in parts with Next, from the start.
+func (r *Recording) Wait(ctx context.Context, limit int64) ([]byte, error) {
+	for {
+		r.mu.Lock()
+		body, done, cause, changed := r.body, r.done, r.err, r.changed
+		r.mu.Unlock()
+		switch {
+		case done && cause != nil:
+			return nil, cause
+		case int64(len(body)) > limit:
+			return nil, ErrTooLarge
+		case done:
+			return body[:len(body):len(body)], nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Size is how many bytes have been written so far.
+func (r *Recording) Size() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return int64(r.dropped + len(r.body))
+}
+
+// Bytes is what has been written so far, or the last part of it where the recording has grown too large to keep.
+func (r *Recording) Bytes() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.body[:len(r.body):len(r.body)]
+}

@@ -1,0 +1,61 @@
+package upstream
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"reprise/proxy/upstream/dialect"
+)
+
+// Replica is one engine endpoint.
+type Replica struct {
+	base    *url.URL
+	key     string
+	dialect dialect.Dialect
+	refused sync.Map // dialect.Field → struct{}: fields that the replica has refused; they are not added any more
+}
+
+// newReplica returns the replica at t, which has been validated.
+func newReplica(t Target) *Replica {
+	d, _ := dialect.New(t.Dialect)
+	return &Replica{base: t.Base, key: t.Key, dialect: d}
+}
+
+// quarantined reports whether the replica has refused field.
+func (r *Replica) quarantined(field dialect.Field) bool {
+	_, ok := r.refused.Load(field)
+	return ok
+}
+
+// quarantine remembers that the replica has refused field, and reports whether that was unknown.
+func (r *Replica) quarantine(field dialect.Field) (isNew bool) {
+	_, known := r.refused.LoadOrStore(field, struct{}{})
+	return !known
+}
+
+// url is where a request for in goes. Paths under /v1 go under the base URL; all others keep their path on the replica's
+// host.
+func (r *Replica) url(in *url.URL) *url.URL {
+	out := *r.base
+	out.RawQuery = in.RawQuery
+	path := in.EscapedPath()
+	if rest, ok := strings.CutPrefix(path, "/v1/"); ok {
+		path = strings.TrimSuffix(r.base.EscapedPath(), "/") + "/" + rest
+	}
+	out.RawPath = path
+	if p, err := url.PathUnescape(path); err == nil {
+		out.Path = p
+	}
+	return &out
+}
+
+// CredentialHeaders are where OpenAI-compatible APIs look for a credential.
+var CredentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key"}
+
+// SameCredential reports whether the replica sees the same credential in requests with these headers.
+func (r *Replica) SameCredential(a, b http.Header) bool {
+	return r.key != "" || !slices.ContainsFunc(CredentialHeaders, func(name string) bool { return !slices.Equal(a[name], b[name]) })
+}

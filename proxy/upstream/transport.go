@@ -1,0 +1,115 @@
+package upstream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrIdle ends an answer whose replica has sent nothing for too long.
+var ErrIdle = errors.New("no bytes from the upstream in time")
+
+// Limits bounds how long a replica may take. 0 means the default, a negative duration no limit.
+type Limits struct {
+	FirstByte    time.Duration // from the request to the first byte of the answer; default 120s
+	BetweenBytes time.Duration // between two reads of the answer's body; default 60s
+}
+
+// WithDefaults returns l with the defaults filled in.
+func (l Limits) WithDefaults() Limits {
+	return Limits{FirstByte: cmp.Or(l.FirstByte, 120*time.Second), BetweenBytes: cmp.Or(l.BetweenBytes, 60*time.Second)}
+}
+
+// NewTransport returns a pooled transport. It never asks for compression (what is stored and replayed is plain bytes), and
+// keeps as many idle connections as a busy proxy with one upstream needs: with the standard two they would be closed and
+// dialled again all the time.
+func NewTransport(l Limits) *http.Transport {
+	t := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          1024,
+		MaxIdleConnsPerHost:   1024,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		DisableCompression:    true,
+	}
+	if l.FirstByte > 0 {
+		t.ResponseHeaderTimeout = l.FirstByte
+	}
+	return t
+}
+
+// idleTransport ends the answers of a pass-through as idleBody does.
+type idleTransport struct {
+	http.RoundTripper
+	limit time.Duration
+}
+
+func (t idleTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	resp, err := t.RoundTripper.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		context.AfterFunc(r.Context(), cancel)
+		return resp, nil // an upgraded connection is two-way; its body must stay a ReadWriteCloser
+	}
+	resp.Body = newIdleBody(resp.Body, t.limit, cancel)
+	return resp, nil
+}
+
+// idleBody is a response body that ends with ErrIdle when no byte comes for a while: a peer that has vanished without a FIN
+// would otherwise hold both sides for ever.
+type idleBody struct {
+	io.ReadCloser
+	limit   time.Duration
+	cancel  context.CancelFunc
+	timer   *time.Timer
+	expired atomic.Bool
+}
+
+func newIdleBody(body io.ReadCloser, limit time.Duration, cancel context.CancelFunc) *idleBody {
+	b := &idleBody{ReadCloser: body, limit: limit, cancel: cancel}
+	if limit > 0 {
+		b.timer = time.AfterFunc(limit, func() { b.expired.Store(true); cancel() })
+	}
+	return b
+}
+
+func (b *idleBody) Read(p []byte) (int, error) {
+	if b.timer != nil {
+		b.timer.Reset(b.limit)
+		defer b.timer.Stop()
+	}
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF && b.expired.Load() {
+		err = ErrIdle
+	}
+	return n, err
+}
+
+func (b *idleBody) Close() error {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	b.cancel()
+	return b.ReadCloser.Close()
+}
+
+// copyBuffers lends the buffers through which answers are copied.
+var copyBuffers = &bufferPool{sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}}
+
+type bufferPool struct{ pool sync.Pool }
+
+func (p *bufferPool) Get() []byte  { return *p.pool.Get().(*[]byte) }
+func (p *bufferPool) Put(b []byte) { p.pool.Put(&b) }
