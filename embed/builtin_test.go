@@ -49,7 +49,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestStemsMeet(t *testing.T) {
+func TestStemsOfOneWordAreEqual(t *testing.T) {
 	for _, group := range []string{
 		"bake bakes baked baking", "plan plans planned planning", "city cities", "class classes", "note notes noted noting",
 		"study studies studied studying", "call calls called calling", "box boxes", "address addresses", "server servers",
@@ -63,10 +63,10 @@ func TestStemsMeet(t *testing.T) {
 	}
 }
 
-func TestStemsStayApart(t *testing.T) {
+func TestStemsOfOtherWordsDiffer(t *testing.T) {
 	for _, pair := range [][2]string{{"string", "str"}, {"analysis", "analyst"}, {"relativity", "relate"}, {"not", "nothing"}, {"speed", "spe"}} {
 		if a, b := string(stem([]byte(pair[0]))), string(stem([]byte(pair[1]))); a == b {
-			t.Errorf("%v meet at %s", pair, a)
+			t.Errorf("%v have the same stem %s", pair, a)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestVectorIsFrozen(t *testing.T) {
 func TestNoVector(t *testing.T) {
 	long := strings.Repeat("word ", MaxText)
 	if embedOne(t, long[:MaxText]) == nil || embedOne(t, long[:MaxText+1]) != nil {
-		t.Error("the limit is not at MaxText")
+		t.Error("the limit is not MaxText")
 	}
 }
 

@@ -47,7 +47,7 @@ func dataset[T any](t *testing.T, name string) []T {
 type utterance struct{ Text, Intent string }
 
 // TestRoutesIntents finds for each of 1,500 utterances of BANKING77 the nearest other one; the share that has the same
-// intent is what a router can count on.
+// intent is the precision of a router.
 func TestRoutesIntents(t *testing.T) {
 	all := dataset[utterance](t, "intent/banking77.jsonl.gz")
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -81,7 +81,7 @@ func TestRoutesIntents(t *testing.T) {
 		return float64(n) / float64(len(rs))
 	}
 	half := routes[:len(routes)/2]
-	t.Logf("BANKING77: 1-NN right %.3f; of the surer half (cosine >= %.2f) %.3f", share(routes), half[len(half)-1].cos, share(half))
+	t.Logf("BANKING77: 1-NN right %.3f; of the half with higher cosines (cosine >= %.2f) %.3f", share(routes), half[len(half)-1].cos, share(half))
 	for _, gate := range []float32{0.5, 0.55, 0.6, 0.65, 0.7, 0.8} {
 		k, _ := slices.BinarySearchFunc(routes, gate, func(r route, g float32) int { return cmp.Compare(g, r.cos) })
 		t.Logf("  gate %.2f: routed %.3f, right %.3f", gate, float64(k)/float64(len(routes)), share(routes[:k]))

@@ -9,22 +9,22 @@ import (
 // The features of a text and their shares, found by measuring several mixes on question pairs and on intent sets.
 const (
 	stemShare   = 1.0 // one per stem
-	bigramShare = 0.3 // one per two neighbouring stems: a little of the word order
-	gramShare   = 0.8 // all character n-grams of one word together: typos and inflections
+	bigramShare = 0.3 // one per two neighbouring stems: a small effect of word order
+	gramShare   = 0.8 // all character n-grams of one word together: for typos and inflections
 	gramMin     = 3
 	gramMax     = 5
 )
 
-// feature is one thing that a text has; its vector is the sum of its features.
+// feature is one weighted bucket of a text; the vector of the text is the sum of its features.
 type feature struct {
 	hash   uint64
 	weight float32
 }
 
-// addFeatures adds everything that words hold to v. It sorts words.
+// addFeatures adds the features of words to v. It sorts words.
 func addFeatures(v []float32, words []word) {
-	var room [128]feature
-	list := room[:0]
+	var buf [128]feature
+	list := buf[:0]
 	for i, w := range words {
 		list = append(list, feature{w.stem, stemShare * w.weight})
 		if i > 0 {
@@ -53,7 +53,7 @@ func repeats[T any](list []T, key func(T) uint64) int {
 	return n
 }
 
-// damped is the weight of a feature that occurs n times: the tenth mention says less than the first.
+// damped is the weight of a feature that occurs n times: each further occurrence adds less.
 func damped(n int) float32 {
 	if n == 1 {
 		return 1
@@ -61,8 +61,8 @@ func damped(n int) float32 {
 	return float32(1 + math.Log(float64(n)))
 }
 
-// addGrams adds the character 3- to 5-grams of <text>. They share the weight by the root of their number, so that their
-// length as a vector is weight for a long word and for a short one.
+// addGrams adds the character 3- to 5-grams of <text>. Each has weight / sqrt(their number), so that their sum has length
+// weight for a long word and for a short one.
 func addGrams(v []float32, text []byte, weight float32) {
 	total := 0
 	for n := gramMin; n <= gramMax; n++ {
@@ -83,7 +83,7 @@ func addGrams(v []float32, text []byte, weight float32) {
 	}
 }
 
-// framed is the byte at i of <text>, where text itself begins at 0.
+// framed is the byte at i of <text>, where text without the brackets begins at 0.
 func framed(text []byte, i int) byte {
 	switch i {
 	case -1:
@@ -102,11 +102,11 @@ func add(v []float32, hash uint64, weight float32) {
 	v[(hash>>32&0x7fffffff)*uint64(len(v))>>31] += weight
 }
 
-// FNV-1a (the constants are its own), finished by a mixer: FNV alone leaves the high bits of short inputs too alike.
+// FNV-1a with its own constants, then a mixer: with FNV alone the high bits of short inputs are too similar.
 const (
 	offset   = 0xcbf29ce484222325
 	prime    = 0x100000001b3
-	gramSalt = 0x9e3779b97f4a7c15 // keeps the gram "cat" apart from the word "cat"
+	gramSalt = 0x9e3779b97f4a7c15 // gives the gram "cat" another hash than the word "cat"
 )
 
 func hashBytes(b []byte) uint64 {

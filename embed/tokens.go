@@ -14,9 +14,9 @@ type word struct {
 	weight float32
 }
 
-// tokenize appends the tokens of text to words and keeps their bytes in buf, both of which the caller may place on the
-// stack. A token is a run of letters, marks and digits; a single Han, kana or Hangul rune; a decimal number such as 3.5;
-// or a name such as c++ and c#. A contracted negation is two tokens: don't is do and not.
+// tokenize appends the tokens of text to words and their bytes to buf; the caller may allocate both on the stack. A token is
+// a run of letters, marks and digits; a single Han, kana or Hangul rune; a decimal number such as 3.5; or a name such as c++
+// and c#. A contracted negation is two tokens: don't is do and not.
 func tokenize(text string, buf []byte, words []word) []word {
 	start := 0
 	flush := func() {
@@ -47,7 +47,7 @@ func tokenize(text string, buf []byte, words []word) []word {
 	return words
 }
 
-// appendWord adds one token, or two where it is a contraction.
+// appendWord appends one token, or two for a contraction.
 func appendWord(words []word, text []byte) []word {
 	if head, ok := contracted(text); ok {
 		if len(head) > 0 {
@@ -85,7 +85,7 @@ func betweenDigits(text string, i int) bool {
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// programming reports whether the + or # at the head of rest ends a name of one letter: c++, c#, f#.
+// programming reports whether the + or # at the start of rest ends a name of one letter: c++, c#, f#.
 func programming(before []byte, rest string) bool {
 	if len(before) == 2 && before[1] == '+' {
 		return rest[0] == '+' && !letterAt(rest, 1)

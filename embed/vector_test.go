@@ -22,7 +22,7 @@ func TestDotAgainstPlainLoop(t *testing.T) {
 	}
 }
 
-func TestDotOfStrangers(t *testing.T) {
+func TestDotOfDifferentLengths(t *testing.T) {
 	if got := Dot([]float32{1, 0}, []float32{1, 0, 0}); got != 0 {
 		t.Errorf("unequal lengths: %g", got)
 	}
@@ -54,7 +54,7 @@ func TestNormalizeAndCheck(t *testing.T) {
 		}
 	}
 	if Check([]float32{0.6, 0.8}, 3) == nil || Check([]float32{3, 4}, 2) == nil {
-		t.Error("Check took a vector of another length")
+		t.Error("Check accepts a vector of another length")
 	}
 }
 

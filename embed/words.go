@@ -2,8 +2,8 @@ package embed
 
 import "strings"
 
-// The three tiers of weight. Question words and auxiliaries stay in the sum, at little weight: without them "is it open"
-// and "when is it open" are the same, and with full weight they drown the topic.
+// The three weights of words. Question words and auxiliaries count, but little: without them "is it open" and "when is it
+// open" are the same, and with full weight they outweigh the words of the topic.
 const (
 	tierLow  = 0.15
 	tierMid  = 0.45
@@ -21,10 +21,10 @@ var (
 		someone much many more most lot way ways kind sort good best better great new old other another different
 		before after between during while because since until under through without against only even still already
 		every each all both few own same possible able mean work works explain describe question answer`)
-	// negations all become one token: which of them was used says little, that one was used says much.
+	// negations all become one token: it matters that one is used, not which.
 	negations = set(`no nor not never none neither nothing nobody nowhere without cannot dont doesnt didnt cant couldnt
 		wont wouldnt shouldnt isnt arent wasnt werent hasnt havent hadnt aint`)
-	// The token cannot meet a word: note, for one, has the stem not.
+	// No word has this token as its stem: "not" would be the stem of "note".
 	not = []byte("n't")
 )
 

@@ -32,8 +32,8 @@ func BenchmarkSearchClusters(b *testing.B) {
 	benchSearch(b, stored, misses, Options{Dim: 384, Hit: 0.97, Route: 0.65, Edge: 0.45})
 }
 
-// BenchmarkSearchText does the same with questions that people asked: $REPRISE_DATA names a folder of *.jsonl.gz files with a
-// field text.
+// BenchmarkSearchText is BenchmarkSearchClusters with questions that people asked: $REPRISE_DATA names a folder of
+// *.jsonl.gz files with a field text.
 func BenchmarkSearchText(b *testing.B) {
 	texts := realTexts(b)
 	if len(texts) < benchEntries+256 {
@@ -72,7 +72,7 @@ func benchSearch(b *testing.B, stored, misses [][]float32, o Options) {
 	}
 }
 
-// fill plays vectors as requests, each answered or added, and returns a query near every entry.
+// fill searches for each vector, adds those without a match, and returns a query near every entry.
 func fill(b *testing.B, t *Topics, vectors [][]float32) (queries [][]float32) {
 	rng := rand.New(rand.NewSource(2))
 	for i, v := range vectors {
@@ -126,7 +126,7 @@ func readTexts(b *testing.B, name string) (texts []string) {
 	return texts
 }
 
-// BenchmarkFlat compares the banded SIMD scan with a plain loop over the same vectors: at once for the ratio.
+// BenchmarkFlat compares the banded SIMD scan with a plain loop over the same vectors, in one run for the ratio.
 func BenchmarkFlat(b *testing.B) {
 	rng := rand.New(rand.NewSource(1))
 	vectors := unitVectors(rng, benchEntries, 384)
@@ -163,7 +163,7 @@ func plainBest(vectors [][]float32, q []float32) (at int) {
 	return at
 }
 
-// BenchmarkMemory tells what an entry costs beyond its vector, with as many topics as there are entries: the worst case.
+// BenchmarkMemory measures what an entry costs beyond its vector, with a topic for each entry: the worst case.
 func BenchmarkMemory(b *testing.B) {
 	const n, dim = 20_000, 32
 	rng := rand.New(rand.NewSource(1))
@@ -192,7 +192,7 @@ func heapInUse() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// BenchmarkGraphText builds a graph of 20,000 real questions and tells the verdict of its self-check.
+// BenchmarkGraphText builds a graph of 20,000 real questions and logs the verdict of its self-check.
 func BenchmarkGraphText(b *testing.B) {
 	texts := realTexts(b)
 	vectors, err := embed.NewBuiltin().Embed(context.Background(), texts)

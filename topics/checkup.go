@@ -12,18 +12,18 @@ import (
 
 const (
 	samples   = 96   // queries of a self-check
-	checkK    = 8    // answers asked in a self-check
-	minRecall = 0.98 // a graph that finds the nearest less often does not serve
+	checkK    = 8    // neighbours per query of a self-check
+	minRecall = 0.98 // a graph with lower recall does not serve
 )
 
 // checkup is the result of a self-check of a graph against an exact scan of the same vectors.
 type checkup struct {
 	counted     int     // queries whose nearest vector passed the route gate
-	recall      float64 // part of those whose nearest vector the graph found
+	recall      float64 // share of these for which the graph found the nearest vector
 	graph, flat time.Duration
 }
 
-// examine asks a graph for stored vectors with some noise, about halfway between the route gate and equality.
+// examine searches a graph for stored vectors with noise, whose cosine is halfway between the route gate and 1.
 func examine(graph searcher, ids []uint64, vectors [][]float32, o GraphOptions) (c checkup, err error) {
 	if len(ids) == 0 {
 		return c, nil
@@ -59,7 +59,7 @@ func examine(graph searcher, ids []uint64, vectors [][]float32, o GraphOptions) 
 	return c, nil
 }
 
-// verdict says why a graph must not serve.
+// verdict returns why a graph must not serve, nil if it may.
 func (c checkup) verdict() error {
 	switch {
 	case c.counted < samples/2:

@@ -3,7 +3,7 @@ package topics
 import "reprise/embed"
 
 // Flat is the exact Index: a scan over all vectors with SIMD. Upsert and Delete cost O(1); Search reads, at 384 dimensions,
-// some 10 to 20 ns per vector. Per vector it keeps some 40 bytes besides the numbers.
+// some 10 to 20 ns per vector. Each vector costs some 40 bytes besides its numbers.
 type Flat struct {
 	rows  rows
 	ids   []uint64         // of each row
@@ -26,7 +26,7 @@ func (f *Flat) Upsert(id uint64, v []float32) error {
 	return nil
 }
 
-// put is Upsert of a vector that was checked before.
+// put is Upsert without the check.
 func (f *Flat) put(id uint64, v []float32) {
 	if row, ok := f.rowOf[id]; ok {
 		f.rows.set(int(row), v)

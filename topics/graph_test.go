@@ -12,7 +12,7 @@ import (
 	"reprise/embed"
 )
 
-// TestChurn changes a graph 50,000 times while others read it: no panic, no id that is not stored, no wrong score.
+// TestChurn changes a graph 50,000 times beside searches: no panic, every id found is stored, no wrong score.
 func TestChurn(t *testing.T) {
 	const dim, live = 8, 200
 	g := graphOver(t, dim, 50, buildLibrary)
@@ -44,7 +44,7 @@ func TestChurn(t *testing.T) {
 			queries <- v
 		}
 		if i%10_000 == 0 {
-			g.builds.Wait() // so that graphs serve, however fast the script is
+			g.builds.Wait() // so that graphs serve, however fast the changes come
 		}
 	}
 	close(queries)
@@ -58,19 +58,19 @@ func TestChurn(t *testing.T) {
 func checkedSearch(t *testing.T, mu *sync.RWMutex, index Index, want oracle, q []float32) {
 	mu.RLock()
 	defer mu.RUnlock()
-	for _, h := range index.Search(q, 8, nil) {
-		if v, ok := want[h.ID]; !ok || !close32(embed.Dot(q, v), h.Score) {
-			t.Errorf("hit %v of an id that is stored: %v", h, ok)
+	for _, n := range index.Search(q, 8, nil) {
+		if v, ok := want[n.ID]; !ok || !close32(embed.Dot(q, v), n.Score) {
+			t.Errorf("neighbour %v: wrong score, or not stored (%v)", n, ok)
 		}
 	}
 }
 
-// broken is a graph that knows nothing, or panics.
+// broken is a graph that always finds the same three ids, or panics.
 type broken struct{ panics bool }
 
 func (b broken) nearest([]float32, int) []uint64 {
 	if b.panics {
-		panic("nil elevator")
+		panic("nil pointer")
 	}
 	return []uint64{1, 2, 3}
 }
@@ -101,8 +101,8 @@ func TestSelfCheckRefusesABadGraph(t *testing.T) {
 	compare(t, g.Search(q, 8, nil), want, q, 8, true)
 }
 
-// TestIslands: a graph that reaches fewer vectors than were asked for is passed over.
-func TestIslands(t *testing.T) {
+// TestDisconnected: the answer of a graph that reaches fewer than k vectors is not used.
+func TestDisconnected(t *testing.T) {
 	g := graphOver(t, 16, 100, func(context.Context, []uint64, [][]float32, int64) (searcher, error) { return broken{}, nil })
 	want := fillGraph(t, g, 100)
 	if g.Status().Backend != backendGraph {
@@ -153,13 +153,13 @@ func TestPanicsFallBack(t *testing.T) {
 	good := false
 	for name, build := range map[string]func(context.Context, []uint64, [][]float32, int64) (searcher, error){
 		"while building": func(context.Context, []uint64, [][]float32, int64) (searcher, error) { panic("invalid level") },
-		"when checked": func(context.Context, []uint64, [][]float32, int64) (searcher, error) {
+		"in the self-check": func(context.Context, []uint64, [][]float32, int64) (searcher, error) {
 			return broken{panics: true}, nil
 		},
-		"when it serves": func(_ context.Context, ids []uint64, vectors [][]float32, _ int64) (searcher, error) {
-			return &turncoat{scan: scan{ids, vectors}, good: &good}, nil
+		"while it serves": func(_ context.Context, ids []uint64, vectors [][]float32, _ int64) (searcher, error) {
+			return &panicsLater{scan: scan{ids, vectors}, good: &good}, nil
 		},
-		"build fails": func(context.Context, []uint64, [][]float32, int64) (searcher, error) { return nil, errors.New("no") },
+		"the build fails": func(context.Context, []uint64, [][]float32, int64) (searcher, error) { return nil, errors.New("no") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			good = true
@@ -171,7 +171,7 @@ func TestPanicsFallBack(t *testing.T) {
 				compare(t, g.Search(q, 8, nil), want, q, 8, true)
 			}
 			faults := 1
-			if name == "build fails" {
+			if name == "the build fails" {
 				faults = 0
 			}
 			if s := g.Status(); s.Backend != backendFlat || s.Faults != faults {
@@ -181,20 +181,20 @@ func TestPanicsFallBack(t *testing.T) {
 	}
 }
 
-// turncoat is a graph that passes its check and panics afterwards.
-type turncoat struct {
+// panicsLater is a graph that passes its check and panics afterwards.
+type panicsLater struct {
 	scan
 	good *bool
 }
 
-func (s *turncoat) nearest(q []float32, k int) []uint64 {
+func (s *panicsLater) nearest(q []float32, k int) []uint64 {
 	if !*s.good {
-		panic("nil elevator")
+		panic("nil pointer")
 	}
 	return s.scan.nearest(q, k)
 }
 
-// TestPurgeIsComplete deletes what a graph knows: it is never returned, and the next snapshot does not hold it.
+// TestPurgeIsComplete deletes vectors of a graph: no search returns them, and the next snapshot does not hold them.
 func TestPurgeIsComplete(t *testing.T) {
 	g := graphOver(t, 16, 100, buildScan)
 	want := fillGraph(t, g, 3000)

@@ -3,12 +3,12 @@ package topics
 import "cmp"
 
 // Index finds the nearest of a set of unit vectors by inner product, which is their cosine. Any number of Search calls may
-// run at a time; Upsert and Delete must be alone, so the owner holds a read-write lock.
+// run at the same time; no other call may run beside Upsert or Delete, so the owner holds a read-write lock.
 type Index interface {
-	// Upsert stores a copy of v under id, in place of an earlier one. It refuses a vector of another dimension or of a
-	// length other than 1 with an error that wraps embed.ErrVector, and then changes nothing.
+	// Upsert stores a copy of v under id and replaces an earlier one. For a vector of another dimension or of a length other
+	// than 1 it returns an error that wraps embed.ErrVector, and changes nothing.
 	Upsert(id uint64, v []float32) error
-	// Delete forgets id; no later Search returns it. An unknown id is ignored.
+	// Delete removes id; no later Search returns it. An unknown id is ignored.
 	Delete(id uint64)
 	// Search appends the k nearest to dst[:0], best first, fewer only where fewer are stored. A query of another dimension
 	// finds nothing.
@@ -23,7 +23,8 @@ type Neighbor struct {
 	Score float32 // cosine to the query
 }
 
-// compareNeighbors orders hits best first; ties go to the lower id, so that an answer does not depend on the order of inserts.
+// compareNeighbors orders neighbours best first; ties go to the lower id, so that an answer does not depend on the order of
+// inserts.
 func compareNeighbors(a, b Neighbor) int {
 	if c := cmp.Compare(b.Score, a.Score); c != 0 {
 		return c
@@ -31,7 +32,7 @@ func compareNeighbors(a, b Neighbor) int {
 	return cmp.Compare(a.ID, b.ID)
 }
 
-// best keeps the k best items offered, in order. Insertion suits the few that are ever asked for.
+// best keeps the k best items offered, in order. It inserts one by one: k is small.
 type best[T any] struct {
 	k       int
 	compare func(a, b T) int
@@ -52,7 +53,7 @@ func (b *best[T]) offer(x T) {
 	}
 }
 
-// worst is the item that the next one must beat; false while there is room.
+// worst is the item that the next one must exceed; false while there are fewer than k.
 func (b *best[T]) worst() (x T, full bool) {
 	if len(b.items) < b.k {
 		return x, false

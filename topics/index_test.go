@@ -10,18 +10,18 @@ import (
 	"reprise/embed"
 )
 
-// oracle is an Index as plainly as it can be said.
+// oracle is the plainest Index.
 type oracle map[uint64][]float32
 
-func (o oracle) search(q []float32, k int) (hits []Neighbor) {
+func (o oracle) search(q []float32, k int) (found []Neighbor) {
 	for id, v := range o {
-		hits = append(hits, Neighbor{id, embed.Dot(q, v)})
+		found = append(found, Neighbor{id, embed.Dot(q, v)})
 	}
-	slices.SortFunc(hits, compareNeighbors)
-	return hits[:min(k, len(hits))]
+	slices.SortFunc(found, compareNeighbors)
+	return found[:min(k, len(found))]
 }
 
-// scan is a graph that misses nothing.
+// scan is a graph of recall 1.
 type scan struct {
 	ids     []uint64
 	vectors [][]float32
@@ -42,21 +42,21 @@ func (s scan) nearest(q []float32, k int) (ids []uint64) {
 	return ids
 }
 
-// stutter is a graph that says everything twice.
-type stutter struct{ scan }
+// doubling is a graph that returns every neighbour twice.
+type doubling struct{ scan }
 
-func buildStutter(_ context.Context, ids []uint64, vectors [][]float32, _ int64) (searcher, error) {
-	return stutter{scan{ids, vectors}}, nil
+func buildDoubling(_ context.Context, ids []uint64, vectors [][]float32, _ int64) (searcher, error) {
+	return doubling{scan{ids, vectors}}, nil
 }
 
-func (s stutter) nearest(q []float32, k int) []uint64 {
+func (s doubling) nearest(q []float32, k int) []uint64 {
 	ids := s.scan.nearest(q, k)
 	return append(ids, ids...)
 }
 
 func acceptAll(checkup) error { return nil }
 
-// graphOver makes a Graph that takes every graph that build makes.
+// graphOver makes a Graph that accepts every graph that build makes.
 func graphOver(t testing.TB, dim, from int, build func(context.Context, []uint64, [][]float32, int64) (searcher, error)) *Graph {
 	g := NewGraph(NewFlat(dim), GraphOptions{Min: from, Route: 0.6, Seed: 1})
 	g.build, g.accept = build, acceptAll
@@ -64,7 +64,7 @@ func graphOver(t testing.TB, dim, from int, build func(context.Context, []uint64
 	return g
 }
 
-// indexes are all implementations; exact ones find what the oracle finds.
+// indexes are all implementations; exact ones return what the oracle returns.
 var indexes = []struct {
 	name  string
 	exact bool
@@ -72,7 +72,7 @@ var indexes = []struct {
 }{
 	{"flat", true, func(_ testing.TB, dim int) Index { return NewFlat(dim) }},
 	{"graph of a scan", true, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildScan) }},
-	{"graph that stutters", true, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildStutter) }},
+	{"graph with duplicates", true, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildDoubling) }},
 	{"graph of the library", false, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildLibrary) }},
 	{"auto", true, func(t testing.TB, dim int) Index {
 		s := newScope(ScopeID{}, &Options{Dim: dim, Index: KindAuto, Route: 0.6}, true)
@@ -89,7 +89,7 @@ func TestIndexConforms(t *testing.T) {
 	}
 }
 
-// conform plays a random script and compares every answer with the oracle's.
+// conform runs random calls and compares every answer with that of the oracle.
 func conform(t *testing.T, index Index, dim int, exact bool) {
 	rng := rand.New(rand.NewSource(int64(dim)))
 	want := oracle{}
@@ -115,23 +115,23 @@ func conform(t *testing.T, index Index, dim int, exact bool) {
 	}
 }
 
-// compare checks hits: right ids and scores, in order, as many as there can be, and the best ones if the index is exact.
-func compare(t *testing.T, hits []Neighbor, want oracle, q []float32, k int, exact bool) {
+// compare checks neighbours: stored ids, right scores, in order, as many as possible, and the best ones if the index is exact.
+func compare(t *testing.T, found []Neighbor, want oracle, q []float32, k int, exact bool) {
 	t.Helper()
 	best := want.search(q, k)
-	if len(hits) != len(best) {
-		t.Fatalf("%d hits, want %d", len(hits), len(best))
+	if len(found) != len(best) {
+		t.Fatalf("%d neighbours, want %d", len(found), len(best))
 	}
-	for i, h := range hits {
-		v, ok := want[h.ID]
-		if !ok || !close32(embed.Dot(q, v), h.Score) {
-			t.Fatalf("hit %v of an id that is stored: %v", h, ok)
+	for i, n := range found {
+		v, ok := want[n.ID]
+		if !ok || !close32(embed.Dot(q, v), n.Score) {
+			t.Fatalf("neighbour %v: wrong score, or not stored (%v)", n, ok)
 		}
-		if i > 0 && compareNeighbors(hits[i-1], h) >= 0 {
-			t.Fatalf("hits out of order: %v", hits)
+		if i > 0 && compareNeighbors(found[i-1], n) >= 0 {
+			t.Fatalf("neighbours out of order: %v", found)
 		}
-		if exact && !close32(h.Score, best[i].Score) {
-			t.Fatalf("hit %d is %v, want %v", i, h, best[i])
+		if exact && !close32(n.Score, best[i].Score) {
+			t.Fatalf("neighbour %d is %v, want %v", i, n, best[i])
 		}
 	}
 }
@@ -151,11 +151,11 @@ func TestIndexRefusesBadVectors(t *testing.T) {
 					t.Errorf("Upsert(%v) = %v", bad, err)
 				}
 			}
-			if hits := index.Search(good, 3, nil); len(hits) != 1 || hits[0] != (Neighbor{1, 1}) {
-				t.Errorf("a refused vector left %v", hits)
+			if found := index.Search(good, 3, nil); len(found) != 1 || found[0] != (Neighbor{1, 1}) {
+				t.Errorf("after a refused vector the index holds %v", found)
 			}
-			if hits := index.Search([]float32{1}, 3, nil); len(hits) != 0 {
-				t.Errorf("a query of another dimension found %v", hits)
+			if found := index.Search([]float32{1}, 3, nil); len(found) != 0 {
+				t.Errorf("a query of another dimension found %v", found)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"reprise/embed"
 )
 
-// model is Topics as plainly as it can be said: a list of members and the anchor of every topic.
+// model is the plainest Topics: a list of members and the anchor of every topic.
 type model struct {
 	o        Options
 	next     TopicID
@@ -110,7 +110,7 @@ func (m *model) search(q Query) (r Route) {
 			same++
 		}
 	}
-	// The index knows anchors by their topic, so that is what breaks a tie.
+	// The index stores anchors by their topic, so ties go to the lower topic.
 	slices.SortFunc(near, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Topic, b.Topic))
 	})
@@ -194,7 +194,7 @@ func (m *model) of(topic TopicID) (list []*Member) {
 	return list
 }
 
-// state tells topics, anchors and sizes in one line.
+// state is topics, anchors and sizes in one line.
 func (m *model) state() string {
 	var topics []string
 	for id, anchor := range m.anchors {
@@ -212,7 +212,7 @@ func (t *Topics) state() string {
 	return strings.Join(topics, " ")
 }
 
-// palette holds the vectors of scripts: clusters, near-equal pairs and strays, no score close to a gate.
+// palette holds the vectors of scripts: clusters, near-equal pairs and single ones, no score close to a gate.
 var palette = func() (vectors [][]float32) {
 	rng := rand.New(rand.NewSource(11))
 	for _, centre := range unitVectors(rng, 6, 12) {
@@ -224,7 +224,7 @@ var palette = func() (vectors [][]float32) {
 	return append(vectors, unitVectors(rng, 8, 12)...)
 }()
 
-// play runs a script on Topics and on the model and compares every answer. Each step is 4 bytes.
+// play runs a script, 4 bytes a step, on Topics and on the model and compares every answer.
 func play(t *testing.T, o Options, script []byte) (*Topics, *model) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -339,7 +339,7 @@ func TestTopicsAgainstModel(t *testing.T) {
 	}
 }
 
-// restart adds what the model knows to a new Topics, in the order of the last accesses: it answers as the old one.
+// restart adds the members of the model to a new Topics, in the order of the last accesses: it answers as the old one.
 func restart(t *testing.T, o Options, want *model) {
 	got, err := New(o)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRowsWipes: what was removed is not left in the spare room of a chunk.
+// TestRowsWipes: no removed vector is left in the spare capacity of a chunk.
 func TestRowsWipes(t *testing.T) {
 	s := newRows(12)
 	for _, v := range unitVectors(rand.New(rand.NewSource(1)), 5, 12) {
@@ -16,9 +16,9 @@ func TestRowsWipes(t *testing.T) {
 		s.remove(0)
 	}
 	for _, b := range s.bands {
-		room := b.chunks[0][:cap(b.chunks[0])]
-		if spare := room[2*b.width:]; slices.ContainsFunc(spare, func(x float32) bool { return x != 0 }) {
-			t.Errorf("spare room holds %v", spare)
+		whole := b.chunks[0][:cap(b.chunks[0])]
+		if spare := whole[2*b.width:]; slices.ContainsFunc(spare, func(x float32) bool { return x != 0 }) {
+			t.Errorf("spare capacity holds %v", spare)
 		}
 	}
 }
@@ -35,7 +35,7 @@ func TestRowsScanIsExact(t *testing.T) {
 	for row := range s.n {
 		q := s.query(near(rng, s.vector(row, nil), 0.98))
 		min := float32(rng.Float64()*2 - 1)
-		if row%2 == 0 { // the bound is tight: a row meets itself
+		if row%2 == 0 { // the bound is tight: the query equals the row
 			q = s.query(s.vector(row, nil))
 			min, _ = s.score(row, q, anyScore)
 		}

@@ -49,7 +49,7 @@ func compareMatches(a, b Match) int {
 //
 // Search changes nothing. It returns false, and has not searched, while the scope has topics that lost their anchor: call
 // Refresh, then Search again. These are two calls because Refresh changes state: whoever puts all changes into one order (a
-// log, from which the same state is built again) must know when it happens and what it chose.
+// log, from which the same state is built again) must see when it happens and what it chose.
 //
 // While few enough entries have the earlier turns of q, Search compares all of them first, and a hit needs no route. Among
 // 10,000 entries of 384 dimensions a hit costs some 70 µs, a miss 100 to 200 by the number of topics.

@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	overfetch  = 64   // candidates asked of a graph, of which changed and stale ones fall away
-	minChanges = 1024 // changes that a snapshot bears however small it is
-	copyBatch  = 256  // vectors copied for a build under one hold of the lock
+	overfetch  = 64   // candidates fetched from a graph, because changed and deleted ones are dropped
+	minChanges = 1024 // changes after which a snapshot of any size may stay
+	copyBatch  = 256  // vectors copied for a build each time the lock is held
 )
 
 var errPanic = errors.New("panic")
 
-// Graph is an Index that searches an HNSW graph where that pays. The graph is a snapshot that is never changed; what changed
-// since it was made is kept beside it and scanned exactly. A new snapshot is built in the background once more than a
-// quarter has changed, and serves only after a self-check. Until then, and whenever the graph fails, a Flat answers.
+// Graph is an Index that searches an HNSW graph where that is faster than a scan. The graph is a snapshot that never
+// changes; vectors that changed since are kept beside it and scanned exactly. Once more than a quarter has changed, a new
+// snapshot is built in the background, and serves only after a self-check. Until then, and whenever the graph fails, a Flat
+// answers.
 type Graph struct {
 	options GraphOptions
 	build   func(ctx context.Context, ids []uint64, vectors [][]float32, seed int64) (searcher, error)
@@ -29,9 +30,9 @@ type Graph struct {
 	builds  sync.WaitGroup
 	faults  atomic.Int64
 
-	// mu protects the rest from the builder. It is apart from the lock of the owner, whom the builder does not know.
+	// mu protects the rest from the builder, which does not hold the lock of the owner.
 	mu       sync.RWMutex
-	flat     *Flat               // every vector: the truth
+	flat     *Flat               // every vector
 	serving  *snapshot           // nil: flat answers
 	since    map[uint64]struct{} // while a build runs: ids changed since it began
 	changes  int                 // since the last build began
@@ -55,8 +56,8 @@ type searcher interface {
 
 var _ Index = (*Graph)(nil)
 
-// NewGraph makes a Graph over flat, which it owns from then on: the caller may still read it, under the lock that keeps
-// Upsert and Delete alone. Close the Graph when done.
+// NewGraph makes a Graph over flat, which only the Graph may change from then on: the caller may still read it, under the
+// lock that it holds for Upsert and Delete. Close the Graph when done.
 func NewGraph(flat *Flat, o GraphOptions) *Graph {
 	g := &Graph{options: o, build: buildLibrary, accept: checkup.verdict, flat: flat}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
@@ -64,7 +65,7 @@ func NewGraph(flat *Flat, o GraphOptions) *Graph {
 	return g
 }
 
-// Close ends a build that runs and waits for it. The index still works, without new builds.
+// Close ends a running build and waits for it. The index still works, without new builds.
 func (g *Graph) Close() {
 	g.mu.Lock()
 	g.cancel()
@@ -91,17 +92,17 @@ func (g *Graph) Delete(id uint64) {
 	g.changedLocked(id)
 }
 
-// Search implements Index. What a graph finds is approximate, but never an id that is not stored, nor a wrong score.
+// Search implements Index. With a graph it may miss a vector, but every id it returns is stored and every score exact.
 func (g *Graph) Search(q []float32, k int, dst []Neighbor) []Neighbor {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if g.serving != nil && len(q) == g.flat.rows.dim {
-		hits, ok, err := g.serving.search(q, k, dst)
+		found, ok, err := g.serving.search(q, k, dst)
 		if err != nil {
 			g.faults.Add(1)
 		}
 		if ok {
-			return hits
+			return found
 		}
 	}
 	return g.flat.Search(q, k, dst)
@@ -114,7 +115,7 @@ func (g *Graph) Len() int {
 	return g.flat.Len()
 }
 
-// Status says which backend serves and why.
+// Status returns which backend serves and why.
 func (g *Graph) Status() IndexStatus {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -126,7 +127,7 @@ func (g *Graph) Status() IndexStatus {
 	return s
 }
 
-// changedLocked notes that id has another vector or none.
+// changedLocked records that id has another vector or none.
 func (g *Graph) changedLocked(id uint64) {
 	g.changes++
 	if g.since != nil {
@@ -152,8 +153,8 @@ func (g *Graph) startLocked() {
 	g.builds.Go(func() { g.rebuild(ids) })
 }
 
-// dueLocked reports whether to build now: at once when there was never a graph, then each time that a quarter has changed,
-// and half as often after each refusal, since a build costs seconds of a core.
+// dueLocked reports whether to build now: at once if no build was tried yet, then each time that a quarter has changed, and
+// half as often after each refusal, because a build costs seconds of a core.
 func (g *Graph) dueLocked() bool {
 	n := g.flat.Len()
 	if g.since != nil || n < g.options.Min || g.ctx.Err() != nil {
@@ -162,7 +163,7 @@ func (g *Graph) dueLocked() bool {
 	return !g.builtAny || g.changes > max(minChanges, n/4)<<min(g.refusals, 16)
 }
 
-// rebuild makes a graph of ids, checks it and lets it serve, or says why not.
+// rebuild makes a graph of ids and checks it. Then the graph serves, or the status gives the reason.
 func (g *Graph) rebuild(ids []uint64) {
 	ids, vectors := g.copyVectors(ids)
 	graph, err := g.guardedBuild(ids, vectors)
@@ -193,8 +194,8 @@ func (g *Graph) rebuild(ids []uint64) {
 	g.startLocked() // much may have changed meanwhile
 }
 
-// copyVectors copies the vectors of ids a few at a time, so that no writer waits long. What changes meanwhile is noted as
-// changed, so it does not matter which of its vectors is copied, or none.
+// copyVectors copies the vectors of ids a few at a time, so that no writer waits long. An id that changes meanwhile is in
+// since, so it does not matter whether its old vector is copied, its new one, or none.
 func (g *Graph) copyVectors(ids []uint64) (kept []uint64, vectors [][]float32) {
 	for batch := range slices.Chunk(ids, copyBatch) {
 		g.mu.RLock()
@@ -208,7 +209,7 @@ func (g *Graph) copyVectors(ids []uint64) (kept []uint64, vectors [][]float32) {
 	return kept, vectors
 }
 
-// guardedBuild turns a panic of the library into an error.
+// guardedBuild builds a graph, and returns a panic of the library as an error.
 func (g *Graph) guardedBuild(ids []uint64, vectors [][]float32) (s searcher, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -218,13 +219,13 @@ func (g *Graph) guardedBuild(ids []uint64, vectors [][]float32) (s searcher, err
 	return g.build(g.ctx, ids, vectors, g.options.Seed)
 }
 
-// snapshot is a graph that serves, with what changed since it was made.
+// snapshot is a graph that serves, and the changes since it was made.
 type snapshot struct {
 	graph   searcher
-	exact   *Flat               // the truth, for scores
-	changed map[uint64]struct{} // what the graph has of these is out of date
-	delta   *Flat               // their vectors, of those that are still there
-	broken  atomic.Bool         // panicked: not to be used again
+	exact   *Flat               // every vector, for scores
+	changed map[uint64]struct{} // ids whose vectors in the graph are out of date
+	delta   *Flat               // their present vectors, of those that are still stored
+	broken  atomic.Bool         // the graph panicked and must not be used again
 }
 
 func newSnapshot(graph searcher, exact *Flat, changed map[uint64]struct{}) *snapshot {
@@ -235,7 +236,7 @@ func newSnapshot(graph searcher, exact *Flat, changed map[uint64]struct{}) *snap
 	return s
 }
 
-// change takes over what became of id.
+// change copies the present vector of id to the delta, or removes it there.
 func (s *snapshot) change(id uint64) {
 	s.changed[id] = struct{}{}
 	if v, ok := s.exact.vector(id, nil); ok {
@@ -245,19 +246,19 @@ func (s *snapshot) change(id uint64) {
 	}
 }
 
-// search merges what the graph and the delta find. It is not ok when the graph panicked, now (then with an error) or
-// before, or when it reached too few live vectors: coder/hnsw can fall into islands.
-func (s *snapshot) search(q []float32, k int, dst []Neighbor) (hits []Neighbor, ok bool, err error) {
+// search merges the neighbours that the graph and the delta find. It is not ok if the graph panicked, now (then with an
+// error) or before, or if it reached too few stored vectors: a graph of coder/hnsw can be disconnected.
+func (s *snapshot) search(q []float32, k int, dst []Neighbor) (found []Neighbor, ok bool, err error) {
 	if s.broken.Load() {
 		return dst[:0], false, nil
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			s.broken.Store(true)
-			hits, ok, err = dst[:0], false, fmt.Errorf("search graph: %w: %v", errPanic, p)
+			found, ok, err = dst[:0], false, fmt.Errorf("search graph: %w: %v", errPanic, p)
 		}
 	}()
-	hits = s.delta.Search(q, k, dst)
+	found = s.delta.Search(q, k, dst)
 	cut := s.exact.rows.query(q)
 	for _, id := range s.graph.nearest(q, max(overfetch, 2*k)) {
 		row, live := s.exact.rowOf[id]
@@ -265,9 +266,9 @@ func (s *snapshot) search(q []float32, k int, dst []Neighbor) (hits []Neighbor, 
 			continue
 		}
 		score, _ := s.exact.rows.score(int(row), cut, anyScore)
-		hits = append(hits, Neighbor{id, score})
+		found = append(found, Neighbor{id, score})
 	}
-	slices.SortFunc(hits, compareNeighbors)
-	hits = slices.Compact(hits)
-	return hits[:min(k, len(hits))], len(hits) >= min(k, s.exact.Len()), nil
+	slices.SortFunc(found, compareNeighbors)
+	found = slices.Compact(found)
+	return found[:min(k, len(found))], len(found) >= min(k, s.exact.Len()), nil
 }

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// IndexStatus says which index serves and why.
+// IndexStatus is which index serves and why.
 type IndexStatus struct {
 	Backend  string  // "flat" or "graph"
 	Why      string  // in words
 	Recall   float64 // of the last self-check of a graph, 0 before the first
-	Rebuilds int     // graphs built, whether they were published or not
+	Rebuilds int     // graphs built, whether they served or not
 	Faults   int     // panics of the library, each answered by a flat scan
 }
 
@@ -20,7 +20,7 @@ const (
 	backendGraph = "graph"
 )
 
-// Status says that a Flat serves.
+// Status returns that a Flat serves.
 func (f *Flat) Status() IndexStatus { return IndexStatus{Backend: backendFlat, Why: "chosen"} }
 
 // ScopeStats counts what one scope holds.
@@ -36,7 +36,7 @@ type Stats struct {
 	Scopes          []ScopeStats // the largest first
 }
 
-// Stats counts entries and topics. It costs O(scopes).
+// Stats returns the counts. It costs O(scopes).
 func (t *Topics) Stats() (all Stats) {
 	for _, s := range t.allScopes() {
 		one := s.stats()
@@ -61,7 +61,7 @@ type TopicInfo struct {
 	ID     TopicID
 	Scope  ScopeID
 	Size   int
-	Anchor EntryID // 0: it left, and the next search of the scope picks another
+	Anchor EntryID // 0: it was removed, and Refresh has not chosen another yet
 }
 
 // List returns up to limit topics with an id above after, by id: pass the last id of a page to get the next. It costs

@@ -83,8 +83,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestLemma3 shows why New wants Hit above Route: with equal gates every topic has one member, because a request that is routed to
-// an anchor is already a hit on it.
+// TestLemma3 shows why Hit must be above Route: with equal gates every topic has one member, because a request that is routed
+// to an anchor is a hit on it.
 func TestLemma3(t *testing.T) {
 	for _, route := range []float64{0.97, 0.6} {
 		o, _ := Options{Dim: 12, Hit: 0.97, Route: route, Edge: 0.5}.withDefaults()
@@ -144,7 +144,7 @@ func run(t *testing.T, topics *Topics, step string) {
 	var verb string
 	var id EntryID
 	var x float64
-	_, _ = fmt.Sscan(step, &verb, &id, &x) // short steps leave the rest zero
+	_, _ = fmt.Sscan(step, &verb, &id, &x) // values that a step omits are zero
 	switch verb {
 	case "add":
 		put(t, topics, id, 1, 20*float64(id))
@@ -195,14 +195,14 @@ func TestSearch(t *testing.T) {
 		})
 	}
 	if r := search(topics, Query{Vector: nil}); r.Topic != 0 || r.Matches != nil {
-		t.Errorf("a nil vector finds %+v", r)
+		t.Errorf("a nil vector: found %+v", r)
 	}
 	if r := search(topics, Query{Vector: plane(20), Nearest: true}); r.Nearest.ID == 0 || len(r.Matches) > 0 {
 		t.Errorf("asked for the nearest: %+v", r)
 	}
 }
 
-// TestIsolation: equal vectors of another scope are nothing at all; those of another chain share the topic, never an answer.
+// TestIsolation: vectors of another scope are never found; equal ones of another chain share the topic, never an answer.
 func TestIsolation(t *testing.T) {
 	for _, whole := range []int{1, 1000} {
 		topics := inPlane(t, func(o *Options) { o.WholeScan = whole })
@@ -219,7 +219,7 @@ func TestIsolation(t *testing.T) {
 			r := search(topics, q)
 			for _, m := range append(r.Matches, r.Nearest) {
 				if m.ID > 0 && (byte(m.ID-1)/10 != q.Scope[0] || byte(m.ID-1)/5 != q.Chain[0]) {
-					t.Errorf("scope %d, chain %d meets entry %d", q.Scope[0], q.Chain[0], m.ID)
+					t.Errorf("scope %d, chain %d finds entry %d", q.Scope[0], q.Chain[0], m.ID)
 				}
 			}
 			if known := x < 3 && x%3 < 2 || x == 5; known != (len(r.Matches) == maxMatches) {
@@ -260,7 +260,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestProcesses: topics made by different processes never have the same id, whatever they add of each other.
+// TestProcesses: topics made by different processes never have the same id, even when they add each other's.
 func TestProcesses(t *testing.T) {
 	made := map[TopicID]uint16{}
 	processes := []uint16{0, 1, math.MaxUint16}
@@ -309,7 +309,7 @@ func TestForgetFreesScopes(t *testing.T) {
 		t.Errorf("stats %+v", s)
 	}
 	if len(topics.entries) != 1 {
-		t.Errorf("%d entries are still known", len(topics.entries))
+		t.Errorf("%d entries are left in the map", len(topics.entries))
 	}
 }
 
@@ -345,7 +345,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// TestConcurrent lets everything run at once, for the race detector, with graphs and scopes that come and go.
+// TestConcurrent runs all methods at once, for the race detector, while graphs are built and scopes made and freed.
 func TestConcurrent(t *testing.T) {
 	topics, err := New(Options{Dim: 12, Hit: 0.97, Route: 0.7, Edge: 0.6, Index: KindGraph})
 	if err != nil {
@@ -382,6 +382,6 @@ func TestConcurrent(t *testing.T) {
 		listed += i.Size
 	}
 	if s := topics.Stats(); listed != s.Entries || len(topics.entries) != s.Entries {
-		t.Errorf("topics list %d entries, scopes count %d, the map knows %d", listed, s.Entries, len(topics.entries))
+		t.Errorf("topics list %d entries, scopes count %d, the map holds %d", listed, s.Entries, len(topics.entries))
 	}
 }

@@ -1,4 +1,4 @@
-// Package embedtest is the conformance suite of embedders: what package embed promises, run against one of them.
+// Package embedtest is the conformance suite of embedders: it tests one against the contract of package embed.
 package embedtest
 
 import (
@@ -12,17 +12,17 @@ import (
 	"reprise/embed"
 )
 
-// Run tests e, which must be ready to embed. It needs a server for some 200 short texts.
+// Run tests e, which must be ready to embed. It sends some 200 short texts.
 func Run(t *testing.T, e embed.Embedder) {
 	for name, test := range map[string]func(*testing.T, embed.Embedder){
-		"describes itself":                  describes,
+		"space, dim, thresholds":            describes,
 		"unit vectors in order":             ordered,
 		"equal texts, equal vectors":        deterministic,
-		"nothing to compare, no vector":     empty,
+		"text without features, no vector":  empty,
 		"no text, no vector":                none,
 		"a cancelled context is an error":   cancelled,
 		"concurrent calls":                  concurrent,
-		"vectors are the caller's":          owned,
+		"the caller owns the vectors":       owned,
 		"nearer text, larger inner product": nearer,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, e) })
@@ -36,7 +36,7 @@ func must(t *testing.T, e embed.Embedder, texts ...string) [][]float32 {
 		t.Fatalf("Embed(%q): %v", texts, err)
 	}
 	if len(vectors) != len(texts) {
-		t.Fatalf("Embed gave %d vectors for %d texts", len(vectors), len(texts))
+		t.Fatalf("Embed returned %d vectors for %d texts", len(vectors), len(texts))
 	}
 	return vectors
 }
@@ -60,12 +60,12 @@ func ordered(t *testing.T, e embed.Embedder) {
 			t.Fatalf("text %d: %v", i, err)
 		}
 		if i%25 == 0 && !same(v, must(t, e, texts[i])[0]) {
-			t.Errorf("text %d has another vector alone than among others", i)
+			t.Errorf("the vector of text %d depends on the batch", i)
 		}
 	}
 }
 
-// same forgives the last digits: servers compute a batch in another order than a single text.
+// same ignores the last digits: servers compute a batch in another order than a single text.
 func same(a, b []float32) bool { return len(a) == len(b) && embed.Dot(a, b) > 0.9999 }
 
 func deterministic(t *testing.T, e embed.Embedder) {

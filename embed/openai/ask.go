@@ -17,7 +17,7 @@ func (e *Embedder) ask(ctx context.Context, batch []string) ([][]float32, error)
 		Input:      batch,
 		Model:      goopenai.EmbeddingModel(e.o.Model),
 		Dimensions: e.o.Dimensions,
-		// Servers that do not know base64 answer floats to it, and the client then fails.
+		// Servers without base64 answer with floats, and a client that asked for base64 then fails.
 		EncodingFormat: goopenai.EmbeddingEncodingFormatFloat,
 	})
 	if err != nil {
@@ -26,7 +26,7 @@ func (e *Embedder) ask(ctx context.Context, batch []string) ([][]float32, error)
 	return arrange(res.Data, len(batch))
 }
 
-// serverError keeps the status and leaves out the server's message.
+// serverError keeps the status and omits the server's message.
 func (e *Embedder) serverError(ctx context.Context, err error) error {
 	var api *goopenai.APIError
 	var request *goopenai.RequestError
@@ -41,7 +41,7 @@ func (e *Embedder) serverError(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrServer, err)
 }
 
-// arrange orders the rows by their index, which servers need not do, and demands each index once.
+// arrange orders the rows by their index, because servers need not, and requires each index once.
 func arrange(rows []goopenai.Embedding, n int) ([][]float32, error) {
 	if len(rows) != n {
 		return nil, fmt.Errorf("%w: %d vectors for %d texts", ErrAnswer, len(rows), n)
@@ -67,7 +67,7 @@ type limited struct {
 	bytes  int64
 }
 
-// answerBytes is room for a full batch of the longest vectors, digit by digit, and what stands around them.
+// answerBytes is the size of the answer to a full batch of the longest vectors, with all digits and the JSON around them.
 func answerBytes(batch int) int64 { return 1<<20 + int64(batch)*maxDim*24 }
 
 func (l limited) Do(req *http.Request) (*http.Response, error) {

@@ -1,5 +1,4 @@
-// Package openai is the embedder that asks a server: OpenAI, Ollama, TEI, vLLM or anything else that answers
-// /v1/embeddings.
+// Package openai is the embedder that calls a server: OpenAI, Ollama, TEI, vLLM or any other that serves /v1/embeddings.
 package openai
 
 import (
@@ -16,18 +15,19 @@ import (
 )
 
 var (
-	// ErrServer: no usable answer came. Errors never quote the text that was sent, nor the server's own words, which may.
+	// ErrServer: no usable answer came. Errors never quote the text that was sent, nor the server's message, which may
+	// contain it.
 	ErrServer = errors.New("embedding server")
-	// ErrAnswer: the server answered, and the answer is wrong: too few vectors, another length, a zero vector.
+	// ErrAnswer: the answer is wrong: too few vectors, another length, a zero vector.
 	ErrAnswer = errors.New("bad embedding answer")
 	// ErrUndialled: the length of a vector is not yet known, see Dial.
 	ErrUndialled = errors.New("embedder not dialled")
 )
 
-// maxDim bounds what a server can make us hold; the longest known models have 4096.
+// maxDim bounds the memory that an answer can take; the longest known models have 4096.
 const maxDim = 8192
 
-// Embedder asks one model of one server. It is safe for concurrent use.
+// Embedder calls one model of one server. It is safe for concurrent use.
 type Embedder struct {
 	o      Options
 	client *goopenai.Client
@@ -50,7 +50,7 @@ func New(o Options) (*Embedder, error) {
 	return e, nil
 }
 
-// Dial embeds one word to learn, or to check, the length of a vector. Only ctx bounds it, not Options.Timeout: a local
+// Dial embeds one word to find out, or to check, the length of a vector. Only ctx bounds it, not Options.Timeout: a local
 // server may have to load the model first. It may be called again until it succeeds; after that it is a health check.
 func (e *Embedder) Dial(ctx context.Context) error {
 	vectors, err := e.ask(ctx, []string{"probe"})
@@ -64,7 +64,7 @@ func (e *Embedder) Dial(ctx context.Context) error {
 	return nil
 }
 
-// Space holds model, length and prefix. The server is not part of it: one model may be served in several places.
+// Space contains model, length and prefix, not the server: several may serve the same model.
 func (e *Embedder) Space() string {
 	return fmt.Sprintf("openai/%s/%d/%q", e.o.Model, e.Dim(), e.o.Prefix)
 }
@@ -85,7 +85,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	var batch []string
 	var places []int // in out, of each text of the batch
 	for i, text := range texts {
-		if len(text) <= e.o.MaxText && strings.ContainsFunc(text, telling) {
+		if len(text) <= e.o.MaxText && strings.ContainsFunc(text, feature) {
 			batch, places = append(batch, e.o.Prefix+text), append(places, i)
 		}
 		if len(batch) < e.o.Batch && i < len(texts)-1 || len(batch) == 0 {
@@ -103,7 +103,8 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return out, ctx.Err()
 }
 
-func telling(r rune) bool {
+// feature reports whether a server can make a vector of r.
+func feature(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.So, r)
 }
 

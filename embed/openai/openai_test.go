@@ -30,7 +30,7 @@ type request struct {
 	Encoding   string `json:"encoding_format"`
 }
 
-// lexical answers like a good server whose model is the built-in embedder, but with the rows in reverse and not of length 1.
+// lexical answers as a correct server whose model is the built-in embedder, with the rows reversed and not of length 1.
 func lexical(req request) []row {
 	vectors, _ := embed.NewBuiltin().Embed(context.Background(), req.Input)
 	rows := make([]row, len(vectors))
@@ -61,7 +61,7 @@ func handle(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// open leaves the timeout to the test: a loaded machine may need more than the default.
+// open makes an Embedder of s. Its default timeout is a minute: a busy machine may need more than 300 ms.
 func open(t *testing.T, s *httptest.Server, o Options) *Embedder {
 	t.Helper()
 	o.BaseURL, o.HTTPClient = s.URL+"/v1", s.Client()
@@ -109,7 +109,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-func TestFieldsLeftOut(t *testing.T) {
+func TestOmittedFields(t *testing.T) {
 	s := handle(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if strings.Contains(string(body), "dimensions") || r.Header.Get("Authorization") != "Bearer secret" {

@@ -12,35 +12,35 @@ import (
 
 // Options of New. Only Model is required.
 type Options struct {
-	// BaseURL ends where /embeddings follows. Default https://api.openai.com/v1.
+	// BaseURL is the URL without /embeddings. Default https://api.openai.com/v1.
 	BaseURL string
 	// Key is sent as a bearer token; empty sends none.
 	Key string
-	// Model is the name that the server knows.
+	// Model is its name on the server.
 	Model string
-	// Dimensions is asked of the server when set. Leave it 0 for a model of fixed length: some servers refuse the field.
-	// The length is then learned by Dial.
+	// Dimensions is sent to the server if it is not 0. Leave it 0 for a model of fixed length: some servers refuse the field.
+	// Dial then finds out the length.
 	Dimensions int
-	// Prefix is put in front of every text: e5, bge and nomic models want one. Both sides of a comparison get the same.
+	// Prefix is put before every text: e5, bge and nomic models need one. Both sides of a comparison get the same.
 	Prefix string
 	// MaxText is the longest text in bytes, prefix not counted; a longer one has a nil vector. Many servers cut a text to
-	// their model's window without a word, and texts that differ behind the cut would look the same. Default 2048, which
-	// is some 512 tokens of English and the window of most local models; set it to the window of yours.
+	// the window of their model without an error, and texts that differ only after the cut would have equal vectors.
+	// Default 2048, some 512 tokens of English, which is the window of most local models; set it to the window of yours.
 	MaxText int
 	// Batch is the most texts in one request. Default 32, the limit that TEI sets.
 	Batch int
-	// Timeout of one request. Default 300 ms: a cache that waits longer for a vector had better ask upstream.
+	// Timeout of one request. Default 300 ms: with a longer wait for a vector a cache is slower than the upstream.
 	Timeout time.Duration
 	// Thresholds of the model. The default suits no model exactly: Hit 0.95, Route 0.80, Edge 0.60.
 	Thresholds embed.Thresholds
-	// HTTPClient replaces the package's own, which keeps 16 idle connections.
+	// HTTPClient replaces the default client, which keeps 16 idle connections.
 	HTTPClient *http.Client
 }
 
 // ErrOptions is wrapped by every error of Validate.
 var ErrOptions = errors.New("bad embedder options")
 
-// Validate reports the first field that cannot work, by its name.
+// Validate returns an error that names the first bad field.
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	u, err := url.Parse(o.BaseURL)
