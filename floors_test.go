@@ -100,6 +100,9 @@ var rules = []rule{
 	{"exported names are documented", each(documented), undocumented},
 	{"files and functions stay small", each(sizes), large},
 	{"interfaces stay small", interfaces, wide},
+	{"types stay small", types, busy},
+	{"packages stay small", packages, crowded},
+	{"words are plain", each(words), unplain},
 }
 
 // each makes a rule about files out of a rule about one.

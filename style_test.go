@@ -160,3 +160,76 @@ var wide = []broken{
 	{"a/a.go", "package a; type I interface { A(); B(); C(); D(); E(); F() }", "I has 6 methods"},
 	{"a/a.go", "package a; type I interface { A(); B(); C() }; type J interface { I; D(); E(); F() }", "J has 6 methods"},
 }
+
+const (
+	maxTypeMethods = 25 // a type of more does two jobs
+	maxPackage     = 30 // files
+)
+
+// pendingTypes and pendingPackages are over their limit, and being split.
+var (
+	pendingTypes = []string{"policy.HAZ", "policy.RAC", "policy.RACPlusLarge", "proxy.Server", "proxy/canon.doc", "proxy/canon.parser",
+		"proxy/enginesim.Engine", "store.Store"}
+	pendingPackages = []string{"policy"}
+)
+
+// types counts the methods of each type outside tests. A method with a variant per platform counts once.
+func types(all []*source) (found []string) {
+	declared := map[string]map[string]bool{} // names by folder and type
+	for _, s := range all {
+		for _, d := range s.tree.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || s.isTest() {
+				continue
+			}
+			name := s.dir() + "." + receiver(f).Name
+			if declared[name] == nil {
+				declared[name] = map[string]bool{}
+			}
+			declared[name][f.Name.Name] = true
+		}
+	}
+	for name, methods := range declared {
+		if len(methods) > maxTypeMethods && !slices.Contains(pendingTypes, name) {
+			found = append(found, fmt.Sprintf("%s has %d methods, more than %d", name, len(methods), maxTypeMethods))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+var busy = []broken{
+	{"a/a.go", "package a; type T struct{}\n" + repeated("func (T) M%d() {}\n", maxTypeMethods+1), "a.T has 26 methods"},
+	{"a/a.go", "package a; type T[P any] struct{}\n" + repeated("func (*T[P]) M%d() {}\n", maxTypeMethods) +
+		"-- a/b.go --\npackage a; func (*T[P]) N() {}\n-- a/a_test.go --\npackage a; func (*T[P]) test() {}", "a.T has 26 methods"},
+}
+
+// packages counts the files of each package outside tests.
+func packages(all []*source) (found []string) {
+	files := map[string]int{}
+	for _, s := range all {
+		if !s.isTest() {
+			files[s.dir()]++
+		}
+	}
+	for dir, n := range files {
+		if n > maxPackage && !slices.Contains(pendingPackages, dir) {
+			found = append(found, fmt.Sprintf("%s has %d files, more than %d", dir, n, maxPackage))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+var crowded = []broken{
+	{"a/a.go", "package a\n" + repeated("-- a/b%d.go --\npackage a\n", maxPackage) + "-- a/a_test.go --\npackage a", "a has 31 files"},
+}
+
+// repeated is n texts after each other, numbered.
+func repeated(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}

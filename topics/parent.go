@@ -36,8 +36,8 @@ func (t *Topics) Parent(scope ScopeID, topic TopicID, chain ChainID, v []float32
 }
 
 // ParentOf is Parent for an entry that answers request seq. The parent must be older than the entry, so that no two depend
-// on each other (D13). No search is made where the entry is unknown, has a parent that is still stored (D16), or was
-// searched for three times in vain (D13); then searched is false. A search that finds none returns 0, true. ParentOf changes
+// on each other (D13). No search is made where the entry is unknown, has a parent that is still stored (D16), or had
+// three searches that found none (D13); then searched is false. A search that finds none returns 0, true. ParentOf changes
 // nothing: pass what it returns to Touch.
 func (t *Topics) ParentOf(id EntryID, seq int64) (parent EntryID, searched bool) {
 	e := t.entry(id)

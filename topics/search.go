@@ -48,7 +48,7 @@ func compareMatches(a, b Match) int {
 // vector of another dimension, such as nil, it finds nothing.
 //
 // Search changes nothing. It returns false, and has not searched, while the scope has topics that lost their anchor: call
-// Refresh, then Search again. These are two calls because Refresh changes state: whoever puts all changes into one order (a
+// Refresh, then Search again. These are two calls because Refresh changes state: a caller that puts all changes into one order (a
 // log, from which the same state is built again) must see when it happens and what it chose.
 //
 // While few enough entries have the earlier turns of q, Search compares all of them first, and a hit needs no route. Among

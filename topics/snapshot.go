@@ -18,7 +18,7 @@ const (
 var errPanic = errors.New("panic")
 
 // Graph is an Index that searches an HNSW graph where that is faster than a scan. The graph is a snapshot that never
-// changes; vectors that changed since are kept beside it and scanned exactly. Once more than a quarter has changed, a new
+// changes; vectors that changed since are kept beside it and scanned exactly. When more than a quarter has changed, a new
 // snapshot is built in the background, and serves only after a self-check. Until then, and whenever the graph fails, a Flat
 // answers.
 type Graph struct {
