@@ -37,10 +37,10 @@ func (s *source) breach(at ast.Node, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", s.path, s.line(at.Pos()), fmt.Sprintf(format, args...))
 }
 
-// imports calls f with every import, and with the name that the file knows it by.
+// imports calls f with every import and its name in the file.
 func (s *source) imports(f func(spec *ast.ImportSpec, name, imported string)) {
 	for _, spec := range s.tree.Imports {
-		imported, _ := strconv.Unquote(spec.Path.Value) // the parser has refused what is no string
+		imported, _ := strconv.Unquote(spec.Path.Value) // always a string: the parser checked it
 		name := path.Base(imported)
 		if name == "v2" { // of math/rand, the only one here whose name matters
 			name = path.Base(path.Dir(imported))
@@ -79,15 +79,14 @@ func readModule(fsys fs.FS) ([]*source, error) {
 	return all, err
 }
 
-// rule finds the places that break it. What it is broken by shows that it can fail: file by file, each with a part of what
-// must be said of it alone.
+// rule finds the places that break it. Its broken modules show that it can fail: it must find exactly one breach in each.
 type rule struct {
 	name   string
 	check  func([]*source) []string
 	broken []broken
 }
 
-// broken is a module of one file, or of several after lines "-- path --".
+// broken is a module of one file, or of several after lines "-- path --", and a part of the breach to be found.
 type broken struct{ path, text, want string }
 
 var rules = []rule{
@@ -151,14 +150,15 @@ func TestRulesCanBeBroken(t *testing.T) {
 	}
 }
 
-// room is a folder with all below it, and the rooms that it may import from beside itself. The folders at the module's
-// root hold tests only.
+// room is a folder with all below it, and the other rooms that it may import from. The folders at the module's root hold
+// tests only.
 type room struct {
 	root string
 	from []string
 }
 
-// rooms stand from the ground up; the first that a folder lies in is its own. cmd is in nobody's list.
+// rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room may import
+// cmd.
 var rooms = []room{
 	{"policy/sim", []string{"policy"}},
 	{"policy", nil},
@@ -184,7 +184,7 @@ func roomOf(dir string) *room {
 func importsGoDown(s *source) (found []string) {
 	own := roomOf(s.dir())
 	if own == nil {
-		return []string{s.breach(s.tree, "the folder %s stands on no floor", s.dir())}
+		return []string{s.breach(s.tree, "the folder %s is on no floor", s.dir())}
 	}
 	s.imports(func(spec *ast.ImportSpec, _, imported string) {
 		if !within(imported, module) {
@@ -210,10 +210,10 @@ var upwards = []broken{
 	{"proxy/a.go", "package proxy; import _ `reprise/utils`", "proxy may not import reprise/utils"},
 	{"proxy/upstream/a.go", "package upstream; import _ `reprise/store`", "proxy/upstream may not import reprise/store"},
 	{"proxy/upstream/dialect/a.go", "package dialect; import _ `reprise/proxy/canon`", "proxy/upstream may not import reprise/proxy/canon"},
-	{"utils/a.go", "package utils", "utils stands on no floor"},
+	{"utils/a.go", "package utils", "utils is on no floor"},
 }
 
-// outside says where a package of others may be imported. Tests may speak to the proxy as any client does.
+// outside is a package of another module, and where it may be imported. Tests may be clients of the proxy.
 type outside struct {
 	path  string
 	rooms []string
@@ -243,7 +243,7 @@ func outsidePackages(s *source) (found []string) {
 		first, _, _ := strings.Cut(imported, "/")
 		if !strings.Contains(first, ".") { // the module itself and the standard library
 			if imported == "net/http" && (within(s.dir(), "topics") || within(s.dir(), "store")) {
-				found = append(found, s.breach(spec, "%s knows no HTTP", s.dir()))
+				found = append(found, s.breach(spec, "%s may not use HTTP", s.dir()))
 			}
 			return
 		}
@@ -272,8 +272,8 @@ var misplaced = []broken{
 	{"topics/count.go", "package topics; import _ `github.com/prometheus/client_golang/prometheus`", "prometheus has no place"},
 	{"proxy/view.go", "package proxy; import _ `golang.org/x/term`", "term has no place"},
 	{"cmd/reprise/new.go", "package main; import _ `example.org/new`", "example.org/new has no place"},
-	{"topics/serve.go", "package topics; import _ `net/http`", "topics knows no HTTP"},
-	{"store/file/serve.go", "package file; import _ `net/http`", "store/file knows no HTTP"},
+	{"topics/serve.go", "package topics; import _ `net/http`", "topics may not use HTTP"},
+	{"store/file/serve.go", "package file; import _ `net/http`", "store/file may not use HTTP"},
 }
 
 func graphHasOneFile(all []*source) []string {

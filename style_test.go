@@ -39,7 +39,7 @@ var miscommented = []broken{
 	{"cmd/a/a.go", "// Package main runs.\npackage main", `does not begin with "Command "`},
 }
 
-// plain are methods whose names say all: those by which packages fmt and errors know a value.
+// plain are methods that need no comment: packages fmt and errors define them.
 var plain = []string{"Error", "String", "Unwrap"}
 
 func documented(s *source) (found []string) {
@@ -96,7 +96,7 @@ var undocumented = []broken{
 
 const (
 	maxFile    = 500 // lines
-	maxFunc    = 80  // lines; 60 are reason to think again
+	maxFunc    = 80  // lines; more than 60 are rarely one step
 	maxMethods = 5
 )
 
