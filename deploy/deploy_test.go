@@ -17,11 +17,18 @@ import (
 // declared reads the metrics and their labels out of the calls that make them: counter and histogram, which are given a
 // name, a help text and a label, and describe, which takes several labels.
 func declared(t *testing.T) map[string][]string {
-	tree, err := parser.ParseFile(token.NewFileSet(), "../proxy/metrics.go", nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
 	metrics := map[string][]string{}
+	for _, file := range []string{"../proxy/metrics.go", "../proxy/admin/metrics.go"} {
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		declaredIn(tree, metrics)
+	}
+	return metrics
+}
+
+func declaredIn(tree *ast.File, metrics map[string][]string) {
 	ast.Inspect(tree, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
@@ -43,7 +50,6 @@ func declared(t *testing.T) map[string][]string {
 		}
 		return true
 	})
-	return metrics
 }
 
 var (
@@ -54,7 +60,7 @@ var (
 func TestAlertsNameMetricsThatExist(t *testing.T) {
 	metrics := declared(t)
 	if len(metrics) < 10 {
-		t.Fatalf("only %d metrics were found in package proxy: the test reads it wrongly", len(metrics))
+		t.Fatalf("only %d metrics were found in package proxy and its admin API: the test reads them wrongly", len(metrics))
 	}
 	rules, err := os.ReadFile("prometheus-alerts.yaml")
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"reprise/store"
 )
 
 // clock is a time that a test moves.
@@ -244,7 +246,8 @@ func TestTenantsNeverMeet(t *testing.T) {
 				if got := r.ask(t, "/v1/chat/completions", chat(prompt), who); got.cache() != "miss" {
 					t.Errorf("%q as %q: %s", prompt, who, got.cache())
 				}
-				r.drop(filter{Entry: 0, Model: "gpt-4o", Tenant: r.tenant(headerOf(who))})
+				tenant := r.tenant(headerOf(who))
+				r.Purge(t.Context(), func(e *store.Entry) bool { return e.Tenant == tenant })
 			}
 		}
 		for _, topic := range r.topics.List(0, 100) {

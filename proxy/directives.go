@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reprise/proxy/canon"
+	"reprise/proxy/internal/apierror"
 )
 
 // Directives is what a client asks of the cache for one request. Every one of them narrows what the operator allows: a
@@ -111,7 +112,7 @@ func parseDirectives(h http.Header) (Directives, error) {
 			got := Directives{MaxAge: -1}
 			if !one.read(strings.TrimSpace(v), &got) {
 				if one.strict {
-					return d, badRequest("invalid_header", "The header "+one.header+" is "+quoteShort(v)+"; allowed is "+one.allows+".")
+					return d, apierror.BadRequest("invalid_header", "The header "+one.header+" is "+apierror.Quote(v)+"; allowed is "+one.allows+".")
 				}
 				continue
 			}

@@ -10,6 +10,8 @@ import (
 	"reprise/policy"
 	"reprise/policy/guard"
 	"reprise/proxy/canon"
+	"reprise/proxy/internal/admintoken"
+	"reprise/proxy/internal/apierror"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -44,8 +46,8 @@ type candidate struct {
 // explain tells what the cache would do with the body's request; ?endpoint= names its path, chat completions by default.
 // It asks no upstream and changes nothing. Similarities are told here and nowhere else.
 func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error) {
-	if !s.opts.Explain && !s.hasAdminToken(r) {
-		return Refused, &apiError{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "explain_disabled",
+	if !s.opts.Explain && !admintoken.Given(r, s.opts.AdminToken) {
+		return Refused, &apierror.Error{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "explain_disabled",
 			Message: "Explain tells similarities, so it needs the header X-Reprise-Admin-Token, or REPRISE_EXPLAIN=true for everybody."}
 	}
 	path := r.URL.Query().Get("endpoint")
@@ -54,7 +56,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	}
 	family, ok := endpoints[path]
 	if !ok {
-		return Refused, badRequest("invalid_parameter", "endpoint is "+quoteShort(path)+"; allowed is a cached path such as /v1/chat/completions.")
+		return Refused, apierror.BadRequest("invalid_parameter", "endpoint is "+apierror.Quote(path)+"; allowed is a cached path such as /v1/chat/completions.")
 	}
 	d, err := parseDirectives(r.Header)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 
 	"github.com/sony/gobreaker/v2"
+
+	"reprise/proxy/internal/apierror"
 )
 
 // guarded runs one step of the cache. Whatever goes wrong in it, even a panic, is an event and never the request's
@@ -56,7 +58,7 @@ func (s *Server) logRequest(q *query, result Result) {
 
 // logError logs what a client was refused, for whoever has asked for that much: what is wrong on our side has been told as
 // a fault already.
-func (s *Server) logError(r *http.Request, api *apiError, err error) {
+func (s *Server) logError(r *http.Request, api *apierror.Error, err error) {
 	if !s.log.Enabled(r.Context(), slog.LevelDebug) {
 		return
 	}

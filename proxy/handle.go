@@ -9,6 +9,7 @@ import (
 
 	"reprise/policy"
 	"reprise/proxy/canon"
+	"reprise/proxy/internal/apierror"
 	"reprise/store"
 )
 
@@ -81,7 +82,7 @@ func (s *Server) bypass(w http.ResponseWriter, r *http.Request, body []byte, rea
 // read takes the request in and learns its identity.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, family canon.Family, d Directives) (*query, []byte, error) {
 	if ct := r.Header.Get("Content-Type"); !isJSON(ct) {
-		return nil, nil, badRequest("invalid_content_type", "The Content-Type is "+quoteShort(ct)+"; this endpoint takes application/json.")
+		return nil, nil, apierror.BadRequest("invalid_content_type", "The Content-Type is "+apierror.Quote(ct)+"; this endpoint takes application/json.")
 	}
 	body, err := s.readBody(w, r)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"reprise/proxy/canon"
+	"reprise/proxy/internal/apierror"
 	"reprise/proxy/upstream"
 )
 
@@ -64,23 +65,10 @@ func checkConnection(h http.Header) error {
 		for name := range strings.SplitSeq(line, ",") {
 			name = strings.ToLower(strings.TrimSpace(name))
 			if name != "" && !hopByHopAllowed[name] {
-				return badRequest("invalid_connection_header", "The Connection header may not name "+quoteShort(name)+
+				return apierror.BadRequest("invalid_connection_header", "The Connection header may not name "+apierror.Quote(name)+
 					": it would take that header away between this proxy and the upstream.")
 			}
 		}
 	}
 	return nil
-}
-
-// quoteShort quotes a client's own text in an error, cut to a length that cannot flood a log.
-func quoteShort(s string) string {
-	if len(s) > 40 {
-		s = s[:40] + "…"
-	}
-	return `"` + strings.Map(func(r rune) rune {
-		if r < ' ' || r == '"' || r == 0x7f {
-			return '?'
-		}
-		return r
-	}, s) + `"`
 }

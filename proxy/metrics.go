@@ -2,13 +2,10 @@ package proxy
 
 import (
 	"encoding/json"
-	"math"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/sony/gobreaker/v2"
 
 	"reprise/policy/guard"
 	"reprise/proxy/canon"
@@ -39,7 +36,8 @@ func familyIndex(f canon.Family) int {
 
 // metrics owns every number that the proxy counts. No label ever holds a tenant, key, topic or prompt.
 type metrics struct {
-	registry *prometheus.Registry
+	vectors     []prometheus.Collector // collected as they are
+	breakerOpen func() bool            // whether the embedder is left alone
 
 	requests  [len(families)][results]atomic.Int64
 	durations [results]prometheus.Observer
@@ -55,11 +53,11 @@ type metrics struct {
 	timeSaved   atomic.Int64 // nanoseconds
 }
 
-func newMetrics(s *Server) *metrics {
-	m := &metrics{registry: prometheus.NewRegistry()}
+func newMetrics(breakerOpen func() bool) *metrics {
+	m := &metrics{breakerOpen: breakerOpen}
 	counter := func(name, help, label string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "reprise_" + name, Help: help}, []string{label})
-		m.registry.MustRegister(c)
+		m.vectors = append(m.vectors, c)
 		return c
 	}
 	m.vetoes = counter("guard_vetoes_total", "Semantic matches that a guard refused.", "guard")
@@ -68,7 +66,7 @@ func newMetrics(s *Server) *metrics {
 	histogram := func(name, help, label string, lowest float64) *prometheus.HistogramVec {
 		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "reprise_" + name, Help: help,
 			Buckets: prometheus.ExponentialBuckets(lowest, 4, 10), NativeHistogramBucketFactor: 1.1}, []string{label})
-		m.registry.MustRegister(h)
+		m.vectors = append(m.vectors, h)
 		return h
 	}
 	durations := histogram("request_duration_seconds", "From a request's arrival to the last byte of its answer.", "result", 50e-6)
@@ -79,7 +77,6 @@ func newMetrics(s *Server) *metrics {
 	for i, name := range stepNames {
 		m.steps[i] = stepTimes.WithLabelValues(name)
 	}
-	m.registry.MustRegister(&gauges{s: s, m: m}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -145,12 +142,6 @@ func (s *Server) Stats() Stats {
 	return st
 }
 
-// gauges collects what is counted elsewhere, at the moment it is asked for.
-type gauges struct {
-	s *Server
-	m *metrics
-}
-
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("reprise_"+name, help, labels, nil)
 }
@@ -161,89 +152,45 @@ var (
 	descTime     = describe("upstream_seconds_saved_total", "Time that the upstream took to make the answers which were served again.")
 	descStored   = describe("stored_total", "Answers that were kept.")
 	descShadow   = describe("shadow_hits_total", "Requests that the shadow mode would have answered by meaning.")
-	descEntries  = describe("entries", "Entries in the store.")
-	descBytes    = describe("bytes", "Bytes that the entries take of the capacity.")
-	descAliases  = describe("aliases", "Requests remembered to mean the same as a stored one.")
-	descEvicted  = describe("evictions_total", "Entries evicted for want of room, by the policy that chose them.", "policy")
-	descDirty    = describe("store_dirty", "Changes that are not yet written to the file.")
-	descFaults   = describe("store_faults_total", "Faults of the store: writes to its file that failed, and mistakes of the policy.")
-	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
-	descUnlogged = describe("record_lost_total", "Requests that the request log lacks for want of a disk that takes them.")
-	descTopics   = describe("topics", "Topics.")
 	descBreaker  = describe("breaker_open", "1 while a dependency is left alone after repeated failures.", "dependency")
-	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors; GET /admin/topics says why.", "backend")
-	descRecall   = describe("index_recall", "Lowest recall that a graph has shown in its last self-check; absent before the first.")
-	descRebuilds = describe("index_rebuilds_total", "Graphs built, whether they were good enough to serve or not.")
-	descPanics   = describe("index_faults_total", "Panics of the graph library, each answered by an exact scan.")
 )
 
-func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descEntries, descBytes, descAliases,
-		descEvicted, descDirty, descFaults, descSkipped, descUnlogged, descTopics, descBreaker, descBackend, descRecall, descRebuilds, descPanics,
-		descWeight, descRatio, descBooks} {
+// Metrics collects what the server counts: requests, their times, and what was saved.
+func (s *Server) Metrics() prometheus.Collector { return s.metrics }
+
+// Describe lists the metrics.
+func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, c := range m.vectors {
+		c.Describe(ch)
+	}
+	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descBreaker} {
 		ch <- d
 	}
 }
 
-func (g *gauges) Collect(ch chan<- prometheus.Metric) {
-	count := func(d *prometheus.Desc, n int64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+// Collect reads the metrics.
+func (m *metrics) Collect(ch chan<- prometheus.Metric) {
+	for _, c := range m.vectors {
+		c.Collect(ch)
 	}
-	gauge := func(d *prometheus.Desc, n int64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), labels...)
+	count := func(d *prometheus.Desc, n float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, n, labels...)
 	}
 	for f, endpoint := range families {
 		for r, result := range resultNames {
-			count(descRequests, g.m.requests[f][r].Load(), endpoint, result)
+			count(descRequests, float64(m.requests[f][r].Load()), endpoint, result)
 		}
 	}
 	for _, r := range []Result{Exact, Semantic, Shared, Stale} {
-		count(descTokens, g.m.tokensSaved[r].input.Load(), r.String(), "input")
-		count(descTokens, g.m.tokensSaved[r].output.Load(), r.String(), "output")
+		count(descTokens, float64(m.tokensSaved[r].input.Load()), r.String(), "input")
+		count(descTokens, float64(m.tokensSaved[r].output.Load()), r.String(), "output")
 	}
-	ch <- prometheus.MustNewConstMetric(descTime, prometheus.CounterValue, time.Duration(g.m.timeSaved.Load()).Seconds())
-	count(descStored, g.m.stored.Load())
-	count(descShadow, g.m.shadowHits.Load())
-	kept := g.s.store.Stats()
-	gauge(descEntries, int64(kept.Entries))
-	gauge(descBytes, kept.Bytes)
-	gauge(descAliases, int64(kept.Aliases))
-	count(descEvicted, kept.Evictions, g.s.opts.PolicyName)
-	gauge(descDirty, int64(kept.Dirty))
-	count(descFaults, kept.Faults)
-	gauge(descSkipped, int64(kept.Report.Skipped))
-	if g.s.opts.Unobserved != nil {
-		count(descUnlogged, g.s.opts.Unobserved())
-	}
-	collectPanel(kept.Panel, ch)
-	open := int64(0)
-	if g.s.embedder.State() == gobreaker.StateOpen {
+	count(descTime, time.Duration(m.timeSaved.Load()).Seconds())
+	count(descStored, float64(m.stored.Load()))
+	count(descShadow, float64(m.shadowHits.Load()))
+	open := 0.0
+	if m.breakerOpen() {
 		open = 1
 	}
-	gauge(descBreaker, open, "embedder")
-	g.collectTopics(gauge, count, ch)
-}
-
-func (g *gauges) collectTopics(gauge, count func(*prometheus.Desc, int64, ...string), ch chan<- prometheus.Metric) {
-	st := g.s.topics.Stats()
-	gauge(descTopics, int64(st.Topics))
-	backends := map[string]int64{}
-	var rebuilds, panics int
-	recall := math.Inf(1)
-	for _, scope := range st.Scopes {
-		backends[scope.Index.Backend]++
-		rebuilds += scope.Index.Rebuilds
-		panics += scope.Index.Faults
-		if scope.Index.Rebuilds > 0 {
-			recall = min(recall, scope.Index.Recall)
-		}
-	}
-	count(descRebuilds, int64(rebuilds))
-	count(descPanics, int64(panics))
-	if !math.IsInf(recall, 1) {
-		ch <- prometheus.MustNewConstMetric(descRecall, prometheus.GaugeValue, recall)
-	}
-	for backend, n := range backends {
-		gauge(descBackend, n, backend)
-	}
+	ch <- prometheus.MustNewConstMetric(descBreaker, prometheus.GaugeValue, open, "embedder")
 }

@@ -42,7 +42,6 @@ type Options struct {
 
 	Mode       Mode             // default semantic
 	Store      *store.Store     // required; the server does not close it
-	PolicyName string           // of the store's policy, for the metrics
 	Topics     *topics.Topics   // required; empty where nothing is compared by meaning. The server does not close it
 	Embedder   embed.Embedder   // required in the semantic and shadow modes
 	Thresholds embed.Thresholds // the gates that Topics was made with; a client may only raise Hit
@@ -61,17 +60,13 @@ type Options struct {
 
 	Limits Limits
 
-	AdminToken string // needed by the admin API and by explain where set
+	AdminToken string // opens explain
 	Explain    bool   // allow explain without the admin token
 	LogPrompts bool   // prompts may appear in the log
-
-	EffectiveConfig func() any // what GET /admin/config shows; secrets masked
 
 	// Observe is told of every request that an entry answered, and of every answer that was given to the store, in the order
 	// in which the policy heard of them but for requests at the same time. It must not block. nil is nobody.
 	Observe func(Observation)
-	// Unobserved is how many observations Observe could not keep, for the metrics. nil is none.
-	Unobserved func() int64
 
 	Logger    *slog.Logger
 	Transport http.RoundTripper // default: a pooled transport of the server's own

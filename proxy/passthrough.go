@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"reprise/proxy/internal/apierror"
 )
 
 // passThrough forwards r, and its answer as it comes. It serves every path that is not cached, and the cached ones when the
@@ -45,7 +47,7 @@ func passFailed(w http.ResponseWriter, _ *http.Request, err error) { w.(*telling
 func checkPath(path string) error {
 	for segment := range strings.SplitSeq(path, "/") {
 		if segment == "." || segment == ".." {
-			return badRequest("invalid_path", "The path "+quoteShort(path)+" has a dot segment; name the endpoint itself.")
+			return apierror.BadRequest("invalid_path", "The path "+apierror.Quote(path)+" has a dot segment; name the endpoint itself.")
 		}
 	}
 	return nil
@@ -93,7 +95,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	case r.Context().Err() != nil:
 		return nil, errClientGone
 	default:
-		return nil, badRequest("invalid_body", "The request body could not be read to its end.")
+		return nil, apierror.BadRequest("invalid_body", "The request body could not be read to its end.")
 	}
 }
 

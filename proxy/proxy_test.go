@@ -17,6 +17,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
+	"reprise/proxy/admin"
 	"reprise/proxy/enginesim"
 	"reprise/store"
 	"reprise/topics"
@@ -25,10 +26,11 @@ import (
 // rig is a proxy in front of a simulated engine, both on loopback.
 type rig struct {
 	*Server
-	engine *enginesim.Engine
-	api    *httptest.Server
-	admin  *httptest.Server
-	logs   *lockedWriter
+	engine   *enginesim.Engine
+	api      *httptest.Server
+	adminAPI http.Handler
+	admin    *httptest.Server
+	logs     *lockedWriter
 }
 
 // newRig starts one; adjust changes the options before the proxy is made.
@@ -65,7 +67,9 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, upstream http.Handler, adj
 		t.Fatal(err)
 	}
 	r.api = httptest.NewServer(r.Server.Handler())
-	r.admin = httptest.NewServer(r.Server.Admin())
+	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Entries: o.Store, Topics: o.Topics, Token: o.AdminToken, Policy: "rac+",
+		Stats: func() any { return r.Stats() }})
+	r.admin = httptest.NewServer(r.adminAPI)
 	t.Cleanup(func() {
 		r.api.Close()
 		r.admin.Close()

@@ -1,131 +1,35 @@
 package proxy
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
-	"io"
-	"net/http"
-	"strconv"
-	"strings"
 
 	"reprise/policy"
 	"reprise/store"
 )
 
-// filter says which entries to list or to purge; every field that is set must match.
-type filter struct {
-	Entry     policy.ID
-	Topic     policy.TopicID
-	Model     string
-	Namespace string
-	Tenant    string
-	All       bool
+// Purge removes all entries that match. Once it has returned, no purged entry is served, and no answer that was under way
+// meanwhile is kept, or given to a request that comes later.
+func (s *Server) Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int) {
+	matched, purged = s.drop(match)
+	if err := s.store.Sync(ctx); err != nil && !errors.Is(err, ctx.Err()) {
+		s.fault(ctx, "store", err) // gone from memory; the file follows with the next write
+	}
+	return matched, purged
 }
 
-func (f *filter) empty() bool { return *f == filter{} }
-
-func (f *filter) matches(e *store.Entry) bool {
-	return (f.Entry == 0 || e.ID == f.Entry) && (f.Topic == 0 || e.Topic == f.Topic) && (f.Model == "" || e.Model == f.Model) &&
-		(f.Namespace == "" || e.Namespace == f.Namespace) && (f.Tenant == "" || e.Tenant == f.Tenant)
-}
-
-// parseFilter reads a filter from named values; absent ones are "".
-func parseFilter(get func(string) string) (filter, error) {
-	f := filter{Model: get("model"), Namespace: get("namespace"), Tenant: get("tenant")}
-	for name, to := range map[string]func(uint64){
-		"entry": func(n uint64) { f.Entry = policy.ID(n) },
-		"topic": func(n uint64) { f.Topic = policy.TopicID(n) },
-	} {
-		v := get(name)
-		if v == "" {
-			continue
-		}
-		n, err := strconv.ParseUint(v, 10, 64)
-		if err != nil || n == 0 {
-			return f, badRequest("invalid_parameter", name+" is "+quoteShort(v)+"; allowed is a whole number from 1.")
-		}
-		to(n)
-	}
-	return f, nil
-}
-
-// purgeRequest is the body of POST /admin/purge. Nothing is removed unless dry_run is false in so many words.
-type purgeRequest struct {
-	Entry     json.Number `json:"entry"`
-	Topic     json.Number `json:"topic"`
-	Model     string      `json:"model"`
-	Namespace string      `json:"namespace"`
-	Tenant    string      `json:"tenant"`
-	All       bool        `json:"all"`
-	DryRun    *bool       `json:"dry_run"`
-}
-
-func readPurge(r *http.Request) (f filter, dry bool, err error) {
-	dec := json.NewDecoder(io.LimitReader(r.Body, 64<<10))
-	dec.DisallowUnknownFields()
-	var req purgeRequest
-	if err := dec.Decode(&req); err != nil {
-		return f, true, badRequest("invalid_json", "The purge is not understood: "+inJSONWords(err)+
-			". Give an object with entry, topic, model, namespace, tenant or all, and dry_run.")
-	}
-	named := map[string]string{"entry": req.Entry.String(), "topic": req.Topic.String(), "model": req.Model, "namespace": req.Namespace, "tenant": req.Tenant}
-	if f, err = parseFilter(func(name string) string { return named[name] }); err != nil {
-		return f, true, err
-	}
-	if f.empty() && !req.All {
-		return f, true, badRequest("empty_purge", `Name what to purge: entry, topic, model, namespace or tenant, or "all": true.`)
-	}
-	if !f.empty() && req.All {
-		return f, true, badRequest("ambiguous_purge", `"all" purges everything and goes with nothing else.`)
-	}
-	return f, req.DryRun == nil || *req.DryRun, nil
-}
-
-// inJSONWords says what is wrong with a body without naming our types.
-func inJSONWords(err error) string {
-	var mistyped *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &mistyped):
-		return mistyped.Field + " may not be a " + mistyped.Value
-	case errors.Is(err, io.EOF):
-		return "the body is empty"
-	}
-	return strings.TrimPrefix(err.Error(), "json: ")
-}
-
-// purgeEntries removes what matches, or counts it. Once it has returned, no purged entry is served, and no answer that was
-// under way meanwhile is kept, or given to a request that comes later.
-func (s *Server) purgeEntries(r *http.Request) (any, error) {
-	f, dry, err := readPurge(r)
-	if err != nil {
-		return nil, err
-	}
-	if dry {
-		return map[string]any{"dry_run": true, "matched": len(s.matching(f)), "purged": 0}, nil
-	}
-	matched, gone := s.drop(f)
-	if err := s.store.Sync(r.Context()); err != nil && !errors.Is(err, r.Context().Err()) {
-		s.fault(r.Context(), "store", err) // gone from memory; the file follows with the next write
-	}
-	return map[string]any{"dry_run": false, "matched": matched, "purged": gone}, nil
-}
-
-func (s *Server) drop(f filter) (matched, gone int) {
+func (s *Server) drop(match func(*store.Entry) bool) (matched, purged int) {
 	s.purge.Lock()
 	defer s.purge.Unlock()
 	s.epoch.Add(1)
-	ids := s.matching(f)
+	var ids []policy.ID
+	for e := range s.store.All() {
+		if match(e) {
+			ids = append(ids, e.ID)
+		}
+	}
 	removed := s.store.Remove(ids...)
 	s.forget(removed)
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
 	return len(ids), len(removed)
-}
-
-func (s *Server) matching(f filter) (ids []policy.ID) {
-	for e := range s.store.All() {
-		if f.matches(e) {
-			ids = append(ids, e.ID)
-		}
-	}
-	return ids
 }

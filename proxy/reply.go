@@ -94,6 +94,20 @@ func originalID(z *answer.Frozen) string {
 	return ""
 }
 
+// Answer is the answer of an entry as a JSON object, with the id and the time of the upstream's.
+func (s *Server) Answer(e *store.Entry) ([]byte, error) {
+	raw, err := e.Recording()
+	if err != nil {
+		return nil, err
+	}
+	z, err := answer.Decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	body, _, err := z.Replay(nil, answer.ReplayOptions{ID: originalID(z), Created: e.Created.Unix()})
+	return body, err
+}
+
 func utoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
 func hexOf(h [32]byte) string { return hex.EncodeToString(h[:]) }

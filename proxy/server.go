@@ -25,6 +25,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"reprise/proxy/canon"
+	"reprise/proxy/internal/apierror"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
@@ -70,7 +71,7 @@ func New(o Options) (*Server, error) {
 	s.flights = upstream.NewFlights[*outcome](s.crashed)
 	s.faults = NewFaultLog(o.Logger)
 	s.topics, s.embedder = o.Topics, newBreaker()
-	s.metrics = newMetrics(s)
+	s.metrics = newMetrics(func() bool { return s.embedder.State() == gobreaker.StateOpen })
 	s.loadTopics()
 	s.pass = up.PassThrough(passFailed)
 	return s, nil
@@ -126,13 +127,16 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 			api := toAPIError(err)
 			s.logError(r, api, err)
 			(&tells{result: Refused, detail: []string{api.Code}}).write(w.Header())
-			writeError(w, api)
+			apierror.Write(w, api)
 		}
 	}
 }
 
 // Drain makes the readiness probe fail, so that no new traffic is sent here.
 func (s *Server) Drain() { s.draining.Store(true) }
+
+// Draining reports whether Drain has been called.
+func (s *Server) Draining() bool { return s.draining.Load() }
 
 // Wait returns when no flight is under way any more, or when ctx ends. Flights without a waiter end by themselves.
 func (s *Server) Wait(ctx context.Context) error { return s.flights.Wait(ctx) }

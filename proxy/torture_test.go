@@ -196,7 +196,7 @@ func (x *torture) purgeSome(rng *rand.Rand) {
 	}
 	p.start = x.tick()
 	got := httptest.NewRecorder()
-	x.Admin().ServeHTTP(got, httptest.NewRequest("POST", "/admin/purge", strings.NewReader(body)))
+	x.adminAPI.ServeHTTP(got, httptest.NewRequest("POST", "/admin/purge", strings.NewReader(body)))
 	p.end = x.tick()
 	p.status = got.Code
 	x.purged(p)

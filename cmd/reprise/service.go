@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -16,15 +17,17 @@ import (
 	"reprise/policy"
 	"reprise/policy/guard"
 	"reprise/proxy"
+	"reprise/proxy/admin"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/store/file"
 	"reprise/topics"
 )
 
-// service is the proxy with its store, its topics and its request log.
+// service is the proxy with its admin API, its store, its topics and its request log.
 type service struct {
 	proxy    *proxy.Server
+	admin    http.Handler
 	store    *store.Store
 	topics   *topics.Topics
 	recorder *recorder // nil: no request log
@@ -63,12 +66,23 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 		if s.recorder, err = openRecorder(cfg.Record, log); err != nil {
 			return nil, errors.Join(err, s.release())
 		}
-		o.Observe, o.Unobserved = s.recorder.note, s.recorder.lost.Load
+		o.Observe = s.recorder.note
 	}
 	if s.proxy, err = proxy.New(o); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
+	s.admin = s.newAdmin(cfg)
 	return s, nil
+}
+
+// newAdmin returns the admin API of the service.
+func (s *service) newAdmin(cfg *config.Config) http.Handler {
+	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Policy: cfg.Policy, Token: cfg.AdminToken,
+		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() }}
+	if s.recorder != nil {
+		o.Lost = s.recorder.lost.Load
+	}
+	return admin.New(o)
 }
 
 // flightTimeout is how long close waits for flights whose clients were just disconnected. Such flights end on their own.
@@ -116,9 +130,8 @@ func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Opt
 		MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
 			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
-		PolicyName: cfg.Policy, AdminToken: cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
-		EffectiveConfig: func() any { return cfg.Effective() },
-		Logger:          log,
+		AdminToken: cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
+		Logger: log,
 	}
 }
 

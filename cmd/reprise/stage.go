@@ -50,7 +50,7 @@ func newStage(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) 
 		s.front.closeSockets()
 		return nil, errors.Join(err, s.engine.Close())
 	}
-	s.front.serve(cfg, s.counted(s.proxy.Handler()), s.proxy.Admin(), log)
+	s.front.serve(cfg, s.counted(s.proxy.Handler()), s.admin, log)
 	s.player = demo.NewPlayer(demo.Options{BaseURL: s.apiURL(), Model: demoModel, Concurrency: o.concurrency,
 		Requests: o.requests, StreamEvery: o.streamEvery})
 	return s, nil

@@ -1,4 +1,4 @@
-package proxy
+package admin
 
 import (
 	"net/http"
@@ -23,10 +23,10 @@ type policyView struct {
 	Experts []expertView `json:"experts,omitempty"`
 }
 
-// showPolicy tells which policy is in force, and where it is made of experts, how each of them does.
-func (s *Server) showPolicy(*http.Request) (any, error) {
-	v := policyView{Policy: s.opts.PolicyName}
-	if p := s.store.Stats().Panel; p != nil {
+// policy shows which policy chooses the victims and, where it is a panel, its experts.
+func (a *admin) policy(*http.Request) (any, error) {
+	v := policyView{Policy: a.Policy}
+	if p := a.Entries.Stats().Panel; p != nil {
 		v.Bytes, v.Experts = p.Bytes, expertViews(p.Experts)
 	}
 	return v, nil
@@ -44,22 +44,13 @@ func expertViews(experts []policy.ExpertStats) (views []expertView) {
 	return views
 }
 
-var (
-	descWeight = describe("policy_expert_weight", "Share of an expert's weight in the choice of what goes, of a policy made of experts.", "expert")
-	descRatio  = describe("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer; where entries are sampled, of those in the sample.", "expert")
-	descBooks  = describe("policy_memory_bytes", "Estimate of the memory that the policy's books take.")
-)
-
 func collectPanel(p *policy.PanelStats, ch chan<- prometheus.Metric) {
 	if p == nil {
 		return
 	}
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-	}
 	for _, x := range expertViews(p.Experts) {
-		gauge(descWeight, x.Weight, x.Name)
-		gauge(descRatio, x.HitRatio, x.Name)
+		gauge(ch, descWeight, x.Weight, x.Name)
+		gauge(ch, descRatio, x.HitRatio, x.Name)
 	}
-	gauge(descBooks, float64(p.Bytes))
+	gauge(ch, descBooks, float64(p.Bytes))
 }

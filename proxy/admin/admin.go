@@ -1,0 +1,165 @@
+// Package admin serves health, metrics and the admin API. It shows prompts and answers of every tenant: keep it from
+// clients.
+//
+// It stands beside the proxy and above the store and the topics: it reads their state, and changes it by a purge alone.
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"reprise/policy"
+	"reprise/proxy/internal/admintoken"
+	"reprise/proxy/internal/apierror"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// Proxy is the server whose state is shown.
+type Proxy interface {
+	// Draining reports whether no new traffic is to be sent to it.
+	Draining() bool
+	// Purge removes all entries that match, and keeps no answer to a request that came before.
+	Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int)
+	// Answer is the answer of an entry as a JSON object, with the id and the time of the upstream's.
+	Answer(e *store.Entry) ([]byte, error)
+	// Metrics collects what the server counts itself.
+	Metrics() prometheus.Collector
+}
+
+// Entries is the store.
+type Entries interface {
+	All() iter.Seq[*store.Entry]
+	Get(id policy.ID) (*store.Entry, bool)
+	Stats() store.Stats
+}
+
+// Topics is the index of topics.
+type Topics interface{ Stats() topics.Stats }
+
+// Options configures the admin API.
+type Options struct {
+	Proxy   Proxy   // required
+	Entries Entries // required
+	Topics  Topics  // required
+
+	Policy string       // name of the store's policy
+	Token  string       // needed under /admin; default: none, and /admin answers to localhost and IP addresses only
+	Stats  func() any   // what GET /admin/stats shows; required
+	Config func() any   // what GET /admin/config shows, secrets masked; default: an empty object
+	Lost   func() int64 // requests that the request log lacks; nil: there is no request log
+}
+
+// New returns the handler of all paths.
+func New(o Options) http.Handler {
+	a := &admin{o}
+	r := chi.NewRouter()
+	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
+	r.Get("/readyz", a.readyz)
+	r.Handle("/metrics", promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{}))
+	r.Route("/admin", func(r chi.Router) {
+		r.Use(a.guard)
+		r.Get("/config", inJSON(a.config))
+		r.Get("/stats", inJSON(func(*http.Request) (any, error) { return o.Stats(), nil }))
+		r.Get("/policy", inJSON(a.policy))
+		r.Get("/topics", inJSON(a.listTopics))
+		r.Get("/entries", inJSON(a.listEntries))
+		r.Get("/entries/{id}", inJSON(a.showEntry))
+		r.Post("/purge", inJSON(a.purge))
+	})
+	return r
+}
+
+type admin struct{ Options }
+
+// readyz fails while the server drains. It looks at no dependency: a dead one would take every replica out at once.
+func (a *admin) readyz(w http.ResponseWriter, _ *http.Request) {
+	if a.Proxy.Draining() {
+		http.Error(w, "draining", http.StatusServiceUnavailable)
+		return
+	}
+	w.Write([]byte("ready\n"))
+}
+
+// guard asks for the admin token where one is set.
+func (a *admin) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.Token == "" && !literalHost(r.Host) {
+			apierror.Write(w, &apierror.Error{Status: http.StatusForbidden, Type: apierror.TypeInvalidRequest, Code: "admin_host",
+				Message: "Without an admin token (REPRISE_ADMIN_TOKEN) the admin API answers to localhost or an IP address only, not to " + apierror.Quote(r.Host) + "."})
+			return
+		}
+		if a.Token != "" && !admintoken.Given(r, a.Token) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			apierror.Write(w, &apierror.Error{Status: http.StatusUnauthorized, Type: apierror.TypeInvalidRequest, Code: "admin_token",
+				Message: "The admin API needs the header Authorization: Bearer and the admin token (REPRISE_ADMIN_TOKEN)."})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// literalHost reports whether host is localhost or an IP address. A browser that was led here under another name (DNS
+// rebinding) sends that name.
+func literalHost(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil
+}
+
+// inJSON turns what h returns into JSON.
+func inJSON(h func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := h(r)
+		if err != nil {
+			apierror.Write(w, toAPIError(err))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		enc.Encode(v)
+	}
+}
+
+// toAPIError shows errors of the request as they are. Any other is an entry that cannot be read.
+func toAPIError(err error) *apierror.Error {
+	var api *apierror.Error
+	if errors.As(err, &api) {
+		return api
+	}
+	return &apierror.Error{Status: http.StatusInternalServerError, Type: apierror.TypeInternal, Code: "unreadable_entry",
+		Message: "The entry cannot be read: " + err.Error() + "."}
+}
+
+func (a *admin) config(*http.Request) (any, error) {
+	if a.Config == nil {
+		return struct{}{}, nil
+	}
+	return a.Config(), nil
+}
+
+// intParam reads a whole number from 1; def where it is absent.
+func intParam(r *http.Request, name string, def int) (int, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return def, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 {
+		return 0, apierror.BadRequest("invalid_parameter", name+" is "+apierror.Quote(v)+"; allowed is a whole number from 1.")
+	}
+	return n, nil
+}

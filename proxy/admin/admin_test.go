@@ -1,0 +1,158 @@
+package admin
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/tidwall/gjson"
+
+	"reprise/policy"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// fakeProxy is a server that answers nothing.
+type fakeProxy struct {
+	draining bool
+	store    *store.Store
+}
+
+func (p *fakeProxy) Draining() bool { return p.draining }
+func (p *fakeProxy) Metrics() prometheus.Collector {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Name: "fake"})
+}
+func (p *fakeProxy) Answer(e *store.Entry) ([]byte, error) { return nil, io.ErrUnexpectedEOF }
+
+func (p *fakeProxy) Purge(_ context.Context, match func(*store.Entry) bool) (matched, purged int) {
+	for e := range p.store.All() {
+		if match(e) {
+			p.store.Remove(e.ID)
+			matched++
+		}
+	}
+	return matched, matched
+}
+
+// rig is the admin API over an empty store.
+type rig struct {
+	http.Handler
+	proxy *fakeProxy
+	store *store.Store
+}
+
+func newRig(t *testing.T, spec string, adjust ...func(*Options)) *rig {
+	t.Helper()
+	evictor, err := policy.New(spec, policy.Options{Capacity: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(store.Options{Evictor: evictor, Limit: policy.Limit{Entries: 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	of, err := topics.New(topics.Options{Dim: 2, Hit: 0.9, Route: 0.5, Edge: 0.6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(of.Close)
+	r := &rig{proxy: &fakeProxy{store: s}, store: s}
+	o := Options{Proxy: r.proxy, Entries: s, Topics: of, Policy: spec, Stats: func() any { return map[string]int{"requests": 7} }}
+	for _, f := range adjust {
+		f(&o)
+	}
+	r.Handler = New(o)
+	return r
+}
+
+// call asks for a path of a host, with a header line "Name: value".
+func (r *rig) call(method, url, body, header string) *httptest.ResponseRecorder {
+	req := httptest.NewRequest(method, url, strings.NewReader(body))
+	if name, value, ok := strings.Cut(header, ": "); ok {
+		req.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, req)
+	return w
+}
+
+func (r *rig) get(path string) *httptest.ResponseRecorder {
+	return r.call("GET", "http://localhost"+path, "", "")
+}
+
+func TestHealth(t *testing.T) {
+	r := newRig(t, "lru")
+	if a, b := r.get("/healthz"), r.get("/readyz"); a.Code != 200 || b.Code != 200 {
+		t.Errorf("healthz %d, readyz %d", a.Code, b.Code)
+	}
+	r.proxy.draining = true
+	if a, b := r.get("/healthz"), r.get("/readyz"); a.Code != 200 || b.Code != 503 {
+		t.Errorf("draining: healthz %d, readyz %d", a.Code, b.Code)
+	}
+}
+
+func TestAdminNeedsItsToken(t *testing.T) {
+	r := newRig(t, "lru", func(o *Options) { o.Token = "s3cret" })
+	for header, status := range map[string]int{"": 401, "Authorization: Bearer wrong": 401, "Authorization: s3cret": 401,
+		"Authorization: Bearer s3cret": 200, "X-Reprise-Admin-Token: s3cret": 200} {
+		got := r.call("GET", "http://any.example/admin/entries", "", header)
+		if got.Code != status || (got.Header().Get("WWW-Authenticate") != "") != (status == 401) {
+			t.Errorf("%s: %d, want %d, %v", header, got.Code, status, got.Header())
+		}
+	}
+	if got := r.get("/metrics"); got.Code != 200 {
+		t.Errorf("metrics: %d", got.Code)
+	}
+}
+
+// TestAdminAnswersToItsAddress: without a token, requests under another host name are refused.
+func TestAdminAnswersToItsAddress(t *testing.T) {
+	r := newRig(t, "lru")
+	for host, status := range map[string]int{"evil.example:8081": 403, "localhost:8081": 200, "127.0.0.1": 200, "[::1]:8081": 200} {
+		if got := r.call("GET", "http://"+host+"/admin/entries", "", ""); got.Code != status {
+			t.Errorf("%s: %d, want %d", host, got.Code, status)
+		}
+	}
+}
+
+func TestStatsAndConfig(t *testing.T) {
+	r := newRig(t, "lru")
+	if got := r.get("/admin/stats").Body.String(); gjson.Get(got, "requests").Int() != 7 {
+		t.Errorf("stats: %s", got)
+	}
+	if got := r.get("/admin/config").Body.String(); got != "{}\n" {
+		t.Errorf("config: %s", got)
+	}
+	r = newRig(t, "lru", func(o *Options) { o.Config = func() any { return map[string]string{"mode": "exact"} } })
+	if got := r.get("/admin/config").Body.String(); gjson.Get(got, "mode").String() != "exact" {
+		t.Errorf("config: %s", got)
+	}
+}
+
+func TestUnreadableEntry(t *testing.T) {
+	r := newRig(t, "lru")
+	id := r.store.Put(&store.Entry{Key: store.Key{1}, Answer: []byte("?")}, r.store.Tick()).ID
+	got := r.get("/admin/entries/" + strconv.FormatUint(uint64(id), 10))
+	if got.Code != 500 || gjson.Get(got.Body.String(), "error.type").String() != "internal_error" {
+		t.Errorf("%d %s", got.Code, got.Body)
+	}
+}
+
+func TestPurgeSaysWhatIsWrong(t *testing.T) {
+	r := newRig(t, "lru")
+	for body, code := range map[string]string{
+		`{}`: "empty_purge", `{"all":true,"model":"x"}`: "ambiguous_purge", `{"modle":"x"}`: "invalid_json", `nonsense`: "invalid_json", ``: "invalid_json", `{"all":true,"dry_run":"no"}`: "invalid_json",
+		`{"entry":-1}`: "invalid_parameter", `{"entry":"x"}`: "invalid_json",
+	} {
+		got := r.call("POST", "http://localhost/admin/purge", body, "")
+		if got.Code != 400 || gjson.Get(got.Body.String(), "error.code").String() != code || strings.Contains(got.Body.String(), "Go struct") || strings.Contains(got.Body.String(), "EOF") {
+			t.Errorf("%s: %d %s", body, got.Code, got.Body)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package admin
+
+import (
+	"math"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"reprise/topics"
+)
+
+// newRegistry collects the metrics of the server, of what stands behind it, and of the process. No label ever holds a
+// tenant, key, topic or prompt.
+func newRegistry(o Options) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(o.Proxy.Metrics(), &gauges{o}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// gauges collects what store and topics count, at the moment of a scrape.
+type gauges struct{ Options }
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("reprise_"+name, help, labels, nil)
+}
+
+var (
+	descEntries  = describe("entries", "Entries in the store.")
+	descBytes    = describe("bytes", "Bytes that the entries take of the capacity.")
+	descAliases  = describe("aliases", "Requests remembered to mean the same as a stored one.")
+	descEvicted  = describe("evictions_total", "Entries evicted for want of room, by the policy that chose them.", "policy")
+	descDirty    = describe("store_dirty", "Changes that are not yet written to the file.")
+	descFaults   = describe("store_faults_total", "Faults of the store: writes to its file that failed, and mistakes of the policy.")
+	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
+	descUnlogged = describe("record_lost_total", "Requests that the request log lacks for want of a disk that takes them.")
+	descTopics   = describe("topics", "Topics.")
+	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors; GET /admin/topics says why.", "backend")
+	descRecall   = describe("index_recall", "Lowest recall that a graph has shown in its last self-check; absent before the first.")
+	descRebuilds = describe("index_rebuilds_total", "Graphs built, whether they were good enough to serve or not.")
+	descPanics   = describe("index_faults_total", "Panics of the graph library, each answered by an exact scan.")
+	descWeight   = describe("policy_expert_weight", "Share of an expert's weight in the choice of what goes, of a policy made of experts.", "expert")
+	descRatio    = describe("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer; where entries are sampled, of those in the sample.", "expert")
+	descBooks    = describe("policy_memory_bytes", "Estimate of the memory that the policy's books take.")
+)
+
+// Describe lists the metrics.
+func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descEvicted, descDirty, descFaults, descSkipped, descUnlogged,
+		descTopics, descBackend, descRecall, descRebuilds, descPanics, descWeight, descRatio, descBooks} {
+		ch <- d
+	}
+}
+
+// Collect reads the metrics.
+func (g *gauges) Collect(ch chan<- prometheus.Metric) {
+	kept := g.Entries.Stats()
+	gauge(ch, descEntries, float64(kept.Entries))
+	gauge(ch, descBytes, float64(kept.Bytes))
+	gauge(ch, descAliases, float64(kept.Aliases))
+	count(ch, descEvicted, kept.Evictions, g.Policy)
+	gauge(ch, descDirty, float64(kept.Dirty))
+	count(ch, descFaults, kept.Faults)
+	gauge(ch, descSkipped, float64(kept.Report.Skipped))
+	if g.Lost != nil {
+		count(ch, descUnlogged, g.Lost())
+	}
+	collectPanel(kept.Panel, ch)
+	collectTopics(g.Topics.Stats(), ch)
+}
+
+func collectTopics(st topics.Stats, ch chan<- prometheus.Metric) {
+	gauge(ch, descTopics, float64(st.Topics))
+	backends := map[string]int64{}
+	var rebuilds, panics int
+	recall := math.Inf(1)
+	for _, scope := range st.Scopes {
+		backends[scope.Index.Backend]++
+		rebuilds += scope.Index.Rebuilds
+		panics += scope.Index.Faults
+		if scope.Index.Rebuilds > 0 {
+			recall = min(recall, scope.Index.Recall)
+		}
+	}
+	count(ch, descRebuilds, int64(rebuilds))
+	count(ch, descPanics, int64(panics))
+	if !math.IsInf(recall, 1) {
+		gauge(ch, descRecall, recall)
+	}
+	for backend, n := range backends {
+		gauge(ch, descBackend, float64(n), backend)
+	}
+}
+
+func count(ch chan<- prometheus.Metric, d *prometheus.Desc, n int64, labels ...string) {
+	ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+}
+
+func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
+	ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
