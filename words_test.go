@@ -56,8 +56,10 @@ var allowedWords = []struct{ below, phrase, reason string }{
 	{"style_test.go", "", "the broken examples"},
 }
 
-// pending are the folders and files whose words are not checked yet.
+// pending are the folders and files whose words are not checked yet, except in the folders in done.
 var pending = []string{"policy", "store", "proxy", "cmd"}
+
+var done = []string{"proxy/enginesim"}
 
 var bannedWords = func() []*regexp.Regexp {
 	var all []*regexp.Regexp
@@ -79,10 +81,9 @@ func plainWords(text string) (found []string) {
 }
 
 func wordsAllowed(path, text string) bool {
-	for _, p := range pending {
-		if within(path, p) {
-			return true
-		}
+	in := func(root string) bool { return within(path, root) }
+	if slices.ContainsFunc(pending, in) && !slices.ContainsFunc(done, in) {
+		return true
 	}
 	for _, a := range allowedWords {
 		if within(path, a.below) && strings.Contains(text, a.phrase) {

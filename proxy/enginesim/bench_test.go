@@ -24,7 +24,7 @@ func BenchmarkChat(b *testing.B) {
 	}
 }
 
-// BenchmarkLoopback tells the engine's rate over kept connections beside that of a handler that only reads and echoes.
+// BenchmarkLoopback measures the rate of the engine over kept connections, and that of a handler that only reads and echoes.
 func BenchmarkLoopback(b *testing.B) {
 	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })
 	for _, h := range []struct {

@@ -17,7 +17,7 @@ type Chain struct {
 	rest []Token // tokens of the block that is not yet full
 }
 
-// NewChain starts a sequence. A salt enters the first block and thereby all: sequences of two salts share nothing.
+// NewChain starts a sequence. All hashes depend on the salt: sequences with different salts share no block.
 func NewChain(salt string) *Chain {
 	c := &Chain{}
 	if salt != "" {
@@ -54,8 +54,8 @@ func hashBlock(parent BlockHash, tokens []Token) BlockHash {
 	return sha256.Sum256(buf[:])
 }
 
-// Blocks is the block pool of one engine as vLLM keeps it: every block that no request uses stands in one free queue, the
-// least recently used first, and keeps its content until it is taken for something else. It holds no lock.
+// Blocks is the block pool of one engine under vLLM's rules: every block that no request uses is in one free queue, the least
+// recently used first, and keeps its content until it is taken for other content. It holds no lock.
 type Blocks struct {
 	pool      []block
 	byHash    map[BlockHash]int32
@@ -90,8 +90,8 @@ func NewBlocks(n int) *Blocks {
 }
 
 // Begin takes the blocks of a prompt of the given number of tokens whose full blocks are hashes. It returns how many of the
-// tokens need no prefill: whole blocks of the longest known prefix, and never the whole prompt, because the last token has
-// to be computed to get the first one of the answer. What finds no free block runs without being kept.
+// tokens need no prefill: whole blocks of the longest stored prefix, and never the whole prompt, because the last token has
+// to be computed to get the first one of the answer. Without a free block the rest of the sequence is not stored.
 func (b *Blocks) Begin(hashes []BlockHash, tokens int) (*Lease, int) {
 	l := &Lease{}
 	known := 0
@@ -102,8 +102,8 @@ func (b *Blocks) Begin(hashes []BlockHash, tokens int) (*Lease, int) {
 	return l, min(known, max(0, tokens-1)/BlockTokens) * BlockTokens
 }
 
-// Grow adds the blocks that further tokens filled, and one that they filled in part. The partly filled block of an
-// earlier call is the first of them.
+// Grow adds the blocks that further tokens filled, and a partly filled one. The first of them is the partly filled block of
+// an earlier call.
 func (b *Blocks) Grow(l *Lease, hashes []BlockHash, partial bool) {
 	for _, h := range hashes {
 		switch {
@@ -121,7 +121,7 @@ func (b *Blocks) Grow(l *Lease, hashes []BlockHash, partial bool) {
 	}
 }
 
-// End gives the blocks back, the deepest first, so that of one sequence the deepest is evicted first and its head last.
+// End releases the blocks, the deepest first, so that of one sequence the deepest is evicted first and the first last.
 func (b *Blocks) End(l *Lease) {
 	for i := len(l.blocks) - 1; i >= 0; i-- {
 		id := l.blocks[i]
@@ -136,7 +136,7 @@ func (b *Blocks) End(l *Lease) {
 // Used is the number of blocks whose content can be found again, running or free.
 func (b *Blocks) Used() int { return len(b.byHash) }
 
-// Evictions counts the blocks whose content was lost to something else.
+// Evictions counts the blocks whose content was replaced.
 func (b *Blocks) Evictions() int64 { return b.evictions }
 
 // share adds the block of hash h to l if there is one.
@@ -153,7 +153,7 @@ func (b *Blocks) share(l *Lease, h BlockHash) bool {
 	return true
 }
 
-// take adds the first free block to l and forgets what it held.
+// take adds the first free block to l and drops its content.
 func (b *Blocks) take(l *Lease) bool {
 	id := b.head
 	if id == none || l.short {
@@ -172,7 +172,7 @@ func (b *Blocks) take(l *Lease) bool {
 	return true
 }
 
-// name makes the last block of l findable. Of two blocks of equal content, filled at the same time, the first is found.
+// name stores the last block of l under its hash. Of two blocks of equal content, filled at the same time, the first is stored.
 func (b *Blocks) name(l *Lease, h BlockHash) {
 	if _, ok := b.byHash[h]; ok {
 		return

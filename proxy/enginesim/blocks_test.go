@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// tokensOf spells a sequence: each letter is one full block, and a digit at the end that many more tokens.
+// tokensOf makes a sequence: each letter is one full block, and a digit at the end that many more tokens.
 func tokensOf(s string) []Token {
 	var out []Token
 	for _, r := range s {
@@ -23,7 +23,7 @@ func tokensOf(s string) []Token {
 	return out
 }
 
-// pool is a Blocks that is driven with spelled sequences and spells its own state.
+// pool is a Blocks whose sequences and state are written as letters.
 type pool struct {
 	*Blocks
 	names map[BlockHash]string
@@ -121,14 +121,14 @@ func TestSaltSeparates(t *testing.T) {
 	plain, salted := NewChain("").Add(tokens), NewChain("s").Add(tokens)
 	for i := range plain {
 		if plain[i] == salted[i] {
-			t.Errorf("block %d is equal under a salt", i)
+			t.Errorf("block %d is equal with a salt", i)
 		}
 	}
 }
 
-// naivePool keeps the same rules with slices and whole sequences in place of links and hashes.
+// naivePool has the same rules, with slices and whole sequences instead of links and hashes.
 type naivePool struct {
-	content []string // by block; "" is nothing that can be found
+	content []string // by block; "" is not stored
 	refs    []int
 	free    []int
 }
@@ -270,7 +270,7 @@ func playBlocks(t *testing.T, rng *rand.Rand, blocks int) {
 	}
 }
 
-// randomTokens is up to n tokens of an alphabet so small that sequences meet again.
+// randomTokens is up to n tokens of an alphabet so small that sequences repeat.
 func randomTokens(rng *rand.Rand, n int) string {
 	letter := string(rune('a' + rng.IntN(2)))
 	return strings.Repeat(letter, 1+rng.IntN(n))

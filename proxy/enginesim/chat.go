@@ -51,7 +51,7 @@ func (e *Engine) chat(c *call) error {
 	if done, err := c.replaced(); done {
 		return err
 	}
-	r := e.begin(j, e.answer(j, &c.fault))
+	r := e.begin(j, j.answer(&e.o, &c.fault))
 	defer r.end()
 	c.headers(r)
 	if q.Stream {
@@ -63,7 +63,7 @@ func (e *Engine) chat(c *call) error {
 	return c.json(c.chatBody(&q, r))
 }
 
-// chatJob checks a request and turns it into what the model sees.
+// chatJob checks a request and makes its job.
 func (e *Engine) chatJob(q *chatRequest) (*job, error) {
 	if err := e.serves(q.Model); err != nil {
 		return nil, err
@@ -100,8 +100,8 @@ func (q *chatRequest) validate() error {
 	return q.sampling.validate()
 }
 
-// render appends a message as a chat template does. Each message is cut into tokens by itself, so that a conversation's
-// next prompt begins with the tokens of this one and its answer.
+// render appends a message as a chat template does. Each message is cut into tokens by itself, so that the next prompt of a
+// conversation begins with the tokens of this prompt and its answer.
 func (m *chatMessage) render(j *job) {
 	j.prompt = appendTokens(j.prompt, "<|"+m.Role+"|>")
 	if m.Name+m.ToolCallID != "" {
@@ -147,7 +147,7 @@ type chatBody struct {
 	Created     int64        `json:"created"`
 	Model       string       `json:"model"`
 	Choices     []chatChoice `json:"choices"`
-	Usage       any          `json:"usage,omitempty"` // left out, null, or *usage
+	Usage       any          `json:"usage,omitempty"` // omitted, null, or *usage
 	ServiceTier string       `json:"service_tier"`
 	Fingerprint string       `json:"system_fingerprint"`
 }
@@ -160,7 +160,7 @@ type chatChoice struct {
 	Finish   *string      `json:"finish_reason"`
 }
 
-// chatMsg is a message or a delta. A field that is nil is left out; null is null.
+// chatMsg is a message or a delta. A field that is nil is omitted; null is null.
 type chatMsg struct {
 	Role      string     `json:"role,omitempty"`
 	Content   any        `json:"content,omitempty"`

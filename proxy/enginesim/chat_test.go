@@ -61,7 +61,7 @@ func TestReplySeesTheConversation(t *testing.T) {
 		t.Errorf("question %+v", got)
 	}
 	if text == "" {
-		t.Error("a script that does not know leaves no answer")
+		t.Error("no answer where the script has none")
 	}
 }
 

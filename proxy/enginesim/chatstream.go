@@ -58,7 +58,7 @@ func (s *chatStream) send(ch chatChoice) error {
 	return s.event("", &s.chunk)
 }
 
-// step sends the token of one step of each choice that is that long.
+// step sends the token of one step of each choice that has it.
 func (s *chatStream) step(step int) error {
 	if err := s.r.wait(s.ctx, step+1); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (s *chatStream) step(step int) error {
 	return nil
 }
 
-// finish sends the finish reasons and, where it was asked for, the usage.
+// finish sends the finish reasons and, if requested, the usage.
 func (s *chatStream) finish() error {
 	if s.fault.NoDone {
 		return nil

@@ -19,7 +19,7 @@ type completionRequest struct {
 	Logprobs      *int          `json:"logprobs"`
 }
 
-// prompts is a text or a list of texts. Lists of tokens are read too, and cannot be echoed.
+// prompts is a text or a list of texts. Lists of tokens are accepted too, and cannot be echoed.
 type prompts []prompt
 
 type prompt struct {
@@ -61,7 +61,7 @@ func (q *completionRequest) validate() error {
 	return q.sampling.validate()
 }
 
-// completionJob is what the model sees of one of the prompts.
+// completionJob is the job of one of the prompts.
 func (e *Engine) completionJob(q *completionRequest, p prompt) *job {
 	return &job{
 		question: Question{Path: "/v1/completions", Model: q.Model, Messages: []Message{{"user", p.text}}},
@@ -88,7 +88,7 @@ func (e *Engine) completions(c *call) error {
 	defer p.end()
 	for _, one := range q.Prompt {
 		j := e.completionJob(&q, one)
-		p.runs = append(p.runs, e.begin(j, e.answer(j, &c.fault)))
+		p.runs = append(p.runs, e.begin(j, j.answer(&e.o, &c.fault)))
 	}
 	c.headers(p.slowest())
 	if q.Stream {
@@ -97,7 +97,7 @@ func (e *Engine) completions(c *call) error {
 	return p.whole()
 }
 
-// completion is the answer to one request: a run for each of its prompts, side by side.
+// completion is the answer to one request: a run for each of its prompts, in parallel.
 type completion struct {
 	call *call
 	q    *completionRequest
@@ -111,7 +111,7 @@ type completionBody struct {
 	Created     int64              `json:"created"`
 	Model       string             `json:"model"`
 	Choices     []completionChoice `json:"choices"`
-	Usage       any                `json:"usage,omitempty"` // left out, null, or *usage
+	Usage       any                `json:"usage,omitempty"` // omitted, null, or *usage
 	Fingerprint string             `json:"system_fingerprint"`
 }
 
@@ -138,7 +138,7 @@ func (p *completion) slowest() *run {
 	return slow
 }
 
-// wait returns when every run has made n tokens, or all of its own.
+// wait returns when every run has made n tokens, or all it has.
 func (p *completion) wait(n int) error {
 	for _, r := range p.runs {
 		if err := r.wait(p.call.ctx, min(n, r.steps())); err != nil {

@@ -10,7 +10,7 @@ import (
 
 const (
 	maxDimensions = 4096
-	// spread is how many coordinates a token moves: enough that two tokens rarely cancel out, few enough to be quick.
+	// spread is how many coordinates a token changes: enough that two tokens rarely cancel out, few enough to be fast.
 	spread = 16
 )
 
@@ -66,7 +66,7 @@ func (q *embeddingRequest) validate() error {
 	return nil
 }
 
-// dimensions is what the request wants, or the size of OpenAI's models.
+// dimensions is the number in the request, or the size of OpenAI's models.
 func (q *embeddingRequest) dimensions() int {
 	switch {
 	case q.Dimensions != nil:
@@ -104,7 +104,7 @@ func (e *Engine) embeddings(c *call) error {
 		return err
 	}
 	body := e.embed(&q)
-	r := &run{e: e, start: e.o.Now(), prompt: body.Usage["prompt_tokens"]} // nothing to decode, and no block is kept
+	r := &run{e: e, start: e.o.Now(), prompt: body.Usage["prompt_tokens"]} // nothing to decode, and no block is stored
 	c.headers(r)
 	if err := r.wait(c.ctx, 0); err != nil {
 		return err
@@ -132,8 +132,8 @@ func (e *Engine) embed(q *embeddingRequest) embeddingBody {
 	return body
 }
 
-// vector is the unit vector of a bag of tokens: each token adds +1 or -1 to coordinates that its hash names, so that texts
-// that share words are near each other.
+// vector is the unit vector of a bag of tokens: each token adds +1 or -1 to coordinates chosen by its hash, so that texts
+// with common words are near each other.
 func vector(tokens []Token, dimensions int) []float32 {
 	sum := make([]float64, dimensions)
 	for _, t := range tokens {

@@ -1,10 +1,10 @@
-// Package enginesim is an engine that speaks OpenAI's HTTP API and holds no model: answers are plausible, deterministic
-// text, and time is what a model of two rates says. What is real is the prefix cache, a pool of 16-token KV blocks ruled as
-// vLLM rules its own, whose hits are told as cached_tokens. A demonstration, a test and a study run against it without a key,
-// a network or a GPU, and faults come on demand.
+// Package enginesim is an engine with OpenAI's HTTP API and without a model: answers are plausible, deterministic text, and
+// their time is computed from two rates. The prefix cache is real: a pool of 16-token KV blocks under vLLM's rules, whose hits
+// are reported as cached_tokens. A demonstration, a test and a study run against it without a key, a network or a GPU, and a
+// request can ask for faults.
 //
 // Equal requests (model, messages, tools, format and sampling parameters) get equal answers, streamed or not; ids and
-// times differ. Requests do not slow each other down: each one sees the whole of both rates.
+// times differ. Requests do not slow each other down: each one has both full rates.
 package enginesim
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// The rates that openai-processing-ms is told by where Options has none.
+// The rates from which openai-processing-ms is computed where Options has none.
 const (
 	NominalPrefill = 8000.0 // tokens per second
 	NominalDecode  = 60.0
@@ -49,8 +49,8 @@ type Options struct {
 	Fault func(*http.Request) Fault                    // the faults of each request; nil is none. FaultHeader wins
 	Reply func(q Question) (answer string, known bool) // scripts the text of answers; nil, or not known: composed text
 
-	// OnRequest sees every request before it is answered. It may be called from many goroutines at once; body is its own to
-	// read until it returns.
+	// OnRequest is called with every request before it is answered, from many goroutines at once. It may read body until it
+	// returns.
 	OnRequest func(path string, header http.Header, body []byte)
 }
 
@@ -58,19 +58,19 @@ type Options struct {
 type Question struct {
 	Path     string // e.g. /v1/chat/completions
 	Model    string
-	Messages []Message // a completion's prompt is one user message
+	Messages []Message // the prompt of a completion is one user message
 }
 
-// Message is one turn of a conversation; parts that are not text are left out.
+// Message is one turn of a conversation, without the parts that are not text.
 type Message struct{ Role, Text string }
 
 // Stats are counts since New.
 type Stats struct {
 	Requests     int64
-	ByPath       map[string]int64 // by route, such as /v1/responses/{id}; everything unknown is "other"
+	ByPath       map[string]int64 // by route, such as /v1/responses/{id}; unknown routes are "other"
 	PromptTokens int64
 	CachedTokens int64
-	OutputTokens int64 // as far as they were made
+	OutputTokens int64 // those of cancelled requests up to the cancellation
 	BlocksUsed   int   // KV blocks whose content can be found again
 	Evictions    int64
 	InFlight     int
@@ -79,15 +79,15 @@ type Stats struct {
 
 // Engine is one simulated replica. It is an http.Handler and safe for concurrent use.
 type Engine struct {
-	o   Options
-	mux *http.ServeMux
+	o     Options
+	mux   *http.ServeMux
+	files *files
 
 	mu     sync.Mutex // protects everything below
 	stats  Stats
 	blocks *Blocks
 	ids    int64
-	kept   *shelf[keptResponse]
-	files  *shelf[file]
+	kept   *newest[keptResponse]
 }
 
 // New returns an engine with empty caches.
@@ -107,7 +107,7 @@ func New(o Options) *Engine {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	e := &Engine{o: o, mux: http.NewServeMux(), blocks: NewBlocks(o.Blocks), kept: newShelf[keptResponse](), files: newShelf[file]()}
+	e := &Engine{o: o, mux: http.NewServeMux(), blocks: NewBlocks(o.Blocks), kept: makeNewest[keptResponse](), files: &files{newest: makeNewest[file]()}}
 	e.stats.ByPath = map[string]int64{}
 	e.routes()
 	return e
@@ -131,11 +131,11 @@ func (e *Engine) routes() {
 	e.handle("GET /v1/responses/{id}", e.response)
 	e.handle("POST /v1/embeddings", e.embeddings)
 	e.handle("GET /v1/models", e.models)
-	e.handle("GET /v1/models/{id...}", e.model) // names of models may hold slashes
-	e.handle("POST /v1/files", e.addFile)
-	e.handle("GET /v1/files", e.listFiles)
-	e.handle("GET /v1/files/{id}", e.getFile)
-	e.handle("GET /v1/files/{id}/content", e.fileContent)
+	e.handle("GET /v1/models/{id...}", e.model) // names of models may contain slashes
+	e.handle("POST /v1/files", e.files.add)
+	e.handle("GET /v1/files", e.files.list)
+	e.handle("GET /v1/files/{id}", e.files.get)
+	e.handle("GET /v1/files/{id}/content", e.files.content)
 	e.handle("/", e.unknown)
 }
 
@@ -152,10 +152,10 @@ func (e *Engine) Stats() Stats {
 	return s
 }
 
-// ServeHTTP answers one request. A fault that cuts the connection panics with http.ErrAbortHandler, as net/http asks for.
+// ServeHTTP answers one request. A fault that cuts the connection panics with http.ErrAbortHandler, as net/http requires.
 func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
-// call is one request while it is answered.
+// call is one request in progress.
 type call struct {
 	*wire
 	req   *http.Request
@@ -165,7 +165,7 @@ type call struct {
 	now   time.Time
 }
 
-// handle serves a route. Handlers return errors, and here they become an answer.
+// handle serves a route. Handlers return errors, which are turned into an answer here.
 func (e *Engine) handle(pattern string, h func(*call) error) {
 	route := pattern[strings.IndexByte(pattern, '/'):]
 	if route == "/" {
@@ -194,7 +194,7 @@ func (e *Engine) open(w http.ResponseWriter, r *http.Request, route string) *cal
 	return c
 }
 
-// close turns the outcome of a call into what its client gets.
+// close ends a call, and sends an error of its handler to the client.
 func (e *Engine) close(c *call, err error) {
 	gone := errors.Is(err, errGone) || (err != nil && c.ctx.Err() != nil)
 	e.mu.Lock()
@@ -217,7 +217,7 @@ func (e *Engine) close(c *call, err error) {
 	}
 }
 
-// prepare reads the request and lets the faults have their way that need no answer.
+// prepare reads the request and its fault, and waits for the delay of the fault.
 func (c *call) prepare(e *Engine) error {
 	c.Header().Set("X-Request-Id", c.name("req_"))
 	if err := c.read(e); err != nil {
@@ -262,7 +262,7 @@ func tooLarge() error {
 	return &apiError{http.StatusRequestEntityTooLarge, "The body is larger than " + strconv.Itoa(maxBody) + " bytes.", "invalid_request_error", nil, nil}
 }
 
-// replaced answers with the fault's own status or body, if it has one. Handlers call it when the request proved good.
+// replaced answers with the status or body of the fault, if it has one. Handlers call it once the request is known to be valid.
 func (c *call) replaced() (bool, error) {
 	f := &c.fault
 	if !f.replaces() {
@@ -284,7 +284,7 @@ func (c *call) name(prefix string) string {
 	return prefix + "sim" + strings.Repeat("0", max(0, 16-len(n))) + n
 }
 
-// serves refuses models that the engine does not have.
+// serves returns an error for models that the engine does not have.
 func (e *Engine) serves(model string) error {
 	switch {
 	case model == "":

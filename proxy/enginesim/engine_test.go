@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// serve starts an engine on loopback for the length of a test.
+// serve starts an engine on loopback for one test.
 func serve(t testing.TB, o Options) (*Engine, string) {
 	t.Helper()
 	e := New(o)
@@ -30,7 +30,7 @@ func answerTo(e *Engine, method, path, body string, headers ...string) (int, str
 	return w.Code, w.Body.String()
 }
 
-// chatText is the text of the first choice of a chat body, which is made of question alone where it is no JSON.
+// chatText is the text of the first choice of the answer to a chat body, or to a question, which is not JSON.
 func chatText(t testing.TB, e *Engine, question string) string {
 	t.Helper()
 	if !strings.HasPrefix(question, "{") {

@@ -8,14 +8,14 @@ import (
 )
 
 var (
-	errGone = errors.New("client has gone")
+	errGone = errors.New("client left")
 	errCut  = errors.New("cut the connection on demand")
 
-	// errInStream asks the writer of a stream to tell of an error under status 200 and to end.
+	// errInStream makes the writer of a stream report an error under status 200 and end.
 	errInStream = errors.New("fail inside the stream on demand")
 )
 
-// apiError is an answer that refuses a request, in the shape that OpenAI's clients read.
+// apiError is the answer to a bad request, in the shape that OpenAI's clients read.
 type apiError struct {
 	Status  int    `json:"-"`
 	Message string `json:"message"`
@@ -26,7 +26,7 @@ type apiError struct {
 
 func (e *apiError) Error() string { return fmt.Sprintf("%d: %s", e.Status, e.Message) }
 
-// badRequest refuses a request because of the parameter param; an empty param or code is null.
+// badRequest is the error of a bad parameter; an empty param or code is null.
 func badRequest(param, code, format string, args ...any) *apiError {
 	return &apiError{http.StatusBadRequest, fmt.Sprintf(format, args...), "invalid_request_error", nullable(param), nullable(code)}
 }

@@ -10,34 +10,34 @@ import (
 	"time"
 )
 
-// FaultHeader is the request header that asks for a fault from any client, such as
+// FaultHeader is the request header with which a client asks for a fault, such as
 //
 //	X-Sim-Fault: status=503, retry-after=2
 //	X-Sim-Fault: cut=200
 //	X-Sim-Fault: delay=5s, split, between=1s
 //
-// It is a list of names, some with a value, separated by commas; ParseFault tells which. It wins over Options.Fault.
+// It is a list of names, some with a value, separated by commas; see ParseFault. It overrides Options.Fault.
 const FaultHeader = "X-Sim-Fault"
 
-// Fault is what goes wrong with one answer. The zero value is no fault. Durations are real time, whatever the speed of
-// the model. Events are those of a stream, counted from 1.
+// Fault is one faulty answer. The zero value is no fault. Durations are real time, whatever the speed of the model.
+// Events are those of a stream, counted from 1.
 type Fault struct {
 	Status int         // answer with this status instead; the body is Body, or an error in OpenAI's shape
 	Body   string      // answer with this body instead; the status is Status, or 200
-	Header http.Header // set on the answer after everything else, so that it may also lie
+	Header http.Header // set on the answer after all others, so it may be wrong
 
-	Delay         time.Duration // before the headers: for a day, it is an upstream that says nothing
+	Delay         time.Duration // before the headers: with a day, the upstream never answers
 	FirstByte     time.Duration // between the headers and the first byte of the body
 	BetweenChunks time.Duration // before every later write: an event, or with SplitBytes a byte
 
 	CutAfter  int  // the connection is aborted after this many bytes of the body; negative: after the headers
 	CutEvents int  // the connection is aborted after this many events
-	Silence   bool // instead of aborting, say nothing until the client leaves; without a cut, after the headers
+	Silence   bool // instead of aborting, send nothing until the client leaves; without a cut, after the headers
 
 	Malformed  bool // a stream has an event that is not JSON; a whole answer ends in the middle of its JSON
 	ErrorEvent bool // a stream ends in an error object after CutEvents (or 2) events, under status 200
 	NoDone     bool // a stream ends without finish reason, usage and terminal event
-	TwoFinish  bool // a stream tells its finish reason twice
+	TwoFinish  bool // a stream has its finish reason twice
 	NoUsage    bool // usage is missing
 
 	CRLF       bool // lines of a stream end in CR LF
@@ -46,15 +46,15 @@ type Fault struct {
 	HugeEvent  int  // one event of a stream is padded with this many bytes in a field that clients ignore
 
 	WrongLength  int    // added to the Content-Length of a whole answer; negative: the body ends there
-	Gzip         bool   // the body is compressed, whether or not the client takes it
+	Gzip         bool   // the body is compressed, whether or not the client accepts it
 	FinishReason string // the finish reason, e.g. content_filter
 	Refusal      string // the model refuses in these words
 }
 
-// replaces reports whether the fault stands in for the whole answer.
+// replaces reports whether the fault replaces the whole answer.
 func (f *Fault) replaces() bool { return f.Status != 0 || f.Body != "" }
 
-// faultWords are the names that ParseFault knows; those that take no value are followed by nothing.
+// faultWords are the names that ParseFault accepts, each with how it sets its fault.
 var faultWords = map[string]func(f *Fault, value string) error{
 	"status":       func(f *Fault, v string) error { return setInt(&f.Status, v, 200, 999) },
 	"body":         func(f *Fault, v string) error { f.Body = v; return nil },
@@ -84,7 +84,7 @@ var faultWords = map[string]func(f *Fault, value string) error{
 // ParseFault reads the value of FaultHeader. These take a value: status, body, retry-after (seconds), header (Name:Value),
 // delay, first-byte, between (durations such as 200ms), cut (bytes; 0 is after the headers), cut-events, huge (bytes),
 // wrong-length (bytes to add), finish (a reason), refusal (words). These take none: silence, malformed, error-event, no-done,
-// two-finish, no-usage, crlf, comments, split, gzip. A value cannot hold a comma. The error tells what is wrong in words.
+// two-finish, no-usage, crlf, comments, split, gzip. A value cannot contain a comma.
 func ParseFault(s string) (Fault, error) {
 	var f Fault
 	for item := range strings.SplitSeq(s, ",") {
@@ -121,7 +121,7 @@ func setFaultHeader(f *Fault, v string) error {
 	return nil
 }
 
-// setCut turns 0, which a person means as no byte at all, into the form of Fault.CutAfter.
+// setCut sets CutAfter; 0, which means no byte at all, is -1 there.
 func setCut(f *Fault, v string) error {
 	if err := setInt(&f.CutAfter, v, 0, 1<<30); err != nil {
 		return err
@@ -158,7 +158,7 @@ func setFlag(to *bool, v string) error {
 	return nil
 }
 
-// faultError is the error body that OpenAI sends with a status.
+// faultError is the error that OpenAI sends with a status.
 func faultError(status int) *apiError {
 	e := &apiError{Status: status, Message: "Fault on demand: " + http.StatusText(status) + ".", Type: "server_error"}
 	switch {

@@ -19,7 +19,7 @@ const (
 	askStream = `{"model":"gpt-4o","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"Why?"}]}`
 )
 
-// fetched is what a client got of an answer.
+// fetched is an answer as its client got it.
 type fetched struct {
 	status int
 	header http.Header
@@ -35,7 +35,7 @@ func fetch(t *testing.T, url, path, body, fault string) fetched {
 	}
 	req.Header.Set(FaultHeader, fault)
 	req.Header.Set("Accept-Encoding", "identity")
-	resp, err := http.DefaultTransport.RoundTrip(req) // which follows no redirects
+	resp, err := http.DefaultTransport.RoundTrip(req) // follows no redirects
 	if err != nil {
 		return fetched{err: err}
 	}
@@ -110,10 +110,10 @@ func TestFaultsOnTheWire(t *testing.T) {
 	}
 }
 
-// events is how many events a stream has.
+// events is the number of events of a stream.
 func events(body string) int { return strings.Count(body, "data: ") }
 
-// brokenEvents is how many of them are not JSON.
+// brokenEvents is the number of those that are not JSON.
 func brokenEvents(body string) int {
 	n := 0
 	for line := range strings.Lines(body) {

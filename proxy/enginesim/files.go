@@ -6,9 +6,10 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"sync"
 )
 
-// file is one upload. The engine does nothing with it but to give it back.
+// file is one upload. The engine only stores and returns it.
 type file struct {
 	ID       string `json:"id"`
 	Object   string `json:"object"`
@@ -21,7 +22,13 @@ type file struct {
 	content []byte
 }
 
-func (e *Engine) addFile(c *call) error {
+// files are the uploads, and the handlers of their routes.
+type files struct {
+	mu     sync.Mutex // protects newest
+	newest *newest[file]
+}
+
+func (s *files) add(c *call) error {
 	f, err := c.upload()
 	if err != nil {
 		return err
@@ -31,9 +38,9 @@ func (e *Engine) addFile(c *call) error {
 	}
 	f.ID, f.Object, f.Status = c.name("file-"), "file", "processed"
 	f.Bytes, f.Created = len(f.content), c.now.Unix()
-	e.mu.Lock()
-	e.files.put(f.ID, f)
-	e.mu.Unlock()
+	s.mu.Lock()
+	s.newest.put(f.ID, f)
+	s.mu.Unlock()
 	return c.json(f)
 }
 
@@ -73,45 +80,45 @@ func (c *call) upload() (file, error) {
 	return f, nil
 }
 
-func (e *Engine) listFiles(c *call) error {
+func (s *files) list(c *call) error {
 	if done, err := c.replaced(); done {
 		return err
 	}
 	out := list[file]{Object: "list", Data: []file{}}
-	e.mu.Lock()
-	for _, name := range e.files.names {
-		out.Data = append(out.Data, e.files.byName[name])
+	s.mu.Lock()
+	for _, name := range s.newest.names {
+		out.Data = append(out.Data, s.newest.byName[name])
 	}
-	e.mu.Unlock()
+	s.mu.Unlock()
 	return c.json(out)
 }
 
-func (e *Engine) findFile(c *call) (file, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	f, ok := e.files.byName[c.req.PathValue("id")]
+func (s *files) find(c *call) (file, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, ok := s.newest.byName[c.req.PathValue("id")]
 	if !ok {
 		return f, notFound("", "No such File object: %s", c.req.PathValue("id"))
 	}
 	return f, nil
 }
 
-func (e *Engine) getFile(c *call) error {
+func (s *files) get(c *call) error {
 	if done, err := c.replaced(); done {
 		return err
 	}
-	f, err := e.findFile(c)
+	f, err := s.find(c)
 	if err != nil {
 		return err
 	}
 	return c.json(f)
 }
 
-func (e *Engine) fileContent(c *call) error {
+func (s *files) content(c *call) error {
 	if done, err := c.replaced(); done {
 		return err
 	}
-	f, err := e.findFile(c)
+	f, err := s.find(c)
 	if err != nil {
 		return err
 	}

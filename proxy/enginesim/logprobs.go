@@ -13,7 +13,7 @@ type logprob struct {
 	Top     []logprob `json:"top_logprobs,omitzero"`
 }
 
-// chatLogprobs invents a probability for each piece, and top others that are less likely.
+// chatLogprobs makes up a probability for each piece, and top others that are less likely.
 func chatLogprobs(pieces []string, top int) *logprobList {
 	list := &logprobList{Content: make([]logprob, 0, len(pieces))}
 	for _, p := range pieces {
@@ -35,7 +35,7 @@ func newLogprob(piece string, p float64) logprob {
 	return l
 }
 
-// logprobOf is between -0.64 and 0, by the piece alone.
+// logprobOf is between -0.64 and 0, and depends only on the piece.
 func logprobOf(piece string) float64 { return -float64(tokenOf(piece)%64) / 100 }
 
 // rival is the i-th likely piece in place of another: itself, then words from the model's vocabulary.
@@ -54,7 +54,7 @@ type oldLogprobs struct {
 	Offsets []int                `json:"text_offset"`
 }
 
-// completionLogprobs describes pieces whose first byte stands at offset in the text.
+// completionLogprobs describes pieces whose first byte is at offset in the text.
 func completionLogprobs(pieces []string, top, offset int) *oldLogprobs {
 	l := &oldLogprobs{}
 	for _, p := range pieces {

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// job is one request as the model sees it, whatever endpoint it came to.
+// job is one request as the model gets it, whatever its endpoint.
 type job struct {
 	question Question
 	prompt   []Token
 	asked    string   // text of the last user turn
-	params   string   // whatever else the answer depends on
+	params   string   // everything else that the answer depends on
 	salt     string   // cache_salt
 	choices  int      // n
 	limit    int      // output tokens; 0 is no limit
 	stop     []string // texts that end an answer
 	tool     *toolSpec
-	format   map[string]any // the schema that the answer has to follow; nil is text
+	format   map[string]any // the schema of the answer; nil is text
 }
 
-// choice is one answer. Its text is cut into tokens: pieces join to the text.
+// choice is one answer. Its text is cut into tokens, the pieces.
 type choice struct {
 	pieces  []string
 	tool    string // the name of the function whose arguments the text is
@@ -35,16 +35,16 @@ type choice struct {
 
 func (c *choice) text() string { return strings.Join(c.pieces, "") }
 
-// answer lets the model think: pure, but for a scripted reply.
-func (e *Engine) answer(j *job, f *Fault) []choice {
+// answer computes the choices. It is pure, except for a scripted reply.
+func (j *job) answer(o *Options, f *Fault) []choice {
 	out := make([]choice, j.choices)
 	for i := range out {
-		out[i] = e.choose(j, i, f)
+		out[i] = j.choice(o, i, f)
 	}
 	return out
 }
 
-func (e *Engine) choose(j *job, index int, f *Fault) choice {
+func (j *job) choice(o *Options, index int, f *Fault) choice {
 	c := choice{finish: "stop"}
 	rng := j.rng(index)
 	var text string
@@ -56,7 +56,7 @@ func (e *Engine) choose(j *job, index int, f *Fault) choice {
 	case j.format != nil:
 		text = compact(fill(rng, j.format))
 	default:
-		text = e.compose(j, rng)
+		text = j.compose(o, rng)
 	}
 	c.cut(text, j)
 	if f.FinishReason != "" {
@@ -65,16 +65,16 @@ func (e *Engine) choose(j *job, index int, f *Fault) choice {
 	return c
 }
 
-func (e *Engine) compose(j *job, rng *rand.Rand) string {
-	if e.o.Reply != nil {
-		if text, ok := e.o.Reply(j.question); ok {
+func (j *job) compose(o *Options, rng *rand.Rand) string {
+	if o.Reply != nil {
+		if text, ok := o.Reply(j.question); ok {
 			return text
 		}
 	}
 	return compose(rng, j.asked)
 }
 
-// cut makes the text end where the request wants it to.
+// cut ends the text at a stop text or at the limit of the request.
 func (c *choice) cut(text string, j *job) {
 	for _, s := range j.stop {
 		text, _, _ = strings.Cut(text, s)
@@ -85,7 +85,7 @@ func (c *choice) cut(text string, j *job) {
 	}
 }
 
-// rng is seeded by all that the answer depends on.
+// rng is seeded with everything that the answer depends on.
 func (j *job) rng(index int) *rand.Rand {
 	buf := make([]byte, 0, 64+8*len(j.prompt)+len(j.params))
 	buf = append(append(buf, j.question.Model...), 0)
@@ -99,11 +99,11 @@ func (j *job) rng(index int) *rand.Rand {
 }
 
 func compact(v any) string {
-	b, _ := json.Marshal(v) // values come from decoded JSON
+	b, _ := json.Marshal(v) // cannot fail: v comes from decoded JSON
 	return string(b)
 }
 
-// run is a job in the engine: its blocks, its clock, its tokens.
+// run is a job in progress: its blocks, its time, its tokens.
 type run struct {
 	e       *Engine
 	chain   *Chain
@@ -112,7 +112,7 @@ type run struct {
 	prompt  int // tokens
 	cached  int
 	choices []choice
-	made    int // tokens of each choice that were made
+	made    int // tokens made of each choice
 }
 
 // begin takes blocks for the prompt.
@@ -127,7 +127,7 @@ func (e *Engine) begin(j *job, choices []choice) *run {
 	return r
 }
 
-// end keeps the blocks of what the first choice said, the one that a conversation goes on with, and gives all of them back.
+// end stores the blocks of the first choice, with which a conversation goes on, and releases all blocks.
 func (r *run) end() {
 	var tokens []Token
 	for _, p := range r.choices[0].pieces[:min(r.made, len(r.choices[0].pieces))] {
@@ -143,7 +143,7 @@ func (r *run) end() {
 	}
 }
 
-// steps is the length of the longest choice: choices are decoded side by side.
+// steps is the length of the longest choice: choices are decoded in parallel.
 func (r *run) steps() int {
 	n := 0
 	for _, c := range r.choices {
@@ -152,7 +152,7 @@ func (r *run) steps() int {
 	return n
 }
 
-// output is the tokens of all choices together.
+// output is the number of tokens of all choices.
 func (r *run) output() int {
 	n := 0
 	for _, c := range r.choices {
@@ -179,7 +179,7 @@ func (r *run) wait(ctx context.Context, n int) error {
 	return nil
 }
 
-// modelled is what the run takes at speed 1, whether or not anybody waits for it.
+// modelled is the time of the run at speed 1, whether or not wait waits for it.
 func (r *run) modelled() time.Duration {
 	prefill, decode := r.e.o.Prefill, r.e.o.Decode
 	if prefill == 0 {
@@ -191,7 +191,7 @@ func (r *run) modelled() time.Duration {
 	return clock(r.prompt-r.cached, prefill) + clock(r.steps(), decode)
 }
 
-// clock is how long n tokens take at a rate; at rate 0 nothing takes time.
+// clock is the time of n tokens at a rate; 0 at rate 0.
 func clock(n int, rate float64) time.Duration {
 	if rate == 0 {
 		return 0
@@ -199,7 +199,7 @@ func clock(n int, rate float64) time.Duration {
 	return time.Duration(float64(n) / rate * float64(time.Second))
 }
 
-// headers are the ones that OpenAI adds to every answer of a model.
+// headers sets the headers that OpenAI adds to every answer of a model.
 func (c *call) headers(r *run) {
 	h := c.Header()
 	h.Set("Openai-Processing-Ms", strconv.FormatInt(r.modelled().Milliseconds(), 10))
@@ -207,7 +207,7 @@ func (c *call) headers(r *run) {
 	c.paced = r.e.o.Prefill > 0 || r.e.o.Decode > 0
 }
 
-// usage is what chat and completions report.
+// usage is the usage that chat and completions report.
 type usage struct {
 	Prompt     int           `json:"prompt_tokens"`
 	Completion int           `json:"completion_tokens"`

@@ -7,8 +7,8 @@ type modelBody struct {
 	OwnedBy string `json:"owned_by"`
 }
 
-// modelBorn is when every model of the engine was made.
-const modelBorn = 1700000000
+// modelCreated is the time of creation of every model.
+const modelCreated = 1700000000
 
 // list is the shape of OpenAI's lists.
 type list[T any] struct {
@@ -23,7 +23,7 @@ func (e *Engine) models(c *call) error {
 	out := list[modelBody]{Object: "list", Data: []modelBody{}}
 	for _, name := range e.o.Models {
 		if name != AnyModel {
-			out.Data = append(out.Data, modelBody{name, "model", modelBorn, "enginesim"})
+			out.Data = append(out.Data, modelBody{name, "model", modelCreated, "enginesim"})
 		}
 	}
 	return c.json(out)
@@ -37,5 +37,5 @@ func (e *Engine) model(c *call) error {
 	if err := e.serves(name); err != nil {
 		return err
 	}
-	return c.json(modelBody{name, "model", modelBorn, "enginesim"})
+	return c.json(modelBody{name, "model", modelCreated, "enginesim"})
 }

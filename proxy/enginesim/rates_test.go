@@ -27,7 +27,7 @@ func promptOf(n int, stream bool) string {
 	return `{"model":"gpt-4o","stream":` + strconv.FormatBool(stream) + `,"messages":[{"role":"user","content":"` + strings.Repeat(" word", n) + `"}]}`
 }
 
-// templateTokens is what a chat of one user turn costs beyond its text: <|user|>, the end of the turn, <|assistant|>.
+// templateTokens is the number of tokens of a chat of one user turn beyond its text: <|user|>, the end of the turn, <|assistant|>.
 var templateTokens = countTokens("<|user|>") + 1 + countTokens("<|assistant|>")
 
 func TestRates(t *testing.T) {
@@ -42,7 +42,7 @@ func testRates(t *testing.T, stream bool, speed float64) {
 	e := New(Options{Prefill: 1000, Decode: 50, Speed: speed, Reply: fixed(100)})
 	n := 1000 - templateTokens
 	for i, want := range []time.Duration{3 * time.Second, 2*time.Second + 8*time.Millisecond} {
-		// The second time 62 blocks of the 1000 tokens are known, and 8 tokens are left.
+		// The second time 62 blocks of the 1000 tokens are stored, and 8 tokens are left.
 		start := time.Now()
 		r, w := newDirect(t.Context(), promptOf(n, stream), "")
 		e.ServeHTTP(w, r)
@@ -86,7 +86,7 @@ func TestFirstTokenComesAfterThePrefill(t *testing.T) {
 	})
 }
 
-// timedWriter notes when each write came.
+// timedWriter records the time of each write.
 type timedWriter struct {
 	*httptest.ResponseRecorder
 	start time.Time

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// imageTokens is what a part that is no text costs (a small image in OpenAI's price list).
+// imageTokens is the number of tokens of a part that is not text (a small image in OpenAI's price list).
 const imageTokens = 85
 
 // decode reads a request body into v, which is a pointer to a struct.
@@ -29,7 +29,7 @@ func decode(body []byte, v any) error {
 	return badRequest("", "", "We could not parse the JSON body of your request: %s.", err)
 }
 
-// sampling is what chat, completions and responses have in common.
+// sampling is the fields that chat, completions and responses have in common.
 type sampling struct {
 	Temperature      *float64           `json:"temperature"`
 	TopP             *float64           `json:"top_p"`
@@ -67,7 +67,7 @@ func (s *sampling) salt() string {
 	return *s.CacheSalt
 }
 
-// params is a text that differs where two requests are sampled differently. What is absent is what OpenAI defaults it to.
+// params is a text that differs where two requests are sampled differently. Absent values are OpenAI's defaults.
 func (s *sampling) params() string {
 	seed := "-"
 	if s.Seed != nil {
@@ -105,7 +105,7 @@ func (s *stops) UnmarshalJSON(b []byte) error {
 // content is the content of a message: a text, or parts.
 type content struct {
 	text  string
-	other []Token // of the parts that are no text
+	other []Token // of the parts that are not text
 }
 
 func (c *content) UnmarshalJSON(b []byte) error {
@@ -147,7 +147,7 @@ func (c *content) part(raw json.RawMessage) error {
 	return nil
 }
 
-// blob stands for data that is not text, such as an image: a fixed number of tokens that follow from its bytes.
+// blob is the tokens of data that is not text, such as an image: a fixed number, computed from its bytes.
 func blob(data string) []Token {
 	sum := sha256.Sum256([]byte(data))
 	first := binary.LittleEndian.Uint64(sum[:])
@@ -208,7 +208,7 @@ func chooseTool(tools []toolSpec, choice json.RawMessage, asked string) (*toolSp
 	return nil, nil
 }
 
-// settle tells the job which tool to call and which format to keep to, if any, and all that its answer is sampled by.
+// settle sets the tool that the job calls, the format of its answer, if any, and its sampling parameters.
 func (s *sampling) settle(j *job, tools []toolSpec, choice json.RawMessage, asked string, f *format) (err error) {
 	if j.tool, err = chooseTool(tools, choice, asked); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (s *sampling) settle(j *job, tools []toolSpec, choice json.RawMessage, aske
 	return nil
 }
 
-// namedTool finds the function that the request forces. OpenAI then says that the answer stopped.
+// namedTool finds the function that the request requires. The finish reason is then "stop", as with OpenAI.
 func namedTool(tools []toolSpec, name string) (*toolSpec, error) {
 	for _, t := range tools {
 		if t.Name == name {
@@ -231,7 +231,7 @@ func namedTool(tools []toolSpec, name string) (*toolSpec, error) {
 	return nil, badRequest("tool_choice", "", "Tool choice '%s' not found in 'tools'.", name)
 }
 
-// format is response_format of chat, and text.format of responses where the schema stands at the top.
+// format is response_format of chat, and text.format of responses, where the schema is at the top.
 type format struct {
 	Type   string         `json:"type"`
 	Name   string         `json:"name"`
@@ -241,7 +241,7 @@ type format struct {
 	} `json:"json_schema"`
 }
 
-// anyObject is the schema of an answer that only has to be an object.
+// anyObject is the schema of an answer that may be any object.
 var anyObject = map[string]any{
 	"type":       "object",
 	"properties": map[string]any{"answer": map[string]any{"type": "string"}, "score": map[string]any{"type": "integer"}},

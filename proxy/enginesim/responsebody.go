@@ -2,7 +2,7 @@ package enginesim
 
 import "encoding/json"
 
-// response is the answer to one request while it is made.
+// response is the answer to one request in progress.
 type response struct {
 	*call
 	q      *responseRequest
@@ -56,7 +56,7 @@ type responseUsage struct {
 	Total         int            `json:"total_tokens"`
 }
 
-// responseItem is a message or a function call; the fields of the other kind are left out.
+// responseItem is a message or a function call; the fields of the other kind are omitted.
 type responseItem struct {
 	ID        string         `json:"id"`
 	Type      string         `json:"type"`
@@ -118,7 +118,7 @@ func (p *response) finished() *responseBody {
 	return &b
 }
 
-// failed is the body of an answer that broke off.
+// failed is the body of an answer that failed midway.
 func (p *response) failed() *responseBody {
 	b := p.head
 	b.Status, b.Error = "failed", &responseError{"server_error", faultError(500).Message}
@@ -132,7 +132,7 @@ func (p *response) itemID() string {
 	return p.name("msg_")
 }
 
-// item is the one item of the output, whole, or empty where it is in progress.
+// item is the one item of the output, complete, or empty while it is in progress.
 func (p *response) item(status string) responseItem {
 	text := ""
 	if status != "in_progress" {

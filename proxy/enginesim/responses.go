@@ -45,7 +45,7 @@ func (in *items) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// item is one element of the input as a message of a chat. Kinds that a chat does not know count by their bytes.
+// item is one element of the input as a message of a chat. Kinds that a chat does not have become tokens of their bytes.
 func item(raw json.RawMessage) (chatMessage, error) {
 	var it struct {
 		Type    string  `json:"type"`
@@ -70,7 +70,7 @@ func item(raw json.RawMessage) (chatMessage, error) {
 	return chatMessage{Role: it.Type, Content: content{other: blob(canonical(raw))}}, nil
 }
 
-// keptResponse is what the engine remembers of an answer: its JSON, and the conversation up to and with it.
+// keptResponse is a stored answer: its JSON, and the conversation up to and with it.
 type keptResponse struct {
 	body  []byte
 	turns []chatMessage
@@ -92,7 +92,7 @@ func (e *Engine) responses(c *call) error {
 	if done, err := c.replaced(); done {
 		return err
 	}
-	r := e.begin(j, e.answer(j, &c.fault))
+	r := e.begin(j, j.answer(&e.o, &c.fault))
 	defer r.end()
 	c.headers(r)
 	p := newResponse(c, &q, r)
@@ -108,7 +108,7 @@ func (e *Engine) responses(c *call) error {
 	return c.whole(http.StatusOK, "application/json", body)
 }
 
-// conversation is the input after what the previous response remembers.
+// conversation is the input after the conversation of the previous response.
 func (e *Engine) conversation(q *responseRequest) ([]chatMessage, error) {
 	if q.Previous == nil {
 		return q.Input, nil
@@ -172,7 +172,7 @@ func (q *responseRequest) choose(j *job) error {
 	return q.settle(j, tools, q.ToolChoice, asked, text.Format)
 }
 
-// keep remembers an answer unless the request forbids it.
+// keep stores an answer unless the request forbids it.
 func (e *Engine) keep(p *response, turns []chatMessage, body []byte) {
 	if !or(p.q.Store, true) {
 		return

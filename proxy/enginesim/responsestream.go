@@ -46,7 +46,7 @@ func (s *responseStream) send(kind string, f fields) error {
 	return s.out.event(kind, f)
 }
 
-// place adds where in the output an event belongs; a function call has no parts.
+// place adds the position of an event in the output; a function call has no parts.
 func (s *responseStream) place(f fields) fields {
 	f["item_id"], f["output_index"] = s.itemID(), 0
 	if s.choice.tool == "" {
@@ -72,7 +72,7 @@ func (s *responseStream) open() error {
 	return s.send("response.content_part.added", s.place(fields{"part": s.part("")}))
 }
 
-// family is the events that carry the text of an item: its name, and the field that holds the whole at the end.
+// family is the events with the text of an item: their name, and the field with the whole text at the end.
 func (s *responseStream) family() (name, whole string) {
 	switch {
 	case s.choice.tool != "":
@@ -139,7 +139,7 @@ func (s *responseStream) finish() error {
 	return nil
 }
 
-// fail ends the stream with an error under status 200. The fault that asked for it has had its way and is over.
+// fail ends the stream with an error under status 200. The fault that caused it is cleared, so that it happens once.
 func (s *responseStream) fail() error {
 	s.fault.ErrorEvent, s.fault.CutEvents = false, 0
 	e := faultError(500)

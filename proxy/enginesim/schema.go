@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// schemaDepth ends schemas that contain themselves.
+// schemaDepth bounds schemas that contain themselves.
 const schemaDepth = 16
 
 // filler makes values that a JSON schema allows: the required properties of objects, the fewest items of arrays, the first
-// of several alternatives. Keywords that it does not know do not constrain it.
+// of several alternatives. Other keywords are ignored.
 type filler struct {
 	rng  *rand.Rand
 	root map[string]any
@@ -141,7 +141,7 @@ func (f filler) number(s map[string]any) float64 {
 	return n
 }
 
-// slack is 1 where half of one may be added without passing a maximum.
+// slack is 1 where a half can be added without exceeding a maximum, else 0.
 func (f filler) slack(s map[string]any) float64 {
 	if _, bounded := s["maximum"]; bounded {
 		return 0

@@ -8,7 +8,7 @@ import (
 // Token is the identity of one piece of text: equal pieces are equal tokens.
 type Token uint64
 
-// pieceBytes bounds a piece of letters: an English word costs some 1.25 tokens, a Han character half of one.
+// pieceBytes bounds a piece of letters: an English word has some 1.25 tokens, a Han character half of one.
 const pieceBytes = 6
 
 // digitsPerPiece cuts numbers as the tokenizers of large models do.
@@ -83,7 +83,7 @@ func classAt(text string) (class, int) {
 	return classOf(r), size
 }
 
-// runLen is how far a piece of class c reaches in text.
+// runLen is the length of the first piece of text, of class c.
 func runLen(text string, c class) int {
 	limit := len(text)
 	switch c {

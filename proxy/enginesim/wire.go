@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// wire writes one answer and does to it what its fault asks for.
+// wire writes one answer with its fault.
 type wire struct {
 	http.ResponseWriter
 	ctx   context.Context
@@ -19,7 +19,7 @@ type wire struct {
 	sleep func(context.Context, time.Duration) error
 	zip   *gzip.Writer
 	sent  int  // bytes of the body, before compression
-	began bool // the headers are fixed
+	began bool // the headers are sent
 	paced bool // every event is flushed by itself
 }
 
@@ -75,7 +75,7 @@ func (w *wire) begin(status int) error {
 	return nil
 }
 
-// send writes p, byte by byte or up to the cut where the fault says so.
+// send writes p, byte by byte or up to the cut if the fault is that.
 func (w *wire) send(p []byte) error {
 	step := len(p)
 	if w.fault.SplitBytes {
@@ -124,7 +124,7 @@ func (w *wire) body() io.Writer {
 
 func (w *wire) flush() {
 	if w.zip != nil {
-		_ = w.zip.Flush() // a broken connection shows at the next write
+		_ = w.zip.Flush() // a broken connection fails at the next write
 	}
 	if f, ok := w.ResponseWriter.(http.Flusher); ok {
 		f.Flush()
@@ -138,7 +138,7 @@ func (w *wire) end() error {
 	return nil
 }
 
-// cut ends the answer here: at once, or when the client has lost its patience.
+// cut ends the answer here: at once, or when the client leaves.
 func (w *wire) cut() error {
 	w.flush()
 	if w.fault.Silence {
@@ -156,7 +156,7 @@ type sse struct {
 	buf    []byte // of one event
 }
 
-// stream sends the headers of an event stream. Events are flushed one by one only where somebody waits between them.
+// stream sends the headers of an event stream. Events are flushed one by one only if there is time between them.
 func (w *wire) stream() (*sse, error) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
@@ -176,7 +176,7 @@ func (s *sse) event(name string, v any) error {
 	return s.data(name, data)
 }
 
-// data sends one event, and before and after it what the fault asks for.
+// data sends one event with its fault.
 func (s *sse) data(name string, data []byte) error {
 	s.events++
 	if s.events == 2 {
@@ -199,7 +199,7 @@ func (s *sse) data(name string, data []byte) error {
 	return nil
 }
 
-// disturb puts what is no event, or no JSON, between the first two events.
+// disturb puts data that is not JSON between the first two events.
 func (s *sse) disturb() error {
 	if s.fault.Malformed {
 		return s.raw("", []byte(`{"id":"chatcmpl-sim","object":`))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Answers have minTokens to maxTokens tokens; the last sentence may be the one that passes the drawn length.
+// Answers have minTokens to maxTokens tokens; only the last sentence may exceed the drawn length.
 const (
 	minTokens     = 20
 	maxTokens     = 120
@@ -24,7 +24,7 @@ var (
 	tails = []string{"", "", " in most cases", " for a start", " when nothing else is known", " as a rule", " after a while"}
 )
 
-// compose writes a plausible answer that quotes a little of what was asked.
+// compose writes a plausible answer that quotes the first words of the question.
 func compose(rng *rand.Rand, asked string) string {
 	var b strings.Builder
 	b.WriteString(opening(rng, asked))
