@@ -91,7 +91,7 @@ func demoHelp(w io.Writer, fs *flag.FlagSet, l *config.Loader) {
 
   reprise demo
   reprise demo --policy lru --capacity 50
-  reprise demo --input trace.jsonl.gz --exit
+  reprise demo --input conversations.jsonl.gz --exit
 
 A file for --input holds, one JSON value a line or as one JSON array, packed with gzip, zstd or not: chat request
 bodies, or records of OASST1, SGD or ShareGPT, of which the user's turns are played and answered by the engine.

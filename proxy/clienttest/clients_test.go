@@ -7,7 +7,7 @@ import (
 	"reprise/proxy"
 )
 
-// scenario is something that an application does, by one or several requests, with a key of its own.
+// scenario is one or several requests of an application, with a key of its own.
 type scenario struct {
 	name          string
 	fault         string // of the engine, for every request (enginesim.ParseFault)
@@ -52,7 +52,7 @@ var scenarios = []scenario{
 	{name: "abort", fault: "cut-events=3, silence", first: "miss", second: "miss"}, // ends only because the client leaves
 }
 
-// withToolCalls is what changes where answers that call tools may be kept.
+// withToolCalls are the scenarios that differ where answers that call tools may be stored.
 var withToolCalls = []scenario{
 	{name: "tools", first: "miss", second: "exact"},
 	{name: "tools-stream", first: "miss", second: "exact"},
@@ -70,7 +70,7 @@ func faultOf(name string) string {
 	return ""
 }
 
-// client runs scenarios of one client library against a site and returns what the library made of the answers.
+// client runs scenarios of one client library against a site and returns what the library returned.
 type client struct {
 	name  string
 	run   func(t *testing.T, site string, scenarios []string) map[string]any
@@ -96,8 +96,8 @@ func TestClientsSeeNoDifferenceInKeptToolCalls(t *testing.T) {
 	}
 }
 
-// compare runs everything twice at each site. The times are compared in pairs, but for a time at which every answer came
-// from the cache: it equals the first one.
+// compare runs everything twice at each site. The first run is compared with the first, the second with the second; but where
+// every answer of the second came from the cache, it must equal the first.
 func compare(t *testing.T, c client, o proxy.Options, scenarios []scenario) {
 	scenarios = slices.DeleteFunc(slices.Clone(scenarios), func(s scenario) bool { return slices.Contains(c.lacks, s.name) })
 	var names []string
@@ -130,7 +130,7 @@ func compare(t *testing.T, c client, o proxy.Options, scenarios []scenario) {
 	}
 }
 
-// equal compares what a client made of answers, but for what no two answers share.
+// equal compares the results of a client, except for ids and times, which no two answers share.
 func equal(t *testing.T, time string, got, want any) {
 	t.Helper()
 	for _, d := range differences("", masked("", got), masked("", want)) {
@@ -147,7 +147,7 @@ func fresh(t *testing.T, first, second any) {
 	answerIDs(second, after)
 	for id := range after {
 		if before[id] {
-			t.Errorf("the id %s was given twice", id)
+			t.Errorf("two answers have the id %s", id)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func otherStream(q goopenai.ChatCompletionRequest) deed {
 	}
 }
 
-// each hands every event of a stream to see, until its end.
+// each calls see with every event of a stream.
 func each[T any](next func() (T, error), see func(T)) error {
 	for {
 		event, err := next()
@@ -165,7 +165,7 @@ func otherConversation(ctx context.Context, base, key string) (any, error) {
 	return []goopenai.ChatCompletionResponse{one, two}, err
 }
 
-// otherToolLoop answers the call that it is asked for.
+// otherToolLoop answers the call of the model.
 func otherToolLoop(ctx context.Context, base, key string) (any, error) {
 	c := other(base, key)
 	one, err := c.CreateChatCompletion(ctx, otherCallTool())
@@ -239,7 +239,7 @@ func otherResponseStream(q goopenai.CreateResponseRequest) deed {
 	}
 }
 
-// otherThen asks for a response and does something with its id.
+// otherThen requests a response and uses its id.
 func otherThen(next func(context.Context, *goopenai.Client, string) (goopenai.CreateResponseResponse, error)) deed {
 	return func(ctx context.Context, base, key string) (any, error) {
 		c := other(base, key)

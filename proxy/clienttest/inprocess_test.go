@@ -30,7 +30,7 @@ func inProcess(deeds map[string]deed) func(*testing.T, string, []string) map[str
 	}
 }
 
-// plain is v as JSON has it.
+// plain is v after encoding to JSON and decoding.
 func plain(t *testing.T, v any) (out any) {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -45,17 +45,17 @@ func plain(t *testing.T, v any) (out any) {
 
 var errNone = errors.New("no error was returned")
 
-// failing is a deed that must fail; told says what an application would look at in the error.
-func failing(d deed, told func(error) (any, error)) deed {
+// failing is a deed that must fail; part returns the part of the error that an application would use.
+func failing(d deed, part func(error) (any, error)) deed {
 	return func(ctx context.Context, base, key string) (any, error) {
 		if _, err := d(ctx, base, key); err != nil {
-			return told(err)
+			return part(err)
 		}
 		return nil, errNone
 	}
 }
 
-// broken tells of an error where the connection breaks: its words are the transport's.
+// broken is the part of an error of a cut connection: that there is one, because the text is that of the transport.
 func broken(error) (any, error) { return "broken", nil }
 
 // both does one deed after the other.
@@ -70,7 +70,7 @@ func both(a, b deed) deed {
 	}
 }
 
-// kinds is the order of the events of a stream, without repeats: a replay may cut its text elsewhere.
+// kinds is the order of the events of a stream, without repeats: a replay may cut the text at other places.
 type kinds []string
 
 func (k *kinds) add(kind string) {

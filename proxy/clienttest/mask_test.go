@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// unlike are the members that no two answers share: ids and times.
+// unlike are the members that differ between any two answers: ids and times.
 var unlike = regexp.MustCompile(`^(id|.*_id|.*Id|created|created_at|completed_at|timestamp)$`)
 
-// masked is v with the values of such members hidden; whether they are there, and of which type, is still to be seen.
+// masked is v with the values of such members replaced by their types.
 func masked(name string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, value := range v {
 			if list, ok := value.([]any); name == "annotations" && ok && len(list) == 0 {
-				continue // a stream has no place for an empty list, so an answer kept from one has none
+				continue // a stream cannot contain an empty list, so an answer stored from one has none
 			}
 			out[name] = masked(name, value)
 		}
@@ -43,7 +43,7 @@ func masked(name string, v any) any {
 	return v
 }
 
-// differences names the places where got is not want.
+// differences are the places where got and want differ.
 func differences(at string, got, want any) []string {
 	if reflect.DeepEqual(got, want) {
 		return nil

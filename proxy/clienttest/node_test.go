@@ -31,7 +31,7 @@ func node(module string) func(*testing.T, string, []string) map[string]any {
 	}
 }
 
-// results reads what the runner prints.
+// results parses the output of the runner.
 func results(t *testing.T, out []byte) map[string]any {
 	t.Helper()
 	got := map[string]any{}
@@ -51,8 +51,8 @@ func results(t *testing.T, out []byte) map[string]any {
 	return got
 }
 
-// nodeRunner is the runner's path, beside installed packages. Without node or packages the test is skipped, unless
-// REPRISE_TEST_REQUIRE asks for node.
+// nodeRunner is the path of the runner, beside installed packages. Without node or packages the test is skipped, unless
+// REPRISE_TEST_REQUIRE names node.
 func nodeRunner(t *testing.T) string {
 	t.Helper()
 	giveUp := func(why string) { t.Helper(); t.Skip("skipped: " + why) }
@@ -74,8 +74,8 @@ func nodeRunner(t *testing.T) string {
 	return besides(t, modules)
 }
 
-// besides copies the runner to where node finds modules, if that is not where it lies: node looks for packages in the
-// folders above a script.
+// besides copies the runner next to the installed packages, unless it is there: node searches for packages in the folders
+// above a script.
 func besides(t *testing.T, modules string) string {
 	t.Helper()
 	if os.Getenv("REPRISE_NODE_MODULES") == "" {

@@ -144,7 +144,7 @@ func streamedChat(q openai.ChatCompletionNewParams) deed {
 	}
 }
 
-// summedChat leaves the chunks to the client's own accumulator.
+// summedChat reads a stream with the accumulator of the client library.
 func summedChat(q openai.ChatCompletionNewParams) deed {
 	return func(ctx context.Context, base, key string) (any, error) {
 		c := official(base, key)
@@ -171,7 +171,7 @@ func conversation(ctx context.Context, base, key string) (any, error) {
 	return []*openai.ChatCompletion{one, two}, err
 }
 
-// toolLoop answers the call that it is asked for.
+// toolLoop answers the call of the model.
 func toolLoop(ctx context.Context, base, key string) (any, error) {
 	c := official(base, key)
 	one, err := c.Chat.Completions.New(ctx, callTool())
@@ -255,7 +255,7 @@ func streamedResponse(q responses.ResponseNewParams) deed {
 	}
 }
 
-// thenResponse asks for a response and does something with its id.
+// thenResponse requests a response and uses its id.
 func thenResponse(next func(context.Context, openai.Client, string) (*responses.Response, error)) deed {
 	return func(ctx context.Context, base, key string) (any, error) {
 		c := official(base, key)

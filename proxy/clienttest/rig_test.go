@@ -1,5 +1,5 @@
-// Package clienttest is the proof that applications need nothing but another base URL: clients that they use ask an engine
-// directly and through the proxy, and must not be able to tell the difference. It holds tests only.
+// Package clienttest shows that applications need only another base URL: client libraries call an engine directly and through
+// the proxy, and must get equal results. It holds tests only.
 package clienttest
 
 import (
@@ -20,9 +20,9 @@ import (
 	"reprise/topics"
 )
 
-// site is a place that clients can be pointed at. The first segment of a path names the scenario, whose fault is asked for
-// in the client's place; the rest is the API's path. Requests are served one after the other: the next one begins when
-// everything that the last one set off has ended.
+// site is a server for clients. The first segment of a path names the scenario, whose fault is added to the request; the rest
+// is the path of the API. Requests are served one after the other: the next one begins when all work of the last one has
+// ended.
 type site struct {
 	url     string
 	api     http.Handler
@@ -44,18 +44,18 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.settled(r.Context()); err != nil {
-		return // the client has given up
+		return // the client left
 	}
 	name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	r.URL.Path, r.URL.RawPath = "/"+path, ""
 	if fault := faultOf(name); fault != "" {
 		r.Header.Set(enginesim.FaultHeader, fault)
 	}
-	defer func() { s.seen[name] = append(s.seen[name], w.Header().Get("X-Cache")) }() // an answer that is cut off panics
+	defer func() { s.seen[name] = append(s.seen[name], w.Header().Get("X-Cache")) }() // a cut answer panics
 	s.api.ServeHTTP(w, r)
 }
 
-// caches is the X-Cache of a scenario's answers since the last call.
+// caches is the X-Cache of the answers of a scenario since the last call.
 func (s *site) caches(scenario string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

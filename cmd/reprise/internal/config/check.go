@@ -10,33 +10,33 @@ import (
 	"reprise/embed"
 )
 
-// contradictions are settings that are each allowed and do not go together.
+// contradictions are settings that are each allowed, but not together.
 func (c *Config) contradictions() (problems []string) {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if c.TTL > c.MaxTTL {
-		bad("%s is above %s: raise the second or lower the first", c.told("TTL"), c.told("MAX_TTL"))
+		bad("%s is above %s: raise the second or lower the first", c.shown("TTL"), c.shown("MAX_TTL"))
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		bad("REPRISE_TLS_CERT and REPRISE_TLS_KEY go together: only one of them is set")
 	} else if err := checkPair(c.TLSCert, c.TLSKey); err != nil {
-		bad("%s and %s: %v", c.told("TLS_CERT"), c.told("TLS_KEY"), err)
+		bad("%s and %s: %v", c.shown("TLS_CERT"), c.shown("TLS_KEY"), err)
 	}
 	if c.AdminToken == "" && !loopback(c.AdminListen) {
-		bad("%s can be reached from outside this machine: that needs REPRISE_ADMIN_TOKEN", c.told("ADMIN_LISTEN"))
+		bad("%s can be reached from outside this machine: that needs REPRISE_ADMIN_TOKEN", c.shown("ADMIN_LISTEN"))
 	}
 	if c.Listen == c.AdminListen && !strings.HasSuffix(c.Listen, ":0") {
-		bad("%s and %s are the same: the admin side needs an address of its own", c.told("LISTEN"), c.told("ADMIN_LISTEN"))
+		bad("%s and %s are the same: the admin side needs an address of its own", c.shown("LISTEN"), c.shown("ADMIN_LISTEN"))
 	}
 	if c.Upstream != nil && reaches(c.Upstream, c.Listen) {
-		bad("%s is the proxy itself (%s): every request would wait for itself", c.told("UPSTREAM"), c.told("LISTEN"))
+		bad("%s is the proxy itself (%s): every request would wait for itself", c.shown("UPSTREAM"), c.shown("LISTEN"))
 	}
 	if c.Hit > 0 && c.Route >= c.Hit {
-		bad("%s", gatesInWords(c.told("ROUTE_THRESHOLD"), c.told("HIT_THRESHOLD")))
+		bad("%s", gatesInWords(c.shown("ROUTE_THRESHOLD"), c.shown("HIT_THRESHOLD")))
 	}
 	return append(problems, c.policyProblems()...)
 }
 
-// checkPair reads a certificate and its key, which would else be found wrong by the first client.
+// checkPair reads a certificate and its key, so that a bad pair fails the start and not the first client.
 func checkPair(cert, key string) error {
 	if cert == "" {
 		return nil
@@ -45,8 +45,8 @@ func checkPair(cert, key string) error {
 	return err
 }
 
-// told is a setting with its value, as it stands in a message.
-func (c *Config) told(name string) string {
+// shown is a setting with its value and source, as messages show it.
+func (c *Config) shown(name string) string {
 	for _, v := range c.effective {
 		if v.Name == Prefix+name {
 			return fmt.Sprintf("%s=%s (%s)", v.Name, v.Value, v.Source)
@@ -61,7 +61,7 @@ func loopback(address string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// reaches reports whether a URL leads to what listens on an address of this machine, as far as names tell.
+// reaches reports whether a URL leads to a listener on an address of this machine. It compares names and resolves none.
 func reaches(u *url.URL, listen string) bool {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil || port == "0" || port != u.Port() {
@@ -71,8 +71,8 @@ func reaches(u *url.URL, listen string) bool {
 	return host == u.Hostname() || (everywhere || loopback(listen)) && loopback(u.Host)
 }
 
-// Gates are the thresholds in force: those that are set, and the embedder's own for the rest, which from now on are told
-// as such by Effective. The error says which of them contradict each other, and wraps ErrBad.
+// Gates are the thresholds in force: those that are set, and the embedder's own for the rest, for which Effective then has
+// the source "embedder". The error names thresholds that contradict each other, and wraps ErrBad.
 func (c *Config) Gates(own embed.Thresholds) (embed.Thresholds, error) {
 	g := embed.Thresholds{
 		Hit:   c.gate("HIT_THRESHOLD", c.Hit, own.Hit),
@@ -80,7 +80,7 @@ func (c *Config) Gates(own embed.Thresholds) (embed.Thresholds, error) {
 		Edge:  c.gate("EDGE_THRESHOLD", c.Edge, own.Edge),
 	}
 	if g.Route >= g.Hit {
-		return g, Bad("%s", gatesInWords(c.told("ROUTE_THRESHOLD"), c.told("HIT_THRESHOLD")))
+		return g, Bad("%s", gatesInWords(c.shown("ROUTE_THRESHOLD"), c.shown("HIT_THRESHOLD")))
 	}
 	return g, nil
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Config is every setting, parsed and within its limits. Where a field can be unset, its zero value says so.
+// Config is every setting, parsed and within its limits. Where a setting can be unset, the field is then zero.
 type Config struct {
 	Listen, AdminListen string
 	AdminToken          string
@@ -60,14 +60,14 @@ type Config struct {
 // Value is one setting as it is in force.
 type Value struct {
 	Name   string `json:"name"`   // as in the environment
-	Value  string `json:"value"`  // as it was written; a secret is masked
+	Value  string `json:"value"`  // as given; a secret is masked
 	Source string `json:"source"` // "default", "environment", "flag", or the name of a file
 }
 
-// Effective lists every setting in force in the order of the table, for people to read.
+// Effective lists every setting in force, in the order of the table.
 func (c *Config) Effective() []Value { return c.effective }
 
-// Source tells where the value of a setting comes from; name is without the prefix, e.g. "LISTEN".
+// Source is where the value of a setting comes from; name is without the prefix, e.g. "LISTEN".
 func (c *Config) Source(name string) string {
 	for _, v := range c.effective {
 		if v.Name == Prefix+name {

@@ -47,7 +47,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestValues gives each kind of value in the forms it may have; bad ones are told with everything one needs to mend them.
+// TestValues gives each kind of value in the forms it may have; the error of a bad one has all that is needed to correct it.
 func TestValues(t *testing.T) {
 	for _, c := range []struct {
 		name, value string
@@ -130,7 +130,7 @@ func TestValues(t *testing.T) {
 		case !errors.Is(err, ErrBad):
 			t.Errorf("%s=%s: %v, want an error that wraps ErrBad", c.name, c.value, err)
 		case !strings.Contains(err.Error(), Prefix+c.name+"=") || !strings.Contains(err.Error(), "(environment)") || !strings.Contains(err.Error(), c.bad):
-			t.Errorf("%s=%s: %v, want it to tell the name, the source and %q", c.name, c.value, err, c.bad)
+			t.Errorf("%s=%s: %v, want an error with the name, the source and %q", c.name, c.value, err, c.bad)
 		case strings.Contains(err.Error(), "hunter2"):
 			t.Errorf("%s: the error shows a password: %v", c.name, err)
 		}
@@ -223,7 +223,7 @@ func TestForeignNames(t *testing.T) {
 	}
 }
 
-// TestDemoIgnoresServe: an environment made for serve must not keep the demo from running.
+// TestDemoIgnoresServe: the demo runs in an environment made for serve.
 func TestDemoIgnoresServe(t *testing.T) {
 	l := NewLoader(true)
 	l.Override("STORE", "memory")
@@ -286,7 +286,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// TestTable holds every row to what the help promises: a name of its own, a default that is allowed, and words for both.
+// TestTable checks that every row has a unique name, a default that is allowed, and help texts.
 func TestTable(t *testing.T) {
 	c := &Config{}
 	seen := map[string]bool{}
@@ -332,7 +332,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// FuzzValues: no value of any setting makes a panic, and none that is accepted leaves its range.
+// FuzzValues: no value of any setting causes a panic, and every accepted one is within its range.
 func FuzzValues(f *testing.F) {
 	for _, v := range []string{"1", "-1", "1GiB", "30d", "http://h/v1", "a=http://h", "file:x", "header:X", "true", "NaN", "1e309", "d", "KiB"} {
 		f.Add(v)
@@ -350,8 +350,8 @@ func FuzzValues(f *testing.F) {
 	})
 }
 
-// TestPolicyShortcuts: the settings that stand for parameters reach the policies that have them, are told as being without
-// effect under the others, and are checked as the parameters are.
+// TestPolicyShortcuts: the settings for parameters are passed to the policies that have them, are reported as without effect
+// for the others, and are checked as the parameters are.
 func TestPolicyShortcuts(t *testing.T) {
 	both := []string{"REPRISE_TOPIC_HALF_LIFE=500", "REPRISE_DEPENDENCY_WEIGHT=2"}
 	for _, c := range []struct {
@@ -380,13 +380,13 @@ func TestPolicyShortcuts(t *testing.T) {
 		if name, _, _ := strings.Cut(c.policy, ":"); cfg.PolicyName() != name {
 			t.Errorf("%s: called %s", c.policy, cfg.PolicyName())
 		}
-		told := strings.Join(cfg.Idle(), "|")
-		if (told == "") != (c.idle == "") {
-			t.Errorf("%s: told %q", c.policy, told)
+		idle := strings.Join(cfg.Idle(), "|")
+		if (idle == "") != (c.idle == "") {
+			t.Errorf("%s: no effect of %q", c.policy, idle)
 		}
 		for part := range strings.SplitSeq(c.idle, "|") {
-			if !strings.Contains(told, part) {
-				t.Errorf("%s: told %q, want %q", c.policy, told, part)
+			if !strings.Contains(idle, part) {
+				t.Errorf("%s: no effect of %q, want %q", c.policy, idle, part)
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Help writes every setting that the command knows, by group: flag and variable, what it does, what is allowed, default.
+// Help writes every setting of the command, by group: flag and variable, what it does, what is allowed, default.
 func (l *Loader) Help(w io.Writer) {
 	for _, g := range (&Config{}).table() {
 		title := "\n" + g.title + ":\n"

@@ -14,13 +14,13 @@ import (
 // ErrBad is wrapped by every error of Load: the settings as given cannot be used.
 var ErrBad = errors.New("bad configuration")
 
-// fileSuffix makes the name of a secret's twin, which names a file that holds it.
+// fileSuffix makes the name of a second setting for each secret: the path of a file that holds it.
 const fileSuffix = "_FILE"
 
-// foreign are names under Prefix that are not settings of the program, but of its tests.
+// foreign are names with Prefix that are settings of the tests.
 var foreign = []string{Prefix + "TEST_REQUIRE", Prefix + "DATA"}
 
-// Where the value of a setting can come from; the content of a file is told by its name.
+// Where the value of a setting can come from. The source of a value in a file is the path.
 const (
 	fromDefault = "default"
 	fromEnv     = "environment"
@@ -31,10 +31,10 @@ const (
 type Loader struct {
 	demo      bool
 	overrides map[string]string // defaults of this command, by Setting.Name
-	given     map[string]string // by Setting.Name, a twin with its suffix
+	given     map[string]string // by Setting.Name, for a path with fileSuffix
 }
 
-// NewLoader returns a loader for serve, or for the demo, which has no use for some of the settings.
+// NewLoader returns a loader for serve, or for the demo, which does not use some of the settings.
 func NewLoader(demo bool) *Loader {
 	return &Loader{demo: demo, overrides: map[string]string{}, given: map[string]string{}}
 }
@@ -42,7 +42,7 @@ func NewLoader(demo bool) *Loader {
 // Override gives a setting, by its name without prefix, another default than the table's.
 func (l *Loader) Override(name, value string) { l.overrides[name] = value }
 
-// Register adds a flag per setting to fs. Their values are looked at by Load, so that all faults are told at once.
+// Register adds a flag per setting to fs. Load checks their values, so that one error lists all faults.
 func (l *Loader) Register(fs *flag.FlagSet) {
 	for _, s := range l.settings(&Config{}) {
 		set := func(v string) error { l.given[s.Name] = v; return nil }
@@ -57,7 +57,7 @@ func (l *Loader) Register(fs *flag.FlagSet) {
 	}
 }
 
-// settings lists the rows that the command has a use for; parsing one writes c.
+// settings lists the rows that the command uses; parsing one sets a field of c.
 func (l *Loader) settings(c *Config) []Setting {
 	var rows []Setting
 	for _, g := range c.table() {
@@ -66,7 +66,7 @@ func (l *Loader) settings(c *Config) []Setting {
 	return rows
 }
 
-// rows are those of a group that the command has a use for, with its own defaults.
+// rows are those of a group that the command uses, with its own defaults.
 func (l *Loader) rows(g group) []Setting {
 	var rows []Setting
 	for _, s := range g.rows {
@@ -82,8 +82,8 @@ func (l *Loader) rows(g group) []Setting {
 }
 
 // Load merges the flags that were parsed with the environment (as os.Environ gives it) and the defaults: a flag wins over
-// the environment. A variable that is set to nothing counts as unset, which is how compose files leave one out. The error
-// lists everything that is wrong and wraps ErrBad.
+// the environment. A variable that is set to nothing counts as unset, because compose files leave one out that way. The
+// error lists everything that is wrong and wraps ErrBad.
 func (l *Loader) Load(environ []string) (*Config, error) {
 	env := reprisePart(environ)
 	c := &Config{}
@@ -114,7 +114,7 @@ func (e *badError) Error() string {
 
 func (e *badError) Unwrap() error { return ErrBad }
 
-// Bad makes an error of the same kind from what only turns out to be wrong when the parts are put together.
+// Bad makes an error of the same kind for faults that are found only when the parts are put together.
 func Bad(format string, args ...any) error { return &badError{[]string{fmt.Sprintf(format, args...)}} }
 
 func reprisePart(environ []string) map[string]string {
@@ -128,8 +128,8 @@ func reprisePart(environ []string) map[string]string {
 	return env
 }
 
-// unknown tells of names under our prefix that mean nothing: a setting that is misspelt would else be silently without
-// effect. Names that only serve knows are no mistake to the demo.
+// unknown reports names with our prefix that are not settings: otherwise a misspelt setting would have no effect and no
+// message. In the demo the settings of serve are not reported.
 func (l *Loader) unknown(env map[string]string) (problems []string) {
 	var known []string
 	for _, s := range (&Loader{}).settings(&Config{}) {
@@ -147,7 +147,7 @@ func (l *Loader) unknown(env map[string]string) (problems []string) {
 	return problems
 }
 
-// one finds the value of s, parses it, and says what is wrong.
+// one finds and parses the value of s, and returns what is wrong with it.
 func (l *Loader) one(s *Setting, env map[string]string) (problems []string, in Value) {
 	v, source, name, err := l.lookup(s, env)
 	if err != nil {
@@ -166,7 +166,7 @@ func (l *Loader) one(s *Setting, env map[string]string) (problems []string, in V
 	return nil, in
 }
 
-// complain names the setting as it was given, the value, its source and what is allowed.
+// complain is the message for a bad value: the setting as it was given, the value, its source and the values allowed.
 func complain(s *Setting, name string, in Value, err error) string {
 	why := ""
 	if !errors.Is(err, errNotAllowed) {
@@ -175,7 +175,7 @@ func complain(s *Setting, name string, in Value, err error) string {
 	return fmt.Sprintf("%s=%s (%s): %sallowed is %s", name, in.Value, in.Source, why, s.Allowed)
 }
 
-// lookup returns the value, where it comes from, and the name it was given under.
+// lookup returns the value, its source, and the name under which it was given.
 func (l *Loader) lookup(s *Setting, env map[string]string) (v, source, name string, err error) {
 	if v, source, err = pair(l.given[s.Name], l.given[s.Name+fileSuffix], "--"+s.Flag(), "-file", fromFlag); v != "" || err != nil {
 		return v, source, "--" + s.Flag(), err
@@ -186,7 +186,7 @@ func (l *Loader) lookup(s *Setting, env map[string]string) (v, source, name stri
 	return s.Default, fromDefault, s.Env(), nil
 }
 
-// pair settles between a value and the file that holds it.
+// pair is the value, or the content of the file that holds it; giving both is an error.
 func pair(v, path, name, suffix, source string) (string, string, error) {
 	switch {
 	case v != "" && path != "":
@@ -201,7 +201,7 @@ func pair(v, path, name, suffix, source string) (string, string, error) {
 	return v, path, nil
 }
 
-// maxSecret bounds what is read of a file, which may be named by mistake.
+// maxSecret bounds how much is read of a file: it may be the wrong one.
 const maxSecret = 64 << 10
 
 func readSecret(path string) (string, error) {
@@ -223,7 +223,7 @@ func readSecret(path string) (string, error) {
 	}
 }
 
-// bare is the cause without the path, which the caller tells.
+// bare is the cause without the path, which the caller adds.
 func bare(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

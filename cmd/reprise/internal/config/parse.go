@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// errNotAllowed is all there is to say where the setting's Allowed says the rest.
+// errNotAllowed is the error where Setting.Allowed explains enough.
 var errNotAllowed = errors.New("not allowed")
 
-// errUse is a value that is refused for a reason of its own.
+// errUse is the reason why a value is not allowed, beyond Setting.Allowed.
 type errUse string
 
 func (e errUse) Error() string { return string(e) }
@@ -35,7 +35,7 @@ func secret(to *string, least int) func(string) error {
 	}
 }
 
-// address checks the form only; whether it can be listened on is seen when it is tried.
+// address checks the form only; a listener is opened later.
 func address(to *string) func(string) error {
 	return func(v string) error {
 		_, port, err := net.SplitHostPort(v)
@@ -101,7 +101,7 @@ func whole(to *int, least, most int) func(string) error {
 	}
 }
 
-// number accepts what lies in the range that ok describes. NaN lies in none.
+// number accepts values for which ok is true; it is false for NaN.
 func number(to *float64, ok func(float64) bool) func(string) error {
 	return func(v string) error {
 		f, err := strconv.ParseFloat(v, 64)
@@ -121,19 +121,19 @@ func positive(to *float64) func(string) error {
 	return number(to, func(f float64) bool { return f > 0 && f <= math.MaxFloat32 })
 }
 
-// weight has an unset value that is not zero, because zero is a weight.
+// weight is -1 when unset, because zero is a weight.
 func weight(to *float64) func(string) error {
 	*to = -1
 	return number(to, func(f float64) bool { return f >= 0 && f <= 1000 })
 }
 
-// zero says what 0 means to a duration.
+// zero is the meaning of 0 as a duration.
 type zero int
 
 const (
 	above     zero = iota // 0 is refused
 	fromZero              // 0 is 0
-	offAtZero             // 0 switches the limit off and is kept as -1, for which the parts below have no limit
+	offAtZero             // 0 switches the limit off and is stored as -1, which means no limit to other packages
 )
 
 func duration(to *time.Duration, z zero) func(string) error {
@@ -150,7 +150,7 @@ func duration(to *time.Duration, z zero) func(string) error {
 	}
 }
 
-// parseDuration reads what time.ParseDuration reads, and days: 30d, 1d12h.
+// parseDuration is time.ParseDuration with days: 30d, 1d12h.
 func parseDuration(v string) (time.Duration, bool) {
 	var days time.Duration
 	if head, rest, ok := strings.Cut(v, "d"); ok {
@@ -247,7 +247,7 @@ func baseURL(to *string) func(string) error {
 	}
 }
 
-// oneURL refuses the form of several upstreams in words of its own: who writes it has read of it.
+// oneURL has its own error for the form of several upstreams, which a later version may support.
 func oneURL(to **url.URL) func(string) error {
 	return func(v string) error {
 		name, _, named := strings.Cut(v, "=")

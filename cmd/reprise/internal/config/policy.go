@@ -10,10 +10,10 @@ import (
 	"reprise/policy"
 )
 
-var policyAllowed = "a policy's name, or NAME:key=value,… (reprise replay --list tells the parameters): " + oneOf(policy.Names())
+var policyAllowed = "a policy's name, or NAME:key=value,… (reprise replay --list shows the parameters): " + oneOf(policy.Names())
 
-// policySpec is the name of a policy, which may be followed by parameters. What a value in capacities comes to is looked
-// at with the other contradictions.
+// policySpec is the name of a policy, which may be followed by parameters. A value in capacities is checked with the other
+// contradictions, because it depends on the capacity.
 func policySpec(to *string) func(string) error {
 	return func(v string) error {
 		err := policy.Check(v)
@@ -43,7 +43,7 @@ func didYouMean(name string, known []string) string {
 	return ""
 }
 
-// bareOf is the cause in an error of policy.Check without the policy, which the caller tells.
+// bareOf is the cause in an error of policy.Check without the policy, which the caller adds.
 func bareOf(err error) string {
 	if cause := errors.Unwrap(err); cause != nil {
 		return cause.Error()
@@ -68,7 +68,7 @@ func (c *Config) PolicyName() string {
 	return name
 }
 
-// shortcut is a setting of its own for a parameter that several policies have.
+// shortcut is a setting for a parameter that several policies have.
 type shortcut struct {
 	setting, key, value string // value is empty where it is unset
 }
@@ -84,7 +84,7 @@ func (c *Config) shortcuts() []shortcut {
 	return []shortcut{half, weight}
 }
 
-// PolicyOptions are what the policy is made with.
+// PolicyOptions are the options of the policy.
 func (c *Config) PolicyOptions() policy.Options {
 	o := policy.Options{Capacity: c.CapacityEntries, Params: map[string]string{}}
 	for _, s := range c.shortcuts() {
@@ -95,11 +95,11 @@ func (c *Config) PolicyOptions() policy.Options {
 	return o
 }
 
-// policyProblems are values that the policy refuses at this capacity, and parameters that are set twice.
+// policyProblems are values that the policy does not allow at this capacity, and parameters that are set twice.
 func (c *Config) policyProblems() (problems []string) {
 	plain := policy.Options{Capacity: c.CapacityEntries}
 	if err := plain.Check(c.Policy); err != nil {
-		return []string{fmt.Sprintf("%s with %s: %s", c.told("POLICY"), c.told("CAPACITY_ENTRIES"), bareOf(err))}
+		return []string{fmt.Sprintf("%s with %s: %s", c.shown("POLICY"), c.shown("CAPACITY_ENTRIES"), bareOf(err))}
 	}
 	for _, s := range c.shortcuts() {
 		with := plain
@@ -107,17 +107,17 @@ func (c *Config) policyProblems() (problems []string) {
 		switch {
 		case s.value == "":
 		case slices.Contains(given(c.Policy), s.key):
-			problems = append(problems, fmt.Sprintf("%s and %s both set %s: leave one of them out", c.told("POLICY"), c.told(s.setting), s.key))
+			problems = append(problems, fmt.Sprintf("%s and %s both set %s: leave one of them out", c.shown("POLICY"), c.shown(s.setting), s.key))
 		default:
 			if err := with.Check(c.Policy); err != nil {
-				problems = append(problems, fmt.Sprintf("%s under %s: %s", c.told(s.setting), c.told("POLICY"), bareOf(err)))
+				problems = append(problems, fmt.Sprintf("%s under %s: %s", c.shown(s.setting), c.shown("POLICY"), bareOf(err)))
 			}
 		}
 	}
 	return problems
 }
 
-// given are the parameters that a policy is named with.
+// given are the names of the parameters in a policy spec.
 func given(spec string) (keys []string) {
 	_, params, _ := strings.Cut(spec, ":")
 	for pair := range strings.SplitSeq(params, ",") {
@@ -127,12 +127,12 @@ func given(spec string) (keys []string) {
 	return keys
 }
 
-// Idle tells of settings that the chosen policy has no use for. They are no mistake: another policy may be tried for a
-// while.
+// Idle returns a sentence for each setting that has no effect with this policy. It is not an error: another policy may be
+// tried for a while.
 func (c *Config) Idle() (sentences []string) {
 	for _, s := range c.shortcuts() {
 		if s.value != "" && !slices.Contains(parameters(c.PolicyName()), s.key) {
-			sentences = append(sentences, fmt.Sprintf("%s has no effect: the policy %s has no parameter %s", c.told(s.setting), c.PolicyName(), s.key))
+			sentences = append(sentences, fmt.Sprintf("%s has no effect: the policy %s has no parameter %s", c.shown(s.setting), c.PolicyName(), s.key))
 		}
 	}
 	return sentences

@@ -2,8 +2,9 @@ package config
 
 import "strings"
 
-// DidYouMean completes a message about an unknown name with the known one nearest to it, or with nothing where none is
-// near. One whose first words it is, is as near as one mistyped letter; of two as near as each other, one of its own length is.
+// DidYouMean completes a message about an unknown name with the nearest known one, or with nothing where none is near. The
+// distance is the edits between them; it is 1 for a known name that begins with the words of the unknown one. Of two at the
+// same distance one of equal length is taken.
 func DidYouMean(name string, known []string) string {
 	if name == "" {
 		return ""

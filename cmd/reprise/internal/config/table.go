@@ -14,9 +14,9 @@ type Setting struct {
 	Help    string // completes "sets …" in one line
 	Secret  bool   // masked wherever it is shown, and can be read from a file named by …_FILE
 	Toggle  bool   // the flag alone means true
-	Serve   bool   // means something to serve only; the demo brings its own
+	Serve   bool   // used by serve only; the demo has its own value
 
-	parse func(value string) error // writes the field of the Config that the table was made for
+	parse func(value string) error // sets the field of the Config whose table this is
 }
 
 // Prefix starts the name of every environment variable.
@@ -34,7 +34,7 @@ type group struct {
 	rows  []Setting
 }
 
-// table returns the rows; parsing one writes c.
+// table returns the rows; parsing one sets a field of c.
 func (c *Config) table() []group {
 	return []group{
 		{"Listeners", c.listeners()},
@@ -52,7 +52,7 @@ func (c *Config) listeners() []Setting {
 	return []Setting{
 		{Name: "LISTEN", Default: "127.0.0.1:8080", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of the API", parse: address(&c.Listen)},
 		{Name: "ADMIN_LISTEN", Default: "127.0.0.1:8081", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of health, metrics and the admin API; beyond loopback it needs an admin token", parse: address(&c.AdminListen)},
-		{Name: "ADMIN_TOKEN", Secret: true, Allowed: "8 characters or more", Help: "bearer token that the admin API and explain ask for", parse: secret(&c.AdminToken, 8)},
+		{Name: "ADMIN_TOKEN", Secret: true, Allowed: "8 characters or more", Help: "bearer token that the admin API and explain require", parse: secret(&c.AdminToken, 8)},
 		{Name: "TLS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_KEY", Help: "certificate chain of the API", parse: file(&c.TLSCert)},
 		{Name: "TLS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_CERT", Help: "private key of that certificate", parse: file(&c.TLSKey)},
 	}
@@ -71,9 +71,9 @@ func (c *Config) matching() []Setting {
 		{Name: "HIT_THRESHOLD", Allowed: "a cosine above 0, at most 1, above REPRISE_ROUTE_THRESHOLD", Help: "least similarity at which a stored answer is served; unset, the embedder's own", parse: fraction(&c.Hit)},
 		{Name: "ROUTE_THRESHOLD", Allowed: "a cosine above 0, below REPRISE_HIT_THRESHOLD", Help: "least similarity to a topic's anchor; unset, the embedder's own", parse: fraction(&c.Route)},
 		{Name: "EDGE_THRESHOLD", Allowed: "a cosine above 0, at most 1", Help: "least similarity at which one prompt is taken to depend on another; unset, the embedder's own", parse: fraction(&c.Edge)},
-		{Name: "SHORTLIST", Default: "8", Allowed: "a whole number from 1 to 1000", Help: "topics looked into per prompt", parse: whole(&c.Shortlist, 1, 1000)},
-		{Name: "LOOKBACK", Default: "64", Allowed: "a whole number from 1 to 10000", Help: "earlier prompts among which a dependency is looked for", parse: whole(&c.Lookback, 1, 10000)},
-		{Name: "INDEX", Default: "auto", Allowed: oneOf(indexes), Help: "index of the topics' anchors: exact scan, HNSW graph, or whichever proves better", parse: choice(&c.Index, indexes)},
+		{Name: "SHORTLIST", Default: "8", Allowed: "a whole number from 1 to 1000", Help: "topics searched per prompt", parse: whole(&c.Shortlist, 1, 1000)},
+		{Name: "LOOKBACK", Default: "64", Allowed: "a whole number from 1 to 10000", Help: "earlier prompts among which a dependency is searched for", parse: whole(&c.Lookback, 1, 10000)},
+		{Name: "INDEX", Default: "auto", Allowed: oneOf(indexes), Help: "index of the topics' anchors: exact scan, HNSW graph, or the better one as measured", parse: choice(&c.Index, indexes)},
 	}
 }
 
@@ -86,10 +86,10 @@ func (c *Config) keeping() []Setting {
 		{Name: "TOPIC_HALF_LIFE", Allowed: "a number of requests above 0", Help: "requests after which a topic's prevalence has halved, of the policies with a parameter alpha (rac; not rac+, which learns); unset, the policy's own", parse: positive(&c.TopicHalfLife)},
 		{Name: "DEPENDENCY_WEIGHT", Allowed: "a number from 0 to 1000", Help: "weight of the requests that depend on an entry against those it had itself, of the policies with a parameter lambda (rac; not rac+); unset, the policy's own", parse: weight(&c.DependencyWeight)},
 		{Name: "CAPACITY_ENTRIES", Default: "100000", Allowed: "a whole number from 1 to 100000000", Help: "entries kept; whichever capacity is reached first evicts", parse: whole(&c.CapacityEntries, 1, 100_000_000)},
-		{Name: "CAPACITY_BYTES", Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and books", parse: size(&c.CapacityBytes, 1<<20)},
+		{Name: "CAPACITY_BYTES", Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and bookkeeping", parse: size(&c.CapacityBytes, 1<<20)},
 		{Name: "TTL", Default: "24h", Allowed: "a duration above 0, such as 24h, at most REPRISE_MAX_TTL", Help: "life of an answer, counted from its write", parse: duration(&c.TTL, above)},
-		{Name: "MAX_TTL", Default: "30d", Allowed: "a duration above 0, such as 30d", Help: "longest life that REPRISE_TTL may give", parse: duration(&c.MaxTTL, above)},
-		{Name: "STALE_IF_ERROR", Default: "0", Allowed: "a duration such as 10m, or 0 for never", Help: "how long an expired answer may stand in when the upstream fails", parse: duration(&c.StaleIfError, fromZero)},
+		{Name: "MAX_TTL", Default: "30d", Allowed: "a duration above 0, such as 30d", Help: "largest value that REPRISE_TTL may have", parse: duration(&c.MaxTTL, above)},
+		{Name: "STALE_IF_ERROR", Default: "0", Allowed: "a duration such as 10m, or 0 for never", Help: "how long an expired answer may be served when the upstream fails", parse: duration(&c.StaleIfError, fromZero)},
 		{Name: "MAX_ENTRY_BYTES", Default: "1MiB", Allowed: "a size of 1KiB or more", Help: "largest answer kept", parse: size(&c.MaxEntryBytes, 1<<10)},
 		{Name: "CACHE_TOOL_CALLS", Default: "false", Toggle: true, Allowed: "true or false", Help: "keep answers that call tools, for exact repeats only", parse: boolean(&c.CacheToolCalls)},
 	}
@@ -97,12 +97,12 @@ func (c *Config) keeping() []Setting {
 
 func (c *Config) embedder() []Setting {
 	return []Setting{
-		{Name: "EMBEDDER", Default: "builtin", Allowed: oneOf(embedders), Help: "builtin needs nothing; openai asks any server of /v1/embeddings", parse: choice(&c.Embedder, embedders)},
+		{Name: "EMBEDDER", Default: "builtin", Allowed: oneOf(embedders), Help: "builtin needs nothing; openai calls any server of /v1/embeddings", parse: choice(&c.Embedder, embedders)},
 		{Name: "EMBEDDER_URL", Default: "https://api.openai.com/v1", Allowed: "a base URL", Help: "embedding server", parse: baseURL(&c.EmbedderURL)},
 		{Name: "EMBEDDER_KEY", Secret: true, Allowed: "a credential", Help: "credential for the embedding server", parse: secret(&c.EmbedderKey, 1)},
-		{Name: "EMBEDDER_MODEL", Default: "text-embedding-3-small", Allowed: "a model's name", Help: "model asked for", parse: text(&c.EmbedderModel)},
-		{Name: "EMBEDDER_DIMENSIONS", Default: "0", Allowed: "a whole number up to 8192, or 0 for the model's own", Help: "length of the vectors asked for", parse: whole(&c.EmbedderDimensions, 0, 8192)},
-		{Name: "EMBEDDER_PREFIX", Allowed: "a text", Help: "put before every prompt, where a model wants it (such as \"query: \")", parse: text(&c.EmbedderPrefix)},
+		{Name: "EMBEDDER_MODEL", Default: "text-embedding-3-small", Allowed: "a model's name", Help: "model to request", parse: text(&c.EmbedderModel)},
+		{Name: "EMBEDDER_DIMENSIONS", Default: "0", Allowed: "a whole number up to 8192, or 0 for the model's own", Help: "length of the vectors to request", parse: whole(&c.EmbedderDimensions, 0, 8192)},
+		{Name: "EMBEDDER_PREFIX", Allowed: "a text", Help: "put before every prompt, where a model needs it (such as \"query: \")", parse: text(&c.EmbedderPrefix)},
 		{Name: "EMBED_TIMEOUT", Default: "300ms", Allowed: "a duration such as 300ms, or 0 for none", Help: "time for one prompt, after which only exact hits count", parse: duration(&c.EmbedTimeout, offAtZero)},
 	}
 }
@@ -111,7 +111,7 @@ var embedders = []string{"builtin", "openai"}
 
 func (c *Config) clients() []Setting {
 	return []Setting{
-		{Name: "TENANT_FROM", Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what tells tenants apart; nothing is shared between two", parse: tenant(&c.TenantFrom)},
+		{Name: "TENANT_FROM", Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant; two tenants share nothing", parse: tenant(&c.TenantFrom)},
 		{Name: "EXPLAIN", Default: "false", Toggle: true, Allowed: "true or false", Help: "answer POST /v1/reprise/explain without the admin token", parse: boolean(&c.Explain)},
 	}
 }

@@ -1,4 +1,4 @@
-// Package demo plays conversations through a proxy as real clients would, shows how it goes, and sums it up.
+// Package demo plays conversations through a proxy as real clients would, shows the progress, and prints a summary.
 package demo
 
 import (
@@ -17,14 +17,14 @@ import (
 // Options of a Player.
 type Options struct {
 	BaseURL     string // of the proxy, without /v1
-	Model       string // asked for, where a conversation is not a complete request
+	Model       string // requested, where a conversation is not a complete request
 	Concurrency int    // conversations at once
 	Requests    int64  // after which it ends; 0 is no limit
-	StreamEvery int64  // every so many requests one asks for a stream; 0 is never
+	StreamEvery int64  // one of so many requests asks for a stream; 0 is none
 }
 
-// Player plays conversations: the user's turns come from the data, the assistant's are what the proxy answered, so that
-// the history grows as a real client's does. The turns of one conversation follow each other, and several conversations
+// Player plays conversations: the user's turns come from the data, the assistant's are the answers of the proxy, so that the
+// history grows as that of a real client. The turns of one conversation follow each other, and several conversations
 // run at once.
 type Player struct {
 	o      Options
@@ -37,18 +37,18 @@ type Player struct {
 	failure  error // the first
 }
 
-// NewPlayer returns a player that has nothing sent yet.
+// NewPlayer returns a player that has sent nothing yet.
 func NewPlayer(o Options) *Player {
 	transport := &http.Transport{MaxIdleConnsPerHost: o.Concurrency, DisableCompression: true}
 	return &Player{o: o, client: &http.Client{Transport: transport}, latency: map[bool][]time.Duration{}}
 }
 
-// errEnough ends the play: as many requests as were wanted are sent.
+// errEnough ends the play: Options.Requests are sent.
 var errEnough = errors.New("enough requests")
 
-// Play plays what next returns until io.EOF, the end of ctx, or Options.Requests. What has been sent is waited for, unless
-// ctx ends. An answer that is an error ends its conversation and is counted; Play itself returns only what next or ctx has
-// to say.
+// Play plays the conversations of next until io.EOF, the end of ctx, or Options.Requests. It waits for requests that are
+// sent, unless ctx ends. An answer that is an error ends its conversation and is counted; Play itself returns only the errors
+// of next and ctx.
 func (p *Player) Play(ctx context.Context, next func() (trace.Conversation, error)) error {
 	defer p.client.CloseIdleConnections()
 	var mu sync.Mutex // protects next and end
@@ -89,7 +89,7 @@ func (p *Player) Failures() (int64, error) {
 	return p.failures, p.failure
 }
 
-// play plays one conversation. Only what ends the whole play is returned.
+// play plays one conversation. It returns only errors that end the whole play.
 func (p *Player) play(ctx context.Context, c *trace.Conversation) error {
 	if c.Body != nil {
 		_, err := p.ask(ctx, c.Body, false)
@@ -115,7 +115,7 @@ func (p *Player) unlessFailed(err error) error {
 // toolRounds bounds how often one turn may call tools.
 const toolRounds = 3
 
-// turn says one message of the user and, where the model calls tools, their results.
+// turn sends one message of the user and, where the model calls tools, their results.
 func (p *Player) turn(ctx context.Context, t *talk, i int) error {
 	t.user(i)
 	for range toolRounds {
@@ -131,7 +131,7 @@ func (p *Player) turn(ctx context.Context, t *talk, i int) error {
 	return nil
 }
 
-// failedError is a request that was answered, and not with what was asked for.
+// failedError is a request whose answer is an error or not an answer of the API.
 type failedError struct{ text string }
 
 func (e *failedError) Error() string { return e.text }
@@ -159,7 +159,7 @@ func (p *Player) ask(ctx context.Context, body []byte, stream bool) (*reply, err
 	return got, nil
 }
 
-// maxReply bounds what is read of one answer.
+// maxReply bounds how much is read of one answer.
 const maxReply = 16 << 20
 
 func (p *Player) exchange(ctx context.Context, body []byte, stream bool) (got *reply, hit bool, err error) {

@@ -16,7 +16,7 @@ import (
 	"reprise/policy/sim/trace"
 )
 
-// fake answers as an API does and remembers what it was asked, as role:content words.
+// fake answers as an API does and records the messages of each request, as role:content words.
 type fake struct {
 	mu    sync.Mutex // protects asked
 	asked []string
@@ -89,13 +89,13 @@ func TestPlayer(t *testing.T) {
 		in   trace.Conversation
 		want []string
 	}{
-		{"the history grows by what was answered", Options{}, said("a", "b"), []string{"user:a", "user:a assistant:rea user:b"}},
+		{"the history grows by the answers", Options{}, said("a", "b"), []string{"user:a", "user:a assistant:rea user:b"}},
 		{"branches continue one history", Options{}, tree, []string{"system:s user:a", "system:s user:a assistant:rea user:b", "system:s user:a assistant:rea user:c",
 			"system:s user:a assistant:rea user:b assistant:reb user:d"}},
 		{"every second one is a stream", Options{StreamEvery: 2}, said("a", "b", "c"), []string{"user:a", "user:a assistant:rea user:b (stream)",
 			"user:a assistant:rea user:b assistant:reb user:c"}},
 		{"a limit ends it", Options{Requests: 2}, said("a", "b", "c"), []string{"user:a", "user:a assistant:rea user:b"}},
-		{"a body is sent as it is", Options{StreamEvery: 1}, trace.Conversation{Body: []byte(`{"messages":[{"role":"user","content":"x"}]}`)}, []string{"user:x"}},
+		{"a body is sent unchanged", Options{StreamEvery: 1}, trace.Conversation{Body: []byte(`{"messages":[{"role":"user","content":"x"}]}`)}, []string{"user:x"}},
 	} {
 		f := &fake{}
 		c.o.Concurrency = 1
@@ -129,7 +129,7 @@ func TestToolCalls(t *testing.T) {
 	}
 }
 
-// TestFailures: an answer that is none ends its conversation, and no other.
+// TestFailures: a bad answer ends its conversation, and no other.
 func TestFailures(t *testing.T) {
 	for name, reply := range map[string]string{"status": "", "no answer": `{"choices":[]}`, "not JSON": `oops`} {
 		f := &fake{}
@@ -174,7 +174,7 @@ func TestPlayEnds(t *testing.T) {
 	}
 }
 
-// TestWorkload: the same seed is the same talk, another one is another; every part of it occurs.
+// TestWorkload: equal seeds give equal workloads, others differ, and every kind of conversation occurs.
 func TestWorkload(t *testing.T) {
 	draw := func(seed uint64) (s string, repeats, talks, tools int) {
 		w, seen := NewWorkload(seed), map[string]bool{}
@@ -213,7 +213,7 @@ func TestWorkload(t *testing.T) {
 	}
 }
 
-// TestBranchesShareNothing: two branches grow from one history that has room behind it, and neither writes into the other.
+// TestBranchesShareNothing: two branches grow from one history with spare capacity, and neither overwrites the other.
 func TestBranchesShareNothing(t *testing.T) {
 	c := trace.Conversation{Turns: []trace.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}}}
 	k := newTalk("m", &c)

@@ -10,7 +10,7 @@ import (
 	"reprise/proxy"
 )
 
-// Summary is what a play came to. Its JSON is the one object of --json.
+// Summary is the result of a play. Its JSON is the one object of --json.
 type Summary struct {
 	Requests             int64   `json:"requests"` // the sum of the next six and of the errors
 	Exact                int64   `json:"exact"`
@@ -30,7 +30,7 @@ type Summary struct {
 	errors, entries, bytes int64
 }
 
-// Summarise is what the proxy's counters say after a play of the given length.
+// Summarise makes the summary of a play of the given length from the proxy's counters.
 func Summarise(st proxy.Stats, took time.Duration) Summary {
 	return Summary{
 		Requests: st.Requests, Exact: st.Exact, Semantic: st.Semantic, Shared: st.Shared, Stale: st.Stale, Bypass: st.Bypass,
@@ -40,7 +40,7 @@ func Summarise(st proxy.Stats, took time.Duration) Summary {
 	}
 }
 
-// Medians are the times from a request to the end of its answer, out of the cache and otherwise; 0 where there was none.
+// Medians are the times from a request to the end of its answer, of hits and of misses; 0 where there was none.
 // They sort all of them.
 func (p *Player) Medians() (hit, miss time.Duration) {
 	p.mu.Lock()
@@ -79,7 +79,7 @@ type outcome struct {
 	name   string
 	n      int64
 	says   string
-	always bool // shown even when there was none
+	always bool // shown even at 0
 }
 
 func (s Summary) outcomes() []outcome {

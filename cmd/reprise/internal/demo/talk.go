@@ -15,12 +15,12 @@ import (
 	"reprise/policy/sim/trace"
 )
 
-// talk is a conversation while it is played.
+// talk is a conversation in progress.
 type talk struct {
 	c     *trace.Conversation
 	model []byte
-	// histories holds, per turn, the messages up to what has been said of it, as JSON with a comma between them. A turn
-	// that follows an earlier one than the last continues from that one's.
+	// histories holds, per turn, the messages up to its end so far, as JSON with a comma between them. A turn whose parent is
+	// not the last turn continues the history of its parent.
 	histories [][]byte
 }
 
@@ -30,7 +30,7 @@ func newTalk(model string, c *trace.Conversation) *talk {
 
 func (t *talk) hasTools() bool { return t.c.Tools != nil }
 
-// user opens turn i with what the user says.
+// user begins turn i with the message of the user.
 func (t *talk) user(i int) {
 	turn := t.c.Turns[i]
 	var before []byte
@@ -57,7 +57,7 @@ func (t *talk) assistant(i int, got *reply) {
 	t.histories[i] = h
 }
 
-// body is the request that asks for an answer to what has been said of turn i.
+// body is the request for the next answer in turn i.
 func (t *talk) body(i int, stream bool) []byte {
 	h := t.histories[i]
 	b := make([]byte, 0, len(h)+len(t.c.Tools)+128)
@@ -101,7 +101,7 @@ type reply struct {
 	rawCalls string   // their JSON
 }
 
-// errNoAnswer is a complete response without an answer in it.
+// errNoAnswer is a complete response that contains no answer.
 var errNoAnswer = errors.New("no answer in the response")
 
 func readWhole(in io.Reader) (*reply, error) {
@@ -123,7 +123,7 @@ func readWhole(in io.Reader) (*reply, error) {
 	return got, nil
 }
 
-// readStream joins the text of a stream, which has to end as streams do. It reads on to the end of the response, so that
+// readStream joins the text of a stream, which must have its terminal event. It reads on to the end of the response, so that
 // the connection can be used again.
 func readStream(in io.Reader) (*reply, error) {
 	var got *reply

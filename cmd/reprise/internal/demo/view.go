@@ -12,14 +12,14 @@ import (
 type View struct {
 	Out  io.Writer
 	Live bool           // Out is a terminal: a block of lines is drawn again and again; else a line now and then
-	Now  func() Summary // how it stands
+	Now  func() Summary // so far
 	Done func() float64 // how much of the work is done, 0 to 1; negative: not known
 
 	lines   int // of the block on the screen
 	history []mark
 }
 
-// mark is how far the work was at a time.
+// mark is the progress at a time.
 type mark struct {
 	at       float64 // seconds since the start
 	done     float64
@@ -29,8 +29,7 @@ type mark struct {
 const (
 	liveEvery  = 250 * time.Millisecond
 	plainEvery = 5 * time.Second
-	// rateWindow is what rate and time left are judged by, in seconds: short enough to follow a change, long enough to be
-	// calm.
+	// rateWindow is the window of rate and time left in seconds: short enough to follow a change, long enough to be steady.
 	rateWindow = 10
 )
 
@@ -68,13 +67,13 @@ func (v *View) draw() {
 	}
 	block := v.block(s)
 	for _, line := range block {
-		b.WriteString("\x1b[2K" + line + "\n") // over whatever was longer
+		b.WriteString("\x1b[2K" + line + "\n") // erases a longer line below
 	}
 	v.lines = len(block)
 	io.WriteString(v.Out, b.String())
 }
 
-// note keeps the marks of the window, and one before it.
+// note adds a mark, and drops those before the window except the last one.
 func (v *View) note(m mark) {
 	v.history = append(v.history, m)
 	for len(v.history) > 2 && v.history[1].at < m.at-rateWindow {
@@ -91,7 +90,7 @@ func (v *View) rate() float64 {
 	return float64(last.requests-first.requests) / (last.at - first.at)
 }
 
-// left is the seconds that the rest of the work takes at the pace of the window; negative: not known.
+// left is the seconds that the rest of the work takes at the rate of the window; negative: unknown.
 func (v *View) left() float64 {
 	first, last := v.history[0], v.history[len(v.history)-1]
 	if first.at == last.at {
@@ -103,7 +102,7 @@ func (v *View) left() float64 {
 	return (1 - last.done) * (last.at - first.at) / (last.done - first.done)
 }
 
-// progress is how much is done and how long the rest takes, as far as that is known.
+// progress is how much is done and how long the rest takes, where known.
 func (v *View) progress() string {
 	done := v.history[len(v.history)-1].done
 	if done < 0 {
@@ -126,7 +125,7 @@ func (v *View) plain(s Summary) string {
 	return line
 }
 
-// barWidth is the length of a bar that stands for all requests.
+// barWidth is the length of the bar of 100 %.
 const barWidth = 40
 
 func (v *View) block(s Summary) []string {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestView draws at given times and reads what is on the screen.
+// TestView draws at given times and compares the screen.
 func TestView(t *testing.T) {
 	var out bytes.Buffer
 	s := Summary{}
@@ -34,11 +34,11 @@ func TestView(t *testing.T) {
 	out.Reset()
 	v.draw()
 	if !strings.HasPrefix(out.String(), "\x1b[9A\x1b[2K") || first != 9 || strings.Count(out.String(), "\n") != first {
-		t.Errorf("the second block does not cover the first: %q", out.String())
+		t.Errorf("the second block does not replace the first: %q", out.String())
 	}
 }
 
-// TestRateForgets: what was before the window has no say in the rate.
+// TestRateWindow: the rate does not depend on marks before the window.
 func TestRateForgets(t *testing.T) {
 	v := &View{}
 	for i := range 100 {
@@ -52,7 +52,7 @@ func TestRateForgets(t *testing.T) {
 		t.Errorf("rate %v, want 10", r)
 	}
 	if len(v.history) > rateWindow+2 {
-		t.Errorf("%d marks are kept", len(v.history))
+		t.Errorf("%d marks are stored", len(v.history))
 	}
 	if left := v.left(); left < 100 || left > 102 {
 		t.Errorf("%v s left, want 101", left)

@@ -9,9 +9,9 @@ import (
 	"reprise/policy/sim/trace"
 )
 
-// Workload is what the users of a made-up note-taking product ask its support: few questions are asked very often, in the
-// same and in slightly other words; what is asked about drifts; some talks go on with questions that only mean something
-// after the first; some questions come once; a few need a tool. It is drawn from a seed and has no end.
+// Workload is questions to the support of a made-up note-taking product: few questions are asked very often, in the same and
+// in slightly other words; the popular subjects change; some conversations go on with questions that depend on the first;
+// some questions come once; a few need a tool. It is drawn from a seed and has no end.
 type Workload struct {
 	rng   *rand.Rand
 	asked int
@@ -22,7 +22,7 @@ func NewWorkload(seed uint64) *Workload {
 	return &Workload{rng: rand.New(rand.NewPCG(seed, 0))}
 }
 
-// subject is what many questions are about.
+// subject is a set of questions about one thing.
 type subject struct {
 	questions []string // the popular ones first
 	followUps []string
@@ -64,7 +64,7 @@ var (
 var orderTool = json.RawMessage(`[{"type":"function","function":{"name":"order_status","description":"Status of an order",` +
 	`"parameters":{"type":"object","properties":{"order":{"type":"integer"}},"required":["order"]}}}]`)
 
-// Known is a question that many ask.
+// Known is one of the popular questions.
 func Known() string { return subjects[0].questions[0] }
 
 // Next returns the next conversation; the error is always nil.
@@ -83,17 +83,17 @@ func (w *Workload) Next() (trace.Conversation, error) {
 		c.Say("How do I " + pick(w.rng, rareVerbs) + " " + pick(w.rng, rareThings) + " " + pick(w.rng, rarePlaces) + "?")
 	default:
 		c.Tools = orderTool
-		// The built-in engine, which understands nothing, calls a tool when these words ask for it.
+		// The built-in engine has no model: it calls a tool when the prompt contains these words.
 		c.Say("Call tool order_status: where is my order " + strconv.Itoa(4700+w.rng.IntN(20)) + "?")
 	}
 	w.asked++
 	return c, nil
 }
 
-// driftEvery is the number of conversations after which another subject comes into season.
+// driftEvery is the number of conversations after which another subject becomes popular.
 const driftEvery = 60
 
-// subject is one of the three in season four times out of five.
+// subject is one of the three popular ones four times out of five.
 func (w *Workload) subject() subject {
 	if w.rng.IntN(5) == 0 {
 		return pick(w.rng, subjects)
