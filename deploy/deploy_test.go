@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// declared reads the metrics and their labels out of the calls that make them: counter and histogram, which are given a
-// name, a help text and a label, and describe, which takes several labels.
+// declared finds the metrics and their labels in the calls that make them: counter and histogram, with a name, a help text
+// and a label, and describe, with several labels.
 func declared(t *testing.T) map[string][]string {
 	metrics := map[string][]string{}
 	for _, file := range []string{"../proxy/metrics.go", "../proxy/admin/metrics.go"} {

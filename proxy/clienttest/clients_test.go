@@ -11,7 +11,7 @@ import (
 type scenario struct {
 	name          string
 	fault         string // of the engine, for every request (enginesim.ParseFault)
-	first, second string // the X-Cache of each request, when it is done through the proxy for the first and the second time
+	first, second string // the X-Cache of each request, through the proxy, the first and the second time
 }
 
 var scenarios = []scenario{

@@ -8,7 +8,7 @@ const completion = (site) => createOpenAI(site).completion(completer)
 
 const ask = (through, prompt, more) => ({ model: through, prompt, maxRetries: 0, ...more })
 
-// said is what an application would look at in an answer.
+// said is the part of an answer that an application would use.
 const said = (r) => ({
   text: r.text, finish: r.finishReason, usage: r.usage, total: r.totalUsage,
   calls: r.toolCalls.map(({ toolName, input }) => ({ toolName, input })),
@@ -17,7 +17,7 @@ const said = (r) => ({
 
 const whole = async (...args) => said(await generateText(ask(...args)))
 
-// streamed throws what the stream tells as an error part.
+// streamed throws the error parts of a stream.
 async function streamed(...args) {
   const r = streamText({ ...ask(...args), onError() {} })
   const parts = []
@@ -77,7 +77,7 @@ async function previousResponse(site) {
   return [said(one), await whole(responses(site), 'Where is one?', { providerOptions: { openai } })]
 }
 
-const told = (err) => ({
+const details = (err) => ({
   kind: err.name, status: err.statusCode, message: err.message, data: err.data, body: err.responseBody, retryable: err.isRetryable,
   retryAfter: err.responseHeaders?.['retry-after'],
 })
@@ -99,7 +99,7 @@ const rain = 'What is rain?'
 
 export const scenarios = {
   'chat': (site) => whole(chat(site), rain),
-  'chat-stream-usage': (site) => streamed(chat(site), rain), // the client asks for usage by itself
+  'chat-stream-usage': (site) => streamed(chat(site), rain), // the client requests usage by default
   'stream-then-whole': async (site) => [await streamed(chat(site), rain), await whole(chat(site), rain)],
   'whole-then-stream': async (site) => [await whole(chat(site), rain), await streamed(chat(site), rain)],
   'conversation': conversation,
@@ -121,12 +121,12 @@ export const scenarios = {
     const r = await embedMany({ model: createOpenAI(site).embeddingModel(embedder), values: ['the red car', 'a delta'], maxRetries: 0 })
     return { embeddings: r.embeddings, usage: r.usage }
   },
-  'bad-request': (site) => failure(whole(chat(site), 'x', { providerOptions: { openai: { topLogprobs: 30, logprobs: 30 } } }), told),
-  'unknown-model': (site) => failure(whole(createOpenAI(site).chat('nothing'), 'x'), told),
-  'unauthorized': (site) => failure(whole(chat(site), 'x'), told),
-  'rate-limit': (site) => failure(whole(chat(site), 'x'), told),
-  'rate-limit-stream': (site) => failure(streamed(chat(site), 'x'), told),
-  'error-in-stream': (site) => failure(streamed(chat(site), rain), told),
+  'bad-request': (site) => failure(whole(chat(site), 'x', { providerOptions: { openai: { topLogprobs: 30, logprobs: 30 } } }), details),
+  'unknown-model': (site) => failure(whole(createOpenAI(site).chat('nothing'), 'x'), details),
+  'unauthorized': (site) => failure(whole(chat(site), 'x'), details),
+  'rate-limit': (site) => failure(whole(chat(site), 'x'), details),
+  'rate-limit-stream': (site) => failure(streamed(chat(site), 'x'), details),
+  'error-in-stream': (site) => failure(streamed(chat(site), rain), details),
   'cut-answer': (site) => failure(whole(chat(site), rain), broken),
   'cut-stream': (site) => failure(streamed(chat(site), rain), broken),
   'cut-response-stream': (site) => failure(streamed(responses(site), 'What is a delta?'), broken),

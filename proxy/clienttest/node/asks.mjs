@@ -1,5 +1,5 @@
-// What both clients ask. Prompts are shorter than a block of the engine's prefix cache, so that asking twice without the
-// proxy tells the same usage twice.
+// The requests of both clients. Prompts are shorter than a block of the engine's prefix cache, so that the same request twice
+// without the proxy has the same usage twice.
 
 export const model = 'gpt-4o'
 export const embedder = 'text-embedding-3-small'
@@ -19,17 +19,17 @@ export const book = {
   additionalProperties: false,
 }
 
-// kinds is the order of the events of a stream, without repeats: a replay may cut its text elsewhere.
+// kinds is the order of the events of a stream, without repeats: a replay may cut the text at other places.
 export function kinds(events) {
   return events.filter((kind, i) => kind !== events[i - 1]).join(' ')
 }
 
-// failure is what a client makes of a request that must fail.
-export async function failure(promise, told) {
+// failure is the error of a request that must fail.
+export async function failure(promise, details) {
   try {
     await promise
   } catch (err) {
-    return told(err)
+    return details(err)
   }
   throw new Error('no error was thrown')
 }

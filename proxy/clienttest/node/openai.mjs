@@ -25,7 +25,7 @@ async function streamed(site, params) {
   return got
 }
 
-// summed leaves the chunks to the client's own accumulator.
+// summed reads a stream with the accumulator of the client library.
 const summed = (site, params) => connect(site).chat.completions.stream(params).finalChatCompletion()
 
 async function conversation(site) {
@@ -75,13 +75,13 @@ async function previousResponse(site, next) {
 
 const responseTool = { model, input: 'Please call tool.', tools: [{ ...weather.function, type: 'function' }] }
 
-// told is what an application would look at in an error.
-const told = (err) => ({
+// details is the part of an error that an application would use.
+const details = (err) => ({
   kind: err.constructor.name, status: err.status, code: err.code, type: err.type, param: err.param, message: err.message,
   retryAfter: err.headers?.get('retry-after'),
 })
 
-// broken is told where the connection breaks: its words are the transport's.
+// broken is the part of an error of a cut connection: that there is one, because the text is that of the transport.
 const broken = () => ({ thrown: true })
 
 // abort leaves a stream after its first chunk.
@@ -120,14 +120,14 @@ export const scenarios = {
   'previous-response': (site) => previousResponse(site, (client, id) => client.responses.create({ model, input: 'Where is one?', previous_response_id: id })),
   'retrieve-response': (site) => previousResponse(site, (client, id) => client.responses.retrieve(id)),
   'embedding': (site) => connect(site).embeddings.create({ model: embedder, input: ['the red car', 'a delta'], dimensions: 8, encoding_format: 'float' }),
-  'embedding-base64': (site) => connect(site).embeddings.create({ model: embedder, input: 'the red car', dimensions: 8 }), // the client asks for base64 by itself
+  'embedding-base64': (site) => connect(site).embeddings.create({ model: embedder, input: 'the red car', dimensions: 8 }), // the client requests base64 by default
   'models': async (site) => (await connect(site).models.list()).data,
-  'bad-request': (site) => failure(whole(site, ask('x', { top_logprobs: 30 })), told),
-  'unknown-model': (site) => failure(whole(site, ask('x', { model: 'nothing' })), told),
-  'unauthorized': (site) => failure(whole(site, ask('x')), told),
-  'rate-limit': (site) => failure(whole(site, ask('x')), told),
-  'rate-limit-stream': (site) => failure(streamed(site, ask('x')), told),
-  'error-in-stream': (site) => failure(streamed(site, rain), told),
+  'bad-request': (site) => failure(whole(site, ask('x', { top_logprobs: 30 })), details),
+  'unknown-model': (site) => failure(whole(site, ask('x', { model: 'nothing' })), details),
+  'unauthorized': (site) => failure(whole(site, ask('x')), details),
+  'rate-limit': (site) => failure(whole(site, ask('x')), details),
+  'rate-limit-stream': (site) => failure(streamed(site, ask('x')), details),
+  'error-in-stream': (site) => failure(streamed(site, rain), details),
   'cut-answer': (site) => failure(whole(site, rain), broken),
   'cut-stream': (site) => failure(streamed(site, rain), broken),
   'cut-response-stream': (site) => failure(responseStream(site, { model, input: 'What is a delta?' }), broken),

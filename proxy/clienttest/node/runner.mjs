@@ -1,5 +1,5 @@
 // Runs scenarios of one client: node runner.mjs CLIENT BASE SCENARIO... Each scenario has a base URL and a key of its own.
-// Prints one JSON object a line: the scenario, and its result or the error that it did not expect.
+// Prints one JSON object a line: the scenario, and its result or an unexpected error.
 
 globalThis.AI_SDK_LOG_WARNINGS = false
 const [client, base, ...names] = process.argv.slice(2)
