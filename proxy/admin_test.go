@@ -88,8 +88,8 @@ func TestPurge(t *testing.T) {
 	}
 }
 
-// TestPurgeReachesWhatIsUnderWay: an answer whose request came before a purge is not stored after it.
-func TestPurgeReachesWhatIsUnderWay(t *testing.T) {
+// TestPurgeReachesFlights: an answer whose request came before a purge is not stored after it.
+func TestPurgeReachesFlights(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
 	done := make(chan reply, 1)
@@ -105,7 +105,7 @@ func TestPurgeReachesWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// TestMetricsAddUp: every request is in exactly one result, and what the page says agrees with Stats.
+// TestMetricsAddUp: every request is in exactly one result, and the metrics page agrees with Stats.
 func TestMetricsAddUp(t *testing.T) {
 	r := newRig(t)
 	for _, prompt := range []string{capital, capital, similar, "", "Something else"} {
@@ -128,11 +128,11 @@ func TestMetricsAddUp(t *testing.T) {
 		}
 	}
 	if strings.Contains(page, "sk-test") || strings.Contains(page, "France") {
-		t.Error("the metrics tell a prompt or a credential")
+		t.Error("the metrics contain a prompt or a credential")
 	}
 }
 
-// TestExplain tells everything about a request and changes nothing.
+// TestExplain: explain reports what would happen to a request, and changes nothing.
 func TestExplain(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.AdminToken = "s3cret" })
 	stored := r.ask(t, "/v1/chat/completions", chat(capital)).header.Get("X-Reprise-Entry")
@@ -160,8 +160,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestLogsTellNoSecrets: whatever happens, neither a prompt nor a credential is in the log.
-func TestLogsTellNoSecrets(t *testing.T) {
+// TestLogsContainNoSecrets: neither a prompt nor a credential is ever in the log.
+func TestLogsContainNoSecrets(t *testing.T) {
 	r := newRig(t)
 	r.ask(t, "/v1/chat/completions", chat("canary-prompt"), "Authorization: Bearer canary-credential", "X-Sim-Fault: status=503")
 	r.ask(t, "/v1/chat/completions", chat("canary-prompt", `"stream":"canary"`), "Authorization: Bearer canary-credential")

@@ -9,7 +9,7 @@ import (
 	"reprise/policy/guard"
 )
 
-// attacks are pairs of prompts that look alike to an embedder that sees words, and want different answers.
+// attacks are pairs of prompts that are similar for an embedder of words, and need different answers.
 var attacks = []struct{ name, cached, asked string }{
 	{"version", "What is new in Python 3.1?", "What is new in Python 3.10?"},
 	{"version of three parts", "What is new in Go 1.2.0?", "What is new in Go 1.20?"},
@@ -123,7 +123,7 @@ var attacks = []struct{ name, cached, asked string }{
 	{"title", "Draft a mail to Mr. Lee", "Draft a mail to Mrs. Lee"},
 }
 
-// accepted are pairs that the guards take for the same, because in most prompts they are: commas, line breaks, endings, the
+// accepted are pairs that the guards accept as equal, because in most prompts they are: commas, line breaks, endings, the
 // kind of quotation marks.
 var accepted = []struct{ name, cached, asked string }{
 	{"empty string", `Is "" falsy?`, `Is '' falsy?`},
@@ -134,11 +134,11 @@ var accepted = []struct{ name, cached, asked string }{
 	{"plural", "What does the star do?", "What do the stars do?"},
 }
 
-// boilerplate is long enough that a small difference behind it hardly moves a vector.
+// boilerplate is so long that a small difference after it hardly changes a vector.
 var boilerplate = strings.Repeat("please help with the following question about everyday matters and answer briefly, politely and in plain words. ", 8)
 
-// TestAttacks tries them against what the program runs with its own embedder: short, behind boilerplate, and behind nearly
-// as much of it as is compared at all. Nothing that was answered to one may be served for the other.
+// TestAttacks asks both prompts of each attack, with the built-in embedder and its guard: alone, after boilerplate, and after
+// nearly as much text as is compared at all. The answer to one must never be served for the other.
 func TestAttacks(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Guard = guard.Strict })
 	most := strings.Repeat(boilerplate, 9)[:embed.MaxText-150]
@@ -159,7 +159,7 @@ func TestAttacks(t *testing.T) {
 	t.Logf("%d attacks refused at 3 lengths; of %d accepted differences %d were served", len(attacks), len(accepted), served)
 }
 
-// attack asks one prompt and then another, which nobody has asked before.
+// attack asks one prompt and then another, both for the first time.
 func (r *rig) attack(t *testing.T, cached, asked string) reply {
 	t.Helper()
 	alone := "X-Reprise-Namespace: " + hexOf(sha256.Sum256([]byte(cached+asked)))

@@ -12,7 +12,7 @@ import (
 	"reprise/store"
 )
 
-// clock is a time that a test moves.
+// clock is a time that a test sets.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -43,11 +43,11 @@ func TestDirectives(t *testing.T) {
 		prompt string
 		want   string // X-Cache of this request
 		after  string // X-Cache of capital asked plainly afterwards
-		entry  string // "new" if the plain request afterwards meets another entry than the first
+		entry  string // "new" if the plain request afterwards is answered by another entry than the first
 	}{
 		{"", capital, "exact", "exact", ""},
 		{"Cache-Control: no-cache", capital, "miss", "exact", "new"},
-		{"Cache-Control: no-cache|Accept: text/event-stream", capital, "exact", "exact", ""}, // the habit of go-openai
+		{"Cache-Control: no-cache|Accept: text/event-stream", capital, "exact", "exact", ""}, // sent by go-openai with every stream
 		{"Cache-Control: no-cache, no-store|Accept: text/event-stream", capital, "bypass", "exact", ""},
 		{"Cache-Control: max-age=0|Accept: text/event-stream", capital, "miss", "exact", "new"},
 		{"X-Cache-Control: no-cache|Accept: text/event-stream", capital, "miss", "exact", "new"},
@@ -127,7 +127,7 @@ func TestThresholdIsOnlyRaised(t *testing.T) {
 	}
 }
 
-// TestTTL counts from the write, is shortened by a client and never lengthened, and a use does not renew it.
+// TestTTL: the TTL counts from the write; a client can shorten it and not extend it, and a use does not renew it.
 func TestTTL(t *testing.T) {
 	for _, tc := range []struct {
 		header string
@@ -164,7 +164,8 @@ func TestClockGoesBack(t *testing.T) {
 	}
 }
 
-// TestStaleIfError: an expired answer stands in for an upstream that fails, says so, and does not outlive its grace.
+// TestStaleIfError: an expired answer replaces that of an upstream that fails, is marked as stale, and is served no longer
+// than its grace lasts.
 func TestStaleIfError(t *testing.T) {
 	for _, fault := range []string{"status=503", "status=500", "cut"} {
 		var broken atomic.Bool
@@ -200,8 +201,8 @@ func TestStaleIfError(t *testing.T) {
 	}
 }
 
-// TestStaleIsToldToFollowers: an expired answer is marked as such for all who waited with the one that it was found for.
-func TestStaleIsToldToFollowers(t *testing.T) {
+// TestStaleIsMarkedForFollowers: an expired answer is marked as stale for all waiters of its flight.
+func TestStaleIsMarkedForFollowers(t *testing.T) {
 	c, up := newClock(), newStage()
 	r := newRigAt(t, nil, up, c.use, func(o *Options) { o.TTL, o.StaleIfError = time.Hour, time.Hour })
 	up.script <- func(w http.ResponseWriter) {
@@ -223,7 +224,7 @@ func TestStaleIsToldToFollowers(t *testing.T) {
 	}
 }
 
-// TestTooManyRequestsIsPassedOn: 429 is the upstream's answer to this client, with its Retry-After; nothing stale hides it.
+// TestTooManyRequestsIsPassedOn: a 429 reaches the client, with its Retry-After; no stale answer replaces it.
 func TestTooManyRequestsIsPassedOn(t *testing.T) {
 	r := newRig(t)
 	got := r.ask(t, "/v1/chat/completions", chat(capital), "X-Sim-Fault: status=429, retry-after=7")
@@ -235,7 +236,7 @@ func TestTooManyRequestsIsPassedOn(t *testing.T) {
 	}
 }
 
-// TestTenantsNeverMeet: exact answers, paraphrases, topics and flights are one tenant's own.
+// TestTenantsNeverMeet: exact answers, paraphrases, topics and flights are never shared between tenants.
 func TestTenantsNeverMeet(t *testing.T) {
 	mine, other := "Authorization: Bearer sk-mine", "Authorization: Bearer sk-other"
 	t.Run("entries and topics", func(t *testing.T) {
@@ -320,7 +321,7 @@ func headerOf(line string) http.Header {
 	return h
 }
 
-// TestHeadersAreIdentity: what can change an answer from outside the body keeps answers apart; what cannot does not.
+// TestHeadersAreIdentity: headers that can change an answer keep answers apart; other headers do not.
 func TestHeadersAreIdentity(t *testing.T) {
 	r := newRig(t)
 	r.ask(t, "/v1/chat/completions", chat(capital))
@@ -357,7 +358,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestOptionsValidate: an operator is told what is wrong and what is allowed.
+// TestOptionsValidate: errors name what is wrong and what is allowed.
 func TestOptionsValidate(t *testing.T) {
 	r := newRig(t)
 	for want, spoil := range map[string]func(*Options){
@@ -380,8 +381,8 @@ func TestOptionsValidate(t *testing.T) {
 	}
 }
 
-// TestStaleStaysWithinBounds: an expired answer stands in for a failing upstream no longer than its grace lasts and no older
-// than the client allows, also when the upstream takes its time to fail.
+// TestStaleStaysWithinBounds: an expired answer is served no longer than its grace lasts and no older than the client allows,
+// even if the upstream takes long to fail.
 func TestStaleStaysWithinBounds(t *testing.T) {
 	for _, tc := range []struct {
 		name, header  string

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// dial opens a connection to the API on which a test speaks HTTP itself.
+// dial opens a connection to the API on which a test writes HTTP itself.
 func (r *rig) dial(t *testing.T) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", r.api.Listener.Addr().String())
@@ -21,11 +21,11 @@ func (r *rig) dial(t *testing.T) (net.Conn, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(10 * time.Second)) // a bound on a hang
+	conn.SetDeadline(time.Now().Add(10 * time.Second)) // bounds a hang
 	return conn, bufio.NewReader(conn)
 }
 
-// TestOddButValidHTTP: requests that are unusual and good get their answer, and never one that is not theirs.
+// TestOddButValidHTTP: unusual but valid requests get their own answer.
 func TestOddButValidHTTP(t *testing.T) {
 	r := newRig(t)
 	body := chat(capital)
@@ -78,8 +78,7 @@ func TestOddButValidHTTP(t *testing.T) {
 	}
 }
 
-// TestOddUpstreams: redirects, early hints and trailers reach the client,
-// and none of them is kept unless it is a whole answer.
+// TestOddUpstreams: redirects, early hints and trailers reach the client, and only whole answers are kept.
 func TestOddUpstreams(t *testing.T) {
 	whole := func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json")
@@ -139,7 +138,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestSharedAnswerCarriesNoPersonalHeader: what the upstream says to one client alone is not told to those who share its
+// TestSharedAnswerCarriesNoPersonalHeader: headers that the upstream means for one client are not sent to those who share its
 // answer, in a flight or from the store.
 func TestSharedAnswerCarriesNoPersonalHeader(t *testing.T) {
 	up := newStage()
@@ -171,7 +170,7 @@ func TestSharedAnswerCarriesNoPersonalHeader(t *testing.T) {
 	}
 }
 
-// TestOnlyIfCachedStaysAlone: it neither joins a flight nor starts one for others.
+// TestOnlyIfCachedStaysAlone: an only-if-cached request neither joins a flight nor starts one for others.
 func TestOnlyIfCachedStaysAlone(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
@@ -226,7 +225,8 @@ func rawUpstream(t *testing.T, header string, saw func(*http.Request)) func(*Opt
 	return func(o *Options) { o.Upstream = &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"} }
 }
 
-// TestIdleConnectionClosedUnderUs: an upstream that closes an idle connection just as it is used again is asked on another.
+// TestIdleConnectionClosedUnderUs: when the upstream closes an idle connection at the moment of its use, the request is sent
+// on another.
 func TestIdleConnectionClosedUnderUs(t *testing.T) {
 	r := newRig(t, rawUpstream(t, "", func(*http.Request) {}))
 	for i := range 4 {
@@ -236,7 +236,8 @@ func TestIdleConnectionClosedUnderUs(t *testing.T) {
 	}
 }
 
-// TestGoAheadIsNotPassedOn: the body is here already, and an upstream that knows of no go-ahead would cost a second.
+// TestGoAheadIsNotPassedOn: Expect is not forwarded. The body is here already, and with an upstream that does not support
+// Expect the request would wait a second.
 func TestGoAheadIsNotPassedOn(t *testing.T) {
 	expects := make(chan string, 1)
 	r := newRig(t, rawUpstream(t, "", func(req *http.Request) { expects <- req.Header.Get("Expect") }))
@@ -248,7 +249,7 @@ func TestGoAheadIsNotPassedOn(t *testing.T) {
 	}
 }
 
-// TestHeadersOfOneHop: what the upstream's Connection header names was meant for this proxy alone.
+// TestHeadersOfOneHop: headers that the upstream's Connection header names are for this proxy only.
 func TestHeadersOfOneHop(t *testing.T) {
 	r := newRig(t, rawUpstream(t, "Connection: keep-alive, X-Between-Us\r\nX-Between-Us: secret\r\nX-For-All: hello\r\n", func(*http.Request) {}))
 	got := r.ask(t, "/v1/chat/completions", chat(capital))

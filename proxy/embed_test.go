@@ -9,8 +9,9 @@ import (
 	"reprise/proxy/canon"
 )
 
-// TestLeavingCallerSaysNothing: a caller that leaves neither counts against the embedder nor for it, and is no fault.
-func TestLeavingCallerSaysNothing(t *testing.T) {
+// TestLeavingCallerIsNotCounted: a caller that leaves counts neither as a failure nor as a success of the embedder, and is no
+// fault.
+func TestLeavingCallerIsNotCounted(t *testing.T) {
 	var e *countingEmbedder
 	r := newRig(t, func(o *Options) { e = &countingEmbedder{Embedder: o.Embedder}; o.Embedder = e })
 	left, leave := context.WithCancel(context.Background())
@@ -18,7 +19,7 @@ func TestLeavingCallerSaysNothing(t *testing.T) {
 	q := &query{Request: &canon.Request{Prompt: capital}}
 	for i, healthy := range []bool{false, false, false, false, true, false} {
 		ctx := context.Background()
-		if healthy { // and only asked for somebody who has gone
+		if healthy { // but the caller has left
 			ctx = left
 		}
 		e.broken.Store(!healthy)

@@ -28,8 +28,8 @@ import (
 	"reprise/store"
 )
 
-// TestBadInput: what a client gets wrong it is told in OpenAI's shape, with what, where and what is allowed, and the
-// upstream never sees it.
+// TestBadInput: a bad request gets an error in OpenAI's shape that names the mistake, its place and what is allowed, and is not
+// sent upstream.
 func TestBadInput(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.MaxBody = 1000 })
 	for _, tc := range []struct {
@@ -84,7 +84,7 @@ func TestRawHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn.SetDeadline(time.Now().Add(10 * time.Second)) // a bound on a hang
+		conn.SetDeadline(time.Now().Add(10 * time.Second)) // bounds a hang
 		io.WriteString(conn, tc.raw)
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		if err != nil || !strings.Contains(line, " "+tc.status+" ") {
@@ -175,8 +175,8 @@ func TestErrorInsideAStream(t *testing.T) {
 	}
 }
 
-// TestUpstreamFallsSilent: a peer that stops in mid-stream, as one that vanished does, is given up on both sides, on the
-// cached path and on the pass-through.
+// TestUpstreamFallsSilent: when the upstream stops in the middle of a stream, both connections are closed, on the cached path
+// and on the pass-through.
 func TestUpstreamFallsSilent(t *testing.T) {
 	for _, h := range []string{"X-None: 1", "X-Reprise-Mode: off"} {
 		up := newStage()
@@ -199,14 +199,14 @@ func TestUpstreamFallsSilent(t *testing.T) {
 		if err == nil || !strings.Contains(got.body, "one") {
 			t.Errorf("%s: the client read %q, %v", h, got.body, err)
 		}
-		within(t, gone, "the upstream to be let go")
+		within(t, gone, "the upstream request to be cancelled")
 		if r.Stats().Stored != 0 {
 			t.Errorf("%s: half an answer was stored", h)
 		}
 	}
 }
 
-// TestClientStopsReading: a client that stays connected and reads nothing is let go, and the upstream with it.
+// TestClientStopsReading: a client that stays connected and reads nothing is disconnected, and the upstream too.
 func TestClientStopsReading(t *testing.T) {
 	for _, h := range []string{"X-None: 1", "X-Reprise-Mode: off"} {
 		up := newStage()
@@ -229,7 +229,7 @@ func TestClientStopsReading(t *testing.T) {
 		}
 		body := chat(capital, `"stream":true`)
 		fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\nContent-Length: %d\r\n\r\n%s", h, len(body), body)
-		within(t, gone, "the upstream to be let go")
+		within(t, gone, "the upstream request to be cancelled")
 		conn.Close()
 	}
 }
@@ -251,8 +251,8 @@ func TestClientStopsReadingAnObject(t *testing.T) {
 	r.counted(t, 1)
 }
 
-// TestFaultsAreToldOnce: a dead dependency under load is one line in the log, and all of it in the metrics.
-func TestFaultsAreToldOnce(t *testing.T) {
+// TestFaultsAreLoggedOnce: repeated faults of a dependency are one line in the log, and each is counted in the metrics.
+func TestFaultsAreLoggedOnce(t *testing.T) {
 	r := newRig(t)
 	for range 100 {
 		r.fault(t.Context(), "embed", errors.New("down"))
@@ -266,7 +266,7 @@ func TestFaultsAreToldOnce(t *testing.T) {
 	}
 }
 
-// brokenEmbedder goes wrong in one way.
+// brokenEmbedder fails in one way.
 type brokenEmbedder struct {
 	embed.Embedder
 	how string
@@ -292,7 +292,7 @@ func (b brokenEmbedder) Embed(ctx context.Context, texts []string) ([][]float32,
 	return [][]float32{v}, nil // "zero" too
 }
 
-// brokenPolicy panics when it is asked to decide.
+// brokenPolicy panics in its decisions.
 type brokenPolicy struct{ policy.Evictor }
 
 func (brokenPolicy) Hit(policy.ID, policy.Tick)      { panic("hit") }
@@ -348,7 +348,7 @@ func TestDamagedEntryIsDropped(t *testing.T) {
 	}
 }
 
-// TestNothingLeaks: after all kinds of ends, as many goroutines run as before.
+// TestNothingLeaks: after requests that end in all ways, as many goroutines run as before.
 func TestNothingLeaks(t *testing.T) {
 	limits := upstream.Limits{BetweenBytes: 20 * time.Millisecond, FirstByte: 20 * time.Millisecond}
 	transport := upstream.NewTransport(limits)
@@ -373,7 +373,7 @@ func TestNothingLeaks(t *testing.T) {
 	eventually(t, "the engine to be idle", func() bool { st = r.engine.Stats(); return st.InFlight == 0 })
 }
 
-// TestUnreplayableAnswer: an answer that is stored in one form and cannot be told in the other is asked for again.
+// TestUnreplayableAnswer: when a stored answer cannot be converted to the other form, the upstream is asked again.
 func TestUnreplayableAnswer(t *testing.T) {
 	r := newRig(t)
 	first := r.ask(t, "/v1/chat/completions", chat(capital))
@@ -386,7 +386,7 @@ func TestUnreplayableAnswer(t *testing.T) {
 	}
 }
 
-// countingEmbedder fails until it is told not to, and counts.
+// countingEmbedder fails while broken is set, and counts its calls.
 type countingEmbedder struct {
 	embed.Embedder
 	calls  atomic.Int64
@@ -401,7 +401,7 @@ func (c *countingEmbedder) Embed(ctx context.Context, texts []string) ([][]float
 	return c.Embedder.Embed(ctx, texts)
 }
 
-// TestDeadEmbedderIsLeftAlone: after five failures nobody waits for it any more, and it is found again when it is back.
+// TestDeadEmbedderIsLeftAlone: after five failures it is not called any more, until it works again.
 func TestDeadEmbedderIsLeftAlone(t *testing.T) {
 	var e *countingEmbedder
 	r := newRig(t, func(o *Options) { e = &countingEmbedder{Embedder: o.Embedder}; o.Embedder = e })

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestFaultLog: of a fault that lasts, the log has one line per interval, which counts the others.
+// TestFaultLog: a fault that lasts is logged once per interval, with the number of lines left out.
 func TestFaultLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

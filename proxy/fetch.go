@@ -21,7 +21,7 @@ import (
 // fetch asks the upstream and copies its answer into a recording, for every waiter of f.
 func (s *Server) fetch(f *flight, q *query, found *finding) {
 	start, ctx := s.opts.Now(), f.Context()
-	reply, err := s.upstream.Call(ctx, upstream.Request{Client: q.http, Body: originalResponse(q.Body),
+	reply, err := s.upstream.Call(ctx, upstream.Request{Original: q.http, Body: originalResponse(q.Body),
 		Want: dialect.Intent{StreamUsage: q.needsUsage()}})
 	if err != nil || staleMayStandIn(reply.StatusCode) {
 		if hit := s.staleHit(q); hit != nil {

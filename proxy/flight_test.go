@@ -16,7 +16,7 @@ import (
 	"reprise/proxy/canon"
 )
 
-// stage is an upstream that a test directs: it tells of each request and answers when it is told to.
+// stage is an upstream that a test controls: it reports each request, and answers by the next function of script.
 type stage struct {
 	arrived chan *http.Request
 	script  chan func(http.ResponseWriter)
@@ -40,19 +40,19 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// within fails the test when c stays silent: a bound on a hang, not a measure of speed.
+// within receives from c. Its time limit bounds a hang; it is no measure of speed.
 func within[T any](t testing.TB, c <-chan T, what string) T {
 	t.Helper()
 	select {
 	case v := <-c:
 		return v
 	case <-time.After(20 * time.Second):
-		t.Fatalf("waited in vain for %s", what)
+		t.Fatalf("timeout while waiting for %s", what)
 		panic("unreachable")
 	}
 }
 
-// eventually polls until ok; its bound too is one on a hang.
+// eventually polls until ok. Its time limit bounds a hang too.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	tick, end := time.NewTicker(time.Millisecond), time.After(20*time.Second)
@@ -61,19 +61,19 @@ func eventually(t testing.TB, what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-end:
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timeout while waiting for %s", what)
 		}
 	}
 }
 
-// counted waits until n requests are counted, which is a moment after their last bytes have left.
+// counted waits until n requests are counted, which happens after their last bytes are sent.
 func (r *rig) counted(t testing.TB, n int64) Stats {
 	t.Helper()
 	eventually(t, fmt.Sprint(n, " requests to be counted"), func() bool { return r.Stats().Requests >= n })
 	return r.Stats()
 }
 
-// waiters waits until n requests wait for the flights under way.
+// waiters waits until n requests wait for flights.
 func (r *rig) waiters(t testing.TB, n int) {
 	t.Helper()
 	eventually(t, fmt.Sprint(n, " waiters"), func() bool {
@@ -133,7 +133,7 @@ func TestBurstIsOneRequest(t *testing.T) {
 	}
 }
 
-// TestFlightLooksAgain: what was stored between a request's first look and its flight is served.
+// TestFlightLooksAgain: an answer that was stored between a request's lookup and its flight is served.
 func TestFlightLooksAgain(t *testing.T) {
 	r := newRig(t)
 	r.ask(t, "/v1/chat/completions", chat(capital))
@@ -170,7 +170,7 @@ func event(text string) string {
 
 const lastEvents = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"gpt-4o","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 
-// TestLateFollowerReadsFromTheStart: who joins a stream under way gets it from its first byte, and the same bytes.
+// TestLateFollowerReadsFromTheStart: a request that joins a stream gets the same bytes, from the first.
 func TestLateFollowerReadsFromTheStart(t *testing.T) {
 	up, step := newStage(), make(chan string)
 	r := newRigAt(t, nil, up)
@@ -206,7 +206,7 @@ func TestLateFollowerReadsFromTheStart(t *testing.T) {
 	}
 }
 
-// TestLeaderLeaves: a leader that goes away takes nothing with it while somebody still waits.
+// TestLeaderLeaves: a flight goes on without its leader while another request waits.
 func TestLeaderLeaves(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
@@ -237,7 +237,7 @@ func TestLeaderLeaves(t *testing.T) {
 	}
 }
 
-// TestLastWaiterLeaves: when nobody waits any more, the upstream is let go and nothing is stored.
+// TestLastWaiterLeaves: when no request waits any more, the upstream request is cancelled and nothing is stored.
 func TestLastWaiterLeaves(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
@@ -258,7 +258,7 @@ func TestLastWaiterLeaves(t *testing.T) {
 	}
 }
 
-// TestClientLeavesAtDone: clients close a stream at [DONE]; an upstream that has not closed by then has still answered.
+// TestClientLeavesAtDone: clients close a stream at [DONE]; the answer is complete even if the upstream has not closed it.
 func TestClientLeavesAtDone(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
@@ -296,7 +296,7 @@ func TestClientLeavesAtDone(t *testing.T) {
 	}
 }
 
-// TestCutBehindTheEnd: a connection that breaks after the terminal event has delivered its answer.
+// TestCutBehindTheEnd: an answer is complete if the connection breaks after the terminal event.
 func TestCutBehindTheEnd(t *testing.T) {
 	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -312,7 +312,7 @@ func TestCutBehindTheEnd(t *testing.T) {
 	}
 }
 
-// TestPrivateFlights: a request with wishes of its own does not share its flight.
+// TestPrivateFlights: a request with directives does not share its flight.
 func TestPrivateFlights(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
@@ -331,8 +331,8 @@ func TestPrivateFlights(t *testing.T) {
 	}
 }
 
-// TestPurgeSetsFlightsApart: who asks after a purge does not share an answer that was under way before it.
-func TestPurgeSetsFlightsApart(t *testing.T) {
+// TestPurgeDetachesFlights: a request after a purge does not join a flight that began before it.
+func TestPurgeDetachesFlights(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
 	replies := make(chan reply, 2)

@@ -14,8 +14,8 @@ import (
 
 const capital = "What is the capital of France?"
 
-// TestEveryEndpointRepeats asks each cached endpoint four times: the forms of the answer may alternate, and what was
-// stored in one form serves the other.
+// TestEveryEndpointRepeats asks each cached endpoint four times: the form of the answer may alternate, and an answer stored in
+// one form is served in the other.
 func TestEveryEndpointRepeats(t *testing.T) {
 	for _, tc := range []struct{ name, path, body, text string }{
 		{"chat", "/v1/chat/completions", chat(capital), "choices.0.message.content"},
@@ -53,7 +53,7 @@ func TestEveryEndpointRepeats(t *testing.T) {
 	}
 }
 
-// streamedText puts together the text of a stream of any endpoint.
+// streamedText is the text of a stream of any endpoint.
 func streamedText(body string) string {
 	var b strings.Builder
 	for line := range strings.Lines(body) {
@@ -82,7 +82,8 @@ func TestEmbeddingsRepeatExactly(t *testing.T) {
 	}
 }
 
-// TestUsageOnReplay: a client sees the usage of a stream if it asked, never otherwise, whoever asked first.
+// TestUsageOnReplay: a client sees the usage of a stream if it asked for it, and never otherwise; who asked first makes no
+// difference.
 func TestUsageOnReplay(t *testing.T) {
 	with, without := chat(capital, `"stream":true`, `"stream_options":{"include_usage":true}`), chat(capital, `"stream":true`)
 	for _, order := range [][]string{{with, without, with}, {without, with, without}} {
@@ -90,8 +91,8 @@ func TestUsageOnReplay(t *testing.T) {
 		var usages []string
 		for i, body := range order {
 			got := r.ask(t, "/v1/chat/completions", body)
-			if told := strings.Contains(got.body, `"usage"`); told != (body == with) {
-				t.Errorf("call %d: usage told %v, asked for %v: %s", i, told, body == with, got.body)
+			if shown := strings.Contains(got.body, `"usage"`); shown != (body == with) {
+				t.Errorf("call %d: usage shown %v, asked for %v: %s", i, shown, body == with, got.body)
 			}
 			if body == with {
 				lines := strings.Split(strings.TrimSpace(got.body), "\n\n")
@@ -134,7 +135,7 @@ func TestTellsOfHitAndMiss(t *testing.T) {
 	}
 }
 
-// TestParaphraseBecomesExact: the second time, the words of a paraphrase are an alias of the entry.
+// TestParaphraseBecomesExact: the second time, a paraphrase is found by its alias key.
 func TestParaphraseBecomesExact(t *testing.T) {
 	r := newRig(t)
 	first := r.ask(t, "/v1/chat/completions", chat(capital))
@@ -154,7 +155,7 @@ func TestParaphraseBecomesExact(t *testing.T) {
 	}
 }
 
-// TestGuardsVeto: a near text whose difference matters is a miss that says why.
+// TestGuardsVeto: a similar text with a difference that matters is a miss, with the reason.
 func TestGuardsVeto(t *testing.T) {
 	for _, tc := range []struct{ stored, asked, veto string }{
 		{"How many people live in a city of 100 square miles", "How many people live in a city of 200 square miles", "number"},
@@ -219,14 +220,14 @@ func TestEquivalentChains(t *testing.T) {
 	if !ok || e.Parent == 0 {
 		t.Errorf("the second turn does not depend on the first: %+v", e)
 	}
-	// An answer that the cache never gave: the words that led to it count.
+	// An answer that did not come from the cache: the words of its question count.
 	r.ask(t, "/v1/chat/completions", turns(v1, "Somebody else's words.", u2))
 	if got := r.ask(t, "/v1/chat/completions", turns(u1, "Somebody else's words.", u2)); got.cache() != "miss" {
 		t.Errorf("other words to a foreign answer: %s, want miss", got.cache())
 	}
 }
 
-// TestUpstreamsOwnTime: the time saved is what the upstream says it took, where that is more than was waited for.
+// TestUpstreamsOwnTime: the time saved is the upstream's own figure, where that is more than the time measured.
 func TestUpstreamsOwnTime(t *testing.T) {
 	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Openai-Processing-Ms", "90000")
@@ -240,7 +241,7 @@ func TestUpstreamsOwnTime(t *testing.T) {
 	}
 }
 
-// TestUpstreamKey replaces every credential of the client's, on the cached path and on the pass-through.
+// TestUpstreamKey: the upstream's key replaces all credentials of the client, on the cached path and on the pass-through.
 func TestUpstreamKey(t *testing.T) {
 	var mu sync.Mutex
 	var seen []http.Header
@@ -263,7 +264,7 @@ func TestUpstreamKey(t *testing.T) {
 	}
 }
 
-// TestBytesReachTheUpstream: fields that nobody here knows arrive as they were written.
+// TestBytesReachTheUpstream: unknown fields arrive as they were written.
 func TestBytesReachTheUpstream(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -297,7 +298,7 @@ func TestBytesReachTheUpstream(t *testing.T) {
 	}
 }
 
-// TestNotCacheable: what must not be cached passes through, and says why.
+// TestNotCacheable: requests that must not be cached pass through, with the reason.
 func TestNotCacheable(t *testing.T) {
 	r := newRig(t)
 	for _, tc := range []struct{ path, body, reason string }{
@@ -336,7 +337,7 @@ func TestToolResultIsExactOnly(t *testing.T) {
 }
 
 // TestReplayedResponseCanBeContinued: the id of a replay is new, yet a request that names it as previous_response_id
-// reaches the upstream with the id that the upstream knows.
+// reaches the upstream with the id that the upstream gave.
 func TestReplayedResponseCanBeContinued(t *testing.T) {
 	r := newRig(t)
 	body := `{"model":"gpt-4o","input":"What is the capital of France?"}`

@@ -47,7 +47,7 @@ func TestOnlyGoodAnswersAreKept(t *testing.T) {
 	}
 }
 
-// TestToolCallsAreExactOnly: where answers that call tools are kept at all, only the very request gets them.
+// TestToolCallsAreExactOnly: where answers that call tools are kept, only equal requests get them.
 func TestToolCallsAreExactOnly(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.CacheToolCalls = true })
 	ask := func(prompt string) reply {
@@ -70,7 +70,7 @@ func TestEntrySizeIsBounded(t *testing.T) {
 	}
 }
 
-// TestHugeAnswers: what is too large to keep reaches everybody who asked for it, of a known length or not, and in either
+// TestHugeAnswers: an answer that is too large to keep reaches all who asked for it, of a known length or not, and in either
 // form.
 func TestHugeAnswers(t *testing.T) {
 	huge := append([]byte(`{"pad":"`+strings.Repeat("x", 3<<20)+`",`), upstreamReply[1:]...)
@@ -107,7 +107,7 @@ func TestHugeAnswers(t *testing.T) {
 	}
 }
 
-// TestUsageOptionRefused: an upstream that does not know stream_options is asked again without, once.
+// TestUsageOptionRefused: an upstream that refuses stream_options is asked again without it, once.
 func TestUsageOptionRefused(t *testing.T) {
 	var bodies []string
 	up := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -133,7 +133,7 @@ func TestUsageOptionRefused(t *testing.T) {
 	}
 }
 
-// TestEvictionsReachTheTopics: what the policy drops is gone from the topics too.
+// TestEvictionsReachTheTopics: entries that the policy evicts are removed from the topics too.
 func TestEvictionsReachTheTopics(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Store = newStore(t, 5, nil) })
 	for _, noun := range nouns[:40] {
@@ -148,8 +148,8 @@ func TestEvictionsReachTheTopics(t *testing.T) {
 	}
 }
 
-// TestVictimOfTheMomentLeavesTheTopics: an entry that is evicted before the topics have heard of it does not stay there.
-func TestVictimOfTheMomentLeavesTheTopics(t *testing.T) {
+// TestEarlyVictimLeavesTheTopics: an entry that is evicted before it is added to the topics does not stay in them.
+func TestEarlyVictimLeavesTheTopics(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Store = newStore(t, 1, nil) })
 	var clients sync.WaitGroup
 	for i := range 8 {

@@ -7,8 +7,8 @@ import (
 	"reprise/policy"
 )
 
-// TestPanelFollowsConversations: each later turn depends on the entry of the turn before, and a panel counts that for the
-// first one, before a restart and after.
+// TestPanelFollowsConversations: each later turn depends on the entry of the turn before, and a panel adds that to the
+// importance of the first one, before a restart and after.
 func TestPanelFollowsConversations(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reprise.db")
 	life := func() *rig {

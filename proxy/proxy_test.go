@@ -33,7 +33,7 @@ type rig struct {
 	logs     *lockedWriter
 }
 
-// newRig starts one; adjust changes the options before the proxy is made.
+// newRig starts a rig; adjust changes the options before the proxy is made.
 func newRig(t testing.TB, adjust ...func(*Options)) *rig {
 	t.Helper()
 	engine := enginesim.New(enginesim.Options{})
@@ -146,7 +146,7 @@ func (r reply) content(t testing.TB) string {
 	return a.Choices[0].Message.Content
 }
 
-// lockedWriter lets several goroutines log into a buffer.
+// lockedWriter is a log that several goroutines may write to.
 type lockedWriter struct {
 	mu sync.Mutex
 	w  bytes.Buffer
@@ -183,7 +183,7 @@ func newStoreOf(t testing.TB, spec string, n int, now func() time.Time) *store.S
 	return s
 }
 
-// entryOf is the entry that an answer came from or became.
+// entryOf is the entry of an answer: the one it was served from, or stored as.
 func entryOf(t testing.TB, r reply) policy.ID {
 	t.Helper()
 	n, err := strconv.ParseUint(r.header.Get("X-Reprise-Entry"), 10, 64)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestFollowerSeesItsOwnUsage: who shares a stream sees its usage if it asked for that itself, whatever the leader asked for.
+// TestFollowerSeesItsOwnUsage: a follower sees the usage of a stream if it asked for it itself, whatever the leader asked for.
 func TestFollowerSeesItsOwnUsage(t *testing.T) {
 	const usage = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"gpt-4o","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}` + "\n\n"
 	for _, asked := range []bool{true, false} {
@@ -36,7 +36,7 @@ func TestFollowerSeesItsOwnUsage(t *testing.T) {
 	}
 }
 
-// TestErrorIsNotConverted: an error under status 200 has no other form; a follower that wants one asks for itself.
+// TestErrorIsNotConverted: an error under status 200 has no other form; a follower that needs one sends a request of its own.
 func TestErrorIsNotConverted(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)

@@ -32,8 +32,8 @@ func fileStoreOf(t testing.TB, spec, path string, capacity int) *store.Store {
 	return s
 }
 
-// TestRestart: what was known word for word, in meaning, by alias and as a conversation is known after a restart, under
-// the same tenant and in the same topics.
+// TestRestart: exact and semantic hits, aliases and conversations are found again after a restart, under the same tenant and
+// in the same topics.
 func TestRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reprise.db")
 	life := func() *rig { return newRig(t, func(o *Options) { o.Store = fileStore(t, path, 100) }) }
@@ -83,7 +83,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestRestartWithoutMeaning: a life in which nothing is compared by meaning holds no vectors, and loses none.
+// TestRestartWithoutMeaning: a process in exact mode holds no vectors in memory, and loses none of the file.
 func TestRestartWithoutMeaning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reprise.db")
 	for _, life := range []struct {

@@ -24,8 +24,8 @@ import (
 	"reprise/proxy/upstream"
 )
 
-// BenchmarkSpeed prints what the proxy costs beside something bare that does the least a proxy or a cache must do. Both
-// are asked in turn by the same client in one run, so that the ratios hold on a machine whose microseconds do not:
+// BenchmarkSpeed prints the cost of the proxy beside that of a bare proxy or cache. Both are asked in turn by the same client
+// in one run, so that the ratios are comparable between machines:
 //
 //	go test ./proxy -run '^$' -bench Speed -benchtime 1x
 func BenchmarkSpeed(b *testing.B) {
@@ -119,7 +119,7 @@ func semanticSpeed(b *testing.B) {
 }
 
 // memoryPerEntry fills a proxy and prints what an entry costs beyond the bytes of its answer and its vector: the prompt,
-// the keys, the policy's and the topics' books, and what the maps and slabs of all parts leave unused.
+// the keys, the state of the policy and the topics, and unused room in maps and slabs.
 func memoryPerEntry(b *testing.B) {
 	const entries = 50_000
 	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), asServed(b, entries), func(o *Options) { o.Transport = instantTransport{} })
@@ -195,7 +195,7 @@ func newPathTarget(base, path, body string) *site {
 	return &site{addr: addrOf(base), next: func() []byte { return raw }}
 }
 
-// fresh asks something new each time.
+// fresh is a site whose every request is new.
 func fresh(base string) *site {
 	var mu sync.Mutex
 	n := 0

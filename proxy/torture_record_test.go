@@ -24,7 +24,7 @@ var (
 	systems    = []string{"", "", "Be brief.", "Be rude."}
 )
 
-// groups are prompts that may share an answer; those of two groups must not, however near they are.
+// groups are prompts that may share an answer; prompts of two groups must not, however similar they are.
 var groups = [][]string{
 	{"What is the capital of canaryland?", "what is the capital of canaryland", "What is the capital of canaryland"},
 	{"What is the capital of canarystan?", "what is the capital of canarystan"},
@@ -51,22 +51,22 @@ var prompts, groupOf = func() (all []string, of map[string]int) {
 			all, of[p] = append(all, p), i
 		}
 	}
-	for i := range 60 { // each alone: they fill the capacity
+	for i := range 60 { // each a group of its own: they fill the capacity
 		p := fmt.Sprintf("Tell me tale number %d of the canary", i)
 		all, of[p] = append(all, p), len(groups)+i
 	}
 	return all, of
 }()
 
-// question is what a client asks; past and told are the turn before, if any.
+// question is what a client asks; past and reply are the turn before, if any.
 type question struct {
 	tenant, model, namespace, system string
-	past, told, prompt               string
+	past, reply, prompt              string
 	stream                           bool
 	directive                        string // a header line
 }
 
-// wishes are directives, and none more often than not.
+// wishes are directives; most are empty.
 var wishes = []string{"", "", "", "", "", "", "", "", "Cache-Control: no-cache", "Cache-Control: no-store", "Cache-Control: max-age=20",
 	"Cache-Control: only-if-cached", "X-Reprise-Threshold: 0.99", "X-Reprise-Mode: exact", "X-Reprise-Mode: off", "X-Reprise-TTL: 5"}
 
@@ -74,7 +74,7 @@ func (x *torture) newQuestion(rng *rand.Rand) *question {
 	pick := func(from []string) string { return from[rng.IntN(len(from))] }
 	q := &question{tenant: pick(tenants), model: pick(models), namespace: pick(namespaces), system: pick(systems), prompt: pick(prompts),
 		stream: rng.IntN(2) == 0, directive: pick(wishes)}
-	if rng.IntN(4) > 0 { // one corner is asked all the time
+	if rng.IntN(4) > 0 { // most requests are about a few questions
 		q.tenant, q.model, q.namespace, q.system, q.prompt = tenants[rng.IntN(2)], models[0], "", "", pick(prompts[:28])
 	}
 	return q
@@ -90,7 +90,7 @@ func (q *question) body() string {
 		m = append(m, message{"system", q.system})
 	}
 	if q.past != "" {
-		m = append(m, message{"user", q.past}, message{"assistant", q.told})
+		m = append(m, message{"user", q.past}, message{"assistant", q.reply})
 	}
 	m = append(m, message{"user", q.prompt})
 	b, err := json.Marshal(map[string]any{"model": q.model, "messages": m, "stream": q.stream})
@@ -113,10 +113,10 @@ func (q *question) header() http.Header {
 
 // same is the key of a question: equal for equal requests.
 func (q *question) same() string {
-	return strings.Join([]string{q.tenant, q.model, q.namespace, q.system, q.past, q.told, q.prompt}, "|")
+	return strings.Join([]string{q.tenant, q.model, q.namespace, q.system, q.past, q.reply, q.prompt}, "|")
 }
 
-// mayShare says what forbids that an answer to other is one to q; "" if nothing does.
+// mayShare returns why an answer to other must not be served to q, "" if it may.
 func (q *question) mayShare(other *question) string {
 	switch {
 	case q.tenant != other.tenant:
@@ -125,7 +125,7 @@ func (q *question) mayShare(other *question) string {
 		return "scope"
 	case q.namespace != other.namespace:
 		return "namespace"
-	case q.told != other.told || q.told != "" && groupOf[q.past] != groupOf[other.past]:
+	case q.reply != other.reply || q.reply != "" && groupOf[q.past] != groupOf[other.past]:
 		return "history"
 	case groupOf[q.prompt] != groupOf[other.prompt]:
 		return "prompt"
@@ -163,17 +163,17 @@ func (c *callRecord) text() string {
 	return fmt.Sprintf("answer %d for you, word for word and up to its very end.", c.n)
 }
 
-// mustNotKeep reports whether the answer must not be kept, though all its words may have come.
+// mustNotKeep reports whether the answer must not be kept, although all its words may have arrived.
 func (c *callRecord) mustNotKeep(streamed bool) bool {
 	for _, bad := range []string{"status", "malformed", "finish", "body", "wrong-length"} {
 		if strings.HasPrefix(c.fault, bad) {
-			return bad != "wrong-length" || !streamed // which has no length
+			return bad != "wrong-length" || !streamed // a stream has no length
 		}
 	}
 	return streamed && (c.fault == "error-event" || c.fault == "no-done")
 }
 
-// spoiled reports whether a client may have failed of the call.
+// spoiled reports whether the call may have made a client fail.
 func (c *callRecord) spoiled() bool {
 	for _, odd := range []string{"split", "crlf", "comments", "two-finish", "no-usage", "delay", "first-byte", "between"} {
 		if strings.HasPrefix(c.fault, odd) {
@@ -189,7 +189,7 @@ type purgeRecord struct {
 	status        int
 }
 
-// history is what happened.
+// history is all that happened in a run.
 type history struct {
 	mu       sync.Mutex // guards what follows
 	clock    int64      // orders events
@@ -262,7 +262,7 @@ func (h *history) origin(text string) *callRecord {
 }
 
 // checkAnswers: every answer is one that the upstream gave in full for a question that may share it (I1, I2, I9), none is
-// older than a purge that it should have fallen to (I4), and nobody fails but by a fault of the upstream (I6).
+// older than a purge that matches it (I4), and requests fail only by a fault of the upstream (I6).
 func (x *torture) checkAnswers(t *testing.T) {
 	for _, r := range x.requests {
 		switch {
@@ -279,7 +279,7 @@ func (x *torture) checkAnswer(t *testing.T, r *requestRecord) {
 	c := x.origin(r.text)
 	if c == nil {
 		if !x.faultMeanwhile(r) {
-			t.Errorf("request %d (%s): an answer that nobody gave: %q", r.n, r.cache, r.body)
+			t.Errorf("request %d (%s): an answer that the upstream never gave: %q", r.n, r.cache, r.body)
 		}
 		return
 	}
@@ -316,8 +316,8 @@ func (x *torture) checkFailure(t *testing.T, r *requestRecord) {
 	}
 }
 
-// faultMeanwhile reports whether the upstream spoiled a call of the same key while r was under way or a moment before: a
-// flight can be joined for that much longer than its call lasts.
+// faultMeanwhile reports whether the upstream spoiled a call of the same key during r or a moment before: a flight can be
+// joined for that much longer than its call lasts.
 func (x *torture) faultMeanwhile(r *requestRecord) bool {
 	const moment = 300 // ticks, which all clients together make
 	return slices.ContainsFunc(x.byKey[r.same()], func(c *callRecord) bool {
@@ -325,8 +325,8 @@ func (x *torture) faultMeanwhile(r *requestRecord) bool {
 	})
 }
 
-// checkCalls: two calls of one key at a time are those of private requests, or of a flight that all have left, or that a
-// purge has set apart (I5); no request is sent on whose answer came from the cache.
+// checkCalls: two calls of one key at a time are of private requests, of a flight that all have left, or of one that a purge
+// has detached (I5); no request that the cache answered is sent upstream.
 func (x *torture) checkCalls(t *testing.T) {
 	public := map[string][]*callRecord{}
 	for _, c := range x.calls {
@@ -359,8 +359,8 @@ func (x *torture) between(from, to int64, key string) bool {
 		})
 }
 
-// checkStore: what is kept is whole and good (I3), not more than there is room for (I7), and known to the topics, which
-// know of nothing else; the counters add up (I10).
+// checkStore: entries are whole answers (I3), no more than the capacity (I7), and exactly those that the topics hold; the
+// counters add up (I10).
 func (x *torture) checkStore(t *testing.T) {
 	known := map[policy.ID]bool{}
 	for _, info := range x.topics.List(0, 1<<20) {
@@ -388,7 +388,7 @@ func (x *torture) checkStore(t *testing.T) {
 		delete(known, e.ID)
 	}
 	if len(known) > 0 {
-		t.Errorf("the topics hold %d entries that the store has let go: %v", len(known), known)
+		t.Errorf("the topics hold %d entries that the store has dropped: %v", len(known), known)
 	}
 	if n := x.peak.Load(); n > tortureCapacity+1 {
 		t.Errorf("%d entries at one time, room for %d", n, tortureCapacity)
@@ -407,12 +407,12 @@ func (x *torture) checkStore(t *testing.T) {
 func (x *torture) checkLog(t *testing.T) {
 	for _, secret := range []string{"canary", "canari"} {
 		if at := strings.Index(x.logs.String(), secret); at >= 0 {
-			t.Errorf("the log tells %q: %.200s", secret, x.logs.String()[max(0, at-100):])
+			t.Errorf("the log contains %q: %.200s", secret, x.logs.String()[max(0, at-100):])
 		}
 	}
 }
 
-// results counts what the clients were told that read to the end.
+// results counts X-Cache of the requests whose clients read to the end.
 func (x *torture) results() map[string]int {
 	n := map[string]int{}
 	for _, r := range x.requests {
@@ -432,7 +432,7 @@ func (x *torture) faulty() (n int) {
 	return n
 }
 
-// checkReach: a run that met too little proves too little. A short one, or one on a busy machine, may.
+// checkReach: a long run must have met every result. A short one, or one on a busy machine, need not.
 func (x *torture) checkReach(t *testing.T) {
 	seen := x.results()
 	if len(x.requests) < 5000 {

@@ -21,11 +21,11 @@ import (
 	"reprise/proxy/enginesim"
 )
 
-// tortureCapacity is far below what the pool of questions would fill, so that evictions never stop.
+// tortureCapacity is far below the number of questions, so that evictions never stop.
 const tortureCapacity = 60
 
 // torture is one run: clients that ask, abort and follow up, an upstream that fails, purges and a clock that moves, all at
-// once. What was given and what was got is recorded on both sides and compared.
+// once. What the upstream sent and what the clients received is recorded and compared.
 type torture struct {
 	*rig
 	history
@@ -34,8 +34,8 @@ type torture struct {
 	peak     atomic.Int64 // entries seen at one time
 }
 
-// TestTorture holds a loaded and ill-treated proxy to what it promises. What goes wrong, and when, differs from run to run;
-// the promises hold in every one.
+// TestTorture checks the guarantees of the proxy under load and faults. The faults differ from run to run; the guarantees hold
+// in every one.
 func TestTorture(t *testing.T) {
 	seed, long := uint64(time.Now().UnixNano()), 4*time.Second
 	if testing.Short() {
@@ -78,7 +78,7 @@ func newTorture(t *testing.T, seed uint64) *torture {
 	return x
 }
 
-// upstreamFault is what goes wrong with the next call, often nothing, in the words of enginesim.
+// upstreamFault is the fault of the next call as enginesim spells it, often none.
 func upstreamFault(rng *rand.Rand) string {
 	bad := []string{"status=500", "status=503", "status=429, retry-after=1", fmt.Sprint("cut=", rng.IntN(900)), "error-event", "no-done", "malformed",
 		"wrong-length=-20", "wrong-length=20", "finish=length", "finish=content_filter", "body=<html>"}
@@ -94,7 +94,7 @@ func upstreamFault(rng *rand.Rand) string {
 	return ""
 }
 
-// serve is the upstream: every answer has words of its own, so that its place of origin can be told.
+// serve is the upstream: every answer has words of its own, so that its call can be found.
 func (x *torture) serve(w http.ResponseWriter, r *http.Request, fault string) {
 	x.inFlight.Add(1)
 	defer x.inFlight.Add(-1)
@@ -106,7 +106,7 @@ func (x *torture) serve(w http.ResponseWriter, r *http.Request, fault string) {
 	one.ServeHTTP(&watchedWriter{ResponseWriter: w, begins: func() { x.begins(c) }}, r)
 }
 
-// watchedWriter tells when an answer begins: before that, nobody can have it.
+// watchedWriter calls begins before the first byte of an answer.
 type watchedWriter struct {
 	http.ResponseWriter
 	begins func()
@@ -129,7 +129,7 @@ func (w *watchedWriter) Flush() {
 
 func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// flakyEmbedder goes wrong now and then.
+// flakyEmbedder fails now and then.
 type flakyEmbedder struct {
 	embed.Embedder
 	n atomic.Int64
@@ -210,7 +210,7 @@ func (x *torture) client(rng *rand.Rand) {
 		return
 	}
 	next := *q
-	next.past, next.told = q.prompt, text
+	next.past, next.reply = q.prompt, text
 	next.prompt = prompts[rng.IntN(len(prompts))]
 	x.ask(rng, &next)
 }

@@ -1,7 +1,7 @@
 // Package admin serves health, metrics and the admin API. It shows prompts and answers of every tenant: keep it from
 // clients.
 //
-// It stands beside the proxy and above the store and the topics: it reads their state, and changes it by a purge alone.
+// It is beside the proxy and above the store and the topics: it reads their state, and changes it only by a purge.
 package admin
 
 import (
@@ -27,7 +27,7 @@ import (
 
 // Proxy is the server whose state is shown.
 type Proxy interface {
-	// Draining reports whether no new traffic is to be sent to it.
+	// Draining reports whether it is about to stop, so that it must get no new traffic.
 	Draining() bool
 	// Purge removes all entries that match, and keeps no answer to a request that came before.
 	Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int)

@@ -9,7 +9,7 @@ import (
 	"reprise/topics"
 )
 
-// newRegistry collects the metrics of the server, of what stands behind it, and of the process. No label ever holds a
+// newRegistry collects the metrics of the server, of the store and the topics, and of the process. No label ever holds a
 // tenant, key, topic or prompt.
 func newRegistry(o Options) *prometheus.Registry {
 	r := prometheus.NewRegistry()
@@ -40,13 +40,13 @@ var (
 	descPanics   = describe("index_faults_total", "Panics of the graph library, each answered by an exact scan.")
 	descWeight   = describe("policy_expert_weight", "Share of an expert's weight in the choice of what goes, of a policy made of experts.", "expert")
 	descRatio    = describe("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer; where entries are sampled, of those in the sample.", "expert")
-	descBooks    = describe("policy_memory_bytes", "Estimate of the memory that the policy's books take.")
+	descMemory   = describe("policy_memory_bytes", "Estimate of the memory that the policy's books take.")
 )
 
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descEvicted, descDirty, descFaults, descSkipped, descUnlogged,
-		descTopics, descBackend, descRecall, descRebuilds, descPanics, descWeight, descRatio, descBooks} {
+		descTopics, descBackend, descRecall, descRebuilds, descPanics, descWeight, descRatio, descMemory} {
 		ch <- d
 	}
 }

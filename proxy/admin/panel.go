@@ -52,5 +52,5 @@ func collectPanel(p *policy.PanelStats, ch chan<- prometheus.Metric) {
 		gauge(ch, descWeight, x.Weight, x.Name)
 		gauge(ch, descRatio, x.HitRatio, x.Name)
 	}
-	gauge(ch, descBooks, float64(p.Bytes))
+	gauge(ch, descMemory, float64(p.Bytes))
 }

@@ -32,7 +32,7 @@ func (a *admin) purge(r *http.Request) (any, error) {
 	return map[string]any{"dry_run": false, "matched": matched, "purged": purged}, nil
 }
 
-// filter says which entries to list or to purge; every field that is set must match.
+// filter selects entries to list or to purge: every field that is set must match.
 type filter struct {
 	Entry     policy.ID
 	Topic     policy.TopicID
@@ -101,7 +101,7 @@ func readPurge(r *http.Request) (f filter, dry bool, err error) {
 	return f, req.DryRun == nil || *req.DryRun, nil
 }
 
-// inJSONWords says what is wrong with a body without naming our types.
+// inJSONWords describes a mistake in a body without naming Go types.
 func inJSONWords(err error) string {
 	var mistyped *json.UnmarshalTypeError
 	switch {

@@ -7,7 +7,8 @@
 //   - A [Flight] is one upstream call that all callers of one key wait for; [Flights] holds one per key.
 //   - A [Recording] is an answer while it is written, read by all waiters of a flight from its start.
 //
-// The package knows nothing of the cache: what a flight finds, and what becomes of a recording, is the caller's.
+// The package does not depend on the cache: the outcome of a flight is a type of the caller's, and so is the use of a finished
+// recording.
 package upstream
 
 import (
@@ -33,14 +34,14 @@ type Options struct {
 	Logger    *slog.Logger      // default: none
 }
 
-// Target is where a replica is and how it is addressed.
+// Target is the address, the credential and the dialect of a replica.
 type Target struct {
 	Base    *url.URL // base URL of the API, as an OpenAI client is given it, e.g. https://api.openai.com/v1
 	Key     string   // credential sent in place of the client's own; "": the client's own
 	Dialect string   // one of dialect.Names; default dialect.Default
 }
 
-// Validate says what is wrong with o, in words for an operator.
+// Validate returns what is wrong with o, in words for an operator.
 func (o Options) Validate() error {
 	if len(o.Replicas) == 0 {
 		return errors.New("an upstream URL is required")
@@ -96,9 +97,9 @@ func New(o Options) (*Client, error) {
 
 // Request is one request to be sent.
 type Request struct {
-	Client *http.Request  // the client's own: method, URL and header; its body is not read
-	Body   []byte         // what is sent as the body, before the dialect edits it
-	Want   dialect.Intent // what the proxy wants besides the client's request
+	Original *http.Request  // the client's own: method, URL and header; its body is not read
+	Body     []byte         // what is sent as the body, before the dialect edits it
+	Want     dialect.Intent // what the proxy wants besides the client's request
 }
 
 // Reply is a replica's answer, whose body is still to be read.
@@ -110,15 +111,15 @@ type Reply struct {
 
 // Call sends r to a replica and returns its answer, whose body ends with ErrIdle when the replica sends nothing for too
 // long. Fields added by the dialect and named in an error answer are quarantined for the replica, and the request is sent
-// once more without them.
+// again without them.
 func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
 	replica := c.chooser.Choose(c.replicas, r)
 	body, added := replica.dialect.Edit(r.Body, r.Want, replica.quarantined)
-	resp, err := c.send(ctx, replica, r.Client, body)
+	resp, err := c.send(ctx, replica, r.Original, body)
 	if err == nil && len(added) > 0 && c.refused(replica, resp, added) {
 		resp.Body.Close()
 		body, added = replica.dialect.Edit(r.Body, r.Want, replica.quarantined)
-		resp, err = c.send(ctx, replica, r.Client, body)
+		resp, err = c.send(ctx, replica, r.Original, body)
 	}
 	if err != nil {
 		return nil, err
@@ -178,18 +179,18 @@ func (c *Client) send(ctx context.Context, replica *Replica, in *http.Request, b
 	return resp, nil
 }
 
-// PassThrough returns a handler that forwards each request to a replica, its body unchanged, and the answer as it comes.
+// PassThrough returns a handler that forwards each request to a replica, its body unchanged, and the answer as it arrives.
 // onError is called in place of an answer when none has begun.
 func (c *Client) PassThrough(onError func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	return &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
-			replica := c.chooser.Choose(c.replicas, Request{Client: p.In})
+			replica := c.chooser.Choose(c.replicas, Request{Original: p.In})
 			p.Out.URL = replica.url(p.In.URL)
 			p.Out.Host = p.Out.URL.Host
 			replica.setHeaders(p.Out.Header)
 		},
 		Transport:     idleTransport{c.transport, c.limits.BetweenBytes},
-		FlushInterval: -1, // streams are flushed as they come
+		FlushInterval: -1, // each write is flushed: answers may be streams
 		BufferPool:    copyBuffers,
 		ErrorLog:      slog.NewLogLogger(c.log.Handler(), slog.LevelDebug),
 		ErrorHandler:  onError,

@@ -60,7 +60,7 @@ func ask(t *testing.T, c *Client) (reply *Reply, text string) {
 	t.Helper()
 	in := httptest.NewRequest("POST", "/v1/chat/completions", nil)
 	in.Header = http.Header{"Authorization": {"Bearer own"}, "X-Reprise-Mode": {"exact"}, "Connection": {"close"}, "Accept-Encoding": {"br"}}
-	reply, err := c.Call(t.Context(), Request{Client: in, Body: []byte(`{"stream":true}`), Want: dialect.Intent{StreamUsage: true}})
+	reply, err := c.Call(t.Context(), Request{Original: in, Body: []byte(`{"stream":true}`), Want: dialect.Intent{StreamUsage: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestIdleBody(t *testing.T) {
 	defer up.Close()
 	base, _ := url.Parse(up.URL)
 	c := newClient(t, Options{Replicas: []Target{{Base: base}}, Limits: Limits{BetweenBytes: 20 * time.Millisecond}})
-	reply, err := c.Call(t.Context(), Request{Client: httptest.NewRequest("POST", "/v1/x", nil)})
+	reply, err := c.Call(t.Context(), Request{Original: httptest.NewRequest("POST", "/v1/x", nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func (f *Flight[T]) crash(err error) {
 	}
 }
 
-// Flights holds the flights under way, at most one per key. It is safe for concurrent use.
+// Flights holds the present flights, at most one per key. It is safe for concurrent use.
 type Flights[T Outcome] struct {
 	onPanic func(value any, stack []byte)
 	running sync.WaitGroup // flights that have been started and have not ended, with and without waiters
@@ -93,7 +93,7 @@ func NewFlights[T Outcome](onPanic func(value any, stack []byte)) *Flights[T] {
 	return &Flights[T]{onPanic: onPanic, byKey: make(map[Key]*Flight[T])}
 }
 
-// Join returns the flight of key, and whether it is new, so that the caller must call Start. Whoever joins must leave.
+// Join returns the flight of key, and whether it is new, so that the caller must call Start. The caller must leave it.
 func (fs *Flights[T]) Join(key Key) (f *Flight[T], isNew bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -106,7 +106,7 @@ func (fs *Flights[T]) Join(key Key) (f *Flight[T], isNew bool) {
 	return f, true
 }
 
-// Solo returns a new flight with one waiter that nobody else can join. The caller must call Start, and leave.
+// Solo returns a new flight with one waiter, which no other caller can join. The caller must call Start, and leave it.
 func (fs *Flights[T]) Solo() *Flight[T] {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Flight[T]{ctx: ctx, cancel: cancel, published: make(chan struct{}), done: make(chan struct{}), waiters: 1}
@@ -124,7 +124,7 @@ func (fs *Flights[T]) Leave(f *Flight[T]) {
 	fs.dropLocked(f)
 }
 
-// Seal lets nobody else join f, and reports whether it has one waiter at most.
+// Seal keeps further callers from joining f, and reports whether it has one waiter at most.
 func (fs *Flights[T]) Seal(f *Flight[T]) (sole bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -132,7 +132,7 @@ func (fs *Flights[T]) Seal(f *Flight[T]) (sole bool) {
 	return f.waiters <= 1
 }
 
-// Detach lets nobody else join the flights under way; those who have joined still get their outcome.
+// Detach keeps further callers from joining the present flights; those who have joined still get their outcome.
 func (fs *Flights[T]) Detach() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -162,7 +162,7 @@ func (fs *Flights[T]) run(f *Flight[T], run func(*Flight[T])) {
 	run(f)
 }
 
-// Wait returns when no flight is under way any more, or with ctx's error. Flights without a waiter end by themselves.
+// Wait returns when all flights have ended, or with ctx's error. Flights without a waiter end by themselves.
 func (fs *Flights[T]) Wait(ctx context.Context) error {
 	idle := make(chan struct{})
 	go func() { fs.running.Wait(); close(idle) }()

@@ -77,7 +77,7 @@ func (r *Recording) Fill(ctx context.Context, body io.Reader, limit int64, sole 
 	}
 }
 
-// narrowDown makes the recording hold only what its single reader has not read yet. Nobody may begin to read afterwards.
+// narrowDown makes the recording hold only what its single reader has not read yet. No other reader may begin afterwards.
 // It wakes the reader, which may have read everything and be waiting for more: only the reader releases what it has read,
 // and the writer is about to wait for that.
 func (r *Recording) narrowDown() {

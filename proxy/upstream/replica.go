@@ -30,14 +30,14 @@ func (r *Replica) quarantined(field dialect.Field) bool {
 	return ok
 }
 
-// quarantine remembers that the replica has refused field, and reports whether that was unknown.
+// quarantine records that the replica has refused field, and reports whether that is new.
 func (r *Replica) quarantine(field dialect.Field) (isNew bool) {
 	_, known := r.refused.LoadOrStore(field, struct{}{})
 	return !known
 }
 
-// url is where a request for in goes. Paths under /v1 go under the base URL; all others keep their path on the replica's
-// host.
+// url is the address of a request for in. Paths under /v1 are joined to the base URL; all others keep their path on the
+// replica's host.
 func (r *Replica) url(in *url.URL) *url.URL {
 	out := *r.base
 	out.RawQuery = in.RawQuery

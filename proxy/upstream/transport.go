@@ -68,8 +68,8 @@ func (t idleTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// idleBody is a response body that ends with ErrIdle when no byte comes for a while: a peer that has vanished without a FIN
-// would otherwise hold both sides for ever.
+// idleBody is a response body that ends with ErrIdle when no byte arrives for a while: without it, a peer that disappears
+// without a FIN would block both sides for ever.
 type idleBody struct {
 	io.ReadCloser
 	limit   time.Duration

@@ -1,8 +1,8 @@
-// Package dialect knows which fields a kind of upstream accepts beside the client's own, one file per kind.
+// Package dialect defines which fields the proxy may add to requests for a kind of upstream, one file per kind.
 //
 // A dialect turns an [Intent], which is the same for every engine, into edits of the request's bytes. It never re-encodes
-// a body, so unknown fields survive. Nothing is added without a dialect that knows the field, and a field that an upstream
-// refuses is not added any more; which fields those are is the caller's to remember, for each upstream on its own.
+// a body, so unknown fields survive. No field is added without a dialect that supports it, and a field that an upstream refuses
+// is not added any more: the caller keeps the refused fields of each upstream.
 //
 // A new dialect is one file with a type that implements [Dialect], and one line in the list below.
 package dialect
@@ -25,7 +25,7 @@ const StreamUsage Field = "stream_options.include_usage"
 
 // Dialect is the set of fields that one kind of upstream accepts. A dialect has no state.
 type Dialect interface {
-	// Name is what the dialect is called in settings.
+	// Name is the name of the dialect in settings.
 	Name() string
 	// Edit returns body with the fields that want calls for, except those for which quarantined is true, and the names of
 	// the fields it has added. It does not change body itself.
@@ -34,10 +34,10 @@ type Dialect interface {
 	Refused(status int, head []byte, added []Field) []Field
 }
 
-// Default is the dialect of an upstream of which nothing is known.
+// Default is the dialect of an upstream without a configured one.
 const Default = "generic"
 
-// dialects lists all there are.
+// dialects is the registry.
 var dialects = []Dialect{Generic{}, Plain{}}
 
 // New returns the dialect called name; "" is Default.
