@@ -60,7 +60,7 @@ type Report struct {
 	Name     string // of the data, for messages: a path
 	Kept     int    // records handed over
 	Skipped  int    // damaged ones, left out
-	Aside    string // where a file too damaged to go on with was moved; its readable records are among Kept
+	Aside    string // where a file whose structure is damaged was moved; the store starts empty
 	ReadOnly error  // why nothing can be written; nil where it can
 }
 

@@ -217,9 +217,9 @@ func withStoreHint(err error) error {
 // logReport logs the damage that was found when the store was opened.
 func logReport(log *slog.Logger, r store.Report) {
 	if r.Aside != "" {
-		log.Warn("store file was damaged and moved aside; what could be read of it was kept", "file", r.Name, "aside", r.Aside)
+		log.Warn("the structure of the store file was damaged: it was moved aside and the cache starts empty", "file", r.Name, "aside", r.Aside)
 	}
 	if r.Skipped > 0 {
-		log.Warn("damaged records in the store were left out", "file", r.Name, "records", r.Skipped)
+		log.Warn("damaged records in the store file were skipped", "file", r.Name, "records", r.Skipped)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"slices"
 
 	"reprise/store"
 )
@@ -18,14 +19,16 @@ func structural(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errStructure, fmt.Sprintf(format, args...))
 }
 
-// What bbolt's file format (its version 2) says of a page. bbolt trusts a file: a wrong number in it is a panic, often in
-// a goroutine of bbolt's own where nobody can recover it, or a fault of the memory map. So every page is checked first.
+// What bbolt's file format (its version 2) says of a page. bbolt does not check it: a wrong number is a panic, often in a
+// goroutine of bbolt's own where it cannot be recovered, or a fault of the memory map. So every page is checked first.
 const (
 	pageHeader  = 16
 	elemSize    = 16
 	bucketSize  = 16 // of a bucket's value: root page and sequence, then the page itself where the root is 0
 	branchPage  = 0x01
 	leafPage    = 0x02
+	metaPage    = 0x04
+	freePage    = 0x10
 	bucketElem  = 0x01
 	metaMagic   = 0xED0CDAED
 	metaVersion = 2
@@ -34,7 +37,7 @@ const (
 	maxPageSize = 16 << 20
 )
 
-// meta is the root of a tree; a file has two and the one of the later transaction counts.
+// meta names the root of a tree. A file has two, written in turns: the one of the later transaction counts.
 type meta struct {
 	pageSize uint32
 	root     uint64
@@ -63,56 +66,77 @@ func parseMeta(page []byte) (meta, error) {
 	return m, nil
 }
 
-// findMeta reads the meta that bbolt will choose.
+// findMeta reads both metas and returns the later one. Where only one checks, or they are not of successive transactions,
+// the later one may be lost, and the tree of the other still holds what the last batch deleted.
 func findMeta(r io.ReaderAt) (meta, error) {
-	buf := make([]byte, pageHeader+metaSize)
-	var best meta
-	var newer error
-	read := func(at int64) {
-		n, _ := r.ReadAt(buf, at)
-		m, err := parseMeta(buf[:n])
-		if errors.Is(err, store.ErrVersion) {
-			newer = err
-		}
-		if err == nil && (best.pageSize == 0 || m.txid > best.txid) {
-			best = m
+	var metas [2]meta
+	for i := range metas {
+		buf := make([]byte, pageHeader+metaSize)
+		n, _ := r.ReadAt(buf, int64(i)*int64(metas[0].pageSize))
+		var err error
+		if metas[i], err = parseMeta(buf[:n]); err != nil {
+			return meta{}, err
 		}
 	}
-	read(0)
-	if best.pageSize != 0 {
-		read(int64(best.pageSize))
+	older, newer := metas[0], metas[1]
+	if older.txid > newer.txid {
+		older, newer = newer, older
 	}
-	for size := int64(1024); best.pageSize == 0 && size <= maxPageSize; size *= 2 {
-		read(size)
+	if newer.txid-older.txid != 1 || newer.pageSize != older.pageSize {
+		return meta{}, structural("meta pages of transactions %d and %d", older.txid, newer.txid)
 	}
-	switch {
-	case best.pageSize != 0:
-		return best, nil
-	case newer != nil:
-		return best, newer
-	}
-	return best, structural("no valid meta page")
+	return newer, nil
 }
 
 // checker walks the pages of a file.
 type checker struct {
-	r    io.ReaderAt
-	meta meta
-	seen []bool
+	r       io.ReaderAt
+	meta    meta
+	seen    []bool
+	buckets map[string]bool // those found
+	bucket  []byte          // the name of the one being walked; nil above them
+	dead    tombstones
 }
 
-// check reads every page in use and returns errStructure where bbolt could stumble, or store.ErrVersion. It takes about
-// as long as reading the file.
-func check(r io.ReaderAt, size int64) error {
+// check reads every page in use and returns the tombstones. It returns errStructure where bbolt could fail or the
+// tombstones do not check, and ErrForeign for another program's file. It takes about as long as reading the file.
+func check(r io.ReaderAt, size int64) (tombstones, error) {
 	m, err := findMeta(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if m.pages < 3 || m.pages > uint64(size)/uint64(m.pageSize) {
-		return structural("%d pages of %d bytes in a file of %d", m.pages, m.pageSize, size)
+		return nil, structural("%d pages of %d bytes in a file of %d", m.pages, m.pageSize, size)
 	}
-	c := &checker{r: r, meta: m, seen: make([]bool, m.pages)}
-	return c.walk(m.root, nil, nil, 0)
+	c := &checker{r: r, meta: m, seen: make([]bool, m.pages), buckets: map[string]bool{}, dead: tombstones{}}
+	if err := c.walk(m.root, nil, nil, 0); err != nil {
+		return nil, err
+	}
+	return c.dead, c.checkBuckets()
+}
+
+// laterKinds came after the first version: a file of an older program has no bucket for them.
+var laterKinds = []store.Kind{store.KindLearned}
+
+// checkBuckets compares the buckets that were found with those that every file of this program has. A new file has none.
+func (c *checker) checkBuckets() error {
+	if len(c.buckets) == 0 {
+		return nil
+	}
+	var missing []store.Kind
+	all := append(store.Kinds(), kindTombstones)
+	for _, k := range all {
+		if !c.buckets[string(bucketOf(k))] && !slices.Contains(laterKinds, k) {
+			missing = append(missing, k)
+		}
+	}
+	switch {
+	case len(missing) == len(all)-len(laterKinds):
+		return ErrForeign
+	case len(missing) > 0:
+		return structural("no buckets of kinds %d", missing)
+	}
+	return nil
 }
 
 // walk checks the tree under a page, whose first key must be low and whose others must be below high (nil: anything).
@@ -166,7 +190,7 @@ func (c *checker) elements(p []byte, id uint64, low, high []byte, depth int) err
 	elems := make([]element, count)
 	for i := range elems {
 		e, ok := parseElement(p, pageHeader+i*elemSize, flags == leafPage)
-		if !ok || i == 0 && low != nil && !bytes.Equal(e.key, low) || high != nil && bytes.Compare(e.key, high) >= 0 ||
+		if !ok || i == 0 && e.at != count*elemSize || i == 0 && low != nil && !bytes.Equal(e.key, low) || high != nil && bytes.Compare(e.key, high) >= 0 ||
 			i > 0 && bytes.Compare(elems[i-1].key, e.key) >= 0 {
 			return structural("page %d: element %d", id, i)
 		}
@@ -184,14 +208,31 @@ func (c *checker) elements(p []byte, id uint64, low, high []byte, depth int) err
 	return nil
 }
 
-// below checks what an element leads to: the page of a branch, the tree of a bucket.
+// below checks what an element leads to: the page of a branch, the tree of a bucket, a record.
 func (c *checker) below(e element, leaf bool, high []byte, depth int) error {
-	if !leaf {
+	switch {
+	case !leaf:
 		return c.walk(e.page, e.key, high, depth)
+	case e.bucket:
+		return c.inBucket(e, depth)
+	case c.bucket == nil:
+		return structural("record %q is in no bucket", e.key)
+	case bytes.Equal(c.bucket, bucketOf(kindTombstones)):
+		return c.tombstone(e)
 	}
-	if !e.bucket {
-		return nil
+	return nil
+}
+
+// inBucket checks the tree of a bucket. Those of this program hold records alone.
+func (c *checker) inBucket(e element, depth int) error {
+	if c.bucket != nil && len(c.bucket) == 1 && known(store.Kind(c.bucket[0])) {
+		return structural("bucket %q is in bucket %q", e.key, c.bucket)
 	}
+	if c.bucket == nil {
+		c.buckets[string(e.key)] = true
+	}
+	defer func(outer []byte) { c.bucket = outer }(c.bucket)
+	c.bucket = e.key
 	if len(e.value) < bucketSize {
 		return structural("bucket %q is cut", e.key)
 	}
@@ -208,8 +249,21 @@ func (c *checker) below(e element, leaf bool, high []byte, depth int) error {
 	return c.elements(inline, 0, nil, nil, depth)
 }
 
+func (c *checker) tombstone(e element) error {
+	bits, err := readRecord(kindTombstones, e.key, e.value)
+	switch {
+	case errors.Is(err, store.ErrVersion):
+		return err
+	case err != nil || len(bits) != tombstoneSpan/8:
+		return structural("tombstones %x do not check", e.key)
+	}
+	c.dead[idOf(e.key)] = bytes.Clone(bits)
+	return nil
+}
+
 // element is one key of a page, with its value or the page below it.
 type element struct {
+	at         int // where the key begins, from the element's own place: the keys and values follow the last element
 	key, value []byte
 	page       uint64
 	bucket     bool
@@ -223,12 +277,12 @@ func parseElement(p []byte, at int, leaf bool) (element, bool) {
 		if pos+ksize > uint64(len(h)) || pos < elemSize {
 			return element{}, false
 		}
-		return element{key: h[pos : pos+ksize], page: n.Uint64(h[8:])}, true
+		return element{at: int(pos), key: h[pos : pos+ksize], page: n.Uint64(h[8:])}, true
 	}
 	flags, pos := n.Uint32(h), uint64(n.Uint32(h[4:]))
 	ksize, vsize := uint64(n.Uint32(h[8:])), uint64(n.Uint32(h[12:]))
 	if flags > bucketElem || pos+ksize+vsize > uint64(len(h)) || pos < elemSize || ksize == 0 {
 		return element{}, false
 	}
-	return element{key: h[pos : pos+ksize], value: h[pos+ksize : pos+ksize+vsize], bucket: flags == bucketElem}, true
+	return element{at: int(pos), key: h[pos : pos+ksize], value: h[pos+ksize : pos+ksize+vsize], bucket: flags == bucketElem}, true
 }

@@ -17,12 +17,17 @@ import (
 	"reprise/store"
 )
 
-// learnt begins what original writes anew with each batch: a damaged file may give an earlier version of it.
-const learnt = "learned by batch "
+// name names a record.
+type name struct {
+	kind store.Kind
+	id   uint64
+}
 
-// original writes a small file with some history and returns its bytes, its records, and every body that any of them
-// ever had.
-func original(t testing.TB) (data []byte, records map[name]string, dead []name) {
+// rewritten begins a record that original writes again with each batch: a damaged file may give an earlier version of it.
+const rewritten = "learned by batch "
+
+// original writes a small file with some history and returns its bytes and its records. Its last batch deletes an entry.
+func original(t testing.TB) (data []byte, records map[name]string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "r.db")
 	f, _ := openLoad(t, path)
@@ -35,15 +40,14 @@ func original(t testing.TB) (data []byte, records map[name]string, dead []name) 
 			b.Put = append(b.Put, store.Record{Kind: k, ID: i, Body: []byte(body)})
 			records[name{k, i}] = body
 		}
-		lesson := learnt + fmt.Sprint(i) + strings.Repeat("y", 1500)
-		b.Put = append(b.Put, store.Record{Kind: store.KindLearned, Body: []byte(lesson)})
-		records[name{store.KindLearned, 0}] = lesson
+		learned := rewritten + fmt.Sprint(i) + strings.Repeat("y", 1500)
+		b.Put = append(b.Put, store.Record{Kind: store.KindLearned, Body: []byte(learned)})
+		records[name{store.KindLearned, 0}] = learned
 		if i%5 == 4 {
 			old := i - 3
 			for _, k := range []store.Kind{store.KindEntry, store.KindVector, store.KindState} {
 				b.Delete = append(b.Delete, store.Record{Kind: k, ID: old})
 				delete(records, name{k, old})
-				dead = append(dead, name{k, old})
 			}
 		}
 		if err := f.Write(&b); err != nil {
@@ -57,7 +61,7 @@ func original(t testing.TB) (data []byte, records map[name]string, dead []name) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return data, records, dead
+	return data, records
 }
 
 // openLoad opens a file and loads it.
@@ -77,9 +81,25 @@ func openLoad(t testing.TB, path string) (*File, map[name]string) {
 	return f, got
 }
 
-// survive opens damaged bytes, and fails unless everything served is as it was once written, a batch can be written,
-// and what was served is still there at the next start.
-func survive(t testing.TB, data []byte, records map[name]string, dead []name) (*File, map[name]string) {
+// checkServed fails unless every record served is as it was written, and no entry was deleted. The vector and the state of
+// a deleted one may come back: they belong to no entry.
+func checkServed(t testing.TB, got, records map[name]string) {
+	t.Helper()
+	for at, body := range got {
+		earlier := at.kind == store.KindLearned && strings.HasPrefix(body, rewritten)
+		if want, ok := records[at]; !ok {
+			if at.kind == store.KindEntry || at.id >= 40 {
+				t.Errorf("record %v was deleted or never written", at)
+			}
+		} else if body != want && !earlier {
+			t.Errorf("record %v has a wrong body", at)
+		}
+	}
+}
+
+// survive opens damaged bytes. It fails unless what is served passes checkServed, a loss is reported, a batch can be
+// written, and the next start finds the same.
+func survive(t testing.TB, data []byte, records map[name]string) *File {
 	t.Helper()
 	dir, err := os.MkdirTemp(memoryDir(), "reprise")
 	if err != nil {
@@ -91,16 +111,14 @@ func survive(t testing.TB, data []byte, records map[name]string, dead []name) (*
 		t.Fatal(err)
 	}
 	f, got := openLoad(t, path)
-	for at, body := range got {
-		earlier := at.kind == store.KindLearned && strings.HasPrefix(body, learnt)
-		if want, ok := records[at]; ok && body != want && !earlier {
-			t.Errorf("record %v has a wrong body", at)
-		} else if !ok && !contains(dead, at) {
-			t.Errorf("record %v was never written", at)
-		}
-	}
+	checkServed(t, got, records)
 	if lost := len(records) - len(got); lost > 0 && f.report.Skipped == 0 && f.report.Aside == "" {
-		t.Errorf("%d records lost and nothing said: %+v", lost, f.report)
+		t.Errorf("%d records lost and not reported: %+v", lost, f.report)
+	}
+	if f.report.Aside != "" {
+		if moved, _ := os.ReadFile(f.report.Aside); len(got) > 0 || !bytes.Equal(moved, data) {
+			t.Errorf("the file was set aside, but %d records were served, or it was changed", len(got))
+		}
 	}
 	if err := f.Write(&store.Batch{Put: []store.Record{{Kind: store.KindTopic, ID: 9, Body: []byte("new")}}}); err != nil {
 		t.Errorf("write after damage: %v", err)
@@ -114,8 +132,7 @@ func survive(t testing.TB, data []byte, records map[name]string, dead []name) (*
 	if !maps.Equal(kept, got) || again.report.Skipped > 0 {
 		t.Errorf("next start: %d records of %d, %+v", len(kept), len(got), again.report)
 	}
-	delete(got, name{store.KindTopic, 9})
-	return f, got
+	return f
 }
 
 // memoryDir is a place where making a file durable costs nothing, or "": there are hundreds of files to come.
@@ -126,100 +143,167 @@ func memoryDir() string {
 	return ""
 }
 
-func contains(names []name, n name) bool {
-	for _, x := range names {
-		if x == n {
-			return true
-		}
-	}
-	return false
+// damaged is a file that a test damages again and again.
+type damaged struct {
+	path    string
+	data    []byte
+	records map[name]string
 }
 
-func TestFlippedBytes(t *testing.T) {
-	data, records, dead := original(t)
-	kept := 0
-	for i := range 200 {
-		at := i * len(data) / 200
-		bad := bytes.Clone(data)
-		bad[at] ^= 1 << (i % 8)
-		bad[min(at+i%3, len(bad)-1)] ^= 0x55
-		_, got := survive(t, bad, records, dead)
-		kept += len(got)
-		if t.Failed() {
-			t.Fatalf("with byte %d flipped", at)
+func newDamaged(t *testing.T) *damaged {
+	data, records := original(t)
+	dir, err := os.MkdirTemp(memoryDir(), "reprise")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	d := &damaged{filepath.Join(dir, "r.db"), data, records}
+	d.restore(t)
+	return d
+}
+
+func (d *damaged) restore(t *testing.T) {
+	if err := os.WriteFile(d.path, d.data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// open puts bytes at a place of the file, opens and loads it, checks what is served, and undoes the damage.
+func (d *damaged) open(t *testing.T, at int, change []byte) (r store.Report, lost int) {
+	t.Helper()
+	poke := func(b []byte) {
+		f, err := os.OpenFile(d.path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteAt(b, int64(at)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if share := float64(kept) / float64(200*len(records)); share < 0.97 {
-		t.Errorf("%.1f %% of the records survive a flipped byte, want 97", 100*share)
+	poke(change)
+	f, got := openLoad(t, d.path)
+	checkServed(t, got, d.records)
+	f.Close()
+	if f.report.Aside == "" {
+		poke(d.data[at : at+len(change)])
+	} else {
+		os.Remove(f.report.Aside)
+		d.restore(t)
 	}
+	if t.Failed() {
+		t.Fatalf("with %x at %d", change, at)
+	}
+	return f.report, len(d.records) - len(got)
+}
+
+// TestFlippedBytes flips one byte after the other: all of the page headers and of the first elements, and a sample of the
+// rest. Then a record is skipped, or the file is set aside.
+func TestFlippedBytes(t *testing.T) {
+	d := newDamaged(t)
+	skipped, aside, flips := 0, 0, 0
+	for at := 0; at < len(d.data); at++ {
+		if at%4096 >= 64 && at%31 > 0 {
+			continue
+		}
+		r, lost := d.open(t, at, []byte{d.data[at] ^ 1<<(at%8)})
+		if lost > 0 && r.Skipped == 0 && r.Aside == "" || lost > 1 && r.Aside == "" {
+			t.Fatalf("byte %d flipped: %d records lost, %+v", at, lost, r)
+		}
+		flips++
+		skipped += r.Skipped
+		if r.Aside != "" {
+			aside++
+		}
+	}
+	t.Logf("%d flips: %d records skipped, %d files set aside", flips, skipped, aside)
+}
+
+// TestDamagedMeta damages each meta page after a purge. Without the later one bbolt would go back to the batch before.
+func TestDamagedMeta(t *testing.T) {
+	d := newDamaged(t)
+	for page := range 2 {
+		for at := pageHeader; at < pageHeader+metaSize; at++ {
+			if r, _ := d.open(t, page*4096+at, []byte{d.data[page*4096+at] ^ 0x10}); r.Aside == "" {
+				t.Errorf("byte %d of meta page %d: the file is still in use", at, page)
+			}
+		}
+		for _, change := range [][]byte{make([]byte, 4096), bytes.Repeat([]byte{0xff}, 4096), d.data[(1-page)*4096 : (2-page)*4096]} {
+			if r, _ := d.open(t, page*4096, change); r.Aside == "" {
+				t.Errorf("meta page %d is overwritten and the file is still in use", page)
+			}
+		}
+	}
+}
+
+// TestStalePages puts every page of the file under every page number of the tree: among the pages are former versions with
+// purged entries.
+func TestStalePages(t *testing.T) {
+	d := newDamaged(t)
+	m, err := findMeta(bytes.NewReader(d.data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale := 0
+	for _, at := range pointers(d.data, int(m.root)) {
+		for page := range m.pages {
+			r, _ := d.open(t, at, binary.NativeEndian.AppendUint64(nil, page))
+			stale += r.Skipped
+		}
+	}
+	if stale == 0 {
+		t.Error("no purged entry was found in a former page: the test shows nothing")
+	}
+}
+
+// pointers returns where the page numbers below a page are.
+func pointers(data []byte, page int) (all []int) {
+	p := data[page*4096:]
+	leaf := binary.NativeEndian.Uint16(p[8:]) == leafPage
+	for i := range int(binary.NativeEndian.Uint16(p[10:])) {
+		at := pageHeader + i*elemSize
+		e, _ := parseElement(p, at, leaf)
+		switch {
+		case !leaf:
+			all = append(append(all, page*4096+at+8), pointers(data, int(e.page))...)
+		case e.bucket && binary.NativeEndian.Uint64(e.value) > 0:
+			root := cap(data) - cap(e.value)
+			all = append(append(all, root), pointers(data, int(binary.NativeEndian.Uint64(e.value)))...)
+		}
+	}
+	return all
 }
 
 func TestTruncation(t *testing.T) {
-	data, records, dead := original(t)
-	for i := range 200 {
-		at := 1 + i*len(data)/200
-		survive(t, data[:at], records, dead)
-		if t.Failed() {
-			t.Fatalf("cut at %d of %d", at, len(data))
+	data, records := original(t)
+	for at := 1; at < len(data); at += 1024 {
+		for _, size := range []int{at, at - at%4096} {
+			if size == 0 {
+				continue
+			}
+			if f := survive(t, data[:size], records); f.report.Aside == "" {
+				t.Logf("cut at %d of %d: %+v", size, len(data), f.report)
+			}
+			if t.Failed() {
+				t.Fatalf("cut at %d of %d", size, len(data))
+			}
 		}
 	}
 }
 
 // TestPagesOverwritten breaks whole pages, as a disk does.
 func TestPagesOverwritten(t *testing.T) {
-	data, records, dead := original(t)
+	data, records := original(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for page := 0; page < len(data)/4096; page++ {
 		bad := bytes.Clone(data)
 		for i := range 4096 {
 			bad[page*4096+i] = byte(rng.Uint32())
 		}
-		survive(t, bad, records, dead)
+		survive(t, bad, records)
 		if t.Failed() {
 			t.Fatalf("with page %d overwritten", page)
 		}
-	}
-}
-
-// TestDeletedStaysDeleted: with the tree gone, the pages of deleted records are still in the file.
-func TestDeletedStaysDeleted(t *testing.T) {
-	data, records, dead := original(t)
-	for _, page := range []int{0, 1} {
-		copy(data[page*4096:], make([]byte, 16+64))
-	}
-	binary.NativeEndian.PutUint32(data[pageHeader:], metaMagic)
-	f, got := survive(t, data, records, nil)
-	if !maps.Equal(got, records) {
-		t.Errorf("%d records salvaged, want %d", len(got), len(records))
-	}
-	if f.report.Aside == "" || f.report.Kept < len(records) {
-		t.Errorf("report %+v", f.report)
-	}
-	if w, _ := scan(bytes.NewReader(data), int64(len(data))); len(w.found[w.salt()]) <= len(records)+1 {
-		t.Fatalf("no page of the %d deleted records is left in this file: the test shows nothing", len(dead))
-	}
-}
-
-// TestForgedFrame: a frame inside a text is not taken for a record, not even when the record around it is broken.
-func TestForgedFrame(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "r.db")
-	f, _ := openLoad(t, path)
-	forged := (&frame{kind: store.KindEntry, salt: 77, gen: 1 << 40, id: 1, body: []byte("forged")}).append(nil)
-	f.Write(&store.Batch{Put: []store.Record{
-		{Kind: store.KindFormat, Body: []byte("space")},
-		{Kind: store.KindEntry, ID: 1, Body: []byte("true")},
-		{Kind: store.KindEntry, ID: 2, Body: append(bytes.Repeat([]byte("y"), 100), forged...)},
-	}})
-	f.Close()
-	data, _ := os.ReadFile(path)
-	data[bytes.Index(data, []byte("yyyyyyyy"))] ^= 1
-	copy(data[:16+64], make([]byte, 16+64))
-	copy(data[4096:4096+16+64], make([]byte, 16+64))
-	os.WriteFile(path, data, 0o600)
-	g, got := openLoad(t, path)
-	defer g.Close()
-	if got[name{store.KindEntry, 1}] != "true" || len(got) != 2 {
-		t.Errorf("salvaged %v", got)
 	}
 }
 
@@ -235,6 +319,49 @@ func TestForeignFile(t *testing.T) {
 			t.Errorf("%d lines: the file was touched", lines)
 		}
 	}
+}
+
+// TestForeignDatabase: a file of another program that uses bbolt is left as it is.
+func TestForeignDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.db")
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Update(func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucket([]byte("users"))
+		if err == nil {
+			_, err = b.CreateBucket([]byte("by name"))
+		}
+		return errors.Join(err, b.Put([]byte("1"), []byte("Ann")))
+	})
+	db.Close()
+	before, _ := os.ReadFile(path)
+	if _, err := Open(path); !errors.Is(err, ErrForeign) {
+		t.Errorf("open: %v", err)
+	}
+	if now, _ := os.ReadFile(path); !bytes.Equal(now, before) {
+		t.Error("the file was changed")
+	}
+}
+
+// TestDamagedTombstones: without them a purge could be undone later, so the file is set aside.
+func TestDamagedTombstones(t *testing.T) {
+	data, records := original(t)
+	frames := 0
+	for at := 0; at < len(data); at++ {
+		f, err := parseFrame(data[at:])
+		if err != nil || f.kind != kindTombstones {
+			continue
+		}
+		frames++
+		bad := bytes.Clone(data)
+		bad[at+frameHeader+100] ^= 1
+		if survive(t, bad, records).report.Aside != "" {
+			return
+		}
+	}
+	t.Errorf("none of %d tombstone records, former ones too, is missed", frames)
 }
 
 // TestOlderFile: a file that was made before a kind of record was known takes it.
@@ -277,24 +404,16 @@ func TestNewerVersion(t *testing.T) {
 	f.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketOf(store.KindEntry)).Put(keyOf(2), newer) })
 	f.Close()
 	before, _ := os.ReadFile(path)
-	for _, damage := range []int{-1, 4096 * 2} { // the tree is sound, and it is not
-		data := bytes.Clone(before)
-		if damage > 0 {
-			copy(data[:16+64], make([]byte, 16+64))
-			copy(data[4096:4096+16+64], make([]byte, 16+64))
-		}
-		os.WriteFile(path, data, 0o600)
-		f, err := Open(path)
-		if err == nil {
-			_, err = f.Load(func(store.Record) error { return nil })
-			f.Close()
-		}
-		if !errors.Is(err, store.ErrVersion) || !strings.Contains(err.Error(), path) {
-			t.Errorf("opening a newer file: %v", err)
-		}
-		if after, _ := os.ReadFile(path); !bytes.Equal(after, data) {
-			t.Error("the newer file was changed")
-		}
+	f, err := Open(path)
+	if err == nil {
+		_, err = f.Load(func(store.Record) error { return nil })
+		f.Close()
+	}
+	if !errors.Is(err, store.ErrVersion) || !strings.Contains(err.Error(), path) {
+		t.Errorf("opening a newer file: %v", err)
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(after, before) {
+		t.Error("the newer file was changed")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"reprise/store"
 )
 
-func put(id uint64, size int) *store.Batch {
+func entryBatch(id uint64, size int) *store.Batch {
 	return &store.Batch{Put: []store.Record{{Kind: store.KindEntry, ID: id, Body: bytes.Repeat([]byte("a"), size)}}}
 }
 
@@ -27,45 +27,59 @@ func readOnly(name string, flag int, mode os.FileMode) (*os.File, error) {
 	return os.OpenFile(name, flag, mode)
 }
 
+// breakMetas makes both meta pages of a file unreadable.
+func breakMetas(data []byte) []byte {
+	broken := bytes.Clone(data)
+	copy(broken[pageHeader:], make([]byte, metaSize))
+	copy(broken[4096+pageHeader:], make([]byte, metaSize))
+	return broken
+}
+
+// TestReadOnly: a file that cannot be written is served, and one that is damaged too is left alone.
 func TestReadOnly(t *testing.T) {
-	sound, _, _ := original(t)
-	broken := bytes.Clone(sound)
-	copy(broken[:80], make([]byte, 80))
-	copy(broken[4096:4096+80], make([]byte, 80))
-	for title, data := range map[string][]byte{"sound": sound, "broken": broken} {
+	sound, records := original(t)
+	for _, test := range []struct {
+		title string
+		data  []byte
+		kept  int
+	}{{"sound", sound, len(records)}, {"broken", breakMetas(sound), 0}} {
 		path := filepath.Join(t.TempDir(), "r.db")
-		os.WriteFile(path, data, 0o400)
+		os.WriteFile(path, test.data, 0o400)
 		f, err := open(path, bbolt.Options{OpenFile: readOnly})
 		if err != nil {
-			t.Fatalf("%s: %v", title, err)
+			t.Fatalf("%s: %v", test.title, err)
 		}
 		n := 0
 		report, err := f.Load(func(store.Record) error { n++; return nil })
-		if err != nil || n < 90 || report.ReadOnly == nil {
-			t.Errorf("%s: %d records, %+v, %v", title, n, report, err)
+		if err != nil || n != test.kept || !errors.Is(report.ReadOnly, syscall.EROFS) || errors.Is(report.ReadOnly, errStructure) != (n == 0) {
+			t.Errorf("%s: %d records, %+v, %v", test.title, n, report, err)
 		}
-		if err := f.Write(put(1, 1)); !errors.Is(err, store.ErrReadOnly) {
-			t.Errorf("%s: write: %v", title, err)
+		if err := f.Write(entryBatch(1, 1)); !errors.Is(err, store.ErrReadOnly) {
+			t.Errorf("%s: write: %v", test.title, err)
 		}
 		f.Close()
-		if now, _ := os.ReadFile(path); !bytes.Equal(now, data) {
-			t.Errorf("%s: the file was changed", title)
+		if now, _ := os.ReadFile(path); !bytes.Equal(now, test.data) {
+			t.Errorf("%s: the file was changed", test.title)
 		}
 	}
 }
 
-// TestNoRoomForRescue: a broken file whose records cannot be written anew is served as it is.
-func TestNoRoomForRescue(t *testing.T) {
-	data, records, _ := original(t)
-	copy(data[:80], make([]byte, 80))
-	copy(data[4096:4096+80], make([]byte, 80))
-	path := filepath.Join(t.TempDir(), "r.db")
+// TestCannotBeMoved: a damaged file whose new name would be too long stays where it is, and nothing is written.
+func TestCannotBeMoved(t *testing.T) {
+	data, _ := original(t)
+	data = breakMetas(data)
+	path := filepath.Join(t.TempDir(), strings.Repeat("r", 250))
 	os.WriteFile(path, data, 0o600)
-	os.MkdirAll(filepath.Join(path+".salvage", "in the way"), 0o700)
 	f, got := openLoad(t, path)
-	defer f.Close()
-	if !maps.Equal(got, records) || f.report.ReadOnly == nil {
-		t.Errorf("%d records of %d, %+v", len(got), len(records), f.report)
+	if len(got) > 0 || !errors.Is(f.report.ReadOnly, syscall.ENAMETOOLONG) || !errors.Is(f.report.ReadOnly, errStructure) || f.report.Aside != "" {
+		t.Errorf("%d records, %+v", len(got), f.report)
+	}
+	if err := f.Write(entryBatch(1, 1)); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("write: %v", err)
+	}
+	f.Close()
+	if now, _ := os.ReadFile(path); !bytes.Equal(now, data) {
+		t.Error("the file was changed")
 	}
 }
 
@@ -90,13 +104,13 @@ func TestFull(t *testing.T) {
 	id := uint64(0)
 	for err == nil && id < 1000 {
 		id++
-		err = f.Write(put(id, 8000))
+		err = f.Write(entryBatch(id, 8000))
 	}
 	if err == nil || f.broken != nil {
 		t.Fatalf("after %d batches: %v, %v", id, err, f.broken)
 	}
 	f.db.MaxSize = 0
-	if err := f.Write(put(id, 8000)); err != nil {
+	if err := f.Write(entryBatch(id, 8000)); err != nil {
 		t.Errorf("write with room again: %v", err)
 	}
 	f.Close()
@@ -111,7 +125,7 @@ func TestFull(t *testing.T) {
 func TestPanicInside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.db")
 	f, _ := openLoad(t, path)
-	if err := f.Write(put(1, 10)); err != nil {
+	if err := f.Write(entryBatch(1, 10)); err != nil {
 		t.Fatal(err)
 	}
 	var nothing *store.Batch
@@ -124,7 +138,7 @@ func TestPanicInside(t *testing.T) {
 	f.db.Close()
 	g, got := openLoad(t, path)
 	defer g.Close()
-	if want := map[name]string{{store.KindEntry, 1}: string(put(1, 10).Put[0].Body)}; !maps.Equal(got, want) {
+	if want := map[name]string{{store.KindEntry, 1}: string(entryBatch(1, 10).Put[0].Body)}; !maps.Equal(got, want) {
 		t.Errorf("%d records", len(got))
 	}
 }
@@ -132,7 +146,7 @@ func TestPanicInside(t *testing.T) {
 func TestBadRecordsAreDeleted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.db")
 	f, _ := openLoad(t, path)
-	f.Write(put(1, 10))
+	f.Write(entryBatch(1, 10))
 	f.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketOf(store.KindEntry)).Put(keyOf(2), []byte("junk")) })
 	f.Close()
 	for _, skipped := range []int{1, 0} {
@@ -140,7 +154,7 @@ func TestBadRecordsAreDeleted(t *testing.T) {
 		if f.report.Skipped != skipped || len(got) != 1+1-skipped {
 			t.Errorf("%d records, %+v, want %d skipped", len(got), f.report, skipped)
 		}
-		f.Write(put(3, 10))
+		f.Write(entryBatch(3, 10))
 		f.Close()
 	}
 }

@@ -1,9 +1,20 @@
 // Package file keeps the records of a store in one file, by bbolt.
 //
-// bbolt makes each batch whole or absent, also when the process is killed. It trusts what it reads, though, and disks do
-// lie: so every record carries a checksum, the pages are checked before bbolt may see them, and a file whose structure
-// is broken is moved aside and read record by record into a new one. The list of free pages, which nothing protects, is
-// not kept in the file but found anew by each Open.
+// bbolt writes a batch whole or not at all, also when the process is killed, but it does not check what it reads. So each
+// record carries a checksum, and Open checks every page before bbolt sees the file. A record that does not check is
+// skipped and counted. A file whose structure or tombstones do not check is moved aside whole and the store starts empty:
+// nothing is searched for in it, because a search finds purged answers too. The list of free pages is not kept in the
+// file but computed by each Open.
+//
+// Damage never undoes a purge. What it could do, and what prevents it:
+//
+//   - bbolt has two meta pages and writes them in turns; where the later one is damaged it goes back to the other, and so
+//     to the state before the last batch. Both must check and belong to successive batches, or the file is moved aside.
+//     A kill cannot cause this: the 80 bytes of a meta are written at once, into one page of the kernel's cache and one
+//     sector of the disk.
+//   - A damaged page number can lead to a former version of a page. See kindTombstones.
+//
+// A disk that reports a write as done and never does it leaves an older file that checks; nothing in the file shows it.
 package file
 
 import (
@@ -12,11 +23,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os"
+	"maps"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -28,32 +37,25 @@ var ErrForeign = errors.New("not a file of this program")
 
 // File is a store.Backing in one file.
 type File struct {
-	db     *bbolt.DB // nil when the records come from the wreck
-	wreck  *wreck
-	held   *os.File // the wreck's
+	db     *bbolt.DB // nil for a damaged file that cannot be moved aside
 	report store.Report
-
-	salt, gen uint64
-	bad       []badRecord // what Load left out: the first Write deletes it
-	broken    error       // after a panic in bbolt: its locks may be held for ever
+	dead   tombstones  // as the file has them
+	bad    []badRecord // what Load left out: the first Write deletes it
+	broken error       // after a panic in bbolt: its locks may never be released
 }
 
-// badRecord is where a damaged record stands; its key may be damaged, too.
+// badRecord is where a record lies that Load left out. Its key may be damaged, too.
 type badRecord struct{ bucket, key []byte }
 
 var _ store.Backing = (*File)(nil)
 
 // Load implements store.Backing.
 func (f *File) Load(fn func(store.Record) error) (store.Report, error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	f.salt = rand.Uint64()
-	var err error
-	if f.wreck != nil {
-		err = f.wreck.each(func(fr frame) error { return f.deliver(fr, fn) })
-		f.report.Skipped = f.wreck.damaged
-	} else {
-		err = f.view(func(tx *bbolt.Tx) error { return f.loadBuckets(tx, fn) })
+	if f.db == nil {
+		return f.report, nil
 	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	err := f.view(func(tx *bbolt.Tx) error { return f.loadBuckets(tx, fn) })
 	if errors.Is(err, errPanic) { // a part of the file cannot be read: serve what was, and write nothing
 		f.broken, f.report.ReadOnly, err = err, err, nil
 		f.report.Skipped++
@@ -73,7 +75,7 @@ func (f *File) view(fn func(*bbolt.Tx) error) (err error) {
 }
 
 func (f *File) loadBuckets(tx *bbolt.Tx, fn func(store.Record) error) error {
-	for _, k := range append(store.Kinds(), kindGraves) {
+	for _, k := range store.Kinds() {
 		b := tx.Bucket(bucketOf(k))
 		if b == nil {
 			continue
@@ -86,25 +88,17 @@ func (f *File) loadBuckets(tx *bbolt.Tx, fn func(store.Record) error) error {
 }
 
 func (f *File) loadOne(k store.Kind, key, value []byte, fn func(store.Record) error) error {
-	fr, err := parseFrame(value)
+	body, err := readRecord(k, key, value)
 	if errors.Is(err, store.ErrVersion) {
 		return err
 	}
-	if len(key) != 8 || err != nil || fr.kind != k || fr.id != binary.BigEndian.Uint64(key) {
+	if err != nil || k == store.KindEntry && f.dead.has(idOf(key)) {
 		f.report.Skipped++
 		f.bad = append(f.bad, badRecord{bucketOf(k), bytes.Clone(key)})
 		return nil
 	}
-	return f.deliver(fr, fn)
-}
-
-func (f *File) deliver(fr frame, fn func(store.Record) error) error {
-	f.salt, f.gen = fr.salt, max(f.gen, fr.gen)
-	if fr.kind == kindGraves {
-		return nil
-	}
 	f.report.Kept++
-	return fn(store.Record{Kind: fr.kind, ID: fr.id, Body: fr.body})
+	return fn(store.Record{Kind: k, ID: idOf(key), Body: body})
 }
 
 // Write implements store.Backing. It returns when the disk has the batch.
@@ -116,13 +110,18 @@ func (f *File) Write(b *store.Batch) error {
 		return fmt.Errorf("write %s: %w: %w", f.report.Name, store.ErrReadOnly, f.report.ReadOnly)
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	err := f.update(func(tx *bbolt.Tx) error { return f.writeBatch(tx, b) })
+	var changed tombstones
+	err := f.update(func(tx *bbolt.Tx) error {
+		changed = f.dead.after(b)
+		return f.writeBatch(tx, b, changed.records())
+	})
 	if errors.Is(err, errPanic) {
 		f.broken = err
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.report.Name, cause(f.report.Name, err))
 	}
+	maps.Copy(f.dead, changed)
 	f.bad = nil
 	return nil
 }
@@ -132,90 +131,62 @@ func (f *File) update(fn func(*bbolt.Tx) error) (err error) {
 	return f.db.Update(fn)
 }
 
-func (f *File) writeBatch(tx *bbolt.Tx, b *store.Batch) error {
-	f.gen++
+func (f *File) writeBatch(tx *bbolt.Tx, b *store.Batch, dead []store.Record) error {
 	for _, r := range f.bad {
 		if err := tx.Bucket(r.bucket).Delete(r.key); err != nil {
 			return err
 		}
 	}
-	if err := f.bury(tx, b.Delete); err != nil {
-		return err
-	}
-	return f.putAll(tx, b.Put)
-}
-
-// bury deletes records, and notes the entries among them as dead.
-func (f *File) bury(tx *bbolt.Tx, records []store.Record) error {
-	dead := graves{}
-	for _, r := range records {
-		if b := tx.Bucket(bucketOf(r.Kind)); b != nil {
-			if err := b.Delete(keyOf(r.ID)); err != nil {
+	for _, r := range b.Delete {
+		if in := tx.Bucket(bucketOf(r.Kind)); in != nil {
+			if err := in.Delete(keyOf(r.ID)); err != nil {
 				return err
 			}
 		}
-		if r.Kind == store.KindEntry {
-			dead.add(r.ID, func(span uint64) []byte {
-				fr, _ := parseFrame(tx.Bucket(bucketOf(kindGraves)).Get(keyOf(span)))
-				return fr.body
-			})
-		}
 	}
-	var bitmaps []store.Record
-	for span, bits := range dead {
-		bitmaps = append(bitmaps, store.Record{Kind: kindGraves, ID: span, Body: bits})
-	}
-	return f.putAll(tx, bitmaps)
+	return putAll(tx, append(dead, b.Put...))
 }
 
-// putAll writes records in the order of their keys, which keeps bbolt on neighbouring pages.
-func (f *File) putAll(tx *bbolt.Tx, records []store.Record) error {
+// putAll writes records in the order of their keys, so that one after the other goes to the same page or the next.
+func putAll(tx *bbolt.Tx, records []store.Record) error {
 	slices.SortFunc(records, func(a, b store.Record) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
 	for _, r := range records {
-		fr := frame{kind: r.Kind, salt: f.salt, gen: f.gen, id: r.ID, body: r.Body}
-		if err := putFrame(tx, fr); err != nil {
+		if err := put(tx, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// putFrame writes a frame. A file of an older version has no bucket for kinds that came later.
-func putFrame(tx *bbolt.Tx, fr frame) error {
-	if !known(fr.kind) {
-		return fmt.Errorf("write record of kind %d: %w", fr.kind, store.ErrDamaged)
+// put writes a record. A file of an older version has no bucket for kinds that came later.
+func put(tx *bbolt.Tx, r store.Record) error {
+	if !known(r.Kind) {
+		return fmt.Errorf("write record of kind %d: %w", r.Kind, store.ErrDamaged)
 	}
-	b, err := tx.CreateBucketIfNotExists(bucketOf(fr.kind))
+	b, err := tx.CreateBucketIfNotExists(bucketOf(r.Kind))
 	if err != nil {
 		return err
 	}
 	b.FillPercent = 0.9 // ids grow: most insertions are at the end
-	return b.Put(keyOf(fr.id), fr.append(make([]byte, 0, frameHeader+len(fr.body))))
+	fr := frame{kind: r.Kind, id: r.ID, body: r.Body}
+	return b.Put(keyOf(r.ID), fr.append(make([]byte, 0, frameHeader+len(r.Body))))
 }
+
+func known(k store.Kind) bool { return k == kindTombstones || k > 0 && int(k) <= len(store.Kinds()) }
+
+func bucketOf(k store.Kind) []byte { return []byte{byte(k)} }
 
 func keyOf(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 
-// Close implements store.Backing. After a panic in bbolt it leaves the file to the end of the process, because bbolt
-// may wait for a lock for ever.
+func idOf(key []byte) uint64 { return binary.BigEndian.Uint64(key) }
+
+// Close implements store.Backing. After a panic in bbolt the file stays open until the process ends, because bbolt may
+// wait for a lock that nobody releases.
 func (f *File) Close() error {
-	if f.held != nil {
-		f.held.Close()
-	}
 	if f.db == nil || f.broken != nil {
 		return nil
 	}
 	return f.db.Close()
-}
-
-// asideName is a free name for a damaged file.
-func asideName(path string) string {
-	base := path + ".damaged-" + time.Now().UTC().Format("20060102T150405")
-	for i, n := 1, base; ; i++ {
-		if _, err := os.Lstat(n); errors.Is(err, os.ErrNotExist) {
-			return n
-		}
-		n = fmt.Sprintf("%s.%d", base, i)
-	}
 }

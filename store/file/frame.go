@@ -9,22 +9,19 @@ import (
 	"reprise/store"
 )
 
-// A frame is a record as it stands in the file. It proves itself: it can be told from noise and from its own damaged
-// self wherever it lies, which is what reading a file without its index rests on.
+// A frame is a record as the file holds it. Its kind and id are under the checksum, so a record that damage has put under
+// another key or into another bucket does not check.
 //
 //	 0  magic    4 bytes
 //	 4  crc      4, Castagnoli, of all that follows
 //	 8  version  1
 //	 9  kind     1
-//	10  salt     8, random, one for each file: a text that looks like a frame was not written by this file
-//	18  gen      8, number of the write: of two frames for one record the later one counts
+//	10  reserved 16, zero; earlier programs wrote numbers here that nothing reads
 //	26  id       8
 //	34  length   4
 //	38  body
 type frame struct {
 	kind store.Kind
-	salt uint64
-	gen  uint64
 	id   uint64
 	body []byte // shares the memory it was read from
 }
@@ -44,8 +41,7 @@ func (f *frame) append(b []byte) []byte {
 	start := len(b)
 	b = append(b, frameMagic...)
 	b = append(b, 0, 0, 0, 0, frameVersion, byte(f.kind))
-	b = binary.LittleEndian.AppendUint64(b, f.salt)
-	b = binary.LittleEndian.AppendUint64(b, f.gen)
+	b = append(b, make([]byte, 16)...)
 	b = binary.LittleEndian.AppendUint64(b, f.id)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(f.body)))
 	b = append(b, f.body...)
@@ -56,7 +52,7 @@ func (f *frame) append(b []byte) []byte {
 // frameSum is the checksum of the frame that b is.
 func frameSum(b []byte) uint32 { return crc32.Checksum(b[8:], castagnoli) }
 
-// frameLen is the whole length of the frame that b begins with, read from its unproven header.
+// frameLen is the whole length of the frame that b begins with, read from its header before the checksum is known to fit.
 func frameLen(b []byte) (int64, error) {
 	if len(b) < frameHeader {
 		return 0, errShort
@@ -68,7 +64,7 @@ func frameLen(b []byte) (int64, error) {
 }
 
 // parseFrame reads the frame that b begins with. Of a newer version it returns store.ErrVersion: the layout up to the
-// version is fixed for ever.
+// version never changes.
 func parseFrame(b []byte) (frame, error) {
 	n, err := frameLen(b)
 	if err != nil {
@@ -83,11 +79,14 @@ func parseFrame(b []byte) (frame, error) {
 	if b[8] > frameVersion {
 		return frame{}, fmt.Errorf("%w: record version %d, this program knows %d", store.ErrVersion, b[8], frameVersion)
 	}
-	return frame{
-		kind: store.Kind(b[9]),
-		salt: binary.LittleEndian.Uint64(b[10:]),
-		gen:  binary.LittleEndian.Uint64(b[18:]),
-		id:   binary.LittleEndian.Uint64(b[26:]),
-		body: b[frameHeader:n:n],
-	}, nil
+	return frame{kind: store.Kind(b[9]), id: binary.LittleEndian.Uint64(b[26:]), body: b[frameHeader:n:n]}, nil
+}
+
+// readRecord returns the body of the record that a bucket holds under a key: store.ErrDamaged where it is another one.
+func readRecord(k store.Kind, key, value []byte) ([]byte, error) {
+	f, err := parseFrame(value)
+	if err == nil && (len(key) != 8 || f.kind != k || f.id != binary.BigEndian.Uint64(key)) {
+		err = store.ErrDamaged
+	}
+	return f.body, err
 }

@@ -10,7 +10,7 @@ import (
 
 const lockWait = time.Second
 
-// lock leaves it to bbolt, which has a lock for these systems.
+// lock does nothing: bbolt locks the file on these systems.
 func lock(*os.File, bool) error { return nil }
 
 func isLocked(error) bool { return false }

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// lockWait is how long an Open waits for another process to let go, as in a restart.
+// lockWait is how long Open waits for another process to release the file, as in a restart.
 const lockWait = time.Second
 
-// lock takes the lock that bbolt takes as well, on the same open file, which the kernel counts once. It is taken here
-// already because a file that somebody else is writing must not be judged.
+// lock takes the lock that bbolt takes as well, on the same open file, which the kernel counts once. It is taken before
+// the pages are checked, because another process may be writing them.
 func lock(f *os.File, shared bool) error {
 	how := syscall.LOCK_EX
 	if shared {

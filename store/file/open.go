@@ -15,8 +15,8 @@ import (
 // Open opens the file at path, or makes it, readable by its owner alone. The whole of it is read once to check it.
 //
 // A file that another process has open is store.ErrLocked, after a second; one that is newer is store.ErrVersion; one of
-// another kind is ErrForeign; in all of these cases it is as it was. One that cannot be written is opened to be read. A
-// damaged one is moved aside, to path.damaged-TIME, and what can be read of it is in the new file at path.
+// another kind is ErrForeign; in all of these cases it is left as it was. One that cannot be written is opened to be read.
+// A file with a damaged structure is moved to path.damaged-TIME, and a new one is made.
 func Open(path string) (*File, error) { return open(path, bbolt.Options{}) }
 
 func open(path string, o bbolt.Options) (*File, error) {
@@ -27,10 +27,10 @@ func open(path string, o bbolt.Options) (*File, error) {
 	}
 	f := &File{report: store.Report{Name: path}}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	err := f.openOrRescue(path, o)
+	err := f.openOrSetAside(path, o)
 	if _, missing := os.Stat(path); isReadOnly(err) && missing == nil {
 		o.ReadOnly, f.report.ReadOnly = true, err
-		err = f.openOrRescue(path, o)
+		err = f.openOrSetAside(path, o)
 	}
 	switch {
 	case err == nil:
@@ -57,18 +57,17 @@ func cause(path string, err error) error {
 	return err
 }
 
-func (f *File) openOrRescue(path string, o bbolt.Options) error {
-	db, held, err := openChecked(path, o)
+func (f *File) openOrSetAside(path string, o bbolt.Options) error {
+	held, err := f.openChecked(path, o)
 	if errors.Is(err, errStructure) {
-		return f.rescue(held, path, o)
+		return f.setAside(held, path, o, err)
 	}
-	f.db = db
 	return err
 }
 
-// openChecked opens a file with bbolt once its lock is taken and its pages are sound. With errStructure it returns the
-// file, still locked, for a rescue.
-func openChecked(path string, o bbolt.Options) (db *bbolt.DB, held *os.File, err error) {
+// openChecked opens a file with bbolt once its lock is taken and its pages are checked. With errStructure it returns the
+// file, still locked.
+func (f *File) openChecked(path string, o bbolt.Options) (held *os.File, err error) {
 	defer func() {
 		if err != nil && held != nil && !errors.Is(err, errStructure) {
 			held.Close()
@@ -80,20 +79,21 @@ func openChecked(path string, o bbolt.Options) (db *bbolt.DB, held *os.File, err
 		flag = os.O_RDONLY
 	}
 	if held, err = openLocked(path, flag, o.OpenFile); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	f.dead = tombstones{}
 	info, err := held.Stat()
 	if err == nil && info.Size() > 0 {
-		err = check(held, info.Size())
+		f.dead, err = check(held, info.Size())
 	}
 	if err != nil {
-		return nil, held, err
+		return held, err
 	}
 	o.OpenFile = func(string, int, os.FileMode) (*os.File, error) { return held, nil }
-	if db, err = bbolt.Open(path, 0o600, &o); err != nil || o.ReadOnly {
-		return db, held, err
+	if f.db, err = bbolt.Open(path, 0o600, &o); err != nil || o.ReadOnly {
+		return held, err
 	}
-	return db, held, ensureBuckets(db)
+	return held, makeBuckets(f.db)
 }
 
 // openLocked opens and locks the file that is at path when it returns: one that was moved aside while this process
@@ -127,22 +127,18 @@ func guard(err *error, kind error) {
 	}
 }
 
-func bucketOf(k store.Kind) []byte { return []byte{byte(k)} }
-
-// ensureBuckets writes only to a new file: one that turns out to be of a newer version must stay as it is.
-func ensureBuckets(db *bbolt.DB) error {
+// makeBuckets writes only to a new file: one that turns out to be of a newer version must stay as it is.
+func makeBuckets(db *bbolt.DB) error {
 	var made bool
-	if err := db.View(func(tx *bbolt.Tx) error { made = tx.Bucket(bucketOf(kindGraves)) != nil; return nil }); made || err != nil {
+	if err := db.View(func(tx *bbolt.Tx) error { made = tx.Bucket(bucketOf(kindTombstones)) != nil; return nil }); made || err != nil {
 		return err
 	}
-	return db.Update(makeBuckets)
-}
-
-func makeBuckets(tx *bbolt.Tx) error {
-	for _, k := range append(store.Kinds(), kindGraves) {
-		if _, err := tx.CreateBucketIfNotExists(bucketOf(k)); err != nil {
-			return err
+	return db.Update(func(tx *bbolt.Tx) error {
+		for _, k := range append(store.Kinds(), kindTombstones) {
+			if _, err := tx.CreateBucketIfNotExists(bucketOf(k)); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }

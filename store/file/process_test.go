@@ -2,10 +2,13 @@ package file_test
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -51,7 +54,7 @@ func openStore(path string, o store.Options) (*store.Store, error) {
 	return store.Open(o)
 }
 
-// fill puts entries for ever, and prints which of them were put before the last flush that is complete.
+// fill puts entries until it is killed, and prints the number of the last one that a complete flush has written.
 func fill(path string) {
 	s, err := openStore(path, store.Options{})
 	if err != nil {
@@ -123,7 +126,7 @@ func runAndKill(t *testing.T, path string, after time.Duration) (acked int) {
 	for lines.Scan() {
 		n, err := strconv.Atoi(lines.Text())
 		if err != nil {
-			t.Errorf("child says %q", lines.Text())
+			t.Errorf("child prints %q", lines.Text())
 			break
 		}
 		if acked == 0 {
@@ -157,8 +160,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestDamagedFileServes: the service starts with what can be read of a broken file, and says so.
-func TestDamagedFileServes(t *testing.T) {
+// TestDamagedFile: the service starts empty with a file that has lost its structure, and the fault says where that is now.
+func TestDamagedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.db")
 	s, err := openStore(path, store.Options{})
 	if err != nil {
@@ -167,22 +170,58 @@ func TestDamagedFileServes(t *testing.T) {
 	for n := range 50 {
 		s.Put(entry(n), s.Tick())
 	}
-	secret := s.Secret()
 	s.Close()
 	data, _ := os.ReadFile(path)
 	copy(data[8:80], make([]byte, 72))
 	copy(data[4096+8:4096+80], make([]byte, 72))
 	os.WriteFile(path, data, 0o600)
-	var told error
-	if s, err = openStore(path, store.Options{OnFault: func(_ string, err error) { told = err }}); err != nil {
+	var fault error
+	if s, err = openStore(path, store.Options{OnFault: func(_ string, err error) { fault = err }}); err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if st := s.Stats(); st.Entries != 50 || st.Report.Aside == "" || s.Secret() != secret {
+	st := s.Stats()
+	if st.Entries != 0 || st.Report.Aside == "" {
 		t.Errorf("%+v", st)
 	}
-	if !errors.Is(told, store.ErrDamaged) || !strings.Contains(told.Error(), path+".damaged-") {
-		t.Errorf("told: %v", told)
+	if moved, _ := os.ReadFile(st.Report.Aside); !bytes.Equal(moved, data) {
+		t.Error("the damaged file was changed")
+	}
+	if !errors.Is(fault, store.ErrDamaged) || !strings.Contains(fault.Error(), path+".damaged-") {
+		t.Errorf("fault: %v", fault)
+	}
+}
+
+// TestEarlierFile opens a file of the last program that searched damaged files for records: entries 1 to 30, every
+// seventh of them removed.
+func TestEarlierFile(t *testing.T) {
+	packed, err := os.Open("testdata/earlier.db.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	r, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "r.db")
+	os.WriteFile(path, data, 0o600)
+	for range 2 {
+		s, err := openStore(path, store.Options{OnFault: func(step string, err error) { t.Errorf("%s: %v", step, err) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n <= 30; n++ {
+			if e, _, ok := s.Lookup(entry(n).Key); ok != (n%7 != 1) || ok && string(e.Answer) != string(entry(n).Answer) {
+				t.Errorf("entry %d: %v", n, ok)
+			}
+		}
+		s.Put(entry(31), s.Tick())
+		s.Close()
 	}
 }
 
