@@ -103,8 +103,11 @@ func (e *Engine) embeddings(c *call) error {
 	if done, err := c.replaced(); done {
 		return err
 	}
-	body := e.embed(&q)
+	body := q.embed()
 	r := &run{e: e, start: e.o.Now(), prompt: body.Usage["prompt_tokens"]} // nothing to decode, and no block is stored
+	e.mu.Lock()
+	e.stats.PromptTokens += int64(r.prompt)
+	e.mu.Unlock()
 	c.headers(r)
 	if err := r.wait(c.ctx, 0); err != nil {
 		return err
@@ -112,7 +115,7 @@ func (e *Engine) embeddings(c *call) error {
 	return c.json(body)
 }
 
-func (e *Engine) embed(q *embeddingRequest) embeddingBody {
+func (q *embeddingRequest) embed() embeddingBody {
 	body := embeddingBody{list: list[embedding]{Object: "list"}, Model: q.Model}
 	tokens := 0
 	for i, in := range q.Input {
@@ -126,9 +129,6 @@ func (e *Engine) embed(q *embeddingRequest) embeddingBody {
 		body.Data = append(body.Data, out)
 	}
 	body.Usage = map[string]int{"prompt_tokens": tokens, "total_tokens": tokens}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.stats.PromptTokens += int64(tokens)
 	return body
 }
 

@@ -9,12 +9,8 @@ package enginesim
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -79,15 +75,15 @@ type Stats struct {
 
 // Engine is one simulated replica. It is an http.Handler and safe for concurrent use.
 type Engine struct {
-	o     Options
-	mux   *http.ServeMux
-	files *files
+	o       Options
+	mux     *http.ServeMux
+	files   *files
+	answers *answers
 
 	mu     sync.Mutex // protects everything below
 	stats  Stats
 	blocks *Blocks
 	ids    int64
-	kept   *newest[keptResponse]
 }
 
 // New returns an engine with empty caches.
@@ -107,7 +103,8 @@ func New(o Options) *Engine {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	e := &Engine{o: o, mux: http.NewServeMux(), blocks: NewBlocks(o.Blocks), kept: makeNewest[keptResponse](), files: &files{newest: makeNewest[file]()}}
+	e := &Engine{o: o, mux: http.NewServeMux(), blocks: NewBlocks(o.Blocks),
+		files: &files{newest: makeNewest[file]()}, answers: &answers{newest: makeNewest[storedAnswer]()}}
 	e.stats.ByPath = map[string]int64{}
 	e.routes()
 	return e
@@ -128,7 +125,7 @@ func (e *Engine) routes() {
 	e.handle("POST /v1/chat/completions", e.chat)
 	e.handle("POST /v1/completions", e.completions)
 	e.handle("POST /v1/responses", e.responses)
-	e.handle("GET /v1/responses/{id}", e.response)
+	e.handle("GET /v1/responses/{id}", e.answers.get)
 	e.handle("POST /v1/embeddings", e.embeddings)
 	e.handle("GET /v1/models", e.models)
 	e.handle("GET /v1/models/{id...}", e.model) // names of models may contain slashes
@@ -154,135 +151,6 @@ func (e *Engine) Stats() Stats {
 
 // ServeHTTP answers one request. A fault that cuts the connection panics with http.ErrAbortHandler, as net/http requires.
 func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
-
-// call is one request in progress.
-type call struct {
-	*wire
-	req   *http.Request
-	body  []byte
-	fault Fault
-	id    int64 // of the request, from 1
-	now   time.Time
-}
-
-// handle serves a route. Handlers return errors, which are turned into an answer here.
-func (e *Engine) handle(pattern string, h func(*call) error) {
-	route := pattern[strings.IndexByte(pattern, '/'):]
-	if route == "/" {
-		route = "other"
-	}
-	e.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		c := e.open(w, r, route)
-		err := c.prepare(e)
-		if err == nil {
-			err = h(c)
-		}
-		e.close(c, err)
-	})
-}
-
-func (e *Engine) open(w http.ResponseWriter, r *http.Request, route string) *call {
-	c := &call{req: r, now: e.o.Now()}
-	c.wire = &wire{ResponseWriter: w, ctx: r.Context(), fault: &c.fault, sleep: e.o.Sleep}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.ids++
-	c.id = e.ids
-	e.stats.Requests++
-	e.stats.ByPath[route]++
-	e.stats.InFlight++
-	return c
-}
-
-// close ends a call, and sends an error of its handler to the client.
-func (e *Engine) close(c *call, err error) {
-	gone := errors.Is(err, errGone) || (err != nil && c.ctx.Err() != nil)
-	e.mu.Lock()
-	e.stats.InFlight--
-	if gone {
-		e.stats.Cancelled++
-	}
-	e.mu.Unlock()
-	var refused *apiError
-	switch {
-	case err == nil || gone:
-		return
-	case errors.As(err, &refused) && !c.began:
-		err = c.whole(refused.Status, "application/json", refused.body())
-	case !c.began:
-		err = c.whole(http.StatusInternalServerError, "application/json", faultError(http.StatusInternalServerError).body())
-	}
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// prepare reads the request and its fault, and waits for the delay of the fault.
-func (c *call) prepare(e *Engine) error {
-	c.Header().Set("X-Request-Id", c.name("req_"))
-	if err := c.read(e); err != nil {
-		return err
-	}
-	if e.o.Fault != nil {
-		c.fault = e.o.Fault(c.req)
-	}
-	if h := c.req.Header.Get(FaultHeader); h != "" {
-		f, err := ParseFault(h)
-		if err != nil {
-			return badRequest(FaultHeader, "", "%s", err)
-		}
-		c.fault = f
-	}
-	if c.fault.Delay > 0 {
-		return c.sleep(c.ctx, c.fault.Delay)
-	}
-	return nil
-}
-
-func (c *call) read(e *Engine) error {
-	if c.req.ContentLength > maxBody {
-		return tooLarge()
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.ResponseWriter, c.req.Body, maxBody))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return tooLarge()
-	case err != nil:
-		return errGone
-	}
-	c.body = body
-	if e.o.OnRequest != nil {
-		e.o.OnRequest(c.req.URL.Path, c.req.Header, body)
-	}
-	return nil
-}
-
-func tooLarge() error {
-	return &apiError{http.StatusRequestEntityTooLarge, "The body is larger than " + strconv.Itoa(maxBody) + " bytes.", "invalid_request_error", nil, nil}
-}
-
-// replaced answers with the status or body of the fault, if it has one. Handlers call it once the request is known to be valid.
-func (c *call) replaced() (bool, error) {
-	f := &c.fault
-	if !f.replaces() {
-		return false, nil
-	}
-	status := f.Status
-	if status == 0 {
-		status = http.StatusOK
-	}
-	if f.Body != "" {
-		return true, c.whole(status, http.DetectContentType([]byte(f.Body)), []byte(f.Body))
-	}
-	return true, c.whole(status, "application/json", faultError(status).body())
-}
-
-// name is an id that no other request of this engine has.
-func (c *call) name(prefix string) string {
-	n := strconv.FormatInt(c.id, 16)
-	return prefix + "sim" + strings.Repeat("0", max(0, 16-len(n))) + n
-}
 
 // serves returns an error for models that the engine does not have.
 func (e *Engine) serves(model string) error {

@@ -70,18 +70,12 @@ func item(raw json.RawMessage) (chatMessage, error) {
 	return chatMessage{Role: it.Type, Content: content{other: blob(canonical(raw))}}, nil
 }
 
-// keptResponse is a stored answer: its JSON, and the conversation up to and with it.
-type keptResponse struct {
-	body  []byte
-	turns []chatMessage
-}
-
 func (e *Engine) responses(c *call) error {
 	var q responseRequest
 	if err := decode(c.body, &q); err != nil {
 		return err
 	}
-	turns, err := e.conversation(&q)
+	turns, err := e.answers.conversation(&q)
 	if err != nil {
 		return err
 	}
@@ -96,7 +90,7 @@ func (e *Engine) responses(c *call) error {
 	defer r.end()
 	c.headers(r)
 	p := newResponse(c, &q, r)
-	p.keep = func(body []byte) { e.keep(p, turns, body) }
+	p.keep = func(body []byte) { e.answers.keep(p, turns, body) }
 	if q.Stream {
 		return p.stream()
 	}
@@ -106,20 +100,6 @@ func (e *Engine) responses(c *call) error {
 	body := marshal(p.finished())
 	p.keep(body)
 	return c.whole(http.StatusOK, "application/json", body)
-}
-
-// conversation is the input after the conversation of the previous response.
-func (e *Engine) conversation(q *responseRequest) ([]chatMessage, error) {
-	if q.Previous == nil {
-		return q.Input, nil
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	before, ok := e.kept.byName[*q.Previous]
-	if !ok {
-		return nil, badRequest("previous_response_id", "previous_response_not_found", "Previous response with id '%s' not found.", *q.Previous)
-	}
-	return append(before.turns[:len(before.turns):len(before.turns)], q.Input...), nil
 }
 
 func (e *Engine) responseJob(q *responseRequest, turns []chatMessage) (*job, error) {
@@ -170,34 +150,4 @@ func (q *responseRequest) choose(j *job) error {
 		asked = j.asked
 	}
 	return q.settle(j, tools, q.ToolChoice, asked, text.Format)
-}
-
-// keep stores an answer unless the request forbids it.
-func (e *Engine) keep(p *response, turns []chatMessage, body []byte) {
-	if !or(p.q.Store, true) {
-		return
-	}
-	said := chatMessage{Role: "assistant"}
-	if p.choice.tool != "" {
-		said.ToolCalls = marshal(p.item("completed"))
-	} else {
-		said.Content.text = p.choice.text()
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.kept.put(p.head.ID, keptResponse{body, append(turns[:len(turns):len(turns)], said)})
-}
-
-func (e *Engine) response(c *call) error {
-	if done, err := c.replaced(); done {
-		return err
-	}
-	id := c.req.PathValue("id")
-	e.mu.Lock()
-	kept, ok := e.kept.byName[id]
-	e.mu.Unlock()
-	if !ok {
-		return notFound("", "Response with id '%s' not found.", id)
-	}
-	return c.whole(http.StatusOK, "application/json", kept.body)
 }

@@ -1,0 +1,101 @@
+package enginesim
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+)
+
+// job is one request as the model gets it, whatever its endpoint.
+type job struct {
+	question Question
+	prompt   []Token
+	asked    string   // text of the last user turn
+	params   string   // everything else that the answer depends on
+	salt     string   // cache_salt
+	choices  int      // n
+	limit    int      // output tokens; 0 is no limit
+	stop     []string // texts that end an answer
+	tool     *toolSpec
+	format   map[string]any // the schema of the answer; nil is text
+}
+
+// choice is one answer. Its text is cut into tokens, the pieces.
+type choice struct {
+	pieces  []string
+	tool    string // the name of the function whose arguments the text is
+	refusal bool   // the text is a refusal
+	finish  string
+}
+
+func (c *choice) text() string { return strings.Join(c.pieces, "") }
+
+// answer computes the choices. It is pure, except for a scripted reply.
+func (j *job) answer(o *Options, f *Fault) []choice {
+	out := make([]choice, j.choices)
+	for i := range out {
+		out[i] = j.choice(o, i, f)
+	}
+	return out
+}
+
+func (j *job) choice(o *Options, index int, f *Fault) choice {
+	c := choice{finish: "stop"}
+	rng := j.rng(index)
+	var text string
+	switch {
+	case f.Refusal != "":
+		text, c.refusal = f.Refusal, true
+	case j.tool != nil:
+		text, c.tool, c.finish = compact(fill(rng, j.tool.Parameters)), j.tool.Name, j.tool.finish
+	case j.format != nil:
+		text = compact(fill(rng, j.format))
+	default:
+		text = j.compose(o, rng)
+	}
+	c.cut(text, j)
+	if f.FinishReason != "" {
+		c.finish = f.FinishReason
+	}
+	return c
+}
+
+func (j *job) compose(o *Options, rng *rand.Rand) string {
+	if o.Reply != nil {
+		if text, ok := o.Reply(j.question); ok {
+			return text
+		}
+	}
+	return compose(rng, j.asked)
+}
+
+// cut ends the text at a stop text or at the limit of the request.
+func (c *choice) cut(text string, j *job) {
+	for _, s := range j.stop {
+		text, _, _ = strings.Cut(text, s)
+	}
+	c.pieces = split(text)
+	if j.limit > 0 && len(c.pieces) > j.limit {
+		c.pieces, c.finish = c.pieces[:j.limit], "length"
+	}
+}
+
+// rng is seeded with everything that the answer depends on.
+func (j *job) rng(index int) *rand.Rand {
+	buf := make([]byte, 0, 64+8*len(j.prompt)+len(j.params))
+	buf = append(append(buf, j.question.Model...), 0)
+	buf = append(append(buf, j.params...), 0)
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(index))
+	for _, t := range j.prompt {
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(t))
+	}
+	sum := sha256.Sum256(buf)
+	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])))
+}
+
+func compact(v any) string {
+	b, _ := json.Marshal(v) // cannot fail: v comes from decoded JSON
+	return string(b)
+}
