@@ -57,7 +57,7 @@ func parseMeta(page []byte) (meta, error) {
 		return meta{}, structural("meta page is not valid")
 	}
 	if v := n.Uint32(b[4:]); v != metaVersion {
-		return meta{}, fmt.Errorf("%w: page format %d, this program knows %d", store.ErrVersion, v, metaVersion)
+		return meta{}, fmt.Errorf("%w: page format %d, this program supports %d", store.ErrVersion, v, metaVersion)
 	}
 	m := meta{pageSize: n.Uint32(b[8:]), root: n.Uint64(b[16:]), pages: n.Uint64(b[40:]), txid: n.Uint64(b[48:])}
 	if m.pageSize < 1024 || m.pageSize > maxPageSize || m.pageSize&(m.pageSize-1) != 0 {

@@ -6,7 +6,7 @@
 // nothing is searched for in it, because a search finds purged answers too. The list of free pages is not kept in the
 // file but computed by each Open.
 //
-// Damage never undoes a purge. What it could do, and what prevents it:
+// Damage in one place never undoes a purge. What it could do, and what prevents it:
 //
 //   - bbolt has two meta pages and writes them in turns; where the later one is damaged it goes back to the other, and so
 //     to the state before the last batch. Both must check and belong to successive batches, or the file is moved aside.
@@ -183,7 +183,7 @@ func keyOf(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 func idOf(key []byte) uint64 { return binary.BigEndian.Uint64(key) }
 
 // Close implements store.Backing. After a panic in bbolt the file stays open until the process ends, because bbolt may
-// wait for a lock that nobody releases.
+// wait for a lock that is never released.
 func (f *File) Close() error {
 	if f.db == nil || f.broken != nil {
 		return nil

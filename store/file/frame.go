@@ -77,7 +77,7 @@ func parseFrame(b []byte) (frame, error) {
 		return frame{}, store.ErrDamaged
 	}
 	if b[8] > frameVersion {
-		return frame{}, fmt.Errorf("%w: record version %d, this program knows %d", store.ErrVersion, b[8], frameVersion)
+		return frame{}, fmt.Errorf("%w: record version %d, this program supports %d", store.ErrVersion, b[8], frameVersion)
 	}
 	return frame{kind: store.Kind(b[9]), id: binary.LittleEndian.Uint64(b[26:]), body: b[frameHeader:n:n]}, nil
 }

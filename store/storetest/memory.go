@@ -10,7 +10,7 @@ import (
 	"reprise/store"
 )
 
-// ErrClosed is what a Memory that was closed answers.
+// ErrClosed is returned by a Memory that was closed.
 var ErrClosed = errors.New("backing is closed")
 
 type name struct {
@@ -18,7 +18,7 @@ type name struct {
 	id   uint64
 }
 
-// Memory is the plainest Backing: the reference for the others, and a place to inject faults. Its zero value is empty.
+// Memory is a Backing in a map: the reference for the others, and a place to inject faults. Its zero value is empty.
 // Reopen makes it usable again after Close, as a restart would.
 type Memory struct {
 	mu      sync.Mutex // protects the rest
@@ -30,7 +30,7 @@ type Memory struct {
 
 var _ store.Backing = (*Memory)(nil)
 
-// Fail makes every Write from now on return err; nil heals.
+// Fail makes every Write from now on return err; nil ends that.
 func (m *Memory) Fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,10 +11,10 @@ import (
 	"reprise/store"
 )
 
-// Open opens a backing; each call after a Close finds what was written before.
+// Open opens a backing. Each call after a Close finds the records that were written before.
 type Open func() (store.Backing, error)
 
-// Run checks a Backing. fresh returns the way to one that is empty.
+// Run checks a Backing. fresh returns a function that opens one that is empty at first.
 func Run(t *testing.T, fresh func(t *testing.T) Open) {
 	for title, test := range map[string]func(*testing.T, *session){
 		"empty":          testEmpty,
@@ -34,7 +34,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 	}
 }
 
-// session is a backing and what it should hold.
+// session is a backing and the records that it should hold.
 type session struct {
 	t    *testing.T
 	open Open
@@ -131,13 +131,13 @@ func testLoadError(t *testing.T, s *session) {
 func testClosed(t *testing.T, s *session) {
 	s.b.Close()
 	if err := s.b.Write(&store.Batch{Put: []store.Record{{Kind: store.KindEntry, ID: 1}}}); err == nil {
-		t.Error("a closed backing takes a batch")
+		t.Error("a closed backing accepts a batch")
 	}
 	s.b = nil
 	s.reopen()
 }
 
-// testRandom plays batches of all sorts against a map.
+// testRandom writes random batches to the backing and to a map.
 func testRandom(t *testing.T, s *session) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	kinds := store.Kinds()
