@@ -157,8 +157,11 @@ type room struct {
 	from []string
 }
 
-// rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room may import
-// cmd.
+// belowCmd are the rooms that programs may import from.
+var belowCmd = []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/upstream", "proxy/admin", "proxy"}
+
+// rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
+// import cmd, and of the programs only the laboratory may import from another one.
 var rooms = []room{
 	{"policy/sim", []string{"policy"}},
 	{"policy", nil},
@@ -169,7 +172,9 @@ var rooms = []room{
 	{"proxy/upstream", nil},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/upstream"}},
-	{"cmd", []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/upstream", "proxy/admin", "proxy"}},
+	{"cmd/internal", belowCmd},
+	{"cmd/reprise", append([]string{"cmd/internal"}, belowCmd...)},
+	{"cmd/reprise-lab", append([]string{"cmd/internal", "cmd/reprise"}, belowCmd...)},
 	{"deploy", nil},
 	{".", nil},
 }
@@ -213,6 +218,9 @@ var upwards = []broken{
 	{"store/file/a.go", "package file; import _ `reprise/topics`", "store may not import reprise/topics"},
 	{"store/a.go", "package store; import _ `reprise/proxy/canon`", "store may not import reprise/proxy/canon"},
 	{"proxy/a.go", "package proxy; import _ `reprise/cmd/reprise/internal/config`", "proxy may not import reprise/cmd"},
+	{"proxy/a.go", "package proxy; import _ `reprise/cmd/internal/cli`", "proxy may not import reprise/cmd/internal/cli"},
+	{"cmd/reprise/a.go", "package main; import _ `reprise/cmd/reprise-lab/internal/report`", "cmd/reprise may not import reprise/cmd/reprise-lab"},
+	{"cmd/internal/cli/a.go", "package cli; import _ `reprise/cmd/reprise/matching`", "cmd/internal may not import reprise/cmd/reprise"},
 	{"proxy/a.go", "package proxy; import _ `reprise/utils`", "proxy may not import reprise/utils"},
 	{"proxy/a.go", "package proxy; import _ `reprise/proxy/admin`", "proxy may not import reprise/proxy/admin"},
 	{"proxy/admin/a_test.go", "package admin; import _ `reprise/proxy`", "proxy/admin may not import reprise/proxy"},
@@ -243,7 +251,7 @@ var allowed = []outside{
 	{path: "github.com/prometheus/client_golang", rooms: web},
 	{path: "github.com/sony/gobreaker/v2", rooms: []string{"proxy"}},
 	{path: "golang.org/x/term", rooms: []string{"cmd"}},
-	{path: "gonum.org/v1/plot", rooms: []string{"cmd/reprise/internal/report"}},
+	{path: "gonum.org/v1/plot", rooms: []string{"cmd/reprise-lab/internal/report"}},
 }
 
 func outsidePackages(s *source) (found []string) {
@@ -280,6 +288,8 @@ var misplaced = []broken{
 	{"topics/count.go", "package topics; import _ `github.com/prometheus/client_golang/prometheus`", "prometheus has no place"},
 	{"proxy/view.go", "package proxy; import _ `golang.org/x/term`", "term has no place"},
 	{"cmd/reprise/new.go", "package main; import _ `example.org/new`", "example.org/new has no place"},
+	{"cmd/reprise/plot.go", "package main; import _ `gonum.org/v1/plot`", "gonum.org/v1/plot has no place"},
+	{"cmd/reprise-lab/plot.go", "package main; import _ `gonum.org/v1/plot/vg`", "gonum.org/v1/plot/vg has no place"},
 	{"topics/serve.go", "package topics; import _ `net/http`", "topics may not use HTTP"},
 	{"store/file/serve.go", "package file; import _ `net/http`", "store/file may not use HTTP"},
 }

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/cmd/internal/cli"
 	"reprise/proxy/enginesim"
 )
 
@@ -179,7 +180,7 @@ func TestDrain(t *testing.T) {
 	if err != nil || !bytes.Contains(rest, []byte("data: [DONE]")) {
 		t.Errorf("the stream was cut: %v, ends with %q", err, rest[max(0, len(rest)-100):])
 	}
-	if code := p.end(); code != exitOK {
+	if code := p.end(); code != cli.ExitOK {
 		t.Errorf("exit %d\n%s", code, p.said.String())
 	}
 
@@ -191,7 +192,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("after the restart X-Cache is %q, want exact", got)
 	}
 	p.signal(syscall.SIGINT)
-	if code := p.end(); code != exitOK {
+	if code := p.end(); code != cli.ExitOK {
 		t.Errorf("exit %d\n%s", code, p.said.String())
 	}
 }
@@ -224,8 +225,8 @@ func TestSecondSignal(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	p.waitFor("draining")
 	p.signal(syscall.SIGTERM)
-	if code := p.end(); code != exitInterrupted {
-		t.Errorf("exit %d, want %d\n%s", code, exitInterrupted, p.said.String())
+	if code := p.end(); code != cli.ExitInterrupted {
+		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, p.said.String())
 	}
 }
 
@@ -238,7 +239,7 @@ func TestDrainTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.signal(syscall.SIGTERM)
-	if code := p.end(); code != exitOK || !strings.Contains(p.said.String(), "answers were still under way") {
+	if code := p.end(); code != cli.ExitOK || !strings.Contains(p.said.String(), "answers were still under way") {
 		t.Errorf("exit %d\n%s", code, p.said.String())
 	}
 	if rest, err := io.ReadAll(stream); err == nil {
@@ -286,7 +287,7 @@ func TestAdminConfig(t *testing.T) {
 		t.Errorf("got %s", body)
 	}
 	p.signal(syscall.SIGTERM)
-	if code := p.end(); code != exitOK {
+	if code := p.end(); code != cli.ExitOK {
 		t.Errorf("exit %d", code)
 	}
 }
@@ -349,7 +350,7 @@ func TestEmbeddingServer(t *testing.T) {
 			}
 		}
 		p.signal(syscall.SIGTERM)
-		if code := p.end(); code != exitOK {
+		if code := p.end(); code != cli.ExitOK {
 			t.Errorf("%s: exit %d\n%s", c.name, code, p.said.String())
 		}
 	}
@@ -360,7 +361,7 @@ func TestStoreInUse(t *testing.T) {
 	place := "file:" + filepath.Join(t.TempDir(), "a.db")
 	start(t, "REPRISE_STORE="+place)
 	_, talk, code := run(nil, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--store", place)
-	if code != exitFailed || !strings.Contains(talk, "a.db") || !strings.Contains(talk, "another process") || !strings.Contains(talk, "REPRISE_STORE") {
+	if code != cli.ExitFailed || !strings.Contains(talk, "a.db") || !strings.Contains(talk, "another process") || !strings.Contains(talk, "REPRISE_STORE") {
 		t.Errorf("exit %d: %s", code, talk)
 	}
 }
@@ -402,7 +403,7 @@ func TestDemoInterrupted(t *testing.T) {
 	}
 	rest, _ := io.ReadAll(said)
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !bytes.Contains(rest, []byte(`"requests":`)) {
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitInterrupted || !bytes.Contains(rest, []byte(`"requests":`)) {
 		t.Errorf("exit %d: %s", code, rest)
 	}
 }
@@ -425,7 +426,7 @@ func TestDemoStaysUp(t *testing.T) {
 	}
 	rest, _ := io.ReadAll(said)
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitOK {
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitOK {
 		t.Errorf("exit %d: %s", code, rest)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/demo"
 	"reprise/policy/sim/trace"
@@ -36,15 +37,15 @@ const (
 	demoPrefill, demoDecode = 8000, 450
 )
 
-func demonstrate(t terminal, args []string) error {
+func demonstrate(t cli.Terminal, args []string) error {
 	o := demoFlags{}
 	loader := config.NewLoader(true)
 	loader.Override("STORE", "memory")
 	loader.Override("LOG_LEVEL", "error")
-	fs := flag.NewFlagSet("demo", flag.ContinueOnError)
+	fs := cli.NewFlagSet("reprise demo")
 	loader.Register(fs)
 	o.register(fs)
-	if err := parseFlags(t, fs, args, func(w io.Writer) { demoHelp(w, fs, loader) }); err != nil {
+	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { demoHelp(w, fs, loader) }); err != nil {
 		return err
 	}
 	if err := o.check(); err != nil {
@@ -53,7 +54,7 @@ func demonstrate(t terminal, args []string) error {
 	if o.input == "" {
 		loader.Override("CAPACITY_ENTRIES", demoCapacity)
 	}
-	cfg, err := loader.Load(withoutStore(t.environ))
+	cfg, err := loader.Load(withoutStore(t.Environ))
 	if err != nil {
 		return err
 	}
@@ -76,9 +77,9 @@ func (o *demoFlags) register(fs *flag.FlagSet) {
 func (o *demoFlags) check() error {
 	switch {
 	case o.requests < 0, o.streamEvery < 0:
-		return &usageError{"reprise demo: --requests and --stream-every are 0 or more"}
+		return &cli.UsageError{Text: "reprise demo: --requests and --stream-every are 0 or more"}
 	case o.concurrency < 1 || o.concurrency > 1000:
-		return &usageError{"reprise demo: --concurrency is from 1 to 1000"}
+		return &cli.UsageError{Text: "reprise demo: --concurrency is from 1 to 1000"}
 	}
 	if o.input == "" && o.requests == 0 {
 		o.requests = demoRequests
@@ -112,7 +113,7 @@ Flags:
 	l.Help(w)
 }
 
-func runDemo(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) (err error) {
+func runDemo(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFlags) (err error) {
 	next, reader, err := o.workload()
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func runDemo(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) (
 	}
 	switch {
 	case played != nil && ctx.Err() != nil:
-		return errInterrupted
+		return cli.ErrInterrupted
 	case played != nil || o.exit || o.json:
 		return played
 	}

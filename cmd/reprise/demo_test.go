@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/demo"
 )
 
@@ -17,7 +18,7 @@ var free = []string{"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}
 func playJSON(t *testing.T, args ...string) (sum demo.Summary, talk string) {
 	t.Helper()
 	out, talk, code := run(nil, append(append([]string{"demo", "--json"}, free...), args...)...)
-	if code != exitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, talk)
 	}
 	d := json.NewDecoder(strings.NewReader(out))
@@ -83,7 +84,7 @@ func TestDemoInput(t *testing.T) {
 
 func TestDemoText(t *testing.T) {
 	out, talk, code := run([]string{"REPRISE_MODE=exact"}, append([]string{"demo", "--exit", "--requests", "60"}, free...)...)
-	if code != exitOK || !strings.Contains(out, "asked before in the same words") || !strings.Contains(talk, "(exact, rac+, 150 entries)") {
+	if code != cli.ExitOK || !strings.Contains(out, "asked before in the same words") || !strings.Contains(talk, "(exact, rac+, 150 entries)") {
 		t.Errorf("exit %d\n%s\n%s", code, out, talk)
 	}
 }
@@ -111,7 +112,7 @@ func TestQuoted(t *testing.T) {
 func TestDemoLeavesTheStoreAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "real.db")
 	_, talk, code := run([]string{"REPRISE_STORE=file:" + path}, append([]string{"demo", "--json", "--requests", "20"}, free...)...)
-	if code != exitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, talk)
 	}
 	if _, err := os.Stat(path); err == nil {

@@ -18,7 +18,7 @@ func (s *stage) invite(ctx context.Context) error {
 	if err := s.ask(ctx, `{"model":"`+demoModel+`",`+messages); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(s.t.out, `
+	_, err := fmt.Fprintf(s.t.Out, `
 The proxy stays up at %[1]s/v1 until Ctrl-C. Try:
 
   # asked before: see the headers X-Cache, Cache-Status and Age

@@ -1,41 +1,20 @@
 package main
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/cli/clitest"
+	"reprise/cmd/reprise/internal/config"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (go test -run %s -update writes it anew); got\n%s", path, t.Name(), got)
-	}
-}
-
-// run is the program in this process.
+// run runs the program in this process.
 func run(environ []string, args ...string) (out, talk string, code int) {
-	var o, e bytes.Buffer
-	code = terminal{&o, &e, environ}.main(args)
-	return o.String(), e.String(), code
+	return clitest.Run(program(), environ, args...)
 }
 
 func TestHelp(t *testing.T) {
@@ -46,20 +25,19 @@ func TestHelp(t *testing.T) {
 		"help-replay.golden": {"replay", "--help"},
 	} {
 		out, talk, code := run(nil, args...)
-		if code != exitOK || talk != "" {
+		if code != cli.ExitOK || talk != "" {
 			t.Errorf("%v: exit %d, %q", args, code, talk)
 		}
-		golden(t, name, out)
+		clitest.Golden(t, name, out)
 	}
-	if out, _, code := run(nil, "--help"); code != exitOK || !strings.HasPrefix(out, "reprise answers") {
+	if out, _, code := run(nil, "--help"); code != cli.ExitOK || !strings.HasPrefix(out, "reprise answers") {
 		t.Errorf("--help: exit %d, %q", code, out)
 	}
 }
 
-// TestStartErrors is what is said to everybody who starts the program in a way that cannot work.
+// TestStartErrors shows the errors of command lines and settings that cannot work.
 func TestStartErrors(t *testing.T) {
-	var all strings.Builder
-	for _, line := range []string{
+	clitest.Golden(t, "errors.golden", clitest.Session(program(), config.Prefix,
 		"",
 		"srve",
 		"serve --hit-treshold 0.9",
@@ -76,7 +54,9 @@ func TestStartErrors(t *testing.T) {
 		"replay --trace testdata/errors.golden --policy lru,seive",
 		"replay --trace testdata/errors.golden --policy lru:bits=1",
 		"replay --trace testdata/errors.golden --capacity 10pct",
-		"replay --trace testdata/errors.golden --json --html out.html",
+		"replay --trace testdata/errors.golden --policy lru,rac --html out.html",
+		"replay --suite rac --seeds 2 --trace a.ids,generate:syn:n=5,long=0.7 --data my_data --json",
+		"replay --seeds 2",
 		"replay --generate irm:n=many",
 		"replay --list --out x",
 		"replay --lits",
@@ -89,19 +69,7 @@ func TestStartErrors(t *testing.T) {
 		"REPRISE_STORE=redis://localhost:6379 serve",
 		"REPRISE_UPSTREAM=a=http://h1:8000/v1,b=http://h2:8000/v1 serve",
 		"REPRISE_ADMIN_TOKEN=sesame-open REPRISE_ADMIN_TOKEN_FILE=/run/token serve",
-	} {
-		var environ, args []string
-		for _, word := range strings.Fields(line) {
-			if strings.HasPrefix(word, "REPRISE_") {
-				environ = append(environ, word)
-			} else {
-				args = append(args, word)
-			}
-		}
-		out, talk, code := run(environ, args...)
-		fmt.Fprintf(&all, "$ %s\n%s%sexit %d\n\n", strings.Join(slices.Concat(environ, []string{"reprise"}, args), " "), out, talk, code)
-	}
-	golden(t, "errors.golden", all.String())
+	))
 }
 
 func TestPortInUse(t *testing.T) {
@@ -117,14 +85,14 @@ func TestPortInUse(t *testing.T) {
 	} {
 		_, talk, code := run(nil, slices.Concat([]string{"serve", "--store", "memory"}, args)...)
 		want := fmt.Sprintf("reprise: listen on %s: the port is in use by another process; change %s\n", taken, setting)
-		if code != exitFailed || talk != want {
+		if code != cli.ExitFailed || talk != want {
 			t.Errorf("exit %d, %q; want %q", code, talk, want)
 		}
 	}
 }
 
 func TestVersion(t *testing.T) {
-	if out, _, code := run(nil, "version"); code != exitOK || !strings.HasPrefix(out, "reprise ") || !strings.Contains(out, "go1.") {
+	if out, _, code := run(nil, "version"); code != cli.ExitOK || !strings.HasPrefix(out, "reprise ") || !strings.Contains(out, "go1.") {
 		t.Errorf("exit %d, %q", code, out)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 )
 
@@ -68,7 +69,7 @@ func TestReadmeReplay(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(shown[1]), "\n")
 	out, talk, code := run(nil, strings.Fields(lines[0])...)
-	if code != exitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, talk)
 	}
 	for _, line := range lines[1:] {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -9,52 +10,33 @@ import (
 	"os"
 	"strings"
 
-	"reprise/cmd/reprise/internal/replay"
+	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/replay"
 	"reprise/policy/sim"
+	"reprise/policy/sim/trace"
 )
 
-// unlessInterrupted is what f makes, which cannot be told to stop: a signal leaves it behind, and the command ends.
-func unlessInterrupted[T any](ctx context.Context, t terminal, f func() (T, error)) (T, error) {
-	type result struct {
-		made T
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		made, err := f()
-		done <- result{made, err}
-	}()
-	select {
-	case r := <-done:
-		return r.made, r.err
-	case <-ctx.Done():
-		fmt.Fprintln(t.err, "reprise replay: interrupted: nothing was generated or played yet")
-		var none T
-		return none, errInterrupted
-	}
-}
-
 // writeLog writes a workload as a request log.
-func (o *replayFlags) writeLog(ctx context.Context, t terminal) error {
-	made, err := unlessInterrupted(ctx, t, func() (*sim.Slice, error) { return replay.Generate(o.generate, o.seed) })
+func (o *replayFlags) writeLog(ctx context.Context, t cli.Terminal) error {
+	made, err := replay.UnlessInterrupted(ctx, o.Command, t.Err, func() (*sim.Slice, error) { return replay.Generate(o.generate, o.Seed) })
 	switch {
-	case errors.Is(err, errInterrupted):
+	case errors.Is(err, cli.ErrInterrupted):
 		return err
 	case err != nil:
-		return &usageError{"reprise replay: " + err.Error() + "\n`reprise replay --list` tells more."}
+		return cli.Usage(o.Command, replay.Hint, "%v", err)
 	}
-	written, err := o.writeOut(ctx, t.out, made)
+	written, err := o.writeOut(ctx, t.Out, made)
 	if ctx.Err() != nil {
-		fmt.Fprintf(t.err, "reprise replay: interrupted: the first %d of %d requests are written\n", written, len(made.All))
-		return errInterrupted
+		fmt.Fprintf(t.Err, "%s: interrupted: the first %d of %d requests are written\n", o.Command, written, len(made.All))
+		return cli.ErrInterrupted
 	}
 	return err
 }
 
-// writeOut writes to --out, or else to out, and returns how many requests.
+// writeOut writes to --out, or to out if that is not set, and returns the number of requests.
 func (o *replayFlags) writeOut(ctx context.Context, out io.Writer, made *sim.Slice) (written int, err error) {
 	if o.out == "" {
-		return replay.WriteLog(ctx, out, made)
+		return writeRequests(ctx, out, made)
 	}
 	f, err := os.Create(o.out)
 	if err != nil {
@@ -64,9 +46,22 @@ func (o *replayFlags) writeOut(ctx context.Context, out io.Writer, made *sim.Sli
 	if strings.HasSuffix(o.out, ".gz") {
 		to = gzip.NewWriter(f)
 	}
-	written, err = replay.WriteLog(ctx, to, made)
+	written, err = writeRequests(ctx, to, made)
 	if to != f {
 		err = errors.Join(err, to.Close())
 	}
 	return written, errors.Join(err, f.Close())
+}
+
+// writeRequests writes a request log until ctx is done, and returns the number of requests.
+func writeRequests(ctx context.Context, w io.Writer, s *sim.Slice) (written int, err error) {
+	out := bufio.NewWriter(w)
+	log := trace.NewWriter(out)
+	for written < len(s.All) && ctx.Err() == nil {
+		if err := log.Append(trace.RecordOf(s.All[written])); err != nil {
+			return written, err
+		}
+		written++
+	}
+	return written, out.Flush()
 }

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/cli/clitest"
+	"reprise/cmd/internal/replay"
 	"reprise/policy/sim"
 )
 
@@ -40,12 +43,12 @@ func TestReplayTable(t *testing.T) {
 	var first string
 	for _, parallel := range []string{"1", "3", "0"} {
 		out, talk, code := run(nil, "replay", "--trace", path, "--policy", "fifo,lru,lfu,sieve,rac-paper:alpha=1/C", "--capacity", "10%,16KiB", "--parallel", parallel)
-		if code != exitOK || talk != "" {
+		if code != cli.ExitOK || talk != "" {
 			t.Fatalf("exit %d: %s", code, talk)
 		}
 		if first == "" {
 			first = out
-			golden(t, "replay.golden", strings.ReplaceAll(out, path, "LOG"))
+			clitest.Golden(t, "replay.golden", strings.ReplaceAll(out, path, "LOG"))
 		}
 		if out != first {
 			t.Errorf("%s in parallel: got\n%s", parallel, out)
@@ -89,7 +92,7 @@ func decode(t *testing.T, out string) (all []line) {
 func replayJSON(t *testing.T, args ...string) []line {
 	t.Helper()
 	out, talk, code := run(nil, append([]string{"replay", "--json"}, args...)...)
-	if code != exitOK || talk != "" {
+	if code != cli.ExitOK || talk != "" {
 		t.Fatalf("%v: exit %d: %s", args, code, talk)
 	}
 	return decode(t, out)
@@ -116,7 +119,7 @@ func TestReplayJSON(t *testing.T) {
 func TestReplayGenerated(t *testing.T) {
 	const spec = "irm:n=2000,items=300"
 	path := filepath.Join(t.TempDir(), "irm.jsonl.gz")
-	if out, talk, code := run(nil, "replay", "--generate", spec, "--seed", "5", "--out", path); code != exitOK || out+talk != "" {
+	if out, talk, code := run(nil, "replay", "--generate", spec, "--seed", "5", "--out", path); code != cli.ExitOK || out+talk != "" {
 		t.Fatalf("exit %d: %s%s", code, out, talk)
 	}
 	out, _, _ := run(nil, "replay", "--generate", spec, "--seed", "5")
@@ -148,7 +151,7 @@ func unpack(t *testing.T, packed []byte) string {
 // TestReplayList: what is listed as a policy can be typed as one.
 func TestReplayList(t *testing.T) {
 	out, talk, code := run(nil, "replay", "--list")
-	if code != exitOK || talk != "" {
+	if code != cli.ExitOK || talk != "" {
 		t.Fatalf("exit %d: %s", code, talk)
 	}
 	policies, workloads, _ := strings.Cut(out, "Workloads")
@@ -175,7 +178,7 @@ func TestReplayList(t *testing.T) {
 func TestReplayUnknownWorkload(t *testing.T) {
 	for _, flag := range []string{"--trace=generate:dirft", "--generate=dirft:n=5"} {
 		_, talk, code := run(nil, "replay", flag)
-		if code != exitUsage || !strings.Contains(talk, `unknown workload "dirft": want one of syn, `) || !strings.Contains(talk, "; did you mean drift?") {
+		if code != cli.ExitUsage || !strings.Contains(talk, `unknown workload "dirft": want one of syn, `) || !strings.Contains(talk, "; did you mean drift?") {
 			t.Errorf("exit %d: %s", code, talk)
 		}
 	}
@@ -204,7 +207,7 @@ func TestReplayByMeaning(t *testing.T) {
 		{[]string{"--model", "ids", "--topics", "clustered", "--route", "0.7"}, [2]int64{0, 0}, "topics are clustered from 0.7 on"},
 	} {
 		out, talk, code := run(nil, append(slices.Clone(flags), c.more...)...)
-		if code != exitOK || talk != "" || !strings.Contains(strings.SplitN(out, "\n", 2)[0], c.says) {
+		if code != cli.ExitOK || talk != "" || !strings.Contains(strings.SplitN(out, "\n", 2)[0], c.says) {
 			t.Errorf("%v: exit %d: %s\n%s", c.more, code, talk, out)
 		}
 		if meaning := strings.HasPrefix(c.says, "ids") || strings.HasPrefix(c.says, "topics are"); meaning == strings.Contains(out, "heuristics, and no bound") {
@@ -227,10 +230,10 @@ func TestReplayCut(t *testing.T) {
 	io.WriteString(f, `{"id":5,"siz`)
 	f.Close()
 	out, talk, code := run(nil, "replay", "--json", "--trace", path, "--policy", "lru", "--capacity", "10")
-	if all := decode(t, out); code != exitFailed || len(all) != 1 || all[0].Requests != 100 || !strings.Contains(talk, "line 101") {
+	if all := decode(t, out); code != cli.ExitFailed || len(all) != 1 || all[0].Requests != 100 || !strings.Contains(talk, "line 101") {
 		t.Errorf("exit %d\n%s%s", code, out, talk)
 	}
-	if _, talk, code := run(nil, "replay", "--trace", logFile(t, "short", 10), "--warmup", "10"); code != exitFailed || !strings.Contains(talk, "no requests after a warm-up of 10") {
+	if _, talk, code := run(nil, "replay", "--trace", logFile(t, "short", 10), "--warmup", "10"); code != cli.ExitFailed || !strings.Contains(talk, "no requests after a warm-up of 10") {
 		t.Errorf("exit %d: %s", code, talk)
 	}
 }
@@ -255,10 +258,11 @@ func TestReplayInterrupted(t *testing.T) {
 	ctx.Context, ctx.end = context.WithCancel(t.Context())
 	ctx.left.Store(25) // the trace is 15 batches, and read twice
 	var out, talk bytes.Buffer
-	o := replayFlags{traces: []string{path, path}, format: "auto", policies: "lru,rac", capacity: "10%", json: true, parallel: 1}
-	err := o.run(ctx, terminal{&out, &talk, nil})
+	o := replayFlags{json: true}
+	o.Flags = replay.Flags{Source: replay.Source{Command: "reprise replay", Traces: []string{path, path}, Format: "auto"}, Policies: "lru,rac", Capacities: "10%", Parallel: 1}
+	err := o.run(ctx, cli.Terminal{Out: &out, Err: &talk})
 	all := decode(t, out.String())
-	if err != errInterrupted || len(all) != 2 || all[0].Requests == 0 || all[0].Requests >= 60_000 || all[0].Requests != all[1].Requests {
+	if err != cli.ErrInterrupted || len(all) != 2 || all[0].Requests == 0 || all[0].Requests >= 60_000 || all[0].Requests != all[1].Requests {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	if want := fmt.Sprintf("interrupted: the last figures are of the first %d requests\n", all[0].Requests); !strings.HasSuffix(talk.String(), want) {
@@ -274,10 +278,9 @@ func TestReplayGenerateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var talk bytes.Buffer
-	term := terminal{out: io.Discard, err: &talk}
 	never := make(chan int)
-	if _, err := unlessInterrupted(ctx, term, func() (int, error) { return <-never, nil }); err != errInterrupted {
-		t.Errorf("what never ends: %v", err)
+	if _, err := replay.UnlessInterrupted(ctx, "reprise replay", &talk, func() (int, error) { return <-never, nil }); err != cli.ErrInterrupted {
+		t.Errorf("a function that never ends: %v", err)
 	}
 	if said := talk.String(); said != "reprise replay: interrupted: nothing was generated or played yet\n" {
 		t.Errorf("said %q", said)

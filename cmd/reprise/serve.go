@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,21 +12,22 @@ import (
 	"strings"
 	"syscall"
 
+	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 )
 
-func serve(t terminal, args []string) error {
+func serve(t cli.Terminal, args []string) error {
 	loader := config.NewLoader(false)
-	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
+	fs := cli.NewFlagSet("reprise serve")
 	loader.Register(fs)
-	if err := parseFlags(t, fs, args, func(w io.Writer) { serveHelp(w, loader) }); err != nil {
+	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { serveHelp(w, loader) }); err != nil {
 		return err
 	}
-	cfg, err := loader.Load(t.environ)
+	cfg, err := loader.Load(t.Environ)
 	if err != nil {
 		return err
 	}
-	return serveWith(cfg, newLogger(cfg, t.err))
+	return serveWith(cfg, newLogger(cfg, t.Err))
 }
 
 func serveHelp(w io.Writer, l *config.Loader) {
@@ -93,7 +93,7 @@ func drain(cfg *config.Config, f *front, s *service, signals <-chan os.Signal, f
 	select {
 	case <-signals:
 		log.Warn("second signal: ending at once")
-		return errInterrupted
+		return cli.ErrInterrupted
 	case err := <-ended:
 		if err != nil {
 			return fmt.Errorf("stop: %w", err)

@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
+	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/demo"
 	"reprise/policy/sim/trace"
@@ -23,7 +20,7 @@ import (
 
 // stage is everything that a demo runs: engine, proxy, and what is played.
 type stage struct {
-	t      terminal
+	t      cli.Terminal
 	o      demoFlags
 	cfg    *config.Config
 	engine *http.Server
@@ -35,14 +32,14 @@ type stage struct {
 	settled sync.RWMutex // read-locked by every request until it is counted
 }
 
-func newStage(ctx context.Context, t terminal, cfg *config.Config, o demoFlags) (*stage, error) {
+func newStage(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFlags) (*stage, error) {
 	s := &stage{t: t, o: o, cfg: cfg}
 	upstream, err := s.startEngine()
 	if err != nil {
 		return nil, err
 	}
 	useFreePorts(cfg)
-	log := newLogger(cfg, t.err)
+	log := newLogger(cfg, t.Err)
 	if s.front, err = openFront(cfg); err != nil {
 		return nil, errors.Join(err, s.engine.Close())
 	}
@@ -112,11 +109,11 @@ func (s *stage) close() error {
 
 // play plays the workload with the view beside it.
 func (s *stage) play(ctx context.Context, next func() (trace.Conversation, error), r *trace.ConversationReader) error {
-	fmt.Fprintf(s.t.err, "reprise demo: clients → proxy %s (%s, %s, %s entries) → built-in engine\n", s.apiURL(), s.cfg.Mode, s.cfg.Policy,
+	fmt.Fprintf(s.t.Err, "reprise demo: clients → proxy %s (%s, %s, %s entries) → built-in engine\n", s.apiURL(), s.cfg.Mode, s.cfg.Policy,
 		fmt.Sprint(s.cfg.CapacityEntries))
 	s.start = time.Now()
 	shown, hide := context.WithCancel(context.Background())
-	view := demo.View{Out: s.t.err, Live: isTerminal(s.t.err), Now: s.summary, Done: s.progress(r)}
+	view := demo.View{Out: s.t.Err, Live: cli.IsTerminal(s.t.Err), Now: s.summary, Done: s.progress(r)}
 	ended := make(chan struct{})
 	go func() { view.Run(shown); close(ended) }()
 	err := s.player.Play(ctx, next)
@@ -145,28 +142,22 @@ func (s *stage) progress(r *trace.ConversationReader) func() float64 {
 	}
 }
 
-// isTerminal tells whether somebody watches w who can see a block of lines drawn again.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
-}
-
 // report prints the summary, and tells of what went wrong on the way.
 func (s *stage) report(r *trace.ConversationReader) error {
 	s.settle()
 	sum := s.summary()
 	if n, first := s.player.Failures(); n > 0 {
-		fmt.Fprintf(s.t.err, "%d requests were answered with an error; the first: %v\n", n, first)
+		fmt.Fprintf(s.t.Err, "%d requests were answered with an error; the first: %v\n", n, first)
 	}
 	if r != nil {
 		if n, first := r.Skipped(); n > 0 {
-			fmt.Fprintf(s.t.err, "%d records were left out; the first: %v\n", n, first)
+			fmt.Fprintf(s.t.Err, "%d records were left out; the first: %v\n", n, first)
 		}
 	}
 	if s.o.json {
-		return sum.JSON(s.t.out)
+		return sum.JSON(s.t.Out)
 	}
 	hit, miss := s.player.Medians()
-	sum.Text(s.t.out, hit, miss)
+	sum.Text(s.t.Out, hit, miss)
 	return nil
 }

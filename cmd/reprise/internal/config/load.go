@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"reprise/cmd/internal/cli"
 )
 
 // ErrBad is wrapped by every error of Load: the settings as given cannot be used.
@@ -140,7 +142,7 @@ func (l *Loader) unknown(env map[string]string) (problems []string) {
 	}
 	for name := range env {
 		if !slices.Contains(known, name) {
-			problems = append(problems, name+" ("+fromEnv+"): there is no such setting"+DidYouMean(name, known))
+			problems = append(problems, name+" ("+fromEnv+"): there is no such setting"+cli.DidYouMean(name, known))
 		}
 	}
 	slices.Sort(problems)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"reprise/cmd/internal/cli"
 	"reprise/policy"
 )
 
@@ -35,9 +36,9 @@ func policySpec(to *string) func(string) error {
 	}
 }
 
-// didYouMean is DidYouMean in the middle of a sentence.
+// didYouMean is cli.DidYouMean for the middle of a sentence.
 func didYouMean(name string, known []string) string {
-	if hint := strings.TrimPrefix(DidYouMean(name, known), "; "); hint != "" {
+	if hint := strings.TrimPrefix(cli.DidYouMean(name, known), "; "); hint != "" {
 		return " (" + hint + ")"
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"reprise/cmd/internal/cli"
 	"reprise/proxy"
 )
 
@@ -60,16 +61,16 @@ func (s Summary) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(s) }
 
 // Text writes the summary for people; hit and miss are the player's medians.
 func (s Summary) Text(w io.Writer, hit, miss time.Duration) {
-	fmt.Fprintf(w, "\n%s requests in %s, %s/s\n\n", thousands(s.Requests), clock(s.Seconds), thousands(int64(float64(s.Requests)/max(s.Seconds, 1e-3))))
+	fmt.Fprintf(w, "\n%s requests in %s, %s/s\n\n", cli.Thousands(s.Requests), clock(s.Seconds), cli.Thousands(int64(float64(s.Requests)/max(s.Seconds, 1e-3))))
 	for _, row := range s.outcomes() {
 		if row.n > 0 || row.always {
-			fmt.Fprintf(w, "  %-10s %10s  %5.1f %%   %s\n", row.name, thousands(row.n), share(row.n, s.Requests), row.says)
+			fmt.Fprintf(w, "  %-10s %10s  %5.1f %%   %s\n", row.name, cli.Thousands(row.n), share(row.n, s.Requests), row.says)
 		}
 	}
 	fmt.Fprintf(w, "\n  kept       %s answers in %s, %s topics; %s stored, %s evicted\n",
-		thousands(s.entries), binary(s.bytes), thousands(s.Topics), thousands(s.Stored), thousands(s.Evictions))
-	fmt.Fprintf(w, "  vetoed     %s look-alikes, by numbers, negation, order, names\n", thousands(s.Vetoes))
-	fmt.Fprintf(w, "  saved      %s tokens, %s of upstream time\n", thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved))
+		cli.Thousands(s.entries), binary(s.bytes), cli.Thousands(s.Topics), cli.Thousands(s.Stored), cli.Thousands(s.Evictions))
+	fmt.Fprintf(w, "  vetoed     %s look-alikes, by numbers, negation, order, names\n", cli.Thousands(s.Vetoes))
+	fmt.Fprintf(w, "  saved      %s tokens, %s of upstream time\n", cli.Thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved))
 	if hit > 0 && miss > 0 {
 		fmt.Fprintf(w, "  median     %s out of the cache, %s from the engine\n", brief(hit), brief(miss))
 	}
@@ -95,15 +96,6 @@ func (s Summary) outcomes() []outcome {
 }
 
 func share(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)) }
-
-// thousands groups digits: 1234567 is 1,234,567.
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
 
 // clock is a length of time for people: 4.2 s, 3m12s, 26h5m.
 func clock(seconds float64) string {

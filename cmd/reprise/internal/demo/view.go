@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"reprise/cmd/internal/cli"
 )
 
 // View shows a play while it runs.
@@ -117,8 +119,8 @@ func (v *View) progress() string {
 
 func (v *View) plain(s Summary) string {
 	line := fmt.Sprintf("%s: %s requests, %.0f/s; exact %s, semantic %s, shared %s, miss %s; %s entries, %s evicted", clock(s.Seconds),
-		thousands(s.Requests), v.rate(), thousands(s.Exact), thousands(s.Semantic), thousands(s.Shared), thousands(s.Misses),
-		thousands(s.entries), thousands(s.Evictions))
+		cli.Thousands(s.Requests), v.rate(), cli.Thousands(s.Exact), cli.Thousands(s.Semantic), cli.Thousands(s.Shared), cli.Thousands(s.Misses),
+		cli.Thousands(s.entries), cli.Thousands(s.Evictions))
 	if p := v.progress(); p != "" {
 		line += "; " + strings.TrimSpace(p)
 	}
@@ -129,16 +131,16 @@ func (v *View) plain(s Summary) string {
 const barWidth = 40
 
 func (v *View) block(s Summary) []string {
-	lines := []string{fmt.Sprintf("  %s   %s requests   %.0f/s   %s", clock(s.Seconds), thousands(s.Requests), v.rate(), v.progress()), ""}
+	lines := []string{fmt.Sprintf("  %s   %s requests   %.0f/s   %s", clock(s.Seconds), cli.Thousands(s.Requests), v.rate(), v.progress()), ""}
 	for _, o := range s.outcomes() {
 		if !o.always {
 			continue
 		}
 		part := share(o.n, s.Requests)
 		bar := strings.Repeat("█", int(part/100*barWidth+0.5))
-		lines = append(lines, fmt.Sprintf("  %-9s %8s  %5.1f %%  %s", o.name, thousands(o.n), part, bar))
+		lines = append(lines, fmt.Sprintf("  %-9s %8s  %5.1f %%  %s", o.name, cli.Thousands(o.n), part, bar))
 	}
 	return append(lines, "",
-		fmt.Sprintf("  %s entries   %s topics   %s evicted   %s vetoed", thousands(s.entries), thousands(s.Topics), thousands(s.Evictions), thousands(s.Vetoes)),
-		fmt.Sprintf("  saved: %s tokens, %s of upstream time", thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved)))
+		fmt.Sprintf("  %s entries   %s topics   %s evicted   %s vetoed", cli.Thousands(s.entries), cli.Thousands(s.Topics), cli.Thousands(s.Evictions), cli.Thousands(s.Vetoes)),
+		fmt.Sprintf("  saved: %s tokens, %s of upstream time", cli.Thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved)))
 }

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// NewFlagSet returns the flags of a command. Its name is that of the program and the command, as in "reprise serve".
+func NewFlagSet(name string) *flag.FlagSet { return flag.NewFlagSet(name, flag.ContinueOnError) }
+
+// ParseFlags parses the flags of a command that has no other arguments. If help was asked for, it is written to the output,
+// and the error is flag.ErrHelp.
+func ParseFlags(t Terminal, fs *flag.FlagSet, args []string, help func(io.Writer)) error {
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	err := fs.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		help(t.Out)
+		return err
+	case err != nil:
+		return FlagError(fs, "%s%s", err, suggestFlag(fs, err))
+	case fs.NArg() > 0:
+		return Usage(fs.Name(), "`"+fs.Name()+" --help` lists them.", "%q is too much: it takes flags only", fs.Arg(0))
+	}
+	return nil
+}
+
+// FlagError returns a UsageError about the flags of a command.
+func FlagError(fs *flag.FlagSet, format string, args ...any) error {
+	return Usage(fs.Name(), "`"+fs.Name()+" --help` lists the flags.", format, args...)
+}
+
+// suggestFlag completes package flag's message about an unknown flag, which ends in its name.
+func suggestFlag(fs *flag.FlagSet, err error) string {
+	_, name, ok := strings.Cut(err.Error(), "not defined: -")
+	if !ok {
+		return ""
+	}
+	var known []string
+	fs.VisitAll(func(f *flag.Flag) { known = append(known, "--"+f.Name) })
+	return DidYouMean("--"+strings.TrimLeft(name, "-"), known)
+}
+
+// SetFlags returns the names of the flags that were set.
+func SetFlags(fs *flag.FlagSet) map[string]bool {
+	set := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	return set
+}
+
+// FlagHelp writes the usage of flags in lines of at most 100 characters.
+func FlagHelp(w io.Writer, fs *flag.FlagSet, names ...string) {
+	for _, name := range names {
+		f := fs.Lookup(name)
+		value, usage := flag.UnquoteUsage(f)
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
+			usage += fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+		fmt.Fprintf(w, "  --%-20s %s\n", strings.TrimSpace(name+" "+value), Fold(usage, 25, 100))
+	}
+}
+
+// CommandLine returns a command with the flags of fs that were set, quoted for a shell. Function values returns the values of
+// a flag, one for each time it is repeated; none leaves it out.
+func CommandLine(command string, fs *flag.FlagSet, values func(*flag.Flag) []string) string {
+	words := []string{command}
+	fs.Visit(func(f *flag.Flag) {
+		for _, value := range values(f) {
+			words = append(words, "--"+f.Name)
+			if b, ok := f.Value.(interface{ IsBoolFlag() bool }); !ok || !b.IsBoolFlag() {
+				words = append(words, quote(value))
+			}
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+// quote quotes a word for a shell if it needs that.
+func quote(word string) string {
+	if word == "" || strings.ContainsAny(word, " \t\n'\"$&|;<>()*?\\`!#~{}[]") {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Fold breaks text into lines of at most width characters, except for longer words. The first line follows indent characters
+// that are already written; the others begin with as many spaces.
+func Fold(text string, indent, width int) string {
+	var b strings.Builder
+	used := indent
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case used > indent && used+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			used = indent
+		case used > indent:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
+}
+
+// Thousands groups digits: 1234567 is 1,234,567.
+func Thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

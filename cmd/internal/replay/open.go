@@ -1,0 +1,106 @@
+// Package replay is what the replays of both programs share: it opens traces, plays them and writes tables of the results.
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"reprise/cmd/internal/cli"
+	"reprise/policy/sim"
+	"reprise/policy/sim/trace"
+	"reprise/policy/sim/workload"
+)
+
+// Generated is the prefix of a generated trace: "generate:NAME:key=value,…".
+const Generated = "generate:"
+
+// Formats lists the values of --format.
+func Formats() []string {
+	var all []string
+	for _, f := range trace.Formats() {
+		all = append(all, string(f))
+	}
+	return all
+}
+
+func checkFormat(name string) error {
+	if all := Formats(); !slices.Contains(all, name) {
+		return fmt.Errorf("format %q: want one of %s%s", name, strings.Join(all, ", "), cli.DidYouMean(name, all))
+	}
+	return nil
+}
+
+// split cuts a list of traces at its commas, except those between the parameters of a workload.
+func split(list string) []string {
+	var all []string
+	for piece := range strings.SplitSeq(list, ",") {
+		last := len(all) - 1
+		if last >= 0 && strings.HasPrefix(all[last], Generated) && strings.Contains(piece, "=") && !strings.HasPrefix(piece, Generated) {
+			all[last] += "," + piece
+		} else if piece != "" {
+			all = append(all, piece)
+		}
+	}
+	return all
+}
+
+// Open opens a file of the format, or generates a trace.
+func Open(name, format string, seed uint64) (sim.Trace, error) {
+	if spec, ok := strings.CutPrefix(name, Generated); ok {
+		return Generate(spec, seed)
+	}
+	if name == "-" {
+		return nil, errors.New("open -: the standard input cannot be played, because a trace is read more than once: want a file")
+	}
+	t, err := trace.Open(name, trace.Format(format))
+	if errors.Is(err, trace.ErrChat) {
+		return nil, fmt.Errorf("%w: `reprise demo --input` plays them through the proxy", err)
+	}
+	return t, err
+}
+
+// Generate generates the workload of a spec, "NAME" or "NAME:key=value,…".
+func Generate(spec string, seed uint64) (*sim.Slice, error) {
+	s, err := workload.Generate(spec, seed)
+	if errors.Is(err, workload.ErrUnknown) {
+		var known []string
+		for _, w := range workload.List() {
+			known = append(known, w.Name)
+		}
+		name, _, _ := strings.Cut(spec, ":")
+		return nil, fmt.Errorf("%w%s", err, cli.DidYouMean(name, known))
+	}
+	return s, err
+}
+
+// parsePolicies parses the list of --policy.
+func parsePolicies(list string) ([]string, error) {
+	names, err := sim.ParsePolicies(list)
+	if err == nil {
+		return names, nil
+	}
+	for piece := range strings.SplitSeq(list, ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(piece), ":")
+		if name != "all" && !slices.Contains(sim.PolicyNames(), name) && !strings.Contains(name, "=") {
+			return nil, fmt.Errorf("%w%s", err, cli.DidYouMean(name, sim.PolicyNames()))
+		}
+	}
+	return nil, err
+}
+
+// parseCapacities parses the list of --capacity.
+func parseCapacities(list string) ([]sim.Capacity, error) {
+	var all []sim.Capacity
+	for piece := range strings.SplitSeq(list, ",") {
+		c, err := sim.ParseCapacity(piece)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,153 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"reprise/cmd/internal/cli"
+	"reprise/policy"
+	"reprise/policy/sim"
+)
+
+// bounds are the policies that every table shows.
+var bounds = []string{"belady", "belady-bypass", "infinite"}
+
+// WithBounds adds the policies that every table shows.
+func WithBounds(policies []string) []string {
+	all := slices.Clone(policies)
+	for _, name := range bounds {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// writeTables writes a table for each capacity, in the order of their first results. The bounds come first, then the policies
+// from the highest hit ratio down.
+func writeTables(w io.Writer, results []sim.Result) {
+	for _, rows := range ByCapacity(results) {
+		head, cells := Table(rows)
+		fmt.Fprintln(w, head)
+		align(w, cells)
+		fmt.Fprintln(w)
+	}
+	if len(results) > 0 {
+		io.WriteString(w, legend)
+	}
+}
+
+// ByCapacity groups results by capacity, in the order of their first results.
+func ByCapacity(results []sim.Result) (groups [][]sim.Result) {
+	place := map[string]int{}
+	for _, r := range results {
+		i, known := place[r.Capacity]
+		if !known {
+			i = len(groups)
+			place[r.Capacity] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
+}
+
+const legend = "* the best baseline: of the policies that are neither rac nor haz. gap closed: how much of the way from it to belady.\n"
+
+// Table returns the heading and the cells of a table of results at one capacity. The first column marks the best baseline with
+// a star. Table sorts rows.
+func Table(rows []sim.Result) (head string, cells [][]string) {
+	slices.SortStableFunc(rows, func(a, b sim.Result) int {
+		return cmp.Or(order(a)-order(b), cmp.Compare(b.Hits, a.Hits))
+	})
+	best, belady := landmarks(rows)
+	cells = [][]string{{"", "policy", "hit ratio", "of infinite", "of bytes", "tokens saved", "evictions", "gap closed"}}
+	for i := range rows {
+		cells = append(cells, row(&rows[i], best, belady))
+	}
+	return title(rows), cells
+}
+
+// order puts the bounds, which no proxy could run, before the policies.
+func order(r sim.Result) int {
+	if r.Bound {
+		return 0
+	}
+	return 1
+}
+
+// landmarks returns the results of the best baseline and of Belady, nil if there are none.
+func landmarks(rows []sim.Result) (best, belady *sim.Result) {
+	for i := range rows {
+		r := &rows[i]
+		switch {
+		case r.Policy == "belady":
+			belady = r
+		case !r.Bound && !policy.Relational(r.Policy) && (best == nil || r.Hits > best.Hits):
+			best = r
+		}
+	}
+	return best, belady
+}
+
+func title(rows []sim.Result) string {
+	r := rows[0]
+	for _, other := range rows {
+		if other.Limit != r.Limit && r.Limit.Entries == 0 && r.Limit.Bytes == 0 {
+			r = other // the infinite cache has no limit
+		}
+	}
+	limit := ""
+	if r.Limit.Entries > 0 && r.Capacity != fmt.Sprint(r.Limit.Entries) {
+		limit = " = " + cli.Thousands(int64(r.Limit.Entries)) + " entries"
+	} else if r.Limit.Entries > 0 {
+		limit = " entries"
+	}
+	text := fmt.Sprintf("%s at %s%s: %s requests, %s of them asked before", r.Trace, r.Capacity, limit, cli.Thousands(r.Requests), percent(r.HitRatioInfinite))
+	if r.Limit.Bytes > 0 {
+		text += "\n(with a limit in bytes belady is no bound but where all sizes are equal)"
+	}
+	return text
+}
+
+func row(r, best, belady *sim.Result) []string {
+	mark := ""
+	if r == best {
+		mark = "*"
+	}
+	evictions, closed := cli.Thousands(r.Evictions), ""
+	if r.Policy == "infinite" {
+		evictions = ""
+	}
+	if best != nil && belady != nil && belady.Hits > best.Hits && policy.Relational(r.Policy) {
+		closed = percent(float64(r.Hits-best.Hits) / float64(belady.Hits-best.Hits))
+	}
+	return []string{mark, r.Policy, percent(r.HitRatio), percent(r.NormalizedHitRatio), percent(r.ByteHitRatio),
+		cli.Thousands(int64(r.TokensSaved + 0.5)), evictions, closed}
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
+
+// align writes the first two columns left-aligned and the figures right-aligned.
+func align(w io.Writer, cells [][]string) {
+	width := make([]int, len(cells[0]))
+	for _, row := range cells {
+		for i, c := range row {
+			width[i] = max(width[i], len(c))
+		}
+	}
+	for _, row := range cells {
+		line := ""
+		for i, c := range row {
+			if i < 2 {
+				line += fmt.Sprintf("%-*s ", width[i], c)
+			} else {
+				line += fmt.Sprintf("  %*s", width[i], c)
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}

@@ -1,0 +1,189 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// hostile is a text that would break out of what holds it.
+const hostile = `</title><script>alert("1 & 2")</script>`
+
+func page() *Page {
+	p := &Page{Title: "Title " + hostile, Command: "reprise replay --trace '" + hostile + "'", Notes: []string{"Seeds 1, 2."}}
+	s := Section{Title: "First " + hostile}
+	s.Say("A paragraph that says " + hostile + " and goes on, so that it is longer than a line of the terminal is wide and must be broken in two.")
+	s.Show(&Table{Caption: "Open", Head: []string{"case", "%", "more"}, Texts: 1, Rows: [][]Cell{
+		{{Text: "long name"}, {Text: "1.50"}, {Text: "+0.25 ± 0.10", Strong: true}},
+		Cells(hostile, "12.25", "-3"),
+	}})
+	s.Show(&Table{Caption: "Folded", Head: []string{"case"}, Texts: 1, Folded: true, Rows: [][]Cell{{{Text: "best", Strong: true}}}})
+	s.Draw(&Plot{Title: "Plot " + hostile, X: "capacity, % " + hostile, Y: "points", Zero: true, Ticks: []Tick{{1, "one"}, {2, hostile}}, Lines: []Line{
+		{Name: "rac+", Style: Bold, Points: []Point{{1, 2, 0.5}, {2, -3, 0.25}}},
+		{Name: hostile, Style: Plain, Points: []Point{{1, 1, 0.5}, {2, 0, 0.25}}},
+		{Name: "belady", Style: Dashed, Points: []Point{{1, 4, 0}, {2, 4, 0}}},
+		{Name: "nobody", Style: Faint, Points: []Point{{1, 0, 0}, {2, 1, 0}}},
+		{Name: "empty", Style: Bold},
+	}})
+	s.Blocks = append(s.Blocks, Block{Terms: &Terms{Title: "1. Claim", Items: []Term{{"They say", hostile}, {"We measure", "less"}}}})
+	p.Sections = []Section{s, {Title: "Second"}}
+	return p
+}
+
+func written(t *testing.T, p *Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := HTML(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestHTML: the page is well formed, loads nothing, has every text as text, and is the same each time.
+func TestHTML(t *testing.T) {
+	html := written(t, page())
+	if html != written(t, page()) {
+		t.Error("the same page differs from itself")
+	}
+	d := xml.NewDecoder(strings.NewReader(html))
+	d.Entity = xml.HTMLEntity
+	texts, ids := "", map[string]bool{}
+	var links []string
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("not well formed: %v", err)
+		}
+		switch x := token.(type) {
+		case xml.CharData:
+			texts += string(x)
+		case xml.StartElement:
+			if x.Name.Local == "script" || x.Name.Local == "link" || x.Name.Local == "img" || x.Name.Local == "image" {
+				t.Errorf("a <%s> in the page", x.Name.Local)
+			}
+			for _, a := range x.Attr {
+				switch a.Name.Local {
+				case "id":
+					ids[a.Value] = true
+				case "href":
+					links = append(links, a.Value)
+				}
+			}
+		}
+	}
+	if n := strings.Count(texts, hostile); n != 12 {
+		t.Errorf("the hostile text is there %d times, not 12", n)
+	}
+	for _, l := range links {
+		if id, ok := strings.CutPrefix(l, "#"); !ok || !ids[id] {
+			t.Errorf("a link to %s", l)
+		}
+	}
+	for _, address := range regexp.MustCompile(`[a-z]+://[^"' ]+|url\([^)]*\)|@import`).FindAllString(html, -1) {
+		if address != "http://www.w3.org/2000/svg" && address != "http://www.w3.org/1999/xlink" {
+			t.Errorf("the page names %s", address)
+		}
+	}
+	if len(links) != 2 || strings.Contains(texts, "nobody") || strings.Contains(texts, "empty") {
+		t.Errorf("%d links; lines without a name or points may be named", len(links))
+	}
+}
+
+// TestGolden: what the page is made of, but for what draws its plots.
+func TestGolden(t *testing.T) {
+	html := regexp.MustCompile(`(?s)<svg.*?</svg>`).ReplaceAllString(written(t, page()), "<svg/>")
+	var text bytes.Buffer
+	if err := Text(&text, page()); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{"testdata/page.golden.html": html, "testdata/page.golden.txt": text.String()} {
+		if *update {
+			if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil || string(want) != got {
+			t.Errorf("%s (%v): got\n%s", name, err, got)
+		}
+	}
+}
+
+// TestLegend: the legend lies to the right of everything that is drawn.
+func TestLegend(t *testing.T) {
+	p := &Plot{X: "x", Y: "y", Lines: []Line{
+		{Name: "a long name of a line", Points: []Point{{0, 1, 0}, {1, 2, 0}}},
+		{Name: "b", Points: []Point{{0, 2, 0}, {1, 1, 0}}},
+	}}
+	picture, err := p.svg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names, axis []float64
+	for _, m := range regexp.MustCompile(`(?s)<text x="([-0-9.e]+)" y="[^"]*" transform="scale\(1, -1\)"[^>]*>([^<]*)</text>`).FindAllStringSubmatch(picture, -1) {
+		var x float64
+		if err := xml.Unmarshal([]byte("<x>"+m[1]+"</x>"), &x); err != nil {
+			t.Fatal(err)
+		}
+		if m[2] == "b" || m[2] == "a long name of a line" {
+			names = append(names, x)
+		} else {
+			axis = append(axis, x)
+		}
+	}
+	if len(names) != 2 || len(axis) < 8 {
+		t.Fatalf("%d names and %d other texts", len(names), len(axis))
+	}
+	for _, x := range axis {
+		if x > names[0]-24 {
+			t.Errorf("a text at %v, the legend at %v", x, names[0])
+		}
+	}
+	if names[0] > chartWidth-21*textSize*0.5 {
+		t.Errorf("the legend begins at %v of %v: its names are cut off", names[0], chartWidth)
+	}
+}
+
+func TestSteps(t *testing.T) {
+	for _, c := range []struct {
+		least, most float64
+		want        string
+	}{
+		{0, 1, "0 0.2 0.4 0.6 0.8 1"},
+		{-8.1, 3.9, "-8 -6 -4 -2 0 2"},
+		{21, 61, "25 30 35 40 45 50 55 60"},
+		{0.97, 1.01, "0.97 0.98 0.99 1 1.01"},
+		{5, 5, ""},
+	} {
+		var got []string
+		for _, tick := range steps(c.least, c.most) {
+			got = append(got, tick.Label)
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%v to %v: got %s, want %s", c.least, c.most, text, c.want)
+		}
+	}
+}
+
+// TestApart: intervals at one place are drawn side by side, in the order of their lines, and lines without one stay.
+func TestApart(t *testing.T) {
+	p := Plot{Lines: []Line{
+		{Points: []Point{{0, 1, 1}, {10, 1, 1}}}, {Points: []Point{{0, 1, 0}, {10, 1, 0}}}, {Points: []Point{{0, 1, 1}, {10, 1, 1}}},
+	}}
+	lines := p.apart()
+	a, b, c := lines[0].Points[1].X, lines[1].Points[1].X, lines[2].Points[1].X
+	if !(a < 10 && b == 10 && c > 10 && c-a < 0.2) || p.Lines[0].Points[1].X != 10 {
+		t.Errorf("at %v, %v and %v", a, b, c)
+	}
+}

@@ -1,0 +1,100 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/policy/sim"
+)
+
+// Names lists the studies.
+var Names = []string{"rac", "regimes"}
+
+// Run plays a study: "rac" is RQ1 to RQ4 of paper 002 and the regimes, "regimes" is the regimes alone.
+//
+// The page and the results do not depend on Setup.Parallel. When ctx is done, or something fails, they are of what is
+// complete, and come with that error.
+func Run(ctx context.Context, name string, s Setup) (report.Page, []sim.Result, error) {
+	l := newLab(ctx, s)
+	run := (*lab).paper
+	if name == "regimes" {
+		run = (*lab).regimesAlone
+	}
+	p, err := run(l)
+	p.Notes = append(p.Notes, "Seeds "+listed(s.Seeds)+". Intervals are of 95 %, by Student's t. A hit ratio is in % of all requests, a difference in points of it. "+
+		"Strong (with a star, in text): in a comparison a gain whose interval lies above 0, in a table of all policies the best baseline.")
+	switch {
+	case ctx.Err() != nil:
+		p.Notes = append(p.Notes, "Not complete: it was interrupted.")
+	case err != nil:
+		p.Notes = append(p.Notes, "Not complete: "+err.Error()+".")
+	}
+	return p, l.all, err
+}
+
+func listed(seeds []uint64) string {
+	var all []string
+	for _, s := range seeds {
+		all = append(all, fmt.Sprint(s))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (l *lab) regimesAlone() (p report.Page, err error) {
+	p.Title = "rac+ against the best of all baselines"
+	r, err := l.playRegimes(true)
+	if len(r.short) > 0 {
+		p.Sections = []report.Section{r.section()}
+	}
+	return p, err
+}
+
+// findings is all that the suite of the paper measured.
+type findings struct {
+	stress   []sweep
+	traces   []Row
+	given    bool // the traces are not generated
+	ablation []outcome
+	turned   []Row
+	gates    []gate
+	regimes  regimeRows
+}
+
+// paper plays all parts, one after the other, until one of them fails.
+func (l *lab) paper() (p report.Page, err error) {
+	f := findings{given: len(l.Given) > 0 || l.Data != ""}
+	var traces, turned []outcome
+	parts := []func() error{
+		func() error { f.stress, err = l.stress(); return err },
+		func() error { traces, err = l.realTraces(); return err },
+		func() error { f.ablation, err = l.ablate(); return err },
+		func() error { turned, err = l.sensitivity(); return err },
+		func() error { f.gates, err = l.sensitivityOfGates(); return err },
+		func() error { f.regimes, err = l.playRegimes(false); return err },
+	}
+	for _, part := range parts {
+		if err = part(); err != nil {
+			break
+		}
+	}
+	f.traces, f.turned = allRows(traces, HitRatio), allRows(turned, HitRatio)
+	p.Title = "The study of RAC, measured again"
+	p.Sections = append(p.Sections, f.claims())
+	for _, s := range []struct {
+		played bool
+		make   func() report.Section
+	}{
+		{len(f.stress) > 0, func() report.Section { return stressSection(f.stress) }},
+		{len(traces) > 0, func() report.Section { return l.tracesSection(traces) }},
+		{len(f.ablation) > 0, func() report.Section { return ablationSection(f.ablation) }},
+		{len(turned) > 0, func() report.Section { return sensitivitySection(turned, f.gates) }},
+		{len(f.regimes.short) > 0, f.regimes.section},
+	} {
+		if s.played {
+			p.Sections = append(p.Sections, s.make())
+		}
+	}
+	return p, err
+}

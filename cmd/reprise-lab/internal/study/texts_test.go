@@ -1,0 +1,378 @@
+package study
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/cmd/reprise/matching"
+	"reprise/embed"
+	"reprise/policy/sim"
+	"reprise/policy/sim/trace"
+	"reprise/topics"
+)
+
+// writeData makes a folder of small files in the formats of the real ones.
+func writeData(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	var trees, talks, utterances strings.Builder
+	for i := range 2100 {
+		a := 4 * i
+		fmt.Fprintf(&trees, `{"idx":%d,"tree":%d,"parent_idx":null,"role":"prompter","text":"ask %d"}`+"\n", a, i, i)
+		fmt.Fprintf(&trees, `{"idx":%d,"tree":%d,"parent_idx":%d,"role":"assistant","text":"told %d"}`+"\n", a+1, i, a, i)
+		fmt.Fprintf(&trees, `{"idx":%d,"tree":%d,"parent_idx":%d,"role":"prompter","text":"thanks %d"}`+"\n", a+2, i, a+1, i)
+		fmt.Fprintf(&trees, `{"idx":%d,"tree":%d,"parent_idx":%d,"role":"assistant","text":"or so told %d"}`+"\n", a+3, i, a, i)
+	}
+	for i := range 4000 {
+		fmt.Fprintf(&talks, `{"services":["S%d"],"turns":[["U","book %d"],["S","done"],["U","no thanks"],["S","good bye"],["U","wait"]]}`+"\n", i%3, i)
+	}
+	for i := range 300 {
+		fmt.Fprintf(&utterances, `{"text":"utterance number %d","intent":"i%d"}`+"\n", i, i/10)
+	}
+	for name, text := range map[string]string{
+		"dialogue/oasst1_en": trees.String(), "dialogue/sgd": talks.String(),
+		"intent/clinc150": utterances.String(), "intent/banking77": utterances.String(), "intent/hwu64": utterances.String(),
+	} {
+		pack(t, filepath.Join(dir, name+".jsonl.gz"), text)
+	}
+	return dir
+}
+
+func pack(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(f)
+	_, err = z.Write([]byte(text))
+	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func textsOf(t *testing.T, dir string) map[string]Text {
+	t.Helper()
+	all, err := Texts(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]Text{}
+	for _, text := range all {
+		named[text.Name] = text
+	}
+	return named
+}
+
+func TestTextsAreWhole(t *testing.T) {
+	for name, text := range textsOf(t, writeData(t)) {
+		s := text.Verbatim(1)
+		if len(s.All) != textRequests {
+			t.Errorf("%s: %d requests, want %d", name, len(s.All), textRequests)
+		}
+		if again := text.Verbatim(1); !reflect.DeepEqual(s, again) {
+			t.Errorf("%s: the same seed makes another trace", name)
+		}
+		if reflect.DeepEqual(s.All, text.Verbatim(2).All) {
+			t.Errorf("%s: another seed makes the same trace", name)
+		}
+		checkRequests(t, name, s)
+	}
+}
+
+// checkRequests checks what holds of every request.
+func checkRequests(t *testing.T, name string, s *sim.Slice) {
+	t.Helper()
+	var root sim.Request
+	for i, r := range s.All {
+		if r.Turn == 0 {
+			root = r
+		}
+		parent := root.ID
+		if r.Turn == 0 {
+			parent = 0
+		}
+		switch {
+		case r.ID != trace.Identity(r.Content.Text), r.Content.Vector == nil, r.At != float64(i), r.Topic == 0, r.Size == 0:
+			t.Fatalf("%s: request %d is %+v", name, i, r)
+		case r.Parent != parent, r.Conversation != root.Conversation, r.Topic != root.Topic:
+			t.Fatalf("%s: request %d, %+v, does not follow the first of its conversation, %+v", name, i, r, root)
+		}
+	}
+}
+
+// TestTextsKeepTheOrderOfTalks wants every path of a tree, and of SGD what the user says.
+func TestTextsKeepTheOrderOfTalks(t *testing.T) {
+	texts := textsOf(t, writeData(t))
+	for name, want := range map[string][]string{
+		"oashuf":  {"ask/or so told", "ask/told/thanks"},
+		"oazipf":  {"ask/or so told", "ask/told/thanks"},
+		"oadrift": {"ask", "ask/thanks"},
+		"sgd":     {"book/no thanks/wait"},
+	} {
+		found := map[string]bool{}
+		for _, talk := range talksOf(texts[name].Verbatim(3)) {
+			found[talk] = true
+		}
+		if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, want) {
+			t.Errorf("%s: talks %q, want %q", name, got, want)
+		}
+	}
+}
+
+var numbers = regexp.MustCompile(" [0-9]+")
+
+// talksOf is what is said in each talk of s but the last, without the numbers.
+func talksOf(s *sim.Slice) (talks []string) {
+	for _, r := range s.All {
+		said := numbers.ReplaceAllString(r.Content.Text, "")
+		if r.Turn == 0 {
+			talks = append(talks, said)
+		} else {
+			talks[len(talks)-1] += "/" + said
+		}
+	}
+	return talks[:len(talks)-1]
+}
+
+func TestPathsOfDeepSiblings(t *testing.T) {
+	at := func(i int) *int { return &i }
+	paths, err := pathsOf([]message{{0, 0, nil, "", "a"}, {1, 0, at(0), "", "b"}, {2, 0, at(1), "", "c"}, {3, 0, at(2), "", "d"},
+		{4, 0, at(2), "", "e"}, {5, 0, at(0), "", "f"}})
+	var got []string
+	for _, p := range paths {
+		said := ""
+		for _, l := range p.lines {
+			said += l.text
+		}
+		got = append(got, said)
+	}
+	if want := []string{"abcd", "abce", "af"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("paths %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestSessionsHaveTheirLength(t *testing.T) {
+	for _, name := range []string{"clinc", "banking", "hwu"} {
+		s := textsOf(t, writeData(t))[name].Verbatim(1)
+		if mean := textRequests / float64(s.All[textRequests-1].Conversation); math.Abs(mean-sessionMean) > 0.25 { // 3 sd
+			t.Errorf("%s: sessions of %.2f utterances, want %d", name, mean, sessionMean)
+		}
+	}
+}
+
+func TestTextsWeighAnswers(t *testing.T) {
+	texts := textsOf(t, writeData(t))
+	first := map[string]sim.Request{}
+	for _, r := range append(texts["oashuf"].Verbatim(1).All, texts["sgd"].Verbatim(1).All...) {
+		first[numbers.ReplaceAllString(r.Content.Text, "")] = r
+	}
+	for said, size := range map[string]int64{"no thanks": 8, "wait": 4} { // of "good bye", and its own
+		if got := first[said]; got.Size != size || got.Cost != float64(size/4) {
+			t.Errorf("%q has size %d and cost %v, want %d and %d", said, got.Size, got.Cost, size, size/4)
+		}
+	}
+	// "told N" answers "ask N"; the second answer counts for nothing.
+	if ask := first["ask"]; ask.Size != int64(len(ask.Content.Text))+1 {
+		t.Errorf("%q has size %d, want that of its first answer", ask.Content.Text, ask.Size)
+	}
+}
+
+// TestDriftMovesTheFavourites compares the two popularities: where ranks are swapped the favourite of the first half is not
+// that of the second.
+func TestDriftMovesTheFavourites(t *testing.T) {
+	texts := textsOf(t, writeData(t))
+	for name, same := range map[string]bool{"oazipf": true, "oadrift": false} {
+		s := texts[name].Verbatim(1)
+		if early, late := favourite(s.All[:2000]), favourite(s.All[8000:]); (early == late) != same {
+			t.Errorf("%s: the favourite topic is %d first and %d at last", name, early, late)
+		}
+	}
+}
+
+func favourite(all []sim.Request) (topic uint64) {
+	asked := map[uint64]int{}
+	for _, r := range all {
+		if asked[r.Topic]++; asked[r.Topic] > asked[topic] {
+			topic = r.Topic
+		}
+	}
+	return topic
+}
+
+func TestTextsNeedTheirFiles(t *testing.T) {
+	if _, err := Texts(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"dialogue/oasst1_en", `{"idx":1,"tree":0,"parent_idx":7,"role":"prompter","text":"a"}`, "before its parent"},
+		{"dialogue/oasst1_en", `{"idx":1,"tree":0,"role":"prompter","text":"a"}`, "want 700"},
+		{"dialogue/sgd", `{"turns":[["U","a"]]}` + "\n" + `{"turns":7}`, "line 2"},
+		{"intent/clinc150", `{"text":`, "record 1"},
+		{"intent/hwu64", "", "no records"},
+	} {
+		dir := writeData(t)
+		pack(t, filepath.Join(dir, c.name+".jsonl.gz"), c.text)
+		if _, err := Texts(dir); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) {
+			t.Errorf("%s with %s: %v, want %q", c.name, c.text, err, c.want)
+		}
+	}
+}
+
+// onCircle has a request for each angle: its text.
+func onCircle(degrees ...float64) *sim.Slice {
+	s := &sim.Slice{}
+	for i, d := range degrees {
+		v := []float32{float32(math.Cos(d * math.Pi / 180)), float32(math.Sin(d * math.Pi / 180))}
+		s.All = append(s.All, sim.Request{ID: uint64(d) + 1, Content: &sim.Content{Vector: v}, Turn: int32(i)})
+	}
+	return s
+}
+
+func ids(s *sim.Slice) (all []uint64) {
+	for _, r := range s.All {
+		all = append(all, r.ID)
+	}
+	return all
+}
+
+func TestClasses(t *testing.T) {
+	gate := math.Cos(10.5 * math.Pi / 180)
+	for _, c := range []struct {
+		says string
+		s    *sim.Slice
+		want []uint64
+	}{
+		{"equal texts", onCircle(0, 0), []uint64{1, 1}},
+		{"near and far", onCircle(0, 10, 11), []uint64{1, 1, 12}},
+		{"a member that is not the first brings nobody in", onCircle(0, 10, 20), []uint64{1, 1, 21}},
+		{"the nearer one", onCircle(0, 12, 8, 8), []uint64{1, 13, 13, 13}},
+		{"a text keeps its class", onCircle(8, 0, 17, 26, 17), []uint64{9, 9, 9, 27, 9}},
+	} {
+		if err := Classes(c.s, gate); err != nil || !slices.Equal(ids(c.s), c.want) {
+			t.Errorf("%s: classes %v, %v, want %v", c.says, ids(c.s), err, c.want)
+		}
+	}
+}
+
+func TestClassesOfParents(t *testing.T) {
+	s := onCircle(0, 5, 90, 0)
+	s.All[1].Parent, s.All[2].Parent = 1, 6 // of its own class, and a member of a class
+	s.All = append(s.All, sim.Request{ID: 500, Content: &sim.Content{}}, sim.Request{ID: 501})
+	if err := Classes(s, 0.9); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := ids(s), []uint64{1, 1, 91, 1, 500, 501}; !slices.Equal(got, want) {
+		t.Errorf("classes %v, want %v", got, want)
+	}
+	if s.All[1].Parent != 0 || s.All[2].Parent != 1 {
+		t.Errorf("parents %d and %d, want none and the class 1", s.All[1].Parent, s.All[2].Parent)
+	}
+}
+
+func TestClassesRefuseWhatIsNoDirection(t *testing.T) {
+	s := onCircle(0)
+	s.All[0].Content.Vector[0] = 3
+	if err := Classes(s, 0.9); !errors.Is(err, embed.ErrVector) {
+		t.Errorf("a vector of length 3: %v", err)
+	}
+}
+
+func TestTextCases(t *testing.T) {
+	shares := []float64{0.1, 0.2}
+	cases, err := TextCases(writeData(t), shares, true)
+	if err != nil || len(cases) != 2*len(textKinds) {
+		t.Fatalf("%d cases, %v", len(cases), err)
+	}
+	for i, c := range cases {
+		if want := textKinds[i/2].name + " clustered"; c.Name != want || c.Capacity.Share != shares[i%2] || c.Model != nil {
+			t.Errorf("case %d is %s at %v, want %s at %v", i, c.Name, c.Capacity, want, shares[i%2])
+		}
+	}
+	first, err := cases[0].Trace(1)
+	second, err2 := cases[1].Trace(1)
+	if err := errors.Join(err, err2); err != nil || first != second {
+		t.Errorf("two shares of a trace read it twice: %v", err)
+	}
+	// 300 utterances that differ by a number are one topic, and not 300.
+	clustered, err := cases[6].Trace(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range clustered.(*sim.Slice).All {
+		if r.Topic != 1 {
+			t.Fatalf("%q has topic %d, want the first one", r.Content.Text, r.Topic)
+		}
+	}
+}
+
+// TestMeaningCases replays texts by similarity: an infinite cache hits as often as with classes, for these stand for it.
+func TestMeaningCases(t *testing.T) {
+	dir := writeData(t)
+	var got [2]float64
+	for i, list := range []func() ([]Case, error){
+		func() ([]Case, error) { return TextCases(dir, []float64{1}, false) },
+		func() ([]Case, error) {
+			return MeaningCases(dir, []float64{1}, false, matching.Semantic(
+				topics.Options{Dim: embed.NewBuiltin().Dim(), Hit: ClassGate, Route: TopicGate, Edge: TopicGate}, false))
+		},
+	} {
+		cases, err := list()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := compare(t.Context(), cases[3:4], []uint64{1}, sim.Options{Policies: []string{"lru"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[i] = rows[0].Values["lru"][0]
+	}
+	if math.Abs(got[0]-got[1]) > 0.001 || got[0] == 0 {
+		t.Errorf("hit ratios %.4f of classes and %.4f by similarity", got[0], got[1])
+	}
+}
+
+// published is the hit ratio of an infinite cache that the reference reports for the traces which it has.
+var published = map[string]float64{"oashuf": 0.398, "oazipf": 0.653, "oadrift": 0.771, "clinc": 0.512, "sgd": 0.297}
+
+// TestTextsRepeatAsPublished holds the traces of the real data against the published ones, which another embedder judged.
+func TestTextsRepeatAsPublished(t *testing.T) {
+	dir := os.Getenv("REPRISE_DATA")
+	if dir == "" {
+		t.Skip("REPRISE_DATA is not set: the traces of real texts are not made")
+	}
+	for name, text := range textsOf(t, dir) {
+		made, err := text.Trace(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ratio := hitRatioInfinite(made.(*sim.Slice))
+		verbatim := hitRatioInfinite(text.Verbatim(1))
+		t.Logf("%-8s infinite cache: classes %.3f, verbatim %.3f, published %.3f", name, ratio, verbatim, published[name])
+		if want := published[name]; want > 0 && math.Abs(ratio-want) > 0.1 {
+			t.Errorf("%s: an infinite cache hits %.3f, published is %.3f", name, ratio, want)
+		}
+	}
+}
+
+func hitRatioInfinite(s *sim.Slice) float64 {
+	distinct := map[uint64]bool{}
+	for _, r := range s.All {
+		distinct[r.ID] = true
+	}
+	return 1 - float64(len(distinct))/float64(len(s.All))
+}

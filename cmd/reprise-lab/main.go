@@ -1,0 +1,32 @@
+// Command reprise-lab is the laboratory of reprise: studies of eviction policies over many traces, and reports with plots. It
+// is a binary of its own so that the proxy links no plotting.
+package main
+
+import (
+	"os"
+
+	"reprise/cmd/internal/cli"
+)
+
+const intro = `reprise-lab measures eviction policies and writes reports with plots. The proxy, and replays without reports,
+are the program reprise.
+
+Try it:
+  reprise-lab replay --trace generate:syn:long=0.7 --html report.html
+  reprise-lab study regimes --html report.html
+`
+
+func program() *cli.Program {
+	return &cli.Program{
+		Name:  "reprise-lab",
+		Intro: intro,
+		Commands: []cli.Command{
+			{Name: "study", Summary: "policies compared over many traces and seeds: the studies rac and regimes", Run: runStudy},
+			{Name: "replay", Summary: "your own traces through policies, as reprise replay does, with a report", Run: replayTraces},
+		},
+	}
+}
+
+func main() {
+	os.Exit(program().Main(cli.Terminal{Out: os.Stdout, Err: os.Stderr, Environ: os.Environ()}, os.Args[1:]))
+}

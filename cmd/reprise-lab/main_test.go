@@ -1,0 +1,88 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/cli/clitest"
+)
+
+// run runs the program in this process.
+func run(args ...string) (out, messages string, code int) {
+	return clitest.Run(program(), nil, args...)
+}
+
+func TestHelp(t *testing.T) {
+	for name, args := range map[string][]string{
+		"help.golden":        {"help"},
+		"help-study.golden":  {"study", "--help"},
+		"help-replay.golden": {"help", "replay"},
+	} {
+		out, messages, code := run(args...)
+		if code != cli.ExitOK || messages != "" {
+			t.Errorf("%v: exit %d, %q", args, code, messages)
+		}
+		clitest.Golden(t, name, out)
+	}
+	if out, _, code := run("--version"); code != cli.ExitOK || !strings.HasPrefix(out, "reprise-lab ") || !strings.Contains(out, "go1.") {
+		t.Errorf("--version: exit %d, %q", code, out)
+	}
+}
+
+// TestStartErrors shows the errors of command lines that cannot work.
+func TestStartErrors(t *testing.T) {
+	clitest.Golden(t, "errors.golden", clitest.Session(program(), "",
+		"",
+		"studdy rac",
+		"study",
+		"study rca",
+		"study --seeds 2 rac",
+		"study rac regimes",
+		"study rac --seeds 0",
+		"study rac --policy lru",
+		"study rac --capacity 5%",
+		"study rac --model ids",
+		"study rac --json --html out.html",
+		"study rac --format idds --trace x",
+		"study rac --trace testdata/none.ids",
+		"study regimes --trace x",
+		"study rac --data testdata/none",
+		"study rac --html testdata/none/x.html",
+		"replay --trace generate:irm:n=10",
+		"replay --html out.html",
+		"replay --trace generate:irm:n=10 --html out.html --policy lru,seive",
+		"replay --trace generate:irm:n=10 --html out.html --json",
+		"replay --trace generate:irm:n=10 --policy lru --html testdata/none/x.html",
+	))
+}
+
+// TestReadmeCommands runs README's commands of this program, the studies in their small form.
+func TestReadmeCommands(t *testing.T) {
+	smallStudies(t)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^go run \./cmd/reprise-lab ([^#\n]*)`).FindAllStringSubmatch(string(readme), -1)
+	if len(commands) != 3 {
+		t.Fatalf("README has %d commands, want 3", len(commands))
+	}
+	t.Chdir(t.TempDir())
+	writeLog(t, "requests.jsonl", "irm:n=500,items=100")
+	for _, c := range commands {
+		args := strings.Fields(c[1])
+		if args[0] == "study" {
+			args = append(args, "--seeds", "1")
+		}
+		if out, messages, code := run(args...); code != cli.ExitOK || out == "" {
+			t.Errorf("%s: exit %d: %s", c[1], code, messages)
+		}
+		if _, err := os.Stat("report.html"); (err == nil) != strings.Contains(c[1], "--html") {
+			t.Errorf("%s: report.html: %v", c[1], err)
+		}
+		os.Remove("report.html")
+	}
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/replay"
+	"reprise/policy/sim"
+	"reprise/policy/sim/trace"
+)
+
+// writeLog writes a generated workload as a request log.
+func writeLog(t *testing.T, path, spec string) {
+	t.Helper()
+	made, err := replay.Generate(spec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	log := trace.NewWriter(&b)
+	for _, r := range made.All {
+		if err := log.Append(trace.RecordOf(r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runReport runs a command with --html and returns the page and the output.
+func runReport(t *testing.T, args ...string) (page, out string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, []byte(strings.Repeat("older and longer ", 1<<16)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, messages, code := run(append(args, "--html", path)...)
+	if code != cli.ExitOK {
+		t.Fatalf("%v: exit %d: %s", args, code, messages)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(text), "older and longer") || !strings.HasSuffix(string(text), "</html>\n") {
+		t.Fatalf("%v: %v, or not the whole file is replaced", args, err)
+	}
+	return string(text), out
+}
+
+// TestReplayReport: the report has the figures of the tables, and does not depend on how many policies are played at a time.
+func TestReplayReport(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a <b> & 'c'.jsonl")
+	writeLog(t, path, "irm:n=2000,items=600")
+	args := []string{"replay", "--trace", path, "--policy", "lru,sieve,rac,rac+,rac-paper:alpha=1/C", "--capacity", "5%,10%,16KiB"}
+	page, out := runReport(t, append(args, "--parallel", "1")...)
+	if again, _ := runReport(t, append(args, "--parallel", "3")...); again != page {
+		t.Error("the page depends on --parallel")
+	}
+	for _, want := range []string{"rac-paper:alpha=1/C", "a &lt;b&gt; &amp; &#39;c&#39;.jsonl", "reprise-lab replay", "--html report.html", "belady-bypass", "at 16KiB", "<svg"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in the page", want)
+		}
+	}
+	if strings.Contains(page, "<b>") || strings.Contains(page, "--parallel") || strings.Count(page, "<svg") != 1 {
+		t.Errorf("the page is\n%s", page)
+	}
+	figures := 0
+	for line := range strings.Lines(out) {
+		if f := strings.Fields(line); len(f) > 6 && f[0] == "rac+" {
+			figures++
+			if cell := "<td>" + f[1] + " %</td>"; !strings.Contains(page, cell) {
+				t.Errorf("no %s in the page", cell)
+			}
+		}
+	}
+	if figures != 3 {
+		t.Errorf("%d lines of rac+ in\n%s", figures, out)
+	}
+}
+
+// smallStudies makes the studies as small as possible.
+func smallStudies(t *testing.T) {
+	studyShrink = 50
+	t.Cleanup(func() { studyShrink = 1 })
+}
+
+func TestStudyReport(t *testing.T) {
+	smallStudies(t)
+	given := filepath.Join(t.TempDir(), "log")
+	writeLog(t, given, "irm:n=300,items=100")
+	page, out := runReport(t, "study", "rac", "--seeds", "2", "--trace", given)
+	for _, want := range []string{"What the paper claims", "RQ1", "RQ2", "RQ3", "RQ4", "Regimes", "Seeds 101, 102.", filepath.Base(given)} {
+		if !strings.Contains(page, want) || !strings.Contains(out, want) {
+			t.Errorf("no %s in the page or in the output", want)
+		}
+	}
+	if strings.Contains(out, "No traces were given") || !strings.Contains(page, "reprise-lab study rac --html report.html --seeds 2 --trace "+given) {
+		t.Errorf("the command or its traces are missing:\n%s", out)
+	}
+}
+
+// TestStudyJSON: every result is there once.
+func TestStudyJSON(t *testing.T) {
+	smallStudies(t)
+	out, messages, code := run("study", "regimes", "--seeds", "2", "--seed", "5", "--json")
+	if code != cli.ExitOK || !strings.Contains(messages, "long regimes: ") {
+		t.Fatalf("exit %d: %s", code, messages)
+	}
+	seen := map[string]bool{}
+	for text := range strings.Lines(out) {
+		var l sim.Result
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		name := l.Trace + " " + l.Policy + " " + l.Capacity
+		if seen[name] || !strings.Contains(l.Trace, "seed=5") && !strings.Contains(l.Trace, "seed=6") {
+			t.Errorf("%s comes twice, or with a wrong seed", name)
+		}
+		seen[name] = true
+	}
+	if len(seen) < 100 {
+		t.Errorf("%d results", len(seen))
+	}
+}
+
+func TestStudyWrongData(t *testing.T) {
+	smallStudies(t)
+	dir := t.TempDir()
+	for _, name := range []string{"dialogue/oasst1_en.jsonl.gz", "dialogue/sgd.jsonl.gz", "intent/clinc150.jsonl.gz", "intent/banking77.jsonl.gz", "intent/hwu64.jsonl.gz"} {
+		os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("no text\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, messages, code := run("study", "rac", "--seeds", "1", "--data", dir); code != cli.ExitFailed || !strings.Contains(messages, "read texts: ") {
+		t.Errorf("exit %d: %s", code, messages)
+	}
+}
