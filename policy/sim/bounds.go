@@ -6,11 +6,11 @@ import (
 	"reprise/policy"
 )
 
-// Clairvoyant is an evictor that is told the future: a bound of what policies can reach, and none that could be run.
+// Clairvoyant is an evictor that gets the future: a bound for policies, which cannot run in practice.
 type Clairvoyant interface {
 	policy.Evictor
-	// Foresee tells of the item of the coming Insert or Hit, and is called before each: the position of its next use, or the
-	// length of the trace where it has none, and how many more requests for it will come.
+	// Foresee is called before each Insert or Hit, with the future of its item: the position of its next use, or the length of
+	// the trace where it has none, and how many more requests for it will come.
 	Foresee(next, remaining int64)
 }
 
@@ -46,13 +46,13 @@ func distinct(ids []uint32) int {
 	return int(slices.Max(ids)) + 1
 }
 
-// Belady evicts what is used furthest in the future, and what is never used again before all: no policy misses less over
-// entries of one size (Belady, IBM Systems Journal 5(2), 1966). It never refuses a new item, unless it is made with
-// bypass: then the new item may be its own victim, which is the bound for policies that filter.
+// Belady evicts the item whose next use is furthest in the future, and items without one first: no policy misses less over
+// entries of one size (Belady, IBM Systems Journal 5(2), 1966). It never refuses a new item, unless it is made with bypass:
+// then the new item may be the victim, which is the bound for policies that filter.
 //
-// Over sizes in a limit of bytes it is a heuristic: the optimum is NP-hard, and a policy that looks at sizes can beat it.
-// Of what is never used again the largest goes first. It is no bound either for a cache that answers by similarity, where
-// one entry serves requests of many identities.
+// Over sizes in a limit of bytes it is a heuristic: the optimum is NP-hard, and a policy that uses sizes can beat it. Of
+// the items without a next use the largest is evicted first. It is no bound either for a cache that answers by similarity,
+// where one entry serves requests of many identities.
 //
 // Every call is O(log n). Memory per resident: some 70 bytes.
 type Belady struct {
@@ -67,10 +67,10 @@ var _ Clairvoyant = (*Belady)(nil)
 // NewBelady starts empty. With bypass the new item may be the victim.
 func NewBelady(bypass bool) *Belady { return &Belady{bypass: bypass} }
 
-// Foresee keeps the next use.
+// Foresee stores the next use.
 func (b *Belady) Foresee(next, _ int64) { b.next = next }
 
-// Insert ranks it by its next use.
+// Insert ranks the item by its next use.
 func (b *Belady) Insert(it policy.Item, _ policy.Tick) {
 	if it.ID == b.staged.id || b.ranks.has(it.ID) {
 		return
@@ -91,7 +91,7 @@ func (b *Belady) Hit(id policy.ID, _ policy.Tick) {
 	}
 }
 
-// Victim names what is used furthest in the future.
+// Victim is the item whose next use is furthest in the future.
 func (b *Belady) Victim() (policy.ID, bool) {
 	if id, ok := b.ranks.least(); ok {
 		return id, true
@@ -115,8 +115,8 @@ func (b *Belady) settle() {
 	}
 }
 
-// CountOracle knows how often each item will be requested again, not when. It evicts what has the fewest requests left,
-// the new item included, and of those the least recently used. What it lacks to Belady is the worth of knowing when.
+// CountOracle gets how often each item will be requested again, not when. It evicts the item with the fewest requests left,
+// the new item included, and of several the least recently used. Its distance to Belady is the value of the times.
 //
 // Every call is O(log n). Memory per resident: some 70 bytes.
 type CountOracle struct {
@@ -129,24 +129,24 @@ var _ Clairvoyant = (*CountOracle)(nil)
 // NewCountOracle starts empty.
 func NewCountOracle() *CountOracle { return &CountOracle{} }
 
-// Foresee keeps the number of requests to come.
+// Foresee stores the number of requests to come.
 func (c *CountOracle) Foresee(_, remaining int64) { c.remaining = remaining }
 
-// Insert ranks it by the requests to come.
+// Insert ranks the item by the requests to come.
 func (c *CountOracle) Insert(it policy.Item, at policy.Tick) {
 	if !c.ranks.has(it.ID) {
 		c.ranks.add(rank{first: c.remaining, then: at.Seq, id: it.ID})
 	}
 }
 
-// Hit ranks id anew: it has one request less to come.
+// Hit ranks id again: it has one request less to come.
 func (c *CountOracle) Hit(id policy.ID, at policy.Tick) {
 	if c.ranks.has(id) {
 		c.ranks.set(rank{first: c.remaining, then: at.Seq, id: id})
 	}
 }
 
-// Victim names what has the fewest requests to come.
+// Victim is the item with the fewest requests to come.
 func (c *CountOracle) Victim() (policy.ID, bool) { return c.ranks.least() }
 
 // Remove drops id.

@@ -8,7 +8,7 @@ type rank struct {
 	id          policy.ID
 }
 
-// ranks is a 4-ary min-heap of the residents that knows where each of them sits.
+// ranks is a 4-ary min-heap of the residents with an index of their positions.
 type ranks struct {
 	index map[policy.ID]uint32 // slot
 	heap  []seat
@@ -16,8 +16,8 @@ type ranks struct {
 	spare []uint32 // unused slots
 }
 
-// seat is a place in the heap. The slot stands for the resident while it is sifted, so that only pos is written and the
-// map is not.
+// seat is a place in the heap. While it is sifted it has the slot of the resident, so that only pos is written and not the
+// map.
 type seat struct {
 	rank
 	slot uint32
@@ -38,7 +38,7 @@ func (r *ranks) get(id policy.ID) (rank, bool) {
 	return r.heap[r.pos[slot]].rank, true
 }
 
-// add seats what is not resident.
+// add adds an item that is not resident.
 func (r *ranks) add(x rank) {
 	if r.index == nil {
 		r.index = map[policy.ID]uint32{}

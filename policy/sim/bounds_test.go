@@ -31,7 +31,7 @@ func TestNextUseAndRemaining(t *testing.T) {
 	}
 }
 
-// TestBoundsOracle holds the bounds to the known answers, which come from an independent implementation.
+// TestBoundsOracle compares the bounds with answers of an independent implementation.
 func TestBoundsOracle(t *testing.T) {
 	fresh := map[string]func() Clairvoyant{"Belady": belady, "Belady-bypass": bypass}
 	for _, row := range oracleRows(t) {
@@ -49,7 +49,7 @@ func TestBoundsOracle(t *testing.T) {
 	}
 }
 
-// misses plays ids with the future told.
+// misses plays ids with Foresee.
 func misses(e Clairvoyant, capacity int, ids []uint32) (n int) {
 	l := policy.NewLedger(e, policy.Limit{Entries: capacity})
 	next, remaining := NextUse(ids), Remaining(ids)
@@ -81,7 +81,7 @@ func TestBoundsOrder(t *testing.T) {
 		name, script, want string
 		fresh              func() Clairvoyant
 	}{
-		{"furthest first", "1@9 2@5 3@7 4@6", "[1 3 2 4]", belady}, // 4 is held apart to the end
+		{"furthest first", "1@9 2@5 3@7 4@6", "[1 3 2 4]", belady}, // 4 is staged to the end
 		{"a hit has a new next use", "1@9 2@5 3@7 1@6 4@8", "[3 1 2 4]", belady},
 		{"the newest too with bypass", "1@9 2@5 3@7 4@8", "[1 4 3 2]", bypass},
 		{"never again: the largest first", "1@9/3 2@9/5 3@9/4 4@8/9", "[2 3 1 4]", bypass},
@@ -139,7 +139,7 @@ func TestBoundsIgnoreMistakes(t *testing.T) {
 		e.Remove(1, policy.Evicted)
 		e.Hit(1, policy.Tick{Seq: 3})
 		if id, ok := e.Victim(); ok {
-			t.Errorf("%T: victim %d after it went", e, id)
+			t.Errorf("%T: victim %d after its eviction", e, id)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestBoundsReuseTheirMemory(t *testing.T) {
 	}
 }
 
-// TestBoundsAgainstAScan plays random requests and purges, and looks for each victim among all that is resident.
+// TestBoundsAgainstAScan plays random requests and purges, and compares each victim with a scan of all residents.
 func TestBoundsAgainstAScan(t *testing.T) {
 	type model struct {
 		name  string
@@ -205,8 +205,8 @@ func TestBoundsAgainstAScan(t *testing.T) {
 	}
 }
 
-// TestCountOracleKnowsLess wants its misses between those of Belady and the best of the known answers without foresight.
-func TestCountOracleKnowsLess(t *testing.T) {
+// TestCountOracleIsBetween: its misses are between those of Belady and the best of the policies without foresight.
+func TestCountOracleIsBetween(t *testing.T) {
 	ids := oracleTrace(t, "zipf075")
 	for _, capacity := range []int{100, 1000} {
 		least, most := misses(bypass(), capacity, ids), len(ids)

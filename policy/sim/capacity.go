@@ -9,14 +9,14 @@ import (
 	"reprise/policy"
 )
 
-// Capacity is how much of a trace is kept at a time. Exactly one of its fields is set.
+// Capacity is how much of a trace can be resident at a time. Exactly one of its fields is set.
 type Capacity struct {
 	Share   float64 // of the distinct identities, to the nearest entry, at least 1; 0.1 is 10 %
 	Entries int
 	Bytes   int64
 }
 
-// units of bytes; what comes first is printed where it divides.
+// units of bytes; the first one that divides a value is printed.
 var units = []struct {
 	name string
 	size int64
@@ -52,7 +52,7 @@ func parseCapacity(s string) (Capacity, bool) {
 	return Capacity{Entries: n}, err == nil
 }
 
-// Validate reports what is wrong with it.
+// Validate returns what is wrong with c.
 func (c Capacity) Validate() error {
 	set := 0
 	for _, ok := range []bool{c.Share != 0, c.Entries != 0, c.Bytes != 0} {
@@ -69,7 +69,7 @@ func (c Capacity) Validate() error {
 	return nil
 }
 
-// String is what ParseCapacity reads.
+// String is in the form that ParseCapacity reads.
 func (c Capacity) String() string {
 	switch {
 	case c.Share != 0:

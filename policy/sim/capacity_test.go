@@ -36,7 +36,7 @@ func TestParseCapacity(t *testing.T) {
 	}
 }
 
-// FuzzParseCapacity wants of what can be read that it is valid and is read the same again.
+// FuzzParseCapacity: every text that is accepted gives a valid value, whose text gives the same value.
 func FuzzParseCapacity(f *testing.F) {
 	for _, s := range []string{"2.5%", "100", "64MiB", "0.1GB", "1e3B"} {
 		f.Add(s)

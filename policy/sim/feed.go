@@ -7,17 +7,17 @@ import (
 	"reprise/policy"
 )
 
-// batchSize is how many requests are read at a time and played by every cell before the next. It keeps a batch, which
-// all cells read, in the cache of a processor, and is what a cell plays between two looks at the context.
+// batchSize is how many requests are read at a time and played by every cell before the next. A batch, which all
+// cells read, fits in the cache of a processor. A cell checks the context once per batch.
 const batchSize = 4096
 
-// event is a request as the cells see it: what all of them would have to look up is looked up once.
+// event is a request as the cells get it, with look-ups that all of them need done once.
 type event struct {
 	who        uint32 // number of the identity
 	parent     uint32 // number + 1 of the parent's; 0 is none
-	next, left uint32 // for those who know the future
+	next, left uint32 // for Clairvoyant
 	turn       int32
-	key        uint64 // that outlives an eviction
+	key        uint64 // stays the same after an eviction
 	at         float64
 	topic      uint64
 	size       int64
@@ -27,9 +27,9 @@ type event struct {
 // batch is a piece of the trace. The warm-up, if any, ends with one.
 type batch struct {
 	events      []event
-	requests    []Request // nil where nobody needs more than the events
+	requests    []Request // nil where the events are enough
 	start       int64     // how many requests came before
-	counts      bool      // it is not of the warm-up
+	counts      bool      // false in the warm-up
 	asked, full tally     // all requests so far that count, and of those the hits of an infinite cache
 }
 
@@ -40,11 +40,11 @@ type feed struct {
 	warmup      int64
 	whole       bool // requests are sent whole
 	played      int64
-	known       uint32 // identities that have been seen: the next new one has this number
+	known       uint32 // identities so far: the next new one has this number
 	clock       float64
 	asked, full tally
 
-	spare chan *batch // that have been played, or never used
+	spare chan *batch // played, or never used
 	out   chan *batch // closed after the last
 }
 
@@ -57,7 +57,7 @@ func newFeed(t Trace, p *plan, o *Options) *feed {
 	return f
 }
 
-// run sends batches until the trace ends or differs from what the survey saw, or ctx is done.
+// run sends batches until the trace ends or differs from the survey, or ctx is done.
 func (f *feed) run(ctx context.Context) {
 	defer close(f.out)
 	b := f.fresh(ctx)
@@ -103,8 +103,8 @@ func (f *feed) send(ctx context.Context, b *batch) {
 	}
 }
 
-// event is what the cells need of r. A trace without times is played at one request a second, and time never runs
-// backwards. A parent that comes later has a number too, but is not resident.
+// event is the event of r. A trace without times is played at one request a second, and time never decreases. A parent that
+// comes later has a number too, but is not resident.
 func (f *feed) event(who uint32, r *Request) event {
 	e := event{who: who, key: policy.KeyOf(r.ID, r.Scope), turn: r.Turn, topic: r.Topic, size: size(r), cost: cost(r)}
 	if r.Parent != 0 {

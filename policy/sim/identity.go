@@ -2,20 +2,20 @@ package sim
 
 import "math/bits"
 
-// identity is what two requests share when one answer serves both.
+// identity is equal for two requests with the same answer.
 type identity struct {
 	id    uint64
 	scope uint32 // number of the scope
 }
 
-// identities numbers what it is shown from 0, in the order of first appearance: a hash table with linear probing, some 30
-// bytes for each, that finds most in one access of memory.
+// identities numbers identities from 0, in the order of their first appearance: a hash table with linear probing, some 30
+// bytes for each, that finds most with one memory access.
 type identities struct {
 	slots  []numbered // a power of two long
 	n      int
 	shift  uint8 // 64 less the bits of a place in slots
 	scopes map[uint64]uint32
-	last   struct { // the scope that was asked for last: most traces have one, or runs of one
+	last   struct { // the last scope: most traces have one, or runs of one
 		scope  uint64
 		number uint32
 	}

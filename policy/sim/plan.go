@@ -8,25 +8,25 @@ import (
 	"slices"
 )
 
-// plan is what one reading of the trace tells: all that must be known before the first request is played.
+// plan is the result of the first reading of the trace: everything needed before the first request is played.
 type plan struct {
 	ids      identities
 	requests int64
 	bytes    int64    // of the distinct identities, as they were first requested
 	timed    bool     // requests have times
-	next     []uint32 // position of the next use, for each request; nil unless asked for
+	next     []uint32 // position of the next use, for each request; nil unless needed
 	left     []uint32 // how many more uses, likewise
-	err      error    // what ended the trace
+	err      error    // that ended the trace
 }
 
 // errTooLong is the limit of a replay: positions and numbers of identities are of 32 bits.
 var errTooLong = errors.New("trace has 2^32 requests or more")
 
-// errNoID is what a Trace may not yield: nothing can be told of a request without an identity.
+// errNoID is the error of a Trace that yields a request without an identity.
 var errNoID = errors.New("no id")
 
-// survey reads the trace once. It takes memory for the distinct identities, and for each request only where a policy
-// knows the future.
+// survey reads the trace once. It takes memory for the distinct identities, and for each request only where a policy is
+// Clairvoyant.
 func survey(ctx context.Context, t Trace, o *Options) (*plan, error) {
 	p := &plan{}
 	foresee := slices.ContainsFunc(o.Policies, func(name string) bool { return bounds[name] != nil })

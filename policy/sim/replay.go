@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// Options say what to replay a trace with.
+// Options of a replay.
 type Options struct {
-	Policies   []string   // names with their parameters, as ParsePolicies gives them
+	Policies   []string   // names with their parameters, as from ParsePolicies
 	Capacities []Capacity // each is played with each policy
 	Seed       uint64     // of the random numbers of those policies that draw any
 	Warmup     int        // so many requests are played and not counted; >= 0
 	Parallel   int        // how many cells are played at a time; 0 is one for each processor
-	// Progress is told how many requests have been played, summed over the cells, and how many there are. total is 0
-	// while the trace is read for the first time. nil is nobody.
+	// Progress, if not nil, is called with the number of requests played, summed over the cells, and their total, which is 0
+	// during the first reading of the trace.
 	Progress func(done, total int64)
 	Now      func() time.Time // for Result.Seconds; nil is time.Now
-	// Model decides what is a hit; nil: a request is one when the answer of its ID and Scope is resident.
+	// Model decides which requests are hits; nil: those whose ID and Scope have a resident answer.
 	Model Model
 }
 
-// Validate names the first field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (o *Options) Validate() error {
 	switch {
 	case len(o.Policies) == 0:
@@ -56,15 +56,15 @@ func (o *Options) progress(done, total int64) {
 	}
 }
 
-// Replay plays t through every policy at every capacity, policy by policy. The results do not depend on Parallel but for
+// Replay plays t through every policy at every capacity, policy by policy. The results do not depend on Parallel, except
 // Seconds.
 //
-// The trace is read twice: first to know how many identities it has, then a batch at a time through all cells. What that
-// takes is some 30 bytes for each distinct identity, 4 more for each in every cell, and 4 to 12 for each request if a
-// policy knows the future.
+// The trace is read twice: first to count its identities, then a batch at a time through all cells. It
+// takes some 30 bytes for each distinct identity, 4 more for each in every cell, and 4 to 12 for each request if a
+// policy is Clairvoyant.
 //
-// When the trace ends in an error or ctx is done, the results of what was played until then come with that error. When the
-// books of a policy do not balance the error names it.
+// When the trace ends in an error or ctx is done, the results up to then are returned with that error. When the accounting of a
+// policy does not balance, the error names the policy.
 func Replay(ctx context.Context, t Trace, o Options) ([]Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (o *Options) runner(name string, c Capacity, p *plan) (runner, error) {
 	return newCell(name, c, o.Seed, p)
 }
 
-// playAll plays what f feeds. It returns the last batch, without its events, and why that was not the end of the trace.
+// playAll plays the batches of f. It returns the last batch, without its events, and the error that ended the trace early.
 func playAll(ctx context.Context, f *feed, cells []runner, o *Options) (last batch, err error) {
 	reading, stop := context.WithCancel(ctx)
 	var reader sync.WaitGroup
@@ -135,7 +135,7 @@ func playAll(ctx context.Context, f *feed, cells []runner, o *Options) (last bat
 	case ctx.Err() != nil && played < f.plan.requests:
 		return last, ctx.Err()
 	case played < f.plan.requests:
-		return last, fmt.Errorf("read %s again: request %d is not what it was", f.trace.Name(), played+1)
+		return last, fmt.Errorf("read %s again: request %d differs from the first reading", f.trace.Name(), played+1)
 	}
 	return last, f.plan.err
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestReplayByHand plays a trace that can be followed by hand at two entries. a and b are identities, b/2 is b in scope 2.
+// TestReplayByHand plays a trace at two entries whose result was computed by hand. a and b are identities, b/2 is b in scope 2.
 func TestReplayByHand(t *testing.T) {
 	// a miss, b miss, a hit, b/2 miss (evicts b), b miss (evicts a), b hit, b/2 hit, a miss (evicts b)
 	trace := &Slice{Title: "hand", All: []Request{
@@ -38,13 +38,13 @@ func TestReplayByHand(t *testing.T) {
 	}
 }
 
-// show is what a result says, but for names and seconds.
+// show is a result as text, without names and seconds.
 func show(r Result) string {
 	return fmt.Sprintf("%d requests, %d hits, %d misses, %d evictions, ratios %.4f %.4f %.4f, bytes %.4f, tokens %g", r.Requests, r.Hits,
 		r.Misses, r.Evictions, r.HitRatio, r.HitRatioInfinite, r.NormalizedHitRatio, r.ByteHitRatio, r.TokensSaved)
 }
 
-// TestReplayIsTheSameInParallel wants equal figures from any number of workers, for every policy there is.
+// TestReplayIsTheSameInParallel: any number of workers gives equal figures, for every policy.
 func TestReplayIsTheSameInParallel(t *testing.T) {
 	trace := randomTrace(1, 2*batchSize+100)
 	o := Options{Policies: PolicyNames(), Capacities: []Capacity{{Share: 0.02}, {Entries: 300}, {Bytes: 40_000}}, Seed: 7, Warmup: 1000}
@@ -84,7 +84,7 @@ func randomTrace(seed uint64, n int) *Slice {
 	return s
 }
 
-// TestReplayStops wants the figures of what was played when a trace ends in an error and when the context does.
+// TestReplayStops: when a trace ends in an error, or the context ends, the figures up to then are returned.
 func TestReplayStops(t *testing.T) {
 	whole := randomTrace(2, 3*batchSize)
 	o := Options{Policies: []string{"lru", "belady", "infinite"}, Capacities: []Capacity{{Entries: 100}}}
@@ -144,8 +144,8 @@ func (f failing) Requests() iter.Seq2[Request, error] {
 	}
 }
 
-// TestBeladyIsABound wants no policy to hit more than Belady with bypass over entries of one size, and none of those that
-// refuse nothing to hit more than Belady.
+// TestBeladyIsABound: over entries of one size no policy has more hits than Belady with bypass, and no policy that refuses
+// nothing has more than Belady.
 func TestBeladyIsABound(t *testing.T) {
 	for seed := range uint64(2) {
 		trace := randomTrace(seed, 6000)
@@ -175,8 +175,8 @@ func TestBeladyIsABound(t *testing.T) {
 	}
 }
 
-// TestBooksBalance plays every policy with sizes, topics and parents, most of all where little or nothing fits.
-func TestBooksBalance(t *testing.T) {
+// TestAccountsBalance plays every policy with sizes, topics and parents, mostly where little or nothing fits.
+func TestAccountsBalance(t *testing.T) {
 	for seed := range uint64(2) {
 		_, err := Replay(t.Context(), randomTrace(seed, 3000), Options{Policies: PolicyNames(), Seed: seed, Capacities: []Capacity{
 			{Entries: 1}, {Entries: 2}, {Entries: 50}, {Bytes: 1}, {Bytes: 400}, {Bytes: 5000}, {Bytes: 1 << 40},
@@ -187,7 +187,7 @@ func TestBooksBalance(t *testing.T) {
 	}
 }
 
-// TestReplayOracle plays the known traces, whose answers package policy is held to call by call.
+// TestReplayOracle plays the known traces, with which package policy is tested call by call.
 func TestReplayOracle(t *testing.T) {
 	names := map[string]string{
 		"FIFO": "fifo", "LRU": "lru", "SIEVE": "sieve", "ARC": "arc", "GDSF": "gdsf", "AgingLFU-w100": "aging-lfu:w=100",
@@ -221,18 +221,18 @@ func TestReplayOracle(t *testing.T) {
 	}
 }
 
-// TestReplayReadsTheSameTwice wants an error of a trace that is another one at the second reading.
+// TestReplayReadsTheSameTwice: a trace that differs at the second reading is an error.
 func TestReplayReadsTheSameTwice(t *testing.T) {
 	for name, second := range map[string][]Request{"shorter": {{ID: 1}}, "other": {{ID: 1}, {ID: 3}}} {
 		_, err := Replay(t.Context(), &fickle{readings: [][]Request{{{ID: 1}, {ID: 2}}, second}},
 			Options{Policies: []string{"lru"}, Capacities: []Capacity{{Entries: 1}}})
-		if err == nil || !strings.Contains(err.Error(), "read fickle again: request 2 is not what it was") {
+		if err == nil || !strings.Contains(err.Error(), "read fickle again: request 2 differs from the first reading") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// fickle is a trace that reads differently each time.
+// fickle is a trace that differs at each reading.
 type fickle struct {
 	readings [][]Request
 	read     int
@@ -269,7 +269,7 @@ func TestOptionsValidate(t *testing.T) {
 	}
 }
 
-// TestReplayStreams wants ten times the requests to take no more memory, neither to read nor to play.
+// TestReplayStreams: ten times the requests take no more memory.
 func TestReplayStreams(t *testing.T) {
 	var took [2]uint64
 	for i, n := range []int{50_000, 500_000} {
@@ -287,7 +287,7 @@ func TestReplayStreams(t *testing.T) {
 	}
 }
 
-// endless makes n requests for a thousand identities as they are asked for.
+// endless makes n requests for a thousand identities, one at a time.
 type endless struct{ n int }
 
 func (endless) Name() string { return "endless" }

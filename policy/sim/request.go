@@ -1,7 +1,7 @@
 // Package sim plays request traces through eviction policies, beside the bounds that no policy can beat.
 //
-// A Trace yields Requests in order; a replay asks nothing of it but that it yields the same ones each time. Where
-// requests come from is another package's: sim/trace reads files, sim/workload generates.
+// A Trace yields Requests in order; a replay requires only that it yields the same ones each time. Traces come from other
+// packages: sim/trace reads files, sim/workload generates them.
 package sim
 
 import "iter"
@@ -21,7 +21,7 @@ type Request struct {
 	Content      *Content // nil where the trace has only identities
 }
 
-// Content is what a request says, for replays that judge by similarity.
+// Content is the text of a request and its vector, for replays by similarity.
 type Content struct {
 	Text   string
 	Vector []float32 // of length 1
@@ -29,7 +29,7 @@ type Content struct {
 
 // Trace is a sequence of requests that can be read again and again.
 type Trace interface {
-	// Name is for people: a file's, or a generator's with its parameters.
+	// Name is for people: of a file, or of a generator with its parameters.
 	Name() string
 	// Requests yields the requests in order. An error ends the sequence, with a zero Request.
 	Requests() iter.Seq2[Request, error]

@@ -2,7 +2,7 @@ package sim
 
 import "reprise/policy"
 
-// Result is what one policy did at one capacity. A ratio is 0 where there is nothing to divide by.
+// Result is the figures of one policy at one capacity. A ratio is 0 where there is nothing to divide by.
 type Result struct {
 	Trace    string `json:"trace"`
 	Policy   string `json:"policy"`
@@ -19,15 +19,15 @@ type Result struct {
 	NormalizedHitRatio float64 `json:"normalized_hit_ratio"`
 	ByteHitRatio       float64 `json:"byte_hit_ratio"` // bytes of hits by bytes requested
 	TokensSaved        float64 `json:"tokens_saved"`   // the sum of Request.Cost over the hits
-	Evictions          int64   `json:"evictions"`      // an item that was refused counts as one
+	Evictions          int64   `json:"evictions"`      // a refused item counts as one
 	Seconds            float64 `json:"seconds"`        // wall time of this policy's own work, warm-up included
 
 	TokenHitRatio float64      `json:"-"` // TokensSaved by the Cost of all requests
-	Bound         bool         `json:"-"` // no policy that could be run
+	Bound         bool         `json:"-"` // not a policy that can run in practice
 	Limit         policy.Limit `json:"-"` // the capacity in this trace; 0 everywhere for the infinite cache
 }
 
-// tally sums what was requested, or what was hit.
+// tally sums requests, or hits.
 type tally struct {
 	requests, bytes int64
 	tokens          float64
@@ -39,7 +39,7 @@ func (t *tally) add(e *event) {
 	t.tokens += e.cost
 }
 
-// score fills in the figures: what was asked, what an infinite cache would have hit of it, and what was hit.
+// score sets the figures from all requests, the hits of an infinite cache, and the hits.
 func (r *Result) score(asked, full, hit tally) {
 	r.Requests, r.Hits, r.Misses = asked.requests, hit.requests, asked.requests-hit.requests
 	r.HitRatio = ratio(float64(hit.requests), float64(asked.requests))

@@ -1,9 +1,9 @@
 package workload
 
-// reuse counts how a trace comes back to its items.
+// reuse counts the reuses of the items of a trace.
 type reuse struct {
 	unique, reuses int
-	long           int // reuses of stack distance >= the capacity: the misses of LRU beside the first ones
+	long           int // reuses of stack distance >= the capacity: the misses of LRU in addition to the first requests
 }
 
 // ratio is the share of the reuses that are long (paper 002 §4.2). The normalized hit ratio of LRU is 1 minus it.

@@ -48,8 +48,8 @@ func plainDistance(ids []uint64) int {
 	return -1
 }
 
-// TestRatioIsTheRestOfLRU plays LRU by its definition: of the hits that an infinite cache has, it has 1 - ratio.
-func TestRatioIsTheRestOfLRU(t *testing.T) {
+// TestRatioAgainstLRU plays LRU by its definition: of the hits of an infinite cache it has a share of 1 - ratio.
+func TestRatioAgainstLRU(t *testing.T) {
 	for _, r := range Study() {
 		all := trace(t, r.Specs()[0], 7)
 		m := measured(all, r.Capacity)

@@ -6,9 +6,9 @@ import (
 	"reprise/policy/sim"
 )
 
-// TestFreeze: where what was used last returns first, RAC as it is printed fills the cache with what was popular once and
-// refuses the rest, and the panel does not. Alpha is that of the publication, 0.001 a request: with 1 nothing freezes, and
-// rac-paper hits 66 %.
+// TestFreeze: in a workload where the items used last return first, RAC as printed fills the cache with items that were popular
+// once and refuses the others; the panel does not. Alpha is that of the publication, 0.001 a request: with 1 the contents do
+// change, and rac-paper hits 66 %.
 func TestFreeze(t *testing.T) {
 	for seed := range uint64(2) {
 		s, err := Generate("lru", seed+1)

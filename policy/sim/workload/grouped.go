@@ -26,8 +26,8 @@ var sessionParams = []Param{
 	{Name: "vectors", Says: "give each request its item's vector", Default: "off", Choices: []string{"off", "on"}},
 }
 
-// sessionModels are generator G and its variations: 120 topics of sessions that have anchors and leaves in common, and a
-// trace that repeats prior sessions until the wanted share of the reuses is long (paper 002 §4.2).
+// sessionModels are generator G and its variations: 120 topics of sessions with common anchors and leaves, and a trace that
+// repeats prior sessions until the share of long reuses is as wanted (paper 002 §4.2).
 var sessionModels = []model{
 	{Info{"syn", "sessions over Zipf topics that repeat prior ones, of a given share of long reuses", sessionParams}, grouped},
 	{Info{"drift", "syn with topics that change their ranks", with(sessionParams, "gamma", "1", "swap", "5")}, grouped},
@@ -52,8 +52,8 @@ func grouped(a args) ([]sim.Request, error) {
 	return newWalk(*r, p, c).requests(a.choice("parent"), a.choice("vectors") == "on"), nil
 }
 
-// calibrate is c with the least p, to 8 binary digits, for which the share of long reuses was seen to reach target, and
-// with rho as it is or, where no p reaches it, larger in steps of 0.1. Where 0.95 does not reach it, p is 1.
+// calibrate is c with the least p, to 8 binary digits, for which the measured share of long reuses reaches target. Where no p
+// reaches it, rho grows in steps of 0.1; where 0.95 does not reach it, p is 1.
 func calibrate(r random, p *pool, c course, target float64) course {
 	reaches := func(c course) bool {
 		return measure(newWalk(r, p, c).window.items[:c.n], c.capacity).ratio() >= target
@@ -74,7 +74,7 @@ func calibrate(r random, p *pool, c course, target float64) course {
 	return c
 }
 
-// requests writes the trace out. Its last session is cut at n.
+// requests is the trace as requests. Its last session is cut at n.
 func (w *walk) requests(parent string, vectors bool) []sim.Request {
 	var contents []*sim.Content
 	if vectors {

@@ -16,7 +16,7 @@ func trace(t *testing.T, spec string, seed uint64) []sim.Request {
 	return s.All
 }
 
-// TestPublishedTrace demands the check values of the generator's publication: seed 1, its defaults, and long .9. The 1,248th
+// TestPublishedTrace requires the check values of the generator's publication: seed 1, its defaults, and long .9. The 1,248th
 // session is cut at the end of the trace, so that 1,247 are whole.
 func TestPublishedTrace(t *testing.T) {
 	all := trace(t, "syn", 1)
@@ -31,7 +31,7 @@ func TestPublishedTrace(t *testing.T) {
 	}
 }
 
-// TestPublishedCalibration demands the published p, which is .699 of 256ths.
+// TestPublishedCalibration requires the published p, which is .699 of 256ths.
 func TestPublishedCalibration(t *testing.T) {
 	found, given := trace(t, "syn", 1), trace(t, "syn:long=0,p=0.69921875", 1)
 	for i := range found {
@@ -41,8 +41,8 @@ func TestPublishedCalibration(t *testing.T) {
 	}
 }
 
-// TestPublishedLRU demands the published hits of LRU and of an infinite cache, means of seeds 1 to 5 and in per cent. Those of
-// long .7 and .9 and of gamma 1 and 1.2 are met too: LRU 14.33, 10.70, 26.24, 30.69.
+// TestPublishedLRU requires the published hits of LRU and of an infinite cache, means of seeds 1 to 5 and in per cent. Those of
+// long .7 and .9 and of gamma 1 and 1.2 are equal too: LRU 14.33, 10.70, 26.24, 30.69.
 func TestPublishedLRU(t *testing.T) {
 	var lru, infinite float64
 	for seed := range uint64(5) {
@@ -55,7 +55,7 @@ func TestPublishedLRU(t *testing.T) {
 	}
 }
 
-// TestPublishedSimilarities demands the published means. What pairs they are means over is not: all of the trace here.
+// TestPublishedSimilarities requires the published means. Over which pairs they are means is not published: here over all.
 func TestPublishedSimilarities(t *testing.T) {
 	all := trace(t, "syn:vectors=on,parent=dag", 1)
 	vectors := newPool(&random{1}, shape{topics: 120, groups: 5, variants: 8, anchors: 2, shared: .3}).vectors
@@ -103,7 +103,7 @@ func (m *mean) add(a, b sim.Request) {
 
 func (m *mean) value() float64 { return m.sum / m.n }
 
-// TestParents holds the three readings of Parent to what they say.
+// TestParents checks the three values of the parameter parent.
 func TestParents(t *testing.T) {
 	for _, kind := range []string{"root", "dag", "none"} {
 		var first, apart int
@@ -120,12 +120,12 @@ func TestParents(t *testing.T) {
 			}
 		}
 		if (apart > len(all)/4) != (kind == "dag") {
-			t.Errorf("%s: %d of %d requests hang on another than the first", kind, apart, len(all))
+			t.Errorf("%s: %d of %d requests depend on another than the first", kind, apart, len(all))
 		}
 	}
 }
 
-// TestItemsHaveOneAnswer: what asks for the same item has the same size, cost and, among sessions, topic.
+// TestItemsHaveOneAnswer: requests for the same item have the same size, cost and, among sessions, topic.
 func TestItemsHaveOneAnswer(t *testing.T) {
 	for _, info := range List() {
 		seen := map[uint64]sim.Request{}

@@ -15,7 +15,7 @@ var (
 	fresh    = Param{Name: "new", Says: "share of requests for what was never asked", Default: "0.3", Max: 1}
 )
 
-// itemModels are streams of items that hang together in nothing but their order.
+// itemModels are streams of items without sessions: only their order relates them.
 var itemModels = []model{
 	{Info{"irm", "independent draws of Zipf items", []Param{
 		requests("20000"), items, exponent.as("0.8"), together,
@@ -38,11 +38,11 @@ var itemModels = []model{
 	}}, shifting},
 }
 
-// stream is a trace of items in the making. Each request is a conversation of its own.
+// stream is a trace of items under construction. Each request is a conversation of its own.
 type stream struct {
 	*random
 	together int
-	topics   []int // of the first items, drawn; the others have theirs in the order of their numbers
+	topics   []int // of the first items, drawn; the topics of the others follow from their numbers
 	all      []sim.Request
 }
 
@@ -50,7 +50,7 @@ func newStream(a args) *stream {
 	return &stream{random: &random{a.seed}, together: a.whole("together")}
 }
 
-// scatter gives the next items random topics of their own. It draws even where each item is a topic.
+// scatter gives the next items random new topics. It draws even where each item is a topic.
 func (s *stream) scatter(items int) {
 	first := len(s.topics)
 	for i := range items {
@@ -65,14 +65,14 @@ func (s *stream) ask(item int) {
 	if item < len(s.topics) {
 		topic = s.topics[item]
 	}
-	size, cost := weigh(item)
+	size, cost := sizeAndCost(item)
 	s.all = append(s.all, sim.Request{
 		ID: uint64(item + 1), Topic: uint64(topic + 1), Conversation: uint64(len(s.all) + 1), Size: size, Cost: cost,
 	})
 }
 
-// weigh is the size and the cost of an item, of the same ranges as in sessions and the same with every seed.
-func weigh(item int) (size int64, cost float64) {
+// sizeAndCost of an item are in the same ranges as in sessions, and the same with every seed.
+func sizeAndCost(item int) (size int64, cost float64) {
 	r := random{uint64(item)}
 	return int64(400 + r.below(3600)), float64(50 + r.below(950))
 }
@@ -87,7 +87,7 @@ func independent(a args) ([]sim.Request, error) {
 	return s.all, nil
 }
 
-// returning is the LRU stack model. Where the stack is not as deep as drawn, its deepest item is asked.
+// returning is the LRU stack model. Where the stack is not as deep as drawn, its deepest item is requested.
 func returning(a args) ([]sim.Request, error) {
 	s := newStream(a)
 	var stack []int // the latest at the end

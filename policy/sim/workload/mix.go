@@ -2,7 +2,7 @@ package workload
 
 import "reprise/policy/sim"
 
-// mixModels join streams that the others make alone. The published comparison has nothing like them.
+// mixModels join streams of the other models. The published comparison has none of this kind.
 var mixModels = []model{
 	{Info{"mix", "stretches of sessions, independent draws, deep returns, a loop and scans, in turns drawn at random", []Param{
 		requests("20000"),
@@ -10,11 +10,11 @@ var mixModels = []model{
 	}}, mixed},
 }
 
-// parts are what mixed joins, each with an equal chance of every turn.
+// parts are the streams that mixed joins; each turn is equally likely to be of any of them.
 var parts = []string{"syn:long=0", "irm", "lru:median=300,new=0.25", "loop", "zscan"}
 
-// mixed goes on with each part where its last turn ended, so that a stretch may cut a session in two, as users who come at
-// one time do. Parts have no item, topic or conversation in common.
+// mixed continues each part where its last turn ended, so that a stretch may cut a session in two, as with users who are
+// active at the same time. Parts have no item, topic or conversation in common.
 func mixed(a args) ([]sim.Request, error) {
 	n, r := a.whole("n"), &random{a.seed}
 	streams := make([][]sim.Request, len(parts))
@@ -37,7 +37,7 @@ func mixed(a args) ([]sim.Request, error) {
 	return all, nil
 }
 
-// ofPart numbers what a request names so that it differs from what those of the other parts name.
+// ofPart renumbers the identities in a request so that they differ from those of the other parts.
 func ofPart(req sim.Request, part uint64) sim.Request {
 	for _, name := range []*uint64{&req.ID, &req.Topic, &req.Conversation, &req.Parent} {
 		if *name != 0 {

@@ -6,17 +6,17 @@ const dims = 32
 // query is one turn of a session of the pool. Items are numbered from 0; parent is -1 where there is none.
 type query struct{ item, parent int }
 
-// answer is what an item weighs.
+// answer is the size and cost of an item.
 type answer struct{ size, cost int }
 
-// pool is every session that a trace may draw, by topic.
+// pool is all sessions that a trace can draw, by topic.
 type pool struct {
 	sessions [][][]query
 	vectors  [][]float32 // by item
 	answers  []answer    // by item
 }
 
-// shape says how the sessions of a pool hang together.
+// shape is how the sessions of a pool are related.
 type shape struct {
 	topics, groups, variants, anchors int
 
@@ -29,7 +29,7 @@ type builder struct {
 	shape
 	*random
 	pool
-	topic, theme []float32 // directions of the topic and of the group in hand
+	topic, theme []float32 // directions of the present topic and group
 	root         int       // the topic's first anchor, where it has one
 	original     []query   // leaves of the group's original session
 	heads        []int     // its anchors
@@ -39,7 +39,7 @@ const (
 	originals = 12 // leaves of an original session
 	leavesMax = 16
 	leavesMin = 2
-	chained   = 0.3 // probability that a leaf hangs on the query before it, not on an anchor
+	chained   = 0.3 // probability that a leaf depends on the query before it, not on an anchor
 	late      = 0.2 // probability that the context is set after the first query
 )
 
@@ -59,7 +59,7 @@ func newPool(r *random, s shape) *pool {
 	return &b.pool
 }
 
-// group draws an original session, of which only the items count, and its variants.
+// group draws an original session, of which only the items are used, and its variants.
 func (b *builder) group() {
 	b.theme = b.unit()
 	b.heads, b.original = nil, nil
@@ -91,7 +91,7 @@ func (b *builder) item(theme float64) int {
 	return len(b.vectors) - 1
 }
 
-// session draws a variant: the anchors in their order, and leaves that are the original's or its own.
+// session draws a variant: the anchors in their order, and leaves of the original session or new ones.
 func (b *builder) session() []query {
 	leaves := leavesMin
 	for leaves < leavesMax && b.float() > 1./5 {
@@ -125,7 +125,7 @@ func (b *builder) next(s []query, leaf, placed int) query {
 	return query{b.leaf(), parent}
 }
 
-// put draws a size and a cost for every query, but an item keeps its first: equal identities have one answer.
+// put draws a size and a cost for every query, but an item keeps the first ones: equal identities have one answer.
 func (b *builder) put(s []query, q query) []query {
 	a := answer{400 + b.below(3600), 50 + b.below(950)}
 	if b.answers[q.item].size == 0 {

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// random is SplitMix64 (Steele, Lea and Flood 2014). It is written out because the published figures of the workloads
-// hang on each of its numbers.
+// random is SplitMix64 (Steele, Lea and Flood 2014). It is implemented here because the published figures of the workloads
+// depend on each of its numbers.
 type random struct{ state uint64 }
 
 func (r *random) next() uint64 {
@@ -20,7 +20,7 @@ func (r *random) next() uint64 {
 // float is uniform in [0, 1).
 func (r *random) float() float64 { return float64(r.next()>>11) / (1 << 53) }
 
-// below is uniform in [0, n), but for the bias of a remainder.
+// below is uniform in [0, n), except for the bias of a remainder.
 func (r *random) below(n int) int { return int(r.next() % uint64(n)) }
 
 // normal is one of the two numbers of Box and Muller; the other is not kept.
@@ -32,7 +32,7 @@ func (r *random) normal() float64 {
 	return math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*r.float())
 }
 
-// pick is i with the probability that its step has in the running sums cum.
+// pick is i with a probability proportional to step i of the running sums cum.
 func (r *random) pick(cum []float64) int {
 	x := r.float() * cum[len(cum)-1]
 	return min(sort.Search(len(cum), func(i int) bool { return cum[i] > x }), len(cum)-1)
@@ -49,7 +49,7 @@ func (r *random) shuffle(list []int) {
 // unit is a random direction.
 func (r *random) unit() []float32 { return r.blend(nil, 0, nil, 0) }
 
-// blend is the direction sqrt(wa) a + sqrt(wb) b + sqrt(1-wa-wb) noise, the noise being a direction of its own.
+// blend is the direction sqrt(wa) a + sqrt(wb) b + sqrt(1-wa-wb) noise, where noise is a random direction.
 func (r *random) blend(a []float32, wa float64, b []float32, wb float64) []float32 {
 	var noise [dims]float64
 	for i := range noise {

@@ -1,6 +1,6 @@
 package workload
 
-// course is how a trace draws its sessions from a pool.
+// course is the settings by which a trace draws sessions from a pool.
 type course struct {
 	n, capacity int
 	gamma       float64 // Zipf exponent of the topics
@@ -20,7 +20,7 @@ type past struct {
 	started int // place of its last start
 }
 
-// walk is one trace in the making.
+// walk is one trace under construction.
 type walk struct {
 	course
 	*random
@@ -40,7 +40,7 @@ type walk struct {
 	chances    []float64 // running sums of their weights
 }
 
-// newWalk draws a trace. It goes on with the random numbers that the pool was drawn with, in a copy.
+// newWalk draws a trace. It continues the random numbers of the pool, in a copy.
 func newWalk(r random, p *pool, c course) *walk {
 	w := &walk{course: c, random: &r, pool: p, place: map[session]int{}, previous: -1}
 	w.window = newWindow(len(p.vectors), c.capacity)
@@ -63,7 +63,7 @@ func newWalk(r random, p *pool, c course) *walk {
 	return w
 }
 
-// exchange gives two topics each other's weight.
+// exchange swaps the weights of two topics.
 func (w *walk) exchange(s, t int) {
 	w.shares[s], w.shares[t] = w.shares[t], w.shares[s]
 	w.cum = sums(w.shares)
@@ -76,7 +76,7 @@ func (w *walk) choose() session {
 			return s
 		}
 	}
-	return w.anew()
+	return w.draw()
 }
 
 // again draws one of the prior sessions.
@@ -106,7 +106,8 @@ func (w *walk) share(topic int) float64 {
 	return w.shares[topic]
 }
 
-func (w *walk) anew() session {
+// draw draws a session of the pool.
+func (w *walk) draw() session {
 	t := w.pick(w.cum)
 	for t == w.previous {
 		t = w.pick(w.cum)

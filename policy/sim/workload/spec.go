@@ -9,7 +9,7 @@ import (
 )
 
 // Param is a parameter of a workload. Its value is one of Choices or, where there are none, a number from Min to Max. Every
-// workload has seed besides.
+// workload also has seed.
 type Param struct {
 	Name, Says string
 	Default    string
@@ -120,7 +120,7 @@ func requests(n string) Param {
 	return Param{Name: "n", Says: "requests", Default: n, Min: 1, Max: 1e8, Whole: true}
 }
 
-// extend is a spec with one more parameter, which wins.
+// extend is a spec with one more parameter, which replaces an earlier value.
 func extend(spec, pair string) string {
 	if strings.Contains(spec, ":") {
 		return spec + "," + pair

@@ -33,7 +33,7 @@ func TestSpecErrors(t *testing.T) {
 	}
 }
 
-// TestTitle: the name of a trace makes it again, and the seed in a spec wins over the one beside it.
+// TestTitle: the name of a trace makes it again, and the seed in a spec overrides the argument.
 func TestTitle(t *testing.T) {
 	for spec, want := range map[string]string{
 		"irm":                 "irm:seed=4",
@@ -52,11 +52,11 @@ func TestTitle(t *testing.T) {
 func TestDefaultsAreValid(t *testing.T) {
 	for _, info := range List() {
 		if info.Says == "" {
-			t.Errorf("%s says nothing", info.Name)
+			t.Errorf("%s has no description", info.Name)
 		}
 		for _, p := range info.Params {
 			if p.Says == "" {
-				t.Errorf("%s: %s says nothing", info.Name, p.Name)
+				t.Errorf("%s: %s has no description", info.Name, p.Name)
 			}
 		}
 		if got := len(trace(t, info.Name+":n=500", 1)); got != 500 {
@@ -81,7 +81,7 @@ func FuzzGenerate(f *testing.F) {
 		name, params, _ := strings.Cut(spec, ":")
 		for _, m := range models {
 			if m.Name == name {
-				_, _ = m.args(1, params) // whatever is written, an error and no panic
+				_, _ = m.args(1, params) // any text gives an error and no panic
 			}
 		}
 	})

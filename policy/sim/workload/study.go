@@ -1,20 +1,20 @@
 package workload
 
-// Regime is one workload with the capacity that it is studied at.
+// Regime is one workload with the capacity at which it is studied.
 type Regime struct {
-	Name     string // as tables head it: "syn .5"
-	Spec     string // for Generate, which is given the seed
+	Name     string // in the head of tables: "syn .5"
+	Spec     string // for Generate, without the seed
 	Capacity int
 	Says     string
-	// Weights are the readings of "repeat a prior session" that the study plays, for With, the published one first; none
-	// where nothing is repeated.
+	// Weights are the interpretations of "repeat a prior session" that the study plays, for With, the published one first;
+	// none where nothing is repeated.
 	Weights []string
 }
 
-// With is the regime's spec in one of its readings.
+// With is the spec of the regime in one of its interpretations.
 func (r Regime) With(weight string) string { return extend(r.Spec, "weight="+weight) }
 
-// Specs are all that the study plays of the regime: its spec in each reading, or as it is.
+// Specs are all specs of the regime that the study plays: one for each interpretation, or its spec.
 func (r Regime) Specs() []string {
 	if len(r.Weights) == 0 {
 		return []string{r.Spec}
@@ -34,7 +34,7 @@ var (
 	evenToo = []string{"U", "W"} // published as U
 )
 
-// Study is every regime of the published comparison: 10 to 20 thousand requests each. No trace comes twice.
+// Study is every regime of the published comparison: 10 to 20 thousand requests each. No trace occurs twice.
 func Study() []Regime {
 	return []Regime{
 		{"syn .5", "syn", 1000, "half of the reuses are long", byTopic},
@@ -58,8 +58,8 @@ func Study() []Regime {
 	}
 }
 
-// Long is the same in traces of at least 40 times the capacity, 40 to 60 thousand requests. What Study tells apart by the
-// share of long reuses is one here: p and rho are as they come.
+// Long is the same in traces of at least 40 times the capacity, 40 to 60 thousand requests. Regimes that differ in Study only
+// by the share of long reuses are one here: p and rho have their defaults.
 func Long() []Regime {
 	return []Regime{
 		{"syn", "syn:long=0,n=50000", 1000, "sessions as they come", both},

@@ -9,8 +9,8 @@ import (
 	"reprise/policy/sim"
 )
 
-// published is Belady's hit ratio with bypass in each regime, the mean of seeds 1 and 2. off is how far ours is from it: the
-// publication leaves the working sets of phase open.
+// published is Belady's hit ratio with bypass in each regime, the mean of seeds 1 and 2. off is how far ours may differ: the
+// publication does not define the working sets of phase.
 var published = []struct {
 	regime      string
 	belady, off float64
@@ -35,9 +35,9 @@ var published = []struct {
 	{"NA4", 47.42, 0},
 }
 
-// TestPublishedBelady demands the published hits of the optimum with bypass. Of the regimes with sessions they confirm the
-// reading of the generator. Those of items (irm to phase) prove less: what the publication does not tell, such as the number
-// of items or the capacity, was searched for until the figure was met, and other values may meet it too.
+// TestPublishedBelady requires the published hits of the optimum with bypass. For the regimes with sessions they confirm the
+// interpretation of the generator. For those of items (irm to phase) they prove less: values that the publication does not
+// give, such as the number of items or the capacity, were searched until the figure was reached, and others may reach it too.
 func TestPublishedBelady(t *testing.T) {
 	for i, r := range Study() {
 		want := published[i]
@@ -69,7 +69,7 @@ func bypassed(t *testing.T, r Regime, seed uint64) float64 {
 	return all[0].HitRatio
 }
 
-// TestLongIsLong: at least 40 times the capacity, no trace twice, and the specs are good.
+// TestLongIsLong: at least 40 times the capacity, no trace twice, and the specs are valid.
 func TestLongIsLong(t *testing.T) {
 	var specs []string
 	for _, r := range slices.Concat(Study(), Long()) {
@@ -83,11 +83,11 @@ func TestLongIsLong(t *testing.T) {
 	}
 	slices.Sort(specs)
 	if got := len(slices.Compact(slices.Clone(specs))); got != len(specs) {
-		t.Errorf("%d of %d specs come twice", len(specs)-got, len(specs))
+		t.Errorf("%d of %d specs occur twice", len(specs)-got, len(specs))
 	}
 }
 
-// TestMixKeepsItsPartsApart: each request is one of a part's, in the part's order.
+// TestMixKeepsItsPartsApart: each request is one of a part, in the order of the part.
 func TestMixKeepsItsPartsApart(t *testing.T) {
 	all := trace(t, "mix:n=3000,stretch=100", 5)
 	r := &random{5}

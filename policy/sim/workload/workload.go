@@ -1,7 +1,7 @@
-// Package workload generates the request traces that the policies are studied on. Each is made of a seed and is the same
-// on every run: sessions over topics as in paper 002 §4.2, and the classic models that show what such a study leaves out.
+// Package workload generates the request traces on which the policies are studied. Each is made from a seed and is the same in
+// every run: sessions over topics as in paper 002 §4.2, and the classic models that such a study omits.
 //
-// A name with parameters, "syn:long=0.7,weight=U,n=20000", is all that a workload is.
+// A workload is a name with parameters: "syn:long=0.7,weight=U,n=20000".
 package workload
 
 import (
@@ -17,25 +17,25 @@ import (
 // ErrUnknown is the error of Generate for a name that is not in List.
 var ErrUnknown = errors.New("unknown workload")
 
-// Info tells of a workload and its parameters.
+// Info describes a workload and its parameters.
 type Info struct {
 	Name, Says string
 	Params     []Param
 }
 
-// model is what List tells of a workload, and how it is made.
+// model is a workload as List describes it, and how it is made.
 type model struct {
 	Info
 	make func(args) ([]sim.Request, error)
 }
 
-// models is every workload that has a name: those made alone, sessions first, then those that join several of them.
+// models is every named workload: sessions, items, then those that join several of them.
 var (
 	alone  = slices.Concat(sessionModels, itemModels)
 	models = slices.Concat(alone, mixModels)
 )
 
-// Generate makes the trace of a name with parameters. The parameter seed, where given, wins over the argument.
+// Generate makes the trace of a name with parameters. The parameter seed, where given, overrides the argument.
 func Generate(spec string, seed uint64) (*sim.Slice, error) { return generate(models, spec, seed) }
 
 func generate(models []model, spec string, seed uint64) (*sim.Slice, error) {
@@ -58,7 +58,7 @@ func generate(models []model, spec string, seed uint64) (*sim.Slice, error) {
 	return &sim.Slice{Title: title(name, params, a.seed), All: all}, nil
 }
 
-// title is a spec that makes the same trace again, whatever seed is given beside it.
+// title is a spec that makes the same trace again, whatever seed is passed to Generate.
 func title(name, params string, seed uint64) string {
 	var kept []string
 	for pair := range strings.SplitSeq(params, ",") {
@@ -77,7 +77,7 @@ func names(models []model) []string {
 	return all
 }
 
-// List tells of every workload and its parameters.
+// List describes every workload and its parameters.
 func List() []Info {
 	var all []Info
 	for _, m := range models {
