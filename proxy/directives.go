@@ -11,8 +11,8 @@ import (
 	"reprise/proxy/internal/apierror"
 )
 
-// Directives is what a client asks of the cache for one request. Every one of them narrows what the operator allows: a
-// threshold is only ever raised, a life only ever shortened, a namespace only ever set apart inside the tenant.
+// Directives is what a client asks of the cache for one request. Each narrows what the operator allows: a threshold can only be
+// raised, a TTL only shortened, and a namespace only divides a tenant.
 type Directives struct {
 	NoCache      bool // do not read; the fresh answer is stored
 	NoStore      bool // do not write
@@ -24,10 +24,10 @@ type Directives struct {
 	Namespace    string
 }
 
-// bypass is a request that neither reads nor writes the cache.
+// bypass reports whether the request neither reads nor writes the cache.
 func (d *Directives) bypass() bool { return d.NoCache && d.NoStore }
 
-// private is a request whose flight nobody else may share, because its own wishes shape the outcome.
+// private reports whether no other request may share the flight, because its outcome depends on the directives.
 func (d *Directives) private() bool {
 	return d.NoCache || d.NoStore || d.OnlyIfCached || d.ExactOnly || d.MaxAge >= 0 || d.TTL > 0 || d.Threshold > 0
 }
@@ -44,7 +44,7 @@ func (d *Directives) tighten(o Directives) {
 	switch {
 	case d.Namespace == "":
 		d.Namespace = o.Namespace
-	case o.Namespace != "": // two names in one request are a namespace of their own; no header can hold the separator
+	case o.Namespace != "": // two names in one request are a third namespace; no header can contain the separator
 		d.Namespace += "\x1f" + o.Namespace
 	}
 }
@@ -61,8 +61,8 @@ func (d *Directives) limitTTL(ttl time.Duration) {
 	}
 }
 
-// directive reads one header. strict headers are our own: a value that makes no sense is a 400. Those of other gateways
-// are read as they are meant, and ignored where they make no sense here.
+// directive reads one header. strict headers are our own: an invalid value is a 400. Invalid values in headers of other gateways
+// are ignored.
 type directive struct {
 	header string
 	strict bool
@@ -99,7 +99,7 @@ var directives = []directive{
 	{"Cf-Aig-Cache-Key", false, "", readNamespace},
 }
 
-// parseDirectives reads what h asks of the cache.
+// parseDirectives reads the directives in h.
 func parseDirectives(h http.Header) (Directives, error) {
 	d := Directives{MaxAge: -1}
 	for _, v := range h["Cache-Control"] {
@@ -122,9 +122,8 @@ func parseDirectives(h http.Header) (Directives, error) {
 	return d, nil
 }
 
-// streamHabit reports whether a Cache-Control comes with every stream that its client asks for, as go-openai and browsers'
-// EventSource have it, and so tells nothing of what the application wants. One that does want a fresh stream can say
-// max-age=0, or use any header but this one.
+// streamHabit reports whether a Cache-Control is the one that go-openai and browsers' EventSource send with every stream, which
+// is no wish of the application. An application that needs a fresh stream can send max-age=0, or another header.
 func streamHabit(value string, h http.Header) bool {
 	return strings.EqualFold(strings.TrimSpace(value), "no-cache") && h.Get("Accept") == "text/event-stream"
 }
@@ -133,7 +132,7 @@ func readCacheControl(value string, d *Directives) bool {
 	for part := range strings.SplitSeq(value, ",") {
 		name, arg, _ := strings.Cut(strings.TrimSpace(part), "=")
 		switch strings.ToLower(name) {
-		case "no-cache", "bypass": // "bypass" is another gateway's word for it
+		case "no-cache", "bypass": // "bypass" is the same in another gateway
 			d.NoCache = true
 		case "no-store":
 			d.NoStore = true
@@ -224,8 +223,8 @@ func parseSwitch(value string) (on, ok bool) {
 	return false, false
 }
 
-// bodyDirectives are those of the body's "cache" object. Its namespace is part of the key already; here it names the
-// entry's place for whoever lists or purges.
+// bodyDirectives are those of the body's "cache" object. Its namespace is part of the key already; here it is recorded in the
+// entry, for lists and purges.
 func bodyDirectives(b canon.Directive) Directives {
 	d := Directives{NoCache: b.NoCache, NoStore: b.NoStore, TTL: b.TTL, Namespace: b.Namespace, MaxAge: -1}
 	if b.MaxAge > 0 {

@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// faultInterval is how often a fault that lasts is logged.
+// faultInterval is how often a repeated fault is logged.
 const faultInterval = 30 * time.Second
 
-// FaultLog logs the first fault of a kind at once and then one line per interval, with how many it left out: a dead
-// dependency or a full disk must not fill the disk further, or burn a core, by the log about it. It is safe for concurrent
-// use.
+// FaultLog logs the first fault of a kind at once and then one line per interval, with the number of lines left out: the log
+// about a failed dependency or a full disk must not fill the disk further or use up a core. It is safe for concurrent use.
 type FaultLog struct {
 	log *slog.Logger
 
@@ -22,7 +21,7 @@ type FaultLog struct {
 
 type faultPause struct {
 	until time.Time
-	left  int // out of the log since the last line
+	left  int // faults not logged since the last line
 }
 
 // NewFaultLog returns a FaultLog that writes to log.
@@ -30,8 +29,8 @@ func NewFaultLog(log *slog.Logger) *FaultLog {
 	return &FaultLog{log: log, kinds: make(map[string]*faultPause)}
 }
 
-// Tell logs err as a warning under the message kind, unless one of its kind was logged a moment ago.
-func (l *FaultLog) Tell(ctx context.Context, kind string, err error) {
+// Report logs err as a warning with the message kind, unless a fault of that kind was logged within the interval.
+func (l *FaultLog) Report(ctx context.Context, kind string, err error) {
 	if left, due := l.due(kind, time.Now()); due {
 		l.log.LogAttrs(ctx, slog.LevelWarn, kind, slog.String("error", err.Error()), slog.Int("more_since_last", left))
 	}

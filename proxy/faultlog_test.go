@@ -16,10 +16,10 @@ func TestFaultLog(t *testing.T) {
 		var out bytes.Buffer
 		l := NewFaultLog(slog.New(slog.NewTextHandler(&out, nil)))
 		for range 100 { // two a second
-			l.Tell(t.Context(), "store: write", errors.New("no space left on device"))
+			l.Report(t.Context(), "store: write", errors.New("no space left on device"))
 			time.Sleep(500 * time.Millisecond)
 		}
-		l.Tell(t.Context(), "store: load", errors.New("another kind"))
+		l.Report(t.Context(), "store: load", errors.New("another kind"))
 		got := out.String()
 		for text, want := range map[string]int{"store: write": 2, "more_since_last=0": 2, "more_since_last=59": 1, "store: load": 1} {
 			if n := strings.Count(got, text); n != want {

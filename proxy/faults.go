@@ -33,7 +33,7 @@ func (s *Server) guarded(step string, run func() error) (ok bool) {
 func (s *Server) fault(ctx context.Context, step string, err error) {
 	s.metrics.fault(step)
 	if !errors.Is(err, gobreaker.ErrOpenState) && !errors.Is(err, gobreaker.ErrTooManyRequests) { // what opened it has been told
-		s.faults.Tell(ctx, "degraded: "+step, err)
+		s.faults.Report(ctx, "degraded: "+step, err)
 	}
 }
 

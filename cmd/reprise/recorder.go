@@ -81,7 +81,7 @@ func (r *recorder) queued(o proxy.Observation) bool {
 
 // lose counts and logs a request that is missing from the log.
 func (r *recorder) lose(err error) {
-	r.faults.Tell(context.Background(), "the request log lacks requests", fmt.Errorf("%w; %d in all", err, r.lost.Add(1)))
+	r.faults.Report(context.Background(), "the request log lacks requests", fmt.Errorf("%w; %d in all", err, r.lost.Add(1)))
 }
 
 // closeTimeout is how long close waits for the disk, or for the reader of a pipe.

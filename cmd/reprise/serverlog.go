@@ -26,9 +26,9 @@ func (l serverLog) Write(line []byte) (int, error) {
 	text := strings.TrimSpace(string(line))
 	switch {
 	case strings.HasPrefix(text, "http: Accept error"):
-		l.faults.Tell(context.Background(), "connections cannot be taken", errors.New(strings.TrimPrefix(text, "http: Accept error: ")))
+		l.faults.Report(context.Background(), "connections cannot be taken", errors.New(strings.TrimPrefix(text, "http: Accept error: ")))
 	case strings.HasPrefix(text, "http: panic serving"):
-		l.faults.Tell(context.Background(), "a request ended in a panic", errors.New(text))
+		l.faults.Report(context.Background(), "a request ended in a panic", errors.New(text))
 	default:
 		l.log.Log(context.Background(), slog.LevelDebug, text)
 	}

@@ -191,7 +191,7 @@ func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store
 	faults := proxy.NewFaultLog(log)
 	o := store.Options{
 		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, Evictor: evictor, Space: space,
-		OnFault: func(step string, err error) { faults.Tell(context.Background(), "store: "+step, err) },
+		OnFault: func(step string, err error) { faults.Report(context.Background(), "store: "+step, err) },
 	}
 	if cfg.StorePath != "" {
 		// Assigned only if a file was opened: an interface that holds a nil *File is not nil.
