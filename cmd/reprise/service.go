@@ -9,9 +9,11 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/stores"
 	"reprise/embed"
 	"reprise/embed/openai"
 	"reprise/policy"
@@ -20,7 +22,6 @@ import (
 	"reprise/proxy/admin"
 	"reprise/proxy/upstream"
 	"reprise/store"
-	"reprise/store/file"
 	"reprise/topics"
 )
 
@@ -49,7 +50,7 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 	o := proxyOptions(cfg, base, log)
 	if !known {
 		// Without the length of the vectors there is no semantic matching, and no file can be written for them.
-		o.Mode, cfg.StorePath = withoutSemantic(o.Mode), ""
+		o.Mode, cfg.Store = withoutSemantic(o.Mode), stores.Place{}
 	}
 	s := &service{}
 	if s.store, err = openStore(cfg, embedder.Space(), log); err != nil {
@@ -193,13 +194,8 @@ func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store
 		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, Evictor: evictor, Space: space,
 		OnFault: func(step string, err error) { faults.Report(context.Background(), "store: "+step, err) },
 	}
-	if cfg.StorePath != "" {
-		// Assigned only if a file was opened: an interface that holds a nil *File is not nil.
-		f, err := file.Open(cfg.StorePath)
-		if err != nil {
-			return nil, withStoreHint(err)
-		}
-		o.Backing = f
+	if o.Backing, err = cfg.Store.Open(); err != nil {
+		return nil, withStoreHint(err)
 	}
 	s, err := store.Open(o)
 	if err != nil {
@@ -211,7 +207,7 @@ func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store
 
 // withStoreHint adds the setting to change to an error of the store.
 func withStoreHint(err error) error {
-	return fmt.Errorf("%w (REPRISE_STORE says where answers are kept: memory, or file:PATH)", err)
+	return fmt.Errorf("%w (REPRISE_STORE says where answers are kept: %s)", err, strings.Join(stores.Forms(), ", or "))
 }
 
 // logReport logs the damage that was found when the store was opened.

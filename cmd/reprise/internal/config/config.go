@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/url"
 	"time"
+
+	"reprise/cmd/reprise/internal/stores"
 )
 
 // Config is every setting, parsed and within its limits. Where a setting can be unset, the field is then zero.
@@ -29,7 +31,7 @@ type Config struct {
 	CapacityBytes    int64
 
 	TTL, MaxTTL, StaleIfError time.Duration
-	StorePath                 string // of the file; empty: memory
+	Store                     stores.Place
 	MaxEntryBytes             int64
 	CacheToolCalls            bool
 

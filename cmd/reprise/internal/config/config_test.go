@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/cmd/reprise/internal/stores"
 	"reprise/embed"
 )
 
@@ -25,6 +26,11 @@ func load(t *testing.T, env []string, args ...string) (*Config, error) {
 	return l.Load(env)
 }
 
+func place(v string) stores.Place {
+	p, _ := stores.Parse(v)
+	return p
+}
+
 func TestDefaults(t *testing.T) {
 	c, err := load(t, nil)
 	if err != nil {
@@ -35,7 +41,7 @@ func TestDefaults(t *testing.T) {
 		"upstream":   c.Upstream.String() == "https://api.openai.com/v1",
 		"capacity":   c.CapacityEntries == 100_000 && c.CapacityBytes == 1<<30,
 		"life":       c.TTL == 24*time.Hour && c.MaxTTL == 30*24*time.Hour && c.StaleIfError == 0,
-		"store":      c.StorePath == "./reprise.db",
+		"store":      c.Store == place("file:./reprise.db"),
 		"weight":     c.DependencyWeight < 0,
 		"thresholds": c.Hit == 0 && c.Route == 0 && c.Edge == 0,
 		"limits": c.HeaderTimeout == 5*time.Second && c.BodyIdle == 30*time.Second && c.FirstByte == 120*time.Second &&
@@ -228,7 +234,7 @@ func TestDemoIgnoresServe(t *testing.T) {
 	l := NewLoader(true)
 	l.Override("STORE", "memory")
 	c, err := l.Load([]string{"REPRISE_UPSTREAM=nonsense", "REPRISE_TLS_CERT=/no/such", "REPRISE_UPSTREAM_KEY=k"})
-	if err != nil || c.StorePath != "" || c.UpstreamKey != "" {
+	if err != nil || c.Store != place("memory") || c.UpstreamKey != "" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 }

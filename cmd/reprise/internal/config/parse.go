@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"reprise/cmd/reprise/internal/stores"
 )
 
 // errNotAllowed is the error where Setting.Allowed explains enough.
@@ -260,19 +262,16 @@ func oneURL(to **url.URL) func(string) error {
 	}
 }
 
-func storePlace(to *string) func(string) error {
+func storePlace(to *stores.Place) func(string) error {
 	return func(v string) error {
-		kind, rest, _ := strings.Cut(v, ":")
-		switch {
-		case v == "memory":
-			*to = ""
-		case kind == "file" && rest != "":
-			*to = rest
+		p, ok := stores.Parse(v)
+		switch kind, _, _ := strings.Cut(v, ":"); {
+		case ok:
+			*to = p
+			return nil
 		case strings.HasPrefix(kind, "redis"):
 			return errUse("Redis is not supported by this version")
-		default:
-			return errNotAllowed
 		}
-		return nil
+		return errNotAllowed
 	}
 }

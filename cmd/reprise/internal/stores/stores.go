@@ -1,0 +1,68 @@
+// Package stores lists the places where answers can be kept: the values of REPRISE_STORE. A new kind of store is a package
+// with a store.Backing and one row here.
+package stores
+
+import (
+	"strings"
+
+	"reprise/store"
+	"reprise/store/file"
+)
+
+// kinds are the values beside "memory", each with what comes after the colon, and what opens a store by that.
+var kinds = []kind{
+	{"file:PATH", opener(file.Open)},
+}
+
+type kind struct {
+	form string
+	open func(rest string) (store.Backing, error)
+}
+
+// opener hides the type of a backing. With an error it returns no backing: an interface that holds a nil pointer is not nil.
+func opener[B store.Backing](open func(string) (B, error)) func(string) (store.Backing, error) {
+	return func(rest string) (store.Backing, error) {
+		b, err := open(rest)
+		if err != nil {
+			return nil, err
+		}
+		return b, nil
+	}
+}
+
+// Memory keeps answers in the memory of the process alone.
+const Memory = "memory"
+
+// Forms returns the forms of a value, such as file:PATH.
+func Forms() []string {
+	forms := []string{Memory}
+	for _, k := range kinds {
+		forms = append(forms, k.form)
+	}
+	return forms
+}
+
+// Place is a value of REPRISE_STORE that Parse accepts. The zero value is Memory.
+type Place struct {
+	kind int // 0 is Memory, else kinds[kind-1]
+	rest string
+}
+
+// Parse reads a value of REPRISE_STORE.
+func Parse(v string) (p Place, ok bool) {
+	name, rest, _ := strings.Cut(v, ":")
+	for i, k := range kinds {
+		if scheme, _, _ := strings.Cut(k.form, ":"); name == scheme && rest != "" {
+			return Place{i + 1, rest}, true
+		}
+	}
+	return Place{}, v == Memory
+}
+
+// Open opens the backing of a place: nil for Memory.
+func (p Place) Open() (store.Backing, error) {
+	if p.kind == 0 {
+		return nil, nil
+	}
+	return kinds[p.kind-1].open(p.rest)
+}

@@ -1,0 +1,44 @@
+package stores
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	for v, want := range map[string]bool{
+		"memory": true, "file:a.db": true, "file:/a:b.db": true,
+		"": false, "file": false, "file:": false, "memory:": false, "redis://a": false, "a.db": false,
+	} {
+		if _, ok := Parse(v); ok != want {
+			t.Errorf("Parse(%q) is %v, want %v", v, ok, want)
+		}
+	}
+	if want := []string{"memory", "file:PATH"}; !slices.Equal(Forms(), want) {
+		t.Errorf("forms %q, want %q", Forms(), want)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	if b, err := (Place{}).Open(); b != nil || err != nil {
+		t.Errorf("memory: %v, %v", b, err)
+	}
+	path := filepath.Join(dir, "a.db")
+	p, _ := Parse("file:" + path)
+	b, err := p.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	p, _ = Parse("file:" + filepath.Join(dir, "none", "a.db"))
+	if b, err := p.Open(); b != nil || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a folder: %v, %v", b, err)
+	}
+}
