@@ -169,9 +169,13 @@ var rooms = []room{
 	{"topics", []string{"embed"}},
 	{"store", []string{"policy"}},
 	{"proxy/internal", nil},
+	{"proxy/canon", nil},
+	{"proxy/answer", nil},
+	{"proxy/api", []string{"proxy/canon", "proxy/answer", "proxy/internal"}},
 	{"proxy/upstream", nil},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
-	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/upstream"}},
+	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/canon", "proxy/answer", "proxy/api",
+		"proxy/upstream"}},
 	{"cmd/internal", belowCmd},
 	{"cmd/reprise", append([]string{"cmd/internal"}, belowCmd...)},
 	{"cmd/reprise-lab", append([]string{"cmd/internal", "cmd/reprise"}, belowCmd...)},
@@ -180,7 +184,7 @@ var rooms = []room{
 }
 
 // testImports are the rooms that the tests of a room may import too.
-var testImports = map[string][]string{"proxy": {"proxy/admin"}}
+var testImports = map[string][]string{"proxy": {"proxy/admin"}, "proxy/canon": {"proxy/api"}, "proxy/answer": {"proxy/api"}}
 
 func roomOf(dir string) *room {
 	for i := range rooms {
@@ -226,6 +230,9 @@ var upwards = []broken{
 	{"proxy/admin/a_test.go", "package admin; import _ `reprise/proxy`", "proxy/admin may not import reprise/proxy"},
 	{"proxy/upstream/a.go", "package upstream; import _ `reprise/store`", "proxy/upstream may not import reprise/store"},
 	{"proxy/upstream/dialect/a.go", "package dialect; import _ `reprise/proxy/canon`", "proxy/upstream may not import reprise/proxy/canon"},
+	{"proxy/canon/a.go", "package canon; import _ `reprise/proxy/api/chat`", "proxy/canon may not import reprise/proxy/api/chat"},
+	{"proxy/answer/a.go", "package answer; import _ `reprise/proxy/canon`", "proxy/answer may not import reprise/proxy/canon"},
+	{"proxy/api/chat/a.go", "package chat; import _ `reprise/store`", "proxy/api may not import reprise/store"},
 	{"utils/a.go", "package utils", "utils is on no floor"},
 }
 

@@ -168,7 +168,7 @@ const (
 
 // pendingTypes and pendingPackages are over their limit, and being split.
 var (
-	pendingTypes    = []string{"policy.HAZ", "policy.RAC", "policy.RACPlusLarge", "proxy.Server", "proxy/canon.doc", "proxy/canon.parser", "store.Store"}
+	pendingTypes    = []string{"policy.HAZ", "policy.RAC", "policy.RACPlusLarge", "proxy.Server", "store.Store"}
 	pendingPackages = []string{"policy"}
 )
 

@@ -27,13 +27,13 @@ var errClientGone = errors.New("client gone")
 // toAPIError gives every error of the pipeline the status and the words that a client gets. What an internal error says
 // stays in the log.
 func toAPIError(err error) *apierror.Error {
-	var api *apierror.Error
+	var own *apierror.Error
 	var bad *canon.Error
 	var tooLarge *http.MaxBytesError
 	var crash *upstream.PanicError
 	switch {
-	case errors.As(err, &api):
-		return api
+	case errors.As(err, &own):
+		return own
 	case errors.As(err, &bad):
 		return &apierror.Error{Status: bad.Status, Type: apierror.TypeInvalidRequest, Code: bad.Code, Param: bad.Param, Message: bad.Message}
 	case errors.As(err, &tooLarge):

@@ -9,7 +9,6 @@ import (
 
 	"reprise/policy"
 	"reprise/policy/guard"
-	"reprise/proxy/canon"
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
 	"reprise/store"
@@ -54,8 +53,8 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if path == "" {
 		path = "/v1/chat/completions"
 	}
-	family, ok := endpoints[path]
-	if !ok {
+	family := s.opts.APIs.ByPath(path)
+	if family == nil {
 		return Refused, apierror.BadRequest("invalid_parameter", "endpoint is "+apierror.Quote(path)+"; allowed is a cached path such as /v1/chat/completions.")
 	}
 	d, err := parseDirectives(r.Header)
@@ -68,12 +67,12 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	}
 	as := r.Clone(r.Context())
 	as.URL.Path, as.URL.RawQuery = path, ""
-	req, err := canon.Parse(family, body, s.identity(as, &d))
+	req, err := family.Parse(body, s.identity(as, &d))
 	if err != nil {
 		return Refused, err
 	}
 	d.tighten(bodyDirectives(req.Directive))
-	x := s.explainRequest(&query{Request: req, http: as, d: d})
+	x := s.explainRequest(&query{Request: req, family: family, http: as, d: d})
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetIndent("", "  ")

@@ -22,7 +22,7 @@ import (
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/proxy/answer"
-	"reprise/proxy/canon"
+	"reprise/proxy/api/registry"
 	"reprise/proxy/enginesim"
 	"reprise/proxy/upstream"
 	"reprise/store"
@@ -377,7 +377,7 @@ func TestNothingLeaks(t *testing.T) {
 func TestUnreplayableAnswer(t *testing.T) {
 	r := newRig(t)
 	first := r.ask(t, "/v1/chat/completions", chat(capital))
-	broken := answer.Frozen{Family: canon.Chat, ContentType: "application/json", Body: []byte(`{"id":`)}
+	broken := answer.Frozen{Form: registry.APIs.ByPath("/v1/chat/completions").Answers, ContentType: "application/json", Body: []byte(`{"id":`)}
 	e, _ := r.store.Get(entryOf(t, first))
 	e.Answer = broken.Encode(nil)
 	got := r.ask(t, "/v1/chat/completions", chat(capital, `"stream":true`))

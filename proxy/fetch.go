@@ -3,17 +3,10 @@ package proxy
 import (
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
-
-	"reprise/proxy/answer"
-	"reprise/proxy/canon"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"
 )
@@ -21,7 +14,7 @@ import (
 // fetch asks the upstream and copies its answer into a recording, for every waiter of f.
 func (s *Server) fetch(f *flight, q *query, found *finding) {
 	start, ctx := s.opts.Now(), f.Context()
-	reply, err := s.upstream.Call(ctx, upstream.Request{Original: q.http, Body: originalResponse(q.Body),
+	reply, err := s.upstream.Call(ctx, upstream.Request{Original: q.http, Body: q.family.OriginalBody(q.Body),
 		Want: dialect.Intent{StreamUsage: q.needsUsage()}})
 	if err != nil || staleMayStandIn(reply.StatusCode) {
 		if hit := s.staleHit(q); hit != nil {
@@ -65,11 +58,8 @@ func (s *Server) record(f *flight, q *query, o *outcome, body io.Reader, start t
 // needsUsage reports whether the proxy must ask for the usage of a stream in the client's place: a stored answer must have
 // it.
 func (q *query) needsUsage() bool {
-	return q.Stream && !q.IncludeUsage && q.hasUsageOption() && !q.d.NoStore
+	return q.Stream && !q.IncludeUsage && q.family.UsageOption && !q.d.NoStore
 }
-
-// hasUsageOption reports whether streams of q's API tell their usage only to those who ask for it.
-func (q *query) hasUsageOption() bool { return q.Family == canon.Chat || q.Family == canon.Completions }
 
 // staleMayStandIn are the statuses that RFC 5861 calls an error.
 func staleMayStandIn(status int) bool {
@@ -87,53 +77,4 @@ func saidProcessing(h http.Header) time.Duration {
 		return 0
 	}
 	return time.Duration(ms * float64(time.Millisecond))
-}
-
-// originalResponse replaces a previous_response_id that names a replayed answer by the id that the upstream knows.
-func originalResponse(body []byte) []byte {
-	id := gjson.GetBytes(body, "previous_response_id")
-	if id.Type != gjson.String {
-		return body
-	}
-	original, ok := answer.OriginalID(id.String())
-	if !ok {
-		return body
-	}
-	edited, err := sjson.SetBytes(body, "previous_response_id", original)
-	if err != nil {
-		return body
-	}
-	return edited
-}
-
-// withOriginalPath does the same for a request whose path names a replayed answer.
-func withOriginalPath(r *http.Request) *http.Request {
-	path := r.URL.EscapedPath()
-	original := originalPath(path)
-	if original == path {
-		return r
-	}
-	to := *r.URL
-	to.RawPath = original
-	if p, err := url.PathUnescape(original); err == nil {
-		to.Path = p
-	}
-	r = r.WithContext(r.Context())
-	r.URL = &to
-	return r
-}
-
-// originalPath does the same for a path that names a replayed answer, such as /v1/responses/{id}/input_items.
-func originalPath(path string) string {
-	const under = "/v1/responses/"
-	rest, ok := strings.CutPrefix(path, under)
-	if !ok {
-		return path
-	}
-	id, _, _ := strings.Cut(rest, "/")
-	original, ok := answer.OriginalID(id)
-	if !ok {
-		return path
-	}
-	return under + original + rest[len(id):]
 }

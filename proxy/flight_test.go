@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/proxy/canon"
+	"reprise/proxy/api/registry"
 )
 
 // stage is an upstream that a test controls: it reports each request, and answers by the next function of script.
@@ -139,7 +139,7 @@ func TestFlightLooksAgain(t *testing.T) {
 	r.ask(t, "/v1/chat/completions", chat(capital))
 	req := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(chat(capital)))
 	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
-	q, _, err := r.read(httptest.NewRecorder(), req, canon.Chat, Directives{MaxAge: -1})
+	q, _, err := r.read(httptest.NewRecorder(), req, registry.APIs.ByPath("/v1/chat/completions"), Directives{MaxAge: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

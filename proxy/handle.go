@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/proxy/api"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/apierror"
 	"reprise/store"
@@ -16,12 +17,13 @@ import (
 // query is one keyed request on its way through the pipeline.
 type query struct {
 	*canon.Request
-	http  *http.Request
-	d     Directives
-	tick  policy.Tick
-	epoch uint64       // purges before it arrived
-	stale *store.Entry // an expired answer to fall back on, if the upstream fails
-	alone bool         // it does not share a flight
+	family *api.Family
+	http   *http.Request
+	d      Directives
+	tick   policy.Tick
+	epoch  uint64       // purges before it arrived
+	stale  *store.Entry // an expired answer to fall back on, if the upstream fails
+	alone  bool         // it does not share a flight
 }
 
 // tooOld reports whether e is older than q allows.
@@ -35,7 +37,7 @@ func (q *query) takes(e *store.Entry, now time.Time) bool {
 }
 
 // handle answers a request of a cached endpoint.
-func (s *Server) handle(w http.ResponseWriter, r *http.Request, family canon.Family) (Result, error) {
+func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Family) (Result, error) {
 	if err := checkConnection(r.Header); err != nil {
 		return Refused, err
 	}
@@ -51,9 +53,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family canon.Fam
 	case err != nil:
 		return Refused, err
 	case q.d.bypass():
-		return s.bypass(w, r, body, "directive")
+		return s.bypass(w, r, family.OriginalBody(body), "directive")
 	case q.Uncacheable != "":
-		return s.bypass(w, r, body, q.Uncacheable)
+		return s.bypass(w, r, family.OriginalBody(body), q.Uncacheable)
 	}
 	q.tick = s.store.Tick() // what passes through is no request to the policy
 	return s.answer(w, q)
@@ -73,14 +75,11 @@ func (s *Server) untouched(r *http.Request, d *Directives) string {
 }
 
 func (s *Server) bypass(w http.ResponseWriter, r *http.Request, body []byte, reason string) (Result, error) {
-	if body != nil {
-		body = originalResponse(body)
-	}
 	return Bypass, s.passThrough(w, r, body, tells{result: Bypass, fwd: "bypass", detail: []string{reason}})
 }
 
 // read takes the request in and learns its identity.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, family canon.Family, d Directives) (*query, []byte, error) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family, d Directives) (*query, []byte, error) {
 	if ct := r.Header.Get("Content-Type"); !isJSON(ct) {
 		return nil, nil, apierror.BadRequest("invalid_content_type", "The Content-Type is "+apierror.Quote(ct)+"; this endpoint takes application/json.")
 	}
@@ -88,12 +87,12 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, family canon.Famil
 	if err != nil {
 		return nil, nil, err
 	}
-	req, err := canon.Parse(family, body, s.identity(r, &d))
+	req, err := family.Parse(body, s.identity(r, &d))
 	if err != nil {
 		return nil, nil, err
 	}
 	d.tighten(bodyDirectives(req.Directive))
-	return &query{Request: req, http: r, d: d, epoch: s.epoch.Load()}, body, nil
+	return &query{Request: req, family: family, http: r, d: d, epoch: s.epoch.Load()}, body, nil
 }
 
 // isJSON accepts application/json and its relatives, with or without parameters.

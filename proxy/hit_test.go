@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"reprise/proxy/api/registry"
 )
 
 const capital = "What is the capital of France?"
@@ -362,7 +365,7 @@ func TestReplayedResponseCanBeRetrieved(t *testing.T) {
 		"/v1/responses":                                    "/v1/responses",
 		"/v1/files/resp_rp" + nonce + "_1":                 "/v1/files/resp_rp" + nonce + "_1",
 	} {
-		if got := originalPath(path); got != want {
+		if got := registry.APIs.OriginalURL(&url.URL{Path: path}).Path; got != want {
 			t.Errorf("%s becomes %s, want %s", path, got, want)
 		}
 	}

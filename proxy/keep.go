@@ -58,7 +58,7 @@ func (s *Server) judge(q *query, rec *upstream.Recording, cut error) (answer.Ver
 	case encoded(rec.Header):
 		return answer.Verdict{}, "content-encoding"
 	}
-	v := answer.Judge(q.Family, stream, body)
+	v := answer.Judge(q.family.Answers, stream, body)
 	switch {
 	case !v.Keep && v.Reason != answer.ReasonToolCalls:
 		return v, v.Reason
@@ -75,7 +75,7 @@ func encoded(h http.Header) bool {
 
 // entry makes the entry of a good answer.
 func (s *Server) entry(q *query, found *finding, rec *upstream.Recording, v answer.Verdict, took time.Duration) (*store.Entry, error) {
-	frozen, err := answer.Freeze(q.Family, rec.Header.Get("Content-Type"), rec.Bytes())
+	frozen, err := answer.Freeze(q.family.Answers, rec.Header.Get("Content-Type"), rec.Bytes())
 	if err != nil {
 		return nil, err
 	}

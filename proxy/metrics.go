@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"reprise/policy/guard"
-	"reprise/proxy/canon"
+	"reprise/proxy/api"
 	"reprise/store"
 )
 
@@ -24,22 +24,16 @@ const (
 
 var stepNames = [steps]string{"embed", "search", "upstream"}
 
-// families are the endpoints as the metrics name them; the last is every path that is not cached.
-var families = [...]string{"chat", "completions", "responses", "embeddings", "other"}
-
-func familyIndex(f canon.Family) int {
-	if f < canon.Chat || f > canon.Embeddings {
-		return len(families) - 1
-	}
-	return int(f - canon.Chat)
-}
+// otherEndpoint is every path that is not cached.
+const otherEndpoint = "other"
 
 // metrics owns every number that the proxy counts. No label ever holds a tenant, key, topic or prompt.
 type metrics struct {
 	vectors     []prometheus.Collector // collected as they are
 	breakerOpen func() bool            // whether the embedder is left alone
 
-	requests  [len(families)][results]atomic.Int64
+	endpoints []string                          // the names of the APIs, then otherEndpoint
+	requests  map[string]*[results]atomic.Int64 // by endpoint
 	durations [results]prometheus.Observer
 	steps     [steps]prometheus.Observer
 
@@ -53,8 +47,15 @@ type metrics struct {
 	timeSaved   atomic.Int64 // nanoseconds
 }
 
-func newMetrics(breakerOpen func() bool) *metrics {
-	m := &metrics{breakerOpen: breakerOpen}
+func newMetrics(apis *api.Registry, breakerOpen func() bool) *metrics {
+	m := &metrics{breakerOpen: breakerOpen, requests: map[string]*[results]atomic.Int64{}}
+	for _, f := range apis.Families() {
+		m.endpoints = append(m.endpoints, f.Name)
+	}
+	m.endpoints = append(m.endpoints, otherEndpoint)
+	for _, name := range m.endpoints {
+		m.requests[name] = new([results]atomic.Int64)
+	}
 	counter := func(name, help, label string) *prometheus.CounterVec {
 		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "reprise_" + name, Help: help}, []string{label})
 		m.vectors = append(m.vectors, c)
@@ -80,8 +81,8 @@ func newMetrics(breakerOpen func() bool) *metrics {
 	return m
 }
 
-func (m *metrics) request(f canon.Family, r Result, took time.Duration) {
-	m.requests[familyIndex(f)][r].Add(1)
+func (m *metrics) request(endpoint string, r Result, took time.Duration) {
+	m.requests[endpoint][r].Add(1)
 	m.durations[r].Observe(took.Seconds())
 }
 
@@ -125,9 +126,9 @@ func (st Stats) MarshalJSON() ([]byte, error) {
 func (s *Server) Stats() Stats {
 	var by [results]int64
 	st := Stats{Stored: s.metrics.stored.Load(), Vetoes: s.metrics.vetoCount.Load(), UpstreamSaved: time.Duration(s.metrics.timeSaved.Load())}
-	for f := range families {
+	for _, endpoint := range s.metrics.endpoints {
 		for r := range by {
-			by[r] += s.metrics.requests[f][r].Load()
+			by[r] += s.metrics.requests[endpoint][r].Load()
 		}
 	}
 	for r, n := range by {
@@ -176,9 +177,9 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	count := func(d *prometheus.Desc, n float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, n, labels...)
 	}
-	for f, endpoint := range families {
+	for _, endpoint := range m.endpoints {
 		for r, result := range resultNames {
-			count(descRequests, float64(m.requests[f][r].Load()), endpoint, result)
+			count(descRequests, float64(m.requests[endpoint][r].Load()), endpoint, result)
 		}
 	}
 	for _, r := range []Result{Exact, Semantic, Shared, Stale} {

@@ -11,6 +11,8 @@ import (
 
 	"reprise/embed"
 	"reprise/policy/guard"
+	"reprise/proxy/api"
+	"reprise/proxy/api/registry"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
@@ -41,6 +43,7 @@ type Options struct {
 	UpstreamKey string   // credential sent to the upstream in place of the client's own; default: the client's own
 
 	Mode       Mode             // default semantic
+	APIs       *api.Registry    // the APIs that are cached; default registry.APIs
 	Store      *store.Store     // required; the server does not close it
 	Topics     *topics.Topics   // required; empty where nothing is compared by meaning. The server does not close it
 	Embedder   embed.Embedder   // required in the semantic and shadow modes
@@ -95,6 +98,9 @@ func (l Limits) withDefaults() Limits {
 }
 
 func (o Options) withDefaults() Options {
+	if o.APIs == nil {
+		o.APIs = registry.APIs
+	}
 	if o.Mode == "" {
 		o.Mode = ModeSemantic
 	}

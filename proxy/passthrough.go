@@ -19,7 +19,10 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 		return err
 	}
 	out := &tellingWriter{ResponseWriter: w, tells: t}
-	r = withOriginalPath(r)
+	if u := s.opts.APIs.OriginalURL(r.URL); u != r.URL {
+		r = r.WithContext(r.Context())
+		r.URL = u
+	}
 	if body != nil {
 		r = r.Clone(r.Context())
 		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil

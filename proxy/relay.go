@@ -1,14 +1,12 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 
 	"reprise/proxy/answer"
-	"reprise/proxy/canon"
 	"reprise/proxy/upstream"
 )
 
@@ -78,7 +76,7 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, o *outcome, t tell
 	out.Flush()
 	var filter *answer.UsageFilter
 	if answer.IsStream(o.rec.Header.Get("Content-Type")) && q.hidesUsage(o, t.result) {
-		filter = new(answer.UsageFilter)
+		filter = &answer.UsageFilter{Streams: q.family.Answers.Streams}
 	}
 	var buf []byte
 	for off := 0; ; {
@@ -107,17 +105,13 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, o *outcome, t tell
 // hidesUsage reports whether q's client must not see the usage that the stream of o may report: it asked for none, and
 // the proxy or the client that leads the flight did.
 func (q *query) hidesUsage(o *outcome, result Result) bool {
-	return !q.IncludeUsage && (o.addedUsage || result == Shared && q.hasUsageOption())
+	return !q.IncludeUsage && (o.addedUsage || result == Shared && q.family.UsageOption)
 }
 
 // leftBy is the end of a relay before the recording's own. Clients close a stream as soon as they have read its terminal
 // event: they have their answer.
 func (o *outcome) leftBy(q *query) error {
-	end := []byte("data: [DONE]")
-	if q.Family == canon.Responses {
-		end = []byte("event: response.completed")
-	}
-	if q.http.Context().Err() != nil && bytes.Contains(o.rec.Bytes(), end) {
+	if q.http.Context().Err() != nil && q.family.Answers.Ended(o.rec.Bytes()) {
 		return nil
 	}
 	return errCut
@@ -137,7 +131,7 @@ func (s *Server) relayConverted(w http.ResponseWriter, q *query, o *outcome, t t
 	case answer.ReasonError, answer.ReasonMalformed, answer.ReasonIncomplete:
 		return &replayError{o.kept.id, errors.New("no whole answer: " + o.kept.reason)}
 	}
-	z, err := answer.Freeze(q.Family, o.rec.Header.Get("Content-Type"), body)
+	z, err := answer.Freeze(q.family.Answers, o.rec.Header.Get("Content-Type"), body)
 	if err != nil {
 		return &replayError{o.kept.id, err}
 	}

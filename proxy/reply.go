@@ -29,7 +29,7 @@ func (s *Server) serve(q *query, e *store.Entry, result Result, now time.Time) (
 	raw, err := e.Recording()
 	if err == nil {
 		var frozen *answer.Frozen
-		if frozen, err = answer.Decode(raw); err == nil {
+		if frozen, err = s.opts.APIs.Decode(raw); err == nil {
 			return &served{entry: e, frozen: frozen, result: result,
 				tells: tells{result: result, entry: e.ID, age: now.Sub(e.Created), ttl: e.Expires.Sub(now)}}, nil
 		}
@@ -80,7 +80,7 @@ func (s *Server) replay(w http.ResponseWriter, q *query, z *answer.Frozen, t *te
 func (s *Server) replayOptions(q *query, z *answer.Frozen) answer.ReplayOptions {
 	var random [12]byte
 	rand.Read(random[:])
-	return answer.ReplayOptions{ID: answer.NewID(q.Family, random, originalID(z)), Created: s.opts.Now().Unix(),
+	return answer.ReplayOptions{ID: q.family.ReplayID(random, originalID(z)), Created: s.opts.Now().Unix(),
 		Stream: q.Stream, IncludeUsage: q.IncludeUsage}
 }
 
@@ -100,7 +100,7 @@ func (s *Server) Answer(e *store.Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := answer.Decode(raw)
+	z, err := s.opts.APIs.Decode(raw)
 	if err != nil {
 		return nil, err
 	}

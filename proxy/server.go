@@ -24,7 +24,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/sony/gobreaker/v2"
 
-	"reprise/proxy/canon"
+	"reprise/proxy/api"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/upstream"
 	"reprise/store"
@@ -71,50 +71,44 @@ func New(o Options) (*Server, error) {
 	s.flights = upstream.NewFlights[*outcome](s.crashed)
 	s.faults = NewFaultLog(o.Logger)
 	s.topics, s.embedder = o.Topics, newBreaker()
-	s.metrics = newMetrics(func() bool { return s.embedder.State() == gobreaker.StateOpen })
+	s.metrics = newMetrics(o.APIs, func() bool { return s.embedder.State() == gobreaker.StateOpen })
 	s.loadTopics()
 	s.pass = up.PassThrough(passFailed)
 	return s, nil
 }
 
-// endpoints are the cached paths.
-var endpoints = map[string]canon.Family{
-	"/v1/chat/completions": canon.Chat,
-	"/v1/completions":      canon.Completions,
-	"/v1/responses":        canon.Responses,
-	"/v1/embeddings":       canon.Embeddings,
-}
-
 // Handler serves the API: the cached endpoints, explain, and everything else as it is.
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
-	for path, family := range endpoints {
-		r.Post(path, s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(w, r, family) }, family))
+	for _, f := range s.opts.APIs.Families() {
+		r.Post(f.Path, s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(w, r, f) }, f))
 	}
-	r.Post("/v1/reprise/explain", s.answering(s.explain, otherEndpoint))
+	r.Post("/v1/reprise/explain", s.answering(s.explain, nil))
 	rest := s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) {
 		if err := checkConnection(r.Header); err != nil {
 			return Refused, err
 		}
 		return Bypass, s.passThrough(w, r, nil, tells{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
-	}, otherEndpoint)
+	}, nil)
 	r.NotFound(rest)
 	r.MethodNotAllowed(rest)
 	return r
 }
 
-// otherEndpoint stands for every path that is not cached, in the metrics.
-const otherEndpoint = canon.Family(255)
-
-// answering turns a handler's error into a response, at this one place, and counts the request.
-func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, error), family canon.Family) http.HandlerFunc {
+// answering turns a handler's error into a response, at this one place, and counts the request. f is the endpoint's API,
+// nil for every path that is not cached.
+func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, error), f *api.Family) http.HandlerFunc {
+	endpoint, write := otherEndpoint, apierror.Write
+	if f != nil {
+		endpoint, write = f.Name, f.WriteError
+	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		start, result := s.opts.Now(), Refused
 		defer func() { // also when an answer is cut off by a panic
 			if result == Refused && r.Context().Err() != nil {
 				result = Gone
 			}
-			s.metrics.request(family, result, s.opts.Now().Sub(start))
+			s.metrics.request(endpoint, result, s.opts.Now().Sub(start))
 		}()
 		w = s.patientWriter(w)
 		got, err := h(w, r)
@@ -124,10 +118,10 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 		case errors.Is(err, errCut) || errors.Is(err, errClientGone):
 			panic(http.ErrAbortHandler) // returning would end the response well
 		default:
-			api := toAPIError(err)
-			s.logError(r, api, err)
-			(&tells{result: Refused, detail: []string{api.Code}}).write(w.Header())
-			apierror.Write(w, api)
+			e := toAPIError(err)
+			s.logError(r, e, err)
+			(&tells{result: Refused, detail: []string{e.Code}}).write(w.Header())
+			write(w, e)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"reprise/policy"
 	"reprise/proxy/answer"
+	"reprise/proxy/api/registry"
 )
 
 var (
@@ -374,7 +375,7 @@ func (x *torture) checkStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, err := answer.Decode(raw)
+		z, err := registry.APIs.Decode(raw)
 		if err != nil {
 			t.Fatalf("entry %d: %v", e.ID, err)
 		}

@@ -1,19 +1,20 @@
-package answer
+package answer_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"reprise/proxy/canon"
+	"reprise/proxy/answer"
+	"reprise/proxy/api/registry"
 )
 
 // benchObject is a chat answer of some 1.2 KB.
-func benchObject(b *testing.B) *Frozen {
+func benchObject(b *testing.B) *answer.Frozen {
 	body := fmt.Sprintf(`{"id":"chatcmpl-9aB","object":"chat.completion","created":1700000001,"model":"m-1","choices":[{"index":0,`+
 		`"message":{"role":"assistant","content":"%s","refusal":null},"logprobs":null,"finish_reason":"stop"}],`+
 		`"usage":{"prompt_tokens":11,"completion_tokens":200,"total_tokens":211}}`, strings.Repeat("some words ", 85))
-	z, err := Freeze(canon.Chat, typeJSON, []byte(body))
+	z, err := answer.Freeze(chat, typeJSON, []byte(body))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -21,13 +22,13 @@ func benchObject(b *testing.B) *Frozen {
 }
 
 // benchStream is the same answer as a stream of 85 chunks.
-func benchStream(b *testing.B) *Frozen {
+func benchStream(b *testing.B) *answer.Frozen {
 	chunk := func(rest string) string {
 		return `data: {"id":"chatcmpl-9aB","object":"chat.completion.chunk","created":1700000001,"model":"m-1","choices":[` + rest + "}\n\n"
 	}
 	body := strings.Repeat(chunk(`{"index":0,"delta":{"content":"some words "},"finish_reason":null}],"usage":null`), 85) +
 		chunk(`{"index":0,"delta":{},"finish_reason":"stop"}],"usage":null`) + chunk(`],"usage":{"prompt_tokens":11}`) + "data: [DONE]\n\n"
-	z, err := Freeze(canon.Chat, typeStream, []byte(body))
+	z, err := answer.Freeze(chat, typeStream, []byte(body))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -38,13 +39,13 @@ func BenchmarkReplay(b *testing.B) {
 	object, stream := benchObject(b), benchStream(b)
 	for _, c := range []struct {
 		name string
-		z    *Frozen
-		o    ReplayOptions
+		z    *answer.Frozen
+		o    answer.ReplayOptions
 	}{
-		{"object", object, ReplayOptions{}},
-		{"object to stream", object, ReplayOptions{Stream: true}},
-		{"stream", stream, ReplayOptions{Stream: true}},
-		{"stream to object", stream, ReplayOptions{}},
+		{"object", object, answer.ReplayOptions{}},
+		{"object to stream", object, answer.ReplayOptions{Stream: true}},
+		{"stream", stream, answer.ReplayOptions{Stream: true}},
+		{"stream to object", stream, answer.ReplayOptions{}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			c.o.ID, c.o.Created = "chatcmpl-0102ff000000000000000000", 1800000000
@@ -58,12 +59,12 @@ func BenchmarkReplay(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	for _, z := range []*Frozen{benchObject(b), benchStream(b)} {
+	for _, z := range []*answer.Frozen{benchObject(b), benchStream(b)} {
 		b.Run(fmt.Sprintf("stream=%v", z.Stream), func(b *testing.B) {
 			encoded := z.Encode(nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Decode(encoded); err != nil {
+				if _, err := registry.APIs.Decode(encoded); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -72,10 +73,10 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func BenchmarkFreeze(b *testing.B) {
-	for _, z := range []*Frozen{benchObject(b), benchStream(b)} {
+	for _, z := range []*answer.Frozen{benchObject(b), benchStream(b)} {
 		b.Run(fmt.Sprintf("stream=%v", z.Stream), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Freeze(z.Family, z.ContentType, z.Body); err != nil {
+				if _, err := answer.Freeze(z.Form, z.ContentType, z.Body); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -84,10 +85,10 @@ func BenchmarkFreeze(b *testing.B) {
 }
 
 func BenchmarkJudge(b *testing.B) {
-	for _, z := range []*Frozen{benchObject(b), benchStream(b)} {
+	for _, z := range []*answer.Frozen{benchObject(b), benchStream(b)} {
 		b.Run(fmt.Sprintf("stream=%v", z.Stream), func(b *testing.B) {
 			for b.Loop() {
-				if !Judge(z.Family, z.Stream, z.Body).Keep {
+				if !answer.Judge(z.Form, z.Stream, z.Body).Keep {
 					b.Fatal("not kept")
 				}
 			}

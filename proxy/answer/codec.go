@@ -4,13 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-
-	"reprise/proxy/canon"
+	"slices"
 )
 
-// The encoding, version 1: four bytes magic and version, family, stream (0 or 1), then varints: content type (length,
-// bytes), slots (count; each: distance of Off from the Off before, length, kind), body (length, bytes), and last a CRC-32C
-// of everything before it, little endian. Four bytes that name the version let a later one be told from damage.
+// The encoding, version 1: four bytes magic and version, the API's code, stream (0 or 1), then varints: content type
+// (length, bytes), slots (count; each: distance of Off from the Off before, length, kind), body (length, bytes), and last a
+// CRC-32C of everything before it, little endian. The magic names the version, so that a later version differs from damage.
 const magic = "RpA\x01"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -19,7 +18,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func (z *Frozen) Encode(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)
-	dst = append(dst, byte(z.Family), 0)
+	dst = append(dst, z.Form.Code, 0)
 	if z.Stream {
 		dst[len(dst)-1] = 1
 	}
@@ -38,8 +37,9 @@ func (z *Frozen) Encode(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
-// Decode reads what Encode wrote, all of b. The body of the result aliases b. ErrCorrupt where anything is amiss.
-func Decode(b []byte) (*Frozen, error) {
+// Decode reads what Encode wrote, all of b, for an answer in one of forms. The body of the result aliases b. ErrCorrupt
+// where anything is wrong, or the API is none of forms.
+func Decode(b []byte, forms []*Form) (*Frozen, error) {
 	if len(b) < len(magic)+2+4 || string(b[:len(magic)]) != magic {
 		return nil, fmt.Errorf("decode answer: no version 1 header: %w", ErrCorrupt)
 	}
@@ -48,21 +48,26 @@ func Decode(b []byte) (*Frozen, error) {
 		return nil, fmt.Errorf("decode answer: checksum differs: %w", ErrCorrupt)
 	}
 	d := decoder{b: content[len(magic):]}
-	z := d.frozen()
+	code := d.byte()
+	api := slices.IndexFunc(forms, func(f *Form) bool { return f.Code == code })
+	if api < 0 {
+		return nil, fmt.Errorf("decode answer: no API has the code %d: %w", code, ErrCorrupt)
+	}
+	z := d.frozen(forms[api])
 	if d.bad || len(d.b) > 0 || !wellPlaced(z.Slots, len(z.Body)) {
 		return nil, fmt.Errorf("decode answer: %w", ErrCorrupt)
 	}
 	return z, nil
 }
 
-// decoder reads from the front of b; once it has failed it yields zeros.
+// decoder reads from the front of b; after its first failure it returns zeros.
 type decoder struct {
 	b   []byte
 	bad bool
 }
 
-func (d *decoder) frozen() *Frozen {
-	z := &Frozen{Family: canon.Family(d.byte())}
+func (d *decoder) frozen(f *Form) *Frozen {
+	z := &Frozen{Form: f}
 	stream := d.byte()
 	d.bad = d.bad || stream > 1
 	z.Stream = stream == 1
@@ -86,7 +91,7 @@ func (d *decoder) slots() []Slot {
 	return slots
 }
 
-// len reads a number that counts or skips bytes of the encoding, and so is at most what is left of it.
+// len reads a number that counts or skips bytes of the encoding, and so is at most the rest of it.
 func (d *decoder) len() int {
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 || v > uint64(len(d.b)-n) {

@@ -1,4 +1,4 @@
-package answer
+package answer_test
 
 import (
 	"bytes"
@@ -6,34 +6,37 @@ import (
 	"hash/crc32"
 	"reflect"
 	"testing"
+
+	"reprise/proxy/answer"
+	"reprise/proxy/api/registry"
 )
 
 func TestCodec(t *testing.T) {
 	for _, x := range fixtures(t) {
 		z := x.freeze(t)
 		b := z.Encode([]byte("before"))[len("before"):]
-		got, err := Decode(b)
+		got, err := registry.APIs.Decode(b)
 		if err != nil || !reflect.DeepEqual(got, z) {
-			t.Errorf("%s: %+v, %v", x.name, got, err)
+			t.Errorf("%s: %+v, %v", x.Answer.Name, got, err)
 		}
 		if extra := len(b) - len(z.Body); extra > 64+5*len(z.Slots) {
-			t.Errorf("%s: %d bytes beyond the body for %d slots", x.name, extra, len(z.Slots))
+			t.Errorf("%s: %d bytes beyond the body for %d slots", x.Answer.Name, extra, len(z.Slots))
 		}
 	}
 }
 
 func TestDecodeRefusesDamage(t *testing.T) {
-	good := fixtureNamed(t, "chat-text.sse").freeze(t).Encode(nil)
+	good := chatText(t, true).Encode(nil)
 	for i := range good {
 		flipped := bytes.Clone(good)
 		flipped[i] ^= 1 << (i % 8)
 		for what, b := range map[string][]byte{"flipped": flipped, "cut": good[:i]} {
-			if _, err := Decode(b); !errors.Is(err, ErrCorrupt) {
+			if _, err := registry.APIs.Decode(b); !errors.Is(err, answer.ErrCorrupt) {
 				t.Errorf("%s at %d: %v", what, i, err)
 			}
 		}
 	}
-	if _, err := Decode(append(bytes.Clone(good), 0)); !errors.Is(err, ErrCorrupt) {
+	if _, err := registry.APIs.Decode(append(bytes.Clone(good), 0)); !errors.Is(err, answer.ErrCorrupt) {
 		t.Errorf("one byte more: %v", err)
 	}
 }
@@ -45,16 +48,16 @@ func FuzzDecode(f *testing.F) {
 		f.Add(b[:len(b)-4])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		sum := crc32.Checksum(b, castagnoli)
-		z, err := Decode(append(b[:len(b):len(b)], byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)))
+		sum := crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
+		z, err := registry.APIs.Decode(append(b[:len(b):len(b)], byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)))
 		if err != nil {
 			return
 		}
-		again, err := Decode(z.Encode(nil))
+		again, err := registry.APIs.Decode(z.Encode(nil))
 		if err != nil || !reflect.DeepEqual(again, z) {
 			t.Errorf("%+v became %+v, %v", z, again, err)
 		}
-		for _, o := range []ReplayOptions{{ID: "N", Created: 7}, {ID: "N", Stream: true, IncludeUsage: true}} {
+		for _, o := range []answer.ReplayOptions{{ID: "N", Created: 7}, {ID: "N", Stream: true, IncludeUsage: true}} {
 			if _, _, err := z.Replay(nil, o); err != nil && z.Stream == o.Stream {
 				t.Error(err)
 			}

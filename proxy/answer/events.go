@@ -8,7 +8,7 @@ import (
 // DefaultMaxEvent bounds one event of a stream, in bytes. A Responses stream repeats the whole answer in one event.
 const DefaultMaxEvent = 8 << 20
 
-// ErrEventTooLarge tells of an event that outgrew the reader's bound.
+// ErrEventTooLarge: an event is larger than the reader's bound.
 var ErrEventTooLarge = errors.New("event of a stream is too large")
 
 // Event is one block of an event stream, up to and including the empty line that ends it.
@@ -16,7 +16,7 @@ type Event struct {
 	// Name is the value of the event field, empty where there is none.
 	Name string
 	// Data is the data lines joined by a line feed, without the last. It is nil where the block has no data line (comments,
-	// keep-alives): such a block is no event and is given out only so that every byte of the stream is in some Raw.
+	// keep-alives): such a block is no event and is returned only so that every byte of the stream is in some Raw.
 	Data []byte
 	// Raw is the exact bytes of the block, comments and terminator included.
 	Raw []byte
@@ -24,9 +24,12 @@ type Event struct {
 	at int // where Data begins inside Raw; -1 where it was joined from several lines
 }
 
+// IsDone reports whether the event is the sentinel [DONE].
+func (ev Event) IsDone() bool { return string(bytes.TrimSpace(ev.Data)) == "[DONE]" }
+
 // Events reads an event stream that arrives in pieces of any size. Lines end in LF, CRLF or CR (WHATWG HTML §9.2.6), a
-// byte order mark may come first, comments and unknown fields are skipped, id and retry have no meaning here. What
-// follows the last empty line is not an event, however complete it looks.
+// byte order mark may come first, comments and unknown fields are skipped, id and retry have no meaning here. The bytes
+// after the last empty line are not an event, however complete they look.
 //
 // The zero value is ready and bounds an event to [DefaultMaxEvent]. Next returns events that alias the reader's buffer:
 // they are valid until the next Feed.
@@ -48,8 +51,8 @@ type Events struct {
 	err    error
 }
 
-// eventsOf reads the events of a whole stream without copying it: offsets into Raw and body agree.
-func eventsOf(body []byte) *Events { return &Events{max: len(body) + 1, buf: body} }
+// EventsOf reads the events of a whole stream without copying it: offsets into Raw and body agree.
+func EventsOf(body []byte) *Events { return &Events{max: len(body) + 1, buf: body} }
 
 // Feed adds the next bytes of the stream, which are copied. All complete events should have been taken by Next before.
 func (e *Events) Feed(p []byte) {
@@ -135,7 +138,7 @@ func (e *Events) endAt(n int, skipLF bool) (int, bool) {
 
 var bom = []byte("\xef\xbb\xbf")
 
-// begin skips a byte order mark, once; false while it cannot be told yet.
+// begin skips a byte order mark, once; false while too few bytes have come to see whether there is one.
 func (e *Events) begin() bool {
 	if e.begun {
 		return true

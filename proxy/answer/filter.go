@@ -1,21 +1,19 @@
 package answer
 
-import (
-	"bytes"
+import "bytes"
 
-	"reprise/proxy/canon"
-)
-
-// UsageFilter takes out of a live chat or completions stream what a client sees only if it asked for usage, where the
-// proxy asked for it on its own account: the event that carries nothing else, and the empty usage of the others. All
-// other bytes pass as they are. The zero value is ready.
+// UsageFilter removes from a live stream what a client sees only if it asked for usage, where the proxy asked for it
+// itself: the event that carries nothing else, and the empty usage of the others. All other bytes pass as they are. Streams
+// marks those places; the other fields are ready as zero.
 type UsageFilter struct {
+	Streams Streams
+
 	events Events
 	open   bool // an event was too large to look into: everything passes from there on
 }
 
-// Write appends to dst what of p, and of bytes held back before, may go out now: whole events. The end of an event that
-// is still to come is held back; no client could have acted on its beginning.
+// Write appends to dst what of p, and of bytes held back before, may go out now: whole events. The beginning of an event
+// whose end is still to come is held back; no client could have acted on it.
 func (f *UsageFilter) Write(dst, p []byte) []byte {
 	if f.open {
 		return append(dst, p...)
@@ -26,7 +24,7 @@ func (f *UsageFilter) Write(dst, p []byte) []byte {
 		if !ok {
 			break
 		}
-		dst = appendWithoutUsage(dst, ev)
+		dst = f.appendWithoutUsage(dst, ev)
 	}
 	if f.events.Err() != nil {
 		f.open = true
@@ -44,13 +42,16 @@ func (f *UsageFilter) Flush(dst []byte) []byte {
 	return append(dst, f.events.Rest()...)
 }
 
-func appendWithoutUsage(dst []byte, ev Event) []byte {
+func (f *UsageFilter) appendWithoutUsage(dst []byte, ev Event) []byte {
 	if !bytes.Contains(ev.Data, []byte(`"usage"`)) {
 		return append(dst, ev.Raw...)
 	}
-	r, err := parse(ev.Data)
+	r, err := Parse(ev.Data)
 	if err != nil {
 		return append(dst, ev.Raw...)
 	}
-	return splice(dst, ev.Raw, streamSlots(nil, canon.Chat, ev, r, 0), "", "", false)
+	var m Marker
+	m.event(ev, 0)
+	f.Streams.Mark(&m, r)
+	return splice(dst, ev.Raw, m.slots, "", "", false)
 }

@@ -5,25 +5,23 @@ import (
 	"fmt"
 	"strings"
 
-	"reprise/proxy/canon"
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer/rawjson"
 )
 
 // Freeze makes the stored form of a finished answer: body as the upstream sent it, an event stream where contentType
-// says so. It finds the slots and does not judge; ErrMalformed where the bytes cannot be read. The result aliases body,
+// says so. It marks the slots and does not judge; ErrMalformed where the bytes cannot be read. The result aliases body,
 // except where a stream spreads an event over several data lines: those are joined in a copy.
-func Freeze(f canon.Family, contentType string, body []byte) (*Frozen, error) {
-	z := &Frozen{Family: f, Stream: IsStream(contentType), ContentType: contentType, Body: body}
-	if z.Stream {
-		return z, z.freezeStream()
+func Freeze(f *Form, contentType string, body []byte) (*Frozen, error) {
+	if IsStream(contentType) {
+		return freezeStream(f, contentType, body)
 	}
-	r, err := parse(body)
+	r, err := Parse(body)
 	if err != nil {
 		return nil, fmt.Errorf("freeze answer: %w", err)
 	}
-	s := slotter{base: 0, data: r.Raw}
-	s.object(r)
-	z.Slots = s.slots
-	return z, nil
+	return freezeObject(f, contentType, body, r), nil
 }
 
 // IsStream reports whether a content type is that of an event stream.
@@ -32,33 +30,42 @@ func IsStream(contentType string) bool {
 	return strings.EqualFold(strings.TrimSpace(media), "text/event-stream")
 }
 
-func (z *Frozen) freezeStream() error {
-	if folded(z.Body) {
-		z.Body = unfold(z.Body)
+// freezeObject freezes body, which was read as r.
+func freezeObject(f *Form, contentType string, body []byte, r gjson.Result) *Frozen {
+	var m Marker
+	m.Object(r)
+	return &Frozen{Form: f, ContentType: contentType, Body: body, Slots: m.slots}
+}
+
+func freezeStream(f *Form, contentType string, body []byte) (*Frozen, error) {
+	if f.Streams == nil {
+		return nil, fmt.Errorf("freeze answer: a stream of an API without streams: %w", ErrMalformed)
 	}
+	if folded(body) {
+		body = unfold(body)
+	}
+	var m Marker
 	at := 0
-	for es := eventsOf(z.Body); ; {
+	for es := EventsOf(body); ; {
 		ev, ok := es.Next()
 		if !ok {
-			return nil
+			return &Frozen{Form: f, Stream: true, ContentType: contentType, Body: body, Slots: m.slots}, nil
 		}
-		if ev.Data != nil && !isDone(ev.Data) {
-			r, err := parse(ev.Data)
+		if ev.Data != nil && !ev.IsDone() {
+			r, err := Parse(ev.Data)
 			if err != nil {
-				return fmt.Errorf("freeze event at byte %d: %w", at, err)
+				return nil, fmt.Errorf("freeze event at byte %d: %w", at, err)
 			}
-			z.Slots = streamSlots(z.Slots, z.Family, ev, r, at)
+			m.event(ev, at)
+			f.Streams.Mark(&m, r)
 		}
 		at += len(ev.Raw)
 	}
 }
 
-// isDone reports whether an event is the sentinel that ends chat and completions streams.
-func isDone(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]" }
-
 // folded reports whether some event spans several data lines, in which no slot could be marked.
 func folded(body []byte) bool {
-	for es := eventsOf(body); ; {
+	for es := EventsOf(body); ; {
 		ev, ok := es.Next()
 		if !ok {
 			return false
@@ -72,7 +79,7 @@ func folded(body []byte) bool {
 // unfold rewrites a stream with one data line per event. Between the tokens of JSON a line feed is as good as a space.
 func unfold(body []byte) []byte {
 	var out []byte
-	for es := eventsOf(body); ; {
+	for es := EventsOf(body); ; {
 		ev, ok := es.Next()
 		if !ok {
 			return out
@@ -89,4 +96,25 @@ func appendEvent(dst []byte, name string, data []byte) []byte {
 		dst = append(append(append(dst, "event: "...), name...), '\n')
 	}
 	return append(append(append(dst, "data: "...), data...), "\n\n"...)
+}
+
+// convert returns the answer in its other form, as the same upstream might have sent it.
+func (z *Frozen) convert() (*Frozen, error) {
+	if z.Stream {
+		r, err := z.Form.Streams.Merge(z.Body)
+		if err != nil {
+			return nil, err
+		}
+		r.Index = 0 // r may lie inside an event
+		return freezeObject(z.Form, typeJSON, rawjson.Bytes(r.Raw), r), nil
+	}
+	flat, err := compact(z.Body) // a line feed between tokens would end a data line
+	if err != nil {
+		return nil, err
+	}
+	r, err := Parse(flat)
+	if err != nil {
+		return nil, err
+	}
+	return freezeStream(z.Form, typeStream, z.Form.Streams.Render(r))
 }

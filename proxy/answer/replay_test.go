@@ -1,66 +1,44 @@
-package answer
+package answer_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
-	"reprise/proxy/canon"
+	"reprise/proxy/answer"
+	"reprise/proxy/api/registry"
 )
 
-// ids are those of the fixtures.
-var ids = map[canon.Family]string{canon.Chat: "chatcmpl-9aB", canon.Completions: "cmpl-7", canon.Responses: "resp_68a1"}
-
-func TestReplayInTheSameForm(t *testing.T) {
-	for _, x := range fixtures(t) {
-		z := x.freeze(t)
-		if got := replay(t, z, ReplayOptions{Stream: x.stream, IncludeUsage: true}); !bytes.Equal(got, z.Body) {
-			t.Errorf("%s without a new id:\n%s\nwant\n%s", x.name, got, z.Body)
-		}
-		// Only ids and times differ: put back, they make the original.
-		got := string(replay(t, z, ReplayOptions{ID: "new-id", Created: 1800000000, Stream: x.stream, IncludeUsage: true}))
-		back := strings.NewReplacer("new-id", ids[x.family], "1800000000", "1700000001").Replace(got)
-		want := strings.NewReplacer("1700000002", "1700000001", `"id":"","model"`, `"id":"chatcmpl-9aB","model"`, `"created":0`, `"created":1700000001`).
-			Replace(string(z.Body))
-		if back != want {
-			t.Errorf("%s:\n%s\nwant\n%s", x.name, back, want)
-		}
-		if x.family != canon.Embeddings && !strings.Contains(got, "new-id") {
-			t.Errorf("%s has no new id", x.name)
-		}
-	}
-}
-
 func TestReplayRewrites(t *testing.T) {
-	o := ReplayOptions{ID: "N", Created: 7}
+	o := answer.ReplayOptions{ID: "N", Created: 7}
 	for _, c := range []struct {
 		name, in, want string
-		family         canon.Family
+		form           *answer.Form
 		usage          bool
 	}{
 		{"white space and unknown fields", `{ "x" : 1.0, "id" : "a" ,"created": 1e3, "choices":[{"id":"c"}] }`,
-			`{ "x" : 1.0, "id" : "N" ,"created": 7, "choices":[{"id":"c"}] }`, canon.Chat, false},
-		{"no id", `{"created":null,"id":null}`, `{"created":null,"id":null}`, canon.Chat, false},
+			`{ "x" : 1.0, "id" : "N" ,"created": 7, "choices":[{"id":"c"}] }`, chat, false},
+		{"no id", `{"created":null,"id":null}`, `{"created":null,"id":null}`, chat, false},
 		{"response", `{"id":"a","output":[{"id":"b"}],"created_at":1.5,"completed_at":2,"previous_response_id":"p"}`,
-			`{"id":"N","output":[{"id":"b"}],"created_at":7,"completed_at":7,"previous_response_id":"p"}`, canon.Responses, false},
-		{"usage null", "data: {\"id\":\"a\",\"choices\":[{}],\"usage\":null}\n\n", "data: {\"id\":\"N\",\"choices\":[{}]}\n\n", canon.Chat, false},
-		{"usage null first", "data: {\"usage\" : null , \"id\":\"a\",\"choices\":[{}]}\n\n", "data: { \"id\":\"N\",\"choices\":[{}]}\n\n", canon.Chat, false},
-		{"usage null alone", "data: {\"usage\":null}\n\n", "data: {}\n\n", canon.Chat, false},
-		{"usage null thrice", "data: {\"usage\":null,\"usage\":null,\"usage\":null}\n\n", "data: {}\n\n", canon.Chat, false},
-		{"usage null wanted", "data: {\"choices\":[{}],\"usage\":null}\n\n", "data: {\"choices\":[{}],\"usage\":null}\n\n", canon.Chat, true},
-		{"usage event", ": a\n\ndata: {\"id\":\"a\",\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n", ": a\n\ndata: [DONE]\n\n", canon.Chat, false},
+			`{"id":"N","output":[{"id":"b"}],"created_at":7,"completed_at":7,"previous_response_id":"p"}`, responses, false},
+		{"usage null", "data: {\"id\":\"a\",\"choices\":[{}],\"usage\":null}\n\n", "data: {\"id\":\"N\",\"choices\":[{}]}\n\n", chat, false},
+		{"usage null first", "data: {\"usage\" : null , \"id\":\"a\",\"choices\":[{}]}\n\n", "data: { \"id\":\"N\",\"choices\":[{}]}\n\n", chat, false},
+		{"usage null alone", "data: {\"usage\":null}\n\n", "data: {}\n\n", chat, false},
+		{"usage null thrice", "data: {\"usage\":null,\"usage\":null,\"usage\":null}\n\n", "data: {}\n\n", chat, false},
+		{"usage null wanted", "data: {\"choices\":[{}],\"usage\":null}\n\n", "data: {\"choices\":[{}],\"usage\":null}\n\n", chat, true},
+		{"usage event", ": a\n\ndata: {\"id\":\"a\",\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n", ": a\n\ndata: [DONE]\n\n", chat, false},
 		{"usage event wanted", "data: {\"id\":\"a\",\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n",
-			"data: {\"id\":\"N\",\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n", canon.Completions, true},
-		{"usage beside a choice", "data: {\"choices\":[{}],\"usage\":{}}\n\n", "data: {\"choices\":[{}],\"usage\":{}}\n\n", canon.Chat, false},
+			"data: {\"id\":\"N\",\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n", completions, true},
+		{"usage beside a choice", "data: {\"choices\":[{}],\"usage\":{}}\n\n", "data: {\"choices\":[{}],\"usage\":{}}\n\n", chat, false},
 		{"events of a response", "event: e\r\ndata: {\"type\":\"t\",\"id\":\"x\",\"response_id\":\"a\",\"response\":{\"id\":\"a\",\"usage\":null},\"item\":{\"id\":\"m\"}}\r\n\r\n",
-			"event: e\r\ndata: {\"type\":\"t\",\"id\":\"x\",\"response_id\":\"N\",\"response\":{\"id\":\"N\",\"usage\":null},\"item\":{\"id\":\"m\"}}\r\n\r\n", canon.Responses, false},
-		{"unfinished event", "data: {\"id\":\"a\"}\n\ndata: {\"id\"", "data: {\"id\":\"N\"}\n\ndata: {\"id\"", canon.Chat, false},
+			"event: e\r\ndata: {\"type\":\"t\",\"id\":\"x\",\"response_id\":\"N\",\"response\":{\"id\":\"N\",\"usage\":null},\"item\":{\"id\":\"m\"}}\r\n\r\n", responses, false},
+		{"unfinished event", "data: {\"id\":\"a\"}\n\ndata: {\"id\"", "data: {\"id\":\"N\"}\n\ndata: {\"id\"", chat, false},
 	} {
 		contentType := typeJSON
 		if !strings.HasPrefix(c.in, "{") {
 			contentType = "Text/Event-Stream ; charset=utf-8"
 		}
-		z, err := Freeze(c.family, contentType, []byte(c.in))
+		z, err := answer.Freeze(c.form, contentType, []byte(c.in))
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -75,16 +53,16 @@ func TestReplayRewrites(t *testing.T) {
 }
 
 func TestReplayKeepsWhatDstHolds(t *testing.T) {
-	z := fixtureNamed(t, "chat-text.json").freeze(t)
-	got, contentType, err := z.Replay([]byte("before"), ReplayOptions{ID: `we"ird`})
+	z := chatText(t, false)
+	got, contentType, err := z.Replay([]byte("before"), answer.ReplayOptions{ID: `we"ird`})
 	if err != nil || contentType != typeJSON || !bytes.HasPrefix(got, []byte("before{")) || !bytes.Contains(got, []byte(`"we\"ird"`)) {
 		t.Errorf("%s, %q, %v", got, contentType, err)
 	}
-	stream, err := Freeze(canon.Chat, typeStream, []byte("data: {\"choices\":[]}\n\n"))
+	stream, err := answer.Freeze(chat, typeStream, []byte("data: {\"choices\":[]}\n\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := stream.Replay([]byte("x"), ReplayOptions{}); err == nil || string(got) != "x" {
+	if got, _, err := stream.Replay([]byte("x"), answer.ReplayOptions{}); err == nil || string(got) != "x" {
 		t.Errorf("an unfinished stream became %q, error %v", got, err)
 	}
 }
@@ -94,7 +72,7 @@ func TestFreezeRefuses(t *testing.T) {
 		{typeJSON, ``}, {typeJSON, `[]`}, {typeJSON, `{"a":1`}, {typeJSON, `{} {}`}, {typeJSON, "data: {}\n\n"},
 		{typeStream, "data: {\n\n"}, {typeStream, "data: 1\n\n"}, {typeStream, "data: [DONE] {\n\n"},
 	} {
-		if z, err := Freeze(canon.Chat, c.contentType, []byte(c.body)); err == nil {
+		if z, err := answer.Freeze(chat, c.contentType, []byte(c.body)); err == nil {
 			t.Errorf("%s %q is frozen: %+v", c.contentType, c.body, z)
 		}
 	}
@@ -103,24 +81,29 @@ func TestFreezeRefuses(t *testing.T) {
 // Whatever can be frozen can be encoded and replayed in its form, and what a replay yields can be frozen again. A
 // conversion may fail, but what it yields is an answer too.
 func FuzzFreezeReplay(f *testing.F) {
-	for _, x := range fixtures(f) {
-		f.Add(byte(x.family), x.stream, x.body)
+	forms := make([]*answer.Form, 0, 4)
+	for _, family := range registry.APIs.Families() {
+		forms = append(forms, family.Answers)
 	}
-	f.Fuzz(func(t *testing.T, family byte, stream bool, body []byte) {
+	for _, x := range fixtures(f) {
+		f.Add(x.Answers.Code, x.Stream, x.Body)
+	}
+	f.Fuzz(func(t *testing.T, code byte, stream bool, body []byte) {
+		form := forms[(int(code)+len(forms)-1)%len(forms)]
 		contentType := typeJSON
 		if stream {
 			contentType = typeStream
 		}
-		Judge(canon.Family(family), stream, body)
-		z, err := Freeze(canon.Family(family), contentType, body)
+		v := answer.Judge(form, stream, body)
+		z, err := answer.Freeze(form, contentType, body)
 		if err != nil {
 			return
 		}
-		decoded, err := Decode(z.Encode(nil))
+		decoded, err := registry.APIs.Decode(z.Encode(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range []ReplayOptions{{ID: "N", Created: 7}, {ID: "N", Stream: true}, {Created: 7, Stream: true, IncludeUsage: true}} {
+		for _, o := range []answer.ReplayOptions{{ID: "N", Created: 7}, {ID: "N", Stream: true}, {Created: 7, Stream: true, IncludeUsage: true}} {
 			got, contentType, err := decoded.Replay(nil, o)
 			if err != nil {
 				if decoded.Stream == o.Stream {
@@ -128,14 +111,12 @@ func FuzzFreezeReplay(f *testing.F) {
 				}
 				continue
 			}
-			if _, err := Freeze(z.Family, contentType, got); err != nil {
+			if _, err := answer.Freeze(z.Form, contentType, got); err != nil {
 				t.Errorf("replay %+v of %q is %q: %v", o, body, got, err)
 			}
 		}
-		if v := Judge(z.Family, stream, body); v.Keep && z.Family != canon.Embeddings {
-			if _, err := z.convert(); err != nil {
-				t.Errorf("%q is worth keeping and cannot be converted: %v", body, err)
-			}
+		if _, _, err := z.Replay(nil, answer.ReplayOptions{Stream: !stream}); err != nil && v.Keep {
+			t.Errorf("%q is worth keeping and cannot be converted: %v", body, err)
 		}
 	})
 }

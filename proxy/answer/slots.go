@@ -3,105 +3,92 @@ package answer
 import (
 	"github.com/tidwall/gjson"
 
-	"reprise/proxy/canon"
+	"reprise/proxy/answer/rawjson"
 )
 
-// slotter collects the slots of one JSON object that lies at byte base of a body.
-type slotter struct {
+// SlotKind is what a replay does with a slot.
+type SlotKind uint8
+
+const (
+	// SlotID is the JSON string that holds the answer's id.
+	SlotID SlotKind = iota + 1
+	// SlotCreated is a JSON number of seconds since 1970: created, created_at or completed_at.
+	SlotCreated
+	// SlotUsageEvent is a whole event that carries usage and no choice. Other slots may lie inside.
+	SlotUsageEvent
+	// SlotUsageNull is a member "usage":null with one neighbouring comma.
+	SlotUsageNull
+
+	lastKind = SlotUsageNull
+)
+
+// Slot is one place of Body that a replay rewrites: Len bytes from Off.
+type Slot struct {
+	Off, Len int
+	Kind     SlotKind
+}
+
+func (s Slot) end() int { return s.Off + s.Len }
+
+// Marker marks the slots of one JSON object: a whole answer, or that of one event of a stream. Slots are marked in the
+// order of their places.
+type Marker struct {
 	slots []Slot
-	base  int
-	data  string
+	base  int    // where the object lies in the body; -1 where it does not lie there in one piece
+	data  string // the object
+	at, n int    // the event: its place and length
 }
 
-// object marks what a replay rewrites in a finished answer, or in one chunk of a chat or completions stream.
-func (s *slotter) object(r gjson.Result) {
+// event moves to the object r of an event, whose raw bytes lie at byte at of the body.
+func (m *Marker) event(ev Event, at int) {
+	m.at, m.n, m.base, m.data = at, len(ev.Raw), -1, rawjson.View(ev.Data)
+	if ev.at >= 0 {
+		m.base = at + ev.at
+	}
+}
+
+// Object marks ids and times among the members of r, a finished answer.
+func (m *Marker) Object(r gjson.Result) {
 	r.ForEach(func(k, v gjson.Result) bool {
 		switch {
 		case k.Str == "id" && v.Type == gjson.String:
-			s.add(v, SlotID)
+			m.Value(v, SlotID)
 		case (k.Str == "created" || k.Str == "created_at" || k.Str == "completed_at") && v.Type == gjson.Number:
-			s.add(v, SlotCreated)
+			m.Value(v, SlotCreated)
 		}
 		return true
 	})
 }
 
-// chunk is object, and the empty usage that a chunk carries where its client asked for usage.
-func (s *slotter) chunk(r gjson.Result) {
-	r.ForEach(func(k, v gjson.Result) bool {
-		switch {
-		case k.Str == "id" && v.Type == gjson.String:
-			s.add(v, SlotID)
-		case k.Str == "created" && v.Type == gjson.Number:
-			s.add(v, SlotCreated)
-		case k.Str == "usage" && v.Type == gjson.Null:
-			s.member(k, v)
-		}
-		return true
-	})
+// Event marks the whole event as one that only clients see who asked for usage. It comes before the marks inside.
+func (m *Marker) Event() {
+	m.slots = append(m.slots, Slot{Off: m.at, Len: m.n, Kind: SlotUsageEvent})
 }
 
-// event marks one event of a Responses stream: the id is that of its response, never of an item.
-func (s *slotter) event(r gjson.Result) {
-	r.ForEach(func(k, v gjson.Result) bool {
-		switch {
-		case k.Str == "response" && v.IsObject():
-			s.object(v)
-		case k.Str == "response_id" && v.Type == gjson.String:
-			s.add(v, SlotID)
-		}
-		return true
-	})
+// Value marks value v of the object.
+func (m *Marker) Value(v gjson.Result, kind SlotKind) {
+	if m.base >= 0 {
+		m.slots = append(m.slots, Slot{Off: m.base + v.Index, Len: len(v.Raw), Kind: kind})
+	}
 }
 
-func (s *slotter) add(v gjson.Result, kind SlotKind) {
-	s.slots = append(s.slots, Slot{Off: s.base + v.Index, Len: len(v.Raw), Kind: kind})
-}
-
-// member marks a member with the comma before it, or the one behind it where it comes first.
-func (s *slotter) member(k, v gjson.Result) {
+// UsageNull marks a member of the object with the comma before it, or the one behind it where it comes first.
+func (m *Marker) UsageNull(k, v gjson.Result) {
+	if m.base < 0 {
+		return
+	}
 	from, to := k.Index, v.Index+len(v.Raw)
-	if before := skipSpace(s.data, from-1, -1); s.data[before] == ',' && s.free(before) {
+	if before := rawjson.SkipSpace(m.data, from-1, -1); m.data[before] == ',' && m.free(before) {
 		from = before
-	} else if behind := skipSpace(s.data, to, 1); s.data[behind] == ',' {
+	} else if behind := rawjson.SkipSpace(m.data, to, 1); m.data[behind] == ',' {
 		to = behind + 1
 	}
-	s.slots = append(s.slots, Slot{Off: s.base + from, Len: to - from, Kind: SlotUsageNull})
+	m.slots = append(m.slots, Slot{Off: m.base + from, Len: to - from, Kind: SlotUsageNull})
 }
 
 // free reports whether byte i of the object is in no slot yet.
-func (s *slotter) free(i int) bool {
-	return len(s.slots) == 0 || s.slots[len(s.slots)-1].end() <= s.base+i
-}
-
-// skipSpace returns the first byte that is no white space from i on, going by step. Inside a valid object there is one.
-func skipSpace(s string, i, step int) int {
-	for s[i] <= ' ' {
-		i += step
-	}
-	return i
-}
-
-// streamSlots appends the slots of one event of a stream, which lies at byte at of the body.
-func streamSlots(slots []Slot, f canon.Family, ev Event, r gjson.Result, at int) []Slot {
-	if f != canon.Responses && usageOnly(r) {
-		slots = append(slots, Slot{Off: at, Len: len(ev.Raw), Kind: SlotUsageEvent})
-	}
-	if ev.at < 0 {
-		return slots
-	}
-	s := slotter{slots: slots, base: at + ev.at, data: text(ev.Data)}
-	if f == canon.Responses {
-		s.event(r)
-	} else {
-		s.chunk(r)
-	}
-	return s.slots
-}
-
-// usageOnly reports whether a chunk is the one that include_usage adds: usage, and no choice.
-func usageOnly(chunk gjson.Result) bool {
-	return chunk.Get("usage").IsObject() && len(chunk.Get("choices").Array()) == 0
+func (m *Marker) free(i int) bool {
+	return len(m.slots) == 0 || m.slots[len(m.slots)-1].end() <= m.base+i
 }
 
 // splice appends body with its slots rewritten: id is a JSON string, or empty to leave ids alone; created likewise.

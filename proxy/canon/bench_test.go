@@ -52,7 +52,7 @@ func BenchmarkParse(b *testing.B) {
 			b.SetBytes(int64(len(c.body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := canon.Parse(canon.Chat, c.body, identity); err != nil {
+				if _, err := chat.Parse(c.body, identity); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,9 +1,12 @@
-// Package canon tells what a request is: raw bytes in; key, scope, prompt and conversation out.
+// Package canon identifies a request: raw bytes in; key, scope, prompt and conversation out.
 //
 // It is pure: no clock, no I/O, no state but pooled buffers. One strict pass comes first, because JSON readers disagree
 // (a duplicate name is the first for one reader and the last for another, "Messages" is "messages" for a third): a cache
-// that keys on one reading and forwards the bytes could be poisoned. What passes is read alike by every reader, so that
-// the key and the bytes sent on mean the same.
+// that keys on one reading and forwards the bytes could be poisoned. Every reader reads a body that passes in the same
+// way, so the key and the forwarded bytes mean the same.
+//
+// What is particular to one API (where its conversation is, how its messages are read, what makes its answers
+// uncacheable) comes from outside, as [Rules]. Package reprise/proxy/api holds them.
 //
 // Equality. Two bodies are the same request when they differ in the order of members, white space, escapes of strings or
 // the form of numbers (1, 1.0, 1e0), and in fields that cannot change an answer: stream, stream_options,
@@ -11,7 +14,7 @@
 // counts, known or not, null or absent. A content of exactly one plain text part equals the string, and an input string
 // of the Responses API equals one user message, because the APIs say so; no other two spellings are made equal.
 //
-// Structure. The base is identity, family, every field but the conversation, and the preamble: all that comes before the
+// Structure. The base is identity, API, every field but the conversation, and the preamble: all that comes before the
 // first user message. After it come turns: an ask (user messages, and system or developer messages among them) and its
 // answer (everything up to the next ask). Keys are chained over the turns,
 //
@@ -22,47 +25,9 @@ package canon
 
 import (
 	"crypto/sha256"
-	"strconv"
 	"sync"
 	"time"
 )
-
-// Family is an API that is cached.
-type Family uint8
-
-// The families.
-const (
-	Chat Family = iota + 1
-	Completions
-	Responses
-	Embeddings // matched exactly only
-)
-
-// String is the family's name as metrics and logs spell it.
-func (f Family) String() string {
-	switch f {
-	case Chat:
-		return "chat"
-	case Completions:
-		return "completions"
-	case Responses:
-		return "responses"
-	case Embeddings:
-		return "embeddings"
-	}
-	return "family " + strconv.Itoa(int(f))
-}
-
-// field is the member that holds the conversation.
-func (f Family) field() string {
-	switch f {
-	case Chat:
-		return "messages"
-	case Completions:
-		return "prompt"
-	}
-	return "input"
-}
 
 // Identity is everything outside the body that two requests must have in common to share an answer.
 type Identity struct {
@@ -75,9 +40,8 @@ type Identity struct {
 // Hash is a SHA-256.
 type Hash = [sha256.Size]byte
 
-// Request is what a body was read as.
+// Request is the result of reading a body.
 type Request struct {
-	Family               Family
 	Body                 []byte // as given to Parse, not copied
 	Model                string
 	Stream, IncludeUsage bool
@@ -98,7 +62,7 @@ type Request struct {
 	Directive Directive
 }
 
-// Turn is one ask of the conversation before the prompt, and what answered it.
+// Turn is one ask of the conversation before the prompt, and the messages that answered it.
 type Turn struct {
 	Key    Hash // the Key of the request that ended at this ask, everything else being equal
 	Ask    Hash // of the ask's messages
@@ -120,56 +84,53 @@ type Directive struct {
 // AnswerText is the hash by which the text of an answer is compared with a turn of a later request.
 func AnswerText(text string) Hash { return sha256.Sum256([]byte(text)) }
 
-// Parse reads a body. The error is an *Error and says what is wrong, where, and what is allowed. Parse keeps body in the
-// Request and never writes to it. The cost is linear in the body but for the sorting of names in each object.
-func Parse(f Family, body []byte, id Identity) (*Request, error) {
-	p := parsers.Get().(*parser)
+// Parse reads a body by the rules of its API. The error is an *Error with the place, the problem and what is allowed.
+// Parse keeps body in the Request and never writes to it. The cost is linear in the body except for the sorting of names
+// in each object.
+func Parse(rules *Rules, body []byte, id Identity) (*Request, error) {
+	p := readers.Get().(*Reader)
 	defer p.release()
-	r := &Request{Family: f, Body: body}
-	if err := p.parse(r, id); err != nil {
+	r := &Request{Body: body}
+	if err := p.parse(rules, r, id); err != nil {
 		return nil, err.finish()
 	}
 	return r, nil
 }
 
-var parsers = sync.Pool{New: func() any { return new(parser) }}
+var readers = sync.Pool{New: func() any { return new(Reader) }}
 
-// keepBytes is the most buffer memory that a pooled parser keeps between requests.
+// keepBytes is the most buffer memory that a pooled Reader keeps between requests.
 const keepBytes = 1 << 20
 
-// parser reads one request. Its buffers are used again; nothing in a Request points into them.
-type parser struct {
-	doc
-	buf []byte // the canonical bytes to hash next
-	req *Request
+// Reader reads one request. [Rules] call its exported methods, which are valid during [Rules.Read] only. Its buffers are
+// pooled; nothing in a Request points into them.
+type Reader struct {
+	scanner
+	buf   []byte // the canonical bytes to hash next
+	req   *Request
+	rules *Rules
 
-	field string // the name of the member that holds the conversation
-	convo uint32 // its value; 0 when absent
+	convo uint32 // the value of rules.Field; 0 when absent
 }
 
-func (p *parser) release() {
-	p.req, p.body = nil, nil
-	if p.doc.size()+cap(p.buf) <= keepBytes {
-		parsers.Put(p)
+func (p *Reader) release() {
+	p.req, p.body, p.rules = nil, nil, nil
+	if p.size()+cap(p.buf) <= keepBytes {
+		readers.Put(p)
 	}
 }
 
-func (p *parser) parse(r *Request, id Identity) *Error {
-	p.req, p.convo = r, 0
+func (p *Reader) parse(rules *Rules, r *Request, id Identity) *Error {
+	p.rules, p.req, p.convo = rules, r, 0
 	if err := p.scan(r.Body); err != nil {
 		return err
 	}
-	if err := p.checkNames(0); err != nil {
+	if err := p.checkNames(rules.Names, 0); err != nil {
 		return err
 	}
-	p.buf = appendIdentity(p.buf[:0], r.Family, id)
-	if err := p.readTop(); err != nil {
+	p.buf = appendIdentity(p.buf[:0], rules.Code, id)
+	if err := p.readMembers(); err != nil {
 		return err
 	}
-	switch r.Family {
-	case Chat, Responses:
-		return p.readConversation()
-	default:
-		return p.readSingle()
-	}
+	return rules.Read(p, p.value(p.convo))
 }

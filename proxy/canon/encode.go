@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// The canonical encoding: every value begins with a byte that tells its kind and says itself where it ends, so that two
+// The canonical encoding: every value begins with a byte for its kind and contains its own length or end, so that two
 // sequences of values have the same bytes only when they are equal.
 const (
 	tagNull   = 'n'
@@ -29,10 +29,10 @@ const (
 	tagNoTurn = 'P'
 )
 
-// longText is the length from which a text stands as its own hash, so that megabytes of base64 are not copied.
+// longText is the length from which a text is encoded as its hash, so that megabytes of base64 are not copied.
 const longText = 4096
 
-func appendIdentity(dst []byte, f Family, id Identity) []byte {
+func appendIdentity(dst []byte, code byte, id Identity) []byte {
 	dst = appendText(append(dst, tagBase...), id.Tenant)
 	dst = appendText(dst, id.Namespace)
 	dst = appendText(dst, id.Path)
@@ -41,7 +41,7 @@ func appendIdentity(dst []byte, f Family, id Identity) []byte {
 	for _, h := range id.Headers {
 		dst = appendText(dst, h)
 	}
-	return append(dst, byte(f))
+	return append(dst, code)
 }
 
 func appendText[T string | []byte](dst []byte, s T) []byte {
@@ -80,8 +80,8 @@ func (d *doc) appendValue(dst []byte, i uint32) []byte {
 	return append(dst, tagNull)
 }
 
-// appendString remembers the hash of a long text in the arena: a picture in the last ask is a part of the ask and of the
-// scope.
+// appendString keeps the hash of a long text in the arena: a picture in the last ask is encoded twice, as a part of the
+// ask and of the scope.
 func (d *doc) appendString(dst []byte, i uint32) []byte {
 	n := &d.nodes[i]
 	if n.escaped || n.end-n.start < longText {
@@ -99,8 +99,8 @@ func (d *doc) appendMember(dst []byte, name uint32) []byte {
 	return d.appendValue(appendText(dst, d.text(name)), name+1)
 }
 
-// appendNumber writes a number in its one exact form, digits without zeros at either end and an exponent; 0 and -0 have
-// no digits and no sign. It never goes through a float, so large integers stay different.
+// appendNumber writes a number in its one exact form: digits without zeros at either end, and an exponent; 0 and -0 have
+// no digits and no sign. No float is involved, so large integers stay different.
 func appendNumber(dst, raw []byte) []byte {
 	n, _ := readDecimal(raw)
 	dst = append(dst, tagNumber)
@@ -125,7 +125,7 @@ func appendNumber(dst, raw []byte) []byte {
 	return append(dst, ';')
 }
 
-// appendSignificant appends digits, leaving out zeros as long as none stands before them.
+// appendSignificant appends digits without leading zeros; dst holds those before them from byte start on.
 func appendSignificant(dst []byte, start int, ds []byte) []byte {
 	for len(dst) == start && len(ds) > 0 && ds[0] == '0' {
 		ds = ds[1:]
@@ -143,7 +143,7 @@ func chain(tag byte, a, b Hash) Hash {
 }
 
 // seal hashes the bytes in buf and empties it.
-func (p *parser) seal() Hash {
+func (p *Reader) seal() Hash {
 	h := sha256.Sum256(p.buf)
 	p.buf = p.buf[:0]
 	return h

@@ -13,14 +13,14 @@ const (
 	CodeJSON      = "invalid_json"        // not the grammar of RFC 8259
 	CodeUnicode   = "invalid_unicode"     // bad UTF-8 or half a surrogate pair
 	CodeDuplicate = "duplicate_name"      // a name twice in one object
-	CodeCase      = "ambiguous_name"      // a name that is a known field but for its letter case
+	CodeCase      = "ambiguous_name"      // a name that is a known field except for its letter case
 	CodeDepth     = "nested_too_deep"     // more than MaxDepth levels
 	CodeRange     = "number_out_of_range" // beyond a 64-bit float
 	CodeMissing   = "missing_field"       // a required field is absent
 	CodeType      = "invalid_type"        // a field of another type than the API's
 )
 
-// Error is a body that is refused. Message quotes at most 40 bytes of the body, all of them in the path.
+// Error is the refusal of a body. Message quotes at most 40 bytes of the body, all of them in the path.
 type Error struct {
 	Status  int    // always 400
 	Code    string // one of the Code constants
@@ -31,7 +31,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// refuse starts an Error. Its path grows while the readers unwind, and finish completes the message.
+// refuse starts an Error. Its path grows while the reading functions return, and finish completes the message.
 func refuse(code string, offset int, format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: code, Offset: offset, Message: fmt.Sprintf(format, args...)}
 }

@@ -6,12 +6,14 @@ import (
 	"sync"
 	"testing"
 
+	"reprise/proxy/api"
+	"reprise/proxy/api/apitest"
 	"reprise/proxy/canon"
 )
 
-func parse(t *testing.T, f canon.Family, body string) *canon.Request {
+func parse(t *testing.T, f *api.Family, body string) *canon.Request {
 	t.Helper()
-	r, err := canon.Parse(f, []byte(body), identity)
+	r, err := f.Parse([]byte(body), identity)
 	if err != nil {
 		t.Fatalf("Parse(%.300s): %v", body, err)
 	}
@@ -21,20 +23,20 @@ func parse(t *testing.T, f canon.Family, body string) *canon.Request {
 func TestPrompt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		family canon.Family
+		family *api.Family
 		body   string
 		want   string
 	}{
-		{"string", canon.Chat, `{"model":"m","messages":[{"role":"user","content":"a\nb"}]}`, "a\nb"},
-		{"parts", canon.Chat, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]}`, "a\nb"},
-		{"two messages", canon.Chat, `{"model":"m","messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]}`, "a\nb"},
-		{"last turn only", canon.Chat, `{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"x"},{"role":"user","content":"b"}]}`, "b"},
-		{"beside an image", canon.Chat, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"what?"},{"type":"image_url","image_url":{"url":"u"}}]}]}`, "what?"},
-		{"completion", canon.Completions, `{"model":"m","prompt":"a"}`, "a"},
-		{"completion of one", canon.Completions, `{"model":"m","prompt":["a"]}`, "a"},
-		{"input", canon.Responses, `{"model":"m","input":"a"}`, "a"},
-		{"items", canon.Responses, `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"a"}]}]}`, "a"},
-		{"embeddings", canon.Embeddings, `{"model":"m","input":"a"}`, ""},
+		{"string", chat, `{"model":"m","messages":[{"role":"user","content":"a\nb"}]}`, "a\nb"},
+		{"parts", chat, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]}`, "a\nb"},
+		{"two messages", chat, `{"model":"m","messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]}`, "a\nb"},
+		{"last turn only", chat, `{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"x"},{"role":"user","content":"b"}]}`, "b"},
+		{"beside an image", chat, `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"what?"},{"type":"image_url","image_url":{"url":"u"}}]}]}`, "what?"},
+		{"completion", comp, `{"model":"m","prompt":"a"}`, "a"},
+		{"completion of one", comp, `{"model":"m","prompt":["a"]}`, "a"},
+		{"input", resp, `{"model":"m","input":"a"}`, "a"},
+		{"items", resp, `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"a"}]}]}`, "a"},
+		{"embeddings", embs, `{"model":"m","input":"a"}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := parse(t, c.family, c.body).Prompt; got != c.want {
@@ -46,7 +48,7 @@ func TestPrompt(t *testing.T) {
 
 // TestFreeNames has names in odd letter case where they belong to the user.
 func TestFreeNames(t *testing.T) {
-	parse(t, canon.Chat, `{"model":"m","messages":[{"role":"user","content":"x"}],"metadata":{"Model":"x","model":"y"},"X-Custom":1,
+	parse(t, chat, `{"model":"m","messages":[{"role":"user","content":"x"}],"metadata":{"Model":"x","model":"y"},"X-Custom":1,
 		"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"Role":{},"role":{},"Größe":{}}}}}],
 		"response_format":{"type":"json_schema","json_schema":{"name":"s","schema":{"properties":{"Type":{}}}}},"logit_bias":{"N":1}}`)
 }
@@ -54,24 +56,24 @@ func TestFreeNames(t *testing.T) {
 // TestRefused is the table of bad bodies and of the exact words that answer them.
 func TestRefused(t *testing.T) {
 	const user = `{"role":"user","content":"x"}`
-	chat := func(rest string) string { return `{"model":"m","messages":[` + user + `]` + rest + `}` }
+	body := func(rest string) string { return `{"model":"m","messages":[` + user + `]` + rest + `}` }
 	for _, c := range []struct{ name, body, code, message string }{
 		{"empty", "", canon.CodeJSON, "body is empty; send a JSON object (byte 0)"},
 		{"white space", " \n", canon.CodeJSON, "body is empty; send a JSON object (byte 2)"},
 		{"byte order mark", "\xef\xbb\xbf{}", canon.CodeJSON, "body starts with a byte order mark; send UTF-8 without one (byte 0)"},
 		{"array", "[]", canon.CodeJSON, "body must be a JSON object (byte 0)"},
-		{"trailing", chat("") + " x", canon.CodeJSON, "something follows the JSON object; send nothing after it (byte 57)"},
+		{"trailing", body("") + " x", canon.CodeJSON, "something follows the JSON object; send nothing after it (byte 57)"},
 		{"cut", `{"model":`, canon.CodeJSON, "model: body ends where a value is expected (byte 9)"},
-		{"duplicate", chat(`,"model":"b"`), canon.CodeDuplicate, "model: duplicate name; each name may be given once (byte 56)"},
-		{"duplicate escaped", chat(`,"\u006dodel":"b"`), canon.CodeDuplicate, "model: duplicate name; each name may be given once (byte 56)"},
-		{"duplicate in depth", chat(`,"metadata":{"a":[{"b":1,"b":1}]}`), canon.CodeDuplicate, "metadata.a[0].b: duplicate name; each name may be given once (byte 80)"},
-		{"case", chat(`,"Messages":[]`), canon.CodeCase, `Messages: differs from the field "messages" in letter case alone; write it so (byte 56)`},
-		{"long s", chat(`,"meſſages":[]`), canon.CodeCase, `"meſſages": differs from the field "messages" in letter case alone; write it so (byte 56)`},
-		{"kelvin sign", chat(`,"toKens":1,"top_K":1`), canon.CodeCase, `"top_K": differs from the field "top_k" in letter case alone; write it so (byte 69)`},
+		{"duplicate", body(`,"model":"b"`), canon.CodeDuplicate, "model: duplicate name; each name may be given once (byte 56)"},
+		{"duplicate escaped", body(`,"\u006dodel":"b"`), canon.CodeDuplicate, "model: duplicate name; each name may be given once (byte 56)"},
+		{"duplicate in depth", body(`,"metadata":{"a":[{"b":1,"b":1}]}`), canon.CodeDuplicate, "metadata.a[0].b: duplicate name; each name may be given once (byte 80)"},
+		{"case", body(`,"Messages":[]`), canon.CodeCase, `Messages: differs from the field "messages" in letter case alone; write it so (byte 56)`},
+		{"long s", body(`,"meſſages":[]`), canon.CodeCase, `"meſſages": differs from the field "messages" in letter case alone; write it so (byte 56)`},
+		{"kelvin sign", body(`,"toKens":1,"top_K":1`), canon.CodeCase, `"top_K": differs from the field "top_k" in letter case alone; write it so (byte 69)`},
 		{"case in a message", `{"model":"m","messages":[{"role":"user","Content":"x"}]}`, canon.CodeCase, `messages[0].Content: differs from the field "content" in letter case alone; write it so (byte 40)`},
 		{"case in a part", `{"model":"m","messages":[{"role":"user","content":[{"type":"text","TEXT":"x"}]}]}`, canon.CodeCase, `messages[0].content[0].TEXT: differs from the field "text" in letter case alone; write it so (byte 66)`},
-		{"case in stream_options", chat(`,"stream_options":{"Include_Usage":true}`), canon.CodeCase, `stream_options.Include_Usage: differs from the field "include_usage" in letter case alone; write it so (byte 74)`},
-		{"case in a tool", chat(`,"tools":[{"function":{"Name":"x"}}]`), canon.CodeCase, `tools[0].function.Name: differs from the field "name" in letter case alone; write it so (byte 78)`},
+		{"case in stream_options", body(`,"stream_options":{"Include_Usage":true}`), canon.CodeCase, `stream_options.Include_Usage: differs from the field "include_usage" in letter case alone; write it so (byte 74)`},
+		{"case in a tool", body(`,"tools":[{"function":{"Name":"x"}}]`), canon.CodeCase, `tools[0].function.Name: differs from the field "name" in letter case alone; write it so (byte 78)`},
 		{"number as name", `{1:2}`, canon.CodeJSON, `a name in double quotes is expected here (byte 1)`},
 		{"no colon", `{"a" 2}`, canon.CodeJSON, `a: a colon is expected here (byte 5)`},
 		{"trailing comma", `{"a":[1,]}`, canon.CodeJSON, `a[1]: a value is expected here (byte 8)`},
@@ -107,15 +109,15 @@ func TestRefused(t *testing.T) {
 		{"messages of another type", `{"model":"m","messages":"x"}`, canon.CodeType, "messages: must be an array with at least one message (byte 24)"},
 		{"message of another type", `{"model":"m","messages":[` + user + `,"x"]}`, canon.CodeType, "messages[1]: must be an object (byte 55)"},
 		{"no role", `{"model":"m","messages":[{"content":"x"}]}`, canon.CodeMissing, `messages[0].role: is missing; it must be a string, e.g. "user" (byte 25)`},
-		{"stream of another type", chat(`,"stream":"true"`), canon.CodeType, "stream: must be true or false (byte 65)"},
-		{"stream_options of another type", chat(`,"stream_options":1`), canon.CodeType, "stream_options: must be an object (byte 73)"},
-		{"include_usage of another type", chat(`,"stream_options":{"include_usage":1}`), canon.CodeType, "stream_options.include_usage: must be true or false (byte 90)"},
-		{"ttl of another type", chat(`,"cache":{"ttl":"9"}`), canon.CodeType, "cache.ttl: must be a number of seconds, 0 or more (byte 71)"},
-		{"ttl below zero", chat(`,"cache":{"ttl":-1}`), canon.CodeType, "cache.ttl: must be a number of seconds, 0 or more (byte 71)"},
-		{"namespace of another type", chat(`,"cache":{"namespace":1}`), canon.CodeType, "cache.namespace: must be a string (byte 77)"},
+		{"stream of another type", body(`,"stream":"true"`), canon.CodeType, "stream: must be true or false (byte 65)"},
+		{"stream_options of another type", body(`,"stream_options":1`), canon.CodeType, "stream_options: must be an object (byte 73)"},
+		{"include_usage of another type", body(`,"stream_options":{"include_usage":1}`), canon.CodeType, "stream_options.include_usage: must be true or false (byte 90)"},
+		{"ttl of another type", body(`,"cache":{"ttl":"9"}`), canon.CodeType, "cache.ttl: must be a number of seconds, 0 or more (byte 71)"},
+		{"ttl below zero", body(`,"cache":{"ttl":-1}`), canon.CodeType, "cache.ttl: must be a number of seconds, 0 or more (byte 71)"},
+		{"namespace of another type", body(`,"cache":{"namespace":1}`), canon.CodeType, "cache.namespace: must be a string (byte 77)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := canon.Parse(canon.Chat, []byte(c.body), identity)
+			_, err := chat.Parse([]byte(c.body), identity)
 			var e *canon.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("error %v, want an *Error", err)
@@ -135,7 +137,7 @@ func TestRefusedInput(t *testing.T) {
 		`{"model":"m","input":[{"type":1}]}`:    "input[0].type: must be a string (byte 30)",
 		`{"model":"m","input":[{"role":true}]}`: `input[0].role: must be a string, e.g. "user" (byte 30)`,
 	} {
-		if _, err := canon.Parse(canon.Responses, []byte(body), identity); err == nil || err.Error() != want {
+		if _, err := resp.Parse([]byte(body), identity); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", body, err, want)
 		}
 	}
@@ -149,11 +151,11 @@ func TestParseKeepsNothing(t *testing.T) {
 		wg.Go(func() {
 			rng := source(seed)
 			body := render(rng, chatRequest(rng, conversation(rng, 3)))
-			alone := parse(t, canon.Chat, body)
+			alone := parse(t, chat, body)
 			for range 50 {
 				bytes := []byte(body)
-				r, err := canon.Parse(canon.Chat, bytes, identity)
-				if err != nil || dump(r) != dump(alone) || string(bytes) != body {
+				r, err := chat.Parse(bytes, identity)
+				if err != nil || apitest.Dump(r) != apitest.Dump(alone) || string(bytes) != body {
 					t.Errorf("seed %d: read differently beside others: %v", seed, err)
 				}
 			}

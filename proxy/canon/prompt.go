@@ -2,45 +2,35 @@ package canon
 
 import "strings"
 
-// readInputString reads an input that stands for one message of the user.
-func (p *parser) readInputString() {
+// UserMessage reads a conversation that is a string: it equals one message of the user.
+func (p *Reader) UserMessage(s Value) {
 	p.req.Scope = p.seal()
-	s := p.text(p.convo)
-	p.buf = append(appendText(appendText(append(p.buf, tagMsg), "user"), s), tagEnd)
+	p.buf = append(appendText(appendText(append(p.buf, tagMsg), "user"), s.Text()), tagEnd)
 	p.req.Key = chain(tagKey, p.req.Scope, p.seal())
-	p.setPrompt(string(s))
+	p.SetPrompt(s)
 }
 
-// readSingle reads the prompt of a completion or the input of embeddings; buf holds the base.
-func (p *parser) readSingle() *Error {
+// Whole reads a conversation that counts as it is, without turns. It returns the value that counts: an array of one
+// string is that string.
+func (p *Reader) Whole(v Value) Value {
 	p.req.Scope = p.seal()
-	v := p.convo
-	if p.is(v, array) && p.nodes[v].end == 1 && p.is(v+1, text) {
-		v++ // an array of one string is that string
+	if v.Len() == 1 && v.First().IsString() {
+		v = v.First()
 	}
-	if v != 0 {
-		p.buf = p.appendValue(p.buf, v)
+	if v.i != 0 {
+		p.buf = p.appendValue(p.buf, v.i)
 	}
 	p.req.Key = chain(tagKey, p.req.Scope, p.seal())
-	switch {
-	case p.req.Family == Embeddings:
-		p.req.ExactOnly = "embeddings"
-	case p.is(v, text):
-		p.setPrompt(string(p.text(v)))
-	case !p.is(v, array) || p.nodes[v].end == 0:
-		p.req.ExactOnly = "no-prompt"
-	case p.is(v+1, text):
-		p.req.ExactOnly = "batch"
-	default:
-		p.req.ExactOnly = "tokens"
-	}
-	return nil
+	return v
 }
 
-func (p *parser) setPrompt(s string) {
+// SetPrompt makes a string the prompt; a blank one makes the request uncacheable.
+func (p *Reader) SetPrompt(s Value) { p.setPrompt(string(s.Text())) }
+
+func (p *Reader) setPrompt(s string) {
 	if strings.TrimSpace(s) == "" {
-		p.note(&p.req.Uncacheable, "empty-prompt")
-		p.note(&p.req.ExactOnly, "no-prompt")
+		p.SetUncacheable("empty-prompt")
+		p.SetExactOnly("no-prompt")
 		return
 	}
 	p.req.Prompt = s
@@ -49,74 +39,72 @@ func (p *parser) setPrompt(s string) {
 // readPrompt reads the last ask, which begins at message first: its users' text is the prompt, and everything else in it
 // becomes a part of the scope.
 func (w *walk) readPrompt(first uint32) {
-	rest := rest{parser: w.parser}
+	ask := ask{list: w.list}
 	for i := first; i < w.nodes[w.convo].next; i = w.nodes[i].next {
-		rest.message(i)
+		ask.message(i)
 	}
 	w.req.Scope = w.base
-	if rest.extra {
+	if ask.extra {
 		w.req.Scope = chain(tagScope, w.base, w.seal())
 	}
 	w.buf = w.buf[:0]
-	switch prompt := rest.prompt(); {
-	case rest.users == 0:
-		w.note(&w.req.ExactOnly, "no-prompt")
-	case rest.media && strings.TrimSpace(prompt) == "":
-		w.note(&w.req.ExactOnly, "media")
+	switch prompt := strings.Join(ask.texts, "\n"); {
+	case ask.users == 0:
+		w.SetExactOnly("no-prompt")
+	case ask.media && strings.TrimSpace(prompt) == "":
+		w.SetExactOnly("media")
 	default:
 		w.setPrompt(prompt)
 	}
 }
 
-// rest parts the text of an ask from the rest of it, which goes to buf.
-type rest struct {
-	*parser
+// ask separates the users' text of an ask from everything else in it, which goes to buf.
+type ask struct {
+	list
 	users int
 	texts []string
 	extra bool // there is something else than text
 	media bool // there are parts other than text
 }
 
-func (r *rest) prompt() string { return strings.Join(r.texts, "\n") }
-
-func (r *rest) message(i uint32) {
-	if side, _ := r.roleOf(i); side != user {
-		r.buf, r.extra = r.appendMessage(r.buf, i), true
+func (a *ask) message(i uint32) {
+	if role, _ := a.rules.Role(a.Reader, a.value(i)); role != RoleUser {
+		a.buf, a.extra = a.appendMessage(a.buf, i, role), true
 		return
 	}
-	r.users++
-	r.buf = append(r.buf, tagMsg)
-	for _, m := range r.members(i) {
-		switch name := string(r.text(m)); {
-		case name == "role", r.ignores(name, m+1, user):
-		case name == "content" && r.is(m+1, text):
-			r.texts = append(r.texts, string(r.text(m+1)))
-		case name == "content" && r.is(m+1, array):
-			r.parts(m + 1)
+	a.users++
+	a.buf = append(a.buf, tagMsg)
+	for _, m := range a.members(i) {
+		switch name := a.text(m); {
+		case string(name) == "role", a.rules.Ignores(name, a.value(m+1), RoleUser):
+		case string(name) == "content" && a.is(m+1, text):
+			a.texts = append(a.texts, string(a.text(m+1)))
+		case string(name) == "content" && a.is(m+1, array):
+			a.parts(m + 1)
 		default:
-			r.buf, r.extra = r.appendMember(r.buf, m), true
+			a.buf, a.extra = a.appendMember(a.buf, m), true
 		}
 	}
-	r.buf = append(r.buf, tagEnd)
+	a.buf = append(a.buf, tagEnd)
 }
 
 // parts marks where text stands between other parts, and closes what it opens: a part is never taken for a member.
-func (r *rest) parts(content uint32) {
-	r.buf = append(r.buf, tagArray)
-	for i := content + 1; i < r.nodes[content].next; i = r.nodes[i].next {
-		t := r.partText(i)
+func (a *ask) parts(content uint32) {
+	a.buf = append(a.buf, tagArray)
+	for i := content + 1; i < a.nodes[content].next; i = a.nodes[i].next {
+		t := a.partText(i)
 		if t == 0 {
-			r.buf, r.extra, r.media = r.appendValue(r.buf, i), true, true
+			a.buf, a.extra, a.media = a.appendValue(a.buf, i), true, true
 			continue
 		}
-		r.texts = append(r.texts, string(r.text(t)))
-		r.buf = append(r.buf, tagMark)
-		for _, m := range r.members(i) {
-			if name := string(r.text(m)); name != "type" && name != "text" {
-				r.buf, r.extra = r.appendMember(r.buf, m), true
+		a.texts = append(a.texts, string(a.text(t)))
+		a.buf = append(a.buf, tagMark)
+		for _, m := range a.members(i) {
+			if name := string(a.text(m)); name != "type" && name != "text" {
+				a.buf, a.extra = a.appendMember(a.buf, m), true
 			}
 		}
-		r.buf = append(r.buf, tagEnd)
+		a.buf = append(a.buf, tagEnd)
 	}
-	r.buf = append(r.buf, tagEnd)
+	a.buf = append(a.buf, tagEnd)
 }

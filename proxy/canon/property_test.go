@@ -24,7 +24,7 @@ func TestSameRequestHasSameKey(t *testing.T) {
 		rng := source(seed)
 		body := chatRequest(rng, conversation(rng, rng.IntN(4)))
 		one, two := render(rng, body), render(rng, body)
-		a, b := reading(parse(t, canon.Chat, one)), reading(parse(t, canon.Chat, two))
+		a, b := reading(parse(t, chat, one)), reading(parse(t, chat, two))
 		if !reflect.DeepEqual(a, b) {
 			t.Fatalf("seed %d: two forms of one request are read differently\n%.300s\n%.300s", seed, one, two)
 		}
@@ -36,9 +36,9 @@ func TestAnyChangeChangesKey(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := source(seed)
 		body := chatRequest(rng, conversation(rng, rng.IntN(3)))
-		seen := map[canon.Hash]string{parse(t, canon.Chat, render(rng, body)).Key: "unchanged"}
+		seen := map[canon.Hash]string{parse(t, chat, render(rng, body)).Key: "unchanged"}
 		eachChange(body, "", func(path string) {
-			key := parse(t, canon.Chat, render(rng, body)).Key
+			key := parse(t, chat, render(rng, body)).Key
 			if before, ok := seen[key]; ok {
 				t.Fatalf("seed %d: change of %s has the key of %s", seed, path, before)
 			}
@@ -97,12 +97,12 @@ func TestTurnKeyIsKeyOfShorterRequest(t *testing.T) {
 		rng := source(seed)
 		messages := conversation(rng, 1+rng.IntN(5))
 		body := chatRequest(rng, messages)
-		long := parse(t, canon.Chat, render(rng, body))
+		long := parse(t, chat, render(rng, body))
 		var keys []canon.Hash
 		for n := range messages {
 			if role(messages, n) == "user" {
 				body[1].value = messages[:n+1]
-				keys = append(keys, parse(t, canon.Chat, render(rng, body)).Key)
+				keys = append(keys, parse(t, chat, render(rng, body)).Key)
 			}
 		}
 		if len(keys) != len(long.Turns)+1 {
@@ -128,7 +128,7 @@ func TestNumbers(t *testing.T) {
 	}
 	for _, form := range forms {
 		exact, _ := new(big.Rat).SetString(form)
-		key := parse(t, canon.Embeddings, `{"model":"m","x":`+form+`}`).Key
+		key := parse(t, embs, `{"model":"m","x":`+form+`}`).Key
 		if other, ok := value[key]; ok && other != exact.String() {
 			t.Errorf("%s has the key of %s", form, other)
 		}

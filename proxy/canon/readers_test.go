@@ -1,52 +1,19 @@
-package canon
+package canon_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
-	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"reprise/proxy/api"
+	"reprise/proxy/api/apitest"
+	"reprise/proxy/api/registry"
+	"reprise/proxy/canon"
 )
-
-// The dumps write a value in one form whoever read it, so that readers can be compared; testdata/dump.js is another one.
-
-func dumpString(b *bytes.Buffer, s string) { fmt.Fprintf(b, "s%d:%s", len(s), s) }
-
-func dumpFloat(b *bytes.Buffer, f float64) { fmt.Fprintf(b, "d%016x", math.Float64bits(f)) }
-
-// dumpTape dumps what the strict scan read.
-func dumpTape(b *bytes.Buffer, d *doc, i uint32) {
-	n := d.nodes[i]
-	switch n.kind {
-	case null, falsy, truth:
-		b.WriteByte("nft"[n.kind])
-	case number:
-		f, _ := strconv.ParseFloat(string(d.text(i)), 64)
-		dumpFloat(b, f)
-	case text:
-		dumpString(b, string(d.text(i)))
-	case array:
-		b.WriteByte('[')
-		for j := i + 1; j < n.next; j = d.nodes[j].next {
-			dumpTape(b, d, j)
-		}
-		b.WriteByte(']')
-	case object:
-		b.WriteByte('{')
-		for _, name := range d.members(i) {
-			dumpTape(b, d, name)
-			dumpTape(b, d, name+1)
-		}
-		b.WriteByte('}')
-	}
-}
 
 // dumpAny dumps what encoding/json read.
 func dumpAny(b *bytes.Buffer, v any) {
@@ -56,9 +23,9 @@ func dumpAny(b *bytes.Buffer, v any) {
 	case bool:
 		b.WriteByte(map[bool]byte{false: 'f', true: 't'}[v])
 	case float64:
-		dumpFloat(b, v)
+		canon.DumpFloat(b, v)
 	case string:
-		dumpString(b, v)
+		canon.DumpString(b, v)
 	case []any:
 		b.WriteByte('[')
 		for _, item := range v {
@@ -68,7 +35,7 @@ func dumpAny(b *bytes.Buffer, v any) {
 	case map[string]any:
 		b.WriteByte('{')
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			dumpString(b, name)
+			canon.DumpString(b, name)
 			dumpAny(b, v[name])
 		}
 		b.WriteByte('}')
@@ -148,20 +115,9 @@ func deref[T any](p *T) any {
 	return *p
 }
 
-// read scans body and dumps it; false when it is refused.
-func read(body []byte) (string, bool) {
-	var d doc
-	if d.scan(body) != nil || d.checkNames(0) != nil {
-		return "", false
-	}
-	var b bytes.Buffer
-	dumpTape(&b, &d, 0)
-	return b.String(), true
-}
-
 // checkReaders fails when our reading of an accepted body is not everybody's.
 func checkReaders(t *testing.T, body []byte) {
-	ours, ok := read(body)
+	ours, ok := canon.DumpBody(known, body)
 	if !ok {
 		return
 	}
@@ -188,22 +144,17 @@ func checkReaders(t *testing.T, body []byte) {
 
 // seeds are the bodies that mutations start from.
 func seeds(t testing.TB) [][]byte {
-	files, err := filepath.Glob("testdata/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no seeds: %v", err)
-	}
 	list := [][]byte{
 		[]byte(`{"model":"a","\u006dodel":"b"}`),
 		[]byte(`{"Messages":[],"me\u017f\u017fages":[],"messages":[{"role":"user","Role":"x","content":"\ud83d\ude00\ud83d"}]}`),
 		[]byte(`{"a":[1e308,-0,0.10E-2,1E400,12345678901234567890,5e-324,1e-400],"__proto__":{"b":null},"":true,"0":false}`),
 		[]byte("{\"a\":\"\\u0000\\b\\f\\n\\r\\t\\/\\\"\\\\\x7f\xc3\xa9\xe2\x80\xa8\",\"n\":1.0,\"stream\":true,\"temperature\":2e-1} "),
 	}
-	for _, file := range files {
-		body, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, body)
+	for _, f := range registry.APIs.Families() {
+		list = append(list, apitest.Requests(t, "../api/"+f.Name)...)
+	}
+	if len(list) < 10 {
+		t.Fatalf("only %d seeds", len(list))
 	}
 	return list
 }
@@ -212,25 +163,26 @@ func seeds(t testing.TB) [][]byte {
 // canonical writing.
 func FuzzParse(f *testing.F) {
 	for _, body := range seeds(f) {
-		f.Add(uint8(Chat), body)
-		f.Add(uint8(Responses), body)
+		f.Add(uint8(0), body)
+		f.Add(uint8(2), body)
 	}
-	f.Fuzz(func(t *testing.T, family uint8, body []byte) {
+	apis := registry.APIs.Families()
+	f.Fuzz(func(t *testing.T, number uint8, body []byte) {
 		checkReaders(t, body)
-		fam := Family(family%4) + Chat
-		r, err := Parse(fam, body, Identity{})
+		family := apis[int(number)%len(apis)]
+		r, err := family.Parse(body, canon.Identity{})
 		if err != nil {
-			if e := err.(*Error); e.Offset < 0 || e.Offset > len(body) || e.Message == "" || e.Code == "" {
+			if e := err.(*canon.Error); e.Offset < 0 || e.Offset > len(body) || e.Message == "" || e.Code == "" {
 				t.Fatalf("%q: %+v", body, e)
 			}
 			return
 		}
-		checkRewritten(t, r)
+		checkRewritten(t, family, r)
 	})
 }
 
 // checkRewritten reads the request again as encoding/json writes it, numbers kept as they are.
-func checkRewritten(t *testing.T, r *Request) {
+func checkRewritten(t *testing.T, family *api.Family, r *canon.Request) {
 	var tree any
 	in := json.NewDecoder(bytes.NewReader(r.Body))
 	in.UseNumber()
@@ -241,7 +193,7 @@ func checkRewritten(t *testing.T, r *Request) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Parse(r.Family, body, Identity{})
+	again, err := family.Parse(body, canon.Identity{})
 	if err != nil {
 		t.Fatalf("%q is refused when rewritten: %v", r.Body, err)
 	}

@@ -1,69 +1,73 @@
 package canon
 
-// uncacheable is why a member of the body forbids keeping its answer; "" when it does not. A value of another type than
-// the API's counts as set, because some servers take "2" for 2.
+// uncacheable is why a member of the body forbids keeping its answer; "" when it does not.
+func (p *Reader) uncacheable(name []byte, v uint32) string {
+	if reason := p.commonReason(name, v); reason != "" || p.rules.Uncacheable == nil {
+		return reason
+	}
+	return p.rules.Uncacheable(name, p.value(v))
+}
+
+// commonReason is uncacheable for the members that mean the same in every API: gateways accept those of one API in the
+// requests of another. A value of another type than the API's counts as set, because some servers take "2" for 2.
 //
-// Not reasons: best_of, which still gives one answer; an absent store, though the Responses API then stores: its clients
-// rarely ask for it, and one that does say store: true.
-func (p *parser) uncacheable(name []byte, v uint32) string {
+// Not reasons: best_of, which still gives one answer; an absent store, though the Responses API then stores: clients that
+// need the stored response say store: true.
+func (d *doc) commonReason(name []byte, v uint32) string {
 	switch string(name) {
 	case "n":
-		if p.given(v) && !p.isOne(v) {
+		if d.given(v) && !d.isOne(v) {
 			return "n"
 		}
 	case "audio":
-		if p.given(v) {
+		if d.given(v) {
 			return "audio"
 		}
 	case "modalities":
-		if p.anyItem(v, func(i uint32) bool { return p.isText(i, "audio") }) {
+		if d.anyItem(v, func(i uint32) bool { return d.isText(i, "audio") }) {
 			return "audio"
 		}
 	case "store":
-		if p.set(v) {
+		if d.set(v) {
 			return "stored"
 		}
 	case "background":
-		if p.set(v) {
+		if d.set(v) {
 			return "background"
 		}
 	case "previous_response_id":
-		if p.given(v) {
+		if d.given(v) {
 			return "previous-response"
 		}
 	case "conversation":
-		if p.given(v) {
+		if d.given(v) {
 			return "conversation"
 		}
-	case "prompt": // of the Responses API: a template kept by the server, whose versions move
-		if p.req.Family == Responses && p.given(v) {
-			return "server-state"
-		}
 	case "web_search_options", "search_parameters", "enable_search", "plugins": // OpenAI, xAI, DashScope, OpenRouter
-		if p.set(v) {
+		if d.set(v) {
 			return "live-tools"
 		}
 	case "tools":
-		if p.anyItem(v, p.isLiveTool) {
+		if d.anyItem(v, d.isLiveTool) {
 			return "live-tools"
 		}
 	}
 	return ""
 }
 
-// set tells whether a switch is on: there, and neither null nor false.
-func (p *parser) set(v uint32) bool { return p.given(v) && !p.is(v, falsy) }
+// set reports whether a switch is on: given, and not false.
+func (d *doc) set(v uint32) bool { return d.given(v) && !d.is(v, falsy) }
 
-func (p *parser) isOne(v uint32) bool {
+func (d *doc) isOne(v uint32) bool {
 	var buf [32]byte
-	return p.is(v, number) && string(appendNumber(buf[:0], p.text(v))) == "d1e0;"
+	return d.is(v, number) && string(appendNumber(buf[:0], d.text(v))) == "d1e0;"
 }
 
-func (p *parser) anyItem(v uint32, is func(uint32) bool) bool {
-	if !p.is(v, array) {
+func (d *doc) anyItem(v uint32, is func(uint32) bool) bool {
+	if !d.is(v, array) {
 		return false
 	}
-	for i := v + 1; i < p.nodes[v].next; i = p.nodes[i].next {
+	for i := v + 1; i < d.nodes[v].next; i = d.nodes[i].next {
 		if is(i) {
 			return true
 		}
@@ -71,14 +75,14 @@ func (p *parser) anyItem(v uint32, is func(uint32) bool) bool {
 	return false
 }
 
-// isLiveTool tells whether a tool looks at the world on the server's side (web_search, file_search, mcp, …), so that its
-// answers age. Tools that the client runs are named; one that is not known counts as live.
-func (p *parser) isLiveTool(tool uint32) bool {
-	t := p.member(tool, "type")
-	if !p.is(t, text) {
+// isLiveTool reports whether a tool reads changing data on the server's side (web_search, file_search, mcp, …), so that its
+// answers age. The tools listed run at the client; any other counts as live.
+func (d *doc) isLiveTool(tool uint32) bool {
+	t := d.member(tool, "type")
+	if !d.is(t, text) {
 		return false
 	}
-	switch string(p.text(t)) {
+	switch string(d.text(t)) {
 	case "function", "custom", "local_shell", "apply_patch":
 		return false
 	}

@@ -6,14 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"reprise/proxy/api"
 	"reprise/proxy/canon"
-)
-
-const (
-	chat = canon.Chat
-	comp = canon.Completions
-	resp = canon.Responses
-	embs = canon.Embeddings
 )
 
 // ask is a chat body with one message of the user and more members.
@@ -28,11 +22,11 @@ func talk(messages string) string { return `{"model":"m","messages":[` + message
 
 func items(list string) string { return `{"model":"m","input":[` + list + `]}` }
 
-// TestReasons is the table of what is not kept, and of what is matched exactly only.
+// TestReasons is the table of requests that are uncacheable, or matched exactly only.
 func TestReasons(t *testing.T) {
 	const u, a = `{"role":"user","content":"hi"}`, `{"role":"assistant","content":"yes"}`
 	for _, c := range []struct {
-		family                  canon.Family
+		family                  *api.Family
 		body, uncacheable, only string
 	}{
 		{chat, ask(``), "", ""},
@@ -93,7 +87,7 @@ func TestReasons(t *testing.T) {
 	} {
 		r := parse(t, c.family, c.body)
 		if r.Uncacheable != c.uncacheable || r.ExactOnly != c.only {
-			t.Errorf("%v %s\ngot  uncacheable %q, exact only %q\nwant %q, %q", c.family, c.body, r.Uncacheable, r.ExactOnly, c.uncacheable, c.only)
+			t.Errorf("%s %s\ngot  uncacheable %q, exact only %q\nwant %q, %q", c.family.Name, c.body, r.Uncacheable, r.ExactOnly, c.uncacheable, c.only)
 		}
 		if (r.ExactOnly != "") != (r.Prompt == "") {
 			t.Errorf("%s: prompt %q beside exact only %q", c.body, r.Prompt, r.ExactOnly)
@@ -106,7 +100,7 @@ func TestSpellings(t *testing.T) {
 	const u = `{"role":"user","content":"hi"}`
 	for _, c := range []struct {
 		name   string
-		family canon.Family
+		family *api.Family
 		a, b   string
 		same   bool
 	}{
@@ -148,7 +142,7 @@ func TestIdentityCounts(t *testing.T) {
 		{}, {Tenant: "a"}, {Namespace: "a"}, {Path: "a"}, {Query: "a"}, {Headers: []string{"a"}},
 		{Headers: []string{"a", ""}}, {Tenant: "a", Namespace: "b"}, {Tenant: "ab"}, {Tenant: strings.Repeat("a", 5000)},
 	} {
-		r, err := canon.Parse(chat, []byte(ask("")), id)
+		r, err := chat.Parse([]byte(ask("")), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +193,7 @@ func TestAnswerText(t *testing.T) {
 	const u = `{"role":"user","content":"hi"},`
 	for _, c := range []struct {
 		name   string
-		family canon.Family
+		family *api.Family
 		answer string
 		want   string // "" for none
 	}{

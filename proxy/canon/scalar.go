@@ -14,8 +14,8 @@ const (
 )
 
 // plain finds the first quote, backslash or control byte from i on, len(b) when there is none, eight bytes at a time:
-// images come as megabytes of base64. seen collects the bytes passed (and a few behind them): when seen&high is 0, all
-// were ASCII.
+// images come as megabytes of base64. seen is the OR of the bytes passed (and a few behind them): when seen&high is 0,
+// all were ASCII.
 func plain(b []byte, i int) (at int, seen uint64) {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
@@ -37,47 +37,47 @@ func plain(b []byte, i int) (at int, seen uint64) {
 }
 
 // scanString reads the string that begins at pos. One with escapes is decoded into the arena.
-func (d *doc) scanString() *Error {
-	quote, decoded := d.pos, len(d.arena)
-	run := quote + 1 // what is not read yet
+func (s *scanner) scanString() *Error {
+	quote, decoded := s.pos, len(s.arena)
+	run := quote + 1 // where the unread rest begins
 	var seen uint64
 	for {
-		at, s := plain(d.body, run)
-		d.pos = at
-		seen |= s
+		at, passed := plain(s.body, run)
+		s.pos = at
+		seen |= passed
 		switch {
-		case at == len(d.body):
+		case at == len(s.body):
 			return refuse(CodeJSON, quote, "string is not closed")
-		case d.body[at] == '"':
-			return d.closeString(quote, run, decoded, seen)
-		case d.body[at] != '\\':
+		case s.body[at] == '"':
+			return s.closeString(quote, run, decoded, seen)
+		case s.body[at] != '\\':
 			return refuse(CodeJSON, at, "control character in a string; write it as an escape")
 		}
-		d.arena = append(d.arena, d.body[run:at]...)
-		if err := d.scanEscape(); err != nil {
+		s.arena = append(s.arena, s.body[run:at]...)
+		if err := s.scanEscape(); err != nil {
 			return err
 		}
-		run = d.pos
+		run = s.pos
 	}
 }
 
 // closeString puts the string on the tape; pos is at its closing quote.
-func (d *doc) closeString(quote, run, decoded int, seen uint64) *Error {
+func (s *scanner) closeString(quote, run, decoded int, seen uint64) *Error {
 	if seen&high != 0 {
-		if bad := badUTF8(d.body[quote+1 : d.pos]); bad >= 0 {
+		if bad := badUTF8(s.body[quote+1 : s.pos]); bad >= 0 {
 			return refuse(CodeUnicode, quote+1+bad, "not UTF-8; send text in UTF-8")
 		}
 	}
 	if run == quote+1 {
-		d.scalar(text, quote+1, d.pos)
-		d.pos++
+		s.scalar(text, quote+1, s.pos)
+		s.pos++
 		return nil
 	}
-	d.arena = append(d.arena, d.body[run:d.pos]...)
-	d.scalar(text, decoded, len(d.arena))
-	n := &d.nodes[len(d.nodes)-1]
+	s.arena = append(s.arena, s.body[run:s.pos]...)
+	s.scalar(text, decoded, len(s.arena))
+	n := &s.nodes[len(s.nodes)-1]
 	n.escaped, n.aux = true, uint32(quote)
-	d.pos++
+	s.pos++
 	return nil
 }
 
@@ -98,42 +98,42 @@ func badUTF8(b []byte) int {
 
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// scanEscape decodes the escape at pos and steps behind it.
-func (d *doc) scanEscape() *Error {
-	at := d.pos
-	if d.pos++; d.pos == len(d.body) {
+// scanEscape decodes the escape at pos and moves behind it.
+func (s *scanner) scanEscape() *Error {
+	at := s.pos
+	if s.pos++; s.pos == len(s.body) {
 		return refuse(CodeJSON, at, "escape is not complete")
 	}
-	if c := d.body[d.pos]; c != 'u' {
+	if c := s.body[s.pos]; c != 'u' {
 		if escapes[c] == 0 {
 			return refuse(CodeJSON, at, `unknown escape; \" \\ \/ \b \f \n \r \t and \u with four hex digits are allowed`)
 		}
-		d.arena = append(d.arena, escapes[c])
-		d.pos++
+		s.arena = append(s.arena, escapes[c])
+		s.pos++
 		return nil
 	}
-	r, ok := d.hex4(at)
+	r, ok := s.hex4(at)
 	if !ok {
 		return refuse(CodeJSON, at, `\u needs four hex digits`)
 	}
-	if d.pos = at + 6; utf16.IsSurrogate(r) {
-		low, _ := d.hex4(d.pos)
+	if s.pos = at + 6; utf16.IsSurrogate(r) {
+		low, _ := s.hex4(s.pos)
 		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
 			return refuse(CodeUnicode, at, "half of a surrogate pair; write both halves or the character itself")
 		}
-		d.pos += 6
+		s.pos += 6
 	}
-	d.arena = utf8.AppendRune(d.arena, r)
+	s.arena = utf8.AppendRune(s.arena, r)
 	return nil
 }
 
 // hex4 reads the escape \uABCD at offset at.
-func (d *doc) hex4(at int) (rune, bool) {
-	if at+6 > len(d.body) || d.body[at] != '\\' || d.body[at+1] != 'u' {
+func (s *scanner) hex4(at int) (rune, bool) {
+	if at+6 > len(s.body) || s.body[at] != '\\' || s.body[at+1] != 'u' {
 		return 0, false
 	}
 	var r rune
-	for _, c := range d.body[at+2 : at+6] {
+	for _, c := range s.body[at+2 : at+6] {
 		switch {
 		case isDigit(c):
 			c -= '0'
@@ -215,20 +215,20 @@ func readExponent(b []byte) (exp, size int) {
 	return sign * exp, size + len(ds)
 }
 
-func (d *doc) scanNumber() *Error {
-	n, size := readDecimal(d.body[d.pos:])
+func (s *scanner) scanNumber() *Error {
+	n, size := readDecimal(s.body[s.pos:])
 	if size == 0 {
-		return refuse(CodeJSON, d.pos, "not a number of JSON, e.g. -1, 0.5 or 1e6")
+		return refuse(CodeJSON, s.pos, "not a number of JSON, e.g. -1, 0.5 or 1e6")
 	}
-	if !n.inRange(d.body[d.pos : d.pos+size]) {
-		return refuse(CodeRange, d.pos, "number out of range; at most 1.79e308 is allowed")
+	if !n.inRange(s.body[s.pos : s.pos+size]) {
+		return refuse(CodeRange, s.pos, "number out of range; at most 1.79e308 is allowed")
 	}
-	d.scalar(number, d.pos, d.pos+size)
-	d.pos += size
+	s.scalar(number, s.pos, s.pos+size)
+	s.pos += size
 	return nil
 }
 
-// inRange tells whether every reader can hold the number as a 64-bit float. Only the largest need to be parsed.
+// inRange reports whether every reader can hold the number as a 64-bit float. Only the largest need to be parsed.
 func (n decimal) inRange(raw []byte) bool {
 	if n.exp <= -maxExponent || n.exp >= maxExponent {
 		return false

@@ -10,7 +10,7 @@ import (
 // fewNames is up to how many names are sorted by insertion, which is fastest for objects as people write them.
 const fewNames = 16
 
-// deepPrefix is where sorting by stretches ends: names that agree for so many bytes pay for their comparison by length.
+// deepPrefix is the common prefix from which names are sorted by plain comparison: its cost is bounded by their length.
 const deepPrefix = 64
 
 // sortNames sorts names by their bytes.
@@ -26,7 +26,7 @@ func (d *doc) sortNames(names []uint32) {
 	}
 }
 
-// stretch is eight bytes of a name, so that sorting need not look names up.
+// stretch is eight bytes of a name, so that sorting does not look names up.
 type stretch struct {
 	bytes uint64 // big endian, zeros behind a shorter rest
 	size  uint32 // of them the name's

@@ -32,7 +32,7 @@ func checkSorted(t *testing.T, names map[string]bool) {
 		members = append(members, strings.ReplaceAll(fmt.Sprintf("%q:1", s), `\x00`, `\u0000`))
 	}
 	slices.Sort(want)
-	var d doc
+	var d scanner
 	if err := d.scan([]byte("{" + strings.Join(members, ",") + "}")); err != nil {
 		t.Fatal(err)
 	}

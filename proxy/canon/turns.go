@@ -1,27 +1,5 @@
 package canon
 
-// role is the side of the conversation that a message is on.
-type role uint8
-
-const (
-	user   role = iota
-	system      // system or developer
-	reply       // the assistant, its tool calls and thoughts
-	result      // outputs of tools
-	other
-)
-
-// exactOnly is why a request that ends with a message of this side is matched exactly only.
-func (r role) exactOnly() string {
-	switch r {
-	case reply:
-		return "prefill"
-	case result:
-		return "tool-result"
-	}
-	return "role"
-}
-
 // phase is where the walk through a conversation stands.
 type phase uint8
 
@@ -33,9 +11,9 @@ const (
 
 // walk goes through a conversation once. buf holds the canonical bytes since the last change of phase.
 type walk struct {
-	*parser
+	list
 	phase phase
-	last  role
+	last  Role
 	base  Hash
 	state Hash   // of the chain before the turn at hand
 	turn  Turn   // the turn at hand
@@ -43,37 +21,30 @@ type walk struct {
 	count int    // messages in this phase
 }
 
-// readConversation reads messages or input; buf holds the base so far.
-func (p *parser) readConversation() *Error {
-	switch {
-	case p.is(p.convo, array) && (p.req.Family != Chat || p.nodes[p.convo].end > 0):
-	case p.req.Family == Chat:
-		return p.bad(0, p.convo, p.field, "must be an array with at least one message")
-	case p.is(p.convo, text):
-		p.readInputString()
-		return nil
-	case p.given(p.convo):
-		return p.bad(0, p.convo, p.field, "must be a string or an array of items")
-	}
-	w := walk{parser: p}
-	if err := w.messages(); err != nil {
-		return err.under([]byte(p.field))
+// Messages reads a conversation that is a list of messages; one that is absent has none.
+func (p *Reader) Messages(messages Value, rules Messages) *Error {
+	w := walk{list: list{p, rules}}
+	if err := w.elements(messages.i); err != nil {
+		return err.under([]byte(p.rules.Field))
 	}
 	w.finish()
 	return nil
 }
 
-func (w *walk) messages() *Error {
-	if !w.is(w.convo, array) {
+func (w *walk) elements(messages uint32) *Error {
+	if !w.is(messages, array) {
 		return nil
 	}
 	index := 0
-	for i := w.convo + 1; i < w.nodes[w.convo].next; i = w.nodes[i].next {
-		r, err := w.roleOf(i)
+	for i := messages + 1; i < w.nodes[messages].next; i = w.nodes[i].next {
+		if !w.is(i, object) {
+			return refuse(CodeType, w.offset(i), "must be an object").at(index)
+		}
+		role, err := w.rules.Role(w.Reader, w.value(i))
 		if err != nil {
 			return err.at(index)
 		}
-		w.message(i, r)
+		w.message(i, role)
 		index++
 	}
 	return nil
@@ -81,17 +52,17 @@ func (w *walk) messages() *Error {
 
 // message takes message i. Asks are what users say, and system messages after the preamble: the ones before the first
 // user message belong to the base.
-func (w *walk) message(i uint32, r role) {
-	asks := r == user || r == system && w.phase != preamble
+func (w *walk) message(i uint32, role Role) {
+	asks := role == RoleUser || role == RoleSystem && w.phase != preamble
 	switch {
 	case asks && w.phase != asking:
 		w.openAsk(i)
 	case !asks && w.phase == asking:
 		w.closeAsk(i)
 	}
-	w.last = r
+	w.last = role
 	w.count++
-	w.buf = w.appendMessage(w.buf, i)
+	w.buf = w.appendMessage(w.buf, i, role)
 }
 
 func (w *walk) enter(ph phase, i uint32) { w.phase, w.first, w.count = ph, i, 0 }
@@ -113,7 +84,7 @@ func (w *walk) closeAsk(i uint32) {
 }
 
 func (w *walk) closeAnswer() {
-	if w.count == 1 && w.last == reply {
+	if w.count == 1 && w.last == RoleAssistant {
 		w.turn.AnswerText = w.answerText(w.first)
 	}
 	w.turn.Answer = w.seal()
@@ -127,7 +98,7 @@ func (w *walk) finish() {
 	case preamble:
 		w.base = w.seal()
 		w.req.Scope, w.req.Key = w.base, chain(tagNoTurn, w.base, Hash{})
-		w.note(&w.req.ExactOnly, "no-prompt")
+		w.SetExactOnly("no-prompt")
 	case asking:
 		first := w.first
 		w.closeAsk(0)
@@ -136,6 +107,6 @@ func (w *walk) finish() {
 	case answering:
 		w.closeAnswer()
 		w.req.Scope, w.req.Key = w.base, w.state
-		w.note(&w.req.ExactOnly, w.last.exactOnly())
+		w.SetExactOnly(w.last.exactOnly())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,23 +19,25 @@ import (
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"reprise/proxy/answer"
-	"reprise/proxy/canon"
+	"reprise/proxy/api"
+	"reprise/proxy/api/registry"
 )
 
-// recorded freezes a fixture of package answer.
+// recorded freezes a recorded answer, named by its API and its file.
 func recorded(t *testing.T, name string) *answer.Frozen {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join("..", "testdata", name))
+	family, file, _ := strings.Cut(name, "-")
+	body, err := os.ReadFile(filepath.Join("../../api", family, "testdata/answers", file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	family, _, _ := strings.Cut(name, "-")
 	contentType := "application/json"
 	if filepath.Ext(name) == ".sse" {
 		contentType = "text/event-stream"
 	}
-	z, err := answer.Freeze(map[string]canon.Family{"chat": canon.Chat, "completions": canon.Completions,
-		"responses": canon.Responses, "embeddings": canon.Embeddings}[family], contentType, body)
+	apis := registry.APIs.Families()
+	i := slices.IndexFunc(apis, func(f *api.Family) bool { return f.Name == family })
+	z, err := answer.Freeze(apis[i].Answers, contentType, body)
 	if err != nil {
 		t.Fatal(err)
 	}

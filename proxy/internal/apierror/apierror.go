@@ -1,4 +1,5 @@
-// Package apierror is the form in which the API and the admin API report an error: OpenAI's error object.
+// Package apierror is an error that a client sees, and OpenAI's error object: the shape of it in the admin API and in most
+// cached APIs.
 package apierror
 
 import (
@@ -36,8 +37,10 @@ func BadRequest(code, message string) *Error {
 var Internal = &Error{Status: http.StatusInternalServerError, Type: TypeInternal, Code: "internal_error",
 	Message: "The proxy met an internal error; it is in its log."}
 
-// Write answers with e.
-func Write(w http.ResponseWriter, e *Error) {
+// Write answers with e in OpenAI's shape.
+func Write(w http.ResponseWriter, e *Error) { WriteBody(w, e.Status, body(e)) }
+
+func body(e *Error) []byte {
 	type inner struct {
 		Message string  `json:"message"`
 		Type    string  `json:"type"`
@@ -52,13 +55,18 @@ func Write(w http.ResponseWriter, e *Error) {
 	}
 	body, err := json.Marshal(map[string]inner{"error": {e.Message, e.Type, orNull(e.Param), orNull(e.Code)}})
 	if err != nil { // unreachable: strings always marshal
-		body = []byte(`{"error":{"message":"internal error","type":"internal_error","param":null,"code":null}}`)
+		return []byte(`{"error":{"message":"internal error","type":"internal_error","param":null,"code":null}}`)
 	}
+	return body
+}
+
+// WriteBody answers with an error's status and body.
+func WriteBody(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(e.Status)
+	w.WriteHeader(status)
 	w.Write(body)
 }
 

@@ -1,37 +1,12 @@
-package answer
+package responses
 
 import (
 	"strconv"
 
 	"github.com/tidwall/gjson"
-)
 
-// lastResponse returns the response object of a Responses stream's terminal event, whether it completed or not.
-// ErrIncomplete without one, errReported where the stream reports an error or a failure.
-func lastResponse(stream []byte) (gjson.Result, error) {
-	for es := eventsOf(stream); ; {
-		ev, ok := es.Next()
-		switch {
-		case !ok:
-			return gjson.Result{}, ErrIncomplete
-		case ev.Data == nil || isDone(ev.Data):
-			continue
-		}
-		r, err := parseEvent(ev)
-		if err != nil {
-			return r, err
-		}
-		switch r.Get("type").Str {
-		case "response.failed":
-			return r, errReported
-		case "response.completed", "response.incomplete":
-			if last := r.Get("response"); last.IsObject() {
-				return last, nil
-			}
-			return r, ErrMalformed
-		}
-	}
-}
+	"reprise/proxy/answer/rawjson"
+)
 
 // script renders the events of a Responses stream.
 type script struct {
@@ -48,11 +23,12 @@ func (s *script) emit(kind, members string) {
 	s.seq++
 }
 
-// responseStream renders the events that would have led to response r.
-func responseStream(r gjson.Result) []byte {
+// Render renders the events that would have led to response r.
+func (streams) Render(r gjson.Result) []byte {
 	s := &script{}
 	begun := `"response":` + edited(r,
-		unlessAbsent(r, edit{"status", `"in_progress"`}, edit{"output", "[]"}, edit{"usage", "null"}, edit{"completed_at", "null"})...)
+		unlessAbsent(r, rawjson.Set("status", `"in_progress"`), rawjson.Set("output", "[]"), rawjson.Set("usage", "null"),
+			rawjson.Set("completed_at", "null"))...)
 	s.emit("response.created", begun)
 	s.emit("response.in_progress", begun)
 	for i, it := range r.Get("output").Array() {
@@ -63,13 +39,15 @@ func responseStream(r gjson.Result) []byte {
 }
 
 // edited is object r with edits applied, as a string.
-func edited(r gjson.Result, edits ...edit) string { return string(appendEdited(nil, r, edits...)) }
+func edited(r gjson.Result, edits ...rawjson.Edit) string {
+	return string(rawjson.AppendEdited(nil, r, edits...))
+}
 
 // unlessAbsent returns those edits whose member r has.
-func unlessAbsent(r gjson.Result, edits ...edit) []edit {
-	var present []edit
+func unlessAbsent(r gjson.Result, edits ...rawjson.Edit) []rawjson.Edit {
+	var present []rawjson.Edit
 	for _, e := range edits {
-		if r.Get(e.name).Exists() {
+		if r.Get(e.Name()).Exists() {
 			present = append(present, e)
 		}
 	}
@@ -83,15 +61,15 @@ type item struct {
 	at int
 }
 
-// place is the members that say of which item an event is.
+// place is the members that identify the item of an event.
 func (it item) place() string {
-	return `"item_id":` + orEmpty(it.Get("id")) + `,"output_index":` + strconv.Itoa(it.at)
+	return `"item_id":` + rawjson.String(it.Get("id")) + `,"output_index":` + strconv.Itoa(it.at)
 }
 
-// play renders an item from its bare beginning to its whole.
+// play renders an item from its empty beginning to its end.
 func (it item) play() {
-	bare := unlessAbsent(it.Result, edit{"status", `"in_progress"`}, edit{"content", "[]"}, edit{"summary", "[]"},
-		edit{"arguments", `""`}, edit{"input", `""`})
+	bare := unlessAbsent(it.Result, rawjson.Set("status", `"in_progress"`), rawjson.Set("content", "[]"),
+		rawjson.Set("summary", "[]"), rawjson.Set("arguments", `""`), rawjson.Set("input", `""`))
 	it.emit("response.output_item.added", `"item":`+edited(it.Result, bare...))
 	switch it.Get("type").Str {
 	case "function_call":
@@ -110,12 +88,12 @@ func (it item) play() {
 	it.emit("response.output_item.done", `"item":`+it.Raw)
 }
 
-// emit sends an event that names its item by its place in the output alone.
+// emit sends an event that identifies its item by its place in the output alone.
 func (it item) emit(kind, members string) {
 	it.s.emit(kind, `"output_index":`+strconv.Itoa(it.at)+","+members)
 }
 
-// text sends a text at once and says that it is done, the latter with more.
+// text sends a text as one delta, then its done event with more.
 func (it item) text(kind, name, index string, from gjson.Result, more string) {
 	it.delta(kind, name, index, from)
 	it.done(kind, name, index, from, more)
@@ -123,14 +101,14 @@ func (it item) text(kind, name, index string, from gjson.Result, more string) {
 
 // delta sends member name of from, where it is not empty, as kind.delta.
 func (it item) delta(kind, name, index string, from gjson.Result) {
-	if whole := orEmpty(from.Get(name)); whole != `""` {
+	if whole := rawjson.String(from.Get(name)); whole != `""` {
 		it.s.emit(kind+".delta", it.place()+index+`,"delta":`+whole+logprobs(kind, from))
 	}
 }
 
 // done sends member name of from, and more, as kind.done.
 func (it item) done(kind, name, index string, from gjson.Result, more string) {
-	it.s.emit(kind+".done", it.place()+index+`,"`+name+`":`+orEmpty(from.Get(name))+logprobs(kind, from)+more)
+	it.s.emit(kind+".done", it.place()+index+`,"`+name+`":`+rawjson.String(from.Get(name))+logprobs(kind, from)+more)
 }
 
 // logprobs is the member that output_text events always have, and no others.
@@ -148,13 +126,14 @@ const outputText = "response.output_text"
 
 func (it item) summary(index string, part gjson.Result) {
 	const kind = "response.reasoning_summary_"
-	it.s.emit(kind+"part.added", it.place()+index+`,"part":`+edited(part, edit{"text", `""`}))
+	it.s.emit(kind+"part.added", it.place()+index+`,"part":`+edited(part, rawjson.Set("text", `""`)))
 	it.text(kind+"text", "text", index, part, "")
 	it.s.emit(kind+"part.done", it.place()+index+`,"part":`+part.Raw)
 }
 
 func (it item) content(index string, part gjson.Result) {
-	bare := unlessAbsent(part, edit{"text", `""`}, edit{"refusal", `""`}, edit{"annotations", "[]"}, edit{"logprobs", "[]"})
+	bare := unlessAbsent(part, rawjson.Set("text", `""`), rawjson.Set("refusal", `""`), rawjson.Set("annotations", "[]"),
+		rawjson.Set("logprobs", "[]"))
 	it.s.emit("response.content_part.added", it.place()+index+`,"part":`+edited(part, bare...))
 	switch part.Get("type").Str {
 	case "output_text":
@@ -176,18 +155,10 @@ func (it item) annotations(index string, part gjson.Result) {
 	}
 }
 
-// memberOf is member name of r with a comma before it, or nothing.
+// memberOf is member name of r with a comma before it, "" where r has none.
 func memberOf(r gjson.Result, name string) string {
 	if v := r.Get(name); v.Exists() {
 		return `,"` + name + `":` + v.Raw
 	}
 	return ""
-}
-
-// orEmpty is r's JSON where it is a string, else that of an empty one.
-func orEmpty(r gjson.Result) string {
-	if r.Type == gjson.String {
-		return r.Raw
-	}
-	return `""`
 }

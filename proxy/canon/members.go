@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// readTop reads the members of the body and appends to buf those that belong to the base.
-func (p *parser) readTop() *Error {
-	p.field = p.req.Family.field()
+// readMembers reads the members of the body and appends to buf those that belong to the base.
+func (p *Reader) readMembers() *Error {
 	var model uint32
 	for _, name := range p.members(0) {
 		v := name + 1
 		switch s := p.text(name); {
-		case string(s) == p.field:
+		case string(s) == p.rules.Field:
 			p.convo = v
 			continue
 		case string(s) == "model":
@@ -23,7 +22,7 @@ func (p *parser) readTop() *Error {
 			} else if used {
 				continue
 			}
-			p.note(&p.req.Uncacheable, p.uncacheable(s, v))
+			p.SetUncacheable(p.uncacheable(s, v))
 		}
 		p.buf = p.appendMember(p.buf, name)
 	}
@@ -35,23 +34,8 @@ func (p *parser) readTop() *Error {
 	return nil
 }
 
-// bad refuses a member v of the object parent: absent (0), or not what it must be.
-func (p *parser) bad(parent, v uint32, name, must string) *Error {
-	if v == 0 {
-		return refuse(CodeMissing, p.offset(parent), "is missing; it %s", must).under([]byte(name))
-	}
-	return refuse(CodeType, p.offset(v), "%s", must).under([]byte(name))
-}
-
-// note keeps the first reason.
-func (p *parser) note(to *string, reason string) {
-	if *to == "" {
-		*to = reason
-	}
-}
-
 // readAside reads the members that cannot change an answer and are no part of the key; used is false for all others.
-func (p *parser) readAside(name []byte, v uint32) (used bool, err *Error) {
+func (p *Reader) readAside(name []byte, v uint32) (used bool, err *Error) {
 	switch string(name) {
 	case "stream":
 		p.req.Stream, err = p.boolean(v)
@@ -69,7 +53,7 @@ func (p *parser) readAside(name []byte, v uint32) (used bool, err *Error) {
 	return true, err
 }
 
-func (p *parser) readStreamOptions(v uint32) *Error {
+func (p *Reader) readStreamOptions(v uint32) *Error {
 	if !p.given(v) {
 		return nil
 	}
@@ -85,8 +69,8 @@ func (p *parser) readStreamOptions(v uint32) *Error {
 	return nil
 }
 
-// boolean reads true or false; null is false, as the APIs read it.
-func (p *parser) boolean(v uint32) (bool, *Error) {
+// boolean reads true or false; null is false, as in the APIs.
+func (p *Reader) boolean(v uint32) (bool, *Error) {
 	switch p.nodes[v].kind {
 	case truth:
 		return true, nil
@@ -96,7 +80,7 @@ func (p *parser) boolean(v uint32) (bool, *Error) {
 	return false, refuse(CodeType, p.offset(v), "must be true or false")
 }
 
-func (p *parser) readDirective(obj uint32) *Error {
+func (p *Reader) readDirective(obj uint32) *Error {
 	for _, name := range p.members(obj) {
 		if err := p.readDirectiveMember(&p.req.Directive, string(p.text(name)), name+1); err != nil {
 			return err.under(p.text(name))
@@ -105,7 +89,7 @@ func (p *parser) readDirective(obj uint32) *Error {
 	return nil
 }
 
-func (p *parser) readDirectiveMember(d *Directive, name string, v uint32) (err *Error) {
+func (p *Reader) readDirectiveMember(d *Directive, name string, v uint32) (err *Error) {
 	if !p.given(v) {
 		return nil
 	}
@@ -135,8 +119,8 @@ func (p *parser) readDirectiveMember(d *Directive, name string, v uint32) (err *
 // maxSeconds keeps a time.Duration from overflowing.
 const maxSeconds = 1e9
 
-// seconds reads a length of time; none tells that it is too short to be one.
-func (p *parser) seconds(v uint32) (length time.Duration, none bool, err *Error) {
+// seconds reads a length of time; none reports that it rounds to zero.
+func (p *Reader) seconds(v uint32) (length time.Duration, none bool, err *Error) {
 	s, bad := strconv.ParseFloat(string(p.text(v)), 64)
 	if !p.is(v, number) || bad != nil || s < 0 {
 		return 0, false, refuse(CodeType, p.offset(v), "must be a number of seconds, 0 or more")

@@ -1,0 +1,232 @@
+// Package merge joins JSON values that come in fragments, as the deltas of a stream: strings grow, arrays grow, objects
+// grow member by member. Nothing is decoded: a fragment's raw bytes are appended to those before.
+package merge
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer/rawjson"
+)
+
+// Tree is a JSON value that grows by fragments. Strings and arrays grow in their raw form: the end of the first and the
+// beginning of the second are removed and the rest is joined, so that no escape is decoded and a surrogate pair that was
+// split between two fragments is whole again.
+type Tree struct {
+	raw    []byte  // a value without members of its own, or an array
+	object *Object // or an object
+	list   *List   // or an array whose elements have an index
+}
+
+// Object is a JSON object that grows: members in the order of their first fragment.
+type Object struct {
+	members []member
+	at      map[string]int
+}
+
+type member struct {
+	name, key string // key is the name quoted, as it came
+	val       Tree
+}
+
+// List is an array whose elements are identified by their member index.
+type List struct {
+	index []int64
+	elems []*Object
+	at    map[int64]int
+}
+
+// NewObject returns an object without members.
+func NewObject() *Object { return &Object{at: map[string]int{}} }
+
+// NewList returns a list without elements.
+func NewList() *List { return &List{at: map[int64]int{}} }
+
+func newTree(v gjson.Result) Tree {
+	switch {
+	case v.IsObject():
+		o := NewObject()
+		o.merge(v)
+		return Tree{object: o}
+	case indexed(v):
+		l := NewList()
+		l.merge(v)
+		return Tree{list: l}
+	}
+	return Tree{raw: []byte(v.Raw)}
+}
+
+// indexed reports whether v is an array of objects that have an index.
+func indexed(v gjson.Result) bool {
+	return v.IsArray() && v.Get("0.index").Type == gjson.Number
+}
+
+// Object returns the tree's object, nil where it is something else.
+func (t *Tree) Object() *Object { return t.object }
+
+// List returns the tree's list, nil where it is something else.
+func (t *Tree) List() *List { return t.list }
+
+// IsNull reports whether the value is null.
+func (t *Tree) IsNull() bool { return string(t.raw) == "null" }
+
+// Is reports whether the value is the raw JSON s.
+func (t *Tree) Is(s string) bool { return string(t.raw) == s }
+
+// Raw returns the raw JSON of a value that is neither an object nor a list.
+func (t *Tree) Raw() []byte { return t.raw }
+
+// Set replaces the value by raw JSON.
+func (t *Tree) Set(raw string) { *t = Tree{raw: []byte(raw)} }
+
+// Add adds a fragment: strings and arrays are joined, objects member by member, anything else is replaced. null adds
+// nothing.
+func (t *Tree) Add(v gjson.Result) {
+	switch {
+	case v.Type == gjson.Null:
+	case v.Type == gjson.String && t.begins('"'):
+		t.raw = append(t.raw[:len(t.raw)-1], v.Raw[1:]...)
+	case v.IsObject() && t.object != nil:
+		t.object.merge(v)
+	case v.IsArray() && t.list != nil:
+		t.list.merge(v)
+	case v.IsArray() && t.begins('['):
+		t.join(v)
+	default:
+		*t = newTree(v)
+	}
+}
+
+// Replace takes a later value unless it is null, or an empty string after a value.
+func (t *Tree) Replace(v gjson.Result) {
+	if v.Type == gjson.Null || v.Raw == `""` && len(t.raw) > 0 && !t.IsNull() {
+		return
+	}
+	t.Set(v.Raw)
+}
+
+func (t *Tree) begins(c byte) bool { return len(t.raw) > 0 && t.raw[0] == c }
+
+// join adds the elements of an array to an array.
+func (t *Tree) join(v gjson.Result) {
+	switch {
+	case v.Raw[rawjson.SkipSpace(v.Raw, 1, 1)] == ']':
+	case t.raw[rawjson.SkipSpace(rawjson.View(t.raw), 1, 1)] == ']':
+		*t = newTree(v)
+	default:
+		t.raw = append(append(t.raw[:len(t.raw)-1], ','), v.Raw[1:]...)
+	}
+}
+
+// Member returns the place of a member, which is made, with a value of null, where it is missing. key is the quoted name;
+// the name itself where it is empty.
+func (o *Object) Member(name, key string) *Tree {
+	i, ok := o.at[name]
+	if !ok {
+		i = len(o.members)
+		o.at[name] = i
+		if key == "" {
+			key = rawjson.Quote(name)
+		}
+		o.members = append(o.members, member{name: name, key: key, val: Tree{raw: []byte("null")}})
+	}
+	return &o.members[i].val
+}
+
+// merge adds the members of a delta. Some identify the thing and are not a part of it, and engines differ in whether they
+// repeat them: these are never joined.
+func (o *Object) merge(v gjson.Result) {
+	v.ForEach(func(k, v gjson.Result) bool {
+		t := o.Member(k.Str, k.Raw)
+		switch k.Str {
+		case "role", "type", "id", "index", "format":
+			t.Replace(v)
+		case "name":
+			if !t.Is(v.Raw) {
+				t.Add(v)
+			}
+		default:
+			t.Add(v)
+		}
+		return true
+	})
+}
+
+func (l *List) merge(v gjson.Result) {
+	v.ForEach(func(_, e gjson.Result) bool {
+		if e.IsObject() {
+			l.Elem(l.indexOf(e)).merge(e)
+		}
+		return true
+	})
+}
+
+// indexOf is the index of e, or a new one.
+func (l *List) indexOf(e gjson.Result) int64 {
+	if i := e.Get("index"); i.Exists() {
+		return i.Int()
+	}
+	if len(l.index) == 0 {
+		return 0
+	}
+	return slices.Max(l.index) + 1
+}
+
+// Elem returns the element with an index, which is made where it is missing.
+func (l *List) Elem(index int64) *Object {
+	i, ok := l.at[index]
+	if !ok {
+		i = len(l.elems)
+		l.at[index] = i
+		l.index = append(l.index, index)
+		l.elems = append(l.elems, NewObject())
+	}
+	return l.elems[i]
+}
+
+// Sorted returns the elements in the order of their index.
+func (l *List) Sorted() []*Object {
+	order := slices.Sorted(slices.Values(l.index))
+	elems := make([]*Object, len(order))
+	for i, index := range order {
+		elems[i] = l.elems[l.at[index]]
+	}
+	return elems
+}
+
+// Append renders the value.
+func (t *Tree) Append(dst []byte) []byte {
+	switch {
+	case t.object != nil:
+		return t.object.Append(dst)
+	case t.list != nil:
+		return t.list.Append(dst)
+	}
+	return append(dst, t.raw...)
+}
+
+// Append renders the elements in the order of their index, without the members that except names.
+func (l *List) Append(dst []byte, except ...string) []byte {
+	dst = append(dst, '[')
+	for i, e := range l.Sorted() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = e.Append(dst, except...)
+	}
+	return append(dst, ']')
+}
+
+// Append renders the object, without the members that except names.
+func (o *Object) Append(dst []byte, except ...string) []byte {
+	dst = append(dst, '{')
+	first := len(dst)
+	for i := range o.members {
+		m := &o.members[i]
+		if !slices.Contains(except, m.name) {
+			dst = m.val.Append(rawjson.AppendMember(dst, first, m.key, ""))
+		}
+	}
+	return append(dst, '}')
+}

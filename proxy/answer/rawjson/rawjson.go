@@ -1,0 +1,102 @@
+// Package rawjson patches JSON objects where they lie: members are replaced, removed and appended as raw bytes, and
+// everything else stays as it came. The objects are valid JSON.
+package rawjson
+
+import (
+	"encoding/json"
+	"unsafe"
+
+	"github.com/tidwall/gjson"
+)
+
+// View returns b as a string without a copy; b must not change while the string is in use.
+func View(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// Bytes returns s as bytes without a copy; they must not be changed.
+func Bytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// Quote returns s as a JSON string.
+func Quote(s string) string {
+	if isPlain(s) {
+		return `"` + s + `"`
+	}
+	q, _ := json.Marshal(s) // a string always encodes
+	return string(q)
+}
+
+// isPlain reports whether s needs no escape: letters, digits and "-_." alone, as in ids and names.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.') {
+			return false
+		}
+	}
+	return true
+}
+
+// Given reports whether r is there and not null.
+func Given(r gjson.Result) bool { return r.Exists() && r.Type != gjson.Null }
+
+// String returns r's JSON where it is a string, else that of an empty one.
+func String(r gjson.Result) string {
+	if r.Type == gjson.String {
+		return r.Raw
+	}
+	return `""`
+}
+
+// Edit is a change of one member of an object.
+type Edit struct{ name, raw string }
+
+// Set gives a member the value raw.
+func Set(name, raw string) Edit { return Edit{name, raw} }
+
+// Remove removes a member.
+func Remove(name string) Edit { return Edit{name, ""} }
+
+// Name is the member that the edit changes.
+func (e Edit) Name() string { return e.name }
+
+// AppendEdited appends object r with the edits applied: in place where r has the member, at the end where it does not.
+func AppendEdited(dst []byte, r gjson.Result, edits ...Edit) []byte {
+	dst = append(dst, '{')
+	first := len(dst)
+	var done uint64
+	r.ForEach(func(k, v gjson.Result) bool {
+		raw := v.Raw
+		for i, e := range edits {
+			if e.name == k.Str {
+				raw, done = e.raw, done|1<<i
+			}
+		}
+		if raw != "" {
+			dst = AppendMember(dst, first, k.Raw, raw)
+		}
+		return true
+	})
+	for i, e := range edits {
+		if done&(1<<i) == 0 && e.raw != "" {
+			dst = AppendMember(dst, first, Quote(e.name), e.raw)
+		}
+	}
+	return append(dst, '}')
+}
+
+// AppendMember appends one member, with a comma before it unless it is the first of the object whose members begin at
+// byte first of dst. key is the quoted name.
+func AppendMember(dst []byte, first int, key, raw string) []byte {
+	if len(dst) > first {
+		dst = append(dst, ',')
+	}
+	dst = append(append(dst, key...), ':')
+	return append(dst, raw...)
+}
+
+// SkipSpace returns the first byte that is not white space from i on, moving by step. Inside a valid object there is one.
+func SkipSpace(s string, i, step int) int {
+	for s[i] <= ' ' {
+		i += step
+	}
+	return i
+}

@@ -1,0 +1,117 @@
+// Package api is what is particular to each API that is cached, one package per API below it.
+//
+// To add an API, write a package that exports its [Family] and list it in package registry; nothing else changes. The
+// [Family] names the API's path and holds
+//
+//   - [canon.Rules]: how a request is read. Where is the conversation, which fields are known, what makes the answer
+//     uncacheable, and how a message is read ([canon.Messages]). Read calls one of [canon.Reader.Messages],
+//     [canon.Reader.UserMessage] and [canon.Reader.Whole]; keys, turns and prompt follow.
+//   - [answer.Form]: how an answer is read. What must be in it to be kept, and, for APIs with streams, how a stream becomes
+//     an object and an object a stream ([answer.Streams]).
+//   - the ids of replays, and the shape of errors.
+//
+// What several APIs share is in package canon (the strict scan, the canonical encoding, the chain of keys), in package
+// answer (events, slots, the stored form) and its packages merge and rawjson; what the two APIs with choices share is in
+// internal/choices. Put answers as recorded into the new package's testdata and call apitest.Run.
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"reprise/proxy/answer"
+	"reprise/proxy/canon"
+	"reprise/proxy/internal/apierror"
+)
+
+// Family is one API that is cached.
+type Family struct {
+	Name string // in metrics and logs
+	Path string // of its endpoint
+
+	Requests *canon.Rules
+	Answers  *answer.Form
+
+	// UsageOption: streams hold their usage only if the request sets stream_options.include_usage.
+	UsageOption bool
+	// NewID returns the id of a replay, which looks like the API's own: two clients must not see the same id. random is
+	// fresh for every replay, original is the upstream's id. nil: answers have no id.
+	NewID func(random [12]byte, original string) string
+	// Handles is nil unless a later request may name an answer by its id.
+	Handles *Handles
+	// ErrorBody renders an error in the API's shape; nil: in OpenAI's.
+	ErrorBody func(e *apierror.Error) []byte
+}
+
+// Handles is how requests name earlier answers. The upstream has only its own ids, so that of a replay is replaced by
+// the original before a request is forwarded.
+type Handles struct {
+	// Field is the member of a request that names an answer. The path may do so too, as its first segment below that of the
+	// endpoint: /v1/responses/{id}/input_items.
+	Field string
+	// Original returns the upstream's id for the id of a replay; false for any other id.
+	Original func(id string) (string, bool)
+}
+
+// Parse reads a request of this API; see [canon.Parse].
+func (f *Family) Parse(body []byte, id canon.Identity) (*canon.Request, error) {
+	return canon.Parse(f.Requests, body, id)
+}
+
+// WriteError answers with e in the API's shape.
+func (f *Family) WriteError(w http.ResponseWriter, e *apierror.Error) {
+	if f.ErrorBody == nil {
+		apierror.Write(w, e)
+		return
+	}
+	apierror.WriteBody(w, e.Status, f.ErrorBody(e))
+}
+
+// ReplayID returns an id for a replay, "" where answers have none.
+func (f *Family) ReplayID(random [12]byte, original string) string {
+	if f.NewID == nil {
+		return ""
+	}
+	return f.NewID(random, original)
+}
+
+// OriginalBody returns a request's body as the upstream can read it: with the original id where it names a replay. The
+// result is body itself where nothing changes.
+func (f *Family) OriginalBody(body []byte) []byte {
+	if f.Handles == nil {
+		return body
+	}
+	id := gjson.GetBytes(body, f.Handles.Field)
+	if id.Type != gjson.String {
+		return body
+	}
+	original, ok := f.Handles.Original(id.String())
+	if !ok {
+		return body
+	}
+	edited, err := sjson.SetBytes(body, f.Handles.Field, original)
+	if err != nil {
+		return body
+	}
+	return edited
+}
+
+// originalPath does the same for a path; false where it is not one of this API that names a replay.
+func (f *Family) originalPath(path string) (string, bool) {
+	if f.Handles == nil {
+		return path, false
+	}
+	rest, ok := strings.CutPrefix(path, f.Path+"/")
+	if !ok {
+		return path, false
+	}
+	id, _, _ := strings.Cut(rest, "/")
+	original, ok := f.Handles.Original(id)
+	if !ok {
+		return path, false
+	}
+	return f.Path + "/" + original + rest[len(id):], true
+}

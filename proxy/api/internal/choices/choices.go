@@ -1,0 +1,99 @@
+// Package choices is what the chat and the completions APIs have in common: an answer is a list of choices, its stream a
+// sequence of chunks, each with a fragment of some choices, and [DONE] ends it.
+package choices
+
+import (
+	"bytes"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer"
+	"reprise/proxy/answer/merge"
+)
+
+// Streams implements [answer.Streams] for one of the two APIs.
+type Streams struct {
+	Object string // the member "object" of a whole answer, quoted
+	Chunk  string // that of a chunk
+	// Choice appends what a choice's delta has merged to, with a comma before it; nil: choices have no deltas.
+	Choice func(dst []byte, delta *merge.Tree) []byte
+	// Play renders one choice of a whole answer as chunks.
+	Play func(c *Chunks, choice gjson.Result)
+}
+
+var _ answer.Streams = Streams{}
+
+// Mark marks ids, times and usage in a chunk.
+func (Streams) Mark(m *answer.Marker, chunk gjson.Result) {
+	if usageOnly(chunk) {
+		m.Event()
+	}
+	chunk.ForEach(func(k, v gjson.Result) bool {
+		switch {
+		case k.Str == "id" && v.Type == gjson.String:
+			m.Value(v, answer.SlotID)
+		case k.Str == "created" && v.Type == gjson.Number:
+			m.Value(v, answer.SlotCreated)
+		case k.Str == "usage" && v.Type == gjson.Null:
+			m.UsageNull(k, v)
+		}
+		return true
+	})
+}
+
+// usageOnly reports whether a chunk is the one that include_usage adds: usage, and no choice.
+func usageOnly(chunk gjson.Result) bool {
+	return chunk.Get("usage").IsObject() && len(chunk.Get("choices").Array()) == 0
+}
+
+// Ended reports whether a stream holds its [DONE].
+func (Streams) Ended(stream []byte) bool { return bytes.Contains(stream, []byte("data: [DONE]")) }
+
+// Judge rejects an answer unless it has choices, each with finish reason stop or that of a tool call, and none of them
+// refuses or is blank.
+func Judge(r gjson.Result) (v answer.Verdict) {
+	choices := r.Get("choices")
+	if !choices.IsArray() {
+		v.Reject(answer.ReasonMalformed)
+		return v
+	}
+	for i, c := range choices.Array() {
+		message := c.Get("message")
+		body := answer.ContentText(message.Get("content"))
+		if t := c.Get("text"); t.Type == gjson.String {
+			body = t.Str
+		}
+		if i == 0 {
+			v.Text = body
+		}
+		finish := c.Get("finish_reason")
+		v.Reject(finishObjection(finish))
+		v.RejectPart(body, message.Get("refusal").String(), callsTools(message, finish.String()))
+	}
+	if len(choices.Array()) == 0 {
+		v.Reject(answer.ReasonEmpty)
+	}
+	return v
+}
+
+// callsTools also accepts the finish reason as a sign: an answer that ends for a call which is not in it is not an answer
+// in words.
+func callsTools(message gjson.Result, finish string) bool {
+	return len(message.Get("tool_calls").Array()) > 0 || message.Get("function_call").IsObject() ||
+		finish == "tool_calls" || finish == "function_call"
+}
+
+// finishObjection is the reason against a finish reason, "" for a good one. An unknown one proves no completeness.
+func finishObjection(reason gjson.Result) string {
+	switch reason.String() {
+	case "stop", "tool_calls", "function_call":
+		return ""
+	case "length", "max_tokens":
+		return answer.ReasonLength
+	case "content_filter":
+		return answer.ReasonContentFilter
+	case "error":
+		return answer.ReasonError
+	}
+	return answer.ReasonIncomplete
+}

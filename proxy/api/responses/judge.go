@@ -1,0 +1,47 @@
+package responses
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer"
+)
+
+// judge rejects a response that is not completed, refuses or is blank.
+func judge(r gjson.Result) (v answer.Verdict) {
+	var said, refusal strings.Builder
+	calls := false
+	for _, item := range r.Get("output").Array() {
+		switch item.Get("type").Str {
+		case "message":
+			said.WriteString(answer.ContentText(item.Get("content")))
+			for _, part := range item.Get("content").Array() {
+				refusal.WriteString(part.Get("refusal").String())
+			}
+		case "reasoning":
+		default: // calls of functions and of the upstream's own tools
+			calls = true
+		}
+	}
+	v.Text = said.String()
+	v.Reject(statusObjection(r))
+	v.RejectPart(v.Text, refusal.String(), calls)
+	return v
+}
+
+func statusObjection(r gjson.Result) string {
+	switch r.Get("status").Str {
+	case "completed":
+		return ""
+	case "failed":
+		return answer.ReasonError
+	}
+	switch r.Get("incomplete_details.reason").Str {
+	case "max_output_tokens":
+		return answer.ReasonLength
+	case "content_filter":
+		return answer.ReasonContentFilter
+	}
+	return answer.ReasonIncomplete
+}

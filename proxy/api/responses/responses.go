@@ -1,0 +1,91 @@
+// Package responses is the Responses API: a conversation is a string or a list of items, messages among them, and a later
+// request may name an earlier answer by its id.
+package responses
+
+import (
+	"bytes"
+
+	"reprise/proxy/answer"
+	"reprise/proxy/api"
+	"reprise/proxy/canon"
+)
+
+const code = 3
+
+// Family is the Responses API.
+var Family = api.Family{
+	Name: "responses",
+	Path: "/v1/responses",
+	Requests: &canon.Rules{
+		Code:  code,
+		Field: "input",
+		Names: canon.MakeNames(
+			[]string{"input", "output", "prompt", "reasoning", "text"},
+			[]string{
+				"allowed_tools", "background", "call_id", "context_management", "conversation", "include", "instructions",
+				"max_output_tokens", "max_tool_calls", "phase", "previous_response_id", "summary", "truncation", "variables",
+				"version",
+			}),
+		Uncacheable: uncacheable,
+		Read:        read,
+	},
+	Answers: &answer.Form{Code: code, Judge: judge, Streams: streams{}},
+	NewID:   newID,
+	Handles: &api.Handles{Field: "previous_response_id", Original: originalID},
+}
+
+// uncacheable refuses a prompt kept by the server: its versions change.
+func uncacheable(name []byte, v canon.Value) string {
+	if string(name) == "prompt" && v.Given() {
+		return "server-state"
+	}
+	return ""
+}
+
+func read(r *canon.Reader, input canon.Value) *canon.Error {
+	switch {
+	case input.IsString():
+		r.UserMessage(input)
+		return nil
+	case input.Given() && !input.IsArray():
+		return r.Bad("must be a string or an array of items")
+	}
+	return r.Messages(input, items{})
+}
+
+// items implements [canon.Messages]: items are messages, calls of tools and their outputs, and thoughts.
+type items struct{}
+
+// Role takes an item that is not a message, nor an output, as a part of the reply.
+func (m items) Role(r *canon.Reader, item canon.Value) (canon.Role, *canon.Error) {
+	if m.IsMessage(item) {
+		return canon.RoleOf(item)
+	}
+	t := item.Member("type")
+	if !t.IsString() {
+		return canon.RoleOther, item.BadMember("type", "must be a string")
+	}
+	switch s := t.Text(); {
+	case string(s) == "item_reference":
+		r.SetUncacheable("server-state")
+		return canon.RoleOther, nil
+	case bytes.HasSuffix(s, []byte("_output")), bytes.HasSuffix(s, []byte("_response")):
+		return canon.RoleTool, nil
+	}
+	return canon.RoleAssistant, nil
+}
+
+func (items) IsMessage(item canon.Value) bool {
+	t := item.Member("type")
+	return !t.Given() || t.Is("message")
+}
+
+// Ignores leaves out a type, which only repeats that the item is a message, and the id of a reply, which differs in every
+// answer and has no meaning once the reply is sent back in full.
+func (items) Ignores(name []byte, v canon.Value, role canon.Role) bool {
+	return string(name) == "type" || string(name) == "id" && role == canon.RoleAssistant && v.IsString()
+}
+
+func (items) IsText(partType []byte) bool {
+	return string(partType) == "input_text" || string(partType) == "output_text"
+}

@@ -1,0 +1,96 @@
+package canon
+
+// Rules are how the requests of one API are read.
+type Rules struct {
+	// Code is the API's number in every key. It never changes, and no other API gets it.
+	Code byte
+	// Field is the member of the body that holds the conversation.
+	Field string
+	// Names are the known fields: those that this API reads. Those of the other APIs and [CommonNames] are added where the
+	// API is registered, because gateways accept the fields of one API in the requests of another.
+	Names Names
+	// Uncacheable returns why member name with value v forbids keeping the answer, "" when it does not. It is called for
+	// members that have no reason common to all APIs. nil: there are no others.
+	Uncacheable func(name []byte, v Value) string
+	// Read reads the conversation, the zero Value when it is absent, by one of [Reader.Messages], [Reader.UserMessage] and
+	// [Reader.Whole].
+	Read func(r *Reader, conversation Value) *Error
+}
+
+// Messages are the rules for the messages of an API whose conversations are lists.
+type Messages interface {
+	// Role returns the side of the conversation that an element of the list is on. The element is an object.
+	Role(r *Reader, element Value) (Role, *Error)
+	// IsMessage reports whether an element is a message: an object with role and content. Any other counts as it is.
+	IsMessage(element Value) bool
+	// Ignores reports whether a member of a message is no part of the key.
+	Ignores(name []byte, v Value, role Role) bool
+	// IsText reports whether a content part of this type is text, in its member "text".
+	IsText(partType []byte) bool
+}
+
+// Role is the side of the conversation that a message is on.
+type Role uint8
+
+// The roles.
+const (
+	RoleUser      Role = iota
+	RoleSystem         // system or developer
+	RoleAssistant      // the assistant, its tool calls and thoughts
+	RoleTool           // outputs of tools
+	RoleOther
+)
+
+// exactOnly is why a request that ends with a message of this role is matched exactly only.
+func (r Role) exactOnly() string {
+	switch r {
+	case RoleAssistant:
+		return "prefill"
+	case RoleTool:
+		return "tool-result"
+	}
+	return "role"
+}
+
+// RoleOf reads the role of a message from its member "role".
+func RoleOf(message Value) (Role, *Error) {
+	v := message.Member("role")
+	if !v.IsString() {
+		return RoleOther, message.BadMember("role", `must be a string, e.g. "user"`)
+	}
+	switch string(v.Text()) {
+	case "user":
+		return RoleUser, nil
+	case "system", "developer":
+		return RoleSystem, nil
+	case "assistant":
+		return RoleAssistant, nil
+	case "tool", "function":
+		return RoleTool, nil
+	}
+	return RoleOther, nil
+}
+
+// SetUncacheable forbids keeping the answer. The first reason stays.
+func (p *Reader) SetUncacheable(reason string) { note(&p.req.Uncacheable, reason) }
+
+// SetExactOnly excludes the request from comparison by meaning. The first reason stays.
+func (p *Reader) SetExactOnly(reason string) { note(&p.req.ExactOnly, reason) }
+
+// note keeps the first reason.
+func note(to *string, reason string) {
+	if *to == "" {
+		*to = reason
+	}
+}
+
+// Bad refuses the conversation: it is absent, or not what it must be.
+func (p *Reader) Bad(must string) *Error { return p.bad(0, p.convo, p.rules.Field, must) }
+
+// bad refuses a member v of the object parent: absent (0), or not what it must be.
+func (d *doc) bad(parent, v uint32, name, must string) *Error {
+	if v == 0 {
+		return refuse(CodeMissing, d.offset(parent), "is missing; it %s", must).under([]byte(name))
+	}
+	return refuse(CodeType, d.offset(v), "%s", must).under([]byte(name))
+}
