@@ -5,7 +5,7 @@
 //
 //   - [canon.Rules]: how a request is read. Where is the conversation, which fields are known, what makes the answer
 //     uncacheable, and how a message is read ([canon.Messages]). Read calls one of [canon.Reader.Messages],
-//     [canon.Reader.UserMessage] and [canon.Reader.Whole]; keys, turns and prompt follow.
+//     [canon.Reader.UserMessage] and [canon.Reader.Whole]; keys, turns, prompt and segments follow.
 //   - [answer.Form]: how an answer is read. What must be in it to be kept, and, for APIs with streams, how a stream becomes
 //     an object and an object a stream ([answer.Streams]).
 //   - the ids of replays, and the shape of errors.

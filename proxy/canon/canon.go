@@ -1,4 +1,4 @@
-// Package canon identifies a request: raw bytes in; key, scope, prompt and conversation out.
+// Package canon identifies a request: raw bytes in; key, scope, prompt, conversation and segments out.
 //
 // It is pure: no clock, no I/O, no state but pooled buffers. One strict pass comes first, because JSON readers disagree
 // (a duplicate name is the first for one reader and the last for another, "Messages" is "messages" for a third): a cache
@@ -52,6 +52,9 @@ type Request struct {
 	// empty when ExactOnly is set.
 	Prompt string
 	Turns  []Turn // the conversation before the prompt, oldest first
+	// Segments are the parts of Body that an engine renders into its prompt, in the order of rendering: tools, system
+	// members, then the messages. They do not overlap; between the messages lie only commas and white space.
+	Segments []Segment
 
 	// Uncacheable is empty or the reason why nothing of this request may be kept or served, a short token: n, audio,
 	// stored, background, previous-response, conversation, server-state, live-tools, empty-prompt.

@@ -4,6 +4,8 @@ import "strings"
 
 // UserMessage reads a conversation that is a string: it equals one message of the user.
 func (p *Reader) UserMessage(s Value) {
+	p.openSegments(1)
+	p.addMember(SegmentMessage, s.i)
 	p.req.Scope = p.seal()
 	p.buf = append(appendText(appendText(append(p.buf, tagMsg), "user"), s.Text()), tagEnd)
 	p.req.Key = chain(tagKey, p.req.Scope, p.seal())
@@ -13,6 +15,8 @@ func (p *Reader) UserMessage(s Value) {
 // Whole reads a conversation that counts as it is, without turns. It returns the value that counts: an array of one
 // string is that string.
 func (p *Reader) Whole(v Value) Value {
+	p.openSegments(1)
+	p.addMember(SegmentMessage, v.i)
 	p.req.Scope = p.seal()
 	if v.Len() == 1 && v.First().IsString() {
 		v = v.First()

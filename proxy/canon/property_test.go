@@ -12,10 +12,10 @@ import (
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// reading is all of a Request but its bytes.
+// reading is all of a Request but its bytes and the places in them.
 func reading(r *canon.Request) canon.Request {
 	c := *r
-	c.Body = nil
+	c.Body, c.Segments = nil, nil
 	return c
 }
 

@@ -177,6 +177,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
+		checkSegments(t, family, r)
 		checkRewritten(t, family, r)
 	})
 }

@@ -9,6 +9,8 @@ type Rules struct {
 	// Names are the known fields: those that this API reads. Those of the other APIs and [CommonNames] are added where the
 	// API is registered, because gateways accept the fields of one API in the requests of another.
 	Names Names
+	// Tools and System are the members of the body that an engine renders before the conversation; see [Request.Segments].
+	Tools, System []string
 	// Uncacheable returns why member name with value v forbids keeping the answer, "" when it does not. It is called for
 	// members that have no reason common to all APIs. nil: there are no others.
 	Uncacheable func(name []byte, v Value) string

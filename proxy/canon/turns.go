@@ -23,6 +23,7 @@ type walk struct {
 
 // Messages reads a conversation that is a list of messages; one that is absent has none.
 func (p *Reader) Messages(messages Value, rules Messages) *Error {
+	p.openSegments(messages.Len())
 	w := walk{list: list{p, rules}}
 	if err := w.elements(messages.i); err != nil {
 		return err.under([]byte(p.rules.Field))
@@ -35,7 +36,7 @@ func (w *walk) elements(messages uint32) *Error {
 	if !w.is(messages, array) {
 		return nil
 	}
-	index := 0
+	index, end := 0, w.end(messages, 0, w.spaceBefore(len(w.body)))
 	for i := messages + 1; i < w.nodes[messages].next; i = w.nodes[i].next {
 		if !w.is(i, object) {
 			return refuse(CodeType, w.offset(i), "must be an object").at(index)
@@ -45,6 +46,11 @@ func (w *walk) elements(messages uint32) *Error {
 			return err.at(index)
 		}
 		w.message(i, role)
+		kind := SegmentMessage
+		if role == RoleSystem && w.phase == preamble {
+			kind = SegmentSystem
+		}
+		w.addSegment(kind, i, messages, end)
 		index++
 	}
 	return nil

@@ -26,11 +26,12 @@ func testRequests(t *testing.T, f *api.Family, update bool) {
 				t.Fatal(err)
 			}
 			golden(t, strings.TrimSuffix(path, ".json")+".golden", Dump(r), update)
+			checkSegments(t, r)
 		})
 	}
 }
 
-// Dump shows all of a request but its bytes.
+// Dump shows all of a request but its bytes and its segments.
 func Dump(r *canon.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "model %q stream %v usage %v\n", r.Model, r.Stream, r.IncludeUsage)

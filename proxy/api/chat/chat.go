@@ -28,7 +28,8 @@ var Family = api.Family{
 				"add_generation_prompt", "chat_template", "chat_template_kwargs", "continue_final_message", "enable_search",
 				"enable_thinking", "max_completion_tokens", "search_parameters", "tool_call_id", "web_search_options",
 			}),
-		Read: read,
+		Tools: []string{"tools", "functions"},
+		Read:  read,
 	},
 	Answers: &answer.Form{
 		Code:  code,

@@ -78,7 +78,7 @@ var toy = api.Family{
 	Name: "toy",
 	Path: "/v1/toy",
 	Requests: &canon.Rules{
-		Code: 99, Field: "question", Names: canon.MakeNames(nil, []string{"question"}),
+		Code: 99, Field: "question", Names: canon.MakeNames(nil, []string{"question"}), System: []string{"preface"},
 		Read: func(r *canon.Reader, v canon.Value) *canon.Error {
 			if !v.IsString() {
 				return r.Bad("must be a string")
@@ -104,6 +104,9 @@ func TestNewAPI(t *testing.T) {
 	r, err := f.Parse(body, canon.Identity{})
 	if err != nil || r.Prompt != "why?" {
 		t.Fatalf("prompt %q, %v", r.Prompt, err)
+	}
+	if got := string(r.Segments[0].Of(body)) + string(r.Segments[1].Of(body)); got != `"Be brief.""why?"` {
+		t.Errorf("segments %s", got)
 	}
 	if _, err := f.Parse([]byte(`{"model":"m","question":"why?","Messages":[]}`), canon.Identity{}); err == nil {
 		t.Error("a field of the chat API in another letter case is not refused")

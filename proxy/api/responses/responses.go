@@ -26,6 +26,8 @@ var Family = api.Family{
 				"max_output_tokens", "max_tool_calls", "phase", "previous_response_id", "summary", "truncation", "variables",
 				"version",
 			}),
+		Tools:       []string{"tools"},
+		System:      []string{"instructions"},
 		Uncacheable: uncacheable,
 		Read:        read,
 	},
