@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"slices"
 
 	"reprise/policy"
 	"reprise/policy/guard"
+	"reprise/proxy/cache"
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
-	"reprise/store"
 	"reprise/topics"
 )
 
@@ -72,7 +71,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 		return Refused, err
 	}
 	d.tighten(bodyDirectives(req.Directive))
-	x := s.explainRequest(&query{Request: req, family: family, http: as, d: d})
+	x := s.explainRequest(newQuery(req, family, as, d))
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetIndent("", "  ")
@@ -85,57 +84,30 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 }
 
 func (s *Server) explainRequest(q *query) *explanation {
-	th := s.opts.Thresholds
 	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly,
-		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{},
-		Thresholds: map[string]float64{"hit": max(th.Hit, q.d.Threshold), "route": th.Route, "edge": th.Edge}}
+		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{}}
 	if q.Uncacheable != "" || q.d.bypass() || s.opts.Mode == ModeOff {
+		th := s.opts.Thresholds
 		x.Result = Bypass.String()
+		x.Thresholds = map[string]float64{"hit": max(th.Hit, q.d.Threshold), "route": th.Route, "edge": th.Edge}
 		return x
 	}
-	if e, alias, ok := s.store.Lookup(store.Key(q.Key)); ok && (!alias || s.aliasAllowed(q)) && q.takes(e, s.opts.Now()) {
-		x.Result, x.Entry = Exact.String(), e.ID
-	}
-	if s.meaning() && q.Prompt != "" {
-		s.explainMeaning(q, x)
-	}
+	x.fill(s.cache.Explain(q.http.Context(), &q.req))
 	return x
 }
 
-func (s *Server) explainMeaning(q *query, x *explanation) {
-	found := &finding{}
-	ok := s.guarded("explain", func() error {
-		if err := s.embed(q.http.Context(), q, found); err != nil || found.vector == nil {
-			return err
+// fill takes over what the cache says.
+func (x *explanation) fill(from *cache.Explanation) {
+	x.Thresholds = map[string]float64{"hit": from.Thresholds.Hit, "route": from.Thresholds.Route, "edge": from.Thresholds.Edge}
+	x.Topic, x.RouteScore, x.Degraded = from.Route.Topic, from.Route.Score, from.Degraded
+	if hit := from.Hit; hit != nil {
+		x.Result, x.Entry = Exact.String(), hit.Entry.ID
+		if hit.Topic != 0 {
+			x.Result = Semantic.String()
 		}
-		found.chain = s.resolve(q.Turns)
-		found.route = s.route(topics.Query{Scope: topics.ScopeID(q.Scope), Chain: found.chain, Vector: found.vector,
-			Hit: q.d.Threshold, Nearest: true})
-		return nil
-	})
-	if !ok {
-		x.Degraded = "embed"
-		return
 	}
-	x.Topic, x.RouteScore = found.route.Topic, found.route.Score
-	near := found.route.Matches
-	if len(near) == 0 && found.route.Nearest.ID != 0 {
-		near = append(near, found.route.Nearest)
-	}
-	for _, m := range near {
-		x.add(s, q, m, slices.Contains(found.route.Matches, m))
-	}
-}
-
-func (x *explanation) add(s *Server, q *query, m topics.Match, over bool) {
-	e, ok := s.store.Get(policy.ID(m.ID))
-	if !ok {
-		return
-	}
-	now := s.opts.Now()
-	c := candidate{Entry: e.ID, Similarity: m.Score, Prompt: e.Prompt, Veto: s.opts.Guard(e.Prompt, q.Prompt), OverGate: over, Fresh: e.Fresh(now)}
-	x.Candidates = append(x.Candidates, c)
-	if x.Entry == 0 && over && q.takes(e, now) && c.Veto == "" && s.opts.Mode == ModeSemantic && !q.d.ExactOnly {
-		x.Result, x.Entry = Semantic.String(), e.ID
+	for _, c := range from.Candidates {
+		x.Candidates = append(x.Candidates, candidate{Entry: c.Entry.ID, Similarity: c.Similarity, Prompt: c.Entry.Prompt, Veto: c.Veto,
+			OverGate: c.OverGate, Fresh: c.Fresh})
 	}
 }

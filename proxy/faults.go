@@ -48,7 +48,7 @@ func (s *Server) logRequest(q *query, result Result) {
 	if !s.log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
-	attrs := []slog.Attr{slog.Int64("request", q.tick.Seq), slog.String("endpoint", q.family.Name), slog.String("model", q.Model),
+	attrs := []slog.Attr{slog.Int64("request", q.req.At.Seq), slog.String("endpoint", q.family.Name), slog.String("model", q.Model),
 		slog.String("result", result.String()), slog.String("key", hexOf(q.Key)[:16])}
 	if s.opts.LogPrompts {
 		attrs = append(attrs, slog.String("prompt", q.Prompt))

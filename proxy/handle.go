@@ -1,14 +1,13 @@
 package proxy
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
-	"reprise/policy"
 	"reprise/proxy/api"
+	"reprise/proxy/cache"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/apierror"
 	"reprise/store"
@@ -20,20 +19,24 @@ type query struct {
 	family *api.Family
 	http   *http.Request
 	d      Directives
-	tick   policy.Tick
-	epoch  uint64       // purges before it arrived
-	stale  *store.Entry // an expired answer to fall back on, if the upstream fails
-	alone  bool         // it does not share a flight
+	req    cache.Request // as the cache reads it
+	stale  *store.Entry  // an expired answer to fall back on, if the upstream fails
+	alone  bool          // it does not share a flight
 }
 
-// tooOld reports whether e is older than q allows.
-func (q *query) tooOld(e *store.Entry, now time.Time) bool {
-	return q.d.MaxAge >= 0 && now.Sub(e.Created) > q.d.MaxAge
-}
-
-// takes reports whether e may answer q as it is: q wants a stored answer, and e is fresh and young enough.
-func (q *query) takes(e *store.Entry, now time.Time) bool {
-	return !q.d.NoCache && e.Fresh(now) && !q.tooOld(e, now)
+// newQuery describes a request that was read. What passes through the proxy is no request to the cache's policy, so the request
+// gets its number later.
+func newQuery(req *canon.Request, family *api.Family, r *http.Request, d Directives) *query {
+	q := &query{Request: req, family: family, http: r, d: d}
+	q.req = cache.Request{Key: store.Key(req.Key), Scope: store.Scope(req.Scope), Prompt: req.Prompt,
+		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private()}
+	if len(req.Turns) > 0 {
+		q.req.Turns = make([]cache.Turn, len(req.Turns))
+	}
+	for i, t := range req.Turns {
+		q.req.Turns[i] = cache.Turn{Key: store.Key(t.Key), Answer: t.Answer, AnswerText: t.AnswerText}
+	}
+	return q
 }
 
 // handle answers a request of a cached endpoint.
@@ -57,7 +60,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	case q.Uncacheable != "":
 		return s.bypass(w, r, family.OriginalBody(body), q.Uncacheable)
 	}
-	q.tick = s.store.Tick() // what passes through is no request to the policy
+	q.req.At = s.cache.Tick()
 	return s.answer(w, q)
 }
 
@@ -92,7 +95,9 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family
 		return nil, nil, err
 	}
 	d.tighten(bodyDirectives(req.Directive))
-	return &query{Request: req, family: family, http: r, d: d, epoch: s.epoch.Load()}, body, nil
+	q := newQuery(req, family, r, d)
+	q.req.Epoch = s.cache.Epoch()
+	return q, body, nil
 }
 
 // isJSON accepts application/json and its relatives, with or without parameters.
@@ -112,8 +117,8 @@ func (s *Server) answer(w http.ResponseWriter, q *query) (Result, error) {
 	var failed *replayError
 	if errors.As(err, &failed) {
 		s.fault(q.http.Context(), "replay", failed)
-		s.forget(s.store.Remove(failed.entry))
-		q.d.NoCache = true
+		s.cache.Drop(failed.entry)
+		q.d.NoCache, q.req.NoCache = true, true
 		result, err = s.answerOnce(w, q)
 	}
 	s.logRequest(q, result)
@@ -185,79 +190,82 @@ func (s *Server) fly(f *flight, q *query) {
 	}
 }
 
-// exact looks q up by its key. An expired or too old entry is no hit, but the former is remembered for stale-if-error.
-func (s *Server) exact(q *query) (hit *served) {
-	if q.d.NoCache {
+// exact looks q up by its key. An expired answer is remembered for stale-if-error.
+func (s *Server) exact(q *query) *served {
+	hit, stale := s.cache.Lookup(q.http.Context(), &q.req)
+	if stale != nil {
+		q.stale = stale
+	}
+	if hit == nil {
 		return nil
 	}
-	s.guarded("store", func() error {
-		e, alias, ok := s.store.Lookup(store.Key(q.Key))
-		if !ok || alias && !s.aliasAllowed(q) {
-			return nil
-		}
-		now := s.opts.Now()
-		if !e.Usable(now) || s.store.Expired(e.ID, q.tick) {
-			s.forget(s.store.Remove(e.ID))
-			return nil
-		}
-		if !e.Fresh(now) {
-			q.stale = e
-			return nil
-		}
-		if q.tooOld(e, now) {
-			return nil
-		}
-		h, err := s.serve(q, e, Exact, now)
-		if err != nil {
-			return err
-		}
-		if alias {
-			h.tells.detail = append(h.tells.detail, "alias")
-		}
-		hit = h
-		return nil
-	})
-	return hit
+	h := s.serve(q, hit.Entry, Exact)
+	if h != nil && hit.Alias {
+		h.tells.detail = append(h.tells.detail, "alias")
+	}
+	return h
 }
 
-// aliasAllowed reports whether an answer that was once found by meaning may serve q: not where only the very words count,
-// and not under a threshold higher than the one it was found with.
-func (s *Server) aliasAllowed(q *query) bool {
-	return s.opts.Mode == ModeSemantic && !q.d.ExactOnly && q.d.Threshold <= s.opts.Thresholds.Hit
-}
-
-// staleHit is the expired answer to q, where one may stand in for an upstream that fails. The upstream may have taken its
-// time to fail: the answer's own time may have run out meanwhile.
-func (s *Server) staleHit(q *query) (hit *served) {
-	now := s.opts.Now()
-	if q.stale == nil || !q.stale.Usable(now) || q.tooOld(q.stale, now) {
+// staleHit is the expired answer to q, where one may stand in for an upstream that fails. The upstream may have taken its time to
+// fail: the answer's own time may have run out meanwhile.
+func (s *Server) staleHit(q *query) *served {
+	if !s.cache.Stale(&q.req, q.stale) {
 		return nil
 	}
-	s.guarded("store", func() (err error) {
-		hit, err = s.serve(q, q.stale, Stale, now)
-		return err
-	})
+	hit := s.serve(q, q.stale, Stale)
 	if hit != nil {
 		hit.tells.detail = append(hit.tells.detail, "stale-if-error")
 	}
 	return hit
 }
 
-// touch tells the policy and the topics that e answered q, which was compared by vector if at all. It comes after the
-// answer is written, for it may wait for a search of the same scope; a large answer or a stream is with the client by then.
-//
-// The parent is the answer before in the conversation, as at a miss, and else one that is found only now: a child that
-// outlived its parent is linked anew when both are asked for again.
+// search looks for an answer by meaning.
+func (s *Server) search(ctx context.Context, q *query) *finding {
+	f := &finding{Finding: s.cache.Find(ctx, &q.req)}
+	if q.ExactOnly != "" {
+		f.detail = append(f.detail, "exact-only="+q.ExactOnly)
+	}
+	s.count(f)
+	if f.Hit == nil {
+		return f
+	}
+	if f.hit = s.serve(q, f.Hit.Entry, Semantic); f.hit != nil {
+		f.hit.vector = f.Vector
+		f.hit.tells.detail = append(append(f.hit.tells.detail, f.detail...), "topic="+utoa(uint64(f.Hit.Topic)))
+	}
+	return f
+}
+
+// count adds what a search by meaning did to the metrics, and to the detail of the response.
+func (s *Server) count(f *finding) {
+	if f.EmbedTook > 0 {
+		s.metrics.step(stepEmbed, f.EmbedTook)
+	}
+	if f.SearchTook > 0 {
+		s.metrics.step(stepSearch, f.SearchTook)
+	}
+	if f.Degraded != "" {
+		f.detail = append(f.detail, "degraded="+f.Degraded)
+	}
+	for _, veto := range f.Vetoes {
+		s.metrics.veto(veto)
+		f.detail = append(f.detail, "veto="+string(veto))
+	}
+	if f.Shadow {
+		s.metrics.shadowHits.Add(1)
+		f.detail = append(f.detail, "shadow=hit")
+	}
+}
+
+// finding is what the search by meaning learned of a request, and an answer that is ready to be served.
+type finding struct {
+	*cache.Finding
+	hit    *served
+	detail []string // for the response's header: what prevented a hit
+}
+
+// touch counts a request that e answered. It comes after the answer is written; a large answer or a stream is with the client by
+// then.
 func (s *Server) touch(q *query, e *store.Entry, vector []float32) {
-	s.guarded("policy", func() error {
-		parent := s.lastAnswer(q.Turns)
-		if s.meaning() && q.Prompt != "" {
-			parent = cmp.Or(parent, s.detectParent(e.ID, q.tick.Seq))
-		}
-		if s.opts.Observe != nil {
-			s.opts.Observe(s.observation(q, e, parent, vector, true))
-		}
-		s.weigh(s.store.Hit(e.ID, parent, q.tick))
-		return nil
-	})
+	s.cache.Touch(context.WithoutCancel(q.http.Context()), &q.req, e, vector)
 }

@@ -1,8 +1,8 @@
 package proxy
 
 import (
+	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"reprise/policy"
@@ -10,7 +10,6 @@ import (
 	"reprise/proxy/canon"
 	"reprise/proxy/upstream"
 	"reprise/store"
-	"reprise/topics"
 )
 
 // keptInfo is what became of a recording.
@@ -33,7 +32,7 @@ func (s *Server) keep(q *query, found *finding, rec *upstream.Recording, cut err
 		if err != nil {
 			return err
 		}
-		k.id, k.reason = s.insert(q, found, e)
+		k.id, k.reason = s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
 		return nil
 	})
 	if k.id != 0 {
@@ -85,55 +84,15 @@ func (s *Server) entry(q *query, found *finding, rec *upstream.Recording, v answ
 		ttl = min(ttl, q.d.TTL)
 	}
 	e := &store.Entry{
-		Key: store.Key(q.Key), Scope: store.Scope(q.Scope),
 		Tenant: s.tenant(q.http.Header), Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.http.URL.Path,
-		Parent: found.parent, Turn: len(q.Turns), Answer: frozen.Encode(nil),
-		InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, UpstreamTime: took,
+		Answer: frozen.Encode(nil), InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, UpstreamTime: took,
 		Created: now, Expires: now.Add(ttl), StaleUntil: now.Add(ttl + s.opts.StaleIfError),
 	}
 	if v.Text != "" {
 		e.AnswerHash = canon.AnswerText(v.Text)
 	}
-	if !v.ToolCalls && found.vector != nil { // an answer that calls tools is for exact repeats only
-		e.Prompt, e.Vector, e.Chain = q.Prompt, found.vector, found.chain
-		e.Topic = policy.TopicID(found.route.Topic)
+	if !v.ToolCalls && found.Vector != nil { // an answer that calls tools is for exact repeats only
+		e.Prompt, e.Vector = q.Prompt, found.Vector
 	}
 	return e, nil
-}
-
-// insert stores e and brings the topics up to date with what that moved.
-func (s *Server) insert(q *query, found *finding, e *store.Entry) (policy.ID, string) {
-	s.purge.RLock()
-	defer s.purge.RUnlock()
-	if q.epoch != s.epoch.Load() {
-		return 0, "purged"
-	}
-	if e.Vector != nil && e.Parent == 0 && len(q.Turns) == 0 {
-		parent, _ := s.topics.Parent(topics.ScopeID(q.Scope), topics.TopicID(e.Topic), found.chain, e.Vector, q.tick.Seq)
-		e.Parent = policy.ID(parent)
-	}
-	if e.Topic == 0 { // a topic of its own; an entry that is never compared by meaning stays alone in it
-		e.Topic = policy.TopicID(s.topics.NewTopic())
-	}
-	seen := s.observation(q, e, e.Parent, e.Vector, false) // now: the Put may evict the parent
-	res := s.store.Put(e, q.tick)
-	s.forget(res.Evicted)
-	if seen.Size = res.Size; s.opts.Observe != nil {
-		s.opts.Observe(seen)
-	}
-	if slices.Contains(res.Evicted, res.ID) {
-		return 0, "policy"
-	}
-	if e.Vector != nil {
-		s.guarded("topics", func() error {
-			_, _, err := s.topics.Add(topics.Member{ID: topics.EntryID(res.ID), Scope: topics.ScopeID(e.Scope), Chain: found.chain,
-				Vector: e.Vector, Topic: topics.TopicID(e.Topic), Parent: topics.EntryID(e.Parent), Seq: q.tick.Seq})
-			return err
-		})
-		if _, ok := s.store.Get(res.ID); !ok { // evicted before the Add: whoever evicted it has forgotten it already
-			s.topics.Forget(topics.EntryID(res.ID))
-		}
-	}
-	s.weigh(res.Weights)
-	return res.ID, ""
 }

@@ -137,9 +137,9 @@ func (s *Server) Stats() Stats {
 	}
 	st.Exact, st.Semantic, st.Shared, st.Stale = by[Exact], by[Semantic], by[Shared], by[Stale]
 	st.Misses, st.Bypass, st.Errors = by[Miss], by[Bypass], by[Refused]+by[Gone]
-	kept := s.store.Stats()
-	st.Entries, st.Bytes, st.Evictions = int64(kept.Entries), kept.Bytes, kept.Evictions
-	st.Topics = int64(s.topics.Stats().Topics)
+	kept := s.cache.Stats()
+	st.Entries, st.Bytes, st.Evictions = int64(kept.Store.Entries), kept.Store.Bytes, kept.Store.Evictions
+	st.Topics = int64(kept.Topics.Topics)
 	return st
 }
 

@@ -13,6 +13,7 @@ import (
 	"reprise/policy/guard"
 	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
+	"reprise/proxy/cache"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
@@ -67,9 +68,7 @@ type Options struct {
 	Explain    bool   // allow explain without the admin token
 	LogPrompts bool   // prompts may appear in the log
 
-	// Observe is told of every request that an entry answered, and of every answer that was given to the store, in the order
-	// in which the policy heard of them but for requests at the same time. It must not block. nil is nobody.
-	Observe func(Observation)
+	Readers []cache.Reader // read every change of the cache, in order
 
 	Logger    *slog.Logger
 	Transport http.RoundTripper // default: a pooled transport of the server's own

@@ -26,6 +26,8 @@ import (
 // rig is a proxy in front of a simulated engine, both on loopback.
 type rig struct {
 	*Server
+	store    *store.Store
+	topics   *topics.Topics
 	engine   *enginesim.Engine
 	api      *httptest.Server
 	adminAPI http.Handler
@@ -66,6 +68,7 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, upstream http.Handler, adj
 	if r.Server, err = New(o); err != nil {
 		t.Fatal(err)
 	}
+	r.store, r.topics = o.Store, o.Topics
 	r.api = httptest.NewServer(r.Server.Handler())
 	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Entries: o.Store, Topics: o.Topics, Token: o.AdminToken, Policy: "rac+",
 		Stats: func() any { return r.Stats() }})

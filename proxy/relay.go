@@ -165,7 +165,7 @@ func (s *Server) shared(q *query, o *outcome) {
 	if o.kept == nil || o.kept.id == 0 {
 		return
 	}
-	if e, ok := s.store.Get(o.kept.id); ok {
+	if e, ok := s.cache.Get(o.kept.id); ok {
 		s.touch(q, e, nil)
 		s.metrics.savedBy(Shared, e)
 	}

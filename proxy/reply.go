@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -24,18 +23,26 @@ type served struct {
 	tells  tells
 }
 
-// serve readies e as an answer to q. An entry that cannot be read is an error: it is dropped and never served.
-func (s *Server) serve(q *query, e *store.Entry, result Result, now time.Time) (*served, error) {
-	raw, err := e.Recording()
-	if err == nil {
-		var frozen *answer.Frozen
-		if frozen, err = s.opts.APIs.Decode(raw); err == nil {
-			return &served{entry: e, frozen: frozen, result: result,
-				tells: tells{result: result, entry: e.ID, age: now.Sub(e.Created), ttl: e.Expires.Sub(now)}}, nil
+// serve prepares e as an answer to q. An entry that cannot be read is a fault: it is dropped, and the result is nil.
+func (s *Server) serve(q *query, e *store.Entry, result Result) (hit *served) {
+	s.guarded("store", func() error {
+		raw, err := e.Recording()
+		if err != nil {
+			return err
 		}
+		frozen, err := s.opts.APIs.Decode(raw)
+		if err != nil {
+			return err
+		}
+		now := s.opts.Now()
+		hit = &served{entry: e, frozen: frozen, result: result,
+			tells: tells{result: result, entry: e.ID, age: now.Sub(e.Created), ttl: e.Expires.Sub(now)}}
+		return nil
+	})
+	if hit == nil {
+		s.cache.Drop(e.ID)
 	}
-	s.forget(s.store.Remove(e.ID))
-	return nil, err
+	return hit
 }
 
 // replyHit replays h to q's client, in the form that it asked for.

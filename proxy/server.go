@@ -5,12 +5,12 @@
 //  1. handle.go reads the body within its limits and, through package canon, learns what identifies the request.
 //  2. handle.go looks the key up: an exact hit is answered from the store at once (reply.go).
 //  3. handle.go opens a flight per key (package upstream); equal requests meanwhile wait for its outcome.
-//  4. search.go embeds the prompt, routes it to a topic and verifies the nearest members; guards may veto.
+//  4. package cache embeds the prompt, routes it to a topic and verifies the nearest members; guards may veto.
 //  5. fetch.go asks the upstream (package upstream); its answer is written into a recording, which every waiter reads from
 //     its start while it grows (relay.go).
-//  6. keep.go judges the complete answer and, if it is worth keeping, stores it and tells the topics who was evicted.
+//  6. keep.go judges the complete answer and, if it is worth keeping, gives it to package cache.
 //
-// A fault of the cache in steps 2, 4 or 6 is counted and logged, and costs the request nothing but its hit.
+// A fault of the cache in steps 2, 4 or 6 is counted and logged, and costs the request only its hit.
 package proxy
 
 import (
@@ -18,44 +18,31 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"sync"
 	"sync/atomic"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/sony/gobreaker/v2"
 
 	"reprise/proxy/api"
+	"reprise/proxy/cache"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/upstream"
-	"reprise/store"
-	"reprise/topics"
 )
 
 // Server is the proxy. Its handlers are safe for concurrent use.
 type Server struct {
 	opts     Options
-	store    *store.Store
-	topics   *topics.Topics
+	cache    *cache.Cache
 	upstream *upstream.Client
 	pass     http.Handler // forwards to the upstream
 	secret   [32]byte     // keys the digests of credentials
 
-	embedder *gobreaker.CircuitBreaker[[][]float32]
 	flights  *upstream.Flights[*outcome]
 	draining atomic.Bool
-
-	// epoch counts purges; an answer whose request came before the last one is not kept. purge keeps a purge and the
-	// keeping of an answer apart.
-	purge sync.RWMutex
-	epoch atomic.Uint64
 
 	metrics *metrics
 	log     *slog.Logger
 	faults  *FaultLog
 }
-
-// meaning reports whether prompts are compared by meaning at all.
-func (s *Server) meaning() bool { return s.opts.Mode == ModeSemantic || s.opts.Mode == ModeShadow }
 
 // New returns a server for o. It loads the topics from the store.
 func New(o Options) (*Server, error) {
@@ -67,14 +54,26 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, store: o.Store, upstream: up, secret: o.Store.Secret(), log: o.Logger}
+	s := &Server{opts: o, upstream: up, secret: o.Store.Secret(), log: o.Logger}
 	s.flights = upstream.NewFlights[*outcome](s.crashed)
 	s.faults = NewFaultLog(o.Logger)
-	s.topics, s.embedder = o.Topics, newBreaker()
-	s.metrics = newMetrics(o.APIs, func() bool { return s.embedder.State() == gobreaker.StateOpen })
-	s.loadTopics()
+	s.metrics = newMetrics(o.APIs, func() bool { return s.cache.Degraded() })
+	if s.cache, err = cache.New(s.cacheOptions()); err != nil {
+		return nil, err
+	}
+	if err := s.cache.Restore(context.Background()); err != nil {
+		return nil, err
+	}
 	s.pass = up.PassThrough(passFailed)
 	return s, nil
+}
+
+// cacheOptions describes the cache to package cache, which reports its faults here.
+func (s *Server) cacheOptions() cache.Options {
+	o := &s.opts
+	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.Mode == ModeSemantic || o.Mode == ModeShadow, Shadow: o.Mode == ModeShadow,
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: o.Guard, Readers: o.Readers, Now: o.Now,
+		OnFault: func(step string, err error) { s.fault(context.Background(), step, err) }}
 }
 
 // Handler serves the API: the cached endpoints, explain, and everything else as it is.

@@ -7,55 +7,64 @@ import (
 	"reprise/policy"
 )
 
-// batch turns debts into records. Entries are immutable and are encoded outside the lock. Reading the debts in several
-// goes is sound: whatever changes in between is owed anew and comes with a later batch.
-func (s *Store) batch(d *debts, reserve policy.ID, learned bool) *Batch {
+// batch turns changes into records. Entries are immutable and are encoded outside the lock. Reading the changes in several goes
+// is sound: whatever changes in between is dirty again and comes with a later batch.
+func (w *writer) batch(d *dirtySet, reserve policy.ID, learned bool) *Batch {
 	b := &Batch{Put: d.head}
 	if learned {
-		s.addLearned(b)
+		w.addLearned(b)
 	}
-	s.addEntries(b, d)
-	s.addTopics(b, d)
-	s.addCounters(b, reserve)
+	w.addEntries(b, d)
+	w.addTopics(b, d)
+	w.addCounters(b, reserve)
 	return b
 }
 
-func (s *Store) addEntries(b *Batch, d *debts) {
+func (w *writer) addEntries(b *Batch, d *dirtySet) {
 	ids := make([]policy.ID, 0, batchLocked)
 	for id := range d.entries {
 		if ids = append(ids, id); len(ids) == cap(ids) {
-			s.addChanges(b, d, ids)
+			w.addChanges(b, d, ids)
 			ids = ids[:0]
 		}
 	}
-	s.addChanges(b, d, ids)
+	w.addChanges(b, d, ids)
 }
 
-func (s *Store) addChanges(b *Batch, d *debts, ids []policy.ID) {
+func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
+	s := w.store
 	var fresh []*Entry
 	s.mu.RLock()
 	for _, id := range ids {
 		if d.entries[id] == changedGone {
 			b.Delete = append(b.Delete, entryRecords(id)...)
-		} else if r := s.ids[id]; r != nil {
-			fresh = s.addResidentLocked(b, r, d.entries[id], fresh)
+		} else if r := s.table.ids[id]; r != nil {
+			fresh = w.addResidentLocked(b, r, d.entries[id], fresh)
 		}
 	}
 	s.mu.RUnlock()
 	for _, e := range fresh {
-		b.Put = append(b.Put, Record{KindEntry, uint64(e.ID), encodeEntry(e)})
-		if v := d.fresh[e.ID].vector; len(v) > 0 {
-			b.Put = append(b.Put, Record{KindVector, uint64(e.ID), encodeVector(s.opt.Space, v)})
-		}
+		w.addFresh(b, e, d.fresh[e.ID])
 	}
 }
 
-func (s *Store) addResidentLocked(b *Batch, r *resident, c change, fresh []*Entry) []*Entry {
+func (w *writer) addFresh(b *Batch, e *Entry, p pending) {
+	id := uint64(e.ID)
+	b.Put = append(b.Put, Record{KindEntry, id, encodeEntry(e)})
+	switch {
+	case len(p.vector) > 0:
+		b.Put = append(b.Put, Record{KindVector, id, encodeVector(w.store.opt.Space, p.vector)})
+	case p.stored: // the older answer may have had one
+		b.Delete = append(b.Delete, Record{Kind: KindVector, ID: id})
+	}
+}
+
+func (w *writer) addResidentLocked(b *Batch, r *resident, c change, fresh []*Entry) []*Entry {
 	if c&changedNew != 0 {
 		fresh = append(fresh, &r.Entry)
 	}
 	if c&changedState != 0 {
-		b.Put = append(b.Put, Record{KindState, uint64(r.ID), encodeState(s.stateLocked(r))})
+		b.Put = append(b.Put, Record{KindState, uint64(r.ID), encodeState(w.stateLocked(r))})
 	}
 	if c&changedAliases != 0 {
 		b.Put = append(b.Put, Record{KindAliases, uint64(r.ID), encodeAliases(r.aliases)})
@@ -63,23 +72,10 @@ func (s *Store) addResidentLocked(b *Batch, r *resident, c change, fresh []*Entr
 	return fresh
 }
 
-func (s *Store) stateLocked(r *resident) entryState {
-	st := entryState{last: r.last, turn: r.Turn}
-	if s.persistent != nil {
-		st.policy, _ = exported(s.persistent.ExportEntry, r.ID)
-	}
+func (w *writer) stateLocked(r *resident) entryState {
+	st := entryState{last: r.last, turn: r.Turn, anchor: w.store.table.isAnchor(r)}
+	st.policy, _ = w.store.books.entryState(r.ID)
 	return st
-}
-
-// exported asks the policy for what it knows. One that panics knows nothing: a request that it failed before has told of
-// that, and the goroutine that writes must not take the process down.
-func exported[I, T any](export func(I) (T, bool), id I) (state T, ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	return export(id)
 }
 
 // entryRecords names everything that is kept of one entry.
@@ -88,17 +84,18 @@ func entryRecords(id policy.ID) []Record {
 	return []Record{{Kind: KindEntry, ID: n}, {Kind: KindVector, ID: n}, {Kind: KindAliases, ID: n}, {Kind: KindState, ID: n}}
 }
 
-func (s *Store) addTopics(b *Batch, d *debts) {
+func (w *writer) addTopics(b *Batch, d *dirtySet) {
 	for ids := range slices.Chunk(slices.Collect(maps.Keys(d.topics)), batchLocked) {
-		s.addStates(b, ids)
+		w.addStates(b, ids)
 	}
 }
 
-func (s *Store) addStates(b *Batch, topics []policy.TopicID) {
+func (w *writer) addStates(b *Batch, topics []policy.TopicID) {
+	s := w.store
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, id := range topics {
-		if st, ok := exported(s.persistent.ExportTopic, id); ok {
+		if st, ok := s.books.topicState(id); ok {
 			b.Put = append(b.Put, Record{KindTopic, uint64(id), encodeTopic(st)})
 		} else {
 			b.Delete = append(b.Delete, Record{Kind: KindTopic, ID: uint64(id)})
@@ -107,18 +104,20 @@ func (s *Store) addStates(b *Batch, topics []policy.TopicID) {
 }
 
 // addCounters adds the counters where they have moved since they were last written.
-func (s *Store) addCounters(b *Batch, reserve policy.ID) {
+func (w *writer) addCounters(b *Batch, reserve policy.ID) {
+	s := w.store
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	c := s.countersLocked()
-	if c == s.written && reserve == s.reserved && len(b.Put)+len(b.Delete) == 0 {
+	if c == w.written && reserve == w.reserved && len(b.Put)+len(b.Delete) == 0 {
 		return
 	}
-	s.written, s.reserved = c, reserve
+	w.written, w.reserved = c, reserve
 	c.nextID += reserve
 	b.Put = append(b.Put, Record{KindCounters, 0, encodeCounters(c)})
 }
 
 func (s *Store) countersLocked() counters {
-	return counters{seq: s.seq, at: s.at, nextID: s.nextID, maxTopic: s.maxTopic}
+	at := s.clock.last()
+	return counters{seq: at.Seq, at: at.At, nextID: s.nextID, maxTopic: s.maxTopic}
 }

@@ -1,230 +1,249 @@
 package store
 
 import (
+	"fmt"
 	"iter"
 	"slices"
-	"strings"
-	"time"
 
 	"reprise/policy"
 )
 
-// Weight is the structural importance of an entry (TSI in paper 002 §3.3) after a change.
-type Weight struct {
-	ID         policy.ID
-	Importance float64
-}
-
-// PutResult is what a Put did.
-type PutResult struct {
-	ID   policy.ID
-	Size int64 // as Limit.Bytes counts it; a large answer is kept packed
-	// Evicted are the entries that are gone: the one of the same key, those whose time had run out, victims of the
-	// capacity; the new one itself may be among them, which is the policy's way to refuse it.
-	Evicted []policy.ID
-	Weights []Weight // changed by the insertion
-}
-
-// sweepPerPut is how many entries a Put examines for an end of their time. Every Put adds one, so a few per Put keep the
-// expired from filling the capacity, and what is removed is returned like any other victim.
+// sweepPerPut is how many entries a Put examines for an end of their time. Every Put adds one at most, so a few per Put keep
+// the expired from filling the capacity.
 const sweepPerPut = 4
 
-// Arrive tells the policy of a miss on a topic when it arrives.
-func (s *Store) Arrive(topic policy.TopicID, at policy.Tick) {
-	s.guarded(func() {
-		s.topicLocked(topic)
-		if a, ok := s.opt.Evictor.(policy.Arriver); ok {
-			a.Arrive(topic, at)
-		}
-	})
-}
-
-// Hit tells of a request that id answered. A parent other than 0 is a dependency that was found only now. It returns the
-// weights that changed, the entry's and its parent's, where the policy knows any; an unknown id changes nothing.
-func (s *Store) Hit(id, parent policy.ID, at policy.Tick) (changed []Weight) {
-	s.guarded(func() {
-		if r := s.ids[id]; r != nil {
-			changed = s.hitLocked(r, parent, at)
-		}
-	})
-	return changed
-}
-
-func (s *Store) hitLocked(r *resident, parent policy.ID, at policy.Tick) []Weight {
-	if l, ok := s.opt.Evictor.(policy.Linker); ok && parent != r.ID && s.ids[parent] != nil {
-		l.Link(r.ID, parent)
-	}
-	s.ledger.Hit(r.ID, at)
-	r.last = max(r.last, at.Seq)
-	s.topicLocked(r.Topic)
-	return s.weightsLocked(r.ID)
-}
-
-// weightsLocked lists the weights of an entry and of its parent, the two that an access changes, and notes that both
-// are to be written.
-func (s *Store) weightsLocked(id policy.ID) []Weight {
-	s.noteLocked(id, changedState)
-	l, ok := s.opt.Evictor.(policy.Linker)
-	if !ok {
-		return nil
-	}
-	weights := append(make([]Weight, 0, 2), Weight{id, l.Importance(id)})
-	if p := s.parentLocked(id); s.ids[p] != nil {
-		s.noteLocked(p, changedState)
-		weights = append(weights, Weight{p, l.Importance(p)})
-	}
-	return weights
-}
-
-// Expired reports whether the policy lets id answer no more. Whoever finds it so removes it.
-func (s *Store) Expired(id policy.ID, at policy.Tick) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.ledger.Expired(id, at)
-}
-
-// Importance is the structural importance of an entry as the policy has it now, 0 where it knows none.
-func (s *Store) Importance(id policy.ID) float64 {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if l, ok := s.opt.Evictor.(policy.Linker); ok {
-		return l.Importance(id)
-	}
-	return 0
-}
-
-// parentLocked is the parent as the policy has it now, or as it was at Put where the policy does not tell.
-func (s *Store) parentLocked(id policy.ID) policy.ID {
-	if p, ok := s.opt.Evictor.(policy.Persistent); ok {
-		if st, ok := p.ExportEntry(id); ok {
-			return st.Parent
-		}
-	}
-	return s.ids[id].Parent
-}
-
-// Put stores a copy of e under a new id, which it also writes to e.ID, in place of an entry of the same key. at is the
-// Tick of the request's arrival. A large answer is packed first, outside the lock.
-func (s *Store) Put(e *Entry, at policy.Tick) (res PutResult) {
+// Put stores a copy of e under a new id, which it also writes to e.ID. Where the key has an entry already, fresh or expired, the
+// answer takes its place: the entry keeps its id, topic, chain and aliases, and the policy keeps its importance and links. at is
+// the Tick of the request's arrival. A large answer is packed first, outside the lock.
+//
+// The events are removals of entries whose time was over, one EventInsert, and the victims; the new entry itself may be among
+// them, which is how a policy refuses it.
+func (s *Store) Put(e *Entry, at policy.Tick) []Event {
 	r := &resident{Entry: e.own(), last: at.Seq}
-	res.Size = r.Footprint(len(e.Vector))
-	now := s.opt.Now()
-	lost := s.guarded(func() {
-		s.nextID++
-		r.ID, e.ID, res.ID = s.nextID, s.nextID, s.nextID
-		res.Evicted = s.sweepLocked(now)
-		if old := s.keys[r.Key]; old != nil {
-			res.Evicted = s.freeKeyLocked(old, r.Key, res.Evicted)
+	evs := s.change(func(evs *events) {
+		s.sweepLocked(r.Size, evs)
+		if old := s.table.keys[r.Key]; old == nil || old.Key != r.Key {
+			s.nextID++
+			r.ID = s.nextID
 		}
-		victims := s.insertLocked(r, e.Vector, at)
-		res.Evicted = append(res.Evicted, victims...)
-		if s.ids[r.ID] != nil {
-			res.Weights = s.weightsLocked(r.ID)
-		}
+		s.putLocked(r, e.Vector, at, evs)
 	})
-	res.Evicted = append(res.Evicted, lost...)
-	if _, ok := s.Get(res.ID); !ok && !slices.Contains(res.Evicted, res.ID) {
-		res.Evicted = append(res.Evicted, res.ID) // the policy stopped before it was in
-	}
-	return res
+	e.ID, e.Topic, e.Chain, e.Size = r.ID, r.Topic, r.Chain, r.Size
+	return evs
 }
 
-// insertLocked makes r resident and returns the victims that had to make room, in order.
-func (s *Store) insertLocked(r *resident, vector []float32, at policy.Tick) []policy.ID {
-	s.labelLocked(&r.Entry)
+// events collects what one call changes; what was collected before a panic of the policy is kept.
+type events []Event
+
+// putLocked stores r, in the place of the entry that has its key.
+func (s *Store) putLocked(r *resident, vector []float32, at policy.Tick, evs *events) {
+	old := s.table.keys[r.Key]
+	if old != nil && old.Key == r.Key {
+		s.replaceLocked(old, r, vector, at, evs)
+		return
+	}
+	if old != nil { // an alias of another entry becomes a key of its own
+		s.table.dropAlias(old, r.Key)
+		s.emitLocked(&Event{Kind: EventAlias, ID: old.ID, Key: r.Key}, nil)
+	}
+	s.insertLocked(r, vector, at, evs)
+}
+
+// insertLocked makes r resident and evicts what has to make room.
+func (s *Store) insertLocked(r *resident, vector []float32, at policy.Tick, evs *events) {
 	s.topicLocked(r.Topic)
-	s.addLocked(r)
-	s.noteNewLocked(r.ID, vector)
-	victims := s.ledger.Insert(r.item(len(vector)), at, nil)
+	s.table.add(r)
+	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: &r.Entry, Vector: vector}
+	s.emitLocked(&ev, r)
+	s.settleLocked(r, ev, s.books.ledger.Insert(r.item(), at, nil), evs)
+}
+
+// replaceLocked puts the answer r in the place of old. What identifies an entry for topics stays as it was.
+func (s *Store) replaceLocked(old, r *resident, vector []float32, at policy.Tick, evs *events) {
+	r.ID, r.last = old.ID, max(old.last, at.Seq)
+	r.Topic = old.Topic
+	if r.Parent == 0 || r.Parent == r.ID {
+		r.Parent = old.Parent
+	}
+	if old.Prompt != "" && r.Prompt != "" {
+		r.Chain = old.Chain
+	}
+	s.table.replace(old, r)
+	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: &r.Entry, Vector: vector, Replaced: true}
+	s.emitLocked(&ev, r)
+	s.books.link(r.ID, r.Parent)
+	s.settleLocked(r, ev, s.books.ledger.Replace(r.item(), at, nil), evs)
+}
+
+// settleLocked removes the victims of an insertion, and adds the events of both.
+func (s *Store) settleLocked(r *resident, insert Event, victims []policy.ID, evs *events) {
+	at := len(*evs)
+	*evs = append(*evs, insert)
 	for _, id := range victims {
-		s.forgetLocked(id)
+		s.dropLocked(id, policy.Evicted, evs)
 	}
 	s.evictions += int64(len(victims))
-	return victims
+	ev := &(*evs)[at]
+	ev.Refused = s.table.ids[r.ID] == nil
+	ev.Weights = s.books.weights(r) // a refused entry has changed its parent, too
+	s.emitLocked(&Event{Weights: ev.Weights}, nil)
 }
 
-// freeKeyLocked makes room for a new entry of key k: its former entry goes, or it is an alias no longer.
-func (s *Store) freeKeyLocked(old *resident, k Key, gone []policy.ID) []policy.ID {
-	if old.Key == k {
-		s.removeLocked(old.ID, policy.Expired)
-		return append(gone, old.ID)
+// Hit counts a request that id answered. A parent other than 0 is a dependency that was found only now. An unknown id changes
+// nothing and returns false.
+func (s *Store) Hit(id, parent policy.ID, at policy.Tick) (ev Event, ok bool) {
+	s.change(func(*events) {
+		r := s.table.ids[id]
+		if r == nil {
+			return
+		}
+		s.books.link(id, parent)
+		s.books.ledger.Hit(id, at)
+		r.last = max(r.last, at.Seq)
+		ev, ok = Event{Kind: EventUse, ID: id, At: at, Entry: &r.Entry, Parent: parent, Weights: s.books.weights(r)}, true
+		s.emitLocked(&ev, r)
+	})
+	return ev, ok
+}
+
+// Arrive announces a miss on a topic to the policy when the request arrives.
+func (s *Store) Arrive(topic policy.TopicID, at policy.Tick) Event {
+	ev := Event{Kind: EventArrive, Topic: topic, At: at}
+	s.change(func(*events) {
+		s.topicLocked(topic)
+		s.books.arrive(topic, at)
+		s.emitLocked(&ev, nil)
+	})
+	return ev
+}
+
+// Alias makes k another key of the entry id: a paraphrase that once hit is exact the next time. A key that has an entry of its
+// own keeps it; an alias of another entry moves. It returns false where nothing changed.
+func (s *Store) Alias(k Key, id policy.ID) (ev Event, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, old := s.table.ids[id], s.table.keys[k]
+	if r == nil || old == r || old != nil && old.Key == k {
+		return ev, false
 	}
-	s.dropAliasLocked(old, k)
-	return gone
+	if old != nil {
+		s.table.dropAlias(old, k)
+		s.emitLocked(&Event{Kind: EventAlias, ID: old.ID, Key: k}, nil)
+	}
+	if len(r.aliases) >= s.opt.MaxAliases {
+		s.table.dropAlias(r, r.aliases[0])
+	}
+	s.table.addAlias(r, k)
+	ev = Event{Kind: EventAlias, ID: id, Key: k}
+	s.emitLocked(&ev, nil)
+	return ev, true
 }
 
-// Remove drops entries on request and returns those that are gone.
-func (s *Store) Remove(ids ...policy.ID) []policy.ID {
-	var gone []policy.ID
-	lost := s.guarded(func() {
+// Anchor records that an entry is the anchor of its topic now, so that a restart makes it the anchor again. It returns false for
+// an unknown id.
+func (s *Store) Anchor(id policy.ID) (ev Event, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.table.ids[id]
+	if r == nil {
+		return ev, false
+	}
+	if former := s.table.setAnchor(r); former != nil {
+		s.emitLocked(&Event{Kind: EventAnchor, ID: former.ID}, nil)
+	}
+	ev = Event{Kind: EventAnchor, ID: id}
+	s.emitLocked(&ev, nil)
+	return ev, true
+}
+
+// Remove drops entries for a reason that is not want of room: policy.Purged or policy.Expired.
+func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
+	return s.change(func(evs *events) {
 		for _, id := range ids {
-			if s.removeLocked(id, policy.Purged) {
-				gone = append(gone, id)
+			if s.books.ledger.Remove(id, why) {
+				s.dropLocked(id, why, evs)
 			}
 		}
 	})
-	return append(gone, lost...)
 }
 
-func (s *Store) removeLocked(id policy.ID, why policy.Reason) bool {
-	if s.ids[id] == nil {
-		return false
-	}
-	s.ledger.Remove(id, why)
-	s.forgetLocked(id)
-	return true
-}
-
-// sweepLocked removes entries whose time has run out, looking at a few from a random place on.
-func (s *Store) sweepLocked(now time.Time) []policy.ID {
-	var gone []policy.ID
+// sweepLocked removes entries whose time is over, looking at a few from a random place on. An entry whose answer has expired
+// stays for one more lifetime while there is room: an answer that is asked for again then takes its place, with its importance,
+// links and aliases.
+func (s *Store) sweepLocked(size int64, evs *events) {
+	now := s.opt.Now()
+	full := s.books.full(s.opt.Limit, size)
 	n := 0
-	for id, r := range s.ids {
+	for id, r := range s.table.ids {
 		if n++; n > sweepPerPut {
 			break
 		}
-		if !r.Usable(now) && s.removeLocked(id, policy.Expired) {
-			gone = append(gone, id)
+		over := r.over(now) || full && !r.Usable(now)
+		if over && s.books.ledger.Remove(id, policy.Expired) {
+			s.dropLocked(id, policy.Expired, evs)
 		}
 	}
-	return gone
 }
 
-func (s *Store) addLocked(r *resident) {
-	s.ids[r.ID] = r
-	s.keys[r.Key] = r
-}
-
-// forgetLocked drops what the store itself has of an entry that the ledger has let go.
-func (s *Store) forgetLocked(id policy.ID) {
-	r := s.ids[id]
-	delete(s.ids, id)
-	delete(s.keys, r.Key)
-	for _, k := range r.aliases {
-		delete(s.keys, k)
+// dropLocked drops what the store itself has of an entry that the ledger has let go.
+func (s *Store) dropLocked(id policy.ID, why policy.Reason, evs *events) {
+	r := s.table.drop(id)
+	ev := Event{Kind: removal(why), ID: id}
+	s.emitLocked(&ev, r)
+	if s.restored != nil {
+		delete(s.restored.vectors, id)
 	}
-	s.aliases -= len(r.aliases)
-	delete(s.restored, id)
-	s.noteGoneLocked(id)
-	s.topicLocked(r.Topic)
+	*evs = append(*evs, ev)
 }
 
-// maxLabels bounds the table of labels. Emptying it costs only that entries stored later do not share their copies with
-// earlier ones.
-const maxLabels = 4096
+// emitLocked passes an event on to the dirty set. r is the entry's resident where its topic may have changed too.
+func (s *Store) emitLocked(ev *Event, r *resident) {
+	if s.dirty != nil {
+		s.dirty.read(ev, r)
+	}
+}
 
-// labelLocked makes entries share one copy of each label.
-func (s *Store) labelLocked(e *Entry) {
-	for _, p := range []*string{&e.Tenant, &e.Namespace, &e.Model, &e.Endpoint} {
-		v, ok := s.labels[*p]
-		if !ok {
-			if len(s.labels) >= maxLabels {
-				clear(s.labels)
-			}
-			v = strings.Clone(*p)
-			s.labels[v] = v
+func (s *Store) topicLocked(t policy.TopicID) {
+	if ownID(s.opt.Process, t) {
+		s.maxTopic = max(s.maxTopic, t)
+	}
+}
+
+// change runs f under the lock. A panic of the policy becomes a fault: whatever the policy has done half, the entries that the
+// ledger still has are those of the store, and the others are among the evicted.
+func (s *Store) change(f func(evs *events)) []Event {
+	evs, err := s.try(f)
+	if err != nil {
+		s.opt.OnFault("policy", err)
+	}
+	return evs
+}
+
+func (s *Store) try(f func(evs *events)) (evs events, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("run policy: %v", p)
+			s.faults++
+			s.reconcileLocked(&evs)
 		}
-		*p = v
+	}()
+	f(&evs)
+	return evs, nil
+}
+
+// reconcileLocked drops the entries that the ledger has let go without returning them.
+func (s *Store) reconcileLocked(evs *events) {
+	var ids []policy.ID
+	for id := range s.table.ids {
+		if !s.books.ledger.Has(id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		s.dropLocked(id, policy.Evicted, evs)
 	}
 }
 
@@ -232,8 +251,8 @@ func (s *Store) labelLocked(e *Entry) {
 func (s *Store) All() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		s.mu.RLock()
-		ids := make([]policy.ID, 0, len(s.ids))
-		for id := range s.ids {
+		ids := make([]policy.ID, 0, len(s.table.ids))
+		for id := range s.table.ids {
 			ids = append(ids, id)
 		}
 		s.mu.RUnlock()

@@ -47,7 +47,7 @@ func encodeEntry(e *Entry) []byte {
 	return b
 }
 
-// spaceMark stands before every vector, so that one of another space is known even where the format record is lost.
+// spaceMark precedes every vector, so that one of another space is recognised even where the format record is lost.
 func spaceMark(space string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(space))
@@ -71,12 +71,12 @@ func encodeAliases(keys []Key) []byte {
 	return b
 }
 
-// entryState is what changes about an entry with each access. The policy's part is zero where the policy keeps none. The
-// turn, which came to be kept later than the rest, is here because a program that does not know of it then leaves out
-// the state and not the answer.
+// entryState is what changes about an entry with each access. The policy's part is zero where the policy keeps none. Turn and
+// anchor were added to the format later, at the end of this record: an older program skips the state, and not the answer.
 type entryState struct {
 	last   int64
 	turn   int
+	anchor bool // of its topic
 	policy policy.EntryState
 }
 
@@ -86,8 +86,11 @@ func encodeState(s entryState) []byte {
 	b = binary.AppendUvarint(b, uint64(s.policy.Parent))
 	b = putFloat(putFloat(b, s.policy.Freq), s.policy.Dep)
 	b = binary.AppendVarint(binary.AppendVarint(b, s.policy.Born), s.policy.Last)
-	if s.turn > 0 {
+	if s.turn > 0 || s.anchor {
 		b = binary.AppendUvarint(b, uint64(s.turn))
+	}
+	if s.anchor {
+		b = append(b, 1)
 	}
 	return b
 }
@@ -109,7 +112,7 @@ func encodeCounters(c counters) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.nextID)), uint64(c.maxTopic))
 }
 
-// reader takes a body apart. After the first error everything is zero; done tells of it, and of bytes left over.
+// reader takes a body apart. After the first error everything is zero; done returns that error, and one for bytes left over.
 type reader struct {
 	b   []byte
 	bad bool
@@ -235,6 +238,9 @@ func decodeState(body []byte) (entryState, error) {
 		turn := r.uvarint()
 		r.bad = r.bad || turn > math.MaxInt32
 		s.turn = int(turn)
+	}
+	if len(r.b) > 0 {
+		s.anchor = r.uvarint() == 1
 	}
 	return s, r.done("state")
 }

@@ -31,12 +31,15 @@ type Entry struct {
 	Tenant, Namespace, Model, Endpoint string
 
 	Prompt string
-	// Vector is the prompt's, nil for an entry that is exact only. The store hands it on to the backing and keeps no
-	// copy: it is nil in every entry returned, but for those of Restored.
+	// Vector is the prompt's, nil for an entry that is exact only. The store passes it to the backing and keeps no copy: it
+	// is nil in every entry returned, except in those of Restored.
 	Vector []float32
 	Topic  policy.TopicID
 	Parent policy.ID // as known at Put; later findings are the policy's
 	Turn   int       // of its conversation, from 0
+
+	// Size is what the entry takes of a capacity in bytes; 0 lets Put compute it by Footprint.
+	Size int64
 
 	// Answer is an encoded recording; read it with Recording, because the store may have packed it.
 	Answer     []byte
@@ -65,8 +68,17 @@ func (e *Entry) Footprint(dim int) int64 {
 // Fresh reports whether the entry may be served as it is.
 func (e *Entry) Fresh(now time.Time) bool { return e.Expires.IsZero() || now.Before(e.Expires) }
 
-// Usable reports whether the entry may be served at all, be it in place of an error.
+// Usable reports whether the entry may be served at all, if only in place of an error.
 func (e *Entry) Usable(now time.Time) bool { return e.Fresh(now) || now.Before(e.StaleUntil) }
+
+// over reports whether an entry that is not usable has been so for as long as it was fresh.
+func (e *Entry) over(now time.Time) bool {
+	end := e.Expires
+	if e.StaleUntil.After(end) {
+		end = e.StaleUntil
+	}
+	return !e.Usable(now) && !now.Before(end.Add(e.Expires.Sub(e.Created)))
+}
 
 // Recording returns the encoded recording; the caller must not change it. It unpacks large ones, some 1 ms per MiB.
 func (e *Entry) Recording() ([]byte, error) {
@@ -80,6 +92,7 @@ func (e *Entry) Recording() ([]byte, error) {
 // the whole body alive.
 func (e *Entry) own() Entry {
 	c := *e
+	dim := len(c.Vector)
 	c.Vector = nil
 	c.Prompt = strings.Clone(e.Prompt)
 	if c.unpacked == 0 {
@@ -88,13 +101,16 @@ func (e *Entry) own() Entry {
 	if cap(c.Answer) > len(c.Answer)+len(c.Answer)/8 {
 		c.Answer = slices.Clone(c.Answer)
 	}
+	if c.Size == 0 {
+		c.Size = c.Footprint(dim)
+	}
 	return c
 }
 
-// item is what the policy is told of the entry.
-func (e *Entry) item(dim int) policy.Item {
+// item describes the entry to the policy.
+func (e *Entry) item() policy.Item {
 	return policy.Item{
 		ID: e.ID, Key: policy.KeyOf(e.Key.Short(), Key(e.Scope).Short()), Topic: e.Topic, Parent: e.Parent,
-		Size: e.Footprint(dim), Cost: float64(e.InputTokens + e.OutputTokens), Offset: e.Turn,
+		Size: e.Size, Cost: float64(e.InputTokens + e.OutputTokens), Offset: e.Turn,
 	}
 }

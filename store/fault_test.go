@@ -148,7 +148,8 @@ func TestVectorOfAnotherSpace(t *testing.T) {
 	s.Close()
 	disk.Reopen().Write(&store.Batch{Delete: []store.Record{{Kind: store.KindFormat}}})
 	r := open(t, store.Options{Backing: disk, Space: "y", OnFault: func(string, error) {}})
-	for e := range r.Restored() {
+	restored, _ := r.Restored()
+	for e := range restored {
 		if e.Vector != nil {
 			t.Errorf("vector of another space: %v", e.Vector)
 		}
@@ -220,12 +221,12 @@ func TestExpiry(t *testing.T) {
 	if copied.Stats().Entries != 2 {
 		t.Errorf("%d entries after a restart, want 2", copied.Stats().Entries)
 	}
-	var gone []policy.ID
+	var swept []policy.ID
 	for range 100 {
-		gone = append(gone, s.Put(entry("other"), s.Tick()).Evicted...)
+		swept = append(swept, gone(s.Put(entry("other"), s.Tick()))...)
 	}
-	if !slices.Contains(gone, 3) || slices.Contains(gone, 1) || slices.Contains(gone, 2) {
-		t.Errorf("gone %v, want 3 among them and neither 1 nor 2", gone)
+	if !slices.Contains(swept, 3) || slices.Contains(swept, 1) || slices.Contains(swept, 2) {
+		t.Errorf("swept %v, want 3 among them and neither 1 nor 2", swept)
 	}
 }
 
@@ -261,13 +262,13 @@ func TestPolicyPanics(t *testing.T) {
 		do := func(n int) {
 			for i := range n {
 				e := entry(fmt.Sprint(i))
-				res := s.Put(e, s.Tick())
+				evs := s.Put(e, s.Tick())
 				s.Hit(e.ID, 0, s.Tick())
 				alive[e.ID] = true
 				if i%3 == 0 {
-					res.Evicted = append(res.Evicted, s.Remove(e.ID)...)
+					evs = append(evs, s.Remove(policy.Purged, e.ID)...)
 				}
-				for _, id := range res.Evicted {
+				for _, id := range gone(evs) {
 					delete(alive, id)
 				}
 			}
@@ -401,7 +402,7 @@ func testConcurrent(t *testing.T, spec string) {
 					s.Arrive(1, at)
 					s.Put(entry(name), at)
 				case rng.IntN(20) == 0:
-					s.Remove(e.ID)
+					s.Remove(policy.Purged, e.ID)
 				default:
 					s.Hit(e.ID, policy.ID(rng.IntN(i+1)), at)
 					s.Alias(key("alias of "+name), e.ID)

@@ -5,77 +5,58 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"reprise/policy"
 )
 
-// learnedEvery is how often at most, but for Sync and Close, what the policy has learned is written: some 5 kB that
-// change with every request, and of which a kill may cost the latest half-minute.
+// learnedEvery is how often at most, except for Sync and Close, the policy's snapshot is written: some 5 kB that change with
+// every request, and of which a kill may cost the latest half-minute.
 const learnedEvery = 30 * time.Second
 
-// lesson is what the backing has of the policy's learning, and when that was last looked at.
+// lesson is the last snapshot of the policy that was written, and when the policy was last asked for one.
 type lesson struct {
 	body []byte
 	at   time.Time
 }
 
-// learnedDue reports whether it is time to look. A clock that jumps back makes it so, too.
-func (s *Store) learnedDue() bool {
-	since := s.opt.Now().Sub(s.learned.at)
+// learnedDue reports whether it is time for a snapshot. A clock that jumps back makes it so, too.
+func (w *writer) learnedDue() bool {
+	since := w.store.opt.Now().Sub(w.learned.at)
 	return since < 0 || since >= learnedEvery
 }
 
-// addLearned adds what the policy has learned where that has changed. A policy that learns nothing leaves the record of
-// another one alone: it is of use again when that one returns.
-func (s *Store) addLearned(b *Batch) {
+// addLearned adds a snapshot of the policy where it has changed. A policy that learns nothing leaves the record of another one
+// in place, which may be used again later.
+func (w *writer) addLearned(b *Batch) {
+	s := w.store
 	s.mu.RLock()
-	body, ok := s.snapshotLocked()
+	body, ok := s.books.snapshot()
 	s.mu.RUnlock()
 	if !ok {
 		return
 	}
-	s.learned.at = s.opt.Now()
-	if bytes.Equal(body, s.learned.body) {
+	w.learned.at = s.opt.Now()
+	if bytes.Equal(body, w.learned.body) {
 		return
 	}
-	s.learned.body = body
+	w.learned.body = body
 	b.Put = append(b.Put, Record{KindLearned, 0, body})
 }
 
-func (s *Store) snapshotLocked() ([]byte, bool) {
-	if s.panel == nil {
-		return nil, false
-	}
-	return exported(func(struct{}) ([]byte, bool) { return s.panel.Snapshot(), true }, struct{}{})
-}
-
-// restoreLearned brings back what the policy had learned before the restart; blank is what it knew before the entries
-// were inserted again. These insertions are no requests, so where there is nothing else to bring back, that is it: else
-// experts would be judged by them.
+// restoreLearned gives the policy its last snapshot; blank is its snapshot of before the entries were inserted again. Those
+// insertions are no requests, so where there is no other snapshot the policy gets blank: otherwise its experts would be rated by
+// them.
 func (s *Store) restoreLearned(l *loader, blank []byte) {
-	if s.panel == nil {
+	if s.books.panel == nil {
 		return
 	}
 	var err error
 	if l.learned != nil {
-		if err = s.panel.Restore(l.learned); err == nil {
-			s.learned.body = l.learned
+		if err = s.books.panel.Restore(l.learned); err == nil {
+			l.taken = l.learned
 			return
 		}
 	}
-	if err = errors.Join(err, s.panel.Restore(blank)); err != nil {
+	if err = errors.Join(err, s.books.panel.Restore(blank)); err != nil {
 		s.faults++
 		l.unlearned = fmt.Errorf("restore what the policy had learned, which it now learns anew: %w", err)
 	}
-}
-
-func (s *Store) panelStatsLocked() *policy.PanelStats {
-	if s.panel == nil {
-		return nil
-	}
-	st, ok := exported(func(struct{}) (policy.PanelStats, bool) { return s.panel.Stats(), true }, struct{}{})
-	if !ok {
-		return nil
-	}
-	return &st
 }

@@ -9,22 +9,15 @@ import (
 	"reprise/policy"
 )
 
-// Open makes a store and fills it from its backing: entries in the order of their last access, then what the policy knew
-// of them. Entries whose time has run out are dropped; where the capacity has become smaller, those used longest ago
-// are. Damaged records are left out and counted in Stats. After ErrSpace or ErrVersion the data is as it was. Open takes
-// over the backing and closes it on an error, too.
+// Open makes a store and fills it from its backing: entries in the order of their last access, then the state of the policy.
+// Entries whose time is over are dropped; where the capacity has become smaller, those used longest ago are. Damaged records are
+// left out and counted in Stats. After ErrSpace or ErrVersion the data is as it was. Open takes over the backing and closes it
+// on an error, too.
 func Open(o Options) (*Store, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	s := &Store{
-		opt: o, ledger: policy.NewLedger(o.Evictor, o.Limit),
-		keys: map[Key]*resident{}, ids: map[policy.ID]*resident{}, labels: map[string]string{},
-		opened: o.Now(),
-	}
-	s.persistent, _ = o.Evictor.(policy.Persistent)
-	s.panel, _ = o.Evictor.(policy.Panel)
-	s.base = float64(s.opened.UnixNano()) / 1e9
+	s := &Store{opt: o, clock: newClock(o.Now), table: newTable(), books: newBooks(o.Evictor, o.Limit), nextID: firstID(o.Process)}
 	if o.Backing == nil {
 		rand.Read(s.secret[:])
 		return s, nil
@@ -48,32 +41,39 @@ func (s *Store) load() error {
 	report.Skipped += l.skipped
 	report.Kept -= l.skipped
 	s.report = report
-	s.debts = newDebts(0)
-	if _, err := s.try(func() { s.restore(l) }); err != nil {
+	s.dirty = newDirtySet(0, s.books.persistent != nil)
+	s.table.anchors = map[policy.TopicID]policy.ID{}
+	s.restoreNumbers(l)
+	loaded := s.countersLocked()
+	s.restored = &restored{vectors: make(map[policy.ID][]float32, len(l.entries))}
+	lost, err := s.try(func(*events) { s.restore(l) })
+	if err != nil {
 		s.opt.OnFault("policy", err)
+		s.restored.dropped = append(s.restored.dropped, lost...)
 	}
 	if l.unlearned != nil {
 		s.opt.OnFault("policy", l.unlearned)
 	}
-	s.begin(l)
+	s.begin(l, loaded)
 	return nil
 }
 
-// begin tells what the load met, and starts to write unless nothing can be written.
-func (s *Store) begin(l *loader) {
+// begin reports what the load found, and starts to write unless nothing can be written.
+func (s *Store) begin(l *loader, loaded counters) {
 	if r := s.report; r.Skipped > 0 || r.Aside != "" {
 		s.opt.OnFault("load", fmt.Errorf("%w in %s: %d records kept, %d skipped%s", ErrDamaged, r.Name, r.Kept, r.Skipped, aside(r.Aside)))
 	}
 	if why := s.report.ReadOnly; why != nil {
-		s.debts = nil
+		s.dirty = nil
 		s.opt.OnFault("load", fmt.Errorf("%w: %s: serving from memory, changes will be lost: %w", ErrReadOnly, s.report.Name, why))
 		return
 	}
-	s.flusher = &flusher{syncs: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{})}
-	if s.debts.head = l.missing(s.secret); s.debts.head != nil {
-		s.flush(idReserve, false)
+	s.writer = newWriter(s)
+	s.writer.written, s.writer.maxTopic, s.writer.learned.body = loaded, loaded.maxTopic, l.taken
+	if s.dirty.head = l.missing(s.secret); s.dirty.head != nil {
+		s.writer.flush(idReserve, false)
 	}
-	go s.run()
+	go s.writer.run()
 }
 
 func aside(path string) string {
@@ -94,8 +94,9 @@ type loader struct {
 	counters  counters
 	format    *string
 	secret    *[32]byte
-	learned   []byte
-	unlearned error // why the policy does not take that
+	learned   []byte // a snapshot of the policy,
+	taken     []byte // the same where the policy has restored it,
+	unlearned error  // and otherwise why not
 	skipped   int
 }
 

@@ -11,17 +11,21 @@ import (
 	"reprise/policy"
 )
 
+// restored is what Open found and Restored returns.
+type restored struct {
+	vectors map[policy.ID][]float32
+	dropped []Event // entries that were found and not taken in
+}
+
 // restore fills the store with what was read.
 func (s *Store) restore(l *loader) {
-	s.restoreNumbers(l)
-	blank, _ := s.snapshotLocked()
+	blank, _ := s.books.snapshot()
 	order := l.order(s.opt.Now(), s.opt.Limit)
-	s.restored = make(map[policy.ID][]float32, len(order))
 	for _, r := range order {
 		s.restoreEntry(r, l)
 	}
 	for _, r := range order {
-		s.restoreAliases(r, l.aliases[r.ID])
+		s.restoreAliases(r, l)
 	}
 	s.restorePolicy(l)
 	s.dropOrphans(l)
@@ -35,16 +39,26 @@ func (s *Store) restoreNumbers(l *loader) {
 		rand.Read(s.secret[:])
 	}
 	c := l.counters
-	s.base, s.seq, s.nextID, s.maxTopic = max(s.base, c.at), c.seq, c.nextID, c.maxTopic
-	s.at = s.base
+	last := policy.Tick{Seq: c.seq, At: c.at}
+	s.restoreID(c.nextID)
+	s.topicLocked(c.maxTopic)
 	for id, r := range l.entries {
 		r.last, r.Turn = l.states[id].last, l.states[id].turn
-		s.seq, s.nextID, s.maxTopic = max(s.seq, r.last), max(s.nextID, id), max(s.maxTopic, r.Topic)
+		last.Seq = max(last.Seq, r.last)
+		s.restoreID(id)
+		s.topicLocked(r.Topic)
 	}
 	for _, t := range l.topics {
-		s.maxTopic = max(s.maxTopic, t.ID)
+		s.topicLocked(t.ID)
 	}
-	s.written, s.toldTopic = s.countersLocked(), s.maxTopic
+	s.clock.resume(last)
+}
+
+// restoreID keeps an id of this process from being made again.
+func (s *Store) restoreID(id policy.ID) {
+	if ownID(s.opt.Process, id) {
+		s.nextID = max(s.nextID, id)
+	}
 }
 
 // order chooses the entries that are to live on, last accessed last. Of two with one key the newer stays.
@@ -58,91 +72,117 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	}
 	kept, bytes := all[:0], int64(0)
 	for _, r := range all {
-		size := r.Footprint(len(l.vectors[r.ID]))
-		full := limit.Entries > 0 && len(kept) >= limit.Entries || limit.Bytes > 0 && bytes+size > limit.Bytes
-		if full || newest[r.Key] != r.ID || !r.Usable(now) {
+		r.Size = r.Footprint(len(l.vectors[r.ID]))
+		full := limit.Entries > 0 && len(kept) >= limit.Entries || limit.Bytes > 0 && bytes+r.Size > limit.Bytes
+		if full || newest[r.Key] != r.ID || r.over(now) {
 			continue
 		}
-		kept, bytes = append(kept, r), bytes+size
+		kept, bytes = append(kept, r), bytes+r.Size
 	}
 	slices.Reverse(kept)
 	return kept
 }
 
 func (s *Store) restoreEntry(r *resident, l *loader) {
-	s.labelLocked(&r.Entry)
-	s.addLocked(r)
+	s.table.add(r)
 	if v := l.vectors[r.ID]; v != nil {
-		s.restored[r.ID] = v
+		s.restored.vectors[r.ID] = v
 	}
-	at := policy.Tick{Seq: r.last, At: s.at}
-	s.ledger.Insert(r.item(len(l.vectors[r.ID])), at, nil)
+	s.books.ledger.Insert(r.item(), policy.Tick{Seq: r.last, At: s.clock.last().At}, nil)
 }
 
-func (s *Store) restoreAliases(r *resident, keys []Key) {
-	for _, k := range keys {
-		if s.keys[k] == nil && len(r.aliases) < s.opt.MaxAliases {
-			s.addAliasLocked(r, k)
+func (s *Store) restoreAliases(r *resident, l *loader) {
+	for _, k := range l.aliases[r.ID] {
+		if s.table.keys[k] == nil && len(r.aliases) < s.opt.MaxAliases {
+			s.table.addAlias(r, k)
 		}
+	}
+	if l.states[r.ID].anchor {
+		s.table.setAnchor(r)
 	}
 }
 
 func (s *Store) restorePolicy(l *loader) {
-	if s.persistent == nil {
+	if s.books.persistent == nil {
 		return
 	}
-	for id := range s.ids {
+	for id := range s.table.ids {
 		if st, ok := l.states[id]; ok && st.policy.ID == id {
-			s.persistent.ImportEntry(st.policy)
+			s.books.persistent.ImportEntry(st.policy)
 		}
 	}
 	for _, t := range l.topics {
-		s.persistent.ImportTopic(t)
-		if _, ok := s.persistent.ExportTopic(t.ID); !ok {
-			s.topicLocked(t.ID) // the policy has no use for it any more: to be deleted
+		s.books.persistent.ImportTopic(t)
+		if _, ok := s.books.persistent.ExportTopic(t.ID); !ok {
+			s.dirty.topic(t.ID) // the policy has no use for it any more: to be deleted
 		}
 	}
 }
 
-// dropOrphans owes the backing the removal of everything that belongs to no entry.
+// dropOrphans makes everything dirty that belongs to no entry any more, so that it is deleted.
 func (s *Store) dropOrphans(l *loader) {
-	drop := func(id policy.ID) {
-		if s.ids[id] == nil {
-			s.noteGoneLocked(id)
+	now := s.opt.Now()
+	for _, id := range slices.Sorted(maps.Keys(l.entries)) {
+		if s.table.ids[id] == nil {
+			why := EventEvict
+			if !l.entries[id].Usable(now) {
+				why = EventExpire
+			}
+			s.restored.dropped = append(s.restored.dropped, Event{Kind: why, ID: id})
+			s.dirty.entries[id] = changedGone
 		}
-	}
-	for id := range l.entries {
-		drop(id)
 	}
 	for id := range l.vectors {
-		drop(id)
+		s.dropOrphan(id)
 	}
 	for id := range l.aliases {
-		drop(id)
+		s.dropOrphan(id)
 	}
 	for id := range l.states {
-		drop(id)
+		s.dropOrphan(id)
 	}
 }
 
-// Restored yields the entries that Open found with the number of their last access, the latest last, as copies with their
-// vectors, and then lets go of the vectors: a second call yields entries without. Call it before anything else is stored.
-func (s *Store) Restored() iter.Seq2[*Entry, int64] {
-	return func(yield func(*Entry, int64) bool) {
-		s.mu.Lock()
-		vectors := s.restored
-		s.restored = nil
-		order := slices.Collect(maps.Values(s.ids))
-		s.mu.Unlock()
-		slices.SortFunc(order, func(a, b *resident) int {
-			return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.ID, b.ID))
-		})
+func (s *Store) dropOrphan(id policy.ID) {
+	if s.table.ids[id] == nil {
+		s.dirty.entries[id] = changedGone
+	}
+}
+
+// Restored is an entry that Open found. The Entry is a copy with its vector.
+type Restored struct {
+	*Entry
+	Last       int64   // number of the request that it answered last
+	Importance float64 // as the policy has it
+	Anchor     bool    // the entry was the anchor of its topic
+}
+
+// Restored yields the entries that Open found, the last accessed last, and returns the removal of those that it found and
+// dropped. Then it lets go of the vectors: a second call yields nothing. Call it before anything else is stored.
+func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.restored
+	if found == nil {
+		return func(func(Restored) bool) {}, nil
+	}
+	s.restored = nil
+	order := slices.SortedFunc(maps.Values(s.table.ids), func(a, b *resident) int {
+		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.ID, b.ID))
+	})
+	return func(yield func(Restored) bool) {
 		for _, r := range order {
 			e := r.Entry
-			e.Vector = vectors[e.ID]
-			if !yield(&e, r.last) {
+			e.Vector = found.vectors[e.ID]
+			if !yield(Restored{&e, r.last, s.Importance(e.ID), s.isAnchor(r)}) {
 				return
 			}
 		}
-	}
+	}, found.dropped
+}
+
+func (s *Store) isAnchor(r *resident) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.table.isAnchor(r)
 }

@@ -44,8 +44,8 @@ func TestPutLookupEvict(t *testing.T) {
 	s.Put(a, s.Tick())
 	s.Put(b, s.Tick())
 	s.Hit(a.ID, 0, s.Tick())
-	if got := s.Put(c, s.Tick()); !slices.Equal(got.Evicted, []policy.ID{b.ID}) {
-		t.Errorf("evicted %v, want %v", got.Evicted, b.ID)
+	if got := gone(s.Put(c, s.Tick())); !slices.Equal(got, []policy.ID{b.ID}) {
+		t.Errorf("evicted %v, want %v", got, b.ID)
 	}
 	if _, _, ok := s.Lookup(key("b")); ok {
 		t.Error("evicted entry is found")
@@ -54,9 +54,68 @@ func TestPutLookupEvict(t *testing.T) {
 	if !ok || alias || e.ID != a.ID || e.Vector != nil {
 		t.Errorf("lookup of a: %+v %v %v", e, alias, ok)
 	}
+}
+
+// gone lists the entries that events remove.
+func gone(evs []store.Event) (ids []policy.ID) {
+	for _, ev := range evs {
+		if _, removed := ev.Reason(); removed {
+			ids = append(ids, ev.ID)
+		}
+	}
+	return ids
+}
+
+// TestReplace: a new answer to a known key takes the place of the old one under the id, topic, chain and aliases of that, and the
+// policy keeps its importance.
+func TestReplace(t *testing.T) {
+	disk := &storetest.Memory{}
+	o := store.Options{Backing: disk, Evictor: policy.NewRAC(policy.RACTuned(10)), Limit: policy.Limit{Entries: 10}}
+	s := open(t, o)
+	old := entry("a")
+	s.Put(old, s.Tick())
+	s.Alias(key("alias"), old.ID)
+	for range 10 {
+		s.Hit(old.ID, 0, s.Tick())
+	}
+	importance := s.Importance(old.ID)
+	s.Sync(context.Background())
 	again := entry("a")
-	if got := s.Put(again, s.Tick()); !slices.Equal(got.Evicted, []policy.ID{a.ID}) || again.ID == a.ID {
-		t.Errorf("replacing a by %d evicted %v, want %v", again.ID, got.Evicted, a.ID)
+	again.Answer, again.Topic, again.Chain = []byte("another answer"), 7, [32]byte{1}
+	evs := s.Put(again, s.Tick())
+	if len(evs) != 1 || !evs[0].Replaced || again.ID != old.ID || again.Topic != old.Topic || again.Chain != old.Chain {
+		t.Errorf("%d events; entry %d of topic %d became %d of %d", len(evs), old.ID, old.Topic, again.ID, again.Topic)
+	}
+	if got := s.Importance(old.ID); got < importance || importance < 10 {
+		t.Errorf("importance was %v and is %v", importance, got)
+	}
+	s.Close()
+	o.Backing, o.Evictor = disk.Reopen(), policy.NewRAC(policy.RACTuned(10))
+	r := open(t, o)
+	for _, from := range []*store.Store{s, r} {
+		e, alias, ok := from.Lookup(key("alias"))
+		if !ok || !alias || e.ID != old.ID || string(e.Answer) != "another answer" || from.Stats().Entries != 1 {
+			t.Errorf("after the replacement the alias leads to %+v", e)
+		}
+	}
+}
+
+// TestProcesses: two processes never make the same id.
+func TestProcesses(t *testing.T) {
+	seen := map[policy.ID]bool{}
+	for _, process := range []uint16{0, 1, 65535} {
+		disk := &storetest.Memory{}
+		for range 3 { // with restarts
+			s := open(t, store.Options{Process: process, Backing: disk.Reopen()})
+			for i := range 10 {
+				e := entry(fmt.Sprint(len(seen), i))
+				if s.Put(e, s.Tick()); seen[e.ID] || e.ID >= 1<<53 {
+					t.Fatalf("process %d made id %d", process, e.ID)
+				}
+				seen[e.ID] = true
+			}
+			s.Close()
+		}
 	}
 }
 
@@ -73,7 +132,8 @@ func TestRestart(t *testing.T) {
 	s.Close()
 	r := open(t, store.Options{Backing: m.Reopen(), Space: "x", Now: func() time.Time { return time.Unix(1, 0) }})
 	n := 0
-	for e := range r.Restored() {
+	restored, _ := r.Restored()
+	for e := range restored {
 		if len(e.Vector) != 4 {
 			t.Errorf("entry %d has vector %v", e.ID, e.Vector)
 		}

@@ -13,17 +13,20 @@ import (
 
 	"reprise/policy/sim/trace"
 	"reprise/proxy"
+	"reprise/proxy/cache"
+	"reprise/store"
 )
 
 // recorder writes the request log (REPRISE_RECORD) in a goroutine of its own. No request waits for the disk: if the queue is
 // full, the request is left out of the log and counted.
 type recorder struct {
-	queue chan proxy.Observation
+	queue chan trace.Record
 	done  chan error // result of the writer, sent after the queue was closed and emptied
 
-	lost   atomic.Int64
-	faults *proxy.FaultLog
-	log    *slog.Logger
+	prompts bool // are written
+	lost    atomic.Int64
+	faults  *proxy.FaultLog
+	log     *slog.Logger
 
 	mu     sync.Mutex // protects closed, and keeps close from closing the queue while queued sends to it
 	closed bool
@@ -33,20 +36,22 @@ type recorder struct {
 const recordQueue = 1024
 
 // openRecorder opens the request log at path for appending.
-func openRecorder(path string, log *slog.Logger) (*recorder, error) {
+func openRecorder(path string, prompts bool, log *slog.Logger) (*recorder, error) {
 	f, err := openRecordFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the request log: %w (REPRISE_RECORD says where it is)", err)
 	}
-	return newRecorder(f, log), nil
+	r := newRecorder(f, log)
+	r.prompts = prompts
+	return r, nil
 }
 
 func newRecorder(f io.WriteCloser, log *slog.Logger) *recorder {
-	r := &recorder{queue: make(chan proxy.Observation, recordQueue), done: make(chan error, 1), faults: proxy.NewFaultLog(log), log: log}
+	r := &recorder{queue: make(chan trace.Record, recordQueue), done: make(chan error, 1), faults: proxy.NewFaultLog(log), log: log}
 	go func() {
 		out := trace.NewWriter(f)
-		for o := range r.queue {
-			if err := out.Append(recordOf(o)); err != nil {
+		for line := range r.queue {
+			if err := out.Append(line); err != nil {
 				r.lose(err)
 			}
 		}
@@ -57,22 +62,30 @@ func newRecorder(f io.WriteCloser, log *slog.Logger) *recorder {
 
 var errSlowDisk = errors.New("the disk is slower than the requests")
 
-// note queues o, or counts it as lost.
-func (r *recorder) note(o proxy.Observation) {
-	if !r.queued(o) {
+// Read implements cache.Reader: it queues the record of every request that an entry answered, and of every answer that was given to
+// the store, whether or not the policy has kept it.
+func (r *recorder) Read(ev *cache.Event, by *cache.Cause) {
+	if by != nil && (ev.Kind == store.EventInsert || ev.Kind == store.EventUse) {
+		r.append(r.recordOf(ev, by))
+	}
+}
+
+// append queues a record, or counts it as lost.
+func (r *recorder) append(line trace.Record) {
+	if !r.queued(line) {
 		r.lose(errSlowDisk)
 	}
 }
 
-// queued reports whether o was queued, or came after close.
-func (r *recorder) queued(o proxy.Observation) bool {
+// queued reports whether a record was queued, or came after close.
+func (r *recorder) queued(line trace.Record) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return true // the request ended after the service was closed
 	}
 	select {
-	case r.queue <- o:
+	case r.queue <- line:
 		return true
 	default:
 		return false
@@ -114,17 +127,27 @@ func (r *recorder) close() error {
 	return nil
 }
 
-// recordOf returns the line of the request log for o.
-func recordOf(o proxy.Observation) trace.Record {
-	label := func(n uint64) trace.Label {
-		if n == 0 {
-			return ""
-		}
-		return trace.Label(strconv.FormatUint(n, 10))
+// recordOf describes a request and its entry: all that another policy would need to decide on the same request. A request that was
+// answered by meaning has the id of the entry that answered.
+func (r *recorder) recordOf(ev *cache.Event, by *cache.Cause) trace.Record {
+	e, conversation := ev.Entry, by.Key
+	if len(by.Turns) > 0 {
+		conversation = by.Turns[0].Key
 	}
-	return trace.Record{
-		ID: label(o.ID), At: o.At, Topic: label(uint64(o.Topic)), Conversation: label(o.Conversation), Parent: label(o.Parent),
-		Scope: label(o.Scope), Chain: label(o.Chain), Hit: o.Hit, Turn: int32(o.Turn), Size: o.Size, Cost: float64(o.Tokens),
-		Vector: o.Vector, Text: o.Prompt,
+	line := trace.Record{
+		ID: label(e.Key.Short()), At: by.At.At, Topic: label(uint64(e.Topic)), Conversation: label(conversation.Short()), Parent: label(by.ParentKey),
+		Scope: label(store.Key(e.Scope).Short()), Chain: label(store.Key(e.Chain).Short()), Hit: ev.Kind == store.EventUse,
+		Turn: int32(len(by.Turns)), Size: e.Size, Cost: float64(e.InputTokens + e.OutputTokens), Vector: ev.Vector,
 	}
+	if r.prompts && e.Prompt != "" {
+		line.Text = by.Prompt
+	}
+	return line
+}
+
+func label(n uint64) trace.Label {
+	if n == 0 {
+		return ""
+	}
+	return trace.Label(strconv.FormatUint(n, 10))
 }

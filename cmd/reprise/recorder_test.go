@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"reprise/proxy"
+	"reprise/policy/sim/trace"
 )
 
 // TestRecordPrivacy: prompts are in the log only if REPRISE_LOG_PROMPTS is set, and only its owner can read the file.
@@ -61,7 +61,7 @@ func TestRecordGoesOn(t *testing.T) {
 	if err := os.WriteFile(path, []byte("no log"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openRecorder(path, slog.New(slog.DiscardHandler)); !errors.Is(err, errNoRecord) {
+	if _, err := openRecorder(path, false, slog.New(slog.DiscardHandler)); !errors.Is(err, errNoRecord) {
 		t.Errorf("a file that is no log: %v", err)
 	}
 	if raw, _ := os.ReadFile(path); string(raw) != "no log" {
@@ -95,13 +95,13 @@ func TestRecordNeverWaits(t *testing.T) {
 	r := newRecorder(d, slog.New(slog.NewTextHandler(&logs, nil)))
 	const n = 3 * recordQueue
 	for i := range n {
-		r.note(proxy.Observation{ID: uint64(i + 1)})
+		r.append(trace.Record{ID: label(uint64(i + 1))})
 	}
 	close(d.gate)
 	if err := r.close(); err != nil {
 		t.Fatal(err)
 	}
-	r.note(proxy.Observation{ID: 1}) // after close
+	r.append(trace.Record{ID: label(1)}) // after close
 	written, lost := strings.Count(d.String(), "\n"), int(r.lost.Load())
 	if written+lost != n || written < recordQueue || written > recordQueue+1 {
 		t.Errorf("%d written, %d left out of %d", written, lost, n)
@@ -115,7 +115,7 @@ func TestRecordFullDisk(t *testing.T) {
 	d := &disk{full: true}
 	r := newRecorder(d, slog.New(slog.DiscardHandler))
 	for i := range 10 {
-		r.note(proxy.Observation{ID: uint64(i + 1)})
+		r.append(trace.Record{ID: label(uint64(i + 1))})
 	}
 	if err := r.close(); err != nil || r.lost.Load() != 10 {
 		t.Errorf("%d of 10 lost: %v", r.lost.Load(), err)
@@ -145,7 +145,7 @@ func TestRecordStuckDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{gate: make(chan struct{})}
 		r := newRecorder(d, slog.New(slog.DiscardHandler))
-		r.note(proxy.Observation{ID: 1})
+		r.append(trace.Record{ID: label(1)})
 		start := time.Now()
 		if err := r.close(); !errors.Is(err, errStuck) || time.Since(start) != closeTimeout {
 			t.Errorf("after %v: %v", time.Since(start), err)

@@ -20,6 +20,7 @@ import (
 	"reprise/policy/guard"
 	"reprise/proxy"
 	"reprise/proxy/admin"
+	"reprise/proxy/cache"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
@@ -64,10 +65,10 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 	}
 	o.Store, o.Topics, o.Embedder, o.Thresholds, o.Guard = s.store, s.topics, embedder, gates, guardFor(cfg)
 	if cfg.Record != "" {
-		if s.recorder, err = openRecorder(cfg.Record, log); err != nil {
+		if s.recorder, err = openRecorder(cfg.Record, cfg.LogPrompts, log); err != nil {
 			return nil, errors.Join(err, s.release())
 		}
-		o.Observe = s.recorder.note
+		o.Readers = []cache.Reader{s.recorder}
 	}
 	if s.proxy, err = proxy.New(o); err != nil {
 		return nil, errors.Join(err, s.release())

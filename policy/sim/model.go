@@ -15,8 +15,8 @@ type Model func(e policy.Evictor, limit policy.Limit) (Player, error)
 type Player interface {
 	// Play answers r and tells whether that was a hit, and how many entries were evicted for it. An error ends the replay.
 	Play(r *Request, at policy.Tick) (hit bool, evicted int, err error)
-	// Ledger is where the cache counts what is resident.
-	Ledger() *policy.Ledger
+	// Books returns what is resident, and how often the policy named no victim or one that was not resident.
+	Books() (entries int, bytes int64, faults int)
 }
 
 // modelled is a cell whose cache is a Player. The clairvoyants know when an identity returns, and not what will answer it:
@@ -76,14 +76,14 @@ func (x *modelled) finish(asked, full tally) (Result, error) {
 	r := x.result
 	r.score(asked, full, x.hit)
 	r.Evictions, r.Seconds = x.evictions, x.spent.Seconds()
-	l := x.player.Ledger()
+	entries, bytes, faults := x.player.Books()
 	err := x.err
 	switch {
 	case err != nil:
-	case l.Faults() != 0:
-		err = fmt.Errorf("%d times no victim, or one that was not resident", l.Faults())
-	case r.Limit.Entries > 0 && l.Entries() > r.Limit.Entries || r.Limit.Bytes > 0 && l.Bytes() > r.Limit.Bytes:
-		err = fmt.Errorf("%d entries of %d bytes are more than the capacity", l.Entries(), l.Bytes())
+	case faults != 0:
+		err = fmt.Errorf("%d times no victim, or one that was not resident", faults)
+	case r.Limit.Entries > 0 && entries > r.Limit.Entries || r.Limit.Bytes > 0 && bytes > r.Limit.Bytes:
+		err = fmt.Errorf("%d entries of %d bytes are more than the capacity", entries, bytes)
 	}
 	if err != nil {
 		err = fmt.Errorf("policy %s at %s: %w", r.Policy, r.Capacity, err)

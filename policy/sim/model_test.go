@@ -22,7 +22,9 @@ func newPairs(e policy.Evictor, limit policy.Limit) (Player, error) {
 	return &pairs{ledger: policy.NewLedger(e, limit), resident: map[uint64]policy.ID{}, fails: 99}, nil
 }
 
-func (p *pairs) Ledger() *policy.Ledger { return p.ledger }
+func (p *pairs) Books() (entries int, bytes int64, faults int) {
+	return p.ledger.Entries(), p.ledger.Bytes(), p.ledger.Faults()
+}
 
 func (p *pairs) Play(r *Request, at policy.Tick) (bool, int, error) {
 	if r.ID == p.fails {

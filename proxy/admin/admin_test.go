@@ -32,7 +32,7 @@ func (p *fakeProxy) Answer(e *store.Entry) ([]byte, error) { return nil, io.ErrU
 func (p *fakeProxy) Purge(_ context.Context, match func(*store.Entry) bool) (matched, purged int) {
 	for e := range p.store.All() {
 		if match(e) {
-			p.store.Remove(e.ID)
+			p.store.Remove(policy.Purged, e.ID)
 			matched++
 		}
 	}
@@ -137,8 +137,9 @@ func TestStatsAndConfig(t *testing.T) {
 
 func TestUnreadableEntry(t *testing.T) {
 	r := newRig(t, "lru")
-	id := r.store.Put(&store.Entry{Key: store.Key{1}, Answer: []byte("?")}, r.store.Tick()).ID
-	got := r.get("/admin/entries/" + strconv.FormatUint(uint64(id), 10))
+	e := &store.Entry{Key: store.Key{1}, Answer: []byte("?")}
+	r.store.Put(e, r.store.Tick())
+	got := r.get("/admin/entries/" + strconv.FormatUint(uint64(e.ID), 10))
 	if got.Code != 500 || gjson.Get(got.Body.String(), "error.type").String() != "internal_error" {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}

@@ -1,0 +1,123 @@
+// Package cache is the response cache without HTTP: what a request finds, what is kept of an answer, and what follows from both
+// for entries, topics and the policy.
+//
+// One request goes through it like this:
+//
+//	Lookup   the exact key, or an alias of it
+//	Find     embed the prompt, route it to a topic, verify the nearest members, ask the judge
+//	Keep     store a complete answer; evicted entries leave the topics
+//	Touch    count a hit: recency, importance, the parent in the conversation
+//
+// Store and topics are leaves that do not import each other. The cache carries what one returns to the other: which entries left,
+// which became more important, which became the anchor of a topic. It makes every change under one lock, in one order, and writes
+// each as an Event to its readers (the request log, tests, later other replicas). Apply makes the events of such a log happen in
+// another cache. The lock is held while store and topics are called; neither calls back.
+//
+// A fault in embedder, topics, store or policy never fails a request: it goes to Options.OnFault, and the request has no hit.
+package cache
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"reprise/embed"
+	"reprise/policy"
+	"reprise/policy/guard"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// Event is one change of the cache.
+type Event = store.Event
+
+// Options of a Cache.
+type Options struct {
+	Store  *store.Store   // required; the cache does not close it
+	Topics *topics.Topics // required; empty where nothing is compared by meaning. The cache does not close it
+
+	// Meaning lets prompts be compared by meaning. With Shadow, Find reports what it would have answered and answers nothing.
+	Meaning, Shadow bool
+	Embedder        embed.Embedder   // required with Meaning, unless every Request brings its vector
+	EmbedLimit      time.Duration    // for embedding one prompt; 0 is none
+	Thresholds      embed.Thresholds // the gates that Topics was made with; a request may only raise Hit
+	// Judge may refuse an answer that was found by meaning: what was asked then, what is asked now. nil refuses none.
+	Judge func(cached, asked string) guard.Veto
+
+	// GivenTopics takes the topic of each request from Request.Topic, where 0 is none. Otherwise the topic is that of the nearest
+	// anchor over the route gate.
+	GivenTopics bool
+
+	// Readers get every event, with the request that caused it, in the order in which the cache changed. They must not block and
+	// must not call the cache.
+	Readers []Reader
+
+	Now func() time.Time // default time.Now
+	// OnFault is called with each fault: the step ("store", "embed", "topics", "policy") and what happened. nil ignores.
+	OnFault func(step string, err error)
+}
+
+// Reader reads the log of a cache. by is nil where no request caused the event, as for a purge.
+type Reader interface {
+	Read(ev *Event, by *Cause)
+}
+
+// Cause is the request that caused an event.
+type Cause struct {
+	*Request
+	// ParentKey is the identity of the entry that the request depends on: store.Key.Short of its key. Where that entry is not
+	// stored it is the request before in the conversation, which another cache may have; 0 is none.
+	ParentKey uint64
+}
+
+// Cache answers requests from what is stored. All methods are safe for concurrent use.
+type Cache struct {
+	state
+	opt      Options
+	turns    turns
+	embedder *embedder
+
+	// epoch counts purges; an answer whose request came before the last one is not kept. It changes under mu.
+	epoch atomic.Uint64
+}
+
+// New returns a cache over a store and topics. Call Restore before anything else.
+func New(o Options) (*Cache, error) {
+	if o.Store == nil || o.Topics == nil {
+		return nil, errors.New("make cache: a store and topics are required")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.OnFault == nil {
+		o.OnFault = func(string, error) {}
+	}
+	return &Cache{
+		state: state{store: o.Store, topics: o.Topics, readers: o.Readers, faults: o.OnFault},
+		opt:   o, turns: turns{o.Store}, embedder: newEmbedder(o.Embedder, o.EmbedLimit),
+	}, nil
+}
+
+// Epoch is how many purges there were. A Request carries that of its arrival.
+func (c *Cache) Epoch() uint64 { return c.epoch.Load() }
+
+// Degraded reports whether the embedder is left alone for now, after repeated faults.
+func (c *Cache) Degraded() bool { return c.embedder.open() }
+
+// Secret is the key with which callers digest credentials; it is kept with the entries.
+func (c *Cache) Secret() [32]byte { return c.store.Secret() }
+
+// Get returns an entry by its id.
+func (c *Cache) Get(id policy.ID) (*store.Entry, bool) { return c.store.Get(id) }
+
+// Stats are the figures of a cache.
+type Stats struct {
+	Store  store.Stats
+	Topics topics.Stats
+}
+
+// Stats returns the current figures.
+func (c *Cache) Stats() Stats { return Stats{c.store.Stats(), c.topics.Stats()} }
+
+// Tick counts a request and returns its number and time.
+func (c *Cache) Tick() policy.Tick { return c.store.Tick() }

@@ -1,0 +1,291 @@
+package cache
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"reprise/embed"
+	"reprise/policy"
+	"reprise/policy/guard"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// plane is an embedder of two dimensions: a prompt of n letters lies at n degrees.
+type plane struct{ broken atomic.Bool }
+
+var errPlane = errors.New("no vector today")
+
+func (p *plane) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if p.broken.Load() {
+		return nil, errPlane
+	}
+	var all [][]float32
+	for _, t := range texts {
+		all = append(all, at(float64(len(t))))
+	}
+	return all, nil
+}
+
+func (p *plane) Dim() int                     { return 2 }
+func (p *plane) Space() string                { return "plane" }
+func (p *plane) Thresholds() embed.Thresholds { return gates }
+
+func at(degrees float64) []float32 {
+	s, c := math.Sincos(degrees * math.Pi / 180)
+	return []float32{float32(c), float32(s)}
+}
+
+func cosine(degrees float64) float64 { return math.Cos(degrees * math.Pi / 180) }
+
+// gates of the tests, in degrees: an answer is shared up to 5, a topic up to 30, a parent up to 60.
+var gates = embed.Thresholds{Hit: cosine(5), Route: cosine(30), Edge: cosine(60)}
+
+func letters(n int) string { return strings.Repeat("a", n) }
+
+// rig is a cache with its parts. Faults fail the test unless some are expected.
+type rig struct {
+	*Cache
+	t        testing.TB
+	embedder *plane
+	now      time.Time
+	faults   []string
+}
+
+func newRig(t testing.TB, change ...func(*store.Options, *Options)) *rig {
+	t.Helper()
+	r := &rig{t: t, embedder: &plane{}, now: time.Unix(1_000_000, 0)}
+	so := store.Options{Evictor: policy.NewRAC(policy.RACTuned(8)), Limit: policy.Limit{Entries: 8}, Now: func() time.Time { return r.now }, Space: "plane"}
+	o := Options{Meaning: true, Embedder: r.embedder, Thresholds: gates, Now: so.Now,
+		OnFault: func(step string, err error) { r.faults = append(r.faults, step) }}
+	for _, f := range change {
+		f(&so, &o)
+	}
+	var err error
+	if o.Store, err = store.Open(so); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.Store.Close() })
+	o.Topics, err = topics.New(topics.Options{Dim: 2, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge, Index: topics.KindFlat, Process: so.Process})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Cache, err = New(o); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func keyOf(prompt string) store.Key { return sha256.Sum256([]byte(prompt)) }
+
+func (r *rig) request(prompt string, change ...func(*Request)) *Request {
+	q := &Request{Key: keyOf(prompt), Scope: store.Scope{1}, Prompt: prompt, At: r.Tick(), Epoch: r.Epoch(), MaxAge: -1}
+	for _, f := range change {
+		f(q)
+	}
+	return q
+}
+
+func (r *rig) entry(q *Request, f *Finding) *store.Entry {
+	return &store.Entry{Prompt: q.Prompt, Vector: f.Vector, Answer: []byte("answer to " + q.Prompt), Created: r.now, Expires: r.now.Add(time.Hour)}
+}
+
+// ask plays one request as the proxy does and returns how it was answered, and by which entry.
+func (r *rig) ask(q *Request) (how string, id policy.ID) {
+	ctx := r.t.Context()
+	if hit, _ := r.Lookup(ctx, q); hit != nil {
+		r.Touch(ctx, q, hit.Entry, nil)
+		if hit.Alias {
+			return "alias", hit.Entry.ID
+		}
+		return "exact", hit.Entry.ID
+	}
+	f := r.Find(ctx, q)
+	if f.Hit != nil {
+		r.Touch(ctx, q, f.Hit.Entry, f.Vector)
+		return "semantic", f.Hit.Entry.ID
+	}
+	id, reason := r.Keep(ctx, q, f, r.entry(q, f))
+	if reason != "" {
+		return reason, 0
+	}
+	return "miss", id
+}
+
+func (r *rig) wants(q *Request, how string, id policy.ID) {
+	r.t.Helper()
+	if got, by := r.ask(q); got != how || by != id {
+		r.t.Errorf("%d letters: %s by entry %d, want %s by %d", len(q.Prompt), got, by, how, id)
+	}
+}
+
+func TestOneRequestAfterTheOther(t *testing.T) {
+	r := newRig(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	r.wants(r.request(letters(40)), "exact", 1)
+	r.wants(r.request(letters(43)), "semantic", 1)
+	r.wants(r.request(letters(43)), "alias", 1)
+	r.wants(r.request(letters(43), func(q *Request) { q.ExactOnly = true }), "miss", 2)
+	r.wants(r.request(letters(60)), "miss", 3)
+	r.wants(r.request(letters(40), func(q *Request) { q.Scope, q.Key[0] = store.Scope{2}, 9 }), "miss", 4)
+	r.wants(r.request(letters(40), func(q *Request) { q.NoCache = true }), "miss", 1) // a new answer, in the place of the old
+	one, _ := r.store.Get(1)
+	three, _ := r.store.Get(3)
+	four, _ := r.store.Get(4)
+	if one.Topic != three.Topic || one.Topic == four.Topic {
+		t.Errorf("topics %d, %d, %d", one.Topic, three.Topic, four.Topic)
+	}
+	if len(r.faults) > 0 {
+		t.Errorf("faults in %v", r.faults)
+	}
+}
+
+// TestExpiredAnswerKeepsItsPlace: an answer that expired is not served; the next one takes its place with id, aliases and importance.
+func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
+	r := newRig(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	r.wants(r.request(letters(42)), "semantic", 1)
+	for range 9 {
+		r.ask(r.request(letters(40)))
+	}
+	importance := r.store.Importance(1)
+	r.now = r.now.Add(time.Hour + time.Minute)
+	r.wants(r.request(letters(41)), "miss", 2) // near to an expired answer only
+	r.Drop(2)
+	r.wants(r.request(letters(40)), "miss", 1)
+	r.wants(r.request(letters(42)), "alias", 1)
+	if got := r.store.Importance(1); got < importance || importance < 10 {
+		t.Errorf("importance was %v and is %v", importance, got)
+	}
+}
+
+func TestStaleAnswer(t *testing.T) {
+	r := newRig(t)
+	q := r.request(letters(40))
+	f := r.Find(t.Context(), q)
+	e := r.entry(q, f)
+	e.StaleUntil = e.Expires.Add(time.Hour)
+	r.Keep(t.Context(), q, f, e)
+	r.now = r.now.Add(90 * time.Minute)
+	hit, stale := r.Lookup(t.Context(), r.request(letters(40)))
+	if hit != nil || stale == nil || !r.Stale(q, stale) {
+		t.Fatalf("half an hour after its end: %v, %v", hit, stale)
+	}
+	r.now = r.now.Add(time.Hour)
+	if r.Stale(q, stale) {
+		t.Error("stale for longer than allowed")
+	}
+	if _, stale := r.Lookup(t.Context(), r.request(letters(40))); stale != nil {
+		t.Error("found as stale after its time")
+	}
+}
+
+func TestJudgeAndShadow(t *testing.T) {
+	odd := func(cached, asked string) guard.Veto {
+		if len(asked)%2 == 1 {
+			return "odd"
+		}
+		return ""
+	}
+	r := newRig(t, func(_ *store.Options, o *Options) { o.Judge = odd })
+	r.wants(r.request(letters(40)), "miss", 1)
+	if f := r.Find(t.Context(), r.request(letters(41))); f.Hit != nil || len(f.Vetoes) != 1 || f.Vetoes[0] != "odd" {
+		t.Errorf("%+v", f)
+	}
+	shadow := newRig(t, func(_ *store.Options, o *Options) { o.Shadow = true })
+	shadow.wants(shadow.request(letters(40)), "miss", 1)
+	if f := shadow.Find(t.Context(), shadow.request(letters(41))); f.Hit != nil || !f.Shadow {
+		t.Errorf("%+v", f)
+	}
+	shadow.wants(shadow.request(letters(41)), "miss", 2)
+}
+
+// TestPurge: what was purged is gone, and an answer whose request came before is not kept.
+func TestPurge(t *testing.T) {
+	r := newRig(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	r.wants(r.request(letters(80)), "miss", 2)
+	early := r.request(letters(120))
+	f := r.Find(t.Context(), early)
+	matched, purged, err := r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID == 1 })
+	if matched != 1 || purged != 1 || err != nil {
+		t.Fatalf("%d matched, %d purged, %v", matched, purged, err)
+	}
+	if id, reason := r.Keep(t.Context(), early, f, r.entry(early, f)); id != 0 || reason != ReasonPurged {
+		t.Errorf("entry %d, %q", id, reason)
+	}
+	r.wants(r.request(letters(80)), "exact", 2)
+	r.wants(r.request(letters(40)), "miss", 3)
+}
+
+// TestExplain: an explanation says what a request would get, and changes nothing.
+func TestExplain(t *testing.T) {
+	r := newRig(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	for n, want := range map[int]string{40: "exact", 42: "semantic", 60: "miss", 170: "miss"} {
+		x := r.Explain(t.Context(), r.request(letters(n)))
+		got := "miss"
+		if x.Hit != nil && x.Hit.Topic != 0 {
+			got = "semantic"
+		} else if x.Hit != nil {
+			got = "exact"
+		}
+		if got != want || len(x.Candidates) != 1 || x.Candidates[0].OverGate != (n < 46) {
+			t.Errorf("%d letters: %s, %+v", n, got, x.Candidates)
+		}
+	}
+	if st := r.store.Stats(); st.Entries != 1 || st.Aliases != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestFaultsCostOnlyTheHit: a step that fails or panics is reported, and the request goes on as a miss.
+func TestFaultsCostOnlyTheHit(t *testing.T) {
+	r := newRig(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	r.embedder.broken.Store(true)
+	if f := r.Find(t.Context(), r.request(letters(41))); f.Hit != nil || f.Degraded != "embed" {
+		t.Errorf("%+v", f)
+	}
+	r.embedder.broken.Store(false)
+	broken := newRig(t, func(_ *store.Options, o *Options) { o.Judge = func(string, string) guard.Veto { panic("injected") } })
+	broken.wants(broken.request(letters(40)), "miss", 1)
+	if f := broken.Find(t.Context(), broken.request(letters(41))); f.Hit != nil || f.Degraded != "topics" {
+		t.Errorf("%+v", f)
+	}
+	if got := strings.Join(append(r.faults, broken.faults...), " "); got != "embed topics" {
+		t.Errorf("faults in %q", got)
+	}
+}
+
+// TestLeavingCallerIsNoFault: a caller that leaves counts neither for the embedder nor against it.
+func TestLeavingCallerIsNoFault(t *testing.T) {
+	r := newRig(t)
+	left, leave := context.WithCancel(context.Background())
+	leave()
+	for i, healthy := range []bool{false, false, false, false, true, false} {
+		ctx := context.Background()
+		if healthy { // the caller has left
+			ctx = left
+		}
+		r.embedder.broken.Store(!healthy)
+		if f := r.Find(ctx, r.request(letters(40))); (f.Degraded == "") != healthy || f.Vector != nil {
+			t.Errorf("call %d: %+v", i, f)
+		}
+	}
+	if !r.Degraded() || len(r.faults) != 5 {
+		t.Errorf("after five failures and a caller that left: degraded %v, faults in %v", r.Degraded(), r.faults)
+	}
+}

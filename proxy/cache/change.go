@@ -1,0 +1,128 @@
+package cache
+
+import (
+	"context"
+
+	"reprise/policy"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// Why an answer was not kept.
+const (
+	ReasonPurged = "purged" // a purge came while the answer was under way
+	ReasonPolicy = "policy" // the policy refused it
+	ReasonFault  = "fault"
+)
+
+// Keep stores e as the answer to r, where f is what Find returned for r. The caller fills in what describes the answer; e.Prompt and
+// e.Vector (Finding.Vector) only if the answer may be found by meaning. Keep sets the rest. Where the key has an entry already, the
+// answer takes its place. Keep returns the id of the entry, or 0 and why the answer was not kept.
+func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) (id policy.ID, reason string) {
+	reason = ReasonFault
+	c.faults.guard("store", func() error {
+		c.describe(r, f, e)
+		by := c.cause(r, e.Parent)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if r.Epoch != c.epoch.Load() {
+			reason = ReasonPurged
+			return nil
+		}
+		topic := topics.TopicID(e.Topic)
+		if topic == 0 { // a topic of its own; an entry that is never compared by meaning stays alone in it
+			topic = c.topics.NewTopic()
+		}
+		if !c.opt.GivenTopics {
+			e.Topic = policy.TopicID(topic)
+		}
+		id, reason = c.keep(e, topic, r.At, by)
+		return nil
+	})
+	return id, reason
+}
+
+// describe sets what an entry has from its request.
+func (c *Cache) describe(r *Request, f *Finding, e *store.Entry) {
+	e.Key, e.Scope, e.Parent, e.Turn = r.Key, r.Scope, f.Parent, max(e.Turn, len(r.Turns))
+	if e.Vector != nil || c.opt.GivenTopics {
+		e.Topic = c.topicOf(r, f)
+	}
+	if e.Vector == nil {
+		return
+	}
+	e.Chain = f.Chain
+	if _, alias, known := c.store.Lookup(e.Key); known && !alias { // the parent stays what it was
+		return
+	}
+	if e.Parent == 0 && len(r.Turns) == 0 && !r.NoDetect {
+		parent, _ := c.topics.Parent(topics.ScopeID(e.Scope), topics.TopicID(e.Topic), f.Chain, e.Vector, r.At.Seq)
+		e.Parent = policy.ID(parent)
+	}
+}
+
+// Touch counts a request that e answered. vector is the request's where it was compared by meaning. Call it after the answer is
+// written: it may wait for another change.
+//
+// The parent is the answer before in the conversation, as in Keep, and otherwise one that is found only now: a child that outlived
+// its parent is linked again when both are asked for again.
+func (c *Cache) Touch(_ context.Context, r *Request, e *store.Entry, vector []float32) {
+	c.faults.guard("policy", func() error {
+		ev := Event{Kind: store.EventUse, ID: e.ID, At: r.At, Entry: e, Vector: vector, Parent: c.turns.parent(r)}
+		compared := c.opt.Meaning && (r.Prompt != "" || r.Vector != nil)
+		if compared && !r.NoDetect {
+			var detected topics.EntryID
+			detected, ev.Searched = c.topics.ParentOf(topics.EntryID(e.ID), r.At.Seq)
+			ev.Detected = policy.ID(detected)
+		}
+		if ev.Parent == 0 {
+			ev.Parent = ev.Detected
+		}
+		c.use(ev, compared, c.cause(r, ev.Parent))
+		return nil
+	})
+}
+
+// Purge removes every entry that match accepts, and returns how many it accepted and how many are gone. Once it has returned, no
+// purged entry is served, and no answer is kept whose request came before. The error is that of the backing, which could not
+// write the purge; the entries are gone from memory all the same.
+func (c *Cache) Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
+	matched, purged = c.purge(match)
+	return matched, purged, c.store.Sync(ctx)
+}
+
+func (c *Cache) purge(match func(*store.Entry) bool) (matched, purged int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.epoch.Add(1)
+	var ids []policy.ID
+	for e := range c.store.All() {
+		if match(e) {
+			ids = append(ids, e.ID)
+		}
+	}
+	evs := c.store.Remove(policy.Purged, ids...)
+	c.settleLocked(evs, 0, nil)
+	return len(ids), len(evs)
+}
+
+// Drop removes an entry that cannot be served, because its answer cannot be read.
+func (c *Cache) Drop(id policy.ID) { c.remove(policy.Purged, id) }
+
+// Apply makes an event happen that another cache has written to its log. The events of a log, applied in order to an empty cache
+// over a store without a limit, lead to the same entries, topics, anchors, aliases and choice of victims.
+func (c *Cache) Apply(ctx context.Context, ev Event) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.apply(ev)
+	return nil
+}
+
+// cause describes r to the readers, before a change may evict the parent; nil where there are none.
+func (c *Cache) cause(r *Request, parent policy.ID) *Cause {
+	if len(c.readers) == 0 {
+		return nil
+	}
+	return &Cause{Request: r, ParentKey: c.turns.parentKey(r, parent)}
+}

@@ -1,0 +1,141 @@
+package cache
+
+import (
+	"context"
+
+	"reprise/policy"
+	"reprise/policy/guard"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// Lookup finds the answer to r under its key. An answer that has expired and may still be served in place of an error is returned
+// as stale. An expired entry stays where it is: the next answer takes its place.
+func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.Entry) {
+	if r.NoCache {
+		return nil, nil
+	}
+	c.faults.guard("store", func() error {
+		e, alias, ok := c.store.Lookup(r.Key)
+		if !ok || alias && !c.aliasAllowed(r) || c.expired(e.ID, r) {
+			return nil
+		}
+		now := c.opt.Now()
+		switch {
+		case !e.Usable(now):
+		case !e.Fresh(now):
+			stale = e
+		case !r.tooOld(e, now):
+			hit = &Hit{Entry: e, Alias: alias}
+		}
+		return nil
+	})
+	return hit, stale
+}
+
+// Stale reports whether e, which Lookup returned as stale, may still stand in for an answer to r.
+func (c *Cache) Stale(r *Request, e *store.Entry) bool {
+	now := c.opt.Now()
+	return e != nil && e.Usable(now) && !r.tooOld(e, now)
+}
+
+// aliasAllowed reports whether an answer that was once found by meaning may serve r: not where only the very words count, and not
+// under a threshold higher than the one it was found with.
+func (c *Cache) aliasAllowed(r *Request) bool {
+	return c.opt.Meaning && !c.opt.Shadow && !r.ExactOnly && r.Threshold <= c.opt.Thresholds.Hit
+}
+
+// expired removes id if the policy lets it answer no more.
+func (c *Cache) expired(id policy.ID, r *Request) bool {
+	if !c.store.Expired(id, r.At) {
+		return false
+	}
+	c.remove(policy.Expired, id)
+	return true
+}
+
+// Find looks for an answer to r by meaning: embed the prompt, route it to a topic, verify the nearest members, ask the judge. On a
+// hit, r's key becomes an alias of the entry. On a miss the policy learns of the topic's request.
+func (c *Cache) Find(ctx context.Context, r *Request) *Finding {
+	f := &Finding{Parent: c.turns.parent(r)}
+	if c.comparable(r) {
+		c.search(ctx, r, f)
+	}
+	if topic := c.topicOf(r, f); f.Hit == nil && topic != 0 {
+		c.faults.guard("policy", func() error { c.arrive(topic, r.At); return nil })
+	}
+	return f
+}
+
+// topicOf is the topic that a miss belongs to, 0 for a new one.
+func (c *Cache) topicOf(r *Request, f *Finding) policy.TopicID {
+	if c.opt.GivenTopics {
+		return r.Topic
+	}
+	return policy.TopicID(f.Route.Topic)
+}
+
+func (c *Cache) search(ctx context.Context, r *Request, f *Finding) {
+	if !c.faults.guard("embed", func() error { return c.embed(ctx, r, f) }) {
+		f.Degraded = "embed"
+		return
+	}
+	if f.Vector == nil {
+		return
+	}
+	ok := c.faults.guard("topics", func() error {
+		start := c.opt.Now()
+		f.Chain = c.turns.chain(r)
+		f.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: r.Threshold})
+		f.SearchTook = max(c.opt.Now().Sub(start), 1)
+		c.verify(r, f)
+		return nil
+	})
+	if !ok {
+		f.Hit, f.Degraded = nil, "topics"
+	}
+}
+
+// verify takes the nearest member that is resident, fresh and passed by the judge.
+func (c *Cache) verify(r *Request, f *Finding) {
+	now := c.opt.Now()
+	for _, m := range f.Route.Matches {
+		e, ok := c.store.Get(policy.ID(m.ID))
+		if !ok || c.expired(e.ID, r) || !r.takes(e, now) { // it may have been evicted since the search
+			continue
+		}
+		if veto := c.judge(e.Prompt, r.Prompt); veto != "" {
+			f.Vetoes = append(f.Vetoes, veto)
+			continue
+		}
+		if c.opt.Shadow {
+			f.Shadow = true
+			return
+		}
+		f.Hit = &Hit{Entry: e, Topic: m.Topic}
+		if !r.Private {
+			c.alias(r.Key, e.ID)
+		}
+		return
+	}
+}
+
+func (c *Cache) judge(cached, asked string) guard.Veto {
+	if c.opt.Judge == nil || cached == "" || asked == "" {
+		return ""
+	}
+	return c.opt.Judge(cached, asked)
+}
+
+// embed gives f the vector of r.
+func (c *Cache) embed(ctx context.Context, r *Request, f *Finding) (err error) {
+	if f.Vector = r.Vector; f.Vector != nil {
+		return nil
+	}
+	start := c.opt.Now()
+	f.Vector, err = c.embedder.vector(ctx, r.Prompt)
+	if f.Vector != nil {
+		f.EmbedTook = max(c.opt.Now().Sub(start), 1)
+	}
+	return err
+}

@@ -1,0 +1,77 @@
+package cache
+
+import (
+	"time"
+
+	"reprise/policy"
+	"reprise/policy/guard"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// Request is what identifies a request, and what it allows.
+type Request struct {
+	Key    store.Key   // equal keys are the same request
+	Scope  store.Scope // what must be equal to share an answer by meaning
+	Prompt string      // what is compared by meaning; empty: nothing is
+	Turns  []Turn      // the conversation before the prompt, oldest first
+	At     policy.Tick // its number and time
+	Epoch  uint64      // purges before it arrived
+
+	NoCache   bool          // no stored answer may be served
+	ExactOnly bool          // no answer may be found by meaning
+	MaxAge    time.Duration // of a stored answer; negative: any
+	Threshold float64       // raises the hit gate; 0 leaves it
+	Private   bool          // its wishes shape what is found: no alias is made of it
+
+	// The rest is for callers that know more than a prompt: a replay of a trace.
+	Vector []float32      // of the prompt; nil lets the cache embed it
+	Chain  topics.ChainID // with Vector: the digest of the earlier turns
+	Topic  policy.TopicID // with Options.GivenTopics
+	Parent store.Key      // the request that this one depends on; zero: taken from Turns
+	// NoDetect keeps a parent from being found by similarity (paper 002, DETECTPARENT).
+	NoDetect bool
+}
+
+// Turn is one earlier turn of a conversation.
+type Turn struct {
+	Key        store.Key // of the request that ended at this turn's ask
+	Answer     [32]byte  // digest of everything that answered it
+	AnswerText [32]byte  // digest of the answer's text where the answer is one message of text; else zero
+}
+
+// takes reports whether e may answer r as it is: r wants a stored answer, and e is fresh and young enough.
+func (r *Request) takes(e *store.Entry, now time.Time) bool {
+	return !r.NoCache && e.Fresh(now) && !r.tooOld(e, now)
+}
+
+func (r *Request) tooOld(e *store.Entry, now time.Time) bool {
+	return r.MaxAge >= 0 && now.Sub(e.Created) > r.MaxAge
+}
+
+// comparable reports whether r is compared by meaning.
+func (c *Cache) comparable(r *Request) bool {
+	return c.opt.Meaning && !r.ExactOnly && (r.Prompt != "" || r.Vector != nil)
+}
+
+// Hit is an entry that may answer a request.
+type Hit struct {
+	Entry *store.Entry
+	Alias bool           // found under a key that was once found to mean the same
+	Topic topics.TopicID // found by meaning, in this topic; 0: found by key
+}
+
+// Finding is what the search by meaning learned of a request, whether it found an answer or not.
+type Finding struct {
+	Hit    *Hit
+	Chain  topics.ChainID
+	Parent policy.ID // the entry that gave the last answer of the conversation
+	Vector []float32 // nil: nothing to compare by
+	Route  topics.Route
+
+	Vetoes   []guard.Veto // of the judge, on the nearest entries
+	Shadow   bool         // an answer was found that Options.Shadow keeps back
+	Degraded string       // the step that failed, "" if none did
+
+	EmbedTook, SearchTook time.Duration // 0: not done
+}

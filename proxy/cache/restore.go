@@ -1,0 +1,69 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"reprise/policy"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// Restore fills the topics with what the store has kept from before a restart, anchors included. Where nothing is compared by
+// meaning they stay empty, and the store frees the vectors all the same.
+func (c *Cache) Restore(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.topics.SetNext(topics.TopicID(c.store.MaxTopic()) + 1)
+	entries, dropped := c.store.Restored()
+	for i := range dropped {
+		c.publishLocked(&dropped[i], nil)
+	}
+	anchors := map[policy.TopicID]store.Restored{}
+	for e := range entries {
+		if e.Vector == nil || !c.opt.Meaning {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("restore topics: %w", err)
+		}
+		if c.faults.guard("topics", func() error { return c.restoreEntry(e) }) {
+			if a, ok := anchors[e.Topic]; !ok || anchorOrder(e, a) > 0 {
+				e.Entry = &store.Entry{ID: e.ID, Topic: e.Topic} // the vector is not kept
+				anchors[e.Topic] = e
+			}
+		}
+	}
+	c.restoreAnchorsLocked(anchors)
+	return nil
+}
+
+func (s *state) restoreEntry(e store.Restored) error {
+	_, _, err := s.topics.Add(topics.Member{ID: topics.EntryID(e.ID), Scope: topics.ScopeID(e.Scope), Chain: e.Chain,
+		Vector: e.Vector, Topic: topics.TopicID(e.Topic), Parent: topics.EntryID(e.Parent), Last: e.Last, Importance: e.Importance})
+	return err
+}
+
+// restoreAnchorsLocked makes the anchors of before the restart the anchors again. A topic that had lost its anchor by then gets
+// the one that topics.Refresh would have chosen, which is a new anchor like any other.
+func (s *state) restoreAnchorsLocked(anchors map[policy.TopicID]store.Restored) {
+	for _, e := range anchors {
+		s.topics.RestoreAnchor(topics.EntryID(e.ID))
+		if !e.Anchor {
+			s.anchorLocked(e.ID)
+		}
+	}
+}
+
+// anchorOrder is above 0 if a is to be the anchor rather than b: the anchor of before, or else the most important member; ties go
+// to the latest access, then to the lower id.
+func anchorOrder(a, b store.Restored) int {
+	if a.Anchor != b.Anchor {
+		if a.Anchor {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(cmp.Compare(a.Importance, b.Importance), cmp.Compare(a.Last, b.Last), cmp.Compare(b.ID, a.ID))
+}

@@ -1,0 +1,177 @@
+package cache
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"reprise/policy"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// faults receives what goes wrong in a step.
+type faults func(step string, err error)
+
+// guard runs one step. Whatever goes wrong in it, even a panic, is a fault of that step; it reports whether all went well.
+func (f faults) guard(step string, run func() error) (ok bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			f(step, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+			ok = false
+		}
+	}()
+	if err := run(); err != nil {
+		f(step, err)
+		return false
+	}
+	return true
+}
+
+// state is what a cache changes: store and topics, under one lock and in one order.
+type state struct {
+	store   *store.Store
+	topics  *topics.Topics
+	readers []Reader
+	faults  faults
+
+	mu sync.Mutex // whoever changes store or topics holds it, while both and the readers are called
+}
+
+// keep stores e, whose topic is given where it is known.
+func (s *state) keep(e *store.Entry, topic topics.TopicID, at policy.Tick, by *Cause) (policy.ID, string) {
+	evs := s.store.Put(e, at)
+	s.settleLocked(evs, topic, by)
+	if slices.ContainsFunc(evs, func(ev Event) bool { return ev.Kind == store.EventInsert && !ev.Refused }) {
+		return e.ID, ""
+	}
+	return 0, ReasonPolicy
+}
+
+// use counts a request that an entry answered.
+func (s *state) use(ev Event, compared bool, by *Cause) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if compared {
+		s.touchLocked(&ev)
+	}
+	if hit, ok := s.store.Hit(ev.ID, ev.Parent, ev.At); ok { // it may have been removed while it answered
+		ev.Entry, ev.Weights = hit.Entry, hit.Weights
+	}
+	s.settleOneLocked(&ev, 0, by)
+}
+
+func (s *state) touchLocked(ev *Event) {
+	s.topics.Touch(topics.EntryID(ev.ID), ev.At.Seq, topics.EntryID(ev.Detected), ev.Searched)
+}
+
+func (s *state) remove(why policy.Reason, ids ...policy.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settleLocked(s.store.Remove(why, ids...), 0, nil)
+}
+
+// alias makes a key lead to an entry from now on.
+func (s *state) alias(k store.Key, id policy.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ev, ok := s.store.Alias(k, id); ok {
+		s.publishLocked(&ev, nil)
+	}
+}
+
+// arrive announces a miss on a topic to the policy.
+func (s *state) arrive(topic policy.TopicID, at policy.Tick) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ev := s.store.Arrive(topic, at)
+	s.publishLocked(&ev, nil)
+}
+
+// route searches the topics. Topics that have lost their anchor get a new one first, which is a change like any other.
+func (s *state) route(q topics.Query) topics.Route {
+	for {
+		if r, ok := s.topics.Search(q); ok {
+			return r
+		}
+		s.refresh(q.Scope)
+	}
+}
+
+func (s *state) refresh(scope topics.ScopeID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.topics.Refresh(scope) {
+		s.anchorLocked(policy.ID(id))
+	}
+}
+
+// apply makes an event of another cache happen here.
+func (s *state) apply(ev Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch ev.Kind {
+	case store.EventUse:
+		s.touchLocked(&ev)
+	case store.EventAnchor:
+		s.topics.RestoreAnchor(topics.EntryID(ev.ID))
+	}
+	var topic topics.TopicID
+	if ev.Entry != nil {
+		topic = topics.TopicID(ev.Entry.Topic)
+	}
+	s.settleLocked(s.store.Apply(ev), topic, nil)
+}
+
+// settleLocked publishes what the store has changed, and makes the topics follow. topic is that of an inserted entry.
+func (s *state) settleLocked(evs []Event, topic topics.TopicID, by *Cause) {
+	for i := range evs {
+		s.settleOneLocked(&evs[i], topic, by)
+	}
+}
+
+// settleOneLocked follows one event. A fault of the topics costs only that the entry is not found by meaning.
+func (s *state) settleOneLocked(ev *Event, topic topics.TopicID, by *Cause) {
+	s.publishLocked(ev, by)
+	s.faults.guard("topics", func() error {
+		_, removed := ev.Reason()
+		if removed || ev.Kind == store.EventInsert && ev.Replaced && ev.Vector == nil {
+			s.topics.Forget(topics.EntryID(ev.ID))
+		}
+		if ev.Kind == store.EventInsert && !ev.Refused && ev.Vector != nil {
+			if err := s.addLocked(ev, topic); err != nil {
+				return err
+			}
+		}
+		for _, w := range ev.Weights {
+			if w.ID != 0 && s.topics.SetImportance(topics.EntryID(w.ID), w.Importance) {
+				s.anchorLocked(w.ID)
+			}
+		}
+		return nil
+	})
+}
+
+func (s *state) addLocked(ev *Event, topic topics.TopicID) error {
+	e := ev.Entry
+	_, anchor, err := s.topics.Add(topics.Member{ID: topics.EntryID(e.ID), Scope: topics.ScopeID(e.Scope), Chain: e.Chain,
+		Vector: ev.Vector, Topic: topic, Parent: topics.EntryID(e.Parent), Seq: ev.At.Seq})
+	if anchor {
+		s.anchorLocked(e.ID)
+	}
+	return err
+}
+
+// anchorLocked notes that an entry became the anchor of its topic.
+func (s *state) anchorLocked(id policy.ID) {
+	if ev, ok := s.store.Anchor(id); ok {
+		s.publishLocked(&ev, nil)
+	}
+}
+
+func (s *state) publishLocked(ev *Event, by *Cause) {
+	for _, r := range s.readers {
+		r.Read(ev, by)
+	}
+}

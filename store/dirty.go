@@ -1,0 +1,144 @@
+package store
+
+import "reprise/policy"
+
+// change is what of an entry is not yet in the backing.
+type change uint8
+
+const (
+	changedNew change = 1 << iota // the whole entry
+	changedState
+	changedAliases
+	changedGone // excludes the others
+)
+
+// dirtySet is what the backing does not hold yet. It is filled from the events of the store. It stays bounded even if writes
+// keep failing: an entry or a topic that comes and goes in between leaves nothing behind, so the set is never larger than what
+// is in memory and in the backing.
+type dirtySet struct {
+	head    []Record // format and secret, of a backing that lacks them
+	entries map[policy.ID]change
+	fresh   map[policy.ID]pending       // of new entries
+	topics  map[policy.TopicID]struct{} // stays empty where the policy exports no topics
+	noTopic bool
+}
+
+// pending is what of a new entry only the dirty set holds.
+type pending struct {
+	vector []float32
+	size   int
+	stored bool // the backing holds an older answer under this id
+}
+
+// newDirtySet has room for n changes. Without withTopics it holds no changes of topics.
+func newDirtySet(n int, withTopics bool) *dirtySet {
+	return &dirtySet{entries: make(map[policy.ID]change, n), fresh: map[policy.ID]pending{}, topics: map[policy.TopicID]struct{}{},
+		noTopic: !withTopics}
+}
+
+func (d *dirtySet) len() int { return len(d.head) + len(d.entries) + len(d.topics) }
+
+// read takes in an event. r is the entry's resident, which a removal has just taken out of the store.
+func (d *dirtySet) read(ev *Event, r *resident) {
+	switch ev.Kind {
+	case EventInsert:
+		d.insert(ev)
+	case EventUse:
+		d.entries[ev.ID] |= changedState
+	case EventAlias:
+		d.entries[ev.ID] |= changedAliases
+	case EventAnchor:
+		d.entries[ev.ID] |= changedState
+	case EventEvict, EventExpire, EventPurge:
+		d.remove(ev.ID)
+	case EventArrive:
+		d.topic(ev.Topic)
+	}
+	for _, w := range ev.Weights {
+		if w.ID != 0 {
+			d.entries[w.ID] |= changedState
+		}
+	}
+	if r != nil {
+		d.topic(r.Topic)
+	}
+}
+
+// topic notes that what the policy keeps of a topic may have changed.
+func (d *dirtySet) topic(id policy.TopicID) {
+	if id != 0 && !d.noTopic {
+		d.topics[id] = struct{}{}
+	}
+}
+
+func (d *dirtySet) insert(ev *Event) {
+	p := pending{vector: ev.Vector, size: len(ev.Entry.Answer)}
+	if ev.Replaced {
+		p.stored = d.entries[ev.ID]&changedNew == 0 || d.fresh[ev.ID].stored
+		d.entries[ev.ID] |= changedNew | changedState
+	} else {
+		d.entries[ev.ID] = changedNew | changedState
+	}
+	d.fresh[ev.ID] = p
+}
+
+func (d *dirtySet) remove(id policy.ID) {
+	if d.entries[id]&changedNew != 0 && !d.fresh[id].stored {
+		delete(d.entries, id)
+	} else {
+		d.entries[id] = changedGone
+	}
+	delete(d.fresh, id)
+}
+
+// split takes a part out for one batch.
+func (d *dirtySet) split() *dirtySet {
+	part, bytes := newDirtySet(0, !d.noTopic), 0
+	part.head, d.head = d.head, nil
+	for id, c := range d.entries {
+		if len(part.entries) == batchChanges || bytes > batchBytes {
+			return part
+		}
+		part.entries[id] = c
+		delete(d.entries, id)
+		if p, ok := d.fresh[id]; ok {
+			part.fresh[id] = p
+			bytes += p.size
+			delete(d.fresh, id)
+		}
+	}
+	part.topics, d.topics = d.topics, part.topics
+	return part
+}
+
+// merge puts back what could not be written. Changes that came meanwhile are newer and win; resident and known tell what still
+// exists.
+func (d *dirtySet) merge(old *dirtySet, resident func(policy.ID) bool, known func(policy.TopicID) bool) {
+	d.head = append(d.head, old.head...)
+	for id, c := range old.entries {
+		switch {
+		case c == changedGone:
+			d.entries[id] |= changedGone
+		case resident(id):
+			d.entries[id] |= c
+		case old.fresh[id].stored: // a replacement that was not written, of an entry that is gone by now
+			d.entries[id] = changedGone
+		}
+	}
+	for id, p := range old.fresh {
+		if !resident(id) {
+			continue
+		}
+		if newer, ok := d.fresh[id]; ok {
+			newer.stored = newer.stored && p.stored
+			d.fresh[id] = newer
+		} else {
+			d.fresh[id] = p
+		}
+	}
+	for id := range old.topics {
+		if known(id) {
+			d.topics[id] = struct{}{}
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"reprise/policy"
+)
+
+// resident is an entry and what changes about it. Its Entry never changes: a new answer makes a new resident.
+type resident struct {
+	Entry
+	aliases []Key // oldest first
+	last    int64 // Seq of the last access: the order in which a restart inserts again
+}
+
+// table finds residents. It holds no lock; its owner does.
+type table struct {
+	keys    map[Key]*resident // exact keys and aliases
+	ids     map[policy.ID]*resident
+	aliases int
+	labels  map[string]string // one copy of each tenant, namespace, model and endpoint
+
+	// anchors is the anchor of each topic, as a restart restores it; nil where nothing is written.
+	anchors map[policy.TopicID]policy.ID
+}
+
+func newTable() table {
+	return table{keys: map[Key]*resident{}, ids: map[policy.ID]*resident{}, labels: map[string]string{}}
+}
+
+func (t *table) add(r *resident) {
+	t.label(&r.Entry)
+	t.ids[r.ID] = r
+	t.keys[r.Key] = r
+}
+
+// replace puts r in the place of old, which has the same id and key. The aliases of old lead to r.
+func (t *table) replace(old, r *resident) {
+	r.aliases = old.aliases
+	t.add(r)
+	for _, k := range r.aliases {
+		t.keys[k] = r
+	}
+}
+
+// drop removes a resident with all its keys.
+func (t *table) drop(id policy.ID) *resident {
+	r := t.ids[id]
+	delete(t.ids, id)
+	delete(t.keys, r.Key)
+	for _, k := range r.aliases {
+		delete(t.keys, k)
+	}
+	t.aliases -= len(r.aliases)
+	if t.anchors != nil && t.anchors[r.Topic] == id {
+		delete(t.anchors, r.Topic)
+	}
+	return r
+}
+
+func (t *table) addAlias(r *resident, k Key) {
+	r.aliases = append(r.aliases, k)
+	t.keys[k] = r
+	t.aliases++
+}
+
+func (t *table) dropAlias(r *resident, k Key) {
+	if i := slices.Index(r.aliases, k); i >= 0 {
+		r.aliases = slices.Delete(r.aliases, i, i+1)
+		delete(t.keys, k)
+		t.aliases--
+	}
+}
+
+// setAnchor makes r the anchor of its topic and returns the former one, nil if there is none.
+func (t *table) setAnchor(r *resident) (former *resident) {
+	if t.anchors == nil {
+		return nil
+	}
+	former = t.ids[t.anchors[r.Topic]]
+	t.anchors[r.Topic] = r.ID
+	return former
+}
+
+func (t *table) isAnchor(r *resident) bool { return t.anchors != nil && t.anchors[r.Topic] == r.ID }
+
+// maxLabels bounds the table of labels. Emptying it costs only that later entries do not share their copies with earlier
+// ones.
+const maxLabels = 4096
+
+// label makes entries share one copy of each label.
+func (t *table) label(e *Entry) {
+	for _, p := range []*string{&e.Tenant, &e.Namespace, &e.Model, &e.Endpoint} {
+		v, ok := t.labels[*p]
+		if !ok {
+			if len(t.labels) >= maxLabels {
+				clear(t.labels)
+			}
+			v = strings.Clone(*p)
+			t.labels[v] = v
+		}
+		*p = v
+	}
+}

@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"reprise/policy"
+)
+
+// writer is the goroutine that alone writes to the backing.
+type writer struct {
+	store *Store // read under its lock
+	syncs chan chan error
+	stop  chan struct{}
+	done  chan struct{}
+
+	// of the goroutine
+	written  counters
+	reserved policy.ID
+	learned  lesson
+	maxTopic policy.TopicID // the highest that the backing can hold
+}
+
+func newWriter(s *Store) *writer {
+	return &writer{store: s, syncs: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{})}
+}
+
+func (w *writer) run() {
+	defer close(w.done)
+	tick := time.NewTicker(w.store.opt.FlushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			w.flush(idReserve, w.learnedDue())
+		case reply := <-w.syncs:
+			reply <- w.flush(idReserve, true)
+		case <-w.stop:
+			return
+		}
+	}
+}
+
+// Sync writes the dirty set now, and returns the fault that kept it from doing so. In memory only it does nothing.
+func (s *Store) Sync(ctx context.Context) error {
+	if s.writer == nil {
+		return nil
+	}
+	reply := make(chan error, 1)
+	select {
+	case s.writer.syncs <- reply:
+	case <-s.writer.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-reply:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close writes the dirty set and closes the backing. The entries can still be read afterwards; later changes are lost.
+func (s *Store) Close() error {
+	if s.opt.Backing == nil {
+		return nil
+	}
+	var err error
+	s.closing.Do(func() {
+		if s.writer != nil {
+			close(s.writer.stop)
+			<-s.writer.done
+			err = s.writer.flush(0, true)
+		}
+		if cerr := s.opt.Backing.Close(); err == nil {
+			err = cerr
+		}
+	})
+	return err
+}
+
+// idReserve is how far ahead of the last id the counters are written: ids made between the last write and a kill are not made
+// again, and a client that holds one never sees another entry under it.
+const idReserve = 1 << 16
+
+// flush writes everything that was dirty when it began, in batches, the first of them with what the policy has learned if that is
+// asked for. What could not be written is dirty again.
+func (w *writer) flush(reserve policy.ID, learned bool) error {
+	due := w.take()
+	for {
+		part := due.split()
+		b := w.batch(part, reserve, learned)
+		if err := w.write(b); err != nil {
+			w.restore(part, due)
+			w.written = counters{seq: -1} // no value of a counter: to be written again
+			w.learned = lesson{}
+			return w.flushed(err)
+		}
+		w.maxTopic = max(w.maxTopic, w.written.maxTopic)
+		learned = false
+		if due.len() == 0 {
+			return w.flushed(nil)
+		}
+	}
+}
+
+func (w *writer) write(b *Batch) error {
+	if len(b.Put)+len(b.Delete) == 0 {
+		return nil
+	}
+	return w.store.opt.Backing.Write(b)
+}
+
+func (w *writer) flushed(err error) error {
+	s := w.store
+	s.mu.Lock()
+	if err != nil {
+		s.faults++
+	} else {
+		s.lastFlush = s.opt.Now()
+	}
+	s.mu.Unlock()
+	if err != nil {
+		s.opt.OnFault("write", err)
+	}
+	return err
+}
+
+// take leaves an empty dirty set with room for as many changes, so that the table does not grow step by step under the lock.
+func (w *writer) take() *dirtySet {
+	s := w.store
+	s.mu.RLock()
+	n := len(s.dirty.entries)
+	s.mu.RUnlock()
+	next := newDirtySet(n, s.books.persistent != nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.dirty
+	s.dirty = next
+	return d
+}
+
+// restore makes what could not be written dirty again.
+func (w *writer) restore(parts ...*dirtySet) {
+	s := w.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range parts {
+		s.dirty.merge(d, func(id policy.ID) bool { return s.table.ids[id] != nil }, func(id policy.TopicID) bool {
+			_, known := s.books.topicState(id)
+			return known || !ownID(s.opt.Process, id) || id <= w.maxTopic
+		})
+	}
+}
+
+// batchChanges bounds a batch, batchLocked how many changes are read under the lock in one go: a hit waits for some 100 µs at
+// most.
+const (
+	batchChanges = 4096
+	batchLocked  = 256
+	batchBytes   = 16 << 20 // of answers: a batch is in memory twice, here and in the backing
+)
