@@ -46,7 +46,7 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 func (c *Cache) describe(r *Request, f *Finding, e *store.Entry) {
 	e.Key, e.Scope, e.Parent, e.Turn = r.Key, r.Scope, f.Parent, max(e.Turn, len(r.Turns))
 	if e.Vector != nil || c.opt.GivenTopics {
-		e.Topic = c.topicOf(r, f)
+		e.Topic = c.opt.topicOf(r, f)
 	}
 	if e.Vector == nil {
 		return
@@ -87,23 +87,11 @@ func (c *Cache) Touch(_ context.Context, r *Request, e *store.Entry, vector []fl
 // purged entry is served, and no answer is kept whose request came before. The error is that of the backing, which could not
 // write the purge; the entries are gone from memory all the same.
 func (c *Cache) Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
-	matched, purged = c.purge(match)
-	return matched, purged, c.store.Sync(ctx)
-}
-
-func (c *Cache) purge(match func(*store.Entry) bool) (matched, purged int) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.epoch.Add(1)
-	var ids []policy.ID
-	for e := range c.store.All() {
-		if match(e) {
-			ids = append(ids, e.ID)
-		}
-	}
-	evs := c.store.Remove(policy.Purged, ids...)
-	c.settleLocked(evs, 0, nil)
-	return len(ids), len(evs)
+	matched, purged = c.purgeLocked(match)
+	c.mu.Unlock()
+	return matched, purged, c.store.Sync(ctx)
 }
 
 // Drop removes an entry that cannot be served, because its answer cannot be read.

@@ -35,7 +35,7 @@ type Candidate struct {
 func (c *Cache) Explain(ctx context.Context, r *Request) *Explanation {
 	th := c.opt.Thresholds
 	x := &Explanation{Thresholds: Thresholds{max(th.Hit, r.Threshold), th.Route, th.Edge}}
-	if e, alias, ok := c.store.Lookup(r.Key); ok && (!alias || c.aliasAllowed(r)) && r.takes(e, c.opt.Now()) {
+	if e, alias, ok := c.store.Lookup(r.Key); ok && (!alias || c.opt.aliasAllowed(r)) && r.takes(e, c.opt.Now()) {
 		x.Hit = &Hit{Entry: e, Alias: alias}
 	}
 	if c.opt.Meaning && r.Prompt != "" {
@@ -72,7 +72,7 @@ func (c *Cache) candidate(r *Request, x *Explanation, m topics.Match, over bool)
 		return
 	}
 	now := c.opt.Now()
-	k := Candidate{Entry: e, Similarity: m.Score, Veto: c.judge(e.Prompt, r.Prompt), OverGate: over, Fresh: e.Fresh(now)}
+	k := Candidate{Entry: e, Similarity: m.Score, Veto: c.opt.judge(e.Prompt, r.Prompt), OverGate: over, Fresh: e.Fresh(now)}
 	x.Candidates = append(x.Candidates, k)
 	if x.Hit == nil && over && r.takes(e, now) && k.Veto == "" && !c.opt.Shadow && !r.ExactOnly {
 		x.Hit = &Hit{Entry: e, Topic: m.Topic}

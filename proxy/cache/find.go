@@ -17,7 +17,7 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.En
 	}
 	c.faults.guard("store", func() error {
 		e, alias, ok := c.store.Lookup(r.Key)
-		if !ok || alias && !c.aliasAllowed(r) || c.expired(e.ID, r) {
+		if !ok || alias && !c.opt.aliasAllowed(r) || c.expired(e.ID, r) {
 			return nil
 		}
 		now := c.opt.Now()
@@ -41,8 +41,8 @@ func (c *Cache) Stale(r *Request, e *store.Entry) bool {
 
 // aliasAllowed reports whether an answer that was once found by meaning may serve r: not where only the very words count, and not
 // under a threshold higher than the one it was found with.
-func (c *Cache) aliasAllowed(r *Request) bool {
-	return c.opt.Meaning && !c.opt.Shadow && !r.ExactOnly && r.Threshold <= c.opt.Thresholds.Hit
+func (o *Options) aliasAllowed(r *Request) bool {
+	return o.Meaning && !o.Shadow && !r.ExactOnly && r.Threshold <= o.Thresholds.Hit
 }
 
 // expired removes id if the policy lets it answer no more.
@@ -58,18 +58,18 @@ func (c *Cache) expired(id policy.ID, r *Request) bool {
 // hit, r's key becomes an alias of the entry. On a miss the policy learns of the topic's request.
 func (c *Cache) Find(ctx context.Context, r *Request) *Finding {
 	f := &Finding{Parent: c.turns.parent(r)}
-	if c.comparable(r) {
+	if c.opt.comparable(r) {
 		c.search(ctx, r, f)
 	}
-	if topic := c.topicOf(r, f); f.Hit == nil && topic != 0 {
+	if topic := c.opt.topicOf(r, f); f.Hit == nil && topic != 0 {
 		c.faults.guard("policy", func() error { c.arrive(topic, r.At); return nil })
 	}
 	return f
 }
 
 // topicOf is the topic that a miss belongs to, 0 for a new one.
-func (c *Cache) topicOf(r *Request, f *Finding) policy.TopicID {
-	if c.opt.GivenTopics {
+func (o *Options) topicOf(r *Request, f *Finding) policy.TopicID {
+	if o.GivenTopics {
 		return r.Topic
 	}
 	return policy.TopicID(f.Route.Topic)
@@ -104,7 +104,7 @@ func (c *Cache) verify(r *Request, f *Finding) {
 		if !ok || c.expired(e.ID, r) || !r.takes(e, now) { // it may have been evicted since the search
 			continue
 		}
-		if veto := c.judge(e.Prompt, r.Prompt); veto != "" {
+		if veto := c.opt.judge(e.Prompt, r.Prompt); veto != "" {
 			f.Vetoes = append(f.Vetoes, veto)
 			continue
 		}
@@ -120,11 +120,11 @@ func (c *Cache) verify(r *Request, f *Finding) {
 	}
 }
 
-func (c *Cache) judge(cached, asked string) guard.Veto {
-	if c.opt.Judge == nil || cached == "" || asked == "" {
+func (o *Options) judge(cached, asked string) guard.Veto {
+	if o.Judge == nil || cached == "" || asked == "" {
 		return ""
 	}
-	return c.opt.Judge(cached, asked)
+	return o.Judge(cached, asked)
 }
 
 // embed gives f the vector of r.

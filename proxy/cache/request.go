@@ -50,8 +50,8 @@ func (r *Request) tooOld(e *store.Entry, now time.Time) bool {
 }
 
 // comparable reports whether r is compared by meaning.
-func (c *Cache) comparable(r *Request) bool {
-	return c.opt.Meaning && !r.ExactOnly && (r.Prompt != "" || r.Vector != nil)
+func (o *Options) comparable(r *Request) bool {
+	return o.Meaning && !r.ExactOnly && (r.Prompt != "" || r.Vector != nil)
 }
 
 // Hit is an entry that may answer a request.

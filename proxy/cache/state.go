@@ -72,6 +72,18 @@ func (s *state) remove(why policy.Reason, ids ...policy.ID) {
 	s.settleLocked(s.store.Remove(why, ids...), 0, nil)
 }
 
+func (s *state) purgeLocked(match func(*store.Entry) bool) (matched, purged int) {
+	var ids []policy.ID
+	for e := range s.store.All() {
+		if match(e) {
+			ids = append(ids, e.ID)
+		}
+	}
+	evs := s.store.Remove(policy.Purged, ids...)
+	s.settleLocked(evs, 0, nil)
+	return len(ids), len(evs)
+}
+
 // alias makes a key lead to an entry from now on.
 func (s *state) alias(k store.Key, id policy.ID) {
 	s.mu.Lock()
