@@ -21,11 +21,11 @@ var errBodyStalled = &apierror.Error{Status: http.StatusRequestTimeout, Type: ap
 // errCut ends a response that has begun and cannot be completed: the connection is closed, so that the client sees it.
 var errCut = errors.New("answer cut")
 
-// errClientGone ends a request whose client has left: nobody is there to be told.
+// errClientGone ends a request whose client has left: no answer is written.
 var errClientGone = errors.New("client gone")
 
-// toAPIError gives every error of the pipeline the status and the words that a client gets. What an internal error says
-// stays in the log.
+// toAPIError returns the status and the text that a client gets for an error. The text of an internal error is only in the
+// log.
 func toAPIError(err error) *apierror.Error {
 	var own *apierror.Error
 	var bad *canon.Error

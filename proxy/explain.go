@@ -60,7 +60,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	body, err := s.readBody(w, r)
+	body, err := readBody(w, r, s.opts.MaxBody, s.opts.Limits.BodyIdle)
 	if err != nil {
 		return Refused, err
 	}

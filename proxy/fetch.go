@@ -16,7 +16,7 @@ func (s *Server) fetch(f *flight, q *query, found *finding) {
 	start, ctx := s.opts.Now(), f.Context()
 	reply, err := s.upstream.Call(ctx, upstream.Request{Original: q.http, Body: q.family.OriginalBody(q.Body),
 		Want: dialect.Intent{StreamUsage: q.needsUsage()}})
-	if err != nil || staleMayStandIn(reply.StatusCode) {
+	if err != nil || allowsStale(reply.StatusCode) {
 		if hit := s.staleHit(q); hit != nil {
 			if err == nil {
 				reply.Body.Close()
@@ -39,15 +39,15 @@ func (s *Server) fetch(f *flight, q *query, found *finding) {
 	s.record(f, q, o, reply.Body, start)
 }
 
-// record copies the upstream's answer to a request of time start into o's recording, and keeps it if it is worth it.
+// record copies the upstream's answer, which was requested at start, into o's recording, and stores it if it may be kept.
 func (s *Server) record(f *flight, q *query, o *outcome, body io.Reader, start time.Time) {
 	ctx := f.Context()
 	err := o.rec.Fill(ctx, body, s.opts.MaxEntryBytes, func() bool { return s.flights.Seal(f) })
-	took := max(s.opts.Now().Sub(start), saidProcessing(o.rec.Header))
+	took := max(s.opts.Now().Sub(start), processingTime(o.rec.Header))
 	s.metrics.step(stepUpstream, took)
 	o.kept = s.keep(q, o.found, o.rec, err, took)
 	if err != nil && o.kept.complete {
-		err = nil // it was cut behind its end, by a client that left on [DONE]
+		err = nil // cut after its terminal event, by a client that left at [DONE]
 	}
 	if err != nil && ctx.Err() == nil {
 		s.fault(ctx, "upstream", err)
@@ -61,8 +61,8 @@ func (q *query) needsUsage() bool {
 	return q.Stream && !q.IncludeUsage && q.family.UsageOption && !q.d.NoStore
 }
 
-// staleMayStandIn are the statuses that RFC 5861 calls an error.
-func staleMayStandIn(status int) bool {
+// allowsStale reports whether a status is an error in the sense of RFC 5861, for which a stale answer may be served.
+func allowsStale(status int) bool {
 	switch status {
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
@@ -70,8 +70,8 @@ func staleMayStandIn(status int) bool {
 	return false
 }
 
-// saidProcessing is the time that the upstream says it took.
-func saidProcessing(h http.Header) time.Duration {
+// processingTime is the upstream's own figure for the time of an answer, 0 where it gives none.
+func processingTime(h http.Header) time.Duration {
 	ms, err := strconv.ParseFloat(h.Get("Openai-Processing-Ms"), 64)
 	if err != nil || !(ms > 0) || ms > 1e8 {
 		return 0

@@ -78,7 +78,7 @@ func (s *Server) untouched(r *http.Request, d *Directives) string {
 }
 
 func (s *Server) bypass(w http.ResponseWriter, r *http.Request, body []byte, reason string) (Result, error) {
-	return Bypass, s.passThrough(w, r, body, tells{result: Bypass, fwd: "bypass", detail: []string{reason}})
+	return Bypass, s.passThrough(w, r, body, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}})
 }
 
 // read takes the request in and learns its identity.
@@ -86,7 +86,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family
 	if ct := r.Header.Get("Content-Type"); !isJSON(ct) {
 		return nil, nil, apierror.BadRequest("invalid_content_type", "The Content-Type is "+apierror.Quote(ct)+"; this endpoint takes application/json.")
 	}
-	body, err := s.readBody(w, r)
+	body, err := readBody(w, r, s.opts.MaxBody, s.opts.Limits.BodyIdle)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,7 +147,7 @@ func (s *Server) answerOnce(w http.ResponseWriter, q *query) (Result, error) {
 		q.alone = true // the error may be the leader's own: its key, its limits
 		return s.answerOnce(w, q)
 	default:
-		return s.relay(w, q, o, leader)
+		return newRelay(s, w, q, o, leader).run()
 	}
 }
 
@@ -201,7 +201,7 @@ func (s *Server) exact(q *query) *served {
 	}
 	h := s.serve(q, hit.Entry, Exact)
 	if h != nil && hit.Alias {
-		h.tells.detail = append(h.tells.detail, "alias")
+		h.status.detail = append(h.status.detail, "alias")
 	}
 	return h
 }
@@ -214,7 +214,7 @@ func (s *Server) staleHit(q *query) *served {
 	}
 	hit := s.serve(q, q.stale, Stale)
 	if hit != nil {
-		hit.tells.detail = append(hit.tells.detail, "stale-if-error")
+		hit.status.detail = append(hit.status.detail, "stale-if-error")
 	}
 	return hit
 }
@@ -231,7 +231,7 @@ func (s *Server) search(ctx context.Context, q *query) *finding {
 	}
 	if f.hit = s.serve(q, f.Hit.Entry, Semantic); f.hit != nil {
 		f.hit.vector = f.Vector
-		f.hit.tells.detail = append(append(f.hit.tells.detail, f.detail...), "topic="+utoa(uint64(f.Hit.Topic)))
+		f.hit.status.detail = append(append(f.hit.status.detail, f.detail...), "topic="+utoa(uint64(f.Hit.Topic)))
 	}
 	return f
 }

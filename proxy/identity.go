@@ -12,10 +12,10 @@ import (
 	"reprise/proxy/upstream"
 )
 
-// identityHeaders can change an answer, or whose it is, without being in the body.
+// identityHeaders are headers that can change an answer, or its owner.
 var identityHeaders = []string{"Openai-Organization", "Openai-Project", "Openai-Beta"}
 
-// tenant names whoever sent r, as a keyed digest: the credential itself is neither stored nor logged.
+// tenant is a keyed digest of what identifies the sender: the credential itself is neither stored nor logged.
 func (s *Server) tenant(h http.Header) string {
 	name, isHeader := strings.CutPrefix(string(s.opts.TenantFrom), "header:")
 	switch {
@@ -24,7 +24,7 @@ func (s *Server) tenant(h http.Header) string {
 	case s.opts.TenantFrom == "authorization":
 		var values []string
 		for _, name := range upstream.CredentialHeaders {
-			// An absent header keeps its place, so that one credential sent in two ways is two tenants.
+			// An absent header keeps its place: the same credential in another header is another tenant.
 			values = append(values, strings.Join(h.Values(name), "\x00"))
 		}
 		return s.digest(values)
@@ -58,8 +58,8 @@ func (s *Server) identity(r *http.Request, d *Directives) canon.Identity {
 var hopByHopAllowed = map[string]bool{"close": true, "keep-alive": true, "upgrade": true, "te": true, "http2-settings": true, "trailer": true,
 	"transfer-encoding": true, "proxy-connection": true}
 
-// checkConnection refuses a Connection header that names an end-to-end header: the key would be read under an identity
-// that the upstream is then not shown.
+// checkConnection refuses a Connection header that names an end-to-end header: such a header would be part of the key but not
+// be sent upstream.
 func checkConnection(h http.Header) error {
 	for _, line := range h["Connection"] {
 		for name := range strings.SplitSeq(line, ",") {

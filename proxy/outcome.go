@@ -17,9 +17,9 @@ type outcome struct {
 	// With rec:
 	replica    *upstream.Replica // that answered
 	asker      http.Header       // of the request that the upstream answered
-	found      *finding          // what the search by meaning learned
+	found      *finding          // what the search by meaning found
 	addedUsage bool              // the stream reports its usage because the proxy asked for it
-	kept       *keptInfo         // set before rec ends: what became of it
+	kept       *keptInfo         // set before rec ends: whether it was stored
 	done       <-chan struct{}   // closed when the flight has ended
 }
 

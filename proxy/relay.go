@@ -11,29 +11,42 @@ import (
 )
 
 // relay writes the recording of a flight to one of its waiters.
-func (s *Server) relay(w http.ResponseWriter, q *query, o *outcome, leader bool) (Result, error) {
-	t := tells{result: Miss, fwd: s.reason(q), detail: slices.Clone(o.found.detail)}
-	if !leader {
-		t = tells{result: Shared}
+type relay struct {
+	*outcome
+	s      *Server
+	w      http.ResponseWriter
+	q      *query // of the waiter
+	status cacheStatus
+}
+
+func newRelay(s *Server, w http.ResponseWriter, q *query, o *outcome, leader bool) *relay {
+	r := &relay{outcome: o, s: s, w: w, q: q, status: cacheStatus{result: Shared}}
+	if leader {
+		r.status = cacheStatus{result: Miss, fwd: q.reason(), detail: slices.Clone(o.found.detail)}
 	}
-	streamed := answer.IsStream(o.rec.Header.Get("Content-Type"))
-	var err error
+	return r
+}
+
+// run writes the answer in the form that the waiter asked for.
+func (r *relay) run() (result Result, err error) {
+	result = r.status.result
+	streamed := answer.IsStream(r.rec.Header.Get("Content-Type"))
 	switch {
-	case o.rec.Status == http.StatusOK && streamed != q.Stream && !leader:
-		err = s.relayConverted(w, q, o, t) // asked for the other form than the leader
+	case r.rec.Status == http.StatusOK && streamed != r.q.Stream && result == Shared:
+		err = r.convert() // the leader asked for the other form
 	case streamed:
-		err = s.relayStream(w, q, o, t)
+		err = r.stream()
 	default:
-		err = s.relayWhole(w, q, o, t)
+		err = r.whole()
 	}
-	if err == nil && !leader {
-		s.shared(q, o)
+	if err == nil && result == Shared {
+		r.countUse()
 	}
-	return t.result, err
+	return result, err
 }
 
 // reason is why q was forwarded, in the words of RFC 9211 §2.2.
-func (s *Server) reason(q *query) string {
+func (q *query) reason() string {
 	switch {
 	case q.d.NoCache || q.d.MaxAge >= 0:
 		return "request"
@@ -44,45 +57,45 @@ func (s *Server) reason(q *query) string {
 	}
 }
 
-// relayWhole writes an answer once it is complete, so that its header can say what became of it; one that is too large for
-// that is written as it comes.
-func (s *Server) relayWhole(w http.ResponseWriter, q *query, o *outcome, t tells) error {
-	body, err := o.rec.Wait(q.http.Context(), s.opts.MaxEntryBytes)
+// whole writes an answer once it is complete, so that its header can report whether it was kept. An answer that is too large
+// for that is written while it grows.
+func (r *relay) whole() error {
+	body, err := r.rec.Wait(r.q.http.Context(), r.s.opts.MaxEntryBytes)
 	if errors.Is(err, upstream.ErrTooLarge) {
-		if t.result == Miss {
-			t.detail = append(t.detail, "not-stored=size")
+		if r.status.result == Miss {
+			r.status.detail = append(r.status.detail, "not-stored=size")
 		}
-		return s.relayStream(w, q, o, t)
+		return r.stream()
 	}
 	if err != nil {
-		return clientOr(q, err)
+		return r.q.goneOr(err)
 	}
-	s.copyHeader(w, o.rec.Header, t.result)
-	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-	o.describe(&t)
-	t.write(w.Header())
-	w.WriteHeader(o.rec.Status)
-	w.Write(body)
+	r.copyHeader()
+	r.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+	r.describe()
+	r.status.write(r.w.Header())
+	r.w.WriteHeader(r.rec.Status)
+	r.w.Write(body)
 	return nil
 }
 
-// relayStream writes an answer while it grows. A recording that is cut cuts the client too: a clean end would pass half
-// an answer off as a whole one.
-func (s *Server) relayStream(w http.ResponseWriter, q *query, o *outcome, t tells) error {
-	s.copyHeader(w, o.rec.Header, t.result)
-	t.write(w.Header())
-	w.WriteHeader(o.rec.Status)
-	out := http.NewResponseController(w)
+// stream writes an answer while it grows. If the recording is cut, the connection to the client is cut too: a regular end
+// would present a partial answer as complete.
+func (r *relay) stream() error {
+	r.copyHeader()
+	r.status.write(r.w.Header())
+	r.w.WriteHeader(r.rec.Status)
+	out := http.NewResponseController(r.w)
 	out.Flush()
 	var filter *answer.UsageFilter
-	if answer.IsStream(o.rec.Header.Get("Content-Type")) && q.hidesUsage(o, t.result) {
-		filter = &answer.UsageFilter{Streams: q.family.Answers.Streams}
+	if answer.IsStream(r.rec.Header.Get("Content-Type")) && r.hidesUsage() {
+		filter = &answer.UsageFilter{Streams: r.q.family.Answers.Streams}
 	}
 	var buf []byte
 	for off := 0; ; {
-		p, end, err := o.rec.Next(q.http.Context(), off)
+		p, end, err := r.rec.Next(r.q.http.Context(), off)
 		if err != nil && len(p) == 0 {
-			return o.leftBy(q)
+			return r.cut()
 		}
 		off += len(p)
 		if filter != nil {
@@ -92,8 +105,8 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, o *outcome, t tell
 			}
 			p = buf
 		}
-		if _, werr := w.Write(p); werr != nil || err != nil {
-			return o.leftBy(q)
+		if _, werr := r.w.Write(p); werr != nil || err != nil {
+			return r.cut()
 		}
 		if end {
 			return nil
@@ -102,80 +115,81 @@ func (s *Server) relayStream(w http.ResponseWriter, q *query, o *outcome, t tell
 	}
 }
 
-// hidesUsage reports whether q's client must not see the usage that the stream of o may report: it asked for none, and
-// the proxy or the client that leads the flight did.
-func (q *query) hidesUsage(o *outcome, result Result) bool {
-	return !q.IncludeUsage && (o.addedUsage || result == Shared && q.family.UsageOption)
+// hidesUsage reports whether the client must not see the usage that the stream may report: it has not asked for it, and the
+// proxy or the leader's client has.
+func (r *relay) hidesUsage() bool {
+	return !r.q.IncludeUsage && (r.addedUsage || r.status.result == Shared && r.q.family.UsageOption)
 }
 
-// leftBy is the end of a relay before the recording's own. Clients close a stream as soon as they have read its terminal
-// event: they have their answer.
-func (o *outcome) leftBy(q *query) error {
-	if q.http.Context().Err() != nil && q.family.Answers.Ended(o.rec.Bytes()) {
+// cut is the result of a relay that ends before its recording. Clients close a stream as soon as they have read its terminal
+// event: such a client has its answer.
+func (r *relay) cut() error {
+	if r.q.http.Context().Err() != nil && r.q.family.Answers.Ended(r.rec.Bytes()) {
 		return nil
 	}
 	return errCut
 }
 
-// relayConverted waits for the end and replays the answer in the form that this follower asked for. What is no whole answer
-// has no other form: an error under status 200 would become an empty stream.
-func (s *Server) relayConverted(w http.ResponseWriter, q *query, o *outcome, t tells) error {
-	body, err := o.rec.Wait(q.http.Context(), s.opts.MaxEntryBytes)
+// convert waits for the end and replays the answer in the other form. Only a whole answer has another form: an error under
+// status 200 would become an empty stream.
+func (r *relay) convert() error {
+	body, err := r.rec.Wait(r.q.http.Context(), r.s.opts.MaxEntryBytes)
 	if errors.Is(err, upstream.ErrTooLarge) {
 		return &replayError{0, err}
 	}
 	if err != nil {
-		return clientOr(q, err)
+		return r.q.goneOr(err)
 	}
-	switch o.kept.reason {
+	switch r.kept.reason {
 	case answer.ReasonError, answer.ReasonMalformed, answer.ReasonIncomplete:
-		return &replayError{o.kept.id, errors.New("no whole answer: " + o.kept.reason)}
+		return &replayError{r.kept.id, errors.New("no whole answer: " + r.kept.reason)}
 	}
-	z, err := answer.Freeze(q.family.Answers, o.rec.Header.Get("Content-Type"), body)
+	z, err := answer.Freeze(r.q.family.Answers, r.rec.Header.Get("Content-Type"), body)
 	if err != nil {
-		return &replayError{o.kept.id, err}
+		return &replayError{r.kept.id, err}
 	}
-	o.describe(&t)
-	return s.replay(w, q, z, &t)
+	r.describe()
+	return r.s.replay(r.w, r.q, z, &r.status)
 }
 
-func clientOr(q *query, err error) error {
+// goneOr is err, or errClientGone if q's client has left.
+func (q *query) goneOr(err error) error {
 	if q.http.Context().Err() != nil {
 		return errClientGone
 	}
 	return err
 }
 
-// describe adds what became of the recording; call it only after the recording has ended.
-func (o *outcome) describe(t *tells) {
-	if o.kept.id != 0 {
-		t.stored, t.entry = true, o.kept.id
-	} else if o.kept.reason != "" && t.result == Miss {
-		t.detail = append(t.detail, "not-stored="+o.kept.reason)
+// describe adds to the status whether the recording was kept. The recording must have ended.
+func (r *relay) describe() {
+	if r.kept.id != 0 {
+		r.status.stored, r.status.entry = true, r.kept.id
+	} else if r.kept.reason != "" && r.status.result == Miss {
+		r.status.detail = append(r.status.detail, "not-stored="+r.kept.reason)
 	}
 }
 
-// shared counts a follower's answer as one more use of the entry made of it.
-func (s *Server) shared(q *query, o *outcome) {
+// countUse counts a follower's answer as one more use of the entry made of it.
+func (r *relay) countUse() {
 	select {
-	case <-o.done:
-	case <-q.http.Context().Done():
+	case <-r.done:
+	case <-r.q.http.Context().Done():
 		return
 	}
-	if o.kept == nil || o.kept.id == 0 {
+	if r.kept == nil || r.kept.id == 0 {
 		return
 	}
-	if e, ok := s.cache.Get(o.kept.id); ok {
-		s.touch(q, e, nil)
-		s.metrics.savedBy(Shared, e)
+	if e, ok := r.s.cache.Get(r.kept.id); ok {
+		r.s.touch(r.q, e, nil)
+		r.s.metrics.savedBy(Shared, e)
 	}
 }
 
-// copyHeader passes the upstream's header on. What is one client's own, such as a cookie, goes to the leader alone.
-func (s *Server) copyHeader(w http.ResponseWriter, from http.Header, result Result) {
-	h := w.Header()
-	upstream.CopyHeader(h, from)
-	if result != Miss {
+// copyHeader copies the upstream's header. Fields for one client, such as a cookie, are sent to the leader only.
+func (r *relay) copyHeader() {
+	h := r.w.Header()
+	upstream.CopyHeader(h, r.rec.Header)
+	if r.status.result != Miss {
 		delete(h, "Set-Cookie")
 		delete(h, "X-Request-Id")
 	}

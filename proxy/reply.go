@@ -20,7 +20,7 @@ type served struct {
 	frozen *answer.Frozen
 	result Result
 	vector []float32 // of the prompt that found it by meaning
-	tells  tells
+	status cacheStatus
 }
 
 // serve prepares e as an answer to q. An entry that cannot be read is a fault: it is dropped, and the result is nil.
@@ -36,7 +36,7 @@ func (s *Server) serve(q *query, e *store.Entry, result Result) (hit *served) {
 		}
 		now := s.opts.Now()
 		hit = &served{entry: e, frozen: frozen, result: result,
-			tells: tells{result: result, entry: e.ID, age: now.Sub(e.Created), ttl: e.Expires.Sub(now)}}
+			status: cacheStatus{result: result, entry: e.ID, age: now.Sub(e.Created), ttl: e.Expires.Sub(now)}}
 		return nil
 	})
 	if hit == nil {
@@ -47,7 +47,7 @@ func (s *Server) serve(q *query, e *store.Entry, result Result) (hit *served) {
 
 // replyHit replays h to q's client, in the form that it asked for.
 func (s *Server) replyHit(w http.ResponseWriter, q *query, h *served) error {
-	err := s.replay(w, q, h.frozen, &h.tells)
+	err := s.replay(w, q, h.frozen, &h.status)
 	if err == nil {
 		s.metrics.saved(h)
 		s.touch(q, h.entry, h.vector)
@@ -67,7 +67,7 @@ func (e *replayError) Error() string {
 func (e *replayError) Unwrap() error { return e.err }
 
 // replay writes a finished answer with an id and a time of its own.
-func (s *Server) replay(w http.ResponseWriter, q *query, z *answer.Frozen, t *tells) error {
+func (s *Server) replay(w http.ResponseWriter, q *query, z *answer.Frozen, t *cacheStatus) error {
 	buf := replayBuffers.get()
 	defer replayBuffers.put(buf)
 	body, contentType, err := z.Replay((*buf)[:0], s.replayOptions(q, z))

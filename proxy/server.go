@@ -87,7 +87,7 @@ func (s *Server) Handler() http.Handler {
 		if err := checkConnection(r.Header); err != nil {
 			return Refused, err
 		}
-		return Bypass, s.passThrough(w, r, nil, tells{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
+		return Bypass, s.passThrough(w, r, nil, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
 	}, nil)
 	r.NotFound(rest)
 	r.MethodNotAllowed(rest)
@@ -109,7 +109,7 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 			}
 			s.metrics.request(endpoint, result, s.opts.Now().Sub(start))
 		}()
-		w = s.patientWriter(w)
+		w = newDeadlineWriter(w, s.opts.Limits.ClientWrite)
 		got, err := h(w, r)
 		switch {
 		case err == nil:
@@ -119,7 +119,7 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 		default:
 			e := toAPIError(err)
 			s.logError(r, e, err)
-			(&tells{result: Refused, detail: []string{e.Code}}).write(w.Header())
+			(&cacheStatus{result: Refused, detail: []string{e.Code}}).write(w.Header())
 			write(w, e)
 		}
 	}

@@ -1,0 +1,71 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"reprise/proxy/internal/apierror"
+)
+
+// deadlineBody gives every read of a client's body a deadline of its own: a slow upload may last, while one that has stopped
+// is refused.
+type deadlineBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	limit   time.Duration // not positive: none
+	stalled atomic.Bool   // a deadline has passed
+}
+
+func newDeadlineBody(w http.ResponseWriter, r *http.Request, limit time.Duration) *deadlineBody {
+	return &deadlineBody{ReadCloser: r.Body, control: http.NewResponseController(w), limit: limit}
+}
+
+func (b *deadlineBody) Read(p []byte) (int, error) {
+	if b.limit > 0 {
+		// A ResponseWriter without deadlines (a test's recorder) has no slow client either.
+		_ = b.control.SetReadDeadline(time.Now().Add(b.limit))
+	}
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF && isTimeout(err) {
+		b.stalled.Store(true)
+	}
+	if err == io.EOF && b.limit > 0 {
+		// After any other end the deadline stays: net/http reads the rest of a body before it answers, and must not wait
+		// there for a client that sends no more.
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// readBody reads a whole request body of at most limit bytes, with at most idle between two reads.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64, idle time.Duration) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, &http.MaxBytesError{Limit: limit}
+	}
+	body, err := readAll(http.MaxBytesReader(w, newDeadlineBody(w, r, idle), limit), r.ContentLength)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case err == nil || errors.As(err, &tooLarge):
+		return body, err
+	case isTimeout(err):
+		return nil, errBodyStalled
+	case r.Context().Err() != nil:
+		return nil, errClientGone
+	default:
+		return nil, apierror.BadRequest("invalid_body", "The request body could not be read to its end.")
+	}
+}
+
+// readAll reads to the end, with one allocation where length is given and moderate: a large length is not trusted.
+func readAll(in io.Reader, length int64) ([]byte, error) {
+	size := min(max(length, 511), 1<<20) + 1
+	buf := bytes.NewBuffer(make([]byte, 0, size))
+	if _, err := buf.ReadFrom(in); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
