@@ -28,7 +28,7 @@ import (
 // binaryDir holds the program once a test has built it.
 var binaryDir string
 
-// build makes the program, once per run of the tests.
+// build builds the program, once per run of the tests.
 var build = sync.OnceValues(func() (path string, err error) {
 	if binaryDir, err = os.MkdirTemp("", "reprise"); err != nil {
 		return "", err
@@ -51,7 +51,7 @@ type process struct {
 	*exec.Cmd
 	t    testing.TB
 	logs *bufio.Scanner
-	said strings.Builder
+	read strings.Builder // of the log so far
 
 	api, admin string
 	entries    float64
@@ -88,22 +88,22 @@ func start(t testing.TB, env ...string) *process {
 func (p *process) waitFor(msg string) map[string]any {
 	p.t.Helper()
 	for p.logs.Scan() {
-		p.said.WriteString(p.logs.Text() + "\n")
+		p.read.WriteString(p.logs.Text() + "\n")
 		var line map[string]any
 		if json.Unmarshal(p.logs.Bytes(), &line) == nil && line["msg"] == msg {
 			return line
 		}
 	}
-	p.t.Fatalf("the log ends without %q:\n%s", msg, p.said.String())
+	p.t.Fatalf("the log ends without %q:\n%s", msg, p.read.String())
 	return nil
 }
 
 // end waits for the process and returns its exit code.
 func (p *process) end() int {
 	for p.logs.Scan() {
-		p.said.WriteString(p.logs.Text() + "\n")
+		p.read.WriteString(p.logs.Text() + "\n")
 	}
-	_ = p.Wait() // an exit code other than 0 is told by ProcessState
+	_ = p.Wait() // the exit code is in ProcessState
 	return p.ProcessState.ExitCode()
 }
 
@@ -151,8 +151,8 @@ func gatedEngine(t *testing.T) (url string, open func()) {
 	return srv.URL + "/v1", open
 }
 
-// TestDrain: SIGTERM fails the probe, takes no new connection, lets the open stream end, keeps its answer in the file, and
-// the next start serves it.
+// TestDrain: after SIGTERM readiness fails and new connections are refused. The open stream ends, its answer is stored in the
+// file, and the next start serves it.
 func TestDrain(t *testing.T) {
 	upstream, open := gatedEngine(t)
 	env := []string{"REPRISE_UPSTREAM=" + upstream, "REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "answers.db")}
@@ -165,9 +165,9 @@ func TestDrain(t *testing.T) {
 	}
 	p.signal(syscall.SIGTERM)
 	p.waitFor("draining")
-	for probeStatus(t, p.admin) != http.StatusServiceUnavailable { // a moment after the line in the log
+	for probeStatus(t, p.admin) != http.StatusServiceUnavailable { // shortly after the line in the log
 	}
-	for { // so is the end of listening
+	for { // the listener closes shortly after too
 		fresh := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 		resp, err := fresh.Get(p.api + "/v1/models")
 		if err != nil {
@@ -181,7 +181,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("the stream was cut: %v, ends with %q", err, rest[max(0, len(rest)-100):])
 	}
 	if code := p.end(); code != cli.ExitOK {
-		t.Errorf("exit %d\n%s", code, p.said.String())
+		t.Errorf("exit %d\n%s", code, p.read.String())
 	}
 
 	p = start(t, env...)
@@ -193,7 +193,7 @@ func TestDrain(t *testing.T) {
 	}
 	p.signal(syscall.SIGINT)
 	if code := p.end(); code != cli.ExitOK {
-		t.Errorf("exit %d\n%s", code, p.said.String())
+		t.Errorf("exit %d\n%s", code, p.read.String())
 	}
 }
 
@@ -214,7 +214,7 @@ func probeStatus(t *testing.T, admin string) int {
 	return resp.StatusCode
 }
 
-// TestSecondSignal: who asks twice means at once.
+// TestSecondSignal: a second signal ends the process at once.
 func TestSecondSignal(t *testing.T) {
 	upstream, _ := gatedEngine(t)
 	p := start(t, "REPRISE_UPSTREAM="+upstream, "REPRISE_STORE=memory")
@@ -226,11 +226,11 @@ func TestSecondSignal(t *testing.T) {
 	p.waitFor("draining")
 	p.signal(syscall.SIGTERM)
 	if code := p.end(); code != cli.ExitInterrupted {
-		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, p.said.String())
+		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, p.read.String())
 	}
 }
 
-// TestDrainTimeout: a stream that does not end is cut when the time is over.
+// TestDrainTimeout: a stream that does not end is cut at the drain timeout.
 func TestDrainTimeout(t *testing.T) {
 	upstream, _ := gatedEngine(t)
 	p := start(t, "REPRISE_UPSTREAM="+upstream, "REPRISE_STORE=memory", "REPRISE_DRAIN_TIMEOUT=50ms")
@@ -239,8 +239,8 @@ func TestDrainTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.signal(syscall.SIGTERM)
-	if code := p.end(); code != cli.ExitOK || !strings.Contains(p.said.String(), "answers were still under way") {
-		t.Errorf("exit %d\n%s", code, p.said.String())
+	if code := p.end(); code != cli.ExitOK || !strings.Contains(p.read.String(), "answers were still under way") {
+		t.Errorf("exit %d\n%s", code, p.read.String())
 	}
 	if rest, err := io.ReadAll(stream); err == nil {
 		t.Errorf("the stream ends as if it were complete: %q", rest)
@@ -260,7 +260,7 @@ func TestBinaryRefusesBadValues(t *testing.T) {
 	}
 }
 
-// TestAdminConfig: what is in force can be read, where it comes from too, and no secret.
+// TestAdminConfig: the settings in force can be read, with their sources and without secrets.
 func TestAdminConfig(t *testing.T) {
 	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_UPSTREAM_KEY=sk-sesame", "REPRISE_HIT_THRESHOLD=0.99")
 	resp, err := http.Get(p.admin + "/admin/config")
@@ -292,9 +292,9 @@ func TestAdminConfig(t *testing.T) {
 	}
 }
 
-// TestTLS serves the API under a certificate; the admin side stays plain.
+// TestTLS: the API is served with TLS, the admin API without.
 func TestTLS(t *testing.T) {
-	other := httptest.NewTLSServer(http.NotFoundHandler()) // lends its certificate
+	other := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
 	defer other.Close()
 	pair := other.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
@@ -324,7 +324,7 @@ func TestTLS(t *testing.T) {
 	probe(t, p.admin, http.StatusOK)
 }
 
-// TestEmbeddingServer: one that is there is used; one that is not there is a warning, and exact hits go on.
+// TestEmbeddingServer: a server that can be reached is used. One that cannot is a warning, and only exact hits are served.
 func TestEmbeddingServer(t *testing.T) {
 	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
 	defer engine.Close()
@@ -339,7 +339,7 @@ func TestEmbeddingServer(t *testing.T) {
 	} {
 		p := start(t, "REPRISE_STORE=file:"+filepath.Join(t.TempDir(), "a.db"), "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_EMBEDDER=openai",
 			"REPRISE_EMBEDDER_URL="+c.url+"/v1", "REPRISE_EMBEDDER_DIMENSIONS="+c.dimensions)
-		if said := p.said.String(); strings.Contains(said, "WARN") != (c.warning != "") || !strings.Contains(said, c.warning) {
+		if said := p.read.String(); strings.Contains(said, "WARN") != (c.warning != "") || !strings.Contains(said, c.warning) {
 			t.Errorf("%s: %s", c.name, said)
 		}
 		for _, want := range []string{"miss", "exact"} {
@@ -351,12 +351,12 @@ func TestEmbeddingServer(t *testing.T) {
 		}
 		p.signal(syscall.SIGTERM)
 		if code := p.end(); code != cli.ExitOK {
-			t.Errorf("%s: exit %d\n%s", c.name, code, p.said.String())
+			t.Errorf("%s: exit %d\n%s", c.name, code, p.read.String())
 		}
 	}
 }
 
-// TestStoreInUse: a second process on one file is told which, and what to change.
+// TestStoreInUse: the error of a second process on a file names the file and the setting to change.
 func TestStoreInUse(t *testing.T) {
 	place := "file:" + filepath.Join(t.TempDir(), "a.db")
 	start(t, "REPRISE_STORE="+place)
@@ -366,8 +366,8 @@ func TestStoreInUse(t *testing.T) {
 	}
 }
 
-// demoProcess runs the demo until a line of its output or talk has come.
-func demoProcess(t *testing.T, until string, args ...string) (cmd *exec.Cmd, said *bufio.Reader, before string) {
+// demoProcess runs the demo until its output has a line with the text until. It returns the reader of the rest.
+func demoProcess(t *testing.T, until string, args ...string) (cmd *exec.Cmd, output *bufio.Reader, before string) {
 	t.Helper()
 	path, err := build()
 	if err != nil {
@@ -385,32 +385,32 @@ func demoProcess(t *testing.T, until string, args ...string) (cmd *exec.Cmd, sai
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill() })
-	said = bufio.NewReader(out)
+	output = bufio.NewReader(out)
 	for !strings.Contains(before, until) {
-		line, err := said.ReadString('\n')
+		line, err := output.ReadString('\n')
 		if before += line; err != nil {
 			t.Fatalf("no %q in\n%s", until, before)
 		}
 	}
-	return cmd, said, before
+	return cmd, output, before
 }
 
-// TestDemoInterrupted: Ctrl-C ends the play, and what was done is summed up.
+// TestDemoInterrupted: Ctrl-C ends the demo with the summary of what was played.
 func TestDemoInterrupted(t *testing.T) {
-	cmd, said, _ := demoProcess(t, "reprise demo: clients", "--requests", "1000000", "--json")
+	cmd, output, _ := demoProcess(t, "reprise demo: clients", "--requests", "1000000", "--json")
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	rest, _ := io.ReadAll(said)
+	rest, _ := io.ReadAll(output)
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != cli.ExitInterrupted || !bytes.Contains(rest, []byte(`"requests":`)) {
 		t.Errorf("exit %d: %s", code, rest)
 	}
 }
 
-// TestDemoStaysUp: what it invites to try is an exact hit.
+// TestDemoStaysUp: the command that it prints is an exact hit.
 func TestDemoStaysUp(t *testing.T) {
-	cmd, said, before := demoProcess(t, "/admin/topics", "--requests", "40")
+	cmd, output, before := demoProcess(t, "/admin/topics", "--requests", "40")
 	url := between(t, before, "curl -si ", " -H")
 	body := between(t, before, "-d '", "'")
 	resp, err := http.Post(url, "application/json", strings.NewReader(body))
@@ -424,7 +424,7 @@ func TestDemoStaysUp(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	rest, _ := io.ReadAll(said)
+	rest, _ := io.ReadAll(output)
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != cli.ExitOK {
 		t.Errorf("exit %d: %s", code, rest)

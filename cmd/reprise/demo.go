@@ -18,7 +18,7 @@ import (
 	"reprise/policy/sim/trace"
 )
 
-// demoFlags are the flags of the demo beside the settings.
+// demoFlags are the flags of the demo, without the settings.
 type demoFlags struct {
 	input       string
 	exit, json  bool
@@ -28,12 +28,13 @@ type demoFlags struct {
 	seed        uint64
 }
 
-// The built-in workload is sized to last some twelve seconds, and to make a small cache evict.
+// The built-in workload takes some ten seconds and is large enough that a small cache evicts.
 const (
 	demoRequests = 1500
 	demoCapacity = "150"
 	demoModel    = "gpt-4o-mini"
-	// The engine of the built-in workload is slow enough to show what a cache saves, and fast enough to watch.
+	// The speed of the engine for the built-in workload, in tokens per second: slow enough to show the savings of a cache, fast
+	// enough to watch.
 	demoPrefill, demoDecode = 8000, 450
 )
 
@@ -96,7 +97,7 @@ func demoHelp(w io.Writer, fs *flag.FlagSet, l *config.Loader) {
 
 A file for --input holds, one JSON value a line or as one JSON array, packed with gzip, zstd or not: chat request
 bodies, or records of OASST1, SGD or ShareGPT, of which the user's turns are played and answered by the engine.
-With --input the engine does not wait; the upstream time it tells is the one it would have taken.
+With --input the engine does not wait; the reported upstream time is the time that it would have taken.
 
 Flags:
 `)
@@ -143,7 +144,7 @@ func runDemo(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFlag
 	return nil
 }
 
-// workload is the file, opened, or what is built in; then the reader is nil.
+// workload returns the conversations of the file and its reader, or the built-in ones and nil.
 func (o *demoFlags) workload() (next func() (trace.Conversation, error), r *trace.ConversationReader, err error) {
 	if o.input == "" {
 		return demo.NewWorkload(o.seed).Next, nil, nil
@@ -154,8 +155,8 @@ func (o *demoFlags) workload() (next func() (trace.Conversation, error), r *trac
 	return r.Next, r, nil
 }
 
-// withoutStore leaves out where answers are really kept: an environment made for serve must not lead simulated answers
-// into its file. The flag still counts.
+// withoutStore removes REPRISE_STORE, so that simulated answers are not written to the file of a proxy that is configured by
+// the same environment. The flag --store still works.
 func withoutStore(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, config.Prefix+"STORE=") })
 }

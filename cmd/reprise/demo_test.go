@@ -11,7 +11,7 @@ import (
 	"reprise/cmd/reprise/internal/demo"
 )
 
-// free are the flags of a demo that is in nobody's way.
+// free are the flags of a demo on free ports.
 var free = []string{"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}
 
 // playJSON runs a demo and returns its one object.
@@ -36,7 +36,7 @@ func balance(s demo.Summary) int64 {
 func TestDemo(t *testing.T) {
 	s, talk := playJSON(t, "--requests", "250", "--capacity", "40", "--concurrency", "16")
 	if s.Requests != 250 || balance(s) != s.Requests {
-		t.Errorf("the books do not balance: %+v\n%s", s, talk)
+		t.Errorf("the counts do not add up: %+v\n%s", s, talk)
 	}
 	if s.Exact == 0 || s.Semantic == 0 || s.Misses == 0 || s.Stored == 0 || s.Evictions == 0 || s.Topics == 0 || s.TokensSaved == 0 ||
 		s.UpstreamSecondsSaved <= 0 || s.Seconds <= 0 {
@@ -47,19 +47,19 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestDemoInput plays files of each kind of conversation, with figures that can be told in advance.
+// TestDemoInput plays files of each format of conversations and compares figures that are known in advance.
 func TestDemoInput(t *testing.T) {
 	for _, c := range []struct {
 		name, file                              string
 		requests, exact, semantic, miss, bypass int64
 	}{
-		// The second conversation is the first one again; the third differs in case; the fourth goes another way.
+		// The second conversation equals the first one; the third differs in case; the fourth has another second turn.
 		{"sgd", `{"turns":[["U","Where is the station?"],["S","There."],["U","And the bus stop?"]]}
 {"turns":[["U","Where is the station?"],["S","There."],["U","And the bus stop?"]]}
 {"turns":[["U","where is the station"]]}
 {"turns":[["U","Which train goes to the sea?"],["U","And the bus stop?"]]}
 `, 7, 2, 1, 4, 0},
-		// What branches share is asked once.
+		// The part that branches share is asked once.
 		{"oasst", `{"idx":0,"tree":0,"parent_idx":null,"role":"prompter","text":"Tell me of whales."}
 {"idx":1,"tree":0,"parent_idx":0,"role":"assistant","text":"They sing."}
 {"idx":2,"tree":0,"parent_idx":1,"role":"prompter","text":"Why do they?"}
@@ -89,7 +89,7 @@ func TestDemoText(t *testing.T) {
 	}
 }
 
-func TestDemoTellsWhatItLeftOut(t *testing.T) {
+func TestDemoReportsSkippedRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in")
 	if err := os.WriteFile(path, []byte(`{"messages":[{"role":"user","content":"hi"}]}`+"\n"+`{"messages":`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -101,14 +101,14 @@ func TestDemoTellsWhatItLeftOut(t *testing.T) {
 	}
 }
 
-// TestQuoted: a prompt is put into a shell command between single quotes.
+// TestQuoted: a quoted prompt can be put between single quotes in a shell.
 func TestQuoted(t *testing.T) {
 	if got, want := quoted("what's \"up\"\n"), `"what\u0027s \"up\"\n"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-// TestDemoLeavesTheStoreAlone: simulated answers do not go where an environment made for serve keeps real ones.
+// TestDemoLeavesTheStoreAlone: simulated answers are not written to the store of the environment.
 func TestDemoLeavesTheStoreAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "real.db")
 	_, talk, code := run([]string{"REPRISE_STORE=file:" + path}, append([]string{"demo", "--json", "--requests", "20"}, free...)...)

@@ -11,8 +11,8 @@ import (
 	"reprise/cmd/reprise/internal/demo"
 )
 
-// invite prints commands to try on the proxy, which stays up. It asks their question itself first, so that the answer is
-// there whatever was played before.
+// invite prints commands to try with the proxy, which stays up. It asks the question of the commands first, so that its answer
+// is stored with any workload.
 func (s *stage) invite(ctx context.Context) error {
 	messages := `"messages":[{"role":"user","content":` + quoted(demo.Known()) + `}]}`
 	if err := s.ask(ctx, `{"model":"`+demoModel+`",`+messages); err != nil {
@@ -50,7 +50,7 @@ func (s *stage) ask(ctx context.Context, body string) error {
 	return err
 }
 
-// quoted is a JSON string that may stand between single quotes in a shell.
+// quoted returns s as a JSON string for use between single quotes in a shell.
 func quoted(s string) string {
 	b, _ := json.Marshal(s) // a string always has a JSON form
 	return strings.ReplaceAll(string(b), "'", `\u0027`)

@@ -25,7 +25,7 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// TestReadmeSession runs README's terminal session: the demo, and each curl with the header that is shown below it.
+// TestReadmeSession runs README's terminal session: the demo, and each curl with the headers shown below it.
 func TestReadmeSession(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		if strings.Contains(os.Getenv("REPRISE_TEST_REQUIRE"), "curl") {
@@ -58,10 +58,10 @@ func TestReadmeSession(t *testing.T) {
 	}
 }
 
-// TestReadmeReplay: the table in README is what its command prints, to the digit.
+// TestReadmeReplay: README's command prints the table in README, to the digit.
 func TestReadmeReplay(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
-		t.Skip("what rac+ learns is rounded otherwise on " + runtime.GOARCH)
+		t.Skip("floating-point rounding differs on " + runtime.GOARCH + ", and rac+ depends on it")
 	}
 	shown := regexp.MustCompile("(?s)```\n\\$ reprise (replay .*?)```").FindStringSubmatch(readme(t))
 	if shown == nil {
@@ -79,7 +79,7 @@ func TestReadmeReplay(t *testing.T) {
 	}
 }
 
-// TestReadmeNamesRealSettings: every variable that README names is a setting, or one of the tests.
+// TestReadmeNamesRealSettings: every variable in README is a setting or a variable of the tests.
 func TestReadmeNamesRealSettings(t *testing.T) {
 	known := map[string]bool{"REPRISE_DATA": true}
 	l := config.NewLoader(false)
@@ -118,7 +118,7 @@ func startDemo(t *testing.T) string {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if m := regexp.MustCompile(`stays up at (http://[^/]+)/v1`).FindStringSubmatch(lines.Text()); m != nil {
-			go io.Copy(io.Discard, out) // or it would stop at a full pipe
+			go io.Copy(io.Discard, out) // a full pipe would block the demo
 			return m[1]
 		}
 	}

@@ -38,7 +38,7 @@ func record(t *testing.T, path string, settings ...string) *recorded {
 	t.Helper()
 	engine := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}}))
 	t.Cleanup(engine.Close)
-	// Without a timeout, for on a busy machine a request could be compared by identity alone, which its log does not tell.
+	// Without a timeout: on a busy machine a request could be compared by identity alone, which the log does not record.
 	environ := append([]string{"REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60", "REPRISE_EMBED_TIMEOUT=0"}, settings...)
 	cfg, err := config.NewLoader(false).Load(environ)
 	if err != nil {
@@ -55,7 +55,7 @@ func record(t *testing.T, path string, settings ...string) *recorded {
 	return &recorded{s, t, path}
 }
 
-// ask sends a request of a tenant and returns the answer's text and where it came from.
+// ask sends a request of a tenant and returns the text of the answer and its source (X-Cache).
 func (r *recorded) ask(tenant, body string) (text, from string) {
 	r.t.Helper()
 	q := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
@@ -69,7 +69,7 @@ func (r *recorded) ask(tenant, body string) (text, from string) {
 	return gjson.GetBytes(w.Body.Bytes(), "choices.0.message.content").String(), w.Header().Get("X-Cache")
 }
 
-// end closes the service and returns what it has logged.
+// end closes the service and returns its log.
 func (r *recorded) end() *sim.Slice {
 	r.t.Helper()
 	if err := r.close(); err != nil {
@@ -94,7 +94,7 @@ func readLog(t *testing.T, path string) *sim.Slice {
 	return s
 }
 
-// logged are the values of a field of the log, line by line.
+// logged returns the values of a field of the log, line by line.
 func logged(t *testing.T, path, field string) (all []string) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -107,9 +107,9 @@ func logged(t *testing.T, path, field string) (all []string) {
 	return all
 }
 
-// chatter plays n requests and tells which were hits: conversations of up to so many turns, some of which go as others did,
-// in the same words or in words that mean the same. Two tenants and two temperatures share nothing, and some requests are
-// compared word for word alone.
+// chatter sends n requests and returns which were hits. They are conversations of up to a number of turns; some repeat earlier
+// ones, in the same words or in words of the same meaning. Two tenants and two temperatures share no answers, and some
+// requests are matched exactly only.
 func chatter(r *recorded, n, turns int, seed uint64) (hits []bool) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for len(hits) < n {
@@ -121,9 +121,9 @@ func chatter(r *recorded, n, turns int, seed uint64) (hits []bool) {
 		for turn := range min(1+script%4, turns) {
 			tail := ""
 			if rng.IntN(20) == 0 {
-				tail = `,{"role":"assistant","content":"Well"}` // to be gone on with
+				tail = `,{"role":"assistant","content":"Well"}` // a last message of the assistant, to be continued
 			}
-			messages += fmt.Sprintf(`{"role":"user","content":%q}`, saying(rng, script, turn))
+			messages += fmt.Sprintf(`{"role":"user","content":%q}`, wording(rng, script, turn))
 			answer, from := r.ask(tenant, `{"model":"m"`+extra+`,"messages":[`+messages+tail+`]}`)
 			hits = append(hits, from == "exact" || from == "semantic")
 			messages += fmt.Sprintf(`,{"role":"assistant","content":%q},`, answer)
@@ -135,8 +135,8 @@ func chatter(r *recorded, n, turns int, seed uint64) (hits []bool) {
 	return hits
 }
 
-// saying is what is said at a turn of a script, in one of several ways.
-func saying(rng *rand.Rand, script, turn int) string {
+// wording returns the text of a turn of a script, in one of several wordings.
+func wording(rng *rand.Rand, script, turn int) string {
 	subject := strings.Fields("whales trains bread rivers violins glaciers tulips bridges comets kites")[script%10]
 	text := fmt.Sprintf([]string{
 		"Tell me how %s came to be what they are in the old towns of the north, part %d",
@@ -153,7 +153,7 @@ func saying(rng *rand.Rand, script, turn int) string {
 	return text
 }
 
-// spy notes the verdicts of a Player.
+// spy records the verdicts of a Player.
 type spy struct {
 	sim.Player
 	hits []bool
@@ -188,8 +188,8 @@ func byMeaning(t *testing.T, log *sim.Slice, name string, labels semantic.Labels
 	return spies[0].hits
 }
 
-// byIdentity replays a log with the ids model, which tells totals alone: the hits of each beginning of the log tell the
-// verdict on each request.
+// byIdentity replays a log with the ids model. That returns only totals, so each prefix of the log is replayed: the difference
+// of two totals is the verdict on one request.
 func byIdentity(t *testing.T, log *sim.Slice, name string) (hits []bool) {
 	t.Helper()
 	before := int64(0)
@@ -205,26 +205,26 @@ func byIdentity(t *testing.T, log *sim.Slice, name string) (hits []bool) {
 	return hits
 }
 
-// TestRecordReplays: a log tells which requests the proxy answered, and the simulator, given the log, answers the same
-// ones, whether it goes by identity, by meaning with the topics of the log, or by meaning with topics of its own.
+// TestRecordReplays: a log records which requests were hits, and a replay of the log has the same hits, by identity, by meaning
+// with the topics of the log, and by meaning with topics of its own.
 func TestRecordReplays(t *testing.T) {
 	for _, name := range []string{"rac", "rac+", "lru", "w-tinylfu", "haz", "rac:ghosts=4", "s3fifo"} {
 		t.Run(name, func(t *testing.T) {
 			r := record(t, filepath.Join(t.TempDir(), "log"), "REPRISE_POLICY="+name, "REPRISE_LOG_PROMPTS=true")
 			want := chatter(r, 600, 4, 7)
 			log := r.end()
-			compare(t, "the log", toldHits(t, r.path), want)
+			compare(t, "the log", loggedHits(t, r.path), want)
 			if n := countHits(want); n < 150 || n > 450 || r.store.Stats().Evictions < 100 {
 				t.Fatalf("%d hits and %d evictions test little", n, r.store.Stats().Evictions)
 			}
 			orphans := 0
 			for i, q := range log.All {
 				if want[i] && q.Turn > 0 && q.Parent == 0 {
-					orphans++ // it answers something else than was answered before
+					orphans++ // its parent was not answered by a stored entry
 				}
 			}
 			if orphans > countHits(want)/10 {
-				t.Errorf("%d of %d hits go on with a conversation and name no parent", orphans, countHits(want))
+				t.Errorf("%d of %d hits continue a conversation and name no parent", orphans, countHits(want))
 			}
 			compare(t, "ids", byIdentity(t, log, name), want)
 			compare(t, "given topics", byMeaning(t, log, name, semantic.Given, false), want)
@@ -233,7 +233,7 @@ func TestRecordReplays(t *testing.T) {
 	}
 }
 
-// TestRecordDetects is the same for requests without a history, whose parents the simulator finds too.
+// TestRecordDetects is the same for requests without a history. The replay detects their parents too.
 func TestRecordDetects(t *testing.T) {
 	r := record(t, filepath.Join(t.TempDir(), "log"), "REPRISE_POLICY=rac", "REPRISE_LOG_PROMPTS=true")
 	want := chatter(r, 400, 1, 3)
@@ -245,9 +245,9 @@ func TestRecordDetects(t *testing.T) {
 	compare(t, "detected parents", byMeaning(t, log, "rac", semantic.Routed, true), want)
 }
 
-func toldHits(t *testing.T, path string) (hits []bool) {
-	for _, told := range logged(t, path, "hit") {
-		hits = append(hits, told == "true")
+func loggedHits(t *testing.T, path string) (hits []bool) {
+	for _, hit := range logged(t, path, "hit") {
+		hits = append(hits, hit == "true")
 	}
 	return hits
 }

@@ -28,11 +28,11 @@ func writeList(w io.Writer) {
 		}
 		l.item(p.Name, p.Says, params)
 	}
-	io.WriteString(w, "\nBounds, for --policy too, which know the whole trace and can only be played:\n\n")
-	l.item("belady", "evicts what is asked for latest: no policy has more hits where every new answer must be kept", nil)
+	io.WriteString(w, "\nBounds, also for --policy; they use the whole trace, so that no proxy can run them:\n\n")
+	l.item("belady", "evicts the answer whose next request comes last: no policy that keeps every new answer has more hits", nil)
 	l.item("belady-bypass", "the same, and a new answer may be refused: no policy has more hits", nil)
 	l.item("infinite", "keeps everything", nil)
-	l.item("count-oracle", "knows how often each answer is asked for again, but not when", nil)
+	l.item("count-oracle", "evicts the answer with the fewest requests still to come, without using when they come", nil)
 	io.WriteString(w, "\nWorkloads, for --generate and --trace generate:NAME; all take seed=N:\n\n")
 	for _, g := range workload.List() {
 		var params []param

@@ -21,7 +21,7 @@ import (
 	"reprise/policy/sim"
 )
 
-// logFile writes a request log of n requests: 40 topics, of which few are asked for often.
+// logFile writes a request log of n requests: 40 topics, few of which are frequent.
 func logFile(t *testing.T, name string, n int) string {
 	t.Helper()
 	var b strings.Builder
@@ -56,7 +56,7 @@ func TestReplayTable(t *testing.T) {
 	}
 }
 
-// line is what --json promises.
+// line is one object of --json.
 type line struct {
 	Trace              string  `json:"trace"`
 	Policy             string  `json:"policy"`
@@ -73,7 +73,7 @@ type line struct {
 	Seconds            float64 `json:"seconds"`
 }
 
-// decode reads lines and forgets what differs from run to run.
+// decode parses lines and drops the field that differs from run to run.
 func decode(t *testing.T, out string) (all []line) {
 	t.Helper()
 	for text := range strings.Lines(out) {
@@ -115,7 +115,8 @@ func TestReplayJSON(t *testing.T) {
 	}
 }
 
-// TestReplayGenerated: a workload that is written and read again plays as one that is made, in every policy and digit.
+// TestReplayGenerated: a workload that was written to a file and read again has the same results as the generated one, in
+// every policy and digit.
 func TestReplayGenerated(t *testing.T) {
 	const spec = "irm:n=2000,items=300"
 	path := filepath.Join(t.TempDir(), "irm.jsonl.gz")
@@ -148,7 +149,7 @@ func unpack(t *testing.T, packed []byte) string {
 	return string(all)
 }
 
-// TestReplayList: what is listed as a policy can be typed as one.
+// TestReplayList: every listed policy can be used as it is listed.
 func TestReplayList(t *testing.T) {
 	out, talk, code := run(nil, "replay", "--list")
 	if code != cli.ExitOK || talk != "" {
@@ -174,7 +175,7 @@ func TestReplayList(t *testing.T) {
 	}
 }
 
-// TestReplayUnknownWorkload is apart from the other errors: it lists what there is.
+// TestReplayUnknownWorkload is apart from the other errors because its message lists all workloads.
 func TestReplayUnknownWorkload(t *testing.T) {
 	for _, flag := range []string{"--trace=generate:dirft", "--generate=dirft:n=5"} {
 		_, talk, code := run(nil, "replay", flag)
@@ -184,7 +185,7 @@ func TestReplayUnknownWorkload(t *testing.T) {
 	}
 }
 
-// TestReplayByMeaning: texts without ids are compared, and the output says how.
+// TestReplayByMeaning: texts without ids are compared, and the output describes how.
 func TestReplayByMeaning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	var b strings.Builder
@@ -211,7 +212,7 @@ func TestReplayByMeaning(t *testing.T) {
 			t.Errorf("%v: exit %d: %s\n%s", c.more, code, talk, out)
 		}
 		if meaning := strings.HasPrefix(c.says, "ids") || strings.HasPrefix(c.says, "topics are"); meaning == strings.Contains(out, "heuristics, and no bound") {
-			t.Errorf("%v: belady is told wrongly:\n%s", c.more, out)
+			t.Errorf("%v: the note on belady is wrong:\n%s", c.more, out)
 		}
 		out, _, _ = run(nil, append(append(slices.Clone(flags), "--json"), c.more...)...)
 		if all := decode(t, out); len(all) != 2 || all[0].Hits != c.hits[0] || all[1].Hits != c.hits[1] {
@@ -220,7 +221,7 @@ func TestReplayByMeaning(t *testing.T) {
 	}
 }
 
-// TestReplayCut: what a damaged file holds before the damage is played and shown.
+// TestReplayCut: the requests before the damage in a file are played and shown.
 func TestReplayCut(t *testing.T) {
 	path := logFile(t, "log", 100)
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -238,7 +239,7 @@ func TestReplayCut(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends when it has been asked so many times whether it has ended.
+// countdown is a context that ends after a number of calls of Err.
 type countdown struct {
 	context.Context
 	end  context.CancelFunc
@@ -269,11 +270,11 @@ func TestReplayInterrupted(t *testing.T) {
 		t.Errorf("said %q", talk.String())
 	}
 	if all[0].Hits+all[0].Misses != all[0].Requests {
-		t.Errorf("the books do not balance: %+v", all[0])
+		t.Errorf("the counts do not add up: %+v", all[0])
 	}
 }
 
-// TestReplayGenerateInterrupted: a signal ends what is made and what is written, and the file is whole up to there.
+// TestReplayGenerateInterrupted: a signal ends generating and writing, and the file is complete up to there.
 func TestReplayGenerateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

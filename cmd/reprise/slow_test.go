@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// BenchmarkHalfSent prints what clients cost that begin a request and never end it, in memory and to everybody else:
+// BenchmarkHalfSent prints the cost of clients that never complete a request: memory, and the latency of other clients:
 //
 //	go test ./cmd/reprise -run '^$' -bench HalfSent -benchtime 1x
 func BenchmarkHalfSent(b *testing.B) {
@@ -48,7 +48,7 @@ func (p *process) rss(b *testing.B) (kb int) {
 	return kb
 }
 
-// median is the time of a request that the proxy answers by itself.
+// median is the latency of a request that the proxy answers itself.
 func (p *process) median(b *testing.B) time.Duration {
 	var took []time.Duration
 	for range 500 {

@@ -18,7 +18,7 @@ import (
 	"reprise/proxy/enginesim"
 )
 
-// stage is everything that a demo runs: engine, proxy, and what is played.
+// stage has all parts of a demo: engine, proxy and workload.
 type stage struct {
 	t      cli.Terminal
 	o      demoFlags
@@ -53,8 +53,8 @@ func newStage(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFla
 	return s, nil
 }
 
-// counted lets settle wait for the requests under way: the proxy counts one after its answer has gone out, when the client
-// already believes it done.
+// counted lets settle wait for open requests: the proxy counts a request after its answer was sent, when it is already over for
+// the client.
 func (s *stage) counted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.settled.RLock()
@@ -63,7 +63,7 @@ func (s *stage) counted(h http.Handler) http.Handler {
 	})
 }
 
-// settle returns when every request that came before is counted.
+// settle returns when every earlier request is counted.
 func (s *stage) settle() {
 	s.settled.Lock()
 	defer s.settled.Unlock()
@@ -84,7 +84,7 @@ func (s *stage) startEngine() (*url.URL, error) {
 	return &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"}, nil
 }
 
-// useFreePorts moves the listeners whose default address is taken: a demo beside a running proxy is no mistake.
+// useFreePorts moves listeners whose default address is in use, so that a demo can run beside a proxy.
 func useFreePorts(cfg *config.Config) {
 	for name, address := range map[string]*string{"LISTEN": &cfg.Listen, "ADMIN_LISTEN": &cfg.AdminListen} {
 		if cfg.Source(name) != "default" {
@@ -107,7 +107,7 @@ func (s *stage) close() error {
 	return errors.Join(s.service.close(), s.engine.Close())
 }
 
-// play plays the workload with the view beside it.
+// play plays the workload and shows the view.
 func (s *stage) play(ctx context.Context, next func() (trace.Conversation, error), r *trace.ConversationReader) error {
 	fmt.Fprintf(s.t.Err, "reprise demo: clients → proxy %s (%s, %s, %s entries) → built-in engine\n", s.apiURL(), s.cfg.Mode, s.cfg.Policy,
 		fmt.Sprint(s.cfg.CapacityEntries))
@@ -126,7 +126,7 @@ func (s *stage) summary() demo.Summary {
 	return demo.Summarise(s.proxy.Stats(), time.Since(s.start))
 }
 
-// progress tells how much of the work is done: of the requests where their number is known, else of the file.
+// progress returns the share of the work that is done: of the requests if their number is known, else of the file.
 func (s *stage) progress(r *trace.ConversationReader) func() float64 {
 	return func() float64 {
 		done := -1.0
@@ -142,7 +142,7 @@ func (s *stage) progress(r *trace.ConversationReader) func() float64 {
 	}
 }
 
-// report prints the summary, and tells of what went wrong on the way.
+// report prints the summary, the failures and the skipped records.
 func (s *stage) report(r *trace.ConversationReader) error {
 	s.settle()
 	sum := s.summary()

@@ -41,7 +41,7 @@ type Program struct {
 	Name     string
 	Intro    string    // start of the help: purpose and examples
 	Commands []Command // without version and help, which every program has
-	// Explain returns message and exit code of an error that only this program knows, or code 0. It may be nil.
+	// Explain returns message and exit code of an error that is particular to this program, or code 0. It may be nil.
 	Explain func(error) (message string, code int)
 	Codes   string // completes the list of exit codes in the help with those of Explain; empty: none
 }

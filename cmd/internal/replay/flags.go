@@ -16,7 +16,7 @@ import (
 // Hint is the line after an error about the name of a policy or a workload.
 const Hint = "`reprise replay --list` lists policies and workloads."
 
-// Source are the flags that say which traces are played.
+// Source are the flags that select the traces.
 type Source struct {
 	Command string // as the user types it, for messages
 	Traces  []string
@@ -24,7 +24,7 @@ type Source struct {
 	Seed    uint64
 }
 
-// Register adds the flags but for --seed, whose default depends on the command.
+// Register adds the flags except --seed, whose default depends on the command.
 func (s *Source) Register(fs *flag.FlagSet) {
 	s.Command = fs.Name()
 	fs.Func("trace", "`FILE[,FILE…]` to play, or generate:NAME[:key=value,…] for a workload of `reprise replay --list`; may be given several times", func(v string) error {

@@ -1,5 +1,5 @@
-// Package matching decides what is a hit in a replay, and where the topics and the parents of requests come from. It is shared
-// by both programs; it stands in this folder because package semantic does.
+// Package matching decides what is a hit in a replay, and where the topics and the parents of requests come from. Both programs
+// use it; it is in this folder because package semantic is.
 package matching
 
 import (

@@ -14,7 +14,7 @@ import (
 	"reprise/cmd/internal/cli"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 // Golden compares got with a file of testdata. With -update it writes the file.
 func Golden(t *testing.T, name, got string) {
@@ -30,7 +30,7 @@ func Golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs (go test -run %s -update writes it anew); got\n%s", path, t.Name(), got)
+		t.Errorf("%s differs (go test -run %s -update writes it); got\n%s", path, t.Name(), got)
 	}
 }
 

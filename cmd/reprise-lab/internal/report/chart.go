@@ -16,20 +16,20 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Size of a plot, legend included. Points of SVG: the page scales them.
+// Size of a plot with its legend, in SVG points. The page scales it.
 const (
 	chartWidth  = 600
 	chartHeight = 300
 	textSize    = 11
 )
 
-// ink is what the page replaces by its own color of text, and rule by that of its lines.
+// ink is the color that the page replaces by its text color; rule is replaced by its color of lines.
 var (
 	ink  = color.NRGBA{A: 255}
 	rule = color.NRGBA{R: 136, G: 136, B: 136, A: 255}
 )
 
-// palette can be told apart by those who see few colors, on white and on black (Okabe and Ito, somewhat darker).
+// palette can be distinguished with color blindness, on white and on black (Okabe and Ito, somewhat darker).
 var palette = []color.Color{
 	color.NRGBA{R: 0xd5, G: 0x5e, A: 255}, color.NRGBA{G: 0x86, B: 0xd0, A: 255}, color.NRGBA{G: 0x9e, B: 0x73, A: 255},
 	color.NRGBA{R: 0xc0, G: 0x60, B: 0xa0, A: 255}, color.NRGBA{R: 0xd8, G: 0x96, A: 255}, color.NRGBA{R: 0x3d, G: 0xa9, B: 0xdc, A: 255},
@@ -39,7 +39,7 @@ var palette = []color.Color{
 var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{},
 	draw.CrossGlyph{}, draw.PlusGlyph{}}
 
-// svg renders a plot for embedding in a page.
+// svg renders a plot as an element of a page.
 func (p *Plot) svg() (string, error) {
 	c := vgsvg.New(chartWidth, chartHeight)
 	if err := p.draw(draw.New(c)); err != nil {
@@ -49,11 +49,11 @@ func (p *Plot) svg() (string, error) {
 	if _, err := c.WriteTo(&b); err != nil {
 		return "", fmt.Errorf("render plot %q: %w", p.Title, err)
 	}
-	_, picture, _ := bytes.Cut(b.Bytes(), []byte("-->\n")) // what is before it makes a document of its own
+	_, picture, _ := bytes.Cut(b.Bytes(), []byte("-->\n")) // the part before it makes a document of its own
 	return string(picture), nil
 }
 
-// draw puts the legend beside the plot, where it covers nothing.
+// draw draws the plot, and the legend beside it, where it covers nothing.
 func (p *Plot) draw(c draw.Canvas) error {
 	chart, legend := p.axes(), plot.NewLegend()
 	legend.TextStyle.Font = textFont()
@@ -75,13 +75,14 @@ func (p *Plot) draw(c draw.Canvas) error {
 		}
 	}
 	c = draw.Crop(c, 0, 0, 4, -4)
-	wide := legend.Rectangle(c).Size().X*1.2 + 12 // readers have fonts of their own, some of them wider
+	wide := legend.Rectangle(c).Size().X*1.2 + 12 // the reader's font may be wider
 	chart.Draw(draw.Crop(c, 0, -wide, 0, 0))
 	legend.Draw(draw.Crop(c, c.Size().X-wide+12, 0, 0, -8))
 	return nil
 }
 
-// apart is the lines, each with intervals a little to the right of the one before, so that no interval covers another.
+// apart returns the lines with each line's intervals shifted a little to the right of the previous one, so that no interval
+// covers another.
 func (p *Plot) apart() []Line {
 	least, most, n := math.Inf(1), math.Inf(-1), 0
 	for _, l := range p.Lines {
@@ -107,7 +108,7 @@ func (p *Plot) apart() []Line {
 	return lines
 }
 
-// uncertain tells a line with intervals.
+// uncertain reports whether a line has intervals.
 func (l *Line) uncertain() bool {
 	return slices.ContainsFunc(l.Points, func(p Point) bool { return p.Half > 0 })
 }
@@ -144,7 +145,7 @@ func (p *Plot) axes() *plot.Plot {
 	return chart
 }
 
-// steps are round numbers, nine of them at most.
+// steps returns at most nine round numbers between least and most.
 func steps(least, most float64) (ticks []plot.Tick) {
 	if !(most > least) {
 		return nil
@@ -155,13 +156,13 @@ func steps(least, most float64) (ticks []plot.Tick) {
 			step *= by
 		}
 	}
-	for i := math.Ceil(least/step-1e-9) + 0; i*step <= most+step*1e-9; i++ { // + 0, or zero may be -0
+	for i := math.Ceil(least/step-1e-9) + 0; i*step <= most+step*1e-9; i++ { // + 0, because zero may be -0
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 6, 64)})
 	}
 	return ticks
 }
 
-// draw adds the line to a chart. n is how many colors come before it.
+// draw adds the line to a chart. n is the number of colors used before it.
 func (l *Line) draw(chart *plot.Plot, n int) ([]plot.Thumbnailer, error) {
 	line, points, err := plotter.NewLinePoints(xy(l.Points))
 	if err != nil {
@@ -200,7 +201,7 @@ func (l *Line) intervals(chart *plot.Plot, c color.Color) error {
 	return nil
 }
 
-// xy and spread are points as package plotter wants them.
+// xy and spread are points in the form of package plotter.
 type xy []Point
 
 func (p xy) Len() int                    { return len(p) }

@@ -1,21 +1,21 @@
-// Package report shows what was measured: as one self-contained HTML page, and as text.
+// Package report writes measurements as one self-contained HTML page with plots, and as text.
 package report
 
-// Page is a report, made of plain values: the same ones make the same page, to the byte.
+// Page is a report. Equal values make equal pages, to the byte.
 type Page struct {
 	Title    string
-	Command  string   // that makes the report again
-	Notes    []string // what holds for all of it
+	Command  string   // that makes the same report
+	Notes    []string // about the whole page
 	Sections []Section
 }
 
-// Section is a chapter of a Page, in the order of its blocks.
+// Section is a chapter of a Page.
 type Section struct {
 	Title  string
 	Blocks []Block
 }
 
-// Block is one of a paragraph, a table, a plot and a list of terms.
+// Block is a paragraph, a table, a plot or a list of terms. One of its fields is set.
 type Block struct {
 	Text  string
 	Table *Table
@@ -23,7 +23,7 @@ type Block struct {
 	Terms *Terms
 }
 
-// Terms are paragraphs, each under what it tells.
+// Terms are paragraphs with a name each.
 type Terms struct {
 	Title string
 	Items []Term
@@ -36,18 +36,18 @@ type Term struct{ Name, Text string }
 type Table struct {
 	Caption string
 	Head    []string
-	Texts   int  // so many columns are texts, which stand to the left
-	Folded  bool // the page shows the caption alone until that is clicked
+	Texts   int  // number of columns with texts, which are left-aligned
+	Folded  bool // the page shows only the caption until it is clicked
 	Rows    [][]Cell
 }
 
-// Cell is text, or a figure as it is to be read. A strong one stands out; text has a star after it.
+// Cell is a text or a formatted figure. A strong one is bold on the page and has a star in text.
 type Cell struct {
 	Text   string
 	Strong bool
 }
 
-// Cells are texts none of which stands out.
+// Cells returns cells with the texts, none of them strong.
 func Cells(texts ...string) []Cell {
 	row := make([]Cell, len(texts))
 	for i, t := range texts {
@@ -56,40 +56,40 @@ func Cells(texts ...string) []Cell {
 	return row
 }
 
-// Plot has lines over one axis. Eight of them at most can be told apart: the others are Faint.
+// Plot has lines over one axis. At most eight lines can be distinguished; others are Faint.
 type Plot struct {
 	Title string
-	X, Y  string // what the axes measure, with the unit
-	Ticks []Tick // of x; none: round numbers
-	Zero  bool   // y = 0 is a line
+	X, Y  string // labels of the axes, with units
+	Ticks []Tick // of the X axis; none: round numbers
+	Zero  bool   // draw a line at y = 0
 	Lines []Line
 }
 
-// Tick names a place on an axis.
+// Tick is a named value on an axis.
 type Tick struct {
 	At   float64
 	Name string
 }
 
-// Line is a figure for each of some settings. Only what is not Faint is named.
+// Line is a figure over the X axis. Lines that are Faint have no name in the legend.
 type Line struct {
 	Name   string
 	Style  Style
 	Points []Point
 }
 
-// Style says what a line is.
+// Style is the role of a line.
 type Style int
 
 // Styles of a line.
 const (
-	Bold   Style = iota // what the plot is about
-	Plain               // what that is compared with
-	Dashed              // what nobody could run
-	Faint               // what is only there to show the range
+	Bold   Style = iota // the subject of the plot
+	Plain               // compared with the subject
+	Dashed              // bounds, which cannot be run
+	Faint               // shows only the range
 )
 
-// Point is a figure, with the half width of its interval; 0 is none.
+// Point is a figure with the half width of its interval; 0 is no interval.
 type Point struct{ X, Y, Half float64 }
 
 // Say adds a paragraph.

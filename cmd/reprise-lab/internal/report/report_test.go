@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// hostile is a text that would break out of what holds it.
+// hostile is a text that would break out of its element if it were not escaped.
 const hostile = `</title><script>alert("1 & 2")</script>`
 
 func page() *Page {
@@ -30,7 +30,7 @@ func page() *Page {
 		{Name: "rac+", Style: Bold, Points: []Point{{1, 2, 0.5}, {2, -3, 0.25}}},
 		{Name: hostile, Style: Plain, Points: []Point{{1, 1, 0.5}, {2, 0, 0.25}}},
 		{Name: "belady", Style: Dashed, Points: []Point{{1, 4, 0}, {2, 4, 0}}},
-		{Name: "nobody", Style: Faint, Points: []Point{{1, 0, 0}, {2, 1, 0}}},
+		{Name: "hidden", Style: Faint, Points: []Point{{1, 0, 0}, {2, 1, 0}}},
 		{Name: "empty", Style: Bold},
 	}})
 	s.Blocks = append(s.Blocks, Block{Terms: &Terms{Title: "1. Claim", Items: []Term{{"They say", hostile}, {"We measure", "less"}}}})
@@ -47,7 +47,7 @@ func written(t *testing.T, p *Page) string {
 	return b.String()
 }
 
-// TestHTML: the page is well formed, loads nothing, has every text as text, and is the same each time.
+// TestHTML: the page is well formed, loads nothing, escapes every text, and is the same each time.
 func TestHTML(t *testing.T) {
 	html := written(t, page())
 	if html != written(t, page()) {
@@ -83,7 +83,7 @@ func TestHTML(t *testing.T) {
 		}
 	}
 	if n := strings.Count(texts, hostile); n != 12 {
-		t.Errorf("the hostile text is there %d times, not 12", n)
+		t.Errorf("the hostile text occurs %d times, not 12", n)
 	}
 	for _, l := range links {
 		if id, ok := strings.CutPrefix(l, "#"); !ok || !ids[id] {
@@ -95,12 +95,12 @@ func TestHTML(t *testing.T) {
 			t.Errorf("the page names %s", address)
 		}
 	}
-	if len(links) != 2 || strings.Contains(texts, "nobody") || strings.Contains(texts, "empty") {
+	if len(links) != 2 || strings.Contains(texts, "hidden") || strings.Contains(texts, "empty") {
 		t.Errorf("%d links; lines without a name or points may be named", len(links))
 	}
 }
 
-// TestGolden: what the page is made of, but for what draws its plots.
+// TestGolden: the page without its plots, and the text.
 func TestGolden(t *testing.T) {
 	html := regexp.MustCompile(`(?s)<svg.*?</svg>`).ReplaceAllString(written(t, page()), "<svg/>")
 	var text bytes.Buffer
@@ -120,7 +120,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestLegend: the legend lies to the right of everything that is drawn.
+// TestLegend: the legend is to the right of the whole drawing.
 func TestLegend(t *testing.T) {
 	p := &Plot{X: "x", Y: "y", Lines: []Line{
 		{Name: "a long name of a line", Points: []Point{{0, 1, 0}, {1, 2, 0}}},
@@ -176,7 +176,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestApart: intervals at one place are drawn side by side, in the order of their lines, and lines without one stay.
+// TestApart: intervals at one value are drawn side by side, in the order of their lines. Lines without intervals are not moved.
 func TestApart(t *testing.T) {
 	p := Plot{Lines: []Line{
 		{Points: []Point{{0, 1, 1}, {10, 1, 1}}}, {Points: []Point{{0, 1, 0}, {10, 1, 0}}}, {Points: []Point{{0, 1, 1}, {10, 1, 1}}},

@@ -10,10 +10,10 @@ import (
 	"reprise/cmd/internal/cli"
 )
 
-// textWidth is where paragraphs break.
+// textWidth is the width of paragraphs.
 const textWidth = 120
 
-// Text writes the page for a terminal: all of it but the plots, whose figures the tables have.
+// Text writes the page for a terminal: everything except the plots, whose figures are in the tables.
 func Text(w io.Writer, p *Page) error {
 	out := bufio.NewWriter(w)
 	underlined(out, p.Title, "=")
@@ -46,7 +46,7 @@ func underlined(w io.Writer, title, with string) {
 
 func paragraph(w io.Writer, text string) { io.WriteString(w, cli.Fold(text, 0, textWidth)+"\n\n") }
 
-// Write writes the table as lines: texts to the left and figures to the right.
+// Write writes the table as lines, with texts left-aligned and figures right-aligned.
 func (t *Table) Write(w io.Writer) {
 	rows := append([][]Cell{Cells(t.Head...)}, t.Rows...)
 	width := make([]int, len(t.Head))
@@ -70,6 +70,7 @@ func (t *Table) Write(w io.Writer) {
 	}
 }
 
+// star returns the text of the cell, with a star if it is strong.
 func (c Cell) star() string {
 	if c.Strong {
 		return c.Text + "*"

@@ -1,14 +1,13 @@
-// Package study plays policies against each other over many traces and seeds.
+// Package study compares eviction policies over many traces and seeds.
 package study
 
 import (
 	"math"
 
 	"reprise/policy/sim"
-	"reprise/policy/sim/workload"
 )
 
-// Case is one workload at one capacity, made anew from each seed.
+// Case is one workload at one capacity, generated from each seed.
 type Case struct {
 	Name     string
 	Trace    func(seed uint64) (sim.Trace, error)
@@ -16,7 +15,7 @@ type Case struct {
 	Model    sim.Model // nil: hits by identity
 }
 
-// Row is what the policies did in one case.
+// Row has a figure of all policies in one case.
 type Row struct {
 	Case     string
 	Capacity string
@@ -24,31 +23,13 @@ type Row struct {
 	Values map[string][]float64
 }
 
-// Regimes are cases of generated workloads, each in all readings that the study has of it.
-func Regimes(all []workload.Regime) (cases []Case) {
-	for _, r := range all {
-		for i, spec := range r.Specs() {
-			name := r.Name
-			if len(r.Weights) > 1 {
-				name += " " + r.Weights[i]
-			}
-			cases = append(cases, Case{
-				Name:     name,
-				Trace:    func(seed uint64) (sim.Trace, error) { return workload.Generate(spec, seed) },
-				Capacity: sim.Capacity{Entries: r.Capacity},
-			})
-		}
-	}
-	return cases
-}
-
-// HitRatio is the figure of most studies.
+// HitRatio is the figure of most tables.
 func HitRatio(r sim.Result) float64 { return r.HitRatio }
 
-// TokensSaved is the figure under a capacity in bytes: the share of all tokens that the hits saved.
+// TokensSaved is the figure for a capacity in bytes: the tokens saved by hits, as a share of all tokens.
 func TokensSaved(r sim.Result) float64 { return r.TokenHitRatio }
 
-// Mean is the mean of values and the half width of its 95 % confidence interval.
+// Mean returns the mean of values and the half width of its 95 % confidence interval.
 func Mean(values []float64) (mean, half float64) {
 	n := float64(len(values))
 	for _, v := range values {
@@ -64,7 +45,7 @@ func Mean(values []float64) (mean, half float64) {
 	return mean, student(len(values)-1) * math.Sqrt(square/(n-1)/n)
 }
 
-// student is the two-sided 95 % quantile of Student's t with so many degrees of freedom.
+// student is the two-sided 95 % quantile of Student's t for a number of degrees of freedom.
 func student(degrees int) float64 {
 	quantiles := []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
 		2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
@@ -74,7 +55,7 @@ func student(degrees int) float64 {
 	return quantiles[degrees-1]
 }
 
-// Best is the one of names with the highest mean, and that mean.
+// Best returns the policy of names with the highest mean, and that mean.
 func (r *Row) Best(names []string) (best string, mean float64) {
 	mean = math.Inf(-1)
 	for _, name := range names {

@@ -12,40 +12,40 @@ import (
 	"reprise/policy/sim/workload"
 )
 
-// Setup is what a suite is played with.
+// Setup has the options of a study.
 type Setup struct {
 	Seeds    []uint64    // of the generated traces, and of the policies that draw random numbers
 	Parallel int         // traces played at a time; 0 is one for each processor. The figures do not depend on it
-	Given    []sim.Trace // played beside what is generated
+	Given    []sim.Trace // played besides the generated ones
 	Data     string      // the folder that Texts reads; "" is none
-	Shrink   int         // generated traces and their caches are so many times smaller, and there are fewer of them; for tests
-	// Progress is told how many traces of a part have been played, of how many. nil is nobody.
+	Shrink   int         // factor by which generated traces and their caches are smaller; there are fewer of them too. For tests
+	// Progress is called with the number of traces of a part that were played, and their total; nil: not called.
 	Progress func(part string, done, total int)
 }
 
-// setting is a workload, and what is played on it.
+// setting is a workload with the policies, capacities and model that play it.
 type setting struct {
 	name       string
 	trace      func(seed uint64) (sim.Trace, error)
 	capacities []sim.Capacity
 	policies   []string
 	model      func(seed uint64) sim.Model // nil: hits by identity
-	once       bool                        // the trace is the same with every seed: it is played with the first alone
-	known      string                      // settings of equal names here are played once; "" is like no other
+	once       bool                        // the trace does not depend on the seed and is played with the first one only
+	known      string                      // settings with the same value are played once; "" is always played
 }
 
-// outcome is a setting that was played: the results of each seed, capacity by capacity within each policy.
+// outcome has the results of a setting: for each seed, capacity by capacity within each policy.
 type outcome struct {
 	setting
 	seeds [][]sim.Result
 }
 
-// lab plays settings and remembers what it has played.
+// lab plays settings and keeps their results.
 type lab struct {
 	Setup
 	ctx    context.Context
 	played map[string]outcome
-	all    []sim.Result // in the order of the settings, whatever is played at a time
+	all    []sim.Result // in the order of the settings
 }
 
 func newLab(ctx context.Context, s Setup) *lab {
@@ -58,10 +58,10 @@ func newLab(ctx context.Context, s Setup) *lab {
 // job is one trace of a setting.
 type job struct{ setting, seed int }
 
-// play plays all settings with all seeds. When the context is done it returns those that are complete, with that error.
+// play plays all settings with all seeds. If the context ends it returns the complete ones, and the error of the context.
 func (l *lab) play(part string, settings []setting) ([]outcome, error) {
 	out := make([]outcome, len(settings))
-	left := make([]int, len(settings)) // seeds that are not played yet
+	left := make([]int, len(settings)) // seeds not played yet
 	var jobs []job
 	for i, s := range settings {
 		if o, ok := l.played[s.known]; ok && s.known != "" {
@@ -89,6 +89,7 @@ func (l *lab) play(part string, settings []setting) ([]outcome, error) {
 	return complete, err
 }
 
+// keep adds the results of an outcome, once for each value of known.
 func (l *lab) keep(o outcome) {
 	if _, ok := l.played[o.known]; ok && o.known != "" {
 		return
@@ -99,7 +100,7 @@ func (l *lab) keep(o outcome) {
 	}
 }
 
-// work plays the jobs in their order, some at a time, and stops at the first error.
+// work plays the jobs in order, Parallel at a time, and stops at the first error.
 func (l *lab) work(part string, jobs []job, out []outcome, left []int) error {
 	ctx, stop := context.WithCancelCause(l.ctx)
 	defer stop(nil)
@@ -161,7 +162,7 @@ func (l *lab) one(ctx context.Context, s setting, k int) ([]sim.Result, error) {
 	return results, nil
 }
 
-// rows are a figure of each policy: a row for each capacity.
+// rows returns a row for each capacity, with a figure of each policy and seed.
 func (o outcome) rows(figure func(sim.Result) float64) (rows []Row) {
 	for _, c := range o.capacities {
 		row := Row{Case: o.name, Capacity: c.String(), Values: map[string][]float64{}}
@@ -177,7 +178,7 @@ func (o outcome) rows(figure func(sim.Result) float64) (rows []Row) {
 	return rows
 }
 
-// allRows are the rows of all outcomes.
+// allRows returns the rows of all outcomes.
 func allRows(all []outcome, figure func(sim.Result) float64) (rows []Row) {
 	for _, o := range all {
 		rows = append(rows, o.rows(figure)...)
@@ -185,7 +186,7 @@ func allRows(all []outcome, figure func(sim.Result) float64) (rows []Row) {
 	return rows
 }
 
-// generated is a setting of a workload. It is known by all that makes its results.
+// generated returns the setting of a workload. Its known value has everything that its results depend on.
 func (l *lab) generated(name, spec string, policies []string, capacities ...sim.Capacity) setting {
 	if l.Shrink > 1 {
 		spec, capacities = l.shrunk(spec), slices.Clone(capacities)

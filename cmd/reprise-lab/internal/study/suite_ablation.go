@@ -7,7 +7,7 @@ import (
 	"reprise/policy/sim"
 )
 
-// plainForm are the parameters that make rac paper 002's own policy, and its ablations those of the paper.
+// plainForm are the parameters with which rac is the policy of paper 002, and its ablations are those of the paper.
 const plainForm = ":alpha=1/C,dep-cap=0,admission=paper,ghosts=0"
 
 // form is a policy with and without each of its two signals.
@@ -44,9 +44,9 @@ func (l *lab) ablate() ([]outcome, error) {
 // ablationSection is RQ3.
 func ablationSection(all []outcome) report.Section {
 	s := report.Section{Title: "RQ3: what each signal adds"}
-	s.Say(fmt.Sprintf(`TP, topical prevalence, and TSI, structural importance, each left out in turn. The gain of a signal is the normalised hit ratio of the
-full policy minus that of the policy without it. As published is the policy of the paper (rac%s); tuned is rac as it is here: a faster decay, topics that are
-remembered, and new entries that cannot be refused at once.`, plainForm))
+	s.Say(fmt.Sprintf(`TP, topical prevalence, and TSI, structural importance, are left out in turn. The gain of a signal is the normalised hit ratio of the
+full policy minus that of the policy without it. "As published" is the policy of the paper (rac%s). "Tuned" is rac as it is here: with a faster decay, with a memory
+of evicted topics, and without refusing new entries at once.`, plainForm))
 	for _, o := range all {
 		rows := o.rows(normalised)
 		x := sweep{at: percents(o.capacities), rows: rows}
@@ -73,7 +73,7 @@ remembered, and new entries that cannot be refused at once.`, plainForm))
 
 func normalised(r sim.Result) float64 { return r.NormalizedHitRatio }
 
-// gain is what the full policy has more than without one of its signals.
+// gain is the difference of the full policy from the one without a signal.
 func (f form) gain(r *Row, without string) (more, half float64) {
 	return Mean(difference(r.Values[f.full], r.Values[without]))
 }

@@ -7,12 +7,12 @@ import (
 	"reprise/cmd/reprise-lab/internal/report"
 )
 
-// claims is the page that sets the paper beside what was measured. Every figure that is called measured is of this run.
+// claims is the section that compares the claims of the paper with the measurements. Every measured figure is of this run.
 func (f *findings) claims() report.Section {
 	s := report.Section{Title: "What the paper claims, what we measure, why they differ"}
-	s.Say(`Paper 002 is "RAC: Relation-Aware Cache Replacement for Large Language Models"; § is a section of it. Here rac-paper is its policy read literally, with a decay
+	s.Say(`Paper 002 is "RAC: Relation-Aware Cache Replacement for Large Language Models"; § is a section of it. Here rac-paper is its policy as printed, with a decay
 of 1/C, as the paper gives none; rac is that policy tuned; haz learns how soon an entry returns, from recency, frequency, topic and conversation; rac+ is a panel on
-which haz, w-tinylfu, s3fifo, lirs and lru vote. They are told the true topics, but for texts and where gates are turned: there topics are found online.
+which haz, w-tinylfu, s3fifo, lirs and lru vote. They are given the true topics, except for texts and where gates are varied: there topics are found online.
 "w-tinylfu exact" counts exactly and has a fixed window.`)
 	if t := f.gains(); len(t.Rows) > 0 {
 		s.Show(t)
@@ -30,12 +30,12 @@ which haz, w-tinylfu, s3fifo, lirs and lru vote. They are told the true topics, 
 	return s
 }
 
-// claim is one of the paper's; nothing measured: that part was not played.
+// claim is a claim of the paper. Measured is empty if that part was not played.
 type claim struct{ title, paper, measured, why string }
 
-// on are the rows of the stress axes in a reading; of one axis if it is given.
+// on returns the rows of the stress axes in a reading, of one axis if it is given.
 func (f *findings) on(weight, axis string) (rows []Row) {
-	seen := map[string]bool{} // both axes have the default
+	seen := map[string]bool{} // both axes include the default
 	for _, x := range f.stress {
 		if x.weight != weight || axis != "" && !strings.HasPrefix(x.axis, axis) {
 			continue
@@ -54,8 +54,8 @@ func (f *findings) on(weight, axis string) (rows []Row) {
 	return rows
 }
 
-// relative is by what share a policy's mean hit ratio is above the best of some baselines, and above their average: the
-// mean over the rows. first is in how many of them it is above them all.
+// relative returns the relative gain of a policy's mean hit ratio over the best of some baselines and over their average, as means
+// over the rows. The policy is first in a row if it is above all of them.
 func relative(rows []Row, policy string, baselines []string) (best, average float64, first int) {
 	for _, r := range rows {
 		mine, _ := Mean(r.Values[policy])
@@ -96,10 +96,10 @@ func (f *findings) gains() *report.Table {
 
 // gain is the claim of the abstract.
 func (f *findings) gain() (c claim) {
-	c = claim{title: "The gain as a whole", paper: "Hit ratios 20 to 30 % above the baselines (abstract): relative, 20 % on average in conversations and 30 % in generated traces (§1).",
-		why: `The average of the paper's baselines is easy to beat, because LRU, FIFO, TTL and CLOCK have next to nothing to go by on a trace whose reuses are long by
-construction: that alone makes gains of tens of percent. The best baseline is another matter. And the paper does not say how a repeated session is chosen. Where
-topics keep their weight in repeats (W) the weight of a topic predicts, and counting by topic pays; where any prior session may return (U, T) it predicts little.`}
+	c = claim{title: "The gain as a whole", paper: "Hit ratios 20 to 30 % above the baselines (abstract). The gain is relative: 20 % on average in conversations and 30 % in generated traces (§1).",
+		why: `The average of the paper's baselines is easy to beat: LRU, FIFO, TTL and CLOCK cannot predict reuse on a trace whose reuses are long by
+construction, which alone makes gains of tens of percent. The best baseline is harder to beat. And the paper does not say how a repeated session is chosen. If
+topics keep their weight in repeats (W), the weight of a topic predicts reuse, and counting by topic helps; if any prior session may return (U, T), it predicts little.`}
 	for _, w := range readings[:2] { // the table has all
 		rows := f.on(w, "")
 		if len(rows) == 0 {
@@ -126,9 +126,9 @@ func sep(i int) string {
 // distance is the claim of Figure 2a.
 func (f *findings) distance() (c claim) {
 	c = claim{title: "Long reuse distances", paper: "RAC is first at every long-reuse ratio from 50 to 90 %, by a two-digit percentage at first and tens of percent at the end (§4.3, Figure 2a).",
-		why: `A reuse is long when it lies at an LRU stack distance of the capacity or more: so LRU's normalised hit ratio is 1 minus the long ratio that the
-trace has, and what resembles LRU falls with it. Policies that keep what they have, W-TinyLFU above all, do not fall. At 90 % the generator must repeat nearly all
-sessions, little is new, and keeping still is nearly all there is to win: the advantage over the best baseline shrinks instead of growing.`}
+		why: `A reuse is long if its LRU stack distance is the capacity or more. So the normalised hit ratio of LRU is 1 minus the long ratio of the
+trace, and policies similar to LRU fall with it. Policies that keep their entries, above all W-TinyLFU, do not fall. At 90 % the generator repeats nearly all
+sessions and little is new, so that keeping the old entries is nearly optimal: the advantage over the best baseline shrinks instead of growing.`}
 	for _, w := range []string{"W", "U"} {
 		rows := f.on(w, "long")
 		if len(rows) < 2 {
@@ -148,7 +148,7 @@ sessions, little is new, and keeping still is nearly all there is to win: the ad
 	return c
 }
 
-// beyond is what a policy has more than the best of all baselines.
+// beyond returns the difference of a policy from the best of all baselines.
 func (r *Row) beyond(policy string) string {
 	best, _ := r.Best(Baselines())
 	return signed(Mean(difference(r.Values[policy], r.Values[best])))
@@ -157,8 +157,8 @@ func (r *Row) beyond(policy string) string {
 // skew is the claim of Figure 2b.
 func (f *findings) skew() (c claim) {
 	c = claim{title: "Skewed popularity", paper: "15 to 20 % above the strongest baseline for every Zipf exponent from 0.7 to 1.2 (§4.3, Figure 2b).",
-		why: `With the skew all hit ratios rise, and the gain in points does not rise with them, so that in percent it falls: in a skewed topic single requests are frequent
-too, and frequency alone tells that. How much there is depends again on how sessions are repeated.`}
+		why: `All hit ratios rise with the skew, but the gain in points does not, so that it falls in percent: in a skewed topic single requests are frequent
+too, and their frequency alone predicts reuse. The size of the gain depends again on how sessions are repeated.`}
 	for _, w := range []string{"W", "U"} {
 		rows := f.on(w, "Zipf")
 		if len(rows) == 0 {
@@ -179,13 +179,13 @@ too, and frequency alone tells that. How much there is depends again on how sess
 // people is the claim of Figure 3.
 func (f *findings) people() (c claim) {
 	c = claim{title: "Conversations of people", paper: "5 to 12 % above the strongest baseline on OASST1, in ten traces of 10,000 requests, at 2.5, 10 and 20 % (§4.3, Figure 3).",
-		why: `OASST1 as published has 88,838 messages in all and hardly any twice: in plain order there is next to nothing to cache (2.9 % for an infinite cache at a
-cosine of 0.85 of a lexical embedder). To have something to hit, prefixes or texts must be issued again, and the paper does not say how it did. Its traces cannot be
-made again, and every arrival process is an assumption.`}
+		why: `OASST1 as published has 88,838 messages, hardly any of them twice: in plain order there is almost nothing to cache (2.9 % for an infinite cache at a
+cosine of 0.85 of a lexical embedder). Hits need repeated prefixes or texts, and the paper does not say how it repeated them. Its traces cannot be
+reproduced, and every arrival process is an assumption.`}
 	if len(f.traces) == 0 {
 		return c
 	}
-	c.measured = "Generated traces stand for conversations here. "
+	c.measured = "Here the traces are generated, and not conversations of people. "
 	if f.given {
 		c.measured = "The traces and texts of RQ2. "
 	}
@@ -200,9 +200,9 @@ made again, and every arrival process is an assumption.`}
 // signals is the claim of Figure 4.
 func (f *findings) signals() (c claim) {
 	c = claim{title: "What each signal adds", paper: "TP and TSI complement each other: TSI matters most in the smallest caches, TP at every size (§4.4, Figure 4).",
-		why: `What prevalence adds depends on what topics tell: much in reading W, more so in larger caches, and little or less than nothing in reading U. Importance adds
-something in both, as here it has a better source than the paper's: the true first request of the session, where the paper guesses dependencies from similarity,
-and mostly finds the previous turn. That TSI is the stronger one in the smallest caches is not general.`}
+		why: `The gain of prevalence depends on how well topics predict reuse: it is large in reading W, more so in larger caches, and small or negative in reading U. Importance
+has a gain in both, because here it has a better source than in the paper: the true first request of the session. The paper guesses dependencies from similarity
+and mostly finds the previous turn. TSI is not generally the stronger signal in the smallest caches.`}
 	for _, o := range f.ablation[:min(3, len(f.ablation))] { // the section has all
 		rows := o.rows(normalised)
 		if len(rows) < 2 {
@@ -217,7 +217,7 @@ and mostly finds the previous turn. That TSI is the stronger one in the smallest
 	return c
 }
 
-// knobClaim tells how far a knob moves the hit ratio of each workload.
+// knobClaim describes the range of the hit ratio of each workload over the values of a knob.
 func (f *findings) knobClaim(k knob) (text string) {
 	for i := range f.turned {
 		r := &f.turned[i]
@@ -234,23 +234,23 @@ func (f *findings) knobClaim(k knob) (text string) {
 // decay is a claim of Figure 5.
 func (f *findings) decay() claim {
 	return claim{"The decay α", "A wide region of nearly the best hit ratios; too small and too large an α lose a little (§4.5). No value is given.", f.knobClaim(knobs[0]),
-		`A slow decay is best where topics keep their ranks, a fast one where they drift, and neither is near the best on the other's traces. What is robust is to choose
-while it runs, which is what the panel of rac+ does. The unit matters: a decay per request means nothing without the capacity.`}
+		`A slow decay is best where topics keep their ranks, a fast one where they drift, and neither is near the best on the other traces. The robust way is to choose at
+run time, as the panel of rac+ does. The unit matters: a decay per request has no meaning without the capacity.`}
 }
 
-// weight is another.
+// weight is another claim of Figure 5.
 func (f *findings) weight() claim {
 	return claim{"The structural weight λ", "Small values waste the signal, large ones overdo it; the best are moderate to high (§4.5). The default is 1.", f.knobClaim(knobs[1]),
-		`Without structure (λ = 0) something is lost nearly everywhere, and the default is not the best: as the paper says, moderate to high values are. That too much of it
-harms does not show up to 8; the tuned form bounds what dependents count for. The range that λ spans is small beside that of α.`}
+		`Without structure (λ = 0) the hit ratio is lower nearly everywhere, and the default is not the best: as the paper says, moderate to high values are. A loss from too
+high a value does not occur up to 8; the tuned form bounds the count of dependents. The range of hit ratios over λ is small beside that over α.`}
 }
 
-// threshold is what one gate for two questions does.
+// threshold is the claim about one gate for hits and topics.
 func (f *findings) threshold() (c claim) {
 	c = claim{title: "One threshold τ for hits and for topics", paper: "τ = 0.85 decides both whether a request is answered from the cache and to which topic it belongs; performance saturates there (§3.2, §4.2, §4.5).",
-		why: `Taken literally it leaves no topics: a request that is as near as τ to the anchor of a topic is a hit on it, so what is stored opens a topic of its own.
-Prevalence then is the frequency of single entries. Routing needs a lower gate than hits. And looking for hits in the routed topic alone, as the paper's fine stage
-does, lost 2 to 35 % of them on real texts in an earlier study, so hits are looked for everywhere here. That a lower τ raises the hit ratio is no merit: the answers are wrong.`}
+		why: `Taken literally it leaves no topics: a request with a cosine of τ or more to the anchor of a topic is a hit, so every stored request opens a topic of its own.
+Prevalence is then the frequency of single entries. Routing needs a lower gate than hits. And searching hits only in the routed topic, as the paper's fine stage
+does, lost 2 to 35 % of them on real texts in an earlier study, so hits are searched in all topics here. The higher hit ratio of a lower τ is no gain: the answers are wrong.`}
 	for _, g := range f.gates {
 		paper, _ := Mean(g.row.Values[literal])
 		other, _ := Mean(g.row.Values["w-tinylfu"])
@@ -265,11 +265,11 @@ does, lost 2 to 35 % of them on real texts in an earlier study, so hits are look
 	return c
 }
 
-// freezing is what the paper does not tell.
+// freezing is a result that the paper does not have.
 func (f *findings) freezing() (c claim) {
-	c = claim{title: "What the paper does not show: the policy freezes", paper: "Nothing: its traces have one kind of traffic, with topics that keep their popularity.",
-		why: `Where a new entry may be its own victim, RAC is a rule of admission in disguise: what is in stays in while its topics do. Traffic that wants what came last,
-or whose topics change, is then missed for long. rac protects what is new and forgets faster, and so loses the cycle that is larger than the cache; rac+ has lru and others on its panel, and follows whoever is right.`}
+	c = claim{title: "Not in the paper: the policy freezes", paper: "Nothing: its traces have one kind of traffic, with topics that keep their popularity.",
+		why: `If a new entry may be its own victim, RAC acts as a rule of admission: entries stay as long as their topics do. Traffic that repeats the latest requests,
+or whose topics change, is then missed for long. rac protects new entries and has a faster decay, and so loses in a cycle that is larger than the cache; rac+ has lru and others on its panel and follows the experts that are right.`}
 	for _, name := range []string{"lru", "phase", "loop"} {
 		r := of(f.regimes.short, name)
 		if r == nil {
@@ -286,21 +286,21 @@ or whose topics change, is then missed for long. rac protects what is new and fo
 	return c
 }
 
-// optimum is the distance to Belady.
+// optimum is the claim about the distance to Belady.
 func (f *findings) optimum() (c claim) {
 	c = claim{title: "The distance to the optimum", paper: "Only hit ratios normalised by those of an infinite cache are given (§4.2).",
-		why: `Most of what is missing is to know which requests ever return, not when: a clairvoyant that only knows how often each does is close to belady. No policy that
-can be run has that, so the distance stays large, and a normalised hit ratio says little without it.`}
+		why: `Most of the distance comes from not knowing which requests return, rather than when: an oracle of how often each request returns is close to belady. No policy that
+can be run has this information, so the distance stays large, and a normalised hit ratio has little meaning without it.`}
 	for _, w := range []string{"W", "U"} {
 		rows := f.on(w, "")
 		if len(rows) == 0 {
 			return c
 		}
-		c.measured += fmt.Sprintf("Reading %s, mean of %d settings: the best baseline %s %%, a clairvoyant that knows how often each request returns and not when %s %%, belady %s %%. ",
+		c.measured += fmt.Sprintf("Reading %s, mean of %d settings: the best baseline %s %%, an oracle of how often each request returns, but not when, %s %%, belady %s %%. ",
 			w, len(rows), points(average(rows, func(r *Row) float64 { _, m := r.Best(Baselines()); return m })),
 			points(average(rows, func(r *Row) float64 { m, _ := Mean(r.Values["count-oracle"]); return m })),
 			points(average(rows, func(r *Row) float64 { m, _ := Mean(r.Values["belady"]); return m })))
-		c.measured += "Of the way from the first to the last went: "
+		c.measured += "Share of the way from the first to the last: "
 		for i, p := range ours {
 			c.measured += sep(i) + fmt.Sprintf("%s %.0f %%", label(p), 100*average(rows, func(r *Row) float64 {
 				_, base := r.Best(Baselines())

@@ -12,17 +12,17 @@ import (
 	"reprise/topics"
 )
 
-// gate is a pair of cosines: an answer is shared from hit on, a request belongs to a topic from route on.
+// gate is a pair of cosines: answers are shared from hit on, and a request belongs to a topic from route on.
 type gate struct {
 	hit, route float64
-	row        Row     // hit ratios; of "infinite" too, which is an answer of any kind
-	members    float64 // entries of a topic at the end, under the literal policy
+	row        Row     // hit ratios; that of "infinite" includes every answer that the gate allows
+	members    float64 // entries of a topic at the end, with the literal policy
 }
 
-// hitGate is that of the paper.
+// hitGate is the gate of the paper for hits.
 const hitGate = 0.85
 
-// edgeGate is the paper's for a dependency.
+// edgeGate is the gate of the paper for dependencies.
 const edgeGate = 0.6
 
 var (
@@ -30,7 +30,7 @@ var (
 	taus   = []float64{0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95}
 )
 
-// allGates are the gates of RQ4: first routes under one hit gate, then one gate for both, as printed in the paper.
+// allGates returns the gates of RQ4: first route gates with one hit gate, then one gate for both, as printed in the paper.
 func (l *lab) allGates() (all []gate) {
 	for _, r := range few(l, routes) {
 		all = append(all, gate{hit: hitGate, route: r})
@@ -41,7 +41,7 @@ func (l *lab) allGates() (all []gate) {
 	return all
 }
 
-// one tells that hits and routes have one gate.
+// one reports whether hits and routes have the same gate.
 func (g gate) one() bool { return g.hit-g.route < 1e-9 }
 
 // sensitivityOfGates plays the sweep of tau. Requests have the vectors of their items, topics are routed, parents given.
@@ -72,7 +72,7 @@ func (l *lab) sensitivityOfGates() ([]gate, error) {
 	return done, err
 }
 
-// census counts the members of the topics of one policy.
+// census counts the members of topics with one policy.
 type census struct {
 	mu sync.Mutex
 	of map[uint64]float64 // by seed, members of a topic at the end of the trace
@@ -87,9 +87,9 @@ func (c *census) mean(seeds []uint64) float64 {
 	return m
 }
 
-// model is m, and the entries of the first policy that is made are counted.
+// model is m with the entries of the first policy counted.
 func (c *census) model(seed uint64, m sim.Model) sim.Model {
-	first := true // cells are made one after the other
+	first := true // models are made one after the other
 	return func(e policy.Evictor, limit policy.Limit) (sim.Player, error) {
 		if linker, ok := e.(counted); ok && first {
 			first = false
@@ -103,14 +103,14 @@ func (c *census) model(seed uint64, m sim.Model) sim.Model {
 	}
 }
 
-// counted is what rac-paper is.
+// counted has the interfaces of rac-paper.
 type counted interface {
 	policy.Evictor
 	policy.Linker
 	policy.Arriver
 }
 
-// counter is a policy, and counts the entries of each topic.
+// counter is a policy that counts the entries of each topic.
 type counter struct {
 	counted
 	topic   map[policy.ID]policy.TopicID
@@ -118,7 +118,7 @@ type counter struct {
 	note    func(members float64)
 }
 
-// Insert counts the entry in.
+// Insert counts the entry and inserts it.
 func (c *counter) Insert(it policy.Item, at policy.Tick) {
 	c.topic[it.ID] = it.Topic
 	c.members[it.Topic]++
@@ -126,7 +126,7 @@ func (c *counter) Insert(it policy.Item, at policy.Tick) {
 	c.note(float64(len(c.topic)) / float64(len(c.members)))
 }
 
-// Remove counts it out.
+// Remove removes the entry and its count.
 func (c *counter) Remove(id policy.ID, why policy.Reason) {
 	if t, ok := c.topic[id]; ok {
 		delete(c.topic, id)
@@ -137,13 +137,13 @@ func (c *counter) Remove(id policy.ID, why policy.Reason) {
 	c.counted.Remove(id, why)
 }
 
-// gateBlocks are the tables and plots of the gates.
+// gateBlocks adds the tables and plots of the gates.
 func gateBlocks(s *report.Section, all []gate) {
 	if len(all) == 0 {
 		return
 	}
 	s.Say(fmt.Sprintf(`The gates τ, on generator G in reading W with the vectors of its requests: hits are found by similarity and topics by routing, with the code
-of the proxy. Different requests of this trace are seldom as alike as %g: nearly all that a lower gate adds are wrong answers. The infinite cache tells how many.`, hitGate))
+of the proxy. Different requests of this trace seldom have a cosine of %g, so nearly all hits that a lower gate adds are wrong answers. The infinite cache shows how many.`, hitGate))
 	for _, part := range []struct {
 		title, x string
 		one      bool
@@ -181,7 +181,7 @@ func (g gate) add(p *report.Plot, t *report.Table) {
 		mean, half := Mean(g.row.Values[n])
 		row = append(row, report.Cell{Text: points(mean) + " ± " + points(half)})
 		if n == "infinite" && !g.one() {
-			continue // it is far above the others, and on one level
+			continue // it is far above the others, and constant
 		}
 		p.Lines[i].Points = append(p.Lines[i].Points, report.Point{X: x, Y: 100 * mean})
 	}

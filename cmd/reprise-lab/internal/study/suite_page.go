@@ -14,8 +14,8 @@ var Names = []string{"rac", "regimes"}
 
 // Run plays a study: "rac" is RQ1 to RQ4 of paper 002 and the regimes, "regimes" is the regimes alone.
 //
-// The page and the results do not depend on Setup.Parallel. When ctx is done, or something fails, they are of what is
-// complete, and come with that error.
+// The page and the results do not depend on Setup.Parallel. If ctx ends or a part fails, they have the complete parts, and the
+// error is returned with them.
 func Run(ctx context.Context, name string, s Setup) (report.Page, []sim.Result, error) {
 	l := newLab(ctx, s)
 	run := (*lab).paper
@@ -24,7 +24,7 @@ func Run(ctx context.Context, name string, s Setup) (report.Page, []sim.Result, 
 	}
 	p, err := run(l)
 	p.Notes = append(p.Notes, "Seeds "+listed(s.Seeds)+". Intervals are of 95 %, by Student's t. A hit ratio is in % of all requests, a difference in points of it. "+
-		"Strong (with a star, in text): in a comparison a gain whose interval lies above 0, in a table of all policies the best baseline.")
+		"Bold (in text: a star): in a comparison a gain whose interval is above 0, in a table of all policies the best baseline.")
 	switch {
 	case ctx.Err() != nil:
 		p.Notes = append(p.Notes, "Not complete: it was interrupted.")
@@ -51,7 +51,7 @@ func (l *lab) regimesAlone() (p report.Page, err error) {
 	return p, err
 }
 
-// findings is all that the suite of the paper measured.
+// findings has the measurements of the study of the paper.
 type findings struct {
 	stress   []sweep
 	traces   []Row
@@ -62,7 +62,7 @@ type findings struct {
 	regimes  regimeRows
 }
 
-// paper plays all parts, one after the other, until one of them fails.
+// paper plays all parts in order, until one fails.
 func (l *lab) paper() (p report.Page, err error) {
 	f := findings{given: len(l.Given) > 0 || l.Data != ""}
 	var traces, turned []outcome

@@ -9,14 +9,15 @@ import (
 	"reprise/policy/sim/workload"
 )
 
-// meanSize is that of the answers of the generated requests.
+// meanSize is the mean size of the answers of generated requests, in bytes.
 const meanSize = 2200
 
-// held are the cases that nothing was tuned on. The seeds of tuning are 1 to 20, those of the figures 101 and up.
+// held are the cases that were not used for tuning. Tuning used the seeds 1 to 20, the figures use 101 and up.
 var held = []string{"syn .7 W", "syn .9 U", "gamma 1.2 W", "drift U", "20k@5% U", "irm 1.0", "lru2", "zscan", "U .5", "T .5", "troot W",
 	"G1 U", "NA4 U", "NA4 W"}
 
-// regimes are the settings of all regimes, in all readings. In bytes, the capacity is that of as many mean answers.
+// regimes returns the settings of all regimes, in all readings. A capacity in bytes has room for as many mean answers as the
+// capacity in entries.
 func (l *lab) regimes(all []workload.Regime, policies []string, bytes bool) (settings []setting) {
 	for _, r := range all {
 		if l.Shrink > 1 && r.Name != "syn .5" && r.Name != "lru" && r.Name != "syn" {
@@ -36,14 +37,14 @@ func (l *lab) regimes(all []workload.Regime, policies []string, bytes bool) (set
 	return settings
 }
 
-// regimeRows are what the policies did in the regimes.
+// regimeRows has the figures of the policies in the regimes.
 type regimeRows struct {
-	short, long []Row // hit ratios; in 10 to 20 thousand requests, and in 40 times the capacity or more
-	bytes       []Row // shares of the tokens saved under a limit in bytes
+	short, long []Row // hit ratios in 10 to 20 thousand requests, and in 40 times the capacity or more
+	bytes       []Row // shares of the tokens saved at a capacity in bytes
 	texts       []Row // hit ratios
 }
 
-// playRegimes plays the regimes, short and long, and the texts, which RQ2 has too.
+// playRegimes plays the regimes, short and long, and the texts if wanted; RQ2 plays those too.
 func (l *lab) playRegimes(texts bool) (r regimeRows, err error) {
 	out, err := l.play("regimes", l.regimes(workload.Study(), contenders(), false))
 	if r.short = allRows(out, HitRatio); err != nil {
@@ -66,11 +67,11 @@ func (l *lab) playRegimes(texts bool) (r regimeRows, err error) {
 	return r, err
 }
 
-// section is what was found in the regimes.
+// section has the results of the regimes.
 func (r *regimeRows) section() report.Section {
 	s := report.Section{Title: "Regimes: rac+ against the best of all baselines"}
-	s.Say(`Every workload of the published comparison, in all readings that it has of repeats. The best baseline is chosen for each case with hindsight, by its mean
-over the seeds; the intervals are of the difference seed by seed. Gap: how much of the way from the best baseline to belady was gone.`)
+	s.Say(`Every workload of the published comparison, in all its readings of repeats. The best baseline is chosen for each case with hindsight, by its mean
+over the seeds; the intervals are those of the difference seed by seed. Gap: the share of the way from the best baseline to belady.`)
 	parts := []struct {
 		caption  string
 		rows     []Row
@@ -87,7 +88,7 @@ over the seeds; the intervals are of the difference seed by seed. Gap: how much 
 		}
 	}
 	if kept := heldOut(r.short); len(kept) > 0 && len(kept) < len(r.short) {
-		s.Say("The half of the first table that nothing was tuned on. " + verdict(kept, Baselines(), ours))
+		s.Say("The half of the first table that was not used for tuning. " + verdict(kept, Baselines(), ours))
 	}
 	if len(r.bytes) > 0 {
 		s.Show(saved(r.bytes))
@@ -107,7 +108,7 @@ func heldOut(rows []Row) (kept []Row) {
 	return kept
 }
 
-// saved is the table of the tokens.
+// saved is the table of the tokens saved.
 func saved(rows []Row) *report.Table {
 	t := &report.Table{Caption: "Tokens saved under a capacity in bytes, % of all", Texts: 2,
 		Head: []string{"case", "best baseline", "%", "gdsf, %", "rac+, %", "minus the best, points", "minus gdsf, points"}}

@@ -6,7 +6,7 @@ import (
 	"reprise/cmd/reprise-lab/internal/report"
 )
 
-// knob is a parameter of rac, with the values that RQ4 gives it.
+// knob is a parameter of rac with its values in RQ4.
 type knob struct {
 	name, axis, says string
 	values           []string
@@ -17,7 +17,7 @@ var knobs = []knob{
 	{"lambda", "λ", "Structural weight λ: what a dependent counts for", []string{"0", "0.5", "1", "2", "4", "8"}},
 }
 
-// with is a policy with the knob at a value: of two values of one parameter the last counts.
+// with returns a policy with the knob at a value. If the policy has a value already, the last one counts.
 func (k knob) with(policy, value string) string {
 	sep := ":"
 	if strings.Contains(policy, ":") {
@@ -26,10 +26,10 @@ func (k knob) with(policy, value string) string {
 	return policy + sep + k.name + "=" + value
 }
 
-// turned are the policies whose knobs are turned.
+// turned are the policies whose knobs are varied.
 var turned = []form{{says: "as published", full: "rac" + plainForm}, {says: "tuned", full: "rac"}}
 
-// sensitivity plays RQ4 but for the gates.
+// sensitivity plays RQ4 without the gates.
 func (l *lab) sensitivity() ([]outcome, error) {
 	policies := Baselines()
 	for _, k := range knobs {
@@ -51,7 +51,7 @@ func (l *lab) sensitivity() ([]outcome, error) {
 // sensitivitySection is RQ4.
 func sensitivitySection(all []outcome, gates []gate) report.Section {
 	s := report.Section{Title: "RQ4: sensitivity at a capacity of 10 % of the distinct requests"}
-	s.Say("One parameter is turned, the others stay as they are published, or as rac has them (tuned). The grey lines are the best baseline of each workload.")
+	s.Say("One parameter is varied; the others are as published, or as in rac (tuned). The grey lines are the best baseline of each workload.")
 	rows := allRows(all, HitRatio)
 	for _, k := range knobs {
 		p := &report.Plot{Title: k.says, X: k.axis, Y: "hit ratio, %"}
@@ -81,7 +81,7 @@ func sensitivitySection(all []outcome, gates []gate) report.Section {
 	return s
 }
 
-// spread is the least and the most that a policy hits when a knob is turned, over its values.
+// spread returns the lowest and the highest hit ratio of a policy over the values of a knob, and the best value.
 func (k knob) spread(r *Row, policy string) (least, most float64, best string) {
 	least = 1
 	for _, v := range k.values {
@@ -94,7 +94,7 @@ func (k knob) spread(r *Row, policy string) (least, most float64, best string) {
 	return least, most, best
 }
 
-// of is the row of a case, nil where there is none.
+// of returns the row of a case, nil if there is none.
 func of(rows []Row, name string) *Row {
 	for i := range rows {
 		if rows[i].Case == name {

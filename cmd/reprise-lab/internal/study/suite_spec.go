@@ -11,22 +11,22 @@ import (
 var classics = []string{"fifo", "lru", "clock", "ttl", "w-tinylfu", "arc", "s3fifo", "sieve", "2q", "lhd", "lecar"}
 
 const (
-	// literal is paper 002's own policy. It gives no alpha: 1/C is the best on its own kind of workload.
+	// literal is the policy of paper 002. The paper gives no alpha; 1/C is the best on its kind of workload.
 	literal = "rac-paper:alpha=1/C"
 	tuned   = "rac"
 	panelOf = "rac+"
 )
 
-// ours are the policies that a suite measures by the baselines.
+// ours are the policies that a study compares with the baselines.
 var ours = []string{literal, tuned, "haz", panelOf}
 
-// contenders are all that a suite plays unless it says otherwise.
+// contenders are the policies of most settings.
 func contenders() []string {
 	return append(append(Baselines(), ours...), "belady-bypass", "belady", "count-oracle", "infinite")
 }
 
-// syn is the spec of generator G in a reading of repeats: as the study of regimes writes it, so that what is the same there
-// is played once.
+// syn returns the spec of generator G in a reading of repeats. It is written as in the study of regimes, so that equal settings
+// are played once.
 func syn(long, gamma float64, weight string) string {
 	var params []string
 	if long != 0.5 {
@@ -38,7 +38,7 @@ func syn(long, gamma float64, weight string) string {
 	return "syn:" + strings.Join(append(params, "weight="+weight), ",")
 }
 
-// shrunk is a spec of fewer requests.
+// shrunk returns a spec with fewer requests.
 func (l *lab) shrunk(spec string) string {
 	name, _, parameters := strings.Cut(spec, ":")
 	sep := ":"
@@ -52,7 +52,7 @@ func (l *lab) shrunk(spec string) string {
 	return spec
 }
 
-// few keeps the first and the last of a list where the suite is a small one.
+// few keeps only the first and the last of a list in a small study.
 func few[T any](l *lab, all []T) []T {
 	if l.Shrink > 1 && len(all) > 2 {
 		return []T{all[0], all[len(all)-1]}

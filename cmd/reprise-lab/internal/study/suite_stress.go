@@ -13,7 +13,7 @@ type sweep struct {
 	axis, unit string
 	weight     string
 	at         []float64
-	rows       []Row // one for each place
+	rows       []Row // one for each value
 }
 
 var (
@@ -56,10 +56,10 @@ func (l *lab) stress() (all []sweep, err error) {
 func stressSection(all []sweep) report.Section {
 	s := report.Section{Title: "RQ1: long reuse distances, skewed popularity"}
 	s.Say(`Generator G: 120 topics of 40 sessions each, 10,000 requests, a cache of 1,000 entries. Sessions are never split, and some are repeated.
-A reuse is long when 1,000 or more distinct requests lie since the last one of its kind. The paper does not say how the repeated session is drawn, and that
-decides the sign of what is measured. Reading W draws it by the weight of its topic, U draws any prior session alike, T draws a topic by its weight and any of
-its sessions alike.`)
-	s.Say("Ours are told the true topics, which no proxy has, and the first request of each session as the parent of the later ones: this is the best case.")
+A reuse is long if there are 1,000 or more distinct requests since the last equal one. The paper does not say how the repeated session is drawn, which
+decides the sign of the result. Reading W draws it by the weight of its topic, U draws from all prior sessions uniformly, T draws a topic by its weight and then
+one of its sessions uniformly.`)
+	s.Say("Our policies are given the true topics, which no proxy has, and the first request of each session as the parent of the later ones: this is the best case.")
 	s.Draw(advantage(all, "long reuse ratio"))
 	s.Draw(advantage(all, "Zipf exponent of the topics"))
 	for _, x := range all {
@@ -74,10 +74,10 @@ its sessions alike.`)
 	return s
 }
 
-// shown are the policies that a plot names, in the order of its legend.
+// shown are the named policies of a plot, in the order of the legend.
 var shown = []string{"belady", panelOf, tuned, literal, "lirs", "w-tinylfu", "arc", "lru"}
 
-// styles are those of lines; what is not here is plain, or faint.
+// styles are the styles of lines; other policies are plain or faint.
 var styles = map[string]report.Style{"belady": report.Dashed, "infinite": report.Dashed, "lirs": report.Plain, "w-tinylfu": report.Plain,
 	"arc": report.Plain, "lru": report.Plain, panelOf: report.Bold, tuned: report.Bold, literal: report.Bold}
 
@@ -99,7 +99,7 @@ func (x *sweep) plot() *report.Plot {
 	return p
 }
 
-// advantage plots what ours have more than the best of all baselines.
+// advantage plots the difference of our policies from the best of all baselines.
 func advantage(all []sweep, axis string) *report.Plot {
 	p := &report.Plot{Title: "Ours minus the best of all baselines, with 95 % intervals, along the " + axis, Y: "difference, points", Zero: true}
 	for _, x := range all {
@@ -156,7 +156,7 @@ func (x *sweep) ticks() (all []report.Tick) {
 	return all
 }
 
-// ratios are all policies by all rows.
+// ratios is the table of all policies in all rows.
 func ratios(caption string, heads []string, rows []Row) *report.Table {
 	t := &report.Table{Caption: caption, Head: append([]string{"policy"}, heads...), Texts: 1, Folded: true}
 	for _, p := range contenders() {

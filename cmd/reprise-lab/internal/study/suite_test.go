@@ -16,7 +16,7 @@ import (
 	"reprise/policy/sim"
 )
 
-// tiny is a suite of a second.
+// tiny is the setup of a study that takes a second.
 func tiny(parallel int) Setup { return Setup{Seeds: []uint64{7, 8}, Parallel: parallel, Shrink: 20} }
 
 func rendered(t *testing.T, p report.Page) string {
@@ -28,8 +28,8 @@ func rendered(t *testing.T, p report.Page) string {
 	return b.String()
 }
 
-// TestSuite: every part is there, every policy is, and neither depends on how many traces are played at a time.
-func TestSuite(t *testing.T) {
+// TestStudies: every part and every policy is there, and the page does not depend on Parallel.
+func TestStudies(t *testing.T) {
 	for _, name := range Names {
 		var first string
 		var results []sim.Result
@@ -49,21 +49,21 @@ func TestSuite(t *testing.T) {
 				first, results = text, all
 			}
 			if text != first || !reflect.DeepEqual(all, results) {
-				t.Errorf("%s: what is made differs with %d at a time", name, parallel)
+				t.Errorf("%s: the page differs with %d traces at a time", name, parallel)
 			}
 		}
 		for _, p := range contenders() {
 			if name == "rac" && strings.Count(first, label(p)) < 2 {
-				t.Errorf("%s is not in the suite %s", p, name)
+				t.Errorf("%s is not in the study %s", p, name)
 			}
 		}
 		if strings.Contains(first, "NaN") || strings.Contains(first, "Inf") || strings.Contains(first, "Not complete") {
-			t.Errorf("%s: figures that are none:\n%s", name, first)
+			t.Errorf("%s: figures are missing or not numbers:\n%s", name, first)
 		}
 	}
 }
 
-// allClaims: every claim has its three parts when everything was played, and none when nothing was.
+// allClaims: every claim has its three parts if everything was played, and there are no claims without figures.
 func allClaims(t *testing.T, page report.Page) {
 	t.Helper()
 	claims := 0
@@ -73,7 +73,7 @@ func allClaims(t *testing.T, page report.Page) {
 		}
 		claims++
 		for _, item := range b.Terms.Items {
-			// A small suite has no regime but lru, and no gate of 0.4 or 0.85.
+			// A small study has only the regime lru, and no gate of 0.4 or 0.85.
 			if item.Text == "" {
 				t.Errorf("%s: %s nothing", b.Terms.Title, item.Name)
 			}
@@ -87,12 +87,12 @@ func allClaims(t *testing.T, page report.Page) {
 	}
 }
 
-// TestSuiteInterrupted: what is complete is shown, and what is half done is not.
-func TestSuiteInterrupted(t *testing.T) {
+// TestStudyInterrupted: complete settings are shown, incomplete ones are not.
+func TestStudyInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	s := tiny(1)
 	s.Progress = func(part string, done, _ int) {
-		if done == 3 { // the second trace of the second setting is still to come
+		if done == 3 { // the second trace of the second setting is not played yet
 			stop()
 		}
 	}
@@ -109,8 +109,8 @@ func TestSuiteInterrupted(t *testing.T) {
 	}
 }
 
-// TestSuiteFails: an error names the part and the setting, and ends the rest.
-func TestSuiteFails(t *testing.T) {
+// TestStudyFails: an error names the part and the setting, and ends the study.
+func TestStudyFails(t *testing.T) {
 	broken := errors.New("broken")
 	s := tiny(2)
 	s.Given = []sim.Trace{failing{broken}}
@@ -120,7 +120,7 @@ func TestSuiteFails(t *testing.T) {
 	}
 }
 
-// failing is a trace that cannot be read.
+// failing is a trace whose reading fails.
 type failing struct{ err error }
 
 func (f failing) Name() string { return "disk" }
@@ -129,7 +129,7 @@ func (f failing) Requests() iter.Seq2[sim.Request, error] {
 	return func(yield func(sim.Request, error) bool) { yield(sim.Request{}, f.err) }
 }
 
-// TestPlayOnce: what is known by one name is played once, and shown under each of its names.
+// TestPlayOnce: settings with the same known value are played once, and shown under each of their names.
 func TestPlayOnce(t *testing.T) {
 	var played atomic.Int32
 	s := func(name, known string, once bool) setting {
@@ -152,7 +152,7 @@ func TestPlayOnce(t *testing.T) {
 		}
 	}
 	if played.Load() != 3+1+1+1 || len(l.all) != 6 {
-		t.Errorf("%d traces were played, %d results", played.Load(), len(l.all))
+		t.Errorf("%d traces played, %d results", played.Load(), len(l.all))
 	}
 }
 
@@ -180,7 +180,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestSyn: the specs are those of the regimes, so that these are not played twice.
+// TestSyn: the specs equal those of the regimes, so that they are not played twice.
 func TestSyn(t *testing.T) {
 	for want, got := range map[string]string{
 		"syn:weight=W": syn(0.5, 0.7, "W"), "syn:long=0.9,weight=U": syn(0.9, 0.7, "U"), "syn:gamma=1.2,weight=W": syn(0.5, 1.2, "W"),
@@ -191,7 +191,7 @@ func TestSyn(t *testing.T) {
 	}
 }
 
-// TestForms: with the parameters of the paper rac is rac-paper to the hit, and the gates of RQ4 leave it so.
+// TestForms: with the parameters of the paper rac has exactly the hits of rac-paper.
 func TestForms(t *testing.T) {
 	l := newLab(t.Context(), tiny(1))
 	out, err := l.play("part", []setting{l.generated("syn", "syn", []string{literal, "rac" + plainForm}, shares(2.5, 20)...)})

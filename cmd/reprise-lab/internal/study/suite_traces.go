@@ -7,7 +7,7 @@ import (
 	"reprise/policy/sim"
 )
 
-// traces are the settings of RQ2: what was given, or else what can be generated.
+// traces returns the settings of RQ2: the given traces and texts, or else generated ones.
 func (l *lab) traces() (all []setting, err error) {
 	capacities := shares(2.5, 10, 20)
 	for _, t := range l.Given {
@@ -32,7 +32,7 @@ func (l *lab) traces() (all []setting, err error) {
 	return few(l, all), nil
 }
 
-// texts are the text traces at some capacities.
+// texts returns the text traces at some capacities.
 func (l *lab) texts(clustered bool, capacities []sim.Capacity) (all []setting, err error) {
 	cases, err := TextCases(l.Data, []float64{1}, clustered)
 	for _, c := range cases {
@@ -55,13 +55,13 @@ func (l *lab) tracesSection(all []outcome) report.Section {
 	s := report.Section{Title: "RQ2: capacities of 2.5, 10 and 20 % of the distinct requests"}
 	switch {
 	case len(l.Given) > 0:
-		s.Say("The given traces. One is the same with every seed: it is played once, without an interval.")
+		s.Say("The given traces. They do not depend on the seed: each is played once, without an interval.")
 	case l.Data == "":
-		s.Say("No traces were given (--trace) and no texts (--data): generated ones stand for them, which says nothing about conversations of people.")
+		s.Say("No traces (--trace) and no texts (--data) were given. The traces are generated, and the results do not apply to conversations of people.")
 	}
 	if l.Data != "" {
-		s.Say(`Texts: what people said is real, how it arrives is ours, as the records have no times and hardly anything in them was said twice. Requests are
-one when their texts are alike (cosine 0.85 of the built-in embedder). Topics are found online, by a cosine of 0.45 to the first request of each: no labels are used.`)
+		s.Say(`Texts: the texts are real and their order is generated, as the records have no times and hardly any repeats. Requests are
+equal if their texts have a cosine of 0.85 (built-in embedder). Topics are found online, by a cosine of 0.45 to the first request of each; labels are not used.`)
 	}
 	rows := allRows(all, HitRatio)
 	s.Show(compared("Minus the best of all baselines, in points", rows, Baselines(), ours))

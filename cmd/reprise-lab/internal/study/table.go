@@ -9,8 +9,8 @@ import (
 	"reprise/policy"
 )
 
-// Baselines are the policies that the relational ones are measured by: all of the registry, and W-TinyLFU as the published
-// study has it, with exact counts and a window of 1 and of 20 %.
+// Baselines returns the policies that the relational ones are compared with: all others of the registry, and W-TinyLFU as in the
+// published study, with exact counts and a window of 1 and of 20 %.
 func Baselines() (names []string) {
 	for _, name := range policy.Names() {
 		if !policy.Relational(name) {
@@ -25,8 +25,8 @@ const (
 	exactWide = exact + ",window=0.2C"
 )
 
-// compared has a line for each case: the best of the baselines by its mean over the seeds, which is a choice with
-// hindsight; what each of the other policies has more, in points; and how much of the way to Belady that is.
+// compared returns a table with a line for each case: the best of the baselines by its mean over the seeds, which is a choice
+// with hindsight; the difference of each policy from it, in points; and that difference as a share of the gap to Belady.
 func compared(caption string, rows []Row, baselines, policies []string) *report.Table {
 	t := &report.Table{Caption: caption, Head: []string{"case", "capacity", "best baseline", "%"}, Texts: 3}
 	for _, p := range policies {
@@ -47,7 +47,7 @@ func compared(caption string, rows []Row, baselines, policies []string) *report.
 	return t
 }
 
-// verdict is the worst and the mean of what compared tells.
+// verdict describes the worst and the mean of the differences in compared.
 func verdict(rows []Row, baselines, policies []string) string {
 	var all []string
 	for _, p := range policies {
@@ -57,13 +57,13 @@ func verdict(rows []Row, baselines, policies []string) string {
 	return "Minus the best baseline, in points: " + strings.Join(all, "; ") + "."
 }
 
-// excess is what a policy has more than the best of some baselines.
+// excess is the difference of a policy from the best of some baselines.
 type excess struct {
 	worst, mean float64
-	at          string // where it is worst
+	at          string // case of the worst
 }
 
-// over is the excess over all rows.
+// over returns the excess of a policy over all rows.
 func over(rows []Row, baselines []string, policy string) excess {
 	e := excess{worst: math.Inf(1)}
 	for _, r := range rows {
@@ -76,7 +76,7 @@ func over(rows []Row, baselines []string, policy string) excess {
 	return e
 }
 
-// share is a capacity that is one: others are the same wherever their case is.
+// share returns a capacity that is a share. Other capacities are the same for all rows of a case and not shown.
 func share(capacity string) string {
 	if strings.HasSuffix(capacity, "%") {
 		return "at " + capacity
@@ -84,15 +84,15 @@ func share(capacity string) string {
 	return ""
 }
 
-// gap is a share of the way to Belady, where that is a point or more.
+// gap returns more as a share of the way to Belady, "" if that way is less than a point.
 func gap(more, way float64) string {
 	if way < 0.01 {
 		return ""
 	}
-	return fmt.Sprintf("%.0f%%", math.Round(100*more/way)+0) // + 0, or zero may be -0
+	return fmt.Sprintf("%.0f%%", math.Round(100*more/way)+0) // + 0, because zero may be -0
 }
 
-// label is what tables and plots call a policy.
+// label is the name of a policy in tables and plots.
 func label(policy string) string {
 	switch policy {
 	case literal:
@@ -107,7 +107,7 @@ func label(policy string) string {
 
 func points(v float64) string { return fmt.Sprintf("%.2f", 100*v) }
 
-// signed is a difference in points, with its interval where there is one.
+// signed formats a difference in points, with its interval if there is one.
 func signed(v, half float64) string {
 	if half == 0 {
 		return fmt.Sprintf("%+.2f", 100*v)
@@ -122,7 +122,7 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// difference is a - b, seed by seed.
+// difference returns a - b, seed by seed.
 func difference(a, b []float64) []float64 {
 	d := make([]float64, min(len(a), len(b)))
 	for i := range d {

@@ -13,35 +13,34 @@ import (
 const (
 	// textRequests is the length of every text trace.
 	textRequests = 10_000
-	// ClassGate is the cosine from which texts count as one semantic class. It is that of the published comparison, made with
-	// another lexical embedder; below the built-in embedder's own gate for answers, so the classes are for studies alone.
+	// ClassGate is the cosine from which texts count as one semantic class. It is that of the published comparison, which used
+	// another lexical embedder. It is below the hit gate of the built-in embedder, so the classes are only for studies.
 	ClassGate = 0.85
-	// TopicGate is the cosine from which TextCases finds texts to be of one topic. It is the published one too.
+	// TopicGate is the cosine from which TextCases counts texts as one topic. It is the published one too.
 	TopicGate = 0.45
 )
 
-// Text is a workload of things that people said. How they arrive is ours: the records have no times, and hardly anything in
-// them was said twice. Every trace has 10,000 requests, one a second; the same seed makes the same trace.
+// Text is a workload of recorded texts. Their order is generated: the records have no times, and hardly any repeats. Every trace
+// has 10,000 requests, one a second; the same seed makes the same trace.
 //
 // A request's Topic is the label of the record, its Parent the first turn of its conversation. Size is that of the recorded
-// answer, or of the text itself where there is none, Cost its tokens at four bytes each. What was said before does not tell
-// requests apart, as in the published comparison. Requests share their Content.
+// answer, or of the text if there is no answer; Cost is its tokens at four bytes each. Earlier turns do not distinguish requests,
+// as in the published comparison. Equal texts share their Content.
 type Text struct {
 	Name string
 	Says string
-	// Trace has semantic classes for identities. Its replay is as fast as any by identity, and stands for one by similarity
-	// in which every text of a class can answer for the others. It is a *sim.Slice that is made once for each seed, and is
-	// not to be changed.
+	// Trace has semantic classes as identities. Its replay by identity represents one by similarity in which any text of a
+	// class answers the others. It is a *sim.Slice that is made once for each seed, and must not be changed.
 	Trace func(seed uint64) (sim.Trace, error)
-	// Verbatim has the texts for identities, to be replayed by similarity. It is the caller's own.
+	// Verbatim has the texts as identities, for replays by similarity. Each call returns a new slice.
 	Verbatim func(seed uint64) *sim.Slice
 }
 
-// writer makes the requests of a trace.
+// writer generates the requests of a trace.
 type writer func(l *library, rng *rand.Rand) *script
 
-// textKinds is every text trace. The parameters that are not published were chosen so that an infinite cache hits about what
-// the published one does.
+// textKinds lists the text traces. Unpublished parameters were chosen so that an infinite cache has about the published hit
+// ratio.
 var textKinds = []struct {
 	name, says string
 	write      writer
@@ -55,7 +54,7 @@ var textKinds = []struct {
 	{"sgd", "SGD, what users say in shuffled dialogues", shuffledTalks},
 }
 
-// Texts reads the folder that has dialogue/ and intent/ in it. All traces share what was read, and the vectors.
+// Texts reads a folder with dialogue/ and intent/. All traces share the texts and the vectors.
 func Texts(dir string) ([]Text, error) {
 	l, err := readLibrary(dir)
 	if err != nil {
@@ -74,7 +73,7 @@ func Texts(dir string) ([]Text, error) {
 	return all, nil
 }
 
-// trace is Verbatim after some changes, made once for each seed.
+// trace returns Verbatim with some changes, made once for each seed.
 func (t Text) trace(changes ...func(*sim.Slice) error) func(seed uint64) (sim.Trace, error) {
 	var made sync.Map // by seed: func() (sim.Trace, error)
 	return func(seed uint64) (sim.Trace, error) {
@@ -93,23 +92,18 @@ func (t Text) trace(changes ...func(*sim.Slice) error) func(seed uint64) (sim.Tr
 
 func inClasses(s *sim.Slice) error { return Classes(s, ClassGate) }
 
-// inTopics replaces the labels of the records, which no proxy has, by topics that are found online.
+// inTopics replaces the labels of the records, which no proxy has, by topics found online.
 func inTopics(s *sim.Slice) error {
 	return matching.Cluster(context.Background(), s, TopicGate)
 }
 
-// TextCases are the text traces as semantic classes, each at shares of its distinct classes: every share of a trace before
-// the next trace. Topics are the labels of the records, or clustered: found online, as they have to be in a proxy.
+// TextCases returns the text traces with semantic classes, each at shares of its distinct classes: all shares of a trace before
+// the next trace. Topics are the labels of the records or, if clustered, found online as in a proxy.
 func TextCases(dir string, shares []float64, clustered bool) ([]Case, error) {
 	return textCases(dir, shares, nil, clustered, inClasses)
 }
 
-// MeaningCases are the same played by m, which finds itself what is similar: texts are the identities, and the shares are
-// of the distinct texts.
-func MeaningCases(dir string, shares []float64, clustered bool, m sim.Model) ([]Case, error) {
-	return textCases(dir, shares, m, clustered)
-}
-
+// textCases returns the text traces after some changes, played by m.
 func textCases(dir string, shares []float64, m sim.Model, clustered bool, changes ...func(*sim.Slice) error) ([]Case, error) {
 	suffix := ""
 	if clustered {

@@ -7,10 +7,10 @@ import (
 	"reprise/topics"
 )
 
-// Classes replaces the identities of s by semantic classes, parents too: the first text of a class stands for it, and a
-// text belongs to the nearest of these from gate on, else it is the first of a new one. So an infinite cache hits what one
-// that answers by similarity would. Requests without a vector keep their own identity. It takes a comparison for each
-// distinct text and each class before it.
+// Classes replaces the identities of s, and those of parents, by semantic classes. The first text of a class represents it. A
+// text belongs to the class whose first text is nearest, from gate on, or else starts a new class. An infinite cache then has
+// the same hits as one that answers by similarity. Requests without a vector keep their identity. The cost is a comparison of
+// each distinct text with each earlier class.
 func Classes(s *sim.Slice, gate float64) error {
 	classes := map[uint64]uint64{} // by identity
 	c := classifier{gate: gate}
@@ -31,7 +31,7 @@ func Classes(s *sim.Slice, gate float64) error {
 	return nil
 }
 
-// classifier knows the first text of each class, under its identity.
+// classifier has the first text of each class, by identity.
 type classifier struct {
 	gate  float64
 	first *topics.Flat

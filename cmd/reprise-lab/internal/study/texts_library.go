@@ -16,7 +16,7 @@ import (
 	"reprise/policy/sim/trace"
 )
 
-// library is what was read, and the vectors of what was asked so far.
+// library has the texts of Setup.Data, and the vectors that were needed so far.
 type library struct {
 	trees               [][]thread // OASST1: the root-to-leaf paths of each tree, all roles
 	clinc, banking, hwu [][]line   // by intent
@@ -26,14 +26,14 @@ type library struct {
 	contents map[string]*sim.Content
 }
 
-// line is something said. A reply of 0 bytes is not known.
+// line is a message. A reply of 0 bytes is not known.
 type line struct {
 	text   string
 	prompt bool
 	reply  int
 }
 
-// thread is a talk in its order.
+// thread is a conversation.
 type thread struct {
 	topic uint64
 	lines []line
@@ -48,7 +48,8 @@ const (
 	hwuFile     = "intent/hwu64.jsonl.gz"
 )
 
-// CheckData names the first file that dir lacks: what is read after minutes is looked for at once.
+// CheckData returns an error for the first file that dir lacks. It is called at the start, because the files are read minutes
+// later.
 func CheckData(dir string) error {
 	for _, name := range []string{oasstFile, sgdFile, clincFile, bankingFile, hwuFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -69,14 +70,14 @@ func readLibrary(dir string) (*library, error) {
 	return l, errors.Join(errs[:]...)
 }
 
-// content is the same for the same text.
+// content returns the content of a text. Equal texts share it.
 func (l *library) content(text string) *sim.Content {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.contents[text]
 	if c == nil {
 		c = &sim.Content{Text: text}
-		// The built-in embedder fails by its context alone.
+		// The built-in embedder fails only if its context ends.
 		if v, err := embed.NewBuiltin().Embed(context.Background(), []string{text}); err == nil {
 			c.Vector = v[0]
 		}
@@ -85,8 +86,8 @@ func (l *library) content(text string) *sim.Content {
 	return c
 }
 
-// message is a record of OASST1's flat form. Trees are in pre-order. The reader of conversations is not for it: that has
-// the prompters' side alone, and here answers are asked for too.
+// message is a record of OASST1's flat layout. Trees are in pre-order. It is not read with trace.OpenConversations, which returns
+// only the prompters' messages: here the messages of assistants are requests too.
 type message struct {
 	Idx, Tree  int
 	Parent     *int `json:"parent_idx"`
@@ -108,13 +109,13 @@ func readTrees(path string) (trees [][]thread, err error) {
 		}
 		trees = append(trees, paths)
 	}
-	if len(trees) < treesTold {
-		return nil, fmt.Errorf("read %s: %d trees, want %d or more", path, len(trees), treesTold)
+	if len(trees) < treeCount {
+		return nil, fmt.Errorf("read %s: %d trees, want %d or more", path, len(trees), treeCount)
 	}
 	return trees, nil
 }
 
-// pathsOf is the way from the root to each leaf of a tree.
+// pathsOf returns the paths from the root of a tree to its leaves.
 func pathsOf(tree []message) (paths []thread, err error) {
 	upTo := map[int][]line{} // by idx
 	leaf := map[int]bool{}
@@ -143,7 +144,7 @@ func pathsOf(tree []message) (paths []thread, err error) {
 	return paths, nil
 }
 
-// readTalks reads what users say.
+// readTalks reads the users' side of dialogues.
 func readTalks(path string) (talks []thread, err error) {
 	r, err := trace.OpenConversations(path)
 	if err != nil {

@@ -30,9 +30,9 @@ func writeData(t *testing.T) string {
 	for i := range 2100 {
 		a := 4 * i
 		fmt.Fprintf(&trees, `{"idx":%d,"tree":%d,"parent_idx":null,"role":"prompter","text":"ask %d"}`+"\n", a, i, i)
-		fmt.Fprintf(&trees, `{"idx":%d,"tree":%d,"parent_idx":%d,"role":"assistant","text":"told %d"}`+"\n", a+1, i, a, i)
+		fmt.Fprintf(&trees, `{"idx":%d,"tree":%d,"parent_idx":%d,"role":"assistant","text":"well %d"}`+"\n", a+1, i, a, i)
 		fmt.Fprintf(&trees, `{"idx":%d,"tree":%d,"parent_idx":%d,"role":"prompter","text":"thanks %d"}`+"\n", a+2, i, a+1, i)
-		fmt.Fprintf(&trees, `{"idx":%d,"tree":%d,"parent_idx":%d,"role":"assistant","text":"or so told %d"}`+"\n", a+3, i, a, i)
+		fmt.Fprintf(&trees, `{"idx":%d,"tree":%d,"parent_idx":%d,"role":"assistant","text":"or well %d"}`+"\n", a+3, i, a, i)
 	}
 	for i := range 4000 {
 		fmt.Fprintf(&talks, `{"services":["S%d"],"turns":[["U","book %d"],["S","done"],["U","no thanks"],["S","good bye"],["U","wait"]]}`+"\n", i%3, i)
@@ -115,12 +115,12 @@ func checkRequests(t *testing.T, name string, s *sim.Slice) {
 	}
 }
 
-// TestTextsKeepTheOrderOfTalks wants every path of a tree, and of SGD what the user says.
+// TestTextsKeepTheOrderOfTalks: every path of a tree is played, and the user's side of SGD's dialogues.
 func TestTextsKeepTheOrderOfTalks(t *testing.T) {
 	texts := textsOf(t, writeData(t))
 	for name, want := range map[string][]string{
-		"oashuf":  {"ask/or so told", "ask/told/thanks"},
-		"oazipf":  {"ask/or so told", "ask/told/thanks"},
+		"oashuf":  {"ask/or well", "ask/well/thanks"},
+		"oazipf":  {"ask/or well", "ask/well/thanks"},
 		"oadrift": {"ask", "ask/thanks"},
 		"sgd":     {"book/no thanks/wait"},
 	} {
@@ -136,14 +136,14 @@ func TestTextsKeepTheOrderOfTalks(t *testing.T) {
 
 var numbers = regexp.MustCompile(" [0-9]+")
 
-// talksOf is what is said in each talk of s but the last, without the numbers.
+// talksOf returns the texts of each conversation of s except the last, without numbers.
 func talksOf(s *sim.Slice) (talks []string) {
 	for _, r := range s.All {
-		said := numbers.ReplaceAllString(r.Content.Text, "")
+		text := numbers.ReplaceAllString(r.Content.Text, "")
 		if r.Turn == 0 {
-			talks = append(talks, said)
+			talks = append(talks, text)
 		} else {
-			talks[len(talks)-1] += "/" + said
+			talks[len(talks)-1] += "/" + text
 		}
 	}
 	return talks[:len(talks)-1]
@@ -155,11 +155,11 @@ func TestPathsOfDeepSiblings(t *testing.T) {
 		{4, 0, at(2), "", "e"}, {5, 0, at(0), "", "f"}})
 	var got []string
 	for _, p := range paths {
-		said := ""
+		path := ""
 		for _, l := range p.lines {
-			said += l.text
+			path += l.text
 		}
-		got = append(got, said)
+		got = append(got, path)
 	}
 	if want := []string{"abcd", "abce", "af"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("paths %q, %v, want %q", got, err, want)
@@ -175,25 +175,24 @@ func TestSessionsHaveTheirLength(t *testing.T) {
 	}
 }
 
-func TestTextsWeighAnswers(t *testing.T) {
+func TestTextsHaveSizesOfAnswers(t *testing.T) {
 	texts := textsOf(t, writeData(t))
 	first := map[string]sim.Request{}
 	for _, r := range append(texts["oashuf"].Verbatim(1).All, texts["sgd"].Verbatim(1).All...) {
 		first[numbers.ReplaceAllString(r.Content.Text, "")] = r
 	}
-	for said, size := range map[string]int64{"no thanks": 8, "wait": 4} { // of "good bye", and its own
-		if got := first[said]; got.Size != size || got.Cost != float64(size/4) {
-			t.Errorf("%q has size %d and cost %v, want %d and %d", said, got.Size, got.Cost, size, size/4)
+	for text, size := range map[string]int64{"no thanks": 8, "wait": 4} { // of "good bye", and its own
+		if got := first[text]; got.Size != size || got.Cost != float64(size/4) {
+			t.Errorf("%q has size %d and cost %v, want %d and %d", text, got.Size, got.Cost, size, size/4)
 		}
 	}
-	// "told N" answers "ask N"; the second answer counts for nothing.
+	// "well N" answers "ask N"; the second answer is not counted.
 	if ask := first["ask"]; ask.Size != int64(len(ask.Content.Text))+1 {
 		t.Errorf("%q has size %d, want that of its first answer", ask.Content.Text, ask.Size)
 	}
 }
 
-// TestDriftMovesTheFavourites compares the two popularities: where ranks are swapped the favourite of the first half is not
-// that of the second.
+// TestDriftMovesTheFavourites: with drift the most frequent topic at the start is not the one at the end.
 func TestDriftMovesTheFavourites(t *testing.T) {
 	texts := textsOf(t, writeData(t))
 	for name, same := range map[string]bool{"oazipf": true, "oadrift": false} {
@@ -233,7 +232,7 @@ func TestTextsNeedTheirFiles(t *testing.T) {
 	}
 }
 
-// onCircle has a request for each angle: its text.
+// onCircle returns a request for each angle, with the vector of that direction.
 func onCircle(degrees ...float64) *sim.Slice {
 	s := &sim.Slice{}
 	for i, d := range degrees {
@@ -259,7 +258,7 @@ func TestClasses(t *testing.T) {
 	}{
 		{"equal texts", onCircle(0, 0), []uint64{1, 1}},
 		{"near and far", onCircle(0, 10, 11), []uint64{1, 1, 12}},
-		{"a member that is not the first brings nobody in", onCircle(0, 10, 20), []uint64{1, 1, 21}},
+		{"only the first member attracts others", onCircle(0, 10, 20), []uint64{1, 1, 21}},
 		{"the nearer one", onCircle(0, 12, 8, 8), []uint64{1, 13, 13, 13}},
 		{"a text keeps its class", onCircle(8, 0, 17, 26, 17), []uint64{9, 9, 9, 27, 9}},
 	} {
@@ -320,15 +319,15 @@ func TestTextCases(t *testing.T) {
 	}
 }
 
-// TestMeaningCases replays texts by similarity: an infinite cache hits as often as with classes, for these stand for it.
-func TestMeaningCases(t *testing.T) {
+// TestClassesAreSimilarity: an infinite cache has about the same hits with classes as by similarity.
+func TestClassesAreSimilarity(t *testing.T) {
 	dir := writeData(t)
 	var got [2]float64
 	for i, list := range []func() ([]Case, error){
 		func() ([]Case, error) { return TextCases(dir, []float64{1}, false) },
 		func() ([]Case, error) {
-			return MeaningCases(dir, []float64{1}, false, matching.Semantic(
-				topics.Options{Dim: embed.NewBuiltin().Dim(), Hit: ClassGate, Route: TopicGate, Edge: TopicGate}, false))
+			return textCases(dir, []float64{1}, matching.Semantic(
+				topics.Options{Dim: embed.NewBuiltin().Dim(), Hit: ClassGate, Route: TopicGate, Edge: TopicGate}, false), false)
 		},
 	} {
 		cases, err := list()
@@ -346,10 +345,10 @@ func TestMeaningCases(t *testing.T) {
 	}
 }
 
-// published is the hit ratio of an infinite cache that the reference reports for the traces which it has.
+// published are the hit ratios of an infinite cache in the reference, for its traces.
 var published = map[string]float64{"oashuf": 0.398, "oazipf": 0.653, "oadrift": 0.771, "clinc": 0.512, "sgd": 0.297}
 
-// TestTextsRepeatAsPublished holds the traces of the real data against the published ones, which another embedder judged.
+// TestTextsRepeatAsPublished compares the traces of the real data with the published ones, which used another embedder.
 func TestTextsRepeatAsPublished(t *testing.T) {
 	dir := os.Getenv("REPRISE_DATA")
 	if dir == "" {

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	treesTold   = 700 // trees of OASST1 in a trace
-	skew        = 0.8 // Zipf exponent of trees and of intents
+	treeCount   = 700 // trees of OASST1 in a trace
+	skew        = 0.8 // Zipf exponent of trees and intents
 	driftEvery  = 5   // threads between two swaps of ranks
 	sessionMean = 4   // utterances of a session on one intent
 )
@@ -25,7 +25,7 @@ type script struct {
 
 func (s *script) full() bool { return len(s.all) == textRequests }
 
-// play appends a conversation. The last one is cut short.
+// play appends a conversation, cut at the length of the trace.
 func (s *script) play(t thread) {
 	s.talks++
 	var root uint64
@@ -46,12 +46,12 @@ func (s *script) play(t thread) {
 	}
 }
 
-// shuffledPaths asks for every path of some trees once. Repeats come from what paths have in common.
+// shuffledPaths plays every path of some trees once. Repeats are the messages that paths share.
 func shuffledPaths(l *library, rng *rand.Rand) *script {
 	var paths []thread
 	messages := 0
 	for n, tree := range rng.Perm(len(l.trees)) {
-		if n >= treesTold && messages >= textRequests {
+		if n >= treeCount && messages >= textRequests {
 			break
 		}
 		paths = append(paths, l.trees[tree]...)
@@ -73,21 +73,21 @@ func shuffled(l *library, all []thread, rng *rand.Rand) *script {
 	return s
 }
 
-// popularPaths asks for a random path of a tree that is drawn by its rank.
+// popularPaths plays random paths of trees that are drawn by rank.
 func popularPaths(l *library, rng *rand.Rand) *script {
-	s, ranks, rank := &script{library: l}, rng.Perm(len(l.trees)), zipf(treesTold, skew)
+	s, ranks, rank := &script{library: l}, rng.Perm(len(l.trees)), zipf(treeCount, skew)
 	for !s.full() {
 		s.play(pathOf(l.trees[ranks[rank.draw(rng)]], rng))
 	}
 	return s
 }
 
-// driftingPrompts does the same with the prompters' side alone, while pairs of random trees swap their ranks.
+// driftingPrompts does the same with only the prompters' messages, while pairs of random trees swap their ranks.
 func driftingPrompts(l *library, rng *rand.Rand) *script {
-	s, ranks, rank := &script{library: l}, rng.Perm(len(l.trees)), zipf(treesTold, skew)
+	s, ranks, rank := &script{library: l}, rng.Perm(len(l.trees)), zipf(treeCount, skew)
 	for !s.full() {
 		if s.talks%driftEvery == 0 {
-			i, j := rng.IntN(treesTold), rng.IntN(treesTold)
+			i, j := rng.IntN(treeCount), rng.IntN(treeCount)
 			ranks[i], ranks[j] = ranks[j], ranks[i]
 		}
 		s.play(pathOf(l.trees[ranks[rank.draw(rng)]], rng).prompts())
@@ -97,7 +97,7 @@ func driftingPrompts(l *library, rng *rand.Rand) *script {
 
 func pathOf(tree []thread, rng *rand.Rand) thread { return tree[rng.IntN(len(tree))] }
 
-// prompts is what a prompter said.
+// prompts returns the messages of prompters.
 func (t thread) prompts() thread {
 	var lines []line
 	for _, said := range t.lines {
@@ -108,8 +108,8 @@ func (t thread) prompts() thread {
 	return thread{t.topic, lines}
 }
 
-// intents plays sessions on one intent, which is drawn by its rank. Lengths are geometric. Any utterance of the intent is as
-// likely as another: drawn by rank they would repeat more often than is published.
+// intents plays sessions on one intent, which is drawn by rank. Lengths are geometric. The utterances of an intent are equally
+// likely: if drawn by rank, they would repeat more often than published.
 func intents(l *library, groups [][]line, rng *rand.Rand) *script {
 	s, ranks, rank := &script{library: l}, rng.Perm(len(groups)), zipf(len(groups), skew)
 	for !s.full() {
@@ -126,7 +126,7 @@ func intents(l *library, groups [][]line, rng *rand.Rand) *script {
 // steps are the running sums of weights.
 type steps []float64
 
-// zipf is the weights rank^-skew for ranks from 1 to n.
+// zipf returns the running sums of rank^-skew for ranks from 1 to n.
 func zipf(n int, skew float64) steps {
 	cum, total := make(steps, n), 0.0
 	for i := range cum {
@@ -136,7 +136,7 @@ func zipf(n int, skew float64) steps {
 	return cum
 }
 
-// draw is a rank, counted from 0.
+// draw returns a random rank, from 0.
 func (c steps) draw(rng *rand.Rand) int {
 	x := rng.Float64() * c[len(c)-1]
 	return min(sort.Search(len(c), func(i int) bool { return c[i] > x }), len(c)-1)
