@@ -218,7 +218,7 @@ var upwards = []broken{
 	{"policy/a.go", "package policy; import _ `reprise/policy/sim`", "policy may not import reprise/policy/sim"},
 	{"embed/a_test.go", "package embed; import _ `reprise/topics`", "embed may not import reprise/topics"},
 	{"topics/a.go", "package topics\n\nimport _ `reprise/store`", "topics/a.go:3: topics may not import reprise/store"},
-	{"topics/a.go", "package topics; import _ `reprise/policy/guard`", "topics may not import reprise/policy/guard"},
+	{"topics/a.go", "package topics; import _ `reprise/policy/reuse`", "topics may not import reprise/policy/reuse"},
 	{"store/file/a.go", "package file; import _ `reprise/topics`", "store may not import reprise/topics"},
 	{"store/a.go", "package store; import _ `reprise/proxy/canon`", "store may not import reprise/proxy/canon"},
 	{"proxy/a.go", "package proxy; import _ `reprise/cmd/reprise/internal/config`", "proxy may not import reprise/cmd"},
@@ -363,7 +363,7 @@ func purity(s *source) (found []string) {
 var worldly = []broken{
 	{"policy/a.go", "package policy; import _ `sync/atomic`", "import _ sync/atomic"},
 	{"policy/a.go", "package policy; import _ `context`", "import _ context"},
-	{"policy/guard/a.go", "package guard; import _ `os`", "import _ os"},
+	{"policy/reuse/a.go", "package reuse; import _ `os`", "import _ os"},
 	{"embed/a.go", "package embed; import _ `net`", "import _ net"},
 	{"embed/a.go", "package embed; import . `time`", "import . time"},
 	{"embed/a.go", "package embed; func f() { go f() }", "starts no goroutine"},

@@ -1,5 +1,7 @@
 package policy
 
+import "reprise/policy/internal/container"
+
 // Limit bounds what is resident. 0 is no limit.
 type Limit struct {
 	Entries int
@@ -14,7 +16,7 @@ type Ledger struct {
 	evictor Evictor
 	expirer Expirer // the evictor, if it is one
 	limit   Limit
-	sizes   table[int64]
+	sizes   container.Table[ID, int64]
 	bytes   int64
 	faults  int
 }
@@ -37,7 +39,7 @@ func (l *Ledger) Insert(it Item, at Tick, evicted []ID) []ID {
 		return append(evicted, it.ID)
 	}
 	l.evictor.Insert(it, at)
-	l.sizes.add(uint64(it.ID), it.Size)
+	l.sizes.Add(it.ID, it.Size)
 	l.bytes += it.Size
 	for l.over() {
 		evicted = append(evicted, l.evict(it.ID))
@@ -52,8 +54,8 @@ func (l *Ledger) Hit(id ID, at Tick) { l.evictor.Hit(id, at) }
 // then evicts while a limit is exceeded, and returns evicted with the victims appended, in order. An answer that alone
 // exceeds Limit.Bytes makes its entry the only victim. An unknown ID, or 0, changes nothing.
 func (l *Ledger) Replace(it Item, at Tick, evicted []ID) []ID {
-	slot := l.sizes.find(uint64(it.ID))
-	if slot == nil {
+	size := l.sizes.Find(it.ID)
+	if size == nil {
 		return evicted
 	}
 	it.Size = max(it.Size, 0)
@@ -61,8 +63,8 @@ func (l *Ledger) Replace(it Item, at Tick, evicted []ID) []ID {
 		l.Remove(it.ID, Evicted)
 		return append(evicted, it.ID)
 	}
-	l.bytes += it.Size - slot.val
-	slot.val = it.Size
+	l.bytes += it.Size - *size
+	*size = it.Size
 	if r, ok := l.evictor.(Replacer); ok {
 		r.Replace(it, at)
 	} else {
@@ -76,12 +78,12 @@ func (l *Ledger) Replace(it Item, at Tick, evicted []ID) []ID {
 
 // Remove drops id, and reports whether it was resident.
 func (l *Ledger) Remove(id ID, why Reason) bool {
-	size, ok := l.sizes.get(uint64(id))
+	size, ok := l.sizes.Get(id)
 	if !ok {
 		return false
 	}
 	l.evictor.Remove(id, why)
-	l.sizes.del(uint64(id))
+	l.sizes.Delete(id)
 	l.bytes -= size
 	return true
 }
@@ -102,10 +104,10 @@ func (l *Ledger) EvictNamed(id ID) (same bool) {
 func (l *Ledger) Expired(id ID, at Tick) bool { return l.expirer != nil && l.expirer.Expired(id, at) }
 
 // Has reports whether id is resident.
-func (l *Ledger) Has(id ID) bool { return l.sizes.find(uint64(id)) != nil }
+func (l *Ledger) Has(id ID) bool { return l.sizes.Has(id) }
 
 // Entries is the number of residents.
-func (l *Ledger) Entries() int { return l.sizes.n }
+func (l *Ledger) Entries() int { return l.sizes.Len() }
 
 // Bytes is the sum of the sizes of the residents.
 func (l *Ledger) Bytes() int64 { return l.bytes }
@@ -114,7 +116,7 @@ func (l *Ledger) Bytes() int64 { return l.bytes }
 func (l *Ledger) Faults() int { return l.faults }
 
 func (l *Ledger) over() bool {
-	return l.limit.Entries > 0 && l.sizes.n > l.limit.Entries || l.limit.Bytes > 0 && l.bytes > l.limit.Bytes
+	return l.limit.Entries > 0 && l.sizes.Len() > l.limit.Entries || l.limit.Bytes > 0 && l.bytes > l.limit.Bytes
 }
 
 // evict removes what the evictor names. When that is nothing that is resident, the newcomer goes: without it the limits

@@ -4,20 +4,19 @@
 // call, so that the proxy and a simulation run the same code and name the same victims. The owner of an evictor (package
 // store in the proxy) serialises the calls.
 //
-// The contract is Evictor; a policy may be an Arriver, Linker, Expirer or Persistent too. A Ledger keeps it within a limit
-// and counts what is resident: nobody else talks to an evictor. New makes one of a name with parameters; List and Check tell
-// of them.
+// The contract is Evictor; a policy may implement Arriver, Expirer, Linker, Replacer, Persistent or Panel too. An entry
+// leaves for one of three reasons (evicted, expired, purged), and a new answer may replace one in its place. A Ledger keeps
+// an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove.
 //
-// A new policy is a file of its own (lru.go is the smallest, s3fifo.go has all that queues and ghosts need) with its spec,
-// type, constructor, Insert, Hit, Victim, Remove and helpers in that order, and a line in registry.go. With that the
-// conformance tests run it, and so do the replay and the proxy. What policies are made of: slab and queue, ghosts and
-// history, keyed and minHeap, table in place of maps, whose order is random.
-//
-// rac is one policy like the others. rac+ is made of some of them: each runs a shadow cache of metadata, and their votes,
-// weighted by what each would have hit, choose the victim.
+// The policies are in packages of their own: classic, rac, haz, and panel, which is made of the others. Package registry makes
+// one of a name with parameters, and says what a new one takes. What policies are made of is in internal/container.
 package policy
 
-import "fmt"
+import (
+	"fmt"
+
+	"reprise/policy/internal/container"
+)
 
 // ID names one cached entry; 0 is none. An ID is never used twice: an answer that returns after its eviction is a new entry,
 // so an ID held by somebody else (a parent link, a topic's member list) is either alive or plainly dead.
@@ -59,7 +58,7 @@ func KeyOf(id, scope uint64) uint64 {
 	if scope == 0 {
 		return id
 	}
-	return mix(id ^ mix(scope))
+	return container.Mix(id ^ container.Mix(scope))
 }
 
 // Reason is why an entry leaves the cache.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
@@ -36,7 +36,7 @@ type candidate struct {
 	Entry      policy.ID  `json:"entry"`
 	Similarity float64    `json:"similarity"`
 	Prompt     string     `json:"prompt"`
-	Veto       guard.Veto `json:"veto,omitempty"`
+	Veto       reuse.Veto `json:"veto,omitempty"`
 	OverGate   bool       `json:"over_hit_threshold"`
 	Fresh      bool       `json:"fresh"`
 }

@@ -21,6 +21,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
+	"reprise/policy/classic"
 	"reprise/proxy/answer"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/enginesim"
@@ -303,7 +304,7 @@ func (brokenPolicy) Insert(policy.Item, policy.Tick) { panic("insert") }
 // counted.
 func TestCacheFaultsFailNoRequest(t *testing.T) {
 	faults := map[string]func(*Options){"policy": func(o *Options) {
-		o.Store, _ = store.Open(store.Options{Evictor: brokenPolicy{policy.NewLRU()}, Limit: policy.Limit{Entries: 1}})
+		o.Store, _ = store.Open(store.Options{Evictor: brokenPolicy{classic.NewLRU()}, Limit: policy.Limit{Entries: 1}})
 	}}
 	for _, how := range []string{"error", "slow", "panic", "too few", "short", "NaN", "zero"} {
 		faults["embedder: "+how] = func(o *Options) {

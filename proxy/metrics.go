@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/proxy/api"
 	"reprise/store"
 )
@@ -90,7 +90,7 @@ func (m *metrics) step(s step, took time.Duration) { m.steps[s].Observe(took.Sec
 func (m *metrics) fault(step string)               { m.faults.WithLabelValues(step).Inc() }
 func (m *metrics) notStored(reason string)         { m.unstored.WithLabelValues(reason).Inc() }
 
-func (m *metrics) veto(v guard.Veto) {
+func (m *metrics) veto(v reuse.Veto) {
 	m.vetoes.WithLabelValues(string(v)).Inc()
 	m.vetoCount.Add(1)
 }

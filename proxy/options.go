@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"reprise/embed"
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/cache"
@@ -50,8 +50,8 @@ type Options struct {
 	Embedder   embed.Embedder   // required in the semantic and shadow modes
 	Thresholds embed.Thresholds // the gates that Topics was made with; a client may only raise Hit
 
-	// Guard judges every answer found by meaning: what was asked then, what is asked now. Default guard.Check.
-	Guard func(cached, asked string) guard.Veto
+	// Guard judges every answer found by meaning: what was asked then, what is asked now. Default reuse.Check.
+	Guard func(cached, asked string) reuse.Veto
 
 	TenantFrom TenantSource // default "authorization"
 
@@ -119,7 +119,7 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Guard == nil {
-		o.Guard = guard.Check
+		o.Guard = reuse.Check
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -17,6 +17,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
+	"reprise/policy/registry"
 	"reprise/proxy/admin"
 	"reprise/proxy/enginesim"
 	"reprise/store"
@@ -174,7 +175,7 @@ func newStore(t testing.TB, n int, now func() time.Time) *store.Store {
 
 func newStoreOf(t testing.TB, spec string, n int, now func() time.Time) *store.Store {
 	t.Helper()
-	evictor, err := policy.New(spec, policy.Options{Capacity: n})
+	evictor, err := registry.New(spec, policy.Options{Capacity: n})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 )
 
 // TestWrongAnswers asks the whole proxy, with the defaults of `reprise serve`, every utterance of labelled data sets once,
@@ -68,7 +68,7 @@ type playedSet struct {
 
 func playLabelled(t *testing.T, all []utterance) (p playedSet) {
 	r := newRigAt(t, nil, http.HandlerFunc(instantUpstream), func(o *Options) {
-		o.Store, o.Logger, o.Transport, o.Guard = newStore(t, 100_000, nil), nil, instantTransport{}, guard.Strict
+		o.Store, o.Logger, o.Transport, o.Guard = newStore(t, 100_000, nil), nil, instantTransport{}, reuse.Strict
 	})
 	h := r.Handler()
 	made := map[string]utterance{} // by entry

@@ -6,6 +6,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
+	"reprise/policy/registry"
 	"reprise/store"
 	"reprise/store/file"
 )
@@ -21,7 +22,7 @@ func fileStoreOf(t testing.TB, spec, path string, capacity int) *store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evictor, err := policy.New(spec, policy.Options{Capacity: capacity})
+	evictor, err := registry.New(spec, policy.Options{Capacity: capacity})
 	if err != nil {
 		t.Fatal(err)
 	}

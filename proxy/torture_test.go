@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"reprise/embed"
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/proxy/enginesim"
 )
 
@@ -71,7 +71,7 @@ func newTorture(t *testing.T, seed uint64) *torture {
 		mu.Unlock()
 		x.serve(w, r, fault)
 	}), func(o *Options) {
-		o.Now, o.Guard, o.TTL, o.StaleIfError = now, guard.Strict, time.Minute, time.Minute
+		o.Now, o.Guard, o.TTL, o.StaleIfError = now, reuse.Strict, time.Minute, time.Minute
 		o.Store = newStore(t, tortureCapacity, now)
 		o.Embedder = &flakyEmbedder{Embedder: o.Embedder}
 	})

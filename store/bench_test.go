@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"reprise/policy"
+	"reprise/policy/registry"
 	"reprise/store"
 	"reprise/store/storetest"
 )
@@ -28,7 +29,7 @@ func eachKind(b *testing.B, run func(b *testing.B, o store.Options, n int), n in
 }
 
 func limited(b *testing.B, spec string, n int) store.Options {
-	e, err := policy.New(spec, policy.Options{Capacity: n})
+	e, err := registry.New(spec, policy.Options{Capacity: n})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/policy/classic"
+	"reprise/policy/rac"
+	"reprise/policy/registry"
 	"reprise/store"
 	"reprise/store/storetest"
 )
@@ -49,7 +52,7 @@ func TestWriteBehind(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk, faults := &storetest.Memory{}, 0
-		rac := policy.NewRAC(policy.RACTuned(50))
+		rac := rac.New(rac.Tuned(50))
 		s := open(t, store.Options{Backing: disk, Evictor: rac, Limit: policy.Limit{Entries: 50}, OnFault: func(step string, err error) {
 			if faults++; step != "write" || !errors.Is(err, errDisk) {
 				t.Errorf("fault %q %v", step, err)
@@ -252,7 +255,7 @@ func (f *faulty) panic(in string) {
 
 func TestPolicyPanics(t *testing.T) {
 	for _, in := range []string{"insert", "hit", "remove", "victim"} {
-		f, told := &faulty{Evictor: policy.NewLRU()}, 0
+		f, told := &faulty{Evictor: classic.NewLRU()}, 0
 		s := open(t, store.Options{Evictor: f, Limit: policy.Limit{Entries: 5}, OnFault: func(step string, err error) {
 			if told++; step != "policy" || !strings.Contains(err.Error(), "injected in "+in) {
 				t.Errorf("fault %q %v", step, err)
@@ -289,27 +292,27 @@ func TestPolicyPanics(t *testing.T) {
 // TestPolicyPanicsInExport: a policy that cannot tell what it knows costs that, and neither an entry nor the process.
 func TestPolicyPanicsInExport(t *testing.T) {
 	disk := &storetest.Memory{}
-	s := open(t, store.Options{Backing: disk, Evictor: mute{policy.NewRAC(policy.RACTuned(10))}, OnFault: func(string, error) {}})
+	s := open(t, store.Options{Backing: disk, Evictor: mute{rac.New(rac.Tuned(10))}, OnFault: func(string, error) {}})
 	s.Put(entry("a"), s.Tick())
 	if err := s.Sync(context.Background()); err != nil || disk.Count(store.KindEntry) != 1 {
 		t.Errorf("%d entries written, %v", disk.Count(store.KindEntry), err)
 	}
 	s.Close()
-	r := open(t, store.Options{Backing: disk.Reopen(), Evictor: policy.NewRAC(policy.RACTuned(10))})
+	r := open(t, store.Options{Backing: disk.Reopen(), Evictor: rac.New(rac.Tuned(10))})
 	if _, _, ok := r.Lookup(key("a")); !ok {
 		t.Error("the entry is gone after a restart")
 	}
 }
 
 // mute is a policy that panics when it is asked what it knows.
-type mute struct{ *policy.RAC }
+type mute struct{ *rac.Policy }
 
 func (mute) ExportEntry(policy.ID) (policy.EntryState, bool)      { panic("injected in export") }
 func (mute) ExportTopic(policy.TopicID) (policy.TopicState, bool) { panic("injected in export") }
 
 // TestPolicyNamesNoVictim: an evictor that keeps everything costs the newcomers their place, and shows.
 func TestPolicyNamesNoVictim(t *testing.T) {
-	s := open(t, store.Options{Evictor: stubborn{policy.NewLRU()}, Limit: policy.Limit{Entries: 2}})
+	s := open(t, store.Options{Evictor: stubborn{classic.NewLRU()}, Limit: policy.Limit{Entries: 2}})
 	for i := range 5 {
 		s.Put(entry(fmt.Sprint(i)), s.Tick())
 	}
@@ -380,7 +383,7 @@ func TestConcurrent(t *testing.T) {
 
 func testConcurrent(t *testing.T, spec string) {
 	evictor := func() policy.Evictor {
-		e, err := policy.New(spec, policy.Options{Capacity: 100})
+		e, err := registry.New(spec, policy.Options{Capacity: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

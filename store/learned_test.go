@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/policy/registry"
 	"reprise/store"
 	"reprise/store/storetest"
 )
@@ -21,7 +22,7 @@ const panelCapacity = 500
 // panel is rac+ with shadows of full size, or with small ones.
 func panel(t *testing.T, spec string) policy.Evictor {
 	t.Helper()
-	e, err := policy.New(spec, policy.Options{Capacity: panelCapacity, Seed: 1})
+	e, err := registry.New(spec, policy.Options{Capacity: panelCapacity, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func panel(t *testing.T, spec string) policy.Evictor {
 // anotherPanel is rac+ with other experts than it has by default.
 func anotherPanel(t *testing.T) string {
 	t.Helper()
-	for _, info := range policy.List() {
+	for _, info := range registry.List() {
 		for _, p := range info.Params {
 			for _, choice := range p.Choices {
 				if info.Name == "rac+" && p.Name == "panel" && choice != p.Default {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/policy/rac"
 	"reprise/store"
 	"reprise/store/storetest"
 )
@@ -162,10 +163,10 @@ func TestRestartEquality(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		disk := &storetest.Memory{}
 		limit := policy.Limit{Entries: 200}
-		evictor := func() *policy.RAC {
-			o := policy.RACTuned(limit.Entries)
+		evictor := func() *rac.Policy {
+			o := rac.Tuned(limit.Entries)
 			o.Window = 0 // who is newest is told by the order of births, which a restart replays by last use
-			return policy.NewRAC(o)
+			return rac.New(o)
 		}
 		before := evictor()
 		s := open(t, store.Options{Backing: disk, Evictor: before, Limit: limit, FlushEvery: time.Hour})

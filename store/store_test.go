@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/policy/classic"
+	"reprise/policy/rac"
 	"reprise/store"
 	"reprise/store/storetest"
 )
@@ -25,7 +27,7 @@ func entry(name string) *store.Entry {
 func open(t testing.TB, o store.Options) *store.Store {
 	t.Helper()
 	if o.Evictor == nil {
-		o.Evictor = policy.NewLRU()
+		o.Evictor = classic.NewLRU()
 	}
 	if o.OnFault == nil {
 		o.OnFault = func(step string, err error) { t.Errorf("fault in %s: %v", step, err) }
@@ -70,7 +72,7 @@ func gone(evs []store.Event) (ids []policy.ID) {
 // policy keeps its importance.
 func TestReplace(t *testing.T) {
 	disk := &storetest.Memory{}
-	o := store.Options{Backing: disk, Evictor: policy.NewRAC(policy.RACTuned(10)), Limit: policy.Limit{Entries: 10}}
+	o := store.Options{Backing: disk, Evictor: rac.New(rac.Tuned(10)), Limit: policy.Limit{Entries: 10}}
 	s := open(t, o)
 	old := entry("a")
 	s.Put(old, s.Tick())
@@ -90,7 +92,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("importance was %v and is %v", importance, got)
 	}
 	s.Close()
-	o.Backing, o.Evictor = disk.Reopen(), policy.NewRAC(policy.RACTuned(10))
+	o.Backing, o.Evictor = disk.Reopen(), rac.New(rac.Tuned(10))
 	r := open(t, o)
 	for _, from := range []*store.Store{s, r} {
 		e, alias, ok := from.Lookup(key("alias"))

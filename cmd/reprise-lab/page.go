@@ -8,7 +8,7 @@ import (
 
 	"reprise/cmd/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy"
+	"reprise/policy/registry"
 	"reprise/policy/sim"
 )
 
@@ -102,7 +102,7 @@ func style(lines []*report.Line, results []sim.Result) {
 				l.Style = report.Dashed
 			case !bounds[l.Name] && left > 0:
 				l.Style, left = report.Plain, left-1
-				if policy.Relational(l.Name) {
+				if registry.Relational(l.Name) {
 					l.Style = report.Bold
 				}
 			}

@@ -14,17 +14,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/semantic"
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
 	"reprise/proxy/enginesim"
 	"reprise/topics"
-
-	"github.com/tidwall/gjson"
 )
 
 // recorded is a proxy in this process that writes a request log.
@@ -169,7 +169,7 @@ func (s *spy) Play(q *sim.Request, at policy.Tick) (bool, int, error) {
 func byMeaning(t *testing.T, log *sim.Slice, name string, labels semantic.Labels, detect bool) []bool {
 	t.Helper()
 	gates := embed.NewBuiltin().Thresholds()
-	model := semantic.New(semantic.Options{Labels: labels, Detect: detect, Guard: guard.Strict,
+	model := semantic.New(semantic.Options{Labels: labels, Detect: detect, Guard: reuse.Strict,
 		Topics: topics.Options{Dim: embed.NewBuiltin().Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge}})
 	var spies []*spy
 	spied := func(e policy.Evictor, l policy.Limit) (sim.Player, error) {

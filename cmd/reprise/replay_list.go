@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
-	"reprise/policy"
+	"reprise/policy/registry"
 	"reprise/policy/sim/workload"
 )
 
@@ -21,7 +21,7 @@ const listWidth = 100
 func writeList(w io.Writer) {
 	l := listing{w: w, written: map[string]string{}}
 	io.WriteString(w, "Policies, for --policy; C is the capacity in entries, so that 2C or 0.1/C are numbers too:\n\n")
-	for _, p := range policy.List() {
+	for _, p := range registry.List() {
 		var params []param
 		for _, x := range p.Params {
 			params = append(params, param{x.Name, x.Default, x.Says, allowed(x.Choices, x.Min, x.Max)})

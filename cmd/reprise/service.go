@@ -17,7 +17,8 @@ import (
 	"reprise/embed"
 	"reprise/embed/openai"
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/registry"
+	"reprise/policy/reuse"
 	"reprise/proxy"
 	"reprise/proxy/admin"
 	"reprise/proxy/cache"
@@ -109,11 +110,11 @@ func (s *service) release() (err error) {
 
 // guardFor returns the stricter guard for the built-in embedder, which compares words and not meaning: texts that it finds
 // similar are nearly equal, so every differing word matters.
-func guardFor(cfg *config.Config) func(cached, asked string) guard.Veto {
+func guardFor(cfg *config.Config) func(cached, asked string) reuse.Veto {
 	if cfg.Embedder == "builtin" {
-		return guard.Strict
+		return reuse.Strict
 	}
-	return guard.Check
+	return reuse.Check
 }
 
 // withoutSemantic returns the mode closest to m that needs no vectors.
@@ -186,7 +187,7 @@ func noLimitAsMax(d time.Duration) time.Duration {
 }
 
 func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store, error) {
-	evictor, err := policy.New(cfg.Policy, cfg.PolicyOptions())
+	evictor, err := registry.New(cfg.Policy, cfg.PolicyOptions())
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/policy/registry"
 )
 
 // runner is one policy at one capacity.
@@ -55,7 +56,7 @@ func (c Capacity) evictor(name string, seed uint64, p *plan) (policy.Evictor, po
 	if fresh := bounds[name]; fresh != nil {
 		return fresh(), limit, nil
 	}
-	e, err := policy.New(name, policy.Options{Capacity: entries, Bytes: limit.Bytes > 0, Seed: seed})
+	e, err := registry.New(name, policy.Options{Capacity: entries, Bytes: limit.Bytes > 0, Seed: seed})
 	return e, limit, err
 }
 

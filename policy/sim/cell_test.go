@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"reprise/policy"
+	"reprise/policy/classic"
 )
 
 // spy notes what it is told in front of an LRU. Entries are named by the request that made them and the number of their
 // identity. They live for 5 requests.
 type spy struct {
-	policy.LRU
+	classic.LRU
 	notes []string
 	lies  bool // names a victim that is not resident
 	deaf  bool // does not remove
@@ -145,7 +146,7 @@ func TestCellAudits(t *testing.T) {
 		"6 bytes in the ledger, 5":     func(c *cell) { c.sizes[1]-- },
 	} {
 		c := &cell{}
-		c.open(policy.NewLRU(), policy.Limit{Bytes: 10}, 2)
+		c.open(classic.NewLRU(), policy.Limit{Bytes: 10}, 2)
 		for who := range c.born {
 			c.request(&event{who: uint32(who), size: int64(2 + 2*who)}, int64(who+1))
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/policy/classic"
 )
 
 // Model makes the cache of one policy at one capacity, where requests are answered otherwise than by equal identity.
@@ -38,7 +39,7 @@ func newModelled(m Model, name string, c Capacity, seed uint64, p *plan) (*model
 		return nil, err
 	}
 	if name == infinite {
-		e = policy.NewLRU() // which is never asked for a victim
+		e = classic.NewLRU() // which is never asked for a victim
 	}
 	x.result.Limit = limit
 	x.seer, _ = e.(Clairvoyant)

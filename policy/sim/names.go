@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"reprise/policy"
+	"reprise/policy/registry"
 )
 
 // infinite is the name of the cache that keeps everything. It has no evictor: what it hits is told by the trace alone.
@@ -21,7 +22,7 @@ var bounds = map[string]func() Clairvoyant{
 
 // PolicyNames are the names that Replay knows, those that could be run first.
 func PolicyNames() []string {
-	return append(policy.Names(), "belady", "belady-bypass", "infinite", "count-oracle")
+	return append(registry.Names(), "belady", "belady-bypass", "infinite", "count-oracle")
 }
 
 // isBound tells a policy that knows the future, or has no limit, from those that could be run.
@@ -41,7 +42,7 @@ func checkPolicy(name string) error {
 	case isBound(base):
 		return nil
 	}
-	return policy.Check(name)
+	return registry.Check(name)
 }
 
 // ParsePolicies reads a list of names, each with its parameters if any: "lru,rac:alpha=1/C,lambda=2,sieve". "all" stands

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/policy"
+	"reprise/policy/registry"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -48,7 +49,7 @@ type rig struct {
 
 func newRig(t *testing.T, spec string, adjust ...func(*Options)) *rig {
 	t.Helper()
-	evictor, err := policy.New(spec, policy.Options{Capacity: 20})
+	evictor, err := registry.New(spec, policy.Options{Capacity: 20})
 	if err != nil {
 		t.Fatal(err)
 	}

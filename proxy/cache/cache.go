@@ -23,7 +23,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -42,7 +42,7 @@ type Options struct {
 	EmbedLimit      time.Duration    // for embedding one prompt; 0 is none
 	Thresholds      embed.Thresholds // the gates that Topics was made with; a request may only raise Hit
 	// Judge may refuse an answer that was found by meaning: what was asked then, what is asked now. nil refuses none.
-	Judge func(cached, asked string) guard.Veto
+	Judge func(cached, asked string) reuse.Veto
 
 	// GivenTopics takes the topic of each request from Request.Topic, where 0 is none. Otherwise the topic is that of the nearest
 	// anchor over the route gate.

@@ -12,7 +12,8 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/rac"
+	"reprise/policy/reuse"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -64,7 +65,7 @@ type rig struct {
 func newRig(t testing.TB, change ...func(*store.Options, *Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, embedder: &plane{}, now: time.Unix(1_000_000, 0)}
-	so := store.Options{Evictor: policy.NewRAC(policy.RACTuned(8)), Limit: policy.Limit{Entries: 8}, Now: func() time.Time { return r.now }, Space: "plane"}
+	so := store.Options{Evictor: rac.New(rac.Tuned(8)), Limit: policy.Limit{Entries: 8}, Now: func() time.Time { return r.now }, Space: "plane"}
 	o := Options{Meaning: true, Embedder: r.embedder, Thresholds: gates, Now: so.Now,
 		OnFault: func(step string, err error) { r.faults = append(r.faults, step) }}
 	for _, f := range change {
@@ -193,7 +194,7 @@ func TestStaleAnswer(t *testing.T) {
 }
 
 func TestJudgeAndShadow(t *testing.T) {
-	odd := func(cached, asked string) guard.Veto {
+	odd := func(cached, asked string) reuse.Veto {
 		if len(asked)%2 == 1 {
 			return "odd"
 		}
@@ -260,7 +261,7 @@ func TestFaultsCostOnlyTheHit(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	r.embedder.broken.Store(false)
-	broken := newRig(t, func(_ *store.Options, o *Options) { o.Judge = func(string, string) guard.Veto { panic("injected") } })
+	broken := newRig(t, func(_ *store.Options, o *Options) { o.Judge = func(string, string) reuse.Veto { panic("injected") } })
 	broken.wants(broken.request(letters(40)), "miss", 1)
 	if f := broken.Find(t.Context(), broken.request(letters(41))); f.Hit != nil || f.Degraded != "topics" {
 		t.Errorf("%+v", f)

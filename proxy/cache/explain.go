@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -26,7 +26,7 @@ type Thresholds struct{ Hit, Route, Edge float64 }
 type Candidate struct {
 	Entry      *store.Entry
 	Similarity float64
-	Veto       guard.Veto // "": none
+	Veto       reuse.Veto // "": none
 	OverGate   bool
 	Fresh      bool
 }

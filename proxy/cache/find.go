@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -120,7 +120,7 @@ func (c *Cache) verify(r *Request, f *Finding) {
 	}
 }
 
-func (o *Options) judge(cached, asked string) guard.Veto {
+func (o *Options) judge(cached, asked string) reuse.Veto {
 	if o.Judge == nil || cached == "" || asked == "" {
 		return ""
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/policy/classic"
+	"reprise/policy/rac"
 	"reprise/store"
 	"reprise/store/storetest"
 	"reprise/topics"
@@ -96,11 +98,11 @@ func (l *life) someRequest() *Request {
 // What a policy remembers of entries that have left does not survive a restart, so the other cache restarts at the same places.
 func TestLogRebuildsTheCache(t *testing.T) {
 	for name, evictor := range map[string]func() policy.Evictor{
-		"lru": func() policy.Evictor { return policy.NewLRU() },
+		"lru": func() policy.Evictor { return classic.NewLRU() },
 		"rac": func() policy.Evictor {
-			o := policy.RACTuned(30)
+			o := rac.Tuned(30)
 			o.Window = 0 // the window is ordered by birth, which a restart replays by last use
-			return policy.NewRAC(o)
+			return rac.New(o)
 		},
 	} {
 		for seed := range uint64(6) {

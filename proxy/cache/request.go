@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -69,7 +69,7 @@ type Finding struct {
 	Vector []float32 // nil: nothing to compare by
 	Route  topics.Route
 
-	Vetoes   []guard.Veto // of the judge, on the nearest entries
+	Vetoes   []reuse.Veto // of the judge, on the nearest entries
 	Shadow   bool         // an answer was found that Options.Shadow keeps back
 	Degraded string       // the step that failed, "" if none did
 

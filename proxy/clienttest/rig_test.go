@@ -14,6 +14,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
+	"reprise/policy/registry"
 	"reprise/proxy"
 	"reprise/proxy/enginesim"
 	"reprise/store"
@@ -102,7 +103,7 @@ func proxied(t *testing.T, o proxy.Options) *site {
 func newStore(t *testing.T) *store.Store {
 	t.Helper()
 	const entries = 1000
-	evictor, err := policy.New("rac", policy.Options{Capacity: entries})
+	evictor, err := registry.New("rac", policy.Options{Capacity: entries})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/policy/rac"
 	"reprise/store"
 	"reprise/store/file"
 )
@@ -35,7 +36,7 @@ func openBench(b *testing.B, path string) *store.Store {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := store.Open(store.Options{Backing: f, Evictor: policy.NewRAC(policy.RACTuned(benchEntries)), FlushEvery: time.Hour})
+	s, err := store.Open(store.Options{Backing: f, Evictor: rac.New(rac.Tuned(benchEntries)), FlushEvery: time.Hour})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/policy/classic"
+	"reprise/policy/registry"
 	"reprise/store"
 	"reprise/store/file"
 )
@@ -48,7 +50,7 @@ func openStore(path string, o store.Options) (*store.Store, error) {
 		return nil, err
 	}
 	o.Backing, o.Space, o.FlushEvery = f, "test", flushEvery
-	if o.Evictor, err = policy.New("rac+", policy.Options{Capacity: 1000}); err != nil {
+	if o.Evictor, err = registry.New("rac+", policy.Options{Capacity: 1000}); err != nil {
 		return nil, err
 	}
 	return store.Open(o)
@@ -250,7 +252,7 @@ func TestOtherSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = store.Open(store.Options{Backing: f, Space: "other", Evictor: policy.NewLRU()})
+	_, err = store.Open(store.Options{Backing: f, Space: "other", Evictor: classic.NewLRU()})
 	if !errors.Is(err, store.ErrSpace) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), `"other"`) {
 		t.Errorf("open: %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
-	"reprise/policy"
+	"reprise/policy/registry"
 	"reprise/policy/sim"
 )
 
@@ -86,7 +86,7 @@ func landmarks(rows []sim.Result) (best, belady *sim.Result) {
 		switch {
 		case r.Policy == "belady":
 			belady = r
-		case !r.Bound && !policy.Relational(r.Policy) && (best == nil || r.Hits > best.Hits):
+		case !r.Bound && !registry.Relational(r.Policy) && (best == nil || r.Hits > best.Hits):
 			best = r
 		}
 	}
@@ -122,7 +122,7 @@ func row(r, best, belady *sim.Result) []string {
 	if r.Policy == "infinite" {
 		evictions = ""
 	}
-	if best != nil && belady != nil && belady.Hits > best.Hits && policy.Relational(r.Policy) {
+	if best != nil && belady != nil && belady.Hits > best.Hits && registry.Relational(r.Policy) {
 		closed = percent(float64(r.Hits-best.Hits) / float64(belady.Hits-best.Hits))
 	}
 	return []string{mark, r.Policy, percent(r.HitRatio), percent(r.NormalizedHitRatio), percent(r.ByteHitRatio),

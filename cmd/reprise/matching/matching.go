@@ -16,7 +16,7 @@ import (
 	"reprise/cmd/reprise/internal/semantic"
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
 	"reprise/topics"
@@ -42,7 +42,7 @@ var (
 	Guards  = []string{"strict", "check", "none"}
 )
 
-var guards = map[string]func(cached, asked string) guard.Veto{"strict": guard.Strict, "check": guard.Check, "none": nil}
+var guards = map[string]func(cached, asked string) reuse.Veto{"strict": reuse.Strict, "check": reuse.Check, "none": nil}
 
 // Flags are the flags about hits, topics and parents.
 type Flags struct {

@@ -13,6 +13,7 @@ import (
 
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/policy"
+	"reprise/policy/registry"
 	"reprise/policy/sim"
 )
 
@@ -207,7 +208,7 @@ func TestForms(t *testing.T) {
 
 func TestCounter(t *testing.T) {
 	var members float64
-	e, err := policy.New(literal, policy.Options{Capacity: 10})
+	e, err := registry.New(literal, policy.Options{Capacity: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy"
+	"reprise/policy/registry"
 )
 
 // Baselines returns the policies that the relational ones are compared with: all others of the registry, and W-TinyLFU as in the
 // published study, with exact counts and a window of 1 and of 20 %.
 func Baselines() (names []string) {
-	for _, name := range policy.Names() {
-		if !policy.Relational(name) {
+	for _, name := range registry.Names() {
+		if !registry.Relational(name) {
 			names = append(names, name)
 		}
 	}

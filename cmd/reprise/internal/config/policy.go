@@ -9,22 +9,23 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/policy"
+	"reprise/policy/registry"
 )
 
-var policyAllowed = "a policy's name, or NAME:key=value,… (reprise replay --list shows the parameters): " + oneOf(policy.Names())
+var policyAllowed = "a policy's name, or NAME:key=value,… (reprise replay --list shows the parameters): " + oneOf(registry.Names())
 
 // policySpec is the name of a policy, which may be followed by parameters. A value in capacities is checked with the other
 // contradictions, because it depends on the capacity.
 func policySpec(to *string) func(string) error {
 	return func(v string) error {
-		err := policy.Check(v)
+		err := registry.Check(v)
 		*to = v
 		name, params, _ := strings.Cut(v, ":")
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, policy.ErrUnknown):
-			return errUse("no policy is called " + name + didYouMean(name, policy.Names()))
+			return errUse("no policy is called " + name + didYouMean(name, registry.Names()))
 		}
 		known := parameters(name)
 		for pair := range strings.SplitSeq(params, ",") {
@@ -53,7 +54,7 @@ func bareOf(err error) string {
 }
 
 func parameters(name string) (keys []string) {
-	for _, info := range policy.List() {
+	for _, info := range registry.List() {
 		if info.Name == name {
 			for _, p := range info.Params {
 				keys = append(keys, p.Name)
@@ -99,7 +100,7 @@ func (c *Config) PolicyOptions() policy.Options {
 // policyProblems are values that the policy does not allow at this capacity, and parameters that are set twice.
 func (c *Config) policyProblems() (problems []string) {
 	plain := policy.Options{Capacity: c.CapacityEntries}
-	if err := plain.Check(c.Policy); err != nil {
+	if err := registry.CheckWith(c.Policy, plain); err != nil {
 		return []string{fmt.Sprintf("%s with %s: %s", c.shown("POLICY"), c.shown("CAPACITY_ENTRIES"), bareOf(err))}
 	}
 	for _, s := range c.shortcuts() {
@@ -110,7 +111,7 @@ func (c *Config) policyProblems() (problems []string) {
 		case slices.Contains(given(c.Policy), s.key):
 			problems = append(problems, fmt.Sprintf("%s and %s both set %s: leave one of them out", c.shown("POLICY"), c.shown(s.setting), s.key))
 		default:
-			if err := with.Check(c.Policy); err != nil {
+			if err := registry.CheckWith(c.Policy, with); err != nil {
 				problems = append(problems, fmt.Sprintf("%s under %s: %s", c.shown(s.setting), c.shown("POLICY"), bareOf(err)))
 			}
 		}

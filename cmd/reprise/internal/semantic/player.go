@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/reuse"
 	"reprise/policy/sim"
 	"reprise/proxy/cache"
 	"reprise/store"
@@ -33,7 +33,7 @@ type Options struct {
 	// parent is what the trace names.
 	Detect bool
 	// Guard may refuse an answer that was found by meaning; nil refuses none. It is called only with texts.
-	Guard func(cached, asked string) guard.Veto
+	Guard func(cached, asked string) reuse.Veto
 }
 
 // New is a sim.Model of o: the answers of the proxy to one client after the other, none of which expires or is refused for its

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"reprise/policy"
-	"reprise/policy/guard"
+	"reprise/policy/classic"
+	"reprise/policy/reuse"
 	"reprise/policy/sim"
 	"reprise/topics"
 )
@@ -27,7 +28,7 @@ func options() Options {
 
 // teller is LRU that notes what it is told.
 type teller struct {
-	*policy.LRU
+	*classic.LRU
 	notes   []string
 	expires map[policy.ID]bool
 }
@@ -76,7 +77,7 @@ func speechless(r *sim.Request)           { r.Content = nil }
 // play plays requests through a cache of some entries and returns the verdicts, "h" or "m", and what the policy was told.
 func play(t *testing.T, o Options, entries int, e *teller, all ...sim.Request) (verdicts, told string) {
 	t.Helper()
-	e.LRU = policy.NewLRU()
+	e.LRU = classic.NewLRU()
 	p, err := New(o)(e, policy.Limit{Entries: entries})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +97,7 @@ func play(t *testing.T, o Options, entries int, e *teller, all ...sim.Request) (
 
 func TestPlayer(t *testing.T) {
 	given, detect, strict := options(), options(), options()
-	given.Labels, detect.Detect, strict.Guard = Given, true, guard.Strict
+	given.Labels, detect.Detect, strict.Guard = Given, true, reuse.Strict
 	for _, c := range []struct {
 		name    string
 		o       Options
@@ -150,7 +151,7 @@ func TestPlayerAliases(t *testing.T) {
 	for i := range uint64(maxAliases + 1) {
 		all = append(all, said(10+i, 5))
 	}
-	e := &teller{LRU: policy.NewLRU()}
+	e := &teller{LRU: classic.NewLRU()}
 	p, err := New(options())(e, policy.Limit{})
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +170,7 @@ func TestPlayerAliases(t *testing.T) {
 func TestPlayerOptions(t *testing.T) {
 	o := options()
 	o.Topics.Hit = 2
-	if _, err := New(o)(policy.NewLRU(), policy.Limit{}); err == nil {
+	if _, err := New(o)(classic.NewLRU(), policy.Limit{}); err == nil {
 		t.Error("a gate of 2 is no cosine")
 	}
 }

@@ -1,0 +1,56 @@
+package classic
+
+import (
+	"reprise/policy"
+	"reprise/policy/internal/container"
+	"reprise/policy/internal/spec"
+)
+
+// LFUSpec describes lfu and its parameters.
+var LFUSpec = spec.Spec{
+	Name: "lfu", Says: "least frequently used since its insertion",
+	New: func(spec.Args) policy.Evictor { return &LFU{} },
+}
+
+// LFU evicts the entry with the fewest uses, its insertion the first of them; ties go to what came to that number first.
+// The number is lost with the entry. It has no parameter. The zero value is ready.
+//
+// Every call is O(log n), Victim O(1). Memory per resident: some 85 bytes.
+type LFU struct {
+	keyed container.Keyed[policy.ID, struct{}] // the key is the number of uses
+}
+
+var _ policy.Evictor = (*LFU)(nil)
+
+// Insert holds it apart; the one before it joins the others.
+func (l *LFU) Insert(it policy.Item, _ policy.Tick) {
+	if _, ok := l.keyed.Slots.Find(it.ID); ok {
+		return
+	}
+	l.link()
+	l.keyed.Stage(it.ID, struct{}{})
+}
+
+// Hit counts a use.
+func (l *LFU) Hit(id policy.ID, _ policy.Tick) {
+	if slot, ok := l.keyed.Slots.Find(id); ok {
+		l.link()
+		l.keyed.Heap.Set(slot, l.keyed.Heap.Key(slot)+1, 0)
+	}
+}
+
+// Victim names the entry with the fewest uses.
+func (l *LFU) Victim() (policy.ID, bool) { return l.keyed.Least() }
+
+// Remove drops id.
+func (l *LFU) Remove(id policy.ID, _ policy.Reason) {
+	if slot, ok := l.keyed.Slots.Find(id); ok {
+		l.keyed.Drop(slot)
+	}
+}
+
+func (l *LFU) link() {
+	if slot := l.keyed.Take(); slot != 0 {
+		l.keyed.Heap.Set(slot, 1, 0)
+	}
+}

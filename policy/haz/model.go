@@ -1,0 +1,159 @@
+package haz
+
+import "math"
+
+// The features of an entry, all that are times or decay relative to the capacity C. lb(x) = min(23, floor(2·log2(1+x))).
+const (
+	featureAge    = iota // lb(32·age/C), age since the last use
+	featureFreq          // min(12, uses)
+	featureCRF           // lb(4·uses, each halved every 4C requests)
+	featureSlow          // lb(visits of the topic, halved every 2C)
+	featureFast          // lb(4·visits of the topic, halved every C/10)
+	featureIdle          // lb(32·(time since the topic's last visit)/C)
+	featureVisits        // lb(visits of the topic since the last use)
+	featureWidth         // lb(distinct entries of the topic)
+	featureTurn          // min(3, position in the conversation)
+	featureBefore        // distinct entries that it came after, see follow
+	featureAfter         // distinct entries that came after it
+	features
+)
+
+const (
+	buckets = 24
+	rowLen  = 32 // a power of two makes the look-up free of checks
+)
+
+type point [features]uint8
+
+// forecast are a figure for each of the two horizons that HAZ looks ahead.
+type forecast [2]float32
+
+const (
+	far       = 0 // C
+	near      = 1 // C/hazNear
+	nearShare = 8
+)
+
+// model is a logistic regression for each horizon: the logit of v is linear in one indicator per bucket. It climbs the
+// likelihood by AdaGrad: a step is lr·g/sqrt(1+sum of g²), g = wanted - foreseen, and 0.3 of it for the bias. The start is
+// LFU's and RAC's order, with little of LRU's, so that the first victims make sense.
+type model struct {
+	rate   float32 // of learning
+	bias   forecast
+	biasG  forecast
+	weight [features][rowLen]forecast
+	square [features][rowLen]forecast // sum of g²
+}
+
+func newModel(lr float64) model {
+	m := model{rate: float32(lr), bias: forecast{-1, -1 - logNear}}
+	for k := range buckets {
+		for _, start := range []struct {
+			feature int
+			slope   float32
+		}{{featureAge, -0.02}, {featureCRF, 0.15}, {featureSlow, 0.10}} {
+			w := start.slope * float32(k)
+			m.weight[start.feature][k] = forecast{w, w}
+		}
+	}
+	return m
+}
+
+const logNear = 3 * math.Ln2
+
+// logits are those of v at p. A loop would be slower by half.
+func (m *model) logits(p *point) forecast {
+	w := &m.weight
+	a, b, c, d := &w[0][p[0]%rowLen], &w[1][p[1]%rowLen], &w[2][p[2]%rowLen], &w[3][p[3]%rowLen]
+	e, f, g, h := &w[4][p[4]%rowLen], &w[5][p[5]%rowLen], &w[6][p[6]%rowLen], &w[7][p[7]%rowLen]
+	i, j, k := &w[8][p[8]%rowLen], &w[9][p[9]%rowLen], &w[10][p[10]%rowLen]
+	return forecast{
+		m.bias[0] + (a[0] + b[0] + c[0] + d[0]) + (e[0] + f[0] + g[0] + h[0]) + (i[0] + j[0] + k[0]),
+		m.bias[1] + (a[1] + b[1] + c[1] + d[1]) + (e[1] + f[1] + g[1] + h[1]) + (i[1] + j[1] + k[1]),
+	}
+}
+
+// gain is the logarithm of what room brings for as long as it is given to an entry at p, the better of both horizons.
+func (m *model) gain(p *point) float32 {
+	z := m.logits(p)
+	return max(z[far], z[near]+logNear)
+}
+
+// foreseen is v at p.
+func (m *model) foreseen(p *point) forecast {
+	z := m.logits(p)
+	for i := range z {
+		z[i] = float32(1 / (1 + math.Exp(-float64(z[i]))))
+	}
+	return z
+}
+
+// correct climbs towards what v at p should have been.
+func (m *model) correct(p *point, wanted forecast) {
+	g := m.foreseen(p)
+	for i := range g {
+		g[i] = wanted[i] - g[i]
+	}
+	for i, k := range p {
+		w, square := &m.weight[i][k%rowLen], &m.square[i][k%rowLen]
+		for j := range g {
+			square[j] += g[j] * g[j]
+			w[j] += m.step(g[j], square[j])
+		}
+	}
+	for j := range g {
+		m.biasG[j] += g[j] * g[j]
+		m.bias[j] += 0.3 * m.step(g[j], m.biasG[j])
+	}
+}
+
+func (m *model) step(g, square float32) float32 {
+	return m.rate * g / float32(math.Sqrt(float64(1+square)))
+}
+
+// clock knows what is long and what is short at a capacity.
+type clock struct {
+	now             int64
+	scale           float64 // of ages
+	pause           int64   // the longest that a conversation makes
+	waits           [2]decay
+	crf, slow, fast decay
+}
+
+func newClock(capacity int) clock {
+	c := float64(max(capacity, 1))
+	return clock{
+		scale: 32 / c, pause: int64(max(1, c/10)),
+		waits: [2]decay{far: newDecay(c), near: newDecay(c / nearShare)},
+		crf:   newDecay(4 * c), slow: newDecay(2 * c), fast: newDecay(c / 10),
+	}
+}
+
+// decay halves every halfLife requests.
+type decay struct{ perSeq, steps float64 }
+
+func newDecay(halfLife float64) decay { return decay{1 / halfLife, decaySteps / halfLife} }
+
+const decaySteps = 256
+
+var halves = func() (t [decaySteps]uint64) {
+	for i := range t {
+		t[i] = math.Float64bits(math.Exp2(-float64(i) / decaySteps))
+	}
+	return t
+}()
+
+// over is the factor after a time. Sums are kept with this one.
+func (d decay) over(t int64) float64 { return math.Exp2(-float64(max(t, 0)) * d.perSeq) }
+
+// near is over within 0.3 %, for a look only: its error must not add up.
+func (d decay) near(t float64) float64 {
+	x := uint64(min(t*d.steps, 500*decaySteps))
+	return math.Float64frombits(halves[x%decaySteps] - x/decaySteps<<52)
+}
+
+// lb is the bucket of x >= 0: the exponent of (1+x)² is floor(2·log2(1+x)).
+func lb(x float64) uint8 {
+	x++
+	return uint8(min(buckets-1, math.Float64bits(x*x)>>52-1023))
+}

@@ -1,0 +1,40 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrUnknown is the error of New for a name that is not in Names.
+var ErrUnknown = errors.New("unknown policy")
+
+// Options are what every policy is made with.
+type Options struct {
+	// Capacity is the number of entries that will be resident, at least 1; an estimate where the limit is in bytes.
+	// Parameters are measured in it; it limits nothing, that is the Ledger's.
+	Capacity int
+	// Bytes tells that the limit is in bytes: policies that can value an entry by cost per byte then do by default.
+	Bytes bool
+	// Seed starts the random numbers of those policies that draw any.
+	Seed uint64
+	// Params are values for the parameters of these names. A policy that lacks one ignores it; the name given to New may
+	// set the same parameter and wins.
+	Params map[string]string
+}
+
+// Validate names the first field that is out of range, its value and what is allowed.
+func (o Options) Validate() error {
+	if o.Capacity < 1 {
+		return fmt.Errorf("capacity %d: want at least 1 entry", o.Capacity)
+	}
+	return nil
+}
+
+// Param is a parameter of a policy. Its value is one of Choices or, where there are none, a number from Min to Max; a number
+// may be written in capacities: "2C" is twice the capacity, "0.1/C" a tenth divided by it.
+type Param struct {
+	Name, Says string
+	Default    string
+	Choices    []string
+	Min, Max   float64
+}

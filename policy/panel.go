@@ -1,0 +1,31 @@
+package policy
+
+import "errors"
+
+// ErrSnapshot is the error of Restore for what no Snapshot of the same policy made.
+var ErrSnapshot = errors.New("snapshot of a policy")
+
+// Panel is a policy that is made of experts. Only Restore changes anything.
+type Panel interface {
+	// Stats is how the experts do at present.
+	Stats() PanelStats
+	// Snapshot is what was learned, without any entry: some 10 kB.
+	Snapshot() []byte
+	// Restore brings back a snapshot of the same experts, at any capacity. It is to follow the entries. An error is
+	// ErrSnapshot, and then nothing has changed.
+	Restore(snapshot []byte) error
+}
+
+// PanelStats are the figures of a panel.
+type PanelStats struct {
+	Experts []ExpertStats // in a fixed order
+	Bytes   int64         // an estimate of the memory in use
+}
+
+// ExpertStats are the figures of one expert of a panel.
+type ExpertStats struct {
+	Name     string
+	Weight   float64 // of its vote, from 0 to 1, the leader's being 1; in a large cache 1 for the leader and else 0
+	HitRatio float64 // that its shadow cache would have had since the start; of the tokens under a limit in bytes
+	Entries  int     // in its shadow cache
+}

@@ -1,0 +1,156 @@
+package panel
+
+import (
+	"math"
+	"slices"
+
+	"reprise/policy"
+	"reprise/policy/classic"
+	"reprise/policy/haz"
+	"reprise/policy/internal/spec"
+	"reprise/policy/rac"
+)
+
+// member is an expert's place in a panel.
+type member struct {
+	name   string     // in the figures
+	spec   *spec.Spec // by reference, since New knows rac+ too
+	params string     // key=value,key=value
+	large  string     // instead, where it leads a large cache
+	memory float64    // half-life of its topics, in capacities; 0: it has none
+}
+
+// panels are what the parameter of that name chooses from. At most 8 experts sit in one. The first is trusted where nothing
+// is known yet: it has the prior, and leads a large cache.
+var panels = map[string][]member{
+	"six":   {hazMember, tinyMember, tinyWideMember, s3Member, lirsMember, lruMember},
+	"study": {tinyMember, racLiteral, racNormed, racFast, hazMember, s3Member, lruMember},
+}
+
+// What an expert is for: haz learns nearly everything given time, RAC's order included, and leads most often. W-TinyLFU
+// goes by frequency, LIRS freezes on loops, the wide W-TinyLFU and S3-FIFO serve small caches of bursts, and LRU what was used
+// last. A RAC beside haz leads early where it freezes on what does not last, and costs a point. Those of the study keep three
+// forms of it.
+var (
+	racLiteral     = member{"rac-literal", &rac.Spec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", "", 1 / 0.3}
+	racNormed      = member{"rac-normed", &rac.Spec, "alpha=1/C,norm=visits," + retained, "", 1}
+	racFast        = member{"rac-fast", &rac.Spec, "alpha=10/C," + retained, "", 0.1}
+	hazMember      = member{"haz", &haz.Spec, "", "ghosts=1C", 2}
+	tinyMember     = member{"w-tinylfu", &classic.TinyLFUSpec, "form=exact,climb=off", "", 0}
+	tinyWideMember = member{"w-tinylfu-wide", &classic.TinyLFUSpec, "form=exact,climb=off,window=0.2C", "", 0}
+	s3Member       = member{"s3fifo", &classic.S3FIFOSpec, "", "", 0}
+	lirsMember     = member{"lirs", &classic.LIRSSpec, "", "", 0}
+	lruMember      = member{"lru", &classic.LRUSpec, "", "", 0}
+)
+
+const retained = "dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C"
+
+func panelNames() (names []string) {
+	for name := range panels {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// expert is a policy with its shadow cache, which the panel's entries tell of: here are only its sums.
+type expert struct {
+	name    string
+	evictor policy.Evictor
+	arriver policy.Arriver // the evictor, where it is one
+	linker  policy.Linker  // the same
+	memory  float64        // as its seat has it
+	entries int
+	bytes   int64
+	score   float64
+	hits    float64 // all that it would have had
+	asked   float64 // all requests
+}
+
+// large is the panel as it leads a large cache: with less memory for each entry.
+func large(seats []member) []member {
+	seats = slices.Clone(seats)
+	for i := range seats {
+		if seats[i].large != "" {
+			seats[i].params = seats[i].large
+		}
+	}
+	return seats
+}
+
+func newExpert(s member, o policy.Options, number uint64) expert {
+	o.Params = nil
+	o.Seed += number
+	a, err := s.spec.Args(o, s.params)
+	if err != nil {
+		panic(err) // the panels are ours
+	}
+	e := s.spec.New(a)
+	x := expert{name: s.name, evictor: e, memory: s.memory}
+	x.arriver, _ = e.(policy.Arriver)
+	x.linker, _ = e.(policy.Linker)
+	return x
+}
+
+func (x *expert) arrive(topic policy.TopicID, at policy.Tick) {
+	if x.arriver != nil && topic != 0 {
+		x.arriver.Arrive(topic, at)
+	}
+}
+
+func (x *expert) hit(e *panelEntry, at policy.Tick, gain float64, replaced bool) {
+	if replaced {
+		x.replace(e, at)
+	} else {
+		x.evictor.Hit(policy.ID(e.key), at)
+	}
+	x.score += gain
+	x.hits += gain
+}
+
+func (x *expert) insert(e *panelEntry, at policy.Tick) {
+	x.evictor.Insert(e.item(), at)
+	x.entries++
+	x.bytes += e.size
+}
+
+func (x *expert) replace(e *panelEntry, at policy.Tick) {
+	if r, ok := x.evictor.(policy.Replacer); ok {
+		r.Replace(e.item(), at)
+	} else {
+		x.evictor.Hit(policy.ID(e.key), at)
+	}
+}
+
+func (x *expert) remove(e *panelEntry, why policy.Reason) {
+	x.evictor.Remove(policy.ID(e.key), why)
+	x.entries--
+	x.bytes -= e.size
+}
+
+func (x *expert) over(l policy.Limit) bool {
+	return l.Entries > 0 && x.entries > l.Entries || l.Bytes > 0 && x.bytes > l.Bytes
+}
+
+// scoreDecay is what is left of a score after one request.
+func scoreDecay(halfLife float64) float64 { return math.Exp2(-1 / halfLife) }
+
+// gains counts what hits bring: 1 each, or the tokens that they save relative to the mean of all requests, so that
+// scores stay of one size.
+type gains struct {
+	tokens bool
+	n, sum float64
+}
+
+func (g *gains) of(e *panelEntry) float64 {
+	if !g.tokens {
+		return 1
+	}
+	tokens := 1.0
+	if e.cost > 0 {
+		tokens = float64(e.cost)
+	}
+	g.n++
+	g.sum += tokens
+	return tokens * g.n / g.sum
+}

@@ -1,0 +1,349 @@
+package panel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"reprise/policy"
+	"reprise/policy/classic"
+	"reprise/policy/internal/policytest"
+	"reprise/policy/internal/spec"
+)
+
+// keepFirst refuses whatever does not fit: its victim is the newest.
+type keepFirst struct{ ids []policy.ID }
+
+func (k *keepFirst) Insert(it policy.Item, _ policy.Tick) { k.ids = append(k.ids, it.ID) }
+func (k *keepFirst) Hit(policy.ID, policy.Tick)           {}
+func (k *keepFirst) Victim() (policy.ID, bool) {
+	if len(k.ids) == 0 {
+		return 0, false
+	}
+	return k.ids[len(k.ids)-1], true
+}
+func (k *keepFirst) Remove(id policy.ID, _ policy.Reason) {
+	for i, x := range k.ids {
+		if x == id {
+			k.ids = append(k.ids[:i:i], k.ids[i+1:]...)
+		}
+	}
+}
+
+// countedLRU is LRU, and counts its residents.
+type countedLRU struct {
+	classic.LRU
+	residents map[policy.ID]bool
+}
+
+func (l *countedLRU) Insert(it policy.Item, at policy.Tick) {
+	l.residents[it.ID] = true
+	l.LRU.Insert(it, at)
+}
+
+func (l *countedLRU) Remove(id policy.ID, why policy.Reason) {
+	delete(l.residents, id)
+	l.LRU.Remove(id, why)
+}
+
+var (
+	lruSpec    = spec.Spec{Name: "lru", New: func(spec.Args) policy.Evictor { return &countedLRU{residents: map[policy.ID]bool{}} }}
+	keepSpec   = spec.Spec{Name: "keep", New: func(spec.Args) policy.Evictor { return &keepFirst{} }}
+	twoMembers = []member{{"a", &lruSpec, "", "", 0}, {"b", &keepSpec, "", "", 0}}
+)
+
+func panelArgs(t *testing.T, o policy.Options, params string) spec.Args {
+	t.Helper()
+	a, err := Spec.Args(o, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// sets is the state string of a panel: which experts hold what, with a * on what is not resident.
+func (p *Full) sets() string {
+	var all []string
+	for key := uint64(1); key < 100; key++ {
+		e, ok := p.keys.Get(key)
+		if !ok {
+			continue
+		}
+		s := fmt.Sprint(key, ":")
+		for x := range p.holders(e) {
+			s += x.name
+		}
+		if p.cells[e].id == 0 {
+			s += "*"
+		}
+		all = append(all, strings.ReplaceAll(s, " ", ""))
+	}
+	return strings.Join(all, " ")
+}
+
+// TestRACPlusVotes: expert a is LRU, b keeps what it had first, both of two entries.
+func TestRACPlusVotes(t *testing.T) {
+	for _, c := range []struct{ script, sets, victims string }{
+		{"+1 +2", "1:ab 2:ab", "[1 2]"},
+		{"+1 +2 +3", "1:b 2:ab 3:a", "[1 3 2]"},                 // a tie of 1 and 3: the older
+		{"+1 +2 +3 h1", "1:ab 2:b 3:a", "[3 2 1]"},              // a hit for b alone: its vote counts
+		{"+1 +2 +3 h3", "1:b 2:ab 3:a", "[1 3 2]"},              // and for a
+		{"+1 +2 +3 +4", "1:b 2:b 3:a 4:a", "[1 2 3 4]"},         // all tie
+		{"+1 +2 +3 +4 +5", "1:b 2:b 3: 4:a 5:a", "[3 1 2 4 5]"}, // nobody holds 3
+		{"+1 +2 -1 +3", "2:ab 3:ab", "[2 3]"},                   // a purge is one everywhere
+		{"+1 +2 +3 -2", "1:b 3:a", "[1 3]"},
+	} {
+		p := newFull(panelArgs(t, policy.Options{Capacity: 2}, "prior=0"), twoMembers)
+		policytest.PlayScript(t, p, c.script)
+		if got := p.sets(); got != c.sets {
+			t.Errorf("%q: held %s, want %s", c.script, got, c.sets)
+		}
+		checkPanel(t, p)
+		if got := policytest.Drain(p); got != c.victims {
+			t.Errorf("%q: victims %s, want %s", c.script, got, c.victims)
+		}
+		checkPanel(t, p)
+	}
+}
+
+// TestRACPlusKnowsIdentities: what returns after its eviction is a hit in the shadows that hold it.
+func TestRACPlusKnowsIdentities(t *testing.T) {
+	p := newFull(panelArgs(t, policy.Options{Capacity: 2}, "prior=0"), twoMembers)
+	policytest.PlayScript(t, p, "+1 +2 +3")
+	if id, _ := p.Victim(); id != 1 {
+		t.Fatalf("victim %d, want 1", id)
+	}
+	p.Remove(1, policy.Evicted)
+	if got, want := p.sets(), "1:b* 2:ab 3:a"; got != want {
+		t.Fatalf("evicted: %s, want %s", got, want)
+	}
+	p.Insert(policy.Item{ID: 9, Key: 1}, policy.Tick{Seq: 5})
+	if got, want := p.sets(), "1:ab 2:b 3:a"; got != want {
+		t.Errorf("returned: %s, want %s", got, want)
+	}
+	if a, b := p.experts[0].hits, p.experts[1].hits; a != 0 || b != 1 {
+		t.Errorf("hits %v and %v, want 0 and 1", a, b)
+	}
+	p.Insert(policy.Item{ID: 10, Key: 1}, policy.Tick{Seq: 6}) // a second resident of this identity: the older one goes first
+	if id, _ := p.Victim(); id != 9 {
+		t.Errorf("victim %d, want 9, which nobody can ask for any more", id)
+	}
+}
+
+// TestRACPlusPrior: before any hit the first expert decides.
+func TestRACPlusPrior(t *testing.T) {
+	for _, c := range []struct{ prior, victims string }{{"prior=0", "[1 3 2]"}, {"prior=1", "[3 1 2]"}} {
+		p := newFull(panelArgs(t, policy.Options{Capacity: 2}, c.prior), []member{twoMembers[1], twoMembers[0]})
+		policytest.PlayScript(t, p, "+1 +2 +3")
+		if got := policytest.Drain(p); got != c.victims {
+			t.Errorf("%s: victims %s, want %s", c.prior, got, c.victims)
+		}
+	}
+}
+
+func TestRACPlusWeights(t *testing.T) {
+	b := newVotes(5)
+	experts := []expert{{score: 95}, {score: 94}, {score: 0}, {score: 95}, {score: 90}}
+	b.count(experts, &hysteresis{})
+	want := []float64{1, math.Exp(-1), math.Exp(-95), 1, math.Exp(-5)}
+	for i := range want {
+		if math.Abs(b.weights[i]-want[i]) > 1e-12 {
+			t.Errorf("weight of %v: %v, want %v", experts[i].score, b.weights[i], want[i])
+		}
+	}
+	if got := b.low[0b1011] + b.high[1]; math.Abs(got-(2+math.Exp(-1)+math.Exp(-5))) > 1e-12 {
+		t.Errorf("sum of four weights: %v", got)
+	}
+	if got := scoreDecay(50); math.Abs(math.Pow(got, 50)-0.5) > 1e-12 {
+		t.Errorf("after a half-life %v is left", math.Pow(got, 50))
+	}
+}
+
+// TestLoyalty: while the cache lags behind the best expert, another needs a growing lead; when it does not, the margin goes.
+func TestLoyalty(t *testing.T) {
+	l := newHysteresis(100)
+	experts := []expert{{score: 1000}, {score: 1049}}
+	l.chooseLeader(experts)
+	if l.leader != 1 {
+		t.Fatal("the better does not lead")
+	}
+	experts[0].score = 1080
+	l.score = 800
+	for range 60 {
+		l.observe(0, 1, experts)
+	}
+	want := 0.8 / 100 * 60 * (280./1100 - 0.03)
+	if math.Abs(l.margin-want) > 1e-9 {
+		t.Errorf("margin %v after a lag, want %v", l.margin, want)
+	}
+	if l.chooseLeader(experts); l.leader != 1 {
+		t.Error("a lead within the margin took over")
+	}
+	w := make([]float64, 2)
+	weights(experts, &l, w)
+	if w[1] != 1 || math.Abs(w[0]-math.Exp(-100*l.margin)) > 1e-12 {
+		t.Errorf("weights %v under a margin of %v", w, l.margin)
+	}
+	experts[0].score = 1200
+	if l.chooseLeader(experts); l.leader != 0 {
+		t.Error("a lead beyond the margin did not take over")
+	}
+	l.score = 1200
+	for range 6000 {
+		l.observe(0, 1, experts)
+	}
+	if l.margin != 0 {
+		t.Errorf("margin %v without a lag", l.margin)
+	}
+}
+
+// TestRACPlusInALoop: of experts whose frozen contents are equally good, one is followed.
+func TestRACPlusInALoop(t *testing.T) {
+	const capacity, items, n = 500, 800, 20_000
+	e, err := specs.New("rac+", policy.Options{Capacity: capacity, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace []uint64
+	for i := range n {
+		trace = append(trace, uint64(1+i%items))
+	}
+	best, _ := specs.New("lirs", policy.Options{Capacity: capacity})
+	got, want := n-policytest.CountMisses(e, capacity, trace), n-policytest.CountMisses(best, capacity, trace)
+	t.Logf("%d hits, lirs %d", got, want)
+	if got < want*94/100 { // without loyalty 65 %
+		t.Errorf("%d hits, lirs %d", got, want)
+	}
+}
+
+// TestRACPlusForgetsOldHits: a hit counts half after a half-life.
+func TestRACPlusForgetsOldHits(t *testing.T) {
+	p := newFull(panelArgs(t, policy.Options{Capacity: 2}, "memory=2000,prior=0"), twoMembers)
+	policytest.PlayScript(t, p, "+1 +2 +3 h1")
+	for range 2000 {
+		p.Hit(3, policy.Tick{Seq: 9}) // a hit of a
+		p.Insert(policy.Item{ID: 4}, policy.Tick{Seq: 9})
+	}
+	if got := p.experts[1].score; math.Abs(got-0.5) > 0.01 {
+		t.Errorf("after a half-life a hit counts %v", got)
+	}
+}
+
+// checkPanel adds up the books of a panel, and looks for the least by a scan.
+func checkPanel(t *testing.T, p *Full) {
+	t.Helper()
+	entries, sizes := make([]int, len(p.experts)), make([]int64, len(p.experts))
+	resident, least := 0, math.Inf(1)
+	p.votes.count(p.experts, &p.hysteresis)
+	weight := func(set uint16) (w float64) {
+		for i := range p.experts {
+			if set>>i&1 != 0 {
+				w += p.votes.weights[i]
+			}
+		}
+		return w
+	}
+	for e := range p.cells {
+		x := &p.cells[e]
+		for i := range p.experts {
+			if x.set>>i&1 != 0 {
+				entries[i]++
+				sizes[i] += x.size
+			}
+		}
+		if e > 0 && x.id == 0 && x.set == 0 && x.key != 0 {
+			t.Fatalf("identity %d is nowhere and not forgotten", x.key)
+		}
+		if x.id != 0 {
+			resident++
+			least = min(least, weight(x.set))
+		}
+	}
+	if p.keys.Len()+orphans(p) != len(p.cells)-1-spares(p) {
+		t.Fatalf("%d identities in %d cells", p.keys.Len(), len(p.cells)-1)
+	}
+	for i, x := range p.experts {
+		if x.entries != entries[i] || x.bytes != sizes[i] || x.over(p.limit.Limit) {
+			t.Fatalf("%s: %d entries, %d bytes; counted %d, %d", x.name, x.entries, x.bytes, entries[i], sizes[i])
+		}
+	}
+	if resident != p.ids.Len() {
+		t.Fatalf("%d residents, counted %d", p.ids.Len(), resident)
+	}
+	if e := p.votes.least(p.cells); resident > 0 && math.Abs(weight(p.cells[e].set)-least) > 1e-9 {
+		t.Fatalf("the victim weighs %v, the least %v", weight(p.cells[e].set), least)
+	}
+}
+
+// orphans counts residents that have lost their identity to a newer one.
+func orphans(p *Full) (n int) {
+	for _, x := range p.cells {
+		if x.id != 0 && x.key == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func spares(p *Full) (n int) {
+	for e := p.spare; e != 0; e = p.cells[e].next {
+		n++
+	}
+	return n
+}
+
+func TestRACPlusBooks(t *testing.T) {
+	for _, o := range []policy.Options{{Capacity: 20, Seed: 1}, {Capacity: 20, Bytes: true, Seed: 2}} {
+		p := newFull(panelArgs(t, o, ""), panels["six"])
+		limit := policy.Limit{Entries: 20}
+		if o.Bytes {
+			limit = policy.Limit{Bytes: 20 * 50}
+		}
+		l := policy.NewLedger(p, limit)
+		r := rand.New(rand.NewPCG(o.Seed, 9))
+		resident := map[uint64]policy.ID{}
+		for i := range int64(4000) {
+			key := uint64(1 + min(r.IntN(90), r.IntN(90)))
+			at := policy.Tick{Seq: i + 1}
+			if id := resident[key]; l.Has(id) {
+				l.Hit(id, at)
+			} else {
+				p.Arrive(policy.TopicID(key%7), at)
+				resident[key] = policy.ID(i + 1000)
+				l.Insert(policy.Item{ID: policy.ID(i + 1000), Key: key, Topic: policy.TopicID(key % 7), Size: int64(1 + r.IntN(100)), Cost: 3}, at, nil)
+			}
+			if r.IntN(50) == 0 {
+				l.Remove(resident[uint64(1+r.IntN(90))], policy.Purged)
+			}
+			if i%20 == 0 {
+				checkPanel(t, p)
+			}
+		}
+		if l.Faults() != 0 {
+			t.Errorf("%d faults", l.Faults())
+		}
+		if o.Bytes && (p.limit.Bytes > limit.Bytes || p.limit.Bytes < limit.Bytes-100) {
+			t.Errorf("learned a limit of %d bytes, it is %d", p.limit.Bytes, limit.Bytes)
+		}
+	}
+}
+
+// TestRACPlusTakesNoExpiryForAHit: the return of what expired is a miss to every expert, and none is credited.
+func TestRACPlusTakesNoExpiryForAHit(t *testing.T) {
+	p := newFull(panelArgs(t, policy.Options{Capacity: 4}, ""), panels["six"])
+	policytest.Popular(p)
+	hits := func() (sum float64) {
+		for _, x := range p.experts {
+			sum += x.hits
+		}
+		return sum
+	}
+	before := hits()
+	p.Remove(6, policy.Expired)
+	p.Insert(policy.Item{ID: 8, Key: 7, Topic: 2}, policy.Tick{Seq: 21})
+	if got := hits(); got != before {
+		t.Errorf("rac+: the return of what expired is %v hits of experts", got-before)
+	}
+}

@@ -1,0 +1,287 @@
+package panel
+
+import (
+	"iter"
+	"math/bits"
+
+	"reprise/policy"
+	"reprise/policy/internal/container"
+	"reprise/policy/internal/spec"
+)
+
+// shadows are the caches that a panel's experts would have, and who of them holds what.
+type shadows struct {
+	limit      shadowLimit // of each
+	gains      gains
+	decay      float64 // of the scores, per request
+	experts    []expert
+	keys       container.Table[uint64, uint32] // identities that are resident or in a shadow
+	cells      []panelEntry                    // 0 is none
+	spare      uint32                          // first unused, chained by next
+	votes      votes
+	hysteresis hysteresis // of the cache that the experts vote on
+	arrived    pending
+	evicted    bool // since the last request
+}
+
+// shadowLimit is that of the cache itself. Where it is in bytes nobody tells which, and until the first eviction there is
+// none; later it is the most that was resident after evictions. A limit in entries may have such a one beside it.
+type shadowLimit struct {
+	policy.Limit
+	byBytes bool
+}
+
+// learn reports whether there was no limit before.
+func (l *shadowLimit) learn(bytes int64) (first bool) {
+	if !l.byBytes {
+		return false
+	}
+	first = l.Bytes == 0
+	l.Bytes = max(l.Bytes, bytes, 1)
+	return first
+}
+
+// panelEntry is what a panel knows of an identity that is resident or in a shadow.
+type panelEntry struct {
+	key        uint64
+	id         policy.ID // 0: not resident
+	topic      policy.TopicID
+	root       uint64 // identity of the first turn of its conversation, 0 if that is itself
+	size       int64
+	used       int64 // Seq of the last request
+	cost, prob float32
+	category   uint32
+	offset     int32
+	prev, next uint32 // in the list of its set, if it is resident
+	set        uint16 // the experts that hold it
+}
+
+func newShadows(a spec.Args, seats []member) shadows {
+	s := shadows{
+		limit:      shadowLimit{Limit: policy.Limit{Entries: a.Capacity}},
+		gains:      gains{tokens: a.Value() != spec.Hits},
+		decay:      scoreDecay(max(2000, a.Num("memory"))),
+		cells:      make([]panelEntry, 1),
+		votes:      newVotes(len(seats)),
+		hysteresis: newHysteresis(a.Capacity),
+	}
+	if a.Bytes {
+		s.limit = shadowLimit{byBytes: true}
+	}
+	for i, x := range seats {
+		s.experts = append(s.experts, newExpert(x, a.Options, uint64(i)))
+	}
+	s.experts[0].score = a.Num("prior")
+	return s
+}
+
+// arrive remembers a miss until its Insert, or the next call, comes.
+func (p *shadows) arrive(topic policy.TopicID, at policy.Tick) {
+	p.settle()
+	p.arrived = pending{topic, at}
+}
+
+// expects is how an item of topic comes: with an arrival if it is what arrived last, which then waits no longer.
+func (p *shadows) expects(topic policy.TopicID) access {
+	if p.arrived.topic != topic {
+		p.settle()
+		return accessPlain
+	}
+	p.arrived = pending{}
+	if topic == 0 {
+		return accessPlain
+	}
+	return accessArrive
+}
+
+// settle tells all experts of a miss that was not inserted at once.
+func (p *shadows) settle() {
+	a := p.arrived
+	p.arrived = pending{}
+	if a.topic == 0 {
+		return
+	}
+	for i := range p.experts {
+		p.experts[i].arrive(a.topic, a.at)
+	}
+}
+
+// pending is a miss whose answer is not there yet.
+type pending struct {
+	topic policy.TopicID
+	at    policy.Tick
+}
+
+// access is how a request comes to the shadows.
+type access uint8
+
+const (
+	accessPlain   access = iota // an expert that lacks the entry inserts it and sees no arrival
+	accessArrive                // an expert that lacks the entry sees a miss arrive, then inserts it
+	accessInsert                // as one of these two, which expects finds
+	accessReplace               // as accessArrive, and an expert that has it replaces it
+)
+
+// play asks every shadow for e, which is in no list, and returns what a hit on it gains.
+func (p *shadows) play(e uint32, at policy.Tick, as access) (gain float64) {
+	p.cells[e].used = at.Seq
+	gain = p.gains.of(&p.cells[e])
+	for i := range p.experts {
+		s := &p.experts[i]
+		s.score *= p.decay
+		s.asked += gain
+		x := &p.cells[e]
+		if x.set>>i&1 != 0 {
+			s.hit(x, at, gain, as == accessReplace)
+		} else {
+			if as != accessPlain {
+				s.arrive(x.topic, at)
+			}
+			x.set |= 1 << i
+			s.insert(x, at)
+		}
+		p.shrink(i, e)
+	}
+	return gain
+}
+
+// shrink brings a shadow back within the limit; e, if not 0, is in no list. If the expert names no victim of its own, the shadow stays
+// too large and is asked again at the next request.
+func (p *shadows) shrink(i int, e uint32) {
+	s := &p.experts[i]
+	for s.over(p.limit.Limit) {
+		id, ok := s.evictor.Victim()
+		v, known := p.keys.Get(uint64(id))
+		if !ok || !known || p.cells[v].set>>i&1 == 0 {
+			return
+		}
+		x := &p.cells[v]
+		s.remove(x, policy.Evicted)
+		if v == e || x.id == 0 {
+			x.set &^= 1 << i
+			if v != e {
+				p.freeUnused(v)
+			}
+			continue
+		}
+		p.unlist(v)
+		x.set &^= 1 << i
+		p.list(v)
+	}
+}
+
+// lost is told of an eviction that left so many entries. Fewer than the limit are not the limit's doing but that of another
+// one, in bytes.
+func (p *shadows) lost(left int) {
+	p.evicted = true
+	p.limit.byBytes = p.limit.byBytes || left < p.limit.Entries
+}
+
+// observe is told what is resident before each request. If there has been an eviction, that is within the limit.
+func (p *shadows) observe(bytes int64) {
+	if !p.evicted {
+		return
+	}
+	p.evicted = false
+	if p.limit.learn(bytes) {
+		for i := range p.experts {
+			p.shrink(i, 0)
+		}
+	}
+}
+
+// drop takes e out of every shadow.
+func (p *shadows) drop(e uint32, why policy.Reason) {
+	for s := range p.holders(e) {
+		s.remove(&p.cells[e], why)
+	}
+	p.cells[e].set = 0
+}
+
+// holders yields the experts that hold e.
+func (p *shadows) holders(e uint32) iter.Seq[*expert] {
+	return func(yield func(*expert) bool) {
+		for set := p.cells[e].set; set != 0; set &= set - 1 {
+			if !yield(&p.experts[bits.TrailingZeros16(set)]) {
+				return
+			}
+		}
+	}
+}
+
+// join puts e into the conversation that began with root, unless it is in one.
+func (p *shadows) join(e uint32, root uint64) bool {
+	x := &p.cells[e]
+	if root == 0 || root == x.key || x.root != 0 {
+		return false
+	}
+	x.root = root
+	for s := range p.holders(e) {
+		if s.linker != nil {
+			s.linker.Link(policy.ID(x.key), policy.ID(root))
+		}
+	}
+	return true
+}
+
+// take starts an entry of an identity.
+func (p *shadows) take(key uint64) uint32 {
+	e := p.spare
+	if e != 0 {
+		p.spare = p.cells[e].next
+	} else {
+		p.cells = append(p.cells, panelEntry{})
+		e = uint32(len(p.cells) - 1)
+	}
+	p.cells[e] = panelEntry{key: key}
+	p.keys.Put(key, e)
+	return e
+}
+
+// freeUnused frees an entry that is nowhere any more.
+func (p *shadows) freeUnused(e uint32) {
+	x := &p.cells[e]
+	if x.id != 0 || x.set != 0 {
+		return
+	}
+	p.keys.Delete(x.key)
+	*x = panelEntry{next: p.spare}
+	p.spare = e
+}
+
+func (p *shadows) list(e uint32)   { p.votes.list(p.cells, e) }
+func (p *shadows) unlist(e uint32) { p.votes.unlist(p.cells, e) }
+
+// describe takes over what it tells of e. A root that is not known any more stays what it was.
+func (p *shadows) describe(e uint32, it policy.Item, root uint64) {
+	x := &p.cells[e]
+	for s := range p.holders(e) {
+		s.bytes += it.Size - x.size
+	}
+	x.describe(it, root)
+}
+
+// resize takes over size and cost of a new answer of e.
+func (p *shadows) resize(e uint32, it policy.Item) {
+	x := &p.cells[e]
+	for s := range p.holders(e) {
+		s.bytes += it.Size - x.size
+	}
+	x.size, x.cost = it.Size, float32(it.Cost)
+}
+
+func (x *panelEntry) describe(it policy.Item, root uint64) {
+	x.topic, x.size, x.category = it.Topic, it.Size, it.Category
+	x.cost, x.prob, x.offset = float32(it.Cost), float32(it.Prob), int32(it.Offset)
+	if root != 0 && root != x.key {
+		x.root = root
+	}
+}
+
+// item is x as the shadows know it: its ID is its identity.
+func (x *panelEntry) item() policy.Item {
+	return policy.Item{
+		ID: policy.ID(x.key), Key: x.key, Topic: x.topic, Parent: policy.ID(x.root), Category: x.category,
+		Size: x.size, Cost: float64(x.cost), Offset: int(x.offset), Prob: float64(x.prob),
+	}
+}

@@ -1,0 +1,44 @@
+package rac
+
+import (
+	"math"
+	"testing"
+
+	"reprise/policy"
+	"reprise/policy/internal/policytest"
+)
+
+// TestHeapsGiveBackTheirMemory: a topic that was large once does not keep the room of it.
+func TestHeapsGiveBackTheirMemory(t *testing.T) {
+	r := New(Options{Alpha: 0.01})
+	for id := policy.ID(1); id <= 1000; id++ {
+		r.Insert(policy.Item{ID: id, Topic: 1}, policy.Tick{Seq: int64(id)})
+	}
+	for id := policy.ID(1); id <= 990; id++ {
+		r.Remove(id, policy.Purged)
+	}
+	slot, _ := r.topics.ids.find(1)
+	if n := cap(*r.topics.all[slot].members); n > 64 {
+		t.Errorf("room for %d members, of whom 10 are left", n)
+	}
+}
+
+// TestMassesOfFarTimes decays more bits at once than a whole number has: what is older still goes first.
+func TestMassesOfFarTimes(t *testing.T) {
+	r := New(Options{Alpha: 1e6})
+	for i, seq := range []int64{1, 1 << 40, 1 << 55, 1 << 61} {
+		r.Insert(policy.Item{ID: policy.ID(i + 1), Topic: policy.TopicID(i + 1)}, policy.Tick{Seq: seq})
+	}
+	if got := policytest.Drain(r); got != "[1 2 3 4]" {
+		t.Errorf("victims %s, want the older first", got)
+	}
+}
+
+// TestMassesComeBackFromTheirLogarithm: what was kept as one ties with what was counted.
+func TestMassesComeBackFromTheirLogarithm(t *testing.T) {
+	for n := 1.0; n <= 1000; n++ {
+		if got, want := scale(1, 0).timesExp2(math.Log2(n)), scale(n, 0); got != want {
+			t.Errorf("%v requests came back as %+v, want %+v", n, got, want)
+		}
+	}
+}

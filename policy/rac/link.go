@@ -1,0 +1,81 @@
+package rac
+
+import "reprise/policy"
+
+// Link gives child a parent after its insertion, and credits the parent with all requests of child so far (paper 002,
+// Alg. 3 line 13; D17). It refuses when one of them is not resident, when child has a living parent, and when the parent
+// is not older than the child, so that links never form a cycle (D13).
+func (r *Policy) Link(child, parent policy.ID) bool {
+	c, ok := r.ids.find(uint64(child))
+	if !ok || child == parent {
+		return false
+	}
+	p, ok := r.parent(parent)
+	if !ok || !r.opts.YoungParents && r.entries[p].born >= r.entries[c].born {
+		return false
+	}
+	x := &r.entries[c]
+	if _, ok := r.parent(x.parent); ok {
+		return false
+	}
+	x.parent = parent
+	r.addDep(parent, float64(x.freq)+r.opts.Beta*x.dep)
+	return true
+}
+
+// Importance is the TSI of id, freq + Lambda·dep; 0 for an unknown id.
+func (r *Policy) Importance(id policy.ID) float64 {
+	if e, ok := r.ids.find(uint64(id)); ok {
+		return r.importance(e)
+	}
+	return 0
+}
+
+func (r *Policy) importance(e uint32) float64 {
+	if r.opts.NoTSI {
+		return 1
+	}
+	x := &r.entries[e]
+	return float64(x.freq) - r.opts.Doubt + r.opts.Lambda*x.dep
+}
+
+// parent is the number of a living parent. An ID is never used twice, so one that is not resident is dead for good (D16).
+func (r *Policy) parent(id policy.ID) (uint32, bool) { return r.ids.find(uint64(id)) }
+
+// farAncestor is where a credit ends that Beta does not end: a chain of links from younger parents may be a ring.
+const farAncestor = 64
+
+// leastShare is the part of a credit that is not worth the way up.
+const leastShare = 1e-3
+
+// addDep credits id, if it is resident, with requests to an entry that depends on it, and its ancestors with their shares:
+// Beta^(k-1) of them at distance k, which keeps dep at the discounted sum over its subtree (Lemma 4).
+func (r *Policy) addDep(id policy.ID, requests float64) {
+	share := 1.0
+	for range farAncestor {
+		e, ok := r.parent(id)
+		if !ok {
+			return
+		}
+		r.credit(e, share*requests)
+		if share *= r.opts.Beta; share < leastShare {
+			return
+		}
+		id = r.entries[e].parent
+	}
+}
+
+func (r *Policy) credit(e uint32, requests float64) {
+	x := &r.entries[e]
+	dep := x.dep + requests
+	if r.opts.DepCap > 0 {
+		dep = min(dep, r.opts.DepCap)
+	}
+	if dep == x.dep {
+		return
+	}
+	x.dep = dep
+	if r.opts.Lambda > 0 && !r.opts.NoTSI {
+		r.rerank(e)
+	}
+}

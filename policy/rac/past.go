@@ -1,0 +1,61 @@
+package rac
+
+import (
+	"reprise/policy"
+	"reprise/policy/internal/bound"
+	"reprise/policy/internal/container"
+)
+
+// past is what RAC remembers of entries that have left, by Item.Identity, the latest first.
+type past struct {
+	keys    []uint64 // of the residents, by number
+	evicted container.History[pastEntry]
+	expired container.History[pastEntry] // as many as there were residents at one time
+}
+
+type pastEntry struct {
+	parent policy.ID
+	dep    float64
+	freq   uint32
+}
+
+// add remembers an entry that leaves.
+func (p *past) add(e uint32, x *entry, why policy.Reason) {
+	was, key := pastEntry{x.parent, x.dep, x.freq}, p.keys[e]
+	switch why {
+	case policy.Evicted:
+		p.evicted.Add(key, was)
+	case policy.Expired:
+		p.expired.Room = len(p.keys)
+		p.expired.Add(key, was)
+	}
+}
+
+// take returns what is remembered of key, and forgets it.
+func (p *past) take(key uint64) (was pastEntry, ok bool) {
+	if was, ok = p.expired.Take(key); !ok {
+		was, ok = p.evicted.Take(key)
+	}
+	return was, ok
+}
+
+// revive gives the new entry e what it had when it left, and returns its parent: the one that it had, if that is resident.
+// Its old requests have been credited to its parent before.
+func (r *Policy) revive(e uint32, it policy.Item) (parent policy.ID) {
+	p := &r.past
+	for len(p.keys) <= int(e) {
+		p.keys = append(p.keys, 0)
+	}
+	p.keys[e] = it.Identity()
+	was, ok := p.take(it.Identity())
+	if !ok {
+		return it.Parent
+	}
+	x := &r.entries[e]
+	x.freq, x.dep = was.freq, was.dep
+	bound.Increment(&x.freq)
+	if _, ok := r.parent(was.parent); ok {
+		return was.parent
+	}
+	return it.Parent
+}

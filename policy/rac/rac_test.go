@@ -1,0 +1,422 @@
+package rac
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"reprise/policy"
+	"reprise/policy/classic"
+	"reprise/policy/internal/policytest"
+	"reprise/policy/internal/spec"
+)
+
+func TestRACOrder(t *testing.T) {
+	slow := Options{Alpha: 0.001, Lambda: 1}
+	with := func(o Options, change func(*Options)) Options { change(&o); return o }
+	for _, c := range []struct {
+		name, script, want string
+		o                  Options
+	}{
+		{"one topic: frequency", "+1 +2 +3 h1 h1 h2", "[3 2 1]", slow},
+		{"one topic: ties by last use", "+1 +2 +3 h1 h3 h2", "[1 3 2]", slow},
+		{"the colder topic goes first", "+1/1 +2/2 +3/2", "[1 2 3]", slow},
+		{"a hot topic protects all its members", "+1/1 +2/1 h2 h2 +3/2", "[3 1 2]", slow},
+		{"a fast decay forgets it", "+1/1 +2/1 h2 h2 +3/2", "[1 3 2]", with(slow, func(o *Options) { o.Alpha = 1 })},
+		{"a parent is worth its dependents", "+1 +2 +3/1<1 +4/1<1", "[2 3 4 1]", slow},
+		{"not without lambda", "+1 +2 +3/1<1 +4/1<1", "[1 2 3 4]", with(slow, func(o *Options) { o.Lambda = 0 })},
+		{"hits of a child credit the parent", "+1 +2/1<1 +3 h2 h3", "[2 3 1]", slow},
+		{"a late link credits what the child had", "+1 +2 +3 h2 h2 2<1", "[3 2 1]", slow},
+		{"a cap bounds it", "+1 +2 +3 h2 h2 2<1", "[3 1 2]", with(slow, func(o *Options) { o.DepCap = 1 })},
+		{"a removed child leaves its credit", "+1 +2/1<1 +3 -2 h3 +4", "[4 1 3]", slow},
+		{"no topic stands alone", "+1/0 +2/0 h1 +3/0", "[2 3 1]", slow},
+		{"an arrival without answer counts", "+1/1 +2/2 a1", "[2 1]", slow},
+		{"the newest may be the victim", "+1/1 h1 +2/2", "[2 1]", slow},
+		{"unless protected", "+1/1 h1 +2/2", "[1 2]", with(slow, func(o *Options) { o.Window = 1 })},
+		{"an empty topic is forgotten", "+1/1 h1 h1 -1 +2/2 +3/1", "[2 3]", slow},
+		{"a ghost is not", "+1/1 h1 h1 -1 +2/2 +3/2 +4/1", "[2 3 4]", with(slow, func(o *Options) { o.Ghosts = 1 })},
+		{"arrivals of an unknown topic count for nothing", "a1 a1 a1 a1 +2/2 h2 +1/1", "[1 2]", with(slow, func(o *Options) { o.Ghosts = 1 })},
+		{"a window protects more", "+1/1 h1 +2/2 +3/3", "[1 2 3]", with(slow, func(o *Options) { o.Window = 2 })},
+		{"and lets go", "+1/1 h1 +2/2 +3/3 h3 +4/4 +5/5", "[2 1 3 4 5]", with(slow, func(o *Options) { o.Window = 2 })},
+		{"one step of dependents", "+1 +2/1<1 +3/1<2", "[3 1 2]", slow},
+		{"beta sees the second", "+1 +2/1<1 +3/1<2", "[3 2 1]", with(slow, func(o *Options) { o.Beta = 0.5 })},
+		{"an insertion counts", "+1/1 h1 h1 h1 +2/1 +3/2 h3", "[3 2 1]", slow},
+		{"less under doubt", "+1/1 h1 h1 h1 +2/1 +3/2 h3", "[2 3 1]", with(slow, func(o *Options) { o.Doubt = 0.7 })},
+		{"importance is a count", "+1/1 h1 h1 +2/1 +3/2", "[3 2 1]", slow},
+		{"or a share", "+1/1 h1 h1 +2/1 +3/2", "[2 3 1]", with(slow, func(o *Options) { o.PerVisit = true })},
+		{"time by requests", "+1/1 h1 h1 +2/2", "[1 2]", Options{Alpha: 1, NoTSI: true}},
+		{"by misses", "+1/1 h1 h1 +2/2", "[2 1]", Options{Alpha: 1, NoTSI: true, Clock: ClockMisses}},
+		{"by misses: many", "+1/1 +3/1 +4/1 +2/2", "[1 3 4 2]", Options{Alpha: 1, NoTSI: true, Clock: ClockMisses}},
+		{"by episodes", "+1/1 +3/1 +4/1 +2/2", "[2 1 3 4]", Options{Alpha: 1, NoTSI: true, Clock: ClockEpisodes}},
+		{"misses credit a topic", "+1/1 +3/1 +4/1 +2/2 h2", "[2 1 3 4]", with(slow, func(o *Options) { o.NoTSI = true })},
+		{"unless only hits do", "+1/1 +3/1 +4/1 +2/2 h2", "[1 3 4 2]", Options{Alpha: 0.001, NoTSI: true, Clock: ClockHits}},
+		{"without prevalence", "+1/1 h1 h1 h1 h1 +2/2 h2 h2 +3/1", "[3 2 1]", with(slow, func(o *Options) { o.NoTP = true })},
+		{"with it", "+1/1 h1 h1 h1 h1 +2/2 h2 +3/1", "[2 3 1]", slow},
+		{"without importance", "+1 +2 h1 h1 h2", "[1 2]", with(slow, func(o *Options) { o.NoTSI = true })},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := New(c.o)
+			policytest.PlayScript(t, r, c.script)
+			checkRAC(t, r)
+			if got := policytest.Drain(r); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestRACLinks(t *testing.T) {
+	r := New(Options{Alpha: 0.1, Lambda: 2})
+	policytest.PlayScript(t, r, "+1 +2 +3 h2")
+	for _, c := range []struct {
+		child, parent policy.ID
+		want          bool
+		why           string
+	}{
+		{2, 9, false, "unknown parent"}, {9, 1, false, "unknown child"}, {2, 2, false, "itself"}, {2, 0, false, "no parent"},
+		{1, 2, false, "younger parent"}, {2, 1, true, "older parent"}, {2, 1, false, "has a living parent"},
+		{3, 2, true, "a chain"}, {1, 3, false, "a cycle"},
+	} {
+		if got := r.Link(c.child, c.parent); got != c.want {
+			t.Errorf("%s: link of %d to %d: %v", c.why, c.child, c.parent, got)
+		}
+	}
+	for id, want := range map[policy.ID]float64{1: 1 + 2*2, 2: 2 + 2*1, 3: 1, 9: 0} {
+		if got := r.Importance(id); got != want {
+			t.Errorf("importance of %d: %v, want %v", id, got, want)
+		}
+	}
+	r.Remove(2, policy.Purged)
+	if !r.Link(3, 1) {
+		t.Error("a child whose parent has gone gets no other")
+	}
+	same := New(Options{Alpha: 0.1, Lambda: 1})
+	same.Insert(policy.Item{ID: 1, Topic: 1}, policy.Tick{Seq: 5})
+	same.Insert(policy.Item{ID: 2, Topic: 1, Parent: 1}, policy.Tick{Seq: 5}) // blocks of one request: the parent came first
+	same.Insert(policy.Item{ID: 3, Topic: 1}, policy.Tick{Seq: 5})
+	if same.Importance(1) != 2 || same.Link(3, 1) {
+		t.Errorf("parent born with the child: importance %v after Insert, and Link must refuse", same.Importance(1))
+	}
+	paper := New(Paper())
+	policytest.PlayScript(t, paper, "+1 +2")
+	if !paper.Link(1, 2) {
+		t.Error("the paper's reading refuses a younger parent")
+	}
+}
+
+// TestRACOfOneTopicIsLFU: without dependents and with one topic only the frequency is left, ties by last use.
+func TestRACOfOneTopicIsLFU(t *testing.T) {
+	type use struct{ freq, last int64 }
+	rac, lfu := New(Options{Alpha: 0.5}), map[policy.ID]use{}
+	r := rand.New(rand.NewPCG(7, 8))
+	for seq := int64(1); seq <= 5000; seq++ {
+		id := policy.ID(1 + min(r.IntN(80), r.IntN(80)))
+		if u, ok := lfu[id]; ok {
+			rac.Hit(id, policy.Tick{Seq: seq})
+			lfu[id] = use{u.freq + 1, seq}
+		} else {
+			rac.Insert(policy.Item{ID: id, Topic: 3}, policy.Tick{Seq: seq})
+			lfu[id] = use{1, seq}
+		}
+		if len(lfu) <= 20 {
+			continue
+		}
+		want := id
+		for other, u := range lfu {
+			if w := lfu[want]; u.freq < w.freq || u.freq == w.freq && u.last < w.last {
+				want = other
+			}
+		}
+		policytest.WantVictim(t, rac, want, true)
+		rac.Remove(want, policy.Evicted)
+		delete(lfu, want)
+	}
+}
+
+// TestRACOfSingletonsIsLRU: with alpha = 1 the order of topics is that of their last request, whatever came before
+// (TP < 2).
+func TestRACOfSingletonsIsLRU(t *testing.T) {
+	rac, lru := New(Options{Alpha: 1, NoTSI: true}), classic.NewLRU()
+	r := rand.New(rand.NewPCG(9, 10))
+	resident := map[policy.ID]bool{}
+	for seq := int64(1); seq <= 20_000; seq++ {
+		id := policy.ID(1 + min(r.IntN(100), r.IntN(100)))
+		for _, e := range []policy.Evictor{rac, lru} {
+			if resident[id] {
+				e.Hit(id, policy.Tick{Seq: seq})
+			} else {
+				e.Insert(policy.Item{ID: id, Topic: policy.TopicID(id)}, policy.Tick{Seq: seq})
+			}
+		}
+		resident[id] = true
+		if len(resident) <= 30 {
+			continue
+		}
+		want, _ := lru.Victim()
+		policytest.WantVictim(t, rac, want, true)
+		delete(resident, want)
+		rac.Remove(want, policy.Evicted)
+		lru.Remove(want, policy.Evicted)
+	}
+}
+
+func TestRACRemembersTheEvicted(t *testing.T) {
+	r := New(Options{Alpha: 0.001, Lambda: 1, EntryGhosts: 2})
+	seq := int64(0)
+	insert := func(id policy.ID, key uint64, parent policy.ID) {
+		seq++
+		r.Insert(policy.Item{ID: id, Key: key, Topic: policy.TopicID(key), Parent: parent}, policy.Tick{Seq: seq})
+	}
+	evict := func(want policy.ID) {
+		t.Helper()
+		policytest.WantVictim(t, r, want, true)
+		r.Remove(want, policy.Evicted)
+	}
+	importance := func(id policy.ID, want float64) {
+		t.Helper()
+		if got := r.Importance(id); got != want {
+			t.Errorf("importance of %d is %v, want %v", id, got, want)
+		}
+	}
+	insert(1, 10, 0)
+	insert(2, 20, 1)
+	r.Hit(2, policy.Tick{Seq: 3})
+	r.Hit(1, policy.Tick{Seq: 4})
+	evict(2)
+	importance(1, 2+2)
+	insert(3, 20, 0)
+	importance(3, 3)
+	importance(1, 2+3) // is its parent still
+	r.Remove(3, policy.Purged)
+	insert(4, 20, 0)
+	importance(4, 1)
+	for id := policy.ID(5); id <= 7; id++ { // three are too many
+		evict(id - 1)
+		insert(id, uint64(10*id), 0)
+	}
+	evict(7)
+	insert(8, 20, 0)
+	importance(8, 1)
+	insert(9, 70, 0)
+	importance(9, 2)
+}
+
+func TestRACKeepsItsOrderOverALongRun(t *testing.T) {
+	for _, alpha := range []float64{1, 0.3} {
+		r := New(Options{Alpha: alpha, Lambda: 1})
+		const start = int64(5e12) // requests: exponents have been lowered many times
+		for i, at := range []int64{1, 2e9, start, start + 1, start + 2} {
+			policytest.Op{Kind: policytest.OpInsert, ID: policy.ID(i + 1), Topic: policy.TopicID(i + 1)}.Apply(r, policy.Tick{Seq: at})
+			checkRAC(t, r)
+		}
+		r.Hit(4, policy.Tick{Seq: start + 2})
+		if got := policytest.Drain(r); got != "[1 2 3 5 4]" {
+			t.Errorf("alpha %v: %s", alpha, got)
+		}
+	}
+}
+
+// TestRACRestores: a RAC that was given the items and states of another names the same victims from there on.
+func TestRACRestores(t *testing.T) {
+	for _, o := range []Options{Paper(), Tuned(40), {Alpha: 0.05, Lambda: 4, Ghosts: 5, Beta: 0.5}, {Alpha: 0.1, Lambda: 1, Clock: ClockMisses}} {
+		was, is := New(o), New(o)
+		ops := policytest.RandomOps(rand.New(rand.NewPCG(11, 12)), 3000)
+		for i := range ops {
+			ops[i].Topic++ // what stands alone has no topic to export
+		}
+		half := len(ops) / 2
+		for i, op := range ops[:half] {
+			op.Apply(was, policy.Tick{Seq: int64(i + 1)})
+		}
+		restore(is, was)
+		checkRAC(t, is)
+		for i, op := range ops[half:] {
+			at := policy.Tick{Seq: int64(half + i + 1)}
+			op.Apply(was, at)
+			op.Apply(is, at)
+			if op.Kind != policytest.OpInsert {
+				continue
+			}
+			want, ok := was.Victim()
+			policytest.WantVictim(t, is, want, ok)
+			if i%3 == 0 {
+				was.Remove(want, policy.Evicted)
+				is.Remove(want, policy.Evicted)
+			}
+		}
+	}
+}
+
+// restore does as Persistent says.
+func restore(to, from *Policy) {
+	var states []policy.EntryState
+	topics := map[policy.ID]policy.TopicID{}
+	for _, id := range residents(from) {
+		s, _ := from.ExportEntry(id)
+		states = append(states, s)
+		e, _ := from.ids.find(uint64(id))
+		topics[id] = policy.TopicID(from.topics.ids.keys[from.entries[e].topic])
+	}
+	sortStates(states)
+	for _, s := range states {
+		to.Insert(policy.Item{ID: s.ID, Topic: topics[s.ID], Parent: s.Parent}, policy.Tick{Seq: s.Last})
+	}
+	for _, s := range states {
+		to.ImportEntry(s)
+	}
+	for _, slot := range from.topics.ids.table {
+		if s, ok := from.ExportTopic(policy.TopicID(from.topics.ids.keys[slot])); ok {
+			to.ImportTopic(s)
+		}
+	}
+}
+
+func residents(r *Policy) (ids []policy.ID) {
+	for _, e := range r.ids.table {
+		if e != 0 {
+			ids = append(ids, policy.ID(r.ids.keys[e]))
+		}
+	}
+	return ids
+}
+
+func TestRACImportsNothingWrong(t *testing.T) {
+	r := New(Tuned(10))
+	policytest.PlayScript(t, r, "+1/1 +2/2")
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -5, 1e300} {
+		r.ImportEntry(policy.EntryState{ID: 1, Freq: v, Dep: v, Born: 1, Last: 1})
+		r.ImportTopic(policy.TopicState{ID: 1, LogW: v, Last: 2})
+		r.ImportTopic(policy.TopicState{ID: 7, LogW: v, Last: 2})
+		checkRAC(t, r)
+	}
+	r.ImportEntry(policy.EntryState{ID: 99, Freq: 5})
+	if s, ok := r.ExportEntry(99); ok {
+		t.Errorf("imported an entry that is not resident: %+v", s)
+	}
+}
+
+// checkRAC checks every invariant between RAC's parts.
+func checkRAC(t *testing.T, r *Policy) {
+	t.Helper()
+	members := 0
+	for slot := range r.topics.all {
+		x := &r.topics.all[slot]
+		all := checkMembers(t, r, x)
+		members += len(all)
+		if len(all) > 0 != (x.state == topicLive) || x.empty() != (len(all) == 0) {
+			t.Fatalf("topic slot %d with members %v is %+v", slot, all, x)
+		}
+		for _, e := range all {
+			if r.entries[e].topic != uint32(slot) {
+				t.Fatalf("member %d of topic slot %d is %+v", e, slot, r.entries[e])
+			}
+		}
+	}
+	if members != r.ids.n {
+		t.Fatalf("%d members, %d entries", members, r.ids.n)
+	}
+	for _, id := range residents(r) {
+		e, _ := r.ids.find(uint64(id))
+		x := r.entries[e]
+		if x.freq < 1 || x.dep < 0 || r.opts.DepCap > 0 && x.dep > r.opts.DepCap && x.dep < 1<<53 {
+			t.Fatalf("entry %d is %+v", id, x)
+		}
+	}
+	for _, h := range []*[]node{&r.topics.live, &r.topics.ghosts} {
+		checkHeap(t, r.topics.heap(h))
+		for _, n := range *h {
+			if want := r.topics.rank(n.item); want != n {
+				t.Fatalf("topic slot %d is seated as %+v, ranks %+v", n.item, n, want)
+			}
+		}
+	}
+	if len(r.topics.ghosts) > r.opts.Ghosts || r.past.evicted.Len() > r.opts.EntryGhosts || len(r.window.ids) > r.opts.Window {
+		t.Fatalf("%d ghosts, %d of entries, %d in the window", len(r.topics.ghosts), r.past.evicted.Len(), len(r.window.ids))
+	}
+}
+
+func checkMembers(t *testing.T, r *Policy, x *topic) (all []uint32) {
+	t.Helper()
+	if x.members == nil {
+		for e := x.head; e != 0; e = r.seat[e] {
+			if all = append(all, e); len(all) > few || r.before(e, x.head) {
+				t.Fatalf("a list of members is %v, the last before the first", all)
+			}
+		}
+		return all
+	}
+	if x.head != 0 || len(*x.members) <= few/2 {
+		t.Fatalf("a heap of %d members, and a list from %d", len(*x.members), x.head)
+	}
+	checkHeap(t, r.heap(x.members))
+	for _, n := range *x.members {
+		if n != r.rank(n.item) {
+			t.Fatalf("entry %d is seated as %+v, ranks %+v", n.item, n, r.rank(n.item))
+		}
+		all = append(all, n.item)
+	}
+	return all
+}
+
+func checkHeap(t *testing.T, s seats) {
+	t.Helper()
+	h := *s.nodes
+	for i := range h {
+		if s.pos[h[i].item] != uint32(i) {
+			t.Fatalf("item %d sits at %d, not at %d", h[i].item, i, s.pos[h[i].item])
+		}
+		if i > 0 && s.before(&h[i], &h[(i-1)/arity]) {
+			t.Fatalf("place %d of %d ranks before its parent", i, len(h))
+		}
+	}
+}
+
+func TestRACInvariantsHoldAfterEveryStep(t *testing.T) {
+	for _, o := range append(probes(), modelSettings()...) {
+		r := New(o)
+		for i, op := range policytest.RandomOps(rand.New(rand.NewPCG(13, 14)), 400) {
+			op.Apply(r, policy.Tick{Seq: int64(i + 1)})
+			checkRAC(t, r)
+			if id, ok := r.Victim(); ok && r.ids.n > 20 {
+				r.Remove(id, policy.Evicted)
+				checkRAC(t, r)
+			}
+		}
+	}
+}
+
+// probes are options beyond what the model plays.
+func probes() []Options {
+	return []Options{
+		{Alpha: 0.1, Lambda: 1, Beta: 0.5, YoungParents: true, EntryGhosts: 3, Window: 4},
+		{Alpha: 0.2, Lambda: 2, Beta: 1, DepCap: 9, Clock: ClockMisses, Ghosts: 2, YoungParents: true},
+		{Alpha: 1, Lambda: 1, PerVisit: true, Clock: ClockEpisodes, Ghosts: 3, EntryGhosts: 20, Doubt: 0.7},
+		{Alpha: 0.1, Lambda: 1, Clock: ClockHits, worth: spec.TokensPerByte, Doubt: 1},
+		{Alpha: 0.1, Lambda: 1, NoTP: true, Ghosts: 3},
+		{Alpha: 0.1, Lambda: 1, NoTSI: true, PerVisit: true},
+	}
+}
+
+func TestNewRACRefusesBadOptions(t *testing.T) {
+	for _, o := range []Options{
+		{Alpha: -1}, {Alpha: math.NaN()}, {Lambda: math.Inf(1)}, {DepCap: -1}, {Ghosts: -1},
+		{Window: -1}, {EntryGhosts: -1}, {Beta: 1.5}, {Doubt: 2}, {Clock: 9},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v was accepted", o)
+				}
+			}()
+			New(o)
+		}()
+	}
+}
+
+func sortStates(states []policy.EntryState) {
+	slices.SortFunc(states, func(a, b policy.EntryState) int {
+		return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.ID, b.ID))
+	})
+}

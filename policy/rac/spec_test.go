@@ -1,0 +1,55 @@
+package rac
+
+import (
+	"testing"
+
+	"reprise/policy"
+	"reprise/policy/internal/spec"
+)
+
+func TestParametersReachThePolicy(t *testing.T) {
+	get := func(name string, o policy.Options) Options {
+		e, err := specs.New(name, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.(*Policy).opts
+	}
+	if got := get("rac", policy.Options{Capacity: 100}); got != Tuned(100) {
+		t.Errorf("rac by default: %+v", got)
+	}
+	o := policy.Options{Capacity: 100, Bytes: true, Params: map[string]string{"alpha": "0.25", "lambda": "7"}}
+	if got := get("rac:lambda=3", o); got.Alpha != 0.25 || got.Lambda != 3 || got.worth != spec.TokensPerByte {
+		t.Errorf("rac: %+v", got)
+	}
+	if got := get("rac:alpha=2C", o); got.Alpha != 200 {
+		t.Errorf("alpha in capacities: %v", got.Alpha)
+	}
+	every := Options{
+		Alpha: 2, Lambda: 3, Beta: 0.25, DepCap: 5, Doubt: 0.5, PerVisit: true, Clock: ClockEpisodes,
+		Ghosts: 50, EntryGhosts: 400, Window: 10, worth: spec.Tokens,
+	}
+	text := ":alpha=2,lambda=3,beta=0.25,dep-cap=5,first=0.5,norm=visits,clock=episodes,ghosts=0.5C,entry-ghosts=4C," +
+		"window=0.1C,value=tokens,admission=paper"
+	if got := get("rac"+text, policy.Options{Capacity: 100}); got != every {
+		t.Errorf("rac with every parameter: %+v", got)
+	}
+	every.NoTP = true
+	if got := get("rac-no-tp"+text, policy.Options{Capacity: 100}); got != every {
+		t.Errorf("rac-no-tp with every parameter: %+v", got)
+	}
+	every.NoTP, every.NoTSI = false, true
+	if got := get("rac-no-tsi"+text, policy.Options{Capacity: 100}); got != every {
+		t.Errorf("rac-no-tsi with every parameter: %+v", got)
+	}
+	if got := get("rac:admission=paper", policy.Options{Capacity: 100}); got.Window != 0 {
+		t.Errorf("the paper's admission: %+v", got)
+	}
+	literal := Options{Alpha: 0.5, Lambda: 2, Beta: 0.5, YoungParents: true}
+	if got := get("rac-paper:alpha=0.5,lambda=2,beta=0.5", o); got != literal {
+		t.Errorf("rac-paper with parameters: %+v", got)
+	}
+	if got := get("rac-paper", policy.Options{Capacity: 100}); got != Paper() {
+		t.Errorf("rac-paper: %+v", got)
+	}
+}

@@ -1,0 +1,64 @@
+package rac
+
+import (
+	"math"
+
+	"reprise/policy"
+	"reprise/policy/internal/bound"
+)
+
+// ExportEntry is what RAC knows of id; Parent is 0 unless it lives.
+func (r *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
+	e, ok := r.ids.find(uint64(id))
+	if !ok {
+		return policy.EntryState{}, false
+	}
+	x := &r.entries[e]
+	s := policy.EntryState{ID: id, Freq: float64(x.freq), Dep: x.dep, Born: x.born, Last: x.last}
+	if _, ok := r.parent(x.parent); ok {
+		s.Parent = x.parent
+	}
+	return s, true
+}
+
+// ImportEntry overwrites what RAC knows of a resident; an unknown ID is ignored. A Freq below 1 or a Dep below 0, which no
+// export contains, is raised to it.
+func (r *Policy) ImportEntry(s policy.EntryState) {
+	e, ok := r.ids.find(uint64(s.ID))
+	if !ok {
+		return
+	}
+	x := &r.entries[e]
+	x.parent, x.born, x.last = s.Parent, s.Born, s.Last
+	x.freq, x.dep = uint32(bound.Within(1, s.Freq, math.MaxUint32)), bound.Within(0, s.Dep, 1<<53)
+	r.rerank(e)
+}
+
+// ExportTopic is the prevalence of a topic, brought to the latest time. How often it was visited is not kept.
+func (r *Policy) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
+	slot, ok := r.topics.ids.find(uint64(id))
+	if !ok {
+		return policy.TopicState{}, false
+	}
+	now := r.topics.time.now
+	weight := r.topics.weight(now) // may move the origin of all masses
+	return policy.TopicState{ID: id, LogW: r.topics.all[slot].mass().log2() - weight.log2(), Last: now}, true
+}
+
+// ImportTopic sets the prevalence of a topic. One without members becomes a ghost, if there is room; a LogW that is no
+// finite number is ignored.
+func (r *Policy) ImportTopic(s policy.TopicState) {
+	if s.ID == 0 || math.IsNaN(s.LogW) || math.IsInf(s.LogW, 0) {
+		return
+	}
+	mass := r.topics.weight(s.Last).timesExp2(s.LogW)
+	if r.opts.NoTP {
+		mass = r.topics.weight(s.Last)
+	}
+	slot, ok := r.topics.ids.find(uint64(s.ID))
+	if !ok {
+		slot = r.topics.start(s.ID, mass)
+	}
+	r.topics.all[slot].set(mass)
+	r.topics.reseat(slot)
+}

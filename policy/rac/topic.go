@@ -1,0 +1,139 @@
+package rac
+
+import (
+	"reprise/policy"
+	"reprise/policy/internal/bound"
+)
+
+// topicTable keeps the prevalence of the topics, a heap of those that have members and one of those that have none.
+//
+// A topic's mass is the sum of 2^(alpha·t) over its requests: TP times 2^(alpha·now), which is the same factor for all
+// topics. So the order of masses is the order of TP at any later time (paper 002 §3.2, with the decay divided out), and
+// the mass changes only with a request to the topic. It has the 53 bits of a float64 and an exponent of its own, since
+// 2^(alpha·t) leaves the range of any float; a plain logarithm would keep too few bits to tell 2^t + 2^(t-30) from 2^t.
+type topicTable struct {
+	rac    *Policy // that owns the table
+	ids    slots
+	all    []topic // by the number of the id
+	seat   []uint32
+	live   []node // topics with members, by mass times the value of the first member
+	ghosts []node // topics without members, by mass
+	time   massTime
+}
+
+// topic has its mass in two fields because the two pack tighter than a scaled.
+type topic struct {
+	mant    float64
+	members *[]node // a heap by value, nil where there are few members
+	exp     int32
+	head    uint32 // of the list of few members, by RAC.seat: the one of least value; 0 is none
+	visits  uint32 // requests
+	state   topicState
+}
+
+type topicState uint8
+
+const (
+	topicNew topicState = iota // in neither heap
+	topicLive
+	topicGhost
+)
+
+func (x *topic) mass() scaled { return scaled{x.mant, x.exp} }
+
+func (x *topic) set(mass scaled) { x.mant, x.exp = mass.mant, mass.exp }
+
+func (x *topic) empty() bool { return x.members == nil && x.head == 0 }
+
+// open returns the number of id, out of the ghosts and started with one request if it is unknown.
+func (t *topicTable) open(id policy.TopicID, at int64) uint32 {
+	slot, ok := t.ids.find(uint64(id))
+	if !ok {
+		return t.start(id, t.weight(at))
+	}
+	if x := &t.all[slot]; x.state == topicGhost {
+		t.heap(&t.ghosts).remove(slot)
+		x.state = topicNew
+	}
+	return slot
+}
+
+// start adds a topic. Topic 0 is private to its one entry.
+func (t *topicTable) start(id policy.TopicID, mass scaled) uint32 {
+	slot := t.ids.add(uint64(id))
+	for len(t.all) <= int(slot) {
+		t.all = append(t.all, topic{})
+		t.seat = append(t.seat, 0)
+	}
+	t.all[slot] = topic{mant: mass.mant, exp: mass.exp, visits: 1}
+	return slot
+}
+
+// credit counts one request to the topic, at a time that may lie before the topic's last one.
+func (t *topicTable) credit(slot uint32, at int64) {
+	x, w := &t.all[slot], t.weight(at)
+	bound.Increment(&x.visits)
+	if !t.rac.opts.NoTP {
+		x.set(x.mass().add(w))
+	}
+}
+
+// reseat puts the topic where it now belongs: by its value among the live, or without members among the ghosts.
+func (t *topicTable) reseat(slot uint32) {
+	x := &t.all[slot]
+	switch {
+	case !x.empty() && x.state == topicLive:
+		t.heap(&t.live).move(t.rank(slot))
+	case !x.empty():
+		x.state = topicLive
+		t.heap(&t.live).push(t.rank(slot))
+	case x.state == topicGhost:
+		t.heap(&t.ghosts).move(t.rank(slot))
+	default:
+		t.retire(slot)
+	}
+}
+
+// retire makes a ghost of a topic that has no members, or forgets it where there is no room (D9).
+func (t *topicTable) retire(slot uint32) {
+	x := &t.all[slot]
+	if x.state == topicLive {
+		t.heap(&t.live).remove(slot)
+	}
+	room := t.rac.opts.Ghosts
+	if room == 0 || t.ids.keys[slot] == 0 {
+		t.forget(slot)
+		return
+	}
+	x.state = topicGhost
+	t.heap(&t.ghosts).push(t.rank(slot))
+	if len(t.ghosts) > room {
+		least := t.ghosts[0].item
+		t.heap(&t.ghosts).remove(least)
+		t.forget(least)
+	}
+}
+
+// forget frees the number of a topic that is in no heap.
+func (t *topicTable) forget(slot uint32) {
+	t.all[slot] = topic{}
+	t.ids.free(slot)
+}
+
+func (t *topicTable) heap(nodes *[]node) seats {
+	return seats{nodes: nodes, pos: t.seat, rac: t.rac, topics: true}
+}
+
+// rank is the place of a topic among the live, by its first member, or among the ghosts.
+func (t *topicTable) rank(slot uint32) node {
+	x := &t.all[slot]
+	value := x.mass()
+	if first := t.first(slot); first != 0 {
+		value = value.times(t.rac.value(first))
+		if t.rac.opts.PerVisit {
+			value = scale(value.mant/float64(x.visits), int64(value.exp))
+		}
+	}
+	value = t.time.round(value)
+	return node{mant: value.mant, exp: value.exp, item: slot}
+}

@@ -1,0 +1,87 @@
+package registry
+
+import (
+	"fmt"
+	"testing"
+
+	"reprise/policy"
+	"reprise/policy/internal/policytest"
+)
+
+var identities = []string{"rac", "rac-no-tp", "rac-paper", "haz", "rac+", "rac+:sample=2", "rac+:panel=study"}
+
+// TestImportanceOutlivesReplacementAndExpiry: an answer that is refreshed, or comes back after its time was over, is as
+// important as before. After a purge it starts anew.
+func TestImportanceOutlivesReplacementAndExpiry(t *testing.T) {
+	for _, name := range identities {
+		for _, o := range []policy.Options{{Capacity: 8}, {Capacity: 8, Bytes: true}} {
+			t.Run(fmt.Sprintf("%s/%+v", name, o), func(t *testing.T) {
+				e := named(t, name, o)
+				l := policytest.Popular(e)
+				importance := func(id policy.ID) float64 { return e.(policy.Linker).Importance(id) }
+				before := importance(6)
+				if before < 11 {
+					t.Fatalf("importance %v after ten hits, want 11", before)
+				}
+				l.Replace(policy.Item{ID: 6, Key: 7, Topic: 2, Size: 30, Cost: 9}, policy.Tick{Seq: 20}, nil)
+				if got := importance(6); got < before || l.Bytes() != 80 {
+					t.Errorf("importance %v after a replacement, was %v; %d bytes", got, before, l.Bytes())
+				}
+				l.Remove(6, policy.Expired)
+				if got := importance(6); got != 0 || l.Has(6) {
+					t.Errorf("importance %v of what has expired", got)
+				}
+				back := policy.Item{ID: 8, Key: 7, Topic: 2, Size: 10, Cost: 5}
+				l.Insert(back, policy.Tick{Seq: 21}, nil)
+				if got := importance(8); got < before {
+					t.Errorf("importance %v after an expiry, was %v", got, before)
+				}
+				l.Remove(8, policy.Purged)
+				back.ID = 9
+				l.Insert(back, policy.Tick{Seq: 22}, nil)
+				if got := importance(9); got > 2 {
+					t.Errorf("importance %v after a purge, want that of a new entry", got)
+				}
+			})
+		}
+	}
+}
+
+// TestReplacementKeepsImportance: of every policy that knows one.
+func TestReplacementKeepsImportance(t *testing.T) {
+	for _, name := range Names() {
+		e := named(t, name, policy.Options{Capacity: 8})
+		l := policytest.Popular(e)
+		linker, ok := e.(policy.Linker)
+		if !ok {
+			continue
+		}
+		linker.Link(6, 2)
+		entry, parent := linker.Importance(6), linker.Importance(2)
+		l.Replace(policy.Item{ID: 6, Key: 7, Topic: 2, Size: 1}, policy.Tick{Seq: 20}, nil)
+		if linker.Importance(6) < entry || linker.Importance(2) < parent {
+			t.Errorf("%s: importance %v and %v of the parent, were %v and %v", name, linker.Importance(6), linker.Importance(2), entry, parent)
+		}
+	}
+}
+
+// TestReplacementChangesTheWorth: the victim is another one when an answer has become large.
+func TestReplacementChangesTheWorth(t *testing.T) {
+	for _, name := range []string{"gdsf", "lhd", "haz", "rac:admission=paper,norm=visits", "rac:lambda=0"} {
+		e := named(t, name, policy.Options{Capacity: 4, Bytes: true})
+		for id := policy.ID(1); id <= 4; id++ {
+			e.Insert(policy.Item{ID: id, Topic: 1, Size: 100, Cost: 10}, policy.Tick{Seq: 1})
+		}
+		e.(policy.Replacer).Replace(policy.Item{ID: 3, Topic: 1, Size: 1e6, Cost: 10}, policy.Tick{Seq: 2})
+		policytest.WantVictim(t, e, 3, true)
+	}
+}
+
+func named(t *testing.T, name string, o policy.Options) policy.Evictor {
+	t.Helper()
+	e, err := New(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}

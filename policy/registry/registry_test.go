@@ -1,0 +1,57 @@
+package registry
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"reprise/policy"
+)
+
+func TestNewTellsWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		o     policy.Options
+		names string // in the error; "" is none
+	}{
+		{"lru", policy.Options{Capacity: 10}, ""},
+		{"rac:alpha=0.1/C,lambda=2", policy.Options{Capacity: 10}, ""},
+		{"rac:alpha=1e5", policy.Options{Capacity: 10}, ""},
+		{"lru", policy.Options{Capacity: 10, Params: map[string]string{"alpha": "many"}}, ""}, // lru has none
+		{"rac", policy.Options{Capacity: 10, Params: map[string]string{"alpha": "many"}}, "alpha=many: want a number from 0 to 1000000"},
+		{"lru", policy.Options{}, "capacity 0"},
+		{"mru", policy.Options{Capacity: 10}, "want one of fifo, lru,"},
+		{"lru:alpha=1", policy.Options{Capacity: 10}, "lru has none"},
+		{"rac:beth=1", policy.Options{Capacity: 10}, `no parameter "beth": want alpha, lambda, beta`},
+		{"rac:alpha", policy.Options{Capacity: 10}, "want key=value"},
+		{"rac:alpha=-1", policy.Options{Capacity: 10}, "alpha=-1: want"},
+		{"rac:alpha=NaN", policy.Options{Capacity: 10}, "alpha=NaN: want"},
+		{"rac:alpha=", policy.Options{Capacity: 10}, "alpha=: want"},
+	} {
+		_, err := New(c.name, c.o)
+		if (err == nil) != (c.names == "") || err != nil && !strings.Contains(err.Error(), c.names) {
+			t.Errorf("%s %+v: error %v, want one with %q", c.name, c.o, err, c.names)
+		}
+	}
+	if _, err := New("mru", policy.Options{Capacity: 10}); !errors.Is(err, policy.ErrUnknown) {
+		t.Errorf("error %v is not ErrUnknown", err)
+	}
+}
+
+func TestEveryPolicyIsDescribed(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range List() {
+		if p.Says == "" || seen[p.Name] || strings.ContainsAny(p.Name, ":,= ") {
+			t.Errorf("policy %q: described %q, seen %v", p.Name, p.Says, seen[p.Name])
+		}
+		seen[p.Name] = true
+		for _, par := range p.Params {
+			if par.Says == "" || strings.ContainsAny(par.Name, ":,= ") {
+				t.Errorf("parameter %s:%s is not described", p.Name, par.Name)
+			}
+		}
+		if err := Check(p.Name); err != nil {
+			t.Errorf("defaults of %s: %v", p.Name, err)
+		}
+	}
+}

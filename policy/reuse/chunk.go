@@ -1,0 +1,98 @@
+package reuse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// atChunk reports whether a run of text between spaces begins here.
+func (s *scanner) atChunk() bool {
+	const open = " \t\n\r([{\"'"
+	return (s.at == 0 || strings.IndexByte(open, s.text[s.at-1]) >= 0) && strings.IndexByte(open, s.text[s.at]) < 0
+}
+
+// longestChunk bounds how far chunk looks ahead.
+const longestChunk = 256
+
+// chunk consumes what stands between spaces as one token of code where it looks like code.
+func (s *scanner) chunk() bool {
+	if s.at < s.prose {
+		return false
+	}
+	end, marks := s.at, false
+	for end < min(len(s.text), s.at+longestChunk) && strings.IndexByte(" \t\n\r`\"", s.text[end]) < 0 {
+		c := s.text[end]
+		marks = marks || c < utf8.RuneSelf && !digit(c) && c|0x20 < 'a' || c|0x20 > 'z' && c < utf8.RuneSelf
+		end++
+	}
+	if !marks {
+		return false
+	}
+	piece := strings.TrimRight(s.text[s.at:end], ".,;:!?'])}>")
+	if piece == "" {
+		return false
+	}
+	if strings.HasSuffix(piece, "(") && strings.HasPrefix(s.text[s.at+len(piece):], ")") {
+		piece = s.text[s.at : s.at+len(piece)+1] // f() keeps its brackets
+	}
+	if !codelike(piece) {
+		s.prose = end
+		return false
+	}
+	s.emit(piece, code, s.at+len(piece))
+	return true
+}
+
+// codelike tells identifiers, paths, addresses, flags and operators from prose.
+func codelike(p string) bool {
+	switch {
+	case strings.Contains(p, "://") || strings.HasPrefix(p, "www."):
+		return true
+	case strings.HasPrefix(p, "-") && len(p) > 1 && letter(strings.TrimLeft(p, "-")):
+		return true
+	case strings.HasPrefix(p, "$") && letter(p[1:]):
+		return true
+	case len(p) > 1 && (p[0] == '/' || p[0] == '~' || p[0] == '.') && letter(strings.TrimLeft(p, "~./")):
+		return true
+	}
+	for _, mark := range [...]string{"::", "->", "=>", "==", "!=", "<=", ">=", "&&", "||", ":=", "()", "\\"} {
+		if strings.Contains(p, mark) {
+			return true
+		}
+	}
+	return joined(p)
+}
+
+func letter(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLetter(r)
+}
+
+// joined reports whether letters or digits are held together by _ or @, by two slashes, or by a dot that is neither
+// that of an abbreviation (e.g., U.S.) nor that of a number.
+func joined(p string) bool {
+	slashes := 0
+	for i := 1; i+1 < len(p); i++ {
+		if !alnumBefore(p, i) || !alnumAt(p, i+1) || digit(p[i-1]) && digit(p[i+1]) {
+			continue
+		}
+		switch p[i] {
+		case '_', '@':
+			return true
+		case '/':
+			slashes++
+		case '.':
+			if named(p[:i]) || named(p[i+1:]) {
+				return true
+			}
+		}
+	}
+	return slashes > 1
+}
+
+// named reports whether part of a dotted name, up to its next dot, has a letter and more than one character.
+func named(p string) bool {
+	p, _, _ = strings.Cut(p, ".")
+	return len(p) > 1 && strings.ContainsFunc(p, unicode.IsLetter)
+}

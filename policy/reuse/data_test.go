@@ -1,0 +1,70 @@
+package reuse
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestData measures the guards on public pairs below the folder that REPRISE_DATA names: true paraphrases, of which few
+// should be lost, and different questions of one field, of which few should pass.
+func TestData(t *testing.T) {
+	dir := os.Getenv("REPRISE_DATA")
+	if dir == "" {
+		t.Skip("REPRISE_DATA is not set: the guards are not measured")
+	}
+	for _, set := range []struct {
+		file, a, b string
+		min, max   float64 // share that passes Check
+	}{
+		{"clinc150_backtranslated", "a", "b", 0.49, 1},
+		{"medical_triplets", "anchor", "positive", 0.25, 1},
+		{"medical_triplets", "anchor", "negative", 0, 0.10},
+	} {
+		pairs, check, strict := 0, 0, 0
+		for _, row := range rows(t, filepath.Join(dir, "paraphrase", set.file+".jsonl.gz")) {
+			a, _ := row[set.a].(string)
+			b, _ := row[set.b].(string)
+			if a == b {
+				continue
+			}
+			pairs++
+			if Check(a, b) == Pass {
+				check++
+			}
+			if Strict(a, b) == Pass {
+				strict++
+			}
+		}
+		share := float64(check) / float64(pairs)
+		t.Logf("%s, %s and %s: %d pairs, Check passes %.3f, Strict %.3f", set.file, set.a, set.b, pairs, share, float64(strict)/float64(pairs))
+		if share < set.min || share > set.max {
+			t.Errorf("%s: Check passes %.3f, want %.2f to %.2f", set.file, share, set.min, set.max)
+		}
+	}
+}
+
+func rows(t *testing.T, file string) []map[string]any {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []map[string]any
+	for lines := bufio.NewScanner(z); lines.Scan(); {
+		var row map[string]any
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, row)
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package reuse
+
+import "strings"
+
+// class is what a word may do in a sentence, as a set of bits.
+type class uint32
+
+const (
+	// function words carry no content of their own: they may come and go. Which of two opposites stands there still
+	// counts, see antonyms, and so does where direction words stand, see sameOrder.
+	function class = 1 << iota
+	negating
+	auxiliary
+	questioning
+	asking      // comes before a question that is not the first word of its sentence
+	measuring   // makes "how" another question: how many
+	preposition // may open a phrase that moves to the front
+	directional // keeps its place among the others: who does what to whom
+	personal
+	greeting
+	verbal // 's behind it is a verb, behind others mostly a genitive
+	determining
+	comparing  // makes the order of two members free
+	joining    // stands between them
+	way        // turns "what" into "how": what is the best way to
+	numeric    // may be part of a number
+	telling    // wants to be told how
+	saluting   // a function word where it is said, content where it is mentioned
+	mentioning // comes before what is mentioned
+)
+
+// lexicon classes the words that the guards know; all others are content.
+var lexicon = func() map[string]class {
+	m := make(map[string]class)
+	for c, list := range wordLists {
+		for w := range strings.FieldsSeq(list) {
+			m[w] |= c
+		}
+	}
+	for w := range cardinals {
+		m[w] |= numeric
+	}
+	for w := range ordinals {
+		m[w] |= numeric
+	}
+	return m
+}()
+
+var wordLists = map[class]string{
+	function: `a an the this that these those there here it its is am are was were be been being do does did done
+		has have had having i me my mine myself we us our ours you your yours he him his she her hers they them their
+		and or but so if then than as of to in on at by for from with into onto about over under up off out again
+		will would shall can could may might must should ok okay well now too
+		what which who whom whose when where why how
+		please just also very really some any such kindly hi hello hey dear thanks thank
+		know tell show give explain describe say help want need like get got let wondering wonder possible
+		question answer exactly actually basically simply currently one ones oh um
+		through during while within via per upon toward towards among between vs versus
+		的 了 吗 嗎 呢 啊 吧 请 請 は が を の に で と も か`,
+	negating: `not no nor never none neither nothing nobody nowhere without non hardly barely
+		不 没 沒 無 无 非 未 别 別 勿 否
+		nicht kein keine keinen keiner nie ohne pas jamais sans nunca jamás não nem`,
+	auxiliary:   `is am are was were do does did has have had will would shall can could may might must should`,
+	questioning: `who whom whose what which whats when where why how`,
+	asking: `me know tell explain describe show say see ask wonder wondering understand remember idea about of in for
+		to from by at with on and or but so then is are was were does exactly find out learn sure figure please hi hello
+		hey ok okay look check`,
+	measuring: `many much long often old far big large tall high deep wide fast quickly soon late early heavy hot
+		cold expensive likely`,
+	preposition: `in on at by for from with after before during under over above below between within into to
+		since until among inside outside around`,
+	directional: `from to into onto before after than by over under above below against for until since
+		が を に へ`,
+	personal:    `i me you he him she her we us they them`,
+	greeting:    `hi hello hey please so ok okay and but well now dear`,
+	verbal:      `what who where when why how which that there here it he she let`,
+	determining: `the a an my your his her our their this that these those`,
+	comparing:   `between compare comparing comparison difference differences similarities versus vs differ`,
+	joining:     `and versus vs with`,
+	way:         `way ways method methods steps process procedure`,
+	telling:     `tell explain describe show give teach help guide advise instructions instruction tutorial tips`,
+	saluting:    `hi hello hey thanks thank`,
+	mentioning:  `say says saying said translate translating write spell pronounce word words phrase mean means`,
+	numeric: `monday tuesday wednesday thursday friday saturday sunday january february april june july august
+		september october november december once twice thrice half quarter double triple`,
+}
+
+// joinedNot splits negations written as one word.
+var joinedNot = map[string]string{"cannot": "can", "dont": "do", "doesnt": "does", "didnt": "did", "cant": "can",
+	"couldnt": "could", "wont": "will", "wouldnt": "would", "shouldnt": "should", "isnt": "is", "arent": "are",
+	"wasnt": "was", "werent": "were", "hasnt": "has", "havent": "have", "hadnt": "had", "aint": "is"}
+
+// questions and people map a word to the form in which it is compared.
+var (
+	questions = table(`who whom whose
+		what which whats
+		when
+		where
+		why
+		how`)
+	people = table(`i me
+		you
+		he him
+		she her
+		we us
+		they them`)
+)
+
+// table maps every word of a line to the first one.
+func table(lines string) map[string]string {
+	m := make(map[string]string)
+	for line := range strings.Lines(lines) {
+		words := strings.Fields(line)
+		for _, w := range words {
+			m[w] = words[0]
+		}
+	}
+	return m
+}

@@ -1,0 +1,80 @@
+package reuse
+
+import "strings"
+
+// samePeople reports whether the same persons are in both prompts equally often, once the ways of asking politely are
+// taken away: "call Jim" is not "call me Jim", and "could you tell me the time" is "tell me the time".
+func samePeople(a, b []token) bool {
+	counts := make(map[string]int)
+	for _, p := range meant(a) {
+		counts[p]++
+	}
+	for _, p := range meant(b) {
+		counts[p]--
+	}
+	for _, n := range counts {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// meant lists the persons that a prompt is about.
+func meant(tokens []token) (out []string) {
+	for i := 0; i < len(tokens); i++ {
+		if n := courtesy(tokens[i:]); n > 0 {
+			i += n - 1
+		} else if tokens[i].is(personal) {
+			out = append(out, people[tokens[i].key])
+		}
+	}
+	return out
+}
+
+// courtesy is the length of a way of asking that tokens begin with, 0 if they do not.
+func courtesy(tokens []token) int {
+	for _, phrase := range courtesies {
+		if begins(tokens, phrase) {
+			return len(phrase)
+		}
+	}
+	return 0
+}
+
+func begins(tokens []token, phrase []string) bool {
+	if len(tokens) < len(phrase) {
+		return false
+	}
+	for i, w := range phrase {
+		if tokens[i].key != w {
+			return false
+		}
+	}
+	return true
+}
+
+// courtesies name persons and mean none of them, the longer ones first.
+var courtesies = phrases(`i would like you to	i want you to	i need you to	i would like to	i'd like to	i want to	i need to	i was wondering
+	i would like	i am looking for	do you know	would you mind	could you	can you	would you	will you	tell me	show me	give me	help me	let me
+	teach me	for me	i want	i need	i wonder	how do i	how can i	how could i	how should i	how would i	how will i
+	how do you	how can you	how do we	how can we`)
+
+// phrases splits a list of phrases, between which stands a tab, into words.
+func phrases(list string) (out [][]string) {
+	for phrase := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '\t' || r == '\n' }) {
+		out = append(out, strings.Fields(phrase))
+	}
+	return out
+}
+
+// particle reports whether a function word turns the verb before it into another one: "set an alarm", "set off an alarm".
+func particle(t token) bool {
+	switch t.key {
+	case "off", "out", "up", "down", "away", "back", "over":
+		return true
+	case "on", "in": // "put the list on"; before something they are prepositions
+		return t.last
+	}
+	return false
+}

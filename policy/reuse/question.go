@@ -1,0 +1,83 @@
+package reuse
+
+import "slices"
+
+// sameQuestion compares what is asked for. A request ("tell me the capital") goes with "what", and one that wants to be
+// told ("explain to me", "the steps to") with "how"; anything else only with itself. "Did I add milk" and "how do I add
+// milk" are not "add milk".
+func sameQuestion(a, b []token) bool {
+	x, y := asked(a), asked(b)
+	if x == y {
+		return true
+	}
+	if x != "" && y != "" {
+		return false
+	}
+	request, question := a, y
+	if x != "" {
+		request, question = b, x
+	}
+	return question == "what" || question == "how" && slices.ContainsFunc(request, func(t token) bool { return t.is(way|telling) || t.key == "how" })
+}
+
+// asked is the first question word, in a common form: "what" for which, "when" for what time, "how many". It is "yes or
+// no" where an auxiliary opens the prompt, and "" for a request or a statement.
+func asked(tokens []token) string {
+	for i, t := range tokens {
+		if t.key == "whether" || t.key == "if" && i > 0 && tokens[i-1].is(asking) {
+			return "yes or no"
+		}
+		if !t.is(questioning) || !asks(tokens, i) {
+			continue
+		}
+		q := questions[t.key]
+		var next token
+		if i+1 < len(tokens) {
+			next = tokens[i+1]
+		}
+		switch {
+		case q == "how" && next.is(measuring):
+			return "how " + next.key
+		case q == "how" && next.key == "come":
+			return "why"
+		case q == "what" && next.key == "time":
+			return "when"
+		case q == "what" && slices.ContainsFunc(tokens[i+1:min(len(tokens), i+5)], func(t token) bool { return t.is(way) }):
+			return "how"
+		}
+		return q
+	}
+	if opens(tokens) {
+		return "yes or no"
+	}
+	return ""
+}
+
+// asks tells the question word of a question from that of a clause ("the man who", "when I start it").
+func asks(tokens []token, i int) bool {
+	t := tokens[i]
+	if i > 0 && !t.start && !t.pausing {
+		return tokens[i-1].is(asking)
+	}
+	clause := (t.key == "when" || t.key == "where") && i+1 < len(tokens) && !tokens[i+1].is(auxiliary) && tokens[i+1].key != "to"
+	return !clause
+}
+
+// opens reports whether the prompt begins like a yes-or-no question: with an auxiliary, but not with a polite "can you"
+// nor with an order ("do it").
+func opens(tokens []token) bool {
+	for len(tokens) > 1 && tokens[0].is(greeting) {
+		tokens = tokens[1:]
+	}
+	if len(tokens) < 2 || !tokens[0].is(auxiliary) {
+		return false
+	}
+	next := tokens[1]
+	switch tokens[0].key {
+	case "can", "could", "would", "will":
+		return next.key != "you"
+	case "do", "have":
+		return next.is(personal) || content(next)
+	}
+	return true
+}

@@ -1,0 +1,106 @@
+// Package reuse compares two prompts that an embedder holds for the same, and says where a small difference changes
+// the answer.
+//
+// Embedders, lexical and dense alike, put "turn it on" beside "turn it off" and "2+2" beside "2+3". The guards know no
+// meaning either; they know which differences are dangerous. A wrong answer costs more than a miss, so what cannot be
+// told is a veto. Words and tables are English; numbers, names, code, quotes, order and a few foreign negations work in
+// any language.
+package reuse
+
+// Veto names what keeps an answer from being reused; it is short and plain enough for a header or a metric.
+type Veto string
+
+const (
+	// Pass is the absence of a veto.
+	Pass Veto = ""
+	// Empty: one of the prompts has no word, number or symbol at all ("?!"). Its vector means nothing.
+	Empty Veto = "empty"
+	// Number: another number, unit, currency, ordinal, weekday or month ("2+2", "2+3"; "5 km", "5 miles"). Forms do not
+	// count: 1,000 is 1000 is "one thousand", 5% is 5 percent.
+	Number Veto = "number"
+	// Negation: not the same number of negations ("is it safe", "is it not safe"; "with nuts", "without nuts").
+	Negation Veto = "negation"
+	// Code: another identifier, path, URL, address, flag, version or operator ("os.Open", "os.Create"; "--all", "--any";
+	// "a = b", "a < b"), any other text between backticks, another mark where it is more than punctuation ("5!", "5";
+	// "x²", "x³"; "rm -rf /", "rm -rf ."), other brackets around values, and lines set in otherwise.
+	Code Veto = "code"
+	// Quote: words stand between quotation marks in one prompt and nowhere in the other (translate 'cat', translate 'dog').
+	Quote Veto = "quote"
+	// Antonym: two words that differ are opposites, or exclude each other ("turn on", "turn off"; "legal", "illegal";
+	// "my", "your"; "is", "was").
+	Antonym Veto = "antonym"
+	// Question: another thing is asked for ("who wrote it", "when was it written"; "is it open", "why is it open").
+	Question Veto = "question"
+	// Name: a capitalised word of one prompt is missing in the other ("the capital of France", "of Spain").
+	Name Veto = "name"
+	// Order: the same words in another order ("from Oslo to Rome", "from Rome to Oslo"; "dog bites man", "man bites dog").
+	// A phrase moved from the front ("In Rome, what ...") and swapped members of a comparison pass.
+	Order Veto = "order"
+	// Person: Strict alone. The prompts are not about the same persons ("call Jim", "call me Jim"); ways of asking such as
+	// "could you" do not count.
+	Person Veto = "person"
+	// Word: words that carry content differ and are not known to mean the same ("function of money", "function of tv").
+	Word Veto = "word"
+)
+
+// most bounds the words that may differ on each side, and with them the cost of comparing word by word. Prompts with
+// more differences get Word.
+const most = 32
+
+// Check returns the first veto against answering asked with what was answered to cached, in the order of the constants,
+// or Pass. It is symmetric, and equal texts pass. A Word veto comes only where the prompts are one template with other
+// things filled in; rephrasings that go further pass, because they are what a dense embedder is for. Of back-translated
+// pairs with a lexical cosine of 0.9 or more 79 % pass, of all of them, bad translations included, 49 %.
+// The cost is linear, some 10 µs for two prompts of 20 words and 10 ms for two of 100 kB.
+func Check(cached, asked string) Veto { return compare(cached, asked, false) }
+
+// Strict is Check, and a Word veto for every content word without a counterpart on the other side (the same word, an
+// inflection, or one of a short list of synonyms) and for every particle such as "off", and a Person veto. It suits
+// embedders that see words and not meaning, whose near texts are near-verbatim anyway; behind a dense embedder it would
+// refuse most true paraphrases.
+func Strict(cached, asked string) Veto { return compare(cached, asked, true) }
+
+func compare(cached, asked string, strict bool) Veto {
+	if cached == asked {
+		return Pass
+	}
+	if cached > asked {
+		cached, asked = asked, cached // pairing words greedily would not be symmetric otherwise
+	}
+	a, b := scan(cached), scan(asked)
+	if len(a) == 0 || len(b) == 0 {
+		return Empty
+	}
+	d := difference(a, b)
+	switch {
+	case d.has(number):
+		return Number
+	case d.has(negation):
+		return Negation
+	case d.has(code):
+		return Code
+	case d.any(func(t token) bool { return t.quoted }):
+		return Quote
+	}
+	if len(d.a) > most || len(d.b) > most {
+		return Word
+	}
+	switch {
+	case opposed(d):
+		return Antonym
+	case !sameQuestion(a, b):
+		return Question
+	}
+	d.cancelInflections()
+	switch {
+	case d.any(func(t token) bool { return t.name }):
+		return Name
+	case !sameOrder(a, b, d):
+		return Order
+	case strict && !samePeople(a, b):
+		return Person
+	case strict && (!d.covered() || d.any(particle)), substituted(a, b, d):
+		return Word
+	}
+	return Pass
+}

@@ -1,0 +1,192 @@
+package reuse
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+type kind uint8
+
+const (
+	word kind = iota
+	number
+	negation
+	code // also operators and other symbols
+)
+
+// token is one unit of a prompt.
+type token struct {
+	key     string // what is compared: lower-case word, number in plain form, code as it stands
+	id      int32  // of the key, within one comparison
+	class   class  // of a word
+	kind    kind
+	name    bool // a capital that no sentence asks for
+	quoted  bool // between quotation marks
+	start   bool // first of a sentence
+	last    bool // of the prompt
+	pausing bool // a comma or more stands before it
+}
+
+func (t token) is(c class) bool { return t.class&c != 0 }
+
+// scanner walks once over a prompt.
+type scanner struct {
+	text     string
+	at       int
+	quoteEnd int // where the closing mark of the quotation that is being read stands
+	prose    int // up to here chunk has found no code
+	out      []token
+	start    bool
+	pausing  bool
+	capitals int // words that begin with a capital, and all words: titles have too many to mean names
+	words    int
+}
+
+// scan cuts a prompt into tokens.
+func scan(text string) []token {
+	s := &scanner{text: text, start: true, out: make([]token, 0, 8+len(text)/5)}
+	for s.at < len(s.text) {
+		s.step()
+	}
+	if s.capitals*10 > s.words*6 && s.words > 2 {
+		for i := range s.out {
+			s.out[i].name = false
+		}
+	}
+	out := foldNumbers(s.out)
+	if len(out) > 0 {
+		out[len(out)-1].last = true
+	}
+	settle(out)
+	return out
+}
+
+// settle gives words the meaning that they have beside others. Behind "say" or "translate" a greeting is not said but
+// mentioned, and so is content; and where a language is spoken of, "in", "to" and "into" lead to it alike.
+func settle(tokens []token) {
+	foreign := slices.ContainsFunc(tokens, func(t token) bool {
+		return strings.HasPrefix(t.key, "translat") || t.key == "language" || t.key == "languages"
+	})
+	for i := range tokens {
+		t := &tokens[i]
+		switch {
+		case foreign && t.kind == word && (t.key == "in" || t.key == "to"):
+			t.key, t.class = "into", lexicon["into"]
+		case i > 0 && t.is(saluting) && tokens[i-1].is(mentioning):
+			t.class &^= function
+		}
+	}
+}
+
+// step consumes at least one byte.
+func (s *scanner) step() {
+	r, n := utf8.DecodeRuneInString(s.text[s.at:])
+	switch {
+	case r == '`':
+		s.backticks()
+	case unicode.IsSpace(r):
+		if s.at += n; r == '\n' {
+			s.indent()
+			s.start, s.pausing = true, true
+		}
+	case s.atChunk() && s.chunk():
+	case r >= '0' && r <= '9' || r == '-' && s.negative():
+		s.number()
+	case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r):
+		s.word(r, n)
+	case closing(r) != 0 && s.quotation(r, n):
+	default:
+		s.mark(r, n)
+	}
+}
+
+// emit appends a token that ends before byte to.
+func (s *scanner) emit(key string, k kind, to int) *token {
+	if key == "" {
+		s.at = to
+		return &token{}
+	}
+	s.out = append(s.out, token{key: key, kind: k, quoted: s.at < s.quoteEnd, start: s.start, pausing: s.pausing})
+	if k == word && !(len(key) == 1 && s.symbol(to)) {
+		s.out[len(s.out)-1].class = lexicon[key]
+	}
+	s.at, s.start, s.pausing = to, false, false
+	return &s.out[len(s.out)-1]
+}
+
+// backticks turns `text` and ```text``` into code, piece by piece, case kept.
+func (s *scanner) backticks() {
+	rest := s.text[s.at:]
+	fence := rest[:len(rest)-len(strings.TrimLeft(rest, "`"))]
+	s.at += len(fence)
+	end := strings.Index(s.text[s.at:], fence)
+	if end < 0 {
+		return
+	}
+	end += s.at
+	for piece := range strings.FieldsSeq(s.text[s.at:end]) {
+		s.emit(piece, code, s.at)
+	}
+	s.at = end + len(fence)
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+// closing returns the mark that ends a quotation begun by r, or 0.
+func closing(r rune) rune {
+	switch r {
+	case '"', '\'':
+		return r
+	case '“', '„':
+		return '”'
+	case '‘':
+		return '’'
+	case '«':
+		return '»'
+	case '「':
+		return '」'
+	}
+	return 0
+}
+
+// longestQuote bounds the search for a closing mark; without one a mark is an apostrophe or a sign for inches.
+const longestQuote = 400
+
+// quotation begins a quotation where a closing mark follows, and consumes the opening mark.
+func (s *scanner) quotation(r rune, n int) bool {
+	from := s.at + n
+	if s.at < s.quoteEnd || s.at > 0 && alnumBefore(s.text, s.at) {
+		return false
+	}
+	window := s.text[from:min(len(s.text), from+longestQuote)]
+	for at := 0; at < len(window); {
+		i := strings.IndexRune(window[at:], closing(r))
+		if i < 0 {
+			return false
+		}
+		end := from + at + i
+		if r != '\'' && r != '‘' || !alnumAt(s.text, end+utf8.RuneLen(closing(r))) {
+			if s.value() {
+				s.emit(`"`, code, from)
+			}
+			s.quoteEnd, s.at = end, from
+			return true
+		}
+		at += i + utf8.RuneLen(closing(r))
+	}
+	return false
+}
+
+func alnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func alnumAt(text string, at int) bool {
+	r, _ := utf8.DecodeRuneInString(text[min(at, len(text)):])
+	return alnum(r)
+}
+
+func alnumBefore(text string, at int) bool {
+	r, _ := utf8.DecodeLastRuneInString(text[:at])
+	return alnum(r)
+}

@@ -1,0 +1,130 @@
+package reuse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// word consumes a run of letters, marks, digits and inner apostrophes that does not begin with an ASCII digit.
+func (s *scanner) word(r rune, n int) {
+	if ideograph(r) {
+		s.emit(s.text[s.at:s.at+n], plainOrNot(s.text[s.at:s.at+n]), s.at+n)
+		return
+	}
+	end, digits := s.run()
+	raw := s.text[s.at:end]
+	key := strings.ReplaceAll(strings.ToLower(raw), "’", "'")
+	if mark := programming(raw, s.text[end:]); mark != "" {
+		s.emit(key+mark, code, end+len(mark))
+		return
+	}
+	if digits {
+		s.emit(key, number, end)
+		return
+	}
+	s.words++
+	name := false
+	if first, _ := utf8.DecodeRuneInString(raw); unicode.IsUpper(first) && len(raw) > 1 {
+		s.capitals++
+		name = !s.start && lexicon[key]&function == 0 && (s.at == 0 || s.text[s.at-1] != '\'' && s.text[s.at-1] != '"')
+	}
+	name = name || strings.ContainsFunc(raw[1:], unicode.IsUpper) // USA, YouTube
+	if cased(raw) {
+		s.emit(raw, word, end)
+		return
+	}
+	s.contraction(key, end, name)
+}
+
+// cased reports whether a word means something else in other letters: MB and Mb, US and us.
+func cased(raw string) bool {
+	switch raw {
+	case "US", "IT", "WHO":
+		return true
+	case "kB", "KB", "Kb", "MB", "Mb", "GB", "Gb", "TB", "Tb", "Mbps", "MBps", "Gbps", "GBps":
+		return true
+	}
+	return false
+}
+
+// run finds the end of a word, and whether it has digits.
+func (s *scanner) run() (end int, digits bool) {
+	for end = s.at; end < len(s.text); {
+		r, n := utf8.DecodeRuneInString(s.text[end:])
+		switch {
+		case ideograph(r):
+			return end, digits
+		case unicode.IsDigit(r):
+			digits = true
+		case (r == '\'' || r == '’') && end > s.at && letter(s.text[end+n:]):
+		case !unicode.IsLetter(r) && !unicode.IsMark(r):
+			return end, digits
+		}
+		end += n
+	}
+	return end, digits
+}
+
+// contraction emits a word, in two tokens where it holds a negation.
+func (s *scanner) contraction(key string, end int, name bool) {
+	if head, ok := strings.CutSuffix(key, "n't"); ok {
+		if head == "ca" || head == "wo" {
+			head = "will"
+			if key == "can't" {
+				head = "can"
+			}
+		}
+		s.emit(head, word, s.at)
+		s.emit(not, negation, end)
+		return
+	}
+	if verb, ok := joinedNot[key]; ok {
+		s.emit(verb, word, s.at)
+		s.emit(not, negation, end)
+		return
+	}
+	key, tail, _ := strings.Cut(key, "'") // 's, 're, 'll
+	if tail == "s" && lexicon[key]&verbal != 0 {
+		s.emit(key, word, s.at)
+		s.emit("is", word, end)
+		return
+	}
+	if plainOrNot(key) == negation {
+		key = not
+	}
+	t := s.emit(key, plainOrNot(key), end)
+	t.name = name && t.kind == word
+}
+
+// not is the key of every negation.
+const not = "not"
+
+func plainOrNot(key string) kind {
+	if key == not || lexicon[key]&negating != 0 {
+		return negation
+	}
+	return word
+}
+
+func ideograph(r rune) bool {
+	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+func ideographic(t token) bool {
+	r, _ := utf8.DecodeRuneInString(t.key)
+	return ideograph(r)
+}
+
+// programming returns the mark that belongs to the name of a language: c++, c#, f#.
+func programming(raw, rest string) string {
+	if len(raw) != 1 {
+		return ""
+	}
+	for _, mark := range [...]string{"++", "#"} {
+		if strings.HasPrefix(rest, mark) && !alnumAt(rest, len(mark)) {
+			return mark
+		}
+	}
+	return ""
+}
