@@ -158,7 +158,8 @@ type room struct {
 }
 
 // belowCmd are the rooms that programs may import from.
-var belowCmd = []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/upstream", "proxy/admin", "proxy"}
+var belowCmd = []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/canon", "proxy/answer", "proxy/api", "proxy/upstream", "proxy/admin",
+	"proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one.

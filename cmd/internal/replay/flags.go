@@ -31,7 +31,7 @@ func (s *Source) Register(fs *flag.FlagSet) {
 		s.Traces = append(s.Traces, split(v)...)
 		return nil
 	})
-	fs.StringVar(&s.Format, "format", string(trace.Auto), "`NAME` of the files' format: "+strings.Join(Formats(), ", "))
+	fs.StringVar(&s.Format, "format", string(trace.Auto), "`NAME` of the files' format: "+strings.Join(formats(), ", "))
 }
 
 // Check reports a wrong value.
@@ -41,7 +41,7 @@ func (s *Source) Check() error { return checkFormat(s.Format) }
 func (s *Source) Open(ctx context.Context, out io.Writer) (all []sim.Trace, err error) {
 	for _, name := range s.Traces {
 		one, err := UnlessInterrupted(ctx, s.Command, out, func() (sim.Trace, error) { return Open(name, s.Format, s.Seed) })
-		if err != nil && strings.HasPrefix(name, Generated) && !errors.Is(err, cli.ErrInterrupted) {
+		if err != nil && strings.HasPrefix(name, generated) && !errors.Is(err, cli.ErrInterrupted) {
 			return nil, cli.Usage(s.Command, Hint, "%v", err)
 		}
 		if err != nil {

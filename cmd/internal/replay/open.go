@@ -13,11 +13,11 @@ import (
 	"reprise/policy/sim/workload"
 )
 
-// Generated is the prefix of a generated trace: "generate:NAME:key=value,…".
-const Generated = "generate:"
+// generated is the prefix of a generated trace: "generate:NAME:key=value,…".
+const generated = "generate:"
 
-// Formats lists the values of --format.
-func Formats() []string {
+// formats lists the values of --format.
+func formats() []string {
 	var all []string
 	for _, f := range trace.Formats() {
 		all = append(all, string(f))
@@ -26,7 +26,7 @@ func Formats() []string {
 }
 
 func checkFormat(name string) error {
-	if all := Formats(); !slices.Contains(all, name) {
+	if all := formats(); !slices.Contains(all, name) {
 		return fmt.Errorf("format %q: want one of %s%s", name, strings.Join(all, ", "), cli.DidYouMean(name, all))
 	}
 	return nil
@@ -37,7 +37,7 @@ func split(list string) []string {
 	var all []string
 	for piece := range strings.SplitSeq(list, ",") {
 		last := len(all) - 1
-		if last >= 0 && strings.HasPrefix(all[last], Generated) && strings.Contains(piece, "=") && !strings.HasPrefix(piece, Generated) {
+		if last >= 0 && strings.HasPrefix(all[last], generated) && strings.Contains(piece, "=") && !strings.HasPrefix(piece, generated) {
 			all[last] += "," + piece
 		} else if piece != "" {
 			all = append(all, piece)
@@ -48,7 +48,7 @@ func split(list string) []string {
 
 // Open opens a file of the format, or generates a trace.
 func Open(name, format string, seed uint64) (sim.Trace, error) {
-	if spec, ok := strings.CutPrefix(name, Generated); ok {
+	if spec, ok := strings.CutPrefix(name, generated); ok {
 		return Generate(spec, seed)
 	}
 	if name == "-" {

@@ -52,12 +52,12 @@ func (p *Played) Notes() string { return p.Prepared.notes(p.Results) }
 
 // Play plays the traces one after the other. It calls show with the results of each, even if its replay ended early.
 func (f *Flags) Play(ctx context.Context, t cli.Terminal, traces []sim.Trace, o sim.Options, prepare Prepare, show func(*Played) error) error {
-	progress := Progress{Out: t.Err, Live: cli.IsTerminal(t.Err)}
-	o.Progress = progress.Note
+	shown := progress{out: t.Err, live: cli.IsTerminal(t.Err)}
+	o.Progress = shown.note
 	var failed error
 	for _, one := range traces {
-		progress.Note(0, 0)
-		hide := progress.Show(one.Name())
+		shown.note(0, 0)
+		hide := shown.show(one.Name())
 		p, err := play(ctx, one, o, prepare)
 		hide()
 		if err == nil && p.empty() {

@@ -10,10 +10,10 @@ import (
 	"reprise/cmd/internal/cli"
 )
 
-// Progress shows the progress of a replay.
-type Progress struct {
-	Out  io.Writer
-	Live bool // Out is a terminal: one line is redrawn; otherwise a line is written every few seconds
+// progress shows the progress of a replay.
+type progress struct {
+	out  io.Writer
+	live bool // Out is a terminal: one line is redrawn; otherwise a line is written every few seconds
 
 	done, total atomic.Int64
 	began       float64 // seconds at which the trace had been read and playing began
@@ -24,24 +24,24 @@ const (
 	plainEvery = 5 * time.Second
 )
 
-// Note sets how many requests have been played, and of how many; a total of 0 is not known yet.
-func (p *Progress) Note(done, total int64) {
+// note sets how many requests have been played, and of how many; a total of 0 is not known yet.
+func (p *progress) note(done, total int64) {
 	p.done.Store(done)
 	p.total.Store(total)
 }
 
-// Show starts to show the replay of a trace. The caller calls hide at its end.
-func (p *Progress) Show(name string) (hide func()) {
+// show starts to show the replay of a trace. The caller calls hide at its end.
+func (p *progress) show(name string) (hide func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { p.run(ctx, name); close(ended) }()
 	return func() { cancel(); <-ended }
 }
 
-func (p *Progress) run(ctx context.Context, name string) {
+func (p *progress) run(ctx context.Context, name string) {
 	p.began = 0
 	every := plainEvery
-	if p.Live {
+	if p.live {
 		every = liveEvery
 	}
 	tick := time.NewTicker(every)
@@ -49,8 +49,8 @@ func (p *Progress) run(ctx context.Context, name string) {
 	for start := time.Now(); ; {
 		select {
 		case <-ctx.Done():
-			if p.Live {
-				io.WriteString(p.Out, "\r\x1b[2K")
+			if p.live {
+				io.WriteString(p.out, "\r\x1b[2K")
 			}
 			return
 		case <-tick.C:
@@ -59,17 +59,17 @@ func (p *Progress) run(ctx context.Context, name string) {
 	}
 }
 
-func (p *Progress) draw(name string, since time.Duration) {
+func (p *progress) draw(name string, since time.Duration) {
 	line := name + ": " + p.state(since.Seconds())
-	if p.Live {
-		fmt.Fprint(p.Out, "\r\x1b[2K"+line)
+	if p.live {
+		fmt.Fprint(p.out, "\r\x1b[2K"+line)
 		return
 	}
-	fmt.Fprintln(p.Out, line)
+	fmt.Fprintln(p.out, line)
 }
 
 // state describes the share that is done, the rate, and the time left at that rate.
-func (p *Progress) state(seconds float64) string {
+func (p *progress) state(seconds float64) string {
 	done, total := p.done.Load(), p.total.Load()
 	if total == 0 {
 		p.began = seconds

@@ -113,17 +113,17 @@ func TestTables(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var b strings.Builder
-	p := Progress{Out: &b}
-	p.Note(12_000, 0)
+	p := progress{out: &b}
+	p.note(12_000, 0)
 	p.draw("t", time.Second)
-	p.Note(25_000, 100_000)
+	p.note(25_000, 100_000)
 	p.draw("t", 5*time.Second)
 	if got, want := b.String(), "t: 12,000 requests read\nt:  25 %, 6,250 requests/s, 12s left\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	b.Reset()
-	p.Live = true
-	hide := p.Show("t")
+	p.live = true
+	hide := p.show("t")
 	hide()
 	if !strings.HasSuffix(b.String(), "\r\x1b[2K") {
 		t.Errorf("the line stays: %q", b.String())

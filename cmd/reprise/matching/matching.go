@@ -24,31 +24,31 @@ import (
 
 // Values of the flags.
 const (
-	Auto     = "auto"
-	IDs      = "ids"
-	Requests = "requests"
+	auto      = "auto"
+	byID      = "ids"
+	byRequest = "requests"
 
-	Given     = "given"
-	Routed    = "routed"
-	Clustered = "clustered"
-	Detected  = "detected"
+	given     = "given"
+	routed    = "routed"
+	clustered = "clustered"
+	detected  = "detected"
 )
 
 // The values that each flag allows.
 var (
-	Models  = []string{Auto, IDs, Requests}
-	Topics  = []string{Given, Routed, Clustered}
-	Parents = []string{Given, Detected}
-	Guards  = []string{"strict", "check", "none"}
+	models        = []string{auto, byID, byRequest}
+	topicSources  = []string{given, routed, clustered}
+	parentSources = []string{given, detected}
+	guardNames    = []string{"strict", "check", "none"}
 )
 
 var guards = map[string]func(cached, asked string) reuse.Veto{"strict": reuse.Strict, "check": reuse.Check, "none": nil}
 
 // Flags are the flags about hits, topics and parents.
 type Flags struct {
-	Model            string  // of Models
-	Topics           string  // of Topics; "": routed where the model is requests, else given
-	Parents, Guard   string  // of Parents and Guards; "": given, strict
+	Model            string  // of models
+	Topics           string  // of topicSources; "": routed where the model is requests, else given
+	Parents, Guard   string  // of parentSources and guardNames; "": given, strict
 	Hit, Route, Edge float64 // gates; 0: those of the built-in embedder
 	Lookback         int     // accesses among which a parent is detected; 0: the default of package topics
 }
@@ -58,9 +58,9 @@ var Names = []string{"model", "topics", "parents", "hit", "route", "edge", "look
 
 // Register adds the flags.
 func (m *Flags) Register(fs *flag.FlagSet) {
-	fs.StringVar(&m.Model, "model", Auto, "`NAME` of what makes a hit: ids (an equal one) or requests (a like meaning); auto is requests for a trace without ids")
+	fs.StringVar(&m.Model, "model", auto, "`NAME` of what makes a hit: ids (an equal one) or requests (a like meaning); auto is requests for a trace without ids")
 	fs.StringVar(&m.Topics, "topics", "", "`NAME` of where topics come from: given by the trace, routed or clustered; unset: routed in the requests model, else given")
-	fs.StringVar(&m.Parents, "parents", Given, "`NAME` of where parents come from: given by the trace or, in the requests model, detected")
+	fs.StringVar(&m.Parents, "parents", given, "`NAME` of where parents come from: given by the trace or, in the requests model, detected")
 	fs.Float64Var(&m.Hit, "hit", 0, "`COSINE` from which an answer is shared; unset, as all of these: that of the built-in embedder")
 	fs.Float64Var(&m.Route, "route", 0, "`COSINE` to the anchor from which a request is of its topic; that of --hit is the reading of paper 002")
 	fs.Float64Var(&m.Edge, "edge", 0, "`COSINE` from which a parent is detected")
@@ -73,7 +73,7 @@ func (m *Flags) Check() error {
 	for _, f := range []struct {
 		name, value string
 		all         []string
-	}{{"model", m.Model, Models}, {"topics", m.Topics, Topics}, {"parents", m.Parents, Parents}, {"guard", m.Guard, Guards}} {
+	}{{"model", m.Model, models}, {"topics", m.Topics, topicSources}, {"parents", m.Parents, parentSources}, {"guard", m.Guard, guardNames}} {
 		if f.value != "" && !slices.Contains(f.all, f.value) {
 			return fmt.Errorf("--%s %q: want one of %s%s", f.name, f.value, strings.Join(f.all, ", "), cli.DidYouMean(f.value, f.all))
 		}
@@ -88,9 +88,9 @@ func (m *Flags) Check() error {
 		return fmt.Errorf("--route %v is above --hit %v: what is near enough for an answer is of the same topic", m.Route, m.Hit)
 	case m.Lookback < 0:
 		return fmt.Errorf("--lookback %d: want 1 or more", m.Lookback)
-	case m.Model == IDs && m.Topics == Routed:
+	case m.Model == byID && m.Topics == routed:
 		return errors.New("--topics routed goes with --model requests: by identity nothing is compared with the anchors of topics; want given or clustered")
-	case m.Model == IDs && m.Parents == Detected:
+	case m.Model == byID && m.Parents == detected:
 		return errors.New("--parents detected goes with --model requests: by identity no two requests are compared")
 	}
 	return nil
@@ -99,14 +99,14 @@ func (m *Flags) Check() error {
 // Prepare chooses the model for t; it is a replay.Prepare. If requests are compared, t is read into memory, with a vector for
 // each text, and progress is called with the requests read so far.
 func (m Flags) Prepare(ctx context.Context, t sim.Trace, progress func(done, total int64)) (*replay.Prepared, error) {
-	if m.Model == "" || m.Model == Auto {
+	if m.Model == "" || m.Model == auto {
 		m.Model = modelOf(t)
 	}
 	m.fill()
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("replay %s by %s: %w", t.Name(), m.Model, err)
 	}
-	if m.Model == IDs && m.Topics == Given {
+	if m.Model == byID && m.Topics == given {
 		return &replay.Prepared{Trace: t, Note: "ids: a hit has the id and the scope of what is in the cache; topics and parents are the trace's"}, nil
 	}
 	s, err := semantic.Load(ctx, t, embed.NewBuiltin(), progress)
@@ -117,12 +117,12 @@ func (m Flags) Prepare(ctx context.Context, t sim.Trace, progress func(done, tot
 	if dim == 0 {
 		return nil, fmt.Errorf("read %s: requests have neither text nor vector, so nothing can be compared: want --model ids, and --topics given", t.Name())
 	}
-	if m.Topics == Clustered {
+	if m.Topics == clustered {
 		if err := semantic.Cluster(ctx, s, m.Route, progress); err != nil {
 			return nil, err
 		}
 	}
-	if m.Model == IDs {
+	if m.Model == byID {
 		return &replay.Prepared{Trace: s, Note: fmt.Sprintf("ids: a hit has the id and the scope of what is in the cache; topics are clustered from %v on, parents the trace's", m.Route)}, nil
 	}
 	return m.byMeaning(s, dim), nil
@@ -132,11 +132,11 @@ func (m Flags) Prepare(ctx context.Context, t sim.Trace, progress func(done, tot
 func modelOf(t sim.Trace) string {
 	for r, err := range t.Requests() {
 		if err == nil && trace.NamesItself(&r) {
-			return Requests
+			return byRequest
 		}
 		break
 	}
-	return IDs
+	return byID
 }
 
 // fill replaces zeros by their defaults.
@@ -153,7 +153,7 @@ func (m *Flags) fill() {
 	for _, f := range []struct {
 		field *string
 		value string
-	}{{&m.Topics, map[string]string{IDs: Given, Requests: Routed}[m.Model]}, {&m.Parents, Given}, {&m.Guard, "strict"}} {
+	}{{&m.Topics, map[string]string{byID: given, byRequest: routed}[m.Model]}, {&m.Parents, given}, {&m.Guard, "strict"}} {
 		if *f.field == "" {
 			*f.field = f.value
 		}
@@ -162,23 +162,23 @@ func (m *Flags) fill() {
 
 // byMeaning prepares the requests model.
 func (m *Flags) byMeaning(s *sim.Slice, dim int) *replay.Prepared {
-	o := semantic.Options{Labels: semantic.Given, Detect: m.Parents == Detected, Guard: guards[m.Guard],
+	o := semantic.Options{Labels: semantic.Given, Detect: m.Parents == detected, Guard: guards[m.Guard],
 		// The flat index, because a graph is built in the background and its answers depend on timing.
 		Topics: topics.Options{Dim: dim, Hit: m.Hit, Route: min(m.Route, below(m.Hit)), Edge: m.Edge, Lookback: m.Lookback, Index: topics.KindFlat}}
 	p := &replay.Prepared{Trace: s}
-	if m.Topics == Routed {
+	if m.Topics == routed {
 		o.Labels = semantic.Routed
 	}
 	p.Note = fmt.Sprintf("requests: a hit has a cosine of %v or more (%s guard); topics %s from %v on, parents %s", m.Hit, m.Guard, m.Topics, m.Route, m.Parents)
-	if m.Topics == Given {
+	if m.Topics == given {
 		p.Note = fmt.Sprintf("requests: a hit has a cosine of %v or more (%s guard); topics given, parents %s", m.Hit, m.Guard, m.Parents)
 	}
-	if m.Parents == Detected {
+	if m.Parents == detected {
 		p.Note += fmt.Sprintf(" from %v on", m.Edge)
 	}
 	model := semantic.New(o)
 	var caches []sized // in the order of the results
-	p.Legend = func(results []sim.Result) string { return legendOf(results, caches, m.Topics == Routed) }
+	p.Legend = func(results []sim.Result) string { return legendOf(results, caches, m.Topics == routed) }
 	p.Model = func(e policy.Evictor, limit policy.Limit) (sim.Player, error) {
 		x, err := model(e, limit)
 		if err == nil {

@@ -60,7 +60,7 @@ func TestLiteralThreshold(t *testing.T) {
 	for _, c := range []struct {
 		hit, route, least, most float64
 	}{{.85, .85, 1, 1.06}, {.999, .85, 1.01, 1.06}, {.85, .4, 3, 100}} {
-		results, p, cache := play(t, Flags{Model: Requests, Hit: c.hit, Route: c.route}, in, "rac")
+		results, p, cache := play(t, Flags{Model: byRequest, Hit: c.hit, Route: c.route}, in, "rac")
 		entries, topics := cache.Sizes()
 		members := float64(entries) / float64(topics)
 		t.Logf("hit %v, route %v: %d entries in %d topics: %.3f", c.hit, c.route, entries, topics, members)
@@ -81,8 +81,8 @@ func TestRequestsAreIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	policies := []string{"lru", "sieve", "rac", "rac-paper", "rac+", "infinite"}
-	want, _, _ := play(t, Flags{Model: IDs}, in, policies...)
-	got, _, _ := play(t, Flags{Model: Requests, Topics: Given, Hit: 1 - 1e-6}, in, policies...)
+	want, _, _ := play(t, Flags{Model: byID}, in, policies...)
+	got, _, _ := play(t, Flags{Model: byRequest, Topics: given, Hit: 1 - 1e-6}, in, policies...)
 	for i := range want {
 		if got[i].Hits != want[i].Hits || math.Abs(got[i].TokensSaved-want[i].TokensSaved) > 1e-6 {
 			t.Errorf("%s: %d hits by meaning, %d by identity", want[i].Policy, got[i].Hits, want[i].Hits)
@@ -92,15 +92,15 @@ func TestRequestsAreIDs(t *testing.T) {
 
 func TestModelOf(t *testing.T) {
 	for in, want := range map[string]string{
-		"5\n6\n":                       IDs,
-		`{"id":5,"text":"hi"}`:         IDs,
-		`{"id":"hi","text":"hello"}`:   IDs,
-		`{"text":"hi"}`:                Requests,
-		`{"vector":[3,4]}`:             Requests,
-		`{"turns":[["U","a"]]}`:        Requests,
-		"text,size\nhello there,7\n":   Requests,
-		"id,text\n7,hello there\n":     IDs,
-		`{"id":"hi","vector":[0.5,1]}`: IDs,
+		"5\n6\n":                       byID,
+		`{"id":5,"text":"hi"}`:         byID,
+		`{"id":"hi","text":"hello"}`:   byID,
+		`{"text":"hi"}`:                byRequest,
+		`{"vector":[3,4]}`:             byRequest,
+		`{"turns":[["U","a"]]}`:        byRequest,
+		"text,size\nhello there,7\n":   byRequest,
+		"id,text\n7,hello there\n":     byID,
+		`{"id":"hi","vector":[0.5,1]}`: byID,
 	} {
 		trace, err := replay.Open(write(t, in), "auto", 1)
 		if err != nil {
@@ -122,12 +122,12 @@ func TestMatchingErrors(t *testing.T) {
 		{Flags{Hit: math.NaN()}, "", "--hit NaN: want a cosine above 0, at most 1"},
 		{Flags{Hit: .5, Route: .6}, "", "--route 0.6 is above --hit 0.5"},
 		{Flags{Lookback: -1}, "", "--lookback -1: want 1 or more"},
-		{Flags{Model: IDs, Topics: Routed}, "", "by identity nothing is compared"},
-		{Flags{Topics: Routed}, "5\n6\n", "by ids: --topics routed goes with"},
-		{Flags{Parents: Detected}, "5\n6\n", "by ids: --parents detected goes with"},
-		{Flags{Topics: Clustered}, "5\n6\n", "nothing can be compared"},
-		{Flags{Model: Requests}, "5\n6\n", "nothing can be compared"},
-		{Flags{Model: Requests}, `{"vector":[1,0]}` + "\n" + `{"text":"hello there"}`, "a vector of 384 numbers among others of 2"},
+		{Flags{Model: byID, Topics: routed}, "", "by identity nothing is compared"},
+		{Flags{Topics: routed}, "5\n6\n", "by ids: --topics routed goes with"},
+		{Flags{Parents: detected}, "5\n6\n", "by ids: --parents detected goes with"},
+		{Flags{Topics: clustered}, "5\n6\n", "nothing can be compared"},
+		{Flags{Model: byRequest}, "5\n6\n", "nothing can be compared"},
+		{Flags{Model: byRequest}, `{"vector":[1,0]}` + "\n" + `{"text":"hello there"}`, "a vector of 384 numbers among others of 2"},
 	} {
 		err := c.m.Check()
 		if c.in != "" {
@@ -152,7 +152,7 @@ func TestClustered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Flags{Model: IDs, Topics: Clustered, Route: .4}.Prepare(t.Context(), in, func(int64, int64) {})
+	p, err := Flags{Model: byID, Topics: clustered, Route: .4}.Prepare(t.Context(), in, func(int64, int64) {})
 	if err != nil || p.Model != nil || !strings.Contains(p.Note, "topics are clustered from 0.4 on") {
 		t.Fatal(p, err)
 	}
