@@ -66,6 +66,12 @@ func start(t testing.TB, env ...string) *process {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a hang fails the test; nothing is measured
 	t.Cleanup(cancel)
+	return startProgram(ctx, t, path, env...)
+}
+
+// startProgram is start for any build of the program.
+func startProgram(ctx context.Context, t testing.TB, path string, env ...string) *process {
+	t.Helper()
 	p := &process{Cmd: exec.CommandContext(ctx, path, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"), t: t}
 	p.Env = append(os.Environ(), env...)
 	stderr, err := p.StderrPipe()
