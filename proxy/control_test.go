@@ -250,7 +250,7 @@ func TestTenantsNeverMeet(t *testing.T) {
 				if got := r.ask(t, "/v1/chat/completions", chat(prompt), who); got.cache() != "miss" {
 					t.Errorf("%q as %q: %s", prompt, who, got.cache())
 				}
-				tenant := r.tenant(headerOf(who))
+				tenant := r.ids.tenant(headerOf(who))
 				r.Purge(t.Context(), func(e *store.Entry) bool { return e.Tenant == tenant })
 			}
 		}

@@ -41,8 +41,8 @@ type candidate struct {
 	Fresh      bool       `json:"fresh"`
 }
 
-// explain tells what the cache would do with the body's request; ?endpoint= names its path, chat completions by default.
-// It asks no upstream and changes nothing. Similarities are told here and nowhere else.
+// explain reports what the cache would do with the body's request; ?endpoint= names its path, chat completions by default.
+// It asks no upstream and changes nothing. Only this endpoint shows similarities.
 func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error) {
 	if !s.opts.Explain && !admintoken.Given(r, s.opts.AdminToken) {
 		return Refused, &apierror.Error{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "explain_disabled",
@@ -66,12 +66,11 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	}
 	as := r.Clone(r.Context())
 	as.URL.Path, as.URL.RawQuery = path, ""
-	req, err := family.Parse(body, s.identity(as, &d))
+	q, err := s.newQuery(as, family, body, d)
 	if err != nil {
 		return Refused, err
 	}
-	d.tighten(bodyDirectives(req.Directive))
-	x := s.explainRequest(newQuery(req, family, as, d))
+	x := q.explain()
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetIndent("", "  ")
@@ -83,20 +82,20 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	return Bypass, nil
 }
 
-func (s *Server) explainRequest(q *query) *explanation {
+func (q *query) explain() *explanation {
 	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly,
 		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{}}
-	if q.Uncacheable != "" || q.d.bypass() || s.opts.Mode == ModeOff {
-		th := s.opts.Thresholds
+	if q.Uncacheable != "" || q.d.bypass() || q.s.opts.Mode == ModeOff {
+		th := q.s.opts.Thresholds
 		x.Result = Bypass.String()
 		x.Thresholds = map[string]float64{"hit": max(th.Hit, q.d.Threshold), "route": th.Route, "edge": th.Edge}
 		return x
 	}
-	x.fill(s.cache.Explain(q.http.Context(), &q.req))
+	x.fill(q.s.cache.Explain(q.http.Context(), &q.req))
 	return x
 }
 
-// fill takes over what the cache says.
+// fill adds what the cache would do.
 func (x *explanation) fill(from *cache.Explanation) {
 	x.Thresholds = map[string]float64{"hit": from.Thresholds.Hit, "route": from.Thresholds.Route, "edge": from.Thresholds.Edge}
 	x.Topic, x.RouteScore, x.Degraded = from.Route.Topic, from.Route.Score, from.Degraded

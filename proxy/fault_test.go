@@ -256,8 +256,8 @@ func TestClientStopsReadingAnObject(t *testing.T) {
 func TestFaultsAreLoggedOnce(t *testing.T) {
 	r := newRig(t)
 	for range 100 {
-		r.fault(t.Context(), "embed", errors.New("down"))
-		r.fault(t.Context(), "upstream", errors.New("down"))
+		r.faults.report(t.Context(), "embed", errors.New("down"))
+		r.faults.report(t.Context(), "upstream", errors.New("down"))
 	}
 	if n := strings.Count(r.logs.String(), `msg="degraded: `); n != 2 {
 		t.Errorf("%d lines for two steps that failed 100 times each", n)

@@ -12,12 +12,13 @@ import (
 )
 
 // fetch asks the upstream and copies its answer into a recording, for every waiter of f.
-func (s *Server) fetch(f *flight, q *query, found *finding) {
-	start, ctx := s.opts.Now(), f.Context()
+func (q *query) fetch(f *flight, found *finding) {
+	s, ctx := q.s, f.Context()
+	start := s.opts.Now()
 	reply, err := s.upstream.Call(ctx, upstream.Request{Original: q.http, Body: q.family.OriginalBody(q.Body),
 		Want: dialect.Intent{StreamUsage: q.needsUsage()}})
 	if err != nil || allowsStale(reply.StatusCode) {
-		if hit := s.staleHit(q); hit != nil {
+		if hit := q.staleHit(); hit != nil {
 			if err == nil {
 				reply.Body.Close()
 			}
@@ -27,7 +28,7 @@ func (s *Server) fetch(f *flight, q *query, found *finding) {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			s.fault(ctx, "upstream", err)
+			s.faults.report(ctx, "upstream", err)
 		}
 		f.Fail(err)
 		return
@@ -36,21 +37,21 @@ func (s *Server) fetch(f *flight, q *query, found *finding) {
 	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, asker: q.http.Header, found: found,
 		addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
 	f.Publish(o)
-	s.record(f, q, o, reply.Body, start)
+	q.record(f, o, reply.Body, start)
 }
 
 // record copies the upstream's answer, which was requested at start, into o's recording, and stores it if it may be kept.
-func (s *Server) record(f *flight, q *query, o *outcome, body io.Reader, start time.Time) {
-	ctx := f.Context()
+func (q *query) record(f *flight, o *outcome, body io.Reader, start time.Time) {
+	s, ctx := q.s, f.Context()
 	err := o.rec.Fill(ctx, body, s.opts.MaxEntryBytes, func() bool { return s.flights.Seal(f) })
 	took := max(s.opts.Now().Sub(start), processingTime(o.rec.Header))
 	s.metrics.step(stepUpstream, took)
-	o.kept = s.keep(q, o.found, o.rec, err, took)
+	o.kept = q.keep(o.found, o.rec, err, took)
 	if err != nil && o.kept.complete {
 		err = nil // cut after its terminal event, by a client that left at [DONE]
 	}
 	if err != nil && ctx.Err() == nil {
-		s.fault(ctx, "upstream", err)
+		s.faults.report(ctx, "upstream", err)
 	}
 	o.rec.Finish(err)
 }

@@ -139,12 +139,12 @@ func TestFlightLooksAgain(t *testing.T) {
 	r.ask(t, "/v1/chat/completions", chat(capital))
 	req := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(chat(capital)))
 	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
-	q, _, err := r.read(httptest.NewRecorder(), req, registry.APIs.ByPath("/v1/chat/completions"), Directives{MaxAge: -1})
+	q, err := r.read(httptest.NewRecorder(), req, registry.APIs.ByPath("/v1/chat/completions"), Directives{MaxAge: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := r.flights.Solo()
-	r.fly(f, q)
+	q.run(f)
 	if o, err := f.Outcome(); err != nil || o.served == nil || o.served.result != Exact {
 		t.Errorf("outcome %+v, %v", o, err)
 	}

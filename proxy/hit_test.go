@@ -121,7 +121,7 @@ func TestReplayHasItsOwnIDAndTheOriginalsUsage(t *testing.T) {
 	}
 }
 
-func TestTellsOfHitAndMiss(t *testing.T) {
+func TestStatusOfHitAndMiss(t *testing.T) {
 	r := newRig(t)
 	first, second := r.ask(t, "/v1/chat/completions", chat(capital)), r.ask(t, "/v1/chat/completions", chat(capital))
 	if got, want := first.header.Get("Cache-Status"), "reprise; fwd=uri-miss; stored"; got != want {

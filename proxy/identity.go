@@ -15,26 +15,32 @@ import (
 // identityHeaders are headers that can change an answer, or its owner.
 var identityHeaders = []string{"Openai-Organization", "Openai-Project", "Openai-Beta"}
 
+// identifier names tenants and identifies requests.
+type identifier struct {
+	from   TenantSource
+	secret [32]byte // keys the digests of credentials
+}
+
 // tenant is a keyed digest of what identifies the sender: the credential itself is neither stored nor logged.
-func (s *Server) tenant(h http.Header) string {
-	name, isHeader := strings.CutPrefix(string(s.opts.TenantFrom), "header:")
+func (i *identifier) tenant(h http.Header) string {
+	name, isHeader := strings.CutPrefix(string(i.from), "header:")
 	switch {
 	case isHeader:
-		return s.digest(h.Values(name))
-	case s.opts.TenantFrom == "authorization":
+		return i.digest(h.Values(name))
+	case i.from == "authorization":
 		var values []string
 		for _, name := range upstream.CredentialHeaders {
 			// An absent header keeps its place: the same credential in another header is another tenant.
 			values = append(values, strings.Join(h.Values(name), "\x00"))
 		}
-		return s.digest(values)
+		return i.digest(values)
 	default:
 		return "all"
 	}
 }
 
-func (s *Server) digest(values []string) string {
-	mac := hmac.New(sha256.New, s.secret[:])
+func (i *identifier) digest(values []string) string {
+	mac := hmac.New(sha256.New, i.secret[:])
 	for _, v := range values {
 		mac.Write([]byte(v))
 		mac.Write([]byte{0})
@@ -44,8 +50,8 @@ func (s *Server) digest(values []string) string {
 
 // identity is everything outside the body that two requests must share to share an answer. The Host header is not part
 // of it: the client chooses it freely.
-func (s *Server) identity(r *http.Request, d *Directives) canon.Identity {
-	id := canon.Identity{Tenant: s.tenant(r.Header), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
+func (i *identifier) identity(r *http.Request, d *Directives) canon.Identity {
+	id := canon.Identity{Tenant: i.tenant(r.Header), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
 	for _, name := range identityHeaders {
 		for _, v := range r.Header[name] {
 			id.Headers = append(id.Headers, name+": "+v)

@@ -12,39 +12,39 @@ import (
 	"reprise/store"
 )
 
-// keptInfo is what became of a recording.
+// keptInfo is the result of keep.
 type keptInfo struct {
-	complete bool      // the answer has come to its end
+	complete bool      // the answer has its end
 	id       policy.ID // the entry made of it; 0: not kept
 	reason   string    // why not
 }
 
-// keep judges a recording that has ended, with cut as the reason if it broke off, and stores it if it is worth it.
-func (s *Server) keep(q *query, found *finding, rec *upstream.Recording, cut error, took time.Duration) *keptInfo {
+// keep stores the answer of a recording that has ended, if it may be kept. cut is why it broke off, nil if it did not.
+func (q *query) keep(found *finding, rec *upstream.Recording, cut error, took time.Duration) *keptInfo {
 	k := &keptInfo{reason: "fault"}
-	s.guarded("store", func() error {
-		verdict, reason := s.judge(q, rec, cut)
+	q.s.faults.guard("store", func() error {
+		verdict, reason := q.judge(rec, cut)
 		k.complete, k.reason = cut == nil || reason == "", reason
 		if reason != "" || q.d.NoStore {
 			return nil
 		}
-		e, err := s.entry(q, found, rec, verdict, took)
+		e, err := q.entry(found, rec, verdict, took)
 		if err != nil {
 			return err
 		}
-		k.id, k.reason = s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
+		k.id, k.reason = q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
 		return nil
 	})
 	if k.id != 0 {
-		s.metrics.stored.Add(1)
+		q.s.metrics.stored.Add(1)
 	} else if k.reason != "" {
-		s.metrics.notStored(k.reason)
+		q.s.metrics.notStored(k.reason)
 	}
 	return k
 }
 
-// judge says why a recording is not worth keeping, "" if it is.
-func (s *Server) judge(q *query, rec *upstream.Recording, cut error) (answer.Verdict, string) {
+// judge returns why a recording must not be kept, "" if it may.
+func (q *query) judge(rec *upstream.Recording, cut error) (answer.Verdict, string) {
 	body := rec.Bytes()
 	stream := answer.IsStream(rec.Header.Get("Content-Type"))
 	switch {
@@ -52,7 +52,7 @@ func (s *Server) judge(q *query, rec *upstream.Recording, cut error) (answer.Ver
 		return answer.Verdict{}, answer.ReasonStatus
 	case cut != nil && !stream:
 		return answer.Verdict{}, answer.ReasonIncomplete
-	case rec.Size() > s.opts.MaxEntryBytes:
+	case rec.Size() > q.s.opts.MaxEntryBytes:
 		return answer.Verdict{}, "size"
 	case encoded(rec.Header):
 		return answer.Verdict{}, "content-encoding"
@@ -61,32 +61,27 @@ func (s *Server) judge(q *query, rec *upstream.Recording, cut error) (answer.Ver
 	switch {
 	case !v.Keep && v.Reason != answer.ReasonToolCalls:
 		return v, v.Reason
-	case v.ToolCalls && !s.opts.CacheToolCalls:
+	case v.ToolCalls && !q.s.opts.CacheToolCalls:
 		return v, answer.ReasonToolCalls
 	}
 	return v, ""
 }
 
-func encoded(h http.Header) bool {
-	e := h.Get("Content-Encoding")
-	return e != "" && e != "identity"
-}
-
-// entry makes the entry of a good answer.
-func (s *Server) entry(q *query, found *finding, rec *upstream.Recording, v answer.Verdict, took time.Duration) (*store.Entry, error) {
+// entry makes an entry of the recording.
+func (q *query) entry(found *finding, rec *upstream.Recording, v answer.Verdict, took time.Duration) (*store.Entry, error) {
 	frozen, err := answer.Freeze(q.family.Answers, rec.Header.Get("Content-Type"), rec.Bytes())
 	if err != nil {
 		return nil, err
 	}
-	now := s.opts.Now()
-	ttl := s.opts.TTL
+	now := q.s.opts.Now()
+	ttl := q.s.opts.TTL
 	if q.d.TTL > 0 {
 		ttl = min(ttl, q.d.TTL)
 	}
 	e := &store.Entry{
-		Tenant: s.tenant(q.http.Header), Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.http.URL.Path,
+		Tenant: q.s.ids.tenant(q.http.Header), Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.http.URL.Path,
 		Answer: frozen.Encode(nil), InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, UpstreamTime: took,
-		Created: now, Expires: now.Add(ttl), StaleUntil: now.Add(ttl + s.opts.StaleIfError),
+		Created: now, Expires: now.Add(ttl), StaleUntil: now.Add(ttl + q.s.opts.StaleIfError),
 	}
 	if v.Text != "" {
 		e.AnswerHash = canon.AnswerText(v.Text)

@@ -30,7 +30,7 @@ const otherEndpoint = "other"
 // metrics owns every number that the proxy counts. No label ever holds a tenant, key, topic or prompt.
 type metrics struct {
 	vectors     []prometheus.Collector // collected as they are
-	breakerOpen func() bool            // whether the embedder is left alone
+	breakerOpen func() bool            // whether the embedder is not called, after failures
 
 	endpoints []string                          // the names of the APIs, then otherEndpoint
 	requests  map[string]*[results]atomic.Int64 // by endpoint
@@ -95,10 +95,8 @@ func (m *metrics) veto(v reuse.Veto) {
 	m.vetoCount.Add(1)
 }
 
-func (m *metrics) saved(h *served) { m.savedBy(h.result, h.entry) }
-
-// savedBy counts what the upstream did not have to do.
-func (m *metrics) savedBy(r Result, e *store.Entry) {
+// saved counts the work that the upstream did not have to do.
+func (m *metrics) saved(r Result, e *store.Entry) {
 	m.tokensSaved[r].input.Add(e.InputTokens)
 	m.tokensSaved[r].output.Add(e.OutputTokens)
 	m.timeSaved.Add(int64(e.UpstreamTime))

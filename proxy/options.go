@@ -19,14 +19,14 @@ import (
 	"reprise/topics"
 )
 
-// Mode is how much of the cache is in force.
+// Mode is how much of the cache is used.
 type Mode string
 
 // The modes.
 const (
 	ModeSemantic Mode = "semantic" // exact answers, then answers to prompts of the same meaning
 	ModeExact    Mode = "exact"    // exact answers only; nothing is embedded
-	ModeShadow   Mode = "shadow"   // looks for semantic answers and counts what it would have served; serves exact ones only
+	ModeShadow   Mode = "shadow"   // looks for semantic answers and only counts them; serves exact ones
 	ModeOff      Mode = "off"      // everything passes through
 )
 
@@ -35,7 +35,7 @@ func Modes() []string {
 	return []string{string(ModeSemantic), string(ModeExact), string(ModeShadow), string(ModeOff)}
 }
 
-// TenantSource says what tells one tenant from another: "authorization", "header:NAME" or "none".
+// TenantSource is what identifies a tenant: "authorization", "header:NAME" or "none".
 type TenantSource string
 
 // Options configures a Server. The zero value of a field means its default where one is given.
@@ -46,11 +46,11 @@ type Options struct {
 	Mode       Mode             // default semantic
 	APIs       *api.Registry    // the APIs that are cached; default registry.APIs
 	Store      *store.Store     // required; the server does not close it
-	Topics     *topics.Topics   // required; empty where nothing is compared by meaning. The server does not close it
+	Topics     *topics.Topics   // required; empty in the exact mode. The server does not close it
 	Embedder   embed.Embedder   // required in the semantic and shadow modes
 	Thresholds embed.Thresholds // the gates that Topics was made with; a client may only raise Hit
 
-	// Guard judges every answer found by meaning: what was asked then, what is asked now. Default reuse.Check.
+	// Guard judges every answer found by meaning, by the stored question and the new one. Default reuse.Check.
 	Guard func(cached, asked string) reuse.Veto
 
 	TenantFrom TenantSource // default "authorization"
@@ -59,7 +59,7 @@ type Options struct {
 	StaleIfError time.Duration // how long an expired answer may still be served when the upstream fails; default 0
 
 	MaxBody        int64 // bytes of a request; default 32 MiB
-	MaxEntryBytes  int64 // bytes of an answer worth keeping; default 1 MiB
+	MaxEntryBytes  int64 // bytes of an answer that is kept; default 1 MiB
 	CacheToolCalls bool  // keep answers that call tools, for exact repeats only
 
 	Limits Limits
@@ -75,7 +75,7 @@ type Options struct {
 	Now       func() time.Time  // default time.Now
 }
 
-// Limits bounds how long a slow peer may hold a request. 0 means the default, a negative duration no limit.
+// Limits bounds how long a slow peer may delay a request. 0 means the default, a negative duration no limit.
 type Limits struct {
 	BodyIdle    time.Duration // between two reads of a request's body; default 30s
 	ClientWrite time.Duration // for one write to the client; default 30s
@@ -128,7 +128,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate says what is wrong with o in words that an operator can act on.
+// Validate returns what is wrong with o, in words for an operator.
 func (o Options) Validate() error {
 	o = o.withDefaults()
 	var errs []error
@@ -157,13 +157,13 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// upstream is what package upstream gets of o.
+// upstream are the options of package upstream.
 func (o Options) upstream() upstream.Options {
 	return upstream.Options{Replicas: []upstream.Target{{Base: o.Upstream, Key: o.UpstreamKey}}, Limits: o.Limits.Limits,
 		Transport: o.Transport, Logger: o.Logger}
 }
 
-// check allows authorization, none, and header:NAME with a NAME that is a header's.
+// check accepts authorization, none, and header:NAME with the name of a header.
 func (t TenantSource) check() error {
 	name, isHeader := strings.CutPrefix(string(t), "header:")
 	switch {

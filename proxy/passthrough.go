@@ -36,7 +36,7 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 	case r.Context().Err() != nil:
 		return errClientGone
 	}
-	s.fault(r.Context(), "upstream", out.failed)
+	s.faults.report(r.Context(), "upstream", out.failed)
 	return out.failed
 }
 

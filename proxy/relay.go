@@ -12,17 +12,15 @@ import (
 
 // relay writes the recording of a flight to one of its waiters.
 type relay struct {
+	exchange // of the waiter
 	*outcome
-	s      *Server
-	w      http.ResponseWriter
-	q      *query // of the waiter
 	status cacheStatus
 }
 
-func newRelay(s *Server, w http.ResponseWriter, q *query, o *outcome, leader bool) *relay {
-	r := &relay{outcome: o, s: s, w: w, q: q, status: cacheStatus{result: Shared}}
+func newRelay(x exchange, o *outcome, leader bool) *relay {
+	r := &relay{exchange: x, outcome: o, status: cacheStatus{result: Shared}}
 	if leader {
-		r.status = cacheStatus{result: Miss, fwd: q.reason(), detail: slices.Clone(o.found.detail)}
+		r.status = cacheStatus{result: Miss, fwd: x.reason(), detail: slices.Clone(o.found.detail)}
 	}
 	return r
 }
@@ -32,7 +30,7 @@ func (r *relay) run() (result Result, err error) {
 	result = r.status.result
 	streamed := answer.IsStream(r.rec.Header.Get("Content-Type"))
 	switch {
-	case r.rec.Status == http.StatusOK && streamed != r.q.Stream && result == Shared:
+	case r.rec.Status == http.StatusOK && streamed != r.Stream && result == Shared:
 		err = r.convert() // the leader asked for the other form
 	case streamed:
 		err = r.stream()
@@ -45,22 +43,10 @@ func (r *relay) run() (result Result, err error) {
 	return result, err
 }
 
-// reason is why q was forwarded, in the words of RFC 9211 §2.2.
-func (q *query) reason() string {
-	switch {
-	case q.d.NoCache || q.d.MaxAge >= 0:
-		return "request"
-	case q.stale != nil:
-		return "stale"
-	default:
-		return "uri-miss"
-	}
-}
-
 // whole writes an answer once it is complete, so that its header can report whether it was kept. An answer that is too large
 // for that is written while it grows.
 func (r *relay) whole() error {
-	body, err := r.rec.Wait(r.q.http.Context(), r.s.opts.MaxEntryBytes)
+	body, err := r.rec.Wait(r.http.Context(), r.s.opts.MaxEntryBytes)
 	if errors.Is(err, upstream.ErrTooLarge) {
 		if r.status.result == Miss {
 			r.status.detail = append(r.status.detail, "not-stored=size")
@@ -68,7 +54,7 @@ func (r *relay) whole() error {
 		return r.stream()
 	}
 	if err != nil {
-		return r.q.goneOr(err)
+		return r.goneOr(err)
 	}
 	r.copyHeader()
 	r.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
@@ -89,11 +75,11 @@ func (r *relay) stream() error {
 	out.Flush()
 	var filter *answer.UsageFilter
 	if answer.IsStream(r.rec.Header.Get("Content-Type")) && r.hidesUsage() {
-		filter = &answer.UsageFilter{Streams: r.q.family.Answers.Streams}
+		filter = &answer.UsageFilter{Streams: r.family.Answers.Streams}
 	}
 	var buf []byte
 	for off := 0; ; {
-		p, end, err := r.rec.Next(r.q.http.Context(), off)
+		p, end, err := r.rec.Next(r.http.Context(), off)
 		if err != nil && len(p) == 0 {
 			return r.cut()
 		}
@@ -118,13 +104,13 @@ func (r *relay) stream() error {
 // hidesUsage reports whether the client must not see the usage that the stream may report: it has not asked for it, and the
 // proxy or the leader's client has.
 func (r *relay) hidesUsage() bool {
-	return !r.q.IncludeUsage && (r.addedUsage || r.status.result == Shared && r.q.family.UsageOption)
+	return !r.IncludeUsage && (r.addedUsage || r.status.result == Shared && r.family.UsageOption)
 }
 
 // cut is the result of a relay that ends before its recording. Clients close a stream as soon as they have read its terminal
 // event: such a client has its answer.
 func (r *relay) cut() error {
-	if r.q.http.Context().Err() != nil && r.q.family.Answers.Ended(r.rec.Bytes()) {
+	if r.http.Context().Err() != nil && r.family.Answers.Ended(r.rec.Bytes()) {
 		return nil
 	}
 	return errCut
@@ -133,31 +119,23 @@ func (r *relay) cut() error {
 // convert waits for the end and replays the answer in the other form. Only a whole answer has another form: an error under
 // status 200 would become an empty stream.
 func (r *relay) convert() error {
-	body, err := r.rec.Wait(r.q.http.Context(), r.s.opts.MaxEntryBytes)
+	body, err := r.rec.Wait(r.http.Context(), r.s.opts.MaxEntryBytes)
 	if errors.Is(err, upstream.ErrTooLarge) {
 		return &replayError{0, err}
 	}
 	if err != nil {
-		return r.q.goneOr(err)
+		return r.goneOr(err)
 	}
 	switch r.kept.reason {
 	case answer.ReasonError, answer.ReasonMalformed, answer.ReasonIncomplete:
 		return &replayError{r.kept.id, errors.New("no whole answer: " + r.kept.reason)}
 	}
-	z, err := answer.Freeze(r.q.family.Answers, r.rec.Header.Get("Content-Type"), body)
+	z, err := answer.Freeze(r.family.Answers, r.rec.Header.Get("Content-Type"), body)
 	if err != nil {
 		return &replayError{r.kept.id, err}
 	}
 	r.describe()
-	return r.s.replay(r.w, r.q, z, &r.status)
-}
-
-// goneOr is err, or errClientGone if q's client has left.
-func (q *query) goneOr(err error) error {
-	if q.http.Context().Err() != nil {
-		return errClientGone
-	}
-	return err
+	return r.replay(z, &r.status)
 }
 
 // describe adds to the status whether the recording was kept. The recording must have ended.
@@ -173,15 +151,15 @@ func (r *relay) describe() {
 func (r *relay) countUse() {
 	select {
 	case <-r.done:
-	case <-r.q.http.Context().Done():
+	case <-r.http.Context().Done():
 		return
 	}
 	if r.kept == nil || r.kept.id == 0 {
 		return
 	}
 	if e, ok := r.s.cache.Get(r.kept.id); ok {
-		r.s.touch(r.q, e, nil)
-		r.s.metrics.savedBy(Shared, e)
+		r.touch(e, nil)
+		r.s.metrics.saved(Shared, e)
 	}
 }
 

@@ -1,22 +1,22 @@
-// Package proxy answers OpenAI-compatible requests from the cache where it can, and passes the rest on.
+// Package proxy answers requests to LLM APIs from the cache where it can, and forwards the others.
 //
 // One request of a cached endpoint goes through these steps, each in the file named:
 //
-//  1. handle.go reads the body within its limits and, through package canon, learns what identifies the request.
-//  2. handle.go looks the key up: an exact hit is answered from the store at once (reply.go).
-//  3. handle.go opens a flight per key (package upstream); equal requests meanwhile wait for its outcome.
+//  1. handle.go reads the body within its limits; package api parses it, which gives its key (query.go).
+//  2. exchange.go looks the key up in package cache: an exact hit is written at once (served.go).
+//  3. exchange.go joins the flight of the key (package upstream) or starts one; equal requests wait for its outcome.
 //  4. package cache embeds the prompt, routes it to a topic and verifies the nearest members; guards may veto.
-//  5. fetch.go asks the upstream (package upstream); its answer is written into a recording, which every waiter reads from
+//  5. fetch.go asks the upstream (package upstream). The answer is written into a recording, which every waiter reads from
 //     its start while it grows (relay.go).
-//  6. keep.go judges the complete answer and, if it is worth keeping, gives it to package cache.
+//  6. keep.go judges the complete answer and passes it to package cache if it may be kept.
 //
-// A fault of the cache in steps 2, 4 or 6 is counted and logged, and costs the request only its hit.
+// Requests of other endpoints, and those in which the cache must take no part, pass through (passthrough.go). A fault of the
+// cache in steps 2, 4 or 6 is counted and logged, and costs the request only its hit.
 package proxy
 
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"sync/atomic"
 
@@ -34,14 +34,13 @@ type Server struct {
 	cache    *cache.Cache
 	upstream *upstream.Client
 	pass     http.Handler // forwards to the upstream
-	secret   [32]byte     // keys the digests of credentials
+	ids      identifier
 
 	flights  *upstream.Flights[*outcome]
 	draining atomic.Bool
 
 	metrics *metrics
-	log     *slog.Logger
-	faults  *FaultLog
+	faults  *faults
 }
 
 // New returns a server for o. It loads the topics from the store.
@@ -54,10 +53,10 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, upstream: up, secret: o.Store.Secret(), log: o.Logger}
-	s.flights = upstream.NewFlights[*outcome](s.crashed)
-	s.faults = NewFaultLog(o.Logger)
+	s := &Server{opts: o, upstream: up, ids: identifier{o.TenantFrom, o.Store.Secret()}}
 	s.metrics = newMetrics(o.APIs, func() bool { return s.cache.Degraded() })
+	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
+	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
 	if s.cache, err = cache.New(s.cacheOptions()); err != nil {
 		return nil, err
 	}
@@ -68,15 +67,15 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// cacheOptions describes the cache to package cache, which reports its faults here.
+// cacheOptions are the options of the cache, which reports its faults to the server.
 func (s *Server) cacheOptions() cache.Options {
 	o := &s.opts
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.Mode == ModeSemantic || o.Mode == ModeShadow, Shadow: o.Mode == ModeShadow,
 		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: o.Guard, Readers: o.Readers, Now: o.Now,
-		OnFault: func(step string, err error) { s.fault(context.Background(), step, err) }}
+		OnFault: func(step string, err error) { s.faults.report(context.Background(), step, err) }}
 }
 
-// Handler serves the API: the cached endpoints, explain, and everything else as it is.
+// Handler serves the API: the cached endpoints, explain, and all other paths by the pass-through.
 func (s *Server) Handler() http.Handler {
 	r := chi.NewRouter()
 	for _, f := range s.opts.APIs.Families() {
@@ -94,8 +93,8 @@ func (s *Server) Handler() http.Handler {
 	return r
 }
 
-// answering turns a handler's error into a response, at this one place, and counts the request. f is the endpoint's API,
-// nil for every path that is not cached.
+// answering is the one place that turns a handler's error into a response and counts the request. f is the endpoint's API, nil
+// for a path that is not cached.
 func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, error), f *api.Family) http.HandlerFunc {
 	endpoint, write := otherEndpoint, apierror.Write
 	if f != nil {
@@ -103,7 +102,7 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		start, result := s.opts.Now(), Refused
-		defer func() { // also when an answer is cut off by a panic
+		defer func() { // also after a panic, which cuts an answer off
 			if result == Refused && r.Context().Err() != nil {
 				result = Gone
 			}
@@ -115,21 +114,21 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 		case err == nil:
 			result = got
 		case errors.Is(err, errCut) || errors.Is(err, errClientGone):
-			panic(http.ErrAbortHandler) // returning would end the response well
+			panic(http.ErrAbortHandler) // returning would end the response regularly
 		default:
 			e := toAPIError(err)
-			s.logError(r, e, err)
+			s.faults.logRefused(r, e, err)
 			(&cacheStatus{result: Refused, detail: []string{e.Code}}).write(w.Header())
 			write(w, e)
 		}
 	}
 }
 
-// Drain makes the readiness probe fail, so that no new traffic is sent here.
+// Drain makes the readiness probe fail, so that the server gets no new traffic.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Draining reports whether Drain has been called.
 func (s *Server) Draining() bool { return s.draining.Load() }
 
-// Wait returns when no flight is under way any more, or when ctx ends. Flights without a waiter end by themselves.
+// Wait returns when all flights have ended, or with ctx's error. Flights without a waiter end by themselves.
 func (s *Server) Wait(ctx context.Context) error { return s.flights.Wait(ctx) }

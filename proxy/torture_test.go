@@ -189,7 +189,7 @@ func (x *torture) purgeSome(rng *rand.Rand) {
 	switch rng.IntN(3) {
 	case 0:
 		p.tenant = tenants[rng.IntN(len(tenants))]
-		body = `{"tenant":"` + x.tenant(http.Header{"Authorization": {p.tenant}}) + `","dry_run":false}`
+		body = `{"tenant":"` + x.ids.tenant(http.Header{"Authorization": {p.tenant}}) + `","dry_run":false}`
 	case 1:
 		p.model = models[rng.IntN(len(models))]
 		body = `{"model":"` + p.model + `","dry_run":false}`

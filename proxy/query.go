@@ -1,0 +1,159 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+
+	"reprise/proxy/api"
+	"reprise/proxy/cache"
+	"reprise/proxy/canon"
+	"reprise/store"
+)
+
+// query is one request that has a key, on its way through the cache and the upstream. A flight keeps the query of its leader.
+type query struct {
+	*canon.Request
+	s      *Server
+	family *api.Family
+	http   *http.Request
+	d      Directives
+	req    cache.Request // the same for the cache
+	stale  *store.Entry  // an expired answer, to be served if the upstream fails
+	alone  bool          // it does not share a flight
+}
+
+// newQuery parses a request's body. The query has no tick yet: requests that pass through are no requests to the policy.
+func (s *Server) newQuery(r *http.Request, family *api.Family, body []byte, d Directives) (*query, error) {
+	parsed, err := family.Parse(body, s.ids.identity(r, &d))
+	if err != nil {
+		return nil, err
+	}
+	d.tighten(bodyDirectives(parsed.Directive))
+	q := &query{Request: parsed, s: s, family: family, http: r, d: d}
+	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
+		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private()}
+	if len(parsed.Turns) > 0 {
+		q.req.Turns = make([]cache.Turn, len(parsed.Turns))
+	}
+	for i, t := range parsed.Turns {
+		q.req.Turns[i] = cache.Turn{Key: store.Key(t.Key), Answer: t.Answer, AnswerText: t.AnswerText}
+	}
+	return q, nil
+}
+
+// run finds the outcome of f: an entry, or the upstream's answer.
+func (q *query) run(f *flight) {
+	if hit := q.exact(); hit != nil { // it may have been stored since the first lookup
+		f.Publish(&outcome{served: hit})
+		return
+	}
+	found := q.search(f.Context())
+	switch {
+	case found.hit != nil:
+		f.Publish(&outcome{served: found.hit})
+	case q.d.OnlyIfCached:
+		f.Fail(errOnlyIfCached)
+	default:
+		q.fetch(f, found)
+	}
+}
+
+// exact looks the key up. An expired answer is kept for stale-if-error.
+func (q *query) exact() *served {
+	hit, stale := q.s.cache.Lookup(q.http.Context(), &q.req)
+	if stale != nil {
+		q.stale = stale
+	}
+	if hit == nil {
+		return nil
+	}
+	h := q.serve(hit.Entry, Exact)
+	if h != nil && hit.Alias {
+		h.status.detail = append(h.status.detail, "alias")
+	}
+	return h
+}
+
+// staleHit is the expired answer, where it may be served because the upstream has failed. By then it may be older than
+// stale-if-error allows.
+func (q *query) staleHit() *served {
+	if !q.s.cache.Stale(&q.req, q.stale) {
+		return nil
+	}
+	hit := q.serve(q.stale, Stale)
+	if hit != nil {
+		hit.status.detail = append(hit.status.detail, "stale-if-error")
+	}
+	return hit
+}
+
+// finding is the result of a search by meaning, with an answer that is ready to be served.
+type finding struct {
+	*cache.Finding
+	hit    *served
+	detail []string // for the response's header: what prevented a hit
+}
+
+// search looks for an answer by meaning.
+func (q *query) search(ctx context.Context) *finding {
+	f := &finding{Finding: q.s.cache.Find(ctx, &q.req)}
+	if q.ExactOnly != "" {
+		f.detail = append(f.detail, "exact-only="+q.ExactOnly)
+	}
+	f.count(q.s.metrics)
+	if f.Hit == nil {
+		return f
+	}
+	if f.hit = q.serve(f.Hit.Entry, Semantic); f.hit != nil {
+		f.hit.vector = f.Vector
+		f.hit.status.detail = append(append(f.hit.status.detail, f.detail...), "topic="+utoa(uint64(f.Hit.Topic)))
+	}
+	return f
+}
+
+// count adds the steps of a search to the metrics, and to the detail of the response.
+func (f *finding) count(m *metrics) {
+	if f.EmbedTook > 0 {
+		m.step(stepEmbed, f.EmbedTook)
+	}
+	if f.SearchTook > 0 {
+		m.step(stepSearch, f.SearchTook)
+	}
+	if f.Degraded != "" {
+		f.detail = append(f.detail, "degraded="+f.Degraded)
+	}
+	for _, veto := range f.Vetoes {
+		m.veto(veto)
+		f.detail = append(f.detail, "veto="+string(veto))
+	}
+	if f.Shadow {
+		m.shadowHits.Add(1)
+		f.detail = append(f.detail, "shadow=hit")
+	}
+}
+
+// touch counts a use of e, which answered the request. It is called after the answer is written; a large answer or a stream
+// has reached the client by then.
+func (q *query) touch(e *store.Entry, vector []float32) {
+	q.s.cache.Touch(context.WithoutCancel(q.http.Context()), &q.req, e, vector)
+}
+
+// reason is why the request was forwarded, in the words of RFC 9211 §2.2.
+func (q *query) reason() string {
+	switch {
+	case q.d.NoCache || q.d.MaxAge >= 0:
+		return "request"
+	case q.stale != nil:
+		return "stale"
+	default:
+		return "uri-miss"
+	}
+}
+
+// goneOr is err, or errClientGone if the client has left.
+func (q *query) goneOr(err error) error {
+	if q.http.Context().Err() != nil {
+		return errClientGone
+	}
+	return err
+}

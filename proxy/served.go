@@ -1,0 +1,92 @@
+package proxy
+
+import (
+	"encoding/hex"
+	"strconv"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer"
+	"reprise/store"
+)
+
+// served is an answer from the store, ready to be replayed.
+type served struct {
+	entry  *store.Entry
+	frozen *answer.Frozen
+	result Result
+	vector []float32 // of the prompt that found it by meaning
+	status cacheStatus
+}
+
+// serve prepares e as an answer. An entry that cannot be read is a fault: it is dropped, and the result is nil.
+func (q *query) serve(e *store.Entry, result Result) (hit *served) {
+	s := q.s
+	s.faults.guard("store", func() error {
+		frozen, err := s.decode(e)
+		if err != nil {
+			return err
+		}
+		now := s.opts.Now()
+		hit = &served{entry: e, frozen: frozen, result: result,
+			status: cacheStatus{result: result, entry: e.ID, age: now.Sub(e.Created), ttl: e.Expires.Sub(now)}}
+		return nil
+	})
+	if hit == nil {
+		s.cache.Drop(e.ID)
+	}
+	return hit
+}
+
+// decode reads the stored answer of an entry.
+func (s *Server) decode(e *store.Entry) (*answer.Frozen, error) {
+	raw, err := e.Recording()
+	if err != nil {
+		return nil, err
+	}
+	return s.opts.APIs.Decode(raw)
+}
+
+// Answer returns the answer of an entry as a JSON object, with the id and the time that the upstream gave it.
+func (s *Server) Answer(e *store.Entry) ([]byte, error) {
+	z, err := s.decode(e)
+	if err != nil {
+		return nil, err
+	}
+	body, _, err := z.Replay(nil, answer.ReplayOptions{ID: originalID(z), Created: e.Created.Unix()})
+	return body, err
+}
+
+// originalID is the id that the upstream gave an answer, "" for one without.
+func originalID(z *answer.Frozen) string {
+	for _, slot := range z.Slots {
+		if slot.Kind == answer.SlotID {
+			return gjson.ParseBytes(z.Body[slot.Off : slot.Off+slot.Len]).String()
+		}
+	}
+	return ""
+}
+
+func utoa(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func hexOf(h [32]byte) string { return hex.EncodeToString(h[:]) }
+
+// replayBuffers lends the buffers in which replays are put together.
+var replayBuffers bufferLender
+
+// bufferLender is a pool of buffers that drops the large ones.
+type bufferLender struct{ pool sync.Pool }
+
+func (l *bufferLender) get() *[]byte {
+	if b, ok := l.pool.Get().(*[]byte); ok {
+		return b
+	}
+	return new([]byte)
+}
+
+func (l *bufferLender) put(b *[]byte) {
+	if cap(*b) <= 64<<10 {
+		l.pool.Put(b)
+	}
+}
