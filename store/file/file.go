@@ -12,7 +12,8 @@
 //     to the state before the last batch. Both must check and belong to successive batches, or the file is moved aside.
 //     A kill cannot cause this: the 80 bytes of a meta are written at once, into one page of the kernel's cache and one
 //     sector of the disk.
-//   - A damaged page number can lead to a former version of a page. See kindTombstones.
+//   - A damaged page number can lead to a former version of a page, with entries deleted since. See kindTombstones. It
+//     lacks the records written since, which nothing reports: they are misses.
 //
 // A disk that reports a write as done and never does it leaves an older file that checks; nothing in the file shows it.
 package file
