@@ -11,14 +11,14 @@ import (
 // runner is one policy at one capacity.
 type runner interface {
 	play(b *batch, now func() time.Time)
-	// finish adds the books up again and returns the result, given what was asked and what an infinite cache hit of it.
+	// finish checks the accounting and returns the result; asked and full are all requests, and the hits of an infinite cache.
 	finish(asked, full tally) (Result, error)
 }
 
 // cell is a runner whose hits are by identity.
 //
-// An entry's ID is the position of the request that made it above the number of its identity, so that either of identity
-// and ID leads to the other without a table: what a cell keeps is 4 bytes for each identity of the trace.
+// The high bits of an entry's ID are the position of the request that made it, the low bits the number of its identity, so
+// that the identity of an ID needs no table: a cell has 4 bytes for each identity of the trace.
 type cell struct {
 	result Result
 
@@ -47,7 +47,7 @@ func newCell(name string, c Capacity, seed uint64, p *plan) (*cell, error) {
 	return x, err
 }
 
-// evictor makes a policy for the capacity in this trace, and tells its limit; nil and none for the infinite cache.
+// evictor makes a policy for the capacity in this trace, and returns its limit; nil and none for the infinite cache.
 func (c Capacity) evictor(name string, seed uint64, p *plan) (policy.Evictor, policy.Limit, error) {
 	if name == infinite {
 		return nil, policy.Limit{}, nil
@@ -60,7 +60,7 @@ func (c Capacity) evictor(name string, seed uint64, p *plan) (policy.Evictor, po
 	return e, limit, err
 }
 
-// open puts e to work. What else it is, is found out here and not at each request.
+// open sets the evictor, and finds its optional interfaces once instead of at each request.
 func (c *cell) open(e policy.Evictor, limit policy.Limit, distinct int) {
 	c.evictor, c.ledger, c.result.Limit = e, policy.NewLedger(e, limit), limit
 	c.seer, _ = e.(Clairvoyant)
@@ -156,7 +156,7 @@ func (c *cell) parent(e *event) policy.ID {
 	return c.id(e.parent - 1)
 }
 
-// finish adds the books up again, which empties the cell, and returns the result.
+// finish checks the accounting, which empties the cell, and returns the result.
 func (c *cell) finish(asked, full tally) (Result, error) {
 	r := c.result
 	r.score(asked, full, c.hit)
@@ -170,7 +170,7 @@ func (c *cell) finish(asked, full tally) (Result, error) {
 	return r, nil
 }
 
-// audit compares what the cell, the ledger and the evictor hold resident.
+// audit compares the residents of the cell, the ledger and the evictor.
 func (c *cell) audit() error {
 	var entries, bytes int64
 	for who, born := range c.born {

@@ -10,8 +10,8 @@ import (
 	"reprise/policy/classic"
 )
 
-// spy notes what it is told in front of an LRU. Entries are named by the request that made them and the number of their
-// identity. They live for 5 requests.
+// spy is an LRU that records its calls. Entries are named by the request that made them and the number of their identity.
+// They live for 5 requests.
 type spy struct {
 	classic.LRU
 	notes []string
@@ -80,7 +80,7 @@ func playSpy(t *testing.T, s *spy, limit policy.Limit, all ...Request) (Result, 
 	return c.finish(last.asked, last.full)
 }
 
-func TestCellTellsThePolicy(t *testing.T) {
+func TestCellCallsThePolicy(t *testing.T) {
 	s := &spy{}
 	r, err := playSpy(t, s, policy.Limit{Entries: 2},
 		Request{ID: 7, Topic: 3, At: 10},
@@ -102,16 +102,16 @@ func TestCellTellsThePolicy(t *testing.T) {
 		"a3", "+1.0 key 7 topic 3 parent 0.0 size 1 cost 1 offset 0 at 10",
 		"a4", "+2.1 key 8 topic 4 parent 1.0 size 5 cost 6 offset 1 at 11",
 		"2.1<1.0", "h2.1",
-		"h1.0",                                                                     // nothing is its own parent
-		"a0", "+5.2 key 9 topic 0 parent 0.0 size 1 cost 1 offset 0 at 11", "-2.1", // time does not run backwards
+		"h1.0",                                                                     // no entry is its own parent
+		"a0", "+5.2 key 9 topic 0 parent 0.0 size 1 cost 1 offset 0 at 11", "-2.1", // time does not decrease
 		"a0", "+6.3 key 17499658949911634529 topic 0 parent 0.0 size 1 cost 1 offset 0 at 13", "-1.0", // no 8 in its scope
 		"a0", "+7.1 key 8 topic 0 parent 0.0 size 1 cost 1 offset 0 at 14", "-5.2", // its parent is gone
 		"h6.3", "h6.3", "h6.3",
 		"-6.3", "a0", "+11.3 key 17499658949911634529 topic 0 parent 0.0 size 1 cost 1 offset 0 at 20", // expired
-		"-7.1", "-11.3", // the books
+		"-7.1", "-11.3", // the accounting
 	}
 	if !slices.Equal(s.notes, want) {
-		t.Errorf("told\n%s\nwant\n%s", strings.Join(s.notes, "\n"), strings.Join(want, "\n"))
+		t.Errorf("calls\n%s\nwant\n%s", strings.Join(s.notes, "\n"), strings.Join(want, "\n"))
 	}
 	if got, want := show(r), "11 requests, 5 hits, 6 misses, 3 evictions, ratios 0.4545 0.6364 0.7143, bytes 0.3333, tokens 5"; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -137,7 +137,7 @@ func TestCellFindsWhatDoesNotBalance(t *testing.T) {
 	}
 }
 
-// TestCellAudits breaks the books one by one.
+// TestCellAudits makes each kind of accounting error.
 func TestCellAudits(t *testing.T) {
 	for want, fault := range map[string]func(*cell){
 		"entry 1 is not in the ledger": func(c *cell) { c.born[1] = 9 },

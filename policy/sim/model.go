@@ -9,19 +9,19 @@ import (
 	"reprise/policy/classic"
 )
 
-// Model makes the cache of one policy at one capacity, where requests are answered otherwise than by equal identity.
+// Model makes the cache of one policy at one capacity, for replays in which hits are not only those of equal identity.
 type Model func(e policy.Evictor, limit policy.Limit) (Player, error)
 
-// Player is such a cache.
+// Player is the cache that a Model makes.
 type Player interface {
-	// Play answers r and tells whether that was a hit, and how many entries were evicted for it. An error ends the replay.
+	// Play answers r. It returns whether that was a hit, and how many entries were evicted for it. An error ends the replay.
 	Play(r *Request, at policy.Tick) (hit bool, evicted int, err error)
 	// Books returns what is resident, and how often the policy named no victim or one that was not resident.
 	Books() (entries int, bytes int64, faults int)
 }
 
-// modelled is a cell whose cache is a Player. The clairvoyants know when an identity returns, and not what will answer it:
-// with hits by similarity belady is a heuristic, and no bound.
+// modelled is a cell whose cache is a Player. Clairvoyant policies get the next use of an identity, not the entry that will
+// answer it: with hits by similarity belady is a heuristic, and no bound.
 type modelled struct {
 	result    Result
 	player    Player
@@ -39,7 +39,7 @@ func newModelled(m Model, name string, c Capacity, seed uint64, p *plan) (*model
 		return nil, err
 	}
 	if name == infinite {
-		e = classic.NewLRU() // which is never asked for a victim
+		e = classic.NewLRU() // without a limit Victim is never called
 	}
 	x.result.Limit = limit
 	x.seer, _ = e.(Clairvoyant)
@@ -92,8 +92,7 @@ func (x *modelled) finish(asked, full tally) (Result, error) {
 	return r, err
 }
 
-// withInfinite is the policies and, last, the infinite cache if it is not among them: only a player of its own can tell
-// what it hits.
+// withInfinite is the policies and, last, the infinite cache if it is not among them: its hits need a player of its own.
 func withInfinite(policies []string) []string {
 	if slices.Contains(policies, infinite) {
 		return policies
@@ -101,7 +100,7 @@ func withInfinite(policies []string) []string {
 	return append(slices.Clone(policies), infinite)
 }
 
-// fullHits is what the infinite cache hit.
+// fullHits is the hits of the infinite cache.
 func fullHits(cells []runner, b *batch) tally {
 	for _, c := range cells {
 		if x, ok := c.(*modelled); ok && x.result.Policy == infinite {

@@ -8,7 +8,7 @@ import (
 	"reprise/policy"
 )
 
-// pairs is a player to which 2k and 2k+1 are one question.
+// pairs is a player for which 2k and 2k+1 are equal.
 type pairs struct {
 	ledger   *policy.Ledger
 	resident map[uint64]policy.ID
@@ -39,8 +39,8 @@ func (p *pairs) Play(r *Request, at policy.Tick) (bool, int, error) {
 	return false, len(p.ledger.Insert(policy.Item{ID: p.last}, at, nil)), nil
 }
 
-// TestModelIsHeldToItsCapacity gives players that keep more than they may, or whose policy names nobody.
-func TestModelIsHeldToItsCapacity(t *testing.T) {
+// TestModelOverCapacity: a player that exceeds its capacity, or whose policy names no victim, is an error.
+func TestModelOverCapacity(t *testing.T) {
 	trace := &Slice{Title: "pairs", All: []Request{{ID: 2, Size: 9}, {ID: 4, Size: 9}, {ID: 6, Size: 9}}}
 	for _, c := range []struct {
 		capacity Capacity
@@ -70,7 +70,7 @@ func TestModelDecidesWhatIsAHit(t *testing.T) {
 	if err != nil || len(results) != 2 {
 		t.Fatal(results, err)
 	}
-	// 2, 4, 6 and 2 miss; the infinite cache would have had the last 2.
+	// 2, 4, 6 and 2 miss; in the infinite cache the last 2 is a hit.
 	if r := results[0]; r.Hits != 3 || r.Evictions != 2 || r.TokensSaved != 3+5+3 || r.HitRatioInfinite != 4./7 {
 		t.Errorf("lru: %+v", r)
 	}

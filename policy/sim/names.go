@@ -9,10 +9,10 @@ import (
 	"reprise/policy/registry"
 )
 
-// infinite is the name of the cache that keeps everything. It has no evictor: what it hits is told by the trace alone.
+// infinite is the name of the cache that keeps everything. It has no evictor: its hits depend only on the trace.
 const infinite = "infinite"
 
-// bounds are the policies of this package, which nobody could run.
+// bounds are the policies of this package, which cannot run in practice.
 var bounds = map[string]func() Clairvoyant{
 	"belady":        func() Clairvoyant { return NewBelady(false) },
 	"belady-bypass": func() Clairvoyant { return NewBelady(true) },
@@ -20,18 +20,18 @@ var bounds = map[string]func() Clairvoyant{
 	infinite:        nil,
 }
 
-// PolicyNames are the names that Replay knows, those that could be run first.
+// PolicyNames are the names of all policies of Replay; the last ones cannot run in practice.
 func PolicyNames() []string {
 	return append(registry.Names(), "belady", "belady-bypass", "infinite", "count-oracle")
 }
 
-// isBound tells a policy that knows the future, or has no limit, from those that could be run.
+// isBound reports whether a policy is Clairvoyant or has no limit, so that it cannot run in practice.
 func isBound(name string) bool {
 	_, ok := bounds[name]
 	return ok
 }
 
-// checkPolicy reports what is wrong with a name and its parameters.
+// checkPolicy returns what is wrong with a name and its parameters.
 func checkPolicy(name string) error {
 	base, _, parameters := strings.Cut(name, ":")
 	switch {
@@ -45,8 +45,8 @@ func checkPolicy(name string) error {
 	return registry.Check(name)
 }
 
-// ParsePolicies reads a list of names, each with its parameters if any: "lru,rac:alpha=1/C,lambda=2,sieve". "all" stands
-// for all of them. A name that comes twice counts once.
+// ParsePolicies reads a list of names, each with its parameters if any: "lru,rac:alpha=1/C,lambda=2,sieve". "all" is
+// all of them. A name that occurs twice counts once.
 func ParsePolicies(s string) ([]string, error) {
 	var names []string
 	for piece := range strings.SplitSeq(s, ",") {
