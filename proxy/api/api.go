@@ -12,7 +12,7 @@
 //
 // What several APIs share is in package canon (the strict scan, the canonical encoding, the chain of keys), in package
 // answer (events, slots, the stored form) and its packages merge and rawjson; what the two APIs with choices share is in
-// internal/choices. Put answers as recorded into the new package's testdata and call apitest.Run.
+// internal/choices. Put recorded requests and answers into the new package's testdata and call apitest.Run in its test.
 package api
 
 import (
