@@ -179,7 +179,7 @@ var rooms = []room{
 		"proxy/upstream"}},
 	{"cmd/internal", belowCmd},
 	{"cmd/reprise", append([]string{"cmd/internal"}, belowCmd...)},
-	{"cmd/reprise-lab", append([]string{"cmd/internal", "cmd/reprise"}, belowCmd...)},
+	{"cmd/reprise-lab", append([]string{"cmd/internal"}, belowCmd...)},
 	{"deploy", nil},
 	{".", nil},
 }
@@ -225,7 +225,7 @@ var upwards = []broken{
 	{"proxy/a.go", "package proxy; import _ `reprise/cmd/reprise/internal/config`", "proxy may not import reprise/cmd"},
 	{"proxy/a.go", "package proxy; import _ `reprise/cmd/internal/cli`", "proxy may not import reprise/cmd/internal/cli"},
 	{"cmd/reprise/a.go", "package main; import _ `reprise/cmd/reprise-lab/internal/report`", "cmd/reprise may not import reprise/cmd/reprise-lab"},
-	{"cmd/internal/cli/a.go", "package cli; import _ `reprise/cmd/reprise/matching`", "cmd/internal may not import reprise/cmd/reprise"},
+	{"cmd/internal/cli/a.go", "package cli; import _ `reprise/cmd/reprise/internal/config`", "cmd/internal may not import reprise/cmd/reprise"},
 	{"proxy/a.go", "package proxy; import _ `reprise/utils`", "proxy may not import reprise/utils"},
 	{"proxy/a.go", "package proxy; import _ `reprise/proxy/admin`", "proxy may not import reprise/proxy/admin"},
 	{"proxy/admin/a_test.go", "package admin; import _ `reprise/proxy`", "proxy/admin may not import reprise/proxy"},

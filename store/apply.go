@@ -49,7 +49,7 @@ func (s *Store) applyEvict(id policy.ID) []Event {
 		if s.table.ids[id] == nil {
 			return
 		}
-		if !s.books.ledger.EvictNamed(id) {
+		if !s.keeper.ledger.EvictNamed(id) {
 			s.faults++
 		}
 		s.dropLocked(id, policy.Evicted, evs)

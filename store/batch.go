@@ -74,7 +74,7 @@ func (w *writer) addResidentLocked(b *Batch, r *resident, c change, fresh []*Ent
 
 func (w *writer) stateLocked(r *resident) entryState {
 	st := entryState{last: r.last, turn: r.Turn, anchor: w.store.table.isAnchor(r)}
-	st.policy, _ = w.store.books.entryState(r.ID)
+	st.policy, _ = w.store.keeper.entryState(r.ID)
 	return st
 }
 
@@ -95,7 +95,7 @@ func (w *writer) addStates(b *Batch, topics []policy.TopicID) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, id := range topics {
-		if st, ok := s.books.topicState(id); ok {
+		if st, ok := s.keeper.topicState(id); ok {
 			b.Put = append(b.Put, Record{KindTopic, uint64(id), encodeTopic(st)})
 		} else {
 			b.Delete = append(b.Delete, Record{Kind: KindTopic, ID: uint64(id)})

@@ -55,7 +55,7 @@ func (s *Store) insertLocked(r *resident, vector []float32, at policy.Tick, evs 
 	s.table.add(r)
 	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: &r.Entry, Vector: vector}
 	s.emitLocked(&ev, r)
-	s.settleLocked(r, ev, s.books.ledger.Insert(r.item(), at, nil), evs)
+	s.settleLocked(r, ev, s.keeper.ledger.Insert(r.item(), at, nil), evs)
 }
 
 // replaceLocked puts the answer r in the place of old. What identifies an entry for topics stays as it was.
@@ -71,8 +71,8 @@ func (s *Store) replaceLocked(old, r *resident, vector []float32, at policy.Tick
 	s.table.replace(old, r)
 	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: &r.Entry, Vector: vector, Replaced: true}
 	s.emitLocked(&ev, r)
-	s.books.link(r.ID, r.Parent)
-	s.settleLocked(r, ev, s.books.ledger.Replace(r.item(), at, nil), evs)
+	s.keeper.link(r.ID, r.Parent)
+	s.settleLocked(r, ev, s.keeper.ledger.Replace(r.item(), at, nil), evs)
 }
 
 // settleLocked removes the victims of an insertion, and adds the events of both.
@@ -85,7 +85,7 @@ func (s *Store) settleLocked(r *resident, insert Event, victims []policy.ID, evs
 	s.evictions += int64(len(victims))
 	ev := &(*evs)[at]
 	ev.Refused = s.table.ids[r.ID] == nil
-	ev.Weights = s.books.weights(r) // a refused entry has changed its parent, too
+	ev.Weights = s.keeper.weights(r) // a refused entry has changed its parent, too
 	s.emitLocked(&Event{Weights: ev.Weights}, nil)
 }
 
@@ -97,10 +97,10 @@ func (s *Store) Hit(id, parent policy.ID, at policy.Tick) (ev Event, ok bool) {
 		if r == nil {
 			return
 		}
-		s.books.link(id, parent)
-		s.books.ledger.Hit(id, at)
+		s.keeper.link(id, parent)
+		s.keeper.ledger.Hit(id, at)
 		r.last = max(r.last, at.Seq)
-		ev, ok = Event{Kind: EventUse, ID: id, At: at, Entry: &r.Entry, Parent: parent, Weights: s.books.weights(r)}, true
+		ev, ok = Event{Kind: EventUse, ID: id, At: at, Entry: &r.Entry, Parent: parent, Weights: s.keeper.weights(r)}, true
 		s.emitLocked(&ev, r)
 	})
 	return ev, ok
@@ -111,7 +111,7 @@ func (s *Store) Arrive(topic policy.TopicID, at policy.Tick) Event {
 	ev := Event{Kind: EventArrive, Topic: topic, At: at}
 	s.change(func(*events) {
 		s.topicLocked(topic)
-		s.books.arrive(topic, at)
+		s.keeper.arrive(topic, at)
 		s.emitLocked(&ev, nil)
 	})
 	return ev
@@ -160,7 +160,7 @@ func (s *Store) Anchor(id policy.ID) (ev Event, ok bool) {
 func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 	return s.change(func(evs *events) {
 		for _, id := range ids {
-			if s.books.ledger.Remove(id, why) {
+			if s.keeper.ledger.Remove(id, why) {
 				s.dropLocked(id, why, evs)
 			}
 		}
@@ -172,14 +172,14 @@ func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 // links and aliases.
 func (s *Store) sweepLocked(size int64, evs *events) {
 	now := s.opt.Now()
-	full := s.books.full(s.opt.Limit, size)
+	full := s.keeper.full(s.opt.Limit, size)
 	n := 0
 	for id, r := range s.table.ids {
 		if n++; n > sweepPerPut {
 			break
 		}
 		over := r.over(now) || full && !r.Usable(now)
-		if over && s.books.ledger.Remove(id, policy.Expired) {
+		if over && s.keeper.ledger.Remove(id, policy.Expired) {
 			s.dropLocked(id, policy.Expired, evs)
 		}
 	}
@@ -237,7 +237,7 @@ func (s *Store) try(f func(evs *events)) (evs events, err error) {
 func (s *Store) reconcileLocked(evs *events) {
 	var ids []policy.ID
 	for id := range s.table.ids {
-		if !s.books.ledger.Has(id) {
+		if !s.keeper.ledger.Has(id) {
 			ids = append(ids, id)
 		}
 	}

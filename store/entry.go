@@ -55,12 +55,12 @@ type Entry struct {
 }
 
 // entryOverhead is what an entry costs in memory beside its texts and vector: the struct, its places in the maps of the
-// store, and the policy's books. BenchmarkMemory measures it: with rac+ some 1,210 bytes in a store for 100,000, 1,480 for
+// store, and the policy's keeper. BenchmarkMemory measures it: with rac+ some 1,210 bytes in a store for 100,000, 1,480 for
 // 50,000 and, where the shadows are as large as the cache, 1,630 for 20,000; with RAC 720. This is near the second.
 const entryOverhead = 1536
 
 // Footprint is what the entry takes of a capacity in bytes: the answer as kept, the prompt, dim numbers of a vector, and
-// a fixed sum for the books.
+// a fixed sum for the keeper.
 func (e *Entry) Footprint(dim int) int64 {
 	return entryOverhead + int64(len(e.Answer)+len(e.Prompt)+4*dim)
 }

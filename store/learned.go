@@ -28,7 +28,7 @@ func (w *writer) learnedDue() bool {
 func (w *writer) addLearned(b *Batch) {
 	s := w.store
 	s.mu.RLock()
-	body, ok := s.books.snapshot()
+	body, ok := s.keeper.snapshot()
 	s.mu.RUnlock()
 	if !ok {
 		return
@@ -45,17 +45,17 @@ func (w *writer) addLearned(b *Batch) {
 // insertions are no requests, so where there is no other snapshot the policy gets blank: otherwise its experts would be rated by
 // them.
 func (s *Store) restoreLearned(l *loader, blank []byte) {
-	if s.books.panel == nil {
+	if s.keeper.panel == nil {
 		return
 	}
 	var err error
 	if l.learned != nil {
-		if err = s.books.panel.Restore(l.learned); err == nil {
+		if err = s.keeper.panel.Restore(l.learned); err == nil {
 			l.taken = l.learned
 			return
 		}
 	}
-	if err = errors.Join(err, s.books.panel.Restore(blank)); err != nil {
+	if err = errors.Join(err, s.keeper.panel.Restore(blank)); err != nil {
 		s.faults++
 		l.unlearned = fmt.Errorf("restore what the policy had learned, which it now learns anew: %w", err)
 	}

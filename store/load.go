@@ -17,7 +17,7 @@ func Open(o Options) (*Store, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	s := &Store{opt: o, clock: newClock(o.Now), table: newTable(), books: newBooks(o.Evictor, o.Limit), nextID: firstID(o.Process)}
+	s := &Store{opt: o, clock: newClock(o.Now), table: newTable(), keeper: newKeeper(o.Evictor, o.Limit), nextID: firstID(o.Process)}
 	if o.Backing == nil {
 		rand.Read(s.secret[:])
 		return s, nil
@@ -41,7 +41,7 @@ func (s *Store) load() error {
 	report.Skipped += l.skipped
 	report.Kept -= l.skipped
 	s.report = report
-	s.dirty = newDirtySet(0, s.books.persistent != nil)
+	s.dirty = newDirtySet(0, s.keeper.persistent != nil)
 	s.table.anchors = map[policy.TopicID]policy.ID{}
 	s.restoreNumbers(l)
 	loaded := s.countersLocked()

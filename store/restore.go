@@ -19,7 +19,7 @@ type restored struct {
 
 // restore fills the store with what was read.
 func (s *Store) restore(l *loader) {
-	blank, _ := s.books.snapshot()
+	blank, _ := s.keeper.snapshot()
 	order := l.order(s.opt.Now(), s.opt.Limit)
 	for _, r := range order {
 		s.restoreEntry(r, l)
@@ -88,7 +88,7 @@ func (s *Store) restoreEntry(r *resident, l *loader) {
 	if v := l.vectors[r.ID]; v != nil {
 		s.restored.vectors[r.ID] = v
 	}
-	s.books.ledger.Insert(r.item(), policy.Tick{Seq: r.last, At: s.clock.last().At}, nil)
+	s.keeper.ledger.Insert(r.item(), policy.Tick{Seq: r.last, At: s.clock.last().At}, nil)
 }
 
 func (s *Store) restoreAliases(r *resident, l *loader) {
@@ -103,17 +103,17 @@ func (s *Store) restoreAliases(r *resident, l *loader) {
 }
 
 func (s *Store) restorePolicy(l *loader) {
-	if s.books.persistent == nil {
+	if s.keeper.persistent == nil {
 		return
 	}
 	for id := range s.table.ids {
 		if st, ok := l.states[id]; ok && st.policy.ID == id {
-			s.books.persistent.ImportEntry(st.policy)
+			s.keeper.persistent.ImportEntry(st.policy)
 		}
 	}
 	for _, t := range l.topics {
-		s.books.persistent.ImportTopic(t)
-		if _, ok := s.books.persistent.ExportTopic(t.ID); !ok {
+		s.keeper.persistent.ImportTopic(t)
+		if _, ok := s.keeper.persistent.ExportTopic(t.ID); !ok {
 			s.dirty.topic(t.ID) // the policy has no use for it any more: to be deleted
 		}
 	}

@@ -71,7 +71,7 @@ type Store struct {
 
 	mu        sync.RWMutex // protects everything to the next blank line; only the policy is called under it
 	table     table
-	books     books
+	keeper     keeper
 	nextID    policy.ID      // the last id of this process
 	maxTopic  policy.TopicID // the highest topic id of this process
 	evictions int64
@@ -129,14 +129,14 @@ func (s *Store) Get(id policy.ID) (*Entry, bool) {
 func (s *Store) Expired(id policy.ID, at policy.Tick) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.books.ledger.Expired(id, at)
+	return s.keeper.ledger.Expired(id, at)
 }
 
 // Importance is the structural importance of an entry as the policy has it now, 0 where it has none.
 func (s *Store) Importance(id policy.ID) float64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.books.importance(id)
+	return s.keeper.importance(id)
 }
 
 // Stats are the figures of a store. Bytes are those that Limit counts.
@@ -157,12 +157,12 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	l := s.books.ledger
+	l := s.keeper.ledger
 	st := Stats{Entries: l.Entries(), Bytes: l.Bytes(), Aliases: s.table.aliases, Evictions: s.evictions, Report: s.report}
 	st.LastFlush, st.Faults = s.lastFlush, s.faults+int64(l.Faults())
 	if s.dirty != nil {
 		st.Dirty = s.dirty.len()
 	}
-	st.Panel = s.books.panelStats()
+	st.Panel = s.keeper.panelStats()
 	return st
 }

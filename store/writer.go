@@ -134,7 +134,7 @@ func (w *writer) take() *dirtySet {
 	s.mu.RLock()
 	n := len(s.dirty.entries)
 	s.mu.RUnlock()
-	next := newDirtySet(n, s.books.persistent != nil)
+	next := newDirtySet(n, s.keeper.persistent != nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.dirty
@@ -149,7 +149,7 @@ func (w *writer) restore(parts ...*dirtySet) {
 	defer s.mu.Unlock()
 	for _, d := range parts {
 		s.dirty.merge(d, func(id policy.ID) bool { return s.table.ids[id] != nil }, func(id policy.TopicID) bool {
-			_, known := s.books.topicState(id)
+			_, known := s.keeper.topicState(id)
 			return known || !ownID(s.opt.Process, id) || id <= w.maxTopic
 		})
 	}

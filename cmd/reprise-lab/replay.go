@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/matching"
 	"reprise/cmd/internal/replay"
-	"reprise/cmd/reprise/matching"
 	"reprise/policy/sim"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/cmd/internal/semantic"
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/semantic"
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/reuse"

@@ -10,8 +10,8 @@ import (
 	"io"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/matching"
 	"reprise/cmd/internal/replay"
-	"reprise/cmd/reprise/matching"
 )
 
 // replayFlags are the flags of replay.

@@ -16,8 +16,8 @@ type Model func(e policy.Evictor, limit policy.Limit) (Player, error)
 type Player interface {
 	// Play answers r. It returns whether that was a hit, and how many entries were evicted for it. An error ends the replay.
 	Play(r *Request, at policy.Tick) (hit bool, evicted int, err error)
-	// Books returns what is resident, and how often the policy named no victim or one that was not resident.
-	Books() (entries int, bytes int64, faults int)
+	// Residents returns what is resident, and how often the policy named no victim or one that was not resident.
+	Residents() (entries int, bytes int64, faults int)
 }
 
 // modelled is a cell whose cache is a Player. Clairvoyant policies get the next use of an identity, not the entry that will
@@ -77,7 +77,7 @@ func (x *modelled) finish(asked, full tally) (Result, error) {
 	r := x.result
 	r.score(asked, full, x.hit)
 	r.Evictions, r.Seconds = x.evictions, x.spent.Seconds()
-	entries, bytes, faults := x.player.Books()
+	entries, bytes, faults := x.player.Residents()
 	err := x.err
 	switch {
 	case err != nil:

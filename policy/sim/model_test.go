@@ -22,7 +22,7 @@ func newPairs(e policy.Evictor, limit policy.Limit) (Player, error) {
 	return &pairs{ledger: policy.NewLedger(e, limit), resident: map[uint64]policy.ID{}, fails: 99}, nil
 }
 
-func (p *pairs) Books() (entries int, bytes int64, faults int) {
+func (p *pairs) Residents() (entries int, bytes int64, faults int) {
 	return p.ledger.Entries(), p.ledger.Bytes(), p.ledger.Faults()
 }
 

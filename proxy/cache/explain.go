@@ -31,7 +31,7 @@ type Candidate struct {
 	Fresh      bool
 }
 
-// Explain tells what Lookup and Find would do with r, and serves nothing. Similarities help an attacker: keep them from clients.
+// Explain returns what Lookup and Find would do with r, and serves nothing. Similarities help an attacker: keep them from clients.
 func (c *Cache) Explain(ctx context.Context, r *Request) *Explanation {
 	th := c.opt.Thresholds
 	x := &Explanation{Thresholds: Thresholds{max(th.Hit, r.Threshold), th.Route, th.Edge}}

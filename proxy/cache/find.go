@@ -33,7 +33,7 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.En
 	return hit, stale
 }
 
-// Stale reports whether e, which Lookup returned as stale, may still stand in for an answer to r.
+// Stale reports whether e, which Lookup returned as stale, may still be served in place of an error.
 func (c *Cache) Stale(r *Request, e *store.Entry) bool {
 	now := c.opt.Now()
 	return e != nil && e.Usable(now) && !r.tooOld(e, now)

@@ -36,7 +36,7 @@ type state struct {
 	readers []Reader
 	faults  faults
 
-	mu sync.Mutex // whoever changes store or topics holds it, while both and the readers are called
+	mu sync.Mutex // held for every change of store or topics, while both and the readers are called
 }
 
 // keep stores e, whose topic is given where it is known.

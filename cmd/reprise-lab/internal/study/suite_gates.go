@@ -5,8 +5,8 @@ import (
 	"math"
 	"sync"
 
+	"reprise/cmd/internal/matching"
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/cmd/reprise/matching"
 	"reprise/policy"
 	"reprise/policy/sim"
 	"reprise/topics"

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"reprise/cmd/reprise/matching"
+	"reprise/cmd/internal/matching"
 	"reprise/policy/sim"
 )
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/cmd/reprise/matching"
+	"reprise/cmd/internal/matching"
 	"reprise/embed"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"

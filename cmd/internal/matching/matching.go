@@ -1,5 +1,4 @@
-// Package matching decides what is a hit in a replay, and where the topics and the parents of requests come from. Both programs
-// use it; it is in this folder because package semantic is.
+// Package matching decides what is a hit in a replay, and where the topics and the parents of requests come from.
 package matching
 
 import (
@@ -13,7 +12,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/internal/replay"
-	"reprise/cmd/reprise/internal/semantic"
+	"reprise/cmd/internal/semantic"
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/reuse"

@@ -8,10 +8,10 @@ import (
 	"reprise/policy/sim"
 )
 
-// Load reads t into memory and gives every request with a text the vector that e makes of it, where the trace has none, and
-// a request without a vector what the first one of the same identity said: a log has the vector of a request that was
-// answered word for word only where it was first asked. A text that e has no vector for can be hit by its identity alone.
-// note is told how many requests are loaded, of 0: nobody knows yet of how many.
+// Load reads t into memory. A request with a text and no vector gets the vector that e makes of the text. A request without both
+// gets the content of the first one of the same identity: a log has the vector of a request that was answered word for word only
+// where it was first asked. A text that e has no vector for can be hit by its identity alone. note is called with the number of
+// requests loaded; the total is 0, unknown.
 func Load(ctx context.Context, t sim.Trace, e embed.Embedder, note func(done, total int64)) (*sim.Slice, error) {
 	l := loader{embedder: e, said: map[key]*sim.Content{}, texts: map[string]*sim.Content{}}
 	s := &sim.Slice{Title: t.Name()}
@@ -60,7 +60,7 @@ func (l *loader) load(ctx context.Context, r *sim.Request) (err error) {
 	return l.check(len(r.Content.Vector))
 }
 
-// check refuses vectors of two spaces, as far as their lengths tell.
+// check refuses vectors of two spaces, as far as their lengths show it.
 func (l *loader) check(dim int) error {
 	if dim == 0 || dim == l.dim || l.dim == 0 {
 		l.dim = max(l.dim, dim)
@@ -92,10 +92,10 @@ func Dim(s *sim.Slice) int {
 	return 0
 }
 
-// Cluster labels the requests of s by topics that are found online: the first request of a topic stands for it for ever,
-// and a request belongs to the one nearest to it from gate on, else it is the first of a new one. Requests without a vector
+// Cluster labels the requests of s by topics that are found online: the first request of a topic represents it for good,
+// and a request belongs to the nearest topic from gate on, and otherwise begins a new one. Requests without a vector
 // have no topic. It takes a comparison for each request and each topic of its scope, and ends early when ctx is done. note
-// is told how many requests have a topic, of how many.
+// is called with the number of requests that have a topic, and of all.
 func Cluster(ctx context.Context, s *sim.Slice, gate float64, note func(done, total int64)) error {
 	leaders := map[uint64][]leader{}
 	topics := uint64(0)

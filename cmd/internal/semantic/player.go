@@ -79,8 +79,8 @@ type player struct {
 	evicted int
 }
 
-// Books returns what is resident.
-func (p *player) Books() (entries int, bytes int64, faults int) {
+// Residents returns what is resident.
+func (p *player) Residents() (entries int, bytes int64, faults int) {
 	st := p.store.Stats()
 	return st.Entries, st.Bytes, int(st.Faults)
 }

@@ -49,7 +49,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// TestCluster: the first request of a topic stands for it for ever, and scopes share none.
+// TestCluster: the first request of a topic represents it for good, and scopes share none.
 func TestCluster(t *testing.T) {
 	s := &sim.Slice{All: []sim.Request{
 		said(1, 0), said(2, 25), said(3, 50), said(4, 26), said(5, 0, scope(1)), said(6, 0, speechless, topic(9)), said(7, 40),

@@ -26,39 +26,39 @@ func options() Options {
 	return Options{Labels: Routed, Topics: topics.Options{Dim: 2, Hit: cos(10), Route: cos(30), Edge: cos(60), Index: topics.KindFlat}}
 }
 
-// teller is LRU that notes what it is told.
-type teller struct {
+// recorder is LRU that notes every call.
+type recorder struct {
 	*classic.LRU
 	notes   []string
 	expires map[policy.ID]bool
 }
 
-func (t *teller) note(format string, args ...any) {
+func (t *recorder) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-func (t *teller) Insert(it policy.Item, at policy.Tick) {
+func (t *recorder) Insert(it policy.Item, at policy.Tick) {
 	t.note("+%d of %d under %d", it.ID, it.Topic, it.Parent)
 	t.LRU.Insert(it, at)
 }
 
-func (t *teller) Hit(id policy.ID, at policy.Tick) {
+func (t *recorder) Hit(id policy.ID, at policy.Tick) {
 	t.note("h%d", id)
 	t.LRU.Hit(id, at)
 }
 
-func (t *teller) Arrive(topic policy.TopicID, _ policy.Tick) { t.note("a%d", topic) }
+func (t *recorder) Arrive(topic policy.TopicID, _ policy.Tick) { t.note("a%d", topic) }
 
-func (t *teller) Link(child, parent policy.ID) bool {
+func (t *recorder) Link(child, parent policy.ID) bool {
 	t.note("%d<%d", child, parent)
 	return true
 }
 
-func (t *teller) Importance(policy.ID) float64 { return 1 }
+func (t *recorder) Importance(policy.ID) float64 { return 1 }
 
-func (t *teller) Expired(id policy.ID, _ policy.Tick) bool { return t.expires[id] }
+func (t *recorder) Expired(id policy.ID, _ policy.Tick) bool { return t.expires[id] }
 
-// said makes a request. A text of its own, if any, is told after a colon.
+// said makes a request.
 func said(id uint64, degrees float64, more ...func(*sim.Request)) sim.Request {
 	r := sim.Request{ID: id, Content: &sim.Content{Vector: at(degrees)}}
 	for _, change := range more {
@@ -74,8 +74,8 @@ func scope(n uint64) func(*sim.Request)   { return func(r *sim.Request) { r.Scop
 func chain(n uint64) func(*sim.Request)   { return func(r *sim.Request) { r.Chain = n } }
 func speechless(r *sim.Request)           { r.Content = nil }
 
-// play plays requests through a cache of some entries and returns the verdicts, "h" or "m", and what the policy was told.
-func play(t *testing.T, o Options, entries int, e *teller, all ...sim.Request) (verdicts, told string) {
+// play plays requests through a cache of some entries and returns the verdicts, "h" or "m", and the calls of the policy.
+func play(t *testing.T, o Options, entries int, e *recorder, all ...sim.Request) (verdicts, calls string) {
 	t.Helper()
 	e.LRU = classic.NewLRU()
 	p, err := New(o)(e, policy.Limit{Entries: entries})
@@ -89,7 +89,7 @@ func play(t *testing.T, o Options, entries int, e *teller, all ...sim.Request) (
 		}
 		verdicts += map[bool]string{true: "h", false: "m"}[hit]
 	}
-	if n, _, faults := p.Books(); faults != 0 || n > entries {
+	if n, _, faults := p.Residents(); faults != 0 || n > entries {
 		t.Errorf("%d faults, %d entries", faults, n)
 	}
 	return verdicts, strings.Join(e.notes, " ")
@@ -104,7 +104,7 @@ func TestPlayer(t *testing.T) {
 		entries int
 		all     []sim.Request
 		want    string
-		told    string
+		calls    string
 	}{
 		{"exact, near, in the topic, far", options(), 9, []sim.Request{said(1, 0), said(1, 0), said(2, 9), said(3, 20), said(4, 90)},
 			"mhhmm", "+1 of 1 under 0 h1 h1 a1 +2 of 1 under 0 +3 of 2 under 0"},
@@ -125,9 +125,9 @@ func TestPlayer(t *testing.T) {
 		{"guards", strict, 9, []sim.Request{said(1, 0, text("open 5 doors")), said(2, 1, text("open 6 doors")), said(3, 2, text("Open 6 doors!"))}, "mmh",
 			"+1 of 1 under 0 a1 +2 of 1 under 0 h2"},
 	} {
-		got, told := play(t, c.o, c.entries, &teller{}, c.all...)
-		if got != c.want || told != c.told {
-			t.Errorf("%s: got %s, %q\nwant %s, %q", c.name, got, told, c.want, c.told)
+		got, calls := play(t, c.o, c.entries, &recorder{}, c.all...)
+		if got != c.want || calls != c.calls {
+			t.Errorf("%s: got %s, %q\nwant %s, %q", c.name, got, calls, c.want, c.calls)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestPlayer(t *testing.T) {
 // TestPlayerExpiry: what has expired answers neither by identity nor by meaning.
 func TestPlayerExpiry(t *testing.T) {
 	for _, next := range []sim.Request{said(1, 0), said(2, 1)} {
-		e := &teller{expires: map[policy.ID]bool{1: true}}
+		e := &recorder{expires: map[policy.ID]bool{1: true}}
 		if got, _ := play(t, options(), 9, e, said(1, 0), next, next); got != "mmh" {
 			t.Errorf("request %d: %s", next.ID, got)
 		}
@@ -151,7 +151,7 @@ func TestPlayerAliases(t *testing.T) {
 	for i := range uint64(maxAliases + 1) {
 		all = append(all, said(10+i, 5))
 	}
-	e := &teller{LRU: classic.NewLRU()}
+	e := &recorder{LRU: classic.NewLRU()}
 	p, err := New(options())(e, policy.Limit{})
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestReplayIsDeterministic(t *testing.T) {
 			got[i].Seconds = 0
 		}
 		if before != nil && !slices.Equal(got, before) || got[1].Hits == 0 || got[1].Hits == got[1].Requests {
-			t.Errorf("%d in parallel: the figures differ, or tell nothing: %d hits", parallel, got[1].Hits)
+			t.Errorf("%d in parallel: the figures differ, or prove nothing: %d hits", parallel, got[1].Hits)
 		}
 		before = got
 	}
