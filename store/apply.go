@@ -15,7 +15,7 @@ func (s *Store) Apply(ev Event) []Event {
 	s.clock.resume(ev.At)
 	switch ev.Kind {
 	case EventInsert:
-		return s.applyInsert(ev)
+		return s.change(func(evs *events) { s.core.apply(ev, evs) })
 	case EventUse:
 		return one(s.Hit(ev.ID, ev.Parent, ev.At))
 	case EventAlias:
@@ -25,34 +25,30 @@ func (s *Store) Apply(ev Event) []Event {
 	case EventArrive:
 		return one(s.Arrive(ev.Topic, ev.At), true)
 	case EventEvict:
-		return s.applyEvict(ev.ID)
+		return s.change(func(evs *events) { s.core.evict(ev.ID, evs) })
 	}
 	why, _ := ev.Reason()
 	return s.Remove(why, ev.ID)
 }
 
-func (s *Store) applyInsert(ev Event) []Event {
+// apply stores the entry of an event under the id that it has there.
+func (c *core) apply(ev Event, evs *events) {
 	r := &resident{Entry: ev.Entry.own(), last: ev.At.Seq}
-	return s.change(func(evs *events) {
-		if known := s.table.ids[r.ID]; known != nil && known.Key != r.Key {
-			return // an id is never used twice, so this event is of another log
-		}
-		if ownID(s.opt.Process, r.ID) {
-			s.nextID = max(s.nextID, r.ID)
-		}
-		s.putLocked(r, ev.Vector, ev.At, evs)
-	})
+	if known := c.table.ids[r.ID]; known != nil && known.Key != r.Key {
+		return // an id is never used twice, so this event is of another log
+	}
+	c.sawID(r.ID)
+	c.put(r, ev.Vector, ev.At, evs)
 }
 
-func (s *Store) applyEvict(id policy.ID) []Event {
-	return s.change(func(evs *events) {
-		if s.table.ids[id] == nil {
-			return
-		}
-		if !s.keeper.ledger.EvictNamed(id) {
-			s.faults++
-		}
-		s.dropLocked(id, policy.Evicted, evs)
-		s.evictions++
-	})
+// evict removes a victim that another process has chosen. A policy that would have chosen another one is a fault.
+func (c *core) evict(id policy.ID, evs *events) {
+	if c.table.ids[id] == nil {
+		return
+	}
+	if !c.keeper.ledger.EvictNamed(id) {
+		c.faults++
+	}
+	c.drop(id, policy.Evicted, evs)
+	c.evictions++
 }

@@ -58,7 +58,7 @@ type Batch struct {
 // Report is what a Load found.
 type Report struct {
 	Name     string // of the data, for messages: a path
-	Kept     int    // records handed over
+	Kept     int    // records that were read
 	Skipped  int    // damaged ones, left out
 	Aside    string // where a file whose structure is damaged was moved; the store starts empty
 	ReadOnly error  // why nothing can be written; nil where it can

@@ -38,7 +38,7 @@ func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
 	for _, id := range ids {
 		if d.entries[id] == changedGone {
 			b.Delete = append(b.Delete, entryRecords(id)...)
-		} else if r := s.table.ids[id]; r != nil {
+		} else if r := s.core.table.ids[id]; r != nil {
 			fresh = w.addResidentLocked(b, r, d.entries[id], fresh)
 		}
 	}
@@ -73,8 +73,8 @@ func (w *writer) addResidentLocked(b *Batch, r *resident, c change, fresh []*Ent
 }
 
 func (w *writer) stateLocked(r *resident) entryState {
-	st := entryState{last: r.last, turn: r.Turn, anchor: w.store.table.isAnchor(r)}
-	st.policy, _ = w.store.keeper.entryState(r.ID)
+	st := entryState{last: r.last, turn: r.Turn, anchor: w.store.core.table.isAnchor(r)}
+	st.policy, _ = w.store.core.keeper.entryState(r.ID)
 	return st
 }
 
@@ -95,7 +95,7 @@ func (w *writer) addStates(b *Batch, topics []policy.TopicID) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, id := range topics {
-		if st, ok := s.keeper.topicState(id); ok {
+		if st, ok := s.core.keeper.topicState(id); ok {
 			b.Put = append(b.Put, Record{KindTopic, uint64(id), encodeTopic(st)})
 		} else {
 			b.Delete = append(b.Delete, Record{Kind: KindTopic, ID: uint64(id)})
@@ -108,16 +108,11 @@ func (w *writer) addCounters(b *Batch, reserve policy.ID) {
 	s := w.store
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	c := s.countersLocked()
+	c := s.core.counters(s.clock.last())
 	if c == w.written && reserve == w.reserved && len(b.Put)+len(b.Delete) == 0 {
 		return
 	}
 	w.written, w.reserved = c, reserve
 	c.nextID += reserve
 	b.Put = append(b.Put, Record{KindCounters, 0, encodeCounters(c)})
-}
-
-func (s *Store) countersLocked() counters {
-	at := s.clock.last()
-	return counters{seq: at.Seq, at: at.At, nextID: s.nextID, maxTopic: s.maxTopic}
 }

@@ -111,7 +111,7 @@ func (d *dirtySet) split() *dirtySet {
 	return part
 }
 
-// merge puts back what could not be written. Changes that came meanwhile are newer and win; resident and known tell what still
+// merge puts back what could not be written. Changes that came meanwhile are newer and win; resident and known report what still
 // exists.
 func (d *dirtySet) merge(old *dirtySet, resident func(policy.ID) bool, known func(policy.TopicID) bool) {
 	d.head = append(d.head, old.head...)

@@ -48,7 +48,7 @@ func TestWriteBehind(t *testing.T) {
 	})
 }
 
-// TestDiskFull: a backing that fails is told once an interval, costs nothing else, and is caught up with afterwards.
+// TestDiskFull: a backing that fails is reported once an interval, costs nothing else, and gets every change afterwards.
 func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk, faults := &storetest.Memory{}, 0
@@ -70,10 +70,10 @@ func TestDiskFull(t *testing.T) {
 		}
 		synctest.Wait()
 		if faults < 9 || faults > 11 {
-			t.Errorf("%d faults told in 5 s", faults)
+			t.Errorf("%d faults reported in 5 s", faults)
 		}
 		if n := s.Stats().Dirty; n > 1000 {
-			t.Errorf("%d changes are owed by 50 entries", n)
+			t.Errorf("%d changes are dirty with 50 entries", n)
 		}
 		disk.Fail(nil)
 		time.Sleep(time.Second)
@@ -125,7 +125,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestDamagedBodies: a body that does not decode is left out, told of, and counted.
+// TestDamagedBodies: a body that does not decode is left out, reported, and counted.
 func TestDamagedBodies(t *testing.T) {
 	disk := &storetest.Memory{}
 	var b store.Batch
@@ -135,15 +135,15 @@ func TestDamagedBodies(t *testing.T) {
 		}
 	}
 	disk.Write(&b)
-	var told error
-	s := open(t, store.Options{Backing: disk, Space: "x", OnFault: func(_ string, err error) { told = err }})
+	var reported error
+	s := open(t, store.Options{Backing: disk, Space: "x", OnFault: func(_ string, err error) { reported = err }})
 	// What the policy has learned is the policy's to judge.
-	if st := s.Stats(); st.Entries != 0 || st.Report.Skipped != len(b.Put)-1 || !errors.Is(told, store.ErrDamaged) {
-		t.Errorf("%+v, %v", st, told)
+	if st := s.Stats(); st.Entries != 0 || st.Report.Skipped != len(b.Put)-1 || !errors.Is(reported, store.ErrDamaged) {
+		t.Errorf("%+v, %v", st, reported)
 	}
 }
 
-// TestVectorOfAnotherSpace: without its format record a backing is taken for ours, and each vector tells for itself.
+// TestVectorOfAnotherSpace: without its format record a backing is accepted, and the mark of each vector decides.
 func TestVectorOfAnotherSpace(t *testing.T) {
 	disk := &storetest.Memory{}
 	s := open(t, store.Options{Backing: disk, Space: "x"})
@@ -255,9 +255,9 @@ func (f *faulty) panic(in string) {
 
 func TestPolicyPanics(t *testing.T) {
 	for _, in := range []string{"insert", "hit", "remove", "victim"} {
-		f, told := &faulty{Evictor: classic.NewLRU()}, 0
+		f, reported := &faulty{Evictor: classic.NewLRU()}, 0
 		s := open(t, store.Options{Evictor: f, Limit: policy.Limit{Entries: 5}, OnFault: func(step string, err error) {
-			if told++; step != "policy" || !strings.Contains(err.Error(), "injected in "+in) {
+			if reported++; step != "policy" || !strings.Contains(err.Error(), "injected in "+in) {
 				t.Errorf("fault %q %v", step, err)
 			}
 		}})
@@ -279,17 +279,17 @@ func TestPolicyPanics(t *testing.T) {
 		do(10)
 		f.fail = in
 		do(10)
-		if f.fail = ""; told == 0 {
-			t.Errorf("%s: nothing told", in)
+		if f.fail = ""; reported == 0 {
+			t.Errorf("%s: nothing reported", in)
 		}
 		do(20)
 		if n := len(slices.Collect(s.All())); n != s.Stats().Entries || n != len(alive) || n > 5 {
-			t.Errorf("%s: %d entries, the ledger has %d, told were %d", in, n, s.Stats().Entries, len(alive))
+			t.Errorf("%s: %d entries, the ledger has %d, the events left %d", in, n, s.Stats().Entries, len(alive))
 		}
 	}
 }
 
-// TestPolicyPanicsInExport: a policy that cannot tell what it knows costs that, and neither an entry nor the process.
+// TestPolicyPanicsInExport: a policy whose export panics costs its state, and neither an entry nor the process.
 func TestPolicyPanicsInExport(t *testing.T) {
 	disk := &storetest.Memory{}
 	s := open(t, store.Options{Backing: disk, Evictor: mute{rac.New(rac.Tuned(10))}, OnFault: func(string, error) {}})
@@ -304,7 +304,7 @@ func TestPolicyPanicsInExport(t *testing.T) {
 	}
 }
 
-// mute is a policy that panics when it is asked what it knows.
+// mute is a policy whose exports panic.
 type mute struct{ *rac.Policy }
 
 func (mute) ExportEntry(policy.ID) (policy.EntryState, bool)      { panic("injected in export") }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"reprise/policy"
 )
 
 // learnedEvery is how often at most, except for Sync and Close, the policy's snapshot is written: some 5 kB that change with
@@ -28,7 +30,7 @@ func (w *writer) learnedDue() bool {
 func (w *writer) addLearned(b *Batch) {
 	s := w.store
 	s.mu.RLock()
-	body, ok := s.keeper.snapshot()
+	body, ok := s.core.keeper.snapshot()
 	s.mu.RUnlock()
 	if !ok {
 		return
@@ -44,19 +46,18 @@ func (w *writer) addLearned(b *Batch) {
 // restoreLearned gives the policy its last snapshot; blank is its snapshot of before the entries were inserted again. Those
 // insertions are no requests, so where there is no other snapshot the policy gets blank: otherwise its experts would be rated by
 // them.
-func (s *Store) restoreLearned(l *loader, blank []byte) {
-	if s.keeper.panel == nil {
+func (l *loader) restoreLearned(p policy.Panel, blank []byte) {
+	if p == nil {
 		return
 	}
 	var err error
 	if l.learned != nil {
-		if err = s.keeper.panel.Restore(l.learned); err == nil {
+		if err = p.Restore(l.learned); err == nil {
 			l.taken = l.learned
 			return
 		}
 	}
-	if err = errors.Join(err, s.keeper.panel.Restore(blank)); err != nil {
-		s.faults++
-		l.unlearned = fmt.Errorf("restore what the policy had learned, which it now learns anew: %w", err)
+	if err = errors.Join(err, p.Restore(blank)); err != nil {
+		l.unlearned = fmt.Errorf("restore what the policy had learned, which it now learns again: %w", err)
 	}
 }

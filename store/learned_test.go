@@ -130,7 +130,7 @@ func TestLearnedNothing(t *testing.T) {
 	}
 }
 
-// TestLearnedRefused: a snapshot that the policy cannot take is told of, costs no entry, and is replaced.
+// TestLearnedRefused: a snapshot that the policy cannot take is reported, costs no entry, and is replaced.
 func TestLearnedRefused(t *testing.T) {
 	disk := &storetest.Memory{}
 	s := openPanel(t, "rac+", store.Options{Backing: disk})
@@ -152,7 +152,7 @@ func TestLearnedRefused(t *testing.T) {
 		}})
 		st := r.Stats()
 		if faults != 1 || st.Faults != 1 || st.Entries != panelCapacity || st.Report.Skipped != 0 {
-			t.Errorf("%s: told %d times, %+v", name, faults, st)
+			t.Errorf("%s: reported %d times, %+v", name, faults, st)
 		}
 		blank := panel(t, spec).(policy.Panel).Stats().Experts
 		for i, x := range st.Panel.Experts {

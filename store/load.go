@@ -17,7 +17,8 @@ func Open(o Options) (*Store, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	s := &Store{opt: o, clock: newClock(o.Now), table: newTable(), keeper: newKeeper(o.Evictor, o.Limit), nextID: firstID(o.Process)}
+	s := &Store{opt: o, clock: newClock(o.Now)}
+	s.core = core{opt: &s.opt, table: newTable(), keeper: newKeeper(o.Evictor, o.Limit), nextID: firstID(o.Process)}
 	if o.Backing == nil {
 		rand.Read(s.secret[:])
 		return s, nil
@@ -41,21 +42,28 @@ func (s *Store) load() error {
 	report.Skipped += l.skipped
 	report.Kept -= l.skipped
 	s.report = report
-	s.dirty = newDirtySet(0, s.keeper.persistent != nil)
-	s.table.anchors = map[policy.TopicID]policy.ID{}
-	s.restoreNumbers(l)
-	loaded := s.countersLocked()
-	s.restored = &restored{vectors: make(map[policy.ID][]float32, len(l.entries))}
-	lost, err := s.try(func(*events) { s.restore(l) })
+	s.restore(l)
+	return nil
+}
+
+// restore takes over what was read, and begins to write.
+func (s *Store) restore(l *loader) {
+	s.secret = l.secretOrNew()
+	s.core.dirty = newDirtySet(0, s.core.keeper.persistent != nil)
+	s.core.table.anchors = map[policy.TopicID]policy.ID{}
+	s.core.vectors = make(map[policy.ID][]float32, len(l.entries))
+	s.clock.resume(l.restoreNumbers(&s.core))
+	loaded := s.core.counters(s.clock.last())
+	lost, err := s.try(func(*events) { l.restore(&s.core, s.opt.Now(), s.clock.last().At) })
 	if err != nil {
 		s.opt.OnFault("policy", err)
-		s.restored.dropped = append(s.restored.dropped, lost...)
 	}
 	if l.unlearned != nil {
+		s.core.faults++
 		s.opt.OnFault("policy", l.unlearned)
 	}
+	s.dropped = append(l.dropped, lost...)
 	s.begin(l, loaded)
-	return nil
 }
 
 // begin reports what the load found, and starts to write unless nothing can be written.
@@ -64,13 +72,13 @@ func (s *Store) begin(l *loader, loaded counters) {
 		s.opt.OnFault("load", fmt.Errorf("%w in %s: %d records kept, %d skipped%s", ErrDamaged, r.Name, r.Kept, r.Skipped, aside(r.Aside)))
 	}
 	if why := s.report.ReadOnly; why != nil {
-		s.dirty = nil
+		s.core.dirty = nil
 		s.opt.OnFault("load", fmt.Errorf("%w: %s: serving from memory, changes will be lost: %w", ErrReadOnly, s.report.Name, why))
 		return
 	}
 	s.writer = newWriter(s)
 	s.writer.written, s.writer.maxTopic, s.writer.learned.body = loaded, loaded.maxTopic, l.taken
-	if s.dirty.head = l.missing(s.secret); s.dirty.head != nil {
+	if s.core.dirty.head = l.missing(s.secret); s.core.dirty.head != nil {
 		s.writer.flush(idReserve, false)
 	}
 	go s.writer.run()
@@ -94,9 +102,10 @@ type loader struct {
 	counters  counters
 	format    *string
 	secret    *[32]byte
-	learned   []byte // a snapshot of the policy,
-	taken     []byte // the same where the policy has restored it,
-	unlearned error  // and otherwise why not
+	learned   []byte  // a snapshot of the policy,
+	taken     []byte  // the same where the policy has restored it,
+	unlearned error   // and otherwise why not
+	dropped   []Event // entries that were found and not taken in
 	skipped   int
 }
 
@@ -166,6 +175,15 @@ func (l *loader) checkSpace(name string) error {
 	}
 	return fmt.Errorf("%w: %s holds vectors of %q and the embedder makes %q; name another file, or move this one away to start empty",
 		ErrSpace, name, *l.format, l.space)
+}
+
+// secretOrNew is the secret that was read, or a new one.
+func (l *loader) secretOrNew() (secret [32]byte) {
+	if l.secret != nil {
+		return *l.secret
+	}
+	rand.Read(secret[:])
+	return secret
 }
 
 // missing are the records that every backing has and this one lacks.

@@ -165,7 +165,7 @@ func TestRestartEquality(t *testing.T) {
 		limit := policy.Limit{Entries: 200}
 		evictor := func() *rac.Policy {
 			o := rac.Tuned(limit.Entries)
-			o.Window = 0 // who is newest is told by the order of births, which a restart replays by last use
+			o.Window = 0 // the window is ordered by birth, which a restart replays by last use
 			return rac.New(o)
 		}
 		before := evictor()

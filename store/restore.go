@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"crypto/rand"
 	"iter"
 	"maps"
 	"slices"
@@ -11,54 +10,40 @@ import (
 	"reprise/policy"
 )
 
-// restored is what Open found and Restored returns.
-type restored struct {
-	vectors map[policy.ID][]float32
-	dropped []Event // entries that were found and not taken in
-}
-
-// restore fills the store with what was read.
-func (s *Store) restore(l *loader) {
-	blank, _ := s.keeper.snapshot()
-	order := l.order(s.opt.Now(), s.opt.Limit)
+// restore fills a core with what was read. now is the time of the load, at that of the last request before it.
+func (l *loader) restore(c *core, now time.Time, at float64) {
+	blank, _ := c.keeper.snapshot()
+	order := l.order(now, c.opt.Limit)
 	for _, r := range order {
-		s.restoreEntry(r, l)
+		c.table.add(r)
+		if v := l.vectors[r.ID]; v != nil {
+			c.vectors[r.ID] = v
+		}
+		c.keeper.ledger.Insert(r.item(), policy.Tick{Seq: r.last, At: at}, nil)
 	}
 	for _, r := range order {
-		s.restoreAliases(r, l)
+		l.restoreKeys(c, r)
 	}
-	s.restorePolicy(l)
-	s.dropOrphans(l)
-	s.restoreLearned(l, blank)
+	l.restorePolicy(c)
+	l.dropOrphans(c, now)
+	l.restoreLearned(c.keeper.panel, blank)
 }
 
-func (s *Store) restoreNumbers(l *loader) {
-	if l.secret != nil {
-		s.secret = *l.secret
-	} else {
-		rand.Read(s.secret[:])
-	}
-	c := l.counters
-	last := policy.Tick{Seq: c.seq, At: c.at}
-	s.restoreID(c.nextID)
-	s.topicLocked(c.maxTopic)
+// restoreNumbers makes new ids and requests go on after those that were read, and returns the last request.
+func (l *loader) restoreNumbers(c *core) (last policy.Tick) {
+	last = policy.Tick{Seq: l.counters.seq, At: l.counters.at}
+	c.sawID(l.counters.nextID)
+	c.sawTopic(l.counters.maxTopic)
 	for id, r := range l.entries {
 		r.last, r.Turn = l.states[id].last, l.states[id].turn
 		last.Seq = max(last.Seq, r.last)
-		s.restoreID(id)
-		s.topicLocked(r.Topic)
+		c.sawID(id)
+		c.sawTopic(r.Topic)
 	}
 	for _, t := range l.topics {
-		s.topicLocked(t.ID)
+		c.sawTopic(t.ID)
 	}
-	s.clock.resume(last)
-}
-
-// restoreID keeps an id of this process from being made again.
-func (s *Store) restoreID(id policy.ID) {
-	if ownID(s.opt.Process, id) {
-		s.nextID = max(s.nextID, id)
-	}
+	return last
 }
 
 // order chooses the entries that are to live on, last accessed last. Of two with one key the newer stays.
@@ -83,69 +68,56 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	return kept
 }
 
-func (s *Store) restoreEntry(r *resident, l *loader) {
-	s.table.add(r)
-	if v := l.vectors[r.ID]; v != nil {
-		s.restored.vectors[r.ID] = v
-	}
-	s.keeper.ledger.Insert(r.item(), policy.Tick{Seq: r.last, At: s.clock.last().At}, nil)
-}
-
-func (s *Store) restoreAliases(r *resident, l *loader) {
+// restoreKeys gives an entry its aliases, and its topic its anchor.
+func (l *loader) restoreKeys(c *core, r *resident) {
 	for _, k := range l.aliases[r.ID] {
-		if s.table.keys[k] == nil && len(r.aliases) < s.opt.MaxAliases {
-			s.table.addAlias(r, k)
+		if c.table.keys[k] == nil && len(r.aliases) < c.opt.MaxAliases {
+			c.table.addAlias(r, k)
 		}
 	}
 	if l.states[r.ID].anchor {
-		s.table.setAnchor(r)
+		c.table.setAnchor(r)
 	}
 }
 
-func (s *Store) restorePolicy(l *loader) {
-	if s.keeper.persistent == nil {
+func (l *loader) restorePolicy(c *core) {
+	p := c.keeper.persistent
+	if p == nil {
 		return
 	}
-	for id := range s.table.ids {
+	for id := range c.table.ids {
 		if st, ok := l.states[id]; ok && st.policy.ID == id {
-			s.keeper.persistent.ImportEntry(st.policy)
+			p.ImportEntry(st.policy)
 		}
 	}
 	for _, t := range l.topics {
-		s.keeper.persistent.ImportTopic(t)
-		if _, ok := s.keeper.persistent.ExportTopic(t.ID); !ok {
-			s.dirty.topic(t.ID) // the policy has no use for it any more: to be deleted
+		p.ImportTopic(t)
+		if _, ok := p.ExportTopic(t.ID); !ok {
+			c.dirty.topic(t.ID) // the policy has no use for it any more: to be deleted
 		}
 	}
 }
 
 // dropOrphans makes everything dirty that belongs to no entry any more, so that it is deleted.
-func (s *Store) dropOrphans(l *loader) {
-	now := s.opt.Now()
+func (l *loader) dropOrphans(c *core, now time.Time) {
 	for _, id := range slices.Sorted(maps.Keys(l.entries)) {
-		if s.table.ids[id] == nil {
+		if c.table.ids[id] == nil {
 			why := EventEvict
 			if !l.entries[id].Usable(now) {
 				why = EventExpire
 			}
-			s.restored.dropped = append(s.restored.dropped, Event{Kind: why, ID: id})
-			s.dirty.entries[id] = changedGone
+			l.dropped = append(l.dropped, Event{Kind: why, ID: id})
+			c.dirty.entries[id] = changedGone
 		}
 	}
 	for id := range l.vectors {
-		s.dropOrphan(id)
+		c.dropOrphan(id)
 	}
 	for id := range l.aliases {
-		s.dropOrphan(id)
+		c.dropOrphan(id)
 	}
 	for id := range l.states {
-		s.dropOrphan(id)
-	}
-}
-
-func (s *Store) dropOrphan(id policy.ID) {
-	if s.table.ids[id] == nil {
-		s.dirty.entries[id] = changedGone
+		c.dropOrphan(id)
 	}
 }
 
@@ -158,31 +130,31 @@ type Restored struct {
 }
 
 // Restored yields the entries that Open found, the last accessed last, and returns the removal of those that it found and
-// dropped. Then it lets go of the vectors: a second call yields nothing. Call it before anything else is stored.
+// dropped. Then it releases the vectors: a second call yields nothing. Call it before anything else is stored.
 func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := s.restored
-	if found == nil {
+	vectors, dropped := s.core.vectors, s.dropped
+	s.core.vectors, s.dropped = nil, nil
+	if vectors == nil {
 		return func(func(Restored) bool) {}, nil
 	}
-	s.restored = nil
-	order := slices.SortedFunc(maps.Values(s.table.ids), func(a, b *resident) int {
+	order := slices.SortedFunc(maps.Values(s.core.table.ids), func(a, b *resident) int {
 		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.ID, b.ID))
 	})
 	return func(yield func(Restored) bool) {
 		for _, r := range order {
-			e := r.Entry
-			e.Vector = found.vectors[e.ID]
-			if !yield(Restored{&e, r.last, s.Importance(e.ID), s.isAnchor(r)}) {
+			if !yield(s.restored(r, vectors[r.ID])) {
 				return
 			}
 		}
-	}, found.dropped
+	}, dropped
 }
 
-func (s *Store) isAnchor(r *resident) bool {
+func (s *Store) restored(r *resident, vector []float32) Restored {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.table.isAnchor(r)
+	e := r.Entry
+	e.Vector = vector
+	return Restored{&e, r.last, s.core.keeper.importance(r.ID), s.core.table.isAnchor(r)}
 }

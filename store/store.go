@@ -70,21 +70,15 @@ type Store struct {
 	clock *clock
 
 	mu        sync.RWMutex // protects everything to the next blank line; only the policy is called under it
-	table     table
-	keeper     keeper
-	nextID    policy.ID      // the last id of this process
-	maxTopic  policy.TopicID // the highest topic id of this process
-	evictions int64
-	faults    int64
+	core      core
 	lastFlush time.Time
-	dirty     *dirtySet // nil: nothing is written
 
 	// set by Open
-	secret   [32]byte
-	report   Report
-	restored *restored // nil: there was nothing, or Restored has returned it
-	writer   *writer   // nil: nothing is written
-	closing  sync.Once
+	secret  [32]byte
+	report  Report
+	dropped []Event // entries that Open found and did not take in, until Restored has returned them
+	writer  *writer // nil: nothing is written
+	closing sync.Once
 }
 
 // Tick counts a request and returns its number, which goes on after a restart, and its time. The time never runs backwards,
@@ -99,14 +93,14 @@ func (s *Store) Secret() [32]byte { return s.secret }
 func (s *Store) MaxTopic() policy.TopicID {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.maxTopic
+	return s.core.maxTopic
 }
 
 // Lookup finds the entry of an exact key or of an alias. It counts as no access, and it returns expired entries too: whether
 // one may be served is the caller's decision.
 func (s *Store) Lookup(k Key) (e *Entry, alias, ok bool) {
 	s.mu.RLock()
-	r := s.table.keys[k]
+	r := s.core.table.keys[k]
 	s.mu.RUnlock()
 	if r == nil {
 		return nil, false, false
@@ -117,7 +111,7 @@ func (s *Store) Lookup(k Key) (e *Entry, alias, ok bool) {
 // Get returns an entry by its id.
 func (s *Store) Get(id policy.ID) (*Entry, bool) {
 	s.mu.RLock()
-	r := s.table.ids[id]
+	r := s.core.table.ids[id]
 	s.mu.RUnlock()
 	if r == nil {
 		return nil, false
@@ -129,14 +123,14 @@ func (s *Store) Get(id policy.ID) (*Entry, bool) {
 func (s *Store) Expired(id policy.ID, at policy.Tick) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.keeper.ledger.Expired(id, at)
+	return s.core.keeper.ledger.Expired(id, at)
 }
 
 // Importance is the structural importance of an entry as the policy has it now, 0 where it has none.
 func (s *Store) Importance(id policy.ID) float64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.keeper.importance(id)
+	return s.core.keeper.importance(id)
 }
 
 // Stats are the figures of a store. Bytes are those that Limit counts.
@@ -157,12 +151,12 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	l := s.keeper.ledger
-	st := Stats{Entries: l.Entries(), Bytes: l.Bytes(), Aliases: s.table.aliases, Evictions: s.evictions, Report: s.report}
-	st.LastFlush, st.Faults = s.lastFlush, s.faults+int64(l.Faults())
-	if s.dirty != nil {
-		st.Dirty = s.dirty.len()
+	l := s.core.keeper.ledger
+	st := Stats{Entries: l.Entries(), Bytes: l.Bytes(), Aliases: s.core.table.aliases, Evictions: s.core.evictions, Report: s.report}
+	st.LastFlush, st.Faults = s.lastFlush, s.core.faults+int64(l.Faults())
+	if s.core.dirty != nil {
+		st.Dirty = s.core.dirty.len()
 	}
-	st.Panel = s.keeper.panelStats()
+	st.Panel = s.core.keeper.panelStats()
 	return st
 }

@@ -117,7 +117,7 @@ func (w *writer) flushed(err error) error {
 	s := w.store
 	s.mu.Lock()
 	if err != nil {
-		s.faults++
+		s.core.faults++
 	} else {
 		s.lastFlush = s.opt.Now()
 	}
@@ -132,13 +132,13 @@ func (w *writer) flushed(err error) error {
 func (w *writer) take() *dirtySet {
 	s := w.store
 	s.mu.RLock()
-	n := len(s.dirty.entries)
+	n := len(s.core.dirty.entries)
 	s.mu.RUnlock()
-	next := newDirtySet(n, s.keeper.persistent != nil)
+	next := newDirtySet(n, s.core.keeper.persistent != nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := s.dirty
-	s.dirty = next
+	d := s.core.dirty
+	s.core.dirty = next
 	return d
 }
 
@@ -148,8 +148,8 @@ func (w *writer) restore(parts ...*dirtySet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range parts {
-		s.dirty.merge(d, func(id policy.ID) bool { return s.table.ids[id] != nil }, func(id policy.TopicID) bool {
-			_, known := s.keeper.topicState(id)
+		s.core.dirty.merge(d, func(id policy.ID) bool { return s.core.table.ids[id] != nil }, func(id policy.TopicID) bool {
+			_, known := s.core.keeper.topicState(id)
 			return known || !ownID(s.opt.Process, id) || id <= w.maxTopic
 		})
 	}

@@ -220,8 +220,8 @@ func TestPurge(t *testing.T) {
 	r.wants(r.request(letters(80)), "miss", 2)
 	early := r.request(letters(120))
 	f := r.Find(t.Context(), early)
-	matched, purged, err := r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID == 1 })
-	if matched != 1 || purged != 1 || err != nil {
+	matched, purged := r.Purge(func(e *store.Entry) bool { return e.ID == 1 })
+	if err := r.Sync(t.Context()); matched != 1 || purged != 1 || err != nil {
 		t.Fatalf("%d matched, %d purged, %v", matched, purged, err)
 	}
 	if id, reason := r.Keep(t.Context(), early, f, r.entry(early, f)); id != 0 || reason != ReasonPurged {

@@ -84,15 +84,16 @@ func (c *Cache) Touch(_ context.Context, r *Request, e *store.Entry, vector []fl
 }
 
 // Purge removes every entry that match accepts, and returns how many it accepted and how many are gone. Once it has returned, no
-// purged entry is served, and no answer is kept whose request came before. The error is that of the backing, which could not
-// write the purge; the entries are gone from memory all the same.
-func (c *Cache) Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
+// purged entry is served, and no answer is kept whose request came before. Sync makes it durable.
+func (c *Cache) Purge(match func(*store.Entry) bool) (matched, purged int) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.epoch.Add(1)
-	matched, purged = c.purgeLocked(match)
-	c.mu.Unlock()
-	return matched, purged, c.store.Sync(ctx)
+	return c.purgeLocked(match)
 }
+
+// Sync writes every change to the backing of the store, and returns the fault that kept it from doing so.
+func (c *Cache) Sync(ctx context.Context) error { return c.store.Sync(ctx) }
 
 // Drop removes an entry that cannot be served, because its answer cannot be read.
 func (c *Cache) Drop(id policy.ID) { c.remove(policy.Purged, id) }

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"slices"
+
+	"reprise/policy"
+)
+
+// core is what the mutex of a Store protects: every entry, the policy, and what of them is not written yet.
+type core struct {
+	opt       *Options
+	table     table
+	keeper    keeper
+	nextID    policy.ID      // the last id of this process
+	maxTopic  policy.TopicID // the highest topic id of this process
+	evictions int64
+	faults    int64                   // panics of the policy, victims that it would not have chosen, and writes that failed
+	dirty     *dirtySet               // nil: nothing is written
+	vectors   map[policy.ID][]float32 // of the entries that Open found, until Restored has returned them
+}
+
+// events collects what one call changes; what was collected before a panic of the policy is kept.
+type events []Event
+
+// sweepPerPut is how many entries a Put examines for an end of their time. Every Put adds one at most, so a few per Put keep
+// the expired from filling the capacity.
+const sweepPerPut = 4
+
+// put stores r, in the place of the entry that has its key.
+func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
+	old := c.table.keys[r.Key]
+	if old != nil && old.Key == r.Key {
+		c.replace(old, r, vector, at, evs)
+		return
+	}
+	if old != nil { // an alias of another entry becomes a key of its own
+		c.table.dropAlias(old, r.Key)
+		c.emit(&Event{Kind: EventAlias, ID: old.ID, Key: r.Key}, nil)
+	}
+	c.insert(r, vector, at, evs)
+}
+
+// insert makes r resident and evicts what has to make room.
+func (c *core) insert(r *resident, vector []float32, at policy.Tick, evs *events) {
+	c.sawTopic(r.Topic)
+	c.table.add(r)
+	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: &r.Entry, Vector: vector}
+	c.emit(&ev, r)
+	c.settle(r, ev, c.keeper.ledger.Insert(r.item(), at, nil), evs)
+}
+
+// replace puts the answer r in the place of old. What identifies an entry for topics stays as it was.
+func (c *core) replace(old, r *resident, vector []float32, at policy.Tick, evs *events) {
+	r.ID, r.last = old.ID, max(old.last, at.Seq)
+	r.Topic = old.Topic
+	if r.Parent == 0 || r.Parent == r.ID {
+		r.Parent = old.Parent
+	}
+	if old.Prompt != "" && r.Prompt != "" {
+		r.Chain = old.Chain
+	}
+	c.table.replace(old, r)
+	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: &r.Entry, Vector: vector, Replaced: true}
+	c.emit(&ev, r)
+	c.keeper.link(r.ID, r.Parent)
+	c.settle(r, ev, c.keeper.ledger.Replace(r.item(), at, nil), evs)
+}
+
+// settle removes the victims of an insertion, and adds the events of both.
+func (c *core) settle(r *resident, insert Event, victims []policy.ID, evs *events) {
+	at := len(*evs)
+	*evs = append(*evs, insert)
+	for _, id := range victims {
+		c.drop(id, policy.Evicted, evs)
+	}
+	c.evictions += int64(len(victims))
+	ev := &(*evs)[at]
+	ev.Refused = c.table.ids[r.ID] == nil
+	ev.Weights = c.keeper.weights(r) // a refused entry has changed its parent, too
+	c.emit(&Event{Weights: ev.Weights}, nil)
+}
+
+// sweep removes entries whose time is over, looking at a few from a random place on. An entry whose answer has expired
+// stays for one more lifetime while there is room: an answer that is asked for again then takes its place, with its importance,
+// links and aliases.
+func (c *core) sweep(size int64, evs *events) {
+	now := c.opt.Now()
+	full := c.keeper.full(c.opt.Limit, size)
+	n := 0
+	for id, r := range c.table.ids {
+		if n++; n > sweepPerPut {
+			break
+		}
+		over := r.over(now) || full && !r.Usable(now)
+		if over && c.keeper.ledger.Remove(id, policy.Expired) {
+			c.drop(id, policy.Expired, evs)
+		}
+	}
+}
+
+// drop removes what the store itself holds of an entry that has left the ledger.
+func (c *core) drop(id policy.ID, why policy.Reason, evs *events) {
+	r := c.table.drop(id)
+	ev := Event{Kind: removal(why), ID: id}
+	c.emit(&ev, r)
+	delete(c.vectors, id)
+	*evs = append(*evs, ev)
+}
+
+// emit passes an event on to the dirty set. r is the entry's resident where its topic may have changed too.
+func (c *core) emit(ev *Event, r *resident) {
+	if c.dirty != nil {
+		c.dirty.read(ev, r)
+	}
+}
+
+func (c *core) sawTopic(t policy.TopicID) {
+	if ownID(c.opt.Process, t) {
+		c.maxTopic = max(c.maxTopic, t)
+	}
+}
+
+// reconcile drops the entries that have left the ledger without being returned as victims.
+func (c *core) reconcile(evs *events) {
+	var ids []policy.ID
+	for id := range c.table.ids {
+		if !c.keeper.ledger.Has(id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		c.drop(id, policy.Evicted, evs)
+	}
+}
+
+// sawID keeps an id of this process from being made again.
+func (c *core) sawID(id policy.ID) {
+	if ownID(c.opt.Process, id) {
+		c.nextID = max(c.nextID, id)
+	}
+}
+
+// dropOrphan deletes what the backing holds of an entry that is not resident.
+func (c *core) dropOrphan(id policy.ID) {
+	if c.table.ids[id] == nil {
+		c.dirty.entries[id] = changedGone
+	}
+}
+
+// counters are the numbers that a restart continues; last is the last tick.
+func (c *core) counters(last policy.Tick) counters {
+	return counters{seq: last.Seq, at: last.At, nextID: c.nextID, maxTopic: c.maxTopic}
+}
