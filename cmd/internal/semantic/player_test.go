@@ -104,7 +104,7 @@ func TestPlayer(t *testing.T) {
 		entries int
 		all     []sim.Request
 		want    string
-		calls    string
+		calls   string
 	}{
 		{"exact, near, in the topic, far", options(), 9, []sim.Request{said(1, 0), said(1, 0), said(2, 9), said(3, 20), said(4, 90)},
 			"mhhmm", "+1 of 1 under 0 h1 h1 a1 +2 of 1 under 0 +3 of 2 under 0"},
