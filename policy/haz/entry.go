@@ -4,205 +4,155 @@ import (
 	"math"
 
 	"reprise/policy"
+	"reprise/policy/internal/container"
 	"reprise/policy/internal/spec"
 )
 
-// visit counts a use of e, and a visit of its topic if that has not been counted.
-func (h *Policy) visit(e uint32, seq int64, topic bool) {
-	x := &h.cells[e]
-	t := &h.topics.all[x.topic]
-	if topic {
-		t.visit(&h.clock, seq)
+// entries are the residents and the ghosts, by identity, and the topics that they are in.
+type entries struct {
+	clock     clock
+	topics    topicTable
+	slots     container.Slots[uint64, entry] // residents in no queue
+	ids       container.Table[policy.ID, uint32]
+	residents []uint32 // in no order
+	ghosts    container.Queue
+}
+
+// entry is what is known of a resident or a ghost. With its name and its links it fills one line of the CPU's cache.
+type entry struct {
+	id     policy.ID // 0: a ghost
+	last   int64
+	crf    float32
+	value  float32 // the logarithm of what one hit is worth
+	topic  uint32
+	seen   uint32 // visits of the topic at the last use
+	before uint32 // see follow
+	after  uint32
+	place  uint32 // of a resident in residents
+	freq   uint8  // bucket
+	turn   uint8  // bucket
+}
+
+func (b *entries) at(e uint32) *entry { return b.slots.At(e) }
+
+func (b *entries) key(e uint32) uint64 { return b.slots.Cells[e].Name }
+
+func (b *entries) advance(seq int64) { b.clock.now = max(b.clock.now, seq) }
+
+// find is the resident of that ID. The table ids has only those whose ID is not their identity.
+func (b *entries) find(id policy.ID) (uint32, bool) {
+	if e, ok := b.ids.Get(id); ok {
+		return e, true
 	}
-	h.follow(e, seq)
-	x.crf = float32(float64(x.crf)*h.clock.crf.over(seq-x.last)) + 1
+	e, ok := b.slots.Find(uint64(id))
+	return e, ok && b.at(e).id == id
+}
+
+// add starts an entry that is not known.
+func (b *entries) add(it policy.Item, seq int64) uint32 {
+	t := b.topics.open(it.Topic)
+	b.topics.at(t).enter()
+	return b.slots.Add(it.Identity(), entry{last: seq, topic: t})
+}
+
+// free drops an entry that is neither resident nor a ghost.
+func (b *entries) free(e uint32) {
+	t := b.at(e).topic
+	b.topics.at(t).known--
+	b.topics.leave(t)
+	b.slots.Free(e)
+}
+
+// rename gives the identity of the resident e to a newer entry. From now on e is found by its ID.
+func (b *entries) rename(e uint32) {
+	b.ids.Put(b.at(e).id, e)
+	b.slots.Unname(e)
+}
+
+// admit puts e, which is no ghost, among the residents as it.
+func (b *entries) admit(e uint32, it policy.Item) {
+	x := b.at(e)
+	x.id = it.ID
+	if uint64(it.ID) != b.key(e) {
+		b.ids.Put(it.ID, e)
+	}
+	x.place = uint32(len(b.residents))
+	b.residents = append(b.residents, e)
+	x.turn = uint8(min(max(it.Offset, 0), 3))
+}
+
+// discharge takes e from the residents.
+func (b *entries) discharge(e uint32) {
+	x := b.at(e)
+	end := len(b.residents) - 1
+	last := b.residents[end]
+	b.residents[x.place] = last
+	b.at(last).place = x.place
+	b.residents = b.residents[:end]
+	b.ids.Delete(x.id)
+	x.id, x.place = 0, 0
+}
+
+// moveTo moves a ghost that has come back under another topic.
+func (b *entries) moveTo(id policy.TopicID, e uint32) {
+	x := b.at(e)
+	old := x.topic
+	if b.topics.id(old) == id {
+		return
+	}
+	x.topic = b.topics.open(id)
+	t := b.topics.at(x.topic)
+	t.enter()
+	x.seen = t.visits
+	b.topics.at(old).known--
+	b.topics.leave(old)
+}
+
+// visit counts a use of e, and a visit of its topic if that has not been counted.
+func (b *entries) visit(e uint32, seq int64, topic bool) {
+	x := b.at(e)
+	t := b.topics.at(x.topic)
+	if topic {
+		t.visit(&b.clock, seq)
+	}
+	b.follow(e, seq)
+	x.crf = float32(float64(x.crf)*b.clock.crf.over(seq-x.last)) + 1
 	x.freq = min(12, x.freq+1)
 	x.seen = t.visits
 	x.last = max(x.last, seq)
 }
 
-// follow tells e and what its topic was last visited for that one came after the other, unless there was a long pause: with
-// many conversations at a time it is mostly one that stays at a topic. An entry that returns often within one session
-// has few distinct neighbours, one that many sessions share has many, and any of them brings it back. Each set is a Bloom
-// filter of 32 bits.
-func (h *Policy) follow(e uint32, seq int64) {
-	x := &h.cells[e]
-	t := &h.topics.all[x.topic]
+// follow records that e came after what its topic was last visited for, unless there was a long pause: with many
+// conversations at a time it is mostly one that stays at a topic. An entry that returns often within one session has few
+// distinct neighbours, one that many sessions share has many, and any of them brings it back. Each set is a Bloom filter of
+// 32 bits.
+func (b *entries) follow(e uint32, seq int64) {
+	x := b.at(e)
+	t := b.topics.at(x.topic)
 	last := t.latest
 	t.latest = e
-	y := &h.cells[last]
-	if last == e || y.topic != x.topic || seq-y.last > h.clock.pause {
+	y := b.at(last)
+	if last == e || y.topic != x.topic || seq-y.last > b.clock.pause {
 		return
 	}
-	x.before |= bit(y.key)
-	y.after |= bit(x.key)
+	b.order(last, e)
 }
 
-func bit(key uint64) uint32 { return 1 << (key * 0x9E3779B97F4A7C15 >> 59) }
-
-// Link tells that child came after parent, however long after: what the order of requests shows of conversations is blurred
-// where many go on at a time.
-func (h *Policy) Link(child, parent policy.ID) bool {
-	c, ok := h.find(child)
-	p, known := h.find(parent)
-	if !ok || !known || c == p {
-		return false
-	}
-	x, y := &h.cells[c], &h.cells[p]
-	made := y.after&bit(x.key) == 0
-	x.before |= bit(y.key)
-	y.after |= bit(x.key)
-	h.victim = 0
-	return made
+// order records that entry after came after entry before, and reports whether that was new.
+func (b *entries) order(before, after uint32) (first bool) {
+	x, y := b.at(after), b.at(before)
+	bit := bitOf(b.key(after))
+	first = y.after&bit == 0
+	x.before |= bitOf(b.key(before))
+	y.after |= bit
+	return first
 }
 
-// Importance is the number of requests of id, up to 12, and of distinct entries that came after it, up to 23.
-func (h *Policy) Importance(id policy.ID) float64 {
-	e, ok := h.find(id)
-	if !ok {
-		return 0
-	}
-	return float64(h.cells[e].freq) + float64(ones(h.cells[e].after))
-}
+func bitOf(key uint64) uint32 { return 1 << (key * 0x9E3779B97F4A7C15 >> 59) }
 
-// settle counts the visit of a miss that was not inserted at once.
-func (h *Policy) settle() {
-	a := h.arrived
-	h.arrived = arrival{}
-	if a.topic == 0 {
-		return
-	}
-	h.advance(a.at.Seq)
-	t := h.topics.open(a.topic)
-	h.topics.all[t].visit(&h.clock, a.at.Seq)
-	h.topics.leave(t)
-}
-
-func (h *Policy) advance(seq int64) { h.clock.now = max(h.clock.now, seq) }
-
-func (h *Policy) find(id policy.ID) (uint32, bool) {
-	if e, ok := h.ids.Get(uint64(id)); ok {
-		return e, true
-	}
-	e, ok := h.keys.Get(uint64(id))
-	return e, ok && h.cells[e].id == id
-}
-
-// take starts an entry that is not known.
-func (h *Policy) take(it policy.Item, seq int64) uint32 {
-	t := h.topics.open(it.Topic)
-	h.topics.all[t].enter()
-	e := h.spare
-	if e != 0 {
-		h.spare = h.cells[e].next
-	} else {
-		h.cells = append(h.cells, entry{})
-		h.looks = append(h.looks, look{})
-		e = uint32(len(h.cells) - 1)
-	}
-	h.cells[e] = entry{key: it.Identity(), last: seq, topic: t}
-	h.keys.Put(it.Identity(), e)
-	return e
-}
-
-// drop forgets an entry that is neither resident nor a ghost any more.
-func (h *Policy) drop(e uint32) {
-	x := &h.cells[e]
-	h.keys.Delete(x.key)
-	h.topics.all[x.topic].known--
-	h.topics.leave(x.topic)
-	*x = entry{next: h.spare}
-	h.looks[e] = look{}
-	h.spare = e
-}
-
-// retopic moves a ghost that has come back under another topic.
-func (h *Policy) retopic(e uint32, id policy.TopicID) {
-	x := &h.cells[e]
-	old := x.topic
-	if h.topics.all[old].id == id {
-		return
-	}
-	x.topic = h.topics.open(id)
-	t := &h.topics.all[x.topic]
-	t.enter()
-	x.seen = t.visits
-	h.topics.all[old].known--
-	h.topics.leave(old)
-}
-
-// admit puts e among the residents as it.
-func (h *Policy) admit(e uint32, it policy.Item) {
-	x := &h.cells[e]
-	x.id = it.ID
-	if uint64(it.ID) != x.key {
-		h.ids.Put(uint64(it.ID), e)
-	}
-	x.prev = uint32(len(h.residents))
-	h.residents = append(h.residents, e)
-	x.turn = uint8(min(max(it.Offset, 0), 3))
-	x.weigh(h.mode, it)
-	h.newest, h.victim = e, 0
-	h.Link(it.ID, it.Parent)
-}
-
-// weigh sets what one hit is worth.
-func (x *entry) weigh(mode spec.Value, it policy.Item) {
+// setValue sets what one hit is worth.
+func (x *entry) setValue(mode spec.Value, it policy.Item) {
 	if mode != spec.Hits {
-		x.worth = float32(math.Log(mode.Of(it)))
+		x.value = float32(math.Log(mode.Of(it)))
 	}
-}
-
-// discharge takes e from the residents.
-func (h *Policy) discharge(e uint32) {
-	x := &h.cells[e]
-	last := h.residents[len(h.residents)-1]
-	h.residents[x.prev] = last
-	h.cells[last].prev = x.prev
-	h.residents = h.residents[:len(h.residents)-1]
-	h.ids.Delete(uint64(x.id))
-	x.id, x.prev, x.next = 0, 0, 0
-	if h.newest == e {
-		h.newest = 0
-	}
-}
-
-// ghost remembers e, and forgets the oldest ghost beyond the room, after a last look.
-func (h *Policy) ghost(e uint32) {
-	if h.room == 0 || h.cells[e].key == 0 {
-		h.look(e)
-		h.drop(e)
-		return
-	}
-	q := &h.ghosts
-	h.cells[e].next = q.Head
-	if q.Head != 0 {
-		h.cells[q.Head].prev = e
-	} else {
-		q.Tail = e
-	}
-	q.Head = e
-	q.Len++
-	if q.Len > h.room {
-		oldest := q.Tail
-		h.unghost(oldest)
-		h.look(oldest)
-		h.drop(oldest)
-	}
-}
-
-func (h *Policy) unghost(e uint32) {
-	q, x := &h.ghosts, &h.cells[e]
-	if x.prev != 0 {
-		h.cells[x.prev].next = x.next
-	} else {
-		q.Head = x.next
-	}
-	if x.next != 0 {
-		h.cells[x.next].prev = x.prev
-	} else {
-		q.Tail = x.prev
-	}
-	x.prev, x.next = 0, 0
-	q.Len--
 }

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 
 	"reprise/policy"
-	"reprise/policy/internal/container"
 	"reprise/policy/internal/spec"
 )
 
@@ -26,17 +25,17 @@ var Spec = spec.Spec{
 	},
 }
 
-// Policy evicts the entry that its room brings the least, of some sampled residents and the newest one. What is foreseen of an
-// entry is v = E[2^(-T/h)], T the requests until its next use, for two horizons h: the capacity C and C/8. Room that is kept
-// for it until that use brings v/(1-v)/h, which is its rate if uses come at random, and the higher of both figures counts:
-// an entry that returns with its session after a long time is worth keeping all that time, one that returns at once or
-// never is worth keeping a little. A rate at the present would miss both.
+// Policy evicts the entry that brings the least for its room, of some sampled residents and the newest one. What is foreseen
+// of an entry is v = E[2^(-T/h)], T the requests until its next use, for two horizons h: the capacity C and C/8. Room that is
+// kept for it until that use brings v/(1-v)/h, which is its rate if uses come at random, and the higher of both figures
+// counts: an entry that returns with its session after a long time is worth keeping all that time, one that returns at once
+// or never is worth keeping a little. A rate at the present would miss both.
 //
-// v is learned: logit v = b + sum of a weight for each of eleven features, each cut into buckets (see hazModel). Every
-// request looks at four random known entries. What was foreseen at one look is corrected at the next one, s requests later,
-// towards 2^(-s/h)·v as it is foreseen then, and at a use in between towards 2^(-s/h). So nothing has to wait for h
-// requests to be learned. What room brings is weighed with what hits save, for a limit in bytes with the tokens per byte.
-// Ghosts and topics that have become empty keep what is known of them, and a ghost that returns teaches as much as a hit.
+// v is learned: logit v = b + sum of a weight for each of eleven features, each cut into buckets (see model). Every request
+// samples four known entries. What was foreseen at one look is corrected at the next one, s requests later, towards
+// 2^(-s/h)·v as it is foreseen then, and at a use in between towards 2^(-s/h). So learning does not have to wait for h
+// requests. What room brings is multiplied by what hits save, for a limit in bytes by the tokens per byte. Ghosts and topics
+// that have become empty keep what is known of them, and the return of a ghost is learned from as a hit is.
 //
 // Parameters: samples, lr (step of the learning), ghosts, topics, value. Cost per request: some 0.7 us for the learning, and
 // for an eviction 40 ns per sample. Memory per resident: 80 bytes, as much for each ghost, some 25 for its place in the
@@ -44,41 +43,11 @@ var Spec = spec.Spec{
 // before and after are from here; relaxed Belady by learning (LRB, NSDI 2020) has the sampling and the aim, LHD (NSDI 2018)
 // what room brings; temporal differences: Sutton, 1988.
 type Policy struct {
-	model   model
-	clock   clock
-	topics  topicTable
+	learner
 	mode    spec.Value
-	samples int
-	room    int // for ghosts
-	random  *rand.PCG
-
-	ids       container.Table[uint64, uint32] // residents whose ID is not their identity
-	keys      container.Table[uint64, uint32] // identity of residents and ghosts
-	cells     []entry                         // 0 is none
-	looks     []look                          // at the cells
-	spare     uint32                          // first unused, chained by next
-	residents []uint32                        // in no order
-	ghosts    container.Queue
-	newest    uint32
-	victim    uint32 // as last named, 0 when that is to be thought over
-	touched   uint32 // see touch
-	arrived   arrival
-}
-
-// entry is what is known of a resident or a ghost, in one line of the CPU's cache.
-type entry struct {
-	key  uint64
-	id   policy.ID // 0: a ghost
-	last int64
-	crf  float32
-	// worth is the logarithm of what one hit is worth.
-	worth         float32
-	topic         uint32
-	seen          uint32 // visits of the topic at the last use
-	prev          uint32 // of a ghost; of a resident its place in residents
-	next          uint32
-	before, after uint32 // see follow
-	freq, turn    uint8  // buckets
+	room    int    // for ghosts
+	victim  uint32 // as last named, 0 when it has to be chosen again
+	arrived arrival
 }
 
 // arrival is a miss whose answer is not there yet.
@@ -96,14 +65,11 @@ var (
 
 func newPolicy(capacity, samples, ghosts int, lr float64, seed uint64) *Policy {
 	return &Policy{
-		clock:   newClock(capacity),
-		topics:  newTopicTable(4 * capacity),
-		samples: samples,
-		room:    ghosts,
-		random:  rand.NewPCG(seed, 0x4a5a),
-		cells:   make([]entry, 1),
-		looks:   make([]look, 1),
-		model:   newModel(lr),
+		learner: learner{
+			entries: entries{clock: newClock(capacity), topics: topicTable{room: 4 * capacity}},
+			model:   newModel(lr), random: rand.NewPCG(seed, 0x4a5a), samples: samples, looks: make([]look, 1),
+		},
+		room: ghosts,
 	}
 }
 
@@ -123,24 +89,25 @@ func (h *Policy) Insert(it policy.Item, at policy.Tick) {
 		h.settle()
 	}
 	h.advance(at.Seq)
-	e, known := h.keys.Get(it.Identity())
+	e, known := h.slots.Find(it.Identity())
 	switch {
-	case known && h.cells[e].id != 0: // two of one identity: it goes to the newer
-		h.ids.Put(uint64(h.cells[e].id), e)
-		h.keys.Delete(it.Identity())
-		h.cells[e].key = 0
+	case known && h.at(e).id != 0: // two of one identity: it goes to the newer
+		h.rename(e)
 		e = h.take(it, at.Seq)
 	case known:
 		h.learn(e)
-		h.unghost(e)
-		h.retopic(e, it.Topic)
+		h.slots.Unlink(&h.ghosts, e)
+		h.moveTo(it.Topic, e)
 	default:
 		h.learn(0)
 		e = h.take(it, at.Seq)
 	}
-	h.visit(e, at.Seq, h.arrived.topic != 0 || it.Topic == 0 || h.topics.all[h.cells[e].topic].visits == 0)
+	h.visit(e, at.Seq, h.arrived.topic != 0 || it.Topic == 0 || h.topics.at(h.at(e).topic).visits == 0)
 	h.arrived = arrival{}
 	h.admit(e, it)
+	h.at(e).setValue(h.mode, it)
+	h.newest, h.victim = e, 0
+	h.Link(it.ID, it.Parent)
 }
 
 // Hit learns from the return of id, and counts it.
@@ -156,11 +123,11 @@ func (h *Policy) Hit(id policy.ID, at policy.Tick) {
 	h.victim = 0
 }
 
-// Replace counts a use, and weighs the new cost and size.
+// Replace counts a use, and sets the value of the new answer.
 func (h *Policy) Replace(it policy.Item, at policy.Tick) {
 	h.Hit(it.ID, at)
 	if e, ok := h.find(it.ID); ok {
-		h.cells[e].weigh(h.mode, it)
+		h.at(e).setValue(h.mode, it)
 	}
 }
 
@@ -172,7 +139,7 @@ func (h *Policy) Victim() (policy.ID, bool) {
 	if h.victim == 0 {
 		h.victim = h.least()
 	}
-	return h.cells[h.victim].id, true
+	return h.at(h.victim).id, true
 }
 
 // Remove drops id, and keeps a ghost of it unless it is purged.
@@ -183,9 +150,46 @@ func (h *Policy) Remove(id policy.ID, why policy.Reason) {
 	}
 	h.discharge(e)
 	h.victim = 0
+	if h.newest == e {
+		h.newest = 0
+	}
 	if why == policy.Purged {
 		h.drop(e)
 		return
 	}
-	h.ghost(e)
+	h.keepGhost(e, h.room)
+}
+
+// Link records that child came after parent, however long after: what the order of requests shows of conversations is
+// blurred where many go on at a time.
+func (h *Policy) Link(child, parent policy.ID) bool {
+	c, ok := h.find(child)
+	p, known := h.find(parent)
+	if !ok || !known || c == p {
+		return false
+	}
+	h.victim = 0
+	return h.order(p, c)
+}
+
+// Importance is the number of requests of id, up to 12, and of distinct entries that came after it, up to 23.
+func (h *Policy) Importance(id policy.ID) float64 {
+	e, ok := h.find(id)
+	if !ok {
+		return 0
+	}
+	return float64(h.at(e).freq) + float64(ones(h.at(e).after))
+}
+
+// settle counts the visit of a miss that was not inserted at once.
+func (h *Policy) settle() {
+	a := h.arrived
+	h.arrived = arrival{}
+	if a.topic == 0 {
+		return
+	}
+	h.advance(a.at.Seq)
+	t := h.topics.open(a.topic)
+	h.topics.at(t).visit(&h.clock, a.at.Seq)
+	h.topics.leave(t)
 }

@@ -111,7 +111,7 @@ func TestHAZFeatures(t *testing.T) {
 		3: {lb(8), 2, lb(4 * (half(10, 128) + half(8, 128))), lb(slow), lb(4 * fast), lb(8), lb(0), lb(3), 0, 0, 0},
 		4: {lb(0), 1, lb(4), lb(1), lb(4), lb(0), lb(0), lb(1), 0, 0, 0},
 	} {
-		if got := h.point(&h.cells[h.cell(t, id)]); got != want {
+		if got := h.point(h.at(h.cell(t, id))); got != want {
 			t.Errorf("entry %d is at %v, want %v", id, got, want)
 		}
 	}
@@ -132,7 +132,7 @@ func TestHAZNeighbours(t *testing.T) {
 		var all []string
 		for id := policy.ID(1); id < 10; id++ {
 			if e, ok := h.find(id); ok {
-				p := h.point(&h.cells[e])
+				p := h.point(h.at(e))
 				all = append(all, fmt.Sprintf("%d:%d,%d", id, p[featureBefore], p[featureAfter]))
 			}
 		}
@@ -159,9 +159,9 @@ func TestHAZForesees(t *testing.T) {
 		}
 	}
 	sum, n := [4]forecast{}, [4]float32{}
-	for e := range h.cells {
-		x := &h.cells[e]
-		if topic := h.topics.all[x.topic].id; topic != 0 {
+	for e := range h.slots.Cells {
+		x := h.at(uint32(e))
+		if topic := h.topics.id(x.topic); topic != 0 {
 			p := h.point(x)
 			v := h.model.foreseen(&p)
 			sum[topic][far] += v[far]
@@ -219,7 +219,7 @@ func TestHAZLinks(t *testing.T) {
 			t.Errorf("importance of %d: %v, want %v", id, got, want)
 		}
 	}
-	p := h.point(&h.cells[h.cell(t, 2)])
+	p := h.point(h.at(h.cell(t, 2)))
 	if p[featureBefore] != 1 {
 		t.Errorf("%d before what was linked, want 1", p[featureBefore])
 	}
@@ -233,7 +233,7 @@ func TestHAZRemembers(t *testing.T) {
 	}
 	uses := func(id policy.ID, want uint8) {
 		t.Helper()
-		if got := h.cells[h.cell(t, id)].freq; got != want {
+		if got := h.at(h.cell(t, id)).freq; got != want {
 			t.Errorf("entry %d has %d uses, want %d", id, got, want)
 		}
 	}
@@ -281,8 +281,8 @@ func TestHAZTopics(t *testing.T) {
 	h.Remove(8, policy.Purged)
 	got := map[policy.TopicID]uint32{}
 	for id := policy.TopicID(0); id < 8; id++ {
-		if slot, ok := h.topics.index.Get(uint64(id)); ok {
-			got[id] = h.topics.all[slot].visits
+		if slot, ok := h.topics.slots.Find(id); ok {
+			got[id] = h.topics.at(slot).visits
 		}
 	}
 	want := map[policy.TopicID]uint32{3: 2, 4: 1, 5: 1, 6: 1}

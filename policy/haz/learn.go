@@ -3,9 +3,23 @@ package haz
 import (
 	"math"
 	"math/bits"
+	"math/rand/v2"
+
+	"reprise/policy"
 )
 
-// look is what was to be seen of an entry when it was last looked at.
+// learner teaches the model by samples of the entries, and values entries by it.
+type learner struct {
+	entries
+	model   model
+	random  *rand.PCG
+	samples int
+	looks   []look // by the slot of the entry
+	newest  uint32 // entry, 0 if it has gone
+	touched uint32 // see touch
+}
+
+// look is where an entry was when it was last sampled.
 type look struct {
 	point point
 	made  bool
@@ -15,10 +29,41 @@ type look struct {
 // looksPerRequest is a compromise of time and learning: 2 lose 0.1 points, 8 gain nothing.
 const looksPerRequest = 4
 
+// take starts an entry that is not known.
+func (l *learner) take(it policy.Item, seq int64) uint32 {
+	e := l.add(it, seq)
+	for int(e) >= len(l.looks) {
+		l.looks = append(l.looks, look{})
+	}
+	return e
+}
+
+// drop forgets an entry that is neither resident nor a ghost.
+func (l *learner) drop(e uint32) {
+	l.free(e)
+	l.looks[e] = look{}
+}
+
+// keepGhost remembers e, and drops the oldest ghost beyond the room after a last look.
+func (l *learner) keepGhost(e uint32, room int) {
+	if room == 0 || l.key(e) == 0 {
+		l.look(e)
+		l.drop(e)
+		return
+	}
+	l.slots.PushHead(&l.ghosts, e)
+	if l.ghosts.Len > room {
+		oldest := l.ghosts.Tail
+		l.slots.Unlink(&l.ghosts, oldest)
+		l.look(oldest)
+		l.drop(oldest)
+	}
+}
+
 // point is where e lies at the present.
-func (h *Policy) point(e *entry) (p point) {
-	t := &h.topics.all[e.topic]
-	c := &h.clock
+func (l *learner) point(e *entry) (p point) {
+	t := l.topics.at(e.topic)
+	c := &l.clock
 	age, idle := float64(max(c.now-e.last, 0)), float64(max(c.now-t.last, 0))
 	p[featureAge] = lb(age * c.scale)
 	p[featureFreq] = e.freq
@@ -37,33 +82,33 @@ func (h *Policy) point(e *entry) (p point) {
 func ones(set uint32) uint8 { return uint8(min(buckets-1, bits.OnesCount32(set))) }
 
 // value is what eviction compares.
-func (h *Policy) value(e *entry) float32 {
-	p := h.point(e)
-	return h.model.gain(&p) + e.worth
+func (l *learner) value(e *entry) float32 {
+	p := l.point(e)
+	return l.model.gain(&p) + e.value
 }
 
 // least finds the least of the samples, or of all where there are no more; the newest entry is always among them.
-func (h *Policy) least() uint32 {
+func (l *learner) least() uint32 {
 	best, low := uint32(0), float32(math.Inf(1))
-	look := func(some []uint32) {
+	compare := func(some []uint32) {
 		for _, e := range some {
-			if v := h.value(&h.cells[e]); v < low || best == 0 {
+			if v := l.value(l.at(e)); v < low || best == 0 {
 				best, low = e, v
 			}
 		}
 	}
-	if h.newest != 0 {
-		look([]uint32{h.newest})
+	if l.newest != 0 {
+		compare([]uint32{l.newest})
 	}
-	if len(h.residents) <= h.samples {
-		look(h.residents)
+	if len(l.residents) <= l.samples {
+		compare(l.residents)
 		return best
 	}
 	var some [batchLen]uint32
-	for left := h.samples; left > 0; left -= batchLen {
+	for left := l.samples; left > 0; left -= batchLen {
 		batch := some[:min(left, batchLen)]
-		h.draw(batch)
-		look(batch)
+		l.draw(batch)
+		compare(batch)
 	}
 	return best
 }
@@ -71,74 +116,74 @@ func (h *Policy) least() uint32 {
 const batchLen = 64
 
 // draw samples the residents.
-func (h *Policy) draw(batch []uint32) {
-	n := uint64(len(h.residents))
+func (l *learner) draw(batch []uint32) {
+	n := uint64(len(l.residents))
 	for i := range batch {
-		batch[i] = h.residents[h.random.Uint64()>>32*n>>32]
+		batch[i] = l.residents[l.random.Uint64()>>32*n>>32]
 	}
-	h.touch(batch)
+	l.touch(batch)
 }
 
 // touch reads a line of each entry and of its topic, all at once: waiting for memory one by one takes twice the time.
-func (h *Policy) touch(batch []uint32) {
+func (l *learner) touch(batch []uint32) {
 	var topics [batchLen]uint32
 	for i, e := range batch {
-		topics[i] = h.cells[e].topic
+		topics[i] = l.at(e).topic
 	}
 	visits := uint32(0)
 	for _, t := range topics[:len(batch)] {
-		visits |= h.topics.all[t].visits
+		visits |= l.topics.at(t).visits
 	}
-	h.touched = visits // else the compiler would leave out the loop
+	l.touched = visits // else the compiler would leave out the loop
 }
 
-// learn tells the model of a use of e, 0 for an entry that is not known, and looks at some that are.
-func (h *Policy) learn(e uint32) {
-	if l := &h.looks[e]; l.made {
-		h.model.correct(&l.point, h.discount(l))
-		l.made = false
+// learn corrects the model by a use of e, 0 for an entry that is not known, and samples some that are.
+func (l *learner) learn(e uint32) {
+	if k := &l.looks[e]; k.made {
+		l.model.correct(&k.point, l.discount(k))
+		k.made = false
 	}
-	if len(h.residents)+h.ghosts.Len == 0 {
+	if len(l.residents)+l.ghosts.Len == 0 {
 		return
 	}
-	some := h.choose()
-	h.touch(some[:])
+	some := l.choose()
+	l.touch(some[:])
 	for _, e := range some {
-		if h.cells[e].topic != 0 { // else unused, which is rare
-			h.look(e)
+		if l.at(e).topic != 0 { // else unused, which is rare
+			l.look(e)
 		}
 	}
 }
 
-// choose draws what is looked at: one of all known entries, the others of the residents, among which evictions choose.
-func (h *Policy) choose() (some [looksPerRequest]uint32) {
-	some[0] = uint32(h.random.Uint64() >> 32 * uint64(len(h.cells)) >> 32)
-	n := uint64(len(h.residents))
+// choose draws what is sampled: one of all known entries, the others of the residents, among which evictions choose.
+func (l *learner) choose() (some [looksPerRequest]uint32) {
+	some[0] = uint32(l.random.Uint64() >> 32 * uint64(len(l.slots.Cells)) >> 32)
+	n := uint64(len(l.residents))
 	for i := 1; i < len(some) && n > 0; i++ {
-		some[i] = h.residents[h.random.Uint64()>>32*n>>32]
+		some[i] = l.residents[l.random.Uint64()>>32*n>>32]
 	}
 	return some
 }
 
 // look corrects what the last look at e foresaw by what this one does.
-func (h *Policy) look(e uint32) {
-	l := &h.looks[e]
-	p := h.point(&h.cells[e])
-	if l.made {
-		wanted, v := h.discount(l), h.model.foreseen(&p)
+func (l *learner) look(e uint32) {
+	k := &l.looks[e]
+	p := l.point(l.at(e))
+	if k.made {
+		wanted, v := l.discount(k), l.model.foreseen(&p)
 		for i := range wanted {
 			wanted[i] *= v[i]
 		}
-		h.model.correct(&l.point, wanted)
+		l.model.correct(&k.point, wanted)
 	}
-	*l = look{p, true, uint32(h.clock.now)}
+	*k = look{p, true, uint32(l.clock.now)}
 }
 
 // discount is what a use now was worth at a look.
-func (h *Policy) discount(l *look) (d forecast) {
-	since := float64(uint32(h.clock.now) - l.at)
+func (l *learner) discount(k *look) (d forecast) {
+	since := float64(uint32(l.clock.now) - k.at)
 	for i := range d {
-		d[i] = float32(h.clock.waits[i].near(since))
+		d[i] = float32(l.clock.waits[i].near(since))
 	}
 	return d
 }

@@ -53,7 +53,7 @@ func (h *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	if !ok {
 		return policy.EntryState{}, false
 	}
-	x := &h.cells[e]
+	x := h.at(e)
 	return policy.EntryState{ID: id, Freq: float64(x.freq), Born: x.last, Last: x.last}, true
 }
 
@@ -63,7 +63,7 @@ func (h *Policy) ImportEntry(s policy.EntryState) {
 	if !ok {
 		return
 	}
-	x := &h.cells[e]
+	x := h.at(e)
 	x.freq = uint8(bound.Within(1, s.Freq, 12))
 	x.crf = float32(bound.Within(1, s.Freq, 1<<24))
 	x.last = s.Last
@@ -73,11 +73,11 @@ func (h *Policy) ImportEntry(s policy.EntryState) {
 
 // ExportTopic is the prevalence of a topic, of the slow kind.
 func (h *Policy) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
-	slot, ok := h.topics.index.Get(uint64(id))
-	if !ok || h.topics.all[slot].visits == 0 {
+	slot, ok := h.topics.slots.Find(id)
+	if !ok || h.topics.at(slot).visits == 0 {
 		return policy.TopicState{}, false
 	}
-	t, c := &h.topics.all[slot], &h.clock
+	t, c := h.topics.at(slot), &h.clock
 	return policy.TopicState{ID: id, LogW: math.Log2(float64(t.slow)) - float64(max(0, c.now-t.last))*c.slow.perSeq, Last: c.now}, true
 }
 
@@ -88,7 +88,7 @@ func (h *Policy) ImportTopic(s policy.TopicState) {
 	}
 	h.advance(s.Last)
 	slot := h.topics.open(s.ID)
-	t := &h.topics.all[slot]
+	t := h.topics.at(slot)
 	slow := math.Exp2(min(s.LogW, 60))
 	t.slow, t.fast = float32(slow), float32(slow*h.clock.slow.perSeq/h.clock.fast.perSeq)
 	t.visits, t.last = max(t.visits, 1), s.Last
@@ -96,13 +96,8 @@ func (h *Policy) ImportTopic(s policy.TopicState) {
 	h.victim = 0
 }
 
-const (
-	entryBytes = 80
-	topicBytes = 48
-)
-
-// Bytes is an estimate of what is in use.
+// Bytes is an estimate of the memory in use.
 func (h *Policy) Bytes() int64 {
-	return entryBytes*int64(cap(h.cells)) + topicBytes*int64(cap(h.topics.all)) + 4*int64(cap(h.residents)) +
-		h.ids.Bytes() + h.keys.Bytes() + h.topics.index.Bytes()
+	const entryBytes, topicBytes = 64 + 16, 48 // an entry with its look
+	return h.slots.Bytes(entryBytes) + h.topics.slots.Bytes(topicBytes) + 4*int64(cap(h.residents)) + h.ids.Bytes()
 }
