@@ -67,17 +67,6 @@ type expert struct {
 	asked   float64 // all requests
 }
 
-// large is the panel as it leads a large cache: with less memory for each entry.
-func large(seats []member) []member {
-	seats = slices.Clone(seats)
-	for i := range seats {
-		if seats[i].large != "" {
-			seats[i].params = seats[i].large
-		}
-	}
-	return seats
-}
-
 func newExpert(s member, o policy.Options, number uint64) expert {
 	o.Params = nil
 	o.Seed += number
@@ -98,34 +87,41 @@ func (x *expert) arrive(topic policy.TopicID, at policy.Tick) {
 	}
 }
 
-func (x *expert) hit(e *panelEntry, at policy.Tick, gain float64, replaced bool) {
+func (x *expert) hit(it policy.Item, at policy.Tick, gain float64, replaced bool) {
 	if replaced {
-		x.replace(e, at)
+		x.replace(it, at)
 	} else {
-		x.evictor.Hit(policy.ID(e.key), at)
+		x.evictor.Hit(it.ID, at)
 	}
 	x.score += gain
 	x.hits += gain
 }
 
-func (x *expert) insert(e *panelEntry, at policy.Tick) {
-	x.evictor.Insert(e.item(), at)
+func (x *expert) insert(it policy.Item, at policy.Tick) {
+	x.evictor.Insert(it, at)
 	x.entries++
-	x.bytes += e.size
+	x.bytes += it.Size
 }
 
-func (x *expert) replace(e *panelEntry, at policy.Tick) {
+// replace is Hit with a new size and cost.
+func (x *expert) replace(it policy.Item, at policy.Tick) {
 	if r, ok := x.evictor.(policy.Replacer); ok {
-		r.Replace(e.item(), at)
+		r.Replace(it, at)
 	} else {
-		x.evictor.Hit(policy.ID(e.key), at)
+		x.evictor.Hit(it.ID, at)
 	}
 }
 
-func (x *expert) remove(e *panelEntry, why policy.Reason) {
-	x.evictor.Remove(policy.ID(e.key), why)
+func (x *expert) remove(key uint64, size int64, why policy.Reason) {
+	x.evictor.Remove(policy.ID(key), why)
 	x.entries--
-	x.bytes -= e.size
+	x.bytes -= size
+}
+
+func (x *expert) link(child, parent uint64) {
+	if x.linker != nil {
+		x.linker.Link(policy.ID(child), policy.ID(parent))
+	}
 }
 
 func (x *expert) over(l policy.Limit) bool {
@@ -142,7 +138,7 @@ type gains struct {
 	n, sum float64
 }
 
-func (g *gains) of(e *panelEntry) float64 {
+func (g *gains) of(e *entry) float64 {
 	if !g.tokens {
 		return 1
 	}

@@ -17,19 +17,18 @@ var Spec = spec.Spec{
 		spec.ValueParam,
 	},
 	New: func(a spec.Args) policy.Evictor {
-		seats := panels[a.Choice("panel")]
+		members := panels[a.Choice("panel")]
 		if a.Capacity > a.Whole("sample") {
-			return newSampled(a, seats)
+			return newSampled(a, members)
 		}
-		return newFull(a, seats)
+		return newFull(a, members)
 	},
 }
 
-// Full evicts by vote. Each expert is a policy that runs a shadow cache of the same size, of metadata alone, over the
-// same requests; its score counts the hits that it would have had, the older the less (S <- S·2^(-1/h) + hit), and its weight
-// is exp(100·(S-S_max)/(S_max+5)), but for what loyalty adds. The victim is the resident, the new one included, for which
-// the least weight speaks: the sum over the experts that still hold it. Ties go to what was used, or came to be held by just
-// these, first. With a limit in bytes, scores count the tokens that hits save.
+// Full evicts by vote. Each expert is a policy that runs a shadow cache of the same size, of metadata alone, over the same
+// requests. Its score counts the hits that it would have had, recent ones for more (S <- S·2^(-1/h) + hit), and its weight is
+// exp(100·(S-S_max)/(S_max+5)), changed by hysteresis. The victim is the resident, the new one included, with the lowest
+// total weight of the experts that still hold it. Ties go to what was used first, or came first to be held by just these.
 //
 // The first expert starts with the score of some hits. A lead of others among the first hundreds of requests seldom lasts,
 // and what has been evicted under it only misses bring back.
@@ -38,15 +37,15 @@ var Spec = spec.Spec{
 // most 2^experts. A resident's name in the shadows is its identity: what returns after an eviction is the same entry to
 // them, so that links to it hold again and ghosts are recognised.
 //
-// Parameters: memory (h), panel, prior, value; sample: see RACPlusLarge. Cost per request: the sum of the experts', 2.5 us at
+// Parameters: memory (h), panel, prior, value; sample: see Sampled. Cost per request: the sum of the experts', 2.5 us at
 // 5,000 residents and 4 us at 30,000. Memory per resident: some 140 bytes and the sum of the experts'. Source: experts over
-// shadow caches after ACME (Ari et al., 2002), weighed by regret as in LeCaR (HotStorage 2018); the vote over sets is from
+// shadow caches after ACME (Ari et al., 2002), weighted by regret as in LeCaR (HotStorage 2018); the vote over sets is from
 // here.
 type Full struct {
 	shadows
-	ids      container.Table[uint64, uint32] // residents
-	resident int64                           // bytes
-	victim   uint32                          // as last named, 0 when that is to be thought over
+	ids      container.Table[policy.ID, uint32] // residents
+	resident int64                              // bytes
+	victim   uint32                             // as last named, 0 when it has to be chosen again
 }
 
 var (
@@ -56,30 +55,30 @@ var (
 	_ policy.Replacer = (*Full)(nil)
 )
 
-func newFull(a spec.Args, seats []member) *Full {
-	return &Full{shadows: newShadows(a, seats)}
+func newFull(a spec.Args, members []member) *Full {
+	return &Full{shadows: newShadows(a, members)}
 }
 
-// Arrive tells of a miss. It waits for the Insert that follows: to an expert that holds the answer it is a hit.
+// Arrive notes a miss. It waits for the Insert that follows: to an expert that holds the answer it is a hit.
 func (p *Full) Arrive(topic policy.TopicID, at policy.Tick) { p.arrive(topic, at) }
 
 // Insert makes it resident and plays the request through the shadows.
 func (p *Full) Insert(it policy.Item, at policy.Tick) {
-	if _, ok := p.ids.Get(uint64(it.ID)); ok {
+	if p.ids.Has(it.ID) {
 		return
 	}
 	p.observe(p.resident)
 	as := p.expects(it.Topic)
-	e, known := p.keys.Get(it.Identity())
+	e, known := p.slots.Find(it.Identity())
 	switch {
 	case !known:
-		e = p.take(it.Identity())
-	case p.cells[e].id != 0:
+		e = p.slots.Add(it.Identity(), entry{})
+	case p.at(e).id != 0:
 		e = p.supersede(e)
 	}
-	p.ids.Put(uint64(it.ID), e)
+	p.ids.Put(it.ID, e)
 	p.describe(e, it, p.root(it.Parent))
-	p.cells[e].id = it.ID
+	p.at(e).id = it.ID
 	p.resident += it.Size
 	p.play(e, at, as)
 	p.hysteresis.observe(0, p.decay, p.experts)
@@ -90,7 +89,7 @@ func (p *Full) Insert(it policy.Item, at policy.Tick) {
 // Hit plays the request through the shadows.
 func (p *Full) Hit(id policy.ID, at policy.Tick) {
 	p.settle()
-	e, ok := p.ids.Get(uint64(id))
+	e, ok := p.ids.Get(id)
 	if !ok {
 		return
 	}
@@ -102,13 +101,13 @@ func (p *Full) Hit(id policy.ID, at policy.Tick) {
 // Replace plays the request through the shadows, and the new size and cost.
 func (p *Full) Replace(it policy.Item, at policy.Tick) {
 	p.settle()
-	e, ok := p.ids.Get(uint64(it.ID))
+	e, ok := p.ids.Get(it.ID)
 	if !ok {
 		return
 	}
 	p.observe(p.resident)
 	p.unlist(e)
-	p.resident += it.Size - p.cells[e].size
+	p.resident += it.Size - p.at(e).size
 	p.resize(e, it)
 	p.use(e, at, accessReplace)
 }
@@ -121,32 +120,32 @@ func (p *Full) use(e uint32, at policy.Tick, as access) {
 	p.victim = 0
 }
 
-// Victim names the resident for which the least weight speaks.
+// Victim names the resident with the lowest total weight of the experts that still hold it.
 func (p *Full) Victim() (policy.ID, bool) {
 	if p.ids.Len() == 0 {
 		return 0, false
 	}
 	if p.victim == 0 {
 		p.votes.count(p.experts, &p.hysteresis)
-		p.victim = p.votes.least(p.cells)
+		p.victim = p.votes.least(&p.slots)
 	}
-	return p.cells[p.victim].id, true
+	return p.at(p.victim).id, true
 }
 
 // Remove drops id. What is evicted stays in the shadows; what expired or is purged leaves them too.
 func (p *Full) Remove(id policy.ID, why policy.Reason) {
-	e, ok := p.ids.Get(uint64(id))
+	e, ok := p.ids.Get(id)
 	if !ok {
 		return
 	}
 	p.victim = 0
 	p.unlist(e)
-	p.ids.Delete(uint64(id))
+	p.ids.Delete(id)
 	if why == policy.Evicted {
 		p.lost(p.ids.Len())
 	}
-	p.cells[e].id = 0
-	p.resident -= p.cells[e].size
+	p.at(e).id = 0
+	p.resident -= p.at(e).size
 	if why != policy.Evicted {
 		p.drop(e, why)
 	}
@@ -155,19 +154,19 @@ func (p *Full) Remove(id policy.ID, why policy.Reason) {
 
 // Link puts child into the conversation of parent, for all experts that follow conversations.
 func (p *Full) Link(child, parent policy.ID) bool {
-	c, ok := p.ids.Get(uint64(child))
+	c, ok := p.ids.Get(child)
 	return ok && p.join(c, p.root(parent))
 }
 
-// Importance is what the first expert that follows conversations and holds id says; 0 if there is none.
+// Importance is that of the first expert that follows conversations and holds id; 0 if there is none.
 func (p *Full) Importance(id policy.ID) float64 {
-	e, ok := p.ids.Get(uint64(id))
+	e, ok := p.ids.Get(id)
 	if !ok {
 		return 0
 	}
 	for s := range p.holders(e) {
 		if s.linker != nil {
-			return s.linker.Importance(policy.ID(p.cells[e].key))
+			return s.linker.Importance(policy.ID(p.key(e)))
 		}
 	}
 	return 0
@@ -175,25 +174,24 @@ func (p *Full) Importance(id policy.ID) float64 {
 
 // root is the identity of the first turn of the conversation of a resident, 0 if there is none.
 func (p *Full) root(id policy.ID) uint64 {
-	e, ok := p.ids.Get(uint64(id))
+	e, ok := p.ids.Get(id)
 	if !ok {
 		return 0
 	}
-	if root := p.cells[e].root; root != 0 {
+	if root := p.at(e).root; root != 0 {
 		return root
 	}
-	return p.cells[e].key
+	return p.key(e)
 }
 
-// supersede takes the identity of a resident for another one. Nobody will ask for the old one again, and as no expert
-// holds it any more, it goes soon.
+// supersede gives the identity of a resident, and its place in the shadows, to a new entry. Nobody will ask for the old one
+// again, and as no expert holds it any more, it is evicted soon.
 func (p *Full) supersede(old uint32) uint32 {
-	key := p.cells[old].key
-	e := p.take(key)
-	x, y := &p.cells[old], &p.cells[e]
+	key := p.key(old)
 	p.unlist(old)
-	y.set, y.root = x.set, x.root
-	x.set, x.key = 0, 0
+	p.slots.Unname(old)
+	e := p.slots.Add(key, entry{set: p.at(old).set, root: p.at(old).root})
+	p.at(old).set = 0
 	p.list(old)
 	return e
 }

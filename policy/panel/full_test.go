@@ -67,7 +67,7 @@ func panelArgs(t *testing.T, o policy.Options, params string) spec.Args {
 func (p *Full) sets() string {
 	var all []string
 	for key := uint64(1); key < 100; key++ {
-		e, ok := p.keys.Get(key)
+		e, ok := p.slots.Find(key)
 		if !ok {
 			continue
 		}
@@ -75,7 +75,7 @@ func (p *Full) sets() string {
 		for x := range p.holders(e) {
 			s += x.name
 		}
-		if p.cells[e].id == 0 {
+		if p.at(e).id == 0 {
 			s += "*"
 		}
 		all = append(all, strings.ReplaceAll(s, " ", ""))
@@ -245,24 +245,24 @@ func checkPanel(t *testing.T, p *Full) {
 		}
 		return w
 	}
-	for e := range p.cells {
-		x := &p.cells[e]
+	for e := range p.slots.Cells {
+		x := p.at(uint32(e))
 		for i := range p.experts {
 			if x.set>>i&1 != 0 {
 				entries[i]++
 				sizes[i] += x.size
 			}
 		}
-		if e > 0 && x.id == 0 && x.set == 0 && x.key != 0 {
-			t.Fatalf("identity %d is nowhere and not forgotten", x.key)
+		if e > 0 && x.id == 0 && x.set == 0 && p.key(uint32(e)) != 0 {
+			t.Fatalf("identity %d is nowhere and not forgotten", p.key(uint32(e)))
 		}
 		if x.id != 0 {
 			resident++
 			least = min(least, weight(x.set))
 		}
 	}
-	if p.keys.Len()+orphans(p) != len(p.cells)-1-spares(p) {
-		t.Fatalf("%d identities in %d cells", p.keys.Len(), len(p.cells)-1)
+	if p.slots.Len()+orphans(p) != len(p.slots.Cells)-1-unused(p) {
+		t.Fatalf("%d identities in %d cells", p.slots.Len(), len(p.slots.Cells)-1)
 	}
 	for i, x := range p.experts {
 		if x.entries != entries[i] || x.bytes != sizes[i] || x.over(p.limit.Limit) {
@@ -272,24 +272,26 @@ func checkPanel(t *testing.T, p *Full) {
 	if resident != p.ids.Len() {
 		t.Fatalf("%d residents, counted %d", p.ids.Len(), resident)
 	}
-	if e := p.votes.least(p.cells); resident > 0 && math.Abs(weight(p.cells[e].set)-least) > 1e-9 {
-		t.Fatalf("the victim weighs %v, the least %v", weight(p.cells[e].set), least)
+	if e := p.votes.least(&p.slots); resident > 0 && math.Abs(weight(p.at(e).set)-least) > 1e-9 {
+		t.Fatalf("the victim weighs %v, the least %v", weight(p.at(e).set), least)
 	}
 }
 
 // orphans counts residents that have lost their identity to a newer one.
 func orphans(p *Full) (n int) {
-	for _, x := range p.cells {
-		if x.id != 0 && x.key == 0 {
+	for _, x := range p.slots.Cells {
+		if x.Val.id != 0 && x.Name == 0 {
 			n++
 		}
 	}
 	return n
 }
 
-func spares(p *Full) (n int) {
-	for e := p.spare; e != 0; e = p.cells[e].next {
-		n++
+func unused(p *Full) (n int) {
+	for _, x := range p.slots.Cells[1:] {
+		if x.Val.id == 0 && x.Name == 0 {
+			n++
+		}
 	}
 	return n
 }

@@ -72,8 +72,8 @@ func TestRACPlusLargeRestoresItsLeader(t *testing.T) {
 	if err := r.Restore(p.Snapshot()); err != nil {
 		t.Fatal(err)
 	}
-	if r.leads != best || r.filling != 0 || r.Stats().Experts[best].Weight != 1 {
-		t.Errorf("expert %d leads, want %d; filling %d", r.leads, best, r.filling)
+	if r.leads != best || r.copying != 0 || r.Stats().Experts[best].Weight != 1 {
+		t.Errorf("expert %d leads, want %d; filling %d", r.leads, best, r.copying)
 	}
 	if id, _ := r.Victim(); id != 2 {
 		t.Errorf("victim %d, want 2, which was used longest ago", id)

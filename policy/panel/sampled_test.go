@@ -25,24 +25,24 @@ func TestRACPlusLargeChangesTheLeader(t *testing.T) {
 		at := policy.Tick{Seq: i}
 		if i%3 == 0 { // hits and purges anywhere, also of what is to be told next
 			l.Hit(policy.ID(r.Int64N(1+i/2)), at)
-			l.Hit(p.cells[p.cursor].id, at)
+			l.Hit(p.at(p.cursor).id, at)
 		}
 		if i%5 == 0 {
 			l.Remove(policy.ID(r.Int64N(1+i/2)), policy.Purged)
-			l.Remove(p.cells[p.cursor].id, policy.Purged)
+			l.Remove(p.at(p.cursor).id, policy.Purged)
 		}
 		if l.Has(id) {
 			l.Hit(id, at)
 		} else {
 			l.Insert(policy.Item{ID: id, Topic: policy.TopicID(1 + id%97)}, at, nil)
 		}
-		heir, filling := p.successor.evictor.(*countedLRU)
+		successor, filling := p.successor.evictor.(*countedLRU)
 		if filling {
-			if n := len(heir.residents); n > told+3*fillStep { // up to three requests
-				t.Fatalf("request %d told the heir of %d entries", i, n-told)
+			if n := len(successor.residents); n > told+3*fillStep { // up to three requests
+				t.Fatalf("request %d copied %d entries", i, n-told)
 			}
 			steps++
-			told = len(heir.residents)
+			told = len(successor.residents)
 		}
 		if leader, ok := p.leader.evictor.(*countedLRU); ok && changed == 0 {
 			changed = i

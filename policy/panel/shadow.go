@@ -15,17 +15,15 @@ type shadows struct {
 	gains      gains
 	decay      float64 // of the scores, per request
 	experts    []expert
-	keys       container.Table[uint64, uint32] // identities that are resident or in a shadow
-	cells      []panelEntry                    // 0 is none
-	spare      uint32                          // first unused, chained by next
+	slots      container.Slots[uint64, entry] // by identity: what is resident or in a shadow
 	votes      votes
 	hysteresis hysteresis // of the cache that the experts vote on
 	arrived    pending
 	evicted    bool // since the last request
 }
 
-// shadowLimit is that of the cache itself. Where it is in bytes nobody tells which, and until the first eviction there is
-// none; later it is the most that was resident after evictions. A limit in entries may have such a one beside it.
+// shadowLimit is that of the cache itself. A limit in bytes is not known: until the first eviction there is none, and later
+// it is the most that was resident after evictions. A limit in entries may have such a one beside it.
 type shadowLimit struct {
 	policy.Limit
 	byBytes bool
@@ -41,9 +39,8 @@ func (l *shadowLimit) learn(bytes int64) (first bool) {
 	return first
 }
 
-// panelEntry is what a panel knows of an identity that is resident or in a shadow.
-type panelEntry struct {
-	key        uint64
+// entry is what a panel knows of an identity that is resident or in a shadow.
+type entry struct {
 	id         policy.ID // 0: not resident
 	topic      policy.TopicID
 	root       uint64 // identity of the first turn of its conversation, 0 if that is itself
@@ -52,23 +49,21 @@ type panelEntry struct {
 	cost, prob float32
 	category   uint32
 	offset     int32
-	prev, next uint32 // in the list of its set, if it is resident
 	set        uint16 // the experts that hold it
 }
 
-func newShadows(a spec.Args, seats []member) shadows {
+func newShadows(a spec.Args, members []member) shadows {
 	s := shadows{
 		limit:      shadowLimit{Limit: policy.Limit{Entries: a.Capacity}},
 		gains:      gains{tokens: a.Value() != spec.Hits},
 		decay:      scoreDecay(max(2000, a.Num("memory"))),
-		cells:      make([]panelEntry, 1),
-		votes:      newVotes(len(seats)),
+		votes:      newVotes(len(members)),
 		hysteresis: newHysteresis(a.Capacity),
 	}
 	if a.Bytes {
 		s.limit = shadowLimit{byBytes: true}
 	}
-	for i, x := range seats {
+	for i, x := range members {
 		s.experts = append(s.experts, newExpert(x, a.Options, uint64(i)))
 	}
 	s.experts[0].score = a.Num("prior")
@@ -94,7 +89,7 @@ func (p *shadows) expects(topic policy.TopicID) access {
 	return accessArrive
 }
 
-// settle tells all experts of a miss that was not inserted at once.
+// settle passes a miss that was not inserted at once to all experts.
 func (p *shadows) settle() {
 	a := p.arrived
 	p.arrived = pending{}
@@ -122,41 +117,47 @@ const (
 	accessReplace               // as accessArrive, and an expert that has it replaces it
 )
 
+// at is what is known of e.
+func (p *shadows) at(e uint32) *entry { return p.slots.At(e) }
+
+// key is the identity of e.
+func (p *shadows) key(e uint32) uint64 { return p.slots.Cells[e].Name }
+
 // play asks every shadow for e, which is in no list, and returns what a hit on it gains.
 func (p *shadows) play(e uint32, at policy.Tick, as access) (gain float64) {
-	p.cells[e].used = at.Seq
-	gain = p.gains.of(&p.cells[e])
+	p.at(e).used = at.Seq
+	gain = p.gains.of(p.at(e))
+	it := p.at(e).item(p.key(e))
 	for i := range p.experts {
 		s := &p.experts[i]
 		s.score *= p.decay
 		s.asked += gain
-		x := &p.cells[e]
-		if x.set>>i&1 != 0 {
-			s.hit(x, at, gain, as == accessReplace)
+		if x := p.at(e); x.set>>i&1 != 0 {
+			s.hit(it, at, gain, as == accessReplace)
 		} else {
 			if as != accessPlain {
 				s.arrive(x.topic, at)
 			}
 			x.set |= 1 << i
-			s.insert(x, at)
+			s.insert(it, at)
 		}
 		p.shrink(i, e)
 	}
 	return gain
 }
 
-// shrink brings a shadow back within the limit; e, if not 0, is in no list. If the expert names no victim of its own, the shadow stays
-// too large and is asked again at the next request.
+// shrink brings a shadow back within the limit; e, if not 0, is in no list. If the expert names no victim of its own, the
+// shadow stays too large and is asked again at the next request.
 func (p *shadows) shrink(i int, e uint32) {
 	s := &p.experts[i]
 	for s.over(p.limit.Limit) {
-		id, ok := s.evictor.Victim()
-		v, known := p.keys.Get(uint64(id))
-		if !ok || !known || p.cells[v].set>>i&1 == 0 {
+		name, ok := s.evictor.Victim()
+		v, known := p.slots.Find(uint64(name))
+		if !ok || !known || p.at(v).set>>i&1 == 0 {
 			return
 		}
-		x := &p.cells[v]
-		s.remove(x, policy.Evicted)
+		x := p.at(v)
+		s.remove(p.key(v), x.size, policy.Evicted)
 		if v == e || x.id == 0 {
 			x.set &^= 1 << i
 			if v != e {
@@ -170,14 +171,15 @@ func (p *shadows) shrink(i int, e uint32) {
 	}
 }
 
-// lost is told of an eviction that left so many entries. Fewer than the limit are not the limit's doing but that of another
+// lost counts an eviction that left so many entries. Fewer than the limit are not the limit's doing but that of another
 // one, in bytes.
 func (p *shadows) lost(left int) {
 	p.evicted = true
 	p.limit.byBytes = p.limit.byBytes || left < p.limit.Entries
 }
 
-// observe is told what is resident before each request. If there has been an eviction, that is within the limit.
+// observe learns the limit from the bytes that are resident before a request. If there has been an eviction, they are within
+// the limit.
 func (p *shadows) observe(bytes int64) {
 	if !p.evicted {
 		return
@@ -193,15 +195,15 @@ func (p *shadows) observe(bytes int64) {
 // drop takes e out of every shadow.
 func (p *shadows) drop(e uint32, why policy.Reason) {
 	for s := range p.holders(e) {
-		s.remove(&p.cells[e], why)
+		s.remove(p.key(e), p.at(e).size, why)
 	}
-	p.cells[e].set = 0
+	p.at(e).set = 0
 }
 
 // holders yields the experts that hold e.
 func (p *shadows) holders(e uint32) iter.Seq[*expert] {
 	return func(yield func(*expert) bool) {
-		for set := p.cells[e].set; set != 0; set &= set - 1 {
+		for set := p.at(e).set; set != 0; set &= set - 1 {
 			if !yield(&p.experts[bits.TrailingZeros16(set)]) {
 				return
 			}
@@ -211,77 +213,67 @@ func (p *shadows) holders(e uint32) iter.Seq[*expert] {
 
 // join puts e into the conversation that began with root, unless it is in one.
 func (p *shadows) join(e uint32, root uint64) bool {
-	x := &p.cells[e]
-	if root == 0 || root == x.key || x.root != 0 {
+	x, key := p.at(e), p.key(e)
+	if root == 0 || root == key || x.root != 0 {
 		return false
 	}
 	x.root = root
 	for s := range p.holders(e) {
-		if s.linker != nil {
-			s.linker.Link(policy.ID(x.key), policy.ID(root))
-		}
+		s.link(key, root)
 	}
 	return true
 }
 
-// take starts an entry of an identity.
-func (p *shadows) take(key uint64) uint32 {
-	e := p.spare
-	if e != 0 {
-		p.spare = p.cells[e].next
-	} else {
-		p.cells = append(p.cells, panelEntry{})
-		e = uint32(len(p.cells) - 1)
-	}
-	p.cells[e] = panelEntry{key: key}
-	p.keys.Put(key, e)
-	return e
-}
-
-// freeUnused frees an entry that is nowhere any more.
+// freeUnused frees an entry that is neither resident nor in a shadow.
 func (p *shadows) freeUnused(e uint32) {
-	x := &p.cells[e]
-	if x.id != 0 || x.set != 0 {
-		return
+	if x := p.at(e); x.id == 0 && x.set == 0 {
+		p.slots.Free(e)
 	}
-	p.keys.Delete(x.key)
-	*x = panelEntry{next: p.spare}
-	p.spare = e
 }
 
-func (p *shadows) list(e uint32)   { p.votes.list(p.cells, e) }
-func (p *shadows) unlist(e uint32) { p.votes.unlist(p.cells, e) }
+// list puts a resident into the list of the experts that hold it.
+func (p *shadows) list(e uint32) {
+	set := p.at(e).set
+	p.slots.PushHead(p.votes.list(set), e)
+	p.votes.mark(set)
+}
 
-// describe takes over what it tells of e. A root that is not known any more stays what it was.
+func (p *shadows) unlist(e uint32) {
+	set := p.at(e).set
+	p.slots.Unlink(p.votes.list(set), e)
+	p.votes.mark(set)
+}
+
+// describe takes over what it says of e. A root that is not known any more stays what it was.
 func (p *shadows) describe(e uint32, it policy.Item, root uint64) {
-	x := &p.cells[e]
+	x := p.at(e)
 	for s := range p.holders(e) {
 		s.bytes += it.Size - x.size
 	}
-	x.describe(it, root)
+	x.describe(it, p.key(e), root)
 }
 
 // resize takes over size and cost of a new answer of e.
 func (p *shadows) resize(e uint32, it policy.Item) {
-	x := &p.cells[e]
+	x := p.at(e)
 	for s := range p.holders(e) {
 		s.bytes += it.Size - x.size
 	}
 	x.size, x.cost = it.Size, float32(it.Cost)
 }
 
-func (x *panelEntry) describe(it policy.Item, root uint64) {
+func (x *entry) describe(it policy.Item, key, root uint64) {
 	x.topic, x.size, x.category = it.Topic, it.Size, it.Category
 	x.cost, x.prob, x.offset = float32(it.Cost), float32(it.Prob), int32(it.Offset)
-	if root != 0 && root != x.key {
+	if root != 0 && root != key {
 		x.root = root
 	}
 }
 
 // item is x as the shadows know it: its ID is its identity.
-func (x *panelEntry) item() policy.Item {
+func (x *entry) item(key uint64) policy.Item {
 	return policy.Item{
-		ID: policy.ID(x.key), Key: x.key, Topic: x.topic, Parent: policy.ID(x.root), Category: x.category,
+		ID: policy.ID(key), Key: key, Topic: x.topic, Parent: policy.ID(x.root), Category: x.category,
 		Size: x.size, Cost: float64(x.cost), Offset: int(x.offset), Prob: float64(x.prob),
 	}
 }

@@ -29,18 +29,18 @@ func (x *expert) keeper() (k keeper, ok bool) {
 // ExportEntry is the most that an expert who holds id knows of it. Its parent is the first turn of its conversation, if that
 // is resident.
 func (p *Full) ExportEntry(id policy.ID) (policy.EntryState, bool) {
-	e, ok := p.ids.Get(uint64(id))
+	e, ok := p.ids.Get(id)
 	if !ok {
 		return policy.EntryState{}, false
 	}
-	x := &p.cells[e]
+	x := p.at(e)
 	s := policy.EntryState{ID: id, Freq: 1, Born: x.used, Last: x.used}
-	if r, ok := p.keys.Get(x.root); ok {
-		s.Parent = p.cells[r].id
+	if r, ok := p.slots.Find(x.root); ok {
+		s.Parent = p.at(r).id
 	}
 	for holder := range p.holders(e) {
 		if k, ok := holder.keeper(); ok {
-			k.raiseTo(&s, x.key)
+			k.raiseTo(&s, p.key(e))
 		}
 	}
 	return s, true
@@ -51,14 +51,14 @@ func (k keeper) raiseTo(s *policy.EntryState, key uint64) {
 	s.Freq, s.Dep = max(s.Freq, known.Freq), max(s.Dep, known.Dep)
 }
 
-// ImportEntry tells every expert that holds the entry.
+// ImportEntry sets it in every expert that holds the entry.
 func (p *Full) ImportEntry(s policy.EntryState) {
-	e, ok := p.ids.Get(uint64(s.ID))
+	e, ok := p.ids.Get(s.ID)
 	if !ok {
 		return
 	}
 	p.join(e, p.root(s.Parent))
-	s.ID, s.Parent = policy.ID(p.cells[e].key), policy.ID(p.cells[e].root)
+	s.ID, s.Parent = policy.ID(p.key(e)), policy.ID(p.at(e).root)
 	for holder := range p.holders(e) {
 		if k, ok := holder.keeper(); ok {
 			k.ImportEntry(s)
@@ -70,7 +70,7 @@ func (p *Full) ImportEntry(s policy.EntryState) {
 // ExportTopic is the prevalence of a topic at a half-life of one capacity.
 func (p *Full) ExportTopic(id policy.TopicID) (policy.TopicState, bool) { return p.exportTopic(id) }
 
-// ImportTopic tells every expert, as its own half-life has it.
+// ImportTopic sets it in every expert, at its own half-life.
 func (p *Full) ImportTopic(s policy.TopicState) {
 	p.importTopic(s)
 	p.victim = 0
@@ -112,40 +112,40 @@ func rescale(log, times float64) float64 {
 
 // ExportEntry is what the leader knows of id, and its number of uses.
 func (p *Sampled) ExportEntry(id policy.ID) (policy.EntryState, bool) {
-	e, ok := p.ids.Get(uint64(id))
+	e, ok := p.ids.Get(id)
 	if !ok {
 		return policy.EntryState{}, false
 	}
-	x := &p.cells[e]
+	x := p.at(e)
 	s := policy.EntryState{ID: id, Freq: max(1, float64(x.uses)), Born: x.used, Last: x.used}
-	if r, ok := p.keys.Get(x.root); ok {
-		s.Parent = p.cells[r].id
+	if r, ok := p.slots.Find(x.root); ok {
+		s.Parent = p.at(r).id
 	}
 	if k, ok := p.leader.keeper(); ok {
-		k.raiseTo(&s, x.key)
+		k.raiseTo(&s, p.key(e))
 	}
 	return s, true
 }
 
-// ImportEntry tells the leader and the small shadows.
+// ImportEntry sets it in the leader and in the small shadows.
 func (p *Sampled) ImportEntry(s policy.EntryState) {
-	e, ok := p.ids.Get(uint64(s.ID))
-	if !ok || p.cells[e].orphan {
+	e, ok := p.ids.Get(s.ID)
+	if !ok || p.at(e).orphan {
 		return
 	}
 	p.Link(s.ID, s.Parent)
-	x := &p.cells[e]
+	x := p.at(e)
 	x.uses = uint16(bound.Within(1, s.Freq, 1<<16-1))
-	s.ID, s.Parent = policy.ID(x.key), policy.ID(x.root)
+	s.ID, s.Parent = policy.ID(p.key(e)), policy.ID(x.root)
 	if k, ok := p.leader.keeper(); ok {
 		k.ImportEntry(s)
 	}
 	p.victim = 0
-	m, ok := p.mini.keys.Get(x.key)
+	m, ok := p.mini.slots.Find(p.key(e))
 	if !ok {
 		return
 	}
-	s.Born, s.Last = p.mini.cells[m].used, p.mini.cells[m].used
+	s.Born, s.Last = p.mini.at(m).used, p.mini.at(m).used
 	for holder := range p.mini.holders(m) {
 		if k, ok := holder.keeper(); ok {
 			k.ImportEntry(s)
@@ -164,7 +164,7 @@ func (p *Sampled) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
 	return p.mini.exportTopic(id)
 }
 
-// ImportTopic tells the leader and, of a topic in the sample, the small shadows.
+// ImportTopic sets it in the leader and, for a topic in the sample, in the small shadows.
 func (p *Sampled) ImportTopic(s policy.TopicState) {
 	if k, ok := p.leader.keeper(); ok {
 		k.importTopic(s)

@@ -34,9 +34,9 @@ func (p *Sampled) Stats() policy.PanelStats {
 }
 
 func (p *Sampled) bytesUsed() int64 {
-	b := p.mini.memory() + p.ids.Bytes() + p.keys.Bytes() + largeEntryBytes*int64(cap(p.cells))
+	b := p.mini.memory() + p.ids.Bytes() + p.slots.Bytes(residentBytes)
 	b += evictorBytes(p.leader.evictor, p.ids.Len())
-	if p.filling != 0 {
+	if p.copying != 0 {
 		b += evictorBytes(p.successor.evictor, p.ids.Len())
 	}
 	return b
@@ -54,7 +54,7 @@ func (p *Sampled) Restore(snapshot []byte) error {
 	if led := p.mini.hysteresis.leader; led != p.leads {
 		p.startSuccessor(led)
 	}
-	for p.filling != 0 {
+	for p.copying != 0 {
 		p.fill()
 	}
 	return nil
@@ -73,12 +73,12 @@ func (p *shadows) stats(weight func(int) float64) (all []policy.ExpertStats) {
 }
 
 const (
-	panelEntryBytes = 80
-	largeEntryBytes = 88
+	entryBytes    = 80
+	residentBytes = 88
 )
 
 func (p *shadows) memory() int64 {
-	b := p.keys.Bytes() + panelEntryBytes*int64(cap(p.cells))
+	b := p.slots.Bytes(entryBytes)
 	for i := range p.experts {
 		b += evictorBytes(p.experts[i].evictor, p.experts[i].entries)
 	}

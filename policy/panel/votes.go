@@ -7,8 +7,8 @@ import (
 	"reprise/policy/internal/container"
 )
 
-// votes finds the entry for which the least weight speaks. The residents are in one list for each set of experts that
-// hold them, the last that came under it at the head.
+// votes finds the entry with the lowest total weight of the experts that still hold it. The residents are in one list for
+// each set of experts that hold them, what came into it last at the head.
 type votes struct {
 	weights []float64
 	lists   []container.Queue
@@ -22,48 +22,27 @@ func newVotes(experts int) votes {
 	return votes{weights: make([]float64, experts), lists: make([]container.Queue, n), some: make([]uint64, (n+63)/64)}
 }
 
-func (b *votes) list(cells []panelEntry, e uint32) {
-	x := &cells[e]
-	q := &b.lists[x.set]
-	x.prev, x.next = 0, q.Head
-	if q.Head != 0 {
-		cells[q.Head].prev = e
-	} else {
-		q.Tail = e
-	}
-	q.Head = e
-	q.Len++
-	b.some[x.set/64] |= 1 << (x.set % 64)
-}
+// list is that of the residents which exactly these experts hold.
+func (v *votes) list(set uint16) *container.Queue { return &v.lists[set] }
 
-func (b *votes) unlist(cells []panelEntry, e uint32) {
-	x := &cells[e]
-	q := &b.lists[x.set]
-	if x.prev != 0 {
-		cells[x.prev].next = x.next
+// mark notes whether a list that has changed is empty.
+func (v *votes) mark(set uint16) {
+	if v.lists[set].Len > 0 {
+		v.some[set/64] |= 1 << (set % 64)
 	} else {
-		q.Head = x.next
-	}
-	if x.next != 0 {
-		cells[x.next].prev = x.prev
-	} else {
-		q.Tail = x.prev
-	}
-	x.prev, x.next = 0, 0
-	if q.Len--; q.Len == 0 {
-		b.some[x.set/64] &^= 1 << (x.set % 64)
+		v.some[set/64] &^= 1 << (set % 64)
 	}
 }
 
 // count turns the scores into weights.
-func (b *votes) count(experts []expert, l *hysteresis) {
+func (v *votes) count(experts []expert, l *hysteresis) {
 	l.chooseLeader(experts)
-	weights(experts, l, b.weights)
+	weights(experts, l, v.weights)
 	half := min(4, len(experts))
-	b.low, b.high = sums(b.weights[:half]), sums(b.weights[half:])
+	v.low, v.high = sums(v.weights[:half]), sums(v.weights[half:])
 }
 
-// weights are those of the experts under the leader that l has elected.
+// weights are those of the experts under the leader that l has chosen.
 func weights(experts []expert, l *hysteresis, into []float64) {
 	best := experts[l.leader].score
 	for i := range experts {
@@ -88,14 +67,14 @@ func sums(weights []float64) (s [16]float64) {
 }
 
 // least is the oldest entry of the set with the least weight; 0 if there is no entry at all.
-func (b *votes) least(cells []panelEntry) (victim uint32) {
+func (v *votes) least(s *container.Slots[uint64, entry]) (victim uint32) {
 	low := math.Inf(1)
-	for i, word := range b.some {
+	for i, word := range v.some {
 		for ; word != 0; word &= word - 1 {
 			set := 64*i + bits.TrailingZeros64(word)
-			e := b.lists[set].Tail
-			w := b.low[set&15] + b.high[set>>4]
-			if w < low || w == low && cells[e].used < cells[victim].used {
+			e := v.lists[set].Tail
+			w := v.low[set&15] + v.high[set>>4]
+			if w < low || w == low && s.At(e).used < s.At(victim).used {
 				victim, low = e, w
 			}
 		}
