@@ -114,7 +114,7 @@ func words(s *source) (found []string) {
 		}
 	}
 	for _, group := range s.tree.Comments {
-		check(group.Pos(), group.Text())
+		check(group.Pos(), quoted.ReplaceAllString(group.Text(), `""`)) // a quotation is an example, often of a prompt
 	}
 	seen := map[string]bool{}
 	ast.Inspect(s.tree, func(n ast.Node) bool {
@@ -133,6 +133,8 @@ func words(s *source) (found []string) {
 	})
 	return found
 }
+
+var quoted = regexp.MustCompile(`"[^"]*"`)
 
 // split returns the words of a name: toldTopic is "told topic".
 func split(name string) string {

@@ -8,10 +8,11 @@ type Limit struct {
 	Bytes   int64
 }
 
-// Ledger keeps an Evictor within a Limit. It alone counts what is resident: everybody who needs entries or bytes asks
-// it, and nobody else may Insert into its evictor or Remove from it.
+// Ledger keeps an Evictor within a Limit. It is the only owner of the counts of entries and bytes, and the only caller of its
+// evictor's Insert and Remove.
 //
-// A ledger is as single-threaded as its evictor. It costs one look-up in a table per call beyond the evictor's own work.
+// A ledger is not safe for concurrent use, like its evictor. It costs one look-up in a table per call beyond the evictor's
+// own work.
 type Ledger struct {
 	evictor Evictor
 	expirer Expirer // the evictor, if it is one
@@ -28,8 +29,8 @@ func NewLedger(e Evictor, limit Limit) *Ledger {
 }
 
 // Insert makes it resident, then evicts while a limit is exceeded, and returns evicted with the victims appended, in
-// order; its own ID may be among them. An item that alone exceeds Limit.Bytes is its only victim: the evictor never
-// hears of it. Insert of a resident ID, or of 0, changes nothing. A negative size counts as 0.
+// order; its own ID may be among them. An item that alone exceeds Limit.Bytes is its only victim, and is not
+// passed to the evictor. Insert of a resident ID, or of 0, changes nothing. A negative size counts as 0.
 func (l *Ledger) Insert(it Item, at Tick, evicted []ID) []ID {
 	if it.ID == 0 || l.Has(it.ID) {
 		return evicted
@@ -50,7 +51,7 @@ func (l *Ledger) Insert(it Item, at Tick, evicted []ID) []ID {
 // Hit counts a request that id answered.
 func (l *Ledger) Hit(id ID, at Tick) { l.evictor.Hit(id, at) }
 
-// Replace puts a new answer in the place of the resident it.ID, which keeps its identity and its history in the policy,
+// Replace replaces the answer of the resident it.ID, which keeps its identity and its state in the policy,
 // then evicts while a limit is exceeded, and returns evicted with the victims appended, in order. An answer that alone
 // exceeds Limit.Bytes makes its entry the only victim. An unknown ID, or 0, changes nothing.
 func (l *Ledger) Replace(it Item, at Tick, evicted []ID) []ID {
@@ -88,8 +89,8 @@ func (l *Ledger) Remove(id ID, why Reason) bool {
 	return true
 }
 
-// EvictNamed removes id as a victim that somebody else chose, as when a log is followed. It asks the evictor for a victim
-// first, so that a policy that draws numbers or tidies its queues on the way stays in step, and reports whether that is id.
+// EvictNamed removes id as a victim chosen elsewhere, as when a log is applied. It calls Victim first, so that a policy that
+// draws numbers or changes queues there has the same state as the one that chose, and reports whether that victim is id.
 // An id that is not resident changes nothing.
 func (l *Ledger) EvictNamed(id ID) (same bool) {
 	if !l.Has(id) {
@@ -100,7 +101,7 @@ func (l *Ledger) EvictNamed(id ID) (same bool) {
 	return ok && victim == id
 }
 
-// Expired reports whether id is resident but must not answer any more. The caller then calls Remove in place of Hit.
+// Expired reports whether id is resident but must not answer any more. The caller then calls Remove instead of Hit.
 func (l *Ledger) Expired(id ID, at Tick) bool { return l.expirer != nil && l.expirer.Expired(id, at) }
 
 // Has reports whether id is resident.
@@ -112,15 +113,15 @@ func (l *Ledger) Entries() int { return l.sizes.Len() }
 // Bytes is the sum of the sizes of the residents.
 func (l *Ledger) Bytes() int64 { return l.bytes }
 
-// Faults counts the times when the evictor named no victim or one that was not resident. Anything but 0 is a bug in it.
+// Faults counts the times when the evictor named no victim or one that was not resident. Any value except 0 is a bug in it.
 func (l *Ledger) Faults() int { return l.faults }
 
 func (l *Ledger) over() bool {
 	return l.limit.Entries > 0 && l.sizes.Len() > l.limit.Entries || l.limit.Bytes > 0 && l.bytes > l.limit.Bytes
 }
 
-// evict removes what the evictor names. When that is nothing that is resident, the newcomer goes: without it the limits
-// held, so a faulty evictor costs one answer that is not kept and can neither loop nor overfill the store.
+// evict removes the victim. If that is none or not resident, it removes the newcomer: without it the limits held, so a faulty
+// evictor costs one answer that is not kept, and cannot cause an endless loop or exceed the limits.
 func (l *Ledger) evict(newcomer ID) ID {
 	id, ok := l.evictor.Victim()
 	if ok && l.Remove(id, Evicted) {

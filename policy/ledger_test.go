@@ -49,7 +49,7 @@ func TestLedgerIgnoresMistakes(t *testing.T) {
 		t.Errorf("insert of no ID: evicted %v, %d entries", got, l.Entries())
 	}
 	if l.Remove(2, policy.Purged) || !l.Remove(1, policy.Purged) || l.Remove(1, policy.Purged) || l.Has(1) || l.Bytes() != 0 || l.Entries() != 0 {
-		t.Errorf("books after removes: %d entries, %d bytes", l.Entries(), l.Bytes())
+		t.Errorf("after removes: %d entries, %d bytes", l.Entries(), l.Bytes())
 	}
 }
 
@@ -79,8 +79,8 @@ func TestLedgerReplaces(t *testing.T) {
 	}
 }
 
-// TestLedgerEvictsWhatIsNamed: the policy may have chosen another entry.
-func TestLedgerEvictsWhatIsNamed(t *testing.T) {
+// TestLedgerEvictsTheNamedEntry: the policy may have chosen another entry.
+func TestLedgerEvictsTheNamedEntry(t *testing.T) {
 	l := policy.NewLedger(classic.NewLRU(), policy.Limit{})
 	for id := policy.ID(1); id <= 3; id++ {
 		l.Insert(policy.Item{ID: id, Size: 3}, policy.Tick{Seq: int64(id)}, nil)

@@ -8,21 +8,21 @@ import (
 // ErrUnknown is the error of New for a name that is not in Names.
 var ErrUnknown = errors.New("unknown policy")
 
-// Options are what every policy is made with.
+// Options are the options of every policy.
 type Options struct {
 	// Capacity is the number of entries that will be resident, at least 1; an estimate where the limit is in bytes.
-	// Parameters are measured in it; it limits nothing, that is the Ledger's.
+	// Parameters are measured in it. It is not a limit: the Ledger has that.
 	Capacity int
-	// Bytes tells that the limit is in bytes: policies that can value an entry by cost per byte then do by default.
+	// Bytes is true if the limit is in bytes: policies that can value an entry by cost per byte then do so by default.
 	Bytes bool
 	// Seed starts the random numbers of those policies that draw any.
 	Seed uint64
-	// Params are values for the parameters of these names. A policy that lacks one ignores it; the name given to New may
-	// set the same parameter and wins.
+	// Params are values for the parameters of these names. A policy that lacks one ignores it; a value in the name given
+	// to New overrides it.
 	Params map[string]string
 }
 
-// Validate names the first field that is out of range, its value and what is allowed.
+// Validate returns an error with the first field out of range, its value and the values allowed.
 func (o Options) Validate() error {
 	if o.Capacity < 1 {
 		return fmt.Errorf("capacity %d: want at least 1 entry", o.Capacity)

@@ -2,17 +2,17 @@ package policy
 
 import "errors"
 
-// ErrSnapshot is the error of Restore for what no Snapshot of the same policy made.
+// ErrSnapshot is the error of Restore for data that is not a Snapshot of the same policy.
 var ErrSnapshot = errors.New("snapshot of a policy")
 
 // Panel is a policy that is made of experts. Only Restore changes anything.
 type Panel interface {
-	// Stats is how the experts do at present.
+	// Stats are the present figures of the experts.
 	Stats() PanelStats
-	// Snapshot is what was learned, without any entry: some 10 kB.
+	// Snapshot is the learned state, without any entry: some 10 kB.
 	Snapshot() []byte
-	// Restore brings back a snapshot of the same experts, at any capacity. It is to follow the entries. An error is
-	// ErrSnapshot, and then nothing has changed.
+	// Restore brings back a snapshot of the same experts, at any capacity. Call it after the entries are inserted. An
+	// error is ErrSnapshot, and then nothing has changed.
 	Restore(snapshot []byte) error
 }
 

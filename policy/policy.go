@@ -1,4 +1,4 @@
-// Package policy decides what stays in a cache.
+// Package policy decides which entries stay in a cache.
 //
 // Everything here is a pure state machine: no lock, clock, goroutine or I/O. Sequence number and time come in with each
 // call, so that the proxy and a simulation run the same code and name the same victims. The owner of an evictor (package
@@ -9,7 +9,7 @@
 // an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove.
 //
 // The policies are in packages of their own: classic, rac, haz, and panel, which is made of the others. Package registry makes
-// one of a name with parameters, and says what a new one takes. What policies are made of is in internal/container.
+// one from a name with parameters, and documents how to add one. Their data structures are in internal/container.
 package policy
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 // ID names one cached entry; 0 is none. An ID is never used twice: an answer that returns after its eviction is a new entry,
-// so an ID held by somebody else (a parent link, a topic's member list) is either alive or plainly dead.
+// so an ID held elsewhere (a parent link, a topic's member list) is either resident or gone for good.
 type ID uint64
 
 // TopicID names one topic. 0 is no topic.
@@ -38,13 +38,13 @@ type Item struct {
 	Prob     float64 // predicted probability that the conversation goes on (LPC)
 }
 
-// Tick is the two clocks that a policy is given with each call.
+// Tick is the two clocks, passed with each call.
 type Tick struct {
 	Seq int64   // number of the request, in order of arrival, from 1
 	At  float64 // seconds, from any fixed start
 }
 
-// Identity is what a policy remembers of an item that it has evicted: Key, or ID where there is none.
+// Identity is the name under which a policy keeps an item that it has evicted: Key, or ID where there is none.
 func (it Item) Identity() uint64 {
 	if it.Key != 0 {
 		return it.Key
@@ -52,8 +52,8 @@ func (it Item) Identity() uint64 {
 	return uint64(it.ID)
 }
 
-// KeyOf is the Key of the answer that id names in a scope: id alone where there is none. The proxy and a replay of its log
-// have it from here, because policies that hash identities decide by what the hashes have in common.
+// KeyOf is the Key of the answer that id names in a scope: id alone where there is none. The proxy and a replay of its
+// log both use it, because the decisions of policies that hash identities depend on collisions.
 func KeyOf(id, scope uint64) uint64 {
 	if scope == 0 {
 		return id
@@ -65,13 +65,13 @@ func KeyOf(id, scope uint64) uint64 {
 type Reason uint8
 
 const (
-	// Evicted: removed to make room. A policy may remember the identity as a ghost, and learn from its return.
+	// Evicted: removed to make room. A policy may keep the identity as a ghost, and learn from its return.
 	Evicted Reason = iota
-	// Expired: its time is over. The policy keeps what it knows of the identity, so that an item of the same Key inserted
-	// later continues where it stopped. An expiry is no evidence about the choice of victims.
+	// Expired: its time is over. The policy keeps its state of the identity, so that an item of the same Key inserted later
+	// continues with it. An expiry is no evidence about the choice of victims.
 	Expired
-	// Purged: removed on request. Nothing of it remains, not even a ghost. Counts in a sketch, which belong to no single
-	// identity, fade as all others do.
+	// Purged: removed on request. All its state is dropped, ghosts too. Counts in a sketch, which belong to no single identity,
+	// are halved with all others.
 	Purged
 )
 
@@ -85,38 +85,38 @@ func (r Reason) String() string {
 	return fmt.Sprintf("reason %d", uint8(r))
 }
 
-// Evictor names the next victim. Insert of a resident ID and Hit or Remove of an unknown one are mistakes of the caller
-// and are ignored.
+// Evictor names the next victim. Insert of a resident ID and Hit or Remove of an unknown one are errors of the caller and
+// are ignored.
 //
-// Insert is called before room is made. Policies that never refuse an item (all but RAC's and those that filter) hold the
-// new item apart until the next Insert or Hit and choose among the others, which makes them the same policies as where
-// room is made first.
+// Insert is called before room is made. Policies that never refuse an item (all except RAC's and those that filter) stage the
+// new item until the next Insert or Hit and choose among the others; their victims are then the same as when room is made
+// first.
 type Evictor interface {
-	// Insert makes it resident. The new item may be the next victim: that is the policy's way to refuse it.
+	// Insert makes it resident. The new item may be the next victim: that is how a policy refuses it.
 	Insert(it Item, at Tick)
 	// Hit counts a request that id answered.
 	Hit(id ID, at Tick)
-	// Remove drops id. An Evicted entry is usually what the last Victim named, but may be any resident.
+	// Remove drops id. An Evicted entry is usually the last Victim, but may be any resident.
 	Remove(id ID, why Reason)
-	// Victim names the entry to remove next; false when nothing is resident. A policy may tidy its queues or draw a
-	// number on the way, so callers ask only for what they remove next. Asked twice in a row it names the same entry.
+	// Victim is the entry to remove next; false when nothing is resident. It may change queues or draw a number, so callers
+	// call it only to remove the victim next. Two calls in a row return the same entry.
 	Victim() (ID, bool)
 }
 
 // Replacer is an Evictor whose state depends on the size or the cost of an item, or on when its life began.
 type Replacer interface {
-	// Replace puts a new answer in the place of the resident it.ID. ID and Key stay, and with them importance, frequency,
+	// Replace replaces the answer of the resident it.ID. ID and Key stay, and with them importance, frequency,
 	// links and topic; size and cost are those of it. The replacement counts as one access, as Hit does.
 	Replace(it Item, at Tick)
 }
 
-// Arriver is an Evictor that wants to know of a miss when it arrives, before its answer is known or even comes.
+// Arriver is an Evictor that counts a miss when it arrives, before there is an answer, or without one.
 type Arriver interface {
 	Arrive(topic TopicID, at Tick)
 }
 
-// Expirer is an Evictor whose entries expire. An evictor cannot make a look-up miss, so whoever finds an entry asks, and
-// removes an expired one in place of a hit.
+// Expirer is an Evictor whose entries expire. The caller that finds an entry calls Expired, and Remove instead of Hit for an
+// expired one.
 type Expirer interface {
 	// Expired reports whether id, a resident, must not answer a request at that time.
 	Expired(id ID, at Tick) bool
@@ -124,14 +124,14 @@ type Expirer interface {
 
 // Linker is an Evictor that follows dependencies between entries.
 type Linker interface {
-	// Link records that child depends on parent, once: a child that has a living parent keeps it. It reports whether the
-	// link was made. A link that is found at a hit may be told before the Hit or after it: the sum is the same.
+	// Link records that child depends on parent, once: a child that has a resident parent keeps it. It reports whether the
+	// link was made. At a hit, Link may be called before Hit or after it: the sums are the same.
 	Link(child, parent ID) bool
 	// Importance is the structural importance of id (TSI in paper 002 §3.3), 0 for an unknown one.
 	Importance(id ID) float64
 }
 
-// EntryState is what a policy knows of one entry, in a form that a store can keep.
+// EntryState is the state of one entry in a policy, in a form that a store can keep.
 type EntryState struct {
 	ID         ID
 	Parent     ID
@@ -139,7 +139,7 @@ type EntryState struct {
 	Born, Last int64 // Seq
 }
 
-// TopicState is what a policy knows of one topic.
+// TopicState is the state of one topic in a policy.
 type TopicState struct {
 	ID   TopicID
 	LogW float64 // log2 of the prevalence at Last

@@ -28,7 +28,7 @@ var AgingLFUSpec = spec.Spec{
 type AgingLFU struct {
 	keyed container.Keyed[policy.ID, agingEntry]
 	w     float64
-	at    int64 // request of the entry that is held apart
+	at    int64 // request of the entry that is staged
 }
 
 type agingEntry struct {
@@ -40,7 +40,7 @@ var _ policy.Evictor = (*AgingLFU)(nil)
 
 func newAgingLFU(w float64) *AgingLFU { return &AgingLFU{w: w} }
 
-// Insert holds it apart; the one before it joins the others.
+// Insert stages the item; the one before it joins the others.
 func (a *AgingLFU) Insert(it policy.Item, at policy.Tick) {
 	if _, ok := a.keyed.Slots.Find(it.ID); ok {
 		return

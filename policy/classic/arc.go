@@ -14,16 +14,16 @@ var ARCSpec = spec.Spec{
 	New: func(a spec.Args) policy.Evictor { return newARC(capacityOf(a)) },
 }
 
-// ARC keeps what was asked for once in the LRU t1 and what was asked for again in t2. The evicted of each are remembered
-// as ghosts, b1 and b2, of which a return tells which list is too short: it moves the target size of t1,
+// ARC keeps entries requested once in the LRU t1, and those requested again in t2. Evicted entries of each become ghosts, in b1
+// and b2; a return to one of these shows that its list is too short, and moves the target size of t1,
 //
 //	p = min(p + max(|b2|/|b1|, 1), C) on a return to b1
 //	p = max(p - max(|b1|/|b2|, 1), 0) on a return to b2
 //
-// and is admitted to t2. t1 gives the victim while it is longer than p, else t2. |t1|+|b1| is C at most and all four
+// and is admitted to t2. The victim comes from t1 while it is longer than p, else from t2. |t1|+|b1| is C at most and all four
 // lists together 2C, the new entry counted. It has no parameter. p and its steps are real numbers, as in the paper.
 //
-// With a limit in bytes C is how many entries fitted at the latest eviction, so that p stays a share of what there is.
+// With a limit in bytes C is how many entries fitted at the latest eviction, so that p stays a share of the residents.
 //
 // Every call is O(1). Memory per resident: some 65 bytes, and 50 for each ghost.
 // Source: Megiddo and Modha, ARC: a self-tuning, low overhead replacement cache, FAST 2003.
@@ -50,7 +50,7 @@ func newARC(size capacity) *ARC {
 	return &ARC{c: size, b1: forever, b2: forever}
 }
 
-// Insert moves p if it is a ghost, and stages it for t2 then, else for t1.
+// Insert stages a ghost for t2 and moves p, and any other item for t1.
 func (a *ARC) Insert(it policy.Item, _ policy.Tick) {
 	if _, ok := a.slots.Find(it.ID); ok {
 		return
@@ -77,7 +77,7 @@ func (a *ARC) Hit(id policy.ID, _ policy.Tick) {
 	a.slots.PushHead(&a.t2, slot)
 }
 
-// Victim names the oldest of t1 or of t2.
+// Victim is the oldest entry of t1 or of t2.
 func (a *ARC) Victim() (policy.ID, bool) {
 	slot := a.t2.Tail
 	if n := float64(a.t1.Len); n > 0 && (n > a.p || n == a.p && a.inB2 || slot == 0) {
@@ -89,8 +89,8 @@ func (a *ARC) Victim() (policy.ID, bool) {
 	return a.slots.Name(slot)
 }
 
-// Remove drops id. Evicted it becomes a ghost, which moves p when it returns. Expired in t2 it returns there and moves
-// nothing.
+// Remove drops id. An evicted entry becomes a ghost, which moves p when it returns. One that expired in t2 returns there
+// and does not move p.
 func (a *ARC) Remove(id policy.ID, why policy.Reason) {
 	slot, ok := a.slots.Find(id)
 	if !ok {
@@ -147,7 +147,7 @@ func (a *ARC) returned(key uint64) bool {
 	return true
 }
 
-// trim forgets the oldest ghosts beyond the capacity.
+// trim drops the oldest ghosts beyond the capacity.
 func (a *ARC) trim() {
 	if a.c.evicted(a.slots.Len()) {
 		a.p = min(a.p, float64(a.c.n))

@@ -24,10 +24,10 @@ var CacheusSpec = spec.Spec{
 // in a loop larger than the cache some entries stay; a count outlives the eviction in SR-LRU's history.
 //
 // The rate starts at random in [0.001, 1) and changes every capacity requests: on in the direction of its last change if the
-// hit rate followed it, else back; where it stood still, ten periods without a better hit rate draw it anew.
+// hit rate followed it, else back; where it did not change, ten periods without a better hit rate draw it again.
 //
 // It has no parameter. libCacheSim's Cacheus misses about 1 % more: there the lists of SR-LRU keep their sizes, the first
-// evicts when it is full though the other is not, and the hit rate is rounded down to 0, so that the learning rate only
+// evicts when it is full even if the other is not, and the hit rate is rounded down to 0, so that the learning rate only
 // shrinks.
 //
 // A miss or a hit costs O(log n). Memory per resident: some 100 bytes, and 120 per entry of SR-LRU's history.
@@ -65,7 +65,7 @@ func newCacheus(capacity int, seed uint64) *Cacheus {
 	return c
 }
 
-// Insert learns from the eviction of its identity, and holds it apart.
+// Insert learns from the eviction of the same identity, and stages the item.
 func (c *Cacheus) Insert(it policy.Item, _ policy.Tick) {
 	if _, ok := c.slots.Find(it.ID); ok {
 		return
@@ -88,7 +88,7 @@ func (c *Cacheus) Hit(id policy.ID, _ policy.Tick) {
 	c.lfu.Set(slot, c.lfu.Key(slot)+1, 0)
 }
 
-// Victim draws which expert to follow, unless both say the same.
+// Victim draws which expert to follow, unless both name the same entry.
 func (c *Cacheus) Victim() (policy.ID, bool) {
 	if !c.stands {
 		c.choose()
@@ -124,7 +124,7 @@ func (c *Cacheus) Remove(id policy.ID, why policy.Reason) {
 	}
 }
 
-// begin ends the last request: the entry that was held apart competes, and the rate may adapt.
+// begin ends the last request: the staged entry competes, and the rate may adapt.
 func (c *Cacheus) begin() {
 	c.stands = false
 	if c.staged != 0 {

@@ -5,10 +5,10 @@ import (
 	"reprise/policy/internal/container"
 )
 
-// srLRU is the expert of Cacheus that resists scans. Two lists share the capacity, half each at first. Once holds what was
-// used once and, demoted, what fell out of the other; reused holds what was used again or came back from the history of as
-// many evicted entries as the capacity. A hit on a demoted entry tells that reused is too small, a miss on an entry of the
-// history that was never used again that once is; the one gains from the other, by the more the rarer that case is.
+// srLRU is the expert of Cacheus that resists scans. Two lists share the capacity, half each at first. Once holds entries used
+// once and, demoted, those that left the other list; reused holds entries used again, or returned from the history of as many
+// evicted entries as the capacity. A hit on a demoted entry shows that reused is too small, a miss on an entry of the history
+// that was never used again that once is; then this list grows at the cost of the other, by more the rarer the case is.
 type srLRU struct {
 	slots    *container.Slots[policy.ID, cacheusEntry]
 	once     container.Queue
@@ -20,7 +20,7 @@ type srLRU struct {
 	fresh    int // of the history: never used again
 }
 
-// cacheusEntry is what Cacheus knows of a resident beside its count.
+// cacheusEntry is the state of a resident beside its count.
 type cacheusEntry struct {
 	key             uint64
 	fresh           bool // not used again
@@ -38,7 +38,7 @@ func newSRLRU(s *container.Slots[policy.ID, cacheusEntry], capacity int) srLRU {
 	return l
 }
 
-// insert takes in what was missed and returns the count of its uses, those before an eviction included.
+// insert adds a missed item and returns the count of its uses, those before an eviction included.
 func (l *srLRU) insert(slot uint32) float64 {
 	e := &l.slots.Cells[slot].Val
 	ghost, ok := l.recall(e.key)
@@ -92,7 +92,7 @@ func (l *srLRU) oldest() uint32 {
 	return l.reused.Tail
 }
 
-// evict takes slot out and remembers it with its count.
+// evict removes slot and adds it to the history with its count.
 func (l *srLRU) evict(slot uint32, count float64) {
 	l.remember(slot, srGhost{count, l.slots.Cells[slot].Val.fresh})
 }
@@ -112,7 +112,7 @@ func (l *srLRU) remember(slot uint32, ghost srGhost) {
 	}
 }
 
-// recall takes key out of the history.
+// recall removes key from the history.
 func (l *srLRU) recall(key uint64) (srGhost, bool) {
 	ghost, ok := l.past.Take(key)
 	if ghost.fresh {
@@ -121,7 +121,7 @@ func (l *srLRU) recall(key uint64) (srGhost, bool) {
 	return ghost, ok
 }
 
-// purge takes slot out.
+// purge removes slot.
 func (l *srLRU) purge(slot uint32) {
 	e := l.slots.Cells[slot].Val
 	if e.demoted {
@@ -134,12 +134,12 @@ func (l *srLRU) purge(slot uint32) {
 	}
 }
 
-// resize gives reused that much more room. Neither list loses the last of its room.
+// resize makes reused larger by that much. Each list keeps at least one entry.
 func (l *srLRU) resize(by int) {
 	l.room = max(1, min(l.capacity-1, l.room+by))
 }
 
-// gain is the rounded ratio of how often the other case stands and how often this one does, at least 1.
+// gain is the rounded ratio of the counts of the other case and of this one, at least 1.
 func gain(other, this int) int {
 	return max(1, (2*other+this)/(2*max(this, 1)))
 }

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// learningRate is how fast Cacheus moves its weights. It climbs: a step that a better hit rate followed is repeated, one that
-// a worse followed is taken back.
+// learningRate is how fast Cacheus changes its weights. It climbs: a step is repeated if the hit rate became better, and taken
+// back if it became worse.
 type learningRate struct {
 	value, before float64 // now, and a period ago
 	rand          *rand.Rand
@@ -54,7 +54,7 @@ func (l *learningRate) climb(step, gained float64) {
 	l.idle = 0
 }
 
-// wait counts periods that brought nothing, and draws a new rate after ten of them.
+// wait counts periods without a change, and draws a new rate after ten of them.
 func (l *learningRate) wait(idle bool) {
 	if idle {
 		l.idle++

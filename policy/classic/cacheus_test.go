@@ -126,8 +126,8 @@ func TestLearningRate(t *testing.T) {
 	}
 }
 
-// TestCacheusBooksBalance counts again what the lists and the history hold.
-func TestCacheusBooksBalance(t *testing.T) {
+// TestCacheusCountsAgree compares the counts with the entries of the lists and the history.
+func TestCacheusCountsAgree(t *testing.T) {
 	c := newCacheus(20, 1)
 	l := policy.NewLedger(c, policy.Limit{Entries: 20, Bytes: 900})
 	r := rand.New(rand.NewPCG(1, 2))

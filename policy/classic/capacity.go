@@ -2,8 +2,8 @@ package classic
 
 import "reprise/policy/internal/spec"
 
-// capacity is how many entries fit, and what sizes given for one number of them are for another. With a limit in entries
-// it is what was told; with one in bytes that is an estimate, which the number that remains after each eviction replaces.
+// capacity is how many entries fit, and scales sizes that were given for another number. With a limit in entries it is
+// Options.Capacity; with one in bytes that is an estimate, replaced by the number that remains after each eviction.
 type capacity struct {
 	given, n int
 	bytes    bool
@@ -13,7 +13,7 @@ func capacityOf(a spec.Args) capacity {
 	return capacity{given: a.Capacity, n: a.Capacity, bytes: a.Bytes}
 }
 
-// evicted learns that n entries remain after an eviction and reports whether that changes anything.
+// evicted records that n entries remain after an eviction, and reports whether the capacity changed.
 func (c *capacity) evicted(n int) bool {
 	if !c.bytes || n == c.n || n == 0 {
 		return false
@@ -22,7 +22,7 @@ func (c *capacity) evicted(n int) bool {
 	return true
 }
 
-// of is the size now of what was given as size.
+// of scales a size that was given for the capacity given.
 func (c *capacity) of(size int) int {
 	if c.n == c.given {
 		return size

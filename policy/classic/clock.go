@@ -16,10 +16,10 @@ var ClockSpec = spec.Spec{
 }
 
 // Clock evicts the oldest entry whose counter is 0. A hit counts up to 2^bits-1; an entry that comes to the old end with
-// a counter above 0 loses one and goes back to the young end. A new entry starts at 0: the textbook's starts at 1 and is
+// a counter above 0 loses one and goes back to the young end. A new entry starts at 0: in the textbook it starts at 1, which is
 // another policy.
 //
-// Every call is O(1), Victim on average: each step of it was paid for by a hit. Memory per resident: some 60 bytes.
+// Every call is O(1), Victim on average: because each step takes back a hit. Memory per resident: some 60 bytes.
 // Source: Corbató, "A paging experiment with the Multics system" (1968); as FIFO-reinsertion in libCacheSim.
 type Clock struct {
 	slots  container.Slots[policy.ID, uint8] // the counters
@@ -32,7 +32,7 @@ var _ policy.Evictor = (*Clock)(nil)
 
 func newClock(bits int) *Clock { return &Clock{most: uint8(1<<bits - 1)} }
 
-// Insert holds it apart; the one before it goes to the young end.
+// Insert stages the item; the one before it goes to the young end.
 func (c *Clock) Insert(it policy.Item, _ policy.Tick) {
 	if _, ok := c.slots.Find(it.ID); ok {
 		return
@@ -53,7 +53,7 @@ func (c *Clock) Hit(id policy.ID, _ policy.Tick) {
 	}
 }
 
-// Victim sends what was used to the young end and names the first entry that was not.
+// Victim moves used entries to the young end, and is the first one not used.
 func (c *Clock) Victim() (policy.ID, bool) {
 	if c.queue.Len == 0 {
 		return c.slots.Name(c.staged)
@@ -82,7 +82,7 @@ func (c *Clock) Remove(id policy.ID, _ policy.Reason) {
 	c.slots.Free(slot)
 }
 
-// link lets the staged entry in.
+// link puts the staged entry into the queue.
 func (c *Clock) link() {
 	if c.staged != 0 {
 		c.slots.PushHead(&c.queue, c.staged)

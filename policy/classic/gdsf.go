@@ -24,8 +24,8 @@ var LFUDASpec = spec.Spec{
 }
 
 // GDSF evicts the entry of least H = L + uses·worth, its insertion the first use; ties go to the least recently used. H is
-// set at each use with the L of that moment, and L is the H of the last victim, so that what is not used any more is
-// overtaken. The parameter value chooses worth: 1, tokens, or tokens per byte.
+// set at each use with the L of that moment, and L is the H of the last victim, so that entries no longer used fall
+// behind. The parameter value chooses worth: 1, tokens, or tokens per byte.
 //
 // Every call is O(log n), Victim O(1). Memory per resident: some 95 bytes.
 // Source: Cherkasova, "Improving WWW proxies performance with Greedy-Dual-Size-Frequency caching policy" (HP Labs, 1998).
@@ -47,7 +47,7 @@ var (
 
 func newGDSF(mode spec.Value) *GDSF { return &GDSF{mode: mode} }
 
-// Insert holds it apart; the one before it joins the others.
+// Insert stages the item; the one before it joins the others.
 func (g *GDSF) Insert(it policy.Item, _ policy.Tick) {
 	if _, ok := g.keyed.Slots.Find(it.ID); ok {
 		return
@@ -90,7 +90,7 @@ func (g *GDSF) Remove(id policy.ID, why policy.Reason) {
 	g.keyed.Drop(slot)
 }
 
-// use sets H, under the floor of this moment.
+// use sets H, with the present floor.
 func (g *GDSF) use(slot uint32) {
 	e := &g.keyed.Slots.Cells[slot].Val
 	bound.Increment(&e.uses)

@@ -18,12 +18,12 @@ var LeCaRSpec = spec.Spec{
 	New: func(a spec.Args) policy.Evictor { return newLeCaR(a.Capacity, a.Num("lr"), a.Seed) },
 }
 
-// LeCaR asks two experts, LRU and LFU (ties to the one that came to its count first), and follows one of them by a draw
+// LeCaR has two experts, LRU and LFU (ties to the one that came to its count first), and follows one of them by a draw
 // with the odds of their weights, which start equal. Each has a history of capacity/2 entries that it alone chose to
 // evict. A miss that is in one, evicted t requests ago, multiplies the weight of that expert by exp(-lr·d^t) with
 // d = 0.005^(1/capacity): a mistake counts less the longer it took to show. Counts start at 1 with each insertion.
 //
-// The one parameter is lr. The draw is in steps of 1/100, as in libCacheSim, so an expert out of favour keeps a hundredth
+// The one parameter is lr. The draw is in steps of 1/100, as in libCacheSim, so an expert of least weight keeps a hundredth
 // of the choices if it is LRU and none if it is LFU.
 //
 // A miss or a hit costs O(log n). Memory per resident: some 95 bytes, and 60 per entry of a history.
@@ -43,7 +43,7 @@ type LeCaR struct {
 
 	named  policy.ID // by the last Victim
 	by     adviser
-	stands bool // named is still the answer
+	stands bool // named is still valid
 }
 
 // adviser is who chose a victim.
@@ -68,7 +68,7 @@ func newLeCaR(capacity int, lr float64, seed uint64) *LeCaR {
 	return l
 }
 
-// Insert learns from the eviction of its identity, and holds it apart.
+// Insert learns from the eviction of the same identity, and stages the item.
 func (l *LeCaR) Insert(it policy.Item, at policy.Tick) {
 	if _, ok := l.slots.Find(it.ID); ok {
 		return
@@ -89,7 +89,7 @@ func (l *LeCaR) Hit(id policy.ID, at policy.Tick) {
 	l.counts.Set(slot, l.counts.Key(slot)+1, 0)
 }
 
-// Victim draws which expert to follow, unless both say the same.
+// Victim draws which expert to follow, unless both name the same entry.
 func (l *LeCaR) Victim() (policy.ID, bool) {
 	if !l.stands {
 		l.choose()
@@ -119,7 +119,7 @@ func (l *LeCaR) Remove(id policy.ID, why policy.Reason) {
 	}
 }
 
-// begin lets the entry that was held apart compete.
+// begin makes the staged entry compete.
 func (l *LeCaR) begin(at policy.Tick) {
 	l.now, l.stands = at.Seq, false
 	if l.staged != 0 {
@@ -141,7 +141,7 @@ func (l *LeCaR) choose() {
 	l.named = l.slots.Cells[slot].Name
 }
 
-// follow draws which of two experts to follow, unless both say the same. odds are those of the first.
+// follow draws which of two experts to follow, unless both name the same entry. odds are those of the first.
 func follow(r *rand.Rand, odds float64, oldest, rarest uint32) (slot uint32, by adviser) {
 	switch {
 	case oldest == rarest:

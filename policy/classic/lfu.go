@@ -22,7 +22,7 @@ type LFU struct {
 
 var _ policy.Evictor = (*LFU)(nil)
 
-// Insert holds it apart; the one before it joins the others.
+// Insert stages the item; the one before it joins the others.
 func (l *LFU) Insert(it policy.Item, _ policy.Tick) {
 	if _, ok := l.keyed.Slots.Find(it.ID); ok {
 		return

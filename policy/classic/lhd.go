@@ -21,21 +21,21 @@ var LHDSpec = spec.Spec{
 	},
 }
 
-// LHD evicts the entry of the least hit density among a sample and the last newcomers that looked bad. The density is the
+// LHD evicts the entry of the least hit density among a sample and the last new entries of low density. The density is the
 // expected number of hits over the expected time until the next hit or the eviction, given the age of the entry and its
 // class, per byte if the limit is in bytes. Both expectations come from counts of hits and evictions at each age, which
 // fade by 0.9 at each reconfiguration; until the first one the density is class/age, about GDSF. Ages are counted in steps
 // of a power of two requests, and the class of an entry is the logarithm of the sum of its last two ages at a hit.
 //
-// One in 32 requests makes an explorer, which is kept whatever its density, so that ages are seen that are else never
-// reached; explorers take 1 % of the capacity at most, and there are none after 50 reconfigurations.
+// One in 32 requests makes an explorer, which is kept whatever its density, so that ages occur that otherwise no entry
+// reaches; explorers take 1 % of the capacity at most, and there are none after 50 reconfigurations.
 //
 // The parameter form is stock (reconfigured every 2^20 requests, 8 samples during the first 50 times and 32 later, first
 // step 1024) or scaled (every 10 capacities but at least 1000 requests, 32 samples, first step capacity/200). In a trace
-// that is shorter than 2^20 stock learns nothing, and is no worse for that: its coarse ages make its guess a count of hits
-// before it is an age, where scaled has few hits in a period to learn from. Over the 48 traces of package workload's Study
+// shorter than 2^20 stock learns nothing, and is not worse for that: its ages are so coarse that its initial density is mostly a
+// count of hits, while scaled has few hits in a period to learn from. Over the 48 traces of package workload's Study
 // and Long, seed 1, scaled hits 34.0 % and stock 35.1, at 100 entries 11.6 and 13.1; at 100 entries of a Zipf law of 10,000
-// they miss 88 and 82 %, at 1,000 entries 60 and 61. Whoever compares with LHD plays both.
+// they miss 88 and 82 %, at 1,000 entries 60 and 61. A comparison with LHD should play both.
 //
 // An eviction costs up to 40 look-ups, a hit O(1), a reconfiguration about a millisecond. Memory: 3.8 MB for the counts
 // and some 70 bytes per resident.
@@ -62,7 +62,7 @@ type LHD struct {
 	stands bool
 }
 
-// lhdTag is what LHD knows of a resident.
+// lhdTag is the state of a resident.
 type lhdTag struct {
 	id        policy.ID
 	last      int64   // request of the last use, in clock

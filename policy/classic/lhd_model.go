@@ -52,8 +52,8 @@ func (d *densities) class(tag *lhdTag) *lhdClass {
 	return &d.classes[class]
 }
 
-// update fades the counts and computes the densities anew. At the sixth and at the 26th time it fits the step of the ages
-// to the number of residents.
+// update fades the counts and computes the densities again. The sixth and the 26th call adapt the step of the ages to the
+// number of residents.
 func (d *densities) update(residents int) {
 	for i := range d.classes {
 		d.classes[i].fade()

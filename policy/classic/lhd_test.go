@@ -100,7 +100,7 @@ func TestLHDLearnsWhatDies(t *testing.T) {
 	}
 }
 
-// TestLHDDensityAgainstItsDefinition sums hits and lifetimes for each age anew.
+// TestLHDDensityAgainstItsDefinition sums hits and lifetimes for each age separately.
 func TestLHDDensityAgainstItsDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	c := newDensities(0).classes[3]

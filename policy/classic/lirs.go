@@ -17,12 +17,12 @@ var LIRSSpec = spec.Spec{
 }
 
 // LIRS divides the entries by their inter-reference recency, how many others were used between their last two uses. The
-// low ones (LIR) stay; the others (HIR), 1 % of the entries, stand in a FIFO from which the victims come. The stack holds
+// low ones (LIR) stay; the others (HIR), 1 % of the entries, are in a FIFO from which the victims come. The stack holds
 // all LIR and what was used later than the oldest of them, evicted HIR included. What is used while it is in the stack
 // has returned sooner than the oldest LIR, and takes its place; that one becomes the youngest HIR.
 //
-// The stack has 2 C entries at most: beyond them the oldest ghost is forgotten. Before the first LIR were displaced every
-// new entry is one. With a limit in bytes C is how many entries fitted at the latest eviction.
+// The stack has 2 C entries at most: beyond them the oldest ghost is dropped. New entries are LIR until there are enough.
+// With a limit in bytes C is how many entries fitted at the latest eviction.
 //
 // Every call is O(1) on average: a HIR that is dropped from the stack's end was put there by a request. Memory per
 // resident: some 70 bytes, and 140 for each ghost. Source: Jiang and Zhang, LIRS: an efficient low inter-reference
@@ -36,7 +36,7 @@ type LIRS struct {
 	oldest             container.Queue                    // of gone
 	lirs               int
 	size               capacity
-	hirRoom, stackRoom int // entries when size is as told
+	hirRoom, stackRoom int // entries at the given capacity
 	staged             lirsStaged
 }
 
@@ -101,7 +101,7 @@ func (l *LIRS) Hit(id policy.ID, _ policy.Tick) {
 	l.settle()
 }
 
-// Victim names the oldest HIR.
+// Victim is the oldest HIR.
 func (l *LIRS) Victim() (policy.ID, bool) {
 	switch {
 	case l.fifo.Len > 0:
@@ -170,7 +170,7 @@ func (l *LIRS) link() {
 	l.prune()
 }
 
-// push puts id on top of the stack and forgets the oldest ghosts that are then too many.
+// push puts id on top of the stack and drops the oldest ghosts beyond the limit.
 func (l *LIRS) push(id policy.ID, e lirs) {
 	l.stack.PushHead(&l.order, l.stack.Add(id, e))
 	for l.order.Len > l.size.of(l.stackRoom) && l.oldest.Len > 0 {
@@ -178,7 +178,7 @@ func (l *LIRS) push(id policy.ID, e lirs) {
 	}
 }
 
-// settle makes the oldest LIR HIR while there are too many.
+// settle turns the oldest LIR into HIR while there are too many.
 func (l *LIRS) settle() {
 	l.prune()
 	for l.lirs > l.lirRoom() {
@@ -204,7 +204,7 @@ func (l *LIRS) prune() {
 	}
 }
 
-// unstack takes a slot out of the stack.
+// unstack removes a slot from the stack.
 func (l *LIRS) unstack(slot uint32) {
 	if l.stack.Cells[slot].Val.is == lir {
 		l.lirs--
@@ -213,7 +213,7 @@ func (l *LIRS) unstack(slot uint32) {
 	l.stack.Free(slot)
 }
 
-// unqueue takes id out of the FIFO and reports whether it was there.
+// unqueue removes id from the FIFO and reports whether it was there.
 func (l *LIRS) unqueue(id policy.ID) bool {
 	at, ok := l.hirs.Find(id)
 	if ok {

@@ -65,7 +65,7 @@ func (row oracleRow) play(t *testing.T, name string, seed uint64) float64 {
 
 // spread is the mean over 20 seeds and 5 standard deviations of one run: what is published is one run too. Measured, in %
 // of the misses at the four rows of zipf075 and tiny: LHD 0.07, 0.10, 1.7, 1.6; Cacheus 0.21, 0.41, 1.5, 0.9; LeCaR 0.04,
-// 0.02, 0.40, 0.55. A trace of 2,000 requests cannot tell seeds from mistakes within 0.4 %.
+// 0.02, 0.40, 0.55. With a trace of 2,000 requests, differences within 0.4 % may come from seeds.
 func (row oracleRow) spread(t *testing.T, name string) (mean, band float64) {
 	t.Helper()
 	const seeds = 20

@@ -116,33 +116,33 @@ func TestQueuePoliciesAtTheirLimits(t *testing.T) {
 	}
 }
 
-// TestWrongEstimatesOfTheCapacity limits bytes where half or twice as many entries fit as was said: a policy stays within
-// four points of its hit ratio with the right estimate, and its ghosts are about as many.
+// TestWrongEstimatesOfTheCapacity limits bytes where half or twice as many entries fit as estimated: the hit ratio stays within
+// four points of that with the right estimate, and there are about as many ghosts.
 func TestWrongEstimatesOfTheCapacity(t *testing.T) {
 	const fits = 400
 	for _, p := range queued {
 		hits, ghosts := map[int]float64{}, map[int]int{}
-		for _, told := range []int{fits, fits / 2, 2 * fits} {
-			e, err := specs.New(p.name, policy.Options{Capacity: told, Bytes: true})
+		for _, estimate := range []int{fits, fits / 2, 2 * fits} {
+			e, err := specs.New(p.name, policy.Options{Capacity: estimate, Bytes: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			hits[told] = playBytesLimit(t, e, fits*100)
-			ghosts[told] = p.ghosts(e)
+			hits[estimate] = playBytesLimit(t, e, fits*100)
+			ghosts[estimate] = p.ghosts(e)
 		}
-		for told, hit := range hits {
-			if n, want := ghosts[told], ghosts[fits]; 10*n < 8*want || 10*n > 12*want {
-				t.Errorf("%s: %d ghosts when told %d, %d when told %d", p.name, n, told, want, fits)
+		for estimate, hit := range hits {
+			if n, want := ghosts[estimate], ghosts[fits]; 10*n < 8*want || 10*n > 12*want {
+				t.Errorf("%s: %d ghosts with estimate %d, %d with estimate %d", p.name, n, estimate, want, fits)
 			}
 			if hit < hits[fits]-0.04 {
-				t.Errorf("%s: %.3f hit when told %d, %.3f when told %d", p.name, hit, told, hits[fits], fits)
+				t.Errorf("%s: %.3f hit with estimate %d, %.3f with estimate %d", p.name, hit, estimate, hits[fits], fits)
 			}
 		}
 	}
 }
 
-// TestPurgesTellNothingOfTheCapacity removes entries that were not evicted: fewer are resident, and as many would fit.
-func TestPurgesTellNothingOfTheCapacity(t *testing.T) {
+// TestPurgesDoNotChangeTheCapacity removes entries that were not evicted: fewer are resident, and the same number fits.
+func TestPurgesDoNotChangeTheCapacity(t *testing.T) {
 	for name, size := range map[string]func(policy.Evictor) capacity{
 		"2q":        func(e policy.Evictor) capacity { return e.(*TwoQ).size },
 		"arc":       func(e policy.Evictor) capacity { return e.(*ARC).c },
@@ -175,7 +175,7 @@ func TestPurgesTellNothingOfTheCapacity(t *testing.T) {
 	}
 }
 
-// TestNothingLeftIsNoCapacity: an eviction that empties the cache tells that an item was large, not that none fits.
+// TestNothingLeftIsNoCapacity: an eviction that empties the cache means that an item was large, not that none fits.
 func TestNothingLeftIsNoCapacity(t *testing.T) {
 	c := capacity{given: 8, n: 4, bytes: true}
 	if c.evicted(0) || c.n != 4 || c.of(6) != 3 {

@@ -32,7 +32,7 @@ func newRandom(seed uint64) *Random {
 	return &Random{rand: rand.New(rand.NewPCG(seed, 0x72616e646f6d))}
 }
 
-// Insert holds it apart; the one before it joins the others.
+// Insert stages the item; the one before it joins the others.
 func (r *Random) Insert(it policy.Item, _ policy.Tick) {
 	if it.ID == r.staged || r.index.Find(uint64(it.ID)) != nil {
 		return

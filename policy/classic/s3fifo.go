@@ -19,15 +19,16 @@ var S3FIFOSpec = spec.Spec{
 	},
 }
 
-// S3FIFO keeps new entries in a small FIFO and what proves useful in a main one. While the small one holds its share or
-// more, its oldest leaves: to main with threshold hits, else out of the cache, to be remembered as a ghost. Otherwise the
-// oldest of main leaves, unless it was hit: then it goes round again and pays one hit of the three that count. What
-// returns while it is a ghost goes to main directly.
+// S3FIFO keeps new entries in a small FIFO and useful ones in a main FIFO. While the small one holds its share or more, its
+// oldest entry leaves: to main with threshold hits, else out of the cache, as a ghost. Otherwise the oldest of main leaves,
+// unless it was hit: then it goes round again and loses one hit of the three that count. An item that returns while it is a
+// ghost goes to main directly.
 //
 // The condition is on the small queue, not on main as in libCacheSim: when the cache is full they are the same, and when
-// less fits than was thought main cannot starve the small one. Small is at least 1: with 0 nothing could earn its place.
+// fewer entries fit than estimated main cannot take all room of the small one. Small is at least 1: with 0 no entry could
+// reach main.
 //
-// Hit is O(1) and moves nothing; Victim is O(1) on average, each step of it was paid for by a hit. Memory per resident:
+// Hit is O(1) and moves nothing; Victim is O(1) on average, because each step takes back a hit. Memory per resident:
 // some 60 bytes, and 45 for each ghost. Source: Yang et al., FIFO queues are all you need for cache eviction, SOSP 2023.
 type S3FIFO struct {
 	slots     container.Slots[policy.ID, s3fifo]
@@ -35,7 +36,7 @@ type S3FIFO struct {
 	main      container.Queue
 	ghosts    container.Ghosts
 	size      capacity
-	share     int // entries in the small queue when size is as told
+	share     int // entries in the small queue at the given capacity
 	room      int // ghosts then
 	threshold uint8
 	staged    uint32 // the new entry, in neither queue yet
@@ -48,7 +49,7 @@ type s3fifo struct {
 	main bool // in main, or to be
 }
 
-// turns is how many rounds through main the hits of one round can pay for.
+// turns is how many rounds in main an entry can get for the hits of one round.
 const turns = 3
 
 var _ policy.Evictor = (*S3FIFO)(nil)
@@ -57,7 +58,7 @@ func newS3FIFO(size capacity, small, ghost, threshold int) *S3FIFO {
 	return &S3FIFO{size: size, share: small, room: ghost, threshold: uint8(threshold), ghosts: container.NewGhosts(ghost)}
 }
 
-// Insert stages it for main if it is a ghost, else for the small queue.
+// Insert stages the item, for main if it is a ghost, else for the small queue.
 func (s *S3FIFO) Insert(it policy.Item, _ policy.Tick) {
 	if _, ok := s.slots.Find(it.ID); ok {
 		return
@@ -79,7 +80,7 @@ func (s *S3FIFO) Hit(id policy.ID, _ policy.Tick) {
 	}
 }
 
-// Victim lets the useful ones pass, from small to main and from main to its other end, and names the first that is not.
+// Victim moves useful entries on, from small to main and from main to its other end, and is the first one that is not.
 func (s *S3FIFO) Victim() (policy.ID, bool) {
 	share := max(1, s.size.of(s.share))
 	for s.chosen == 0 && s.small.Len+s.main.Len > 0 {
@@ -139,7 +140,7 @@ func (s *S3FIFO) link() {
 	s.staged = 0
 }
 
-// fromSmall returns the oldest of the small queue that is of no use, after those before it went to main; 0 when all did.
+// fromSmall returns the oldest entry of the small queue with too few hits, after those before it went to main; 0 when all did.
 func (s *S3FIFO) fromSmall() uint32 {
 	for slot := s.small.Tail; slot != 0; slot = s.small.Tail {
 		e := &s.slots.Cells[slot].Val

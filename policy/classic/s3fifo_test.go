@@ -9,7 +9,7 @@ import (
 	"reprise/policy/internal/policytest"
 )
 
-// TestS3FIFOCountsNoFurther: what was hit more often than the counter tells is as good as the best, not as the worst.
+// TestS3FIFOCountsNoFurther: an entry with more hits than the counter holds has the highest count, not the lowest.
 func TestS3FIFOCountsNoFurther(t *testing.T) {
 	s := newS3FIFO(capacity{given: 3, n: 3}, 1, 2, 2)
 	for id := policy.ID(1); id <= 3; id++ {

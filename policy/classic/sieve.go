@@ -12,11 +12,12 @@ var SieveSpec = spec.Spec{
 	New: func(spec.Args) policy.Evictor { return &Sieve{} },
 }
 
-// Sieve keeps its entries in the order of their insertion and never moves one. A hit marks its entry. A hand wanders from
-// the old end to the young one and starts again; it unmarks what it passes and evicts the first entry without a mark. So
-// the old and used stay where they are, and what is new is judged soon. It has no parameter. The zero value is ready.
+// Sieve keeps its entries in the order of their insertion and never moves one. A hit marks its entry. A hand moves from the
+// old end to the young one and starts again; it unmarks each entry that it passes and evicts the first one without a mark.
+// So old entries that are used stay where they are, and new ones are soon examined. It has no parameter. The zero value is
+// ready.
 //
-// Every call is O(1), Victim on average: each step of it was paid for by a hit. Memory per resident: some 60 bytes.
+// Every call is O(1), Victim on average: because each step takes back a hit. Memory per resident: some 60 bytes.
 // Source: Zhang et al., "SIEVE is simpler than LRU" (NSDI 2024).
 type Sieve struct {
 	slots  container.Slots[policy.ID, bool] // the marks
@@ -27,7 +28,7 @@ type Sieve struct {
 
 var _ policy.Evictor = (*Sieve)(nil)
 
-// Insert holds it apart; the one before it goes to the young end.
+// Insert stages the item; the one before it goes to the young end.
 func (s *Sieve) Insert(it policy.Item, _ policy.Tick) {
 	if _, ok := s.slots.Find(it.ID); ok {
 		return
@@ -62,7 +63,7 @@ func (s *Sieve) Victim() (policy.ID, bool) {
 	}
 }
 
-// Remove drops id. A hand that is on it goes one on: after an eviction at most to the entry before the newest, otherwise
+// Remove drops id. A hand on it moves one on: after an eviction at most to the entry before the newest, otherwise
 // to that as well.
 func (s *Sieve) Remove(id policy.ID, why policy.Reason) {
 	slot, ok := s.slots.Find(id)
@@ -87,7 +88,7 @@ func (s *Sieve) drop(slot uint32) {
 	s.slots.Free(slot)
 }
 
-// link lets the staged entry in.
+// link puts the staged entry into the queue.
 func (s *Sieve) link() {
 	if s.staged != 0 {
 		s.slots.PushHead(&s.queue, s.staged)

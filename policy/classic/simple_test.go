@@ -9,7 +9,7 @@ import (
 	"reprise/policy/internal/spec"
 )
 
-// TestOrders knows who goes after whom. The last to come is held apart by most, and goes last.
+// TestOrders compares the order of evictions. Most policies stage the last item, and evict it last.
 func TestOrders(t *testing.T) {
 	for _, c := range []struct{ policy, script, want string }{
 		{"fifo", "+1 +2 +3 h1 h1", "[1 2 3]"},

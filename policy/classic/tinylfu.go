@@ -36,17 +36,17 @@ func makeTinyLFU(a spec.Args) policy.Evictor {
 	return l
 }
 
-// TinyLFU is W-TinyLFU as the library Caffeine has it. A new entry comes into the window, an LRU of 1 % at first. What
-// falls out of the window must then win its place in main against main's next victim: it was asked for more often of late,
+// TinyLFU is W-TinyLFU as in the library Caffeine. A new entry comes into the window, an LRU of 1 % at first. An entry that
+// leaves the window replaces main's next victim only if it was requested more often of late,
 //
 //	f(candidate) > f(victim), or f(candidate) ≥ 6 and one chance in 128
 //
-// where the chance is there because somebody who knows the hash could otherwise keep a key out for good. Main is a
+// where the random chance prevents that a client that can compute the hash keeps a key out of main for ever. Main is a
 // segmented LRU: what is hit on probation (a fifth) becomes protected, whose oldest then goes back on probation.
 // f is a sketch (see there) of every request, first halved after 10 C of them and then after 5 C or more; or with form=exact
 // a count of each key, halved every 10 C.
 //
-// Every 10 C requests the window is moved by a step, on in the same direction if more was hit than in the 10 C before,
+// Every 10 C requests the window is moved by a step, on in the same direction if there were more hits than in the 10 C before,
 // else back. The step shrinks by 2 % each time and is 6.25 % of C again when the hit ratio moved by 5 points. The first
 // sample is compared with 0 and the first step goes down, so nothing moves in a trace shorter than 20 C. Step, decay,
 // restart and sample are Caffeine's.
@@ -60,11 +60,11 @@ func makeTinyLFU(a spec.Args) policy.Evictor {
 //	form=exact,climb=off     36.8  16.3
 //
 // The climb earns most where what was used last returns first (lru: 35 for 28, and 28 for 16 at 100 entries), and costs up
-// to 1.7 points where the window had better stay at 1 %: on 14 of the traces, on 39 at 100 entries. There a sample of 10 C
+// to 1.7 points where a window of 1 % is better: on 14 of the traces, on 39 at 100 entries. There a sample of 10 C
 // is 1,000 requests, in which chance moves the hit ratio by a point or more, and the window wanders.
 //
-// This policy refuses: an entry may go as soon as it has left the window. Sketch and age are as was told of the capacity,
-// window and main follow what fits where the limit is in bytes.
+// This policy refuses: an entry may be evicted as soon as it has left the window. Sketch and age have the size of the given
+// capacity; window and main follow the number that fits where the limit is in bytes.
 //
 // Every call is O(1). Memory per resident: some 75 bytes. Source: Einziger, Friedman and Manes, TinyLFU: a highly
 // efficient cache admission policy, ACM ToS 2017; Einziger, Eytan, Friedman and Manes, Adaptive software cache

@@ -28,8 +28,8 @@ var libTinyLFUSpec = spec.Spec{
 // exact counts in place of the filter it evicts one entry only, as the model does that the known
 // answers come from; those counts are as many as there are keys between two halvings.
 //
-// It evicts when it sees fit, not when asked, so it is told its capacity, and what it has evicted expires at once: it
-// waits, without an answer, until there is need of a victim.
+// It evicts by its own rule and not when Victim is called, so it needs its capacity, and an entry that it has evicted expires
+// at once: it stays resident, without an answer, until a victim is needed.
 //
 // Every call is O(1), Insert on average. Memory per resident: some 120 bytes, of which the filter is 58.
 type libTinyLFU struct {
@@ -52,7 +52,7 @@ var (
 	_ policy.Expirer = (*libTinyLFU)(nil)
 )
 
-// fadingFrequency is one that is told when to halve.
+// fadingFrequency is a frequency whose owner decides when to halve.
 type fadingFrequency interface {
 	frequency
 	halve()
@@ -214,7 +214,7 @@ type bloomPage [1 << 10]uint32
 // bloomRate is the counters per entry at which one estimate in 1000 is too high: -ln(0.001) / ln(2)².
 const bloomRate = 14.377587566
 
-// newBloom has no more counters than a hash of 32 bits can tell apart.
+// newBloom has no more counters than there are hashes of 32 bits.
 func newBloom(entries int) *bloom {
 	n := uint64(min(max(1, math.Ceil(bloomRate*float64(entries))), math.MaxUint32))
 	return &bloom{n: n, pages: make([]*bloomPage, n/uint64(len(bloomPage{}))+1)}

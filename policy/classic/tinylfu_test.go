@@ -120,7 +120,7 @@ func TestTinyLFUClimbs(t *testing.T) {
 	}
 }
 
-// TestTinyLFUWindowFollowsTheClimb moves one entry at a time and keeps books of all of them.
+// TestTinyLFUWindowFollowsTheClimb moves one entry at a time and counts all of them.
 func TestTinyLFUWindowFollowsTheClimb(t *testing.T) {
 	const c = 100
 	l := newTinyLFU(capacity{given: c, n: c}, 1, &tally{}, 1)

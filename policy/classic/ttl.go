@@ -16,8 +16,8 @@ var TTLSpec = spec.Spec{
 var ttlParam = policy.Param{Name: "ttl", Says: "requests that an entry lives", Default: "2C", Min: 1, Max: 1e15}
 
 // TTL gives every entry a life of ttl requests, from its insertion on: the ttl-th after it no longer gets an answer, and
-// whoever finds the entry then removes it. Overflow evicts the oldest, and expired ones are the oldest of all. Without its
-// ttl a TTL policy says nothing: where that is longer than most entries stay it is FIFO.
+// its caller then removes the entry. Overflow evicts the oldest, and expired ones are the oldest of all. A figure of a TTL
+// policy needs its ttl: where that is longer than most entries stay it is FIFO.
 //
 // Every call is O(1). Memory per resident: some 60 bytes.
 type TTL struct {

@@ -16,9 +16,9 @@ var TwoQSpec = spec.Spec{
 	New: func(a spec.Args) policy.Evictor { return newTwoQ(capacityOf(a), a.Whole("in"), a.Whole("out")) },
 }
 
-// TwoQ is the full version of 2Q. New entries stand in a FIFO (A1in), where a hit changes nothing. While the FIFO holds
-// more than in entries its oldest is evicted and remembered as a ghost (A1out); otherwise the LRU (Am) loses its oldest.
-// What returns while it is a ghost goes to the LRU: it was asked for again after the burst that brought it.
+// TwoQ is the full version of 2Q. New entries are in a FIFO (A1in), where a hit changes nothing. While the FIFO holds
+// more than in entries its oldest is evicted and becomes a ghost (A1out); otherwise the LRU (Am) loses its oldest.
+// An item that returns while it is a ghost goes to the LRU: it was requested again after its first burst.
 //
 // Every call is O(1). Memory per resident: some 65 bytes, and 50 for each ghost. Source: Johnson and Shasha, 2Q: a low
 // overhead high performance buffer management replacement algorithm, VLDB 1994.
@@ -28,7 +28,7 @@ type TwoQ struct {
 	lru    container.Queue
 	out    container.Ghosts
 	size   capacity
-	in     int    // entries in the FIFO when size is as told
+	in     int    // entries in the FIFO at the given capacity
 	room   int    // ghosts then
 	staged uint32 // the new entry, in neither queue yet
 }

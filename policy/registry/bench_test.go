@@ -24,7 +24,7 @@ func BenchmarkBytesPerEntry(b *testing.B) {
 						b.Fatal(err)
 					}
 					if _, ok := e.(policy.Arriver); !ok && topics < n {
-						b.Skip("knows no topics")
+						b.Skip("does not use topics")
 					}
 					fill(e, n, topics)
 					b.ReportMetric(float64(heapInUse()-before)/n, "B/entry")

@@ -8,8 +8,8 @@ import (
 	"reprise/policy/internal/policytest"
 )
 
-// TestLedgerBooksBalance adds the books up again from what came in and what went out.
-func TestLedgerBooksBalance(t *testing.T) {
+// TestLedgerAccountsBalance compares the counts of a ledger with sums over inserts and removes.
+func TestLedgerAccountsBalance(t *testing.T) {
 	for _, name := range Names() {
 		e, err := New(name, policy.Options{Capacity: 50})
 		if err != nil {

@@ -97,7 +97,7 @@ func conform(t *testing.T, fresh func() policy.Evictor) {
 	})
 }
 
-// TestEvictorsUnderALedger plays what a proxy would, twice: the books balance at every step and the victims are the same.
+// TestEvictorsUnderALedger plays the calls of a proxy twice: the counts are right at every step and the victims are the same.
 func TestEvictorsUnderALedger(t *testing.T) {
 	for _, name := range Names() {
 		for _, limit := range []policy.Limit{
@@ -122,7 +122,7 @@ func TestEvictorsUnderALedger(t *testing.T) {
 	}
 }
 
-// TestCapacityReservesNothing makes every policy for more than can ever come: a capacity is a promise, not a need.
+// TestCapacityReservesNothing makes every policy for a capacity that is never reached: memory is only used for entries.
 func TestCapacityReservesNothing(t *testing.T) {
 	const most = 48 << 20
 	for _, name := range append(Names(), "w-tinylfu:form=exact", "lhd:form=stock") {
@@ -143,8 +143,8 @@ func TestCapacityReservesNothing(t *testing.T) {
 	}
 }
 
-// traffic is a stream of requests for a few identities, which return under new IDs, of removals for every reason at
-// awkward moments, and of replacements. It keeps books of its own.
+// traffic is a stream of requests for a few identities, which return under new IDs, of removals for every reason between
+// Victim and Remove, and of replacements. It has its own counts.
 type traffic struct {
 	t        *testing.T
 	limit    policy.Limit
@@ -252,7 +252,7 @@ func (f *traffic) replace(id policy.ID) {
 	}
 }
 
-// evictNamed evicts what another cache chose.
+// evictNamed evicts an entry as if another cache had chosen it.
 func (f *traffic) evictNamed(id policy.ID) {
 	_, resident := f.known[id]
 	victim, _ := f.evictor.Victim()

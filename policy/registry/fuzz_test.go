@@ -7,7 +7,7 @@ import (
 	"reprise/policy/internal/policytest"
 )
 
-// FuzzEvictors plays three bytes per call through every policy and checks what they may never break.
+// FuzzEvictors plays three bytes per call through every policy and checks the rules of the contract.
 func FuzzEvictors(f *testing.F) {
 	f.Add([]byte("\x00\x01\x00\x00\x02\x01\x01\x01\x00\x04\x02\x01\x02\x01\x00"))
 	f.Add([]byte("\x03\x00\x02\x00\x05\x12\x00\x06\x15\x01\x05\x00\x02\x06\x00\x00\x07\x02"))

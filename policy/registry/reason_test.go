@@ -10,8 +10,8 @@ import (
 
 var identities = []string{"rac", "rac-no-tp", "rac-paper", "haz", "rac+", "rac+:sample=2", "rac+:panel=study"}
 
-// TestImportanceOutlivesReplacementAndExpiry: an answer that is refreshed, or comes back after its time was over, is as
-// important as before. After a purge it starts anew.
+// TestImportanceOutlivesReplacementAndExpiry: an answer that is refreshed, or returns after its expiry, has the same
+// importance as before. After a purge it starts from the beginning.
 func TestImportanceOutlivesReplacementAndExpiry(t *testing.T) {
 	for _, name := range identities {
 		for _, o := range []policy.Options{{Capacity: 8}, {Capacity: 8, Bytes: true}} {
@@ -47,7 +47,7 @@ func TestImportanceOutlivesReplacementAndExpiry(t *testing.T) {
 	}
 }
 
-// TestReplacementKeepsImportance: of every policy that knows one.
+// TestReplacementKeepsImportance: for every policy with importances.
 func TestReplacementKeepsImportance(t *testing.T) {
 	for _, name := range Names() {
 		e := named(t, name, policy.Options{Capacity: 8})
@@ -65,7 +65,7 @@ func TestReplacementKeepsImportance(t *testing.T) {
 	}
 }
 
-// TestReplacementChangesTheWorth: the victim is another one when an answer has become large.
+// TestReplacementChangesTheWorth: another entry is the victim after an answer has become large.
 func TestReplacementChangesTheWorth(t *testing.T) {
 	for _, name := range []string{"gdsf", "lhd", "haz", "rac:admission=paper,norm=visits", "rac:lambda=0"} {
 		e := named(t, name, policy.Options{Capacity: 4, Bytes: true})

@@ -46,7 +46,7 @@ func Relational(name string) bool {
 	return err == nil && s.Relational
 }
 
-// Names are the names that New knows, the simple ones first.
+// Names are the names that New accepts, the simple policies first.
 func Names() []string { return policies.Names() }
 
 // Info describes a policy and its parameters.

@@ -8,7 +8,7 @@ import (
 	"reprise/policy"
 )
 
-func TestNewTellsWhatIsWrong(t *testing.T) {
+func TestNewErrors(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		o     policy.Options

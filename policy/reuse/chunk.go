@@ -15,7 +15,7 @@ func (s *scanner) atChunk() bool {
 // longestChunk bounds how far chunk looks ahead.
 const longestChunk = 256
 
-// chunk consumes what stands between spaces as one token of code where it looks like code.
+// chunk consumes a run between spaces as one token of code if it looks like code.
 func (s *scanner) chunk() bool {
 	if s.at < s.prose {
 		return false
@@ -44,7 +44,7 @@ func (s *scanner) chunk() bool {
 	return true
 }
 
-// codelike tells identifiers, paths, addresses, flags and operators from prose.
+// codelike reports whether a run is an identifier, path, address, flag or operator, and not prose.
 func codelike(p string) bool {
 	switch {
 	case strings.Contains(p, "://") || strings.HasPrefix(p, "www."):

@@ -8,7 +8,7 @@ import (
 // count is how often a key occurs on either side.
 type count struct{ a, b int }
 
-// diff is what two prompts do not share.
+// diff is the differences of two prompts.
 type diff struct {
 	a, b   []token // the surplus of either side, in its order
 	counts []count // by id
@@ -112,7 +112,7 @@ func covers(surplus, other []token) bool {
 	return true
 }
 
-// content tells the words that a prompt is about from those that hold it together.
+// content reports whether a word carries content, and not only grammar.
 func content(t token) bool { return !t.is(function) }
 
 // substituted reports whether the prompts are one template with other things filled in: function words aside, the same
@@ -142,10 +142,10 @@ func (d *diff) content(surplus []token) (out []token) {
 	return out
 }
 
-// gap stands in a skeleton for any number of replaced words.
+// gap represents any number of replaced words in a skeleton.
 const gap = -1
 
-// skeleton is the content of a prompt, by id, with gaps for what was replaced.
+// skeleton is the content of a prompt, by id, with gaps for replaced words.
 func skeleton(tokens, replaced []token) (out []int32) {
 	for _, t := range tokens {
 		switch {

@@ -6,8 +6,8 @@ import "strings"
 type class uint32
 
 const (
-	// function words carry no content of their own: they may come and go. Which of two opposites stands there still
-	// counts, see antonyms, and so does where direction words stand, see sameOrder.
+	// function words carry no content of their own: they may come and go. Which of two opposites is there still
+	// counts, see antonyms, and so does the position of direction words, see sameOrder.
 	function class = 1 << iota
 	negating
 	auxiliary
@@ -21,15 +21,15 @@ const (
 	verbal // 's behind it is a verb, behind others mostly a genitive
 	determining
 	comparing  // makes the order of two members free
-	joining    // stands between them
+	joining    // is between them
 	way        // turns "what" into "how": what is the best way to
 	numeric    // may be part of a number
-	telling    // wants to be told how
-	saluting   // a function word where it is said, content where it is mentioned
+	explaining // requests an explanation
+	saluting   // a function word where it is used, content where it is mentioned
 	mentioning // comes before what is mentioned
 )
 
-// lexicon classes the words that the guards know; all others are content.
+// lexicon has the classes of words; all words not in it are content.
 var lexicon = func() map[string]class {
 	m := make(map[string]class)
 	for c, list := range wordLists {
@@ -78,7 +78,7 @@ var wordLists = map[class]string{
 	comparing:   `between compare comparing comparison difference differences similarities versus vs differ`,
 	joining:     `and versus vs with`,
 	way:         `way ways method methods steps process procedure`,
-	telling:     `tell explain describe show give teach help guide advise instructions instruction tutorial tips`,
+	explaining:  `tell explain describe show give teach help guide advise instructions instruction tutorial tips`,
 	saluting:    `hi hello hey thanks thank`,
 	mentioning:  `say says saying said translate translating write spell pronounce word words phrase mean means`,
 	numeric: `monday tuesday wednesday thursday friday saturday sunday january february april june july august

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Marks of which most say nothing by themselves, and those that do where they stand between two things.
+// Marks most of which mean nothing by themselves, and those that have a meaning between two things.
 const (
 	sentenceMarks = ".,;:!?…。，！？；：、¿¡"
 	quoteMarks    = "\"'`´“”„‘’‚«»‹›「」『』"
@@ -15,7 +15,7 @@ const (
 	operators     = "+-*/^=<>×÷−|&%"
 )
 
-// mark handles everything that is no letter, digit or space. Punctuation is skipped where it stands as prose has it; all
+// mark handles everything that is no letter, digit or space. Punctuation is skipped where it is used as in prose; all
 // else is a token: "5!" is not 5, and "rm -rf /" not "rm -rf .".
 func (s *scanner) mark(r rune, n int) {
 	around := s.around(n)
@@ -108,7 +108,7 @@ func (s *scanner) symbol(at int) bool {
 	return at < len(s.text) && strings.IndexByte(",=+-*/<>^()[]", s.text[at]) >= 0
 }
 
-// indent takes what a line is set in by, which in code and in lists tells what belongs to what.
+// indent consumes the indentation of a line, which shows the structure of code and lists.
 func (s *scanner) indent() {
 	rest := strings.TrimLeft(s.text[s.at:], " \t")
 	if n := len(s.text) - s.at - len(rest); n > 0 && first(rest) != 0 {
@@ -116,7 +116,7 @@ func (s *scanner) indent() {
 	}
 }
 
-// value reports whether a quotation that begins here stands as a value does in code: behind a colon, a comma, a bracket.
+// value reports whether a quotation that begins here is at the place of a value in code: after a colon, a comma, a bracket.
 func (s *scanner) value() bool {
 	return among(last(strings.TrimRight(s.text[:s.at], " ")), ":=,([{")
 }

@@ -1,6 +1,6 @@
 package reuse
 
-// opposites holds for each word its places in the lines below. Words of one column may stand for each other; words of
+// opposites holds for each word its places in the lines below. Words of one column may replace each other; words of
 // two columns of one line exclude each other.
 var opposites = axes(`
 	on | off out | up | down

@@ -2,7 +2,7 @@ package reuse
 
 import "slices"
 
-// sameOrder compares the order of what both prompts hold equally often: content, numbers, code, quoted words, direction
+// sameOrder compares the order of tokens that both prompts have equally often: content, numbers, code, quoted words, direction
 // words; and that of persons.
 func sameOrder(a, b []token, d *diff) bool {
 	if !samePersons(a, b) {

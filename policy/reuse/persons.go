@@ -60,7 +60,7 @@ var courtesies = phrases(`i would like you to	i want you to	i need you to	i woul
 	teach me	for me	i want	i need	i wonder	how do i	how can i	how could i	how should i	how would i	how will i
 	how do you	how can you	how do we	how can we`)
 
-// phrases splits a list of phrases, between which stands a tab, into words.
+// phrases splits a list of phrases, separated by tabs, into words.
 func phrases(list string) (out [][]string) {
 	for phrase := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '\t' || r == '\n' }) {
 		out = append(out, strings.Fields(phrase))

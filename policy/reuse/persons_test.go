@@ -2,7 +2,7 @@ package reuse
 
 import "testing"
 
-// TestStrictPersons: found by asking the proxy labelled utterances one after the other; each pair is near for an embedder
+// TestStrictPersons: found by sending labelled utterances to the proxy one after the other; each pair is near for an embedder
 // that gives function words little weight.
 func TestStrictPersons(t *testing.T) {
 	for _, tc := range []struct {

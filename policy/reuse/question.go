@@ -2,8 +2,8 @@ package reuse
 
 import "slices"
 
-// sameQuestion compares what is asked for. A request ("tell me the capital") goes with "what", and one that wants to be
-// told ("explain to me", "the steps to") with "how"; anything else only with itself. "Did I add milk" and "how do I add
+// sameQuestion compares the kind of question. A request ("tell me the capital") equals "what", and a request for an
+// explanation ("explain to me", "the steps to") equals "how"; any other kind equals only itself. "Did I add milk" and "how do I add
 // milk" are not "add milk".
 func sameQuestion(a, b []token) bool {
 	x, y := asked(a), asked(b)
@@ -17,7 +17,7 @@ func sameQuestion(a, b []token) bool {
 	if x != "" {
 		request, question = b, x
 	}
-	return question == "what" || question == "how" && slices.ContainsFunc(request, func(t token) bool { return t.is(way|telling) || t.key == "how" })
+	return question == "what" || question == "how" && slices.ContainsFunc(request, func(t token) bool { return t.is(way|explaining) || t.key == "how" })
 }
 
 // asked is the first question word, in a common form: "what" for which, "when" for what time, "how many". It is "yes or
@@ -53,7 +53,7 @@ func asked(tokens []token) string {
 	return ""
 }
 
-// asks tells the question word of a question from that of a clause ("the man who", "when I start it").
+// asks reports whether a question word is that of a question, and not that of a clause ("the man who", "when I start it").
 func asks(tokens []token, i int) bool {
 	t := tokens[i]
 	if i > 0 && !t.start && !t.pausing {

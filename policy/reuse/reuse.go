@@ -1,13 +1,13 @@
-// Package reuse compares two prompts that an embedder holds for the same, and says where a small difference changes
-// the answer.
+// Package reuse compares two prompts that are the same for an embedder, and vetoes where a small difference changes the
+// answer.
 //
-// Embedders, lexical and dense alike, put "turn it on" beside "turn it off" and "2+2" beside "2+3". The guards know no
-// meaning either; they know which differences are dangerous. A wrong answer costs more than a miss, so what cannot be
-// told is a veto. Words and tables are English; numbers, names, code, quotes, order and a few foreign negations work in
-// any language.
+// Embedders, lexical and dense alike, put "turn it on" beside "turn it off" and "2+2" beside "2+3". The guards do not
+// compare meaning either; they look for dangerous differences. A wrong answer costs more than a miss, so a difference that
+// cannot be classified is a veto. Words and tables are English; numbers, names, code, quotes, order and a few foreign
+// negations work in any language.
 package reuse
 
-// Veto names what keeps an answer from being reused; it is short and plain enough for a header or a metric.
+// Veto is the reason why an answer is not reused; it is short and plain enough for a header or a metric.
 type Veto string
 
 const (
@@ -15,21 +15,21 @@ const (
 	Pass Veto = ""
 	// Empty: one of the prompts has no word, number or symbol at all ("?!"). Its vector means nothing.
 	Empty Veto = "empty"
-	// Number: another number, unit, currency, ordinal, weekday or month ("2+2", "2+3"; "5 km", "5 miles"). Forms do not
-	// count: 1,000 is 1000 is "one thousand", 5% is 5 percent.
+	// Number: another number, unit, currency, ordinal, weekday or month ("2+2", "2+3"; "5 km", "5 miles"). Forms are
+	// equal: 1,000 is 1000 is "one thousand", 5% is 5 percent.
 	Number Veto = "number"
 	// Negation: not the same number of negations ("is it safe", "is it not safe"; "with nuts", "without nuts").
 	Negation Veto = "negation"
 	// Code: another identifier, path, URL, address, flag, version or operator ("os.Open", "os.Create"; "--all", "--any";
 	// "a = b", "a < b"), any other text between backticks, another mark where it is more than punctuation ("5!", "5";
-	// "x²", "x³"; "rm -rf /", "rm -rf ."), other brackets around values, and lines set in otherwise.
+	// "x²", "x³"; "rm -rf /", "rm -rf ."), other brackets around values, and lines of other indentation.
 	Code Veto = "code"
-	// Quote: words stand between quotation marks in one prompt and nowhere in the other (translate 'cat', translate 'dog').
+	// Quote: words are between quotation marks in one prompt and nowhere in the other (translate 'cat', translate 'dog').
 	Quote Veto = "quote"
 	// Antonym: two words that differ are opposites, or exclude each other ("turn on", "turn off"; "legal", "illegal";
 	// "my", "your"; "is", "was").
 	Antonym Veto = "antonym"
-	// Question: another thing is asked for ("who wrote it", "when was it written"; "is it open", "why is it open").
+	// Question: the prompts ask for different things ("who wrote it", "when was it written"; "is it open", "why is it open").
 	Question Veto = "question"
 	// Name: a capitalised word of one prompt is missing in the other ("the capital of France", "of Spain").
 	Name Veto = "name"

@@ -368,7 +368,7 @@ func TestManyDifferences(t *testing.T) {
 	}
 }
 
-func TestSynonymsStandInOneLine(t *testing.T) {
+func TestSynonymsAreInOneLine(t *testing.T) {
 	seen := map[string]bool{}
 	for w := range strings.FieldsSeq(strings.Join(strings.Fields(synonymLines), " ")) {
 		if seen[w] {

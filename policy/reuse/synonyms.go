@@ -1,11 +1,11 @@
 package reuse
 
-// alike reports whether one word may stand for the other without changing what is asked.
+// alike reports whether one word may replace the other without changing the question.
 func alike(x, y string) bool {
 	return x == y || inflected(x, y) || synonyms[x] != "" && synonyms[x] == synonyms[y] || units[x] != "" && units[x] == units[y]
 }
 
-// synonyms is short on purpose: only words that may be exchanged nearly everywhere. A word stands in one line.
+// synonyms is short on purpose: only words that may be exchanged nearly everywhere. A word is in one line only.
 var synonyms = table(synonymLines)
 
 const synonymLines = `

@@ -2,7 +2,7 @@ package container
 
 import "iter"
 
-// History remembers something of what has left, by its identity, the latest first. The zero value has no room.
+// History keeps a value for entries that have left, by identity, the latest first. The zero value has no room.
 type History[T any] struct {
 	Room int // identities
 
@@ -10,10 +10,10 @@ type History[T any] struct {
 	queue Queue
 }
 
-// Len is how many identities are remembered.
+// Len is the number of identities.
 func (h *History[T]) Len() int { return h.queue.Len }
 
-// Add remembers v of key as the latest, and returns what falls out beyond the room.
+// Add adds key with v as the latest, and returns the oldest if it exceeds the room.
 func (h *History[T]) Add(key uint64, v T) (oldest T, dropped bool) {
 	h.Take(key)
 	if h.Room <= 0 {
@@ -26,7 +26,7 @@ func (h *History[T]) Add(key uint64, v T) (oldest T, dropped bool) {
 	return oldest, false
 }
 
-// Take drops key, and returns what was remembered of it.
+// Take drops key, and returns its value.
 func (h *History[T]) Take(key uint64) (v T, ok bool) {
 	slot, ok := h.slots.Find(key)
 	if !ok {
@@ -42,7 +42,7 @@ func (h *History[T]) Trim(n int) {
 	}
 }
 
-// All yields what is remembered, the latest first.
+// All yields keys and values, the latest first.
 func (h *History[T]) All() iter.Seq2[uint64, T] {
 	return func(yield func(uint64, T) bool) {
 		for slot := h.queue.Head; slot != 0; slot = h.slots.Cells[slot].Next {
@@ -60,16 +60,16 @@ func (h *History[T]) drop(slot uint32) T {
 	return v
 }
 
-// Ghosts remembers the identities of what was evicted, the latest first: a History of nothing else.
+// Ghosts is the identities of evicted entries, the latest first: a History without values.
 type Ghosts struct{ History[struct{}] }
 
 // NewGhosts has that much room.
 func NewGhosts(room int) Ghosts { return Ghosts{History[struct{}]{Room: room}} }
 
-// Add remembers key as the latest and drops the oldest beyond the room.
+// Add adds key as the latest and drops the oldest beyond the room.
 func (g *Ghosts) Add(key uint64) { g.History.Add(key, struct{}{}) }
 
-// Take drops key and reports whether it was remembered.
+// Take drops key and reports whether it was there.
 func (g *Ghosts) Take(key uint64) bool {
 	_, ok := g.History.Take(key)
 	return ok

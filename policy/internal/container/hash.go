@@ -1,6 +1,6 @@
-// Package container has what policies are made of, once each: a hash table of numbers, entries in linked queues, a heap
-// that knows the place of its items, what is remembered of entries that have left. Nothing here has an order that depends on
-// memory or on chance, as a map's does: the same calls lead to the same state.
+// Package container has the data structures of policies, once each: a hash table of numbers, entries in linked queues, a heap
+// with an index of its items, the history of entries that have left. No order depends on memory or on chance, as that of a map
+// does: the same calls lead to the same state.
 package container
 
 // Mix spreads the bits of x over all of them (the finaliser of SplitMix64).

@@ -1,6 +1,6 @@
 package container
 
-// Heap orders residents by a key that stands still between their uses, the least first. Ties go to the higher rank,
+// Heap orders residents by a key that does not change between their uses, the least first. Ties go to the higher rank,
 // then to what was used least recently, or most recently: the calls of set are counted, which makes the order total.
 //
 // Items are small numbers of the caller's, such as slots of a slab. set and remove cost O(log n), the rest O(1).

@@ -1,4 +1,4 @@
-// Package policytest has what the tests of all policies share: calls as scripts and at random, and what must hold after them.
+// Package policytest has helpers for the tests of all policies: calls as scripts and at random, and checks after them.
 package policytest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"reprise/policy"
 )
 
-// WantVictim fails unless e names id, or nothing where ok is false.
+// WantVictim fails unless the victim of e is id, or none where ok is false.
 func WantVictim(t *testing.T, e policy.Evictor, id policy.ID, ok bool) {
 	t.Helper()
 	if got, gotOK := e.Victim(); got != id || gotOK != ok {
@@ -18,8 +18,8 @@ func WantVictim(t *testing.T, e policy.Evictor, id policy.ID, ok bool) {
 	}
 }
 
-// Drain is the state string of an evictor: its residents in the order of their eviction. It empties it, and gives up on
-// one that names the dead for ever.
+// Drain is the state string of an evictor: its residents in the order of their eviction. It empties it, and stops
+// at one that keeps naming entries that are gone.
 func Drain(e policy.Evictor) string {
 	var ids []policy.ID
 	for id, ok := e.Victim(); ok && len(ids) < 5000; id, ok = e.Victim() {
@@ -185,7 +185,7 @@ func remove(e policy.Evictor, resident map[policy.ID]bool, id policy.ID, why pol
 	delete(resident, id)
 }
 
-// namesResident asks for a victim twice.
+// namesResident calls Victim twice.
 func namesResident(t *testing.T, name string, e policy.Evictor, resident map[policy.ID]bool) policy.ID {
 	t.Helper()
 	id, ok := e.Victim()

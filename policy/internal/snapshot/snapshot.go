@@ -1,4 +1,4 @@
-// Package snapshot writes and reads what a policy has learned. Numbers are big-endian, texts have their length before them.
+// Package snapshot writes and reads the learned state of a policy. Numbers are big-endian, texts have their length before them.
 package snapshot
 
 import (
@@ -18,7 +18,7 @@ type Reader struct {
 // Damaged reports whether anything could not be read.
 func (r *Reader) Damaged() bool { return r.bad }
 
-// Done reports whether all of it could be read, and nothing is left.
+// Done reports whether everything was read without damage.
 func (r *Reader) Done() bool { return !r.bad && len(r.left) == 0 }
 
 func (r *Reader) take(n int) []byte {

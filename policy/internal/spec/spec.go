@@ -11,10 +11,10 @@ import (
 	"reprise/policy"
 )
 
-// Spec is what the registry knows of a policy.
+// Spec describes a policy to the registry.
 type Spec struct {
 	Name, Says string
-	Relational bool // goes by topics and dependencies
+	Relational bool // uses topics and dependencies
 	Params     []policy.Param
 	New        func(Args) policy.Evictor
 }
