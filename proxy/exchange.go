@@ -23,7 +23,7 @@ func (x exchange) answer() (Result, error) {
 	var failed *replayError
 	if errors.As(err, &failed) {
 		x.s.faults.report(x.http.Context(), "replay", failed)
-		x.s.cache.Drop(failed.entry)
+		x.s.faults.degraded(x.s.cache.Drop(x.http.Context(), failed.entry))
 		x.d.NoCache, x.req.NoCache = true, true
 		result, err = x.once()
 	}

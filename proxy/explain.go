@@ -91,7 +91,9 @@ func (q *query) explain() *explanation {
 		x.Thresholds = map[string]float64{"hit": max(th.Hit, q.d.Threshold), "route": th.Route, "edge": th.Edge}
 		return x
 	}
-	x.fill(q.s.cache.Explain(q.http.Context(), &q.req))
+	found, err := q.s.cache.Explain(q.http.Context(), &q.req)
+	q.s.faults.degraded(err)
+	x.fill(found)
 	return x
 }
 

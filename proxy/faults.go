@@ -10,6 +10,7 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 
+	"reprise/proxy/cache"
 	"reprise/proxy/internal/apierror"
 )
 
@@ -35,6 +36,22 @@ func (f *faults) guard(step string, run func() error) (ok bool) {
 		return false
 	}
 	return true
+}
+
+// degraded reports every fault of the cache in err, which may join several.
+func (f *faults) degraded(err error) {
+	var fault *cache.Fault
+	switch joined, many := err.(interface{ Unwrap() []error }); {
+	case err == nil:
+	case many:
+		for _, one := range joined.Unwrap() {
+			f.degraded(one)
+		}
+	case errors.As(err, &fault):
+		f.report(context.Background(), fault.Step, fault.Err)
+	default:
+		f.report(context.Background(), "store", err)
+	}
 }
 
 // report counts and logs an error of a step. Calls that an open breaker refuses are counted only: the errors that opened it

@@ -32,7 +32,8 @@ func (q *query) keep(found *finding, rec *upstream.Recording, cut error, took ti
 		if err != nil {
 			return err
 		}
-		k.id, k.reason = q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
+		k.id, k.reason, err = q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
+		q.s.faults.degraded(err)
 		return nil
 	})
 	if k.id != 0 {

@@ -174,3 +174,9 @@ func (t TenantSource) check() error {
 	}
 	return nil
 }
+
+// cache are the options of the cache below.
+func (o *Options) cache() cache.Options {
+	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.Mode == ModeSemantic || o.Mode == ModeShadow, Shadow: o.Mode == ModeShadow,
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: o.Guard, Readers: o.Readers, Now: o.Now}
+}

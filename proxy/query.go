@@ -60,7 +60,8 @@ func (q *query) run(f *flight) {
 
 // exact looks the key up. An expired answer is kept for stale-if-error.
 func (q *query) exact() *served {
-	hit, stale := q.s.cache.Lookup(q.http.Context(), &q.req)
+	hit, stale, err := q.s.cache.Lookup(q.http.Context(), &q.req)
+	q.s.faults.degraded(err)
 	if stale != nil {
 		q.stale = stale
 	}
@@ -96,7 +97,9 @@ type finding struct {
 
 // search looks for an answer by meaning.
 func (q *query) search(ctx context.Context) *finding {
-	f := &finding{Finding: q.s.cache.Find(ctx, &q.req)}
+	found, err := q.s.cache.Find(ctx, &q.req)
+	q.s.faults.degraded(err)
+	f := &finding{Finding: found}
 	if q.ExactOnly != "" {
 		f.detail = append(f.detail, "exact-only="+q.ExactOnly)
 	}
@@ -135,7 +138,7 @@ func (f *finding) count(m *metrics) {
 // touch counts a use of e, which answered the request. It is called after the answer is written; a large answer or a stream
 // has reached the client by then.
 func (q *query) touch(e *store.Entry, vector []float32) {
-	q.s.cache.Touch(context.WithoutCancel(q.http.Context()), &q.req, e, vector)
+	q.s.faults.degraded(q.s.cache.Touch(context.WithoutCancel(q.http.Context()), &q.req, e, vector))
 }
 
 // reason is why the request was forwarded, in the words of RFC 9211 §2.2.

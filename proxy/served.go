@@ -34,7 +34,7 @@ func (q *query) serve(e *store.Entry, result Result) (hit *served) {
 		return nil
 	})
 	if hit == nil {
-		s.cache.Drop(e.ID)
+		s.faults.degraded(s.cache.Drop(q.http.Context(), e.ID))
 	}
 	return hit
 }

@@ -57,22 +57,12 @@ func New(o Options) (*Server, error) {
 	s.metrics = newMetrics(o.APIs, func() bool { return s.cache.Degraded() })
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
 	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
-	if s.cache, err = cache.New(s.cacheOptions()); err != nil {
+	if s.cache, err = cache.New(o.cache()); err != nil {
 		return nil, err
 	}
-	if err := s.cache.Restore(context.Background()); err != nil {
-		return nil, err
-	}
+	s.faults.degraded(s.cache.Restore(context.Background()))
 	s.pass = up.PassThrough(passFailed)
 	return s, nil
-}
-
-// cacheOptions are the options of the cache, which reports its faults to the server.
-func (s *Server) cacheOptions() cache.Options {
-	o := &s.opts
-	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.Mode == ModeSemantic || o.Mode == ModeShadow, Shadow: o.Mode == ModeShadow,
-		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: o.Guard, Readers: o.Readers, Now: o.Now,
-		OnFault: func(step string, err error) { s.faults.report(context.Background(), step, err) }}
 }
 
 // Handler serves the API: the cached endpoints, explain, and all other paths by the pass-through.

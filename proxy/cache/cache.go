@@ -13,7 +13,8 @@
 // each as an Event to its readers (the request log, tests, later other replicas). Apply makes the events of such a log happen in
 // another cache. The lock is held while store and topics are called; neither calls back.
 //
-// A fault in embedder, topics, store or policy never fails a request: it goes to Options.OnFault, and the request has no hit.
+// A fault in embedder, topics, store or policy never fails a request. It is returned as a Fault beside a result that can be used:
+// usually the request has no hit.
 package cache
 
 import (
@@ -53,8 +54,6 @@ type Options struct {
 	Readers []Reader
 
 	Now func() time.Time // default time.Now
-	// OnFault is called with each fault: the step ("store", "embed", "topics", "policy") and what happened. nil ignores.
-	OnFault func(step string, err error)
 }
 
 // Reader reads the log of a cache. by is nil where no request caused the event, as for a purge.
@@ -89,11 +88,8 @@ func New(o Options) (*Cache, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.OnFault == nil {
-		o.OnFault = func(string, error) {}
-	}
 	return &Cache{
-		state: state{store: o.Store, topics: o.Topics, readers: o.Readers, faults: o.OnFault},
+		state: state{store: o.Store, topics: o.Topics, readers: o.Readers},
 		opt:   o, turns: turns{o.Store}, embedder: newEmbedder(o.Embedder, o.EmbedLimit),
 	}, nil
 }

@@ -66,8 +66,7 @@ func newRig(t testing.TB, change ...func(*store.Options, *Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, embedder: &plane{}, now: time.Unix(1_000_000, 0)}
 	so := store.Options{Evictor: rac.New(rac.Tuned(8)), Limit: policy.Limit{Entries: 8}, Now: func() time.Time { return r.now }, Space: "plane"}
-	o := Options{Meaning: true, Embedder: r.embedder, Thresholds: gates, Now: so.Now,
-		OnFault: func(step string, err error) { r.faults = append(r.faults, step) }}
+	o := Options{Meaning: true, Embedder: r.embedder, Thresholds: gates, Now: so.Now}
 	for _, f := range change {
 		f(&so, &o)
 	}
@@ -106,23 +105,45 @@ func (r *rig) entry(q *Request, f *Finding) *store.Entry {
 // ask plays one request as the proxy does and returns how it was answered, and by which entry.
 func (r *rig) ask(q *Request) (how string, id policy.ID) {
 	ctx := r.t.Context()
-	if hit, _ := r.Lookup(ctx, q); hit != nil {
-		r.Touch(ctx, q, hit.Entry, nil)
+	hit, _, err := r.Lookup(ctx, q)
+	r.note(err)
+	if hit != nil {
+		r.note(r.Touch(ctx, q, hit.Entry, nil))
 		if hit.Alias {
 			return "alias", hit.Entry.ID
 		}
 		return "exact", hit.Entry.ID
 	}
-	f := r.Find(ctx, q)
+	f := r.find(ctx, q)
 	if f.Hit != nil {
-		r.Touch(ctx, q, f.Hit.Entry, f.Vector)
+		r.note(r.Touch(ctx, q, f.Hit.Entry, f.Vector))
 		return "semantic", f.Hit.Entry.ID
 	}
-	id, reason := r.Keep(ctx, q, f, r.entry(q, f))
+	id, reason, err := r.Keep(ctx, q, f, r.entry(q, f))
+	r.note(err)
 	if reason != "" {
 		return reason, 0
 	}
 	return "miss", id
+}
+
+func (r *rig) find(ctx context.Context, q *Request) *Finding {
+	f, err := r.Find(ctx, q)
+	r.note(err)
+	return f
+}
+
+// note keeps the step of a fault.
+func (r *rig) note(err error) {
+	r.t.Helper()
+	var f *Fault
+	switch {
+	case err == nil:
+	case errors.As(err, &f):
+		r.faults = append(r.faults, f.Step)
+	default:
+		r.t.Errorf("not a fault: %v", err)
+	}
 }
 
 func (r *rig) wants(q *Request, how string, id policy.ID) {
@@ -164,7 +185,7 @@ func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
 	importance := r.store.Importance(1)
 	r.now = r.now.Add(time.Hour + time.Minute)
 	r.wants(r.request(letters(41)), "miss", 2) // near to an expired answer only
-	r.Drop(2)
+	r.note(r.Drop(t.Context(), 2))
 	r.wants(r.request(letters(40)), "miss", 1)
 	r.wants(r.request(letters(42)), "alias", 1)
 	if got := r.store.Importance(1); got < importance || importance < 10 {
@@ -175,12 +196,12 @@ func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
 func TestStaleAnswer(t *testing.T) {
 	r := newRig(t)
 	q := r.request(letters(40))
-	f := r.Find(t.Context(), q)
+	f := r.find(t.Context(), q)
 	e := r.entry(q, f)
 	e.StaleUntil = e.Expires.Add(time.Hour)
 	r.Keep(t.Context(), q, f, e)
 	r.now = r.now.Add(90 * time.Minute)
-	hit, stale := r.Lookup(t.Context(), r.request(letters(40)))
+	hit, stale, _ := r.Lookup(t.Context(), r.request(letters(40)))
 	if hit != nil || stale == nil || !r.Stale(q, stale) {
 		t.Fatalf("half an hour after its end: %v, %v", hit, stale)
 	}
@@ -188,7 +209,7 @@ func TestStaleAnswer(t *testing.T) {
 	if r.Stale(q, stale) {
 		t.Error("stale for longer than allowed")
 	}
-	if _, stale := r.Lookup(t.Context(), r.request(letters(40))); stale != nil {
+	if _, stale, _ := r.Lookup(t.Context(), r.request(letters(40))); stale != nil {
 		t.Error("found as stale after its time")
 	}
 }
@@ -202,12 +223,12 @@ func TestJudgeAndShadow(t *testing.T) {
 	}
 	r := newRig(t, func(_ *store.Options, o *Options) { o.Judge = odd })
 	r.wants(r.request(letters(40)), "miss", 1)
-	if f := r.Find(t.Context(), r.request(letters(41))); f.Hit != nil || len(f.Vetoes) != 1 || f.Vetoes[0] != "odd" {
+	if f := r.find(t.Context(), r.request(letters(41))); f.Hit != nil || len(f.Vetoes) != 1 || f.Vetoes[0] != "odd" {
 		t.Errorf("%+v", f)
 	}
 	shadow := newRig(t, func(_ *store.Options, o *Options) { o.Shadow = true })
 	shadow.wants(shadow.request(letters(40)), "miss", 1)
-	if f := shadow.Find(t.Context(), shadow.request(letters(41))); f.Hit != nil || !f.Shadow {
+	if f := shadow.find(t.Context(), shadow.request(letters(41))); f.Hit != nil || !f.Shadow {
 		t.Errorf("%+v", f)
 	}
 	shadow.wants(shadow.request(letters(41)), "miss", 2)
@@ -219,12 +240,12 @@ func TestPurge(t *testing.T) {
 	r.wants(r.request(letters(40)), "miss", 1)
 	r.wants(r.request(letters(80)), "miss", 2)
 	early := r.request(letters(120))
-	f := r.Find(t.Context(), early)
-	matched, purged := r.Purge(func(e *store.Entry) bool { return e.ID == 1 })
-	if err := r.Sync(t.Context()); matched != 1 || purged != 1 || err != nil {
+	f := r.find(t.Context(), early)
+	matched, purged, err := r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID == 1 })
+	if matched != 1 || purged != 1 || errors.Join(err, r.Sync(t.Context())) != nil {
 		t.Fatalf("%d matched, %d purged, %v", matched, purged, err)
 	}
-	if id, reason := r.Keep(t.Context(), early, f, r.entry(early, f)); id != 0 || reason != ReasonPurged {
+	if id, reason, _ := r.Keep(t.Context(), early, f, r.entry(early, f)); id != 0 || reason != ReasonPurged {
 		t.Errorf("entry %d, %q", id, reason)
 	}
 	r.wants(r.request(letters(80)), "exact", 2)
@@ -236,7 +257,8 @@ func TestExplain(t *testing.T) {
 	r := newRig(t)
 	r.wants(r.request(letters(40)), "miss", 1)
 	for n, want := range map[int]string{40: "exact", 42: "semantic", 60: "miss", 170: "miss"} {
-		x := r.Explain(t.Context(), r.request(letters(n)))
+		x, err := r.Explain(t.Context(), r.request(letters(n)))
+		r.note(err)
 		got := "miss"
 		if x.Hit != nil && x.Hit.Topic != 0 {
 			got = "semantic"
@@ -257,13 +279,13 @@ func TestFaultsCostOnlyTheHit(t *testing.T) {
 	r := newRig(t)
 	r.wants(r.request(letters(40)), "miss", 1)
 	r.embedder.broken.Store(true)
-	if f := r.Find(t.Context(), r.request(letters(41))); f.Hit != nil || f.Degraded != "embed" {
+	if f := r.find(t.Context(), r.request(letters(41))); f.Hit != nil || f.Degraded != "embed" {
 		t.Errorf("%+v", f)
 	}
 	r.embedder.broken.Store(false)
 	broken := newRig(t, func(_ *store.Options, o *Options) { o.Judge = func(string, string) reuse.Veto { panic("injected") } })
 	broken.wants(broken.request(letters(40)), "miss", 1)
-	if f := broken.Find(t.Context(), broken.request(letters(41))); f.Hit != nil || f.Degraded != "topics" {
+	if f := broken.find(t.Context(), broken.request(letters(41))); f.Hit != nil || f.Degraded != "topics" {
 		t.Errorf("%+v", f)
 	}
 	if got := strings.Join(append(r.faults, broken.faults...), " "); got != "embed topics" {
@@ -282,7 +304,7 @@ func TestLeavingCallerIsNoFault(t *testing.T) {
 			ctx = left
 		}
 		r.embedder.broken.Store(!healthy)
-		if f := r.Find(ctx, r.request(letters(40))); (f.Degraded == "") != healthy || f.Vector != nil {
+		if f := r.find(ctx, r.request(letters(40))); (f.Degraded == "") != healthy || f.Vector != nil {
 			t.Errorf("call %d: %+v", i, f)
 		}
 	}

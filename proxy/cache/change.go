@@ -17,10 +17,11 @@ const (
 
 // Keep stores e as the answer to r, where f is what Find returned for r. The caller fills in what describes the answer; e.Prompt and
 // e.Vector (Finding.Vector) only if the answer may be found by meaning. Keep sets the rest. Where the key has an entry already, the
-// answer takes its place. Keep returns the id of the entry, or 0 and why the answer was not kept.
-func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) (id policy.ID, reason string) {
+// answer takes its place. Keep returns the id of the entry, or 0 and why the answer was not kept. After a Fault of the topics the
+// entry is kept and cannot be found by meaning.
+func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) (id policy.ID, reason string, err error) {
 	reason = ReasonFault
-	c.faults.guard("store", func() error {
+	err = guard("store", func() error {
 		c.describe(r, f, e)
 		by := c.cause(r, e.Parent)
 		c.mu.Lock()
@@ -36,10 +37,10 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 		if !c.opt.GivenTopics {
 			e.Topic = policy.TopicID(topic)
 		}
-		id, reason = c.keep(e, topic, r.At, by)
-		return nil
+		id, reason, err = c.keepLocked(e, topic, r.At, by)
+		return err
 	})
-	return id, reason
+	return id, reason, err
 }
 
 // describe sets what an entry has from its request.
@@ -66,8 +67,8 @@ func (c *Cache) describe(r *Request, f *Finding, e *store.Entry) {
 //
 // The parent is the answer before in the conversation, as in Keep, and otherwise one that is found only now: a child that outlived
 // its parent is linked again when both are asked for again.
-func (c *Cache) Touch(_ context.Context, r *Request, e *store.Entry, vector []float32) {
-	c.faults.guard("policy", func() error {
+func (c *Cache) Touch(_ context.Context, r *Request, e *store.Entry, vector []float32) error {
+	return guard("policy", func() error {
 		ev := Event{Kind: store.EventUse, ID: e.ID, At: r.At, Entry: e, Vector: vector, Parent: c.turns.parent(r)}
 		compared := c.opt.Meaning && (r.Prompt != "" || r.Vector != nil)
 		if compared && !r.NoDetect {
@@ -78,14 +79,13 @@ func (c *Cache) Touch(_ context.Context, r *Request, e *store.Entry, vector []fl
 		if ev.Parent == 0 {
 			ev.Parent = ev.Detected
 		}
-		c.use(ev, compared, c.cause(r, ev.Parent))
-		return nil
+		return c.use(ev, compared, c.cause(r, ev.Parent))
 	})
 }
 
 // Purge removes every entry that match accepts, and returns how many it accepted and how many are gone. Once it has returned, no
 // purged entry is served, and no answer is kept whose request came before. Sync makes it durable.
-func (c *Cache) Purge(match func(*store.Entry) bool) (matched, purged int) {
+func (c *Cache) Purge(_ context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.epoch.Add(1)
@@ -96,7 +96,7 @@ func (c *Cache) Purge(match func(*store.Entry) bool) (matched, purged int) {
 func (c *Cache) Sync(ctx context.Context) error { return c.store.Sync(ctx) }
 
 // Drop removes an entry that cannot be served, because its answer cannot be read.
-func (c *Cache) Drop(id policy.ID) { c.remove(policy.Purged, id) }
+func (c *Cache) Drop(_ context.Context, id policy.ID) error { return c.remove(policy.Purged, id) }
 
 // Apply makes an event happen that another cache has written to its log. The events of a log, applied in order to an empty cache
 // over a store without a limit, lead to the same entries, topics, anchors, aliases and choice of victims.
@@ -104,8 +104,7 @@ func (c *Cache) Apply(ctx context.Context, ev Event) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c.apply(ev)
-	return nil
+	return c.apply(ev)
 }
 
 // cause describes r to the readers, before a change may evict the parent; nil where there are none.

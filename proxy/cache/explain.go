@@ -32,30 +32,30 @@ type Candidate struct {
 }
 
 // Explain returns what Lookup and Find would do with r, and serves nothing. Similarities help an attacker: keep them from clients.
-func (c *Cache) Explain(ctx context.Context, r *Request) *Explanation {
+func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 	th := c.opt.Thresholds
 	x := &Explanation{Thresholds: Thresholds{max(th.Hit, r.Threshold), th.Route, th.Edge}}
 	if e, alias, ok := c.store.Lookup(r.Key); ok && (!alias || c.opt.aliasAllowed(r)) && r.takes(e, c.opt.Now()) {
 		x.Hit = &Hit{Entry: e, Alias: alias}
 	}
 	if c.opt.Meaning && r.Prompt != "" {
-		c.explainMeaning(ctx, r, x)
+		return x, c.explainMeaning(ctx, r, x)
 	}
-	return x
+	return x, nil
 }
 
-func (c *Cache) explainMeaning(ctx context.Context, r *Request, x *Explanation) {
+func (c *Cache) explainMeaning(ctx context.Context, r *Request, x *Explanation) error {
 	f := &Finding{}
-	ok := c.faults.guard("explain", func() error {
+	err := guard("explain", func() error {
 		if err := c.embed(ctx, r, f); err != nil || f.Vector == nil {
 			return err
 		}
 		x.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: c.turns.chain(r), Vector: f.Vector, Hit: r.Threshold, Nearest: true})
 		return nil
 	})
-	if !ok {
+	if err != nil {
 		x.Degraded = "embed"
-		return
+		return err
 	}
 	near := x.Route.Matches
 	if len(near) == 0 && x.Route.Nearest.ID != 0 {
@@ -64,6 +64,7 @@ func (c *Cache) explainMeaning(ctx context.Context, r *Request, x *Explanation) 
 	for _, m := range near {
 		c.candidate(r, x, m, slices.Contains(x.Route.Matches, m))
 	}
+	return nil
 }
 
 func (c *Cache) candidate(r *Request, x *Explanation, m topics.Match, over bool) {

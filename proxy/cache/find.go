@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 
 	"reprise/policy"
 	"reprise/policy/reuse"
@@ -11,14 +12,17 @@ import (
 
 // Lookup finds the answer to r under its key. An answer that has expired and may still be served in place of an error is returned
 // as stale. An expired entry stays where it is: the next answer takes its place.
-func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.Entry) {
+func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.Entry, err error) {
 	if r.NoCache {
-		return nil, nil
+		return nil, nil, nil
 	}
-	c.faults.guard("store", func() error {
+	err = guard("store", func() error {
 		e, alias, ok := c.store.Lookup(r.Key)
-		if !ok || alias && !c.opt.aliasAllowed(r) || c.expired(e.ID, r) {
+		if !ok || alias && !c.opt.aliasAllowed(r) {
 			return nil
+		}
+		if c.store.Expired(e.ID, r.At) {
+			return c.remove(policy.Expired, e.ID)
 		}
 		now := c.opt.Now()
 		switch {
@@ -30,7 +34,7 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.En
 		}
 		return nil
 	})
-	return hit, stale
+	return hit, stale, err
 }
 
 // Stale reports whether e, which Lookup returned as stale, may still be served in place of an error.
@@ -45,26 +49,18 @@ func (o *Options) aliasAllowed(r *Request) bool {
 	return o.Meaning && !o.Shadow && !r.ExactOnly && r.Threshold <= o.Thresholds.Hit
 }
 
-// expired removes id if the policy lets it answer no more.
-func (c *Cache) expired(id policy.ID, r *Request) bool {
-	if !c.store.Expired(id, r.At) {
-		return false
-	}
-	c.remove(policy.Expired, id)
-	return true
-}
-
 // Find looks for an answer to r by meaning: embed the prompt, route it to a topic, verify the nearest members, ask the judge. On a
-// hit, r's key becomes an alias of the entry. On a miss the policy learns of the topic's request.
-func (c *Cache) Find(ctx context.Context, r *Request) *Finding {
-	f := &Finding{Parent: c.turns.parent(r)}
+// hit, r's key becomes an alias of the entry. On a miss the policy learns of the topic's request. There is a Finding also with an
+// error.
+func (c *Cache) Find(ctx context.Context, r *Request) (f *Finding, err error) {
+	f = &Finding{Parent: c.turns.parent(r)}
 	if c.opt.comparable(r) {
-		c.search(ctx, r, f)
+		err = c.search(ctx, r, f)
 	}
 	if topic := c.opt.topicOf(r, f); f.Hit == nil && topic != 0 {
-		c.faults.guard("policy", func() error { c.arrive(topic, r.At); return nil })
+		err = errors.Join(err, guard("policy", func() error { c.arrive(topic, r.At); return nil }))
 	}
-	return f
+	return f, err
 }
 
 // topicOf is the topic that a miss belongs to, 0 for a new one.
@@ -75,33 +71,39 @@ func (o *Options) topicOf(r *Request, f *Finding) policy.TopicID {
 	return policy.TopicID(f.Route.Topic)
 }
 
-func (c *Cache) search(ctx context.Context, r *Request, f *Finding) {
-	if !c.faults.guard("embed", func() error { return c.embed(ctx, r, f) }) {
+func (c *Cache) search(ctx context.Context, r *Request, f *Finding) error {
+	if err := guard("embed", func() error { return c.embed(ctx, r, f) }); err != nil {
 		f.Degraded = "embed"
-		return
+		return err
 	}
 	if f.Vector == nil {
-		return
+		return nil
 	}
-	ok := c.faults.guard("topics", func() error {
+	err := guard("topics", func() error {
 		start := c.opt.Now()
 		f.Chain = c.turns.chain(r)
 		f.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: r.Threshold})
 		f.SearchTook = max(c.opt.Now().Sub(start), 1)
-		c.verify(r, f)
-		return nil
+		return c.verify(r, f)
 	})
-	if !ok {
+	if err != nil {
 		f.Hit, f.Degraded = nil, "topics"
 	}
+	return err
 }
 
 // verify takes the nearest member that is resident, fresh and passed by the judge.
-func (c *Cache) verify(r *Request, f *Finding) {
+func (c *Cache) verify(r *Request, f *Finding) error {
 	now := c.opt.Now()
 	for _, m := range f.Route.Matches {
 		e, ok := c.store.Get(policy.ID(m.ID))
-		if !ok || c.expired(e.ID, r) || !r.takes(e, now) { // it may have been evicted since the search
+		if !ok || !r.takes(e, now) { // it may have been evicted since the search
+			continue
+		}
+		if c.store.Expired(e.ID, r.At) {
+			if err := c.remove(policy.Expired, e.ID); err != nil {
+				return err
+			}
 			continue
 		}
 		if veto := c.opt.judge(e.Prompt, r.Prompt); veto != "" {
@@ -110,14 +112,15 @@ func (c *Cache) verify(r *Request, f *Finding) {
 		}
 		if c.opt.Shadow {
 			f.Shadow = true
-			return
+			return nil
 		}
 		f.Hit = &Hit{Entry: e, Topic: m.Topic}
 		if !r.Private {
 			c.alias(r.Key, e.ID)
 		}
-		return
+		return nil
 	}
+	return nil
 }
 
 func (o *Options) judge(cached, asked string) reuse.Veto {

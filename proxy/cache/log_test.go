@@ -68,9 +68,9 @@ func (l *life) step() {
 	case n < 92:
 		l.now = l.now.Add(time.Duration(l.rng.IntN(60)) * time.Minute)
 	case n < 95:
-		l.Purge(func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) })
+		l.Purge(l.t.Context(), func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) })
 	case n < 96:
-		l.Drop(policy.ID(1 + l.rng.IntN(200)))
+		l.Drop(l.t.Context(), policy.ID(1+l.rng.IntN(200)))
 	}
 }
 

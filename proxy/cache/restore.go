@@ -3,6 +3,7 @@ package cache
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"reprise/policy"
@@ -12,7 +13,9 @@ import (
 
 // Restore fills the topics with what the store has kept from before a restart, anchors included. Where nothing is compared by
 // meaning they stay empty, and the store frees the vectors all the same.
-func (c *Cache) Restore(ctx context.Context) error {
+//
+// An error that is a Fault concerns entries that cannot be found by meaning; the cache can be used all the same.
+func (c *Cache) Restore(ctx context.Context) (faults error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.topics.SetNext(topics.TopicID(c.store.MaxTopic()) + 1)
@@ -28,15 +31,17 @@ func (c *Cache) Restore(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("restore topics: %w", err)
 		}
-		if c.faults.guard("topics", func() error { return c.restoreEntry(e) }) {
-			if a, ok := anchors[e.Topic]; !ok || anchorOrder(e, a) > 0 {
-				e.Entry = &store.Entry{ID: e.ID, Topic: e.Topic} // the vector is not kept
-				anchors[e.Topic] = e
-			}
+		if err := guard("topics", func() error { return c.restoreEntry(e) }); err != nil {
+			faults = errors.Join(faults, err)
+			continue
+		}
+		if a, ok := anchors[e.Topic]; !ok || anchorOrder(e, a) > 0 {
+			e.Entry = &store.Entry{ID: e.ID, Topic: e.Topic} // the vector is not kept
+			anchors[e.Topic] = e
 		}
 	}
 	c.restoreAnchorsLocked(anchors)
-	return nil
+	return faults
 }
 
 func (s *state) restoreEntry(e store.Restored) error {

@@ -1,8 +1,7 @@
 package cache
 
 import (
-	"fmt"
-	"runtime/debug"
+	"errors"
 	"slices"
 	"sync"
 
@@ -11,46 +10,27 @@ import (
 	"reprise/topics"
 )
 
-// faults receives what goes wrong in a step.
-type faults func(step string, err error)
-
-// guard runs one step. Whatever goes wrong in it, even a panic, is a fault of that step; it reports whether all went well.
-func (f faults) guard(step string, run func() error) (ok bool) {
-	defer func() {
-		if v := recover(); v != nil {
-			f(step, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
-			ok = false
-		}
-	}()
-	if err := run(); err != nil {
-		f(step, err)
-		return false
-	}
-	return true
-}
-
 // state is what a cache changes: store and topics, under one lock and in one order.
 type state struct {
 	store   *store.Store
 	topics  *topics.Topics
 	readers []Reader
-	faults  faults
 
 	mu sync.Mutex // held for every change of store or topics, while both and the readers are called
 }
 
 // keep stores e, whose topic is given where it is known.
-func (s *state) keep(e *store.Entry, topic topics.TopicID, at policy.Tick, by *Cause) (policy.ID, string) {
+func (s *state) keepLocked(e *store.Entry, topic topics.TopicID, at policy.Tick, by *Cause) (policy.ID, string, error) {
 	evs := s.store.Put(e, at)
-	s.settleLocked(evs, topic, by)
+	err := s.settleLocked(evs, topic, by)
 	if slices.ContainsFunc(evs, func(ev Event) bool { return ev.Kind == store.EventInsert && !ev.Refused }) {
-		return e.ID, ""
+		return e.ID, "", err
 	}
-	return 0, ReasonPolicy
+	return 0, ReasonPolicy, err
 }
 
 // use counts a request that an entry answered.
-func (s *state) use(ev Event, compared bool, by *Cause) {
+func (s *state) use(ev Event, compared bool, by *Cause) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if compared {
@@ -59,20 +39,20 @@ func (s *state) use(ev Event, compared bool, by *Cause) {
 	if hit, ok := s.store.Hit(ev.ID, ev.Parent, ev.At); ok { // it may have been removed while it answered
 		ev.Entry, ev.Weights = hit.Entry, hit.Weights
 	}
-	s.settleOneLocked(&ev, 0, by)
+	return s.settleOneLocked(&ev, 0, by)
 }
 
 func (s *state) touchLocked(ev *Event) {
 	s.topics.Touch(topics.EntryID(ev.ID), ev.At.Seq, topics.EntryID(ev.Detected), ev.Searched)
 }
 
-func (s *state) remove(why policy.Reason, ids ...policy.ID) {
+func (s *state) remove(why policy.Reason, ids ...policy.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settleLocked(s.store.Remove(why, ids...), 0, nil)
+	return s.settleLocked(s.store.Remove(why, ids...), 0, nil)
 }
 
-func (s *state) purgeLocked(match func(*store.Entry) bool) (matched, purged int) {
+func (s *state) purgeLocked(match func(*store.Entry) bool) (matched, purged int, err error) {
 	var ids []policy.ID
 	for e := range s.store.All() {
 		if match(e) {
@@ -80,8 +60,7 @@ func (s *state) purgeLocked(match func(*store.Entry) bool) (matched, purged int)
 		}
 	}
 	evs := s.store.Remove(policy.Purged, ids...)
-	s.settleLocked(evs, 0, nil)
-	return len(ids), len(evs)
+	return len(ids), len(evs), s.settleLocked(evs, 0, nil)
 }
 
 // alias makes a key lead to an entry from now on.
@@ -120,7 +99,7 @@ func (s *state) refresh(scope topics.ScopeID) {
 }
 
 // apply makes an event of another cache happen here.
-func (s *state) apply(ev Event) {
+func (s *state) apply(ev Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch ev.Kind {
@@ -133,20 +112,23 @@ func (s *state) apply(ev Event) {
 	if ev.Entry != nil {
 		topic = topics.TopicID(ev.Entry.Topic)
 	}
-	s.settleLocked(s.store.Apply(ev), topic, nil)
+	return s.settleLocked(s.store.Apply(ev), topic, nil)
 }
 
 // settleLocked publishes what the store has changed, and makes the topics follow. topic is that of an inserted entry.
-func (s *state) settleLocked(evs []Event, topic topics.TopicID, by *Cause) {
+func (s *state) settleLocked(evs []Event, topic topics.TopicID, by *Cause) (err error) {
 	for i := range evs {
-		s.settleOneLocked(&evs[i], topic, by)
+		if failed := s.settleOneLocked(&evs[i], topic, by); failed != nil {
+			err = errors.Join(err, failed)
+		}
 	}
+	return err
 }
 
 // settleOneLocked follows one event. A fault of the topics costs only that the entry is not found by meaning.
-func (s *state) settleOneLocked(ev *Event, topic topics.TopicID, by *Cause) {
+func (s *state) settleOneLocked(ev *Event, topic topics.TopicID, by *Cause) error {
 	s.publishLocked(ev, by)
-	s.faults.guard("topics", func() error {
+	return guard("topics", func() error {
 		_, removed := ev.Reason()
 		if removed || ev.Kind == store.EventInsert && ev.Replaced && ev.Vector == nil {
 			s.topics.Forget(topics.EntryID(ev.ID))

@@ -55,12 +55,11 @@ func (p *player) open(e policy.Evictor, limit policy.Limit) (err error) {
 	if p.o.Labels == Given {
 		p.topics.SetNext(unlabelled)
 	}
-	fault := func(step string, err error) { p.fault = errors.Join(p.fault, fmt.Errorf("%s: %w", step, err)) }
-	if p.store, err = store.Open(store.Options{Limit: limit, Evictor: e, OnFault: fault}); err != nil {
+	if p.store, err = store.Open(store.Options{Limit: limit, Evictor: e, OnFault: func(_ string, err error) { p.policyFault = err }}); err != nil {
 		return err
 	}
 	p.cache, err = cache.New(cache.Options{Store: p.store, Topics: p.topics, Meaning: true, Judge: p.o.Guard,
-		GivenTopics: p.o.Labels == Given, OnFault: fault, Readers: []cache.Reader{p}})
+		GivenTopics: p.o.Labels == Given, Readers: []cache.Reader{p}})
 	return err
 }
 
@@ -70,13 +69,12 @@ const unlabelled = 3 << 35
 
 // player is one cache.
 type player struct {
-	o      Options
-	topics *topics.Topics
-	store  *store.Store
-	cache  *cache.Cache
-	fault  error
-
-	evicted int
+	o           Options
+	topics      *topics.Topics
+	store       *store.Store
+	cache       *cache.Cache
+	evicted     int
+	policyFault error
 }
 
 // Residents returns what is resident.
@@ -94,20 +92,21 @@ func (p *player) Sizes() (entries, topics int) {
 // Play answers r exactly, or by meaning, or stores it.
 func (p *player) Play(r *sim.Request, at policy.Tick) (hit bool, dropped int, err error) {
 	ctx, q := context.Background(), p.request(r, at)
-	found, _ := p.cache.Lookup(ctx, q)
+	found, _, err := p.cache.Lookup(ctx, q)
 	if found != nil {
-		p.cache.Touch(ctx, q, found.Entry, nil)
-		return true, 0, p.fault
+		return true, 0, p.fault(err, p.cache.Touch(ctx, q, found.Entry, nil))
 	}
-	f := p.cache.Find(ctx, q)
+	f, failed := p.cache.Find(ctx, q)
 	if f.Hit != nil {
-		p.cache.Touch(ctx, q, f.Hit.Entry, f.Vector)
-		return true, 0, p.fault
+		return true, 0, p.fault(err, failed, p.cache.Touch(ctx, q, f.Hit.Entry, f.Vector))
 	}
 	before := p.evicted
-	p.cache.Keep(ctx, q, f, entry(r, f))
-	return false, p.evicted - before, p.fault
+	_, _, kept := p.cache.Keep(ctx, q, f, entry(r, f))
+	return false, p.evicted - before, p.fault(err, failed, kept)
 }
+
+// fault joins the faults of a request and of the policy.
+func (p *player) fault(faults ...error) error { return errors.Join(append(faults, p.policyFault)...) }
 
 // Read counts the victims.
 func (p *player) Read(ev *cache.Event, _ *cache.Cause) {
