@@ -56,9 +56,6 @@ var allowedWords = []struct{ below, phrase, reason string }{
 	{"style_test.go", "", "the broken examples"},
 }
 
-// pending are the folders whose words are not checked yet.
-var pending = []string{"policy/haz", "policy/panel", "policy/rac"}
-
 var bannedWords = func() []*regexp.Regexp {
 	var all []*regexp.Regexp
 	for _, b := range banned {
@@ -79,10 +76,6 @@ func plainWords(text string) (found []string) {
 }
 
 func wordsAllowed(path, text string) bool {
-	in := func(root string) bool { return within(path, root) }
-	if slices.ContainsFunc(pending, in) {
-		return true
-	}
 	for _, a := range allowedWords {
 		if within(path, a.below) && strings.Contains(text, a.phrase) {
 			return true

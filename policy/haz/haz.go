@@ -25,14 +25,14 @@ var Spec = spec.Spec{
 	},
 }
 
-// Policy evicts the entry that brings the least for its room, of some sampled residents and the newest one. What is foreseen
-// of an entry is v = E[2^(-T/h)], T the requests until its next use, for two horizons h: the capacity C and C/8. Room that is
+// Policy evicts the entry with the least expected value for its space, of some sampled residents and the newest one. The
+// forecast of an entry is v = E[2^(-T/h)], T the requests until its next use, for two horizons h: the capacity C and C/8. Room that is
 // kept for it until that use brings v/(1-v)/h, which is its rate if uses come at random, and the higher of both figures
 // counts: an entry that returns with its session after a long time is worth keeping all that time, one that returns at once
 // or never is worth keeping a little. A rate at the present would miss both.
 //
 // v is learned: logit v = b + sum of a weight for each of eleven features, each cut into buckets (see model). Every request
-// samples four known entries. What was foreseen at one look is corrected at the next one, s requests later, towards
+// samples four known entries. The forecast of one look is corrected at the next one, s requests later, towards
 // 2^(-s/h)·v as it is foreseen then, and at a use in between towards 2^(-s/h). So learning does not have to wait for h
 // requests. What room brings is multiplied by what hits save, for a limit in bytes by the tokens per byte. Ghosts and topics
 // that have become empty keep what is known of them, and the return of a ghost is learned from as a hit is.

@@ -117,7 +117,7 @@ func TestHAZFeatures(t *testing.T) {
 	}
 }
 
-// TestHAZNeighbours: the string tells of each entry how many came before and after it, in its topic and soon.
+// TestHAZNeighbours: the string has for each entry how many came before and after it, in its topic and soon.
 func TestHAZNeighbours(t *testing.T) {
 	for _, c := range []struct{ script, want string }{
 		{"+1/1 +2/1 +3/1", "1:0,1 2:1,1 3:1,0"},
@@ -291,7 +291,7 @@ func TestHAZTopics(t *testing.T) {
 	}
 }
 
-func TestHAZWeighsTokensPerByte(t *testing.T) {
+func TestHAZValuesTokensPerByte(t *testing.T) {
 	e, err := specs.New("haz", policy.Options{Capacity: 4, Bytes: true})
 	if err != nil {
 		t.Fatal(err)

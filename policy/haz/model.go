@@ -111,7 +111,7 @@ func (m *model) step(g, square float32) float32 {
 	return m.rate * g / float32(math.Sqrt(float64(1+square)))
 }
 
-// clock knows what is long and what is short at a capacity.
+// clock has the lengths of time at a capacity.
 type clock struct {
 	now             int64
 	scale           float64 // of ages

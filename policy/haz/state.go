@@ -47,7 +47,7 @@ func (h *Policy) ParseLearned(b []byte) (apply func(), err error) {
 	return func() { h.model = m }, nil
 }
 
-// ExportEntry is what HAZ knows of id. Born is its last use, which is all that it keeps.
+// ExportEntry is the state of id. Born is its last use, because HAZ keeps no other time.
 func (h *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	e, ok := h.find(id)
 	if !ok {
@@ -57,7 +57,7 @@ func (h *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	return policy.EntryState{ID: id, Freq: float64(x.freq), Born: x.last, Last: x.last}, true
 }
 
-// ImportEntry overwrites what HAZ knows of a resident.
+// ImportEntry overwrites the state of a resident.
 func (h *Policy) ImportEntry(s policy.EntryState) {
 	e, ok := h.find(s.ID)
 	if !ok {

@@ -14,14 +14,14 @@ import (
 // member is an expert's place in a panel.
 type member struct {
 	name   string     // in the figures
-	spec   *spec.Spec // by reference, since New knows rac+ too
+	spec   *spec.Spec // a pointer, because the registry of New contains rac+ too
 	params string     // key=value,key=value
 	large  string     // instead, where it leads a large cache
 	memory float64    // half-life of its topics, in capacities; 0: it has none
 }
 
-// panels are what the parameter of that name chooses from. At most 8 experts sit in one. The first is trusted where nothing
-// is known yet: it has the prior, and leads a large cache.
+// panels are what the parameter of that name chooses from. A panel has at most 8 experts. Before there
+// are hits the first one decides: it has the prior, and leads a large cache.
 var panels = map[string][]member{
 	"six":   {hazMember, tinyMember, tinyWideMember, s3Member, lirsMember, lruMember},
 	"study": {tinyMember, racLiteral, racNormed, racFast, hazMember, s3Member, lruMember},
@@ -53,7 +53,7 @@ func panelNames() (names []string) {
 	return names
 }
 
-// expert is a policy with its shadow cache, which the panel's entries tell of: here are only its sums.
+// expert is a policy with its shadow cache. Which entries it holds is in the entries of the panel; here are only its sums.
 type expert struct {
 	name    string
 	evictor policy.Evictor

@@ -184,8 +184,8 @@ func (p *Full) root(id policy.ID) uint64 {
 	return p.key(e)
 }
 
-// supersede gives the identity of a resident, and its place in the shadows, to a new entry. Nobody will ask for the old one
-// again, and as no expert holds it any more, it is evicted soon.
+// supersede gives the identity of a resident, and its place in the shadows, to a new entry. No request can reach the
+// old one again, and as no expert holds it any more, it is evicted soon.
 func (p *Full) supersede(old uint32) uint32 {
 	key := p.key(old)
 	p.unlist(old)

@@ -63,7 +63,7 @@ func panelArgs(t *testing.T, o policy.Options, params string) spec.Args {
 	return a
 }
 
-// sets is the state string of a panel: which experts hold what, with a * on what is not resident.
+// sets is the state string of a panel: which experts hold which entries, with a * on those not resident.
 func (p *Full) sets() string {
 	var all []string
 	for key := uint64(1); key < 100; key++ {
@@ -91,7 +91,7 @@ func TestRACPlusVotes(t *testing.T) {
 		{"+1 +2 +3 h1", "1:ab 2:b 3:a", "[3 2 1]"},              // a hit for b alone: its vote counts
 		{"+1 +2 +3 h3", "1:b 2:ab 3:a", "[1 3 2]"},              // and for a
 		{"+1 +2 +3 +4", "1:b 2:b 3:a 4:a", "[1 2 3 4]"},         // all tie
-		{"+1 +2 +3 +4 +5", "1:b 2:b 3: 4:a 5:a", "[3 1 2 4 5]"}, // nobody holds 3
+		{"+1 +2 +3 +4 +5", "1:b 2:b 3: 4:a 5:a", "[3 1 2 4 5]"}, // no expert holds 3
 		{"+1 +2 -1 +3", "2:ab 3:ab", "[2 3]"},                   // a purge is one everywhere
 		{"+1 +2 +3 -2", "1:b 3:a", "[1 3]"},
 	} {
@@ -108,8 +108,8 @@ func TestRACPlusVotes(t *testing.T) {
 	}
 }
 
-// TestRACPlusKnowsIdentities: what returns after its eviction is a hit in the shadows that hold it.
-func TestRACPlusKnowsIdentities(t *testing.T) {
+// TestRACPlusIdentities: what returns after its eviction is a hit in the shadows that hold it.
+func TestRACPlusIdentities(t *testing.T) {
 	p := newFull(panelArgs(t, policy.Options{Capacity: 2}, "prior=0"), twoMembers)
 	policytest.PlayScript(t, p, "+1 +2 +3")
 	if id, _ := p.Victim(); id != 1 {
@@ -128,7 +128,7 @@ func TestRACPlusKnowsIdentities(t *testing.T) {
 	}
 	p.Insert(policy.Item{ID: 10, Key: 1}, policy.Tick{Seq: 6}) // a second resident of this identity: the older one goes first
 	if id, _ := p.Victim(); id != 9 {
-		t.Errorf("victim %d, want 9, which nobody can ask for any more", id)
+		t.Errorf("victim %d, want 9, which no request can reach any more", id)
 	}
 }
 
@@ -161,8 +161,8 @@ func TestRACPlusWeights(t *testing.T) {
 	}
 }
 
-// TestLoyalty: while the cache lags behind the best expert, another needs a growing lead; when it does not, the margin goes.
-func TestLoyalty(t *testing.T) {
+// TestHysteresis: while the cache lags behind the best expert, another needs a growing lead; when it does not, the margin goes.
+func TestHysteresis(t *testing.T) {
 	l := newHysteresis(100)
 	experts := []expert{{score: 1000}, {score: 1049}}
 	l.chooseLeader(experts)
@@ -213,7 +213,7 @@ func TestRACPlusInALoop(t *testing.T) {
 	best, _ := specs.New("lirs", policy.Options{Capacity: capacity})
 	got, want := n-policytest.CountMisses(e, capacity, trace), n-policytest.CountMisses(best, capacity, trace)
 	t.Logf("%d hits, lirs %d", got, want)
-	if got < want*94/100 { // without loyalty 65 %
+	if got < want*94/100 { // without hysteresis 65 %
 		t.Errorf("%d hits, lirs %d", got, want)
 	}
 }
@@ -231,7 +231,7 @@ func TestRACPlusForgetsOldHits(t *testing.T) {
 	}
 }
 
-// checkPanel adds up the books of a panel, and looks for the least by a scan.
+// checkPanel compares the sums of a panel with its entries, and finds the least by a scan.
 func checkPanel(t *testing.T, p *Full) {
 	t.Helper()
 	entries, sizes := make([]int, len(p.experts)), make([]int64, len(p.experts))
@@ -273,7 +273,7 @@ func checkPanel(t *testing.T, p *Full) {
 		t.Fatalf("%d residents, counted %d", p.ids.Len(), resident)
 	}
 	if e := p.votes.least(&p.slots); resident > 0 && math.Abs(weight(p.at(e).set)-least) > 1e-9 {
-		t.Fatalf("the victim weighs %v, the least %v", weight(p.at(e).set), least)
+		t.Fatalf("the victim has weight %v, the least %v", weight(p.at(e).set), least)
 	}
 }
 
@@ -296,7 +296,7 @@ func unused(p *Full) (n int) {
 	return n
 }
 
-func TestRACPlusBooks(t *testing.T) {
+func TestRACPlusAccounts(t *testing.T) {
 	for _, o := range []policy.Options{{Capacity: 20, Seed: 1}, {Capacity: 20, Bytes: true, Seed: 2}} {
 		p := newFull(panelArgs(t, o, ""), panels["six"])
 		limit := policy.Limit{Entries: 20}

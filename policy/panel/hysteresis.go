@@ -1,12 +1,12 @@
 package panel
 
-// hysteresis keeps a panel to one leader where following whoever is best just now costs more than it brings.
+// hysteresis keeps one leader of a panel where a change to the present best expert costs more than it gains.
 //
-// Experts that have frozen contents of equal worth take turns at the top, as in a loop, of which each pass comes by what
-// one of them holds and then by what another does. A cache that follows them holds what has just been asked for, and has
-// nobody's hits. It shows as a lag of the cache's own score behind the best expert's; while that is more than a little, the
-// lead that an expert needs to take over grows, and the votes of the others count for less. At the start the cache lags by
-// the prior, and loyalty is to the expert that has it until there are some 30 times as many hits.
+// In a loop, experts whose contents hardly change and are of equal worth take turns as the best one: each pass meets the
+// contents of one, then those of another. A cache that follows them holds what was just requested, and has the hits of none. It
+// shows as a lag of the cache's own score behind that of the best expert; while the lag is more than lagAllowed, the margin that
+// an expert needs to take over grows, and the votes of the others count for less. At the start the cache lags by the prior, and
+// the expert that has it stays the leader until there are some 30 times as many hits.
 type hysteresis struct {
 	score  float64 // of the cache itself, kept as an expert's
 	margin float64 // by which another's score must be better than the leader's, as a share of it
@@ -15,8 +15,8 @@ type hysteresis struct {
 }
 
 // At a lag of some 15 % the margin is 0.1 after a capacity of requests. Slower it loses a point on short loops; from
-// twice as fast or at a smaller lag on, the start of a trace, when every cache lags, is taken for a loop. It goes three times
-// as slowly as it came: as fast, a loop of 40,000 requests loses 0.9 points to a second change of the leader.
+// twice as fast or at a smaller lag on, the start of a trace, when every cache lags, is taken for a loop. It decays at a third of
+// its growth rate: at the same rate a loop of 40,000 requests loses 0.9 points to a second change of the leader.
 const (
 	lagAllowed  = 0.03
 	marginSpeed = 0.8
@@ -26,7 +26,7 @@ const (
 
 func newHysteresis(capacity int) hysteresis { return hysteresis{step: marginSpeed / float64(capacity)} }
 
-// observe adds what the cache itself gained by a request that the experts have played.
+// observe adds the gain of the cache itself in a request that the experts have played.
 func (l *hysteresis) observe(gain, decay float64, experts []expert) {
 	l.score = l.score*decay + gain
 	best := 0.0
@@ -40,7 +40,7 @@ func (l *hysteresis) observe(gain, decay float64, experts []expert) {
 	l.margin = min(max(l.margin+change, 0), marginMost)
 }
 
-// chooseLeader lets another lead if it is better by the margin.
+// chooseLeader changes to another leader if it is better by the margin.
 func (l *hysteresis) chooseLeader(experts []expert) {
 	for i := range experts {
 		if experts[i].score > experts[l.leader].score*(1+l.margin)+5*l.margin {
@@ -49,7 +49,7 @@ func (l *hysteresis) chooseLeader(experts []expert) {
 	}
 }
 
-// valid reports whether l can be the loyalty to so many experts.
+// valid reports whether l is possible with so many experts.
 func (l *hysteresis) valid(experts int) bool {
 	return l.score >= 0 && l.margin >= 0 && l.margin <= marginMost && l.leader < experts
 }

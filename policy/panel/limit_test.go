@@ -44,7 +44,7 @@ func TestRACPlusUnderTwoLimits(t *testing.T) {
 	}
 }
 
-// TestRACPlusLargeRestoresItsLeader: after a restart the expert that led does so from the first request on, and knows the residents.
+// TestRACPlusLargeRestoresItsLeader: after a restart the expert that led does so from the first request on, and has the residents.
 func TestRACPlusLargeRestoresItsLeader(t *testing.T) {
 	made := func() *Sampled {
 		a, err := Spec.Args(policy.Options{Capacity: 200}, "sample=50")

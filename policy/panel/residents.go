@@ -62,7 +62,7 @@ func (r *residents) use(e uint32, seq int64) {
 	r.push(e)
 }
 
-// supersede gives the identity of e to it. The old entry, which nobody will ask for again, becomes an orphan.
+// supersede gives the identity of e to it. The old entry, which no request can reach again, becomes an orphan.
 func (r *residents) supersede(e uint32, it policy.Item) {
 	old := r.slots.Add(0, resident{entry: entry{id: r.at(e).id, size: r.at(e).size}, orphan: true})
 	r.slots.PushHead(&r.orphans, old)

@@ -16,14 +16,14 @@ func TestRACPlusLargeChangesTheLeader(t *testing.T) {
 	}
 	l := policy.NewLedger(p, policy.Limit{Entries: capacity})
 	r := rand.New(rand.NewPCG(1, 1))
-	told, steps, changed := 0, 0, int64(0)
+	copied, steps, changed := 0, 0, int64(0)
 	for i := int64(1); i <= 20_000; i++ {
 		id := policy.ID(1 + i/2)
 		if i%2 == 1 {
 			id = policy.ID(max(1, 1+i/2-30)) // asked again 30 later
 		}
 		at := policy.Tick{Seq: i}
-		if i%3 == 0 { // hits and purges anywhere, also of what is to be told next
+		if i%3 == 0 { // hits and purges anywhere, also of the entry to be copied next
 			l.Hit(policy.ID(r.Int64N(1+i/2)), at)
 			l.Hit(p.at(p.cursor).id, at)
 		}
@@ -38,16 +38,16 @@ func TestRACPlusLargeChangesTheLeader(t *testing.T) {
 		}
 		successor, filling := p.successor.evictor.(*countedLRU)
 		if filling {
-			if n := len(successor.residents); n > told+3*fillStep { // up to three requests
-				t.Fatalf("request %d copied %d entries", i, n-told)
+			if n := len(successor.residents); n > copied+3*fillStep { // up to three requests
+				t.Fatalf("request %d copied %d entries", i, n-copied)
 			}
 			steps++
-			told = len(successor.residents)
+			copied = len(successor.residents)
 		}
 		if leader, ok := p.leader.evictor.(*countedLRU); ok && changed == 0 {
 			changed = i
 			if len(leader.residents) != l.Entries() {
-				t.Fatalf("the new leader knows %d of %d residents", len(leader.residents), l.Entries())
+				t.Fatalf("the new leader has %d of %d residents", len(leader.residents), l.Entries())
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func (l *shadowLimit) learn(bytes int64) (first bool) {
 	return first
 }
 
-// entry is what a panel knows of an identity that is resident or in a shadow.
+// entry is the state of an identity that is resident or in a shadow.
 type entry struct {
 	id         policy.ID // 0: not resident
 	topic      policy.TopicID

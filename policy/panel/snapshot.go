@@ -34,8 +34,8 @@ const (
 	snapshotVersion = 2
 )
 
-// snapshot is magic, version, what the gains count, the loyalty, then for each expert its name, score, hits, requests and learning,
-// and last a check sum over all of it. Numbers are big-endian, texts have their length before them.
+// snapshot is magic, version, the unit of the gains, the hysteresis, then for each expert its name, score, hits, requests and
+// learning, and last a check sum over all of it. Numbers are big-endian, texts have their length before them.
 func (p *shadows) snapshot() []byte {
 	b := append([]byte(snapshotMagic), snapshotVersion)
 	b = snapshot.AppendFloats(b, p.gains.n, p.gains.sum)

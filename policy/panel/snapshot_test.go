@@ -149,7 +149,7 @@ func TestPanelRestarts(t *testing.T) {
 				t.Errorf("%q: topic %d is %+v, was %+v", params, id, got, want)
 			}
 		}
-		for range states { // the books balance
+		for range states { // the accounts agree
 			id, _ := e.Victim()
 			if !l.Remove(id, policy.Evicted) {
 				t.Fatalf("%q: victim %d is not resident", params, id)

@@ -26,7 +26,7 @@ func (x *expert) keeper() (k keeper, ok bool) {
 	return k, ok && x.memory > 0
 }
 
-// ExportEntry is the most that an expert who holds id knows of it. Its parent is the first turn of its conversation, if that
+// ExportEntry is the highest state that an expert with id has of it. Its parent is the first turn of its conversation, if that
 // is resident.
 func (p *Full) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	e, ok := p.ids.Get(id)
@@ -110,7 +110,7 @@ func rescale(log, times float64) float64 {
 	return math.Log2(1 + (math.Exp2(min(log, 60))-1)*times)
 }
 
-// ExportEntry is what the leader knows of id, and its number of uses.
+// ExportEntry is the leader's state of id, and its number of uses.
 func (p *Sampled) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	e, ok := p.ids.Get(id)
 	if !ok {

@@ -85,7 +85,7 @@ func (p *shadows) memory() int64 {
 	return b
 }
 
-// sizer is a policy that knows its memory.
+// sizer is a policy that reports its memory.
 type sizer interface{ Bytes() int64 }
 
 // evictorBytes is what e with n entries takes, or what a policy with ghosts takes at most.

@@ -108,7 +108,7 @@ func (s seats) before(a, b *node) bool {
 	return s.rac.older(e, f)
 }
 
-// shrink gives memory back when a heap has become much smaller, lest topics that were large once add up.
+// shrink frees memory when a heap has become much smaller: otherwise topics that were large once would add up.
 func shrink(h []node) []node {
 	if cap(h) <= 4*arity || len(h) > cap(h)/4 {
 		return h

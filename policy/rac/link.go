@@ -39,7 +39,7 @@ func (r *Policy) importance(e uint32) float64 {
 	return float64(x.freq) - r.opts.Doubt + r.opts.Lambda*x.dep
 }
 
-// parent is the number of a living parent. An ID is never used twice, so one that is not resident is dead for good (D16).
+// parent is the number of a living parent. An ID is never used twice, so one that is not resident never returns (D16).
 func (r *Policy) parent(id policy.ID) (uint32, bool) { return r.ids.find(uint64(id)) }
 
 // farAncestor is where a credit ends that Beta does not end: a chain of links from younger parents may be a ring.

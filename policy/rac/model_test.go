@@ -179,7 +179,7 @@ func (m *model) victim(now int64) policy.ID {
 	return worst.id
 }
 
-// less orders by value, then by last use, birth and id. Values that agree in 100 bits are equal but for rounding.
+// less orders by value, then by last use, birth and id. Values that agree in 100 bits are equal up to rounding.
 func (m *model) less(v, w *big.Float, a, b *modelEntry) bool {
 	if v.IsInf() != w.IsInf() {
 		return w.IsInf()

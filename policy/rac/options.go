@@ -9,7 +9,7 @@ import (
 // Options are the parameters of RAC. RACPaper and RACTuned give the two sets worth starting from.
 type Options struct {
 	// Alpha is the decay of a topic's prevalence per unit of Clock, >= 0: it halves in 1/Alpha requests. From 1 on the
-	// order of topics is that of their last request; 0 never forgets.
+	// order of topics is that of their last request; 0: no decay.
 	Alpha float64
 	// Lambda is the weight of dependents against own requests in the structural importance, >= 0.
 	Lambda float64
@@ -63,7 +63,7 @@ func Paper() Options {
 	return Options{Alpha: 0.001, Lambda: 1, YoungParents: true}
 }
 
-// Tuned is what served best for a cache of capacity entries, over generated conversations (two skews, and with a
+// Tuned is the best set found for a cache of capacity entries, over generated conversations (two skews, and with a
 // drifting popularity), an LRU stack and a Zipf law whose working set shifts. The half-life of capacity/3 requests is a
 // compromise: with 10 times capacity the first two gain a point, and the last two fall from 66 to 16 and from 58 to 40 %
 // hits, because the old topics never let a new one in. Window and Ghosts gain little at this decay, much at a slower one.

@@ -228,7 +228,7 @@ func TestDependentsAreDiscountedByDepth(t *testing.T) {
 	}
 }
 
-// TestBetaIsPageRank: on a forest, 1 + Beta·dep is the stationary visit of paper 002 §7.2, eq. 3, but for a factor.
+// TestBetaIsPageRank: on a forest, 1 + Beta·dep is the stationary visit of paper 002 §7.2, eq. 3, up to a factor.
 func TestBetaIsPageRank(t *testing.T) {
 	const n, beta = 40, 0.5
 	r := rand.New(rand.NewPCG(15, 16))

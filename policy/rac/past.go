@@ -6,7 +6,7 @@ import (
 	"reprise/policy/internal/container"
 )
 
-// past is what RAC remembers of entries that have left, by Item.Identity, the latest first.
+// past is the state of entries that have left, by Item.Identity, the latest first.
 type past struct {
 	keys    []uint64 // of the residents, by number
 	evicted container.History[pastEntry]
@@ -19,7 +19,7 @@ type pastEntry struct {
 	freq   uint32
 }
 
-// add remembers an entry that leaves.
+// add adds an entry that leaves.
 func (p *past) add(e uint32, x *entry, why policy.Reason) {
 	was, key := pastEntry{x.parent, x.dep, x.freq}, p.keys[e]
 	switch why {
@@ -31,7 +31,7 @@ func (p *past) add(e uint32, x *entry, why policy.Reason) {
 	}
 }
 
-// take returns what is remembered of key, and forgets it.
+// take returns the state of key, and drops it.
 func (p *past) take(key uint64) (was pastEntry, ok bool) {
 	if was, ok = p.expired.Take(key); !ok {
 		was, ok = p.evicted.Take(key)
@@ -39,7 +39,7 @@ func (p *past) take(key uint64) (was pastEntry, ok bool) {
 	return was, ok
 }
 
-// revive gives the new entry e what it had when it left, and returns its parent: the one that it had, if that is resident.
+// revive gives the new entry e the state that it had when it left, and returns its parent: the one that it had, if that is resident.
 // Its old requests have been credited to its parent before.
 func (r *Policy) revive(e uint32, it policy.Item) (parent policy.ID) {
 	p := &r.past

@@ -16,7 +16,7 @@ import (
 // for each living ancestor. Memory per resident is some 115 bytes at ten members per topic and 155 when every entry is its
 // own topic; a ghost costs some 70, as a topic or as an entry.
 //
-// The caller says Arrive at a miss and Hit at a hit, once per request, and Insert when the answer of a miss is there, with
+// The caller calls Arrive at a miss and Hit at a hit, once per request, and Insert when the answer of a miss is there, with
 // the Tick of its arrival. An item without a topic stands alone, as if it had one of its own.
 type Policy struct {
 	opts Options
@@ -31,7 +31,7 @@ type Policy struct {
 	past    past
 }
 
-// entry is what RAC knows of one resident.
+// entry is the state of one resident.
 type entry struct {
 	parent     policy.ID
 	born, last int64 // Seq
@@ -65,7 +65,7 @@ func New(o Options) *Policy {
 }
 
 // Arrive credits topic with a request that missed. A topic that is unknown starts with its first Insert, at the same
-// prevalence: a caller that names new topics late need not have told of it.
+// prevalence: a caller that chooses new topics late need not call Arrive.
 func (r *Policy) Arrive(topic policy.TopicID, at policy.Tick) {
 	now := r.advance(topic, true, at)
 	if t, ok := r.topics.ids.find(uint64(topic)); ok && topic != 0 && r.opts.Clock != ClockHits {
@@ -166,7 +166,7 @@ func (r *Policy) value(e uint32) float64 {
 
 func (r *Policy) heap(nodes *[]node) seats { return seats{nodes: nodes, pos: r.seat, rac: r} }
 
-// before tells which of two members of a topic goes first.
+// before reports whether e is evicted before f, a member of the same topic.
 func (r *Policy) before(e, f uint32) bool {
 	if v, w := r.value(e), r.value(f); v != w {
 		return v < w
@@ -174,7 +174,7 @@ func (r *Policy) before(e, f uint32) bool {
 	return r.older(e, f)
 }
 
-// older tells which of two entries of one value goes first.
+// older reports whether e is evicted before f, an entry of the same value.
 func (r *Policy) older(e, f uint32) bool {
 	a, b := &r.entries[e], &r.entries[f]
 	if a.last != b.last {

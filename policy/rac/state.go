@@ -7,7 +7,7 @@ import (
 	"reprise/policy/internal/bound"
 )
 
-// ExportEntry is what RAC knows of id; Parent is 0 unless it lives.
+// ExportEntry is the state of id; Parent is 0 unless it is resident.
 func (r *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	e, ok := r.ids.find(uint64(id))
 	if !ok {
@@ -21,7 +21,7 @@ func (r *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	return s, true
 }
 
-// ImportEntry overwrites what RAC knows of a resident; an unknown ID is ignored. A Freq below 1 or a Dep below 0, which no
+// ImportEntry overwrites the state of a resident; an unknown ID is ignored. A Freq below 1 or a Dep below 0, which no
 // export contains, is raised to it.
 func (r *Policy) ImportEntry(s policy.EntryState) {
 	e, ok := r.ids.find(uint64(s.ID))

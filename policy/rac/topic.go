@@ -10,7 +10,7 @@ import (
 // A topic's mass is the sum of 2^(alpha·t) over its requests: TP times 2^(alpha·now), which is the same factor for all
 // topics. So the order of masses is the order of TP at any later time (paper 002 §3.2, with the decay divided out), and
 // the mass changes only with a request to the topic. It has the 53 bits of a float64 and an exponent of its own, since
-// 2^(alpha·t) leaves the range of any float; a plain logarithm would keep too few bits to tell 2^t + 2^(t-30) from 2^t.
+// 2^(alpha·t) leaves the range of any float; a plain logarithm would keep too few bits to distinguish 2^t + 2^(t-30) from 2^t.
 type topicTable struct {
 	rac    *Policy // that owns the table
 	ids    slots
