@@ -25,6 +25,8 @@ type modelEntry struct {
 	id      policy.ID
 	key     store.Key
 	aliases []store.Key
+	answer  string
+	vector  bool
 }
 
 func (m *model) find(k store.Key) *modelEntry {
@@ -49,14 +51,15 @@ func (m *model) remove(e *modelEntry) {
 	m.list = slices.DeleteFunc(m.list, func(x *modelEntry) bool { return x == e })
 }
 
-func (m *model) put(id policy.ID, k store.Key) (gone []policy.ID) {
+func (m *model) put(id policy.ID, k store.Key, answer string, vector bool) (gone []policy.ID) {
 	if old := m.find(k); old != nil && old.key == k {
 		m.hit(old.id)
+		old.answer, old.vector = answer, vector
 		return nil
 	} else if old != nil {
 		old.aliases = slices.DeleteFunc(old.aliases, func(x store.Key) bool { return x == k })
 	}
-	m.list = append(m.list, &modelEntry{id: id, key: k})
+	m.list = append(m.list, &modelEntry{id: id, key: k, answer: answer, vector: vector})
 	for len(m.list) > m.max {
 		gone = append(gone, m.list[0].id)
 		m.list = m.list[1:]
@@ -100,9 +103,12 @@ func TestModel(t *testing.T) {
 			switch rng.IntN(12) {
 			case 0, 1, 2, 3:
 				e := entry("")
-				e.Key = k
+				e.Key, e.Answer = k, fmt.Append(nil, "answer ", step)
+				if step%3 == 0 {
+					e.Vector = nil
+				}
 				got := gone(s.Put(e, s.Tick()))
-				if want := m.put(e.ID, k); !slices.Equal(got, want) {
+				if want := m.put(e.ID, k, string(e.Answer), e.Vector != nil); !slices.Equal(got, want) {
 					t.Fatalf("seed %d step %d: evicted %v, want %v", seed, step, got, want)
 				}
 			case 4, 5, 6:
@@ -125,6 +131,7 @@ func TestModel(t *testing.T) {
 					disk.Fail(nil)
 					s.Close()
 					s = start()
+					vectors(t, s, m)
 				}
 			}
 			compare(t, s, m)
@@ -142,8 +149,8 @@ func compare(t *testing.T, s *store.Store, m *model) {
 	aliases := 0
 	for _, want := range m.list {
 		e, alias, ok := s.Lookup(want.key)
-		if !ok || alias || e.ID != want.id {
-			t.Fatalf("entry %d is not found", want.id)
+		if !ok || alias || e.ID != want.id || string(e.Answer) != want.answer {
+			t.Fatalf("entry %d with %q: found %+v", want.id, want.answer, e)
 		}
 		for _, k := range want.aliases {
 			if e, alias, ok := s.Lookup(k); !ok || !alias || e.ID != want.id {
@@ -154,6 +161,17 @@ func compare(t *testing.T, s *store.Store, m *model) {
 	}
 	if st := s.Stats(); st.Entries != len(m.list) || st.Aliases != aliases {
 		t.Fatalf("%d entries and %d aliases, want %d and %d", st.Entries, st.Aliases, len(m.list), aliases)
+	}
+}
+
+// vectors checks which entries have a vector after a restart.
+func vectors(t *testing.T, s *store.Store, m *model) {
+	t.Helper()
+	restored, _ := s.Restored()
+	for e := range restored {
+		if want := m.byID(e.ID); want == nil || want.vector != (e.Vector != nil) {
+			t.Fatalf("entry %d was restored with vector %v", e.ID, e.Vector)
+		}
 	}
 }
 
@@ -178,6 +196,9 @@ func TestRestartEquality(t *testing.T) {
 				continue
 			}
 			s.Arrive(topic, at)
+			if i%100 == 0 {
+				s.Sync(t.Context()) // what changes later is written again
+			}
 			e := entry(fmt.Sprint(i))
 			e.Topic, e.Parent = topic, policy.ID(rng.IntN(i+1))
 			s.Put(e, at)

@@ -49,11 +49,19 @@ func (l *life) start(now time.Time) {
 
 // restart marks its place in the log: after the removal of what it drops.
 func (l *life) restart() {
-	now, n := l.now, len(l.tape.log)
+	for scope := range byte(3) {
+		l.refresh(topics.ScopeID{scope})
+	}
+	now, n, before := l.now, len(l.tape.log), anchorsOf(l.rig)
 	if err := l.store.Close(); err != nil {
 		l.t.Fatal(err)
 	}
 	l.start(now)
+	for topic, anchor := range anchorsOf(l.rig) {
+		if _, ok := l.store.Get(policy.ID(before[topic])); ok && before[topic] != anchor { // it may have expired meanwhile
+			l.t.Errorf("the anchor of topic %d was %d and is %d after a restart", topic, before[topic], anchor)
+		}
+	}
 	for n < len(l.tape.log) && l.tape.log[n].Kind != store.EventAnchor {
 		n++
 	}
@@ -69,7 +77,9 @@ func (l *life) step() {
 		l.now = l.now.Add(time.Duration(l.rng.IntN(60)) * time.Minute)
 	case n < 95:
 		l.Purge(l.t.Context(), func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) })
-	case n < 96:
+	case n < 97:
+		l.Sync(l.t.Context())
+	case n < 98:
 		l.Drop(l.t.Context(), policy.ID(1+l.rng.IntN(200)))
 	}
 }
@@ -184,6 +194,14 @@ func entriesOf(r *rig) (all []string) {
 			}
 		}
 		all = append(all, fmt.Sprintf("%d: %q of topic %d, parent %d, aliases %d, importance %v", e.ID, e.Answer[:14], e.Topic, e.Parent, keys, r.store.Importance(e.ID)))
+	}
+	return all
+}
+
+func anchorsOf(r *rig) map[topics.TopicID]topics.EntryID {
+	all := map[topics.TopicID]topics.EntryID{}
+	for _, info := range r.topics.List(0, 1000) {
+		all[info.ID] = info.Anchor
 	}
 	return all
 }
