@@ -2,9 +2,9 @@ package store
 
 import "reprise/policy"
 
-// Apply makes an event that another store has returned happen here, and returns what it changed. It decides nothing: victims
-// are those of the log, so a store that follows a log is opened without a limit. The policy goes through the same calls and ends
-// in the same state; where it would have chosen another victim, Stats.Faults counts that.
+// Apply repeats an event that another store has returned, and returns what it changed. It makes no decisions: victims are those
+// of the log, so a store that applies a log is opened without a limit. The policy gets the same calls and ends in the same
+// state; Stats.Faults counts where it would have chosen another victim.
 func (s *Store) Apply(ev Event) []Event {
 	one := func(ev Event, ok bool) []Event {
 		if !ok {

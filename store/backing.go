@@ -10,13 +10,13 @@ var (
 	ErrVersion = errors.New("data of a newer version")
 	// ErrLocked: another process has the data open.
 	ErrLocked = errors.New("data in use by another process")
-	// ErrReadOnly: the data can be read and not written.
+	// ErrReadOnly: the data can be read, but not written.
 	ErrReadOnly = errors.New("data cannot be written")
-	// ErrDamaged: something that was read is not what was once written.
+	// ErrDamaged: data that was read differs from the data written.
 	ErrDamaged = errors.New("damaged data")
 )
 
-// Kind says what a Record is about.
+// Kind is the kind of a Record.
 type Kind uint8
 
 // The kinds of records. Those of an entry share its id.
@@ -29,7 +29,7 @@ const (
 	KindAliases
 	KindState // of an entry
 	KindTopic
-	KindLearned // id 0: what the policy has learned of no entry; only the policy can read it
+	KindLearned // id 0: learned state of the policy beyond the entries; only the policy can read it
 	kindEnd
 )
 
@@ -42,7 +42,7 @@ func Kinds() []Kind {
 	return all
 }
 
-// Record is one thing to keep, named by kind and id. Its body is the store's own affair.
+// Record is one unit of data, named by kind and id. Only the store reads its body.
 type Record struct {
 	Kind Kind
 	ID   uint64
@@ -52,22 +52,22 @@ type Record struct {
 // Batch is a set of changes that are made durable together or not at all. No record is named twice in one batch.
 type Batch struct {
 	Put    []Record
-	Delete []Record // without bodies; one that is not there is no error
+	Delete []Record // without bodies; a record that does not exist is not an error
 }
 
-// Report is what a Load found.
+// Report is the result of a Load.
 type Report struct {
 	Name     string // of the data, for messages: a path
 	Kept     int    // records that were read
-	Skipped  int    // damaged ones, left out
+	Skipped  int    // damaged records
 	Aside    string // where a file whose structure is damaged was moved; the store starts empty
 	ReadOnly error  // why nothing can be written; nil where it can
 }
 
 // Backing keeps records durably. A Store calls it from one goroutine at a time: Load once, then Write, then Close.
 type Backing interface {
-	// Load hands every intact record to fn, in any order; the body is valid during the call only. Damaged records are
-	// left out and counted. An error of fn ends it and is returned.
+	// Load calls fn with every intact record, in any order; the body is valid during the call only. Damaged records are
+	// skipped and counted. An error of fn ends it and is returned.
 	Load(fn func(Record) error) (Report, error)
 	// Write makes a batch durable, all or nothing. After an error it may be called again.
 	Write(b *Batch) error

@@ -7,8 +7,8 @@ import (
 	"reprise/policy"
 )
 
-// batch turns changes into records. Entries are immutable and are encoded outside the lock. Reading the changes in several goes
-// is sound: whatever changes in between is dirty again and comes with a later batch.
+// batch turns changes into records. Entries are immutable and are encoded outside the lock. Reading the changes in several
+// steps is safe: an entry that changes in between is dirty again and comes with a later batch.
 func (w *writer) batch(d *dirtySet, reserve policy.ID, learned bool) *Batch {
 	b := &Batch{Put: d.head}
 	if learned {
@@ -78,7 +78,7 @@ func (w *writer) stateLocked(r *resident) entryState {
 	return st
 }
 
-// entryRecords names everything that is kept of one entry.
+// entryRecords are the names of all records of one entry.
 func entryRecords(id policy.ID) []Record {
 	n := uint64(id)
 	return []Record{{Kind: KindEntry, ID: n}, {Kind: KindVector, ID: n}, {Kind: KindAliases, ID: n}, {Kind: KindState, ID: n}}
@@ -103,7 +103,7 @@ func (w *writer) addStates(b *Batch, topics []policy.TopicID) {
 	}
 }
 
-// addCounters adds the counters where they have moved since they were last written.
+// addCounters adds the counters if they have changed since they were last written.
 func (w *writer) addCounters(b *Batch, reserve policy.ID) {
 	s := w.store
 	s.mu.RLock()

@@ -9,7 +9,7 @@ import (
 )
 
 // Put stores a copy of e under a new id, which it also writes to e.ID. Where the key has an entry already, fresh or expired, the
-// answer takes its place: the entry keeps its id, topic, chain and aliases, and the policy keeps its importance and links. at is
+// answer replaces that of the entry, which keeps its id, topic, chain and aliases, and the policy keeps its importance and links. at is
 // the Tick of the request's arrival. A large answer is packed first, outside the lock.
 //
 // The events are removals of entries whose time was over, one EventInsert, and the victims; the new entry itself may be among
@@ -95,7 +95,7 @@ func (s *Store) Anchor(id policy.ID) (ev Event, ok bool) {
 	return ev, true
 }
 
-// Remove drops entries for a reason that is not want of room: policy.Purged or policy.Expired.
+// Remove drops entries for a reason other than eviction: policy.Purged or policy.Expired.
 func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 	return s.change(func(evs *events) {
 		for _, id := range ids {
@@ -106,8 +106,8 @@ func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 	})
 }
 
-// change runs f under the lock. A panic of the policy becomes a fault: whatever the policy has done half, the entries that the
-// ledger still has are those of the store, and the others are among the evicted.
+// change runs f under the lock. A panic of the policy becomes a fault: the store then keeps exactly the entries that are still
+// in the ledger, and the others are among the evicted.
 func (s *Store) change(f func(evs *events)) []Event {
 	evs, err := s.try(f)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) try(f func(evs *events)) (evs events, err error) {
 	return evs, nil
 }
 
-// All yields every entry, oldest first. Entries that come or go meanwhile may or may not be among them.
+// All yields every entry, oldest first. Entries that are stored or removed meanwhile may be among them or not.
 func (s *Store) All() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		s.mu.RLock()

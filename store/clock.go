@@ -14,7 +14,7 @@ type clock struct {
 
 	mu       sync.Mutex // protects the rest
 	seq      int64      // number of the last request
-	base, at float64    // seconds: the time at opened, and the last one given out
+	base, at float64    // seconds: the time at opened, and the last one returned
 }
 
 func newClock(now func() time.Time) *clock {
@@ -23,7 +23,7 @@ func newClock(now func() time.Time) *clock {
 	return c
 }
 
-// tick numbers a request. The time never runs backwards, whatever now does.
+// tick numbers a request. The time never decreases, whatever now does.
 func (c *clock) tick() policy.Tick {
 	now := c.now()
 	c.mu.Lock()
@@ -33,14 +33,14 @@ func (c *clock) tick() policy.Tick {
 	return policy.Tick{Seq: c.seq, At: c.at}
 }
 
-// last is the tick given out last.
+// last is the last tick returned.
 func (c *clock) last() policy.Tick {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return policy.Tick{Seq: c.seq, At: c.at}
 }
 
-// resume continues after a tick that was given out before a restart, or by another process.
+// resume continues after a tick of before a restart, or of another process.
 func (c *clock) resume(t policy.Tick) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -47,7 +47,7 @@ func encodeEntry(e *Entry) []byte {
 	return b
 }
 
-// spaceMark precedes every vector, so that one of another space is recognised even where the format record is lost.
+// spaceMark precedes every vector, so that one of another space is recognised even if the format record is lost.
 func spaceMark(space string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(space))
@@ -71,8 +71,8 @@ func encodeAliases(keys []Key) []byte {
 	return b
 }
 
-// entryState is what changes about an entry with each access. The policy's part is zero where the policy keeps none. Turn and
-// anchor were added to the format later, at the end of this record: an older program skips the state, and not the answer.
+// entryState is the state of an entry that each access changes. The policy's part is zero where the policy has none. Turn and
+// anchor were added to the format later, at the end of this record: an older program skips the state, but not the answer.
 type entryState struct {
 	last   int64
 	turn   int
@@ -99,7 +99,7 @@ func encodeTopic(s policy.TopicState) []byte {
 	return binary.AppendVarint(putFloat(nil, s.LogW), s.Last)
 }
 
-// counters are the numbers that go on after a restart.
+// counters are the numbers that continue after a restart.
 type counters struct {
 	seq      int64
 	at       float64
@@ -112,7 +112,7 @@ func encodeCounters(c counters) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.nextID)), uint64(c.maxTopic))
 }
 
-// reader takes a body apart. After the first error everything is zero; done returns that error, and one for bytes left over.
+// reader decodes a body. After the first error everything is zero; done returns that error, and one for bytes left over.
 type reader struct {
 	b   []byte
 	bad bool
@@ -156,7 +156,7 @@ func (r *reader) float() float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(p))
 }
 
-// number is a float that arithmetic may be done with.
+// number is a finite float.
 func (r *reader) number() float64 {
 	f := r.float()
 	if math.IsNaN(f) || math.IsInf(f, 0) {

@@ -6,7 +6,7 @@ import (
 	"reprise/policy"
 )
 
-// core is what the mutex of a Store protects: every entry, the policy, and what of them is not written yet.
+// core is the data under the mutex of a Store: every entry, the policy, and the changes that are not written yet.
 type core struct {
 	opt       *Options
 	table     table
@@ -19,14 +19,14 @@ type core struct {
 	vectors   map[policy.ID][]float32 // of the entries that Open found, until Restored has returned them
 }
 
-// events collects what one call changes; what was collected before a panic of the policy is kept.
+// events collects the changes of one call; those before a panic of the policy are kept.
 type events []Event
 
-// sweepPerPut is how many entries a Put examines for an end of their time. Every Put adds one at most, so a few per Put keep
-// the expired from filling the capacity.
+// sweepPerPut is how many entries a Put checks for expiry. Every Put adds one at most, so that a few per Put are enough to keep
+// expired entries from filling the capacity.
 const sweepPerPut = 4
 
-// put stores r, in the place of the entry that has its key.
+// put stores r, and replaces the entry that has its key.
 func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
 	old := c.table.keys[r.Key]
 	if old != nil && old.Key == r.Key {
@@ -40,7 +40,7 @@ func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
 	c.insert(r, vector, at, evs)
 }
 
-// insert makes r resident and evicts what has to make room.
+// insert makes r resident and evicts entries to make room.
 func (c *core) insert(r *resident, vector []float32, at policy.Tick, evs *events) {
 	c.sawTopic(r.Topic)
 	c.table.add(r)
@@ -49,7 +49,7 @@ func (c *core) insert(r *resident, vector []float32, at policy.Tick, evs *events
 	c.settle(r, ev, c.keeper.ledger.Insert(r.item(), at, nil), evs)
 }
 
-// replace puts the answer r in the place of old. What identifies an entry for topics stays as it was.
+// replace replaces the answer of old by r. The fields that identify an entry for topics do not change.
 func (c *core) replace(old, r *resident, vector []float32, at policy.Tick, evs *events) {
 	r.ID, r.last = old.ID, max(old.last, at.Seq)
 	r.Topic = old.Topic
@@ -80,9 +80,9 @@ func (c *core) settle(r *resident, insert Event, victims []policy.ID, evs *event
 	c.emit(&Event{Weights: ev.Weights}, nil)
 }
 
-// sweep removes entries whose time is over, looking at a few from a random place on. An entry whose answer has expired
-// stays for one more lifetime while there is room: an answer that is asked for again then takes its place, with its importance,
-// links and aliases.
+// sweep removes entries whose time is over, among a few from a random place on. An entry whose answer has expired stays for one
+// more lifetime while there is room: if the request returns, the new answer replaces the old one and keeps importance, links and
+// aliases.
 func (c *core) sweep(size int64, evs *events) {
 	now := c.opt.Now()
 	full := c.keeper.full(c.opt.Limit, size)
@@ -98,7 +98,7 @@ func (c *core) sweep(size int64, evs *events) {
 	}
 }
 
-// drop removes what the store itself holds of an entry that has left the ledger.
+// drop removes the store's own data of an entry that has left the ledger.
 func (c *core) drop(id policy.ID, why policy.Reason, evs *events) {
 	r := c.table.drop(id)
 	ev := Event{Kind: removal(why), ID: id}
@@ -134,14 +134,14 @@ func (c *core) reconcile(evs *events) {
 	}
 }
 
-// sawID keeps an id of this process from being made again.
+// sawID makes sure that an id of this process is not made again.
 func (c *core) sawID(id policy.ID) {
 	if ownID(c.opt.Process, id) {
 		c.nextID = max(c.nextID, id)
 	}
 }
 
-// dropOrphan deletes what the backing holds of an entry that is not resident.
+// dropOrphan deletes the records of an entry that is not resident.
 func (c *core) dropOrphan(id policy.ID) {
 	if c.table.ids[id] == nil {
 		c.dirty.entries[id] = changedGone

@@ -2,7 +2,7 @@ package store
 
 import "reprise/policy"
 
-// change is what of an entry is not yet in the backing.
+// change is the part of an entry that is not yet in the backing.
 type change uint8
 
 const (
@@ -12,9 +12,9 @@ const (
 	changedGone // excludes the others
 )
 
-// dirtySet is what the backing does not hold yet. It is filled from the events of the store. It stays bounded even if writes
-// keep failing: an entry or a topic that comes and goes in between leaves nothing behind, so the set is never larger than what
-// is in memory and in the backing.
+// dirtySet is the changes that the backing does not hold yet. It is filled from the events of the store. It stays bounded even if
+// writes keep failing: an entry or a topic that is made and removed in between is not in it, so the set is never larger than the
+// data in memory and in the backing.
 type dirtySet struct {
 	head    []Record // format and secret, of a backing that lacks them
 	entries map[policy.ID]change
@@ -23,7 +23,7 @@ type dirtySet struct {
 	noTopic bool
 }
 
-// pending is what of a new entry only the dirty set holds.
+// pending is data of a new entry that only the dirty set holds.
 type pending struct {
 	vector []float32
 	size   int
@@ -38,7 +38,7 @@ func newDirtySet(n int, withTopics bool) *dirtySet {
 
 func (d *dirtySet) len() int { return len(d.head) + len(d.entries) + len(d.topics) }
 
-// read takes in an event. r is the entry's resident, which a removal has just taken out of the store.
+// read adds the changes of an event. r is the entry's resident, which a removal has just removed from the store.
 func (d *dirtySet) read(ev *Event, r *resident) {
 	switch ev.Kind {
 	case EventInsert:
@@ -64,7 +64,7 @@ func (d *dirtySet) read(ev *Event, r *resident) {
 	}
 }
 
-// topic notes that what the policy keeps of a topic may have changed.
+// topic records that the policy's state of a topic may have changed.
 func (d *dirtySet) topic(id policy.TopicID) {
 	if id != 0 && !d.noTopic {
 		d.topics[id] = struct{}{}
@@ -91,7 +91,7 @@ func (d *dirtySet) remove(id policy.ID) {
 	delete(d.fresh, id)
 }
 
-// split takes a part out for one batch.
+// split removes a part for one batch.
 func (d *dirtySet) split() *dirtySet {
 	part, bytes := newDirtySet(0, !d.noTopic), 0
 	part.head, d.head = d.head, nil
@@ -111,7 +111,7 @@ func (d *dirtySet) split() *dirtySet {
 	return part
 }
 
-// merge puts back what could not be written. Changes that came meanwhile are newer and win; resident and known report what still
+// merge adds changes that could not be written again. Changes made meanwhile are newer and replace them; resident and known report what still
 // exists.
 func (d *dirtySet) merge(old *dirtySet, resident func(policy.ID) bool, known func(policy.TopicID) bool) {
 	d.head = append(d.head, old.head...)

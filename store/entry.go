@@ -12,8 +12,8 @@ import (
 // Key is the SHA-256 of a canonical request: equal keys are the same request.
 type Key [32]byte
 
-// Short is the first 8 bytes of k as a number: the identity by which policies know an answer that returns. Of n keys two
-// are equal in it with a probability of n²/2^65.
+// Short is the first 8 bytes of k as a number: the identity of an answer in policies. Among n keys two have
+// the same one with a probability of n²/2^65.
 func (k Key) Short() uint64 { return binary.LittleEndian.Uint64(k[:]) }
 
 // Scope is the digest of everything that two requests must have equal to share an answer.
@@ -35,10 +35,10 @@ type Entry struct {
 	// is nil in every entry returned, except in those of Restored.
 	Vector []float32
 	Topic  policy.TopicID
-	Parent policy.ID // as known at Put; later findings are the policy's
+	Parent policy.ID // at Put; the policy has later changes
 	Turn   int       // of its conversation, from 0
 
-	// Size is what the entry takes of a capacity in bytes; 0 lets Put compute it by Footprint.
+	// Size is the size of the entry under a limit in bytes; with 0 Put computes it by Footprint.
 	Size int64
 
 	// Answer is an encoded recording; read it with Recording, because the store may have packed it.
@@ -54,12 +54,12 @@ type Entry struct {
 	Created, Expires, StaleUntil time.Time
 }
 
-// entryOverhead is what an entry costs in memory beside its texts and vector: the struct, its places in the maps of the
+// entryOverhead is the memory of an entry beside its texts and vector: the struct, its places in the maps of the
 // store, and the policy's keeper. BenchmarkMemory measures it: with rac+ some 1,210 bytes in a store for 100,000, 1,480 for
 // 50,000 and, where the shadows are as large as the cache, 1,630 for 20,000; with RAC 720. This is near the second.
 const entryOverhead = 1536
 
-// Footprint is what the entry takes of a capacity in bytes: the answer as kept, the prompt, dim numbers of a vector, and
+// Footprint is the size of the entry under a limit in bytes: the answer as stored, the prompt, dim numbers of a vector, and
 // a fixed sum for the keeper.
 func (e *Entry) Footprint(dim int) int64 {
 	return entryOverhead + int64(len(e.Answer)+len(e.Prompt)+4*dim)
@@ -68,7 +68,7 @@ func (e *Entry) Footprint(dim int) int64 {
 // Fresh reports whether the entry may be served as it is.
 func (e *Entry) Fresh(now time.Time) bool { return e.Expires.IsZero() || now.Before(e.Expires) }
 
-// Usable reports whether the entry may be served at all, if only in place of an error.
+// Usable reports whether the entry may be served at all, if only instead of an error.
 func (e *Entry) Usable(now time.Time) bool { return e.Fresh(now) || now.Before(e.StaleUntil) }
 
 // over reports whether an entry that is not usable has been so for as long as it was fresh.
@@ -88,8 +88,8 @@ func (e *Entry) Recording() ([]byte, error) {
 	return unpack(e.Answer, e.unpacked)
 }
 
-// own returns a copy that shares no memory with the request it came from: a prompt that is a piece of a body would keep
-// the whole body alive.
+// own returns a copy that shares no memory with the request it came from: a prompt that is a slice of a body would keep
+// the whole body in memory.
 func (e *Entry) own() Entry {
 	c := *e
 	dim := len(c.Vector)

@@ -2,7 +2,7 @@ package store
 
 import "reprise/policy"
 
-// EventKind says what changed.
+// EventKind is the kind of a change.
 type EventKind uint8
 
 // The kinds of events. Evict, Expire and Purge are three different ends of an entry: see policy.Reason.

@@ -79,7 +79,7 @@ func (k *keeper) topicState(id policy.TopicID) (st policy.TopicState, ok bool) {
 	return exported(k.persistent.ExportTopic, id)
 }
 
-// snapshot is what the policy has learned; false where it learns nothing.
+// snapshot is the learned state of the policy; false where it has none.
 func (k *keeper) snapshot() ([]byte, bool) {
 	if k.panel == nil {
 		return nil, false
@@ -99,8 +99,8 @@ func (k *keeper) panelStats() *policy.PanelStats {
 	return &st
 }
 
-// exported calls an export of the policy. A panic there means that nothing is exported: the request that first met the
-// broken policy has reported it, and the writing goroutine must not end the process.
+// exported calls an export of the policy. A panic there means that nothing is exported: the request that first called the
+// faulty policy has reported it, and the writing goroutine must not end the process.
 func exported[I, T any](export func(I) (T, bool), id I) (state T, ok bool) {
 	defer func() {
 		if recover() != nil {

@@ -9,17 +9,17 @@ import (
 	"reprise/policy"
 )
 
-// learnedEvery is how often at most, except for Sync and Close, the policy's snapshot is written: some 5 kB that change with
-// every request, and of which a kill may cost the latest half-minute.
+// learnedEvery is the least time between two writes of the policy's snapshot, except by Sync and Close: some 5 kB that change with
+// every request. A kill may lose the latest half-minute.
 const learnedEvery = 30 * time.Second
 
-// lesson is the last snapshot of the policy that was written, and when the policy was last asked for one.
+// lesson is the last snapshot of the policy that was written, and the time of the last one that was made.
 type lesson struct {
 	body []byte
 	at   time.Time
 }
 
-// learnedDue reports whether it is time for a snapshot. A clock that jumps back makes it so, too.
+// learnedDue reports whether it is time for a snapshot, also after the clock jumped back.
 func (w *writer) learnedDue() bool {
 	since := w.store.opt.Now().Sub(w.learned.at)
 	return since < 0 || since >= learnedEvery

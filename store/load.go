@@ -10,9 +10,9 @@ import (
 )
 
 // Open makes a store and fills it from its backing: entries in the order of their last access, then the state of the policy.
-// Entries whose time is over are dropped; where the capacity has become smaller, those used longest ago are. Damaged records are
-// left out and counted in Stats. After ErrSpace or ErrVersion the data is as it was. Open takes over the backing and closes it
-// on an error, too.
+// Entries whose time is over are dropped; where the capacity has become smaller, those used longest ago are dropped too. Damaged
+// records are skipped and counted in Stats. After ErrSpace or ErrVersion the data is unchanged. Open owns the backing, and closes
+// it on an error, too.
 func Open(o Options) (*Store, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (s *Store) load() error {
 	return nil
 }
 
-// restore takes over what was read, and begins to write.
+// restore uses the records that were read, and begins to write.
 func (s *Store) restore(l *loader) {
 	s.secret = l.secretOrNew()
 	s.core.dirty = newDirtySet(0, s.core.keeper.persistent != nil)
@@ -105,7 +105,7 @@ type loader struct {
 	learned   []byte  // a snapshot of the policy,
 	taken     []byte  // the same where the policy has restored it,
 	unlearned error   // and otherwise why not
-	dropped   []Event // entries that were found and not taken in
+	dropped   []Event // entries that were found and dropped
 	skipped   int
 }
 
@@ -116,7 +116,7 @@ func newLoader(space string) *loader {
 	}
 }
 
-// add takes one record. One that does not decode is skipped; no error ends the load.
+// add adds one record. One that does not decode is skipped; no error ends the load.
 func (l *loader) add(r Record) error {
 	if err := l.decode(r); err != nil {
 		l.skipped++
@@ -186,7 +186,7 @@ func (l *loader) secretOrNew() (secret [32]byte) {
 	return secret
 }
 
-// missing are the records that every backing has and this one lacks.
+// missing are the records that this backing lacks and every backing must have.
 func (l *loader) missing(secret [32]byte) []Record {
 	var head []Record
 	if l.format == nil {

@@ -2,7 +2,7 @@ package store
 
 import "reprise/policy"
 
-// counterBits is the part of an id that counts: the number of the process that made the id stands above it. Both together
+// counterBits is the part of an id that counts: the number of the process that made the id is above it. Both together
 // have 53 bits, so that every reader of JSON keeps them exact.
 const counterBits = 37
 

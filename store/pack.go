@@ -8,11 +8,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packAbove is the size from which an answer is worth the time of packing. A typical chat answer stays below it and is
-// served without any work.
+// packAbove is the size from which an answer is packed. A typical chat answer is smaller and is served without unpacking.
 const packAbove = 4 << 10
 
-// maxUnpacked bounds what a packed answer may claim to become.
+// maxUnpacked bounds the unpacked size that a packed answer may claim.
 const maxUnpacked = 1 << 30
 
 // ErrPacked is an answer that cannot be unpacked.

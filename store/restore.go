@@ -10,7 +10,7 @@ import (
 	"reprise/policy"
 )
 
-// restore fills a core with what was read. now is the time of the load, at that of the last request before it.
+// restore fills a core with the records that were read. now is the time of the load and the number of the last request before.
 func (l *loader) restore(c *core, now time.Time, at float64) {
 	blank, _ := c.keeper.snapshot()
 	order := l.order(now, c.opt.Limit)
@@ -46,7 +46,7 @@ func (l *loader) restoreNumbers(c *core) (last policy.Tick) {
 	return last
 }
 
-// order chooses the entries that are to live on, last accessed last. Of two with one key the newer stays.
+// order chooses the entries to be kept, last accessed last. Of two with one key the newer is kept.
 func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	all := slices.SortedFunc(maps.Values(l.entries), func(a, b *resident) int {
 		return cmp.Or(cmp.Compare(b.last, a.last), cmp.Compare(b.ID, a.ID))
@@ -93,12 +93,12 @@ func (l *loader) restorePolicy(c *core) {
 	for _, t := range l.topics {
 		p.ImportTopic(t)
 		if _, ok := p.ExportTopic(t.ID); !ok {
-			c.dirty.topic(t.ID) // the policy has no use for it any more: to be deleted
+			c.dirty.topic(t.ID) // the policy does not use it any more: to be deleted
 		}
 	}
 }
 
-// dropOrphans makes everything dirty that belongs to no entry any more, so that it is deleted.
+// dropOrphans marks all records without an entry as dirty, so that they are deleted.
 func (l *loader) dropOrphans(c *core, now time.Time) {
 	for _, id := range slices.Sorted(maps.Keys(l.entries)) {
 		if c.table.ids[id] == nil {
@@ -130,7 +130,7 @@ type Restored struct {
 }
 
 // Restored yields the entries that Open found, the last accessed last, and returns the removal of those that it found and
-// dropped. Then it releases the vectors: a second call yields nothing. Call it before anything else is stored.
+// dropped. Then it releases the vectors: a second call yields nothing. Call it before anything is stored.
 func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,11 +1,11 @@
 // Package store keeps the entries of the response cache under a capacity.
 //
 // A Store owns every entry with its keys and aliases, the policy with its ledger, and the numbers of the requests. All of it
-// lives in memory under one mutex, so that a lookup is a map access. Every method that changes the store returns what it
-// changed as Events, in order; Apply makes the same events happen in another store.
+// lives in memory under one mutex, so that a lookup is a map access. Every method that changes the store returns its
+// changes as Events, in order; Apply repeats them in another store.
 //
-// A Backing keeps a copy that survives a restart. The dirty set, which is filled from the events, is written to it behind the
-// requests, twice a second; Open reads it once. A fault of the backing is reported and changes nothing else: the store serves
+// A Backing keeps a copy that survives a restart. The dirty set, which is filled from the events, is written to it in the background,
+// twice a second; Open reads it once. A fault of the backing is reported and changes nothing else: the store serves
 // from memory and writes the dirty set when the backing works again.
 package store
 
@@ -38,7 +38,7 @@ type Options struct {
 	Now func() time.Time
 	// OnFault is called with each fault: the step ("load", "write", "policy") and what happened. Faults of the backing come
 	// from Open and from the goroutine that writes, once in FlushEvery at most; a panic of the policy comes from the call
-	// that met it. It must not call the store. nil ignores.
+	// in which it occurs. It must not call the store. nil ignores.
 	OnFault func(step string, err error)
 }
 
@@ -81,7 +81,7 @@ type Store struct {
 	closing sync.Once
 }
 
-// Tick counts a request and returns its number, which goes on after a restart, and its time. The time never runs backwards,
+// Tick counts a request and returns its number, which goes on after a restart, and its time. The time never decreases,
 // whatever the clock does.
 func (s *Store) Tick() policy.Tick { return s.clock.tick() }
 
@@ -119,7 +119,7 @@ func (s *Store) Get(id policy.ID) (*Entry, bool) {
 	return &r.Entry, true
 }
 
-// Expired reports whether the policy lets id answer no more. The caller that finds it so removes it as policy.Expired.
+// Expired reports whether id must not answer any more by the policy. The caller then removes it as policy.Expired.
 func (s *Store) Expired(id policy.ID, at policy.Tick) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

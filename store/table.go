@@ -7,7 +7,7 @@ import (
 	"reprise/policy"
 )
 
-// resident is an entry and what changes about it. Its Entry never changes: a new answer makes a new resident.
+// resident is an entry with its changing state. Its Entry never changes: a new answer makes a new resident.
 type resident struct {
 	Entry
 	aliases []Key // oldest first
@@ -35,7 +35,7 @@ func (t *table) add(r *resident) {
 	t.keys[r.Key] = r
 }
 
-// replace puts r in the place of old, which has the same id and key. The aliases of old lead to r.
+// replace replaces old by r, which has the same id and key. The aliases of old then belong to r.
 func (t *table) replace(old, r *resident) {
 	r.aliases = old.aliases
 	t.add(r)

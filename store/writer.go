@@ -7,7 +7,7 @@ import (
 	"reprise/policy"
 )
 
-// writer is the goroutine that alone writes to the backing.
+// writer is the goroutine that writes to the backing, the only one.
 type writer struct {
 	store *Store // read under its lock
 	syncs chan chan error
@@ -41,7 +41,7 @@ func (w *writer) run() {
 	}
 }
 
-// Sync writes the dirty set now, and returns the fault that kept it from doing so. In memory only it does nothing.
+// Sync writes the dirty set now, and returns the fault if it cannot. Without a backing it does nothing.
 func (s *Store) Sync(ctx context.Context) error {
 	if s.writer == nil {
 		return nil
@@ -85,8 +85,8 @@ func (s *Store) Close() error {
 // again, and a client that holds one never sees another entry under it.
 const idReserve = 1 << 16
 
-// flush writes everything that was dirty when it began, in batches, the first of them with what the policy has learned if that is
-// asked for. What could not be written is dirty again.
+// flush writes everything that was dirty when it began, in batches, the first of them with the learned state of the policy if that
+// is requested. Changes that could not be written are dirty again.
 func (w *writer) flush(reserve policy.ID, learned bool) error {
 	due := w.take()
 	for {
@@ -142,7 +142,7 @@ func (w *writer) take() *dirtySet {
 	return d
 }
 
-// restore makes what could not be written dirty again.
+// restore makes changes that could not be written dirty again.
 func (w *writer) restore(parts ...*dirtySet) {
 	s := w.store
 	s.mu.Lock()
