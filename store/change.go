@@ -8,9 +8,9 @@ import (
 	"reprise/policy"
 )
 
-// Put stores a copy of e under a new id, which it also writes to e.ID. Where the key has an entry already, fresh or expired, the
-// answer replaces that of the entry, which keeps its id, topic, chain and aliases, and the policy keeps its importance and links. at is
-// the Tick of the request's arrival. A large answer is packed first, outside the lock.
+// Put stores a copy of e under a new id, which it also writes to e.ID. Where the key has an entry already, fresh or expired,
+// the answer replaces that of the entry, which keeps its id, topic, chain and aliases, and the policy keeps its importance
+// and links. at is the Tick of the request's arrival. A large answer is packed first, outside the lock.
 //
 // The events are removals of entries whose time was over, one EventInsert, and the victims; the new entry itself may be among
 // them, which is how a policy refuses it.

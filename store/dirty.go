@@ -111,8 +111,8 @@ func (d *dirtySet) split() *dirtySet {
 	return part
 }
 
-// merge adds changes that could not be written again. Changes made meanwhile are newer and replace them; resident and known report what still
-// exists.
+// merge adds changes that could not be written again. Changes made meanwhile are newer and replace them; resident and known
+// report what still exists.
 func (d *dirtySet) merge(old *dirtySet, resident func(policy.ID) bool, known func(policy.TopicID) bool) {
 	d.head = append(d.head, old.head...)
 	for id, c := range old.entries {

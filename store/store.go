@@ -4,9 +4,9 @@
 // lives in memory under one mutex, so that a lookup is a map access. Every method that changes the store returns its
 // changes as Events, in order; Apply repeats them in another store.
 //
-// A Backing keeps a copy that survives a restart. The dirty set, which is filled from the events, is written to it in the background,
-// twice a second; Open reads it once. A fault of the backing is reported and changes nothing else: the store serves
-// from memory and writes the dirty set when the backing works again.
+// A Backing keeps a copy that survives a restart. The dirty set, which is filled from the events, is written to it in the
+// background, twice a second; Open reads it once. A fault of the backing is reported and changes nothing else: the store
+// serves from memory and writes the dirty set when the backing works again.
 package store
 
 import (
