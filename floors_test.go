@@ -158,8 +158,8 @@ type room struct {
 }
 
 // belowCmd are the rooms that programs may import from.
-var belowCmd = []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/canon", "proxy/answer", "proxy/api", "proxy/upstream", "proxy/admin",
-	"proxy"}
+var belowCmd = []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api", "proxy/upstream",
+	"proxy/admin", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one.
@@ -170,13 +170,14 @@ var rooms = []room{
 	{"topics", []string{"embed"}},
 	{"store", []string{"policy"}},
 	{"proxy/internal", nil},
+	{"proxy/cache", []string{"policy", "embed", "topics", "store"}},
 	{"proxy/canon", nil},
 	{"proxy/answer", nil},
 	{"proxy/api", []string{"proxy/canon", "proxy/answer", "proxy/internal"}},
 	{"proxy/upstream", nil},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
-	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/canon", "proxy/answer", "proxy/api",
-		"proxy/upstream"}},
+	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",
+		"proxy/api", "proxy/upstream"}},
 	{"cmd/internal", belowCmd},
 	{"cmd/reprise", append([]string{"cmd/internal"}, belowCmd...)},
 	{"cmd/reprise-lab", append([]string{"cmd/internal"}, belowCmd...)},
@@ -231,6 +232,8 @@ var upwards = []broken{
 	{"proxy/admin/a_test.go", "package admin; import _ `reprise/proxy`", "proxy/admin may not import reprise/proxy"},
 	{"proxy/upstream/a.go", "package upstream; import _ `reprise/store`", "proxy/upstream may not import reprise/store"},
 	{"proxy/upstream/dialect/a.go", "package dialect; import _ `reprise/proxy/canon`", "proxy/upstream may not import reprise/proxy/canon"},
+	{"proxy/cache/a.go", "package cache; import _ `reprise/proxy/canon`", "proxy/cache may not import reprise/proxy/canon"},
+	{"proxy/upstream/a.go", "package upstream; import _ `reprise/proxy/cache`", "proxy/upstream may not import reprise/proxy/cache"},
 	{"proxy/canon/a.go", "package canon; import _ `reprise/proxy/api/chat`", "proxy/canon may not import reprise/proxy/api/chat"},
 	{"proxy/answer/a.go", "package answer; import _ `reprise/proxy/canon`", "proxy/answer may not import reprise/proxy/canon"},
 	{"proxy/api/chat/a.go", "package chat; import _ `reprise/store`", "proxy/api may not import reprise/store"},
@@ -243,6 +246,9 @@ type outside struct {
 	rooms []string
 	tests bool // every test may import it too
 }
+
+// withoutHTTP are the rooms that do not use net/http.
+var withoutHTTP = []string{"topics", "store", "proxy/cache"}
 
 var web = []string{"proxy", "cmd"}
 
@@ -266,7 +272,7 @@ func outsidePackages(s *source) (found []string) {
 	s.imports(func(spec *ast.ImportSpec, _, imported string) {
 		first, _, _ := strings.Cut(imported, "/")
 		if !strings.Contains(first, ".") { // the module itself and the standard library
-			if imported == "net/http" && (within(s.dir(), "topics") || within(s.dir(), "store")) {
+			if imported == "net/http" && slices.ContainsFunc(withoutHTTP, func(root string) bool { return within(s.dir(), root) }) {
 				found = append(found, s.breach(spec, "%s may not use HTTP", s.dir()))
 			}
 			return
@@ -299,6 +305,7 @@ var misplaced = []broken{
 	{"cmd/reprise/plot.go", "package main; import _ `gonum.org/v1/plot`", "gonum.org/v1/plot has no place"},
 	{"cmd/reprise-lab/plot.go", "package main; import _ `gonum.org/v1/plot/vg`", "gonum.org/v1/plot/vg has no place"},
 	{"topics/serve.go", "package topics; import _ `net/http`", "topics may not use HTTP"},
+	{"proxy/cache/serve.go", "package cache; import _ `net/http`", "proxy/cache may not use HTTP"},
 	{"store/file/serve.go", "package file; import _ `net/http`", "store/file may not use HTTP"},
 }
 
