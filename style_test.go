@@ -166,9 +166,6 @@ const (
 	maxPackage     = 30 // files
 )
 
-// pendingTypes are over their limit, and being split.
-var pendingTypes = []string{"policy/rac.Policy"}
-
 // types counts the methods of each type outside tests. A method with a variant per platform counts once.
 func types(all []*source) (found []string) {
 	declared := map[string]map[string]bool{} // names by folder and type
@@ -186,7 +183,7 @@ func types(all []*source) (found []string) {
 		}
 	}
 	for name, methods := range declared {
-		if len(methods) > maxTypeMethods && !slices.Contains(pendingTypes, name) {
+		if len(methods) > maxTypeMethods {
 			found = append(found, fmt.Sprintf("%s has %d methods, more than %d", name, len(methods), maxTypeMethods))
 		}
 	}

@@ -28,17 +28,23 @@ var AgingLFUSpec = spec.Spec{
 type AgingLFU struct {
 	keyed container.Keyed[policy.ID, agingEntry]
 	w     float64
-	at    int64 // request of the entry that is staged
+	at    int64  // request of the entry that is staged
+	last  uint64 // use, of all entries
 }
 
 type agingEntry struct {
 	offset int32
 	uses   uint32
+	last   uint64 // which use of all was the last of this entry
 }
 
 var _ policy.Evictor = (*AgingLFU)(nil)
 
-func newAgingLFU(w float64) *AgingLFU { return &AgingLFU{w: w} }
+func newAgingLFU(w float64) *AgingLFU {
+	a := &AgingLFU{w: w}
+	a.keyed.Heap.Ties = func(x, y uint32) bool { return a.keyed.Slots.At(x).last < a.keyed.Slots.At(y).last }
+	return a
+}
 
 // Insert stages the item; the one before it joins the others.
 func (a *AgingLFU) Insert(it policy.Item, at policy.Tick) {
@@ -69,9 +75,11 @@ func (a *AgingLFU) Remove(id policy.ID, _ policy.Reason) {
 }
 
 func (a *AgingLFU) use(slot uint32, seq int64) {
-	e := &a.keyed.Slots.Cells[slot].Val
+	e := a.keyed.Slots.At(slot)
 	bound.Increment(&e.uses)
-	a.keyed.Heap.Set(slot, a.w*float64(e.uses)+float64(seq), e.offset)
+	a.last++
+	e.last = a.last
+	a.keyed.Heap.SetMinor(slot, a.w*float64(e.uses)+float64(seq), largerFirst(e.offset))
 }
 
 func (a *AgingLFU) link() {
@@ -79,5 +87,8 @@ func (a *AgingLFU) link() {
 		a.use(slot, a.at)
 	}
 }
+
+// largerFirst is a rank of n, the larger n before the smaller.
+func largerFirst(n int32) uint32 { return math.MaxUint32 - (uint32(n) ^ 1<<31) }
 
 func clamp32(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }

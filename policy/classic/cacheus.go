@@ -40,8 +40,8 @@ type Cacheus struct {
 
 	slots  container.Slots[policy.ID, cacheusEntry]
 	lru    srLRU
-	lfu    container.Heap // counts
-	staged uint32         // the newest entry: in neither until the next Insert or Hit
+	lfu    container.KeyHeap // counts
+	staged uint32            // the newest entry: in neither until the next Insert or Hit
 	past   [2]container.History[struct{}]
 
 	named  policy.ID // by the last Victim
@@ -57,7 +57,7 @@ func newCacheus(capacity int, seed uint64) *Cacheus {
 	c := &Cacheus{
 		weights: [2]float64{0.5, 0.5},
 		rand:    rand.New(rand.NewPCG(seed, 0xcac4e)),
-		lfu:     container.Heap{Newest: true},
+		lfu:     container.KeyHeap{Newest: true},
 	}
 	c.lru = newSRLRU(&c.slots, capacity)
 	c.rate = newLearningRate(capacity, c.rand)
@@ -85,7 +85,7 @@ func (c *Cacheus) Hit(id policy.ID, _ policy.Tick) {
 	c.begin()
 	c.rate.hit()
 	c.lru.use(slot)
-	c.lfu.Set(slot, c.lfu.Key(slot)+1, 0)
+	c.lfu.Set(slot, c.lfu.Key(slot)+1)
 }
 
 // Victim draws which expert to follow, unless both name the same entry.
@@ -128,7 +128,7 @@ func (c *Cacheus) Remove(id policy.ID, why policy.Reason) {
 func (c *Cacheus) begin() {
 	c.stands = false
 	if c.staged != 0 {
-		c.lfu.Set(c.staged, c.lru.insert(c.staged), 0)
+		c.lfu.Set(c.staged, c.lru.insert(c.staged))
 		c.staged = 0
 	}
 	c.rate.end()

@@ -94,7 +94,7 @@ func (g *GDSF) Remove(id policy.ID, why policy.Reason) {
 func (g *GDSF) use(slot uint32) {
 	e := &g.keyed.Slots.Cells[slot].Val
 	bound.Increment(&e.uses)
-	g.keyed.Heap.Set(slot, g.floor+float64(e.uses)*float64(e.worth), 0)
+	g.keyed.Heap.Set(slot, g.floor+float64(e.uses)*float64(e.worth))
 }
 
 func (g *GDSF) link() {

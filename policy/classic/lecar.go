@@ -36,7 +36,7 @@ type LeCaR struct {
 
 	slots  container.Slots[policy.ID, uint64] // identities
 	recent container.Queue                    // the latest used at its head
-	counts container.Heap
+	counts container.KeyHeap
 	staged uint32 // the newest entry: in neither until the next Insert or Hit
 	past   [2]container.History[int64]
 	now    int64 // Seq of the last request
@@ -86,7 +86,7 @@ func (l *LeCaR) Hit(id policy.ID, at policy.Tick) {
 	}
 	l.begin(at)
 	l.slots.ToHead(&l.recent, slot)
-	l.counts.Set(slot, l.counts.Key(slot)+1, 0)
+	l.counts.Set(slot, l.counts.Key(slot)+1)
 }
 
 // Victim draws which expert to follow, unless both name the same entry.
@@ -124,7 +124,7 @@ func (l *LeCaR) begin(at policy.Tick) {
 	l.now, l.stands = at.Seq, false
 	if l.staged != 0 {
 		l.slots.PushHead(&l.recent, l.staged)
-		l.counts.Set(l.staged, 1, 0)
+		l.counts.Set(l.staged, 1)
 		l.staged = 0
 	}
 }

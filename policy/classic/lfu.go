@@ -35,7 +35,7 @@ func (l *LFU) Insert(it policy.Item, _ policy.Tick) {
 func (l *LFU) Hit(id policy.ID, _ policy.Tick) {
 	if slot, ok := l.keyed.Slots.Find(id); ok {
 		l.link()
-		l.keyed.Heap.Set(slot, l.keyed.Heap.Key(slot)+1, 0)
+		l.keyed.Heap.Set(slot, l.keyed.Heap.Key(slot)+1)
 	}
 }
 
@@ -51,6 +51,6 @@ func (l *LFU) Remove(id policy.ID, _ policy.Reason) {
 
 func (l *LFU) link() {
 	if slot := l.keyed.Take(); slot != 0 {
-		l.keyed.Heap.Set(slot, 1, 0)
+		l.keyed.Heap.Set(slot, 1)
 	}
 }

@@ -17,7 +17,7 @@ func TestHeapsGiveBackTheirMemory(t *testing.T) {
 	for id := policy.ID(1); id <= 990; id++ {
 		r.Remove(id, policy.Purged)
 	}
-	slot, _ := r.topics.ids.find(1)
+	slot, _ := r.topics.ids.Find(1)
 	if n := cap(*r.topics.all[slot].members); n > 64 {
 		t.Errorf("room for %d members, of whom 10 are left", n)
 	}

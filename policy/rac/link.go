@@ -6,16 +6,16 @@ import "reprise/policy"
 // Alg. 3 line 13; D17). It refuses when one of them is not resident, when child has a living parent, and when the parent
 // is not older than the child, so that links never form a cycle (D13).
 func (r *Policy) Link(child, parent policy.ID) bool {
-	c, ok := r.ids.find(uint64(child))
+	c, ok := r.ids.Find(child)
 	if !ok || child == parent {
 		return false
 	}
-	p, ok := r.parent(parent)
-	if !ok || !r.opts.YoungParents && r.entries[p].born >= r.entries[c].born {
+	p, ok := r.ids.Find(parent)
+	if !ok || !r.opts.YoungParents && r.all[p].born >= r.all[c].born {
 		return false
 	}
-	x := &r.entries[c]
-	if _, ok := r.parent(x.parent); ok {
+	x := &r.all[c]
+	if _, ok := r.ids.Find(x.parent); ok {
 		return false
 	}
 	x.parent = parent
@@ -25,22 +25,13 @@ func (r *Policy) Link(child, parent policy.ID) bool {
 
 // Importance is the TSI of id, freq + Lambda·dep; 0 for an unknown id.
 func (r *Policy) Importance(id policy.ID) float64 {
-	if e, ok := r.ids.find(uint64(id)); ok {
+	if e, ok := r.ids.Find(id); ok {
 		return r.importance(e)
 	}
 	return 0
 }
 
-func (r *Policy) importance(e uint32) float64 {
-	if r.opts.NoTSI {
-		return 1
-	}
-	x := &r.entries[e]
-	return float64(x.freq) - r.opts.Doubt + r.opts.Lambda*x.dep
-}
-
-// parent is the number of a living parent. An ID is never used twice, so one that is not resident never returns (D16).
-func (r *Policy) parent(id policy.ID) (uint32, bool) { return r.ids.find(uint64(id)) }
+// An ID is never used twice, so a parent that is not resident will never be again (D16).
 
 // farAncestor is where a credit ends that Beta does not end: a chain of links from younger parents may be a ring.
 const farAncestor = 64
@@ -53,7 +44,7 @@ const leastShare = 1e-3
 func (r *Policy) addDep(id policy.ID, requests float64) {
 	share := 1.0
 	for range farAncestor {
-		e, ok := r.parent(id)
+		e, ok := r.ids.Find(id)
 		if !ok {
 			return
 		}
@@ -61,12 +52,12 @@ func (r *Policy) addDep(id policy.ID, requests float64) {
 		if share *= r.opts.Beta; share < leastShare {
 			return
 		}
-		id = r.entries[e].parent
+		id = r.all[e].parent
 	}
 }
 
 func (r *Policy) credit(e uint32, requests float64) {
-	x := &r.entries[e]
+	x := &r.all[e]
 	dep := x.dep + requests
 	if r.opts.DepCap > 0 {
 		dep = min(dep, r.opts.DepCap)

@@ -1,12 +1,14 @@
 package rac
 
+import "reprise/policy/internal/container"
+
 // few is how many members a topic has without a heap. Most topics have that few, and a list through the entries costs
 // nothing beyond them.
 const few = 4
 
 // join makes e a member.
 func (t *topicTable) join(slot, e uint32) {
-	x, next := &t.all[slot], t.rac.seat
+	x, next := &t.all[slot], t.entries.seat
 	if x.members == nil {
 		n := 0
 		for m := x.head; m != 0; m = next[m] {
@@ -19,7 +21,7 @@ func (t *topicTable) join(slot, e uint32) {
 		}
 		t.gather(x)
 	}
-	t.rac.heap(x.members).push(t.rac.rank(e))
+	t.entries.heap(x.members).Push(t.entries.rank(e))
 }
 
 // leave takes a member out.
@@ -30,7 +32,7 @@ func (t *topicTable) leave(slot, e uint32) {
 		t.lead(x)
 		return
 	}
-	t.rac.heap(x.members).remove(e)
+	t.entries.heap(x.members).Remove(e)
 	if len(*x.members) <= few/2 {
 		t.scatter(x)
 	}
@@ -41,7 +43,7 @@ func (t *topicTable) moved(slot, e uint32) {
 	if x := &t.all[slot]; x.members == nil {
 		t.lead(x)
 	} else {
-		t.rac.heap(x.members).move(t.rac.rank(e))
+		t.entries.heap(x.members).Move(t.entries.rank(e))
 	}
 }
 
@@ -51,17 +53,17 @@ func (t *topicTable) first(slot uint32) uint32 {
 	if x.members == nil {
 		return x.head
 	}
-	return (*x.members)[0].item
+	return (*x.members)[0].Item
 }
 
 // lead brings the least of a list to its head.
 func (t *topicTable) lead(x *topic) {
-	next, least := t.rac.seat, x.head
+	next, least := t.entries.seat, x.head
 	if least == 0 {
 		return
 	}
 	for m := next[least]; m != 0; m = next[m] {
-		if t.rac.before(m, least) {
+		if t.entries.before(m, least) {
 			least = m
 		}
 	}
@@ -74,18 +76,18 @@ func (t *topicTable) lead(x *topic) {
 func (t *topicTable) unlink(x *topic, e uint32) {
 	p := &x.head
 	for *p != e {
-		p = &t.rac.seat[*p]
+		p = &t.entries.seat[*p]
 	}
-	*p = t.rac.seat[e]
+	*p = t.entries.seat[e]
 }
 
 // gather turns the list into a heap.
 func (t *topicTable) gather(x *topic) {
-	nodes := make([]node, 0, 2*few)
+	nodes := make([]container.Node, 0, 2*few)
 	x.members = &nodes
 	for m := x.head; m != 0; {
-		next := t.rac.seat[m]
-		t.rac.heap(x.members).push(t.rac.rank(m))
+		next := t.entries.seat[m]
+		t.entries.heap(x.members).Push(t.entries.rank(m))
 		m = next
 	}
 	x.head = 0
@@ -94,7 +96,7 @@ func (t *topicTable) gather(x *topic) {
 // scatter turns the heap into a list.
 func (t *topicTable) scatter(x *topic) {
 	for _, n := range *x.members {
-		t.rac.seat[n.item], x.head = x.head, n.item
+		t.entries.seat[n.Item], x.head = x.head, n.Item
 	}
 	x.members = nil
 	t.lead(x)

@@ -51,10 +51,10 @@ func (r *Policy) revive(e uint32, it policy.Item) (parent policy.ID) {
 	if !ok {
 		return it.Parent
 	}
-	x := &r.entries[e]
+	x := &r.all[e]
 	x.freq, x.dep = was.freq, was.dep
 	bound.Increment(&x.freq)
-	if _, ok := r.parent(was.parent); ok {
+	if _, ok := r.ids.Find(was.parent); ok {
 		return was.parent
 	}
 	return it.Parent

@@ -1,8 +1,6 @@
 package rac
 
 import (
-	"math"
-
 	"reprise/policy"
 	"reprise/policy/internal/bound"
 )
@@ -19,27 +17,11 @@ import (
 // The caller calls Arrive at a miss and Hit at a hit, once per request, and Insert when the answer of a miss is there, with
 // the Tick of its arrival. An item without a topic stands alone, as if it had one of its own.
 type Policy struct {
-	opts Options
-
-	ids     slots
-	entries []entry  // by the number of the id; 0 is none
-	seat    []uint32 // the place in the heap of its topic, or the next in its list
-
+	entries
 	topics  topicTable
 	episode policy.TopicID // of the last request
-	window  young
+	window  window
 	past    past
-}
-
-// entry is the state of one resident.
-type entry struct {
-	parent     policy.ID
-	born, last int64 // Seq
-	dep        float64
-	freq       uint32
-	worth      float32 // factor of the value
-	topic      uint32
-	held       bool // in the window: its value is the highest
 }
 
 var (
@@ -53,11 +35,13 @@ var (
 // New starts empty. It panics on an option that is out of range.
 func New(o Options) *Policy {
 	if !o.valid() {
-		panic("policy: RACOptions must be finite and not negative, Beta and Doubt at most 1")
+		panic("rac: Options must be finite and not negative, Beta and Doubt at most 1")
 	}
-	r := &Policy{opts: o, entries: make([]entry, 1), seat: make([]uint32, 1)}
+	r := &Policy{entries: entries{opts: o, all: make([]entry, 1), seat: make([]uint32, 1)}}
+	r.ties = r.older
 	r.window.size, r.past.evicted.Room = o.Window, o.EntryGhosts
-	r.topics = topicTable{rac: r, time: massTime{alpha: o.Alpha}}
+	r.topics = newTopicTable(&r.entries, massTime{alpha: o.Alpha})
+	r.topics.ties = r.topics.before
 	if o.NoTP {
 		r.topics.time.alpha = 0
 	}
@@ -68,7 +52,7 @@ func New(o Options) *Policy {
 // prevalence: a caller that chooses new topics late need not call Arrive.
 func (r *Policy) Arrive(topic policy.TopicID, at policy.Tick) {
 	now := r.advance(topic, true, at)
-	if t, ok := r.topics.ids.find(uint64(topic)); ok && topic != 0 && r.opts.Clock != ClockHits {
+	if t, ok := r.topics.ids.Find(topic); ok && topic != 0 && r.opts.Clock != ClockHits {
 		r.topics.credit(t, now)
 		r.topics.reseat(t)
 	}
@@ -76,42 +60,42 @@ func (r *Policy) Arrive(topic policy.TopicID, at policy.Tick) {
 
 // Insert makes it resident with one request to its name, and credits its parent if that is resident.
 func (r *Policy) Insert(it policy.Item, at policy.Tick) {
-	if _, ok := r.ids.find(uint64(it.ID)); ok || it.ID == 0 {
+	if _, ok := r.ids.Find(it.ID); ok || it.ID == 0 {
 		return
 	}
 	r.release(r.window.push(it.ID))
 	t := r.topics.open(it.Topic, r.now(at))
-	e := r.take(it)
-	r.entries[e] = entry{
+	e := r.add(it.ID)
+	r.all[e] = entry{
 		freq: 1, born: at.Seq, last: at.Seq, topic: t, worth: float32(r.opts.worth.Of(it)), held: r.opts.Window > 0,
 	}
 	parent := r.revive(e, it)
 	r.topics.join(t, e)
 	r.topics.reseat(t)
-	if p, ok := r.parent(parent); ok && p != e && r.entries[p].born <= at.Seq {
-		r.entries[e].parent = parent
+	if p, ok := r.ids.Find(parent); ok && p != e && r.all[p].born <= at.Seq {
+		r.all[e].parent = parent
 		r.addDep(parent, 1)
 	}
 }
 
 // Hit credits the entry, its own topic and its living parent with one request.
 func (r *Policy) Hit(id policy.ID, at policy.Tick) {
-	e, ok := r.ids.find(uint64(id))
+	e, ok := r.ids.Find(id)
 	if !ok {
 		return
 	}
-	x := &r.entries[e]
+	x := &r.all[e]
 	bound.Increment(&x.freq)
 	x.last = at.Seq
-	r.topics.credit(x.topic, r.advance(policy.TopicID(r.topics.ids.keys[x.topic]), false, at))
+	r.topics.credit(x.topic, r.advance(r.topics.ids.Key(x.topic), false, at))
 	r.rerank(e)
 	r.addDep(x.parent, 1)
 }
 
 // Replace credits the entry as Hit does, at its new worth.
 func (r *Policy) Replace(it policy.Item, at policy.Tick) {
-	if e, ok := r.ids.find(uint64(it.ID)); ok {
-		r.entries[e].worth = float32(r.opts.worth.Of(it))
+	if e, ok := r.ids.Find(it.ID); ok {
+		r.all[e].worth = float32(r.opts.worth.Of(it))
 		r.Hit(it.ID, at)
 	}
 }
@@ -121,69 +105,27 @@ func (r *Policy) Victim() (policy.ID, bool) {
 	if len(r.topics.live) == 0 {
 		return 0, false
 	}
-	return policy.ID(r.ids.keys[r.topics.first(r.topics.live[0].item)]), true
+	return r.ids.Key(r.topics.first(r.topics.live[0].Item)), true
 }
 
 // Remove drops id. What it added to its parent stays (D15), and a topic left without members becomes a ghost.
 func (r *Policy) Remove(id policy.ID, why policy.Reason) {
-	e, ok := r.ids.find(uint64(id))
+	e, ok := r.ids.Find(id)
 	if !ok {
 		return
 	}
-	r.past.add(e, &r.entries[e], why)
-	t := r.entries[e].topic
+	r.past.add(e, &r.all[e], why)
+	t := r.all[e].topic
 	r.topics.leave(t, e)
 	r.topics.reseat(t)
-	r.ids.free(e)
-}
-
-// take is the number of a new entry.
-func (r *Policy) take(it policy.Item) uint32 {
-	e := r.ids.add(uint64(it.ID))
-	for len(r.entries) <= int(e) {
-		r.entries = append(r.entries, entry{})
-		r.seat = append(r.seat, 0)
-	}
-	return e
+	r.ids.Free(e)
 }
 
 // rerank puts e where its value now belongs.
 func (r *Policy) rerank(e uint32) {
-	t := r.entries[e].topic
+	t := r.all[e].topic
 	r.topics.moved(t, e)
 	r.topics.reseat(t)
-}
-
-// rank is the place of e among the members of its topic, in which the topic's prevalence has no part.
-func (r *Policy) rank(e uint32) node { return node{mant: r.value(e), item: e} }
-
-func (r *Policy) value(e uint32) float64 {
-	if r.entries[e].held {
-		return math.Inf(1)
-	}
-	return r.importance(e) * float64(r.entries[e].worth)
-}
-
-func (r *Policy) heap(nodes *[]node) seats { return seats{nodes: nodes, pos: r.seat, rac: r} }
-
-// before reports whether e is evicted before f, a member of the same topic.
-func (r *Policy) before(e, f uint32) bool {
-	if v, w := r.value(e), r.value(f); v != w {
-		return v < w
-	}
-	return r.older(e, f)
-}
-
-// older reports whether e is evicted before f, an entry of the same value.
-func (r *Policy) older(e, f uint32) bool {
-	a, b := &r.entries[e], &r.entries[f]
-	if a.last != b.last {
-		return a.last < b.last
-	}
-	if a.born != b.born {
-		return a.born < b.born
-	}
-	return r.ids.keys[e] < r.ids.keys[f]
 }
 
 // advance notes a request to topic and returns its time.

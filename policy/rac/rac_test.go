@@ -9,6 +9,7 @@ import (
 
 	"reprise/policy"
 	"reprise/policy/classic"
+	"reprise/policy/internal/container"
 	"reprise/policy/internal/policytest"
 	"reprise/policy/internal/spec"
 )
@@ -256,8 +257,8 @@ func restore(to, from *Policy) {
 	for _, id := range residents(from) {
 		s, _ := from.ExportEntry(id)
 		states = append(states, s)
-		e, _ := from.ids.find(uint64(id))
-		topics[id] = policy.TopicID(from.topics.ids.keys[from.entries[e].topic])
+		e, _ := from.ids.Find(id)
+		topics[id] = from.topics.ids.Key(from.all[e].topic)
 	}
 	sortStates(states)
 	for _, s := range states {
@@ -266,18 +267,16 @@ func restore(to, from *Policy) {
 	for _, s := range states {
 		to.ImportEntry(s)
 	}
-	for _, slot := range from.topics.ids.table {
-		if s, ok := from.ExportTopic(policy.TopicID(from.topics.ids.keys[slot])); ok {
+	for id := range from.topics.ids.All {
+		if s, ok := from.ExportTopic(id); ok {
 			to.ImportTopic(s)
 		}
 	}
 }
 
 func residents(r *Policy) (ids []policy.ID) {
-	for _, e := range r.ids.table {
-		if e != 0 {
-			ids = append(ids, policy.ID(r.ids.keys[e]))
-		}
+	for id := range r.ids.All {
+		ids = append(ids, id)
 	}
 	return ids
 }
@@ -309,26 +308,26 @@ func checkRAC(t *testing.T, r *Policy) {
 			t.Fatalf("topic slot %d with members %v is %+v", slot, all, x)
 		}
 		for _, e := range all {
-			if r.entries[e].topic != uint32(slot) {
-				t.Fatalf("member %d of topic slot %d is %+v", e, slot, r.entries[e])
+			if r.all[e].topic != uint32(slot) {
+				t.Fatalf("member %d of topic slot %d is %+v", e, slot, r.all[e])
 			}
 		}
 	}
-	if members != r.ids.n {
-		t.Fatalf("%d members, %d entries", members, r.ids.n)
+	if members != r.ids.Len() {
+		t.Fatalf("%d members, %d entries", members, r.ids.Len())
 	}
 	for _, id := range residents(r) {
-		e, _ := r.ids.find(uint64(id))
-		x := r.entries[e]
+		e, _ := r.ids.Find(id)
+		x := r.all[e]
 		if x.freq < 1 || x.dep < 0 || r.opts.DepCap > 0 && x.dep > r.opts.DepCap && x.dep < 1<<53 {
 			t.Fatalf("entry %d is %+v", id, x)
 		}
 	}
-	for _, h := range []*[]node{&r.topics.live, &r.topics.ghosts} {
-		checkHeap(t, r.topics.heap(h))
+	for _, h := range []*[]container.Node{&r.topics.live, &r.topics.ghosts} {
+		checkHeap(t, *h, r.topics.seat, r.topics.ties)
 		for _, n := range *h {
-			if want := r.topics.rank(n.item); want != n {
-				t.Fatalf("topic slot %d is seated as %+v, ranks %+v", n.item, n, want)
+			if want := r.topics.rank(n.Item); want != n {
+				t.Fatalf("topic slot %d is seated as %+v, ranks %+v", n.Item, n, want)
 			}
 		}
 	}
@@ -350,25 +349,30 @@ func checkMembers(t *testing.T, r *Policy, x *topic) (all []uint32) {
 	if x.head != 0 || len(*x.members) <= few/2 {
 		t.Fatalf("a heap of %d members, and a list from %d", len(*x.members), x.head)
 	}
-	checkHeap(t, r.heap(x.members))
+	checkHeap(t, *x.members, r.seat, r.ties)
 	for _, n := range *x.members {
-		if n != r.rank(n.item) {
-			t.Fatalf("entry %d is seated as %+v, ranks %+v", n.item, n, r.rank(n.item))
+		if n != r.rank(n.Item) {
+			t.Fatalf("entry %d is seated as %+v, ranks %+v", n.Item, n, r.rank(n.Item))
 		}
-		all = append(all, n.item)
+		all = append(all, n.Item)
 	}
 	return all
 }
 
-func checkHeap(t *testing.T, s seats) {
+func checkHeap(t *testing.T, nodes []container.Node, place []uint32, ties func(a, b uint32) bool) {
 	t.Helper()
-	h := *s.nodes
-	for i := range h {
-		if s.pos[h[i].item] != uint32(i) {
-			t.Fatalf("item %d sits at %d, not at %d", h[i].item, i, s.pos[h[i].item])
+	before := func(a, b container.Node) bool {
+		if a.Major != b.Major || a.Minor != b.Minor {
+			return a.Major < b.Major || a.Major == b.Major && a.Minor < b.Minor
 		}
-		if i > 0 && s.before(&h[i], &h[(i-1)/arity]) {
-			t.Fatalf("place %d of %d ranks before its parent", i, len(h))
+		return ties(a.Item, b.Item)
+	}
+	for i, n := range nodes {
+		if place[n.Item] != uint32(i+1) {
+			t.Fatalf("item %d sits at %d, not at %d", n.Item, i+1, place[n.Item])
+		}
+		if i > 0 && before(n, nodes[(i-1)/4]) {
+			t.Fatalf("place %d of %d ranks before its parent", i, len(nodes))
 		}
 	}
 }
@@ -379,7 +383,7 @@ func TestRACInvariantsHoldAfterEveryStep(t *testing.T) {
 		for i, op := range policytest.RandomOps(rand.New(rand.NewPCG(13, 14)), 400) {
 			op.Apply(r, policy.Tick{Seq: int64(i + 1)})
 			checkRAC(t, r)
-			if id, ok := r.Victim(); ok && r.ids.n > 20 {
+			if id, ok := r.Victim(); ok && r.ids.Len() > 20 {
 				r.Remove(id, policy.Evicted)
 				checkRAC(t, r)
 			}

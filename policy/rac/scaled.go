@@ -1,6 +1,10 @@
 package rac
 
-import "math"
+import (
+	"math"
+
+	"reprise/policy/internal/container"
+)
 
 // scaled is the number mant·2^exp, with mant in [0.5, 1), or 0, or +Inf. Numbers in this form are ordered by exp, then
 // mant. What is too small for an exponent becomes the smallest such number: old things tie.
@@ -22,6 +26,22 @@ func scale(mant float64, exp int64) scaled {
 		return scaled{0.5, math.MinInt32}
 	}
 	return scaled{m, int32(min(exp, math.MaxInt32))}
+}
+
+// node is the rank of a number as a heap has it: the exponent, then the 53 bits of the mantissa. Below all of one exponent is
+// 0, above is +Inf.
+func (a scaled) node(item uint32) container.Node {
+	var mant uint64
+	switch {
+	case math.IsInf(a.mant, 1):
+		mant = 1 << 53
+	case a.mant != 0:
+		mant = 1<<52 | math.Float64bits(a.mant)&(1<<52-1)
+	}
+	const low = 22 // bits in Minor
+	return container.Node{
+		Major: uint64(uint32(a.exp)^1<<31)<<32 | mant>>low, Minor: uint32(mant & (1<<low - 1)), Item: item,
+	}
 }
 
 func (a scaled) add(b scaled) scaled {

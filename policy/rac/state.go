@@ -9,13 +9,13 @@ import (
 
 // ExportEntry is the state of id; Parent is 0 unless it is resident.
 func (r *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
-	e, ok := r.ids.find(uint64(id))
+	e, ok := r.ids.Find(id)
 	if !ok {
 		return policy.EntryState{}, false
 	}
-	x := &r.entries[e]
+	x := &r.all[e]
 	s := policy.EntryState{ID: id, Freq: float64(x.freq), Dep: x.dep, Born: x.born, Last: x.last}
-	if _, ok := r.parent(x.parent); ok {
+	if _, ok := r.ids.Find(x.parent); ok {
 		s.Parent = x.parent
 	}
 	return s, true
@@ -24,11 +24,11 @@ func (r *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 // ImportEntry overwrites the state of a resident; an unknown ID is ignored. A Freq below 1 or a Dep below 0, which no
 // export contains, is raised to it.
 func (r *Policy) ImportEntry(s policy.EntryState) {
-	e, ok := r.ids.find(uint64(s.ID))
+	e, ok := r.ids.Find(s.ID)
 	if !ok {
 		return
 	}
-	x := &r.entries[e]
+	x := &r.all[e]
 	x.parent, x.born, x.last = s.Parent, s.Born, s.Last
 	x.freq, x.dep = uint32(bound.Within(1, s.Freq, math.MaxUint32)), bound.Within(0, s.Dep, 1<<53)
 	r.rerank(e)
@@ -36,7 +36,7 @@ func (r *Policy) ImportEntry(s policy.EntryState) {
 
 // ExportTopic is the prevalence of a topic, brought to the latest time. How often it was visited is not kept.
 func (r *Policy) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
-	slot, ok := r.topics.ids.find(uint64(id))
+	slot, ok := r.topics.ids.Find(id)
 	if !ok {
 		return policy.TopicState{}, false
 	}
@@ -55,7 +55,7 @@ func (r *Policy) ImportTopic(s policy.TopicState) {
 	if r.opts.NoTP {
 		mass = r.topics.weight(s.Last)
 	}
-	slot, ok := r.topics.ids.find(uint64(s.ID))
+	slot, ok := r.topics.ids.Find(s.ID)
 	if !ok {
 		slot = r.topics.start(s.ID, mass)
 	}

@@ -3,6 +3,7 @@ package rac
 import (
 	"reprise/policy"
 	"reprise/policy/internal/bound"
+	"reprise/policy/internal/container"
 )
 
 // topicTable keeps the prevalence of the topics, a heap of those that have members and one of those that have none.
@@ -12,19 +13,24 @@ import (
 // the mass changes only with a request to the topic. It has the 53 bits of a float64 and an exponent of its own, since
 // 2^(alpha·t) leaves the range of any float; a plain logarithm would keep too few bits to distinguish 2^t + 2^(t-30) from 2^t.
 type topicTable struct {
-	rac    *Policy // that owns the table
-	ids    slots
-	all    []topic // by the number of the id
-	seat   []uint32
-	live   []node // topics with members, by mass times the value of the first member
-	ghosts []node // topics without members, by mass
-	time   massTime
+	entries *entries // the members
+	ids     container.Numbers[policy.TopicID]
+	all     []topic // by the number of the id
+	seat    []uint32
+	live    []container.Node // topics with members, by mass times the value of the first member
+	ghosts  []container.Node // topics without members, by mass
+	time    massTime
+	ties    func(a, b uint32) bool
+}
+
+func newTopicTable(members *entries, time massTime) topicTable {
+	return topicTable{entries: members, time: time}
 }
 
 // topic has its mass in two fields because the two pack tighter than a scaled.
 type topic struct {
 	mant    float64
-	members *[]node // a heap by value, nil where there are few members
+	members *[]container.Node // a heap by value, nil where there are few members
 	exp     int32
 	head    uint32 // of the list of few members, by RAC.seat: the one of least value; 0 is none
 	visits  uint32 // requests
@@ -47,12 +53,12 @@ func (x *topic) empty() bool { return x.members == nil && x.head == 0 }
 
 // open returns the number of id, out of the ghosts and started with one request if it is unknown.
 func (t *topicTable) open(id policy.TopicID, at int64) uint32 {
-	slot, ok := t.ids.find(uint64(id))
+	slot, ok := t.ids.Find(id)
 	if !ok {
 		return t.start(id, t.weight(at))
 	}
 	if x := &t.all[slot]; x.state == topicGhost {
-		t.heap(&t.ghosts).remove(slot)
+		t.heap(&t.ghosts).Remove(slot)
 		x.state = topicNew
 	}
 	return slot
@@ -60,7 +66,7 @@ func (t *topicTable) open(id policy.TopicID, at int64) uint32 {
 
 // start adds a topic. Topic 0 is private to its one entry.
 func (t *topicTable) start(id policy.TopicID, mass scaled) uint32 {
-	slot := t.ids.add(uint64(id))
+	slot := t.ids.Add(id)
 	for len(t.all) <= int(slot) {
 		t.all = append(t.all, topic{})
 		t.seat = append(t.seat, 0)
@@ -73,7 +79,7 @@ func (t *topicTable) start(id policy.TopicID, mass scaled) uint32 {
 func (t *topicTable) credit(slot uint32, at int64) {
 	x, w := &t.all[slot], t.weight(at)
 	bound.Increment(&x.visits)
-	if !t.rac.opts.NoTP {
+	if !t.entries.opts.NoTP {
 		x.set(x.mass().add(w))
 	}
 }
@@ -83,12 +89,12 @@ func (t *topicTable) reseat(slot uint32) {
 	x := &t.all[slot]
 	switch {
 	case !x.empty() && x.state == topicLive:
-		t.heap(&t.live).move(t.rank(slot))
+		t.heap(&t.live).Move(t.rank(slot))
 	case !x.empty():
 		x.state = topicLive
-		t.heap(&t.live).push(t.rank(slot))
+		t.heap(&t.live).Push(t.rank(slot))
 	case x.state == topicGhost:
-		t.heap(&t.ghosts).move(t.rank(slot))
+		t.heap(&t.ghosts).Move(t.rank(slot))
 	default:
 		t.retire(slot)
 	}
@@ -98,18 +104,18 @@ func (t *topicTable) reseat(slot uint32) {
 func (t *topicTable) retire(slot uint32) {
 	x := &t.all[slot]
 	if x.state == topicLive {
-		t.heap(&t.live).remove(slot)
+		t.heap(&t.live).Remove(slot)
 	}
-	room := t.rac.opts.Ghosts
-	if room == 0 || t.ids.keys[slot] == 0 {
+	room := t.entries.opts.Ghosts
+	if room == 0 || t.ids.Key(slot) == 0 {
 		t.forget(slot)
 		return
 	}
 	x.state = topicGhost
-	t.heap(&t.ghosts).push(t.rank(slot))
+	t.heap(&t.ghosts).Push(t.rank(slot))
 	if len(t.ghosts) > room {
-		least := t.ghosts[0].item
-		t.heap(&t.ghosts).remove(least)
+		least := t.ghosts[0].Item
+		t.heap(&t.ghosts).Remove(least)
 		t.forget(least)
 	}
 }
@@ -117,23 +123,31 @@ func (t *topicTable) retire(slot uint32) {
 // forget frees the number of a topic that is in no heap.
 func (t *topicTable) forget(slot uint32) {
 	t.all[slot] = topic{}
-	t.ids.free(slot)
+	t.ids.Free(slot)
 }
 
-func (t *topicTable) heap(nodes *[]node) seats {
-	return seats{nodes: nodes, pos: t.seat, rac: t.rac, topics: true}
+func (t *topicTable) heap(nodes *[]container.Node) container.Heap {
+	return container.Heap{Nodes: nodes, Place: t.seat, Ties: t.ties}
+}
+
+// before is the order of topics in a tie: that of their first members, and without members by number.
+func (t *topicTable) before(a, b uint32) bool {
+	e, f := t.first(a), t.first(b)
+	if e == f {
+		return a < b
+	}
+	return t.entries.older(e, f)
 }
 
 // rank is the place of a topic among the live, by its first member, or among the ghosts.
-func (t *topicTable) rank(slot uint32) node {
+func (t *topicTable) rank(slot uint32) container.Node {
 	x := &t.all[slot]
 	value := x.mass()
 	if first := t.first(slot); first != 0 {
-		value = value.times(t.rac.value(first))
-		if t.rac.opts.PerVisit {
+		value = value.times(t.entries.value(first))
+		if t.entries.opts.PerVisit {
 			value = scale(value.mant/float64(x.visits), int64(value.exp))
 		}
 	}
-	value = t.time.round(value)
-	return node{mant: value.mant, exp: value.exp, item: slot}
+	return t.time.round(value).node(slot)
 }

@@ -1,6 +1,10 @@
 package rac
 
-import "math"
+import (
+	"math"
+
+	"reprise/policy/internal/container"
+)
 
 // massTime turns a time into the mass of one request at it, 2^(alpha·t), whose exponent grows with t for ever: now and
 // then everything is counted from a later origin.
@@ -58,11 +62,11 @@ func (t *topicTable) lower(by int64) {
 		x := &t.all[i]
 		x.set(scale(x.mant, int64(x.exp)-by))
 	}
-	for _, h := range []*[]node{&t.live, &t.ghosts} {
+	for _, h := range []*[]container.Node{&t.live, &t.ghosts} {
 		for i, n := range *h {
-			(*h)[i] = t.rank(n.item)
+			(*h)[i] = t.rank(n.Item)
 		}
-		t.heap(h).order()
+		t.heap(h).Order()
 	}
 }
 

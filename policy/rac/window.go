@@ -2,15 +2,15 @@ package rac
 
 import "reprise/policy"
 
-// young is the newest entries by insertion, resident or not.
-type young struct {
+// window is the newest entries by insertion, resident or not.
+type window struct {
 	size int
 	ids  []policy.ID
 	next int // where the oldest lies once the window is full
 }
 
 // push adds the newest and returns the one that it pushes out, 0 where there is none.
-func (w *young) push(id policy.ID) (out policy.ID) {
+func (w *window) push(id policy.ID) (out policy.ID) {
 	if len(w.ids) < w.size {
 		w.ids = append(w.ids, id)
 		return 0
@@ -25,8 +25,8 @@ func (w *young) push(id policy.ID) (out policy.ID) {
 
 // release ranks an entry that has left the window as any other.
 func (r *Policy) release(id policy.ID) {
-	if e, ok := r.ids.find(uint64(id)); ok {
-		r.entries[e].held = false
+	if e, ok := r.ids.Find(id); ok {
+		r.all[e].held = false
 		r.rerank(e)
 	}
 }

@@ -1,0 +1,83 @@
+package rac
+
+import (
+	"math"
+
+	"reprise/policy"
+	"reprise/policy/internal/container"
+)
+
+// entries are the residents, and their order within a topic.
+type entries struct {
+	opts Options
+	ids  container.Numbers[policy.ID]
+	all  []entry  // by the number of the id; 0 is none
+	seat []uint32 // the place in the heap of its topic, or the next in its list
+	ties func(a, b uint32) bool
+}
+
+// entry is the state of one resident.
+type entry struct {
+	parent     policy.ID
+	born, last int64 // Seq
+	dep        float64
+	freq       uint32
+	worth      float32 // factor of the value
+	topic      uint32
+	held       bool // in the window: its value is the highest
+}
+
+// add is the number of a new entry.
+func (s *entries) add(id policy.ID) uint32 {
+	e := s.ids.Add(id)
+	for len(s.all) <= int(e) {
+		s.all = append(s.all, entry{})
+		s.seat = append(s.seat, 0)
+	}
+	return e
+}
+
+// heap orders members of one topic, whose prevalence has no part in it.
+func (s *entries) heap(nodes *[]container.Node) container.Heap {
+	return container.Heap{Nodes: nodes, Place: s.seat, Ties: s.ties}
+}
+
+func (s *entries) rank(e uint32) container.Node {
+	return container.Node{Major: container.Rank(s.value(e)), Item: e}
+}
+
+func (s *entries) value(e uint32) float64 {
+	if s.all[e].held {
+		return math.Inf(1)
+	}
+	return s.importance(e) * float64(s.all[e].worth)
+}
+
+func (s *entries) importance(e uint32) float64 {
+	if s.opts.NoTSI {
+		return 1
+	}
+	x := &s.all[e]
+	return float64(x.freq) - s.opts.Doubt + s.opts.Lambda*x.dep
+}
+
+// before reports whether e is evicted before f, a member of the same topic.
+func (s *entries) before(e, f uint32) bool {
+	if v, w := s.value(e), s.value(f); v != w {
+		return v < w
+	}
+	return s.older(e, f)
+}
+
+// older reports whether e is evicted before f, an entry of the same value (D7): by least recent use, then earliest birth,
+// then id.
+func (s *entries) older(e, f uint32) bool {
+	a, b := &s.all[e], &s.all[f]
+	if a.last != b.last {
+		return a.last < b.last
+	}
+	if a.born != b.born {
+		return a.born < b.born
+	}
+	return s.ids.Key(e) < s.ids.Key(f)
+}
