@@ -181,7 +181,18 @@ func (c *Client) send(ctx context.Context, replica *Replica, in *http.Request, b
 
 // PassThrough returns a handler that forwards each request to a replica, its body unchanged, and the answer as it arrives.
 // onError is called in place of an answer when none has begun.
+//
+// The body may be read until the answer ends. Otherwise net/http closes it when the answer begins; a transport that looks for the
+// end of the body after the last byte, as net/http's does, may come too late, and closes its connection in the middle of the answer.
 func (c *Client) PassThrough(onError func(http.ResponseWriter, *http.Request, error)) http.Handler {
+	forward := c.reverseProxy(onError)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex() // a writer that cannot do so has no connection either
+		forward.ServeHTTP(w, r)
+	})
+}
+
+func (c *Client) reverseProxy(onError func(http.ResponseWriter, *http.Request, error)) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			replica := c.chooser.Choose(c.replicas, Request{Original: p.In})

@@ -1,0 +1,58 @@
+package upstream
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// lateEnd is a transport that looks for the end of a request's body only when the client has the beginning of the answer.
+type lateEnd struct {
+	begun chan struct{}
+	end   chan error
+}
+
+func (l lateEnd) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := io.ReadFull(r.Body, make([]byte, r.ContentLength)); err != nil {
+		return nil, err
+	}
+	answer, in := io.Pipe()
+	go func() {
+		io.WriteString(in, "begin")
+		<-l.begun
+		_, err := r.Body.Read(make([]byte, 1))
+		l.end <- err
+		in.Close()
+	}()
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: answer}, nil
+}
+
+// TestBodyIsOpenDuringTheAnswer: the transport can still read the end of a body when the answer has begun.
+func TestBodyIsOpenDuringTheAnswer(t *testing.T) {
+	base, err := url.Parse("http://upstream.example/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := lateEnd{make(chan struct{}), make(chan error, 1)}
+	c, err := New(Options{Replicas: []Target{{Base: base}}, Transport: late})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := httptest.NewServer(c.PassThrough(func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) }))
+	defer api.Close()
+	resp, err := http.Post(api.URL+"/v1/other", "application/json", strings.NewReader(`{"a":"b"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.ReadFull(resp.Body, make([]byte, len("begin"))); err != nil {
+		t.Fatal(err)
+	}
+	close(late.begun)
+	if err := <-late.end; err != io.EOF {
+		t.Errorf("the end of the body reads as %v", err)
+	}
+}
