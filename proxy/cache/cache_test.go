@@ -99,7 +99,11 @@ func (r *rig) request(prompt string, change ...func(*Request)) *Request {
 }
 
 func (r *rig) entry(q *Request, f *Finding) *store.Entry {
-	return &store.Entry{Prompt: q.Prompt, Vector: f.Vector, Answer: []byte("answer to " + q.Prompt), Created: r.now, Expires: r.now.Add(time.Hour)}
+	e := &store.Entry{Answer: []byte("answer to " + q.Prompt), Created: r.now, Expires: r.now.Add(time.Hour)}
+	if f.Vector != nil {
+		e.Prompt, e.Vector = q.Prompt, f.Vector
+	}
+	return e
 }
 
 // ask plays one request as the proxy does and returns how it was answered, and by which entry.
@@ -190,6 +194,29 @@ func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
 	r.wants(r.request(letters(42)), "alias", 1)
 	if got := r.store.Importance(1); got < importance || importance < 10 {
 		t.Errorf("importance was %v and is %v", importance, got)
+	}
+}
+
+// TestExpiredKeyBecomesAnAlias: a request whose own answer has expired is answered by another entry, and the next time by its key.
+func TestExpiredKeyBecomesAnAlias(t *testing.T) {
+	r := newRig(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	r.now = r.now.Add(time.Hour + time.Minute)
+	r.wants(r.request(letters(42)), "miss", 2)
+	r.wants(r.request(letters(40)), "semantic", 2)
+	r.wants(r.request(letters(40)), "alias", 2)
+}
+
+// TestReplacementKeepsItsTopic: an answer that can be found by meaning takes the place of one that cannot. Store and topics agree on
+// its topic, although the request was routed to another one.
+func TestReplacementKeepsItsTopic(t *testing.T) {
+	r := newRig(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	r.wants(r.request(letters(60), func(q *Request) { q.ExactOnly = true }), "miss", 2)
+	r.wants(r.request(letters(60), func(q *Request) { q.NoCache = true }), "miss", 2)
+	f := r.find(t.Context(), r.request(letters(61)))
+	if f.Hit == nil || f.Hit.Entry.ID != 2 || policy.TopicID(f.Hit.Topic) != f.Hit.Entry.Topic {
+		t.Fatalf("found %+v, of entry %+v", f.Hit, f.Hit.Entry)
 	}
 }
 

@@ -116,7 +116,7 @@ func (c *Cache) verify(r *Request, f *Finding) error {
 		}
 		f.Hit = &Hit{Entry: e, Topic: m.Topic}
 		if !r.Private {
-			c.alias(r.Key, e.ID)
+			return c.alias(r.Key, e.ID, now)
 		}
 		return nil
 	}

@@ -90,6 +90,7 @@ func (l *life) someRequest() *Request {
 	q := l.request(prompt, func(q *Request) {
 		q.Scope[0] = byte(l.rng.IntN(3))
 		q.NoCache = l.rng.IntN(12) == 0
+		q.ExactOnly = l.rng.IntN(12) == 0
 	})
 	if len(l.said) > 0 && l.rng.IntN(4) == 0 {
 		before := l.said[l.rng.IntN(len(l.said))]

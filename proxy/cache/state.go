@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"reprise/policy"
 	"reprise/store"
@@ -63,13 +64,18 @@ func (s *state) purgeLocked(match func(*store.Entry) bool) (matched, purged int,
 	return len(ids), len(evs), s.settleLocked(evs, 0, nil)
 }
 
-// alias makes a key lead to an entry from now on.
-func (s *state) alias(k store.Key, id policy.ID) {
+// alias makes a key lead to an entry from now on. An entry of the key's own that has expired is removed, because it would keep the
+// key from becoming an alias, and an answer to take its place comes only when the other entry has left.
+func (s *state) alias(k store.Key, id policy.ID, now time.Time) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if own, alias, ok := s.store.Lookup(k); ok && !alias && !own.Usable(now) {
+		err = s.settleLocked(s.store.Remove(policy.Expired, own.ID), 0, nil)
+	}
 	if ev, ok := s.store.Alias(k, id); ok {
 		s.publishLocked(&ev, nil)
 	}
+	return err
 }
 
 // arrive announces a miss on a topic to the policy.
@@ -147,8 +153,13 @@ func (s *state) settleOneLocked(ev *Event, topic topics.TopicID, by *Cause) erro
 	})
 }
 
+// addLocked adds an entry to its topic. One that takes the place of an entry that was not compared by meaning keeps the topic of
+// that one, in the store and for the policy, and so in the topics, wherever its request was routed to.
 func (s *state) addLocked(ev *Event, topic topics.TopicID) error {
 	e := ev.Entry
+	if ev.Replaced && e.Topic != 0 {
+		topic = topics.TopicID(e.Topic)
+	}
 	_, anchor, err := s.topics.Add(topics.Member{ID: topics.EntryID(e.ID), Scope: topics.ScopeID(e.Scope), Chain: e.Chain,
 		Vector: ev.Vector, Topic: topic, Parent: topics.EntryID(e.Parent), Seq: ev.At.Seq})
 	if anchor {
