@@ -64,7 +64,7 @@ var toys = []toy{
 	},
 	{
 		dir: "dialect", list: "A dialect",
-		edits: []edit{{"proxy/upstream/dialect/dialect.go", "Plain{}}", "Plain{}, Toy{}}"}},
+		edits: []edit{{"proxy/upstream/dialect/dialect.go", "{Generic{}, ", "{Generic{}, Toy{}, "}},
 		tests: []toyTest{{folder: "proxy/upstream/dialect", run: "Conformance/toy"}, {folder: "proxy/upstream", run: "ToyDialect"}},
 	},
 }

@@ -61,7 +61,7 @@ func TestStartErrors(t *testing.T) {
 		"replay --list --out x",
 		"replay --lits",
 		"REPRISE_HIT_TRESHOLD=0.9 serve",
-		"REPRISE_MODE=fast REPRISE_CAPACITY_BYTES=1k serve --ttl soon --policy mru",
+		"REPRISE_MODE=fast REPRISE_CAPACITY_BYTES=1k serve --ttl soon --policy lruu",
 		"serve --policy rac:alhpa=1/C",
 		"REPRISE_TOPIC_HALF_LIFE=1e-9 REPRISE_DEPENDENCY_WEIGHT=2 serve --policy rac:lambda=1",
 		"REPRISE_TTL=60d serve",

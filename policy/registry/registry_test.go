@@ -20,7 +20,7 @@ func TestNewErrors(t *testing.T) {
 		{"lru", policy.Options{Capacity: 10, Params: map[string]string{"alpha": "many"}}, ""}, // lru has none
 		{"rac", policy.Options{Capacity: 10, Params: map[string]string{"alpha": "many"}}, "alpha=many: want a number from 0 to 1000000"},
 		{"lru", policy.Options{}, "capacity 0"},
-		{"mru", policy.Options{Capacity: 10}, "want one of fifo, lru,"},
+		{"lruu", policy.Options{Capacity: 10}, "want one of fifo, lru,"},
 		{"lru:alpha=1", policy.Options{Capacity: 10}, "lru has none"},
 		{"rac:beth=1", policy.Options{Capacity: 10}, `no parameter "beth": want alpha, lambda, beta`},
 		{"rac:alpha", policy.Options{Capacity: 10}, "want key=value"},
@@ -33,7 +33,7 @@ func TestNewErrors(t *testing.T) {
 			t.Errorf("%s %+v: error %v, want one with %q", c.name, c.o, err, c.names)
 		}
 	}
-	if _, err := New("mru", policy.Options{Capacity: 10}); !errors.Is(err, policy.ErrUnknown) {
+	if _, err := New("lruu", policy.Options{Capacity: 10}); !errors.Is(err, policy.ErrUnknown) {
 		t.Errorf("error %v is not ErrUnknown", err)
 	}
 }

@@ -86,7 +86,7 @@ func TestValues(t *testing.T) {
 		{"POLICY", "lru", ""},
 		{"POLICY", "rac:alpha=0.1/C,lambda=2", ""},
 		{"POLICY", "rac+:sample=1000", ""},
-		{"POLICY", "mru", "no policy is called mru (did you mean lru?); allowed is a policy's name"},
+		{"POLICY", "lruu", "no policy is called lruu (did you mean lru?); allowed is a policy's name"},
 		{"POLICY", "lru:", ""},
 		{"POLICY", "lru:k=2", `no parameter "k": lru has none; allowed`},
 		{"POLICY", "rac:alhpa=1", `no parameter "alhpa": want alpha, lambda`},
@@ -152,10 +152,10 @@ func TestZeroMeansNoLimit(t *testing.T) {
 
 func TestAllFaultsAtOnce(t *testing.T) {
 	_, err := load(t, []string{"REPRISE_MODE=fast", "REPRISE_HIT_TRESHOLD=1", "REPRISE_STORE=redis://x"}, "--ttl", "soon")
-	const want = `4 settings are wrong:
+	want := `4 settings are wrong:
   REPRISE_HIT_TRESHOLD (environment): there is no such setting; did you mean REPRISE_HIT_THRESHOLD?
   REPRISE_MODE=fast (environment): allowed is semantic, exact, shadow or off
-  REPRISE_STORE=redis://x (environment): Redis is not supported by this version; allowed is memory or file:PATH
+  REPRISE_STORE=redis://x (environment): Redis is not supported by this version; allowed is ` + strings.Join(stores.Forms(), " or ") + `
   --ttl=soon (flag): allowed is a duration above 0, such as 24h, at most REPRISE_MAX_TTL`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
