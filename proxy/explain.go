@@ -46,7 +46,7 @@ type candidate struct {
 func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error) {
 	if !s.opts.Explain && !admintoken.Given(r, s.opts.AdminToken) {
 		return Refused, &apierror.Error{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "explain_disabled",
-			Message: "Explain tells similarities, so it needs the header X-Reprise-Admin-Token, or REPRISE_EXPLAIN=true for everybody."}
+			Message: "Explain shows similarities, so it needs the header X-Reprise-Admin-Token; REPRISE_EXPLAIN=true allows it for all clients."}
 	}
 	path := r.URL.Query().Get("endpoint")
 	if path == "" {

@@ -71,8 +71,8 @@ func (o *demoFlags) register(fs *flag.FlagSet) {
 	fs.Int64Var(&o.requests, "requests", 0, "end after `N` requests; 0 is the whole file, or the length of the built-in workload")
 	fs.IntVar(&o.concurrency, "concurrency", 8, "`N` conversations at once")
 	fs.Int64Var(&o.streamEvery, "stream-every", 7, "every `N`th request asks for a stream; 0 is none")
-	fs.Uint64Var(&o.seed, "seed", 1, "`N` that the built-in workload is drawn from")
-	fs.Func("capacity", "the same as --capacity-entries; the built-in workload is given "+demoCapacity, func(v string) error { return fs.Set("capacity-entries", v) })
+	fs.Uint64Var(&o.seed, "seed", 1, "`N` is the seed of the built-in workload")
+	fs.Func("capacity", "`N` entries, as with --capacity-entries; default for the built-in workload: "+demoCapacity, func(v string) error { return fs.Set("capacity-entries", v) })
 }
 
 func (o *demoFlags) check() error {

@@ -55,7 +55,7 @@ func (o *replayFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each policy at each capacity")
 	fs.BoolVar(&o.list, "list", false, "print all policies, bounds and workloads, with their parameters and defaults")
 	fs.StringVar(&o.generate, "generate", "", "write the workload `NAME` or NAME:key=value,… as a request log")
-	fs.StringVar(&o.out, "out", "", "write what --generate makes to `FILE`, packed where that ends in .gz; unset: to the standard output")
+	fs.StringVar(&o.out, "out", "", "write the workload of --generate to `FILE`, packed if its name ends in .gz; unset: to the standard output")
 }
 
 func (o *replayFlags) check() error {

@@ -58,7 +58,7 @@ func serveWith(cfg *config.Config, log *slog.Logger) error {
 		return err
 	}
 	if strings.Trim(cfg.Upstream.Path, "/") == "" {
-		log.Warn("the upstream has no path; most APIs stand under one, as in https://api.openai.com/v1", "upstream", cfg.Upstream.Redacted())
+		log.Warn("the upstream has no path; most APIs have one, as in https://api.openai.com/v1", "upstream", cfg.Upstream.Redacted())
 	}
 	f.serve(cfg, s.proxy.Handler(), s.admin, log)
 	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),

@@ -68,7 +68,7 @@ func (a *admin) listEntries(r *http.Request) (any, error) {
 func (a *admin) showEntry(r *http.Request) (any, error) {
 	id, err := strconv.ParseUint(chi.URLParam(r, "id"), 10, 64)
 	if err != nil {
-		return nil, apierror.BadRequest("invalid_parameter", "An entry's id is a whole number, as X-Reprise-Entry tells it.")
+		return nil, apierror.BadRequest("invalid_parameter", "An entry's id is a whole number, as in the header X-Reprise-Entry.")
 	}
 	e, ok := a.Entries.Get(policy.ID(id))
 	if !ok {

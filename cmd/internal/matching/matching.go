@@ -57,14 +57,14 @@ var Names = []string{"model", "topics", "parents", "hit", "route", "edge", "look
 
 // Register adds the flags.
 func (m *Flags) Register(fs *flag.FlagSet) {
-	fs.StringVar(&m.Model, "model", auto, "`NAME` of what makes a hit: ids (an equal one) or requests (a like meaning); auto is requests for a trace without ids")
-	fs.StringVar(&m.Topics, "topics", "", "`NAME` of where topics come from: given by the trace, routed or clustered; unset: routed in the requests model, else given")
-	fs.StringVar(&m.Parents, "parents", given, "`NAME` of where parents come from: given by the trace or, in the requests model, detected")
-	fs.Float64Var(&m.Hit, "hit", 0, "`COSINE` from which an answer is shared; unset, as all of these: that of the built-in embedder")
-	fs.Float64Var(&m.Route, "route", 0, "`COSINE` to the anchor from which a request is of its topic; that of --hit is the reading of paper 002")
-	fs.Float64Var(&m.Edge, "edge", 0, "`COSINE` from which a parent is detected")
-	fs.IntVar(&m.Lookback, "lookback", 0, "`N` accesses among which a parent is detected; unset: 64")
-	fs.StringVar(&m.Guard, "guard", "strict", "`NAME` of what may refuse an answer to another text: strict, check or none")
+	fs.StringVar(&m.Model, "model", auto, "`NAME` is ids (a hit has an equal id) or requests (a hit has a like meaning); auto: requests for a trace without ids")
+	fs.StringVar(&m.Topics, "topics", "", "`NAME` is the source of topics: given by the trace, routed or clustered; unset: routed with --model requests, else given")
+	fs.StringVar(&m.Parents, "parents", given, "`NAME` is the source of parents: given by the trace or, with --model requests, detected")
+	fs.Float64Var(&m.Hit, "hit", 0, "`COSINE` is the least similarity of a hit; unset, here and below: that of the built-in embedder")
+	fs.Float64Var(&m.Route, "route", 0, "`COSINE` is the least similarity to the anchor of a topic; the RAC paper has one threshold, so its --route is --hit")
+	fs.Float64Var(&m.Edge, "edge", 0, "`COSINE` is the least similarity to a detected parent")
+	fs.IntVar(&m.Lookback, "lookback", 0, "`N` earlier requests among which a parent is detected; unset: 64")
+	fs.StringVar(&m.Guard, "guard", "strict", "`NAME` is the guard that may veto a hit between different texts: strict, check or none")
 }
 
 // Check reports a value that is not allowed.

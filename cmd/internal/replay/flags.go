@@ -31,7 +31,7 @@ func (s *Source) Register(fs *flag.FlagSet) {
 		s.Traces = append(s.Traces, split(v)...)
 		return nil
 	})
-	fs.StringVar(&s.Format, "format", string(trace.Auto), "`NAME` of the files' format: "+strings.Join(formats(), ", "))
+	fs.StringVar(&s.Format, "format", string(trace.Auto), "`NAME` is the format of the files: "+strings.Join(formats(), ", "))
 }
 
 // Check reports a wrong value.
@@ -62,7 +62,7 @@ type Flags struct {
 // Register adds the flags.
 func (f *Flags) Register(fs *flag.FlagSet) {
 	f.Source.Register(fs)
-	fs.Uint64Var(&f.Seed, "seed", 1, "`N` that policies and workloads draw from")
+	fs.Uint64Var(&f.Seed, "seed", 1, "`N` is the seed of policies and workloads")
 	fs.StringVar(&f.Policies, "policy", "all", "`LIST` of policies, each with parameters if need be: lru,rac:alpha=1/C,lambda=2")
 	fs.StringVar(&f.Capacities, "capacity", "2.5%,10%,20%", "`LIST` of shares of the distinct requests, entries (100) and bytes (64MiB)")
 	fs.IntVar(&f.Warmup, "warmup", 0, "the first `N` requests of each trace are played and not counted")

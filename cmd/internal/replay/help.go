@@ -3,9 +3,9 @@ package replay
 // Help describes traces and hits, for the help of a command that plays them.
 const Help = `A trace is a generated workload, generate:NAME, or a file, packed with gzip, zstd or not, in one of
 these formats:
-  requests        a request log, as REPRISE_RECORD=FILE has the proxy write it: one JSON object a line,
-                  with one of id, text and vector, and what is known of at (seconds), topic,
-                  conversation, parent (an id), scope, turn, size (bytes) and cost (tokens)
+  requests        a request log, as REPRISE_RECORD=FILE has the proxy write it: one JSON object a line.
+                  One of id, text and vector is needed; at (seconds), topic, conversation,
+                  parent (an id), scope, turn, size (bytes) and cost (tokens) are optional
   ids             one number or name a line
   csv             a table whose first row names columns as the fields of a request log; without that:
                   time, id, size

@@ -25,7 +25,7 @@ const StreamUsage Field = "stream_options.include_usage"
 
 // Dialect is the set of fields that one kind of upstream accepts. A dialect has no state.
 type Dialect interface {
-	// Name is the name of the dialect in settings.
+	// Name is the value of upstream.Target.Dialect that selects it. No setting of the program does so yet.
 	Name() string
 	// Edit returns body with the fields that want calls for, except those for which quarantined is true, and the names of
 	// the fields it has added. It does not change body itself.
