@@ -1,4 +1,4 @@
-// Package bound keeps numbers within what can hold them.
+// Package bound keeps numbers within limits: a counter does not overflow, a value stays finite.
 package bound
 
 // Increment counts up to what the counter can hold.

@@ -1,4 +1,4 @@
-// Package spec describes policies: names, parameters, and how each is made of them.
+// Package spec describes policies: a name, parameters, and the constructor that reads them.
 package spec
 
 import (
