@@ -42,7 +42,7 @@ var _ policy.Evictor = (*AgingLFU)(nil)
 
 func newAgingLFU(w float64) *AgingLFU {
 	a := &AgingLFU{w: w}
-	a.keyed.Heap.Ties = func(x, y uint32) bool { return a.keyed.Slots.At(x).last < a.keyed.Slots.At(y).last }
+	a.keyed.Heap.Heap.Ties = func(x, y uint32) bool { return a.keyed.Slots.At(x).last < a.keyed.Slots.At(y).last }
 	return a
 }
 

@@ -137,7 +137,7 @@ func (a *ARC) returned(key uint64) bool {
 	switch {
 	case a.b1.Take(key):
 		a.p = min(a.p+max(n2/n1, 1), float64(a.c.n))
-	case a.expired.Take(key):
+	case a.expired.Len() > 0 && a.expired.Take(key):
 	case a.b2.Take(key):
 		a.p = max(a.p-max(n1/n2, 1), 0)
 		a.inB2 = true

@@ -9,11 +9,10 @@ import (
 
 // entries are the residents, and their order within a topic.
 type entries struct {
-	opts Options
-	ids  container.Numbers[policy.ID]
-	all  []entry  // by the number of the id; 0 is none
-	seat []uint32 // the place in the heap of its topic, or the next in its list
-	ties func(a, b uint32) bool
+	opts  Options
+	ids   container.Numbers[policy.ID]
+	all   []entry         // by the number of the id; 0 is none
+	seats container.Heaps // the places in the heaps of the topics, or the next in their lists
 }
 
 // entry is the state of one resident.
@@ -32,16 +31,12 @@ func (s *entries) add(id policy.ID) uint32 {
 	e := s.ids.Add(id)
 	for len(s.all) <= int(e) {
 		s.all = append(s.all, entry{})
-		s.seat = append(s.seat, 0)
+		s.seats.Place = append(s.seats.Place, 0)
 	}
 	return e
 }
 
-// heap orders members of one topic, whose prevalence has no part in it.
-func (s *entries) heap(nodes *[]container.Node) container.Heap {
-	return container.Heap{Nodes: nodes, Place: s.seat, Ties: s.ties}
-}
-
+// rank is the place of e among the members of its topic, whose prevalence has no part in it.
 func (s *entries) rank(e uint32) container.Node {
 	return container.Node{Major: container.Rank(s.value(e)), Item: e}
 }

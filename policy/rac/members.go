@@ -8,7 +8,7 @@ const few = 4
 
 // join makes e a member.
 func (t *topicTable) join(slot, e uint32) {
-	x, next := &t.all[slot], t.entries.seat
+	x, next := &t.all[slot], t.entries.seats.Place
 	if x.members == nil {
 		n := 0
 		for m := x.head; m != 0; m = next[m] {
@@ -21,7 +21,7 @@ func (t *topicTable) join(slot, e uint32) {
 		}
 		t.gather(x)
 	}
-	t.entries.heap(x.members).Push(t.entries.rank(e))
+	t.entries.seats.Push(x.members, t.entries.rank(e))
 }
 
 // leave takes a member out.
@@ -32,7 +32,7 @@ func (t *topicTable) leave(slot, e uint32) {
 		t.lead(x)
 		return
 	}
-	t.entries.heap(x.members).Remove(e)
+	t.entries.seats.Remove(x.members, e)
 	if len(*x.members) <= few/2 {
 		t.scatter(x)
 	}
@@ -43,7 +43,7 @@ func (t *topicTable) moved(slot, e uint32) {
 	if x := &t.all[slot]; x.members == nil {
 		t.lead(x)
 	} else {
-		t.entries.heap(x.members).Move(t.entries.rank(e))
+		t.entries.seats.Move(*x.members, t.entries.rank(e))
 	}
 }
 
@@ -58,7 +58,7 @@ func (t *topicTable) first(slot uint32) uint32 {
 
 // lead brings the least of a list to its head.
 func (t *topicTable) lead(x *topic) {
-	next, least := t.entries.seat, x.head
+	next, least := t.entries.seats.Place, x.head
 	if least == 0 {
 		return
 	}
@@ -76,9 +76,9 @@ func (t *topicTable) lead(x *topic) {
 func (t *topicTable) unlink(x *topic, e uint32) {
 	p := &x.head
 	for *p != e {
-		p = &t.entries.seat[*p]
+		p = &t.entries.seats.Place[*p]
 	}
-	*p = t.entries.seat[e]
+	*p = t.entries.seats.Place[e]
 }
 
 // gather turns the list into a heap.
@@ -86,8 +86,8 @@ func (t *topicTable) gather(x *topic) {
 	nodes := make([]container.Node, 0, 2*few)
 	x.members = &nodes
 	for m := x.head; m != 0; {
-		next := t.entries.seat[m]
-		t.entries.heap(x.members).Push(t.entries.rank(m))
+		next := t.entries.seats.Place[m]
+		t.entries.seats.Push(x.members, t.entries.rank(m))
 		m = next
 	}
 	x.head = 0
@@ -96,7 +96,7 @@ func (t *topicTable) gather(x *topic) {
 // scatter turns the heap into a list.
 func (t *topicTable) scatter(x *topic) {
 	for _, n := range *x.members {
-		t.entries.seat[n.Item], x.head = x.head, n.Item
+		t.entries.seats.Place[n.Item], x.head = x.head, n.Item
 	}
 	x.members = nil
 	t.lead(x)

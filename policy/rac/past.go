@@ -21,19 +21,22 @@ type pastEntry struct {
 
 // add adds an entry that leaves.
 func (p *past) add(e uint32, x *entry, why policy.Reason) {
-	was, key := pastEntry{x.parent, x.dep, x.freq}, p.keys[e]
-	switch why {
-	case policy.Evicted:
-		p.evicted.Add(key, was)
-	case policy.Expired:
-		p.expired.Room = len(p.keys)
-		p.expired.Add(key, was)
+	left := &p.evicted
+	if why == policy.Expired {
+		left = &p.expired
+		left.Room = len(p.keys)
+	}
+	if why != policy.Purged && left.Room > 0 {
+		left.Add(p.keys[e], pastEntry{x.parent, x.dep, x.freq})
 	}
 }
 
 // take returns the state of key, and drops it.
 func (p *past) take(key uint64) (was pastEntry, ok bool) {
-	if was, ok = p.expired.Take(key); !ok {
+	if p.expired.Len() > 0 {
+		was, ok = p.expired.Take(key)
+	}
+	if !ok && p.evicted.Len() > 0 {
 		was, ok = p.evicted.Take(key)
 	}
 	return was, ok
@@ -43,11 +46,11 @@ func (p *past) take(key uint64) (was pastEntry, ok bool) {
 // Its old requests have been credited to its parent before.
 func (r *Policy) revive(e uint32, it policy.Item) (parent policy.ID) {
 	p := &r.past
-	for len(p.keys) <= int(e) {
-		p.keys = append(p.keys, 0)
+	if len(p.keys) <= int(e) {
+		p.keys = append(p.keys, make([]uint64, int(e)+1-len(p.keys))...)
 	}
 	p.keys[e] = it.Identity()
-	was, ok := p.take(it.Identity())
+	was, ok := p.take(p.keys[e])
 	if !ok {
 		return it.Parent
 	}

@@ -3,6 +3,7 @@ package rac
 import (
 	"reprise/policy"
 	"reprise/policy/internal/bound"
+	"reprise/policy/internal/container"
 )
 
 // Policy is relation-aware caching (paper 002 §3): the victim is the entry with the least TP·TSI, where TP is the prevalence
@@ -37,11 +38,11 @@ func New(o Options) *Policy {
 	if !o.valid() {
 		panic("rac: Options must be finite and not negative, Beta and Doubt at most 1")
 	}
-	r := &Policy{entries: entries{opts: o, all: make([]entry, 1), seat: make([]uint32, 1)}}
-	r.ties = r.older
+	r := &Policy{entries: entries{opts: o, all: make([]entry, 1)}}
+	r.seats = container.Heaps{Place: make([]uint32, 1), Ties: r.older}
 	r.window.size, r.past.evicted.Room = o.Window, o.EntryGhosts
 	r.topics = newTopicTable(&r.entries, massTime{alpha: o.Alpha})
-	r.topics.ties = r.topics.before
+	r.topics.live.Ties, r.topics.ghosts.Ties = r.topics.before, r.topics.before
 	if o.NoTP {
 		r.topics.time.alpha = 0
 	}
@@ -102,10 +103,10 @@ func (r *Policy) Replace(it policy.Item, at policy.Tick) {
 
 // Victim names the entry of least value.
 func (r *Policy) Victim() (policy.ID, bool) {
-	if len(r.topics.live) == 0 {
+	if len(r.topics.live.Nodes) == 0 {
 		return 0, false
 	}
-	return r.ids.Key(r.topics.first(r.topics.live[0].Item)), true
+	return r.ids.Key(r.topics.first(r.topics.live.Nodes[0].Item)), true
 }
 
 // Remove drops id. What it added to its parent stays (D15), and a topic left without members becomes a ghost.

@@ -323,23 +323,23 @@ func checkRAC(t *testing.T, r *Policy) {
 			t.Fatalf("entry %d is %+v", id, x)
 		}
 	}
-	for _, h := range []*[]container.Node{&r.topics.live, &r.topics.ghosts} {
-		checkHeap(t, *h, r.topics.seat, r.topics.ties)
-		for _, n := range *h {
+	for _, h := range []container.Heap{r.topics.live, r.topics.ghosts} {
+		checkHeap(t, h)
+		for _, n := range h.Nodes {
 			if want := r.topics.rank(n.Item); want != n {
 				t.Fatalf("topic slot %d is seated as %+v, ranks %+v", n.Item, n, want)
 			}
 		}
 	}
-	if len(r.topics.ghosts) > r.opts.Ghosts || r.past.evicted.Len() > r.opts.EntryGhosts || len(r.window.ids) > r.opts.Window {
-		t.Fatalf("%d ghosts, %d of entries, %d in the window", len(r.topics.ghosts), r.past.evicted.Len(), len(r.window.ids))
+	if len(r.topics.ghosts.Nodes) > r.opts.Ghosts || r.past.evicted.Len() > r.opts.EntryGhosts || len(r.window.ids) > r.opts.Window {
+		t.Fatalf("%d ghosts, %d of entries, %d in the window", len(r.topics.ghosts.Nodes), r.past.evicted.Len(), len(r.window.ids))
 	}
 }
 
 func checkMembers(t *testing.T, r *Policy, x *topic) (all []uint32) {
 	t.Helper()
 	if x.members == nil {
-		for e := x.head; e != 0; e = r.seat[e] {
+		for e := x.head; e != 0; e = r.seats.Place[e] {
 			if all = append(all, e); len(all) > few || r.before(e, x.head) {
 				t.Fatalf("a list of members is %v, the last before the first", all)
 			}
@@ -349,7 +349,7 @@ func checkMembers(t *testing.T, r *Policy, x *topic) (all []uint32) {
 	if x.head != 0 || len(*x.members) <= few/2 {
 		t.Fatalf("a heap of %d members, and a list from %d", len(*x.members), x.head)
 	}
-	checkHeap(t, *x.members, r.seat, r.ties)
+	checkHeap(t, container.Heap{Nodes: *x.members, Place: r.seats.Place, Ties: r.seats.Ties})
 	for _, n := range *x.members {
 		if n != r.rank(n.Item) {
 			t.Fatalf("entry %d is seated as %+v, ranks %+v", n.Item, n, r.rank(n.Item))
@@ -359,20 +359,20 @@ func checkMembers(t *testing.T, r *Policy, x *topic) (all []uint32) {
 	return all
 }
 
-func checkHeap(t *testing.T, nodes []container.Node, place []uint32, ties func(a, b uint32) bool) {
+func checkHeap(t *testing.T, h container.Heap) {
 	t.Helper()
 	before := func(a, b container.Node) bool {
 		if a.Major != b.Major || a.Minor != b.Minor {
 			return a.Major < b.Major || a.Major == b.Major && a.Minor < b.Minor
 		}
-		return ties(a.Item, b.Item)
+		return h.Ties(a.Item, b.Item)
 	}
-	for i, n := range nodes {
-		if place[n.Item] != uint32(i+1) {
-			t.Fatalf("item %d sits at %d, not at %d", n.Item, i+1, place[n.Item])
+	for i, n := range h.Nodes {
+		if h.Place[n.Item] != uint32(i+1) {
+			t.Fatalf("item %d sits at %d, not at %d", n.Item, i+1, h.Place[n.Item])
 		}
-		if i > 0 && before(n, nodes[(i-1)/4]) {
-			t.Fatalf("place %d of %d ranks before its parent", i, len(nodes))
+		if i > 0 && before(n, h.Nodes[(i-1)/4]) {
+			t.Fatalf("place %d of %d ranks before its parent", i, len(h.Nodes))
 		}
 	}
 }

@@ -15,12 +15,10 @@ import (
 type topicTable struct {
 	entries *entries // the members
 	ids     container.Numbers[policy.TopicID]
-	all     []topic // by the number of the id
-	seat    []uint32
-	live    []container.Node // topics with members, by mass times the value of the first member
-	ghosts  []container.Node // topics without members, by mass
+	all     []topic        // by the number of the id
+	live    container.Heap // topics with members, by mass times the value of the first member
+	ghosts  container.Heap // topics without members, by mass; its places are those of live
 	time    massTime
-	ties    func(a, b uint32) bool
 }
 
 func newTopicTable(members *entries, time massTime) topicTable {
@@ -58,7 +56,7 @@ func (t *topicTable) open(id policy.TopicID, at int64) uint32 {
 		return t.start(id, t.weight(at))
 	}
 	if x := &t.all[slot]; x.state == topicGhost {
-		t.heap(&t.ghosts).Remove(slot)
+		t.ghosts.Remove(slot)
 		x.state = topicNew
 	}
 	return slot
@@ -69,7 +67,8 @@ func (t *topicTable) start(id policy.TopicID, mass scaled) uint32 {
 	slot := t.ids.Add(id)
 	for len(t.all) <= int(slot) {
 		t.all = append(t.all, topic{})
-		t.seat = append(t.seat, 0)
+		t.live.Place = append(t.live.Place, 0)
+		t.ghosts.Place = t.live.Place
 	}
 	t.all[slot] = topic{mant: mass.mant, exp: mass.exp, visits: 1}
 	return slot
@@ -89,12 +88,12 @@ func (t *topicTable) reseat(slot uint32) {
 	x := &t.all[slot]
 	switch {
 	case !x.empty() && x.state == topicLive:
-		t.heap(&t.live).Move(t.rank(slot))
+		t.live.Move(t.rank(slot))
 	case !x.empty():
 		x.state = topicLive
-		t.heap(&t.live).Push(t.rank(slot))
+		t.live.Push(t.rank(slot))
 	case x.state == topicGhost:
-		t.heap(&t.ghosts).Move(t.rank(slot))
+		t.ghosts.Move(t.rank(slot))
 	default:
 		t.retire(slot)
 	}
@@ -104,7 +103,7 @@ func (t *topicTable) reseat(slot uint32) {
 func (t *topicTable) retire(slot uint32) {
 	x := &t.all[slot]
 	if x.state == topicLive {
-		t.heap(&t.live).Remove(slot)
+		t.live.Remove(slot)
 	}
 	room := t.entries.opts.Ghosts
 	if room == 0 || t.ids.Key(slot) == 0 {
@@ -112,10 +111,10 @@ func (t *topicTable) retire(slot uint32) {
 		return
 	}
 	x.state = topicGhost
-	t.heap(&t.ghosts).Push(t.rank(slot))
-	if len(t.ghosts) > room {
-		least := t.ghosts[0].Item
-		t.heap(&t.ghosts).Remove(least)
+	t.ghosts.Push(t.rank(slot))
+	if len(t.ghosts.Nodes) > room {
+		least := t.ghosts.Nodes[0].Item
+		t.ghosts.Remove(least)
 		t.forget(least)
 	}
 }
@@ -124,10 +123,6 @@ func (t *topicTable) retire(slot uint32) {
 func (t *topicTable) forget(slot uint32) {
 	t.all[slot] = topic{}
 	t.ids.Free(slot)
-}
-
-func (t *topicTable) heap(nodes *[]container.Node) container.Heap {
-	return container.Heap{Nodes: nodes, Place: t.seat, Ties: t.ties}
 }
 
 // before is the order of topics in a tie: that of their first members, and without members by number.

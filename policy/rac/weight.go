@@ -62,11 +62,11 @@ func (t *topicTable) lower(by int64) {
 		x := &t.all[i]
 		x.set(scale(x.mant, int64(x.exp)-by))
 	}
-	for _, h := range []*[]container.Node{&t.live, &t.ghosts} {
-		for i, n := range *h {
-			(*h)[i] = t.rank(n.Item)
+	for _, h := range []*container.Heap{&t.live, &t.ghosts} {
+		for i, n := range h.Nodes {
+			h.Nodes[i] = t.rank(n.Item)
 		}
-		t.heap(h).Order()
+		h.Order()
 	}
 }
 

@@ -30,99 +30,100 @@ func unrank(major uint64) float64 {
 }
 
 // Heap is a min-heap of items, which are small numbers of the caller's, and the place of each in it. Push, Move and Remove
-// cost O(log n). It is a view: the nodes and the places are the caller's, so that many heaps over one kind of item, which
-// sits in one of them at a time, share the places. They are no field of the items because a sift moves many items, and 4
-// bytes each stay in the CPU's cache.
+// cost O(log n). The places are no field of the items because a sift moves many items, and 4 bytes each stay in the CPU's
+// cache. The zero value is empty.
 type Heap struct {
-	Nodes *[]Node                // the least first; four children each: shallower than two, and they share a cache line or two
-	Place []uint32               // of each item in Nodes, from 1; 0: in no heap
+	Nodes []Node                 // the least first; four children each: shallower than two, and they share a cache line or two
+	Place []uint32               // of each item in Nodes, from 1; 0: not in the heap
 	Ties  func(a, b uint32) bool // whether item a goes before b where the ranks are equal; may be nil where they never are
 }
 
 const arity = 4
 
-// Push puts in the item of n, which is in no heap.
-func (h Heap) Push(n Node) {
-	*h.Nodes = append(*h.Nodes, n)
-	h.up(n, len(*h.Nodes)-1)
+// Push puts in the item of n, which is not in the heap and has a Place.
+func (h *Heap) Push(n Node) {
+	h.Nodes = append(h.Nodes, n)
+	h.seat(h.rise(n, len(h.Nodes)-1), n)
 }
 
 // Move gives the item of n its new rank.
-func (h Heap) Move(n Node) { h.settle(n, int(h.Place[n.Item])-1) }
+func (h *Heap) Move(n Node) { h.settle(n, int(h.Place[n.Item])-1) }
 
 // Remove takes out an item that is in the heap. A heap that has become much smaller gives memory back.
-func (h Heap) Remove(item uint32) {
-	s := *h.Nodes
-	i, end := int(h.Place[item])-1, len(s)-1
-	last := s[end]
+func (h *Heap) Remove(item uint32) {
+	i, end := int(h.Place[item])-1, len(h.Nodes)-1
+	last := h.Nodes[end]
 	h.Place[item] = 0
-	*h.Nodes = shrink(s[:end])
+	h.Nodes = shrink(h.Nodes[:end])
 	if i < end {
 		h.settle(last, i)
 	}
 }
 
 // Order restores the heap after all ranks have changed.
-func (h Heap) Order() {
-	s := *h.Nodes
-	for i := len(s) - 1; i >= 0; i-- {
-		h.down(s[i], i)
+func (h *Heap) Order() {
+	for i := len(h.Nodes) - 1; i >= 0; i-- {
+		h.down(h.Nodes[i], i)
 	}
 }
 
 // settle seats n, for which place i is free, above or below it.
-func (h Heap) settle(n Node, i int) {
-	if i > 0 && h.before(&n, &(*h.Nodes)[(i-1)/arity]) {
-		h.up(n, i)
+func (h *Heap) settle(n Node, i int) {
+	if at := h.rise(n, i); at < i {
+		h.seat(at, n)
 	} else {
 		h.down(n, i)
 	}
 }
 
-func (h Heap) up(n Node, i int) {
-	s := *h.Nodes
+// rise moves down what n, which is to sit at i, goes before, and returns the place that is then free.
+func (h *Heap) rise(n Node, i int) int {
+	ties := h.Ties != nil
 	for i > 0 {
 		parent := (i - 1) / arity
-		if !h.before(&n, &s[parent]) {
+		if p := &h.Nodes[parent]; !n.before(p) && !(ties && n.Major == p.Major && h.tie(&n, p)) {
 			break
 		}
-		s[i] = s[parent]
-		h.Place[s[i].Item] = uint32(i + 1)
+		h.seat(i, h.Nodes[parent])
 		i = parent
 	}
-	s[i] = n
-	h.Place[n.Item] = uint32(i + 1)
+	return i
 }
 
-func (h Heap) down(n Node, i int) {
-	s := *h.Nodes
-	for first := arity*i + 1; first < len(s); first = arity*i + 1 {
+// down seats n, for which place i is free, there or below.
+func (h *Heap) down(n Node, i int) {
+	ties := h.Ties != nil
+	for first := arity*i + 1; first < len(h.Nodes); first = arity*i + 1 {
 		least := first
-		for c := first + 1; c < min(first+arity, len(s)); c++ {
-			if h.before(&s[c], &s[least]) {
+		for c := first + 1; c < min(first+arity, len(h.Nodes)); c++ {
+			if x, y := &h.Nodes[c], &h.Nodes[least]; x.before(y) || ties && x.Major == y.Major && h.tie(x, y) {
 				least = c
 			}
 		}
-		if !h.before(&s[least], &n) {
+		if x := &h.Nodes[least]; !x.before(&n) && !(ties && x.Major == n.Major && h.tie(x, &n)) {
 			break
 		}
-		s[i] = s[least]
-		h.Place[s[i].Item] = uint32(i + 1)
+		h.seat(i, h.Nodes[least])
 		i = least
 	}
-	s[i] = n
+	h.seat(i, n)
+}
+
+func (h *Heap) seat(i int, n Node) {
+	h.Nodes[i] = n
 	h.Place[n.Item] = uint32(i + 1)
 }
 
-func (h Heap) before(a, b *Node) bool {
+// before compares ranks. It is inlined in the sifts, which call tie only where there are Ties and the Majors are equal.
+func (a *Node) before(b *Node) bool {
 	if a.Major != b.Major {
 		return a.Major < b.Major
 	}
-	if a.Minor != b.Minor {
-		return a.Minor < b.Minor
-	}
-	return h.Ties != nil && h.Ties(a.Item, b.Item)
+	return a.Minor < b.Minor
 }
+
+// tie reports whether a, which has the Major of b and is not before it, goes before it by Ties.
+func (h *Heap) tie(a, b *Node) bool { return a.Minor == b.Minor && h.Ties(a.Item, b.Item) }
 
 func shrink(s []Node) []Node {
 	if cap(s) <= 4*arity || len(s) > cap(s)/4 {
@@ -131,54 +132,79 @@ func shrink(s []Node) []Node {
 	return append(make([]Node, 0, cap(s)/2), s...)
 }
 
+// Heaps are many heaps over one kind of item that share the places, since an item is in one of them at a time. The nodes of
+// each are the caller's.
+type Heaps struct {
+	Place []uint32
+	Ties  func(a, b uint32) bool
+}
+
+// Push is Heap.Push.
+func (s *Heaps) Push(nodes *[]Node, n Node) {
+	h := Heap{*nodes, s.Place, s.Ties}
+	h.Push(n)
+	*nodes = h.Nodes
+}
+
+// Move is Heap.Move.
+func (s *Heaps) Move(nodes []Node, n Node) {
+	h := Heap{nodes, s.Place, s.Ties}
+	h.Move(n)
+}
+
+// Remove is Heap.Remove.
+func (s *Heaps) Remove(nodes *[]Node, item uint32) {
+	h := Heap{*nodes, s.Place, s.Ties}
+	h.Remove(item)
+	*nodes = h.Nodes
+}
+
 // KeyHeap is a Heap of its own that orders items by a key that does not change between their uses, the least first. Ties go to
 // what was used least recently, or most recently: the calls of Set are counted, which makes the order total. Memory per
 // item: 20 bytes. The zero value is empty.
 type KeyHeap struct {
-	Newest bool                   // ties go to what was used most recently
-	Ties   func(a, b uint32) bool // where all items are set by SetMinor: whether a goes before b in a tie
+	Heap   Heap // its Ties are for items that are set by SetMinor
+	Newest bool // ties go to what was used most recently
 
-	nodes []Node
-	place []uint32
-	uses  uint32 // the last Minor given
+	uses uint32 // the last Minor given
 }
 
 // Len is the number of items.
-func (h *KeyHeap) Len() int { return len(h.nodes) }
+func (h *KeyHeap) Len() int { return len(h.Heap.Nodes) }
 
 // Min is the item of the least key; the heap is not empty.
-func (h *KeyHeap) Min() uint32 { return h.nodes[0].Item }
+func (h *KeyHeap) Min() uint32 { return h.Heap.Nodes[0].Item }
 
 // Has reports whether item is in the heap.
-func (h *KeyHeap) Has(item uint32) bool { return int(item) < len(h.place) && h.place[item] != 0 }
+func (h *KeyHeap) Has(item uint32) bool {
+	return int(item) < len(h.Heap.Place) && h.Heap.Place[item] != 0
+}
 
 // Key is that of an item which is in the heap.
-func (h *KeyHeap) Key(item uint32) float64 { return unrank(h.nodes[h.place[item]-1].Major) }
+func (h *KeyHeap) Key(item uint32) float64 { return unrank(h.Heap.Nodes[h.Heap.Place[item]-1].Major) }
 
 // Set puts item in, or moves it, as the one used last.
 func (h *KeyHeap) Set(item uint32, key float64) { h.SetMinor(item, key, h.next()) }
 
 // SetMinor is Set with a second key in place of the uses.
 func (h *KeyHeap) SetMinor(item uint32, key float64, minor uint32) {
-	for int(item) >= len(h.place) {
-		h.place = append(h.place, 0)
+	for int(item) >= len(h.Heap.Place) {
+		h.Heap.Place = append(h.Heap.Place, 0)
 	}
 	n := Node{Major: Rank(key), Minor: minor, Item: item}
-	if h.place[item] == 0 {
-		h.heap().Push(n)
+	if h.Heap.Place[item] == 0 {
+		h.Heap.Push(n)
 	} else {
-		h.heap().Move(n)
+		h.Heap.Move(n)
 	}
 }
 
 // Remove takes item out, if it is in.
 func (h *KeyHeap) Remove(item uint32) {
 	if h.Has(item) {
-		h.heap().Remove(item)
+		h.Heap.Remove(item)
 	}
 }
-
-func (h *KeyHeap) heap() Heap { return Heap{Nodes: &h.nodes, Place: h.place, Ties: h.Ties} }
 
 // next is the Minor of the next use: up from 1, or down from the top.
 func (h *KeyHeap) next() uint32 {
@@ -196,11 +222,11 @@ func (h *KeyHeap) next() uint32 {
 
 // renumber gives the uses new numbers in the same order, once in 4 billion of them.
 func (h *KeyHeap) renumber() {
-	order := make([]int, len(h.nodes))
+	order := make([]int, len(h.Heap.Nodes))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return int(int64(h.nodes[a].Minor) - int64(h.nodes[b].Minor)) })
+	slices.SortFunc(order, func(a, b int) int { return int(int64(h.Heap.Nodes[a].Minor) - int64(h.Heap.Nodes[b].Minor)) })
 	first := uint32(1)
 	if h.Newest {
 		first = -uint32(len(order))
@@ -209,6 +235,6 @@ func (h *KeyHeap) renumber() {
 		h.uses = uint32(len(order))
 	}
 	for i, at := range order {
-		h.nodes[at].Minor = first + uint32(i)
+		h.Heap.Nodes[at].Minor = first + uint32(i)
 	}
 }

@@ -58,8 +58,8 @@ func (h *KeyHeap) skip() {
 		by = 100 - h.uses
 	}
 	h.uses += by
-	for i := range h.nodes {
-		h.nodes[i].Minor += by
+	for i := range h.Heap.Nodes {
+		h.Heap.Nodes[i].Minor += by
 	}
 }
 
@@ -98,7 +98,7 @@ func TestHeapGivesBackMemory(t *testing.T) {
 	for item := range uint32(990) {
 		h.Remove(item)
 	}
-	if n := cap(h.nodes); n > 64 {
+	if n := cap(h.Heap.Nodes); n > 64 {
 		t.Errorf("room for %d items, of which 10 are left", n)
 	}
 }

@@ -72,9 +72,10 @@ func (s *Slots[K, T]) Unname(slot uint32) {
 
 // Free gives back a slot that is in no queue.
 func (s *Slots[K, T]) Free(slot uint32) {
-	s.index.Delete(s.Cells[slot].Name)
-	s.Cells[slot] = Cell[K, T]{Link: Link{Next: s.spare}}
-	s.spare = slot
+	c := &s.Cells[slot]
+	s.index.Delete(c.Name)
+	*c = Cell[K, T]{}
+	c.Next, s.spare = s.spare, slot
 }
 
 // PushHead puts slot, which is in no queue, at the head of q.
