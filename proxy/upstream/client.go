@@ -184,10 +184,14 @@ func (c *Client) send(ctx context.Context, replica *Replica, in *http.Request, b
 //
 // The body may be read until the answer ends. Otherwise net/http closes it when the answer begins; a transport that looks for the
 // end of the body after the last byte, as net/http's does, may come too late, and closes its connection in the middle of the answer.
+// What is left of the body is then read here: net/http would do so after the handler, and panic with the next request.
 func (c *Client) PassThrough(onError func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	forward := c.reverseProxy(onError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).EnableFullDuplex() // a writer that cannot do so has no connection either
+		// A connection that changes its protocol must not be read here, and a writer without a connection has no body to close.
+		if r.Header.Get("Upgrade") == "" && http.NewResponseController(w).EnableFullDuplex() == nil {
+			defer r.Body.Close()
+		}
 		forward.ServeHTTP(w, r)
 	})
 }

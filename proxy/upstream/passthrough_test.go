@@ -1,7 +1,9 @@
 package upstream
 
 import (
+	"bytes"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -54,5 +56,40 @@ func TestBodyIsOpenDuringTheAnswer(t *testing.T) {
 	close(late.begun)
 	if err := <-late.end; err != io.EOF {
 		t.Errorf("the end of the body reads as %v", err)
+	}
+}
+
+// unread is a transport that answers without a look at the body.
+type unread struct{}
+
+func (unread) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("no"))}, nil
+}
+
+// TestBodyThatNobodyReads: the connection can be used again after an answer that came before the body was read.
+func TestBodyThatNobodyReads(t *testing.T) {
+	base, err := url.Parse("http://upstream.example/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Options{Replicas: []Target{{Base: base}}, Transport: unread{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines bytes.Buffer
+	api := httptest.NewUnstartedServer(c.PassThrough(func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) }))
+	api.Config.ErrorLog = log.New(&lines, "", 0)
+	api.Start()
+	for range 20 {
+		resp, err := http.Post(api.URL+"/v1/other", "application/json", strings.NewReader(`{"a":"b"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
+	api.Close()
+	if lines.Len() > 0 {
+		t.Error(lines.String())
 	}
 }
