@@ -241,6 +241,27 @@ func TestStaleAnswer(t *testing.T) {
 	}
 }
 
+// TestPurgeOfAStaleAnswer: an expired answer is not served in place of an error if a purge removes it while the upstream is asked.
+func TestPurgeOfAStaleAnswer(t *testing.T) {
+	r := newRig(t)
+	q := r.request(letters(40))
+	f := r.find(t.Context(), q)
+	e := r.entry(q, f)
+	e.StaleUntil = e.Expires.Add(time.Hour)
+	r.Keep(t.Context(), q, f, e)
+	r.now = r.now.Add(90 * time.Minute)
+	q = r.request(letters(40))
+	_, stale, _ := r.Lookup(t.Context(), q)
+	r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID != stale.ID })
+	if !r.Stale(q, stale) {
+		t.Error("not served after a purge of others")
+	}
+	r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID == stale.ID })
+	if r.Stale(q, stale) {
+		t.Error("served after its purge")
+	}
+}
+
 func TestJudgeAndShadow(t *testing.T) {
 	odd := func(cached, asked string) reuse.Veto {
 		if len(asked)%2 == 1 {

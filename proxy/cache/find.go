@@ -37,10 +37,18 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.En
 	return hit, stale, err
 }
 
-// Stale reports whether e, which Lookup returned as stale, may still be served in place of an error.
+// Stale reports whether e, which Lookup returned as stale, may still be served in place of an error: not after a purge that removed it
+// while the upstream was asked.
 func (c *Cache) Stale(r *Request, e *store.Entry) bool {
 	now := c.opt.Now()
-	return e != nil && e.Usable(now) && !r.tooOld(e, now)
+	return e != nil && e.Usable(now) && !r.tooOld(e, now) && !c.purgedSince(r, e)
+}
+
+// purgedSince reports whether e has left and there was a purge after r arrived. Purges raise the epoch before they remove anything, so
+// an entry is looked up first.
+func (c *Cache) purgedSince(r *Request, e *store.Entry) bool {
+	_, resident := c.store.Get(e.ID)
+	return !resident && r.Epoch != c.epoch.Load()
 }
 
 // aliasAllowed reports whether an answer that was once found by meaning may serve r: not where only the very words count, and not

@@ -66,8 +66,8 @@ func (unread) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("no"))}, nil
 }
 
-// TestBodyThatNobodyReads: the connection can be used again after an answer that came before the body was read.
-func TestBodyThatNobodyReads(t *testing.T) {
+// TestUnreadBody: the connection can be used again after an answer that came before the body was read.
+func TestUnreadBody(t *testing.T) {
 	base, err := url.Parse("http://upstream.example/v1")
 	if err != nil {
 		t.Fatal(err)
