@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -20,15 +21,15 @@ type served struct {
 	status cacheStatus
 }
 
-// serve prepares e as an answer. An entry that cannot be read is a fault: it is dropped, and the result is nil.
-func (q *query) serve(e *store.Entry, result Result) (hit *served) {
+// serve prepares e, which was found at a time, as an answer. An entry that cannot be read is a fault: it is dropped, and the result is
+// nil.
+func (q *query) serve(e *store.Entry, result Result, now time.Time) (hit *served) {
 	s := q.s
 	s.faults.guard("store", func() error {
 		frozen, err := s.decode(e)
 		if err != nil {
 			return err
 		}
-		now := s.opts.Now()
 		hit = &served{entry: e, frozen: frozen, result: result,
 			status: cacheStatus{result: result, entry: e.ID, age: now.Sub(e.Created), ttl: e.Expires.Sub(now)}}
 		return nil

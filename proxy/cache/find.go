@@ -30,7 +30,7 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.En
 		case !e.Fresh(now):
 			stale = e
 		case !r.tooOld(e, now):
-			hit = &Hit{Entry: e, Alias: alias}
+			hit = &Hit{Entry: e, Alias: alias, At: now}
 		}
 		return nil
 	})
@@ -122,7 +122,7 @@ func (c *Cache) verify(r *Request, f *Finding) error {
 			f.Shadow = true
 			return nil
 		}
-		f.Hit = &Hit{Entry: e, Topic: m.Topic}
+		f.Hit = &Hit{Entry: e, Topic: m.Topic, At: now}
 		if !r.Private {
 			return c.alias(r.Key, e.ID, now)
 		}

@@ -59,6 +59,7 @@ type Hit struct {
 	Entry *store.Entry
 	Alias bool           // found under a key that was once found to mean the same
 	Topic topics.TopicID // found by meaning, in this topic; 0: found by key
+	At    time.Time      // when the entry was fresh; its age counts to here
 }
 
 // Finding is what the search by meaning learned of a request, whether it found an answer or not.
