@@ -68,7 +68,7 @@ func (q *query) exact() *served {
 	if hit == nil {
 		return nil
 	}
-	h := q.serve(hit.Entry, Exact, hit.At)
+	h := q.serve(hit, Exact)
 	if h != nil && hit.Alias {
 		h.status.detail = append(h.status.detail, "alias")
 	}
@@ -78,11 +78,11 @@ func (q *query) exact() *served {
 // staleHit is the expired answer, where it may be served because the upstream has failed. By then it may be older than
 // stale-if-error allows.
 func (q *query) staleHit() *served {
-	now := q.s.opts.Now()
-	if !q.s.cache.Stale(&q.req, q.stale) {
+	stale := q.s.cache.Stale(&q.req, q.stale)
+	if stale == nil {
 		return nil
 	}
-	hit := q.serve(q.stale, Stale, now)
+	hit := q.serve(stale, Stale)
 	if hit != nil {
 		hit.status.detail = append(hit.status.detail, "stale-if-error")
 	}
@@ -108,7 +108,7 @@ func (q *query) search(ctx context.Context) *finding {
 	if f.Hit == nil {
 		return f
 	}
-	if f.hit = q.serve(f.Hit.Entry, Semantic, f.Hit.At); f.hit != nil {
+	if f.hit = q.serve(f.Hit, Semantic); f.hit != nil {
 		f.hit.vector = f.Vector
 		f.hit.status.detail = append(append(f.hit.status.detail, f.detail...), "topic="+utoa(uint64(f.Hit.Topic)))
 	}

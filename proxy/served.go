@@ -4,11 +4,11 @@ import (
 	"encoding/hex"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
+	"reprise/proxy/cache"
 	"reprise/store"
 )
 
@@ -21,17 +21,17 @@ type served struct {
 	status cacheStatus
 }
 
-// serve prepares e, which was found at a time, as an answer. An entry that cannot be read is a fault: it is dropped, and the result is
-// nil.
-func (q *query) serve(e *store.Entry, result Result, now time.Time) (hit *served) {
-	s := q.s
+// serve prepares an entry as an answer. One that cannot be read is a fault: it is dropped, and the result is nil. Age and rest of life
+// are those of the moment at which the cache found it fresh: read from the clock again they could contradict that.
+func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
+	s, e := q.s, found.Entry
 	s.faults.guard("store", func() error {
 		frozen, err := s.decode(e)
 		if err != nil {
 			return err
 		}
 		hit = &served{entry: e, frozen: frozen, result: result,
-			status: cacheStatus{result: result, entry: e.ID, age: now.Sub(e.Created), ttl: e.Expires.Sub(now)}}
+			status: cacheStatus{result: result, entry: e.ID, age: found.At.Sub(e.Created), ttl: e.Expires.Sub(found.At)}}
 		return nil
 	})
 	if hit == nil {

@@ -220,6 +220,24 @@ func TestReplacementKeepsItsTopic(t *testing.T) {
 	}
 }
 
+// TestReplacedBetweenSearchAndVerify: an entry that the topics still have, and whose answer was replaced by one for exact repeats only,
+// answers nothing by meaning.
+func TestReplacedBetweenSearchAndVerify(t *testing.T) {
+	r := newRig(t, func(_ *store.Options, o *Options) {
+		o.Judge = func(cached, asked string) reuse.Veto {
+			if cached != asked {
+				return "differs"
+			}
+			return ""
+		}
+	})
+	r.wants(r.request(letters(40)), "miss", 1)
+	r.store.Put(&store.Entry{Key: keyOf(letters(40)), Scope: store.Scope{1}, Answer: []byte("for exact repeats only")}, r.Tick())
+	if f := r.find(t.Context(), r.request(letters(41))); f.Hit != nil {
+		t.Errorf("hit %+v", f.Hit.Entry)
+	}
+}
+
 func TestStaleAnswer(t *testing.T) {
 	r := newRig(t)
 	q := r.request(letters(40))
@@ -229,11 +247,11 @@ func TestStaleAnswer(t *testing.T) {
 	r.Keep(t.Context(), q, f, e)
 	r.now = r.now.Add(90 * time.Minute)
 	hit, stale, _ := r.Lookup(t.Context(), r.request(letters(40)))
-	if hit != nil || stale == nil || !r.Stale(q, stale) {
+	if hit != nil || stale == nil || r.Stale(q, stale) == nil {
 		t.Fatalf("half an hour after its end: %v, %v", hit, stale)
 	}
 	r.now = r.now.Add(time.Hour)
-	if r.Stale(q, stale) {
+	if r.Stale(q, stale) != nil {
 		t.Error("stale for longer than allowed")
 	}
 	if _, stale, _ := r.Lookup(t.Context(), r.request(letters(40))); stale != nil {
@@ -253,11 +271,11 @@ func TestPurgeOfAStaleAnswer(t *testing.T) {
 	q = r.request(letters(40))
 	_, stale, _ := r.Lookup(t.Context(), q)
 	r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID != stale.ID })
-	if !r.Stale(q, stale) {
+	if r.Stale(q, stale) == nil {
 		t.Error("not served after a purge of others")
 	}
 	r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID == stale.ID })
-	if r.Stale(q, stale) {
+	if r.Stale(q, stale) != nil {
 		t.Error("served after its purge")
 	}
 }

@@ -75,7 +75,7 @@ func (c *Cache) candidate(r *Request, x *Explanation, m topics.Match, over bool)
 	now := c.opt.Now()
 	k := Candidate{Entry: e, Similarity: m.Score, Veto: c.opt.judge(e.Prompt, r.Prompt), OverGate: over, Fresh: e.Fresh(now)}
 	x.Candidates = append(x.Candidates, k)
-	if x.Hit == nil && over && r.takes(e, now) && k.Veto == "" && !c.opt.Shadow && !r.ExactOnly {
+	if x.Hit == nil && over && r.takes(e, now) && r.comparableTo(e) && k.Veto == "" && !c.opt.Shadow && !r.ExactOnly {
 		x.Hit = &Hit{Entry: e, Topic: m.Topic}
 	}
 }

@@ -37,11 +37,14 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.En
 	return hit, stale, err
 }
 
-// Stale reports whether e, which Lookup returned as stale, may still be served in place of an error: not after a purge that removed it
-// while the upstream was asked.
-func (c *Cache) Stale(r *Request, e *store.Entry) bool {
+// Stale returns e, which Lookup returned as stale, as a hit if it may still be served in place of an error; otherwise nil: after a
+// purge that removed it while the upstream was asked, too.
+func (c *Cache) Stale(r *Request, e *store.Entry) *Hit {
 	now := c.opt.Now()
-	return e != nil && e.Usable(now) && !r.tooOld(e, now) && !c.purgedSince(r, e)
+	if e == nil || !e.Usable(now) || r.tooOld(e, now) || c.purgedSince(r, e) {
+		return nil
+	}
+	return &Hit{Entry: e, At: now}
 }
 
 // purgedSince reports whether e has left and there was a purge after r arrived. Purges raise the epoch before they remove anything, so
@@ -105,7 +108,7 @@ func (c *Cache) verify(r *Request, f *Finding) error {
 	now := c.opt.Now()
 	for _, m := range f.Route.Matches {
 		e, ok := c.store.Get(policy.ID(m.ID))
-		if !ok || !r.takes(e, now) { // it may have been evicted since the search
+		if !ok || !r.takes(e, now) || !r.comparableTo(e) { // it may have been evicted or replaced since the search
 			continue
 		}
 		if c.store.Expired(e.ID, r.At) {

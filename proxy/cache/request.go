@@ -45,6 +45,10 @@ func (r *Request) takes(e *store.Entry, now time.Time) bool {
 	return !r.NoCache && e.Fresh(now) && !r.tooOld(e, now)
 }
 
+// comparableTo reports whether e may answer r by meaning. An entry whose answer was replaced by one that is matched by its key alone
+// has no prompt, and may still be in the topics for a moment; without a prompt the judge has nothing to compare.
+func (r *Request) comparableTo(e *store.Entry) bool { return e.Prompt != "" || r.Vector != nil }
+
 func (r *Request) tooOld(e *store.Entry, now time.Time) bool {
 	return r.MaxAge >= 0 && now.Sub(e.Created) > r.MaxAge
 }
@@ -59,7 +63,7 @@ type Hit struct {
 	Entry *store.Entry
 	Alias bool           // found under a key that was once found to mean the same
 	Topic topics.TopicID // found by meaning, in this topic; 0: found by key
-	At    time.Time      // when the entry was fresh; its age counts to here
+	At    time.Time      // when the entry was found to be fresh and young enough
 }
 
 // Finding is what the search by meaning learned of a request, whether it found an answer or not.
