@@ -124,7 +124,7 @@ func (m *model) search(q Query) (r Route) {
 	if near[0].Score >= m.o.Route {
 		r.Topic, r.Score = near[0].Topic, near[0].Score
 	}
-	for _, x := range found[:min(len(found), maxMatches)] {
+	for _, x := range found[:min(len(found), MaxMatches)] {
 		if x.Score >= max(q.Hit, m.o.Hit) {
 			r.Matches = append(r.Matches, x)
 		}

@@ -2,8 +2,8 @@ package topics
 
 import "cmp"
 
-// maxMatches bounds the answers of one search: more than one, because guards may refuse the first ones.
-const maxMatches = 4
+// MaxMatches bounds the matches of one search: more than one, because guards may refuse the first ones.
+const MaxMatches = 4
 
 // Query is a request as Search takes it.
 type Query struct {
@@ -111,7 +111,7 @@ type verification struct {
 
 func (s *scope) verification(q Query, set *chain) *verification {
 	v := &verification{scope: s, set: set, query: s.rest.query(q.Vector)}
-	v.found = best[Match]{k: maxMatches, compare: compareMatches}
+	v.found = best[Match]{k: MaxMatches, compare: compareMatches}
 	v.gate = float32(max(q.Hit, s.options.Hit))
 	v.min = v.gate
 	if q.Nearest {

@@ -222,7 +222,7 @@ func TestIsolation(t *testing.T) {
 					t.Errorf("scope %d, chain %d finds entry %d", q.Scope[0], q.Chain[0], m.ID)
 				}
 			}
-			if known := x < 3 && x%3 < 2 || x == 5; known != (len(r.Matches) == maxMatches) {
+			if known := x < 3 && x%3 < 2 || x == 5; known != (len(r.Matches) == MaxMatches) {
 				t.Errorf("scope %d, chain %d has %d matches", q.Scope[0], q.Chain[0], len(r.Matches))
 			}
 			if routed := x < 6; routed != (r.Topic != 0) {

@@ -238,6 +238,17 @@ func TestReplacedBetweenSearchAndVerify(t *testing.T) {
 	}
 }
 
+// TestExpiredEntriesHideNothing: a fresh entry is found behind as many expired ones as a search returns.
+func TestExpiredEntriesHideNothing(t *testing.T) {
+	r := newRig(t)
+	for n := range policy.ID(topics.MaxMatches) {
+		r.wants(r.request(letters(40), func(q *Request) { q.Key[0], q.ExactOnly, q.NoCache = byte(n), false, true }), "miss", n+1)
+	}
+	r.now = r.now.Add(time.Hour + time.Minute)
+	r.wants(r.request(letters(44)), "miss", topics.MaxMatches+1)
+	r.wants(r.request(letters(41)), "semantic", topics.MaxMatches+1)
+}
+
 func TestStaleAnswer(t *testing.T) {
 	r := newRig(t)
 	q := r.request(letters(40))

@@ -62,12 +62,13 @@ func (c *Cache) explainMeaning(ctx context.Context, r *Request, x *Explanation) 
 		near = append(near, x.Route.Nearest)
 	}
 	for _, m := range near {
-		c.candidate(r, x, m, slices.Contains(x.Route.Matches, m))
+		x.compare(c, r, m, slices.Contains(x.Route.Matches, m))
 	}
 	return nil
 }
 
-func (c *Cache) candidate(r *Request, x *Explanation, m topics.Match, over bool) {
+// compare adds a candidate.
+func (x *Explanation) compare(c *Cache, r *Request, m topics.Match, over bool) {
 	e, ok := c.store.Get(policy.ID(m.ID))
 	if !ok {
 		return

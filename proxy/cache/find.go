@@ -93,9 +93,17 @@ func (c *Cache) search(ctx context.Context, r *Request, f *Finding) error {
 	err := guard("topics", func() error {
 		start := c.opt.Now()
 		f.Chain = c.turns.chain(r)
-		f.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: r.Threshold})
-		f.SearchTook = max(c.opt.Now().Sub(start), 1)
-		return c.verify(r, f)
+		defer func() { f.SearchTook = max(c.opt.Now().Sub(start), 1) }()
+		for {
+			f.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: r.Threshold})
+			blocked, err := c.verify(r, f)
+			if err != nil || len(blocked) == 0 {
+				return err
+			}
+			if err := c.remove(policy.Expired, blocked...); err != nil {
+				return err
+			}
+		}
 	})
 	if err != nil {
 		f.Hit, f.Degraded = nil, "topics"
@@ -103,17 +111,24 @@ func (c *Cache) search(ctx context.Context, r *Request, f *Finding) error {
 	return err
 }
 
-// verify takes the nearest member that is resident, fresh and passed by the judge.
-func (c *Cache) verify(r *Request, f *Finding) error {
+// verify takes the nearest member that is resident, fresh and passed by the judge. Expired entries that fill all places of the search
+// are returned: they stay for the next answer to their key, but not where they hide a fresh entry.
+func (c *Cache) verify(r *Request, f *Finding) (blocked []policy.ID, err error) {
 	now := c.opt.Now()
 	for _, m := range f.Route.Matches {
 		e, ok := c.store.Get(policy.ID(m.ID))
-		if !ok || !r.takes(e, now) || !r.comparableTo(e) { // it may have been evicted or replaced since the search
+		if !ok || !r.comparableTo(e) { // it may have been evicted or replaced since the search
 			continue
 		}
-		if c.store.Expired(e.ID, r.At) {
+		switch {
+		case !e.Usable(now):
+			blocked = append(blocked, e.ID)
+			continue
+		case !r.takes(e, now):
+			continue
+		case c.store.Expired(e.ID, r.At):
 			if err := c.remove(policy.Expired, e.ID); err != nil {
-				return err
+				return nil, err
 			}
 			continue
 		}
@@ -121,17 +136,23 @@ func (c *Cache) verify(r *Request, f *Finding) error {
 			f.Vetoes = append(f.Vetoes, veto)
 			continue
 		}
-		if c.opt.Shadow {
-			f.Shadow = true
-			return nil
-		}
-		f.Hit = &Hit{Entry: e, Topic: m.Topic, At: now}
-		if !r.Private {
-			return c.alias(r.Key, e.ID, now)
-		}
+		return nil, c.found(r, f, &Hit{Entry: e, Topic: m.Topic, At: now})
+	}
+	if len(blocked) < topics.MaxMatches {
+		return nil, nil
+	}
+	return blocked, nil
+}
+
+func (c *Cache) found(r *Request, f *Finding, hit *Hit) error {
+	if f.Shadow = c.opt.Shadow; f.Shadow {
 		return nil
 	}
-	return nil
+	f.Hit = hit
+	if r.Private {
+		return nil
+	}
+	return c.alias(r.Key, hit.Entry.ID, hit.At)
 }
 
 func (o *Options) judge(cached, asked string) reuse.Veto {

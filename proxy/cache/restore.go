@@ -25,7 +25,7 @@ func (c *Cache) Restore(ctx context.Context) (faults error) {
 	}
 	anchors := map[policy.TopicID]store.Restored{}
 	for e := range entries {
-		if e.Vector == nil || !c.opt.Meaning {
+		if e.Vector == nil || e.Prompt == "" || !c.opt.Meaning {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
