@@ -9,11 +9,11 @@ type Names map[string]bool
 // MakeNames returns the names in shaped with true, those in plain with false.
 func MakeNames(shaped, plain []string) Names {
 	n := make(Names, len(shaped)+len(plain))
+	for _, s := range plain {
+		n[s] = false
+	}
 	for _, s := range shaped {
 		n[s] = true
-	}
-	for _, s := range plain {
-		n[s] = n[s]
 	}
 	return n
 }

@@ -225,7 +225,7 @@ func (c *checker) below(e element, leaf bool, high []byte, depth int) error {
 
 // inBucket checks the tree of a bucket. Those of this program hold records alone.
 func (c *checker) inBucket(e element, depth int) error {
-	if c.bucket != nil && len(c.bucket) == 1 && known(store.Kind(c.bucket[0])) {
+	if len(c.bucket) == 1 && known(store.Kind(c.bucket[0])) {
 		return structural("bucket %q is in bucket %q", e.key, c.bucket)
 	}
 	if c.bucket == nil {
