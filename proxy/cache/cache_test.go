@@ -238,6 +238,17 @@ func TestReplacedBetweenSearchAndVerify(t *testing.T) {
 	}
 }
 
+// TestAliasOfAnAnswerForExactRepeats: an alias does not lead to an answer that may only be repeated word for word, which has taken the
+// place of the one that the alias was made for.
+func TestAliasOfAnAnswerForExactRepeats(t *testing.T) {
+	r := newRig(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	r.wants(r.request(letters(42)), "semantic", 1)
+	r.wants(r.request(letters(40), func(q *Request) { q.NoCache, q.ExactOnly = true, true }), "miss", 1)
+	r.wants(r.request(letters(42)), "miss", 2)
+	r.wants(r.request(letters(40)), "exact", 1)
+}
+
 // TestExpiredEntriesHideNothing: a fresh entry is found behind as many expired ones as a search returns.
 func TestExpiredEntriesHideNothing(t *testing.T) {
 	r := newRig(t)

@@ -35,7 +35,7 @@ type Candidate struct {
 func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 	th := c.opt.Thresholds
 	x := &Explanation{Thresholds: Thresholds{max(th.Hit, r.Threshold), th.Route, th.Edge}}
-	if e, alias, ok := c.store.Lookup(r.Key); ok && (!alias || c.opt.aliasAllowed(r)) && r.takes(e, c.opt.Now()) {
+	if e, alias, ok := c.store.Lookup(r.Key); ok && (!alias || c.opt.aliasAllowed(r, e)) && r.takes(e, c.opt.Now()) {
 		x.Hit = &Hit{Entry: e, Alias: alias}
 	}
 	if c.opt.Meaning && r.Prompt != "" {

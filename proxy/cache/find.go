@@ -18,7 +18,7 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.En
 	}
 	err = guard("store", func() error {
 		e, alias, ok := c.store.Lookup(r.Key)
-		if !ok || alias && !c.opt.aliasAllowed(r) {
+		if !ok || alias && !c.opt.aliasAllowed(r, e) {
 			return nil
 		}
 		if c.store.Expired(e.ID, r.At) {
@@ -54,10 +54,10 @@ func (c *Cache) purgedSince(r *Request, e *store.Entry) bool {
 	return !resident && r.Epoch != c.epoch.Load()
 }
 
-// aliasAllowed reports whether an answer that was once found by meaning may serve r: not where only the very words count, and not
-// under a threshold higher than the one it was found with.
-func (o *Options) aliasAllowed(r *Request) bool {
-	return o.Meaning && !o.Shadow && !r.ExactOnly && r.Threshold <= o.Thresholds.Hit
+// aliasAllowed reports whether e, which was once found by meaning, may serve r: not where only the very words count, not under a
+// threshold higher than the one it was found with, and not if its answer was replaced by one for exact repeats only.
+func (o *Options) aliasAllowed(r *Request, e *store.Entry) bool {
+	return o.Meaning && !o.Shadow && !r.ExactOnly && r.Threshold <= o.Thresholds.Hit && r.comparableTo(e)
 }
 
 // Find looks for an answer to r by meaning: embed the prompt, route it to a topic, verify the nearest members, ask the judge. On a

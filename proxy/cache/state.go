@@ -20,7 +20,7 @@ type state struct {
 	mu sync.Mutex // held for every change of store or topics, while both and the readers are called
 }
 
-// keep stores e, whose topic is given where it is known.
+// keepLocked stores e, whose topic is given where it is known.
 func (s *state) keepLocked(e *store.Entry, topic topics.TopicID, at policy.Tick, by *Cause) (policy.ID, string, error) {
 	evs := s.store.Put(e, at)
 	err := s.settleLocked(evs, topic, by)
