@@ -158,3 +158,24 @@ func TestPurgeSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// aside is a store whose file was damaged.
+type aside struct{ *store.Store }
+
+func (a aside) Stats() store.Stats {
+	st := a.Store.Stats()
+	st.Report.Aside = "reprise.db.damaged"
+	return st
+}
+
+// TestSetAside: the metrics show a file that was set aside, for the alert.
+func TestSetAside(t *testing.T) {
+	for want, adjust := range map[string]func(*Options){
+		"reprise_store_set_aside 0\n": func(*Options) {},
+		"reprise_store_set_aside 1\n": func(o *Options) { o.Entries = aside{o.Entries.(*store.Store)} },
+	} {
+		if got := newRig(t, "lru", adjust).get("/metrics").Body.String(); !strings.Contains(got, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+}

@@ -32,6 +32,7 @@ var (
 	descDirty    = describe("store_dirty", "Changes that are not yet written to the file.")
 	descFaults   = describe("store_faults_total", "Faults of the store: writes to its file that failed, and mistakes of the policy.")
 	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
+	descAside    = describe("store_set_aside", "1 if the file was damaged when it was opened: it was moved aside, and the cache started empty.")
 	descUnlogged = describe("record_lost_total", "Requests that the request log lacks for want of a disk that takes them.")
 	descTopics   = describe("topics", "Topics.")
 	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors; GET /admin/topics says why.", "backend")
@@ -45,7 +46,7 @@ var (
 
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descEvicted, descDirty, descFaults, descSkipped, descUnlogged,
+	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descEvicted, descDirty, descFaults, descSkipped, descAside, descUnlogged,
 		descTopics, descBackend, descRecall, descRebuilds, descPanics, descWeight, descRatio, descMemory} {
 		ch <- d
 	}
@@ -61,6 +62,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, descDirty, float64(kept.Dirty))
 	count(ch, descFaults, kept.Faults)
 	gauge(ch, descSkipped, float64(kept.Report.Skipped))
+	gauge(ch, descAside, one(kept.Report.Aside != ""))
 	if g.Lost != nil {
 		count(ch, descUnlogged, g.Lost())
 	}
@@ -97,4 +99,12 @@ func count(ch chan<- prometheus.Metric, d *prometheus.Desc, n int64, labels ...s
 
 func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
 	ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+// one is 1 for true.
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
