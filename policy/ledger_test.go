@@ -53,6 +53,26 @@ func TestLedgerIgnoresMistakes(t *testing.T) {
 	}
 }
 
+func TestLedgerFits(t *testing.T) {
+	for _, c := range []struct {
+		limit policy.Limit
+		size  int64
+		want  bool
+	}{
+		{policy.Limit{}, 99, true}, {policy.Limit{Entries: 3}, 99, true}, {policy.Limit{Entries: 2}, 0, false},
+		{policy.Limit{Bytes: 10}, 4, true}, {policy.Limit{Bytes: 10}, 5, false}, {policy.Limit{Bytes: 6}, -1, true},
+	} {
+		l := policy.NewLedger(classic.NewLRU(), c.limit)
+		for id := policy.ID(1); id <= 2; id++ {
+			l.Insert(policy.Item{ID: id, Size: 3}, policy.Tick{Seq: int64(id)}, nil)
+		}
+		got := l.Fits(c.size)
+		if evicted := l.Insert(policy.Item{ID: 3, Size: c.size}, policy.Tick{Seq: 3}, nil); got != c.want || got != (len(evicted) == 0) {
+			t.Errorf("%+v, %d bytes: fits %v, want %v; evicted %v", c.limit, c.size, got, c.want, evicted)
+		}
+	}
+}
+
 func TestLedgerReplaces(t *testing.T) {
 	limit := policy.Limit{Entries: 4, Bytes: 10}
 	for _, c := range []struct {

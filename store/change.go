@@ -17,8 +17,8 @@ import (
 func (s *Store) Put(e *Entry, at policy.Tick) []Event {
 	r := &resident{Entry: e.own(), last: at.Seq}
 	evs := s.change(func(evs *events) {
-		s.core.sweep(r.Size, evs)
 		if old := s.core.table.keys[r.Key]; old == nil || old.Key != r.Key {
+			s.core.sweep(r.Size, evs)
 			s.core.nextID++
 			r.ID = s.core.nextID
 		}

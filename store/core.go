@@ -85,7 +85,7 @@ func (c *core) settle(r *resident, insert Event, victims []policy.ID, evs *event
 // aliases.
 func (c *core) sweep(size int64, evs *events) {
 	now := c.opt.Now()
-	full := c.keeper.full(c.opt.Limit, size)
+	full := !c.keeper.ledger.Fits(size)
 	n := 0
 	for id, r := range c.table.ids {
 		if n++; n > sweepPerPut {

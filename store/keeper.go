@@ -109,8 +109,3 @@ func exported[I, T any](export func(I) (T, bool), id I) (state T, ok bool) {
 	}()
 	return export(id)
 }
-
-// full reports whether one more entry of some size would exceed the limit.
-func (k *keeper) full(limit policy.Limit, size int64) bool {
-	return limit.Entries > 0 && k.ledger.Entries() >= limit.Entries || limit.Bytes > 0 && k.ledger.Bytes()+size > limit.Bytes
-}

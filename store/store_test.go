@@ -102,6 +102,26 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+// TestReplaceInAFullStore: an expired entry is not swept by the very answer that takes its place.
+func TestReplaceInAFullStore(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s := open(t, store.Options{Limit: policy.Limit{Entries: 3}, Now: func() time.Time { return now }})
+	for _, name := range []string{"a", "b", "c"} {
+		e := entry(name)
+		e.Created, e.Expires = now, now.Add(time.Hour)
+		s.Put(e, s.Tick())
+	}
+	s.Alias(key("alias"), 2)
+	now = now.Add(90 * time.Minute)
+	again := entry("b")
+	if evs := s.Put(again, s.Tick()); again.ID != 2 || len(evs) != 1 {
+		t.Errorf("entry 2 became %d, with %d events", again.ID, len(evs))
+	}
+	if e, _, ok := s.Lookup(key("alias")); !ok || e.ID != 2 {
+		t.Error("the alias is lost")
+	}
+}
+
 // TestProcesses: two processes never make the same id.
 func TestProcesses(t *testing.T) {
 	seen := map[policy.ID]bool{}
