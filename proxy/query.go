@@ -16,6 +16,7 @@ type query struct {
 	s      *Server
 	family *api.Family
 	http   *http.Request
+	tenant string
 	d      Directives
 	req    cache.Request // the same for the cache
 	stale  *store.Entry  // an expired answer, to be served if the upstream fails
@@ -24,12 +25,13 @@ type query struct {
 
 // newQuery parses a request's body. The query has no tick yet: requests that pass through are no requests to the policy.
 func (s *Server) newQuery(r *http.Request, family *api.Family, body []byte, d Directives) (*query, error) {
-	parsed, err := family.Parse(body, s.ids.identity(r, &d))
+	identity := s.ids.identity(r, &d)
+	parsed, err := family.Parse(body, identity)
 	if err != nil {
 		return nil, err
 	}
 	d.tighten(bodyDirectives(parsed.Directive))
-	q := &query{Request: parsed, s: s, family: family, http: r, d: d}
+	q := &query{Request: parsed, s: s, family: family, http: r, tenant: identity.Tenant, d: d}
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
 		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private()}
 	if len(parsed.Turns) > 0 {

@@ -22,8 +22,8 @@ type core struct {
 // events collects the changes of one call; those before a panic of the policy are kept.
 type events []Event
 
-// sweepPerPut is how many entries a Put checks for expiry. Every Put adds one at most, so that a few per Put are enough to keep
-// expired entries from filling the capacity.
+// sweepPerPut is how many entries a Put that adds one checks for expiry: a few each time are enough to keep expired entries from
+// filling the capacity.
 const sweepPerPut = 4
 
 // put stores r, and replaces the entry that has its key.

@@ -15,6 +15,7 @@ import (
 	"reprise/policy/rac"
 	"reprise/policy/reuse"
 	"reprise/store"
+	"reprise/store/storetest"
 	"reprise/topics"
 )
 
@@ -217,6 +218,26 @@ func TestReplacementKeepsItsTopic(t *testing.T) {
 	f := r.find(t.Context(), r.request(letters(61)))
 	if f.Hit == nil || f.Hit.Entry.ID != 2 || policy.TopicID(f.Hit.Topic) != f.Hit.Entry.Topic {
 		t.Fatalf("found %+v, of entry %+v", f.Hit, f.Hit.Entry)
+	}
+}
+
+// TestIDsOfAProcess: store and topics make ids of the same form, each with the number of the process, and a restart goes on after both.
+func TestIDsOfAProcess(t *testing.T) {
+	disk := &storetest.Memory{}
+	var last policy.TopicID
+	for range 2 {
+		r := newRig(t, func(so *store.Options, _ *Options) { so.Process, so.Backing = 7, disk.Reopen() })
+		id := policy.ID(7<<37) + 1
+		if last != 0 {
+			id = policy.ID(last) + 1
+		}
+		r.wants(r.request(letters(40+int(id%2)*60)), "miss", id)
+		e, _ := r.store.Get(id)
+		if uint64(e.Topic) != uint64(id) || r.store.MaxTopic() != e.Topic {
+			t.Errorf("entry %d has topic %d, the highest of the process is %d", id, e.Topic, r.store.MaxTopic())
+		}
+		last = e.Topic
+		r.store.Close()
 	}
 }
 
