@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -46,7 +45,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, idle time.Dur
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	body, err := readAll(http.MaxBytesReader(w, newDeadlineBody(w, r, idle), limit), r.ContentLength)
+	body, err := readAll(http.MaxBytesReader(w, newDeadlineBody(w, r, idle), limit), r.ContentLength, limit)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil || errors.As(err, &tooLarge):
@@ -60,12 +59,28 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, idle time.Dur
 	}
 }
 
-// readAll reads to the end, with one allocation where length is given and moderate: a large length is not trusted.
-func readAll(in io.Reader, length int64) ([]byte, error) {
-	size := min(max(length, 511), 1<<20) + 1
-	buf := bytes.NewBuffer(make([]byte, 0, size))
-	if _, err := buf.ReadFrom(in); err != nil {
-		return nil, err
+// firstBuffer is the memory in bytes that the announced length of a body may take before its first byte has come.
+const firstBuffer = 16 << 10
+
+// readAll reads to the end of a body of length bytes, -1 where that was not announced, and of at most limit. Its buffer grows
+// with what comes: an announced length reserves no more than firstBuffer, and costs one allocation up to there.
+func readAll(in io.Reader, length, limit int64) ([]byte, error) {
+	most, size := limit, int64(511)
+	if length >= 0 {
+		most, size = length, min(length, firstBuffer)
 	}
-	return buf.Bytes(), nil
+	var buf []byte
+	for size++; ; size = min(2*size, max(size, most)+1) { // one byte more than the body, for the Read that finds its end
+		buf = append(make([]byte, 0, size), buf...)
+		for int64(len(buf)) < size {
+			n, err := in.Read(buf[len(buf):size])
+			buf = buf[:len(buf)+n]
+			if err == io.EOF {
+				return buf, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
 }

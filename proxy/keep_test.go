@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -111,7 +112,7 @@ func TestHugeAnswers(t *testing.T) {
 func TestUsageOptionRefused(t *testing.T) {
 	var bodies []string
 	up := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		b, _ := readAll(q.Body, q.ContentLength)
+		b, _ := io.ReadAll(q.Body)
 		bodies = append(bodies, string(b))
 		if strings.Contains(string(b), "stream_options") {
 			w.WriteHeader(http.StatusBadRequest)

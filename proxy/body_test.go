@@ -1,0 +1,89 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"testing"
+	"testing/iotest"
+)
+
+// TestReadAllGrowsWithWhatComes: the memory of a body that has not come is at most firstBuffer bytes and as much again as has
+// come, whatever length is announced, and a small body costs one allocation.
+func TestReadAllGrowsWithWhatComes(t *testing.T) {
+	const limit = 32 << 20
+	for _, tc := range []struct{ announced, come int64 }{
+		{limit, 0}, {limit, 1}, {1 << 20, 100}, {firstBuffer, 100}, {-1, 0}, {-1, 100_000}, {1 << 20, 1<<20 - 1}, {limit, 3 << 20},
+	} {
+		in := &halfSent{left: tc.come}
+		if _, err := readAll(in, tc.announced, limit); !errors.Is(err, errStopped) {
+			t.Fatalf("%+v: error %v", tc, err)
+		}
+		if most := 2*tc.come + firstBuffer + 1; in.room > most {
+			t.Errorf("%+v: a buffer of %d bytes, want at most %d", tc, in.room, most)
+		}
+	}
+	body := bytes.Repeat([]byte("a"), 6000)
+	if n := testing.AllocsPerRun(100, func() {
+		if _, err := readAll(bytes.NewReader(body), int64(len(body)), limit); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 2 { // the buffer and the reader of this test
+		t.Errorf("%v allocations for a small body, want 2", n)
+	}
+}
+
+var errStopped = errors.New("stopped")
+
+// halfSent yields some bytes and then fails; room is the size of the reader's buffer at the end.
+type halfSent struct{ left, given, room int64 }
+
+func (h *halfSent) Read(p []byte) (int, error) {
+	h.room = h.given + int64(len(p))
+	if h.left == 0 {
+		return 0, errStopped
+	}
+	n := min(h.left, int64(len(p)))
+	h.left, h.given = h.left-n, h.given+n
+	return int(n), nil
+}
+
+// TestReadAllReadsAll: every body comes whole, whether its length was announced, and however it comes.
+func TestReadAllReadsAll(t *testing.T) {
+	for _, size := range []int{0, 1, 511, 512, firstBuffer - 1, firstBuffer, firstBuffer + 1, 100_000, 1 << 20} {
+		body := make([]byte, size)
+		for i := range body {
+			body[i] = byte(i % 251)
+		}
+		for _, announced := range []int64{-1, int64(size)} {
+			for name, in := range map[string]io.Reader{
+				"at once": bytes.NewReader(body), "with its end": iotest.DataErrReader(bytes.NewReader(body)), "in halves": iotest.HalfReader(bytes.NewReader(body)),
+			} {
+				got, err := readAll(in, announced, 1<<20)
+				if err != nil || !bytes.Equal(got, body) {
+					t.Errorf("%d bytes %s, announced %d: %d bytes, %v", size, name, announced, len(got), err)
+				}
+				if most := max(2*size, 1024) + 1; cap(got) > most {
+					t.Errorf("%d bytes %s, announced %d: a buffer of %d", size, name, announced, cap(got))
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkReadAll reads bodies whose length is announced.
+func BenchmarkReadAll(b *testing.B) {
+	for _, size := range []int{600, 6000, 60_000, 1 << 20, 8 << 20} {
+		body := make([]byte, size)
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := readAll(bytes.NewReader(body), int64(size), 32<<20); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
