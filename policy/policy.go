@@ -148,6 +148,9 @@ type TopicState struct {
 
 // Persistent is an Evictor whose state survives a restart. Restoring is: Insert every item in the order of its Last,
 // then Import the states, entries and topics in any order.
+//
+// The exports change nothing, and several may run at the same time, as all methods of the other interfaces that only return
+// something: the owner of an evictor makes these calls under a lock for readers.
 type Persistent interface {
 	ExportEntry(id ID) (EntryState, bool)
 	ExportTopic(id TopicID) (TopicState, bool)

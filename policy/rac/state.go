@@ -40,9 +40,8 @@ func (r *Policy) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
 	if !ok {
 		return policy.TopicState{}, false
 	}
-	now := r.topics.time.now
-	weight := r.topics.weight(now) // may move the origin of all masses
-	return policy.TopicState{ID: id, LogW: r.topics.all[slot].mass().log2() - weight.log2(), Last: now}, true
+	time := &r.topics.time
+	return policy.TopicState{ID: id, LogW: r.topics.all[slot].mass().log2() - time.log2(time.now), Last: time.now}, true
 }
 
 // ImportTopic sets the prevalence of a topic. One without members becomes a ghost, if there is room; a LogW that is no

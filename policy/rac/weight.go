@@ -39,6 +39,9 @@ func (t *topicTable) weight(at int64) scaled {
 	return scale(math.Exp2(bits-whole), m.whole+int64(whole))
 }
 
+// log2 is the logarithm of weight. It changes nothing.
+func (m *massTime) log2(at int64) float64 { return m.bits(at) + float64(m.whole) }
+
 // bits is alpha·at, less the whole bits at the base.
 func (m *massTime) bits(at int64) float64 {
 	return m.alpha*float64(at-m.base) + m.offset

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
 	"reprise/policy"
@@ -95,6 +96,43 @@ func conform(t *testing.T, fresh func() policy.Evictor) {
 			t.Errorf("victims differ: %s and %s", got, want)
 		}
 	})
+	t.Run("reading changes nothing", func(t *testing.T) {
+		read, unread := fresh(), fresh()
+		for i, op := range policytest.RandomOps(rand.New(rand.NewPCG(5, 6)), 2000) {
+			at := policy.Tick{Seq: int64(i + 1)}
+			op.Apply(read, at)
+			op.Apply(unread, at)
+			policytest.Read(read, op, at)
+		}
+		if got, want := policytest.Drain(read), policytest.Drain(unread); got != want {
+			t.Errorf("victims %s after reading, %s without", got, want)
+		}
+	})
+}
+
+// TestReadersRunTogether makes all calls that only return something from two goroutines, as the owner of a policy does under a lock
+// for readers. The race detector sees one that writes.
+func TestReadersRunTogether(t *testing.T) {
+	for _, name := range append(Names(), "rac:alpha=1", "rac+:sample=100") {
+		t.Run(name, func(t *testing.T) {
+			e, err := New(name, policy.Options{Capacity: 1000, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, op := range policytest.RandomOps(rand.New(rand.NewPCG(7, 8)), 3000) {
+				at := policy.Tick{Seq: int64(i + 1)}
+				op.Apply(e, at)
+				if i%100 != 0 {
+					continue
+				}
+				var readers sync.WaitGroup
+				for range 2 {
+					readers.Go(func() { policytest.Read(e, op, at) })
+				}
+				readers.Wait()
+			}
+		})
+	}
 }
 
 // TestEvictorsUnderALedger plays the calls of a proxy twice: the counts are right at every step and the victims are the same.

@@ -70,6 +70,26 @@ func (o Op) Apply(e policy.Evictor, at policy.Tick) {
 	}
 }
 
+// Read makes every call of e that only returns something, for the entries and the topic of o.
+func Read(e policy.Evictor, o Op, at policy.Tick) {
+	for _, id := range []policy.ID{o.ID, o.Parent} {
+		if x, ok := e.(policy.Expirer); ok {
+			x.Expired(id, at)
+		}
+		if l, ok := e.(policy.Linker); ok {
+			l.Importance(id)
+		}
+		if p, ok := e.(policy.Persistent); ok {
+			p.ExportEntry(id)
+			p.ExportTopic(o.Topic)
+		}
+	}
+	if p, ok := e.(policy.Panel); ok {
+		p.Stats()
+		p.Snapshot()
+	}
+}
+
 // RandomOps never uses an ID twice for Insert; the other calls name recent IDs, alive or not.
 func RandomOps(r *rand.Rand, n int) []Op {
 	ops := make([]Op, n)
