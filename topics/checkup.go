@@ -1,6 +1,7 @@
 package topics
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand"
@@ -23,20 +24,27 @@ type checkup struct {
 	graph, flat time.Duration
 }
 
-// examine searches a graph for stored vectors with noise, whose cosine is halfway between the route gate and 1.
-func examine(graph searcher, ids []uint64, vectors [][]float32, o GraphOptions) (c checkup, err error) {
+// examine searches a graph for stored vectors with noise, whose cosine is halfway between the route gate and 1. It ends early when
+// ctx does.
+func examine(ctx context.Context, graph searcher, ids []uint64, vectors [][]float32, o GraphOptions) (c checkup, err error) {
 	if len(ids) == 0 {
 		return c, nil
 	}
 	exact := NewFlat(len(vectors[0]))
 	for i, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return c, err
+		}
 		exact.put(id, vectors[i])
 	}
-	trial := newSnapshot(graph, exact, nil)
+	trial := newSnapshot(graph, exact)
 	rng := rand.New(rand.NewSource(o.Seed))
 	var graphTimes, flatTimes []time.Duration
 	found := 0
 	for range samples {
+		if err := ctx.Err(); err != nil {
+			return c, err
+		}
 		q := noisy(rng, vectors[rng.Intn(len(vectors))], (1+o.Route)/2)
 		start := time.Now()
 		want := exact.Search(q, checkK, nil)

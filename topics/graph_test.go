@@ -139,11 +139,11 @@ func TestExamineMeasuresRecall(t *testing.T) {
 	for i := range ids {
 		ids[i] = uint64(i)
 	}
-	whole, err := examine(scan{ids, vectors}, ids, vectors, GraphOptions{Route: 0.6})
+	whole, err := examine(t.Context(), scan{ids, vectors}, ids, vectors, GraphOptions{Route: 0.6})
 	if err != nil || whole.recall != 1 || whole.counted < samples*3/4 {
 		t.Errorf("a full scan: %+v, %v", whole, err)
 	}
-	half, err := examine(scan{ids[:200], vectors[:200]}, ids, vectors, GraphOptions{Route: 0.6})
+	half, err := examine(t.Context(), scan{ids[:200], vectors[:200]}, ids, vectors, GraphOptions{Route: 0.6})
 	if err != nil || half.recall < 0.3 || half.recall > 0.7 {
 		t.Errorf("a scan of half: %+v, %v", half, err)
 	}
@@ -228,5 +228,81 @@ func TestCloseEndsABuild(t *testing.T) {
 	fillGraph(t, g, 3000) // no build after Close: a second close of the channel would panic
 	if len(want) != 150 || g.Status().Rebuilds != 1 {
 		t.Errorf("status %+v", g.Status())
+	}
+}
+
+// TestFreedScopeDoesNotWaitForItsBuild purges a scope while its graph is built by a library that takes its time: neither the
+// purge nor a search waits, only Close.
+func TestFreedScopeDoesNotWaitForItsBuild(t *testing.T) {
+	topics := inPlane(t, nil)
+	put(t, topics, 1, 0, 0)
+	s := topics.scope(ScopeID{})
+	started, release := make(chan struct{}), make(chan struct{})
+	slow := NewGraph(s.anchors, GraphOptions{Min: 2, Route: 0.5, builds: &topics.builds})
+	slow.build = func(context.Context, []uint64, [][]float32, int64) (searcher, error) {
+		close(started)
+		<-release
+		return nil, errors.New("too late")
+	}
+	s.index = slow
+	put(t, topics, 2, 0, 90)
+	<-started
+	purged, closed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(purged)
+		topics.Forget(1, 2)
+		topics.Search(Query{Vector: plane(0)})
+		put(t, topics, 3, 0, 0)
+	}()
+	select {
+	case <-purged:
+	case <-time.After(10 * time.Second):
+		t.Error("the purge of a scope waits for its build")
+		close(release)
+		<-purged
+		return
+	}
+	go func() { topics.Close(); close(closed) }()
+	select {
+	case <-closed:
+		t.Error("Close did not wait for the build of a freed scope")
+	default:
+	}
+	close(release)
+	<-closed
+	if s.index.Status().Rebuilds != 1 {
+		t.Error("the build had not ended when Close returned")
+	}
+}
+
+// TestManyChangesDuringABuild changes every vector while the graph of the old ones is built.
+func TestManyChangesDuringABuild(t *testing.T) {
+	const n, dim = 2000, 16
+	started, release := make(chan struct{}, 8), make(chan struct{})
+	g := graphOver(t, dim, n, func(ctx context.Context, ids []uint64, vectors [][]float32, seed int64) (searcher, error) {
+		started <- struct{}{}
+		<-release
+		return buildScan(ctx, ids, vectors, seed)
+	})
+	want := oracle{}
+	rng := rand.New(rand.NewSource(5))
+	fill := func() {
+		for i, v := range unitVectors(rng, n, dim) {
+			if err := g.Upsert(uint64(i), v); err != nil {
+				t.Fatal(err)
+			}
+			want[uint64(i)] = v
+		}
+	}
+	fill()
+	<-started
+	fill()
+	close(release)
+	g.builds.Wait()
+	if s := g.Status(); s.Backend != backendGraph {
+		t.Fatalf("status %+v, want a graph", s)
+	}
+	for _, q := range unitVectors(rng, 20, dim) {
+		compare(t, g.Search(q, 8, nil), want, q, 8, true)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand"
 	"slices"
+	"sync"
 	"testing"
 
 	"reprise/embed"
@@ -75,8 +76,8 @@ var indexes = []struct {
 	{"graph with duplicates", true, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildDoubling) }},
 	{"graph of the library", false, func(t testing.TB, dim int) Index { return graphOver(t, dim, 30, buildLibrary) }},
 	{"auto", true, func(t testing.TB, dim int) Index {
-		s := newScope(ScopeID{}, &Options{Dim: dim, Index: KindAuto, Route: 0.6}, true)
-		t.Cleanup(s.close)
+		s := newScope(ScopeID{}, &Options{Dim: dim, Index: KindAuto, Route: 0.6}, new(sync.WaitGroup))
+		t.Cleanup(s.index.(*Graph).Close)
 		return s.index
 	}},
 }

@@ -55,16 +55,16 @@ type entry struct {
 	gone       bool
 }
 
-// newScope makes an empty scope. It has no Graph, and so no background work, if background is false.
-func newScope(id ScopeID, o *Options, background bool) *scope {
+// newScope makes an empty scope. It has no Graph, and so no background work, if background is nil.
+func newScope(id ScopeID, o *Options, background *sync.WaitGroup) *scope {
 	s := &scope{
 		id: id, options: o,
 		topics: make(map[TopicID]*topic), chains: make(map[ChainID]*chain),
 		anchors: NewFlat(o.Dim), rest: newRows(o.Dim),
 	}
 	s.index = s.anchors
-	if o.Index != KindFlat && background {
-		s.index = NewGraph(s.anchors, GraphOptions{Min: o.graphFrom(), Route: o.Route, Seed: o.Seed})
+	if o.Index != KindFlat && background != nil {
+		s.index = NewGraph(s.anchors, GraphOptions{Min: o.graphFrom(), Route: o.Route, Seed: o.Seed, builds: background})
 	}
 	return s
 }
@@ -199,10 +199,10 @@ func (s *scope) chainLocked(id ChainID) *chain {
 	return s.chains[id]
 }
 
-// close ends the background work of the index.
-func (s *scope) close() {
-	if c, ok := s.index.(interface{ Close() }); ok {
-		c.Close()
+// stop ends the background work of the index, and does not wait for its end.
+func (s *scope) stop() {
+	if g, ok := s.index.(*Graph); ok {
+		g.stop()
 	}
 }
 

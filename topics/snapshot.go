@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -27,7 +28,7 @@ type Graph struct {
 	accept  func(checkup) error
 	ctx     context.Context
 	cancel  context.CancelFunc
-	builds  sync.WaitGroup
+	builds  *sync.WaitGroup // those that run; in a Topics of all its graphs
 	faults  atomic.Int64
 
 	// mu protects the rest from the builder, which does not hold the lock of the owner.
@@ -46,6 +47,8 @@ type GraphOptions struct {
 	Min   int     // vectors from which on a graph is tried
 	Route float64 // a query whose best cosine is below this does not count in the self-check
 	Seed  int64
+
+	builds *sync.WaitGroup // nil: of this graph alone
 }
 
 // searcher is a finished graph. Calls may run at the same time, and may panic.
@@ -59,18 +62,26 @@ var _ Index = (*Graph)(nil)
 // NewGraph makes a Graph over flat, which only the Graph may change from then on: the caller may still read it, under the
 // lock that it holds for Upsert and Delete. Close the Graph when done.
 func NewGraph(flat *Flat, o GraphOptions) *Graph {
-	g := &Graph{options: o, build: buildLibrary, accept: checkup.verdict, flat: flat}
+	g := &Graph{options: o, build: buildLibrary, accept: checkup.verdict, flat: flat, builds: o.builds}
+	if g.builds == nil {
+		g.builds = new(sync.WaitGroup)
+	}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	g.status = IndexStatus{Backend: backendFlat, Why: fmt.Sprintf("fewer than %d vectors", o.Min)}
 	return g
 }
 
-// Close ends a running build and waits for it. The index still works, without new builds.
+// Close ends a running build and waits for it, some ms. The index still works, without new builds.
 func (g *Graph) Close() {
+	g.stop()
+	g.builds.Wait()
+}
+
+// stop is Close without waiting, for a caller that holds the lock of the owner.
+func (g *Graph) stop() {
 	g.mu.Lock()
 	g.cancel()
 	g.mu.Unlock()
-	g.builds.Wait()
 }
 
 // Upsert implements Index.
@@ -169,7 +180,7 @@ func (g *Graph) rebuild(ids []uint64) {
 	graph, err := g.guardedBuild(ids, vectors)
 	var c checkup
 	if err == nil {
-		c, err = examine(graph, ids, vectors, g.options)
+		c, err = examine(g.ctx, graph, ids, vectors, g.options)
 	}
 	if err == nil {
 		err = g.accept(c)
@@ -177,13 +188,20 @@ func (g *Graph) rebuild(ids []uint64) {
 	if errors.Is(err, errPanic) {
 		g.faults.Add(1)
 	}
+	var fresh *snapshot
+	if err == nil {
+		fresh = g.caughtUp(graph)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.status.Rebuilds++
 	g.status.Recall = c.recall
 	if err == nil {
 		g.refusals = 0
-		g.serving = newSnapshot(graph, g.flat, g.since)
+		for id := range g.since {
+			fresh.change(id)
+		}
+		g.serving = fresh
 		g.status.Backend, g.status.Why = backendGraph, "passed its self-check"
 	} else {
 		g.refusals++
@@ -192,6 +210,38 @@ func (g *Graph) rebuild(ids []uint64) {
 	}
 	g.since = nil
 	g.startLocked() // much may have changed meanwhile
+}
+
+// caughtUp is a snapshot with nearly all changes since the build began, of which there may be thousands. They are copied a few at a
+// time, because a search waits meanwhile; what changes after that is in since.
+func (g *Graph) caughtUp(graph searcher) *snapshot {
+	s := newSnapshot(graph, g.flat)
+	for range 8 { // each time there are fewer
+		since := g.takeSince()
+		if since == nil {
+			break
+		}
+		for batch := range slices.Chunk(slices.Collect(maps.Keys(since)), copyBatch) {
+			g.mu.RLock()
+			for _, id := range batch {
+				s.change(id)
+			}
+			g.mu.RUnlock()
+		}
+	}
+	return s
+}
+
+// takeSince is the ids that have changed since the last call, nil where they are few enough to be copied at once.
+func (g *Graph) takeSince() map[uint64]struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.since) <= copyBatch {
+		return nil
+	}
+	since := g.since
+	g.since = make(map[uint64]struct{})
+	return since
 }
 
 // copyVectors copies the vectors of ids a few at a time, so that no writer waits long. An id that changes meanwhile is in
@@ -228,12 +278,8 @@ type snapshot struct {
 	broken  atomic.Bool         // the graph panicked and must not be used again
 }
 
-func newSnapshot(graph searcher, exact *Flat, changed map[uint64]struct{}) *snapshot {
-	s := &snapshot{graph: graph, exact: exact, changed: make(map[uint64]struct{}), delta: NewFlat(exact.rows.dim)}
-	for id := range changed {
-		s.change(id)
-	}
-	return s
+func newSnapshot(graph searcher, exact *Flat) *snapshot {
+	return &snapshot{graph: graph, exact: exact, changed: make(map[uint64]struct{}), delta: NewFlat(exact.rows.dim)}
 }
 
 // change copies the present vector of id to the delta, or removes it there.

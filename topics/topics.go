@@ -48,7 +48,8 @@ var ErrMember = errors.New("bad member")
 // an entry costs some 250 bytes.
 type Topics struct {
 	options Options
-	made    atomic.Uint64 // counter part of the highest topic id of this process
+	made    atomic.Uint64  // counter part of the highest topic id of this process
+	builds  sync.WaitGroup // of graphs, those of freed scopes too; none begins in a scope that was stopped
 
 	mu      sync.RWMutex // protects what follows, not the scopes and entries in the maps; taken after a scope's lock or alone
 	closed  bool
@@ -76,8 +77,9 @@ func (t *Topics) Close() {
 	t.closed = true
 	t.mu.Unlock()
 	for _, s := range t.allScopes() {
-		s.close()
+		s.stop()
 	}
+	t.builds.Wait()
 }
 
 // NewTopic returns a topic id that was not used before. The topic exists from its first member on.
@@ -175,15 +177,14 @@ func (t *Topics) Forget(ids ...EntryID) {
 
 func (t *Topics) forgetLocked(s *scope, e *entry) {
 	s.removeLocked(e)
-	s.freed = s.size == 0
+	if s.freed = s.size == 0; s.freed {
+		s.stop() // a build that runs ends by itself: the lock of the scope is held here, and that of every change above it
+	}
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	delete(t.entries, e.id)
 	if s.freed {
 		delete(t.scopes, s.id)
-	}
-	t.mu.Unlock()
-	if s.freed {
-		s.close()
 	}
 }
 
@@ -244,7 +245,11 @@ func (t *Topics) makeScope(id ScopeID) *scope {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.scopes[id] == nil {
-		t.scopes[id] = newScope(id, &t.options, !t.closed)
+		background := &t.builds
+		if t.closed {
+			background = nil
+		}
+		t.scopes[id] = newScope(id, &t.options, background)
 	}
 	return t.scopes[id]
 }
