@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/internal/budget"
 )
 
 // deadlineBody gives every read of a client's body a deadline of its own: a slow upload may last, while one that has stopped
@@ -40,15 +41,15 @@ func (b *deadlineBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readBody reads a whole request body of at most limit bytes, with at most idle between two reads.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64, idle time.Duration) ([]byte, error) {
+// readBody reads a whole request body of at most limit bytes, with at most idle between two reads, and charges it to mem.
+func readBody(w http.ResponseWriter, r *http.Request, mem *budget.Lease, limit int64, idle time.Duration) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	body, err := readAll(http.MaxBytesReader(w, newDeadlineBody(w, r, idle), limit), r.ContentLength, limit)
+	body, err := readAll(http.MaxBytesReader(w, newDeadlineBody(w, r, idle), limit), r.ContentLength, limit, mem)
 	var tooLarge *http.MaxBytesError
 	switch {
-	case err == nil || errors.As(err, &tooLarge):
+	case err == nil || err == errNoMemory || errors.As(err, &tooLarge):
 		return body, err
 	case isTimeout(err):
 		return nil, errBodyStalled
@@ -63,15 +64,23 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, idle time.Dur
 const firstBuffer = 16 << 10
 
 // readAll reads to the end of a body of length bytes, -1 where that was not announced, and of at most limit. Its buffer grows
-// with what comes: an announced length reserves no more than firstBuffer, and costs one allocation up to there.
-func readAll(in io.Reader, length, limit int64) ([]byte, error) {
+// with what comes: an announced length reserves no more than firstBuffer, and costs one allocation up to there. The lease has room
+// for the first buffer, and is charged for larger ones.
+func readAll(in io.Reader, length, limit int64, mem *budget.Lease) ([]byte, error) {
 	most, size := limit, int64(511)
 	if length >= 0 {
 		most, size = length, min(length, firstBuffer)
 	}
 	var buf []byte
 	for size++; ; size = min(2*size, max(size, most)+1) { // one byte more than the body, for the Read that finds its end
+		if size > firstBuffer+1 && !mem.Grow(size) {
+			return nil, errNoMemory
+		}
+		outgrown := int64(cap(buf))
 		buf = append(make([]byte, 0, size), buf...)
+		if outgrown > firstBuffer+1 {
+			mem.Shrink(outgrown)
+		}
 		for int64(len(buf)) < size {
 			n, err := in.Read(buf[len(buf):size])
 			buf = buf[:len(buf)+n]

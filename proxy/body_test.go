@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"testing"
 	"testing/iotest"
+	"time"
+
+	"reprise/proxy/internal/budget"
 )
 
 // TestReadAllGrowsWithWhatComes: the memory of a body that has not come is at most firstBuffer bytes and as much again as has
@@ -17,20 +20,54 @@ func TestReadAllGrowsWithWhatComes(t *testing.T) {
 		{limit, 0}, {limit, 1}, {1 << 20, 100}, {firstBuffer, 100}, {-1, 0}, {-1, 100_000}, {1 << 20, 1<<20 - 1}, {limit, 3 << 20},
 	} {
 		in := &halfSent{left: tc.come}
-		if _, err := readAll(in, tc.announced, limit); !errors.Is(err, errStopped) {
+		if _, err := readAll(in, tc.announced, limit, unlimited()); !errors.Is(err, errStopped) {
 			t.Fatalf("%+v: error %v", tc, err)
 		}
 		if most := 2*tc.come + firstBuffer + 1; in.room > most {
 			t.Errorf("%+v: a buffer of %d bytes, want at most %d", tc, in.room, most)
 		}
 	}
-	body := bytes.Repeat([]byte("a"), 6000)
+	body, mem := bytes.Repeat([]byte("a"), 6000), unlimited()
 	if n := testing.AllocsPerRun(100, func() {
-		if _, err := readAll(bytes.NewReader(body), int64(len(body)), limit); err != nil {
+		if _, err := readAll(bytes.NewReader(body), int64(len(body)), limit, mem); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 2 { // the buffer and the reader of this test
 		t.Errorf("%v allocations for a small body, want 2", n)
+	}
+}
+
+// unlimited is the lease of a budget without a limit.
+func unlimited() *budget.Lease {
+	l, _ := budget.New(0, func() int64 { return 0 }, time.Now).Lease()
+	return l
+}
+
+// TestReadAllIsCharged: a body is charged as its buffer grows, and one for which there is no room is refused before the buffer is
+// made.
+func TestReadAllIsCharged(t *testing.T) {
+	b := budget.New(8<<20, func() int64 { return 0 }, time.Now)
+	for _, c := range []struct {
+		size, charged int64
+		refused       bool
+	}{
+		{100, budget.Small, false},
+		{firstBuffer, budget.Small, false},
+		{1 << 20, budget.Small + 1<<20 + 1, false},
+		{7 << 20, 0, true},
+	} {
+		mem, _ := b.Lease()
+		in := &halfSent{left: c.size}
+		_, err := readAll(in, c.size, 32<<20, mem)
+		if c.refused != errors.Is(err, errNoMemory) {
+			t.Errorf("%d bytes: %v", c.size, err)
+		}
+		if got := b.Used()["bodies"]; !c.refused && got != c.charged {
+			t.Errorf("%d bytes: %d charged, want %d", c.size, got, c.charged)
+		}
+		if mem.Drop(); b.Used()["bodies"] != 0 {
+			t.Errorf("%d bytes: %d are charged afterwards", c.size, b.Used()["bodies"])
+		}
 	}
 }
 
@@ -60,7 +97,7 @@ func TestReadAllReadsAll(t *testing.T) {
 			for name, in := range map[string]io.Reader{
 				"at once": bytes.NewReader(body), "with its end": iotest.DataErrReader(bytes.NewReader(body)), "in halves": iotest.HalfReader(bytes.NewReader(body)),
 			} {
-				got, err := readAll(in, announced, 1<<20)
+				got, err := readAll(in, announced, 1<<20, unlimited())
 				if err != nil || !bytes.Equal(got, body) {
 					t.Errorf("%d bytes %s, announced %d: %d bytes, %v", size, name, announced, len(got), err)
 				}
@@ -75,12 +112,12 @@ func TestReadAllReadsAll(t *testing.T) {
 // BenchmarkReadAll reads bodies whose length is announced.
 func BenchmarkReadAll(b *testing.B) {
 	for _, size := range []int{600, 6000, 60_000, 1 << 20, 8 << 20} {
-		body := make([]byte, size)
+		body, mem := make([]byte, size), unlimited()
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := readAll(bytes.NewReader(body), int64(size), 32<<20); err != nil {
+				if _, err := readAll(bytes.NewReader(body), int64(size), 32<<20, mem); err != nil {
 					b.Fatal(err)
 				}
 			}

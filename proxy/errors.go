@@ -18,6 +18,10 @@ var errOnlyIfCached = &apierror.Error{Status: http.StatusGatewayTimeout, Type: a
 var errBodyStalled = &apierror.Error{Status: http.StatusRequestTimeout, Type: apierror.TypeInvalidRequest, Code: "request_timeout",
 	Message: "The request body stopped coming."}
 
+// errNoMemory refuses work that the memory limit has no room for.
+var errNoMemory = &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeServer, Code: "overloaded", RetryAfter: 1,
+	Message: "The proxy has no memory left for this request (REPRISE_MEMORY_LIMIT); try again in a moment."}
+
 // errCut ends a response that has begun and cannot be completed: the connection is closed, so that the client sees it.
 var errCut = errors.New("answer cut")
 

@@ -66,7 +66,11 @@ func (x exchange) join() (f *flight, leader bool) {
 		f, leader = x.s.flights.Join(x.Key)
 	}
 	if leader {
-		x.s.flights.Start(f, x.run)
+		x.mem.Hold() // the flight may outlive this request
+		x.s.flights.Start(f, func(f *flight) {
+			defer x.mem.Drop()
+			x.run(f)
+		})
 	}
 	return f, leader
 }

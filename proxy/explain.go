@@ -60,13 +60,18 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	body, err := readBody(w, r, s.opts.MaxBody, s.opts.Limits.BodyIdle)
+	mem, ok := s.budget.Lease()
+	if !ok {
+		return Refused, errNoMemory
+	}
+	defer mem.Drop()
+	body, err := readBody(w, r, mem, s.opts.MaxBody, s.opts.Limits.BodyIdle)
 	if err != nil {
 		return Refused, err
 	}
 	as := r.Clone(r.Context())
 	as.URL.Path, as.URL.RawQuery = path, ""
-	q, err := s.newQuery(as, family, body, d)
+	q, err := s.newQuery(as, family, body, d, mem)
 	if err != nil {
 		return Refused, err
 	}

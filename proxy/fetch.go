@@ -1,12 +1,14 @@
 package proxy
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
+	"reprise/proxy/internal/budget"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"
 )
@@ -15,19 +17,19 @@ import (
 func (q *query) fetch(f *flight, found *finding) {
 	s, ctx := q.s, f.Context()
 	start := s.opts.Now()
-	reply, err := s.upstream.Call(ctx, upstream.Request{Original: q.http, Body: q.family.OriginalBody(q.Body),
-		Want: dialect.Intent{StreamUsage: q.needsUsage()}})
+	reply, err := q.call(ctx)
 	if err != nil || allowsStale(reply.StatusCode) {
 		if hit := q.staleHit(); hit != nil {
 			if err == nil {
 				reply.Body.Close()
+				s.budget.End()
 			}
 			f.Publish(&outcome{served: hit})
 			return
 		}
 	}
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && err != errNoMemory {
 			s.faults.report(ctx, "upstream", err)
 		}
 		f.Fail(err)
@@ -36,8 +38,23 @@ func (q *query) fetch(f *flight, found *finding) {
 	defer reply.Body.Close()
 	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, asker: q.http.Header, found: found,
 		addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
+	o.rec.ChargeTo(s.budget.Account(budget.Recordings), budget.Call)
 	f.Publish(o)
 	q.record(f, o, reply.Body, start)
+}
+
+// call sends the request to the upstream. The caller must End the call in the budget, or pass its charge on, once there is a reply.
+func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
+	if !q.s.budget.Begin() {
+		return nil, errNoMemory
+	}
+	defer func() {
+		if reply == nil { // also after a panic
+			q.s.budget.End()
+		}
+	}()
+	return q.s.upstream.Call(ctx, upstream.Request{Original: q.http, Body: q.family.OriginalBody(q.Body),
+		Want: dialect.Intent{StreamUsage: q.needsUsage()}})
 }
 
 // record copies the upstream's answer, which was requested at start, into o's recording, and stores it if it may be kept.

@@ -6,6 +6,7 @@ import (
 
 	"reprise/proxy/api"
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/internal/budget"
 )
 
 // handle answers a request of a cached endpoint.
@@ -20,7 +21,12 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	if reason := s.unread(r, &d); reason != "" {
 		return s.bypass(w, r, nil, reason)
 	}
-	q, err := s.read(w, r, family, d)
+	mem, ok := s.budget.Lease()
+	if !ok {
+		return Refused, errNoMemory
+	}
+	defer mem.Drop()
+	q, err := s.read(w, r, family, d, mem)
 	switch {
 	case err != nil:
 		return Refused, err
@@ -50,16 +56,16 @@ func (s *Server) bypass(w http.ResponseWriter, r *http.Request, body []byte, rea
 	return Bypass, s.passThrough(w, r, body, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}})
 }
 
-// read reads the body and parses the request.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family, d Directives) (*query, error) {
+// read reads the body and parses the request. Both are charged to mem.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family, d Directives, mem *budget.Lease) (*query, error) {
 	if ct := r.Header.Get("Content-Type"); !isJSON(ct) {
 		return nil, apierror.BadRequest("invalid_content_type", "The Content-Type is "+apierror.Quote(ct)+"; this endpoint takes application/json.")
 	}
-	body, err := readBody(w, r, s.opts.MaxBody, s.opts.Limits.BodyIdle)
+	body, err := readBody(w, r, mem, s.opts.MaxBody, s.opts.Limits.BodyIdle)
 	if err != nil {
 		return nil, err
 	}
-	return s.newQuery(r, family, body, d)
+	return s.newQuery(r, family, body, d, mem)
 }
 
 // isJSON accepts application/json and its relatives, with or without parameters.

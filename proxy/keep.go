@@ -55,6 +55,8 @@ func (q *query) judge(rec *upstream.Recording, cut error) (answer.Verdict, strin
 		return answer.Verdict{}, answer.ReasonIncomplete
 	case rec.Size() > q.s.opts.MaxEntryBytes:
 		return answer.Verdict{}, "size"
+	case rec.Narrow():
+		return answer.Verdict{}, "memory"
 	case encoded(rec.Header):
 		return answer.Verdict{}, "content-encoding"
 	}

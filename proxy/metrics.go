@@ -9,6 +9,7 @@ import (
 
 	"reprise/policy/reuse"
 	"reprise/proxy/api"
+	"reprise/proxy/internal/budget"
 	"reprise/store"
 )
 
@@ -30,7 +31,8 @@ const otherEndpoint = "other"
 // metrics owns every number that the proxy counts. No label ever holds a tenant, key, topic or prompt.
 type metrics struct {
 	vectors     []prometheus.Collector // collected as they are
-	breakerOpen func() bool            // whether the embedder is not called, after failures
+	budget      *budget.Budget
+	breakerOpen func() bool // whether the embedder is not called, after failures
 
 	endpoints []string                          // the names of the APIs, then otherEndpoint
 	requests  map[string]*[results]atomic.Int64 // by endpoint
@@ -47,8 +49,8 @@ type metrics struct {
 	timeSaved   atomic.Int64 // nanoseconds
 }
 
-func newMetrics(apis *api.Registry, breakerOpen func() bool) *metrics {
-	m := &metrics{breakerOpen: breakerOpen, requests: map[string]*[results]atomic.Int64{}}
+func newMetrics(apis *api.Registry, mem *budget.Budget, breakerOpen func() bool) *metrics {
+	m := &metrics{budget: mem, breakerOpen: breakerOpen, requests: map[string]*[results]atomic.Int64{}}
 	for _, f := range apis.Families() {
 		m.endpoints = append(m.endpoints, f.Name)
 	}
@@ -151,6 +153,9 @@ var (
 	descTime     = describe("upstream_seconds_saved_total", "Time that the upstream took to make the answers which were served again.")
 	descStored   = describe("stored_total", "Answers that were kept.")
 	descShadow   = describe("shadow_hits_total", "Requests that the shadow mode would have answered by meaning.")
+	descLimit    = describe("memory_limit_bytes", "Memory that the process may take; absent where there is no limit.")
+	descUsed     = describe("memory_used_bytes", "Memory charged against the limit, by what it is for; what is not charged may take an eighth of the limit.", "kind")
+	descNoRoom   = describe("refused_total", "Requests answered with 503 because the proxy had too much to do, by what was short.", "reason")
 	descBreaker  = describe("breaker_open", "1 while a dependency is left alone after repeated failures.", "dependency")
 )
 
@@ -162,7 +167,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range m.vectors {
 		c.Describe(ch)
 	}
-	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descBreaker} {
+	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descLimit, descUsed, descNoRoom, descBreaker} {
 		ch <- d
 	}
 }
@@ -187,9 +192,21 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	count(descTime, time.Duration(m.timeSaved.Load()).Seconds())
 	count(descStored, float64(m.stored.Load()))
 	count(descShadow, float64(m.shadowHits.Load()))
+	m.collectMemory(ch)
 	open := 0.0
 	if m.breakerOpen() {
 		open = 1
 	}
 	ch <- prometheus.MustNewConstMetric(descBreaker, prometheus.GaugeValue, open, "embedder")
+}
+
+// collectMemory reads what is charged against the memory limit.
+func (m *metrics) collectMemory(ch chan<- prometheus.Metric) {
+	if limit := m.budget.Limit(); limit > 0 {
+		ch <- prometheus.MustNewConstMetric(descLimit, prometheus.GaugeValue, float64(limit))
+	}
+	for kind, used := range m.budget.Used() {
+		ch <- prometheus.MustNewConstMetric(descUsed, prometheus.GaugeValue, float64(used), kind)
+	}
+	ch <- prometheus.MustNewConstMetric(descNoRoom, prometheus.CounterValue, float64(m.budget.Refused()), "memory")
 }

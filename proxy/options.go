@@ -14,6 +14,7 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/cache"
+	"reprise/proxy/internal/budget"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
@@ -58,9 +59,12 @@ type Options struct {
 	TTL          time.Duration // life of an answer, counted from its write; default 24h
 	StaleIfError time.Duration // how long an expired answer may still be served when the upstream fails; default 0
 
-	MaxBody        int64 // bytes of a request; default 32 MiB
-	MaxEntryBytes  int64 // bytes of an answer that is kept; default 1 MiB
-	CacheToolCalls bool  // keep answers that call tools, for exact repeats only
+	MaxBody       int64 // bytes of a request; default 32 MiB
+	MaxEntryBytes int64 // bytes of an answer that is kept; default 1 MiB
+	// MemoryLimit is how many bytes the process may take; 0 is no limit. Bodies, recordings and entries are charged against it, and
+	// new work for which there is no room is refused with 503. [MostEntries] is the largest capacity of the store that fits.
+	MemoryLimit    int64
+	CacheToolCalls bool // keep answers that call tools, for exact repeats only
 
 	Limits Limits
 
@@ -74,6 +78,10 @@ type Options struct {
 	Transport http.RoundTripper // default: a pooled transport of the server's own
 	Now       func() time.Time  // default time.Now
 }
+
+// MostEntries is the largest capacity of a store, in bytes, that fits a memory limit: half of it, so that new upstream calls go on
+// beside a full store.
+func MostEntries(limit int64) int64 { return budget.MostEntries(limit) }
 
 // Limits bounds how long a slow peer may delay a request. 0 means the default, a negative duration no limit.
 type Limits struct {
@@ -150,6 +158,9 @@ func (o Options) Validate() error {
 	}
 	if err := o.TenantFrom.check(); err != nil {
 		errs = append(errs, err)
+	}
+	if o.MemoryLimit < 0 {
+		bad("memory limit %d must not be negative", o.MemoryLimit)
 	}
 	if o.TTL < 0 || o.StaleIfError < 0 {
 		bad("TTL %v and stale-if-error %v must not be negative", o.TTL, o.StaleIfError)

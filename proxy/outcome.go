@@ -23,6 +23,13 @@ type outcome struct {
 	done       <-chan struct{}   // closed when the flight has ended
 }
 
+// Release takes back what the recording was charged.
+func (o *outcome) Release() {
+	if o.rec != nil {
+		o.rec.Release()
+	}
+}
+
 // Abort cuts the recording.
 func (o *outcome) Abort(err error) {
 	if o.rec != nil {

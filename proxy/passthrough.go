@@ -27,6 +27,10 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 		out.body = newDeadlineBody(w, r, s.opts.Limits.BodyIdle)
 		r.Body = out.body
 	}
+	if !s.budget.Begin() {
+		return errNoMemory
+	}
+	defer s.budget.End()
 	s.pass.ServeHTTP(out, r)
 	switch {
 	case out.failed == nil:

@@ -7,6 +7,7 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
+	"reprise/proxy/internal/budget"
 	"reprise/store"
 )
 
@@ -21,17 +22,18 @@ type query struct {
 	req    cache.Request // the same for the cache
 	stale  *store.Entry  // an expired answer, to be served if the upstream fails
 	alone  bool          // it does not share a flight
+	mem    *budget.Lease // what body and request are charged to
 }
 
-// newQuery parses a request's body. The query has no tick yet: requests that pass through are no requests to the policy.
-func (s *Server) newQuery(r *http.Request, family *api.Family, body []byte, d Directives) (*query, error) {
+// newQuery parses a request's body, which is charged to mem. The query has no tick yet: requests that pass through are no requests to the policy.
+func (s *Server) newQuery(r *http.Request, family *api.Family, body []byte, d Directives, mem *budget.Lease) (*query, error) {
 	identity := s.ids.identity(r, &d)
 	parsed, err := family.Parse(body, identity)
 	if err != nil {
 		return nil, err
 	}
 	d.tighten(bodyDirectives(parsed.Directive))
-	q := &query{Request: parsed, s: s, family: family, http: r, tenant: identity.Tenant, d: d}
+	q := &query{Request: parsed, s: s, family: family, http: r, tenant: identity.Tenant, d: d, mem: mem}
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
 		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private()}
 	if len(parsed.Turns) > 0 {

@@ -49,7 +49,7 @@ func (r *relay) whole() error {
 	body, err := r.rec.Wait(r.http.Context(), r.s.opts.MaxEntryBytes)
 	if errors.Is(err, upstream.ErrTooLarge) {
 		if r.status.result == Miss {
-			r.status.detail = append(r.status.detail, "not-stored=size")
+			r.status.detail = append(r.status.detail, "not-stored="+r.tooLarge())
 		}
 		return r.stream()
 	}
@@ -63,6 +63,14 @@ func (r *relay) whole() error {
 	r.w.WriteHeader(r.rec.Status)
 	r.w.Write(body)
 	return nil
+}
+
+// tooLarge is why the recording is not held whole.
+func (r *relay) tooLarge() string {
+	if r.rec.Size() > r.s.opts.MaxEntryBytes {
+		return "size"
+	}
+	return "memory"
 }
 
 // stream writes an answer while it grows. If the recording is cut, the connection to the client is cut too: a regular end

@@ -25,6 +25,7 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/internal/budget"
 	"reprise/proxy/upstream"
 )
 
@@ -37,6 +38,7 @@ type Server struct {
 	ids      identifier
 
 	flights  *upstream.Flights[*outcome]
+	budget   *budget.Budget
 	draining atomic.Bool
 
 	metrics *metrics
@@ -54,7 +56,8 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{opts: o, upstream: up, ids: identifier{o.TenantFrom, o.Store.Secret()}}
-	s.metrics = newMetrics(o.APIs, func() bool { return s.cache.Degraded() })
+	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Stats().Bytes }, o.Now)
+	s.metrics = newMetrics(o.APIs, s.budget, func() bool { return s.cache.Degraded() })
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
 	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
 	if s.cache, err = cache.New(o.cache()); err != nil {

@@ -67,7 +67,7 @@ func (f *Family) WriteError(w http.ResponseWriter, e *apierror.Error) {
 		apierror.Write(w, e)
 		return
 	}
-	apierror.WriteBody(w, e.Status, f.ErrorBody(e))
+	apierror.WriteBody(w, e, f.ErrorBody(e))
 }
 
 // ReplayID returns an id for a replay, "" where answers have none.

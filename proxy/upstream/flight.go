@@ -14,6 +14,8 @@ type Key = [32]byte
 type Outcome interface {
 	// Abort ends what the flight was still writing when it panicked, so that no reader waits for more.
 	Abort(err error)
+	// Release frees what the outcome holds, once the flight has ended and its last waiter has left.
+	Release()
 }
 
 // Flight is one key on its way to an outcome. It has a context of its own: it outlives the caller that started it and is
@@ -28,7 +30,8 @@ type Flight[T Outcome] struct {
 	err       error
 	done      chan struct{} // closed when the flight has returned
 
-	waiters int // guarded by Flights.mu
+	waiters int  // guarded by Flights.mu
+	ended   bool // guarded by Flights.mu
 }
 
 // Context is cancelled when the last waiter has left.
@@ -122,6 +125,30 @@ func (fs *Flights[T]) Leave(f *Flight[T]) {
 	}
 	f.cancel()
 	fs.dropLocked(f)
+	if f.ended {
+		f.release()
+	}
+}
+
+// release frees the outcome, if there is one.
+func (f *Flight[T]) release() {
+	select {
+	case <-f.published:
+		if f.err == nil {
+			f.outcome.Release()
+		}
+	default:
+	}
+}
+
+// end notes that f has returned; it can be joined no more.
+func (fs *Flights[T]) end(f *Flight[T]) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.dropLocked(f)
+	if f.ended = true; f.waiters <= 0 {
+		f.release()
+	}
 }
 
 // Seal keeps further callers from joining f, and reports whether it has one waiter at most.
@@ -156,7 +183,7 @@ func (fs *Flights[T]) run(f *Flight[T], run func(*Flight[T])) {
 			fs.onPanic(v, debug.Stack())
 			f.crash(&PanicError{v})
 		}
-		fs.Seal(f)
+		fs.end(f)
 		close(f.done)
 	}()
 	run(f)

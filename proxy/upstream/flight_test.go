@@ -12,6 +12,7 @@ import (
 type written struct{ *Recording }
 
 func (w written) Abort(err error) { w.Finish(err) }
+func (w written) Release()        { w.Recording.Release() }
 
 // TestPanicBecomesEveryWaitersError: whatever a flight runs into, no waiter is left waiting.
 func TestPanicBecomesEveryWaitersError(t *testing.T) {

@@ -62,7 +62,7 @@ func TestNarrowedBehindItsReader(t *testing.T) {
 			}
 		}()
 		synctest.Wait() // it has read both windows and waits
-		rec.narrowDown()
+		rec.narrowDown(window)
 		rec.waitForRoom(t.Context())
 		rec.Write(make([]byte, window))
 		rec.Finish(nil)

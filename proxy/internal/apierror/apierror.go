@@ -15,6 +15,7 @@ const (
 	TypeUpstream       = "upstream_error"
 	TypeInternal       = "internal_error"
 	TypeCache          = "cache_error"
+	TypeServer         = "server_error" // the proxy has too much to do
 )
 
 // Error is an error that a client sees.
@@ -24,6 +25,8 @@ type Error struct {
 	Code    string
 	Param   string // "": none
 	Message string
+
+	RetryAfter int // seconds after which the client may try again; 0: not said
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -38,7 +41,7 @@ var Internal = &Error{Status: http.StatusInternalServerError, Type: TypeInternal
 	Message: "The proxy met an internal error; it is in its log."}
 
 // Write answers with e in OpenAI's shape.
-func Write(w http.ResponseWriter, e *Error) { WriteBody(w, e.Status, body(e)) }
+func Write(w http.ResponseWriter, e *Error) { WriteBody(w, e, body(e)) }
 
 func body(e *Error) []byte {
 	type inner struct {
@@ -60,13 +63,16 @@ func body(e *Error) []byte {
 	return body
 }
 
-// WriteBody answers with an error's status and body.
-func WriteBody(w http.ResponseWriter, status int, body []byte) {
+// WriteBody answers with the status of e and a body in the shape of an API.
+func WriteBody(w http.ResponseWriter, e *Error, body []byte) {
 	h := w.Header()
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	}
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
+	w.WriteHeader(e.Status)
 	w.Write(body)
 }
 

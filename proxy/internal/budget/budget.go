@@ -1,0 +1,178 @@
+// Package budget divides one limit of memory between request bodies, recordings of answers and stored entries.
+//
+// It counts what is charged to it and measures nothing. The shares of the limit that charges may reach differ, so that the
+// proxy does first without what costs it least: new upstream calls end at 5/8 of the limit, bodies over [Small] and the growth
+// of recordings at 6/8, and the small bodies of which hits are made at 7/8. The last eighth is for the rest:
+// connections, the runtime, and garbage that has not been collected yet.
+package budget
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Small is the charge in bytes for a request with a small body: the body, its header and what reading it takes.
+const Small = 32 << 10
+
+// Call is the charge in bytes for an upstream call: its goroutines, its connection, its buffers and a short answer.
+const Call = 64 << 10
+
+// Kind is what memory is charged for.
+type Kind uint8
+
+// The kinds.
+const (
+	Bodies     Kind = iota // of requests, and what is read from them
+	Recordings             // of answers that are under way
+	kinds
+)
+
+var kindNames = [kinds]string{"bodies", "recordings"}
+
+// The eighths of the limit that charges may reach.
+const (
+	callEighths   = 5
+	growthEighths = 6
+	smallEighths  = 7
+)
+
+// MostEntries is the largest capacity of a store that fits a limit: half of it, so that new calls go on beside a full store.
+func MostEntries(limit int64) int64 { return limit / 2 }
+
+// refreshEvery is how old the figure for entries may be, in nanoseconds.
+const refreshEvery = int64(50 * time.Millisecond)
+
+// Budget counts charges against a limit. All methods are safe for concurrent use; a charge takes no lock.
+type Budget struct {
+	limit   int64 // bytes; 0 is none
+	entries func() int64
+	now     func() time.Time
+
+	used    [kinds]atomic.Int64
+	refused atomic.Int64
+
+	seen   atomic.Int64 // bytes of entries when they were last counted
+	seenAt atomic.Int64 // and when, in nanoseconds
+}
+
+// New returns a budget of limit bytes, 0 for none. entries returns the bytes that the store holds; it may take a lock, and is
+// called once in 50 ms at most.
+func New(limit int64, entries func() int64, now func() time.Time) *Budget {
+	return &Budget{limit: limit, entries: entries, now: now}
+}
+
+// Limit is the limit in bytes, 0 where there is none.
+func (b *Budget) Limit() int64 { return b.limit }
+
+// Used is how many bytes are charged, by what they are for: bodies, recordings and entries.
+func (b *Budget) Used() map[string]int64 {
+	used := map[string]int64{"entries": b.entries()}
+	for k, name := range kindNames {
+		used[name] = b.used[k].Load()
+	}
+	return used
+}
+
+// Refused is how many pieces of work were refused so far.
+func (b *Budget) Refused() int64 { return b.refused.Load() }
+
+// Begin charges [Call] bytes of [Recordings] for an upstream call, and reports whether there is room for it; the caller must then
+// End it. Where there is none the refusal is counted.
+func (b *Budget) Begin() bool {
+	if b.charge(Recordings, Call, callEighths) {
+		return true
+	}
+	b.refused.Add(1)
+	return false
+}
+
+// End takes back the charge of a call that Begin allowed.
+func (b *Budget) End() { b.used[Recordings].Add(-Call) }
+
+// Account returns the account of a kind, for a package that needs no more of the budget.
+func (b *Budget) Account(k Kind) *Account { return &Account{b, k} }
+
+func (b *Budget) total() int64 {
+	total := b.held()
+	for i := range b.used {
+		total += b.used[i].Load()
+	}
+	return total
+}
+
+// held is the bytes of entries.
+func (b *Budget) held() int64 {
+	now, last := b.now().UnixNano(), b.seenAt.Load()
+	if (now-last >= refreshEvery || now < last) && b.seenAt.CompareAndSwap(last, now) {
+		b.seen.Store(b.entries())
+	}
+	return b.seen.Load()
+}
+
+// charge adds n bytes if the total then stays within eighths of the limit.
+func (b *Budget) charge(k Kind, n, eighths int64) bool {
+	b.used[k].Add(n)
+	if b.limit == 0 || b.total() <= b.limit/8*eighths {
+		return true
+	}
+	b.used[k].Add(-n)
+	return false
+}
+
+// Account charges one kind of memory.
+type Account struct {
+	b *Budget
+	k Kind
+}
+
+// Reserve charges n bytes more, and reports whether there is room for them. Where there is none nothing is charged.
+func (a *Account) Reserve(n int64) bool { return a.b.charge(a.k, n, growthEighths) }
+
+// Release takes back a charge of n bytes.
+func (a *Account) Release(n int64) { a.b.used[a.k].Add(-n) }
+
+// Lease is the charge of one request. It has one holder at first; a flight that goes on without the request is another.
+type Lease struct {
+	b       *Budget
+	n       atomic.Int64
+	holders atomic.Int32
+}
+
+// Lease charges [Small] bytes for a request whose body is still to be read, and reports whether there is room for them; the
+// caller must then Drop the lease.
+func (b *Budget) Lease() (*Lease, bool) {
+	if !b.charge(Bodies, Small, smallEighths) {
+		b.refused.Add(1)
+		return nil, false
+	}
+	l := &Lease{b: b}
+	l.n.Store(Small)
+	l.holders.Store(1)
+	return l, true
+}
+
+// Grow charges n bytes more, and reports whether there is room for them. Where there is none the refusal is counted.
+func (l *Lease) Grow(n int64) bool {
+	if !l.b.charge(Bodies, n, growthEighths) {
+		l.b.refused.Add(1)
+		return false
+	}
+	l.n.Add(n)
+	return true
+}
+
+// Shrink takes back n bytes of what was charged.
+func (l *Lease) Shrink(n int64) {
+	l.n.Add(-n)
+	l.b.used[Bodies].Add(-n)
+}
+
+// Hold adds a holder, who must Drop the lease too. The caller is a holder.
+func (l *Lease) Hold() { l.holders.Add(1) }
+
+// Drop removes a holder. The last one takes back the charge.
+func (l *Lease) Drop() {
+	if l.holders.Add(-1) == 0 {
+		l.b.used[Bodies].Add(-l.n.Load())
+	}
+}

@@ -1,0 +1,129 @@
+package budget
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+const mib = 1 << 20
+
+// newBudget has a limit of 80 MiB, of which entries hold *held.
+func newBudget(held *int64) *Budget {
+	at := time.Unix(0, 0)
+	return New(80*mib, func() int64 { return *held }, func() time.Time { at = at.Add(time.Second); return at })
+}
+
+func TestShares(t *testing.T) {
+	for _, c := range []struct {
+		name                string
+		entries, used       int64
+		call, growth, lease bool
+	}{
+		{"empty", 0, 0, true, true, true},
+		{"a full store", 40 * mib, 0, true, true, true},
+		{"no new calls", 40 * mib, 11 * mib, false, true, true},
+		{"no large bodies", 40 * mib, 20 * mib, false, false, true},
+		{"nothing more", 40 * mib, 30 * mib, false, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBudget(&c.entries)
+			b.used[Recordings].Store(c.used)
+			if got := b.Begin(); got != c.call {
+				t.Errorf("Begin: %v", got)
+			} else if got {
+				b.End()
+			}
+			if got := b.Account(Recordings).Reserve(mib); got != c.growth {
+				t.Errorf("Reserve: %v", got)
+			} else if got {
+				b.Account(Recordings).Release(mib)
+			}
+			l, got := b.Lease()
+			if got != c.lease {
+				t.Errorf("Lease: %v", got)
+			}
+			if got {
+				if l.Grow(mib) != c.growth {
+					t.Errorf("Grow: %v", !c.growth)
+				}
+				l.Drop()
+			}
+			if b.Used()["bodies"] != 0 || b.Used()["recordings"] != c.used {
+				t.Errorf("%d bytes of bodies and %d of recordings are left", b.Used()["bodies"], b.Used()["recordings"])
+			}
+		})
+	}
+}
+
+func TestRefusalsAreCounted(t *testing.T) {
+	var held int64 = 80 * mib
+	b := newBudget(&held)
+	b.Begin()
+	b.Lease()
+	b.Account(Recordings).Reserve(1) // the answer goes on all the same
+	if b.Refused() != 2 {
+		t.Errorf("%d refusals, want 2", b.Refused())
+	}
+}
+
+func TestNoLimit(t *testing.T) {
+	b := New(0, func() int64 { return 0 }, time.Now)
+	l, ok := b.Lease()
+	if !ok || !l.Grow(1<<50) || !b.Begin() {
+		t.Fatal("refused without a limit")
+	}
+	if b.Used()["bodies"] != Small+1<<50 {
+		t.Errorf("%d bytes are counted", b.Used()["bodies"])
+	}
+}
+
+// TestHolders: the charge stays until its last holder has gone.
+func TestHolders(t *testing.T) {
+	b := New(0, func() int64 { return 0 }, time.Now)
+	var wg sync.WaitGroup
+	for range 100 {
+		l, _ := b.Lease()
+		l.Grow(2 * mib)
+		l.Shrink(mib)
+		l.Hold()
+		for range 2 {
+			wg.Go(l.Drop)
+		}
+	}
+	wg.Wait()
+	if n := b.Used()["bodies"]; n != 0 {
+		t.Errorf("%d bytes are left", n)
+	}
+	l, _ := b.Lease()
+	l.Hold()
+	l.Drop()
+	if n := b.Used()["bodies"]; n != Small {
+		t.Errorf("%d bytes are charged while a holder is left", n)
+	}
+}
+
+// TestStoreIsAskedRarely: a charge costs no lock of the store.
+func TestStoreIsAskedRarely(t *testing.T) {
+	at, asked := time.Unix(100, 0), 0
+	b := New(mib, func() int64 { asked++; return 0 }, func() time.Time { return at })
+	for range 1000 {
+		b.Begin()
+	}
+	at = at.Add(time.Second)
+	b.Begin()
+	if asked != 2 {
+		t.Errorf("the store was asked %d times, want 2", asked)
+	}
+}
+
+func BenchmarkLease(b *testing.B) {
+	budget := New(1<<30, func() int64 { return 0 }, time.Now)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			l, _ := budget.Lease()
+			l.Drop()
+		}
+	})
+}
