@@ -65,6 +65,8 @@ func TestStartErrors(t *testing.T) {
 		"serve --policy rac:alhpa=1/C",
 		"REPRISE_TOPIC_HALF_LIFE=1e-9 REPRISE_DEPENDENCY_WEIGHT=2 serve --policy rac:lambda=1",
 		"REPRISE_TTL=60d serve",
+		"REPRISE_MEMORY_LIMIT=32MiB serve",
+		"REPRISE_MEMORY_LIMIT=1GiB serve --capacity-bytes 768MiB",
 		"REPRISE_ADMIN_LISTEN=0.0.0.0:8081 serve",
 		"REPRISE_STORE=redis://localhost:6379 serve",
 		"REPRISE_UPSTREAM=a=http://h1:8000/v1,b=http://h2:8000/v1 serve",

@@ -9,11 +9,14 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/memory"
 )
 
 func serve(t cli.Terminal, args []string) error {
@@ -27,7 +30,20 @@ func serve(t cli.Terminal, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := cfg.FitMemory(memory.Available()); err != nil {
+		return err
+	}
+	limitRuntime(cfg.MemoryLimit, t.Environ)
 	return serveWith(cfg, newLogger(cfg, t.Err))
+}
+
+// limitRuntime makes the collector keep the heap, garbage included, below nine tenths of the memory limit, unless GOMEMLIMIT says
+// otherwise.
+func limitRuntime(limit int64, environ []string) {
+	own := slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "GOMEMLIMIT=") })
+	if limit > 0 && !own {
+		debug.SetMemoryLimit(limit / 10 * 9)
+	}
 }
 
 func serveHelp(w io.Writer, l *config.Loader) {

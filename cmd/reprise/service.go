@@ -130,7 +130,7 @@ func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Opt
 		Upstream: base, UpstreamKey: cfg.UpstreamKey,
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom),
 		TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
-		MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
+		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
 			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
 		AdminToken: cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,

@@ -89,11 +89,7 @@ func (c *Config) gate(name string, set, own float64) float64 {
 	if set > 0 {
 		return set
 	}
-	for i, v := range c.effective {
-		if v.Name == Prefix+name {
-			c.effective[i].Value, c.effective[i].Source = fmt.Sprint(own), "embedder"
-		}
-	}
+	c.show(name, fmt.Sprint(own), "embedder")
 	return own
 }
 

@@ -51,6 +51,8 @@ type Config struct {
 	LogPrompts bool
 	Record     string // path of the request log; empty: none
 
+	MemoryLimit int64 // bytes; 0: none, or not known before FitMemory
+
 	// Limits; negative: none.
 	MaxBody                                        int64
 	HeaderTimeout, BodyIdle, FirstByte             time.Duration

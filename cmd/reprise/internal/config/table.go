@@ -87,7 +87,7 @@ func (c *Config) keeping() []Setting {
 		{Name: "TOPIC_HALF_LIFE", Allowed: "a number of requests above 0", Help: "requests after which a topic's prevalence has halved, of the policies with a parameter alpha (rac; not rac+, which learns); unset, the policy's own", parse: positive(&c.TopicHalfLife)},
 		{Name: "DEPENDENCY_WEIGHT", Allowed: "a number from 0 to 1000", Help: "weight of the requests that depend on an entry against those it had itself, of the policies with a parameter lambda (rac; not rac+); unset, the policy's own", parse: weight(&c.DependencyWeight)},
 		{Name: "CAPACITY_ENTRIES", Default: "100000", Allowed: "a whole number from 1 to 100000000", Help: "entries kept; whichever capacity is reached first evicts", parse: whole(&c.CapacityEntries, 1, 100_000_000)},
-		{Name: "CAPACITY_BYTES", Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and bookkeeping", parse: size(&c.CapacityBytes, 1<<20)},
+		{Name: "CAPACITY_BYTES", Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and bookkeeping; at most half of REPRISE_MEMORY_LIMIT, to which the default is lowered", parse: size(&c.CapacityBytes, 1<<20)},
 		{Name: "TTL", Default: "24h", Allowed: "a duration above 0, such as 24h, at most REPRISE_MAX_TTL", Help: "life of an answer, counted from its write", parse: duration(&c.TTL, above)},
 		{Name: "MAX_TTL", Default: "30d", Allowed: "a duration above 0, such as 30d", Help: "largest value that REPRISE_TTL may have", parse: duration(&c.MaxTTL, above)},
 		{Name: "STALE_IF_ERROR", Default: "0", Allowed: "a duration such as 10m, or 0 for never", Help: "how long an expired answer may be served when the upstream fails", parse: duration(&c.StaleIfError, fromZero)},
@@ -131,6 +131,7 @@ var logFormats = []string{"text", "json"}
 func (c *Config) limits() []Setting {
 	const allowed = "a duration such as 30s, or 0 for no limit"
 	return []Setting{
+		{Name: "MEMORY_LIMIT", Serve: true, Allowed: "a size of 64MiB or more, or off", Help: "memory of the process; new work for which none is left gets 503, while hits go on; unset, that of the container, or of the machine", parse: memoryLimit(&c.MemoryLimit)},
 		{Name: "MAX_BODY", Default: "32MiB", Allowed: "a size of 1KiB or more", Help: "largest request body", parse: size(&c.MaxBody, 1<<10)},
 		{Name: "HEADER_TIMEOUT", Default: "5s", Allowed: allowed, Help: "time for a client to send its header", parse: duration(&c.HeaderTimeout, offAtZero)},
 		{Name: "BODY_IDLE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "silence of a client within its body", parse: duration(&c.BodyIdle, offAtZero)},

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"fmt"
+
+	"reprise/proxy"
+)
+
+// leastMemory is the smallest memory limit that can be set; the process alone takes half of it.
+const leastMemory = 64 << 20
+
+// memoryLimit reads a size, or off.
+func memoryLimit(to *int64) func(string) error {
+	parse := size(to, leastMemory)
+	return func(v string) error {
+		if v == "off" {
+			*to = 0
+			return nil
+		}
+		return parse(v)
+	}
+}
+
+// FitMemory sets the memory limit, where it is not set, to what the process may take, and lowers the default of the capacity to
+// what fits. from is where that limit comes from, and 0 is none. A capacity that is set and does not fit is an error that wraps
+// ErrBad.
+func (c *Config) FitMemory(available int64, from string) error {
+	if c.Source("MEMORY_LIMIT") == fromDefault && available > 0 {
+		c.MemoryLimit = available
+		c.show("MEMORY_LIMIT", inMiB(available), from)
+	}
+	most := proxy.MostEntries(c.MemoryLimit)
+	switch {
+	case c.MemoryLimit == 0 || c.CapacityBytes <= most:
+	case c.Source("CAPACITY_BYTES") == fromDefault:
+		c.CapacityBytes = most
+		c.show("CAPACITY_BYTES", inMiB(most), "half of REPRISE_MEMORY_LIMIT")
+	default:
+		return Bad("%s does not fit %s: at most half of the limit is allowed, %s, because requests need memory too; lower the first, or raise the second "+
+			"(off takes the limit away)", c.shown("CAPACITY_BYTES"), c.shown("MEMORY_LIMIT"), inMiB(most))
+	}
+	return nil
+}
+
+// show changes what Effective shows of a setting.
+func (c *Config) show(name, value, source string) {
+	for i, v := range c.effective {
+		if v.Name == Prefix+name {
+			c.effective[i].Value, c.effective[i].Source = value, source
+		}
+	}
+}
+
+func inMiB(bytes int64) string { return fmt.Sprintf("%dMiB", bytes>>20) }
