@@ -14,6 +14,10 @@ var (
 	ErrReadOnly = errors.New("data cannot be written")
 	// ErrDamaged: data that was read differs from the data written.
 	ErrDamaged = errors.New("damaged data")
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("store is closed")
+	// ErrPartial: every removal is durable, and other changes are not.
+	ErrPartial = errors.New("removals are written, other changes are not")
 )
 
 // Kind is the kind of a Record.
@@ -53,6 +57,10 @@ type Record struct {
 type Batch struct {
 	Put    []Record
 	Delete []Record // without bodies; a record that does not exist is not an error
+
+	// Purged is set where a purge caused deletions of this batch, or was to cause some and found nothing: what the backing still has
+	// of deleted records is to be made unreadable soon. Such a batch has no Put.
+	Purged bool
 }
 
 // Report is the result of a Load.

@@ -95,9 +95,13 @@ func (s *Store) Anchor(id policy.ID) (ev Event, ok bool) {
 	return ev, true
 }
 
-// Remove drops entries for a reason other than eviction: policy.Purged or policy.Expired.
+// Remove drops entries for a reason other than eviction: policy.Purged or policy.Expired. A purge is announced to the backing
+// without ids too, because the backing may hold the bytes of entries that left before.
 func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 	return s.change(func(evs *events) {
+		if s.core.dirty != nil && why == policy.Purged {
+			s.core.dirty.purged = true
+		}
 		for _, id := range ids {
 			if s.core.keeper.ledger.Remove(id, why) {
 				s.core.drop(id, why, evs)
@@ -130,13 +134,17 @@ func (s *Store) try(f func(evs *events)) (evs events, err error) {
 	return evs, nil
 }
 
-// All yields every entry, oldest first. Entries that are stored or removed meanwhile may be among them or not.
+// All yields every entry, oldest first. Entries that are stored or removed meanwhile may be among them or not. It lets go of the lock
+// after some entries each time, which a range over a map allows as long as nothing changes during a step of it.
 func (s *Store) All() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		s.mu.RLock()
 		ids := make([]policy.ID, 0, len(s.core.table.ids))
 		for id := range s.core.table.ids {
-			ids = append(ids, id)
+			if ids = append(ids, id); len(ids)%batchChanges == 0 {
+				s.mu.RUnlock()
+				s.mu.RLock()
+			}
 		}
 		s.mu.RUnlock()
 		slices.Sort(ids)

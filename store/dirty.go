@@ -21,6 +21,7 @@ type dirtySet struct {
 	fresh   map[policy.ID]pending       // of new entries
 	topics  map[policy.TopicID]struct{} // stays empty where the policy exports no topics
 	noTopic bool
+	purged  bool // there was a purge, perhaps of nothing that was resident
 }
 
 // pending is data of a new entry that only the dirty set holds.
@@ -91,10 +92,25 @@ func (d *dirtySet) remove(id policy.ID) {
 	delete(d.fresh, id)
 }
 
+// cutRemovals removes all removals. They are written first, on their own: a purge must not fail because of answers for which the
+// disk has no room.
+func (d *dirtySet) cutRemovals() *dirtySet {
+	gone := newDirtySet(0, !d.noTopic)
+	gone.purged, d.purged = d.purged, false
+	for id, c := range d.entries {
+		if c == changedGone {
+			gone.entries[id] = c
+			delete(d.entries, id)
+		}
+	}
+	return gone
+}
+
 // split removes a part for one batch.
 func (d *dirtySet) split() *dirtySet {
 	part, bytes := newDirtySet(0, !d.noTopic), 0
 	part.head, d.head = d.head, nil
+	part.purged, d.purged = d.purged, false
 	for id, c := range d.entries {
 		if len(part.entries) == batchChanges || bytes > batchBytes {
 			return part
@@ -111,10 +127,20 @@ func (d *dirtySet) split() *dirtySet {
 	return part
 }
 
+// tried is called for a part whose write failed: the backing may hold its entries all the same, as after a write that reached the file
+// and was not confirmed by the disk. A removal of one of them is then written too.
+func (d *dirtySet) tried() {
+	for id, p := range d.fresh {
+		p.stored = true
+		d.fresh[id] = p
+	}
+}
+
 // merge adds changes that could not be written again. Changes made meanwhile are newer and replace them; resident and known
 // report what still exists.
 func (d *dirtySet) merge(old *dirtySet, resident func(policy.ID) bool, known func(policy.TopicID) bool) {
 	d.head = append(d.head, old.head...)
+	d.purged = d.purged || old.purged
 	for id, c := range old.entries {
 		switch {
 		case c == changedGone:

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"reprise/policy"
@@ -41,16 +42,20 @@ func (w *writer) run() {
 	}
 }
 
-// Sync writes the dirty set now, and returns the fault if it cannot. Without a backing it does nothing.
+// Sync writes the dirty set now, and returns the fault if it cannot: ErrPartial where the backing has every removal and lacks other
+// changes, ErrReadOnly where nothing can be written. Without a backing it does nothing: nothing is to survive.
 func (s *Store) Sync(ctx context.Context) error {
-	if s.writer == nil {
+	switch {
+	case s.opt.Backing == nil:
 		return nil
+	case s.writer == nil:
+		return fmt.Errorf("%w: %s: %w", ErrReadOnly, s.report.Name, s.report.ReadOnly)
 	}
 	reply := make(chan error, 1)
 	select {
 	case s.writer.syncs <- reply:
 	case <-s.writer.done:
-		return nil
+		return ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -85,18 +90,22 @@ func (s *Store) Close() error {
 // again, and a client that holds one never sees another entry under it.
 const idReserve = 1 << 16
 
-// flush writes everything that was dirty when it began, in batches, the first of them with the learned state of the policy if that
-// is requested. Changes that could not be written are dirty again.
+// flush writes everything that was dirty when it began, in batches: removals first, then the rest, the first of it with the learned
+// state of the policy if that is requested. Changes that could not be written are dirty again.
 func (w *writer) flush(reserve policy.ID, learned bool) error {
 	due := w.take()
+	if err := w.flushRemovals(due.cutRemovals(), due); err != nil {
+		return w.flushed(err)
+	}
 	for {
 		part := due.split()
 		b := w.batch(part, reserve, learned)
 		if err := w.write(b); err != nil {
+			part.tried()
 			w.restore(part, due)
 			w.written = counters{seq: -1} // no value of a counter: to be written again
 			w.learned = lesson{}
-			return w.flushed(err)
+			return w.flushed(fmt.Errorf("%w: %w", ErrPartial, err))
 		}
 		w.maxTopic = max(w.maxTopic, w.written.maxTopic)
 		learned = false
@@ -106,8 +115,24 @@ func (w *writer) flush(reserve policy.ID, learned bool) error {
 	}
 }
 
+// flushRemovals writes the removals, where rest is what else is due.
+func (w *writer) flushRemovals(gone, rest *dirtySet) error {
+	for gone.purged || len(gone.entries) > 0 {
+		part := gone.split()
+		b := &Batch{Purged: part.purged}
+		for id := range part.entries {
+			b.Delete = append(b.Delete, entryRecords(id)...)
+		}
+		if err := w.write(b); err != nil {
+			w.restore(part, gone, rest)
+			return err
+		}
+	}
+	return nil
+}
+
 func (w *writer) write(b *Batch) error {
-	if len(b.Put)+len(b.Delete) == 0 {
+	if len(b.Put)+len(b.Delete) == 0 && !b.Purged {
 		return nil
 	}
 	return w.store.opt.Backing.Write(b)
