@@ -134,7 +134,7 @@ func (s *Store) try(f func(evs *events)) (evs events, err error) {
 	return evs, nil
 }
 
-// All yields every entry, oldest first. Entries that are stored or removed meanwhile may be among them or not. It lets go of the lock
+// All yields every entry, oldest first. Entries that are stored or removed meanwhile may be among them or not. It releases the lock
 // after some entries each time, which a range over a map allows as long as nothing changes during a step of it.
 func (s *Store) All() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {

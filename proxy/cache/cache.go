@@ -76,8 +76,10 @@ type Cache struct {
 	turns    turns
 	embedder *embedder
 
-	// epoch counts purges; an answer whose request came before the last one is not kept. It changes under mu.
+	// epoch counts the purges that have begun; an answer whose request came before the last one is not kept. It changes under mu.
 	epoch atomic.Uint64
+	// purges counts those that have removed their entries; see Serves.
+	purges atomic.Uint64
 }
 
 // New returns a cache over a store and topics. Call Restore before anything else.
@@ -94,7 +96,7 @@ func New(o Options) (*Cache, error) {
 	}, nil
 }
 
-// Epoch is how many purges there were. A Request carries that of its arrival.
+// Epoch is how many purges have begun. A Request carries that of its arrival.
 func (c *Cache) Epoch() uint64 { return c.epoch.Load() }
 
 // Degraded reports whether the embedder is left alone for now, after repeated faults.

@@ -313,11 +313,11 @@ func TestPurgeOfAStaleAnswer(t *testing.T) {
 	r.now = r.now.Add(90 * time.Minute)
 	q = r.request(letters(40))
 	_, stale, _ := r.Lookup(t.Context(), q)
-	r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID != stale.ID })
+	r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID != stale.Entry.ID })
 	if r.Stale(q, stale) == nil {
 		t.Error("not served after a purge of others")
 	}
-	r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID == stale.ID })
+	r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID == stale.Entry.ID })
 	if r.Stale(q, stale) != nil {
 		t.Error("served after its purge")
 	}

@@ -83,15 +83,6 @@ func (c *Cache) Touch(_ context.Context, r *Request, e *store.Entry, vector []fl
 	})
 }
 
-// Purge removes every entry that match accepts, and returns how many it accepted and how many are gone. Once it has returned, no
-// purged entry is served, and no answer is kept whose request came before. Sync makes it durable.
-func (c *Cache) Purge(_ context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.epoch.Add(1)
-	return c.purgeLocked(match)
-}
-
 // Sync writes every change to the backing of the store, and returns the fault that kept it from doing so.
 func (c *Cache) Sync(ctx context.Context) error { return c.store.Sync(ctx) }
 

@@ -12,11 +12,12 @@ import (
 
 // Lookup finds the answer to r under its key. An answer that has expired and may still be served in place of an error is returned
 // as stale. An expired entry stays where it is: the next answer takes its place.
-func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.Entry, err error) {
+func (c *Cache) Lookup(_ context.Context, r *Request) (hit, stale *Hit, err error) {
 	if r.NoCache {
 		return nil, nil, nil
 	}
 	err = guard("store", func() error {
+		purges := c.purges.Load()
 		e, alias, ok := c.store.Lookup(r.Key)
 		if !ok || alias && !c.opt.aliasAllowed(r, e) {
 			return nil
@@ -28,30 +29,23 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit *Hit, stale *store.En
 		switch {
 		case !e.Usable(now):
 		case !e.Fresh(now):
-			stale = e
+			stale = &Hit{Entry: e, At: now, purges: purges}
 		case !r.tooOld(e, now):
-			hit = &Hit{Entry: e, Alias: alias, At: now}
+			hit = &Hit{Entry: e, Alias: alias, At: now, purges: purges}
 		}
 		return nil
 	})
 	return hit, stale, err
 }
 
-// Stale returns e, which Lookup returned as stale, as a hit if it may still be served in place of an error; otherwise nil: after a
-// purge that removed it while the upstream was asked, too.
-func (c *Cache) Stale(r *Request, e *store.Entry) *Hit {
+// Stale returns h, which Lookup returned as stale, as a hit of this moment if it may still be served in place of an error; otherwise
+// nil: after a purge that removed it while the upstream was asked, too.
+func (c *Cache) Stale(r *Request, h *Hit) *Hit {
 	now := c.opt.Now()
-	if e == nil || !e.Usable(now) || r.tooOld(e, now) || c.purgedSince(r, e) {
+	if h == nil || !h.Entry.Usable(now) || r.tooOld(h.Entry, now) || !c.Serves(h) {
 		return nil
 	}
-	return &Hit{Entry: e, At: now}
-}
-
-// purgedSince reports whether e has left and there was a purge after r arrived. Purges raise the epoch before they remove anything, so
-// an entry is looked up first.
-func (c *Cache) purgedSince(r *Request, e *store.Entry) bool {
-	_, resident := c.store.Get(e.ID)
-	return !resident && r.Epoch != c.epoch.Load()
+	return &Hit{Entry: h.Entry, At: now, purges: h.purges}
 }
 
 // aliasAllowed reports whether e, which was once found by meaning, may serve r: not where only the very words count, not under a
@@ -114,7 +108,7 @@ func (c *Cache) search(ctx context.Context, r *Request, f *Finding) error {
 // verify takes the nearest member that is resident, fresh and passed by the judge. Expired entries that fill all places of the search
 // are returned: they stay for the next answer to their key, but not where they hide a fresh entry.
 func (c *Cache) verify(r *Request, f *Finding) (blocked []policy.ID, err error) {
-	now := c.opt.Now()
+	now, purges := c.opt.Now(), c.purges.Load()
 	for _, m := range f.Route.Matches {
 		e, ok := c.store.Get(policy.ID(m.ID))
 		if !ok || !r.comparableTo(e) { // it may have been evicted or replaced since the search
@@ -136,7 +130,7 @@ func (c *Cache) verify(r *Request, f *Finding) (blocked []policy.ID, err error) 
 			f.Vetoes = append(f.Vetoes, veto)
 			continue
 		}
-		return nil, c.found(r, f, &Hit{Entry: e, Topic: m.Topic, At: now})
+		return nil, c.found(r, f, &Hit{Entry: e, Topic: m.Topic, At: now, purges: purges})
 	}
 	if len(blocked) < topics.MaxMatches {
 		return nil, nil

@@ -64,6 +64,8 @@ type Hit struct {
 	Alias bool           // found under a key that was once found to mean the same
 	Topic topics.TopicID // found by meaning, in this topic; 0: found by key
 	At    time.Time      // when the entry was found to be fresh and young enough
+
+	purges uint64 // that were complete before the entry was looked up; see Cache.Serves
 }
 
 // Finding is what the search by meaning learned of a request, whether it found an answer or not.

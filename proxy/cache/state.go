@@ -53,17 +53,6 @@ func (s *state) remove(why policy.Reason, ids ...policy.ID) error {
 	return s.settleLocked(s.store.Remove(why, ids...), 0, nil)
 }
 
-func (s *state) purgeLocked(match func(*store.Entry) bool) (matched, purged int, err error) {
-	var ids []policy.ID
-	for e := range s.store.All() {
-		if match(e) {
-			ids = append(ids, e.ID)
-		}
-	}
-	evs := s.store.Remove(policy.Purged, ids...)
-	return len(ids), len(evs), s.settleLocked(evs, 0, nil)
-}
-
 // alias makes a key lead to an entry from now on. An entry of the key's own that has expired is removed, because it would keep the
 // key from becoming an alias, and an answer to take its place comes only when the other entry has left.
 func (s *state) alias(k store.Key, id policy.ID, now time.Time) (err error) {
