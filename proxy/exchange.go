@@ -8,6 +8,7 @@ import (
 
 	"reprise/policy"
 	"reprise/proxy/answer"
+	"reprise/proxy/cache"
 )
 
 // exchange is a query with the writer of its response.
@@ -19,16 +20,30 @@ type exchange struct {
 // answer writes the answer. If a stored one cannot be put into the form that the client asked for, it is dropped and the
 // upstream is asked.
 func (x exchange) answer() (Result, error) {
-	result, err := x.once()
+	result, err := x.unpurged()
 	var failed *replayError
 	if errors.As(err, &failed) {
 		x.s.faults.report(x.http.Context(), "replay", failed)
 		x.s.faults.degraded(x.s.cache.Drop(x.http.Context(), failed.entry))
 		x.d.NoCache, x.req.NoCache = true, true
-		result, err = x.once()
+		result, err = x.unpurged()
 	}
 	x.s.faults.logRequest(x.query, result)
 	return result, err
+}
+
+// errPurged says that a purge has removed the stored answer that was about to be written. Nothing has been written yet.
+var errPurged = errors.New("the answer was purged")
+
+// unpurged is once, and again where what it found was purged meanwhile. It ends because each turn takes a purge.
+func (x exchange) unpurged() (Result, error) {
+	for {
+		result, err := x.once()
+		if !errors.Is(err, errPurged) {
+			return result, err
+		}
+		x.stale = nil
+	}
 }
 
 // once writes the answer to an equal request from the store, or that of a flight.
@@ -48,7 +63,11 @@ func (x exchange) once() (Result, error) {
 	case err != nil:
 		return x.afterFailure(err)
 	case o.served != nil:
-		return x.hit(o.served) // for all who waited: the request was not forwarded
+		result, err := x.hit(o.served) // for all who waited: the request was not forwarded
+		if err != nil {
+			x.s.flights.Seal(f) // another request must not find this outcome again
+		}
+		return result, err
 	case !leader && o.rec.Status != http.StatusOK && !o.replica.SameCredential(x.http.Header, o.asker):
 		x.alone = true // the error may concern the leader alone: its key, its limits
 		return x.once()
@@ -85,7 +104,7 @@ func (x exchange) afterFailure(err error) (Result, error) {
 
 // hit writes an answer from the store.
 func (x exchange) hit(h *served) (Result, error) {
-	err := x.replay(h.frozen, &h.status)
+	err := x.replay(h.frozen, &h.status, h.found)
 	if err == nil {
 		x.s.metrics.saved(h.result, h.entry)
 		x.touch(h.entry, h.vector)
@@ -104,8 +123,10 @@ func (e *replayError) Error() string {
 }
 func (e *replayError) Unwrap() error { return e.err }
 
-// replay writes a finished answer, with a new id and time, in the form that the client asked for.
-func (x exchange) replay(z *answer.Frozen, status *cacheStatus) error {
+// replay writes a finished answer, with a new id and time, in the form that the client asked for. from is where it was found, nil for
+// an answer that the upstream gave to this request's own flight. Everything that a request holds of the cache passes here: this is the
+// moment at which it is checked that no purge has removed it.
+func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit) error {
 	var random [12]byte
 	rand.Read(random[:])
 	buf := replayBuffers.get()
@@ -116,6 +137,9 @@ func (x exchange) replay(z *answer.Frozen, status *cacheStatus) error {
 		return &replayError{status.entry, err}
 	}
 	*buf = body
+	if from != nil && !x.s.cache.Serves(from) {
+		return errPurged
+	}
 	h := x.w.Header()
 	h["Content-Type"] = []string{contentType}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}

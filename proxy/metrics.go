@@ -41,6 +41,7 @@ type metrics struct {
 
 	stored      atomic.Int64
 	shadowHits  atomic.Int64
+	undurable   atomic.Int64 // purges
 	vetoes      *prometheus.CounterVec
 	vetoCount   atomic.Int64
 	unstored    *prometheus.CounterVec
@@ -152,6 +153,7 @@ var (
 	descTokens   = describe("tokens_saved_total", "Tokens of answers that the upstream did not have to make again.", "result", "direction")
 	descTime     = describe("upstream_seconds_saved_total", "Time that the upstream took to make the answers which were served again.")
 	descStored   = describe("stored_total", "Answers that were kept.")
+	descPurges   = describe("purges_not_durable_total", "Purges that were answered with 503, because the store could not write them: after a restart the entries may be back.")
 	descShadow   = describe("shadow_hits_total", "Requests that the shadow mode would have answered by meaning.")
 	descLimit    = describe("memory_limit_bytes", "Memory that the process may take; absent where there is no limit.")
 	descUsed     = describe("memory_used_bytes", "Memory charged against the limit, by what it is for; what is not charged may take an eighth of the limit.", "kind")
@@ -167,7 +169,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range m.vectors {
 		c.Describe(ch)
 	}
-	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descLimit, descUsed, descNoRoom, descBreaker} {
+	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descPurges, descLimit, descUsed, descNoRoom, descBreaker} {
 		ch <- d
 	}
 }
@@ -192,6 +194,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	count(descTime, time.Duration(m.timeSaved.Load()).Seconds())
 	count(descStored, float64(m.stored.Load()))
 	count(descShadow, float64(m.shadowHits.Load()))
+	count(descPurges, float64(m.undurable.Load()))
 	m.collectMemory(ch)
 	open := 0.0
 	if m.breakerOpen() {

@@ -3,18 +3,37 @@ package proxy
 import (
 	"context"
 	"errors"
+	"time"
 
+	"reprise/proxy/cache"
 	"reprise/store"
 )
 
-// Purge removes all entries that match. After its return no purged entry is served, and the answers of flights that began before
-// are neither kept nor given to later requests.
-func (s *Server) Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int) {
-	matched, purged, err := s.cache.Purge(ctx, match)
-	s.faults.degraded(err)
+// purgeWrite is how long a purge waits for the disk.
+const purgeWrite = 30 * time.Second
+
+// Purge removes all entries that match. After its return no answer of a purged entry begins to be written, and the answers of flights
+// that began before are neither kept nor given to later requests. It runs to its end also when ctx ends.
+//
+// An error is why the purge is not durable: the entries have left the memory, and may be back after a restart. The store keeps trying
+// to write the removals; a purge that matches nothing reports whether it has succeeded. With cache.ErrNotRemoved entries are still
+// there.
+func (s *Server) Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), purgeWrite)
+	defer cancel()
+	matched, purged, failed := s.cache.Purge(ctx, match)
+	s.faults.degraded(failed)
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
-	if err := s.cache.Sync(ctx); err != nil && !errors.Is(err, ctx.Err()) {
-		s.faults.report(ctx, "store", err) // removed from memory; the file follows with the next write
+	err = s.cache.Sync(ctx)
+	if errors.Is(err, store.ErrPartial) {
+		err = nil // the purge is durable; the other changes have been reported as a fault of the store
 	}
-	return matched, purged
+	if errors.Is(failed, cache.ErrNotRemoved) {
+		err = errors.Join(failed, err)
+	}
+	if err != nil {
+		s.metrics.undurable.Add(1)
+		s.faults.report(ctx, "purge", err)
+	}
+	return matched, purged, err
 }

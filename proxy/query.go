@@ -20,7 +20,7 @@ type query struct {
 	tenant string
 	d      Directives
 	req    cache.Request // the same for the cache
-	stale  *store.Entry  // an expired answer, to be served if the upstream fails
+	stale  *cache.Hit    // an expired answer, to be served if the upstream fails
 	alone  bool          // it does not share a flight
 	mem    *budget.Lease // what body and request are charged to
 }

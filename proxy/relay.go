@@ -143,7 +143,7 @@ func (r *relay) convert() error {
 		return &replayError{r.kept.id, err}
 	}
 	r.describe()
-	return r.replay(z, &r.status)
+	return r.replay(z, &r.status, nil)
 }
 
 // describe adds to the status whether the recording was kept. The recording must have ended.

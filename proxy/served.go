@@ -14,6 +14,7 @@ import (
 
 // served is an answer from the store, ready to be replayed.
 type served struct {
+	found  *cache.Hit
 	entry  *store.Entry
 	frozen *answer.Frozen
 	result Result
@@ -30,7 +31,7 @@ func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
 		if err != nil {
 			return err
 		}
-		hit = &served{entry: e, frozen: frozen, result: result,
+		hit = &served{found: found, entry: e, frozen: frozen, result: result,
 			status: cacheStatus{result: result, entry: e.ID, age: found.At.Sub(e.Created), ttl: e.Expires.Sub(found.At)}}
 		return nil
 	})

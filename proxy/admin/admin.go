@@ -29,8 +29,8 @@ import (
 type Proxy interface {
 	// Draining reports whether it is about to stop, so that it must get no new traffic.
 	Draining() bool
-	// Purge removes all entries that match, and keeps no answer to a request that came before.
-	Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int)
+	// Purge removes all entries that match, and keeps no answer to a request that came before. An error is why that is not durable.
+	Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int, err error)
 	// Answer is the answer of an entry as a JSON object, with the id and the time of the upstream's.
 	Answer(e *store.Entry) ([]byte, error)
 	// Metrics collects what the server counts itself.
@@ -75,7 +75,7 @@ func New(o Options) http.Handler {
 		r.Get("/topics", inJSON(a.listTopics))
 		r.Get("/entries", inJSON(a.listEntries))
 		r.Get("/entries/{id}", inJSON(a.showEntry))
-		r.Post("/purge", inJSON(a.purge))
+		r.Post("/purge", a.purge)
 	})
 	return r
 }
@@ -126,12 +126,17 @@ func inJSON(h func(*http.Request) (any, error)) http.HandlerFunc {
 			apierror.Write(w, toAPIError(err))
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		enc.Encode(v)
+		writeJSON(w, http.StatusOK, v)
 	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.Encode(v)
 }
 
 // toAPIError shows errors of the request as they are. Any other is an entry that cannot be read.

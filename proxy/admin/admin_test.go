@@ -22,6 +22,7 @@ import (
 type fakeProxy struct {
 	draining bool
 	store    *store.Store
+	disk     error // why no purge is durable
 }
 
 func (p *fakeProxy) Draining() bool { return p.draining }
@@ -30,14 +31,14 @@ func (p *fakeProxy) Metrics() prometheus.Collector {
 }
 func (p *fakeProxy) Answer(e *store.Entry) ([]byte, error) { return nil, io.ErrUnexpectedEOF }
 
-func (p *fakeProxy) Purge(_ context.Context, match func(*store.Entry) bool) (matched, purged int) {
+func (p *fakeProxy) Purge(_ context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
 	for e := range p.store.All() {
 		if match(e) {
 			p.store.Remove(policy.Purged, e.ID)
 			matched++
 		}
 	}
-	return matched, matched
+	return matched, matched, p.disk
 }
 
 // rig is the admin API over an empty store.

@@ -13,23 +13,40 @@ import (
 	"reprise/store"
 )
 
-// purge removes what the body's filter matches, or counts it.
-func (a *admin) purge(r *http.Request) (any, error) {
+// purge removes what the body's filter matches, or counts it. A purge that is not durable is a 503.
+func (a *admin) purge(w http.ResponseWriter, r *http.Request) {
 	f, dry, err := readPurge(r)
-	if err != nil {
-		return nil, err
-	}
-	if dry {
-		matched := 0
-		for e := range a.Entries.All() {
-			if f.matches(e) {
-				matched++
-			}
+	switch {
+	case err != nil:
+		apierror.Write(w, toAPIError(err))
+	case dry:
+		writeJSON(w, http.StatusOK, map[string]any{"dry_run": true, "matched": a.count(f), "purged": 0})
+	default:
+		matched, purged, err := a.Proxy.Purge(r.Context(), f.matches)
+		reply := map[string]any{"dry_run": false, "matched": matched, "purged": purged, "durable": err == nil}
+		status := http.StatusOK
+		if err != nil {
+			status = http.StatusServiceUnavailable
+			reply["error"] = map[string]any{"type": apierror.TypeCache, "code": "purge_not_durable", "param": nil, "message": notDurable(err)}
 		}
-		return map[string]any{"dry_run": true, "matched": matched, "purged": 0}, nil
+		writeJSON(w, status, reply)
 	}
-	matched, purged := a.Proxy.Purge(r.Context(), f.matches)
-	return map[string]any{"dry_run": false, "matched": matched, "purged": purged}, nil
+}
+
+func (a *admin) count(f filter) (matched int) {
+	for e := range a.Entries.All() {
+		if f.matches(e) {
+			matched++
+		}
+	}
+	return matched
+}
+
+// notDurable explains a purge that a restart may undo.
+func notDurable(err error) string {
+	return "The purge is not durable: " + err.Error() + ". This process serves none of the entries that it reports as purged, but after " +
+		"a restart they may be back. Make the store's file writable or free some space on its disk: the proxy keeps trying to write. " +
+		"Then repeat the purge, until it answers 200 with \"durable\": true."
 }
 
 // filter selects entries to list or to purge: every field that is set must match.

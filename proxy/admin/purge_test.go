@@ -1,0 +1,32 @@
+package admin
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// TestPurgeNotDurable: a purge that a restart may undo is a 503 that says so, and what to do.
+func TestPurgeNotDurable(t *testing.T) {
+	r := newRig(t, "lru")
+	purge := func() (status int, body string) {
+		w := r.call("POST", "http://localhost/admin/purge", `{"all":true,"dry_run":false}`, "Content-Type: application/json")
+		return w.Code, w.Body.String()
+	}
+	if status, body := purge(); status != 200 || !gjson.Get(body, "durable").Bool() || gjson.Get(body, "error").Exists() {
+		t.Errorf("%d %s", status, body)
+	}
+	r.proxy.disk = errors.New("no space left")
+	status, body := purge()
+	if status != 503 || gjson.Get(body, "durable").Raw != "false" || !gjson.Get(body, "matched").Exists() || !gjson.Get(body, "purged").Exists() {
+		t.Errorf("%d %s", status, body)
+	}
+	if m := gjson.Get(body, "error.message").String(); !strings.Contains(m, "no space left") || !strings.Contains(m, "repeat the purge") {
+		t.Errorf("message: %s", m)
+	}
+	if code := gjson.Get(body, "error.code").String(); code != "purge_not_durable" {
+		t.Errorf("code %s", code)
+	}
+}

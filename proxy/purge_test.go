@@ -1,0 +1,149 @@
+package proxy
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/policy/classic"
+	"reprise/policy/reuse"
+	"reprise/store"
+	"reprise/store/storetest"
+)
+
+// interruption purges everything at the n-th time at which the proxy reads the clock or asks the guard. Between any two steps of a
+// request lies one of these.
+type interruption struct {
+	left   atomic.Int64 // 0: none
+	purge  func()
+	purged atomic.Bool
+}
+
+func (i *interruption) step() {
+	if i.left.Add(-1) == 0 {
+		i.purge()
+		i.purged.Store(true)
+	}
+}
+
+// firstByte records whether the purge had returned when the answer began.
+type firstByte struct {
+	*httptest.ResponseRecorder
+	i     *interruption
+	after bool
+}
+
+func (w *firstByte) WriteHeader(status int) {
+	w.after = w.i.purged.Load()
+	w.ResponseRecorder.WriteHeader(status)
+}
+
+// TestNothingHeldIsServedAfterAPurge: wherever in a request a purge returns, no answer of before it begins to be written afterwards:
+// exact, by meaning, or expired and in place of an error.
+func TestNothingHeldIsServedAfterAPurge(t *testing.T) {
+	for result, second := range map[string]string{"exact": capital, "semantic": similar, "stale": capital} {
+		t.Run(result, func(t *testing.T) {
+			served := 0
+			for n := int64(1); ; n++ {
+				got, w, i := interrupted(t, result, second, n)
+				if !i.purged.Load() {
+					break // the request is over before its n-th step
+				}
+				if got == result {
+					served++
+				}
+				if got == result && w.after {
+					t.Errorf("purged at step %d, and then answered as %s", n, got)
+				}
+			}
+			if served == 0 {
+				t.Error("no request was answered before its purge: the test shows nothing")
+			}
+		})
+	}
+}
+
+// interrupted asks a question, and asks again while everything is purged at the n-th step.
+func interrupted(t *testing.T, result, second string, n int64) (got string, w *firstByte, i *interruption) {
+	i = &interruption{}
+	var late, down atomic.Bool
+	up := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if down.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		instantUpstream(w, r)
+	})
+	r := newRigAt(t, nil, up, func(o *Options) {
+		o.StaleIfError, o.TTL = time.Hour, time.Hour
+		o.Guard = func(string, string) reuse.Veto { i.step(); return "" }
+		o.Now = func() time.Time {
+			i.step()
+			if late.Load() {
+				return time.Now().Add(90 * time.Minute)
+			}
+			return time.Now()
+		}
+		o.Store = newStore(t, 1000, nil)
+	})
+	i.purge = func() { r.Purge(t.Context(), func(*store.Entry) bool { return true }) }
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	r.counted(t, 1)
+	late.Store(result == "stale")
+	down.Store(result == "stale")
+	w = &firstByte{ResponseRecorder: httptest.NewRecorder(), i: i}
+	req := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(chat(second)))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer sk-test")
+	i.left.Store(n)
+	r.Handler().ServeHTTP(w, req)
+	i.left.Store(0)
+	return w.Header().Get("X-Cache"), w, i
+}
+
+// TestPurgeIsNotDurable: a purge that the store cannot write is a 503 and counted, also when it is repeated and matches nothing. The
+// entries are not served meanwhile. When the store can be written again the purge is durable.
+func TestPurgeIsNotDurable(t *testing.T) {
+	disk := &storetest.Memory{}
+	r := newRig(t, func(o *Options) {
+		var err error
+		o.Store, err = store.Open(store.Options{Evictor: classic.NewLRU(), Space: o.Embedder.Space(), Backing: disk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { o.Store.Close() })
+	})
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	r.counted(t, 1)
+	if err := r.store.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	disk.Fail(errors.New("no space left"))
+	purge := func(status int, durable string) {
+		t.Helper()
+		got := r.call(t, "POST", "/admin/purge", `{"all":true,"dry_run":false}`, "Content-Type: application/json")
+		if got.status != status || gjson.Get(got.body, "durable").Raw != durable {
+			t.Errorf("%d %s, want %d", got.status, got.body, status)
+		}
+	}
+	for range 2 {
+		purge(503, "false")
+		if n := r.store.Stats().Entries; n != 0 {
+			t.Errorf("%d entries", n)
+		}
+	}
+	if got := r.get(t, "/metrics"); !strings.Contains(got.body, "\nreprise_purges_not_durable_total 2\n") {
+		t.Error("the purges are not counted")
+	}
+	disk.Fail(nil)
+	purge(200, "true")
+	if n := disk.Count(store.KindEntry); n != 0 {
+		t.Errorf("%d entries are still in the backing", n)
+	}
+}
