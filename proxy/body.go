@@ -4,55 +4,24 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync/atomic"
-	"time"
 
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 )
 
-// deadlineBody gives every read of a client's body a deadline of its own: a slow upload may last, while one that has stopped
-// is refused.
-type deadlineBody struct {
-	io.ReadCloser
-	control *http.ResponseController
-	limit   time.Duration // not positive: none
-	stalled atomic.Bool   // a deadline has passed
-}
-
-func newDeadlineBody(w http.ResponseWriter, r *http.Request, limit time.Duration) *deadlineBody {
-	return &deadlineBody{ReadCloser: r.Body, control: http.NewResponseController(w), limit: limit}
-}
-
-func (b *deadlineBody) Read(p []byte) (int, error) {
-	if b.limit > 0 {
-		// A ResponseWriter without deadlines (a test's recorder) has no slow client either.
-		_ = b.control.SetReadDeadline(time.Now().Add(b.limit))
-	}
-	n, err := b.ReadCloser.Read(p)
-	if err != nil && err != io.EOF && isTimeout(err) {
-		b.stalled.Store(true)
-	}
-	if err == io.EOF && b.limit > 0 {
-		// After any other end the deadline stays: net/http reads the rest of a body before it answers, and must not wait
-		// there for a client that sends no more.
-		_ = b.control.SetReadDeadline(time.Time{})
-	}
-	return n, err
-}
-
-// readBody reads a whole request body of at most limit bytes, with at most idle between two reads, and charges it to mem.
-func readBody(w http.ResponseWriter, r *http.Request, mem *budget.Lease, limit int64, idle time.Duration) ([]byte, error) {
+// readBody reads a whole request body of at most limit bytes, and charges it to mem.
+func readBody(w http.ResponseWriter, r *http.Request, mem *budget.Lease, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	body, err := readAll(http.MaxBytesReader(w, newDeadlineBody(w, r, idle), limit), r.ContentLength, limit, mem)
+	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength, limit, mem)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil || err == errNoMemory || errors.As(err, &tooLarge):
 		return body, err
-	case isTimeout(err):
-		return nil, errBodyStalled
+	case clientio.TooSlow(r):
+		return nil, clientio.ErrTooSlow
 	case r.Context().Err() != nil:
 		return nil, errClientGone
 	default:

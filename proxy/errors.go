@@ -15,9 +15,6 @@ import (
 var errOnlyIfCached = &apierror.Error{Status: http.StatusGatewayTimeout, Type: apierror.TypeCache, Code: "not_cached",
 	Message: "No stored answer for this request, and Cache-Control: only-if-cached forbids asking the upstream."}
 
-var errBodyStalled = &apierror.Error{Status: http.StatusRequestTimeout, Type: apierror.TypeInvalidRequest, Code: "request_timeout",
-	Message: "The request body stopped coming."}
-
 // errNoMemory refuses work that the memory limit has no room for.
 var errNoMemory = &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeServer, Code: "overloaded", RetryAfter: 1,
 	Message: "The proxy has no memory left for this request (REPRISE_MEMORY_LIMIT); try again in a moment."}

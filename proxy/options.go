@@ -15,6 +15,7 @@ import (
 	"reprise/proxy/api/registry"
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
@@ -85,8 +86,9 @@ func MostEntries(limit int64) int64 { return budget.MostEntries(limit) }
 
 // Limits bounds how long a slow peer may delay a request. 0 means the default, a negative duration no limit.
 type Limits struct {
-	BodyIdle    time.Duration // between two reads of a request's body; default 30s
-	ClientWrite time.Duration // for one write to the client; default 30s
+	BodyIdle    time.Duration // for each BodyIdle × BodyRate bytes of a request's body; default 30s
+	BodyRate    int64         // bytes a second; default 1 KiB, negative: one byte is enough
+	ClientWrite time.Duration // for each 256 KiB written to the client; default 30s
 	Embed       time.Duration // for embedding one prompt; default 300ms
 	upstream.Limits
 }
@@ -97,11 +99,13 @@ func (l Limits) withDefaults() Limits {
 			*d = v
 		}
 	}
-	def(&l.BodyIdle, 30*time.Second)
-	def(&l.ClientWrite, 30*time.Second)
 	def(&l.Embed, 300*time.Millisecond)
 	l.Limits = l.Limits.WithDefaults()
 	return l
+}
+
+func (l Limits) clients() clientio.Limits {
+	return clientio.Limits{BodyIdle: l.BodyIdle, BodyRate: l.BodyRate, Write: l.ClientWrite}
 }
 
 func (o Options) withDefaults() Options {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/internal/clientio"
 )
 
 // passThrough forwards r, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
@@ -23,9 +24,6 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 	if body != nil {
 		r = r.Clone(r.Context())
 		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
-	} else if r.Body != nil {
-		out.body = newDeadlineBody(w, r, s.opts.Limits.BodyIdle)
-		r.Body = out.body
 	}
 	if !s.budget.Begin() {
 		return errNoMemory
@@ -35,8 +33,8 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 	switch {
 	case out.failed == nil:
 		return nil
-	case out.body != nil && out.body.stalled.Load():
-		return errBodyStalled
+	case clientio.TooSlow(r):
+		return clientio.ErrTooSlow
 	case r.Context().Err() != nil:
 		return errClientGone
 	}
@@ -61,9 +59,8 @@ func checkPath(path string) error {
 type statusWriter struct {
 	http.ResponseWriter
 	status cacheStatus
-	begun  bool          // the header is sent
-	body   *deadlineBody // of the request, where it is still being read
-	failed error         // why no answer has begun
+	begun  bool  // the header is sent
+	failed error // why no answer has begun
 }
 
 func (w *statusWriter) WriteHeader(status int) {

@@ -26,6 +26,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/upstream"
 )
 
@@ -83,7 +84,7 @@ func (s *Server) Handler() http.Handler {
 	}, nil)
 	r.NotFound(rest)
 	r.MethodNotAllowed(rest)
-	return r
+	return clientio.Guard(r, s.opts.Limits.clients())
 }
 
 // answering is the one place that turns a handler's error into a response and counts the request. f is the endpoint's API, nil
@@ -94,14 +95,13 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 		endpoint, write = f.Name, f.WriteError
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		start, result := s.opts.Now(), Refused
+		start, result, refused := s.opts.Now(), Refused, false
 		defer func() { // also after a panic, which cuts an answer off
-			if result == Refused && r.Context().Err() != nil {
+			if result == Refused && !refused && r.Context().Err() != nil {
 				result = Gone
 			}
 			s.metrics.request(endpoint, result, s.opts.Now().Sub(start))
 		}()
-		w = newDeadlineWriter(w, s.opts.Limits.ClientWrite)
 		got, err := h(w, r)
 		switch {
 		case err == nil:
@@ -110,6 +110,7 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 			panic(http.ErrAbortHandler) // returning would end the response regularly
 		default:
 			e := toAPIError(err)
+			refused = true // a body that came too slowly ends the context too
 			s.faults.logRefused(r, e, err)
 			(&cacheStatus{result: Refused, detail: []string{e.Code}}).write(w.Header())
 			write(w, e)

@@ -82,9 +82,21 @@ func (f *front) run(serve func() error) {
 func newHTTPServer(cfg *config.Config, h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: h, MaxHeaderBytes: maxHeader,
-		ReadHeaderTimeout: cfg.HeaderTimeout, IdleTimeout: cfg.IdleConnection,
+		ReadHeaderTimeout: cfg.HeaderTimeout, ReadTimeout: readTimeout(cfg), IdleTimeout: cfg.IdleConnection,
+		// The deadlines of package proxy are those of a stream. Without this one, a client that takes nothing from its connection
+		// would block what the server itself has to say, and with it every stream.
+		HTTP2:    &http.HTTP2Config{WriteByteTimeout: max(cfg.ClientWrite, 0)},
 		ErrorLog: newServerLog(log),
 	}
+}
+
+// readTimeout bounds the requests that net/http answers itself, without a handler: it reads their bodies too. Handlers have
+// finer limits in its place.
+func readTimeout(cfg *config.Config) time.Duration {
+	if cfg.HeaderTimeout <= 0 || cfg.BodyIdle <= 0 {
+		return 0
+	}
+	return cfg.HeaderTimeout + cfg.BodyIdle
 }
 
 // shutdown drains: readiness fails, new connections are refused, and open requests have until the limit to end. The admin

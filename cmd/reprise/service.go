@@ -81,7 +81,8 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 // newAdmin returns the admin API of the service.
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Policy: cfg.Policy, Token: cfg.AdminToken,
-		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() }}
+		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
+		BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite}
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load
 	}
@@ -131,7 +132,7 @@ func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Opt
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom),
 		TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
-		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
+		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
 			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
 		AdminToken: cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		Logger: log,

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,6 +22,7 @@ import (
 	"reprise/policy"
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/internal/clientio"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -58,6 +60,11 @@ type Options struct {
 	Stats  func() any   // what GET /admin/stats shows; required
 	Config func() any   // what GET /admin/config shows, secrets masked; default: an empty object
 	Lost   func() int64 // requests that the request log lacks; nil: there is no request log
+
+	// How slowly a client may send a body and read an answer, as in proxy.Limits: 0 means the default, a negative value no limit.
+	BodyIdle    time.Duration
+	BodyRate    int64
+	ClientWrite time.Duration
 }
 
 // New returns the handler of all paths.
@@ -77,7 +84,7 @@ func New(o Options) http.Handler {
 		r.Get("/entries/{id}", inJSON(a.showEntry))
 		r.Post("/purge", a.purge)
 	})
-	return r
+	return clientio.Guard(r, clientio.Limits{BodyIdle: o.BodyIdle, BodyRate: o.BodyRate, Write: o.ClientWrite})
 }
 
 type admin struct{ Options }

@@ -10,6 +10,7 @@ import (
 
 	"reprise/policy"
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/internal/clientio"
 	"reprise/store"
 )
 
@@ -102,6 +103,9 @@ func readPurge(r *http.Request) (f filter, dry bool, err error) {
 	dec.DisallowUnknownFields()
 	var req purgeRequest
 	if err := dec.Decode(&req); err != nil {
+		if clientio.TooSlow(r) {
+			return f, true, clientio.ErrTooSlow
+		}
 		return f, true, apierror.BadRequest("invalid_json", "The purge is not understood: "+inJSONWords(err)+
 			". Give an object with entry, topic, model, namespace, tenant or all, and dry_run.")
 	}

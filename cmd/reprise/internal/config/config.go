@@ -54,7 +54,7 @@ type Config struct {
 	MemoryLimit int64 // bytes; 0: none, or not known before FitMemory
 
 	// Limits; negative: none.
-	MaxBody                                        int64
+	MaxBody, BodyRate                              int64
 	HeaderTimeout, BodyIdle, FirstByte             time.Duration
 	StreamIdle, ClientWrite, IdleConnection, Drain time.Duration
 

@@ -185,6 +185,21 @@ func size(to *int64, least int64) func(string) error {
 	}
 }
 
+// rate is a size per second; 0 means no limit, as -1 to other packages.
+func rate(to *int64, most int64) func(string) error {
+	return func(v string) error {
+		n, ok := parseSize(v)
+		if !ok || n > most {
+			return errNotAllowed
+		}
+		if n == 0 {
+			n = -1
+		}
+		*to = n
+		return nil
+	}
+}
+
 // parseSize reads 1073741824, 1GiB, 1.5GiB or 1GB.
 func parseSize(v string) (int64, bool) {
 	for _, u := range sizeUnits {

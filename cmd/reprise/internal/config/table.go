@@ -135,6 +135,7 @@ func (c *Config) limits() []Setting {
 		{Name: "MAX_BODY", Default: "32MiB", Allowed: "a size of 1KiB or more", Help: "largest request body", parse: size(&c.MaxBody, 1<<10)},
 		{Name: "HEADER_TIMEOUT", Default: "5s", Allowed: allowed, Help: "time for a client to send its header", parse: duration(&c.HeaderTimeout, offAtZero)},
 		{Name: "BODY_IDLE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "silence of a client within its body", parse: duration(&c.BodyIdle, offAtZero)},
+		{Name: "BODY_MIN_RATE", Default: "1KiB", Allowed: "a size such as 1KiB, at most 1MiB, or 0 for none", Help: "bytes a second in which a body must come, over REPRISE_BODY_IDLE_TIMEOUT", parse: rate(&c.BodyRate, 1<<20)},
 		{Name: "FIRST_BYTE_TIMEOUT", Default: "120s", Allowed: allowed, Help: "time for the upstream to begin its answer", parse: duration(&c.FirstByte, offAtZero)},
 		{Name: "STREAM_IDLE_TIMEOUT", Default: "60s", Allowed: allowed, Help: "silence of the upstream within its answer", parse: duration(&c.StreamIdle, offAtZero)},
 		{Name: "CLIENT_WRITE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "time for one write to a client", parse: duration(&c.ClientWrite, offAtZero)},
