@@ -21,14 +21,9 @@ func (w *writer) batch(d *dirtySet, reserve policy.ID, learned bool) *Batch {
 }
 
 func (w *writer) addEntries(b *Batch, d *dirtySet) {
-	ids := make([]policy.ID, 0, batchLocked)
-	for id := range d.entries {
-		if ids = append(ids, id); len(ids) == cap(ids) {
-			w.addChanges(b, d, ids)
-			ids = ids[:0]
-		}
+	for ids := range slices.Chunk(d.order, batchLocked) {
+		w.addChanges(b, d, ids)
 	}
-	w.addChanges(b, d, ids)
 }
 
 func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
@@ -36,9 +31,7 @@ func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
 	var fresh []*Entry
 	s.mu.RLock()
 	for _, id := range ids {
-		if d.entries[id] == changedGone {
-			b.Delete = append(b.Delete, entryRecords(id)...)
-		} else if r := s.core.table.ids[id]; r != nil {
+		if r := s.core.table.ids[id]; r != nil {
 			fresh = w.addResidentLocked(b, r, d.entries[id], fresh)
 		}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"time"
 
 	"reprise/policy"
 )
@@ -16,6 +17,7 @@ type core struct {
 	evictions int64
 	faults    int64                   // panics of the policy, victims that it would not have chosen, and writes that failed
 	dirty     *dirtySet               // nil: nothing is written
+	writing   time.Time               // of the oldest change that is being written; zero: none is
 	vectors   map[policy.ID][]float32 // of the entries that Open found, until Restored has returned them
 }
 
@@ -109,9 +111,25 @@ func (c *core) drop(id policy.ID, why policy.Reason, evs *events) {
 
 // emit passes an event on to the dirty set. r is the entry's resident where its topic may have changed too.
 func (c *core) emit(ev *Event, r *resident) {
-	if c.dirty != nil {
-		c.dirty.read(ev, r)
+	if c.dirty == nil {
+		return
 	}
+	if c.dirty.since.IsZero() {
+		c.dirty.since = c.opt.Now()
+	}
+	c.dirty.read(ev, r)
+}
+
+// unwritten is the age of the oldest change that the backing does not hold yet, 0 where there is none.
+func (c *core) unwritten() time.Duration {
+	since := c.writing
+	if since.IsZero() && c.dirty != nil && c.dirty.len() > 0 {
+		since = c.dirty.since
+	}
+	if since.IsZero() {
+		return 0
+	}
+	return max(c.opt.Now().Sub(since), 0)
 }
 
 func (c *core) sawTopic(t policy.TopicID) {

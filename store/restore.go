@@ -144,14 +144,14 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 	})
 	return func(yield func(Restored) bool) {
 		for _, r := range order {
-			if !yield(s.restored(r, vectors[r.ID])) {
+			if !yield(restored(s, r, vectors[r.ID])) {
 				return
 			}
 		}
 	}, dropped
 }
 
-func (s *Store) restored(r *resident, vector []float32) Restored {
+func restored(s *Store, r *resident, vector []float32) Restored {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	e := r.Entry

@@ -32,6 +32,8 @@ type Options struct {
 	Backing Backing
 	// FlushEvery is how often changes are written to the backing; 0 is 500 ms.
 	FlushEvery time.Duration
+	// MaxUnwritten is how long the backing may lack a change until the store is Behind; 0 is for ever.
+	MaxUnwritten time.Duration
 	// MaxAliases is how many aliases an entry can have, the oldest makes room; 0 is 16.
 	MaxAliases int
 	// Now is the clock; nil is time.Now. It may jump in both directions.
@@ -142,6 +144,7 @@ type Stats struct {
 	Faults    int64 // writes that failed, panics of the policy, and victims that were missing or not resident
 	// Of the backing: changes not yet written, the time of the last complete write, and what its Load found.
 	Dirty     int
+	Unwritten time.Duration // since the oldest of them was made, while it is being written too
 	LastFlush time.Time
 	Report    Report
 	Panel     *policy.PanelStats // nil where the policy is not made of experts
@@ -157,6 +160,7 @@ func (s *Store) Stats() Stats {
 	if s.core.dirty != nil {
 		st.Dirty = s.core.dirty.len()
 	}
+	st.Unwritten = s.core.unwritten()
 	st.Panel = s.core.keeper.panelStats()
 	return st
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"reprise/policy"
@@ -40,6 +42,17 @@ func (w *writer) run() {
 			return
 		}
 	}
+}
+
+// Behind reports whether the backing has lacked a change for longer than Options.MaxUnwritten. New entries should not be put then:
+// a kill would lose them with everything since.
+func (s *Store) Behind() bool {
+	if s.opt.MaxUnwritten <= 0 {
+		return false
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.core.unwritten() > s.opt.MaxUnwritten
 }
 
 // Sync writes the dirty set now, and returns the fault if it cannot: ErrPartial where the backing has every removal and lacks other
@@ -97,12 +110,13 @@ func (w *writer) flush(reserve policy.ID, learned bool) error {
 	if err := w.flushRemovals(due.cutRemovals(), due); err != nil {
 		return w.flushed(err)
 	}
+	due.sort()
 	for {
 		part := due.split()
 		b := w.batch(part, reserve, learned)
 		if err := w.write(b); err != nil {
 			part.tried()
-			w.restore(part, due)
+			w.restore(due, part)
 			w.written = counters{seq: -1} // no value of a counter: to be written again
 			w.learned = lesson{}
 			return w.flushed(fmt.Errorf("%w: %w", ErrPartial, err))
@@ -120,11 +134,11 @@ func (w *writer) flushRemovals(gone, rest *dirtySet) error {
 	for gone.purged || len(gone.entries) > 0 {
 		part := gone.split()
 		b := &Batch{Purged: part.purged}
-		for id := range part.entries {
+		for _, id := range part.order {
 			b.Delete = append(b.Delete, entryRecords(id)...)
 		}
 		if err := w.write(b); err != nil {
-			w.restore(part, gone, rest)
+			w.restore(rest, part, gone)
 			return err
 		}
 	}
@@ -141,6 +155,7 @@ func (w *writer) write(b *Batch) error {
 func (w *writer) flushed(err error) error {
 	s := w.store
 	s.mu.Lock()
+	s.core.writing = time.Time{}
 	if err != nil {
 		s.core.faults++
 	} else {
@@ -153,30 +168,49 @@ func (w *writer) flushed(err error) error {
 	return err
 }
 
+// maxRoom bounds the room that is made in advance: while writes fail the dirty set can be as large as the store.
+const maxRoom = 1 << 15
+
 // take leaves an empty dirty set with room for as many changes, so that the table does not grow step by step under the lock.
 func (w *writer) take() *dirtySet {
 	s := w.store
 	s.mu.RLock()
-	n := len(s.core.dirty.entries)
+	n := min(len(s.core.dirty.entries), maxRoom)
 	s.mu.RUnlock()
 	next := newDirtySet(n, s.core.keeper.persistent != nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.core.dirty
-	s.core.dirty = next
+	s.core.dirty, s.core.writing = next, d.since
 	return d
 }
 
-// restore makes changes that could not be written dirty again.
-func (w *writer) restore(parts ...*dirtySet) {
+// restore makes changes that could not be written dirty again: due, and parts that were cut from it. Those made meanwhile are few, and
+// are added to the others instead of the other way round, because hits wait for the lock.
+func (w *writer) restore(due *dirtySet, parts ...*dirtySet) {
 	s := w.store
+	for _, part := range parts {
+		due.absorb(part)
+	}
+	due.order = nil
+	w.dropUnknown(due.topics)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, d := range parts {
-		s.core.dirty.merge(d, func(id policy.ID) bool { return s.core.table.ids[id] != nil }, func(id policy.TopicID) bool {
-			_, known := s.core.keeper.topicState(id)
-			return known || !ownID(s.opt.Process, id) || id <= w.maxTopic
-		})
+	due.absorb(s.core.dirty)
+	s.core.dirty = due
+}
+
+// dropUnknown drops the topics that the policy does not have any more and the backing never had.
+func (w *writer) dropUnknown(topics map[policy.TopicID]struct{}) {
+	s := w.store
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(topics)), batchLocked) {
+		s.mu.RLock()
+		for _, id := range ids {
+			if _, known := s.core.keeper.topicState(id); !known && ownID(s.opt.Process, id) && id > w.maxTopic {
+				delete(topics, id)
+			}
+		}
+		s.mu.RUnlock()
 	}
 }
 

@@ -194,7 +194,7 @@ func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store
 	}
 	faults := proxy.NewFaultLog(log)
 	o := store.Options{
-		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, Evictor: evictor, Space: space,
+		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, Evictor: evictor, Space: space, MaxUnwritten: cfg.MaxUnwritten,
 		OnFault: func(step string, err error) { faults.Report(context.Background(), "store: "+step, err) },
 	}
 	if o.Backing, err = cfg.Store.Open(); err != nil {

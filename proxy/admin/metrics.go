@@ -30,6 +30,8 @@ var (
 	descAliases  = describe("aliases", "Requests remembered to mean the same as a stored one.")
 	descEvicted  = describe("evictions_total", "Entries evicted for want of room, by the policy that chose them.", "policy")
 	descDirty    = describe("store_dirty", "Changes that are not yet written to the file.")
+	descAge      = describe("store_unwritten_seconds", "Age of the oldest change that is not yet written to the file; 0 where there is none.")
+	descReadOnly = describe("store_read_only", "1 if the file could not be written when it was opened: nothing is written to it until a restart.")
 	descFaults   = describe("store_faults_total", "Faults of the store: writes to its file that failed, and mistakes of the policy.")
 	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
 	descAside    = describe("store_set_aside", "1 if the file was damaged when it was opened: it was moved aside, and the cache started empty.")
@@ -46,7 +48,7 @@ var (
 
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descEvicted, descDirty, descFaults, descSkipped, descAside, descUnlogged,
+	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descEvicted, descDirty, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged,
 		descTopics, descBackend, descRecall, descRebuilds, descPanics, descWeight, descRatio, descMemory} {
 		ch <- d
 	}
@@ -60,6 +62,8 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, descAliases, float64(kept.Aliases))
 	count(ch, descEvicted, kept.Evictions, g.Policy)
 	gauge(ch, descDirty, float64(kept.Dirty))
+	gauge(ch, descAge, kept.Unwritten.Seconds())
+	gauge(ch, descReadOnly, one(kept.Report.ReadOnly != nil))
 	count(ch, descFaults, kept.Faults)
 	gauge(ch, descSkipped, float64(kept.Report.Skipped))
 	gauge(ch, descAside, one(kept.Report.Aside != ""))

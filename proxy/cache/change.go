@@ -10,8 +10,9 @@ import (
 
 // Why an answer was not kept.
 const (
-	ReasonPurged = "purged" // a purge came while the answer was under way
-	ReasonPolicy = "policy" // the policy refused it
+	ReasonPurged = "purged"       // a purge came while the answer was under way
+	ReasonBehind = "store-behind" // the file has lacked changes for too long: its disk is full, slow or broken
+	ReasonPolicy = "policy"       // the policy refused it
 	ReasonFault  = "fault"
 )
 
@@ -28,6 +29,10 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 		defer c.mu.Unlock()
 		if r.Epoch != c.epoch.Load() {
 			reason = ReasonPurged
+			return nil
+		}
+		if c.store.Behind() {
+			reason = ReasonBehind
 			return nil
 		}
 		topic := topics.TopicID(e.Topic)

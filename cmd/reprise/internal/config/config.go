@@ -32,6 +32,7 @@ type Config struct {
 
 	TTL, MaxTTL, StaleIfError time.Duration
 	Store                     stores.Place
+	MaxUnwritten              time.Duration // negative: no limit
 	MaxEntryBytes             int64
 	CacheToolCalls            bool
 

@@ -83,6 +83,7 @@ var indexes = []string{"auto", "flat", "graph"}
 func (c *Config) keeping() []Setting {
 	return []Setting{
 		{Name: "STORE", Default: "file:./reprise.db", Allowed: strings.Join(stores.Forms(), " or "), Help: "where answers are kept", parse: storePlace(&c.Store)},
+		{Name: "MAX_UNWRITTEN", Default: "60s", Allowed: "a duration such as 60s, or 0 for no limit", Help: "how long the file may lack a change, as on a full disk, before new answers are not kept any more; stored ones are served all the same", parse: duration(&c.MaxUnwritten, offAtZero)},
 		{Name: "POLICY", Default: "rac+", Allowed: policyAllowed, Help: "eviction policy", parse: policySpec(&c.Policy)},
 		{Name: "TOPIC_HALF_LIFE", Allowed: "a number of requests above 0", Help: "requests after which a topic's prevalence has halved, of the policies with a parameter alpha (rac; not rac+, which learns); unset, the policy's own", parse: positive(&c.TopicHalfLife)},
 		{Name: "DEPENDENCY_WEIGHT", Allowed: "a number from 0 to 1000", Help: "weight of the requests that depend on an entry against those it had itself, of the policies with a parameter lambda (rac; not rac+); unset, the policy's own", parse: weight(&c.DependencyWeight)},

@@ -1,0 +1,20 @@
+package attacks_test
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// fillDisk makes every write of the process to a file fail (EFBIG), as on a full disk, or undoes that.
+func (p *process) fillDisk(full bool) {
+	p.t.Helper()
+	limit := syscall.Rlimit{Cur: ^uint64(0), Max: ^uint64(0)}
+	if full {
+		limit.Cur = 0
+	}
+	const sizeOfFiles = 1 // RLIMIT_FSIZE
+	_, _, errno := syscall.Syscall6(syscall.SYS_PRLIMIT64, uintptr(p.Process.Pid), sizeOfFiles, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	if errno != 0 {
+		p.t.Fatal("limit the size of files: ", errno)
+	}
+}
