@@ -29,8 +29,8 @@ func randomText(rng *rand.Rand, size int) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// answers is an API whose answers are texts of a size, each another one.
-func answers(size int) http.HandlerFunc {
+// randomAnswers is an API whose answers are texts of a size, each another one.
+func randomAnswers(size int) http.HandlerFunc {
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(1, 2))
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func answers(size int) http.HandlerFunc {
 // than the age which it reported. It is line 23 of the list in SECURITY.md.
 func TestKillLosesNoOldAnswer(t *testing.T) {
 	t.Parallel()
-	env := []string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "r.db"), upstream(t, answers(64<<10))}
+	env := []string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "r.db"), upstream(t, randomAnswers(64<<10))}
 	p := start(t, env...)
 	acked, killed, reported := insertUntilKilled(p, 1200+rand.IntN(800))
 	p = start(t, env...)
