@@ -44,7 +44,7 @@ type candidate struct {
 // explain reports what the cache would do with the body's request; ?endpoint= names its path, chat completions by default.
 // It asks no upstream and changes nothing. Only this endpoint shows similarities.
 func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error) {
-	if !s.opts.Explain && !admintoken.Given(r, s.opts.AdminToken) {
+	if !s.opts.Explain && !admintoken.Given(r, s.live.Load().adminToken) {
 		return Refused, &apierror.Error{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "explain_disabled",
 			Message: "Explain shows similarities, so it needs the header X-Reprise-Admin-Token; REPRISE_EXPLAIN=true allows it for all clients."}
 	}

@@ -14,6 +14,7 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/cache"
+	"reprise/proxy/gate"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/upstream"
@@ -56,6 +57,7 @@ type Options struct {
 	Guard func(cached, asked string) reuse.Veto
 
 	TenantFrom TenantSource // default "authorization"
+	Access     gate.Access  // who may use the API; default: everybody
 
 	TTL          time.Duration // life of an answer, counted from its write; default 24h
 	StaleIfError time.Duration // how long an expired answer may still be served when the upstream fails; default 0
@@ -165,6 +167,9 @@ func (o Options) Validate() error {
 	}
 	if o.MemoryLimit < 0 {
 		bad("memory limit %d must not be negative", o.MemoryLimit)
+	}
+	if len(o.Access.ClientKeys) > 0 && o.UpstreamKey == "" {
+		bad("client keys need an upstream key: without one, the credential of a client goes to the upstream")
 	}
 	if o.TTL < 0 || o.StaleIfError < 0 {
 		bad("TTL %v and stale-if-error %v must not be negative", o.TTL, o.StaleIfError)

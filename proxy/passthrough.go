@@ -4,20 +4,19 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"strings"
 
-	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
 )
 
 // passThrough forwards r, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
 // the cache takes no part. body replaces r's own where it has been read already.
 func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte, status cacheStatus) error {
-	if err := checkPath(r.URL.Path); err != nil {
+	out := &statusWriter{ResponseWriter: w, status: status}
+	u := s.opts.APIs.OriginalURL(r.URL)
+	if err := s.live.Load().gate.Path(r.Method, u); err != nil { // of the path as it is sent
 		return err
 	}
-	out := &statusWriter{ResponseWriter: w, status: status}
-	if u := s.opts.APIs.OriginalURL(r.URL); u != r.URL {
+	if u != r.URL {
 		r = r.WithContext(r.Context())
 		r.URL = u
 	}
@@ -44,16 +43,6 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 
 // passFailed records an error of the pass-through, after which no answer has begun, in the writer that passThrough made.
 func passFailed(w http.ResponseWriter, _ *http.Request, err error) { w.(*statusWriter).failed = err }
-
-// checkPath refuses dot segments: the upstream might resolve them to another endpoint.
-func checkPath(path string) error {
-	for segment := range strings.SplitSeq(path, "/") {
-		if segment == "." || segment == ".." {
-			return apierror.BadRequest("invalid_path", "The path "+apierror.Quote(path)+" has a dot segment; name the endpoint itself.")
-		}
-	}
-	return nil
-}
 
 // statusWriter adds the cache's status to the upstream's header just before that is sent.
 type statusWriter struct {

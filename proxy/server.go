@@ -2,7 +2,8 @@
 //
 // One request of a cached endpoint goes through these steps, each in the file named:
 //
-//  1. handle.go reads the body within its limits; package api parses it, which gives its key (query.go).
+//  1. Package gate decides whether it is taken at all. handle.go reads the body within its limits; package api parses it, which
+//     gives its key (query.go).
 //  2. exchange.go looks the key up in package cache: an exact hit is written at once (served.go).
 //  3. exchange.go joins the flight of the key (package upstream) or starts one; equal requests wait for its outcome.
 //  4. package cache embeds the prompt, routes it to a topic and verifies the nearest members; guards may veto.
@@ -33,6 +34,7 @@ import (
 // Server is the proxy. Its handlers are safe for concurrent use.
 type Server struct {
 	opts     Options
+	live     atomic.Pointer[live]
 	cache    *cache.Cache
 	upstream *upstream.Client
 	pass     http.Handler // forwards to the upstream
@@ -66,6 +68,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.faults.degraded(s.cache.Restore(context.Background()))
 	s.pass = up.PassThrough(passFailed)
+	s.live.Store(o.live())
 	return s, nil
 }
 
@@ -102,7 +105,7 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 			}
 			s.metrics.request(endpoint, result, s.opts.Now().Sub(start))
 		}()
-		got, err := h(w, r)
+		got, err := s.admit(w, r, h)
 		switch {
 		case err == nil:
 			result = got
@@ -116,6 +119,14 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 			write(w, e)
 		}
 	}
+}
+
+// admit passes r to h if the gate lets it.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request, h func(http.ResponseWriter, *http.Request) (Result, error)) (Result, error) {
+	if err := s.live.Load().gate.Check(w, r); err != nil {
+		return Refused, err
+	}
+	return h(w, r)
 }
 
 // Drain makes the readiness probe fail, so that the server gets no new traffic.

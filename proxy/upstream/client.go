@@ -95,6 +95,14 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
+// SetKey replaces the credential that every replica gets in place of the client's own, for requests sent from now on; "": the
+// client's own is sent.
+func (c *Client) SetKey(key string) {
+	for _, r := range c.replicas {
+		r.secret.Store(&key)
+	}
+}
+
 // Request is one request to be sent.
 type Request struct {
 	Original *http.Request  // the client's own: method, URL and header; its body is not read

@@ -29,11 +29,11 @@ func (r *Replica) setHeaders(h http.Header) {
 			delete(h, name)
 		}
 	}
-	if r.key != "" {
+	if key := r.key(); key != "" {
 		for _, name := range CredentialHeaders {
 			h.Del(name)
 		}
-		h.Set("Authorization", "Bearer "+r.key)
+		h.Set("Authorization", "Bearer "+key)
 	}
 	if _, ok := h["User-Agent"]; !ok {
 		h["User-Agent"] = nil // else net/http would put its own name there

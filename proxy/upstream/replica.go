@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"reprise/proxy/upstream/dialect"
 )
@@ -13,7 +14,7 @@ import (
 // Replica is one engine endpoint.
 type Replica struct {
 	base    *url.URL
-	key     string
+	secret  atomic.Pointer[string] // sent in place of the client's own credential; "": that is sent
 	dialect dialect.Dialect
 	refused sync.Map // dialect.Field → struct{}: fields that the replica has refused; they are not added any more
 }
@@ -21,8 +22,13 @@ type Replica struct {
 // newReplica returns the replica at t, which has been validated.
 func newReplica(t Target) *Replica {
 	d, _ := dialect.New(t.Dialect)
-	return &Replica{base: t.Base, key: t.Key, dialect: d}
+	r := &Replica{base: t.Base, dialect: d}
+	r.secret.Store(&t.Key)
+	return r
 }
+
+// key is the credential that replaces the client's own, "" if none does.
+func (r *Replica) key() string { return *r.secret.Load() }
 
 // quarantined reports whether the replica has refused field.
 func (r *Replica) quarantined(field dialect.Field) bool {
@@ -57,5 +63,5 @@ var CredentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key"}
 
 // SameCredential reports whether the replica sees the same credential in requests with these headers.
 func (r *Replica) SameCredential(a, b http.Header) bool {
-	return r.key != "" || !slices.ContainsFunc(CredentialHeaders, func(name string) bool { return !slices.Equal(a[name], b[name]) })
+	return r.key() != "" || !slices.ContainsFunc(CredentialHeaders, func(name string) bool { return !slices.Equal(a[name], b[name]) })
 }

@@ -49,7 +49,7 @@ func originalID(id string) (string, bool) {
 		}
 	}
 	nonce, original, ok := strings.Cut(rest, "_")
-	if !ok || len(nonce) != 24 || original == "" {
+	if !ok || len(nonce) != 24 || !carriable(original) {
 		return "", false
 	}
 	if _, err := hex.DecodeString(nonce); err != nil {

@@ -1,0 +1,53 @@
+package gate
+
+import (
+	"net/http"
+	"strings"
+)
+
+// hasKey reports whether r has a client key where OpenAI-compatible clients put it.
+func (g *Gate) hasKey(r *http.Request) bool {
+	for _, key := range [...]string{bearer(r), r.Header.Get("X-Api-Key"), r.Header.Get("Api-Key"), protocolKey(r)} {
+		if key == "" {
+			continue
+		}
+		if _, ok := g.keys[g.digest(key)]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// lacking describes what a request without a client key has.
+func (g *Gate) lacking(r *http.Request) string {
+	for _, key := range [...]string{r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"), r.Header.Get("Api-Key"), protocolKey(r)} {
+		if key != "" {
+			return "another"
+		}
+	}
+	return "none"
+}
+
+// bearer is the token of the Authorization header.
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// keyProtocol begins the subprotocol in which a browser sends the key of a websocket, which can have no header of the page's.
+const keyProtocol = "openai-insecure-api-key."
+
+// protocolKey is the key among the subprotocols of a websocket.
+func protocolKey(r *http.Request) string {
+	for _, line := range r.Header["Sec-Websocket-Protocol"] {
+		for name := range strings.SplitSeq(line, ",") {
+			if key, ok := strings.CutPrefix(strings.TrimSpace(name), keyProtocol); ok {
+				return key
+			}
+		}
+	}
+	return ""
+}

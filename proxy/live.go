@@ -1,0 +1,33 @@
+package proxy
+
+import (
+	"reprise/proxy/gate"
+	"reprise/proxy/upstream"
+)
+
+// live are the options that Reload replaces; all of them change together.
+type live struct {
+	gate       *gate.Gate
+	adminToken string
+}
+
+func (o Options) live() *live {
+	families := o.APIs.Families()
+	paths := make([]string, 0, len(families))
+	for _, f := range families {
+		paths = append(paths, f.Path)
+	}
+	return &live{adminToken: o.AdminToken, gate: gate.New(gate.Options{Access: o.Access, Keyed: o.UpstreamKey != "",
+		Shared: o.TenantFrom != "authorization", Credentials: upstream.CredentialHeaders, Families: paths})}
+}
+
+// Reload puts some options of o in force, for requests that come from now on: UpstreamKey, AdminToken and Access. The others stay as
+// New got them.
+func (s *Server) Reload(o Options) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	s.upstream.SetKey(o.UpstreamKey)
+	s.live.Store(o.withDefaults().live())
+	return nil
+}
