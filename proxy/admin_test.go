@@ -17,6 +17,7 @@ func (r *rig) get(t testing.TB, path string, header ...string) reply {
 func (r *rig) call(t testing.TB, method, path, body string, header ...string) reply {
 	t.Helper()
 	req, _ := http.NewRequest(method, r.admin.URL+path, strings.NewReader(body))
+	req.Header.Set("Content-Type", "application/json")
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
 		req.Header.Set(name, value)

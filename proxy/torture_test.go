@@ -196,7 +196,9 @@ func (x *torture) purgeSome(rng *rand.Rand) {
 	}
 	p.start = x.tick()
 	got := httptest.NewRecorder()
-	x.adminAPI.ServeHTTP(got, httptest.NewRequest("POST", "/admin/purge", strings.NewReader(body)))
+	req := httptest.NewRequest("POST", "http://localhost/admin/purge", strings.NewReader(body))
+	req.Header.Set("Content-Type", "application/json")
+	x.adminAPI.ServeHTTP(got, req)
 	p.end = x.tick()
 	p.status = got.Code
 	x.purged(p)

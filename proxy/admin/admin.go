@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
+	"reprise/proxy/internal/origin"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -55,11 +55,13 @@ type Options struct {
 	Entries Entries // required
 	Topics  Topics  // required
 
-	Policy string       // name of the store's policy
-	Token  string       // needed under /admin; default: none, and /admin answers to localhost and IP addresses only
-	Stats  func() any   // what GET /admin/stats shows; required
-	Config func() any   // what GET /admin/config shows, secrets masked; default: an empty object
-	Lost   func() int64 // requests that the request log lacks; nil: there is no request log
+	Policy   string       // name of the store's policy
+	Token    string       // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
+	Loopback bool         // only this machine can reach the listener: /metrics answers to the same names only
+	Trusted  []string     // hosts, each HOST or HOST:PORT
+	Stats    func() any   // what GET /admin/stats shows; required
+	Config   func() any   // what GET /admin/config shows, secrets masked; default: an empty object
+	Lost     func() int64 // requests that the request log lacks; nil: there is no request log
 
 	// How slowly a client may send a body and read an answer, as in proxy.Limits: 0 means the default, a negative value no limit.
 	BodyIdle    time.Duration
@@ -69,11 +71,14 @@ type Options struct {
 
 // New returns the handler of all paths.
 func New(o Options) http.Handler {
-	a := &admin{o}
+	a := &admin{Options: o}
+	for _, host := range o.Trusted {
+		a.trusted = append(a.trusted, strings.ToLower(host))
+	}
 	r := chi.NewRouter()
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
 	r.Get("/readyz", a.readyz)
-	r.Handle("/metrics", promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{}))
+	r.Handle("/metrics", a.named(o.Loopback, promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{})))
 	r.Route("/admin", func(r chi.Router) {
 		r.Use(a.guard)
 		r.Get("/config", inJSON(a.config))
@@ -84,10 +89,37 @@ func New(o Options) http.Handler {
 		r.Get("/entries/{id}", inJSON(a.showEntry))
 		r.Post("/purge", a.purge)
 	})
-	return clientio.Guard(r, clientio.Limits{BodyIdle: o.BodyIdle, BodyRate: o.BodyRate, Write: o.ClientWrite})
+	return clientio.Guard(sameOrigin(r), clientio.Limits{BodyIdle: o.BodyIdle, BodyRate: o.BodyRate, Write: o.ClientWrite})
 }
 
-type admin struct{ Options }
+type admin struct {
+	Options
+	trusted origin.Names
+}
+
+// sameOrigin refuses what the web page of another site can make a browser send, other than reads, whose answers such a page does not
+// get.
+func sameOrigin(h http.Handler) http.Handler {
+	p := http.NewCrossOriginProtection()
+	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		apierror.Write(w, &apierror.Error{Status: http.StatusForbidden, Type: apierror.TypeInvalidRequest, Code: "foreign_origin",
+			Message: "The admin API does not answer to the web pages of other sites."})
+	}))
+	return p.Handler(h)
+}
+
+// named refuses requests to a name that is not local, where that is asked for.
+func (a *admin) named(local bool, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if local && !a.trusted.Local(r.Host) {
+			apierror.Write(w, &apierror.Error{Status: http.StatusForbidden, Type: apierror.TypeInvalidRequest, Code: "admin_host",
+				Message: "Without an admin token (REPRISE_ADMIN_TOKEN) the admin API, and on loopback its metrics, answer to localhost, to IP addresses and to the " +
+					"hosts in REPRISE_TRUSTED_HOSTS only, not to " + apierror.Quote(r.Host) + "."})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 // readyz fails while the server drains. It looks at no dependency: a dead one would take every replica out at once.
 func (a *admin) readyz(w http.ResponseWriter, _ *http.Request) {
@@ -98,14 +130,9 @@ func (a *admin) readyz(w http.ResponseWriter, _ *http.Request) {
 	w.Write([]byte("ready\n"))
 }
 
-// guard asks for the admin token where one is set.
+// guard asks for the admin token where one is set, and otherwise for a local name: a token is not sent by a browser on its own.
 func (a *admin) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.Token == "" && !literalHost(r.Host) {
-			apierror.Write(w, &apierror.Error{Status: http.StatusForbidden, Type: apierror.TypeInvalidRequest, Code: "admin_host",
-				Message: "Without an admin token (REPRISE_ADMIN_TOKEN) the admin API answers to localhost or an IP address only, not to " + apierror.Quote(r.Host) + "."})
-			return
-		}
+	return a.named(a.Token == "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.Token != "" && !admintoken.Given(r, a.Token) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			apierror.Write(w, &apierror.Error{Status: http.StatusUnauthorized, Type: apierror.TypeInvalidRequest, Code: "admin_token",
@@ -113,16 +140,7 @@ func (a *admin) guard(next http.Handler) http.Handler {
 			return
 		}
 		next.ServeHTTP(w, r)
-	})
-}
-
-// literalHost reports whether host is localhost or an IP address. A browser that was led here under another name (DNS
-// rebinding) sends that name.
-func literalHost(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	return host == "localhost" || net.ParseIP(strings.Trim(host, "[]")) != nil
+	}))
 }
 
 // inJSON turns what h returns into JSON.

@@ -113,12 +113,63 @@ func TestAdminNeedsItsToken(t *testing.T) {
 	}
 }
 
-// TestAdminAnswersToItsAddress: without a token, requests under another host name are refused.
+// TestAdminAnswersToItsAddress: without a token, and on loopback for the metrics, requests under another host name are refused.
 func TestAdminAnswersToItsAddress(t *testing.T) {
-	r := newRig(t, "lru")
-	for host, status := range map[string]int{"evil.example:8081": 403, "localhost:8081": 200, "127.0.0.1": 200, "[::1]:8081": 200} {
-		if got := r.call("GET", "http://"+host+"/admin/entries", "", ""); got.Code != status {
-			t.Errorf("%s: %d, want %d", host, got.Code, status)
+	for _, tc := range []struct {
+		name                    string
+		o                       Options
+		entries, metrics, ready int // for a foreign name
+	}{
+		{"loopback", Options{Loopback: true}, 403, 403, 200},
+		{"loopback with a token", Options{Loopback: true, Token: "s3cret"}, 401, 403, 200},
+		{"everywhere with a token", Options{Token: "s3cret"}, 401, 200, 200},
+		{"behind a server that is trusted", Options{Loopback: true, Trusted: []string{"Evil.example"}}, 200, 200, 200},
+	} {
+		r := newRig(t, "lru", func(o *Options) { o.Loopback, o.Token, o.Trusted = tc.o.Loopback, tc.o.Token, tc.o.Trusted })
+		for path, status := range map[string]int{"/admin/entries": tc.entries, "/metrics": tc.metrics, "/readyz": tc.ready, "/healthz": 200} {
+			if got := r.call("GET", "http://evil.example:8081"+path, "", ""); got.Code != status {
+				t.Errorf("%s: %s: %d, want %d", tc.name, path, got.Code, status)
+			}
+			for _, host := range []string{"localhost:8081", "127.0.0.1", "[::1]:8081", "LocalHost."} {
+				if got := r.call("GET", "http://"+host+path, "", "Authorization: Bearer s3cret"); got.Code != 200 {
+					t.Errorf("%s: %s of %s: %d", tc.name, path, host, got.Code)
+				}
+			}
+		}
+	}
+}
+
+// TestPagesCannotPurge: a purge that a browser can be made to send by a page of another site is refused, with and without a token.
+func TestPagesCannotPurge(t *testing.T) {
+	const purge = `{"all":true,"dry_run":false}`
+	for _, tc := range []struct {
+		header string
+		status int
+	}{
+		{"Content-Type: application/json", 200},
+		{"Content-Type: application/json; charset=utf-8", 200},
+		{"Content-Type: text/plain", 415},
+		{"Content-Type: application/x-www-form-urlencoded", 415},
+		{"", 415},
+		{"Content-Type: application/json|Origin: https://evil.example", 403},
+		{"Content-Type: application/json|Origin: null", 403},
+		{"Content-Type: application/json|Origin: http://localhost:3000", 403},
+		{"Content-Type: application/json|Sec-Fetch-Site: cross-site", 403},
+		{"Content-Type: application/json|Sec-Fetch-Site: same-site|Origin: http://localhost:3000", 403},
+		{"Content-Type: application/json|Origin: http://localhost:8081", 200},
+	} {
+		r := newRig(t, "lru")
+		r.store.Put(&store.Entry{Key: store.Key{1}}, r.store.Tick())
+		req := httptest.NewRequest("POST", "http://localhost:8081/admin/purge", strings.NewReader(purge))
+		for line := range strings.SplitSeq(tc.header, "|") {
+			if name, value, ok := strings.Cut(line, ": "); ok {
+				req.Header.Set(name, value)
+			}
+		}
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, req)
+		if w.Code != tc.status || (r.store.Stats().Entries == 0) != (tc.status == 200) {
+			t.Errorf("%s: %d, want %d, and %d entries: %s", tc.header, w.Code, tc.status, r.store.Stats().Entries, w.Body)
 		}
 	}
 }
@@ -153,7 +204,7 @@ func TestPurgeSaysWhatIsWrong(t *testing.T) {
 		`{}`: "empty_purge", `{"all":true,"model":"x"}`: "ambiguous_purge", `{"modle":"x"}`: "invalid_json", `nonsense`: "invalid_json", ``: "invalid_json", `{"all":true,"dry_run":"no"}`: "invalid_json",
 		`{"entry":-1}`: "invalid_parameter", `{"entry":"x"}`: "invalid_json",
 	} {
-		got := r.call("POST", "http://localhost/admin/purge", body, "")
+		got := r.call("POST", "http://localhost/admin/purge", body, "Content-Type: application/json")
 		if got.Code != 400 || gjson.Get(got.Body.String(), "error.code").String() != code || strings.Contains(got.Body.String(), "Go struct") || strings.Contains(got.Body.String(), "EOF") {
 			t.Errorf("%s: %d %s", body, got.Code, got.Body)
 		}
