@@ -24,10 +24,12 @@ func (o Options) live() *live {
 // Reload puts some options of o in force, for requests that come from now on: UpstreamKey, AdminToken and Access. The others stay as
 // New got them.
 func (s *Server) Reload(o Options) error {
-	if err := o.Validate(); err != nil {
+	n := s.opts
+	n.UpstreamKey, n.AdminToken, n.Access = o.UpstreamKey, o.AdminToken, o.Access
+	if err := n.Validate(); err != nil {
 		return err
 	}
-	s.upstream.SetKey(o.UpstreamKey)
-	s.live.Store(o.withDefaults().live())
+	s.upstream.SetKey(n.UpstreamKey)
+	s.live.Store(n.live())
 	return nil
 }

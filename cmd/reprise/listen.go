@@ -2,16 +2,19 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/wire"
 )
 
 // maxHeader is the largest request header in bytes.
@@ -43,32 +46,53 @@ func listenCause(err error) string {
 // front has the two HTTP servers of a service.
 type front struct {
 	api, admin             *http.Server
-	apiSocket, adminSocket net.Listener
-	failed                 chan error // error of a server that ended without being closed
+	apiSocket, adminSocket *wire.Listener
+	certificate            atomic.Pointer[tls.Certificate] // of the API; nil: no TLS
+	failed                 chan error                      // error of a server that ended without being closed
 }
 
 // openFront listens on both addresses. No request is answered before serve is called.
 func openFront(cfg *config.Config) (*front, error) {
 	f := &front{failed: make(chan error, 2)}
-	var err error
-	if f.apiSocket, err = listen(cfg, "LISTEN", cfg.Listen); err != nil {
+	pair, err := loadCertificate(cfg)
+	if err != nil {
 		return nil, err
 	}
-	if f.adminSocket, err = listen(cfg, "ADMIN_LISTEN", cfg.AdminListen); err != nil {
-		return nil, errors.Join(err, f.apiSocket.Close())
+	var secure *tls.Config
+	if pair != nil {
+		f.certificate.Store(pair)
+		secure = &tls.Config{NextProtos: []string{"h2", "http/1.1"},
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.certificate.Load(), nil }}
 	}
+	api, err := listen(cfg, "LISTEN", cfg.Listen)
+	if err != nil {
+		return nil, err
+	}
+	admin, err := listen(cfg, "ADMIN_LISTEN", cfg.AdminListen)
+	if err != nil {
+		return nil, errors.Join(err, api.Close())
+	}
+	f.apiSocket, f.adminSocket = wire.New(api, secure, cfg.HeaderTimeout), wire.New(admin, nil, 0)
 	return f, nil
+}
+
+// loadCertificate reads the certificate of the API, nil where none is set.
+func loadCertificate(cfg *config.Config) (*tls.Certificate, error) {
+	if cfg.TLSCert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("read certificate: %w", err)
+	}
+	return &pair, nil
 }
 
 // serve answers on both sockets until shutdown or close.
 func (f *front) serve(cfg *config.Config, api, admin http.Handler, log *slog.Logger) {
 	f.api, f.admin = newHTTPServer(cfg, api, log), newHTTPServer(cfg, admin, log)
-	go f.run(func() error {
-		if cfg.TLSCert != "" {
-			return f.api.ServeTLS(f.apiSocket, cfg.TLSCert, cfg.TLSKey)
-		}
-		return f.api.Serve(f.apiSocket)
-	})
+	f.api.ConnState, f.admin.ConnState = f.apiSocket.ConnState, f.adminSocket.ConnState
+	go f.run(func() error { return f.api.Serve(f.apiSocket) })
 	go f.run(func() error { return f.admin.Serve(f.adminSocket) })
 }
 
@@ -99,8 +123,8 @@ func readTimeout(cfg *config.Config) time.Duration {
 	return cfg.HeaderTimeout + cfg.BodyIdle
 }
 
-// shutdown drains: readiness fails, new connections are refused, and open requests have until the limit to end. The admin
-// server is closed last, because it answers the readiness probe.
+// shutdown drains: readiness fails, new connections are refused, and open requests and websockets have until the limit to end. The
+// admin server is closed last, because it answers the readiness probe.
 func (f *front) shutdown(s *service, limit time.Duration) error {
 	s.proxy.Drain()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -108,6 +132,9 @@ func (f *front) shutdown(s *service, limit time.Duration) error {
 	err := f.api.Shutdown(ctx)
 	if err == nil {
 		err = s.proxy.Wait(ctx)
+	}
+	if cut := f.apiSocket.Wait(ctx); err == nil {
+		err = cut
 	}
 	f.close()
 	return err

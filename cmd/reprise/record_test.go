@@ -58,7 +58,7 @@ func record(t *testing.T, path string, settings ...string) *recorded {
 // ask sends a request of a tenant and returns the text of the answer and its source (X-Cache).
 func (r *recorded) ask(tenant, body string) (text, from string) {
 	r.t.Helper()
-	q := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
+	q := httptest.NewRequest(http.MethodPost, "http://localhost/v1/chat/completions", strings.NewReader(body))
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("Authorization", "Bearer "+tenant)
 	w := httptest.NewRecorder()

@@ -20,6 +20,9 @@ import (
 )
 
 func serve(t cli.Terminal, args []string) error {
+	hangups := make(chan os.Signal, 1) // more signals while one is handled ask for nothing more
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	loader := config.NewLoader(false)
 	fs := cli.NewFlagSet("reprise serve")
 	loader.Register(fs)
@@ -34,7 +37,9 @@ func serve(t cli.Terminal, args []string) error {
 		return err
 	}
 	limitRuntime(cfg.MemoryLimit, t.Environ)
-	return serveWith(cfg, newLogger(cfg, t.Err))
+	log, level := newLogger(cfg, t.Err)
+	again := &reloader{cfg: cfg, level: level, log: log, load: func() (*config.Config, error) { return loader.Load(t.Environ) }}
+	return serveWith(again, hangups)
 }
 
 // limitRuntime makes the collector keep the heap, garbage included, below nine tenths of the memory limit, unless GOMEMLIMIT says
@@ -53,14 +58,27 @@ func serveHelp(w io.Writer, l *config.Loader) {
   REPRISE_UPSTREAM=http://127.0.0.1:8000/v1 reprise serve --listen 127.0.0.1:9000
   curl http://127.0.0.1:8081/metrics
 
-Every setting is a flag and an environment variable; the flag wins. SIGTERM drains: open answers may finish.
+Every setting is a flag and an environment variable, and can be a line of the file that REPRISE_SETTINGS names; the flag wins, then
+the environment. SIGTERM drains: open answers and websockets may finish. SIGHUP reads that file, the files of secrets and the
+certificate again, and puts changes of these settings in force; others wait for a restart:
+`+reloadable()+`
 Durations are written 90s, 24h or 30d; sizes 512MiB or 4GiB.
 `)
 	l.Help(w)
 }
 
+// reloadable lists the settings that SIGHUP changes, three on a line.
+func reloadable() string {
+	var b strings.Builder
+	for names := range slices.Chunk(config.Reloadable(), 3) {
+		b.WriteString("  " + strings.Join(names, ", ") + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 // serveWith runs the proxy until it receives a signal or a server fails.
-func serveWith(cfg *config.Config, log *slog.Logger) error {
+func serveWith(r *reloader, hangups <-chan os.Signal) error {
+	cfg, log := r.cfg, r.log
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -76,15 +94,20 @@ func serveWith(cfg *config.Config, log *slog.Logger) error {
 	if strings.Trim(cfg.Upstream.Path, "/") == "" {
 		log.Warn("the upstream has no path; most APIs have one, as in https://api.openai.com/v1", "upstream", cfg.Upstream.Redacted())
 	}
-	f.serve(cfg, s.proxy.Handler(), s.admin, log)
+	f.serve(cfg, s.proxy.Handler(), &s.admin, log)
 	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),
 		"upstream", cfg.Upstream.Redacted(), "mode", cfg.Mode, "policy", cfg.Policy, "entries", s.store.Stats().Entries)
-	select {
-	case sig := <-signals:
-		return drain(cfg, f, s, signals, sig, log)
-	case err := <-f.failed:
-		f.close()
-		return fmt.Errorf("serve: %w", errors.Join(err, s.close()))
+	r.front, r.service = f, s
+	for {
+		select {
+		case <-hangups:
+			r.reload()
+		case sig := <-signals:
+			return drain(r.cfg, f, s, signals, sig, log)
+		case err := <-f.failed:
+			f.close()
+			return fmt.Errorf("serve: %w", errors.Join(err, s.close()))
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
@@ -22,6 +23,7 @@ import (
 	"reprise/proxy"
 	"reprise/proxy/admin"
 	"reprise/proxy/cache"
+	"reprise/proxy/gate"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
@@ -30,7 +32,7 @@ import (
 // service is the proxy with its admin API, its store, its topics and its request log.
 type service struct {
 	proxy    *proxy.Server
-	admin    http.Handler
+	admin    handler
 	store    *store.Store
 	topics   *topics.Topics
 	recorder *recorder // nil: no request log
@@ -74,13 +76,32 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 	if s.proxy, err = proxy.New(o); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
-	s.admin = s.newAdmin(cfg)
+	s.admin.set(s.newAdmin(cfg))
 	return s, nil
+}
+
+// reload puts the settings in force that can change while the service runs.
+func (s *service) reload(cfg *config.Config, log *slog.Logger) error {
+	if err := s.proxy.Reload(proxyOptions(cfg, cfg.Upstream, log)); err != nil {
+		return err
+	}
+	s.admin.set(s.newAdmin(cfg))
+	return nil
+}
+
+// handler is an HTTP handler that can be replaced while it serves.
+type handler struct{ current atomic.Pointer[http.Handler] }
+
+func (h *handler) set(to http.Handler) { h.current.Store(&to) }
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	(*h.current.Load()).ServeHTTP(w, r)
 }
 
 // newAdmin returns the admin API of the service.
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Policy: cfg.Policy, Token: cfg.AdminToken,
+		Loopback: cfg.AdminLoopback(), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
 		BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite}
 	if s.recorder != nil {
@@ -134,17 +155,21 @@ func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Opt
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
 			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
+		Access:     gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Trusted: cfg.TrustedHosts, Loopback: cfg.Loopback()},
 		AdminToken: cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		Logger: log,
 	}
 }
 
-func newLogger(cfg *config.Config, w io.Writer) *slog.Logger {
-	o := &slog.HandlerOptions{Level: cfg.LogLevel}
+// newLogger returns a logger and its level, which can be changed.
+func newLogger(cfg *config.Config, w io.Writer) (*slog.Logger, *slog.LevelVar) {
+	level := &slog.LevelVar{}
+	level.Set(cfg.LogLevel)
+	o := &slog.HandlerOptions{Level: level}
 	if cfg.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, o))
+		return slog.New(slog.NewJSONHandler(w, o)), level
 	}
-	return slog.New(slog.NewTextHandler(w, o))
+	return slog.New(slog.NewTextHandler(w, o)), level
 }
 
 // dialTimeout bounds the first call to an embedding server at start. The server may have to load its model.

@@ -39,7 +39,7 @@ func newStage(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFla
 		return nil, err
 	}
 	useFreePorts(cfg)
-	log := newLogger(cfg, t.Err)
+	log, _ := newLogger(cfg, t.Err)
 	if s.front, err = openFront(cfg); err != nil {
 		return nil, errors.Join(err, s.engine.Close())
 	}
@@ -47,7 +47,7 @@ func newStage(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFla
 		s.front.closeSockets()
 		return nil, errors.Join(err, s.engine.Close())
 	}
-	s.front.serve(cfg, s.counted(s.proxy.Handler()), s.admin, log)
+	s.front.serve(cfg, s.counted(s.proxy.Handler()), &s.admin, log)
 	s.player = demo.NewPlayer(demo.Options{BaseURL: s.apiURL(), Model: demoModel, Concurrency: o.concurrency,
 		Requests: o.requests, StreamEvery: o.streamEvery})
 	return s, nil

@@ -33,6 +33,7 @@ func (c *Config) contradictions() (problems []string) {
 	if c.Hit > 0 && c.Route >= c.Hit {
 		bad("%s", gatesInWords(c.shown("ROUTE_THRESHOLD"), c.shown("HIT_THRESHOLD")))
 	}
+	c.accessProblems(bad)
 	return append(problems, c.policyProblems()...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/stores"
+	"reprise/proxy/gate"
 )
 
 // Config is every setting, parsed and within its limits. Where a setting can be unset, the field is then zero.
@@ -14,9 +15,14 @@ type Config struct {
 	Listen, AdminListen string
 	AdminToken          string
 	TLSCert, TLSKey     string // files; both or none
+	Settings            string // path of the settings file; empty: none
 
 	Upstream    *url.URL
 	UpstreamKey string
+
+	ClientKeys   []string
+	APIPaths     []gate.Path
+	TrustedHosts []string
 
 	Mode             string
 	Hit, Route, Edge float64 // 0: the embedder's own
@@ -67,6 +73,8 @@ type Value struct {
 	Name   string `json:"name"`   // as in the environment
 	Value  string `json:"value"`  // as given; a secret is masked
 	Source string `json:"source"` // "default", "environment", "flag", or the name of a file
+
+	given string // not masked
 }
 
 // Effective lists every setting in force, in the order of the table.

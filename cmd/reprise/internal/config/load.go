@@ -83,15 +83,16 @@ func (l *Loader) rows(g group) []Setting {
 	return rows
 }
 
-// Load merges the flags that were parsed with the environment (as os.Environ gives it) and the defaults: a flag wins over
-// the environment. A variable that is set to nothing counts as unset, because compose files leave one out that way. The
+// Load merges the flags that were parsed with the environment (as os.Environ gives it), the settings file and the defaults: a flag
+// wins over the environment, and that over the file. It can be called again, and reads all files again. A variable that is set to nothing counts as unset, because compose files leave one out that way. The
 // error lists everything that is wrong and wraps ErrBad.
 func (l *Loader) Load(environ []string) (*Config, error) {
 	env := reprisePart(environ)
 	c := &Config{}
-	problems := l.unknown(env)
+	file, problems := l.settingsFile(env)
+	problems = append(append(problems, l.unknown(env, fromEnv)...), l.unknown(file.values, file.path)...)
 	for _, s := range l.settings(c) {
-		p, v := l.one(&s, env)
+		p, v := l.one(&s, env, file)
 		problems = append(problems, p...)
 		c.effective = append(c.effective, v)
 	}
@@ -132,7 +133,7 @@ func reprisePart(environ []string) map[string]string {
 
 // unknown reports names with our prefix that are not settings: otherwise a misspelt setting would have no effect and no
 // message. In the demo the settings of serve are not reported.
-func (l *Loader) unknown(env map[string]string) (problems []string) {
+func (l *Loader) unknown(env map[string]string, source string) (problems []string) {
 	var known []string
 	for _, s := range (&Loader{}).settings(&Config{}) {
 		known = append(known, s.Env())
@@ -142,7 +143,7 @@ func (l *Loader) unknown(env map[string]string) (problems []string) {
 	}
 	for name := range env {
 		if !slices.Contains(known, name) {
-			problems = append(problems, name+" ("+fromEnv+"): there is no such setting"+cli.DidYouMean(name, known))
+			problems = append(problems, name+" ("+source+"): there is no such setting"+cli.DidYouMean(name, known))
 		}
 	}
 	slices.Sort(problems)
@@ -150,15 +151,15 @@ func (l *Loader) unknown(env map[string]string) (problems []string) {
 }
 
 // one finds and parses the value of s, and returns what is wrong with it.
-func (l *Loader) one(s *Setting, env map[string]string) (problems []string, in Value) {
-	v, source, name, err := l.lookup(s, env)
+func (l *Loader) one(s *Setting, env map[string]string, file fileSettings) (problems []string, in Value) {
+	v, source, name, err := l.lookup(s, env, file)
 	if err != nil {
 		return []string{err.Error()}, in
 	}
 	if v == "" {
 		return nil, Value{Name: s.Env(), Source: fromDefault}
 	}
-	in = Value{Name: s.Env(), Value: withoutPassword(v), Source: source}
+	in = Value{Name: s.Env(), Value: withoutPassword(v), Source: source, given: v}
 	if s.Secret {
 		in.Value = "********"
 	}
@@ -178,11 +179,14 @@ func complain(s *Setting, name string, in Value, err error) string {
 }
 
 // lookup returns the value, its source, and the name under which it was given.
-func (l *Loader) lookup(s *Setting, env map[string]string) (v, source, name string, err error) {
+func (l *Loader) lookup(s *Setting, env map[string]string, file fileSettings) (v, source, name string, err error) {
 	if v, source, err = pair(l.given[s.Name], l.given[s.Name+fileSuffix], "--"+s.Flag(), "-file", fromFlag); v != "" || err != nil {
 		return v, source, "--" + s.Flag(), err
 	}
 	if v, source, err = pair(env[s.Env()], env[s.Env()+fileSuffix], s.Env(), fileSuffix, fromEnv); v != "" || err != nil {
+		return v, source, s.Env(), err
+	}
+	if v, source, err = pair(file.values[s.Env()], file.values[s.Env()+fileSuffix], s.Env(), fileSuffix, file.path); v != "" || err != nil {
 		return v, source, s.Env(), err
 	}
 	return s.Default, fromDefault, s.Env(), nil

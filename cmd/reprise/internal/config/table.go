@@ -54,8 +54,10 @@ func (c *Config) listeners() []Setting {
 		{Name: "LISTEN", Default: "127.0.0.1:8080", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of the API", parse: address(&c.Listen)},
 		{Name: "ADMIN_LISTEN", Default: "127.0.0.1:8081", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of health, metrics and the admin API; beyond loopback it needs an admin token", parse: address(&c.AdminListen)},
 		{Name: "ADMIN_TOKEN", Secret: true, Allowed: "8 characters or more", Help: "bearer token that the admin API and explain require", parse: secret(&c.AdminToken, 8)},
+		{Name: "TRUSTED_HOSTS", Serve: true, Allowed: "HOST or HOST:PORT, several between commas", Help: "names beside localhost and IP addresses to which listeners on loopback answer, and whose web pages may call the API", parse: hosts(&c.TrustedHosts)},
 		{Name: "TLS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_KEY", Help: "certificate chain of the API", parse: file(&c.TLSCert)},
 		{Name: "TLS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_CERT", Help: "private key of that certificate", parse: file(&c.TLSKey)},
+		{Name: "SETTINGS", Serve: true, Allowed: "the path of a file with lines REPRISE_NAME=VALUE", Help: "file of settings, which flags and the environment override; SIGHUP reads it again", parse: text(&c.Settings)},
 	}
 }
 
@@ -63,6 +65,7 @@ func (c *Config) upstream() []Setting {
 	return []Setting{
 		{Name: "UPSTREAM", Serve: true, Default: "https://api.openai.com/v1", Allowed: "one base URL, as an OpenAI client takes it", Help: "the API behind the proxy", parse: oneURL(&c.Upstream)},
 		{Name: "UPSTREAM_KEY", Serve: true, Secret: true, Allowed: "a credential", Help: "credential for the upstream; unset, each client's own is passed on", parse: secret(&c.UpstreamKey, 1)},
+		{Name: "API_PATHS", Serve: true, Allowed: "PATH or METHOD PATH, several between commas, such as GET /v1/files/*/content or /v1/batches/**", Help: "paths that are forwarded under REPRISE_UPSTREAM_KEY beside those of inference and the list of models; * is one segment, ** at the end all below", parse: apiPaths(&c.APIPaths)},
 	}
 }
 
@@ -113,6 +116,7 @@ var embedders = []string{"builtin", "openai"}
 
 func (c *Config) clients() []Setting {
 	return []Setting{
+		{Name: "CLIENT_KEYS", Serve: true, Secret: true, Allowed: "keys of 8 characters or more, between commas, white space or line ends; # begins a comment", Help: "keys of which every request needs one; beyond loopback REPRISE_UPSTREAM_KEY needs them", parse: clientKeys(&c.ClientKeys)},
 		{Name: "TENANT_FROM", Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant; two tenants share nothing", parse: tenant(&c.TenantFrom)},
 		{Name: "EXPLAIN", Default: "false", Toggle: true, Allowed: "true or false", Help: "answer POST /v1/reprise/explain without the admin token", parse: boolean(&c.Explain)},
 	}

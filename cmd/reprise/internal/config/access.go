@@ -1,0 +1,89 @@
+package config
+
+import (
+	"strings"
+
+	"reprise/proxy/gate"
+)
+
+// leastClientKey is the least length of a client key.
+const leastClientKey = 8
+
+// clientKeys reads keys between commas, white space or line ends; a # begins a comment.
+func clientKeys(to *[]string) func(string) error {
+	return func(v string) error {
+		var keys []string
+		for line := range strings.Lines(v) {
+			line, _, _ = strings.Cut(" "+line, " #")
+			for _, key := range strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == ',' }) {
+				if len(key) < leastClientKey || strings.ContainsFunc(key, func(r rune) bool { return r >= 0x7f }) {
+					return errNotAllowed
+				}
+				keys = append(keys, key)
+			}
+		}
+		if len(keys) == 0 {
+			return errNotAllowed
+		}
+		*to = keys
+		return nil
+	}
+}
+
+// apiPaths reads paths between commas, as package gate does.
+func apiPaths(to *[]gate.Path) func(string) error {
+	return func(v string) error {
+		var paths []gate.Path
+		for _, text := range fields(v) {
+			p, err := gate.ParsePath(text)
+			if err != nil {
+				return errUse(err.Error())
+			}
+			paths = append(paths, p)
+		}
+		*to = paths
+		return nil
+	}
+}
+
+// hosts reads names between commas, each with or without a port.
+func hosts(to *[]string) func(string) error {
+	return func(v string) error {
+		names := fields(v)
+		for _, name := range names {
+			if strings.ContainsAny(name, "/*@ ") {
+				return errNotAllowed
+			}
+		}
+		*to = names
+		return nil
+	}
+}
+
+// fields are the parts of a list between commas.
+func fields(v string) (parts []string) {
+	for part := range strings.SplitSeq(v, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// Loopback reports whether only this machine can reach the API.
+func (c *Config) Loopback() bool { return loopback(c.Listen) }
+
+// AdminLoopback reports whether only this machine can reach the admin side.
+func (c *Config) AdminLoopback() bool { return loopback(c.AdminListen) }
+
+// accessProblems finds what is wrong with who may use the operator's credential.
+func (c *Config) accessProblems(bad func(format string, args ...any)) {
+	if c.UpstreamKey != "" && len(c.ClientKeys) == 0 && !c.Loopback() {
+		bad("%s can be reached from outside this machine, and with REPRISE_UPSTREAM_KEY whoever reaches it would use that credential: that needs REPRISE_CLIENT_KEYS",
+			c.shown("LISTEN"))
+	}
+	if c.UpstreamKey == "" && len(c.ClientKeys) > 0 {
+		bad("REPRISE_CLIENT_KEYS needs REPRISE_UPSTREAM_KEY: without it, the credential that a client sends goes to the upstream; " +
+			"for an upstream that needs no credential, set it to any word")
+	}
+}

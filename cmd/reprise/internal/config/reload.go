@@ -1,0 +1,38 @@
+package config
+
+import "slices"
+
+// Reloaded returns c with those settings of next that can change while the program runs. changed are their names, and restart the
+// names of the others that differ, which stay as they are. The error wraps ErrBad; what can change may not fit what stays.
+func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []string, err error) {
+	m := *c
+	m.effective = slices.Clone(c.effective)
+	m.UpstreamKey, m.ClientKeys, m.APIPaths, m.TrustedHosts, m.AdminToken = next.UpstreamKey, next.ClientKeys, next.APIPaths, next.TrustedHosts, next.AdminToken
+	m.LogLevel, m.MaxBody, m.BodyIdle, m.ClientWrite, m.Drain = next.LogLevel, next.MaxBody, next.BodyIdle, next.ClientWrite, next.Drain
+	for i, v := range next.effective {
+		switch {
+		case v.given == c.effective[i].given:
+		case slices.Contains(reloadable, v.Name[len(Prefix):]):
+			m.effective[i] = v
+			changed = append(changed, v.Name)
+		default:
+			restart = append(restart, v.Name)
+		}
+	}
+	if problems := m.contradictions(); len(problems) > 0 {
+		return nil, nil, nil, &badError{problems}
+	}
+	return &m, changed, restart, nil
+}
+
+// reloadable are the settings that Reloaded takes over.
+var reloadable = []string{"UPSTREAM_KEY", "CLIENT_KEYS", "API_PATHS", "TRUSTED_HOSTS", "ADMIN_TOKEN", "LOG_LEVEL", "MAX_BODY", "BODY_IDLE_TIMEOUT",
+	"CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT"}
+
+// Reloadable lists the settings, as in the environment, that Reloaded takes over.
+func Reloadable() (names []string) {
+	for _, name := range reloadable {
+		names = append(names, Prefix+name)
+	}
+	return names
+}
