@@ -65,7 +65,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 		return Refused, errNoMemory
 	}
 	defer mem.Drop()
-	body, err := readBody(w, r, mem, s.opts.MaxBody)
+	body, err := readBody(w, r, mem, s.live.Load().maxBody)
 	if err != nil {
 		return Refused, err
 	}

@@ -61,7 +61,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family
 	if ct := r.Header.Get("Content-Type"); !isJSON(ct) {
 		return nil, apierror.BadRequest("invalid_content_type", "The Content-Type is "+apierror.Quote(ct)+"; this endpoint takes application/json.")
 	}
-	body, err := readBody(w, r, mem, s.opts.MaxBody)
+	body, err := readBody(w, r, mem, s.live.Load().maxBody)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"reprise/proxy/gate"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/upstream"
 )
 
@@ -9,6 +10,8 @@ import (
 type live struct {
 	gate       *gate.Gate
 	adminToken string
+	maxBody    int64
+	clients    clientio.Limits
 }
 
 func (o Options) live() *live {
@@ -17,18 +20,20 @@ func (o Options) live() *live {
 	for _, f := range families {
 		paths = append(paths, f.Path)
 	}
-	return &live{adminToken: o.AdminToken, gate: gate.New(gate.Options{Access: o.Access, Keyed: o.UpstreamKey != "",
+	return &live{adminToken: o.AdminToken, maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{Access: o.Access, Keyed: o.UpstreamKey != "",
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.CredentialHeaders, Families: paths})}
 }
 
-// Reload puts some options of o in force, for requests that come from now on: UpstreamKey, AdminToken and Access. The others stay as
-// New got them.
+// Reload puts some options of o in force, for requests that come from now on: UpstreamKey, AdminToken, Access, MaxBody, and of Limits
+// those on clients. The others stay as New got them.
 func (s *Server) Reload(o Options) error {
 	n := s.opts
-	n.UpstreamKey, n.AdminToken, n.Access = o.UpstreamKey, o.AdminToken, o.Access
+	n.UpstreamKey, n.AdminToken, n.Access, n.MaxBody = o.UpstreamKey, o.AdminToken, o.Access, o.MaxBody
+	n.Limits.BodyIdle, n.Limits.BodyRate, n.Limits.ClientWrite = o.Limits.BodyIdle, o.Limits.BodyRate, o.Limits.ClientWrite
 	if err := n.Validate(); err != nil {
 		return err
 	}
+	n = n.withDefaults()
 	s.upstream.SetKey(n.UpstreamKey)
 	s.live.Store(n.live())
 	return nil

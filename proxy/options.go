@@ -57,7 +57,7 @@ type Options struct {
 	Guard func(cached, asked string) reuse.Veto
 
 	TenantFrom TenantSource // default "authorization"
-	Access     gate.Access  // who may use the API; default: everybody
+	Access     gate.Access  // who may use the API, and which paths of it; default: every client, all paths
 
 	TTL          time.Duration // life of an answer, counted from its write; default 24h
 	StaleIfError time.Duration // how long an expired answer may still be served when the upstream fails; default 0

@@ -87,7 +87,9 @@ func (s *Server) Handler() http.Handler {
 	}, nil)
 	r.NotFound(rest)
 	r.MethodNotAllowed(rest)
-	return clientio.Guard(r, s.opts.Limits.clients())
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		clientio.Guard(r, s.live.Load().clients).ServeHTTP(w, req)
+	})
 }
 
 // answering is the one place that turns a handler's error into a response and counts the request. f is the endpoint's API, nil

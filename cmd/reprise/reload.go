@@ -46,7 +46,7 @@ func (r *reloader) reload() {
 	r.front.certificate.Store(pair)
 	r.level.Set(merged.LogLevel)
 	r.cfg = merged
-	// Also where only errors are logged: whoever sent the signal looks for this line.
+	// Also where only errors are logged: an operator looks for this line after the signal.
 	r.log.Log(context.Background(), max(slog.LevelInfo, merged.LogLevel), "settings reloaded", "changed", inList(changed), "need_restart", inList(restart))
 }
 

@@ -101,7 +101,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // newAdmin returns the admin API of the service.
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Policy: cfg.Policy, Token: cfg.AdminToken,
-		Loopback: cfg.AdminLoopback(), Trusted: cfg.TrustedHosts,
+		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
 		BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite}
 	if s.recorder != nil {
@@ -155,7 +155,7 @@ func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Opt
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
 			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
-		Access:     gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Trusted: cfg.TrustedHosts, Loopback: cfg.Loopback()},
+		Access:     gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
 		AdminToken: cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		Logger: log,
 	}

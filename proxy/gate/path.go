@@ -42,7 +42,7 @@ func ParsePath(text string) (Path, error) {
 	}
 	for _, s := range p.segments {
 		if s == "" || s == "." || s == ".." || s != "*" && strings.ContainsAny(s, "*?#% \\") {
-			return p, fmt.Errorf("%q has a segment %q; * stands for a whole segment, and ** for all below, at the end", text, s)
+			return p, fmt.Errorf("%q has a segment %q; * is a whole segment, and ** at the end all below", text, s)
 		}
 	}
 	return p, nil
@@ -117,7 +117,7 @@ func cutSegment(path string) (segment, rest string) {
 const maxDecoding = 3
 
 // cleanPath returns the path of u without escapes. It refuses what a server might resolve to another endpoint than the path names:
-// dot segments, also escaped, or with parameters after them; a backslash; control characters, and what is not UTF-8.
+// dot segments, also escaped, or with parameters after them; a backslash; control characters; other encodings than UTF-8.
 func cleanPath(u *url.URL) (string, error) {
 	path := u.EscapedPath()
 	if path == "" || path[0] != '/' {

@@ -70,16 +70,10 @@ func fields(v string) (parts []string) {
 	return parts
 }
 
-// Loopback reports whether only this machine can reach the API.
-func (c *Config) Loopback() bool { return loopback(c.Listen) }
-
-// AdminLoopback reports whether only this machine can reach the admin side.
-func (c *Config) AdminLoopback() bool { return loopback(c.AdminListen) }
-
 // accessProblems finds what is wrong with who may use the operator's credential.
 func (c *Config) accessProblems(bad func(format string, args ...any)) {
-	if c.UpstreamKey != "" && len(c.ClientKeys) == 0 && !c.Loopback() {
-		bad("%s can be reached from outside this machine, and with REPRISE_UPSTREAM_KEY whoever reaches it would use that credential: that needs REPRISE_CLIENT_KEYS",
+	if c.UpstreamKey != "" && len(c.ClientKeys) == 0 && !Loopback(c.Listen) {
+		bad("%s can be reached from outside this machine, and every client would use the credential in REPRISE_UPSTREAM_KEY: that needs REPRISE_CLIENT_KEYS",
 			c.shown("LISTEN"))
 	}
 	if c.UpstreamKey == "" && len(c.ClientKeys) > 0 {

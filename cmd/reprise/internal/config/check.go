@@ -21,7 +21,7 @@ func (c *Config) contradictions() (problems []string) {
 	} else if err := checkPair(c.TLSCert, c.TLSKey); err != nil {
 		bad("%s and %s: %v", c.shown("TLS_CERT"), c.shown("TLS_KEY"), err)
 	}
-	if c.AdminToken == "" && !loopback(c.AdminListen) {
+	if c.AdminToken == "" && !Loopback(c.AdminListen) {
 		bad("%s can be reached from outside this machine: that needs REPRISE_ADMIN_TOKEN", c.shown("ADMIN_LISTEN"))
 	}
 	if c.Listen == c.AdminListen && !strings.HasSuffix(c.Listen, ":0") {
@@ -56,7 +56,8 @@ func (c *Config) shown(name string) string {
 	return Prefix + name
 }
 
-func loopback(address string) bool {
+// Loopback reports whether only this machine can reach a listener on address, HOST:PORT.
+func Loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
@@ -69,7 +70,7 @@ func reaches(u *url.URL, listen string) bool {
 		return false
 	}
 	everywhere := host == "" || net.ParseIP(host).IsUnspecified()
-	return host == u.Hostname() || (everywhere || loopback(listen)) && loopback(u.Host)
+	return host == u.Hostname() || (everywhere || Loopback(listen)) && Loopback(u.Host)
 }
 
 // Gates are the thresholds in force: those that are set, and the embedder's own for the rest, for which Effective then has

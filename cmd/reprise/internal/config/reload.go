@@ -8,7 +8,8 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 	m := *c
 	m.effective = slices.Clone(c.effective)
 	m.UpstreamKey, m.ClientKeys, m.APIPaths, m.TrustedHosts, m.AdminToken = next.UpstreamKey, next.ClientKeys, next.APIPaths, next.TrustedHosts, next.AdminToken
-	m.LogLevel, m.MaxBody, m.BodyIdle, m.ClientWrite, m.Drain = next.LogLevel, next.MaxBody, next.BodyIdle, next.ClientWrite, next.Drain
+	m.LogLevel, m.Drain = next.LogLevel, next.Drain
+	m.MaxBody, m.BodyIdle, m.BodyRate, m.ClientWrite = next.MaxBody, next.BodyIdle, next.BodyRate, next.ClientWrite
 	for i, v := range next.effective {
 		switch {
 		case v.given == c.effective[i].given:
@@ -27,7 +28,7 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 
 // reloadable are the settings that Reloaded takes over.
 var reloadable = []string{"UPSTREAM_KEY", "CLIENT_KEYS", "API_PATHS", "TRUSTED_HOSTS", "ADMIN_TOKEN", "LOG_LEVEL", "MAX_BODY", "BODY_IDLE_TIMEOUT",
-	"CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT"}
+	"BODY_MIN_RATE", "CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT"}
 
 // Reloadable lists the settings, as in the environment, that Reloaded takes over.
 func Reloadable() (names []string) {

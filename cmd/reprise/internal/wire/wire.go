@@ -92,7 +92,7 @@ func (l *Listener) shake(raw net.Conn) {
 	secure := tls.Server(raw, l.tls)
 	var c net.Conn = &tlsConn{conn{Conn: secure, from: l}}
 	if err := secure.HandshakeContext(ctx); err != nil || secure.ConnectionState().NegotiatedProtocol == "h2" {
-		c = secure // net/http speaks HTTP/2 only to its own type, and answers for the error of a handshake
+		c = secure // net/http uses HTTP/2 on this type only, and logs the error of a handshake
 	}
 	select {
 	case l.ready <- accepted{c, nil}:
