@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -225,13 +227,20 @@ func rawUpstream(t *testing.T, header string, saw func(*http.Request)) func(*Opt
 	return func(o *Options) { o.Upstream = &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"} }
 }
 
-// TestIdleConnectionClosedUnderUs: when the upstream closes an idle connection at the moment of its use, the request is sent
-// on another.
-func TestIdleConnectionClosedUnderUs(t *testing.T) {
-	r := newRig(t, rawUpstream(t, "", func(*http.Request) {}))
-	for i := range 4 {
-		if got := r.ask(t, "/v1/chat/completions", chat(fmt.Sprint("Tale ", i))); got.status != 200 {
-			t.Errorf("request %d: %d", i, got.status)
+// TestNothingIsSentTwice: an upstream that closes the connection when the request has begun to come may have read all of it. The
+// request fails and is not sent on another connection, whatever key it carries.
+func TestNothingIsSentTwice(t *testing.T) {
+	for _, header := range []string{"", "Idempotency-Key: stainless-1", "X-Idempotency-Key: 1"} {
+		var saw atomic.Int32
+		r := newRig(t, rawUpstream(t, "", func(req *http.Request) { saw.Add(1) }))
+		for i, want := range []int{200, 502, 200, 502} {
+			got := r.ask(t, "/v1/chat/completions", chat(fmt.Sprint("Tale ", i)), "X-Test: 1", cmp.Or(header, "X-Test: 2"))
+			if got.status != want || want == 502 && !strings.Contains(got.body, "upstream_closed") {
+				t.Errorf("%q, request %d: %d %s", header, i, got.status, got.body)
+			}
+		}
+		if n := saw.Load(); n != 2 {
+			t.Errorf("%q: the upstream saw %d requests, want 2", header, n)
 		}
 	}
 }

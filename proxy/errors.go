@@ -42,9 +42,15 @@ func toAPIError(err error) *apierror.Error {
 			Message: "The request body is larger than the " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes allowed (REPRISE_MAX_BODY)."}
 	case errors.As(err, &crash):
 		return apierror.Internal
+	case errors.Is(err, upstream.ErrClosing):
+		return &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeUpstream, Code: "shutting_down",
+			Message: "The proxy is shutting down; send the request again."}
 	case isTimeout(err):
 		return &apierror.Error{Status: http.StatusGatewayTimeout, Type: apierror.TypeUpstream, Code: "upstream_timeout",
 			Message: "The upstream did not answer in time."}
+	case errors.Is(err, upstream.ErrClosed):
+		return &apierror.Error{Status: http.StatusBadGateway, Type: apierror.TypeUpstream, Code: "upstream_closed",
+			Message: "The upstream closed the connection before it answered. It may have read the request, so the proxy did not send it again."}
 	default:
 		return &apierror.Error{Status: http.StatusBadGateway, Type: apierror.TypeUpstream, Code: "upstream_unreachable",
 			Message: "The upstream could not be reached or broke off its answer."}

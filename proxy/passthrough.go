@@ -22,7 +22,9 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 	}
 	if body != nil {
 		r = r.Clone(r.Context())
-		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+		r.ContentLength, r.TransferEncoding = int64(len(body)), nil
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		r.Body, _ = r.GetBody()
 	}
 	if !s.budget.Begin() {
 		return errNoMemory

@@ -89,6 +89,7 @@ func New(o Options) (*Client, error) {
 	if c.transport == nil {
 		c.transport = NewTransport(c.limits)
 	}
+	c.transport = resender{c.transport}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -173,11 +174,6 @@ func (c *Client) send(ctx context.Context, replica *Replica, in *http.Request, b
 		return nil, err
 	}
 	req.Header = replica.requestHeader(in.Header)
-	if _, ok := req.Header["X-Idempotency-Key"]; !ok {
-		// With this entry, which is not sent, the transport tries again where the replica closes an idle connection at the
-		// moment of use. Requests of the cached path change nothing upstream: those that do are passed through.
-		req.Header["X-Idempotency-Key"] = nil
-	}
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
 		cancel()

@@ -17,26 +17,56 @@ var ErrIdle = errors.New("no bytes from the upstream in time")
 
 // Limits bounds how long a replica may take. 0 means the default, a negative duration no limit.
 type Limits struct {
-	FirstByte    time.Duration // from the request to the first byte of the answer; default 120s
-	BetweenBytes time.Duration // between two reads of the answer's body; default 60s
+	FirstByte    time.Duration // from the request to the first byte of the answer; default 600s, as clients wait
+	BetweenBytes time.Duration // between two reads of the answer's body; default 600s
 }
 
 // WithDefaults returns l with the defaults filled in.
 func (l Limits) WithDefaults() Limits {
-	return Limits{FirstByte: cmp.Or(l.FirstByte, 120*time.Second), BetweenBytes: cmp.Or(l.BetweenBytes, 60*time.Second)}
+	return Limits{FirstByte: cmp.Or(l.FirstByte, 600*time.Second), BetweenBytes: cmp.Or(l.BetweenBytes, 600*time.Second)}
 }
 
-// NewTransport returns a pooled transport. It never asks for compression (what is stored and replayed is plain bytes), and
+// Servers close a connection that was idle for a while, and a request that is sent at that moment fails. The proxy therefore closes
+// it earlier: engines that are addressed without TLS wait 5 seconds (uvicorn, Node), and the load balancers before those with TLS
+// 60 or more.
+const (
+	idlePlain   = 4 * time.Second
+	idleSecured = 50 * time.Second
+)
+
+// NewTransport returns a transport within these limits.
+func NewTransport(l Limits) *Transport {
+	return &Transport{plain: newTransport(l, idlePlain), secured: newTransport(l, idleSecured)}
+}
+
+// Transport sends requests over connections that it keeps, in two pools: of http and of https.
+type Transport struct{ plain, secured *http.Transport }
+
+// RoundTrip sends r; see [http.RoundTripper].
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme == "https" {
+		return t.secured.RoundTrip(r)
+	}
+	return t.plain.RoundTrip(r)
+}
+
+// CloseIdleConnections closes the connections that no request uses.
+func (t *Transport) CloseIdleConnections() {
+	t.plain.CloseIdleConnections()
+	t.secured.CloseIdleConnections()
+}
+
+// newTransport returns a pooled transport. It never asks for compression (what is stored and replayed is plain bytes), and
 // keeps as many idle connections as a busy proxy with one upstream needs: with the standard two they would be closed and
 // dialled again all the time.
-func NewTransport(l Limits) *http.Transport {
+func newTransport(l Limits, idle time.Duration) *http.Transport {
 	t := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		DialContext:           counted((&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext),
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          1024,
 		MaxIdleConnsPerHost:   1024,
-		IdleConnTimeout:       90 * time.Second,
+		IdleConnTimeout:       idle,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		DisableCompression:    true,

@@ -44,8 +44,8 @@ func TestDefaults(t *testing.T) {
 		"store":      c.Store == place("file:./reprise.db"),
 		"weight":     c.DependencyWeight < 0,
 		"thresholds": c.Hit == 0 && c.Route == 0 && c.Edge == 0,
-		"limits": c.HeaderTimeout == 5*time.Second && c.BodyIdle == 30*time.Second && c.FirstByte == 120*time.Second &&
-			c.StreamIdle == 60*time.Second && c.ClientWrite == 30*time.Second && c.Drain == 90*time.Second,
+		"limits": c.HeaderTimeout == 5*time.Second && c.BodyIdle == 30*time.Second && c.FirstByte == 600*time.Second &&
+			c.StreamIdle == 600*time.Second && c.ClientWrite == 30*time.Second && c.Drain == 90*time.Second,
 	} {
 		if !ok {
 			t.Errorf("%s: %+v", what, c)

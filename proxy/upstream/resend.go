@@ -1,0 +1,163 @@
+package upstream
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+)
+
+// ErrClosed says that a replica closed the connection before it answered, after a part of the request may have reached it.
+var ErrClosed = errors.New("the upstream closed the connection before it answered")
+
+// resender sends a request again only if no byte of it can have reached the replica. A call that was read once may be billed,
+// whatever became of its answer.
+//
+// net/http's transport sends again more often: on a connection that was used before, each request with an Idempotency-Key, which
+// OpenAI's libraries add to every POST although few servers honour it. And less often: a POST without one fails on a connection
+// that the replica closed while it was idle, even if nothing was written. What the transport does over HTTP/2 remains: there a
+// server says which requests it has not read (RFC 9113 §8.7).
+type resender struct{ http.RoundTripper }
+
+// attempts bounds how often a request is sent that finds a closed connection each time.
+const attempts = 4
+
+// RoundTrip sends r, which it may change.
+func (t resender) RoundTrip(r *http.Request) (*http.Response, error) {
+	hideIdempotency(r)
+	body := keepOpen(r)
+	for n := 1; ; n++ {
+		var way wire
+		resp, err := t.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), way.trace())))
+		if err == nil {
+			return resp, nil
+		}
+		if n < attempts && way.unused() && r.Context().Err() == nil && body.rewind(r) {
+			continue
+		}
+		if r.Body != nil {
+			body.ReadCloser.Close()
+		}
+		return nil, way.explain(err)
+	}
+}
+
+// hideIdempotency keeps the transport from reading a POST with an idempotency key as one that it may send twice: it looks the
+// name up in its usual spelling. Servers read names in any spelling.
+func hideIdempotency(r *http.Request) {
+	for canonical, spelled := range map[string]string{"Idempotency-Key": "idempotency-key", "X-Idempotency-Key": "x-idempotency-key"} {
+		if v, ok := r.Header[canonical]; ok {
+			delete(r.Header, canonical)
+			r.Header[spelled] = v
+		}
+	}
+}
+
+// openBody is a request's body that stays open while the request may be sent again.
+type openBody struct {
+	io.ReadCloser
+	read atomic.Bool
+}
+
+// keepOpen gives r a body that stays open, where it has one.
+func keepOpen(r *http.Request) *openBody {
+	b := &openBody{ReadCloser: r.Body}
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = b
+	}
+	return b
+}
+
+func (b *openBody) Read(p []byte) (int, error) {
+	b.read.Store(true)
+	return b.ReadCloser.Read(p)
+}
+
+func (b *openBody) Close() error { return nil }
+
+// rewind gives r its body from the start, and reports whether it could.
+func (b *openBody) rewind(r *http.Request) bool {
+	if !b.read.Load() {
+		return true
+	}
+	if r.GetBody == nil {
+		return false
+	}
+	fresh, err := r.GetBody()
+	if err != nil {
+		return false
+	}
+	r.Body = fresh
+	return true
+}
+
+// wire observes the connection that a request was last sent on.
+type wire struct {
+	conn   atomic.Pointer[countedConn] // nil: none, or one that is not counted
+	before atomic.Int64                // what had been written to it when the request got it
+}
+
+func (w *wire) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		conn := got.Conn
+		if secured, ok := conn.(*tls.Conn); ok {
+			conn = secured.NetConn()
+		}
+		counted, _ := conn.(*countedConn)
+		w.conn.Store(counted)
+		if counted != nil {
+			w.before.Store(counted.written.Load())
+		}
+	}}
+}
+
+// unused reports whether a connection was used and no byte of the request was written to it.
+func (w *wire) unused() bool {
+	conn := w.conn.Load()
+	return conn != nil && conn.written.Load() == w.before.Load()
+}
+
+// explain adds ErrClosed where the connection broke after the replica may have read the request.
+func (w *wire) explain(err error) error {
+	var broken *net.OpError
+	if w.conn.Load() == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &broken) && !broken.Timeout() {
+		return fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	return err
+}
+
+// countedConn counts what is written to a connection, but for the alert of 24 bytes (31 before TLS 1.3) with which a TLS
+// connection is closed: no request is as short.
+type countedConn struct {
+	net.Conn
+	written atomic.Int64
+}
+
+const closingAlert = 31
+
+func (c *countedConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if n > closingAlert {
+		c.written.Add(int64(n))
+	}
+	return n, err
+}
+
+// counted makes dial return connections that are counted.
+func counted(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &countedConn{Conn: conn}, nil
+	}
+}
