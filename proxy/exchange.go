@@ -69,7 +69,8 @@ func (x exchange) once() (Result, error) {
 		}
 		return result, err
 	case !leader && o.rec.Status != http.StatusOK && !o.replica.SameCredential(x.http.Header, o.asker):
-		x.alone = true // the error may concern the leader alone: its key, its limits
+		o.rec.NewReader().Close() // nobody waits for it
+		x.alone = true            // the error may concern the leader alone: its key, its limits
 		return x.once()
 	default:
 		return newRelay(x, o, leader).run()

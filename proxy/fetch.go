@@ -60,7 +60,8 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 // record copies the upstream's answer, which was requested at start, into o's recording, and stores it if it may be kept.
 func (q *query) record(f *flight, o *outcome, body io.Reader, start time.Time) {
 	s, ctx := q.s, f.Context()
-	err := o.rec.Fill(ctx, body, s.opts.MaxEntryBytes, func() bool { return s.flights.Seal(f) })
+	err := o.rec.Fill(ctx, body, upstream.Bounds{Whole: s.opts.MaxEntryBytes, Patience: s.opts.Limits.patience(),
+		Seal: func() int { return s.flights.Seal(f) }})
 	took := max(s.opts.Now().Sub(start), processingTime(o.rec.Header))
 	s.metrics.step(stepUpstream, took)
 	o.kept = q.keep(o.found, o.rec, err, took)

@@ -44,6 +44,14 @@ func (q *query) keep(found *finding, rec *upstream.Recording, cut error, took ti
 	return k
 }
 
+// notHeld is why a recording is not held whole.
+func (s *Server) notHeld(rec *upstream.Recording) string {
+	if rec.Size() > s.opts.MaxEntryBytes {
+		return "size"
+	}
+	return "memory"
+}
+
 // judge returns why a recording must not be kept, "" if it may.
 func (q *query) judge(rec *upstream.Recording, cut error) (answer.Verdict, string) {
 	body := rec.Bytes()
@@ -53,10 +61,8 @@ func (q *query) judge(rec *upstream.Recording, cut error) (answer.Verdict, strin
 		return answer.Verdict{}, answer.ReasonStatus
 	case cut != nil && !stream:
 		return answer.Verdict{}, answer.ReasonIncomplete
-	case rec.Size() > q.s.opts.MaxEntryBytes:
-		return answer.Verdict{}, "size"
-	case rec.Narrow():
-		return answer.Verdict{}, "memory"
+	case !rec.Whole():
+		return answer.Verdict{}, q.s.notHeld(rec)
 	case encoded(rec.Header):
 		return answer.Verdict{}, "content-encoding"
 	}

@@ -110,6 +110,12 @@ func (l Limits) clients() clientio.Limits {
 	return clientio.Limits{BodyIdle: l.BodyIdle, BodyRate: l.BodyRate, Write: l.ClientWrite}
 }
 
+// patience is how long one client may hold up the others that share a large answer. It is longer than a write may take, because the
+// write should fail first: this is for writes without a limit.
+func (l Limits) patience() time.Duration {
+	return 2 * max(l.ClientWrite, 30*time.Second)
+}
+
 func (o Options) withDefaults() Options {
 	if o.APIs == nil {
 		o.APIs = registry.APIs

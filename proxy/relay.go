@@ -14,11 +14,12 @@ import (
 type relay struct {
 	exchange // of the waiter
 	*outcome
+	reader *upstream.Reader
 	status cacheStatus
 }
 
 func newRelay(x exchange, o *outcome, leader bool) *relay {
-	r := &relay{exchange: x, outcome: o, status: cacheStatus{result: Shared}}
+	r := &relay{exchange: x, outcome: o, reader: o.rec.NewReader(), status: cacheStatus{result: Shared}}
 	if leader {
 		r.status = cacheStatus{result: Miss, fwd: x.reason(), detail: slices.Clone(o.found.detail)}
 	}
@@ -27,6 +28,7 @@ func newRelay(x exchange, o *outcome, leader bool) *relay {
 
 // run writes the answer in the form that the waiter asked for.
 func (r *relay) run() (result Result, err error) {
+	defer r.reader.Close()
 	result = r.status.result
 	streamed := answer.IsStream(r.rec.Header.Get("Content-Type"))
 	switch {
@@ -46,10 +48,10 @@ func (r *relay) run() (result Result, err error) {
 // whole writes an answer once it is complete, so that its header can report whether it was kept. An answer that is too large
 // for that is written while it grows.
 func (r *relay) whole() error {
-	body, err := r.rec.Wait(r.http.Context(), r.s.opts.MaxEntryBytes)
+	body, err := r.reader.Wait(r.http.Context())
 	if errors.Is(err, upstream.ErrTooLarge) {
 		if r.status.result == Miss {
-			r.status.detail = append(r.status.detail, "not-stored="+r.tooLarge())
+			r.status.detail = append(r.status.detail, "not-stored="+r.s.notHeld(r.rec))
 		}
 		return r.stream()
 	}
@@ -65,14 +67,6 @@ func (r *relay) whole() error {
 	return nil
 }
 
-// tooLarge is why the recording is not held whole.
-func (r *relay) tooLarge() string {
-	if r.rec.Size() > r.s.opts.MaxEntryBytes {
-		return "size"
-	}
-	return "memory"
-}
-
 // stream writes an answer while it grows. If the recording is cut, the connection to the client is cut too: a regular end
 // would present a partial answer as complete.
 func (r *relay) stream() error {
@@ -86,12 +80,11 @@ func (r *relay) stream() error {
 		filter = &answer.UsageFilter{Streams: r.family.Answers.Streams}
 	}
 	var buf []byte
-	for off := 0; ; {
-		p, end, err := r.rec.Next(r.http.Context(), off)
+	for {
+		p, end, err := r.reader.Next(r.http.Context())
 		if err != nil && len(p) == 0 {
 			return r.cut()
 		}
-		off += len(p)
 		if filter != nil {
 			buf = filter.Write(buf[:0], p)
 			if end {
@@ -127,7 +120,7 @@ func (r *relay) cut() error {
 // convert waits for the end and replays the answer in the other form. Only a whole answer has another form: an error under
 // status 200 would become an empty stream.
 func (r *relay) convert() error {
-	body, err := r.rec.Wait(r.http.Context(), r.s.opts.MaxEntryBytes)
+	body, err := r.reader.Wait(r.http.Context())
 	if errors.Is(err, upstream.ErrTooLarge) {
 		return &replayError{0, err}
 	}

@@ -137,5 +137,9 @@ func (s *Server) Drain() { s.draining.Store(true) }
 // Draining reports whether Drain has been called.
 func (s *Server) Draining() bool { return s.draining.Load() }
 
+// Close keeps further upstream calls of cached endpoints from starting, for a server whose listeners are closed: a request that is
+// still being handled gets a 503.
+func (s *Server) Close() { s.flights.Close() }
+
 // Wait returns when all flights have ended, or with ctx's error. Flights without a waiter end by themselves.
 func (s *Server) Wait(ctx context.Context) error { return s.flights.Wait(ctx) }

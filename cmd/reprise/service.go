@@ -117,6 +117,7 @@ const flightTimeout = time.Second
 func (s *service) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flightTimeout)
 	defer cancel()
+	s.proxy.Close()
 	_ = s.proxy.Wait(ctx) // no client waits for a flight that is still open
 	return s.release()
 }

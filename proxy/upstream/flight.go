@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -21,6 +22,7 @@ type Outcome interface {
 // Flight is one key on its way to an outcome. It has a context of its own: it outlives the caller that started it and is
 // cancelled when its last waiter has left.
 type Flight[T Outcome] struct {
+	set    *Flights[T]
 	ctx    context.Context
 	cancel context.CancelFunc
 	key    Key
@@ -30,8 +32,10 @@ type Flight[T Outcome] struct {
 	err       error
 	done      chan struct{} // closed when the flight has returned
 
-	waiters int  // guarded by Flights.mu
-	ended   bool // guarded by Flights.mu
+	// Guarded by Flights.mu:
+	waiters int
+	readers int // waiters that have got the outcome, or will get it
+	ended   bool
 }
 
 // Context is cancelled when the last waiter has left.
@@ -49,12 +53,20 @@ func (f *Flight[T]) Fail(err error) {
 	close(f.published)
 }
 
-// Wait waits for the outcome. Its error is ctx's.
+// Wait waits for the outcome. Its error is ctx's: then the caller will never see the outcome.
 func (f *Flight[T]) Wait(ctx context.Context) error {
 	select {
 	case <-f.published:
 		return nil
 	case <-ctx.Done():
+	}
+	f.set.mu.Lock()
+	defer f.set.mu.Unlock()
+	select {
+	case <-f.published:
+		return nil // Seal may have counted the caller already
+	default:
+		f.readers--
 		return ctx.Err()
 	}
 }
@@ -82,13 +94,18 @@ func (f *Flight[T]) crash(err error) {
 	}
 }
 
+// ErrClosing is why a flight that is to start after Close fails.
+var ErrClosing = errors.New("the proxy is stopping")
+
 // Flights holds the present flights, at most one per key. It is safe for concurrent use.
 type Flights[T Outcome] struct {
 	onPanic func(value any, stack []byte)
-	running sync.WaitGroup // flights that have been started and have not ended, with and without waiters
 
-	mu    sync.Mutex // guards byKey and every flight's waiters
-	byKey map[Key]*Flight[T]
+	mu      sync.Mutex // guards what follows and every flight's counts
+	byKey   map[Key]*Flight[T]
+	running int           // flights that have been started and have not ended, with and without waiters
+	idle    chan struct{} // closed when running becomes 0; nil while nobody waits for that
+	closed  bool
 }
 
 // NewFlights returns an empty set of flights; onPanic is called with what a flight panicked with.
@@ -102,6 +119,7 @@ func (fs *Flights[T]) Join(key Key) (f *Flight[T], isNew bool) {
 	defer fs.mu.Unlock()
 	if f = fs.byKey[key]; f != nil {
 		f.waiters++
+		f.readers++
 		return f, false
 	}
 	f = fs.Solo()
@@ -112,7 +130,7 @@ func (fs *Flights[T]) Join(key Key) (f *Flight[T], isNew bool) {
 // Solo returns a new flight with one waiter, which no other caller can join. The caller must call Start, and leave it.
 func (fs *Flights[T]) Solo() *Flight[T] {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Flight[T]{ctx: ctx, cancel: cancel, published: make(chan struct{}), done: make(chan struct{}), waiters: 1}
+	return &Flight[T]{set: fs, ctx: ctx, cancel: cancel, published: make(chan struct{}), done: make(chan struct{}), waiters: 1, readers: 1}
 }
 
 // Leave removes one waiter from f. The last one cancels it, and from then on a newcomer starts a new flight rather than
@@ -141,22 +159,13 @@ func (f *Flight[T]) release() {
 	}
 }
 
-// end notes that f has returned; it can be joined no more.
-func (fs *Flights[T]) end(f *Flight[T]) {
+// Seal keeps further callers from joining f, and returns how many of its waiters have got its outcome or will get it, since its
+// start.
+func (fs *Flights[T]) Seal(f *Flight[T]) (readers int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.dropLocked(f)
-	if f.ended = true; f.waiters <= 0 {
-		f.release()
-	}
-}
-
-// Seal keeps further callers from joining f, and reports whether it has one waiter at most.
-func (fs *Flights[T]) Seal(f *Flight[T]) (sole bool) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	fs.dropLocked(f)
-	return f.waiters <= 1
+	return f.readers
 }
 
 // Detach keeps further callers from joining the present flights; those who have joined still get their outcome.
@@ -173,8 +182,18 @@ func (fs *Flights[T]) dropLocked(f *Flight[T]) {
 }
 
 // Start runs f in a goroutine of its own. Every waiter gets an outcome whatever run does: a panic becomes the error of all.
+// After Close, f fails with ErrClosing.
 func (fs *Flights[T]) Start(f *Flight[T], run func(*Flight[T])) {
-	fs.running.Go(func() { fs.run(f, run) })
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.closed {
+		fs.dropLocked(f)
+		f.Fail(ErrClosing)
+		close(f.done)
+		return
+	}
+	fs.running++
+	go fs.run(f, run)
 }
 
 func (fs *Flights[T]) run(f *Flight[T], run func(*Flight[T])) {
@@ -184,15 +203,45 @@ func (fs *Flights[T]) run(f *Flight[T], run func(*Flight[T])) {
 			f.crash(&PanicError{v})
 		}
 		fs.end(f)
-		close(f.done)
 	}()
 	run(f)
 }
 
-// Wait returns when all flights have ended, or with ctx's error. Flights without a waiter end by themselves.
+// end notes that f has returned; it can be joined no more.
+func (fs *Flights[T]) end(f *Flight[T]) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.dropLocked(f)
+	close(f.done)
+	if f.ended = true; f.waiters <= 0 {
+		f.release()
+	}
+	if fs.running--; fs.running == 0 && fs.idle != nil {
+		close(fs.idle)
+		fs.idle = nil
+	}
+}
+
+// Close keeps further flights from starting. Those that have started go on.
+func (fs *Flights[T]) Close() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.closed = true
+}
+
+// Wait returns when no flight runs, or with ctx's error. Flights without a waiter end by themselves. Unless Close was called
+// before, another flight may have started when it returns.
 func (fs *Flights[T]) Wait(ctx context.Context) error {
-	idle := make(chan struct{})
-	go func() { fs.running.Wait(); close(idle) }()
+	fs.mu.Lock()
+	if fs.running == 0 {
+		fs.mu.Unlock()
+		return nil
+	}
+	if fs.idle == nil {
+		fs.idle = make(chan struct{})
+	}
+	idle := fs.idle
+	fs.mu.Unlock()
 	select {
 	case <-idle:
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 // written is an outcome that is still being written.
@@ -58,7 +59,7 @@ func TestPanicAfterPublishing(t *testing.T) {
 		fmt.Fprint(rec, "half")
 		panic("boom")
 	})
-	if _, err := rec.Wait(context.Background(), 1<<20); err == nil {
+	if _, err := rec.NewReader().Wait(context.Background()); err == nil {
 		t.Error("half an answer has no error at its end")
 	}
 }
@@ -70,11 +71,11 @@ func TestWhoSharesAFlight(t *testing.T) {
 	if other, isNew := fs.Join(Key{2}); !isNew || other == a {
 		t.Error("two keys share a flight")
 	}
-	if fs.Join(Key{1}); fs.Seal(a) {
-		t.Error("a flight of two is said to have one waiter")
+	if fs.Join(Key{1}); fs.Seal(a) != 2 {
+		t.Error("a flight of two is said to have another number of readers")
 	}
 	b, isNew := fs.Join(Key{1})
-	if !isNew || !fs.Seal(b) {
+	if !isNew || fs.Seal(b) != 1 {
 		t.Error("a sealed flight was joined")
 	}
 	c, _ := fs.Join(Key{1})
@@ -90,4 +91,90 @@ func TestWhoSharesAFlight(t *testing.T) {
 	if e, isNew := fs.Join(Key{1}); !isNew || e == d || d.Context().Err() == nil {
 		t.Error("a cancelled flight was joined")
 	}
+}
+
+// TestReadersOfASealedFlight: a waiter that left before the outcome reads nothing; one that saw it is counted for good.
+func TestReadersOfASealedFlight(t *testing.T) {
+	fs := NewFlights[written](nil)
+	f, _ := fs.Join(Key{})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 3 {
+		fs.Join(Key{})
+	}
+	if err := f.Wait(gone); err == nil {
+		t.Error("a client that has left got an outcome that there is not")
+	}
+	fs.Leave(f)
+	f.Publish(written{NewRecording(200, nil)})
+	if err := f.Wait(gone); err != nil {
+		t.Errorf("a waiter that may have been counted got %v", err)
+	}
+	fs.Leave(f)
+	if n := fs.Seal(f); n != 3 {
+		t.Errorf("%d readers, want 3", n)
+	}
+}
+
+// TestStartDuringWait: flights may start while the end of all is waited for, and none starts after Close. The waiting calls
+// must not disturb each other, and each returns when nothing runs.
+func TestStartDuringWait(t *testing.T) {
+	fs := NewFlights[written](nil)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 500 {
+				if err := fs.Wait(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		group.Go(func() {
+			for range 500 {
+				f := fs.Solo()
+				fs.Start(f, func(f *Flight[written]) { f.Publish(written{}) })
+				<-f.Done()
+			}
+		})
+	}
+	group.Wait()
+	fs.Close()
+	f, _ := fs.Join(Key{})
+	fs.Start(f, func(*Flight[written]) { t.Error("a flight started after Close") })
+	<-f.Done()
+	if _, err := f.Outcome(); !errors.Is(err, ErrClosing) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestWaitForFlights: Wait returns with the last flight, or with its context.
+func TestWaitForFlights(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := NewFlights[written](nil)
+		end := make(chan struct{})
+		for range 3 {
+			fs.Start(fs.Solo(), func(f *Flight[written]) { f.Publish(written{}); <-end })
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := fs.Wait(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		waited := make(chan error, 2)
+		for range 2 {
+			go func() { waited <- fs.Wait(t.Context()) }()
+		}
+		for range 3 {
+			synctest.Wait()
+			if len(waited) > 0 {
+				t.Error("Wait returned while a flight ran")
+			}
+			end <- struct{}{}
+		}
+		for range 2 {
+			if err := <-waited; err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }

@@ -6,47 +6,61 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // Recording is one answer while it is being written: append-only, one writer, any number of readers that each start at
 // offset 0. Everything that a replica sends on the cached path passes through one; the store keeps a finished one.
+//
+// An answer that is too large to keep is not held either: the recording is narrowed to a window between its slowest reader and
+// its writer, which waits where the window is full. No reader joins from then on.
 type Recording struct {
 	Status int         // of the replica's answer
 	Header http.Header // of the replica's answer; readers must not change it
 
 	mem     Memory // what the body is charged to; nil: nothing
+	least   int64  // bytes that are charged in any case
 	charged int64  // bytes, changed by the writer alone
 
-	mu      sync.Mutex // guards what follows
-	body    []byte
-	dropped int // bytes released from the front of body
-	window  int // not 0: it is not kept and has one reader, which the writer may be ahead of by so many bytes; the rest is released
+	mu      sync.Mutex // guards what follows and the readers
+	body    []byte     // from offset dropped on
+	dropped int
 	done    bool
 	err     error         // why it ended early; nil for a complete answer
 	changed chan struct{} // closed and replaced at each change while readers wait
+
+	readers map[*Reader]struct{}
+	arrived int // readers so far
+
+	window   int       // not 0: only a window is held, which is full with so many bytes
+	since    time.Time // of window
+	expected int       // readers that the window still waits for, at offset 0
 }
 
 // NewRecording returns an empty recording of an answer with this status and header.
 func NewRecording(status int, header http.Header) *Recording {
-	return &Recording{Status: status, Header: header, changed: make(chan struct{})}
+	return &Recording{Status: status, Header: header, changed: make(chan struct{}), readers: map[*Reader]struct{}{}}
 }
 
 // ChargeTo charges the body to mem while it grows. The first bytes of it are charged already and become part of what Release takes
 // back. It is called before the first Write.
-func (r *Recording) ChargeTo(mem Memory, bytes int64) { r.mem, r.charged = mem, bytes }
+func (r *Recording) ChargeTo(mem Memory, bytes int64) { r.mem, r.least, r.charged = mem, bytes, bytes }
 
-// reserve charges what the body has grown by, and reports whether there was room for it. Only the writer calls it.
-func (r *Recording) reserve() bool {
-	r.mu.Lock()
-	grown := int64(cap(r.body)) - r.charged
-	r.mu.Unlock()
-	if r.mem == nil || grown <= 0 {
+// reserve charges what the body takes now, and reports whether there was room for it. Only the writer calls it.
+func (r *Recording) reserve() (room bool) {
+	if r.mem == nil {
 		return true
 	}
-	if !r.mem.Reserve(grown) {
+	r.mu.Lock()
+	size := max(int64(cap(r.body)), r.least)
+	r.mu.Unlock()
+	switch {
+	case size < r.charged:
+		r.mem.Release(r.charged - size)
+	case size > r.charged && !r.mem.Reserve(size-r.charged):
 		return false
 	}
-	r.charged += grown
+	r.charged = size
 	return true
 }
 
@@ -60,18 +74,33 @@ func (r *Recording) Release() {
 // Write appends p. Only one goroutine may write.
 func (r *Recording) Write(p []byte) (int, error) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	if need := len(r.body) + len(p); need > cap(r.body) {
+		grown := make([]byte, len(r.body), r.sizeLocked(need))
+		copy(grown, r.body)
+		r.body = grown
+	}
 	r.body = append(r.body, p...)
+	r.trimLocked()
 	r.wakeLocked()
-	r.mu.Unlock()
 	return len(p), nil
+}
+
+// sizeLocked is the size of an array for need bytes: in a window with room for as many again as are released at a time, else
+// so much larger that the bytes of a long answer are copied twice on average.
+func (r *Recording) sizeLocked(need int) int {
+	if r.window > 0 {
+		return need + r.window/2
+	}
+	return max(need+need/2, 512)
 }
 
 // Finish ends the recording; a non-nil err says that the answer was cut.
 func (r *Recording) Finish(err error) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.done, r.err = true, err
 	r.wakeLocked()
-	r.mu.Unlock()
 }
 
 func (r *Recording) wakeLocked() {
@@ -79,22 +108,25 @@ func (r *Recording) wakeLocked() {
 	r.changed = make(chan struct{})
 }
 
-// Fill appends body until it ends or ctx does. An answer of more than limit bytes is too large to keep, and so is one for which
-// there is no memory: sole is called once, and if it reports that the recording has one reader and gets no other, only a
-// window of the answer is held from then on. An answer without an end must not take the memory of all other requests.
-func (r *Recording) Fill(ctx context.Context, body io.Reader, limit int64, sole func() bool) error {
+// Bounds are how much of an answer is held, and for how long.
+type Bounds struct {
+	Whole    int64                // bytes of an answer that is held whole
+	Patience time.Duration        // how long one reader may take over a piece of an answer that is not, while the others wait; then it is cut
+	Seal     func() (readers int) // keeps further readers from joining, and returns how many have joined
+}
+
+// Fill appends body until it ends or ctx does. From the moment at which the answer exceeds the bounds, or there is no memory for it,
+// only a window of it is held: an answer without an end must not take the memory of all other requests.
+func (r *Recording) Fill(ctx context.Context, body io.Reader, b Bounds) error {
 	buf := copyBuffers.Get()
 	defer copyBuffers.Put(buf)
-	for small := true; ; {
+	for {
 		n, err := body.Read(buf)
 		if n > 0 {
 			r.Write(buf[:n])
 		}
-		if large, room := r.Size() > limit, r.reserve(); small && (large || !room) {
-			small = false
-			if sole() {
-				r.narrowDown(windowFor(room))
-			}
+		if large, room := r.Size() > b.Whole, r.reserve(); (large || !room) && r.Whole() {
+			r.narrowDown(windowFor(room), b.Seal())
 		}
 		switch {
 		case err == io.EOF:
@@ -102,31 +134,27 @@ func (r *Recording) Fill(ctx context.Context, body io.Reader, limit int64, sole 
 		case err != nil:
 			return err
 		}
-		r.waitForRoom(ctx)
+		r.waitForRoom(ctx, b.Patience)
 	}
 }
 
-// narrowDown makes the recording hold only what its single reader has not read yet. No other reader may begin afterwards.
-// It wakes the reader, which may have read everything and be waiting for more: only the reader releases what it has read,
-// and the writer is about to wait for that.
-func (r *Recording) narrowDown(window int) {
-	r.mu.Lock()
-	r.window = window
-	r.wakeLocked()
-	r.mu.Unlock()
-}
-
-// Narrow reports whether the recording has become a window of the answer, which is then not kept.
-func (r *Recording) Narrow() bool {
+// narrowDown makes the recording hold only what one of its readers, of whom there are this many since its start, has not read yet.
+// It wakes the readers: those who wait for the whole answer must begin to read, and those who have read everything release it.
+func (r *Recording) narrowDown(window, readers int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.window > 0
+	r.window, r.since, r.expected = window, time.Now(), max(readers-r.arrived, 0)
+	r.trimLocked()
+	r.wakeLocked()
 }
 
-// window is how far the writer of a narrow recording may be ahead of its reader, in bytes; smallWindow where memory is short.
 const (
+	// window is how far the writer of a narrow recording may be ahead of its slowest reader, in bytes; smallWindow where memory is
+	// short.
 	window      = 256 << 10
 	smallWindow = 32 << 10
+	// tail is how much of its end a narrow recording always holds: the last event of a stream shows whether it is complete.
+	tail = 4 << 10
 )
 
 func windowFor(room bool) int {
@@ -136,37 +164,139 @@ func windowFor(room bool) int {
 	return smallWindow
 }
 
-// waitForRoom returns when the reader of a narrow recording is within window of its writer, or when ctx ends.
-func (r *Recording) waitForRoom(ctx context.Context) {
+// trimLocked releases what every reader of a narrow recording has read.
+func (r *Recording) trimLocked() {
+	if r.window == 0 || r.expected > 0 {
+		return
+	}
+	low := r.dropped + len(r.body) - tail
+	for reader := range r.readers {
+		low = min(low, reader.off)
+	}
+	if low > r.dropped {
+		r.body, r.dropped = r.body[low-r.dropped:], low
+		r.wakeLocked() // the writer may be waiting for room
+	}
+}
+
+// waitForRoom returns when all readers of a narrow recording are within window of its writer, or when ctx ends.
+func (r *Recording) waitForRoom(ctx context.Context, patience time.Duration) {
 	for {
 		r.mu.Lock()
-		far, changed := r.window > 0 && len(r.body) > r.window, r.changed
+		full, changed := r.window > 0 && len(r.body) > r.window, r.changed
+		var left time.Duration
+		if full {
+			left = r.cutLocked(time.Now(), patience)
+		}
 		r.mu.Unlock()
-		if !far {
+		if !full {
 			return
 		}
+		timer := time.NewTimer(left)
 		select {
 		case <-changed:
+		case <-timer.C:
 		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
 			return
 		}
 	}
 }
 
-// Next waits for bytes beyond off. It returns those bytes (a view: the written part never changes), and whether the
-// recording ends after them, with the reason if it was cut.
-func (r *Recording) Next(ctx context.Context, off int) (p []byte, end bool, err error) {
+// cutLocked gives up readers that have taken longer than patience over a piece: their clients have stopped reading, and the other
+// readers wait for them. It returns when it must be called again.
+func (r *Recording) cutLocked(now time.Time, patience time.Duration) (left time.Duration) {
+	left = patience
+	overdue := func(since time.Time) bool {
+		rest := since.Add(patience).Sub(now)
+		if rest > 0 {
+			left = min(left, rest)
+		}
+		return rest <= 0
+	}
+	for reader := range r.readers {
+		if !reader.busy.IsZero() && overdue(reader.busy) {
+			reader.dropLocked(true)
+		}
+	}
+	if r.expected > 0 && overdue(r.since) {
+		r.expected = 0
+	}
+	r.trimLocked()
+	return left
+}
+
+// Reader reads a recording from its start. It is used by one goroutine, which must close it.
+type Reader struct {
+	rec *Recording
+
+	// Guarded by the recording's mutex:
+	off    int       // what was read before the present piece
+	piece  int       // length of the present piece
+	busy   time.Time // since when the caller has had the present piece; zero while it waits for the next one
+	behind bool      // it was given up
+	closed bool
+}
+
+// ErrBehind says that a reader fell so far behind the others that what it has not read was released.
+var ErrBehind = errors.New("the reader is too far behind the others")
+
+// NewReader returns a reader at offset 0. If the recording is a window that has moved on, its reads fail with ErrBehind.
+func (r *Recording) NewReader() *Reader {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reader := &Reader{rec: r, busy: time.Now(), behind: r.dropped > 0}
+	r.arrived++
+	if r.expected > 0 {
+		r.expected--
+	}
+	if !reader.behind {
+		r.readers[reader] = struct{}{}
+	}
+	return reader
+}
+
+// Close releases what the reader has not read. It may be called twice.
+func (d *Reader) Close() {
+	d.rec.mu.Lock()
+	defer d.rec.mu.Unlock()
+	if !d.closed {
+		d.closed = true
+		d.dropLocked(false)
+		d.rec.trimLocked()
+	}
+}
+
+func (d *Reader) dropLocked(behind bool) {
+	d.behind = d.behind || behind
+	delete(d.rec.readers, d)
+}
+
+// Next waits for bytes beyond those that it has returned so far. It returns up to 256 KiB of them (a view: the written part never
+// changes), and whether the recording ends after them, with the reason if it was cut.
+func (d *Reader) Next(ctx context.Context) (p []byte, end bool, err error) {
+	r := d.rec
 	for {
 		r.mu.Lock()
-		if r.window > 0 && off > r.dropped {
-			r.body, r.dropped = r.body[off-r.dropped:], off
-			r.wakeLocked() // the writer may be waiting for room
+		d.off, d.piece, d.busy = d.off+d.piece, 0, time.Time{}
+		r.trimLocked()
+		if d.behind {
+			r.mu.Unlock()
+			return nil, false, ErrBehind
 		}
-		p, done, cause, changed := r.body[off-r.dropped:len(r.body):len(r.body)], r.done, r.err, r.changed
+		rest, changed := r.body[d.off-r.dropped:], r.changed
+		p = rest[:min(len(rest), window):min(len(rest), window)]
+		if end = r.done && len(p) == len(rest); end {
+			err = r.err
+		}
+		if len(p) > 0 || end {
+			d.piece, d.busy = len(p), time.Now()
+			r.mu.Unlock()
+			return p, end, err
+		}
 		r.mu.Unlock()
-		if len(p) > 0 || done {
-			return p, done, cause
-		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -175,20 +305,22 @@ func (r *Recording) Next(ctx context.Context, off int) (p []byte, end bool, err 
 	}
 }
 
-// ErrTooLarge says that a recording is larger than the reader of its whole body accepts.
+// ErrTooLarge says that a recording is not held whole.
 var ErrTooLarge = errors.New("the answer is too large to be held")
 
-// Wait returns the whole body once the recording has ended, or ErrTooLarge as soon as it exceeds limit bytes or is not held whole.
-// The reader may then still read it in parts with Next, from the start.
-func (r *Recording) Wait(ctx context.Context, limit int64) ([]byte, error) {
+// Wait returns the whole body once the recording has ended, or ErrTooLarge as soon as it is not held whole. The reader may then
+// still read it in pieces with Next, from the start.
+func (d *Reader) Wait(ctx context.Context) ([]byte, error) {
+	r := d.rec
 	for {
 		r.mu.Lock()
+		d.busy = time.Time{}
 		body, narrow, done, cause, changed := r.body, r.window > 0, r.done, r.err, r.changed
 		r.mu.Unlock()
 		switch {
 		case done && cause != nil:
 			return nil, cause
-		case narrow || int64(len(body)) > limit:
+		case narrow:
 			return nil, ErrTooLarge
 		case done:
 			return body[:len(body):len(body)], nil
@@ -208,7 +340,14 @@ func (r *Recording) Size() int64 {
 	return int64(r.dropped + len(r.body))
 }
 
-// Bytes is what has been written so far, or the last part of it where the recording has grown too large to keep.
+// Whole reports whether all that has been written is held.
+func (r *Recording) Whole() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.window == 0
+}
+
+// Bytes is what has been written so far, or the last part of it where the recording is not held whole.
 func (r *Recording) Bytes() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,10 +1,13 @@
 package upstream
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // TestRecordingWakesItsReaders: each write reaches readers that wait already, whole and in order, before the end.
@@ -13,10 +16,10 @@ func TestRecordingWakesItsReaders(t *testing.T) {
 		rec := NewRecording(200, nil)
 		got := make(chan string)
 		for range 3 {
+			reader := rec.NewReader()
 			go func() {
-				for off := 0; ; {
-					p, end, err := rec.Next(t.Context(), off)
-					off += len(p)
+				for {
+					p, end, err := reader.Next(t.Context())
 					got <- fmt.Sprintf("%s %v %v", p, end, err)
 					if end {
 						return
@@ -40,71 +43,165 @@ func TestRecordingWakesItsReaders(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		if p, end, err := rec.Next(t.Context(), 0); string(p) != "abc" || !end || err != io.ErrUnexpectedEOF {
+		if p, end, err := rec.NewReader().Next(t.Context()); string(p) != "abc" || !end || err != io.ErrUnexpectedEOF {
 			t.Errorf("a late reader got %q, %v, %v", p, end, err)
 		}
 	})
 }
 
-// TestNarrowedBehindItsReader: a reader that has read all there is, and waits, makes room when the recording is narrowed.
-func TestNarrowedBehindItsReader(t *testing.T) {
+// large is an answer of n bytes, none of which is like its neighbours for long.
+func large(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i ^ i>>8 ^ i>>16)
+	}
+	return b
+}
+
+// fill starts to fill a recording with answer, for as many readers, of whom 1 MiB may be held whole.
+func fill(t *testing.T, answer []byte, readers int, memory Memory) (rec *Recording, ended chan error) {
+	rec, ended = NewRecording(200, nil), make(chan error, 1)
+	rec.ChargeTo(memory, 0)
+	go func() {
+		err := rec.Fill(t.Context(), bytes.NewReader(answer), Bounds{Whole: 1 << 20, Patience: time.Minute,
+			Seal: func() int { return readers }})
+		rec.Finish(err)
+		ended <- err
+	}()
+	return rec, ended
+}
+
+// held is how large the array of a recording is.
+func (r *Recording) held() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return cap(r.body)
+}
+
+// readAll reads to the end; between calls before each piece.
+func readAll(t *testing.T, reader *Reader, between func(off int)) (all []byte, err error) {
+	defer reader.Close()
+	for {
+		between(len(all))
+		p, end, err := reader.Next(t.Context())
+		if all = append(all, p...); end || err != nil {
+			return all, err
+		}
+	}
+}
+
+// TestLargeAnswerIsAWindow: of an answer that is too large to keep, a window is held for all readers, of whom each gets it whole:
+// one that begins late, one that waited for the whole of it, a slow one, and one that closes early without holding up the others.
+func TestLargeAnswerIsAWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rec := NewRecording(200, nil)
-		rec.Write(make([]byte, 2*window))
-		read := make(chan int)
-		go func() {
-			for off := 0; ; {
-				p, end, _ := rec.Next(t.Context(), off)
-				if off += len(p); end {
-					read <- off
-					return
+		answer := large(16 << 20)
+		rec, ended := fill(t, answer, 5, nil)
+		var group sync.WaitGroup
+		check := func(name string, begin func() *Reader, between func(int)) {
+			group.Go(func() {
+				got, err := readAll(t, begin(), between)
+				if err != nil || !bytes.Equal(got, answer) {
+					t.Errorf("the %s reader got %d bytes of %d, %v", name, len(got), len(answer), err)
 				}
+			})
+		}
+		check("quick", rec.NewReader, func(off int) {
+			if n := rec.held(); off > 4<<20 && n > 2*window+tail {
+				t.Errorf("%d bytes are held at offset %d", n, off)
 			}
-		}()
-		synctest.Wait() // it has read both windows and waits
-		rec.narrowDown(window)
-		rec.waitForRoom(t.Context())
-		rec.Write(make([]byte, window))
-		rec.Finish(nil)
-		if n := <-read; n != 3*window {
-			t.Errorf("%d bytes were read, want %d", n, 3*window)
+		})
+		check("slow", rec.NewReader, func(int) { time.Sleep(50 * time.Second) })
+		check("late", func() *Reader { time.Sleep(30 * time.Second); return rec.NewReader() }, func(int) {})
+		check("patient", func() *Reader {
+			reader := rec.NewReader()
+			if _, err := reader.Wait(t.Context()); err != ErrTooLarge {
+				t.Errorf("the whole of a large answer: %v", err)
+			}
+			return reader
+		}, func(int) {})
+		short := rec.NewReader()
+		short.Next(t.Context())
+		short.Close()
+		group.Wait()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if rec.Whole() || rec.Size() != int64(len(answer)) || !bytes.Equal(rec.Bytes(), answer[len(answer)-len(rec.Bytes()):]) || len(rec.Bytes()) < tail {
+			t.Errorf("at the end: whole %v, size %d, %d bytes of its end", rec.Whole(), rec.Size(), len(rec.Bytes()))
 		}
 	})
 }
 
-// TestEndlessAnswerIsNotHeld: of an answer that never ends, at most a window is held for its one reader.
-func TestEndlessAnswerIsNotHeld(t *testing.T) {
-	rec := NewRecording(200, nil)
-	const total = 64 << 20
-	done := make(chan error, 1)
-	go func() {
-		err := rec.Fill(t.Context(), io.LimitReader(endless{}, total), 1<<20, func() bool { return true })
-		rec.Finish(err)
-		done <- err
-	}()
-	for off := 0; ; {
-		p, end, err := rec.Next(t.Context(), off)
-		if err != nil {
-			t.Fatal(err)
+// TestReaderThatStops is given up after the time for one piece, and one that never comes too; the others get the whole answer.
+func TestReaderThatStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := large(4 << 20)
+		rec, ended := fill(t, answer, 3, nil)
+		start, stopped, reader := time.Now(), rec.NewReader(), rec.NewReader()
+		stopped.Next(t.Context())
+		if got, err := readAll(t, reader, func(int) {}); err != nil || !bytes.Equal(got, answer) {
+			t.Errorf("the other reader got %d bytes, %v", len(got), err)
 		}
-		rec.mu.Lock()
-		held := len(rec.body)
-		rec.mu.Unlock()
-		if off > 4<<20 && held > window+(64<<10) {
-			t.Fatalf("%d bytes are held at offset %d", held, off)
+		if took := time.Since(start); took != time.Minute {
+			t.Errorf("it waited for %v", took)
 		}
-		if off += len(p); end {
-			if off != total {
-				t.Errorf("%d bytes of %d came through", off, total)
-			}
-			break
+		<-ended
+		if _, _, err := stopped.Next(t.Context()); err != ErrBehind {
+			t.Errorf("the reader that stopped got %v", err)
 		}
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
+		late := rec.NewReader()
+		if _, _, err := late.Next(t.Context()); err != ErrBehind {
+			t.Errorf("a reader that came too late got %v", err)
+		}
+		late.Close()
+		stopped.Close()
+	})
+}
+
+// TestNobodyReads: an answer that all its readers have left, but that goes on, waits for nobody.
+func TestNobodyReads(t *testing.T) {
+	rec, ended := fill(t, large(4<<20), 1, nil)
+	rec.NewReader().Close()
+	if err := <-ended; err != nil || rec.held() > 2*window+tail {
+		t.Errorf("%v, %d bytes are held", err, rec.held())
 	}
 }
 
-type endless struct{}
+// purse is a budget.
+type purse struct {
+	mu   sync.Mutex
+	left int64
+}
 
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
+func (p *purse) Reserve(n int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n > p.left {
+		return false
+	}
+	p.left -= n
+	return true
+}
+
+func (p *purse) Release(n int64) { p.mu.Lock(); p.left += n; p.mu.Unlock() }
+
+// TestRecordingIsCharged: what is held is reserved and released. Where the budget is used up an answer is not held whole, and no
+// reader loses a byte of it. A window takes less than the answer before it.
+func TestRecordingIsCharged(t *testing.T) {
+	for _, tc := range []struct {
+		size, budget int
+		whole        bool
+	}{{300 << 10, 1 << 20, true}, {300 << 10, 100 << 10, false}, {8 << 20, 4 << 20, false}, {300 << 10, 0, false}} {
+		budget := &purse{left: int64(tc.budget)}
+		answer := large(tc.size)
+		rec, ended := fill(t, answer, 1, budget)
+		got, err := readAll(t, rec.NewReader(), func(int) {})
+		<-ended
+		if rec.Release(); err != nil || !bytes.Equal(got, answer) || rec.Whole() != tc.whole {
+			t.Errorf("%d bytes under a budget of %d: read %d, %v, whole %v", tc.size, tc.budget, len(got), err, rec.Whole())
+		}
+		if budget.left != int64(tc.budget) {
+			t.Errorf("%d bytes under a budget of %d: %d are left in it", tc.size, tc.budget, budget.left)
+		}
+	}
+}
