@@ -1,0 +1,253 @@
+package attacks_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// flood answers each chat request with a stream of n bytes. It goes on when begin is closed, and counts its calls.
+func flood(n int, begin <-chan struct{}, calls *atomic.Int32) http.HandlerFunc {
+	event := []byte(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"` +
+		strings.Repeat("word ", 3000) + `"},"finish_reason":null}]}` + "\n\n")
+	return func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(200)
+		w.(http.Flusher).Flush()
+		<-begin
+		for sent := 0; sent < n; sent += len(event) {
+			if _, err := w.Write(event); err != nil {
+				return
+			}
+		}
+		io.WriteString(w, "data: [DONE]\n\n")
+	}
+}
+
+// openStream sends a chat request on a connection of its own and returns its answer when its header has come.
+func (p *process) openStream(body string, header ...string) *http.Response {
+	p.t.Helper()
+	conn := p.dial()
+	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s",
+		len(body), strings.Join(append(header, ""), "\r\n"), body)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return resp
+}
+
+func streamed(question string) string {
+	return strings.Replace(chat(question), "{", `{"stream":true,`, 1)
+}
+
+// TestLargeAnswerIsNotHeld: an answer that is larger than what is kept is not held in memory, whoever reads it. Line 11 of the list
+// in SECURITY.md.
+func TestLargeAnswerIsNotHeld(t *testing.T) {
+	t.Parallel()
+	const size, readers = 300 << 20, 2
+	begin, calls := make(chan struct{}), new(atomic.Int32)
+	p := start(t, upstream(t, flood(size, begin, calls)))
+	var group sync.WaitGroup
+	var sums [readers]int64
+	for i := range readers {
+		resp := p.openStream(streamed("How long is a long answer?"))
+		group.Go(func() { sums[i], _ = io.Copy(io.Discard, resp.Body) })
+	}
+	close(begin)
+	group.Wait()
+	_, highest := p.memory()
+	t.Logf("measured: line 11: %d MiB of memory at its highest, %d upstream calls, for a stream of %d MiB with %d readers", highest>>10, calls.Load(), size>>20, readers)
+	for i, n := range sums {
+		if n < size {
+			t.Errorf("reader %d got %d bytes of %d", i, n, size)
+		}
+	}
+	if highest > 150<<10 || calls.Load() != 1 {
+		t.Errorf("%d MiB of memory, %d upstream calls", highest>>10, calls.Load())
+	}
+}
+
+// TestStoppedReaderDoesNotStopOthers: one of those who share a large answer stops reading; it is cut, and the others get all of it.
+// Line 11 of the list in SECURITY.md.
+func TestStoppedReaderDoesNotStopOthers(t *testing.T) {
+	t.Parallel()
+	const size = 64 << 20
+	begin, calls := make(chan struct{}), new(atomic.Int32)
+	p := start(t, upstream(t, flood(size, begin, calls)), "REPRISE_CLIENT_WRITE_TIMEOUT=300ms")
+	p.openStream(streamed("Who stops?"))
+	other := p.openStream(streamed("Who stops?"))
+	close(begin)
+	n, err := io.Copy(io.Discard, other.Body)
+	_, highest := p.memory()
+	t.Logf("measured: line 11: %d of %d MiB reached the reader beside one that stopped, %d MiB of memory", n>>20, size>>20, highest>>10)
+	if err != nil || n < size {
+		t.Errorf("%d bytes of %d, %v", n, size, err)
+	}
+}
+
+// TestSlowReaderIsNotCut: a client that reads slowly gets its answer, however long that is: a stream, a large answer in one piece,
+// and one from the cache. Line 17 of the list in SECURITY.md.
+func TestSlowReaderIsNotCut(t *testing.T) {
+	t.Parallel()
+	const size, rate = 16 << 20, 8 << 20 // bytes, bytes per second
+	whole := answer(strings.Repeat("word ", size/5))
+	set := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte(`"stream":true`)) {
+			begin := make(chan struct{})
+			close(begin)
+			flood(size, begin, new(atomic.Int32))(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, whole)
+	})
+	p := start(t, set, "REPRISE_CLIENT_WRITE_TIMEOUT=1s", "REPRISE_MAX_ENTRY_BYTES=64MiB")
+	slowly := func(name, body string, header ...string) {
+		resp := p.openStream(body, header...)
+		var n int64
+		var err error
+		for err == nil {
+			var m int64
+			m, err = io.CopyN(io.Discard, resp.Body, rate/20)
+			n += m
+			time.Sleep(50 * time.Millisecond) // the rate of the client
+		}
+		t.Logf("measured: line 17: %s: %.1f MiB of %d reached a client that reads 8 MiB a second, with 1 s for a write", name, float64(n)/(1<<20), size>>20)
+		if err != io.EOF || n < size {
+			t.Errorf("%s: %d bytes of %d, %v", name, n, size, err)
+		}
+	}
+	var group sync.WaitGroup
+	defer group.Wait()
+	group.Go(func() {
+		slowly("in one piece", chat("one"))
+		slowly("from the cache", chat("one"))
+	})
+	group.Go(func() { slowly("passed through", chat("pass"), "X-Reprise-Mode: off") })
+	for range 2 {
+		group.Go(func() { slowly("stream of two", streamed("two")) })
+	}
+}
+
+// dying is an upstream that answers the first request of each connection and closes at the next one, after it has read it whole.
+func dying(t *testing.T) (setting string, seen func() map[string]int) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	var mu sync.Mutex
+	counts := map[string]int{}
+	serve := func(conn net.Conn) {
+		defer conn.Close()
+		in := bufio.NewReader(conn)
+		for n := 0; ; n++ {
+			r, err := http.ReadRequest(in)
+			if err != nil {
+				return
+			}
+			body, _ := io.ReadAll(r.Body)
+			mu.Lock()
+			counts[string(body)]++
+			mu.Unlock()
+			if n > 0 {
+				return
+			}
+			text := answer("yes")
+			fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+		}
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(conn)
+		}
+	}()
+	return "REPRISE_UPSTREAM=http://" + l.Addr().String() + "/v1", func() map[string]int {
+		mu.Lock()
+		defer mu.Unlock()
+		return counts
+	}
+}
+
+// TestNoRequestIsSentTwice: an upstream that closes the connection before it answers may have read the request, which may be billed:
+// it is not sent again, with an idempotency key or without. Line 18 of the list in SECURITY.md.
+func TestNoRequestIsSentTwice(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/v1/chat/completions", "/v1/images/generations"} {
+		for _, header := range [][]string{nil, {"Idempotency-Key", "stainless-python-retry-1"}} {
+			set, seen := dying(t)
+			p := start(t, set)
+			failed := 0
+			for i := range 8 {
+				r := p.do(http.MethodPost, p.api+path, chat("Question "+strconv.Itoa(i)), header...)
+				if r.status == 502 {
+					failed++
+				} else if r.status != 200 {
+					t.Errorf("status %d: %s", r.status, r.body)
+				}
+			}
+			twice := 0
+			for _, n := range seen() {
+				if n > 1 {
+					twice++
+				}
+			}
+			t.Logf("measured: line 18: %s, header %v: of 8 requests %d were sent twice, %d got a 502", path, header, twice, failed)
+			if twice > 0 {
+				t.Errorf("%s: %d requests were sent twice", path, twice)
+			}
+		}
+	}
+}
+
+// TestStaleConnections: connections that an upstream closes while they are idle make no request fail. Line 18 of the list in SECURITY.md.
+func TestStaleConnections(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	set := upstreamServer(t, func(s *http.Server) { s.IdleTimeout = 20 * time.Millisecond }, func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		io.Copy(io.Discard, r.Body)
+		io.WriteString(w, answer("yes"))
+	})
+	p := start(t, set)
+	failed := 0
+	const requests = 60
+	for i := range requests {
+		if r := p.ask("Question " + strconv.Itoa(i)); r.status != 200 {
+			failed++
+		}
+		time.Sleep(time.Duration(25+i%10) * time.Millisecond) // longer than the upstream keeps a connection
+	}
+	t.Logf("measured: line 18: %d of %d requests failed after their connection was closed; %d calls", failed, requests, calls.Load())
+	if failed > 0 || calls.Load() != requests {
+		t.Errorf("%d requests failed; %d calls for %d", failed, calls.Load(), requests)
+	}
+}
+
+// upstreamServer is upstream with a server that is configured first.
+func upstreamServer(t testing.TB, configure func(*http.Server), h http.HandlerFunc) (setting string) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	configure(s.Config)
+	s.Start()
+	t.Cleanup(s.Close)
+	return "REPRISE_UPSTREAM=" + s.URL + "/v1"
+}
