@@ -134,7 +134,7 @@ func (w *wire) explain(err error) error {
 	return err
 }
 
-// countedConn counts what is written to a connection, but for the alert of 24 bytes (31 before TLS 1.3) with which a TLS
+// countedConn counts what is written to a connection, except for the alert of 24 bytes (31 before TLS 1.3) with which a TLS
 // connection is closed: no request is as short.
 type countedConn struct {
 	net.Conn
