@@ -104,7 +104,7 @@ type Flights[T Outcome] struct {
 	mu      sync.Mutex // guards what follows and every flight's counts
 	byKey   map[Key]*Flight[T]
 	running int           // flights that have been started and have not ended, with and without waiters
-	idle    chan struct{} // closed when running becomes 0; nil while nobody waits for that
+	idle    chan struct{} // closed when running becomes 0; nil while no caller waits for that
 	closed  bool
 }
 

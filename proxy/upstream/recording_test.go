@@ -158,8 +158,8 @@ func TestReaderThatStops(t *testing.T) {
 	})
 }
 
-// TestNobodyReads: an answer that all its readers have left, but that goes on, waits for nobody.
-func TestNobodyReads(t *testing.T) {
+// TestAllReadersLeave: an answer that goes on after all its readers have left does not wait.
+func TestAllReadersLeave(t *testing.T) {
 	rec, ended := fill(t, large(4<<20), 1, nil)
 	rec.NewReader().Close()
 	if err := <-ended; err != nil || rec.held() > 2*window+tail {
