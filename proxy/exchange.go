@@ -69,7 +69,7 @@ func (x exchange) once() (Result, error) {
 		}
 		return result, err
 	case !leader && o.rec.Status != http.StatusOK && !o.replica.SameCredential(x.http.Header, o.asker):
-		o.rec.NewReader().Close() // nobody waits for it
+		o.rec.NewReader().Close() // it is not read
 		x.alone = true            // the error may concern the leader alone: its key, its limits
 		return x.once()
 	default:

@@ -53,7 +53,7 @@ func streamed(question string) string {
 	return strings.Replace(chat(question), "{", `{"stream":true,`, 1)
 }
 
-// TestLargeAnswerIsNotHeld: an answer that is larger than what is kept is not held in memory, whoever reads it. Line 11 of the list
+// TestLargeAnswerIsNotHeld: an answer that is larger than what is kept is not held in memory, however many clients read it. Line 11 of the list
 // in SECURITY.md.
 func TestLargeAnswerIsNotHeld(t *testing.T) {
 	t.Parallel()
