@@ -28,7 +28,7 @@ type query struct {
 // newQuery parses a request's body, which is charged to mem. The query has no tick yet: requests that pass through are no requests to the policy.
 func (s *Server) newQuery(r *http.Request, family *api.Family, body []byte, d Directives, mem *budget.Lease) (*query, error) {
 	identity := s.ids.identity(r, &d)
-	parsed, err := family.Parse(body, identity)
+	parsed, err := parse(family, body, identity, mem)
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +43,27 @@ func (s *Server) newQuery(r *http.Request, family *api.Family, body []byte, d Di
 		q.req.Turns[i] = cache.Turn{Key: store.Key(t.Key), Answer: t.Answer, AnswerText: t.AnswerText}
 	}
 	return q, nil
+}
+
+// turnBytes is the size of a cache.Turn in memory.
+const turnBytes = 3 * 32
+
+// parse reads a body. What that takes, and what is kept of it, is charged to mem; for a small body that is done already.
+func parse(family *api.Family, body []byte, identity canon.Identity, mem *budget.Lease) (*canon.Request, error) {
+	if len(body) <= firstBuffer {
+		return family.Parse(body, identity)
+	}
+	most := canon.Memory(body)
+	if !mem.Grow(most) {
+		return nil, errNoMemory
+	}
+	r, err := family.Parse(body, identity)
+	kept := int64(0)
+	if err == nil {
+		kept = r.Kept() + int64(len(r.Turns)*turnBytes)
+	}
+	mem.Shrink(most - kept)
+	return r, err
 }
 
 // run finds the outcome of f: an entry, or the upstream's answer.

@@ -60,7 +60,7 @@ type Request struct {
 	// stored, background, previous-response, conversation, server-state, live-tools, empty-prompt.
 	Uncacheable string
 	// ExactOnly is empty or the reason why it is matched by Key alone: tool-result, prefill, role (the last message is
-	// not a user's), media (no text), no-prompt, batch, tokens, embeddings.
+	// not a user's), media (no text), no-prompt, long-prompt (over MaxPrompt), batch, tokens, embeddings.
 	ExactOnly string
 	Directive Directive
 }
@@ -89,7 +89,7 @@ func AnswerText(text string) Hash { return sha256.Sum256([]byte(text)) }
 
 // Parse reads a body by the rules of its API. The error is an *Error with the place, the problem and what is allowed.
 // Parse keeps body in the Request and never writes to it. The cost is linear in the body except for the sorting of names
-// in each object.
+// in each object; [Memory] bounds what it takes beside the body.
 func Parse(rules *Rules, body []byte, id Identity) (*Request, error) {
 	p := readers.Get().(*Reader)
 	defer p.release()
@@ -125,13 +125,14 @@ func (p *Reader) release() {
 
 func (p *Reader) parse(rules *Rules, r *Request, id Identity) *Error {
 	p.rules, p.req, p.convo = rules, r, 0
+	p.discard()
 	if err := p.scan(r.Body); err != nil {
 		return err
 	}
 	if err := p.checkNames(rules.Names, 0); err != nil {
 		return err
 	}
-	p.buf = appendIdentity(p.buf[:0], rules.Code, id)
+	p.buf = appendIdentity(p.buf, rules.Code, id)
 	if err := p.readMembers(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package canon
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"hash"
 	"strconv"
 )
 
@@ -54,8 +55,9 @@ func appendText[T string | []byte](dst []byte, s T) []byte {
 }
 
 func (d *doc) appendValue(dst []byte, i uint32) []byte {
+	dst = d.spill.take(dst)
 	n := &d.nodes[i]
-	switch n.kind {
+	switch n.kind() {
 	case falsy:
 		return append(dst, tagFalse)
 	case truth:
@@ -66,7 +68,7 @@ func (d *doc) appendValue(dst []byte, i uint32) []byte {
 		return d.appendString(dst, i)
 	case array:
 		dst = binary.AppendUvarint(append(dst, tagArray), uint64(n.end))
-		for j := i + 1; j < n.next; j = d.nodes[j].next {
+		for j := i + 1; j < n.next(); j = d.nodes[j].next() {
 			dst = d.appendValue(dst, j)
 		}
 		return dst
@@ -84,7 +86,7 @@ func (d *doc) appendValue(dst []byte, i uint32) []byte {
 // ask and of the scope.
 func (d *doc) appendString(dst []byte, i uint32) []byte {
 	n := &d.nodes[i]
-	if n.escaped || n.end-n.start < longText {
+	if n.escaped() || n.end-n.start < longText {
 		return appendText(dst, d.text(i))
 	}
 	if n.aux == 0 {
@@ -142,9 +144,50 @@ func chain(tag byte, a, b Hash) Hash {
 	return sha256.Sum256(in[:])
 }
 
-// seal hashes the bytes in buf and empties it.
+// seal hashes the bytes in buf, with those that were spilled of it, and empties it.
 func (p *Reader) seal() Hash {
-	h := sha256.Sum256(p.buf)
+	h := p.spill.sum(p.buf)
 	p.buf = p.buf[:0]
 	return h
+}
+
+// discard empties buf.
+func (p *Reader) discard() {
+	p.spill.open = false
+	p.buf = p.buf[:0]
+}
+
+// spill hashes the beginning of canonical bytes that are too many to be held: those of a million numbers are a multiple of the body.
+type spill struct {
+	hash hash.Hash // SHA-256; nil before the first spill
+	open bool      // it holds the beginning of the bytes at hand
+}
+
+// spillBytes is how many canonical bytes are held.
+const spillBytes = 64 << 10
+
+// take hashes dst and empties it, where it is large.
+func (s *spill) take(dst []byte) []byte {
+	if len(dst) < spillBytes {
+		return dst
+	}
+	if s.hash == nil {
+		s.hash = sha256.New()
+	}
+	if !s.open {
+		s.hash.Reset()
+		s.open = true
+	}
+	s.hash.Write(dst)
+	return dst[:0]
+}
+
+// sum is the hash of what was taken and rest.
+func (s *spill) sum(rest []byte) Hash {
+	if !s.open {
+		return sha256.Sum256(rest)
+	}
+	s.open = false
+	s.hash.Write(rest)
+	return Hash(s.hash.Sum(nil))
 }

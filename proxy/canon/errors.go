@@ -18,6 +18,7 @@ const (
 	CodeRange     = "number_out_of_range" // beyond a 64-bit float
 	CodeMissing   = "missing_field"       // a required field is absent
 	CodeType      = "invalid_type"        // a field of another type than the API's
+	CodeSize      = "too_large"           // more values or messages, or a longer name, than allowed
 )
 
 // Error is the refusal of a body. Message quotes at most 40 bytes of the body, all of them in the path.

@@ -25,9 +25,9 @@ func DumpFloat(b *bytes.Buffer, f float64) { fmt.Fprintf(b, "d%016x", math.Float
 // dumpTape dumps what the strict scan read.
 func dumpTape(b *bytes.Buffer, d *doc, i uint32) {
 	n := d.nodes[i]
-	switch n.kind {
+	switch n.kind() {
 	case null, falsy, truth:
-		b.WriteByte("nft"[n.kind])
+		b.WriteByte("nft"[n.kind()])
 	case number:
 		f, _ := strconv.ParseFloat(string(d.text(i)), 64)
 		DumpFloat(b, f)
@@ -35,7 +35,7 @@ func dumpTape(b *bytes.Buffer, d *doc, i uint32) {
 		DumpString(b, string(d.text(i)))
 	case array:
 		b.WriteByte('[')
-		for j := i + 1; j < n.next; j = d.nodes[j].next {
+		for j := i + 1; j < n.next(); j = d.nodes[j].next() {
 			dumpTape(b, d, j)
 		}
 		b.WriteByte(']')

@@ -1,9 +1,18 @@
 package canon
 
 import (
+	"bytes"
 	"strconv"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
+
+// MaxModel is how long the name of a model may be, in bytes: fine-tuned models have some 100, paths of local ones more.
+const MaxModel = 512
+
+// MaxNamespace is how many characters "cache.namespace" may have.
+const MaxNamespace = 128
 
 // readMembers reads the members of the body and appends to buf those that belong to the base.
 func (p *Reader) readMembers() *Error {
@@ -29,6 +38,9 @@ func (p *Reader) readMembers() *Error {
 	p.buf = appendText(append(p.buf, tagEnd), p.req.Directive.Namespace)
 	if !p.is(model, text) {
 		return p.bad(0, model, "model", "must be a string")
+	}
+	if n := len(p.text(model)); n > MaxModel {
+		return refuse(CodeSize, p.offset(model), "has %d bytes; at most %d are allowed", n, MaxModel).under([]byte("model"))
 	}
 	p.req.Model = string(p.text(model))
 	return nil
@@ -71,7 +83,7 @@ func (p *Reader) readStreamOptions(v uint32) *Error {
 
 // boolean reads true or false; null is false, as in the APIs.
 func (p *Reader) boolean(v uint32) (bool, *Error) {
-	switch p.nodes[v].kind {
+	switch p.nodes[v].kind() {
 	case truth:
 		return true, nil
 	case falsy, null:
@@ -111,9 +123,21 @@ func (p *Reader) readDirectiveMember(d *Directive, name string, v uint32) (err *
 		if !p.is(v, text) {
 			return refuse(CodeType, p.offset(v), "must be a string")
 		}
-		d.Namespace = string(p.text(v))
+		d.Namespace, err = p.namespace(v)
 	}
 	return err
+}
+
+// namespace reads a name under which answers are kept apart, and which is kept with each of them.
+func (p *Reader) namespace(v uint32) (string, *Error) {
+	s := p.text(v)
+	if n := utf8.RuneCount(s); n > MaxNamespace {
+		return "", refuse(CodeSize, p.offset(v), "has %d characters; at most %d are allowed", n, MaxNamespace)
+	}
+	if bytes.ContainsFunc(s, unicode.IsControl) {
+		return "", refuse(CodeType, p.offset(v), "must have no control characters")
+	}
+	return string(s), nil
 }
 
 // maxSeconds keeps a time.Duration from overflowing.

@@ -30,7 +30,7 @@ func (l *list) appendMessage(dst []byte, i uint32, role Role) []byte {
 
 // plainContent is the text of a content that is exactly one part of nothing but text, else the content itself.
 func (l *list) plainContent(v uint32) uint32 {
-	if l.is(v, array) && l.nodes[v].end == 1 && l.nodes[v+1].kind == object && l.nodes[v+1].end == 2 {
+	if l.is(v, array) && l.nodes[v].end == 1 && l.nodes[v+1].kind() == object && l.nodes[v+1].end == 2 {
 		if t := l.partText(v + 1); t != 0 {
 			return t
 		}

@@ -52,10 +52,10 @@ func (d *doc) checkNames(known Names, i uint32) *Error {
 	if !d.odd {
 		return nil // every name is in lower case: it equals what it folds to
 	}
-	switch d.nodes[i].kind {
+	switch d.nodes[i].kind() {
 	case array:
 		index := 0
-		for j := i + 1; j < d.nodes[i].next; j = d.nodes[j].next {
+		for j := i + 1; j < d.nodes[i].next(); j = d.nodes[j].next() {
 			if err := d.checkNames(known, j); err != nil {
 				return err.at(index)
 			}
@@ -73,7 +73,7 @@ func (d *doc) checkNames(known Names, i uint32) *Error {
 
 func (d *doc) checkName(known Names, name uint32) *Error {
 	s := d.text(name)
-	if isOdd(s) {
+	if len(s) <= maxKnown && isOdd(s) {
 		var buf [64]byte
 		folded := fold(buf[:0], s)
 		if _, ok := known[string(folded)]; ok {
@@ -85,6 +85,9 @@ func (d *doc) checkName(known Names, name uint32) *Error {
 	}
 	return nil
 }
+
+// maxKnown is longer than any name in bytes that folds to a known one: a letter that folds has three bytes at most.
+const maxKnown = 256
 
 // isOdd reports whether a name may fold to another one: known names have lower-case letters of ASCII only.
 func isOdd(name []byte) bool {

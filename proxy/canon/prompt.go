@@ -1,6 +1,10 @@
 package canon
 
-import "strings"
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
 
 // UserMessage reads a conversation that is a string: it equals one message of the user.
 func (p *Reader) UserMessage(s Value) {
@@ -29,36 +33,63 @@ func (p *Reader) Whole(v Value) Value {
 }
 
 // SetPrompt makes a string the prompt; a blank one makes the request uncacheable.
-func (p *Reader) SetPrompt(s Value) { p.setPrompt(string(s.Text())) }
+func (p *Reader) SetPrompt(s Value) { p.setPrompt([]uint32{s.i}) }
 
-func (p *Reader) setPrompt(s string) {
-	if strings.TrimSpace(s) == "" {
+// MaxPrompt is the longest prompt in bytes. A longer one is matched exactly only, and is not held beside the body: embedders take
+// less.
+const MaxPrompt = 64 << 10
+
+// setPrompt makes texts, joined by line feeds, the prompt.
+func (p *Reader) setPrompt(texts []uint32) {
+	size := len(texts) - 1
+	for _, t := range texts {
+		size += len(p.text(t))
+	}
+	switch {
+	case p.blank(texts):
 		p.SetUncacheable("empty-prompt")
 		p.SetExactOnly("no-prompt")
-		return
+	case size > MaxPrompt:
+		p.SetExactOnly("long-prompt")
+	case len(texts) == 1:
+		p.req.Prompt = string(p.text(texts[0]))
+	default:
+		var prompt strings.Builder
+		prompt.Grow(size)
+		for i, t := range texts {
+			if i > 0 {
+				prompt.WriteByte('\n')
+			}
+			prompt.Write(p.text(t))
+		}
+		p.req.Prompt = prompt.String()
 	}
-	p.req.Prompt = s
+}
+
+// blank reports whether texts have nothing but white space.
+func (d *doc) blank(texts []uint32) bool {
+	return !slices.ContainsFunc(texts, func(t uint32) bool { return len(bytes.TrimSpace(d.text(t))) > 0 })
 }
 
 // readPrompt reads the last ask, which begins at message first: its users' text is the prompt, and everything else in it
 // becomes a part of the scope.
 func (w *walk) readPrompt(first uint32) {
 	ask := ask{list: w.list}
-	for i := first; i < w.nodes[w.convo].next; i = w.nodes[i].next {
+	for i := first; i < w.nodes[w.convo].next(); i = w.nodes[i].next() {
 		ask.message(i)
 	}
 	w.req.Scope = w.base
 	if ask.extra {
 		w.req.Scope = chain(tagScope, w.base, w.seal())
 	}
-	w.buf = w.buf[:0]
-	switch prompt := strings.Join(ask.texts, "\n"); {
+	w.discard()
+	switch {
 	case ask.users == 0:
 		w.SetExactOnly("no-prompt")
-	case ask.media && strings.TrimSpace(prompt) == "":
+	case ask.media && w.blank(ask.texts):
 		w.SetExactOnly("media")
 	default:
-		w.setPrompt(prompt)
+		w.setPrompt(ask.texts)
 	}
 }
 
@@ -66,7 +97,7 @@ func (w *walk) readPrompt(first uint32) {
 type ask struct {
 	list
 	users int
-	texts []string
+	texts []uint32
 	extra bool // there is something else than text
 	media bool // there are parts other than text
 }
@@ -82,7 +113,7 @@ func (a *ask) message(i uint32) {
 		switch name := a.text(m); {
 		case string(name) == "role", a.rules.Ignores(name, a.value(m+1), RoleUser):
 		case string(name) == "content" && a.is(m+1, text):
-			a.texts = append(a.texts, string(a.text(m+1)))
+			a.texts = append(a.texts, m+1)
 		case string(name) == "content" && a.is(m+1, array):
 			a.parts(m + 1)
 		default:
@@ -95,13 +126,13 @@ func (a *ask) message(i uint32) {
 // parts marks where text stands between other parts, and closes what it opens: a part is never taken for a member.
 func (a *ask) parts(content uint32) {
 	a.buf = append(a.buf, tagArray)
-	for i := content + 1; i < a.nodes[content].next; i = a.nodes[i].next {
+	for i := content + 1; i < a.nodes[content].next(); i = a.nodes[i].next() {
 		t := a.partText(i)
 		if t == 0 {
 			a.buf, a.extra, a.media = a.appendValue(a.buf, i), true, true
 			continue
 		}
-		a.texts = append(a.texts, string(a.text(t)))
+		a.texts = append(a.texts, t)
 		a.buf = append(a.buf, tagMark)
 		for _, m := range a.members(i) {
 			if name := string(a.text(m)); name != "type" && name != "text" {

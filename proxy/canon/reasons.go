@@ -67,7 +67,7 @@ func (d *doc) anyItem(v uint32, is func(uint32) bool) bool {
 	if !d.is(v, array) {
 		return false
 	}
-	for i := v + 1; i < d.nodes[v].next; i = d.nodes[i].next {
+	for i := v + 1; i < d.nodes[v].next(); i = d.nodes[i].next() {
 		if is(i) {
 			return true
 		}

@@ -3,6 +3,7 @@ package canon
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -53,12 +54,22 @@ func (s *scanner) scanString() *Error {
 		case s.body[at] != '\\':
 			return refuse(CodeJSON, at, "control character in a string; write it as an escape")
 		}
-		s.arena = append(s.arena, s.body[run:at]...)
+		s.decoded(s.body[run:at])
 		if err := s.scanEscape(); err != nil {
 			return err
 		}
 		run = s.pos
 	}
+}
+
+// decoded appends bytes of a string to the arena, which afterwards has room for an escape. A full arena is made twice as large, but
+// not larger than what is left of the body could fill.
+func (s *scanner) decoded(b []byte) {
+	if need := len(b) + utf8.UTFMax; cap(s.arena)-len(s.arena) < need {
+		rest := len(b) + len(s.body) - s.pos + utf8.UTFMax
+		s.arena = slices.Grow(s.arena, max(need, min(len(s.arena)+1<<10, rest)))
+	}
+	s.arena = append(s.arena, b...)
 }
 
 // closeString puts the string on the tape; pos is at its closing quote.
@@ -69,14 +80,17 @@ func (s *scanner) closeString(quote, run, decoded int, seen uint64) *Error {
 		}
 	}
 	if run == quote+1 {
-		s.scalar(text, quote+1, s.pos)
+		err := s.scalar(text, quote+1, s.pos)
 		s.pos++
-		return nil
+		return err
 	}
-	s.arena = append(s.arena, s.body[run:s.pos]...)
-	s.scalar(text, decoded, len(s.arena))
+	s.decoded(s.body[run:s.pos])
+	if err := s.scalar(text, decoded, len(s.arena)); err != nil {
+		return err
+	}
 	n := &s.nodes[len(s.nodes)-1]
-	n.escaped, n.aux = true, uint32(quote)
+	n.aux = uint32(quote)
+	n.link |= escapedBit
 	s.pos++
 	return nil
 }
@@ -223,9 +237,9 @@ func (s *scanner) scanNumber() *Error {
 	if !n.inRange(s.body[s.pos : s.pos+size]) {
 		return refuse(CodeRange, s.pos, "number out of range; at most 1.79e308 is allowed")
 	}
-	s.scalar(number, s.pos, s.pos+size)
+	err := s.scalar(number, s.pos, s.pos+size)
 	s.pos += size
-	return nil
+	return err
 }
 
 // inRange reports whether every reader can hold the number as a 64-bit float. Only the largest need to be parsed.

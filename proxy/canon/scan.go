@@ -3,22 +3,26 @@ package canon
 import (
 	"bytes"
 	"math"
-	"slices"
 )
 
 // MaxDepth is how deep objects and arrays may be nested; the body itself is level 1.
 const MaxDepth = 100
 
+// MaxValues is how many values a body may have, the names of members among them. A prompt of a million tokens as numbers passes, and
+// so does a conversation of MaxMessages messages.
+const MaxValues = 2_000_000
+
 // scanner writes the tape.
 type scanner struct {
 	doc
 	pos   int
-	names []uint32 // of the objects that are still open
+	names []uint32  // of the objects that are still open
+	keys  []stretch // of the names that are being sorted
 }
 
 // size is the buffer memory in bytes.
 func (s *scanner) size() int {
-	return cap(s.nodes)*20 + cap(s.order)*4 + cap(s.names)*4 + cap(s.arena)
+	return cap(s.nodes)*nodeBytes + cap(s.order)*4 + cap(s.names)*4 + cap(s.keys)*stretchBytes + cap(s.arena)
 }
 
 // scan reads body strictly.
@@ -96,18 +100,31 @@ func (s *scanner) scanLiteral(word string, k kind) *Error {
 	if !bytes.HasPrefix(s.body[s.pos:], []byte(word)) {
 		return s.expected("a value")
 	}
-	s.scalar(k, s.pos, s.pos+len(word))
+	err := s.scalar(k, s.pos, s.pos+len(word))
 	s.pos += len(word)
-	return nil
+	return err
 }
 
 // scalar puts a value without contents on the tape.
-func (s *scanner) scalar(k kind, start, end int) {
+func (s *scanner) scalar(k kind, start, end int) *Error {
 	if len(s.nodes) == cap(s.nodes) {
-		s.nodes = slices.Grow(s.nodes, len(s.nodes)+64) // append alone would copy a long tape five times over
+		if len(s.nodes) >= MaxValues {
+			return refuse(CodeSize, s.pos, "body has more than %d values; send fewer numbers, strings, names and objects in one request", MaxValues)
+		}
+		s.growTape()
 	}
 	i := uint32(len(s.nodes))
-	s.nodes = append(s.nodes, node{start: uint32(start), end: uint32(end), next: i + 1, kind: k})
+	s.nodes = append(s.nodes, node{start: uint32(start), end: uint32(end), link: (i+1)<<nextShift | uint32(k)})
+	return nil
+}
+
+// growTape makes the tape as long as the body needs if the rest of it is like its beginning, but at most four times as long as it
+// is: append alone would copy a long tape five times over, and twice its length would often be too much.
+func (s *scanner) growTape() {
+	used := len(s.nodes)
+	expected := int(float64(used) * float64(len(s.body)) / float64(s.pos+1) * 1.02)
+	size := min(max(expected, used+used/4)+64, 4*used+64, MaxValues)
+	s.nodes = append(make([]node, 0, size), s.nodes...)
 }
 
 // open puts an array or object on the tape and moves behind its bracket and the space after it.
@@ -116,7 +133,9 @@ func (s *scanner) open(k kind, depth int) (self int, err *Error) {
 		return 0, refuse(CodeDepth, s.pos, "nested too deep; at most %d levels are allowed", MaxDepth)
 	}
 	self = len(s.nodes)
-	s.scalar(k, s.pos, 0)
+	if err := s.scalar(k, s.pos, 0); err != nil {
+		return 0, err
+	}
 	s.pos++
 	s.space()
 	return self, nil
@@ -145,7 +164,9 @@ func (s *scanner) scanArray(depth int) *Error {
 		return s.expected("a comma or ]")
 	}
 	s.pos++
-	s.nodes[self].end, s.nodes[self].next = uint32(count), uint32(len(s.nodes))
+	n := &s.nodes[self]
+	n.end = uint32(count)
+	n.setNext(uint32(len(s.nodes)))
 	return nil
 }
 
@@ -206,7 +227,8 @@ func (s *scanner) closeObject(self, first int) *Error {
 		}
 	}
 	n := &s.nodes[self]
-	n.aux, n.end, n.next = uint32(len(s.order)), uint32(len(names)), uint32(len(s.nodes))
+	n.aux, n.end = uint32(len(s.order)), uint32(len(names))
+	n.setNext(uint32(len(s.nodes)))
 	s.order = append(s.order, names...)
 	s.names = s.names[:first]
 	return nil

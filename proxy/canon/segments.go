@@ -47,7 +47,7 @@ func (p *Reader) addSegment(kind SegmentKind, v, parent uint32, parentEnd int) {
 // what follows v, so that the tape need not hold ends.
 func (d *doc) end(v, parent uint32, parentEnd int) int {
 	end := parentEnd - 1 // the bracket
-	if next := d.nodes[v].next; next != d.nodes[parent].next {
+	if next := d.nodes[v].next(); next != d.nodes[parent].next() {
 		end = d.spaceBefore(d.offset(next)) - 1 // the comma
 	}
 	return d.spaceBefore(end)

@@ -14,13 +14,13 @@ const fewNames = 16
 const deepPrefix = 64
 
 // sortNames sorts names by their bytes.
-func (d *doc) sortNames(names []uint32) {
+func (s *scanner) sortNames(names []uint32) {
 	if len(names) > fewNames {
-		d.sortMany(names, 0)
+		s.sortMany(names, 0)
 		return
 	}
 	for i := 1; i < len(names); i++ {
-		for j := i; j > 0 && bytes.Compare(d.text(names[j]), d.text(names[j-1])) < 0; j-- {
+		for j := i; j > 0 && bytes.Compare(s.text(names[j]), s.text(names[j-1])) < 0; j-- {
 			names[j], names[j-1] = names[j-1], names[j]
 		}
 	}
@@ -34,39 +34,51 @@ type stretch struct {
 }
 
 // sortMany sorts names that agree in their first depth bytes, by the next eight and then each group by the rest: a
-// hostile object of a million names would take seconds to sort by comparing texts.
-func (d *doc) sortMany(names []uint32, depth int) {
+// hostile object of a million names would take seconds to sort by comparing texts. All depths share the memory of keys.
+func (s *scanner) sortMany(names []uint32, depth int) {
 	if len(names) <= fewNames {
-		d.sortNames(names)
+		s.sortNames(names)
 		return
 	}
 	if depth >= deepPrefix {
-		slices.SortFunc(names, func(a, b uint32) int { return bytes.Compare(d.text(a), d.text(b)) })
+		slices.SortFunc(names, func(a, b uint32) int { return bytes.Compare(s.text(a), s.text(b)) })
 		return
 	}
-	keys := make([]stretch, len(names))
-	for i, name := range names {
-		keys[i] = stretchOf(d.text(name)[depth:], name)
-	}
-	slices.SortFunc(keys, func(a, b stretch) int {
-		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.size, b.size))
-	})
-	for i, k := range keys {
-		names[i] = k.name
-	}
-	for i := 0; i < len(keys); {
+	s.sortStretches(names, depth)
+	for i := 0; i < len(names); {
+		first := s.stretchOf(names[i], depth)
 		j := i + 1
-		for j < len(keys) && keys[j].bytes == keys[i].bytes && keys[j].size == keys[i].size {
+		for j < len(names) && first.equal(s.stretchOf(names[j], depth)) {
 			j++
 		}
-		if keys[i].size == 8 {
-			d.sortMany(names[i:j], depth+8)
+		if first.size == 8 {
+			s.sortMany(names[i:j], depth+8)
 		}
 		i = j
 	}
 }
 
-func stretchOf(rest []byte, name uint32) stretch {
+// sortStretches sorts names by eight bytes of each, from depth on.
+func (s *scanner) sortStretches(names []uint32, depth int) {
+	s.keys = slices.Grow(s.keys[:0], len(names))[:len(names)]
+	for i, name := range names {
+		s.keys[i] = s.stretchOf(name, depth)
+	}
+	slices.SortFunc(s.keys, func(a, b stretch) int {
+		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.size, b.size))
+	})
+	for i, k := range s.keys {
+		names[i] = k.name
+	}
+}
+
+// stretchBytes is the size of a stretch in memory.
+const stretchBytes = 16
+
+func (a stretch) equal(b stretch) bool { return a.bytes == b.bytes && a.size == b.size }
+
+func (d *doc) stretchOf(name uint32, depth int) stretch {
+	rest := d.text(name)[depth:]
 	if len(rest) >= 8 {
 		return stretch{binary.BigEndian.Uint64(rest), 8, name}
 	}

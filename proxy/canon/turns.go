@@ -21,8 +21,14 @@ type walk struct {
 	count int    // messages in this phase
 }
 
+// MaxMessages is how many messages a conversation may have.
+const MaxMessages = 100_000
+
 // Messages reads a conversation that is a list of messages; one that is absent has none.
 func (p *Reader) Messages(messages Value, rules Messages) *Error {
+	if n := messages.Len(); n > MaxMessages {
+		return refuse(CodeSize, p.offset(messages.i), "has %d messages; at most %d are allowed", n, MaxMessages).under([]byte(p.rules.Field))
+	}
 	p.openSegments(messages.Len())
 	w := walk{list: list{p, rules}}
 	if err := w.elements(messages.i); err != nil {
@@ -37,7 +43,7 @@ func (w *walk) elements(messages uint32) *Error {
 		return nil
 	}
 	index, end := 0, w.end(messages, 0, w.spaceBefore(len(w.body)))
-	for i := messages + 1; i < w.nodes[messages].next; i = w.nodes[i].next {
+	for i := messages + 1; i < w.nodes[messages].next(); i = w.nodes[i].next() {
 		if !w.is(i, object) {
 			return refuse(CodeType, w.offset(i), "must be an object").at(index)
 		}

@@ -25,7 +25,7 @@ func (v Value) Text() []byte { return v.d.text(v.i) }
 
 // Len returns the number of an array's elements, of an object's members; 0 for other values.
 func (v Value) Len() int {
-	if v.i == 0 || v.d.nodes[v.i].kind < array {
+	if v.i == 0 || v.d.nodes[v.i].kind() < array {
 		return 0
 	}
 	return int(v.d.nodes[v.i].end)
