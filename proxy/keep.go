@@ -7,6 +7,7 @@ import (
 
 	"reprise/policy"
 	"reprise/proxy/answer"
+	"reprise/proxy/api"
 	"reprise/proxy/canon"
 	"reprise/proxy/upstream"
 	"reprise/store"
@@ -68,6 +69,8 @@ func (q *query) judge(rec *upstream.Recording, cut error) (answer.Verdict, strin
 	}
 	v := answer.Judge(q.family.Answers, stream, body)
 	switch {
+	case !api.Strict(stream, body):
+		return v, answer.ReasonMalformed
 	case !v.Keep && v.Reason != answer.ReasonToolCalls:
 		return v, v.Reason
 	case v.ToolCalls && !q.s.opts.CacheToolCalls:

@@ -36,27 +36,33 @@ func TestFollowerSeesItsOwnUsage(t *testing.T) {
 	}
 }
 
-// TestErrorIsNotConverted: an error under status 200 has no other form; a follower that needs one sends a request of its own.
+// TestErrorIsNotConverted: an error under status 200 has no other form, and an answer that JSON readers read differently has
+// several; a follower that needs another form sends a request of its own.
 func TestErrorIsNotConverted(t *testing.T) {
-	up := newStage()
-	r := newRigAt(t, nil, up)
-	led, followed := make(chan reply, 1), make(chan reply, 1)
-	go func() { got, _ := r.try("/v1/chat/completions", chat(capital)); led <- got }()
-	within(t, up.arrived, "the upstream call")
-	go func() { got, _ := r.try("/v1/chat/completions", chat(capital, `"stream":true`)); followed <- got }()
-	r.waiters(t, 2)
-	up.script <- func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"error":{"message":"no engine","code":502}}`)
-	}
-	up.script <- func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, event("one")+lastEvents)
-	}
-	if got := within(t, led, "the leader's answer"); !strings.Contains(got.body, "no engine") {
-		t.Errorf("leader: %s", got.body)
-	}
-	if got := within(t, followed, "the follower's answer"); streamedText(got.body) != "one" || got.cache() != "miss" {
-		t.Errorf("follower: %s %q", got.cache(), got.body)
+	for _, body := range []string{
+		`{"error":{"message":"no engine","code":502}}`,
+		`{"choices":[{"index":0,"message":{"content":"no engine","content":"two"},"finish_reason":"stop"}]}`,
+	} {
+		up := newStage()
+		r := newRigAt(t, nil, up)
+		led, followed := make(chan reply, 1), make(chan reply, 1)
+		go func() { got, _ := r.try("/v1/chat/completions", chat(capital)); led <- got }()
+		within(t, up.arrived, "the upstream call")
+		go func() { got, _ := r.try("/v1/chat/completions", chat(capital, `"stream":true`)); followed <- got }()
+		r.waiters(t, 2)
+		up.script <- func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, body)
+		}
+		up.script <- func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, event("one")+lastEvents)
+		}
+		if got := within(t, led, "the leader's answer"); !strings.Contains(got.body, "no engine") {
+			t.Errorf("%s: leader: %s", body, got.body)
+		}
+		if got := within(t, followed, "the follower's answer"); streamedText(got.body) != "one" || got.cache() != "miss" {
+			t.Errorf("%s: follower: %s %q", body, got.cache(), got.body)
+		}
 	}
 }
