@@ -81,3 +81,13 @@ type Backing interface {
 	Write(b *Batch) error
 	Close() error
 }
+
+// Tidier is a Backing in which deleted records leave something behind: bytes that can still be read, or space. A Store calls it from
+// the goroutine that writes, between batches.
+type Tidier interface {
+	// Tidy does one step of some milliseconds, and reports whether there is more to do. What a batch with Purged has deleted is
+	// unreadable within a minute of calls. An error is a fault; the step is tried again by a later call.
+	Tidy() (more bool, err error)
+	// Space is how many bytes the backing takes, and how many of them hold no record. It may be called at any time.
+	Space() (total, dead int64)
+}

@@ -136,7 +136,7 @@ func (d *dirtySet) sort() {
 func (d *dirtySet) split() *dirtySet {
 	part, bytes := newDirtySet(0, !d.noTopic), 0
 	part.head, d.head = d.head, nil
-	part.purged, d.purged = d.purged, false
+	part.purged = d.purged
 	for len(d.order) > 0 && len(part.entries) < batchChanges && bytes <= batchBytes {
 		id := d.order[0]
 		d.order = d.order[1:]
@@ -151,6 +151,7 @@ func (d *dirtySet) split() *dirtySet {
 	}
 	if len(d.order) == 0 {
 		part.topics, d.topics = d.topics, part.topics
+		d.purged = false
 	}
 	return part
 }

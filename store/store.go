@@ -38,7 +38,7 @@ type Options struct {
 	MaxAliases int
 	// Now is the clock; nil is time.Now. It may jump in both directions.
 	Now func() time.Time
-	// OnFault is called with each fault: the step ("load", "write", "policy") and what happened. Faults of the backing come
+	// OnFault is called with each fault: the step ("load", "write", "tidy", "policy") and what happened. Faults of the backing come
 	// from Open and from the goroutine that writes, once in FlushEvery at most; a panic of the policy comes from the call
 	// in which it occurs. It must not call the store. nil ignores.
 	OnFault func(step string, err error)
@@ -148,6 +148,8 @@ type Stats struct {
 	LastFlush time.Time
 	Report    Report
 	Panel     *policy.PanelStats // nil where the policy is not made of experts
+	// FileBytes is what the backing takes, DeadBytes what of it holds no record; 0 where the backing is no Tidier.
+	FileBytes, DeadBytes int64
 }
 
 // Stats returns the current figures.
@@ -162,5 +164,8 @@ func (s *Store) Stats() Stats {
 	}
 	st.Unwritten = s.core.unwritten()
 	st.Panel = s.core.keeper.panelStats()
+	if t, ok := s.opt.Backing.(Tidier); ok {
+		st.FileBytes, st.DeadBytes = t.Space()
+	}
 	return st
 }

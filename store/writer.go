@@ -22,26 +22,60 @@ type writer struct {
 	reserved policy.ID
 	learned  lesson
 	maxTopic policy.TopicID // the highest that the backing can hold
+	tidier   Tidier         // the backing; nil if it is none
 }
 
 func newWriter(s *Store) *writer {
-	return &writer{store: s, syncs: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{})}
+	w := &writer{store: s, syncs: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{})}
+	w.tidier, _ = s.opt.Backing.(Tidier)
+	return w
 }
 
 func (w *writer) run() {
 	defer close(w.done)
 	tick := time.NewTicker(w.store.opt.FlushEvery)
 	defer tick.Stop()
+	tidy := time.NewTimer(tidyPause)
+	defer tidy.Stop()
 	for {
 		select {
 		case <-tick.C:
 			w.flush(idReserve, w.learnedDue())
 		case reply := <-w.syncs:
 			reply <- w.flush(idReserve, true)
+			tidy.Reset(tidyPause)
+		case <-tidy.C:
+			tidy.Reset(w.tidy())
 		case <-w.stop:
 			return
 		}
 	}
+}
+
+// The writer lets a Tidier do one step after the other with a pause in between, in which it flushes if that is due, and otherwise looks
+// now and then whether there is something to do.
+const (
+	tidyPause = 5 * time.Millisecond
+	tidyEvery = time.Second
+)
+
+// tidy does one step and returns how long to wait before the next.
+func (w *writer) tidy() time.Duration {
+	if w.tidier == nil {
+		return time.Hour
+	}
+	more, err := w.tidier.Tidy()
+	if err != nil {
+		s := w.store
+		s.mu.Lock()
+		s.core.faults++
+		s.mu.Unlock()
+		s.opt.OnFault("tidy", err)
+	}
+	if more {
+		return tidyPause
+	}
+	return tidyEvery
 }
 
 // Behind reports whether the backing has lacked a change for longer than Options.MaxUnwritten. New entries should not be put then:

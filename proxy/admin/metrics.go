@@ -32,6 +32,8 @@ var (
 	descDirty    = describe("store_dirty", "Changes that are not yet written to the file.")
 	descAge      = describe("store_unwritten_seconds", "Age of the oldest change that is not yet written to the file; 0 where there is none.")
 	descReadOnly = describe("store_read_only", "1 if the file could not be written when it was opened: nothing is written to it until a restart.")
+	descFile     = describe("store_file_bytes", "Bytes of the store's file, 0 in memory.")
+	descDead     = describe("store_dead_bytes", "Bytes of the store's file that hold no record. A purge overwrites them within a minute; when they are more than half of the file it becomes shorter.")
 	descFaults   = describe("store_faults_total", "Faults of the store: writes to its file that failed, and mistakes of the policy.")
 	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
 	descAside    = describe("store_set_aside", "1 if the file was damaged when it was opened: it was moved aside, and the cache started empty.")
@@ -48,7 +50,7 @@ var (
 
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descEvicted, descDirty, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged,
+	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged,
 		descTopics, descBackend, descRecall, descRebuilds, descPanics, descWeight, descRatio, descMemory} {
 		ch <- d
 	}
@@ -64,6 +66,8 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, descDirty, float64(kept.Dirty))
 	gauge(ch, descAge, kept.Unwritten.Seconds())
 	gauge(ch, descReadOnly, one(kept.Report.ReadOnly != nil))
+	gauge(ch, descFile, float64(kept.FileBytes))
+	gauge(ch, descDead, float64(kept.DeadBytes))
 	count(ch, descFaults, kept.Faults)
 	gauge(ch, descSkipped, float64(kept.Report.Skipped))
 	gauge(ch, descAside, one(kept.Report.Aside != ""))

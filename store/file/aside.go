@@ -25,6 +25,7 @@ func (f *File) setAside(held *os.File, path string, o bbolt.Options, damage erro
 		aside := asideName(path)
 		if err = os.Rename(path, aside); err == nil {
 			f.report.Aside = aside
+			_ = os.Remove(path + journalMark) // it belongs to that file
 			_, err = f.openChecked(path, o)
 			return err
 		}
@@ -33,9 +34,14 @@ func (f *File) setAside(held *os.File, path string, o bbolt.Options, damage erro
 	return nil
 }
 
+const (
+	asideMark = ".damaged-"
+	asideTime = "20060102T150405"
+)
+
 // asideName is a free name for a damaged file. Where a name cannot be looked up, the rename will say why.
 func asideName(path string) string {
-	base := path + ".damaged-" + time.Now().UTC().Format("20060102T150405")
+	base := path + asideMark + time.Now().UTC().Format(asideTime)
 	for i, n := 1, base; ; i++ {
 		if _, err := os.Lstat(n); err != nil {
 			return n

@@ -16,6 +16,14 @@
 //     lacks the records written since, which nothing reports: they are misses.
 //
 // A disk that reports a write as done and never does it leaves an older file that checks; nothing in the file shows it.
+//
+// Three more files may lie beside that of a store at path, and belong to it: a backup or a move takes them along.
+//
+//	path.purged        purges that bbolt could not write, as on a full disk; see journal.go. Otherwise empty space, taken in advance
+//	path.compacting    the copy that a compaction is writing; see compact.go
+//	path.damaged-TIME  a file that was moved aside. The next purge removes it
+//
+// What a purge has deleted is overwritten after it, and a file that is mostly free becomes shorter; see tidy.go.
 package file
 
 import (
@@ -25,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"runtime/debug"
 	"slices"
 
@@ -38,11 +47,15 @@ var ErrForeign = errors.New("not a file of this program")
 
 // File is a store.Backing in one file.
 type File struct {
-	db     *bbolt.DB // nil for a damaged file that cannot be moved aside
-	report store.Report
-	dead   tombstones  // as the file has them
-	bad    []badRecord // what Load left out: the first Write deletes it
-	broken error       // after a panic in bbolt: its locks may never be released
+	db      *bbolt.DB // nil for a damaged file that cannot be moved aside
+	held    *os.File  // the file that db has open
+	options bbolt.Options
+	report  store.Report
+	dead    tombstones  // as the file has them
+	bad     []badRecord // what Load left out: the first Write deletes it
+	broken  error       // after a panic in bbolt: its locks may never be released
+	journal journal
+	tidy    tidying
 }
 
 // badRecord is where a record lies that Load left out. Its key may be damaged, too.
@@ -89,6 +102,9 @@ func (f *File) loadBuckets(tx *bbolt.Tx, fn func(store.Record) error) error {
 }
 
 func (f *File) loadOne(k store.Kind, key, value []byte, fn func(store.Record) error) error {
+	if k == store.KindEntry && len(key) == 8 && f.journal.has(idOf(key)) {
+		return nil
+	}
 	body, err := readRecord(k, key, value)
 	if errors.Is(err, store.ErrVersion) {
 		return err
@@ -110,20 +126,48 @@ func (f *File) Write(b *store.Batch) error {
 	case f.report.ReadOnly != nil:
 		return fmt.Errorf("write %s: %w: %w", f.report.Name, store.ErrReadOnly, f.report.ReadOnly)
 	}
+	err := f.commit(b)
+	if err != nil && f.broken == nil && b.Purged && f.journal.add(purgedIn(b)) == nil {
+		return nil // bbolt deletes them later: see Tidy, which reports why it could not
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", f.report.Name, cause(f.report.Name, err))
+	}
+	return nil
+}
+
+func purgedIn(b *store.Batch) (ids []uint64) {
+	for _, r := range b.Delete {
+		if r.Kind == store.KindEntry {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// commit lets bbolt write a batch, and delete what the journal still has.
+func (f *File) commit(b *store.Batch) error {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var changed tombstones
 	err := f.update(func(tx *bbolt.Tx) error {
+		b = f.journal.batch(b)
 		changed = f.dead.after(b)
-		return f.writeBatch(tx, b, changed.records())
+		if err := f.deleteBad(tx); err != nil {
+			return err
+		}
+		return writeBatch(tx, b, changed.records())
 	})
 	if errors.Is(err, errPanic) {
 		f.broken = err
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", f.report.Name, cause(f.report.Name, err))
+		return err
 	}
+	f.also(b, changed.records())
 	maps.Copy(f.dead, changed)
 	f.bad = nil
+	f.journal.empty()
+	f.committed(b)
 	return nil
 }
 
@@ -132,12 +176,16 @@ func (f *File) update(fn func(*bbolt.Tx) error) (err error) {
 	return f.db.Update(fn)
 }
 
-func (f *File) writeBatch(tx *bbolt.Tx, b *store.Batch, dead []store.Record) error {
+func (f *File) deleteBad(tx *bbolt.Tx) error {
 	for _, r := range f.bad {
 		if err := tx.Bucket(r.bucket).Delete(r.key); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func writeBatch(tx *bbolt.Tx, b *store.Batch, dead []store.Record) error {
 	for _, r := range b.Delete {
 		if in := tx.Bucket(bucketOf(r.Kind)); in != nil {
 			if err := in.Delete(keyOf(r.ID)); err != nil {
@@ -183,11 +231,20 @@ func keyOf(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 
 func idOf(key []byte) uint64 { return binary.BigEndian.Uint64(key) }
 
-// Close implements store.Backing. After a panic in bbolt the file stays open until the process ends, because bbolt may
+// Close implements store.Backing. It ends the overwriting of what was purged. After a panic in bbolt the file stays open until the process ends, because bbolt may
 // wait for a lock that is never released.
 func (f *File) Close() error {
+	f.journal.close()
 	if f.db == nil || f.broken != nil {
 		return nil
 	}
-	return f.db.Close()
+	f.abandon()
+	var err error
+	for f.tidy.purged && err == nil {
+		err = f.guarded(f.scrub)
+	}
+	if f.broken != nil {
+		return err
+	}
+	return errors.Join(err, f.db.Close())
 }

@@ -29,6 +29,22 @@ func lock(f *os.File, shared bool) error {
 	}
 }
 
+// canReplace: a file can be renamed over one that is open.
+const canReplace = true
+
+// syncDir makes the names in a directory durable. A file system that cannot do so on request does it on its own.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return err
+	}
+	return nil
+}
+
 func isLocked(err error) bool { return errors.Is(err, syscall.EWOULDBLOCK) }
 
 func isReadOnly(err error) bool {

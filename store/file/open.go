@@ -20,12 +20,12 @@ import (
 func Open(path string) (*File, error) { return open(path, bbolt.Options{}) }
 
 func open(path string, o bbolt.Options) (*File, error) {
-	o.NoFreelistSync, o.FreelistType, o.NoStatistics = true, bbolt.FreelistMapType, true
+	o.NoFreelistSync, o.FreelistType = true, bbolt.FreelistMapType
 	o.Timeout = lockWait
 	if o.OpenFile == nil {
 		o.OpenFile = os.OpenFile
 	}
-	f := &File{report: store.Report{Name: path}}
+	f := &File{report: store.Report{Name: path}, options: o}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	err := f.openOrSetAside(path, o)
 	if _, missing := os.Stat(path); isReadOnly(err) && missing == nil {
@@ -86,6 +86,9 @@ func (f *File) openChecked(path string, o bbolt.Options) (held *os.File, err err
 	if err == nil && info.Size() > 0 {
 		f.dead, err = check(held, info.Size())
 	}
+	if err == nil {
+		f.journal, err = readJournal(path)
+	}
 	if err != nil {
 		return held, err
 	}
@@ -93,7 +96,16 @@ func (f *File) openChecked(path string, o bbolt.Options) (held *os.File, err err
 	if f.db, err = bbolt.Open(path, 0o600, &o); err != nil || o.ReadOnly {
 		return held, err
 	}
-	return held, makeBuckets(f.db)
+	f.held = held
+	f.tidy = tidying{above: compactAbove, step: compactBytes, scrubbing: true} // of what a kill may have left
+	if err := makeBuckets(f.db); err != nil {
+		return held, err
+	}
+	f.measure()
+	if left, err := compactPath(path); err == nil {
+		_ = os.Remove(left) // of a compaction that did not end
+	}
+	return held, nil
 }
 
 // openLocked opens and locks the file that is at path when it returns: one that was moved aside while this process

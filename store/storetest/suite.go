@@ -86,6 +86,21 @@ func (s *session) write(b store.Batch) {
 	if err := s.b.Write(&b); err != nil {
 		s.t.Fatalf("write: %v", err)
 	}
+	s.tidy()
+}
+
+// tidy lets a Tidier do one step.
+func (s *session) tidy() {
+	t, ok := s.b.(store.Tidier)
+	if !ok {
+		return
+	}
+	if _, err := t.Tidy(); err != nil {
+		s.t.Fatalf("tidy: %v", err)
+	}
+	if total, dead := t.Space(); dead < 0 || dead > total {
+		s.t.Errorf("%d dead bytes of %d", dead, total)
+	}
 }
 
 func testEmpty(t *testing.T, s *session) {
@@ -106,6 +121,8 @@ func testDelete(t *testing.T, s *session) {
 	put := []store.Record{{Kind: store.KindEntry, ID: 1, Body: []byte("a")}, {Kind: store.KindVector, ID: 1, Body: []byte("b")}}
 	s.write(store.Batch{Put: put})
 	s.write(store.Batch{Delete: []store.Record{{Kind: store.KindEntry, ID: 1}, {Kind: store.KindEntry, ID: 2}}})
+	s.write(store.Batch{Delete: []store.Record{{Kind: store.KindEntry, ID: 3}}, Purged: true})
+	s.write(store.Batch{Purged: true})
 	s.reopen()
 }
 
