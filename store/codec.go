@@ -190,11 +190,14 @@ func (r *reader) done(what string) error {
 	return nil
 }
 
-func decodeEntry(id uint64, body []byte) (Entry, error) {
+// decodeEntry decodes an entry; label returns a copy of a label that may be shared.
+func decodeEntry(id uint64, body []byte, label func([]byte) string) (Entry, error) {
 	r := reader{b: body}
 	e := Entry{ID: policy.ID(id)}
 	e.Key, e.Scope, e.Chain, e.AnswerHash = r.digest(), r.digest(), r.digest(), r.digest()
-	e.Tenant, e.Namespace, e.Model, e.Endpoint = r.string(), r.string(), r.string(), r.string()
+	for _, p := range []*string{&e.Tenant, &e.Namespace, &e.Model, &e.Endpoint} {
+		*p = label(r.take(r.uvarint()))
+	}
 	e.Prompt, e.Answer = r.string(), r.bytes()
 	unpacked := r.uvarint()
 	r.bad = r.bad || unpacked > maxUnpacked

@@ -19,7 +19,7 @@ func sample() Entry {
 
 func TestEntryCodec(t *testing.T) {
 	e := sample()
-	got, err := decodeEntry(7, encodeEntry(&e))
+	got, err := decodeEntry(7, encodeEntry(&e), ownLabel)
 	if err != nil || !got.StaleUntil.IsZero() {
 		t.Fatal(err, got.StaleUntil)
 	}
@@ -28,7 +28,7 @@ func TestEntryCodec(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, e)
 	}
 	for i := range encodeEntry(&e) {
-		if _, err := decodeEntry(7, encodeEntry(&e)[:i]); err == nil {
+		if _, err := decodeEntry(7, encodeEntry(&e)[:i], ownLabel); err == nil {
 			t.Errorf("an entry cut at %d is taken", i)
 		}
 	}
@@ -82,9 +82,11 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		first := encodeEntry(&l.entries[7].Entry)
-		again, err := decodeEntry(7, first)
+		again, err := decodeEntry(7, first, ownLabel)
 		if err != nil || !bytes.Equal(encodeEntry(&again), first) {
 			t.Errorf("%x does not read again: %v", body, err)
 		}
 	})
 }
+
+func ownLabel(b []byte) string { return string(b) }

@@ -159,11 +159,13 @@ func (c *core) sawID(id policy.ID) {
 	}
 }
 
-// dropOrphan deletes the records of an entry that is not resident.
-func (c *core) dropOrphan(id policy.ID) {
-	if c.table.ids[id] == nil {
-		c.dirty.entries[id] = changedGone
+// dropOrphan deletes the records of an entry that is not resident, and reports whether it did.
+func (c *core) dropOrphan(id policy.ID) bool {
+	if c.table.ids[id] != nil {
+		return false
 	}
+	c.dirty.entries[id] = changedGone
+	return true
 }
 
 // counters are the numbers that a restart continues; last is the last tick.

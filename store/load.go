@@ -51,12 +51,15 @@ func (s *Store) restore(l *loader) {
 	s.secret = l.secretOrNew()
 	s.core.dirty = newDirtySet(0, s.core.keeper.persistent != nil)
 	s.core.table.anchors = map[policy.TopicID]policy.ID{}
-	s.core.vectors = make(map[policy.ID][]float32, len(l.entries))
+	s.core.vectors = l.vectors
 	s.clock.resume(l.restoreNumbers(&s.core))
 	loaded := s.core.counters(s.clock.last())
 	lost, err := s.try(func(*events) { l.restore(&s.core, s.opt.Now(), s.clock.last().At) })
 	if err != nil {
 		s.opt.OnFault("policy", err)
+	}
+	if s.core.dirty.len() > 0 {
+		s.core.dirty.since = s.opt.Now()
 	}
 	if l.unlearned != nil {
 		s.core.faults++
@@ -102,18 +105,31 @@ type loader struct {
 	counters  counters
 	format    *string
 	secret    *[32]byte
-	learned   []byte  // a snapshot of the policy,
-	taken     []byte  // the same where the policy has restored it,
-	unlearned error   // and otherwise why not
-	dropped   []Event // entries that were found and dropped
+	labels    map[string]string // one copy of each
+	learned   []byte            // a snapshot of the policy,
+	taken     []byte            // the same where the policy has restored it,
+	unlearned error             // and otherwise why not
+	dropped   []Event           // entries that were found and dropped
 	skipped   int
 }
 
 func newLoader(space string) *loader {
 	return &loader{
 		space: space, entries: map[policy.ID]*resident{}, vectors: map[policy.ID][]float32{},
-		aliases: map[policy.ID][]Key{}, states: map[policy.ID]entryState{},
+		aliases: map[policy.ID][]Key{}, states: map[policy.ID]entryState{}, labels: map[string]string{},
 	}
+}
+
+// label is the one copy of a label, of which all entries of a file have few.
+func (l *loader) label(b []byte) string {
+	s, ok := l.labels[string(b)]
+	if !ok {
+		s = string(b)
+		if len(l.labels) < maxLabels {
+			l.labels[s] = s
+		}
+	}
+	return s
 }
 
 // add adds one record. One that does not decode is skipped; no error ends the load.
@@ -139,7 +155,7 @@ func (l *loader) decode(r Record) (err error) {
 		l.counters, err = decodeCounters(r.Body)
 	case KindEntry:
 		var e Entry
-		if e, err = decodeEntry(r.ID, r.Body); err == nil {
+		if e, err = decodeEntry(r.ID, r.Body, l.label); err == nil {
 			l.entries[id] = &resident{Entry: e}
 		}
 	case KindVector:

@@ -16,9 +16,6 @@ func (l *loader) restore(c *core, now time.Time, at float64) {
 	order := l.order(now, c.opt.Limit)
 	for _, r := range order {
 		c.table.add(r)
-		if v := l.vectors[r.ID]; v != nil {
-			c.vectors[r.ID] = v
-		}
 		c.keeper.ledger.Insert(r.item(), policy.Tick{Seq: r.last, At: at}, nil)
 	}
 	for _, r := range order {
@@ -110,8 +107,10 @@ func (l *loader) dropOrphans(c *core, now time.Time) {
 			c.dirty.entries[id] = changedGone
 		}
 	}
-	for id := range l.vectors {
-		c.dropOrphan(id)
+	for id := range l.vectors { // from here on those of the core
+		if c.dropOrphan(id) {
+			delete(l.vectors, id)
+		}
 	}
 	for id := range l.aliases {
 		c.dropOrphan(id)
@@ -121,7 +120,8 @@ func (l *loader) dropOrphans(c *core, now time.Time) {
 	}
 }
 
-// Restored is an entry that Open found. The Entry is a copy with its vector.
+// Restored is an entry that Open found. The Entry is a copy with its vector, and valid until the next one: what is kept of it has to be
+// copied.
 type Restored struct {
 	*Entry
 	Last       int64   // number of the request that it answered last
@@ -143,18 +143,22 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.ID, b.ID))
 	})
 	return func(yield func(Restored) bool) {
+		one := Restored{Entry: new(Entry)}
 		for _, r := range order {
-			if !yield(restored(s, r, vectors[r.ID])) {
+			restore(s, &one, r)
+			one.Vector = vectors[r.ID]
+			delete(vectors, r.ID) // the caller has a copy of its own next: two of all would be the most memory of a start
+			if !yield(one) {
 				return
 			}
 		}
 	}, dropped
 }
 
-func restored(s *Store, r *resident, vector []float32) Restored {
+// restore makes one that of r, without its vector.
+func restore(s *Store, one *Restored, r *resident) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	e := r.Entry
-	e.Vector = vector
-	return Restored{&e, r.last, s.core.keeper.importance(r.ID), s.core.table.isAnchor(r)}
+	*one.Entry = r.Entry
+	one.Last, one.Importance, one.Anchor = r.last, s.core.keeper.importance(r.ID), s.core.table.isAnchor(r)
 }

@@ -146,14 +146,18 @@ func (b *band) grow(n int) {
 		b.chunks, b.restNorms = append(b.chunks, nil), append(b.restNorms, nil)
 	}
 	last := n / chunkRows
-	b.chunks[last] = extend(b.chunks[last], b.width)
-	b.restNorms[last] = extend(b.restNorms[last], 1)
+	b.chunks[last] = extend(b.chunks[last], b.width, last > 0)
+	b.restNorms[last] = extend(b.restNorms[last], 1, last > 0)
 }
 
-// extend appends one row of zeros. The capacity doubles up to that of a full chunk, where append would waste a quarter.
-func extend(chunk []float32, width int) []float32 {
+// extend appends one row of zeros. The capacity doubles up to that of a full chunk, where append would waste a quarter; where many
+// chunks are expected it is that of a full one at once, which copies nothing.
+func extend(chunk []float32, width int, many bool) []float32 {
 	if len(chunk) == cap(chunk) {
 		capacity := min(max(2*len(chunk), width), chunkRows*width)
+		if many {
+			capacity = chunkRows * width
+		}
 		chunk = append(make([]float32, 0, capacity), chunk...)
 	}
 	return chunk[:len(chunk)+width]

@@ -18,6 +18,7 @@ type scope struct {
 	restEntries []*entry    // the entry of each row of rest
 	stale       []*topic    // topics that lost their anchor, in that order
 	recent      recent
+	moved       []float32 // room for vectors on their way between anchors and rest
 }
 
 // anchorIndex is an Index that reports which form serves.
@@ -162,14 +163,15 @@ func (t *topic) mostImportant() *entry {
 // that of the old anchor the other way.
 func (s *scope) anchorLocked(e *entry) {
 	t := e.topic
-	vector := s.rest.vector(int(e.row), nil)
+	s.moved = s.rest.vector(int(e.row), s.moved[:0])
 	s.removeRestLocked(e.row)
 	if old := t.anchor; old != nil {
-		v, _ := s.anchors.vector(uint64(t.id), nil)
-		s.addRestLocked(old, v)
+		s.moved, _ = s.anchors.vector(uint64(t.id), s.moved) // behind the other
+		s.addRestLocked(old, s.moved[s.options.Dim:])
 	}
 	t.anchor = e
-	_ = s.index.Upsert(uint64(t.id), vector) // cannot fail: Add checked the vector
+	_ = s.index.Upsert(uint64(t.id), s.moved[:s.options.Dim]) // cannot fail: Add checked the vector
+	clear(s.moved)                                            // no purged vector stays in memory
 }
 
 // addRestLocked stores the vector of e, which is not an anchor, in rest.

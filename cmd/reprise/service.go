@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/memory"
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/embed"
 	"reprise/embed/openai"
@@ -56,6 +57,7 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 		// Without the length of the vectors there is no semantic matching, and no file can be written for them.
 		o.Mode, cfg.Store = withoutSemantic(o.Mode), stores.Place{}
 	}
+	defer memory.Spare()()
 	s := &service{}
 	if s.store, err = openStore(cfg, embedder.Space(), log); err != nil {
 		return nil, err

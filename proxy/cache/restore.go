@@ -23,7 +23,7 @@ func (c *Cache) Restore(ctx context.Context) (faults error) {
 	for i := range dropped {
 		c.publishLocked(&dropped[i], nil)
 	}
-	anchors := map[policy.TopicID]store.Restored{}
+	anchors := map[policy.TopicID]candidate{}
 	for e := range entries {
 		if e.Vector == nil || e.Prompt == "" || !c.opt.Meaning {
 			continue
@@ -35,9 +35,9 @@ func (c *Cache) Restore(ctx context.Context) (faults error) {
 			faults = errors.Join(faults, err)
 			continue
 		}
-		if a, ok := anchors[e.Topic]; !ok || anchorOrder(e, a) > 0 {
-			e.Entry = &store.Entry{ID: e.ID, Topic: e.Topic} // the vector is not kept
-			anchors[e.Topic] = e
+		one := candidate{e.ID, e.Last, e.Importance, e.Anchor}
+		if best, ok := anchors[e.Topic]; !ok || one.order(best) > 0 {
+			anchors[e.Topic] = one
 		}
 	}
 	c.restoreAnchorsLocked(anchors)
@@ -52,23 +52,31 @@ func (s *state) restoreEntry(e store.Restored) error {
 
 // restoreAnchorsLocked makes the anchors of before the restart the anchors again. A topic that had lost its anchor by then gets
 // the one that topics.Refresh would have chosen, which is a new anchor like any other.
-func (s *state) restoreAnchorsLocked(anchors map[policy.TopicID]store.Restored) {
-	for _, e := range anchors {
-		s.topics.RestoreAnchor(topics.EntryID(e.ID))
-		if !e.Anchor {
-			s.anchorLocked(e.ID)
+func (s *state) restoreAnchorsLocked(anchors map[policy.TopicID]candidate) {
+	for _, one := range anchors {
+		s.topics.RestoreAnchor(topics.EntryID(one.id))
+		if !one.anchor {
+			s.anchorLocked(one.id)
 		}
 	}
 }
 
-// anchorOrder is above 0 if a is to be the anchor rather than b: the anchor of before, or else the most important member; ties go
-// to the latest access, then to the lower id.
-func anchorOrder(a, b store.Restored) int {
-	if a.Anchor != b.Anchor {
-		if a.Anchor {
+// candidate is an entry that may become the anchor of its topic.
+type candidate struct {
+	id         policy.ID
+	last       int64
+	importance float64
+	anchor     bool // it was the anchor before
+}
+
+// order is above 0 if a is to be the anchor rather than b: the anchor of before, or else the most important member; ties go to the
+// latest access, then to the lower id.
+func (a candidate) order(b candidate) int {
+	if a.anchor != b.anchor {
+		if a.anchor {
 			return 1
 		}
 		return -1
 	}
-	return cmp.Or(cmp.Compare(a.Importance, b.Importance), cmp.Compare(a.Last, b.Last), cmp.Compare(b.ID, a.ID))
+	return cmp.Or(cmp.Compare(a.importance, b.importance), cmp.Compare(a.last, b.last), cmp.Compare(b.id, a.id))
 }

@@ -96,6 +96,20 @@ type checker struct {
 	buckets map[string]bool // those found
 	bucket  []byte          // the name of the one being walked; nil above them
 	dead    tombstones
+	levels  []level // by depth: memory that is used again
+}
+
+// level is what a page is read into while the pages below it are read.
+type level struct {
+	page  []byte
+	elems []element
+}
+
+func (c *checker) level(depth int) *level {
+	for len(c.levels) <= depth {
+		c.levels = append(c.levels, level{})
+	}
+	return &c.levels[depth]
 }
 
 // check reads every page in use and returns the tombstones. It returns errStructure where bbolt could fail or the
@@ -143,28 +157,27 @@ func (c *checker) checkBuckets() error {
 // bbolt's own check lets the first key be greater than low; but it finds the page's place in its parent by that key, and
 // where they differ its next write leaves two ways to the page.
 func (c *checker) walk(id uint64, low, high []byte, depth int) error {
-	p, err := c.page(id)
-	if err != nil {
-		return err
-	}
 	if depth > maxDepth {
 		return structural("page %d: tree too deep", id)
+	}
+	p, err := c.page(id, c.level(depth))
+	if err != nil {
+		return err
 	}
 	return c.elements(p, id, low, high, depth)
 }
 
 // page reads a page with its overflow and marks it as visited.
-func (c *checker) page(id uint64) ([]byte, error) {
+func (c *checker) page(id uint64, into *level) ([]byte, error) {
 	if id < 2 || id >= c.meta.pages {
 		return nil, structural("page %d of %d", id, c.meta.pages)
 	}
-	head := make([]byte, pageHeader)
-	at := int64(id) * int64(c.meta.pageSize)
-	if _, err := c.r.ReadAt(head, at); err != nil {
-		return nil, structural("read page %d: %v", id, err)
+	size := uint64(c.meta.pageSize)
+	if err := c.read(into, id, 0, size); err != nil {
+		return nil, err
 	}
-	overflow := uint64(binary.NativeEndian.Uint32(head[12:]))
-	if binary.NativeEndian.Uint64(head) != id || id+overflow >= c.meta.pages {
+	overflow := uint64(binary.NativeEndian.Uint32(into.page[12:]))
+	if binary.NativeEndian.Uint64(into.page) != id || id+overflow >= c.meta.pages {
 		return nil, structural("page %d: bad header", id)
 	}
 	for i := id; i <= id+overflow; i++ {
@@ -173,11 +186,17 @@ func (c *checker) page(id uint64) ([]byte, error) {
 		}
 		c.seen[i] = true
 	}
-	p := make([]byte, (1+overflow)*uint64(c.meta.pageSize))
-	if _, err := c.r.ReadAt(p, at); err != nil {
-		return nil, structural("read page %d: %v", id, err)
+	err := c.read(into, id, size, (1+overflow)*size)
+	return into.page, err
+}
+
+// read reads the bytes of a page between two places, and makes the memory as long.
+func (c *checker) read(into *level, id, from, to uint64) error {
+	into.page = slices.Grow(into.page[:from], int(to-from))[:to]
+	if _, err := c.r.ReadAt(into.page[from:], int64(id)*int64(c.meta.pageSize)+int64(from)); err != nil {
+		return structural("read page %d: %v", id, err)
 	}
-	return p, nil
+	return nil
 }
 
 // elements checks a page's elements and what hangs below them.
@@ -187,7 +206,9 @@ func (c *checker) elements(p []byte, id uint64, low, high []byte, depth int) err
 	if flags != branchPage && flags != leafPage || empty || pageHeader+count*elemSize > len(p) {
 		return structural("page %d: flags %x, %d elements", id, flags, count)
 	}
-	elems := make([]element, count)
+	level := c.level(depth)
+	elems := slices.Grow(level.elems[:0], count)[:count]
+	level.elems = elems
 	for i := range elems {
 		e, ok := parseElement(p, pageHeader+i*elemSize, flags == leafPage)
 		if !ok || i == 0 && e.at != count*elemSize || i == 0 && low != nil && !bytes.Equal(e.key, low) || high != nil && bytes.Compare(e.key, high) >= 0 ||

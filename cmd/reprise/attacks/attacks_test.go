@@ -55,7 +55,8 @@ var build = sync.OnceValues(func() (path string, err error) {
 type process struct {
 	*exec.Cmd
 	t          testing.TB
-	api, admin string // base URLs, without /v1
+	api, admin string              // base URLs, without /v1
+	ready      chan map[string]any // the line of the log that says so
 	ended      chan struct{}
 
 	mu  sync.Mutex
@@ -76,12 +77,22 @@ func start(t testing.TB, env ...string) *process {
 // tryStart is start for a program that may refuse to start; the error has its log.
 func tryStart(t testing.TB, env ...string) (*process, error) {
 	t.Helper()
+	p := launch(t, env...)
+	if err := p.awaitReady(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// launch is start without waiting.
+func launch(t testing.TB, env ...string) *process {
+	t.Helper()
 	path, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // a hang fails the test; nothing is measured
-	p := &process{Cmd: exec.CommandContext(ctx, path, "serve"), t: t, ended: make(chan struct{})}
+	p := &process{Cmd: exec.CommandContext(ctx, path, "serve"), t: t, ended: make(chan struct{}), ready: make(chan map[string]any, 1)}
 	p.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "REPRISE_") })
 	p.Env = append(p.Env, "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_LOG_FORMAT=json", "REPRISE_STORE=memory")
 	p.Env = append(p.Env, env...)
@@ -92,21 +103,25 @@ func tryStart(t testing.TB, env ...string) (*process, error) {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ready := make(chan map[string]any, 1)
-	go p.readLog(stderr, ready)
+	go p.readLog(stderr)
 	t.Cleanup(func() { p.Process.Kill(); <-p.ended; cancel() })
+	return p
+}
+
+// awaitReady waits until the process serves, and returns its log as an error where it ends before.
+func (p *process) awaitReady() error {
 	select {
-	case line := <-ready:
+	case line := <-p.ready:
 		p.api, _ = line["api"].(string)
 		p.admin, _ = line["admin"].(string)
-		return p, nil
+		return nil
 	case <-p.ended:
-		return nil, fmt.Errorf("the program ended at its start:\n%s", p.logs())
+		return fmt.Errorf("the program ended at its start:\n%s", p.logs())
 	}
 }
 
 // readLog collects the log until the process ends, and passes on the line that says that it is ready.
-func (p *process) readLog(stderr io.Reader, ready chan<- map[string]any) {
+func (p *process) readLog(stderr io.Reader) {
 	defer close(p.ended)
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		p.mu.Lock()
@@ -114,7 +129,7 @@ func (p *process) readLog(stderr io.Reader, ready chan<- map[string]any) {
 		p.mu.Unlock()
 		var line map[string]any
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line["msg"] == "reprise is ready" {
-			ready <- line
+			p.ready <- line
 		}
 	}
 	_ = p.Wait() // the exit code is in ProcessState
