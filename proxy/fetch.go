@@ -53,7 +53,7 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 			q.s.budget.End()
 		}
 	}()
-	return q.s.upstream.Call(ctx, upstream.Request{Original: q.http, Body: q.family.OriginalBody(q.Body),
+	return q.s.upstream.Call(ctx, upstream.Request{Original: q.http, Body: q.forwarded(),
 		Want: dialect.Intent{StreamUsage: q.needsUsage()}})
 }
 

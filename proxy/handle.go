@@ -31,9 +31,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	case err != nil:
 		return Refused, err
 	case q.d.bypass():
-		return s.bypass(w, r, family.OriginalBody(q.Body), "directive")
+		return s.bypass(w, r, q.forwarded(), "directive")
 	case q.Uncacheable != "":
-		return s.bypass(w, r, family.OriginalBody(q.Body), q.Uncacheable)
+		return s.bypass(w, r, q.forwarded(), q.Uncacheable)
 	}
 	q.req.At = s.cache.Tick()
 	return exchange{q, w}.answer()

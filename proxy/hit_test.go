@@ -279,8 +279,12 @@ func TestBytesReachTheUpstream(t *testing.T) {
 		instantUpstream(w, q)
 	}))
 	odd := `{ "model":"m",  "x_unknown":{"deep":[1.0,2e0,"\u00e9"]},"top_k":5,"messages":[{"role":"user","content":"a\u0062c"}] }`
+	compact := `{"model":"m","x_unknown":{"deep":[1.0,2e0,"\u00e9"]},"top_k":5,"messages":[{"role":"user","content":"a\u0062c"}]}`
 	r.ask(t, "/v1/chat/completions", odd)
 	r.ask(t, "/v1/chat/completions", strings.Replace(odd, "{ ", `{"n":2,`, 1))
+	r.ask(t, "/v1/chat/completions", strings.Replace(odd, "{ ", `{"c\u0061che":{"no-cache":true,"ttl":1} ,`, 1))
+	r.ask(t, "/v1/chat/completions", strings.Replace(odd, "{ ", `{"n":2,"cache":{},`, 1))
+	r.ask(t, "/v1/chat/completions", strings.Replace(odd, "{ ", `{"cache":{"type":"theirs","no-store":true},`, 1))
 	r.ask(t, "/v1/audio/speech?x=%2F&y", "--raw\x00bytes--", "Content-Type: multipart/form-data")
 	req, _ := http.NewRequest("DELETE", r.api.URL+"/v1/files/a%2Fb", nil)
 	resp, err := r.api.Client().Do(req)
@@ -291,6 +295,9 @@ func TestBytesReachTheUpstream(t *testing.T) {
 	want := []string{
 		"POST /v1/chat/completions application/json " + odd,
 		"POST /v1/chat/completions application/json " + strings.Replace(odd, "{ ", `{"n":2,`, 1),
+		"POST /v1/chat/completions application/json " + compact, // without the directives, and white space between members
+		"POST /v1/chat/completions application/json " + strings.Replace(compact, "{", `{"n":2,`, 1),
+		"POST /v1/chat/completions application/json " + strings.Replace(odd, "{ ", `{"cache":{"type":"theirs","no-store":true},`, 1),
 		"POST /v1/audio/speech?x=%2F&y multipart/form-data --raw\x00bytes--",
 		"DELETE /v1/files/a%2Fb  ",
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
@@ -64,6 +67,16 @@ func parse(family *api.Family, body []byte, identity canon.Identity, mem *budget
 	}
 	mem.Shrink(most - kept)
 	return r, err
+}
+
+// forwarded is the body as the upstream gets it: without the directives for this proxy, and with its own ids. Where neither is
+// there, it is the client's.
+func (q *query) forwarded() []byte {
+	body := q.Body
+	if q.OwnCache {
+		body = rawjson.AppendEdited(make([]byte, 0, len(body)), gjson.Parse(rawjson.View(body)), rawjson.Remove("cache"))
+	}
+	return q.family.OriginalBody(body)
 }
 
 // run finds the outcome of f: an entry, or the upstream's answer.

@@ -10,7 +10,7 @@
 //
 // Equality. Two bodies are the same request when they differ in the order of members, white space, escapes of strings or
 // the form of numbers (1, 1.0, 1e0), and in fields that cannot change an answer: stream, stream_options,
-// prompt_cache_key, prompt_cache_options, prompt_cache_retention and the directive object cache. Every other field
+// prompt_cache_key, prompt_cache_options, prompt_cache_retention and an object cache of nothing but directives. Every other field
 // counts, known or not, null or absent. A content of exactly one plain text part equals the string, and an input string
 // of the Responses API equals one user message, because the APIs say so; no other two spellings are made equal.
 //
@@ -32,8 +32,8 @@ import (
 // Identity is everything outside the body that two requests must have in common to share an answer.
 type Identity struct {
 	Tenant, Namespace, Path, Query string
-	// Headers are the lines "name: value" that can change an answer, names in lower case, in an order that the caller
-	// keeps fixed.
+	// Headers are the lines "name: value" that can change an answer, each name always in the same letter case, in an order that
+	// the caller keeps fixed.
 	Headers []string
 }
 
@@ -63,6 +63,9 @@ type Request struct {
 	// not a user's), media (no text), no-prompt, long-prompt (over MaxPrompt), batch, tokens, embeddings.
 	ExactOnly string
 	Directive Directive
+	// OwnCache reports that the body's member "cache" is an object of directives alone. It is for this proxy; OpenAI answers
+	// 400 to it.
+	OwnCache bool
 }
 
 // Turn is one ask of the conversation before the prompt, and the messages that answered it.
@@ -75,7 +78,8 @@ type Turn struct {
 }
 
 // Directive is what the body's member "cache" asks of the cache, in LiteLLM's words. Only Namespace is part of the key,
-// because it can only narrow what a request shares.
+// because it can only narrow what a request shares. An object with any other member is the upstream's own: its directives
+// are read, and all of it counts.
 type Directive struct {
 	TTL       time.Duration // "ttl", seconds to keep the answer; 0: not given
 	MaxAge    time.Duration // "s-maxage", seconds an answer may be old; 0: not given

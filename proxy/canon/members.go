@@ -58,6 +58,7 @@ func (p *Reader) readAside(name []byte, v uint32) (used bool, err *Error) {
 			return false, nil
 		}
 		err = p.readDirective(v)
+		return p.req.OwnCache, err
 	case "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention":
 	default:
 		return false, nil
@@ -93,17 +94,21 @@ func (p *Reader) boolean(v uint32) (bool, *Error) {
 }
 
 func (p *Reader) readDirective(obj uint32) *Error {
+	p.req.OwnCache = true
 	for _, name := range p.members(obj) {
-		if err := p.readDirectiveMember(&p.req.Directive, string(p.text(name)), name+1); err != nil {
+		known, err := p.readDirectiveMember(&p.req.Directive, string(p.text(name)), name+1)
+		if err != nil {
 			return err.under(p.text(name))
 		}
+		p.req.OwnCache = p.req.OwnCache && known
 	}
 	return nil
 }
 
-func (p *Reader) readDirectiveMember(d *Directive, name string, v uint32) (err *Error) {
+// readDirectiveMember reads one member of the object; known is false for one that is no directive. null is no value.
+func (p *Reader) readDirectiveMember(d *Directive, name string, v uint32) (known bool, err *Error) {
 	if !p.given(v) {
-		return nil
+		return isDirective[name], nil
 	}
 	var on bool
 	switch name {
@@ -121,11 +126,11 @@ func (p *Reader) readDirectiveMember(d *Directive, name string, v uint32) (err *
 		d.NoStore = d.NoStore || on
 	case "namespace":
 		if !p.is(v, text) {
-			return refuse(CodeType, p.offset(v), "must be a string")
+			return true, refuse(CodeType, p.offset(v), "must be a string")
 		}
 		d.Namespace, err = p.namespace(v)
 	}
-	return err
+	return isDirective[name], err
 }
 
 // namespace reads a name under which answers are kept apart, and which is kept with each of them.
@@ -139,6 +144,9 @@ func (p *Reader) namespace(v uint32) (string, *Error) {
 	}
 	return string(s), nil
 }
+
+// isDirective are LiteLLM's directives. use-cache asks for the cache where it is off by default, which it is not here.
+var isDirective = map[string]bool{"ttl": true, "s-maxage": true, "no-cache": true, "no-store": true, "namespace": true, "use-cache": true}
 
 // maxSeconds keeps a time.Duration from overflowing.
 const maxSeconds = 1e9

@@ -108,6 +108,8 @@ func TestSpellings(t *testing.T) {
 		{"prompt cache hints", chat, ask(``), ask(`,"prompt_cache_key":"k","prompt_cache_retention":"24h","prompt_cache_options":{}`), true},
 		{"cache directives", chat, ask(``), ask(`,"cache":{"no-cache":true,"ttl":7}`), true},
 		{"cache namespace", chat, ask(``), ask(`,"cache":{"namespace":"x"}`), false},
+		{"cache of the upstream's own", chat, ask(``), ask(`,"cache":{"type":"exact_match","ttl":7}`), false},
+		{"caches of the upstream's own", chat, ask(`,"cache":{"type":"a"}`), ask(`,"cache":{"type":"b"}`), false},
 		{"cache of another kind", chat, ask(``), ask(`,"cache":"x"`), false},
 		{"null is not absent", chat, ask(``), ask(`,"seed":null`), false},
 		{"unknown field", chat, ask(``), ask(`,"x":1`), false},
@@ -241,6 +243,18 @@ func TestDirective(t *testing.T) {
 	} {
 		if got := parse(t, chat, ask(`,"cache":`+c.cache)).Directive; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.cache, got, c.want)
+		}
+	}
+}
+
+// TestOwnCache: a cache object is for the proxy alone where all of it is directives.
+func TestOwnCache(t *testing.T) {
+	for members, own := range map[string]bool{
+		``: false, `,"cache":{}`: true, `,"cache":{"ttl":1,"s-maxage":1,"no-cache":true,"no-store":true,"use-cache":false,"namespace":"n"}`: true,
+		`,"cache":{"ttl":null}`: true, `,"cache":{"ttl":1,"type":"x"}`: false, `,"cache":{"type":null}`: false, `,"cache":true`: false, `,"cache":null`: false,
+	} {
+		if got := parse(t, chat, ask(members)).OwnCache; got != own {
+			t.Errorf("%s: %v", members, got)
 		}
 	}
 }
