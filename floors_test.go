@@ -174,7 +174,7 @@ var rooms = []room{
 	{"proxy/canon", nil},
 	{"proxy/answer", nil},
 	{"proxy/api", []string{"proxy/canon", "proxy/answer", "proxy/internal"}},
-	{"proxy/upstream", nil},
+	{"proxy/upstream", []string{"proxy/internal"}},
 	{"proxy/gate", []string{"proxy/internal"}},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",

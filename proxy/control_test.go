@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -122,7 +123,7 @@ func TestThresholdIsOnlyRaised(t *testing.T) {
 	r = newRig(t, func(o *Options) { o.Thresholds.Hit, o.Thresholds.Route = 0.6, 0.4 })
 	r.ask(t, "/v1/chat/completions", chat(stored))
 	for _, tc := range []struct{ header, want string }{
-		{"X-Reprise-Threshold: 0.1", "semantic"}, {"X-None: 1", "semantic"}, {"X-None: 1", "exact"}, {"X-Reprise-Threshold: 0.9999", "miss"},
+		{"X-Reprise-Threshold: 0.1", "semantic"}, {"User-Agent: none", "semantic"}, {"User-Agent: none", "exact"}, {"X-Reprise-Threshold: 0.9999", "miss"},
 	} {
 		if got := r.ask(t, "/v1/chat/completions", chat(near), tc.header); got.cache() != tc.want {
 			t.Errorf("%s: %s, want %s (%s)", tc.header, got.cache(), tc.want, got.header.Get("Cache-Status"))
@@ -136,7 +137,7 @@ func TestTTL(t *testing.T) {
 		header string
 		life   time.Duration
 	}{
-		{"X-None: 1", time.Hour}, {"X-Reprise-TTL: 60", time.Minute}, {"X-Reprise-TTL: 90s", 90 * time.Second}, {"X-Reprise-TTL: 48h", time.Hour},
+		{"User-Agent: none", time.Hour}, {"X-Reprise-TTL: 60", time.Minute}, {"X-Reprise-TTL: 90s", 90 * time.Second}, {"X-Reprise-TTL: 48h", time.Hour},
 		{"x-bf-cache-ttl: 60s", time.Minute}, {"cf-aig-cache-ttl: 60", time.Minute}, {"X-Cache-TTL: 999999999999", time.Hour},
 	} {
 		c := newClock()
@@ -308,6 +309,35 @@ func TestTenantsNeverMeet(t *testing.T) {
 			t.Errorf("follower: %d %s", got.status, got.cache())
 		}
 	})
+	for name, bad := range map[string]struct{ contentType, body string }{
+		"object": {"application/json", `{"error":{"message":"quota","type":"insufficient_quota"}}`},
+		"stream": {"text/event-stream", "data: {\"error\":{\"message\":\"quota\",\"type\":\"insufficient_quota\"}}\n\n"},
+	} {
+		t.Run("one team, an error under 200, "+name, func(t *testing.T) {
+			up := newStage()
+			r := newRigAt(t, nil, up, func(o *Options) { o.TenantFrom = "header:X-Team" })
+			body := chat(capital, `"stream":`+strconv.FormatBool(name == "stream"))
+			first, second := make(chan reply, 1), make(chan reply, 1)
+			go func() { got, _ := r.try("/v1/chat/completions", body, "X-Team: red", other); first <- got }()
+			within(t, up.arrived, "the leader's call")
+			go func() { got, _ := r.try("/v1/chat/completions", body, "X-Team: red", mine); second <- got }()
+			r.waiters(t, 2)
+			up.script <- func(w http.ResponseWriter) {
+				w.Header().Set("Content-Type", bad.contentType)
+				w.Write([]byte(bad.body))
+			}
+			if q := within(t, up.arrived, "the follower's own call"); q.Header.Get("Authorization") != "Bearer sk-mine" {
+				t.Errorf("asked as %s", q.Header.Get("Authorization"))
+			}
+			up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+			if got := within(t, first, "the leader's answer"); !strings.Contains(got.body, "quota") {
+				t.Errorf("leader: %s", got.body)
+			}
+			if got := within(t, second, "the follower's answer"); strings.Contains(got.body, "quota") {
+				t.Errorf("follower: %s", got.body)
+			}
+		})
+	}
 	t.Run("none", func(t *testing.T) {
 		r := newRig(t, func(o *Options) { o.TenantFrom = "none" })
 		r.ask(t, "/v1/chat/completions", chat(capital), mine)
@@ -329,7 +359,7 @@ func TestHeadersAreIdentity(t *testing.T) {
 	r := newRig(t)
 	r.ask(t, "/v1/chat/completions", chat(capital))
 	for header, want := range map[string]string{
-		"OpenAI-Organization: o": "miss", "OpenAI-Project: p": "miss", "OpenAI-Beta: b": "miss", "X-Anything: x": "exact", "User-Agent: y": "exact",
+		"OpenAI-Organization: o": "miss", "OpenAI-Project: p": "miss", "OpenAI-Beta: b": "miss", "X-Anything: x": "miss", "User-Agent: y": "exact",
 	} {
 		if got := r.ask(t, "/v1/chat/completions", chat(capital), header); got.cache() != want {
 			t.Errorf("%s: %s, want %s", header, got.cache(), want)
@@ -392,10 +422,10 @@ func TestStaleStaysWithinBounds(t *testing.T) {
 		before, while time.Duration
 		want          string
 	}{
-		{"in its grace", "X-None: 1", 90 * time.Minute, 0, "stale"},
+		{"in its grace", "User-Agent: none", 90 * time.Minute, 0, "stale"},
 		{"older than max-age", "Cache-Control: max-age=60", 90 * time.Minute, 0, "miss"},
 		{"just young enough", "Cache-Control: max-age=7200", 90 * time.Minute, 0, "stale"},
-		{"too old by the end", "X-None: 1", 90 * time.Minute, time.Hour, "miss"},
+		{"too old by the end", "User-Agent: none", 90 * time.Minute, time.Hour, "miss"},
 		{"too old for the client by the end", "Cache-Control: max-age=6000", 90 * time.Minute, 20 * time.Minute, "miss"},
 	} {
 		c, up := newClock(), newStage()

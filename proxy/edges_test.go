@@ -58,7 +58,8 @@ func TestOddButValidHTTP(t *testing.T) {
 		{"HEAD", "HEAD /v1/chat/completions HTTP/1.1\r\n" + head + auth + "\r\n", "bypass"},
 		{"OPTIONS", "OPTIONS /v1/chat/completions HTTP/1.1\r\n" + head + auth + "\r\n", "bypass"},
 		{"a go-ahead that is not waited for", "POST /v1/chat/completions HTTP/1.1\r\n" + head + auth + "Expect: 100-continue\r\n" + sized, "exact"},
-		{"huge header", "POST /v1/chat/completions HTTP/1.1\r\n" + head + auth + "X-Big: " + strings.Repeat("x", 500<<10) + "\r\n" + sized, "exact"},
+		{"huge header", "POST /v1/chat/completions HTTP/1.1\r\n" + head + auth + "Referer: " + strings.Repeat("x", 500<<10) + "\r\n" + sized, "exact"},
+		{"huge header that counts", "POST /v1/chat/completions HTTP/1.1\r\n" + head + auth + "X-Big: " + strings.Repeat("x", 500<<10) + "\r\n" + sized, "miss"},
 	} {
 		conn, in := r.dial(t)
 		io.WriteString(conn, tc.raw)

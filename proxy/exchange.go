@@ -68,13 +68,14 @@ func (x exchange) once() (Result, error) {
 			x.s.flights.Seal(f) // another request must not find this outcome again
 		}
 		return result, err
-	case !leader && o.rec.Status != http.StatusOK && !o.replica.SameCredential(x.http.Header, o.asker):
-		o.rec.NewReader().Close() // it is not read
-		x.alone = true            // the error may concern the leader alone: its key, its limits
-		return x.once()
-	default:
-		return newRelay(x, o, leader).run()
 	}
+	r := newRelay(x, o, leader)
+	if !leader && !o.replica.SameCredential(x.http.Header, o.asker) && r.failed() {
+		r.reader.Close()
+		x.alone = true // the error may concern the leader alone: its key, its limits
+		return x.once()
+	}
+	return r.run()
 }
 
 // join joins the flight of the key, or starts it. A request with directives gets a flight of its own, because they may change

@@ -112,7 +112,7 @@ func TestUpstreamUnreachable(t *testing.T) {
 		{"silent", silent, "delay=1h", 504, "upstream_timeout", "X-Reprise-Mode: off"},
 	} {
 		r := newRig(t, tc.adjust)
-		for _, h := range []string{"X-None: 1", tc.bypass} {
+		for _, h := range []string{"User-Agent: none", tc.bypass} {
 			got := r.ask(t, "/v1/chat/completions", chat(capital), "X-Sim-Fault: "+tc.fault, h)
 			if got.status != tc.status || gjson.Get(got.body, "error.code").String() != tc.code || gjson.Get(got.body, "error.type").String() != "upstream_error" || got.cache() != "error" {
 				t.Errorf("%s, %s: %d %s %s", tc.name, h, got.status, got.cache(), got.body)
@@ -179,7 +179,7 @@ func TestErrorInsideAStream(t *testing.T) {
 // TestUpstreamFallsSilent: when the upstream stops in the middle of a stream, both connections are closed, on the cached path
 // and on the pass-through.
 func TestUpstreamFallsSilent(t *testing.T) {
-	for _, h := range []string{"X-None: 1", "X-Reprise-Mode: off"} {
+	for _, h := range []string{"User-Agent: none", "X-Reprise-Mode: off"} {
 		up := newStage()
 		r := newRigAt(t, nil, up, func(o *Options) { o.Limits.BetweenBytes = 30 * time.Millisecond })
 		released := make(chan struct{})
@@ -209,7 +209,7 @@ func TestUpstreamFallsSilent(t *testing.T) {
 
 // TestClientStopsReading: a client that stays connected and reads nothing is disconnected, and the upstream too.
 func TestClientStopsReading(t *testing.T) {
-	for _, h := range []string{"X-None: 1", "X-Reprise-Mode: off"} {
+	for _, h := range []string{"User-Agent: none", "X-Reprise-Mode: off"} {
 		up := newStage()
 		r := newRigAt(t, nil, up, func(o *Options) { o.Limits.ClientWrite = 50 * time.Millisecond; o.MaxEntryBytes = 1 << 30 })
 		gone := make(chan struct{})

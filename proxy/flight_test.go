@@ -317,7 +317,7 @@ func TestPrivateFlights(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
 	done := make(chan reply, 2)
-	for _, h := range []string{"X-None: 1", "Cache-Control: no-store"} {
+	for _, h := range []string{"User-Agent: none", "Cache-Control: no-store"} {
 		go func() { got, _ := r.try("/v1/chat/completions", chat(capital), h); done <- got }()
 		within(t, up.arrived, "an upstream call of its own for "+h)
 	}

@@ -3,58 +3,156 @@ package proxy
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"hash"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/apierror"
-	"reprise/proxy/upstream"
+	"reprise/proxy/internal/header"
 )
 
-// identityHeaders are headers that can change an answer, or its owner.
-var identityHeaders = []string{"Openai-Organization", "Openai-Project", "Openai-Beta"}
-
-// identifier names tenants and identifies requests.
+// identifier names tenants and identifies requests. Every header that the upstream gets counts, unless package header has it as
+// harmless or the operator has said so: credentials in the tenant, the others in the scope.
 type identifier struct {
-	from   TenantSource
-	secret [32]byte // keys the digests of credentials
+	from    TenantSource
+	header  string          // of from, which names tenants; "": none
+	ignored map[string]bool // headers that cannot change an answer, beside the harmless ones
+	macs    *sync.Pool      // of *mac
 }
 
-// tenant is a keyed digest of what identifies the sender: the credential itself is neither stored nor logged.
-func (i *identifier) tenant(h http.Header) string {
-	name, isHeader := strings.CutPrefix(string(i.from), "header:")
-	switch {
-	case isHeader:
-		return i.digest(h.Values(name))
-	case i.from == "authorization":
-		var values []string
-		for _, name := range upstream.CredentialHeaders {
-			// An absent header keeps its place: the same credential in another header is another tenant.
-			values = append(values, strings.Join(h.Values(name), "\x00"))
+// newIdentifier returns an identifier by o, whose digests are keyed by secret.
+func newIdentifier(o *Options, secret [32]byte) identifier {
+	i := identifier{from: o.TenantFrom, ignored: map[string]bool{},
+		macs: &sync.Pool{New: func() any { return &mac{Hash: hmac.New(sha256.New, secret[:])} }}}
+	if name, ok := strings.CutPrefix(string(o.TenantFrom), "header:"); ok {
+		i.header = http.CanonicalHeaderKey(name)
+	}
+	for _, name := range o.IgnoreHeaders {
+		i.ignored[http.CanonicalHeaderKey(name)] = true
+	}
+	return i
+}
+
+// sharedTenant is the only tenant where nothing identifies one. No digest has its form.
+const sharedTenant = "all"
+
+// counted are the names of a request's headers that count, in order.
+type counted struct {
+	team        string   // names the tenant; "": no header does
+	credentials []string // name the tenant otherwise
+	scope       []string // can change an answer
+}
+
+// counted sorts the names in h. Where the operator has said that credentials do not separate tenants, those that only look like
+// one are part of the scope: they may be something else.
+func (i *identifier) counted(h http.Header) (c counted) {
+	c.team = i.team(h)
+	byCredential := c.team == "" && i.from != "none"
+	for name := range h {
+		switch class := header.Of(name); {
+		case name == c.team || i.ignored[name]:
+		case class == header.Credential || class == header.Secret && byCredential:
+			c.credentials = append(c.credentials, name)
+		case class == header.Scope || class == header.Secret:
+			c.scope = append(c.scope, name)
 		}
-		return i.digest(values)
+	}
+	slices.Sort(c.credentials)
+	slices.Sort(c.scope)
+	return c
+}
+
+// team is the header that names the tenant of a request, "" if none does.
+func (i *identifier) team(h http.Header) string {
+	if i.header == "" || !slices.ContainsFunc(h[i.header], func(v string) bool { return v != "" }) {
+		return ""
+	}
+	return i.header
+}
+
+// tenant names the tenant of a request with this header.
+func (i *identifier) tenant(h http.Header) string { return i.tenantOf(h, i.counted(h)) }
+
+// anonymous reports whether nothing in h identifies a tenant, where something could.
+func (i *identifier) anonymous(h http.Header) bool {
+	c := i.counted(h)
+	return i.from != "none" && c.team == "" && len(c.credentials) == 0
+}
+
+// tenantOf is a keyed digest of what identifies the sender: the credential itself is neither stored nor logged. Where the header
+// that names tenants is absent or empty, the credentials name them.
+func (i *identifier) tenantOf(h http.Header, c counted) string {
+	switch {
+	case i.from == "none":
+		return sharedTenant
+	case c.team != "":
+		return i.digest("header", h, []string{c.team})
 	default:
-		return "all"
+		return i.digest("credentials", h, c.credentials)
 	}
 }
 
-func (i *identifier) digest(values []string) string {
-	mac := hmac.New(sha256.New, i.secret[:])
-	for _, v := range values {
-		mac.Write([]byte(v))
-		mac.Write([]byte{0})
+// digest is that of the named headers; how says why they identify a tenant, so that the name of one tenant is never the
+// credential of another. Each text goes in with its length, and each value with its name.
+func (i *identifier) digest(how string, h http.Header, names []string) string {
+	m := i.macs.Get().(*mac)
+	defer i.returned(m)
+	m.buf = appendText(m.buf[:0], how)
+	for _, name := range names {
+		for _, v := range h[name] {
+			if part, counts := header.Part(name, v); counts {
+				m.buf = appendText(appendText(m.buf, name), part)
+			}
+		}
 	}
-	return hex.EncodeToString(mac.Sum(nil)[:16])
+	m.Reset()
+	m.Write(m.buf)
+	m.buf = m.Sum(m.buf[:0])
+	return hex.EncodeToString(m.buf[:tenantBytes])
+}
+
+// mac computes digests, with a buffer of its own: both would be allocated for each request.
+type mac struct {
+	hash.Hash
+	buf []byte
+}
+
+// returned puts m back for the next request, without a buffer that an unusual header has made large.
+func (i *identifier) returned(m *mac) {
+	if cap(m.buf) > 16<<10 {
+		m.buf = nil
+	}
+	i.macs.Put(m)
+}
+
+// tenantBytes is the length of a digest.
+const tenantBytes = 16
+
+// isTenant reports whether name has the form of a tenant.
+func isTenant(name string) bool {
+	b, err := hex.DecodeString(name)
+	return name == sharedTenant || err == nil && len(b) == tenantBytes
+}
+
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
 // identity is everything outside the body that two requests must share to share an answer. The Host header is not part
 // of it: the client chooses it freely.
 func (i *identifier) identity(r *http.Request, d *Directives) canon.Identity {
-	id := canon.Identity{Tenant: i.tenant(r.Header), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
-	for _, name := range identityHeaders {
+	c := i.counted(r.Header)
+	id := canon.Identity{Tenant: i.tenantOf(r.Header, c), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
+	for _, name := range c.scope {
 		for _, v := range r.Header[name] {
-			id.Headers = append(id.Headers, name+": "+v)
+			if part, counts := header.Part(name, v); counts {
+				id.Headers = append(id.Headers, name+": "+part)
+			}
 		}
 	}
 	return id

@@ -21,7 +21,7 @@ func (o Options) live() *live {
 		paths = append(paths, f.Path)
 	}
 	return &live{adminToken: o.AdminToken, maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{Access: o.Access, Keyed: o.UpstreamKey != "",
-		Shared: o.TenantFrom != "authorization", Credentials: upstream.CredentialHeaders, Families: paths})}
+		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 
 // Reload puts some options of o in force, for requests that come from now on: UpstreamKey, AdminToken, Access, MaxBody, and of Limits

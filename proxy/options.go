@@ -17,6 +17,7 @@ import (
 	"reprise/proxy/gate"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
+	"reprise/proxy/internal/header"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
@@ -58,6 +59,9 @@ type Options struct {
 
 	TenantFrom TenantSource // default "authorization"
 	Access     gate.Access  // who may use the API, and which paths of it; default: every client, all paths
+	// IgnoreHeaders are names of request headers that cannot change an answer, beside those that the proxy has as harmless. They
+	// are no part of a request's identity, and are sent to the upstream as before. A name of a credential is refused.
+	IgnoreHeaders []string
 
 	TTL          time.Duration // life of an answer, counted from its write; default 24h
 	StaleIfError time.Duration // how long an expired answer may still be served when the upstream fails; default 0
@@ -177,6 +181,11 @@ func (o Options) Validate() error {
 	if len(o.Access.ClientKeys) > 0 && o.UpstreamKey == "" {
 		bad("client keys need an upstream key: without one, the credential of a client goes to the upstream")
 	}
+	for _, name := range o.IgnoreHeaders {
+		if err := CheckIgnored(name); err != nil {
+			errs = append(errs, err)
+		}
+	}
 	if o.TTL < 0 || o.StaleIfError < 0 {
 		bad("TTL %v and stale-if-error %v must not be negative", o.TTL, o.StaleIfError)
 	}
@@ -197,6 +206,18 @@ func (t TenantSource) check() error {
 	case isHeader && name != "" && !strings.ContainsAny(name, " \t:,\r\n"):
 	default:
 		return fmt.Errorf("tenant source %q is not one of authorization, header:NAME, none", string(t))
+	}
+	return nil
+}
+
+// CheckIgnored returns why a header may not be one of Options.IgnoreHeaders.
+func CheckIgnored(name string) error {
+	name = http.CanonicalHeaderKey(name)
+	switch {
+	case !header.IsName(name):
+		return fmt.Errorf("%q is not the name of a header", name)
+	case header.IsCredential(name):
+		return fmt.Errorf("the header %s may hold a credential: clients with different ones would share answers", name)
 	}
 	return nil
 }

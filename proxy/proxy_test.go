@@ -54,7 +54,8 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, upstream http.Handler, adj
 	}
 	r := &rig{engine: engine, logs: new(lockedWriter)}
 	embedder := embed.NewBuiltin()
-	o := Options{Upstream: base, Embedder: embedder, Thresholds: embedder.Thresholds(), Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	o := Options{Upstream: base, Embedder: embedder, Thresholds: embedder.Thresholds(), IgnoreHeaders: []string{enginesim.FaultHeader, "X-Torture"},
+		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, f := range adjust {
 		f(&o)
 	}

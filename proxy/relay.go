@@ -2,11 +2,13 @@ package proxy
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 
 	"reprise/proxy/answer"
+	"reprise/proxy/internal/header"
 	"reprise/proxy/upstream"
 )
 
@@ -24,6 +26,19 @@ func newRelay(x exchange, o *outcome, leader bool) *relay {
 		r.status = cacheStatus{result: Miss, fwd: x.reason(), detail: slices.Clone(o.found.detail)}
 	}
 	return r
+}
+
+// failed reports whether the upstream's answer is an error: by its status, by its body, or by the first event of its stream.
+func (r *relay) failed() bool {
+	if r.rec.Status != http.StatusOK {
+		return true
+	}
+	stream, read := answer.IsStream(r.rec.Header.Get("Content-Type")), r.reader.Wait
+	if stream {
+		read = r.reader.Peek
+	}
+	body, err := read(r.http.Context())
+	return err == nil && answer.Judge(r.family.Answers, stream, body).Reason == answer.ReasonError
 }
 
 // run writes the answer in the form that the waiter asked for.
@@ -164,12 +179,13 @@ func (r *relay) countUse() {
 	}
 }
 
-// copyHeader copies the upstream's header. Fields for one client, such as a cookie, are sent to the leader only.
+// copyHeader copies the upstream's header. Only the leader gets the fields that may concern one client, such as a cookie, an
+// organization or a limit: of a shared answer, those known to describe the answer are sent.
 func (r *relay) copyHeader() {
-	h := r.w.Header()
+	h := http.Header{}
 	upstream.CopyHeader(h, r.rec.Header)
 	if r.status.result != Miss {
-		delete(h, "Set-Cookie")
-		delete(h, "X-Request-Id")
+		header.KeepShared(h)
 	}
+	maps.Copy(r.w.Header(), h)
 }

@@ -43,7 +43,7 @@ func TestRestart(t *testing.T) {
 	r := life()
 	answer := r.ask(t, "/v1/chat/completions", turns(question)).content(t)
 	r.ask(t, "/v1/chat/completions", turns(paraphrase))
-	second := r.ask(t, "/v1/chat/completions", turns(question, answer, follow), `X-None: 1`)
+	second := r.ask(t, "/v1/chat/completions", turns(question, answer, follow), `User-Agent: none`)
 	r.ask(t, "/v1/chat/completions", chat("What is a compiler?", `"stream":true`))
 	for _, noun := range nouns[:20] {
 		r.ask(t, "/v1/chat/completions", chat("Explain the word "+noun+" to a child"))

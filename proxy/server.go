@@ -58,7 +58,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, upstream: up, ids: identifier{o.TenantFrom, o.Store.Secret()}}
+	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret())}
 	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Stats().Bytes }, o.Now)
 	s.metrics = newMetrics(o.APIs, s.budget, func() bool { return s.cache.Degraded() })
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}

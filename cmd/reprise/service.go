@@ -52,6 +52,9 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 	for _, sentence := range cfg.Idle() {
 		log.Warn(sentence)
 	}
+	if sentence := cfg.Sharing(); sentence != "" {
+		log.Warn(sentence)
+	}
 	o := proxyOptions(cfg, base, log)
 	if !known {
 		// Without the length of the vectors there is no semantic matching, and no file can be written for them.
@@ -153,7 +156,7 @@ func withoutSemantic(m proxy.Mode) proxy.Mode {
 func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Options {
 	return proxy.Options{
 		Upstream: base, UpstreamKey: cfg.UpstreamKey,
-		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom),
+		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders,
 		TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,

@@ -80,7 +80,7 @@ func proxied(t *testing.T, o proxy.Options) *site {
 	}
 	embedder := embed.NewBuiltin()
 	o.Upstream, o.Embedder, o.Thresholds = base, embedder, embedder.Thresholds()
-	o.Store = newStore(t)
+	o.Store, o.IgnoreHeaders = newStore(t), []string{enginesim.FaultHeader}
 	o.Topics, err = topics.New(topics.Options{Dim: embedder.Dim(), Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge})
 	if err != nil {
 		t.Fatal(err)

@@ -174,6 +174,21 @@ func TestSameCredential(t *testing.T) {
 	}
 }
 
+// TestKeyOfOurs: a replica with a key gets none of the client's credentials; another one gets what the client sent.
+func TestKeyOfOurs(t *testing.T) {
+	in := httptest.NewRequest("POST", "/v1/chat/completions?api-version=1&api-key=mine", nil)
+	in.Header = http.Header{"Cookie": {"a=b"}, "X-Goog-Api-Key": {"mine"}, "X-My-Token": {"mine"}, "X-Other": {"o"}, "X-Forwarded-For": {"1.1.1.1"}}
+	for key, want := range map[string]string{
+		"":   "api-version=1&api-key=mine map[Cookie:[a=b] User-Agent:[] X-Goog-Api-Key:[mine] X-My-Token:[mine] X-Other:[o]]",
+		"k1": "api-version=1 map[Authorization:[Bearer k1] User-Agent:[] X-Other:[o]]",
+	} {
+		r := newReplica(Target{Base: &url.URL{Path: "/v1"}, Key: key})
+		if got := fmt.Sprint(r.url(in.URL).RawQuery, " ", r.requestHeader(in.Header)); got != want {
+			t.Errorf("key %q: %s, want %s", key, got, want)
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	parse := func(s string) *url.URL { u, _ := url.Parse(s); return u }
 	for _, tc := range []struct {

@@ -4,36 +4,26 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+
+	"reprise/proxy/internal/header"
 )
 
-// hopHeaders concern one connection only (RFC 9110 §7.6.1). Accept-Encoding is among them because the proxy must be able to
-// read what it stores, Expect because the body is sent in any case.
-var hopHeaders = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te",
-	"Trailer", "Transfer-Encoding", "Upgrade", "Accept-Encoding", "Content-Length", "Expect"}
-
-// requestHeader is a client's header as the replica gets it: without hop-by-hop fields and the proxy's own, and with the
-// replica's credential.
+// requestHeader is a client's header as the replica gets it: without the fields that end at the proxy, and with the replica's
+// credential.
 func (r *Replica) requestHeader(in http.Header) http.Header {
 	out := in.Clone()
-	for _, name := range hopHeaders {
-		out.Del(name)
-	}
+	header.RemoveHop(out)
 	r.setHeaders(out)
 	return out
 }
 
-// setHeaders sets and removes the fields that the proxy controls, on the cached path and on the pass-through.
+// setHeaders sets and removes the fields that the proxy controls, on the cached path and on the pass-through. The client's
+// credentials are not for an upstream that gets the operator's.
 func (r *Replica) setHeaders(h http.Header) {
-	for name := range h {
-		if strings.HasPrefix(name, "X-Reprise-") {
-			delete(h, name)
-		}
-	}
+	header.RemoveOwn(h)
 	if key := r.key(); key != "" {
-		for _, name := range CredentialHeaders {
-			h.Del(name)
-		}
-		h.Set("Authorization", "Bearer "+key)
+		header.RemoveCredentials(h)
+		h["Authorization"] = []string{"Bearer " + key}
 	}
 	if _, ok := h["User-Agent"]; !ok {
 		h["User-Agent"] = nil // else net/http would put its own name there
@@ -48,7 +38,5 @@ func CopyHeader(to, from http.Header) {
 			to.Del(strings.TrimSpace(name))
 		}
 	}
-	for _, name := range hopHeaders {
-		delete(to, name)
-	}
+	header.RemoveHop(to)
 }

@@ -3,11 +3,11 @@ package upstream
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
+	"reprise/proxy/internal/header"
 	"reprise/proxy/upstream/dialect"
 )
 
@@ -47,6 +47,9 @@ func (r *Replica) quarantine(field dialect.Field) (isNew bool) {
 func (r *Replica) url(in *url.URL) *url.URL {
 	out := *r.base
 	out.RawQuery = in.RawQuery
+	if r.key() != "" {
+		out.RawQuery = header.WithoutCredentials(in.RawQuery)
+	}
 	path := in.EscapedPath()
 	if rest, ok := strings.CutPrefix(path, "/v1/"); ok {
 		path = strings.TrimSuffix(r.base.EscapedPath(), "/") + "/" + rest
@@ -58,10 +61,10 @@ func (r *Replica) url(in *url.URL) *url.URL {
 	return &out
 }
 
-// CredentialHeaders are where OpenAI-compatible APIs look for a credential.
-var CredentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key"}
+// KeyHeaders are where OpenAI-compatible APIs look for a key. Clients set them on purpose: no browser adds one by itself.
+var KeyHeaders = []string{"Authorization", "Api-Key", "X-Api-Key"}
 
-// SameCredential reports whether the replica sees the same credential in requests with these headers.
+// SameCredential reports whether the replica sees the same credentials in requests with these headers.
 func (r *Replica) SameCredential(a, b http.Header) bool {
-	return r.key() != "" || !slices.ContainsFunc(CredentialHeaders, func(name string) bool { return !slices.Equal(a[name], b[name]) })
+	return r.key() != "" || header.SameCredentials(a, b)
 }

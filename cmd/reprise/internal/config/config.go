@@ -50,8 +50,9 @@ type Config struct {
 	EmbedderPrefix     string
 	EmbedTimeout       time.Duration
 
-	TenantFrom string
-	Explain    bool
+	TenantFrom    string
+	IgnoreHeaders []string
+	Explain       bool
 
 	LogFormat  string
 	LogLevel   slog.Level

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/stores"
+	"reprise/proxy"
 )
 
 // errNotAllowed is the error where Setting.Allowed explains enough.
@@ -233,6 +234,22 @@ func tenant(to *string) func(string) error {
 			return errNotAllowed
 		}
 		*to = v
+		return nil
+	}
+}
+
+// headerNames is a list of headers that may be ignored; package proxy has the reason for each that may not.
+func headerNames(to *[]string) func(string) error {
+	return func(v string) error {
+		var names []string
+		for name := range strings.SplitSeq(v, ",") {
+			name = strings.TrimSpace(name)
+			if err := proxy.CheckIgnored(name); err != nil {
+				return errUse(err.Error())
+			}
+			names = append(names, name)
+		}
+		*to = names
 		return nil
 	}
 }
