@@ -141,11 +141,11 @@ func TestExplain(t *testing.T) {
 		t.Errorf("without the token: %d", got.status)
 	}
 	for _, tc := range []struct{ body, header, result, veto string }{
-		{chat(capital), "X-None: 1", "exact", ""}, {chat(similar), "X-None: 1", "semantic", ""},
-		{chat("What is the capital of Spain?"), "X-None: 1", "miss", "name"},
-		{chat(capital, `"n":2`), "X-None: 1", "bypass", ""}, {chat(capital, `"seed":1`), "X-None: 1", "miss", ""},
+		{chat(capital), "User-Agent: none", "exact", ""}, {chat(similar), "User-Agent: none", "semantic", ""},
+		{chat("What is the capital of Spain?"), "User-Agent: none", "miss", "name"},
+		{chat(capital, `"n":2`), "User-Agent: none", "bypass", ""}, {chat(capital, `"seed":1`), "User-Agent: none", "miss", ""},
 		{chat(capital), "Cache-Control: no-cache", "miss", ""}, {chat(similar), "Cache-Control: no-cache", "miss", ""},
-		{chat(capital, `"cache":{"no-cache":true}`), "X-None: 1", "miss", ""}, {chat(similar), "X-Reprise-Mode: exact", "miss", ""},
+		{chat(capital, `"cache":{"no-cache":true}`), "User-Agent: none", "miss", ""}, {chat(similar), "X-Reprise-Mode: exact", "miss", ""},
 		{chat(capital), "X-Reprise-Mode: off", "bypass", ""},
 	} {
 		got := r.ask(t, "/v1/reprise/explain", tc.body, "X-Reprise-Admin-Token: s3cret", tc.header)
@@ -155,6 +155,14 @@ func TestExplain(t *testing.T) {
 		if tc.result == "semantic" && gjson.Get(got.body, "entry").String() != stored {
 			t.Errorf("%s: %s", tc.body, got.body)
 		}
+	}
+	for query, status := range map[string]int{"?tenant=all": 200, "?tenant=x": 400, "?endpoint=/v1/x": 400, "?endpoint=/v1/embeddings&a=1": 200} {
+		if got := r.ask(t, "/v1/reprise/explain"+query, chat(capital), "X-Reprise-Admin-Token: s3cret"); got.status != status {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
+		}
+	}
+	if got := r.ask(t, "/v1/reprise/explain?api-version=1", chat(capital), "X-Reprise-Admin-Token: s3cret"); gjson.Get(got.body, "result").String() != "miss" {
+		t.Errorf("the query of the request is not part of it: %s", got.body)
 	}
 	if st := r.Stats(); st.Stored != 1 || r.engine.Stats().Requests != 1 || st.Semantic != 0 {
 		t.Errorf("explain changed something: %+v", st)

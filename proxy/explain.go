@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 
 	"reprise/policy"
 	"reprise/policy/reuse"
@@ -18,6 +20,8 @@ import (
 type explanation struct {
 	Key         string             `json:"key"`
 	Scope       string             `json:"scope"`
+	Tenant      string             `json:"tenant"` // whose answers were looked at, as in the list of entries
+	Note        string             `json:"note,omitempty"`
 	Result      string             `json:"result"` // exact, semantic, miss or bypass, as it would be now
 	Uncacheable string             `json:"uncacheable,omitempty"`
 	ExactOnly   string             `json:"exact_only,omitempty"`
@@ -41,20 +45,19 @@ type candidate struct {
 	Fresh      bool       `json:"fresh"`
 }
 
-// explain reports what the cache would do with the body's request; ?endpoint= names its path, chat completions by default.
-// It asks no upstream and changes nothing. Only this endpoint shows similarities.
+// explain reports what the cache would do with the body's request. It asks no upstream and changes nothing. Only this endpoint
+// shows similarities.
+//
+// The request is that of a client: of its path (?endpoint=, chat completions by default), its tenant (?tenant=, as the list of
+// entries shows it, or else that of the client's own credentials beside X-Reprise-Admin-Token), its other headers and its query.
 func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error) {
-	if !s.opts.Explain && !admintoken.Given(r, s.live.Load().adminToken) {
-		return Refused, &apierror.Error{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "explain_disabled",
-			Message: "Explain shows similarities, so it needs the header X-Reprise-Admin-Token; REPRISE_EXPLAIN=true allows it for all clients."}
+	as, tenant, err := s.explained(r)
+	if err != nil {
+		return Refused, err
 	}
-	path := r.URL.Query().Get("endpoint")
-	if path == "" {
-		path = "/v1/chat/completions"
-	}
-	family := s.opts.APIs.ByPath(path)
+	family := s.opts.APIs.ByPath(as.URL.Path)
 	if family == nil {
-		return Refused, apierror.BadRequest("invalid_parameter", "endpoint is "+apierror.Quote(path)+"; allowed is a cached path such as /v1/chat/completions.")
+		return Refused, apierror.BadRequest("invalid_parameter", "endpoint is "+apierror.Quote(as.URL.Path)+"; allowed is a cached path such as /v1/chat/completions.")
 	}
 	d, err := parseDirectives(r.Header)
 	if err != nil {
@@ -69,13 +72,20 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	as := r.Clone(r.Context())
-	as.URL.Path, as.URL.RawQuery = path, ""
-	q, err := s.newQuery(as, family, body, d, mem)
+	identity := s.ids.identity(as, &d)
+	note := ""
+	switch {
+	case tenant != "":
+		identity.Tenant = tenant
+	case s.ids.anonymous(as.Header):
+		note = noteAnonymous
+	}
+	q, err := s.newQuery(as, identity, family, body, d, mem)
 	if err != nil {
 		return Refused, err
 	}
 	x := q.explain()
+	x.Note = note
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetIndent("", "  ")
@@ -87,8 +97,51 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	return Bypass, nil
 }
 
+// noteAnonymous is for an operator who has not said which client the request is of.
+const noteAnonymous = "No credential of a client was given, so these are the answers stored for clients without one. Name the tenant with " +
+	"?tenant=, as GET /admin/entries shows it, or send the client's own credential and the admin token in X-Reprise-Admin-Token."
+
+// explained is the request to be explained, without the parameters and the token that are for explain itself, and the tenant that
+// it names.
+func (s *Server) explained(r *http.Request) (as *http.Request, tenant string, err error) {
+	given, token := r.URL.Query(), s.live.Load().adminToken
+	admin := admintoken.Given(r, token)
+	tenant = given.Get("tenant")
+	switch {
+	case !admin && !s.opts.Explain:
+		return nil, "", forbidden("explain_disabled",
+			"Explain shows similarities, so it needs the header X-Reprise-Admin-Token; REPRISE_EXPLAIN=true allows it for all clients.")
+	case !admin && tenant != "":
+		return nil, "", forbidden("admin_token", "The parameter tenant needs the header X-Reprise-Admin-Token: it names the answers of another client.")
+	case tenant != "" && !isTenant(tenant):
+		return nil, "", apierror.BadRequest("invalid_parameter", "tenant is "+apierror.Quote(tenant)+"; allowed is a tenant as GET /admin/entries shows it.")
+	}
+	as = r.Clone(r.Context())
+	admintoken.Remove(as.Header, token)
+	as.URL.Path, as.URL.RawPath, as.URL.RawQuery = given.Get("endpoint"), "", withoutParameters(r.URL.RawQuery, "tenant", "endpoint")
+	if as.URL.Path == "" {
+		as.URL.Path = "/v1/chat/completions"
+	}
+	return as, tenant, nil
+}
+
+// withoutParameters is a raw query without some of its parameters.
+func withoutParameters(rawQuery string, names ...string) string {
+	var rest []string
+	for p := range strings.SplitSeq(rawQuery, "&") {
+		if name, _, _ := strings.Cut(p, "="); !slices.Contains(names, name) {
+			rest = append(rest, p)
+		}
+	}
+	return strings.Join(rest, "&")
+}
+
+func forbidden(code, message string) error {
+	return &apierror.Error{Status: http.StatusForbidden, Type: apierror.TypeInvalidRequest, Code: code, Message: message}
+}
+
 func (q *query) explain() *explanation {
-	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly,
+	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Tenant: q.tenant, Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly,
 		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{}}
 	if q.Uncacheable != "" || q.d.bypass() || q.s.opts.Mode == ModeOff {
 		th := q.s.opts.Thresholds

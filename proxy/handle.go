@@ -65,7 +65,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family
 	if err != nil {
 		return nil, err
 	}
-	return s.newQuery(r, family, body, d, mem)
+	return s.newQuery(r, s.ids.identity(r, &d), family, body, d, mem)
 }
 
 // isJSON accepts application/json and its relatives, with or without parameters.

@@ -28,9 +28,9 @@ type query struct {
 	mem    *budget.Lease // what body and request are charged to
 }
 
-// newQuery parses a request's body, which is charged to mem. The query has no tick yet: requests that pass through are no requests to the policy.
-func (s *Server) newQuery(r *http.Request, family *api.Family, body []byte, d Directives, mem *budget.Lease) (*query, error) {
-	identity := s.ids.identity(r, &d)
+// newQuery parses the body of a request with this identity, which is charged to mem. The query has no tick yet: requests that pass
+// through are no requests to the policy.
+func (s *Server) newQuery(r *http.Request, identity canon.Identity, family *api.Family, body []byte, d Directives, mem *budget.Lease) (*query, error) {
 	parsed, err := parse(family, body, identity, mem)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func TestOtherCredentialGetsNoAnswer(t *testing.T) {
 	names := strings.Fields(`x-goog-api-key Ocp-Apim-Subscription-Key x-litellm-api-key x-portkey-virtual-key x-portkey-config
 		x-portkey-provider x-portkey-api-key cf-aig-authorization Helicone-Auth Helicone-User-Id Cookie X-Auth-Token X-Forwarded-User
 		X-Forwarded-Email X-Amzn-Oidc-Data X-Amzn-Oidc-Identity X-Auth-Request-Email X-MS-CLIENT-PRINCIPAL X-Goog-IAP-JWT-Assertion
-		Cf-Access-Jwt-Assertion Remote-User X-Acme-Token X-Unheard-Of X-Tenant-Id anthropic-beta anthropic-version Origin
+		Cf-Access-Jwt-Assertion Remote-User X-Acme-Token X-Unheard-Of X-Tenant-Id anthropic-beta anthropic-version
 		OpenAI-Organization Authorization Api-Key X-Api-Key`)
 	for _, name := range names {
 		question := "What does " + name + " protect?"

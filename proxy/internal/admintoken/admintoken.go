@@ -16,10 +16,29 @@ const Header = "X-Reprise-Admin-Token"
 func Given(r *http.Request, token string) bool {
 	given := r.Header.Get(Header)
 	if given == "" {
-		if scheme, rest, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
-			given = rest
-		}
+		given = bearer(r.Header)
 	}
+	return equal(given, token)
+}
+
+// Remove removes token from h, so that what is left are the credentials of a client.
+func Remove(h http.Header, token string) {
+	h.Del(Header)
+	if equal(bearer(h), token) {
+		h.Del("Authorization")
+	}
+}
+
+// bearer is the token in Authorization, "" without one.
+func bearer(h http.Header) string {
+	scheme, rest, _ := strings.Cut(h.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return rest
+}
+
+func equal(given, token string) bool {
 	want, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(given))
 	return token != "" && subtle.ConstantTimeCompare(want[:], got[:]) == 1
 }

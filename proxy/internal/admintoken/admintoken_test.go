@@ -22,3 +22,16 @@ func TestGiven(t *testing.T) {
 		}
 	}
 }
+
+// TestRemove: the token goes, in either header; a client's own credential stays.
+func TestRemove(t *testing.T) {
+	for _, tc := range []struct{ own, authorization, left string }{
+		{"", "Bearer s3cret", ""}, {"s3cret", "Bearer client", "Bearer client"}, {"s3cret", "bearer s3cret", ""}, {"s3cret", "", ""}, {"", "Basic s3cret", "Basic s3cret"},
+	} {
+		h := http.Header{Header: {tc.own}, "Authorization": {tc.authorization}}
+		Remove(h, "s3cret")
+		if _, ok := h[Header]; ok || h.Get("Authorization") != tc.left {
+			t.Errorf("%+v: %v", tc, h)
+		}
+	}
+}
