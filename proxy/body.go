@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 
-	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 )
@@ -25,7 +24,7 @@ func readBody(w http.ResponseWriter, r *http.Request, mem *budget.Lease, limit i
 	case r.Context().Err() != nil:
 		return nil, errClientGone
 	default:
-		return nil, apierror.BadRequest("invalid_body", "The request body could not be read to its end.")
+		return nil, errBodyBroken
 	}
 }
 

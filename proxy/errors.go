@@ -19,6 +19,8 @@ var errOnlyIfCached = &apierror.Error{Status: http.StatusGatewayTimeout, Type: a
 var errNoMemory = &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeServer, Code: "overloaded", RetryAfter: 1,
 	Message: "The proxy has no memory left for this request (REPRISE_MEMORY_LIMIT); try again in a moment."}
 
+var errBodyBroken = apierror.BadRequest("invalid_body", "The request body could not be read to its end.")
+
 // errCut ends a response that has begun and cannot be completed: the connection is closed, so that the client sees it.
 var errCut = errors.New("answer cut")
 

@@ -38,6 +38,8 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 		return clientio.ErrTooSlow
 	case r.Context().Err() != nil:
 		return errClientGone
+	case clientio.Broken(r):
+		return errBodyBroken
 	}
 	s.faults.report(r.Context(), "upstream", out.failed)
 	return out.failed

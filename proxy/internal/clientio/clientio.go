@@ -75,6 +75,12 @@ func TooSlow(r *http.Request) bool {
 	return ok && b.slow.Load()
 }
 
+// Broken reports whether the body of r, a request that passed a Guard, could not be read to its end.
+func Broken(r *http.Request) bool {
+	b, ok := r.Body.(*body)
+	return ok && b.failed.Load()
+}
+
 // client is the connection to the client of one request. It is the ResponseWriter of the handler.
 type client struct {
 	http.ResponseWriter

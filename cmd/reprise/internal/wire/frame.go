@@ -7,9 +7,12 @@ import (
 	"strings"
 )
 
-// errFraming is the error of a connection whose next message has no certain length. It is not an error of the network: net/http
-// answers 400 and closes.
+// errFraming is the error of a connection whose next message has no certain length.
 var errFraming = errors.New("ambiguous HTTP/1 message")
+
+// refusal takes the place of what follows in such a message: it ends the line, which net/http then refuses with 400 in a request line
+// as in a header, and the head. An error in its place would end the request before it too, whose handler may still run.
+const refusal = "\x00\r\n\r\n"
 
 // place is where in a message the next byte belongs.
 type place uint8
@@ -23,6 +26,7 @@ const (
 	data                  // a chunk and the line end after it
 	trailer               // lines after the last chunk
 	unframed              // after an error
+	lost                  // after a chunk that net/http refuses
 )
 
 // maxLine is how much of a line is kept: enough for the names and values that are looked at.
@@ -37,8 +41,7 @@ const version = " HTTP/1.1\r\n"
 //   - Transfer-Encoding before HTTP/1.1, which net/http ignores;
 //   - a header line that ends without CR, or continues the line before it.
 //
-// All else that is wrong is refused by net/http itself. Where the framer is more lenient than net/http nothing is lost, because
-// net/http closes the connection there.
+// All else that is wrong is refused by net/http itself, which then closes the connection. The framer may therefore be more lenient.
 type framer struct {
 	at     place
 	line   [maxLine]byte // beginning of the current line
@@ -69,6 +72,8 @@ func (f *framer) scan(p []byte) (int, error) {
 			}
 		case unframed:
 			return i, errFraming
+		case lost:
+			return len(p), nil
 		default:
 			n, ended := f.read(p[i:])
 			if i += n; ended && !f.endLine() {
@@ -114,19 +119,28 @@ func keepTail(tail *[len(version)]byte, p []byte) {
 
 // endLine reads the line that has ended; it is false where the message is ambiguous.
 func (f *framer) endLine() bool {
-	if f.length < 2 || f.last != '\r' {
-		return false
+	end := 1
+	if f.length > 1 && f.last == '\r' {
+		end = 2
 	}
 	whole := f.length <= maxLine
-	line := f.line[:min(f.length-2, maxLine)]
+	line := f.line[:min(f.length-end, maxLine)]
 	f.length = 0
+	switch {
+	case end == 2 || f.at == trailer:
+	case f.at == chunk:
+		f.at = lost
+		return true
+	default:
+		return false
+	}
 	switch f.at {
 	case request:
 		f.at, f.modern = header, string(f.tail[:]) == version
 	case header:
 		return f.headerLine(line, whole)
 	case chunk:
-		return f.chunkLine(line)
+		f.chunkLine(line)
 	case trailer:
 		if len(line) == 0 {
 			f.at = before
@@ -175,18 +189,17 @@ func (f *framer) endHead() bool {
 }
 
 // chunkLine reads the size of a chunk, before white space and extensions.
-func (f *framer) chunkLine(line []byte) bool {
+func (f *framer) chunkLine(line []byte) {
 	digits := len(line) - len(bytes.TrimLeft(line, "0123456789abcdefABCDEF"))
 	n, err := strconv.ParseUint(string(line[:digits]), 16, 62)
 	switch {
 	case err != nil:
-		return false
+		f.at = lost
 	case n == 0:
 		f.at = trailer
 	default:
 		f.at, f.left = data, int64(n)+2
 	}
-	return true
 }
 
 // passed follows the end of a body or a chunk.

@@ -172,34 +172,39 @@ type conn struct {
 	from *Listener
 
 	framer framer // of the one reader
-	rest   []byte // what came after the message that is ambiguous
-	bad    bool
+	bad    bool   // a message was ambiguous
+	left   string // of its refusal
 
 	taken atomic.Bool
 }
 
-// Read reads what net/http may see. An ambiguous message ends with an error before its head is complete.
+// Read reads what net/http may see. An ambiguous message goes on with a refusal before its head is complete, and nothing follows.
 func (c *conn) Read(p []byte) (int, error) {
 	switch {
-	case len(c.rest) > 0 && c.taken.Load(): // it was no HTTP: bytes of another protocol, sent before the upgrade was answered
-		n := copy(p, c.rest)
-		c.rest = c.rest[n:]
-		return n, nil
+	case c.bad:
+		return c.refuse(p)
 	case c.taken.Load():
 		return c.Conn.Read(p)
-	case c.bad:
-		return 0, errFraming
 	}
 	n, err := c.Conn.Read(p)
 	framed, bad := c.framer.scan(p[:n])
 	if bad == nil {
 		return n, err
 	}
-	c.bad, c.rest = true, append(c.rest, p[framed:n]...)
-	if framed == 0 {
-		return 0, bad
+	c.bad, c.left = true, refusal
+	if framed == 0 && n > 0 {
+		return c.refuse(p)
 	}
 	return framed, nil
+}
+
+func (c *conn) refuse(p []byte) (int, error) {
+	if c.left == "" || c.taken.Load() {
+		return 0, errFraming
+	}
+	n := copy(p, c.left)
+	c.left = c.left[n:]
+	return n, nil
 }
 
 func (c *conn) Close() error {
