@@ -161,6 +161,10 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: %d %s", query, got.status, got.body)
 		}
 	}
+	got := r.ask(t, "/v1/reprise/explain", chat(capital), "X-Reprise-Admin-Token: s3cret", "X-Api-Key: k", "X-Run: 1", "Traceparent: 1")
+	if h := gjson.Get(got.body, "headers|@ugly").Raw; h != `{"tenant":["Authorization","X-Api-Key"],"scope":["X-Run"]}` {
+		t.Errorf("headers that count: %s", h)
+	}
 	if got := r.ask(t, "/v1/reprise/explain?api-version=1", chat(capital), "X-Reprise-Admin-Token: s3cret"); gjson.Get(got.body, "result").String() != "miss" {
 		t.Errorf("the query of the request is not part of it: %s", got.body)
 	}

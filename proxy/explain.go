@@ -16,12 +16,16 @@ import (
 	"reprise/topics"
 )
 
+// explainPath is the endpoint of explain.
+const explainPath = "/v1/reprise/explain"
+
 // explanation is what would happen to a request, and why.
 type explanation struct {
 	Key         string             `json:"key"`
 	Scope       string             `json:"scope"`
 	Tenant      string             `json:"tenant"` // whose answers were looked at, as in the list of entries
 	Note        string             `json:"note,omitempty"`
+	Headers     explainedHeaders   `json:"headers"`
 	Result      string             `json:"result"` // exact, semantic, miss or bypass, as it would be now
 	Uncacheable string             `json:"uncacheable,omitempty"`
 	ExactOnly   string             `json:"exact_only,omitempty"`
@@ -33,6 +37,12 @@ type explanation struct {
 	Thresholds  map[string]float64 `json:"thresholds"`
 	Candidates  []candidate        `json:"candidates"`
 	Degraded    string             `json:"degraded,omitempty"`
+}
+
+// explainedHeaders are the names of the headers that two requests must agree in: one that differs in every request prevents hits.
+type explainedHeaders struct {
+	Tenant []string `json:"tenant"` // name the tenant
+	Scope  []string `json:"scope"`  // can change an answer
 }
 
 // candidate is an entry that the request was compared with.
@@ -85,7 +95,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 		return Refused, err
 	}
 	x := q.explain()
-	x.Note = note
+	x.Note, x.Headers = note, s.ids.explain(as.Header)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetIndent("", "  ")

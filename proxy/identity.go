@@ -84,6 +84,23 @@ func (i *identifier) anonymous(h http.Header) bool {
 	return i.from != "none" && c.team == "" && len(c.credentials) == 0
 }
 
+// explain lists the names in h that count.
+func (i *identifier) explain(h http.Header) explainedHeaders {
+	c, x := i.counted(h), explainedHeaders{Tenant: []string{}, Scope: []string{}}
+	switch {
+	case c.team != "":
+		x.Tenant = append(x.Tenant, c.team)
+	case i.from != "none":
+		x.Tenant = append(x.Tenant, c.credentials...)
+	}
+	for _, name := range c.scope {
+		if slices.ContainsFunc(h[name], func(v string) bool { _, counts := header.Part(name, v); return counts }) {
+			x.Scope = append(x.Scope, name)
+		}
+	}
+	return x
+}
+
 // tenantOf is a keyed digest of what identifies the sender: the credential itself is neither stored nor logged. Where the header
 // that names tenants is absent or empty, the credentials name them.
 func (i *identifier) tenantOf(h http.Header, c counted) string {

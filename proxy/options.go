@@ -39,7 +39,8 @@ func Modes() []string {
 	return []string{string(ModeSemantic), string(ModeExact), string(ModeShadow), string(ModeOff)}
 }
 
-// TenantSource is what identifies a tenant: "authorization", "header:NAME" or "none".
+// TenantSource is what identifies a tenant: "authorization" (every header that can hold a credential), "header:NAME" (that header,
+// and the credentials of a request without it) or "none" (all clients are one tenant).
 type TenantSource string
 
 // Options configures a Server. The zero value of a field means its default where one is given.

@@ -25,6 +25,7 @@ import (
 
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
+	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
@@ -78,7 +79,7 @@ func (s *Server) Handler() http.Handler {
 	for _, f := range s.opts.APIs.Families() {
 		r.Post(f.Path, s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(w, r, f) }, f))
 	}
-	r.Post("/v1/reprise/explain", s.answering(s.explain, nil))
+	r.Post(explainPath, s.answering(s.explain, nil))
 	rest := s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) {
 		if err := checkConnection(r.Header); err != nil {
 			return Refused, err
@@ -125,7 +126,12 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 
 // admit passes r to h if the gate lets it.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request, h func(http.ResponseWriter, *http.Request) (Result, error)) (Result, error) {
-	if err := s.live.Load().gate.Check(w, r); err != nil {
+	now := s.live.Load()
+	check := now.gate.Check
+	if r.URL.Path == explainPath && admintoken.Given(r, now.adminToken) {
+		check = now.gate.CheckAdmin
+	}
+	if err := check(w, r); err != nil {
 		return Refused, err
 	}
 	return h(w, r)

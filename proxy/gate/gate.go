@@ -74,6 +74,19 @@ func (g *Gate) digest(key string) [sha256.Size]byte {
 
 // Check returns why r is refused, nil if it is not. It sets the fields of the answer's header that belong to the refusal.
 func (g *Gate) Check(w http.ResponseWriter, r *http.Request) error {
+	if err := g.CheckAdmin(w, r); err != nil {
+		return err
+	}
+	if len(g.keys) > 0 && !g.hasKey(r) && !g.preflight(r) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		return refuse(http.StatusUnauthorized, "invalid_api_key", "This proxy needs a key of its own (one of REPRISE_CLIENT_KEYS), as Authorization: Bearer KEY, "+
+			"X-Api-Key or Api-Key; the request has %s.", g.lacking(r))
+	}
+	return nil
+}
+
+// CheckAdmin is Check for a request that holds the admin token: it needs no client key.
+func (g *Gate) CheckAdmin(w http.ResponseWriter, r *http.Request) error {
 	if !knownMethod(r.Method) {
 		w.Header().Set("Allow", strings.Join(methods, ", "))
 		return refuse(http.StatusMethodNotAllowed, "method_not_allowed", "The method %s is not one of %s.", apierror.Quote(r.Method), strings.Join(methods, ", "))
@@ -85,11 +98,6 @@ func (g *Gate) Check(w http.ResponseWriter, r *http.Request) error {
 	if g.trusted.Foreign(r) && !g.ownCredential(r) {
 		return refuse(http.StatusForbidden, "foreign_origin", "This proxy does not answer to web pages of %s; REPRISE_TRUSTED_HOSTS can allow them.",
 			apierror.Quote(r.Header.Get("Origin")))
-	}
-	if len(g.keys) > 0 && !g.hasKey(r) && !g.preflight(r) {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		return refuse(http.StatusUnauthorized, "invalid_api_key", "This proxy needs a key of its own (one of REPRISE_CLIENT_KEYS), as Authorization: Bearer KEY, "+
-			"X-Api-Key or Api-Key; the request has %s.", g.lacking(r))
 	}
 	return nil
 }

@@ -188,6 +188,27 @@ func TestExplainIsOfTheClient(t *testing.T) {
 	}
 }
 
+// TestExplainNeedsNoClientKey: the admin token is enough where clients need keys. Line 8 of the list in SECURITY.md.
+func TestExplainNeedsNoClientKey(t *testing.T) {
+	t.Parallel()
+	p := start(t, upstream(t, echo()), "REPRISE_ADMIN_TOKEN=admin-token-0123456789", "REPRISE_UPSTREAM_KEY=sk-operator",
+		"REPRISE_CLIENT_KEYS=client-key-0123456789")
+	p.ask("What would happen?", "Authorization", "Bearer client-key-0123456789")
+	var list struct {
+		Entries []struct{ Tenant string }
+	}
+	const admin = "Bearer admin-token-0123456789"
+	if err := json.Unmarshal([]byte(p.do(http.MethodGet, p.admin+"/admin/entries", "", "Authorization", admin).body), &list); err != nil || len(list.Entries) != 1 {
+		t.Fatalf("%v: %+v", err, list)
+	}
+	url := p.api + "/v1/reprise/explain?tenant=" + list.Entries[0].Tenant
+	for token, want := range map[string]int{admin: 200, "Bearer client-key-0123456789": 403, "Bearer other": 401} {
+		if r := p.do(http.MethodPost, url, chat("What would happen?"), "Authorization", token); r.status != want || want == 200 && !strings.Contains(r.body, `"result": "exact"`) {
+			t.Errorf("%s: %d %s", token, r.status, r.body)
+		}
+	}
+}
+
 // TestDirectivesInTheBodyStayHere: LiteLLM's cache object is read and does not go to an upstream that refuses it. Line 21 of the list
 // in SECURITY.md.
 func TestDirectivesInTheBodyStayHere(t *testing.T) {

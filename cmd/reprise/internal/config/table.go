@@ -117,7 +117,7 @@ var embedders = []string{"builtin", "openai"}
 func (c *Config) clients() []Setting {
 	return []Setting{
 		{Name: "CLIENT_KEYS", Serve: true, Secret: true, Allowed: "keys of 8 characters or more, between commas, white space or line ends; # begins a comment", Help: "keys of which every request needs one; beyond loopback REPRISE_UPSTREAM_KEY needs them", parse: clientKeys(&c.ClientKeys)},
-		{Name: "TENANT_FROM", Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant; two tenants share nothing", parse: tenant(&c.TenantFrom)},
+		{Name: "TENANT_FROM", Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant: all credentials of a request, a header (and without it the credentials), or nothing; two tenants share nothing", parse: tenant(&c.TenantFrom)},
 		{Name: "IGNORE_HEADERS", Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that cannot change an answer, such as an id of your own for each request; all others that are sent to the upstream count, except known ones such as User-Agent or traceparent", parse: headerNames(&c.IgnoreHeaders)},
 		{Name: "EXPLAIN", Default: "false", Toggle: true, Allowed: "true or false", Help: "answer POST /v1/reprise/explain without the admin token", parse: boolean(&c.Explain)},
 	}
