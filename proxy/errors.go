@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -44,8 +45,11 @@ func toAPIError(err error) *apierror.Error {
 			Message: "The request body is larger than the " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes allowed (REPRISE_MAX_BODY)."}
 	case errors.As(err, &crash):
 		return apierror.Internal
+	case errors.Is(err, upstream.ErrOverloaded):
+		return &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeServer, Code: "overloaded", RetryAfter: 1 + rand.IntN(5),
+			Message: "Too many requests wait for the upstream (REPRISE_MAX_CONCURRENT, REPRISE_MAX_CONCURRENT_PER_TENANT); try again in a moment."}
 	case errors.Is(err, upstream.ErrClosing):
-		return &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeUpstream, Code: "shutting_down",
+		return &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeUpstream, Code: "shutting_down", RetryAfter: 1,
 			Message: "The proxy is shutting down; send the request again."}
 	case isTimeout(err):
 		return &apierror.Error{Status: http.StatusGatewayTimeout, Type: apierror.TypeUpstream, Code: "upstream_timeout",

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -29,7 +30,7 @@ func (q *query) fetch(f *flight, found *finding) {
 		}
 	}
 	if err != nil {
-		if ctx.Err() == nil && err != errNoMemory {
+		if ctx.Err() == nil && err != errNoMemory && !errors.Is(err, upstream.ErrOverloaded) {
 			s.faults.report(ctx, "upstream", err)
 		}
 		f.Fail(err)
@@ -53,14 +54,14 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 			q.s.budget.End()
 		}
 	}()
-	return q.s.upstream.Call(ctx, upstream.Request{Original: q.http, Body: q.forwarded(),
+	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Original: q.http, Body: q.forwarded(),
 		Want: dialect.Intent{StreamUsage: q.needsUsage()}})
 }
 
 // record copies the upstream's answer, which was requested at start, into o's recording, and stores it if it may be kept.
 func (q *query) record(f *flight, o *outcome, body io.Reader, start time.Time) {
 	s, ctx := q.s, f.Context()
-	err := o.rec.Fill(ctx, body, upstream.Bounds{Whole: s.opts.MaxEntryBytes, Patience: s.opts.Limits.patience(),
+	err := o.rec.Fill(ctx, body, upstream.Bounds{Whole: s.opts.MaxEntryBytes, Patience: patience(s.live.Load().clients.Write),
 		Seal: func() int { return s.flights.Seal(f) }})
 	took := max(s.opts.Now().Sub(start), processingTime(o.rec.Header))
 	s.metrics.step(stepUpstream, took)
@@ -73,6 +74,10 @@ func (q *query) record(f *flight, o *outcome, body io.Reader, start time.Time) {
 	}
 	o.rec.Finish(err)
 }
+
+// patience is how long one client may hold up the others that share a large answer, where a write to it may take limit. It is longer
+// than that, because the write should fail first: this is for writes without a limit.
+func patience(limit time.Duration) time.Duration { return 2 * max(limit, 30*time.Second) }
 
 // needsUsage reports whether the proxy must ask for the usage of a stream in the client's place: a stored answer must have
 // it.

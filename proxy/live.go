@@ -24,17 +24,18 @@ func (o Options) live() *live {
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 
-// Reload puts some options of o in force, for requests that come from now on: UpstreamKey, AdminToken, Access, MaxBody, and of Limits
-// those on clients. The others stay as New got them.
+// Reload puts some options of o in force, for requests that come from now on: UpstreamKey, AdminToken, Access, MaxBody, Concurrency, and
+// of Limits those on clients. The others stay as New got them.
 func (s *Server) Reload(o Options) error {
 	n := s.opts
-	n.UpstreamKey, n.AdminToken, n.Access, n.MaxBody = o.UpstreamKey, o.AdminToken, o.Access, o.MaxBody
+	n.UpstreamKey, n.AdminToken, n.Access, n.MaxBody, n.Concurrency = o.UpstreamKey, o.AdminToken, o.Access, o.MaxBody, o.Concurrency
 	n.Limits.BodyIdle, n.Limits.BodyRate, n.Limits.ClientWrite = o.Limits.BodyIdle, o.Limits.BodyRate, o.Limits.ClientWrite
 	if err := n.Validate(); err != nil {
 		return err
 	}
 	n = n.withDefaults()
 	s.upstream.SetKey(n.UpstreamKey)
+	s.upstream.SetConcurrency(n.Concurrency)
 	s.live.Store(n.live())
 	return nil
 }

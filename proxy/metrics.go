@@ -10,6 +10,7 @@ import (
 	"reprise/policy/reuse"
 	"reprise/proxy/api"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/upstream"
 	"reprise/store"
 )
 
@@ -32,6 +33,7 @@ const otherEndpoint = "other"
 type metrics struct {
 	vectors     []prometheus.Collector // collected as they are
 	budget      *budget.Budget
+	upstream    func() upstream.Load
 	breakerOpen func() bool // whether the embedder is not called, after failures
 
 	endpoints []string                          // the names of the APIs, then otherEndpoint
@@ -50,8 +52,8 @@ type metrics struct {
 	timeSaved   atomic.Int64 // nanoseconds
 }
 
-func newMetrics(apis *api.Registry, mem *budget.Budget, breakerOpen func() bool) *metrics {
-	m := &metrics{budget: mem, breakerOpen: breakerOpen, requests: map[string]*[results]atomic.Int64{}}
+func newMetrics(apis *api.Registry, mem *budget.Budget, load func() upstream.Load, breakerOpen func() bool) *metrics {
+	m := &metrics{budget: mem, upstream: load, breakerOpen: breakerOpen, requests: map[string]*[results]atomic.Int64{}}
 	for _, f := range apis.Families() {
 		m.endpoints = append(m.endpoints, f.Name)
 	}
@@ -158,6 +160,8 @@ var (
 	descLimit    = describe("memory_limit_bytes", "Memory that the process may take; absent where there is no limit.")
 	descUsed     = describe("memory_used_bytes", "Memory charged against the limit, by what it is for; what is not charged may take an eighth of the limit.", "kind")
 	descNoRoom   = describe("refused_total", "Requests answered with 503 because the proxy had too much to do, by what was short.", "reason")
+	descCalls    = describe("upstream_calls", "Upstream calls under way: those of requests, and connections that were upgraded, such as websockets.", "kind")
+	descQueued   = describe("upstream_queued", "Requests that wait for an upstream call, because as many as allowed are under way.")
 	descBreaker  = describe("breaker_open", "1 while a dependency is left alone after repeated failures.", "dependency")
 )
 
@@ -169,7 +173,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range m.vectors {
 		c.Describe(ch)
 	}
-	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descPurges, descLimit, descUsed, descNoRoom, descBreaker} {
+	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descPurges, descLimit, descUsed, descNoRoom, descCalls, descQueued, descBreaker} {
 		ch <- d
 	}
 }
@@ -196,11 +200,21 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	count(descShadow, float64(m.shadowHits.Load()))
 	count(descPurges, float64(m.undurable.Load()))
 	m.collectMemory(ch)
+	m.collectUpstream(ch)
 	open := 0.0
 	if m.breakerOpen() {
 		open = 1
 	}
 	ch <- prometheus.MustNewConstMetric(descBreaker, prometheus.GaugeValue, open, "embedder")
+}
+
+// collectUpstream reads how busy the upstream is.
+func (m *metrics) collectUpstream(ch chan<- prometheus.Metric) {
+	load := m.upstream()
+	ch <- prometheus.MustNewConstMetric(descCalls, prometheus.GaugeValue, float64(load.Calls), "request")
+	ch <- prometheus.MustNewConstMetric(descCalls, prometheus.GaugeValue, float64(load.Sockets), "upgraded")
+	ch <- prometheus.MustNewConstMetric(descQueued, prometheus.GaugeValue, float64(load.Queued))
+	ch <- prometheus.MustNewConstMetric(descNoRoom, prometheus.CounterValue, float64(load.Refused), "upstream-calls")
 }
 
 // collectMemory reads what is charged against the memory limit.

@@ -74,7 +74,8 @@ type Options struct {
 	MemoryLimit    int64
 	CacheToolCalls bool // keep answers that call tools, for exact repeats only
 
-	Limits Limits
+	Limits      Limits
+	Concurrency upstream.Concurrency // how many upstream calls are under way at once
 
 	AdminToken string // opens explain
 	Explain    bool   // allow explain without the admin token
@@ -113,12 +114,6 @@ func (l Limits) withDefaults() Limits {
 
 func (l Limits) clients() clientio.Limits {
 	return clientio.Limits{BodyIdle: l.BodyIdle, BodyRate: l.BodyRate, Write: l.ClientWrite}
-}
-
-// patience is how long one client may hold up the others that share a large answer. It is longer than a write may take, because the
-// write should fail first: this is for writes without a limit.
-func (l Limits) patience() time.Duration {
-	return 2 * max(l.ClientWrite, 30*time.Second)
 }
 
 func (o Options) withDefaults() Options {
@@ -195,7 +190,7 @@ func (o Options) Validate() error {
 
 // upstream are the options of package upstream.
 func (o Options) upstream() upstream.Options {
-	return upstream.Options{Replicas: []upstream.Target{{Base: o.Upstream, Key: o.UpstreamKey}}, Limits: o.Limits.Limits,
+	return upstream.Options{Replicas: []upstream.Target{{Base: o.Upstream, Key: o.UpstreamKey}}, Limits: o.Limits.Limits, Bounds: o.Concurrency,
 		Transport: o.Transport, Logger: o.Logger}
 }
 

@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 
 	"reprise/proxy/internal/clientio"
+	"reprise/proxy/upstream"
 )
 
 // passThrough forwards r, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
@@ -40,6 +42,8 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 		return errClientGone
 	case clientio.Broken(r):
 		return errBodyBroken
+	case errors.Is(out.failed, upstream.ErrOverloaded):
+		return out.failed
 	}
 	s.faults.report(r.Context(), "upstream", out.failed)
 	return out.failed

@@ -61,14 +61,14 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret())}
 	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Stats().Bytes }, o.Now)
-	s.metrics = newMetrics(o.APIs, s.budget, func() bool { return s.cache.Degraded() })
+	s.metrics = newMetrics(o.APIs, s.budget, up.Load, func() bool { return s.cache.Degraded() })
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
 	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
 	if s.cache, err = cache.New(o.cache()); err != nil {
 		return nil, err
 	}
 	s.faults.degraded(s.cache.Restore(context.Background()))
-	s.pass = up.PassThrough(passFailed)
+	s.pass = up.PassThrough(func(r *http.Request) string { return s.ids.tenant(r.Header) }, passFailed)
 	s.live.Store(o.live())
 	return s, nil
 }

@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 
 	"reprise/proxy/upstream/dialect"
 )
@@ -30,6 +31,7 @@ type Options struct {
 	Replicas  []Target // at least one
 	Chooser   Chooser  // default First
 	Limits    Limits
+	Bounds    Concurrency       // of each replica
 	Transport http.RoundTripper // default NewTransport(Limits)
 	Logger    *slog.Logger      // default: none
 }
@@ -81,7 +83,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{chooser: o.Chooser, limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger}
 	for _, t := range o.Replicas {
-		c.replicas = append(c.replicas, newReplica(t))
+		c.replicas = append(c.replicas, newReplica(t, o.Bounds))
 	}
 	if c.chooser == nil {
 		c.chooser = First{}
@@ -106,6 +108,7 @@ func (c *Client) SetKey(key string) {
 
 // Request is one request to be sent.
 type Request struct {
+	Tenant   string         // whose share of the replica's calls is used
 	Original *http.Request  // the client's own: method, URL and header; its body is not read
 	Body     []byte         // what is sent as the body, before the dialect edits it
 	Want     dialect.Intent // what the proxy wants besides the client's request
@@ -120,15 +123,15 @@ type Reply struct {
 
 // Call sends r to a replica and returns its answer, whose body ends with ErrIdle when the replica sends nothing for too
 // long. Fields added by the dialect and named in an error answer are quarantined for the replica, and the request is sent
-// again without them.
+// again without them. Where the replica has as many calls as it may, it waits for one; see [Concurrency].
 func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
 	replica := c.chooser.Choose(c.replicas, r)
 	body, added := replica.dialect.Edit(r.Body, r.Want, replica.quarantined)
-	resp, err := c.send(ctx, replica, r.Original, body)
+	resp, err := c.send(ctx, replica, r, body)
 	if err == nil && len(added) > 0 && c.refused(replica, resp, added) {
 		resp.Body.Close()
 		body, added = replica.dialect.Edit(r.Body, r.Want, replica.quarantined)
-		resp, err = c.send(ctx, replica, r.Original, body)
+		resp, err = c.send(ctx, replica, r, body)
 	}
 	if err != nil {
 		return nil, err
@@ -165,45 +168,74 @@ type prefixedBody struct {
 	io.Closer
 }
 
-// send posts body to replica as the client's request in.
-func (c *Client) send(ctx context.Context, replica *Replica, in *http.Request, body []byte) (*http.Response, error) {
+// send posts body to replica as the client's request r.
+func (c *Client) send(ctx context.Context, replica *Replica, r Request, body []byte) (resp *http.Response, err error) {
+	if err := replica.calls.acquire(ctx, r.Tenant); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(ctx)
-	req, err := http.NewRequestWithContext(ctx, in.Method, replica.url(in.URL).String(), bytes.NewReader(body))
+	end := sync.OnceFunc(func() { cancel(); replica.calls.release(r.Tenant) })
+	defer func() {
+		if resp == nil { // also after a panic
+			end()
+		}
+	}()
+	req, err := http.NewRequestWithContext(ctx, r.Original.Method, replica.url(r.Original.URL).String(), bytes.NewReader(body))
 	if err != nil {
-		cancel()
 		return nil, err
 	}
-	req.Header = replica.requestHeader(in.Header)
-	resp, err := c.transport.RoundTrip(req)
-	if err != nil {
-		cancel()
+	req.Header = replica.requestHeader(r.Original.Header)
+	if resp, err = c.transport.RoundTrip(req); err != nil {
 		return nil, err
 	}
-	resp.Body = newIdleBody(resp.Body, c.limits.BetweenBytes, cancel)
+	resp.Body = &endingBody{newIdleBody(resp.Body, c.limits.BetweenBytes, cancel), end}
 	return resp, nil
 }
 
-// PassThrough returns a handler that forwards each request to a replica, its body unchanged, and the answer as it arrives.
-// onError is called in place of an answer when none has begun.
+// endingBody calls end when it is closed.
+type endingBody struct {
+	io.ReadCloser
+	end func()
+}
+
+func (b *endingBody) Close() error {
+	defer b.end()
+	return b.ReadCloser.Close()
+}
+
+// PassThrough returns a handler that forwards each request to a replica, its body unchanged, and the answer as it arrives. The call
+// is one of the request's tenant. onError is called in place of an answer when none has begun.
 //
 // The body may be read until the answer ends. Otherwise net/http closes it when the answer begins; a transport that looks for the
 // end of the body after the last byte, as net/http's does, may come too late, and closes its connection in the middle of the answer.
 // What is left of the body is then read here: net/http would do so after the handler, and panic with the next request.
-func (c *Client) PassThrough(onError func(http.ResponseWriter, *http.Request, error)) http.Handler {
+func (c *Client) PassThrough(tenant func(*http.Request) string, onError func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	forward := c.reverseProxy(onError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		replica, whose := c.chooser.Choose(c.replicas, Request{Original: r}), tenant(r)
+		limiter := replica.calls
 		// A connection that changes its protocol must not be read here, and a writer without a connection has no body to close.
-		if r.Header.Get("Upgrade") == "" && http.NewResponseController(w).EnableFullDuplex() == nil {
+		if r.Header.Get("Upgrade") != "" {
+			limiter = replica.sockets
+		} else if http.NewResponseController(w).EnableFullDuplex() == nil {
 			defer r.Body.Close()
 		}
-		forward.ServeHTTP(w, r)
+		if err := limiter.acquire(r.Context(), whose); err != nil {
+			onError(w, r, err)
+			return
+		}
+		defer limiter.release(whose)
+		forward.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chosen{}, replica)))
 	})
 }
+
+// chosen is the key of a passed request's replica in its context.
+type chosen struct{}
 
 func (c *Client) reverseProxy(onError func(http.ResponseWriter, *http.Request, error)) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
-			replica := c.chooser.Choose(c.replicas, Request{Original: p.In})
+			replica := p.In.Context().Value(chosen{}).(*Replica)
 			p.Out.URL = replica.url(p.In.URL)
 			p.Out.Host = p.Out.URL.Host
 			replica.setHeaders(p.Out.Header)

@@ -55,6 +55,8 @@ func newClient(t *testing.T, o Options) *Client {
 	return c
 }
 
+func oneTenant(*http.Request) string { return "" }
+
 // ask sends a stream's request through c and returns the answer's text.
 func ask(t *testing.T, c *Client) (reply *Reply, text string) {
 	t.Helper()
@@ -121,7 +123,7 @@ func TestRequestHeader(t *testing.T) {
 	in := httptest.NewRequest("GET", "/v1/models", nil)
 	in.Header = http.Header{"Authorization": {"Bearer own"}, "X-Api-Key": {"own"}, "X-Reprise-Mode": {"exact"}}
 	got := httptest.NewRecorder()
-	c.PassThrough(nil).ServeHTTP(got, in)
+	c.PassThrough(oneTenant, nil).ServeHTTP(got, in)
 	if got.Body.String() != "/base/v1/models" {
 		t.Errorf("passed through: %d %s", got.Code, got.Body)
 	}
@@ -135,7 +137,7 @@ func TestRequestHeader(t *testing.T) {
 // TestPassThroughTakesTurns: the pass-through goes to the replica that the Chooser names.
 func TestPassThroughTakesTurns(t *testing.T) {
 	a, b := newEngine(t, false), newEngine(t, false)
-	pass := newClient(t, Options{Chooser: new(RoundRobin), Replicas: []Target{a.target(t, "", ""), b.target(t, "", "")}}).PassThrough(nil)
+	pass := newClient(t, Options{Chooser: new(RoundRobin), Replicas: []Target{a.target(t, "", ""), b.target(t, "", "")}}).PassThrough(oneTenant, nil)
 	for range 4 {
 		pass.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/v1/models", nil))
 	}
@@ -166,10 +168,10 @@ func TestIdleBody(t *testing.T) {
 
 func TestSameCredential(t *testing.T) {
 	a, b := http.Header{"X-Api-Key": {"1"}}, http.Header{"X-Api-Key": {"2"}}
-	if own := newReplica(Target{}); own.SameCredential(a, b) || !own.SameCredential(a, a.Clone()) {
+	if own := newReplica(Target{}, Concurrency{}); own.SameCredential(a, b) || !own.SameCredential(a, a.Clone()) {
 		t.Error("the clients' own credentials are not compared")
 	}
-	if !newReplica(Target{Key: "k"}).SameCredential(a, b) {
+	if !newReplica(Target{Key: "k"}, Concurrency{}).SameCredential(a, b) {
 		t.Error("a replica with a key sees two credentials")
 	}
 }
@@ -182,7 +184,7 @@ func TestKeyOfOurs(t *testing.T) {
 		"":   "api-version=1&api-key=mine map[Cookie:[a=b] User-Agent:[] X-Goog-Api-Key:[mine] X-My-Token:[mine] X-Other:[o]]",
 		"k1": "api-version=1 map[Authorization:[Bearer k1] User-Agent:[] X-Other:[o]]",
 	} {
-		r := newReplica(Target{Base: &url.URL{Path: "/v1"}, Key: key})
+		r := newReplica(Target{Base: &url.URL{Path: "/v1"}, Key: key}, Concurrency{})
 		if got := fmt.Sprint(r.url(in.URL).RawQuery, " ", r.requestHeader(in.Header)); got != want {
 			t.Errorf("key %q: %s, want %s", key, got, want)
 		}

@@ -43,7 +43,7 @@ func TestBodyIsOpenDuringTheAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := httptest.NewServer(c.PassThrough(func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) }))
+	api := httptest.NewServer(c.PassThrough(oneTenant, func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) }))
 	defer api.Close()
 	resp, err := http.Post(api.URL+"/v1/other", "application/json", strings.NewReader(`{"a":"b"}`))
 	if err != nil {
@@ -77,7 +77,7 @@ func TestUnreadBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines bytes.Buffer
-	api := httptest.NewUnstartedServer(c.PassThrough(func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) }))
+	api := httptest.NewUnstartedServer(c.PassThrough(oneTenant, func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) }))
 	api.Config.ErrorLog = log.New(&lines, "", 0)
 	api.Start()
 	for range 20 {

@@ -16,13 +16,15 @@ type Replica struct {
 	base    *url.URL
 	secret  atomic.Pointer[string] // sent in place of the client's own credential; "": that is sent
 	dialect dialect.Dialect
+	calls   *limiter
+	sockets *limiter // connections that were upgraded, such as websockets: they may last, and take no call away
 	refused sync.Map // dialect.Field → struct{}: fields that the replica has refused; they are not added any more
 }
 
 // newReplica returns the replica at t, which has been validated.
-func newReplica(t Target) *Replica {
+func newReplica(t Target, bounds Concurrency) *Replica {
 	d, _ := dialect.New(t.Dialect)
-	r := &Replica{base: t.Base, dialect: d}
+	r := &Replica{base: t.Base, dialect: d, calls: newLimiter(bounds), sockets: newLimiter(bounds)}
 	r.secret.Store(&t.Key)
 	return r
 }

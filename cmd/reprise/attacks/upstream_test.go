@@ -251,3 +251,100 @@ func upstreamServer(t testing.TB, configure func(*http.Server), h http.HandlerFu
 	t.Cleanup(s.Close)
 	return "REPRISE_UPSTREAM=" + s.URL + "/v1"
 }
+
+// jam is an upstream whose calls wait until it is opened. It counts those under way.
+type jam struct {
+	now, most atomic.Int32
+	open      chan struct{}
+}
+
+func (j *jam) answer(w http.ResponseWriter, r *http.Request) {
+	io.Copy(io.Discard, r.Body)
+	n := j.now.Add(1)
+	defer j.now.Add(-1)
+	for old := j.most.Load(); n > old && !j.most.CompareAndSwap(old, n); old = j.most.Load() {
+	}
+	select {
+	case <-j.open:
+	case <-r.Context().Done():
+	}
+	io.WriteString(w, answer("yes"))
+}
+
+// TestStormIsBounded: two thousand questions at once are not as many upstream calls. The others wait, and all are answered. Line 14 of
+// the list in SECURITY.md.
+func TestStormIsBounded(t *testing.T) {
+	t.Parallel()
+	const questions = 2000
+	j := &jam{open: make(chan struct{})}
+	p := start(t, upstream(t, j.answer))
+	var group sync.WaitGroup
+	var answered, refused, other atomic.Int32
+	for i := range questions {
+		group.Go(func() {
+			r, err := p.try(http.MethodPost, p.api+"/v1/chat/completions", chat("Question "+strconv.Itoa(i)))
+			switch {
+			case err == nil && r.status == 200:
+				answered.Add(1)
+			case err == nil && r.status == 503 && r.header.Get("Retry-After") != "":
+				refused.Add(1)
+			default:
+				other.Add(1)
+			}
+		})
+	}
+	eventually(t, "each question is at the upstream, waits, or has its answer", func() bool {
+		queued, _ := p.metric("reprise_upstream_queued")
+		return int(j.now.Load())+int(queued)+int(refused.Load()+other.Load()) >= questions
+	})
+	close(j.open)
+	group.Wait()
+	t.Logf("measured: line 14: of %d questions at once at most %d were at the upstream; %d were answered, %d refused with Retry-After, %d neither",
+		questions, j.most.Load(), answered.Load(), refused.Load(), other.Load())
+	if j.most.Load() > 1024 || other.Load() > 0 {
+		t.Errorf("%d upstream calls at once, %d questions without an answer", j.most.Load(), other.Load())
+	}
+}
+
+// TestStormLeavesRoom: the questions of one tenant, to which the upstream has no answer, do not keep another tenant from its own, on a
+// cached path and on one that passes through; an answer from the cache waits for none. Line 14 of the list in SECURITY.md.
+func TestStormLeavesRoom(t *testing.T) {
+	t.Parallel()
+	j := &jam{open: make(chan struct{})}
+	p := start(t, upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "Bearer storm" {
+			j.answer(w, r)
+			return
+		}
+		io.WriteString(w, answer("yes"))
+	}), "REPRISE_MAX_CONCURRENT=8")
+	p.ask("What is known?", "Authorization", "Bearer storm, before")
+	var group sync.WaitGroup
+	var refused atomic.Int32
+	for i := range 40 {
+		group.Go(func() {
+			path := []string{"/v1/chat/completions", "/v1/images/generations"}[i%2]
+			r, err := p.try(http.MethodPost, p.api+path, chat("Question "+strconv.Itoa(i)), "Authorization", "Bearer storm")
+			if err == nil && r.status == 503 && r.header.Get("Retry-After") != "" && strings.Contains(r.body, "overloaded") {
+				refused.Add(1)
+			} else if err != nil || r.status != 200 {
+				t.Error(err, r.status)
+			}
+		})
+	}
+	eventually(t, "the storm has its calls, its queue, and is refused beyond", func() bool { return refused.Load() == 40-6-12 && j.now.Load() == 6 })
+	for _, path := range []string{"/v1/chat/completions", "/v1/images/generations"} {
+		if r := p.do(http.MethodPost, p.api+path, chat("Mine?"), "Authorization", "Bearer other"); r.status != 200 {
+			t.Errorf("%s of another tenant: %d %s", path, r.status, r.body)
+		}
+	}
+	if r := p.ask("What is known?", "Authorization", "Bearer storm, before"); r.cache() != "exact" {
+		t.Errorf("a hit during the storm: %d %s", r.status, r.cache())
+	}
+	close(j.open)
+	group.Wait()
+	t.Logf("measured: line 14: of 40 questions of one tenant %d were at the upstream at most, %d were refused", j.most.Load(), refused.Load())
+	if n, _ := p.metric(`reprise_refused_total{reason="upstream-calls"}`); int32(n) != refused.Load() {
+		t.Errorf("metric: %v refused, want %d", n, refused.Load())
+	}
+}

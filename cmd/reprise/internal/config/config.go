@@ -65,6 +65,7 @@ type Config struct {
 	MaxBody, BodyRate                              int64
 	HeaderTimeout, BodyIdle, FirstByte             time.Duration
 	StreamIdle, ClientWrite, IdleConnection, Drain time.Duration
+	MaxConcurrent, MaxPerTenant                    int // upstream calls; MaxPerTenant 0: its default
 
 	effective []Value
 }

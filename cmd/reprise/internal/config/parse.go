@@ -104,6 +104,18 @@ func whole(to *int, least, most int) func(string) error {
 	}
 }
 
+// offAtZeroInt is whole from 0; 0 is stored as -1, for no limit.
+func offAtZeroInt(to *int, most int) func(string) error {
+	parse := whole(to, 0, most)
+	return func(v string) error {
+		err := parse(v)
+		if err == nil && *to == 0 {
+			*to = -1
+		}
+		return err
+	}
+}
+
 // number accepts values for which ok is true; it is false for NaN.
 func number(to *float64, ok func(float64) bool) func(string) error {
 	return func(v string) error {

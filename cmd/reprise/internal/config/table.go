@@ -1,10 +1,12 @@
 package config
 
 import (
+	"strconv"
 	"strings"
 
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/proxy"
+	"reprise/proxy/upstream"
 )
 
 // Setting is one row of the table.
@@ -144,6 +146,8 @@ func (c *Config) limits() []Setting {
 		{Name: "BODY_MIN_RATE", Default: "1KiB", Allowed: "a size such as 1KiB, at most 1MiB, or 0 for none", Help: "bytes a second in which a body must come, over REPRISE_BODY_IDLE_TIMEOUT", parse: rate(&c.BodyRate, 1<<20)},
 		{Name: "FIRST_BYTE_TIMEOUT", Default: "600s", Allowed: allowed, Help: "time for the upstream to begin its answer", parse: duration(&c.FirstByte, offAtZero)},
 		{Name: "STREAM_IDLE_TIMEOUT", Default: "600s", Allowed: allowed, Help: "silence of the upstream within its answer", parse: duration(&c.StreamIdle, offAtZero)},
+		{Name: "MAX_CONCURRENT", Default: strconv.Itoa(upstream.DefaultCalls), Allowed: "a whole number up to 1000000, or 0 for no limit", Help: "upstream calls at once, and as many websockets; twice as many requests wait for up to 30s, the others get 503", parse: offAtZeroInt(&c.MaxConcurrent, 1_000_000)},
+		{Name: "MAX_CONCURRENT_PER_TENANT", Allowed: "a whole number up to 1000000, or 0 for no limit", Help: "of these, those of one tenant; unset, three quarters", parse: offAtZeroInt(&c.MaxPerTenant, 1_000_000)},
 		{Name: "CLIENT_WRITE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "time for one write to a client", parse: duration(&c.ClientWrite, offAtZero)},
 		{Name: "IDLE_TIMEOUT", Default: "2m", Allowed: allowed, Help: "life of an unused keep-alive connection", parse: duration(&c.IdleConnection, offAtZero)},
 		{Name: "DRAIN_TIMEOUT", Default: "90s", Allowed: "a duration above 0, such as 90s", Help: "time for open answers to finish after SIGTERM", parse: duration(&c.Drain, above)},
