@@ -20,7 +20,8 @@ func (o Options) live() *live {
 	for _, f := range families {
 		paths = append(paths, f.Path)
 	}
-	return &live{adminToken: o.AdminToken, maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{Access: o.Access, Keyed: o.UpstreamKey != "",
+	return &live{adminToken: o.AdminToken, maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{
+		Access: o.Access, Keyed: o.UpstreamKey != "",
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 

@@ -1,0 +1,137 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestClientKeys(t *testing.T) {
+	for value, want := range map[string]string{
+		"client-key-1":              "client-key-1",
+		"client-key-1,client-key-2": "client-key-1 client-key-2",
+		" client-key-1 ,\tclient-key-2\r\nclient-key-3\n":           "client-key-1 client-key-2 client-key-3",
+		"# all\nclient-key-1 # one, two\n#client-key-2\nclient#key": "client-key-1 client#key",
+		"short":           "",
+		"client-key-1 no": "",
+		"# none":          "",
+		",":               "",
+		"schlüssel":       "",
+	} {
+		c, err := load(t, []string{"REPRISE_UPSTREAM_KEY=k", "REPRISE_CLIENT_KEYS=" + value})
+		switch {
+		case want == "" && (!errors.Is(err, ErrBad) || len(value) > 1 && strings.Contains(err.Error(), value)):
+			t.Errorf("%q: %v", value, err)
+		case want != "" && (err != nil || strings.Join(c.ClientKeys, " ") != want):
+			t.Errorf("%q: %v, %v", value, c, err)
+		}
+	}
+}
+
+// TestAccess: which listeners and keys go together.
+func TestAccess(t *testing.T) {
+	const key, clients = "REPRISE_UPSTREAM_KEY=sk-operator", "REPRISE_CLIENT_KEYS=client-key-1"
+	for _, tc := range []struct {
+		env []string
+		bad string
+	}{
+		{[]string{key}, ""},
+		{[]string{key, "REPRISE_LISTEN=localhost:1"}, ""},
+		{[]string{key, "REPRISE_LISTEN=[::1]:1"}, ""},
+		{[]string{key, "REPRISE_LISTEN=0.0.0.0:1"}, "REPRISE_LISTEN=0.0.0.0:1 (environment) can be reached from outside this machine, and every client would use the credential in REPRISE_UPSTREAM_KEY: that needs REPRISE_CLIENT_KEYS"},
+		{[]string{key, "REPRISE_LISTEN=:1"}, "needs REPRISE_CLIENT_KEYS"},
+		{[]string{key, "REPRISE_LISTEN=proxy:1"}, "needs REPRISE_CLIENT_KEYS"},
+		{[]string{key, clients, "REPRISE_LISTEN=:1"}, ""},
+		{[]string{"REPRISE_LISTEN=:1"}, ""},
+		{[]string{clients}, "REPRISE_CLIENT_KEYS needs REPRISE_UPSTREAM_KEY"},
+		{[]string{"REPRISE_API_PATHS=GET /v1/files, /v1/batches/**", "REPRISE_TRUSTED_HOSTS=proxy.lan, app.example:8443"}, ""},
+		{[]string{"REPRISE_API_PATHS=v1/files"}, "has no path that begins with /; allowed is PATH"},
+		{[]string{"REPRISE_TRUSTED_HOSTS=https://app.example"}, "allowed is HOST or HOST:PORT"},
+		{[]string{"REPRISE_TRUSTED_HOSTS=*"}, "allowed is HOST or HOST:PORT"},
+	} {
+		_, err := load(t, tc.env)
+		if (err == nil) != (tc.bad == "") || err != nil && !strings.Contains(err.Error(), tc.bad) {
+			t.Errorf("%v: %v", tc.env, err)
+		}
+	}
+}
+
+// settingsFile writes a file and returns the setting that names it.
+func settingsFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "settings")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "REPRISE_SETTINGS=" + path
+}
+
+func TestSettingsFile(t *testing.T) {
+	file := settingsFile(t, "# comment\n\nREPRISE_TTL=1h\n  REPRISE_MODE = \"exact\"\r\nREPRISE_SHORTLIST='9'\nREPRISE_LOOKBACK=\nREPRISE_ADMIN_TOKEN=from-the-file\n")
+	c, err := load(t, []string{file, "REPRISE_MODE=shadow"}, "--ttl", "2h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimPrefix(file, "REPRISE_SETTINGS=")
+	if c.TTL.Hours() != 2 || c.Mode != "shadow" || c.Shortlist != 9 || c.Lookback != 64 || c.AdminToken != "from-the-file" || c.Source("SHORTLIST") != path || c.Source("LOOKBACK") != "default" {
+		t.Errorf("%+v", c)
+	}
+	for text, want := range map[string]string{
+		"REPRISE_TTTL=1h":                   "REPRISE_TTTL (" + path[:4],
+		"REPRISE_TTL=soon":                  "REPRISE_TTL=soon (/",
+		"TTL=1h":                            "line 1: want REPRISE_NAME=VALUE",
+		"\nREPRISE_TTL":                     "line 2: want REPRISE_NAME=VALUE",
+		"REPRISE_TTL=1h\nREPRISE_TTL=2h":    "line 2: REPRISE_TTL is set twice",
+		"REPRISE_SETTINGS=other":            "names no other",
+		"REPRISE_ADMIN_TOKEN_FILE=/no/such": "REPRISE_ADMIN_TOKEN_FILE=/no/such (/",
+	} {
+		if _, err := load(t, []string{settingsFile(t, text)}); !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := load(t, []string{"REPRISE_SETTINGS=/no/such"}); !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), "REPRISE_SETTINGS=/no/such (environment): no such file") {
+		t.Error(err)
+	}
+}
+
+// TestReloaded: what can change does, the rest is named, and neither new settings nor a mixture of old and new may contradict each other.
+func TestReloaded(t *testing.T) {
+	old, err := load(t, []string{"REPRISE_LISTEN=:1", "REPRISE_UPSTREAM_KEY=sk-1", "REPRISE_CLIENT_KEYS=client-key-1", "REPRISE_MAX_BODY=2MiB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := load(t, []string{"REPRISE_LISTEN=:1", "REPRISE_UPSTREAM_KEY=sk-2", "REPRISE_CLIENT_KEYS=client-key-1", "REPRISE_TTL=1h", "REPRISE_LOG_LEVEL=warn"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, changed, restart, err := old.Reloaded(next)
+	if err != nil || !slices.Equal(changed, []string{"REPRISE_UPSTREAM_KEY", "REPRISE_LOG_LEVEL", "REPRISE_MAX_BODY"}) || !slices.Equal(restart, []string{"REPRISE_TTL"}) {
+		t.Errorf("changed %v, restart %v, %v", changed, restart, err)
+	}
+	if c.UpstreamKey != "sk-2" || c.MaxBody != 32<<20 || c.TTL.Hours() != 24 || c.Source("MAX_BODY") != "default" || c.Source("TTL") != "default" || old.UpstreamKey != "sk-1" {
+		t.Errorf("%+v", c)
+	}
+	// A listener does not move, so that client keys that a new address would not need are still needed.
+	if next, err = load(t, []string{"REPRISE_LISTEN=127.0.0.1:1", "REPRISE_UPSTREAM_KEY=sk-2"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := old.Reloaded(next); !errors.Is(err, ErrBad) {
+		t.Errorf("an open relay by a reload: %v", err)
+	}
+}
+
+// TestReloadableExist: each name is a setting.
+func TestReloadableExist(t *testing.T) {
+	var known []string
+	for _, s := range NewLoader(false).settings(&Config{}) {
+		known = append(known, s.Env())
+	}
+	for _, name := range Reloadable() {
+		if !slices.Contains(known, name) {
+			t.Errorf("%s is no setting", name)
+		}
+	}
+}
