@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"cmp"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -53,15 +52,25 @@ func (a *admin) listEntries(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	views := []entryView{}
-	for e := range a.Entries.All() {
-		if match.matches(e) && e.ID < policy.ID(before) {
-			views = append(views, viewOf(e))
+	views, total := a.newest(limit, func(e *store.Entry) bool { return match.matches(e) && e.ID < policy.ID(before) })
+	return map[string]any{"entries": views, "total": total}, nil
+}
+
+// newest returns the matching entries with the highest ids, descending, and how many match. It holds a few times limit at most.
+func (a *admin) newest(limit int, match func(*store.Entry) bool) (views []entryView, total int) {
+	views = []entryView{}
+	for e := range a.Entries.All() { // ids ascending
+		if !match(e) {
+			continue
+		}
+		total++
+		if views = append(views, viewOf(e)); len(views)/4 >= limit {
+			views = append(views[:0], views[len(views)-limit:]...)
 		}
 	}
-	slices.SortFunc(views, func(a, b entryView) int { return cmp.Compare(b.ID, a.ID) })
-	total := len(views)
-	return map[string]any{"entries": views[:min(total, limit)], "total": total}, nil
+	views = views[max(0, len(views)-limit):]
+	slices.Reverse(views)
+	return views, total
 }
 
 // showEntry shows one entry with its answer, as an object.
