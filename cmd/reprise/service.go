@@ -58,7 +58,8 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 	o := proxyOptions(cfg, base, log)
 	if !known {
 		// Without the length of the vectors there is no semantic matching, and no file can be written for them.
-		o.Mode, cfg.Store = withoutSemantic(o.Mode), stores.Place{}
+		o.Mode = withoutSemantic(o.Mode)
+		cfg.Store = cfg.Store.Unused("the embedding server cannot be reached, and without REPRISE_EMBEDDER_DIMENSIONS the length of its vectors is not known")
 	}
 	defer memory.Spare()()
 	s := &service{}

@@ -158,6 +158,26 @@ func TestPurgeOfAReadOnlyFile(t *testing.T) {
 	}
 }
 
+// TestPurgeOfAFileThatIsNotUsed: a process that starts without its embedding server leaves its file alone. What is purged there would be
+// back with the next start, and the reply says so. It is line 6 of the list in SECURITY.md.
+func TestPurgeOfAFileThatIsNotUsed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "r.db")
+	env := []string{"REPRISE_STORE=file:" + path, upstream(t, echo())}
+	p := start(t, env...)
+	p.ask("What is a canary?")
+	p.written()
+	p.kill()
+	p = start(t, append(env, "REPRISE_EMBEDDER=openai", "REPRISE_EMBEDDER_URL=http://127.0.0.1:1/v1")...)
+	if r := p.purge(purgeAll); r.status != http.StatusServiceUnavailable || r.durable() {
+		t.Errorf("purge of a file that is not used: %d %s", r.status, r.body)
+	}
+	p.kill()
+	if p = start(t, env...); !p.cached("What is a canary?") {
+		t.Error("the file was changed, although it was not used")
+	}
+}
+
 // makeReadOnly makes a file read-only, for root too.
 func makeReadOnly(t *testing.T, path string) {
 	t.Helper()
@@ -263,10 +283,12 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// written waits until every change is in the file.
+// written returns when every change is in the file: a purge of nothing writes them.
 func (p *process) written() {
 	p.t.Helper()
-	eventually(p.t, "all is written", func() bool { n, ok := p.metric("reprise_store_dirty"); return ok && n == 0 })
+	if r := p.purge(`{"namespace":"nothing is in it","dry_run":false}`); r.status != http.StatusOK {
+		p.t.Fatalf("write: %d %s", r.status, r.body)
+	}
 }
 
 // TestKillWhileTheFileShrinks kills the process at random moments after a purge, while it overwrites and copies. Each time the purged

@@ -3,6 +3,7 @@
 package stores
 
 import (
+	"fmt"
 	"strings"
 
 	"reprise/store"
@@ -44,8 +45,9 @@ func Forms() []string {
 
 // Place is a value of REPRISE_STORE that Parse accepts. The zero value is Memory.
 type Place struct {
-	kind int // 0 is Memory, else kinds[kind-1]
-	rest string
+	kind   int // 0 is Memory, else kinds[kind-1]
+	rest   string
+	unused string // why the place stays as it is; "": it is used
 }
 
 // Parse reads a value of REPRISE_STORE.
@@ -53,7 +55,7 @@ func Parse(v string) (p Place, ok bool) {
 	name, rest, _ := strings.Cut(v, ":")
 	for i, k := range kinds {
 		if scheme, _, _ := strings.Cut(k.form, ":"); name == scheme && rest != "" {
-			return Place{i + 1, rest}, true
+			return Place{kind: i + 1, rest: rest}, true
 		}
 	}
 	return Place{}, v == Memory
@@ -64,5 +66,31 @@ func (p Place) Open() (store.Backing, error) {
 	if p.kind == 0 {
 		return nil, nil
 	}
+	if p.unused != "" {
+		return unused{p}, nil
+	}
 	return kinds[p.kind-1].open(p.rest)
 }
+
+// Unused returns the same place, to be left as it is: entries are kept in memory until the next start. What the place holds is back
+// then, so that no purge is durable.
+func (p Place) Unused(why string) Place {
+	p.unused = why
+	return p
+}
+
+// unused is the backing of a place that is left as it is.
+type unused struct{ Place }
+
+func (u unused) err() error { return fmt.Errorf("%s is not used: %s", u.rest, u.unused) }
+
+// Load implements store.Backing: it finds nothing.
+func (u unused) Load(func(store.Record) error) (store.Report, error) {
+	return store.Report{Name: u.rest, ReadOnly: u.err()}, nil
+}
+
+// Write implements store.Backing.
+func (u unused) Write(*store.Batch) error { return u.err() }
+
+// Close implements store.Backing.
+func (u unused) Close() error { return nil }

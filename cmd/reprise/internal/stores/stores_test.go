@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -26,6 +27,29 @@ func TestParse(t *testing.T) {
 		if _, ok := Parse(form); !ok {
 			t.Errorf("Parse(%q) is false for one of the forms", form)
 		}
+	}
+}
+
+// TestUnused: a place that is not used is left as it is, and says why; memory stays memory.
+func TestUnused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	p, _ := Parse("file:" + path)
+	b, err := p.Unused("for a reason").Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.Load(nil)
+	if err != nil || r.Name != path || r.ReadOnly == nil || !strings.Contains(r.ReadOnly.Error(), "for a reason") {
+		t.Errorf("load: %+v, %v", r, err)
+	}
+	if b.Write(nil) == nil || b.Close() != nil {
+		t.Error("a batch was accepted")
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the file was made")
+	}
+	if b, err := (Place{}).Unused("for a reason").Open(); b != nil || err != nil {
+		t.Errorf("memory: %v, %v", b, err)
 	}
 }
 
