@@ -149,10 +149,9 @@ func whatCounts(h http.Header, from TenantSource) string {
 		case name == "X-Ignored" || class == header.Harmless || class == header.Local:
 		case class == header.Credential && (team || from == "none"):
 		default:
-			for _, v := range values {
-				if v != "" || class == header.Scope {
-					all = append(all, fmt.Sprintf("%s=%q", name, v))
-				}
+			given := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" && class != header.Scope })
+			if len(given) > 0 {
+				all = append(all, fmt.Sprintf("%s=%q", name, given)) // in the order of the values, which the upstream sees
 			}
 		}
 	}
