@@ -77,6 +77,23 @@ func (l *Ledger) Replace(it Item, at Tick, evicted []ID) []ID {
 	return evicted
 }
 
+// Grow changes the size of the resident id by some bytes, of what it has beside its item, then evicts while a limit is exceeded, and
+// returns evicted with the victims appended, in order; id may be among them. The evictor sees only the removal of victims: an
+// order by size is that of the items. An unknown ID, or 0, changes nothing.
+func (l *Ledger) Grow(id ID, by int64, evicted []ID) []ID {
+	size := l.sizes.Find(id)
+	if size == nil {
+		return evicted
+	}
+	by = max(by, -*size)
+	*size += by
+	l.bytes += by
+	for l.over() {
+		evicted = append(evicted, l.evict(id))
+	}
+	return evicted
+}
+
 // Remove drops id, and reports whether it was resident.
 func (l *Ledger) Remove(id ID, why Reason) bool {
 	size, ok := l.sizes.Get(id)

@@ -19,7 +19,7 @@ func (s *Store) Apply(ev Event) []Event {
 	case EventUse:
 		return one(s.Hit(ev.ID, ev.Parent, ev.At))
 	case EventAlias:
-		return one(s.Alias(ev.Key, ev.ID))
+		return s.Alias(ev.Key, ev.ID)
 	case EventAnchor:
 		return one(s.Anchor(ev.ID))
 	case EventArrive:

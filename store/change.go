@@ -57,25 +57,19 @@ func (s *Store) Arrive(topic policy.TopicID, at policy.Tick) Event {
 }
 
 // Alias makes k another key of the entry id: a paraphrase that once hit is exact the next time. A key that has an entry of its
-// own keeps it; an alias of another entry moves. It returns false where nothing changed.
-func (s *Store) Alias(k Key, id policy.ID) (ev Event, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, old := s.core.table.ids[id], s.core.table.keys[k]
-	if r == nil || old == r || old != nil && old.Key == k {
-		return ev, false
-	}
-	if old != nil {
-		s.core.table.dropAlias(old, k)
-		s.core.emit(&Event{Kind: EventAlias, ID: old.ID, Key: k}, nil)
-	}
-	if len(r.aliases) >= s.opt.MaxAliases {
-		s.core.table.dropAlias(r, r.aliases[0])
-	}
-	s.core.table.addAlias(r, k)
-	ev = Event{Kind: EventAlias, ID: id, Key: k}
-	s.core.emit(&ev, nil)
-	return ev, true
+// own keeps it; an alias of another entry moves. An alias takes room, so entries may be evicted for it. It returns no event where
+// nothing changed, and otherwise one EventAlias and the victims.
+func (s *Store) Alias(k Key, id policy.ID) []Event {
+	return s.change(func(evs *events) {
+		r, old := s.core.table.ids[id], s.core.table.keys[k]
+		if r == nil || old == r || old != nil && old.Key == k {
+			return
+		}
+		if old != nil {
+			s.core.dropAlias(old, k)
+		}
+		s.core.alias(r, k, evs)
+	})
 }
 
 // Anchor records that an entry is the anchor of its topic now, so that a restart makes it the anchor again. It returns false for

@@ -36,10 +36,28 @@ func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
 		return
 	}
 	if old != nil { // an alias of another entry becomes a key of its own
-		c.table.dropAlias(old, r.Key)
-		c.emit(&Event{Kind: EventAlias, ID: old.ID, Key: r.Key}, nil)
+		c.dropAlias(old, r.Key)
 	}
 	c.insert(r, vector, at, evs)
+}
+
+// alias makes k another key of r, and evicts entries to make room for it.
+func (c *core) alias(r *resident, k Key, evs *events) {
+	if len(r.aliases) >= c.opt.MaxAliases {
+		c.dropAlias(r, r.aliases[0])
+	}
+	c.table.addAlias(r, k)
+	ev := Event{Kind: EventAlias, ID: r.ID, Key: k}
+	c.emit(&ev, nil)
+	*evs = append(*evs, ev)
+	c.evicted(c.keeper.ledger.Grow(r.ID, aliasSize, nil), evs)
+}
+
+// dropAlias ends an alias of r.
+func (c *core) dropAlias(r *resident, k Key) {
+	c.table.dropAlias(r, k)
+	c.keeper.ledger.Grow(r.ID, -aliasSize, nil)
+	c.emit(&Event{Kind: EventAlias, ID: r.ID, Key: k}, nil)
 }
 
 // insert makes r resident and evicts entries to make room.
@@ -72,14 +90,19 @@ func (c *core) replace(old, r *resident, vector []float32, at policy.Tick, evs *
 func (c *core) settle(r *resident, insert Event, victims []policy.ID, evs *events) {
 	at := len(*evs)
 	*evs = append(*evs, insert)
-	for _, id := range victims {
-		c.drop(id, policy.Evicted, evs)
-	}
-	c.evictions += int64(len(victims))
+	c.evicted(victims, evs)
 	ev := &(*evs)[at]
 	ev.Refused = c.table.ids[r.ID] == nil
 	ev.Weights = c.keeper.weights(r) // a refused entry has changed its parent, too
 	c.emit(&Event{Weights: ev.Weights}, nil)
+}
+
+// evicted drops victims.
+func (c *core) evicted(victims []policy.ID, evs *events) {
+	for _, id := range victims {
+		c.drop(id, policy.Evicted, evs)
+	}
+	c.evictions += int64(len(victims))
 }
 
 // sweep removes entries whose time is over, among a few from a random place on. An entry whose answer has expired stays for one

@@ -38,7 +38,7 @@ type Entry struct {
 	Parent policy.ID // at Put; the policy has later changes
 	Turn   int       // of its conversation, from 0
 
-	// Size is the size of the entry under a limit in bytes; with 0 Put computes it by Footprint.
+	// Size is the size of the entry under a limit in bytes; with 0 Put computes it by Footprint. Aliases are counted beside it.
 	Size int64
 
 	// Answer is an encoded recording; read it with Recording, because the store may have packed it.
@@ -54,15 +54,37 @@ type Entry struct {
 	Created, Expires, StaleUntil time.Time
 }
 
-// entryOverhead is the memory of an entry beside its texts and vector: the struct, its places in the maps of the
-// store, and the policy's keeper. BenchmarkMemory measures it: with rac+ some 1,210 bytes in a store for 100,000, 1,480 for
-// 50,000 and, where the shadows are as large as the cache, 1,630 for 20,000; with RAC 720. This is near the second.
-const entryOverhead = 1536
+// What an entry takes beside its texts and numbers; BenchmarkMemory and BenchmarkFootprint measure it.
+const (
+	// entryOverhead is for the struct, its places in the maps of the store, and the policy's keeper: with rac+ some 1,210 bytes in a
+	// store for 100,000, 1,480 for 50,000 and, where the shadows are as large as the cache, 1,630 for 20,000; with RAC 720. This
+	// is near the second.
+	entryOverhead = 1536
+	// vectorOverhead is for the entry of package topics that a vector has.
+	vectorOverhead = 256
+	// aliasSize is for the key itself, its place in the table of keys, and what both have in reserve.
+	aliasSize = 152
+)
 
-// Footprint is the size of the entry under a limit in bytes: the answer as stored, the prompt, dim numbers of a vector, and
-// a fixed sum for the keeper.
+// Footprint is the size of the entry under a limit in bytes: the answer as stored, the prompt, the labels, dim numbers of a vector,
+// and a fixed sum for the keeper. Labels that entries share count for each of them, so that a size does not depend on others.
 func (e *Entry) Footprint(dim int) int64 {
-	return entryOverhead + int64(len(e.Answer)+len(e.Prompt)+4*dim)
+	size := entryOverhead + held(len(e.Answer)) + held(len(e.Prompt))
+	size += int64(len(e.Tenant) + len(e.Namespace) + len(e.Model) + len(e.Endpoint))
+	if dim > 0 {
+		size += vectorOverhead + int64(4*dim)
+	}
+	return size
+}
+
+// held is the memory that n bytes take: Go's allocator rounds large sizes up to pages of 8 KiB, smaller ones by a sixteenth on
+// average.
+func held(n int) int64 {
+	const page, large = 8 << 10, 32 << 10
+	if n > large {
+		return int64(n+page-1) &^ (page - 1)
+	}
+	return int64(n + n/16)
 }
 
 // Fresh reports whether the entry may be served as it is.

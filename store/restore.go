@@ -55,11 +55,12 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	kept, bytes := all[:0], int64(0)
 	for _, r := range all {
 		r.Size = r.Footprint(len(l.vectors[r.ID]))
-		full := limit.Entries > 0 && len(kept) >= limit.Entries || limit.Bytes > 0 && bytes+r.Size > limit.Bytes
+		size := r.Size + aliasSize*int64(len(l.aliases[r.ID]))
+		full := limit.Entries > 0 && len(kept) >= limit.Entries || limit.Bytes > 0 && bytes+size > limit.Bytes
 		if full || newest[r.Key] != r.ID || r.over(now) {
 			continue
 		}
-		kept, bytes = append(kept, r), bytes+r.Size
+		kept, bytes = append(kept, r), bytes+size
 	}
 	slices.Reverse(kept)
 	return kept
@@ -70,6 +71,7 @@ func (l *loader) restoreKeys(c *core, r *resident) {
 	for _, k := range l.aliases[r.ID] {
 		if c.table.keys[k] == nil && len(r.aliases) < c.opt.MaxAliases {
 			c.table.addAlias(r, k)
+			c.keeper.ledger.Grow(r.ID, aliasSize, nil) // never over a limit: order has counted it
 		}
 	}
 	if l.states[r.ID].anchor {

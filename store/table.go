@@ -14,6 +14,16 @@ type resident struct {
 	last    int64 // Seq of the last access: the order in which a restart inserts again
 }
 
+// size is what the entry takes with its aliases.
+func (r *resident) size() int64 { return r.Size + aliasSize*int64(len(r.aliases)) }
+
+// item describes the entry to the policy.
+func (r *resident) item() policy.Item {
+	it := r.Entry.item()
+	it.Size = r.size()
+	return it
+}
+
 // table finds residents. It holds no lock; its owner does.
 type table struct {
 	keys    map[Key]*resident // exact keys and aliases

@@ -61,10 +61,7 @@ func (s *state) alias(k store.Key, id policy.ID, now time.Time) (err error) {
 	if own, alias, ok := s.store.Lookup(k); ok && !alias && !own.Usable(now) {
 		err = s.settleLocked(s.store.Remove(policy.Expired, own.ID), 0, nil)
 	}
-	if ev, ok := s.store.Alias(k, id); ok {
-		s.publishLocked(&ev, nil)
-	}
-	return err
+	return errors.Join(err, s.settleLocked(s.store.Alias(k, id), 0, nil))
 }
 
 // arrive announces a miss on a topic to the policy.
