@@ -79,6 +79,7 @@ func reloadable() string {
 // serveWith runs the proxy until it receives a signal or a server fails.
 func serveWith(r *reloader, hangups <-chan os.Signal) error {
 	cfg, log := r.cfg, r.log
+	catchStandardLog(log)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)

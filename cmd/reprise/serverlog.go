@@ -34,3 +34,22 @@ func (l serverLog) Write(line []byte) (int, error) {
 	}
 	return len(line), nil
 }
+
+// catchStandardLog sends the lines of the standard log to l. Nothing here writes there, but net/http's transport does, and quotes
+// the bytes of an answer: those of an upstream that sent more than the length it announced.
+func catchStandardLog(l *slog.Logger) {
+	log.SetFlags(0)
+	log.SetOutput(standardLog{proxy.NewFaultLog(l)})
+}
+
+// standardLog logs each line up to its first quotation mark.
+type standardLog struct{ faults *proxy.FaultLog }
+
+func (l standardLog) Write(line []byte) (int, error) {
+	text, _, quotes := strings.Cut(strings.TrimSpace(string(line)), `"`)
+	if quotes {
+		text = strings.TrimSpace(text) + " ... (not logged)"
+	}
+	l.faults.Report(context.Background(), "connection to a server", errors.New(text))
+	return len(line), nil
+}

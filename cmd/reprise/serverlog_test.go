@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+
+	"reprise/proxy"
 )
 
 // exhausted is a listener of a process without free file descriptors. It is closed after three tries.
@@ -43,4 +45,16 @@ func TestServerLog(t *testing.T) {
 			t.Errorf("the log is %q, want the panic and not the handshake", got)
 		}
 	})
+}
+
+// TestStandardLog: what net/http's transport logs of an upstream that sends more than it announced contains no byte of it.
+func TestStandardLog(t *testing.T) {
+	var out bytes.Buffer
+	line := "Unsolicited response received on idle HTTP channel starting with \"the canary's answer\"; err=<nil>\n"
+	if n, err := (standardLog{proxy.NewFaultLog(slog.New(slog.NewTextHandler(&out, nil)))}).Write([]byte(line)); n != len(line) || err != nil {
+		t.Errorf("write: %d, %v", n, err)
+	}
+	if got := out.String(); strings.Contains(got, "canary") || !strings.Contains(got, "Unsolicited response") {
+		t.Errorf("the log is %q", got)
+	}
 }
