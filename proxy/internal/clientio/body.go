@@ -125,7 +125,8 @@ func (b *body) takeRest() bool {
 	return b.ended.Load()
 }
 
-// drain reads and drops what the client still sends. A client that waits for a go-ahead sends nothing.
+// drain reads and drops what the client still sends. A client that waits for a go-ahead sends nothing. A transport's Read that is
+// still in progress gets what comes next, and its next one fails.
 func (b *body) drain() {
 	if b.failed.Load() || b.waits && !b.touched.Load() {
 		return
@@ -134,7 +135,10 @@ func (b *body) drain() {
 	if total == 0 {
 		total = defaultTime
 	}
-	b.discard(min(total, drainIdle), total, drainBytes)
+	idle := min(total, drainIdle)
+	b.detach()
+	_ = b.client.control.SetReadDeadline(time.Now().Add(idle))
+	b.discard(idle, total, drainBytes)
 }
 
 // discard reads the body until nothing has come for idle, until total has passed or most bytes have come.
