@@ -2,9 +2,13 @@ package attacks_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -130,4 +134,129 @@ func TestUnreadBodyHoldsNoConnection(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// TestDrippedBodyDoesNotLive is line 16 of the list in SECURITY.md: a body that comes a byte at a time, on every path that reads
+// one, and a slow body of an honest client beside it.
+func TestDrippedBodyDoesNotLive(t *testing.T) {
+	t.Parallel()
+	setting := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, answer("one"))
+	})
+	p := start(t, append(slow, setting, "REPRISE_ADMIN_TOKEN=sesame-open")...)
+	honest := "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+	purge := "POST /admin/purge HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer sesame-open\r\nContent-Type: application/json\r\n"
+	body := chat(strings.Repeat("slow ", 800))
+	var all sync.WaitGroup
+	for _, tc := range []struct {
+		what, base, head string
+		each             int // bytes every 50 ms
+		status           string
+	}{
+		{"the cached path", p.api, head, 1, "408"},
+		{"the pass-through", p.api, "POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n", 1, "408"},
+		{"a bypass", p.api, head + "X-Reprise-Mode: off\r\n", 1, "408"},
+		{"a purge", p.admin, purge, 1, "408"},
+		{"an honest client", p.api, honest, 256, "200"},
+		{"an honest upload", p.api, "POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n", 256, "200"},
+	} {
+		for _, chunked := range []bool{false, true} {
+			all.Go(func() {
+				c, begin := p.dialTo(tc.base), time.Now()
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					drip(c, tc.head+"Connection: close\r\n", body, tc.each, chunked)
+				}()
+				got, whole := answers(t, tc.what, c)
+				c.Close()
+				<-done
+				if got != tc.status {
+					t.Errorf("%s, chunked %v: answered %q after %v, want %s: %s", tc.what, chunked, got, time.Since(begin), tc.status, whole)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// drip sends a request, of its body some bytes every 50 ms, until the connection takes no more.
+func drip(c net.Conn, head, body string, each int, chunked bool) {
+	length := fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body))
+	if chunked {
+		length = "Transfer-Encoding: chunked\r\n\r\n"
+	}
+	io.WriteString(c, head+length)
+	for pace := time.NewTicker(50 * time.Millisecond); body != ""; <-pace.C {
+		part := body[:min(each, len(body))]
+		body = body[len(part):]
+		if chunked {
+			part = fmt.Sprintf("%x\r\n%s\r\n", len(part), part)
+		}
+		if _, err := io.WriteString(c, part); err != nil {
+			return
+		}
+	}
+	if chunked {
+		io.WriteString(c, "0\r\n\r\n")
+	}
+}
+
+// TestLargeBodyIsRefusedLegibly: clients that send a body over the limit read the 413, and not a connection that was reset. It is
+// line 15 of the list in SECURITY.md.
+func TestLargeBodyIsRefusedLegibly(t *testing.T) {
+	t.Parallel()
+	p := start(t, upstream(t, echo()))
+	url := p.api + "/v1/chat/completions"
+	large := filepath.Join(t.TempDir(), "large.json")
+	if err := os.WriteFile(large, make([]byte, 40<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, chunked := range []bool{false, true} {
+		f, err := os.Open(large)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, _ := http.NewRequest(http.MethodPost, url, f)
+		req.Header.Set("Content-Type", "application/json")
+		if !chunked {
+			req.ContentLength = 40 << 20
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Errorf("Go, chunked %v: %v", chunked, err)
+			continue
+		}
+		if body, err := io.ReadAll(resp.Body); resp.StatusCode != 413 || err != nil || !strings.Contains(string(body), "request_too_large") {
+			t.Errorf("Go, chunked %v: %d %s, %v", chunked, resp.StatusCode, body, err)
+		}
+		resp.Body.Close()
+	}
+	for _, cmd := range [][]string{
+		{"curl", "-sS", "-o", "-", "-w", "%{http_code}", "-H", "Content-Type: application/json", "--data-binary", "@" + large, url},
+		{"curl", "-sS", "-o", "-", "-w", "%{http_code}", "-H", "Expect:", "-H", "Content-Type: application/json", "--data-binary", "@" + large, url},
+		{"curl", "-sS", "-o", "-", "-w", "%{http_code}", "-H", "Expect:", "-H", "Transfer-Encoding: chunked", "-H", "Content-Type: application/json", "--data-binary", "@" + large, url},
+		{"python3", "-c", `
+import http.client, sys
+c = http.client.HTTPConnection(sys.argv[1].split("/")[2], timeout=30)
+c.request("POST", "/v1/chat/completions", open(sys.argv[2], "rb").read(), {"Content-Type": "application/json"})
+r = c.getresponse()
+print(r.status, r.read().decode())`, url, large},
+		{"node", "-e", `
+fetch(process.argv[1], {method: "POST", headers: {"Content-Type": "application/json"}, body: require("fs").readFileSync(process.argv[2])})
+	.then(async r => console.log(r.status, await r.text()))`, url, large},
+	} {
+		if _, err := exec.LookPath(cmd[0]); err != nil {
+			t.Logf("%s is not installed", cmd[0])
+			continue
+		}
+		if out, err := exec.Command(cmd[0], cmd[1:]...).CombinedOutput(); err != nil || !strings.Contains(string(out), "413") || !strings.Contains(string(out), "request_too_large") {
+			t.Errorf("%v: %v: %s", cmd[:3], err, out)
+		}
+	}
+	if r := p.ask("afterwards"); r.status != 200 {
+		t.Errorf("afterwards: %d", r.status)
+	}
 }
