@@ -181,7 +181,7 @@ func TestHandlerMayTakeItsTime(t *testing.T) {
 }
 
 // TestAnswerBeforeTheBody: a handler answers without reading. A body that has come, or comes soon, does not end the connection;
-// the client of a larger one can send all of it and then read its answer; one that sends no more is let go.
+// the client of a larger one can send all of it and then read its answer; one that sends no more is disconnected.
 func TestAnswerBeforeTheBody(t *testing.T) {
 	refuse := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "2")
