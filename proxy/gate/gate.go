@@ -72,7 +72,8 @@ func (g *Gate) digest(key string) [sha256.Size]byte {
 	return sha256.Sum256(append(append(few[:0], g.salt[:]...), key...))
 }
 
-// Check returns why r is refused, nil if it is not. It sets the fields of the answer's header that belong to the refusal.
+// Check returns why r is refused, nil if it is not. It sets the fields of the answer's header that belong to the refusal, and removes
+// from the header of r what would lead an upstream around the checks.
 func (g *Gate) Check(w http.ResponseWriter, r *http.Request) error {
 	if err := g.CheckAdmin(w, r); err != nil {
 		return err
@@ -82,7 +83,24 @@ func (g *Gate) Check(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusUnauthorized, "invalid_api_key", "This proxy needs a key of its own (one of REPRISE_CLIENT_KEYS), as Authorization: Bearer KEY, "+
 			"X-Api-Key or Api-Key; the request has %s.", g.lacking(r))
 	}
+	g.straighten(r.Header)
 	return nil
+}
+
+// overrides are headers from which some servers take the method or the path in place of those of the request.
+var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+
+// straighten leaves in h no other protocol than that of websockets to change to, because what comes after the change is not looked at
+// (a change to HTTP/2 would open the whole upstream), and under a key of the operator no override.
+func (g *Gate) straighten(h http.Header) {
+	if to, ok := h["Upgrade"]; ok && (len(to) != 1 || !strings.EqualFold(to[0], "websocket")) {
+		delete(h, "Upgrade")
+	}
+	if g.o.Keyed {
+		for _, name := range overrides {
+			delete(h, name)
+		}
+	}
 }
 
 // CheckAdmin is Check for a request that holds the admin token: it needs no client key.

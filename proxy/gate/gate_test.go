@@ -224,6 +224,24 @@ func TestParsePath(t *testing.T) {
 	}
 }
 
+// TestStraighten: what leads an upstream around the checks is not forwarded.
+func TestStraighten(t *testing.T) {
+	for _, tc := range []struct {
+		header, value string
+		keyed, kept   bool
+	}{
+		{"Upgrade", "websocket", true, true}, {"Upgrade", "WebSocket", false, true}, {"Upgrade", "h2c", false, false}, {"Upgrade", "websocket, h2c", false, false},
+		{"X-Http-Method-Override", "DELETE", true, false}, {"X-Http-Method-Override", "DELETE", false, true}, {"X-Original-Url", "/metrics", true, false},
+		{"X-Anything", "x", true, true},
+	} {
+		r := httptest.NewRequest("GET", "/v1/models", nil)
+		r.Header.Set(tc.header, tc.value)
+		if err := New(Options{Keyed: tc.keyed}).Check(httptest.NewRecorder(), r); err != nil || (r.Header.Get(tc.header) != "") != tc.kept {
+			t.Errorf("%+v: %v, %v", tc, r.Header, err)
+		}
+	}
+}
+
 // FuzzPath: what passes has no dot segment in any number of decodings, and a keyed gate passes nothing that an open one refuses.
 func FuzzPath(f *testing.F) {
 	for _, seed := range []string{"/v1/models/a", "/v1/%2e%2e/x", "/v1/models/%25252e", "/a;b/..;c", "//", "/%"} {

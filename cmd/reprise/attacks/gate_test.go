@@ -1,6 +1,7 @@
 package attacks_test
 
 import (
+	"bufio"
 	"io"
 	"net/http"
 	"slices"
@@ -197,6 +198,39 @@ func TestPagesOfOtherSitesCannotPurge(t *testing.T) {
 	if r := p.purge(all); r.status != 200 {
 		t.Errorf("the operator's own: %d %s", r.status, r.body)
 	}
+}
+
+// TestNoTunnelToTheUpstream is line 2 of the list in SECURITY.md: no other protocol than that of websockets is changed to, because all that
+// follows would pass unseen, and no header names another method or path.
+func TestNoTunnelToTheUpstream(t *testing.T) {
+	t.Parallel()
+	passed := make(chan string, 10)
+	p := start(t, "REPRISE_UPSTREAM_KEY=sk-operator", upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"Upgrade", "X-HTTP-Method-Override", "X-Original-URL"} {
+			if v := r.Header.Get(name); v != "" {
+				passed <- name + ": " + v
+			}
+		}
+		if r.Header.Get("Upgrade") != "" {
+			socket(w, r)
+		}
+	}))
+	for _, to := range []string{"h2c", "TLS/1.3", "websocket, h2c"} {
+		c := p.dial()
+		io.WriteString(c, "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: "+to+"\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n")
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || resp.StatusCode != 200 {
+			t.Errorf("%s: %+v, %v", to, resp, err)
+		}
+	}
+	p.do("POST", p.api+"/v1/moderations", "{}", "X-HTTP-Method-Override", "DELETE", "X-Original-URL", "/flush_cache")
+	close(passed)
+	n := 0
+	for what := range passed {
+		n++
+		t.Error("the upstream got ", what)
+	}
+	t.Logf("measured: %d of 5 ways around the checks", n)
 }
 
 // TestPipelinedIdentity is line 4 of the list in SECURITY.md: of requests sent at once on one connection, each counts with its own key.

@@ -123,6 +123,24 @@ func TestReloaded(t *testing.T) {
 	}
 }
 
+// TestUpstreamKeyIsNotAdded: nor is it removed.
+func TestUpstreamKeyIsNotAdded(t *testing.T) {
+	without, err := load(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := load(t, []string{"REPRISE_UPSTREAM_KEY=sk-1", "REPRISE_MAX_BODY=2MiB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range [][2]*Config{{without, with}, {with, without}} {
+		c, changed, restart, err := way[0].Reloaded(way[1])
+		if err != nil || c.UpstreamKey != way[0].UpstreamKey || !slices.Equal(changed, []string{"REPRISE_MAX_BODY"}) || !slices.Equal(restart, []string{"REPRISE_UPSTREAM_KEY"}) {
+			t.Errorf("changed %v, restart %v, %v", changed, restart, err)
+		}
+	}
+}
+
 // TestReloadableExist: each name is a setting.
 func TestReloadableExist(t *testing.T) {
 	var known []string

@@ -7,14 +7,19 @@ import "slices"
 func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []string, err error) {
 	m := *c
 	m.effective = slices.Clone(c.effective)
-	m.UpstreamKey, m.ClientKeys, m.APIPaths, m.TrustedHosts, m.AdminToken = next.UpstreamKey, next.ClientKeys, next.APIPaths, next.TrustedHosts, next.AdminToken
+	// A request that was let in while there was no such key must not go out under it: it can be replaced, but not added or removed.
+	sameKind := (c.UpstreamKey == "") == (next.UpstreamKey == "")
+	if sameKind {
+		m.UpstreamKey = next.UpstreamKey
+	}
+	m.ClientKeys, m.APIPaths, m.TrustedHosts, m.AdminToken = next.ClientKeys, next.APIPaths, next.TrustedHosts, next.AdminToken
 	m.LogLevel, m.Drain = next.LogLevel, next.Drain
 	m.MaxBody, m.BodyIdle, m.BodyRate, m.ClientWrite = next.MaxBody, next.BodyIdle, next.BodyRate, next.ClientWrite
 	m.MaxConcurrent, m.MaxPerTenant = next.MaxConcurrent, next.MaxPerTenant
 	for i, v := range next.effective {
 		switch {
 		case v.given == c.effective[i].given:
-		case slices.Contains(reloadable, v.Name[len(Prefix):]):
+		case slices.Contains(reloadable, v.Name[len(Prefix):]) && (sameKind || v.Name != Prefix+"UPSTREAM_KEY"):
 			m.effective[i] = v
 			changed = append(changed, v.Name)
 		default:
