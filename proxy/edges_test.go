@@ -118,7 +118,7 @@ func TestOddUpstreams(t *testing.T) {
 func TestUpgrade(t *testing.T) {
 	echo := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Connection", "Upgrade")
-		w.Header().Set("Upgrade", "echo")
+		w.Header().Set("Upgrade", "websocket")
 		w.WriteHeader(http.StatusSwitchingProtocols)
 		conn, both, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -130,7 +130,7 @@ func TestUpgrade(t *testing.T) {
 	})
 	r := newRigAt(t, nil, echo)
 	conn, in := r.dial(t)
-	io.WriteString(conn, "GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	io.WriteString(conn, "GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 	resp, err := http.ReadResponse(in, nil)
 	if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
 		t.Fatalf("%v, %v", resp, err)
