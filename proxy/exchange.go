@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"reprise/policy"
 	"reprise/proxy/answer"
 	"reprise/proxy/cache"
+	"reprise/store"
 )
 
 // exchange is a query with the writer of its response.
@@ -24,7 +24,9 @@ func (x exchange) answer() (Result, error) {
 	var failed *replayError
 	if errors.As(err, &failed) {
 		x.s.faults.report(x.http.Context(), "replay", failed)
-		x.s.faults.degraded(x.s.cache.Drop(x.http.Context(), failed.entry))
+		if failed.entry != nil {
+			x.s.faults.degraded(x.s.cache.Drop(x.http.Context(), failed.entry))
+		}
 		x.d.NoCache, x.req.NoCache = true, true
 		result, err = x.unpurged()
 	}
@@ -116,12 +118,15 @@ func (x exchange) hit(h *served) (Result, error) {
 
 // replayError says that an answer could not be put into the form asked for. Nothing has been written yet.
 type replayError struct {
-	entry policy.ID // 0: none
+	entry *store.Entry // nil: none
 	err   error
 }
 
 func (e *replayError) Error() string {
-	return "replay entry " + utoa(uint64(e.entry)) + ": " + e.err.Error()
+	if e.entry == nil {
+		return "replay an answer: " + e.err.Error()
+	}
+	return "replay entry " + utoa(uint64(e.entry.ID)) + ": " + e.err.Error()
 }
 func (e *replayError) Unwrap() error { return e.err }
 
@@ -136,7 +141,11 @@ func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit)
 	body, contentType, err := z.Replay((*buf)[:0], answer.ReplayOptions{ID: x.family.ReplayID(random, originalID(z)),
 		Created: x.s.opts.Now().Unix(), Stream: x.Stream, IncludeUsage: x.IncludeUsage})
 	if err != nil {
-		return &replayError{status.entry, err}
+		failed := &replayError{nil, err}
+		if from != nil {
+			failed.entry = from.Entry
+		}
+		return failed
 	}
 	*buf = body
 	if from != nil && !x.s.cache.Serves(from) {

@@ -15,9 +15,9 @@ import (
 
 // keptInfo is the result of keep.
 type keptInfo struct {
-	complete bool      // the answer has its end
-	id       policy.ID // the entry made of it; 0: not kept
-	reason   string    // why not
+	complete bool         // the answer has its end
+	entry    *store.Entry // the entry made of it, without its answer; nil: not kept
+	reason   string       // why not
 }
 
 // keep stores the answer of a recording that has ended, if it may be kept. cut is why it broke off, nil if it did not.
@@ -33,11 +33,15 @@ func (q *query) keep(found *finding, rec *upstream.Recording, cut error, took ti
 		if err != nil {
 			return err
 		}
-		k.id, k.reason, err = q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
+		var id policy.ID
+		id, k.reason, err = q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
+		if id != 0 {
+			k.entry = &store.Entry{ID: id, Created: e.Created, UpstreamTime: e.UpstreamTime, AnswerHash: e.AnswerHash}
+		}
 		q.s.faults.degraded(err)
 		return nil
 	})
-	if k.id != 0 {
+	if k.entry != nil {
 		q.s.metrics.stored.Add(1)
 	} else if k.reason != "" {
 		q.s.metrics.notStored(k.reason)

@@ -137,27 +137,31 @@ func (r *relay) cut() error {
 func (r *relay) convert() error {
 	body, err := r.reader.Wait(r.http.Context())
 	if errors.Is(err, upstream.ErrTooLarge) {
-		return &replayError{0, err}
+		return &replayError{nil, err}
 	}
 	if err != nil {
 		return r.goneOr(err)
 	}
 	switch r.kept.reason {
 	case answer.ReasonError, answer.ReasonMalformed, answer.ReasonIncomplete:
-		return &replayError{r.kept.id, errors.New("no whole answer: " + r.kept.reason)}
+		return &replayError{r.kept.entry, errors.New("no whole answer: " + r.kept.reason)}
 	}
 	z, err := answer.Freeze(r.family.Answers, r.rec.Header.Get("Content-Type"), body)
 	if err != nil {
-		return &replayError{r.kept.id, err}
+		return &replayError{r.kept.entry, err}
 	}
 	r.describe()
-	return r.replay(z, &r.status, nil)
+	err = r.replay(z, &r.status, nil)
+	if failed := (*replayError)(nil); errors.As(err, &failed) {
+		failed.entry = r.kept.entry
+	}
+	return err
 }
 
 // describe adds to the status whether the recording was kept. The recording must have ended.
 func (r *relay) describe() {
-	if r.kept.id != 0 {
-		r.status.stored, r.status.entry = true, r.kept.id
+	if r.kept.entry != nil {
+		r.status.stored, r.status.entry = true, r.kept.entry.ID
 	} else if r.kept.reason != "" && r.status.result == Miss {
 		r.status.detail = append(r.status.detail, "not-stored="+r.kept.reason)
 	}
@@ -170,10 +174,10 @@ func (r *relay) countUse() {
 	case <-r.http.Context().Done():
 		return
 	}
-	if r.kept == nil || r.kept.id == 0 {
+	if r.kept == nil || r.kept.entry == nil {
 		return
 	}
-	if e, ok := r.s.cache.Get(r.kept.id); ok {
+	if e, ok := r.s.cache.Get(r.kept.entry.ID); ok {
 		r.touch(e, nil)
 		r.s.metrics.saved(Shared, e)
 	}

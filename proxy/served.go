@@ -36,7 +36,7 @@ func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
 		return nil
 	})
 	if hit == nil {
-		s.faults.degraded(s.cache.Drop(q.http.Context(), e.ID))
+		s.faults.degraded(s.cache.Drop(q.http.Context(), e))
 	}
 	return hit
 }

@@ -179,6 +179,22 @@ func TestOneRequestAfterTheOther(t *testing.T) {
 	}
 }
 
+// TestDropSparesTheNextAnswer: of an answer that cannot be read, only itself is dropped, not the one that took its place and its id.
+func TestDropSparesTheNextAnswer(t *testing.T) {
+	r := newRig(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	unreadable, _ := r.store.Get(1)
+	r.now = r.now.Add(time.Second)
+	r.wants(r.request(letters(40), func(q *Request) { q.NoCache = true }), "miss", 1)
+	r.note(r.Drop(t.Context(), unreadable))
+	r.wants(r.request(letters(40)), "exact", 1)
+	fresh, _ := r.store.Get(1)
+	r.note(r.Drop(t.Context(), fresh))
+	if _, ok := r.store.Get(1); ok {
+		t.Error("an answer that cannot be read stays")
+	}
+}
+
 // TestExpiredAnswerKeepsItsPlace: an answer that expired is not served; the next one takes its place with id, aliases and importance.
 func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
 	r := newRig(t)
@@ -190,7 +206,8 @@ func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
 	importance := r.store.Importance(1)
 	r.now = r.now.Add(time.Hour + time.Minute)
 	r.wants(r.request(letters(41)), "miss", 2) // near to an expired answer only
-	r.note(r.Drop(t.Context(), 2))
+	second, _ := r.store.Get(2)
+	r.note(r.Drop(t.Context(), second))
 	r.wants(r.request(letters(40)), "miss", 1)
 	r.wants(r.request(letters(42)), "alias", 1)
 	if got := r.store.Importance(1); got < importance || importance < 10 {

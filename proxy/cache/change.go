@@ -91,8 +91,9 @@ func (c *Cache) Touch(_ context.Context, r *Request, e *store.Entry, vector []fl
 // Sync writes every change to the backing of the store, and returns the fault that kept it from doing so.
 func (c *Cache) Sync(ctx context.Context) error { return c.store.Sync(ctx) }
 
-// Drop removes an entry that cannot be served, because its answer cannot be read.
-func (c *Cache) Drop(_ context.Context, id policy.ID) error { return c.remove(policy.Purged, id) }
+// Drop removes an entry that cannot be served, because its answer cannot be read. A new answer that has taken its place, under the same
+// id, stays. Of e only ID, Created, UpstreamTime and AnswerHash are read.
+func (c *Cache) Drop(_ context.Context, e *store.Entry) error { return c.remove(policy.Purged, e) }
 
 // Apply makes an event happen that another cache has written to its log. The events of a log, applied in order to an empty cache
 // over a store without a limit, lead to the same entries, topics, anchors, aliases and choice of victims.

@@ -23,7 +23,7 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit, stale *Hit, err erro
 			return nil
 		}
 		if c.store.Expired(e.ID, r.At) {
-			return c.remove(policy.Expired, e.ID)
+			return c.remove(policy.Expired, e)
 		}
 		now := c.opt.Now()
 		switch {
@@ -107,7 +107,7 @@ func (c *Cache) search(ctx context.Context, r *Request, f *Finding) error {
 
 // verify takes the nearest member that is resident, fresh and passed by the judge. Expired entries that fill all places of the search
 // are returned: they stay for the next answer to their key, but not where they hide a fresh entry.
-func (c *Cache) verify(r *Request, f *Finding) (blocked []policy.ID, err error) {
+func (c *Cache) verify(r *Request, f *Finding) (blocked []*store.Entry, err error) {
 	now, purges := c.opt.Now(), c.purges.Load()
 	for _, m := range f.Route.Matches {
 		e, ok := c.store.Get(policy.ID(m.ID))
@@ -116,12 +116,12 @@ func (c *Cache) verify(r *Request, f *Finding) (blocked []policy.ID, err error) 
 		}
 		switch {
 		case !e.Usable(now):
-			blocked = append(blocked, e.ID)
+			blocked = append(blocked, e)
 			continue
 		case !r.takes(e, now):
 			continue
 		case c.store.Expired(e.ID, r.At):
-			if err := c.remove(policy.Expired, e.ID); err != nil {
+			if err := c.remove(policy.Expired, e); err != nil {
 				return nil, err
 			}
 			continue

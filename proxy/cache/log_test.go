@@ -80,7 +80,9 @@ func (l *life) step() {
 	case n < 97:
 		l.Sync(l.t.Context())
 	case n < 98:
-		l.Drop(l.t.Context(), policy.ID(1+l.rng.IntN(200)))
+		if e, ok := l.store.Get(policy.ID(1 + l.rng.IntN(200))); ok {
+			l.Drop(l.t.Context(), e)
+		}
 	}
 }
 

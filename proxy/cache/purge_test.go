@@ -55,7 +55,7 @@ func TestServesAfterEviction(t *testing.T) {
 	r := newRig(t)
 	r.wants(r.request(letters(40)), "miss", 1)
 	hit, _, _ := r.Lookup(t.Context(), r.request(letters(40)))
-	r.remove(policy.Evicted, 1)
+	r.remove(policy.Evicted, hit.Entry)
 	if !r.Serves(hit) {
 		t.Error("refused without a purge")
 	}

@@ -47,10 +47,22 @@ func (s *state) touchLocked(ev *Event) {
 	s.topics.Touch(topics.EntryID(ev.ID), ev.At.Seq, topics.EntryID(ev.Detected), ev.Searched)
 }
 
-func (s *state) remove(why policy.Reason, ids ...policy.ID) error {
+// remove removes entries that were looked up before, unless another answer has taken their place since.
+func (s *state) remove(why policy.Reason, entries ...*store.Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var ids []policy.ID
+	for _, e := range entries {
+		if now, ok := s.store.Get(e.ID); ok && sameAnswer(now, e) {
+			ids = append(ids, e.ID)
+		}
+	}
 	return s.settleLocked(s.store.Remove(why, ids...), 0, nil)
+}
+
+// sameAnswer reports whether a and b, of one id, are of one answer of the upstream.
+func sameAnswer(a, b *store.Entry) bool {
+	return a == b || a.Created.Equal(b.Created) && a.UpstreamTime == b.UpstreamTime && a.AnswerHash == b.AnswerHash
 }
 
 // alias makes a key lead to an entry from now on. An entry of the key's own that has expired is removed, because it would keep the
