@@ -67,7 +67,8 @@ var inference = []string{
 	"POST /v1/messages", "POST /v1/messages/count_tokens",
 	"POST /v1/images/generations", "POST /v1/images/edits", "POST /v1/images/variations",
 	"POST /v1/audio/speech", "POST /v1/audio/transcriptions", "POST /v1/audio/translations",
-	"POST /v1/rerank", "POST /v1/score", "GET /v1/realtime",
+	"POST /v1/rerank", "POST /v2/rerank", "POST /rerank", "POST /v1/score", "POST /score", "POST /tokenize", "POST /detokenize",
+	"GET /v1/realtime",
 	"GET /v1/models", "GET /v1/models/**",
 }
 

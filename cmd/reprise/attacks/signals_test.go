@@ -2,8 +2,15 @@ package attacks_test
 
 import (
 	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -172,6 +179,62 @@ func TestReloadInAStorm(t *testing.T) {
 	}
 	if failed.Load() > 0 || len(calls) == 0 {
 		t.Errorf("%d of %d requests failed", failed.Load(), len(calls))
+	}
+}
+
+// certificate writes a new certificate of a name and its key.
+func (f files) certificate(name string) {
+	f.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.write("cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})))
+	f.write("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})))
+}
+
+// TestReloadCertificate is line 20 of the list in SECURITY.md: a renewed certificate needs no restart, and a broken one does no harm. Over
+// TLS, too, an ambiguous message is refused.
+func TestReloadCertificate(t *testing.T) {
+	t.Parallel()
+	f := newFiles(t)
+	f.certificate("first.example")
+	p := start(t, upstream(t, echo()), f.set("REPRISE_TLS_CERT", "cert.pem"), f.set("REPRISE_TLS_KEY", "key.pem"))
+	served := func() string {
+		c, err := tls.Dial("tcp", strings.TrimPrefix(p.api, "https://"), &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		io.WriteString(c, "POST /v1/moderations HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+		if text, _ := io.ReadAll(c); !strings.HasPrefix(string(text), "HTTP/1.1 400") || strings.Count(string(text), "HTTP/1.1") != 1 {
+			t.Errorf("over TLS: %s", text)
+		}
+		return c.ConnectionState().PeerCertificates[0].DNSNames[0]
+	}
+	if name := served(); name != "first.example" {
+		t.Error(name)
+	}
+	f.certificate("second.example")
+	p.reload()
+	if name := served(); name != "second.example" {
+		t.Error(name)
+	}
+	f.write("key.pem", "no key")
+	if line := p.reload(); !strings.Contains(line, "ERROR") {
+		t.Error(line)
+	}
+	if name := served(); name != "second.example" {
+		t.Error(name)
 	}
 }
 
