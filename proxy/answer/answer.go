@@ -54,13 +54,17 @@ type Streams interface {
 	// terminal event, ErrReported where the stream reports an error, ErrMalformed where an event cannot be read.
 	Merge(stream []byte) (gjson.Result, error)
 	// Render returns the stream, with its usage, of a client that would have got the object without. No line feed stands
-	// between the tokens of the object.
+	// between the tokens of the object. It is nil where the stream would be larger than MostRendered of the object: each
+	// event repeats some members, and an answer made for it would become gigabytes.
 	Render(object gjson.Result) []byte
 	// Mark marks what a replay rewrites in the object of one event.
 	Mark(m *Marker, event gjson.Result)
 	// Ended reports whether a stream, cut anywhere, holds its terminal event.
 	Ended(stream []byte) bool
 }
+
+// MostRendered is how large the stream of an object may be. Those that APIs send are some eight times as large.
+func MostRendered(object gjson.Result) int { return 64<<10 + 32*len(object.Raw) }
 
 // Ended reports whether the beginning of an answer is known to be all of it: a stream with its terminal event.
 func (f *Form) Ended(body []byte) bool { return f.Streams != nil && f.Streams.Ended(body) }

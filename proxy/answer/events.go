@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// DefaultMaxEvent bounds one event of a stream, in bytes. A Responses stream repeats the whole answer in one event.
-const DefaultMaxEvent = 8 << 20
+// DefaultMaxEvent bounds one event of a stream that is read while it comes, in bytes: so much is held of each.
+const DefaultMaxEvent = 2 << 20
 
 // ErrEventTooLarge: an event is larger than the reader's bound.
 var ErrEventTooLarge = errors.New("event of a stream is too large")

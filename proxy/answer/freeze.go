@@ -116,5 +116,9 @@ func (z *Frozen) convert() (*Frozen, error) {
 	if err != nil {
 		return nil, err
 	}
-	return freezeStream(z.Form, typeStream, z.Form.Streams.Render(r))
+	stream := z.Form.Streams.Render(r)
+	if stream == nil {
+		return nil, fmt.Errorf("the stream would be out of proportion: %w", ErrMalformed)
+	}
+	return freezeStream(z.Form, typeStream, stream)
 }

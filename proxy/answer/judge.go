@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer/rawjson"
 )
 
 // Reasons of a Verdict not to keep an answer.
@@ -94,7 +96,7 @@ func ContentText(content gjson.Result) string {
 		return content.Str
 	}
 	var b strings.Builder
-	for _, part := range content.Array() {
+	for _, part := range rawjson.Elements(content) {
 		if t := part.Get("text"); t.Type == gjson.String {
 			b.WriteString(t.Str)
 		}

@@ -22,8 +22,11 @@ type Tree struct {
 // Object is a JSON object that grows: members in the order of their first fragment.
 type Object struct {
 	members []member
-	at      map[string]int
+	at      map[string]int // place of each, once there are more than fewMembers
 }
+
+// fewMembers is up to how many members are found without a map, which would take more memory than they do.
+const fewMembers = 16
 
 type member struct {
 	name, key string // key is the name quoted, as it came
@@ -32,13 +35,14 @@ type member struct {
 
 // List is an array whose elements are identified by their member index.
 type List struct {
+	next  int64 // one more than the largest index
 	index []int64
 	elems []*Object
 	at    map[int64]int
 }
 
 // NewObject returns an object without members.
-func NewObject() *Object { return &Object{at: map[string]int{}} }
+func NewObject() *Object { return &Object{} }
 
 // NewList returns a list without elements.
 func NewList() *List { return &List{at: map[int64]int{}} }
@@ -122,16 +126,40 @@ func (t *Tree) join(v gjson.Result) {
 // Member returns the place of a member, which is made, with a value of null, where it is missing. key is the quoted name;
 // the name itself where it is empty.
 func (o *Object) Member(name, key string) *Tree {
-	i, ok := o.at[name]
-	if !ok {
+	i := o.find(name)
+	if i < 0 {
 		i = len(o.members)
-		o.at[name] = i
 		if key == "" {
 			key = rawjson.Quote(name)
 		}
 		o.members = append(o.members, member{name: name, key: key, val: Tree{raw: []byte("null")}})
+		o.note(i)
 	}
 	return &o.members[i].val
+}
+
+// find is the place of a member, -1 where it is missing.
+func (o *Object) find(name string) int {
+	if o.at == nil {
+		return slices.IndexFunc(o.members, func(m member) bool { return m.name == name })
+	}
+	if i, ok := o.at[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// note puts member i, the last one, into the map, which is made when it is needed.
+func (o *Object) note(i int) {
+	switch {
+	case o.at != nil:
+		o.at[o.members[i].name] = i
+	case i >= fewMembers:
+		o.at = make(map[string]int, 2*fewMembers)
+		for j, m := range o.members {
+			o.at[m.name] = j
+		}
+	}
 }
 
 // merge adds the members of a delta. Some identify the thing and are not a part of it, and engines differ in whether they
@@ -167,10 +195,7 @@ func (l *List) indexOf(e gjson.Result) int64 {
 	if i := e.Get("index"); i.Exists() {
 		return i.Int()
 	}
-	if len(l.index) == 0 {
-		return 0
-	}
-	return slices.Max(l.index) + 1
+	return l.next
 }
 
 // Elem returns the element with an index, which is made where it is missing.
@@ -180,6 +205,9 @@ func (l *List) Elem(index int64) *Object {
 		i = len(l.elems)
 		l.at[index] = i
 		l.index = append(l.index, index)
+		if len(l.index) == 1 || index >= l.next {
+			l.next = index + 1
+		}
 		l.elems = append(l.elems, NewObject())
 	}
 	return l.elems[i]

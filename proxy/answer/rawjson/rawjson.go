@@ -4,6 +4,7 @@ package rawjson
 
 import (
 	"encoding/json"
+	"iter"
 	"unsafe"
 
 	"github.com/tidwall/gjson"
@@ -37,6 +38,32 @@ func isPlain(s string) bool {
 
 // Given reports whether r is there and not null.
 func Given(r gjson.Result) bool { return r.Exists() && r.Type != gjson.Null }
+
+// Elements are the elements of an array with their index, read one at a time: gjson's Array holds all of them, a hundred bytes each.
+// Like Array, it takes any other value that is given as its one element.
+func Elements(r gjson.Result) iter.Seq2[int, gjson.Result] {
+	return func(yield func(int, gjson.Result) bool) {
+		if !r.IsArray() {
+			if Given(r) {
+				yield(0, r)
+			}
+			return
+		}
+		i := 0
+		r.ForEach(func(_, e gjson.Result) bool {
+			i++
+			return yield(i-1, e)
+		})
+	}
+}
+
+// Empty reports whether r has no elements.
+func Empty(r gjson.Result) bool {
+	for range Elements(r) {
+		return false
+	}
+	return true
+}
 
 // String returns r's JSON where it is a string, else that of an empty one.
 func String(r gjson.Result) string {

@@ -80,7 +80,7 @@ func (d *deltas) member(k, v gjson.Result) {
 	switch {
 	case k.Str == "role" || v.Type == gjson.Null:
 	case k.Str == "tool_calls" && v.IsArray():
-		for i, call := range v.Array() {
+		for i, call := range rawjson.Elements(v) {
 			raw := appendIndexed([]byte(`{"tool_calls":[`), strconv.Itoa(i), "", call)
 			d.delta(append(raw, "]}"...), false)
 		}

@@ -5,6 +5,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
+	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/api"
 	"reprise/proxy/canon"
 )
@@ -35,12 +36,12 @@ func judge(r gjson.Result) (v answer.Verdict) {
 		v.Reject(answer.ReasonMalformed)
 		return v
 	}
-	for _, d := range data.Array() {
+	for _, d := range rawjson.Elements(data) {
 		if e := d.Get("embedding"); e.String() == "" || e.Raw == "[]" {
 			v.Reject(answer.ReasonEmpty)
 		}
 	}
-	if len(data.Array()) == 0 {
+	if rawjson.Empty(data) {
 		v.Reject(answer.ReasonEmpty)
 	}
 	return v

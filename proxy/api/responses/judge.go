@@ -6,17 +6,18 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
+	"reprise/proxy/answer/rawjson"
 )
 
 // judge rejects a response that is not completed, refuses or is blank.
 func judge(r gjson.Result) (v answer.Verdict) {
 	var said, refusal strings.Builder
 	calls := false
-	for _, item := range r.Get("output").Array() {
+	for _, item := range rawjson.Elements(r.Get("output")) {
 		switch item.Get("type").Str {
 		case "message":
 			said.WriteString(answer.ContentText(item.Get("content")))
-			for _, part := range item.Get("content").Array() {
+			for _, part := range rawjson.Elements(item.Get("content")) {
 				refusal.WriteString(part.Get("refusal").String())
 			}
 		case "reasoning":

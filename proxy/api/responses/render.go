@@ -5,17 +5,24 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/proxy/answer"
 	"reprise/proxy/answer/rawjson"
 )
 
 // script renders the events of a Responses stream.
 type script struct {
-	dst []byte
-	seq int
+	dst  []byte
+	most int // bytes of dst, after which nothing is added
+	seq  int
 }
+
+func (s *script) full() bool { return len(s.dst) > s.most }
 
 // emit sends one event. members are the raw JSON of what follows type and sequence_number, without braces.
 func (s *script) emit(kind, members string) {
+	if s.full() {
+		return
+	}
 	s.dst = append(append(append(s.dst, "event: "...), kind...), "\ndata: {\"type\":\""...)
 	s.dst = append(append(s.dst, kind...), `","sequence_number":`...)
 	s.dst = strconv.AppendInt(s.dst, int64(s.seq), 10)
@@ -25,16 +32,21 @@ func (s *script) emit(kind, members string) {
 
 // Render renders the events that would have led to response r.
 func (streams) Render(r gjson.Result) []byte {
-	s := &script{}
+	s := &script{most: answer.MostRendered(r)}
 	begun := `"response":` + edited(r,
 		unlessAbsent(r, rawjson.Set("status", `"in_progress"`), rawjson.Set("output", "[]"), rawjson.Set("usage", "null"),
 			rawjson.Set("completed_at", "null"))...)
 	s.emit("response.created", begun)
 	s.emit("response.in_progress", begun)
-	for i, it := range r.Get("output").Array() {
-		item{s, it, i}.play()
+	for i, it := range rawjson.Elements(r.Get("output")) {
+		if !s.full() {
+			item{s, it, i}.play()
+		}
 	}
 	s.emit("response.completed", `"response":`+r.Raw)
+	if s.full() {
+		return nil
+	}
 	return s.dst
 }
 
@@ -79,10 +91,16 @@ func (it item) play() {
 	case "custom_tool_call":
 		it.text("response.custom_tool_call_input", "input", "", it.Result, "")
 	}
-	for i, part := range it.Get("summary").Array() {
+	for i, part := range rawjson.Elements(it.Get("summary")) {
+		if it.s.full() {
+			return
+		}
 		it.summary(`,"summary_index":`+strconv.Itoa(i), part)
 	}
-	for i, part := range it.Get("content").Array() {
+	for i, part := range rawjson.Elements(it.Get("content")) {
+		if it.s.full() {
+			return
+		}
 		it.content(`,"content_index":`+strconv.Itoa(i), part)
 	}
 	it.emit("response.output_item.done", `"item":`+it.Raw)
@@ -149,7 +167,10 @@ func (it item) content(index string, part gjson.Result) {
 }
 
 func (it item) annotations(index string, part gjson.Result) {
-	for i, a := range part.Get("annotations").Array() {
+	for i, a := range rawjson.Elements(part.Get("annotations")) {
+		if it.s.full() {
+			return
+		}
 		it.s.emit(outputText+".annotation.added",
 			it.place()+index+`,"annotation_index":`+strconv.Itoa(i)+`,"annotation":`+a.Raw)
 	}

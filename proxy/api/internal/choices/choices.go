@@ -9,6 +9,7 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/answer/merge"
+	"reprise/proxy/answer/rawjson"
 )
 
 // Streams implements [answer.Streams] for one of the two APIs.
@@ -43,7 +44,7 @@ func (Streams) Mark(m *answer.Marker, chunk gjson.Result) {
 
 // usageOnly reports whether a chunk is the one that include_usage adds: usage, and no choice.
 func usageOnly(chunk gjson.Result) bool {
-	return chunk.Get("usage").IsObject() && len(chunk.Get("choices").Array()) == 0
+	return chunk.Get("usage").IsObject() && rawjson.Empty(chunk.Get("choices"))
 }
 
 // Ended reports whether a stream holds its [DONE].
@@ -57,7 +58,7 @@ func Judge(r gjson.Result) (v answer.Verdict) {
 		v.Reject(answer.ReasonMalformed)
 		return v
 	}
-	for i, c := range choices.Array() {
+	for i, c := range rawjson.Elements(choices) {
 		message := c.Get("message")
 		body := answer.ContentText(message.Get("content"))
 		if t := c.Get("text"); t.Type == gjson.String {
@@ -70,7 +71,7 @@ func Judge(r gjson.Result) (v answer.Verdict) {
 		v.Reject(finishObjection(finish))
 		v.RejectPart(body, message.Get("refusal").String(), callsTools(message, finish.String()))
 	}
-	if len(choices.Array()) == 0 {
+	if rawjson.Empty(choices) {
 		v.Reject(answer.ReasonEmpty)
 	}
 	return v
@@ -79,7 +80,7 @@ func Judge(r gjson.Result) (v answer.Verdict) {
 // callsTools also accepts the finish reason as a sign: an answer that ends for a call which is not in it is not an answer
 // in words.
 func callsTools(message gjson.Result, finish string) bool {
-	return len(message.Get("tool_calls").Array()) > 0 || message.Get("function_call").IsObject() ||
+	return !rawjson.Empty(message.Get("tool_calls")) || message.Get("function_call").IsObject() ||
 		finish == "tool_calls" || finish == "function_call"
 }
 

@@ -3,12 +3,14 @@ package choices
 import (
 	"github.com/tidwall/gjson"
 
+	"reprise/proxy/answer"
 	"reprise/proxy/answer/rawjson"
 )
 
 // Chunks renders an answer as the chunks of a stream.
 type Chunks struct {
 	dst   []byte
+	most  int    // bytes of dst, after which nothing is added
 	base  []byte // members that every chunk begins with
 	extra []byte // members that only the first has
 	usage string
@@ -17,15 +19,18 @@ type Chunks struct {
 // Render renders a whole answer as a stream, choice by choice.
 func (s Streams) Render(r gjson.Result) []byte {
 	c := newChunks(r, s.Chunk)
-	for _, choice := range r.Get("choices").Array() {
+	for _, choice := range rawjson.Elements(r.Get("choices")) {
 		s.Play(c, choice)
+	}
+	if c.full() {
+		return nil
 	}
 	return c.done()
 }
 
 // newChunks takes the members of answer r. Members that are not known to be in every chunk go into the first.
 func newChunks(r gjson.Result, kind string) *Chunks {
-	c := &Chunks{}
+	c := &Chunks{most: answer.MostRendered(r)}
 	r.ForEach(func(k, v gjson.Result) bool {
 		switch k.Str {
 		case "choices":
@@ -52,8 +57,13 @@ func newChunks(r gjson.Result, kind string) *Chunks {
 	return c
 }
 
+func (c *Chunks) full() bool { return len(c.dst) > c.most }
+
 // Choice renders one chunk with one choice, of parts that are joined.
 func (c *Chunks) Choice(parts ...string) {
+	if c.full() {
+		return
+	}
 	c.open()
 	for _, p := range parts {
 		c.dst = append(c.dst, p...)
