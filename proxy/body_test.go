@@ -39,7 +39,7 @@ func TestReadAllGrowsWithWhatComes(t *testing.T) {
 
 // unlimited is the lease of a budget without a limit.
 func unlimited() *budget.Lease {
-	l, _ := budget.New(0, func() int64 { return 0 }, time.Now).Lease()
+	l, _ := budget.New(0, func() int64 { return 0 }, time.Now).Lease(0)
 	return l
 }
 
@@ -56,7 +56,7 @@ func TestReadAllIsCharged(t *testing.T) {
 		{1 << 20, budget.Small + 1<<20 + 1, false},
 		{7 << 20, 0, true},
 	} {
-		mem, _ := b.Lease()
+		mem, _ := b.Lease(0)
 		in := &halfSent{left: c.size}
 		_, err := readAll(in, c.size, 32<<20, mem)
 		if c.refused != errors.Is(err, errNoMemory) {

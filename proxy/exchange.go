@@ -8,6 +8,7 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/cache"
+	"reprise/proxy/internal/budget"
 	"reprise/store"
 )
 
@@ -134,6 +135,12 @@ func (e *replayError) Unwrap() error { return e.err }
 // an answer that the upstream gave to this request's own flight. Everything that a request holds of the cache passes here: this is the
 // moment at which it is checked that no purge has removed it.
 func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit) error {
+	if n := 2 * int64(len(z.Body)); n > budget.Small { // the answer unpacked, and its replay, until the client has taken it
+		if !x.mem.GrowForHit(n) {
+			return errNoMemory
+		}
+		defer x.mem.Shrink(n)
+	}
 	var random [12]byte
 	rand.Read(random[:])
 	buf := replayBuffers.get()

@@ -73,7 +73,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	mem, ok := s.budget.Lease()
+	mem, ok := s.budget.Lease(headerSize(r.Header))
 	if !ok {
 		return Refused, errNoMemory
 	}

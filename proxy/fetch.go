@@ -54,8 +54,15 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 			q.s.budget.End()
 		}
 	}()
-	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Original: q.http, Body: q.forwarded(),
-		Want: dialect.Intent{StreamUsage: q.needsUsage()}})
+	body, err := q.forwarded()
+	if err != nil {
+		return nil, err
+	}
+	want := dialect.Intent{StreamUsage: q.needsUsage()}
+	if want != (dialect.Intent{}) && !q.charge(len(body)) { // the dialect edits a copy
+		return nil, errNoMemory
+	}
+	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Original: q.http, Body: body, Want: want})
 }
 
 // record copies the upstream's answer, which was requested at start, into o's recording, and stores it if it may be kept.

@@ -21,7 +21,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	if reason := s.unread(r, &d); reason != "" {
 		return s.bypass(w, r, nil, reason)
 	}
-	mem, ok := s.budget.Lease()
+	mem, ok := s.budget.Lease(headerSize(r.Header))
 	if !ok {
 		return Refused, errNoMemory
 	}
@@ -31,9 +31,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	case err != nil:
 		return Refused, err
 	case q.d.bypass():
-		return s.bypass(w, r, q.forwarded(), "directive")
+		return s.bypassRead(w, r, q, "directive")
 	case q.Uncacheable != "":
-		return s.bypass(w, r, q.forwarded(), q.Uncacheable)
+		return s.bypassRead(w, r, q, q.Uncacheable)
 	}
 	q.req.At = s.cache.Tick()
 	return exchange{q, w}.answer()
@@ -54,6 +54,25 @@ func (s *Server) unread(r *http.Request, d *Directives) string {
 
 func (s *Server) bypass(w http.ResponseWriter, r *http.Request, body []byte, reason string) (Result, error) {
 	return Bypass, s.passThrough(w, r, body, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}})
+}
+
+// bypassRead is bypass for a request whose body has been read.
+func (s *Server) bypassRead(w http.ResponseWriter, r *http.Request, q *query, reason string) (Result, error) {
+	body, err := q.forwarded()
+	if err != nil {
+		return Refused, err
+	}
+	return s.bypass(w, r, body, reason)
+}
+
+// headerSize is the size of a header in bytes.
+func headerSize(h http.Header) (n int64) {
+	for name, values := range h {
+		for _, v := range values {
+			n += int64(len(name) + len(v))
+		}
+	}
+	return n
 }
 
 // read reads the body and parses the request. Both are charged to mem.

@@ -95,7 +95,7 @@ func (q *query) entry(found *finding, rec *upstream.Recording, v answer.Verdict,
 		ttl = min(ttl, q.d.TTL)
 	}
 	e := &store.Entry{
-		Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.http.URL.Path,
+		Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.family.Path,
 		Answer: frozen.Encode(nil), InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, UpstreamTime: took,
 		Created: now, Expires: now.Add(ttl), StaleUntil: now.Add(ttl + q.s.opts.StaleIfError),
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"net/http"
+	"unsafe"
 
 	"github.com/tidwall/gjson"
 
@@ -70,14 +71,21 @@ func parse(family *api.Family, body []byte, identity canon.Identity, mem *budget
 }
 
 // forwarded is the body as the upstream gets it: without the directives for this proxy, and with its own ids. Where neither is
-// there, it is the client's.
-func (q *query) forwarded() []byte {
+// there, it is the client's; a copy is charged too.
+func (q *query) forwarded() ([]byte, error) {
 	body := q.Body
 	if q.OwnCache {
 		body = rawjson.AppendEdited(make([]byte, 0, len(body)), gjson.Parse(rawjson.View(body)), rawjson.Remove("cache"))
 	}
-	return q.family.OriginalBody(body)
+	body = q.family.OriginalBody(body)
+	if unsafe.SliceData(body) != unsafe.SliceData(q.Body) && !q.charge(len(body)) {
+		return nil, errNoMemory
+	}
+	return body, nil
 }
+
+// charge charges a copy of a body, and reports whether there is room for it. A small one is charged with the request.
+func (q *query) charge(size int) bool { return size <= firstBuffer || q.mem.Grow(int64(size)) }
 
 // run finds the outcome of f: an entry, or the upstream's answer.
 func (q *query) run(f *flight) {

@@ -56,6 +56,9 @@ func (t *Transport) CloseIdleConnections() {
 	t.secured.CloseIdleConnections()
 }
 
+// maxHeader is the largest header of an answer in bytes. It is held as long as the answer is.
+const maxHeader = 128 << 10
+
 // newTransport returns a pooled transport. It never asks for compression (what is stored and replayed is plain bytes), and
 // keeps as many idle connections as a busy proxy with one upstream needs: with the standard two they would be closed and
 // dialled again all the time.
@@ -70,6 +73,8 @@ func newTransport(l Limits, idle time.Duration) *http.Transport {
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		DisableCompression:    true,
+
+		MaxResponseHeaderBytes: maxHeader,
 	}
 	if l.FirstByte > 0 {
 		t.ResponseHeaderTimeout = l.FirstByte

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Small is the charge in bytes for a request with a small body: the body, its header and what reading it takes.
+// Small is the charge in bytes for a request with a small body: the body, a header of up to 8 KiB, and what reading both takes.
 const Small = 32 << 10
 
 // Call is the charge in bytes for an upstream call: its goroutines, its connection, its buffers and a short answer.
@@ -138,22 +138,28 @@ type Lease struct {
 	holders atomic.Int32
 }
 
-// Lease charges [Small] bytes for a request whose body is still to be read, and reports whether there is room for them; the
-// caller must then Drop the lease.
-func (b *Budget) Lease() (*Lease, bool) {
-	if !b.charge(Bodies, Small, smallEighths) {
+// Lease charges [Small] bytes, and header bytes beyond 8 KiB, for a request whose body is still to be read, and reports whether there
+// is room for them; the caller must then Drop the lease.
+func (b *Budget) Lease(header int64) (*Lease, bool) {
+	n := Small + max(header-8<<10, 0)
+	if !b.charge(Bodies, n, smallEighths) {
 		b.refused.Add(1)
 		return nil, false
 	}
 	l := &Lease{b: b}
-	l.n.Store(Small)
+	l.n.Store(n)
 	l.holders.Store(1)
 	return l, true
 }
 
 // Grow charges n bytes more, and reports whether there is room for them. Where there is none the refusal is counted.
-func (l *Lease) Grow(n int64) bool {
-	if !l.b.charge(Bodies, n, growthEighths) {
+func (l *Lease) Grow(n int64) bool { return l.grow(n, growthEighths) }
+
+// GrowForHit is Grow for a stored answer, for which there is room as long as for a small body.
+func (l *Lease) GrowForHit(n int64) bool { return l.grow(n, smallEighths) }
+
+func (l *Lease) grow(n, eighths int64) bool {
+	if !l.b.charge(Bodies, n, eighths) {
 		l.b.refused.Add(1)
 		return false
 	}

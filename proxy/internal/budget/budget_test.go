@@ -39,7 +39,7 @@ func TestShares(t *testing.T) {
 			} else if got {
 				b.Account(Recordings).Release(mib)
 			}
-			l, got := b.Lease()
+			l, got := b.Lease(0)
 			if got != c.lease {
 				t.Errorf("Lease: %v", got)
 			}
@@ -60,7 +60,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	var held int64 = 80 * mib
 	b := newBudget(&held)
 	b.Begin()
-	b.Lease()
+	b.Lease(0)
 	b.Account(Recordings).Reserve(1) // the answer goes on all the same
 	if b.Refused() != 2 {
 		t.Errorf("%d refusals, want 2", b.Refused())
@@ -69,7 +69,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 
 func TestNoLimit(t *testing.T) {
 	b := New(0, func() int64 { return 0 }, time.Now)
-	l, ok := b.Lease()
+	l, ok := b.Lease(0)
 	if !ok || !l.Grow(1<<50) || !b.Begin() {
 		t.Fatal("refused without a limit")
 	}
@@ -83,7 +83,7 @@ func TestHolders(t *testing.T) {
 	b := New(0, func() int64 { return 0 }, time.Now)
 	var wg sync.WaitGroup
 	for range 100 {
-		l, _ := b.Lease()
+		l, _ := b.Lease(0)
 		l.Grow(2 * mib)
 		l.Shrink(mib)
 		l.Hold()
@@ -95,7 +95,7 @@ func TestHolders(t *testing.T) {
 	if n := b.Used()["bodies"]; n != 0 {
 		t.Errorf("%d bytes are left", n)
 	}
-	l, _ := b.Lease()
+	l, _ := b.Lease(0)
 	l.Hold()
 	l.Drop()
 	if n := b.Used()["bodies"]; n != Small {
@@ -122,7 +122,7 @@ func BenchmarkLease(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			l, _ := budget.Lease()
+			l, _ := budget.Lease(0)
 			l.Drop()
 		}
 	})
