@@ -8,7 +8,6 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/cache"
-	"reprise/proxy/internal/budget"
 	"reprise/store"
 )
 
@@ -109,6 +108,9 @@ func (x exchange) afterFailure(err error) (Result, error) {
 
 // hit writes an answer from the store.
 func (x exchange) hit(h *served) (Result, error) {
+	if h.failed != nil {
+		return Refused, h.failed
+	}
 	err := x.replay(h.frozen, &h.status, h.found)
 	if err == nil {
 		x.s.metrics.saved(h.result, h.entry)
@@ -135,11 +137,8 @@ func (e *replayError) Unwrap() error { return e.err }
 // an answer that the upstream gave to this request's own flight. Everything that a request holds of the cache passes here: this is the
 // moment at which it is checked that no purge has removed it.
 func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit) error {
-	if n := 2 * int64(len(z.Body)); n > budget.Small { // the answer unpacked, and its replay, until the client has taken it
-		if !x.mem.GrowForHit(n) {
-			return errNoMemory
-		}
-		defer x.mem.Shrink(n)
+	if !x.chargeHit(len(z.Body)) {
+		return errNoMemory
 	}
 	var random [12]byte
 	rand.Read(random[:])

@@ -24,6 +24,12 @@ type keptInfo struct {
 func (q *query) keep(found *finding, rec *upstream.Recording, cut error, took time.Duration) *keptInfo {
 	k := &keptInfo{reason: "fault"}
 	q.s.faults.guard("store", func() error {
+		room, release := q.s.budget.Hold(keepFactor * int64(len(rec.Bytes())))
+		if !room {
+			k.complete, k.reason = cut == nil, "memory"
+			return nil
+		}
+		defer release()
 		verdict, reason := q.judge(rec, cut)
 		k.complete, k.reason = cut == nil || reason == "", reason
 		if reason != "" || q.d.NoStore {
@@ -48,6 +54,9 @@ func (q *query) keep(found *finding, rec *upstream.Recording, cut error, took ti
 	}
 	return k
 }
+
+// keepFactor is how many times the size of an answer it takes for a moment to judge, freeze and pack it.
+const keepFactor = 4
 
 // notHeld is why a recording is not held whole.
 func (s *Server) notHeld(rec *upstream.Recording) string {

@@ -87,6 +87,9 @@ func (q *query) forwarded() ([]byte, error) {
 // charge charges a copy of a body, and reports whether there is room for it. A small one is charged with the request.
 func (q *query) charge(size int) bool { return size <= firstBuffer || q.mem.Grow(int64(size)) }
 
+// chargeHit charges an answer that is unpacked or replayed, until the request ends: a client may take its time to read it.
+func (q *query) chargeHit(size int) bool { return size <= firstBuffer || q.mem.GrowForHit(int64(size)) }
+
 // run finds the outcome of f: an entry, or the upstream's answer.
 func (q *query) run(f *flight) {
 	if hit := q.exact(); hit != nil { // it may have been stored since the first lookup

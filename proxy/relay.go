@@ -146,6 +146,9 @@ func (r *relay) convert() error {
 	case answer.ReasonError, answer.ReasonMalformed, answer.ReasonIncomplete:
 		return &replayError{r.kept.entry, errors.New("no whole answer: " + r.kept.reason)}
 	}
+	if !r.chargeHit(len(body)) {
+		return errNoMemory
+	}
 	z, err := answer.Freeze(r.family.Answers, r.rec.Header.Get("Content-Type"), body)
 	if err != nil {
 		return &replayError{r.kept.entry, err}

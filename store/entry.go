@@ -110,6 +110,14 @@ func (e *Entry) Recording() ([]byte, error) {
 	return unpack(e.Answer, e.unpacked)
 }
 
+// RecordingSize is the length of the recording in bytes.
+func (e *Entry) RecordingSize() int {
+	if e.unpacked == 0 {
+		return len(e.Answer)
+	}
+	return e.unpacked
+}
+
 // own returns a copy that shares no memory with the request it came from: a prompt that is a slice of a body would keep
 // the whole body in memory.
 func (e *Entry) own() Entry {

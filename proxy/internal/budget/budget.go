@@ -89,6 +89,16 @@ func (b *Budget) Begin() bool {
 // End takes back the charge of a call that Begin allowed.
 func (b *Budget) End() { b.used[Recordings].Add(-Call) }
 
+// Hold charges n bytes of [Recordings] until release is called, and reports whether there is room for them. Few bytes are not
+// charged: they are among those of a call.
+func (b *Budget) Hold(n int64) (room bool, release func()) {
+	if n <= Call {
+		return true, func() {}
+	}
+	account := b.Account(Recordings)
+	return account.Reserve(n), func() { account.Release(n) }
+}
+
 // Account returns the account of a kind, for a package that needs no more of the budget.
 func (b *Budget) Account(k Kind) *Account { return &Account{b, k} }
 

@@ -78,6 +78,26 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
+func TestHold(t *testing.T) {
+	var held int64
+	b := newBudget(&held)
+	room, release := b.Hold(Call)
+	if !room || b.Used()["recordings"] != 0 {
+		t.Error("few bytes are charged")
+	}
+	release()
+	room, release = b.Hold(2 * mib)
+	if !room || b.Used()["recordings"] != 2*mib {
+		t.Errorf("room %v, %d bytes are charged", room, b.Used()["recordings"])
+	}
+	if release(); b.Used()["recordings"] != 0 {
+		t.Errorf("%d bytes are left", b.Used()["recordings"])
+	}
+	if room, _ := b.Hold(61 * mib); room || b.Used()["recordings"] != 0 {
+		t.Errorf("room %v, %d bytes are charged", room, b.Used()["recordings"])
+	}
+}
+
 // TestHolders: the charge stays until its last holder has gone.
 func TestHolders(t *testing.T) {
 	b := New(0, func() int64 { return 0 }, time.Now)
