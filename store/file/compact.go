@@ -49,6 +49,9 @@ func (f *File) compact() error {
 	err := f.db.View(func(from *bbolt.Tx) error {
 		return c.db.Update(func(to *bbolt.Tx) error { return c.copyRecords(from, to, f.tidy.step) })
 	})
+	if err == nil {
+		err = c.db.Sync() // now, rather than all at the end, which would hold the batches for seconds
+	}
 	if err != nil || len(c.buckets) > 0 {
 		return err
 	}
@@ -76,7 +79,7 @@ func (f *File) beginCompaction() error {
 		return err
 	}
 	o := f.options
-	o.NoSync, o.NoGrowSync = true, true // it is made durable as a whole
+	o.NoSync, o.NoGrowSync = true, true // each step makes it durable once
 	o.OpenFile = func(string, int, os.FileMode) (*os.File, error) { return c.held, nil }
 	if c.db, err = bbolt.Open(path, 0o600, &o); err != nil {
 		return err

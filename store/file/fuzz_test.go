@@ -2,6 +2,12 @@ package file
 
 import (
 	"bytes"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"reprise/store"
@@ -47,5 +53,37 @@ func FuzzOpen(f *testing.F) {
 			return // no page shows that it was not another program's file
 		}
 		survive(t, bad[:size], records)
+	})
+}
+
+// FuzzJournal: no journal makes the program fail, and what is read of one is what a journal with these entries says.
+func FuzzJournal(f *testing.F) {
+	j := journal{path: filepath.Join(f.TempDir(), "j"), ids: map[uint64]struct{}{}}
+	for _, ids := range [][]uint64{{1, 2, 3}, {math.MaxUint64}, {}} {
+		if err := j.add(ids); err != nil {
+			f.Fatal(err)
+		}
+	}
+	j.close()
+	data, err := os.ReadFile(j.path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add(data[:len(data)-6])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		j := journal{path: filepath.Join(t.TempDir(), "j"+journalMark), ids: map[uint64]struct{}{}}
+		if j.parse(data) != nil {
+			return
+		}
+		again := journal{path: j.path, ids: map[uint64]struct{}{}}
+		if err := again.add(slices.Collect(maps.Keys(j.ids))); err != nil {
+			t.Fatal(err)
+		}
+		again.close()
+		back, err := readJournal(strings.TrimSuffix(j.path, journalMark))
+		if err != nil || !maps.Equal(back.ids, j.ids) {
+			t.Errorf("%v, %v, want %v", back.ids, err, j.ids)
+		}
 	})
 }

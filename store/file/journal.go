@@ -38,17 +38,27 @@ func readJournal(path string) (j journal, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return j, nil
 	}
-	for err == nil && len(data) >= 4 && binary.LittleEndian.Uint32(data) != 0 {
-		var fr frame
-		if fr, err = parseFrame(data); err == nil {
-			err = j.read(&fr)
-			data = data[frameHeader+len(fr.body):]
-		}
+	if err == nil {
+		err = j.parse(data)
 	}
 	if errors.Is(err, errShort) || errors.Is(err, store.ErrDamaged) {
 		return j, structural("the journal of purges %s does not check", j.path)
 	}
 	return j, err
+}
+
+func (j *journal) parse(data []byte) error {
+	for len(data) >= 4 && binary.LittleEndian.Uint32(data) != 0 {
+		fr, err := parseFrame(data)
+		if err != nil {
+			return err
+		}
+		if err := j.read(&fr); err != nil {
+			return err
+		}
+		data = data[frameHeader+len(fr.body):]
+	}
+	return nil
 }
 
 func (j *journal) read(fr *frame) error {

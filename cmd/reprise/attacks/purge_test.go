@@ -335,7 +335,7 @@ func TestKillWhileTheFileShrinks(t *testing.T) {
 // their turn. It is line 24 of the list in SECURITY.md.
 func TestPurgeDelaysNoHit(t *testing.T) {
 	t.Parallel()
-	entries := 40_000
+	entries := 20_000
 	if n, err := strconv.Atoi(os.Getenv("REPRISE_ATTACK_ENTRIES")); err == nil {
 		entries = n // to measure
 	}
