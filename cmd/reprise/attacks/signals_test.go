@@ -151,12 +151,13 @@ func TestReloadInAStorm(t *testing.T) {
 	f.write("upstream", "sk-0")
 	p := start(t, upstream(t, up.ServeHTTP), f.set("REPRISE_UPSTREAM_KEY_FILE", "upstream"))
 	var stop atomic.Bool
-	var failed atomic.Int64
+	var failed, reloaded atomic.Int64
 	var clients sync.WaitGroup
 	for c := range 4 {
 		clients.Go(func() {
 			for i := 0; !stop.Load(); i++ {
-				if r, err := p.try("POST", p.api+"/v1/chat/completions", chat(fmt.Sprint("storm ", c, " ", i))); err != nil || r.status != 200 {
+				path := fmt.Sprint("/v1/chat/completions?at-least=", reloaded.Load())
+				if r, err := p.try("POST", p.api+path, chat(fmt.Sprint("storm ", c, " ", i))); err != nil || r.status != 200 {
 					failed.Add(1)
 				}
 			}
@@ -165,17 +166,18 @@ func TestReloadInAStorm(t *testing.T) {
 	for i := range 20 {
 		f.write("upstream", fmt.Sprint("sk-", i+1))
 		p.reload()
+		reloaded.Store(int64(i + 1))
 	}
 	stop.Store(true)
 	clients.Wait()
-	calls, last := up.take(), 0
+	calls := up.take()
 	for _, c := range calls {
-		n := -1
-		fmt.Sscanf(c.key, "Bearer sk-%d", &n)
-		if n < last-1 {
-			t.Errorf("%s after sk-%d", c.key, last)
+		key, least := -1, 0
+		fmt.Sscanf(c.key, "Bearer sk-%d", &key)
+		fmt.Sscanf(c.path, "/v1/chat/completions?at-least=%d", &least)
+		if key < least {
+			t.Errorf("%s after the reload of sk-%d", c.key, least)
 		}
-		last = max(last, n)
 	}
 	if failed.Load() > 0 || len(calls) == 0 {
 		t.Errorf("%d of %d requests failed", failed.Load(), len(calls))

@@ -40,7 +40,7 @@ func flood(n int, begin <-chan struct{}, calls *atomic.Int32) http.HandlerFunc {
 func (p *process) openStream(body string, header ...string) *http.Response {
 	p.t.Helper()
 	conn := p.dial()
-	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s",
+	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s",
 		len(body), strings.Join(append(header, ""), "\r\n"), body)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
