@@ -107,9 +107,12 @@ func newHTTPServer(cfg *config.Config, h http.Handler, log *slog.Logger) *http.S
 	return &http.Server{
 		Handler: h, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: cfg.HeaderTimeout, ReadTimeout: readTimeout(cfg), IdleTimeout: cfg.IdleConnection,
-		// The deadlines of package proxy are those of a stream. Without this one, a client that takes nothing from its connection
-		// would block what the server itself has to say, and with it every stream.
-		HTTP2:    &http.HTTP2Config{WriteByteTimeout: max(cfg.ClientWrite, 0)},
+		HTTP2: &http.HTTP2Config{
+			MaxReadFrameSize: 16 << 10, // reserved as soon as a frame of that length is announced; by default 1 MiB
+			// The deadlines of package proxy are those of a stream. Without this one, a client that takes nothing from its
+			// connection would block the server's own frames, and with them every stream.
+			WriteByteTimeout: max(cfg.ClientWrite, 0),
+		},
 		ErrorLog: newServerLog(log),
 	}
 }

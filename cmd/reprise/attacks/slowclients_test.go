@@ -260,3 +260,134 @@ fetch(process.argv[1], {method: "POST", headers: {"Content-Type": "application/j
 		t.Errorf("afterwards: %d", r.status)
 	}
 }
+
+// TestSlowHeadersAndHandshakesHoldNoConnection: a header that comes a byte at a time, on a new connection and after an answer,
+// and a TLS handshake that does not go on. It is line 16 of the list in SECURITY.md.
+func TestSlowHeadersAndHandshakesHoldNoConnection(t *testing.T) {
+	t.Parallel()
+	setting := upstream(t, echo())
+	plain, secure := start(t, append(slow, setting)...), start(t, append(append(slow, certificate(t)...), setting)...)
+	first := "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+	var all sync.WaitGroup
+	for _, tc := range []struct {
+		what, base, first string
+		then              string // is dripped for ever
+	}{
+		{"a header", plain.api, "", "POST /v1/chat/completions HTTP/1.1\r\nX-Long: " + strings.Repeat("x", 1000)},
+		{"an endless header", plain.api, "POST / HTTP/1.1\r\n", strings.Repeat("A: b\r\n", 500)},
+		{"empty lines", plain.api, "", strings.Repeat("\r\n", 1000)},
+		{"a header of the admin", plain.admin, "", "GET /metrics HTTP/1.1\r\nX-Long: " + strings.Repeat("x", 1000)},
+		{"a second header", plain.admin, first, "GET /metrics HTTP/1.1\r\nX-Long: " + strings.Repeat("x", 1000)},
+		{"a second header of which little comes", plain.admin, first, "GE"},
+		{"nothing", plain.api, "", ""},
+		{"nothing over TLS", secure.api, "", ""},
+		{"a handshake", secure.api, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", strings.Repeat("x", 1000)},
+	} {
+		all.Go(func() {
+			c := plain.dialTo(tc.base)
+			io.WriteString(c, tc.first)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for pace := time.NewTicker(50 * time.Millisecond); tc.then != ""; <-pace.C {
+					if _, err := io.WriteString(c, tc.then[:1]); err != nil {
+						return
+					}
+					tc.then = tc.then[1:]
+				}
+			}()
+			answers(t, tc.what, c)
+			c.Close()
+			<-done
+		})
+	}
+	all.Wait()
+}
+
+// TestChunksWithoutContentHoldNoConnection: bodies whose chunks carry next to nothing. It is line 16 of the list in SECURITY.md.
+func TestChunksWithoutContentHoldNoConnection(t *testing.T) {
+	t.Parallel()
+	p := start(t, append(slow, upstream(t, echo()), "REPRISE_MAX_BODY=64KiB")...)
+	for what, again := range map[string]string{
+		"tiny chunks":          "1\r\n \r\n",
+		"chunk extensions":     ";" + strings.Repeat("x", 1000),
+		"an endless line":      strings.Repeat("0", 1000),
+		"trailers":             "0\r\n" + strings.Repeat("X: y\r\n", 1000),
+		"extensions per chunk": "1;" + strings.Repeat("x", 100) + "\r\n \r\n",
+	} {
+		for _, base := range []string{p.api, p.admin} {
+			c := p.dialTo(base)
+			path := map[bool]string{true: "/v1/chat/completions", false: "/admin/purge"}[base == p.api]
+			io.WriteString(c, "POST "+path+" HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+			sent, done := 0, make(chan struct{})
+			go func() {
+				defer close(done)
+				if strings.HasPrefix(again, ";") {
+					io.WriteString(c, "1")
+				}
+				for sent < 64<<20 {
+					n, err := io.WriteString(c, again)
+					if sent += n; err != nil {
+						return
+					}
+				}
+			}()
+			answers(t, what, c)
+			c.Close()
+			if <-done; sent >= 64<<20 {
+				t.Errorf("%s: the proxy read %d MiB of it", what, sent>>20)
+			}
+		}
+	}
+}
+
+// TestClientsThatNeverReadAreCut: answers that are not taken, on both listeners. It is line 15 of the list in SECURITY.md.
+func TestClientsThatNeverReadAreCut(t *testing.T) {
+	t.Parallel()
+	p := start(t, append(slow, upstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 16<<20)) }))...)
+	before := p.gauge("go_goroutines")
+	for range 10 {
+		io.WriteString(p.dialTo(p.api), "GET /v1/large HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+		c := p.dialTo(p.admin)
+		go io.WriteString(c, strings.Repeat("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 2000)) // some 30 MB of answers
+	}
+	eventually(t, "the goroutines of clients that never read end", func() bool { return p.gauge("go_goroutines") < before+5 })
+}
+
+// TestHalfSentRequestsEnd is lines 15 and 16 of the list in SECURITY.md in numbers: 4,000 requests half-sent, then the
+// goroutines and files of the process are what they were.
+func TestHalfSentRequestsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("4,000 connections")
+	}
+	t.Parallel()
+	const n = 4000
+	p := start(t, append(slow, upstream(t, echo()), "REPRISE_BODY_IDLE_TIMEOUT=5s", "REPRISE_ADMIN_TOKEN=sesame-open")...)
+	goroutines, files := p.gauge("go_goroutines"), p.gauge("process_open_fds")
+	conns := make([]net.Conn, 0, n)
+	for i := range n {
+		c, err := net.Dial("tcp", strings.TrimPrefix([]string{p.api, p.api, p.api, p.admin}[i%4], "http://"))
+		if err != nil {
+			t.Skip("connections: ", err) // the limit of this machine
+		}
+		conns = append(conns, c)
+		io.WriteString(c, []string{
+			head + "Content-Length: 1048576\r\n\r\n{",
+			"POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1048576\r\n\r\n{",
+			head + "X-Reprise-TTL: soon\r\nContent-Length: 1000\r\n\r\n{", // refused, but its rest would be read
+			"POST /admin/purge HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{",
+		}[i%4])
+	}
+	most := p.gauge("go_goroutines")
+	r := p.ask("meanwhile")
+	eventually(t, "goroutines and files return", func() bool {
+		return p.gauge("go_goroutines") < goroutines+20 && p.gauge("process_open_fds") < files+20
+	})
+	t.Logf("measured: %d half-sent requests: %.0f goroutines before, %.0f during, %.0f after", n, goroutines, most, p.gauge("go_goroutines"))
+	for _, c := range conns {
+		c.Close()
+	}
+	if r.status != 200 {
+		t.Errorf("meanwhile: %d %s", r.status, r.body)
+	}
+}
