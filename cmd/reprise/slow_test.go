@@ -26,7 +26,7 @@ func BenchmarkHalfSent(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			io.WriteString(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n")
+			io.WriteString(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
 			held[i] = conn
 		}
 		fmt.Printf("%d half-sent requests: %.1f KB each, p50 of others x %.2f\n", n, float64(p.rss(b)-before)/n, float64(p.median(b))/float64(alone))
