@@ -73,9 +73,9 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	mem, ok := s.budget.Lease(headerSize(r.Header))
-	if !ok {
-		return Refused, errNoMemory
+	mem, err := s.lease(r)
+	if err != nil {
+		return Refused, err
 	}
 	defer mem.Drop()
 	body, err := readBody(w, r, mem, s.live.Load().maxBody)

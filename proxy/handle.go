@@ -21,9 +21,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	if reason := s.unread(r, &d); reason != "" {
 		return s.bypass(w, r, nil, reason)
 	}
-	mem, ok := s.budget.Lease(headerSize(r.Header))
-	if !ok {
-		return Refused, errNoMemory
+	mem, err := s.lease(r)
+	if err != nil {
+		return Refused, err
 	}
 	defer mem.Drop()
 	q, err := s.read(w, r, family, d, mem)
@@ -63,6 +63,17 @@ func (s *Server) bypassRead(w http.ResponseWriter, r *http.Request, q *query, re
 		return Refused, err
 	}
 	return s.bypass(w, r, body, reason)
+}
+
+// lease charges a request before its body is read. One that is refused lasts until its client has read the answer, and gives up its
+// header, which may be all that it takes.
+func (s *Server) lease(r *http.Request) (*budget.Lease, error) {
+	mem, ok := s.budget.Lease(headerSize(r.Header))
+	if !ok {
+		clear(r.Header)
+		return nil, errNoMemory
+	}
+	return mem, nil
 }
 
 // headerSize is the size of a header in bytes.
