@@ -40,11 +40,11 @@ func fileOf(t testing.TB, path string, n int) {
 			Topic: policy.TopicID(1 + i%(n/10)), Vector: make([]float32, embedder.Dim()),
 		}
 		binary.LittleEndian.PutUint64(e.Key[:], uint64(i+1))
-		for j := range e.Answer {
-			e.Answer[j] = byte(rng.Uint32())
+		for j := 0; j < len(e.Answer); j += 8 {
+			binary.LittleEndian.PutUint64(e.Answer[j:], rng.Uint64())
 		}
-		for j := range e.Vector {
-			e.Vector[j] = float32(rng.NormFloat64())
+		for range 8 {
+			e.Vector[rng.IntN(len(e.Vector))] = 1
 		}
 		embed.Normalize(e.Vector)
 		s.Put(e, s.Tick())
@@ -69,9 +69,9 @@ func statusField(pid int, name string) int {
 	return n
 }
 
-// TestStartTakesLittleMoreMemoryThanIsKept kills nothing: a file is the same after a kill. It is line 24 of the list in SECURITY.md.
+// TestStartTakesLittleMoreMemoryThanIsKept starts with a file as a kill leaves it. It is line 24 of the list in SECURITY.md.
 // Memory is anonymous memory: the pages of the file that are mapped are page cache, which the system takes back when it needs it.
-// REPRISE_ATTACK_ENTRIES makes another size of it.
+// REPRISE_ATTACK_ENTRIES is another number of entries.
 func TestStartTakesLittleMoreMemoryThanIsKept(t *testing.T) {
 	t.Parallel()
 	n := 30_000
