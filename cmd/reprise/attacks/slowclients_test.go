@@ -354,15 +354,15 @@ func TestClientsThatNeverReadAreCut(t *testing.T) {
 	eventually(t, "the goroutines of clients that never read end", func() bool { return p.gauge("go_goroutines") < before+5 })
 }
 
-// TestHalfSentRequestsEnd is lines 15 and 16 of the list in SECURITY.md in numbers: 4,000 requests half-sent, then the
+// TestHalfSentRequestsEnd is lines 15 and 16 of the list in SECURITY.md in numbers: 2,000 requests half-sent, then the
 // goroutines and files of the process are what they were.
 func TestHalfSentRequestsEnd(t *testing.T) {
 	if testing.Short() {
-		t.Skip("4,000 connections")
+		t.Skip("2,000 connections")
 	}
 	t.Parallel()
-	const n = 4000
-	p := start(t, append(slow, upstream(t, echo()), "REPRISE_BODY_IDLE_TIMEOUT=5s", "REPRISE_ADMIN_TOKEN=sesame-open")...)
+	const n = 2000
+	p := start(t, append(slow, upstream(t, echo()), "REPRISE_BODY_IDLE_TIMEOUT=3s", "REPRISE_ADMIN_TOKEN=sesame-open")...)
 	goroutines, files := p.gauge("go_goroutines"), p.gauge("process_open_fds")
 	conns := make([]net.Conn, 0, n)
 	for i := range n {

@@ -324,3 +324,33 @@ func TestReaderThatOutlivesTheHandler(t *testing.T) {
 		t.Error("the body ended regularly")
 	}
 }
+
+// BenchmarkGuard is what a Guard costs a small request and its answer, beside the deadlines themselves.
+func BenchmarkGuard(b *testing.B) {
+	answer := make([]byte, 2000)
+	h := Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for err := error(nil); err == nil; {
+			_, err = r.Body.Read(answer)
+		}
+		w.Write(answer)
+	}), Limits{})
+	body := strings.NewReader(strings.Repeat("x", 6000))
+	r, err := http.NewRequest(http.MethodPost, "/", io.NopCloser(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		body.Seek(0, io.SeekStart)
+		h.ServeHTTP(nowhere{}, r)
+	}
+}
+
+// nowhere is a ResponseWriter that drops everything.
+type nowhere struct{}
+
+func (nowhere) Header() http.Header              { return http.Header{} }
+func (nowhere) WriteHeader(int)                  {}
+func (nowhere) Write(p []byte) (int, error)      { return len(p), nil }
+func (nowhere) SetReadDeadline(time.Time) error  { return nil }
+func (nowhere) SetWriteDeadline(time.Time) error { return nil }
