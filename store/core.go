@@ -18,6 +18,7 @@ type core struct {
 	faults    int64                   // panics of the policy, victims that it would not have chosen, and writes that failed
 	dirty     *dirtySet               // nil: nothing is written
 	writing   time.Time               // of the oldest change that is being written; zero: none is
+	stuck     int                     // bytes of vectors that could not be written; 0 after a write that succeeded
 	vectors   map[policy.ID][]float32 // of the entries that Open found, until Restored has returned them
 }
 

@@ -165,6 +165,14 @@ func (d *dirtySet) tried() {
 	}
 }
 
+// vectorBytes is what the vectors of new entries take.
+func (d *dirtySet) vectorBytes() (n int) {
+	for _, p := range d.fresh {
+		n += 4 * len(p.vector)
+	}
+	return n
+}
+
 // absorb adds changes that came later.
 func (d *dirtySet) absorb(later *dirtySet) {
 	d.head = append(d.head, later.head...)

@@ -52,6 +52,27 @@ func TestUnwritten(t *testing.T) {
 	})
 }
 
+// TestStuckVectorsAreBounded: a disk that fails does not make the vectors that wait for it fill the memory.
+func TestStuckVectorsAreBounded(t *testing.T) {
+	disk := &storetest.Memory{}
+	s := open(t, store.Options{Backing: disk, MaxUnwritten: time.Hour, FlushEvery: time.Hour, OnFault: func(string, error) {}})
+	disk.Fail(errDisk)
+	vector := make([]float32, 1<<20)
+	for i := range 20 {
+		if behind := s.Behind(); behind != (i > 16) {
+			t.Errorf("with %d vectors of 4 MiB: behind %v", i, behind)
+		}
+		e := entry(fmt.Sprint(i))
+		e.Vector = vector
+		s.Put(e, s.Tick())
+		s.Sync(context.Background())
+	}
+	disk.Fail(nil)
+	if err := s.Sync(context.Background()); err != nil || s.Behind() {
+		t.Errorf("with room again: behind %v, %v", s.Behind(), err)
+	}
+}
+
 // slow is a backing whose writes can be made to wait.
 type slow struct {
 	storetest.Memory

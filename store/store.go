@@ -32,7 +32,8 @@ type Options struct {
 	Backing Backing
 	// FlushEvery is how often changes are written to the backing; 0 is 500 ms.
 	FlushEvery time.Duration
-	// MaxUnwritten is how long the backing may lack a change until the store is Behind; 0 is for ever.
+	// MaxUnwritten is how long the backing may lack a change until the store is Behind; 0 is for ever, and then what waits for a
+	// backing that fails is bounded by the entries alone.
 	MaxUnwritten time.Duration
 	// MaxAliases is how many aliases an entry can have, the oldest makes room; 0 is 16.
 	MaxAliases int

@@ -78,15 +78,18 @@ func (w *writer) tidy() time.Duration {
 	return tidyEvery
 }
 
-// Behind reports whether the backing has lacked a change for longer than Options.MaxUnwritten. New entries should not be put then:
-// a kill would lose them with everything since.
+// maxStuck bounds the vectors that could not be written, in bytes. Only the dirty set holds them, and no limit counts them.
+const maxStuck = 64 << 20
+
+// Behind reports whether the backing has lacked a change for longer than Options.MaxUnwritten, or too much to be held in memory. New
+// entries should not be put then: a kill would lose them with everything since.
 func (s *Store) Behind() bool {
 	if s.opt.MaxUnwritten <= 0 {
 		return false
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.core.unwritten() > s.opt.MaxUnwritten
+	return s.core.unwritten() > s.opt.MaxUnwritten || s.core.stuck > maxStuck
 }
 
 // Sync writes the dirty set now, and returns the fault if it cannot: ErrPartial where the backing has every removal and lacks other
@@ -193,7 +196,7 @@ func (w *writer) flushed(err error) error {
 	if err != nil {
 		s.core.faults++
 	} else {
-		s.lastFlush = s.opt.Now()
+		s.lastFlush, s.core.stuck = s.opt.Now(), 0
 	}
 	s.mu.Unlock()
 	if err != nil {
@@ -228,8 +231,10 @@ func (w *writer) restore(due *dirtySet, parts ...*dirtySet) {
 	}
 	due.order = nil
 	w.dropUnknown(due.topics)
+	stuck := due.vectorBytes()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.core.stuck = stuck
 	due.absorb(s.core.dirty)
 	s.core.dirty = due
 }
