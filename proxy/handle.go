@@ -27,9 +27,13 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	}
 	defer mem.Drop()
 	q, err := s.read(w, r, family, d, mem)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Refused, err
+	}
+	if q.Stream {
+		awaitStream(w)
+	}
+	switch {
 	case q.d.bypass():
 		return s.bypassRead(w, r, q, "directive")
 	case q.Uncacheable != "":

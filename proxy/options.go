@@ -77,6 +77,10 @@ type Options struct {
 	Limits      Limits
 	Concurrency upstream.Concurrency // how many upstream calls are under way at once
 
+	// Keepalive is the time after which a comment is written to a client that waits for a stream, or for more of it; 0: none is
+	// written. The first one sends status 200: an error after it is an event of the stream.
+	Keepalive time.Duration
+
 	AdminToken string // opens explain
 	Explain    bool   // allow explain without the admin token
 	LogPrompts bool   // prompts may appear in the log

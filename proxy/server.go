@@ -100,7 +100,7 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 	if f != nil {
 		endpoint, write = f.Name, f.WriteError
 	}
-	return func(w http.ResponseWriter, r *http.Request) {
+	return s.keepingAlive(func(w http.ResponseWriter, r *http.Request) {
 		start, result, refused := s.opts.Now(), Refused, false
 		defer func() { // also after a panic, which cuts an answer off
 			if result == Refused && !refused && r.Context().Err() != nil {
@@ -121,7 +121,7 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 			(&cacheStatus{result: Refused, detail: []string{e.Code}}).write(w.Header())
 			write(w, e)
 		}
-	}
+	})
 }
 
 // admit passes r to h if the gate lets it.

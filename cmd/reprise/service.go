@@ -164,6 +164,7 @@ func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Opt
 			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
 		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
 		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent, PerTenant: cfg.MaxPerTenant},
+		Keepalive:   cfg.StreamKeepalive,
 		AdminToken:  cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		Logger: log,
 	}

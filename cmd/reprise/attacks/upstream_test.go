@@ -3,6 +3,7 @@ package attacks_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -40,6 +41,7 @@ func flood(n int, begin <-chan struct{}, calls *atomic.Int32) http.HandlerFunc {
 func (p *process) openStream(body string, header ...string) *http.Response {
 	p.t.Helper()
 	conn := p.dial()
+	conn.SetDeadline(time.Now().Add(time.Minute)) // bounds a hang
 	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s",
 		len(body), strings.Join(append(header, ""), "\r\n"), body)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -346,5 +348,79 @@ func TestStormLeavesRoom(t *testing.T) {
 	t.Logf("measured: line 14: of 40 questions of one tenant %d were at the upstream at most, %d were refused", j.most.Load(), refused.Load())
 	if n, _ := p.metric(`reprise_refused_total{reason="upstream-calls"}`); int32(n) != refused.Load() {
 		t.Errorf("metric: %v refused, want %d", n, refused.Load())
+	}
+}
+
+// TestPatienceWithReasoning: an upstream may think as long as clients wait, before its answer and within it. Line 19 of the list in
+// SECURITY.md.
+func TestPatienceWithReasoning(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	config := p.do(http.MethodGet, p.admin+"/admin/config", "").body
+	var settings []struct{ Name, Value string }
+	if err := json.Unmarshal([]byte(config), &settings); err != nil {
+		t.Fatal(err, config)
+	}
+	found := 0
+	for _, s := range settings {
+		if s.Name == "REPRISE_FIRST_BYTE_TIMEOUT" || s.Name == "REPRISE_STREAM_IDLE_TIMEOUT" {
+			found++
+			t.Logf("measured: line 19: %s=%s", s.Name, s.Value)
+			if d, err := time.ParseDuration(s.Value); err != nil || d < 600*time.Second {
+				t.Errorf("%s is %s, and clients wait 600s", s.Name, s.Value)
+			}
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d limits in %s", found, config)
+	}
+}
+
+// TestSilentStreamIsKeptAlive: while the upstream says nothing, a client that waits for a stream gets comments if that is asked for,
+// which are not kept; an error that comes then is an event. Line 19 of the list in SECURITY.md.
+func TestSilentStreamIsKeptAlive(t *testing.T) {
+	t.Parallel()
+	resume := make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(resume) })
+	p := start(t, upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte("fails")) {
+			select {
+			case <-resume:
+			case <-r.Context().Done():
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusTooManyRequests)
+			io.WriteString(w, `{"error":{"message":"slow down","code":"rate_limit"}}`)
+			return
+		}
+		select {
+		case <-resume:
+		case <-r.Context().Done():
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"yes"},"finish_reason":null}]}`+"\n\n"+
+			`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+	}), "REPRISE_STREAM_KEEPALIVE=1s")
+	t.Cleanup(goOn)
+	right, wrong := p.openStream(streamed("What works?")), p.openStream(streamed("What fails?")) // each comes with its first comment
+	if right.StatusCode != 200 || right.Header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("%d %v", right.StatusCode, right.Header)
+	}
+	goOn()
+	for _, tc := range []struct {
+		resp *http.Response
+		says string
+	}{{right, "[DONE]"}, {wrong, `data: {"error":{"message":"slow down","code":"rate_limit"}}` + "\n\n"}} {
+		body, err := io.ReadAll(tc.resp.Body)
+		if err != nil || !strings.HasPrefix(string(body), ": ") || !strings.Contains(string(body), tc.says) {
+			t.Errorf("%q, %v", body, err)
+		}
+	}
+	if r := p.do(http.MethodPost, p.api+"/v1/chat/completions", streamed("What works?")); r.cache() != "exact" || strings.Contains(r.body, ": keepalive") {
+		t.Errorf("%s %q", r.cache(), r.body)
+	}
+	if r := p.ask("What fails?"); r.status != http.StatusTooManyRequests { // not kept, and not a stream
+		t.Errorf("%d %s", r.status, r.body)
 	}
 }

@@ -41,9 +41,10 @@ var Internal = &Error{Status: http.StatusInternalServerError, Type: TypeInternal
 	Message: "The proxy met an internal error; it is in its log."}
 
 // Write answers with e in OpenAI's shape.
-func Write(w http.ResponseWriter, e *Error) { WriteBody(w, e, body(e)) }
+func Write(w http.ResponseWriter, e *Error) { WriteBody(w, e, Body(e)) }
 
-func body(e *Error) []byte {
+// Body is e in OpenAI's shape.
+func Body(e *Error) []byte {
 	type inner struct {
 		Message string  `json:"message"`
 		Type    string  `json:"type"`

@@ -65,7 +65,8 @@ type Config struct {
 	MaxBody, BodyRate                              int64
 	HeaderTimeout, BodyIdle, FirstByte             time.Duration
 	StreamIdle, ClientWrite, IdleConnection, Drain time.Duration
-	MaxConcurrent, MaxPerTenant                    int // upstream calls; MaxPerTenant 0: its default
+	StreamKeepalive                                time.Duration // 0: none
+	MaxConcurrent, MaxPerTenant                    int           // upstream calls; MaxPerTenant 0: its default
 
 	effective []Value
 }

@@ -104,6 +104,20 @@ func whole(to *int, least, most int) func(string) error {
 	}
 }
 
+// keepalive is a duration from a second, or 0: a comment is two lines, and some clients count the lines between two events.
+func keepalive(to *time.Duration) func(string) error {
+	parse := duration(to, fromZero)
+	return func(v string) error {
+		if err := parse(v); err != nil {
+			return err
+		}
+		if 0 < *to && *to < time.Second {
+			return errNotAllowed
+		}
+		return nil
+	}
+}
+
 // offAtZeroInt is whole from 0; 0 is stored as -1, for no limit.
 func offAtZeroInt(to *int, most int) func(string) error {
 	parse := whole(to, 0, most)

@@ -148,6 +148,7 @@ func (c *Config) limits() []Setting {
 		{Name: "STREAM_IDLE_TIMEOUT", Default: "600s", Allowed: allowed, Help: "silence of the upstream within its answer", parse: duration(&c.StreamIdle, offAtZero)},
 		{Name: "MAX_CONCURRENT", Default: strconv.Itoa(upstream.DefaultCalls), Allowed: "a whole number up to 1000000, or 0 for no limit", Help: "upstream calls at once, and as many websockets; twice as many requests wait for up to 30s, the others get 503", parse: offAtZeroInt(&c.MaxConcurrent, 1_000_000)},
 		{Name: "MAX_CONCURRENT_PER_TENANT", Allowed: "a whole number up to 1000000, or 0 for no limit", Help: "of these, those of one tenant; unset, three quarters", parse: offAtZeroInt(&c.MaxPerTenant, 1_000_000)},
+		{Name: "STREAM_KEEPALIVE", Default: "0", Allowed: "a duration of 1s or more, such as 15s, or 0 for none", Help: "silence after which a client that waits for a stream gets a comment; status 200 comes with the first one, and a later error as an event", parse: keepalive(&c.StreamKeepalive)},
 		{Name: "CLIENT_WRITE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "time for one write to a client", parse: duration(&c.ClientWrite, offAtZero)},
 		{Name: "IDLE_TIMEOUT", Default: "2m", Allowed: allowed, Help: "life of an unused keep-alive connection", parse: duration(&c.IdleConnection, offAtZero)},
 		{Name: "DRAIN_TIMEOUT", Default: "90s", Allowed: "a duration above 0, such as 90s", Help: "time for open answers to finish after SIGTERM", parse: duration(&c.Drain, above)},
