@@ -424,3 +424,39 @@ func TestSilentStreamIsKeptAlive(t *testing.T) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }
+
+// TestUpstreamsErrorReachesClients: what an upstream says about the next try reaches the client on both ways, and the clients that
+// waited for the same answer; an error is not kept. Lines 14 and 18 of the list in SECURITY.md.
+func TestUpstreamsErrorReachesClients(t *testing.T) {
+	t.Parallel()
+	open := make(chan struct{})
+	var calls atomic.Int32
+	p := start(t, upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		io.Copy(io.Discard, r.Body)
+		select {
+		case <-open:
+		case <-r.Context().Done():
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+		io.WriteString(w, `{"error":{"message":"slow down"}}`)
+	}))
+	var group sync.WaitGroup
+	for i := range 6 {
+		group.Go(func() {
+			path := []string{"/v1/chat/completions", "/v1/images/generations"}[i%2]
+			r, err := p.try(http.MethodPost, p.api+path, chat("How often?"))
+			if err != nil || r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") != "7" || !strings.Contains(r.body, "slow down") {
+				t.Errorf("%s: %v, %d, Retry-After %q: %s", path, err, r.status, r.header.Get("Retry-After"), r.body)
+			}
+		})
+	}
+	eventually(t, "the calls are at the upstream", func() bool { return calls.Load() >= 4 })
+	close(open)
+	group.Wait()
+	if n := calls.Load(); n > 6 {
+		t.Errorf("%d calls for 6 requests", n)
+	}
+}
