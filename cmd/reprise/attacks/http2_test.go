@@ -210,3 +210,29 @@ func TestHTTP2QuietAnswerIsNotCut(t *testing.T) {
 		resp.Body.Close()
 	}
 }
+
+// TestHTTP2LargeBodyIsRefusedLegibly is line 15 of the list in SECURITY.md, over HTTP/2.
+func TestHTTP2LargeBodyIsRefusedLegibly(t *testing.T) {
+	t.Parallel()
+	p := start(t, append(certificate(t), upstream(t, echo()))...)
+	http2 := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	for _, announced := range []int64{40 << 20, -1} {
+		req, _ := http.NewRequest(http.MethodPost, p.api+"/v1/chat/completions", io.LimitReader(zeros{}, 40<<20))
+		req.Header.Set("Content-Type", "application/json")
+		req.ContentLength = announced
+		resp, err := http2.Do(req)
+		if err != nil {
+			t.Errorf("announced %d: %v", announced, err)
+			continue
+		}
+		if body, err := io.ReadAll(resp.Body); resp.StatusCode != 413 || err != nil || !strings.Contains(string(body), "request_too_large") {
+			t.Errorf("announced %d: %d %s, %v", announced, resp.StatusCode, body, err)
+		}
+		resp.Body.Close()
+	}
+}
+
+// zeros is an endless body.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
