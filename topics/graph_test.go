@@ -232,7 +232,7 @@ func TestCloseEndsABuild(t *testing.T) {
 }
 
 // TestFreedScopeDoesNotWaitForItsBuild purges a scope while its graph is built by a library that takes its time: neither the
-// purge nor a search waits, only Close.
+// purge nor a search waits, only Close. Line 25 of the list in SECURITY.md.
 func TestFreedScopeDoesNotWaitForItsBuild(t *testing.T) {
 	topics := inPlane(t, nil)
 	put(t, topics, 1, 0, 0)

@@ -111,7 +111,8 @@ func conform(t *testing.T, fresh func() policy.Evictor) {
 }
 
 // TestReadersRunTogether makes all calls that only return something from two goroutines, as the owner of a policy does under a lock
-// for readers. The race detector sees one that writes.
+// for readers. The race detector sees one that writes. Line 25 of the list in
+// SECURITY.md.
 func TestReadersRunTogether(t *testing.T) {
 	for _, name := range append(Names(), "rac:alpha=1", "rac+:sample=100") {
 		t.Run(name, func(t *testing.T) {

@@ -117,7 +117,7 @@ func TestReadersOfASealedFlight(t *testing.T) {
 }
 
 // TestStartDuringWait: flights may start while the end of all is waited for, and none starts after Close. The waiting calls
-// must not disturb each other, and each returns when nothing runs.
+// must not disturb each other, and each returns when nothing runs. Line 25 of the list in SECURITY.md.
 func TestStartDuringWait(t *testing.T) {
 	fs := NewFlights[written](nil)
 	var group sync.WaitGroup
