@@ -58,7 +58,22 @@ func (f *File) compact() error {
 	return f.replace()
 }
 
+// errMoved says that the path of the store names no file, or another one than this process has open. That may be the store of another
+// process, which nothing of this one must touch.
+var errMoved = errors.New("the file was moved away while it was in use")
+
+// inPlace returns errMoved unless the path still names the file.
+func (f *File) inPlace() error {
+	if named, err := os.Stat(f.report.Name); err != nil || !os.SameFile(f.is, named) {
+		return errMoved
+	}
+	return nil
+}
+
 func (f *File) beginCompaction() error {
+	if err := f.inPlace(); err != nil {
+		return err
+	}
 	path, err := compactPath(f.report.Name)
 	if err != nil {
 		return err
@@ -147,10 +162,14 @@ func (f *File) also(b *store.Batch, dead []store.Record) {
 // replace puts the new file in the place of the old one.
 func (f *File) replace() error {
 	c, t := f.tidy.copy, &f.tidy
-	if err := c.db.Sync(); err != nil {
+	if err := errors.Join(c.db.Sync(), f.inPlace()); err != nil {
 		return err
 	}
 	path, err := compactPath(f.report.Name)
+	if err != nil {
+		return err
+	}
+	is, err := c.held.Stat()
 	if err != nil {
 		return err
 	}
@@ -158,7 +177,7 @@ func (f *File) replace() error {
 		return err
 	}
 	old := f.db
-	f.db, f.held, t.copy = c.db, c.held, nil
+	f.db, f.held, f.is, t.copy = c.db, c.held, is, nil
 	f.db.NoSync, f.db.NoGrowSync = f.options.NoSync, f.options.NoGrowSync
 	t.scrubbing, t.purged, t.next = c.purged, c.purged, 0
 	f.measure()

@@ -23,6 +23,8 @@
 //	path.compacting    the copy that a compaction is writing; see compact.go
 //	path.damaged-TIME  a file that was moved aside. The next purge removes it
 //
+// Where the file is moved away while it is in use, what takes its place is left alone: it may be the store of another process.
+//
 // What a purge has deleted is overwritten after it, and a file that is mostly free becomes shorter; see tidy.go.
 package file
 
@@ -47,8 +49,9 @@ var ErrForeign = errors.New("not a file of this program")
 
 // File is a store.Backing in one file.
 type File struct {
-	db      *bbolt.DB // nil for a damaged file that cannot be moved aside
-	held    *os.File  // the file that db has open
+	db      *bbolt.DB   // nil for a damaged file that cannot be moved aside
+	held    *os.File    // the file that db has open
+	is      os.FileInfo // of held, to recognise it by
 	options bbolt.Options
 	report  store.Report
 	dead    tombstones  // as the file has them
@@ -127,7 +130,7 @@ func (f *File) Write(b *store.Batch) error {
 		return fmt.Errorf("write %s: %w: %w", f.report.Name, store.ErrReadOnly, f.report.ReadOnly)
 	}
 	err := f.commit(b)
-	if err != nil && f.broken == nil && b.Purged && f.journal.add(purgedIn(b)) == nil {
+	if err != nil && f.broken == nil && b.Purged && f.inPlace() == nil && f.journal.add(purgedIn(b)) == nil {
 		return nil // bbolt deletes them later: see Tidy, which reports why it could not
 	}
 	if err != nil {

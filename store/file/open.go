@@ -96,7 +96,7 @@ func (f *File) openChecked(path string, o bbolt.Options) (held *os.File, err err
 	if f.db, err = bbolt.Open(path, 0o600, &o); err != nil || o.ReadOnly {
 		return held, err
 	}
-	f.held = held
+	f.held, f.is = held, info
 	f.tidy = tidying{above: compactAbove, step: compactBytes, scrubbing: true} // of what a kill may have left
 	if err := makeBuckets(f.db); err != nil {
 		return held, err

@@ -240,6 +240,43 @@ func recordsOf(t testing.TB, f *File) map[name]string {
 	return got
 }
 
+// TestMovedAway: a store that is moved away while it is in use leaves alone what takes its place: its compaction does not replace it, and
+// a purge does not write to its journal.
+func TestMovedAway(t *testing.T) {
+	for name, move := range map[string]func(f *File, path string){
+		"before the compaction": func(f *File, path string) { os.Rename(path, path+".old") },
+		"within it": func(f *File, path string) {
+			for f.tidy.copy == nil {
+				f.Tidy()
+			}
+			os.Rename(path, path+".old")
+		},
+	} {
+		path := filepath.Join(t.TempDir(), "r.db")
+		f, _ := openLoad(t, path)
+		defer f.Close()
+		f.tidy.above, f.tidy.step = 1<<16, 1<<10
+		write(t, f, written(1, 200, 3000), purged(1, 190))
+		for f.tidy.scrubbing {
+			f.Tidy()
+		}
+		move(f, path)
+		other, _ := openLoad(t, path)
+		write(t, other, written(1, 50, 100))
+		want := recordsOf(t, other)
+		for more := true; more; {
+			more, _ = f.Tidy()
+		}
+		f.db.Close()
+		f.Write(purged(190, 200))
+		other.Close()
+		if other, _ = openLoad(t, path); !maps.Equal(recordsOf(t, other), want) || other.report.Aside != "" || len(other.journal.ids) > 0 {
+			t.Errorf("%s: %d records, want %d; %v in the journal", name, len(recordsOf(t, other)), len(want), other.journal.ids)
+		}
+		other.Close()
+	}
+}
+
 // TestCompactWithoutRoom: a compaction for which there is no room leaves the file as it is, and nothing else.
 func TestCompactWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
