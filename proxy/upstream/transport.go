@@ -17,7 +17,7 @@ var ErrIdle = errors.New("no bytes from the upstream in time")
 
 // Limits bounds how long a replica may take. 0 means the default, a negative duration no limit.
 type Limits struct {
-	FirstByte    time.Duration // from the request to the first byte of the answer; default 600s, as clients wait
+	FirstByte    time.Duration // from the request to the first byte of the answer, and for each part of its body; default 600s, as clients wait
 	BetweenBytes time.Duration // between two reads of the answer's body; default 600s
 }
 
@@ -75,6 +75,10 @@ func newTransport(l Limits, idle time.Duration) *http.Transport {
 		DisableCompression:    true,
 
 		MaxResponseHeaderBytes: maxHeader,
+
+		// One connection of HTTP/2 carries all requests. Where what is between it and the replica forgets it, nothing says so: they
+		// would all wait for the first byte, those that come later too.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 	if l.FirstByte > 0 {
 		t.ResponseHeaderTimeout = l.FirstByte
