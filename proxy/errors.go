@@ -65,5 +65,5 @@ func toAPIError(err error) *apierror.Error {
 
 func isTimeout(err error) bool {
 	var ne net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, upstream.ErrIdle) || errors.As(err, &ne) && ne.Timeout()
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, upstream.ErrIdle) || errors.Is(err, upstream.ErrUntaken) || errors.As(err, &ne) && ne.Timeout()
 }

@@ -91,7 +91,7 @@ func New(o Options) (*Client, error) {
 	if c.transport == nil {
 		c.transport = NewTransport(c.limits)
 	}
-	c.transport = resender{c.transport}
+	c.transport = resender{c.transport, c.limits.FirstByte}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}

@@ -9,11 +9,16 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // ErrClosed says that a replica closed the connection before it answered, after a part of the request may have reached it.
 var ErrClosed = errors.New("the upstream closed the connection before it answered")
+
+// ErrUntaken ends a request of which a replica takes nothing for too long.
+var ErrUntaken = errors.New("the upstream took nothing of the request in time")
 
 // resender sends a request again only if no byte of it can have reached the replica. A call that was read once may be billed,
 // whatever became of its answer.
@@ -22,7 +27,10 @@ var ErrClosed = errors.New("the upstream closed the connection before it answere
 // OpenAI's libraries add to every POST although few servers honour it. And less often: a POST without one fails on a connection
 // that the replica closed while it was idle, even if nothing was written. What the transport does over HTTP/2 remains: there a
 // server says which requests it has not read (RFC 9113 §8.7).
-type resender struct{ http.RoundTripper }
+type resender struct {
+	http.RoundTripper
+	patience time.Duration // how long the replica may take nothing of a request; not positive: no limit
+}
 
 // attempts bounds how often a request is sent that finds a closed connection each time.
 const attempts = 4
@@ -30,21 +38,71 @@ const attempts = 4
 // RoundTrip sends r, which it may change.
 func (t resender) RoundTrip(r *http.Request) (*http.Response, error) {
 	hideIdempotency(r)
-	body := keepOpen(r)
+	ctx, cancel := context.WithCancelCause(r.Context()) // the answer lasts until the caller ends its context
+	sending := newStall(t.patience, cancel)
+	defer sending.end()
+	body := keepOpen(r, sending)
 	for n := 1; ; n++ {
 		var way wire
-		resp, err := t.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), way.trace())))
+		trace := way.trace()
+		trace.WroteRequest = func(httptrace.WroteRequestInfo) { sending.pause() }
+		sending.resume()
+		resp, err := t.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(ctx, trace)))
 		if err == nil {
 			return resp, nil
 		}
-		if n < attempts && way.unused() && r.Context().Err() == nil && body.rewind(r) {
+		if n < attempts && way.unused() && ctx.Err() == nil && body.rewind(r) {
 			continue
 		}
 		if r.Body != nil {
 			body.ReadCloser.Close()
 		}
+		if cause := context.Cause(ctx); cause == ErrUntaken {
+			return nil, cause
+		}
 		return nil, way.explain(err)
 	}
+}
+
+// stall ends a request of which the replica takes nothing for too long: [http.Transport] begins to count when all of it is sent. The
+// time in which more of the body is awaited from the client does not count.
+type stall struct {
+	limit time.Duration
+	mu    sync.Mutex  // protects timer
+	timer *time.Timer // nil: no limit, or the request has ended
+}
+
+func newStall(limit time.Duration, cancel context.CancelCauseFunc) *stall {
+	s := &stall{limit: limit}
+	if limit > 0 {
+		s.timer = time.AfterFunc(limit, func() { cancel(ErrUntaken) })
+	}
+	return s
+}
+
+// resume begins the limit again.
+func (s *stall) resume() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Reset(s.limit)
+	}
+}
+
+func (s *stall) pause() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+// end ends the limit; what is read of the body afterwards has none.
+func (s *stall) end() {
+	s.pause()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer = nil
 }
 
 // hideIdempotency keeps the transport from reading a POST with an idempotency key as one that it may send twice: it looks the
@@ -61,12 +119,13 @@ func hideIdempotency(r *http.Request) {
 // openBody is a request's body that stays open while the request may be sent again.
 type openBody struct {
 	io.ReadCloser
-	read atomic.Bool
+	sending *stall
+	read    atomic.Bool
 }
 
 // keepOpen gives r a body that stays open, where it has one.
-func keepOpen(r *http.Request) *openBody {
-	b := &openBody{ReadCloser: r.Body}
+func keepOpen(r *http.Request, sending *stall) *openBody {
+	b := &openBody{ReadCloser: r.Body, sending: sending}
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = b
 	}
@@ -75,6 +134,8 @@ func keepOpen(r *http.Request) *openBody {
 
 func (b *openBody) Read(p []byte) (int, error) {
 	b.read.Store(true)
+	b.sending.pause()
+	defer b.sending.resume()
 	return b.ReadCloser.Read(p)
 }
 
@@ -92,7 +153,7 @@ func (b *openBody) rewind(r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	r.Body = fresh
+	r.Body = &openBody{ReadCloser: fresh, sending: b.sending}
 	return true
 }
 

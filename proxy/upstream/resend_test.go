@@ -10,8 +10,11 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // breaking is a transport whose connections break. Each of its steps is one try: how much of the request it writes before its error.
@@ -80,7 +83,7 @@ func TestSentAgainOnlyIfUnread(t *testing.T) {
 			r.GetBody = nil
 		}
 		b := &breaking{steps: tc.steps}
-		_, err := resender{b}.RoundTrip(r)
+		_, err := resender{b, 0}.RoundTrip(r)
 		if b.tries != tc.tries || !errors.Is(err, tc.err) || (err != nil) != (tc.err != nil) {
 			t.Errorf("%s: %d tries, %v; want %d, %v", tc.name, b.tries, err, tc.tries, tc.err)
 		}
@@ -98,7 +101,7 @@ func TestNotSentAgainAfterItsEnd(t *testing.T) {
 	cancel()
 	r, _ := http.NewRequestWithContext(ctx, "POST", "http://upstream.example/v1/x", strings.NewReader("body"))
 	b := &breaking{steps: []try{{0, false, context.Canceled}}}
-	if _, err := (resender{b}).RoundTrip(r); b.tries != 1 || !errors.Is(err, context.Canceled) || errors.Is(err, ErrClosed) {
+	if _, err := (resender{b, 0}).RoundTrip(r); b.tries != 1 || !errors.Is(err, context.Canceled) || errors.Is(err, ErrClosed) {
 		t.Errorf("%d tries, %v", b.tries, err)
 	}
 }
@@ -141,4 +144,125 @@ func newTLSEngine(t *testing.T, version uint16) *httptest.Server {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s
+}
+
+// TestNothingTaken: a request of which the replica takes nothing for too long ends. The time that its client takes does not count.
+func TestNothingTaken(t *testing.T) {
+	const patience = time.Minute
+	for _, tc := range []struct {
+		name         string
+		stops        int           // bytes that are taken of the body before nothing more is; -1: all are
+		taken, comes time.Duration // between two bytes: for the replica to take one, for the client to send one
+		err          error
+	}{
+		{"nothing is taken", 0, 0, 0, ErrUntaken},
+		{"a part is taken", 2, 0, 0, ErrUntaken},
+		{"all is taken, and not sent", 4, 0, 0, ErrUntaken}, // the end of a body is read before its last bytes are sent
+		{"slowly", -1, patience - time.Second, 0, nil},
+		{"too slowly", -1, patience + time.Second, 0, ErrUntaken},
+		{"from a slow client", -1, 0, 10 * patience, nil},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			r, _ := http.NewRequestWithContext(ctx, "POST", "http://upstream.example/v1/x", slowly{strings.NewReader("body"), tc.comes})
+			begin := time.Now()
+			_, err := resender{taking{tc.stops, tc.taken}, patience}.RoundTrip(r)
+			if err != tc.err || err != nil && time.Since(begin) > 3*patience {
+				t.Errorf("%s: %v after %v", tc.name, err, time.Since(begin))
+			}
+			if time.Sleep(10 * patience); err == nil && r.Context().Err() != nil {
+				t.Errorf("%s: the limit went on", tc.name)
+			}
+		})
+	}
+}
+
+// taking is a transport that sends a body byte by byte.
+type taking struct {
+	stops int
+	each  time.Duration
+}
+
+func (s taking) RoundTrip(r *http.Request) (*http.Response, error) {
+	p := make([]byte, 1)
+	for n := 0; n != s.stops; n++ {
+		if _, err := r.Body.Read(p); err != nil {
+			httptrace.ContextClientTrace(r.Context()).WroteRequest(httptrace.WroteRequestInfo{})
+			time.Sleep(time.Hour) // for the answer, which has a limit of its own
+			return &http.Response{StatusCode: 200}, r.Context().Err()
+		}
+		time.Sleep(s.each)
+		if r.Context().Err() != nil {
+			return nil, r.Context().Err()
+		}
+	}
+	if s.stops == 4 {
+		r.Body.Read(p)
+	}
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// slowly is a reader that takes its time over each Read.
+type slowly struct {
+	io.Reader
+	pause time.Duration
+}
+
+func (s slowly) Read(p []byte) (int, error) {
+	time.Sleep(s.pause)
+	return s.Reader.Read(p)
+}
+
+// TestForgottenConnection: a connection of HTTP/2 on which nothing comes any more is given up, and the next request gets another one.
+func TestForgottenConnection(t *testing.T) {
+	engine := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	engine.EnableHTTP2 = true
+	engine.StartTLS()
+	t.Cleanup(engine.Close)
+	transport := NewTransport(Limits{})
+	t.Cleanup(transport.CloseIdleConnections)
+	secured := transport.secured
+	secured.TLSClientConfig = engine.Client().Transport.(*http.Transport).TLSClientConfig
+	secured.HTTP2.SendPingTimeout, secured.HTTP2.PingTimeout = 50*time.Millisecond, 50*time.Millisecond
+	var silent atomic.Bool
+	secured.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return &forgotten{conn, &silent}, err
+	}
+	ask := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // bounds a hang
+		defer cancel()
+		r, _ := http.NewRequestWithContext(ctx, "GET", engine.URL, nil)
+		resp, err := transport.RoundTrip(r)
+		if err == nil {
+			resp.Body.Close()
+		}
+		return err
+	}
+	if err := ask(); err != nil {
+		t.Fatal(err)
+	}
+	silent.Store(true)
+	if err := ask(); err == nil || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("on the connection: %v", err)
+	}
+	silent.Store(false)
+	if err := ask(); err != nil {
+		t.Errorf("on the next one: %v", err)
+	}
+}
+
+// forgotten is a connection that takes bytes and passes none on while it is silent.
+type forgotten struct {
+	net.Conn
+	silent *atomic.Bool
+}
+
+func (c *forgotten) Write(p []byte) (int, error) {
+	if c.silent.Load() {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
 }

@@ -144,7 +144,7 @@ func (c *Config) limits() []Setting {
 		{Name: "HEADER_TIMEOUT", Default: "5s", Allowed: allowed, Help: "time for a client to send its header", parse: duration(&c.HeaderTimeout, offAtZero)},
 		{Name: "BODY_IDLE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "silence of a client within its body", parse: duration(&c.BodyIdle, offAtZero)},
 		{Name: "BODY_MIN_RATE", Default: "1KiB", Allowed: "a size such as 1KiB, at most 1MiB, or 0 for none", Help: "least bytes a second of a body, over each REPRISE_BODY_IDLE_TIMEOUT", parse: rate(&c.BodyRate, 1<<20)},
-		{Name: "FIRST_BYTE_TIMEOUT", Default: "600s", Allowed: allowed, Help: "time for the upstream to begin its answer", parse: duration(&c.FirstByte, offAtZero)},
+		{Name: "FIRST_BYTE_TIMEOUT", Default: "600s", Allowed: allowed, Help: "time for the upstream to begin its answer, and to take each part of a request", parse: duration(&c.FirstByte, offAtZero)},
 		{Name: "STREAM_IDLE_TIMEOUT", Default: "600s", Allowed: allowed, Help: "silence of the upstream within its answer", parse: duration(&c.StreamIdle, offAtZero)},
 		{Name: "MAX_CONCURRENT", Default: strconv.Itoa(upstream.DefaultCalls), Allowed: "a whole number up to 1000000, or 0 for no limit", Help: "upstream calls at once, and as many websockets; twice as many requests wait for up to 30s, the others get 503", parse: offAtZeroInt(&c.MaxConcurrent, 1_000_000)},
 		{Name: "MAX_CONCURRENT_PER_TENANT", Allowed: "a whole number up to 1000000, or 0 for no limit", Help: "of these, those of one tenant; unset, three quarters", parse: offAtZeroInt(&c.MaxPerTenant, 1_000_000)},
