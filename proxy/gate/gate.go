@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/internal/header"
 	"reprise/proxy/internal/origin"
 )
 
@@ -87,8 +88,13 @@ func (g *Gate) Check(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// overrides are headers from which some servers take the method or the path in place of those of the request.
-var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+// overrides are headers from which some servers take the method or the path in place of those of the request, or, where the upstream is
+// a gateway, the server to which the operator's credential goes from there.
+var overrides = map[string]bool{
+	"X-Http-Method-Override": true, "X-Http-Method": true, "X-Method-Override": true, "X-Forwarded-Method": true, "X-Original-Method": true,
+	"X-Original-Url": true, "X-Original-Uri": true, "X-Rewrite-Url": true, "X-Forwarded-Uri": true, "X-Forwarded-Path": true, "X-Forwarded-Prefix": true,
+	"X-Portkey-Custom-Host": true, "Helicone-Target-Url": true, "Helicone-Openai-Api-Base": true,
+}
 
 // straighten leaves in h no other protocol than that of websockets to change to, because what comes after the change is not looked at
 // (a change to HTTP/2 would open the whole upstream), and under a key of the operator no override.
@@ -96,8 +102,12 @@ func (g *Gate) straighten(h http.Header) {
 	if to, ok := h["Upgrade"]; ok && (len(to) != 1 || !strings.EqualFold(to[0], "websocket")) {
 		delete(h, "Upgrade")
 	}
-	if g.o.Keyed {
-		for _, name := range overrides {
+	if !g.o.Keyed {
+		return
+	}
+	for name, values := range h {
+		// A configuration of a gateway can name a server too; the id of a stored one cannot.
+		if read := header.AsRead(name); overrides[read] || read == "X-Portkey-Config" && strings.Contains(strings.Join(values, ""), "{") {
 			delete(h, name)
 		}
 	}

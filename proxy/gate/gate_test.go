@@ -166,6 +166,8 @@ func TestPath(t *testing.T) {
 		{"POST /V1/chat/completions", "", unknown},
 		{"POST /v1/chat%2fcompletions", "", ""},
 		{"POST /v1/models/%", "", unknown},
+		{"GET /%761/models", dirty, dirty},
+		{"GET /v1%2fmodels", dirty, dirty},
 		{"GET /v1/../metrics", dirty, dirty},
 		{"GET /v1/%2e%2e/metrics", dirty, dirty},
 		{"GET /v1/.%2E/metrics", dirty, dirty},
@@ -232,6 +234,8 @@ func TestStraighten(t *testing.T) {
 	}{
 		{"Upgrade", "websocket", true, true}, {"Upgrade", "WebSocket", false, true}, {"Upgrade", "h2c", false, false}, {"Upgrade", "websocket, h2c", false, false},
 		{"X-Http-Method-Override", "DELETE", true, false}, {"X-Http-Method-Override", "DELETE", false, true}, {"X-Original-Url", "/metrics", true, false},
+		{"X_http_method_override", "DELETE", true, false}, {"X-Forwarded-Uri", "/metrics", true, false}, {"X-Portkey-Custom-Host", "http://x", true, false},
+		{"X-Portkey-Config", `{"custom_host":"http://x"}`, true, false}, {"X-Portkey-Config", "pc-1", true, true}, {"X-Portkey-Config", "{}", false, true},
 		{"X-Anything", "x", true, true},
 	} {
 		r := httptest.NewRequest("GET", "/v1/models", nil)

@@ -117,6 +117,10 @@ func cutSegment(path string) (segment, rest string) {
 // maxDecoding is how often a path is decoded, while that changes it: a server behind another may decode twice.
 const maxDecoding = 3
 
+// versioned begins the paths that are joined to the base URL of the upstream. One that begins so only once it is decoded would be sent
+// to the upstream's host beside the base URL.
+const versioned = "/v1/"
+
 // cleanPath returns the path of u without escapes. It refuses what a server might resolve to another endpoint than the path names:
 // dot segments, also escaped, or with parameters after them; a backslash; control characters; other encodings than UTF-8.
 func cleanPath(u *url.URL) (string, error) {
@@ -130,6 +134,9 @@ func cleanPath(u *url.URL) (string, error) {
 		}
 		next := unescape(path)
 		if len(next) == len(path) {
+			if strings.HasPrefix(path, versioned) && !strings.HasPrefix(u.EscapedPath(), versioned) {
+				return "", badPath(u, "has escapes in /v1/")
+			}
 			return path, nil
 		}
 		path = next

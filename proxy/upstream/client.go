@@ -239,6 +239,9 @@ func (c *Client) reverseProxy(onError func(http.ResponseWriter, *http.Request, e
 			p.Out.URL = replica.url(p.In.URL)
 			p.Out.Host = p.Out.URL.Host
 			replica.setHeaders(p.Out.Header)
+			if p.In.Method == http.MethodOptions && replica.key() != "" {
+				p.Out.Header.Del("Authorization") // a preflight has no credential, and needs no client key
+			}
 		},
 		Transport:     idleTransport{c.transport, c.limits.BetweenBytes},
 		FlushInterval: -1, // each write is flushed: answers may be streams

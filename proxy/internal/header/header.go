@@ -40,6 +40,9 @@ func Of(name string) Class {
 	}
 	for _, p := range prefixes {
 		if strings.HasPrefix(name, p.of) {
+			if p.class == Harmless && namesSecret(name) {
+				return Secret
+			}
 			return p.class
 		}
 	}
@@ -47,6 +50,14 @@ func Of(name string) Class {
 		return Secret
 	}
 	return Scope
+}
+
+// AsRead is a name as servers read it that take "_" for "-", as those with a CGI-like interface do. It allocates only for a name with "_".
+func AsRead(name string) string {
+	if !strings.Contains(name, "_") {
+		return name
+	}
+	return http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
 }
 
 // IsName reports whether s can be the name of a field (RFC 9110 §5.6.2).
@@ -71,7 +82,7 @@ const webSocketKey = "openai-insecure-api-key."
 // RemoveCredentials removes from h the client's credentials.
 func RemoveCredentials(h http.Header) {
 	for name := range h {
-		if IsCredential(name) {
+		if IsCredential(name) || IsCredential(AsRead(name)) {
 			delete(h, name)
 		}
 	}

@@ -71,7 +71,7 @@ func TestPart(t *testing.T) {
 		{"Accept-Language", "*", "", false}, {"Accept-Language", "de", "de", true},
 		{"Cookie", "AWSALB=1; AWSALBCORS=2;__cf_bm=x", "", false}, {"Cookie", "", "", false},
 		{"Cookie", "__cf_bm=x; session=a ; _cfuvid=y", "session=a", true}, {"Cookie", "session=a; b=c", "session=a; b=c", true},
-		{"Cookie", `a="x; AWSALB=1"`, `a="x; AWSALB=1"`, true}, {"Cookie", "xAWSALB=1", "xAWSALB=1", true},
+		{"Cookie", `a="x; AWSALB=1"`, `a="x; AWSALB=1"`, true}, {"Cookie", "xAWSALB=1", "xAWSALB=1", true}, {"Cookie", "AWSALB=1, session=a", "AWSALB=1, session=a", true},
 		{xfcc, `By=spiffe://c/ns/a;Hash=00ff;Subject="";URI=spiffe://c/ns/b`, `By=spiffe://c/ns/a;Subject="";URI=spiffe://c/ns/b`, true},
 		{xfcc, "Hash=00ff", "Hash=00ff", true}, {xfcc, `Hash=00ff;URI=""`, `Hash=00ff;URI=""`, true},
 		{xfcc, `Hash=1;URI=a,Hash=2;Subject="CN=x,URI=y;z"`, `URI=a,Hash=2;Subject="CN=x,URI=y;z"`, true},
@@ -99,7 +99,8 @@ func TestWithoutCredentials(t *testing.T) {
 
 func TestRemoveCredentials(t *testing.T) {
 	h := http.Header{"Cookie": {"a=b"}, "X-Goog-Api-Key": {"k"}, "X-My-Token": {"t"}, "X-Other": {"o"}, "Idempotency-Key": {"i"}, "X-User-Id": {"u"},
-		"Sec-Websocket-Key": {"w"}, "Sec-Websocket-Protocol": {"realtime, openai-insecure-api-key.sk-1", "openai-beta.realtime-v1"}}
+		"Remote_user": {"u"}, "X_forwarded_access_token": {"t"},
+		"X-Datadog-Api-Key": {"k"}, "Sec-Websocket-Key": {"w"}, "Sec-Websocket-Protocol": {"realtime, openai-insecure-api-key.sk-1", "openai-beta.realtime-v1"}}
 	RemoveCredentials(h)
 	want := http.Header{"X-Other": {"o"}, "Idempotency-Key": {"i"}, "X-User-Id": {"u"}, "Sec-Websocket-Key": {"w"},
 		"Sec-Websocket-Protocol": {"realtime", "openai-beta.realtime-v1"}}

@@ -1,0 +1,197 @@
+package attacks_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// requests keeps what reaches an upstream, which answers as echo does.
+type requests struct {
+	mu   sync.Mutex
+	list []*http.Request
+}
+
+func (u *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	u.mu.Lock()
+	u.list = append(u.list, r)
+	u.mu.Unlock()
+	echo()(w, r)
+}
+
+func (u *requests) take() []*http.Request {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	list := u.list
+	u.list = nil
+	return list
+}
+
+// TestEscapesDoNotLeaveTheBaseURL: no spelling of a path reaches the upstream's host beside the base URL with the operator's key. Line 2
+// of the list in SECURITY.md.
+func TestEscapesDoNotLeaveTheBaseURL(t *testing.T) {
+	t.Parallel()
+	up := &requests{}
+	p := start(t, upstream(t, up.ServeHTTP)+"/of/a/project", "REPRISE_UPSTREAM_KEY=sk-operator")
+	for _, path := range []string{"/%761/models", "/v1%2fmodels", "/%76%31/models/x", "/v%31/responses/resp_1"} {
+		p.raw("GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n", 1)
+		for _, r := range up.take() {
+			t.Errorf("%s reached the upstream as %s", path, r.RequestURI)
+		}
+	}
+	if r := p.do("GET", p.api+"/v1/models/a%2fb", ""); r.status != 200 {
+		t.Errorf("an escape in the name of a model: %d", r.status)
+	}
+	if got := up.take(); len(got) != 1 || got[0].RequestURI != "/v1/of/a/project/models/a%2fb" {
+		t.Errorf("the upstream got %v", got)
+	}
+}
+
+// TestNoHeaderLeadsTheKeyElsewhere: no header of a client changes to which path, by which method or to which server the operator's key
+// goes, also where the upstream is a gateway, or reads "_" as "-". Line 2 of the list in SECURITY.md.
+func TestNoHeaderLeadsTheKeyElsewhere(t *testing.T) {
+	t.Parallel()
+	up := &requests{}
+	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_UPSTREAM_KEY=sk-operator")
+	names := strings.Fields(`X-HTTP-Method-Override X_HTTP_Method_Override X_Original_URL X-Original-URI X-Forwarded-Uri X-Portkey-Custom-Host
+		x-portkey-config Helicone-Target-Url Helicone-OpenAI-Api-Base Remote_User X_Forwarded_Access_Token`)
+	through := 0
+	for _, name := range names {
+		p.do("GET", p.api+"/v1/models", "", name, `{"custom_host":"http://elsewhere.example"}`)
+		got := up.take()
+		if len(got) != 1 || strings.Contains(fmt.Sprint(got[0].Header), "elsewhere") {
+			through++
+			t.Errorf("%s reached the upstream: %+v", name, got)
+		}
+	}
+	t.Logf("measured: %d of %d headers that lead elsewhere reached the upstream", through, len(names))
+	p.do("GET", p.api+"/v1/models", "", "X-Portkey-Config", "pc-stored-1", "X-Kept_Name", "kept")
+	if got := up.take(); len(got) != 1 || got[0].Header.Get("X-Portkey-Config") == "" || got[0].Header.Get("X-Kept_Name") == "" {
+		t.Errorf("other headers: %+v", got)
+	}
+}
+
+// TestPreflightHasNoKey: who has no client key can send a preflight, but not under the operator's key. Line 2 of the list in SECURITY.md.
+func TestPreflightHasNoKey(t *testing.T) {
+	t.Parallel()
+	up := &requests{}
+	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_UPSTREAM_KEY=sk-operator", "REPRISE_CLIENT_KEYS=client-key-0123456789", "REPRISE_TRUSTED_HOSTS=app.example")
+	for _, body := range []string{"", chat("Who pays?")} {
+		r := p.do("OPTIONS", p.api+"/v1/chat/completions", body, "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
+		if got := up.take(); r.status != 200 || len(got) != 1 || got[0].Header.Get("Authorization") != "" {
+			t.Errorf("%d, the upstream got %+v", r.status, got)
+		}
+	}
+}
+
+// TestPagesMayReadHits: a page that may read the upstream's answer may read the stored one too. Line 3 of the list in SECURITY.md.
+func TestPagesMayReadHits(t *testing.T) {
+	t.Parallel()
+	p := start(t, upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		echo()(w, r)
+	}))
+	for _, want := range []string{"miss", "exact"} {
+		r := p.ask("May a page read this?", "Origin", "https://app.example", "Authorization", "Bearer of-its-user")
+		allowed := r.header.Get("Access-Control-Allow-Origin")
+		if r.cache() != want || !slices.Contains([]string{"*", "https://app.example"}, allowed) {
+			t.Errorf("%s, want %s, allowed to %q", r.cache(), want, allowed)
+		}
+	}
+	p.ask("And no page?")
+	if r := p.ask("And no page?"); r.cache() != "exact" || r.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("without a page: %s %v", r.cache(), r.header)
+	}
+}
+
+// TestAdminTokenStaysHere: an operator who asks the wrong listener, or mistypes a path, does not send the admin token to the upstream.
+// Line 8 of the list in SECURITY.md.
+func TestAdminTokenStaysHere(t *testing.T) {
+	t.Parallel()
+	up := &requests{}
+	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_ADMIN_TOKEN=admin-token-0123456789")
+	for _, line := range []string{"GET /v1/reprise/explain", "POST /v1/reprise/explain/", "POST /v1/reprise%2Fexplain", "GET /admin/entries", "POST /admin/purge"} {
+		method, path, _ := strings.Cut(line, " ")
+		r := p.do(method, p.api+path, "", "Authorization", "Bearer admin-token-0123456789")
+		if got := up.take(); r.status != 404 || len(got) > 0 {
+			t.Errorf("%s: %d, the upstream got %+v", line, r.status, got)
+		}
+	}
+}
+
+// TestPurgeReachesPartsOfANamespace: a purge of a namespace removes what was stored under it and another one together. Line 5 of the list
+// in SECURITY.md.
+func TestPurgeReachesPartsOfANamespace(t *testing.T) {
+	t.Parallel()
+	p := start(t, upstream(t, echo()))
+	p.ask("one?", "X-Reprise-Namespace", "red")
+	p.ask("two?", "X-Reprise-Namespace", "red", "Helicone-Cache-Seed", "7")
+	p.do("POST", p.api+"/v1/chat/completions", strings.Replace(chat("three?"), "{", `{"cache":{"namespace":"red"},`, 1), "X-Reprise-Namespace", "blue")
+	p.ask("four?", "X-Reprise-Namespace", "redder")
+	var got struct{ Purged int }
+	if r := p.purge(`{"namespace":"red","dry_run":false}`); json.Unmarshal([]byte(r.body), &got) != nil || got.Purged != 3 {
+		t.Errorf("purged %d of 3: %s", got.Purged, r.body)
+	}
+	if r := p.ask("two?", "X-Reprise-Namespace", "red", "Helicone-Cache-Seed", "7"); r.cache() != "miss" {
+		t.Errorf("after the purge: %s", r.cache())
+	}
+}
+
+// TestFollowerGetsNoErrorAfterComments: where clients share answers, an error of one client's credential is not for another, also where
+// the stream begins with comments, or its first event comes in pieces. Line 1 of the list in SECURITY.md.
+func TestFollowerGetsNoErrorAfterComments(t *testing.T) {
+	t.Parallel()
+	const failure = `data: {"error":{"message":"the quota of the leader","code":429}}` + "\n\n"
+	for _, begin := range []string{": PROCESSING\n\n", failure[:20]} {
+		release := make(chan bool)
+		p := start(t, upstream(t, func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "text/event-stream")
+			if r.Header.Get("Authorization") != "Bearer leader" {
+				io.WriteString(w, `data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"fine"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+				return
+			}
+			io.WriteString(w, begin)
+			http.NewResponseController(w).Flush()
+			<-release
+			io.WriteString(w, strings.TrimPrefix(failure, begin)+"data: [DONE]\n\n")
+		}), "REPRISE_TENANT_FROM=none")
+		ask := func(who string) (*http.Response, error) {
+			req, _ := http.NewRequest(http.MethodPost, p.api+"/v1/chat/completions", strings.NewReader(strings.Replace(chat("Whose error?"), "{", `{"stream":true,`, 1)))
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Authorization", "Bearer "+who)
+			return client.Do(req)
+		}
+		leader, err := ask("leader")
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun, follower := make(chan bool), make(chan string)
+		go func() {
+			defer close(follower)
+			resp, err := ask("follower")
+			close(begun)
+			if err != nil {
+				return
+			}
+			defer resp.Body.Close()
+			body, _ := io.ReadAll(resp.Body)
+			follower <- string(body)
+		}()
+		select {
+		case <-begun:
+		case <-time.After(300 * time.Millisecond): // nothing shows that it waits; should it come later, it has a call of its own
+		}
+		close(release)
+		if got := <-follower; strings.Contains(got, "leader") || !strings.Contains(got, "fine") {
+			t.Errorf("after %q the follower got %q", begin, got)
+		}
+		leader.Body.Close()
+	}
+}
