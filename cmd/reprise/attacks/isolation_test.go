@@ -43,7 +43,8 @@ func TestTracedClientStillHits(t *testing.T) {
 	for i, name := range strings.Fields(`traceparent tracestate baggage b3 x-b3-traceid x-datadog-trace-id sentry-trace uber-trace-id
 		x-cloud-trace-context x-amzn-trace-id x-request-id x-correlation-id x-client-request-id x-ot-span-context elastic-apm-traceparent
 		x-stainless-retry-count x-stainless-os User-Agent Accept Idempotency-Key X-Real-IP X-Forwarded-For X-Forwarded-Host Forwarded Via
-		Referer CF-Ray x-envoy-attempt-count X-MS-Client-Request-Id`) {
+		Referer CF-Ray x-envoy-attempt-count X-MS-Client-Request-Id
+		X-Forwarded-Server X-AppGW-Trace-Id X-Varnish X-LiteLLM-Call-Id Rndr-Id Connect-Time`) {
 		if r := p.ask("Is this traced?", "Authorization", "Bearer a", name, fmt.Sprint(i)); r.cache() != "exact" {
 			t.Errorf("%s prevents a hit: %s", name, r.cache())
 		}

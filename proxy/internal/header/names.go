@@ -64,7 +64,9 @@ const harmless = `
 	X-Trace-Id X-Span-Id X-Client-Trace-Id
 	Request-Id X-Request-Id Correlation-Context X-Correlation-Id X-Client-Request-Id X-MS-Client-Request-Id
 	X-MS-Return-Client-Request-Id X-MS-Request-Id X-Amzn-RequestId X-Kong-Request-Id Fly-Request-Id Helicone-Request-Id
-	X-Unique-Id X-Arr-Log-Id X-Request-Start X-Queue-Start
+	X-Unique-Id X-Arr-Log-Id X-Request-Start X-Queue-Start Connect-Time Total-Route-Time X-Forwarded-Server
+	X-Appgw-Trace-Id X-Varnish X-Akamai-Request-Id X-Appengine-Request-Log-Id Rndr-Id X-Railway-Request-Id X-Nf-Request-Id Singularityheader
+	X-LiteLLM-Call-Id X-LiteLLM-Trace-Id X-OpenWebUI-Message-Id
 
 	X-Envoy-Attempt-Count X-Envoy-Is-Timeout-Retry X-Envoy-Expected-Rq-Timeout-Ms X-Envoy-Upstream-Rq-Timeout-Ms
 	X-Envoy-Upstream-Stream-Duration-Ms X-Envoy-Internal X-Envoy-Force-Trace X-Envoy-Decorator-Operation X-Envoy-Peer-Metadata

@@ -38,8 +38,8 @@ var balancers = []string{"AWSALB", "AWSELB", "__cf_bm", "_cfuvid", "__cflb", "__
 
 // withoutBalancers is the value of a Cookie header without the cookies of load balancers.
 func withoutBalancers(value string) string {
-	if strings.Contains(value, `"`) {
-		return value // some readers take a semicolon in quotes for a part of the value
+	if strings.ContainsAny(value, `",`) {
+		return value // some readers take a semicolon in quotes for a part of the value, or a comma for the end of a cookie
 	}
 	var kept []string
 	for cookie := range strings.SplitSeq(value, ";") {
