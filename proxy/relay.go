@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -35,7 +36,7 @@ func (r *relay) failed() bool {
 	}
 	stream, read := answer.IsStream(r.rec.Header.Get("Content-Type")), r.reader.Wait
 	if stream {
-		read = r.reader.Peek
+		read = func(ctx context.Context) ([]byte, error) { return r.reader.Peek(ctx, answer.HasEvent) }
 	}
 	body, err := read(r.http.Context())
 	return err == nil && answer.Judge(r.family.Answers, stream, body).Reason == answer.ReasonError

@@ -54,6 +54,17 @@ type Events struct {
 // EventsOf reads the events of a whole stream without copying it: offsets into Raw and body agree.
 func EventsOf(body []byte) *Events { return &Events{max: len(body) + 1, buf: body} }
 
+// HasEvent reports whether the beginning of a stream has a whole event with data. Comments, which some gateways send before the
+// first event, are none.
+func HasEvent(stream []byte) bool {
+	for events := EventsOf(stream); ; {
+		ev, ok := events.Next()
+		if !ok || ev.Data != nil {
+			return ok
+		}
+	}
+}
+
 // Feed adds the next bytes of the stream, which are copied. All complete events should have been taken by Next before.
 func (e *Events) Feed(p []byte) {
 	if e.start > 0 {

@@ -305,21 +305,21 @@ func (d *Reader) Next(ctx context.Context) (p []byte, end bool, err error) {
 	}
 }
 
-// Peek waits for the first bytes and returns them (a view). Next will return them again.
-func (d *Reader) Peek(ctx context.Context) ([]byte, error) {
+// Peek waits until the first bytes are enough, or are all, and returns them (a view). Next will return them again.
+func (d *Reader) Peek(ctx context.Context, enough func([]byte) bool) ([]byte, error) {
 	r := d.rec
 	for {
 		r.mu.Lock()
 		d.busy = time.Time{}
 		body, behind, done, changed := r.body[:len(r.body):len(r.body)], d.behind, r.done, r.changed
-		if behind || done || len(body) > 0 {
-			d.busy = time.Now()
-		}
 		r.mu.Unlock()
 		switch {
 		case behind:
 			return nil, ErrBehind
-		case done || len(body) > 0:
+		case done || enough(body):
+			r.mu.Lock()
+			d.busy = time.Now()
+			r.mu.Unlock()
 			return body, nil
 		}
 		select {
