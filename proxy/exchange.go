@@ -159,6 +159,10 @@ func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit)
 	}
 	h := x.w.Header()
 	h["Content-Type"] = []string{contentType}
+	if origin, ok := x.http.Header["Origin"]; ok {
+		// A page may read the answer: its browser has sent JSON to another site only after the upstream had allowed it (a preflight).
+		h["Access-Control-Allow-Origin"], h["Vary"] = origin[:1], []string{"Origin"}
+	}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	status.write(h)
 	x.w.WriteHeader(http.StatusOK)
