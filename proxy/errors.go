@@ -20,6 +20,10 @@ var errOnlyIfCached = &apierror.Error{Status: http.StatusGatewayTimeout, Type: a
 var errNoMemory = &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeServer, Code: "overloaded", RetryAfter: 1,
 	Message: "The proxy has no memory left for this request (REPRISE_MEMORY_LIMIT); try again in a moment."}
 
+// errNotForwarded is for an operator who is at the wrong listener, or has mistyped a path.
+var errNotForwarded = &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "not_found",
+	Message: "This listener has no such path, and does not forward the admin token. The admin API is on REPRISE_ADMIN_LISTEN; here is only POST " + explainPath + "."}
+
 var errBodyBroken = apierror.BadRequest("invalid_body", "The request body could not be read to its end.")
 
 // errCut ends a response that has begun and cannot be completed: the connection is closed, so that the client sees it.

@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/go-chi/chi/v5"
@@ -84,6 +85,9 @@ func (s *Server) Handler() http.Handler {
 		if err := checkConnection(r.Header); err != nil {
 			return Refused, err
 		}
+		if isOwn(r.URL.Path) && admintoken.Given(r, s.live.Load().adminToken) {
+			return Refused, errNotForwarded // the token is not for the upstream
+		}
 		return Bypass, s.passThrough(w, r, nil, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
 	}, nil)
 	r.NotFound(rest)
@@ -135,6 +139,11 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, h func(http.Respo
 		return Refused, err
 	}
 	return h(w, r)
+}
+
+// isOwn reports whether a path looks like one of the proxy's own, here or on the admin listener.
+func isOwn(path string) bool {
+	return path == "/admin" || strings.HasPrefix(path, "/admin/") || strings.HasPrefix(path, "/v1/reprise/")
 }
 
 // Drain makes the readiness probe fail, so that the server gets no new traffic.
