@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,7 +66,13 @@ func (f *filter) empty() bool { return *f == filter{} }
 
 func (f *filter) matches(e *store.Entry) bool {
 	return (f.Entry == 0 || e.ID == f.Entry) && (f.Topic == 0 || e.Topic == f.Topic) && (f.Model == "" || e.Model == f.Model) &&
-		(f.Namespace == "" || e.Namespace == f.Namespace) && (f.Tenant == "" || e.Tenant == f.Tenant)
+		(f.Namespace == "" || inNamespace(e.Namespace, f.Namespace)) && (f.Tenant == "" || e.Tenant == f.Tenant)
+}
+
+// inNamespace reports whether an entry of namespace stored is in name. A request that named several, as by its header and its body,
+// has them all in its own, with a separator that no name contains.
+func inNamespace(stored, name string) bool {
+	return stored == name || slices.Contains(strings.Split(stored, "\x1f"), name)
 }
 
 // parseFilter reads a filter from named values; absent ones are "".
