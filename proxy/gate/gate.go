@@ -124,10 +124,27 @@ func (g *Gate) CheckAdmin(w http.ResponseWriter, r *http.Request) error {
 			"REPRISE_TRUSTED_HOSTS, not to %s.", apierror.Quote(r.Host))
 	}
 	if g.trusted.Foreign(r) && !g.ownCredential(r) {
-		return refuse(http.StatusForbidden, "foreign_origin", "This proxy does not answer to web pages of %s; REPRISE_TRUSTED_HOSTS can allow them.",
-			apierror.Quote(r.Header.Get("Origin")))
+		return g.foreign(r)
 	}
 	return nil
+}
+
+// foreign is the refusal of a web page of another origin. It says which value would allow the page, if one can.
+func (g *Gate) foreign(r *http.Request) error {
+	page, allow := "other sites", "a page whose Origin has no host cannot be allowed"
+	origins := r.Header["Origin"]
+	if len(origins) > 0 {
+		page = apierror.Quote(strings.Join(origins, ", "))
+	}
+	if len(origins) == 1 {
+		if _, host, _ := strings.Cut(origins[0], "://"); host != "" {
+			allow = "REPRISE_TRUSTED_HOSTS can allow them, by " + apierror.Quote(host)
+		}
+	}
+	if !g.o.Keyed && !g.o.Shared {
+		allow += "; a page that sends a credential of its own needs no permission"
+	}
+	return refuse(http.StatusForbidden, "foreign_origin", "This proxy does not answer to web pages of %s; %s.", page, allow)
 }
 
 func refuse(status int, code, format string, args ...any) error {
@@ -174,11 +191,28 @@ func (g *Gate) Path(method string, u *url.URL) error {
 	if err != nil || !g.o.Keyed {
 		return err
 	}
-	for i := range g.paths {
-		if g.paths[i].matches(method, decoded) {
-			return nil
+	if g.forwards(method, decoded) {
+		return nil
+	}
+	hint := "REPRISE_API_PATHS can add it"
+	if g.forwards(method, "/v1"+decoded) {
+		hint = "the base URL of a client ends in /v1"
+	}
+	for _, other := range []string{http.MethodGet, http.MethodPost} {
+		if g.forwards(other, decoded) {
+			hint = "this path takes " + other
 		}
 	}
-	return refuse(http.StatusNotFound, "path_not_allowed", "%s %s is not an API path that this proxy forwards under its own key (REPRISE_UPSTREAM_KEY); "+
-		"REPRISE_API_PATHS can add it.", method, apierror.Quote(u.EscapedPath()))
+	return refuse(http.StatusNotFound, "path_not_allowed", "%s %s is not an API path that this proxy forwards under its own key (REPRISE_UPSTREAM_KEY); %s.",
+		method, apierror.Quote(u.EscapedPath()), hint)
+}
+
+// forwards reports whether a request with this method and this path, decoded, goes out under a credential of the operator.
+func (g *Gate) forwards(method, path string) bool {
+	for i := range g.paths {
+		if g.paths[i].matches(method, path) {
+			return true
+		}
+	}
+	return false
 }

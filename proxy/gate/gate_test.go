@@ -115,6 +115,43 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestRefusalsSayWhatHelps: the message of a refusal names the value that allows the request, and nothing that would not.
+func TestRefusalsSayWhatHelps(t *testing.T) {
+	open, keyed := New(Options{Credentials: credentials}), New(Options{Keyed: true, Families: []string{"/v1/chat/completions"}})
+	for _, tc := range []struct{ origin, site, says string }{
+		{"http://localhost:3000", "", `web pages of "http://localhost:3000"; REPRISE_TRUSTED_HOSTS can allow them, by "localhost:3000"`},
+		{"app://notes.example", "cross-site", `by "notes.example"`},
+		{"null", "cross-site", `web pages of "null"; a page whose Origin has no host cannot be allowed`},
+		{"", "cross-site", "web pages of other sites; a page whose Origin has no host cannot be allowed"},
+	} {
+		for g, credential := range map[*Gate]bool{open: true, keyed: false} {
+			r := httptest.NewRequest("POST", "http://localhost/v1/chat/completions", nil)
+			if tc.origin != "" {
+				r.Header.Set("Origin", tc.origin)
+			}
+			if tc.site != "" {
+				r.Header.Set("Sec-Fetch-Site", tc.site)
+			}
+			err := g.Check(httptest.NewRecorder(), r)
+			if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "a credential of its own") != credential {
+				t.Errorf("%+v: %v", tc, err)
+			}
+		}
+	}
+	for request, says := range map[string]string{
+		"GET /v1/chat/completions":     "; this path takes POST.",
+		"POST /v1/models":              "; this path takes GET.",
+		"POST /chat/completions":       "; the base URL of a client ends in /v1.",
+		"POST /v1/chat/completion":     "; REPRISE_API_PATHS can add it.",
+		"POST /v1/v1/chat/completions": "; REPRISE_API_PATHS can add it.",
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		if err := keyed.Path(method, &url.URL{Path: path}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", request, err)
+		}
+	}
+}
+
 func TestPath(t *testing.T) {
 	extra, err := ParsePath("GET /v1/files/*/content")
 	if err != nil {
