@@ -93,7 +93,7 @@ func headerSize(h http.Header) (n int64) {
 // read reads the body and parses the request. Both are charged to mem.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family, d Directives, mem *budget.Lease) (*query, error) {
 	if ct := r.Header.Get("Content-Type"); !isJSON(ct) {
-		return nil, apierror.BadRequest("invalid_content_type", "The Content-Type is "+apierror.Quote(ct)+"; this endpoint takes application/json.")
+		return nil, apierror.BadRequest("invalid_content_type", apierror.NotJSON(ct, "this endpoint"))
 	}
 	body, err := readBody(w, r, mem, s.live.Load().maxBody)
 	if err != nil {

@@ -76,6 +76,7 @@ func New(o Options) http.Handler {
 		a.trusted = append(a.trusted, strings.ToLower(host))
 	}
 	r := chi.NewRouter()
+	r.NotFound(notFound)
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
 	r.Get("/readyz", a.readyz)
 	r.Handle("/metrics", a.named(o.Loopback, promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{})))
@@ -119,6 +120,12 @@ func (a *admin) named(local bool, next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// notFound answers other paths, which are mostly those of the API, sent to the wrong one of the two ports.
+func notFound(w http.ResponseWriter, r *http.Request) {
+	apierror.Write(w, &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "not_found",
+		Message: "This is the admin listener, which has no path " + apierror.Quote(r.URL.Path) + "; the API is at the address in REPRISE_LISTEN."})
 }
 
 // readyz fails while the server drains. It looks at no dependency: a dead one would take every replica out at once.

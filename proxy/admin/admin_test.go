@@ -99,6 +99,17 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// TestOtherPaths: a request of the API that is sent to the admin listener gets an error that names the setting with the address of the API.
+func TestOtherPaths(t *testing.T) {
+	r := newRig(t, "lru")
+	for _, path := range []string{"/", "/v1/chat/completions", "/admin/purges"} {
+		got := r.get(path)
+		if got.Code != 404 || !strings.Contains(gjson.Get(got.Body.String(), "error.message").String(), "REPRISE_LISTEN") {
+			t.Errorf("%s: %d %s", path, got.Code, got.Body)
+		}
+	}
+}
+
 func TestAdminNeedsItsToken(t *testing.T) {
 	r := newRig(t, "lru", func(o *Options) { o.Token = "s3cret" })
 	for header, status := range map[string]int{"": 401, "Authorization: Bearer wrong": 401, "Authorization: s3cret": 401,

@@ -110,7 +110,7 @@ func readPurge(r *http.Request) (f filter, dry bool, err error) {
 	// A web page can send other types anywhere without asking first.
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != "application/json" {
 		return f, true, &apierror.Error{Status: http.StatusUnsupportedMediaType, Type: apierror.TypeInvalidRequest, Code: "invalid_content_type",
-			Message: "The Content-Type is " + apierror.Quote(r.Header.Get("Content-Type")) + "; a purge takes application/json."}
+			Message: apierror.NotJSON(r.Header.Get("Content-Type"), "a purge")}
 	}
 	dec := json.NewDecoder(io.LimitReader(r.Body, 64<<10))
 	dec.DisallowUnknownFields()

@@ -89,3 +89,12 @@ func Quote(s string) string {
 		return r
 	}, s) + `"`
 }
+
+// NotJSON is the message for a body whose Content-Type is not that of JSON, at what, such as "a purge".
+func NotJSON(contentType, what string) string {
+	has := "The Content-Type is " + Quote(contentType)
+	if contentType == "" {
+		has = "The request has no Content-Type"
+	}
+	return has + "; " + what + " takes application/json (curl: -H 'Content-Type: application/json')."
+}

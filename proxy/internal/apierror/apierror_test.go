@@ -15,6 +15,14 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+func TestNotJSON(t *testing.T) {
+	for in, want := range map[string]string{"": "The request has no Content-Type; a purge takes", "text/plain": `The Content-Type is "text/plain"; a purge takes`} {
+		if got := NotJSON(in, "a purge"); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s", in, got)
+		}
+	}
+}
+
 func TestQuote(t *testing.T) {
 	for in, want := range map[string]string{"a": `"a"`, "a\"\n\x7f": `"a???"`, strings.Repeat("x", 50): `"` + strings.Repeat("x", 40) + `…"`} {
 		if got := Quote(in); got != want {
