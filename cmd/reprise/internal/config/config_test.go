@@ -387,3 +387,16 @@ func TestPolicyShortcuts(t *testing.T) {
 		t.Errorf("by default: %+v, %v", cfg, err)
 	}
 }
+
+// TestPathsNeedKey: paths that limit nothing, because each client's own credential is passed on, are reported at the start.
+func TestPathsNeedKey(t *testing.T) {
+	for key, want := range map[string]string{"": "REPRISE_API_PATHS=/v1/files (environment) has no effect: without REPRISE_UPSTREAM_KEY", "sk-1": ""} {
+		cfg, err := load(t, []string{"REPRISE_API_PATHS=/v1/files", "REPRISE_UPSTREAM_KEY=" + key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if idle := strings.Join(cfg.Idle(), "|"); !strings.HasPrefix(idle, want) || (idle == "") != (want == "") {
+			t.Errorf("with the key %q: %q", key, idle)
+		}
+	}
+}

@@ -129,13 +129,16 @@ func given(spec string) (keys []string) {
 	return keys
 }
 
-// Idle returns a sentence for each setting that has no effect with this policy. It is not an error: another policy may be
-// tried for a while.
+// Idle returns a sentence for each setting that has no effect with the others. It is not an error: another policy may be tried for a
+// while, or the clients' own credentials.
 func (c *Config) Idle() (sentences []string) {
 	for _, s := range c.shortcuts() {
 		if s.value != "" && !slices.Contains(parameters(c.PolicyName()), s.key) {
 			sentences = append(sentences, fmt.Sprintf("%s has no effect: the policy %s has no parameter %s", c.shown(s.setting), c.PolicyName(), s.key))
 		}
+	}
+	if len(c.APIPaths) > 0 && c.UpstreamKey == "" {
+		sentences = append(sentences, c.shown("API_PATHS")+" has no effect: without REPRISE_UPSTREAM_KEY every path is forwarded, with the credential that the client sends")
 	}
 	return sentences
 }
