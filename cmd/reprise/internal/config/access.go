@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 
 	"reprise/proxy/gate"
@@ -16,8 +17,11 @@ func clientKeys(to *[]string) func(string) error {
 		for line := range strings.Lines(v) {
 			line, _, _ = strings.Cut(" "+line, " #")
 			for _, key := range strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == ',' }) {
-				if len(key) < leastClientKey || strings.ContainsFunc(key, func(r rune) bool { return r >= 0x7f }) {
-					return errNotAllowed
+				switch {
+				case len(key) < leastClientKey:
+					return errUse(fmt.Sprintf("key %d has %d characters", len(keys)+1, len(key)))
+				case strings.ContainsFunc(key, func(r rune) bool { return r >= 0x7f }):
+					return errUse(fmt.Sprintf("key %d has a character outside ASCII", len(keys)+1))
 				}
 				keys = append(keys, key)
 			}

@@ -46,6 +46,8 @@ func TestAccess(t *testing.T) {
 		{[]string{key, "REPRISE_LISTEN=proxy:1"}, "needs REPRISE_CLIENT_KEYS"},
 		{[]string{key, clients, "REPRISE_LISTEN=:1"}, ""},
 		{[]string{"REPRISE_LISTEN=:1"}, ""},
+		{[]string{key, "REPRISE_CLIENT_KEYS=client-key-1, my key"}, "REPRISE_CLIENT_KEYS=******** (environment): key 2 has 2 characters; allowed is keys of 8"},
+		{[]string{key, "REPRISE_CLIENT_KEYS=clé-de-client"}, "key 1 has a character outside ASCII"},
 		{[]string{clients}, "REPRISE_CLIENT_KEYS needs REPRISE_UPSTREAM_KEY"},
 		{[]string{"REPRISE_API_PATHS=GET /v1/files, /v1/batches/**", "REPRISE_TRUSTED_HOSTS=proxy.lan, app.example:8443"}, ""},
 		{[]string{"REPRISE_API_PATHS=v1/files"}, "has no path that begins with /; allowed is PATH"},
