@@ -69,7 +69,8 @@ func (i *identifier) counted(h http.Header) (c counted) {
 
 // team is the header that names the tenant of a request, "" if none does.
 func (i *identifier) team(h http.Header) string {
-	if i.header == "" || !slices.ContainsFunc(h[i.header], func(v string) bool { return v != "" }) {
+	names := func(v string) bool { part, counts := header.Part(i.header, v); return counts && part != "" }
+	if i.header == "" || !slices.ContainsFunc(h[i.header], names) {
 		return ""
 	}
 	return i.header

@@ -188,6 +188,11 @@ func TestTenantsOfFields(t *testing.T) {
 			t.Errorf("%v: an empty name of a tenant is no name", empty)
 		}
 	}
+	i = ids("header:Cookie")
+	a, b := http.Header{"Authorization": {"a"}, "Cookie": {"AWSALB=1"}}, http.Header{"Authorization": {"b"}, "Cookie": {"AWSALB=2"}}
+	if i.tenant(a) == i.tenant(b) {
+		t.Error("a cookie of a load balancer names a tenant")
+	}
 	if ids("none").tenant(headers[1]) != sharedTenant {
 		t.Error("none names tenants")
 	}

@@ -30,12 +30,16 @@ func Strict(stream bool, body []byte) bool {
 	if !utf8.Valid(body) || markedField(body) {
 		return false
 	}
+	done := false
 	for events := answer.EventsOf(body); ; {
 		ev, ok := events.Next()
-		if !ok {
+		switch {
+		case !ok:
 			return true
-		}
-		if ev.Data != nil && !ev.IsDone() && canon.Strict(ev.Data, answerNames) != nil {
+		case ev.Data == nil:
+		case ev.IsDone():
+			done = true
+		case done || canon.Strict(ev.Data, answerNames) != nil: // after [DONE] some clients read on
 			return false
 		}
 	}

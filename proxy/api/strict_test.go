@@ -62,6 +62,9 @@ func TestStrict(t *testing.T) {
 	if api.Strict(true, []byte("\ufeff"+stream(`{}`))) || api.Strict(true, []byte(": \xff\n\n"+stream(`{}`))) {
 		t.Error("a stream with a byte order mark or bad UTF-8 is strict")
 	}
+	if api.Strict(true, []byte(stream(`{}`)+"data: {}\n\n")) || !api.Strict(true, []byte(stream(`{}`)+": end\n\ndata: [DONE]\n\n")) {
+		t.Error("a stream that goes on after its end is strict, or one that ends twice is not")
+	}
 }
 
 // TestRecordedAnswersAreStrict: the recorded answers may be kept, except the stream that cuts a character into two halves.
