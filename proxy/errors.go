@@ -63,7 +63,7 @@ func toAPIError(err error) *apierror.Error {
 			Message: "The upstream closed the connection before it answered. It may have read the request, so the proxy did not send it again."}
 	default:
 		return &apierror.Error{Status: http.StatusBadGateway, Type: apierror.TypeUpstream, Code: "upstream_unreachable",
-			Message: "The upstream could not be reached or broke off its answer."}
+			Message: "The upstream could not be reached or broke off its answer; the log of the proxy has the cause."}
 	}
 }
 

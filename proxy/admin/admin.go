@@ -77,6 +77,7 @@ func New(o Options) http.Handler {
 	}
 	r := chi.NewRouter()
 	r.NotFound(notFound)
+	r.MethodNotAllowed(wrongMethod)
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
 	r.Get("/readyz", a.readyz)
 	r.Handle("/metrics", a.named(o.Loopback, promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{})))
@@ -126,6 +127,17 @@ func (a *admin) named(local bool, next http.Handler) http.Handler {
 func notFound(w http.ResponseWriter, r *http.Request) {
 	apierror.Write(w, &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "not_found",
 		Message: "This is the admin listener, which has no path " + apierror.Quote(r.URL.Path) + "; the API is at the address in REPRISE_LISTEN."})
+}
+
+// wrongMethod answers a read of /admin/purge and writes of everything else.
+func wrongMethod(w http.ResponseWriter, r *http.Request) {
+	takes := http.MethodGet
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		takes = http.MethodPost
+	}
+	w.Header().Set("Allow", takes)
+	apierror.Write(w, &apierror.Error{Status: http.StatusMethodNotAllowed, Type: apierror.TypeInvalidRequest, Code: "method_not_allowed",
+		Message: "The path " + apierror.Quote(r.URL.Path) + " takes " + takes + "."})
 }
 
 // readyz fails while the server drains. It looks at no dependency: a dead one would take every replica out at once.

@@ -110,6 +110,18 @@ func TestOtherPaths(t *testing.T) {
 	}
 }
 
+func TestMethods(t *testing.T) {
+	r := newRig(t, "lru")
+	for _, c := range []struct{ method, path, takes string }{
+		{"GET", "/admin/purge", "POST"}, {"POST", "/admin/entries", "GET"}, {"DELETE", "/admin/config", "GET"}, {"POST", "/healthz", "GET"},
+	} {
+		got := r.call(c.method, "http://localhost"+c.path, "", "")
+		if got.Code != 405 || got.Header().Get("Allow") != c.takes || !strings.Contains(got.Body.String(), " takes "+c.takes+".") {
+			t.Errorf("%s %s: %d %v %s", c.method, c.path, got.Code, got.Header(), got.Body)
+		}
+	}
+}
+
 func TestAdminNeedsItsToken(t *testing.T) {
 	r := newRig(t, "lru", func(o *Options) { o.Token = "s3cret" })
 	for header, status := range map[string]int{"": 401, "Authorization: Bearer wrong": 401, "Authorization: s3cret": 401,
@@ -213,7 +225,7 @@ func TestPurgeSaysWhatIsWrong(t *testing.T) {
 	r := newRig(t, "lru")
 	for body, code := range map[string]string{
 		`{}`: "empty_purge", `{"all":true,"model":"x"}`: "ambiguous_purge", `{"modle":"x"}`: "invalid_json", `nonsense`: "invalid_json", ``: "invalid_json", `{"all":true,"dry_run":"no"}`: "invalid_json",
-		`{"entry":-1}`: "invalid_parameter", `{"entry":"x"}`: "invalid_json",
+		`{"entry":-1}`: "invalid_parameter", `{"entry":"x"}`: "invalid_parameter", `{"topic":{}}`: "invalid_parameter", `{"topic":""}`: "empty_purge",
 	} {
 		got := r.call("POST", "http://localhost/admin/purge", body, "Content-Type: application/json")
 		if got.Code != 400 || gjson.Get(got.Body.String(), "error.code").String() != code || strings.Contains(got.Body.String(), "Go struct") || strings.Contains(got.Body.String(), "EOF") {

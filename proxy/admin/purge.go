@@ -97,13 +97,24 @@ func parseFilter(get func(string) string) (filter, error) {
 
 // purgeRequest is the body of POST /admin/purge. Nothing is removed unless dry_run is given as false.
 type purgeRequest struct {
-	Entry     json.Number `json:"entry"`
-	Topic     json.Number `json:"topic"`
-	Model     string      `json:"model"`
-	Namespace string      `json:"namespace"`
-	Tenant    string      `json:"tenant"`
-	All       bool        `json:"all"`
-	DryRun    *bool       `json:"dry_run"`
+	Entry     number `json:"entry"`
+	Topic     number `json:"topic"`
+	Model     string `json:"model"`
+	Namespace string `json:"namespace"`
+	Tenant    string `json:"tenant"`
+	All       bool   `json:"all"`
+	DryRun    *bool  `json:"dry_run"`
+}
+
+// number is what is given as a number, or as a string of one, for parseFilter to read.
+type number string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(raw []byte) error {
+	if string(raw) != "null" {
+		*n = number(strings.Trim(string(raw), `"`))
+	}
+	return nil
 }
 
 func readPurge(r *http.Request) (f filter, dry bool, err error) {
@@ -122,7 +133,7 @@ func readPurge(r *http.Request) (f filter, dry bool, err error) {
 		return f, true, apierror.BadRequest("invalid_json", "The purge is not understood: "+inJSONWords(err)+
 			". Give an object with entry, topic, model, namespace, tenant or all, and dry_run.")
 	}
-	named := map[string]string{"entry": req.Entry.String(), "topic": req.Topic.String(), "model": req.Model, "namespace": req.Namespace, "tenant": req.Tenant}
+	named := map[string]string{"entry": string(req.Entry), "topic": string(req.Topic), "model": req.Model, "namespace": req.Namespace, "tenant": req.Tenant}
 	if f, err = parseFilter(func(name string) string { return named[name] }); err != nil {
 		return f, true, err
 	}
