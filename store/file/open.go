@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"go.etcd.io/bbolt"
@@ -25,6 +26,7 @@ func open(path string, o bbolt.Options) (*File, error) {
 	if o.OpenFile == nil {
 		o.OpenFile = os.OpenFile
 	}
+	path = linked(path)
 	f := &File{report: store.Report{Name: path}, options: o}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	err := f.openOrSetAside(path, o)
@@ -39,6 +41,22 @@ func open(path string, o bbolt.Options) (*File, error) {
 		return nil, fmt.Errorf("%w: %s: stop the other process or name another file", store.ErrLocked, path)
 	}
 	return nil, advise("open", path, err)
+}
+
+// linked follows the links that path names, also where the file is still missing. What lies beside a store is thus found by every path
+// to it.
+func linked(path string) string {
+	for range 40 {
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Dir(path) + string(filepath.Separator) + to
+		}
+		path = to
+	}
+	return path
 }
 
 // advise adds the path to an error and, where there is any, what to do.

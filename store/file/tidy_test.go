@@ -240,6 +240,49 @@ func recordsOf(t testing.TB, f *File) map[name]string {
 	return got
 }
 
+// TestLinkedStore: what lies beside a store whose path is a link lies beside the file that the link names, from the first start on. A
+// journal is found by either path; a damaged file leaves the link as it is, and the next purge removes its copy.
+func TestLinkedStore(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	link, target := filepath.Join(dir, "r.db"), filepath.Join(data, "target.db")
+	os.Mkdir(data, 0o700)
+	if err := os.Symlink(filepath.Join("data", "target.db"), link); err != nil {
+		t.Skip("this system makes no links: ", err)
+	}
+	f, _ := openLoad(t, link)
+	write(t, f, written(1, 50, 100))
+	f.db.Close()
+	write(t, f, purged(1, 50))
+	for _, path := range []string{target, link} {
+		g, got := openLoad(t, path)
+		if len(got) > 0 {
+			t.Errorf("%d purged records are back by %s", len(got), path)
+		}
+		write(t, g, written(60, 70, 100))
+		g.Close()
+		if path == target {
+			os.WriteFile(target, bytes.Repeat([]byte("x"), 4096), 0o600)
+			damaged, _ := os.OpenFile(target, os.O_RDWR, 0)
+			damaged.WriteAt(make([]byte, 8), 0)
+			damaged.WriteAt([]byte{metaPage, 0}, 8)
+			damaged.Close()
+		}
+	}
+	f, _ = openLoad(t, link)
+	defer f.Close()
+	write(t, f, purged(60, 70))
+	if to, err := os.Readlink(link); err != nil || !strings.HasSuffix(to, "target.db") {
+		t.Errorf("the link is now %q, %v", to, err)
+	}
+	for _, folder := range []string{dir, data} {
+		all, _ := filepath.Glob(filepath.Join(folder, "*.damaged-*"))
+		if len(all) > 0 {
+			t.Errorf("left after the purge: %v", all)
+		}
+	}
+}
+
 // TestMovedAway: a store that is moved away while it is in use leaves alone what takes its place: its compaction does not replace it, and
 // a purge does not write to its journal.
 func TestMovedAway(t *testing.T) {
