@@ -197,14 +197,20 @@ func (w *wire) explain(err error) error {
 
 // countedConn counts what is written to a connection, except for the alert of 24 bytes (31 before TLS 1.3) with which a TLS
 // connection is closed: no request is as short.
+//
+// Each write has a limit: a replica that takes nothing would hold a connection that is none of HTTP any more, such as a websocket's.
 type countedConn struct {
 	net.Conn
+	limit   time.Duration // not positive: none
 	written atomic.Int64
 }
 
 const closingAlert = 31
 
 func (c *countedConn) Write(p []byte) (int, error) {
+	if c.limit > 0 {
+		_ = c.Conn.SetWriteDeadline(time.Now().Add(c.limit))
+	}
 	n, err := c.Conn.Write(p)
 	if n > closingAlert {
 		c.written.Add(int64(n))
@@ -212,13 +218,13 @@ func (c *countedConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// counted makes dial return connections that are counted.
-func counted(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+// counted makes dial return connections that are counted, whose writes have a limit.
+func counted(limit time.Duration, dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return &countedConn{Conn: conn}, nil
+		return &countedConn{Conn: conn, limit: limit}, nil
 	}
 }

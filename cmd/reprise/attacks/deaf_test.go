@@ -46,3 +46,38 @@ func TestUpstreamThatReadsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestWebsocketThatIsNotRead: a websocket of which one end takes nothing ends like an answer that is not read: it would hold its place among
+// the websockets for ever. Line 17 of the list in SECURITY.md.
+func TestWebsocketThatIsNotRead(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"client", "upstream"} {
+		flood := func(c net.Conn) {
+			for p := make([]byte, 64<<10); ; {
+				if _, err := c.Write(p); err != nil {
+					return
+				}
+			}
+		}
+		p := start(t, "REPRISE_CLIENT_WRITE_TIMEOUT=300ms", "REPRISE_FIRST_BYTE_TIMEOUT=300ms", upstream(t, func(w http.ResponseWriter, r *http.Request) {
+			c, _, _ := http.NewResponseController(w).Hijack()
+			fmt.Fprint(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+			t.Cleanup(func() { c.Close() })
+			if end == "client" {
+				flood(c)
+			}
+		}))
+		c := p.dial()
+		fmt.Fprint(c, "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		if _, err := c.Read(make([]byte, 12)); err != nil {
+			t.Fatal(err)
+		}
+		if end == "upstream" {
+			go flood(c)
+		}
+		eventually(t, "the websocket that the "+end+" does not read ends", func() bool {
+			n, _ := p.metric(`reprise_upstream_calls{kind="upgraded"}`)
+			return n == 0
+		})
+	}
+}

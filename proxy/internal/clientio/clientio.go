@@ -132,13 +132,33 @@ func (c *client) FlushError() error {
 	return err
 }
 
-// Hijack hands the connection over, free of deadlines.
+// Hijack hands the connection over. It may be silent as long as both ends like, but what is written to it must be taken in time.
 func (c *client) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, both, err := c.control.Hijack()
 	if c.hijacked = err == nil; c.hijacked && c.body != nil {
 		c.body.detach()
 	}
+	if c.hijacked && c.limits.Write > 0 {
+		conn = &upgraded{conn, c.limits.Write}
+	}
 	return conn, both, err
+}
+
+// upgraded is a connection that was taken over, whose writes have a limit for each piece.
+type upgraded struct {
+	net.Conn
+	limit time.Duration
+}
+
+func (u *upgraded) Write(p []byte) (n int, err error) {
+	for {
+		m := 0
+		_ = u.SetWriteDeadline(time.Now().Add(u.limit))
+		m, err = u.Conn.Write(p[n:min(n+piece, len(p))])
+		if n += m; n == len(p) || err != nil {
+			return n, err
+		}
+	}
 }
 
 // Unwrap is for http.ResponseController.
