@@ -255,10 +255,10 @@ func TestUpstreamKey(t *testing.T) {
 		instantUpstream(w, q)
 	}), func(o *Options) { o.UpstreamKey = "sk-upstream" })
 	for _, path := range []string{"/v1/chat/completions", "/v1/moderations"} {
-		r.ask(t, path, chat(capital), "Api-Key: mine", "X-Reprise-Namespace: n", "X-Other: kept")
+		r.ask(t, path, chat(capital), "Api-Key: mine", "X-Reprise-Namespace: n", "X-Title: kept", "X-Other: dropped")
 	}
 	for _, h := range seen {
-		if h.Get("Authorization") != "Bearer sk-upstream" || h.Get("Api-Key") != "" || h.Get("X-Reprise-Namespace") != "" || h.Get("X-Other") != "kept" {
+		if h.Get("Authorization") != "Bearer sk-upstream" || h.Get("Api-Key") != "" || h.Get("X-Reprise-Namespace") != "" || h.Get("X-Title") != "kept" || h.Get("X-Other") != "" {
 			t.Errorf("the upstream saw %v", h)
 		}
 	}

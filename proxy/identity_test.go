@@ -239,8 +239,8 @@ func TestIgnoredHeaders(t *testing.T) {
 		t.Errorf("ignored: %s", got.cache())
 	}
 	for name, want := range map[string]string{
-		"cookie":       "the header Cookie may hold a credential: clients with different ones would share answers",
-		"X-Acme-Token": "the header X-Acme-Token may hold a credential: clients with different ones would share answers",
+		"cookie":       "the header Cookie may hold a credential: it counts in every request, and goes to no upstream for which there is another",
+		"X-Acme-Token": "the header X-Acme-Token may hold a credential: it counts in every request, and goes to no upstream for which there is another",
 		"a b":          `"a b" is not the name of a header`,
 	} {
 		o := r.opts

@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"slices"
+	"strings"
+
 	"reprise/proxy/gate"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/upstream"
@@ -20,8 +23,13 @@ func (o Options) live() *live {
 	for _, f := range families {
 		paths = append(paths, f.Path)
 	}
+	access := o.Access // what the operator names is known
+	access.Headers = slices.Concat(access.Headers, o.IgnoreHeaders)
+	if name, ok := strings.CutPrefix(string(o.TenantFrom), "header:"); ok {
+		access.Headers = append(access.Headers, name)
+	}
 	return &live{adminToken: o.AdminToken, maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{
-		Access: o.Access, Keyed: o.UpstreamKey != "",
+		Access: access, Keyed: o.UpstreamKey != "",
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 

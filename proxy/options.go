@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -181,8 +182,8 @@ func (o Options) Validate() error {
 	if len(o.Access.ClientKeys) > 0 && o.UpstreamKey == "" {
 		bad("client keys need an upstream key: without one, the credential of a client goes to the upstream")
 	}
-	for _, name := range o.IgnoreHeaders {
-		if err := CheckIgnored(name); err != nil {
+	for _, name := range slices.Concat(o.IgnoreHeaders, o.Access.Headers) {
+		if err := CheckHeader(name); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -210,14 +211,14 @@ func (t TenantSource) check() error {
 	return nil
 }
 
-// CheckIgnored returns why a header may not be one of Options.IgnoreHeaders.
-func CheckIgnored(name string) error {
+// CheckHeader returns why a header may not be one of Options.IgnoreHeaders or Access.Headers.
+func CheckHeader(name string) error {
 	name = http.CanonicalHeaderKey(name)
 	switch {
 	case !header.IsName(name):
 		return fmt.Errorf("%q is not the name of a header", name)
 	case header.IsCredential(name):
-		return fmt.Errorf("the header %s may hold a credential: clients with different ones would share answers", name)
+		return fmt.Errorf("the header %s may hold a credential: it counts in every request, and goes to no upstream for which there is another", name)
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Opt
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
 			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
-		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
+		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Headers: cfg.ForwardHeaders, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
 		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent, PerTenant: cfg.MaxPerTenant},
 		Keepalive:   cfg.StreamKeepalive,
 		AdminToken:  cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,

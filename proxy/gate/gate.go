@@ -27,6 +27,8 @@ type Access struct {
 	ClientKeys []string
 	// Paths are forwarded under an upstream key besides the usual ones.
 	Paths []Path
+	// Headers are forwarded under an upstream key beside those that package header has.
+	Headers []string
 	// Trusted are hosts, each HOST or HOST:PORT: a listener on loopback answers to these names too, and their web pages may use the API.
 	Trusted []string
 	// Loopback: only this machine can reach the listener.
@@ -49,11 +51,16 @@ type Gate struct {
 	salt    [16]byte
 	keys    map[[sha256.Size]byte]struct{} // digests of the client keys
 	paths   []Path
+	headers map[string]bool
 }
 
 // New returns a gate for o.
 func New(o Options) *Gate {
 	g := &Gate{o: o, keys: make(map[[sha256.Size]byte]struct{}, len(o.ClientKeys)), paths: append(defaultPaths(), o.Paths...)}
+	g.headers = make(map[string]bool, len(o.Headers))
+	for _, name := range o.Headers {
+		g.headers[http.CanonicalHeaderKey(name)] = true
+	}
 	for _, host := range o.Trusted {
 		g.trusted = append(g.trusted, strings.ToLower(host))
 	}
@@ -74,7 +81,7 @@ func (g *Gate) digest(key string) [sha256.Size]byte {
 }
 
 // Check returns why r is refused, nil if it is not. It sets the fields of the answer's header that belong to the refusal, and removes
-// from the header of r what would lead an upstream around the checks.
+// from the header of r what could lead an upstream around the checks.
 func (g *Gate) Check(w http.ResponseWriter, r *http.Request) error {
 	if err := g.CheckAdmin(w, r); err != nil {
 		return err
@@ -88,16 +95,10 @@ func (g *Gate) Check(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// overrides are headers from which some servers take the method or the path in place of those of the request, or, where the upstream is
-// a gateway, the server to which the operator's credential goes from there.
-var overrides = map[string]bool{
-	"X-Http-Method-Override": true, "X-Http-Method": true, "X-Method-Override": true, "X-Forwarded-Method": true, "X-Original-Method": true,
-	"X-Original-Url": true, "X-Original-Uri": true, "X-Rewrite-Url": true, "X-Forwarded-Uri": true, "X-Forwarded-Path": true, "X-Forwarded-Prefix": true,
-	"X-Portkey-Custom-Host": true, "Helicone-Target-Url": true, "Helicone-Openai-Api-Base": true,
-}
-
 // straighten leaves in h no other protocol than that of websockets to change to, because what comes after the change is not looked at
-// (a change to HTTP/2 would open the whole upstream), and under a key of the operator no override.
+// (a change to HTTP/2 would open the whole upstream). Under a key of the operator it leaves only headers with a known meaning: another
+// could name the method, the path, or where the upstream is a gateway even the server to which the key goes from there. They are removed
+// before the request is read, so that what counts in its identity is what is sent.
 func (g *Gate) straighten(h http.Header) {
 	if to, ok := h["Upgrade"]; ok && (len(to) != 1 || !strings.EqualFold(to[0], "websocket")) {
 		delete(h, "Upgrade")
@@ -105,9 +106,8 @@ func (g *Gate) straighten(h http.Header) {
 	if !g.o.Keyed {
 		return
 	}
-	for name, values := range h {
-		// A configuration of a gateway can name a server too; the id of a stored one cannot.
-		if read := header.AsRead(name); overrides[read] || read == "X-Portkey-Config" && strings.Contains(strings.Join(values, ""), "{") {
+	for name := range h {
+		if !header.Known(name) && !g.headers[name] {
 			delete(h, name)
 		}
 	}

@@ -133,7 +133,7 @@ func TestUpstreamSeesNoCredentialOfClients(t *testing.T) {
 		echo()(w, r)
 	}), "REPRISE_UPSTREAM_KEY=sk-operator")
 	headers := []string{"Cookie", "session=canary", "x-goog-api-key", "canary", "X-Auth-Token", "canary", "Ocp-Apim-Subscription-Key", "canary",
-		"X-Forwarded-Access-Token", "canary", "X-Acme-Secret", "canary", "X-Api-Key", "canary", "X-Kept", "kept"}
+		"X-Forwarded-Access-Token", "canary", "X-Acme-Secret", "canary", "X-Api-Key", "canary", "OpenAI-Beta", "kept"}
 	const query = "?api-version=1&api-key=canary&key=canary&access_token=canary&token=canary&api_key=canary&a=1"
 	p.do(http.MethodPost, p.api+"/v1/chat/completions"+query, chat("Who asks?"), headers...)
 	p.do(http.MethodGet, p.api+"/v1/models"+query, "", headers...)

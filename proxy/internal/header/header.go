@@ -60,6 +60,10 @@ func AsRead(name string) string {
 	return http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
 }
 
+// Known reports whether the meaning of a field is known, to this package or as a credential, which is not sent under another one.
+// Under the operator's credential no other field of a client's is sent.
+func Known(name string) bool { return Of(name) != Scope || shaping[name] }
+
 // IsName reports whether s can be the name of a field (RFC 9110 §5.6.2).
 func IsName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {

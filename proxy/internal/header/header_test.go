@@ -17,10 +17,11 @@ func TestOf(t *testing.T) {
 			"X-Stainless-Lang", "X-Stainless-Retry-Count", "X-Stainless-Read-Timeout", "X-Stainless-Anything-New", "Idempotency-Key", "Cf-Ray",
 			"X-Real-Ip", "Sec-Fetch-Mode", "Sec-Ch-Ua-Platform", "Cache-Control", "X-Bf-Cache-Ttl", "X-Ms-Client-Request-Id", "X-Vsr-Cache-Control"},
 		Credential: {"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key", "X-Litellm-Api-Key", "X-Portkey-Api-Key",
-			"X-Portkey-Virtual-Key", "Cf-Aig-Authorization", "Helicone-Auth", "Helicone-User-Id", "Cookie", "X-Auth-Token", "X-Forwarded-User",
+			"Cf-Aig-Authorization", "Helicone-Auth", "Helicone-User-Id", "Cookie", "X-Auth-Token", "X-Forwarded-User",
 			"X-Forwarded-Email", "X-Amzn-Oidc-Data", "X-Auth-Request-User", "X-Ms-Client-Principal", "X-Ms-Client-Principal-Id",
 			"X-Goog-Iap-Jwt-Assertion", "Proxy-Authorization", "X-Forwarded-Client-Cert", "Cf-Access-Jwt-Assertion"},
-		Secret: {"X-Acme-Token", "Acme-Secret", "X_api_key", "Private-Token", "X-Upstream-Password", "Session-Cookie", "Key", "Token", "X-Vercel-Oidc-Token"},
+		// A virtual key also chooses the provider: where tenants are not separated by credentials it counts in the scope.
+		Secret: {"X-Portkey-Virtual-Key", "X-Acme-Token", "Acme-Secret", "X_api_key", "Private-Token", "X-Upstream-Password", "Session-Cookie", "Key", "Token", "X-Vercel-Oidc-Token"},
 		Local: {"Connection", "Te", "Transfer-Encoding", "Upgrade", "Http2-Settings", "Accept-Encoding", "Content-Length", "Expect", "X-Forwarded-For",
 			"X-Forwarded-Host", "Forwarded", "X-Reprise-Mode", "X-Reprise-Admin-Token"},
 	} {
@@ -93,6 +94,15 @@ func TestWithoutCredentials(t *testing.T) {
 	} {
 		if got := WithoutCredentials(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestKnown(t *testing.T) {
+	for name, want := range map[string]bool{"Authorization": true, "X-Acme-Token": true, "Traceparent": true, "X-Reprise-Mode": true, "Content-Type": true,
+		"Openai-Beta": true, "Session_id": true, "X-Bf-Cache-Key": true, "X-Anything": false, "Openai-Organization": false, "X-Original-Url": false, "": false} {
+		if Known(name) != want {
+			t.Errorf("%s: known %v", name, !want)
 		}
 	}
 }

@@ -84,7 +84,7 @@ const harmless = `
 const credentials = `
 	Authorization Proxy-Authorization API-Key X-API-Key APIKey X-APIKey Cookie Cookie2
 	X-Goog-API-Key X-Goog-IAM-Authorization-Token Ocp-Apim-Subscription-Key X-Functions-Key X-Amz-Security-Token
-	X-LiteLLM-API-Key X-LiteLLM-Key X-Portkey-API-Key X-Portkey-Virtual-Key CF-AIG-Authorization Helicone-Auth Helicone-User-Id
+	X-LiteLLM-API-Key X-LiteLLM-Key X-Portkey-API-Key CF-AIG-Authorization Helicone-Auth Helicone-User-Id
 	X-BF-VK X-BF-API-Key X-Auth-Token X-Auth-Key X-Access-Token X-Session-Token X-Id-Token X-JWT X-Api-Token DPoP
 
 	X-Forwarded-User X-Forwarded-Email X-Forwarded-Preferred-Username X-Forwarded-Groups X-Forwarded-Access-Token
@@ -93,6 +93,24 @@ const credentials = `
 	X-WebAuth-User X-WebAuth-Email X-WebAuth-Groups X-Userinfo X-Credential-Identifier L5d-Client-Id
 	X-Goog-Authenticated-User-Email X-Goog-Authenticated-User-Id X-Goog-IAP-JWT-Assertion X-Endpoint-API-Userinfo
 	X-Apigateway-API-Userinfo X-MS-Client-Principal Teleport-JWT-Assertion Tailscale-User-Login Tailscale-User-Name`
+
+// shaping are scope fields that requests of inference have, and that lead no server to another path, account or server than the
+// request names.
+var shaping = func() map[string]bool {
+	all := map[string]bool{}
+	for name := range strings.FieldsSeq(`
+		Content-Type Content-Encoding Content-Language Content-Disposition Content-MD5 Content-Digest Digest
+		Accept-Language Accept-Charset Range If-Match If-None-Match If-Modified-Since If-Unmodified-Since If-Range
+		Origin Access-Control-Request-Method Access-Control-Request-Headers Access-Control-Request-Private-Network
+		Sec-WebSocket-Protocol
+		OpenAI-Beta Anthropic-Version Anthropic-Beta Anthropic-Dangerous-Direct-Browser-Access
+		X-Session-Id Session-Id session_id Conversation-Id conversation_id X-Conversation-Id X-User-Id X-Priority X-Request-Priority
+		HTTP-Referer X-Title Originator Version X-Prompt-Cache-Key X-Token-Count
+		X-BF-Cache-Key CF-AIG-Cache-Key X-Portkey-Cache-Namespace Helicone-Cache-Seed`) {
+		all[http.CanonicalHeaderKey(name)] = true
+	}
+	return all
+}()
 
 // noSecret are fields with a secret word in their names that hold no credential.
 const noSecret = `X-BF-Cache-Key CF-AIG-Cache-Key X-Token-Count X-Prompt-Cache-Key`

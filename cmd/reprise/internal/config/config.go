@@ -20,9 +20,10 @@ type Config struct {
 	Upstream    *url.URL
 	UpstreamKey string
 
-	ClientKeys   []string
-	APIPaths     []gate.Path
-	TrustedHosts []string
+	ClientKeys     []string
+	APIPaths       []gate.Path
+	ForwardHeaders []string
+	TrustedHosts   []string
 
 	Mode             string
 	Hit, Route, Edge float64 // 0: the embedder's own

@@ -264,13 +264,13 @@ func tenant(to *string) func(string) error {
 	}
 }
 
-// headerNames is a list of headers that may be ignored; package proxy has the reason for each that may not.
+// headerNames is a list of headers without credentials; package proxy has the reason for each name that may not be in it.
 func headerNames(to *[]string) func(string) error {
 	return func(v string) error {
 		var names []string
 		for name := range strings.SplitSeq(v, ",") {
 			name = strings.TrimSpace(name)
-			if err := proxy.CheckIgnored(name); err != nil {
+			if err := proxy.CheckHeader(name); err != nil {
 				return errUse(err.Error())
 			}
 			names = append(names, name)

@@ -140,5 +140,8 @@ func (c *Config) Idle() (sentences []string) {
 	if len(c.APIPaths) > 0 && c.UpstreamKey == "" {
 		sentences = append(sentences, c.shown("API_PATHS")+" has no effect: without REPRISE_UPSTREAM_KEY every path is forwarded, with the credential that the client sends")
 	}
+	if len(c.ForwardHeaders) > 0 && c.UpstreamKey == "" {
+		sentences = append(sentences, c.shown("FORWARD_HEADERS")+" has no effect: without REPRISE_UPSTREAM_KEY every header is forwarded")
+	}
 	return sentences
 }

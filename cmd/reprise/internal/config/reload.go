@@ -12,7 +12,7 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 	if sameKind {
 		m.UpstreamKey = next.UpstreamKey
 	}
-	m.ClientKeys, m.APIPaths, m.TrustedHosts, m.AdminToken = next.ClientKeys, next.APIPaths, next.TrustedHosts, next.AdminToken
+	m.ClientKeys, m.APIPaths, m.ForwardHeaders, m.TrustedHosts, m.AdminToken = next.ClientKeys, next.APIPaths, next.ForwardHeaders, next.TrustedHosts, next.AdminToken
 	m.LogLevel, m.Drain = next.LogLevel, next.Drain
 	m.MaxBody, m.BodyIdle, m.BodyRate, m.ClientWrite = next.MaxBody, next.BodyIdle, next.BodyRate, next.ClientWrite
 	m.MaxConcurrent, m.MaxPerTenant = next.MaxConcurrent, next.MaxPerTenant
@@ -33,7 +33,7 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 }
 
 // reloadable are the settings that Reloaded takes over.
-var reloadable = []string{"UPSTREAM_KEY", "CLIENT_KEYS", "API_PATHS", "TRUSTED_HOSTS", "ADMIN_TOKEN", "LOG_LEVEL", "MAX_BODY", "BODY_IDLE_TIMEOUT",
+var reloadable = []string{"UPSTREAM_KEY", "CLIENT_KEYS", "API_PATHS", "FORWARD_HEADERS", "TRUSTED_HOSTS", "ADMIN_TOKEN", "LOG_LEVEL", "MAX_BODY", "BODY_IDLE_TIMEOUT",
 	"BODY_MIN_RATE", "MAX_CONCURRENT", "MAX_CONCURRENT_PER_TENANT", "CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT"}
 
 // Reloadable lists the settings, as in the environment, that Reloaded takes over.

@@ -68,6 +68,7 @@ func (c *Config) upstream() []Setting {
 		{Name: "UPSTREAM", Serve: true, Default: "https://api.openai.com/v1", Allowed: "one base URL, as an OpenAI client takes it", Help: "the API behind the proxy", parse: oneURL(&c.Upstream)},
 		{Name: "UPSTREAM_KEY", Serve: true, Secret: true, Allowed: "a credential", Help: "credential for the upstream; unset, each client's own is passed on", parse: secret(&c.UpstreamKey, 1)},
 		{Name: "API_PATHS", Serve: true, Allowed: "PATH or METHOD PATH, several between commas, such as GET /v1/files/*/content or /v1/batches/**", Help: "paths that are forwarded under REPRISE_UPSTREAM_KEY beside those of inference and the list of models; * is one segment, ** at the end all below", parse: apiPaths(&c.APIPaths)},
+		{Name: "FORWARD_HEADERS", Serve: true, Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that are forwarded under REPRISE_UPSTREAM_KEY beside those with a known meaning, such as one by which a router in front of the engines chooses", parse: headerNames(&c.ForwardHeaders)},
 	}
 }
 
