@@ -70,9 +70,16 @@ func (m *merged) addChoices(choices gjson.Result) (err error) {
 	return err
 }
 
-// addChoice adds a fragment of one choice: some members grow, of the others the last value that is not null counts.
+// addChoice adds a fragment of one choice: some members grow, of the others the last value that is not null counts. A message, which
+// belongs to a whole answer, is malformed: clients of the stream skip it, and those of the merged answer would read it.
 func addChoice(o *merge.Object, fragment gjson.Result) (err error) {
 	fragment.ForEach(func(k, v gjson.Result) bool {
+		if k.Str == "message" {
+			if rawjson.Given(v) {
+				err = answer.ErrMalformed
+			}
+			return err == nil
+		}
 		t := o.Member(k.Str, k.Raw)
 		switch k.Str {
 		case "delta", "text", "logprobs", "token_ids":
