@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 
 	"reprise/proxy/upstream/dialect"
@@ -215,7 +216,7 @@ func (c *Client) PassThrough(tenant func(*http.Request) string, onError func(htt
 		replica, whose := c.chooser.Choose(c.replicas, Request{Original: r}), tenant(r)
 		limiter := replica.calls
 		// A connection that changes its protocol must not be read here, and a writer without a connection has no body to close.
-		if r.Header.Get("Upgrade") != "" {
+		if upgrades(r.Header) {
 			limiter = replica.sockets
 		} else if http.NewResponseController(w).EnableFullDuplex() == nil {
 			defer r.Body.Close()
@@ -227,6 +228,22 @@ func (c *Client) PassThrough(tenant func(*http.Request) string, onError func(htt
 		defer limiter.release(whose)
 		forward.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chosen{}, replica)))
 	})
+}
+
+// upgrades reports whether a request asks for another protocol on its connection, by the rule of [httputil.ReverseProxy]: an Upgrade
+// that Connection does not name ends at the proxy.
+func upgrades(h http.Header) bool {
+	if h.Get("Upgrade") == "" {
+		return false
+	}
+	for _, line := range h["Connection"] {
+		for name := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(name), "upgrade") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // chosen is the key of a passed request's replica in its context.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -187,6 +188,46 @@ func TestCallsEnd(t *testing.T) {
 	if c.Load() != (Load{}) || dead.Load() != (Load{}) {
 		t.Errorf("after all calls: %+v, %+v", c.Load(), dead.Load())
 	}
+}
+
+// TestWhatIsAWebSocket: a request takes the place of a websocket only if the proxy would change its protocol.
+func TestWhatIsAWebSocket(t *testing.T) {
+	for _, c := range []struct {
+		connection []string
+		upgrade    string
+		want       bool
+	}{
+		{[]string{"Upgrade"}, "websocket", true}, {[]string{"keep-alive, upgrade"}, "websocket", true}, {[]string{"close", " UPGRADE "}, "x", true},
+		{nil, "websocket", false}, {[]string{"keep-alive"}, "websocket", false}, {[]string{"upgraded"}, "websocket", false},
+		{[]string{"Upgrade"}, "", false}, {nil, "", false},
+	} {
+		h := http.Header{"Connection": c.connection}
+		if c.upgrade != "" {
+			h.Set("Upgrade", c.upgrade)
+		}
+		if upgrades(h) != c.want {
+			t.Errorf("Connection %q, Upgrade %q: %v", c.connection, c.upgrade, !c.want)
+		}
+	}
+}
+
+// TestUpgradeAloneIsACall: with an Upgrade that Connection does not name, a request is a call like any other.
+func TestUpgradeAloneIsACall(t *testing.T) {
+	var c *Client
+	engine := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if load := c.Load(); load != (Load{Calls: 1}) {
+			t.Errorf("%+v", load)
+		}
+	}))
+	defer engine.Close()
+	base, err := url.Parse(engine.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = newClient(t, Options{Replicas: []Target{{Base: base}}})
+	r := httptest.NewRequest("GET", "/v1/models", nil)
+	r.Header.Set("Upgrade", "websocket")
+	c.PassThrough(oneTenant, nil).ServeHTTP(httptest.NewRecorder(), r)
 }
 
 type refusing struct{}
