@@ -183,7 +183,7 @@ func (r *Recording) trimLocked() {
 func (r *Recording) waitForRoom(ctx context.Context, patience time.Duration) {
 	for {
 		r.mu.Lock()
-		full, changed := r.window > 0 && len(r.body) > r.window, r.changed
+		full, changed := r.fullLocked(), r.changed
 		var left time.Duration
 		if full {
 			left = r.cutLocked(time.Now(), patience)
@@ -204,6 +204,9 @@ func (r *Recording) waitForRoom(ctx context.Context, patience time.Duration) {
 		}
 	}
 }
+
+// fullLocked reports whether the writer waits for readers.
+func (r *Recording) fullLocked() bool { return r.window > 0 && len(r.body) > r.window }
 
 // cutLocked gives up readers that have taken longer than patience over a piece: their clients have stopped reading, and the other
 // readers wait for them. It returns when it must be called again.
@@ -305,18 +308,20 @@ func (d *Reader) Next(ctx context.Context) (p []byte, end bool, err error) {
 	}
 }
 
-// Peek waits until the first bytes are enough, or are all, and returns them (a view). Next will return them again.
+// Peek waits until the first bytes are enough, or are all, and returns them (a view). Next will return them again. Where only a window
+// is held it returns what fits: the writer waits for its readers to go on.
 func (d *Reader) Peek(ctx context.Context, enough func([]byte) bool) ([]byte, error) {
 	r := d.rec
 	for {
 		r.mu.Lock()
 		d.busy = time.Time{}
-		body, behind, done, changed := r.body[:len(r.body):len(r.body)], d.behind, r.done, r.changed
+		body, behind, changed := r.body[:len(r.body):len(r.body)], d.behind, r.changed
+		all := r.done || r.fullLocked()
 		r.mu.Unlock()
 		switch {
 		case behind:
 			return nil, ErrBehind
-		case done || enough(body):
+		case all || enough(body):
 			r.mu.Lock()
 			d.busy = time.Now()
 			r.mu.Unlock()

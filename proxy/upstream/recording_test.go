@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"sync"
@@ -204,4 +205,33 @@ func TestRecordingIsCharged(t *testing.T) {
 			t.Errorf("%d bytes under a budget of %d: %d are left in it", tc.size, tc.budget, budget.left)
 		}
 	}
+}
+
+// TestPeekOfAWindow: a reader that waits for more than a window can hold gets what there is. It would wait for the writer, and the writer
+// for it.
+func TestPeekOfAWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := large(3 << 20)
+		rec, ended := fill(t, answer, 1, nil)
+		reader := rec.NewReader()
+		defer reader.Close()
+		never := func([]byte) bool { return false }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if p, err := reader.Peek(ctx, never); err != nil || len(p) < window || !bytes.HasPrefix(answer, p) {
+			t.Errorf("%d bytes, %v", len(p), err)
+		}
+		var got []byte
+		for end := false; !end; {
+			var p []byte
+			var err error
+			if p, end, err = reader.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, p...)
+		}
+		if err := <-ended; err != nil || !bytes.Equal(got, answer) {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+	})
 }
