@@ -90,10 +90,13 @@ func (x exchange) join() (f *flight, leader bool) {
 	}
 	if leader {
 		x.mem.Hold() // the flight may outlive this request
-		x.s.flights.Start(f, func(f *flight) {
+		started := x.s.flights.Start(f, func(f *flight) {
 			defer x.mem.Drop()
 			x.run(f)
 		})
+		if !started {
+			x.mem.Drop()
+		}
 	}
 	return f, leader
 }

@@ -360,3 +360,19 @@ func TestPurgeDetachesFlights(t *testing.T) {
 		}
 	}
 }
+
+// TestClosed: after Close an exact hit is still answered, a request for the upstream is a 503, and neither holds memory.
+func TestClosed(t *testing.T) {
+	r := newRig(t)
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	r.Close()
+	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	got := r.ask(t, "/v1/chat/completions", chat("What is the boiling point of water?"))
+	if got.status != 503 || !strings.Contains(got.body, "shutting_down") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	r.counted(t, 3)
+	eventually(t, "the memory to be given back", func() bool { used := r.budget.Used(); return used["bodies"] == 0 && used["recordings"] == 0 })
+}

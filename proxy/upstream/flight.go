@@ -182,18 +182,19 @@ func (fs *Flights[T]) dropLocked(f *Flight[T]) {
 }
 
 // Start runs f in a goroutine of its own. Every waiter gets an outcome whatever run does: a panic becomes the error of all.
-// After Close, f fails with ErrClosing.
-func (fs *Flights[T]) Start(f *Flight[T], run func(*Flight[T])) {
+// After Close, f fails with ErrClosing, and run is not called.
+func (fs *Flights[T]) Start(f *Flight[T], run func(*Flight[T])) (started bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if fs.closed {
 		fs.dropLocked(f)
 		f.Fail(ErrClosing)
 		close(f.done)
-		return
+		return false
 	}
 	fs.running++
 	go fs.run(f, run)
+	return true
 }
 
 func (fs *Flights[T]) run(f *Flight[T], run func(*Flight[T])) {

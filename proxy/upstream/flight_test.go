@@ -140,7 +140,9 @@ func TestStartDuringWait(t *testing.T) {
 	group.Wait()
 	fs.Close()
 	f, _ := fs.Join(Key{})
-	fs.Start(f, func(*Flight[written]) { t.Error("a flight started after Close") })
+	if fs.Start(f, func(*Flight[written]) { t.Error("a flight started after Close") }) {
+		t.Error("started")
+	}
 	<-f.Done()
 	if _, err := f.Outcome(); !errors.Is(err, ErrClosing) {
 		t.Errorf("error %v", err)
