@@ -376,3 +376,18 @@ func TestClosed(t *testing.T) {
 	r.counted(t, 3)
 	eventually(t, "the memory to be given back", func() bool { used := r.budget.Used(); return used["bodies"] == 0 && used["recordings"] == 0 })
 }
+
+// TestReloadKeepsTheKindOfKey: an upstream key is replaced, but none is added or removed while requests are under way.
+func TestReloadKeepsTheKindOfKey(t *testing.T) {
+	for _, c := range []struct {
+		before, after string
+		ok            bool
+	}{{"", "", true}, {"a", "b", true}, {"", "b", false}, {"a", "", false}} {
+		r := newRig(t, func(o *Options) { o.UpstreamKey = c.before })
+		o := r.opts
+		o.UpstreamKey = c.after
+		if err := r.Reload(o); (err == nil) != c.ok {
+			t.Errorf("from %q to %q: %v", c.before, c.after, err)
+		}
+	}
+}

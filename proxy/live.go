@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -34,8 +35,12 @@ func (o Options) live() *live {
 }
 
 // Reload puts some options of o in force, for requests that come from now on: UpstreamKey, AdminToken, Access, MaxBody, Concurrency, and
-// of Limits those on clients. The others stay as New got them.
+// of Limits those on clients. The others stay as New got them. An UpstreamKey can be replaced, but not added or removed: a request that
+// was let in without one must not go out under it.
 func (s *Server) Reload(o Options) error {
+	if (s.opts.UpstreamKey == "") != (o.UpstreamKey == "") {
+		return errors.New("an upstream key can be replaced, but not added or removed")
+	}
 	n := s.opts
 	n.UpstreamKey, n.AdminToken, n.Access, n.MaxBody, n.Concurrency = o.UpstreamKey, o.AdminToken, o.Access, o.MaxBody, o.Concurrency
 	n.Limits.BodyIdle, n.Limits.BodyRate, n.Limits.ClientWrite = o.Limits.BodyIdle, o.Limits.BodyRate, o.Limits.ClientWrite
