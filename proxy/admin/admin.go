@@ -76,6 +76,7 @@ func New(o Options) http.Handler {
 		a.trusted = append(a.trusted, strings.ToLower(host))
 	}
 	r := chi.NewRouter()
+	r.Use(headAsGet)
 	r.NotFound(notFound)
 	r.MethodNotAllowed(wrongMethod)
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
@@ -127,6 +128,16 @@ func (a *admin) named(local bool, next http.Handler) http.Handler {
 func notFound(w http.ResponseWriter, r *http.Request) {
 	apierror.Write(w, &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "not_found",
 		Message: "This is the admin listener, which has no path " + apierror.Quote(r.URL.Path) + "; the API is at the address in REPRISE_LISTEN."})
+}
+
+// headAsGet routes HEAD as GET: some load balancers and monitors probe with it. net/http leaves out the body.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // wrongMethod answers a read of /admin/purge and writes of everything else.

@@ -113,11 +113,21 @@ func TestOtherPaths(t *testing.T) {
 func TestMethods(t *testing.T) {
 	r := newRig(t, "lru")
 	for _, c := range []struct{ method, path, takes string }{
-		{"GET", "/admin/purge", "POST"}, {"POST", "/admin/entries", "GET"}, {"DELETE", "/admin/config", "GET"}, {"POST", "/healthz", "GET"},
+		{"GET", "/admin/purge", "POST"}, {"HEAD", "/admin/purge", "POST"}, {"POST", "/admin/entries", "GET"}, {"DELETE", "/admin/config", "GET"}, {"POST", "/healthz", "GET"},
 	} {
 		got := r.call(c.method, "http://localhost"+c.path, "", "")
 		if got.Code != 405 || got.Header().Get("Allow") != c.takes || !strings.Contains(got.Body.String(), " takes "+c.takes+".") {
 			t.Errorf("%s %s: %d %v %s", c.method, c.path, got.Code, got.Header(), got.Body)
+		}
+	}
+}
+
+// TestHead: a probe with HEAD gets the status of GET.
+func TestHead(t *testing.T) {
+	r := newRig(t, "lru")
+	for path, status := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 200, "/admin/entries": 200, "/none": 404} {
+		if got := r.call("HEAD", "http://localhost"+path, "", ""); got.Code != status {
+			t.Errorf("%s: %d", path, got.Code)
 		}
 	}
 }
@@ -226,6 +236,10 @@ func TestPurgeSaysWhatIsWrong(t *testing.T) {
 	for body, code := range map[string]string{
 		`{}`: "empty_purge", `{"all":true,"model":"x"}`: "ambiguous_purge", `{"modle":"x"}`: "invalid_json", `nonsense`: "invalid_json", ``: "invalid_json", `{"all":true,"dry_run":"no"}`: "invalid_json",
 		`{"entry":-1}`: "invalid_parameter", `{"entry":"x"}`: "invalid_parameter", `{"topic":{}}`: "invalid_parameter", `{"topic":""}`: "empty_purge",
+		`[1]`: "invalid_json", `null`: "empty_purge", `{"all":true`: "invalid_json", `{"all":true}x`: "invalid_json", `{"model":"x"} {"all":true}`: "invalid_json",
+		`{"model":"x","model":"y"}`: "invalid_json", `{"dry_run":true,"dry_run":false,"all":true}`: "invalid_json", `{"all":true,"All":false}`: "invalid_json",
+		`{"Dry_Run":false,"all":true}`: "invalid_json", `{"all":true,"dry_ru\u006e":true,"dry_run":false}`: "invalid_json",
+		"{\"model\":\"\xff\"}": "invalid_json", `{"all":true,"dry_run":false}` + strings.Repeat(" ", 64<<10): "invalid_json",
 	} {
 		got := r.call("POST", "http://localhost/admin/purge", body, "Content-Type: application/json")
 		if got.Code != 400 || gjson.Get(got.Body.String(), "error.code").String() != code || strings.Contains(got.Body.String(), "Go struct") || strings.Contains(got.Body.String(), "EOF") {

@@ -1,14 +1,18 @@
 package admin
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"reprise/policy"
 	"reprise/proxy/internal/apierror"
@@ -117,19 +121,56 @@ func (n *number) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// maxPurge is the largest body of a purge in bytes.
+const maxPurge = 64 << 10
+
+// decodePurge reads a body that all JSON readers read in the same way: one object, each name once and as it is spelled here. A purge
+// that removed something else than its sender has read in it could not be taken back.
+func decodePurge(body []byte, req *purgeRequest) error {
+	switch {
+	case len(bytes.TrimSpace(body)) == 0:
+		return errors.New("the body is empty")
+	case len(body) > maxPurge:
+		return fmt.Errorf("the body is larger than %d bytes", maxPurge)
+	case !utf8.Valid(body):
+		return errors.New("the body is not UTF-8")
+	}
+	if err := json.Unmarshal(body, req); err != nil {
+		return err
+	}
+	left := []string{"entry", "topic", "model", "namespace", "tenant", "all", "dry_run"}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.Token() // the brace, or null
+	for dec.More() {
+		name, _ := dec.Token()
+		at := slices.Index(left, name.(string))
+		if at < 0 {
+			return fmt.Errorf("the name %q is unknown, or given twice", name)
+		}
+		left = slices.Delete(left, at, at+1)
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func readPurge(r *http.Request) (f filter, dry bool, err error) {
 	// A web page can send other types anywhere without asking first.
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != "application/json" {
 		return f, true, &apierror.Error{Status: http.StatusUnsupportedMediaType, Type: apierror.TypeInvalidRequest, Code: "invalid_content_type",
 			Message: apierror.NotJSON(r.Header.Get("Content-Type"), "a purge")}
 	}
-	dec := json.NewDecoder(io.LimitReader(r.Body, 64<<10))
-	dec.DisallowUnknownFields()
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxPurge+1))
+	if clientio.TooSlow(r) {
+		return f, true, clientio.ErrTooSlow
+	}
 	var req purgeRequest
-	if err := dec.Decode(&req); err != nil {
-		if clientio.TooSlow(r) {
-			return f, true, clientio.ErrTooSlow
-		}
+	if err == nil {
+		err = decodePurge(body, &req)
+	}
+	if err != nil {
 		return f, true, apierror.BadRequest("invalid_json", "The purge is not understood: "+inJSONWords(err)+
 			". Give an object with entry, topic, model, namespace, tenant or all, and dry_run.")
 	}
@@ -151,9 +192,9 @@ func inJSONWords(err error) string {
 	var mistyped *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &mistyped):
-		return mistyped.Field + " may not be a " + mistyped.Value
-	case errors.Is(err, io.EOF):
-		return "the body is empty"
+		return cmp.Or(mistyped.Field, "the body") + " may not be a " + mistyped.Value
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the body did not come whole"
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
