@@ -10,13 +10,15 @@ import (
 // leastClientKey is the least length of a client key.
 const leastClientKey = 8
 
-// clientKeys reads keys between commas, white space or line ends; a # begins a comment.
+// clientKeys reads keys between commas, white space or line ends; a word that begins with # begins a comment.
 func clientKeys(to *[]string) func(string) error {
 	return func(v string) error {
 		var keys []string
 		for line := range strings.Lines(v) {
-			line, _, _ = strings.Cut(" "+line, " #")
 			for _, key := range strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == ',' }) {
+				if key[0] == '#' {
+					break
+				}
 				switch {
 				case len(key) < leastClientKey:
 					return errUse(fmt.Sprintf("key %d has %d characters", len(keys)+1, len(key)))

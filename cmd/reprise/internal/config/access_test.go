@@ -13,8 +13,9 @@ func TestClientKeys(t *testing.T) {
 	for value, want := range map[string]string{
 		"client-key-1":              "client-key-1",
 		"client-key-1,client-key-2": "client-key-1 client-key-2",
-		" client-key-1 ,\tclient-key-2\r\nclient-key-3\n":           "client-key-1 client-key-2 client-key-3",
-		"# all\nclient-key-1 # one, two\n#client-key-2\nclient#key": "client-key-1 client#key",
+		" client-key-1 ,\tclient-key-2\r\nclient-key-3\n":                  "client-key-1 client-key-2 client-key-3",
+		"# all\nclient-key-1 # one, two\n#client-key-2\nclient#key":        "client-key-1 client#key",
+		"client-key-1\t#\u00a0of-alice\nclient-key-2 #of-bob,client-key-3": "client-key-1 client-key-2",
 		"short":           "",
 		"client-key-1 no": "",
 		"# none":          "",
@@ -82,8 +83,9 @@ func TestSettingsFile(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	for text, want := range map[string]string{
-		"REPRISE_TTTL=1h":                   "REPRISE_TTTL (" + path[:4],
-		"REPRISE_TTL=soon":                  "REPRISE_TTL=soon (/",
+		"REPRISE_TTTL=1h":  "REPRISE_TTTL (" + path[:4],
+		"REPRISE_TTL=soon": "REPRISE_TTL=soon (/",
+		"#" + strings.Repeat("-", 70_000) + "\nREPRISE_TTL=soon": "REPRISE_TTL=soon (/",
 		"TTL=1h":                            "line 1: want REPRISE_NAME=VALUE",
 		"\nREPRISE_TTL":                     "line 2: want REPRISE_NAME=VALUE",
 		"REPRISE_TTL=1h\nREPRISE_TTL=2h":    "line 2: REPRISE_TTL is set twice",

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -33,9 +32,9 @@ func (l *Loader) settingsFile(env map[string]string) (f fileSettings, problems [
 		return f, problems
 	}
 	n := 0
-	for lines := bufio.NewScanner(strings.NewReader(string(text))); lines.Scan(); {
+	for line := range strings.Lines(string(text)) {
 		n++
-		if err := f.add(strings.TrimSpace(lines.Text())); err != nil {
+		if err := f.add(strings.TrimSpace(line)); err != nil {
 			bad(fmt.Errorf("line %d: %w", n, err))
 		}
 	}
