@@ -234,13 +234,14 @@ func keyOf(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 
 func idOf(key []byte) uint64 { return binary.BigEndian.Uint64(key) }
 
-// Close implements store.Backing. It ends the overwriting of what was purged. After a panic in bbolt the file stays open until the process ends, because bbolt may
-// wait for a lock that is never released.
+// Close implements store.Backing. It ends the overwriting of what was purged. After a panic in bbolt the file stays open until the
+// process ends, because bbolt may wait for a lock that is never released.
 func (f *File) Close() error {
 	f.journal.close()
 	if f.db == nil || f.broken != nil {
 		return nil
 	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	f.abandon()
 	var err error
 	for f.tidy.purged && err == nil {
