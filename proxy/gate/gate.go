@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"reprise/proxy/internal/apierror"
@@ -154,13 +155,7 @@ func refuse(status int, code, format string, args ...any) error {
 // methods are those of HTTP APIs. CONNECT and TRACE are for proxies of another kind, and lower-case names are other methods.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-func knownMethod(method string) bool {
-	switch method {
-	case "POST", "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS":
-		return true
-	}
-	return false
-}
+func knownMethod(method string) bool { return slices.Contains(methods, method) }
 
 // ownCredential reports whether all that a request can reach is what its sender's credential opens, so that a web page that sends
 // it has been given that credential. The preflight of such a request has none yet.

@@ -3,6 +3,8 @@ package gate
 import (
 	"net/http"
 	"strings"
+
+	"reprise/proxy/internal/header"
 )
 
 // hasKey reports whether r has a client key where OpenAI-compatible clients put it.
@@ -37,14 +39,11 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// keyProtocol begins the subprotocol in which a browser sends the key of a websocket, which can have no header of the page's.
-const keyProtocol = "openai-insecure-api-key."
-
 // protocolKey is the key among the subprotocols of a websocket.
 func protocolKey(r *http.Request) string {
 	for _, line := range r.Header["Sec-Websocket-Protocol"] {
 		for name := range strings.SplitSeq(line, ",") {
-			if key, ok := strings.CutPrefix(strings.TrimSpace(name), keyProtocol); ok {
+			if key, ok := strings.CutPrefix(strings.TrimSpace(name), header.KeyProtocol); ok {
 				return key
 			}
 		}

@@ -80,8 +80,9 @@ func IsCredential(name string) bool {
 // openAIPrefix begins the names of half the fields in a request of OpenAI's libraries: what sent it, on what system, and how often.
 const openAIPrefix = "X-Stainless-"
 
-// webSocketKey begins the subprotocol in which OpenAI's libraries for browsers pass a key.
-const webSocketKey = "openai-insecure-api-key."
+// KeyProtocol begins the subprotocol in which OpenAI's libraries for browsers pass the key of a websocket, which can have no header
+// of the page's.
+const KeyProtocol = "openai-insecure-api-key."
 
 // RemoveCredentials removes from h the client's credentials.
 func RemoveCredentials(h http.Header) {
@@ -94,7 +95,7 @@ func RemoveCredentials(h http.Header) {
 	delete(h, "Sec-Websocket-Protocol")
 	for _, line := range offered {
 		for protocol := range strings.SplitSeq(line, ",") {
-			if protocol = strings.TrimSpace(protocol); !strings.HasPrefix(protocol, webSocketKey) {
+			if protocol = strings.TrimSpace(protocol); !strings.HasPrefix(protocol, KeyProtocol) {
 				h.Add("Sec-Websocket-Protocol", protocol)
 			}
 		}
