@@ -23,8 +23,8 @@ type served struct {
 	failed error // errNoMemory: there is no room to unpack it
 }
 
-// serve prepares an entry as an answer, which is charged. One that cannot be read is a fault: it is dropped, and the result is nil. Age and rest of life
-// are those of the moment at which the cache found it fresh: read from the clock again they could contradict that.
+// serve prepares an entry as an answer, which is charged. One that cannot be read is a fault: it is dropped, and the result is nil.
+// Age and rest of life are those of the moment at which the cache found it fresh: read from the clock again they could contradict that.
 func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
 	s, e := q.s, found.Entry
 	if !q.chargeHit(e.RecordingSize()) {

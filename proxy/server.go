@@ -2,8 +2,8 @@
 //
 // One request of a cached endpoint goes through these steps, each in the file named:
 //
-//  1. Package gate decides whether it is taken at all. handle.go reads the body within its limits; package api parses it, which
-//     gives its key (query.go).
+//  1. Package gate decides whether it is taken at all. handle.go reads the body within its limits and charges it (package budget);
+//     package api parses it, which gives its key (query.go).
 //  2. exchange.go looks the key up in package cache: an exact hit is written at once (served.go).
 //  3. exchange.go joins the flight of the key (package upstream) or starts one; equal requests wait for its outcome.
 //  4. package cache embeds the prompt, routes it to a topic and verifies the nearest members; guards may veto.
@@ -13,6 +13,9 @@
 //
 // Requests of other endpoints, and those in which the cache must take no part, pass through (passthrough.go). A fault of the
 // cache in steps 2, 4 or 6 is counted and logged, and costs the request only its hit.
+//
+// Around all of it, package clientio bounds slow clients, and keepalive.go writes comments to those that wait for a stream. live.go has
+// the options that Reload replaces.
 package proxy
 
 import (

@@ -5,8 +5,9 @@
 // changes as Events, in order; Apply repeats them in another store.
 //
 // A Backing keeps a copy that survives a restart. The dirty set, which is filled from the events, is written to it in the
-// background, twice a second; Open reads it once. A fault of the backing is reported and changes nothing else: the store
-// serves from memory and writes the dirty set when the backing works again.
+// background, twice a second and at each Sync, removals first; Open reads it once. A fault of the backing is reported and changes
+// nothing else: the store serves from memory and writes the dirty set when the backing works again. While it is Behind, its caller
+// should put no new entries.
 package store
 
 import (

@@ -148,8 +148,8 @@ type Lease struct {
 	holders atomic.Int32
 }
 
-// Lease charges [Small] bytes, and header bytes beyond 8 KiB twice (once as they came, once as names and values), for a request whose body is still to be read, and reports whether there
-// is room for them; the caller must then Drop the lease.
+// Lease charges [Small] bytes for a request whose body is still to be read, and its header's bytes beyond 8 KiB twice (once as they
+// came, once as names and values). It reports whether there is room for them; the caller must then Drop the lease.
 func (b *Budget) Lease(header int64) (*Lease, bool) {
 	n := Small + 2*max(header-8<<10, 0)
 	if !b.charge(Bodies, n, smallEighths) {

@@ -84,8 +84,8 @@ func (l *Loader) rows(g group) []Setting {
 }
 
 // Load merges the flags that were parsed with the environment (as os.Environ gives it), the settings file and the defaults: a flag
-// wins over the environment, and that over the file. It can be called again, and reads all files again. A variable that is set to nothing counts as unset, because compose files leave one out that way. The
-// error lists everything that is wrong and wraps ErrBad.
+// wins over the environment, and that over the file. It can be called again, and reads all files again. A variable that is set to
+// nothing counts as unset, because compose files leave one out that way. The error lists everything that is wrong and wraps ErrBad.
 func (l *Loader) Load(environ []string) (*Config, error) {
 	env := reprisePart(environ)
 	c := &Config{}
