@@ -71,7 +71,7 @@ func (l *limiter) acquire(ctx context.Context, tenant string) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-timer.C:
-		err = fmt.Errorf("%w: none ended within %v for which this request was next", ErrOverloaded, wait)
+		err = fmt.Errorf("%w: none became free for this request within %v", ErrOverloaded, wait)
 	}
 	return l.giveUp(tenant, turn, err)
 }
