@@ -123,10 +123,18 @@ type openBody struct {
 	read    atomic.Bool
 }
 
-// keepOpen gives r a body that stays open, where it has one.
+// atOnce is how long a body in memory may be that is sent together with the header: the transport does so only with the readers of
+// bytes and strings, and sends a header before any other body.
+const atOnce = 64 << 10
+
+// keepOpen gives r a body that stays open, where it has one. A short one in memory can be had again and needs no care.
 func keepOpen(r *http.Request, sending *stall) *openBody {
 	b := &openBody{ReadCloser: r.Body, sending: sending}
-	if r.Body != nil && r.Body != http.NoBody {
+	switch {
+	case r.Body == nil || r.Body == http.NoBody:
+	case r.GetBody != nil && r.ContentLength <= atOnce:
+		b.read.Store(true) // as far as is known
+	default:
 		r.Body = b
 	}
 	return b
@@ -153,7 +161,10 @@ func (b *openBody) rewind(r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	r.Body = &openBody{ReadCloser: fresh, sending: b.sending}
+	if r.ContentLength > atOnce {
+		fresh = &openBody{ReadCloser: fresh, sending: b.sending}
+	}
+	r.Body = fresh
 	return true
 }
 

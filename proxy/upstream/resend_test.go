@@ -266,3 +266,43 @@ func (c *forgotten) Write(p []byte) (int, error) {
 	}
 	return c.Conn.Write(p)
 }
+
+// writes is a connection that counts how often it is written to.
+type writes struct {
+	net.Conn
+	n *atomic.Int64
+}
+
+func (w writes) Write(p []byte) (int, error) {
+	w.n.Add(1)
+	return w.Conn.Write(p)
+}
+
+// TestShortBodyIsSentAtOnce: a body in memory goes out with the header, in one write, also when it is sent again. The replica would
+// wake up twice otherwise.
+func TestShortBodyIsSentAtOnce(t *testing.T) {
+	replica := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Write(body)
+	}))
+	defer replica.Close()
+	for size, most := range map[int]int64{100: 1, 2000: 1, atOnce + 1: 1 << 20} {
+		var n atomic.Int64
+		tr := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			return writes{conn, &n}, err
+		}}
+		body := strings.Repeat("x", size)
+		r, _ := http.NewRequest("POST", replica.URL, strings.NewReader(body))
+		resp, err := resender{tr, time.Minute}.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		tr.CloseIdleConnections()
+		if string(got) != body || n.Load() > most {
+			t.Errorf("%d bytes: %d came, in %d writes", size, len(got), n.Load())
+		}
+	}
+}
