@@ -145,7 +145,6 @@ type history struct {
 	peak     int64 // bytes seen at one time
 	largest  int64 // upper bound of one entry
 	metrics  map[string]float64
-	counted  int64             // requests that these metrics may have counted at least: those with an answer
 	texts    map[string]string // logs and metrics, by name
 
 	byKey map[string][]*call // the calls, by the key of their request
