@@ -34,10 +34,12 @@ const (
 	compactMark    = ".compacting"
 )
 
-// wasteful reports whether more than half of the file is free, and it was not so right after the last compaction.
+// wasteful reports whether more than half of the file is free, and another compaction may change that: bbolt makes a file up to twice
+// as long as its pages need, so half of it can be free right after one.
 func (t *tidying) wasteful() bool {
 	total, free := t.total.Load(), t.free.Load()
-	return canReplace && free >= t.above && free > total/2 && free > 2*t.settled
+	changed := total > t.settled.total || total-free < t.settled.used/2
+	return canReplace && free >= t.above && free > total/2 && changed
 }
 
 // compact begins a compaction or does one step of it.
@@ -181,7 +183,8 @@ func (f *File) replace() error {
 	f.db.NoSync, f.db.NoGrowSync = f.options.NoSync, f.options.NoGrowSync
 	t.scrubbing, t.purged, t.next = c.purged, c.purged, 0
 	f.measure()
-	t.settled = t.free.Load()
+	t.settled.total = t.total.Load()
+	t.settled.used = t.settled.total - t.free.Load()
 	return errors.Join(syncDir(filepath.Dir(path)), old.Close())
 }
 

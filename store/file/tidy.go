@@ -35,11 +35,11 @@ type tidying struct {
 	asides    bool      // copies that were set aside are to be removed
 	again     time.Time // after a fault in one of these: when to try again
 
-	copy     *compaction // under way; nil: none
-	copyFrom time.Time   // after a fault: when to try again
-	settled  int64       // bytes that were free after the last one
-	above    int64       // compactAbove
-	step     int         // compactBytes
+	copy     *compaction                 // under way; nil: none
+	copyFrom time.Time                   // after a fault: when to try again
+	settled  struct{ total, used int64 } // bytes of the file after the last one
+	above    int64                       // compactAbove
+	step     int                         // compactBytes
 
 	total, free atomic.Int64 // bytes of the file; what of it holds no record
 }
