@@ -193,7 +193,7 @@ func TestHTTP2QuietAnswerIsNotCut(t *testing.T) {
 		for range 4 {
 			io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n")
 			http.NewResponseController(w).Flush()
-			time.Sleep(300 * time.Millisecond)
+			time.Sleep(300 * time.Millisecond) // three times the limits: the pause is what is tested
 		}
 		io.WriteString(w, "data: [DONE]\n\n")
 	}))...)
