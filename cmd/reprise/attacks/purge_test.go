@@ -135,18 +135,25 @@ func TestPurgeOfAFileWithoutRoom(t *testing.T) {
 	}
 }
 
-// TestPurgeOfAReadOnlyFile: a file that cannot be written is served, and what is purged of it comes back with the next start: the reply
-// says so. It is line 6 of the list in SECURITY.md.
-func TestPurgeOfAReadOnlyFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "r.db")
-	env := []string{"REPRISE_STORE=file:" + path, upstream(t, echo())}
+// leftByAKill is a file with one answer, to "What is a canary?", and the settings of a process that uses it.
+func leftByAKill(t *testing.T) (env []string, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "r.db")
+	env = []string{"REPRISE_STORE=file:" + path, upstream(t, echo())}
 	p := start(t, env...)
 	p.ask("What is a canary?")
 	p.written()
 	p.kill()
+	return env, path
+}
+
+// TestPurgeOfAReadOnlyFile: a file that cannot be written is served, and what is purged of it comes back with the next start: the reply
+// says so. It is line 6 of the list in SECURITY.md.
+func TestPurgeOfAReadOnlyFile(t *testing.T) {
+	t.Parallel()
+	env, path := leftByAKill(t)
 	makeReadOnly(t, path)
-	p = start(t, env...)
+	p := start(t, env...)
 	if !p.cached("What is a canary?") {
 		t.Error("a file that can be read is not served")
 	}
@@ -162,13 +169,8 @@ func TestPurgeOfAReadOnlyFile(t *testing.T) {
 // back with the next start, and the reply says so. It is line 6 of the list in SECURITY.md.
 func TestPurgeOfAFileThatIsNotUsed(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "r.db")
-	env := []string{"REPRISE_STORE=file:" + path, upstream(t, echo())}
-	p := start(t, env...)
-	p.ask("What is a canary?")
-	p.written()
-	p.kill()
-	p = start(t, append(env, "REPRISE_EMBEDDER=openai", "REPRISE_EMBEDDER_URL=http://127.0.0.1:1/v1")...)
+	env, _ := leftByAKill(t)
+	p := start(t, append(env, "REPRISE_EMBEDDER=openai", "REPRISE_EMBEDDER_URL=http://127.0.0.1:1/v1")...)
 	if r := p.purge(purgeAll); r.status != http.StatusServiceUnavailable || r.durable() {
 		t.Errorf("purge of a file that is not used: %d %s", r.status, r.body)
 	}
