@@ -24,6 +24,7 @@ type compaction struct {
 	path    string
 	buckets [][]byte // not yet copied; the first is being copied
 	after   []byte   // the last key of it that was copied
+	copied  int64    // bytes of the records that were copied
 	purged  bool     // a purge came meanwhile: the new file has bytes of it in its free pages
 }
 
@@ -136,6 +137,7 @@ func (c *compaction) copyRecords(from, to *bbolt.Tx, atMost int) error {
 			return err
 		}
 		size += len(k) + len(v)
+		c.copied += int64(len(k) + len(v))
 		c.after = bytes.Clone(k)
 		k, v = cursor.Next()
 	}
@@ -184,7 +186,8 @@ func (f *File) replace() error {
 	t.scrubbing, t.purged, t.next = c.purged, c.purged, 0
 	f.measure()
 	t.settled.total = t.total.Load()
-	t.settled.used = t.settled.total - t.free.Load()
+	// What was copied and deleted since is free pages of the new file: they are worth another compaction.
+	t.settled.used = max(t.settled.total-t.free.Load(), c.copied)
 	return errors.Join(syncDir(filepath.Dir(path)), old.Close())
 }
 

@@ -1,6 +1,9 @@
 package file
 
-import "testing"
+import (
+	"path/filepath"
+	"testing"
+)
 
 // TestWasteful: a file in which half is free right after a compaction, because bbolt doubles its length, is not compacted again for
 // nothing, and is compacted when a purge has emptied it.
@@ -27,5 +30,23 @@ func TestWasteful(t *testing.T) {
 		if got := tidy.wasteful(); got != (c.want && canReplace) {
 			t.Errorf("%s: %v", c.what, got)
 		}
+	}
+}
+
+// TestCompactTwice: a purge that comes while a compaction is under way leaves free pages in the new file too, and they do not stay.
+func TestCompactTwice(t *testing.T) {
+	f, _ := openLoad(t, filepath.Join(t.TempDir(), "r.db"))
+	defer f.Close()
+	f.tidy.above, f.tidy.step = 64<<10, 64<<10
+	write(t, f, written(1, 400, 20_000), purged(1, 250))
+	for f.tidy.copy == nil || f.tidy.copy.copied < 2<<20 {
+		if more, err := f.Tidy(); err != nil || !more {
+			t.Fatal("no compaction: ", more, err)
+		}
+	}
+	write(t, f, purged(250, 399))
+	tidyUp(t, f)
+	if total, _ := f.Space(); total > 256<<10 {
+		t.Errorf("the file of one record has %d KiB", total>>10)
 	}
 }
