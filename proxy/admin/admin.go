@@ -91,6 +91,7 @@ func New(o Options) http.Handler {
 		r.Get("/entries", inJSON(a.listEntries))
 		r.Get("/entries/{id}", inJSON(a.showEntry))
 		r.Post("/purge", a.purge)
+		profiles(r)
 	})
 	return clientio.Guard(sameOrigin(r), clientio.Limits{BodyIdle: o.BodyIdle, BodyRate: o.BodyRate, Write: o.ClientWrite})
 }

@@ -117,11 +117,29 @@ func TestAdminTokenStaysHere(t *testing.T) {
 	t.Parallel()
 	up := &requests{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_ADMIN_TOKEN=admin-token-0123456789")
-	for _, line := range []string{"GET /v1/reprise/explain", "POST /v1/reprise/explain/", "POST /v1/reprise%2Fexplain", "GET /admin/entries", "POST /admin/purge"} {
+	for _, line := range []string{"GET /v1/reprise/explain", "POST /v1/reprise/explain/", "POST /v1/reprise%2Fexplain", "GET /admin/entries", "POST /admin/purge",
+		"GET /admin/debug/pprof/heap"} {
 		method, path, _ := strings.Cut(line, " ")
 		r := p.do(method, p.api+path, "", "Authorization", "Bearer admin-token-0123456789")
 		if got := up.take(); r.status != 404 || len(got) > 0 {
 			t.Errorf("%s: %d, the upstream got %+v", line, r.status, got)
+		}
+	}
+}
+
+// TestNoProfilesOnTheAPI: the listener of the API answers with no profile: not under the paths of the admin API, and not under those that the
+// package of the profiles adds to the default mux. They go to the upstream as any other path does.
+func TestNoProfilesOnTheAPI(t *testing.T) {
+	t.Parallel()
+	p := start(t, upstream(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	for _, path := range []string{"/admin/debug/pprof/", "/admin/debug/pprof/heap", "/debug/pprof/", "/debug/pprof/heap", "/v1/debug/pprof/heap"} {
+		if r := p.do("GET", p.api+path, ""); r.status != http.StatusTeapot {
+			t.Errorf("%s: %d: %.80q", path, r.status, r.body)
+		}
+	}
+	for path, want := range map[string]int{"/debug/pprof/": 404, "/debug/pprof/heap": 404, "/admin/debug/pprof/": 200, "/admin/debug/pprof/heap": 200} {
+		if r := p.do("GET", p.admin+path, ""); r.status != want {
+			t.Errorf("admin, %s: %d, want %d: %.80q", path, r.status, want, r.body)
 		}
 	}
 }
