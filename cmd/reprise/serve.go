@@ -95,6 +95,7 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 	if strings.Trim(cfg.Upstream.Path, "/") == "" {
 		log.Warn("the upstream has no path; most APIs have one, as in https://api.openai.com/v1", "upstream", cfg.Upstream.Redacted())
 	}
+	memory.Pace(cfg.MemoryLimit)
 	f.serve(cfg, s.proxy.Handler(), &s.admin, log)
 	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),
 		"upstream", cfg.Upstream.Redacted(), "mode", cfg.Mode, "policy", cfg.Policy, "entries", s.store.Stats().Entries)
