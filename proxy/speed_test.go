@@ -1,314 +1,221 @@
-package proxy
+package proxy_test
 
 import (
-	"bufio"
-	"bytes"
-	"crypto/sha256"
-	"fmt"
-	"io"
-	"math/rand/v2"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
+	"cmp"
+	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"reprise/proxy/upstream"
 )
 
-// BenchmarkSpeed prints the cost of the proxy beside that of a bare proxy or cache. Both are asked in turn by the same client
-// in one run, so that the ratios are comparable between machines:
+// BenchmarkSpeed measures the program where its users pay: client, program, upstream and the bare handlers beside it are a process
+// each, on loopback, and a cost is the CPU time of a process per request. Loads go to the processes in turn, so that ratios are
+// comparable between machines. The program has its default settings, a store in a file included; only its capacity is raised where more
+// entries are kept.
 //
-//	go test ./proxy -run '^$' -bench Speed -benchtime 1x
+//	REPRISE_DATA=dir   real questions from the texts of users in the *.jsonl.gz files below dir; default: words drawn by Zipf's law
+//	BENCH_AGAINST=path another build of the program, measured in the same rounds
+//	BENCH_BINARY=path  the program; default: built from this tree
+//	BENCH_SETTINGS=…   settings of the program, such as "REPRISE_POLICY=lru REPRISE_MODE=exact"
+//	BENCH_ROUNDS=n     rounds of each load; default 15
+//	BENCH_PROFILE=dir  a CPU profile of the program under each load, taken after its rounds
+//	BENCH_FILLED=dir   keep the files of filled stores there, and take them from there
+//
+// A part is selected by its name: go test ./proxy -run '^$' -bench 'Speed/miss/10000$' -benchtime 1x. The parts with 1,000,000 entries
+// run only where -bench has that number.
 func BenchmarkSpeed(b *testing.B) {
-	for _, one := range []struct {
-		name    string
-		measure func(*testing.B)
-	}{{"pass", passThroughSpeed}, {"exact", exactSpeed}, {"semantic", semanticSpeed}, {"memory", memoryPerEntry}} {
+	r := report{filled: cmp.Or(os.Getenv("BENCH_FILLED"), b.TempDir())}
+	program := cmp.Or(os.Getenv("BENCH_BINARY"), filepath.Join(b.TempDir(), "reprise"))
+	if os.Getenv("BENCH_BINARY") == "" {
+		if out, err := exec.Command("go", "build", "-o", program, "reprise/cmd/reprise").CombinedOutput(); err != nil {
+			b.Fatalf("go build: %v: %s", err, out)
+		}
+	}
+	for _, one := range parts {
 		b.Run(one.name, func(b *testing.B) {
+			if one.long && !named(one.name) {
+				b.Skip("runs only where -bench names it")
+			}
 			for b.Loop() {
-				one.measure(b)
+				one.measure(newRig(b, &r, one.name, program))
 			}
 			b.ReportMetric(0, "ns/op")
 		})
 	}
+	r.print()
 }
 
-// upstreamReply is a chat answer of some 1.2 KB.
-var upstreamReply = []byte(`{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"` +
-	strings.Repeat("All work and no play. ", 41) + `","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":90,"total_tokens":110}}`)
-
-func instantUpstream(w http.ResponseWriter, r *http.Request) {
-	io.Copy(io.Discard, r.Body)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(upstreamReply)))
-	w.Write(upstreamReply)
+type part struct {
+	name    string
+	long    bool
+	measure func(*rig)
 }
 
-func passThroughSpeed(b *testing.B) {
-	up := httptest.NewServer(http.HandlerFunc(instantUpstream))
-	defer up.Close()
-	target, _ := url.Parse(up.URL)
-	bare := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite:   func(p *httputil.ProxyRequest) { p.SetURL(target) },
-		Transport: upstream.NewTransport(upstream.Limits{}),
-	})
-	defer bare.Close()
-	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), asServed(b, 1000))
-	body := chat("What is the capital of France?")
-	plain := func(addr string, header ...string) *site { return newTarget(addr, body, header...) }
-	compare(b, "pass-through, a path that is not cached", plain(bare.URL), newPathTarget(r.api.URL, "/v1/moderations", body))
-	compare(b, "pass-through, chat with no-cache, no-store", plain(bare.URL), plain(r.api.URL, "Cache-Control: no-cache, no-store"))
-	compare(b, "miss and store", plain(bare.URL), fresh(r.api.URL))
+// rig is the processes of one part.
+type rig struct {
+	b                *testing.B
+	report           *report
+	part             string
+	up, bare, mapper *process
+	client           *process
+	builds           []build
+	programs         []*process // one for each build
+	next             int        // number of the next prompt that was never asked
+	scope            int        // number of the next scope that was never used
 }
 
-func exactSpeed(b *testing.B) {
-	known := map[[32]byte][]byte{}
-	body := chat("What is the capital of France?")
-	known[sha256.Sum256([]byte(body))] = upstreamReply
-	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		in, err := io.ReadAll(r.Body)
-		if err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			return
+// build is a program to be measured.
+type build struct{ name, path string }
+
+func newRig(b *testing.B, report *report, part, program string) *rig {
+	r := &rig{b: b, report: report, part: part, builds: []build{{"reprise", program}}, scope: 1}
+	if other := os.Getenv("BENCH_AGAINST"); other != "" {
+		r.builds = append(r.builds, build{"other build", other})
+	}
+	r.up = startRole(b, "upstream", "")
+	r.bare, r.mapper, r.client = startRole(b, "bare", r.up.addr), startRole(b, "map", ""), startRole(b, "client", "")
+	return r
+}
+
+// start starts all builds, each on a store of its own.
+func (r *rig) start(settings ...string) {
+	for range r.builds {
+		r.startOn(filepath.Join(r.b.TempDir(), "reprise.db"), settings...)
+	}
+}
+
+// startOn starts the next build on a file.
+func (r *rig) startOn(db string, settings ...string) {
+	settings = append([]string{"REPRISE_UPSTREAM=http://" + r.up.addr + "/v1", "REPRISE_STORE=file:" + db}, settings...)
+	r.programs = append(r.programs, startProgram(r.b, r.builds[len(r.programs)].path, settings...))
+}
+
+// play lets the client play jobs at the same time, and returns their results.
+func (r *rig) play(jobs ...job) []result {
+	var results []result
+	r.client.call(jobs, &results)
+	for i, one := range results {
+		if one.Error != "" {
+			r.b.Fatalf("%s, %s at %s: %s", r.part, jobs[i].Kind, jobs[i].Addr, one.Error)
 		}
-		out := known[sha256.Sum256(in)]
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(out)))
-		w.Write(out)
-	}))
-	defer bare.Close()
-	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), asServed(b, 1000))
-	r.ask(b, "/v1/chat/completions", body)
-	compare(b, "exact hit", newTarget(bare.URL, body), newTarget(r.api.URL, body))
+	}
+	return results
 }
 
-// semanticSpeed compares hits by meaning, each by words never seen before, with exact ones, at 10,000 entries in one scope.
-func semanticSpeed(b *testing.B) {
-	const entries = 10_000
-	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), asServed(b, 2*entries))
-	rng := rand.New(rand.NewPCG(1, 2))
-	prompts := make([]string, entries)
-	for i := range prompts {
-		prompts[i] = sentence(rng)
-		r.ask(b, "/v1/chat/completions", chat(prompts[i]))
-	}
-	if n := r.Stats().Entries; n < entries*9/10 {
-		b.Fatalf("only %d entries are stored", n)
-	}
-	before := r.Stats()
-	variant := func() string { // the same words, other white space: equal in meaning, unequal as a key
-		words := strings.Fields(prompts[rng.IntN(entries)])
-		for range 4 {
-			words[rng.IntN(len(words))] += " "
+// fill lets every process answer so many prompts once: the numbers from 0 on, spread over scopes from 0 on.
+func (r *rig) fill(n, words, scopes int, processes ...*process) {
+	const batch = 10_000 // so that the client's memory stays small
+	for _, p := range processes {
+		for from := 0; from < n; from += batch {
+			r.play(job{Addr: p.addr, Kind: "chat", Conns: 16, N: min(batch, n-from), From: from, Words: words, Scopes: scopes})
 		}
-		return chat(strings.Join(words, " "))
 	}
-	compare(b, fmt.Sprintf("semantic hit among %d entries (exact hit as base)", r.Stats().Entries),
-		newTarget(r.api.URL, chat(prompts[0])), &site{addr: addrOf(r.api.URL), next: func() []byte { return request(r.api.URL, "/v1/chat/completions", variant()) }})
-	after := r.Stats()
-	fmt.Printf("  of these: semantic %d, exact %d, misses %d\n", after.Semantic-before.Semantic, after.Exact-before.Exact, after.Misses-before.Misses)
+	r.next = max(r.next, n)
 }
 
-// memoryPerEntry fills a proxy and prints what an entry costs beyond the bytes of its answer and its vector: the prompt,
-// the keys, the state of the policy and the topics, and unused room in maps and slabs.
-func memoryPerEntry(b *testing.B) {
-	const entries = 50_000
-	r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), asServed(b, entries), func(o *Options) { o.Transport = instantTransport{} })
-	rng := rand.New(rand.NewPCG(3, 4))
-	heap := func() int64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	h := r.Handler()
-	before := heap()
-	for range entries {
-		req := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(chat(sentence(rng))))
-		req.Header.Set("Content-Type", "application/json")
-		h.ServeHTTP(httptest.NewRecorder(), req)
-	}
-	if err := r.store.Sync(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	used := heap() - before
-	var answers, kept int64
-	for e := range r.store.All() {
-		answers += int64(len(e.Answer))
-		kept++
-	}
-	vectors := kept * int64(r.opts.Embedder.Dim()) * 4
-	fmt.Printf("memory of %d entries in %d topics: %.0f bytes each beyond %d bytes of answer and %d of vector\n", kept, r.Stats().Topics,
-		float64(used-answers-vectors)/float64(kept), answers/kept, vectors/kept)
+// take reserves prompts that were never asked.
+func (r *rig) take(n int) (from int) {
+	r.next += n
+	return r.next - n
 }
 
-// instantTransport is an upstream without a network.
-type instantTransport struct{}
-
-func (instantTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	io.Copy(io.Discard, r.Body)
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(upstreamReply))}, nil
+// lane is one of the things that are compared: a process under a load. The first of its jobs is measured.
+type lane struct {
+	name  string
+	p     *process
+	base  int // the lane that it is compared with; its own number: none
+	want  string
+	later bool // what the load leaves to be done in the background belongs to it
+	jobs  func(round int) []job
 }
 
-var nouns = strings.Fields(`account airport battery bicycle bridge calendar camera candle castle contract coffee compiler cousin database desert diamond
-	doctor engine factory feather festival forest garden glacier guitar hammer harbour helmet hospital island jacket journal kernel kitchen
-	ladder language lantern library magnet market medicine microphone mirror mountain museum network notebook ocean orchard painting
-	parachute passport pension planet printer puzzle railway recipe river robot rocket saddle satellite school sculpture server shadow
-	spider statue stadium storm teacher telescope theatre tractor tunnel umbrella vaccine valley village violin volcano wallet window`)
-
-func sentence(rng *rand.Rand) string {
-	pick := func() string { return nouns[rng.IntN(len(nouns))] }
-	return fmt.Sprintf("How does the %s of a %s change the %s when a %s and the %s of the %s meet?", pick(), pick(), pick(), pick(), pick(), pick())
+// sample is one round of a lane.
+type sample struct {
+	result
+	cpu float64 // µs per request
 }
 
-// asServed gives the rig what `reprise serve` has by default: rac+, a store in a file, here for n entries, and no log of requests.
-func asServed(b testing.TB, n int) func(*Options) {
-	return func(o *Options) {
-		o.Logger, o.Store = nil, fileStoreOf(b, "rac+", filepath.Join(b.TempDir(), "reprise.db"), n)
-		b.Cleanup(func() { o.Store.Close() })
-	}
-}
-
-// site is a server to be asked; next gives the bytes of the next request.
-type site struct {
-	addr string
-	next func() []byte
-}
-
-func newTarget(base, body string, header ...string) *site {
-	raw := request(base, "/v1/chat/completions", body, header...)
-	return &site{addr: addrOf(base), next: func() []byte { return raw }}
-}
-
-func newPathTarget(base, path, body string) *site {
-	raw := request(base, path, body)
-	return &site{addr: addrOf(base), next: func() []byte { return raw }}
-}
-
-// fresh is a site whose every request is new.
-func fresh(base string) *site {
-	var mu sync.Mutex
+func (r *rig) sample(l *lane, round int) sample {
+	jobs := l.jobs(round)
 	n := 0
-	return &site{addr: addrOf(base), next: func() []byte {
-		mu.Lock()
-		n++
-		i := n
-		mu.Unlock()
-		return request(base, "/v1/chat/completions", chat("What is the capital of country number "+strconv.Itoa(i)+"?"))
-	}}
-}
-
-func addrOf(base string) string { return strings.TrimPrefix(base, "http://") }
-
-func request(base, path, body string, header ...string) []byte {
-	lines := ""
-	for _, h := range header {
-		lines += h + "\r\n"
+	for i := range jobs {
+		jobs[i].Addr = l.p.addr
+		n += jobs[i].N
 	}
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAuthorization: Bearer sk-test\r\n%sContent-Length: %d\r\n\r\n%s",
-		path, addrOf(base), lines, len(body), body)
-}
-
-// compare asks both targets in alternating rounds and prints the medians of the rounds and of their ratios.
-func compare(b *testing.B, name string, base, ours *site) {
-	const rounds = 9
-	var p50s, rates [2][]float64
-	var ratios [2][]float64
-	load(b, base, 1, 100*time.Millisecond)
-	load(b, ours, 1, 100*time.Millisecond)
-	for range rounds {
-		runtime.GC()
-		basep50, _ := load(b, base, 1, 250*time.Millisecond)
-		ourp50, _ := load(b, ours, 1, 250*time.Millisecond)
-		_, baseRate := load(b, base, 16, 250*time.Millisecond)
-		_, ourRate := load(b, ours, 16, 250*time.Millisecond)
-		p50s[0], p50s[1] = append(p50s[0], basep50), append(p50s[1], ourp50)
-		rates[0], rates[1] = append(rates[0], baseRate), append(rates[1], ourRate)
-		ratios[0], ratios[1] = append(ratios[0], ourp50/basep50), append(ratios[1], ourRate/baseRate)
+	before := l.p.cpu()
+	first := r.play(jobs...)[0]
+	if l.later {
+		l.p.settle(5 * time.Second)
 	}
-	fmt.Printf("%s\n  p50 at 1 connection: base %.0f µs, ours %.0f µs: x %.2f (+%.0f µs)\n  rate at 16 connections: base %.0f/s, ours %.0f/s: x %.2f\n",
-		name, median(p50s[0]), median(p50s[1]), median(ratios[0]), median(p50s[1])-median(p50s[0]), median(rates[0]), median(rates[1]), median(ratios[1]))
-}
-
-func median(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	return v[len(v)/2]
-}
-
-// load asks t over n connections for a while, and returns the median latency in microseconds and the rate per second.
-// The client is a bare socket: a heavier one would hide the difference.
-func load(b *testing.B, t *site, n int, lasting time.Duration) (p50, rate float64) {
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var all []float64
-	start := time.Now()
-	for range n {
-		wg.Go(func() {
-			took, err := drive(t, start.Add(lasting))
-			if err != nil {
-				b.Error(err)
-			}
-			mu.Lock()
-			all = append(all, took...)
-			mu.Unlock()
-		})
+	got := map[string]int{"exact": first.Exact, "semantic": first.Semantic, "miss": first.Miss}
+	if l.want != "" && got[l.want] < first.N*98/100 {
+		r.b.Fatalf("%s, %s: of %d answers %v, and all of them should be %s", r.part, l.name, first.N, got, l.want)
 	}
-	wg.Wait()
-	return median(all), float64(len(all)) / time.Since(start).Seconds()
+	return sample{first, (l.p.cpu() - before) * 1e6 / float64(n)}
 }
 
-func drive(t *site, until time.Time) (took []float64, err error) {
-	conn, err := net.Dial("tcp", t.addr)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	in := bufio.NewReaderSize(conn, 64<<10)
-	for time.Now().Before(until) {
-		raw := t.next()
-		start := time.Now()
-		if _, err := conn.Write(raw); err != nil {
-			return took, err
-		}
-		if err := skipResponse(in); err != nil {
-			return took, err
-		}
-		took = append(took, float64(time.Since(start).Nanoseconds())/1e3)
-	}
-	return took, nil
-}
-
-// skipResponse reads one response of known length.
-func skipResponse(in *bufio.Reader) error {
-	length := -1
-	for first := true; ; first = false {
-		line, err := in.ReadSlice('\n')
-		if err != nil {
-			return err
-		}
-		switch {
-		case first && !bytes.HasPrefix(line, []byte("HTTP/1.1 200")):
-			return fmt.Errorf("answer %q", line)
-		case len(line) == 2:
-			if length < 0 {
-				return fmt.Errorf("no Content-Length")
-			}
-			_, err := in.Discard(length)
-			return err
-		case bytes.HasPrefix(line, []byte("Content-Length: ")):
-			if length, err = strconv.Atoi(string(line[16 : len(line)-2])); err != nil {
-				return err
+// compare plays every lane in each round, the order of which changes from round to round. The first round warms up.
+func (r *rig) compare(title string, lanes ...lane) []summary {
+	samples := make([][]sample, len(lanes))
+	for round := range rounds() + 1 {
+		for k := range lanes {
+			i := (k + round) % len(lanes)
+			s := r.sample(&lanes[i], round)
+			if round > 0 {
+				samples[i] = append(samples[i], s)
 			}
 		}
+	}
+	all := make([]summary, len(lanes))
+	for i, l := range lanes {
+		all[i] = summarize(l.name, samples[i], samples[l.base])
+	}
+	r.profile(title, lanes)
+	r.report.add(r.part, title, all)
+	return all
+}
+
+// against is the lanes of a load for the bare process and for all builds. jobs gets the number of the round, and is called once in a round.
+func (r *rig) against(bare *process, want string, jobs func() job) []lane {
+	var last int
+	var same job
+	each := func(round int) []job {
+		if round != last || same.N == 0 {
+			last, same = round, jobs()
+		}
+		return []job{same}
+	}
+	later := want == "miss"
+	lanes := []lane{{name: "bare", p: bare, jobs: each, later: later}}
+	for i, p := range r.programs {
+		lanes = append(lanes, lane{name: r.builds[i].name, p: p, want: want, jobs: each, later: later})
+	}
+	return lanes
+}
+
+// fresh are jobs of prompts that were never asked.
+func (r *rig) fresh(j job) func() job {
+	return func() job {
+		j.From = r.take(j.N)
+		return j
+	}
+}
+
+// freshScope are fresh jobs in a scope that is empty at the beginning of each.
+func (r *rig) freshScope(j job) func() job {
+	return func() job {
+		j.From = r.take(j.N)
+		j.Scope = r.scope + 1_000_000
+		r.scope++
+		return j
+	}
+}
+
+// again are jobs of prompts that have been answered, drawn from the first n.
+func again(j job, n int) func() job {
+	return func() job {
+		j.From, j.Among = j.From+j.N, n
+		return j
 	}
 }

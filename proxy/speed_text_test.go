@@ -1,0 +1,189 @@
+package proxy_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// texts makes the prompts of a benchmark: the same ones for the same numbers, in every process.
+type texts struct {
+	real  []string // distinct questions that people asked; nil: words are drawn
+	vocab []string
+	zipf  []float64 // the sums of the probabilities of vocab
+}
+
+// newTexts reads the questions below the folder that REPRISE_DATA names. Without it prompts are drawn from a vocabulary by Zipf's law.
+func newTexts() (*texts, error) {
+	t := &texts{}
+	rng := rand.New(rand.NewPCG(1, 9))
+	if dir := os.Getenv("REPRISE_DATA"); dir != "" {
+		var err error
+		if t.real, err = questions(dir); err != nil {
+			return nil, err
+		}
+		rng.Shuffle(len(t.real), func(i, j int) { t.real[i], t.real[j] = t.real[j], t.real[i] })
+		return t, nil
+	}
+	const words, exponent = 40_000, 1.0
+	syllables := strings.Fields("ba be bi bo ca ce co da de di do fa fe fi ga ge go ha he hi ka ke la le li lo ma me mi mo na ne ni no pa pe pi po ra re ri ro sa se si so ta te ti to va ve vi wa we zu st tr")
+	seen, sum := map[string]bool{}, 0.0
+	for len(t.vocab) < words {
+		w := ""
+		for range 2 + rng.IntN(3) {
+			w += syllables[rng.IntN(len(syllables))]
+		}
+		if !seen[w] {
+			seen[w] = true
+			t.vocab = append(t.vocab, w)
+			sum += 1 / math.Pow(float64(len(t.vocab)+8), exponent)
+			t.zipf = append(t.zipf, sum)
+		}
+	}
+	return t, nil
+}
+
+// prompt is prompt number i, of about as many words as are asked for. Up to 15 words it is one question, above that several.
+func (t *texts) prompt(i, words int) string {
+	rng := rand.New(rand.NewPCG(uint64(i), uint64(words)))
+	if t.real == nil {
+		return t.drawn(rng, words)
+	}
+	var out []byte
+	n := len(t.real)
+	if words <= 15 && i < n {
+		return t.real[i]
+	}
+	for count := 0; count < words || len(out) == 0; {
+		one := t.real[rng.IntN(n)]
+		if words <= 15 { // past the real ones: a pair of them
+			one += " " + t.real[i%n]
+		}
+		out, count = append(append(out, one...), ' '), count+strings.Count(one, " ")+1
+	}
+	return string(out[:len(out)-1])
+}
+
+var frames = []string{"what is the", "how do i", "can you tell me the", "i would like to", "please explain why", "is there a", "when did the", "who made the", "show me some", "find a"}
+var joints = []string{"of", "in", "for the", "and", "with", "on", "to", "that", "near", "from the"}
+
+// drawn is a question of the given length: words by Zipf's law between small ones. Most questions take some of their words from one of
+// many themes, so that of 20,000 entries three quarters share a topic with an earlier one, as of real questions.
+func (t *texts) drawn(rng *rand.Rand, words int) string {
+	var out []string
+	for len(out) < words {
+		out = append(out, strings.Fields(frames[rng.IntN(len(frames))])...)
+		theme := rand.New(rand.NewPCG(uint64(t.rank(rng)), 5))
+		own := []string{t.word(theme), t.word(theme), t.word(theme), t.word(theme)}
+		for k := range 6 {
+			w := t.word(rng)
+			if k < 4 && rng.IntN(10) < 7 {
+				w = own[k]
+			}
+			out = append(out, w)
+			if k%2 == 1 {
+				out = append(out, strings.Fields(joints[rng.IntN(len(joints))])...)
+			}
+		}
+	}
+	return strings.Join(out, " ") + "?"
+}
+
+func (t *texts) word(rng *rand.Rand) string { return t.vocab[t.rank(rng)] }
+
+func (t *texts) rank(rng *rand.Rand) int {
+	n, _ := slices.BinarySearch(t.zipf, rng.Float64()*t.zipf[len(t.zipf)-1])
+	return min(n, len(t.vocab)-1)
+}
+
+// variant is a question that is answered by the entry of p: the same words in the same order, other letters or white space. Two numbers
+// rarely give the same one.
+func variant(p string, i int) string {
+	rng := rand.New(rand.NewPCG(uint64(i), 77))
+	words := strings.Fields(p)
+	for range 3 {
+		words[rng.IntN(len(words))] += " "
+	}
+	if rng.IntN(2) == 0 {
+		return strings.Join(words, " ") + " "
+	}
+	w := &words[rng.IntN(len(words))]
+	*w += "  "
+	return strings.Join(words, " ")
+}
+
+// questions are the distinct short texts of users in the files below dir, one for all that differ in nothing but letters and small words.
+func questions(dir string) (all []string, err error) {
+	seen := map[string]bool{}
+	add := func(text string) {
+		if n := strings.Count(text, " "); n < 2 || n > 40 {
+			return
+		}
+		if k := contentWords(text); !seen[k] {
+			seen[k] = true
+			all = append(all, text)
+		}
+	}
+	err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".jsonl.gz") || strings.Contains(path, "/kv/") {
+			return err
+		}
+		return readQuestions(path, add)
+	})
+	return all, err
+}
+
+func readQuestions(path string, add func(string)) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var r struct {
+			Text, Question, Prompt, Role string
+			Turns                        [][2]string
+		}
+		_ = json.Unmarshal(lines.Bytes(), &r) // a file of another form has none of these
+		if r.Role == "assistant" {
+			continue
+		}
+		for _, text := range []string{r.Text, r.Question, r.Prompt} {
+			add(text)
+		}
+		for _, turn := range r.Turns {
+			if turn[0] == "U" {
+				add(turn[1])
+			}
+		}
+	}
+	return lines.Err()
+}
+
+var small = map[string]bool{}
+
+func init() {
+	for w := range strings.FieldsSeq("a an the is are was i me my you your please can could would to of in for and or do does did what how it that this s hi hello") {
+		small[w] = true
+	}
+}
+
+func contentWords(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < '0' || r > '9' && r < 'a' || r > 'z' && r < 128 })
+	words = slices.DeleteFunc(words, func(w string) bool { return small[w] })
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
