@@ -19,10 +19,11 @@ func embedOne(t testing.TB, text string) []float32 {
 	return v[0]
 }
 
-func tokens(text string) string {
+func tokensOf(text string) string {
 	var out []string
-	for _, w := range tokenize(text, nil, nil) {
-		out = append(out, string(w.text))
+	buf, words := tokenize(text, not, nil)
+	for _, w := range words {
+		out = append(out, string(buf[w.from:w.to]))
 	}
 	return strings.Join(out, " ")
 }
@@ -43,7 +44,7 @@ func TestTokens(t *testing.T) {
 		"... !? \n\t":                   "",
 		"snake_case http://a.b/c 1,000": "snake case http a b c 1 000",
 	} {
-		if got := tokens(text); got != want {
+		if got := tokensOf(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -113,7 +114,9 @@ func FuzzBuiltin(f *testing.F) {
 	f.Add("C++ isn't 3.5")
 	f.Add("\xff’'n't#+.")
 	f.Add("北 can't")
+	f.Add("work working works, 3.5 don't won’t not")
 	f.Fuzz(func(t *testing.T, text string) {
+		equalBits(t, text)
 		v := embedOne(t, text)
 		if v == nil {
 			return
@@ -127,19 +130,11 @@ func FuzzBuiltin(f *testing.F) {
 	})
 }
 
-func BenchmarkBuiltin(b *testing.B) {
-	texts := []string{prompt18}
-	e := NewBuiltin()
-	b.ReportAllocs()
-	for b.Loop() {
-		e.Embed(b.Context(), texts)
+func TestAllocations(t *testing.T) {
+	texts, e := []string{prompt18}, NewBuiltin()
+	if got := testing.AllocsPerRun(100, func() { e.Embed(t.Context(), texts) }); got > 2 {
+		t.Errorf("a short prompt takes %g allocations, want the vector and the list", got)
 	}
 }
 
-func BenchmarkBuiltinLongest(b *testing.B) {
-	texts := []string{strings.Repeat(prompt18+" ", MaxText)[:MaxText]}
-	e := NewBuiltin()
-	for b.Loop() {
-		e.Embed(b.Context(), texts)
-	}
-}
+func BenchmarkBuiltin(b *testing.B) { benchmarkText(b, prompt18, 18, "word") }

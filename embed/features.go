@@ -3,6 +3,7 @@ package embed
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -15,39 +16,110 @@ const (
 	gramMax     = 5
 )
 
-// feature is one weighted bucket of a text; the vector of the text is the sum of its features.
+// vector is the sum of the features of a text, each in one of its buckets.
+type vector [builtinDim]float32
+
+// feature is one weighted bucket of a text.
 type feature struct {
 	hash   uint64
 	weight float32
+	word   int32 // where the feature is a word: its place in the text
 }
 
-// addFeatures adds the features of words to v. It sorts words.
-func addFeatures(v []float32, words []word) {
-	var buf [128]feature
-	list := buf[:0]
+// addFeatures adds the features of words to v, whose bytes are in text, each kind in the order of the hashes, so that the sums are the same to the last bit
+// however the features were found.
+func (v *vector) addFeatures(words []word, text []byte) {
+	var buf [256]feature
+	list, spare := buf[:0:128], buf[128:]
+	if n := 2 * len(words); n > len(spare) {
+		all := make([]feature, 2*n)
+		list, spare = all[:0:n], all[n:]
+	}
 	for i, w := range words {
-		list = append(list, feature{w.stem, stemShare * w.weight})
+		list = append(list, feature{hash: w.stem, weight: stemShare * w.weight})
 		if i > 0 {
 			p := words[i-1]
-			list = append(list, feature{finish(p.stem*prime ^ w.stem), bigramShare * min(p.weight, w.weight)})
+			list = append(list, feature{hash: finish(p.stem*prime ^ w.stem), weight: bigramShare * min(p.weight, w.weight)})
 		}
 	}
-	slices.SortFunc(list, func(a, b feature) int { return cmp.Compare(a.hash, b.hash) })
-	for n := 0; len(list) > 0; list = list[n:] {
-		n = repeats(list, func(f feature) uint64 { return f.hash })
-		add(v, list[0].hash, list[0].weight*damped(n))
+	sorted := byHash(list, spare)
+	if mixed(sorted) {
+		// Of equal features the first counts, and which one that is depends on the algorithm of slices.SortFunc.
+		slices.SortFunc(list, compareHashes)
+		sorted = list
 	}
-	slices.SortFunc(words, func(a, b word) int { return cmp.Compare(a.hash, b.hash) })
-	for n := 0; len(words) > 0; words = words[n:] {
-		n = repeats(words, func(w word) uint64 { return w.hash })
-		addGrams(v, words[0].text, gramShare*words[0].weight*damped(n))
+	for n := 0; len(sorted) > 0; sorted = sorted[n:] {
+		n = repeats(sorted)
+		v.add(sorted[0].hash, sorted[0].weight*damped(n))
+	}
+	list = list[:0]
+	for i, w := range words {
+		list = append(list, feature{w.hash, gramShare * w.weight, int32(i)})
+	}
+	sorted = byHash(list, spare)
+	for n := 0; len(sorted) > 0; sorted = sorted[n:] {
+		n = repeats(sorted)
+		w := words[sorted[0].word]
+		v.addGrams(text[w.from:w.to], sorted[0].weight*damped(n))
 	}
 }
 
-// repeats counts how many elements at the head of a sorted list are the same.
-func repeats[T any](list []T, key func(T) uint64) int {
+func compareHashes(a, b feature) int { return cmp.Compare(a.hash, b.hash) }
+
+// byHash returns list sorted by hash, in spare, which is as long. Features are dealt by the high bits of their hashes, which are
+// spread evenly, into as many buckets as there are features; where many are in one bucket (a word that is often repeated, or words
+// chosen for it) the bucket is sorted on its own.
+func byHash(list, spare []feature) []feature {
+	const few = 12
+	var short [128]int32
+	ends, shift := short[:], 64-bits.Len(uint(len(list)))
+	if n := 1 << (64 - shift); n <= len(short) {
+		ends = short[:n]
+	} else {
+		ends = make([]int32, n)
+	}
+	for i := range list {
+		ends[list[i].hash>>shift]++
+	}
+	sum := int32(0)
+	for i, n := range ends {
+		ends[i], sum = sum, sum+n
+	}
+	out := spare[:len(list)]
+	for _, f := range list {
+		at := &ends[f.hash>>shift]
+		out[*at] = f
+		*at++
+	}
+	from := int32(0)
+	for _, end := range ends {
+		if end-from > few {
+			slices.SortFunc(out[from:end], compareHashes)
+		}
+		from = end
+	}
+	for i := 1; i < len(out); i++ {
+		for j := i; j > 0 && out[j].hash < out[j-1].hash; j-- {
+			out[j], out[j-1] = out[j-1], out[j]
+		}
+	}
+	return out
+}
+
+// mixed reports whether equal features of a sorted list have different weights, as those of work and working have.
+func mixed(list []feature) bool {
+	for i := 1; i < len(list); i++ {
+		if list[i].hash == list[i-1].hash && list[i].weight != list[i-1].weight {
+			return true
+		}
+	}
+	return false
+}
+
+// repeats counts how many features at the head of a sorted list are the same.
+func repeats(list []feature) int {
 	n := 1
-	for n < len(list) && key(list[n]) == key(list[0]) {
+	for n < len(list) && list[n].hash == list[0].hash {
 		n++
 	}
 	return n
@@ -63,43 +135,31 @@ func damped(n int) float32 {
 
 // addGrams adds the character 3- to 5-grams of <text>. Each has weight / sqrt(their number), so that their sum has length
 // weight for a long word and for a short one.
-func addGrams(v []float32, text []byte, weight float32) {
+func (v *vector) addGrams(text []byte, weight float32) {
+	var buf [48]byte
+	framed := append(append(append(buf[:0], '<'), text...), '>')
 	total := 0
 	for n := gramMin; n <= gramMax; n++ {
-		total += max(0, len(text)+2-n+1)
-	}
-	if total == 0 {
-		return
+		total += max(0, len(framed)-n+1)
 	}
 	weight /= float32(math.Sqrt(float64(total)))
-	for from := -1; from+gramMin <= len(text)+1; from++ {
+	for ; len(framed) >= gramMin; framed = framed[1:] {
 		h := uint64(offset)
-		for i := from; i < from+gramMax && i <= len(text); i++ {
-			h = (h ^ uint64(framed(text, i))) * prime
-			if i-from+1 >= gramMin {
-				add(v, finish(h^gramSalt), weight)
+		for i, c := range framed[:min(gramMax, len(framed))] {
+			h = (h ^ uint64(c)) * prime
+			if i+1 >= gramMin {
+				v.add(finish(h^gramSalt), weight)
 			}
 		}
 	}
 }
 
-// framed is the byte at i of <text>, where text without the brackets begins at 0.
-func framed(text []byte, i int) byte {
-	switch i {
-	case -1:
-		return '<'
-	case len(text):
-		return '>'
-	}
-	return text[i]
-}
-
 // add puts one feature into its bucket. The sign makes collisions cancel out on average instead of adding up.
-func add(v []float32, hash uint64, weight float32) {
+func (v *vector) add(hash uint64, weight float32) {
 	if hash>>63 == 1 {
 		weight = -weight
 	}
-	v[(hash>>32&0x7fffffff)*uint64(len(v))>>31] += weight
+	v[(hash>>32&0x7fffffff)*builtinDim>>31] += weight
 }
 
 // FNV-1a with its own constants, then a mixer: with FNV alone the high bits of short inputs are too similar.

@@ -8,16 +8,30 @@ func stem(w []byte) []byte {
 	if len(w) < 4 || w[0] > 'z' || w[0] < 'a' {
 		return w
 	}
-	for _, rule := range endings {
-		if cut, ok := bytes.CutSuffix(w, rule); ok && len(cut) >= 3 && vowelIn(cut) && !partOfWord(w) {
+	for _, ending := range endingsIn(w[len(w)-1]) {
+		if cut := w[:max(0, len(w)-len(ending))]; len(cut) >= 3 && string(w[len(cut):]) == ending && vowelIn(cut) && !partOfWord(w) {
 			return root(cut)
 		}
 	}
 	return root(w)
 }
 
-// endings are tried in this order.
-var endings = [][]byte{[]byte("ings"), []byte("ing"), []byte("edly"), []byte("ied"), []byte("ed"), []byte("ies"), []byte("es"), []byte("s")}
+// endingsIn are the endings with this last letter, in the order in which they are tried.
+func endingsIn(last byte) []string {
+	switch last {
+	case 's':
+		return inS
+	case 'g':
+		return inG
+	case 'd':
+		return inD
+	case 'y':
+		return inY
+	}
+	return nil
+}
+
+var inS, inG, inD, inY = []string{"ings", "ies", "es", "s"}, []string{"ing"}, []string{"ied", "ed"}, []string{"edly"}
 
 // partOfWord reports whether the letters of an ending are part of the word: class, virus, analysis, speed.
 func partOfWord(w []byte) bool {
@@ -42,9 +56,16 @@ func root(w []byte) []byte {
 	return w
 }
 
-func vowelIn(w []byte) bool { return bytes.ContainsAny(w, "aeiouy") }
+func vowelIn(w []byte) bool {
+	for _, c := range w {
+		if vowel(c) || c == 'y' {
+			return true
+		}
+	}
+	return false
+}
 
-func vowel(c byte) bool { return bytes.IndexByte([]byte("aeiou"), c) >= 0 }
+func vowel(c byte) bool { return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' }
 
 // contracted removes the n't of a contraction and returns the verb before it.
 func contracted(w []byte) ([]byte, bool) {

@@ -6,74 +6,91 @@ import (
 	"unicode/utf8"
 )
 
-// word is one token of a text.
+// word is one token of a text. It has no pointers, and the functions below return the buffers they append to, so that those of a
+// short text can be on the stack.
 type word struct {
-	text   []byte // lower case, inside the buffer of tokenize
-	hash   uint64 // of text
-	stem   uint64 // hash of the stem
-	weight float32
+	hash     uint64 // of its text
+	stem     uint64 // hash of the stem
+	from, to int32  // place of its text in the buffer of tokenize
+	weight   float32
 }
 
-// tokenize appends the tokens of text to words and their bytes to buf; the caller may allocate both on the stack. A token is
-// a run of letters, marks and digits; a single Han, kana or Hangul rune; a decimal number such as 3.5; or a name such as c++
-// and c#. A contracted negation is two tokens: don't is do and not.
-func tokenize(text string, buf []byte, words []word) []word {
-	start := 0
-	flush := func() {
-		if start < len(buf) {
-			words = appendWord(words, buf[start:])
-			start = len(buf)
+// tokenize appends the tokens of text to words and their bytes, in lower case, to buf, which must begin with the token not. A token
+// is a run of letters, marks and digits; a single Han, kana or Hangul rune; a decimal number such as 3.5; or a name such as c++ and
+// c#. A contracted negation is two tokens: don't is do and not.
+func tokenize(text string, buf []byte, words []word) ([]byte, []word) {
+	start, apostrophe := len(buf), false
+	for i := 0; i < len(text); {
+		if c := lowered[text[i]]; c != 0 {
+			buf = append(buf, c)
+			i++
+			continue
 		}
-	}
-	for i, r := range text {
+		r, n := utf8.DecodeRuneInString(text[i:])
 		switch {
-		case ideograph(r):
-			flush()
+		case r >= utf8.RuneSelf && ideograph(r):
+			words = appendWords(words, buf, start, apostrophe)
+			start, apostrophe = len(buf), false
 			buf = utf8.AppendRune(buf, r)
-			flush()
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+			words = appendWord(words, buf, start, len(buf))
+			start = len(buf)
+		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)):
 			buf = utf8.AppendRune(buf, unicode.ToLower(r))
-		case r == '.' && betweenDigits(text, i):
-			buf = append(buf, '.')
-		case (r == '+' || r == '#') && programming(buf[start:], text[i:]):
+		case r == '.' && betweenDigits(text, i), (r == '+' || r == '#') && programming(buf[start:], text[i:]):
 			buf = append(buf, byte(r))
-		case (r == '\'' || r == '’') && len(buf) > start && letterAt(text, i+utf8.RuneLen(r)):
-			buf = append(buf, '\'')
+		case (r == '\'' || r == '’') && start < len(buf) && letterAt(text, i+n):
+			buf, apostrophe = append(buf, '\''), true
 		default:
-			flush()
+			words = appendWords(words, buf, start, apostrophe)
+			start, apostrophe = len(buf), false
 		}
+		i += n
 	}
-	flush()
-	return words
+	return buf, appendWords(words, buf, start, apostrophe)
 }
 
-// appendWord appends one token, or two for a contraction.
-func appendWord(words []word, text []byte) []word {
-	if head, ok := contracted(text); ok {
-		if len(head) > 0 {
-			words = append(words, newWord(head))
+// appendWords appends the words at the end of buf: none if it is empty, one, or two of a contracted negation. Other things behind
+// an apostrophe ('s, 're, 'll) add nothing.
+func appendWords(words []word, buf []byte, from int, apostrophe bool) []word {
+	to := len(buf)
+	if apostrophe {
+		if head, ok := contracted(buf[from:]); ok {
+			return append(appendWord(words, buf, from, from+len(head)), notWord)
 		}
-		return append(words, newWord(not))
+		to = from + bytes.IndexByte(buf[from:], '\'')
 	}
-	if at := bytes.IndexByte(text, '\''); at >= 0 {
-		text = text[:at] // 's, 're, 'll and the like add nothing
-	}
+	return appendWord(words, buf, from, to)
+}
+
+// appendWord appends the word at buf[from:to], if there is one.
+func appendWord(words []word, buf []byte, from, to int) []word {
+	text := buf[from:to]
 	if len(text) == 0 {
 		return words
 	}
-	return append(words, newWord(text))
+	w := word{hash: hashBytes(text), from: int32(from), to: int32(to)}
+	w.stem, w.weight = w.hash, weight(w.hash, text)
+	if w.weight == negated {
+		return append(words, notWord)
+	}
+	if s := stem(text); len(s) < len(text) {
+		w.stem = hashBytes(s)
+	}
+	return append(words, w)
 }
 
-func newWord(text []byte) word {
-	if negations[string(text)] {
-		text = not
+// notWord is the token of every negation; its text is at the beginning of the buffer.
+var notWord = word{hash: hashBytes(not), stem: hashBytes(not), to: int32(len(not)), weight: tierFull}
+
+// lowered maps each ASCII letter or digit to itself in lower case, all other bytes to 0.
+var lowered = func() (t [256]byte) {
+	for c := range byte(utf8.RuneSelf) {
+		if r := rune(c); unicode.IsLetter(r) || unicode.IsDigit(r) {
+			t[c] = byte(unicode.ToLower(r))
+		}
 	}
-	h, w := hashBytes(text), weight(text)
-	if s := stem(text); len(s) < len(text) {
-		return word{text, h, hashBytes(s), w}
-	}
-	return word{text, h, h, w}
-}
+	return t
+}()
 
 func ideograph(r rune) bool {
 	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
