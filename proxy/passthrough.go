@@ -1,9 +1,7 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"net/http"
 
 	"reprise/proxy/internal/clientio"
@@ -22,19 +20,13 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 		r = r.WithContext(r.Context())
 		r.URL = u
 	}
-	if body != nil {
-		r = r.Clone(r.Context())
-		r.ContentLength, r.TransferEncoding = int64(len(body)), nil
-		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-		r.Body, _ = r.GetBody()
-	}
 	if !s.budget.Begin() {
 		return errNoMemory
 	}
 	defer s.budget.End()
-	s.pass.ServeHTTP(out, r)
+	err := s.upstream.PassThrough(out, upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body})
 	switch {
-	case out.failed == nil:
+	case err == nil:
 		return nil
 	case clientio.TooSlow(r):
 		return clientio.ErrTooSlow
@@ -42,22 +34,18 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 		return errClientGone
 	case clientio.Broken(r):
 		return errBodyBroken
-	case errors.Is(out.failed, upstream.ErrOverloaded):
-		return out.failed
+	case errors.Is(err, upstream.ErrOverloaded):
+		return err
 	}
-	s.faults.report(r.Context(), "upstream", out.failed)
-	return out.failed
+	s.faults.report(r.Context(), "upstream", err)
+	return err
 }
-
-// passFailed records an error of the pass-through, after which no answer has begun, in the writer that passThrough made.
-func passFailed(w http.ResponseWriter, _ *http.Request, err error) { w.(*statusWriter).failed = err }
 
 // statusWriter adds the cache's status to the upstream's header just before that is sent.
 type statusWriter struct {
 	http.ResponseWriter
 	status cacheStatus
-	begun  bool  // the header is sent
-	failed error // why no answer has begun
+	begun  bool // the header is sent
 }
 
 func (w *statusWriter) WriteHeader(status int) {

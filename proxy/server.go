@@ -42,7 +42,6 @@ type Server struct {
 	live     atomic.Pointer[live]
 	cache    *cache.Cache
 	upstream *upstream.Client
-	pass     http.Handler // forwards to the upstream
 	ids      identifier
 
 	flights  *upstream.Flights[*outcome]
@@ -72,7 +71,6 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.faults.degraded(s.cache.Restore(context.Background()))
-	s.pass = up.PassThrough(func(r *http.Request) string { return s.ids.tenant(r.Header) }, passFailed)
 	s.live.Store(o.live())
 	return s, nil
 }

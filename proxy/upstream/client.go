@@ -19,9 +19,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
-	"strings"
 	"sync"
 
 	"reprise/proxy/upstream/dialect"
@@ -92,7 +90,6 @@ func New(o Options) (*Client, error) {
 	if c.transport == nil {
 		c.transport = NewTransport(c.limits)
 	}
-	c.transport = resender{c.transport, c.limits.FirstByte}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -174,22 +171,22 @@ func (c *Client) send(ctx context.Context, replica *Replica, r Request, body []b
 	if err := replica.calls.acquire(ctx, r.Tenant); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	end := sync.OnceFunc(func() { cancel(); replica.calls.release(r.Tenant) })
+	trip := newTrip(ctx, c.limits, nil)
+	end := sync.OnceFunc(func() { trip.end(); replica.calls.release(r.Tenant) })
 	defer func() {
 		if resp == nil { // also after a panic
 			end()
 		}
 	}()
-	req, err := http.NewRequestWithContext(ctx, r.Original.Method, replica.url(r.Original.URL).String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(trip.ctx, r.Original.Method, replica.url(r.Original.URL).String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	req.Header = replica.requestHeader(r.Original.Header)
-	if resp, err = c.transport.RoundTrip(req); err != nil {
+	if resp, err = trip.send(c.transport, req); err != nil {
 		return nil, err
 	}
-	resp.Body = &endingBody{newIdleBody(resp.Body, c.limits.BetweenBytes, cancel), end}
+	resp.Body = &endingBody{resp.Body, end}
 	return resp, nil
 }
 
@@ -202,68 +199,4 @@ type endingBody struct {
 func (b *endingBody) Close() error {
 	defer b.end()
 	return b.ReadCloser.Close()
-}
-
-// PassThrough returns a handler that forwards each request to a replica, its body unchanged, and the answer as it arrives. The call
-// is one of the request's tenant. onError is called in place of an answer when none has begun.
-//
-// The body may be read until the answer ends. Otherwise net/http closes it when the answer begins; a transport that looks for the
-// end of the body after the last byte, as net/http's does, may come too late, and closes its connection in the middle of the answer.
-// What is left of the body is then read here: net/http would do so after the handler, and panic with the next request.
-func (c *Client) PassThrough(tenant func(*http.Request) string, onError func(http.ResponseWriter, *http.Request, error)) http.Handler {
-	forward := c.reverseProxy(onError)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		replica, whose := c.chooser.Choose(c.replicas, Request{Original: r}), tenant(r)
-		limiter := replica.calls
-		// A connection that changes its protocol must not be read here, and a writer without a connection has no body to close.
-		if upgrades(r.Header) {
-			limiter = replica.sockets
-		} else if http.NewResponseController(w).EnableFullDuplex() == nil {
-			defer r.Body.Close()
-		}
-		if err := limiter.acquire(r.Context(), whose); err != nil {
-			onError(w, r, err)
-			return
-		}
-		defer limiter.release(whose)
-		forward.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chosen{}, replica)))
-	})
-}
-
-// upgrades reports whether a request asks for another protocol on its connection, by the rule of [httputil.ReverseProxy]: an Upgrade
-// that Connection does not name ends at the proxy.
-func upgrades(h http.Header) bool {
-	if h.Get("Upgrade") == "" {
-		return false
-	}
-	for _, line := range h["Connection"] {
-		for name := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(name), "upgrade") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// chosen is the key of a passed request's replica in its context.
-type chosen struct{}
-
-func (c *Client) reverseProxy(onError func(http.ResponseWriter, *http.Request, error)) *httputil.ReverseProxy {
-	return &httputil.ReverseProxy{
-		Rewrite: func(p *httputil.ProxyRequest) {
-			replica := p.In.Context().Value(chosen{}).(*Replica)
-			p.Out.URL = replica.url(p.In.URL)
-			p.Out.Host = p.Out.URL.Host
-			replica.setHeaders(p.Out.Header)
-			if p.In.Method == http.MethodOptions && replica.key() != "" {
-				p.Out.Header.Del("Authorization") // a preflight has no credential, and needs no client key
-			}
-		},
-		Transport:     idleTransport{c.transport, c.limits.BetweenBytes},
-		FlushInterval: -1, // each write is flushed: answers may be streams
-		BufferPool:    copyBuffers,
-		ErrorLog:      slog.NewLogLogger(c.log.Handler(), slog.LevelDebug),
-		ErrorHandler:  onError,
-	}
 }

@@ -17,6 +17,25 @@ func (r *Replica) requestHeader(in http.Header) http.Header {
 	return out
 }
 
+// passedHeader is a client's header as the replica gets it with a request that is forwarded as it is. Its values are those of r.
+func (r *Replica) passedHeader(in *http.Request) http.Header {
+	out := make(http.Header, len(in.Header)+1)
+	header.Pass(out, in.Header)
+	if contains(in.Header["Te"], "trailers") {
+		out["Te"] = []string{"trailers"}
+	}
+	r.setPassed(in.Method, out)
+	return out
+}
+
+// setPassed is setHeaders for a request that is forwarded as it is. A preflight has no credential, and needs no client key.
+func (r *Replica) setPassed(method string, h http.Header) {
+	r.setHeaders(h)
+	if method == http.MethodOptions && r.key() != "" {
+		delete(h, "Authorization")
+	}
+}
+
 // setHeaders sets and removes the fields that the proxy controls, on the cached path and on the pass-through. The client's
 // credentials are not for an upstream that gets the operator's.
 func (r *Replica) setHeaders(h http.Header) {
@@ -39,4 +58,16 @@ func CopyHeader(to, from http.Header) {
 		}
 	}
 	header.RemoveHop(to)
+}
+
+// contains reports whether lines of a header field that is a list have a name.
+func contains(lines []string, wanted string) bool {
+	for _, line := range lines {
+		for name := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(name), wanted) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -165,7 +165,7 @@ func TestCallsEnd(t *testing.T) {
 	for range 2 {
 		ask(t, c) // twice: the engine refuses a field
 	}
-	pass := c.PassThrough(oneTenant, func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) })
+	pass := passTo(t, c)
 	pass.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/v1/models", nil))
 	reply, err := c.Call(t.Context(), Request{Original: httptest.NewRequest("POST", "/v1/x", nil), Body: []byte("{}")})
 	if err != nil {
@@ -227,7 +227,7 @@ func TestUpgradeAloneIsACall(t *testing.T) {
 	c = newClient(t, Options{Replicas: []Target{{Base: base}}})
 	r := httptest.NewRequest("GET", "/v1/models", nil)
 	r.Header.Set("Upgrade", "websocket")
-	c.PassThrough(oneTenant, nil).ServeHTTP(httptest.NewRecorder(), r)
+	passTo(t, c).ServeHTTP(httptest.NewRecorder(), r)
 }
 
 type refusing struct{}

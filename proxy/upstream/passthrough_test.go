@@ -32,8 +32,17 @@ func (l lateEnd) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: answer}, nil
 }
 
+// sizes of bodies: one that is read before it is sent, and one that is not.
+var sizes = []int{9, firstBytes + 1}
+
 // TestBodyIsOpenDuringTheAnswer: the transport can still read the end of a body when the answer has begun.
 func TestBodyIsOpenDuringTheAnswer(t *testing.T) {
+	for _, size := range sizes {
+		bodyIsOpen(t, strings.Repeat("x", size))
+	}
+}
+
+func bodyIsOpen(t *testing.T, body string) {
 	base, err := url.Parse("http://upstream.example/v1")
 	if err != nil {
 		t.Fatal(err)
@@ -43,9 +52,9 @@ func TestBodyIsOpenDuringTheAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := httptest.NewServer(c.PassThrough(oneTenant, func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) }))
+	api := httptest.NewServer(passTo(t, c))
 	defer api.Close()
-	resp, err := http.Post(api.URL+"/v1/other", "application/json", strings.NewReader(`{"a":"b"}`))
+	resp, err := http.Post(api.URL+"/v1/other", "application/json", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,11 +86,11 @@ func TestUnreadBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines bytes.Buffer
-	api := httptest.NewUnstartedServer(c.PassThrough(oneTenant, func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) }))
+	api := httptest.NewUnstartedServer(passTo(t, c))
 	api.Config.ErrorLog = log.New(&lines, "", 0)
 	api.Start()
-	for range 20 {
-		resp, err := http.Post(api.URL+"/v1/other", "application/json", strings.NewReader(`{"a":"b"}`))
+	for i := range 20 {
+		resp, err := http.Post(api.URL+"/v1/other", "application/json", strings.NewReader(strings.Repeat("x", sizes[i%2])))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/textproto"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,107 +21,204 @@ var ErrClosed = errors.New("the upstream closed the connection before it answere
 // ErrUntaken ends a request of which a replica takes nothing for too long.
 var ErrUntaken = errors.New("the upstream took nothing of the request in time")
 
-// resender sends a request again only if no byte of it can have reached the replica. A call that was read once may be billed,
-// whatever became of its answer.
+// trip is one request on its way to a replica, and its answer on the way back. It has one context, which ends with its caller's, and
+// one timer, which bounds what is awaited of the replica at the moment: that it takes the request, that its answer begins, the next
+// bytes of the answer.
 //
-// net/http's transport sends again more often: on a connection that was used before, each request with an Idempotency-Key, which
-// OpenAI's libraries add to every POST although few servers honour it. And less often: a POST without one fails on a connection
-// that the replica closed while it was idle, even if nothing was written. What the transport does over HTTP/2 remains: there a
-// server says which requests it has not read (RFC 9113 §8.7).
-type resender struct {
-	http.RoundTripper
-	patience time.Duration // how long the replica may take nothing of a request; not positive: no limit
+// A request is sent again only if no byte of it can have reached the replica. A call that was read once may be billed, whatever became
+// of its answer. net/http's transport sends again more often: on a connection that was used before, each request with an
+// Idempotency-Key, which OpenAI's libraries add to every POST although few servers honour it. And less often: a POST without one fails
+// on a connection that the replica closed while it was idle, even if nothing was written. What the transport does over HTTP/2 remains:
+// there a server says which requests it has not read (RFC 9113 §8.7).
+type trip struct {
+	limits Limits
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	trace  httptrace.ClientTrace
+	way    wire // of the last attempt
+
+	mu    sync.Mutex // protects what follows; held while an early answer (1xx) is passed on
+	phase phase
+	timer *time.Timer // nil: there are no limits
 }
+
+// phase is what is awaited of a replica.
+type phase uint8
+
+const (
+	sending  phase = iota // that it takes the request
+	awaiting              // that its answer begins
+	answered              // the body of its answer
+)
 
 // attempts bounds how often a request is sent that finds a closed connection each time.
 const attempts = 4
 
-// RoundTrip sends r, which it may change.
-func (t resender) RoundTrip(r *http.Request) (*http.Response, error) {
+// newTrip begins the trip of a request whose caller's context is ctx. early is called with each early answer, before the final one is
+// there; nil: they are dropped.
+func newTrip(ctx context.Context, l Limits, early func(status int, h textproto.MIMEHeader)) *trip {
+	t := &trip{limits: l}
+	ctx, t.cancel = context.WithCancelCause(ctx)
+	t.trace.GotConn, t.trace.WroteRequest = t.way.got, t.wrote
+	if early != nil {
+		t.trace.Got1xxResponse = func(status int, h textproto.MIMEHeader) error {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if t.phase != answered { // else the header of the response is not the transport's to change
+				early(status, h)
+			}
+			return nil
+		}
+	}
+	t.ctx = httptrace.WithClientTrace(ctx, &t.trace)
+	if longest := max(l.FirstByte, l.BetweenBytes); longest > 0 {
+		t.timer = time.AfterFunc(longest, t.expire)
+		t.limitLocked(l.FirstByte)
+	}
+	return t
+}
+
+// send sends r, whose context is that of the trip, and which it may change. The body of the answer ends the trip when it is closed; an
+// error has ended it.
+func (t *trip) send(over http.RoundTripper, r *http.Request) (*http.Response, error) {
 	hideIdempotency(r)
-	ctx, cancel := context.WithCancelCause(r.Context()) // the answer lasts until the caller ends its context
-	sending := newStall(t.patience, cancel)
-	defer sending.end()
-	body := keepOpen(r, sending)
+	body := t.keepOpen(r)
 	for n := 1; ; n++ {
-		var way wire
-		trace := way.trace()
-		trace.WroteRequest = func(httptrace.WroteRequestInfo) { sending.pause() }
-		sending.resume()
-		resp, err := t.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(ctx, trace)))
+		resp, err := over.RoundTrip(r)
 		if err == nil {
+			t.begun()
+			if resp.StatusCode != http.StatusSwitchingProtocols { // an upgraded connection is two-way; its body must stay a ReadWriteCloser
+				resp.Body = &answerBody{resp.Body, t}
+			}
 			return resp, nil
 		}
-		if n < attempts && way.unused() && ctx.Err() == nil && body.rewind(r) {
+		if n < attempts && t.way.unused() && t.ctx.Err() == nil && body.rewind(r) {
+			t.again()
 			continue
 		}
 		if r.Body != nil {
 			body.ReadCloser.Close()
 		}
-		if cause := context.Cause(ctx); cause == ErrUntaken {
+		cause := context.Cause(t.ctx)
+		t.end()
+		if cause == ErrUntaken || cause == ErrIdle {
 			return nil, cause
 		}
-		return nil, way.explain(err)
+		return nil, t.way.explain(err)
 	}
 }
 
-// stall ends a request of which the replica takes nothing for too long: [http.Transport] begins to count when all of it is sent. The
-// time in which more of the body is awaited from the client does not count.
-type stall struct {
-	limit time.Duration
-	mu    sync.Mutex  // protects timer
-	timer *time.Timer // nil: no limit, or the request has ended
-}
-
-func newStall(limit time.Duration, cancel context.CancelCauseFunc) *stall {
-	s := &stall{limit: limit}
-	if limit > 0 {
-		s.timer = time.AfterFunc(limit, func() { cancel(ErrUntaken) })
-	}
-	return s
-}
-
-// resume begins the limit again.
-func (s *stall) resume() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.timer != nil {
-		s.timer.Reset(s.limit)
+// wrote notes that the request was written. The transport may report that late.
+func (t *trip) wrote(httptrace.WroteRequestInfo) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.phase == sending {
+		t.phase = awaiting
+		t.limitLocked(t.limits.FirstByte)
 	}
 }
 
-func (s *stall) pause() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.timer != nil {
-		s.timer.Stop()
+// begun notes that the answer has begun.
+func (t *trip) begun() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.phase = answered
+	t.limitLocked(0)
+}
+
+// again prepares another attempt.
+func (t *trip) again() {
+	t.way.conn.Store(nil)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.phase = sending
+	t.limitLocked(t.limits.FirstByte)
+}
+
+// limitLocked begins a limit; not positive: none.
+func (t *trip) limitLocked(limit time.Duration) {
+	switch {
+	case t.timer == nil:
+	case limit > 0:
+		t.timer.Reset(limit)
+	default:
+		t.timer.Stop()
 	}
 }
 
-// end ends the limit; what is read of the body afterwards has none.
-func (s *stall) end() {
-	s.pause()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.timer = nil
+// await begins the limit of the sending again, or with 0 ends it: the time in which more of the body is awaited from the client does not
+// count.
+func (t *trip) await(limit time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.phase == sending {
+		t.limitLocked(limit)
+	}
+}
+
+// expire ends the trip.
+func (t *trip) expire() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.phase == sending {
+		t.cancel(ErrUntaken)
+	} else {
+		t.cancel(ErrIdle)
+	}
+}
+
+// end frees what the trip holds.
+func (t *trip) end() {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	t.cancel(nil)
+}
+
+// answerBody is the body of an answer. It ends with ErrIdle when no byte arrives for a while: without that, a peer that disappears
+// without a FIN would block both sides for ever. The time between two Reads does not count.
+type answerBody struct {
+	io.ReadCloser
+	trip *trip
+}
+
+func (b *answerBody) Read(p []byte) (int, error) {
+	t := b.trip
+	if t.limits.BetweenBytes > 0 {
+		t.timer.Reset(t.limits.BetweenBytes)
+		defer t.timer.Stop()
+	}
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF && context.Cause(t.ctx) == ErrIdle {
+		err = ErrIdle
+	}
+	return n, err
+}
+
+func (b *answerBody) Close() error {
+	b.trip.end()
+	return b.ReadCloser.Close()
 }
 
 // hideIdempotency keeps the transport from reading a POST with an idempotency key as one that it may send twice: it looks the
 // name up in its usual spelling. Servers read names in any spelling.
 func hideIdempotency(r *http.Request) {
-	for canonical, spelled := range map[string]string{"Idempotency-Key": "idempotency-key", "X-Idempotency-Key": "x-idempotency-key"} {
-		if v, ok := r.Header[canonical]; ok {
-			delete(r.Header, canonical)
-			r.Header[spelled] = v
-		}
+	hide(r.Header, "Idempotency-Key", "idempotency-key")
+	hide(r.Header, "X-Idempotency-Key", "x-idempotency-key")
+}
+
+func hide(h http.Header, canonical, spelled string) {
+	if v, ok := h[canonical]; ok {
+		delete(h, canonical)
+		h[spelled] = v
 	}
 }
 
 // openBody is a request's body that stays open while the request may be sent again.
 type openBody struct {
 	io.ReadCloser
-	sending *stall
-	read    atomic.Bool
+	trip *trip
+	read atomic.Bool
 }
 
 // atOnce is how long a body in memory may be that is sent together with the header: the transport does so only with the readers of
@@ -128,8 +226,8 @@ type openBody struct {
 const atOnce = 64 << 10
 
 // keepOpen gives r a body that stays open, where it has one. A short one in memory can be had again and needs no care.
-func keepOpen(r *http.Request, sending *stall) *openBody {
-	b := &openBody{ReadCloser: r.Body, sending: sending}
+func (t *trip) keepOpen(r *http.Request) *openBody {
+	b := &openBody{ReadCloser: r.Body, trip: t}
 	switch {
 	case r.Body == nil || r.Body == http.NoBody:
 	case r.GetBody != nil && r.ContentLength <= atOnce:
@@ -142,8 +240,8 @@ func keepOpen(r *http.Request, sending *stall) *openBody {
 
 func (b *openBody) Read(p []byte) (int, error) {
 	b.read.Store(true)
-	b.sending.pause()
-	defer b.sending.resume()
+	b.trip.await(0)
+	defer b.trip.await(b.trip.limits.FirstByte)
 	return b.ReadCloser.Read(p)
 }
 
@@ -162,7 +260,7 @@ func (b *openBody) rewind(r *http.Request) bool {
 		return false
 	}
 	if r.ContentLength > atOnce {
-		fresh = &openBody{ReadCloser: fresh, sending: b.sending}
+		fresh = &openBody{ReadCloser: fresh, trip: b.trip}
 	}
 	r.Body = fresh
 	return true
@@ -174,18 +272,17 @@ type wire struct {
 	before atomic.Int64                // what had been written to it when the request got it
 }
 
-func (w *wire) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
-		conn := got.Conn
-		if secured, ok := conn.(*tls.Conn); ok {
-			conn = secured.NetConn()
-		}
-		counted, _ := conn.(*countedConn)
-		w.conn.Store(counted)
-		if counted != nil {
-			w.before.Store(counted.written.Load())
-		}
-	}}
+// got is called with the connection that a request gets.
+func (w *wire) got(got httptrace.GotConnInfo) {
+	conn := got.Conn
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
+	counted, _ := conn.(*countedConn)
+	w.conn.Store(counted)
+	if counted != nil {
+		w.before.Store(counted.written.Load())
+	}
 }
 
 // unused reports whether a connection was used and no byte of the request was written to it.

@@ -57,6 +57,12 @@ type sink struct{ net.Conn }
 
 func (sink) Write(p []byte) (int, error) { return len(p), nil }
 
+// resend sends r in one trip, in which the replica may take nothing, and begin no answer, for so long.
+func resend(over http.RoundTripper, patience time.Duration, r *http.Request) (*http.Response, error) {
+	t := newTrip(r.Context(), Limits{FirstByte: patience}, nil)
+	return t.send(over, r.WithContext(t.ctx))
+}
+
 // TestSentAgainOnlyIfUnread: a request is sent again only if no byte of it was written, and only with its whole body.
 func TestSentAgainOnlyIfUnread(t *testing.T) {
 	idle, reset := errors.New("http: server closed idle connection"), &net.OpError{Op: "read", Err: syscall.ECONNRESET}
@@ -83,7 +89,7 @@ func TestSentAgainOnlyIfUnread(t *testing.T) {
 			r.GetBody = nil
 		}
 		b := &breaking{steps: tc.steps}
-		_, err := resender{b, 0}.RoundTrip(r)
+		_, err := resend(b, 0, r)
 		if b.tries != tc.tries || !errors.Is(err, tc.err) || (err != nil) != (tc.err != nil) {
 			t.Errorf("%s: %d tries, %v; want %d, %v", tc.name, b.tries, err, tc.tries, tc.err)
 		}
@@ -101,7 +107,7 @@ func TestNotSentAgainAfterItsEnd(t *testing.T) {
 	cancel()
 	r, _ := http.NewRequestWithContext(ctx, "POST", "http://upstream.example/v1/x", strings.NewReader("body"))
 	b := &breaking{steps: []try{{0, false, context.Canceled}}}
-	if _, err := (resender{b, 0}).RoundTrip(r); b.tries != 1 || !errors.Is(err, context.Canceled) || errors.Is(err, ErrClosed) {
+	if _, err := resend(b, 0, r); b.tries != 1 || !errors.Is(err, context.Canceled) || errors.Is(err, ErrClosed) {
 		t.Errorf("%d tries, %v", b.tries, err)
 	}
 }
@@ -167,15 +173,36 @@ func TestNothingTaken(t *testing.T) {
 			defer cancel()
 			r, _ := http.NewRequestWithContext(ctx, "POST", "http://upstream.example/v1/x", slowly{strings.NewReader("body"), tc.comes})
 			begin := time.Now()
-			_, err := resender{taking{tc.stops, tc.taken}, patience}.RoundTrip(r)
+			_, err := resend(taking{tc.stops, tc.taken}, patience, r)
 			if err != tc.err || err != nil && time.Since(begin) > 3*patience {
 				t.Errorf("%s: %v after %v", tc.name, err, time.Since(begin))
 			}
-			if time.Sleep(10 * patience); err == nil && r.Context().Err() != nil {
+			if time.Sleep(10 * patience); err == nil && ctx.Err() != nil {
 				t.Errorf("%s: the limit went on", tc.name)
 			}
 		})
 	}
+}
+
+// TestLateAnswer: a replica that took a request and begins no answer in time is given up, and the error is one of time.
+func TestLateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		r, _ := http.NewRequest("POST", "http://upstream.example/v1/x", strings.NewReader("body"))
+		if _, err := resend(silent{}, time.Minute, r); err != ErrIdle || time.Since(begin) != time.Minute+time.Second {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+	})
+}
+
+// silent is a transport that takes a second to send a request, and gets no answer.
+type silent struct{}
+
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(time.Second)
+	httptrace.ContextClientTrace(r.Context()).WroteRequest(httptrace.WroteRequestInfo{})
+	<-r.Context().Done()
+	return nil, r.Context().Err()
 }
 
 // taking is a transport that sends a body byte by byte.
@@ -189,7 +216,7 @@ func (s taking) RoundTrip(r *http.Request) (*http.Response, error) {
 	for n := 0; n != s.stops; n++ {
 		if _, err := r.Body.Read(p); err != nil {
 			httptrace.ContextClientTrace(r.Context()).WroteRequest(httptrace.WroteRequestInfo{})
-			time.Sleep(time.Hour) // for the answer, which has a limit of its own
+			time.Sleep(time.Minute - time.Second) // for the answer, whose limit begins now
 			return &http.Response{StatusCode: 200}, r.Context().Err()
 		}
 		time.Sleep(s.each)
@@ -294,7 +321,7 @@ func TestShortBodyIsSentAtOnce(t *testing.T) {
 		}}
 		body := strings.Repeat("x", size)
 		r, _ := http.NewRequest("POST", replica.URL, strings.NewReader(body))
-		resp, err := resender{tr, time.Minute}.RoundTrip(r)
+		resp, err := resend(tr, time.Minute, r)
 		if err != nil {
 			t.Fatal(err)
 		}

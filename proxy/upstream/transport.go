@@ -2,13 +2,9 @@ package upstream
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -63,7 +59,7 @@ const maxHeader = 128 << 10
 // keeps as many idle connections as a busy proxy with one upstream needs: with the standard two they would be closed and
 // dialled again all the time.
 func newTransport(l Limits, idle time.Duration) *http.Transport {
-	t := &http.Transport{
+	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           counted(l.FirstByte, (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext),
 		ForceAttemptHTTP2:     true,
@@ -80,75 +76,4 @@ func newTransport(l Limits, idle time.Duration) *http.Transport {
 		// would all wait for the first byte, those that come later too.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
-	if l.FirstByte > 0 {
-		t.ResponseHeaderTimeout = l.FirstByte
-	}
-	return t
 }
-
-// idleTransport ends the answers of a pass-through as idleBody does.
-type idleTransport struct {
-	http.RoundTripper
-	limit time.Duration
-}
-
-func (t idleTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancel(r.Context())
-	resp, err := t.RoundTripper.RoundTrip(r.WithContext(ctx))
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	if resp.StatusCode == http.StatusSwitchingProtocols {
-		context.AfterFunc(r.Context(), cancel)
-		return resp, nil // an upgraded connection is two-way; its body must stay a ReadWriteCloser
-	}
-	resp.Body = newIdleBody(resp.Body, t.limit, cancel)
-	return resp, nil
-}
-
-// idleBody is a response body that ends with ErrIdle when no byte arrives for a while: without it, a peer that disappears
-// without a FIN would block both sides for ever.
-type idleBody struct {
-	io.ReadCloser
-	limit   time.Duration
-	cancel  context.CancelFunc
-	timer   *time.Timer
-	expired atomic.Bool
-}
-
-func newIdleBody(body io.ReadCloser, limit time.Duration, cancel context.CancelFunc) *idleBody {
-	b := &idleBody{ReadCloser: body, limit: limit, cancel: cancel}
-	if limit > 0 {
-		b.timer = time.AfterFunc(limit, func() { b.expired.Store(true); cancel() })
-	}
-	return b
-}
-
-func (b *idleBody) Read(p []byte) (int, error) {
-	if b.timer != nil {
-		b.timer.Reset(b.limit)
-		defer b.timer.Stop()
-	}
-	n, err := b.ReadCloser.Read(p)
-	if err != nil && err != io.EOF && b.expired.Load() {
-		err = ErrIdle
-	}
-	return n, err
-}
-
-func (b *idleBody) Close() error {
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-	b.cancel()
-	return b.ReadCloser.Close()
-}
-
-// copyBuffers lends the buffers through which answers are copied.
-var copyBuffers = &bufferPool{sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}}
-
-type bufferPool struct{ pool sync.Pool }
-
-func (p *bufferPool) Get() []byte  { return *p.pool.Get().(*[]byte) }
-func (p *bufferPool) Put(b []byte) { p.pool.Put(&b) }

@@ -16,12 +16,15 @@ var known = func() map[string]Class {
 	return all
 }()
 
-// local are the fields of one connection (RFC 9110 §7.6.1); three that the proxy answers for itself, because it must be able to
-// read what it stores, has the body already and sends a body of its own; and the route of the request so far, which any client
-// can invent: httputil.ReverseProxy does not send these four on either.
-const local = `Connection Proxy-Connection Keep-Alive Proxy-Authenticate TE Trailer Transfer-Encoding Upgrade HTTP2-Settings
-	Accept-Encoding Content-Length Expect
-	Forwarded X-Forwarded-For X-Forwarded-Host X-Forwarded-Proto`
+// connection are the fields of one connection (RFC 9110 §7.6.1). What is forwarded as it is has none of them either.
+const connection = `Connection Proxy-Connection Keep-Alive Proxy-Authenticate TE Trailer Transfer-Encoding Upgrade`
+
+// route is the route of the request so far, which any client can invent.
+const route = `Forwarded X-Forwarded-For X-Forwarded-Host X-Forwarded-Proto`
+
+// local are the fields of one connection; three that the proxy answers for itself, because it must be able to
+// read what it stores, has the body already and sends a body of its own; and the route.
+const local = connection + ` HTTP2-Settings Accept-Encoding Content-Length Expect ` + route
 
 // hop are the local fields and the credential for a forward proxy, which also ends at the first one.
 var hop = func() (names []string) {
@@ -30,6 +33,54 @@ var hop = func() (names []string) {
 	}
 	return names
 }()
+
+var (
+	hopByHop  = canonical(connection + " Proxy-Authorization")
+	notPassed = canonical(connection + " Proxy-Authorization " + route)
+)
+
+func canonical(names string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		set[http.CanonicalHeaderKey(name)] = true
+	}
+	return set
+}
+
+// Pass adds to to the fields of from, the header of a request that is forwarded as it is, except those that end at the proxy. The
+// values are not copied.
+func Pass(to, from http.Header) {
+	for name, values := range from {
+		if !notPassed[name] && !strings.HasPrefix(name, OwnPrefix) {
+			to[name] = values
+		}
+	}
+	removeNamed(to, from["Connection"])
+}
+
+// PassBack adds to to the fields of from, the header of an answer that is forwarded as it is, except those of its connection. The values
+// are not copied.
+func PassBack(to, from http.Header) {
+	for name, values := range from {
+		switch {
+		case hopByHop[name]:
+		case to[name] == nil:
+			to[name] = values
+		default:
+			to[name] = append(to[name], values...)
+		}
+	}
+	removeNamed(to, from["Connection"])
+}
+
+// removeNamed removes from h the fields that a Connection header names.
+func removeNamed(h http.Header, connection []string) {
+	for _, line := range connection {
+		for name := range strings.SplitSeq(line, ",") {
+			delete(h, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+		}
+	}
+}
 
 // RemoveHop removes from h, the header of a request or an answer, the fields that end at the proxy, except its own.
 func RemoveHop(h http.Header) {

@@ -1,0 +1,252 @@
+package upstream
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httputil"
+	"net/textproto"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"reprise/proxy/internal/header"
+)
+
+// Passed is a request that is forwarded as it is.
+type Passed struct {
+	*http.Request
+	Tenant string // whose share of the replica's calls is used
+	Read   []byte // the body, which replaces the request's own; nil: that has not been read
+}
+
+// PassThrough forwards p to a replica, its body unchanged, and the answer as it arrives. An error means that no answer has begun. An
+// answer that breaks off, or that the client does not take, panics with [http.ErrAbortHandler], which closes the client's connection.
+//
+// It is what [httputil.ReverseProxy] does, in a third of its allocations and with fewer writes: a short body goes out with the header,
+// and a short answer with its own. A change of protocol is left to ReverseProxy.
+func (c *Client) PassThrough(w http.ResponseWriter, p Passed) error {
+	replica := c.chooser.Choose(c.replicas, Request{Original: p.Request})
+	if upgrades(p.Header) {
+		return c.upgrade(w, p, replica)
+	}
+	if p.Read == nil && isShort(p.Request) {
+		var err error
+		if p.Read, err = readShort(p.Request); err != nil {
+			return err
+		}
+	}
+	if err := replica.calls.acquire(p.Context(), p.Tenant); err != nil {
+		return err
+	}
+	defer replica.calls.release(p.Tenant)
+	return c.forward(w, &p, replica)
+}
+
+// firstBytes is how long a body may be that is read before it is sent, so that both go in one write and the replica wakes up once.
+const firstBytes = 16 << 10
+
+// isShort reports whether the body of r is read before it is sent: it is short, and the client does not wait for a go-ahead of the
+// replica. A transport may send a request with a safe method again, whatever was written of it, if it has the body in memory.
+func isShort(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return 0 < r.ContentLength && r.ContentLength <= firstBytes && r.Header.Get("Expect") == ""
+	}
+	return false
+}
+
+// readShort reads the body of r up to its end, which comes with the last bytes in HTTP/1.
+func readShort(r *http.Request) ([]byte, error) {
+	buf, n := make([]byte, r.ContentLength+1), 0
+	for {
+		m, err := r.Body.Read(buf[n:])
+		switch n += m; {
+		case int64(n) == r.ContentLength && err == io.EOF:
+			return buf[:n], nil
+		case int64(n) > r.ContentLength || err == io.EOF:
+			return nil, io.ErrUnexpectedEOF
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// forward sends p and copies the answer.
+func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) error {
+	t := newTrip(p.Context(), c.limits, func(status int, early textproto.MIMEHeader) {
+		if status == http.StatusContinue { // net/http's server sends it when the transport begins to read the body
+			return
+		}
+		h := w.Header()
+		maps.Copy(h, http.Header(early))
+		w.WriteHeader(status)
+		clear(h)
+	})
+	out := (&http.Request{Method: p.Method, URL: replica.url(p.URL), Header: replica.passedHeader(p.Request), ContentLength: p.ContentLength,
+		TransferEncoding: p.TransferEncoding, Trailer: p.Trailer.Clone()}).WithContext(t.ctx)
+	out.Host = out.URL.Host
+	switch {
+	case p.Read != nil:
+		out.ContentLength, out.TransferEncoding = int64(len(p.Read)), nil
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.Read)), nil }
+		out.Body, _ = out.GetBody()
+	case p.ContentLength != 0:
+		defer whileAnswered(w, p.Request, out)()
+	}
+	resp, err := t.send(c.transport, out)
+	switch {
+	case err != nil:
+		return err
+	case resp.StatusCode == http.StatusSwitchingProtocols:
+		resp.Body.Close()
+		t.end()
+		return errSwitched
+	}
+	c.deliver(w, resp)
+	return nil
+}
+
+// errSwitched says that a replica has changed the protocol although no client asked for it.
+var errSwitched = errors.New("the upstream switched to another protocol, which was not asked for")
+
+// whileAnswered gives out the body of p, which may be read until the answer ends, when the result is called. Otherwise net/http closes
+// it when the answer begins; a transport that looks for the end of the body after the last byte, as net/http's does, may come too late,
+// and closes its connection in the middle of the answer. What is left of the body is then read here: net/http would do so after the
+// handler, and panic with the next request.
+func whileAnswered(w http.ResponseWriter, in, out *http.Request) (end func()) {
+	body := &borrowedBody{in: in.Body}
+	out.Body = body
+	duplex := http.NewResponseController(w).EnableFullDuplex() == nil // a writer without a connection has no body to close
+	return func() {
+		body.Close()
+		if duplex {
+			in.Body.Close()
+		}
+	}
+}
+
+// borrowedBody is a body that must not be read once its handler has returned, which a transport may try.
+type borrowedBody struct {
+	in     io.Reader
+	closed atomic.Bool
+}
+
+func (b *borrowedBody) Read(p []byte) (int, error) {
+	if b.closed.Load() {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	return b.in.Read(p)
+}
+
+func (b *borrowedBody) Close() error {
+	b.closed.Store(true)
+	return nil
+}
+
+// deliver writes an answer as it arrives.
+func (c *Client) deliver(w http.ResponseWriter, resp *http.Response) {
+	h, announced := w.Header(), len(resp.Trailer)
+	header.PassBack(h, resp.Header)
+	if announced > 0 {
+		h.Add("Trailer", strings.Join(slices.Sorted(maps.Keys(resp.Trailer)), ", "))
+	}
+	w.WriteHeader(resp.StatusCode)
+	if err := copyBody(w, resp); err != nil {
+		c.log.Debug("an answer that passes through broke off", "error", err)
+		resp.Body.Close()
+		panic(http.ErrAbortHandler)
+	}
+	resp.Body.Close() // after which the trailers are known
+	if len(resp.Trailer) == 0 {
+		return
+	}
+	flush(w) // else net/http would give a short answer a length, and no trailers
+	for name, values := range resp.Trailer {
+		if len(resp.Trailer) != announced {
+			name = http.TrailerPrefix + name
+		}
+		h[name] = append(h[name], values...)
+	}
+}
+
+func flush(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() }
+
+// copyBody copies a body. Each part is sent at once, because the answer may be a stream, except for the end of an answer whose length is
+// known: net/http sends that when the handler returns, with the header where that is still here.
+func copyBody(w http.ResponseWriter, resp *http.Response) error {
+	left := resp.ContentLength
+	if left < 0 {
+		flush(w)
+	}
+	buf := copyBuffers.Get()
+	defer copyBuffers.Put(buf)
+	for {
+		n, err := resp.Body.Read(buf)
+		if n > 0 {
+			if _, err := w.Write(buf[:n]); err != nil {
+				return err
+			}
+			if left -= int64(n); left != 0 {
+				flush(w)
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// copyBuffers lends the buffers through which answers are copied.
+var copyBuffers = &bufferPool{sync.Pool{New: func() any { return new(copyBuffer) }}}
+
+type bufferPool struct{ pool sync.Pool }
+
+type copyBuffer [32 << 10]byte
+
+func (p *bufferPool) Get() []byte  { return p.pool.Get().(*copyBuffer)[:] }
+func (p *bufferPool) Put(b []byte) { p.pool.Put((*copyBuffer)(b)) }
+
+// upgrades reports whether a request asks for another protocol on its connection, by the rule of [httputil.ReverseProxy]: an Upgrade
+// that Connection does not name ends at the proxy.
+func upgrades(h http.Header) bool {
+	return h.Get("Upgrade") != "" && contains(h["Connection"], "upgrade")
+}
+
+// upgrade forwards a request that asks for another protocol, and then what both ends send. It takes no call of the replica's away: such
+// a connection may last.
+func (c *Client) upgrade(w http.ResponseWriter, p Passed, replica *Replica) (failed error) {
+	if err := replica.sockets.acquire(p.Context(), p.Tenant); err != nil {
+		return err
+	}
+	defer replica.sockets.release(p.Tenant)
+	forward := &httputil.ReverseProxy{
+		Rewrite: func(to *httputil.ProxyRequest) {
+			to.Out.URL = replica.url(to.In.URL)
+			to.Out.Host = to.Out.URL.Host
+			replica.setPassed(to.In.Method, to.Out.Header)
+		},
+		Transport:     tripper{c},
+		FlushInterval: -1, // each write is flushed: an answer may be a stream
+		BufferPool:    copyBuffers,
+		ErrorLog:      slog.NewLogLogger(c.log.Handler(), slog.LevelDebug),
+		ErrorHandler:  func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
+	}
+	forward.ServeHTTP(w, p.Request)
+	return failed
+}
+
+// tripper makes a trip of each request.
+type tripper struct{ c *Client }
+
+func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	way := newTrip(r.Context(), t.c.limits, nil)
+	return way.send(t.c.transport, r.WithContext(way.ctx))
+}
