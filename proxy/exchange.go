@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"net/http"
@@ -54,14 +55,18 @@ func (x exchange) once() (Result, error) {
 		return x.hit(hit)
 	}
 	f, leader := x.join()
-	defer x.s.flights.Leave(f)
+	if leader {
+		defer x.lead(f)()
+	} else {
+		defer x.s.flights.Leave(f)
+	}
 	if err := f.Wait(x.http.Context()); err != nil {
 		return Refused, errClientGone
 	}
 	o, err := f.Outcome()
 	switch {
 	case err != nil && leader:
-		return Refused, err
+		return Refused, x.goneOr(err)
 	case err != nil:
 		return x.afterFailure(err)
 	case o.served != nil:
@@ -80,25 +85,29 @@ func (x exchange) once() (Result, error) {
 	return r.run()
 }
 
-// join joins the flight of the key, or starts it. A request with directives gets a flight of its own, because they may change
+// join joins the flight of the key, or makes it. A request with directives gets a flight of its own, because they may change
 // the outcome.
 func (x exchange) join() (f *flight, leader bool) {
 	if x.alone || x.d.private() {
-		f, leader = x.s.flights.Solo(), true
-	} else {
-		f, leader = x.s.flights.Join(x.Key)
+		return x.s.flights.Solo(), true
 	}
-	if leader {
-		x.mem.Hold() // the flight may outlive this request
-		started := x.s.flights.Start(f, func(f *flight) {
-			defer x.mem.Drop()
-			x.run(f)
-		})
-		if !started {
-			x.mem.Drop()
+	return x.s.flights.Join(x.Key)
+}
+
+// lead runs f until it has an outcome. If the client leaves meanwhile while others wait, this request goes on for them; if none does,
+// f is cancelled. The caller must call leave when it needs the outcome no more.
+func (x exchange) lead(f *flight) (leave func()) {
+	stays := context.AfterFunc(x.http.Context(), func() { x.s.flights.Leave(f) })
+	x.mem.Hold() // the flight may outlive this request
+	x.s.flights.Run(f, x.run, x.mem.Drop)
+	return func() {
+		if stays() {
+			x.s.flights.Leave(f)
+		}
+		if o, err := f.Outcome(); err == nil && o.filling != nil {
+			o.filling.Detach()
 		}
 	}
-	return f, leader
 }
 
 // afterFailure is for a follower of a flight that failed with err: it may have an expired answer of its own.

@@ -14,8 +14,9 @@ import (
 	"reprise/proxy/upstream/dialect"
 )
 
-// fetch asks the upstream and copies its answer into a recording, for every waiter of f.
-func (q *query) fetch(f *flight, found *finding) {
+// fetch asks the upstream and publishes the recording into which its answer is copied, for every waiter of f. It reports whether f has
+// ended.
+func (q *query) fetch(f *flight, found *finding) (ended bool) {
 	s, ctx := q.s, f.Context()
 	start := s.opts.Now()
 	reply, err := q.call(ctx)
@@ -26,7 +27,7 @@ func (q *query) fetch(f *flight, found *finding) {
 				s.budget.End()
 			}
 			f.Publish(&outcome{served: hit})
-			return
+			return true
 		}
 	}
 	if err != nil {
@@ -34,14 +35,15 @@ func (q *query) fetch(f *flight, found *finding) {
 			s.faults.report(ctx, "upstream", err)
 		}
 		f.Fail(err)
-		return
+		return true
 	}
-	defer reply.Body.Close()
 	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, asker: q.http.Header, found: found,
 		addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
 	o.rec.ChargeTo(s.budget.Account(budget.Recordings), budget.Call)
+	o.filling = o.rec.Fill(ctx, reply.Body, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes,
+		Patience: patience(s.live.Load().clients.Write)}, &fetched{query: q, f: f, o: o, body: reply.Body, start: start})
 	f.Publish(o)
-	q.record(f, o, reply.Body, start)
+	return false
 }
 
 // call sends the request to the upstream. The caller must End the call in the budget, or pass its charge on, once there is a reply.
@@ -65,21 +67,39 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Original: q.http, Body: body, Want: want})
 }
 
-// record copies the upstream's answer, which was requested at start, into o's recording, and stores it if it may be kept.
-func (q *query) record(f *flight, o *outcome, body io.Reader, start time.Time) {
-	s, ctx := q.s, f.Context()
-	err := o.rec.Fill(ctx, body, upstream.Bounds{Whole: s.opts.MaxEntryBytes, Patience: patience(s.live.Load().clients.Write),
-		Seal: func() int { return s.flights.Seal(f) }})
-	took := max(s.opts.Now().Sub(start), processingTime(o.rec.Header))
+// fetched is an answer of the upstream, requested at start, that is being copied into a recording. It implements upstream.Owner.
+type fetched struct {
+	*query
+	f     *flight
+	o     *outcome
+	body  io.Closer
+	start time.Time
+}
+
+// Seal keeps further requests from joining the flight.
+func (a *fetched) Seal() (readers int) { return a.s.flights.Seal(a.f) }
+
+// End stores the answer if it may be kept, and ends the flight. err is why the answer was cut, nil if it was not.
+func (a *fetched) End(err error) {
+	s, ctx, rec := a.s, a.f.Context(), a.o.rec
+	took := max(s.opts.Now().Sub(a.start), processingTime(rec.Header))
 	s.metrics.step(stepUpstream, took)
-	o.kept = q.keep(o.found, o.rec, err, took)
-	if err != nil && o.kept.complete {
+	a.o.kept = a.keep(a.o.found, rec, err, took)
+	if err != nil && a.o.kept.complete {
 		err = nil // cut after its terminal event, by a client that left at [DONE]
 	}
 	if err != nil && ctx.Err() == nil {
 		s.faults.report(ctx, "upstream", err)
 	}
-	o.rec.Finish(err)
+	rec.Finish(err)
+	a.body.Close()
+	s.flights.End(a.f)
+}
+
+// Crash ends the flight after a panic with v.
+func (a *fetched) Crash(v any) {
+	a.body.Close()
+	a.s.flights.Crash(a.f, v)
 }
 
 // patience is how long one client may hold up the others that share a large answer, where a write to it may take limit. It is longer

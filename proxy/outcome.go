@@ -15,6 +15,7 @@ type outcome struct {
 	rec    *upstream.Recording // from the upstream, perhaps still being written
 
 	// With rec:
+	filling    *upstream.Filling // copies the answer into rec
 	replica    *upstream.Replica // that answered
 	asker      http.Header       // of the request that the upstream answered
 	found      *finding          // what the search by meaning found

@@ -90,11 +90,11 @@ func (q *query) charge(size int) bool { return size <= firstBuffer || q.mem.Grow
 // chargeHit charges an answer that is unpacked or replayed, until the request ends: a client may take its time to read it.
 func (q *query) chargeHit(size int) bool { return size <= firstBuffer || q.mem.GrowForHit(int64(size)) }
 
-// run finds the outcome of f: an entry, or the upstream's answer.
-func (q *query) run(f *flight) {
+// run finds the outcome of f: an entry, or the upstream's answer. It reports whether f has ended: an answer is still to be read.
+func (q *query) run(f *flight) (ended bool) {
 	if hit := q.exact(); hit != nil { // it may have been stored since the first lookup
 		f.Publish(&outcome{served: hit})
-		return
+		return true
 	}
 	found := q.search(f.Context())
 	switch {
@@ -103,8 +103,9 @@ func (q *query) run(f *flight) {
 	case q.d.OnlyIfCached:
 		f.Fail(errOnlyIfCached)
 	default:
-		q.fetch(f, found)
+		return q.fetch(f, found)
 	}
+	return true
 }
 
 // exact looks the key up. An expired answer is kept for stale-if-error.

@@ -22,9 +22,14 @@ type relay struct {
 }
 
 func newRelay(x exchange, o *outcome, leader bool) *relay {
-	r := &relay{exchange: x, outcome: o, reader: o.rec.NewReader(), status: cacheStatus{result: Shared}}
+	r := &relay{exchange: x, outcome: o}
 	if leader {
+		r.reader = o.filling.NewReader()
 		r.status = cacheStatus{result: Miss, fwd: x.reason(), detail: slices.Clone(o.found.detail)}
+	} else {
+		o.filling.Detach() // none of several readers must wait for the client of another
+		r.reader = o.rec.NewReader()
+		r.status = cacheStatus{result: Shared}
 	}
 	return r
 }
@@ -86,6 +91,9 @@ func (r *relay) whole() error {
 // stream writes an answer while it grows. If the recording is cut, the connection to the client is cut too: a regular end
 // would present a partial answer as complete.
 func (r *relay) stream() error {
+	if r.status.result == Miss {
+		r.filling.Watch()
+	}
 	r.copyHeader()
 	r.status.write(r.w.Header())
 	r.w.WriteHeader(r.rec.Status)

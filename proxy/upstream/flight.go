@@ -19,7 +19,7 @@ type Outcome interface {
 	Release()
 }
 
-// Flight is one key on its way to an outcome. It has a context of its own: it outlives the caller that started it and is
+// Flight is one key on its way to an outcome. It has a context of its own: it may outlive the caller that started it, and is
 // cancelled when its last waiter has left.
 type Flight[T Outcome] struct {
 	set    *Flights[T]
@@ -30,7 +30,8 @@ type Flight[T Outcome] struct {
 	published chan struct{} // closed when outcome or err is set
 	outcome   T
 	err       error
-	done      chan struct{} // closed when the flight has returned
+	done      chan struct{} // closed when the flight has ended
+	after     func()        // called then; nil: nothing
 
 	// Guarded by Flights.mu:
 	waiters int
@@ -127,7 +128,7 @@ func (fs *Flights[T]) Join(key Key) (f *Flight[T], isNew bool) {
 	return f, true
 }
 
-// Solo returns a new flight with one waiter, which no other caller can join. The caller must call Start, and leave it.
+// Solo returns a new flight with one waiter, which no other caller can join. The caller must call Run, and leave it.
 func (fs *Flights[T]) Solo() *Flight[T] {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Flight[T]{set: fs, ctx: ctx, cancel: cancel, published: make(chan struct{}), done: make(chan struct{}), waiters: 1, readers: 1}
@@ -181,35 +182,43 @@ func (fs *Flights[T]) dropLocked(f *Flight[T]) {
 	}
 }
 
-// Start runs f in a goroutine of its own. Every waiter gets an outcome whatever run does: a panic becomes the error of all.
-// After Close, f fails with ErrClosing, and run is not called.
-func (fs *Flights[T]) Start(f *Flight[T], run func(*Flight[T])) (started bool) {
+// Run runs f on the caller's goroutine. run reports whether f has ended; one that has not goes on until End or Crash. Every waiter
+// gets an outcome whatever run does: a panic becomes the error of all. After Close, f fails with ErrClosing, and run is not called.
+// after, if not nil, is called when f ends.
+func (fs *Flights[T]) Run(f *Flight[T], run func(*Flight[T]) (ended bool), after func()) (started bool) {
+	f.after = after
 	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	if fs.closed {
-		fs.dropLocked(f)
+	fs.running++
+	closed := fs.closed
+	fs.mu.Unlock()
+	if closed {
 		f.Fail(ErrClosing)
-		close(f.done)
+		fs.End(f)
 		return false
 	}
-	fs.running++
-	go fs.run(f, run)
+	defer func() {
+		if v := recover(); v != nil {
+			fs.Crash(f, v)
+		}
+	}()
+	if run(f) {
+		fs.End(f)
+	}
 	return true
 }
 
-func (fs *Flights[T]) run(f *Flight[T], run func(*Flight[T])) {
-	defer func() {
-		if v := recover(); v != nil {
-			fs.onPanic(v, debug.Stack())
-			f.crash(&PanicError{v})
-		}
-		fs.end(f)
-	}()
-	run(f)
+// Crash ends a flight that panicked with v, before or after it published its outcome. A deferred function calls it.
+func (fs *Flights[T]) Crash(f *Flight[T], v any) {
+	fs.onPanic(v, debug.Stack())
+	f.crash(&PanicError{v})
+	fs.End(f)
 }
 
-// end notes that f has returned; it can be joined no more.
-func (fs *Flights[T]) end(f *Flight[T]) {
+// End notes that f has ended; it can be joined no more.
+func (fs *Flights[T]) End(f *Flight[T]) {
+	if f.after != nil {
+		f.after()
+	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.dropLocked(f)

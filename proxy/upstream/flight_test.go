@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -41,11 +40,12 @@ func TestPanicBecomesEveryWaitersError(t *testing.T) {
 			}
 		})
 	}
-	fs.Start(f, func(*Flight[written]) { panic("boom") })
+	after := false
+	fs.Run(f, func(*Flight[written]) bool { panic("boom") }, func() { after = true })
 	group.Wait()
 	<-f.Done()
-	if n, _ := fs.Count(); reported != "boom" || n != 0 {
-		t.Errorf("reported %v, %d flights left", reported, n)
+	if n, _ := fs.Count(); reported != "boom" || n != 0 || !after {
+		t.Errorf("reported %v, %d flights left, its end was announced: %v", reported, n, after)
 	}
 }
 
@@ -54,11 +54,11 @@ func TestPanicAfterPublishing(t *testing.T) {
 	fs := NewFlights[written](func(any, []byte) {})
 	f, _ := fs.Join(Key{})
 	rec := NewRecording(200, nil)
-	fs.Start(f, func(f *Flight[written]) {
+	fs.Run(f, func(f *Flight[written]) bool {
 		f.Publish(written{rec})
-		fmt.Fprint(rec, "half")
+		rec.add("half")
 		panic("boom")
-	})
+	}, nil)
 	if _, err := rec.NewReader().Wait(context.Background()); err == nil {
 		t.Error("half an answer has no error at its end")
 	}
@@ -132,7 +132,7 @@ func TestStartDuringWait(t *testing.T) {
 		group.Go(func() {
 			for range 500 {
 				f := fs.Solo()
-				fs.Start(f, func(f *Flight[written]) { f.Publish(written{}) })
+				fs.Run(f, func(f *Flight[written]) bool { f.Publish(written{}); return true }, nil)
 				<-f.Done()
 			}
 		})
@@ -140,7 +140,7 @@ func TestStartDuringWait(t *testing.T) {
 	group.Wait()
 	fs.Close()
 	f, _ := fs.Join(Key{})
-	if fs.Start(f, func(*Flight[written]) { t.Error("a flight started after Close") }) {
+	if fs.Run(f, func(*Flight[written]) bool { t.Error("a flight started after Close"); return true }, nil) {
 		t.Error("started")
 	}
 	<-f.Done()
@@ -155,7 +155,9 @@ func TestWaitForFlights(t *testing.T) {
 		fs := NewFlights[written](nil)
 		end := make(chan struct{})
 		for range 3 {
-			fs.Start(fs.Solo(), func(f *Flight[written]) { f.Publish(written{}); <-end })
+			f := fs.Solo()
+			fs.Run(f, func(f *Flight[written]) bool { f.Publish(written{}); return false }, nil)
+			go func() { <-end; fs.End(f) }()
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -3,8 +3,8 @@ package upstream
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -27,9 +27,10 @@ type Recording struct {
 	dropped int
 	done    bool
 	err     error         // why it ended early; nil for a complete answer
-	changed chan struct{} // closed and replaced at each change while readers wait
+	changed chan struct{} // closed at the next change; nil: no reader waits for one
 
-	readers map[*Reader]struct{}
+	first   int // size of the first array; 0: the usual one
+	readers []*Reader
 	arrived int // readers so far
 
 	window   int       // not 0: only a window is held, which is full with so many bytes
@@ -39,25 +40,22 @@ type Recording struct {
 
 // NewRecording returns an empty recording of an answer with this status and header.
 func NewRecording(status int, header http.Header) *Recording {
-	return &Recording{Status: status, Header: header, changed: make(chan struct{}), readers: map[*Reader]struct{}{}}
+	return &Recording{Status: status, Header: header}
 }
 
 // ChargeTo charges the body to mem while it grows. The first bytes of it are charged already and become part of what Release takes
 // back. It is called before the first Write.
 func (r *Recording) ChargeTo(mem Memory, bytes int64) { r.mem, r.least, r.charged = mem, bytes, bytes }
 
-// reserve charges what the body takes now, and reports whether there was room for it. Only the writer calls it.
-func (r *Recording) reserve() (room bool) {
-	if r.mem == nil {
-		return true
-	}
-	r.mu.Lock()
-	size := max(int64(cap(r.body)), r.least)
-	r.mu.Unlock()
+// reserve charges an array of this many bytes, and reports whether there was room for it. Only the writer calls it.
+func (r *Recording) reserve(bytes int) (room bool) {
+	size := max(int64(bytes), r.least)
 	switch {
+	case r.mem == nil || size == r.charged:
+		return true
 	case size < r.charged:
 		r.mem.Release(r.charged - size)
-	case size > r.charged && !r.mem.Reserve(size-r.charged):
+	case !r.mem.Reserve(size - r.charged):
 		return false
 	}
 	r.charged = size
@@ -71,28 +69,45 @@ func (r *Recording) Release() {
 	}
 }
 
-// Write appends p. Only one goroutine may write.
-func (r *Recording) Write(p []byte) (int, error) {
+const (
+	leastRead  = 512     // bytes of room for a read
+	firstArray = 4 << 10 // bytes of an answer of unknown length
+)
+
+// room returns where the next bytes of the body are to be written, and wrote adds the first n of them. Only the writer calls both.
+func (r *Recording) room() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if need := len(r.body) + len(p); need > cap(r.body) {
-		grown := make([]byte, len(r.body), r.sizeLocked(need))
+	if have := len(r.body); cap(r.body)-have < leastRead && cap(r.body) != r.first || have == cap(r.body) {
+		grown := make([]byte, have, r.sizeLocked(have+leastRead))
 		copy(grown, r.body)
 		r.body = grown
 	}
-	r.body = append(r.body, p...)
-	r.trimLocked()
-	r.wakeLocked()
-	return len(p), nil
+	return r.body[len(r.body):cap(r.body)]
 }
 
 // sizeLocked is the size of an array for need bytes: in a window with room for as many again as are released at a time, else
 // so much larger that the bytes of a long answer are copied twice on average.
 func (r *Recording) sizeLocked(need int) int {
-	if r.window > 0 {
+	switch {
+	case r.window > 0:
 		return need + r.window/2
+	case r.body == nil && r.first > 0:
+		return r.first
 	}
-	return max(need+need/2, 512)
+	return max(need+need/2, firstArray)
+}
+
+// wrote returns the size of the answer so far, that of the array that holds it, and whether it is held whole.
+func (r *Recording) wrote(n int) (size int64, array int, whole bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n > 0 {
+		r.body = r.body[:len(r.body)+n]
+		r.trimLocked()
+		r.wakeLocked()
+	}
+	return int64(r.dropped + len(r.body)), cap(r.body), r.window == 0
 }
 
 // Finish ends the recording; a non-nil err says that the answer was cut.
@@ -104,38 +119,18 @@ func (r *Recording) Finish(err error) {
 }
 
 func (r *Recording) wakeLocked() {
-	close(r.changed)
-	r.changed = make(chan struct{})
-}
-
-// Bounds are how much of an answer is held, and for how long.
-type Bounds struct {
-	Whole    int64                // bytes of an answer that is held whole
-	Patience time.Duration        // how long one reader may take over a piece of an answer that is not, while the others wait; then it is cut
-	Seal     func() (readers int) // keeps further readers from joining, and returns how many have joined
-}
-
-// Fill appends body until it ends or ctx does. From the moment at which the answer exceeds the bounds, or there is no memory for it,
-// only a window of it is held: an answer without an end must not take the memory of all other requests.
-func (r *Recording) Fill(ctx context.Context, body io.Reader, b Bounds) error {
-	buf := copyBuffers.Get()
-	defer copyBuffers.Put(buf)
-	for {
-		n, err := body.Read(buf)
-		if n > 0 {
-			r.Write(buf[:n])
-		}
-		if large, room := r.Size() > b.Whole, r.reserve(); (large || !room) && r.Whole() {
-			r.narrowDown(windowFor(room), b.Seal())
-		}
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-		r.waitForRoom(ctx, b.Patience)
+	if r.changed != nil {
+		close(r.changed)
+		r.changed = nil
 	}
+}
+
+// changeLocked returns a channel that is closed at the next change.
+func (r *Recording) changeLocked() <-chan struct{} {
+	if r.changed == nil {
+		r.changed = make(chan struct{})
+	}
+	return r.changed
 }
 
 // narrowDown makes the recording hold only what one of its readers, of whom there are this many since its start, has not read yet.
@@ -170,7 +165,7 @@ func (r *Recording) trimLocked() {
 		return
 	}
 	low := r.dropped + len(r.body) - tail
-	for reader := range r.readers {
+	for _, reader := range r.readers {
 		low = min(low, reader.off)
 	}
 	if low > r.dropped {
@@ -183,15 +178,13 @@ func (r *Recording) trimLocked() {
 func (r *Recording) waitForRoom(ctx context.Context, patience time.Duration) {
 	for {
 		r.mu.Lock()
-		full, changed := r.fullLocked(), r.changed
-		var left time.Duration
-		if full {
-			left = r.cutLocked(time.Now(), patience)
-		}
-		r.mu.Unlock()
-		if !full {
+		if !r.fullLocked() {
+			r.mu.Unlock()
 			return
 		}
+		changed := r.changeLocked()
+		left := r.cutLocked(time.Now(), patience) // which may be the change
+		r.mu.Unlock()
 		timer := time.NewTimer(left)
 		select {
 		case <-changed:
@@ -219,7 +212,7 @@ func (r *Recording) cutLocked(now time.Time, patience time.Duration) (left time.
 		}
 		return rest <= 0
 	}
-	for reader := range r.readers {
+	for _, reader := range slices.Clone(r.readers) {
 		if !reader.busy.IsZero() && overdue(reader.busy) {
 			reader.dropLocked(true)
 		}
@@ -233,7 +226,8 @@ func (r *Recording) cutLocked(now time.Time, patience time.Duration) (left time.
 
 // Reader reads a recording from its start. It is used by one goroutine, which must close it.
 type Reader struct {
-	rec *Recording
+	rec  *Recording
+	from *Filling // not nil: the reader itself copies what it needs, as long as no goroutine does
 
 	// Guarded by the recording's mutex:
 	off    int       // what was read before the present piece
@@ -256,7 +250,7 @@ func (r *Recording) NewReader() *Reader {
 		r.expected--
 	}
 	if !reader.behind {
-		r.readers[reader] = struct{}{}
+		r.readers = append(r.readers, reader)
 	}
 	return reader
 }
@@ -274,7 +268,9 @@ func (d *Reader) Close() {
 
 func (d *Reader) dropLocked(behind bool) {
 	d.behind = d.behind || behind
-	delete(d.rec.readers, d)
+	if i := slices.Index(d.rec.readers, d); i >= 0 {
+		d.rec.readers = slices.Delete(d.rec.readers, i, i+1)
+	}
 }
 
 // Next waits for bytes beyond those that it has returned so far. It returns up to 256 KiB of them (a view: the written part never
@@ -289,7 +285,7 @@ func (d *Reader) Next(ctx context.Context) (p []byte, end bool, err error) {
 			r.mu.Unlock()
 			return nil, false, ErrBehind
 		}
-		rest, changed := r.body[d.off-r.dropped:], r.changed
+		rest := r.body[d.off-r.dropped:]
 		p = rest[:min(len(rest), window):min(len(rest), window)]
 		if end = r.done && len(p) == len(rest); end {
 			err = r.err
@@ -299,12 +295,26 @@ func (d *Reader) Next(ctx context.Context) (p []byte, end bool, err error) {
 			r.mu.Unlock()
 			return p, end, err
 		}
-		r.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, false, ctx.Err()
+		if err := d.waitLocked(ctx); err != nil {
+			return nil, false, err
 		}
+	}
+}
+
+// waitLocked returns with the mutex unlocked, when the recording may have changed, or with ctx's error.
+func (d *Reader) waitLocked(ctx context.Context) error {
+	if d.from != nil && d.from.beginLocked() {
+		d.rec.mu.Unlock()
+		d.from.step()
+		return nil
+	}
+	changed := d.rec.changeLocked()
+	d.rec.mu.Unlock()
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -315,22 +325,18 @@ func (d *Reader) Peek(ctx context.Context, enough func([]byte) bool) ([]byte, er
 	for {
 		r.mu.Lock()
 		d.busy = time.Time{}
-		body, behind, changed := r.body[:len(r.body):len(r.body)], d.behind, r.changed
-		all := r.done || r.fullLocked()
-		r.mu.Unlock()
+		body := r.body[:len(r.body):len(r.body)]
 		switch {
-		case behind:
+		case d.behind:
+			r.mu.Unlock()
 			return nil, ErrBehind
-		case all || enough(body):
-			r.mu.Lock()
+		case r.done || r.fullLocked() || enough(body):
 			d.busy = time.Now()
 			r.mu.Unlock()
 			return body, nil
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := d.waitLocked(ctx); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -345,20 +351,18 @@ func (d *Reader) Wait(ctx context.Context) ([]byte, error) {
 	for {
 		r.mu.Lock()
 		d.busy = time.Time{}
-		body, narrow, done, cause, changed := r.body, r.window > 0, r.done, r.err, r.changed
-		r.mu.Unlock()
-		switch {
-		case done && cause != nil:
-			return nil, cause
-		case narrow:
-			return nil, ErrTooLarge
-		case done:
-			return body[:len(body):len(body)], nil
+		if r.done || r.window > 0 {
+			defer r.mu.Unlock()
+			switch {
+			case r.done && r.err != nil:
+				return nil, r.err
+			case r.window > 0:
+				return nil, ErrTooLarge
+			}
+			return r.body[:len(r.body):len(r.body)], nil
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := d.waitLocked(ctx); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestRecordingWakesItsReaders(t *testing.T) {
 			do   func()
 			want string
 		}{
-			{func() { rec.Write([]byte("ab")) }, "ab false <nil>"}, {func() { rec.Write([]byte("c")) }, "c false <nil>"},
+			{func() { rec.add("ab") }, "ab false <nil>"}, {func() { rec.add("c") }, "c false <nil>"},
 			{func() { rec.Finish(io.ErrUnexpectedEOF) }, " true unexpected EOF"},
 		} {
 			step.do()
@@ -59,17 +59,33 @@ func large(n int) []byte {
 	return b
 }
 
-// fill starts to fill a recording with answer, for as many readers, of whom 1 MiB may be held whole.
+// add writes s to a recording that has no Filling.
+func (r *Recording) add(s string) { r.wrote(copy(r.room(), s)) }
+
+// filled is the owner of a filling with this many readers.
+type filled struct {
+	rec     *Recording
+	readers int
+	ended   chan error
+	crashed chan any
+}
+
+func (f *filled) Seal() int     { return f.readers }
+func (f *filled) End(err error) { f.rec.Finish(err); f.ended <- err }
+func (f *filled) Crash(v any)   { f.rec.Finish(&PanicError{v}); f.crashed <- v }
+
+// newFilling returns a filling with body, for as many readers, of which 1 MiB may be held whole.
+func newFilling(ctx context.Context, body io.Reader, readers int, memory Memory) (*Filling, *filled) {
+	owner := &filled{NewRecording(200, nil), readers, make(chan error, 1), make(chan any, 1)}
+	owner.rec.ChargeTo(memory, 0)
+	return owner.rec.Fill(ctx, body, Bounds{Whole: 1 << 20, Patience: time.Minute}, owner), owner
+}
+
+// fill starts to fill a recording with answer in a goroutine.
 func fill(t *testing.T, answer []byte, readers int, memory Memory) (rec *Recording, ended chan error) {
-	rec, ended = NewRecording(200, nil), make(chan error, 1)
-	rec.ChargeTo(memory, 0)
-	go func() {
-		err := rec.Fill(t.Context(), bytes.NewReader(answer), Bounds{Whole: 1 << 20, Patience: time.Minute,
-			Seal: func() int { return readers }})
-		rec.Finish(err)
-		ended <- err
-	}()
-	return rec, ended
+	l, owner := newFilling(t.Context(), bytes.NewReader(answer), readers, memory)
+	l.Detach()
+	return owner.rec, owner.ended
 }
 
 // held is how large the array of a recording is.
