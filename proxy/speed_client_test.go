@@ -40,6 +40,9 @@ var kinds = map[string]func(t *texts, j *job, i, k int) []byte{
 	"chat": func(t *texts, j *job, i, _ int) []byte {
 		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i, j.Words), ""), i)
 	},
+	"long": func(t *texts, j *job, i, _ int) []byte {
+		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i, j.Words), `,"user":"long"`), i)
+	},
 	"variant": func(t *texts, j *job, i, k int) []byte {
 		return raw(j, "POST /v1/chat/completions", chatBody(variant(t.prompt(i, j.Words), k), ""), i)
 	},

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,10 +16,26 @@ var parts = []part{
 	{"stream", false, func(r *rig) { streamSpeed(r, "stream") }},
 	{"stream-paced", false, func(r *rig) { streamSpeed(r, "paced") }},
 	{"one", false, oneSpeed},
-	{"miss/0", false, func(r *rig) { emptySpeed(r, 15, 500) }},
-	{"miss/10000", false, func(r *rig) { missSpeed(r, 10_000, 1, 200) }},
-	{"miss/100000", false, func(r *rig) { missSpeed(r, 100_000, 1, 200) }},
-	{"miss/1000000", true, func(r *rig) { missSpeed(r, 1_000_000, 1, 200) }},
+	{"miss/0", false, func(r *rig) { emptySpeed(r, 500) }},
+	{"miss/10000", false, func(r *rig) { missSpeed(r, 10_000, 1) }},
+	{"miss/100000", false, func(r *rig) { missSpeed(r, 100_000, 1) }},
+	{"miss/1000000", true, func(r *rig) { missSpeed(r, 1_000_000, 1) }},
+	{"full/100000", false, fullSpeed},
+	{"semantic/10000", false, func(r *rig) { semanticSpeed(r, 10_000) }},
+	{"semantic/100000", false, func(r *rig) { semanticSpeed(r, 100_000) }},
+	{"semantic/1000000", true, func(r *rig) { semanticSpeed(r, 1_000_000) }},
+	{"inserting/100000", false, insertingSpeed},
+	{"scopes/10000", false, func(r *rig) { missSpeed(r, 10_000, 1000) }},
+	{"scopes/100000", false, func(r *rig) { missSpeed(r, 100_000, 1000) }},
+	{"scopes/1000000", true, func(r *rig) { missSpeed(r, 1_000_000, 1000) }},
+	{"store-memory/10000", false, func(r *rig) { missSpeed(r, 10_000, 1, "REPRISE_STORE=memory") }},
+	{"words/150", false, func(r *rig) { wordsSpeed(r, 150, 200) }},
+	{"words/1500", false, func(r *rig) { wordsSpeed(r, 1500, 60) }},
+	{"memory/entry", false, entryMemory},
+	{"memory/256MiB", false, func(r *rig) { fullMemory(r, "chat", 256<<20, "REPRISE_CAPACITY_ENTRIES=1000000") }},
+	{"memory/1GiB", false, func(r *rig) { fullMemory(r, "long", 1<<30) }},
+	{"memory/4GiB", true, func(r *rig) { fullMemory(r, "long", 4<<30, "REPRISE_CAPACITY_ENTRIES=1000000") }},
+	{"idle", false, idleMemory},
 }
 
 func passSpeed(r *rig) {
@@ -54,65 +71,134 @@ func oneSpeed(r *rig) {
 	p50 := func(s *summary) spread { return s.p50s }
 	r.set("one-pass", r.compare("one connection: GET of another path", r.against(r.bare, "", again(job{Kind: "models", Conns: 1, N: 250, Words: 15}, entries))...), p50)
 	r.set("one-exact", r.compare("one connection: exact hits among 10,000", r.against(r.mapper, "exact", again(job{Kind: "chat", Conns: 1, N: 250, Words: 15}, entries))...), p50)
-	r.set("one-miss", r.compare("one connection: misses at 10,000 entries", r.against(r.bare, "miss", r.fresh(job{Kind: "chat", Conns: 1, N: 60, Words: 15}))...), p50)
+	r.set("one-miss", r.compare("one connection: misses at 10,000 entries", r.against(r.bare, "miss", r.fresh(job{Kind: "chat", Conns: 1, N: 100, Words: 15}))...), p50)
 }
 
 // emptySpeed is a miss in a scope that begins empty: n prompts a round, each round in a scope of its own.
-func emptySpeed(r *rig, words, n int) {
+func emptySpeed(r *rig, n int) {
 	r.start()
-	title := fmt.Sprintf("misses of %d words, the first %d of a scope", words, n)
-	all := r.compare(title, r.against(r.bare, "miss", r.freshScope(job{Kind: "chat", Conns: 16, N: n, Words: words}))...)
-	if words == 15 {
-		r.setCPU("miss-0", all)
-	}
+	title := fmt.Sprintf("misses, the first %d of a scope", n)
+	r.setCPU("miss-0", r.compare(title, r.against(r.bare, "miss", r.freshScope(job{Kind: "chat", Conns: 16, N: n, Words: 15}))...))
 }
 
-// missSpeed is a miss where the scopes have so many entries in all. The rounds add their own: half of these come before the number is
-// reached, half after it.
-func missSpeed(r *rig, entries, scopes, n int) {
-	filled := entries - n*(rounds()+1)/2
-	r.startFilled(filled, scopes)
+// wordsSpeed is what longer prompts cost.
+func wordsSpeed(r *rig, words, n int) {
+	r.start()
+	long := job{Kind: "chat", Conns: 16, N: n, Words: words}
+	r.compare(fmt.Sprintf("misses of %d words, the first %d of a scope", words, n), r.against(r.bare, "miss", r.freshScope(long))...)
+	r.fill(100, words, 1, append(r.programs, r.mapper)...)
+	r.compare(fmt.Sprintf("exact hits of %d words", words), r.against(r.mapper, "exact", again(long, 100))...)
+	long.Kind = "nostore"
+	r.compare(fmt.Sprintf("pass-through of chats of %d words", words), r.against(r.bare, "", again(long, 100))...)
+}
+
+// missSpeed is a miss where the scopes have so many entries in all. The rounds add their own: a small number is reached in their middle.
+func missSpeed(r *rig, entries, scopes int, settings ...string) {
+	const n = 200
+	filled := entries
+	if entries < 50_000 {
+		filled -= n * (rounds() + 1) / 2
+	}
+	r.startFilled(filled, scopes, append(roomy(entries), settings...)...)
 	title := fmt.Sprintf("misses at %d entries", entries)
 	if scopes > 1 {
 		title += fmt.Sprintf(" in %d scopes", scopes)
 	}
 	all := r.compare(title, r.against(r.bare, "miss", r.fresh(job{Kind: "chat", Conns: 16, N: n, Words: 15, Scopes: scopes}))...)
-	if scopes == 1 {
+	if scopes == 1 && len(settings) == 0 {
 		r.setCPU("miss-"+strconv.Itoa(entries), all)
+	}
+	r.state()
+}
+
+// fullSpeed is a miss whose entry evicts another one, at the capacity that is the default.
+func fullSpeed(r *rig) {
+	r.startFilled(100_000, 1)
+	r.compare("misses at the default capacity, each evicts an entry", r.against(r.bare, "miss", r.fresh(job{Kind: "chat", Conns: 16, N: 200, Words: 15}))...)
+	r.state()
+}
+
+// semanticSpeed is what a hit by meaning costs above an exact one. Each is by words that were never asked in that form.
+func semanticSpeed(r *rig, entries int) {
+	r.startFilled(entries, 1, roomy(entries)...)
+	exact, semantic := again(job{Kind: "chat", Conns: 16, N: 400, Words: 15}, entries), again(job{Kind: "variant", Conns: 16, N: 200, Words: 15}, entries)
+	var lanes []lane
+	for i, p := range r.programs {
+		lanes = append(lanes, lane{name: r.builds[i].name + ", exact", p: p, base: 2 * i, want: "exact", jobs: once(exact)},
+			lane{name: r.builds[i].name + ", semantic", p: p, base: 2 * i, want: "semantic", later: true, jobs: once(semantic)})
+	}
+	all := r.compare(fmt.Sprintf("hits among %d", entries), lanes...)
+	for i := range r.programs {
+		more := make([]float64, rounds())
+		for k := range more {
+			more[k] = all[2*i+1].each[k] - all[2*i].each[k]
+		}
+		s := spreadOf(more)
+		s.mid = all[2*i+1].cpu - all[2*i].cpu
+		r.report.set("semantic-"+strconv.Itoa(entries), i, s)
+		r.report.note("%s: %s: a semantic hit costs %.0f µs of CPU more than an exact one (%.0f–%.0f)", r.part, r.builds[i].name, s.mid, s.low, s.high)
 	}
 }
 
-// startFilled starts all builds with so many entries, capacity enough for twice as many, and lets them come to rest.
-func (r *rig) startFilled(n, scopes int) {
-	capacity := "REPRISE_CAPACITY_ENTRIES=" + strconv.Itoa(max(2*n, 100_000))
-	bytes := "REPRISE_CAPACITY_BYTES=" + strconv.Itoa(max(2*n*10_000, 1<<30))
+// insertingSpeed is how long exact hits take, 1,000 a second of them, while other requests insert into their scope.
+func insertingSpeed(r *rig) {
+	const entries = 100_000
+	r.startFilled(entries, 1, roomy(entries)...)
+	hits := again(job{Kind: "chat", Conns: 8, N: 1000, Rate: 1000, Words: 15}, entries)
+	misses := r.fresh(job{Kind: "chat", Conns: 8, N: 800, Rate: 500, Until: true, Words: 15})
+	var lanes []lane
+	for i, p := range r.programs {
+		lanes = append(lanes, lane{name: r.builds[i].name + ", hits alone", p: p, base: 2 * i, want: "exact", jobs: once(hits)},
+			lane{name: r.builds[i].name + ", while 500/s are inserted", p: p, base: 2 * i, want: "exact", jobs: func(int) []job { return []job{hits(), misses()} }})
+	}
+	all := r.compare("exact hits, 1,000 a second", lanes...)
+	for i := range r.programs {
+		r.report.set("inserting", i, all[2*i+1].p99s)
+	}
+}
+
+// roomy are settings with which so many entries and those of the rounds are kept.
+func roomy(entries int) []string {
+	return []string{"REPRISE_CAPACITY_ENTRIES=" + strconv.Itoa(max(2*entries, 100_000)), "REPRISE_CAPACITY_BYTES=" + strconv.Itoa(max(entries*10_000, 1<<30))}
+}
+
+// startFilled starts all builds with so many entries, and lets them come to rest. Many entries come from a file that the same build wrote
+// before, if there is one, and otherwise each from a request, after which the build is started again.
+func (r *rig) startFilled(n, scopes int, settings ...string) {
+	const many = 50_000
 	for i, one := range r.builds {
-		db := filepath.Join(r.b.TempDir(), "reprise.db")
-		kept := r.report.kept(one, n, scopes)
-		if _, err := os.Stat(kept); err == nil {
-			if err := copyFile(db, kept); err != nil {
+		db, kept := filepath.Join(r.b.TempDir(), "reprise.db"), r.report.kept(one, n, scopes)
+		if n >= many {
+			if err := copyFile(db, kept); err != nil && !os.IsNotExist(err) {
 				r.b.Fatal(err)
 			}
 		}
-		r.startOn(db, capacity, bytes)
+		r.startOn(db, settings...)
 		if r.programs[i].metrics()["reprise_entries"] == 0 {
 			began := time.Now()
 			r.fill(n, 15, scopes, r.programs[i])
-			r.report.note("%s: filled %s with %d entries in %.0f s", r.part, one.name, n, time.Since(began).Seconds())
-			if n >= 50_000 { // the file is used again
+			r.report.note("%s: %s answered %d prompts in %.0f s", r.part, one.name, n, time.Since(began).Seconds())
+			if n >= many {
 				r.programs[i].stop()
 				if err := copyFile(kept, db); err != nil {
 					r.b.Fatal(err)
 				}
 				r.programs = r.programs[:i]
-				r.startOn(db, capacity, bytes)
+				r.startOn(db, settings...)
 			}
 		}
-		m := r.programs[i].metrics()
-		r.report.note("%s: %s has %.0f entries in %.0f topics, RSS %d MiB", r.part, one.name, m["reprise_entries"], m["reprise_topics"], r.programs[i].rss()>>20)
 	}
 	r.next = n
 	r.settle()
+	r.state()
+}
+
+// state notes what the builds hold.
+func (r *rig) state() {
+	for i, p := range r.programs {
+		m := p.metrics()
+		r.report.note("%s: %s has %.0f entries in %.0f topics, RSS %d MiB", r.part, r.builds[i].name, m["reprise_entries"], m["reprise_topics"], p.rss()>>20)
+	}
 }
 
 // settle lets all builds come to rest: an index that is made in the background is ready then.
@@ -127,9 +213,17 @@ func (r *rig) settle() {
 }
 
 func copyFile(to, from string) error {
-	data, err := os.ReadFile(from)
+	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o600)
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Close()
 }

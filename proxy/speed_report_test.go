@@ -31,13 +31,13 @@ func (s spread) String() string { return fmt.Sprintf("%.2f (%.2f–%.2f)", s.mid
 
 func spreadOf(v []float64) spread { return spread{quantile(v, .5), slices.Min(v), slices.Max(v)} }
 
-// summary is a lane over all rounds. CPU is the mean, because some of it comes in lumps: a collection of garbage every some rounds. The
-// times are medians.
+// summary is a lane over all rounds. CPU is the mean, because some of it comes in lumps, as garbage collections do. The times are medians.
 type summary struct {
 	name                         string
 	cpu, p50, p99, first50, rate float64
-	// of this lane to its base in the same round; times, not cpu, has the ratio of the totals in its middle
+	// ratios to the base in the same round; that of cpu has the ratio of the means in its middle
 	cpus, p50s, p99s, firsts spread
+	each                     []float64 // CPU of a request in each round
 	requests                 int
 }
 
@@ -50,23 +50,21 @@ func summarize(name string, own, base []sample) summary {
 		}
 		return quantile(v, .5), spreadOf(q)
 	}
-	_, s.cpus = each(func(s *sample) float64 { return s.cpu })
+	_, s.cpus = each((*sample).perRequest)
+	for i := range own {
+		s.each = append(s.each, own[i].perRequest())
+		s.cpu, s.requests = s.cpu+own[i].cpu*1e6, s.requests+own[i].sent
+	}
+	s.cpu /= float64(s.requests)
 	s.p50, s.p50s = each(func(s *sample) float64 { return s.P50 })
 	s.p99, s.p99s = each(func(s *sample) float64 { return s.P99 })
 	s.first50, s.firsts = each(func(s *sample) float64 { return s.First50 })
 	s.rate, _ = each(func(s *sample) float64 { return float64(s.N) / s.Seconds })
-	s.cpu, s.requests = meanCPU(own)
-	baseCPU, _ := meanCPU(base)
-	s.cpus.mid = s.cpu / baseCPU
 	return s
 }
 
-func meanCPU(all []sample) (cpu float64, requests int) {
-	for _, s := range all {
-		cpu, requests = cpu+s.cpu*float64(s.N), requests+s.N
-	}
-	return cpu / float64(requests), requests
-}
+// perRequest is the CPU of one request in µs.
+func (s *sample) perRequest() float64 { return s.cpu * 1e6 / float64(s.sent) }
 
 // must is a line of the first table: a figure that is to hold.
 type must struct {

@@ -59,8 +59,34 @@ func answerLines(answer func(line []byte) (any, error)) error {
 const replyHead = `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"`
 const replyTail = `","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":90,"total_tokens":110}}`
 
-// reply is a chat answer of some 1.2 KB, in two parts between which the upstream puts its number: no two answers are equal.
-var replyText = strings.Repeat("All work and no play. ", 40)
+// answers is text of users, from which each answer takes a part of its own: one that is repeated would be packed too well.
+type answers []byte
+
+func newAnswers() (answers, error) {
+	t, err := newTexts()
+	if err != nil {
+		return nil, err
+	}
+	var all answers
+	for i := range 4000 {
+		for _, c := range []byte(t.prompt(i*7, 15) + " ") {
+			if c >= ' ' && c < 128 && c != '"' && c != '\\' {
+				all = append(all, c)
+			}
+		}
+	}
+	return all, nil
+}
+
+// reply is answer n: a chat answer of 1.2 KB, or of 8 KB.
+func (a answers) reply(out []byte, n int64, long bool) []byte {
+	size := 900
+	if long {
+		size = 7900
+	}
+	from := int(uint64(n) * 0x9E3779B97F4A7C15 >> 32 % uint64(len(a)-size))
+	return append(append(append(out, replyHead...), a[from:from+size]...), replyTail...)
+}
 
 const chunks = 20
 
@@ -80,9 +106,13 @@ func chunk(i int) string {
 // tally counts what an upstream has seen.
 type tally struct{ Requests, Conns int64 }
 
-// serveUpstream is an upstream that answers at once: over bare sockets, so that little of the machine goes to it. A model named "paced"
-// streams with a millisecond before each chunk.
+// serveUpstream is an upstream that answers at once: over bare sockets, so that little of the machine goes to it. For a user named "paced"
+// it waits a millisecond before each chunk of a stream.
 func serveUpstream(string) error {
+	texts, err := newAnswers()
+	if err != nil {
+		return err
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -95,17 +125,17 @@ func serveUpstream(string) error {
 				return
 			}
 			conns.Add(1)
-			go upstreamConn(c, &requests)
+			go upstreamConn(c, texts, &requests)
 		}
 	}()
 	fmt.Println(l.Addr())
 	return answerLines(func([]byte) (any, error) { return tally{requests.Load(), conns.Load()}, nil })
 }
 
-func upstreamConn(c net.Conn, requests *atomic.Int64) {
+func upstreamConn(c net.Conn, texts answers, requests *atomic.Int64) {
 	defer c.Close()
 	in := bufio.NewReaderSize(c, 32<<10)
-	var body, out []byte
+	var body, text, out []byte
 	for {
 		length, err := readHead(in, nil)
 		if err != nil {
@@ -117,9 +147,9 @@ func upstreamConn(c net.Conn, requests *atomic.Int64) {
 		}
 		n := requests.Add(1)
 		if bytes.Contains(body, []byte(`"stream":true`)) {
-			err = writeStream(c, bytes.Contains(body, []byte(`"paced"`)))
+			err = writeStream(c, bytes.Contains(body, []byte(`"user":"paced"`)))
 		} else {
-			text := replyHead + replyText + "Number " + strconv.FormatInt(n, 10) + "." + replyTail
+			text = texts.reply(text[:0], n, bytes.Contains(body, []byte(`"user":"long"`)))
 			out = fmt.Appendf(out[:0], "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nDate: Sun, 22 Nov 2026 12:00:00 GMT\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
 			_, err = c.Write(out)
 		}
@@ -198,6 +228,10 @@ func serveBare(upstream string) error {
 // serveMap is the least cache: a map of answers by the hash of the body. A body that is not in it gets an answer of the upstream's length,
 // and has it from then on.
 func serveMap(string) error {
+	texts, err := newAnswers()
+	if err != nil {
+		return err
+	}
 	var mu sync.RWMutex
 	known := map[[32]byte][]byte{}
 	return serveHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -211,8 +245,8 @@ func serveMap(string) error {
 		out := known[key]
 		mu.RUnlock()
 		if out == nil {
-			out = []byte(replyHead + replyText + "Number 1." + replyTail)
 			mu.Lock()
+			out = texts.reply(nil, int64(len(known)), false)
 			known[key] = out
 			mu.Unlock()
 		}

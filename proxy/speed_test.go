@@ -20,6 +20,7 @@ import (
 //	BENCH_SETTINGS=…   settings of the program, such as "REPRISE_POLICY=lru REPRISE_MODE=exact"
 //	BENCH_ROUNDS=n     rounds of each load; default 15
 //	BENCH_PROFILE=dir  a CPU profile of the program under each load, taken after its rounds
+//	BENCH_LONG=1       the part "idle" takes eleven minutes and not half of one
 //	BENCH_FILLED=dir   keep the files of filled stores there, and take them from there
 //
 // A part is selected by its name: go test ./proxy -run '^$' -bench 'Speed/miss/10000$' -benchtime 1x. The parts with 1,000,000 entries
@@ -126,72 +127,90 @@ type lane struct {
 	p     *process
 	base  int // the lane that it is compared with; its own number: none
 	want  string
-	later bool // what the load leaves to be done in the background belongs to it
+	later bool // each round ends when the process is at rest: where several lanes use one process, and leave work to the background
 	jobs  func(round int) []job
 }
 
 // sample is one round of a lane.
 type sample struct {
 	result
-	cpu float64 // µs per request
+	cpu  float64 // seconds, of the process while the client waited
+	sent int     // requests of all jobs
 }
 
 func (r *rig) sample(l *lane, round int) sample {
-	jobs := l.jobs(round)
-	n := 0
+	jobs, n := l.jobs(round), 0
 	for i := range jobs {
 		jobs[i].Addr = l.p.addr
-		n += jobs[i].N
 	}
 	before := l.p.cpu()
-	first := r.play(jobs...)[0]
+	all := r.play(jobs...)
 	if l.later {
 		l.p.settle(5 * time.Second)
 	}
+	first := all[0]
 	got := map[string]int{"exact": first.Exact, "semantic": first.Semantic, "miss": first.Miss}
 	if l.want != "" && got[l.want] < first.N*98/100 {
 		r.b.Fatalf("%s, %s: of %d answers %v, and all of them should be %s", r.part, l.name, first.N, got, l.want)
 	}
-	return sample{first, (l.p.cpu() - before) * 1e6 / float64(n)}
+	for _, one := range all {
+		n += one.N
+	}
+	return sample{first, l.p.cpu() - before, n}
 }
 
-// compare plays every lane in each round, the order of which changes from round to round. The first round warms up.
+// compare plays every lane in each round, the order of which changes from round to round. The first round warms up. Where a process has
+// one lane, all that it does between the rounds, and until it is at rest after the last one, is part of the cost of that lane.
 func (r *rig) compare(title string, lanes ...lane) []summary {
-	samples := make([][]sample, len(lanes))
+	samples, total := make([][]sample, len(lanes)), make([]float64, len(lanes))
 	for round := range rounds() + 1 {
 		for k := range lanes {
 			i := (k + round) % len(lanes)
 			s := r.sample(&lanes[i], round)
-			if round > 0 {
-				samples[i] = append(samples[i], s)
+			if round == 0 {
+				total[i] = -lanes[i].p.cpu()
+				continue
 			}
+			samples[i] = append(samples[i], s)
 		}
+	}
+	users := map[*process]int{}
+	for _, l := range lanes {
+		users[l.p]++
 	}
 	all := make([]summary, len(lanes))
 	for i, l := range lanes {
 		all[i] = summarize(l.name, samples[i], samples[l.base])
+		if users[l.p] == 1 {
+			l.p.settle(5 * time.Second)
+			all[i].cpu = (total[i] + l.p.cpu()) * 1e6 / float64(all[i].requests)
+		}
+		all[i].cpus.mid = all[i].cpu / all[l.base].cpu
 	}
 	r.profile(title, lanes)
 	r.report.add(r.part, title, all)
 	return all
 }
 
-// against is the lanes of a load for the bare process and for all builds. jobs gets the number of the round, and is called once in a round.
+// against is the lanes of a load for the bare process and for all builds. All of them get the same jobs.
 func (r *rig) against(bare *process, want string, jobs func() job) []lane {
-	var last int
-	var same job
-	each := func(round int) []job {
-		if round != last || same.N == 0 {
-			last, same = round, jobs()
+	each := once(jobs)
+	lanes := []lane{{name: "bare", p: bare, jobs: each}}
+	for i, p := range r.programs {
+		lanes = append(lanes, lane{name: r.builds[i].name, p: p, want: want, jobs: each})
+	}
+	return lanes
+}
+
+// once makes the jobs of a lane of those of a load: the lanes that share them get the same one in a round.
+func once(next func() job) func(round int) []job {
+	last, same := -1, job{}
+	return func(round int) []job {
+		if round != last {
+			last, same = round, next()
 		}
 		return []job{same}
 	}
-	later := want == "miss"
-	lanes := []lane{{name: "bare", p: bare, jobs: each, later: later}}
-	for i, p := range r.programs {
-		lanes = append(lanes, lane{name: r.builds[i].name, p: p, want: want, jobs: each, later: later})
-	}
-	return lanes
 }
 
 // fresh are jobs of prompts that were never asked.
