@@ -159,7 +159,7 @@ type room struct {
 
 // belowCmd are the rooms that programs may import from.
 var belowCmd = []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api", "proxy/upstream",
-	"proxy/admin", "proxy/gate", "proxy"}
+	"proxy/deadline", "proxy/admin", "proxy/gate", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one.
@@ -174,7 +174,8 @@ var rooms = []room{
 	{"proxy/canon", nil},
 	{"proxy/answer", nil},
 	{"proxy/api", []string{"proxy/canon", "proxy/answer", "proxy/internal"}},
-	{"proxy/upstream", []string{"proxy/internal"}},
+	{"proxy/deadline", nil},
+	{"proxy/upstream", []string{"proxy/internal", "proxy/deadline"}},
 	{"proxy/gate", []string{"proxy/internal"}},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",

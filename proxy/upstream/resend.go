@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"reprise/proxy/deadline"
 )
 
 // ErrClosed says that a replica closed the connection before it answered, after a part of the request may have reached it.
@@ -333,6 +335,6 @@ func counted(limit time.Duration, dial func(context.Context, string, string) (ne
 		if err != nil {
 			return nil, err
 		}
-		return &countedConn{Conn: conn, limit: limit}, nil
+		return &countedConn{Conn: deadline.New(conn), limit: limit}, nil
 	}
 }

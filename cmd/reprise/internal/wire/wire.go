@@ -1,7 +1,7 @@
 // Package wire is what stands between a socket and net/http's server.
 //
-// A [Listener] gives connections of which each message has one length for every reader ([framer]), whose TLS handshake is done,
-// and which are still known after an upgrade: net/http's server forgets a connection that a handler has taken over, as that of a
+// A [Listener] gives connections of which each message has one length for every reader ([framer]), whose TLS handshake is done, whose
+// deadlines cost little (package deadline), and which are still known after an upgrade: net/http's server forgets a connection that a handler has taken over, as that of a
 // websocket, and would not wait for its end.
 package wire
 
@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"reprise/proxy/deadline"
 )
 
 // Listener is a listener for one http.Server, whose ConnState must be that of the listener.
@@ -49,7 +51,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &conn{Conn: c, from: l}, nil
+		return &conn{Conn: deadline.New(c), from: l}, nil
 	}
 	l.accepting.Do(func() { go l.acceptTLS() })
 	select {
@@ -89,7 +91,7 @@ func (l *Listener) shake(raw net.Conn) {
 		ctx, cancel = context.WithTimeout(ctx, l.handshake)
 	}
 	defer cancel()
-	secure := tls.Server(raw, l.tls)
+	secure := tls.Server(deadline.New(raw), l.tls)
 	var c net.Conn = &tlsConn{conn{Conn: secure, from: l}}
 	if err := secure.HandshakeContext(ctx); err != nil || secure.ConnectionState().NegotiatedProtocol == "h2" {
 		c = secure // net/http uses HTTP/2 on this type only, and logs the error of a handshake
