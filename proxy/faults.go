@@ -40,9 +40,11 @@ func (f *faults) guard(step string, run func() error) (ok bool) {
 
 // degraded reports every fault of the cache in err, which may join several.
 func (f *faults) degraded(err error) {
+	if err == nil {
+		return
+	}
 	var fault *cache.Fault
 	switch joined, many := err.(interface{ Unwrap() []error }); {
-	case err == nil:
 	case many:
 		for _, one := range joined.Unwrap() {
 			f.degraded(one)

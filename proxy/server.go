@@ -22,10 +22,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
-
-	"github.com/go-chi/chi/v5"
 
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
@@ -77,11 +76,10 @@ func New(o Options) (*Server, error) {
 
 // Handler serves the API: the cached endpoints, explain, and all other paths by the pass-through.
 func (s *Server) Handler() http.Handler {
-	r := chi.NewRouter()
+	posts := map[string]http.HandlerFunc{explainPath: s.answering(s.explain, nil)}
 	for _, f := range s.opts.APIs.Families() {
-		r.Post(f.Path, s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(w, r, f) }, f))
+		posts[f.Path] = s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(w, r, f) }, f)
 	}
-	r.Post(explainPath, s.answering(s.explain, nil))
 	rest := s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) {
 		if err := checkConnection(r.Header); err != nil {
 			return Refused, err
@@ -91,11 +89,21 @@ func (s *Server) Handler() http.Handler {
 		}
 		return Bypass, s.passThrough(w, r, nil, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
 	}, nil)
-	r.NotFound(rest)
-	r.MethodNotAllowed(rest)
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		clientio.Guard(r, s.live.Load().clients).ServeHTTP(w, req)
-	})
+	return clientio.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h, ok := posts[sentPath(r.URL)]; ok && r.Method == http.MethodPost {
+			h(w, r)
+			return
+		}
+		rest(w, r)
+	}), func() clientio.Limits { return s.live.Load().clients })
+}
+
+// sentPath is the path as the client has sent it: a cached endpoint with an escape in its path is another endpoint.
+func sentPath(u *url.URL) string {
+	if u.RawPath != "" {
+		return u.RawPath
+	}
+	return u.Path
 }
 
 // answering is the one place that turns a handler's error into a response and counts the request. f is the endpoint's API, nil

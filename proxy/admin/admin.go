@@ -93,7 +93,8 @@ func New(o Options) http.Handler {
 		r.Post("/purge", a.purge)
 		profiles(r)
 	})
-	return clientio.Guard(sameOrigin(r), clientio.Limits{BodyIdle: o.BodyIdle, BodyRate: o.BodyRate, Write: o.ClientWrite})
+	limits := clientio.Limits{BodyIdle: o.BodyIdle, BodyRate: o.BodyRate, Write: o.ClientWrite}
+	return clientio.Guard(sameOrigin(r), func() clientio.Limits { return limits })
 }
 
 type admin struct {

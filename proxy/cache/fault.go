@@ -24,8 +24,10 @@ func guard(step string, run func() error) (err error) {
 			err = &Fault{step, fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
 		}
 	}()
-	err = run()
-	if inner := (*Fault)(nil); err == nil || errors.As(err, &inner) {
+	if err = run(); err == nil {
+		return nil
+	}
+	if inner := (*Fault)(nil); errors.As(err, &inner) {
 		return err
 	}
 	return &Fault{step, err}

@@ -44,13 +44,13 @@ type body struct {
 	slow    atomic.Bool // because a deadline had passed
 }
 
-func newBody(c *client, r *http.Request) *body {
-	b := &body{client: c, in: r.Body, length: r.ContentLength, waits: r.Header.Get("Expect") != ""}
+// begin makes b the body of r, the request of c.
+func (b *body) begin(c *client, r *http.Request) {
+	b.client, b.in, b.length, b.waits = c, r.Body, r.ContentLength, r.Header.Get("Expect") != ""
 	b.window = c.limits.window()
 	if !c.h1 {
 		b.clearDeadline() // the server's own would end the body, even where nothing is being read
 	}
-	return b
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -110,11 +110,11 @@ func (b *body) setDeadline(now time.Time) bool {
 	if b.window > 0 {
 		deadline = now.Add(b.window)
 	}
-	_ = b.client.control.SetReadDeadline(deadline)
+	_ = b.client.deadlines.SetReadDeadline(deadline)
 	return true
 }
 
-func (b *body) clearDeadline() { _ = b.client.control.SetReadDeadline(time.Time{}) }
+func (b *body) clearDeadline() { _ = b.client.deadlines.SetReadDeadline(time.Time{}) }
 
 // takeRest reads what is left of a body that the handler has not touched, where that is known to be little and comes at once,
 // and reports whether the body has ended.
@@ -137,7 +137,7 @@ func (b *body) drain() {
 	}
 	idle := min(total, drainIdle)
 	b.detach()
-	_ = b.client.control.SetReadDeadline(time.Now().Add(idle))
+	_ = b.client.deadlines.SetReadDeadline(time.Now().Add(idle))
 	b.discard(idle, total, drainBytes)
 }
 
@@ -155,7 +155,7 @@ func (b *body) discard(idle, total time.Duration, most int64) {
 		if deadline.After(end) {
 			deadline = end
 		}
-		_ = b.client.control.SetReadDeadline(deadline)
+		_ = b.client.deadlines.SetReadDeadline(deadline)
 		var err error
 		n, err = b.in.Read(buf)
 		if err == io.EOF {
@@ -179,10 +179,10 @@ func (b *body) detach() {
 func (b *body) close() {
 	b.detach()
 	past := time.Unix(1, 0)
-	_ = b.client.control.SetReadDeadline(past)
+	_ = b.client.deadlines.SetReadDeadline(past)
 	b.mu.Lock() // after which no Read is in progress: the server would end its deadline
 	defer b.mu.Unlock()
-	_ = b.client.control.SetReadDeadline(past)
+	_ = b.client.deadlines.SetReadDeadline(past)
 }
 
 func isTimeout(err error) bool {

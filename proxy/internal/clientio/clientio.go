@@ -51,22 +51,43 @@ func (l Limits) windowBytes() int64 {
 	return max(int64(float64(l.BodyRate)*l.window().Seconds()), 1)
 }
 
-// Guard returns a handler that holds the clients of next to the limits.
-func Guard(next http.Handler, l Limits) http.Handler {
-	l = l.withDefaults()
+// Guard returns a handler that holds the clients of next to the limits of their moment.
+func Guard(next http.Handler, limits func() Limits) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &client{ResponseWriter: w, control: http.NewResponseController(w), limits: l, h1: r.ProtoMajor == 1}
+		x := &exchange{client: client{ResponseWriter: w, deadlines: deadlinesOf(w), limits: limits().withDefaults(), h1: r.ProtoMajor == 1}}
+		c := &x.client
 		if r.Body != nil && r.Body != http.NoBody {
-			c.body = newBody(c, r)
-			own := *r // the server looks at the body of its request itself
-			own.Body = c.body
-			r = &own
+			c.body = &x.body
+			c.body.begin(c, r)
+			x.request = *r // the server looks at the body of its request itself
+			x.request.Body = c.body
+			r = &x.request
 		}
 		regular := false
 		defer func() { c.finish(regular) }()
 		next.ServeHTTP(c, r)
 		regular = true
 	})
+}
+
+// exchange is what a request takes here, in one allocation.
+type exchange struct {
+	client  client
+	body    body
+	request http.Request
+}
+
+// deadlines are those of a request's connection, or of its stream in HTTP/2.
+type deadlines interface {
+	SetReadDeadline(time.Time) error
+	SetWriteDeadline(time.Time) error
+}
+
+func deadlinesOf(w http.ResponseWriter) deadlines {
+	if d, ok := w.(deadlines); ok {
+		return d
+	}
+	return http.NewResponseController(w)
 }
 
 // TooSlow reports whether the body of r, a request that passed a Guard, was given up because it came too slowly.
@@ -84,12 +105,12 @@ func Broken(r *http.Request) bool {
 // client is the connection to the client of one request. It is the ResponseWriter of the handler.
 type client struct {
 	http.ResponseWriter
-	control  *http.ResponseController
-	limits   Limits
-	h1       bool  // HTTP/1: what is left of a body stands before the next request
-	body     *body // nil: the request has none
-	begun    bool  // the header is on its way
-	hijacked bool
+	deadlines deadlines
+	limits    Limits
+	h1        bool  // HTTP/1: what is left of a body stands before the next request
+	body      *body // nil: the request has none
+	begun     bool  // the header is on its way
+	hijacked  bool
 }
 
 // piece is the number of bytes that are written under one deadline: a client that reads slowly, but reads, is not cut.
@@ -127,14 +148,14 @@ func (c *client) FlushError() error {
 		c.WriteHeader(http.StatusOK)
 	}
 	c.allowWrite()
-	err := c.control.Flush()
+	err := http.NewResponseController(c.ResponseWriter).Flush()
 	c.endWrite()
 	return err
 }
 
 // Hijack hands the connection over. It may be silent as long as both ends like, but what is written to it must be taken in time.
 func (c *client) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, both, err := c.control.Hijack()
+	conn, both, err := http.NewResponseController(c.ResponseWriter).Hijack()
 	if c.hijacked = err == nil; c.hijacked && c.body != nil {
 		c.body.detach()
 	}
@@ -166,7 +187,7 @@ func (c *client) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func (c *client) allowWrite() {
 	if c.limits.Write > 0 {
-		_ = c.control.SetWriteDeadline(time.Now().Add(c.limits.Write))
+		_ = c.deadlines.SetWriteDeadline(time.Now().Add(c.limits.Write))
 	}
 }
 
@@ -174,7 +195,7 @@ func (c *client) allowWrite() {
 // would end the stream when it passes, although nothing is being written.
 func (c *client) endWrite() {
 	if !c.h1 && c.limits.Write > 0 {
-		_ = c.control.SetWriteDeadline(time.Time{})
+		_ = c.deadlines.SetWriteDeadline(time.Time{})
 	}
 }
 

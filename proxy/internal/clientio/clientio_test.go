@@ -35,7 +35,7 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 func serve(t *testing.T, h http.HandlerFunc, l Limits) (dial func() net.Conn) {
 	t.Helper()
 	in := &pipes{make(chan net.Conn), make(chan struct{})}
-	s := &http.Server{Handler: Guard(h, l)}
+	s := &http.Server{Handler: Guard(h, func() Limits { return l })}
 	go s.Serve(in)
 	t.Cleanup(func() { s.Close() })
 	return func() net.Conn {
@@ -333,7 +333,7 @@ func BenchmarkGuard(b *testing.B) {
 			_, err = r.Body.Read(answer)
 		}
 		w.Write(answer)
-	}), Limits{})
+	}), func() Limits { return Limits{} })
 	body := strings.NewReader(strings.Repeat("x", 6000))
 	r, err := http.NewRequest(http.MethodPost, "/", io.NopCloser(body))
 	if err != nil {
