@@ -14,7 +14,11 @@ func readBody(w http.ResponseWriter, r *http.Request, mem *budget.Lease, limit i
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength, limit, mem)
+	in := r.Body // which ends after an announced length
+	if r.ContentLength < 0 {
+		in = http.MaxBytesReader(w, in, limit)
+	}
+	body, err := readAll(in, r.ContentLength, limit, mem)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil || err == errNoMemory || errors.As(err, &tooLarge):

@@ -107,6 +107,9 @@ func parseDirectives(h http.Header) (Directives, error) {
 			readCacheControl(v, &d)
 		}
 	}
+	if !hasDirective(h) {
+		return d, nil
+	}
 	for _, one := range directives {
 		for _, v := range h[one.header] {
 			got := Directives{MaxAge: -1}
@@ -121,6 +124,24 @@ func parseDirectives(h http.Header) (Directives, error) {
 	}
 	return d, nil
 }
+
+// hasDirective reports whether h has one of the directives, which few requests have.
+func hasDirective(h http.Header) bool {
+	for name := range h {
+		if directiveNames[name] {
+			return true
+		}
+	}
+	return false
+}
+
+var directiveNames = func() map[string]bool {
+	names := map[string]bool{}
+	for _, one := range directives {
+		names[one.header] = true
+	}
+	return names
+}()
 
 // streamHabit reports whether a Cache-Control is the one that go-openai and browsers' EventSource send with every stream, which
 // is no wish of the application. An application that needs a fresh stream can send max-age=0, or another header.

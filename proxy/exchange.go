@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
-	"strconv"
 
 	"reprise/proxy/answer"
 	"reprise/proxy/cache"
@@ -170,13 +169,12 @@ func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit)
 		return errPurged
 	}
 	h := x.w.Header()
-	h["Content-Type"] = []string{contentType}
+	h["Content-Type"] = contentTypes.of(contentType)
 	if origin, ok := x.http.Header["Origin"]; ok {
 		// A page may read the answer: its browser has sent JSON to another site only after the upstream had allowed it (a preflight).
 		h["Access-Control-Allow-Origin"], h["Vary"] = origin[:1], []string{"Origin"}
 	}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	status.write(h)
+	status.write(h, len(body))
 	x.w.WriteHeader(http.StatusOK)
 	x.w.Write(body) // an error means that the client has left
 	return nil

@@ -46,12 +46,14 @@ type counted struct {
 	team        string   // names the tenant; "": no header does
 	credentials []string // name the tenant otherwise
 	scope       []string // can change an answer
+
+	few [2][4]string // room for most requests'
 }
 
 // counted sorts the names in h. Where the operator has said that credentials do not separate tenants, those that only look like
 // one are part of the scope: they may be something else.
-func (i *identifier) counted(h http.Header) (c counted) {
-	c.team = i.team(h)
+func (i *identifier) counted(h http.Header, c *counted) {
+	c.team, c.credentials, c.scope = i.team(h), c.few[0][:0], c.few[1][:0]
 	byCredential := c.team == "" && i.from != "none"
 	for name := range h {
 		switch class := header.Of(name); {
@@ -64,7 +66,6 @@ func (i *identifier) counted(h http.Header) (c counted) {
 	}
 	slices.Sort(c.credentials)
 	slices.Sort(c.scope)
-	return c
 }
 
 // team is the header that names the tenant of a request, "" if none does.
@@ -77,17 +78,24 @@ func (i *identifier) team(h http.Header) string {
 }
 
 // tenant names the tenant of a request with this header.
-func (i *identifier) tenant(h http.Header) string { return i.tenantOf(h, i.counted(h)) }
+func (i *identifier) tenant(h http.Header) string {
+	var c counted
+	i.counted(h, &c)
+	return i.tenantOf(h, &c)
+}
 
 // anonymous reports whether nothing in h identifies a tenant, where something could.
 func (i *identifier) anonymous(h http.Header) bool {
-	c := i.counted(h)
+	var c counted
+	i.counted(h, &c)
 	return i.from != "none" && c.team == "" && len(c.credentials) == 0
 }
 
 // explain lists the names in h that count.
 func (i *identifier) explain(h http.Header) explainedHeaders {
-	c, x := i.counted(h), explainedHeaders{Tenant: []string{}, Scope: []string{}}
+	var c counted
+	i.counted(h, &c)
+	x := explainedHeaders{Tenant: []string{}, Scope: []string{}}
 	switch {
 	case c.team != "":
 		x.Tenant = append(x.Tenant, c.team)
@@ -104,20 +112,20 @@ func (i *identifier) explain(h http.Header) explainedHeaders {
 
 // tenantOf is a keyed digest of what identifies the sender: the credential itself is neither stored nor logged. Where the header
 // that names tenants is absent or empty, the credentials name them.
-func (i *identifier) tenantOf(h http.Header, c counted) string {
+func (i *identifier) tenantOf(h http.Header, c *counted) string {
 	switch {
 	case i.from == "none":
 		return sharedTenant
 	case c.team != "":
-		return i.digest("header", h, []string{c.team})
+		return i.digest("header", h, c.team)
 	default:
-		return i.digest("credentials", h, c.credentials)
+		return i.digest("credentials", h, c.credentials...)
 	}
 }
 
 // digest is that of the named headers; how says why they identify a tenant, so that the name of one tenant is never the
 // credential of another. Each text goes in with its length, and each value with its name.
-func (i *identifier) digest(how string, h http.Header, names []string) string {
+func (i *identifier) digest(how string, h http.Header, names ...string) string {
 	m := i.macs.Get().(*mac)
 	defer i.returned(m)
 	m.buf = appendText(m.buf[:0], how)
@@ -131,7 +139,9 @@ func (i *identifier) digest(how string, h http.Header, names []string) string {
 	m.Reset()
 	m.Write(m.buf)
 	m.buf = m.Sum(m.buf[:0])
-	return hex.EncodeToString(m.buf[:tenantBytes])
+	var text [2 * tenantBytes]byte
+	hex.Encode(text[:], m.buf[:tenantBytes])
+	return string(text[:])
 }
 
 // mac computes digests, with a buffer of its own: both would be allocated for each request.
@@ -164,8 +174,9 @@ func appendText(dst []byte, s string) []byte {
 // identity is everything outside the body that two requests must share to share an answer. The Host header is not part
 // of it: the client chooses it freely.
 func (i *identifier) identity(r *http.Request, d *Directives) canon.Identity {
-	c := i.counted(r.Header)
-	id := canon.Identity{Tenant: i.tenantOf(r.Header, c), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
+	var c counted
+	i.counted(r.Header, &c)
+	id := canon.Identity{Tenant: i.tenantOf(r.Header, &c), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
 	for _, name := range c.scope {
 		for _, v := range r.Header[name] {
 			if part, counts := header.Part(name, v); counts {

@@ -51,7 +51,7 @@ type statusWriter struct {
 func (w *statusWriter) WriteHeader(status int) {
 	if !w.begun && status >= 200 {
 		w.begun = true
-		w.status.write(w.Header())
+		w.status.write(w.Header(), noLength)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"reprise/proxy/answer"
 	"reprise/proxy/internal/header"
@@ -80,9 +79,8 @@ func (r *relay) whole() error {
 		return r.goneOr(err)
 	}
 	r.copyHeader()
-	r.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	r.describe()
-	r.status.write(r.w.Header())
+	r.status.write(r.w.Header(), len(body))
 	r.w.WriteHeader(r.rec.Status)
 	r.w.Write(body)
 	return nil
@@ -95,7 +93,7 @@ func (r *relay) stream() error {
 		r.filling.Watch()
 	}
 	r.copyHeader()
-	r.status.write(r.w.Header())
+	r.status.write(r.w.Header(), noLength)
 	r.w.WriteHeader(r.rec.Status)
 	out := http.NewResponseController(r.w)
 	out.Flush()

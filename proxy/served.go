@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
+	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/cache"
 	"reprise/store"
 )
@@ -64,14 +65,28 @@ func (s *Server) Answer(e *store.Entry) ([]byte, error) {
 	return body, err
 }
 
-// originalID is the id that the upstream gave an answer, "" for one without.
+// originalID is the id that the upstream gave an answer, "" for one without. It may be a part of the answer.
 func originalID(z *answer.Frozen) string {
 	for _, slot := range z.Slots {
 		if slot.Kind == answer.SlotID {
-			return gjson.ParseBytes(z.Body[slot.Off : slot.Off+slot.Len]).String()
+			return gjson.Parse(rawjson.View(z.Body[slot.Off : slot.Off+slot.Len])).String()
 		}
 	}
 	return ""
+}
+
+// values are the values of a header field that has few, made once.
+type values map[string][]string
+
+var contentTypes = values{"application/json": {"application/json"}, "text/event-stream; charset=utf-8": {"text/event-stream; charset=utf-8"},
+	"text/event-stream": {"text/event-stream"}}
+
+// of is the list with value alone, which must not be changed.
+func (v values) of(value string) []string {
+	if list, ok := v[value]; ok {
+		return list
+	}
+	return []string{value}
 }
 
 func utoa(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -131,7 +131,7 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 			e := toAPIError(err)
 			refused = true // a body that came too slowly ends the context too
 			s.faults.logRefused(r, e, err)
-			(&cacheStatus{result: Refused, detail: []string{e.Code}}).write(w.Header())
+			(&cacheStatus{result: Refused, detail: []string{e.Code}}).write(w.Header(), noLength)
 			write(w, e)
 		}
 	})

@@ -3,7 +3,6 @@ package proxy
 import (
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"reprise/policy"
@@ -40,35 +39,81 @@ type cacheStatus struct {
 	detail []string
 }
 
-// write sets the header fields. They never contain similarities, which would be an attacker's gradient.
-func (c *cacheStatus) write(h http.Header) {
-	b := make([]byte, 0, 96)
+// write sets the header fields, and with a length that of the answer; negative: it has none. The fields never contain similarities,
+// which would be an attacker's gradient. Their texts are parts of one, and so are their lists.
+func (c *cacheStatus) write(h http.Header, length int) {
+	var few [160]byte
+	text := c.appendTo(few[:0])
+	status := len(text)
+	if c.hit() {
+		text = strconv.AppendInt(text, int64(max(c.age, 0)/time.Second), 10)
+	}
+	age := len(text)
+	if c.entry != 0 {
+		text = strconv.AppendUint(text, uint64(c.entry), 10)
+	}
+	entry := len(text)
+	if length >= 0 {
+		text = strconv.AppendInt(text, int64(length), 10)
+	}
+	all, values := string(text), make([]string, 0, 4)
+	field := func(name string, from, to int) {
+		values = append(values, all[from:to])
+		h[name] = values[len(values)-1 : len(values) : len(values)]
+	}
+	if others := h["Cache-Status"]; len(others) > 0 { // of proxies behind this one
+		h["Cache-Status"] = append(others[:len(others):len(others)], all[:status])
+	} else {
+		field("Cache-Status", 0, status)
+	}
+	if c.hit() {
+		field("Age", status, age)
+	}
+	if c.entry != 0 {
+		field("X-Reprise-Entry", age, entry)
+	} else {
+		delete(h, "X-Reprise-Entry") // the upstream may be a proxy like this one
+	}
+	if length >= 0 {
+		field("Content-Length", entry, len(all))
+	}
+	h["X-Cache"] = resultHeaders[c.result]
+}
+
+// hit reports whether the answer is a stored one.
+func (c *cacheStatus) hit() bool {
+	return c.result == Exact || c.result == Semantic || c.result == Stale
+}
+
+// appendTo appends the value of Cache-Status.
+func (c *cacheStatus) appendTo(b []byte) []byte {
 	b = append(b, "reprise"...)
-	switch c.result {
-	case Exact, Semantic, Stale:
+	switch {
+	case c.hit():
 		b = append(b, "; hit"...)
-	case Shared:
+	case c.result == Shared:
 		b = append(b, "; fwd=uri-miss; collapsed"...)
-	case Miss, Bypass:
+	case c.result == Miss || c.result == Bypass:
 		b = append(append(b, "; fwd="...), c.fwd...)
 	}
 	if c.stored {
 		b = append(b, "; stored"...)
 	}
-	if c.result == Exact || c.result == Semantic || c.result == Stale {
-		b = append(b, "; ttl="...)
-		b = strconv.AppendInt(b, int64(c.ttl/time.Second), 10)
-		h["Age"] = []string{strconv.FormatInt(int64(max(c.age, 0)/time.Second), 10)}
+	if c.hit() {
+		b = strconv.AppendInt(append(b, "; ttl="...), int64(c.ttl/time.Second), 10)
+	}
+	for i, d := range c.detail {
+		if i == 0 {
+			b = append(b, `; detail="`...)
+		} else {
+			b = append(b, ';')
+		}
+		b = append(b, d...)
 	}
 	if len(c.detail) > 0 {
-		b = append(append(append(b, `; detail="`...), strings.Join(c.detail, ";")...), '"')
+		b = append(b, '"')
 	}
-	h.Add("Cache-Status", string(b))
-	h["X-Cache"] = resultHeaders[c.result]
-	delete(h, "X-Reprise-Entry") // the upstream may be a proxy like this one
-	if c.entry != 0 {
-		h["X-Reprise-Entry"] = []string{strconv.FormatUint(uint64(c.entry), 10)}
-	}
+	return b
 }
 
 // resultHeaders are the values of X-Cache; made once, they save an allocation per answer.
@@ -78,3 +123,6 @@ var resultHeaders = func() (hs [results][]string) {
 	}
 	return hs
 }()
+
+// noLength is the length of an answer that is not known, or is in its header already.
+const noLength = -1

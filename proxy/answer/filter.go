@@ -53,5 +53,5 @@ func (f *UsageFilter) appendWithoutUsage(dst []byte, ev Event) []byte {
 	var m Marker
 	m.event(ev, 0)
 	f.Streams.Mark(&m, r)
-	return splice(dst, ev.Raw, m.slots, "", "", false)
+	return splice(dst, ev.Raw, m.slots, nil, nil, false)
 }

@@ -34,12 +34,14 @@ func (z *Frozen) Replay(dst []byte, o ReplayOptions) ([]byte, string, error) {
 }
 
 func (z *Frozen) replay(dst []byte, o ReplayOptions) []byte {
-	id, created := "", ""
+	var few [96]byte
+	id := few[:0:64]
 	if o.ID != "" {
-		id = rawjson.Quote(o.ID)
+		id = rawjson.AppendQuote(id, o.ID)
 	}
+	created := few[64:64]
 	if o.Created != 0 {
-		created = strconv.FormatInt(o.Created, 10)
+		created = strconv.AppendInt(created, o.Created, 10)
 	}
 	dst = slices.Grow(dst, len(z.Body)+len(z.Slots)*(len(id)+len(created)))
 	return splice(dst, z.Body, z.Slots, id, created, o.IncludeUsage)

@@ -92,13 +92,13 @@ func (m *Marker) free(i int) bool {
 }
 
 // splice appends body with its slots rewritten: id is a JSON string, or empty to leave ids alone; created likewise.
-func splice(dst, body []byte, slots []Slot, id, created string, usage bool) []byte {
+func splice(dst, body []byte, slots []Slot, id, created []byte, usage bool) []byte {
 	at := 0
 	for _, s := range slots {
 		if s.Off < at {
 			continue // inside a dropped event
 		}
-		with := ""
+		var with []byte
 		switch s.Kind {
 		case SlotID:
 			with = id
@@ -107,7 +107,7 @@ func splice(dst, body []byte, slots []Slot, id, created string, usage bool) []by
 		}
 		keep := usage
 		if s.Kind == SlotID || s.Kind == SlotCreated {
-			keep = with == ""
+			keep = len(with) == 0
 		}
 		if keep {
 			continue

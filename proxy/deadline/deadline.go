@@ -92,8 +92,11 @@ func (c *Conn) Read(p []byte) (int, error) {
 			return 0, c.failed("read", err)
 		}
 		n, err := c.Conn.Read(p)
-		if again := c.read.leave(err); !again || n > 0 {
+		if again := c.read.leave(err); !again {
 			return n, err
+		}
+		if n > 0 {
+			return n, nil
 		}
 	}
 }

@@ -25,6 +25,14 @@ func Quote(s string) string {
 	return string(q)
 }
 
+// AppendQuote appends s as a JSON string.
+func AppendQuote(dst []byte, s string) []byte {
+	if isPlain(s) {
+		return append(append(append(dst, '"'), s...), '"')
+	}
+	return append(dst, Quote(s)...)
+}
+
 // isPlain reports whether s needs no escape: letters, digits and "-_." alone, as in ids and names.
 func isPlain(s string) bool {
 	for i := range len(s) {

@@ -2,8 +2,6 @@
 package chat
 
 import (
-	"encoding/hex"
-
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
 	"reprise/proxy/api/internal/choices"
@@ -38,7 +36,7 @@ var Family = api.Family{
 			Choice: appendMessage, Play: play},
 	},
 	UsageOption: true,
-	NewID:       func(nonce [12]byte, _ string) string { return "chatcmpl-" + hex.EncodeToString(nonce[:]) },
+	NewID:       func(nonce [12]byte, _ string) string { return choices.NewID("chatcmpl-", nonce) },
 }
 
 func read(r *canon.Reader, conversation canon.Value) *canon.Error {

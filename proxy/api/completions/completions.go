@@ -2,8 +2,6 @@
 package completions
 
 import (
-	"encoding/hex"
-
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
@@ -31,7 +29,7 @@ var Family = api.Family{
 			Play: func(c *choices.Chunks, choice gjson.Result) { c.Choice(choice.Raw) }},
 	},
 	UsageOption: true,
-	NewID:       func(nonce [12]byte, _ string) string { return "cmpl-" + hex.EncodeToString(nonce[:]) },
+	NewID:       func(nonce [12]byte, _ string) string { return choices.NewID("cmpl-", nonce) },
 }
 
 func read(r *canon.Reader, prompt canon.Value) *canon.Error {

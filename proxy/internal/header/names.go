@@ -13,6 +13,11 @@ var known = func() map[string]Class {
 			all[http.CanonicalHeaderKey(name)] = class
 		}
 	}
+	for name := range shaping { // the usual scope fields would be looked for in everything else
+		if _, ok := all[name]; !ok {
+			all[name] = Scope
+		}
+	}
 	return all
 }()
 

@@ -4,6 +4,7 @@ package choices
 
 import (
 	"bytes"
+	"encoding/hex"
 
 	"github.com/tidwall/gjson"
 
@@ -11,6 +12,12 @@ import (
 	"reprise/proxy/answer/merge"
 	"reprise/proxy/answer/rawjson"
 )
+
+// NewID returns an id of a prefix and a random number.
+func NewID(prefix string, nonce [12]byte) string {
+	var few [48]byte
+	return string(hex.AppendEncode(append(few[:0], prefix...), nonce[:]))
+}
 
 // Streams implements [answer.Streams] for one of the two APIs.
 type Streams struct {
