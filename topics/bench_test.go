@@ -126,43 +126,6 @@ func readTexts(b *testing.B, name string) (texts []string) {
 	return texts
 }
 
-// BenchmarkFlat compares the banded SIMD scan with a plain loop over the same vectors, in one run for the ratio.
-func BenchmarkFlat(b *testing.B) {
-	rng := rand.New(rand.NewSource(1))
-	vectors := unitVectors(rng, benchEntries, 384)
-	flat, q := NewFlat(384), unitVectors(rng, 1, 384)[0]
-	for i, v := range vectors {
-		if err := flat.Upsert(uint64(i), v); err != nil {
-			b.Fatal(err)
-		}
-	}
-	var hits []Neighbor
-	var scan, plain time.Duration
-	for b.Loop() {
-		start := time.Now()
-		hits = flat.Search(q, 8, hits)
-		middle := time.Now()
-		plainBest(vectors, q)
-		scan, plain = scan+middle.Sub(start), plain+time.Since(middle)
-	}
-	b.ReportMetric(float64(scan.Microseconds())/float64(b.N), "µs/search")
-	b.ReportMetric(float64(plain)/float64(scan), "times-plain-loop")
-}
-
-func plainBest(vectors [][]float32, q []float32) (at int) {
-	top := float32(anyScore)
-	for i, v := range vectors {
-		var sum float32
-		for j, x := range v {
-			sum += x * q[j]
-		}
-		if sum > top {
-			top, at = sum, i
-		}
-	}
-	return at
-}
-
 // BenchmarkMemory measures what an entry costs beyond its vector, with a topic for each entry: the worst case.
 func BenchmarkMemory(b *testing.B) {
 	const n, dim = 20_000, 32
@@ -190,29 +153,4 @@ func heapInUse() float64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
-}
-
-// BenchmarkGraphText builds a graph of 20,000 real questions and logs the verdict of its self-check.
-func BenchmarkGraphText(b *testing.B) {
-	texts := realTexts(b)
-	vectors, err := embed.NewBuiltin().Embed(context.Background(), texts)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		g := NewGraph(NewFlat(384), GraphOptions{Min: 20_000, Route: 0.65})
-		for i := 0; g.Len() < 20_000; i++ {
-			if vectors[i] == nil {
-				continue
-			}
-			if err := g.Upsert(uint64(i), vectors[i]); err != nil {
-				b.Fatal(err)
-			}
-		}
-		g.builds.Wait()
-		s := g.Status()
-		b.ReportMetric(s.Recall, "recall")
-		b.Log(s.Backend, s.Why)
-		g.Close()
-	}
 }

@@ -30,14 +30,15 @@ func examine(ctx context.Context, graph searcher, ids []uint64, vectors [][]floa
 	if len(ids) == 0 {
 		return c, nil
 	}
-	exact := NewFlat(len(vectors[0]))
-	for i, id := range ids {
+	exact := NewFlat(newRows(len(vectors[0])), func(row int32) uint64 { return uint64(row) })
+	for _, v := range vectors {
 		if err := ctx.Err(); err != nil {
 			return c, err
 		}
-		exact.put(id, vectors[i])
+		sk := sketchOf(v)
+		exact.Add(exact.rows.add(v, &sk))
 	}
-	trial := newSnapshot(graph, exact)
+	trial := newSnapshot(renumbered(graph, ids), exact)
 	rng := rand.New(rand.NewSource(o.Seed))
 	var graphTimes, flatTimes []time.Duration
 	found := 0
@@ -45,11 +46,11 @@ func examine(ctx context.Context, graph searcher, ids []uint64, vectors [][]floa
 		if err := ctx.Err(); err != nil {
 			return c, err
 		}
-		q := noisy(rng, vectors[rng.Intn(len(vectors))], (1+o.Route)/2)
+		q := newQuery(noisy(rng, vectors[rng.Intn(len(vectors))], (1+o.Route)/2))
 		start := time.Now()
-		want := exact.Search(q, checkK, nil)
+		want := exact.Search(q, checkK, anyScore, nil)
 		middle := time.Now()
-		got, ok, err := trial.search(q, checkK, nil)
+		got, ok, err := trial.search(q, checkK, anyScore, nil)
 		graphTimes, flatTimes = append(graphTimes, time.Since(middle)), append(flatTimes, middle.Sub(start))
 		if err != nil {
 			return c, err
@@ -65,6 +66,29 @@ func examine(ctx context.Context, graph searcher, ids []uint64, vectors [][]floa
 	c.recall = float64(found) / float64(max(c.counted, 1))
 	c.graph, c.flat = median(graphTimes), median(flatTimes)
 	return c, nil
+}
+
+// renumber is a graph whose rows have other numbers.
+type renumber struct {
+	searcher
+	numbers map[uint64]uint64
+}
+
+// renumbered is a graph whose ids are the places of the given ones.
+func renumbered(graph searcher, ids []uint64) searcher {
+	r := renumber{graph, make(map[uint64]uint64, len(ids))}
+	for i, id := range ids {
+		r.numbers[id] = uint64(i)
+	}
+	return r
+}
+
+func (r renumber) nearest(q []float32, k int) []uint64 {
+	found := r.searcher.nearest(q, k)
+	for i, id := range found {
+		found[i] = r.numbers[id]
+	}
+	return found
 }
 
 // verdict returns why a graph must not serve, nil if it may.

@@ -16,7 +16,7 @@ import (
 func TestChurn(t *testing.T) {
 	const dim, live = 8, 200
 	g := graphOver(t, dim, 50, buildLibrary)
-	var mu sync.RWMutex // the owner's lock: protects g's writers and want
+	var mu sync.RWMutex // protects want
 	want := oracle{}
 	queries := make(chan []float32, 100)
 	var readers sync.WaitGroup
@@ -34,9 +34,8 @@ func TestChurn(t *testing.T) {
 		if rng.Intn(3) == 0 {
 			g.Delete(id)
 			delete(want, id)
-		} else if err := g.Upsert(id, v); err != nil {
-			t.Error(err)
 		} else {
+			g.Upsert(id, v)
 			want[id] = v
 		}
 		mu.Unlock()
@@ -55,11 +54,11 @@ func TestChurn(t *testing.T) {
 	}
 }
 
-func checkedSearch(t *testing.T, mu *sync.RWMutex, index Index, want oracle, q []float32) {
+func checkedSearch(t *testing.T, mu *sync.RWMutex, index testIndex, want oracle, q []float32) {
 	mu.RLock()
 	defer mu.RUnlock()
-	for _, n := range index.Search(q, 8, nil) {
-		if v, ok := want[n.ID]; !ok || !close32(embed.Dot(q, v), n.Score) {
+	for _, n := range index.Search(q, 8) {
+		if v, ok := want[n.Name]; !ok || !close32(embed.Dot(q, v), n.Score) {
 			t.Errorf("neighbour %v: wrong score, or not stored (%v)", n, ok)
 		}
 	}
@@ -76,13 +75,11 @@ func (b broken) nearest([]float32, int) []uint64 {
 }
 
 // fillGraph upserts n random vectors, waits for the build and returns what is stored.
-func fillGraph(t *testing.T, g *Graph, n int) oracle {
+func fillGraph(t *testing.T, g namedGraph, n int) oracle {
 	rng := rand.New(rand.NewSource(3))
 	want := oracle{}
-	for i, v := range unitVectors(rng, n, g.flat.rows.dim) {
-		if err := g.Upsert(uint64(i), v); err != nil {
-			t.Fatal(err)
-		}
+	for i, v := range unitVectors(rng, n, g.rows.dim) {
+		g.Upsert(uint64(i), v)
 		want[uint64(i)] = v
 	}
 	g.builds.Wait()
@@ -98,7 +95,7 @@ func TestSelfCheckRefusesABadGraph(t *testing.T) {
 		t.Errorf("status %+v, want flat for its recall", s)
 	}
 	q := unitVectors(rand.New(rand.NewSource(4)), 1, 16)[0]
-	compare(t, g.Search(q, 8, nil), want, q, 8, true)
+	compare(t, g.Search(q, 8), want, q, 8, true)
 }
 
 // TestDisconnected: the answer of a graph that reaches fewer than k vectors is not used.
@@ -109,7 +106,7 @@ func TestDisconnected(t *testing.T) {
 		t.Fatalf("status %+v, want a graph that serves", g.Status())
 	}
 	q := unitVectors(rand.New(rand.NewSource(4)), 1, 16)[0]
-	compare(t, g.Search(q, 8, nil), want, q, 8, true)
+	compare(t, g.Search(q, 8), want, q, 8, true)
 }
 
 func TestVerdict(t *testing.T) {
@@ -139,11 +136,11 @@ func TestExamineMeasuresRecall(t *testing.T) {
 	for i := range ids {
 		ids[i] = uint64(i)
 	}
-	whole, err := examine(t.Context(), scan{ids, vectors}, ids, vectors, GraphOptions{Route: 0.6})
+	whole, err := examine(t.Context(), scanner{ids, vectors}, ids, vectors, GraphOptions{Route: 0.6})
 	if err != nil || whole.recall != 1 || whole.counted < samples*3/4 {
 		t.Errorf("a full scan: %+v, %v", whole, err)
 	}
-	half, err := examine(t.Context(), scan{ids[:200], vectors[:200]}, ids, vectors, GraphOptions{Route: 0.6})
+	half, err := examine(t.Context(), scanner{ids[:200], vectors[:200]}, ids, vectors, GraphOptions{Route: 0.6})
 	if err != nil || half.recall < 0.3 || half.recall > 0.7 {
 		t.Errorf("a scan of half: %+v, %v", half, err)
 	}
@@ -157,7 +154,7 @@ func TestPanicsFallBack(t *testing.T) {
 			return broken{panics: true}, nil
 		},
 		"while it serves": func(_ context.Context, ids []uint64, vectors [][]float32, _ int64) (searcher, error) {
-			return &panicsLater{scan: scan{ids, vectors}, good: &good}, nil
+			return &panicsLater{scanner: scanner{ids, vectors}, good: &good}, nil
 		},
 		"the build fails": func(context.Context, []uint64, [][]float32, int64) (searcher, error) { return nil, errors.New("no") },
 	} {
@@ -168,7 +165,7 @@ func TestPanicsFallBack(t *testing.T) {
 			good = false
 			q := unitVectors(rand.New(rand.NewSource(4)), 1, 16)[0]
 			for range 2 {
-				compare(t, g.Search(q, 8, nil), want, q, 8, true)
+				compare(t, g.Search(q, 8), want, q, 8, true)
 			}
 			faults := 1
 			if name == "the build fails" {
@@ -183,7 +180,7 @@ func TestPanicsFallBack(t *testing.T) {
 
 // panicsLater is a graph that passes its check and panics afterwards.
 type panicsLater struct {
-	scan
+	scanner
 	good *bool
 }
 
@@ -191,7 +188,7 @@ func (s *panicsLater) nearest(q []float32, k int) []uint64 {
 	if !*s.good {
 		panic("nil pointer")
 	}
-	return s.scan.nearest(q, k)
+	return s.scanner.nearest(q, k)
 }
 
 // TestPurgeIsComplete deletes vectors of a graph: no search returns them, and the next snapshot does not hold them.
@@ -204,7 +201,7 @@ func TestPurgeIsComplete(t *testing.T) {
 	if g.Status().Backend != backendGraph {
 		t.Fatalf("status %+v, want a graph that serves", g.Status())
 	}
-	compare(t, g.Search(purged, 8, nil), want, purged, 8, true)
+	compare(t, g.Search(purged, 8), want, purged, 8, true)
 	for id := uint64(1); id < 1500; id++ {
 		g.Delete(id)
 		delete(want, id)
@@ -213,7 +210,7 @@ func TestPurgeIsComplete(t *testing.T) {
 	if n := len(g.serving.changed); n > 1024 {
 		t.Errorf("%d changes left, want a new snapshot", n)
 	}
-	compare(t, g.Search(purged, 8, nil), want, purged, 8, true)
+	compare(t, g.Search(purged, 8), want, purged, 8, true)
 }
 
 func TestCloseEndsABuild(t *testing.T) {
@@ -238,7 +235,7 @@ func TestFreedScopeDoesNotWaitForItsBuild(t *testing.T) {
 	put(t, topics, 1, 0, 0)
 	s := topics.scope(ScopeID{})
 	started, release := make(chan struct{}), make(chan struct{})
-	slow := NewGraph(s.anchors, GraphOptions{Min: 2, Route: 0.5, builds: &topics.builds})
+	slow := NewGraph(s.index.(*Graph).flat, GraphOptions{Min: 2, Route: 0.5, owner: s.mu.RLocker(), builds: &topics.builds})
 	slow.build = func(context.Context, []uint64, [][]float32, int64) (searcher, error) {
 		close(started)
 		<-release
@@ -288,9 +285,7 @@ func TestManyChangesDuringABuild(t *testing.T) {
 	rng := rand.New(rand.NewSource(5))
 	fill := func() {
 		for i, v := range unitVectors(rng, n, dim) {
-			if err := g.Upsert(uint64(i), v); err != nil {
-				t.Fatal(err)
-			}
+			g.Upsert(uint64(i), v)
 			want[uint64(i)] = v
 		}
 	}
@@ -303,6 +298,6 @@ func TestManyChangesDuringABuild(t *testing.T) {
 		t.Fatalf("status %+v, want a graph", s)
 	}
 	for _, q := range unitVectors(rng, 20, dim) {
-		compare(t, g.Search(q, 8, nil), want, q, 8, true)
+		compare(t, g.Search(q, 8), want, q, 8, true)
 	}
 }

@@ -2,34 +2,34 @@ package topics
 
 import "cmp"
 
-// Index finds the nearest of a set of unit vectors by inner product, which is their cosine. Any number of Search calls may
-// run at the same time; no other call may run beside Upsert or Delete, so the owner holds a read-write lock.
+// Index finds the nearest of a set of rows by inner product, which is the cosine of unit vectors. Any number of Search calls may
+// run at the same time; no other call may run beside Add or Remove, so the owner of the rows holds a read-write lock.
 type Index interface {
-	// Upsert stores a copy of v under id and replaces an earlier one. For a vector of another dimension or of a length other
-	// than 1 it returns an error that wraps embed.ErrVector, and changes nothing.
-	Upsert(id uint64, v []float32) error
-	// Delete removes id; no later Search returns it. An unknown id is ignored.
-	Delete(id uint64)
-	// Search appends the k nearest to dst[:0], best first, fewer only where fewer are stored. A query of another dimension
-	// finds nothing.
-	Search(q []float32, k int, dst []Neighbor) []Neighbor
-	// Len is the number of vectors stored.
+	// Add takes a row into the set; its vector must not change until Remove. A row of the set stays as it is.
+	Add(row int32)
+	// Remove takes a row out of the set, before it is removed from the rows: no later Search returns it. A row that is not in the set is
+	// ignored.
+	Remove(row int32)
+	// Search appends the k nearest that score at least gate to dst[:0], best first. A query of another dimension finds nothing.
+	Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor
+	// Len is the number of rows of the set.
 	Len() int
 }
 
 // Neighbor is one answer of an Index.
 type Neighbor struct {
-	ID    uint64
+	Name  uint64 // that the owner gave to the row
+	Row   int32
 	Score float32 // cosine to the query
 }
 
-// compareNeighbors orders neighbours best first; ties go to the lower id, so that an answer does not depend on the order of
+// compareNeighbors orders neighbours best first; ties go to the lower name, so that an answer does not depend on the order of
 // inserts.
 func compareNeighbors(a, b Neighbor) int {
 	if c := cmp.Compare(b.Score, a.Score); c != 0 {
 		return c
 	}
-	return cmp.Compare(a.ID, b.ID)
+	return cmp.Compare(a.Name, b.Name)
 }
 
 // best keeps the k best items offered, in order. It inserts one by one: k is small.

@@ -27,14 +27,8 @@ type Options struct {
 	// Hit, Route and Edge are cosine gates in (0, 1]: an answer is shared from Hit on, a request belongs to a topic from
 	// Route to its anchor on, and may depend on an earlier request from Edge on. Hit must be above Route.
 	Hit, Route, Edge float64
-	// Shortlist is the number of nearest anchors whose topics are searched; default 8.
-	Shortlist int
 	// Lookback is the number of accesses of a scope among which a parent is searched for; default 64.
 	Lookback int
-	// WholeScan is the number of entries with equal earlier turns up to which a query is compared with every one of them,
-	// whatever their topics; default 50,000. At 384 dimensions and a hit gate of 0.97 that costs some 7 ns an entry, less than
-	// finding the shortlist by a flat scan, and no hit is lost by the shortlist.
-	WholeScan int
 	// Index finds anchors; default KindAuto.
 	Index Kind
 	// PaperAnchors moves an anchor only when a member with a higher importance joins, as paper 002, Alg. 5, is printed
@@ -49,13 +43,8 @@ type Options struct {
 
 // withDefaults returns o with every default filled in, or an error that names a bad one.
 func (o Options) withDefaults() (Options, error) {
-	for _, d := range []struct {
-		field *int
-		value int
-	}{{&o.Shortlist, 8}, {&o.Lookback, 64}, {&o.WholeScan, 50_000}} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
+	if o.Lookback == 0 {
+		o.Lookback = 64
 	}
 	if o.Index == "" {
 		o.Index = KindAuto
@@ -74,9 +63,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("%w: Dim = %d, want at least 2", ErrOptions, o.Dim)
 	case o.Hit <= o.Route:
 		return fmt.Errorf("%w: Hit = %v, want above Route = %v, or every topic has one member", ErrOptions, o.Hit, o.Route)
-	case o.Shortlist < 1 || o.Lookback < 1 || o.WholeScan < 1:
-		return fmt.Errorf("%w: Shortlist, Lookback and WholeScan = %d, %d, %d, want at least 1",
-			ErrOptions, o.Shortlist, o.Lookback, o.WholeScan)
+	case o.Lookback < 1:
+		return fmt.Errorf("%w: Lookback = %d, want at least 1", ErrOptions, o.Lookback)
 	case o.Index != KindAuto && o.Index != KindFlat && o.Index != KindGraph:
 		return fmt.Errorf("%w: Index = %q, want auto, flat or graph", ErrOptions, o.Index)
 	}

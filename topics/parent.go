@@ -50,7 +50,7 @@ func (t *Topics) ParentOf(id EntryID, seq int64) (parent EntryID, searched bool)
 	if e.gone || !t.wantsParentLocked(e) {
 		return 0, false
 	}
-	return s.parentLocked(child{self: e, topic: e.topic, chain: e.chain, vector: s.vectorLocked(e, nil), seq: seq, born: e.born}), true
+	return s.parentLocked(child{self: e, topic: e.topic, chain: e.chain, vector: s.rows.vector(e.row), seq: seq, born: e.born}), true
 }
 
 // Touch records that an entry answered request seq, and the result of ParentOf before it. An entry that got a parent in
@@ -94,12 +94,11 @@ func (s *scope) parentLocked(c child) (parent EntryID) {
 		return 0
 	}
 	var top float64
-	vector := make([]float32, 0, s.options.Dim)
 	for _, e := range s.recent.ring {
 		if e.gone || e == c.self || e.topic != c.topic || e.chain != c.chain || e.born >= c.born || e.last >= c.seq {
 			continue
 		}
-		sim := float64(embed.Dot(c.vector, s.vectorLocked(e, vector)))
+		sim := float64(embed.Dot(c.vector, s.rows.vector(e.row)))
 		score := sim / float64(c.seq-e.last)
 		if sim < s.options.Edge || score < top || score == top && e.id >= parent {
 			continue
@@ -107,13 +106,4 @@ func (s *scope) parentLocked(c child) (parent EntryID) {
 		top, parent = score, e.id
 	}
 	return parent
-}
-
-// vectorLocked appends the vector of e to dst.
-func (s *scope) vectorLocked(e *entry, dst []float32) []float32 {
-	if e.topic.anchor != e {
-		return s.rest.vector(int(e.row), dst)
-	}
-	v, _ := s.anchors.vector(uint64(e.topic.id), dst)
-	return v
 }

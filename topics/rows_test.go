@@ -6,48 +6,50 @@ import (
 	"testing"
 )
 
-// TestRowsWipes: no removed vector is left in the spare capacity of a chunk.
-func TestRowsWipes(t *testing.T) {
-	s := newRows(12)
-	for _, v := range unitVectors(rand.New(rand.NewSource(1)), 5, 12) {
-		s.add(v)
+// TestRowsAgainstModel adds and removes rows at random: every row keeps its vector and sketch until it is removed, then both are
+// wiped.
+func TestRowsAgainstModel(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	rs := newRows(12)
+	want, dropped := map[int32][]float32{}, 0
+	for step := range 20_000 {
+		grow := step/4000%2 == 0 // the rows become many, then few, so that chunks are dropped and made again
+		if v := unitVectors(rng, 1, 12)[0]; rng.Intn(10) < 7 == grow || len(want) == 0 {
+			s := sketchOf(v)
+			row := rs.add(v, &s)
+			if want[row] != nil {
+				t.Fatalf("row %d is given twice", row)
+			}
+			want[row] = v
+		} else {
+			for row := range want {
+				remove(t, rs, row)
+				delete(want, row)
+				if rs.vectors.parts[row/chunkRows] == nil {
+					dropped++
+				}
+				break
+			}
+		}
 	}
-	for s.n > 2 {
-		s.remove(0)
+	if dropped == 0 || len(want) == 0 {
+		t.Errorf("%d chunks were dropped, %d rows left: want some of both", dropped, len(want))
 	}
-	for _, b := range s.bands {
-		whole := b.chunks[0][:cap(b.chunks[0])]
-		if spare := whole[2*b.width:]; slices.ContainsFunc(spare, func(x float32) bool { return x != 0 }) {
-			t.Errorf("spare capacity holds %v", spare)
+	for row, v := range want {
+		s := sketchOf(v)
+		if !slices.Equal(rs.vector(row), v) || rs.sketch(row) != s || rs.distance(row, &sketch{}) != s.distance(&sketch{}) {
+			t.Errorf("row %d has changed", row)
 		}
 	}
 }
 
-// TestRowsScanIsExact compares the banded scan with all scores, for minima from none to nearly 1.
-func TestRowsScanIsExact(t *testing.T) {
-	rng := rand.New(rand.NewSource(2))
-	s := newRows(48)
-	for _, centre := range unitVectors(rng, 20, 48) {
-		for i := range 30 {
-			s.add(near(rng, centre, 1-float64(i)/30))
-		}
-	}
-	for row := range s.n {
-		q := s.query(near(rng, s.vector(row, nil), 0.98))
-		min := float32(rng.Float64()*2 - 1)
-		if row%2 == 0 { // the bound is tight: the query equals the row
-			q = s.query(s.vector(row, nil))
-			min, _ = s.score(row, q, anyScore)
-		}
-		var want, got []int
-		for other := range s.n {
-			if score, _ := s.score(other, q, anyScore); score >= min {
-				want = append(want, other)
-			}
-		}
-		s.scan(q, min, func(row int, _ float32) float32 { got = append(got, row); return min })
-		if !slices.Equal(got, want) {
-			t.Fatalf("minimum %v: rows %v, want %v", min, got, want)
+func remove(t *testing.T, rs *rows, row int32) {
+	t.Helper()
+	v, head, tail := rs.vector(row), rs.heads.at(row), rs.tails.at(row)
+	rs.remove(row)
+	for _, x := range v {
+		if x != 0 || head[0] != 0 || tail[0] != 0 {
+			t.Fatalf("row %d is not wiped", row)
 		}
 	}
 }

@@ -2,23 +2,21 @@ package topics
 
 import "sync"
 
-// scope holds the entries of one scope. Every vector is stored once: in anchors if its entry is an anchor, else in rest.
+// scope holds the entries of one scope.
 type scope struct {
 	id      ScopeID
 	options *Options
 
-	mu          sync.RWMutex // protects what follows and every entry, topic and chain of the scope
-	freed       bool         // removed from Topics' map, for good
-	size        int
-	topics      map[TopicID]*topic
-	chains      map[ChainID]*chain
-	anchors     *Flat       // the vector of each topic's anchor, by TopicID
-	index       anchorIndex // finds anchors: anchors itself, or a Graph above it
-	rest        rows        // the vectors of all entries that are not anchors
-	restEntries []*entry    // the entry of each row of rest
-	stale       []*topic    // topics that lost their anchor, in that order
-	recent      recent
-	moved       []float32 // room for vectors on their way between anchors and rest
+	mu      sync.RWMutex // protects what follows and every entry, topic and chain of the scope
+	freed   bool         // removed from Topics' map, for good
+	size    int
+	topics  map[TopicID]*topic
+	chains  map[ChainID]*chain
+	rows    *rows       // the vector of every entry
+	entries []*entry    // of each row; nil: free
+	index   anchorIndex // finds anchors, by their rows: a Flat, or a Graph above one
+	stale   []*topic    // topics that lost their anchor, in that order
+	recent  recent
 }
 
 // anchorIndex is an Index that reports which form serves.
@@ -49,7 +47,7 @@ type entry struct {
 	parent     EntryID
 	importance float64
 	born, last int64
-	row        int32 // in scope.rest; unused for an anchor
+	row        int32 // in scope.rows
 	inTopic    int32 // index in topic.members
 	inChain    int32 // index in chain.members
 	attempts   int8  // searches for a parent that found none
@@ -61,17 +59,18 @@ func newScope(id ScopeID, o *Options, background *sync.WaitGroup) *scope {
 	s := &scope{
 		id: id, options: o,
 		topics: make(map[TopicID]*topic), chains: make(map[ChainID]*chain),
-		anchors: NewFlat(o.Dim), rest: newRows(o.Dim),
+		rows: newRows(o.Dim),
 	}
-	s.index = s.anchors
+	flat := NewFlat(s.rows, func(row int32) uint64 { return uint64(s.entries[row].topic.id) })
+	s.index = flat
 	if o.Index != KindFlat && background != nil {
-		s.index = NewGraph(s.anchors, GraphOptions{Min: o.graphFrom(), Route: o.Route, Seed: o.Seed, builds: background})
+		s.index = NewGraph(flat, GraphOptions{Min: o.graphFrom(), Route: o.Route, Seed: o.Seed, owner: s.mu.RLocker(), builds: background})
 	}
 	return s
 }
 
 // insertLocked adds m, whose vector is valid and whose id is new, to its topic (Alg. 5, OnInsert).
-func (s *scope) insertLocked(m Member) *entry {
+func (s *scope) insertLocked(m Member, sk *sketch) *entry {
 	e := &entry{
 		id: m.ID, topic: s.topicLocked(m.Topic), chain: s.chainLocked(m.Chain),
 		parent: m.Parent, importance: m.Importance, born: m.Seq, last: max(m.Seq, m.Last),
@@ -82,7 +81,11 @@ func (s *scope) insertLocked(m Member) *entry {
 	e.inTopic, e.inChain = int32(len(e.topic.members)), int32(len(e.chain.members))
 	e.topic.members, e.chain.members = append(e.topic.members, e), append(e.chain.members, e)
 	s.size++
-	s.addRestLocked(e, m.Vector)
+	e.row = s.rows.add(m.Vector, sk)
+	if int(e.row) == len(s.entries) {
+		s.entries = append(s.entries, nil)
+	}
+	s.entries[e.row] = e
 	if first := len(e.topic.members) == 1; first || e.exceedsAnchor(1) {
 		s.anchorLocked(e)
 	}
@@ -99,10 +102,10 @@ func (s *scope) removeLocked(e *entry) {
 	anchorLeft := t.anchor == e
 	if anchorLeft {
 		t.anchor = nil
-		s.index.Delete(uint64(t.id))
-	} else {
-		s.removeRestLocked(e.row)
+		s.index.Remove(e.row)
 	}
+	s.rows.remove(e.row)
+	s.entries[e.row] = nil
 	if t.members = cut(t.members, e.inTopic, func(e *entry, at int32) { e.inTopic = at }); len(t.members) == 0 {
 		delete(s.topics, t.id)
 	} else if anchorLeft {
@@ -159,32 +162,13 @@ func (t *topic) mostImportant() *entry {
 	return top
 }
 
-// anchorLocked makes e, a member that is not the anchor, the anchor of its topic: its vector moves from rest to anchors, and
-// that of the old anchor the other way.
+// anchorLocked makes e, a member that is not the anchor, the anchor of its topic.
 func (s *scope) anchorLocked(e *entry) {
-	t := e.topic
-	s.moved = s.rest.vector(int(e.row), s.moved[:0])
-	s.removeRestLocked(e.row)
-	if old := t.anchor; old != nil {
-		s.moved, _ = s.anchors.vector(uint64(t.id), s.moved) // behind the other
-		s.addRestLocked(old, s.moved[s.options.Dim:])
+	if old := e.topic.anchor; old != nil {
+		s.index.Remove(old.row)
 	}
-	t.anchor = e
-	_ = s.index.Upsert(uint64(t.id), s.moved[:s.options.Dim]) // cannot fail: Add checked the vector
-	clear(s.moved)                                            // no purged vector stays in memory
-}
-
-// addRestLocked stores the vector of e, which is not an anchor, in rest.
-func (s *scope) addRestLocked(e *entry, v []float32) {
-	e.row = int32(len(s.restEntries))
-	s.restEntries = append(s.restEntries, e)
-	s.rest.add(v)
-}
-
-// removeRestLocked removes a row of rest; the last row takes its place.
-func (s *scope) removeRestLocked(row int32) {
-	s.rest.remove(int(row))
-	s.restEntries = cut(s.restEntries, row, func(e *entry, at int32) { e.row = at })
+	e.topic.anchor = e
+	s.index.Add(e.row)
 }
 
 func (s *scope) topicLocked(id TopicID) *topic {

@@ -5,6 +5,9 @@ import "cmp"
 // MaxMatches bounds the matches of one search: more than one, because guards may refuse the first ones.
 const MaxMatches = 4
 
+// listShare is how many rows a scan reads in the time in which one member of a list is found in memory.
+const listShare = 128
+
 // Query is a request as Search takes it.
 type Query struct {
 	Scope  ScopeID
@@ -12,7 +15,7 @@ type Query struct {
 	Vector []float32 // of unit length; not kept
 	// Hit raises the hit gate for this request; below Options.Hit it has no effect.
 	Hit float64
-	// Nearest asks for Route.Nearest below the gate too, which costs a few times as much: for an explanation.
+	// Nearest asks for Route.Nearest below the gate too, which costs many times as much: for an explanation.
 	Nearest bool
 }
 
@@ -51,31 +54,30 @@ func compareMatches(a, b Match) int {
 // Refresh, then Search again. These are two calls because Refresh changes state: a caller that puts all changes into one order (a
 // log, from which the same state is built again) must see when it happens and what it chose.
 //
-// While few enough entries have the earlier turns of q, Search compares all of them first, and a hit needs no route. Among
-// 10,000 entries of 384 dimensions a hit costs some 70 µs, a miss 100 to 200 by the number of topics.
+// All entries under the earlier turns of q are compared first, and a hit needs no route. A pair at a gate is lost with a probability
+// of 1e-6 at the hit gate and 2e-4 at the route gate, a nearer pair less often (see scan); every score is exact.
 func (t *Topics) Search(q Query) (r Route, ok bool) {
 	s := t.scope(q.Scope)
 	if s == nil || len(q.Vector) != t.options.Dim {
 		return r, true
 	}
+	request := newQuery(q.Vector)
+	request.pause = s.pause
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if len(s.stale) > 0 {
 		return r, false
 	}
-	set := s.chains[q.Chain]
-	v := s.verification(q, set)
-	switch whole := set == nil || len(set.members) <= s.options.WholeScan; {
-	case whole && v.all():
-	case whole:
-		s.routeLocked(q.Vector, 1, &r)
-	default:
-		for _, n := range s.routeLocked(q.Vector, s.options.Shortlist, &r) {
-			v.list(s.topics[TopicID(n.ID)].members)
-		}
+	if v := s.verification(q, request); !v.all(&r) {
+		s.routeLocked(request, &r)
 	}
-	v.report(&r)
 	return r, true
+}
+
+// pause lets writers pass that wait for the lock, which the caller holds for reading.
+func (s *scope) pause() {
+	s.mu.RUnlock()
+	s.mu.RLock()
 }
 
 // Refresh chooses an anchor for every topic of the scope that lost its own (paper 002, Alg. 5): the most important member,
@@ -90,13 +92,12 @@ func (t *Topics) Refresh(id ScopeID) []EntryID {
 	return s.refreshLocked()
 }
 
-// routeLocked finds the shortlist, the k anchors nearest to v, and applies the route gate to the first.
-func (s *scope) routeLocked(v []float32, k int, r *Route) []Neighbor {
-	near := s.index.Search(v, k, make([]Neighbor, 0, k))
-	if len(near) > 0 && near[0].Score >= float32(s.options.Route) {
-		r.Topic, r.Score = TopicID(near[0].ID), float64(near[0].Score)
+// routeLocked finds the anchor nearest to q that passes the route gate.
+func (s *scope) routeLocked(q *query, r *Route) {
+	var room [1]Neighbor
+	for _, n := range s.index.Search(q, 1, float32(s.options.Route), room[:0]) {
+		r.Topic, r.Score = TopicID(n.Name), float64(n.Score)
 	}
-	return near
 }
 
 // verification is one search for the best members of a chain.
@@ -109,8 +110,8 @@ type verification struct {
 	found best[Match]
 }
 
-func (s *scope) verification(q Query, set *chain) *verification {
-	v := &verification{scope: s, set: set, query: s.rest.query(q.Vector)}
+func (s *scope) verification(q Query, request *query) *verification {
+	v := &verification{scope: s, set: s.chains[q.Chain], query: request}
 	v.found = best[Match]{k: MaxMatches, compare: compareMatches}
 	v.gate = float32(max(q.Hit, s.options.Hit))
 	v.min = v.gate
@@ -120,17 +121,33 @@ func (s *scope) verification(q Query, set *chain) *verification {
 	return v
 }
 
-// all compares every member of the chain, and reports whether there is a match.
-func (v *verification) all() bool {
+// all compares every member of the chain, and reports whether there is a match. On a hit the topic of the request is that of the entry
+// (D6).
+func (v *verification) all(r *Route) bool {
 	if v.set == nil {
 		return false
 	}
-	if len(v.set.members) < v.scope.size/4 { // a scan would mostly read other chains
-		v.list(v.set.members)
+	s := newScan(v.scope.rows, v.query, hitZ, v.min, v.visit)
+	if len(v.set.members) < int(v.scope.rows.end)/listShare {
+		v.list(s)
 	} else {
-		v.scan()
+		s.all()
 	}
-	return len(v.matches()) > 0
+	if len(v.found.items) > 0 {
+		r.Nearest = v.found.items[0]
+	}
+	if r.Matches = v.matches(); len(r.Matches) > 0 {
+		r.Topic, r.Score = r.Nearest.Topic, r.Nearest.Score
+	}
+	return len(r.Matches) > 0
+}
+
+// list compares the members of a small chain. It does not pause, because they may change.
+func (v *verification) list(s *scan) {
+	for _, e := range v.set.members {
+		s.near = append(s.near, e.row)
+	}
+	s.check(s.near)
 }
 
 // matches are the entries found that pass the gate.
@@ -142,46 +159,9 @@ func (v *verification) matches() []Match {
 	return v.found.items[:n]
 }
 
-// report copies the entries found to r. On a hit the topic of the request is that of the entry (D6).
-func (v *verification) report(r *Route) {
-	if len(v.found.items) > 0 {
-		r.Nearest = v.found.items[0]
-	}
-	if r.Matches = v.matches(); len(r.Matches) > 0 {
-		r.Topic, r.Score = r.Nearest.Topic, r.Nearest.Score
-	}
-}
-
-// list compares entries one by one.
-func (v *verification) list(entries []*entry) {
-	for _, e := range entries {
-		if e.chain != v.set {
-			continue
-		}
-		vectors, row := &v.scope.rest, int(e.row)
-		if e.topic.anchor == e {
-			vectors, row = &v.scope.anchors.rows, int(v.scope.anchors.rowOf[uint64(e.topic.id)])
-		}
-		if score, ok := vectors.score(row, v.query, v.min); ok {
-			v.offer(e, score)
-		}
-	}
-}
-
-// scan compares all entries of the scope in the order of memory.
-func (v *verification) scan() {
-	s := v.scope
-	s.anchors.rows.scan(v.query, v.min, func(row int, score float32) float32 {
-		return v.offer(s.topics[TopicID(s.anchors.ids[row])].anchor, score)
-	})
-	s.rest.scan(v.query, v.min, func(row int, score float32) float32 {
-		return v.offer(s.restEntries[row], score)
-	})
-}
-
-// offer takes e if it belongs to the chain, and returns the minimum for the next entry.
-func (v *verification) offer(e *entry, score float32) float32 {
-	if e.chain == v.set {
+// visit takes the entry of a row if it belongs to the chain, and returns the minimum for the next one.
+func (v *verification) visit(row int32, score float32) float32 {
+	if e := v.scope.entries[row]; e != nil && e.chain == v.set {
 		v.found.offer(Match{e.id, float64(score), e.topic.id})
 		if last, full := v.found.worst(); full {
 			v.min = float32(last.Score)

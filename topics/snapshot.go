@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"reprise/embed"
 )
 
 const (
@@ -33,11 +35,11 @@ type Graph struct {
 
 	// mu protects the rest from the builder, which does not hold the lock of the owner.
 	mu       sync.RWMutex
-	flat     *Flat               // every vector
-	serving  *snapshot           // nil: flat answers
-	since    map[uint64]struct{} // while a build runs: ids changed since it began
-	changes  int                 // since the last build began
-	refusals int                 // in a row
+	flat     *Flat              // every row
+	serving  *snapshot          // nil: flat answers
+	since    map[int32]struct{} // while a build runs: rows changed since it began
+	changes  int                // since the last build began
+	refusals int                // in a row
 	builtAny bool
 	status   IndexStatus
 }
@@ -48,19 +50,19 @@ type GraphOptions struct {
 	Route float64 // a query whose best cosine is below this does not count in the self-check
 	Seed  int64
 
+	owner  sync.Locker     // locks the rows for reading
 	builds *sync.WaitGroup // nil: of this graph alone
 }
 
 // searcher is a finished graph. Calls may run at the same time, and may panic.
 type searcher interface {
-	// nearest returns up to k ids, roughly the nearest.
+	// nearest returns up to k rows, roughly the nearest.
 	nearest(q []float32, k int) []uint64
 }
 
 var _ Index = (*Graph)(nil)
 
-// NewGraph makes a Graph over flat, which only the Graph may change from then on: the caller may still read it, under the
-// lock that it holds for Upsert and Delete. Close the Graph when done.
+// NewGraph makes a Graph over flat, which only the Graph may change from then on. Close the Graph when done.
 func NewGraph(flat *Flat, o GraphOptions) *Graph {
 	g := &Graph{options: o, build: buildLibrary, accept: checkup.verdict, flat: flat, builds: o.builds}
 	if g.builds == nil {
@@ -84,39 +86,41 @@ func (g *Graph) stop() {
 	g.mu.Unlock()
 }
 
-// Upsert implements Index.
-func (g *Graph) Upsert(id uint64, v []float32) error {
+// Add implements Index.
+func (g *Graph) Add(row int32) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.flat.Upsert(id, v); err != nil {
-		return err
+	g.flat.Add(row)
+	g.changedLocked(row)
+}
+
+// Remove implements Index.
+func (g *Graph) Remove(row int32) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.flat.Remove(row)
+	g.changedLocked(row)
+}
+
+// Search implements Index. With a graph it may miss a row, but every row it returns is in the set and every score exact.
+func (g *Graph) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor {
+	if found, ok := g.searchGraph(q, k, gate, dst); ok {
+		return found
 	}
-	g.changedLocked(id)
-	return nil
+	return g.flat.Search(q, k, gate, dst) // it pauses, so mu is not held
 }
 
-// Delete implements Index.
-func (g *Graph) Delete(id uint64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.flat.Delete(id)
-	g.changedLocked(id)
-}
-
-// Search implements Index. With a graph it may miss a vector, but every id it returns is stored and every score exact.
-func (g *Graph) Search(q []float32, k int, dst []Neighbor) []Neighbor {
+func (g *Graph) searchGraph(q *query, k int, gate float32, dst []Neighbor) (found []Neighbor, ok bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	if g.serving != nil && len(q) == g.flat.rows.dim {
-		found, ok, err := g.serving.search(q, k, dst)
-		if err != nil {
-			g.faults.Add(1)
-		}
-		if ok {
-			return found
-		}
+	if g.serving == nil || len(q.vector) != g.flat.rows.dim {
+		return nil, false
 	}
-	return g.flat.Search(q, k, dst)
+	found, ok, err := g.serving.search(q, k, gate, dst)
+	if err != nil {
+		g.faults.Add(1)
+	}
+	return found, ok
 }
 
 // Len implements Index.
@@ -138,14 +142,14 @@ func (g *Graph) Status() IndexStatus {
 	return s
 }
 
-// changedLocked records that id has another vector or none.
-func (g *Graph) changedLocked(id uint64) {
+// changedLocked records that a row has joined or left.
+func (g *Graph) changedLocked(row int32) {
 	g.changes++
 	if g.since != nil {
-		g.since[id] = struct{}{}
+		g.since[row] = struct{}{}
 	}
 	if s := g.serving; s != nil {
-		s.change(id)
+		s.change(row)
 		if g.flat.Len() < g.options.Min || s.broken.Load() {
 			g.serving = nil
 			g.status.Backend, g.status.Why = backendFlat, "the graph became too small, or panicked"
@@ -159,9 +163,9 @@ func (g *Graph) startLocked() {
 	if !g.dueLocked() {
 		return
 	}
-	g.since, g.changes, g.builtAny = make(map[uint64]struct{}), 0, true
-	ids := slices.Clone(g.flat.ids)
-	g.builds.Go(func() { g.rebuild(ids) })
+	g.since, g.changes, g.builtAny = make(map[int32]struct{}), 0, true
+	set := slices.Clone(g.flat.rowOf)
+	g.builds.Go(func() { g.rebuild(set) })
 }
 
 // dueLocked reports whether to build now: at once if no build was tried yet, then each time that a quarter has changed, and
@@ -174,9 +178,9 @@ func (g *Graph) dueLocked() bool {
 	return !g.builtAny || g.changes > max(minChanges, n/4)<<min(g.refusals, 16)
 }
 
-// rebuild makes a graph of ids and checks it. Then the graph serves, or the status gives the reason.
-func (g *Graph) rebuild(ids []uint64) {
-	ids, vectors := g.copyVectors(ids)
+// rebuild makes a graph of rows and checks it. Then the graph serves, or the status gives the reason.
+func (g *Graph) rebuild(set []int32) {
+	ids, vectors := g.copyVectors(set)
 	graph, err := g.guardedBuild(ids, vectors)
 	var c checkup
 	if err == nil {
@@ -192,14 +196,16 @@ func (g *Graph) rebuild(ids []uint64) {
 	if err == nil {
 		fresh = g.caughtUp(graph)
 	}
+	g.options.owner.Lock()
+	defer g.options.owner.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.status.Rebuilds++
 	g.status.Recall = c.recall
 	if err == nil {
 		g.refusals = 0
-		for id := range g.since {
-			fresh.change(id)
+		for row := range g.since {
+			fresh.change(row)
 		}
 		g.serving = fresh
 		g.status.Backend, g.status.Why = backendGraph, "passed its self-check"
@@ -222,41 +228,41 @@ func (g *Graph) caughtUp(graph searcher) *snapshot {
 			break
 		}
 		for batch := range slices.Chunk(slices.Collect(maps.Keys(since)), copyBatch) {
-			g.mu.RLock()
-			for _, id := range batch {
-				s.change(id)
+			g.options.owner.Lock()
+			for _, row := range batch {
+				s.change(row)
 			}
-			g.mu.RUnlock()
+			g.options.owner.Unlock()
 		}
 	}
 	return s
 }
 
-// takeSince is the ids that have changed since the last call, nil where they are few enough to be copied at once.
-func (g *Graph) takeSince() map[uint64]struct{} {
+// takeSince is the rows that have changed since the last call, nil where they are few enough to be copied at once.
+func (g *Graph) takeSince() map[int32]struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.since) <= copyBatch {
 		return nil
 	}
 	since := g.since
-	g.since = make(map[uint64]struct{})
+	g.since = make(map[int32]struct{})
 	return since
 }
 
-// copyVectors copies the vectors of ids a few at a time, so that no writer waits long. An id that changes meanwhile is in
+// copyVectors copies the vectors of rows a few at a time, so that no writer waits long. A row that changes meanwhile is in
 // since, so it does not matter whether its old vector is copied, its new one, or none.
-func (g *Graph) copyVectors(ids []uint64) (kept []uint64, vectors [][]float32) {
-	for batch := range slices.Chunk(ids, copyBatch) {
-		g.mu.RLock()
-		for _, id := range batch {
-			if v, ok := g.flat.vector(id, nil); ok {
-				kept, vectors = append(kept, id), append(vectors, v)
+func (g *Graph) copyVectors(set []int32) (ids []uint64, vectors [][]float32) {
+	for batch := range slices.Chunk(set, copyBatch) {
+		g.options.owner.Lock()
+		for _, row := range batch {
+			if g.flat.has(row) {
+				ids, vectors = append(ids, uint64(row)), append(vectors, slices.Clone(g.flat.rows.vector(row)))
 			}
 		}
-		g.mu.RUnlock()
+		g.options.owner.Unlock()
 	}
-	return kept, vectors
+	return ids, vectors
 }
 
 // guardedBuild builds a graph, and returns a panic of the library as an error.
@@ -272,29 +278,28 @@ func (g *Graph) guardedBuild(ids []uint64, vectors [][]float32) (s searcher, err
 // snapshot is a graph that serves, and the changes since it was made.
 type snapshot struct {
 	graph   searcher
-	exact   *Flat               // every vector, for scores
-	changed map[uint64]struct{} // ids whose vectors in the graph are out of date
-	delta   *Flat               // their present vectors, of those that are still stored
-	broken  atomic.Bool         // the graph panicked and must not be used again
+	exact   *Flat              // every row
+	changed map[int32]struct{} // rows whose vectors in the graph are out of date
+	delta   *Flat              // those of them that are in the set
+	broken  atomic.Bool        // the graph panicked and must not be used again
 }
 
 func newSnapshot(graph searcher, exact *Flat) *snapshot {
-	return &snapshot{graph: graph, exact: exact, changed: make(map[uint64]struct{}), delta: NewFlat(exact.rows.dim)}
+	return &snapshot{graph: graph, exact: exact, changed: make(map[int32]struct{}), delta: NewFlat(exact.rows, exact.name)}
 }
 
-// change copies the present vector of id to the delta, or removes it there.
-func (s *snapshot) change(id uint64) {
-	s.changed[id] = struct{}{}
-	if v, ok := s.exact.vector(id, nil); ok {
-		s.delta.put(id, v)
-	} else {
-		s.delta.Delete(id)
+// change takes a row that has changed into the delta, or out of it.
+func (s *snapshot) change(row int32) {
+	s.changed[row] = struct{}{}
+	s.delta.Remove(row) // its sketch may have changed
+	if s.exact.has(row) {
+		s.delta.Add(row)
 	}
 }
 
 // search merges the neighbours that the graph and the delta find. It is not ok if the graph panicked, now (then with an
 // error) or before, or if it reached too few stored vectors: a graph of coder/hnsw can be disconnected.
-func (s *snapshot) search(q []float32, k int, dst []Neighbor) (found []Neighbor, ok bool, err error) {
+func (s *snapshot) search(q *query, k int, gate float32, dst []Neighbor) (found []Neighbor, ok bool, err error) {
 	if s.broken.Load() {
 		return dst[:0], false, nil
 	}
@@ -304,17 +309,21 @@ func (s *snapshot) search(q []float32, k int, dst []Neighbor) (found []Neighbor,
 			found, ok, err = dst[:0], false, fmt.Errorf("search graph: %w: %v", errPanic, p)
 		}
 	}()
-	found = s.delta.Search(q, k, dst)
-	cut := s.exact.rows.query(q)
-	for _, id := range s.graph.nearest(q, max(overfetch, 2*k)) {
-		row, live := s.exact.rowOf[id]
-		if _, changed := s.changed[id]; changed || !live {
-			continue
+	unpaused := *q // the lock of the graph is held
+	unpaused.pause = nil
+	found = s.delta.Search(&unpaused, k, anyScore, dst)
+	for _, id := range s.graph.nearest(q.vector, max(overfetch, 2*k)) {
+		row := int32(id)
+		if _, changed := s.changed[row]; !changed && s.exact.has(row) {
+			found = append(found, Neighbor{s.exact.name(row), row, embed.Dot(q.vector, s.exact.rows.vector(row))})
 		}
-		score, _ := s.exact.rows.score(int(row), cut, anyScore)
-		found = append(found, Neighbor{id, score})
 	}
 	slices.SortFunc(found, compareNeighbors)
 	found = slices.Compact(found)
-	return found[:min(k, len(found))], len(found) >= min(k, s.exact.Len()), nil
+	ok = len(found) >= min(k, s.exact.Len())
+	found = found[:min(k, len(found))]
+	for len(found) > 0 && found[len(found)-1].Score < gate {
+		found = found[:len(found)-1]
+	}
+	return found, ok, nil
 }

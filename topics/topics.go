@@ -2,18 +2,22 @@
 //
 // Requests are compared only inside a scope, and answers are shared only under equal earlier turns (a chain). Inside a scope
 // every request belongs to a topic, which is found by the vector of one member, its anchor: the most important one (paper
-// 002 §8, Alg. 4 and 5). Routing to a topic and searching for an answer have a gate each: the answer is searched in all
-// shortlisted topics, or in the whole scope while that is small, because a search inside the routed topic alone loses hits.
+// 002 §8, Alg. 4 and 5). Routing to a topic and searching for an answer have a gate each: the answer is searched in the whole scope,
+// because a search inside the routed topic, or inside a few, loses hits.
 //
-// Anchors are found by an Index. Flat is an exact scan; Graph is the HNSW graph of coder/hnsw, which serves only after a
-// self-check that compares its recall and speed with the scan.
+// Both searches scan sketches: 512 sign bits of a vector, of which two vectors over a gate differ in few. Only rows whose sketches are
+// near enough are scored, exactly. A pair that scores exactly the gate is lost with a probability of 1e-6 at the hit gate and 2e-4 at the
+// route gate, a nearer one less often. On 22,000 real texts none of 1,113 pairs over 0.97 and none of 32,043 over 0.60 were lost.
+//
+// Anchors are found by an Index. Flat is the scan; Graph is the HNSW graph of coder/hnsw, which serves only after a self-check that
+// compares its recall and speed with the scan.
 //
 // Which member is the anchor depends on the order of the calls that change something. None of them calls back: Add,
 // SetImportance and Refresh return which entries became anchors, so that a caller can log that order, and RestoreAnchor
 // repeats it.
 //
 // A departure from Alg. 5: an anchor that leaves is removed from the index at once, because a purged vector must not stay,
-// and its topic gets a new anchor before the next search of the scope instead of after it. So the shortlist never holds a
+// and its topic gets a new anchor before the next search of the scope instead of after it. So a search never finds a
 // stale anchor, several departures from one topic still cost one refresh, and nothing is scored twice.
 package topics
 
@@ -137,11 +141,12 @@ func (t *Topics) Add(m Member) (topic TopicID, anchor bool, err error) {
 	if err := embed.Check(m.Vector, t.options.Dim); err != nil {
 		return 0, false, fmt.Errorf("add entry %d: %w", m.ID, err)
 	}
+	sk := sketchOf(m.Vector)
 	for {
 		if e := t.entry(m.ID); e != nil {
 			return e.topic.id, false, nil
 		}
-		if e, anchor := t.join(t.makeScope(m.Scope), m); e != nil {
+		if e, anchor := t.join(t.makeScope(m.Scope), m, &sk); e != nil {
 			return e.topic.id, anchor, nil
 		}
 	}
@@ -149,7 +154,7 @@ func (t *Topics) Add(m Member) (topic TopicID, anchor bool, err error) {
 
 // join adds m to s, and reports whether it became an anchor. It returns nil when s was freed, or m added by another call,
 // since the caller looked: look again.
-func (t *Topics) join(s *scope, m Member) (e *entry, anchor bool) {
+func (t *Topics) join(s *scope, m Member, sk *sketch) (e *entry, anchor bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.freed || t.entry(m.ID) != nil {
@@ -159,7 +164,7 @@ func (t *Topics) join(s *scope, m Member) (e *entry, anchor bool) {
 		m.Topic = t.NewTopic()
 	}
 	t.markUsed(m.Topic)
-	e = s.insertLocked(m)
+	e = s.insertLocked(m, sk)
 	t.mu.Lock()
 	t.entries[m.ID] = e
 	t.mu.Unlock()

@@ -66,9 +66,7 @@ func TestOptions(t *testing.T) {
 		{func(o *Options) { o.Route = 0 }, "Route"},
 		{func(o *Options) { o.Edge = math.NaN() }, "Edge"},
 		{func(o *Options) { o.Dim = 1 }, "Dim"},
-		{func(o *Options) { o.Shortlist = -1 }, "Shortlist"},
 		{func(o *Options) { o.Lookback = -1 }, "Lookback"},
-		{func(o *Options) { o.WholeScan = -1 }, "WholeScan"},
 		{func(o *Options) { o.Index = "ivf" }, "Index"},
 	} {
 		o := Options{Dim: 8, Hit: 0.9, Route: 0.6, Edge: 0.5}
@@ -204,30 +202,28 @@ func TestSearch(t *testing.T) {
 
 // TestIsolation: vectors of another scope are never found; equal ones of another chain share the topic, never an answer.
 func TestIsolation(t *testing.T) {
-	for _, whole := range []int{1, 1000} {
-		topics := inPlane(t, func(o *Options) { o.WholeScan = whole })
-		for id := range EntryID(20) {
-			m := Member{ID: id + 1, Topic: 1, Vector: plane(0)}
-			m.Scope[0], m.Chain[0] = byte(id/10), byte(id/5)
-			m.Topic += TopicID(m.Scope[0])
-			if _, _, err := topics.Add(m); err != nil {
-				t.Fatal(err)
+	topics := inPlane(t, nil)
+	for id := range EntryID(20) {
+		m := Member{ID: id + 1, Topic: 1, Vector: plane(0)}
+		m.Scope[0], m.Chain[0] = byte(id/10), byte(id/5)
+		m.Topic += TopicID(m.Scope[0])
+		if _, _, err := topics.Add(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for x := range 9 {
+		q := Query{Vector: plane(0), Scope: ScopeID{byte(x / 3)}, Chain: ChainID{byte(x % 3)}, Nearest: true}
+		r := search(topics, q)
+		for _, m := range append(r.Matches, r.Nearest) {
+			if m.ID > 0 && (byte(m.ID-1)/10 != q.Scope[0] || byte(m.ID-1)/5 != q.Chain[0]) {
+				t.Errorf("scope %d, chain %d finds entry %d", q.Scope[0], q.Chain[0], m.ID)
 			}
 		}
-		for x := range 9 {
-			q := Query{Vector: plane(0), Scope: ScopeID{byte(x / 3)}, Chain: ChainID{byte(x % 3)}, Nearest: true}
-			r := search(topics, q)
-			for _, m := range append(r.Matches, r.Nearest) {
-				if m.ID > 0 && (byte(m.ID-1)/10 != q.Scope[0] || byte(m.ID-1)/5 != q.Chain[0]) {
-					t.Errorf("scope %d, chain %d finds entry %d", q.Scope[0], q.Chain[0], m.ID)
-				}
-			}
-			if known := x < 3 && x%3 < 2 || x == 5; known != (len(r.Matches) == MaxMatches) {
-				t.Errorf("scope %d, chain %d has %d matches", q.Scope[0], q.Chain[0], len(r.Matches))
-			}
-			if routed := x < 6; routed != (r.Topic != 0) {
-				t.Errorf("scope %d is routed to topic %d", q.Scope[0], r.Topic)
-			}
+		if known := x < 3 && x%3 < 2 || x == 5; known != (len(r.Matches) == MaxMatches) {
+			t.Errorf("scope %d, chain %d has %d matches", q.Scope[0], q.Chain[0], len(r.Matches))
+		}
+		if routed := x < 6; routed != (r.Topic != 0) {
+			t.Errorf("scope %d is routed to topic %d", q.Scope[0], r.Topic)
 		}
 	}
 }

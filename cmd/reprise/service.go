@@ -67,7 +67,7 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 		return nil, err
 	}
 	s.topics, err = topics.New(topics.Options{Dim: max(embedder.Dim(), 2), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge,
-		Shortlist: cfg.Shortlist, Lookback: cfg.Lookback, Index: topics.Kind(cfg.Index),
+		Lookback: cfg.Lookback, Index: topics.Kind(cfg.Index),
 		PaperAnchors: cfg.PolicyName() == "rac-paper"})
 	if err != nil {
 		return nil, errors.Join(err, s.store.Close())

@@ -34,8 +34,7 @@ func Classes(s *sim.Slice, gate float64) error {
 // classifier has the first text of each class, by identity.
 type classifier struct {
 	gate  float64
-	first *topics.Flat
-	found []topics.Neighbor
+	first *topics.Topics
 }
 
 func (c *classifier) class(r *sim.Request) (id uint64, err error) {
@@ -44,11 +43,14 @@ func (c *classifier) class(r *sim.Request) (id uint64, err error) {
 	}
 	v := r.Content.Vector
 	if c.first == nil {
-		c.first = topics.NewFlat(len(v))
+		c.first, err = topics.New(topics.Options{Dim: len(v), Hit: c.gate, Route: c.gate / 2, Edge: c.gate, Index: topics.KindFlat})
+		if err != nil {
+			return 0, err
+		}
 	}
-	c.found = c.first.Search(v, 1, c.found)
-	if len(c.found) > 0 && float64(c.found[0].Score) >= c.gate {
-		return c.found[0].ID, nil
+	if near, _ := c.first.Search(topics.Query{Vector: v}); len(near.Matches) > 0 { // no anchor ever leaves, so there is nothing to refresh
+		return uint64(near.Matches[0].ID), nil
 	}
-	return r.ID, c.first.Upsert(r.ID, v)
+	_, _, err = c.first.Add(topics.Member{ID: topics.EntryID(r.ID), Vector: v})
+	return r.ID, err
 }

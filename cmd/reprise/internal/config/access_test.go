@@ -73,13 +73,13 @@ func settingsFile(t *testing.T, text string) string {
 }
 
 func TestSettingsFile(t *testing.T) {
-	file := settingsFile(t, "# comment\n\nREPRISE_TTL=1h\n  REPRISE_MODE = \"exact\"\r\nREPRISE_SHORTLIST='9'\nREPRISE_LOOKBACK=\nREPRISE_ADMIN_TOKEN=from-the-file\n")
+	file := settingsFile(t, "# comment\n\nREPRISE_TTL=1h\n  REPRISE_MODE = \"exact\"\r\nREPRISE_LOOKBACK='9'\nREPRISE_MAX_TTL=\nREPRISE_ADMIN_TOKEN=from-the-file\n")
 	c, err := load(t, []string{file, "REPRISE_MODE=shadow"}, "--ttl", "2h")
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := strings.TrimPrefix(file, "REPRISE_SETTINGS=")
-	if c.TTL.Hours() != 2 || c.Mode != "shadow" || c.Shortlist != 9 || c.Lookback != 64 || c.AdminToken != "from-the-file" || c.Source("SHORTLIST") != path || c.Source("LOOKBACK") != "default" {
+	if c.TTL.Hours() != 2 || c.Mode != "shadow" || c.Lookback != 9 || c.MaxTTL.Hours() != 720 || c.AdminToken != "from-the-file" || c.Source("LOOKBACK") != path || c.Source("MAX_TTL") != "default" {
 		t.Errorf("%+v", c)
 	}
 	for text, want := range map[string]string{

@@ -27,7 +27,6 @@ type Config struct {
 
 	Mode             string
 	Hit, Route, Edge float64 // 0: the embedder's own
-	Shortlist        int
 	Lookback         int
 	Index            string
 

@@ -80,7 +80,7 @@ func TestValues(t *testing.T) {
 		{"HIT_THRESHOLD", "0", "cosine"},
 		{"HIT_THRESHOLD", "1.01", "cosine"},
 		{"HIT_THRESHOLD", "NaN", "cosine"},
-		{"SHORTLIST", "0", "from 1"},
+		{"LOOKBACK", "0", "from 1"},
 		{"LOOKBACK", "1e3", "whole number"},
 		{"INDEX", "hnsw", "auto, flat or graph"},
 		{"POLICY", "lru", ""},
@@ -314,7 +314,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	for name := range strings.FieldsSeq("LISTEN ADMIN_LISTEN ADMIN_TOKEN TLS_CERT TLS_KEY UPSTREAM UPSTREAM_KEY MODE HIT_THRESHOLD ROUTE_THRESHOLD " +
-		"EDGE_THRESHOLD SHORTLIST LOOKBACK POLICY TOPIC_HALF_LIFE DEPENDENCY_WEIGHT CAPACITY_ENTRIES CAPACITY_BYTES TTL MAX_TTL STALE_IF_ERROR " +
+		"EDGE_THRESHOLD LOOKBACK POLICY TOPIC_HALF_LIFE DEPENDENCY_WEIGHT CAPACITY_ENTRIES CAPACITY_BYTES TTL MAX_TTL STALE_IF_ERROR " +
 		"EMBEDDER STORE TENANT_FROM") {
 		if !seen[name] {
 			t.Errorf("%s is missing", name)
@@ -334,7 +334,7 @@ func FuzzValues(f *testing.F) {
 				_ = s.parse(v)
 			}
 		}
-		if !(c.Hit >= 0 && c.Hit <= 1) || c.TTL < 0 || c.CapacityBytes < 0 || c.Shortlist < 0 || c.Drain < 0 {
+		if !(c.Hit >= 0 && c.Hit <= 1) || c.TTL < 0 || c.CapacityBytes < 0 || c.Lookback < 0 || c.Drain < 0 {
 			t.Errorf("%q: %+v", v, c)
 		}
 	})

@@ -1,0 +1,42 @@
+package topics
+
+const chunkRows = 256 // rows of a full chunk
+
+// chunks is a list of rows of width values each. Only its first chunk is ever copied to grow: to copy a million rows would take
+// milliseconds, while every search waits.
+type chunks[T any] struct {
+	width int
+	parts [][]T // nil: dropped
+}
+
+// at is one row, which grow has made.
+func (c *chunks[T]) at(row int32) []T {
+	r := int(row%chunkRows) * c.width
+	return c.parts[row/chunkRows][r : r+c.width : r+c.width]
+}
+
+// grow makes room for a row at the end or in a chunk that was dropped. The first chunk doubles, the others are full ones at once.
+func (c *chunks[T]) grow(row int32) {
+	i, need := int(row/chunkRows), int(row%chunkRows+1)*c.width
+	if i == len(c.parts) {
+		c.parts = append(c.parts, nil)
+	}
+	part := c.parts[i]
+	if len(part) >= need {
+		return
+	}
+	size := chunkRows * c.width
+	if i == 0 {
+		size = min(max(2*len(part), need), size)
+	}
+	c.parts[i] = append(make([]T, 0, size), part...)[:size]
+}
+
+// drop frees the memory of a chunk.
+func (c *chunks[T]) drop(chunk int32) { c.parts[chunk] = nil }
+
+// part is the rows of the chunk that begins at row from, up to row to; none of a chunk that was dropped.
+func (c *chunks[T]) part(from, to int32) []T {
+	part := c.parts[from/chunkRows]
+	return part[:min(len(part), int(to-from)*c.width)]
+}

@@ -1,0 +1,209 @@
+package topics
+
+import (
+	"math"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"reprise/embed"
+)
+
+// clusters draws n unit vectors around n/20 centres, with cosines to them from 0.3 to 1: what a scope holds.
+func clusters(rng *rand.Rand, n, dim int) (vectors [][]float32) {
+	for _, centre := range unitVectors(rng, n/20, dim) {
+		for i := range 20 {
+			vectors = append(vectors, near(rng, centre, 1-0.7*float64(i)/20))
+		}
+	}
+	return vectors
+}
+
+// TestScanFindsWhatANaiveScanFinds compares the scans by sketches with all scores, for gates from none to nearly 1, in rows of which
+// some are free.
+func TestScanFindsWhatANaiveScanFinds(t *testing.T) {
+	for _, dim := range []int{12, 48, 384, 1536} {
+		rng := rand.New(rand.NewSource(int64(dim)))
+		rs, flat, vectors := filled(rng, clusters(rng, 6000, dim))
+		for i := range 60 {
+			q := newQuery(near(rng, vectors[rng.Intn(len(vectors))], 0.5+0.5*rng.Float64()))
+			gate := float32(1 - 0.1*float64(i%12)) // the lowest is below 0
+			var want, got []int32
+			nearest := best[Neighbor]{k: 3, compare: compareNeighbors}
+			for row := range rs.end {
+				score := embed.Dot(q.vector, rs.vector(row))
+				if score >= gate && flat.has(row) {
+					want = append(want, row)
+					nearest.offer(Neighbor{uint64(row), row, score})
+				}
+			}
+			newScan(rs, q, hitZ, gate, func(row int32, _ float32) float32 {
+				if flat.has(row) { // or it is free
+					got = append(got, row)
+				}
+				return gate
+			}).all()
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("dimension %d, gate %v: %d rows, want %d", dim, gate, len(got), len(want))
+			}
+			if found := flat.Search(q, 3, gate, nil); !slices.Equal(found, nearest.items) {
+				t.Errorf("dimension %d, gate %v: nearest %v, want %v", dim, gate, found, nearest.items)
+			}
+		}
+	}
+}
+
+// filled adds vectors to rows and to a Flat over them, then removes a tenth.
+func filled(rng *rand.Rand, vectors [][]float32) (*rows, *Flat, [][]float32) {
+	rs := newRows(len(vectors[0]))
+	flat := NewFlat(rs, func(row int32) uint64 { return uint64(row) })
+	for _, v := range vectors {
+		s := sketchOf(v)
+		flat.Add(rs.add(v, &s))
+	}
+	for range len(vectors) / 10 {
+		if row := int32(rng.Intn(int(rs.end))); flat.has(row) {
+			flat.Remove(row)
+			rs.remove(row)
+		}
+	}
+	return rs, flat, vectors
+}
+
+// TestSearchWhileRowsMove removes and adds rows at every pause of a scan: no row that stays is missed or found twice.
+func TestSearchWhileRowsMove(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	v := unitVectors(rng, 1, 12)[0]
+	s := sketchOf(v)
+	rs := newRows(12)
+	flat := NewFlat(rs, func(row int32) uint64 { return uint64(row) })
+	for range 3 * scanRows {
+		flat.Add(rs.add(v, &s))
+	}
+	gone := map[int32]bool{}
+	q := newQuery(v)
+	q.pause = func() {
+		for range 500 {
+			row := int32(rng.Intn(3 * scanRows))
+			if flat.has(row) {
+				flat.Remove(row)
+				gone[row] = true
+			}
+		}
+	}
+	found := flat.Search(q, 4*scanRows, 0.9, nil)
+	seen := map[int32]bool{}
+	for _, n := range found {
+		if seen[n.Row] {
+			t.Fatalf("row %d is found twice", n.Row)
+		}
+		seen[n.Row] = true
+	}
+	for row := range int32(3 * scanRows) {
+		if !gone[row] && !seen[row] {
+			t.Fatalf("row %d is missed", row)
+		}
+	}
+}
+
+// TestSketchBitsDifferByTheAngle: each bit differs with probability angle / π, in few dimensions and in more than one block.
+func TestSketchBitsDifferByTheAngle(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	for _, dim := range []int{7, 12, 384, 512, 513, 1536, 3072} {
+		for _, cosine := range []float64{0.97, 0.6, 0, -0.5} {
+			const pairs = 400
+			sum, squares := 0.0, 0.0
+			for _, v := range unitVectors(rng, pairs, dim) {
+				a, b := sketchOf(v), sketchOf(near(rng, v, cosine))
+				d := float64(a.distance(&b))
+				sum, squares = sum+d, squares+d*d
+			}
+			p := math.Acos(cosine) / math.Pi
+			mean, want, sigma := sum/pairs, sketchBits*p, math.Sqrt(sketchBits*p*(1-p))
+			if math.Abs(mean-want) > sigma/2 {
+				t.Errorf("dimension %d, cosine %v: %.1f bits differ, want %.1f", dim, cosine, mean, want)
+			}
+			if got := math.Sqrt(squares/pairs - mean*mean); got > 1.25*sigma {
+				t.Errorf("dimension %d, cosine %v: standard deviation %.2f, want at most that of independent bits, %.2f", dim, cosine, got, sigma)
+			}
+		}
+	}
+}
+
+// TestSketchVersion: the bits of a sketch decide what is found, and others may store them.
+func TestSketchVersion(t *testing.T) {
+	v := make([]float32, 384)
+	for i := range v {
+		v[i] = float32(i%7) - 3
+	}
+	embed.Normalize(v)
+	got := sketchOf(v)
+	if want := []uint64{0xab399a9f2f001a12, 0xf06962124fbe834f}; sketchVersion != 1 || !slices.Equal(got[:2], want) {
+		t.Errorf("sketch %#x of version %d, want %#x: a sketch that changes is of another version", got[:2], sketchVersion, want)
+	}
+}
+
+// TestHadamard compares the transform with its definition: the sign of term (i, j) is that of the bits that i and j share.
+func TestHadamard(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	var x, want [sketchBits]float32
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	for i := range want {
+		var sum float64
+		for j := range x {
+			if parity(i&j) == 0 {
+				sum += float64(x[j])
+			} else {
+				sum -= float64(x[j])
+			}
+		}
+		want[i] = float32(sum)
+	}
+	hadamard(&x)
+	for i := range x {
+		if math.Abs(float64(x[i]-want[i])) > 1e-3 {
+			t.Fatalf("coefficient %d is %v, want %v", i, x[i], want[i])
+		}
+	}
+}
+
+func parity(n int) (p int) {
+	for ; n > 0; n >>= 1 {
+		p ^= n & 1
+	}
+	return p
+}
+
+// TestCut compares the bound with the exact tail of the binomial distribution.
+func TestCut(t *testing.T) {
+	for _, n := range []int{64, 192, 512} {
+		for _, cosine := range []float32{0.999, 0.97, 0.8, 0.6, 0.45, 0} {
+			for z, loss := range map[float64]float64{hitZ: 1e-6, nearZ: 2.3e-4} {
+				p := math.Acos(float64(cosine)) / math.Pi
+				cut := cutFor(n, cosine, z)
+				if got := binomialTail(n, p, cut); got > 2*loss {
+					t.Errorf("%d bits, cosine %v: %g of the pairs exceed %d bits, want %g", n, cosine, got, cut, loss)
+				}
+				if got := binomialTail(n, p, cut-3); got < loss {
+					t.Errorf("%d bits, cosine %v: the cut %d could be 3 lower", n, cosine, cut)
+				}
+			}
+		}
+	}
+	if cutFor(512, anyScore, hitZ) != 512 || cutFor(64, 1, hitZ) > 8 {
+		t.Errorf("cuts of no gate and of 1: %d, %d", cutFor(512, anyScore, hitZ), cutFor(64, 1, hitZ))
+	}
+}
+
+// binomialTail is the probability of more than k of n.
+func binomialTail(n int, p float64, k int) (tail float64) {
+	for i := k + 1; i <= n; i++ {
+		a, _ := math.Lgamma(float64(n + 1))
+		b, _ := math.Lgamma(float64(i + 1))
+		c, _ := math.Lgamma(float64(n - i + 1))
+		tail += math.Exp(a - b - c + float64(i)*math.Log(p) + float64(n-i)*math.Log(1-p))
+	}
+	return tail
+}
