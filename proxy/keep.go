@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"reprise/policy"
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
 	"reprise/proxy/canon"
@@ -30,18 +29,14 @@ func (q *query) keep(found *finding, rec *upstream.Recording, cut error, took ti
 			return nil
 		}
 		defer release()
-		verdict, reason := q.judge(rec, cut)
+		verdict, frozen, reason := q.judge(rec, cut)
 		k.complete, k.reason = cut == nil || reason == "", reason
 		if reason != "" || q.d.NoStore {
 			return nil
 		}
-		e, err := q.entry(found, rec, verdict, took)
-		if err != nil {
-			return err
-		}
-		var id policy.ID
-		id, k.reason, err = q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
-		if id != 0 {
+		e := q.entry(found, frozen, verdict, took)
+		id, reason, err := q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
+		if k.reason = reason; id != 0 {
 			k.entry = &store.Entry{ID: id, Created: e.Created, UpstreamTime: e.UpstreamTime, AnswerHash: e.AnswerHash}
 		}
 		q.s.faults.degraded(err)
@@ -66,38 +61,33 @@ func (s *Server) notHeld(rec *upstream.Recording) string {
 	return "memory"
 }
 
-// judge returns why a recording must not be kept, "" if it may.
-func (q *query) judge(rec *upstream.Recording, cut error) (answer.Verdict, string) {
-	body := rec.Bytes()
-	stream := answer.IsStream(rec.Header.Get("Content-Type"))
+// judge returns why a recording must not be kept, "" if it may, and then its stored form.
+func (q *query) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z *answer.Frozen, reason string) {
+	contentType := rec.Header.Get("Content-Type")
 	switch {
 	case rec.Status != http.StatusOK:
-		return answer.Verdict{}, answer.ReasonStatus
-	case cut != nil && !stream:
-		return answer.Verdict{}, answer.ReasonIncomplete
+		return v, nil, answer.ReasonStatus
+	case cut != nil && !answer.IsStream(contentType):
+		return v, nil, answer.ReasonIncomplete
 	case !rec.Whole():
-		return answer.Verdict{}, q.s.notHeld(rec)
+		return v, nil, q.s.notHeld(rec)
 	case encoded(rec.Header):
-		return answer.Verdict{}, "content-encoding"
+		return v, nil, "content-encoding"
 	}
-	v := answer.Judge(q.family.Answers, stream, body)
+	v, z, strict := api.Read(q.family.Answers, contentType, rec.Bytes())
 	switch {
-	case !api.Strict(stream, body):
-		return v, answer.ReasonMalformed
+	case !strict:
+		return v, nil, answer.ReasonMalformed
 	case !v.Keep && v.Reason != answer.ReasonToolCalls:
-		return v, v.Reason
+		return v, nil, v.Reason
 	case v.ToolCalls && !q.s.opts.CacheToolCalls:
-		return v, answer.ReasonToolCalls
+		return v, nil, answer.ReasonToolCalls
 	}
-	return v, ""
+	return v, z, ""
 }
 
-// entry makes an entry of the recording.
-func (q *query) entry(found *finding, rec *upstream.Recording, v answer.Verdict, took time.Duration) (*store.Entry, error) {
-	frozen, err := answer.Freeze(q.family.Answers, rec.Header.Get("Content-Type"), rec.Bytes())
-	if err != nil {
-		return nil, err
-	}
+// entry makes an entry of an answer.
+func (q *query) entry(found *finding, z *answer.Frozen, v answer.Verdict, took time.Duration) *store.Entry {
 	now := q.s.opts.Now()
 	ttl := q.s.opts.TTL
 	if q.d.TTL > 0 {
@@ -105,7 +95,7 @@ func (q *query) entry(found *finding, rec *upstream.Recording, v answer.Verdict,
 	}
 	e := &store.Entry{
 		Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.family.Path,
-		Answer: frozen.Encode(nil), InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, UpstreamTime: took,
+		Answer: z.Encode(nil), InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, UpstreamTime: took,
 		Created: now, Expires: now.Add(ttl), StaleUntil: now.Add(ttl + q.s.opts.StaleIfError),
 	}
 	if v.Text != "" {
@@ -114,5 +104,5 @@ func (q *query) entry(found *finding, rec *upstream.Recording, v answer.Verdict,
 	if !v.ToolCalls && found.Vector != nil { // an answer that calls tools is for exact repeats only
 		e.Prompt, e.Vector = q.Prompt, found.Vector
 	}
-	return e, nil
+	return e
 }

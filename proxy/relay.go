@@ -101,26 +101,29 @@ func (r *relay) stream() error {
 	if answer.IsStream(r.rec.Header.Get("Content-Type")) && r.hidesUsage() {
 		filter = &answer.UsageFilter{Streams: r.family.Answers.Streams}
 	}
-	var buf []byte
 	for {
 		p, end, err := r.reader.Next(r.http.Context())
 		if err != nil && len(p) == 0 {
 			return r.cut()
 		}
 		if filter != nil {
-			buf = filter.Write(buf[:0], p)
-			if end {
-				buf = filter.Flush(buf)
+			if p = filter.Write(p); end {
+				p = slices.Concat(p, filter.Rest())
 			}
-			p = buf
 		}
-		if _, werr := r.w.Write(p); werr != nil || err != nil {
+		if len(p) > 0 {
+			if _, err := r.w.Write(p); err != nil {
+				return r.cut()
+			}
+		}
+		switch {
+		case err != nil:
 			return r.cut()
-		}
-		if end {
+		case end:
 			return nil
+		case len(p) > 0:
+			out.Flush()
 		}
-		out.Flush()
 	}
 }
 

@@ -50,9 +50,8 @@ type Form struct {
 
 // Streams is how an API streams its answers.
 type Streams interface {
-	// Merge returns the object that a client without stream would have got for a whole stream. ErrIncomplete without the
-	// terminal event, ErrReported where the stream reports an error, ErrMalformed where an event cannot be read.
-	Merge(stream []byte) (gjson.Result, error)
+	// Merger returns what joins the events of one stream to the object that a client without stream would have got.
+	Merger() Merger
 	// Render returns the stream, with its usage, of a client that would have got the object without. No line feed stands
 	// between the tokens of the object. It is nil where the stream would be larger than MostRendered of the object: each
 	// event repeats some members, and an answer made for it would become gigabytes.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math/bits"
 	"slices"
 )
 
@@ -17,7 +18,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Encode appends z in its stored encoding.
 func (z *Frozen) Encode(dst []byte) []byte {
 	start := len(dst)
-	dst = append(dst, magic...)
+	dst = append(slices.Grow(dst, z.encodedSize()), magic...)
 	dst = append(dst, z.Form.Code, 0)
 	if z.Stream {
 		dst[len(dst)-1] = 1
@@ -36,6 +37,20 @@ func (z *Frozen) Encode(dst []byte) []byte {
 	dst = append(dst, z.Body...)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
+
+// encodedSize is the size of the encoding in bytes.
+func (z *Frozen) encodedSize() int {
+	size := len(magic) + 2 + uvarintSize(len(z.ContentType)) + len(z.ContentType) + uvarintSize(len(z.Slots)) + uvarintSize(len(z.Body)) + len(z.Body) + 4
+	at := 0
+	for _, s := range z.Slots {
+		size += uvarintSize(s.Off-at) + uvarintSize(s.Len) + 1
+		at = s.Off
+	}
+	return size
+}
+
+// uvarintSize is the size of n as a varint.
+func uvarintSize(n int) int { return max(bits.Len(uint(n))+6, 7) / 7 }
 
 // Decode reads what Encode wrote, all of b, for an answer in one of forms. The body of the result aliases b. ErrCorrupt
 // where anything is wrong, or the API is none of forms.

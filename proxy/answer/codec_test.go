@@ -64,3 +64,12 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestEncodeAllocatesOnce(t *testing.T) {
+	for _, f := range fixtures(t) {
+		z := f.freeze(t)
+		if n := testing.AllocsPerRun(10, func() { z.Encode(nil) }); n != 1 {
+			t.Errorf("%s: %v allocations", f.Answer.Name, n)
+		}
+	}
+}

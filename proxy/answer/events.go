@@ -31,14 +31,15 @@ func (ev Event) IsDone() bool { return string(bytes.TrimSpace(ev.Data)) == "[DON
 // byte order mark may come first, comments and unknown fields are skipped, id and retry have no meaning here. The bytes
 // after the last empty line are not an event, however complete they look.
 //
-// The zero value is ready and bounds an event to [DefaultMaxEvent]. Next returns events that alias the reader's buffer:
-// they are valid until the next Feed.
+// The zero value is ready and bounds an event to [DefaultMaxEvent]. Next returns events that alias what was fed, or the
+// reader's buffer: they are valid until the next Feed.
 type Events struct {
 	max   int
-	buf   []byte
-	start int // of the block being read
-	line  int // start of the line being read
-	pos   int // next byte to look at
+	buf   []byte // what Feed was given, or a part of own
+	own   []byte // a block that was begun before, with what came after
+	start int    // of the block being read
+	line  int    // start of the line being read
+	pos   int    // next byte to look at
 
 	begun  bool // the byte order mark has been looked for
 	loneCR bool // a CR without LF was seen: from then on a CR ends its line at once
@@ -65,15 +66,19 @@ func HasEvent(stream []byte) bool {
 	}
 }
 
-// Feed adds the next bytes of the stream, which are copied. All complete events should have been taken by Next before.
+// Feed adds the next bytes of the stream, which must not change before the next Feed. All complete events should have been taken by
+// Next before.
 func (e *Events) Feed(p []byte) {
-	if e.start > 0 {
-		e.buf = append(e.buf[:0], e.buf[e.start:]...)
-		e.line -= e.start
-		e.pos -= e.start
-		e.start = 0
+	rest := e.buf[e.start:]
+	e.line -= e.start
+	e.pos -= e.start
+	e.start = 0
+	if len(rest) == 0 {
+		e.buf = p
+		return
 	}
-	e.buf = append(e.buf, p...)
+	e.own = append(append(e.own[:0], rest...), p...)
+	e.buf = e.own
 }
 
 // Next returns the next complete block; false when more bytes are needed or the stream has failed.
@@ -114,30 +119,46 @@ func (e *Events) endLine() (end int, ok bool) {
 	if !e.begin() {
 		return 0, false
 	}
-	for ; e.pos < len(e.buf); e.pos++ {
-		switch e.buf[e.pos] {
-		case '\n':
-			if e.skipLF && e.pos == e.line {
-				e.line++
-				e.skipLF = false
-				continue
-			}
+	for e.pos < len(e.buf) {
+		ahead := e.buf[e.pos:min(e.pos+lookAhead, len(e.buf))]
+		lf := bytes.IndexByte(ahead, '\n')
+		if lf >= 0 {
+			ahead = ahead[:lf]
+		}
+		cr := bytes.IndexByte(ahead, '\r')
+		switch {
+		case cr >= 0:
+			e.pos += cr
+			return e.endCR()
+		case lf < 0:
+			e.pos += len(ahead)
+		case e.skipLF && e.pos+lf == e.line:
+			e.line++
+			e.pos++
+			e.skipLF = false
+		default:
+			e.pos += lf
 			return e.endAt(1, false)
-		case '\r':
-			if e.loneCR {
-				return e.endAt(1, true)
-			}
-			if e.pos+1 == len(e.buf) {
-				return 0, false // an LF may follow
-			}
-			if e.buf[e.pos+1] == '\n' {
-				return e.endAt(2, false)
-			}
-			e.loneCR = true
-			return e.endAt(1, true)
 		}
 	}
 	return 0, false
+}
+
+// lookAhead is how far the end of a line is looked for at once, in bytes: not to the end of a stream that has another kind of line.
+const lookAhead = 512
+
+// endCR ends the current line with the CR at pos.
+func (e *Events) endCR() (end int, ok bool) {
+	switch {
+	case e.loneCR:
+		return e.endAt(1, true)
+	case e.pos+1 == len(e.buf):
+		return 0, false // an LF may follow
+	case e.buf[e.pos+1] == '\n':
+		return e.endAt(2, false)
+	}
+	e.loneCR = true
+	return e.endAt(1, true)
 }
 
 func (e *Events) endAt(n int, skipLF bool) (int, bool) {

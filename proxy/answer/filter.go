@@ -9,49 +9,61 @@ type UsageFilter struct {
 	Streams Streams
 
 	events Events
-	open   bool // an event was too large to look into: everything passes from there on
+	open   bool   // an event was too large to look into: everything passes from there on
+	out    []byte // what passes, where that is not one piece of what came
 }
 
-// Write appends to dst what of p, and of bytes held back before, may go out now: whole events. The beginning of an event
-// whose end is still to come is held back; no client could have acted on it.
-func (f *UsageFilter) Write(dst, p []byte) []byte {
+// Write returns what of p, and of bytes held back before, may go out now: whole events. The beginning of an event whose end is still
+// to come is held back, because no client could have acted on it. The result is valid until the next Write, and aliases p where
+// nothing is removed; p must not change before then.
+func (f *UsageFilter) Write(p []byte) []byte {
 	if f.open {
-		return append(dst, p...)
+		return p
 	}
 	f.events.Feed(p)
+	f.out = f.out[:0]
+	all, from, at := f.events.Rest(), 0, 0 // from there on everything passes up to the present event
 	for {
 		ev, ok := f.events.Next()
 		if !ok {
 			break
 		}
-		dst = f.appendWithoutUsage(dst, ev)
+		if slots := f.usage(ev); len(slots) > 0 {
+			f.out = splice(append(f.out, all[from:at]...), ev.Raw, slots, nil, nil, false)
+			from = at + len(ev.Raw)
+		}
+		at += len(ev.Raw)
 	}
 	if f.events.Err() != nil {
-		f.open = true
-		dst = append(dst, f.events.Rest()...)
+		f.open, at = true, len(all)
 	}
-	return dst
+	if from == 0 {
+		return all[:at:at]
+	}
+	f.out = append(f.out, all[from:at]...)
+	return f.out
 }
 
-// Flush appends the bytes still held back, at the end of the stream: the unfinished event of a stream that was cut.
-func (f *UsageFilter) Flush(dst []byte) []byte {
+// Rest returns the bytes still held back, at the end of the stream: the unfinished event of a stream that was cut.
+func (f *UsageFilter) Rest() []byte {
 	if f.open {
-		return dst
+		return nil
 	}
 	f.open = true
-	return append(dst, f.events.Rest()...)
+	return f.events.Rest()
 }
 
-func (f *UsageFilter) appendWithoutUsage(dst []byte, ev Event) []byte {
+// usage returns the slots of an event that may hold usage.
+func (f *UsageFilter) usage(ev Event) []Slot {
 	if !bytes.Contains(ev.Data, []byte(`"usage"`)) {
-		return append(dst, ev.Raw...)
+		return nil
 	}
 	r, err := Parse(ev.Data)
 	if err != nil {
-		return append(dst, ev.Raw...)
+		return nil
 	}
 	var m Marker
 	m.event(ev, 0)
 	f.Streams.Mark(&m, r)
-	return splice(dst, ev.Raw, m.slots, nil, nil, false)
+	return m.slots
 }

@@ -24,6 +24,33 @@ func Freeze(f *Form, contentType string, body []byte) (*Frozen, error) {
 	return freezeObject(f, contentType, body, r), nil
 }
 
+// Read makes the verdict of Judge and the stored form of Freeze in one pass, for an answer whose JSON documents, itself or the data of
+// its events, must all pass strict, which passes objects only. It returns false where one does not, or where a stream goes on after
+// [DONE]; nil where there is no stored form.
+func Read(f *Form, contentType string, body []byte, strict func(document []byte) bool) (v Verdict, z *Frozen, ok bool) {
+	if !IsStream(contentType) {
+		if !strict(body) {
+			return Verdict{Reason: ReasonMalformed}, nil, false
+		}
+		r := gjson.Parse(rawjson.View(body))
+		return f.verdict(r, nil), freezeObject(f, contentType, body, r), true
+	}
+	if f.Streams == nil {
+		return Verdict{Reason: ReasonMalformed}, nil, true
+	}
+	s := stream{merger: f.Streams.Merger(), check: strict, marks: f.Streams, strict: true}
+	r, err := s.read(body)
+	if err == errNotStrict {
+		return Verdict{Reason: ReasonMalformed}, nil, false
+	}
+	if s.folded {
+		z, _ = freezeStream(f, contentType, body)
+	} else {
+		z = &Frozen{Form: f, Stream: true, ContentType: contentType, Body: body, Slots: s.marker.slots}
+	}
+	return f.verdict(r, err), z, true
+}
+
 // IsStream reports whether a content type is that of an event stream.
 func IsStream(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
@@ -101,7 +128,7 @@ func appendEvent(dst []byte, name string, data []byte) []byte {
 // convert returns the answer in its other form, as the same upstream might have sent it.
 func (z *Frozen) convert() (*Frozen, error) {
 	if z.Stream {
-		r, err := z.Form.Streams.Merge(z.Body)
+		r, err := Merge(z.Form.Streams, z.Body)
 		if err != nil {
 			return nil, err
 		}

@@ -42,6 +42,11 @@ type Verdict struct {
 // error is not, nor a stream without its terminal event.
 func Judge(f *Form, stream bool, body []byte) Verdict {
 	r, err := finished(f, stream, body)
+	return f.verdict(r, err)
+}
+
+// verdict is that on a finished answer, or on one that could not be read because of err.
+func (f *Form) verdict(r gjson.Result, err error) Verdict {
 	switch {
 	case errors.Is(err, ErrReported):
 		return Verdict{Reason: ReasonError}
@@ -50,8 +55,10 @@ func Judge(f *Form, stream bool, body []byte) Verdict {
 	case err != nil:
 		return Verdict{Reason: ReasonMalformed}
 	}
-	usage := usageOf(r.Get("usage"))
-	if reported(r) {
+	var of [4]gjson.Result
+	rawjson.Members(r, of[:], "error", "type", "object", "usage")
+	usage := usageOf(of[3])
+	if isError(of[:3]) {
 		return Verdict{Reason: ReasonError, Usage: usage}
 	}
 	v := f.Judge(r)
@@ -67,7 +74,7 @@ func finished(f *Form, stream bool, body []byte) (gjson.Result, error) {
 	case f.Streams == nil:
 		return gjson.Result{}, ErrMalformed
 	}
-	return f.Streams.Merge(body)
+	return Merge(f.Streams, body)
 }
 
 // Reject records a reason. The first one stays, except that tool calls may be allowed: any other reason replaces them.

@@ -11,31 +11,27 @@ const maxDepth = 128
 
 // Parse reads one JSON object; ErrMalformed where b is something else or nested too deep. The result aliases b.
 func Parse(b []byte) (gjson.Result, error) {
-	if !shallow(b) || !gjson.ValidBytes(b) {
+	if !readable(b) {
 		return gjson.Result{}, ErrMalformed
 	}
-	r := gjson.Parse(rawjson.View(b))
-	if !r.IsObject() {
-		return gjson.Result{}, ErrMalformed
-	}
-	return r, nil
+	return gjson.Parse(rawjson.View(b)), nil
 }
 
-// ParseEvent reads the object that an event carries; ErrReported where it is an error.
-func ParseEvent(ev Event) (gjson.Result, error) {
-	if ev.Name == "error" {
-		return gjson.Result{}, ErrReported
-	}
-	r, err := Parse(ev.Data)
-	if err == nil && reported(r) {
-		err = ErrReported
-	}
-	return r, err
+// readable reports whether b is a JSON object that is not nested too deep.
+func readable(b []byte) bool {
+	return shallow(b) && gjson.ValidBytes(b) && gjson.Parse(rawjson.View(b)).IsObject()
 }
 
 // reported reports whether an object is an error: in OpenAI's shape, in that of a Responses stream or of older vLLM.
 func reported(r gjson.Result) bool {
-	return rawjson.Given(r.Get("error")) || r.Get("type").Str == "error" || r.Get("object").Str == "error"
+	var of [3]gjson.Result
+	rawjson.Members(r, of[:], "error", "type", "object")
+	return isError(of[:])
+}
+
+// isError is reported for the members error, type and object.
+func isError(of []gjson.Result) bool {
+	return rawjson.Given(of[0]) || of[1].Str == "error" || of[2].Str == "error"
 }
 
 // shallow reports whether brackets outside strings nest at most maxDepth deep.

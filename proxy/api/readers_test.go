@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"reprise/proxy/answer"
-	"reprise/proxy/api"
 )
 
 // readers write each line of JSON as they have understood it.
@@ -53,7 +52,7 @@ func strictLines(t *testing.T) (lines []string) {
 	t.Helper()
 	add := func(document []byte) {
 		var flat bytes.Buffer
-		if api.Strict(false, document) && json.Compact(&flat, document) == nil {
+		if strict(false, document) && json.Compact(&flat, document) == nil {
 			lines = append(lines, flat.String())
 		}
 	}

@@ -20,30 +20,17 @@ var answerNames = canon.MakeNames(
 	},
 )
 
-// Strict reports whether all clients read an answer in the same way, whatever JSON reader they have: it, or with stream each
-// event of it, is as strict as a request must be ([canon.Strict]). Readers disagree about any other, and a cache that reads it
-// in one way would serve it to clients that read it in another.
-func Strict(stream bool, body []byte) bool {
-	if !stream {
-		return canon.Strict(body, answerNames) == nil
+// Read reads an answer of form once, for its verdict and its stored form; see [answer.Read]. strict reports whether all clients read it
+// in the same way, whatever JSON reader they have: it, or each event of a stream, is as strict as a request must be ([canon.Strict]).
+// Readers disagree about any other, and a cache that reads it in one way would serve it to clients that read it in another.
+func Read(form *answer.Form, contentType string, body []byte) (v answer.Verdict, z *answer.Frozen, strict bool) {
+	if answer.IsStream(contentType) && (!utf8.Valid(body) || markedField(body)) {
+		return answer.Verdict{Reason: answer.ReasonMalformed}, nil, false
 	}
-	if !utf8.Valid(body) || markedField(body) {
-		return false
-	}
-	done := false
-	for events := answer.EventsOf(body); ; {
-		ev, ok := events.Next()
-		switch {
-		case !ok:
-			return true
-		case ev.Data == nil:
-		case ev.IsDone():
-			done = true
-		case done || canon.Strict(ev.Data, answerNames) != nil: // after [DONE] some clients read on
-			return false
-		}
-	}
+	return answer.Read(form, contentType, body, strictObject)
 }
+
+func strictObject(document []byte) bool { return canon.Strict(document, answerNames) == nil }
 
 // markedField reports whether a byte order mark stands before the name of a stream's first field: some clients skip the mark,
 // for others the name is another one.

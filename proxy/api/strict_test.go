@@ -14,10 +14,21 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
+	"reprise/proxy/api/chat"
 )
 
 func chatAnswer(content string) string {
 	return `{"id":"a","choices":[{"index":0,"message":{"role":"assistant","content":` + content + `},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}`
+}
+
+// strict reports whether an answer, or with stream a stream, is strict. That is the same for each API.
+func strict(stream bool, body []byte) bool {
+	contentType := "application/json"
+	if stream {
+		contentType = "text/event-stream"
+	}
+	_, _, ok := api.Read(chat.Family.Answers, contentType, body)
+	return ok
 }
 
 // odd are answers that JSON readers read differently, with an ordinary one around them.
@@ -48,21 +59,21 @@ func TestStrict(t *testing.T) {
 	stream := func(data string) string {
 		return "data: " + chatAnswer(`"a"`) + "\n\ndata: " + data + "\n\ndata: [DONE]\n\n"
 	}
-	if !api.Strict(false, []byte(chatAnswer(`"Gr\u00fc\u00dfe 😀 \ud83d\ude00"`))) || !api.Strict(true, []byte(": a comment\n\n"+stream(`{"choices":[]}`))) {
+	if !strict(false, []byte(chatAnswer(`"Gr\u00fc\u00dfe 😀 \ud83d\ude00"`))) || !strict(true, []byte(": a comment\n\n"+stream(`{"choices":[]}`))) {
 		t.Error("an ordinary answer is not strict")
 	}
 	for name, body := range odd {
-		if api.Strict(false, []byte(body)) {
+		if strict(false, []byte(body)) {
 			t.Errorf("%s: an object is strict: %s", name, body)
 		}
-		if api.Strict(true, []byte(stream(body))) {
+		if strict(true, []byte(stream(body))) {
 			t.Errorf("%s: a stream is strict: %s", name, body)
 		}
 	}
-	if api.Strict(true, []byte("\ufeff"+stream(`{}`))) || api.Strict(true, []byte(": \xff\n\n"+stream(`{}`))) {
+	if strict(true, []byte("\ufeff"+stream(`{}`))) || strict(true, []byte(": \xff\n\n"+stream(`{}`))) {
 		t.Error("a stream with a byte order mark or bad UTF-8 is strict")
 	}
-	if api.Strict(true, []byte(stream(`{}`)+"data: {}\n\n")) || !api.Strict(true, []byte(stream(`{}`)+": end\n\ndata: [DONE]\n\n")) {
+	if strict(true, []byte(stream(`{}`)+"data: {}\n\n")) || !strict(true, []byte(stream(`{}`)+": end\n\ndata: [DONE]\n\n")) {
 		t.Error("a stream that goes on after its end is strict, or one that ends twice is not")
 	}
 }
@@ -81,8 +92,8 @@ func TestRecordedAnswersAreStrict(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		if strict := api.Strict(ext == ".sse", body); strict == (filepath.Base(f) == "folded.sse") {
-			t.Errorf("%s: strict is %v", f, strict)
+		if ok := strict(ext == ".sse", body); ok == (filepath.Base(f) == "folded.sse") {
+			t.Errorf("%s: strict is %v", f, ok)
 		}
 	}
 	if n < 20 {
@@ -98,7 +109,7 @@ func FuzzStrict(f *testing.F) {
 	}
 	f.Add([]byte(chatAnswer(`"\u00fc 😀"`)))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if !api.Strict(false, body) {
+		if !strict(false, body) {
 			return
 		}
 		var byName any
@@ -147,15 +158,15 @@ func plain(r gjson.Result) any {
 	return r.Value()
 }
 
-// BenchmarkStrict reads answers of ordinary size, as an upstream's answer is read once before it is kept.
-func BenchmarkStrict(b *testing.B) {
+// BenchmarkRead reads answers of ordinary size, as an upstream's answer is read once before it is kept.
+func BenchmarkRead(b *testing.B) {
 	object := []byte(chatAnswer(`"` + strings.Repeat("A sentence of the answer. ", 80) + `"`))
 	event := []byte(`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}` + "\n\n")
 	for name, body := range map[string][]byte{"object": object, "stream": bytes.Repeat(event, 300)} {
 		b.Run(fmt.Sprintf("%s of %d bytes", name, len(body)), func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				if !api.Strict(name == "stream", body) {
+				if !strict(name == "stream", body) {
 					b.Fatal("not strict")
 				}
 			}

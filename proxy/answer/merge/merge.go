@@ -167,18 +167,25 @@ func (o *Object) note(i int) {
 func (o *Object) merge(v gjson.Result) {
 	v.ForEach(func(k, v gjson.Result) bool {
 		t := o.Member(k.Str, k.Raw)
-		switch k.Str {
-		case "role", "type", "id", "index", "format":
+		switch {
+		case !Identifies(k.Str):
+			t.Add(v)
+		case k.Str != "name":
 			t.Replace(v)
-		case "name":
-			if !t.Is(v.Raw) {
-				t.Add(v)
-			}
-		default:
+		case !t.Is(v.Raw):
 			t.Add(v)
 		}
 		return true
 	})
+}
+
+// Identifies reports whether a member of a delta may identify the thing and be repeated, rather than be a fragment.
+func Identifies(name string) bool {
+	switch name {
+	case "role", "type", "id", "index", "format", "name":
+		return true
+	}
+	return false
 }
 
 func (l *List) merge(v gjson.Result) {

@@ -47,6 +47,24 @@ func isPlain(s string) bool {
 // Given reports whether r is there and not null.
 func Given(r gjson.Result) bool { return r.Exists() && r.Type != gjson.Null }
 
+// Members sets each of dst to the member of object r with the name at its place, the first one of that name, in one pass: gjson's Get
+// passes over the object for each name.
+func Members(r gjson.Result, dst []gjson.Result, names ...string) {
+	if !r.IsObject() {
+		return
+	}
+	left := len(names)
+	r.ForEach(func(k, v gjson.Result) bool {
+		for i, name := range names {
+			if name == k.Str && !dst[i].Exists() {
+				dst[i] = v
+				left--
+			}
+		}
+		return left > 0
+	})
+}
+
 // Elements are the elements of an array with their index, read one at a time: gjson's Array holds all of them, a hundred bytes each.
 // Like Array, it takes any other value that is given as its one element.
 func Elements(r gjson.Result) iter.Seq2[int, gjson.Result] {

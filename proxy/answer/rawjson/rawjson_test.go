@@ -33,3 +33,19 @@ func TestAppendEdited(t *testing.T) {
 		}
 	}
 }
+
+func TestMembers(t *testing.T) {
+	for object, want := range map[string][3]string{
+		`{"a":1,"b":{"c":2},"a":3}`:      {"1", `{"c":2}`, ""},
+		`{ "\u0063" : "x", "b" : null }`: {"", "null", `"x"`},
+		`{}`:                             {}, `[1]`: {}, `"a"`: {}, ``: {},
+	} {
+		var got [3]gjson.Result
+		Members(gjson.Parse(object), got[:], "a", "b", "c")
+		for i, v := range got {
+			if v.Raw != want[i] {
+				t.Errorf("%s: member %d is %q, want %q", object, i, v.Raw, want[i])
+			}
+		}
+	}
+}

@@ -186,9 +186,9 @@ func (x suite) testUsageFilter(t *testing.T) {
 			f := answer.UsageFilter{Streams: x.Answers.Streams}
 			var got []byte
 			for at := 0; at < len(a.Body); at += n {
-				got = f.Write(got, a.Body[at:min(at+n, len(a.Body))])
+				got = append(got, f.Write(a.Body[at:min(at+n, len(a.Body))])...)
 			}
-			if got = f.Flush(got); !bytes.Equal(got, want) {
+			if got = append(got, f.Rest()...); !bytes.Equal(got, want) {
 				t.Fatalf("%s in pieces of %d:\n%s\nwant\n%s", a.Name, n, got, want)
 			}
 		}

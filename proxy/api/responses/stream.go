@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -11,32 +12,52 @@ import (
 // streams implements [answer.Streams].
 type streams struct{}
 
-// Merge returns the response object of the stream's terminal event, whether it completed or not. A response that failed is
-// ErrReported.
-func (streams) Merge(stream []byte) (gjson.Result, error) {
-	for es := answer.EventsOf(stream); ; {
-		ev, ok := es.Next()
-		switch {
-		case !ok:
-			return gjson.Result{}, answer.ErrIncomplete
-		case ev.Data == nil || ev.IsDone():
-			continue
+// Merger returns a merger whose object is the response of the stream's terminal event, whether it completed or not. A response that
+// failed is ErrReported.
+func (streams) Merger() answer.Merger { return &merger{} }
+
+// merger implements [answer.Merger].
+type merger struct{ response gjson.Result }
+
+// Add adds an event.
+func (m *merger) Add(event gjson.Result) (last bool, err error) {
+	switch event.Get("type").Str {
+	case "response.failed":
+		return true, answer.ErrReported
+	case "response.completed", "response.incomplete":
+		if m.response = event.Get("response"); !m.response.IsObject() {
+			err = answer.ErrMalformed
 		}
-		r, err := answer.ParseEvent(ev)
-		if err != nil {
-			return r, err
-		}
-		switch r.Get("type").Str {
-		case "response.failed":
-			return r, answer.ErrReported
-		case "response.completed", "response.incomplete":
-			if last := r.Get("response"); last.IsObject() {
-				return last, nil
-			}
-			return r, answer.ErrMalformed
-		}
+		return true, err
 	}
+	return false, nil
 }
+
+// Done reports that [DONE] does not end a stream.
+func (m *merger) Done() bool { return false }
+
+// Object returns the response.
+func (m *merger) Object() (gjson.Result, error) { return m.response, nil }
+
+// Varies returns the fragment, the number and the padding of an event that has a fragment.
+func (m *merger) Varies(event gjson.Result) (varies []gjson.Result) {
+	if !strings.HasSuffix(event.Get("type").Str, ".delta") {
+		return nil
+	}
+	event.ForEach(func(k, v gjson.Result) bool {
+		switch k.Str {
+		case "delta", "sequence_number", "obfuscation":
+			if v.Type == gjson.String || v.Type == gjson.Number {
+				varies = append(varies, v)
+			}
+		}
+		return true
+	})
+	return varies
+}
+
+// Repeat adds such an event, of which nothing is in the response.
+func (m *merger) Repeat([]gjson.Result) {}
 
 // Mark marks ids and times in an event: the id of its response, never that of an item.
 func (streams) Mark(m *answer.Marker, event gjson.Result) {

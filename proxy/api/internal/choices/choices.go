@@ -51,7 +51,9 @@ func (Streams) Mark(m *answer.Marker, chunk gjson.Result) {
 
 // usageOnly reports whether a chunk is the one that include_usage adds: usage, and no choice.
 func usageOnly(chunk gjson.Result) bool {
-	return chunk.Get("usage").IsObject() && rawjson.Empty(chunk.Get("choices"))
+	var of [2]gjson.Result
+	rawjson.Members(chunk, of[:], "usage", "choices")
+	return of[0].IsObject() && rawjson.Empty(of[1])
 }
 
 // Ended reports whether a stream holds its [DONE].
@@ -65,30 +67,40 @@ func Judge(r gjson.Result) (v answer.Verdict) {
 		v.Reject(answer.ReasonMalformed)
 		return v
 	}
+	empty := true
 	for i, c := range rawjson.Elements(choices) {
-		message := c.Get("message")
-		body := answer.ContentText(message.Get("content"))
-		if t := c.Get("text"); t.Type == gjson.String {
-			body = t.Str
+		var of [3]gjson.Result
+		rawjson.Members(c, of[:], "message", "text", "finish_reason")
+		message, text, finish := messageOf(of[0]), of[1], of[2]
+		body := answer.ContentText(message.content)
+		if text.Type == gjson.String {
+			body = text.Str
 		}
-		if i == 0 {
+		if empty = false; i == 0 {
 			v.Text = body
 		}
-		finish := c.Get("finish_reason")
 		v.Reject(finishObjection(finish))
-		v.RejectPart(body, message.Get("refusal").String(), callsTools(message, finish.String()))
+		v.RejectPart(body, message.refusal.String(), message.callsTools(finish.String()))
 	}
-	if rawjson.Empty(choices) {
+	if empty {
 		v.Reject(answer.ReasonEmpty)
 	}
 	return v
 }
 
+// message is the message of a choice.
+type message struct{ content, refusal, toolCalls, functionCall gjson.Result }
+
+func messageOf(r gjson.Result) message {
+	var of [4]gjson.Result
+	rawjson.Members(r, of[:], "content", "refusal", "tool_calls", "function_call")
+	return message{of[0], of[1], of[2], of[3]}
+}
+
 // callsTools also accepts the finish reason as a sign: an answer that ends for a call which is not in it is not an answer
 // in words.
-func callsTools(message gjson.Result, finish string) bool {
-	return !rawjson.Empty(message.Get("tool_calls")) || message.Get("function_call").IsObject() ||
-		finish == "tool_calls" || finish == "function_call"
+func (m *message) callsTools(finish string) bool {
+	return !rawjson.Empty(m.toolCalls) || m.functionCall.IsObject() || finish == "tool_calls" || finish == "function_call"
 }
 
 // finishObjection is the reason against a finish reason, "" for a good one. An unknown one proves no completeness.

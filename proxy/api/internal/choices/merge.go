@@ -10,37 +10,68 @@ import (
 	"reprise/proxy/answer/rawjson"
 )
 
-// merged is a stream merged into one answer.
+// merged is a stream merged into one answer. It implements [answer.Merger].
 type merged struct {
+	Streams
 	top     *merge.Object // members of the chunks except choices and usage: of each the last that is not null
 	choices *merge.List
 	usage   string
+	grown   growth // of the last chunk
 }
 
-// Merge merges the chunks of a whole stream. ErrMalformed also where a choice ends twice in different ways.
-func (s Streams) Merge(stream []byte) (gjson.Result, error) {
-	m := &merged{top: merge.NewObject(), choices: merge.NewList()}
-	for es := answer.EventsOf(stream); ; {
-		ev, ok := es.Next()
-		switch {
-		case !ok:
-			return gjson.Result{}, answer.ErrIncomplete
-		case ev.Data == nil:
-			continue
-		case ev.IsDone():
-			return answer.Parse(s.object(m))
-		}
-		chunk, err := answer.ParseEvent(ev)
-		if err == nil {
-			err = m.chunk(chunk)
-		}
-		if err != nil {
-			return gjson.Result{}, err
-		}
+// growth is where the last chunk made its choice longer, if that is all it did: other members of it repeat what was known.
+type growth struct {
+	choices int           // of the chunk
+	texts   int           // added to them; 2: something else was added too
+	choice  *merge.Object // of the text
+	delta   bool          // it is a member of the choice's delta, not of the choice
+	member  string
+	text    gjson.Result
+	place   int         // of text among those that vary
+	tree    *merge.Tree // of the member, until the next chunk is added
+}
+
+// Merger returns a merger of chunks. ErrMalformed also where a choice ends twice in different ways.
+func (s Streams) Merger() answer.Merger {
+	return &merged{Streams: s, top: merge.NewObject(), choices: merge.NewList()}
+}
+
+// Done reports that [DONE] ends a stream.
+func (m *merged) Done() bool { return true }
+
+// Object returns the merged answer.
+func (m *merged) Object() (gjson.Result, error) { return answer.Parse(m.object()) }
+
+// Varies returns the text of a chunk that only makes its one choice longer, and the padding of its length.
+func (m *merged) Varies(chunk gjson.Result) (varies []gjson.Result) {
+	g := &m.grown
+	if g.choices != 1 || g.texts != 1 {
+		return nil
 	}
+	of := g.choice
+	if g.delta {
+		of = of.Member("delta", "").Object()
+	}
+	g.tree = of.Member(g.member, "")
+	chunk.ForEach(func(k, v gjson.Result) bool {
+		switch {
+		case k.Str == "choices":
+			g.place = len(varies)
+			varies = append(varies, g.text)
+		case k.Str == "obfuscation" && v.Type == gjson.String:
+			varies = append(varies, v)
+		}
+		return true
+	})
+	return varies
 }
 
-func (m *merged) chunk(r gjson.Result) (err error) {
+// Repeat adds the text of such a chunk.
+func (m *merged) Repeat(values []gjson.Result) { m.grown.tree.Add(values[m.grown.place]) }
+
+// Add adds a chunk.
+func (m *merged) Add(r gjson.Result) (last bool, err error) {
+	m.grown = growth{}
 	r.ForEach(func(k, v gjson.Result) bool {
 		switch k.Str {
 		case "choices":
@@ -55,7 +86,7 @@ func (m *merged) chunk(r gjson.Result) (err error) {
 		}
 		return err == nil
 	})
-	return err
+	return false, err
 }
 
 func (m *merged) addChoices(choices gjson.Result) (err error) {
@@ -63,7 +94,8 @@ func (m *merged) addChoices(choices gjson.Result) (err error) {
 		if !c.IsObject() {
 			err = answer.ErrMalformed
 		} else {
-			err = addChoice(m.choices.Elem(c.Get("index").Int()), c)
+			m.grown.choices++
+			err = m.addChoice(m.choices.Elem(c.Get("index").Int()), c)
 		}
 		return err == nil
 	})
@@ -72,7 +104,7 @@ func (m *merged) addChoices(choices gjson.Result) (err error) {
 
 // addChoice adds a fragment of one choice: some members grow, of the others the last value that is not null counts. A message, which
 // belongs to a whole answer, is malformed: clients of the stream skip it, and those of the merged answer would read it.
-func addChoice(o *merge.Object, fragment gjson.Result) (err error) {
+func (m *merged) addChoice(o *merge.Object, fragment gjson.Result) (err error) {
 	fragment.ForEach(func(k, v gjson.Result) bool {
 		if k.Str == "message" {
 			if rawjson.Given(v) {
@@ -84,6 +116,7 @@ func addChoice(o *merge.Object, fragment gjson.Result) (err error) {
 		switch k.Str {
 		case "delta", "text", "logprobs", "token_ids":
 			t.Add(v)
+			m.grown.note(o, k.Str, v)
 		case "finish_reason":
 			if rawjson.Given(v) && !t.IsNull() && !t.Is(v.Raw) {
 				err = answer.ErrMalformed
@@ -97,16 +130,42 @@ func addChoice(o *merge.Object, fragment gjson.Result) (err error) {
 	return err
 }
 
+// note notes that v was added to a member of a choice.
+func (g *growth) note(choice *merge.Object, member string, v gjson.Result) {
+	delta := member == "delta" && v.IsObject()
+	if delta {
+		members := 0
+		v.ForEach(func(k, text gjson.Result) bool {
+			members++
+			member, v = k.Str, text
+			return members < 2
+		})
+		if members == 0 {
+			return
+		}
+		if members > 1 || merge.Identifies(member) {
+			g.texts = 2
+		}
+	}
+	switch {
+	case v.Type == gjson.Null:
+	case v.Type == gjson.String && g.texts == 0:
+		g.texts, g.choice, g.delta, g.member, g.text = 1, choice, delta, member, v
+	default:
+		g.texts = 2
+	}
+}
+
 // object renders the answer that a client without stream would have got.
-func (s Streams) object(m *merged) []byte {
-	m.top.Member("object", `"object"`).Set(s.Object)
+func (m *merged) object() []byte {
+	m.top.Member("object", `"object"`).Set(m.Streams.Object)
 	dst := m.top.Append(nil)
 	dst = append(dst[:len(dst)-1], `,"choices":[`...)
 	for i, c := range m.choices.Sorted() {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = s.appendChoice(dst, c)
+		dst = m.appendChoice(dst, c)
 	}
 	dst = append(dst, ']')
 	if m.usage != "" {
