@@ -8,8 +8,7 @@ import (
 
 // atChunk reports whether a run of text between spaces begins here.
 func (s *scanner) atChunk() bool {
-	const open = " \t\n\r([{\"'"
-	return (s.at == 0 || strings.IndexByte(open, s.text[s.at-1]) >= 0) && strings.IndexByte(open, s.text[s.at]) < 0
+	return (s.at == 0 || ascii[s.text[s.at-1]]&opening != 0) && ascii[s.text[s.at]]&opening == 0
 }
 
 // longestChunk bounds how far chunk looks ahead.
@@ -20,19 +19,27 @@ func (s *scanner) chunk() bool {
 	if s.at < s.prose {
 		return false
 	}
-	end, marks := s.at, false
-	for end < min(len(s.text), s.at+longestChunk) && strings.IndexByte(" \t\n\r`\"", s.text[end]) < 0 {
-		c := s.text[end]
-		marks = marks || c < utf8.RuneSelf && !digit(c) && c|0x20 < 'a' || c|0x20 > 'z' && c < utf8.RuneSelf
-		end++
+	end, limit, signs := s.at, min(len(s.text), s.at+longestChunk), 0
+	for ; end < limit && ascii[s.text[end]]&outside == 0; end++ {
+		if ascii[s.text[end]]&sign != 0 {
+			signs++
+		}
 	}
-	if !marks {
+	if signs == 0 {
 		return false
 	}
-	piece := strings.TrimRight(s.text[s.at:end], ".,;:!?'])}>")
-	if piece == "" {
+	to := end
+	for ; to > s.at && ascii[s.text[to-1]]&trailing != 0; to-- {
+		signs--
+	}
+	if to == s.at {
 		return false
 	}
+	if signs == 0 { // letters and digits at the end of a sentence
+		s.prose = end
+		return false
+	}
+	piece := s.text[s.at:to]
 	if strings.HasSuffix(piece, "(") && strings.HasPrefix(s.text[s.at+len(piece):], ")") {
 		piece = s.text[s.at : s.at+len(piece)+1] // f() keeps its brackets
 	}
@@ -56,12 +63,40 @@ func codelike(p string) bool {
 	case len(p) > 1 && (p[0] == '/' || p[0] == '~' || p[0] == '.') && letter(strings.TrimLeft(p, "~./")):
 		return true
 	}
-	for _, mark := range [...]string{"::", "->", "=>", "==", "!=", "<=", ">=", "&&", "||", ":=", "()", "\\"} {
-		if strings.Contains(p, mark) {
-			return true
+	return operator(p) || joined(p)
+}
+
+// operator reports whether p contains a backslash or one of :: -> => == != <= >= && || := ().
+func operator(p string) bool {
+	for i := 1; i < len(p); i++ {
+		switch c := p[i]; p[i-1] {
+		case ':':
+			if c == ':' || c == '=' {
+				return true
+			}
+		case '=':
+			if c == '>' || c == '=' {
+				return true
+			}
+		case '!', '<', '>':
+			if c == '=' {
+				return true
+			}
+		case '-':
+			if c == '>' {
+				return true
+			}
+		case '&', '|':
+			if c == p[i-1] {
+				return true
+			}
+		case '(':
+			if c == ')' {
+				return true
+			}
 		}
 	}
-	return joined(p)
+	return strings.IndexByte(p, '\\') >= 0
 }
 
 func letter(s string) bool {

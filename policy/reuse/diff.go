@@ -5,51 +5,105 @@ import (
 	"strings"
 )
 
-// count is how often a key occurs on either side.
-type count struct{ a, b int }
-
 // diff is the differences of two prompts.
 type diff struct {
-	a, b   []token // the surplus of either side, in its order
-	counts []count // by id
-	alias  []int32 // by id: the id that an inflection is taken for, or -1
+	x, y []token // the prompts without the tokens that they begin and end with alike
+	a, b []token // the surplus of either side, in its order
+	keys []key   // by id
 }
 
-// difference gives every key its id and counts it on both sides. A key that occurs more often here than there is surplus
-// here, each time.
+// key is what one key of x and y has in common with the others.
+type key struct {
+	more  int   // how much more often it is in the first prompt
+	a, b  int   // how often it is in each prompt; counted only where more is not 0
+	alias int32 // the id that an inflection is taken for, or 0
+}
+
+// difference gives an id to every key that one prompt has more often than the other. Such a key is surplus each time that it
+// occurs there, also where the prompts are alike. All other tokens keep the id 0.
 func difference(a, b []token) *diff {
-	ids := make(map[string]int32, len(a)+8)
-	d := &diff{counts: make([]count, 0, len(a)+8)}
+	head, tail := ends(a, b)
+	d := &diff{x: a[head : len(a)-tail], y: b[head : len(b)-tail]}
+	ids := d.index()
+	var mask uint64 // of the keys that are surplus
+	for k, id := range ids {
+		if d.keys[id].more != 0 {
+			mask |= 1 << trait(k)
+		}
+	}
+	if mask == 0 {
+		return d
+	}
 	for i := range a {
-		d.counts[d.identify(&a[i], ids)].a++
+		if k := identify(&a[i], ids, mask, d.keys); k != nil {
+			if k.a++; k.more > 0 {
+				d.a = append(d.a, a[i])
+			}
+		}
 	}
 	for i := range b {
-		d.counts[d.identify(&b[i], ids)].b++
+		if k := identify(&b[i], ids, mask, d.keys); k != nil {
+			if k.b++; k.more < 0 {
+				d.b = append(d.b, b[i])
+			}
+		}
 	}
-	d.alias = slices.Repeat([]int32{-1}, len(d.counts))
-	d.a = d.surplus(a, func(c count) int { return c.a - c.b })
-	d.b = d.surplus(b, func(c count) int { return c.b - c.a })
 	return d
 }
 
-func (d *diff) identify(t *token, ids map[string]int32) int32 {
-	id, ok := ids[t.key]
-	if !ok {
-		id = int32(len(ids))
-		ids[t.key] = id
-		d.counts = append(d.counts, count{})
+// ends counts the tokens that two prompts begin with alike, and those that they end with alike.
+func ends(a, b []token) (head, tail int) {
+	n := min(len(a), len(b))
+	for head < n && a[head].same(&b[head]) {
+		head++
 	}
-	t.id = id
-	return id
+	for tail < n-head && a[len(a)-1-tail].same(&b[len(b)-1-tail]) {
+		tail++
+	}
+	return head, tail
 }
 
-func (d *diff) surplus(tokens []token, extra func(count) int) (out []token) {
-	for _, t := range tokens {
-		if extra(d.counts[t.id]) > 0 {
-			out = append(out, t)
+// same compares all that sequences and skeletons depend on.
+func (t *token) same(o *token) bool {
+	return t.class == o.class && t.quoted == o.quoted && t.key == o.key
+}
+
+// index counts the keys of x and y and returns their ids.
+func (d *diff) index() map[string]int32 {
+	ids := make(map[string]int32)
+	d.keys = make([]key, 1, 16)
+	count := func(tokens []token, n int) {
+		for i := range tokens {
+			id := ids[tokens[i].key]
+			if id == 0 {
+				id = int32(len(d.keys))
+				ids[tokens[i].key] = id
+				d.keys = append(d.keys, key{})
+			}
+			d.keys[id].more += n
 		}
 	}
-	return out
+	count(d.x, 1)
+	count(d.y, -1)
+	return ids
+}
+
+const traits = 64
+
+// trait is a number that few other keys have.
+func trait(k string) uint8 { return (k[0]*7 ^ k[len(k)-1]*3 ^ byte(len(k))) % traits }
+
+// identify sets the id of a token whose key is surplus and returns the key, otherwise nil.
+func identify(t *token, ids map[string]int32, mask uint64, keys []key) *key {
+	if mask>>trait(t.key)&1 == 0 {
+		return nil
+	}
+	id := ids[t.key]
+	if id == 0 || keys[id].more == 0 {
+		return nil
+	}
+	t.id = id
+	return &keys[id]
 }
 
 func (d *diff) any(is func(token) bool) bool {
@@ -66,7 +120,7 @@ func (d *diff) cancelInflections() {
 		if at < 0 {
 			return false
 		}
-		d.alias[x.id], d.alias[d.b[at].id] = x.id, x.id
+		d.keys[x.id].alias, d.keys[d.b[at].id].alias = x.id, x.id
 		d.b = slices.Delete(d.b, at, at+1)
 		return true
 	})
@@ -113,11 +167,11 @@ func covers(surplus, other []token) bool {
 }
 
 // content reports whether a word carries content, and not only grammar.
-func content(t token) bool { return !t.is(function) }
+func content(t token) bool { return t.class&function == 0 }
 
 // substituted reports whether the prompts are one template with other things filled in: function words aside, the same
 // words with gaps at the same places, and no word of a gap is alike to one of the other prompt's.
-func substituted(a, b []token, d *diff) bool {
+func (d *diff) substituted() bool {
 	x, y := d.content(d.a), d.content(d.b)
 	if len(x) == 0 || len(y) == 0 {
 		return false
@@ -130,28 +184,28 @@ func substituted(a, b []token, d *diff) bool {
 			return false
 		}
 	}
-	return slices.Equal(skeleton(a, x), skeleton(b, y))
+	return slices.Equal(skeleton(d.x, x), skeleton(d.y, y))
 }
 
 func (d *diff) content(surplus []token) (out []token) {
 	for _, t := range surplus {
-		if content(t) && (d.counts[t.id].a == 0 || d.counts[t.id].b == 0) {
+		if content(t) && (d.keys[t.id].a == 0 || d.keys[t.id].b == 0) {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-// gap represents any number of replaced words in a skeleton.
-const gap = -1
+// gap represents any number of replaced words in a skeleton. No key is empty.
+const gap = ""
 
-// skeleton is the content of a prompt, by id, with gaps for replaced words.
-func skeleton(tokens, replaced []token) (out []int32) {
+// skeleton is the content of a prompt, by key, with gaps for replaced words.
+func skeleton(tokens, replaced []token) (out []string) {
 	for _, t := range tokens {
 		switch {
 		case !content(t):
-		case !slices.ContainsFunc(replaced, func(r token) bool { return r.id == t.id }):
-			out = append(out, t.id)
+		case t.id == 0 || !slices.ContainsFunc(replaced, func(r token) bool { return r.id == t.id }):
+			out = append(out, t.key)
 		case len(out) == 0 || out[len(out)-1] != gap:
 			out = append(out, gap)
 		}

@@ -27,24 +27,52 @@ const (
 	explaining // requests an explanation
 	saluting   // a function word where it is used, content where it is mentioned
 	mentioning // comes before what is mentioned
+	fused      // in joinedNot
 )
 
-// lexicon has the classes of words; all words not in it are content.
-var lexicon = func() map[string]class {
-	m := make(map[string]class)
+// lexicon is a hash table of the classes of words; all words not in it are content. Every word of a prompt is looked up once, and
+// one probe is mostly enough.
+var lexicon = func() (t [1024]entry) {
+	put := func(w string, c class) {
+		e := slot(&t, w)
+		e.word, e.class = w, e.class|c
+	}
 	for c, list := range wordLists {
 		for w := range strings.FieldsSeq(list) {
-			m[w] |= c
+			put(w, c)
 		}
 	}
 	for w := range cardinals {
-		m[w] |= numeric
+		put(w, numeric)
 	}
 	for w := range ordinals {
-		m[w] |= numeric
+		put(w, numeric)
 	}
-	return m
+	for w := range joinedNot {
+		put(w, fused)
+	}
+	return t
 }()
+
+type entry struct {
+	word  string // empty in a free slot
+	class class
+}
+
+// slot is the place of a word in t: its own, or the first free one.
+func slot(t *[1024]entry, w string) *entry {
+	h := uint32(2166136261)
+	for i := range len(w) {
+		h = (h ^ uint32(w[i])) * 16777619
+	}
+	for i := h * 0x9e3779b1 >> 22; ; i = (i + 1) % uint32(len(t)) {
+		if e := &t[i]; e.word == "" || e.word == w {
+			return e
+		}
+	}
+}
+
+func classOf(w string) class { return slot(&lexicon, w).class }
 
 var wordLists = map[class]string{
 	function: `a an the this that these those there here it its is am are was were be been being do does did done

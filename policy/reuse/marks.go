@@ -31,20 +31,20 @@ func (s *scanner) mark(r rune, n int) {
 	s.start = s.start || strings.ContainsRune(".!?:。？！", r)
 }
 
-// surroundings are the runes next to a mark, and the next ones that are no blank; 0 is the end of a line.
+// surroundings are the runes next to a mark, and the text; 0 is the end of a line.
 type surroundings struct {
 	before, after rune
-	left, right   rune
-	text          string // behind the mark
+	head, tail    string // the text before and behind the mark
 }
 
 func (s *scanner) around(n int) surroundings {
 	head, tail := s.text[:s.at], s.text[s.at+n:]
-	a := surroundings{text: tail}
-	a.before, a.after = last(head), first(tail)
-	a.left, a.right = last(strings.TrimRight(head, " \t")), first(strings.TrimLeft(tail, " \t\r"))
-	return a
+	return surroundings{last(head), first(tail), head, tail}
 }
+
+// left and right are the next runes that are no blank.
+func (a surroundings) left() rune  { return last(strings.TrimRight(a.head, " \t")) }
+func (a surroundings) right() rune { return first(strings.TrimLeft(a.tail, " \t\r")) }
 
 // first and last take the end of a line for the end of the text.
 func first(text string) rune { r, n := utf8.DecodeRuneInString(text); return lineEnd(r, n) }
@@ -74,13 +74,13 @@ func (a surroundings) prose(r rune) bool {
 	case among(r, sentenceMarks):
 		return a.sentence(r)
 	case r == '(':
-		return (blank(a.before) || among(a.before, quoteMarks)) && !among(a.left, operators)
+		return (blank(a.before) || among(a.before, quoteMarks)) && !among(a.left(), operators)
 	case r == ')':
-		return (blank(a.after) || among(a.after, sentenceMarks) || among(a.after, quoteMarks)) && !among(a.right, operators)
+		return (blank(a.after) || among(a.after, sentenceMarks) || among(a.after, quoteMarks)) && !among(a.right(), operators)
 	case r == '-' && (alnum(a.before) && !among(a.after, operators) || a.before == '-' && blank(a.after) || a.after == '-' && blank(a.before)):
 		return true // of a hyphenated word, or a dash in two strokes
 	case among(r, "-*•#"): // of a list or a heading
-		return a.left == 0 && (blank(a.after) || r == '#') || r == '#' && a.before == '#'
+		return a.left() == 0 && (blank(a.after) || r == '#') || r == '#' && a.before == '#'
 	}
 	return false
 }
@@ -93,7 +93,7 @@ func (a surroundings) sentence(r rune) bool {
 	if among(r, "¿¡") || r == ',' && blank(a.before) { // some write a comma between blanks
 		return true
 	}
-	if first(strings.TrimLeft(a.text[:min(len(a.text), longestEnd)], " \t"+sentenceMarks+quoteMarks+")")) == 0 && !(r == '!' && unicode.IsDigit(a.before)) {
+	if first(strings.TrimLeft(a.tail[:min(len(a.tail), longestEnd)], " \t"+sentenceMarks+quoteMarks+")")) == 0 && !(r == '!' && unicode.IsDigit(a.before)) {
 		return true
 	}
 	if blank(a.before) || among(a.before, "([{") || among(a.before, operators) && a.before != '%' {

@@ -47,6 +47,9 @@ func (s *scanner) number() {
 // plain is the form in which numbers are compared: without thousands separators. A list (1,2,3) is no number, and one of
 // two or more leading zeros is a name (007): both stay.
 func plain(n string) string {
+	if len(n) == 1 {
+		return n
+	}
 	if strings.ContainsAny(n, ":/") || strings.Count(n, ".") > 1 || strings.Contains(n[1:], "-") || !grouped(n) {
 		return n
 	}
@@ -87,8 +90,20 @@ func scientific(n string) string {
 	return v.FloatString(6)
 }
 
+// short reads a whole number of few digits, whose products with a scale are no overflow.
+func short(n string) (int64, bool) {
+	if len(n) > 6 {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(n, 10, 63)
+	return int64(v), err == nil
+}
+
 // scaled multiplies a plain number, where it is one.
 func scaled(n string, by int64) string {
+	if v, ok := short(n); ok {
+		return strconv.FormatInt(v*by, 10)
+	}
 	v, ok := new(big.Rat).SetString(n)
 	if !ok || len(n) > 30 {
 		return n + " x" + strconv.FormatInt(by, 10)
@@ -100,24 +115,44 @@ func scaled(n string, by int64) string {
 func foldNumbers(in []token) []token {
 	out := in[:0]
 	for i := 0; i < len(in); {
-		t, used := spelled(in[i:])
-		if used == 0 {
-			t, used = in[i], 1
+		next := i
+		for next < len(in) && in[next].kind != number && !in[next].is(numeric) {
+			next++
 		}
-		i += used
-		if n := len(out); t.kind == number && n > 0 && out[n-1].kind == code && currencies[out[n-1].key] != "" {
-			t.key = amount(t.key) + " " + currencies[out[n-1].key]
-			out = out[:n-1]
+		if len(out) < i {
+			out = append(out, in[i:next]...)
+		} else {
+			out = in[:next] // nothing has moved
 		}
-		if t.kind == number && i < len(in) && !strings.Contains(t.key, " ") && !strings.HasSuffix(t.key, ".") {
-			if unit := units[in[i].key]; unit != "" && !in[i].pausing {
-				t.key = amount(t.key) + " " + unit
-				i++
-			}
+		if i = next; i < len(in) {
+			var used int
+			out, used = appendNumber(out, in[i:])
+			i += used
 		}
-		out = append(out, t)
 	}
 	return out
+}
+
+// appendNumber appends what in begins with, a number or a word that may be part of one, to out, and says how many tokens it takes.
+func appendNumber(out, in []token) ([]token, int) {
+	t, used := spelled(in)
+	if used == 0 {
+		t, used = in[0], 1
+	}
+	if t.kind != number {
+		return append(out, t), used
+	}
+	if n := len(out); n > 0 && out[n-1].kind == code && currencies[out[n-1].key] != "" {
+		t.key = amount(t.key) + " " + currencies[out[n-1].key]
+		out = out[:n-1]
+	}
+	if used < len(in) && !strings.Contains(t.key, " ") && !strings.HasSuffix(t.key, ".") {
+		if unit := units[in[used].key]; unit != "" && !in[used].pausing {
+			t.key = amount(t.key) + " " + unit
+			used++
+		}
+	}
+	return append(out, t), used
 }
 
 // spelled reads a number at the head of in that has at least one word, and says how many tokens it takes.
@@ -193,6 +228,10 @@ func smaller(in []token) (string, int) {
 }
 
 func sum(a, b string) string {
+	v, ok := short(a)
+	if w, ok2 := short(b); ok && ok2 {
+		return strconv.FormatInt(v+w, 10)
+	}
 	x, ok := new(big.Rat).SetString(a)
 	y, ok2 := new(big.Rat).SetString(b)
 	if !ok || !ok2 || utf8.RuneCountInString(a) > 30 {

@@ -4,12 +4,11 @@ import "slices"
 
 // sameOrder compares the order of tokens that both prompts have equally often: content, numbers, code, quoted words, direction
 // words; and that of persons.
-func sameOrder(a, b []token, d *diff) bool {
-	if !samePersons(a, b) {
+func (d *diff) sameOrder(a, b []token) bool {
+	if !samePersons(d.x, d.y) {
 		return false
 	}
-	return slices.Equal(d.sequence(a), d.sequence(b)) ||
-		slices.Equal(d.sequence(rearranged(a)), d.sequence(rearranged(b)))
+	return d.sameSequence(d.x, d.y) || d.sameSequence(rearranged(a), rearranged(b))
 }
 
 // samePersons reports whether the same persons come in the same order: "do I owe you" is not "do you owe me". Where they
@@ -33,19 +32,30 @@ func persons(tokens []token) (out []string) {
 	return out
 }
 
-// sequence lists the ids whose place matters.
-func (d *diff) sequence(tokens []token) []int32 {
-	out := make([]int32, 0, len(tokens))
-	for _, t := range tokens {
-		c, alias := d.counts[t.id], d.alias[t.id]
-		switch {
-		case alias >= 0 && content(t):
-			out = append(out, alias)
-		case c.a == c.b && (content(t) || t.quoted || t.is(directional)):
-			out = append(out, t.id)
+// sameSequence compares the tokens whose place matters.
+func (d *diff) sameSequence(a, b []token) bool {
+	for {
+		x, y := d.placed(&a), d.placed(&b)
+		if x == nil || y == nil {
+			return x == y
+		}
+		if x.id != 0 && y.id != 0 && d.keys[x.id].alias != d.keys[y.id].alias || (x.id == 0 || y.id == 0) && (x.id != y.id || x.key != y.key) {
+			return false
 		}
 	}
-	return out
+}
+
+// placed takes the next token whose place matters from the head of a list, and is nil behind the last one.
+func (d *diff) placed(list *[]token) *token {
+	for i := range *list {
+		t := &(*list)[i]
+		if t.id != 0 && d.keys[t.id].alias != 0 && content(*t) || t.id == 0 && (content(*t) || t.quoted || t.is(directional)) {
+			*list = (*list)[i+1:]
+			return t
+		}
+	}
+	*list = nil
+	return nil
 }
 
 // rearranged brings into one form what may be said in two orders.

@@ -1,7 +1,6 @@
 package reuse
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,6 +49,11 @@ func scan(text string) []token {
 	for s.at < len(s.text) {
 		s.step()
 	}
+	return s.finish()
+}
+
+// finish returns the tokens, when all are known.
+func (s *scanner) finish() []token {
 	if s.capitals*10 > s.words*6 && s.words > 2 {
 		for i := range s.out {
 			s.out[i].name = false
@@ -66,22 +70,35 @@ func scan(text string) []token {
 // settle gives words the meaning that they have beside others. Behind "say" or "translate" a greeting is not said but
 // mentioned, and so is content; and where a language is spoken of, "in", "to" and "into" lead to it alike.
 func settle(tokens []token) {
-	foreign := slices.ContainsFunc(tokens, func(t token) bool {
-		return strings.HasPrefix(t.key, "translat") || t.key == "language" || t.key == "languages"
-	})
+	foreign := false
 	for i := range tokens {
 		t := &tokens[i]
-		switch {
-		case foreign && t.kind == word && (t.key == "in" || t.key == "to"):
-			t.key, t.class = "into", lexicon["into"]
-		case i > 0 && t.is(saluting) && tokens[i-1].is(mentioning):
+		foreign = foreign || strings.HasPrefix(t.key, "translat") || t.key == "language" || t.key == "languages"
+		if i > 0 && t.is(saluting) && tokens[i-1].is(mentioning) {
 			t.class &^= function
+		}
+	}
+	for i := range tokens {
+		if t := &tokens[i]; foreign && t.kind == word && (t.key == "in" || t.key == "to") {
+			t.key, t.class = "into", classOf("into")
 		}
 	}
 }
 
 // step consumes at least one byte.
 func (s *scanner) step() {
+	switch c := s.text[s.at]; {
+	case c == ' ':
+		s.at++
+		return
+	case ascii[c]&(small|capital) != 0 && s.plainWord(), ascii[c]&stop != 0 && s.plainStop():
+		return
+	}
+	s.anything()
+}
+
+// anything is step for all that can be in a prompt.
+func (s *scanner) anything() {
 	r, n := utf8.DecodeRuneInString(s.text[s.at:])
 	switch {
 	case r == '`':
@@ -108,10 +125,19 @@ func (s *scanner) emit(key string, k kind, to int) *token {
 		s.at = to
 		return &token{}
 	}
-	s.out = append(s.out, token{key: key, kind: k, quoted: s.at < s.quoteEnd, start: s.start, pausing: s.pausing})
-	if k == word && !(len(key) == 1 && s.symbol(to)) {
-		s.out[len(s.out)-1].class = lexicon[key]
+	var c class
+	if k == word {
+		c = classOf(key)
 	}
+	return s.push(key, k, c, to)
+}
+
+// push is emit of a key with a known class.
+func (s *scanner) push(key string, k kind, c class, to int) *token {
+	if len(key) == 1 && s.symbol(to) {
+		c = 0
+	}
+	s.out = append(s.out, token{key: key, class: c, kind: k, quoted: s.at < s.quoteEnd, start: s.start, pausing: s.pausing})
 	s.at, s.start, s.pausing = to, false, false
 	return &s.out[len(s.out)-1]
 }

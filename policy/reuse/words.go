@@ -27,7 +27,7 @@ func (s *scanner) word(r rune, n int) {
 	name := false
 	if first, _ := utf8.DecodeRuneInString(raw); unicode.IsUpper(first) && len(raw) > 1 {
 		s.capitals++
-		name = !s.start && lexicon[key]&function == 0 && (s.at == 0 || s.text[s.at-1] != '\'' && s.text[s.at-1] != '"')
+		name = s.names(classOf(key))
 	}
 	name = name || strings.ContainsFunc(raw[1:], unicode.IsUpper) // USA, YouTube
 	if cased(raw) {
@@ -35,6 +35,11 @@ func (s *scanner) word(r rune, n int) {
 		return
 	}
 	s.contraction(key, end, name)
+}
+
+// names reports whether the capital of a word of class c that begins here is that of a name.
+func (s *scanner) names(c class) bool {
+	return !s.start && c&function == 0 && (s.at == 0 || s.text[s.at-1] != '\'' && s.text[s.at-1] != '"')
 }
 
 // cased reports whether a word means something else in other letters: MB and Mb, US and us.
@@ -79,29 +84,39 @@ func (s *scanner) contraction(key string, end int, name bool) {
 		s.emit(not, negation, end)
 		return
 	}
-	if verb, ok := joinedNot[key]; ok {
-		s.emit(verb, word, s.at)
-		s.emit(not, negation, end)
-		return
+	key, tail, cut := strings.Cut(key, "'") // 's, 're, 'll
+	c := classOf(key)
+	if cut {
+		c &^= fused
 	}
-	key, tail, _ := strings.Cut(key, "'") // 's, 're, 'll
-	if tail == "s" && lexicon[key]&verbal != 0 {
+	if tail == "s" && c&verbal != 0 {
 		s.emit(key, word, s.at)
 		s.emit("is", word, end)
 		return
 	}
-	if plainOrNot(key) == negation {
-		key = not
+	s.single(key, c, end, name)
+}
+
+// single emits a word without an apostrophe, in two tokens where it is a verb and a negation.
+func (s *scanner) single(key string, c class, end int, name bool) {
+	switch {
+	case c&fused != 0:
+		s.emit(joinedNot[key], word, s.at)
+		s.emit(not, negation, end)
+	case c&negating != 0:
+		s.emit(not, negation, end)
+	case key == "":
+		s.at = end
+	default:
+		s.push(key, word, c, end).name = name
 	}
-	t := s.emit(key, plainOrNot(key), end)
-	t.name = name && t.kind == word
 }
 
 // not is the key of every negation.
 const not = "not"
 
 func plainOrNot(key string) kind {
-	if key == not || lexicon[key]&negating != 0 {
+	if classOf(key)&negating != 0 {
 		return negation
 	}
 	return word
