@@ -1,6 +1,9 @@
 package store
 
-import "errors"
+import (
+	"errors"
+	"iter"
+)
 
 // Errors of a Backing and of Open.
 var (
@@ -57,10 +60,36 @@ type Record struct {
 type Batch struct {
 	Put    []Record
 	Delete []Record // without bodies; a record that does not exist is not an error
+	// Evicted are entries that left to make room, or because their time was over: no record of them is loaded any more. The backing may
+	// delete the records later, and does so soon after a batch with Purged.
+	Evicted []uint64
 
 	// Purged is set where a purge caused deletions of this batch, or was to cause some and found nothing: what the backing still has
 	// of deleted records is to be made unreadable soon. Such a batch has no Put.
 	Purged bool
+}
+
+// Deletions are the records of Delete, and all those of the entries in Evicted: for a backing that deletes them at once.
+func (b *Batch) Deletions() iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		for _, r := range b.Delete {
+			if !yield(r) {
+				return
+			}
+		}
+		for _, id := range b.Evicted {
+			for _, r := range RecordsOf(id) {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// RecordsOf are the names of all records of an entry.
+func RecordsOf(id uint64) []Record {
+	return []Record{{Kind: KindEntry, ID: id}, {Kind: KindVector, ID: id}, {Kind: KindAliases, ID: id}, {Kind: KindState, ID: id}}
 }
 
 // Report is the result of a Load.

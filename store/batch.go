@@ -71,12 +71,6 @@ func (w *writer) stateLocked(r *resident) entryState {
 	return st
 }
 
-// entryRecords are the names of all records of one entry.
-func entryRecords(id policy.ID) []Record {
-	n := uint64(id)
-	return []Record{{Kind: KindEntry, ID: n}, {Kind: KindVector, ID: n}, {Kind: KindAliases, ID: n}, {Kind: KindState, ID: n}}
-}
-
 func (w *writer) addTopics(b *Batch, d *dirtySet) {
 	for ids := range slices.Chunk(slices.Collect(maps.Keys(d.topics)), batchLocked) {
 		w.addStates(b, ids)

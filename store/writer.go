@@ -172,7 +172,11 @@ func (w *writer) flushRemovals(gone, rest *dirtySet) error {
 		part := gone.split()
 		b := &Batch{Purged: part.purged}
 		for _, id := range part.order {
-			b.Delete = append(b.Delete, entryRecords(id)...)
+			if b.Purged {
+				b.Delete = append(b.Delete, RecordsOf(uint64(id))...)
+			} else {
+				b.Evicted = append(b.Evicted, uint64(id))
+			}
 		}
 		if err := w.write(b); err != nil {
 			w.restore(rest, part, gone)
@@ -183,7 +187,7 @@ func (w *writer) flushRemovals(gone, rest *dirtySet) error {
 }
 
 func (w *writer) write(b *Batch) error {
-	if len(b.Put)+len(b.Delete) == 0 && !b.Purged {
+	if len(b.Put)+len(b.Delete)+len(b.Evicted) == 0 && !b.Purged {
 		return nil
 	}
 	return w.store.opt.Backing.Write(b)

@@ -93,10 +93,10 @@ type checker struct {
 	r       io.ReaderAt
 	meta    meta
 	seen    []bool
-	buckets map[string]bool // those found
-	bucket  []byte          // the name of the one being walked; nil above them
-	dead    tombstones
-	levels  []level // by depth: memory that is used again
+	buckets map[string]bool           // those found
+	bucket  []byte                    // the name of the one being walked; nil above them
+	own     map[store.Kind]tombstones // the bitmaps of kindTombstones and kindEvicted
+	levels  []level                   // by depth: memory that is used again
 }
 
 // level is what a page is read into while the pages below it are read.
@@ -112,9 +112,9 @@ func (c *checker) level(depth int) *level {
 	return &c.levels[depth]
 }
 
-// check reads every page in use and returns the tombstones. It returns errStructure where bbolt could fail or the
-// tombstones do not check, and ErrForeign for another program's file. It takes about as long as reading the file.
-func check(r io.ReaderAt, size int64) (tombstones, error) {
+// check reads every page in use and returns the bitmaps of entries. It returns errStructure where bbolt could fail or the
+// bitmaps do not check, and ErrForeign for another program's file. It takes about as long as reading the file.
+func check(r io.ReaderAt, size int64) (map[store.Kind]tombstones, error) {
 	m, err := findMeta(r)
 	if err != nil {
 		return nil, err
@@ -122,11 +122,11 @@ func check(r io.ReaderAt, size int64) (tombstones, error) {
 	if m.pages < 3 || m.pages > uint64(size)/uint64(m.pageSize) {
 		return nil, structural("%d pages of %d bytes in a file of %d", m.pages, m.pageSize, size)
 	}
-	c := &checker{r: r, meta: m, seen: make([]bool, m.pages), buckets: map[string]bool{}, dead: tombstones{}}
+	c := &checker{r: r, meta: m, seen: make([]bool, m.pages), buckets: map[string]bool{}, own: map[store.Kind]tombstones{kindTombstones: {}, kindEvicted: {}}}
 	if err := c.walk(m.root, nil, nil, 0); err != nil {
 		return nil, err
 	}
-	return c.dead, c.checkBuckets()
+	return c.own, c.checkBuckets()
 }
 
 // laterKinds came after the first version: a file of an older program has no bucket for them.
@@ -238,8 +238,8 @@ func (c *checker) below(e element, leaf bool, high []byte, depth int) error {
 		return c.inBucket(e, depth)
 	case c.bucket == nil:
 		return structural("record %q is in no bucket", e.key)
-	case bytes.Equal(c.bucket, bucketOf(kindTombstones)):
-		return c.tombstone(e)
+	case len(c.bucket) == 1 && c.own[store.Kind(c.bucket[0])] != nil:
+		return c.bitmap(store.Kind(c.bucket[0]), e)
 	}
 	return nil
 }
@@ -270,15 +270,15 @@ func (c *checker) inBucket(e element, depth int) error {
 	return c.elements(inline, 0, nil, nil, depth)
 }
 
-func (c *checker) tombstone(e element) error {
-	bits, err := readRecord(kindTombstones, e.key, e.value)
+func (c *checker) bitmap(k store.Kind, e element) error {
+	bits, err := readRecord(k, e.key, e.value)
 	switch {
 	case errors.Is(err, store.ErrVersion):
 		return err
 	case err != nil || len(bits) != tombstoneSpan/8:
-		return structural("tombstones %x do not check", e.key)
+		return structural("bitmap %x of kind %d does not check", e.key, k)
 	}
-	c.dead[idOf(e.key)] = bytes.Clone(bits)
+	c.own[k][idOf(e.key)] = bytes.Clone(bits)
 	return nil
 }
 

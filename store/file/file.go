@@ -54,7 +54,8 @@ type File struct {
 	is      os.FileInfo // of held, to recognise it by
 	options bbolt.Options
 	report  store.Report
-	dead    tombstones  // as the file has them
+	dead    tombstones // as the file has them
+	evictions
 	bad     []badRecord // what Load left out: the first Write deletes it
 	broken  error       // after a panic in bbolt: its locks may never be released
 	journal journal
@@ -105,7 +106,7 @@ func (f *File) loadBuckets(tx *bbolt.Tx, fn func(store.Record) error) error {
 }
 
 func (f *File) loadOne(k store.Kind, key, value []byte, fn func(store.Record) error) error {
-	if k == store.KindEntry && len(key) == 8 && f.journal.has(idOf(key)) {
+	if len(key) == 8 && (f.leaves(k, idOf(key)) || k == store.KindEntry && f.journal.has(idOf(key))) {
 		return nil
 	}
 	body, err := readRecord(k, key, value)
@@ -116,6 +117,9 @@ func (f *File) loadOne(k store.Kind, key, value []byte, fn func(store.Record) er
 		f.report.Skipped++
 		f.bad = append(f.bad, badRecord{bucketOf(k), bytes.Clone(key)})
 		return nil
+	}
+	if k == store.KindEntry {
+		f.found(idOf(key), len(body))
 	}
 	f.report.Kept++
 	return fn(store.Record{Kind: k, ID: idOf(key), Body: body})
@@ -151,14 +155,13 @@ func purgedIn(b *store.Batch) (ids []uint64) {
 // commit lets bbolt write a batch, and delete what the journal still has.
 func (f *File) commit(b *store.Batch) error {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	var changed tombstones
+	var p plan
 	err := f.update(func(tx *bbolt.Tx) error {
-		b = f.journal.batch(b)
-		changed = f.dead.after(b)
+		p = planOf(f, b)
 		if err := f.deleteBad(tx); err != nil {
 			return err
 		}
-		return writeBatch(tx, b, changed.records())
+		return writeBatch(tx, p.Batch, p.own())
 	})
 	if errors.Is(err, errPanic) {
 		f.broken = err
@@ -166,11 +169,12 @@ func (f *File) commit(b *store.Batch) error {
 	if err != nil {
 		return err
 	}
-	f.also(b, changed.records())
-	maps.Copy(f.dead, changed)
+	f.also(p.Batch, p.own())
+	maps.Copy(f.dead, p.dead)
+	f.done(&p)
 	f.bad = nil
 	f.journal.empty()
-	f.committed(b)
+	f.committed(p.Batch)
 	return nil
 }
 
@@ -188,7 +192,7 @@ func (f *File) deleteBad(tx *bbolt.Tx) error {
 	return nil
 }
 
-func writeBatch(tx *bbolt.Tx, b *store.Batch, dead []store.Record) error {
+func writeBatch(tx *bbolt.Tx, b *store.Batch, own []store.Record) error {
 	for _, r := range b.Delete {
 		if in := tx.Bucket(bucketOf(r.Kind)); in != nil {
 			if err := in.Delete(keyOf(r.ID)); err != nil {
@@ -196,7 +200,7 @@ func writeBatch(tx *bbolt.Tx, b *store.Batch, dead []store.Record) error {
 			}
 		}
 	}
-	return putAll(tx, append(dead, b.Put...))
+	return putAll(tx, append(own, b.Put...))
 }
 
 // putAll writes records in the order of their keys, so that one after the other goes to the same page or the next.
@@ -226,7 +230,9 @@ func put(tx *bbolt.Tx, r store.Record) error {
 	return b.Put(keyOf(r.ID), fr.append(make([]byte, 0, frameHeader+len(r.Body))))
 }
 
-func known(k store.Kind) bool { return k == kindTombstones || k > 0 && int(k) <= len(store.Kinds()) }
+func known(k store.Kind) bool {
+	return k == kindTombstones || k == kindEvicted || k > 0 && int(k) <= len(store.Kinds())
+}
 
 func bucketOf(k store.Kind) []byte { return []byte{byte(k)} }
 
@@ -244,6 +250,9 @@ func (f *File) Close() error {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	f.abandon()
 	var err error
+	for len(f.urgent) > 0 && err == nil {
+		err = f.sweep()
+	}
 	for f.tidy.purged && err == nil {
 		err = f.guarded(f.scrub)
 	}

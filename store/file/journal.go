@@ -151,11 +151,9 @@ func (j *journal) batch(b *store.Batch) *store.Batch {
 	if len(j.ids) == 0 {
 		return b
 	}
-	all := &store.Batch{Put: b.Put, Delete: slices.Clone(b.Delete), Purged: true}
+	all := &store.Batch{Put: b.Put, Delete: slices.Clone(b.Delete), Evicted: b.Evicted, Purged: true}
 	for id := range j.ids {
-		for _, k := range []store.Kind{store.KindEntry, store.KindVector, store.KindAliases, store.KindState} {
-			all.Delete = append(all.Delete, store.Record{Kind: k, ID: id})
-		}
+		all.Delete = append(all.Delete, store.RecordsOf(id)...)
 	}
 	return all
 }

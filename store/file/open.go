@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -99,11 +100,14 @@ func (f *File) openChecked(path string, o bbolt.Options) (held *os.File, err err
 	if held, err = openLocked(path, flag, o.OpenFile); err != nil {
 		return nil, err
 	}
-	f.dead = tombstones{}
+	own := map[store.Kind]tombstones{}
 	info, err := held.Stat()
 	if err == nil && info.Size() > 0 {
-		f.dead, err = check(held, info.Size())
+		own, err = check(held, info.Size())
 	}
+	f.dead = tombstones{}
+	maps.Copy(f.dead, own[kindTombstones])
+	f.opened(own[kindEvicted], f.dead)
 	if err == nil {
 		f.journal, err = readJournal(path)
 	}

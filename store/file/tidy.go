@@ -64,6 +64,8 @@ func (f *File) Tidy() (more bool, err error) {
 		err = f.commit(&store.Batch{Purged: true})
 	case t.asides && !wait:
 		err = t.removeAsides(f.report.Name)
+	case (len(f.urgent) > 0 || f.ripe()) && !wait:
+		err = f.sweep()
 	case t.scrubbing && !wait:
 		err = f.guarded(f.scrub)
 	case t.copy != nil || now.After(t.copyFrom) && t.wasteful() && len(f.bad) == 0:

@@ -1,6 +1,8 @@
 package file
 
 import (
+	"iter"
+	"math/bits"
 	"slices"
 
 	"reprise/store"
@@ -20,6 +22,35 @@ type tombstones map[uint64][]byte
 func (t tombstones) has(id uint64) bool {
 	b := t[id/tombstoneSpan]
 	return b != nil && b[id%tombstoneSpan/8]&(1<<(id%8)) != 0
+}
+
+// set changes the bit of id. A bitmap that has none left is dropped.
+func (t tombstones) set(id uint64, on bool) {
+	span := id / tombstoneSpan
+	if t[span] == nil {
+		t[span] = make([]byte, tombstoneSpan/8)
+	}
+	if t.has(id) != on {
+		t[span][id%tombstoneSpan/8] ^= 1 << (id % 8)
+	}
+	if !on && count(t[span]) == 0 {
+		delete(t, span)
+	}
+}
+
+// ids are those whose bit is set, in no order of the bitmaps.
+func (t tombstones) ids() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for span, some := range t {
+			for at, b := range some {
+				for ; b != 0; b &= b - 1 {
+					if !yield(span*tombstoneSpan + uint64(8*at+bits.TrailingZeros8(b))) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // after returns the bitmaps that a batch changes, as they will be.
@@ -55,9 +86,10 @@ func (t tombstones) flip(old tombstones, id uint64, dead bool) {
 	}
 }
 
-func (t tombstones) records() (all []store.Record) {
-	for span, bits := range t {
-		all = append(all, store.Record{Kind: kindTombstones, ID: span, Body: bits})
+// records are the bitmaps as records of a kind.
+func (t tombstones) records(kind store.Kind) (all []store.Record) {
+	for span, some := range t {
+		all = append(all, store.Record{Kind: kind, ID: span, Body: some})
 	}
 	return all
 }

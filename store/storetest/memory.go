@@ -103,7 +103,7 @@ func (m *Memory) Write(b *store.Batch) error {
 	if m.records == nil {
 		m.records = map[name][]byte{}
 	}
-	for _, r := range b.Delete {
+	for r := range b.Deletions() {
 		delete(m.records, name{r.Kind, r.ID})
 	}
 	for _, r := range b.Put {

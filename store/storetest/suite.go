@@ -20,6 +20,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 		"empty":          testEmpty,
 		"kinds and ids":  testKindsAndIDs,
 		"delete":         testDelete,
+		"evict":          testEvict,
 		"large and none": testBodies,
 		"error of load":  testLoadError,
 		"closed":         testClosed,
@@ -77,7 +78,7 @@ func (s *session) check() {
 
 func (s *session) write(b store.Batch) {
 	s.t.Helper()
-	for _, r := range b.Delete {
+	for r := range b.Deletions() {
 		delete(s.want, name{r.Kind, r.ID})
 	}
 	for _, r := range b.Put {
@@ -126,6 +127,27 @@ func testDelete(t *testing.T, s *session) {
 	s.reopen()
 }
 
+// testEvict: no record of an evicted entry comes back, also where a part of it is put again.
+func testEvict(t *testing.T, s *session) {
+	var all store.Batch
+	for id := range uint64(50) {
+		for _, r := range store.RecordsOf(id) {
+			all.Put = append(all.Put, store.Record{Kind: r.Kind, ID: id, Body: bytes.Repeat([]byte{byte(id)}, 900)})
+		}
+	}
+	s.write(all)
+	s.write(store.Batch{Evicted: []uint64{3, 4, 17, 99}})
+	s.reopen()
+	s.write(store.Batch{Put: []store.Record{{Kind: store.KindState, ID: 3, Body: []byte("again")}, {Kind: store.KindEntry, ID: 4, Body: []byte("again")}}})
+	s.write(store.Batch{Evicted: []uint64{5}, Put: []store.Record{{Kind: store.KindEntry, ID: 60, Body: []byte("new")}}})
+	s.reopen()
+	s.write(store.Batch{Delete: store.RecordsOf(20), Purged: true})
+	for id := uint64(21); id < 45; id++ {
+		s.write(store.Batch{Evicted: []uint64{id}})
+	}
+	s.reopen()
+}
+
 func testBodies(t *testing.T, s *session) {
 	s.write(store.Batch{Put: []store.Record{
 		{Kind: store.KindEntry, ID: 1},
@@ -161,6 +183,14 @@ func testRandom(t *testing.T, s *session) {
 	for i := range 200 {
 		var b store.Batch
 		used := map[name]bool{}
+		if rng.IntN(3) == 0 {
+			id := rng.Uint64N(60)
+			b.Evicted = append(b.Evicted, id)
+			for _, r := range store.RecordsOf(id) {
+				used[name{r.Kind, id}] = true
+			}
+		}
+		b.Purged = rng.IntN(8) == 0
 		for range rng.IntN(20) {
 			r := store.Record{Kind: kinds[rng.IntN(len(kinds))], ID: rng.Uint64N(60)}
 			if used[name{r.Kind, r.ID}] {
@@ -170,6 +200,9 @@ func testRandom(t *testing.T, s *session) {
 			if rng.IntN(3) == 0 {
 				b.Delete = append(b.Delete, r)
 				continue
+			}
+			if b.Purged {
+				continue // such a batch has no Put
 			}
 			r.Body = bytes.Repeat([]byte{byte(i)}, rng.IntN(9000))
 			b.Put = append(b.Put, r)

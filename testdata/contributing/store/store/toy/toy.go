@@ -60,7 +60,7 @@ func (s *Toy) Write(b *store.Batch) error {
 		return fmt.Errorf("write %s: %w", s.path, os.ErrClosed)
 	}
 	next := maps.Clone(s.records)
-	for _, r := range b.Delete {
+	for r := range b.Deletions() {
 		delete(next, name{r.Kind, r.ID})
 	}
 	for _, r := range b.Put {
