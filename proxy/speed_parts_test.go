@@ -11,6 +11,7 @@ import (
 
 // parts are in the order of a whole run.
 var parts = []part{
+	{"noise", false, noise},
 	{"pass", false, passSpeed},
 	{"exact", false, exactSpeed},
 	{"stream", false, func(r *rig) { streamSpeed(r, "stream") }},
@@ -36,6 +37,12 @@ var parts = []part{
 	{"memory/1GiB", false, func(r *rig) { fullMemory(r, "long", 1<<30) }},
 	{"memory/4GiB", true, func(r *rig) { fullMemory(r, "long", 4<<30, "REPRISE_CAPACITY_ENTRIES=1000000") }},
 	{"idle", false, idleMemory},
+}
+
+// noise compares the bare proxy with another one: what differs between them is chance, and so is as much of every other ratio.
+func noise(r *rig) {
+	jobs := once(again(job{Kind: "nostore", Conns: 16, N: 1000, Words: 15}, 1000))
+	r.compare("chats through two equal proxies", lane{name: "bare", p: r.bare, jobs: jobs}, lane{name: "another", p: startRole(r.b, "bare", r.up.addr), jobs: jobs})
 }
 
 func passSpeed(r *rig) {
@@ -94,9 +101,9 @@ func wordsSpeed(r *rig, words, n int) {
 
 // missSpeed is a miss where the scopes have so many entries in all. The rounds add their own: a small number is reached in their middle.
 func missSpeed(r *rig, entries, scopes int, settings ...string) {
-	const n = 200
-	filled := entries
+	n, filled := 500, entries
 	if entries < 50_000 {
+		n = 300
 		filled -= n * (rounds() + 1) / 2
 	}
 	r.startFilled(filled, scopes, append(roomy(entries), settings...)...)

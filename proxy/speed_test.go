@@ -163,6 +163,7 @@ func (r *rig) sample(l *lane, round int) sample {
 // one lane, all that it does between the rounds, and until it is at rest after the last one, is part of the cost of that lane.
 func (r *rig) compare(title string, lanes ...lane) []summary {
 	samples, total := make([][]sample, len(lanes)), make([]float64, len(lanes))
+	seen := r.seen()
 	for round := range rounds() + 1 {
 		for k := range lanes {
 			i := (k + round) % len(lanes)
@@ -173,6 +174,9 @@ func (r *rig) compare(title string, lanes ...lane) []summary {
 			}
 			samples[i] = append(samples[i], s)
 		}
+	}
+	if now := r.seen(); now.Conns-seen.Conns > 64+(now.Requests-seen.Requests)/50 {
+		r.report.note("%s: %s: connections to the upstream do not stay open: %d new ones for %d requests", r.part, title, now.Conns-seen.Conns, now.Requests-seen.Requests)
 	}
 	users := map[*process]int{}
 	for _, l := range lanes {
@@ -190,6 +194,12 @@ func (r *rig) compare(title string, lanes ...lane) []summary {
 	r.profile(title, lanes)
 	r.report.add(r.part, title, all)
 	return all
+}
+
+// seen is what the upstream has counted.
+func (r *rig) seen() (t tally) {
+	r.up.call("", &t)
+	return t
 }
 
 // against is the lanes of a load for the bare process and for all builds. All of them get the same jobs.
