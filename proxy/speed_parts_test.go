@@ -101,9 +101,9 @@ func wordsSpeed(r *rig, words, n int) {
 
 // missSpeed is a miss where the scopes have so many entries in all. The rounds add their own: a small number is reached in their middle.
 func missSpeed(r *rig, entries, scopes int, settings ...string) {
-	n, filled := 500, entries
+	const n = 300
+	filled := entries
 	if entries < 50_000 {
-		n = 300
 		filled -= n * (rounds() + 1) / 2
 	}
 	r.startFilled(filled, scopes, append(roomy(entries), settings...)...)

@@ -176,10 +176,13 @@ func readQuestions(path string, add func(string)) error {
 	return lines.Err()
 }
 
+// small are words that may differ between two questions with one answer, or nearly.
 var small = map[string]bool{}
 
 func init() {
-	for w := range strings.FieldsSeq("a an the is are was i me my you your please can could would to of in for and or do does did what how it that this s hi hello") {
+	for w := range strings.FieldsSeq(`a all also am an and any anything are as at be been can check could d did do does doing find for give great had has have hello hey hi how i
+		if in is it just like ll lot m me much my need nice no now of ok okay on one or other out perfect please re really s should show so some sounds sure t tell thank
+		thanks that the their them then there they thing this to too up us ve very want was we well were what when where which who will with would yeah yes you your`) {
 		small[w] = true
 	}
 }
@@ -187,6 +190,9 @@ func init() {
 func contentWords(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < '0' || r > '9' && r < 'a' || r > 'z' && r < 128 })
 	words = slices.DeleteFunc(words, func(w string) bool { return small[w] })
+	for i, w := range words {
+		words[i] = strings.TrimSuffix(w, "s")
+	}
 	slices.Sort(words)
-	return strings.Join(words, " ")
+	return strings.Join(slices.Compact(words), " ")
 }
