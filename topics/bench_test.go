@@ -5,107 +5,131 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/rand"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"reprise/embed"
 )
 
-const benchEntries = 10_000
-
-// BenchmarkSearchClusters searches 10,000 entries of made-up clusters in one scope; hits are near a stored vector, misses
-// have a topic but no answer.
-func BenchmarkSearchClusters(b *testing.B) {
-	rng := rand.New(rand.NewSource(1))
-	centres := unitVectors(rng, benchEntries/10, 384)
-	stored, misses := make([][]float32, benchEntries), make([][]float32, 256)
-	for i := range stored {
-		stored[i] = near(rng, centres[i%len(centres)], 0.8)
+// BenchmarkSearch searches a scope in which every entry is the anchor of a topic, the worst case: fresh texts, most of which are
+// misses, and texts near a stored one. $REPRISE_DATA names a folder of *.jsonl.gz files with a field text, questions that people
+// asked; beyond their number two are joined. Without it the texts are random words.
+//
+//	REPRISE_DATA=DIR go test ./topics -run '^$' -bench 'Search|Parent|Sketch|Memory' -benchtime 300x
+func BenchmarkSearch(b *testing.B) {
+	next := texts(b)
+	fresh, near := make([][]float32, 256), make([][]float32, 256)
+	for i := range fresh {
+		fresh[i] = vectorOf(next())
 	}
-	for i := range misses {
-		misses[i] = near(rng, centres[i%len(centres)], 0.8)
-	}
-	benchSearch(b, stored, misses, Options{Dim: 384, Hit: 0.97, Route: 0.65, Edge: 0.45})
-}
-
-// BenchmarkSearchText is BenchmarkSearchClusters with questions that people asked: $REPRISE_DATA names a folder of
-// *.jsonl.gz files with a field text.
-func BenchmarkSearchText(b *testing.B) {
-	texts := realTexts(b)
-	if len(texts) < benchEntries+256 {
-		b.Skipf("only %d texts", len(texts))
-	}
-	builtin := embed.NewBuiltin()
-	vectors, err := builtin.Embed(context.Background(), texts)
+	gates := embed.NewBuiltin().Thresholds()
+	t, err := New(Options{Dim: 384, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge, Index: KindFlat})
 	if err != nil {
 		b.Fatal(err)
 	}
-	gates := builtin.Thresholds()
-	o := Options{Dim: builtin.Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge}
-	benchSearch(b, vectors[:benchEntries], vectors[benchEntries:benchEntries+256], o)
-}
-
-func benchSearch(b *testing.B, stored, misses [][]float32, o Options) {
-	t, err := New(o)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer t.Close()
-	hits := fill(b, t, stored)
-	for name, queries := range map[string][][]float32{"hit": hits[:256], "miss": misses} {
-		b.Run(name, func(b *testing.B) {
-			found := 0
-			var times []time.Duration
-			for i := 0; b.Loop(); i++ {
-				start := time.Now()
-				found += len(search(t, Query{Vector: queries[i%len(queries)]}).Matches)
-				times = append(times, time.Since(start))
+	n := 0
+	for _, size := range []int{0, 1000, 10_000, 100_000, 1_000_000} {
+		for ; n < size; n++ {
+			text := next()
+			if v := vectorOf("please " + text); n%(size/256+1) == 0 {
+				near[n/(size/256+1)] = v
 			}
-			b.ReportMetric(float64(median(times).Nanoseconds())/1e3, "p50-µs")
-			b.ReportMetric(float64(t.Stats().Topics), "topics")
-			b.ReportMetric(float64(found)/float64(b.N), "matches/op")
-		})
+			if _, _, err := t.Add(Member{ID: EntryID(n + 1), Vector: vectorOf(text), Seq: int64(n + 1)}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.Run(fmt.Sprintf("fresh/%d", size), func(b *testing.B) { benchSearch(b, t, fresh) })
+		b.Run(fmt.Sprintf("near/%d", size), func(b *testing.B) { benchSearch(b, t, near) })
 	}
 }
 
-// fill searches for each vector, adds those without a match, and returns a query near every entry.
-func fill(b *testing.B, t *Topics, vectors [][]float32) (queries [][]float32) {
-	rng := rand.New(rand.NewSource(2))
-	for i, v := range vectors {
-		if v == nil {
-			continue
-		}
-		r := search(t, Query{Vector: v})
+// benchSearch reports the median, because a search that another process interrupts says nothing.
+func benchSearch(b *testing.B, t *Topics, queries [][]float32) {
+	b.ReportAllocs()
+	var times []time.Duration
+	hits, routed := 0, 0
+	for i := 0; b.Loop(); i++ {
+		start := time.Now()
+		r := search(t, Query{Vector: queries[i%len(queries)]})
+		times = append(times, time.Since(start))
 		if len(r.Matches) > 0 {
-			continue
+			hits++
+		} else if r.Topic != 0 {
+			routed++
 		}
-		if _, _, err := t.Add(Member{ID: EntryID(i + 1), Vector: v, Topic: r.Topic, Seq: int64(i)}); err != nil {
+	}
+	b.ReportMetric(float64(median(times).Nanoseconds())/1e3, "p50-µs")
+	b.ReportMetric(float64(hits)/float64(b.N), "hits/op")
+	b.ReportMetric(float64(routed)/float64(b.N), "routed/op")
+}
+
+// BenchmarkParent detects a parent among 64 accesses of one topic and chain, the worst case: each is scored.
+func BenchmarkParent(b *testing.B) {
+	t, err := New(Options{Dim: 384, Hit: 0.97, Route: 0.6, Edge: 0.45, Index: KindFlat})
+	if err != nil {
+		b.Fatal(err)
+	}
+	vectors := unitVectors(rand.New(rand.NewSource(1)), 64, 384)
+	for i, v := range vectors {
+		if _, _, err := t.Add(Member{ID: EntryID(i + 1), Topic: 1, Vector: v, Seq: int64(i + 1)}); err != nil {
 			b.Fatal(err)
 		}
-		queries = append(queries, near(rng, v, 0.985))
 	}
-	rng.Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
-	return queries
+	b.ReportAllocs()
+	for b.Loop() {
+		t.Parent(ScopeID{}, 1, ChainID{}, vectors[0], 100)
+	}
 }
 
-func realTexts(b *testing.B) (texts []string) {
-	dir := os.Getenv("REPRISE_DATA")
-	if dir == "" {
-		b.Skip("REPRISE_DATA is not set")
+func BenchmarkSketch(b *testing.B) {
+	v := vectorOf("how do I reset the password of my account")
+	for b.Loop() {
+		sketchOf(v)
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+}
+
+func vectorOf(text string) []float32 {
+	v, err := embed.NewBuiltin().Embed(context.Background(), []string{text})
+	if err != nil || v[0] == nil {
+		panic(fmt.Sprintf("no vector of %q: %v", text, err))
+	}
+	return v[0]
+}
+
+// texts returns a source of distinct texts, all of them with a vector.
+func texts(b testing.TB) (next func() string) {
+	rng := rand.New(rand.NewSource(3))
+	var real []string
+	files, _ := filepath.Glob(filepath.Join(os.Getenv("REPRISE_DATA"), "*.jsonl.gz"))
 	for _, name := range files {
-		texts = append(texts, readTexts(b, name)...)
+		real = append(real, readTexts(b, name)...)
 	}
-	rand.New(rand.NewSource(3)).Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
-	return texts
+	rng.Shuffle(len(real), func(i, j int) { real[i], real[j] = real[j], real[i] })
+	used := 0
+	return func() string {
+		if len(real) == 0 {
+			var words [12]string
+			for i := range words {
+				words[i] = fmt.Sprintf("word%d", int(rng.ExpFloat64()*300))
+			}
+			return strings.Join(words[:], " ")
+		}
+		used++
+		if used <= len(real) {
+			return real[used-1]
+		}
+		return real[rng.Intn(len(real))] + " " + real[rng.Intn(len(real))]
+	}
 }
 
-func readTexts(b *testing.B, name string) (texts []string) {
+// readTexts returns the distinct texts of a file that have a vector.
+func readTexts(b testing.TB, name string) (texts []string) {
 	f, err := os.Open(name)
 	if err != nil {
 		b.Fatal(err)
@@ -115,13 +139,17 @@ func readTexts(b *testing.B, name string) (texts []string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	lines := bufio.NewScanner(z)
-	for lines.Scan() {
+	seen := map[string]bool{}
+	for lines := bufio.NewScanner(z); lines.Scan(); {
 		var record struct{ Text string }
 		if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
 			b.Fatal(err)
 		}
-		texts = append(texts, record.Text)
+		v, _ := embed.NewBuiltin().Embed(context.Background(), []string{record.Text})
+		if v[0] != nil && !seen[record.Text] {
+			seen[record.Text] = true
+			texts = append(texts, record.Text)
+		}
 	}
 	return texts
 }

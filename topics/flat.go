@@ -16,16 +16,19 @@ const (
 type Flat struct {
 	rows   *rows
 	name   func(row int32) uint64
-	heads  chunks[uint64] // the first 192 bits of each sketch, by slot
-	rowOf  []int32        // of each slot
-	slotOf []int32        // of each row, or noSlot
+	heads  chunks[flatHead] // of each slot
+	rowOf  []int32          // of each slot
+	slotOf []int32          // of each row, or noSlot
 }
 
 var _ Index = (*Flat)(nil)
 
+// flatHead is the first bits of a sketch.
+type flatHead [flatWords]uint64
+
 // NewFlat makes an empty index of rows. name returns the Name of a row in the set.
 func NewFlat(rs *rows, name func(row int32) uint64) *Flat {
-	return &Flat{rows: rs, name: name, heads: chunks[uint64]{width: flatWords}}
+	return &Flat{rows: rs, name: name, heads: chunks[flatHead]{width: 1}}
 }
 
 // Add implements Index.
@@ -40,7 +43,7 @@ func (f *Flat) Add(row int32) {
 	f.slotOf[row], f.rowOf = slot, append(f.rowOf, row)
 	f.heads.grow(slot)
 	s := f.rows.sketch(row)
-	copy(f.heads.at(slot), s[:])
+	f.heads.at(slot)[0] = flatHead(s[:flatWords])
 }
 
 // Remove implements Index. The last slot takes the place of the one that is removed.
@@ -97,24 +100,24 @@ func (f *Flat) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor 
 // near returns the rows of a range of slots that their first bits do not reject.
 func (f *Flat) near(s *scan, from, to int32) []int32 {
 	q, cut := &s.query.sketch, cutFor(flatBits, s.min, s.z)
-	s.near = s.near[:0]
+	near := s.query.near[:0]
 	for ; from < to; from += chunkRows {
-		s.near = nearSlots(f.heads.part(from, to), f.rowOf[from:], q, cut, s.near)
+		near = nearSlots(f.heads.part(from, to), f.rowOf[from:], q, cut, near)
 	}
-	return s.near
+	return near
 }
 
-// nearSlots appends the rows whose first bits differ from q in at most cut bits. It has no branch that depends on a row: one in
-// fifty passes at the route gate, and a branch that the processor cannot predict costs as much as eight rows.
-func nearSlots(heads []uint64, rowOf []int32, q *sketch, cut int, dst []int32) []int32 {
+// nearSlots appends the rows of at most a chunk of slots whose first bits differ from q in at most cut bits. It has no branch that
+// depends on a slot: one in fifty passes at the route gate, and a branch that the processor cannot predict costs as much as eight slots.
+func nearSlots(heads []flatHead, rowOf []int32, q *sketch, cut int, dst []int32) []int32 {
+	var near [chunkRows]int32
 	q0, q1, q2 := q[0], q[1], q[2]
-	at, n := len(dst), len(heads)/flatWords
-	dst = slices.Grow(dst, n)[:at+n]
-	for _, row := range rowOf[:n] {
-		d := bits.OnesCount64(heads[0]^q0) + bits.OnesCount64(heads[1]^q1) + bits.OnesCount64(heads[2]^q2)
-		dst[at] = row
-		at += int(uint(d-cut-1) >> 63)
-		heads = heads[flatWords:]
+	n := 0
+	for i, row := range rowOf[:len(heads)] {
+		h := &heads[i]
+		d := bits.OnesCount64(h[0]^q0) + bits.OnesCount64(h[1]^q1) + bits.OnesCount64(h[2]^q2)
+		near[uint8(n)] = row
+		n += int(uint(d-cut-1) >> 63)
 	}
-	return dst[:at]
+	return append(dst, near[:n]...)
 }

@@ -31,6 +31,8 @@ func (t *Topics) Parent(scope ScopeID, topic TopicID, chain ChainID, v []float32
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	s.access.Lock()
+	defer s.access.Unlock()
 	parent := s.parentLocked(child{topic: s.topics[topic], chain: s.chains[chain], vector: v, seq: seq, born: seq})
 	return parent, parent != 0
 }
@@ -47,6 +49,8 @@ func (t *Topics) ParentOf(id EntryID, seq int64) (parent EntryID, searched bool)
 	s := e.topic.scope
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	s.access.Lock()
+	defer s.access.Unlock()
 	if e.gone || !t.wantsParentLocked(e) {
 		return 0, false
 	}
@@ -54,15 +58,25 @@ func (t *Topics) ParentOf(id EntryID, seq int64) (parent EntryID, searched bool)
 }
 
 // Touch records that an entry answered request seq, and the result of ParentOf before it. An entry that got a parent in
-// between keeps that one. Unknown ids are ignored.
+// between keeps that one. Unknown ids are ignored. It does not wait for a search to end.
 func (t *Topics) Touch(id EntryID, seq int64, parent EntryID, searched bool) {
-	t.with(id, func(s *scope, e *entry) {
-		e.last = max(e.last, seq)
-		if searched && t.wantsParentLocked(e) {
-			e.setParent(parent)
-		}
-		s.recent.push(e, s.options.Lookback)
-	})
+	e := t.entry(id)
+	if e == nil {
+		return
+	}
+	s := e.topic.scope
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	s.access.Lock()
+	defer s.access.Unlock()
+	if e.gone {
+		return
+	}
+	e.last = max(e.last, seq)
+	if searched && t.wantsParentLocked(e) {
+		e.setParent(parent)
+	}
+	s.recent.push(e, s.options.Lookback)
 }
 
 // wantsParentLocked reports whether a parent of e is to be searched for.

@@ -27,9 +27,6 @@ type scan struct {
 	min   float32
 	cut   int                                          // of whole sketches, for min
 	visit func(row int32, score float32) (min float32) // called for each row that scores at least min; returns the next minimum
-
-	near  []int32 // room
-	ranks []candidate
 }
 
 func newScan(rs *rows, q *query, z float64, min float32, visit func(row int32, score float32) float32) *scan {
@@ -43,11 +40,11 @@ func (s *scan) all() {
 			s.pause()
 		}
 		cut, q := cutFor(headBits, s.min, s.z), s.query.sketch[0]
-		s.near = s.near[:0]
+		near := s.query.near[:0]
 		for at, end := from, min(from+scanRows, s.rows.end); at < end; at += chunkRows {
-			s.near = nearHeads(s.rows.heads.part(at, end), q, cut, at, s.near)
+			near = nearHeads(s.rows.heads.part(at, end), q, cut, at, near)
 		}
-		s.check(s.near)
+		s.check(near)
 	}
 }
 
@@ -59,15 +56,17 @@ func (s *scan) pause() {
 }
 
 // check scores rows, those with the nearest sketches first, so that the minimum that they set spares the others.
+// It keeps list as room for the next.
 func (s *scan) check(list []int32) {
-	s.ranks = s.ranks[:0]
+	ranks := s.query.ranks[:0]
 	for _, row := range list {
 		if d := s.rows.distance(row, &s.query.sketch); d <= s.cut {
-			s.ranks = append(s.ranks, candidate(d)<<32|candidate(row))
+			ranks = append(ranks, candidate(d)<<32|candidate(row))
 		}
 	}
-	slices.Sort(s.ranks)
-	for _, c := range s.ranks {
+	s.query.near, s.query.ranks = list, ranks
+	slices.Sort(ranks)
+	for _, c := range ranks {
 		if c.distance() > s.cut {
 			return
 		}

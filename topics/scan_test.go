@@ -3,6 +3,7 @@ package topics
 import (
 	"math"
 	"math/rand"
+	"os"
 	"slices"
 	"testing"
 
@@ -49,6 +50,55 @@ func TestScanFindsWhatANaiveScanFinds(t *testing.T) {
 			if found := flat.Search(q, 3, gate, nil); !slices.Equal(found, nearest.items) {
 				t.Errorf("dimension %d, gate %v: nearest %v, want %v", dim, gate, found, nearest.items)
 			}
+		}
+	}
+}
+
+// TestScanOfRealTexts compares the searches of real texts with naive scans: $REPRISE_DATA as in BenchmarkSearch.
+func TestScanOfRealTexts(t *testing.T) {
+	if os.Getenv("REPRISE_DATA") == "" {
+		t.Skip("REPRISE_DATA is not set: the loss is not measured")
+	}
+	next := texts(t)
+	var vectors [][]float32
+	for range 20_000 {
+		vectors = append(vectors, vectorOf(next()))
+	}
+	rs, flat, _ := filled(rand.New(rand.NewSource(1)), vectors)
+	for gate, z := range map[float32]float64{0.97: hitZ, 0.6: nearZ} {
+		pairs, lost, nearest, other := 0, 0, 0, 0
+		for i := range 1000 {
+			q := newQuery(vectorOf(next()))
+			if i%2 == 0 {
+				q = newQuery(near(rand.New(rand.NewSource(int64(i))), vectors[i], float64(gate)+0.01))
+			}
+			top := Neighbor{Score: anyScore}
+			for row := range rs.end {
+				score := embed.Dot(q.vector, rs.vector(row))
+				if score < gate || !flat.has(row) {
+					continue
+				}
+				pairs, lost = pairs+1, lost+1
+				if score > top.Score {
+					top = Neighbor{uint64(row), row, score}
+				}
+			}
+			newScan(rs, q, z, gate, func(row int32, _ float32) float32 {
+				if flat.has(row) {
+					lost--
+				}
+				return gate
+			}).all()
+			if top.Score >= gate {
+				nearest++
+				if found := flat.Search(q, 1, gate, nil); len(found) == 0 || found[0].Score < top.Score {
+					other++
+				}
+			}
+		}
+		t.Logf("gate %v: %d of %d pairs lost, %d of %d nearest anchors", gate, lost, pairs, other, nearest)
+		if lost*1000 > pairs || other*200 > nearest || gate == 0.97 && lost > 0 {
+			t.Error("too many are lost")
 		}
 	}
 }

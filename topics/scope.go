@@ -7,7 +7,7 @@ type scope struct {
 	id      ScopeID
 	options *Options
 
-	mu      sync.RWMutex // protects what follows and every entry, topic and chain of the scope
+	mu      sync.RWMutex // protects what follows and every entry, topic and chain of the scope; taken before access
 	freed   bool         // removed from Topics' map, for good
 	size    int
 	topics  map[TopicID]*topic
@@ -16,7 +16,9 @@ type scope struct {
 	entries []*entry    // of each row; nil: free
 	index   anchorIndex // finds anchors, by their rows: a Flat, or a Graph above one
 	stale   []*topic    // topics that lost their anchor, in that order
-	recent  recent
+
+	access sync.Mutex // protects recent and, of every entry, parent, last and attempts, from others that hold mu for reading
+	recent recent
 }
 
 // anchorIndex is an Index that reports which form serves.

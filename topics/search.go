@@ -1,12 +1,18 @@
 package topics
 
-import "cmp"
+import (
+	"cmp"
+	"sync"
+)
 
 // MaxMatches bounds the matches of one search: more than one, because guards may refuse the first ones.
 const MaxMatches = 4
 
 // listShare is how many rows a scan reads in the time in which one member of a list is found in memory.
 const listShare = 128
+
+// queries are used again for the room that their scans took.
+var queries = sync.Pool{New: func() any { return new(query) }}
 
 // Query is a request as Search takes it.
 type Query struct {
@@ -61,8 +67,9 @@ func (t *Topics) Search(q Query) (r Route, ok bool) {
 	if s == nil || len(q.Vector) != t.options.Dim {
 		return r, true
 	}
-	request := newQuery(q.Vector)
-	request.pause = s.pause
+	request := queries.Get().(*query)
+	request.vector, request.sketch, request.pause = q.Vector, sketchOf(q.Vector), s.pause
+	defer request.release()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if len(s.stale) > 0 {
@@ -72,6 +79,12 @@ func (t *Topics) Search(q Query) (r Route, ok bool) {
 		s.routeLocked(request, &r)
 	}
 	return r, true
+}
+
+// release makes q ready for another request.
+func (q *query) release() {
+	q.vector, q.pause = nil, nil
+	queries.Put(q)
 }
 
 // pause lets writers pass that wait for the lock, which the caller holds for reading.
@@ -144,10 +157,11 @@ func (v *verification) all(r *Route) bool {
 
 // list compares the members of a small chain. It does not pause, because they may change.
 func (v *verification) list(s *scan) {
+	near := s.query.near[:0]
 	for _, e := range v.set.members {
-		s.near = append(s.near, e.row)
+		near = append(near, e.row)
 	}
-	s.check(s.near)
+	s.check(near)
 }
 
 // matches are the entries found that pass the gate.

@@ -25,6 +25,9 @@ type query struct {
 	vector []float32
 	sketch sketch
 	pause  func() // called by long scans while they hold no row; nil: nothing waits
+
+	near  []int32 // room for scans
+	ranks []candidate
 }
 
 func newQuery(v []float32) *query { return &query{vector: v, sketch: sketchOf(v)} }
