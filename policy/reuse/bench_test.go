@@ -25,8 +25,8 @@ func prose(n int) string {
 		if start {
 			w = strings.ToUpper(w[:1]) + w[1:]
 		}
-		end := []string{" ", " ", " ", " ", " ", " ", ", ", ". "}[rng.IntN(8)]
-		start = end == ". "
+		end := []string{" ", " ", " ", " ", " ", " ", " ", " ", " ", " ", " ", " ", ", ", ", ", ". ", ".\n"}[rng.IntN(16)]
+		start = end[0] == '.'
 		b.WriteString(w + end)
 	}
 	return b.String()

@@ -68,24 +68,53 @@ func (t *token) same(o *token) bool {
 	return t.class == o.class && t.quoted == o.quoted && t.key == o.key
 }
 
-// index counts the keys of x and y and returns their ids.
+// index counts the keys of x and y and returns their ids. Where the prompts are alike again between two differences, equal tokens
+// cancel each other out and are not counted; which ones are paired makes no difference to the counts.
 func (d *diff) index() map[string]int32 {
 	ids := make(map[string]int32)
 	d.keys = make([]key, 1, 16)
-	count := func(tokens []token, n int) {
-		for i := range tokens {
-			id := ids[tokens[i].key]
-			if id == 0 {
-				id = int32(len(d.keys))
-				ids[tokens[i].key] = id
-				d.keys = append(d.keys, key{})
-			}
-			d.keys[id].more += n
+	x, y := d.x, d.y
+	for len(x) > 0 && len(y) > 0 && len(ids) < 2*most {
+		i, j := meeting(x, y)
+		d.count(x[:i], ids, 1)
+		d.count(y[:j], ids, -1)
+		for x, y = x[i:], y[j:]; len(x) > 0 && len(y) > 0 && x[0].key == y[0].key; {
+			x, y = x[1:], y[1:]
 		}
 	}
-	count(d.x, 1)
-	count(d.y, -1)
+	d.count(x, ids, 1)
+	d.count(y, ids, -1)
 	return ids
+}
+
+// farthest bounds the search for the end of a difference, in tokens.
+const farthest = 8
+
+// meeting finds the first tokens of x and y with one key, near their heads; without one it is behind the heads.
+func meeting(x, y []token) (i, j int) {
+	for far := range farthest {
+		for near := range far + 1 {
+			switch {
+			case far < len(x) && near < len(y) && x[far].key == y[near].key:
+				return far, near
+			case near < len(x) && far < len(y) && x[near].key == y[far].key:
+				return near, far
+			}
+		}
+	}
+	return 1, 1
+}
+
+func (d *diff) count(tokens []token, ids map[string]int32, n int) {
+	for i := range tokens {
+		id := ids[tokens[i].key]
+		if id == 0 {
+			id = int32(len(d.keys))
+			ids[tokens[i].key] = id
+			d.keys = append(d.keys, key{})
+		}
+		d.keys[id].more += n
+	}
 }
 
 const traits = 64

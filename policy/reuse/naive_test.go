@@ -52,9 +52,19 @@ func keysOf(tokens []token) (out []string) {
 // compareNaively fails where a prompt is not scanned, or a pair not compared, as it is without anything that makes it fast.
 func compareNaively(t *testing.T, x, y string) {
 	t.Helper()
-	a, b := scan(x), scan(y)
-	if n := naiveScan(x); !slices.Equal(a, n) {
-		t.Fatalf("scan(%q)\n%v, naively\n%v", x, a, n)
+	a, b := scanBoth(x, y)
+	for _, c := range []struct {
+		text       string
+		got, naive []token
+	}{{x, a, naiveScan(x)}, {y, b, naiveScan(y)}} {
+		for i, n := range c.naive {
+			if i >= len(c.got) || c.got[i] != n {
+				t.Fatalf("%.3000q, %.3000q: token %d is not %+v; tokens are %+v", x, y, i, n, c.got[max(0, i-3):min(i+3, len(c.got))])
+			}
+		}
+		if len(c.got) != len(c.naive) {
+			t.Fatalf("%.3000q, %.3000q: %d tokens, not %d", x, y, len(c.got), len(c.naive))
+		}
 	}
 	if len(a) == 0 || len(b) == 0 {
 		return
@@ -126,7 +136,7 @@ func mutate(rng *rand.Rand, s string) string {
 
 func TestNaive(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
-	for i := range 60_000 {
+	for i := range 30_000 {
 		x := mixture(rng, rng.IntN(14))
 		if i%3 == 0 {
 			p := pairs[rng.IntN(len(pairs))]
@@ -134,11 +144,16 @@ func TestNaive(t *testing.T) {
 		}
 		compareNaively(t, x, mutate(rng, x))
 	}
-	for range 200 {
-		x := mixture(rng, 500)
+	for range 300 {
+		x := frame + mixture(rng, rng.IntN(30)) + frame
+		compareNaively(t, x, mutate(rng, x))
+		x = mixture(rng, 100+rng.IntN(400))
 		compareNaively(t, x, mutate(rng, x))
 	}
 }
+
+// frame is text so long that what is between two of them is scanned by parts.
+var frame = strings.Repeat("\nSome lines of prose,\n  with a \"quotation\" and it's `code`.\n", 20)
 
 // TestRecordedVerdicts compares the verdicts of 100,000 pairs with those of the first version of this package.
 func TestRecordedVerdicts(t *testing.T) {

@@ -5,6 +5,9 @@
 // compare meaning either; they look for dangerous differences. A wrong answer costs more than a miss, so a difference that
 // cannot be classified is a veto. Words and tables are English; numbers, names, code, quotes, order and a few foreign
 // negations work in any language.
+//
+// A difference is compared with all of both prompts, however long they are, in linear time. From 1 kB on they are read by parts: the
+// lines that both begin with, and those that both end with, once. More than 32 tokens that differ are a veto.
 package reuse
 
 // Veto is the reason why an answer is not reused; it is short and plain enough for a header or a metric.
@@ -67,7 +70,7 @@ func compare(cached, asked string, strict bool) Veto {
 	if cached > asked {
 		cached, asked = asked, cached // pairing words greedily would not be symmetric otherwise
 	}
-	a, b := scan(cached), scan(asked)
+	a, b := scanBoth(cached, asked)
 	if len(a) == 0 || len(b) == 0 {
 		return Empty
 	}

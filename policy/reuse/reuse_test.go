@@ -386,6 +386,8 @@ func FuzzCheck(f *testing.F) {
 	f.Add("'\xff’", "(a(a.b.c'd'")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		compareNaively(t, a, b)
+		compareNaively(t, frame+a+frame, frame+b+frame)
+		compareNaively(t, a+frame, b+frame)
 		if got := Check(a, a); got != Pass {
 			t.Fatalf("Check(%q) against itself: %q", a, got)
 		}

@@ -41,15 +41,21 @@ type scanner struct {
 	pausing  bool
 	capitals int // words that begin with a capital, and all words: titles have too many to mean names
 	words    int
+	open     bool   // a fence of backticks has no end: what it is depends on all the text behind it
+	lines    []line // that begin outside quotations
 }
 
 // scan cuts a prompt into tokens.
 func scan(text string) []token {
-	s := &scanner{text: text, start: true, out: make([]token, 0, 8+len(text)/5)}
+	s := newScanner(text)
 	for s.at < len(s.text) {
 		s.step()
 	}
 	return s.finish()
+}
+
+func newScanner(text string) *scanner {
+	return &scanner{text: text, start: true, out: make([]token, 0, 8+len(text)/5)}
 }
 
 // finish returns the tokens, when all are known.
@@ -107,6 +113,9 @@ func (s *scanner) anything() {
 		if s.at += n; r == '\n' {
 			s.indent()
 			s.start, s.pausing = true, true
+			if s.at >= s.quoteEnd {
+				s.lines = append(s.lines, line{s.at, len(s.out), s.words, s.capitals})
+			}
 		}
 	case s.atChunk() && s.chunk():
 	case r >= '0' && r <= '9' || r == '-' && s.negative():
@@ -149,6 +158,7 @@ func (s *scanner) backticks() {
 	s.at += len(fence)
 	end := strings.Index(s.text[s.at:], fence)
 	if end < 0 {
+		s.open = true
 		return
 	}
 	end += s.at
