@@ -42,6 +42,7 @@ func (c *Cache) Purge(_ context.Context, match func(*store.Entry) bool) (matched
 		err = errors.Join(err, failed)
 		runtime.Gosched() // those who wait for the lock come first
 	}
+	c.store.Remove(policy.Purged) // announced again: what the backing keeps beside the entries may have been made from some meanwhile
 	c.purges.Add(1)
 	return len(ids), purged, err
 }

@@ -25,7 +25,8 @@ func (f *File) setAside(held *os.File, path string, o bbolt.Options, damage erro
 		aside := asideName(path)
 		if err = os.Rename(path, aside); err == nil {
 			f.report.Aside = aside
-			_ = os.Remove(path + journalMark) // it belongs to that file
+			_ = os.Remove(path + journalMark) // these belong to that file
+			_ = f.sidecar.remove(path)
 			_, err = f.openChecked(path, o)
 			return err
 		}

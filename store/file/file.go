@@ -17,11 +17,12 @@
 //
 // A disk that reports a write as done and never does it leaves an older file that checks; nothing in the file shows it.
 //
-// Three more files may lie beside that of a store at path, and belong to it: a backup or a move takes them along.
+// More files may lie beside that of a store at path, and belong to it: a backup or a move takes them along.
 //
 //	path.purged        purges that bbolt could not write, as on a full disk; see journal.go. Otherwise empty space, taken in advance
 //	path.compacting    the copy that a compaction is writing; see compact.go
 //	path.damaged-TIME  a file that was moved aside. The next purge removes it
+//	path.graph         saved indexes, see sidecar.go; path.graph.new while they are written. Any purge removes them
 //
 // Where the file is moved away while it is in use, what takes its place is left alone: it may be the store of another process.
 //
@@ -60,6 +61,7 @@ type File struct {
 	broken  error       // after a panic in bbolt: its locks may never be released
 	journal journal
 	tidy    tidying
+	sidecar sidecar
 }
 
 // badRecord is where a record lies that Load left out. Its key may be damaged, too.
@@ -135,7 +137,8 @@ func (f *File) Write(b *store.Batch) error {
 	}
 	err := f.commit(b)
 	if err != nil && f.broken == nil && b.Purged && f.inPlace() == nil && f.journal.add(purgedIn(b)) == nil {
-		return nil // bbolt deletes them later: see Tidy, which reports why it could not
+		_ = f.removeCopies() // otherwise Tidy tries again
+		return nil           // bbolt deletes them later: see Tidy, which reports why it could not
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.report.Name, cause(f.report.Name, err))

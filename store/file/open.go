@@ -127,6 +127,7 @@ func (f *File) openChecked(path string, o bbolt.Options) (held *os.File, err err
 	if left, err := compactPath(path); err == nil {
 		_ = os.Remove(left) // of a compaction that did not end
 	}
+	_ = os.Remove(path + newSidecarMark)
 	return held, nil
 }
 

@@ -32,7 +32,7 @@ type tidying struct {
 	purged    bool      // a purge has left bytes to be overwritten: Close does it
 	scrubbing bool      // there may be free pages with bytes
 	next      int       // the page at which the next step of it begins
-	asides    bool      // copies that were set aside are to be removed
+	asides    bool      // copies that were set aside, or the sidecar, are to be removed
 	again     time.Time // after a fault in one of these: when to try again
 
 	copy     *compaction                 // under way; nil: none
@@ -63,7 +63,7 @@ func (f *File) Tidy() (more bool, err error) {
 	case len(f.journal.ids) > 0 && !wait:
 		err = f.commit(&store.Batch{Purged: true})
 	case t.asides && !wait:
-		err = t.removeAsides(f.report.Name)
+		err = f.removeCopies()
 	case (len(f.urgent) > 0 || f.ripe()) && !wait:
 		err = f.sweep()
 	case t.scrubbing && !wait:
@@ -103,13 +103,20 @@ func (f *File) committed(b *store.Batch) {
 		if t.copy != nil {
 			t.copy.purged = true
 		}
-		_ = t.removeAsides(f.report.Name) // otherwise Tidy tries again, and reports why
+		_ = f.removeCopies() // otherwise Tidy tries again, and reports why
 	}
 	f.measure()
 }
 
-// removeAsides removes the damaged copies of the file.
-func (t *tidying) removeAsides(path string) error {
+// removeCopies removes the damaged copies of the file, and the sidecar.
+func (f *File) removeCopies() error {
+	err := errors.Join(f.sidecar.remove(f.report.Name), removeAsides(f.report.Name))
+	f.tidy.asides = err != nil
+	return err
+}
+
+// removeAsides removes the damaged copies of the file at path.
+func removeAsides(path string) error {
 	dir, base := filepath.Split(path)
 	all, err := os.ReadDir(cmp.Or(dir, "."))
 	if err != nil {
@@ -120,7 +127,6 @@ func (t *tidying) removeAsides(path string) error {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
-	t.asides = err != nil
 	return err
 }
 

@@ -1,0 +1,124 @@
+package file
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"reprise/store"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+}
+
+func readSidecar(t *testing.T, f *File) string {
+	t.Helper()
+	data, err := f.ReadSidecar()
+	if err != nil {
+		t.Error(err)
+	}
+	return string(data)
+}
+
+// TestSidecar: the data survives a restart, and a write that fails leaves the data of before.
+func TestSidecar(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.db")
+	f, _ := openLoad(t, path)
+	if got := readSidecar(t, f); got != "" {
+		t.Errorf("a new store has the sidecar %q", got)
+	}
+	for _, s := range []string{"first, longer", "second"} {
+		if err := f.WriteSidecar(text(s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full := errors.New("the disk is full")
+	if err := f.WriteSidecar(func(w io.Writer) error { text("half")(w); return full }); !errors.Is(err, full) {
+		t.Errorf("a failed write: %v", err)
+	}
+	f.Close()
+	os.WriteFile(path+newSidecarMark, []byte("killed in a write"), 0o600)
+	f, _ = openLoad(t, path)
+	defer f.Close()
+	if got := readSidecar(t, f); got != "second" {
+		t.Errorf("sidecar %q, want the last that was written whole", got)
+	}
+	if info, err := os.Stat(path + sidecarMark); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v: readable by others", info, err)
+	}
+	if n := readable(t, filepath.Dir(path), "killed in a write"); n > 0 {
+		t.Error("what a killed write left is still there")
+	}
+}
+
+// TestPurgeRemovesSidecar: it is gone when the batch of a purge is written, and one that is being written is not kept.
+func TestPurgeRemovesSidecar(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.db")
+	f, _ := openLoad(t, path)
+	defer f.Close()
+	write(t, f, written(1, 5, 100))
+	for _, whole := range []bool{true, false} {
+		if err := f.WriteSidecar(text("sketches")); err != nil {
+			t.Fatal(err)
+		}
+		err := f.WriteSidecar(func(w io.Writer) error {
+			if !whole {
+				write(t, f, purged(1, 2))
+			}
+			return text("sketches")(w)
+		})
+		if whole {
+			write(t, f, purged(1, 2))
+		}
+		if whole != (err == nil) || !whole && !errors.Is(err, store.ErrPurged) {
+			t.Errorf("whole before the purge %v: %v", whole, err)
+		}
+		if n := readable(t, filepath.Dir(path), "sketches"); n > 0 || readSidecar(t, f) != "" {
+			t.Errorf("whole before the purge %v: still readable in %d files", whole, n)
+		}
+	}
+	if err := f.WriteSidecar(text("sketches")); err != nil || readSidecar(t, f) != "sketches" {
+		t.Errorf("a write after the purge: %v", err)
+	}
+	write(t, f, written(6, 8, 100))
+	if readSidecar(t, f) != "sketches" {
+		t.Error("a batch without a purge removes the sidecar")
+	}
+}
+
+// TestPurgeOnAFullDiskRemovesSidecar: bbolt cannot write the purge, the journal has it, and the sidecar goes.
+func TestPurgeOnAFullDiskRemovesSidecar(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.db")
+	f, _ := openLoad(t, path)
+	write(t, f, written(1, 5, 100))
+	if err := f.WriteSidecar(text("sketches")); err != nil {
+		t.Fatal(err)
+	}
+	f.journal.reserve()
+	f.db.Close() // bbolt writes nothing more
+	if err := f.Write(purged(1, 2)); err != nil || readSidecar(t, f) != "" {
+		t.Errorf("purge by the journal: %v, sidecar %q", err, readSidecar(t, f))
+	}
+	f.journal.close()
+}
+
+// TestDamagedFileLosesSidecar: the sidecar of a file that is set aside is not that of the new one.
+func TestDamagedFileLosesSidecar(t *testing.T) {
+	data, _ := original(t)
+	path := filepath.Join(t.TempDir(), "r.db")
+	os.WriteFile(path, breakMetas(data), 0o600)
+	os.WriteFile(path+sidecarMark, []byte("canary"), 0o600)
+	f, err := open(path, bbolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got := readSidecar(t, f); f.report.Aside == "" || got != "" {
+		t.Errorf("%+v: sidecar %q", f.report, got)
+	}
+}
