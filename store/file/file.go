@@ -61,7 +61,7 @@ type File struct {
 	broken  error       // after a panic in bbolt: its locks may never be released
 	journal journal
 	tidy    tidying
-	sidecar sidecar
+	sidecar
 }
 
 // badRecord is where a record lies that Load left out. Its key may be damaged, too.
@@ -137,8 +137,8 @@ func (f *File) Write(b *store.Batch) error {
 	}
 	err := f.commit(b)
 	if err != nil && f.broken == nil && b.Purged && f.inPlace() == nil && f.journal.add(purgedIn(b)) == nil {
-		_ = f.removeCopies() // otherwise Tidy tries again
-		return nil           // bbolt deletes them later: see Tidy, which reports why it could not
+		_ = f.tidy.removeCopies(&f.sidecar) // otherwise Tidy tries again
+		return nil                          // bbolt deletes them later: see Tidy, which reports why it could not
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.report.Name, cause(f.report.Name, err))

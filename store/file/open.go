@@ -28,7 +28,7 @@ func open(path string, o bbolt.Options) (*File, error) {
 		o.OpenFile = os.OpenFile
 	}
 	path = linked(path)
-	f := &File{report: store.Report{Name: path}, options: o}
+	f := &File{report: store.Report{Name: path}, options: o, sidecar: sidecar{store: path}}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	err := f.openOrSetAside(path, o)
 	if _, missing := os.Stat(path); isReadOnly(err) && missing == nil {

@@ -20,6 +20,7 @@ const (
 
 // sidecar is a file beside the store's, path.graph, and its successor while that is written.
 type sidecar struct {
+	store   string     // the path of the store's file
 	writing sync.Mutex // one at a time writes
 
 	mu     sync.Mutex // protects the name of the file, and what follows
@@ -27,20 +28,20 @@ type sidecar struct {
 }
 
 // ReadSidecar implements store.Sidecar.
-func (f *File) ReadSidecar() ([]byte, error) {
-	data, err := os.ReadFile(f.report.Name + sidecarMark)
+func (s *sidecar) ReadSidecar() ([]byte, error) {
+	data, err := os.ReadFile(s.store + sidecarMark)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.report.Name+sidecarMark, err)
+		return nil, fmt.Errorf("read %s: %w", s.store+sidecarMark, err)
 	}
 	return data, nil
 }
 
 // WriteSidecar implements store.Sidecar. A kill or a full disk leaves the data of before.
-func (f *File) WriteSidecar(write func(io.Writer) error) error {
-	s, path := &f.sidecar, f.report.Name
+func (s *sidecar) WriteSidecar(write func(io.Writer) error) error {
+	path := s.store
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.mu.Lock()
@@ -75,12 +76,12 @@ func writeSynced(path string, write func(io.Writer) error) error {
 	return errors.Join(err, to.Close())
 }
 
-// remove removes the data of the store at path, and makes a write that is under way fail.
-func (s *sidecar) remove(path string) error {
+// remove removes the data, and makes a write that is under way fail.
+func (s *sidecar) remove() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.purges++
-	if err := os.Remove(path + sidecarMark); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(s.store + sidecarMark); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

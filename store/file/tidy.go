@@ -63,7 +63,7 @@ func (f *File) Tidy() (more bool, err error) {
 	case len(f.journal.ids) > 0 && !wait:
 		err = f.commit(&store.Batch{Purged: true})
 	case t.asides && !wait:
-		err = f.removeCopies()
+		err = t.removeCopies(&f.sidecar)
 	case (len(f.urgent) > 0 || f.ripe()) && !wait:
 		err = f.sweep()
 	case t.scrubbing && !wait:
@@ -103,15 +103,15 @@ func (f *File) committed(b *store.Batch) {
 		if t.copy != nil {
 			t.copy.purged = true
 		}
-		_ = f.removeCopies() // otherwise Tidy tries again, and reports why
+		_ = t.removeCopies(&f.sidecar) // otherwise Tidy tries again, and reports why
 	}
 	f.measure()
 }
 
 // removeCopies removes the damaged copies of the file, and the sidecar.
-func (f *File) removeCopies() error {
-	err := errors.Join(f.sidecar.remove(f.report.Name), removeAsides(f.report.Name))
-	f.tidy.asides = err != nil
+func (t *tidying) removeCopies(s *sidecar) error {
+	err := errors.Join(s.remove(), removeAsides(s.store))
+	t.asides = err != nil
 	return err
 }
 
