@@ -1,118 +1,192 @@
 package topics
 
 import (
-	"context"
 	"fmt"
-	"math"
-	"math/rand"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
-
-	"reprise/embed"
 )
 
 const (
-	samples   = 96   // queries of a self-check
-	checkK    = 8    // neighbours per query of a self-check
-	minRecall = 0.98 // a graph with lower recall does not serve
+	trialLen   = 1024 // queries of a self-check
+	minCounted = 200  // of which as many must have a row over the gate
+	gateStep   = 0.1  // by which the gate is lowered where fewer have one,
+	gateDrop   = 0.25 // until it is lower by more than this
+	minRecall  = 0.98 // a graph with lower recall does not serve
+	goodRecall = 0.985
 )
 
-// checkup is the result of a self-check of a graph against an exact scan of the same vectors.
+// breadths are the numbers of nearest nodes that a search looks for. A self-check takes the first that finds enough.
+var breadths = []int{64, 96, 128, 192, 256, 384, 512}
+
+// trial gathers the queries of requests for a self-check, which drops them.
+type trial struct {
+	mu      sync.Mutex // protects queries
+	queries []*query
+}
+
+// offer takes a copy of a query, and reports whether it was the last that is needed.
+func (t *trial) offer(q *query) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.queries) >= trialLen {
+		return false
+	}
+	t.queries = append(t.queries, &query{vector: slices.Clone(q.vector), sketch: q.sketch})
+	return len(t.queries) == trialLen
+}
+
+func (t *trial) full() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.queries) >= trialLen
+}
+
+// checkup compares a graph with a scan of the same rows.
 type checkup struct {
-	counted     int     // queries whose nearest vector passed the route gate
-	recall      float64 // share of these for which the graph found the nearest vector
-	graph, flat time.Duration
+	forced  bool // slow is no reason to refuse it
+	asked   int  // queries
+	gate    float32
+	counted int // queries whose nearest row passes the gate,
+	nearest int // those for which the graph found it,
+	any     int // or any row over the gate
+	breadth int
+
+	graph, flat time.Duration // medians
 }
 
-// examine searches a graph for stored vectors with noise, whose cosine is halfway between the route gate and 1. It ends early when
-// ctx does.
-func examine(ctx context.Context, graph searcher, ids []uint64, vectors [][]float32, o GraphOptions) (c checkup, err error) {
-	if len(ids) == 0 {
-		return c, nil
+// check makes a self-check with the queries gathered. The graph then serves, or is given up.
+func (g *Graph) check(p *parts) {
+	c, ended := g.examine(p, p.trial.queries)
+	if !ended {
+		return
 	}
-	exact := NewFlat(newRows(len(vectors[0])), func(row int32) uint64 { return uint64(row) })
-	for _, v := range vectors {
-		if err := ctx.Err(); err != nil {
-			return c, err
-		}
-		sk := sketchOf(v)
-		exact.Add(exact.rows.add(v, &sk))
+	why := c.refusal()
+	if why != "" {
+		g.refuse(why)
 	}
-	trial := newSnapshot(renumbered(graph, ids), exact)
-	rng := rand.New(rand.NewSource(o.Seed))
-	var graphTimes, flatTimes []time.Duration
-	found := 0
-	for range samples {
-		if err := ctx.Err(); err != nil {
-			return c, err
-		}
-		q := newQuery(noisy(rng, vectors[rng.Intn(len(vectors))], (1+o.Route)/2))
-		start := time.Now()
-		want := exact.Search(q, checkK, anyScore, nil)
-		middle := time.Now()
-		got, ok, err := trial.search(q, checkK, anyScore, nil)
-		graphTimes, flatTimes = append(graphTimes, time.Since(middle)), append(flatTimes, middle.Sub(start))
-		if err != nil {
-			return c, err
-		}
-		if want[0].Score < float32(o.Route) {
-			continue
-		}
-		c.counted++
-		if ok && got[0].Score >= want[0].Score {
-			found++
-		}
+	g.options.owner.Lock()
+	defer g.options.owner.Unlock()
+	g.status.Recall = c.recall()
+	if why == "" {
+		g.refusals = 0
+		p.breadth, p.trial, p.changes = c.breadth, nil, 0
+		g.status.Backend = backendGraph
+		g.status.Why = fmt.Sprintf("passed its self-check, in %.2f of the time of a scan", float64(c.graph)/float64(c.flat))
 	}
-	c.recall = float64(found) / float64(max(c.counted, 1))
-	c.graph, c.flat = median(graphTimes), median(flatTimes)
-	return c, nil
 }
 
-// renumber is a graph whose rows have other numbers.
-type renumber struct {
-	searcher
-	numbers map[uint64]uint64
+// exact is what the scan found for a query: the nearest row over the gate, or none.
+type exact struct {
+	query *query
+	best  []Neighbor
 }
 
-// renumbered is a graph whose ids are the places of the given ones.
-func renumbered(graph searcher, ids []uint64) searcher {
-	r := renumber{graph, make(map[uint64]uint64, len(ids))}
-	for i, id := range ids {
-		r.numbers[id] = uint64(i)
+// examine searches the scan and the graph for each query, with the smallest breadth that finds enough. Where too few queries have a row
+// over the route gate, because most are of new topics, it asks for rows over a lower one, which are harder to find. It reports false where it
+// ended early because the graph was stopped.
+func (g *Graph) examine(p *parts, queries []*query) (c checkup, ended bool) {
+	c.asked, c.forced = len(queries), g.options.Forced
+	var want []exact
+	for c.gate = float32(g.options.Route); ; c.gate -= gateStep {
+		if want, ended = c.scan(g, queries); !ended {
+			return c, false
+		}
+		if c.counted >= minCounted || c.gate < float32(g.options.Route)-gateDrop {
+			break
+		}
 	}
-	return r
-}
-
-func (r renumber) nearest(q []float32, k int) []uint64 {
-	found := r.searcher.nearest(q, k)
-	for i, id := range found {
-		found[i] = r.numbers[id]
+	for _, c.breadth = range breadths {
+		if !c.try(g, p, want) {
+			return c, false
+		}
+		if c.recall() >= goodRecall {
+			break
+		}
 	}
-	return found
+	return c, true
 }
 
-// verdict returns why a graph must not serve, nil if it may.
-func (c checkup) verdict() error {
+// scan is the exact answers to the queries.
+func (c *checkup) scan(g *Graph, queries []*query) (want []exact, ended bool) {
+	var times []time.Duration
+	c.counted = 0
+	for _, q := range queries {
+		if g.stopped.Load() {
+			return nil, false
+		}
+		one, took := c.scanOne(g, q)
+		if times, want = append(times, took), append(want, one); len(one.best) > 0 {
+			c.counted++
+		}
+		runtime.Gosched()
+	}
+	if c.flat == 0 { // at the route gate
+		c.flat = median(times)
+	}
+	return want, true
+}
+
+func (c *checkup) scanOne(g *Graph, q *query) (exact, time.Duration) {
+	owner := g.options.owner
+	q.pause = func() { owner.RUnlock(); owner.RLock() }
+	owner.RLock()
+	defer owner.RUnlock()
+	start := time.Now()
+	best := g.flat.Search(q, 1, c.gate, nil)
+	return exact{q, best}, time.Since(start)
+}
+
+// try searches the graph for each query, and counts what it finds. Queries whose row has left since do not count.
+func (c *checkup) try(g *Graph, p *parts, want []exact) (ended bool) {
+	var times []time.Duration
+	c.counted, c.nearest, c.any = 0, 0, 0
+	for _, w := range want {
+		if g.stopped.Load() || p.broken.Load() {
+			return false
+		}
+		times = append(times, c.tryOne(g, p, w))
+		runtime.Gosched()
+	}
+	c.graph = median(times)
+	return true
+}
+
+func (c *checkup) tryOne(g *Graph, p *parts, w exact) time.Duration {
+	g.options.owner.RLock()
+	defer g.options.owner.RUnlock()
+	start := time.Now()
+	got := p.delta.Search(w.query, 1, c.gate, nil)
+	got, ok := g.merge(p, c.breadth, w.query, 1, c.gate, got)
+	took := time.Since(start)
+	if len(w.best) == 0 || !g.flat.has(w.best[0].Row) || g.flat.name(w.best[0].Row) != w.best[0].Name {
+		return took
+	}
+	c.counted++
+	if ok && len(got) > 0 {
+		c.any++
+		if got[0].Score >= w.best[0].Score {
+			c.nearest++
+		}
+	}
+	return took
+}
+
+// recall is the share of the counted queries for which the graph found the nearest row.
+func (c *checkup) recall() float64 { return float64(c.nearest) / float64(max(c.counted, 1)) }
+
+// refusal returns why a graph must not serve, "" if it may. That some row over the gate is found is implied by the nearest.
+func (c *checkup) refusal() string {
 	switch {
-	case c.counted < samples/2:
-		return fmt.Errorf("only %d of %d sample queries pass the route gate", c.counted, samples)
-	case c.recall < minRecall:
-		return fmt.Errorf("recall %.3f of the graph is below %.2f", c.recall, minRecall)
-	case c.graph >= c.flat:
-		return fmt.Errorf("the graph takes %.1f times as long as the scan", float64(c.graph)/float64(c.flat))
+	case c.counted < minCounted:
+		return fmt.Sprintf("only %d of %d queries are near any topic, too few to check a graph", c.counted, c.asked)
+	case c.recall() < minRecall:
+		return fmt.Sprintf("recall %.3f of the graph is below %.2f; for %.3f of the queries it found a topic", c.recall(), minRecall, float64(c.any)/float64(c.counted))
+	case c.graph >= c.flat && !c.forced:
+		return fmt.Sprintf("the graph takes %.1f times as long as the scan", float64(c.graph)/float64(c.flat))
 	}
-	return nil
-}
-
-// noisy returns a unit vector with about the given cosine to v.
-func noisy(rng *rand.Rand, v []float32, cosine float64) []float32 {
-	noise := make([]float32, len(v))
-	for i := range noise {
-		noise[i] = float32(rng.NormFloat64() * math.Sqrt((1-cosine*cosine)/float64(len(v))))
-		noise[i] += float32(cosine) * v[i]
-	}
-	embed.Normalize(noise)
-	return noise
+	return ""
 }
 
 func median(d []time.Duration) time.Duration {

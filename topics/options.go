@@ -12,11 +12,11 @@ var ErrOptions = errors.New("bad options")
 type Kind string
 
 const (
-	// KindAuto is Flat, and above some 20,000 anchors (5,000 of more than 512 dimensions) a Graph that passed its self-check.
+	// KindAuto is Flat, and above 50,000 anchors a Graph that passed its self-check, also for speed.
 	KindAuto Kind = "auto"
 	// KindFlat is Flat at any size.
 	KindFlat Kind = "flat"
-	// KindGraph tries a Graph from 1,000 anchors on. It forces the attempt, not the result.
+	// KindGraph is a Graph from 1,000 anchors on, if its recall passes the self-check.
 	KindGraph Kind = "graph"
 )
 
@@ -71,13 +71,18 @@ func (o Options) validate() error {
 	return nil
 }
 
-// graphFrom is the number of anchors from which on a graph is tried; with auto, where it begins to be faster than a scan.
-func (o Options) graphFrom() int {
-	switch {
-	case o.Index == KindGraph:
-		return 1000
-	case o.Dim <= 512:
-		return 20_000
+// Anchors from which on a graph is tried. With KindAuto its searches are faster than a scan from some 20,000 on, but to build it costs
+// as much as several thousand scans, and each new anchor as much as one.
+const (
+	autoFrom  = 50_000
+	graphFrom = 1000
+)
+
+// graphOptions are those of the Graph of a scope.
+func (o *Options) graphOptions() GraphOptions {
+	g := GraphOptions{Min: autoFrom, Route: o.Route, Seed: o.Seed}
+	if o.Index == KindGraph {
+		g.Min, g.Forced = graphFrom, true
 	}
-	return 5000
+	return g
 }

@@ -57,7 +57,7 @@ type entry struct {
 }
 
 // newScope makes an empty scope. It has no Graph, and so no background work, if background is nil.
-func newScope(id ScopeID, o *Options, background *sync.WaitGroup) *scope {
+func newScope(id ScopeID, o *Options, background *builder) *scope {
 	s := &scope{
 		id: id, options: o,
 		topics: make(map[TopicID]*topic), chains: make(map[ChainID]*chain),
@@ -66,7 +66,9 @@ func newScope(id ScopeID, o *Options, background *sync.WaitGroup) *scope {
 	flat := NewFlat(s.rows, func(row int32) uint64 { return uint64(s.entries[row].topic.id) })
 	s.index = flat
 	if o.Index != KindFlat && background != nil {
-		s.index = NewGraph(flat, GraphOptions{Min: o.graphFrom(), Route: o.Route, Seed: o.Seed, owner: s.mu.RLocker(), builds: background})
+		g := o.graphOptions()
+		g.owner, g.builder = &s.mu, background
+		s.index = NewGraph(flat, g)
 	}
 	return s
 }

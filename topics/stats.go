@@ -3,6 +3,7 @@ package topics
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // IndexStatus is which index serves and why.
@@ -11,7 +12,12 @@ type IndexStatus struct {
 	Why      string  // in words
 	Recall   float64 // of the last self-check of a graph, 0 before the first
 	Rebuilds int     // graphs built, whether they served or not
-	Faults   int     // panics of the library, each answered by a flat scan
+	Faults   int     // panics of a graph, each answered by a scan
+
+	// Of a graph, whether it serves or not: rows in it, rows that wait to be inserted and are scanned, nodes of rows that left, how many of
+	// the nearest a search looks for (0 while the graph does not serve), and the time that the builder took.
+	Nodes, Pending, Tombstones, Breadth int
+	Built                               time.Duration
 }
 
 // The backends that IndexStatus names.

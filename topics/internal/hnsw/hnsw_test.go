@@ -44,7 +44,7 @@ func newModel(t *testing.T) *model {
 	return &model{t, New(1), map[uint64]Sketch{}, map[uint64]Node{}}
 }
 
-func (m *model) insert(key uint64, s Sketch, near []Found) {
+func (m *model) insert(key uint64, s Sketch, near []Node) {
 	m.stored[key], m.nodes[key] = s, m.graph.Insert(key, &s, near)
 }
 
@@ -229,9 +229,11 @@ func TestInsertNear(t *testing.T) {
 	m := newModel(t)
 	sketches := cloud(rng, 3000)
 	for i, s := range sketches {
-		var near []Found
+		var near []Node
 		if i > 500 {
-			near = m.graph.Search(&s, 128, nil)
+			for _, f := range m.graph.Search(&s, 128, nil) {
+				near = append(near, f.Node)
+			}
 		}
 		if i%10 == 9 { // a node that was found and is gone
 			m.kill(uint64(i))

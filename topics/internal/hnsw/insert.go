@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Insert adds a node with a key, which is not 0 (Alg. 1). What a search for its sketch has found lately may be given as near;
-// then Insert does not search again, except in upper layers, and takes a fifth of the time.
-func (g *Graph) Insert(key uint64, s *Sketch, near []Found) Node {
+// Insert adds a node with a key, which is not 0 (Alg. 1). The nodes that a search for its sketch has found lately may be given as
+// near; then Insert does not search again, except in upper layers, and takes a fifth of the time.
+func (g *Graph) Insert(key uint64, s *Sketch, near []Node) Node {
 	n := g.add(key, s)
 	v, at := g.view.Load(), Node(g.entry.Load())
 	if at == 0 {
@@ -51,12 +51,12 @@ func (g *Graph) announce(v *view, n Node, highest int) {
 }
 
 // known is the nodes of near that are alive, by their distances now: a place may be used by another node since.
-func (g *Graph) known(v *view, s *Sketch, near []Found) []hit {
+func (g *Graph) known(v *view, s *Sketch, near []Node) []hit {
 	w := g.own
 	w.sorted = w.sorted[:0]
-	for _, f := range near {
-		if !v.isDead(f.Node) {
-			w.sorted = append(w.sorted, newHit(f.Node, v.distance(f.Node, s)))
+	for _, n := range near {
+		if !v.isDead(n) {
+			w.sorted = append(w.sorted, newHit(n, v.distance(n, s)))
 		}
 	}
 	slices.Sort(w.sorted)

@@ -160,7 +160,6 @@ func (g *Graph) Search(q *Sketch, ef int, dst []Found) []Found {
 		return dst
 	}
 	w := g.walks.Get().(*walk)
-	defer g.walks.Put(w)
 	for layer := v.top(at); layer > 0; layer-- {
 		at = w.descend(v, at, q, layer)
 	}
@@ -169,5 +168,6 @@ func (g *Graph) Search(q *Sketch, ef int, dst []Found) []Found {
 			dst = append(dst, Found{key, h.node(), h.distance()})
 		}
 	}
+	g.walks.Put(w) // not after a panic
 	return dst
 }
