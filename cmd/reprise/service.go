@@ -36,6 +36,7 @@ type service struct {
 	admin    handler
 	store    *store.Store
 	topics   *topics.Topics
+	graphs   *graphs   // nil: they are not saved
 	recorder *recorder // nil: no request log
 }
 
@@ -63,7 +64,8 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 	}
 	defer memory.Spare()()
 	s := &service{}
-	if s.store, err = openStore(cfg, embedder.Space(), log); err != nil {
+	var beside store.Sidecar
+	if s.store, beside, err = openStore(cfg, embedder.Space(), log); err != nil {
 		return nil, err
 	}
 	s.topics, err = topics.New(topics.Options{Dim: max(embedder.Dim(), 2), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge,
@@ -82,6 +84,7 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 	if s.proxy, err = proxy.New(o); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
+	s.graphs = keepGraphs(s.topics, beside, log)
 	s.admin.set(s.newAdmin(cfg))
 	return s, nil
 }
@@ -130,6 +133,7 @@ func (s *service) close() error {
 
 // release closes the parts of the service.
 func (s *service) release() (err error) {
+	s.graphs.close()
 	s.topics.Close()
 	if s.recorder != nil {
 		err = s.recorder.close()
@@ -221,10 +225,11 @@ func noLimitAsMax(d time.Duration) time.Duration {
 	return d
 }
 
-func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store, error) {
+// openStore opens the store, and returns the place beside it for what was made from its entries, nil where there is none.
+func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store, store.Sidecar, error) {
 	evictor, err := registry.New(cfg.Policy, cfg.PolicyOptions())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	faults := proxy.NewFaultLog(log)
 	o := store.Options{
@@ -232,14 +237,18 @@ func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store
 		OnFault: func(step string, err error) { faults.Report(context.Background(), "store: "+step, err) },
 	}
 	if o.Backing, err = cfg.Store.Open(); err != nil {
-		return nil, withStoreHint(err)
+		return nil, nil, withStoreHint(err)
 	}
 	s, err := store.Open(o)
 	if err != nil {
-		return nil, withStoreHint(err)
+		return nil, nil, withStoreHint(err)
 	}
 	logReport(log, s.Stats().Report)
-	return s, nil
+	beside, _ := o.Backing.(store.Sidecar)
+	if s.Stats().Report.ReadOnly != nil {
+		beside = nil
+	}
+	return s, beside, nil
 }
 
 // withStoreHint adds the setting to change to an error of the store.

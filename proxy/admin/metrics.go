@@ -2,6 +2,7 @@ package admin
 
 import (
 	"math"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -42,7 +43,11 @@ var (
 	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors; GET /admin/topics says why.", "backend")
 	descRecall   = describe("index_recall", "Lowest recall that a graph has shown in its last self-check; absent before the first.")
 	descRebuilds = describe("index_rebuilds_total", "Graphs built, whether they were good enough to serve or not.")
-	descPanics   = describe("index_faults_total", "Panics of the graph library, each answered by an exact scan.")
+	descPanics   = describe("index_faults_total", "Panics of a graph, each answered by a scan.")
+	descNodes    = describe("index_graph_nodes", "Anchors in graphs, whether these serve or not.")
+	descPending  = describe("index_graph_pending", "Anchors of scopes with a graph that wait to be inserted; searches scan them beside the graph.")
+	descDeadNode = describe("index_graph_tombstones", "Nodes of anchors that have left; searches pass through them until a sweep removes them.")
+	descBuild    = describe("index_graph_build_seconds", "Time that one core took to insert the anchors of the present graphs.")
 	descWeight   = describe("policy_expert_weight", "Share of an expert's weight in the choice of what goes, of a policy made of experts.", "expert")
 	descRatio    = describe("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer; where entries are sampled, of those in the sample.", "expert")
 	descMemory   = describe("policy_memory_bytes", "Estimate of the memory that the policy's books take.")
@@ -51,7 +56,7 @@ var (
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged,
-		descTopics, descBackend, descRecall, descRebuilds, descPanics, descWeight, descRatio, descMemory} {
+		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descWeight, descRatio, descMemory} {
 		ch <- d
 	}
 }
@@ -81,18 +86,25 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 func collectTopics(st topics.Stats, ch chan<- prometheus.Metric) {
 	gauge(ch, descTopics, float64(st.Topics))
 	backends := map[string]int64{}
-	var rebuilds, panics int
+	var rebuilds, panics, nodes, pending, tombstones int
+	var built time.Duration
 	recall := math.Inf(1)
 	for _, scope := range st.Scopes {
 		backends[scope.Index.Backend]++
 		rebuilds += scope.Index.Rebuilds
 		panics += scope.Index.Faults
-		if scope.Index.Rebuilds > 0 {
+		nodes, pending, tombstones = nodes+scope.Index.Nodes, pending+scope.Index.Pending, tombstones+scope.Index.Tombstones
+		built += scope.Index.Built
+		if scope.Index.Recall > 0 {
 			recall = min(recall, scope.Index.Recall)
 		}
 	}
 	count(ch, descRebuilds, int64(rebuilds))
 	count(ch, descPanics, int64(panics))
+	gauge(ch, descNodes, float64(nodes))
+	gauge(ch, descPending, float64(pending))
+	gauge(ch, descDeadNode, float64(tombstones))
+	gauge(ch, descBuild, built.Seconds())
 	if !math.IsInf(recall, 1) {
 		gauge(ch, descRecall, recall)
 	}

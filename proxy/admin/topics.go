@@ -60,13 +60,20 @@ type scopeView struct {
 	Recall   float64 `json:"recall,omitempty"`
 	Rebuilds int     `json:"rebuilds,omitempty"`
 	Faults   int     `json:"faults,omitempty"`
+
+	Nodes        int     `json:"nodes,omitempty"`
+	Pending      int     `json:"pending,omitempty"`
+	Tombstones   int     `json:"tombstones,omitempty"`
+	Breadth      int     `json:"breadth,omitempty"`
+	BuildSeconds float64 `json:"build_seconds,omitempty"`
 }
 
 func (a *admin) scopeViews() []scopeView {
 	views := []scopeView{}
 	for _, one := range a.Topics.Stats().Scopes {
-		views = append(views, scopeView{hex.EncodeToString(one.Scope[:]), one.Topics, one.Entries,
-			one.Index.Backend, one.Index.Why, one.Index.Recall, one.Index.Rebuilds, one.Index.Faults})
+		i := one.Index
+		views = append(views, scopeView{hex.EncodeToString(one.Scope[:]), one.Topics, one.Entries, i.Backend, i.Why, i.Recall, i.Rebuilds, i.Faults,
+			i.Nodes, i.Pending, i.Tombstones, i.Breadth, i.Built.Seconds()})
 	}
 	return views
 }
