@@ -41,6 +41,8 @@ type tidying struct {
 	above    int64                       // compactAbove
 	step     int                         // compactBytes
 
+	released time.Time // the last release
+
 	total, free atomic.Int64 // bytes of the file; what of it holds no record
 }
 
@@ -48,6 +50,8 @@ type tidying struct {
 const (
 	tidyPause = 5 * time.Second
 	copyPause = 10 * time.Minute
+
+	releaseEvery = 2 * time.Second
 )
 
 // Tidy implements store.Tidier.
@@ -58,6 +62,10 @@ func (f *File) Tidy() (more bool, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	f.journal.reserve()
 	t, now := &f.tidy, time.Now()
+	if now.Sub(t.released) > releaseEvery {
+		t.released = now
+		_ = release(f.db) // else the memory is only higher
+	}
 	wait := now.Before(t.again)
 	switch {
 	case len(f.journal.ids) > 0 && !wait:
