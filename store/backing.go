@@ -59,7 +59,8 @@ type Record struct {
 	Body []byte
 }
 
-// Batch is a set of changes that are made durable together or not at all. No record is named twice in one batch.
+// Batch is a set of changes that are made durable together or not at all. No record is named twice in one batch. Its memory is valid
+// during the call of Write only.
 type Batch struct {
 	Put    []Record
 	Delete []Record // without bodies; a record that does not exist is not an error

@@ -10,14 +10,42 @@ import (
 // batch turns changes into records. Entries are immutable and are encoded outside the lock. Reading the changes in several
 // steps is safe: an entry that changes in between is dirty again and comes with a later batch.
 func (w *writer) batch(d *dirtySet, reserve policy.ID, learned bool) *Batch {
-	b := &Batch{Put: d.head}
+	w.scratch.reset()
+	b := &Batch{Put: append(w.scratch.records, d.head...)}
 	if learned {
 		w.addLearned(b)
 	}
 	w.addEntries(b, d)
 	w.addTopics(b, d)
 	w.addCounters(b, reserve)
+	w.scratch.records = b.Put
 	return b
+}
+
+// scratch is the memory of a batch. The next one uses it again, unless it is much smaller.
+type scratch struct {
+	bodies  []byte
+	records []Record
+}
+
+func (s *scratch) reset() {
+	s.bodies, s.records = again(s.bodies, 64<<10), again(s.records, 1<<10)
+}
+
+// again is s without elements, or nil where less than a quarter of its memory was used.
+func again[T any](s []T, small int) []T {
+	if cap(s) > small && len(s) < cap(s)/4 {
+		return nil
+	}
+	clear(s)
+	return s[:0]
+}
+
+// add adds a record whose body is what bodies has more than before.
+func (s *scratch) add(b *Batch, k Kind, id uint64, bodies []byte) {
+	from := len(s.bodies)
+	b.Put = append(b.Put, Record{k, id, bodies[from:len(bodies):len(bodies)]})
+	s.bodies = bodies
 }
 
 func (w *writer) addEntries(b *Batch, d *dirtySet) {
@@ -43,10 +71,10 @@ func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
 
 func (w *writer) addFresh(b *Batch, e *Entry, p pending) {
 	id := uint64(e.ID)
-	b.Put = append(b.Put, Record{KindEntry, id, encodeEntry(e)})
+	w.scratch.add(b, KindEntry, id, appendEntry(w.scratch.bodies, e))
 	switch {
 	case len(p.vector) > 0:
-		b.Put = append(b.Put, Record{KindVector, id, encodeVector(w.store.opt.Space, p.vector)})
+		w.scratch.add(b, KindVector, id, appendVector(w.scratch.bodies, w.space, p.vector))
 	case p.stored: // the older answer may have had one
 		b.Delete = append(b.Delete, Record{Kind: KindVector, ID: id})
 	}
@@ -57,10 +85,10 @@ func (w *writer) addResidentLocked(b *Batch, r *resident, c change, fresh []*Ent
 		fresh = append(fresh, &r.Entry)
 	}
 	if c&changedState != 0 {
-		b.Put = append(b.Put, Record{KindState, uint64(r.ID), encodeState(w.stateLocked(r))})
+		w.scratch.add(b, KindState, uint64(r.ID), appendState(w.scratch.bodies, w.stateLocked(r)))
 	}
 	if c&changedAliases != 0 {
-		b.Put = append(b.Put, Record{KindAliases, uint64(r.ID), encodeAliases(r.aliases)})
+		w.scratch.add(b, KindAliases, uint64(r.ID), appendAliases(w.scratch.bodies, r.aliases))
 	}
 	return fresh
 }
@@ -83,7 +111,7 @@ func (w *writer) addStates(b *Batch, topics []policy.TopicID) {
 	defer s.mu.RUnlock()
 	for _, id := range topics {
 		if st, ok := s.core.keeper.topicState(id); ok {
-			b.Put = append(b.Put, Record{KindTopic, uint64(id), encodeTopic(st)})
+			w.scratch.add(b, KindTopic, uint64(id), appendTopic(w.scratch.bodies, st))
 		} else {
 			b.Delete = append(b.Delete, Record{Kind: KindTopic, ID: uint64(id)})
 		}
@@ -101,5 +129,5 @@ func (w *writer) addCounters(b *Batch, reserve policy.ID) {
 	}
 	w.written, w.reserved = c, reserve
 	c.nextID += reserve
-	b.Put = append(b.Put, Record{KindCounters, 0, encodeCounters(c)})
+	w.scratch.add(b, KindCounters, 0, appendCounters(w.scratch.bodies, c))
 }

@@ -25,8 +25,7 @@ func putTime(b []byte, t time.Time) []byte {
 	return binary.AppendUvarint(binary.AppendVarint(b, t.Unix()), uint64(t.Nanosecond()))
 }
 
-func encodeEntry(e *Entry) []byte {
-	b := make([]byte, 0, 256+len(e.Prompt)+len(e.Answer))
+func appendEntry(b []byte, e *Entry) []byte {
 	b = append(b, e.Key[:]...)
 	b = append(b, e.Scope[:]...)
 	b = append(b, e.Chain[:]...)
@@ -54,17 +53,41 @@ func spaceMark(space string) uint64 {
 	return h.Sum64()
 }
 
-func encodeVector(space string, v []float32) []byte {
-	b := make([]byte, 0, 8+4*len(v))
-	b = binary.LittleEndian.AppendUint64(b, spaceMark(space))
+// appendVector writes the mark and all numbers or, where that is shorter, the inverted mark, one bit for each number that is set where it
+// is not 0, and those numbers: a vector of a short text by the built-in embedder is mostly zeros.
+func appendVector(b []byte, mark uint64, v []float32) []byte {
+	some := 0
 	for _, f := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+		if math.Float32bits(f) != 0 {
+			some++
+		}
+	}
+	if 4*some+len(v)/8+8 > 4*len(v) {
+		return appendNumbers(binary.LittleEndian.AppendUint64(b, mark), v, true)
+	}
+	b = binary.LittleEndian.AppendUint64(b, ^mark)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(v)))
+	at := len(b)
+	b = append(b, make([]byte, (len(v)+7)/8)...)
+	for i, f := range v {
+		if math.Float32bits(f) != 0 {
+			b[at+i/8] |= 1 << (i % 8)
+		}
+	}
+	return appendNumbers(b, v, false)
+}
+
+// appendNumbers writes numbers, with zeros or without.
+func appendNumbers(b []byte, v []float32, zeros bool) []byte {
+	for _, f := range v {
+		if bits := math.Float32bits(f); zeros || bits != 0 {
+			b = binary.LittleEndian.AppendUint32(b, bits)
+		}
 	}
 	return b
 }
 
-func encodeAliases(keys []Key) []byte {
-	var b []byte
+func appendAliases(b []byte, keys []Key) []byte {
 	for _, k := range keys {
 		b = append(b, k[:]...)
 	}
@@ -80,8 +103,8 @@ type entryState struct {
 	policy policy.EntryState
 }
 
-func encodeState(s entryState) []byte {
-	b := binary.AppendVarint(nil, s.last)
+func appendState(b []byte, s entryState) []byte {
+	b = binary.AppendVarint(b, s.last)
 	b = binary.AppendUvarint(b, uint64(s.policy.ID))
 	b = binary.AppendUvarint(b, uint64(s.policy.Parent))
 	b = putFloat(putFloat(b, s.policy.Freq), s.policy.Dep)
@@ -95,8 +118,8 @@ func encodeState(s entryState) []byte {
 	return b
 }
 
-func encodeTopic(s policy.TopicState) []byte {
-	return binary.AppendVarint(putFloat(nil, s.LogW), s.Last)
+func appendTopic(b []byte, s policy.TopicState) []byte {
+	return binary.AppendVarint(putFloat(b, s.LogW), s.Last)
 }
 
 // counters are the numbers that continue after a restart.
@@ -107,8 +130,8 @@ type counters struct {
 	maxTopic policy.TopicID
 }
 
-func encodeCounters(c counters) []byte {
-	b := putFloat(binary.AppendVarint(nil, c.seq), c.at)
+func appendCounters(b []byte, c counters) []byte {
+	b = putFloat(binary.AppendVarint(b, c.seq), c.at)
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.nextID)), uint64(c.maxTopic))
 }
 
@@ -209,15 +232,43 @@ func decodeEntry(id uint64, body []byte, label func([]byte) string) (Entry, erro
 }
 
 func decodeVector(space string, body []byte) ([]float32, error) {
-	if len(body) < 12 || len(body)%4 != 0 {
+	if len(body) < 12 {
 		return nil, fmt.Errorf("read vector: %w", ErrDamaged)
 	}
-	if binary.LittleEndian.Uint64(body) != spaceMark(space) {
-		return nil, fmt.Errorf("read vector: %w", ErrSpace)
+	switch mark := spaceMark(space); binary.LittleEndian.Uint64(body) {
+	case mark:
+		return decodeNumbers(body[8:], nil, (len(body)-8)/4)
+	case ^mark:
+		return decodeSparse(body[8:])
 	}
-	v := make([]float32, len(body)/4-2)
+	return nil, fmt.Errorf("read vector: %w", ErrSpace)
+}
+
+func decodeSparse(body []byte) ([]float32, error) {
+	n := binary.LittleEndian.Uint32(body)
+	body = body[4:]
+	mask := (uint64(n) + 7) / 8
+	if n == 0 || mask > uint64(len(body)) {
+		return nil, fmt.Errorf("read vector: %w", ErrDamaged)
+	}
+	return decodeNumbers(body[mask:], body[:mask], int(n))
+}
+
+// decodeNumbers reads n numbers; those whose bit in mask is not set are 0. A nil mask has all bits set.
+func decodeNumbers(body, mask []byte, n int) ([]float32, error) {
+	v := make([]float32, n)
 	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(body[8+4*i:]))
+		if mask != nil && mask[i/8]&(1<<(i%8)) == 0 {
+			continue
+		}
+		if len(body) < 4 {
+			return nil, fmt.Errorf("read vector: %w", ErrDamaged)
+		}
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(body))
+		body = body[4:]
+	}
+	if len(body) > 0 {
+		return nil, fmt.Errorf("read vector: %w", ErrDamaged)
 	}
 	return v, nil
 }

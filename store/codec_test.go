@@ -2,7 +2,11 @@ package store
 
 import (
 	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,7 +23,7 @@ func sample() Entry {
 
 func TestEntryCodec(t *testing.T) {
 	e := sample()
-	got, err := decodeEntry(7, encodeEntry(&e), ownLabel)
+	got, err := decodeEntry(7, appendEntry(nil, &e), ownLabel)
 	if err != nil || !got.StaleUntil.IsZero() {
 		t.Fatal(err, got.StaleUntil)
 	}
@@ -27,8 +31,8 @@ func TestEntryCodec(t *testing.T) {
 	if !reflect.DeepEqual(got, e) {
 		t.Errorf("got  %+v\nwant %+v", got, e)
 	}
-	for i := range encodeEntry(&e) {
-		if _, err := decodeEntry(7, encodeEntry(&e)[:i], ownLabel); err == nil {
+	for i := range appendEntry(nil, &e) {
+		if _, err := decodeEntry(7, appendEntry(nil, &e)[:i], ownLabel); err == nil {
 			t.Errorf("an entry cut at %d is taken", i)
 		}
 	}
@@ -36,19 +40,19 @@ func TestEntryCodec(t *testing.T) {
 
 func TestStateCodec(t *testing.T) {
 	s := entryState{last: 5, turn: 300, policy: policy.EntryState{ID: 7, Parent: 6, Freq: 2, Dep: 1.5, Born: 3, Last: 5}}
-	if got, err := decodeState(encodeState(s)); err != nil || got != s {
+	if got, err := decodeState(appendState(nil, s)); err != nil || got != s {
 		t.Errorf("state %+v, %v", got, err)
 	}
 	s.turn = 0 // as it was written before there were turns
-	if got, err := decodeState(encodeState(s)); err != nil || got != s {
+	if got, err := decodeState(appendState(nil, s)); err != nil || got != s {
 		t.Errorf("state %+v, %v", got, err)
 	}
 	topic := policy.TopicState{ID: 3, LogW: -2.5, Last: 9}
-	if got, err := decodeTopic(3, encodeTopic(topic)); err != nil || got != topic {
+	if got, err := decodeTopic(3, appendTopic(nil, topic)); err != nil || got != topic {
 		t.Errorf("topic %+v, %v", got, err)
 	}
 	c := counters{seq: 1, at: 2.5, nextID: 3, maxTopic: 4}
-	if got, err := decodeCounters(encodeCounters(c)); err != nil || got != c {
+	if got, err := decodeCounters(appendCounters(nil, c)); err != nil || got != c {
 		t.Errorf("counters %+v, %v", got, err)
 	}
 }
@@ -69,24 +73,56 @@ func TestUnpackBounds(t *testing.T) {
 // FuzzDecode: no body makes a decoder panic, and what it takes it writes again in a form that reads the same.
 func FuzzDecode(f *testing.F) {
 	e := sample()
-	f.Add(uint8(KindEntry), encodeEntry(&e))
-	f.Add(uint8(KindVector), encodeVector("x", []float32{1, 2}))
-	f.Add(uint8(KindAliases), encodeAliases([]Key{{1}, {2}}))
-	f.Add(uint8(KindState), encodeState(entryState{last: 1}))
-	f.Add(uint8(KindState), encodeState(entryState{last: 1, turn: 2}))
-	f.Add(uint8(KindTopic), encodeTopic(policy.TopicState{LogW: 1}))
-	f.Add(uint8(KindCounters), encodeCounters(counters{seq: 1}))
+	f.Add(uint8(KindEntry), appendEntry(nil, &e))
+	f.Add(uint8(KindVector), appendVector(nil, spaceMark("x"), []float32{1, 2}))
+	f.Add(uint8(KindAliases), appendAliases(nil, []Key{{1}, {2}}))
+	f.Add(uint8(KindState), appendState(nil, entryState{last: 1}))
+	f.Add(uint8(KindState), appendState(nil, entryState{last: 1, turn: 2}))
+	f.Add(uint8(KindTopic), appendTopic(nil, policy.TopicState{LogW: 1}))
+	f.Add(uint8(KindCounters), appendCounters(nil, counters{seq: 1}))
 	f.Fuzz(func(t *testing.T, kind uint8, body []byte) {
 		l := newLoader("x")
 		if err := l.decode(Record{Kind: Kind(kind), ID: 7, Body: body}); err != nil || Kind(kind) != KindEntry {
 			return
 		}
-		first := encodeEntry(&l.entries[7].Entry)
+		first := appendEntry(nil, &l.entries[7].Entry)
 		again, err := decodeEntry(7, first, ownLabel)
-		if err != nil || !bytes.Equal(encodeEntry(&again), first) {
+		if err != nil || !bytes.Equal(appendEntry(nil, &again), first) {
 			t.Errorf("%x does not read again: %v", body, err)
 		}
 	})
 }
 
 func ownLabel(b []byte) string { return string(b) }
+
+// TestVectorCodec: a vector is read as it was written, bit by bit, and one with many zeros takes less. No part of it is a vector.
+func TestVectorCodec(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	mark := spaceMark("x")
+	for _, zeros := range []int{0, 10, 50, 90, 100} {
+		for _, n := range []int{1, 7, 8, 9, 384, 1536} {
+			v := make([]float32, n)
+			for i := range v {
+				if rng.IntN(100) >= zeros {
+					v[i] = math.Float32frombits(rng.Uint32())
+				}
+			}
+			body := appendVector([]byte("before"), mark, v)[len("before"):]
+			got, err := decodeVector("x", body)
+			if err != nil || !slices.EqualFunc(got, v, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }) {
+				t.Errorf("%d numbers, %d %% zeros: %v", n, zeros, err)
+			}
+			if most := 8 + 4*n; len(body) > most || zeros == 90 && n > 300 && len(body) > most/5 {
+				t.Errorf("%d numbers, %d %% zeros: %d bytes", n, zeros, len(body))
+			}
+			if _, err := decodeVector("y", body); !errors.Is(err, ErrSpace) {
+				t.Errorf("in another space: %v", err)
+			}
+			for _, cut := range []int{1, 2, 3, 5} {
+				if _, err := decodeVector("x", body[:len(body)-cut]); err == nil {
+					t.Errorf("%d numbers, %d %% zeros, %d bytes cut: no error", n, zeros, cut)
+				}
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -106,7 +107,9 @@ type batches struct {
 }
 
 func (b *batches) Write(batch *store.Batch) error {
-	b.all = append(b.all, *batch)
+	kept := *batch
+	kept.Put = slices.Clone(batch.Put) // the store uses its memory again
+	b.all = append(b.all, kept)
 	return b.Memory.Write(batch)
 }
 

@@ -206,31 +206,44 @@ func writeBatch(tx *bbolt.Tx, b *store.Batch, own []store.Record) error {
 	return putAll(tx, append(own, b.Put...))
 }
 
-// putAll writes records in the order of their keys, so that one after the other goes to the same page or the next.
+// putAll writes records in the order of their keys, so that one after the other goes to the same page or the next. bbolt keeps a value
+// until the end of the transaction: all of them are in one piece of memory.
 func putAll(tx *bbolt.Tx, records []store.Record) error {
 	slices.SortFunc(records, func(a, b store.Record) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
+	size := 0
 	for _, r := range records {
-		if err := put(tx, r); err != nil {
+		size += frameHeader + len(r.Body)
+	}
+	frames := make([]byte, 0, size)
+	var in *bbolt.Bucket
+	for i, r := range records {
+		var err error
+		if i == 0 || r.Kind != records[i-1].Kind {
+			if in, err = bucketFor(tx, r.Kind); err != nil {
+				return err
+			}
+		}
+		fr, from := frame{kind: r.Kind, id: r.ID, body: r.Body}, len(frames)
+		frames = fr.append(frames)
+		if err := in.Put(keyOf(r.ID), frames[from:len(frames):len(frames)]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// put writes a record. A file of an older version has no bucket for kinds that came later.
-func put(tx *bbolt.Tx, r store.Record) error {
-	if !known(r.Kind) {
-		return fmt.Errorf("write record of kind %d: %w", r.Kind, store.ErrDamaged)
+// bucketFor is the bucket that records of a kind are put into. A file of an older version has none for kinds that came later.
+func bucketFor(tx *bbolt.Tx, k store.Kind) (*bbolt.Bucket, error) {
+	if !known(k) {
+		return nil, fmt.Errorf("write record of kind %d: %w", k, store.ErrDamaged)
 	}
-	b, err := tx.CreateBucketIfNotExists(bucketOf(r.Kind))
-	if err != nil {
-		return err
+	b, err := tx.CreateBucketIfNotExists(bucketOf(k))
+	if err == nil {
+		b.FillPercent = 0.9 // ids grow: most insertions are at the end
 	}
-	b.FillPercent = 0.9 // ids grow: most insertions are at the end
-	fr := frame{kind: r.Kind, id: r.ID, body: r.Body}
-	return b.Put(keyOf(r.ID), fr.append(make([]byte, 0, frameHeader+len(r.Body))))
+	return b, err
 }
 
 func known(k store.Kind) bool {

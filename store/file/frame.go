@@ -33,15 +33,16 @@ const (
 )
 
 var (
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-	errShort   = errors.New("frame is longer than the data")
+	frameReserved [16]byte
+	castagnoli    = crc32.MakeTable(crc32.Castagnoli)
+	errShort      = errors.New("frame is longer than the data")
 )
 
 func (f *frame) append(b []byte) []byte {
 	start := len(b)
 	b = append(b, frameMagic...)
 	b = append(b, 0, 0, 0, 0, frameVersion, byte(f.kind))
-	b = append(b, make([]byte, 16)...)
+	b = append(b, frameReserved[:]...)
 	b = binary.LittleEndian.AppendUint64(b, f.id)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(f.body)))
 	b = append(b, f.body...)

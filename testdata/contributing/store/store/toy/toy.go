@@ -2,6 +2,7 @@
 package toy
 
 import (
+	"bytes"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func (s *Toy) Write(b *store.Batch) error {
 		delete(next, name{r.Kind, r.ID})
 	}
 	for _, r := range b.Put {
-		next[name{r.Kind, r.ID}] = r.Body
+		next[name{r.Kind, r.ID}] = bytes.Clone(r.Body)
 	}
 	if err := s.replace(next); err != nil {
 		return fmt.Errorf("write %s: %w", s.path, err)
