@@ -199,10 +199,12 @@ func (r *relay) countUse() {
 // copyHeader copies the upstream's header. Only the leader gets the fields that may concern one client, such as a cookie, an
 // organization or a limit: of a shared answer, those known to describe the answer are sent.
 func (r *relay) copyHeader() {
+	if r.status.result == Miss {
+		upstream.CopyHeader(r.w.Header(), r.rec.Header)
+		return
+	}
 	h := http.Header{}
 	upstream.CopyHeader(h, r.rec.Header)
-	if r.status.result != Miss {
-		header.KeepShared(h)
-	}
+	header.KeepShared(h)
 	maps.Copy(r.w.Header(), h)
 }

@@ -3,6 +3,7 @@ package answer
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -35,6 +36,7 @@ type stream struct {
 	marks  Streams                    // nil: no slots are marked
 	strict bool                       // an event that may not be parsed ends the reading, wherever it is
 	marker Marker
+	size   int  // of the stream in bytes
 	folded bool // some event spans several data lines, in which no slot can be marked
 	last   pattern
 
@@ -46,6 +48,7 @@ type stream struct {
 // read reads body to its end, or to where the result is known, and returns the merged object.
 func (s *stream) read(body []byte) (gjson.Result, error) {
 	at := 0
+	s.size = len(body)
 	for es := EventsOf(body); s.strict || !s.ended && s.err == nil; {
 		ev, ok := es.Next()
 		if !ok {
@@ -97,6 +100,9 @@ func (s *stream) event(ev Event, at int) bool {
 	}
 	if s.ended, s.err = s.merger.Add(r); !s.ended && s.err == nil && ev.at >= 0 {
 		s.last = newPattern(ev, s.merger.Varies(r), s.marker.slots[first:], at+ev.at)
+		if repeats := (s.size - at) / len(ev.Raw); len(s.last.slots) > 0 { // as many as there are, if all are like this one
+			s.marker.slots = slices.Grow(s.marker.slots, repeats*len(s.last.slots))
+		}
 	}
 	return true
 }

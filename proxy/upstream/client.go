@@ -20,7 +20,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"sync"
+	"sync/atomic"
 
 	"reprise/proxy/upstream/dialect"
 )
@@ -171,32 +171,37 @@ func (c *Client) send(ctx context.Context, replica *Replica, r Request, body []b
 	if err := replica.calls.acquire(ctx, r.Tenant); err != nil {
 		return nil, err
 	}
-	trip := newTrip(ctx, c.limits, nil)
-	end := sync.OnceFunc(func() { trip.end(); replica.calls.release(r.Tenant) })
+	t := newTrip(ctx, c.limits, nil)
 	defer func() {
 		if resp == nil { // also after a panic
-			end()
+			t.end()
+			replica.calls.release(r.Tenant)
 		}
 	}()
-	req, err := http.NewRequestWithContext(trip.ctx, r.Original.Method, replica.url(r.Original.URL).String(), bytes.NewReader(body))
-	if err != nil {
+	out := (&http.Request{Method: r.Original.Method, URL: replica.url(r.Original.URL), Header: replica.requestHeader(r.Original.Header),
+		ContentLength: int64(len(body))}).WithContext(t.ctx)
+	out.Host = out.URL.Host
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	out.Body, _ = out.GetBody()
+	if resp, err = t.send(c.transport, out); err != nil {
 		return nil, err
 	}
-	req.Header = replica.requestHeader(r.Original.Header)
-	if resp, err = trip.send(c.transport, req); err != nil {
-		return nil, err
-	}
-	resp.Body = &endingBody{resp.Body, end}
+	resp.Body = &callBody{ReadCloser: resp.Body, calls: replica.calls, tenant: r.Tenant}
 	return resp, nil
 }
 
-// endingBody calls end when it is closed.
-type endingBody struct {
+// callBody is the body of an answer. When it is closed, the call of tenant has ended.
+type callBody struct {
 	io.ReadCloser
-	end func()
+	calls  *limiter
+	tenant string
+	closed atomic.Bool
 }
 
-func (b *endingBody) Close() error {
-	defer b.end()
-	return b.ReadCloser.Close()
+func (b *callBody) Close() error {
+	err := b.ReadCloser.Close()
+	if !b.closed.Swap(true) {
+		b.calls.release(b.tenant)
+	}
+	return err
 }

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"maps"
 	"net/http"
 	"strings"
 
@@ -9,10 +8,10 @@ import (
 )
 
 // requestHeader is a client's header as the replica gets it: without the fields that end at the proxy, and with the replica's
-// credential.
+// credential. Its values are those of in.
 func (r *Replica) requestHeader(in http.Header) http.Header {
-	out := in.Clone()
-	header.RemoveHop(out)
+	out := make(http.Header, len(in)+1)
+	header.Copy(out, in)
 	r.setHeaders(out)
 	return out
 }
@@ -49,15 +48,15 @@ func (r *Replica) setHeaders(h http.Header) {
 	}
 }
 
-// CopyHeader copies the header of a replica's answer to the header of a response, without its hop-by-hop fields.
+// CopyHeader copies the header of a replica's answer to the header of a response, without its hop-by-hop fields. The values are those
+// of from, but an append to them does not change it.
 func CopyHeader(to, from http.Header) {
-	maps.Copy(to, from.Clone())
+	header.Copy(to, from)
 	for _, line := range from["Connection"] { // names further hop-by-hop fields
 		for name := range strings.SplitSeq(line, ",") {
 			to.Del(strings.TrimSpace(name))
 		}
 	}
-	header.RemoveHop(to)
 }
 
 // contains reports whether lines of a header field that is a list have a name.

@@ -71,7 +71,7 @@ func (r *Recording) Release() {
 
 const (
 	leastRead  = 512     // bytes of room for a read
-	firstArray = 4 << 10 // bytes of an answer of unknown length
+	firstArray = 8 << 10 // bytes of an answer of unknown length
 )
 
 // room returns where the next bytes of the body are to be written, and wrote adds the first n of them. Only the writer calls both.

@@ -2,6 +2,7 @@ package header
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -31,15 +32,9 @@ const route = `Forwarded X-Forwarded-For X-Forwarded-Host X-Forwarded-Proto`
 // read what it stores, has the body already and sends a body of its own; and the route.
 const local = connection + ` HTTP2-Settings Accept-Encoding Content-Length Expect ` + route
 
-// hop are the local fields and the credential for a forward proxy, which also ends at the first one.
-var hop = func() (names []string) {
-	for name := range strings.FieldsSeq(local + " Proxy-Authorization") {
-		names = append(names, http.CanonicalHeaderKey(name))
-	}
-	return names
-}()
-
+// Proxy-Authorization is the credential for a forward proxy, which also ends at the first one.
 var (
+	ending    = canonical(local + " Proxy-Authorization")
 	hopByHop  = canonical(connection + " Proxy-Authorization")
 	notPassed = canonical(connection + " Proxy-Authorization " + route)
 )
@@ -87,10 +82,13 @@ func removeNamed(h http.Header, connection []string) {
 	}
 }
 
-// RemoveHop removes from h, the header of a request or an answer, the fields that end at the proxy, except its own.
-func RemoveHop(h http.Header) {
-	for _, name := range hop {
-		delete(h, name)
+// Copy sets in to the fields of from, the header of a request or an answer of which the proxy reads and writes the body, except those
+// that end at the proxy; its own stay. The values are not copied, but an append to them does not change from.
+func Copy(to, from http.Header) {
+	for name, values := range from {
+		if !ending[name] {
+			to[name] = slices.Clip(values)
+		}
 	}
 }
 

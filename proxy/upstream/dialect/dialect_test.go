@@ -2,11 +2,13 @@ package dialect
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 )
 
 func none(Field) bool { return false }
@@ -85,5 +87,20 @@ func TestUnknownDialect(t *testing.T) {
 	}
 	if _, err := New("klingon"); err == nil || !strings.Contains(err.Error(), strings.Join(Names(), ", ")) {
 		t.Errorf("error %v does not list the dialects", err)
+	}
+}
+
+// TestStreamUsageWithoutReading: a body to which the field is added without reading it becomes the one that it becomes otherwise.
+func TestStreamUsageWithoutReading(t *testing.T) {
+	for _, body := range []string{`{"stream":true}`, "{\"stream\":true,\"messages\":[{\"content\":\"}\"}]\n}\n ", ` { "stream" : true } `, `{"stream":true,"a":"\u00e9"}`,
+		`{"stream":true,"stream_options":{"x":1}}`, `{"stream":true,"stream\u005foptions":{"x":1}}`, `{"stream":true,"stream_options":null}`, `{}`} {
+		got, ok := withStreamUsage([]byte(body))
+		want, err := sjson.SetRawBytes([]byte(body), string(StreamUsage), []byte("true"))
+		if ok != (err == nil) || !reflect.DeepEqual(gjson.ParseBytes(got).Value(), gjson.ParseBytes(want).Value()) || !gjson.ValidBytes(got) {
+			t.Errorf("%s became %s, want %s, %v", body, got, want, err)
+		}
+		if strings.TrimSpace(string(got)) != strings.TrimSpace(string(want)) {
+			t.Logf("%s became %q and %q", body, got, want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"net/http"
 
 	"github.com/tidwall/sjson"
@@ -20,11 +21,26 @@ func (Generic) Edit(body []byte, want Intent, quarantined func(Field) bool) ([]b
 	if !want.StreamUsage || quarantined(StreamUsage) {
 		return body, nil
 	}
-	edited, err := sjson.SetRawBytes(body, string(StreamUsage), []byte("true"))
-	if err != nil {
+	edited, ok := withStreamUsage(body)
+	if !ok {
 		return body, nil
 	}
-	return edited, []Field{StreamUsage}
+	return edited, streamUsage
+}
+
+var streamUsage = []Field{StreamUsage}
+
+// withStreamUsage adds the member to the one that the body has, or as the last one: where its name is nowhere in the body, in whatever
+// spelling, the body need not be read.
+func withStreamUsage(body []byte) (edited []byte, ok bool) {
+	end := bytes.LastIndexByte(body, '}')
+	if end < 0 || bytes.IndexByte(body, '"') < 0 || bytes.Contains(body, []byte("stream_options")) || bytes.Contains(body, []byte(`\u`)) {
+		edited, err := sjson.SetRawBytes(body, string(StreamUsage), []byte("true"))
+		return edited, err == nil
+	}
+	const member = `,"stream_options":{"include_usage":true}}`
+	edited = append(make([]byte, 0, end+len(member)), body[:end]...)
+	return append(edited, member...), true
 }
 
 // Refused reads status 400 with the name of a field in the body as a refusal of that field.
