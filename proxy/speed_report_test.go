@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,13 +114,17 @@ func (r *report) set(key string, build int, v spread) {
 	r.figures[key][build] = v
 }
 
-// kept is the file of a store that was filled by a build.
+// kept is the file of a store that was filled by a build with these prompts.
 func (r *report) kept(one build, entries, scopes int) string {
-	texts := "drawn"
-	if os.Getenv("REPRISE_DATA") != "" {
-		texts = "real"
+	t, err := newTexts()
+	if err != nil {
+		panic(err) // the client has read them before
 	}
-	return filepath.Join(r.filled, fmt.Sprintf("%s-%s-%d-in-%d.db", strings.ReplaceAll(one.name, " ", "-"), texts, entries, scopes))
+	prompts := crc32.NewIEEE()
+	for i := 0; i < entries; i += 997 {
+		io.WriteString(prompts, t.prompt(i, 15))
+	}
+	return filepath.Join(r.filled, fmt.Sprintf("%s-%d-in-%d-of-%x.db", strings.ReplaceAll(one.name, " ", "-"), entries, scopes, prompts.Sum32()))
 }
 
 // note prints a line at once, and again below the tables.
