@@ -23,8 +23,13 @@ import (
 //	BENCH_LONG=1       the part "idle" takes eleven minutes and not half of one
 //	BENCH_FILLED=dir   keep the files of filled stores there, and take them from there
 //
-// A part is selected by its name: go test ./proxy -run '^$' -bench 'Speed/miss/10000$' -benchtime 1x. The parts with 1,000,000 entries
-// run only where -bench has that number.
+// A part is selected by its name: go test ./proxy -run '^$' -bench 'Speed/miss/10000$' -benchtime 1x. Long parts, such as those with
+// 1,000,000 entries, run only where -bench ends in their name. All others take some ten minutes on two cores that do nothing else:
+//
+//	go test ./proxy -run '^$' -bench Speed -benchtime 1x -timeout 1h
+//
+// The figure of a load includes what the program does in the background between its rounds and after the last one, such as writing to its
+// file. The part "noise" shows how far two equal processes are apart.
 func BenchmarkSpeed(b *testing.B) {
 	r := report{filled: cmp.Or(os.Getenv("BENCH_FILLED"), b.TempDir())}
 	program := cmp.Or(os.Getenv("BENCH_BINARY"), filepath.Join(b.TempDir(), "reprise"))
@@ -36,7 +41,7 @@ func BenchmarkSpeed(b *testing.B) {
 	for _, one := range parts {
 		b.Run(one.name, func(b *testing.B) {
 			if one.long && !named(one.name) {
-				b.Skip("runs only where -bench names it")
+				b.Skip("a long part, which runs only where -bench names it")
 			}
 			for b.Loop() {
 				one.measure(newRig(b, &r, one.name, program))
