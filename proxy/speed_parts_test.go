@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -177,9 +178,7 @@ func (r *rig) startFilled(n, scopes int, settings ...string) {
 		db, kept := filepath.Join(r.b.TempDir(), "reprise.db"), ""
 		if n >= many {
 			kept = r.report.kept(one, n, scopes)
-			if err := copyFile(db, kept); err != nil && !os.IsNotExist(err) {
-				r.b.Fatal(err)
-			}
+			r.copyStore(db, kept)
 		}
 		r.startOn(db, settings...)
 		if r.programs[i].metrics()["reprise_entries"] == 0 {
@@ -188,9 +187,7 @@ func (r *rig) startFilled(n, scopes int, settings ...string) {
 			r.report.note("%s: %s answered %d prompts in %.0f s", r.part, one.name, n, time.Since(began).Seconds())
 			if n >= many {
 				r.programs[i].stop()
-				if err := copyFile(kept, db); err != nil {
-					r.b.Fatal(err)
-				}
+				r.copyStore(kept, db)
 				r.programs = r.programs[:i]
 				r.startOn(db, settings...)
 			}
@@ -216,6 +213,19 @@ func (r *rig) settle() {
 		p.settle(10 * time.Minute)
 		if spent := p.cpu() - before; spent > 1 {
 			r.report.note("%s: %s used %.1f s of CPU in %.1f s after it was filled", r.part, r.builds[i].name, spent, time.Since(began).Seconds())
+		}
+	}
+}
+
+// copyStore copies the file of a store, if there is one, and what is kept beside it.
+func (r *rig) copyStore(to, from string) {
+	files, err := filepath.Glob(from + "*")
+	if err != nil {
+		r.b.Fatal(err)
+	}
+	for _, file := range files {
+		if err := copyFile(to+strings.TrimPrefix(file, from), file); err != nil {
+			r.b.Fatal(err)
 		}
 	}
 }
