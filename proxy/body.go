@@ -19,10 +19,13 @@ func readBody(w http.ResponseWriter, r *http.Request, mem *budget.Lease, limit i
 		in = http.MaxBytesReader(w, in, limit)
 	}
 	body, err := readAll(in, r.ContentLength, limit, mem)
+	if err == nil {
+		return body, nil
+	}
 	var tooLarge *http.MaxBytesError
 	switch {
-	case err == nil || err == errNoMemory || errors.As(err, &tooLarge):
-		return body, err
+	case err == errNoMemory || errors.As(err, &tooLarge):
+		return nil, err
 	case clientio.TooSlow(r):
 		return nil, clientio.ErrTooSlow
 	case r.Context().Err() != nil:

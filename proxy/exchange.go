@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"net/http"
 
@@ -21,8 +20,7 @@ type exchange struct {
 // upstream is asked.
 func (x exchange) answer() (Result, error) {
 	result, err := x.unpurged()
-	var failed *replayError
-	if errors.As(err, &failed) {
+	if failed := asReplayError(err); failed != nil {
 		x.s.faults.report(x.http.Context(), "replay", failed)
 		if failed.entry != nil {
 			x.s.faults.degraded(x.s.cache.Drop(x.http.Context(), failed.entry))
@@ -32,6 +30,14 @@ func (x exchange) answer() (Result, error) {
 	}
 	x.s.faults.logRequest(x.query, result)
 	return result, err
+}
+
+// asReplayError is the replayError in err, nil where there is none.
+func asReplayError(err error) (failed *replayError) {
+	if err == nil || !errors.As(err, &failed) {
+		return nil
+	}
+	return failed
 }
 
 // errPurged says that a purge has removed the stored answer that was about to be written. Nothing has been written yet.
@@ -151,11 +157,9 @@ func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit)
 	if !x.chargeHit(len(z.Body)) {
 		return errNoMemory
 	}
-	var random [12]byte
-	rand.Read(random[:])
 	buf := replayBuffers.get()
 	defer replayBuffers.put(buf)
-	body, contentType, err := z.Replay((*buf)[:0], answer.ReplayOptions{ID: x.family.ReplayID(random, originalID(z)),
+	body, contentType, err := z.Replay((*buf)[:0], answer.ReplayOptions{ID: x.family.ReplayID(nonce(), originalID(z)),
 		Created: x.s.opts.Now().Unix(), Stream: x.Stream, IncludeUsage: x.IncludeUsage})
 	if err != nil {
 		failed := &replayError{nil, err}

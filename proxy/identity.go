@@ -41,31 +41,27 @@ func newIdentifier(o *Options, secret [32]byte) identifier {
 // sharedTenant is the only tenant where nothing identifies one. No digest has its form.
 const sharedTenant = "all"
 
-// counted are the names of a request's headers that count, in order.
-type counted struct {
-	team        string   // names the tenant; "": no header does
-	credentials []string // name the tenant otherwise
-	scope       []string // can change an answer
+// few is room for the names of most requests, which then need none on the heap.
+type few [8]string
 
-	few [2][4]string // room for most requests'
-}
-
-// counted sorts the names in h. Where the operator has said that credentials do not separate tenants, those that only look like
+// counted sorts the names of a request's headers that count, in order: the one that names the tenant, "" where none does; the credentials
+// that name it otherwise; those that can change an answer. Where the operator has said that credentials do not separate tenants, those that only look like
 // one are part of the scope: they may be something else.
-func (i *identifier) counted(h http.Header, c *counted) {
-	c.team, c.credentials, c.scope = i.team(h), c.few[0][:0], c.few[1][:0]
-	byCredential := c.team == "" && i.from != "none"
+func (i *identifier) counted(h http.Header, room *few) (team string, credentials, scope []string) {
+	team, credentials, scope = i.team(h), room[:0:4], room[4:4]
+	byCredential := team == "" && i.from != "none"
 	for name := range h {
 		switch class := header.Of(name); {
-		case name == c.team || i.ignored[name]:
+		case name == team || i.ignored[name]:
 		case class == header.Credential || class == header.Secret && byCredential:
-			c.credentials = append(c.credentials, name)
+			credentials = append(credentials, name)
 		case class == header.Scope || class == header.Secret:
-			c.scope = append(c.scope, name)
+			scope = append(scope, name)
 		}
 	}
-	slices.Sort(c.credentials)
-	slices.Sort(c.scope)
+	slices.Sort(credentials)
+	slices.Sort(scope)
+	return team, credentials, scope
 }
 
 // team is the header that names the tenant of a request, "" if none does.
@@ -79,30 +75,27 @@ func (i *identifier) team(h http.Header) string {
 
 // tenant names the tenant of a request with this header.
 func (i *identifier) tenant(h http.Header) string {
-	var c counted
-	i.counted(h, &c)
-	return i.tenantOf(h, &c)
+	team, credentials, _ := i.counted(h, new(few))
+	return i.tenantOf(h, team, credentials)
 }
 
 // anonymous reports whether nothing in h identifies a tenant, where something could.
 func (i *identifier) anonymous(h http.Header) bool {
-	var c counted
-	i.counted(h, &c)
-	return i.from != "none" && c.team == "" && len(c.credentials) == 0
+	team, credentials, _ := i.counted(h, new(few))
+	return i.from != "none" && team == "" && len(credentials) == 0
 }
 
 // explain lists the names in h that count.
 func (i *identifier) explain(h http.Header) explainedHeaders {
-	var c counted
-	i.counted(h, &c)
+	team, credentials, scope := i.counted(h, new(few))
 	x := explainedHeaders{Tenant: []string{}, Scope: []string{}}
 	switch {
-	case c.team != "":
-		x.Tenant = append(x.Tenant, c.team)
+	case team != "":
+		x.Tenant = append(x.Tenant, team)
 	case i.from != "none":
-		x.Tenant = append(x.Tenant, c.credentials...)
+		x.Tenant = append(x.Tenant, credentials...)
 	}
-	for _, name := range c.scope {
+	for _, name := range scope {
 		if slices.ContainsFunc(h[name], func(v string) bool { _, counts := header.Part(name, v); return counts }) {
 			x.Scope = append(x.Scope, name)
 		}
@@ -112,14 +105,14 @@ func (i *identifier) explain(h http.Header) explainedHeaders {
 
 // tenantOf is a keyed digest of what identifies the sender: the credential itself is neither stored nor logged. Where the header
 // that names tenants is absent or empty, the credentials name them.
-func (i *identifier) tenantOf(h http.Header, c *counted) string {
+func (i *identifier) tenantOf(h http.Header, team string, credentials []string) string {
 	switch {
 	case i.from == "none":
 		return sharedTenant
-	case c.team != "":
-		return i.digest("header", h, c.team)
+	case team != "":
+		return i.digest("header", h, team)
 	default:
-		return i.digest("credentials", h, c.credentials...)
+		return i.digest("credentials", h, credentials...)
 	}
 }
 
@@ -174,10 +167,9 @@ func appendText(dst []byte, s string) []byte {
 // identity is everything outside the body that two requests must share to share an answer. The Host header is not part
 // of it: the client chooses it freely.
 func (i *identifier) identity(r *http.Request, d *Directives) canon.Identity {
-	var c counted
-	i.counted(r.Header, &c)
-	id := canon.Identity{Tenant: i.tenantOf(r.Header, &c), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
-	for _, name := range c.scope {
+	team, credentials, scope := i.counted(r.Header, new(few))
+	id := canon.Identity{Tenant: i.tenantOf(r.Header, team, credentials), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
+	for _, name := range scope {
 		for _, v := range r.Header[name] {
 			if part, counts := header.Part(name, v); counts {
 				id.Headers = append(id.Headers, name+": "+part)

@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"encoding/binary"
 	"encoding/hex"
+	"math/rand/v2"
 	"strconv"
 	"sync"
 
@@ -63,6 +65,13 @@ func (s *Server) Answer(e *store.Entry) ([]byte, error) {
 	}
 	body, _, err := z.Replay(nil, answer.ReplayOptions{ID: originalID(z), Created: e.Created.Unix()})
 	return body, err
+}
+
+// nonce is a random number for an id: unique, and no secret.
+func nonce() (n [12]byte) {
+	binary.LittleEndian.PutUint64(n[:], rand.Uint64())
+	binary.LittleEndian.PutUint32(n[8:], rand.Uint32())
+	return n
 }
 
 // originalID is the id that the upstream gave an answer, "" for one without. It may be a part of the answer.

@@ -173,8 +173,13 @@ func (s *state) anchorLocked(id policy.ID) {
 	}
 }
 
+// publishLocked passes an event to the readers. They get a copy: else each event would be on the heap, also where there are none.
 func (s *state) publishLocked(ev *Event, by *Cause) {
+	if len(s.readers) == 0 {
+		return
+	}
+	published := *ev
 	for _, r := range s.readers {
-		r.Read(ev, by)
+		r.Read(&published, by)
 	}
 }
