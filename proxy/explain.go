@@ -90,11 +90,11 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	case s.ids.anonymous(as.Header):
 		note = noteAnonymous
 	}
-	q, err := s.newQuery(as, identity, family, body, d, mem)
+	parsed, err := parse(family, body, identity, mem)
 	if err != nil {
 		return Refused, err
 	}
-	x := q.explain()
+	x := s.newQuery(as, reading{tenant: identity.Tenant, request: parsed}, family, d, mem).explain()
 	x.Note, x.Headers = note, s.ids.explain(as.Header)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -99,7 +99,11 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family
 	if err != nil {
 		return nil, err
 	}
-	return s.newQuery(r, s.ids.identity(r, &d), family, body, d, mem)
+	read, err := s.readings.of(&s.ids, r, &d, family, body, mem)
+	if err != nil {
+		return nil, err
+	}
+	return s.newQuery(r, read, family, d, mem), nil
 }
 
 // isJSON accepts application/json and its relatives, with or without parameters.

@@ -120,7 +120,7 @@ func (i *identifier) tenantOf(h http.Header, team string, credentials []string) 
 // credential of another. Each text goes in with its length, and each value with its name.
 func (i *identifier) digest(how string, h http.Header, names ...string) string {
 	m := i.macs.Get().(*mac)
-	defer i.returned(m)
+	defer m.returned(i.macs)
 	m.buf = appendText(m.buf[:0], how)
 	for _, name := range names {
 		for _, v := range h[name] {
@@ -144,11 +144,11 @@ type mac struct {
 }
 
 // returned puts m back for the next request, without a buffer that an unusual header has made large.
-func (i *identifier) returned(m *mac) {
+func (m *mac) returned(to *sync.Pool) {
 	if cap(m.buf) > 16<<10 {
 		m.buf = nil
 	}
-	i.macs.Put(m)
+	to.Put(m)
 }
 
 // tenantBytes is the length of a digest.

@@ -23,6 +23,7 @@ func (s *Server) Purge(ctx context.Context, match func(*store.Entry) bool) (matc
 	defer cancel()
 	matched, purged, failed := s.cache.Purge(ctx, match)
 	s.faults.degraded(failed)
+	s.readings.clear()
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
 	err = s.cache.Sync(ctx)
 	if errors.Is(err, store.ErrPartial) {

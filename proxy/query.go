@@ -23,21 +23,19 @@ type query struct {
 	http   *http.Request
 	tenant string
 	d      Directives
+	read   reading       // what the request was read as
 	req    cache.Request // the same for the cache
 	stale  *cache.Hit    // an expired answer, to be served if the upstream fails
 	alone  bool          // it does not share a flight
 	mem    *budget.Lease // what body and request are charged to
 }
 
-// newQuery parses the body of a request with this identity, which is charged to mem. The query has no tick yet: requests that pass
-// through are no requests to the policy.
-func (s *Server) newQuery(r *http.Request, identity canon.Identity, family *api.Family, body []byte, d Directives, mem *budget.Lease) (*query, error) {
-	parsed, err := parse(family, body, identity, mem)
-	if err != nil {
-		return nil, err
-	}
+// newQuery returns the query of a request, whose body is charged to mem. It has no tick yet: requests that pass through are no requests
+// to the policy.
+func (s *Server) newQuery(r *http.Request, read reading, family *api.Family, d Directives, mem *budget.Lease) *query {
+	parsed := read.request
 	d.tighten(bodyDirectives(parsed.Directive))
-	q := &query{Request: parsed, s: s, family: family, http: r, tenant: identity.Tenant, d: d, mem: mem}
+	q := &query{Request: parsed, s: s, family: family, http: r, tenant: read.tenant, d: d, read: read, mem: mem}
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
 		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private()}
 	if len(parsed.Turns) > 0 {
@@ -46,7 +44,7 @@ func (s *Server) newQuery(r *http.Request, identity canon.Identity, family *api.
 	for i, t := range parsed.Turns {
 		q.req.Turns[i] = cache.Turn{Key: store.Key(t.Key), Answer: t.Answer, AnswerText: t.AnswerText}
 	}
-	return q, nil
+	return q
 }
 
 // turnBytes is the size of a cache.Turn in memory.

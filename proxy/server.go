@@ -42,6 +42,7 @@ type Server struct {
 	cache    *cache.Cache
 	upstream *upstream.Client
 	ids      identifier
+	readings *readings
 
 	flights  *upstream.Flights[*outcome]
 	budget   *budget.Budget
@@ -61,7 +62,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret())}
+	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret()), readings: newReadings()}
 	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Stats().Bytes }, o.Now)
 	s.metrics = newMetrics(o.APIs, s.budget, up.Load, func() bool { return s.cache.Degraded() })
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
