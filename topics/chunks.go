@@ -1,23 +1,22 @@
 package topics
 
-const chunkRows = 256 // rows of a full chunk
-
-// chunks is a list of rows of width values each. Only its first chunk is ever copied to grow: to copy a million rows would take
-// milliseconds, while every search waits.
+// chunks is a list of values by row. Only its first chunk is ever copied to grow: to copy a million rows would take milliseconds, while
+// every search waits.
 type chunks[T any] struct {
-	width int
+	width int   // values of a row
+	size  int32 // rows of a full chunk
 	parts [][]T // nil: dropped
 }
 
 // at is one row, which grow has made.
 func (c *chunks[T]) at(row int32) []T {
-	r := int(row%chunkRows) * c.width
-	return c.parts[row/chunkRows][r : r+c.width : r+c.width]
+	r := int(row%c.size) * c.width
+	return c.parts[row/c.size][r : r+c.width : r+c.width]
 }
 
 // grow makes room for a row at the end or in a chunk that was dropped. The first chunk doubles, the others are full ones at once.
 func (c *chunks[T]) grow(row int32) {
-	i, need := int(row/chunkRows), int(row%chunkRows+1)*c.width
+	i, need := int(row/c.size), int(row%c.size+1)*c.width
 	if i == len(c.parts) {
 		c.parts = append(c.parts, nil)
 	}
@@ -25,7 +24,7 @@ func (c *chunks[T]) grow(row int32) {
 	if len(part) >= need {
 		return
 	}
-	size := chunkRows * c.width
+	size := int(c.size) * c.width
 	if i == 0 {
 		size = min(max(2*len(part), need), size)
 	}
@@ -37,6 +36,6 @@ func (c *chunks[T]) drop(chunk int32) { c.parts[chunk] = nil }
 
 // part is the rows of the chunk that begins at row from, up to row to; none of a chunk that was dropped.
 func (c *chunks[T]) part(from, to int32) []T {
-	part := c.parts[from/chunkRows]
+	part := c.parts[from/c.size]
 	return part[:min(len(part), int(to-from)*c.width)]
 }

@@ -28,7 +28,7 @@ type flatHead [flatWords]uint64
 
 // NewFlat makes an empty index of rows. name returns the Name of a row in the set.
 func NewFlat(rs *rows, name func(row int32) uint64) *Flat {
-	return &Flat{rows: rs, name: name, heads: chunks[flatHead]{width: 1}}
+	return &Flat{rows: rs, name: name, heads: chunks[flatHead]{width: 1, size: scanRows}}
 }
 
 // Add implements Index.
@@ -58,8 +58,8 @@ func (f *Flat) Remove(row int32) {
 	f.slotOf[f.rowOf[slot]] = slot
 	f.slotOf[row] = noSlot
 	f.rowOf = f.rowOf[:last]
-	if last%chunkRows == 0 {
-		f.heads.drop(last / chunkRows)
+	if last%scanRows == 0 {
+		f.heads.drop(last / scanRows)
 	}
 }
 
@@ -88,7 +88,8 @@ func (f *Flat) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor 
 	})
 	for to := len(f.rowOf); to > 0; {
 		from := (to - 1) / scanRows * scanRows
-		s.check(f.near(s, int32(from), int32(to)))
+		near := nearSlots(f.heads.part(int32(from), int32(to)), f.rowOf[from:], &q.sketch, cutFor(flatBits, s.min, s.z), q.near)
+		s.check(near)
 		if from > 0 {
 			s.pause()
 		}
@@ -97,27 +98,17 @@ func (f *Flat) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor 
 	return found.items
 }
 
-// near returns the rows of a range of slots that their first bits do not reject.
-func (f *Flat) near(s *scan, from, to int32) []int32 {
-	q, cut := &s.query.sketch, cutFor(flatBits, s.min, s.z)
-	near := s.query.near[:0]
-	for ; from < to; from += chunkRows {
-		near = nearSlots(f.heads.part(from, to), f.rowOf[from:], q, cut, near)
-	}
-	return near
-}
-
-// nearSlots appends the rows of at most a chunk of slots whose first bits differ from q in at most cut bits. It has no branch that
-// depends on a slot: one in fifty passes at the route gate, and a branch that the processor cannot predict costs as much as eight slots.
-func nearSlots(heads []flatHead, rowOf []int32, q *sketch, cut int, dst []int32) []int32 {
-	var near [chunkRows]int32
+// nearSlots returns, in room, the rows of slots whose first bits differ from q in at most cut bits. It has no branch that depends on a
+// slot: one in fifty passes at the route gate, and a branch that the processor cannot predict costs as much as eight slots.
+func nearSlots(heads []flatHead, rowOf []int32, q *sketch, cut int, room []int32) []int32 {
+	near := slices.Grow(room[:0], len(heads))[:len(heads)]
 	q0, q1, q2 := q[0], q[1], q[2]
 	n := 0
 	for i, row := range rowOf[:len(heads)] {
 		h := &heads[i]
 		d := bits.OnesCount64(h[0]^q0) + bits.OnesCount64(h[1]^q1) + bits.OnesCount64(h[2]^q2)
-		near[uint8(n)] = row
+		near[n] = row
 		n += int(uint(d-cut-1) >> 63)
 	}
-	return append(dst, near[:n]...)
+	return near[:n]
 }

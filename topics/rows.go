@@ -5,6 +5,7 @@ import "math/bits"
 const (
 	anyScore  = -2 // a minimum that every cosine reaches
 	tailWords = sketchWords - 1
+	chunkRows = 256 // rows of a chunk of vectors
 )
 
 // rows holds unit vectors and their sketches. A row keeps its number until it is removed; then the number is used again.
@@ -12,7 +13,7 @@ type rows struct {
 	dim     int
 	end     int32 // rows 0..end-1 are in use or free
 	free    []int32
-	used    []int16 // rows in use of each chunk; an empty one may be dropped
+	used    []int16 // rows in use of each chunk; the vectors and tails of an empty one may be dropped
 	vectors chunks[float32]
 	heads   chunks[uint64] // the first 64 bits of each sketch: at the hit gate they alone reject nearly every row
 	tails   chunks[uint64] // the other bits
@@ -20,8 +21,8 @@ type rows struct {
 
 func newRows(dim int) *rows {
 	return &rows{
-		dim: dim, vectors: chunks[float32]{width: dim},
-		heads: chunks[uint64]{width: 1}, tails: chunks[uint64]{width: tailWords},
+		dim: dim, vectors: chunks[float32]{width: dim, size: chunkRows},
+		heads: chunks[uint64]{width: 1, size: scanRows}, tails: chunks[uint64]{width: tailWords, size: chunkRows},
 	}
 }
 
@@ -55,7 +56,6 @@ func (rs *rows) remove(row int32) {
 	c := row / chunkRows
 	if rs.used[c]--; rs.used[c] == 0 && len(rs.free) > 2*chunkRows { // a few stay, for the entries that take their place
 		rs.vectors.drop(c)
-		rs.heads.drop(c)
 		rs.tails.drop(c)
 	}
 }

@@ -15,7 +15,7 @@ const (
 	nearZ = 3.5  // 2e-4
 
 	headBits = 64
-	scanRows = 16 * chunkRows // after as many a scan looks at its candidates and lets writers pass
+	scanRows = 4096 // after as many a scan looks at its candidates and lets writers pass: their heads fill a page or more
 )
 
 // scan finds the rows that score at least min. Rows whose sketches differ from that of the query in too many bits are not looked at,
@@ -39,12 +39,8 @@ func (s *scan) all() {
 		if from > 0 {
 			s.pause()
 		}
-		cut, q := cutFor(headBits, s.min, s.z), s.query.sketch[0]
-		near := s.query.near[:0]
-		for at, end := from, min(from+scanRows, s.rows.end); at < end; at += chunkRows {
-			near = nearHeads(s.rows.heads.part(at, end), q, cut, at, near)
-		}
-		s.check(near)
+		heads := s.rows.heads.part(from, s.rows.end)
+		s.check(nearHeads(heads, s.query.sketch[0], cutFor(headBits, s.min, s.z), from, s.query.near[:0]))
 	}
 }
 
@@ -60,6 +56,9 @@ func (s *scan) pause() {
 func (s *scan) check(list []int32) {
 	ranks := s.query.ranks[:0]
 	for _, row := range list {
+		if s.rows.used[row/chunkRows] == 0 { // dropped
+			continue
+		}
 		if d := s.rows.distance(row, &s.query.sketch); d <= s.cut {
 			ranks = append(ranks, candidate(d)<<32|candidate(row))
 		}
