@@ -17,7 +17,7 @@ import (
 func (s *Store) Put(e *Entry, at policy.Tick) []Event {
 	r := &resident{Entry: e.own(), last: at.Seq}
 	evs := s.change(func(evs *events) {
-		if old := s.core.table.keys[r.Key]; old == nil || old.Key != r.Key {
+		if old := s.core.table.keys.get(r.Key); old == nil || old.Key != r.Key {
 			s.core.sweep(r.Size, evs)
 			s.core.nextID++
 			r.ID = s.core.nextID
@@ -61,7 +61,7 @@ func (s *Store) Arrive(topic policy.TopicID, at policy.Tick) Event {
 // nothing changed, and otherwise one EventAlias and the victims.
 func (s *Store) Alias(k Key, id policy.ID) []Event {
 	return s.change(func(evs *events) {
-		r, old := s.core.table.ids[id], s.core.table.keys[k]
+		r, old := s.core.table.ids[id], s.core.table.keys.get(k)
 		if r == nil || old == r || old != nil && old.Key == k {
 			return
 		}

@@ -31,7 +31,7 @@ const sweepPerPut = 4
 
 // put stores r, and replaces the entry that has its key.
 func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
-	old := c.table.keys[r.Key]
+	old := c.table.keys.get(r.Key)
 	if old != nil && old.Key == r.Key {
 		c.replace(old, r, vector, at, evs)
 		return

@@ -69,7 +69,7 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 // restoreKeys gives an entry its aliases, and its topic its anchor.
 func (l *loader) restoreKeys(c *core, r *resident) {
 	for _, k := range l.aliases[r.ID] {
-		if c.table.keys[k] == nil && len(r.aliases) < c.opt.MaxAliases {
+		if c.table.keys.get(k) == nil && len(r.aliases) < c.opt.MaxAliases {
 			c.table.addAlias(r, k)
 			c.keeper.ledger.Grow(r.ID, aliasSize, nil) // never over a limit: order has counted it
 		}

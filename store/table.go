@@ -26,7 +26,7 @@ func (r *resident) item() policy.Item {
 
 // table finds residents. It holds no lock; its owner does.
 type table struct {
-	keys    map[Key]*resident // exact keys and aliases
+	keys    keys // exact keys and aliases
 	ids     map[policy.ID]*resident
 	aliases int
 	labels  map[string]string // one copy of each tenant, namespace, model and endpoint
@@ -36,13 +36,13 @@ type table struct {
 }
 
 func newTable() table {
-	return table{keys: map[Key]*resident{}, ids: map[policy.ID]*resident{}, labels: map[string]string{}}
+	return table{keys: newKeys(), ids: map[policy.ID]*resident{}, labels: map[string]string{}}
 }
 
 func (t *table) add(r *resident) {
 	t.label(&r.Entry)
 	t.ids[r.ID] = r
-	t.keys[r.Key] = r
+	t.keys.set(r.Key, r)
 }
 
 // replace replaces old by r, which has the same id and key. The aliases of old then belong to r.
@@ -50,7 +50,7 @@ func (t *table) replace(old, r *resident) {
 	r.aliases = old.aliases
 	t.add(r)
 	for _, k := range r.aliases {
-		t.keys[k] = r
+		t.keys.set(k, r)
 	}
 }
 
@@ -58,10 +58,7 @@ func (t *table) replace(old, r *resident) {
 func (t *table) drop(id policy.ID) *resident {
 	r := t.ids[id]
 	delete(t.ids, id)
-	delete(t.keys, r.Key)
-	for _, k := range r.aliases {
-		delete(t.keys, k)
-	}
+	t.keys.drop(r)
 	t.aliases -= len(r.aliases)
 	if t.anchors != nil && t.anchors[r.Topic] == id {
 		delete(t.anchors, r.Topic)
@@ -70,15 +67,15 @@ func (t *table) drop(id policy.ID) *resident {
 }
 
 func (t *table) addAlias(r *resident, k Key) {
+	t.keys.set(k, r)
 	r.aliases = append(r.aliases, k)
-	t.keys[k] = r
 	t.aliases++
 }
 
 func (t *table) dropAlias(r *resident, k Key) {
 	if i := slices.Index(r.aliases, k); i >= 0 {
 		r.aliases = slices.Delete(r.aliases, i, i+1)
-		delete(t.keys, k)
+		t.keys.dropAlias(k, r)
 		t.aliases--
 	}
 }

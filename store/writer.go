@@ -259,10 +259,10 @@ func (w *writer) dropUnknown(topics map[policy.TopicID]struct{}) {
 	}
 }
 
-// batchChanges bounds a batch, batchLocked how many changes are read under the lock in one go: a hit waits for some 100 µs at
+// batchChanges bounds a batch, batchLocked how many changes are read under the lock in one go: a hit waits for some 30 µs at
 // most.
 const (
 	batchChanges = 4096
-	batchLocked  = 256
+	batchLocked  = 64
 	batchBytes   = 16 << 20 // of answers: a batch is in memory twice, here and in the backing
 )

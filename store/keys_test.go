@@ -1,0 +1,60 @@
+package store
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"reprise/policy"
+)
+
+// TestKeysAsMap compares keys with a map by whole keys, where most keys begin like others.
+func TestKeysAsMap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	one := func() (k Key) {
+		binary.LittleEndian.PutUint64(k[:], rng.Uint64N(4))
+		k[31] = byte(rng.IntN(12))
+		return k
+	}
+	table, want, next := newTable(), map[Key]*resident{}, policy.ID(0)
+	for range 200_000 {
+		k := one()
+		r, old := table.keys.get(k), want[k]
+		if r != old {
+			t.Fatalf("key %v leads to %v, want %v", k, r, old)
+		}
+		switch op := rng.IntN(4); {
+		case r == nil && op < 2:
+			next++
+			r = &resident{Entry: Entry{ID: next, Key: k}}
+			table.add(r)
+			want[k] = r
+		case r == nil:
+			for _, r = range table.ids {
+				table.addAlias(r, k)
+				want[k] = r
+				break
+			}
+		case r.Key == k && op == 0:
+			again := &resident{Entry: Entry{ID: r.ID, Key: k}}
+			table.replace(r, again)
+			for _, k := range append(again.aliases, k) {
+				want[k] = again
+			}
+		case r.Key == k && op == 1:
+			table.drop(r.ID)
+			for _, k := range append(r.aliases, k) {
+				delete(want, k)
+			}
+		case r.Key != k && op < 2:
+			table.dropAlias(r, k)
+			delete(want, k)
+		}
+	}
+	for id := range table.ids {
+		table.drop(id)
+	}
+	if len(table.keys.short)+len(table.keys.more)+table.aliases > 0 {
+		t.Errorf("%d and %d keys are left, %d aliases", len(table.keys.short), len(table.keys.more), table.aliases)
+	}
+}
