@@ -97,6 +97,12 @@ func TestDetach(t *testing.T) {
 	}
 }
 
+func (l *Filling) isDetached() bool {
+	l.rec.mu.Lock()
+	defer l.rec.mu.Unlock()
+	return l.detached
+}
+
 // TestClientThatTakesNothing does not hold up the answer of its replica. One that takes it does so at its own pace, and a replica that
 // is silent for long is waited for.
 func TestClientThatTakesNothing(t *testing.T) {
@@ -110,7 +116,7 @@ func TestClientThatTakesNothing(t *testing.T) {
 			if p, _, err := reader.Next(t.Context()); string(p) != "x" || err != nil {
 				t.Fatalf("%q, %v", p, err)
 			}
-			if l.detached {
+			if l.isDetached() {
 				t.Fatal("the replica was slow, and not the client")
 			}
 		}
