@@ -11,7 +11,10 @@ import (
 	"reprise/embed"
 )
 
-const savedDim = 48
+const (
+	savedDim   = 48
+	firstTopic = TopicID(0x15b6c7d8e0) // no other number in saved graphs has these bytes
+)
 
 // graphed is a Topics with one scope whose graph is whole, and the vectors of its anchors by entry.
 func graphed(t testing.TB, n int) (*Topics, map[EntryID][]float32) {
@@ -43,7 +46,7 @@ func empty(t testing.TB) *Topics {
 // fillTopics adds each entry with a topic of its own, in any order.
 func fillTopics(t testing.TB, topics *Topics, entries map[EntryID][]float32) {
 	for id, v := range entries {
-		if _, _, err := topics.Add(Member{ID: id, Vector: v, Topic: TopicID(id) + 100}); err != nil {
+		if _, _, err := topics.Add(Member{ID: id, Vector: v, Topic: firstTopic + TopicID(id)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,7 +77,7 @@ func routed(topics *Topics, entries map[EntryID][]float32) float64 {
 	found, asked := 0, 0
 	for id, v := range entries {
 		r := search(topics, Query{Vector: near(rng, v, 0.9)})
-		if r.Topic == TopicID(id)+100 {
+		if r.Topic == firstTopic+TopicID(id) {
 			found++
 		}
 		if asked++; asked == 500 {
@@ -172,7 +175,7 @@ func TestForgottenIsNotWritten(t *testing.T) {
 	topics, entries := graphed(t, 1100)
 	const id = EntryID(77)
 	s := sketchOf(entries[id])
-	traces := [][]byte{binary.LittleEndian.AppendUint64(nil, uint64(id)+100), binary.LittleEndian.AppendUint64(nil, s[1])}
+	traces := [][]byte{binary.LittleEndian.AppendUint64(nil, uint64(firstTopic)+uint64(id)), binary.LittleEndian.AppendUint64(nil, s[1])}
 	for _, trace := range traces {
 		if !bytes.Contains(written(t, topics), trace) {
 			t.Fatalf("%x is not written, so that the test proves nothing", trace)
@@ -197,7 +200,7 @@ func TestWriteBesideChanges(t *testing.T) {
 			topics.Forget(EntryID(i + 1))
 			v := unitVectors(rng, 1, savedDim)[0]
 			search(topics, Query{Vector: v})
-			if _, _, err := topics.Add(Member{ID: EntryID(i + 5000), Vector: v, Topic: TopicID(i + 5100)}); err != nil {
+			if _, _, err := topics.Add(Member{ID: EntryID(i + 5000), Vector: v, Topic: firstTopic + TopicID(i+5000)}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -232,7 +235,7 @@ func FuzzReadGraphs(f *testing.F) {
 		for id := EntryID(1); id < 20; id++ {
 			q := near(rng, entries[id], 0.9)
 			r := search(again, Query{Vector: q})
-			if v := entries[EntryID(r.Topic)-100]; r.Topic != 0 && !close32(embed.Dot(q, v), float32(r.Score)) {
+			if v := entries[EntryID(r.Topic-firstTopic)]; r.Topic != 0 && !close32(embed.Dot(q, v), float32(r.Score)) {
 				t.Fatalf("routed to %+v", r)
 			}
 		}

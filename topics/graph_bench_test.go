@@ -1,0 +1,151 @@
+//go:build !windows
+
+package topics
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand"
+	"syscall"
+	"testing"
+	"time"
+
+	"reprise/embed"
+)
+
+// BenchmarkGraph builds the graph of a scope in which every entry is an anchor, checks it with fresh texts, and compares its searches for
+// others with the scan's. The texts are those of BenchmarkSearch. All times but those of reading and writing are CPU. Each size is a run of
+// its own:
+//
+//	REPRISE_DATA=DIR go test ./topics -run '^$' -bench 'Graph/100000$' -benchtime 1x -v
+func BenchmarkGraph(b *testing.B) {
+	for _, size := range []int{20_000, 50_000, 100_000, 300_000, 1_000_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			for b.Loop() {
+				benchGraph(b, size)
+			}
+		})
+	}
+}
+
+func benchGraph(b *testing.B, size int) {
+	next, gates := texts(b), embed.NewBuiltin().Thresholds()
+	t, err := New(Options{Dim: 384, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge, Index: KindGraph})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer t.Close()
+	fresh := make([]*query, 2*trialLen)
+	for i := range fresh {
+		fresh[i] = newQuery(vectorOf(next()))
+	}
+	for i := range size {
+		if _, _, err := t.Add(Member{ID: EntryID(i + 1), Vector: vectorOf(next()), Topic: TopicID(i + 1)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	s := t.scope(ScopeID{})
+	g := s.index.(*Graph)
+	before := heapInUse()
+	b.ReportMetric(cpu(func() { s.nearest(g, fresh[0]); t.builder.runs.Wait() })/float64(size), "µs/insert")
+	b.ReportMetric((heapInUse()-before)/float64(size), "B/node")
+	for _, q := range fresh[:trialLen-1] {
+		s.nearest(g, q)
+	}
+	b.ReportMetric(cpu(func() { s.nearest(g, fresh[trialLen-1]); t.builder.runs.Wait() })/1e6, "s/check")
+	status := s.stats().Index
+	b.Logf("%+v", status)
+	b.ReportMetric(status.Recall, "recall")
+	b.ReportMetric(float64(status.Breadth), "breadth")
+	graph, scan, recall := s.compared(fresh[trialLen:])
+	b.ReportMetric(graph, "µs/graph-search")
+	b.ReportMetric(scan, "µs/scan")
+	b.ReportMetric(recall, "recall-others")
+	b.ReportMetric(benchChurn(b, t, size), "µs/insert-after-search")
+	benchSaved(b, t)
+}
+
+// nearest searches an index as a request does.
+func (s *scope) nearest(index Index, q *query) []Neighbor {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return index.Search(q, 1, float32(s.options.Route), nil)
+}
+
+// cpu is the CPU time that f takes, with the builder, in µs.
+func cpu(f func()) float64 {
+	used := func() float64 {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e3
+	}
+	before := used()
+	f()
+	return used() - before
+}
+
+// compared returns the times of a search by the graph and by the scan in µs, and the recall of the graph.
+func (s *scope) compared(queries []*query) (graph, scan, recall float64) {
+	g := s.index.(*Graph)
+	got, want := make([][]Neighbor, len(queries)), make([][]Neighbor, len(queries))
+	search := func(index Index, found [][]Neighbor) float64 {
+		return cpu(func() {
+			for i, q := range queries {
+				found[i] = s.nearest(index, q)
+			}
+		}) / float64(len(queries))
+	}
+	graph, scan = search(g, got), search(g.flat, want)
+	counted, found := 0, 0
+	for i, w := range want {
+		if len(w) > 0 {
+			counted++
+			if len(got[i]) > 0 && got[i][0].Score >= w[0].Score {
+				found++
+			}
+		}
+	}
+	return graph, scan, float64(found) / float64(counted)
+}
+
+// benchChurn searches for new vectors, each of which then takes the place of an entry, and returns what an insertion takes, in µs.
+func benchChurn(b *testing.B, t *Topics, size int) (took float64) {
+	rng := rand.New(rand.NewSource(1))
+	const batches = 16
+	for batch := range batches {
+		var vectors [][]float32
+		for _, v := range unitVectors(rng, minDelta, 384) {
+			search(t, Query{Vector: v})
+			vectors = append(vectors, v)
+		}
+		took += cpu(func() {
+			for i, v := range vectors {
+				id := batch*minDelta + i + 1
+				t.Forget(EntryID(id))
+				if _, _, err := t.Add(Member{ID: EntryID(size + id), Vector: v, Topic: TopicID(size + id)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			t.builder.runs.Wait()
+		})
+	}
+	return took / (batches * minDelta)
+}
+
+// benchSaved writes the graph and reads it.
+func benchSaved(b *testing.B, t *Topics) {
+	var saved bytes.Buffer
+	start := time.Now()
+	if err := WriteGraphs(t, &saved); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(time.Since(start).Seconds(), "s/write")
+	s := t.scope(ScopeID{})
+	s.index = NewGraph(s.index.(*Graph).flat, s.index.(*Graph).options)
+	start = time.Now()
+	if err := ReadGraphs(t, saved.Bytes()); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(time.Since(start).Seconds(), "s/read")
+	b.ReportMetric(float64(saved.Len())/float64(s.parts().graph.Len()), "B/saved-node")
+}
