@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"strings"
+
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer/rawjson"
@@ -24,6 +26,9 @@ func readable(b []byte) bool {
 
 // reported reports whether an object is an error: in OpenAI's shape, in that of a Responses stream or of older vLLM.
 func reported(r gjson.Result) bool {
+	if !strings.Contains(r.Raw, `"error"`) && !strings.Contains(r.Raw, `\u`) { // however the name is spelled
+		return false
+	}
 	var of [3]gjson.Result
 	rawjson.Members(r, of[:], "error", "type", "object")
 	return isError(of[:])

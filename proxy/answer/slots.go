@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"slices"
+
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer/rawjson"
@@ -37,11 +39,12 @@ type Marker struct {
 	base  int    // where the object lies in the body; -1 where it does not lie there in one piece
 	data  string // the object
 	at, n int    // the event: its place and length
+	first int    // slots before it
 }
 
 // event moves to the object r of an event, whose raw bytes lie at byte at of the body.
 func (m *Marker) event(ev Event, at int) {
-	m.at, m.n, m.base, m.data = at, len(ev.Raw), -1, rawjson.View(ev.Data)
+	m.at, m.n, m.base, m.data, m.first = at, len(ev.Raw), -1, rawjson.View(ev.Data), len(m.slots)
 	if ev.at >= 0 {
 		m.base = at + ev.at
 	}
@@ -60,9 +63,9 @@ func (m *Marker) Object(r gjson.Result) {
 	})
 }
 
-// Event marks the whole event as one that only clients see who asked for usage. It comes before the marks inside.
+// Event marks the whole event as one that only clients see who asked for usage.
 func (m *Marker) Event() {
-	m.slots = append(m.slots, Slot{Off: m.at, Len: m.n, Kind: SlotUsageEvent})
+	m.slots = slices.Insert(m.slots, m.first, Slot{Off: m.at, Len: m.n, Kind: SlotUsageEvent})
 }
 
 // Value marks value v of the object.

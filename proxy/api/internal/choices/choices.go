@@ -31,11 +31,9 @@ type Streams struct {
 
 var _ answer.Streams = Streams{}
 
-// Mark marks ids, times and usage in a chunk.
+// Mark marks ids, times and usage in a chunk. One that has usage and no choice is the one that include_usage adds.
 func (Streams) Mark(m *answer.Marker, chunk gjson.Result) {
-	if usageOnly(chunk) {
-		m.Event()
-	}
+	usage, choice := false, false
 	chunk.ForEach(func(k, v gjson.Result) bool {
 		switch {
 		case k.Str == "id" && v.Type == gjson.String:
@@ -44,16 +42,16 @@ func (Streams) Mark(m *answer.Marker, chunk gjson.Result) {
 			m.Value(v, answer.SlotCreated)
 		case k.Str == "usage" && v.Type == gjson.Null:
 			m.UsageNull(k, v)
+		case k.Str == "usage":
+			usage = v.IsObject()
+		case k.Str == "choices":
+			choice = !rawjson.Empty(v)
 		}
 		return true
 	})
-}
-
-// usageOnly reports whether a chunk is the one that include_usage adds: usage, and no choice.
-func usageOnly(chunk gjson.Result) bool {
-	var of [2]gjson.Result
-	rawjson.Members(chunk, of[:], "usage", "choices")
-	return of[0].IsObject() && rawjson.Empty(of[1])
+	if usage && !choice {
+		m.Event()
+	}
 }
 
 // Ended reports whether a stream holds its [DONE].
