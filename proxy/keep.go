@@ -94,7 +94,7 @@ func (q *query) entry(found *finding, z *answer.Frozen, v answer.Verdict, took t
 		ttl = min(ttl, q.d.TTL)
 	}
 	e := &store.Entry{
-		Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.family.Path,
+		Labels: &store.Labels{Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.family.Path},
 		Answer: z.Encode(nil), InputTokens: v.Usage.Input, OutputTokens: v.Usage.Output, UpstreamTime: took,
 		Created: now, Expires: now.Add(ttl), StaleUntil: now.Add(ttl + q.s.opts.StaleIfError),
 	}

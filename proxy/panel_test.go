@@ -24,7 +24,7 @@ func TestPanelFollowsConversations(t *testing.T) {
 		talk = append(talk, got.content(t), next)
 	}
 	for i, id := range ids {
-		if e, ok := r.store.Get(id); !ok || e.Turn != i || i > 0 && e.Parent != ids[i-1] {
+		if e, ok := r.store.Get(id); !ok || int(e.Turn) != i || i > 0 && e.Parent != ids[i-1] {
 			t.Errorf("turn %d is entry %+v, %v", i, e, ok)
 		}
 	}

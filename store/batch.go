@@ -88,13 +88,13 @@ func (w *writer) addResidentLocked(b *Batch, r *resident, c change, fresh []*Ent
 		w.scratch.add(b, KindState, uint64(r.ID), appendState(w.scratch.bodies, w.stateLocked(r)))
 	}
 	if c&changedAliases != 0 {
-		w.scratch.add(b, KindAliases, uint64(r.ID), appendAliases(w.scratch.bodies, r.aliases))
+		w.scratch.add(b, KindAliases, uint64(r.ID), appendAliases(w.scratch.bodies, r.aliases()))
 	}
 	return fresh
 }
 
 func (w *writer) stateLocked(r *resident) entryState {
-	st := entryState{last: r.last, turn: r.Turn, anchor: w.store.core.table.isAnchor(r)}
+	st := entryState{last: r.last, turn: int(r.Turn), anchor: w.store.core.table.isAnchor(r)}
 	st.policy, _ = w.store.core.keeper.entryState(r.ID)
 	return st
 }

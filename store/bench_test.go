@@ -131,7 +131,7 @@ func BenchmarkFootprint(b *testing.B) {
 		{"no-prompt", func(e *store.Entry, i int) { e.Prompt, e.Vector, e.Topic = "", nil, 0 }, nil},
 		{"long-prompt", func(e *store.Entry, i int) { e.Prompt = text(i, 5000) }, nil},
 		{"long-labels", func(e *store.Entry, i int) {
-			e.Tenant, e.Namespace, e.Model, e.Endpoint = text(i, 64), text(i, 512), text(i, 512), text(i, 128)
+			e.Labels = &store.Labels{Tenant: text(i, 64), Namespace: text(i, 512), Model: text(i, 512), Endpoint: text(i, 128)}
 		}, nil},
 		{"answer-of-2300", func(e *store.Entry, i int) { e.Answer = make([]byte, 2300) }, nil},
 		{"16-aliases", func(*store.Entry, int) {}, func(s *store.Store, e *store.Entry) {

@@ -95,10 +95,10 @@ func TestFootprint(t *testing.T) {
 		"prompt":    {store.Entry{Prompt: string(make([]byte, 5000))}, 0, 5000},
 		"answer":    {store.Entry{Answer: make([]byte, 5000)}, 0, 5000},
 		"pages":     {store.Entry{Answer: make([]byte, 40<<10+1)}, 0, 48 << 10},
-		"tenant":    {store.Entry{Tenant: string(make([]byte, 64))}, 0, 64},
-		"namespace": {store.Entry{Namespace: string(make([]byte, 128))}, 0, 128},
-		"model":     {store.Entry{Model: string(make([]byte, 512))}, 0, 512},
-		"endpoint":  {store.Entry{Endpoint: string(make([]byte, 128))}, 0, 128},
+		"tenant":    {store.Entry{Labels: &store.Labels{Tenant: string(make([]byte, 64))}}, 0, 64},
+		"namespace": {store.Entry{Labels: &store.Labels{Namespace: string(make([]byte, 128))}}, 0, 128},
+		"model":     {store.Entry{Labels: &store.Labels{Model: string(make([]byte, 512))}}, 0, 512},
+		"endpoint":  {store.Entry{Labels: &store.Labels{Endpoint: string(make([]byte, 128))}}, 0, 128},
 		"vector":    {store.Entry{}, 384, 4*384 + 200},
 	} {
 		if got := c.entry.Footprint(c.dim) - bare; got < c.least || got > c.least+c.least/8+64 {

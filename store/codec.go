@@ -30,7 +30,11 @@ func appendEntry(b []byte, e *Entry) []byte {
 	b = append(b, e.Scope[:]...)
 	b = append(b, e.Chain[:]...)
 	b = append(b, e.AnswerHash[:]...)
-	for _, s := range []string{e.Tenant, e.Namespace, e.Model, e.Endpoint, e.Prompt} {
+	var l Labels
+	if e.Labels != nil {
+		l = *e.Labels
+	}
+	for _, s := range [...]string{l.Tenant, l.Namespace, l.Model, l.Endpoint, e.Prompt} {
 		b = putString(b, s)
 	}
 	b = putString(b, e.Answer)
@@ -218,13 +222,14 @@ func decodeEntry(id uint64, body []byte, label func([]byte) string) (Entry, erro
 	r := reader{b: body}
 	e := Entry{ID: policy.ID(id)}
 	e.Key, e.Scope, e.Chain, e.AnswerHash = r.digest(), r.digest(), r.digest(), r.digest()
+	e.Labels = &Labels{}
 	for _, p := range []*string{&e.Tenant, &e.Namespace, &e.Model, &e.Endpoint} {
 		*p = label(r.take(r.uvarint()))
 	}
 	e.Prompt, e.Answer = r.string(), r.bytes()
 	unpacked := r.uvarint()
 	r.bad = r.bad || unpacked > maxUnpacked
-	e.unpacked = int(unpacked)
+	e.unpacked = int32(min(unpacked, maxUnpacked))
 	e.Topic, e.Parent = policy.TopicID(r.uvarint()), policy.ID(r.uvarint())
 	e.InputTokens, e.OutputTokens, e.UpstreamTime = r.varint(), r.varint(), time.Duration(r.varint())
 	e.Created, e.Expires, e.StaleUntil = r.time(), r.time(), r.time()

@@ -15,7 +15,7 @@ import (
 
 func sample() Entry {
 	return Entry{
-		ID: 7, Key: Key{1}, Scope: Scope{2}, Chain: [32]byte{3}, Tenant: "t", Namespace: "n", Model: "m", Endpoint: "chat",
+		ID: 7, Key: Key{1}, Scope: Scope{2}, Chain: [32]byte{3}, Labels: &Labels{Tenant: "t", Namespace: "n", Model: "m", Endpoint: "chat"},
 		Prompt: "what?", Topic: 8, Parent: 6, Answer: []byte("that"), unpacked: 99, AnswerHash: [32]byte{4}, InputTokens: 10,
 		OutputTokens: 20, UpstreamTime: time.Second, Created: time.Unix(100, 5), Expires: time.Unix(200, 0),
 	}

@@ -44,8 +44,8 @@ func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
 
 // alias makes k another key of r, and evicts entries to make room for it.
 func (c *core) alias(r *resident, k Key, evs *events) {
-	if len(r.aliases) >= c.opt.MaxAliases {
-		c.dropAlias(r, r.aliases[0])
+	if len(r.aliases()) >= c.opt.MaxAliases {
+		c.dropAlias(r, r.aliases()[0])
 	}
 	c.table.addAlias(r, k)
 	ev := Event{Kind: EventAlias, ID: r.ID, Key: k}

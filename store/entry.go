@@ -19,6 +19,9 @@ func (k Key) Short() uint64 { return binary.LittleEndian.Uint64(k[:]) }
 // Scope is the digest of everything that two requests must have equal to share an answer.
 type Scope [32]byte
 
+// Labels are for listing and purging. Tenant is a digest, never a credential.
+type Labels struct{ Tenant, Namespace, Model, Endpoint string }
+
 // Entry is one stored answer. A caller fills it for Put and reads it afterwards; once stored it never changes, and the
 // slices of one that the store returned belong to the store.
 type Entry struct {
@@ -27,23 +30,22 @@ type Entry struct {
 	Scope Scope
 	Chain [32]byte // digest of the resolved conversation before the prompt
 
-	// For listing and purging. Tenant is a digest, never a credential.
-	Tenant, Namespace, Model, Endpoint string
+	*Labels // nil before Put: none. Entries with equal labels share them
 
 	Prompt string
 	// Vector is the prompt's, nil for an entry that is exact only. The store passes it to the backing and keeps no copy: it
 	// is nil in every entry returned, except in those of Restored.
-	Vector []float32
-	Topic  policy.TopicID
-	Parent policy.ID // at Put; the policy has later changes
-	Turn   int       // of its conversation, from 0
+	Vector   []float32
+	Topic    policy.TopicID
+	Parent   policy.ID // at Put; the policy has later changes
+	Turn     int32     // of its conversation, from 0
+	unpacked int32     // length of the recording when Answer is packed, else 0
 
 	// Size is the size of the entry under a limit in bytes; with 0 Put computes it by Footprint. Aliases are counted beside it.
 	Size int64
 
 	// Answer is an encoded recording; read it with Recording, because the store may have packed it.
 	Answer     []byte
-	unpacked   int      // length of the recording when Answer is packed, else 0
 	AnswerHash [32]byte // of the answer's text: a later conversation that quotes it finds this entry
 
 	InputTokens, OutputTokens int64
@@ -70,7 +72,9 @@ const (
 // and a fixed sum for the keeper. Labels that entries share count for each of them, so that a size does not depend on others.
 func (e *Entry) Footprint(dim int) int64 {
 	size := entryOverhead + held(len(e.Answer)) + held(len(e.Prompt))
-	size += int64(len(e.Tenant) + len(e.Namespace) + len(e.Model) + len(e.Endpoint))
+	if l := e.Labels; l != nil {
+		size += int64(len(l.Tenant) + len(l.Namespace) + len(l.Model) + len(l.Endpoint))
+	}
 	if dim > 0 {
 		size += vectorOverhead + int64(4*dim)
 	}
@@ -107,7 +111,7 @@ func (e *Entry) Recording() ([]byte, error) {
 	if e.unpacked == 0 {
 		return e.Answer, nil
 	}
-	return unpack(e.Answer, e.unpacked)
+	return unpack(e.Answer, int(e.unpacked))
 }
 
 // RecordingSize is the length of the recording in bytes.
@@ -115,7 +119,7 @@ func (e *Entry) RecordingSize() int {
 	if e.unpacked == 0 {
 		return len(e.Answer)
 	}
-	return e.unpacked
+	return int(e.unpacked)
 }
 
 // own returns a copy that shares no memory with the request it came from: a prompt that is a slice of a body would keep
@@ -126,7 +130,8 @@ func (e *Entry) own() Entry {
 	c.Vector = nil
 	c.Prompt = strings.Clone(e.Prompt)
 	if c.unpacked == 0 {
-		c.Answer, c.unpacked = pack(e.Answer)
+		packed, n := pack(e.Answer)
+		c.Answer, c.unpacked = packed, int32(n)
 	}
 	if cap(c.Answer) > len(c.Answer)+len(c.Answer)/8 {
 		c.Answer = slices.Clone(c.Answer)
@@ -141,6 +146,6 @@ func (e *Entry) own() Entry {
 func (e *Entry) item() policy.Item {
 	return policy.Item{
 		ID: e.ID, Key: policy.KeyOf(e.Key.Short(), Key(e.Scope).Short()), Topic: e.Topic, Parent: e.Parent,
-		Size: e.Size, Cost: float64(e.InputTokens + e.OutputTokens), Offset: e.Turn,
+		Size: e.Size, Cost: float64(e.InputTokens + e.OutputTokens), Offset: int(e.Turn),
 	}
 }

@@ -37,7 +37,7 @@ func (t *keys) set(k Key, r *resident) {
 // drop ends all keys of r.
 func (t *keys) drop(r *resident) {
 	t.end(r.Key, r)
-	for _, k := range r.aliases {
+	for _, k := range r.aliases() {
 		t.end(k, r)
 	}
 }
@@ -52,7 +52,7 @@ func (t *keys) end(k Key, r *resident) {
 // dropAlias ends k, which r no longer has.
 func (t *keys) dropAlias(k Key, r *resident) {
 	alike := func(other Key) bool { return other.Short() == k.Short() }
-	if alike(r.Key) || slices.ContainsFunc(r.aliases, alike) {
+	if alike(r.Key) || slices.ContainsFunc(r.aliases(), alike) {
 		delete(t.more, k)
 		return
 	}
@@ -60,4 +60,4 @@ func (t *keys) dropAlias(k Key, r *resident) {
 }
 
 // has reports whether k is a key of r.
-func (r *resident) has(k Key) bool { return r.Key == k || slices.Contains(r.aliases, k) }
+func (r *resident) has(k Key) bool { return r.Key == k || slices.Contains(r.aliases(), k) }

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"reprise/policy"
@@ -38,12 +39,12 @@ func TestKeysAsMap(t *testing.T) {
 		case r.Key == k && op == 0:
 			again := &resident{Entry: Entry{ID: r.ID, Key: k}}
 			table.replace(r, again)
-			for _, k := range append(again.aliases, k) {
+			for _, k := range append(again.aliases(), k) {
 				want[k] = again
 			}
 		case r.Key == k && op == 1:
 			table.drop(r.ID)
-			for _, k := range append(r.aliases, k) {
+			for _, k := range append(r.aliases(), k) {
 				delete(want, k)
 			}
 		case r.Key != k && op < 2:
@@ -56,5 +57,12 @@ func TestKeysAsMap(t *testing.T) {
 	}
 	if len(table.keys.short)+len(table.keys.more)+table.aliases > 0 {
 		t.Errorf("%d and %d keys are left, %d aliases", len(table.keys.short), len(table.keys.more), table.aliases)
+	}
+}
+
+// TestResidentFitsItsClass: Go's allocator has a class of 352 bytes and next one of 384.
+func TestResidentFitsItsClass(t *testing.T) {
+	if size := reflect.TypeFor[resident]().Size(); size > 352 {
+		t.Errorf("a resident takes %d bytes", size)
 	}
 }

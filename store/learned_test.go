@@ -76,7 +76,7 @@ func play(s *store.Store, keys []int) float64 {
 			continue
 		}
 		e := entry(fmt.Sprint(k))
-		e.Topic, e.Turn = policy.TopicID(1+k/10), k%10
+		e.Topic, e.Turn = policy.TopicID(1+k/10), int32(k%10)
 		s.Arrive(e.Topic, at)
 		s.Put(e, at)
 	}

@@ -32,7 +32,7 @@ func (l *loader) restoreNumbers(c *core) (last policy.Tick) {
 	c.sawID(l.counters.nextID)
 	c.sawTopic(l.counters.maxTopic)
 	for id, r := range l.entries {
-		r.last, r.Turn = l.states[id].last, l.states[id].turn
+		r.last, r.Turn = l.states[id].last, int32(l.states[id].turn)
 		last.Seq = max(last.Seq, r.last)
 		c.sawID(id)
 		c.sawTopic(r.Topic)
@@ -69,7 +69,7 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 // restoreKeys gives an entry its aliases, and its topic its anchor.
 func (l *loader) restoreKeys(c *core, r *resident) {
 	for _, k := range l.aliases[r.ID] {
-		if c.table.keys.get(k) == nil && len(r.aliases) < c.opt.MaxAliases {
+		if c.table.keys.get(k) == nil && len(r.aliases()) < c.opt.MaxAliases {
 			c.table.addAlias(r, k)
 			c.keeper.ledger.Grow(r.ID, aliasSize, nil) // never over a limit: order has counted it
 		}

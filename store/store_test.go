@@ -19,7 +19,7 @@ func key(name string) store.Key { return sha256.Sum256([]byte(name)) }
 
 func entry(name string) *store.Entry {
 	return &store.Entry{
-		Key: key(name), Scope: store.Scope(key("scope")), Tenant: "t", Model: "m", Endpoint: "chat",
+		Key: key(name), Scope: store.Scope(key("scope")), Labels: &store.Labels{Tenant: "t", Model: "m", Endpoint: "chat"},
 		Prompt: "prompt of " + name, Answer: []byte("answer to " + name), Vector: []float32{1, 0, 0, 0}, Topic: 1,
 	}
 }

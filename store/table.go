@@ -10,12 +10,19 @@ import (
 // resident is an entry with its changing state. Its Entry never changes: a new answer makes a new resident.
 type resident struct {
 	Entry
-	aliases []Key // oldest first
-	last    int64 // Seq of the last access: the order in which a restart inserts again
+	also *[]Key // aliases, oldest first; nil: none, as most entries have
+	last int64  // Seq of the last access: the order in which a restart inserts again
 }
 
 // size is what the entry takes with its aliases.
-func (r *resident) size() int64 { return r.Size + aliasSize*int64(len(r.aliases)) }
+func (r *resident) size() int64 { return r.Size + aliasSize*int64(len(r.aliases())) }
+
+func (r *resident) aliases() []Key {
+	if r.also == nil {
+		return nil
+	}
+	return *r.also
+}
 
 // item describes the entry to the policy.
 func (r *resident) item() policy.Item {
@@ -29,14 +36,14 @@ type table struct {
 	keys    keys // exact keys and aliases
 	ids     map[policy.ID]*resident
 	aliases int
-	labels  map[string]string // one copy of each tenant, namespace, model and endpoint
+	labels  map[Labels]*Labels // one copy of each
 
 	// anchors is the anchor of each topic, as a restart restores it; nil where nothing is written.
 	anchors map[policy.TopicID]policy.ID
 }
 
 func newTable() table {
-	return table{keys: newKeys(), ids: map[policy.ID]*resident{}, labels: map[string]string{}}
+	return table{keys: newKeys(), ids: map[policy.ID]*resident{}, labels: map[Labels]*Labels{}}
 }
 
 func (t *table) add(r *resident) {
@@ -47,9 +54,9 @@ func (t *table) add(r *resident) {
 
 // replace replaces old by r, which has the same id and key. The aliases of old then belong to r.
 func (t *table) replace(old, r *resident) {
-	r.aliases = old.aliases
+	r.also = old.also
 	t.add(r)
-	for _, k := range r.aliases {
+	for _, k := range r.aliases() {
 		t.keys.set(k, r)
 	}
 }
@@ -59,7 +66,7 @@ func (t *table) drop(id policy.ID) *resident {
 	r := t.ids[id]
 	delete(t.ids, id)
 	t.keys.drop(r)
-	t.aliases -= len(r.aliases)
+	t.aliases -= len(r.aliases())
 	if t.anchors != nil && t.anchors[r.Topic] == id {
 		delete(t.anchors, r.Topic)
 	}
@@ -68,13 +75,14 @@ func (t *table) drop(id policy.ID) *resident {
 
 func (t *table) addAlias(r *resident, k Key) {
 	t.keys.set(k, r)
-	r.aliases = append(r.aliases, k)
+	all := append(r.aliases(), k)
+	r.also = &all
 	t.aliases++
 }
 
 func (t *table) dropAlias(r *resident, k Key) {
-	if i := slices.Index(r.aliases, k); i >= 0 {
-		r.aliases = slices.Delete(r.aliases, i, i+1)
+	if i := slices.Index(r.aliases(), k); i >= 0 {
+		*r.also = slices.Delete(*r.also, i, i+1)
 		t.keys.dropAlias(k, r)
 		t.aliases--
 	}
@@ -96,17 +104,19 @@ func (t *table) isAnchor(r *resident) bool { return t.anchors != nil && t.anchor
 // ones.
 const maxLabels = 4096
 
-// label makes entries share one copy of each label.
+// label makes entries share one copy of their labels.
 func (t *table) label(e *Entry) {
-	for _, p := range []*string{&e.Tenant, &e.Namespace, &e.Model, &e.Endpoint} {
-		v, ok := t.labels[*p]
-		if !ok {
-			if len(t.labels) >= maxLabels {
-				clear(t.labels)
-			}
-			v = strings.Clone(*p)
-			t.labels[v] = v
-		}
-		*p = v
+	if e.Labels == nil {
+		e.Labels = &Labels{}
 	}
+	shared := t.labels[*e.Labels]
+	if shared == nil {
+		if len(t.labels) >= maxLabels {
+			clear(t.labels)
+		}
+		l := e.Labels
+		shared = &Labels{strings.Clone(l.Tenant), strings.Clone(l.Namespace), strings.Clone(l.Model), strings.Clone(l.Endpoint)}
+		t.labels[*shared] = shared
+	}
+	e.Labels = shared
 }

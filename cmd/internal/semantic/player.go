@@ -130,7 +130,7 @@ func (p *player) request(r *sim.Request, at policy.Tick) *cache.Request {
 
 // entry is the answer to r. Its size and cost are those of the trace.
 func entry(r *sim.Request, f *cache.Finding) *store.Entry {
-	e := &store.Entry{Size: max(r.Size, 1), Turn: int(r.Turn), OutputTokens: int64(max(r.Cost, 1)), Vector: f.Vector}
+	e := &store.Entry{Size: max(r.Size, 1), Turn: r.Turn, OutputTokens: int64(max(r.Cost, 1)), Vector: f.Vector}
 	if r.Content != nil {
 		e.Prompt = r.Content.Text
 	}

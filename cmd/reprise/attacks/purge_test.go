@@ -425,7 +425,7 @@ func fillStore(t *testing.T, path string, entries int) {
 	vector[0] = 1
 	now := time.Now()
 	for i := range entries {
-		e := &store.Entry{Key: store.Key{byte(i), byte(i >> 8), byte(i >> 16), 1}, Scope: store.Scope{byte(i % 50)}, Model: "many", Prompt: fmt.Sprint("prompt ", i),
+		e := &store.Entry{Key: store.Key{byte(i), byte(i >> 8), byte(i >> 16), 1}, Scope: store.Scope{byte(i % 50)}, Labels: &store.Labels{Model: "many"}, Prompt: fmt.Sprint("prompt ", i),
 			Vector: vector, Topic: 1<<20 + 1, Answer: []byte("an answer that is never read"), Created: now, Expires: now.Add(time.Hour)}
 		s.Put(e, s.Tick())
 	}

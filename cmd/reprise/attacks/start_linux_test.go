@@ -35,7 +35,7 @@ func fileOf(t testing.TB, path string, n int) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
 		e := &store.Entry{
-			Scope: store.Scope{1}, Tenant: "t", Model: "m", Endpoint: "/v1/chat/completions", Created: time.Now(), Expires: time.Now().Add(time.Hour),
+			Scope: store.Scope{1}, Labels: &store.Labels{Tenant: "t", Model: "m", Endpoint: "/v1/chat/completions"}, Created: time.Now(), Expires: time.Now().Add(time.Hour),
 			Prompt: fmt.Sprintf("the question number %d of those that fill a file, %s", i, randomText(rng, 100)), Answer: make([]byte, 1200),
 			Topic: policy.TopicID(1 + i%(n/10)), Vector: make([]float32, embedder.Dim()),
 		}
