@@ -162,6 +162,7 @@ func (g *Graph) takeBatch(p *parts) bool {
 		}
 		if p.next == end {
 			g.complete(p)
+			p.unsaved = g.flat.Len()
 		}
 		return true
 	}

@@ -235,5 +235,6 @@ func (s *scope) adopt(saved savedGraph) {
 			p.delta.Add(row)
 		}
 	}
+	p.unsaved = p.delta.Len() + p.graph.Dead()
 	g.parts = p
 }

@@ -91,6 +91,9 @@ func routed(topics *Topics, entries map[EntryID][]float32) float64 {
 func TestRestartKeepsTheGraph(t *testing.T) {
 	const n = 1500
 	topics, entries := graphed(t, n)
+	if nodes, changed := UnsavedGraphs(topics); nodes != n || changed != n {
+		t.Errorf("%d nodes, %d changed before a write, want %d of both", nodes, changed, n)
+	}
 	saved := written(t, topics)
 	if nodes, changed := UnsavedGraphs(topics); nodes != n || changed != 0 {
 		t.Errorf("%d nodes, %d changed after a write, want %d and 0", nodes, changed, n)
