@@ -3,9 +3,9 @@
 // World graphs", 2016; its algorithms are named at the functions).
 //
 // A node is a sketch of 256 bits and a key; the distance of two nodes is the number of bits that differ. The owner keeps the
-// vectors: it scores what Search finds exactly. That finds as much as a graph over the vectors (recall .98 to .99 where the
-// nearest of 100,000 real sentences has a cosine of .6), at a third of the time, because a distance reads 32 bytes and not
-// 1,536, and it needs no vector to build.
+// vectors: it scores what Search finds exactly. That finds as much as a graph over the vectors: of 300,000 real sentences the nearest, where
+// its cosine is .6 or more, with a probability of .976 at a breadth of 128, .981 at 256 and .992 at 384. A distance reads 32 bytes and not
+// 1,536, and to build the graph needs no vector.
 //
 // One goroutine at a time builds, by Insert, Sweep, Release and Write. Searches and Kill run beside it and beside each other, and
 // none of them waits: links and keys are read and written atomically, and a search that meets a list while it is written sees
