@@ -88,6 +88,7 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) err
 		clear(h)
 	})
 	out := (&http.Request{Method: p.Method, URL: replica.url(p.URL), Header: replica.passedHeader(p.Request), ContentLength: p.ContentLength,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, // else the transport waits for no go-ahead
 		TransferEncoding: p.TransferEncoding, Trailer: p.Trailer.Clone()}).WithContext(t.ctx)
 	out.Host = out.URL.Host
 	switch {

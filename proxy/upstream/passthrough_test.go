@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -100,5 +101,32 @@ func TestUnreadBody(t *testing.T) {
 	api.Close()
 	if lines.Len() > 0 {
 		t.Error(lines.String())
+	}
+}
+
+// TestGoAhead: the body of a client that waits for a go-ahead (Expect: 100-continue) is not read before the replica has given one.
+func TestGoAhead(t *testing.T) {
+	replica := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/read" {
+			io.Copy(io.Discard, r.Body)
+		} else {
+			w.WriteHeader(http.StatusExpectationFailed)
+		}
+	}))
+	defer replica.Close()
+	base, err := url.Parse(replica.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(t, Options{Replicas: []Target{{Base: base}}})
+	for path, want := range map[string]string{"/read": "200, the body was read: true", "/refused": "417, the body was read: false"} {
+		body := strings.NewReader("body")
+		r := httptest.NewRequest("POST", path, body)
+		r.Header.Set("Expect", "100-continue")
+		w := httptest.NewRecorder()
+		passTo(t, c).ServeHTTP(w, r)
+		if got := fmt.Sprintf("%d, the body was read: %v", w.Code, body.Len() == 0); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
 	}
 }
