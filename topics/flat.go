@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	flatWords = 3 // the fewest that reject nearly all rows at the route gate
+	flatWords = 4 // three are read faster, but let 2 % of the rows pass at the route gate instead of 0.6 %, each a miss of the cache
 	flatBits  = 64 * flatWords
 	noSlot    = -1
 )
 
-// Flat is the Index that scans the sketches of its rows. Add and Remove cost O(1), Search some 2 ns a row; it loses the nearest row
-// with a probability below 2e-4 (see scan). A row costs 32 bytes.
+// Flat is the Index that scans the sketches of its rows. Add and Remove cost O(1), Search some 2.5 ns a row; it loses the nearest row
+// with a probability below 2e-4 (see scan). A row costs 40 bytes.
 type Flat struct {
 	rows   *rows
 	name   func(row int32) uint64
@@ -99,14 +99,14 @@ func (f *Flat) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor 
 }
 
 // nearSlots returns, in room, the rows of slots whose first bits differ from q in at most cut bits. It has no branch that depends on a
-// slot: one in fifty passes at the route gate, and a branch that the processor cannot predict costs as much as eight slots.
+// slot: a branch that the processor cannot predict costs as much as eight slots.
 func nearSlots(heads []flatHead, rowOf []int32, q *sketch, cut int, room []int32) []int32 {
 	near := slices.Grow(room[:0], len(heads))[:len(heads)]
-	q0, q1, q2 := q[0], q[1], q[2]
+	q0, q1, q2, q3 := q[0], q[1], q[2], q[3]
 	n := 0
 	for i, row := range rowOf[:len(heads)] {
 		h := &heads[i]
-		d := bits.OnesCount64(h[0]^q0) + bits.OnesCount64(h[1]^q1) + bits.OnesCount64(h[2]^q2)
+		d := bits.OnesCount64(h[0]^q0) + bits.OnesCount64(h[1]^q1) + bits.OnesCount64(h[2]^q2) + bits.OnesCount64(h[3]^q3)
 		near[n] = row
 		n += int(uint(d-cut-1) >> 63)
 	}

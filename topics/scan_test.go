@@ -237,7 +237,7 @@ func parity(n int) (p int) {
 
 // TestCut compares the bound with the exact tail of the binomial distribution.
 func TestCut(t *testing.T) {
-	for _, n := range []int{64, 192, 512} {
+	for _, n := range []int{64, 256, 512} {
 		for _, cosine := range []float32{0.999, 0.97, 0.8, 0.6, 0.45, 0} {
 			for z, loss := range map[float64]float64{hitZ: 1e-6, nearZ: 2.3e-4} {
 				p := math.Acos(float64(cosine)) / math.Pi
