@@ -72,7 +72,8 @@ func compareHashes(a, b feature) int { return cmp.Compare(a.hash, b.hash) }
 func byHash(list, spare []feature) []feature {
 	const few = 12
 	var short [128]int32
-	ends, shift := short[:], 64-bits.Len(uint(len(list)))
+	var ends []int32
+	shift := 64 - bits.Len(uint(len(list)))
 	if n := 1 << (64 - shift); n <= len(short) {
 		ends = short[:n]
 	} else {

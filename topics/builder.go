@@ -224,6 +224,7 @@ func (g *Graph) sweep(p *parts) {
 		return
 	}
 	g.options.owner.Lock()
+	//lint:ignore SA2001 the lock is taken only to wait for those searches
 	g.options.owner.Unlock()
 	p.graph.Release()
 	p.sweeping = false

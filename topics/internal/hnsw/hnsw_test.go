@@ -278,7 +278,8 @@ func TestConcurrent(t *testing.T) {
 			g.Kill(nodes[i-300])
 		}
 		if i > 500 && g.Sweep(20) {
-			searches.Lock() // waits for the searches of before
+			searches.Lock()
+			//lint:ignore SA2001 the lock is taken only to wait for the searches of before
 			searches.Unlock()
 			g.Release()
 		}
