@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -13,12 +15,11 @@ import (
 type quietWriter struct {
 	header http.Header
 	status int
-	n      int
 }
 
 func (w *quietWriter) Header() http.Header              { return w.header }
 func (w *quietWriter) WriteHeader(status int)           { w.status = status }
-func (w *quietWriter) Write(p []byte) (int, error)      { w.n += len(p); return len(p), nil }
+func (w *quietWriter) Write(p []byte) (int, error)      { return len(p), nil }
 func (w *quietWriter) SetReadDeadline(time.Time) error  { return nil }
 func (w *quietWriter) SetWriteDeadline(time.Time) error { return nil }
 func (w *quietWriter) EnableFullDuplex() error          { return nil }
@@ -40,7 +41,7 @@ func (b *wholeBody) Read(p []byte) (int, error) {
 // a request that passes through.
 func BenchmarkHandler(b *testing.B) {
 	r := newRigAt(b, nil, http.NotFoundHandler(), func(o *Options) {
-		o.Logger, o.Transport, o.Store = nil, shortAnswers{}, fileStoreOf(b, "rac+", filepath.Join(b.TempDir(), "reprise.db"), 1000)
+		o.Logger, o.Transport, o.Store = nil, instantTransport{}, fileStoreOf(b, "rac+", filepath.Join(b.TempDir(), "reprise.db"), 1000)
 		b.Cleanup(func() { o.Store.Close() })
 	})
 	body := chat("What is the capital of France?")
@@ -68,14 +69,33 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
-// shortAnswers is an upstream without a network, whose answers have some 1.2 KB.
-type shortAnswers struct{}
-
-var shortAnswer = `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"` +
-	strings.Repeat("All work and no play. ", 41) + `"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":90,"total_tokens":110}}`
-
-func (shortAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
-	io.Copy(io.Discard, r.Body)
-	return &http.Response{StatusCode: 200, ContentLength: int64(len(shortAnswer)), Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(strings.NewReader(shortAnswer))}, nil
+// BenchmarkMiss is what this process pays for a miss, without any network: the upstream answers at once, in one piece or as a
+// stream of 20 events that come one by one. Each request has a scope of its own, so that no search has much to scan.
+//
+//	go test ./proxy -run '^$' -bench Miss -benchtime 5000x
+func BenchmarkMiss(b *testing.B) {
+	for _, stream := range []bool{false, true} {
+		b.Run(map[bool]string{false: "object", true: "stream"}[stream], func(b *testing.B) {
+			r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), func(o *Options) {
+				o.Logger, o.Transport = nil, instantTransport{}
+				o.Store = fileStoreOf(b, "rac+", filepath.Join(b.TempDir(), "reprise.db"), 100_000)
+				b.Cleanup(func() { o.Store.Close() })
+			})
+			h, rng, w := r.Handler(), rand.New(rand.NewPCG(1, 2)), &quietWriter{header: http.Header{}}
+			header := http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				noun := func() string { return nouns[rng.IntN(len(nouns))] }
+				body := fmt.Sprintf(`{"model":"m%d","stream":%t,"messages":[{"role":"user","content":"How does the %s of a %s change the %s when a %s and a %s meet?"}]}`,
+					i, stream, noun(), noun(), noun(), noun(), noun())
+				req, _ := http.NewRequest("POST", "/v1/chat/completions", io.NopCloser(strings.NewReader(body)))
+				req.ContentLength, req.Header = int64(len(body)), header.Clone()
+				clear(w.header)
+				h.ServeHTTP(w, req)
+				if w.header.Get("X-Cache") != "miss" {
+					b.Fatal(w.header)
+				}
+			}
+		})
+	}
 }

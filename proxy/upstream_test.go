@@ -25,10 +25,41 @@ var nouns = strings.Fields(`account airport battery bicycle bridge calendar came
 	parachute passport pension planet printer puzzle railway recipe river robot rocket saddle satellite school sculpture server shadow
 	spider statue stadium storm teacher telescope theatre tractor tunnel umbrella vaccine valley village violin volcano wallet window`)
 
-// instantTransport is an upstream without a network.
+// instantTransport is an upstream without a network, of whole answers and of streams whose events come one by one.
 type instantTransport struct{}
 
 func (instantTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	io.Copy(io.Discard, r.Body)
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(upstreamReply))}, nil
+	body, _ := io.ReadAll(r.Body)
+	if !bytes.Contains(body, []byte(`"stream":true`)) {
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}, "Content-Length": {strconv.Itoa(len(upstreamReply))}},
+			ContentLength: int64(len(upstreamReply)), Body: io.NopCloser(bytes.NewReader(upstreamReply))}, nil
+	}
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, ContentLength: -1,
+		Body: io.NopCloser(&eventReader{left: upstreamEvents})}, nil
+}
+
+// upstreamEvents are a chat answer as a stream of 20 chunks.
+var upstreamEvents = func() (events []string) {
+	chunk := func(delta, finish string) {
+		events = append(events, `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"gpt-4o","choices":[{"index":0,"delta":`+
+			delta+`,"logprobs":null,"finish_reason":`+finish+"}]}\n\n")
+	}
+	chunk(`{"role":"assistant","content":""}`, "null")
+	for range 18 {
+		chunk(`{"content":" all work"}`, "null")
+	}
+	chunk(`{}`, `"stop"`)
+	return append(events, "data: [DONE]\n\n")
+}()
+
+// eventReader reads one event at a time.
+type eventReader struct{ left []string }
+
+func (e *eventReader) Read(p []byte) (int, error) {
+	if len(e.left) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, e.left[0])
+	e.left = e.left[1:]
+	return n, nil
 }
