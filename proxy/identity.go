@@ -44,9 +44,9 @@ const sharedTenant = "all"
 // few is room for the names of most requests, which then need none on the heap.
 type few [8]string
 
-// counted sorts the names of a request's headers that count, in order: the one that names the tenant, "" where none does; the credentials
-// that name it otherwise; those that can change an answer. Where the operator has said that credentials do not separate tenants, those that only look like
-// one are part of the scope: they may be something else.
+// counted returns the names of a request's headers that count, in order: the one that names the tenant, "" where none does; the
+// credentials that name it otherwise; those that can change an answer. Where the operator has said that credentials do not separate
+// tenants, those that only look like one are part of the scope: they may be something else.
 func (i *identifier) counted(h http.Header, room *few) (team string, credentials, scope []string) {
 	team, credentials, scope = i.team(h), room[:0:4], room[4:4]
 	byCredential := team == "" && i.from != "none"

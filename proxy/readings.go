@@ -27,8 +27,8 @@ type fingerprint [sha256.Size]byte
 // readings remembers how requests were read that had exact hits. A client that asks again usually sends the same bytes: a digest of
 // them then takes the place of the parse, and of the tenant's digest.
 //
-// Two generations hold up to maxReadings bytes each, a fixed amount that is not charged. What is found in the old one, and hits again, moves to the young one; when that is
-// full it becomes the old one. A purge empties both, because they hold prompts.
+// Two generations hold up to maxReadings bytes each, a fixed amount that is not charged. What is found in the old one, and hits again,
+// moves to the young one; when that is full it becomes the old one. A purge empties both, because they hold prompts.
 type readings struct {
 	salt   [16]byte
 	hashes sync.Pool // of *mac

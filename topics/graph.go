@@ -190,15 +190,15 @@ type nearby struct {
 
 // searchGraph merges what the graph and the delta find. It is not ok if no graph serves, if it panics, or if it reaches too few rows.
 func (g *Graph) searchGraph(q *query, k int, gate float32, dst []Neighbor) (found []Neighbor, ok bool) {
-	if p := g.parts; p == nil || p.breadth == 0 || len(q.vector) != g.flat.rows.dim {
+	p := g.parts
+	if p == nil || p.breadth == 0 || len(q.vector) != g.flat.rows.dim {
 		return dst, false
-	} else {
-		found = p.delta.Search(q, k, gate, dst)
 	}
-	if p := g.parts; p != nil && p.breadth > 0 { // the delta may pause
-		found, ok = g.merge(p, p.breadth, q, k, gate, found)
+	found = p.delta.Search(q, k, gate, dst)
+	if p = g.parts; p == nil || p.breadth == 0 { // it was given up during a pause of the delta
+		return found, false
 	}
-	return found, ok
+	return g.merge(p, p.breadth, q, k, gate, found)
 }
 
 // merge adds the nearest rows of the graph to those found in the delta.

@@ -132,7 +132,7 @@ func (g *Graph) Claim(n Node, key uint64, s *Sketch) bool {
 	if *v.sketch(n) != *s || !v.isDead(n) {
 		return false
 	}
-	g.bear(v, n, key)
+	g.setLive(v, n, key)
 	g.dead.Add(-1)
 	return true
 }

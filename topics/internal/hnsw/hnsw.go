@@ -7,7 +7,7 @@
 // its cosine is .6 or more, with a probability of .976 at a breadth of 128, .981 at 256 and .992 at 384. A distance reads 32 bytes and not
 // 1,536, and to build the graph needs no vector.
 //
-// One goroutine at a time builds, by Insert, Sweep, Release and Write. Searches and Kill run beside it and beside each other, and
+// One goroutine at a time builds and writes, by Insert, Sweep, Release and Export. Searches and Kill run beside it and beside each other, and
 // none of them waits: links and keys are read and written atomically, and a search that meets a list while it is written sees
 // links of before or after, all of which are nodes.
 //
@@ -110,7 +110,7 @@ func (g *Graph) Kill(n Node) {
 	}
 }
 
-func (g *Graph) bear(v *view, n Node, key uint64) {
+func (g *Graph) setLive(v *view, n Node, key uint64) {
 	v.key(n).Store(key)
 	v.unmark(n)
 	g.live.Add(1)
@@ -150,7 +150,7 @@ func (g *Graph) add(key uint64, s *Sketch) Node {
 	}
 	v := g.view.Load()
 	*v.sketch(n) = *s
-	g.bear(v, n, key)
+	g.setLive(v, n, key)
 	return n
 }
 

@@ -28,16 +28,16 @@ func (g *Graph) Insert(key uint64, s *Sketch, near []Node) Node {
 		g.own.near = diverse(v, found, newLinks, g.own.near[:0])
 		setLinks(v.links(n, layer), g.own.near)
 	}
-	g.announce(v, n, min(top, highest))
+	g.linkNeighbours(v, n, min(top, highest))
 	if v.links(n, 0)[0].Load() == 0 || top > highest { // of a graph of tombstones nothing else can be reached
 		g.entry.Store(uint32(n))
 	}
 	return n
 }
 
-// announce links the neighbours of a new node to it. The upper layers come last, because a search that comes to the node there goes
+// linkNeighbours links the neighbours of a new node to it. The upper layers come last, because a search that comes to the node there goes
 // on from it below.
-func (g *Graph) announce(v *view, n Node, highest int) {
+func (g *Graph) linkNeighbours(v *view, n Node, highest int) {
 	for layer := 0; layer <= highest; layer++ {
 		list := v.links(n, layer)
 		for i := range list {

@@ -4,9 +4,9 @@ import "slices"
 
 // sweep is a pass over all nodes, which takes tombstones out of their lists.
 type sweep struct {
-	doomed []uint64 // a bit per node: tombstones when the pass began
-	at     Node
-	entry  Node // the highest node so far that may stay
+	removed []uint64 // a bit per node: tombstones when the pass began
+	at      Node
+	entry   Node // the highest node so far that may stay
 }
 
 // Sweep goes over the next nodes and replaces links to tombstones by what these were linked to (Singh et al., "FreshDiskANN", 2021,
@@ -38,21 +38,21 @@ func (g *Graph) Sweep(nodes int) (done bool) {
 }
 
 func (g *Graph) newSweep() *sweep {
-	v, s := g.view.Load(), &sweep{at: 1, doomed: make([]uint64, g.span/64+1)}
+	v, s := g.view.Load(), &sweep{at: 1, removed: make([]uint64, g.span/64+1)}
 	for n := Node(1); n < g.span; n++ {
 		if v.isDead(n) {
-			s.doomed[n/64] |= 1 << (n % 64)
+			s.removed[n/64] |= 1 << (n % 64)
 		}
 	}
 	for _, n := range g.free { // nothing is linked to them, and one that is used during the pass is a new node
-		s.doomed[n/64] &^= 1 << (n % 64)
+		s.removed[n/64] &^= 1 << (n % 64)
 	}
 	return s
 }
 
 // has reports whether n is a tombstone that the pass removes.
 func (s *sweep) has(n Node) bool {
-	return int(n/64) < len(s.doomed) && s.doomed[n/64]>>(n%64)&1 != 0
+	return int(n/64) < len(s.removed) && s.removed[n/64]>>(n%64)&1 != 0
 }
 
 // bypass makes the list of n again if it has links to tombstones.

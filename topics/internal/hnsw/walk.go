@@ -13,17 +13,17 @@ func (h hit) distance() int { return int(h >> 32) }
 // walk is the memory of one search at a time. Distances are small whole numbers, so the queue of what to visit next is a list per
 // distance, and the nearest are counted by distance: no heap is needed.
 type walk struct {
-	seen []uint64 // a bit per node
-	met  []Node   // whose bits are set
+	seen    []uint64 // a bit per node
+	visited []Node   // whose bits are set
 
-	hits  []hit           // the nodes met that were near enough
+	hits  []hit           // the nodes visited that were near enough
 	next  []int32         // of each hit, the one before it at the same distance; 0 is none, else an index + 1
-	first [Bits + 1]int32 // of each distance, the last hit that was not visited yet; as next
+	first [Bits + 1]int32 // of each distance, the last hit that was not expanded yet; as next
 
 	wanted, live int
 	count        [Bits + 1]int // live hits by distance
 	bound        int           // the distance of the last of the nearest, once as many as wanted are live
-	lowest       int           // no hit that was not visited is nearer
+	lowest       int           // no hit that was not expanded is nearer
 
 	fresh  [baseLinks]Node
 	sorted []hit
@@ -36,7 +36,7 @@ type walk struct {
 // among them, the nearest first (Alg. 2). They are valid until the next call.
 func (w *walk) search(v *view, from Node, q *Sketch, layer, wanted int) []hit {
 	w.begin(v, wanted)
-	w.meet(from)
+	w.visit(from)
 	w.offer(v, from, v.distance(from, q))
 	for {
 		for w.lowest <= w.bound && w.first[w.lowest] == 0 {
@@ -47,7 +47,7 @@ func (w *walk) search(v *view, from Node, q *Sketch, layer, wanted int) []hit {
 		}
 		at := w.first[w.lowest] - 1
 		w.first[w.lowest] = w.next[at]
-		for _, n := range w.unmet(v, w.hits[at].node(), layer) {
+		for _, n := range w.unvisited(v, w.hits[at].node(), layer) {
 			if d := v.distance(n, q); d < w.bound || w.live < w.wanted {
 				w.offer(v, n, d)
 			}
@@ -60,25 +60,25 @@ func (w *walk) begin(v *view, wanted int) {
 	if words := len(v.chunks) * chunkLen / 64; len(w.seen) < words {
 		w.seen = make([]uint64, words)
 	}
-	w.hits, w.next, w.met = w.hits[:0], w.next[:0], w.met[:0]
+	w.hits, w.next, w.visited = w.hits[:0], w.next[:0], w.visited[:0]
 	clear(w.first[:])
 	clear(w.count[:])
 	w.wanted, w.live, w.bound, w.lowest = wanted, 0, Bits, Bits
 }
 
-// meet reports whether n was not met before.
-func (w *walk) meet(n Node) bool {
+// visit marks n, and reports whether it was not visited before.
+func (w *walk) visit(n Node) bool {
 	if w.seen[n/64]&(1<<(n%64)) != 0 {
 		return false
 	}
 	w.seen[n/64] |= 1 << (n % 64)
-	w.met = append(w.met, n)
+	w.visited = append(w.visited, n)
 	return true
 }
 
-// unmet is the linked nodes that were not met before. They are gathered before their sketches are read, so that the processor reads
+// unvisited is the linked nodes that were not visited before. They are gathered before their sketches are read, so that the processor reads
 // several at a time.
-func (w *walk) unmet(v *view, of Node, layer int) []Node {
+func (w *walk) unvisited(v *view, of Node, layer int) []Node {
 	fresh := w.fresh[:0]
 	list := v.links(of, layer)
 	for i := range list {
@@ -86,7 +86,7 @@ func (w *walk) unmet(v *view, of Node, layer int) []Node {
 		if n == 0 {
 			break
 		}
-		if v.has(n) && w.meet(n) {
+		if v.has(n) && w.visit(n) {
 			fresh = append(fresh, n)
 		}
 	}
@@ -109,7 +109,7 @@ func (w *walk) offer(v *view, n Node, d int) {
 }
 
 func (w *walk) end() []hit {
-	for _, n := range w.met {
+	for _, n := range w.visited {
 		w.seen[n/64] = 0
 	}
 	w.sorted = w.sorted[:0]

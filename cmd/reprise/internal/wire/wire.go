@@ -1,8 +1,8 @@
 // Package wire is what stands between a socket and net/http's server.
 //
 // A [Listener] gives connections of which each message has one length for every reader ([framer]), whose TLS handshake is done, whose
-// deadlines cost little (package deadline), and which are still known after an upgrade: net/http's server forgets a connection that a handler has taken over, as that of a
-// websocket, and would not wait for its end.
+// deadlines cost little (package deadline), and which are still known after an upgrade: net/http's server forgets a connection that a
+// handler has taken over, as that of a websocket, and would not wait for its end.
 package wire
 
 import (
