@@ -10,6 +10,16 @@ import (
 	"reprise/embed"
 )
 
+func newQuery(v []float32) *query { return &query{vector: v, sketch: sketchOf(v)} }
+
+// distance is the number of bits in which two sketches differ, bit by bit.
+func (s *sketch) distance(o *sketch) (n int) {
+	for i := range sketchBits {
+		n += int((s[i/64] ^ o[i/64]) >> (i % 64) & 1)
+	}
+	return n
+}
+
 // clusters draws n unit vectors around n/20 centres, with cosines to them from 0.3 to 1: what a scope holds.
 func clusters(rng *rand.Rand, n, dim int) (vectors [][]float32) {
 	for _, centre := range unitVectors(rng, n/20, dim) {

@@ -1,9 +1,6 @@
 package topics
 
-import (
-	"math"
-	"math/bits"
-)
+import "math"
 
 const (
 	sketchWords = 8
@@ -29,8 +26,6 @@ type query struct {
 	near  []int32 // room for scans
 	ranks []candidate
 }
-
-func newQuery(v []float32) *query { return &query{vector: v, sketch: sketchOf(v)} }
 
 // signs are diagonals of random signs, one for each block of 512 coordinates and the last for the second round.
 var signs = func() (all [signBlocks + 1][sketchBits]float32) {
@@ -89,14 +84,6 @@ func hadamard(x *[sketchBits]float32) {
 			x[(i+4*step)&last], x[(i+5*step)&last], x[(i+6*step)&last], x[(i+7*step)&last] = a-e, b-f, c-g, d-h
 		}
 	}
-}
-
-// distance is the number of bits in which two sketches differ.
-func (s *sketch) distance(o *sketch) (n int) {
-	for w, x := range s {
-		n += bits.OnesCount64(x ^ o[w])
-	}
-	return n
 }
 
 // cutFor is the number of differing bits, of n, that a pair of the given cosine exceeds with the probability of z standard deviations
