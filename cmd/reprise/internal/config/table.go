@@ -79,7 +79,7 @@ func (c *Config) matching() []Setting {
 		{Name: "ROUTE_THRESHOLD", Allowed: "a cosine above 0, below REPRISE_HIT_THRESHOLD", Help: "least similarity to a topic's anchor; unset, the embedder's own", parse: fraction(&c.Route)},
 		{Name: "EDGE_THRESHOLD", Allowed: "a cosine above 0, at most 1", Help: "least similarity at which one prompt is taken to depend on another; unset, the embedder's own", parse: fraction(&c.Edge)},
 		{Name: "LOOKBACK", Default: "64", Allowed: "a whole number from 1 to 10000", Help: "earlier prompts among which a dependency is searched for", parse: whole(&c.Lookback, 1, 10000)},
-		{Name: "INDEX", Default: "auto", Allowed: oneOf(indexes), Help: "index of the topics' anchors: exact scan, HNSW graph, or the better one as measured", parse: choice(&c.Index, indexes)},
+		{Name: "INDEX", Default: "auto", Allowed: oneOf(indexes), Help: "index of the topics' anchors: scan, HNSW graph, or the better one as measured", parse: choice(&c.Index, indexes)},
 	}
 }
 
