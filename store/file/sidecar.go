@@ -63,9 +63,12 @@ func (s *sidecar) WriteSidecar(write func(io.Writer) error) error {
 	return nil
 }
 
-// writeSynced makes a file that its owner alone can read.
+// writeSynced makes a new file that its owner alone can read. What is in its place is removed: it may be a link, or readable by others.
 func writeSynced(path string, write func(io.Writer) error) error {
-	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

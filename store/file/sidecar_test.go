@@ -107,6 +107,40 @@ func TestPurgeOnAFullDiskRemovesSidecar(t *testing.T) {
 	f.journal.close()
 }
 
+// TestPurgeRemovesSidecarFirst: a kill may end a purge at any moment after the disk has it, so the sidecar is gone before bbolt begins.
+func TestPurgeRemovesSidecarFirst(t *testing.T) {
+	f, _ := openLoad(t, filepath.Join(t.TempDir(), "r.db"))
+	write(t, f, written(1, 5, 100))
+	if err := f.WriteSidecar(text("sketches")); err != nil {
+		t.Fatal(err)
+	}
+	f.journal.path = filepath.Join(t.TempDir(), "missing", "journal")
+	f.db.Close() // neither bbolt nor the journal writes anything more
+	if err := f.Write(purged(1, 2)); err == nil || readSidecar(t, f) != "" {
+		t.Errorf("a purge that is not written: %v, sidecar %q", err, readSidecar(t, f))
+	}
+}
+
+// TestSidecarReplacesLinks: what lies where a sidecar is written is neither followed nor keeps its mode.
+func TestSidecarReplacesLinks(t *testing.T) {
+	path, other := filepath.Join(t.TempDir(), "r.db"), filepath.Join(t.TempDir(), "other")
+	f, _ := openLoad(t, path)
+	defer f.Close()
+	os.WriteFile(other, []byte("of another program"), 0o644)
+	if err := os.Symlink(other, path+newSidecarMark); err != nil {
+		t.Skip(err)
+	}
+	if err := f.WriteSidecar(text("sketches")); err != nil || readSidecar(t, f) != "sketches" {
+		t.Errorf("sidecar %q, %v", readSidecar(t, f), err)
+	}
+	if got, _ := os.ReadFile(other); string(got) != "of another program" {
+		t.Errorf("the link was followed: %q", got)
+	}
+	if info, err := os.Lstat(path + sidecarMark); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v: not a file of the owner alone", info, err)
+	}
+}
+
 // TestDamagedFileLosesSidecar: the sidecar of a file that is set aside is not that of the new one.
 func TestDamagedFileLosesSidecar(t *testing.T) {
 	data, _ := original(t)
