@@ -12,13 +12,13 @@ var Spec = spec.Spec{
 	Params: []policy.Param{
 		{Name: "memory", Says: "half-life of the experts' scores in requests, never below 2000", Default: "2C", Min: 1, Max: 1e12},
 		{Name: "panel", Says: "which experts; study: those of the first study", Default: "six", Choices: panelNames()},
-		{Name: "sample", Says: "entries of a shadow in a cache of more than four times as many, which is sampled by topic and led by one expert", Default: "8192", Min: 1, Max: 1e12},
+		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e12},
 		{Name: "prior", Says: "hits that the first expert is credited with at the start, against leads that do not last", Default: "0.02C", Max: 1e12},
 		spec.ValueParam,
 	},
 	New: func(a spec.Args) policy.Evictor {
 		members := panels[a.Choice("panel")]
-		if a.Capacity > 4*a.Whole("sample") {
+		if a.Capacity > a.Whole("sample") {
 			return newSampled(a, members)
 		}
 		return newFull(a, members)

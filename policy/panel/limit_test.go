@@ -9,7 +9,7 @@ import (
 // TestRACPlusUnderTwoLimits: shadows that were larger than a cache that its bytes keep below its entries would judge the
 // experts at another size, and hold whatever is resident.
 func TestRACPlusUnderTwoLimits(t *testing.T) {
-	for _, sample := range []string{"", "sample=25"} {
+	for _, sample := range []string{"", "sample=50"} {
 		e, err := Spec.Args(policy.Options{Capacity: 200}, sample)
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func TestRACPlusUnderTwoLimits(t *testing.T) {
 // TestRACPlusLargeRestoresItsLeader: after a restart the expert that led does so from the first request on, and has the residents.
 func TestRACPlusLargeRestoresItsLeader(t *testing.T) {
 	made := func() *Sampled {
-		a, err := Spec.Args(policy.Options{Capacity: 200}, "sample=25")
+		a, err := Spec.Args(policy.Options{Capacity: 200}, "sample=50")
 		if err != nil {
 			t.Fatal(err)
 		}

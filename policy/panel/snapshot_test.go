@@ -36,7 +36,7 @@ func trainedPanel(t testing.TB, capacity int, params string) policy.Evictor {
 }
 
 func TestPanelSnapshot(t *testing.T) {
-	for _, params := range []string{"", ":sample=5"} {
+	for _, params := range []string{"", ":sample=20"} {
 		e, _ := specs.New("rac+"+params, policy.Options{Capacity: 60})
 		old, fresh := trainedPanel(t, 60, params).(policy.Panel), e.(policy.Panel)
 		kept := old.Snapshot()
@@ -111,7 +111,7 @@ func FuzzRestore(f *testing.F) {
 // TestPanelRestarts does what a store does: the items in the order of their last use, the states, then the snapshot.
 // What is then exported is what was.
 func TestPanelRestarts(t *testing.T) {
-	for _, params := range []string{"", ":sample=10"} {
+	for _, params := range []string{"", ":sample=40"} {
 		const capacity = 120
 		old := trainedPanel(t, capacity, params)
 		e, _ := specs.New("rac+"+params, policy.Options{Capacity: capacity, Seed: 4})
@@ -160,7 +160,7 @@ func TestPanelRestarts(t *testing.T) {
 
 // TestPanelIsDeterministic is about capacities at which victims are sampled.
 func TestPanelIsDeterministic(t *testing.T) {
-	for _, params := range []string{"", ":sample=25"} {
+	for _, params := range []string{"", ":sample=100"} {
 		a, b := trainedPanel(t, 300, params), trainedPanel(t, 300, params)
 		if !bytes.Equal(a.(policy.Panel).Snapshot(), b.(policy.Panel).Snapshot()) {
 			t.Errorf("%q: two runs learn differently", params)
