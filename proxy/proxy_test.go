@@ -30,6 +30,7 @@ type rig struct {
 	store    *store.Store
 	topics   *topics.Topics
 	engine   *enginesim.Engine
+	up       *httptest.Server
 	api      *httptest.Server
 	adminAPI http.Handler
 	admin    *httptest.Server
@@ -52,7 +53,7 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, upstream http.Handler, adj
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{engine: engine, logs: new(lockedWriter)}
+	r := &rig{engine: engine, up: up, logs: new(lockedWriter)}
 	embedder := embed.NewBuiltin()
 	o := Options{Upstream: base, Embedder: embedder, Thresholds: embedder.Thresholds(), IgnoreHeaders: []string{enginesim.FaultHeader, "X-Torture"},
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))}

@@ -244,16 +244,19 @@ func (x *torture) ask(rng *rand.Rand, q *question) string {
 	return got.text
 }
 
-// settle waits until nothing is under way.
+// settle waits until nothing is under way. A request whose client has left may still be unread by the proxy, and a call that was
+// cancelled by the upstream: closing a server waits for these too.
 func (x *torture) settle(t *testing.T) {
 	t.Helper()
 	x.counted(t, int64(len(slices.DeleteFunc(slices.Clone(x.requests), func(r *requestRecord) bool { return r.cache == "" }))))
-	eventually(t, "the upstream to be idle", func() bool { return x.inFlight.Load() == 0 })
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	x.api.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := x.Wait(ctx); err != nil {
 		t.Fatalf("flights: %v", err)
 	}
+	x.up.Close()
+	eventually(t, "the upstream to be idle", func() bool { return x.inFlight.Load() == 0 }) // its server does not wait for connections that a fault took over
 	x.byKey = map[string][]*callRecord{}
 	for _, c := range x.calls {
 		key := x.requests[c.of].same()

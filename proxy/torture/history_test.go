@@ -160,19 +160,20 @@ func (h *history) tick() int64 {
 }
 
 func (h *history) asked(q question) *ask {
-	start := h.tick()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	a := &ask{question: q, n: int64(len(h.asks)), start: start}
+	h.clock++
+	a := &ask{question: q, n: int64(len(h.asks)), start: h.clock}
 	h.asks = append(h.asks, a)
 	return a
 }
 
+// called adds a call: calls are in the order of their starts.
 func (h *history) called(of int64) *call {
-	start := h.tick()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c := &call{n: int64(len(h.calls)), of: of, start: start}
+	h.clock++
+	c := &call{n: int64(len(h.calls)), of: of, start: h.clock}
 	h.calls = append(h.calls, c)
 	return c
 }
