@@ -23,7 +23,7 @@ func (r *rig) dial(t *testing.T) (net.Conn, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(10 * time.Second)) // bounds a hang
+	conn.SetDeadline(time.Now().Add(time.Minute)) // bounds a hang
 	return conn, bufio.NewReader(conn)
 }
 

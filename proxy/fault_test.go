@@ -85,7 +85,7 @@ func TestRawHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn.SetDeadline(time.Now().Add(10 * time.Second)) // bounds a hang
+		conn.SetDeadline(time.Now().Add(time.Minute)) // bounds a hang
 		io.WriteString(conn, tc.raw)
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		if err != nil || !strings.Contains(line, " "+tc.status+" ") {

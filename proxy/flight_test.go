@@ -46,7 +46,7 @@ func within[T any](t testing.TB, c <-chan T, what string) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("timeout while waiting for %s", what)
 		panic("unreachable")
 	}
@@ -55,7 +55,7 @@ func within[T any](t testing.TB, c <-chan T, what string) T {
 // eventually polls until ok. Its time limit bounds a hang too.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	tick, end := time.NewTicker(time.Millisecond), time.After(20*time.Second)
+	tick, end := time.NewTicker(time.Millisecond), time.After(2*time.Minute)
 	defer tick.Stop()
 	for !ok() {
 		select {
@@ -283,7 +283,7 @@ func TestClientLeavesAtDone(t *testing.T) {
 	}
 	leave()
 	r.waiters(t, 0)
-	wait, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	wait, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := r.Wait(wait); err != nil {
 		t.Fatal(err)

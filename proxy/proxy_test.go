@@ -79,7 +79,7 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, upstream http.Handler, adj
 	t.Cleanup(func() {
 		r.api.Close()
 		r.admin.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := r.Wait(ctx); err != nil {
 			t.Errorf("flights did not end: %v", err)

@@ -91,7 +91,7 @@ func proxied(t *testing.T, o proxy.Options) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := server.Wait(ctx); err != nil {
 			t.Errorf("flights did not end: %v", err)

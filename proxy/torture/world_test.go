@@ -117,7 +117,7 @@ func newWorld(t testing.TB, seed uint64, s setup) *world {
 	w.end = sync.OnceFunc(func() {
 		api.Close()
 		adm.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := p.Wait(ctx); err != nil {
 			t.Errorf("flights did not end: %v", err)

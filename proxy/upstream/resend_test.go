@@ -259,7 +259,7 @@ func TestForgottenConnection(t *testing.T) {
 		return &forgotten{conn, &silent}, err
 	}
 	ask := func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // bounds a hang
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // bounds a hang
 		defer cancel()
 		r, _ := http.NewRequestWithContext(ctx, "GET", engine.URL, nil)
 		resp, err := transport.RoundTrip(r)

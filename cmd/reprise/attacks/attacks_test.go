@@ -299,7 +299,7 @@ func echo() http.HandlerFunc {
 // the limit.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); {
+	for end := time.Now().Add(2 * time.Minute); !ok(); {
 		if time.Now().After(end) {
 			t.Fatal("this did not happen: ", what)
 		}

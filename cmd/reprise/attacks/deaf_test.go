@@ -3,6 +3,7 @@ package attacks_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -30,11 +31,15 @@ func TestUpstreamThatReadsNothing(t *testing.T) {
 		}
 	}()
 	p := start(t, "REPRISE_UPSTREAM=http://"+l.Addr().String()+"/v1", "REPRISE_FIRST_BYTE_TIMEOUT=300ms")
+	body := chat(strings.Repeat("long ", 4<<20))
 	for _, path := range []string{"/v1/chat/completions", "/v1/files"} {
-		conn, body := p.dial(), chat(strings.Repeat("long ", 4<<20))
-		conn.SetDeadline(time.Now().Add(15 * time.Second)) // bounds a hang
+		conn := p.dial()                              // from now on the client has REPRISE_HEADER_TIMEOUT for its header
+		conn.SetDeadline(time.Now().Add(time.Minute)) // bounds a hang
 		begin := time.Now()
-		go fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+		go func() {
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, len(body))
+			io.WriteString(conn, body)
+		}()
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Errorf("%s: %v after %v", path, err, time.Since(begin))

@@ -255,7 +255,7 @@ func socket(w http.ResponseWriter, r *http.Request) {
 func (p *process) upgrade() (net.Conn, *bufio.Reader) {
 	p.t.Helper()
 	c := p.dial()
-	c.SetDeadline(time.Now().Add(20 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(c, "GET /v1/realtime?model=m HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
 		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
 	in := bufio.NewReader(c)

@@ -58,7 +58,7 @@ func (r *rig) dial(t *testing.T) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	if r.secure == nil {
 		return c
 	}
@@ -172,7 +172,7 @@ func TestHandshakes(t *testing.T) {
 	if got := statuses(c); got != "200" {
 		t.Errorf("beside a silent client: %s", got)
 	}
-	silent.SetDeadline(time.Now().Add(10 * time.Second))
+	silent.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.ReadAll(silent); err != nil {
 		t.Errorf("the silent client: %v", err)
 	}
