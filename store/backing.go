@@ -130,6 +130,8 @@ type Tidier interface {
 type Sidecar interface {
 	// ReadSidecar returns the data that was last written, nil where there is none. Only the caller can check it.
 	ReadSidecar() ([]byte, error)
+	// HasSidecar reports whether there is data: a purge may have removed what was written.
+	HasSidecar() bool
 	// WriteSidecar replaces the data by what write writes. Each batch with Purged removes it, and one that comes during a call makes the
 	// call fail with ErrPurged: what write wrote may hold what was purged.
 	WriteSidecar(write func(io.Writer) error) error

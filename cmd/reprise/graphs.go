@@ -21,8 +21,8 @@ type graphs struct {
 	ended  chan struct{}
 }
 
-// Graphs are saved when at least a part of their nodes changed since: while the proxy runs, and at its end. Later changes
-// are inserted again after the restart.
+// Graphs are saved when a purge has removed what was saved, or when at least a part of their nodes changed since: while the proxy runs, and
+// at its end. Later changes are inserted again after the restart.
 const (
 	saveEvery   = 10 * time.Minute
 	savePart    = 4
@@ -70,9 +70,10 @@ func (g *graphs) run(ctx context.Context) {
 	}
 }
 
-// save writes the graphs if at least 1/part of their nodes changed since.
+// save writes the graphs if at least 1/part of their nodes changed since, or if they are not saved.
 func (g *graphs) save(part int) {
-	if nodes, changed := topics.UnsavedGraphs(g.topics); changed == 0 || changed*part < nodes {
+	nodes, changed := topics.UnsavedGraphs(g.topics)
+	if saved := g.beside.HasSidecar(); nodes == 0 || saved && (changed == 0 || changed*part < nodes) {
 		return
 	}
 	err := g.beside.WriteSidecar(func(to io.Writer) error { return topics.WriteGraphs(g.topics, to) })

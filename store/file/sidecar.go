@@ -39,6 +39,12 @@ func (s *sidecar) ReadSidecar() ([]byte, error) {
 	return data, nil
 }
 
+// HasSidecar implements store.Sidecar.
+func (s *sidecar) HasSidecar() bool {
+	_, err := os.Stat(s.store + sidecarMark)
+	return err == nil
+}
+
 // WriteSidecar implements store.Sidecar. A kill or a full disk leaves the data of before.
 func (s *sidecar) WriteSidecar(write func(io.Writer) error) error {
 	path := s.store

@@ -29,7 +29,7 @@ func readSidecar(t *testing.T, f *File) string {
 func TestSidecar(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.db")
 	f, _ := openLoad(t, path)
-	if got := readSidecar(t, f); got != "" {
+	if got := readSidecar(t, f); got != "" || f.HasSidecar() {
 		t.Errorf("a new store has the sidecar %q", got)
 	}
 	for _, s := range []string{"first, longer", "second"} {
@@ -45,7 +45,7 @@ func TestSidecar(t *testing.T) {
 	os.WriteFile(path+newSidecarMark, []byte("killed in a write"), 0o600)
 	f, _ = openLoad(t, path)
 	defer f.Close()
-	if got := readSidecar(t, f); got != "second" {
+	if got := readSidecar(t, f); got != "second" || !f.HasSidecar() {
 		t.Errorf("sidecar %q, want the last that was written whole", got)
 	}
 	if info, err := os.Stat(path + sidecarMark); err != nil || info.Mode().Perm() != 0o600 {

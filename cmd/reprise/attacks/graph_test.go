@@ -40,8 +40,8 @@ func (p *process) askMany(n int) {
 	clients.Wait()
 }
 
-// TestPurgeRemovesTheSavedGraph: the graph of a scope is saved at the end, read at the start and not built again; a purge removes it from
-// the disk. It is line 7 of the list in SECURITY.md.
+// TestPurgeRemovesTheSavedGraph: the graph of a scope is saved at the end, read at the start and not built again, also where a purge of
+// something else removed it meanwhile; a purge removes it from the disk. It is line 7 of the list in SECURITY.md.
 func TestPurgeRemovesTheSavedGraph(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "r.db")
@@ -57,10 +57,18 @@ func TestPurgeRemovesTheSavedGraph(t *testing.T) {
 	if info, err := os.Stat(path + ".graph"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("saved graph: %v, %v", info, err)
 	}
-	p = start(t, env...)
-	if builds, _ := p.metric("reprise_index_rebuilds_total"); !graphed() || builds != 0 {
-		t.Errorf("%v graphs are built again after a restart", builds)
+	for _, before := range []string{"a restart", "a purge and a restart"} {
+		p = start(t, env...)
+		if builds, _ := p.metric("reprise_index_rebuilds_total"); !graphed() || builds != 0 {
+			t.Errorf("%v graphs are built again after %s", builds, before)
+		}
+		if r := p.purge(`{"entry":1,"dry_run":false}`); r.status != http.StatusOK {
+			t.Errorf("purge: %d %s", r.status, r.body)
+		}
+		p.signal(syscall.SIGTERM)
+		<-p.ended
 	}
+	p = start(t, env...)
 	if r := p.purge(purgeAll); r.status != http.StatusOK || !r.durable() {
 		t.Errorf("purge: %d %s", r.status, r.body)
 	}
