@@ -22,13 +22,13 @@ type identifier struct {
 	from    TenantSource
 	header  string          // of from, which names tenants; "": none
 	ignored map[string]bool // headers that cannot change an answer, beside the harmless ones
-	macs    *sync.Pool      // of *mac
+	macs    *sync.Pool      // of *hasher
 }
 
 // newIdentifier returns an identifier by o, whose digests are keyed by secret.
 func newIdentifier(o *Options, secret [32]byte) identifier {
 	i := identifier{from: o.TenantFrom, ignored: map[string]bool{},
-		macs: &sync.Pool{New: func() any { return &mac{Hash: hmac.New(sha256.New, secret[:])} }}}
+		macs: &sync.Pool{New: func() any { return &hasher{Hash: hmac.New(sha256.New, secret[:])} }}}
 	if name, ok := strings.CutPrefix(string(o.TenantFrom), "header:"); ok {
 		i.header = http.CanonicalHeaderKey(name)
 	}
@@ -119,7 +119,7 @@ func (i *identifier) tenantOf(h http.Header, team string, credentials []string) 
 // digest is that of the named headers; how says why they identify a tenant, so that the name of one tenant is never the
 // credential of another. Each text goes in with its length, and each value with its name.
 func (i *identifier) digest(how string, h http.Header, names ...string) string {
-	m := i.macs.Get().(*mac)
+	m := i.macs.Get().(*hasher)
 	defer m.returned(i.macs)
 	m.buf = appendText(m.buf[:0], how)
 	for _, name := range names {
@@ -137,18 +137,18 @@ func (i *identifier) digest(how string, h http.Header, names ...string) string {
 	return string(text[:])
 }
 
-// mac computes digests, with a buffer of its own: both would be allocated for each request.
-type mac struct {
+// hasher computes digests, with a buffer of its own: both would be allocated for each request.
+type hasher struct {
 	hash.Hash
 	buf []byte
 }
 
-// returned puts m back for the next request, without a buffer that an unusual header has made large.
-func (m *mac) returned(to *sync.Pool) {
-	if cap(m.buf) > 16<<10 {
-		m.buf = nil
+// returned puts h back for the next request, without a buffer that an unusual header has made large.
+func (h *hasher) returned(to *sync.Pool) {
+	if cap(h.buf) > 16<<10 {
+		h.buf = nil
 	}
-	to.Put(m)
+	to.Put(h)
 }
 
 // tenantBytes is the length of a digest.

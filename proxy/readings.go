@@ -31,7 +31,7 @@ type fingerprint [sha256.Size]byte
 // moves to the young one; when that is full it becomes the old one. A purge empties both, because they hold prompts.
 type readings struct {
 	salt   [16]byte
-	hashes sync.Pool // of *mac
+	hashes sync.Pool // of *hasher
 
 	mu         sync.RWMutex // protects what follows
 	young, old map[fingerprint]*reading
@@ -45,7 +45,7 @@ const maxReadings = 2 << 20
 const readingBytes = 512
 
 func newReadings() *readings {
-	m := &readings{hashes: sync.Pool{New: func() any { return &mac{Hash: sha256.New()} }}, young: map[fingerprint]*reading{}}
+	m := &readings{hashes: sync.Pool{New: func() any { return &hasher{Hash: sha256.New()} }}, young: map[fingerprint]*reading{}}
 	rand.Read(m.salt[:])
 	return m
 }
@@ -67,7 +67,7 @@ func (m *readings) of(i *identifier, r *http.Request, d *Directives, family *api
 
 // fingerprint digests a request of family with this body. Every text goes in with its length.
 func (m *readings) fingerprint(i *identifier, r *http.Request, d *Directives, family *api.Family, body []byte) (print fingerprint) {
-	h := m.hashes.Get().(*mac)
+	h := m.hashes.Get().(*hasher)
 	b := append(append(h.buf[:0], m.salt[:]...), family.Requests.Code)
 	b = appendText(appendText(appendText(b, r.URL.Path), r.URL.RawQuery), d.Namespace)
 	team, credentials, scope := i.counted(r.Header, new(few))

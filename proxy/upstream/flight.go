@@ -185,7 +185,7 @@ func (fs *Flights[T]) dropLocked(f *Flight[T]) {
 // Run runs f on the caller's goroutine. run reports whether f has ended; one that has not goes on until End or Crash. Every waiter
 // gets an outcome whatever run does: a panic becomes the error of all. After Close, f fails with ErrClosing, and run is not called.
 // after, if not nil, is called when f ends.
-func (fs *Flights[T]) Run(f *Flight[T], run func(*Flight[T]) (ended bool), after func()) (started bool) {
+func (fs *Flights[T]) Run(f *Flight[T], run func(*Flight[T]) (ended bool), after func()) {
 	f.after = after
 	fs.mu.Lock()
 	fs.running++
@@ -194,7 +194,7 @@ func (fs *Flights[T]) Run(f *Flight[T], run func(*Flight[T]) (ended bool), after
 	if closed {
 		f.Fail(ErrClosing)
 		fs.End(f)
-		return false
+		return
 	}
 	defer func() {
 		if v := recover(); v != nil {
@@ -204,7 +204,6 @@ func (fs *Flights[T]) Run(f *Flight[T], run func(*Flight[T]) (ended bool), after
 	if run(f) {
 		fs.End(f)
 	}
-	return true
 }
 
 // Crash ends a flight that panicked with v, before or after it published its outcome. A deferred function calls it.
