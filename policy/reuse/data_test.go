@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/json"
+	"iter"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,7 +26,7 @@ func TestData(t *testing.T) {
 		{"medical_triplets", "anchor", "negative", 0, 0.10},
 	} {
 		pairs, check, strict := 0, 0, 0
-		for _, row := range rows(t, filepath.Join(dir, "paraphrase", set.file+".jsonl.gz")) {
+		for row := range rows(t, filepath.Join(dir, "paraphrase", set.file+".jsonl.gz")) {
 			a, _ := row[set.a].(string)
 			b, _ := row[set.b].(string)
 			if a == b {
@@ -47,24 +48,31 @@ func TestData(t *testing.T) {
 	}
 }
 
-func rows(t *testing.T, file string) []map[string]any {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []map[string]any
-	for lines := bufio.NewScanner(z); lines.Scan(); {
-		var row map[string]any
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+// rows yields the objects of a file, one a line.
+func rows(t *testing.T, file string) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		f, err := os.Open(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, row)
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(z)
+		lines.Buffer(nil, 64<<20)
+		for lines.Scan() {
+			var row map[string]any
+			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+				t.Fatal(err)
+			}
+			if !yield(row) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return all
 }

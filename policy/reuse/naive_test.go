@@ -1,13 +1,11 @@
 package reuse
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -202,24 +200,9 @@ func TestRecordedVerdictsOnData(t *testing.T) {
 }
 
 // texts yields one member of each line of a file, at most 20,000 bytes of it.
-func texts(t *testing.T, file, member string) func(yield func(string) bool) {
+func texts(t *testing.T, file, member string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(z)
-		lines.Buffer(nil, 64<<20)
-		for lines.Scan() {
-			var row map[string]any
-			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-				t.Fatal(err)
-			}
+		for row := range rows(t, file) {
 			if text, _ := row[member].(string); text != "" && !yield(text[:min(len(text), 20_000)]) {
 				return
 			}
