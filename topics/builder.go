@@ -185,7 +185,7 @@ func (g *Graph) complete(p *parts) {
 func (p *parts) take(row int32) {
 	s := p.delta.rows.sketch(row)
 	short := shortened(&s)
-	p.batch = append(p.batch, insertion{row: row, sketch: short, near: p.takeLate(&short)})
+	p.batch = append(p.batch, insertion{row: row, sketch: short, near: p.takeMiss(&short)})
 }
 
 // insert inserts the rows of the batch. Searches find them by their keys before nodeOf has them, and leave them out until then: they

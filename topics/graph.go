@@ -12,7 +12,7 @@ import (
 const (
 	minChanges = 1024 // changes after which a set of any size may be tried again
 	minDelta   = 128  // rows that wait for the builder; a scan of them takes less than 1 µs
-	lateSlots  = 2048 // searches without a result whose nodes are kept for the row that may follow
+	missSlots  = 2048 // searches without a result whose nodes are kept for the row that may follow
 )
 
 // Graph is an Index that searches an HNSW graph where that is faster than a scan of all sketches. It has every row in a Flat too, which
@@ -66,11 +66,11 @@ type parts struct {
 	unsaved  int         // since the graph was written
 	built    time.Duration
 	broken   atomic.Bool // it panicked in a search
-	late     [lateSlots]atomic.Pointer[late]
+	misses   [missSlots]atomic.Pointer[miss]
 }
 
-// late is the nodes that a search found where no row passed the gate: then the query may become an anchor itself.
-type late struct {
+// miss is the nodes that a search found where no row passed the gate: then the query may become an anchor itself.
+type miss struct {
 	sketch hnsw.Sketch
 	nodes  []hnsw.Node
 }
@@ -232,7 +232,7 @@ func (g *Graph) merge(p *parts, breadth int, q *query, k int, gate float32, foun
 	room.rows = p.candidates(room.found, cutFor(hnsw.Bits, least, nearZ), room.rows[:0])
 	s.check(room.rows)
 	if len(best.items) == 0 {
-		p.keepLate(short, room.found)
+		p.keepMiss(short, room.found)
 	}
 	g.pool.Put(room)
 	return best.items, gate > anyScore || len(best.items) >= min(k, g.flat.Len())
@@ -251,18 +251,18 @@ func (p *parts) candidates(found []hnsw.Found, cut int, rows []int32) []int32 {
 	return rows
 }
 
-// keepLate keeps the nodes of a search until another one takes the place.
-func (p *parts) keepLate(s hnsw.Sketch, found []hnsw.Found) {
-	l := &late{sketch: s, nodes: make([]hnsw.Node, len(found))}
+// keepMiss keeps the nodes of a search until another one takes the place.
+func (p *parts) keepMiss(s hnsw.Sketch, found []hnsw.Found) {
+	l := &miss{sketch: s, nodes: make([]hnsw.Node, len(found))}
 	for i, f := range found {
 		l.nodes[i] = f.Node
 	}
-	p.late[s[0]%lateSlots].Store(l)
+	p.misses[s[0]%missSlots].Store(l)
 }
 
-// takeLate returns the nodes that a search for a sketch found, if they are still kept.
-func (p *parts) takeLate(s *hnsw.Sketch) []hnsw.Node {
-	at := &p.late[s[0]%lateSlots]
+// takeMiss returns the nodes that a search for a sketch found, if they are still kept.
+func (p *parts) takeMiss(s *hnsw.Sketch) []hnsw.Node {
+	at := &p.misses[s[0]%missSlots]
 	if l := at.Load(); l != nil && l.sketch == *s && at.CompareAndSwap(l, nil) {
 		return l.nodes
 	}

@@ -124,7 +124,7 @@ func TestGraphInsertsWhatSearchesFound(t *testing.T) {
 			g.put(want, uint64(i)+600, v)
 			s := sketchOf(v)
 			short := shortened(&s)
-			if l := g.graph.parts.late[short[0]%lateSlots].Load(); l != nil && l.sketch == short {
+			if l := g.graph.parts.misses[short[0]%missSlots].Load(); l != nil && l.sketch == short {
 				taken++
 			}
 		}

@@ -57,8 +57,8 @@ func (e *evictions) deleted(id uint64) {
 	}
 }
 
-// leaves reports whether a record that the file holds is of an evicted entry.
-func (e *evictions) leaves(k store.Kind, id uint64) bool {
+// ofEvicted reports whether a record that the file holds is of an evicted entry.
+func (e *evictions) ofEvicted(k store.Kind, id uint64) bool {
 	marked := ofEntry(k) && e.marked.has(id)
 	if marked && k == store.KindEntry {
 		e.found(id, 0)
@@ -75,8 +75,8 @@ func ofEntry(k store.Kind) bool {
 	return false
 }
 
-// ripe reports whether so many are marked that they are worth a sweep.
-func (e *evictions) ripe() bool { return 3*e.left > e.all }
+// sweepDue reports whether so many are marked that they are worth a sweep.
+func (e *evictions) sweepDue() bool { return 3*e.left > e.all }
 
 // victims are entries to be deleted next: neighbours, where most are marked.
 func (e *evictions) victims() (ids []uint64) {
@@ -138,13 +138,13 @@ func planOf(f *File, b *store.Batch) plan {
 		}
 	}
 	if p.Purged {
-		p.bury(f)
+		p.addTombstones(f)
 	}
 	return p
 }
 
-// bury gives all evicted entries their tombstones: a purge is to remove them too, and damage must not bring one back.
-func (p *plan) bury(f *File) {
+// addTombstones gives all evicted entries their tombstones: a purge is to remove them too, and damage must not bring one back.
+func (p *plan) addTombstones(f *File) {
 	for _, some := range []tombstones{f.marked, p.marked} {
 		for id := range some.ids() {
 			p.dead.flip(f.dead, id, true)
@@ -175,12 +175,12 @@ func (e *evictions) done(p *plan) {
 		}
 	}
 	if p.Purged {
-		e.hurry(e.marked)
+		e.makeUrgent(e.marked)
 	}
 }
 
-// hurry makes marked entries urgent.
-func (e *evictions) hurry(marked tombstones) {
+// makeUrgent makes marked entries urgent.
+func (e *evictions) makeUrgent(marked tombstones) {
 	e.urgent = tombstones{}
 	for span, some := range marked {
 		e.urgent[span] = slices.Clone(some)

@@ -143,7 +143,7 @@ func TestEvictionsAsModel(t *testing.T) {
 			t.Fatalf("batch %d: %d records, want %d; %+v", i, len(got), len(want), f.report)
 		}
 		tidyUp(t, f)
-		if f.ripe() {
+		if f.sweepDue() {
 			t.Errorf("batch %d: %d of %d entries are evicted and not swept", i, f.left, f.all)
 		}
 	}

@@ -108,7 +108,7 @@ func (f *File) loadBuckets(tx *bbolt.Tx, fn func(store.Record) error) error {
 }
 
 func (f *File) loadOne(k store.Kind, key, value []byte, fn func(store.Record) error) error {
-	if len(key) == 8 && (f.leaves(k, idOf(key)) || k == store.KindEntry && f.journal.has(idOf(key))) {
+	if len(key) == 8 && (f.ofEvicted(k, idOf(key)) || k == store.KindEntry && f.journal.has(idOf(key))) {
 		return nil
 	}
 	body, err := readRecord(k, key, value)

@@ -72,7 +72,7 @@ func (f *File) Tidy() (more bool, err error) {
 		err = f.commit(&store.Batch{Purged: true})
 	case t.asides && !wait:
 		err = t.removeCopies(&f.sidecar)
-	case (len(f.urgent) > 0 || f.ripe()) && !wait:
+	case (len(f.urgent) > 0 || f.sweepDue()) && !wait:
 		err = f.sweep()
 	case t.scrubbing && !wait:
 		err = f.guarded(f.scrub)

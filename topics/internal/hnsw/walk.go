@@ -97,7 +97,7 @@ func (w *walk) offer(v *view, n Node, d int) {
 	w.hits, w.next = append(w.hits, newHit(n, d)), append(w.next, w.first[d])
 	w.first[d] = int32(len(w.hits))
 	w.lowest = min(w.lowest, d)
-	if v.isDead(n) { // a way, not a result
+	if v.isDead(n) { // searches pass through it, and do not return it
 		return
 	}
 	w.count[d]++
