@@ -3,12 +3,13 @@
 // One request of a cached endpoint goes through these steps, each in the file named:
 //
 //  1. Package gate decides whether it is taken at all. handle.go reads the body within its limits and charges it (package budget);
-//     package api parses it, which gives its key (query.go).
+//     package api parses it, which gives its key (query.go), unless it had an exact hit before (readings.go).
 //  2. exchange.go looks the key up in package cache: an exact hit is written at once (served.go).
 //  3. exchange.go joins the flight of the key (package upstream) or starts one; equal requests wait for its outcome.
-//  4. package cache embeds the prompt, routes it to a topic and verifies the nearest members; guards may veto.
+//  4. package cache embeds the prompt and compares it with the entries of its scope; guards may veto. Without a hit the prompt is
+//     routed to a topic.
 //  5. fetch.go asks the upstream (package upstream). The answer is written into a recording, which every waiter reads from
-//     its start while it grows (relay.go).
+//     its start while it grows (relay.go). While no other waits, the goroutine of the request that started the flight does both.
 //  6. keep.go judges the complete answer and passes it to package cache if it may be kept.
 //
 // Requests of other endpoints, and those in which the cache must take no part, pass through (passthrough.go). A fault of the

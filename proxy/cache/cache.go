@@ -4,7 +4,7 @@
 // One request goes through it like this:
 //
 //	Lookup   the exact key, or an alias of it
-//	Find     embed the prompt, route it to a topic, verify the nearest members, ask the judge
+//	Find     embed the prompt, compare it with the members of its scope, ask the judge; without a match, route it to a topic
 //	Keep     store a complete answer; evicted entries leave the topics
 //	Touch    count a hit: recency, importance, the parent in the conversation
 //
