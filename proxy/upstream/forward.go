@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"reprise/proxy/internal/header"
 )
@@ -153,6 +154,9 @@ func (b *borrowedBody) Close() error {
 func (c *Client) deliver(w http.ResponseWriter, resp *http.Response) {
 	h, announced := w.Header(), len(resp.Trailer)
 	header.PassBack(h, resp.Header)
+	if _, typed := h["Content-Type"]; !typed {
+		h["Content-Type"] = nil // else net/http would guess one from the first bytes
+	}
 	if announced > 0 {
 		h.Add("Trailer", strings.Join(slices.Sorted(maps.Keys(resp.Trailer)), ", "))
 	}
@@ -180,14 +184,16 @@ func flush(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() }
 // copyBody copies a body. Each part is sent at once, because the answer may be a stream, except for the end of an answer whose length is
 // known: net/http sends that when the handler returns, with the header where that is still here.
 func copyBody(w http.ResponseWriter, resp *http.Response) error {
-	left := resp.ContentLength
+	left, read := resp.ContentLength, resp.Body.Read
 	if left < 0 {
 		flush(w)
+	} else if left > 0 {
+		read = func(p []byte) (int, error) { return readFirst(w, resp.Body, p) }
 	}
 	buf := copyBuffers.Get()
 	defer copyBuffers.Put(buf)
-	for {
-		n, err := resp.Body.Read(buf)
+	for ; ; read = resp.Body.Read {
+		n, err := read(buf)
 		if n > 0 {
 			if _, err := w.Write(buf[:n]); err != nil {
 				return err
@@ -203,6 +209,33 @@ func copyBody(w http.ResponseWriter, resp *http.Response) error {
 			return err
 		}
 	}
+}
+
+// headerWait is how long a header waits for the beginning of its body.
+const headerWait = 20 * time.Millisecond
+
+// readFirst reads the beginning of a body whose length is known. The header waits for it, so that both go in one write, but not for long:
+// a client may hold the replica to a limit for it. It is also sent where the body breaks off here: a client may send a request again
+// that got no answer.
+func readFirst(w http.ResponseWriter, body io.Reader, p []byte) (n int, err error) {
+	var mu sync.Mutex // held while the header is sent
+	come := false
+	late := time.AfterFunc(headerWait, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !come {
+			flush(w)
+		}
+	})
+	defer func() {
+		late.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		if come = true; n == 0 && err != io.EOF {
+			flush(w)
+		}
+	}()
+	return body.Read(p)
 }
 
 // copyBuffers lends the buffers through which answers are copied.

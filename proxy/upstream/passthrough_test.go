@@ -7,9 +7,12 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
+	"net/textproto"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // lateEnd is a transport that looks for the end of a request's body only when the client has the beginning of the answer.
@@ -127,6 +130,68 @@ func TestGoAhead(t *testing.T) {
 		passTo(t, c).ServeHTTP(w, r)
 		if got := fmt.Sprintf("%d, the body was read: %v", w.Code, body.Len() == 0); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// TestEarlyAnswerAfterTheEnd: what a transport reports of a request after its error changes no response and begins no limit.
+func TestEarlyAnswerAfterTheEnd(t *testing.T) {
+	var trace *httptrace.ClientTrace
+	fails := tripFunc(func(r *http.Request) (*http.Response, error) {
+		trace = httptrace.ContextClientTrace(r.Context())
+		return nil, io.EOF
+	})
+	way := newTrip(t.Context(), Limits{FirstByte: time.Hour}, func(status int, _ textproto.MIMEHeader) { t.Errorf("status %d", status) })
+	r := httptest.NewRequest("POST", "http://upstream.example/v1/other", io.MultiReader(strings.NewReader("body"))).WithContext(way.ctx)
+	if _, err := way.send(fails, r); err == nil {
+		t.Fatal("no error")
+	}
+	if err := trace.Got1xxResponse(http.StatusEarlyHints, nil); err != nil {
+		t.Error(err)
+	}
+	r.Body.Read(make([]byte, 1))
+	trace.WroteRequest(httptrace.WroteRequestInfo{})
+	if way.timer.Stop() {
+		t.Error("the trip that has ended holds a timer")
+	}
+}
+
+type tripFunc func(*http.Request) (*http.Response, error)
+
+func (f tripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestHeaderComesFirst: a client gets the header of an answer whose body is late, or never comes, and no type that the replica has not sent.
+func TestHeaderComesFirst(t *testing.T) {
+	rest := make(chan struct{})
+	replica := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Content-Type"] = nil
+		w.Header().Set("Content-Length", "6")
+		w.(http.Flusher).Flush()
+		if r.URL.Path == "/cut" {
+			panic(http.ErrAbortHandler)
+		}
+		<-rest
+		io.WriteString(w, "<html>")
+	}))
+	defer replica.Close()
+	base, err := url.Parse(replica.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := httptest.NewServer(passTo(t, newClient(t, Options{Replicas: []Target{{Base: base}}})))
+	defer api.Close()
+	for _, path := range []string{"/late", "/cut"} {
+		resp, err := http.Get(api.URL + path)
+		if err != nil {
+			t.Fatal(path, err)
+		}
+		if path == "/late" {
+			close(rest)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if path == "/late" && (string(text) != "<html>" || err != nil) || path == "/cut" && err == nil || resp.ContentLength != 6 || resp.Header["Content-Type"] != nil {
+			t.Errorf("%s: %q, %v, %v", path, text, err, resp.Header)
 		}
 	}
 }

@@ -51,6 +51,7 @@ const (
 	sending  phase = iota // that it takes the request
 	awaiting              // that its answer begins
 	answered              // the body of its answer
+	over                  // nothing
 )
 
 // attempts bounds how often a request is sent that finds a closed connection each time.
@@ -66,7 +67,7 @@ func newTrip(ctx context.Context, l Limits, early func(status int, h textproto.M
 		t.trace.Got1xxResponse = func(status int, h textproto.MIMEHeader) error {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			if t.phase != answered { // else the header of the response is not the transport's to change
+			if t.phase < answered { // else the response is not the transport's to change; it may report an early answer after its error
 				early(status, h)
 			}
 			return nil
@@ -169,11 +170,12 @@ func (t *trip) expire() {
 	}
 }
 
-// end frees what the trip holds.
+// end frees what the trip holds. The transport may go on with the request for a while, and what it reports then begins no limit.
 func (t *trip) end() {
-	if t.timer != nil {
-		t.timer.Stop()
-	}
+	t.mu.Lock()
+	t.phase = over
+	t.limitLocked(0)
+	t.mu.Unlock()
 	t.cancel(nil)
 }
 
