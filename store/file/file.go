@@ -135,9 +135,6 @@ func (f *File) Write(b *store.Batch) error {
 	case f.report.ReadOnly != nil:
 		return fmt.Errorf("write %s: %w: %w", f.report.Name, store.ErrReadOnly, f.report.ReadOnly)
 	}
-	if b.Purged {
-		_ = f.sidecar.remove() // a kill after the commit must not leave it; otherwise committed tries again
-	}
 	err := f.commit(b)
 	if err != nil && f.broken == nil && b.Purged && f.inPlace() == nil && f.journal.add(purgedIn(b)) == nil {
 		_ = f.tidy.removeCopies(&f.sidecar) // otherwise Tidy tries again
@@ -163,7 +160,9 @@ func (f *File) commit(b *store.Batch) error {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var p plan
 	err := f.update(func(tx *bbolt.Tx) error {
-		p = planOf(f, b)
+		if p = planOf(f, b); p.Purged {
+			_ = f.sidecar.remove() // a kill after the commit must not leave it; on an error committed tries again
+		}
 		if err := f.deleteBad(tx); err != nil {
 			return err
 		}
