@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -107,16 +108,18 @@ func TestPurgeOnAFullDiskRemovesSidecar(t *testing.T) {
 	f.journal.close()
 }
 
-// TestPurgeRemovesSidecarFirst: a kill may end a purge at any moment after the disk has it, so the sidecar is gone before bbolt begins.
+// TestPurgeRemovesSidecarFirst: a kill may end a purge at any moment after the disk has it, so the sidecar is gone before bbolt commits.
 func TestPurgeRemovesSidecarFirst(t *testing.T) {
 	f, _ := openLoad(t, filepath.Join(t.TempDir(), "r.db"))
+	defer f.Close()
 	write(t, f, written(1, 5, 100))
 	if err := f.WriteSidecar(text("sketches")); err != nil {
 		t.Fatal(err)
 	}
 	f.journal.path = filepath.Join(t.TempDir(), "missing", "journal")
-	f.db.Close() // neither bbolt nor the journal writes anything more
-	if err := f.Write(purged(1, 2)); err == nil || readSidecar(t, f) != "" {
+	b := purged(1, 2)
+	b.Put = []store.Record{{Kind: 99}} // neither bbolt nor the journal writes this
+	if err := f.Write(b); err == nil || readSidecar(t, f) != "" {
 		t.Errorf("a purge that is not written: %v, sidecar %q", err, readSidecar(t, f))
 	}
 }
@@ -154,5 +157,26 @@ func TestDamagedFileLosesSidecar(t *testing.T) {
 	defer f.Close()
 	if got := readSidecar(t, f); f.report.Aside == "" || got != "" {
 		t.Errorf("%+v: sidecar %q", f.report, got)
+	}
+}
+
+// TestTidyWithoutRemoval: where a sidecar cannot be removed, what was purged from the file becomes unreadable all the same.
+func TestTidyWithoutRemoval(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.db")
+	f, _ := openLoad(t, path)
+	defer f.Close()
+	if err := os.MkdirAll(filepath.Join(path+sidecarMark, "in use"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, written(0, 60, 3000), evicted(0, 10), purged(10, 60))
+	faults := 0
+	for range 200 {
+		if _, err := f.Tidy(); err != nil {
+			faults++
+		}
+	}
+	data, err := os.ReadFile(path)
+	if n := bytes.Count(data, []byte(canary)); n > 0 || faults == 0 || err != nil {
+		t.Errorf("readable %d times after %d faults, %v", n, faults, err)
 	}
 }

@@ -33,7 +33,8 @@ type tidying struct {
 	scrubbing bool      // there may be free pages with bytes
 	next      int       // the page at which the next step of it begins
 	asides    bool      // copies that were set aside, or the sidecar, are to be removed
-	again     time.Time // after a fault in one of these: when to try again
+	again     time.Time // after a fault in one of the others: when to try again
+	removal   time.Time // after a fault in the removal of asides, which must not hold up the rest
 
 	copy     *compaction                 // under way; nil: none
 	copyFrom time.Time                   // after a fault: when to try again
@@ -70,8 +71,11 @@ func (f *File) Tidy() (more bool, err error) {
 	switch {
 	case len(f.journal.ids) > 0 && !wait:
 		err = f.commit(&store.Batch{Purged: true})
-	case t.asides && !wait:
-		err = t.removeCopies(&f.sidecar)
+	case t.asides && !now.Before(t.removal):
+		if err = t.removeCopies(&f.sidecar); err != nil {
+			t.removal = now.Add(tidyPause)
+			return false, fmt.Errorf("tidy %s: %w", f.report.Name, err)
+		}
 	case (len(f.urgent) > 0 || f.sweepDue()) && !wait:
 		err = f.sweep()
 	case t.scrubbing && !wait:
