@@ -3,7 +3,8 @@
 // A server moves the deadlines of a connection with every step of every request, and hardly any of them passes. Each move takes a lock of
 // the runtime's poller and changes a timer there, some 200 ns. A [Conn] notes a deadline, and passes on only one that comes before
 // the deadline that the connection below has already: that one then passes too early, where nothing was read or written for a while,
-// and is moved to where it should be. A deadline never passes late.
+// and is moved to where it should be. A deadline never passes late. But a write that is then tried again may find a little room in the
+// socket's buffer, which would not have woken it up: a peer that takes nothing is found one write later, after up to twice the limit.
 package deadline
 
 import (
