@@ -239,6 +239,9 @@ func TestNothingIsSentTwice(t *testing.T) {
 			if got.status != want || want == 502 && !strings.Contains(got.body, "upstream_closed") {
 				t.Errorf("%q, request %d: %d %s", header, i, got.status, got.body)
 			}
+			if err := r.Wait(t.Context()); err != nil { // the client has the answer before its connection can be used again
+				t.Fatal(err)
+			}
 		}
 		if n := saw.Load(); n != 2 {
 			t.Errorf("%q: the upstream saw %d requests, want 2", header, n)

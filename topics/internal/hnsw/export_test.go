@@ -10,7 +10,7 @@ import (
 
 // exported is a graph of n nodes, and its written form.
 func exported(t testing.TB, n int) (m *model, written []byte, layers []uint8) {
-	m = &model{nil, New(1), map[uint64]Sketch{}, map[uint64]Node{}}
+	m = &model{graph: New(1), stored: map[uint64]Sketch{}, nodes: map[uint64]Node{}}
 	for i, s := range cloud(rand.New(rand.NewSource(7)), n) {
 		m.insert(uint64(i)+1, s, nil)
 	}
@@ -92,7 +92,7 @@ func FuzzImport(f *testing.F) {
 			s := *v.sketch(n)
 			g.Claim(n, uint64(n), &s)
 		}
-		m := &model{t, g, map[uint64]Sketch{}, map[uint64]Node{}}
+		m := &model{t: t, graph: g, stored: map[uint64]Sketch{}, nodes: map[uint64]Node{}}
 		q := Sketch{1, 2, 3}
 		m.graph.Search(&q, 10, nil)
 		m.sweep()

@@ -38,44 +38,39 @@ type model struct {
 	graph  *Graph
 	stored map[uint64]Sketch
 	nodes  map[uint64]Node
+	keys   []uint64 // of stored, in an order that depends on nothing but the calls
 }
 
 func newModel(t *testing.T) *model {
-	return &model{t, New(1), map[uint64]Sketch{}, map[uint64]Node{}}
+	return &model{t: t, graph: New(1), stored: map[uint64]Sketch{}, nodes: map[uint64]Node{}}
 }
 
 func (m *model) insert(key uint64, s Sketch, near []Node) {
 	m.stored[key], m.nodes[key] = s, m.graph.Insert(key, &s, near)
+	m.keys = append(m.keys, key)
 }
 
 func (m *model) kill(key uint64) {
 	m.graph.Kill(m.nodes[key])
 	delete(m.stored, key)
 	delete(m.nodes, key)
+	i := slices.Index(m.keys, key)
+	m.keys = slices.Delete(m.keys, i, i+1)
 }
 
-// killSome kills n nodes, any.
-func (m *model) killSome(n int) {
-	for key := range m.stored {
-		if n == 0 {
-			break
-		}
-		m.kill(key)
-		n--
+// killSome kills n nodes, any: the same in each run, because how much is found depends on them.
+func (m *model) killSome(rng *rand.Rand, n int) {
+	for range min(n, len(m.keys)) {
+		m.kill(m.keys[rng.Intn(len(m.keys))])
 	}
 }
 
 // check searches near stored sketches: every key found must be stored, at the distance found, and the nearest be found nearly always.
 func (m *model) check(rng *rand.Rand, queries int) {
 	m.t.Helper()
-	keys := make([]uint64, 0, len(m.stored))
-	for key := range m.stored {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
 	missed := 0
 	for range queries {
-		q := nearTo(rng, m.stored[keys[rng.Intn(len(keys))]], 40)
+		q := nearTo(rng, m.stored[m.keys[rng.Intn(len(m.keys))]], 40)
 		found := m.graph.Search(&q, 128, nil)
 		for i, f := range found {
 			s, ok := m.stored[f.Key]
@@ -130,7 +125,7 @@ func TestChurn(t *testing.T) {
 		m.insert(uint64(i)+1, s, nil)
 	}
 	for i, s := range sketches[1000:] {
-		m.killSome(1)
+		m.killSome(rng, 1)
 		m.insert(uint64(i)+1001, s, nil)
 		if m.graph.Dead()*3 > m.graph.Len() {
 			m.check(rng, 50)
@@ -154,7 +149,7 @@ func TestShrink(t *testing.T) {
 		m.insert(uint64(i)+1, s, nil)
 	}
 	for len(m.stored) > 100 {
-		m.killSome(len(m.stored) / 3)
+		m.killSome(rng, len(m.stored)/3)
 		m.sweep()
 		m.check(rng, 200)
 	}
@@ -170,9 +165,9 @@ func TestInsertDuringSweep(t *testing.T) {
 			m.insert(next, s, nil)
 			next++
 		}
-		m.killSome(300) // more than are inserted next, so that places stay free
+		m.killSome(rng, 300) // more than are inserted next, so that places stay free
 		for done := false; !done; {
-			m.killSome(1)
+			m.killSome(rng, 1)
 			m.insert(next, cloud(rng, 1)[0], nil)
 			next++
 			done = m.graph.Sweep(10)
@@ -205,9 +200,7 @@ func TestAllDead(t *testing.T) {
 			m.insert(rng.Uint64()|1, s, nil)
 		}
 		m.check(rng, 50)
-		for key := range m.stored {
-			m.kill(key)
-		}
+		m.killSome(rng, len(m.keys))
 		q := cloud(rng, 1)[0]
 		if found := m.graph.Search(&q, 10, nil); len(found) > 0 {
 			t.Fatalf("found %v among tombstones", found)
