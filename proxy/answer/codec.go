@@ -18,7 +18,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Encode appends z in its stored encoding.
 func (z *Frozen) Encode(dst []byte) []byte {
 	start := len(dst)
-	dst = append(slices.Grow(dst, z.encodedSize()), magic...)
+	if size := z.encodedSize(); cap(dst)-start < size {
+		dst = append(make([]byte, 0, start+size), dst...)
+	}
+	dst = append(dst, magic...)
 	dst = append(dst, z.Form.Code, 0)
 	if z.Stream {
 		dst[len(dst)-1] = 1

@@ -31,12 +31,13 @@ func TestPaceFollowsTheHeap(t *testing.T) {
 	p.again()
 	small := p.percent(0)
 	held := make([]byte, 200<<20)
-	for {
+	defer runtime.KeepAlive(held)
+	for range 10_000 {
 		runtime.GC()
 		runtime.Gosched()
 		if now := debug.SetGCPercent(small); now == pacePercent {
-			break
+			return
 		}
 	}
-	runtime.KeepAlive(held)
+	t.Errorf("the percentage is never %d, with %d MiB in use", pacePercent, len(held)>>20)
 }
