@@ -258,7 +258,7 @@ var allowed = []outside{
 	{path: "github.com/viterin/vek", rooms: []string{"embed/vector.go"}},
 	{path: "github.com/sashabaranov/go-openai", rooms: []string{"embed/openai"}, tests: true},
 	{path: "github.com/openai/openai-go/v3", tests: true},
-	{path: "github.com/coder/hnsw", rooms: []string{"topics"}},
+	{path: "github.com/coder/hnsw", tests: true},
 	{path: "go.etcd.io/bbolt", rooms: []string{"store/file"}},
 	{path: "github.com/klauspost/compress", rooms: []string{"store", "policy/sim"}},
 	{path: "github.com/go-chi/chi/v5", rooms: web},
