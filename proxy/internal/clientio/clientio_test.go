@@ -31,11 +31,12 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.done); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// serve starts a server of h behind a Guard, for one test in a bubble, and returns how to dial it.
+// serve starts a server of h behind a Guard, for one test in a bubble, and returns how to dial it. The server has limits of its own,
+// as that of the program: a Guard replaces them for the body of a request.
 func serve(t *testing.T, h http.HandlerFunc, l Limits) (dial func() net.Conn) {
 	t.Helper()
 	in := &pipes{make(chan net.Conn), make(chan struct{})}
-	s := &http.Server{Handler: Guard(h, func() Limits { return l })}
+	s := &http.Server{Handler: Guard(h, func() Limits { return l }), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5*time.Second + defaultTime}
 	go s.Serve(in)
 	t.Cleanup(func() { s.Close() })
 	return func() net.Conn {
