@@ -1,8 +1,9 @@
 package topics
 
 import (
-	"math/bits"
 	"slices"
+
+	"reprise/topics/internal/hamming"
 )
 
 const (
@@ -11,7 +12,7 @@ const (
 	noSlot    = -1
 )
 
-// Flat is the Index that scans the sketches of its rows. Add and Remove cost O(1), Search some 2.5 ns a row; it loses the nearest row
+// Flat is the Index that scans the sketches of its rows. Add and Remove cost O(1), Search some 1 ns a row (see package hamming); it loses the nearest row
 // with a probability below 2e-4 (see scan). A row costs 40 bytes.
 type Flat struct {
 	rows   *rows
@@ -24,7 +25,7 @@ type Flat struct {
 var _ Index = (*Flat)(nil)
 
 // flatHead is the first bits of a sketch.
-type flatHead [flatWords]uint64
+type flatHead = [flatWords]uint64
 
 // NewFlat makes an empty index of rows. name returns the Name of a row in the set.
 func NewFlat(rs *rows, name func(row int32) uint64) *Flat {
@@ -88,8 +89,7 @@ func (f *Flat) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor 
 	})
 	for to := len(f.rowOf); to > 0; {
 		from := (to - 1) / scanRows * scanRows
-		near := nearSlots(f.heads.part(int32(from), int32(to)), f.rowOf[from:], &q.sketch, cutFor(flatBits, s.min, s.z), q.near)
-		s.check(near)
+		s.check(f.near(from, to, q, cutFor(flatBits, s.min, s.z)))
 		if from > 0 {
 			s.pause()
 		}
@@ -98,17 +98,15 @@ func (f *Flat) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor 
 	return found.items
 }
 
-// nearSlots returns, in room, the rows of slots whose first bits differ from q in at most cut bits. It has no branch that depends on a
-// slot: a branch that the processor cannot predict costs as much as eight slots.
-func nearSlots(heads []flatHead, rowOf []int32, q *sketch, cut int, room []int32) []int32 {
-	near := slices.Grow(room[:0], len(heads))[:len(heads)]
-	q0, q1, q2, q3 := q[0], q[1], q[2], q[3]
-	n := 0
-	for i, row := range rowOf[:len(heads)] {
-		h := &heads[i]
-		d := bits.OnesCount64(h[0]^q0) + bits.OnesCount64(h[1]^q1) + bits.OnesCount64(h[2]^q2) + bits.OnesCount64(h[3]^q3)
-		near[n] = row
-		n += int(uint(d-cut-1) >> 63)
+// near returns, in the room of q, the rows of slots from to to-1 whose first bits differ from q in at most cut bits. The slots are in
+// one chunk.
+func (f *Flat) near(from, to int, q *query, cut int) []int32 {
+	heads := f.heads.part(int32(from), int32(to))
+	set := q.set[:(len(heads)+63)/64]
+	hamming.Near256(set, heads, (*[flatWords]uint64)(q.sketch[:flatWords]), cut)
+	near := appendSet(q.near[:0], set, int32(from))
+	for i, slot := range near {
+		near[i] = f.rowOf[slot]
 	}
-	return near[:n]
+	return near
 }

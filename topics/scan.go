@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"reprise/embed"
+	"reprise/topics/internal/hamming"
 )
 
 const (
@@ -40,7 +41,9 @@ func (s *scan) all() {
 			s.pause()
 		}
 		heads := s.rows.heads.part(from, s.rows.end)
-		s.check(nearHeads(heads, s.query.sketch[0], cutFor(headBits, s.min, s.z), from, s.query.near[:0]))
+		set := s.query.set[:(len(heads)+63)/64]
+		hamming.Near64(set, heads, s.query.sketch[0], cutFor(headBits, s.min, s.z))
+		s.check(appendSet(s.query.near[:0], set, from))
 	}
 }
 
@@ -86,26 +89,13 @@ type candidate uint64
 func (c candidate) row() int32    { return int32(uint32(c)) }
 func (c candidate) distance() int { return int(c >> 32) }
 
-// nearHeads appends the rows whose heads differ from q in at most cut bits; the first has the number row. Four rows share a branch,
-// which halves their cost.
-func nearHeads(heads []uint64, q uint64, cut int, row int32, dst []int32) []int32 {
-	cut++ // from here on, near is what makes a difference negative
-	for ; len(heads) >= 4; heads, row = heads[4:], row+4 {
-		a, b := bits.OnesCount64(heads[0]^q)-cut, bits.OnesCount64(heads[1]^q)-cut
-		c, d := bits.OnesCount64(heads[2]^q)-cut, bits.OnesCount64(heads[3]^q)-cut
-		if a|b|c|d >= 0 {
-			continue
+// appendSet appends the numbers of the bits of set that are 1, the lowest of set[0] having the number first.
+func appendSet(dst []int32, set []uint64, first int32) []int32 {
+	for _, word := range set {
+		for ; word != 0; word &= word - 1 {
+			dst = append(dst, first+int32(bits.TrailingZeros64(word)))
 		}
-		for i, under := range [...]int{a, b, c, d} {
-			if under < 0 {
-				dst = append(dst, row+int32(i))
-			}
-		}
-	}
-	for i, h := range heads {
-		if bits.OnesCount64(h^q) < cut {
-			dst = append(dst, row+int32(i))
-		}
+		first += 64
 	}
 	return dst
 }

@@ -23,7 +23,8 @@ type query struct {
 	sketch sketch
 	pause  func() // called by long scans while they hold no row; nil: nothing waits
 
-	near  []int32 // room for scans
+	set   [scanRows / 64]uint64 // room for scans
+	near  []int32
 	ranks []candidate
 }
 
