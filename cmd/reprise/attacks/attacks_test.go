@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +33,8 @@ import (
 var binaryDir string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))) // many of the tests wait for limits of the proxy to pass
 	code := m.Run()
 	os.RemoveAll(binaryDir)
 	os.Exit(code)
@@ -95,6 +99,7 @@ func launch(t testing.TB, env ...string) *process {
 	p := &process{Cmd: exec.CommandContext(ctx, path, "serve"), t: t, ended: make(chan struct{}), ready: make(chan map[string]any, 1)}
 	p.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "REPRISE_") })
 	p.Env = append(p.Env, "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_LOG_FORMAT=json", "REPRISE_STORE=memory")
+	p.Env = append(p.Env, "REPRISE_HEADER_TIMEOUT=1m") // a busy machine can keep a client waiting for seconds between its dial and its header
 	p.Env = append(p.Env, env...)
 	stderr, err := p.StderrPipe()
 	if err != nil {

@@ -33,7 +33,7 @@ func TestUpstreamThatReadsNothing(t *testing.T) {
 	p := start(t, "REPRISE_UPSTREAM=http://"+l.Addr().String()+"/v1", "REPRISE_FIRST_BYTE_TIMEOUT=300ms")
 	body := chat(strings.Repeat("long ", 4<<20))
 	for _, path := range []string{"/v1/chat/completions", "/v1/files"} {
-		conn := p.dial()                              // from now on the client has REPRISE_HEADER_TIMEOUT for its header
+		conn := p.dial()
 		conn.SetDeadline(time.Now().Add(time.Minute)) // bounds a hang
 		begin := time.Now()
 		go func() {
@@ -72,11 +72,14 @@ func TestWebsocketThatIsNotRead(t *testing.T) {
 				flood(c)
 			}
 		}))
-		c := p.dial()
-		fmt.Fprint(c, "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-		if _, err := c.Read(make([]byte, 12)); err != nil {
-			t.Fatal(err)
-		}
+		var c net.Conn
+		eventually(t, "a websocket opens", func() bool { // the upstream, too, has 300 ms for its answer
+			c = p.dial()
+			fmt.Fprint(c, "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+			status := make([]byte, 12)
+			io.ReadFull(c, status)
+			return string(status) == "HTTP/1.1 101"
+		})
 		if end == "upstream" {
 			go flood(c)
 		}

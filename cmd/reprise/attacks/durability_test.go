@@ -85,7 +85,8 @@ func insertUntilKilled(p *process, ms int) (acked []acknowledged, killed time.Ti
 	}
 	scrapes := time.NewTicker(50 * time.Millisecond)
 	defer scrapes.Stop()
-	for end := time.Now().Add(time.Duration(ms) * time.Millisecond); time.Now().Before(end); <-scrapes.C {
+	answered := func() bool { mu.Lock(); defer mu.Unlock(); return len(acked) > 0 }
+	for end := time.Now().Add(time.Duration(ms) * time.Millisecond); time.Now().Before(end) || !answered(); <-scrapes.C {
 		reported = max(reported, time.Duration(p.gauge("reprise_store_unwritten_seconds")*float64(time.Second)))
 	}
 	killed = time.Now()

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -81,7 +82,7 @@ func (p *process) dial2(settings string) *tls.Conn {
 // ends reads frames until the server ends stream 1 or the connection.
 func ends(t *testing.T, what string, c net.Conn) {
 	t.Helper()
-	c.SetReadDeadline(time.Now().Add(15 * time.Second)) // a stream that is held stays open for ever
+	c.SetReadDeadline(time.Now().Add(time.Minute)) // a stream that is held stays open for ever
 	for in := bufio.NewReader(c); ; {
 		var head [9]byte
 		_, err := io.ReadFull(in, head[:])
@@ -183,32 +184,36 @@ func TestHTTP2SlowClients(t *testing.T) {
 	eventually(t, "the goroutines of slow clients end", func() bool { return p.gauge("go_goroutines") < before+15 })
 }
 
-// TestHTTP2QuietAnswerIsNotCut: an answer that pauses for longer than a write may take goes on.
+// TestHTTP2QuietAnswerIsNotCut: an answer that pauses for longer than a write may take, or a whole request, goes on. The limits are
+// longer than a busy machine keeps an honest client waiting.
 func TestHTTP2QuietAnswerIsNotCut(t *testing.T) {
 	t.Parallel()
-	settings := append(certificate(t), "REPRISE_CLIENT_WRITE_TIMEOUT=100ms", "REPRISE_HEADER_TIMEOUT=100ms", "REPRISE_BODY_IDLE_TIMEOUT=100ms")
+	settings := append(certificate(t), "REPRISE_CLIENT_WRITE_TIMEOUT=6s", "REPRISE_HEADER_TIMEOUT=6s", "REPRISE_BODY_IDLE_TIMEOUT=6s")
 	p := start(t, append(settings, upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
-		for range 4 {
-			io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n")
-			http.NewResponseController(w).Flush()
-			time.Sleep(300 * time.Millisecond) // three times the limits: the pause is what is tested
-		}
+		io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n")
+		http.NewResponseController(w).Flush()
+		time.Sleep(13 * time.Second) // the pause is what is tested
 		io.WriteString(w, "data: [DONE]\n\n")
 	}))...)
 	http2 := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	var all sync.WaitGroup
 	for _, path := range []string{"/v1/chat/completions", "/v1/threads"} {
-		resp, err := http2.Post(p.api+path, "application/json", strings.NewReader(`{"stream":true,`+chat(fmt.Sprint(path))[1:]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		if resp.Proto != "HTTP/2.0" || err != nil || !strings.HasSuffix(string(body), "[DONE]\n\n") {
-			t.Errorf("%s: %s %d, %v: %q", path, resp.Proto, resp.StatusCode, err, body)
-		}
-		resp.Body.Close()
+		all.Go(func() {
+			resp, err := http2.Post(p.api+path, "application/json", strings.NewReader(`{"stream":true,`+chat(fmt.Sprint(path))[1:]))
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+				return
+			}
+			defer resp.Body.Close()
+			body, err := io.ReadAll(resp.Body)
+			if resp.Proto != "HTTP/2.0" || err != nil || !strings.HasSuffix(string(body), "[DONE]\n\n") {
+				t.Errorf("%s: %s %d, %v: %q", path, resp.Proto, resp.StatusCode, err, body)
+			}
+		})
 	}
+	all.Wait()
 }
 
 // TestHTTP2LargeBodyIsRefusedLegibly is line 15 of the list in SECURITY.md, over HTTP/2.

@@ -334,13 +334,25 @@ func TestKillWhileTheFileShrinks(t *testing.T) {
 }
 
 // TestPurgeDelaysNoHit purges many entries while a client asks for another one: the purge takes many steps, between which others have
-// their turn. It is line 24 of the list in SECURITY.md.
+// their turn. It is line 24 of the list in SECURITY.md. A busy machine can keep this process from looking for as long as a purge lasts,
+// hence a few of them.
 func TestPurgeDelaysNoHit(t *testing.T) {
 	t.Parallel()
 	entries := 20_000
 	if n, err := strconv.Atoi(os.Getenv("REPRISE_ATTACK_ENTRIES")); err == nil {
 		entries = n // to measure
 	}
+	for range 5 {
+		if purgeBesideHits(t, entries) > 0 {
+			return
+		}
+	}
+	t.Error("the purge removes all entries in one step, and everything waits for it")
+}
+
+// purgeBesideHits purges entries while a client asks for another one, and returns how often they were seen half done.
+func purgeBesideHits(t *testing.T, entries int) (seen int) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "r.db")
 	fillStore(t, path, entries)
 	p := start(t, "REPRISE_STORE=file:"+path, fmt.Sprint("REPRISE_CAPACITY_ENTRIES=", 2*entries), upstream(t, echo()))
@@ -359,12 +371,11 @@ func TestPurgeDelaysNoHit(t *testing.T) {
 	steps := make(chan int)
 	go func() { steps <- p.partly(done, entries) }()
 	during := p.hits(t, done)
-	seen := <-steps
+	seen = <-steps
 	t.Logf("measured: purge of %d entries in %d ms, seen half done %d times; exact hits without it p50 %.2f ms, p99 %.2f, longest %.2f; during it %d hits, p50 %.2f ms, p99 %.2f, longest %.2f",
 		entries, took.Milliseconds(), seen, ms(quiet, .5), ms(quiet, .99), ms(quiet, 1), len(during), ms(during, .5), ms(during, .99), ms(during, 1))
-	if seen == 0 {
-		t.Error("the purge removes all entries in one step, and everything waits for it")
-	}
+	p.kill()
+	return seen
 }
 
 // partly counts how often some of the entries are gone, and others not, until done is closed.

@@ -141,7 +141,9 @@ var rawMessages = []struct{ name, text, want string }{
 func TestRawMessages(t *testing.T) {
 	t.Parallel()
 	up := &witness{}
-	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_BODY_IDLE_TIMEOUT=300ms", "REPRISE_HEADER_TIMEOUT=300ms")
+	// each message comes at once, so that only what never comes is waited for
+	setting := upstream(t, up.ServeHTTP)
+	p, cut := start(t, setting, "REPRISE_BODY_IDLE_TIMEOUT=300ms"), start(t, setting, "REPRISE_HEADER_TIMEOUT=300ms")
 	sent, wrong := 0, 0
 	for _, path := range []string{"/v1/moderations", "/v1/chat/completions"} {
 		for i, m := range rawMessages {
@@ -149,7 +151,10 @@ func TestRawMessages(t *testing.T) {
 				continue
 			}
 			sent++
-			key := fmt.Sprintf("Bearer raw-%d", i)
+			key, p := fmt.Sprintf("Bearer raw-%d", i), p
+			if m.name == "a header cut short" {
+				p = cut
+			}
 			got := p.raw(rawText(m.text, path, key, i), len(strings.Fields(m.want))-2)
 			calls := up.take()
 			if got = fmt.Sprint(got, " ", len(calls)); got != m.want {
