@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"log/slog"
 	"maps"
@@ -112,9 +111,6 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) err
 	c.deliver(w, resp)
 	return nil
 }
-
-// errSwitched says that a replica has changed the protocol although no client asked for it.
-var errSwitched = errors.New("the upstream switched to another protocol, which was not asked for")
 
 // whileAnswered gives out the body of p, which may be read until the answer ends, when the result is called. Otherwise net/http closes
 // it when the answer begins; a transport that looks for the end of the body after the last byte, as net/http's does, may come too late,

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -32,15 +33,24 @@ const (
 
 // NewTransport returns a transport within these limits.
 func NewTransport(l Limits) *Transport {
-	return &Transport{plain: newTransport(l, idlePlain), secured: newTransport(l, idleSecured)}
+	return &Transport{
+		direct: &direct{dial: dialer(l), idle: idlePlain, kept: map[string][]*directConn{}},
+		plain:  newTransport(l, idlePlain), secured: newTransport(l, idleSecured),
+	}
 }
 
-// Transport sends requests over connections that it keeps, in two pools: of http and of https.
-type Transport struct{ plain, secured *http.Transport }
+// Transport sends requests over connections that it keeps, in three pools: of https, and of http for short requests and for others.
+type Transport struct {
+	direct         *direct
+	plain, secured *http.Transport
+}
 
 // RoundTrip sends r; see [http.RoundTripper].
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme == "https" {
+	switch {
+	case t.direct.takes(r):
+		return t.direct.RoundTrip(r)
+	case r.URL.Scheme == "https":
 		return t.secured.RoundTrip(r)
 	}
 	return t.plain.RoundTrip(r)
@@ -48,6 +58,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // CloseIdleConnections closes the connections that no request uses.
 func (t *Transport) CloseIdleConnections() {
+	t.direct.CloseIdleConnections()
 	t.plain.CloseIdleConnections()
 	t.secured.CloseIdleConnections()
 }
@@ -55,13 +66,18 @@ func (t *Transport) CloseIdleConnections() {
 // maxHeader is the largest header of an answer in bytes. It is held as long as the answer is.
 const maxHeader = 128 << 10
 
+// dialer returns what opens connections to replicas.
+func dialer(l Limits) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return counted(l.FirstByte, (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext)
+}
+
 // newTransport returns a pooled transport. It never asks for compression (what is stored and replayed is plain bytes), and
 // keeps as many idle connections as a busy proxy with one upstream needs: with the standard two they would be closed and
 // dialled again all the time.
 func newTransport(l Limits, idle time.Duration) *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           counted(l.FirstByte, (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext),
+		DialContext:           dialer(l),
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          1024,
 		MaxIdleConnsPerHost:   1024,

@@ -1,0 +1,388 @@
+package upstream
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// needLook skips a test of connections that only [direct] uses again.
+func needLook(t *testing.T) {
+	if !canLook {
+		t.Skip("this system uses net/http's transport for all requests")
+	}
+}
+
+// scripted is a replica that answers every request with the same bytes.
+type scripted struct {
+	net.Listener
+	answer string
+	slow   bool // byte by byte
+	ends   bool // it closes the connection after an answer
+	late   func(net.Conn)
+
+	conns atomic.Int64
+	mu    sync.Mutex // protects what follows
+	seen  []string   // bodies of requests
+	after chan struct{}
+}
+
+func startScripted(t *testing.T, s *scripted) *scripted {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Listener, s.after = l, make(chan struct{}, 100)
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s.conns.Add(1)
+			go s.serve(c)
+		}
+	}()
+	return s
+}
+
+func (s *scripted) serve(c net.Conn) {
+	defer c.Close()
+	in := bufio.NewReader(c)
+	for {
+		r, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
+		s.seen = append(s.seen, string(body))
+		s.mu.Unlock()
+		parts := []string{s.answer}
+		if s.slow {
+			parts = strings.Split(s.answer, "")
+		}
+		for _, part := range parts {
+			if _, err := io.WriteString(c, part); err != nil {
+				return
+			}
+		}
+		if s.late != nil {
+			s.late(c)
+		}
+		if s.ends {
+			c.Close()
+		}
+		s.after <- struct{}{}
+	}
+}
+
+// asked is what a request got, as text.
+func asked(ctx context.Context, over http.RoundTripper, method, url, body string) (got string) {
+	trace := &httptrace.ClientTrace{Got1xxResponse: func(status int, h textproto.MIMEHeader) error {
+		got += fmt.Sprintf("early %d %v; ", status, h)
+		return nil
+	}}
+	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), method, url, nil)
+	if err != nil {
+		return err.Error()
+	}
+	if body != "" {
+		r.ContentLength = int64(len(body))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
+		r.Body, _ = r.GetBody()
+	}
+	resp, err := over.RoundTrip(r)
+	if err != nil {
+		return got + "no answer"
+	}
+	text, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	return got + fmt.Sprintf("%d %v %q trailer %v cut %t", resp.StatusCode, resp.Header, text, resp.Trailer, err != nil)
+}
+
+// TestDirectIsLikeTransport: each answer is read as net/http's transport reads it, and the connection is used again in the same cases.
+func TestDirectIsLikeTransport(t *testing.T) {
+	needLook(t)
+	const ok, chunked = "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+	for _, tc := range []struct {
+		name, method, answer string
+		ends                 bool
+		conns                int64 // for two requests
+	}{
+		{"a length", "POST", ok + "Content-Length: 5\r\n\r\nhello", false, 1},
+		{"a length of 0", "POST", ok + "Content-Length: 0\r\n\r\n", false, 1},
+		{"less than the length", "POST", ok + "Content-Length: 50\r\n\r\nhello", true, 2},
+		{"chunks", "POST", chunked + "\r\n5\r\nhello\r\n0\r\n\r\n", false, 1},
+		{"chunks and a trailer", "POST", chunked + "Trailer: Sum\r\n\r\n5\r\nhello\r\n0\r\nSum: 7\r\n\r\n", false, 1},
+		{"chunks without an end", "POST", chunked + "\r\n5\r\nhello\r\n", true, 2},
+		{"chunks that are none", "POST", chunked + "\r\nhello\r\n0\r\n\r\n", false, 2},
+		{"up to the end of the connection", "POST", ok + "\r\nhello", true, 2},
+		{"the last answer of the connection", "POST", ok + "Connection: close\r\nContent-Length: 5\r\n\r\nhello", false, 2},
+		{"HTTP/1.0", "POST", "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello", false, 2},
+		{"HTTP/1.0 that goes on", "POST", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello", false, 1},
+		{"HEAD", "HEAD", ok + "Content-Length: 5\r\n\r\n", false, 1},
+		{"no content", "POST", "HTTP/1.1 204 No Content\r\n\r\n", false, 1},
+		{"not modified", "GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", false, 1},
+		{"an error", "POST", "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nsorry", false, 1},
+		{"early answers", "POST", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + ok + "Content-Length: 5\r\n\r\nhello", false, 1},
+		{"an early answer alone", "POST", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", true, 2},
+		{"two lengths", "POST", ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!", false, 2},
+		{"a length and chunks", "POST", chunked + "Content-Length: 5\r\n\r\n5\r\nhello\r\n0\r\n\r\n", false, 1},
+		{"fields of many lines and spellings", "POST", ok + "x-a: 1\r\nX-A: 2\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 0\r\n\r\n", false, 1},
+		{"no HTTP", "POST", "SSH-2.0-OpenSSH_9.6\r\n\r\n", false, 2},
+		{"nothing", "POST", "", true, 2},
+		{"a header that is too large", "POST", ok + "X-Large: " + strings.Repeat("x", maxHeader) + "\r\n\r\n", true, 2},
+		{"a large body", "POST", ok + "Content-Length: 300000\r\n\r\n" + strings.Repeat("0123456789", 30_000), false, 1},
+		{"a large body in chunks", "POST", chunked + "\r\n493e0\r\n" + strings.Repeat("0123456789", 30_000) + "\r\n0\r\n\r\n", false, 1},
+	} {
+		for _, slow := range []bool{false, true} {
+			if slow && len(tc.answer) > 10_000 {
+				continue
+			}
+			tr := NewTransport(Limits{})
+			var got [2]string
+			for i, over := range []http.RoundTripper{tr.direct, tr.plain} {
+				s := startScripted(t, &scripted{answer: tc.answer, slow: slow, ends: tc.ends})
+				for range 2 {
+					got[i] += asked(t.Context(), over, tc.method, "http://"+s.Addr().String()+"/v1/x?q=1", "a body") + "\n"
+				}
+				if n := s.conns.Load(); i == 0 && !slow && n != tc.conns {
+					t.Errorf("%s: %d connections for two requests, want %d", tc.name, n, tc.conns)
+				}
+				s.mu.Lock()
+				if strings.Join(s.seen, ",") != "a body,a body" {
+					t.Errorf("%s: bodies %q", tc.name, s.seen)
+				}
+				s.mu.Unlock()
+			}
+			tr.CloseIdleConnections()
+			if got[0] != got[1] {
+				t.Errorf("%s, slow %t: direct\n%.400s\nnet/http\n%.400s", tc.name, slow, got[0], got[1])
+			}
+		}
+	}
+}
+
+// TestConnectionThatIsNotQuiet: what comes over a connection while it has no request is not taken for the answer to the next one, and
+// the end of it fails none.
+func TestConnectionThatIsNotQuiet(t *testing.T) {
+	needLook(t)
+	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+	for name, late := range map[string]func(net.Conn){
+		"bytes":       func(c net.Conn) { io.WriteString(c, "x") },
+		"an answer":   func(c net.Conn) { io.WriteString(c, answer+"other") },
+		"the end":     func(c net.Conn) { c.Close() },
+		"half an end": func(c net.Conn) { c.(*net.TCPConn).CloseWrite() },
+		"a reset":     func(c net.Conn) { c.(*net.TCPConn).SetLinger(0); c.Close() },
+	} {
+		tr, taken := NewTransport(Limits{}), make(chan struct{})
+		s := startScripted(t, &scripted{answer: answer + "hello", late: func(c net.Conn) { <-taken; late(c) }})
+		for i := range 3 {
+			if got := asked(t.Context(), tr, "POST", "http://"+s.Addr().String(), "a body"); !strings.Contains(got, `"hello"`) {
+				t.Errorf("%s: request %d got %s", name, i, got)
+			}
+			taken <- struct{}{}
+			<-s.after
+		}
+		if n := s.conns.Load(); n != 3 {
+			t.Errorf("%s: %d connections for 3 requests", name, n)
+		}
+		tr.CloseIdleConnections()
+	}
+	for _, more := range []string{", world", answer + "other"} { // comes together with an answer
+		tr := NewTransport(Limits{})
+		s := startScripted(t, &scripted{answer: answer + "hello" + more})
+		for range 3 {
+			if got := asked(t.Context(), tr, "POST", "http://"+s.Addr().String(), "a body"); !strings.Contains(got, `"hello"`) {
+				t.Errorf("before %q: %s", more, got)
+			}
+		}
+		if n := s.conns.Load(); n != 3 {
+			t.Errorf("before %q: %d connections for 3 requests", more, n)
+		}
+	}
+}
+
+// TestDirectIsCancelled: a request ends with its context, wherever it is, for the reason that the context has; and so does its connection.
+func TestDirectIsCancelled(t *testing.T) {
+	why := errors.New("why")
+	for name, answer := range map[string]string{"before the answer": "", "in the header": "HTTP/1.1 200 OK\r\nContent-", "in the body": "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		begun, ended := make(chan struct{}), make(chan struct{})
+		if name != "in the body" {
+			close(begun)
+		}
+		tr := NewTransport(Limits{})
+		s := startScripted(t, &scripted{answer: answer, late: func(c net.Conn) {
+			<-begun
+			cancel(why)
+			io.Copy(io.Discard, c) // until the other end is closed
+			close(ended)
+		}})
+		r, _ := http.NewRequestWithContext(ctx, "GET", "http://"+s.Addr().String(), nil)
+		resp, err := tr.RoundTrip(r)
+		if err == nil {
+			close(begun)
+			_, err = io.ReadAll(resp.Body)
+			if _, again := resp.Body.Read(make([]byte, 1)); again != err {
+				t.Errorf("%s: %v, and then %v", name, err, again)
+			}
+		}
+		if !errors.Is(err, why) {
+			t.Errorf("%s: %v", name, err)
+		}
+		<-ended
+		if _, err := tr.direct.RoundTrip(r); !errors.Is(err, why) || s.conns.Load() != 1 {
+			t.Errorf("%s: a request that has been cancelled: %v, %d connections", name, err, s.conns.Load())
+		}
+	}
+}
+
+// TestClosedBody: an answer that is closed before its end takes its connection along, and gives no byte of another. The end of the
+// context of one that was read changes nothing.
+func TestClosedBody(t *testing.T) {
+	s := startScripted(t, &scripted{answer: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"})
+	tr := NewTransport(Limits{})
+	defer tr.CloseIdleConnections()
+	for i := range 5 {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, _ := http.NewRequestWithContext(ctx, "GET", "http://"+s.Addr().String(), nil)
+		resp, err := tr.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			resp.Body.Close()
+		}
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if _, again := resp.Body.Read(make([]byte, 1)); i == 0 && (err == nil || again == nil) || i > 0 && (string(got) != "hello" || again != io.EOF) {
+			t.Errorf("request %d: %q, %v, %v", i, got, err, again)
+		}
+		cancel()
+	}
+	if n := s.conns.Load(); n != 2 {
+		t.Errorf("%d connections", n)
+	}
+	part := startScripted(t, &scripted{answer: "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello"})
+	for range 2 {
+		r, _ := http.NewRequest("GET", "http://"+part.Addr().String(), nil)
+		resp, err := tr.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.ReadFull(resp.Body, make([]byte, 5))
+		resp.Body.Close()
+	}
+	if n := part.conns.Load(); n != 2 {
+		t.Errorf("%d connections for answers that were closed", n)
+	}
+}
+
+// TestKeptConnections: a connection without a request is closed after its time, the one that was used last is taken first, and there are
+// not too many.
+func TestKeptConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &direct{idle: 4 * time.Second, kept: map[string][]*directConn{}}
+		ends := map[string]net.Conn{}
+		add := func(name string) {
+			mine, other := net.Pipe()
+			d.keep(&directConn{Conn: mine, pool: d, address: name[:1]})
+			ends[name] = other
+		}
+		open := func() (names []string) {
+			for name, other := range ends {
+				other.SetReadDeadline(time.Now().Add(time.Microsecond))
+				if _, err := other.Read(make([]byte, 1)); err != io.EOF {
+					names = append(names, name)
+				}
+			}
+			slices.Sort(names)
+			return names
+		}
+		expect := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			if got := strings.Join(open(), " "); got != want {
+				t.Errorf("open are %s, want %s", got, want)
+			}
+		}
+		add("a1")
+		time.Sleep(time.Second)
+		add("a2")
+		add("b1")
+		time.Sleep(2900 * time.Millisecond)
+		expect("a1 a2 b1")
+		time.Sleep(200 * time.Millisecond)
+		expect("a2 b1")
+		if c := d.take("a"); c == nil || d.take("a") != nil {
+			t.Error("one connection to a was kept")
+		} else {
+			c.Close()
+		}
+		add("b2")
+		time.Sleep(time.Second)
+		expect("b2")
+		time.Sleep(4 * time.Second)
+		expect("")
+		if d.sweeping || d.count != 0 || len(d.kept) != 0 {
+			t.Errorf("sweeping %t, %d connections, %v", d.sweeping, d.count, d.kept)
+		}
+		for range mostKept {
+			d.keep(&directConn{Conn: sink{}, address: "c"})
+		}
+		if d.keep(&directConn{Conn: sink{}, address: "c"}) {
+			t.Error("one connection too many was kept")
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if d.count != 0 {
+			t.Errorf("%d connections are still kept", d.count)
+		}
+	})
+}
+
+func (sink) Close() error { return nil }
+
+// TestDirectTakes: what net/http's transport does in another way is left to it.
+func TestDirectTakes(t *testing.T) {
+	d := &direct{}
+	for name, tc := range map[string]struct {
+		change func(*http.Request)
+		want   bool
+	}{
+		"a short body":            {func(r *http.Request) {}, canLook},
+		"no body":                 {func(r *http.Request) { r.Body, r.GetBody, r.ContentLength = nil, nil, 0 }, canLook},
+		"a long body":             {func(r *http.Request) { r.ContentLength = atOnce + 1 }, false},
+		"a body that comes":       {func(r *http.Request) { r.GetBody = nil }, false},
+		"a body without a length": {func(r *http.Request) { r.ContentLength = -1 }, false},
+		"TLS":                     {func(r *http.Request) { r.URL.Scheme = "https" }, false},
+		"a go-ahead":              {func(r *http.Request) { r.Header.Set("Expect", "100-continue") }, false},
+		"another protocol":        {func(r *http.Request) { r.Header.Set("Upgrade", "websocket") }, false},
+		"an international name":   {func(r *http.Request) { r.URL.Host = "münchen.example" }, false},
+		"the last request":        {func(r *http.Request) { r.Close = true }, false},
+		"chunks":                  {func(r *http.Request) { r.TransferEncoding = []string{"chunked"} }, false},
+		"a trailer":               {func(r *http.Request) { r.Trailer = http.Header{"Sum": nil} }, false},
+	} {
+		r, _ := http.NewRequest("POST", "http://replica.example/v1", strings.NewReader("a body"))
+		tc.change(r)
+		if got := d.takes(r); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
