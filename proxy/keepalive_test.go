@@ -120,25 +120,41 @@ func TestKeepaliveAfterACut(t *testing.T) {
 }
 
 // TestKeepaliveIsNotKept: an answer to which comments were written is stored without them, and a client that comes later gets
-// none.
+// none. The upstream waits until its client has read them.
 func TestKeepaliveIsNotKept(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up, func(o *Options) { o.Keepalive = 10 * time.Millisecond })
-	first := make(chan reply, 1)
-	go func() { got, _ := r.try("/v1/chat/completions", chat(capital, `"stream":true`)); first <- got }()
+	goOn, seen := make(chan bool), make(chan string, 1)
+	body := chat(capital, `"stream":true`)
+	go func() {
+		in, _ := r.open(t, t.Context(), body)
+		var text string
+		for _, until := range []string{comment, event("one") + comment} { // the second one comes after the event
+			for !strings.Contains(text, until) {
+				line, err := in.ReadString('\n')
+				if text += line; err != nil {
+					seen <- text
+					return
+				}
+			}
+			goOn <- true
+		}
+		rest, _ := io.ReadAll(in)
+		seen <- text + string(rest)
+	}()
 	within(t, up.arrived, "the upstream call")
 	up.script <- func(w http.ResponseWriter) {
-		time.Sleep(50 * time.Millisecond)
+		within(t, goOn, "a comment before the answer")
 		w.Header().Set("Content-Type", "text/event-stream")
 		io.WriteString(w, event("one"))
 		http.NewResponseController(w).Flush()
-		time.Sleep(50 * time.Millisecond)
+		within(t, goOn, "a comment within the answer")
 		io.WriteString(w, lastEvents)
 	}
-	if got := within(t, first, "the answer"); strings.Count(got.body, comment) < 2 || streamedText(strings.ReplaceAll(got.body, comment, "")) != "one" {
-		t.Errorf("%d %q", got.status, got.body)
+	if got := within(t, seen, "the answer"); strings.Count(got, comment) < 2 || streamedText(strings.ReplaceAll(got, comment, "")) != "one" {
+		t.Errorf("%q", got)
 	}
-	if got := r.ask(t, "/v1/chat/completions", chat(capital, `"stream":true`)); got.cache() != "exact" || strings.Contains(got.body, "keepalive") || streamedText(got.body) != "one" {
+	if got := r.ask(t, "/v1/chat/completions", body); got.cache() != "exact" || strings.Contains(got.body, "keepalive") || streamedText(got.body) != "one" {
 		t.Errorf("%s %q", got.cache(), got.body)
 	}
 }

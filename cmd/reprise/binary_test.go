@@ -64,7 +64,7 @@ func start(t testing.TB, env ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a hang fails the test; nothing is measured
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang fails the test; nothing is measured
 	t.Cleanup(cancel)
 	return startProgram(ctx, t, path, env...)
 }
@@ -73,7 +73,7 @@ func start(t testing.TB, env ...string) *process {
 func startProgram(ctx context.Context, t testing.TB, path string, env ...string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.CommandContext(ctx, path, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"), t: t}
-	p.Env = append(os.Environ(), env...)
+	p.Env = append(append(os.Environ(), "REPRISE_HEADER_TIMEOUT=1m"), env...) // a busy machine can keep a client waiting for seconds
 	stderr, err := p.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -334,17 +334,16 @@ func TestTLS(t *testing.T) {
 func TestEmbeddingServer(t *testing.T) {
 	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
 	defer engine.Close()
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
+	const gone = "http://127.0.0.1:1" // a port that no server of another test takes
 	for _, c := range []struct {
 		name, url, dimensions, warning string
 	}{
 		{"there", engine.URL, "0", ""},
-		{"gone, length unknown", gone.URL, "0", "REPRISE_EMBEDDER_DIMENSIONS is not set"},
-		{"gone, length known", gone.URL, "256", "exact hits only until it is back"},
+		{"gone, length unknown", gone, "0", "REPRISE_EMBEDDER_DIMENSIONS is not set"},
+		{"gone, length known", gone, "256", "exact hits only until it is back"},
 	} {
 		p := start(t, "REPRISE_STORE=file:"+filepath.Join(t.TempDir(), "a.db"), "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_EMBEDDER=openai",
-			"REPRISE_EMBEDDER_URL="+c.url+"/v1", "REPRISE_EMBEDDER_DIMENSIONS="+c.dimensions)
+			"REPRISE_EMBEDDER_URL="+c.url+"/v1", "REPRISE_EMBEDDER_DIMENSIONS="+c.dimensions, "REPRISE_EMBED_TIMEOUT=1m")
 		if said := p.read.String(); strings.Contains(said, "WARN") != (c.warning != "") || !strings.Contains(said, c.warning) {
 			t.Errorf("%s: %s", c.name, said)
 		}
@@ -379,7 +378,7 @@ func demoProcess(t *testing.T, until string, args ...string) (cmd *exec.Cmd, out
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	cmd = exec.CommandContext(ctx, path, slices.Concat([]string{"demo"}, free, args)...)
 	out, err := cmd.StdoutPipe()

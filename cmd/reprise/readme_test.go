@@ -104,7 +104,7 @@ func startDemo(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a hang fails the test; nothing is measured
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang fails the test; nothing is measured
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, path, append([]string{"demo", "--requests", "20"}, free...)...)
 	out, err := cmd.StdoutPipe()

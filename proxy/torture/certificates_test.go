@@ -27,7 +27,7 @@ func certificates(t testing.TB) (good, expired, foreign *tls.Certificate, roots 
 			t.Fatal(err)
 		}
 		template := &x509.Certificate{SerialNumber: big.NewInt(until.UnixNano()), Subject: pkix.Name{CommonName: "upstream"}, NotBefore: time.Now().Add(-48 * time.Hour),
-			NotAfter: until, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
+			NotAfter: until, IPAddresses: []net.IP{net.ParseIP(loopback())}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
 		der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 		if err != nil {
 			t.Fatal(err)

@@ -28,11 +28,19 @@ func (r *report) check(invariant string, ok bool, format string, args ...any) {
 	}
 }
 
+// add adds what another report has.
+func (r *report) add(other *report) {
+	for name, n := range other.checked {
+		r.checked[name] += n
+	}
+	r.found = append(r.found, other.found...)
+}
+
 // rules is what the fault of a run allows.
 type rules struct {
 	blind    bool          // requests fail while the fault is in force, without a call that shows why
 	own      []int         // statuses of the proxy's own errors, besides 502 and 504
-	limit    time.Duration // a request that took longer may end in a timeout; 0: none may
+	limit    time.Duration // an upstream call may end in a timeout after that; 0: none may
 	ttl      time.Duration // the operator's life of an entry
 	stale    time.Duration // how long an expired one may answer
 	recounts bool          // the counters of the proxy began again within the run
@@ -53,7 +61,7 @@ func checkHistory(h *history, u rules) *report {
 			}
 		}
 	}
-	h.checkCalls(r)
+	h.checkCalls(r, u)
 	h.checkEntries(r, u)
 	h.checkCounters(r, u)
 	h.checkTexts(r)
@@ -150,7 +158,7 @@ func (h *history) checkPart(r *report, a *ask) {
 // checkFailure: a request fails for a reason, and its error is the upstream's own or one that the proxy documents.
 func (h *history) checkFailure(r *report, u rules, a *ask) {
 	down := slices.ContainsFunc(h.down, func(s span) bool { return s.meets(a.start, a.end) })
-	slow := u.limit > 0 && a.took >= u.limit
+	slow := u.limit > 0 && (a.took >= u.limit || h.sharedSlowCall(u, a))
 	cause := down || slow || u.blind && h.fault.meets(a.start, a.end) || a.status == 504 && a.says("only-if-cached") || h.spoiledMeanwhile(a)
 	r.check("I1", cause, "request %d (%s, status %d, %v) failed without a cause: %q", a.n, a.cache, a.status, a.err, a.head)
 	if a.status == 0 || a.status == 200 {
@@ -160,18 +168,32 @@ func (h *history) checkFailure(r *report, u rules, a *ask) {
 	r.check("I1", own || h.errors[a.bytes], "request %d has an error that is neither the upstream's nor one of the proxy for this fault: %d %q", a.n, a.status, a.head)
 }
 
-// spoiledMeanwhile reports whether a fault spoiled a call of the same key during a or a moment before: a flight can be joined for
-// that much longer than its call lasts.
+// spoiledMeanwhile reports whether a fault spoiled a call of the same key during a or a moment before.
 func (h *history) spoiledMeanwhile(a *ask) bool {
+	return slices.ContainsFunc(h.byKey[a.same()], func(c *call) bool { return c.spoils && h.mayHaveJoined(a, c) })
+}
+
+// mayHaveJoined reports whether a may have waited for the answer of c, a call of the same key. A flight can be joined for a moment longer
+// than its call lasts, or until the request that began it has its answer: a busy machine can stretch the moment.
+func (h *history) mayHaveJoined(a *ask, c *call) bool {
 	const moment = 300 // ticks, which all clients together make
-	return slices.ContainsFunc(h.byKey[a.same()], func(c *call) bool {
-		return c.spoils && c.start < a.end && (c.end == 0 || c.end > a.start-moment)
-	})
+	return c.start < a.end && (c.end == 0 || c.end > a.start-moment || 0 <= c.of && c.of < int64(len(h.asks)) && h.asks[c.of].end > a.start)
+}
+
+// sharedSlowCall reports whether a may have waited for a call that was made for another request, and that had lasted for the limit when
+// a ended.
+func (h *history) sharedSlowCall(u rules, a *ask) bool {
+	return slices.ContainsFunc(h.byKey[a.same()], func(c *call) bool { return h.mayHaveJoined(a, c) && h.overdue(u, c, a) })
+}
+
+// overdue reports whether the limit for c had passed when a ended. The time of c begins after that of the request for which it was made.
+func (h *history) overdue(u rules, c *call, a *ask) bool {
+	return u.limit > 0 && 0 <= c.of && c.of < int64(len(h.asks)) && !a.began.Add(a.took).Before(h.asks[c.of].began.Add(u.limit))
 }
 
 // checkCalls: a request makes one call at most, under its own credential; two calls of one key at one time are of private requests,
-// of a flight that all have left, or of one that a purge has detached.
-func (h *history) checkCalls(r *report) {
+// of a flight that all have left, or of one that a purge has detached, or the first one was given up by a limit.
+func (h *history) checkCalls(r *report, u rules) {
 	made := map[int64]int{}
 	public := map[string][]*call{}
 	for _, c := range h.calls {
@@ -194,7 +216,7 @@ func (h *history) checkCalls(r *report) {
 			before := calls[i]
 			overlap := before.begun == 0 || c.start < before.begun
 			asked := min(h.asks[before.of].start, h.asks[c.of].start) // the flight that began first may have called last
-			r.check("I5", !overlap || h.separated(asked, c.start, key), "two calls at one time for %s: %d from %d and %d from %d, whose answer began at %d",
+			r.check("I5", !overlap || h.separated(asked, c.start, key) || h.overdue(u, before, h.asks[c.of]), "two calls at one time for %s: %d from %d and %d from %d, whose answer began at %d",
 				key, c.n, c.start, before.n, before.start, before.begun)
 		}
 	}

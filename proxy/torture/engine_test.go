@@ -44,6 +44,17 @@ type engine struct {
 	rng      *rand.Rand
 }
 
+// loopback is the address of engines: another one than that of all other listeners, so that none of them takes the port of an engine that is
+// shut for a while. Where a machine has one address alone it is that.
+var loopback = sync.OnceValue(func() string {
+	l, err := net.Listen("tcp", "127.0.0.2:0")
+	if err != nil {
+		return "127.0.0.1"
+	}
+	l.Close()
+	return "127.0.0.2"
+})
+
 // plan is how the upstream behaves: each call takes one of the behaviours.
 type plan struct{ behaviours []behaviour }
 
@@ -52,7 +63,7 @@ func newEngine(t testing.TB, h *history, seed uint64, config *tls.Config) *engin
 	u := &engine{t: t, h: h, config: config, conns: map[net.Conn]bool{}, rng: rand.New(rand.NewPCG(seed, 77)), holds: newHolds()}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.heal()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", loopback()+":0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,7 +202,7 @@ func readOnlyDisk(t *testing.T, seed uint64, r *report) *world {
 	l := launch{setup: setup{rules: rules{recounts: true}}, env: []string{"REPRISE_STORE=file:" + dir + "/r.db"}}
 	w := newProcess(t, seed, l)
 	w.run(1, usual())
-	r.check("I8", w.proc.stop(30*time.Second), "the proxy did not end well")
+	r.check("I8", w.proc.stop(time.Minute), "the proxy did not end well")
 	sealed := l
 	sealed.private, sealed.shell = true, fmt.Sprintf("mount --bind %s %s && mount -o remount,ro,bind %s", dir, dir, dir)
 	w.restart(sealed)
@@ -291,12 +291,12 @@ func twoProcesses(t *testing.T, seed uint64, r *report) *world {
 
 // descriptors holds more connections than the process has descriptors. They are closed by the limit for a header.
 func descriptors(t *testing.T, seed uint64, r *report) *world {
-	w := newProcess(t, seed, launch{shell: "ulimit -n 64", setup: setup{rules: rules{blind: true, own: []int{503}}}, env: []string{"REPRISE_HEADER_TIMEOUT=500ms"}})
+	w := newProcess(t, seed, launch{shell: "ulimit -n 64", setup: setup{rules: rules{blind: true, own: []int{503}}}, env: []string{"REPRISE_HEADER_TIMEOUT=6s"}}) // which no pause of a client fills
 	w.run(1, usual())
 	var held []net.Conn
 	w.during(func() {
 		for range 100 {
-			c, err := net.DialTimeout("tcp", strings.TrimPrefix(w.api, "http://"), time.Second)
+			c, err := net.Dial("tcp", strings.TrimPrefix(w.api, "http://"))
 			if err == nil {
 				held = append(held, c)
 			}
@@ -455,9 +455,9 @@ func terminated(t *testing.T, seed uint64, r *report) *world {
 	}
 	opening.Wait()
 	ended := make(chan bool, 1)
-	w.during(func() { go func() { ended <- w.proc.stop(time.Minute) }() }, func() {}, func() {
+	w.during(func() { go func() { ended <- w.proc.stop(3 * time.Minute) }() }, func() {}, func() {
 		refused := eventually(t, "the proxy refuses connections", func() bool {
-			c, err := net.DialTimeout("tcp", strings.TrimPrefix(w.api, "http://"), time.Second)
+			c, err := net.Dial("tcp", strings.TrimPrefix(w.api, "http://"))
 			if err == nil {
 				c.Close()
 			}
@@ -484,7 +484,7 @@ func upgrades(t *testing.T, seed uint64, r *report) *world {
 	w := newProcess(t, seed, l)
 	w.run(1, usual())
 	for i, program := range []string{"", oldBinary, ""} {
-		r.check("I8", w.proc.stop(30*time.Second), "the proxy did not end well")
+		r.check("I8", w.proc.stop(time.Minute), "the proxy did not end well")
 		l.program = program
 		if err := w.start(l); err != nil {
 			r.check("I8", program != "" && strings.Contains(err.Error(), "newer version"), "start %d on the file of the other version: %v", i, err)

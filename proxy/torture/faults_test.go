@@ -179,30 +179,41 @@ func badCertificates(t *testing.T, seed uint64, r *report) *world {
 func sameDecisions(t *testing.T, seed uint64, r *report, s setup, on func(*world)) {
 	var runs [2][]string
 	for i := range runs {
-		s.still = true
-		w := newWorld(t, seed, s)
-		rng := rand.New(rand.NewPCG(seed, 4242))
-		n := pick(60, 12)
-		if s.limits.FirstByte > 0 {
-			n = 3 // each call waits for a limit
+		for tries, undisturbed := 0, false; !undisturbed && tries < 20; tries++ {
+			runs[i], undisturbed = decisions(t, seed, s, on)
 		}
-		for k := range 3 * n {
-			switch k {
-			case n:
-				on(w)
-			case 2 * n:
-				w.up.heal()
-			}
-			a := w.ask(newQuestion(rng), 0)
-			decision := fmt.Sprintf("%s %d %s", a.cache, a.status, a.cacheNote)
-			if a.err == nil { // how much of an answer comes before a reset depends on the network
-				decision += " " + a.form.text
-			}
-			runs[i] = append(runs[i], decision)
-		}
-		w.finish()
 	}
 	compareDecisions(r, seed, runs)
+}
+
+// decisions is one run of sameDecisions. It is disturbed where a busy machine has used up the limit of a call that is answered well.
+func decisions(t *testing.T, seed uint64, s setup, on func(*world)) (all []string, undisturbed bool) {
+	s.still, undisturbed = true, true
+	w := newWorld(t, seed, s)
+	defer w.finish()
+	rng := rand.New(rand.NewPCG(seed, 4242))
+	n := pick(60, 12)
+	if s.limits.FirstByte > 0 {
+		n = 3 // each call waits for a limit
+	}
+	for k := range 3 * n {
+		switch k {
+		case n:
+			on(w)
+		case 2 * n:
+			w.up.heal()
+		}
+		a := w.ask(newQuestion(rng), 0)
+		if faulty := n <= k && k < 2*n; !faulty && w.u.limit > 0 && a.took >= w.u.limit {
+			undisturbed = false
+		}
+		decision := fmt.Sprintf("%s %d %s", a.cache, a.status, a.cacheNote)
+		if a.err == nil { // how much of an answer comes before a reset depends on the network
+			decision += " " + a.form.text
+		}
+		all = append(all, decision)
+	}
+	return all, undisturbed
 }
 
 func compareDecisions(r *report, seed uint64, runs [2][]string) {

@@ -70,6 +70,7 @@ type ask struct {
 	question
 	n          int64
 	start, end int64
+	began      time.Time
 	took       time.Duration
 	aborted    bool  // its client meant to leave early
 	err        error // of the request or of reading the answer

@@ -78,11 +78,7 @@ func (f *fault) test(t *testing.T, seed uint64, table *table) {
 	if !f.apart {
 		checkHeld(r, before)
 	}
-	all := checkHistory(w.h, w.u)
-	for name, n := range all.checked {
-		r.checked[name] += n
-	}
-	r.found = append(r.found, all.found...)
+	r.add(checkHistory(w.h, w.u))
 	for i, breach := range r.found {
 		if i == 10 {
 			t.Errorf("and %d more", len(r.found)-i)
@@ -107,7 +103,7 @@ func held() resources {
 }
 
 // checkHeld waits until the goroutines and files of a run are gone. The heap holds the record of the run, and what sync.Pools keep.
-func checkHeld(r *report, before resources) { checkHeldFor(r, before, 20*time.Second) }
+func checkHeld(r *report, before resources) { checkHeldFor(r, before, time.Minute) }
 
 func checkHeldFor(r *report, before resources, limit time.Duration) {
 	var now resources

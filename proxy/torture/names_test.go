@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// names is a name server for this process: while works is set every name is this machine, otherwise no name exists.
+// names is a name server for this process: while works is set every name is that of the engines, otherwise no name exists.
 type names struct{ works atomic.Bool }
 
 // use makes the process resolve names here until restore.
@@ -53,7 +53,7 @@ func (n *names) answer(query []byte) []byte {
 		flags = 0x8180
 		if binary.BigEndian.Uint16(query[end-4:]) == 1 { // an IPv4 address
 			answers = 1
-			reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1)
+			reply = append(append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4), net.ParseIP(loopback()).To4()...)
 		}
 	}
 	binary.BigEndian.PutUint16(reply[2:], flags)

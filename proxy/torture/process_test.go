@@ -85,7 +85,7 @@ func (w *world) start(l launch) error {
 	p.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "REPRISE_") })
 	p.Env = append(p.Env, "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_LOG_FORMAT=json", "REPRISE_LOG_LEVEL=debug",
 		"REPRISE_STORE=memory", "REPRISE_ADMIN_TOKEN=canary-admin-token", "REPRISE_TTL=60s", "REPRISE_STALE_IF_ERROR=60s", "REPRISE_CAPACITY_ENTRIES=40",
-		"REPRISE_CAPACITY_BYTES=1MiB", "REPRISE_UPSTREAM="+w.up.base())
+		"REPRISE_CAPACITY_BYTES=1MiB", "REPRISE_UPSTREAM="+w.up.base(), "REPRISE_HEADER_TIMEOUT=1m")
 	p.Env = append(p.Env, l.env...)
 	w.h.capacity = 1 << 20
 	stderr, err := p.StderrPipe()

@@ -156,7 +156,7 @@ func bareWorld(t testing.TB, seed uint64, s setup) *world {
 	}
 	w.u.ttl, w.u.stale = worldTTL, worldStale
 	w.h.capacity, w.h.largest = worldBytes, 32<<10
-	w.client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
+	w.client = &http.Client{Timeout: 3 * time.Minute, Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return w
 }
@@ -217,10 +217,10 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// eventually waits until ok holds, for a minute at most.
+// eventually waits until ok holds, for two minutes at most.
 func eventually(t testing.TB, what string, ok func() bool) bool {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Errorf("this did not happen: %s", what)
 			return false

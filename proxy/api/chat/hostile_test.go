@@ -44,32 +44,42 @@ func hostileAnswers(size int) map[string]string {
 }
 
 // TestHostileAnswers: no answer takes time or memory out of proportion to be judged, kept and replayed in its other form. The bounds
-// are far above what these take; what is quadratic in the size takes minutes, or gigabytes.
+// are far above what these take; what is quadratic in the size takes minutes, or gigabytes. Where the time is long, the least of three runs
+// counts: the machine may be busy.
 func TestHostileAnswers(t *testing.T) {
 	const size = 512 << 10
 	for name, body := range hostileAnswers(size) {
 		t.Run(name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			start := time.Now()
-			stream, contentType := body[0] != '{', "application/json"
-			if stream {
-				contentType = "text/event-stream"
+			took, allocated := costOf(body)
+			for left := 2; took > 10*time.Second && left > 0; left-- {
+				again, _ := costOf(body)
+				took = min(took, again)
 			}
-			verdict := answer.Judge(Family.Answers, stream, []byte(body))
-			z, err := answer.Freeze(Family.Answers, contentType, []byte(body))
-			if err == nil && verdict.Keep {
-				_, _, _ = z.Replay(nil, answer.ReplayOptions{ID: "x", Stream: !stream})
-			}
-			took := time.Since(start)
-			runtime.ReadMemStats(&after)
-			allocated := after.TotalAlloc - before.TotalAlloc
 			t.Logf("%v, %d MiB allocated", took.Round(time.Millisecond), allocated>>20)
 			if took > 10*time.Second || allocated > 600*size {
 				t.Errorf("%d KiB took %v and %d MiB", size>>10, took, allocated>>20)
 			}
 		})
 	}
+}
+
+// costOf judges, keeps and replays an answer, and returns how long that took and how many bytes it allocated.
+func costOf(body string) (took time.Duration, allocated uint64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	stream, contentType := body[0] != '{', "application/json"
+	if stream {
+		contentType = "text/event-stream"
+	}
+	verdict := answer.Judge(Family.Answers, stream, []byte(body))
+	z, err := answer.Freeze(Family.Answers, contentType, []byte(body))
+	if err == nil && verdict.Keep {
+		_, _, _ = z.Replay(nil, answer.ReplayOptions{ID: "x", Stream: !stream})
+	}
+	took = time.Since(start)
+	runtime.ReadMemStats(&after)
+	return took, after.TotalAlloc - before.TotalAlloc
 }
 
 // TestStreamOutOfProportion: each chunk repeats the name of the model, so that a long one times many members would be gigabytes.

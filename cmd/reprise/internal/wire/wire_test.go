@@ -24,6 +24,12 @@ type rig struct {
 
 func newRig(t *testing.T, secure bool, h http.HandlerFunc) *rig {
 	t.Helper()
+	return newRigOf(t, secure, time.Hour, h)
+}
+
+// newRigOf is newRig with another limit for a handshake.
+func newRigOf(t *testing.T, secure bool, limit time.Duration, h http.HandlerFunc) *rig {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +43,7 @@ func newRig(t *testing.T, secure bool, h http.HandlerFunc) *rig {
 		r.secure = other.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 		r.secure.ServerName = "example.com"
 	}
-	r.Listener = New(l, config, time.Second)
+	r.Listener = New(l, config, limit)
 	r.server = &http.Server{Handler: h, ConnState: r.ConnState, ErrorLog: log.New(io.Discard, "", 0)}
 	ended := make(chan error, 1)
 	go func() { ended <- r.server.Serve(r.Listener) }()
@@ -150,7 +156,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// TestHandshakes: a client that says nothing delays no other and is disconnected; one without TLS gets net/http's answer.
+// TestHandshakes: a client that says nothing delays no other; one without TLS gets net/http's answer.
 func TestHandshakes(t *testing.T) {
 	r := newRig(t, true, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
 	silent, err := net.Dial("tcp", r.Addr().String())
@@ -172,6 +178,16 @@ func TestHandshakes(t *testing.T) {
 	if got := statuses(c); got != "200" {
 		t.Errorf("beside a silent client: %s", got)
 	}
+}
+
+// TestSilentHandshake: a client that says nothing is disconnected.
+func TestSilentHandshake(t *testing.T) {
+	r := newRigOf(t, true, 300*time.Millisecond, func(w http.ResponseWriter, _ *http.Request) {})
+	silent, err := net.Dial("tcp", r.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
 	silent.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.ReadAll(silent); err != nil {
 		t.Errorf("the silent client: %v", err)
