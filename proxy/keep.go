@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reprise/proxy/answer"
+	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/api"
 	"reprise/proxy/canon"
 	"reprise/proxy/upstream"
@@ -99,7 +100,7 @@ func (q *query) entry(found *finding, z *answer.Frozen, v answer.Verdict, took t
 		Created: now, Expires: now.Add(ttl), StaleUntil: now.Add(ttl + q.s.opts.StaleIfError),
 	}
 	if v.Text != "" {
-		e.AnswerHash = canon.AnswerText(v.Text)
+		e.AnswerHash = canon.AnswerText(rawjson.Bytes(v.Text))
 	}
 	if !v.ToolCalls && found.Vector != nil { // an answer that calls tools is for exact repeats only
 		e.Prompt, e.Vector = q.Prompt, found.Vector

@@ -95,37 +95,35 @@ func (r *relay) stream() error {
 	r.copyHeader()
 	r.status.write(r.w.Header(), noLength)
 	r.w.WriteHeader(r.rec.Status)
-	out := http.NewResponseController(r.w)
-	out.Flush()
+	begun := upstream.HoldHeader(r.w)
 	var filter *answer.UsageFilter
 	if answer.IsStream(r.rec.Header.Get("Content-Type")) && r.hidesUsage() {
 		filter = &answer.UsageFilter{Streams: r.family.Answers.Streams}
 	}
 	for {
 		p, end, err := r.reader.Next(r.http.Context())
-		if err != nil && len(p) == 0 {
+		begun()
+		if filter != nil && len(p) > 0 {
+			p = filter.Write(p)
+		}
+		if _, failed := r.w.Write(p); failed != nil {
 			return r.cut()
 		}
-		if filter != nil {
-			if p = filter.Write(p); end {
-				p = slices.Concat(p, filter.Rest())
-			}
-		}
-		if len(p) > 0 {
-			if _, err := r.w.Write(p); err != nil {
-				return r.cut()
-			}
+		if end && filter != nil {
+			r.w.Write(filter.Rest())
 		}
 		switch {
 		case err != nil:
 			return r.cut()
 		case end:
 			return nil
-		case len(p) > 0:
-			out.Flush()
 		}
+		r.flush()
 	}
 }
+
+// flush sends what has been written. Where that cannot be sent, the next write fails too.
+func (r *relay) flush() { _ = http.NewResponseController(r.w).Flush() }
 
 // hidesUsage reports whether the client must not see the usage that the stream may report: it has not asked for it, and the
 // proxy or the leader's client has.
@@ -136,6 +134,7 @@ func (r *relay) hidesUsage() bool {
 // cut is the result of a relay that ends before its recording. Clients close a stream as soon as they have read its terminal
 // event: such a client has its answer.
 func (r *relay) cut() error {
+	r.flush()
 	if r.http.Context().Err() != nil && r.family.Answers.Ended(r.rec.Bytes()) {
 		return nil
 	}

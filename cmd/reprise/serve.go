@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -42,9 +43,14 @@ func serve(t cli.Terminal, args []string) error {
 	return serveWith(again, hangups)
 }
 
+// sampleEvery is how many bytes are allocated between two samples of the heap profile. Go's own 512 KiB costs a miss more than 1 % of its
+// CPU time, and a profile of hundreds of megabytes needs no more samples.
+const sampleEvery = 8 << 20
+
 // limitRuntime makes the collector keep the heap, garbage included, below nine tenths of the memory limit, unless GOMEMLIMIT says
 // otherwise.
 func limitRuntime(limit int64, environ []string) {
+	runtime.MemProfileRate = sampleEvery
 	own := slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "GOMEMLIMIT=") })
 	if limit > 0 && !own {
 		debug.SetMemoryLimit(limit / 10 * 9)

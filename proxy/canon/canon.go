@@ -89,7 +89,7 @@ type Directive struct {
 }
 
 // AnswerText is the hash by which the text of an answer is compared with a turn of a later request.
-func AnswerText(text string) Hash { return sha256.Sum256([]byte(text)) }
+func AnswerText(text []byte) Hash { return sha256.Sum256(text) }
 
 // Parse reads a body by the rules of its API. The error is an *Error with the place, the problem and what is allowed.
 // Parse keeps body in the Request and never writes to it. The cost is linear in the body except for the sorting of names

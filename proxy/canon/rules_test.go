@@ -219,7 +219,7 @@ func TestAnswerText(t *testing.T) {
 			r := parse(t, c.family, body)
 			var want canon.Hash
 			if c.want != "" {
-				want = canon.AnswerText(c.want)
+				want = canon.AnswerText([]byte(c.want))
 			}
 			if len(r.Turns) != 1 || r.Turns[0].AnswerText != want {
 				t.Errorf("turns %v, want one with %v", r.Turns, want)

@@ -181,9 +181,7 @@ func flush(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() }
 // known: net/http sends that when the handler returns, with the header where that is still here.
 func copyBody(w http.ResponseWriter, resp *http.Response) error {
 	left, read := resp.ContentLength, resp.Body.Read
-	if left < 0 {
-		flush(w)
-	} else if left > 0 {
+	if left != 0 {
 		read = func(p []byte) (int, error) { return readFirst(w, resp.Body, p) }
 	}
 	buf := copyBuffers.Get()
@@ -210,24 +208,33 @@ func copyBody(w http.ResponseWriter, resp *http.Response) error {
 // headerWait is how long a header waits for the beginning of its body.
 const headerWait = 20 * time.Millisecond
 
-// readFirst reads the beginning of a body whose length is known. The header waits for it, so that both go in one write, but not for long:
-// a client may hold the replica to a limit for it. It is also sent where the body breaks off here: a client may send a request again
-// that got no answer.
-func readFirst(w http.ResponseWriter, body io.Reader, p []byte) (n int, err error) {
+// HoldHeader makes a header that was written to w wait for the beginning of its body, so that both go in one write, but not for long: a
+// client may hold the replica to a limit for it. The caller must call begun before it uses w again. It sends the header by a flush where
+// nothing of the body comes.
+func HoldHeader(w http.ResponseWriter) (begun func()) {
 	var mu sync.Mutex // held while the header is sent
-	come := false
+	over := false
 	late := time.AfterFunc(headerWait, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if !come {
+		if !over {
 			flush(w)
 		}
 	})
-	defer func() {
+	return func() {
 		late.Stop()
 		mu.Lock()
 		defer mu.Unlock()
-		if come = true; n == 0 && err != io.EOF {
+		over = true
+	}
+}
+
+// readFirst reads the beginning of a body, for which the header waits. The header is also sent where the body breaks off here: a client
+// may send a request again that got no answer.
+func readFirst(w http.ResponseWriter, body io.Reader, p []byte) (n int, err error) {
+	begun := HoldHeader(w)
+	defer func() {
+		if begun(); n == 0 && err != io.EOF {
 			flush(w)
 		}
 	}()

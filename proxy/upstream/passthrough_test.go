@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -165,7 +166,9 @@ func TestHeaderComesFirst(t *testing.T) {
 	rest := make(chan struct{})
 	replica := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Content-Type"] = nil
-		w.Header().Set("Content-Length", "6")
+		if r.URL.Path != "/stream" {
+			w.Header().Set("Content-Length", "6")
+		}
 		w.(http.Flusher).Flush()
 		if r.URL.Path == "/cut" {
 			panic(http.ErrAbortHandler)
@@ -180,18 +183,48 @@ func TestHeaderComesFirst(t *testing.T) {
 	}
 	api := httptest.NewServer(passTo(t, newClient(t, Options{Replicas: []Target{{Base: base}}})))
 	defer api.Close()
-	for _, path := range []string{"/late", "/cut"} {
+	for _, path := range []string{"/late", "/cut", "/stream"} {
 		resp, err := http.Get(api.URL + path)
 		if err != nil {
 			t.Fatal(path, err)
 		}
-		if path == "/late" {
-			close(rest)
+		if path != "/cut" {
+			rest <- struct{}{}
 		}
 		text, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if path == "/late" && (string(text) != "<html>" || err != nil) || path == "/cut" && err == nil || resp.ContentLength != 6 || resp.Header["Content-Type"] != nil {
+		if path == "/stream" {
+			resp.ContentLength += 7
+		}
+		if path != "/cut" && (string(text) != "<html>" || err != nil) || path == "/cut" && err == nil || resp.ContentLength != 6 || resp.Header["Content-Type"] != nil {
 			t.Errorf("%s: %q, %v, %v", path, text, err, resp.Header)
 		}
 	}
 }
+
+// TestHeaderGoesWithTheBody: header and beginning of a body go in one write where both are there, and the header alone where the body is
+// late.
+func TestHeaderGoesWithTheBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for wait, want := range map[time.Duration]string{0: "header write", headerWait / 2: "header write", 2 * headerWait: "header flush write"} {
+			w := &steps{}
+			w.WriteHeader(http.StatusOK)
+			begun := HoldHeader(w)
+			time.Sleep(wait)
+			begun()
+			w.Write(nil)
+			time.Sleep(time.Second)
+			if got := strings.TrimSpace(w.got); got != want {
+				t.Errorf("body after %v: %s, want %s", wait, got, want)
+			}
+		}
+	})
+}
+
+// steps is a ResponseWriter that notes how it is used.
+type steps struct{ got string }
+
+func (s *steps) Header() http.Header         { return http.Header{} }
+func (s *steps) Write(p []byte) (int, error) { s.got += "write "; return len(p), nil }
+func (s *steps) WriteHeader(int)             { s.got += "header " }
+func (s *steps) Flush()                      { s.got += "flush " }
