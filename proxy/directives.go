@@ -99,15 +99,15 @@ var directives = []directive{
 	{"Cf-Aig-Cache-Key", false, "", readNamespace},
 }
 
-// parseDirectives reads the directives in h.
-func parseDirectives(h http.Header) (Directives, error) {
+// parseDirectives reads the directives in h. maybe is false where none is but in Cache-Control, as in most requests.
+func parseDirectives(h http.Header, maybe bool) (Directives, error) {
 	d := Directives{MaxAge: -1}
 	for _, v := range h["Cache-Control"] {
 		if !streamHabit(v, h) {
 			readCacheControl(v, &d)
 		}
 	}
-	if !hasDirective(h) {
+	if !maybe {
 		return d, nil
 	}
 	for _, one := range directives {
@@ -123,16 +123,6 @@ func parseDirectives(h http.Header) (Directives, error) {
 		}
 	}
 	return d, nil
-}
-
-// hasDirective reports whether h has one of the directives, which few requests have.
-func hasDirective(h http.Header) bool {
-	for name := range h {
-		if directiveNames[name] {
-			return true
-		}
-	}
-	return false
 }
 
 var directiveNames = func() map[string]bool {

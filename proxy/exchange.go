@@ -131,7 +131,7 @@ func (x exchange) hit(h *served) (Result, error) {
 	err := x.replay(h.frozen, &h.status, h.found)
 	if err == nil {
 		if h.result == Exact {
-			x.s.readings.keep(x.read, func() bool { return x.req.Epoch != x.s.cache.Epoch() })
+			x.s.readings.keep(x.reading, x.req.Epoch, x.s.cache.Epoch)
 		}
 		x.s.metrics.saved(h.result, h.entry)
 		x.touch(h.entry, h.vector)

@@ -69,11 +69,12 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if family == nil {
 		return Refused, apierror.BadRequest("invalid_parameter", "endpoint is "+apierror.Quote(as.URL.Path)+"; allowed is a cached path such as /v1/chat/completions.")
 	}
-	d, err := parseDirectives(r.Header)
+	d, err := parseDirectives(r.Header, true)
 	if err != nil {
 		return Refused, err
 	}
-	mem, err := s.lease(r)
+	c := s.ids.count(as.Header, new(few))
+	mem, err := s.lease(r, c.size)
 	if err != nil {
 		return Refused, err
 	}
@@ -82,20 +83,20 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	identity := s.ids.identity(as, &d)
+	identity := s.ids.identity(as, &c, &d)
 	note := ""
 	switch {
 	case tenant != "":
 		identity.Tenant = tenant
-	case s.ids.anonymous(as.Header):
+	case s.ids.anonymous(&c):
 		note = noteAnonymous
 	}
 	parsed, err := parse(family, body, identity, mem)
 	if err != nil {
 		return Refused, err
 	}
-	x := s.newQuery(as, reading{tenant: identity.Tenant, request: parsed}, family, d, mem).explain()
-	x.Note, x.Headers = note, s.ids.explain(as.Header)
+	x := s.newQuery(as, body, reading{tenant: identity.Tenant, Request: parsed}, family, d, mem).explain()
+	x.Note, x.Headers = note, s.ids.explain(as.Header, &c)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetIndent("", "  ")

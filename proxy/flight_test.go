@@ -139,7 +139,8 @@ func TestFlightLooksAgain(t *testing.T) {
 	r.ask(t, "/v1/chat/completions", chat(capital))
 	req := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(chat(capital)))
 	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
-	q, err := r.read(httptest.NewRecorder(), req, registry.APIs.ByPath("/v1/chat/completions"), Directives{MaxAge: -1}, unlimited())
+	c := r.ids.count(req.Header, new(few))
+	q, err := r.read(httptest.NewRecorder(), req, &c, registry.APIs.ByPath("/v1/chat/completions"), Directives{MaxAge: -1}, unlimited())
 	if err != nil {
 		t.Fatal(err)
 	}

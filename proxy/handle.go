@@ -14,19 +14,20 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	if err := checkConnection(r.Header); err != nil {
 		return Refused, err
 	}
-	d, err := parseDirectives(r.Header)
+	c := s.ids.count(r.Header, new(few))
+	d, err := parseDirectives(r.Header, c.directive)
 	if err != nil {
 		return Refused, err
 	}
 	if reason := s.unread(r, &d); reason != "" {
 		return s.bypass(w, r, nil, reason)
 	}
-	mem, err := s.lease(r)
+	mem, err := s.lease(r, c.size)
 	if err != nil {
 		return Refused, err
 	}
 	defer mem.Drop()
-	q, err := s.read(w, r, family, d, mem)
+	q, err := s.read(w, r, &c, family, d, mem)
 	if err != nil {
 		return Refused, err
 	}
@@ -69,10 +70,10 @@ func (s *Server) bypassRead(w http.ResponseWriter, r *http.Request, q *query, re
 	return s.bypass(w, r, body, reason)
 }
 
-// lease charges a request before its body is read. One that is refused lasts until its client has read the answer, and gives up its
-// header, which may be all that it takes.
-func (s *Server) lease(r *http.Request) (*budget.Lease, error) {
-	mem, ok := s.budget.Lease(headerSize(r.Header))
+// lease charges a request, whose header has some bytes, before its body is read. One that is refused lasts until its client has read the
+// answer, and gives up its header, which may be all that it takes.
+func (s *Server) lease(r *http.Request, header int64) (*budget.Lease, error) {
+	mem, ok := s.budget.Lease(header)
 	if !ok {
 		clear(r.Header)
 		return nil, errNoMemory
@@ -80,18 +81,8 @@ func (s *Server) lease(r *http.Request) (*budget.Lease, error) {
 	return mem, nil
 }
 
-// headerSize is the size of a header in bytes.
-func headerSize(h http.Header) (n int64) {
-	for name, values := range h {
-		for _, v := range values {
-			n += int64(len(name) + len(v))
-		}
-	}
-	return n
-}
-
-// read reads the body and parses the request. Both are charged to mem.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family, d Directives, mem *budget.Lease) (*query, error) {
+// read reads the body and parses the request. Both are charged to mem. c is what count has found in the header.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, mem *budget.Lease) (*query, error) {
 	if ct := r.Header.Get("Content-Type"); !isJSON(ct) {
 		return nil, apierror.BadRequest("invalid_content_type", apierror.NotJSON(ct, "this endpoint"))
 	}
@@ -99,11 +90,11 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, family *api.Family
 	if err != nil {
 		return nil, err
 	}
-	read, err := s.readings.of(&s.ids, r, &d, family, body, mem)
+	read, err := s.readings.of(&s.ids, r, c, &d, family, body, mem)
 	if err != nil {
 		return nil, err
 	}
-	return s.newQuery(r, read, family, d, mem), nil
+	return s.newQuery(r, body, read, family, d, mem), nil
 }
 
 // isJSON accepts application/json and its relatives, with or without parameters.

@@ -41,27 +41,39 @@ func newIdentifier(o *Options, secret [32]byte) identifier {
 // sharedTenant is the only tenant where nothing identifies one. No digest has its form.
 const sharedTenant = "all"
 
+// counted is what one pass over the header of a request finds.
+type counted struct {
+	team        string   // the name of the field that names the tenant, "" where none does
+	credentials []string // the names of those that name it otherwise, in order
+	scope       []string // the names of those that can change an answer, in order
+	size        int64    // of the header in bytes
+	directive   bool     // it may have a directive for the cache
+}
+
 // few is room for the names of most requests, which then need none on the heap.
 type few [8]string
 
-// counted returns the names of a request's headers that count, in order: the one that names the tenant, "" where none does; the
-// credentials that name it otherwise; those that can change an answer. Where the operator has said that credentials do not separate
-// tenants, those that only look like one are part of the scope: they may be something else.
-func (i *identifier) counted(h http.Header, room *few) (team string, credentials, scope []string) {
-	team, credentials, scope = i.team(h), room[:0:4], room[4:4]
-	byCredential := team == "" && i.from != "none"
-	for name := range h {
+// count reads the header of a request. Where the operator has said that credentials do not separate tenants, those that only look
+// like one are part of the scope: they may be something else.
+func (i *identifier) count(h http.Header, room *few) counted {
+	c := counted{team: i.team(h), credentials: room[:0:4], scope: room[4:4]}
+	byCredential := c.team == "" && i.from != "none"
+	for name, values := range h {
+		for _, v := range values {
+			c.size += int64(len(name) + len(v))
+		}
+		c.directive = c.directive || directiveNames[name]
 		switch class := header.Of(name); {
-		case name == team || i.ignored[name]:
+		case name == c.team || i.ignored[name]:
 		case class == header.Credential || class == header.Secret && byCredential:
-			credentials = append(credentials, name)
+			c.credentials = append(c.credentials, name)
 		case class == header.Scope || class == header.Secret:
-			scope = append(scope, name)
+			c.scope = append(c.scope, name)
 		}
 	}
-	slices.Sort(credentials)
-	slices.Sort(scope)
-	return team, credentials, scope
+	slices.Sort(c.credentials)
+	slices.Sort(c.scope)
+	return c
 }
 
 // team is the header that names the tenant of a request, "" if none does.
@@ -75,27 +87,25 @@ func (i *identifier) team(h http.Header) string {
 
 // tenant names the tenant of a request with this header.
 func (i *identifier) tenant(h http.Header) string {
-	team, credentials, _ := i.counted(h, new(few))
-	return i.tenantOf(h, team, credentials)
+	c := i.count(h, new(few))
+	return i.tenantOf(h, &c)
 }
 
-// anonymous reports whether nothing in h identifies a tenant, where something could.
-func (i *identifier) anonymous(h http.Header) bool {
-	team, credentials, _ := i.counted(h, new(few))
-	return i.from != "none" && team == "" && len(credentials) == 0
+// anonymous reports whether nothing in a header identifies a tenant, where something could.
+func (i *identifier) anonymous(c *counted) bool {
+	return i.from != "none" && c.team == "" && len(c.credentials) == 0
 }
 
 // explain lists the names in h that count.
-func (i *identifier) explain(h http.Header) explainedHeaders {
-	team, credentials, scope := i.counted(h, new(few))
+func (i *identifier) explain(h http.Header, c *counted) explainedHeaders {
 	x := explainedHeaders{Tenant: []string{}, Scope: []string{}}
 	switch {
-	case team != "":
-		x.Tenant = append(x.Tenant, team)
+	case c.team != "":
+		x.Tenant = append(x.Tenant, c.team)
 	case i.from != "none":
-		x.Tenant = append(x.Tenant, credentials...)
+		x.Tenant = append(x.Tenant, c.credentials...)
 	}
-	for _, name := range scope {
+	for _, name := range c.scope {
 		if slices.ContainsFunc(h[name], func(v string) bool { _, counts := header.Part(name, v); return counts }) {
 			x.Scope = append(x.Scope, name)
 		}
@@ -105,14 +115,14 @@ func (i *identifier) explain(h http.Header) explainedHeaders {
 
 // tenantOf is a keyed digest of what identifies the sender: the credential itself is neither stored nor logged. Where the header
 // that names tenants is absent or empty, the credentials name them.
-func (i *identifier) tenantOf(h http.Header, team string, credentials []string) string {
+func (i *identifier) tenantOf(h http.Header, c *counted) string {
 	switch {
 	case i.from == "none":
 		return sharedTenant
-	case team != "":
-		return i.digest("header", h, team)
+	case c.team != "":
+		return i.digest("header", h, c.team)
 	default:
-		return i.digest("credentials", h, credentials...)
+		return i.digest("credentials", h, c.credentials...)
 	}
 }
 
@@ -165,11 +175,10 @@ func appendText(dst []byte, s string) []byte {
 }
 
 // identity is everything outside the body that two requests must share to share an answer. The Host header is not part
-// of it: the client chooses it freely.
-func (i *identifier) identity(r *http.Request, d *Directives) canon.Identity {
-	team, credentials, scope := i.counted(r.Header, new(few))
-	id := canon.Identity{Tenant: i.tenantOf(r.Header, team, credentials), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
-	for _, name := range scope {
+// of it: the client chooses it freely. c is what count has found in its header.
+func (i *identifier) identity(r *http.Request, c *counted, d *Directives) canon.Identity {
+	id := canon.Identity{Tenant: i.tenantOf(r.Header, c), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
+	for _, name := range c.scope {
 		for _, v := range r.Header[name] {
 			if part, counts := header.Part(name, v); counts {
 				id.Headers = append(id.Headers, name+": "+part)

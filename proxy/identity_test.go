@@ -93,7 +93,7 @@ func ids(from TenantSource, ignore ...string) *identifier {
 func keyOf(t *testing.T, i *identifier, h http.Header) canon.Hash {
 	t.Helper()
 	r := &http.Request{Header: h, URL: &url.URL{Path: "/v1/chat/completions"}}
-	q, err := (Options{}).withDefaults().APIs.ByPath(r.URL.Path).Parse([]byte(chat(capital)), i.identity(r, &Directives{}))
+	q, err := (Options{}).withDefaults().APIs.ByPath(r.URL.Path).Parse([]byte(chat(capital)), identityOf(i, r, &Directives{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,6 +264,6 @@ func BenchmarkIdentity(b *testing.B) {
 	i := ids("authorization")
 	b.ReportAllocs()
 	for b.Loop() {
-		i.identity(r, &Directives{})
+		identityOf(i, r, &Directives{})
 	}
 }

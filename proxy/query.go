@@ -17,14 +17,13 @@ import (
 
 // query is one request that has a key, on its way through the cache and the upstream. A flight keeps the query of its leader.
 type query struct {
-	*canon.Request
+	reading
 	s      *Server
 	family *api.Family
 	http   *http.Request
-	tenant string
+	body   []byte
 	d      Directives
-	read   reading       // what the request was read as
-	req    cache.Request // the same for the cache
+	req    cache.Request // what was read, for the cache
 	stale  *cache.Hit    // an expired answer, to be served if the upstream fails
 	alone  bool          // it does not share a flight
 	mem    *budget.Lease // what body and request are charged to
@@ -32,10 +31,10 @@ type query struct {
 
 // newQuery returns the query of a request, whose body is charged to mem. It has no tick yet: requests that pass through are no requests
 // to the policy.
-func (s *Server) newQuery(r *http.Request, read reading, family *api.Family, d Directives, mem *budget.Lease) *query {
-	parsed := read.request
+func (s *Server) newQuery(r *http.Request, body []byte, read reading, family *api.Family, d Directives, mem *budget.Lease) *query {
+	parsed := read.Request
 	d.tighten(bodyDirectives(parsed.Directive))
-	q := &query{Request: parsed, s: s, family: family, http: r, tenant: read.tenant, d: d, read: read, mem: mem}
+	q := &query{reading: read, s: s, family: family, http: r, body: body, d: d, mem: mem}
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
 		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private()}
 	if len(parsed.Turns) > 0 {
@@ -71,12 +70,12 @@ func parse(family *api.Family, body []byte, identity canon.Identity, mem *budget
 // forwarded is the body as the upstream gets it: without the directives for this proxy, and with its own ids. Where neither is
 // there, it is the client's; a copy is charged too.
 func (q *query) forwarded() ([]byte, error) {
-	body := q.Body
+	body := q.body
 	if q.OwnCache {
 		body = rawjson.AppendEdited(make([]byte, 0, len(body)), gjson.Parse(rawjson.View(body)), rawjson.Remove("cache"))
 	}
 	body = q.family.OriginalBody(body)
-	if unsafe.SliceData(body) != unsafe.SliceData(q.Body) && !q.charge(len(body)) {
+	if unsafe.SliceData(body) != unsafe.SliceData(q.body) && !q.charge(len(body)) {
 		return nil, errNoMemory
 	}
 	return body, nil

@@ -15,10 +15,10 @@ import (
 
 // reading is what a request was read as: it follows from the request's bytes alone.
 type reading struct {
-	tenant  string
-	request *canon.Request // must not be changed
-	print   fingerprint    // zero: of a request that is not remembered
-	young   bool           // it is among the newest of those that are remembered
+	tenant         string
+	*canon.Request             // must not be changed; its Body is that of the request, or nil where that is remembered
+	print          fingerprint // zero: of a request that is not remembered
+	young          bool        // it is among the newest of those that are remembered
 }
 
 // fingerprint is a digest of all that a reading follows from, under a salt: equal ones are of equal requests.
@@ -30,8 +30,8 @@ type fingerprint [sha256.Size]byte
 // Two generations hold up to maxReadings bytes each, a fixed amount that is not charged. What is found in the old one, and hits again,
 // moves to the young one; when that is full it becomes the old one. A purge empties both, because they hold prompts.
 type readings struct {
-	salt   [16]byte
-	hashes sync.Pool // of *hasher
+	salt    [16]byte
+	buffers bufferLender
 
 	mu         sync.RWMutex // protects what follows
 	young, old map[fingerprint]*reading
@@ -45,44 +45,41 @@ const maxReadings = 2 << 20
 const readingBytes = 512
 
 func newReadings() *readings {
-	m := &readings{hashes: sync.Pool{New: func() any { return &hasher{Hash: sha256.New()} }}, young: map[fingerprint]*reading{}}
+	m := &readings{young: map[fingerprint]*reading{}}
 	rand.Read(m.salt[:])
 	return m
 }
 
-// of reads a request of family with this body, which is charged to mem. A short one that is remembered is not parsed again.
-func (m *readings) of(i *identifier, r *http.Request, d *Directives, family *api.Family, body []byte, mem *budget.Lease) (read reading, err error) {
+// of reads a request of family with this body, which is charged to mem; c is what count has found in its header. A short one that is
+// remembered is not parsed again.
+func (m *readings) of(i *identifier, r *http.Request, c *counted, d *Directives, family *api.Family, body []byte, mem *budget.Lease) (read reading, err error) {
 	if len(body) <= firstBuffer {
-		print := m.fingerprint(i, r, d, family, body)
-		if known, ok := m.find(print, body); ok {
+		print := m.fingerprint(r, c, d, family, body)
+		if known, ok := m.find(print); ok {
 			return known, nil
 		}
 		read.print = print
 	}
-	identity := i.identity(r, d)
+	identity := i.identity(r, c, d)
 	read.tenant = identity.Tenant
-	read.request, err = parse(family, body, identity, mem)
+	read.Request, err = parse(family, body, identity, mem)
 	return read, err
 }
 
 // fingerprint digests a request of family with this body. Every text goes in with its length.
-func (m *readings) fingerprint(i *identifier, r *http.Request, d *Directives, family *api.Family, body []byte) (print fingerprint) {
-	h := m.hashes.Get().(*hasher)
-	b := append(append(h.buf[:0], m.salt[:]...), family.Requests.Code)
+func (m *readings) fingerprint(r *http.Request, c *counted, d *Directives, family *api.Family, body []byte) fingerprint {
+	buf := m.buffers.get()
+	defer m.buffers.put(buf)
+	b := append(append((*buf)[:0], m.salt[:]...), family.Requests.Code)
 	b = appendText(appendText(appendText(b, r.URL.Path), r.URL.RawQuery), d.Namespace)
-	team, credentials, scope := i.counted(r.Header, new(few))
-	b = appendFields(appendText(b, team), r.Header, credentials)
-	b = appendFields(b, r.Header, scope)
-	if team != "" {
-		b = appendFields(b, r.Header, []string{team})
+	b = appendFields(appendText(b, c.team), r.Header, c.credentials)
+	b = appendFields(b, r.Header, c.scope)
+	if c.team != "" {
+		b = appendFields(b, r.Header, []string{c.team})
 	}
-	h.Reset()
-	h.Write(b)
-	h.Write(body)
-	h.buf = h.Sum(b[:0])
-	copy(print[:], h.buf)
-	h.returned(&m.hashes)
-	return print
+	b = append(b, body...)
+	*buf = b
+	return sha256.Sum256(b)
 }
 
 // appendFields appends the named fields, with their number and that of their values.
@@ -109,8 +106,8 @@ func boolByte(b bool) byte {
 	return 0
 }
 
-// find returns the reading of an equal request, with the body given now.
-func (m *readings) find(print fingerprint, body []byte) (r reading, ok bool) {
+// find returns the reading of an equal request.
+func (m *readings) find(print fingerprint) (r reading, ok bool) {
 	m.mu.RLock()
 	known, young := m.young[print], true
 	if known == nil {
@@ -120,29 +117,27 @@ func (m *readings) find(print fingerprint, body []byte) (r reading, ok bool) {
 	if known == nil {
 		return reading{}, false
 	}
-	request := *known.request
-	request.Body = body
-	return reading{known.tenant, &request, print, young}, true
+	return reading{known.tenant, known.Request, print, young}, true
 }
 
-// keep remembers r, of a request that had an exact hit, unless purged reports that a purge has begun since it came: clear, which follows
+// keep remembers r, of a request that had an exact hit, unless a purge has begun since it came, which changes now: clear, which follows
 // that, must not be followed by what it is to remove.
-func (m *readings) keep(r reading, purged func() bool) {
+func (m *readings) keep(r reading, came uint64, now func() uint64) {
 	if r.young || r.print == (fingerprint{}) {
 		return
 	}
-	request := *r.request
+	request := *r.Request
 	request.Body = nil
 	size := readingBytes + int(request.Kept())
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if purged() {
+	if now() != came {
 		return
 	}
 	if m.size += size; m.size > maxReadings {
 		m.old, m.young, m.size = m.young, map[fingerprint]*reading{}, size
 	}
-	m.young[r.print] = &reading{tenant: r.tenant, request: &request}
+	m.young[r.print] = &reading{tenant: r.tenant, Request: &request}
 }
 
 // clear forgets all.

@@ -35,6 +35,12 @@ func readingCases() (all []*http.Request) {
 	return all
 }
 
+// identityOf is the identity of a request.
+func identityOf(i *identifier, r *http.Request, d *Directives) canon.Identity {
+	c := i.count(r.Header, new(few))
+	return i.identity(r, &c, d)
+}
+
 // TestFingerprints: requests with equal fingerprints are read in the same way, whatever names tenants; those that differ in what is
 // harmless have equal ones.
 func TestFingerprints(t *testing.T) {
@@ -51,8 +57,9 @@ func TestFingerprints(t *testing.T) {
 				for _, body := range []string{`{"model":"m"}`, `{"model": "m"}`, ""} {
 					for _, f := range registry.APIs.Families() {
 						d := Directives{Namespace: namespace}
-						now := read{ids.identity(r, &d), body, f.Requests.Code}
-						print := m.fingerprint(&ids, r, &d, f, []byte(body))
+						now := read{identityOf(&ids, r, &d), body, f.Requests.Code}
+						c := ids.count(r.Header, new(few))
+						print := m.fingerprint(r, &c, &d, f, []byte(body))
 						before, ok := seen[print]
 						if ok && !reflect.DeepEqual(before, now) {
 							t.Errorf("%s: %+v and %+v have one fingerprint", from, before, now)
@@ -68,7 +75,7 @@ func TestFingerprints(t *testing.T) {
 			t.Errorf("%s: no two fingerprints are equal", from)
 		}
 		f, r := registry.APIs.Families()[0], readingCases()[0]
-		if _, ok := seen[newReadings().fingerprint(&ids, r, &Directives{}, f, nil)]; ok {
+		if _, ok := seen[newReadings().fingerprint(r, new(counted), &Directives{}, f, nil)]; ok {
 			t.Errorf("%s: two processes have one salt", from)
 		}
 	}
@@ -84,43 +91,44 @@ func TestReadings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	never := func() bool { return false }
+	epoch := func() uint64 { return 7 }
 	print := fingerprint{1}
-	if _, ok := m.find(print, nil); ok {
+	if _, ok := m.find(print); ok {
 		t.Error("found before it was kept")
 	}
-	m.keep(reading{tenant: "t", request: parsed}, never) // without a fingerprint
-	m.keep(reading{tenant: "t", request: parsed, print: fingerprint{2}}, func() bool { return true })
-	m.keep(reading{tenant: "t", request: parsed, print: print}, never)
+	m.keep(reading{tenant: "t", Request: parsed}, 7, epoch) // without a fingerprint
+	m.keep(reading{tenant: "t", Request: parsed, print: fingerprint{2}}, 6, epoch)
+	m.keep(reading{tenant: "t", Request: parsed, print: print}, 7, epoch)
 	if len(m.young) != 1 {
 		t.Errorf("%d are remembered", len(m.young))
 	}
-	other := []byte(body)
-	got, ok := m.find(print, other)
-	if !ok || got.tenant != "t" || &got.request.Body[0] != &other[0] {
+	got, ok := m.find(print)
+	if !ok || got.tenant != "t" {
 		t.Fatalf("%+v, %v", got, ok)
 	}
-	if got.request.Body = parsed.Body; !reflect.DeepEqual(got.request, parsed) {
-		t.Errorf("%+v, want %+v", got.request, parsed)
+	want := *parsed
+	want.Body = nil // not kept
+	if !reflect.DeepEqual(got.Request, &want) {
+		t.Errorf("%+v, want %+v", got.Request, want)
 	}
 	m.clear()
-	if _, ok := m.find(print, nil); ok {
+	if _, ok := m.find(print); ok {
 		t.Error("found after a purge")
 	}
 }
 
 // TestReadingsAreBounded: both generations together hold twice their bound at most, and what is used again stays.
 func TestReadingsAreBounded(t *testing.T) {
-	m, request, never := newReadings(), &canon.Request{Prompt: strings.Repeat("x", 1000)}, func() bool { return false }
-	hot := reading{request: request, print: fingerprint{255, 255}}
+	m, request, epoch := newReadings(), &canon.Request{Prompt: strings.Repeat("x", 1000)}, func() uint64 { return 0 }
+	hot := reading{Request: request, print: fingerprint{255, 255}}
 	for i := range 20_000 {
-		m.keep(reading{request: request, print: fingerprint{byte(i), byte(i >> 8)}}, never)
-		if found, ok := m.find(hot.print, nil); i > 0 && !ok {
+		m.keep(reading{Request: request, print: fingerprint{byte(i), byte(i >> 8)}}, 0, epoch)
+		if found, ok := m.find(hot.print); i > 0 && !ok {
 			t.Fatalf("lost after %d others", i)
 		} else if ok {
 			hot.young = found.young
 		}
-		m.keep(hot, never)
+		m.keep(hot, 0, epoch)
 	}
 	if n := len(m.young) + len(m.old); n < 1000 || n*1512 > 2*maxReadings+3024 {
 		t.Errorf("%d are remembered", n)

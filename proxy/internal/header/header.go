@@ -124,10 +124,15 @@ var secretWords = setOf(`apikey apitoken accesskey accesstoken assertion auth au
 
 // namesSecret reports whether one of the words in name is a secret word.
 func namesSecret(name string) bool {
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
-		if secretWords[strings.ToLower(word)] {
+	for name != "" {
+		end := strings.IndexAny(name, "-_.")
+		if end < 0 {
+			end = len(name)
+		}
+		if secretWords[strings.ToLower(name[:end])] {
 			return true
 		}
+		name = name[min(end+1, len(name)):]
 	}
 	return false
 }
