@@ -20,7 +20,7 @@ type exchange struct {
 // upstream is asked.
 func (x exchange) answer() (Result, error) {
 	result, err := x.unpurged()
-	if failed := asReplayError(err); failed != nil {
+	if failed, ok := errors.AsType[*replayError](err); ok {
 		x.s.faults.report(x.http.Context(), "replay", failed)
 		if failed.entry != nil {
 			x.s.faults.degraded(x.s.cache.Drop(x.http.Context(), failed.entry))
@@ -30,14 +30,6 @@ func (x exchange) answer() (Result, error) {
 	}
 	x.s.faults.logRequest(x.query, result)
 	return result, err
-}
-
-// asReplayError is the replayError in err, nil where there is none.
-func asReplayError(err error) (failed *replayError) {
-	if err == nil || !errors.As(err, &failed) {
-		return nil
-	}
-	return failed
 }
 
 // errPurged says that a purge has removed the stored answer that was about to be written. Nothing has been written yet.

@@ -85,22 +85,28 @@ type decoder struct {
 }
 
 func (d *decoder) frozen(f *Form) *Frozen {
-	z := &Frozen{Form: f}
+	one := new(struct { // in one allocation
+		Frozen
+		few [2]Slot // most answers have no more
+	})
+	z := &one.Frozen
+	z.Form = f
 	stream := d.byte()
 	d.bad = d.bad || stream > 1
 	z.Stream = stream == 1
 	z.ContentType = contentType(d.bytes())
-	z.Slots = d.slots()
+	z.Slots = d.slots(one.few[:0])
 	z.Body = d.bytes()
 	return z
 }
 
-func (d *decoder) slots() []Slot {
+// slots reads slots into few, where there is room for them.
+func (d *decoder) slots(few []Slot) []Slot {
 	n := d.len()
 	if n == 0 {
 		return nil
 	}
-	slots := make([]Slot, 0, n)
+	slots := slices.Grow(few, n)
 	at := 0
 	for range n {
 		at += d.len()

@@ -59,9 +59,7 @@ func Guard(next http.Handler, limits func() Limits) http.Handler {
 		if r.Body != nil && r.Body != http.NoBody {
 			c.body = &x.body
 			c.body.begin(c, r)
-			x.request = *r // the server looks at the body of its request itself
-			x.request.Body = c.body
-			r = &x.request
+			r.Body = c.body
 		}
 		regular := false
 		defer func() { c.finish(regular) }()
@@ -72,9 +70,8 @@ func Guard(next http.Handler, limits func() Limits) http.Handler {
 
 // exchange is what a request takes here, in one allocation.
 type exchange struct {
-	client  client
-	body    body
-	request http.Request
+	client client
+	body   body
 }
 
 // deadlines are those of a request's connection, or of its stream in HTTP/2.
