@@ -131,6 +131,14 @@ func (x exchange) hit(h *served) (Result, error) {
 	return h.result, err
 }
 
+// touch counts a use of e, which answered the request, after the answer is written.
+func (x exchange) touch(e *store.Entry, vector []float32) {
+	if x.s.cache.Touch(&x.req, e, vector) {
+		_ = http.NewResponseController(x.w).Flush() // the answer does not wait; an error means that the client has left
+		x.s.faults.degraded(x.s.cache.Settle())
+	}
+}
+
 // replayError says that an answer could not be put into the form asked for. Nothing has been written yet.
 type replayError struct {
 	entry *store.Entry // nil: none

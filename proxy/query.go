@@ -183,12 +183,6 @@ func (f *finding) count(m *metrics) {
 	}
 }
 
-// touch counts a use of e, which answered the request. It is called after the answer is written; a large answer or a stream
-// has reached the client by then.
-func (q *query) touch(e *store.Entry, vector []float32) {
-	q.s.faults.degraded(q.s.cache.Touch(context.WithoutCancel(q.http.Context()), &q.req, e, vector))
-}
-
 // reason is why the request was forwarded, in the words of RFC 9211 §2.2.
 func (q *query) reason() string {
 	switch {

@@ -165,7 +165,10 @@ func (s *Server) Draining() bool { return s.draining.Load() }
 
 // Close keeps further upstream calls of cached endpoints from starting, for a server whose listeners are closed: a request that is
 // still being handled gets a 503.
-func (s *Server) Close() { s.flights.Close() }
+func (s *Server) Close() {
+	s.flights.Close()
+	s.faults.degraded(s.cache.Settle()) // hits that the store is to keep
+}
 
 // Wait returns when all flights have ended, or with ctx's error. Flights without a waiter end by themselves.
 func (s *Server) Wait(ctx context.Context) error { return s.flights.Wait(ctx) }

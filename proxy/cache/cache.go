@@ -6,7 +6,7 @@
 //	Lookup   the exact key, or an alias of it
 //	Find     embed the prompt, compare it with the members of its scope, ask the judge; without a match, route it to a topic
 //	Keep     store a complete answer; evicted entries leave the topics
-//	Touch    count a hit: recency, importance, the parent in the conversation
+//	Touch    count a hit: recency, importance, the parent in the conversation; see uses
 //
 // Store and topics are leaves that do not import each other. The cache carries what one returns to the other: which entries left,
 // which became more important, which became the anchor of a topic. It makes every change under one lock, in one order, and writes
@@ -73,7 +73,6 @@ type Cause struct {
 type Cache struct {
 	state
 	opt      Options
-	turns    turns
 	embedder *embedder
 
 	// epoch counts the purges that have begun; an answer whose request came before the last one is not kept. It changes under mu.
@@ -91,8 +90,8 @@ func New(o Options) (*Cache, error) {
 		o.Now = time.Now
 	}
 	return &Cache{
-		state: state{store: o.Store, topics: o.Topics, readers: o.Readers},
-		opt:   o, turns: turns{o.Store}, embedder: newEmbedder(o.Embedder, o.EmbedLimit),
+		state: state{store: o.Store, topics: o.Topics, turns: turns{o.Store}, readers: o.Readers},
+		opt:   o, embedder: newEmbedder(o.Embedder, o.EmbedLimit),
 	}, nil
 }
 
@@ -115,7 +114,10 @@ type Stats struct {
 }
 
 // Stats returns the current figures.
-func (c *Cache) Stats() Stats { return Stats{c.store.Stats(), c.topics.Stats()} }
+func (c *Cache) Stats() Stats {
+	c.trySettle()
+	return Stats{c.store.Stats(), c.topics.Stats()}
+}
 
 // Tick counts a request and returns its number and time.
 func (c *Cache) Tick() policy.Tick { return c.store.Tick() }

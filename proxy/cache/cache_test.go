@@ -107,13 +107,20 @@ func (r *rig) entry(q *Request, f *Finding) *store.Entry {
 	return e
 }
 
+// touch counts a use as the proxy does.
+func (r *rig) touch(q *Request, e *store.Entry, vector []float32) {
+	if r.Touch(q, e, vector) {
+		r.note(r.Settle())
+	}
+}
+
 // ask plays one request as the proxy does and returns how it was answered, and by which entry.
 func (r *rig) ask(q *Request) (how string, id policy.ID) {
 	ctx := r.t.Context()
 	hit, _, err := r.Lookup(ctx, q)
 	r.note(err)
 	if hit != nil {
-		r.note(r.Touch(ctx, q, hit.Entry, nil))
+		r.touch(q, hit.Entry, nil)
 		if hit.Alias {
 			return "alias", hit.Entry.ID
 		}
@@ -121,7 +128,7 @@ func (r *rig) ask(q *Request) (how string, id policy.ID) {
 	}
 	f := r.find(ctx, q)
 	if f.Hit != nil {
-		r.note(r.Touch(ctx, q, f.Hit.Entry, f.Vector))
+		r.touch(q, f.Hit.Entry, f.Vector)
 		return "semantic", f.Hit.Entry.ID
 	}
 	id, reason, err := r.Keep(ctx, q, f, r.entry(q, f))
@@ -203,6 +210,7 @@ func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
 	for range 9 {
 		r.ask(r.request(letters(40)))
 	}
+	r.note(r.Settle())
 	importance := r.store.Importance(1)
 	r.now = r.now.Add(time.Hour + time.Minute)
 	r.wants(r.request(letters(41)), "miss", 2) // near to an expired answer only

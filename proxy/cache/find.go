@@ -22,7 +22,7 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit, stale *Hit, err erro
 		if !ok || alias && !c.opt.aliasAllowed(r, e) {
 			return nil
 		}
-		if c.store.Expired(e.ID, r.At) {
+		if c.expired(e.ID, r.At) {
 			return c.remove(policy.Expired, e)
 		}
 		now := c.opt.Now()
@@ -36,6 +36,16 @@ func (c *Cache) Lookup(_ context.Context, r *Request) (hit, stale *Hit, err erro
 		return nil
 	})
 	return hit, stale, err
+}
+
+// expired reports whether the policy says that id must not answer any more. A use that waits may be what keeps it.
+func (s *state) expired(id policy.ID, at policy.Tick) bool {
+	if !s.store.Expired(id, at) {
+		return false
+	}
+	s.lock()
+	defer s.mu.Unlock()
+	return s.store.Expired(id, at)
 }
 
 // Stale returns h, which Lookup returned as stale, as a hit of this moment if it may still be served in place of an error; otherwise
@@ -58,6 +68,7 @@ func (o *Options) aliasAllowed(r *Request, e *store.Entry) bool {
 // hit, r's key becomes an alias of the entry. On a miss the policy learns of the topic's request. There is a Finding also with an
 // error.
 func (c *Cache) Find(ctx context.Context, r *Request) (f *Finding, err error) {
+	c.trySettle()
 	f = &Finding{Parent: c.turns.parent(r)}
 	if c.opt.comparable(r) {
 		err = c.search(ctx, r, f)
@@ -120,7 +131,7 @@ func (c *Cache) verify(r *Request, f *Finding) (blocked []*store.Entry, err erro
 			continue
 		case !r.takes(e, now):
 			continue
-		case c.store.Expired(e.ID, r.At):
+		case c.expired(e.ID, r.At):
 			if err := c.remove(policy.Expired, e); err != nil {
 				return nil, err
 			}

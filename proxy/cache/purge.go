@@ -26,7 +26,7 @@ var ErrNotRemoved = errors.New("the entry could not be removed")
 // the purge is added behind the place that it has reached. What it removed counts as purged at its end: a request that finds an
 // entry while the purge is under way reads a count of purges that will have changed by its return.
 func (c *Cache) Purge(_ context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
-	c.mu.Lock()
+	c.lock()
 	c.epoch.Add(1)
 	c.store.Remove(policy.Purged) // announced even where nothing will match: the backing may hold entries that left before
 	c.mu.Unlock()
@@ -49,7 +49,7 @@ func (c *Cache) Purge(_ context.Context, match func(*store.Entry) bool) (matched
 
 // purgePart removes some entries. Where the policy panics the store stops half-way, so those that are left are removed one by one.
 func (s *state) purgePart(ids []policy.ID) (purged int, err error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	remove := func(ids ...policy.ID) {
 		evs := s.store.Remove(policy.Purged, ids...)

@@ -16,7 +16,7 @@ import (
 //
 // An error that is a Fault concerns entries that cannot be found by meaning; the cache can be used all the same.
 func (c *Cache) Restore(ctx context.Context) (faults error) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	c.topics.SetNext(topics.TopicID(c.store.MaxTopic()) + 1)
 	entries, dropped := c.store.Restored()

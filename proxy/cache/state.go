@@ -15,9 +15,12 @@ import (
 type state struct {
 	store   *store.Store
 	topics  *topics.Topics
+	turns   turns
 	readers []Reader
+	uses    uses // counted, and not applied yet
 
-	mu sync.Mutex // held for every change of store or topics, while both and the readers are called
+	mu    sync.Mutex // held for every change of store or topics, while both and the readers are called; protects fault
+	fault error      // of uses that were applied; the last one
 }
 
 // keepLocked stores e, whose topic is given where it is known.
@@ -30,26 +33,13 @@ func (s *state) keepLocked(e *store.Entry, topic topics.TopicID, at policy.Tick,
 	return 0, ReasonPolicy, err
 }
 
-// use counts a request that an entry answered.
-func (s *state) use(ev Event, compared bool, by *Cause) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if compared {
-		s.touchLocked(&ev)
-	}
-	if hit, ok := s.store.Hit(ev.ID, ev.Parent, ev.At); ok { // it may have been removed while it answered
-		ev.Entry, ev.Weights = hit.Entry, hit.Weights
-	}
-	return s.settleOneLocked(&ev, 0, by)
-}
-
 func (s *state) touchLocked(ev *Event) {
 	s.topics.Touch(topics.EntryID(ev.ID), ev.At.Seq, topics.EntryID(ev.Detected), ev.Searched)
 }
 
 // remove removes entries that were looked up before, unless another answer has taken their place since.
 func (s *state) remove(why policy.Reason, entries ...*store.Entry) error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	var ids []policy.ID
 	for _, e := range entries {
@@ -68,7 +58,7 @@ func sameAnswer(a, b *store.Entry) bool {
 // alias makes a key lead to an entry from now on. An entry of the key's own that has expired is removed, because it would keep the
 // key from becoming an alias, and an answer to take its place comes only when the other entry has left.
 func (s *state) alias(k store.Key, id policy.ID, now time.Time) (err error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if own, alias, ok := s.store.Lookup(k); ok && !alias && !own.Usable(now) {
 		err = s.settleLocked(s.store.Remove(policy.Expired, own.ID), 0, nil)
@@ -78,7 +68,7 @@ func (s *state) alias(k store.Key, id policy.ID, now time.Time) (err error) {
 
 // arrive announces a miss on a topic to the policy.
 func (s *state) arrive(topic policy.TopicID, at policy.Tick) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	ev := s.store.Arrive(topic, at)
 	s.publishLocked(&ev, nil)
@@ -95,7 +85,7 @@ func (s *state) route(q topics.Query) topics.Route {
 }
 
 func (s *state) refresh(scope topics.ScopeID) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	for _, id := range s.topics.Refresh(scope) {
 		s.anchorLocked(policy.ID(id))
@@ -104,7 +94,7 @@ func (s *state) refresh(scope topics.ScopeID) {
 
 // apply makes an event of another cache happen here.
 func (s *state) apply(ev Event) error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	switch ev.Kind {
 	case store.EventUse:

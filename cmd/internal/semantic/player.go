@@ -94,15 +94,23 @@ func (p *player) Play(r *sim.Request, at policy.Tick) (hit bool, dropped int, er
 	ctx, q := context.Background(), p.request(r, at)
 	found, _, err := p.cache.Lookup(ctx, q)
 	if found != nil {
-		return true, 0, p.fault(err, p.cache.Touch(ctx, q, found.Entry, nil))
+		return true, 0, p.fault(err, p.touch(q, found.Entry, nil))
 	}
 	f, failed := p.cache.Find(ctx, q)
 	if f.Hit != nil {
-		return true, 0, p.fault(err, failed, p.cache.Touch(ctx, q, f.Hit.Entry, f.Vector))
+		return true, 0, p.fault(err, failed, p.touch(q, f.Hit.Entry, f.Vector))
 	}
 	before := p.evicted
 	_, _, kept := p.cache.Keep(ctx, q, f, entry(r, f))
 	return false, p.evicted - before, p.fault(err, failed, kept)
+}
+
+// touch counts a use.
+func (p *player) touch(q *cache.Request, e *store.Entry, vector []float32) error {
+	if !p.cache.Touch(q, e, vector) {
+		return nil
+	}
+	return p.cache.Settle()
 }
 
 // fault joins the faults of a request and of the policy.
