@@ -4,19 +4,22 @@ package topics
 // every search waits.
 type chunks[T any] struct {
 	width int   // values of a row
-	size  int32 // rows of a full chunk
+	shift uint8 // a full chunk has 1<<shift rows
 	parts [][]T // nil: dropped
 }
 
 // at is one row, which grow has made.
 func (c *chunks[T]) at(row int32) []T {
-	r := int(row%c.size) * c.width
-	return c.parts[row/c.size][r : r+c.width : r+c.width]
+	r := int(row&(1<<c.shift-1)) * c.width
+	return c.parts[row>>c.shift][r : r+c.width : r+c.width]
 }
+
+// ref is the value of one row, which grow has made, where a row has one.
+func (c *chunks[T]) ref(row int32) *T { return &c.parts[row>>c.shift][row&(1<<c.shift-1)] }
 
 // grow makes room for a row at the end or in a chunk that was dropped. The first chunk doubles, the others are full ones at once.
 func (c *chunks[T]) grow(row int32) {
-	i, need := int(row/c.size), int(row%c.size+1)*c.width
+	i, need := int(row>>c.shift), int(row&(1<<c.shift-1)+1)*c.width
 	if i == len(c.parts) {
 		c.parts = append(c.parts, nil)
 	}
@@ -24,7 +27,7 @@ func (c *chunks[T]) grow(row int32) {
 	if len(part) >= need {
 		return
 	}
-	size := int(c.size) * c.width
+	size := c.width << c.shift
 	if i == 0 {
 		size = min(max(2*len(part), need), size)
 	}
@@ -36,6 +39,6 @@ func (c *chunks[T]) drop(chunk int32) { c.parts[chunk] = nil }
 
 // part is the rows of the chunk that begins at row from, up to row to; none of a chunk that was dropped.
 func (c *chunks[T]) part(from, to int32) []T {
-	part := c.parts[from/c.size]
+	part := c.parts[from>>c.shift]
 	return part[:min(len(part), int(to-from)*c.width)]
 }

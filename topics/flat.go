@@ -1,6 +1,7 @@
 package topics
 
 import (
+	"math/bits"
 	"slices"
 
 	"reprise/topics/internal/hamming"
@@ -29,7 +30,7 @@ type flatHead = [flatWords]uint64
 
 // NewFlat makes an empty index of rows. name returns the Name of a row in the set.
 func NewFlat(rs *rows, name func(row int32) uint64) *Flat {
-	return &Flat{rows: rs, name: name, heads: chunks[flatHead]{width: 1, size: scanRows}}
+	return &Flat{rows: rs, name: name, heads: chunks[flatHead]{width: 1, shift: scanShift}}
 }
 
 // Add implements Index.
@@ -78,35 +79,63 @@ func (f *Flat) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor 
 		return found.items
 	}
 	s := newScan(f.rows, q, nearZ, gate, func(row int32, score float32) float32 {
-		n := Neighbor{Name: f.name(row), Row: row, Score: score}
-		if !slices.Contains(found.items, n) { // seen again in another slot
-			found.offer(n)
+		if f.has(row) && !slices.ContainsFunc(found.items, func(n Neighbor) bool { return n.Row == row }) { // it left, or was seen in another slot
+			found.offer(Neighbor{Name: f.name(row), Row: row, Score: score})
 		}
 		if last, full := found.worst(); full {
 			return last.Score
 		}
 		return gate
 	})
+	near := q.first[:0]
 	for to := len(f.rowOf); to > 0; {
 		from := (to - 1) / scanRows * scanRows
-		s.check(f.near(from, to, q, cutFor(flatBits, s.min, s.z)))
+		near = f.near(from, to, q, cutFor(flatBits, s.min, s.z), near)
+		if len(near) >= checkRows {
+			s.checkNearest(near)
+			near = near[:0]
+		}
 		if from > 0 {
 			s.pause()
 		}
 		to = min(from, len(f.rowOf))
 	}
+	s.checkNearest(near)
+	q.first = near
 	return found.items
 }
 
-// near returns, in the room of q, the rows of slots from to to-1 whose first bits differ from q in at most cut bits. The slots are in
-// one chunk.
-func (f *Flat) near(from, to int, q *query, cut int) []int32 {
+// near appends to dst the rows of slots from to to-1 whose first bits differ from q in at most cut bits, with the number of those bits.
+// The slots are in one chunk.
+func (f *Flat) near(from, to int, q *query, cut int, dst []candidate) []candidate {
 	heads := f.heads.part(int32(from), int32(to))
-	set := q.set[:(len(heads)+63)/64]
-	hamming.Near256(set, heads, (*[flatWords]uint64)(q.sketch[:flatWords]), cut)
-	near := appendSet(q.near[:0], set, int32(from))
-	for i, slot := range near {
-		near[i] = f.rowOf[slot]
+	set, first := q.set[:(len(heads)+63)/64], (*flatHead)(q.sketch[:flatWords])
+	hamming.Near256(set, heads, first, cut)
+	q.near = appendSet(q.near[:0], set, 0)
+	for _, i := range q.near {
+		h := &heads[i]
+		d := bits.OnesCount64(h[0]^first[0]) + bits.OnesCount64(h[1]^first[1]) + bits.OnesCount64(h[2]^first[2]) + bits.OnesCount64(h[3]^first[3])
+		dst = append(dst, candidate(d)<<32|candidate(f.rowOf[from+int(i)]))
 	}
-	return near
+	return dst
+}
+
+// checkNearest checks rows that are near by their first bits, and before all others the nearest of them: the minimum that it sets spares
+// half of the others, each of which is a miss of the cache.
+func (s *scan) checkNearest(list []candidate) {
+	if len(list) == 0 {
+		return
+	}
+	nearest := slices.Min(list)
+	near := append(s.query.near[:0], nearest.row())
+	s.check(near)
+	near = near[:0]
+	cut := cutFor(flatBits, s.min, s.z)
+	for _, c := range list {
+		if c != nearest && c.distance() <= cut {
+			near = append(near, c.row())
+		}
+	}
+	s.check(near)
+	s.query.near = near
 }

@@ -3,10 +3,14 @@ package topics
 import "math/bits"
 
 const (
-	anyScore  = -2 // a minimum that every cosine reaches
-	tailWords = sketchWords - 1
-	chunkRows = 256 // rows of a chunk of vectors
+	anyScore   = -2 // a minimum that every cosine reaches
+	tailWords  = sketchWords - 1
+	chunkRows  = 1 << chunkShift // rows of a chunk of vectors
+	chunkShift = 8
 )
+
+// tail is a sketch without its first word.
+type tail [sketchWords - 1]uint64
 
 // rows holds unit vectors and their sketches. A row keeps its number until it is removed; then the number is used again.
 type rows struct {
@@ -16,13 +20,13 @@ type rows struct {
 	used    []int16 // rows in use of each chunk; the vectors and tails of an empty one may be dropped
 	vectors chunks[float32]
 	heads   chunks[uint64] // the first 64 bits of each sketch: at the hit gate they alone reject nearly every row
-	tails   chunks[uint64] // the other bits
+	tails   chunks[tail]   // the other bits
 }
 
 func newRows(dim int) *rows {
 	return &rows{
-		dim: dim, vectors: chunks[float32]{width: dim, size: chunkRows},
-		heads: chunks[uint64]{width: 1, size: scanRows}, tails: chunks[uint64]{width: tailWords, size: chunkRows},
+		dim: dim, vectors: chunks[float32]{width: dim, shift: chunkShift},
+		heads: chunks[uint64]{width: 1, shift: scanShift}, tails: chunks[tail]{width: 1, shift: chunkShift},
 	}
 }
 
@@ -42,16 +46,15 @@ func (rs *rows) add(v []float32, s *sketch) (row int32) {
 	rs.heads.grow(row)
 	rs.tails.grow(row)
 	copy(rs.vectors.at(row), v)
-	rs.heads.at(row)[0] = s[0]
-	copy(rs.tails.at(row), s[1:])
+	*rs.heads.ref(row) = s[0]
+	*rs.tails.ref(row) = tail(s[1:])
 	return row
 }
 
 // remove frees a row and wipes it: no purged vector stays in memory.
 func (rs *rows) remove(row int32) {
 	clear(rs.vectors.at(row))
-	clear(rs.heads.at(row))
-	clear(rs.tails.at(row))
+	*rs.heads.ref(row), *rs.tails.ref(row) = 0, tail{}
 	rs.free = append(rs.free, row)
 	c := row / chunkRows
 	if rs.used[c]--; rs.used[c] == 0 && len(rs.free) > 2*chunkRows { // a few stay, for the entries that take their place
@@ -65,15 +68,15 @@ func (rs *rows) vector(row int32) []float32 { return rs.vectors.at(row) }
 
 // sketch is a copy of the sketch of a row.
 func (rs *rows) sketch(row int32) (s sketch) {
-	s[0] = rs.heads.at(row)[0]
-	copy(s[1:], rs.tails.at(row))
+	s[0] = *rs.heads.ref(row)
+	copy(s[1:], rs.tails.ref(row)[:])
 	return s
 }
 
 // distance is the number of bits in which the sketch of a row differs from q.
 func (rs *rows) distance(row int32, q *sketch) int {
-	t := (*[tailWords]uint64)(rs.tails.at(row))
-	return bits.OnesCount64(rs.heads.at(row)[0]^q[0]) +
+	t := rs.tails.ref(row)
+	return bits.OnesCount64(*rs.heads.ref(row)^q[0]) +
 		bits.OnesCount64(t[0]^q[1]) + bits.OnesCount64(t[1]^q[2]) + bits.OnesCount64(t[2]^q[3]) + bits.OnesCount64(t[3]^q[4]) +
 		bits.OnesCount64(t[4]^q[5]) + bits.OnesCount64(t[5]^q[6]) + bits.OnesCount64(t[6]^q[7])
 }

@@ -45,10 +45,10 @@ func TestRowsAgainstModel(t *testing.T) {
 
 func remove(t *testing.T, rs *rows, row int32) {
 	t.Helper()
-	v, head, tail := rs.vector(row), rs.heads.at(row), rs.tails.at(row)
+	v, first, others := rs.vector(row), rs.heads.ref(row), rs.tails.ref(row)
 	rs.remove(row)
 	for _, x := range v {
-		if x != 0 || head[0] != 0 || tail[0] != 0 {
+		if x != 0 || *first != 0 || *others != (tail{}) {
 			t.Fatalf("row %d is not wiped", row)
 		}
 	}

@@ -15,8 +15,10 @@ const (
 	hitZ  = 4.75 // 1e-6
 	nearZ = 3.5  // 2e-4
 
-	headBits = 64
-	scanRows = 4096 // after as many a scan looks at its candidates and lets writers pass: their heads fill a page or more
+	headBits  = 64
+	checkRows = 512 // candidates that are checked at a time: the more there are, the nearer is the nearest of them
+	scanShift = 12
+	scanRows  = 1 << scanShift // after as many a scan looks at its candidates and lets writers pass: their heads fill a page or more
 )
 
 // scan finds the rows that score at least min. Rows whose sketches differ from that of the query in too many bits are not looked at,
@@ -36,6 +38,7 @@ func newScan(rs *rows, q *query, z float64, min float32, visit func(row int32, s
 
 // all scans all rows.
 func (s *scan) all() {
+	near := s.query.near[:0]
 	for from := int32(0); from < s.rows.end; from += scanRows {
 		if from > 0 {
 			s.pause()
@@ -43,8 +46,13 @@ func (s *scan) all() {
 		heads := s.rows.heads.part(from, s.rows.end)
 		set := s.query.set[:(len(heads)+63)/64]
 		hamming.Near64(set, heads, s.query.sketch[0], cutFor(headBits, s.min, s.z))
-		s.check(appendSet(s.query.near[:0], set, from))
+		if near = appendSet(near, set, from); len(near) >= checkRows {
+			s.check(near)
+			near = near[:0]
+		}
 	}
+	s.check(near)
+	s.query.near = near
 }
 
 // pause lets writers pass.
@@ -54,8 +62,8 @@ func (s *scan) pause() {
 	}
 }
 
-// check scores rows, those with the nearest sketches first, so that the minimum that they set spares the others.
-// It keeps list as room for the next.
+// check scores rows, those with the nearest sketches first, so that the minimum that they set spares the others. A row that left
+// meanwhile is refused by visit.
 func (s *scan) check(list []int32) {
 	ranks := s.query.ranks[:0]
 	for _, row := range list {
@@ -66,7 +74,7 @@ func (s *scan) check(list []int32) {
 			ranks = append(ranks, candidate(d)<<32|candidate(row))
 		}
 	}
-	s.query.near, s.query.ranks = list, ranks
+	s.query.ranks = ranks
 	slices.Sort(ranks)
 	for _, c := range ranks {
 		if c.distance() > s.cut {

@@ -162,6 +162,7 @@ func (v *verification) list(s *scan) {
 		near = append(near, e.row)
 	}
 	s.check(near)
+	s.query.near = near
 }
 
 // matches are the entries found that pass the gate.
