@@ -30,11 +30,20 @@ type served struct {
 // Age and rest of life are those of the moment at which the cache found it fresh: read from the clock again they could contradict that.
 func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
 	s, e := q.s, found.Entry
+	noRoom := func() *served { return &served{found: found, entry: e, result: result, failed: errNoMemory} }
 	if !q.chargeHit(e.RecordingSize()) {
-		return &served{found: found, entry: e, result: result, failed: errNoMemory}
+		return noRoom()
 	}
 	s.faults.guard("store", func() error {
-		frozen, err := s.decode(e)
+		raw, err := e.Recording()
+		if err != nil {
+			return err
+		}
+		if !q.chargeHit(answer.Unfolded(raw)) {
+			hit = noRoom()
+			return nil
+		}
+		frozen, err := s.opts.APIs.Decode(raw)
 		if err != nil {
 			return err
 		}
@@ -48,18 +57,13 @@ func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
 	return hit
 }
 
-// decode reads the stored answer of an entry.
-func (s *Server) decode(e *store.Entry) (*answer.Frozen, error) {
+// Answer returns the answer of an entry as a JSON object, with the id and the time that the upstream gave it.
+func (s *Server) Answer(e *store.Entry) ([]byte, error) {
 	raw, err := e.Recording()
 	if err != nil {
 		return nil, err
 	}
-	return s.opts.APIs.Decode(raw)
-}
-
-// Answer returns the answer of an entry as a JSON object, with the id and the time that the upstream gave it.
-func (s *Server) Answer(e *store.Entry) ([]byte, error) {
-	z, err := s.decode(e)
+	z, err := s.opts.APIs.Decode(raw)
 	if err != nil {
 		return nil, err
 	}

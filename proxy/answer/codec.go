@@ -11,21 +11,44 @@ import (
 // The encoding, version 1: four bytes magic and version, the API's code, stream (0 or 1), then varints: content type
 // (length, bytes), slots (count; each: distance of Off from the Off before, length, kind), body (length, bytes), and last a
 // CRC-32C of everything before it, little endian. The magic names the version, so that a later version differs from damage.
-const magic = "RpA\x01"
+//
+// Version 2 is for streams that are shorter so: the length of the body follows stream, and the body is folded, up to the CRC.
+const (
+	magic       = "RpA\x01"
+	magicFolded = "RpA\x02"
+)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Encode appends z in its stored encoding.
 func (z *Frozen) Encode(dst []byte) []byte {
-	start := len(dst)
-	if size := z.encodedSize(); cap(dst)-start < size {
+	start, size, folded := len(dst), z.encodedSize(), false
+	if z.Stream {
+		short := foldedSize(z.Body)
+		if folded = short < len(z.Body) && len(z.Body) <= maxFold*short; folded {
+			size += short - len(z.Body)
+		}
+	}
+	if cap(dst)-start < size {
 		dst = append(make([]byte, 0, start+size), dst...)
 	}
-	dst = append(dst, magic...)
-	dst = append(dst, z.Form.Code, 0)
-	if z.Stream {
-		dst[len(dst)-1] = 1
+	if folded {
+		dst = append(append(dst, magicFolded...), z.Form.Code, 1)
+		dst = binary.AppendUvarint(dst, uint64(len(z.Body)))
+		dst = appendFolds(z.appendPlaces(dst), z.Body)
+	} else {
+		dst = append(append(dst, magic...), z.Form.Code, 0)
+		if z.Stream {
+			dst[len(dst)-1] = 1
+		}
+		dst = binary.AppendUvarint(z.appendPlaces(dst), uint64(len(z.Body)))
+		dst = append(dst, z.Body...)
 	}
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+// appendPlaces appends the content type and the slots.
+func (z *Frozen) appendPlaces(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(z.ContentType)))
 	dst = append(dst, z.ContentType...)
 	dst = binary.AppendUvarint(dst, uint64(len(z.Slots)))
@@ -36,12 +59,10 @@ func (z *Frozen) Encode(dst []byte) []byte {
 		dst = append(dst, byte(s.Kind))
 		at = s.Off
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(z.Body)))
-	dst = append(dst, z.Body...)
-	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+	return dst
 }
 
-// encodedSize is the size of the encoding in bytes.
+// encodedSize is the size of the encoding, whose body is not folded, in bytes.
 func (z *Frozen) encodedSize() int {
 	size := len(magic) + 2 + uvarintSize(len(z.ContentType)) + len(z.ContentType) + uvarintSize(len(z.Slots)) + uvarintSize(len(z.Body)) + len(z.Body) + 4
 	at := 0
@@ -55,11 +76,24 @@ func (z *Frozen) encodedSize() int {
 // uvarintSize is the size of n as a varint.
 func uvarintSize(n int) int { return max(bits.Len(uint(n))+6, 7) / 7 }
 
-// Decode reads what Encode wrote, all of b, for an answer in one of forms. The body of the result aliases b. ErrCorrupt
-// where anything is wrong, or the API is none of forms.
+// Unfolded is how many bytes Decode takes for the body of b; 0 where the body aliases b, or b cannot be decoded.
+func Unfolded(b []byte) int {
+	const at = len(magicFolded) + 2
+	if len(b) < at || string(b[:len(magicFolded)]) != magicFolded {
+		return 0
+	}
+	n, _ := binary.Uvarint(b[at:])
+	if n > uint64(maxFold*len(b)) {
+		return 0
+	}
+	return int(n)
+}
+
+// Decode reads what Encode wrote, all of b, for an answer in one of forms. The body of the result aliases b, unless it was folded; see
+// [Unfolded]. ErrCorrupt where anything is wrong, or the API is none of forms.
 func Decode(b []byte, forms []*Form) (*Frozen, error) {
-	if len(b) < len(magic)+2+4 || string(b[:len(magic)]) != magic {
-		return nil, fmt.Errorf("decode answer: no version 1 header: %w", ErrCorrupt)
+	if len(b) < len(magic)+2+4 || string(b[:len(magic)]) != magic && string(b[:len(magic)]) != magicFolded {
+		return nil, fmt.Errorf("decode answer: no header of version 1 or 2: %w", ErrCorrupt)
 	}
 	content, sum := b[:len(b)-4], binary.LittleEndian.Uint32(b[len(b)-4:])
 	if crc32.Checksum(content, castagnoli) != sum {
@@ -71,7 +105,7 @@ func Decode(b []byte, forms []*Form) (*Frozen, error) {
 	if api < 0 {
 		return nil, fmt.Errorf("decode answer: no API has the code %d: %w", code, ErrCorrupt)
 	}
-	z := d.frozen(forms[api])
+	z := d.frozen(forms[api], b[len(magic)-1] == magicFolded[len(magic)-1])
 	if d.bad || len(d.b) > 0 || !wellPlaced(z.Slots, len(z.Body)) {
 		return nil, fmt.Errorf("decode answer: %w", ErrCorrupt)
 	}
@@ -84,7 +118,7 @@ type decoder struct {
 	bad bool
 }
 
-func (d *decoder) frozen(f *Form) *Frozen {
+func (d *decoder) frozen(f *Form, folded bool) *Frozen {
 	one := new(struct { // in one allocation
 		Frozen
 		few [2]Slot // most answers have no more
@@ -92,16 +126,24 @@ func (d *decoder) frozen(f *Form) *Frozen {
 	z := &one.Frozen
 	z.Form = f
 	stream := d.byte()
-	d.bad = d.bad || stream > 1
+	d.bad = d.bad || stream > 1 || folded && stream == 0
 	z.Stream = stream == 1
+	size := len(d.b)
+	if folded {
+		size = d.number(maxFold * len(d.b))
+	}
 	z.ContentType = contentType(d.bytes())
-	z.Slots = d.slots(one.few[:0])
-	z.Body = d.bytes()
+	z.Slots = d.slots(one.few[:0], size)
+	if folded {
+		z.Body = d.unfolded(size)
+	} else {
+		z.Body = d.bytes()
+	}
 	return z
 }
 
-// slots reads slots into few, where there is room for them.
-func (d *decoder) slots(few []Slot) []Slot {
+// slots reads the slots of a body of at most size bytes, into few where there is room for them.
+func (d *decoder) slots(few []Slot, size int) []Slot {
 	n := d.len()
 	if n == 0 {
 		return nil
@@ -109,21 +151,34 @@ func (d *decoder) slots(few []Slot) []Slot {
 	slots := slices.Grow(few, n)
 	at := 0
 	for range n {
-		at += d.len()
-		slots = append(slots, Slot{Off: at, Len: d.len(), Kind: SlotKind(d.byte())})
+		at += d.number(size)
+		slots = append(slots, Slot{Off: at, Len: d.number(size), Kind: SlotKind(d.byte())})
 	}
 	return slots
 }
 
 // len reads a number that counts or skips bytes of the encoding, and so is at most the rest of it.
 func (d *decoder) len() int {
+	n := d.number(len(d.b))
+	if n > len(d.b) {
+		return d.fail()
+	}
+	return n
+}
+
+// number reads a number up to most.
+func (d *decoder) number(most int) int {
 	v, n := binary.Uvarint(d.b)
-	if n <= 0 || v > uint64(len(d.b)-n) {
-		d.b, d.bad = nil, true
-		return 0
+	if n <= 0 || v > uint64(most) {
+		return d.fail()
 	}
 	d.b = d.b[n:]
 	return int(v)
+}
+
+func (d *decoder) fail() int {
+	d.b, d.bad = nil, true
+	return 0
 }
 
 func (d *decoder) byte() byte {
