@@ -24,7 +24,7 @@ var AgingLFUSpec = spec.Spec{
 //
 // With the w = 1 of its source it is LRU with a bonus of N requests; around the capacity it is worth having.
 //
-// Every call is O(log n), Victim O(1). Memory per resident: some 90 bytes. Source: paper 003.
+// Every call is O(log n), Victim O(1). Memory per resident: some 70 bytes. Source: paper 003.
 type AgingLFU struct {
 	keyed container.Keyed[policy.ID, agingEntry]
 	w     float64

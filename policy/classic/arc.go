@@ -25,7 +25,7 @@ var ARCSpec = spec.Spec{
 //
 // With a limit in bytes C is how many entries fitted at the latest eviction, so that p stays a share of the residents.
 //
-// Every call is O(1). Memory per resident: some 65 bytes, and 50 for each ghost.
+// Every call is O(1). Memory per resident: some 45 bytes, and 30 for each ghost.
 // Source: Megiddo and Modha, ARC: a self-tuning, low overhead replacement cache, FAST 2003.
 type ARC struct {
 	slots   container.Slots[policy.ID, arc]

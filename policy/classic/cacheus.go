@@ -30,7 +30,7 @@ var CacheusSpec = spec.Spec{
 // evicts when it is full even if the other is not, and the hit rate is rounded down to 0, so that the learning rate only
 // shrinks.
 //
-// A miss or a hit costs O(log n). Memory per resident: some 90 bytes, and 120 per entry of SR-LRU's history.
+// A miss or a hit costs O(log n). Memory per resident: some 70 bytes, and 90 per entry of SR-LRU's history.
 //
 // Source: Rodriguez et al., Learning Cache Replacement with CACHEUS, FAST 2021.
 type Cacheus struct {

@@ -19,7 +19,7 @@ var ClockSpec = spec.Spec{
 // a counter above 0 loses one and goes back to the young end. A new entry starts at 0: in the textbook it starts at 1, which is
 // another policy.
 //
-// Every call is O(1), Victim on average: because each step takes back a hit. Memory per resident: some 60 bytes.
+// Every call is O(1), Victim on average: because each step takes back a hit. Memory per resident: some 40 bytes.
 // Source: Corbató, "A paging experiment with the Multics system" (1968); as FIFO-reinsertion in libCacheSim.
 type Clock struct {
 	slots  container.Slots[policy.ID, uint8] // the counters

@@ -27,7 +27,7 @@ var LFUDASpec = spec.Spec{
 // set at each use with the L of that moment, and L is the H of the last victim, so that entries no longer used fall
 // behind. The parameter value chooses worth: 1, tokens, or tokens per byte.
 //
-// Every call is O(log n), Victim O(1). Memory per resident: some 85 bytes.
+// Every call is O(log n), Victim O(1). Memory per resident: some 65 bytes.
 // Source: Cherkasova, "Improving WWW proxies performance with Greedy-Dual-Size-Frequency caching policy" (HP Labs, 1998).
 type GDSF struct {
 	keyed container.Keyed[policy.ID, gdsfEntry]

@@ -26,7 +26,7 @@ var LeCaRSpec = spec.Spec{
 // The one parameter is lr. The draw is in steps of 1/100, as in libCacheSim, so an expert of least weight keeps a hundredth
 // of the choices if it is LRU and none if it is LFU.
 //
-// A miss or a hit costs O(log n). Memory per resident: some 85 bytes, and 60 per entry of a history.
+// A miss or a hit costs O(log n). Memory per resident: some 65 bytes, and 40 per entry of a history.
 //
 // Source: Vietri et al., Driving Cache Replacement with ML-based LeCaR, HotStorage 2018.
 type LeCaR struct {

@@ -15,7 +15,7 @@ var LFUSpec = spec.Spec{
 // LFU evicts the entry with the fewest uses, its insertion the first of them; ties go to what came to that number first.
 // The number is lost with the entry. It has no parameter. The zero value is ready.
 //
-// Every call is O(log n), Victim O(1). Memory per resident: some 75 bytes.
+// Every call is O(log n), Victim O(1). Memory per resident: some 55 bytes.
 type LFU struct {
 	keyed container.Keyed[policy.ID, struct{}] // the key is the number of uses
 }

@@ -17,7 +17,7 @@ var SieveSpec = spec.Spec{
 // So old entries that are used stay where they are, and new ones are soon examined. It has no parameter. The zero value is
 // ready.
 //
-// Every call is O(1), Victim on average: because each step takes back a hit. Memory per resident: some 60 bytes.
+// Every call is O(1), Victim on average: because each step takes back a hit. Memory per resident: some 40 bytes.
 // Source: Zhang et al., "SIEVE is simpler than LRU" (NSDI 2024).
 type Sieve struct {
 	slots  container.Slots[policy.ID, bool] // the marks

@@ -66,7 +66,7 @@ func makeTinyLFU(a spec.Args) policy.Evictor {
 // This policy refuses: an entry may be evicted as soon as it has left the window. Sketch and age have the size of the given
 // capacity; window and main follow the number that fits where the limit is in bytes.
 //
-// Every call is O(1). Memory per resident: some 75 bytes. Source: Einziger, Friedman and Manes, TinyLFU: a highly
+// Every call is O(1). Memory per resident: some 55 bytes. Source: Einziger, Friedman and Manes, TinyLFU: a highly
 // efficient cache admission policy, ACM ToS 2017; Einziger, Eytan, Friedman and Manes, Adaptive software cache
 // management, Middleware 2018.
 type TinyLFU struct {

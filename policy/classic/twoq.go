@@ -20,7 +20,7 @@ var TwoQSpec = spec.Spec{
 // more than in entries its oldest is evicted and becomes a ghost (A1out); otherwise the LRU (Am) loses its oldest.
 // An item that returns while it is a ghost goes to the LRU: it was requested again after its first burst.
 //
-// Every call is O(1). Memory per resident: some 65 bytes, and 50 for each ghost. Source: Johnson and Shasha, 2Q: a low
+// Every call is O(1). Memory per resident: some 45 bytes, and 30 for each ghost. Source: Johnson and Shasha, 2Q: a low
 // overhead high performance buffer management replacement algorithm, VLDB 1994.
 type TwoQ struct {
 	slots  container.Slots[policy.ID, twoQ]

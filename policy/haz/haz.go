@@ -38,7 +38,7 @@ var Spec = spec.Spec{
 // that have become empty keep what is known of them, and the return of a ghost is learned from as a hit is.
 //
 // Parameters: samples, lr (step of the learning), ghosts, topics, value. Cost per request: some 0.7 us for the learning, and
-// for an eviction 40 ns per sample. Memory per resident: 80 bytes, as much for each ghost, some 25 for its place in the
+// for an eviction 40 ns per sample. Memory per resident: 80 bytes, as much for each ghost, some 12 for its place in the
 // table, and 75 for each topic. Source: the features are the learned form of TP·TSI (paper 002 §3), and those of what came
 // before and after are from here; relaxed Belady by learning (LRB, NSDI 2020) has the sampling and the aim, LHD (NSDI 2018)
 // what room brings; temporal differences: Sutton, 1988.

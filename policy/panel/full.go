@@ -38,14 +38,14 @@ var Spec = spec.Spec{
 // them, so that links to it hold again and ghosts are recognised.
 //
 // Parameters: memory (h), panel, prior, value; sample: see Sampled. Cost per request: the sum of the experts', 2.5 us at
-// 5,000 residents and 4 us at 30,000. Memory per resident: some 140 bytes and the sum of the experts'. Source: experts over
+// 5,000 residents and 4 us at 30,000. Memory per resident: some 110 bytes and the sum of the experts'. Source: experts over
 // shadow caches after ACME (Ari et al., 2002), weighted by regret as in LeCaR (HotStorage 2018); the vote over sets is from
 // here.
 type Full struct {
 	shadows
-	ids      container.Table[policy.ID, uint32] // residents
-	resident int64                              // bytes
-	victim   uint32                             // as last named, 0 when it has to be chosen again
+	ids      container.Index[policy.ID] // residents
+	resident int64                      // bytes
+	victim   uint32                     // as last named, 0 when it has to be chosen again
 }
 
 var (
@@ -64,7 +64,7 @@ func (p *Full) Arrive(topic policy.TopicID, at policy.Tick) { p.arrive(topic, at
 
 // Insert makes it resident and plays the request through the shadows.
 func (p *Full) Insert(it policy.Item, at policy.Tick) {
-	if p.ids.Has(it.ID) {
+	if p.find(it.ID) != 0 {
 		return
 	}
 	p.observe(p.resident)
@@ -76,9 +76,9 @@ func (p *Full) Insert(it policy.Item, at policy.Tick) {
 	case p.at(e).id != 0:
 		e = p.supersede(e)
 	}
-	p.ids.Put(it.ID, e)
-	p.describe(e, it, p.root(it.Parent))
 	p.at(e).id = it.ID
+	p.ids.Add(it.ID, e, p.idOf)
+	p.describe(e, it, p.root(it.Parent))
 	p.resident += it.Size
 	p.play(e, at, as)
 	p.hysteresis.observe(0, p.decay, p.experts)
@@ -89,8 +89,8 @@ func (p *Full) Insert(it policy.Item, at policy.Tick) {
 // Hit plays the request through the shadows.
 func (p *Full) Hit(id policy.ID, at policy.Tick) {
 	p.settle()
-	e, ok := p.ids.Get(id)
-	if !ok {
+	e := p.find(id)
+	if e == 0 {
 		return
 	}
 	p.observe(p.resident)
@@ -101,8 +101,8 @@ func (p *Full) Hit(id policy.ID, at policy.Tick) {
 // Replace plays the request through the shadows, and the new size and cost.
 func (p *Full) Replace(it policy.Item, at policy.Tick) {
 	p.settle()
-	e, ok := p.ids.Get(it.ID)
-	if !ok {
+	e := p.find(it.ID)
+	if e == 0 {
 		return
 	}
 	p.observe(p.resident)
@@ -134,13 +134,13 @@ func (p *Full) Victim() (policy.ID, bool) {
 
 // Remove drops id. What is evicted stays in the shadows; what expired or is purged leaves them too.
 func (p *Full) Remove(id policy.ID, why policy.Reason) {
-	e, ok := p.ids.Get(id)
-	if !ok {
+	e := p.find(id)
+	if e == 0 {
 		return
 	}
 	p.victim = 0
 	p.unlist(e)
-	p.ids.Delete(id)
+	p.ids.Remove(id, p.idOf)
 	if why == policy.Evicted {
 		p.lost(p.ids.Len())
 	}
@@ -154,14 +154,14 @@ func (p *Full) Remove(id policy.ID, why policy.Reason) {
 
 // Link puts child into the conversation of parent, for all experts that follow conversations.
 func (p *Full) Link(child, parent policy.ID) bool {
-	c, ok := p.ids.Get(child)
-	return ok && p.join(c, p.root(parent))
+	c := p.find(child)
+	return c != 0 && p.join(c, p.root(parent))
 }
 
 // Importance is that of the first expert that follows conversations and holds id; 0 if there is none.
 func (p *Full) Importance(id policy.ID) float64 {
-	e, ok := p.ids.Get(id)
-	if !ok {
+	e := p.find(id)
+	if e == 0 {
 		return 0
 	}
 	for s := range p.holders(e) {
@@ -172,10 +172,15 @@ func (p *Full) Importance(id policy.ID) float64 {
 	return 0
 }
 
+// find is the resident of that ID, 0 where there is none.
+func (p *Full) find(id policy.ID) uint32 { return p.ids.Find(id, p.idOf) }
+
+func (p *Full) idOf(e uint32) policy.ID { return p.slots.Cells[e].Val.id }
+
 // root is the identity of the first turn of the conversation of a resident, 0 if there is none.
 func (p *Full) root(id policy.ID) uint64 {
-	e, ok := p.ids.Get(id)
-	if !ok {
+	e := p.find(id)
+	if e == 0 {
 		return 0
 	}
 	if root := p.at(e).root; root != 0 {
@@ -190,7 +195,7 @@ func (p *Full) supersede(old uint32) uint32 {
 	key := p.key(old)
 	p.unlist(old)
 	p.slots.Unname(old)
-	e := p.slots.Add(key, entry{set: p.at(old).set, root: p.at(old).root})
+	e := p.slots.Add(key, entry{set: p.at(old).set, described: described{root: p.at(old).root}})
 	p.at(old).set = 0
 	p.list(old)
 	return e

@@ -7,7 +7,7 @@ import (
 
 // residents are the entries of a large cache in the order of their last use, and how far they are copied to a successor.
 type residents struct {
-	ids     container.Table[policy.ID, uint32]
+	ids     container.Index[policy.ID]
 	slots   container.Slots[uint64, resident] // by identity
 	order   container.Queue                   // the latest used at its head
 	orphans container.Queue                   // residents whose identity went to a newer one: they go first
@@ -20,7 +20,7 @@ type residents struct {
 
 // resident is what is kept of an entry, so that it can be copied to a successor.
 type resident struct {
-	entry         // in no shadow: the small shadows have their own
+	described
 	copied uint32 // the copy in which the successor got it
 	uses   uint16
 	orphan bool
@@ -30,12 +30,17 @@ func (r *residents) at(e uint32) *resident { return r.slots.At(e) }
 
 func (r *residents) key(e uint32) uint64 { return r.slots.Cells[e].Name }
 
+// find is the resident of that ID, 0 where there is none.
+func (r *residents) find(id policy.ID) uint32 { return r.ids.Find(id, r.idOf) }
+
+func (r *residents) idOf(e uint32) policy.ID { return r.slots.Cells[e].Val.id }
+
 func (r *residents) item(e uint32) policy.Item { return r.at(e).item(r.key(e)) }
 
 // root is the identity of the first turn of the conversation of a resident, 0 if there is none.
 func (r *residents) root(id policy.ID) uint64 {
-	e, ok := r.ids.Get(id)
-	if !ok {
+	e := r.find(id)
+	if e == 0 {
 		return 0
 	}
 	if root := r.at(e).root; root != 0 {
@@ -47,9 +52,9 @@ func (r *residents) root(id policy.ID) uint64 {
 // add starts a resident at the newest end.
 func (r *residents) add(it policy.Item, seq int64) uint32 {
 	root := r.root(it.Parent)
-	e := r.slots.Add(it.Identity(), resident{entry: entry{id: it.ID, used: seq}, uses: 1})
+	e := r.slots.Add(it.Identity(), resident{described: described{id: it.ID, used: seq}, uses: 1})
 	r.at(e).describe(it, it.Identity(), root)
-	r.ids.Put(it.ID, e)
+	r.ids.Add(it.ID, e, r.idOf)
 	r.push(e)
 	return e
 }
@@ -64,12 +69,14 @@ func (r *residents) use(e uint32, seq int64) {
 
 // supersede gives the identity of e to it. The old entry, which no request can reach again, becomes an orphan.
 func (r *residents) supersede(e uint32, it policy.Item) {
-	old := r.slots.Add(0, resident{entry: entry{id: r.at(e).id, size: r.at(e).size}, orphan: true})
+	id := r.at(e).id
+	r.ids.Remove(id, r.idOf)
+	old := r.slots.Add(0, resident{described: described{id: id, size: r.at(e).size}, orphan: true})
 	r.slots.PushHead(&r.orphans, old)
-	r.ids.Put(r.at(old).id, old)
+	r.ids.Add(id, old, r.idOf)
 	r.at(e).id = it.ID
+	r.ids.Add(it.ID, e, r.idOf)
 	r.at(e).describe(it, r.key(e), r.root(it.Parent))
-	r.ids.Put(it.ID, e)
 }
 
 func (r *residents) drop(e uint32) {
@@ -80,7 +87,7 @@ func (r *residents) drop(e uint32) {
 	} else {
 		r.pull(e)
 	}
-	r.ids.Delete(x.id)
+	r.ids.Remove(x.id, r.idOf)
 	r.slots.Free(e)
 }
 

@@ -13,7 +13,7 @@ import (
 // and the least recently used first, so that no request waits for all of them, and takes over when it has them all. It
 // starts from what the small expert has learned, and from each entry's number of uses.
 //
-// Cost per request: the leader's, and 1/k of that of Full. Memory per resident: some 150 bytes and the leader's; while the
+// Cost per request: the leader's, and 1/k of that of Full. Memory per resident: some 100 bytes and the leader's; while the
 // leader changes, the successor's too. Source: miniature simulations (Waldspurger et al., USENIX ATC 2017).
 type Sampled struct {
 	residents
@@ -54,7 +54,7 @@ func (p *Sampled) Arrive(topic policy.TopicID, at policy.Tick) {
 
 // Insert makes it resident.
 func (p *Sampled) Insert(it policy.Item, at policy.Tick) {
-	if p.ids.Has(it.ID) {
+	if p.find(it.ID) != 0 {
 		return
 	}
 	p.victim = 0
@@ -73,8 +73,8 @@ func (p *Sampled) Insert(it policy.Item, at policy.Tick) {
 
 // Hit counts a use of id.
 func (p *Sampled) Hit(id policy.ID, at policy.Tick) {
-	e, ok := p.ids.Get(id)
-	if !ok || p.at(e).orphan {
+	e := p.find(id)
+	if e == 0 || p.at(e).orphan {
 		return
 	}
 	p.victim = 0
@@ -90,8 +90,8 @@ func (p *Sampled) Hit(id policy.ID, at policy.Tick) {
 
 // Replace counts a use of it.ID, and takes over size and cost.
 func (p *Sampled) Replace(it policy.Item, at policy.Tick) {
-	e, ok := p.ids.Get(it.ID)
-	if !ok {
+	e := p.find(it.ID)
+	if e == 0 {
 		return
 	}
 	p.bytes += it.Size - p.at(e).size
@@ -126,8 +126,8 @@ func (p *Sampled) Victim() (policy.ID, bool) {
 
 // Remove drops id.
 func (p *Sampled) Remove(id policy.ID, why policy.Reason) {
-	e, ok := p.ids.Get(id)
-	if !ok {
+	e := p.find(id)
+	if e == 0 {
 		return
 	}
 	p.victim = 0
@@ -155,8 +155,8 @@ func (p *Sampled) removeFromExperts(e uint32, why policy.Reason) {
 
 // Link puts child into the conversation of parent.
 func (p *Sampled) Link(child, parent policy.ID) bool {
-	c, ok := p.ids.Get(child)
-	if !ok || p.at(c).orphan {
+	c := p.find(child)
+	if c == 0 || p.at(c).orphan {
 		return false
 	}
 	root, key := p.root(parent), p.key(c)
@@ -176,8 +176,8 @@ func (p *Sampled) Link(child, parent policy.ID) bool {
 
 // Importance is the leader's; 0 if it follows no conversations.
 func (p *Sampled) Importance(id policy.ID) float64 {
-	e, ok := p.ids.Get(id)
-	if !ok || p.leader.linker == nil {
+	e := p.find(id)
+	if e == 0 || p.leader.linker == nil {
 		return 0
 	}
 	return p.leader.linker.Importance(policy.ID(p.key(e)))
@@ -185,7 +185,7 @@ func (p *Sampled) Importance(id policy.ID) float64 {
 
 // simulate plays a request for a resident through the small shadows, if it is in the sample.
 func (p *Sampled) simulate(e uint32, at policy.Tick, as access) {
-	x, key := &p.at(e).entry, p.key(e)
+	x, key := &p.at(e).described, p.key(e)
 	if !p.sampled(x.topic, key) {
 		return
 	}

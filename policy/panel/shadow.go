@@ -41,6 +41,12 @@ func (l *shadowLimit) learn(bytes int64) (first bool) {
 
 // entry is the state of an identity that is resident or in a shadow.
 type entry struct {
+	described
+	set uint16 // the experts that hold it
+}
+
+// described is what an entry is to the experts, and when it was last used.
+type described struct {
 	id         policy.ID // 0: not resident
 	topic      policy.TopicID
 	root       uint64 // identity of the first turn of its conversation, 0 if that is itself
@@ -49,7 +55,6 @@ type entry struct {
 	cost, prob float32
 	category   uint32
 	offset     int32
-	set        uint16 // the experts that hold it
 }
 
 func newShadows(a spec.Args, members []member) shadows {
@@ -262,7 +267,7 @@ func (p *shadows) resize(e uint32, it policy.Item) {
 	x.size, x.cost = it.Size, float32(it.Cost)
 }
 
-func (x *entry) describe(it policy.Item, key, root uint64) {
+func (x *described) describe(it policy.Item, key, root uint64) {
 	x.topic, x.size, x.category = it.Topic, it.Size, it.Category
 	x.cost, x.prob, x.offset = float32(it.Cost), float32(it.Prob), int32(it.Offset)
 	if root != 0 && root != key {
@@ -271,7 +276,7 @@ func (x *entry) describe(it policy.Item, key, root uint64) {
 }
 
 // item is x as the shadows know it: its ID is its identity.
-func (x *entry) item(key uint64) policy.Item {
+func (x *described) item(key uint64) policy.Item {
 	return policy.Item{
 		ID: policy.ID(key), Key: key, Topic: x.topic, Parent: policy.ID(x.root), Category: x.category,
 		Size: x.size, Cost: float64(x.cost), Offset: int(x.offset), Prob: float64(x.prob),

@@ -29,8 +29,8 @@ func (x *expert) keeper() (k keeper, ok bool) {
 // ExportEntry is the highest state that an expert with id has of it. Its parent is the first turn of its conversation, if that
 // is resident.
 func (p *Full) ExportEntry(id policy.ID) (policy.EntryState, bool) {
-	e, ok := p.ids.Get(id)
-	if !ok {
+	e := p.find(id)
+	if e == 0 {
 		return policy.EntryState{}, false
 	}
 	x := p.at(e)
@@ -53,8 +53,8 @@ func (k keeper) raiseTo(s *policy.EntryState, key uint64) {
 
 // ImportEntry sets it in every expert that holds the entry.
 func (p *Full) ImportEntry(s policy.EntryState) {
-	e, ok := p.ids.Get(s.ID)
-	if !ok {
+	e := p.find(s.ID)
+	if e == 0 {
 		return
 	}
 	p.join(e, p.root(s.Parent))
@@ -112,8 +112,8 @@ func rescale(log, times float64) float64 {
 
 // ExportEntry is the leader's state of id, and its number of uses.
 func (p *Sampled) ExportEntry(id policy.ID) (policy.EntryState, bool) {
-	e, ok := p.ids.Get(id)
-	if !ok {
+	e := p.find(id)
+	if e == 0 {
 		return policy.EntryState{}, false
 	}
 	x := p.at(e)
@@ -129,8 +129,8 @@ func (p *Sampled) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 
 // ImportEntry sets it in the leader and in the small shadows.
 func (p *Sampled) ImportEntry(s policy.EntryState) {
-	e, ok := p.ids.Get(s.ID)
-	if !ok || p.at(e).orphan {
+	e := p.find(s.ID)
+	if e == 0 || p.at(e).orphan {
 		return
 	}
 	p.Link(s.ID, s.Parent)

@@ -74,7 +74,7 @@ func (p *shadows) stats(weight func(int) float64) (all []policy.ExpertStats) {
 
 const (
 	entryBytes    = 80
-	residentBytes = 88
+	residentBytes = 80
 )
 
 func (p *shadows) memory() int64 {

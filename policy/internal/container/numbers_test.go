@@ -30,13 +30,13 @@ func TestNumbersAreAMap(t *testing.T) {
 			}
 			key = 1 + uint64(r.IntN(keys))
 			slot, ok := s.Find(key)
-			if w, wantOK := want[key]; slot != w || ok != wantOK || s.n != len(want) {
-				t.Fatalf("step %d: %d has number %d, %v with %d keys; want %d, %v, %d", i, key, slot, ok, s.n, w, wantOK, len(want))
+			if w, wantOK := want[key]; slot != w || ok != wantOK || s.Len() != len(want) {
+				t.Fatalf("step %d: %d has number %d, %v with %d keys; want %d, %v, %d", i, key, slot, ok, s.Len(), w, wantOK, len(want))
 			}
 		}
 	}
 	var s Numbers[uint64]
-	if a, b := s.Add(0), s.Add(0); a == b || s.n != 0 {
-		t.Errorf("key 0 has the numbers %d and %d, and %d keys are in the table", a, b, s.n)
+	if a, b := s.Add(0), s.Add(0); a == b || s.Len() != 0 {
+		t.Errorf("key 0 has the numbers %d and %d, and %d keys are in the table", a, b, s.Len())
 	}
 }

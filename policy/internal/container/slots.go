@@ -1,11 +1,11 @@
 package container
 
-// Slots holds entries by number, in queues: a table from the name of an entry to its slot, and the slots, linked by number.
+// Slots holds entries by number, in queues: slots that are linked by number, and an index of them by the names of the entries.
 // Slot 0 is none. An entry is in one queue at most. The zero value is empty.
 type Slots[K ~uint64, T any] struct {
 	Cells []Cell[K, T] // by slot
 
-	index Table[K, uint32]
+	index Index[K]
 	spare uint32 // first unused slot, chained by next
 }
 
@@ -31,7 +31,12 @@ type Queue struct {
 func (s *Slots[K, T]) Len() int { return s.index.Len() }
 
 // Find is the slot of the entry of that name.
-func (s *Slots[K, T]) Find(name K) (slot uint32, ok bool) { return s.index.Get(name) }
+func (s *Slots[K, T]) Find(name K) (slot uint32, ok bool) {
+	slot = s.index.Find(name, s.nameOf)
+	return slot, slot != 0
+}
+
+func (s *Slots[K, T]) nameOf(slot uint32) K { return s.Cells[slot].Name }
 
 // Name is the name of the entry in slot, false for slot 0.
 func (s *Slots[K, T]) Name(slot uint32) (name K, ok bool) {
@@ -44,8 +49,8 @@ func (s *Slots[K, T]) Name(slot uint32) (name K, ok bool) {
 // At is the value in slot. The pointer does not survive an Add.
 func (s *Slots[K, T]) At(slot uint32) *T { return &s.Cells[slot].Val }
 
-// Add takes a slot, in no queue, for an entry whose name is not in use. The name 0 is in no table: such an entry cannot be
-// found.
+// Add takes a slot, in no queue, for an entry whose name is not in use. An entry of the name 0
+// cannot be found.
 func (s *Slots[K, T]) Add(name K, val T) uint32 {
 	if len(s.Cells) == 0 {
 		s.Cells = make([]Cell[K, T], 1)
@@ -59,21 +64,24 @@ func (s *Slots[K, T]) Add(name K, val T) uint32 {
 	}
 	s.Cells[slot] = Cell[K, T]{Val: val, Name: name}
 	if name != 0 {
-		s.index.Add(name, slot)
+		s.index.Add(name, slot, s.nameOf)
 	}
 	return slot
 }
 
 // Unname takes the name from the entry in slot, so that another one can have it.
 func (s *Slots[K, T]) Unname(slot uint32) {
-	s.index.Delete(s.Cells[slot].Name)
-	s.Cells[slot].Name = 0
+	c := &s.Cells[slot]
+	if c.Name != 0 {
+		s.index.Remove(c.Name, s.nameOf)
+	}
+	c.Name = 0
 }
 
 // Free gives back a slot that is in no queue.
 func (s *Slots[K, T]) Free(slot uint32) {
+	s.Unname(slot)
 	c := &s.Cells[slot]
-	s.index.Delete(c.Name)
 	*c = Cell[K, T]{}
 	c.Next, s.spare = s.spare, slot
 }
