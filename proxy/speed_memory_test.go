@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -17,6 +18,7 @@ func entryMemory(r *rig) {
 		r.fill(entries, 15, 1, p)
 		p.settle(time.Minute)
 		used := p.heap() - before
+		r.heapProfile(p)
 		var list struct {
 			Entries []struct{ Bytes int64 }
 		}
@@ -35,6 +37,17 @@ func entryMemory(r *rig) {
 		r.report.set("entry", i, spread{beside, beside, beside})
 		r.report.note("%s: %s holds %.0f entries in %.0f topics: %.0f bytes of heap each, %.0f of them its answer as stored, %d its vector, %.0f the rest; RSS %d MiB, %.2f × the heap in use",
 			r.part, r.builds[i].name, kept, p.metrics()["reprise_topics"], float64(used)/kept, answers/kept, vector, beside, p.rss()>>20, float64(p.rss())/float64(used+before))
+	}
+}
+
+// heapProfile writes a profile of the heap to the folder that BENCH_PROFILE names.
+func (r *rig) heapProfile(p *process) {
+	dir := os.Getenv("BENCH_PROFILE")
+	if dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, "heap.pprof"), p.get("/admin/debug/pprof/heap"), 0o644); err != nil {
+		r.b.Fatal(err)
 	}
 }
 

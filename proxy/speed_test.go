@@ -19,7 +19,7 @@ import (
 //	BENCH_BINARY=path  the program; default: built from this tree
 //	BENCH_SETTINGS=…   settings of the program, such as "REPRISE_POLICY=lru REPRISE_MODE=exact"
 //	BENCH_ROUNDS=n     rounds of each load; default 15
-//	BENCH_PROFILE=dir  a CPU profile of the program under each load, taken after its rounds
+//	BENCH_PROFILE=dir  a CPU profile of the program under each load, taken after its rounds; of memory/entry one of the heap
 //	BENCH_LONG=1       the part "idle" takes eleven minutes and not half of one
 //	BENCH_FILLED=dir   keep the files of filled stores there, and take them from there
 //
