@@ -391,6 +391,7 @@ func TestUnreplayableAnswer(t *testing.T) {
 	broken := answer.Frozen{Form: registry.APIs.ByPath("/v1/chat/completions").Answers, ContentType: "application/json", Body: []byte(`{"id":`)}
 	e, _ := r.store.Get(entryOf(t, first))
 	e.Answer = broken.Encode(nil)
+	r.store.Put(e, r.store.Tick())
 	got := r.ask(t, "/v1/chat/completions", chat(capital, `"stream":true`))
 	if got.status != 200 || got.cache() != "miss" || streamedText(got.body) != first.content(t) {
 		t.Errorf("%d %s %s", got.status, got.cache(), got.body)

@@ -33,7 +33,7 @@ func (s *Store) Apply(ev Event) []Event {
 
 // apply stores the entry of an event under the id that it has there.
 func (c *core) apply(ev Event, evs *events) {
-	r := &resident{Entry: ev.Entry.own(), last: ev.At.Seq}
+	r := residentOf(ev.Entry, ev.At.Seq)
 	if known := c.table.ids[r.ID]; known != nil && known.Key != r.Key {
 		return // an id is never used twice, so this event is of another log
 	}

@@ -82,7 +82,7 @@ func (w *writer) addFresh(b *Batch, e *Entry, p pending) {
 
 func (w *writer) addResidentLocked(b *Batch, r *resident, c change, fresh []*Entry) []*Entry {
 	if c&changedNew != 0 {
-		fresh = append(fresh, &r.Entry)
+		fresh = append(fresh, r.entry(r.more))
 	}
 	if c&changedState != 0 {
 		w.scratch.add(b, KindState, uint64(r.ID), appendState(w.scratch.bodies, w.stateLocked(r)))

@@ -15,7 +15,7 @@ import (
 // The events are removals of entries whose time was over, one EventInsert, and the victims; the new entry itself may be among
 // them, which is how a policy refuses it.
 func (s *Store) Put(e *Entry, at policy.Tick) []Event {
-	r := &resident{Entry: e.own(), last: at.Seq}
+	r := residentOf(e, at.Seq)
 	evs := s.change(func(evs *events) {
 		if old := s.core.table.keys.get(r.Key); old == nil || old.Key != r.Key {
 			s.core.sweep(r.Size, evs)
@@ -24,7 +24,7 @@ func (s *Store) Put(e *Entry, at policy.Tick) []Event {
 		}
 		s.core.put(r, e.Vector, at, evs)
 	})
-	e.ID, e.Topic, e.Chain, e.Size = r.ID, r.Topic, r.Chain, r.Size
+	e.ID, e.Topic, e.Chain, e.Size = r.ID, r.Topic, r.chain(), r.Size
 	return evs
 }
 
@@ -39,7 +39,7 @@ func (s *Store) Hit(id, parent policy.ID, at policy.Tick) (ev Event, ok bool) {
 		s.core.keeper.link(id, parent)
 		s.core.keeper.ledger.Hit(id, at)
 		r.last = max(r.last, at.Seq)
-		ev, ok = Event{Kind: EventUse, ID: id, At: at, Entry: &r.Entry, Parent: parent, Weights: s.core.keeper.weights(r)}, true
+		ev, ok = Event{Kind: EventUse, ID: id, At: at, Parent: parent, Weights: s.core.keeper.weights(r)}, true
 		s.core.emit(&ev, r)
 	})
 	return ev, ok

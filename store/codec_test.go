@@ -85,7 +85,7 @@ func FuzzDecode(f *testing.F) {
 		if err := l.decode(Record{Kind: Kind(kind), ID: 7, Body: body}); err != nil || Kind(kind) != KindEntry {
 			return
 		}
-		first := appendEntry(nil, &l.entries[7].Entry)
+		first := appendEntry(nil, l.entries[7].entry(l.entries[7].more))
 		again, err := decodeEntry(7, first, ownLabel)
 		if err != nil || !bytes.Equal(appendEntry(nil, &again), first) {
 			t.Errorf("%x does not read again: %v", body, err)

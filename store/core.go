@@ -65,7 +65,7 @@ func (c *core) dropAlias(r *resident, k Key) {
 func (c *core) insert(r *resident, vector []float32, at policy.Tick, evs *events) {
 	c.sawTopic(r.Topic)
 	c.table.add(r)
-	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: &r.Entry, Vector: vector}
+	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: r.entry(r.more), Vector: vector}
 	c.emit(&ev, r)
 	c.settle(r, ev, c.keeper.ledger.Insert(r.item(), at, nil), evs)
 }
@@ -78,10 +78,10 @@ func (c *core) replace(old, r *resident, vector []float32, at policy.Tick, evs *
 		r.Parent = old.Parent
 	}
 	if old.Prompt != "" && r.Prompt != "" {
-		r.Chain = old.Chain
+		r.setChain(old.chain())
 	}
 	c.table.replace(old, r)
-	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: &r.Entry, Vector: vector, Replaced: true}
+	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: r.entry(r.more), Vector: vector, Replaced: true}
 	c.emit(&ev, r)
 	c.keeper.link(r.ID, r.Parent)
 	c.settle(r, ev, c.keeper.ledger.Replace(r.item(), at, nil), evs)
@@ -117,7 +117,8 @@ func (c *core) sweep(size int64, evs *events) {
 		if n++; n > sweepPerPut {
 			break
 		}
-		over := r.over(now) || full && !r.Usable(now)
+		life := r.life()
+		over := life.over(now) || full && !life.Usable(now)
 		if over && c.keeper.ledger.Remove(id, policy.Expired) {
 			c.drop(id, policy.Expired, evs)
 		}

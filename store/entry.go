@@ -2,8 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"slices"
-	"strings"
 	"time"
 
 	"reprise/policy"
@@ -22,8 +20,9 @@ type Scope [32]byte
 // Labels are for listing and purging. Tenant is a digest, never a credential.
 type Labels struct{ Tenant, Namespace, Model, Endpoint string }
 
-// Entry is one stored answer. A caller fills it for Put and reads it afterwards; once stored it never changes, and the
-// slices of one that the store returned belong to the store.
+// Entry is one stored answer. A caller fills it for Put and reads it afterwards. The store returns a new one each time, which never
+// changes; its texts and slices belong to the store. It keeps times from 1678 to 2262, in nanoseconds, and up to 2^32-1 tokens; others
+// become the nearest of these.
 type Entry struct {
 	ID    policy.ID // given by Put
 	Key   Key
@@ -40,6 +39,7 @@ type Entry struct {
 	Parent   policy.ID // at Put; the policy has later changes
 	Turn     int32     // of its conversation, from 0
 	unpacked int32     // length of the recording when Answer is packed, else 0
+	stored   *resident // nil before Put
 
 	// Size is the size of the entry under a limit in bytes; with 0 Put computes it by Footprint. Aliases are counted beside it.
 	Size int64
@@ -106,6 +106,9 @@ func (e *Entry) over(now time.Time) bool {
 	return !e.Usable(now) && !now.Before(end.Add(e.Expires.Sub(e.Created)))
 }
 
+// Same reports whether e and o, which a store returned, are of the same Put: one that replaces an answer makes another.
+func (e *Entry) Same(o *Entry) bool { return e.stored != nil && e.stored == o.stored }
+
 // Recording returns the encoded recording; the caller must not change it. It unpacks large ones, some 1 ms per MiB.
 func (e *Entry) Recording() ([]byte, error) {
 	if e.unpacked == 0 {
@@ -120,32 +123,4 @@ func (e *Entry) RecordingSize() int {
 		return len(e.Answer)
 	}
 	return int(e.unpacked)
-}
-
-// own returns a copy that shares no memory with the request it came from: a prompt that is a slice of a body would keep
-// the whole body in memory.
-func (e *Entry) own() Entry {
-	c := *e
-	dim := len(c.Vector)
-	c.Vector = nil
-	c.Prompt = strings.Clone(e.Prompt)
-	if c.unpacked == 0 {
-		packed, n := pack(e.Answer)
-		c.Answer, c.unpacked = packed, int32(n)
-	}
-	if cap(c.Answer) > len(c.Answer)+len(c.Answer)/8 {
-		c.Answer = slices.Clone(c.Answer)
-	}
-	if c.Size == 0 {
-		c.Size = c.Footprint(dim)
-	}
-	return c
-}
-
-// item describes the entry to the policy.
-func (e *Entry) item() policy.Item {
-	return policy.Item{
-		ID: e.ID, Key: policy.KeyOf(e.Key.Short(), Key(e.Scope).Short()), Topic: e.Topic, Parent: e.Parent,
-		Size: e.Size, Cost: float64(e.InputTokens + e.OutputTokens), Offset: int(e.Turn),
-	}
 }

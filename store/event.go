@@ -28,7 +28,7 @@ type Event struct {
 	ID   policy.ID   // of the entry; 0 for EventArrive
 	At   policy.Tick // of the request; zero for EventAlias, EventAnchor and the removals
 
-	Entry    *Entry    // EventInsert and EventUse: the entry as stored, without its vector
+	Entry    *Entry    // EventInsert: the entry as stored, without its vector. EventUse: the same, where a cache publishes it; the store leaves it nil
 	Vector   []float32 // EventInsert: of the entry; nil for one that is exact only. EventUse: of the request, where it has one
 	Replaced bool      // EventInsert: the answer took the place of an older one, under the id of that one
 	Refused  bool      // EventInsert: the policy evicted the entry at once; its EventEvict follows

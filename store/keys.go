@@ -58,6 +58,3 @@ func (t *keys) dropAlias(k Key, r *resident) {
 	}
 	t.end(k, r)
 }
-
-// has reports whether k is a key of r.
-func (r *resident) has(k Key) bool { return r.Key == k || slices.Contains(r.aliases(), k) }

@@ -156,7 +156,7 @@ func (l *loader) decode(r Record) (err error) {
 	case KindEntry:
 		var e Entry
 		if e, err = decodeEntry(r.ID, r.Body, l.label); err == nil {
-			l.entries[id] = &resident{Entry: e}
+			l.entries[id] = compact(&e)
 		}
 	case KindVector:
 		err = decodeInto(l.vectors, id, func() ([]float32, error) { return decodeVector(l.space, r.Body) })

@@ -54,10 +54,10 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	}
 	kept, bytes := all[:0], int64(0)
 	for _, r := range all {
-		r.Size = r.Footprint(len(l.vectors[r.ID]))
+		r.Size = r.footprint(len(l.vectors[r.ID]))
 		size := r.Size + aliasSize*int64(len(l.aliases[r.ID]))
 		full := limit.Entries > 0 && len(kept) >= limit.Entries || limit.Bytes > 0 && bytes+size > limit.Bytes
-		if full || newest[r.Key] != r.ID || r.over(now) {
+		if life := r.life(); full || newest[r.Key] != r.ID || life.over(now) {
 			continue
 		}
 		kept, bytes = append(kept, r), bytes+size
@@ -102,7 +102,7 @@ func (l *loader) dropOrphans(c *core, now time.Time) {
 	for _, id := range slices.Sorted(maps.Keys(l.entries)) {
 		if c.table.ids[id] == nil {
 			why := EventEvict
-			if !l.entries[id].Usable(now) {
+			if life := l.entries[id].life(); !life.Usable(now) {
 				why = EventExpire
 			}
 			l.dropped = append(l.dropped, Event{Kind: why, ID: id})
@@ -145,7 +145,7 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.ID, b.ID))
 	})
 	return func(yield func(Restored) bool) {
-		one := Restored{Entry: new(Entry)}
+		one := Restored{}
 		for _, r := range order {
 			restore(s, &one, r)
 			one.Vector = vectors[r.ID]
@@ -161,6 +161,6 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 func restore(s *Store, one *Restored, r *resident) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	*one.Entry = r.Entry
+	one.Entry = r.entry(r.more)
 	one.Last, one.Importance, one.Anchor = r.last, s.core.keeper.importance(r.ID), s.core.table.isAnchor(r)
 }

@@ -105,22 +105,24 @@ func (s *Store) MaxTopic() policy.TopicID {
 func (s *Store) Lookup(k Key) (e *Entry, alias, ok bool) {
 	s.mu.RLock()
 	r := s.core.table.keys.get(k)
+	more := r.rare()
 	s.mu.RUnlock()
 	if r == nil {
 		return nil, false, false
 	}
-	return &r.Entry, r.Key != k, true
+	return r.entry(more), r.Key != k, true
 }
 
 // Get returns an entry by its id.
 func (s *Store) Get(id policy.ID) (*Entry, bool) {
 	s.mu.RLock()
 	r := s.core.table.ids[id]
+	more := r.rare()
 	s.mu.RUnlock()
 	if r == nil {
 		return nil, false
 	}
-	return &r.Entry, true
+	return r.entry(more), true
 }
 
 // Expired reports whether id must not answer any more by the policy. The caller then removes it as policy.Expired.

@@ -7,54 +7,30 @@ import (
 	"reprise/policy"
 )
 
-// resident is an entry with its changing state. Its Entry never changes: a new answer makes a new resident.
-type resident struct {
-	Entry
-	also *[]Key // aliases, oldest first; nil: none, as most entries have
-	last int64  // Seq of the last access: the order in which a restart inserts again
-}
-
-// size is what the entry takes with its aliases.
-func (r *resident) size() int64 { return r.Size + aliasSize*int64(len(r.aliases())) }
-
-func (r *resident) aliases() []Key {
-	if r.also == nil {
-		return nil
-	}
-	return *r.also
-}
-
-// item describes the entry to the policy.
-func (r *resident) item() policy.Item {
-	it := r.Entry.item()
-	it.Size = r.size()
-	return it
-}
-
 // table finds residents. It holds no lock; its owner does.
 type table struct {
 	keys    keys // exact keys and aliases
 	ids     map[policy.ID]*resident
 	aliases int
-	labels  map[Labels]*Labels // one copy of each
+	origins map[origin]*origin // one copy of each
 
 	// anchors is the anchor of each topic, as a restart restores it; nil where nothing is written.
 	anchors map[policy.TopicID]policy.ID
 }
 
 func newTable() table {
-	return table{keys: newKeys(), ids: map[policy.ID]*resident{}, labels: map[Labels]*Labels{}}
+	return table{keys: newKeys(), ids: map[policy.ID]*resident{}, origins: map[origin]*origin{}}
 }
 
 func (t *table) add(r *resident) {
-	t.label(&r.Entry)
+	t.share(r)
 	t.ids[r.ID] = r
 	t.keys.set(r.Key, r)
 }
 
 // replace replaces old by r, which has the same id and key. The aliases of old then belong to r.
 func (t *table) replace(old, r *resident) {
-	r.also = old.also
+	r.setAliases(old.aliases())
 	t.add(r)
 	for _, k := range r.aliases() {
 		t.keys.set(k, r)
@@ -75,14 +51,13 @@ func (t *table) drop(id policy.ID) *resident {
 
 func (t *table) addAlias(r *resident, k Key) {
 	t.keys.set(k, r)
-	all := append(r.aliases(), k)
-	r.also = &all
+	r.setAliases(append(r.aliases(), k))
 	t.aliases++
 }
 
 func (t *table) dropAlias(r *resident, k Key) {
 	if i := slices.Index(r.aliases(), k); i >= 0 {
-		*r.also = slices.Delete(*r.also, i, i+1)
+		r.setAliases(slices.Delete(r.aliases(), i, i+1))
 		t.keys.dropAlias(k, r)
 		t.aliases--
 	}
@@ -100,23 +75,19 @@ func (t *table) setAnchor(r *resident) (former *resident) {
 
 func (t *table) isAnchor(r *resident) bool { return t.anchors != nil && t.anchors[r.Topic] == r.ID }
 
-// maxLabels bounds the table of labels. Emptying it costs only that later entries do not share their copies with earlier
-// ones.
+// maxLabels bounds the table of what entries share. Emptying it costs only that later entries do not share their copies with earlier ones.
 const maxLabels = 4096
 
-// label makes entries share one copy of their labels.
-func (t *table) label(e *Entry) {
-	if e.Labels == nil {
-		e.Labels = &Labels{}
-	}
-	shared := t.labels[*e.Labels]
+// share makes r share its scope and labels with other entries.
+func (t *table) share(r *resident) {
+	shared := t.origins[*r.of]
 	if shared == nil {
-		if len(t.labels) >= maxLabels {
-			clear(t.labels)
+		if len(t.origins) >= maxLabels {
+			clear(t.origins)
 		}
-		l := e.Labels
-		shared = &Labels{strings.Clone(l.Tenant), strings.Clone(l.Namespace), strings.Clone(l.Model), strings.Clone(l.Endpoint)}
-		t.labels[*shared] = shared
+		l := &r.of.labels
+		shared = &origin{r.of.scope, Labels{strings.Clone(l.Tenant), strings.Clone(l.Namespace), strings.Clone(l.Model), strings.Clone(l.Endpoint)}}
+		t.origins[*shared] = shared
 	}
-	e.Labels = shared
+	r.of = shared
 }

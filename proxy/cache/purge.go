@@ -81,5 +81,5 @@ func (c *Cache) Serves(h *Hit) bool {
 		return true
 	}
 	e, ok := c.store.Get(h.Entry.ID)
-	return ok && e == h.Entry
+	return ok && e.Same(h.Entry)
 }

@@ -52,7 +52,7 @@ func (s *state) remove(why policy.Reason, entries ...*store.Entry) error {
 
 // sameAnswer reports whether a and b, of one id, are of one answer of the upstream.
 func sameAnswer(a, b *store.Entry) bool {
-	return a == b || a.Created.Equal(b.Created) && a.UpstreamTime == b.UpstreamTime && a.AnswerHash == b.AnswerHash
+	return a.Same(b) || a.Created.Equal(b.Created) && a.UpstreamTime == b.UpstreamTime && a.AnswerHash == b.AnswerHash
 }
 
 // alias makes a key lead to an entry from now on. An entry of the key's own that has expired is removed, because it would keep the
@@ -169,6 +169,11 @@ func (s *state) publishLocked(ev *Event, by *Cause) {
 		return
 	}
 	published := *ev
+	if ev.Kind == store.EventUse { // the store names only the id
+		if now, ok := s.store.Get(ev.ID); ok {
+			published.Entry = now
+		}
+	}
 	for _, r := range s.readers {
 		r.Read(&published, by)
 	}

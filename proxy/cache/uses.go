@@ -113,7 +113,7 @@ func (s *state) useLocked(u *use) error {
 		by = s.cause(u.read.request, ev.Parent)
 	}
 	if hit, ok := s.store.Hit(ev.ID, ev.Parent, ev.At); ok { // it may have been removed while it answered
-		ev.Entry, ev.Weights = hit.Entry, hit.Weights
+		ev.Weights = hit.Weights
 	}
 	return s.settleOneLocked(&ev, 0, by)
 }

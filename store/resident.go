@@ -1,0 +1,179 @@
+package store
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"reprise/policy"
+)
+
+// resident is an entry as the store holds it, with its changing state: 208 bytes beside its texts, where an Entry has 344. What has
+// changed is in last and more alone; a new answer makes a new resident.
+type resident struct {
+	Key        Key
+	AnswerHash [32]byte
+	of         *origin // shared
+	Prompt     string
+	Answer     []byte
+
+	ID           policy.ID
+	Topic        policy.TopicID
+	Parent       policy.ID
+	Size         int64
+	UpstreamTime time.Duration
+
+	created, expires, staleUntil instant
+	input, output                uint32 // tokens
+	Turn                         int32
+	unpacked                     int32
+
+	last int64 // Seq of the last access: the order in which a restart inserts again
+	more *rare // nil: nothing of it, as most entries have
+}
+
+// origin is what many entries have in common.
+type origin struct {
+	scope  Scope
+	labels Labels
+}
+
+// rare is what few entries have.
+type rare struct {
+	chain   [32]byte // never changes
+	aliases []Key    // oldest first
+}
+
+// instant is a time in nanoseconds since 1970, of the years that it can say.
+type instant int64
+
+const noInstant instant = math.MinInt64 // the zero time
+
+func instantOf(t time.Time) instant {
+	const seconds = math.MaxInt64/int64(time.Second) - 1
+	switch at := t.Unix(); {
+	case t.IsZero():
+		return noInstant
+	case at > seconds:
+		return math.MaxInt64
+	case at < -seconds:
+		return noInstant + 1
+	}
+	return instant(t.UnixNano())
+}
+
+func (i instant) time() time.Time {
+	if i == noInstant {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(i))
+}
+
+// residentOf is a copy of e that shares no memory with the request it came from: a prompt that is a slice of a body would keep the whole
+// body in memory. A large answer is packed.
+func residentOf(e *Entry, last int64) *resident {
+	r := compact(e)
+	r.last, r.Prompt = last, strings.Clone(e.Prompt)
+	if r.unpacked == 0 {
+		packed, n := pack(e.Answer)
+		r.Answer, r.unpacked = packed, int32(n)
+	}
+	if cap(r.Answer) > len(r.Answer)+len(r.Answer)/8 {
+		r.Answer = slices.Clone(r.Answer)
+	}
+	if r.Size == 0 {
+		r.Size = r.footprint(len(e.Vector))
+	}
+	return r
+}
+
+// compact is e as a resident that shares its texts.
+func compact(e *Entry) *resident {
+	r := &resident{
+		Key: e.Key, AnswerHash: e.AnswerHash, of: &origin{scope: e.Scope}, Prompt: e.Prompt, Answer: e.Answer,
+		ID: e.ID, Topic: e.Topic, Parent: e.Parent, Size: e.Size, UpstreamTime: e.UpstreamTime,
+		created: instantOf(e.Created), expires: instantOf(e.Expires), staleUntil: instantOf(e.StaleUntil),
+		input: tokens(e.InputTokens), output: tokens(e.OutputTokens), Turn: e.Turn, unpacked: e.unpacked,
+	}
+	if e.Labels != nil {
+		r.of.labels = *e.Labels
+	}
+	r.setChain(e.Chain)
+	return r
+}
+
+func tokens(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
+
+// rare is what few entries have, nil for no resident.
+func (r *resident) rare() *rare {
+	if r == nil {
+		return nil
+	}
+	return r.more
+}
+
+// entry is r as callers know it; more is that of r, read under the lock. It needs no lock itself.
+func (r *resident) entry(more *rare) *Entry {
+	e := &Entry{
+		stored: r, ID: r.ID, Key: r.Key, Scope: r.of.scope, Labels: &r.of.labels, Prompt: r.Prompt, Topic: r.Topic, Parent: r.Parent, Turn: r.Turn,
+		unpacked: r.unpacked, Size: r.Size, Answer: r.Answer, AnswerHash: r.AnswerHash, InputTokens: int64(r.input), OutputTokens: int64(r.output),
+		UpstreamTime: r.UpstreamTime, Created: r.created.time(), Expires: r.expires.time(), StaleUntil: r.staleUntil.time(),
+	}
+	if more != nil {
+		e.Chain = more.chain
+	}
+	return e
+}
+
+// footprint is that of the entry with a vector of dim numbers.
+func (r *resident) footprint(dim int) int64 {
+	return (&Entry{Answer: r.Answer, Prompt: r.Prompt, Labels: &r.of.labels}).Footprint(dim)
+}
+
+// life is an entry of the same times.
+func (r *resident) life() Entry {
+	return Entry{Created: r.created.time(), Expires: r.expires.time(), StaleUntil: r.staleUntil.time()}
+}
+
+// size is what the entry takes with its aliases.
+func (r *resident) size() int64 { return r.Size + aliasSize*int64(len(r.aliases())) }
+
+func (r *resident) aliases() []Key {
+	if r.more == nil {
+		return nil
+	}
+	return r.more.aliases
+}
+
+func (r *resident) setAliases(keys []Key) {
+	if r.more == nil {
+		r.more = &rare{}
+	}
+	r.more.aliases = keys
+}
+
+func (r *resident) chain() (c [32]byte) {
+	if r.more != nil {
+		c = r.more.chain
+	}
+	return c
+}
+
+// setChain sets the chain of a resident that no other goroutine knows yet.
+func (r *resident) setChain(c [32]byte) {
+	if c != r.chain() {
+		r.more = &rare{c, r.aliases()}
+	}
+}
+
+// has reports whether k is a key of r.
+func (r *resident) has(k Key) bool { return r.Key == k || slices.Contains(r.aliases(), k) }
+
+// item describes the entry to the policy.
+func (r *resident) item() policy.Item {
+	return policy.Item{
+		ID: r.ID, Key: policy.KeyOf(r.Key.Short(), Key(r.of.scope).Short()), Topic: r.Topic, Parent: r.Parent,
+		Size: r.size(), Cost: float64(r.input) + float64(r.output), Offset: int(r.Turn),
+	}
+}
