@@ -10,7 +10,7 @@ import (
 // batch turns changes into records. Entries are immutable and are encoded outside the lock. Reading the changes in several
 // steps is safe: an entry that changes in between is dirty again and comes with a later batch.
 func (w *writer) batch(d *dirtySet, reserve policy.ID, learned bool) *Batch {
-	w.scratch.reset()
+	w.scratch.reset(d.bytes())
 	b := &Batch{Put: append(w.scratch.records, d.head...)}
 	if learned {
 		w.addLearned(b)
@@ -28,8 +28,9 @@ type scratch struct {
 	records []Record
 }
 
-func (s *scratch) reset() {
-	s.bodies, s.records = again(s.bodies, 64<<10), again(s.records, 1<<10)
+// reset makes room for bodies of so many bytes.
+func (s *scratch) reset(bytes int) {
+	s.bodies, s.records = slices.Grow(again(s.bodies, 64<<10), bytes), again(s.records, 1<<10)
 }
 
 // again is s without elements, or nil where less than a quarter of its memory was used.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"time"
 
 	"reprise/policy"
@@ -62,34 +63,39 @@ func spaceMark(space string) uint64 {
 func appendVector(b []byte, mark uint64, v []float32) []byte {
 	some := 0
 	for _, f := range v {
-		if math.Float32bits(f) != 0 {
-			some++
-		}
+		some += isSet(math.Float32bits(f))
 	}
 	if 4*some+len(v)/8+8 > 4*len(v) {
-		return appendNumbers(binary.LittleEndian.AppendUint64(b, mark), v, true)
+		b = binary.LittleEndian.AppendUint64(b, mark)
+		for _, f := range v {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+		}
+		return b
 	}
 	b = binary.LittleEndian.AppendUint64(b, ^mark)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(v)))
-	at := len(b)
-	b = append(b, make([]byte, (len(v)+7)/8)...)
-	for i, f := range v {
-		if math.Float32bits(f) != 0 {
-			b[at+i/8] |= 1 << (i % 8)
-		}
-	}
-	return appendNumbers(b, v, false)
+	mask, at := (len(v)+7)/8, len(b)
+	b = slices.Grow(b, mask+4*some+4) // 4 more: a zero is written, too, and then written over
+	clear(b[at : at+mask])
+	sparse(b[at:at+mask], b[at+mask:at+mask+4*some+4], v)
+	return b[:at+mask+4*some]
 }
 
-// appendNumbers writes numbers, with zeros or without.
-func appendNumbers(b []byte, v []float32, zeros bool) []byte {
-	for _, f := range v {
-		if bits := math.Float32bits(f); zeros || bits != 0 {
-			b = binary.LittleEndian.AppendUint32(b, bits)
-		}
+// sparse sets the bits of the numbers of v that are not 0 in mask, and writes these numbers. Zeros come at random, so it has no branch for
+// them.
+func sparse(mask, numbers []byte, v []float32) {
+	n := 0
+	for i, f := range v {
+		bits := math.Float32bits(f)
+		set := isSet(bits)
+		binary.LittleEndian.PutUint32(numbers[n:], bits)
+		mask[i/8] |= byte(set << (i % 8))
+		n += 4 * set
 	}
-	return b
 }
+
+// isSet is 1 where any bit is set, else 0.
+func isSet(bits uint32) int { return int((bits | -bits) >> 31) }
 
 func appendAliases(b []byte, keys []Key) []byte {
 	for _, k := range keys {

@@ -165,6 +165,15 @@ func (d *dirtySet) tried() {
 	}
 }
 
+// bytes is about what the records of the new entries take.
+func (d *dirtySet) bytes() (n int) {
+	const keys = 320 // with numbers, times and labels
+	for _, p := range d.fresh {
+		n += p.size + 4*len(p.vector) + keys
+	}
+	return n
+}
+
 // vectorBytes is what the vectors of new entries take.
 func (d *dirtySet) vectorBytes() (n int) {
 	for _, p := range d.fresh {

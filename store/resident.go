@@ -160,7 +160,7 @@ func (r *resident) chain() (c [32]byte) {
 	return c
 }
 
-// setChain sets the chain of a resident that no other goroutine knows yet.
+// setChain sets the chain of a resident that is not in a table yet.
 func (r *resident) setChain(c [32]byte) {
 	if c != r.chain() {
 		r.more = &rare{c, r.aliases()}

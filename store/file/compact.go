@@ -155,7 +155,7 @@ func (f *File) also(b *store.Batch, dead []store.Record) {
 	}
 	err := func() (err error) {
 		defer guard(&err, errPanic)
-		return c.db.Update(func(tx *bbolt.Tx) error { return writeBatch(tx, b, dead) })
+		return c.db.Update(func(tx *bbolt.Tx) error { return f.batches.write(tx, b, dead) })
 	}()
 	if err != nil {
 		f.abandon()

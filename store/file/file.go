@@ -57,6 +57,7 @@ type File struct {
 	report  store.Report
 	dead    tombstones // as the file has them
 	evictions
+	batches batchWriter
 	bad     []badRecord // what Load left out: the first Write deletes it
 	broken  error       // after a panic in bbolt: its locks may never be released
 	journal journal
@@ -166,7 +167,7 @@ func (f *File) commit(b *store.Batch) error {
 		if err := f.deleteBad(tx); err != nil {
 			return err
 		}
-		return writeBatch(tx, p.Batch, p.own())
+		return f.batches.write(tx, p.Batch, p.own())
 	})
 	if errors.Is(err, errPanic) {
 		f.broken = err
@@ -197,7 +198,10 @@ func (f *File) deleteBad(tx *bbolt.Tx) error {
 	return nil
 }
 
-func writeBatch(tx *bbolt.Tx, b *store.Batch, own []store.Record) error {
+// batchWriter puts batches into transactions, one at a time.
+type batchWriter struct{ frames []byte } // memory of the records of a batch, for the next one
+
+func (w *batchWriter) write(tx *bbolt.Tx, b *store.Batch, own []store.Record) error {
 	for _, r := range b.Delete {
 		if in := tx.Bucket(bucketOf(r.Kind)); in != nil {
 			if err := in.Delete(keyOf(r.ID)); err != nil {
@@ -205,12 +209,12 @@ func writeBatch(tx *bbolt.Tx, b *store.Batch, own []store.Record) error {
 			}
 		}
 	}
-	return putAll(tx, append(own, b.Put...))
+	return w.putAll(tx, append(own, b.Put...))
 }
 
 // putAll writes records in the order of their keys, so that one after the other goes to the same page or the next. bbolt keeps a value
-// until the end of the transaction: all of them are in one piece of memory.
-func putAll(tx *bbolt.Tx, records []store.Record) error {
+// until the end of the transaction: all of them are in one piece of memory, which the next batch uses again.
+func (w *batchWriter) putAll(tx *bbolt.Tx, records []store.Record) error {
 	slices.SortFunc(records, func(a, b store.Record) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
@@ -218,7 +222,10 @@ func putAll(tx *bbolt.Tx, records []store.Record) error {
 	for _, r := range records {
 		size += frameHeader + len(r.Body)
 	}
-	frames := make([]byte, 0, size)
+	if cap(w.frames) < size || cap(w.frames) > 4*size {
+		w.frames = make([]byte, 0, size)
+	}
+	frames := w.frames[:0]
 	var in *bbolt.Bucket
 	for i, r := range records {
 		var err error

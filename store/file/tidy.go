@@ -86,6 +86,7 @@ func (f *File) Tidy() (more bool, err error) {
 			f.abandon()
 		}
 	default:
+		f.batches.frames = nil // no batch for a while
 		return false, nil
 	}
 	if err != nil {
