@@ -1,5 +1,6 @@
 // Package merge joins JSON values that come in fragments, as the deltas of a stream: strings grow, arrays grow, objects
-// grow member by member. Nothing is decoded: a fragment's raw bytes are appended to those before.
+// grow member by member. Nothing is decoded: a fragment's raw bytes are appended to those before. What does not grow is not copied: the
+// fragments must not change before the result has been appended.
 package merge
 
 import (
@@ -14,7 +15,8 @@ import (
 // beginning of the second are removed and the rest is joined, so that no escape is decoded and a surrogate pair that was
 // split between two fragments is whole again.
 type Tree struct {
-	raw    []byte  // a value without members of its own, or an array
+	raw    []byte  // a value without members of its own, or an array; as it came, until it grows
+	own    bool    // raw is no part of a fragment any more
 	object *Object // or an object
 	list   *List   // or an array whose elements have an index
 }
@@ -25,7 +27,7 @@ type Object struct {
 	at      map[string]int // place of each, once there are more than fewMembers
 }
 
-// fewMembers is up to how many members are found without a map, which would take more memory than they do.
+// fewMembers is up to how many members or elements are found without a map, which would take more memory than they do.
 const fewMembers = 16
 
 type member struct {
@@ -38,14 +40,14 @@ type List struct {
 	next  int64 // one more than the largest index
 	index []int64
 	elems []*Object
-	at    map[int64]int
+	at    map[int64]int // place of each, once there are more than fewMembers
 }
 
 // NewObject returns an object without members.
 func NewObject() *Object { return &Object{} }
 
 // NewList returns a list without elements.
-func NewList() *List { return &List{at: map[int64]int{}} }
+func NewList() *List { return &List{} }
 
 func newTree(v gjson.Result) Tree {
 	switch {
@@ -58,8 +60,10 @@ func newTree(v gjson.Result) Tree {
 		l.merge(v)
 		return Tree{list: l}
 	}
-	return Tree{raw: []byte(v.Raw)}
+	return asItCame(v.Raw)
 }
+
+func asItCame(raw string) Tree { return Tree{raw: rawjson.Bytes(raw)} }
 
 // indexed reports whether v is an array of objects that have an index.
 func indexed(v gjson.Result) bool {
@@ -82,7 +86,18 @@ func (t *Tree) Is(s string) bool { return string(t.raw) == s }
 func (t *Tree) Raw() []byte { return t.raw }
 
 // Set replaces the value by raw JSON.
-func (t *Tree) Set(raw string) { *t = Tree{raw: []byte(raw)} }
+func (t *Tree) Set(raw string) { *t = asItCame(raw) }
+
+// firstRoom is the room in bytes for a value that grows for the first time.
+const firstRoom = 128
+
+// opened returns the value without its last byte, to be appended to.
+func (t *Tree) opened() []byte {
+	if !t.own {
+		t.raw, t.own = append(make([]byte, 0, max(firstRoom, 2*len(t.raw))), t.raw...), true
+	}
+	return t.raw[:len(t.raw)-1]
+}
 
 // Add adds a fragment: strings and arrays are joined, objects member by member, anything else is replaced. null adds
 // nothing.
@@ -90,7 +105,7 @@ func (t *Tree) Add(v gjson.Result) {
 	switch {
 	case v.Type == gjson.Null:
 	case v.Type == gjson.String && t.begins('"'):
-		t.raw = append(t.raw[:len(t.raw)-1], v.Raw[1:]...)
+		t.raw = append(t.opened(), v.Raw[1:]...)
 	case v.IsObject() && t.object != nil:
 		t.object.merge(v)
 	case v.IsArray() && t.list != nil:
@@ -119,7 +134,7 @@ func (t *Tree) join(v gjson.Result) {
 	case t.raw[rawjson.SkipSpace(rawjson.View(t.raw), 1, 1)] == ']':
 		*t = newTree(v)
 	default:
-		t.raw = append(append(t.raw[:len(t.raw)-1], ','), v.Raw[1:]...)
+		t.raw = append(append(t.opened(), ','), v.Raw[1:]...)
 	}
 }
 
@@ -132,7 +147,10 @@ func (o *Object) Member(name, key string) *Tree {
 		if key == "" {
 			key = rawjson.Quote(name)
 		}
-		o.members = append(o.members, member{name: name, key: key, val: Tree{raw: []byte("null")}})
+		if o.members == nil {
+			o.members = make([]member, 0, 4)
+		}
+		o.members = append(o.members, member{name: name, key: key, val: asItCame("null")})
 		o.note(i)
 	}
 	return &o.members[i].val
@@ -207,10 +225,10 @@ func (l *List) indexOf(e gjson.Result) int64 {
 
 // Elem returns the element with an index, which is made where it is missing.
 func (l *List) Elem(index int64) *Object {
-	i, ok := l.at[index]
-	if !ok {
+	i := l.find(index)
+	if i < 0 {
 		i = len(l.elems)
-		l.at[index] = i
+		l.note(index, i)
 		l.index = append(l.index, index)
 		if len(l.index) == 1 || index >= l.next {
 			l.next = index + 1
@@ -220,12 +238,39 @@ func (l *List) Elem(index int64) *Object {
 	return l.elems[i]
 }
 
-// Sorted returns the elements in the order of their index.
+// find is the place of an element, -1 where it is missing.
+func (l *List) find(index int64) int {
+	if l.at == nil {
+		return slices.Index(l.index, index)
+	}
+	if i, ok := l.at[index]; ok {
+		return i
+	}
+	return -1
+}
+
+// note puts element i, the next one, into the map, which is made when it is needed.
+func (l *List) note(index int64, i int) {
+	if l.at == nil && i >= fewMembers {
+		l.at = make(map[int64]int, 2*fewMembers)
+		for j, other := range l.index {
+			l.at[other] = j
+		}
+	}
+	if l.at != nil {
+		l.at[index] = i
+	}
+}
+
+// Sorted returns the elements in the order of their index. The result must not be changed.
 func (l *List) Sorted() []*Object {
+	if slices.IsSorted(l.index) {
+		return l.elems
+	}
 	order := slices.Sorted(slices.Values(l.index))
 	elems := make([]*Object, len(order))
 	for i, index := range order {
-		elems[i] = l.elems[l.at[index]]
+		elems[i] = l.elems[l.find(index)]
 	}
 	return elems
 }

@@ -1,9 +1,14 @@
 package merge
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer/rawjson"
 )
 
 func TestAdd(t *testing.T) {
@@ -22,11 +27,19 @@ func TestAdd(t *testing.T) {
 		{"a new kind replaces", []string{`"a"`, `{"b":1}`}, `{"b":1}`},
 	} {
 		tree := NewObject().Member("m", `"m"`)
+		var came [][]byte
 		for _, f := range c.fragments {
-			tree.Add(gjson.Parse(f))
+			b := []byte(f + "after")
+			came = append(came, b)
+			tree.Add(gjson.Parse(rawjson.View(b[:len(f)])))
 		}
 		if got := string(tree.Append(nil)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+		for i, f := range c.fragments {
+			if string(came[i]) != f+"after" {
+				t.Errorf("%s: fragment %s became %s", c.name, f, came[i])
+			}
 		}
 	}
 }
@@ -36,5 +49,24 @@ func TestListAppendsWithout(t *testing.T) {
 	tree.Add(gjson.Parse(`[{"index":2,"a":1},{"index":1}]`))
 	if got := string(tree.List().Append(nil, "index")); got != `[{},{"a":1}]` {
 		t.Error(got)
+	}
+}
+
+// TestListOfAnyOrder: the elements of a list are found and sorted by their index, with and without the map of a long one.
+func TestListOfAnyOrder(t *testing.T) {
+	for n := range 3 * fewMembers {
+		l, want, order := NewList(), "[", rand.New(rand.NewPCG(uint64(n), 1)).Perm(n)
+		for _, i := range append(slices.Clone(order), order...) {
+			l.Elem(int64(i)).Member("a", "").Add(gjson.Parse(fmt.Sprintf(`"%d."`, i)))
+		}
+		for i := range n {
+			if i > 0 {
+				want += ","
+			}
+			want += fmt.Sprintf(`{"a":"%d.%d."}`, i, i)
+		}
+		if got := string(l.Append(nil)); got != want+"]" {
+			t.Errorf("%d elements: %s", n, got)
+		}
 	}
 }

@@ -28,12 +28,13 @@ func appendMessage(dst []byte, delta *merge.Tree) []byte {
 	} else if !calls.IsNull() {
 		dst = calls.Append(append(dst, `,"tool_calls":`...))
 	}
-	rest := o.Append(nil, "role", "content", "tool_calls")
-	if len(rest) == len("{}") {
-		return append(dst, '}')
+	at := len(dst)
+	dst = o.Append(dst, "role", "content", "tool_calls")
+	if len(dst) == at+len("{}") {
+		return append(dst[:at], '}')
 	}
-	dst = append(dst, ',')
-	return append(dst, rest[1:]...)
+	dst[at] = ',' // for the brace
+	return dst
 }
 
 // deltas renders one choice of an answer as chunks.

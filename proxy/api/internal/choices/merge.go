@@ -159,7 +159,7 @@ func (g *growth) note(choice *merge.Object, member string, v gjson.Result) {
 // object renders the answer that a client without stream would have got.
 func (m *merged) object() []byte {
 	m.top.Member("object", `"object"`).Set(m.Streams.Object)
-	dst := m.top.Append(nil)
+	dst := m.top.Append(make([]byte, 0, 1<<10))
 	dst = append(dst[:len(dst)-1], `,"choices":[`...)
 	for i, c := range m.choices.Sorted() {
 		if i > 0 {
@@ -181,9 +181,10 @@ func (s Streams) appendChoice(dst []byte, c *merge.Object) []byte {
 	if s.Choice != nil {
 		dst = s.Choice(dst, c.Member("delta", `"delta"`))
 	}
-	rest := c.Append(nil, "index", "delta")
-	dst = append(dst, ',')
-	return append(dst, rest[1:]...)
+	at := len(dst)
+	dst = c.Append(dst, "index", "delta")
+	dst[at] = ',' // for the brace
+	return dst
 }
 
 // indexOf is the index of a choice, which some engines leave out.
