@@ -61,18 +61,6 @@ func (f *File) compact() error {
 	return f.replace()
 }
 
-// errMoved says that the path of the store names no file, or another one than this process has open. That may be the store of another
-// process, which nothing of this one must touch.
-var errMoved = errors.New("the file was moved away while it was in use")
-
-// inPlace returns errMoved unless the path still names the file.
-func (f *File) inPlace() error {
-	if named, err := os.Stat(f.report.Name); err != nil || !os.SameFile(f.is, named) {
-		return errMoved
-	}
-	return nil
-}
-
 func (f *File) beginCompaction() error {
 	if err := f.inPlace(); err != nil {
 		return err
@@ -177,11 +165,11 @@ func (f *File) replace() error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(c.path, path[:len(path)-len(compactMark)]); err != nil {
+	if err := f.become(is, func() error { return os.Rename(c.path, path[:len(path)-len(compactMark)]) }); err != nil {
 		return err
 	}
 	old := f.db
-	f.db, f.held, f.is, t.copy = c.db, c.held, is, nil
+	f.db, f.held, t.copy = c.db, c.held, nil
 	f.db.NoSync, f.db.NoGrowSync = f.options.NoSync, f.options.NoGrowSync
 	t.scrubbing, t.purged, t.next = c.purged, c.purged, 0
 	f.measure()

@@ -50,9 +50,8 @@ var ErrForeign = errors.New("not a file of this program")
 
 // File is a store.Backing in one file.
 type File struct {
-	db      *bbolt.DB   // nil for a damaged file that cannot be moved aside
-	held    *os.File    // the file that db has open
-	is      os.FileInfo // of held, to recognise it by
+	db      *bbolt.DB // nil for a damaged file that cannot be moved aside
+	held    *os.File  // the file that db has open
 	options bbolt.Options
 	report  store.Report
 	dead    tombstones // as the file has them

@@ -118,11 +118,12 @@ func (f *File) openChecked(path string, o bbolt.Options) (held *os.File, err err
 	if err != nil {
 		return held, err
 	}
+	f.is = info
 	o.OpenFile = func(string, int, os.FileMode) (*os.File, error) { return held, nil }
 	if f.db, err = bbolt.Open(path, 0o600, &o); err != nil || o.ReadOnly {
 		return held, err
 	}
-	f.held, f.is = held, info
+	f.held = held
 	f.tidy = tidying{above: compactAbove, step: compactBytes, scrubbing: true} // of what a kill may have left
 	if err := makeBuckets(f.db); err != nil {
 		return held, err

@@ -23,8 +23,38 @@ type sidecar struct {
 	store   string     // the path of the store's file
 	writing sync.Mutex // one at a time writes
 
-	mu     sync.Mutex // protects the name of the file, and what follows
-	purges int        // so far
+	mu     sync.Mutex  // protects the names of the files, and what follows
+	purges int         // so far
+	is     os.FileInfo // the store's file, to recognise it by
+}
+
+// errMoved says that the path of the store names no file, or another one than this process has open. That may be the store of another
+// process, which nothing of this one must touch.
+var errMoved = errors.New("the file was moved away while it was in use")
+
+// inPlace returns errMoved unless the path still names the store's file.
+func (s *sidecar) inPlace() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inPlaceLocked()
+}
+
+func (s *sidecar) inPlaceLocked() error {
+	if named, err := os.Stat(s.store); err != nil || !os.SameFile(s.is, named) {
+		return errMoved
+	}
+	return nil
+}
+
+// become lets rename put another file in the place of the store's.
+func (s *sidecar) become(is os.FileInfo, rename func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := rename()
+	if err == nil {
+		s.is = is
+	}
+	return err
 }
 
 // ReadSidecar implements store.Sidecar.
@@ -51,13 +81,19 @@ func (s *sidecar) WriteSidecar(write func(io.Writer) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.mu.Lock()
-	purges := s.purges
+	purges, err := s.purges, s.inPlaceLocked()
 	s.mu.Unlock()
-	err := writeSynced(path+newSidecarMark, write)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path+sidecarMark, err)
+	}
+	err = writeSynced(path+newSidecarMark, write)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil && purges != s.purges {
 		err = store.ErrPurged
+	}
+	if err == nil {
+		err = s.inPlaceLocked()
 	}
 	if err == nil {
 		err = os.Rename(path+newSidecarMark, path+sidecarMark)

@@ -92,6 +92,53 @@ func TestPurgeRemovesSidecar(t *testing.T) {
 	}
 }
 
+// TestSidecarOfAFileThatWasMoved: where the store's file is moved away before a write or within it, the sidecar of what takes its place stays.
+func TestSidecarOfAFileThatWasMoved(t *testing.T) {
+	for _, within := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "r.db")
+		f, _ := openLoad(t, path)
+		defer f.Close()
+		move := func() {
+			os.Rename(path, path+".old")
+			other, _ := openLoad(t, path)
+			defer other.Close()
+			if err := other.WriteSidecar(text("of the other store")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !within {
+			move()
+		}
+		err := f.WriteSidecar(func(w io.Writer) error {
+			if within {
+				move()
+			}
+			return text("of the file that was moved")(w)
+		})
+		if got := readSidecar(t, f); !errors.Is(err, errMoved) || got != "of the other store" {
+			t.Errorf("within the write %v: %v, and the sidecar %q", within, err, got)
+		}
+	}
+}
+
+// TestSidecarAfterACompaction: the file that a compaction put in the place of the store's is the store's.
+func TestSidecarAfterACompaction(t *testing.T) {
+	f, _ := openLoad(t, filepath.Join(t.TempDir(), "r.db"))
+	defer f.Close()
+	f.tidy.above = 1 << 16
+	write(t, f, written(1, 200, 3000), purged(1, 190))
+	before := f.is
+	for more := true; more; {
+		more, _ = f.Tidy()
+	}
+	if os.SameFile(before, f.is) {
+		t.Fatal("no compaction, so that the test proves nothing")
+	}
+	if err := f.WriteSidecar(text("sketches")); err != nil || readSidecar(t, f) != "sketches" {
+		t.Errorf("sidecar %q, %v", readSidecar(t, f), err)
+	}
+}
+
 // TestPurgeOnAFullDiskRemovesSidecar: bbolt cannot write the purge, the journal has it, and the sidecar goes.
 func TestPurgeOnAFullDiskRemovesSidecar(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.db")
