@@ -5,6 +5,7 @@ package topics
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand"
 	"syscall"
 	"testing"
@@ -136,7 +137,7 @@ func benchChurn(b *testing.B, t *Topics, size int) (took float64) {
 func benchSaved(b *testing.B, t *Topics) {
 	var saved bytes.Buffer
 	start := time.Now()
-	if err := WriteGraphs(t, &saved); err != nil {
+	if err := SaveGraphs(t, func(write func(io.Writer) error) error { return write(&saved) }); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportMetric(time.Since(start).Seconds(), "s/write")

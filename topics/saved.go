@@ -32,7 +32,7 @@ const (
 // ErrGraphs is wrapped by the errors of ReadGraphs.
 var ErrGraphs = errors.New("saved graphs cannot be used")
 
-// UnsavedGraphs returns how many nodes the graphs have, and how many rows joined or left them since WriteGraphs or ReadGraphs.
+// UnsavedGraphs returns how many nodes the graphs have, and how many rows joined or left them since SaveGraphs or ReadGraphs.
 func UnsavedGraphs(t *Topics) (nodes, changed int) {
 	for _, s := range t.allScopes() {
 		s.mu.RLock()
@@ -52,17 +52,32 @@ func (s *scope) parts() *parts {
 	return nil
 }
 
-// WriteGraphs writes the graphs that are whole: some 120 bytes a node, in a second for a million. Everything else works meanwhile,
-// except that a graph does not grow while it is written.
-func WriteGraphs(t *Topics, to io.Writer) error {
+// SaveGraphs lets save call write once, which writes the graphs that are whole: some 120 bytes a node, in a second for a million.
+// Everything else works meanwhile, except that a graph does not grow while it is written. With an error of save, which is returned, the
+// graphs count as not saved.
+func SaveGraphs(t *Topics, save func(write func(to io.Writer) error) error) error {
+	var saved []func()
+	if err := save(func(to io.Writer) error { return t.writeGraphs(to, &saved) }); err != nil {
+		return err
+	}
+	for _, note := range saved {
+		note()
+	}
+	return nil
+}
+
+// writeGraphs appends to saved what is to be called once the graphs are safe.
+func (t *Topics) writeGraphs(to io.Writer, saved *[]func()) error {
 	w := &summing{to: to, sum: crc32.New(castagnoli)}
 	b := bufio.NewWriterSize(w, 1<<16)
 	b.Write(savedHead(t.options.Dim))
 	for _, s := range t.allScopes() {
 		if g, ok := s.index.(*Graph); ok {
-			if err := s.writeGraph(b, g); err != nil {
+			note, err := s.writeGraph(b, g)
+			if err != nil {
 				return fmt.Errorf("write graphs: %w", err)
 			}
+			*saved = append(*saved, note)
 		}
 	}
 	b.WriteByte(0)
@@ -90,24 +105,30 @@ func (w *summing) Write(b []byte) (int, error) {
 	return w.to.Write(b)
 }
 
-func (s *scope) writeGraph(b *bufio.Writer, g *Graph) error {
+// writeGraph writes a graph if it is whole. What it returns notes that the changes so far are saved.
+func (s *scope) writeGraph(b *bufio.Writer, g *Graph) (note func(), err error) {
 	g.building.Lock() // before the lock of the scope, as in a step
 	defer g.building.Unlock()
 	s.mu.Lock()
 	p := g.parts
 	if p == nil || !p.whole {
 		s.mu.Unlock()
-		return nil
+		return func() {}, nil
 	}
-	p.unsaved = 0
+	unsaved := p.unsaved
 	s.mu.Unlock()
+	note = func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		p.unsaved -= unsaved
+	}
 	nodes, names := s.named(g, p, p.graph.Nodes(nil))
 	head := append([]byte{1}, s.id[:]...)
 	b.Write(binary.LittleEndian.AppendUint32(head, uint32(len(nodes))))
 	for i, n := range nodes {
 		b.Write(append(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), names[i]), uint8(p.graph.Layers(n))))
 	}
-	return p.graph.Export(b, nodes)
+	return note, p.graph.Export(b, nodes)
 }
 
 // named returns those of nodes whose rows are still in the set, and the names of these.
@@ -127,7 +148,7 @@ func (s *scope) named(g *Graph, p *parts, nodes []hnsw.Node) (kept []hnsw.Node, 
 	return kept, names
 }
 
-// ReadGraphs takes in what WriteGraphs wrote, after all entries were added and before the first search: a graph that is being built
+// ReadGraphs takes in what SaveGraphs wrote, after all entries were added and before the first search: a graph that is being built
 // already stays. On an error, which wraps ErrGraphs, nothing has changed, and graphs are built as if none were saved.
 func ReadGraphs(t *Topics, saved []byte) error {
 	all, err := readAll(t, saved)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math/rand"
 	"sync"
 	"testing"
@@ -54,7 +55,7 @@ func fillTopics(t testing.TB, topics *Topics, entries map[EntryID][]float32) {
 
 func written(t testing.TB, topics *Topics) []byte {
 	var b bytes.Buffer
-	if err := WriteGraphs(topics, &b); err != nil {
+	if err := SaveGraphs(topics, func(write func(io.Writer) error) error { return write(&b) }); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -119,6 +120,28 @@ func TestRestartKeepsTheGraph(t *testing.T) {
 	}
 	if !bytes.Equal(written(t, topics), saved) {
 		t.Error("the same graph is written differently")
+	}
+}
+
+// TestFailedSaveIsNotForgotten: what was written counts as saved only if it is safe, and changes meanwhile are not saved with it.
+func TestFailedSaveIsNotForgotten(t *testing.T) {
+	const n = 1100
+	topics, _ := graphed(t, n)
+	full := errors.New("the disk is full")
+	for _, c := range []struct {
+		fail error
+		want int // changes that are not saved
+	}{{full, n + 1}, {full, n + 2}, {nil, 1}, {full, 2}} {
+		err := SaveGraphs(topics, func(write func(io.Writer) error) error {
+			if err := write(io.Discard); err != nil {
+				t.Error(err)
+			}
+			topics.Forget(EntryID(status(topics).Nodes)) // any that is left
+			return c.fail
+		})
+		if _, changed := UnsavedGraphs(topics); err != c.fail || changed != c.want {
+			t.Errorf("%v: %d changes are not saved, want %d", err, changed, c.want)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"time"
 
@@ -76,8 +75,7 @@ func (g *graphs) save(part int) {
 	if saved := g.beside.HasSidecar(); nodes == 0 || saved && (changed == 0 || changed*part < nodes) {
 		return
 	}
-	err := g.beside.WriteSidecar(func(to io.Writer) error { return topics.WriteGraphs(g.topics, to) })
-	if err != nil && !errors.Is(err, store.ErrPurged) {
+	if err := topics.SaveGraphs(g.topics, g.beside.WriteSidecar); err != nil && !errors.Is(err, store.ErrPurged) {
 		g.fault(err)
 	}
 }
