@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math/rand"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +20,8 @@ import (
 )
 
 // BenchmarkSearch searches a scope in which every entry is the anchor of a topic, the worst case: fresh texts, most of which are
-// misses, and texts near a stored one. $REPRISE_DATA names a folder of *.jsonl.gz files with a field text, questions that people
-// asked; beyond their number two are joined. Without it the texts are random words.
+// misses, and texts near a stored one. $REPRISE_DATA names a folder, below which the *.jsonl.gz files have texts of users; beyond their number
+// the texts are variants of them. Without it they are random words.
 //
 //	REPRISE_DATA=DIR go test ./topics -run '^$' -bench 'Search|Parent|Sketch|Memory' -benchtime 300x
 func BenchmarkSearch(b *testing.B) {
@@ -94,64 +96,114 @@ func BenchmarkSketch(b *testing.B) {
 	}
 }
 
+// vectorOf is nil for a text without words.
 func vectorOf(text string) []float32 {
 	v, err := embed.NewBuiltin().Embed(context.Background(), []string{text})
-	if err != nil || v[0] == nil {
-		panic(fmt.Sprintf("no vector of %q: %v", text, err))
+	if err != nil {
+		panic(fmt.Sprintf("embed %q: %v", text, err))
 	}
 	return v[0]
 }
 
-// texts returns a source of distinct texts, all of them with a vector.
+// texts returns a source of distinct texts, all of them with a vector: first the real ones, in an order of chance, then variants of them, in
+// each of which up to a third of the words, of those with four bytes or more, are words of other texts: so differ questions about other things.
 func texts(b testing.TB) (next func() string) {
+	const longWord = 4
 	rng := rand.New(rand.NewSource(3))
-	var real []string
-	files, _ := filepath.Glob(filepath.Join(os.Getenv("REPRISE_DATA"), "*.jsonl.gz"))
-	for _, name := range files {
-		real = append(real, readTexts(b, name)...)
-	}
+	real := readTexts(b, os.Getenv("REPRISE_DATA"))
 	rng.Shuffle(len(real), func(i, j int) { real[i], real[j] = real[j], real[i] })
-	used := 0
-	return func() string {
+	used, seen := 0, map[string]bool{}
+	var words []string
+	for _, text := range real {
+		words = append(words, slices.DeleteFunc(strings.Fields(text), func(w string) bool { return len(w) < longWord })...)
+		seen[text] = true
+	}
+	draw := func() string {
 		if len(real) == 0 {
-			var words [12]string
-			for i := range words {
-				words[i] = fmt.Sprintf("word%d", int(rng.ExpFloat64()*300))
+			var drawn [12]string
+			for i := range drawn {
+				drawn[i] = fmt.Sprintf("word%d", int(rng.ExpFloat64()*300))
 			}
-			return strings.Join(words[:], " ")
+			return strings.Join(drawn[:], " ")
 		}
-		used++
-		if used <= len(real) {
+		drawn := strings.Fields(real[rng.Intn(len(real))])
+		for range (len(drawn) + 2) / 3 {
+			if w := &drawn[rng.Intn(len(drawn))]; len(*w) >= longWord {
+				*w = words[rng.Intn(len(words))]
+			}
+		}
+		return strings.Join(drawn, " ")
+	}
+	return func() string {
+		if used++; used <= len(real) {
 			return real[used-1]
 		}
-		return real[rng.Intn(len(real))] + " " + real[rng.Intn(len(real))]
+		for {
+			if text := draw(); !seen[text] {
+				seen[text] = true
+				return text
+			}
+		}
 	}
 }
 
-// readTexts returns the distinct texts of a file that have a vector.
-func readTexts(b testing.TB, name string) (texts []string) {
-	f, err := os.Open(name)
+// readTexts returns the distinct short texts of users in the files below dir.
+func readTexts(b testing.TB, dir string) (texts []string) {
+	if dir == "" {
+		return nil
+	}
+	seen := map[string]bool{}
+	add := func(text string) {
+		if n := strings.Count(text, " "); n < 2 || n > 40 || seen[text] {
+			return
+		}
+		if seen[text] = true; vectorOf(text) != nil {
+			texts = append(texts, text)
+		}
+	}
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".jsonl.gz") || strings.Contains(path, "/kv/") {
+			return err
+		}
+		return readFile(path, add)
+	})
 	if err != nil {
 		b.Fatal(err)
+	}
+	return texts
+}
+
+func readFile(path string, add func(text string)) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		b.Fatal(err)
+		return err
 	}
-	seen := map[string]bool{}
-	for lines := bufio.NewScanner(z); lines.Scan(); {
-		var record struct{ Text string }
-		if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
-			b.Fatal(err)
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var record struct {
+			Text, Question, Prompt, Role string
+			Turns                        [][2]string
 		}
-		v, _ := embed.NewBuiltin().Embed(context.Background(), []string{record.Text})
-		if v[0] != nil && !seen[record.Text] {
-			seen[record.Text] = true
-			texts = append(texts, record.Text)
+		_ = json.Unmarshal(lines.Bytes(), &record) // a file of another form has none of these
+		if record.Role == "assistant" {
+			continue
+		}
+		add(record.Text)
+		add(record.Question)
+		add(record.Prompt)
+		for _, turn := range record.Turns {
+			if turn[0] == "U" {
+				add(turn[1])
+			}
 		}
 	}
-	return texts
+	return lines.Err()
 }
 
 // BenchmarkMemory measures what an entry costs beyond its vector, with a topic for each entry: the worst case.
