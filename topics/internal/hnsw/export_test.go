@@ -35,7 +35,7 @@ func export(t testing.TB, g *Graph) (written []byte, layers []uint8) {
 
 // TestExport writes a graph with tombstones and reads it again: they are left out, and the rest is found as before.
 func TestExport(t *testing.T) {
-	m, written, layers := exported(t, 2000)
+	m, written, layers := exported(t, 800)
 	m.t = t
 	again, err := Import(bufio.NewReader(bytes.NewReader(written)), layers, 1)
 	if err != nil {
@@ -58,7 +58,7 @@ func TestExport(t *testing.T) {
 	if second, _ := export(t, again); !reflect.DeepEqual(second, written) {
 		t.Error("written again, the graph differs")
 	}
-	for i, s := range cloud(rand.New(rand.NewSource(9)), 300) {
+	for i, s := range cloud(rand.New(rand.NewSource(9)), 100) {
 		m.insert(uint64(i)+10_000, s, nil)
 	}
 	m.check(rand.New(rand.NewSource(8)), 100)

@@ -107,26 +107,26 @@ func TestSearch(t *testing.T) {
 	if q := (Sketch{}); len(m.graph.Search(&q, 10, nil)) != 0 {
 		t.Error("an empty graph finds something")
 	}
-	for i, s := range cloud(rng, 3000) {
+	for i, s := range cloud(rng, 1200) {
 		m.insert(uint64(i)+1, s, nil)
 		if i == 0 || i == 10 {
 			m.check(rng, 10)
 		}
 	}
-	m.check(rng, 300)
+	m.check(rng, 200)
 }
 
 // TestChurn replaces the nodes several times over, with a sweep when a quarter is dead.
 func TestChurn(t *testing.T) {
 	rng := rand.New(rand.NewSource(2))
 	m := newModel(t)
-	sketches := cloud(rng, 6000)
-	for i, s := range sketches[:1000] {
+	sketches := cloud(rng, 1600)
+	for i, s := range sketches[:400] {
 		m.insert(uint64(i)+1, s, nil)
 	}
-	for i, s := range sketches[1000:] {
+	for i, s := range sketches[400:] {
 		m.killSome(rng, 1)
-		m.insert(uint64(i)+1001, s, nil)
+		m.insert(uint64(i)+401, s, nil)
 		if m.graph.Dead()*3 > m.graph.Len() {
 			m.check(rng, 50)
 			m.sweep()
@@ -136,23 +136,48 @@ func TestChurn(t *testing.T) {
 			}
 		}
 	}
-	if places := int(m.graph.span); places > 1500 {
-		t.Errorf("%d places for 1000 nodes: those of tombstones are not used again", places)
+	if places := int(m.graph.span); places > 600 {
+		t.Errorf("%d places for 400 nodes: those of tombstones are not used again", places)
 	}
 }
 
-// TestShrink kills a third of the nodes again and again: those that are left stay linked.
+// TestShrink kills a third of the nodes again and again: those that are left can all be reached. With this seed the lists that are chosen
+// again leave one of them without a link.
 func TestShrink(t *testing.T) {
-	rng := rand.New(rand.NewSource(9))
+	rng := rand.New(rand.NewSource(101))
 	m := newModel(t)
-	for i, s := range cloud(rng, 4000) {
+	for i, s := range cloud(rng, 1500) {
 		m.insert(uint64(i)+1, s, nil)
 	}
-	for len(m.stored) > 100 {
+	for len(m.stored) > 40 {
 		m.killSome(rng, len(m.stored)/3)
 		m.sweep()
-		m.check(rng, 200)
+		m.check(rng, 40)
+		if lost := m.unreached(); len(lost) > 0 {
+			t.Errorf("of %d nodes %v cannot be reached", len(m.stored), lost)
+		}
 	}
+}
+
+// unreached is the nodes to which no path of links in the base layer leads from that at which searches begin.
+func (m *model) unreached() (lost []Node) {
+	v, open, seen := m.graph.view.Load(), []Node{Node(m.graph.entry.Load())}, map[Node]bool{0: true}
+	for len(open) > 0 {
+		n := open[0]
+		if open = open[1:]; seen[n] {
+			continue
+		}
+		seen[n] = true
+		for i := range v.links(n, 0) {
+			open = append(open, Node(v.links(n, 0)[i].Load()))
+		}
+	}
+	for _, n := range m.nodes {
+		if !seen[n] {
+			lost = append(lost, n)
+		}
+	}
+	return lost
 }
 
 // TestInsertDuringSweep kills and inserts between the parts of a pass.
@@ -160,12 +185,12 @@ func TestInsertDuringSweep(t *testing.T) {
 	rng := rand.New(rand.NewSource(3))
 	m := newModel(t)
 	next := uint64(1)
-	for _, n := range []int{1200, 100, 100, 100} {
+	for _, n := range []int{700, 100, 100, 100} {
 		for _, s := range cloud(rng, n) {
 			m.insert(next, s, nil)
 			next++
 		}
-		m.killSome(rng, 300) // more than are inserted next, so that places stay free
+		m.killSome(rng, 180) // more than are inserted next, so that places stay free
 		for done := false; !done; {
 			m.killSome(rng, 1)
 			m.insert(next, cloud(rng, 1)[0], nil)
@@ -220,7 +245,7 @@ func TestAllDead(t *testing.T) {
 func TestInsertNear(t *testing.T) {
 	rng := rand.New(rand.NewSource(5))
 	m := newModel(t)
-	sketches := cloud(rng, 3000)
+	sketches := cloud(rng, 1500)
 	for i, s := range sketches {
 		var near []Node
 		if i > 500 {
@@ -233,13 +258,13 @@ func TestInsertNear(t *testing.T) {
 		}
 		m.insert(uint64(i)+1, s, near)
 	}
-	m.check(rng, 300)
+	m.check(rng, 200)
 }
 
 // TestConcurrent searches beside a builder that inserts, kills and sweeps. The race detector checks it.
 func TestConcurrent(t *testing.T) {
 	rng := rand.New(rand.NewSource(6))
-	sketches := cloud(rng, 1000)
+	sketches := cloud(rng, 700)
 	g := New(1)
 	var searches sync.RWMutex // as the owner separates Release from searches
 	var readers sync.WaitGroup

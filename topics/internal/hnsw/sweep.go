@@ -6,12 +6,14 @@ import "slices"
 type sweep struct {
 	removed []uint64 // a bit per node: tombstones when the pass began
 	at      Node
-	entry   Node // the highest node so far that may stay
+	entry   Node   // the highest node so far that may stay
+	reach   *reach // the second part of the pass
 }
 
 // Sweep goes over the next nodes and replaces links to tombstones by what these were linked to (Singh et al., "FreshDiskANN", 2021,
 // Alg. 4). The last call of a pass reports that it is done: then no search that begins can reach the tombstones of before the
-// pass, and Release gives their places free. A pass costs some 15 µs a node; building again would cost ten times as much.
+// pass, and Release gives their places free. Nodes to which no link is left are linked again. A pass costs some 15 µs a node; building
+// again would cost ten times as much.
 func (g *Graph) Sweep(nodes int) (done bool) {
 	if g.sweep == nil {
 		g.sweep = g.newSweep()
@@ -28,13 +30,16 @@ func (g *Graph) Sweep(nodes int) (done bool) {
 		}
 		s.at++
 	}
-	if s.at < g.span {
+	switch {
+	case s.at < g.span && s.reach == nil:
 		return false
+	case s.reach == nil:
+		if s.has(Node(g.entry.Load())) {
+			g.entry.Store(uint32(s.entry))
+		}
+		s.reach = g.newReach()
 	}
-	if s.has(Node(g.entry.Load())) {
-		g.entry.Store(uint32(s.entry))
-	}
-	return true
+	return g.relink(v, nodes)
 }
 
 func (g *Graph) newSweep() *sweep {
