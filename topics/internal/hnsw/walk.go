@@ -25,7 +25,9 @@ type walk struct {
 	bound        int           // the distance of the last of the nearest, once as many as wanted are live
 	lowest       int           // no hit that was not expanded is nearer
 
-	fresh  [baseLinks]Node
+	fresh     [baseLinks]Node
+	distances [baseLinks]int32 // of fresh
+
 	sorted []hit
 	near   []hit // results of diverse
 	pool   []hit
@@ -36,7 +38,8 @@ type walk struct {
 // among them, the nearest first (Alg. 2). They are valid until the next call.
 func (w *walk) search(v *view, from Node, q *Sketch, layer, wanted int) []hit {
 	w.begin(v, wanted)
-	w.visit(from)
+	w.seen[from/64] |= 1 << (from % 64)
+	w.visited = append(w.visited, from)
 	w.offer(v, from, v.distance(from, q))
 	for {
 		for w.lowest <= w.bound && w.first[w.lowest] == 0 {
@@ -47,8 +50,12 @@ func (w *walk) search(v *view, from Node, q *Sketch, layer, wanted int) []hit {
 		}
 		at := w.first[w.lowest] - 1
 		w.first[w.lowest] = w.next[at]
-		for _, n := range w.unvisited(v, w.hits[at].node(), layer) {
-			if d := v.distance(n, q); d < w.bound || w.live < w.wanted {
+		fresh := w.unvisited(v, w.hits[at].node(), layer)
+		for i, n := range fresh {
+			w.distances[i] = int32(v.distance(n, q))
+		}
+		for i, n := range fresh {
+			if d := int(w.distances[i]); d < w.bound || w.live < w.wanted {
 				w.offer(v, n, d)
 			}
 		}
@@ -66,31 +73,25 @@ func (w *walk) begin(v *view, wanted int) {
 	w.wanted, w.live, w.bound, w.lowest = wanted, 0, Bits, Bits
 }
 
-// visit marks n, and reports whether it was not visited before.
-func (w *walk) visit(n Node) bool {
-	if w.seen[n/64]&(1<<(n%64)) != 0 {
-		return false
-	}
-	w.seen[n/64] |= 1 << (n % 64)
-	w.visited = append(w.visited, n)
-	return true
-}
-
-// unvisited is the linked nodes that were not visited before. They are gathered before their sketches are read, so that the processor reads
-// several at a time.
+// unvisited is the linked nodes that were not visited before, which it marks. They are gathered before their sketches are read, and without a
+// branch that the processor cannot predict, so that it reads many at a time: a search waits for memory most of its time.
 func (w *walk) unvisited(v *view, of Node, layer int) []Node {
-	fresh := w.fresh[:0]
-	list := v.links(of, layer)
+	list, count := v.links(of, layer), 0
 	for i := range list {
 		n := Node(list[i].Load())
 		if n == 0 {
 			break
 		}
-		if v.has(n) && w.visit(n) {
-			fresh = append(fresh, n)
+		if !v.has(n) {
+			continue
 		}
+		w.fresh[count&(baseLinks-1)] = n
+		word, bit := &w.seen[n/64], n%64
+		count += int(^*word >> bit & 1)
+		*word |= 1 << bit
 	}
-	return fresh
+	w.visited = append(w.visited, w.fresh[:count]...)
+	return w.fresh[:count]
 }
 
 func (w *walk) offer(v *view, n Node, d int) {
@@ -112,13 +113,21 @@ func (w *walk) end() []hit {
 	for _, n := range w.visited {
 		w.seen[n/64] = 0
 	}
-	w.sorted = w.sorted[:0]
+	clear(w.first[:])
+	for _, h := range w.hits { // sorted by counting: there are few distances
+		w.first[h.distance()]++
+	}
+	at := int32(0)
+	for d := range w.first[:w.bound+1] {
+		w.first[d], at = at, at+w.first[d]
+	}
+	w.sorted = slices.Grow(w.sorted[:0], int(at))[:at]
 	for _, h := range w.hits {
-		if h.distance() <= w.bound {
-			w.sorted = append(w.sorted, h)
+		if d := h.distance(); d <= w.bound {
+			w.sorted[w.first[d]] = h
+			w.first[d]++
 		}
 	}
-	slices.Sort(w.sorted)
 	return w.sorted
 }
 
