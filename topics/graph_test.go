@@ -42,9 +42,9 @@ func (g namedGraph) put(want oracle, id uint64, v []float32) {
 // TestGraphChurn replaces the rows of a graph several times over beside searches: every row found is in the set, with its score, and
 // the nearest is found nearly always.
 func TestGraphChurn(t *testing.T) {
-	const dim, live = 48, 1500
+	const dim, live = 48, 400
 	rng := rand.New(rand.NewSource(7))
-	g, want := graphOver(t, dim, 500), oracle{}
+	g, want := graphOver(t, dim, 200), oracle{}
 	for i, v := range prompts(rng, live, dim) {
 		g.put(want, uint64(i), v)
 	}
@@ -113,15 +113,15 @@ func (g namedGraph) measure(t *testing.T, rng *rand.Rand, want oracle) {
 func TestGraphInsertsWhatSearchesFound(t *testing.T) {
 	const dim = 48
 	rng := rand.New(rand.NewSource(8))
-	g, want := graphOver(t, dim, 500), oracle{}
-	for i, v := range prompts(rng, 600, dim) {
+	g, want := graphOver(t, dim, 200), oracle{}
+	for i, v := range prompts(rng, 300, dim) {
 		g.put(want, uint64(i), v)
 	}
 	g.ask(rng, want)
 	taken := 0
-	for i, v := range prompts(rng, 2400, dim) {
+	for i, v := range prompts(rng, 900, dim) {
 		if len(g.searchAbove(v, 0.6)) == 0 {
-			g.put(want, uint64(i)+600, v)
+			g.put(want, uint64(i)+300, v)
 			s := sketchOf(v)
 			short := shortened(&s)
 			if l := g.graph.parts.misses[short[0]%missSlots].Load(); l != nil && l.sketch == short {
@@ -129,7 +129,7 @@ func TestGraphInsertsWhatSearchesFound(t *testing.T) {
 			}
 		}
 	}
-	if taken < 1000 {
+	if taken < 400 {
 		t.Errorf("the nodes of %d searches are kept, want nearly all", taken)
 	}
 	g.ask(rng, want)
@@ -146,13 +146,13 @@ func (g namedGraph) searchAbove(v []float32, gate float32) []Neighbor {
 func TestSelfCheckRefusesABadGraph(t *testing.T) {
 	rng := rand.New(rand.NewSource(3))
 	g, want := graphOver(t, 16, 100), oracle{}
-	for i, v := range unitVectors(rng, 400, 16) {
+	for i, v := range unitVectors(rng, 200, 16) {
 		g.put(want, uint64(i), v)
 	}
 	g.Search(unitVectors(rng, 1, 16)[0], 1)
 	g.settle()
 	g.mu.Lock()
-	for row := range g.graph.parts.nodeOf[:200] {
+	for row := range g.graph.parts.nodeOf[:100] {
 		g.graph.parts.nodeOf[row] = 0
 	}
 	g.mu.Unlock()
@@ -162,8 +162,8 @@ func TestSelfCheckRefusesABadGraph(t *testing.T) {
 	}
 	q := unitVectors(rng, 1, 16)[0]
 	compare(t, g.Search(q, 8), want, q, 8, true)
-	for i, v := range unitVectors(rng, 1500, 16) { // enough changes for another attempt, which is better
-		g.put(want, uint64(i), v)
+	for i, v := range unitVectors(rng, 1100, 16) { // enough changes for another attempt, which is better
+		g.put(want, uint64(i)%200, v)
 	}
 	g.ask(rng, want)
 	if s := g.status(); s.Backend != backendGraph || s.Rebuilds != 2 {
