@@ -15,10 +15,10 @@ import (
 )
 
 // BenchmarkGraph builds the graph of a scope in which every entry is an anchor, checks it with fresh texts, and compares its searches for
-// others with the scan's. The texts are those of BenchmarkSearch. All times but those of reading and writing are CPU. Each size is a run of
-// its own:
+// others with the scan's; route-and-search is all of Topics.Search, with the graph. The texts are those of BenchmarkSearch. All times but
+// those of reading and writing are CPU. Each size is a run of its own; 1,000,000 take 5 to 15 minutes:
 //
-//	REPRISE_DATA=DIR go test ./topics -run '^$' -bench 'Graph/100000$' -benchtime 1x -v
+//	REPRISE_DATA=DIR go test ./topics -run '^$' -bench 'Graph/1000000$' -benchtime 1x -timeout 1h -v
 func BenchmarkGraph(b *testing.B) {
 	for _, size := range []int{20_000, 50_000, 100_000, 300_000, 1_000_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -62,6 +62,11 @@ func benchGraph(b *testing.B, size int) {
 	b.ReportMetric(graph, "µs/graph-search")
 	b.ReportMetric(scan, "µs/scan")
 	b.ReportMetric(recall, "recall-others")
+	b.ReportMetric(cpu(func() {
+		for _, q := range fresh[trialLen:] {
+			search(t, Query{Vector: q.vector})
+		}
+	})/trialLen, "µs/route-and-search")
 	b.ReportMetric(benchChurn(b, t, size), "µs/insert-after-search")
 	benchSaved(b, t)
 }
