@@ -172,7 +172,7 @@ func TestSelfCheckRefusesABadGraph(t *testing.T) {
 }
 
 func TestRefusal(t *testing.T) {
-	good := checkup{asked: trialLen, counted: 1000, nearest: 1000, any: 1000, graph: time.Microsecond, flat: 2 * time.Microsecond}
+	good := checkup{asked: trialLen, counted: 1000, nearest: 1000, any: 1000, graph: 3 * time.Microsecond, flat: 4 * time.Microsecond}
 	for _, c := range []struct {
 		change func(*checkup)
 		want   string // part of the refusal; empty: it may serve
@@ -180,7 +180,7 @@ func TestRefusal(t *testing.T) {
 		{func(*checkup) {}, ""},
 		{func(c *checkup) { c.nearest = 980 }, ""},
 		{func(c *checkup) { c.nearest = 979 }, "recall"},
-		{func(c *checkup) { c.graph = c.flat }, "times as long"},
+		{func(c *checkup) { c.graph += time.Microsecond / 2 }, "of the time of a scan"},
 		{func(c *checkup) { c.graph, c.forced = c.flat, true }, ""},
 		{func(c *checkup) { c.counted = minCounted - 1; c.nearest = c.counted }, "too few"},
 	} {
