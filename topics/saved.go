@@ -57,7 +57,7 @@ func (s *scope) parts() *parts {
 // graphs count as not saved.
 func SaveGraphs(t *Topics, save func(write func(to io.Writer) error) error) error {
 	var saved []func()
-	if err := save(func(to io.Writer) error { return t.writeGraphs(to, &saved) }); err != nil {
+	if err := save(func(to io.Writer) error { return writeGraphs(t, to, &saved) }); err != nil {
 		return err
 	}
 	for _, note := range saved {
@@ -67,7 +67,7 @@ func SaveGraphs(t *Topics, save func(write func(to io.Writer) error) error) erro
 }
 
 // writeGraphs appends to saved what is to be called once the graphs are safe.
-func (t *Topics) writeGraphs(to io.Writer, saved *[]func()) error {
+func writeGraphs(t *Topics, to io.Writer, saved *[]func()) error {
 	w := &summing{to: to, sum: crc32.New(castagnoli)}
 	b := bufio.NewWriterSize(w, 1<<16)
 	b.Write(savedHead(t.options.Dim))
