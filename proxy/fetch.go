@@ -123,7 +123,11 @@ func allowsStale(status int) bool {
 
 // processingTime is the upstream's own figure for the time of an answer, 0 where it gives none.
 func processingTime(h http.Header) time.Duration {
-	ms, err := strconv.ParseFloat(h.Get("Openai-Processing-Ms"), 64)
+	given := h["Openai-Processing-Ms"]
+	if len(given) == 0 {
+		return 0
+	}
+	ms, err := strconv.ParseFloat(given[0], 64)
 	if err != nil || !(ms > 0) || ms > 1e8 {
 		return 0
 	}
