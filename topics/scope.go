@@ -27,18 +27,20 @@ type anchorIndex interface {
 	Status() IndexStatus
 }
 
-// topic is a cluster of entries. It has at least one member while it is in its scope's map.
+// topic is a cluster of entries. It has at least one member while it is in its scope's map. Most have no other: the members are a ring of
+// rows, which needs no list of its own.
 type topic struct {
-	id      TopicID
-	scope   *scope
-	anchor  *entry // nil: stale
-	members []*entry
+	id     TopicID
+	scope  *scope
+	anchor *entry // nil: stale
+	first  int32  // row of a member
+	size   int32
 }
 
 // chain is the set of entries under the same earlier turns.
 type chain struct {
-	id      ChainID
-	members []*entry
+	id   ChainID
+	rows []int32
 }
 
 // entry is one member. id, topic, chain and born never change.
@@ -50,8 +52,8 @@ type entry struct {
 	importance float64
 	born, last int64
 	row        int32 // in scope.rows
-	inTopic    int32 // index in topic.members
-	inChain    int32 // index in chain.members
+	next, prev int32 // rows of the members of the topic beside it in the ring
+	inChain    int32 // index in chain.rows
 	attempts   int8  // searches for a parent that found none
 	gone       bool
 }
@@ -82,15 +84,15 @@ func (s *scope) insertLocked(m Member, sk *sketch) *entry {
 	if e.importance == 0 {
 		e.importance = 1
 	}
-	e.inTopic, e.inChain = int32(len(e.topic.members)), int32(len(e.chain.members))
-	e.topic.members, e.chain.members = append(e.topic.members, e), append(e.chain.members, e)
 	s.size++
 	e.row = s.rows.add(m.Vector, sk)
 	if int(e.row) == len(s.entries) {
 		s.entries = append(s.entries, nil)
 	}
 	s.entries[e.row] = e
-	if first := len(e.topic.members) == 1; first || e.exceedsAnchor(1) {
+	e.topic.add(e)
+	e.inChain, e.chain.rows = int32(len(e.chain.rows)), append(e.chain.rows, e.row)
+	if first := e.topic.size == 1; first || e.exceedsAnchor(1) {
 		s.anchorLocked(e)
 	}
 	s.recent.push(e, s.options.Lookback)
@@ -108,23 +110,59 @@ func (s *scope) removeLocked(e *entry) {
 		t.anchor = nil
 		s.index.Remove(e.row)
 	}
-	s.rows.remove(e.row)
-	s.entries[e.row] = nil
-	if t.members = cut(t.members, e.inTopic, func(e *entry, at int32) { e.inTopic = at }); len(t.members) == 0 {
+	if t.remove(e); t.size == 0 {
 		delete(s.topics, t.id)
 	} else if anchorLeft {
 		s.stale = append(s.stale, t)
 	}
-	c := e.chain
-	if c.members = cut(c.members, e.inChain, func(e *entry, at int32) { e.inChain = at }); len(c.members) == 0 {
-		delete(s.chains, c.id)
+	if e.chain.remove(s, e); len(e.chain.rows) == 0 {
+		delete(s.chains, e.chain.id)
 	}
+	s.rows.remove(e.row)
+	s.entries[e.row] = nil
+}
+
+// add puts e, which has its row, into the ring.
+func (t *topic) add(e *entry) {
+	if t.size++; t.size == 1 {
+		t.first, e.next, e.prev = e.row, e.row, e.row
+		return
+	}
+	first := t.scope.entries[t.first]
+	last := t.scope.entries[first.prev]
+	e.next, e.prev = first.row, last.row
+	last.next, first.prev = e.row, e.row
+}
+
+// remove takes e, which still has its row, out of the ring.
+func (t *topic) remove(e *entry) {
+	t.size--
+	t.first = e.next
+	t.scope.entries[e.prev].next, t.scope.entries[e.next].prev = e.next, e.prev
+}
+
+// members are all, in any order.
+func (t *topic) members(yield func(*entry) bool) {
+	for row, n := t.first, t.size; n > 0; n-- {
+		e := t.scope.entries[row]
+		if row = e.next; !yield(e) {
+			return
+		}
+	}
+}
+
+// remove takes e out of the chain. The last one takes its place.
+func (c *chain) remove(s *scope, e *entry) {
+	last := len(c.rows) - 1
+	moved := s.entries[c.rows[last]]
+	c.rows[e.inChain], moved.inChain = moved.row, e.inChain
+	c.rows = c.rows[:last]
 }
 
 // refreshLocked makes the most important member of every stale topic its anchor (Alg. 5, Refresh) and returns these members.
 func (s *scope) refreshLocked() (chosen []EntryID) {
 	for _, t := range s.stale {
-		if t.anchor == nil && len(t.members) > 0 {
+		if t.anchor == nil && t.size > 0 {
 			e := t.mostImportant()
 			s.anchorLocked(e)
 			chosen = append(chosen, e.id)
@@ -152,8 +190,8 @@ func (e *entry) exceedsAnchor(factor float64) bool {
 
 // mostImportant is the member with the highest importance; ties go to the latest access, then to the lower id.
 func (t *topic) mostImportant() *entry {
-	top := t.members[0]
-	for _, e := range t.members[1:] {
+	top := t.scope.entries[t.first]
+	for e := range t.members {
 		switch {
 		case e.importance != top.importance:
 			if e.importance > top.importance {
@@ -194,13 +232,4 @@ func (s *scope) stop() {
 	if g, ok := s.index.(*Graph); ok {
 		g.stop()
 	}
-}
-
-// cut removes list[at]. The last element takes its place, and moved is called with it and its new index.
-func cut(list []*entry, at int32, moved func(e *entry, at int32)) []*entry {
-	last := len(list) - 1
-	list[at] = list[last]
-	moved(list[at], at)
-	list[last] = nil
-	return list[:last]
 }

@@ -141,7 +141,7 @@ func (v *verification) all(r *Route) bool {
 		return false
 	}
 	s := newScan(v.scope.rows, v.query, hitZ, v.min, v.visit)
-	if len(v.set.members) < int(v.scope.rows.end)/listShare {
+	if len(v.set.rows) < int(v.scope.rows.end)/listShare {
 		v.list(s)
 	} else {
 		s.all()
@@ -157,12 +157,8 @@ func (v *verification) all(r *Route) bool {
 
 // list compares the members of a small chain. It does not pause, because they may change.
 func (v *verification) list(s *scan) {
-	near := s.query.near[:0]
-	for _, e := range v.set.members {
-		near = append(near, e.row)
-	}
-	s.check(near)
-	s.query.near = near
+	s.query.near = append(s.query.near[:0], v.set.rows...)
+	s.check(s.query.near)
 }
 
 // matches are the entries found that pass the gate.

@@ -93,7 +93,7 @@ func (s *scope) list(after TopicID, page []TopicInfo) []TopicInfo {
 }
 
 func (t *topic) info() TopicInfo {
-	i := TopicInfo{ID: t.id, Scope: t.scope.id, Size: len(t.members)}
+	i := TopicInfo{ID: t.id, Scope: t.scope.id, Size: int(t.size)}
 	if t.anchor != nil {
 		i.Anchor = t.anchor.id
 	}
@@ -117,9 +117,9 @@ func (s *scope) describe(id TopicID) (TopicInfo, []EntryID, bool) {
 	if topic == nil {
 		return TopicInfo{}, nil, false
 	}
-	members := make([]EntryID, len(topic.members))
-	for i, e := range topic.members {
-		members[i] = e.id
+	members := make([]EntryID, 0, topic.size)
+	for e := range topic.members {
+		members = append(members, e.id)
 	}
 	slices.Sort(members)
 	return topic.info(), members, true
