@@ -17,7 +17,7 @@ type scope struct {
 	index   anchorIndex // finds anchors, by their rows: a Flat, or a Graph above one
 	stale   []*topic    // topics that lost their anchor, in that order
 
-	access sync.Mutex // protects recent and, of every entry, parent, last and attempts, from others that hold mu for reading
+	access sync.Mutex // protects recent and, of every entry, parent, last, attempts and importance, from others that hold mu for reading
 	recent recent
 }
 
@@ -176,10 +176,31 @@ func (s *scope) refreshLocked() (chosen []EntryID) {
 // present anchor (D10).
 func (s *scope) setImportanceLocked(e *entry, importance float64) {
 	e.importance = importance
-	if !s.options.PaperAnchors && e.exceedsAnchor(2) {
+	if s.wantsAnchor(e) {
 		s.anchorLocked(e)
 	}
 }
+
+// setImportance sets the importance of e beside searches where the anchors stay what they are; otherwise it changes nothing and returns
+// false.
+func (s *scope) setImportance(e *entry, importance float64) (done bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	s.access.Lock()
+	defer s.access.Unlock()
+	if e.gone {
+		return true
+	}
+	before := e.importance
+	if e.importance = importance; s.wantsAnchor(e) {
+		e.importance = before
+		return false
+	}
+	return true
+}
+
+// wantsAnchor reports whether e is to become the anchor of its topic.
+func (s *scope) wantsAnchor(e *entry) bool { return !s.options.PaperAnchors && e.exceedsAnchor(2) }
 
 // exceedsAnchor reports whether e is more than factor times as important as the anchor of its topic, another entry. It is
 // false for a stale topic: there Refresh chooses among all members.

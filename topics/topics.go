@@ -196,8 +196,11 @@ func (t *Topics) forgetLocked(s *scope, e *entry) {
 }
 
 // SetImportance sets the importance of an entry (TSI, paper 002 §3.3), which is 1 at first. It reports whether the entry
-// became the anchor of its topic by that.
+// became the anchor of its topic by that. Unless it did, no search waits for it, nor it for a search.
 func (t *Topics) SetImportance(id EntryID, importance float64) (anchor bool) {
+	if e := t.entry(id); e == nil || e.topic.scope.setImportance(e, importance) {
+		return false
+	}
 	t.with(id, func(s *scope, e *entry) {
 		before := e.topic.anchor
 		s.setImportanceLocked(e, importance)

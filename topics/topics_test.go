@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"reprise/embed"
 )
@@ -338,6 +339,35 @@ func TestListing(t *testing.T) {
 	}
 	if _, _, ok := topics.Topic(99); ok {
 		t.Error("topic 99 exists")
+	}
+}
+
+// TestImportanceWaitsForNoSearch: an importance that moves no anchor is set while a search has the lock of the scope.
+func TestImportanceWaitsForNoSearch(t *testing.T) {
+	topics, err := New(Options{Dim: 12, Hit: 0.97, Route: 0.7, Edge: 0.6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range EntryID(2) {
+		if _, _, err := topics.Add(Member{ID: id + 1, Vector: palette[0], Topic: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := topics.scope(ScopeID{})
+	s.mu.RLock()
+	done := make(chan bool)
+	go func() { done <- topics.SetImportance(2, 1.5) }()
+	select {
+	case anchor := <-done:
+		if anchor {
+			t.Error("1.5 is not twice the importance of the anchor")
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("waits for the search")
+	}
+	s.mu.RUnlock()
+	if !topics.SetImportance(2, 2.5) || topics.entry(2).importance != 2.5 {
+		t.Error("2.5 makes no anchor")
 	}
 }
 
