@@ -185,7 +185,7 @@ func (g *Graph) dueLocked() bool {
 // nearby is room for one search.
 type nearby struct {
 	found []hnsw.Found
-	rows  []int32
+	rows  []candidate
 }
 
 // searchGraph merges what the graph and the delta find. It is not ok if no graph serves, if it panics, or if it reaches too few rows.
@@ -239,13 +239,13 @@ func (g *Graph) merge(p *parts, breadth int, q *query, k int, gate float32, foun
 }
 
 // candidates appends the rows of nodes that differ in at most cut bits. A row that is in the delta too is left out: it changed.
-func (p *parts) candidates(found []hnsw.Found, cut int, rows []int32) []int32 {
+func (p *parts) candidates(found []hnsw.Found, cut int, rows []candidate) []candidate {
 	for _, f := range found {
 		if f.Distance > cut {
 			break
 		}
 		if row := rowOfKey(f.Key); p.nodeOf[row] == f.Node {
-			rows = append(rows, row)
+			rows = append(rows, candidateOf(row, f.Distance))
 		}
 	}
 	return rows

@@ -16,7 +16,7 @@ const (
 	nearZ = 3.5  // 2e-4
 
 	headBits  = 64
-	checkRows = 512 // candidates that are checked at a time: the more there are, the nearer is the nearest of them
+	checkLen  = 512 // candidates that are checked at a time: the more there are, the nearer is the nearest of them
 	scanShift = 12
 	scanRows  = 1 << scanShift // after as many a scan looks at its candidates and lets writers pass: their heads fill a page or more
 )
@@ -38,7 +38,7 @@ func newScan(rs *rows, q *query, z float64, min float32, visit func(row int32, s
 
 // all scans all rows.
 func (s *scan) all() {
-	near := s.query.near[:0]
+	rows := s.query.rows[:0]
 	for from := int32(0); from < s.rows.end; from += scanRows {
 		if from > 0 {
 			s.pause()
@@ -46,13 +46,13 @@ func (s *scan) all() {
 		heads := s.rows.heads.part(from, s.rows.end)
 		set := s.query.set[:(len(heads)+63)/64]
 		hamming.Near64(set, heads, s.query.sketch[0], cutFor(headBits, s.min, s.z))
-		if near = appendSet(near, set, from); len(near) >= checkRows {
-			s.check(near)
-			near = near[:0]
+		if rows = appendSet(rows, set, from); len(rows) >= checkLen {
+			s.checkRows(rows)
+			rows = rows[:0]
 		}
 	}
-	s.check(near)
-	s.query.near = near
+	s.checkRows(rows)
+	s.query.rows = rows
 }
 
 // pause lets writers pass.
@@ -62,16 +62,47 @@ func (s *scan) pause() {
 	}
 }
 
-// check scores rows, those with the nearest sketches first, so that the minimum that they set spares the others. A row that left
-// meanwhile is refused by visit.
-func (s *scan) check(list []int32) {
+// checkRows checks rows of which only the heads were looked at.
+func (s *scan) checkRows(rows []int32) {
+	near := s.query.near[:0]
+	for _, row := range rows {
+		if s.rows.kept(row) {
+			near = append(near, candidateOf(row, s.rows.first(row, &s.query.sketch)))
+		}
+	}
+	s.check(near)
+	s.query.near = near
+}
+
+// check scores candidates by the distance of the first bits, the nearest before all others: the minimum that it sets spares half of the
+// others, each of which is a miss of the cache. A row that left meanwhile is refused by visit. It changes the order of list.
+func (s *scan) check(list []candidate) {
+	if len(list) == 0 {
+		return
+	}
+	nearest := 0
+	for i, c := range list {
+		if c < list[nearest] {
+			nearest = i
+		}
+	}
+	list[0], list[nearest] = list[nearest], list[0]
+	s.score(list[:1])
+	s.score(list[1:])
+}
+
+// score scores candidates, those with the nearest sketches first. The cut of their first bits is one standard deviation higher than that of
+// whole sketches, so that it adds less than a twentieth to the loss.
+func (s *scan) score(list []candidate) {
+	cut := cutFor(firstBits, s.min, s.z+1)
 	ranks := s.query.ranks[:0]
-	for _, row := range list {
-		if s.rows.used[row/chunkRows] == 0 { // dropped
+	for _, c := range list {
+		row := c.row()
+		if c.distance() > cut || !s.rows.kept(row) {
 			continue
 		}
-		if d := s.rows.distance(row, &s.query.sketch); d <= s.cut {
-			ranks = append(ranks, candidate(d)<<32|candidate(row))
+		if d := c.distance() + s.rows.rest(row, &s.query.sketch); d <= s.cut {
+			ranks = append(ranks, candidateOf(row, d))
 		}
 	}
 	s.query.ranks = ranks
@@ -93,6 +124,8 @@ func (s *scan) check(list []int32) {
 
 // candidate is a row and, in the upper half, the distance of its sketch.
 type candidate uint64
+
+func candidateOf(row int32, distance int) candidate { return candidate(distance)<<32 | candidate(row) }
 
 func (c candidate) row() int32    { return int32(uint32(c)) }
 func (c candidate) distance() int { return int(c >> 32) }

@@ -24,8 +24,8 @@ type query struct {
 	pause  func() // called by long scans while they hold no row; nil: nothing waits
 
 	set   [scanRows / 64]uint64 // room for scans
-	first []candidate
-	near  []int32
+	rows  []int32
+	near  []candidate
 	ranks []candidate
 }
 
