@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -352,5 +353,28 @@ func TestHAZRestarts(t *testing.T) {
 	fresh.ImportEntry(policy.EntryState{ID: 99})
 	if _, ok := fresh.ExportTopic(9); ok {
 		t.Error("a prevalence that is no number is taken")
+	}
+}
+
+// TestHalved compares with math.Exp2, near to and far from the steps of the table.
+func TestHalved(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 1_000_000 {
+		x := rng.NormFloat64() * math.Pow(10, float64(i%6-3))
+		if i%3 == 0 {
+			x = math.Round(x*decaySteps)/decaySteps + float64(i%5-2)*1e-16
+		}
+		if x < -900 || x > 900 {
+			continue
+		}
+		want := math.Exp2(-x)
+		if got := halved(x); math.Abs(got-want) > 1e-15*want {
+			t.Fatalf("2^-%v is %v, want %v", x, got, want)
+		}
+	}
+	for _, x := range []float64{math.Inf(1), 1e300, 1100} {
+		if got := halved(x); got != math.Exp2(-1000) {
+			t.Errorf("2^-%v is %v", x, got)
+		}
 	}
 }

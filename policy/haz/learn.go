@@ -140,7 +140,7 @@ func (l *learner) touch(batch []uint32) {
 // learn corrects the model by a use of e, 0 for an entry that is not known, and samples some that are.
 func (l *learner) learn(e uint32) {
 	if k := &l.looks[e]; k.made {
-		l.model.correct(&k.point, l.discount(k))
+		l.model.correct(&k.point, l.model.foreseen(&k.point), l.discount(k))
 		k.made = false
 	}
 	if len(l.residents)+l.ghosts.Len == 0 {
@@ -174,7 +174,10 @@ func (l *learner) look(e uint32) {
 		for i := range wanted {
 			wanted[i] *= v[i]
 		}
-		l.model.correct(&k.point, wanted)
+		if k.point != p { // which it seldom is where little happens
+			v = l.model.foreseen(&k.point)
+		}
+		l.model.correct(&k.point, v, wanted)
 	}
 	*k = look{p, true, uint32(l.clock.now)}
 }

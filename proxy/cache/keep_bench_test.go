@@ -193,3 +193,26 @@ func heap() int {
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)
 }
+
+// BenchmarkTouch is what the use of a random entry costs here, where uses are applied together.
+func BenchmarkTouch(b *testing.B) {
+	for _, resident := range []int{1000, 20_000} {
+		b.Run(fmt.Sprint(resident), func(b *testing.B) {
+			x := newBench(b, policy.Limit{Entries: 100_000}, "")
+			var all []asked
+			for range resident {
+				a := x.ask()
+				x.keep(b, a)
+				all = append(all, a)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				a := all[x.rand.IntN(resident)]
+				a.r.At = x.Tick()
+				if x.Touch(a.r, a.e, nil) {
+					_ = x.Settle()
+				}
+			}
+		})
+	}
+}
