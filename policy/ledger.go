@@ -121,6 +121,9 @@ func (l *Ledger) EvictNamed(id ID) (same bool) {
 // Expired reports whether id is resident but must not answer any more. The caller then calls Remove instead of Hit.
 func (l *Ledger) Expired(id ID, at Tick) bool { return l.expirer != nil && l.expirer.Expired(id, at) }
 
+// Expires reports whether Expired can ever be true.
+func (l *Ledger) Expires() bool { return l.expirer != nil }
+
 // Fits reports whether one more item of some size would leave the limits kept, so that nothing were evicted for it.
 func (l *Ledger) Fits(size int64) bool {
 	return (l.limit.Entries <= 0 || l.Entries() < l.limit.Entries) && (l.limit.Bytes <= 0 || l.bytes+max(size, 0) <= l.limit.Bytes)

@@ -125,6 +125,16 @@ func parseDirectives(h http.Header, maybe bool) (Directives, error) {
 	return d, nil
 }
 
+// isDirective reports whether a field is a directive. Few requests have names that begin like those.
+func isDirective(name string) bool {
+	for _, begin := range [...]string{"X-", "Cf-Aig-", "Helicone-"} {
+		if strings.HasPrefix(name, begin) {
+			return directiveNames[name]
+		}
+	}
+	return false
+}
+
 var directiveNames = func() map[string]bool {
 	names := map[string]bool{}
 	for _, one := range directives {

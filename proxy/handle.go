@@ -109,6 +109,6 @@ func isJSON(contentType string) bool {
 
 // encoded reports whether a body is compressed.
 func encoded(h http.Header) bool {
-	e := h.Get("Content-Encoding")
-	return e != "" && e != "identity"
+	e := h["Content-Encoding"]
+	return len(e) > 0 && e[0] != "" && e[0] != "identity"
 }

@@ -62,7 +62,7 @@ func (i *identifier) count(h http.Header, room *few) counted {
 		for _, v := range values {
 			c.size += int64(len(name) + len(v))
 		}
-		c.directive = c.directive || directiveNames[name]
+		c.directive = c.directive || isDirective(name)
 		switch class := header.Of(name); {
 		case name == c.team || i.ignored[name]:
 		case class == header.Credential || class == header.Secret && byCredential:

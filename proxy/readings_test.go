@@ -134,3 +134,15 @@ func TestReadingsAreBounded(t *testing.T) {
 		t.Errorf("%d are remembered", n)
 	}
 }
+
+// TestIsDirective: no directive is missed.
+func TestIsDirective(t *testing.T) {
+	for _, d := range directives {
+		if !isDirective(d.header) {
+			t.Errorf("%s is none", d.header)
+		}
+	}
+	if isDirective("X-Api-Key") || isDirective("Accept") {
+		t.Error("others are")
+	}
+}

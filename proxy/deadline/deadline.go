@@ -36,7 +36,8 @@ type half struct {
 // longAgo is before any deadline that is meant as a time: an earlier one is to end what is in progress.
 var longAgo = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// enter prepares a call. Where the deadline is one to end what is in progress the connection below is left as it is.
+// enter prepares a call. Where the deadline is one to end what is in progress the connection below is left as it is, and the error has
+// nothing of the connection: net/http ends a read after each request so, and drops the error.
 func (h *half) enter(set func(time.Time) error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +91,7 @@ func (h *half) want(t time.Time, set func(time.Time) error) error {
 func (c *Conn) Read(p []byte) (int, error) {
 	for {
 		if err := c.read.enter(c.Conn.SetReadDeadline); err != nil {
-			return 0, c.failed("read", err)
+			return 0, err
 		}
 		n, err := c.Conn.Read(p)
 		if again := c.read.leave(err); !again {
@@ -106,7 +107,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 func (c *Conn) Write(p []byte) (n int, err error) {
 	for {
 		if err := c.write.enter(c.Conn.SetWriteDeadline); err != nil {
-			return n, c.failed("write", err)
+			return n, err
 		}
 		m, err := c.Conn.Write(p[n:])
 		n += m
@@ -114,10 +115,6 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 			return n, err
 		}
 	}
-}
-
-func (c *Conn) failed(op string, err error) error {
-	return &net.OpError{Op: op, Net: c.LocalAddr().Network(), Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
 }
 
 // SetDeadline sets both deadlines.

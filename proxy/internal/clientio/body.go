@@ -62,9 +62,9 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, http.ErrBodyReadAfterClose
 	}
 	n, err := b.in.Read(p)
-	b.count(n, start)
 	switch {
 	case err == nil:
+		b.count(n, start)
 		if !b.client.h1 {
 			b.clearDeadline() // it would end the body while the handler does not read
 		}
