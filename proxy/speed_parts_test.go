@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -179,19 +180,21 @@ func roomy(entries int) []string {
 func (r *rig) startFilled(n, scopes int, settings ...string) {
 	const many = 50_000
 	for i, one := range r.builds {
-		db, kept := filepath.Join(r.b.TempDir(), "reprise.db"), ""
+		db, from := filepath.Join(r.b.TempDir(), "reprise.db"), 0
 		if n >= many {
-			kept = r.report.kept(one, n, scopes)
-			r.copyStore(db, kept)
+			from = r.copyKept(db, one, n, scopes)
 		}
 		r.startOn(db, settings...)
-		if r.programs[i].metrics()["reprise_entries"] == 0 {
-			began := time.Now()
-			r.fill(n, 15, scopes, r.programs[i])
-			r.report.note("%s: %s answered %d prompts in %.0f s", r.part, one.name, n, time.Since(began).Seconds())
-			if n >= many {
+		if r.programs[i].metrics()["reprise_entries"] == 0 { // of another format
+			from = 0
+		}
+		for from < n {
+			began, to := time.Now(), min(n, from+keepStep)
+			r.fillFrom(from, to, 15, scopes, r.programs[i])
+			r.report.note("%s: %s answered prompts %d to %d in %.0f s", r.part, one.name, from, to, time.Since(began).Seconds())
+			if from = to; n >= many {
 				r.programs[i].stop()
-				r.copyStore(kept, db)
+				r.keep(db, one, to, scopes)
 				r.programs = r.programs[:i]
 				r.startOn(db, settings...)
 			}
@@ -200,6 +203,43 @@ func (r *rig) startFilled(n, scopes int, settings ...string) {
 	r.next = n
 	r.settle()
 	r.state()
+}
+
+// keepStep is after how many entries a store that is being filled is kept: a run that is ended goes on from there the next time.
+const keepStep = 250_000
+
+// copyKept copies the longest store of up to n entries that a build kept, and returns its number of entries.
+func (r *rig) copyKept(db string, one build, n, scopes int) int {
+	for ; n > 0; n = (n - 1) / keepStep * keepStep {
+		kept := r.report.kept(one, n, scopes)
+		if _, err := os.Stat(kept); err == nil {
+			r.copyStore(db, kept)
+			return n
+		}
+	}
+	return 0
+}
+
+// keep keeps a store of n entries, and no longer that of one step before.
+func (r *rig) keep(db string, one build, n, scopes int) {
+	const partly = ".part"
+	kept := r.report.kept(one, n, scopes)
+	r.copyStore(kept+partly, db)
+	files, err := filepath.Glob(kept + partly + "*") // the store's own file is the first, and its presence makes the copy count: it is renamed last
+	if err != nil {
+		r.b.Fatal(err)
+	}
+	for _, file := range slices.Backward(files) {
+		if err := os.Rename(file, kept+strings.TrimPrefix(file, kept+partly)); err != nil {
+			r.b.Fatal(err)
+		}
+	}
+	if before := (n - 1) / keepStep * keepStep; before > 0 {
+		files, _ := filepath.Glob(r.report.kept(one, before, scopes) + "*")
+		for _, file := range files {
+			_ = os.Remove(file) // otherwise it takes room
+		}
+	}
 }
 
 // state notes what the builds hold.

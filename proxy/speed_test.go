@@ -21,7 +21,8 @@ import (
 //	BENCH_ROUNDS=n     rounds of each load; default 15
 //	BENCH_PROFILE=dir  a CPU profile of the program under each load, taken after its rounds; of memory/entry one of the heap
 //	BENCH_LONG=1       the part "idle" takes eleven minutes and not half of one
-//	BENCH_FILLED=dir   keep the files of filled stores there, and take them from there
+//	BENCH_FILLED=dir   keep the files of filled stores there, and take them from there: one of 1,000,000 entries is kept after each 250,000, so
+//	                   that it can be filled in several runs
 //
 // A part is selected by its name: go test ./proxy -run '^$' -bench 'Speed/miss/10000$' -benchtime 1x. Long parts, such as those with
 // 1,000,000 entries, run only where -bench ends in their name. All others take some ten minutes on two cores that do nothing else:
@@ -111,13 +112,17 @@ func (r *rig) play(jobs ...job) []result {
 
 // fill lets every process answer so many prompts once: the numbers from 0 on, spread over scopes from 0 on.
 func (r *rig) fill(n, words, scopes int, processes ...*process) {
+	r.fillFrom(0, n, words, scopes, processes...)
+}
+
+func (r *rig) fillFrom(from, to, words, scopes int, processes ...*process) {
 	const batch = 10_000 // so that the client's memory stays small
 	for _, p := range processes {
-		for from := 0; from < n; from += batch {
-			r.play(job{Addr: p.addr, Kind: "chat", Conns: 16, N: min(batch, n-from), From: from, Words: words, Scopes: scopes})
+		for at := from; at < to; at += batch {
+			r.play(job{Addr: p.addr, Kind: "chat", Conns: 16, N: min(batch, to-at), From: at, Words: words, Scopes: scopes})
 		}
 	}
-	r.next = max(r.next, n)
+	r.next = max(r.next, to)
 }
 
 // take reserves prompts that were never asked.

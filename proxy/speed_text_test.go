@@ -16,6 +16,7 @@ import (
 // texts makes the prompts of a benchmark: the same ones for the same numbers, in every process.
 type texts struct {
 	real  []string // distinct questions that people asked; nil: words are drawn
+	words []string // of real, but small ones
 	vocab []string
 	zipf  []float64 // the sums of the probabilities of vocab
 }
@@ -30,6 +31,9 @@ func newTexts() (*texts, error) {
 			return nil, err
 		}
 		rng.Shuffle(len(t.real), func(i, j int) { t.real[i], t.real[j] = t.real[j], t.real[i] })
+		for _, text := range t.real {
+			t.words = append(t.words, slices.DeleteFunc(strings.Fields(text), isSmall)...)
+		}
 		return t, nil
 	}
 	const words, exponent = 40_000, 1.0
@@ -58,17 +62,28 @@ func (t *texts) prompt(i, words int) string {
 	}
 	var out []byte
 	n := len(t.real)
-	if words <= 15 && i < n {
-		return t.real[i]
+	if words <= 15 {
+		if i < n {
+			return t.real[i]
+		}
+		return t.similar(rng, t.real[i%n])
 	}
 	for count := 0; count < words || len(out) == 0; {
 		one := t.real[rng.IntN(n)]
-		if words <= 15 { // past the real ones: a pair of them
-			one += " " + t.real[i%n]
-		}
 		out, count = append(append(out, one...), ' '), count+strings.Count(one, " ")+1
 	}
 	return string(out[:len(out)-1])
+}
+
+// similar is a question about other things: at most half of its words, and at least one, are words of other questions.
+func (t *texts) similar(rng *rand.Rand, question string) string {
+	words := strings.Fields(question)
+	for k := range (len(words) + 1) / 2 {
+		if w := &words[rng.IntN(len(words))]; k == 0 || !isSmall(*w) {
+			*w = t.words[rng.IntN(len(t.words))]
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 var frames = []string{"what is the", "how do i", "can you tell me the", "i would like to", "please explain why", "is there a", "when did the", "who made the", "show me some", "find a"}
@@ -186,6 +201,9 @@ func init() {
 		small[w] = true
 	}
 }
+
+// isSmall reports whether a question is about the same without w.
+func isSmall(w string) bool { return contentWords(w) == "" }
 
 func contentWords(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < '0' || r > '9' && r < 'a' || r > 'z' && r < 128 })
