@@ -88,8 +88,11 @@ func (d *disk) Write(p []byte) (int, error) {
 
 func (d *disk) Close() error { return nil }
 
-// TestRecordNeverWaits: while the disk does not write, requests are queued, then left out, and none waits.
-func TestRecordNeverWaits(t *testing.T) {
+// TestRecordNeverWaits: while the disk does not write, requests are queued, then left out, and none waits. In virtual time, close gives up on
+// no disk that is slow.
+func TestRecordNeverWaits(t *testing.T) { synctest.Test(t, recordNeverWaits) }
+
+func recordNeverWaits(t *testing.T) {
 	var logs bytes.Buffer
 	d := &disk{gate: make(chan struct{})}
 	r := newRecorder(d, slog.New(slog.NewTextHandler(&logs, nil)))
@@ -111,7 +114,9 @@ func TestRecordNeverWaits(t *testing.T) {
 	}
 }
 
-func TestRecordFullDisk(t *testing.T) {
+func TestRecordFullDisk(t *testing.T) { synctest.Test(t, recordFullDisk) }
+
+func recordFullDisk(t *testing.T) {
 	d := &disk{full: true}
 	r := newRecorder(d, slog.New(slog.DiscardHandler))
 	for i := range 10 {
