@@ -169,6 +169,7 @@ func TestHandshakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plain.Close()
+	plain.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(plain, hello)
 	if text, _ := io.ReadAll(plain); !strings.Contains(string(text), "HTTP request to an HTTPS server") {
 		t.Errorf("without TLS: %s", text)
