@@ -37,16 +37,18 @@ func (b *wholeBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// BenchmarkHandler is what the proxy itself takes for a request, without net/http's server and without a network: an exact hit, and
-// a request that passes through.
+// BenchmarkHandler is what the proxy itself takes for a request, without net/http's server and without a network: an exact hit, one
+// that is a stream, one whose answer was stored in the other form, and a request that passes through.
 func BenchmarkHandler(b *testing.B) {
 	r := newRigAt(b, nil, http.NotFoundHandler(), func(o *Options) {
 		o.Logger, o.Transport, o.Store = nil, instantTransport{}, fileStoreOf(b, "rac+", filepath.Join(b.TempDir(), "reprise.db"), 1000)
 		b.Cleanup(func() { o.Store.Close() })
 	})
-	body := chat("What is the capital of France?")
-	r.ask(b, "/v1/chat/completions", body)
-	for _, one := range []struct{ name, path string }{{"exact", "/v1/chat/completions"}, {"pass", "/v1/moderations"}} {
+	plain, stream := chat("What is the capital of France?"), chat("What is the capital of Spain?", `"stream":true`)
+	r.ask(b, "/v1/chat/completions", plain)
+	r.ask(b, "/v1/chat/completions", stream)
+	for _, one := range []struct{ name, path, body string }{{"exact", "/v1/chat/completions", plain}, {"exact-stream", "/v1/chat/completions", stream},
+		{"exact-converted", "/v1/chat/completions", chat("What is the capital of France?", `"stream":true`)}, {"pass", "/v1/moderations", plain}} {
 		b.Run(one.name, func(b *testing.B) {
 			h := r.Handler()
 			template, err := http.NewRequest("POST", r.api.URL+one.path, nil)
@@ -58,7 +60,7 @@ func BenchmarkHandler(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				req := *template
-				req.Body, req.ContentLength = &wholeBody{body}, int64(len(body))
+				req.Body, req.ContentLength = &wholeBody{one.body}, int64(len(one.body))
 				clear(w.header)
 				h.ServeHTTP(w, &req)
 				if w.status != http.StatusOK {
