@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"reprise/proxy/internal/budget"
 )
@@ -39,14 +38,14 @@ func TestReadAllGrowsWithWhatComes(t *testing.T) {
 
 // unlimited is the lease of a budget without a limit.
 func unlimited() *budget.Lease {
-	l, _ := budget.New(0, func() int64 { return 0 }, time.Now).Lease(0)
+	l, _ := budget.New(0, func() int64 { return 0 }).Lease(0)
 	return l
 }
 
 // TestReadAllIsCharged: a body is charged as its buffer grows, and one for which there is no room is refused before the buffer is
 // made.
 func TestReadAllIsCharged(t *testing.T) {
-	b := budget.New(8<<20, func() int64 { return 0 }, time.Now)
+	b := budget.New(8<<20, func() int64 { return 0 })
 	for _, c := range []struct {
 		size, charged int64
 		refused       bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"reprise/proxy/answer"
 	"reprise/proxy/cache"
@@ -153,6 +154,14 @@ func (e *replayError) Error() string {
 }
 func (e *replayError) Unwrap() error { return e.err }
 
+// time is the time of an answer: the one at which it was found, or where it comes from an upstream the present.
+func (x exchange) time(from *cache.Hit) time.Time {
+	if from != nil {
+		return from.At
+	}
+	return x.s.opts.Now()
+}
+
 // replay writes a finished answer, with a new id and time, in the form that the client asked for. from is where it was found, nil for
 // an answer that the upstream gave to this request's own flight. Everything that a request holds of the cache passes here: this is the
 // moment at which it is checked that no purge has removed it.
@@ -163,7 +172,7 @@ func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit)
 	buf := replayBuffers.get()
 	defer replayBuffers.put(buf)
 	body, contentType, err := z.Replay((*buf)[:0], answer.ReplayOptions{ID: x.family.ReplayID(nonce(), originalID(z)),
-		Created: x.s.opts.Now().Unix(), Stream: x.Stream, IncludeUsage: x.IncludeUsage})
+		Created: x.time(from).Unix(), Stream: x.Stream, IncludeUsage: x.IncludeUsage})
 	if err != nil {
 		failed := &replayError{nil, err}
 		if from != nil {

@@ -123,6 +123,7 @@ func (s *Store) try(f func(evs *events)) (evs events, err error) {
 			s.core.faults++
 			s.core.reconcile(&evs)
 		}
+		s.bytes.Store(s.core.keeper.ledger.Bytes())
 	}()
 	f(&evs)
 	return evs, nil

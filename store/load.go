@@ -66,11 +66,11 @@ func (s *Store) restore(l *loader) {
 		s.opt.OnFault("policy", l.unlearned)
 	}
 	s.dropped = append(l.dropped, lost...)
-	s.begin(l, loaded)
+	begin(s, l, loaded)
 }
 
 // begin reports what the load found, and starts to write unless nothing can be written.
-func (s *Store) begin(l *loader, loaded counters) {
+func begin(s *Store, l *loader, loaded counters) {
 	if r := s.report; r.Skipped > 0 || r.Aside != "" {
 		s.opt.OnFault("load", fmt.Errorf("%w in %s: %d records kept, %d skipped%s", ErrDamaged, r.Name, r.Kept, r.Skipped, aside(r.Aside)))
 	}

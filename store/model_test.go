@@ -159,8 +159,8 @@ func compare(t *testing.T, s *store.Store, m *model) {
 		}
 		aliases += len(want.aliases)
 	}
-	if st := s.Stats(); st.Entries != len(m.list) || st.Aliases != aliases {
-		t.Fatalf("%d entries and %d aliases, want %d and %d", st.Entries, st.Aliases, len(m.list), aliases)
+	if st := s.Stats(); st.Entries != len(m.list) || st.Aliases != aliases || st.Bytes != s.Bytes() {
+		t.Fatalf("%d entries, %d aliases and %d bytes, want %d, %d and %d", st.Entries, st.Aliases, s.Bytes(), len(m.list), aliases, st.Bytes)
 	}
 }
 

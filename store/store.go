@@ -13,6 +13,7 @@ package store
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"reprise/policy"
@@ -76,6 +77,8 @@ type Store struct {
 	mu        sync.RWMutex // protects everything to the next blank line; only the policy is called under it
 	core      core
 	lastFlush time.Time
+
+	bytes atomic.Int64 // of the ledger, after the last change
 
 	// set by Open
 	secret  [32]byte
@@ -158,6 +161,9 @@ type Stats struct {
 	// FileBytes is what the backing takes, DeadBytes what of it holds no record; 0 where the backing is no Tidier.
 	FileBytes, DeadBytes int64
 }
+
+// Bytes is what the entries take, as in Stats. It takes no lock.
+func (s *Store) Bytes() int64 { return s.bytes.Load() }
 
 // Stats returns the current figures.
 func (s *Store) Stats() Stats {

@@ -6,10 +6,7 @@
 // connections, the runtime, and garbage that has not been collected yet.
 package budget
 
-import (
-	"sync/atomic"
-	"time"
-)
+import "sync/atomic"
 
 // Small is the charge in bytes for a request with a small body: the body, a header of up to 8 KiB, and what reading both takes.
 const Small = 32 << 10
@@ -39,27 +36,18 @@ const (
 // MostEntries is the largest capacity of a store that fits a limit: half of it, so that new calls go on beside a full store.
 func MostEntries(limit int64) int64 { return limit / 2 }
 
-// refreshEvery is how old the figure for entries may be, in nanoseconds.
-const refreshEvery = int64(50 * time.Millisecond)
-
 // Budget counts charges against a limit. All methods are safe for concurrent use; a charge takes no lock.
 type Budget struct {
 	limit   int64 // bytes; 0 is none
 	entries func() int64
-	now     func() time.Time
 
 	used    [kinds]atomic.Int64
 	refused atomic.Int64
-
-	seen   atomic.Int64 // bytes of entries when they were last counted
-	seenAt atomic.Int64 // and when, in nanoseconds
 }
 
-// New returns a budget of limit bytes, 0 for none. entries returns the bytes that the store holds; it may take a lock, and is
-// called once in 50 ms at most.
-func New(limit int64, entries func() int64, now func() time.Time) *Budget {
-	return &Budget{limit: limit, entries: entries, now: now}
-}
+// New returns a budget of limit bytes, 0 for none. entries returns the bytes that the store holds; it is called for each charge, and
+// should take no lock.
+func New(limit int64, entries func() int64) *Budget { return &Budget{limit: limit, entries: entries} }
 
 // Limit is the limit in bytes, 0 where there is none.
 func (b *Budget) Limit() int64 { return b.limit }
@@ -103,20 +91,11 @@ func (b *Budget) Hold(n int64) (room bool, release func()) {
 func (b *Budget) Account(k Kind) *Account { return &Account{b, k} }
 
 func (b *Budget) total() int64 {
-	total := b.held()
+	total := b.entries()
 	for i := range b.used {
 		total += b.used[i].Load()
 	}
 	return total
-}
-
-// held is the bytes of entries.
-func (b *Budget) held() int64 {
-	now, last := b.now().UnixNano(), b.seenAt.Load()
-	if (now-last >= refreshEvery || now < last) && b.seenAt.CompareAndSwap(last, now) {
-		b.seen.Store(b.entries())
-	}
-	return b.seen.Load()
 }
 
 // charge adds n bytes if the total then stays within eighths of the limit.

@@ -3,15 +3,13 @@ package budget
 import (
 	"sync"
 	"testing"
-	"time"
 )
 
 const mib = 1 << 20
 
 // newBudget has a limit of 80 MiB, of which entries hold *held.
 func newBudget(held *int64) *Budget {
-	at := time.Unix(0, 0)
-	return New(80*mib, func() int64 { return *held }, func() time.Time { at = at.Add(time.Second); return at })
+	return New(80*mib, func() int64 { return *held })
 }
 
 func TestShares(t *testing.T) {
@@ -68,7 +66,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 }
 
 func TestNoLimit(t *testing.T) {
-	b := New(0, func() int64 { return 0 }, time.Now)
+	b := New(0, func() int64 { return 0 })
 	l, ok := b.Lease(0)
 	if !ok || !l.Grow(1<<50) || !b.Begin() {
 		t.Fatal("refused without a limit")
@@ -100,7 +98,7 @@ func TestHold(t *testing.T) {
 
 // TestHolders: the charge stays until its last holder has gone.
 func TestHolders(t *testing.T) {
-	b := New(0, func() int64 { return 0 }, time.Now)
+	b := New(0, func() int64 { return 0 })
 	var wg sync.WaitGroup
 	for range 100 {
 		l, _ := b.Lease(0)
@@ -123,22 +121,8 @@ func TestHolders(t *testing.T) {
 	}
 }
 
-// TestStoreIsAskedRarely: a charge costs no lock of the store.
-func TestStoreIsAskedRarely(t *testing.T) {
-	at, asked := time.Unix(100, 0), 0
-	b := New(mib, func() int64 { asked++; return 0 }, func() time.Time { return at })
-	for range 1000 {
-		b.Begin()
-	}
-	at = at.Add(time.Second)
-	b.Begin()
-	if asked != 2 {
-		t.Errorf("the store was asked %d times, want 2", asked)
-	}
-}
-
 func BenchmarkLease(b *testing.B) {
-	budget := New(1<<30, func() int64 { return 0 }, time.Now)
+	budget := New(1<<30, func() int64 { return 0 })
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
