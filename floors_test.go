@@ -266,7 +266,7 @@ var allowed = []outside{
 	{path: "github.com/tidwall/sjson", rooms: web},
 	{path: "github.com/prometheus/client_golang", rooms: web},
 	{path: "github.com/sony/gobreaker/v2", rooms: []string{"proxy"}},
-	{path: "golang.org/x/sys", rooms: []string{"topics/internal/hamming"}},
+	{path: "golang.org/x/sys", rooms: []string{"topics/internal/hamming", "topics/internal/hadamard"}},
 	{path: "golang.org/x/term", rooms: []string{"cmd"}},
 	{path: "gonum.org/v1/plot", rooms: []string{"cmd/reprise-lab/internal/report"}},
 }

@@ -223,39 +223,6 @@ func TestSketchVersion(t *testing.T) {
 	}
 }
 
-// TestHadamard compares the transform with its definition: the sign of term (i, j) is that of the bits that i and j share.
-func TestHadamard(t *testing.T) {
-	rng := rand.New(rand.NewSource(1))
-	var x, want [sketchBits]float32
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
-	for i := range want {
-		var sum float64
-		for j := range x {
-			if parity(i&j) == 0 {
-				sum += float64(x[j])
-			} else {
-				sum -= float64(x[j])
-			}
-		}
-		want[i] = float32(sum)
-	}
-	hadamard(&x)
-	for i := range x {
-		if math.Abs(float64(x[i]-want[i])) > 1e-3 {
-			t.Fatalf("coefficient %d is %v, want %v", i, x[i], want[i])
-		}
-	}
-}
-
-func parity(n int) (p int) {
-	for ; n > 0; n >>= 1 {
-		p ^= n & 1
-	}
-	return p
-}
-
 // TestCut compares the bound with the exact tail of the binomial distribution.
 func TestCut(t *testing.T) {
 	for _, n := range []int{64, 256, 512} {

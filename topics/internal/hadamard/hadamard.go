@@ -1,0 +1,32 @@
+// Package hadamard is the Walsh–Hadamard transform of 512 numbers, of which a sketch takes two. A miss makes two sketches, and every entry one
+// when it is restored. It is in assembly because the compiler does not vectorise it: 0.17 µs a transform with AVX2, 0.89 in Go. Both forms add the
+// same numbers in the same order, and so give the same bits: sketches that were stored by one are found by the other.
+package hadamard
+
+// Len is the length of what is transformed.
+const Len = 512
+
+// Transform replaces x by H·x, where element (i, j) of H is 1 or -1: the parity of the bits that i and j share. It is not scaled.
+func Transform(x *[Len]float32) {
+	if !transform(x) {
+		transformGo(x)
+	}
+}
+
+// transformGo takes the 512 = 8·8·8 numbers in three rounds of 8.
+func transformGo(x *[Len]float32) {
+	const last = Len - 1 // a mask spares the check of the bounds
+	for shift := range uint(3) {
+		shift *= 3
+		step := 1 << shift
+		for n := range Len / 8 { // the 8 numbers i, i+step, … i+7·step
+			i := n&(step-1) | n>>shift<<(shift+3)
+			a, b, c, d := x[i&last], x[(i+step)&last], x[(i+2*step)&last], x[(i+3*step)&last]
+			e, f, g, h := x[(i+4*step)&last], x[(i+5*step)&last], x[(i+6*step)&last], x[(i+7*step)&last]
+			a, b, c, d, e, f, g, h = a+b, a-b, c+d, c-d, e+f, e-f, g+h, g-h
+			a, b, c, d, e, f, g, h = a+c, b+d, a-c, b-d, e+g, f+h, e-g, f-h
+			x[i&last], x[(i+step)&last], x[(i+2*step)&last], x[(i+3*step)&last] = a+e, b+f, c+g, d+h
+			x[(i+4*step)&last], x[(i+5*step)&last], x[(i+6*step)&last], x[(i+7*step)&last] = a-e, b-f, c-g, d-h
+		}
+	}
+}
