@@ -197,8 +197,14 @@ func (p *process) metrics() map[string]float64 {
 	return all
 }
 
-// heap is the memory that is in use after a collection, in bytes; 0 for a build without profiles.
+// heap is the memory that is in use after two collections, in bytes; 0 for a build without profiles. What pools hold goes with the second.
 func (p *process) heap() int64 {
+	p.collected()
+	return p.collected()
+}
+
+// collected is the memory that is in use after a collection.
+func (p *process) collected() int64 {
 	resp, err := http.Get(p.admin + "/admin/debug/pprof/heap?gc=1&debug=1")
 	if err != nil {
 		p.b.Fatal(err)

@@ -58,9 +58,9 @@ type Entry struct {
 
 // What an entry takes beside its texts and numbers; BenchmarkMemory and BenchmarkFootprint measure it.
 const (
-	// entryOverhead is for the struct, its places in the maps of the store, and the policy's keeper: with rac+ some 1,210 bytes in a
-	// store for 100,000, 1,480 for 50,000 and, where the shadows are as large as the cache, 1,630 for 20,000; with RAC 720. This
-	// is near the second.
+	// entryOverhead is for the struct, its places in the maps of the store, and the policy's keeper: with rac+ some 820 bytes in a
+	// store for 100,000, 1,050 for 50,000 and, where the shadows are as large as the cache, 1,170 for 20,000. The rest is room for
+	// what no entry has alone: the dirty set, a batch on its way to the file, slices that grow.
 	entryOverhead = 1536
 	// vectorOverhead is for the entry of package topics that a vector has.
 	vectorOverhead = 256
