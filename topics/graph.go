@@ -21,8 +21,8 @@ const (
 // The graph grows with the set. A new row is in a delta first, which is scanned; the builder inserts the rows of the delta in batches
 // and, beside its searches, needs the lock of the owner for some microseconds. A row that leaves makes its node a tombstone, and a
 // sweep removes the tombstones when they are a fifth of the nodes. A graph that is built again when a quarter has changed would
-// cost four insertions for each change; one insertion costs 0.1 to 0.3 ms of CPU, and a fifth of that where it reuses what the search for
-// the same vector found, as it does where a miss makes a topic.
+// cost four insertions for each change; one insertion costs 0.1 to 0.3 ms of CPU, and less than half of that where it reuses what the search
+// for the same vector found, as it does where a miss makes a topic.
 type Graph struct {
 	options GraphOptions
 	builder *builder
@@ -269,7 +269,8 @@ func (p *parts) takeMiss(s *hnsw.Sketch) []hnsw.Node {
 	return nil
 }
 
-// shortened is the part of a sketch that the graph has: more bits find hardly more, and are more to read.
+// shortened is the part of a sketch that the graph has. With 512 bits a search of 300,000 real texts found the nearest with a probability of .977
+// instead of .973 at a breadth of 128, .981 and .982 at 192, .985 and .984 at 256, and took 1.2 to 1.4 times as long; an insertion 1.6 times.
 func shortened(s *sketch) hnsw.Sketch { return hnsw.Sketch(s[:len(hnsw.Sketch{})]) }
 
 // The key of a node is a row; 0 is none.

@@ -6,7 +6,7 @@ import (
 )
 
 // Insert adds a node with a key, which is not 0 (Alg. 1). The nodes that a search for its sketch has found lately may be given as
-// near; then Insert does not search again, except in upper layers, and takes a fifth of the time.
+// near; then Insert does not search again, except in upper layers, and takes less than half of the time.
 func (g *Graph) Insert(key uint64, s *Sketch, near []Node) Node {
 	n := g.add(key, s)
 	v, at := g.view.Load(), Node(g.entry.Load())

@@ -45,7 +45,7 @@ func imported(t testing.TB, written []byte) *library.Graph[uint32] {
 
 // TestLibraryImports: coder/hnsw reads what Export writes, and finds the nearest by it.
 func TestLibraryImports(t *testing.T) {
-	m, written, _ := exported(t, 2000)
+	m, written, _ := exported(t, 800)
 	g, nodes := imported(t, written), m.graph.Nodes(nil)
 	if g.Len() != len(m.stored) {
 		t.Fatalf("the library has %d nodes, want %d", g.Len(), len(m.stored))

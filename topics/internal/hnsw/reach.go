@@ -51,21 +51,26 @@ func (g *Graph) relink(v *view, nodes int) (done bool) {
 	return false
 }
 
-// linkAgain links the nearest node that a search finds and that has room to n.
+// relinks is how many nodes are linked to one that has lost its links: by a single one a search would rarely come to it.
+const relinks = 4
+
+// linkAgain links the nearest nodes that a search finds and that have room to n.
 func (g *Graph) linkAgain(v *view, n Node) {
 	at := Node(g.entry.Load())
 	for layer := v.top(at); layer > 0; layer-- {
 		at = g.own.descend(v, at, v.sketch(n), layer)
 	}
+	linked := 0
 	for _, h := range g.own.search(v, at, v.sketch(n), 0, breadth) {
-		if h.node() == n {
-			return // another link has led to it since
+		if h.node() == n || linked == relinks {
+			return // where it is found, another link has led to it since
 		}
 		list := v.links(h.node(), 0)
 		for i := range list {
 			if list[i].Load() == 0 {
 				list[i].Store(uint32(n))
-				return
+				linked++
+				break
 			}
 		}
 	}
