@@ -16,7 +16,9 @@ import (
 // them, which is how a policy refuses it.
 func (s *Store) Put(e *Entry, at policy.Tick) []Event {
 	r := residentOf(e, at.Seq)
+	var chain [32]byte
 	evs := s.change(func(evs *events) {
+		defer func() { chain = r.chain() }() // an alias may change r as soon as the lock is free
 		if old := s.core.table.keys.get(r.Key); old == nil || old.Key != r.Key {
 			s.core.sweep(r.Size, evs)
 			s.core.nextID++
@@ -24,7 +26,7 @@ func (s *Store) Put(e *Entry, at policy.Tick) []Event {
 		}
 		s.core.put(r, e.Vector, at, evs)
 	})
-	e.ID, e.Topic, e.Chain, e.Size = r.ID, r.Topic, r.chain(), r.Size
+	e.ID, e.Topic, e.Chain, e.Size = r.ID, r.Topic, chain, r.Size
 	return evs
 }
 
