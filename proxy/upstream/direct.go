@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +37,7 @@ const mostKept = 1024
 
 // directConn is a connection, which has one request at a time.
 type directConn struct {
-	net.Conn
+	*countedConn
 	pool    *direct
 	address string
 	look    func() (quiet bool) // reports whether nothing has come, neither bytes nor the end
@@ -126,7 +128,7 @@ func (d *direct) open(ctx context.Context, address string) (*directConn, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &directConn{Conn: raw, pool: d, address: address, look: lookAt(raw)}
+	c := &directConn{countedConn: raw.(*countedConn), pool: d, address: address, look: lookAt(raw)}
 	c.r, c.w = bufio.NewReader(reading{c}), bufio.NewWriter(raw)
 	return c, nil
 }
@@ -206,24 +208,27 @@ var errSwitched = errors.New("the upstream switched to another protocol, which w
 // exchange writes r and reads the header of its answer. trace may be nil.
 func (c *directConn) exchange(r *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
 	if trace != nil && trace.GotConn != nil {
-		trace.GotConn(httptrace.GotConnInfo{Conn: c.Conn, Reused: c.used})
+		trace.GotConn(httptrace.GotConnInfo{Conn: c.countedConn, Reused: c.used})
 	}
 	c.used = true
+	before := c.written.Load()
 	err := r.Write(c.w)
-	if err == nil {
-		err = c.w.Flush()
+	broken := c.w.Flush() // for Write, what has happened to the connection is an error of the body
+	if broken != nil {
+		err = broken
 	}
 	if trace != nil && trace.WroteRequest != nil {
 		trace.WroteRequest(httptrace.WroteRequestInfo{Err: err})
 	}
-	if err != nil {
+	// A replica may answer and close before it has read the request.
+	if early := broken != nil && !errors.Is(broken, os.ErrDeadlineExceeded) && c.written.Load() > before; err != nil && !early {
 		return nil, err
 	}
-	resp, err := c.answer(r, trace)
-	if err != nil {
-		return nil, err
+	resp, failed := c.answer(r, trace)
+	if failed != nil {
+		return nil, cmp.Or(err, failed)
 	}
-	c.left, c.again = math.MaxInt64, !resp.Close
+	c.left, c.again = math.MaxInt64, err == nil && !resp.Close
 	return resp, nil
 }
 

@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -302,7 +304,7 @@ func TestKeptConnections(t *testing.T) {
 		ends := map[string]net.Conn{}
 		add := func(name string) {
 			mine, other := net.Pipe()
-			d.keep(&directConn{Conn: mine, pool: d, address: name[:1]})
+			d.keep(&directConn{countedConn: &countedConn{Conn: mine}, pool: d, address: name[:1]})
 			ends[name] = other
 		}
 		open := func() (names []string) {
@@ -344,9 +346,9 @@ func TestKeptConnections(t *testing.T) {
 			t.Errorf("sweeping %t, %d connections, %v", d.sweeping, d.count, d.kept)
 		}
 		for range mostKept {
-			d.keep(&directConn{Conn: sink{}, address: "c"})
+			d.keep(&directConn{countedConn: &countedConn{Conn: sink{}}, address: "c"})
 		}
-		if d.keep(&directConn{Conn: sink{}, address: "c"}) {
+		if d.keep(&directConn{countedConn: &countedConn{Conn: sink{}}, address: "c"}) {
 			t.Error("one connection too many was kept")
 		}
 		time.Sleep(time.Minute)
@@ -358,6 +360,64 @@ func TestKeptConnections(t *testing.T) {
 }
 
 func (sink) Close() error { return nil }
+
+// deafConn is a connection whose replica answers and then takes no more of the request: some writes succeed, and the next one fails.
+type deafConn struct {
+	net.Conn
+	takes  int
+	err    error // of the write that fails
+	answer *strings.Reader
+	reads  int
+}
+
+func (c *deafConn) Write(p []byte) (int, error) {
+	if c.takes--; c.takes < 0 {
+		return 0, &net.OpError{Op: "write", Err: c.err}
+	}
+	return len(p), nil
+}
+func (c *deafConn) Read(p []byte) (int, error)       { c.reads++; return c.answer.Read(p) }
+func (c *deafConn) Close() error                     { return nil }
+func (c *deafConn) SetWriteDeadline(time.Time) error { return nil }
+
+// TestAnswerBeforeTheRequestIsTaken: a replica that answers and closes before it has read the request is heard, as far as a part was sent;
+// otherwise the client learns that a part may have been read.
+func TestAnswerBeforeTheRequestIsTaken(t *testing.T) {
+	const answer = "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig"
+	for _, tc := range []struct {
+		name   string
+		takes  int
+		err    error
+		answer string
+		status int // 0: an error
+		is     error
+		reads  bool
+	}{
+		{"an answer", 2, syscall.EPIPE, answer, 413, nil, true},
+		{"no answer", 2, syscall.ECONNRESET, "", 0, ErrClosed, true},
+		{"half an answer", 2, syscall.ECONNRESET, answer[:20], 0, ErrClosed, true},
+		{"an answer to no request", 0, syscall.EPIPE, answer, 0, ErrClosed, false},
+		{"nothing is taken in time", 2, os.ErrDeadlineExceeded, answer, 0, os.ErrDeadlineExceeded, false},
+	} {
+		c := &deafConn{takes: tc.takes, err: tc.err, answer: strings.NewReader(tc.answer)}
+		d := &direct{idle: time.Minute, kept: map[string][]*directConn{}, dial: func(context.Context, string, string) (net.Conn, error) {
+			c.takes, c.err = tc.takes, tc.err
+			return &countedConn{Conn: c}, nil
+		}}
+		way := newTrip(t.Context(), Limits{}, nil)
+		r, _ := http.NewRequestWithContext(way.ctx, "POST", "http://replica.example/v1", strings.NewReader(strings.Repeat("x", 60<<10)))
+		resp, err := way.send(d, r)
+		status := 0
+		if err == nil {
+			status = resp.StatusCode
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+		if status != tc.status || !errors.Is(err, tc.is) || (c.reads > 0) != tc.reads || d.count != 0 {
+			t.Errorf("%s: %d, %v; %d reads, %d connections kept", tc.name, status, err, c.reads, d.count)
+		}
+	}
+}
 
 // TestDirectTakes: what net/http's transport does in another way is left to it.
 func TestDirectTakes(t *testing.T) {
