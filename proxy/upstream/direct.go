@@ -243,7 +243,7 @@ func (c *directConn) answer(r *http.Request, trace *httptrace.ClientTrace) (*htt
 			return nil, err
 		case resp.StatusCode == http.StatusSwitchingProtocols:
 			return nil, errSwitched
-		case resp.StatusCode >= 200:
+		case resp.StatusCode < 100 || resp.StatusCode >= 200:
 			return resp, nil
 		}
 		if trace != nil && trace.Got1xxResponse != nil {

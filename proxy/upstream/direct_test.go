@@ -146,6 +146,7 @@ func TestDirectIsLikeTransport(t *testing.T) {
 		{"two lengths", "POST", ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!", false, 2},
 		{"a length and chunks", "POST", chunked + "Content-Length: 5\r\n\r\n5\r\nhello\r\n0\r\n\r\n", false, 1},
 		{"fields of many lines and spellings", "POST", ok + "x-a: 1\r\nX-A: 2\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 0\r\n\r\n", false, 1},
+		{"a status that is none", "POST", "HTTP/1.1 099 Odd\r\nContent-Length: 5\r\n\r\nhello", false, 1},
 		{"no HTTP", "POST", "SSH-2.0-OpenSSH_9.6\r\n\r\n", false, 2},
 		{"nothing", "POST", "", true, 2},
 		{"a header that is too large", "POST", ok + "X-Large: " + strings.Repeat("x", maxHeader) + "\r\n\r\n", true, 2},
@@ -380,7 +381,7 @@ func (c *deafConn) Read(p []byte) (int, error)       { c.reads++; return c.answe
 func (c *deafConn) Close() error                     { return nil }
 func (c *deafConn) SetWriteDeadline(time.Time) error { return nil }
 
-// TestAnswerBeforeTheRequestIsTaken: a replica that answers and closes before it has read the request is heard, as far as a part was sent;
+// TestAnswerBeforeTheRequestIsTaken: the answer of a replica that closes before it has read the request is passed on, as far as a part was sent;
 // otherwise the client learns that a part may have been read.
 func TestAnswerBeforeTheRequestIsTaken(t *testing.T) {
 	const answer = "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig"

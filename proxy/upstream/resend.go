@@ -23,6 +23,9 @@ var ErrClosed = errors.New("the upstream closed the connection before it answere
 // ErrUntaken ends a request of which a replica takes nothing for too long.
 var ErrUntaken = errors.New("the upstream took nothing of the request in time")
 
+// errStatus ends an answer whose status cannot be passed on.
+var errStatus = errors.New("the status of the upstream's answer is below 100")
+
 // trip is one request on its way to a replica, and its answer on the way back. It has one context, which ends with its caller's, and
 // one timer, which bounds what is awaited of the replica at the moment: that it takes the request, that its answer begins, the next
 // bytes of the answer.
@@ -88,6 +91,10 @@ func (t *trip) send(over http.RoundTripper, r *http.Request) (*http.Response, er
 	body := t.keepOpen(r)
 	for n := 1; ; n++ {
 		resp, err := over.RoundTrip(r)
+		if err == nil && resp.StatusCode < 100 { // net/http's server would panic
+			resp.Body.Close()
+			err = errStatus
+		}
 		if err == nil {
 			t.begun()
 			if resp.StatusCode != http.StatusSwitchingProtocols { // an upgraded connection is two-way; its body must stay a ReadWriteCloser

@@ -350,3 +350,19 @@ func TestShortBodyIsSentAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusThatIsNone: net/http's server would panic with such a status.
+func TestStatusThatIsNone(t *testing.T) {
+	for _, status := range []string{"000", "099"} {
+		s := startScripted(t, &scripted{answer: "HTTP/1.1 " + status + " Odd\r\nContent-Length: 0\r\n\r\n"})
+		tr := NewTransport(Limits{})
+		defer tr.CloseIdleConnections()
+		for name, over := range map[string]http.RoundTripper{"direct": tr.direct, "net/http": tr.plain} {
+			way := newTrip(t.Context(), Limits{}, nil)
+			r, _ := http.NewRequestWithContext(way.ctx, "GET", "http://"+s.Addr().String()+"/", nil)
+			if resp, err := way.send(over, r); !errors.Is(err, errStatus) {
+				t.Errorf("%s, %s: %v, %v", status, name, resp, err)
+			}
+		}
+	}
+}
