@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/policy/classic"
 	"reprise/policy/registry"
 	"reprise/store"
 	"reprise/store/storetest"
@@ -142,5 +143,46 @@ func TestUsesAreApplied(t *testing.T) {
 	all.Wait()
 	if n := len(r.uses.waiting); n >= mostUses {
 		t.Errorf("%d wait", n)
+	}
+}
+
+// sore is a policy that panics at every third use.
+type sore struct {
+	policy.Evictor
+	uses int
+}
+
+func (s *sore) Hit(id policy.ID, at policy.Tick) {
+	if s.uses++; s.uses%3 == 0 {
+		panic("injected")
+	}
+	s.Evictor.Hit(id, at)
+}
+
+// TestUsesThatPanic: where policy or topics panic in a use that waited, every request gets its answer, and the other uses count.
+func TestUsesThatPanic(t *testing.T) {
+	s := &sore{Evictor: classic.NewLRU()}
+	r := newRig(t, func(so *store.Options, _ *Options) { so.Evictor, so.OnFault = s, func(string, error) {} })
+	for n := range policy.ID(4) {
+		r.wants(r.request(letters(40*int(n+1))), "miss", n+1)
+		for range 7 {
+			r.wants(r.request(letters(40*int(n+1))), "exact", n+1)
+		}
+	}
+	all := r.topics
+	r.note(r.Settle())
+	r.topics = nil // a use panics before it comes to the policy
+	e, _ := r.store.Get(1)
+	r.touch(r.request(letters(40)), e, nil)
+	if err := r.Settle(); err == nil {
+		t.Error("the panic of a use that was applied is not reported")
+	}
+	r.topics = all
+	r.wants(r.request(letters(40)), "exact", 1)
+	if _, purged, err := r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID > 1 }); purged != 3 || err != nil {
+		t.Errorf("purged %d of 3, %v", purged, err)
+	}
+	if s.uses != 4*7+1 || len(r.faults) > 0 {
+		t.Errorf("%d uses came to the policy, faults in %v", s.uses, r.faults)
 	}
 }
