@@ -12,6 +12,7 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ type direct struct {
 	idle time.Duration                                                        // for which a connection is kept without a request
 
 	mu       sync.Mutex               // protects what follows
+	waiting  map[string][]*waiter     // by address, in the order in which they came
 	kept     map[string][]*directConn // by address; the one that was used last is the last one
 	count    int                      // of kept
 	sweeping bool                     // sweep will be called
@@ -114,7 +116,10 @@ func (d *direct) conn(ctx context.Context, r *http.Request) (*directConn, error)
 		}
 		c := d.take(address)
 		if c == nil {
-			return d.open(ctx, address)
+			var err error
+			if c, err = d.open(ctx, address); err != nil || !c.used {
+				return c, err
+			}
 		}
 		if time.Since(c.since) < d.idle && c.look() {
 			return c, nil
@@ -123,14 +128,56 @@ func (d *direct) conn(ctx context.Context, r *http.Request) (*directConn, error)
 	}
 }
 
+// open returns a new connection, or one that is kept before the new one is there: a replica may have a few connections only, all of them
+// in use, and take no other until one is closed.
 func (d *direct) open(ctx context.Context, address string) (*directConn, error) {
-	raw, err := d.dial(ctx, "tcp", address)
-	if err != nil {
+	w := &waiter{make(chan *directConn, 1)}
+	d.mu.Lock()
+	d.waiting[address] = append(d.waiting[address], w)
+	d.mu.Unlock()
+	failed := make(chan error, 1)
+	go func() {
+		raw, err := d.dial(ctx, "tcp", address)
+		if err != nil {
+			failed <- err
+			return
+		}
+		c := &directConn{countedConn: raw.(*countedConn), pool: d, address: address, look: lookAt(raw)}
+		c.r, c.w = bufio.NewReader(reading{c}), bufio.NewWriter(raw)
+		if !d.keep(c, w) {
+			c.Close()
+		}
+	}()
+	select {
+	case c := <-w.given:
+		return c, nil
+	case err := <-failed:
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if !d.leaves(address, w) {
+			return <-w.given, nil
+		}
 		return nil, err
 	}
-	c := &directConn{countedConn: raw.(*countedConn), pool: d, address: address, look: lookAt(raw)}
-	c.r, c.w = bufio.NewReader(reading{c}), bufio.NewWriter(raw)
-	return c, nil
+}
+
+// waiter is a request that waits for a connection.
+type waiter struct {
+	given chan *directConn // holds one
+}
+
+// leaves removes a request from those that wait, and reports whether it was there: otherwise it has been given a connection. The caller
+// must hold the lock.
+func (d *direct) leaves(address string, w *waiter) bool {
+	list := d.waiting[address]
+	at := slices.Index(list, w)
+	if at < 0 {
+		return false
+	}
+	if d.waiting[address] = slices.Delete(list, at, at+1); len(list) == 1 {
+		delete(d.waiting, address)
+	}
+	return true
 }
 
 // take returns a kept connection, nil if there is none.
@@ -148,11 +195,20 @@ func (d *direct) take(address string) *directConn {
 	return c
 }
 
-// keep keeps a connection for the next request, and reports whether there was room for it.
-func (d *direct) keep(c *directConn) bool {
+// keep gives a connection to a request that waits for one, first to preferred (nil: none), else to the one that waits for longest. It
+// keeps the connection where none waits, and reports whether there was room for it.
+func (d *direct) keep(c *directConn, preferred *waiter) bool {
 	c.since = time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if list := d.waiting[c.address]; len(list) > 0 {
+		if !slices.Contains(list, preferred) {
+			preferred = list[0]
+		}
+		d.leaves(c.address, preferred)
+		preferred.given <- c
+		return true
+	}
 	if d.count >= mostKept {
 		return false
 	}
@@ -258,7 +314,7 @@ func (c *directConn) answer(r *http.Request, trace *httptrace.ClientTrace) (*htt
 // end ends the present request. The connection is kept for another one, if there may be one and nothing has come after the answer, which
 // would be taken for the answer to that.
 func (c *directConn) end(whole bool) {
-	if mine := c.stop(); !mine || !whole || !c.again || c.r.Buffered() > 0 || !c.pool.keep(c) {
+	if mine := c.stop(); !mine || !whole || !c.again || c.r.Buffered() > 0 || !c.pool.keep(c, nil) {
 		c.Close()
 	}
 }

@@ -301,11 +301,11 @@ func TestClosedBody(t *testing.T) {
 // not too many.
 func TestKeptConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &direct{idle: 4 * time.Second, kept: map[string][]*directConn{}}
+		d := &direct{idle: 4 * time.Second, kept: map[string][]*directConn{}, waiting: map[string][]*waiter{}}
 		ends := map[string]net.Conn{}
 		add := func(name string) {
 			mine, other := net.Pipe()
-			d.keep(&directConn{countedConn: &countedConn{Conn: mine}, pool: d, address: name[:1]})
+			d.keep(&directConn{countedConn: &countedConn{Conn: mine}, pool: d, address: name[:1]}, nil)
 			ends[name] = other
 		}
 		open := func() (names []string) {
@@ -347,9 +347,9 @@ func TestKeptConnections(t *testing.T) {
 			t.Errorf("sweeping %t, %d connections, %v", d.sweeping, d.count, d.kept)
 		}
 		for range mostKept {
-			d.keep(&directConn{countedConn: &countedConn{Conn: sink{}}, address: "c"})
+			d.keep(&directConn{countedConn: &countedConn{Conn: sink{}}, address: "c"}, nil)
 		}
-		if d.keep(&directConn{countedConn: &countedConn{Conn: sink{}}, address: "c"}) {
+		if d.keep(&directConn{countedConn: &countedConn{Conn: sink{}}, address: "c"}, nil) {
 			t.Error("one connection too many was kept")
 		}
 		time.Sleep(time.Minute)
@@ -401,7 +401,7 @@ func TestAnswerBeforeTheRequestIsTaken(t *testing.T) {
 		{"nothing is taken in time", 2, os.ErrDeadlineExceeded, answer, 0, os.ErrDeadlineExceeded, false},
 	} {
 		c := &deafConn{takes: tc.takes, err: tc.err, answer: strings.NewReader(tc.answer)}
-		d := &direct{idle: time.Minute, kept: map[string][]*directConn{}, dial: func(context.Context, string, string) (net.Conn, error) {
+		d := &direct{idle: time.Minute, kept: map[string][]*directConn{}, waiting: map[string][]*waiter{}, dial: func(context.Context, string, string) (net.Conn, error) {
 			c.takes, c.err = tc.takes, tc.err
 			return &countedConn{Conn: c}, nil
 		}}

@@ -34,7 +34,7 @@ const (
 // NewTransport returns a transport within these limits.
 func NewTransport(l Limits) *Transport {
 	return &Transport{
-		direct: &direct{dial: dialer(l), idle: idlePlain, kept: map[string][]*directConn{}},
+		direct: &direct{dial: dialer(l), idle: idlePlain, kept: map[string][]*directConn{}, waiting: map[string][]*waiter{}},
 		plain:  newTransport(l, idlePlain), secured: newTransport(l, idleSecured),
 	}
 }
