@@ -164,6 +164,7 @@ var belowCmd = []string{"policy/sim", "policy", "embed", "topics", "store", "pro
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one.
 var rooms = []room{
+	{"internal/dataset", nil},
 	{"policy/sim", []string{"policy"}},
 	{"policy", nil},
 	{"embed", nil},
@@ -188,7 +189,10 @@ var rooms = []room{
 }
 
 // testImports are the rooms that the tests of a room may import too.
-var testImports = map[string][]string{"proxy": {"proxy/admin"}, "proxy/canon": {"proxy/api"}, "proxy/answer": {"proxy/api"}}
+var testImports = map[string][]string{
+	"policy": {"internal/dataset"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
+	"proxy": {"proxy/admin", "internal/dataset"}, "proxy/canon": {"proxy/api"}, "proxy/answer": {"proxy/api"},
+}
 
 func roomOf(dir string) *room {
 	for i := range rooms {
@@ -219,6 +223,7 @@ func importsGoDown(s *source) (found []string) {
 
 var upwards = []broken{
 	{"policy/a.go", "package policy; import _ `reprise/embed`", "policy may not import reprise/embed"},
+	{"policy/a.go", "package policy; import _ `reprise/internal/dataset`", "policy may not import reprise/internal/dataset"},
 	{"policy/a.go", "package policy; import _ `reprise/policy/sim`", "policy may not import reprise/policy/sim"},
 	{"embed/a_test.go", "package embed; import _ `reprise/topics`", "embed may not import reprise/topics"},
 	{"topics/a.go", "package topics\n\nimport _ `reprise/store`", "topics/a.go:3: topics may not import reprise/store"},

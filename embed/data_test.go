@@ -1,45 +1,28 @@
 package embed
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
-	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reprise/internal/dataset"
 	"slices"
 	"testing"
 )
 
-// dataset reads one JSON-lines file below the folder that REPRISE_DATA names.
-func dataset[T any](t *testing.T, name string) []T {
+// rowsOf reads one JSON-lines file below the folder that REPRISE_DATA names.
+func rowsOf[T any](t *testing.T, name string) []T {
 	t.Helper()
 	dir := os.Getenv("REPRISE_DATA")
 	if dir == "" {
 		t.Skip("REPRISE_DATA is not set: the quality of the embedder is not measured")
 	}
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
 	var all []T
-	for lines.Scan() {
-		var one T
-		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+	for one, err := range dataset.Rows[T](filepath.Join(dir, name)) {
+		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, one)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return all
 }
@@ -49,7 +32,7 @@ type utterance struct{ Text, Intent string }
 // TestRoutesIntents finds for each of 1,500 utterances of BANKING77 the nearest other one; the share that has the same
 // intent is the precision of a router.
 func TestRoutesIntents(t *testing.T) {
-	all := dataset[utterance](t, "intent/banking77.jsonl.gz")
+	all := rowsOf[utterance](t, "intent/banking77.jsonl.gz")
 	rng := rand.New(rand.NewPCG(1, 2))
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	vectors := make([][]float32, len(all))

@@ -218,7 +218,7 @@ func oneBucket() string {
 // TestNaiveOnData compares with the naive form on all text below the folder that REPRISE_DATA names.
 func TestNaiveOnData(t *testing.T) {
 	for _, file := range []string{"intent/clinc150", "prompts/arena_hard_v0.1", "dialogue/oasst1_en", "kv/agent_miniswe"} {
-		for _, row := range dataset[map[string]any](t, file+".jsonl.gz") {
+		for _, row := range rowsOf[map[string]any](t, file+".jsonl.gz") {
 			for _, member := range []string{"text", "prompt", "input"} {
 				if text, _ := row[member].(string); text != "" {
 					equalBits(t, text[:min(len(text), MaxText)])

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/dataset"
 	"reprise/policy/reuse"
 )
 
@@ -39,20 +38,8 @@ func TestWrongAnswers(t *testing.T) {
 type utterance struct{ text, label string }
 
 func labelled(t *testing.T, path, text, label string) (all []utterance) {
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var one map[string]any
-		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+	for one, err := range dataset.Rows[map[string]any](path) {
+		if err != nil {
 			t.Fatal(err)
 		}
 		of, _ := json.Marshal(one[label])

@@ -1,14 +1,10 @@
 package proxy_test
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"reprise/internal/dataset"
 	"slices"
 	"strings"
 )
@@ -149,46 +145,8 @@ func questions(dir string) (all []string, err error) {
 			all = append(all, text)
 		}
 	}
-	err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".jsonl.gz") || strings.Contains(path, "/kv/") {
-			return err
-		}
-		return readQuestions(path, add)
-	})
+	err = dataset.UserTexts(dir, add) // which changes all
 	return all, err
-}
-
-func readQuestions(path string, add func(string)) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var r struct {
-			Text, Question, Prompt, Role string
-			Turns                        [][2]string
-		}
-		_ = json.Unmarshal(lines.Bytes(), &r) // a file of another form has none of these
-		if r.Role == "assistant" {
-			continue
-		}
-		for _, text := range []string{r.Text, r.Question, r.Prompt} {
-			add(text)
-		}
-		for _, turn := range r.Turns {
-			if turn[0] == "U" {
-				add(turn[1])
-			}
-		}
-	}
-	return lines.Err()
 }
 
 // small are words that may differ between two questions with one answer, or nearly.

@@ -1,15 +1,10 @@
 package topics
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/rand"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +12,7 @@ import (
 	"time"
 
 	"reprise/embed"
+	"reprise/internal/dataset"
 )
 
 // BenchmarkSearch searches a scope in which every entry is the anchor of a topic, the worst case: fresh texts, most of which are
@@ -161,49 +157,10 @@ func readTexts(b testing.TB, dir string) (texts []string) {
 			texts = append(texts, text)
 		}
 	}
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".jsonl.gz") || strings.Contains(path, "/kv/") {
-			return err
-		}
-		return readFile(path, add)
-	})
-	if err != nil {
+	if err := dataset.UserTexts(dir, add); err != nil {
 		b.Fatal(err)
 	}
 	return texts
-}
-
-func readFile(path string, add func(text string)) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var record struct {
-			Text, Question, Prompt, Role string
-			Turns                        [][2]string
-		}
-		_ = json.Unmarshal(lines.Bytes(), &record) // a file of another form has none of these
-		if record.Role == "assistant" {
-			continue
-		}
-		add(record.Text)
-		add(record.Question)
-		add(record.Prompt)
-		for _, turn := range record.Turns {
-			if turn[0] == "U" {
-				add(turn[1])
-			}
-		}
-	}
-	return lines.Err()
 }
 
 // BenchmarkMemory measures what an entry costs beyond its vector, with a topic for each entry: the worst case.

@@ -1,8 +1,6 @@
 package classic
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -11,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"reprise/internal/dataset"
 	"reprise/policy"
 	"reprise/policy/internal/policytest"
 )
@@ -113,18 +112,12 @@ func oracleTrace(t *testing.T, name string) []uint64 {
 	if trace := oracleTraces[name]; trace != nil {
 		return trace
 	}
-	f, err := os.Open(filepath.Join("..", "testdata", "oracle", name+".txt.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var trace []uint64
-	for lines := bufio.NewScanner(z); lines.Scan(); {
-		id, err := strconv.ParseUint(lines.Text(), 10, 64)
+	for line, err := range dataset.Lines(filepath.Join("..", "testdata", "oracle", name+".txt.gz")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := strconv.ParseUint(string(line), 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,13 +1,11 @@
 package reuse
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
-	"iter"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"reprise/internal/dataset"
 )
 
 // TestData measures the guards on public pairs below the folder that REPRISE_DATA names: true paraphrases, of which few
@@ -26,7 +24,10 @@ func TestData(t *testing.T) {
 		{"medical_triplets", "anchor", "negative", 0, 0.10},
 	} {
 		pairs, check, strict := 0, 0, 0
-		for row := range rows(t, filepath.Join(dir, "paraphrase", set.file+".jsonl.gz")) {
+		for row, err := range dataset.Rows[map[string]any](filepath.Join(dir, "paraphrase", set.file+".jsonl.gz")) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			a, _ := row[set.a].(string)
 			b, _ := row[set.b].(string)
 			if a == b {
@@ -44,35 +45,6 @@ func TestData(t *testing.T) {
 		t.Logf("%s, %s and %s: %d pairs, Check passes %.3f, Strict %.3f", set.file, set.a, set.b, pairs, share, float64(strict)/float64(pairs))
 		if share < set.min || share > set.max {
 			t.Errorf("%s: Check passes %.3f, want %.2f to %.2f", set.file, share, set.min, set.max)
-		}
-	}
-}
-
-// rows yields the objects of a file, one a line.
-func rows(t *testing.T, file string) iter.Seq[map[string]any] {
-	return func(yield func(map[string]any) bool) {
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(z)
-		lines.Buffer(nil, 64<<20)
-		for lines.Scan() {
-			var row map[string]any
-			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-				t.Fatal(err)
-			}
-			if !yield(row) {
-				return
-			}
-		}
-		if err := lines.Err(); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reprise/internal/dataset"
 	"slices"
 	"strings"
 	"testing"
@@ -202,7 +203,10 @@ func TestRecordedVerdictsOnData(t *testing.T) {
 // texts yields one member of each line of a file, at most 20,000 bytes of it.
 func texts(t *testing.T, file, member string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for row := range rows(t, file) {
+		for row, err := range dataset.Rows[map[string]any](file) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			if text, _ := row[member].(string); text != "" && !yield(text[:min(len(text), 20_000)]) {
 				return
 			}

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/dataset"
 	"reprise/policy"
 )
 
@@ -241,17 +240,11 @@ func oracleRows(t *testing.T) [][]string {
 // oracleTrace reads a trace of small numbers.
 func oracleTrace(t *testing.T, name string) (ids []uint32) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "testdata", "oracle", name+".txt.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(z); lines.Scan(); {
-		id, err := strconv.ParseUint(lines.Text(), 10, 32)
+	for line, err := range dataset.Lines(filepath.Join("..", "testdata", "oracle", name+".txt.gz")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := strconv.ParseUint(string(line), 10, 32)
 		if err != nil {
 			t.Fatal(err)
 		}
