@@ -284,6 +284,8 @@ func (g *Graph) Status() IndexStatus {
 	if p := g.parts; p != nil {
 		s.Nodes, s.Tombstones, s.Breadth, s.Built = p.graph.Len(), p.graph.Dead(), p.breadth, p.built
 		s.Pending = g.flat.Len() - s.Nodes
+	} else if g.dueLocked() {
+		s.Why = "the next search begins to build a graph"
 	}
 	return s
 }

@@ -39,6 +39,26 @@ func (g namedGraph) put(want oracle, id uint64, v []float32) {
 	want[id] = v
 }
 
+// TestStatusBeforeTheFirstBuild: rows alone begin no build, as after a start, and the reason is not that they are too few.
+func TestStatusBeforeTheFirstBuild(t *testing.T) {
+	rng := rand.New(rand.NewSource(7))
+	g, want := graphOver(t, 8, 20), oracle{}
+	for i, v := range prompts(rng, 20, 8) {
+		if s := g.status(); !strings.Contains(s.Why, "fewer than 20") {
+			t.Fatalf("status %+v of %d rows", s, i)
+		}
+		g.put(want, uint64(i), v)
+	}
+	if s := g.status(); s.Backend != backendFlat || !strings.Contains(s.Why, "next search") {
+		t.Errorf("status %+v of 20 rows", s)
+	}
+	g.Search(unitVectors(rng, 1, 8)[0], 1)
+	g.settle()
+	if s := g.status(); s.Nodes != 20 {
+		t.Errorf("status %+v after a search, want a graph of 20 nodes", s)
+	}
+}
+
 // TestGraphChurn replaces the rows of a graph several times over beside searches: every row found is in the set, with its score, and
 // the nearest is found nearly always.
 func TestGraphChurn(t *testing.T) {
