@@ -128,7 +128,7 @@ func (c *core) sweep(size int64, evs *events) {
 // drop removes the store's own data of an entry that has left the ledger.
 func (c *core) drop(id policy.ID, why policy.Reason, evs *events) {
 	r := c.table.drop(id)
-	ev := Event{Kind: removal(why), ID: id}
+	ev := Event{Kind: removal(why), ID: id, Key: r.Key}
 	c.emit(&ev, r)
 	delete(c.vectors, id)
 	*evs = append(*evs, ev)

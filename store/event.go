@@ -32,13 +32,14 @@ type Event struct {
 	Vector   []float32 // EventInsert: of the entry; nil for one that is exact only. EventUse: of the request, where it has one
 	Replaced bool      // EventInsert: the answer took the place of an older one, under the id of that one
 	Refused  bool      // EventInsert: the policy evicted the entry at once; its EventEvict follows
+	Applied  bool      // it happened in another process first, and was read from its log
 
 	Parent policy.ID // EventUse: the entry that this one depends on, 0 where none was found
 	// Searched and Detected are the result of a search by similarity for the parent of an EventUse (paper 002, DETECTPARENT).
 	Searched bool
 	Detected policy.ID
 
-	Key   Key            // EventAlias
+	Key   Key            // EventAlias: the new key. Removals: the key of the entry
 	Topic policy.TopicID // EventArrive
 
 	// Weights are the importances that EventInsert and EventUse changed: of the entry and of its parent. An ID of 0 is

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"reprise/policy"
+)
+
+// What follows are the words of a store that several processes share: its log of changes, and what one of them reports to the others.
+// Package store/redis keeps such a store, proxy/cache/shared follows it.
+
+// Mark is a moment among the purges of a shared store. An answer may be stored, and one that was fetched may be served, only under the
+// mark of that moment: see Fetched.
+type Mark struct {
+	Log    uint64 // number of the log, drawn at random when it began: a store that was emptied has another one
+	Purges uint64 // how many purges it has had; never decreases within a log
+}
+
+// Position is a place in the log: behind batch N, which the store calls ID. The zero Position is the start.
+type Position struct {
+	N  uint64 // batches are numbered without gaps from 1
+	ID string
+}
+
+// Logged is one batch of the log: what one process appended at once, or a purge.
+type Logged struct {
+	Position
+	Mark           // after it
+	Process uint16 // that appended it
+	Serial  uint64 // given by that process; increases
+	Purge   *Filter
+	Events  []Event // in order, nil for a purge. Entries are without answers, vectors are included
+}
+
+// Fetched is what the shared store has under a key.
+type Fetched struct {
+	Entry   *Entry // with its answer; nil: nothing
+	Written Mark   // when the entry was appended
+	Now     Mark   // of the fetch. An entry that was written under an older mark may be one that was purged since
+}
+
+// Pulse is the state of a shared store at one beat.
+type Pulse struct {
+	Mark    Mark
+	End     Position      // of the log
+	Time    time.Time     // the clock of the store
+	Keeper  uint16        // the process that decides evictions; 0: none
+	Leased  time.Duration // how long that lease still runs
+	Members []Member
+}
+
+// Member is a process that shares the store.
+type Member struct {
+	Process uint16
+	Name    string
+	Applied uint64        // the last batch that it had applied at its last beat
+	Silent  time.Duration // since that beat
+}
+
+// Filter selects entries: every field that is set must match; the zero Filter matches all.
+type Filter struct {
+	Entry     policy.ID      `json:"entry,omitempty"`
+	Topic     policy.TopicID `json:"topic,omitempty"`
+	Model     string         `json:"model,omitempty"`
+	Namespace string         `json:"namespace,omitempty"`
+	Tenant    string         `json:"tenant,omitempty"`
+}
+
+// Errors of a shared store.
+var (
+	// ErrGap: the log no longer has the batch after a position, or its history has changed: load the entries again.
+	ErrGap = errors.New("the log has no batch after this position")
+	// ErrSecret: the store belongs to processes with another secret.
+	ErrSecret = errors.New("shared data of another secret")
+	// ErrRefused: the server refuses this configuration: a credential, a database, a version.
+	ErrRefused = errors.New("the server refuses")
+)
