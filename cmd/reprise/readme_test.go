@@ -14,6 +14,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
+	"reprise/internal/needs"
 )
 
 func readme(t *testing.T) string {
@@ -27,12 +28,7 @@ func readme(t *testing.T) string {
 
 // TestReadmeSession runs README's terminal session: the demo, and each curl with the headers shown below it.
 func TestReadmeSession(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		if strings.Contains(os.Getenv("REPRISE_TEST_REQUIRE"), "curl") {
-			t.Fatal("curl is required by REPRISE_TEST_REQUIRE and not found")
-		}
-		t.Skip("curl is not found: README's session is not run")
-	}
+	needs.Program(t, "curl")
 	session := regexp.MustCompile("(?s)```console\n(.*?)```").FindStringSubmatch(readme(t))
 	if session == nil {
 		t.Fatal("README has no terminal session")

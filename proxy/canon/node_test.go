@@ -9,22 +9,16 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"testing"
 
+	"reprise/internal/needs"
 	"reprise/proxy/canon"
 )
 
 // TestNodeReadsAlike compares our reading with JSON.parse over mutated bodies: servers in JavaScript, and Python ones in
 // the same way, would read anything else than what we keyed.
 func TestNodeReadsAlike(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		if strings.Contains(os.Getenv("REPRISE_TEST_REQUIRE"), "node") {
-			t.Fatal("node is required by REPRISE_TEST_REQUIRE and not found")
-		}
-		t.Skip("node is not found: our reading of JSON is not compared with JSON.parse")
-	}
+	node := needs.Program(t, "node")
 	bodies := mutations(seeds(t), 20_000)
 	accepted := 0
 	eachDump(t, node, bodies, func(body []byte, theirs string) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reprise/internal/needs"
 )
 
 // node runs the scenarios of one module of folder node.
@@ -55,20 +57,14 @@ func results(t *testing.T, out []byte) map[string]any {
 // REPRISE_TEST_REQUIRE names node.
 func nodeRunner(t *testing.T) string {
 	t.Helper()
-	giveUp := func(why string) { t.Helper(); t.Skip("skipped: " + why) }
-	if strings.Contains(os.Getenv("REPRISE_TEST_REQUIRE"), "node") {
-		giveUp = func(why string) { t.Helper(); t.Fatal(why) }
-	}
-	if _, err := exec.LookPath("node"); err != nil {
-		giveUp("node not found: install node 20 or later")
-	}
+	needs.Program(t, "node")
 	modules := os.Getenv("REPRISE_NODE_MODULES")
 	if modules == "" {
 		modules = filepath.Join("node", "node_modules")
 	}
 	for _, pkg := range []string{"openai", "ai", "@ai-sdk/openai"} {
 		if _, err := os.Stat(filepath.Join(modules, pkg, "package.json")); err != nil {
-			giveUp("node_modules not installed: run npm ci in proxy/clienttest/node")
+			needs.Missing(t, "node", "node_modules not installed: run npm ci in proxy/clienttest/node")
 		}
 	}
 	return besides(t, modules)

@@ -1,0 +1,141 @@
+package redistest
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+func TestRestart(t *testing.T) {
+	s := Start(t, Options{Password: "secret", AppendOnly: true})
+	s.Must("SET", "a", "1")
+	s.Restart()
+	if v := s.Must("GET", "a"); v != "1" {
+		t.Errorf("after a restart: %v", v)
+	}
+	s.RestartEmpty()
+	if v := s.Must("GET", "a"); v != nil {
+		t.Errorf("after an empty restart: %v", v)
+	}
+	s.Must("CONFIG", "RESETSTAT")
+	s.Must("GET", "a")
+	if n := s.Calls()["get"]; n != 1 {
+		t.Errorf("%d calls of GET", n)
+	}
+}
+
+func TestFreeze(t *testing.T) {
+	s := Start(t, Options{})
+	s.Freeze()
+	answer := make(chan any, 1)
+	go func() {
+		v, _ := s.Do("PING")
+		answer <- v
+	}()
+	select {
+	case v := <-answer:
+		t.Errorf("a frozen server answers %v", v)
+	case <-time.After(50 * time.Millisecond):
+	}
+	s.Thaw()
+	if v := <-answer; v != "PONG" {
+		t.Errorf("answer %v", v)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	c := NewCertificates(t)
+	s := Start(t, Options{TLS: c})
+	s.Must("PING")
+	without := c.Client.Clone()
+	without.Certificates = nil
+	conn, err := dial(s.Addr, without)
+	if err == nil {
+		_, err = conn.do("PING")
+	}
+	if err == nil {
+		t.Error("a client without a certificate is served")
+	}
+	if _, err := dial(s.Addr, &tls.Config{}); err == nil {
+		t.Error("the certificate is trusted without its authority")
+	}
+}
+
+func TestCluster(t *testing.T) {
+	c := StartCluster(t, Options{})
+	owner := c.Owner(t, "{a}")
+	owner.Must("SET", "{a}1", "x")
+	for _, s := range c.Nodes {
+		_, err := s.Do("GET", "{a}1")
+		var moved Error
+		if got := errors.As(err, &moved); got == (s == owner) {
+			t.Errorf("%s: %v", s.Addr, err)
+		}
+	}
+}
+
+func TestFailover(t *testing.T) {
+	f := StartFailover(t, Options{Password: "data"}, 1, "watch")
+	old := f.Primary
+	old.Kill()
+	f.AwaitSwitch(t)
+	f.Primary.Must("SET", "a", "1")
+	if f.Replica != old {
+		t.Error("the former primary is not the replica")
+	}
+}
+
+func TestProxy(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go io.Copy(c, c)
+		}
+	}()
+	p := NewProxy(t, l.Addr().String())
+	c, err := net.Dial("tcp", p.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo := func() error {
+		if _, err := c.Write([]byte("x")); err != nil {
+			return err
+		}
+		_, err := io.ReadFull(c, make([]byte, 1))
+		return err
+	}
+	if err := echo(); err != nil {
+		t.Fatal(err)
+	}
+	const each = 50 * time.Millisecond
+	p.Delay(each)
+	if start := time.Now(); echo() != nil || time.Since(start) < 2*each {
+		t.Error("no delay")
+	}
+	p.Heal()
+	p.Hold()
+	c.SetDeadline(time.Now().Add(each))
+	if err := echo(); err == nil {
+		t.Error("bytes went through while the network holds them")
+	}
+	p.Heal()
+	c.SetDeadline(time.Time{})
+	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+		t.Errorf("after Heal: %v", err)
+	}
+	p.Cut()
+	if err := echo(); err == nil {
+		t.Error("bytes went through a connection that was cut")
+	}
+}
