@@ -59,6 +59,9 @@ func demonstrate(t cli.Terminal, args []string) error {
 	if err != nil {
 		return err
 	}
+	if cfg.Store.Shared() != "" {
+		return config.Bad("--store: the demo makes up its answers, and would share them with a proxy; allowed is memory or file:PATH")
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return runDemo(ctx, t, cfg, o)

@@ -47,6 +47,7 @@ func TestStartErrors(t *testing.T) {
 		"demo --requests x",
 		"demo --input testdata/none.jsonl",
 		"demo --input testdata/help.golden",
+		"demo --store redis://localhost",
 		"replay",
 		"replay --trace testdata/none.ids",
 		"replay --trace testdata/errors.golden --format idds",
@@ -71,7 +72,8 @@ func TestStartErrors(t *testing.T) {
 		"REPRISE_UPSTREAM_KEY=sk-operator REPRISE_LISTEN=0.0.0.0:8080 serve",
 		"REPRISE_CLIENT_KEYS=client-key-1 REPRISE_API_PATHS=files serve",
 		"REPRISE_CLIENT_KEYS=client-key-1 serve",
-		"REPRISE_STORE=redis://localhost:6379 serve",
+		"REPRISE_STORE=redis://:sesame@localhost:6379 REPRISE_REDIS_CA=testdata/help.golden serve",
+		"REPRISE_STORE=redis+tls://localhost REPRISE_SECRET=sesame serve",
 		"REPRISE_UPSTREAM=a=http://h1:8000/v1,b=http://h2:8000/v1 serve",
 		"REPRISE_ADMIN_TOKEN=sesame-open REPRISE_ADMIN_TOKEN_FILE=/run/token serve",
 	))

@@ -227,6 +227,9 @@ func noLimitAsMax(d time.Duration) time.Duration {
 
 // openStore opens the store, and returns the place beside it for what was made from its entries, nil where there is none.
 func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store, store.Sidecar, error) {
+	if cfg.Store.Shared() != "" {
+		return nil, nil, config.Bad("REPRISE_STORE: a store that several processes share is not supported by this version")
+	}
 	evictor, err := registry.New(cfg.Policy, cfg.PolicyOptions())
 	if err != nil {
 		return nil, nil, err

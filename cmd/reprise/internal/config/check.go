@@ -34,6 +34,7 @@ func (c *Config) contradictions() (problems []string) {
 		bad("%s", gatesInWords(c.shown("ROUTE_THRESHOLD"), c.shown("HIT_THRESHOLD")))
 	}
 	c.accessProblems(bad)
+	sharedProblems(c, bad)
 	return append(problems, c.policyProblems()...)
 }
 

@@ -38,6 +38,7 @@ type Config struct {
 
 	TTL, MaxTTL, StaleIfError time.Duration
 	Store                     stores.Place
+	Shared                    Shared
 	MaxUnwritten              time.Duration // negative: no limit
 	MaxEntryBytes             int64
 	CacheToolCalls            bool

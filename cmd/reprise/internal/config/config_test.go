@@ -115,8 +115,23 @@ func TestValues(t *testing.T) {
 		{"STALE_IF_ERROR", "0", ""},
 		{"STORE", "memory", ""},
 		{"STORE", "file:", "memory or file:PATH"},
-		{"STORE", "redis://host", "Redis is not supported"},
-		{"STORE", "rediss://host", "memory or file:PATH"},
+		{"STORE", "redis://host", ""},
+		{"STORE", "rediss-sentinel://u:hunter2@a,b/main/1", ""},
+		{"STORE", "rediss+sentinel://u:hunter2@host", "memory or file:PATH"},
+		{"STORE", "redis://", "memory or file:PATH"},
+		{"REDIS_PASSWORD", "a b", "without white space"},
+		{"REDIS_CA", "config_test.go", "the file has no certificate"},
+		{"REDIS_CA", "/no/such/file", "no such file"},
+		{"REDIS_PREFIX", "team-a.chat:1", ""},
+		{"REDIS_PREFIX", "{a}", "letters, digits"},
+		{"REDIS_PREFIX", strings.Repeat("a", 65), "letters, digits"},
+		{"REDIS_TIMEOUT", "0", "from 1ms to 1s"},
+		{"REDIS_TIMEOUT", "2s", "from 1ms to 1s"},
+		{"SECRET", "fifteen-letters", "16 characters"},
+		{"SECRET", "sixteen-letters-", ""},
+		{"NEAR_BYTES", "0", "1MiB or more"},
+		{"SHARED_GRACE", "100ms", "from 500ms to 1m"},
+		{"SHARED_FLIGHTS", "on", "true or false"},
 		{"TENANT_FROM", "header:X-Team", ""},
 		{"TENANT_FROM", "header:", "header:NAME"},
 		{"TENANT_FROM", "header:X Team", "header:NAME"},
@@ -156,11 +171,11 @@ func TestZeroMeansNoLimit(t *testing.T) {
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
-	_, err := load(t, []string{"REPRISE_MODE=fast", "REPRISE_HIT_TRESHOLD=1", "REPRISE_STORE=redis://x"}, "--ttl", "soon")
+	_, err := load(t, []string{"REPRISE_MODE=fast", "REPRISE_HIT_TRESHOLD=1", "REPRISE_STORE=redis:x"}, "--ttl", "soon")
 	want := `4 settings are wrong:
   REPRISE_HIT_TRESHOLD (environment): there is no such setting; did you mean REPRISE_HIT_THRESHOLD?
   REPRISE_MODE=fast (environment): allowed is semantic, exact, shadow or off
-  REPRISE_STORE=redis://x (environment): Redis is not supported by this version; allowed is ` + strings.Join(stores.Forms(), " or ") + `
+  REPRISE_STORE=redis:x (environment): allowed is ` + strings.Join(stores.Forms(), " or ") + `
   --ttl=soon (flag): allowed is a duration above 0, such as 24h, at most REPRISE_MAX_TTL`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
@@ -188,6 +203,13 @@ func TestContradictions(t *testing.T) {
 		{"TLS_CERT=config_test.go TLS_KEY=config_test.go", "PEM"},
 		{"HIT_THRESHOLD=0.8 ROUTE_THRESHOLD=0.8", "is not below"},
 		{"HIT_THRESHOLD=0.8 ROUTE_THRESHOLD=0.7", ""},
+		{"STORE=rediss://h REDIS_CERT=config_test.go", "REPRISE_REDIS_CERT and REPRISE_REDIS_KEY go together"},
+		{"STORE=rediss://h REDIS_CERT=config_test.go REDIS_KEY=config_test.go", "PEM"},
+		{"STORE=redis://h REDIS_SERVER_NAME=h", "REPRISE_REDIS_SERVER_NAME=h (environment) is for TLS, and REPRISE_STORE=redis://h (environment) is without it"},
+		{"STORE=rediss://h REDIS_SERVER_NAME=h", ""},
+		{"STORE=redis://h REDIS_SENTINEL_PASSWORD=p", "is for sentinels, and REPRISE_STORE=redis://h (environment) has none"},
+		{"STORE=redis-sentinel://h/m REDIS_SENTINEL_PASSWORD=p", ""},
+		{"REDIS_SERVER_NAME=h REDIS_CERT=config_test.go", ""}, // idle
 	} {
 		var env []string
 		for kv := range strings.FieldsSeq(c.env) {
@@ -283,13 +305,20 @@ func TestSecretFiles(t *testing.T) {
 }
 
 func TestSecretsAreMasked(t *testing.T) {
-	c, err := load(t, []string{"REPRISE_ADMIN_TOKEN=sesame-open", "REPRISE_UPSTREAM_KEY=sk-sesame"})
+	c, err := load(t, []string{"REPRISE_ADMIN_TOKEN=sesame-open", "REPRISE_UPSTREAM_KEY=sk-sesame", "REPRISE_REDIS_PASSWORD=sesame", "REPRISE_SECRET=sesame-sesame-sesame",
+		"REPRISE_STORE=redis-sentinel://me:se/same:sesame@a:1,b:2/main"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range c.Effective() {
 		if strings.Contains(v.Value, "sesame") {
 			t.Errorf("%s is shown", v.Name)
+		}
+	}
+	for v, want := range map[string]string{"redis://sesame@h": "redis://:xxxxx@h", "redis://:sesame@h:1/2": "redis://:xxxxx@h:1/2", "rediss-cluster://me:sesame@a:1,b:2": "rediss-cluster://me:xxxxx@a:1,b:2",
+		"file:a@b": "file:a@b", "redis://h/1": "redis://h/1"} {
+		if got := withoutPassword(v); got != want {
+			t.Errorf("%s is shown as %s", v, got)
 		}
 	}
 	if _, err = load(t, []string{"REPRISE_ADMIN_TOKEN=sesame"}); err == nil || strings.Contains(err.Error(), "sesame") {
@@ -315,7 +344,7 @@ func TestTable(t *testing.T) {
 	}
 	for name := range strings.FieldsSeq("LISTEN ADMIN_LISTEN ADMIN_TOKEN TLS_CERT TLS_KEY UPSTREAM UPSTREAM_KEY MODE HIT_THRESHOLD ROUTE_THRESHOLD " +
 		"EDGE_THRESHOLD LOOKBACK POLICY TOPIC_HALF_LIFE DEPENDENCY_WEIGHT CAPACITY_ENTRIES CAPACITY_BYTES TTL MAX_TTL STALE_IF_ERROR " +
-		"EMBEDDER STORE TENANT_FROM") {
+		"EMBEDDER STORE TENANT_FROM REDIS_PASSWORD SECRET NEAR_BYTES SHARED_GRACE SHARED_FLIGHTS") {
 		if !seen[name] {
 			t.Errorf("%s is missing", name)
 		}
@@ -330,7 +359,7 @@ func FuzzValues(f *testing.F) {
 	f.Fuzz(func(t *testing.T, v string) {
 		c := &Config{}
 		for _, s := range NewLoader(false).settings(c) {
-			if !slices.Contains([]string{"TLS_CERT", "TLS_KEY"}, s.Name) { // they open files
+			if !slices.Contains([]string{"TLS_CERT", "TLS_KEY", "REDIS_CA", "REDIS_CERT", "REDIS_KEY"}, s.Name) { // they open files
 				_ = s.parse(v)
 			}
 		}
@@ -387,6 +416,22 @@ func TestPolicyShortcuts(t *testing.T) {
 	}
 	if cfg, err := load(t, nil); err != nil || cfg.Policy != "rac+" || cfg.Idle() != nil {
 		t.Errorf("by default: %+v, %v", cfg, err)
+	}
+}
+
+// TestSharedIsIdle: settings of a shared store are reported where there is none, without their secrets.
+func TestSharedIsIdle(t *testing.T) {
+	env := []string{"REPRISE_REDIS_PASSWORD=sesame", "REPRISE_SHARED_FLIGHTS=true"}
+	cfg, err := load(t, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "REPRISE_REDIS_PASSWORD=******** (environment) has no effect: REPRISE_STORE=file:./reprise.db (default) belongs to this process alone|REPRISE_SHARED_FLIGHTS=true (environment) has"
+	if idle := strings.Join(cfg.Idle(), "|"); !strings.HasPrefix(idle, want) {
+		t.Error(idle)
+	}
+	if cfg, err = load(t, append(env, "REPRISE_STORE=redis://h")); err != nil || cfg.Idle() != nil {
+		t.Errorf("%v, %v", cfg.Idle(), err)
 	}
 }
 

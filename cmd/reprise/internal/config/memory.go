@@ -23,21 +23,42 @@ func memoryLimit(to *int64) func(string) error {
 
 // FitMemory sets the memory limit, where it is not set, to what the process may take, and lowers the default of the capacity to
 // what fits. from is where that limit comes from, and 0 is none. A capacity that is set and does not fit is an error that wraps
-// ErrBad.
+// ErrBad; that of a shared store may be larger, because its answers are elsewhere. There the near-cache has to fit.
 func (c *Config) FitMemory(available int64, from string) error {
 	if c.Source("MEMORY_LIMIT") == fromDefault && available > 0 {
 		c.MemoryLimit = available
 		c.show("MEMORY_LIMIT", inMiB(available), from)
 	}
-	most := proxy.MostEntries(c.MemoryLimit)
+	most, half := proxy.MostEntries(c.MemoryLimit), "half of REPRISE_MEMORY_LIMIT"
+	if c.MemoryLimit > 0 && c.Store.Shared() != "" {
+		if err := fitNear(c, most/2); err != nil {
+			return err
+		}
+		most, half = most-c.Shared.NearBytes, half+" less REPRISE_NEAR_BYTES"
+	}
 	switch {
 	case c.MemoryLimit == 0 || c.CapacityBytes <= most:
 	case c.Source("CAPACITY_BYTES") == fromDefault:
 		c.CapacityBytes = most
-		c.show("CAPACITY_BYTES", inMiB(most), "half of REPRISE_MEMORY_LIMIT")
+		c.show("CAPACITY_BYTES", inMiB(most), half)
+	case c.Store.Shared() != "":
 	default:
 		return Bad("%s does not fit %s: at most half of the limit is allowed, %s, because requests need memory too; lower the first, or raise the second "+
 			"(off takes the limit away)", c.shown("CAPACITY_BYTES"), c.shown("MEMORY_LIMIT"), inMiB(most))
+	}
+	return nil
+}
+
+// fitNear does for the near-cache what FitMemory does for the capacity.
+func fitNear(c *Config, most int64) error {
+	switch {
+	case c.Shared.NearBytes <= most:
+	case c.Source("NEAR_BYTES") == fromDefault:
+		c.Shared.NearBytes = most
+		c.show("NEAR_BYTES", inMiB(most), "a quarter of REPRISE_MEMORY_LIMIT")
+	default:
+		return Bad("%s does not fit %s: at most a quarter of the limit is allowed, %s; lower the first, or raise the second (off takes the limit away)",
+			c.shown("NEAR_BYTES"), c.shown("MEMORY_LIMIT"), inMiB(most))
 	}
 	return nil
 }

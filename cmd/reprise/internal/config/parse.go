@@ -291,12 +291,19 @@ func parseBase(v string) (*url.URL, error) {
 	return u, nil
 }
 
-// withoutPassword is v as it may be shown.
+// withoutPassword is v as it may be shown. It does not parse URLs: one with a mistake has its password too, and those of several hosts
+// are not URLs to package url.
 func withoutPassword(v string) string {
-	if u, err := url.Parse(v); err == nil && u.User != nil {
-		return u.Redacted()
+	scheme, rest, isURL := strings.Cut(v, "://")
+	at := strings.LastIndexByte(rest, '@')
+	if !isURL || at < 0 {
+		return v
 	}
-	return v
+	user, _, both := strings.Cut(rest[:at], ":")
+	if !both {
+		user = "" // it may be a password
+	}
+	return scheme + "://" + user + ":xxxxx" + rest[at:]
 }
 
 func baseURL(to *string) func(string) error {
@@ -323,13 +330,10 @@ func oneURL(to **url.URL) func(string) error {
 func storePlace(to *stores.Place) func(string) error {
 	return func(v string) error {
 		p, ok := stores.Parse(v)
-		switch kind, _, _ := strings.Cut(v, ":"); {
-		case ok:
-			*to = p
-			return nil
-		case strings.HasPrefix(kind, "redis"):
-			return errUse("Redis is not supported by this version")
+		if !ok {
+			return errNotAllowed
 		}
-		return errNotAllowed
+		*to = p
+		return nil
 	}
 }

@@ -143,5 +143,5 @@ func (c *Config) Idle() (sentences []string) {
 	if len(c.ForwardHeaders) > 0 && c.UpstreamKey == "" {
 		sentences = append(sentences, c.shown("FORWARD_HEADERS")+" has no effect: without REPRISE_UPSTREAM_KEY every header is forwarded")
 	}
-	return sentences
+	return append(sentences, idleShared(c)...)
 }

@@ -44,6 +44,7 @@ func (c *Config) table() []group {
 		{"Upstream", c.upstream()},
 		{"Matching", c.matching()},
 		{"Keeping and evicting", c.keeping()},
+		{"A store that several proxies share", c.Shared.settings()},
 		{"Embedder", c.embedder()},
 		{"Clients and tenants", c.clients()},
 		{"Logging", c.logging()},

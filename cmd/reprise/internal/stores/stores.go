@@ -1,9 +1,10 @@
 // Package stores lists the places where answers can be kept: the values of REPRISE_STORE. A new kind of store is a package
-// with a store.Backing and one row here.
+// with a store.Backing and one row here. A store that several processes share is more than a backing: see Shared.
 package stores
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"reprise/store"
@@ -34,24 +35,38 @@ func opener[B store.Backing](open func(string) (B, error)) func(string) (store.B
 // Memory keeps answers in the memory of the process alone.
 const Memory = "memory"
 
+// shared are the forms of the URLs of a server whose store several processes share; rediss is with TLS.
+var shared = []string{
+	"redis[s]://[USER:PASSWORD@]HOST[:PORT][/DB]",
+	"redis[s]-cluster://[USER:PASSWORD@]HOST[:PORT],HOST[:PORT],…",
+	"redis[s]-sentinel://[USER:PASSWORD@]HOST[:PORT],HOST[:PORT],…/MASTER[/DB]",
+}
+
+// schemes are those of these URLs.
+var schemes = []string{"redis", "rediss", "redis-cluster", "rediss-cluster", "redis-sentinel", "rediss-sentinel"}
+
 // Forms returns the forms of a value, such as file:PATH.
 func Forms() []string {
 	forms := []string{Memory}
 	for _, k := range kinds {
 		forms = append(forms, k.form)
 	}
-	return forms
+	return append(forms, shared...)
 }
 
 // Place is a value of REPRISE_STORE that Parse accepts. The zero value is Memory.
 type Place struct {
-	kind   int // 0 is Memory, else kinds[kind-1]
+	kind   int    // 0 is Memory, else kinds[kind-1]
+	url    string // of a shared store; "": it is not shared. Then kind is 0
 	rest   string
 	unused string // why the place stays as it is; "": it is used
 }
 
 // Parse reads a value of REPRISE_STORE.
 func Parse(v string) (p Place, ok bool) {
+	if scheme, rest, isURL := strings.Cut(v, "://"); isURL && slices.Contains(schemes, scheme) {
+		return Place{url: v, rest: scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]}, rest != ""
+	}
 	name, rest, _ := strings.Cut(v, ":")
 	for i, k := range kinds {
 		if scheme, _, _ := strings.Cut(k.form, ":"); name == scheme && rest != "" {
@@ -61,13 +76,30 @@ func Parse(v string) (p Place, ok bool) {
 	return Place{}, v == Memory
 }
 
-// Open opens the backing of a place: nil for Memory.
-func (p Place) Open() (store.Backing, error) {
-	if p.kind == 0 {
-		return nil, nil
-	}
+// Shared is the URL of a server whose store several processes share, "" for another place and for one that is not used.
+func (p Place) Shared() string {
 	if p.unused != "" {
+		return ""
+	}
+	return p.url
+}
+
+// Secure reports whether the connection to a shared store uses TLS.
+func (p Place) Secure() bool { return strings.HasPrefix(p.url, "rediss") }
+
+// Watched reports whether sentinels say which server has a shared store.
+func (p Place) Watched() bool {
+	scheme, _, _ := strings.Cut(p.url, "://")
+	return strings.HasSuffix(scheme, "-sentinel")
+}
+
+// Open opens the backing of a place: nil for Memory and for a shared store.
+func (p Place) Open() (store.Backing, error) {
+	switch {
+	case p.unused != "" && p.rest != "":
 		return unused{p}, nil
+	case p.kind == 0:
+		return nil, nil
 	}
 	return kinds[p.kind-1].open(p.rest)
 }

@@ -12,21 +12,38 @@ import (
 func TestParse(t *testing.T) {
 	for v, want := range map[string]bool{
 		"memory": true, "file:a.db": true, "file:/a:b.db": true,
-		"": false, "file": false, "file:": false, "memory:": false, "redis://a": false, "a.db": false,
+		"": false, "file": false, "file:": false, "memory:": false, "redis:a": false, "redis://": false, "redis+tls://a": false, "a.db": false,
 	} {
 		if _, ok := Parse(v); ok != want {
 			t.Errorf("Parse(%q) is %v, want %v", v, ok, want)
 		}
 	}
 	for _, form := range []string{"memory", "file:PATH"} {
-		if !slices.Contains(Forms(), form) {
-			t.Errorf("forms %q, want %q among them", Forms(), form)
+		if _, ok := Parse(form); !ok || !slices.Contains(Forms(), form) {
+			t.Errorf("%q is not one of the forms %q", form, Forms())
 		}
 	}
-	for _, form := range Forms() {
-		if _, ok := Parse(form); !ok {
-			t.Errorf("Parse(%q) is false for one of the forms", form)
+}
+
+// TestShared: the URLs of shared stores are passed on as they are, and have no backing to open.
+func TestShared(t *testing.T) {
+	for v, c := range map[string]struct{ secure, watched bool }{
+		"redis://a": {}, "rediss://u:p@a:1/2": {secure: true}, "redis-cluster://a,b": {}, "rediss-cluster://a,b": {secure: true},
+		"redis-sentinel://a,b/m": {watched: true}, "rediss-sentinel://a,b/m/1": {true, true},
+	} {
+		p, ok := Parse(v)
+		if b, err := p.Open(); !ok || p.Shared() != v || p.Secure() != c.secure || p.Watched() != c.watched || b != nil || err != nil {
+			t.Errorf("%s: %+v, %v, a backing %v, %v", v, p, ok, b, err)
 		}
+	}
+	p, _ := Parse("redis://u:hunter2@host")
+	p = p.Unused("for a reason")
+	b, err := p.Open()
+	if p.Shared() != "" || err != nil {
+		t.Fatalf("not used: %q, %v", p.Shared(), err)
+	}
+	if r, _ := b.Load(nil); r.Name != "redis://host" || !strings.Contains(r.ReadOnly.Error(), "for a reason") {
+		t.Errorf("not used: %+v", r)
 	}
 }
 
