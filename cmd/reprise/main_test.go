@@ -23,6 +23,7 @@ func TestHelp(t *testing.T) {
 		"help-serve.golden":  {"serve", "--help"},
 		"help-demo.golden":   {"help", "demo"},
 		"help-replay.golden": {"replay", "--help"},
+		"help-health.golden": {"health", "--help"},
 	} {
 		out, talk, code := run(nil, args...)
 		if code != cli.ExitOK || talk != "" {
@@ -61,6 +62,9 @@ func TestStartErrors(t *testing.T) {
 		"replay --generate irm:n=many",
 		"replay --list --out x",
 		"replay --lits",
+		"health 8081",
+		"health --url http://127.0.0.1:8081",
+		"health http://127.0.0.1:1/readyz http://127.0.0.1:1/readyz",
 		"REPRISE_HIT_TRESHOLD=0.9 serve",
 		"REPRISE_MODE=fast REPRISE_CAPACITY_BYTES=1k serve --ttl soon --policy lruu",
 		"serve --policy rac:alhpa=1/C",

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"reprise/cmd/internal/cli"
+)
+
+func TestHealth(t *testing.T) {
+	status := http.StatusOK
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprint(w, r.URL.Path, " answered\n")
+	}))
+	defer s.Close()
+	port := s.URL[strings.LastIndexByte(s.URL, ':'):]
+	for _, c := range []struct {
+		name, listen string
+		args         []string
+	}{
+		{name: "address", listen: "127.0.0.1" + port},
+		{name: "all addresses", listen: "0.0.0.0" + port},
+		{name: "no host", listen: port},
+		{name: "URL", args: []string{s.URL + "/readyz"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			environ := []string{"REPRISE_ADMIN_LISTEN=" + c.listen, "HTTP_PROXY=http://192.0.2.1:1"}
+			status = http.StatusOK
+			if out, talk, code := run(environ, append([]string{"health"}, c.args...)...); code != cli.ExitOK || out != "/readyz answered\n" {
+				t.Errorf("ready: exit %d, %q, %q", code, out, talk)
+			}
+			status = http.StatusServiceUnavailable
+			out, talk, code := run(environ, append([]string{"health"}, c.args...)...)
+			if code != cli.ExitFailed || out != "" || !strings.Contains(talk, "status 503: /readyz answered") {
+				t.Errorf("not ready: exit %d, %q, %q", code, out, talk)
+			}
+		})
+	}
+	s.Close()
+	if _, talk, code := run(nil, "health", s.URL); code != cli.ExitFailed || !strings.Contains(talk, "refused") {
+		t.Errorf("no proxy: exit %d, %q", code, talk)
+	}
+}
+
+func TestReadyURL(t *testing.T) {
+	for listen, want := range map[string]string{
+		"":                "http://127.0.0.1:8081/readyz",
+		"10.0.0.7:9000":   "http://10.0.0.7:9000/readyz",
+		"[::]:8081":       "http://[::1]:8081/readyz",
+		"localhost:8081":  "http://localhost:8081/readyz",
+		"[fd00::7]:8081":  "http://[fd00::7]:8081/readyz",
+		"without a colon": "http://without a colon/readyz",
+	} {
+		if got := readyURL([]string{"REPRISE_ADMIN_LISTEN=" + listen}); got != want {
+			t.Errorf("%q: %s, want %s", listen, got, want)
+		}
+	}
+}
