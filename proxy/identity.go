@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/apierror"
@@ -22,13 +23,14 @@ type identifier struct {
 	from    TenantSource
 	header  string          // of from, which names tenants; "": none
 	ignored map[string]bool // headers that cannot change an answer, beside the harmless ones
-	macs    *sync.Pool      // of *hasher
+	secret  func() [32]byte
+	macs    *atomic.Pointer[hashers]
 }
 
-// newIdentifier returns an identifier by o, whose digests are keyed by secret.
-func newIdentifier(o *Options, secret [32]byte) identifier {
-	i := identifier{from: o.TenantFrom, ignored: map[string]bool{},
-		macs: &sync.Pool{New: func() any { return &hasher{Hash: hmac.New(sha256.New, secret[:])} }}}
+// newIdentifier returns an identifier by o, whose digests are keyed by what secret returns. That may change: a process that shares a store
+// which it cannot reach at its start begins with a secret of its own. A tenant of the one never equals a tenant of the other.
+func newIdentifier(o *Options, secret func() [32]byte) identifier {
+	i := identifier{from: o.TenantFrom, ignored: map[string]bool{}, secret: secret, macs: &atomic.Pointer[hashers]{}}
 	if name, ok := strings.CutPrefix(string(o.TenantFrom), "header:"); ok {
 		i.header = http.CanonicalHeaderKey(name)
 	}
@@ -129,8 +131,9 @@ func (i *identifier) tenantOf(h http.Header, c *counted) string {
 // digest is that of the named headers; how says why they identify a tenant, so that the name of one tenant is never the
 // credential of another. Each text goes in with its length, and each value with its name.
 func (i *identifier) digest(how string, h http.Header, names ...string) string {
-	m := i.macs.Get().(*hasher)
-	defer m.returned(i.macs)
+	macs := i.hashers()
+	m := macs.pool.Get().(*hasher)
+	defer m.returned(&macs.pool)
 	m.buf = appendText(m.buf[:0], how)
 	for _, name := range names {
 		for _, v := range h[name] {
@@ -145,6 +148,23 @@ func (i *identifier) digest(how string, h http.Header, names ...string) string {
 	var text [2 * tenantBytes]byte
 	hex.Encode(text[:], m.buf[:tenantBytes])
 	return string(text[:])
+}
+
+// hashers are those of one secret.
+type hashers struct {
+	secret [32]byte
+	pool   sync.Pool // of *hasher
+}
+
+// hashers returns those of the present secret.
+func (i *identifier) hashers() *hashers {
+	secret := i.secret()
+	if h := i.macs.Load(); h != nil && h.secret == secret {
+		return h
+	}
+	h := &hashers{secret: secret, pool: sync.Pool{New: func() any { return &hasher{Hash: hmac.New(sha256.New, secret[:])} }}}
+	i.macs.Store(h)
+	return h
 }
 
 // hasher computes digests, with a buffer of its own: both would be allocated for each request.

@@ -85,7 +85,7 @@ func TestEveryFieldCountsUnlessItIsHarmless(t *testing.T) {
 // ids makes an identifier.
 func ids(from TenantSource, ignore ...string) *identifier {
 	o := Options{TenantFrom: from, IgnoreHeaders: ignore}
-	i := newIdentifier(&o, [32]byte{1})
+	i := newIdentifier(&o, func() [32]byte { return [32]byte{1} })
 	return &i
 }
 

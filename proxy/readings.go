@@ -54,7 +54,7 @@ func newReadings() *readings {
 // remembered is not parsed again.
 func (m *readings) of(i *identifier, r *http.Request, c *counted, d *Directives, family *api.Family, body []byte, mem *budget.Lease) (read reading, err error) {
 	if len(body) <= firstBuffer {
-		print := m.fingerprint(r, c, d, family, body)
+		print := m.fingerprint(i.secret(), r, c, d, family, body)
 		if known, ok := m.find(print); ok {
 			return known, nil
 		}
@@ -66,11 +66,11 @@ func (m *readings) of(i *identifier, r *http.Request, c *counted, d *Directives,
 	return read, err
 }
 
-// fingerprint digests a request of family with this body. Every text goes in with its length.
-func (m *readings) fingerprint(r *http.Request, c *counted, d *Directives, family *api.Family, body []byte) fingerprint {
+// fingerprint digests a request of family with this body, and the secret by which its tenant is named. Every text goes in with its length.
+func (m *readings) fingerprint(secret [32]byte, r *http.Request, c *counted, d *Directives, family *api.Family, body []byte) fingerprint {
 	buf := m.buffers.get()
 	defer m.buffers.put(buf)
-	b := append(append((*buf)[:0], m.salt[:]...), family.Requests.Code)
+	b := append(append(append((*buf)[:0], m.salt[:]...), secret[:]...), family.Requests.Code)
 	b = appendText(appendText(appendText(b, r.URL.Path), r.URL.RawQuery), d.Namespace)
 	b = appendFields(appendText(b, c.team), r.Header, c.credentials)
 	b = appendFields(b, r.Header, c.scope)

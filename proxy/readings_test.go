@@ -45,7 +45,7 @@ func identityOf(i *identifier, r *http.Request, d *Directives) canon.Identity {
 // harmless have equal ones.
 func TestFingerprints(t *testing.T) {
 	for _, from := range []TenantSource{"authorization", "header:X-Team", "none"} {
-		ids, m, equal := newIdentifier(&Options{TenantFrom: from}, [32]byte{}), newReadings(), 0
+		ids, m, equal := newIdentifier(&Options{TenantFrom: from}, func() (secret [32]byte) { return secret }), newReadings(), 0
 		type read struct {
 			identity canon.Identity
 			body     string
@@ -59,7 +59,7 @@ func TestFingerprints(t *testing.T) {
 						d := Directives{Namespace: namespace}
 						now := read{identityOf(&ids, r, &d), body, f.Requests.Code}
 						c := ids.count(r.Header, new(few))
-						print := m.fingerprint(r, &c, &d, f, []byte(body))
+						print := m.fingerprint(ids.secret(), r, &c, &d, f, []byte(body))
 						before, ok := seen[print]
 						if ok && !reflect.DeepEqual(before, now) {
 							t.Errorf("%s: %+v and %+v have one fingerprint", from, before, now)
@@ -75,9 +75,32 @@ func TestFingerprints(t *testing.T) {
 			t.Errorf("%s: no two fingerprints are equal", from)
 		}
 		f, r := registry.APIs.Families()[0], readingCases()[0]
-		if _, ok := seen[newReadings().fingerprint(r, new(counted), &Directives{}, f, nil)]; ok {
+		if _, ok := seen[newReadings().fingerprint(ids.secret(), r, new(counted), &Directives{}, f, nil)]; ok {
 			t.Errorf("%s: two processes have one salt", from)
 		}
+	}
+}
+
+// TestSecretChanges: with another secret every tenant has another name, and no request is read as it was remembered before.
+func TestSecretChanges(t *testing.T) {
+	secret := [32]byte{1}
+	i, m := newIdentifier(&Options{TenantFrom: "authorization"}, func() [32]byte { return secret }), newReadings()
+	f, r := registry.APIs.Families()[0], readingCases()[0]
+	h := http.Header{"Authorization": {"Bearer a"}}
+	name := func() (string, fingerprint) {
+		return i.tenant(h), m.fingerprint(i.secret(), r, new(counted), &Directives{}, f, nil)
+	}
+	tenant, print := name()
+	if again, same := name(); again != tenant || same != print {
+		t.Errorf("%s and %s are one tenant", tenant, again)
+	}
+	secret[31] = 2
+	if other, differs := name(); other == tenant || differs == print {
+		t.Errorf("%s of the first secret is %s of the second; equal fingerprints: %v", tenant, other, differs == print)
+	}
+	secret[31] = 0
+	if back, same := name(); back != tenant || same != print {
+		t.Errorf("%s is %s with the first secret again", tenant, back)
 	}
 }
 
