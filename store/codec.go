@@ -26,6 +26,7 @@ func putTime(b []byte, t time.Time) []byte {
 	return binary.AppendUvarint(binary.AppendVarint(b, t.Unix()), uint64(t.Nanosecond()))
 }
 
+// appendEntry writes an entry; one without its answer, which is elsewhere, has its size at the end, because that counts the answer.
 func appendEntry(b []byte, e *Entry) []byte {
 	b = append(b, e.Key[:]...)
 	b = append(b, e.Scope[:]...)
@@ -47,6 +48,9 @@ func appendEntry(b []byte, e *Entry) []byte {
 	}
 	for _, t := range []time.Time{e.Created, e.Expires, e.StaleUntil} {
 		b = putTime(b, t)
+	}
+	if len(e.Answer) == 0 && e.Size > 0 {
+		b = binary.AppendUvarint(b, uint64(e.Size))
 	}
 	return b
 }
@@ -239,6 +243,9 @@ func decodeEntry(id uint64, body []byte, label func([]byte) string) (Entry, erro
 	e.Topic, e.Parent = policy.TopicID(r.uvarint()), policy.ID(r.uvarint())
 	e.InputTokens, e.OutputTokens, e.UpstreamTime = r.varint(), r.varint(), time.Duration(r.varint())
 	e.Created, e.Expires, e.StaleUntil = r.time(), r.time(), r.time()
+	if len(r.b) > 0 {
+		e.Size = int64(r.uvarint() & math.MaxInt64)
+	}
 	return e, r.done("entry")
 }
 

@@ -54,7 +54,9 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	}
 	kept, bytes := all[:0], int64(0)
 	for _, r := range all {
-		r.Size = r.footprint(len(l.vectors[r.ID]))
+		if r.Size == 0 {
+			r.Size = r.footprint(len(l.vectors[r.ID]))
+		}
 		size := r.Size + aliasSize*int64(len(l.aliases[r.ID]))
 		full := limit.Entries > 0 && len(kept) >= limit.Entries || limit.Bytes > 0 && bytes+size > limit.Bytes
 		if life := r.life(); full || newest[r.Key] != r.ID || life.over(now) {

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"reprise/policy"
+)
+
+// The form of entries and events in a store that several processes share. An entry is in two parts: its answer with what is needed to serve
+// it, and a record of the rest with the vector, which an event of the log has too. Numbers of vectors are halves: see appendHalves.
+
+// What a record has, by the bits of its first byte.
+const (
+	wireChain = 1 << iota
+	wireHash
+	wireStale
+	wireVector
+	wireSparse
+	wireEnd
+)
+
+// AppendRecord appends e without its answer, and its vector; nil is none.
+func AppendRecord(b []byte, e *Entry, vector []float32) []byte {
+	at := len(b)
+	b = append(append(append(b, 0), e.Key[:]...), e.Scope[:]...)
+	if e.Chain != [32]byte{} {
+		b[at] |= wireChain
+		b = append(b, e.Chain[:]...)
+	}
+	if e.AnswerHash != [32]byte{} {
+		b[at] |= wireHash
+		b = append(b, e.AnswerHash[:]...)
+	}
+	b = putString(b, e.Prompt)
+	for _, n := range []uint64{uint64(e.Size), uint64(e.RecordingSize()), uint64(e.Turn)} {
+		b = binary.AppendUvarint(b, n)
+	}
+	if !e.StaleUntil.IsZero() {
+		b[at] |= wireStale
+	}
+	b = putCommon(b, e)
+	if len(vector) > 0 {
+		b[at] |= wireVector
+		var sparse bool
+		if b, sparse = appendHalves(b, vector); sparse {
+			b[at] |= wireSparse
+		}
+	}
+	return b
+}
+
+// putCommon appends what an answer and a record have both.
+func putCommon(b []byte, e *Entry) []byte {
+	var l Labels
+	if e.Labels != nil {
+		l = *e.Labels
+	}
+	for _, s := range [...]string{l.Tenant, l.Namespace, l.Model, l.Endpoint} {
+		b = putString(b, s)
+	}
+	for _, n := range []uint64{uint64(e.Topic), uint64(e.Parent)} {
+		b = binary.AppendUvarint(b, n)
+	}
+	created, expires := instantOf(e.Created), instantOf(e.Expires)
+	for _, n := range []int64{e.InputTokens, e.OutputTokens, int64(e.UpstreamTime), int64(created), int64(expires - created)} {
+		b = binary.AppendVarint(b, n)
+	}
+	if !e.StaleUntil.IsZero() {
+		b = binary.AppendVarint(b, int64(instantOf(e.StaleUntil)-expires))
+	}
+	return b
+}
+
+// readCommon reads what putCommon has appended.
+func (r *reader) readCommon(e *Entry, stale bool) {
+	e.Labels = &Labels{}
+	for _, p := range []*string{&e.Tenant, &e.Namespace, &e.Model, &e.Endpoint} {
+		*p = r.string()
+	}
+	e.Topic, e.Parent = policy.TopicID(r.uvarint()), policy.ID(r.uvarint())
+	e.InputTokens, e.OutputTokens, e.UpstreamTime = r.varint(), r.varint(), time.Duration(r.varint())
+	created := instant(r.varint())
+	expires := created + instant(r.varint())
+	e.Created, e.Expires = created.time(), expires.time()
+	if stale {
+		e.StaleUntil = (expires + instant(r.varint())).time()
+	}
+}
+
+// DecodeRecord decodes what AppendRecord has made. RecordingSize of the entry is that of its answer, which it lacks.
+func DecodeRecord(id policy.ID, b []byte) (*Entry, []float32, error) {
+	r := reader{b: b}
+	flags := r.byte()
+	e := &Entry{ID: id, Key: r.digest(), Scope: r.digest()}
+	if flags&wireChain != 0 {
+		e.Chain = r.digest()
+	}
+	if flags&wireHash != 0 {
+		e.AnswerHash = r.digest()
+	}
+	e.Prompt = r.string()
+	size, recording, turn := r.uvarint(), r.uvarint(), r.uvarint()
+	r.bad = r.bad || flags >= wireEnd || size > math.MaxInt64/2 || recording > maxUnpacked || turn > math.MaxInt32
+	if r.bad {
+		return nil, nil, r.done("record")
+	}
+	e.Size, e.unpacked, e.Turn = int64(size), int32(recording), int32(turn)
+	r.readCommon(e, flags&wireStale != 0)
+	if flags&wireVector == 0 || r.bad {
+		return e, nil, r.done("record")
+	}
+	vector := r.halves(flags&wireSparse != 0)
+	return e, vector, r.done("record")
+}
+
+// RecordsIn yields what AppendRecord has made as the records of a Backing.
+func RecordsIn(id uint64, b []byte, space string, fn func(Record) error) error {
+	e, vector, err := DecodeRecord(policy.ID(id), b)
+	if err != nil {
+		return err
+	}
+	if err := fn(Record{KindEntry, id, appendEntry(nil, e)}); err != nil || vector == nil {
+		return err
+	}
+	return fn(Record{KindVector, id, appendVector(nil, spaceMark(space), vector)})
+}
+
+// AppendAnswer appends the answer of e with what is needed to serve it. A large answer is packed first, some 4 ms per MiB.
+func AppendAnswer(b []byte, e *Entry) []byte {
+	answer, unpacked := e.Answer, int(e.unpacked)
+	if unpacked == 0 {
+		answer, unpacked = pack(answer)
+	}
+	var flags byte
+	if !e.StaleUntil.IsZero() {
+		flags = wireStale
+	}
+	b = slices.Grow(b, len(answer)+128)
+	b = putCommon(append(b, flags), e)
+	b = binary.AppendUvarint(b, uint64(unpacked))
+	return append(b, answer...)
+}
+
+// DecodeAnswer decodes what AppendAnswer has made. The answer is a slice of b. Prompt, scope, chain and vector are in the record of the
+// entry alone.
+func DecodeAnswer(id policy.ID, key Key, b []byte) (*Entry, error) {
+	r := reader{b: b}
+	flags := r.byte()
+	e := &Entry{ID: id, Key: key}
+	r.readCommon(e, flags&wireStale != 0)
+	unpacked := r.uvarint()
+	if r.bad || flags&^wireStale != 0 || unpacked > maxUnpacked {
+		return nil, fmt.Errorf("read answer: %w", ErrDamaged)
+	}
+	e.unpacked, e.Answer = int32(unpacked), r.b
+	return e, nil
+}
+
+// WithAnswer is e with the answer of another, which was fetched from where the answers of this store are.
+func (e *Entry) WithAnswer(of *Entry) *Entry {
+	whole := *e
+	whole.Answer, whole.unpacked = of.Answer, of.unpacked
+	return &whole
+}
+
+func (r *reader) byte() byte {
+	if p := r.take(1); p != nil {
+		return p[0]
+	}
+	return 0
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"reprise/policy"
+)
+
+// What an event has, by the bits of its second byte.
+const (
+	wireReplaced = 1 << iota
+	wireRefused
+	wireSearched
+	wireEventEnd
+)
+
+// Span is a part of a slice of bytes.
+type Span struct{ From, To int }
+
+// AppendEvents appends events as one batch of the log has them, and returns where the records of the inserted entries are, in order. The
+// vector of a request, its entry and weights are left out: who applies the events makes them again.
+func AppendEvents(b []byte, evs []Event) ([]byte, []Span) {
+	var records []Span
+	for i := range evs {
+		ev := &evs[i]
+		b = appendEvent(b, ev)
+		if ev.Kind == EventInsert {
+			at := len(b) + 4
+			b = AppendRecord(append(b, 0, 0, 0, 0), ev.Entry, ev.Vector)
+			binary.LittleEndian.PutUint32(b[at-4:], uint32(len(b)-at))
+			records = append(records, Span{at, len(b)})
+		}
+	}
+	return b, records
+}
+
+func appendEvent(b []byte, ev *Event) []byte {
+	var flags byte
+	for i, set := range [...]bool{ev.Replaced, ev.Refused, ev.Searched} {
+		if set {
+			flags |= 1 << i
+		}
+	}
+	b = binary.AppendUvarint(append(b, byte(ev.Kind), flags), uint64(ev.ID))
+	switch ev.Kind {
+	case EventInsert:
+		return putTick(b, ev.At)
+	case EventUse:
+		return binary.AppendUvarint(binary.AppendUvarint(putTick(b, ev.At), uint64(ev.Parent)), uint64(ev.Detected))
+	case EventArrive:
+		return binary.AppendUvarint(putTick(b, ev.At), uint64(ev.Topic))
+	case EventAnchor:
+		return b
+	}
+	return append(b, ev.Key[:]...)
+}
+
+func putTick(b []byte, t policy.Tick) []byte { return putFloat(binary.AppendVarint(b, t.Seq), t.At) }
+
+func (r *reader) tick() policy.Tick { return policy.Tick{Seq: r.varint(), At: r.number()} }
+
+// DecodeEvents decodes what AppendEvents has made.
+func DecodeEvents(b []byte) ([]Event, error) {
+	r := reader{b: b}
+	var evs []Event
+	for len(r.b) > 0 {
+		ev, err := r.event()
+		if err != nil {
+			return nil, err
+		}
+		evs = append(evs, ev)
+	}
+	return evs, nil
+}
+
+func (r *reader) event() (ev Event, err error) {
+	ev.Kind = EventKind(r.byte())
+	flags := r.byte()
+	ev.ID = policy.ID(r.uvarint())
+	ev.Replaced, ev.Refused, ev.Searched = flags&wireReplaced != 0, flags&wireRefused != 0, flags&wireSearched != 0
+	r.bad = r.bad || flags >= wireEventEnd
+	switch ev.Kind {
+	case EventInsert:
+		ev.At = r.tick()
+		if record := r.take(uint64(r.uint32())); !r.bad {
+			ev.Entry, ev.Vector, err = DecodeRecord(ev.ID, record)
+		}
+	case EventUse:
+		ev.At, ev.Parent, ev.Detected = r.tick(), policy.ID(r.uvarint()), policy.ID(r.uvarint())
+	case EventArrive:
+		ev.At, ev.Topic = r.tick(), policy.TopicID(r.uvarint())
+	case EventAlias, EventEvict, EventExpire, EventPurge:
+		ev.Key = r.digest()
+	case EventAnchor:
+	default:
+		r.bad = true
+	}
+	if r.bad {
+		return ev, fmt.Errorf("read event: %w", ErrDamaged)
+	}
+	return ev, err
+}
+
+func (r *reader) uint32() uint32 {
+	if p := r.take(4); p != nil {
+		return binary.LittleEndian.Uint32(p)
+	}
+	return 0
+}

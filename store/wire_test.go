@@ -1,0 +1,170 @@
+package store
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"reprise/policy"
+)
+
+// wireEntry is an entry with every field set that a record or an answer has.
+func wireEntry() *Entry {
+	at := time.Unix(1700000000, 123456789)
+	return &Entry{
+		ID: 7, Key: Key{1, 2}, Scope: Scope{3}, Chain: [32]byte{4}, AnswerHash: [32]byte{5},
+		Labels: &Labels{"tenant", "space", "model", "/v1/chat/completions"}, Prompt: "What?", Topic: 9, Parent: 3, Turn: 2, Size: 5000,
+		InputTokens: 10, OutputTokens: 20, UpstreamTime: time.Second, Created: at, Expires: at.Add(time.Hour), StaleUntil: at.Add(2 * time.Hour),
+		Answer: []byte("because"),
+	}
+}
+
+func TestRecordOnTheWire(t *testing.T) {
+	vector := []float32{.5, -.25, 0, 1}
+	for title, change := range map[string]func(*Entry){
+		"full":     func(*Entry) {},
+		"few":      func(e *Entry) { *e = Entry{ID: e.ID, Labels: &Labels{}, Size: 1} },
+		"no chain": func(e *Entry) { e.Chain = [32]byte{} },
+		"for ever": func(e *Entry) { e.Expires, e.StaleUntil = time.Time{}, time.Time{} },
+	} {
+		e := wireEntry()
+		change(e)
+		got, v, err := DecodeRecord(e.ID, AppendRecord(nil, e, vector))
+		if err != nil {
+			t.Fatalf("%s: %v", title, err)
+		}
+		want := *e
+		want.Answer, want.unpacked = nil, int32(len(e.Answer))
+		if !reflect.DeepEqual(got, &want) || !reflect.DeepEqual(v, vector) {
+			t.Errorf("%s: %+v %v, want %+v", title, got, v, &want)
+		}
+	}
+}
+
+func TestAnswerOnTheWire(t *testing.T) {
+	for _, size := range []int{0, 10, packAbove + 1} {
+		e := wireEntry()
+		e.Answer = make([]byte, size)
+		b := AppendAnswer(nil, e)
+		if size > packAbove && len(b) > size/2 {
+			t.Errorf("%d bytes of a large answer", len(b))
+		}
+		got, err := DecodeAnswer(e.ID, e.Key, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if recording, err := got.Recording(); err != nil || len(recording) != size {
+			t.Errorf("%d bytes: %d %v", size, len(recording), err)
+		}
+		if got.Labels.Model != "model" || !got.StaleUntil.Equal(e.StaleUntil) || got.Topic != e.Topic {
+			t.Errorf("got %+v", got)
+		}
+		if whole, err := e.WithAnswer(got).Recording(); err != nil || len(whole) != size {
+			t.Errorf("together %d %v", len(whole), err)
+		}
+	}
+}
+
+func TestEventsOnTheWire(t *testing.T) {
+	e := wireEntry()
+	evs := []Event{
+		{Kind: EventInsert, ID: 7, At: policy.Tick{Seq: 5, At: 1.5}, Entry: e, Vector: []float32{1, 0}, Replaced: true},
+		{Kind: EventUse, ID: 7, At: policy.Tick{Seq: 6, At: 2}, Parent: 3, Searched: true, Detected: 4},
+		{Kind: EventAlias, ID: 7, Key: Key{9}},
+		{Kind: EventAnchor, ID: 7},
+		{Kind: EventArrive, At: policy.Tick{Seq: 7, At: 3}, Topic: 8},
+		{Kind: EventEvict, ID: 7, Key: Key{1}}, {Kind: EventExpire, ID: 8, Key: Key{2}}, {Kind: EventPurge, ID: 9, Key: Key{3}},
+		{Kind: EventInsert, ID: 10, Entry: &Entry{Labels: &Labels{}}},
+	}
+	b, records := AppendEvents(nil, evs)
+	got, err := DecodeEvents(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range evs {
+		want := evs[i]
+		if want.Entry != nil {
+			bare := *want.Entry
+			bare.ID, bare.unpacked, bare.Answer = want.ID, int32(len(bare.Answer)), nil
+			want.Entry = &bare
+		}
+		if !reflect.DeepEqual(got[i], want) {
+			t.Errorf("got %+v, want %+v", got[i], want)
+		}
+	}
+	if len(records) != 2 {
+		t.Fatalf("%d records", len(records))
+	}
+	if first, v, err := DecodeRecord(7, b[records[0].From:records[0].To]); err != nil || first.Prompt != e.Prompt || len(v) != 2 {
+		t.Errorf("the record of an insert is %+v %v", first, err)
+	}
+}
+
+// TestRecordsIn: a record on the wire comes into a store as the records of a backing do.
+func TestRecordsIn(t *testing.T) {
+	e := wireEntry()
+	l := newLoader("space")
+	if err := RecordsIn(7, AppendRecord(nil, e, []float32{0, .5}), "space", l.add); err != nil || l.skipped > 0 {
+		t.Fatal(err, l.skipped)
+	}
+	got := l.entries[7].entry(l.entries[7].more)
+	if got.Size != e.Size || got.RecordingSize() != len(e.Answer) || got.Prompt != e.Prompt || l.vectors[7][1] != .5 {
+		t.Errorf("got %+v %v", got, l.vectors[7])
+	}
+}
+
+// TestHalf compares with the nearest of all halves.
+func TestHalf(t *testing.T) {
+	for h := range uint32(1 << 16) {
+		f := single(uint16(h))
+		if h&infHalf == infHalf {
+			continue
+		}
+		if back := half(f); uint32(back) != h {
+			t.Fatalf("%04x is %g, and that %04x", h, f, back)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 100000 {
+		f := float32(math.Ldexp(rng.Float64()*2-1, rng.IntN(45)-28))
+		h := half(f)
+		off := math.Abs(float64(single(h)) - float64(f))
+		for _, other := range []uint16{h - 1, h + 1} {
+			if other&infHalf == infHalf || other&^signHalf == 0 || h&^signHalf == 0 {
+				continue
+			}
+			if math.Abs(float64(single(other))-float64(f)) < off {
+				t.Fatalf("%g is %g, and %g is nearer", f, single(h), single(other))
+			}
+		}
+	}
+	if half(1e9) != half(65504) || half(-1e9) != half(-65504) {
+		t.Error("a number beyond the range")
+	}
+}
+
+func FuzzWire(f *testing.F) {
+	e := wireEntry()
+	b, _ := AppendEvents(nil, []Event{{Kind: EventInsert, ID: 7, Entry: e, Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0, 0, .5}}, {Kind: EventUse, ID: 7}, {Kind: EventAlias, ID: 7}})
+	f.Add(b)
+	f.Add(AppendRecord(nil, e, []float32{1, 2, 3}))
+	f.Add(AppendAnswer(nil, e))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if evs, err := DecodeEvents(b); err == nil {
+			again, _ := AppendEvents(nil, evs)
+			if back, err := DecodeEvents(again); err != nil || len(back) != len(evs) {
+				t.Errorf("events are not read again: %v", err)
+			}
+		}
+		if e, v, err := DecodeRecord(1, b); err == nil {
+			if back, _, err := DecodeRecord(1, AppendRecord(nil, e, v)); err != nil || back.Key != e.Key || back.Size != e.Size {
+				t.Errorf("a record is not read again: %v", err)
+			}
+		}
+		if e, err := DecodeAnswer(1, Key{}, b); err == nil {
+			e.Recording()
+		}
+	})
+}
