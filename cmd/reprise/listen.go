@@ -15,6 +15,7 @@ import (
 
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/wire"
+	"reprise/proxy/admin"
 )
 
 // maxHeader is the largest request header in bytes.
@@ -45,13 +46,14 @@ func listenCause(err error) string {
 
 // front has the two HTTP servers of a service.
 type front struct {
-	api, admin             *http.Server
+	api, admin             *http.Server // nil before serve and answerProbes
+	onAdmin                handler      // of the admin server
 	apiSocket, adminSocket *wire.Listener
 	certificate            atomic.Pointer[tls.Certificate] // of the API; nil: no TLS
 	failed                 chan error                      // error of a server that ended without being closed
 }
 
-// openFront listens on both addresses. No request is answered before serve is called.
+// openFront listens on both addresses. No request is answered before answerProbes and serve are called.
 func openFront(cfg *config.Config) (*front, error) {
 	f := &front{failed: make(chan error, 2)}
 	pair, err := loadCertificate(cfg)
@@ -88,12 +90,20 @@ func loadCertificate(cfg *config.Config) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
+// answerProbes answers on the admin socket that the process is alive and not ready: loading the entries may take seconds.
+func (f *front) answerProbes(cfg *config.Config, log *slog.Logger) {
+	f.onAdmin.set(admin.Starting())
+	f.admin = newHTTPServer(cfg, &f.onAdmin, log)
+	f.admin.ConnState = f.adminSocket.ConnState
+	go f.run(func() error { return f.admin.Serve(f.adminSocket) })
+}
+
 // serve answers on both sockets until shutdown or close.
 func (f *front) serve(cfg *config.Config, api, admin http.Handler, log *slog.Logger) {
-	f.api, f.admin = newHTTPServer(cfg, api, log), newHTTPServer(cfg, admin, log)
-	f.api.ConnState, f.admin.ConnState = f.apiSocket.ConnState, f.adminSocket.ConnState
+	f.onAdmin.set(admin)
+	f.api = newHTTPServer(cfg, api, log)
+	f.api.ConnState = f.apiSocket.ConnState
 	go f.run(func() error { return f.api.Serve(f.apiSocket) })
-	go f.run(func() error { return f.admin.Serve(f.adminSocket) })
 }
 
 // run reports the error of a server that was not closed.
@@ -143,15 +153,13 @@ func (f *front) shutdown(s *service, limit time.Duration) error {
 	return err
 }
 
-// closeSockets closes the sockets. It is for a front that does not serve yet.
-func (f *front) closeSockets() {
-	f.apiSocket.Close()
-	f.adminSocket.Close()
-}
-
-// close closes both servers and their connections at once.
+// close closes both sockets, and both servers with their connections at once.
 func (f *front) close() {
-	for _, c := range []interface{ Close() error }{f.api, f.admin} {
-		_ = c.Close() // the listener is closed in any case
+	for _, server := range []*http.Server{f.api, f.admin} {
+		if server != nil {
+			_ = server.Close() // the listener is closed in any case
+		}
 	}
+	_ = f.apiSocket.Close() // closed already where it was served
+	_ = f.adminSocket.Close()
 }

@@ -93,9 +93,10 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 	if err != nil {
 		return err
 	}
+	f.answerProbes(cfg, log)
 	s, err := newService(context.Background(), cfg, cfg.Upstream, log)
 	if err != nil {
-		f.closeSockets()
+		f.close()
 		return err
 	}
 	if strings.Trim(cfg.Upstream.Path, "/") == "" {

@@ -43,8 +43,9 @@ func newStage(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFla
 	if s.front, err = openFront(cfg); err != nil {
 		return nil, errors.Join(err, s.engine.Close())
 	}
+	s.front.answerProbes(cfg, log)
 	if s.service, err = newService(ctx, cfg, upstream, log); err != nil {
-		s.front.closeSockets()
+		s.front.close()
 		return nil, errors.Join(err, s.engine.Close())
 	}
 	s.front.serve(cfg, s.counted(s.proxy.Handler()), &s.admin, log)

@@ -97,6 +97,17 @@ func New(o Options) http.Handler {
 	return clientio.Guard(sameOrigin(r), func() clientio.Limits { return limits })
 }
 
+// Starting returns a handler that takes the place of New's until the server is made: the process is alive and not ready.
+func Starting() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" {
+			w.Write([]byte("ok\n"))
+			return
+		}
+		http.Error(w, "starting: the entries are being loaded", http.StatusServiceUnavailable)
+	})
+}
+
 type admin struct {
 	Options
 	trusted origin.Names

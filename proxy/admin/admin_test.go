@@ -99,6 +99,16 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// TestStarting: before there is a server the process is alive and not ready.
+func TestStarting(t *testing.T) {
+	for path, status := range map[string]int{"/healthz": 200, "/readyz": 503, "/metrics": 503, "/admin/config": 503} {
+		w := httptest.NewRecorder()
+		if Starting().ServeHTTP(w, httptest.NewRequest("GET", path, nil)); w.Code != status {
+			t.Errorf("%s: %d, want %d", path, w.Code, status)
+		}
+	}
+}
+
 // TestOtherPaths: a request of the API that is sent to the admin listener gets an error that names the setting with the address of the API.
 func TestOtherPaths(t *testing.T) {
 	r := newRig(t, "lru")
