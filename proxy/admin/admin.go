@@ -55,13 +55,14 @@ type Options struct {
 	Entries Entries // required
 	Topics  Topics  // required
 
-	Policy   string       // name of the store's policy
-	Token    string       // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
-	Loopback bool         // only this machine can reach the listener: /metrics answers to the same names only
-	Trusted  []string     // hosts, each HOST or HOST:PORT
-	Stats    func() any   // what GET /admin/stats shows; required
-	Config   func() any   // what GET /admin/config shows, secrets masked; default: an empty object
-	Lost     func() int64 // requests that the request log lacks; nil: there is no request log
+	Policy   string        // name of the store's policy
+	Token    string        // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
+	Loopback bool          // only this machine can reach the listener: /metrics answers to the same names only
+	Trusted  []string      // hosts, each HOST or HOST:PORT
+	Stats    func() any    // what GET /admin/stats shows; required
+	Config   func() any    // what GET /admin/config shows, secrets masked; default: an empty object
+	Shared   func() Shared // nil: the store belongs to this process alone
+	Lost     func() int64  // requests that the request log lacks; nil: there is no request log
 
 	// How slowly a client may send a body and read an answer, as in proxy.Limits: 0 means the default, a negative value no limit.
 	BodyIdle    time.Duration
@@ -87,6 +88,7 @@ func New(o Options) http.Handler {
 		r.Get("/config", inJSON(a.config))
 		r.Get("/stats", inJSON(func(*http.Request) (any, error) { return o.Stats(), nil }))
 		r.Get("/policy", inJSON(a.policy))
+		r.Get("/shared", inJSON(a.shared))
 		r.Get("/topics", inJSON(a.listTopics))
 		r.Get("/entries", inJSON(a.listEntries))
 		r.Get("/entries/{id}", inJSON(a.showEntry))
@@ -164,10 +166,15 @@ func wrongMethod(w http.ResponseWriter, r *http.Request) {
 		Message: "The path " + apierror.Quote(r.URL.Path) + " takes " + takes + "."})
 }
 
-// readyz fails while the server drains. It looks at no dependency: a dead one would take every replica out at once.
+// readyz fails while the server drains; before that, Starting fails while the entries are loaded. It looks at no dependency: a dead one
+// would take every replica out at once.
 func (a *admin) readyz(w http.ResponseWriter, _ *http.Request) {
 	if a.Proxy.Draining() {
 		http.Error(w, "draining", http.StatusServiceUnavailable)
+		return
+	}
+	if a.Shared != nil {
+		a.readyShared(w)
 		return
 	}
 	w.Write([]byte("ready\n"))

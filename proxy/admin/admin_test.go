@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/tidwall/gjson"
@@ -96,6 +97,55 @@ func TestHealth(t *testing.T) {
 	r.proxy.draining = true
 	if a, b := r.get("/healthz"), r.get("/readyz"); a.Code != 200 || b.Code != 503 {
 		t.Errorf("draining: healthz %d, readyz %d", a.Code, b.Code)
+	}
+}
+
+// TestReadyShared: a process is ready whatever the shared store does, and says what that is.
+func TestReadyShared(t *testing.T) {
+	var s Shared
+	r := newRig(t, "lru", func(o *Options) { o.Shared = func() Shared { return s } })
+	for _, c := range []struct {
+		state Shared
+		body  string
+	}{
+		{Shared{Away: true, Deaf: true}, "ready\nredis: away\n"},
+		{Shared{Loading: true}, "ready\nredis: loading\n"},
+		{Shared{Deaf: true}, "ready\nredis: silent\n"},
+		{Shared{}, "ready\nredis: shared\n"},
+	} {
+		s = c.state
+		if got := r.get("/readyz"); got.Code != 200 || got.Body.String() != c.body {
+			t.Errorf("%+v: %d %q, want %q", c.state, got.Code, got.Body, c.body)
+		}
+	}
+	r.proxy.draining = true
+	if got := r.get("/readyz"); got.Code != 503 {
+		t.Errorf("draining: %d", got.Code)
+	}
+}
+
+// TestShared: the state of a shared store and its metrics.
+func TestShared(t *testing.T) {
+	s := Shared{Process: 7, Keeper: 7, Applied: 3, End: 5, Silent: 250 * time.Millisecond, QueueEvents: 2, Members: []store.Member{{Process: 7, Name: "a"}, {Process: 9, Name: "b", Applied: 4}},
+		Counts: SharedCounts{Near: 11, Led: 12, Dropped: 13}}
+	r := newRig(t, "lru", func(o *Options) { o.Shared = func() Shared { return s } })
+	body := r.get("/admin/shared").Body.String()
+	for path, want := range map[string]string{"state": "shared", "lag_batches": "2", "silent_seconds": "0.25", "members.0.keeper": "true", "members.0.self": "true",
+		"members.1.name": "b", "members.1.applied": "4", "members.1.self": "false", "queue.dropped": "13", "fetches.near": "11", "flights.led": "12"} {
+		if got := gjson.Get(body, path).String(); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	metrics := r.get("/metrics").Body.String()
+	for _, line := range []string{"reprise_shared_up 1", "reprise_shared_keeper 1", "reprise_shared_members 2", "reprise_shared_lag_batches 2", `reprise_shared_fetches_total{result="near"} 11`,
+		"reprise_shared_queue_dropped_total 13", `reprise_shared_flights_total{result="led"} 12`} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("no line %q", line)
+		}
+	}
+	alone := newRig(t, "lru")
+	if got := alone.get("/admin/shared"); got.Code != 404 || strings.Contains(alone.get("/metrics").Body.String(), "reprise_shared") {
+		t.Errorf("not shared: %d", got.Code)
 	}
 }
 

@@ -59,6 +59,7 @@ func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descWeight, descRatio, descMemory} {
 		ch <- d
 	}
+	describeShared(ch)
 }
 
 // Collect reads the metrics.
@@ -78,6 +79,9 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, descAside, one(kept.Report.Aside != ""))
 	if g.Lost != nil {
 		count(ch, descUnlogged, g.Lost())
+	}
+	if g.Shared != nil {
+		collectShared(g.Shared(), ch)
 	}
 	collectPanel(kept.Panel, ch)
 	collectTopics(g.Topics.Stats(), ch)
