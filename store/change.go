@@ -95,7 +95,7 @@ func (s *Store) Anchor(id policy.ID) (ev Event, ok bool) {
 // without ids too, because the backing may hold the bytes of entries that left before.
 func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 	return s.change(func(evs *events) {
-		if s.core.dirty != nil && why == policy.Purged {
+		if s.core.dirty != nil && s.core.dirty.kinds.entries && why == policy.Purged {
 			s.core.dirty.purged = true
 		}
 		for _, id := range ids {
@@ -109,14 +109,14 @@ func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 // change runs f under the lock. A panic of the policy becomes a fault: the store then keeps exactly the entries that are still
 // in the ledger, and the others are among the evicted.
 func (s *Store) change(f func(evs *events)) []Event {
-	evs, err := s.try(f)
+	evs, err := try(s, f)
 	if err != nil {
 		s.opt.OnFault("policy", err)
 	}
 	return evs
 }
 
-func (s *Store) try(f func(evs *events)) (evs events, err error) {
+func try(s *Store, f func(evs *events)) (evs events, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer func() {

@@ -243,8 +243,10 @@ func decodeEntry(id uint64, body []byte, label func([]byte) string) (Entry, erro
 	e.Topic, e.Parent = policy.TopicID(r.uvarint()), policy.ID(r.uvarint())
 	e.InputTokens, e.OutputTokens, e.UpstreamTime = r.varint(), r.varint(), time.Duration(r.varint())
 	e.Created, e.Expires, e.StaleUntil = r.time(), r.time(), r.time()
-	if len(r.b) > 0 {
-		e.Size = int64(r.uvarint() & math.MaxInt64)
+	if len(e.Answer) == 0 && len(r.b) > 0 {
+		size := r.uvarint()
+		r.bad = r.bad || size > math.MaxInt64
+		e.Size = int64(size)
 	}
 	return e, r.done("entry")
 }

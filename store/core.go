@@ -65,9 +65,18 @@ func (c *core) dropAlias(r *resident, k Key) {
 func (c *core) insert(r *resident, vector []float32, at policy.Tick, evs *events) {
 	c.sawTopic(r.Topic)
 	c.table.add(r)
-	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: r.entry(r.more), Vector: vector}
+	ev := c.stored(r, Event{Kind: EventInsert, ID: r.ID, At: at, Vector: vector})
 	c.emit(&ev, r)
 	c.settle(r, ev, c.keeper.ledger.Insert(r.item(), at, nil), evs)
+}
+
+// stored gives an event the entry of r, which is new, whole; of an answer that is kept elsewhere r then has the length alone.
+func (c *core) stored(r *resident, ev Event) Event {
+	ev.Entry = r.entry(r.more)
+	if c.opt.Outside {
+		r.unpacked, r.Answer = int32(ev.Entry.RecordingSize()), nil
+	}
+	return ev
 }
 
 // replace replaces the answer of old by r. The fields that identify an entry for topics do not change.
@@ -81,7 +90,7 @@ func (c *core) replace(old, r *resident, vector []float32, at policy.Tick, evs *
 		r.setChain(old.chain())
 	}
 	c.table.replace(old, r)
-	ev := Event{Kind: EventInsert, ID: r.ID, At: at, Entry: r.entry(r.more), Vector: vector, Replaced: true}
+	ev := c.stored(r, Event{Kind: EventInsert, ID: r.ID, At: at, Vector: vector, Replaced: true})
 	c.emit(&ev, r)
 	c.keeper.link(r.ID, r.Parent)
 	c.settle(r, ev, c.keeper.ledger.Replace(r.item(), at, nil), evs)
@@ -189,7 +198,9 @@ func (c *core) dropOrphan(id policy.ID) bool {
 	if c.table.ids[id] != nil {
 		return false
 	}
-	c.dirty.entries[id] = changedGone
+	if !c.opt.Outside {
+		c.dirty.entries[id] = changedGone
+	}
 	return true
 }
 

@@ -23,9 +23,9 @@ const (
 type dirtySet struct {
 	head    []Record // format and secret, of a backing that lacks them
 	entries map[policy.ID]change
-	fresh   map[policy.ID]pending       // of new entries
-	topics  map[policy.TopicID]struct{} // stays empty where the policy exports no topics
-	noTopic bool
+	fresh   map[policy.ID]pending // of new entries
+	topics  map[policy.TopicID]struct{}
+	kinds   written
 	purged  bool      // there was a purge, perhaps of nothing that was resident
 	since   time.Time // of the oldest change; zero: there was none
 
@@ -39,10 +39,20 @@ type pending struct {
 	stored bool // the backing holds an older answer under this id, or may hold this one
 }
 
-// newDirtySet has room for n changes. Without withTopics it holds no changes of topics.
-func newDirtySet(n int, withTopics bool) *dirtySet {
-	return &dirtySet{entries: make(map[policy.ID]change, n), fresh: map[policy.ID]pending{}, topics: map[policy.TopicID]struct{}{},
-		noTopic: !withTopics}
+// written is what a store writes to its backing.
+type written struct {
+	topics  bool // the policy exports topics
+	entries bool // not their states alone: see Options.Outside
+}
+
+// newDirtySet has room for n changes.
+func newDirtySet(n int, kinds written) *dirtySet {
+	return &dirtySet{entries: make(map[policy.ID]change, n), fresh: map[policy.ID]pending{}, topics: map[policy.TopicID]struct{}{}, kinds: kinds}
+}
+
+// newDirtySet is an empty one for the changes of c.
+func (c *core) newDirtySet(n int) *dirtySet {
+	return newDirtySet(n, written{topics: c.keeper.persistent != nil, entries: !c.opt.Outside})
 }
 
 func (d *dirtySet) len() int { return len(d.head) + len(d.entries) + len(d.topics) }
@@ -55,7 +65,9 @@ func (d *dirtySet) read(ev *Event, r *resident) {
 	case EventUse:
 		d.entries[ev.ID] |= changedState
 	case EventAlias:
-		d.entries[ev.ID] |= changedAliases
+		if d.kinds.entries {
+			d.entries[ev.ID] |= changedAliases
+		}
 	case EventAnchor:
 		d.entries[ev.ID] |= changedState
 	case EventEvict, EventExpire, EventPurge:
@@ -75,12 +87,16 @@ func (d *dirtySet) read(ev *Event, r *resident) {
 
 // topic records that the policy's state of a topic may have changed.
 func (d *dirtySet) topic(id policy.TopicID) {
-	if id != 0 && !d.noTopic {
+	if id != 0 && d.kinds.topics {
 		d.topics[id] = struct{}{}
 	}
 }
 
 func (d *dirtySet) insert(ev *Event) {
+	if !d.kinds.entries {
+		d.entries[ev.ID] |= changedState
+		return
+	}
 	p := pending{vector: ev.Vector, size: len(ev.Entry.Answer) + len(ev.Entry.Prompt)}
 	if ev.Replaced {
 		p.stored = d.entries[ev.ID]&changedNew == 0 || d.fresh[ev.ID].stored
@@ -92,7 +108,7 @@ func (d *dirtySet) insert(ev *Event) {
 }
 
 func (d *dirtySet) remove(id policy.ID) {
-	if d.entries[id]&changedNew != 0 && !d.fresh[id].stored {
+	if !d.kinds.entries || d.entries[id]&changedNew != 0 && !d.fresh[id].stored {
 		delete(d.entries, id)
 	} else {
 		d.entries[id] = changedGone
@@ -103,7 +119,7 @@ func (d *dirtySet) remove(id policy.ID) {
 // cutRemovals removes all removals. They are written first, on their own: a purge must not fail because of answers for which the
 // disk has no room.
 func (d *dirtySet) cutRemovals() *dirtySet {
-	gone := newDirtySet(0, !d.noTopic)
+	gone := newDirtySet(0, d.kinds)
 	gone.purged, d.purged = d.purged, false
 	for id, c := range d.entries {
 		if c == changedGone {
@@ -134,7 +150,7 @@ func (d *dirtySet) sort() {
 
 // split removes a part for one batch of a set that is sorted.
 func (d *dirtySet) split() *dirtySet {
-	part, bytes := newDirtySet(0, !d.noTopic), 0
+	part, bytes := newDirtySet(0, d.kinds), 0
 	part.head, d.head = d.head, nil
 	part.purged = d.purged
 	for len(d.order) > 0 && len(part.entries) < batchChanges && bytes <= batchBytes {

@@ -38,13 +38,14 @@ type Entry struct {
 	Topic    policy.TopicID
 	Parent   policy.ID // at Put; the policy has later changes
 	Turn     int32     // of its conversation, from 0
-	unpacked int32     // length of the recording when Answer is packed, else 0
+	unpacked int32     // length of the recording when Answer is packed or not here, else 0
 	stored   *resident // nil before Put
 
 	// Size is the size of the entry under a limit in bytes; with 0 Put computes it by Footprint. Aliases are counted beside it.
 	Size int64
 
-	// Answer is an encoded recording; read it with Recording, because the store may have packed it.
+	// Answer is an encoded recording; read it with Recording, because the store may have packed it. It is nil in the entries of a
+	// store with Options.Outside, except in that of the EventInsert of a Put.
 	Answer     []byte
 	AnswerHash [32]byte // of the answer's text: a later conversation that quotes it finds this entry
 
@@ -109,10 +110,19 @@ func (e *Entry) over(now time.Time) bool {
 // Same reports whether e and o, which a store returned, are of the same Put: one that replaces an answer makes another.
 func (e *Entry) Same(o *Entry) bool { return e.stored != nil && e.stored == o.stored }
 
-// Recording returns the encoded recording; the caller must not change it. It unpacks large ones, some 1 ms per MiB.
+// SameAnswer reports whether e and o, of one id, have one answer of the upstream, in this process or in others.
+func (e *Entry) SameAnswer(o *Entry) bool {
+	return e.Same(o) || e.Created.Equal(o.Created) && e.UpstreamTime == o.UpstreamTime && e.AnswerHash == o.AnswerHash
+}
+
+// Recording returns the encoded recording; the caller must not change it. It unpacks large ones, some 1 ms per MiB. The error is
+// ErrNoAnswer for an entry of a store with Options.Outside.
 func (e *Entry) Recording() ([]byte, error) {
 	if e.unpacked == 0 {
 		return e.Answer, nil
+	}
+	if len(e.Answer) == 0 {
+		return nil, ErrNoAnswer
 	}
 	return unpack(e.Answer, int(e.unpacked))
 }

@@ -19,18 +19,21 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{opt: o, clock: newClock(o.Now)}
 	s.core = core{opt: &s.opt, table: newTable(), keeper: newKeeper(o.Evictor, o.Limit), nextID: firstID(o.Process)}
+	if o.Outside {
+		s.core.table.anchors = map[policy.TopicID]policy.ID{}
+	}
 	if o.Backing == nil {
-		rand.Read(s.secret[:])
+		setSecret(s, newLoader("").secretOrNew(o.Secret))
 		return s, nil
 	}
-	if err := s.load(); err != nil {
+	if err := load(s); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), o.Backing.Close())
 	}
 	return s, nil
 }
 
 // load reads the backing and starts the goroutine that writes to it.
-func (s *Store) load() error {
+func load(s *Store) error {
 	l := newLoader(s.opt.Space)
 	report, err := s.opt.Backing.Load(l.add)
 	if err != nil {
@@ -42,19 +45,19 @@ func (s *Store) load() error {
 	report.Skipped += l.skipped
 	report.Kept -= l.skipped
 	s.report = report
-	s.restore(l)
+	restore(s, l)
 	return nil
 }
 
 // restore uses the records that were read, and begins to write.
-func (s *Store) restore(l *loader) {
-	s.secret = l.secretOrNew()
-	s.core.dirty = newDirtySet(0, s.core.keeper.persistent != nil)
+func restore(s *Store, l *loader) {
+	setSecret(s, l.secretOrNew(s.opt.Secret))
+	s.core.dirty = s.core.newDirtySet(0)
 	s.core.table.anchors = map[policy.TopicID]policy.ID{}
 	s.core.vectors = l.vectors
 	s.clock.resume(l.restoreNumbers(&s.core))
 	loaded := s.core.counters(s.clock.last())
-	lost, err := s.try(func(*events) { l.restore(&s.core, s.opt.Now(), s.clock.last().At) })
+	lost, err := try(s, func(*events) { l.restore(&s.core, s.opt.Now(), s.clock.last().At) })
 	if err != nil {
 		s.opt.OnFault("policy", err)
 	}
@@ -81,7 +84,10 @@ func begin(s *Store, l *loader, loaded counters) {
 	}
 	s.writer = newWriter(s)
 	s.writer.written, s.writer.maxTopic, s.writer.learned.body = loaded, loaded.maxTopic, l.taken
-	if s.core.dirty.head = l.missing(s.secret); s.core.dirty.head != nil {
+	if !s.opt.Outside { // else the processes agree on space and secret before any of them opens a store
+		s.core.dirty.head = l.missing(s.Secret())
+	}
+	if s.core.dirty.head != nil {
 		s.writer.flush(idReserve, false)
 	}
 	go s.writer.run()
@@ -193,14 +199,18 @@ func (l *loader) checkSpace(name string) error {
 		ErrSpace, name, *l.format, l.space)
 }
 
-// secretOrNew is the secret that was read, or a new one.
-func (l *loader) secretOrNew() (secret [32]byte) {
-	if l.secret != nil {
+// secretOrNew is the secret that is given, the one that was read, or a new one.
+func (l *loader) secretOrNew(given [32]byte) [32]byte {
+	if given == ([32]byte{}) && l.secret != nil {
 		return *l.secret
 	}
-	rand.Read(secret[:])
-	return secret
+	if given == ([32]byte{}) {
+		rand.Read(given[:])
+	}
+	return given
 }
+
+func setSecret(s *Store, secret [32]byte) { s.secret.Store(&secret) }
 
 // missing are the records that this backing lacks and every backing must have.
 func (l *loader) missing(secret [32]byte) []Record {

@@ -107,8 +107,10 @@ func (l *loader) dropOrphans(c *core, now time.Time) {
 			if life := l.entries[id].life(); !life.Usable(now) {
 				why = EventExpire
 			}
-			l.dropped = append(l.dropped, Event{Kind: why, ID: id})
-			c.dirty.entries[id] = changedGone
+			l.dropped = append(l.dropped, Event{Kind: why, ID: id, Key: l.entries[id].Key})
+			if !c.opt.Outside {
+				c.dirty.entries[id] = changedGone
+			}
 		}
 	}
 	for id := range l.vectors { // from here on those of the core
@@ -149,7 +151,7 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 	return func(yield func(Restored) bool) {
 		one := Restored{}
 		for _, r := range order {
-			restore(s, &one, r)
+			restored(s, &one, r)
 			one.Vector = vectors[r.ID]
 			delete(vectors, r.ID) // the caller has a copy of its own next: two of all would be the most memory of a start
 			if !yield(one) {
@@ -159,8 +161,8 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 	}, dropped
 }
 
-// restore makes one that of r, without its vector.
-func restore(s *Store, one *Restored, r *resident) {
+// restored makes one that of r, without its vector.
+func restored(s *Store, one *Restored, r *resident) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	one.Entry = r.entry(r.more)

@@ -3,8 +3,6 @@ package store
 import (
 	"errors"
 	"time"
-
-	"reprise/policy"
 )
 
 // What follows are the words of a store that several processes share: its log of changes, and what one of them reports to the others.
@@ -58,15 +56,6 @@ type Member struct {
 	Silent  time.Duration // since that beat
 }
 
-// Filter selects entries: every field that is set must match; the zero Filter matches all.
-type Filter struct {
-	Entry     policy.ID      `json:"entry,omitempty"`
-	Topic     policy.TopicID `json:"topic,omitempty"`
-	Model     string         `json:"model,omitempty"`
-	Namespace string         `json:"namespace,omitempty"`
-	Tenant    string         `json:"tenant,omitempty"`
-}
-
 // Errors of a shared store.
 var (
 	// ErrGap: the log no longer has the batch after a position, or its history has changed: load the entries again.
@@ -75,4 +64,8 @@ var (
 	ErrSecret = errors.New("shared data of another secret")
 	// ErrRefused: the server refuses this configuration: a credential, a database, a version.
 	ErrRefused = errors.New("the server refuses")
+	// ErrNoAnswer: the answer of an entry is in the shared store and was not fetched.
+	ErrNoAnswer = errors.New("the answer is not in this process")
+	// ErrUnconfirmed: a purge is complete in this process, and it is not certain that the others have made it.
+	ErrUnconfirmed = errors.New("other processes may not have made the purge yet")
 )

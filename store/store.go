@@ -30,6 +30,14 @@ type Options struct {
 	// Process is the number of this process among those that share entries. It is part of every id that the store makes, so
 	// that two processes never make the same one.
 	Process uint16
+	// Outside: the answers are in a store that several processes share, and none is kept here; Entry.Size counts them all the same. The
+	// log of that store has the entries, with vectors and aliases, so that the backing gets only the state of the policy, and only
+	// while Keeper reports that it is for this process to write it; otherwise, and where Keeper is nil, it is dropped. Limit should be
+	// zero: one process decides evictions for all, by Trim.
+	Outside bool
+	Keeper  func() bool
+	// Secret is what Store.Secret returns; zero: that of the backing, or a new one.
+	Secret [32]byte
 	// Backing keeps the data; nil is memory only. The store closes it.
 	Backing Backing
 	// FlushEvery is how often changes are written to the backing; 0 is 500 ms.
@@ -80,8 +88,9 @@ type Store struct {
 
 	bytes atomic.Int64 // of the ledger, after the last change
 
+	secret atomic.Pointer[[32]byte]
+
 	// set by Open
-	secret  [32]byte
 	report  Report
 	dropped []Event // entries that Open found and did not take in, until Restored has returned them
 	writer  *writer // nil: nothing is written
@@ -92,8 +101,8 @@ type Store struct {
 // whatever the clock does.
 func (s *Store) Tick() policy.Tick { return s.clock.tick() }
 
-// Secret is 32 random bytes, made once and kept with the data: the key with which callers digest credentials.
-func (s *Store) Secret() [32]byte { return s.secret }
+// Secret is 32 random bytes, made once and kept with the data: the key with which callers digest credentials. Only Adopt changes it.
+func (s *Store) Secret() [32]byte { return *s.secret.Load() }
 
 // MaxTopic is the highest topic id of this process that the store or its policy has ever seen. A topic id is never used twice,
 // so new ones start above it.

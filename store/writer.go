@@ -84,9 +84,10 @@ func (w *writer) tidy() time.Duration {
 const maxStuck = 64 << 20
 
 // Behind reports whether the backing has lacked a change for longer than Options.MaxUnwritten, or too much to be held in memory. New
-// entries should not be put then: a kill would lose them with everything since.
+// entries should not be put then: a kill would lose them with everything since. With Outside it is never behind: nothing that it writes
+// is needed.
 func (s *Store) Behind() bool {
-	if s.opt.MaxUnwritten <= 0 {
+	if s.opt.MaxUnwritten <= 0 || s.opt.Outside {
 		return false
 	}
 	s.mu.RLock()
@@ -142,10 +143,16 @@ func (s *Store) Close() error {
 // again, and a client that holds one never sees another entry under it.
 const idReserve = 1 << 16
 
+// writes reports whether changes are for this process to write.
+func (o *Options) writes() bool { return !o.Outside || o.Keeper != nil && o.Keeper() }
+
 // flush writes everything that was dirty when it began, in batches: removals first, then the rest, the first of it with the learned
 // state of the policy if that is requested. Changes that could not be written are dirty again.
 func (w *writer) flush(reserve policy.ID, learned bool) error {
 	due := w.take()
+	if !w.store.opt.writes() {
+		return w.flushed(nil)
+	}
 	if err := w.flushRemovals(due.cutRemovals(), due); err != nil {
 		return w.flushed(err)
 	}
@@ -220,7 +227,7 @@ func (w *writer) take() *dirtySet {
 	s.mu.RLock()
 	n := min(len(s.core.dirty.entries), maxRoom)
 	s.mu.RUnlock()
-	next := newDirtySet(n, s.core.keeper.persistent != nil)
+	next := s.core.newDirtySet(n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.core.dirty

@@ -1,0 +1,137 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"reprise/policy"
+	"reprise/policy/rac"
+	"reprise/store"
+	"reprise/store/storetest"
+)
+
+// outside opens a store whose answers are elsewhere.
+func outside(t testing.TB, change ...func(*store.Options)) *store.Store {
+	o := store.Options{Outside: true, Evictor: rac.New(rac.Tuned(100))}
+	for _, f := range change {
+		f(&o)
+	}
+	return open(t, o)
+}
+
+// TestOutsideKeepsNoAnswers: the events of a store whose answers are elsewhere have the whole entry, the store has everything but the
+// answer: its size, the length of the recording, and that it is the same.
+func TestOutsideKeepsNoAnswers(t *testing.T) {
+	s, inside := outside(t), open(t, store.Options{})
+	for _, answer := range [][]byte{[]byte("short"), bytes.Repeat([]byte("long "), 4000)} {
+		e, same := entry("a"), entry("a")
+		e.Answer, same.Answer = answer, answer
+		whole := s.Put(e, s.Tick())[0].Entry
+		inside.Put(same, inside.Tick())
+		if got, err := whole.Recording(); err != nil || !bytes.Equal(got, answer) {
+			t.Errorf("the event has %d bytes of %d, %v", len(got), len(answer), err)
+		}
+		got, ok := s.Get(e.ID)
+		if !ok || got.Answer != nil || got.RecordingSize() != len(answer) || got.Size != same.Size || !got.Same(whole) {
+			t.Errorf("%d bytes, recording of %d, size %d of %d", len(got.Answer), got.RecordingSize(), got.Size, same.Size)
+		}
+		if _, err := got.Recording(); !errors.Is(err, store.ErrNoAnswer) {
+			t.Errorf("its recording: %v", err)
+		}
+		with := got.WithAnswer(whole)
+		if again, err := with.Recording(); err != nil || !bytes.Equal(again, answer) || !with.Same(got) || got.Answer != nil {
+			t.Errorf("with its answer: %d bytes, %v", len(again), err)
+		}
+	}
+	if a, b := s.Bytes(), inside.Bytes(); a != b {
+		t.Errorf("%d bytes count, with the answers %d", a, b)
+	}
+}
+
+// kindsOf counts the records of a backing.
+func kindsOf(disk *storetest.Memory) string {
+	counts := ""
+	for _, k := range store.Kinds() {
+		counts += fmt.Sprint(disk.Count(k), " ")
+	}
+	return counts
+}
+
+// TestOutsideWritesOnlyThePolicy: the backing of a store whose answers are elsewhere gets the state of entries, topics and counters, from
+// the keeper alone, and no removal.
+func TestOutsideWritesOnlyThePolicy(t *testing.T) {
+	disk, keeper := &storetest.Memory{}, false
+	s := outside(t, func(o *store.Options) {
+		o.Backing, o.FlushEvery, o.Keeper, o.OnFault = disk, time.Hour, func() bool { return keeper }, func(string, error) {}
+	})
+	put := func(name string) policy.ID {
+		e := entry(name)
+		s.Put(e, s.Tick())
+		return e.ID
+	}
+	sync := func(want string) {
+		t.Helper()
+		if err := s.Sync(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := kindsOf(disk); got != want {
+			t.Errorf("records of each kind: %s, want %s", got, want)
+		}
+		if st := s.Stats(); st.Dirty != 0 {
+			t.Errorf("%d are dirty", st.Dirty)
+		}
+	}
+	put("a")
+	sync("0 0 0 0 0 0 0 0 0 ")
+	keeper = true
+	b := put("b")
+	s.Alias(key("alias"), b)
+	sync("0 0 1 0 0 0 1 1 0 ")
+	put("c")
+	s.Remove(policy.Purged, put("d"), b)
+	sync("0 0 1 0 0 0 2 1 0 ")
+	disk.Fail(errDisk)
+	put("e")
+	if err := s.Sync(context.Background()); !errors.Is(err, store.ErrPartial) {
+		t.Errorf("a state that cannot be written: %v", err)
+	}
+	keeper = false
+	sync("0 0 1 0 0 0 2 1 0 ")
+}
+
+// TestOutsideNeverBehind: the entries do not wait for the backing, so it keeps none from being stored.
+func TestOutsideNeverBehind(t *testing.T) {
+	now, disk := time.Unix(1000, 0), &storetest.Memory{}
+	disk.Fail(errDisk)
+	s := outside(t, func(o *store.Options) {
+		o.Backing, o.MaxUnwritten, o.Keeper = disk, time.Second, func() bool { return true }
+		o.Now, o.OnFault = func() time.Time { return now }, func(string, error) {}
+	})
+	s.Put(entry("a"), s.Tick())
+	now = now.Add(time.Hour)
+	s.Sync(context.Background())
+	if s.Behind() {
+		t.Error("behind")
+	}
+}
+
+// TestRecordWithoutAnswer: an entry whose record has no answer is restored with its size and the length of its recording.
+func TestRecordWithoutAnswer(t *testing.T) {
+	from, disk := open(t, store.Options{Backing: &storetest.Memory{}}), &storetest.Memory{}
+	e := entry("a")
+	e.Answer = bytes.Repeat([]byte("long "), 4000)
+	whole := from.Put(e, from.Tick())[0].Entry
+	write := func(r store.Record) error { return disk.Write(&store.Batch{Put: []store.Record{r}}) }
+	if err := store.RecordsIn(uint64(e.ID), store.AppendRecord(nil, whole, e.Vector), "", write); err != nil {
+		t.Fatal(err)
+	}
+	s := outside(t, func(o *store.Options) { o.Backing = disk })
+	got, ok := s.Get(e.ID)
+	if !ok || got.Size != whole.Size || got.RecordingSize() != len(e.Answer) || s.Bytes() != from.Bytes() || got.Prompt != e.Prompt {
+		t.Errorf("restored %+v of %d bytes, want %+v of %d", got, s.Bytes(), whole, from.Bytes())
+	}
+}
