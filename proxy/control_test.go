@@ -252,7 +252,7 @@ func TestTenantsNeverMeet(t *testing.T) {
 					t.Errorf("%q as %q: %s", prompt, who, got.cache())
 				}
 				tenant := r.ids.tenant(headerOf(who))
-				r.Purge(t.Context(), func(e *store.Entry) bool { return e.Tenant == tenant })
+				r.Purge(t.Context(), store.Filter{Tenant: tenant})
 			}
 		}
 		for _, topic := range r.topics.List(0, 100) {

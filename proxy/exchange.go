@@ -36,16 +36,23 @@ func (x exchange) answer() (Result, error) {
 // errPurged says that a purge has removed the stored answer that was about to be written. Nothing has been written yet.
 var errPurged = errors.New("the answer was purged")
 
-// unpurged is once, and again where what it found was purged meanwhile. It ends because each turn takes a purge.
+// unpurged is once, and again where what it found was purged meanwhile. Each turn takes a purge, or the moment in which a process that
+// shares the store has lost sight of the others; after some of them the request goes to the upstream.
 func (x exchange) unpurged() (Result, error) {
-	for {
+	for turn := 1; ; turn++ {
 		result, err := x.once()
 		if !errors.Is(err, errPurged) {
 			return result, err
 		}
 		x.stale = nil
+		if turn == mostTurns {
+			x.d.NoCache, x.req.NoCache = true, true
+		}
 	}
 }
+
+// mostTurns is how often a request looks for a stored answer while each that it finds is purged.
+const mostTurns = 8
 
 // once writes the answer to an equal request from the store, or that of a flight.
 func (x exchange) once() (Result, error) {

@@ -12,24 +12,23 @@ import (
 // purgeWrite is how long a purge waits for the disk.
 const purgeWrite = 30 * time.Second
 
-// Purge removes all entries that match. After its return no answer of a purged entry begins to be written, and the answers of flights
+// Purge removes all entries that f selects, here and where other processes share the store. After its return no answer of a purged entry begins to be written, and the answers of flights
 // that began before are neither kept nor given to later requests. It runs to its end also when ctx ends.
 //
 // An error is why the purge is not durable: the entries have left the memory, and may be back after a restart. The store keeps trying
 // to write the removals; a purge that matches nothing reports whether it has succeeded. With cache.ErrNotRemoved entries are still
-// there.
-func (s *Server) Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
+// there, with store.ErrUnconfirmed other processes may still have them.
+func (s *Server) Purge(ctx context.Context, f store.Filter) (matched, purged int, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), purgeWrite)
 	defer cancel()
-	matched, purged, failed := s.cache.Purge(ctx, match)
+	matched, purged, failed := s.cache.Purge(ctx, f)
 	s.faults.degraded(failed)
-	s.readings.clear()
-	s.flights.Detach() // their answers may have been read before the removal, or be as old
+	s.Purged()
 	err = s.cache.Sync(ctx)
 	if errors.Is(err, store.ErrPartial) {
 		err = nil // the purge is durable; the other changes have been reported as a fault of the store
 	}
-	if errors.Is(failed, cache.ErrNotRemoved) {
+	if errors.Is(failed, cache.ErrNotRemoved) || errors.Is(failed, store.ErrUnconfirmed) {
 		err = errors.Join(failed, err)
 	}
 	if err != nil {
@@ -37,4 +36,11 @@ func (s *Server) Purge(ctx context.Context, match func(*store.Entry) bool) (matc
 		s.faults.report(ctx, "purge", err)
 	}
 	return matched, purged, err
+}
+
+// Purged makes the server follow a purge of the cache that it has not made itself, one of another process: what it holds outside the
+// cache may be of before.
+func (s *Server) Purged() {
+	s.readings.clear()
+	s.flights.Detach() // their answers may have been read before the removal, or be as old
 }

@@ -92,7 +92,7 @@ func interrupted(t *testing.T, result, second string, n int64) (got string, w *f
 		}
 		o.Store = newStore(t, 1000, nil)
 	})
-	i.purge = func() { r.Purge(t.Context(), func(*store.Entry) bool { return true }) }
+	i.purge = func() { r.Purge(t.Context(), store.Filter{}) }
 	r.ask(t, "/v1/chat/completions", chat(capital))
 	r.counted(t, 1)
 	late.Store(result == "stale")

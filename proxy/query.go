@@ -125,7 +125,7 @@ func (q *query) exact() *served {
 // staleHit is the expired answer, where it may be served because the upstream has failed. By then it may be older than
 // stale-if-error allows.
 func (q *query) staleHit() *served {
-	stale := q.s.cache.Stale(&q.req, q.stale)
+	stale := q.s.cache.Stale(q.http.Context(), &q.req, q.stale)
 	if stale == nil {
 		return nil
 	}

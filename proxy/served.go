@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
@@ -58,7 +59,11 @@ func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
 }
 
 // Answer returns the answer of an entry as a JSON object, with the id and the time that the upstream gave it.
-func (s *Server) Answer(e *store.Entry) ([]byte, error) {
+func (s *Server) Answer(ctx context.Context, e *store.Entry) ([]byte, error) {
+	e, err := s.cache.Whole(ctx, e)
+	if err != nil {
+		return nil, err
+	}
 	raw, err := e.Recording()
 	if err != nil {
 		return nil, err

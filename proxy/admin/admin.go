@@ -31,10 +31,10 @@ import (
 type Proxy interface {
 	// Draining reports whether it is about to stop, so that it must get no new traffic.
 	Draining() bool
-	// Purge removes all entries that match, and keeps no answer to a request that came before. An error is why that is not durable.
-	Purge(ctx context.Context, match func(*store.Entry) bool) (matched, purged int, err error)
+	// Purge removes all entries that f selects, and keeps no answer to a request that came before. An error is why that is not durable.
+	Purge(ctx context.Context, f store.Filter) (matched, purged int, err error)
 	// Answer is the answer of an entry as a JSON object, with the id and the time of the upstream's.
-	Answer(e *store.Entry) ([]byte, error)
+	Answer(ctx context.Context, e *store.Entry) ([]byte, error)
 	// Metrics collects what the server counts itself.
 	Metrics() prometheus.Collector
 }

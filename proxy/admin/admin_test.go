@@ -30,11 +30,13 @@ func (p *fakeProxy) Draining() bool { return p.draining }
 func (p *fakeProxy) Metrics() prometheus.Collector {
 	return prometheus.NewGauge(prometheus.GaugeOpts{Name: "fake"})
 }
-func (p *fakeProxy) Answer(e *store.Entry) ([]byte, error) { return nil, io.ErrUnexpectedEOF }
+func (p *fakeProxy) Answer(_ context.Context, e *store.Entry) ([]byte, error) {
+	return nil, io.ErrUnexpectedEOF
+}
 
-func (p *fakeProxy) Purge(_ context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
+func (p *fakeProxy) Purge(_ context.Context, f store.Filter) (matched, purged int, err error) {
 	for e := range p.store.All() {
-		if match(e) {
+		if f.Matches(e) {
 			p.store.Remove(policy.Purged, e.ID)
 			matched++
 		}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -35,7 +36,7 @@ type entryView struct {
 
 func viewOf(e *store.Entry) entryView {
 	return entryView{ID: e.ID, Topic: e.Topic, Parent: e.Parent, Tenant: e.Tenant, Namespace: e.Namespace, Model: e.Model, Endpoint: e.Endpoint,
-		Prompt: e.Prompt, Bytes: len(e.Answer), InputTokens: e.InputTokens, OutputTokens: e.OutputTokens, Created: e.Created, Expires: e.Expires}
+		Prompt: e.Prompt, Bytes: cmp.Or(len(e.Answer), e.RecordingSize()), InputTokens: e.InputTokens, OutputTokens: e.OutputTokens, Created: e.Created, Expires: e.Expires}
 }
 
 // listEntries lists entries that match the filter of the query, ids descending, at most limit (100) below before.
@@ -52,7 +53,7 @@ func (a *admin) listEntries(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	views, total := a.newest(limit, func(e *store.Entry) bool { return match.matches(e) && e.ID < policy.ID(before) })
+	views, total := a.newest(limit, func(e *store.Entry) bool { return match.Matches(e) && e.ID < policy.ID(before) })
 	return map[string]any{"entries": views, "total": total}, nil
 }
 
@@ -85,7 +86,7 @@ func (a *admin) showEntry(r *http.Request) (any, error) {
 			Message: "There is no entry " + strconv.FormatUint(id, 10) + "."}
 	}
 	view := viewOf(e)
-	body, err := a.Proxy.Answer(e)
+	body, err := a.Proxy.Answer(r.Context(), e)
 	if err != nil {
 		return nil, err
 	}

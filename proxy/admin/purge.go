@@ -29,7 +29,7 @@ func (a *admin) purge(w http.ResponseWriter, r *http.Request) {
 	case dry:
 		writeJSON(w, http.StatusOK, map[string]any{"dry_run": true, "matched": a.count(f), "purged": 0})
 	default:
-		matched, purged, err := a.Proxy.Purge(r.Context(), f.matches)
+		matched, purged, err := a.Proxy.Purge(r.Context(), f.Filter)
 		reply := map[string]any{"dry_run": false, "matched": matched, "purged": purged, "durable": err == nil}
 		status := http.StatusOK
 		if err != nil {
@@ -42,7 +42,7 @@ func (a *admin) purge(w http.ResponseWriter, r *http.Request) {
 
 func (a *admin) count(f filter) (matched int) {
 	for e := range a.Entries.All() {
-		if f.matches(e) {
+		if f.Matches(e) {
 			matched++
 		}
 	}
@@ -56,32 +56,17 @@ func notDurable(err error) string {
 		"Then repeat the purge, until it answers 200 with \"durable\": true."
 }
 
-// filter selects entries to list or to purge: every field that is set must match.
+// filter is what to list or to purge.
 type filter struct {
-	Entry     policy.ID
-	Topic     policy.TopicID
-	Model     string
-	Namespace string
-	Tenant    string
-	All       bool
+	store.Filter
+	All bool
 }
 
 func (f *filter) empty() bool { return *f == filter{} }
 
-func (f *filter) matches(e *store.Entry) bool {
-	return (f.Entry == 0 || e.ID == f.Entry) && (f.Topic == 0 || e.Topic == f.Topic) && (f.Model == "" || e.Model == f.Model) &&
-		(f.Namespace == "" || inNamespace(e.Namespace, f.Namespace)) && (f.Tenant == "" || e.Tenant == f.Tenant)
-}
-
-// inNamespace reports whether an entry of namespace stored is in name. A request that named several, as by its header and its body,
-// has them all in its own, with a separator that no name contains.
-func inNamespace(stored, name string) bool {
-	return stored == name || slices.Contains(strings.Split(stored, "\x1f"), name)
-}
-
 // parseFilter reads a filter from named values; absent ones are "".
 func parseFilter(get func(string) string) (filter, error) {
-	f := filter{Model: get("model"), Namespace: get("namespace"), Tenant: get("tenant")}
+	f := filter{Filter: store.Filter{Model: get("model"), Namespace: get("namespace"), Tenant: get("tenant")}}
 	for name, to := range map[string]func(uint64){
 		"entry": func(n uint64) { f.Entry = policy.ID(n) },
 		"topic": func(n uint64) { f.Topic = policy.TopicID(n) },

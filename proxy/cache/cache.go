@@ -19,7 +19,6 @@ package cache
 
 import (
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"reprise/embed"
@@ -53,6 +52,11 @@ type Options struct {
 	// must not call the cache.
 	Readers []Reader
 
+	// Remote has the answers where the store is open with Outside. Log then gets every event, in the same order as the readers and before
+	// them, always without a Cause: uses keep their batches and cost no more. The same rules hold for it.
+	Remote Remote
+	Log    Reader
+
 	Now func() time.Time // default time.Now
 }
 
@@ -72,13 +76,10 @@ type Cause struct {
 // Cache answers requests from what is stored. All methods are safe for concurrent use.
 type Cache struct {
 	state
+	follower
 	opt      Options
 	embedder *embedder
-
-	// epoch counts the purges that have begun; an answer whose request came before the last one is not kept. It changes under mu.
-	epoch atomic.Uint64
-	// purges counts those that have removed their entries; see Serves.
-	purges atomic.Uint64
+	answers  answers
 }
 
 // New returns a cache over a store and topics. Call Restore before anything else.
@@ -89,10 +90,12 @@ func New(o Options) (*Cache, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Cache{
-		state: state{store: o.Store, topics: o.Topics, turns: turns{o.Store}, readers: o.Readers},
+	c := &Cache{
+		state: state{store: o.Store, topics: o.Topics, turns: turns{o.Store}, readers: o.Readers, log: o.Log},
 		opt:   o, embedder: newEmbedder(o.Embedder, o.EmbedLimit),
-	}, nil
+	}
+	c.follower.state, c.answers = &c.state, answers{o.Remote, &c.state}
+	return c, nil
 }
 
 // Epoch is how many purges have begun. A Request carries that of its arrival.

@@ -315,11 +315,11 @@ func TestStaleAnswer(t *testing.T) {
 	r.Keep(t.Context(), q, f, e)
 	r.now = r.now.Add(90 * time.Minute)
 	hit, stale, _ := r.Lookup(t.Context(), r.request(letters(40)))
-	if hit != nil || stale == nil || r.Stale(q, stale) == nil {
+	if hit != nil || stale == nil || r.Stale(t.Context(), q, stale) == nil {
 		t.Fatalf("half an hour after its end: %v, %v", hit, stale)
 	}
 	r.now = r.now.Add(time.Hour)
-	if r.Stale(q, stale) != nil {
+	if r.Stale(t.Context(), q, stale) != nil {
 		t.Error("stale for longer than allowed")
 	}
 	if _, stale, _ := r.Lookup(t.Context(), r.request(letters(40))); stale != nil {
@@ -338,12 +338,12 @@ func TestPurgeOfAStaleAnswer(t *testing.T) {
 	r.now = r.now.Add(90 * time.Minute)
 	q = r.request(letters(40))
 	_, stale, _ := r.Lookup(t.Context(), q)
-	r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID != stale.Entry.ID })
-	if r.Stale(q, stale) == nil {
+	r.purge(func(e *store.Entry) bool { return e.ID != stale.Entry.ID }, false)
+	if r.Stale(t.Context(), q, stale) == nil {
 		t.Error("not served after a purge of others")
 	}
-	r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID == stale.Entry.ID })
-	if r.Stale(q, stale) != nil {
+	r.Purge(t.Context(), store.Filter{Entry: stale.Entry.ID})
+	if r.Stale(t.Context(), q, stale) != nil {
 		t.Error("served after its purge")
 	}
 }
@@ -375,7 +375,7 @@ func TestPurge(t *testing.T) {
 	r.wants(r.request(letters(80)), "miss", 2)
 	early := r.request(letters(120))
 	f := r.find(t.Context(), early)
-	matched, purged, err := r.Purge(t.Context(), func(e *store.Entry) bool { return e.ID == 1 })
+	matched, purged, err := r.Purge(t.Context(), store.Filter{Entry: 1})
 	if matched != 1 || purged != 1 || errors.Join(err, r.Sync(t.Context())) != nil {
 		t.Fatalf("%d matched, %d purged, %v", matched, purged, err)
 	}

@@ -97,18 +97,24 @@ func (c *Cache) Sync(ctx context.Context) error {
 	return c.store.Sync(ctx)
 }
 
+// Whole returns e with its answer, for a caller that shows it: from the shared store where there is one.
+func (c *Cache) Whole(ctx context.Context, e *store.Entry) (*store.Entry, error) {
+	if c.answers.Remote == nil || len(e.Answer) > 0 {
+		return e, nil
+	}
+	whole, err := c.answers.Fetch(ctx, e.Key, e)
+	switch {
+	case err != nil:
+		return nil, err
+	case whole == nil || whole.ID != e.ID:
+		return nil, store.ErrNoAnswer
+	}
+	return whole, nil
+}
+
 // Drop removes an entry that cannot be served, because its answer cannot be read. A new answer that has taken its place, under the same
 // id, stays. Of e only ID, Created, UpstreamTime and AnswerHash are read.
 func (c *Cache) Drop(_ context.Context, e *store.Entry) error { return c.remove(policy.Purged, e) }
-
-// Apply makes an event happen that another cache has written to its log. The events of a log, applied in order to an empty cache
-// over a store without a limit, lead to the same entries, topics, anchors, aliases and choice of victims.
-func (c *Cache) Apply(ctx context.Context, ev Event) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return c.apply(ev)
-}
 
 // cause describes r to the readers, before a change may evict the parent; nil where there are none.
 func (s *state) cause(r *Request, parent policy.ID) *Cause {

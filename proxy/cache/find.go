@@ -11,29 +11,15 @@ import (
 )
 
 // Lookup finds the answer to r under its key. An answer that has expired and may still be served in place of an error is returned
-// as stale. An expired entry stays where it is: the next answer takes its place.
-func (c *Cache) Lookup(_ context.Context, r *Request) (hit, stale *Hit, err error) {
+// as stale. An expired entry stays where it is: the next answer takes its place. Where processes share the store, the answer is fetched
+// from there, also under a key that is unknown here.
+func (c *Cache) Lookup(ctx context.Context, r *Request) (hit, stale *Hit, err error) {
 	if r.NoCache {
 		return nil, nil, nil
 	}
-	err = guard("store", func() error {
-		purges := c.purges.Load()
-		e, alias, ok := c.store.Lookup(r.Key)
-		if !ok || alias && !c.opt.aliasAllowed(r, e) {
-			return nil
-		}
-		if c.expired(e.ID, r.At) {
-			return c.remove(policy.Expired, e)
-		}
-		now := c.opt.Now()
-		switch {
-		case !e.Usable(now):
-		case !e.Fresh(now):
-			stale = &Hit{Entry: e, At: now, purges: purges}
-		case !r.tooOld(e, now):
-			hit = &Hit{Entry: e, Alias: alias, At: now, purges: purges}
-		}
-		return nil
+	err = guard("store", func() (err error) {
+		hit, stale, err = c.lookup(ctx, r)
+		return err
 	})
 	return hit, stale, err
 }
@@ -50,12 +36,19 @@ func (s *state) expired(id policy.ID, at policy.Tick) bool {
 
 // Stale returns h, which Lookup returned as stale, as a hit of this moment if it may still be served in place of an error; otherwise
 // nil: after a purge that removed it while the upstream was asked, too.
-func (c *Cache) Stale(r *Request, h *Hit) *Hit {
+func (c *Cache) Stale(ctx context.Context, r *Request, h *Hit) (hit *Hit) {
 	now := c.opt.Now()
 	if h == nil || !h.Entry.Usable(now) || r.tooOld(h.Entry, now) || !c.Serves(h) {
 		return nil
 	}
-	return &Hit{Entry: h.Entry, At: now, purges: h.purges}
+	_ = guard("store", func() error { // a fault has been counted, or leaves the upstream's error as it is
+		whole, _, err := c.answers.of(ctx, h.Entry)
+		if whole != nil && whole.Same(h.Entry) {
+			hit = &Hit{Entry: whole, At: now, purges: h.purges}
+		}
+		return err
+	})
+	return hit
 }
 
 // aliasAllowed reports whether e, which was once found by meaning, may serve r: not where only the very words count, not under a
@@ -101,7 +94,7 @@ func (c *Cache) search(ctx context.Context, r *Request, f *Finding) error {
 		defer func() { f.SearchTook = max(c.opt.Now().Sub(start), 1) }()
 		for {
 			f.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: r.Threshold})
-			blocked, err := c.verify(r, f)
+			blocked, err := c.verify(ctx, r, f)
 			if err != nil || len(blocked) == 0 {
 				return err
 			}
@@ -118,7 +111,7 @@ func (c *Cache) search(ctx context.Context, r *Request, f *Finding) error {
 
 // verify takes the nearest member that is resident, fresh and passed by the judge. Expired entries that fill all places of the search
 // are returned: they stay for the next answer to their key, but not where they hide a fresh entry.
-func (c *Cache) verify(r *Request, f *Finding) (blocked []*store.Entry, err error) {
+func (c *Cache) verify(ctx context.Context, r *Request, f *Finding) (blocked []*store.Entry, err error) {
 	now, purges := c.opt.Now(), c.purges.Load()
 	for _, m := range f.Route.Matches {
 		e, ok := c.store.Get(policy.ID(m.ID))
@@ -141,7 +134,17 @@ func (c *Cache) verify(r *Request, f *Finding) (blocked []*store.Entry, err erro
 			f.Vetoes = append(f.Vetoes, veto)
 			continue
 		}
-		return nil, c.found(r, f, &Hit{Entry: e, Topic: m.Topic, At: now, purges: purges})
+		if f.Shadow = c.opt.Shadow; f.Shadow {
+			return nil, nil
+		}
+		whole, missing, err := c.answers.of(ctx, e)
+		switch {
+		case err != nil || whole == nil && !missing:
+			return nil, err
+		case whole == nil || !whole.Same(e): // no answer, or one of which it is not known whether it may be found by meaning
+			continue
+		}
+		return nil, c.found(r, f, &Hit{Entry: whole, Topic: m.Topic, At: now, purges: purges})
 	}
 	if len(blocked) < topics.MaxMatches {
 		return nil, nil
@@ -149,15 +152,13 @@ func (c *Cache) verify(r *Request, f *Finding) (blocked []*store.Entry, err erro
 	return blocked, nil
 }
 
-func (c *Cache) found(r *Request, f *Finding, hit *Hit) error {
-	if f.Shadow = c.opt.Shadow; f.Shadow {
-		return nil
-	}
+// found makes hit that of f, and the key of r an alias of its entry.
+func (s *state) found(r *Request, f *Finding, hit *Hit) error {
 	f.Hit = hit
 	if r.Private {
 		return nil
 	}
-	return c.alias(r.Key, hit.Entry.ID, hit.At)
+	return s.alias(r.Key, hit.Entry.ID, hit.At)
 }
 
 func (o *Options) judge(cached, asked string) reuse.Veto {

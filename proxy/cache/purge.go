@@ -11,61 +11,74 @@ import (
 	"reprise/store"
 )
 
-// purgeSlice is how many entries a purge removes while it holds the lock: a request waits for well under a millisecond.
-const purgeSlice = 64
+// partSize is how many entries are removed or added in one go while the lock is held: a request waits for well under a millisecond.
+const partSize = 64
 
 // ErrNotRemoved is a fault of a purge: the policy panics when it is to remove an entry, which is therefore still there.
 var ErrNotRemoved = errors.New("the entry could not be removed")
 
-// Purge removes every entry that match accepts, and returns how many it accepted and how many are gone. The entries are those that were
-// there when it began; it may remove later ones too. It takes the lock for a few entries at a time. Once it has returned, Serves
-// refuses every entry that it removed, and no answer is kept whose request came before it began. It always runs to its end. Sync
-// makes it durable.
+// Purge removes every entry that f selects, here and then in the processes that share the store, and returns how many it found here and
+// how many of these are gone. The entries are those that were there when it began; it may remove later ones too. It takes the lock for a
+// few entries at a time. Once it has returned, Serves refuses every entry that it removed, and no answer is kept whose request came
+// before it began. It always runs to its end. Sync makes it durable. An error may wrap ErrNotRemoved and store.ErrUnconfirmed.
+func (c *Cache) Purge(ctx context.Context, f store.Filter) (matched, purged int, err error) {
+	matched, purged, err = c.purge(f.Matches, false)
+	if c.opt.Remote == nil {
+		return matched, purged, err
+	}
+	if failed := c.opt.Remote.Purge(ctx, f); failed != nil {
+		err = errors.Join(err, fmt.Errorf("%w: %w", store.ErrUnconfirmed, failed))
+	}
+	return matched, purged, err
+}
+
+// purge removes the entries that match accepts.
 //
 // The order matters. The epoch is raised first: from then on Keep refuses the answers of earlier requests, so that nothing older than
 // the purge is added behind the place that it has reached. What it removed counts as purged at its end: a request that finds an
 // entry while the purge is under way reads a count of purges that will have changed by its return.
-func (c *Cache) Purge(_ context.Context, match func(*store.Entry) bool) (matched, purged int, err error) {
-	c.lock()
-	c.epoch.Add(1)
-	c.store.Remove(policy.Purged) // announced even where nothing will match: the backing may hold entries that left before
-	c.mu.Unlock()
+func (f *follower) purge(match func(*store.Entry) bool, applied bool) (matched, purged int, err error) {
+	f.lock()
+	f.epoch.Add(1)
+	f.store.Remove(policy.Purged) // announced even where nothing will match: the backing may hold entries that left before
+	f.mu.Unlock()
 	var ids []policy.ID
-	for e := range c.store.All() {
+	for e := range f.store.All() {
 		if match(e) {
 			ids = append(ids, e.ID)
 		}
 	}
-	for part := range slices.Chunk(ids, purgeSlice) {
-		n, failed := c.purgePart(part)
+	for part := range slices.Chunk(ids, partSize) {
+		n, failed := f.removePart(policy.Purged, part, applied)
 		purged += n
 		err = errors.Join(err, failed)
 		runtime.Gosched() // those who wait for the lock come first
 	}
-	c.store.Remove(policy.Purged) // announced again: what the backing keeps beside the entries may have been made from some meanwhile
-	c.purges.Add(1)
+	f.store.Remove(policy.Purged) // announced again: what the backing keeps beside the entries may have been made from some meanwhile
+	f.purges.Add(1)
 	return len(ids), purged, err
 }
 
-// purgePart removes some entries. Where the policy panics the store stops half-way, so those that are left are removed one by one.
-func (s *state) purgePart(ids []policy.ID) (purged int, err error) {
-	s.lock()
-	defer s.mu.Unlock()
+// removePart removes some entries. Where the policy panics the store stops half-way, so those that are left are removed one by one.
+func (f *follower) removePart(why policy.Reason, ids []policy.ID, applied bool) (removed int, err error) {
+	f.lock()
+	f.applied = applied
+	defer f.endApplied()
 	remove := func(ids ...policy.ID) {
-		evs := s.store.Remove(policy.Purged, ids...)
-		purged += len(evs)
-		err = errors.Join(err, s.settleLocked(evs, 0, nil))
+		evs := f.store.Remove(why, ids...)
+		removed += len(evs)
+		err = errors.Join(err, f.settleLocked(evs, 0, nil))
 	}
 	remove(ids...)
 	for _, id := range ids {
-		if !s.resident(id) {
+		if !f.resident(id) {
 			continue
 		}
-		if remove(id); s.resident(id) {
-			err = errors.Join(err, &Fault{"policy", fmt.Errorf("purge entry %d: %w", id, ErrNotRemoved)})
+		if remove(id); f.resident(id) {
+			err = errors.Join(err, &Fault{"policy", fmt.Errorf("remove entry %d: %w", id, ErrNotRemoved)})
 		}
 	}
-	return purged, err
+	return removed, err
 }
 
 func (s *state) resident(id policy.ID) bool {
@@ -75,8 +88,11 @@ func (s *state) resident(id policy.ID) bool {
 
 // Serves reports whether h may answer a request now. The holder of a Hit asks right before the first byte of the answer: between its
 // lookup and that moment a purge may have removed the entry. A hit that no purge has followed stands, even where its entry was
-// evicted; after a purge its entry must still be the one that is stored.
+// evicted; after a purge its entry must still be the one that is stored. Where processes share the store, Remote.Serves must agree.
 func (c *Cache) Serves(h *Hit) bool {
+	if c.opt.Remote != nil && !c.opt.Remote.Serves(h.Entry) {
+		return false
+	}
 	if h.purges == c.purges.Load() {
 		return true
 	}

@@ -30,12 +30,12 @@ func TestServes(t *testing.T) {
 	exact, other := lookup(40), lookup(80)
 	meant := r.find(t.Context(), r.request(letters(41))).Hit
 	var during *Hit
-	r.Purge(t.Context(), func(e *store.Entry) bool {
+	r.purge(func(e *store.Entry) bool {
 		if e.ID == 1 {
 			during = lookup(40)
 		}
 		return e.ID == 1
-	})
+	}, false)
 	for what, hit := range map[string]*Hit{"exact": exact, "by meaning": meant, "found during the purge": during} {
 		if r.Serves(hit) {
 			t.Errorf("%s: served after the purge", what)
@@ -59,7 +59,7 @@ func TestServesAfterEviction(t *testing.T) {
 	if !r.Serves(hit) {
 		t.Error("refused without a purge")
 	}
-	r.Purge(t.Context(), everything)
+	r.purge(everything, false)
 	if r.Serves(hit) {
 		t.Error("served after a purge that would have matched it")
 	}
@@ -72,12 +72,12 @@ func TestAnswersDuringAPurge(t *testing.T) {
 	r.wants(r.request(letters(40)), "miss", 1)
 	early := r.request(letters(120))
 	f := r.find(t.Context(), early)
-	r.Purge(t.Context(), func(*store.Entry) bool {
+	r.purge(func(*store.Entry) bool {
 		if id, reason, _ := r.Keep(t.Context(), early, f, r.entry(early, f)); id != 0 || reason != ReasonPurged {
 			t.Errorf("entry %d, %q", id, reason)
 		}
 		return true
-	})
+	}, false)
 	if st := r.Stats(); st.Store.Entries != 0 || st.Topics.Entries != 0 {
 		t.Errorf("%+v", st)
 	}
@@ -120,7 +120,7 @@ func TestPurgeLetsOthersIn(t *testing.T) {
 	i.first = func() {
 		go func() { r.arrive(7, r.Tick()); close(done) }()
 	}
-	if matched, purged, err := r.Purge(t.Context(), everything); matched != entries || purged != entries || err != nil {
+	if matched, purged, err := r.purge(everything, false); matched != entries || purged != entries || err != nil {
 		t.Fatalf("%d matched, %d purged, %v", matched, purged, err)
 	}
 	<-done
@@ -155,7 +155,7 @@ func TestPurgeOverPanics(t *testing.T) {
 	for n := range 5 {
 		r.wants(r.request(letters(30*n+1)), "miss", policy.ID(n+1))
 	}
-	matched, _, err := r.Purge(t.Context(), everything)
+	matched, _, err := r.purge(everything, false)
 	_, third := r.Get(3)
 	if st := r.Stats(); matched != 5 || third != errors.Is(err, ErrNotRemoved) || third && st.Store.Entries != 1 || !third && st.Store.Entries != 0 {
 		t.Errorf("%d matched, entry 3 is there: %v, %v, %+v", matched, third, err, st.Store)

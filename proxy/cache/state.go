@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"reprise/policy"
@@ -17,10 +18,17 @@ type state struct {
 	topics  *topics.Topics
 	turns   turns
 	readers []Reader
-	uses    uses // counted, and not applied yet
+	log     Reader // nil: none
+	uses    uses   // counted, and not applied yet
 
-	mu    sync.Mutex // held for every change of store or topics, while both and the readers are called; protects fault
-	fault error      // of uses that were applied; the last one
+	mu      sync.Mutex // held for every change of store or topics, while both and the readers are called; protects what follows
+	fault   error      // of uses that were applied; the last one
+	applied bool       // the change under way was read from a log
+
+	// epoch counts the purges that have begun; an answer whose request came before the last one is not kept. It changes under mu.
+	epoch atomic.Uint64
+	// purges counts those that have removed their entries; see Cache.Serves.
+	purges atomic.Uint64
 }
 
 // keepLocked stores e, whose topic is given where it is known.
@@ -43,16 +51,11 @@ func (s *state) remove(why policy.Reason, entries ...*store.Entry) error {
 	defer s.mu.Unlock()
 	var ids []policy.ID
 	for _, e := range entries {
-		if now, ok := s.store.Get(e.ID); ok && sameAnswer(now, e) {
+		if now, ok := s.store.Get(e.ID); ok && now.SameAnswer(e) {
 			ids = append(ids, e.ID)
 		}
 	}
 	return s.settleLocked(s.store.Remove(why, ids...), 0, nil)
-}
-
-// sameAnswer reports whether a and b, of one id, are of one answer of the upstream.
-func sameAnswer(a, b *store.Entry) bool {
-	return a.Same(b) || a.Created.Equal(b.Created) && a.UpstreamTime == b.UpstreamTime && a.AnswerHash == b.AnswerHash
 }
 
 // alias makes a key lead to an entry from now on. An entry of the key's own that has expired is removed, because it would keep the
@@ -90,23 +93,6 @@ func (s *state) refresh(scope topics.ScopeID) {
 	for _, id := range s.topics.Refresh(scope) {
 		s.anchorLocked(policy.ID(id))
 	}
-}
-
-// apply makes an event of another cache happen here.
-func (s *state) apply(ev Event) error {
-	s.lock()
-	defer s.mu.Unlock()
-	switch ev.Kind {
-	case store.EventUse:
-		s.touchLocked(&ev)
-	case store.EventAnchor:
-		s.topics.RestoreAnchor(topics.EntryID(ev.ID))
-	}
-	var topic topics.TopicID
-	if ev.Entry != nil {
-		topic = topics.TopicID(ev.Entry.Topic)
-	}
-	return s.settleLocked(s.store.Apply(ev), topic, nil)
 }
 
 // settleLocked publishes what the store has changed, and makes the topics follow. topic is that of an inserted entry.
@@ -165,10 +151,17 @@ func (s *state) anchorLocked(id policy.ID) {
 
 // publishLocked passes an event to the readers. They get a copy: else each event would be on the heap, also where there are none.
 func (s *state) publishLocked(ev *Event, by *Cause) {
-	if len(s.readers) == 0 {
+	if len(s.readers) == 0 && s.log == nil {
 		return
 	}
 	published := *ev
+	published.Applied = s.applied
+	if s.log != nil {
+		s.log.Read(&published, nil)
+	}
+	if len(s.readers) == 0 {
+		return
+	}
 	if ev.Kind == store.EventUse { // the store names only the id
 		if now, ok := s.store.Get(ev.ID); ok {
 			published.Entry = now

@@ -1,0 +1,74 @@
+package cache
+
+import (
+	"context"
+	"time"
+
+	"reprise/policy"
+	"reprise/store"
+)
+
+// answers are those of the entries of a store.
+type answers struct {
+	Remote // nil: they are in the store
+	state  *state
+}
+
+// of is e with its answer, or an entry that is not the Same where another process has replaced the answer of e's key meanwhile. It is
+// nil where there is no answer that may be served: another entry may have one if missing, which says that the shared store has none of
+// e, so that e was removed.
+func (a *answers) of(ctx context.Context, e *store.Entry) (whole *store.Entry, missing bool, err error) {
+	if a.Remote == nil || len(e.Answer) > 0 {
+		return e, false, nil
+	}
+	got, failed := a.Fetch(ctx, e.Key, e)
+	switch {
+	case failed != nil:
+		return nil, false, nil
+	case got == nil || got.Key != e.Key:
+		return nil, true, a.state.remove(policy.Expired, e)
+	case got.ID == e.ID && got.Created.Equal(e.Created) && got.UpstreamTime == e.UpstreamTime:
+		return e.WithAnswer(got), false, nil
+	}
+	return got, false, nil
+}
+
+// unknown is a hit by an entry that another process has stored under the key of r, and that has not been read from the log yet; nil where
+// there is none.
+func (a *answers) unknown(ctx context.Context, r *Request, clock func() time.Time, purges uint64) *Hit {
+	if a.Remote == nil {
+		return nil
+	}
+	e, err := a.Fetch(ctx, r.Key, nil)
+	now := clock()
+	if err != nil || e == nil || e.Key != r.Key || !r.takes(e, now) {
+		return nil
+	}
+	return &Hit{Entry: e, At: now, purges: purges}
+}
+
+// lookup is Lookup without its guard. What is stale is returned without its answer, which may never be asked for.
+func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err error) {
+	purges := c.purges.Load()
+	e, alias, ok := c.store.Lookup(r.Key)
+	if !ok || alias && !c.opt.aliasAllowed(r, e) {
+		return c.answers.unknown(ctx, r, c.opt.Now, purges), nil, nil
+	}
+	if c.expired(e.ID, r.At) {
+		return nil, nil, c.remove(policy.Expired, e)
+	}
+	now := c.opt.Now()
+	switch {
+	case !e.Usable(now):
+		return nil, nil, nil
+	case !e.Fresh(now):
+		return nil, &Hit{Entry: e, At: now, purges: purges}, nil
+	case r.tooOld(e, now):
+		return nil, nil, nil
+	}
+	whole, _, err := c.answers.of(ctx, e)
+	if whole == nil || !whole.Same(e) && (alias || !r.takes(whole, now)) { // only the key says what an answer of another process is for
+		return nil, nil, err
+	}
+	return &Hit{Entry: whole, Alias: alias, At: now, purges: purges}, nil, err
+}
