@@ -1,0 +1,96 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"reprise/store"
+)
+
+const (
+	// leaseTime is how long a keeper stays one after its last beat.
+	leaseTime = 1500 * time.Millisecond
+	// silentTime is after how long a process is no member any more.
+	silentTime = 5 * time.Minute
+)
+
+// Beat says that this process is alive and which batch it has applied, and returns the state of the store. With keep it takes the lease of
+// the keeper where no other process has it, or renews its own; without, it leaves it. Where the server has no head, because it was
+// emptied, it begins one: the mark then has another log, and there are no entries. The error is ErrProcess where another process has the
+// number of this one, and store.ErrSecret where others have begun the store again with another secret.
+func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p store.Pulse, err error) {
+	keeps := 0
+	if keep {
+		keeps = 1
+	}
+	args := append(s.beginArgs(), s.processArg(), s.token, applied.N, s.opt.Name, keeps, leaseTime.Milliseconds(), silentTime.Milliseconds())
+	v, err := s.run(ctx, beatScript, s.keys.begin(), args...)
+	if err != nil {
+		return p, fmt.Errorf("beat: %w", err)
+	}
+	if list, ok := v.([]any); ok && len(list) == 0 {
+		return p, fmt.Errorf("beat: %w", ErrProcess)
+	}
+	r, err := fields(v, 11)
+	if err != nil {
+		return p, fmt.Errorf("beat: %w", err)
+	}
+	s.countForeign(r[10])
+	if r[8] != checkOf(s.Secret()) {
+		return p, fmt.Errorf("beat: %w", store.ErrSecret)
+	}
+	p, ok := pulse(r)
+	if !ok {
+		return p, fmt.Errorf("beat: %w", store.ErrDamaged)
+	}
+	members, _ := v.([]any)[9].([]any)
+	p.Members = membersOf(members, p.Time)
+	return p, nil
+}
+
+// pulse reads what beatScript returns, without the members.
+func pulse(r []string) (p store.Pulse, ok bool) {
+	if p.Mark, ok = markOf(r[0], r[1]); !ok {
+		return p, false
+	}
+	var errs [5]error
+	p.End, errs[0] = position(p.Mark.Log, r[2], r[3])
+	p.Time, errs[1] = clock(r[4], r[5])
+	keeper, err := strconv.ParseUint(r[6], 10, 16)
+	errs[2] = err
+	leased, err := strconv.ParseInt(r[7], 10, 64)
+	errs[3] = err
+	p.Keeper, p.Leased = uint16(keeper), time.Duration(max(leased, 0))*time.Millisecond
+	return p, !slices.ContainsFunc(errs[:], func(err error) bool { return err != nil })
+}
+
+func clock(seconds, micros string) (time.Time, error) {
+	s, err := strconv.ParseInt(seconds, 10, 64)
+	us, other := strconv.ParseInt(micros, 10, 64)
+	if err == nil {
+		err = other
+	}
+	return time.Unix(s, us*1000), err
+}
+
+// membersOf reads pairs of process and "TOKEN APPLIED MICROSECONDS NAME"; others are left out.
+func membersOf(pairs []any, now time.Time) (all []store.Member) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		process, _ := pairs[i].(string)
+		value, _ := pairs[i+1].(string)
+		parts := strings.SplitN(value, " ", 4)
+		n, err := strconv.ParseUint(process, 10, 16)
+		if err != nil || len(parts) < 4 {
+			continue
+		}
+		applied, _ := strconv.ParseUint(parts[1], 10, 64)
+		beat, _ := strconv.ParseInt(parts[2], 10, 64)
+		all = append(all, store.Member{Process: uint16(n), Name: parts[3], Applied: applied, Silent: max(now.Sub(time.UnixMicro(beat)), 0)})
+	}
+	slices.SortFunc(all, func(a, b store.Member) int { return int(a.Process) - int(b.Process) })
+	return all
+}

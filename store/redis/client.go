@@ -1,0 +1,139 @@
+package redis
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	redis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// link is the connection to the servers.
+type link struct {
+	to               target
+	sentinelPassword string
+	keys             keys
+	foreign          atomic.Int64
+	renewed          atomic.Int64 // when the clients were last made new, in nanoseconds since 1970
+
+	mu      sync.RWMutex // protects the rest
+	clients clients
+}
+
+// clients are the connections: one pool for all commands, and one connection to read the log.
+type clients struct{ do, read redis.UniversalClient }
+
+func (c clients) close() error {
+	err := c.do.Close()
+	if other := c.read.Close(); err == nil {
+		err = other
+	}
+	return err
+}
+
+func newLink(to target, sentinelPassword, prefix string) *link {
+	l := &link{to: to, sentinelPassword: sentinelPassword, keys: newKeys(prefix)}
+	l.clients = l.newClients()
+	return l
+}
+
+func (l *link) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.clients.close()
+}
+
+// most bounds a call without a deadline.
+const most = 5 * time.Second
+
+// bounded is ctx with a deadline.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, most)
+}
+
+// silence keeps the client from writing to the standard error: every fault is returned.
+var silence = sync.OnceFunc(func() { redis.SetLogger(noLog{}) })
+
+type noLog struct{}
+
+func (noLog) Printf(context.Context, string, ...any) {}
+
+// newClients makes both clients. They connect at their first command.
+func (l *link) newClients() clients {
+	silence()
+	return clients{do: l.newClient(0), read: l.newClient(1)}
+}
+
+// newClient makes a client with so many connections to each server; 0 is the usual number. Every command obeys the deadline of its context
+// and is sent once: what may be repeated is for the caller to decide.
+func (l *link) newClient(size int) redis.UniversalClient {
+	const dial = 2 * time.Second
+	o := redis.UniversalOptions{
+		Addrs: l.to.addrs, DB: l.to.db, MasterName: l.to.master, Username: l.to.user, Password: l.to.password, SentinelPassword: l.sentinelPassword,
+		TLSConfig: l.to.secure, Protocol: 2, MaxRetries: -1, DialTimeout: dial, DialerRetries: 1, ReadTimeout: most, WriteTimeout: most,
+		ContextTimeoutEnabled: true, PoolSize: size, DisableIdentity: true, IsClusterMode: l.to.mode == cluster,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}
+	switch l.to.mode {
+	case cluster:
+		c := o.Cluster()
+		c.DisableRoutingPolicies = true // all keys are in one slot
+		return redis.NewClusterClient(c)
+	case sentinel:
+		return redis.NewFailoverClient(o.Failover())
+	}
+	return redis.NewClient(o.Simple())
+}
+
+// client is the one for commands.
+func (l *link) client() redis.UniversalClient {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.clients.do
+}
+
+func (l *link) reader() redis.UniversalClient {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.clients.read
+}
+
+// seen looks at the error of a command. A server that has become a replica stays one for its open connections, and a host's name may lead
+// to the new primary: both clients are made new then, once a second at most.
+func (l *link) seen(err error) error {
+	if !readOnly(err) {
+		return err
+	}
+	now, last := time.Now().UnixNano(), l.renewed.Load()
+	if now-last < int64(time.Second) || !l.renewed.CompareAndSwap(last, now) {
+		return err
+	}
+	fresh := l.newClients()
+	l.mu.Lock()
+	old := l.clients
+	l.clients = fresh
+	l.mu.Unlock()
+	old.close()
+	return err
+}
+
+// run runs a script by its digest, and sends its text where the server does not have it.
+func (l *link) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (any, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	v, err := script.Run(ctx, l.client(), keys, args...).Result()
+	return v, l.seen(err)
+}
+
+// countForeign adds what a script has counted.
+func (l *link) countForeign(n string) {
+	if n, err := strconv.ParseInt(n, 10, 64); err == nil {
+		l.foreign.Add(n)
+	}
+}

@@ -1,0 +1,117 @@
+package redis
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	redis "github.com/redis/go-redis/v9"
+
+	"reprise/store"
+)
+
+// Errors of a shared store beside those of package store.
+var (
+	// ErrUnreachable: no server answers, or it cannot be used at the moment: it loads its data, is full or read-only. Later it may.
+	ErrUnreachable = errors.New("the server cannot be used now")
+	// ErrProcess: another process has the number of this one. Agree gets a new one.
+	ErrProcess = errors.New("another process has this number")
+)
+
+func isTemporary(err error) bool { return errors.Is(err, ErrUnreachable) }
+
+// temporary are parts of what servers answer in a state that passes. A script adds words before and behind.
+var temporary = []string{"LOADING", "OOM", "READONLY", "MISCONF", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "max number of clients"}
+
+// refusals are parts of what servers answer to a configuration that they refuse, and what to do then.
+var refusals = []struct{ answer, advice string }{
+	{"WRONGPASS", "check user and password in REPRISE_STORE, REPRISE_REDIS_USERNAME and REPRISE_REDIS_PASSWORD"},
+	{"invalid username-password", "check user and password in REPRISE_STORE, REPRISE_REDIS_USERNAME and REPRISE_REDIS_PASSWORD"},
+	{"invalid password", "check REPRISE_REDIS_PASSWORD"},
+	{"NOAUTH", "the server requires a password: set REPRISE_REDIS_PASSWORD"},
+	{"without any password configured", "the server has no password: leave out REPRISE_REDIS_PASSWORD"},
+	{"NOPERM", "the user needs the rights ~{PREFIX}:* +@read +@write +@scripting +@connection +@transaction +info +time, and +cluster|slots +cluster|shards for a cluster"},
+	{"DB index is out of range", "the database in REPRISE_STORE does not exist: 0 always does"},
+	{"cluster support disabled", "the server is no node of a cluster: use redis:// in REPRISE_STORE"},
+	{"SELECT is not allowed in cluster", "a cluster has no database but 0: use redis-cluster:// in REPRISE_STORE"},
+	{"MOVED", "the server is a node of a cluster: use redis-cluster:// in REPRISE_STORE"},
+	{"No such master", "the sentinels watch no master of the name in REPRISE_STORE"},
+	{"IDONTKNOW", "the sentinels watch no master of the name in REPRISE_STORE"},
+	{"unknown command", "a Redis server of version 6.2 or later is required, or Valkey"},
+}
+
+// classify makes an error of the start one that says whether waiting may help: ErrUnreachable, or store.ErrRefused with advice.
+func classify(err error) error {
+	if err == nil || errors.Is(err, store.ErrRefused) || errors.Is(err, ErrUnreachable) {
+		return err
+	}
+	refused := func(advice string) error { return fmt.Errorf("%w: %w: %s", store.ErrRefused, err, advice) }
+	text := err.Error()
+	for _, r := range refusals {
+		if strings.Contains(text, r.answer) {
+			return refused(r.advice)
+		}
+	}
+	if advice := secureAdvice(err); advice != "" {
+		return refused(advice)
+	}
+	var noHost *net.DNSError
+	switch {
+	case errors.As(err, &noHost) && noHost.IsNotFound:
+		return refused("check the host in REPRISE_STORE")
+	case strings.HasPrefix(text, "redis: can't parse") || strings.HasPrefix(text, "redis: invalid reply"):
+		return refused("this is no Redis server, or it requires TLS: then begin REPRISE_STORE with rediss")
+	}
+	var answered redis.Error
+	if errors.As(err, &answered) && !passes(text) {
+		return refused("a Redis server of version 6.2 or later is required, or Valkey")
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, err)
+}
+
+// passes reports whether an answer of a server is one of a state that passes.
+func passes(answer string) bool {
+	for _, t := range temporary {
+		if strings.Contains(answer, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// secureAdvice is what to do after an error of TLS, "" after another one.
+func secureAdvice(err error) string {
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var header tls.RecordHeaderError
+	var alert tls.AlertError
+	switch {
+	case errors.As(err, &unknown):
+		return "name the authority of the server in REPRISE_REDIS_CA"
+	case errors.As(err, &name):
+		return "name the host in the certificate of the server in REPRISE_REDIS_SERVER_NAME"
+	case errors.As(err, &invalid):
+		return "the certificate of the server is not valid"
+	case errors.As(err, &header):
+		return "the server does not use TLS: begin REPRISE_STORE with redis instead of rediss"
+	case errors.As(err, &alert) || strings.Contains(err.Error(), "remote error: tls:"):
+		return "the server refuses the certificate of this client: check REPRISE_REDIS_CERT and REPRISE_REDIS_KEY"
+	}
+	return ""
+}
+
+// readOnly reports whether a server has answered that it is a replica now, in any of the wordings of versions and scripts.
+func readOnly(err error) bool {
+	var answered redis.Error
+	return errors.As(err, &answered) && strings.Contains(err.Error(), "READONLY")
+}
+
+// isContext reports whether the time of a call is over.
+func isContext(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}

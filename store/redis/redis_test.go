@@ -1,0 +1,185 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"reprise/internal/redistest"
+	"reprise/policy"
+	"reprise/store"
+	"reprise/store/storetest"
+)
+
+// urls are a single server and a cluster.
+func urls(t *testing.T) map[string]string {
+	t.Helper()
+	one, many := redistest.Start(t, redistest.Options{}), redistest.StartCluster(t, redistest.Options{})
+	return map[string]string{"single": "redis://" + one.Addr, "cluster": "redis-cluster://" + many.Nodes[0].Addr + "," + many.Nodes[1].Addr}
+}
+
+func open(t *testing.T, o Options) *Shared {
+	t.Helper()
+	s, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// beat is a Beat that must succeed.
+func beat(t *testing.T, s *Shared) store.Pulse {
+	t.Helper()
+	p, err := s.Beat(t.Context(), store.Position{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// entry is one with all that an answer and a record have.
+func entry(id policy.ID, key byte, answer string) *store.Entry {
+	at := time.Now().Round(0)
+	return &store.Entry{
+		ID: id, Key: store.Key{key}, Scope: store.Scope{1}, AnswerHash: [32]byte{2}, Labels: &store.Labels{Tenant: "t", Model: "m"}, Prompt: "What?",
+		Topic: 5, Size: 2000, Answer: []byte(answer), InputTokens: 3, OutputTokens: 4, Created: at, Expires: at.Add(time.Hour),
+	}
+}
+
+func insert(e *store.Entry) store.Event {
+	return store.Event{Kind: store.EventInsert, ID: e.ID, Entry: e, Vector: []float32{.5, 0, 1}, At: policy.Tick{Seq: 1, At: 2}}
+}
+
+// serials are given by each test.
+var serial uint64
+
+func next() uint64 { serial++; return serial }
+
+func appendAll(t *testing.T, s *Shared, m store.Mark, evs ...store.Event) store.Position {
+	t.Helper()
+	p, err := s.Append(t.Context(), m, next(), evs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func records(t *testing.T, s *Shared) map[string]int {
+	t.Helper()
+	got := map[string]int{}
+	if _, err := s.Backing().Load(func(r store.Record) error { got[fmt.Sprint(r.Kind, " ", r.ID)]++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	delete(got, fmt.Sprint(store.KindFormat, " 0"))
+	delete(got, fmt.Sprint(store.KindSecret, " 0"))
+	return got
+}
+
+func TestBacking(t *testing.T) {
+	for title, url := range urls(t) {
+		t.Run(title, func(t *testing.T) {
+			n := 0
+			storetest.Run(t, func(t *testing.T) storetest.Open {
+				n++
+				s := open(t, Options{URL: url, Prefix: fmt.Sprintf("test%d", n)})
+				return func() (store.Backing, error) { return &backing{s: s}, nil }
+			})
+		})
+	}
+}
+
+// TestRoundTrip follows an entry through all that is kept of it, on a single server and on a cluster.
+func TestRoundTrip(t *testing.T) {
+	for title, url := range urls(t) {
+		t.Run(title, func(t *testing.T) { roundTrip(t, Options{URL: url, Space: "space"}) })
+	}
+}
+
+func roundTrip(t *testing.T, o Options) {
+	a, b := open(t, o), open(t, o)
+	if a.Process() == b.Process() || a.Process() == 0 || a.Secret() != b.Secret() {
+		t.Fatalf("processes %d and %d, equal secrets %v", a.Process(), b.Process(), a.Secret() == b.Secret())
+	}
+	m := beat(t, a).Mark
+	e := entry(policy.ID(a.Process())<<37+1, 1, "because")
+	other := store.Key{2}
+	p := appendAll(t, a, m, insert(e), store.Event{Kind: store.EventAlias, ID: e.ID, Key: other}, store.Event{Kind: store.EventUse, ID: e.ID})
+	f, err := b.Fetch(t.Context(), e.Key)
+	if err != nil || f.Entry == nil || string(f.Entry.Answer) != "because" || f.Written != m || f.Now != m || f.Entry.ID != e.ID || !f.Entry.Expires.Equal(e.Expires) {
+		t.Fatalf("fetched %+v %v", f, err)
+	}
+	got, err := b.Read(t.Context(), store.Position{}, time.Second)
+	if err != nil || len(got) != 1 || got[0].Position != p || got[0].Process != a.Process() || got[0].Serial != serial || got[0].Mark != m || len(got[0].Events) != 3 {
+		t.Fatalf("read %+v %v", got, err)
+	}
+	if ev := got[0].Events[0]; ev.Entry.Prompt != "What?" || !reflect.DeepEqual(ev.Vector, []float32{.5, 0, 1}) || ev.Entry.Answer != nil {
+		t.Errorf("event %+v", ev)
+	}
+	if got := records(t, b); len(got) != 3 {
+		t.Errorf("records %v", got)
+	}
+	now, err := a.Purge(t.Context(), next(), store.Filter{Tenant: "t"})
+	if err != nil || now.Log != m.Log || now.Purges != m.Purges+1 {
+		t.Fatalf("purge %+v %v", now, err)
+	}
+	if _, err := b.Append(t.Context(), m, next(), []store.Event{insert(e)}); !errors.Is(err, store.ErrPurged) {
+		t.Errorf("an append under the mark of before the purge: %v", err)
+	}
+	appendAll(t, a, now, store.Event{Kind: store.EventPurge, ID: e.ID, Key: e.Key})
+	if f, err := b.Fetch(t.Context(), e.Key); err != nil || f.Entry != nil || f.Now != now {
+		t.Errorf("fetched %+v %v after the removal", f, err)
+	}
+	if got := records(t, b); len(got) != 0 {
+		t.Errorf("records %v after the removal", got)
+	}
+	got, err = b.Read(t.Context(), p, time.Second)
+	if err != nil || len(got) != 2 || got[0].Purge == nil || *got[0].Purge != (store.Filter{Tenant: "t"}) || got[0].Mark != now || got[1].Events[0].Key != e.Key {
+		t.Fatalf("read %+v %v", got, err)
+	}
+	leases(t, a, b)
+}
+
+func leases(t *testing.T, a, b *Shared) {
+	ctx, key := t.Context(), store.Key{9}
+	if mine, err := a.Lease(ctx, key, time.Minute); err != nil || !mine {
+		t.Fatalf("lease %v %v", mine, err)
+	}
+	if mine, err := b.Lease(ctx, key, time.Minute); err != nil || mine {
+		t.Errorf("the other has the lease too: %v %v", mine, err)
+	}
+	for _, err := range []error{b.Release(ctx, key), a.Renew(ctx, 2*time.Minute, key)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if mine, err := b.Lease(ctx, key, time.Minute); err != nil || mine {
+		t.Errorf("released by another: %v %v", mine, err)
+	}
+	if err := a.Release(ctx, key); err != nil {
+		t.Fatal(err)
+	}
+	if mine, err := b.Lease(ctx, key, time.Minute); err != nil || !mine {
+		t.Errorf("after the release: %v %v", mine, err)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{})
+	server.Kill()
+	s, err := Open(t.Context(), Options{URL: "redis://" + server.Addr})
+	if !errors.Is(err, ErrUnreachable) || s == nil {
+		t.Fatalf("%v", err)
+	}
+	defer s.Close()
+	if s.Process() == 0 || s.Agreed() {
+		t.Error("no temporary number")
+	}
+	server.Restart()
+	if err := s.Agree(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	beat(t, s)
+}
