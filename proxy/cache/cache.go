@@ -55,7 +55,7 @@ type Options struct {
 	// Remote has the answers where the store is open with Outside. Log then gets every event, in the same order as the readers and before
 	// them, always without a Cause: uses keep their batches and cost no more. The same rules hold for it.
 	Remote Remote
-	Log    Reader
+	Log    Log
 
 	Now func() time.Time // default time.Now
 }
@@ -63,6 +63,14 @@ type Options struct {
 // Reader reads the log of a cache. by is nil where no request caused the event, as for a purge.
 type Reader interface {
 	Read(ev *Event, by *Cause)
+}
+
+// Log is where the changes of this process go that others apply, and where theirs come from.
+type Log interface {
+	Reader
+	// Overrides reports whether a change of this process that comes later in the log makes ev, which was read from it, void: then ev is
+	// not applied. It is called under the lock of the changes, so that none comes between.
+	Overrides(ev *Event) bool
 }
 
 // Cause is the request that caused an event.

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 
+	"reprise/policy"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -22,6 +23,9 @@ func (f *follower) Apply(ctx context.Context, ev Event) error {
 func (f *follower) apply(ev Event) error {
 	f.beginApplied()
 	defer f.endApplied()
+	if f.log != nil && f.log.Overrides(&ev) {
+		return nil
+	}
 	switch ev.Kind {
 	case store.EventUse:
 		f.touchLocked(&ev)
@@ -47,8 +51,9 @@ func (f *follower) endApplied() {
 }
 
 // ApplyPurge makes a purge happen here that was read from the log of a shared store, one of this process too: entries that came from the
-// log behind the local part of it go with the others. Its removals are Applied. What Purge says of Serves and Keep holds for it.
-func (f *follower) ApplyPurge(_ context.Context, what store.Filter) error {
-	_, _, err := f.purge(what.Matches, true)
+// log behind the local part of it go with the others, except those that keep accepts; nil accepts none. Its removals are Applied. What
+// Purge says of Serves and Keep holds for it.
+func (f *follower) ApplyPurge(_ context.Context, what store.Filter, keep func(policy.ID) bool) error {
+	_, _, err := f.purge(func(e *store.Entry) bool { return what.Matches(e) && (keep == nil || !keep(e.ID)) }, true)
 	return err
 }

@@ -21,6 +21,8 @@ type shelf struct {
 	blind   bool  // nothing may be served
 	log     []Event
 	causes  int
+
+	overrides map[policy.ID]bool
 }
 
 var errShelf = errors.New("no answer today")
@@ -40,6 +42,8 @@ func (s *shelf) Purge(_ context.Context, f store.Filter) error {
 	s.purges = append(s.purges, f)
 	return s.refuse
 }
+
+func (s *shelf) Overrides(ev *Event) bool { return s.overrides[ev.ID] }
 
 func (s *shelf) Read(ev *Event, by *Cause) {
 	if by != nil {
@@ -253,7 +257,11 @@ func TestApplyPurge(t *testing.T) {
 	early := r.request(letters(120))
 	f := r.find(t.Context(), early)
 	s.log = nil
-	if err := r.ApplyPurge(t.Context(), store.Filter{Entry: 1}); err != nil || r.Serves(hit) {
+	r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, func(id policy.ID) bool { return id == 1 })
+	if !r.Serves(hit) {
+		t.Error("an entry that is to be kept is not served")
+	}
+	if err := r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, nil); err != nil || r.Serves(hit) {
 		t.Errorf("%v, and what was purged is served: %v", err, r.Serves(hit))
 	}
 	if id, reason, _ := r.Keep(t.Context(), early, f, r.entry(early, f)); id != 0 || reason != ReasonPurged {
@@ -261,6 +269,19 @@ func TestApplyPurge(t *testing.T) {
 	}
 	if len(s.log) != 1 || s.log[0].Kind != store.EventPurge || !s.log[0].Applied || len(s.purges) > 0 {
 		t.Errorf("%+v, %v", s.log, s.purges)
+	}
+}
+
+// TestOverrides: an event that a later change of this process makes void is not applied.
+func TestOverrides(t *testing.T) {
+	r, s := newShared(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	s.overrides = map[policy.ID]bool{1: true}
+	for _, resident := range []bool{true, false} {
+		if err := r.Apply(t.Context(), Event{Kind: store.EventPurge, ID: 1}); err != nil || r.resident(1) != resident {
+			t.Errorf("%v, and the entry is resident: %v", err, r.resident(1))
+		}
+		s.overrides = nil
 	}
 }
 

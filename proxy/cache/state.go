@@ -18,8 +18,8 @@ type state struct {
 	topics  *topics.Topics
 	turns   turns
 	readers []Reader
-	log     Reader // nil: none
-	uses    uses   // counted, and not applied yet
+	log     Log  // nil: none
+	uses    uses // counted, and not applied yet
 
 	mu      sync.Mutex // held for every change of store or topics, while both and the readers are called; protects what follows
 	fault   error      // of uses that were applied; the last one
