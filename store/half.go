@@ -7,6 +7,10 @@ import (
 
 // appendHalves appends the numbers of a vector as halves (IEEE 754 binary16), 2 bytes each instead of 4, and reports whether it has left out
 // zeros: then one bit for each number, set where it is not 0, precedes the others. Numbers of unit vectors keep three digits.
+//
+// Measured on real questions (BenchmarkHalves): of 2,647 pairs over the hit gate none goes below it or is new above it, of 208,062 over the
+// route gate 17 go and 29 come. With 8 bits a number and a scale for each vector 28 and 774 go. These figures hold because a vector is scaled
+// to length 1 again: without that 5 and 58 pairs go with halves, 267 and 2,612 with 8 bits.
 func appendHalves(b []byte, v []float32) (_ []byte, sparse bool) {
 	b = binary.AppendUvarint(b, uint64(len(v)))
 	some := 0
@@ -33,7 +37,7 @@ func appendHalves(b []byte, v []float32) (_ []byte, sparse bool) {
 	return b, true
 }
 
-// halves reads what appendHalves has appended, which must be all that is left.
+// halves reads what appendHalves has appended, which must be all that is left, and scales it to length 1.
 func (r *reader) halves(sparse bool) []float32 {
 	n := r.uvarint()
 	var mask []byte
@@ -44,20 +48,40 @@ func (r *reader) halves(sparse bool) []float32 {
 		r.bad = true
 		return nil
 	}
-	v := make([]float32, n)
+	v, numbers := make([]float32, n), r.b
+	r.b = nil
 	for i := range v {
 		if sparse && mask[i/8]&(1<<(i%8)) == 0 {
 			continue
 		}
-		p := r.take(2)
-		if p == nil {
+		if len(numbers) < 2 {
+			r.bad = true
 			return nil
 		}
-		h := binary.LittleEndian.Uint16(p)
+		h := binary.LittleEndian.Uint16(numbers)
+		numbers = numbers[2:]
 		r.bad = r.bad || h&infHalf == infHalf
 		v[i] = single(h)
 	}
+	r.bad = r.bad || len(numbers) > 0
+	r.bad = r.bad || !toUnit(v)
 	return v
+}
+
+// toUnit scales v to length 1. It reports false for zeros alone, which have no direction.
+func toUnit(v []float32) bool {
+	var sum float64
+	for _, f := range v {
+		sum += float64(f) * float64(f)
+	}
+	if sum == 0 {
+		return false
+	}
+	scale := 1 / math.Sqrt(sum)
+	for i, f := range v {
+		v[i] = float32(float64(f) * scale)
+	}
+	return true
 }
 
 const (

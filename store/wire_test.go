@@ -22,7 +22,7 @@ func wireEntry() *Entry {
 }
 
 func TestRecordOnTheWire(t *testing.T) {
-	vector := []float32{.5, -.25, 0, 1}
+	vector := []float32{.5, -.5, 0, .5, .5} // of length 1
 	for title, change := range map[string]func(*Entry){
 		"full":     func(*Entry) {},
 		"few":      func(e *Entry) { *e = Entry{ID: e.ID, Labels: &Labels{}, Size: 1} },
@@ -106,11 +106,11 @@ func TestEventsOnTheWire(t *testing.T) {
 func TestRecordsIn(t *testing.T) {
 	e := wireEntry()
 	l := newLoader("space")
-	if err := RecordsIn(7, AppendRecord(nil, e, []float32{0, .5}), "space", l.add); err != nil || l.skipped > 0 {
+	if err := RecordsIn(7, AppendRecord(nil, e, []float32{0, 2}), "space", l.add); err != nil || l.skipped > 0 {
 		t.Fatal(err, l.skipped)
 	}
 	got := l.entries[7].entry(l.entries[7].more)
-	if got.Size != e.Size || got.RecordingSize() != len(e.Answer) || got.Prompt != e.Prompt || l.vectors[7][1] != .5 {
+	if got.Size != e.Size || got.RecordingSize() != len(e.Answer) || got.Prompt != e.Prompt || l.vectors[7][1] != 1 {
 		t.Errorf("got %+v %v", got, l.vectors[7])
 	}
 }
