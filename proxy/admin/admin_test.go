@@ -110,10 +110,10 @@ func TestReadyShared(t *testing.T) {
 		state Shared
 		body  string
 	}{
-		{Shared{Away: true, Deaf: true}, "ready\nredis: away\n"},
+		{Shared{Away: true, Loading: true}, "ready\nredis: away\n"},
 		{Shared{Loading: true}, "ready\nredis: loading\n"},
-		{Shared{Deaf: true}, "ready\nredis: silent\n"},
-		{Shared{}, "ready\nredis: shared\n"},
+		{Shared{}, "ready\nredis: behind\n"},
+		{Shared{Live: true}, "ready\nredis: shared\n"},
 	} {
 		s = c.state
 		if got := r.get("/readyz"); got.Code != 200 || got.Body.String() != c.body {
@@ -128,19 +128,19 @@ func TestReadyShared(t *testing.T) {
 
 // TestShared: the state of a shared store and its metrics.
 func TestShared(t *testing.T) {
-	s := Shared{Process: 7, Keeper: 7, Applied: 3, End: 5, Silent: 250 * time.Millisecond, QueueEvents: 2, Members: []store.Member{{Process: 7, Name: "a"}, {Process: 9, Name: "b", Applied: 4}},
-		Counts: SharedCounts{Near: 11, Led: 12, Dropped: 13}}
+	s := Shared{Process: 7, Keeper: true, Live: true, Applied: 3, Lag: 2, Behind: 250 * time.Millisecond, Queue: SharedQueue{Events: 2},
+		Members: []store.Member{{Process: 7, Name: "a"}, {Process: 9, Name: "b", Applied: 4}}, Counts: SharedCounts{Near: 11, Mark: 12, DroppedInserts: 13, Refused: 14}}
 	r := newRig(t, "lru", func(o *Options) { o.Shared = func() Shared { return s } })
 	body := r.get("/admin/shared").Body.String()
-	for path, want := range map[string]string{"state": "shared", "lag_batches": "2", "silent_seconds": "0.25", "members.0.keeper": "true", "members.0.self": "true",
-		"members.1.name": "b", "members.1.applied": "4", "members.1.self": "false", "queue.dropped": "13", "fetches.near": "11", "flights.led": "12"} {
+	for path, want := range map[string]string{"state": "shared", "lag_batches": "2", "behind_seconds": "0.25", "keeper": "true", "members.0.self": "true",
+		"members.1.name": "b", "members.1.applied": "4", "members.1.self": "false", "queue.events": "2", "counts.near": "11", "counts.dropped_inserts": "13"} {
 		if got := gjson.Get(body, path).String(); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}
 	}
 	metrics := r.get("/metrics").Body.String()
-	for _, line := range []string{"reprise_shared_up 1", "reprise_shared_keeper 1", "reprise_shared_members 2", "reprise_shared_lag_batches 2", `reprise_shared_fetches_total{result="near"} 11`,
-		"reprise_shared_queue_dropped_total 13", `reprise_shared_flights_total{result="led"} 12`} {
+	for _, line := range []string{"reprise_shared_up 1", "reprise_shared_keeper 1", "reprise_shared_members 2", "reprise_shared_lag_batches 2", "reprise_shared_near_hits_total 11",
+		`reprise_shared_queue_dropped_total{kind="insert"} 13`, `reprise_shared_unserved_total{reason="mark"} 12`, `reprise_shared_batches_total{result="refused"} 14`} {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("no line %q", line)
 		}

@@ -14,59 +14,88 @@ import (
 
 // Shared is the state of a store that several processes share, as this process, one of its members, sees it.
 type Shared struct {
-	Process uint16        // number of this member
-	Name    string        // of this member
-	Away    bool          // the server does not answer
-	Loading bool          // entries are being loaded
-	Deaf    bool          // nothing was learned of the log for longer than the grace: answers of others are not served
-	Silent  time.Duration // since the log was known to be applied to its end
-	Applied uint64        // the last batch of the log that is applied
-	End     uint64        // the last batch of the log
-	Keeper  uint16        // the member that decides evictions; 0: none
+	Process uint16 // number of this member
+	Store   string // where it is, without credentials
+	Away    bool   // the server does not answer, or this member could not join yet
+	Loading bool   // the entries of the others are being loaded
+	Live    bool   // the log is followed: otherwise a purge of another process could have been missed, and its answers are not served
+	Keeper  bool   // this member decides evictions
 	Members []store.Member
 
-	QueueEvents int   // events that wait to be appended to the log
-	QueueBytes  int64 // that they take
-	NearEntries int
-	NearBytes   int64
+	Behind  time.Duration // for how long this member may have missed something
+	Applied uint64        // the last batch of the log that is applied
+	Lag     uint64        // batches of the log that are not
+
+	Queue SharedQueue
+	Near  SharedNear
 
 	Counts SharedCounts
 }
 
+// SharedQueue is what waits to be appended to the log.
+type SharedQueue struct {
+	Events int   `json:"events"`
+	Bytes  int64 `json:"bytes"`
+	Purges int   `json:"purges"`
+}
+
+// SharedNear is the near-cache.
+type SharedNear struct {
+	Entries int   `json:"entries"`
+	Bytes   int64 `json:"bytes"`
+}
+
 // SharedCounts only increase.
 type SharedCounts struct {
-	Near, Fetched, Absent, Refused, Skipped, Faults int64 // fetches of answers, by their result
-	Dropped                                         int64 // events that the queue had no room for
-	Failures                                        int64 // calls that failed, fetches included
-	Loads                                           int64 // loads of all entries, the first one included
-	Foreign                                         int64 // values under our keys that are not ours
-	Led, Followed, Impatient                        int64 // flights across processes, by their result
+	Near     int64 `json:"near"`     // answers that were at hand
+	Fetches  int64 `json:"fetches"`  // calls for an answer, those that the breaker refused included
+	Timeouts int64 `json:"timeouts"` // of these
+	Skipped  int64 `json:"skipped"`  // of these, refused by the breaker
+	Mark     int64 `json:"mark"`     // answers that were not served because a purge may have named them
+	Silence  int64 `json:"silence"`  // answers that were not served because the log is not followed
+	Foreign  int64 `json:"foreign"`  // values under our keys that are not ours
+	Faults   int64 `json:"faults"`   // calls that failed, of any kind
+	Gaps     int64 `json:"gaps"`     // in the log
+	Loads    int64 `json:"loads"`    // of all entries
+
+	DroppedInserts int64 `json:"dropped_inserts"` // answers that the queue had no room for; they left this process too
+	DroppedHints   int64 `json:"dropped_hints"`   // uses, arrivals and anchors that it had no room for
+	DroppedOther   int64 `json:"dropped_other"`   // aliases and removals that it had no room for
+	Appended       int64 `json:"appended"`        // batches of this member in the log
+	Refused        int64 `json:"refused"`         // batches that were refused because a purge came between
+	Repeated       int64 `json:"repeated"`        // purges that the store had lost
+	Followed       int64 `json:"followed"`        // requests that waited for another member
 }
 
 var (
 	descUp          = describe("shared_up", "1 while the server of the shared store answers.")
-	descLoading     = describe("shared_loading", "1 while all entries are loaded from the shared store.")
-	descDeaf        = describe("shared_deaf", "1 while a purge of another process could have been missed: answers of others are not served.")
-	descSilent      = describe("shared_silent_seconds", "Time since the log of the shared store was known to be applied to its end.")
+	descLoading     = describe("shared_loading", "1 while the entries of the others are loaded from the shared store.")
+	descLive        = describe("shared_live", "1 while the log of the shared store is followed; otherwise answers of others are not served, because a purge could have been missed.")
+	descBehind      = describe("shared_behind_seconds", "For how long this process may have missed something in the log.")
 	descLag         = describe("shared_lag_batches", "Batches of the log that are not applied yet.")
 	descMembers     = describe("shared_members", "Processes that share the store.")
 	descKeeper      = describe("shared_keeper", "1 if this process decides evictions.")
-	descQueued      = describe("shared_queue_events", "Events that wait to be appended to the log.")
-	descQueuedBytes = describe("shared_queue_bytes", "Bytes of the events that wait to be appended to the log.")
-	descDropped     = describe("shared_queue_dropped_total", "Events that were dropped because too many waited; their entries left this process too.")
+	descQueueEvents = describe("shared_queue_events", "Events that wait to be appended to the log.")
+	descQueueBytes  = describe("shared_queue_bytes", "Bytes of the events that wait to be appended to the log.")
+	descQueuePurges = describe("shared_queue_purges", "Purges that wait to be appended to the log.")
+	descDropped     = describe("shared_queue_dropped_total", "Events that were dropped because too many waited; a dropped insert left this process too.", "kind")
 	descFailures    = describe("shared_faults_total", "Calls of the shared store that failed.")
-	descFetches     = describe("shared_fetches_total", "Answers looked for: near (no call), fetched, absent, refused (a purge could have been missed), skipped (the breaker is open), fault.", "result")
-	descLoads       = describe("shared_loads_total", "Loads of all entries: at the start, and where the log has a gap.")
-	descForeign     = describe("shared_foreign_total", "Values under the keys of this cache that are not its own; they are ignored.")
-	descLeads       = describe("shared_flights_total", "Flights across processes: led, followed (another process had the answer), impatient (waited in vain).", "result")
+	descNearHits    = describe("shared_near_hits_total", "Answers that were at hand and needed no call.")
+	descFetches     = describe("shared_fetches_total", "Calls of the shared store for an answer.")
+	descUnserved    = describe("shared_unserved_total", "Answers that were not served or not fetched: timeout, breaker (open), mark (a purge may have named them), silence (the log is not followed), foreign (not ours).", "reason")
+	descGaps        = describe("shared_gaps_total", "Gaps in the log, each followed by a load.")
+	descLoads       = describe("shared_loads_total", "Loads of all entries.")
+	descBatches     = describe("shared_batches_total", "Batches of this process: appended, or refused because a purge came between.", "result")
+	descRepeated    = describe("shared_purges_repeated_total", "Purges that the shared store had lost and that this process has sent again.")
+	descFollowed    = describe("shared_flights_followed_total", "Requests that waited for the flight of another process.")
 	descNear        = describe("shared_near_entries", "Answers in the near-cache.")
 	descNearBytes   = describe("shared_near_bytes", "Bytes of the answers in the near-cache.")
 )
 
 // describeShared lists the metrics of a shared store.
 func describeShared(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descUp, descLoading, descDeaf, descSilent, descLag, descMembers, descKeeper, descQueued, descQueuedBytes, descDropped, descFailures,
-		descFetches, descLoads, descForeign, descLeads, descNear, descNearBytes} {
+	for _, d := range []*prometheus.Desc{descUp, descLoading, descLive, descBehind, descLag, descMembers, descKeeper, descQueueEvents, descQueueBytes, descQueuePurges, descDropped,
+		descFailures, descNearHits, descFetches, descUnserved, descGaps, descLoads, descBatches, descRepeated, descFollowed, descNear, descNearBytes} {
 		ch <- d
 	}
 }
@@ -74,30 +103,33 @@ func describeShared(ch chan<- *prometheus.Desc) {
 func collectShared(s Shared, ch chan<- prometheus.Metric) {
 	gauge(ch, descUp, one(!s.Away))
 	gauge(ch, descLoading, one(s.Loading))
-	gauge(ch, descDeaf, one(s.Deaf))
-	gauge(ch, descSilent, s.Silent.Seconds())
-	gauge(ch, descLag, float64(s.lag()))
+	gauge(ch, descLive, one(s.Live))
+	gauge(ch, descBehind, s.Behind.Seconds())
+	gauge(ch, descLag, float64(s.Lag))
 	gauge(ch, descMembers, float64(len(s.Members)))
-	gauge(ch, descKeeper, one(s.Keeper != 0 && s.Keeper == s.Process))
-	gauge(ch, descQueued, float64(s.QueueEvents))
-	gauge(ch, descQueuedBytes, float64(s.QueueBytes))
-	gauge(ch, descNear, float64(s.NearEntries))
-	gauge(ch, descNearBytes, float64(s.NearBytes))
+	gauge(ch, descKeeper, one(s.Keeper))
+	gauge(ch, descQueueEvents, float64(s.Queue.Events))
+	gauge(ch, descQueueBytes, float64(s.Queue.Bytes))
+	gauge(ch, descQueuePurges, float64(s.Queue.Purges))
+	gauge(ch, descNear, float64(s.Near.Entries))
+	gauge(ch, descNearBytes, float64(s.Near.Bytes))
 	n := s.Counts
-	count(ch, descDropped, n.Dropped)
-	count(ch, descFailures, n.Failures)
+	count(ch, descFailures, n.Faults)
+	count(ch, descNearHits, n.Near)
+	count(ch, descFetches, n.Fetches)
+	count(ch, descGaps, n.Gaps)
 	count(ch, descLoads, n.Loads)
-	count(ch, descForeign, n.Foreign)
-	for result, times := range map[string]int64{"near": n.Near, "fetched": n.Fetched, "absent": n.Absent, "refused": n.Refused, "skipped": n.Skipped, "fault": n.Faults} {
-		count(ch, descFetches, times, result)
+	count(ch, descRepeated, n.Repeated)
+	count(ch, descFollowed, n.Followed)
+	for reason, times := range map[string]int64{"timeout": n.Timeouts, "breaker": n.Skipped, "mark": n.Mark, "silence": n.Silence, "foreign": n.Foreign} {
+		count(ch, descUnserved, times, reason)
 	}
-	for result, times := range map[string]int64{"led": n.Led, "followed": n.Followed, "impatient": n.Impatient} {
-		count(ch, descLeads, times, result)
+	for kind, times := range map[string]int64{"insert": n.DroppedInserts, "hint": n.DroppedHints, "other": n.DroppedOther} {
+		count(ch, descDropped, times, kind)
 	}
+	count(ch, descBatches, n.Appended, "appended")
+	count(ch, descBatches, n.Refused, "refused")
 }
-
-// lag is how many batches are not applied.
-func (s *Shared) lag() uint64 { return max(s.End, s.Applied) - s.Applied }
 
 // state is one word for readyz and the admin API.
 func (s *Shared) state() string {
@@ -106,8 +138,8 @@ func (s *Shared) state() string {
 		return "away"
 	case s.Loading:
 		return "loading"
-	case s.Deaf:
-		return "silent"
+	case !s.Live:
+		return "behind"
 	}
 	return "shared"
 }
@@ -117,17 +149,11 @@ func (s Shared) MarshalJSON() ([]byte, error) {
 	members := make([]map[string]any, 0, len(s.Members))
 	for _, m := range s.Members {
 		members = append(members, map[string]any{"process": m.Process, "name": m.Name, "applied": m.Applied, "silent_seconds": m.Silent.Seconds(),
-			"keeper": m.Process == s.Keeper, "self": m.Process == s.Process})
+			"self": m.Process == s.Process})
 	}
-	n := s.Counts
 	return json.Marshal(map[string]any{
-		"process": s.Process, "name": s.Name, "state": s.state(), "silent_seconds": s.Silent.Seconds(),
-		"applied": s.Applied, "end": s.End, "lag_batches": s.lag(), "keeper": s.Keeper, "members": members,
-		"queue":   map[string]any{"events": s.QueueEvents, "bytes": s.QueueBytes, "dropped": n.Dropped},
-		"near":    map[string]any{"entries": s.NearEntries, "bytes": s.NearBytes},
-		"fetches": map[string]any{"near": n.Near, "fetched": n.Fetched, "absent": n.Absent, "refused": n.Refused, "skipped": n.Skipped, "fault": n.Faults},
-		"flights": map[string]any{"led": n.Led, "followed": n.Followed, "impatient": n.Impatient},
-		"faults":  n.Failures, "loads": n.Loads, "foreign": n.Foreign,
+		"process": s.Process, "store": s.Store, "state": s.state(), "keeper": s.Keeper, "behind_seconds": s.Behind.Seconds(),
+		"applied": s.Applied, "lag_batches": s.Lag, "members": members, "queue": s.Queue, "near": s.Near, "counts": s.Counts,
 	})
 }
 
