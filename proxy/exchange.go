@@ -56,7 +56,7 @@ const mostTurns = 8
 
 // once writes the answer to an equal request from the store, or that of a flight.
 func (x exchange) once() (Result, error) {
-	if hit := x.exact(); hit != nil {
+	if hit := x.exact(x.http.Context()); hit != nil {
 		return x.hit(hit)
 	}
 	f, leader := x.join()

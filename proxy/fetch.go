@@ -85,6 +85,7 @@ func (a *fetched) End(err error) {
 	took := max(s.opts.Now().Sub(a.start), processingTime(rec.Header))
 	s.metrics.step(stepUpstream, took)
 	a.o.kept = a.keep(a.o.found, rec, err, took)
+	a.unlead()
 	if err != nil && a.o.kept.complete {
 		err = nil // cut after its terminal event, by a client that left at [DONE]
 	}
@@ -98,6 +99,7 @@ func (a *fetched) End(err error) {
 
 // Crash ends the flight after a panic with v.
 func (a *fetched) Crash(v any) {
+	a.unlead()
 	a.body.Close()
 	a.s.flights.Crash(a.f, v)
 }

@@ -88,6 +88,13 @@ type Options struct {
 
 	Readers []cache.Reader // read every change of the cache, in order
 
+	// Remote and Log connect the cache with a store that several processes share, as in cache.Options. nil: Store belongs to this process
+	// alone. After a purge of another process the caller calls Purged.
+	Remote cache.Remote
+	Log    cache.Log
+	// Leads makes equal requests at several processes wait for one upstream call. nil: each process makes its own.
+	Leads Leads
+
 	Logger    *slog.Logger
 	Transport http.RoundTripper // default: a pooled transport of the server's own
 	Now       func() time.Time  // default time.Now
@@ -226,5 +233,6 @@ func CheckHeader(name string) error {
 // cache are the options of the cache below.
 func (o *Options) cache() cache.Options {
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.Mode == ModeSemantic || o.Mode == ModeShadow, Shadow: o.Mode == ModeShadow,
-		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: o.Guard, Readers: o.Readers, Now: o.Now}
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: o.Guard, Readers: o.Readers,
+		Remote: o.Remote, Log: o.Log, Now: o.Now}
 }

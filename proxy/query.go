@@ -26,6 +26,7 @@ type query struct {
 	req    cache.Request // what was read, for the cache
 	stale  *cache.Hit    // an expired answer, to be served if the upstream fails
 	alone  bool          // it does not share a flight
+	done   func()        // ends its lead among the processes that share a store; nil: it has none
 	mem    *budget.Lease // what body and request are charged to
 }
 
@@ -89,7 +90,7 @@ func (q *query) chargeHit(size int) bool { return size <= firstBuffer || q.mem.G
 
 // run finds the outcome of f: an entry, or the upstream's answer. It reports whether f has ended: an answer is still to be read.
 func (q *query) run(f *flight) (ended bool) {
-	if hit := q.exact(); hit != nil { // it may have been stored since the first lookup
+	if hit := q.exact(f.Context()); hit != nil { // it may have been stored since the first lookup
 		f.Publish(&outcome{served: hit})
 		return true
 	}
@@ -100,14 +101,14 @@ func (q *query) run(f *flight) (ended bool) {
 	case q.d.OnlyIfCached:
 		f.Fail(errOnlyIfCached)
 	default:
-		return q.fetch(f, found)
+		return q.led(f, found)
 	}
 	return true
 }
 
 // exact looks the key up. An expired answer is kept for stale-if-error.
-func (q *query) exact() *served {
-	hit, stale, err := q.s.cache.Lookup(q.http.Context(), &q.req)
+func (q *query) exact(ctx context.Context) *served {
+	hit, stale, err := q.s.cache.Lookup(ctx, &q.req)
 	q.s.faults.degraded(err)
 	if stale != nil {
 		q.stale = stale

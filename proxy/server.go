@@ -76,6 +76,9 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
+// CacheOf is the cache of a server, for what follows the log of a shared store.
+func CacheOf(s *Server) *cache.Cache { return s.cache }
+
 // Handler serves the API: the cached endpoints, explain, and all other paths by the pass-through.
 func (s *Server) Handler() http.Handler {
 	posts := map[string]http.HandlerFunc{explainPath: s.answering(s.explain, nil)}

@@ -2,10 +2,13 @@ package admin
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"reprise/store"
 )
 
 // TestPurgeNotDurable: a purge that a restart may undo is a 503 that says so, and what to do.
@@ -25,6 +28,10 @@ func TestPurgeNotDurable(t *testing.T) {
 	}
 	if m := gjson.Get(body, "error.message").String(); !strings.Contains(m, "no space left") || !strings.Contains(m, "repeat the purge") {
 		t.Errorf("message: %s", m)
+	}
+	r.proxy.disk = fmt.Errorf("%w: no answer", store.ErrUnconfirmed)
+	if _, other := purge(); !strings.Contains(gjson.Get(other, "error.message").String(), "shared store") || strings.Contains(other, "disk") {
+		t.Errorf("unconfirmed: %s", other)
 	}
 	if code := gjson.Get(body, "error.code").String(); code != "purge_not_durable" {
 		t.Errorf("code %s", code)
