@@ -50,7 +50,7 @@ func entry(id policy.ID, key byte, answer string) *store.Entry {
 }
 
 func insert(e *store.Entry) store.Event {
-	return store.Event{Kind: store.EventInsert, ID: e.ID, Entry: e, Vector: []float32{.5, 0, 1}, At: policy.Tick{Seq: 1, At: 2}}
+	return store.Event{Kind: store.EventInsert, ID: e.ID, Entry: e, Vector: []float32{.5, 0, .5, .5, .5}, At: policy.Tick{Seq: 1, At: 2}}
 }
 
 // serials are given by each test.
@@ -115,7 +115,7 @@ func roundTrip(t *testing.T, o Options) {
 	if err != nil || len(got) != 1 || got[0].Position != p || got[0].Process != a.Process() || got[0].Serial != serial || got[0].Mark != m || len(got[0].Events) != 3 {
 		t.Fatalf("read %+v %v", got, err)
 	}
-	if ev := got[0].Events[0]; ev.Entry.Prompt != "What?" || !reflect.DeepEqual(ev.Vector, []float32{.5, 0, 1}) || ev.Entry.Answer != nil {
+	if ev := got[0].Events[0]; ev.Entry.Prompt != "What?" || !reflect.DeepEqual(ev.Vector, []float32{.5, 0, .5, .5, .5}) || ev.Entry.Answer != nil {
 		t.Errorf("event %+v", ev)
 	}
 	if got := records(t, b); len(got) != 3 {
