@@ -48,6 +48,20 @@ func (l *Ledger) Insert(it Item, at Tick, evicted []ID) []ID {
 	return evicted
 }
 
+// Trim evicts while a limit is exceeded, but most victims at most, and returns evicted with the victims appended, in order. With a Trim
+// after each Insert, Replace and Grow a ledger without a limit of its own has the victims of one with it. A faulty evictor ends it.
+func (l *Ledger) Trim(limit Limit, most int, evicted []ID) []ID {
+	for ; most > 0 && limit.over(l.Entries(), l.bytes); most-- {
+		id, ok := l.evictor.Victim()
+		if !ok || !l.Remove(id, Evicted) {
+			l.faults++
+			break
+		}
+		evicted = append(evicted, id)
+	}
+	return evicted
+}
+
 // Hit counts a request that id answered.
 func (l *Ledger) Hit(id ID, at Tick) { l.evictor.Hit(id, at) }
 
@@ -141,8 +155,10 @@ func (l *Ledger) Bytes() int64 { return l.bytes }
 // Faults counts the times when the evictor named no victim or one that was not resident. Any value except 0 is a bug in it.
 func (l *Ledger) Faults() int { return l.faults }
 
-func (l *Ledger) over() bool {
-	return l.limit.Entries > 0 && l.sizes.Len() > l.limit.Entries || l.limit.Bytes > 0 && l.bytes > l.limit.Bytes
+func (l *Ledger) over() bool { return l.limit.over(l.sizes.Len(), l.bytes) }
+
+func (l Limit) over(entries int, bytes int64) bool {
+	return l.Entries > 0 && entries > l.Entries || l.Bytes > 0 && bytes > l.Bytes
 }
 
 // evict removes the victim. If that is none or not resident, it removes the newcomer: without it the limits held, so a faulty
