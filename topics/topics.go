@@ -54,7 +54,7 @@ var ErrMember = errors.New("bad member")
 // an entry costs some 295 bytes where each has a topic of its own, 105 of them its sketch and its place in a Flat, 60 the maps of entries and topics.
 type Topics struct {
 	options Options
-	made    atomic.Uint64 // counter part of the highest topic id of this process
+	made    atomic.Uint64 // the highest topic id of this process; its upper part is the number of the process
 	builder builder       // of graphs, those of freed scopes too
 
 	mu      sync.RWMutex // protects what follows, not the scopes and entries in the maps; taken after a scope's lock or alone
@@ -74,7 +74,9 @@ func New(o Options) (*Topics, error) {
 
 // newTopics is New without the checks.
 func newTopics(o Options) *Topics {
-	return &Topics{options: o, scopes: make(map[ScopeID]*scope), entries: make(map[EntryID]*entry)}
+	t := &Topics{options: o, scopes: make(map[ScopeID]*scope), entries: make(map[EntryID]*entry)}
+	t.SetProcess(o.Process)
+	return t
 }
 
 // Close ends all background work and waits for it. Everything else still works afterwards.
@@ -89,30 +91,24 @@ func (t *Topics) Close() {
 }
 
 // NewTopic returns a topic id that was not used before. The topic exists from its first member on.
-func (t *Topics) NewTopic() TopicID { return t.processID(t.made.Add(1)) }
+func (t *Topics) NewTopic() TopicID { return TopicID(t.made.Add(1)) }
 
-// processID is the topic id of this process with the given counter.
-func (t *Topics) processID(counter uint64) TopicID {
-	return TopicID(uint64(t.options.Process)<<counterBits + counter)
-}
+// SetProcess makes NewTopic return the ids of another process, from its first on: see Options.Process.
+func (t *Topics) SetProcess(process uint16) { t.made.Store(uint64(process) << counterBits) }
 
 // SetNext makes NewTopic return ids from next on: for a restart, where the ids of topics that are gone must not be used
 // again. It never goes backwards, and ignores the ids of other processes. Add does the same for the topic of its member.
 func (t *Topics) SetNext(next TopicID) {
-	if next > t.processID(0) {
+	if next > 0 {
 		t.markUsed(next - 1)
 	}
 }
 
 // markUsed makes NewTopic return ids above id, if id is of this process.
 func (t *Topics) markUsed(id TopicID) {
-	if id>>counterBits != TopicID(t.options.Process) {
-		return
-	}
-	counter := uint64(id - t.processID(0))
 	for {
 		now := t.made.Load()
-		if counter <= now || t.made.CompareAndSwap(now, counter) {
+		if uint64(id)>>counterBits != now>>counterBits || uint64(id) <= now || t.made.CompareAndSwap(now, uint64(id)) {
 			return
 		}
 	}
