@@ -20,7 +20,7 @@ func (s *Store) Put(e *Entry, at policy.Tick) []Event {
 	evs := s.change(func(evs *events) {
 		defer func() { chain = r.chain() }() // an alias may change r as soon as the lock is free
 		if old := s.core.table.keys.get(r.Key); old == nil || old.Key != r.Key {
-			s.core.sweep(r.Size, evs)
+			s.core.sweep(!s.core.keeper.ledger.Fits(r.Size), evs)
 			s.core.nextID++
 			r.ID = s.core.nextID
 		}
@@ -74,21 +74,16 @@ func (s *Store) Alias(k Key, id policy.ID) []Event {
 	})
 }
 
-// Anchor records that an entry is the anchor of its topic now, so that a restart makes it the anchor again. It returns false for
-// an unknown id.
-func (s *Store) Anchor(id policy.ID) (ev Event, ok bool) {
+// Anchor records that an entry is the anchor of its topic now, so that a restart makes it the anchor again, and returns the former
+// one, 0 where there is none or it is not recorded. It returns false for an unknown id.
+func (s *Store) Anchor(id policy.ID) (ev Event, former policy.ID, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.core.table.ids[id]
 	if r == nil {
-		return ev, false
+		return ev, 0, false
 	}
-	if former := s.core.table.setAnchor(r); former != nil {
-		s.core.emit(&Event{Kind: EventAnchor, ID: former.ID}, nil)
-	}
-	ev = Event{Kind: EventAnchor, ID: id}
-	s.core.emit(&ev, nil)
-	return ev, true
+	return Event{Kind: EventAnchor, ID: id}, s.core.anchor(r), true
 }
 
 // Remove drops entries for a reason other than eviction: policy.Purged or policy.Expired. A purge is announced to the backing

@@ -70,6 +70,16 @@ func (c *core) insert(r *resident, vector []float32, at policy.Tick, evs *events
 	c.settle(r, ev, c.keeper.ledger.Insert(r.item(), at, nil), evs)
 }
 
+// anchor makes r the anchor of its topic and returns the former one.
+func (c *core) anchor(r *resident) (former policy.ID) {
+	if was := c.table.setAnchor(r); was != nil {
+		former = was.ID
+		c.emit(&Event{Kind: EventAnchor, ID: former}, nil)
+	}
+	c.emit(&Event{Kind: EventAnchor, ID: r.ID}, nil)
+	return former
+}
+
 // stored gives an event the entry of r, which is new, whole; of an answer that is kept elsewhere r then has the length alone.
 func (c *core) stored(r *resident, ev Event) Event {
 	ev.Entry = r.entry(r.more)
@@ -118,9 +128,8 @@ func (c *core) evicted(victims []policy.ID, evs *events) {
 // sweep removes entries whose time is over, among a few from a random place on. An entry whose answer has expired stays for one
 // more lifetime while there is room: if the request returns, the new answer replaces the old one and keeps importance, links and
 // aliases.
-func (c *core) sweep(size int64, evs *events) {
+func (c *core) sweep(full bool, evs *events) {
 	now := c.opt.Now()
-	full := !c.keeper.ledger.Fits(size)
 	n := 0
 	for id, r := range c.table.ids {
 		if n++; n > sweepPerPut {

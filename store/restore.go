@@ -48,10 +48,7 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	all := slices.SortedFunc(maps.Values(l.entries), func(a, b *resident) int {
 		return cmp.Or(cmp.Compare(b.last, a.last), cmp.Compare(b.ID, a.ID))
 	})
-	newest := make(map[Key]policy.ID, len(all))
-	for _, r := range all {
-		newest[r.Key] = max(newest[r.Key], r.ID)
-	}
+	newest := newestOf(l.entries)
 	kept, bytes := all[:0], int64(0)
 	for _, r := range all {
 		if r.Size == 0 {
@@ -66,6 +63,17 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	}
 	slices.Reverse(kept)
 	return kept
+}
+
+// newestOf is, of each key, the entry whose answer came last. There are two where processes that share a store have stored one at once.
+func newestOf(entries map[policy.ID]*resident) map[Key]policy.ID {
+	newest := make(map[Key]policy.ID, len(entries))
+	for _, r := range entries {
+		if other := entries[newest[r.Key]]; other == nil || cmp.Or(cmp.Compare(r.created, other.created), cmp.Compare(r.ID, other.ID)) > 0 {
+			newest[r.Key] = r.ID
+		}
+	}
+	return newest
 }
 
 // restoreKeys gives an entry its aliases, and its topic its anchor.

@@ -56,6 +56,9 @@ type Options struct {
 	// them, always without a Cause: uses keep their batches and cost no more. The same rules hold for it.
 	Remote Remote
 	Log    Log
+	// Ceiling is the capacity of a shared store, of which another process may be the one that evicts: no answer is kept that would exceed
+	// it by more than 1 %. Zero is none.
+	Ceiling policy.Limit
 
 	Now func() time.Time // default time.Now
 }
@@ -65,11 +68,11 @@ type Reader interface {
 	Read(ev *Event, by *Cause)
 }
 
-// Log is where the changes of this process go that others apply, and where theirs come from.
+// Log is the Reader that appends to the log of a shared store what happens here first: every event that is not Applied.
 type Log interface {
 	Reader
-	// Overrides reports whether a change of this process that comes later in the log makes ev, which was read from it, void: then ev is
-	// not applied. It is called under the lock of the changes, so that none comes between.
+	// Overrides reports whether ev, which was read from the log and is about to be applied, comes too late: an own change that is later in
+	// the log has happened here already. It is called in the same order as Read.
 	Overrides(ev *Event) bool
 }
 

@@ -338,7 +338,7 @@ func TestPurgeOfAStaleAnswer(t *testing.T) {
 	r.now = r.now.Add(90 * time.Minute)
 	q = r.request(letters(40))
 	_, stale, _ := r.Lookup(t.Context(), q)
-	r.purge(func(e *store.Entry) bool { return e.ID != stale.Entry.ID }, false)
+	r.purge(func(e *store.Entry) bool { return e.ID != stale.Entry.ID }, nil, false)
 	if r.Stale(t.Context(), q, stale) == nil {
 		t.Error("not served after a purge of others")
 	}

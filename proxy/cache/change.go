@@ -12,6 +12,7 @@ import (
 const (
 	ReasonPurged = "purged"       // a purge came while the answer was under way
 	ReasonBehind = "store-behind" // the file has lacked changes for too long: its disk is full, slow or broken
+	ReasonFull   = "full"         // the shared store exceeds its capacity: the process that evicts has not kept up
 	ReasonPolicy = "policy"       // the policy refused it
 	ReasonFault  = "fault"
 )
@@ -32,8 +33,12 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 			reason = ReasonPurged
 			return nil
 		}
-		if c.store.Behind() {
+		switch {
+		case c.store.Behind():
 			reason = ReasonBehind
+			return nil
+		case c.opt.Ceiling != (policy.Limit{}) && c.store.Full(c.opt.Ceiling, e.Footprint(len(e.Vector))):
+			reason = ReasonFull
 			return nil
 		}
 		topic := topics.TopicID(e.Topic)

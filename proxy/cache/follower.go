@@ -2,41 +2,57 @@ package cache
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
 
 	"reprise/policy"
 	"reprise/store"
 	"reprise/topics"
 )
 
-// follower is the part of a Cache that makes happen here what others have written to a log.
+// follower is the part of a Cache that makes happen here what others have written to a log. Every event of it is Applied, except those
+// of Trim.
 type follower struct{ *state }
 
 // Apply makes an event happen that another cache has written to its log. The events of a log, applied in order to an empty cache
-// over a store without a limit, lead to the same entries, topics, anchors, aliases and choice of victims. What it changes is Applied.
+// over a store without a limit, lead to the same entries, topics, anchors, aliases and choice of victims.
+//
+// Where processes share a store, each applies what the others have appended in the order of their log, and its own events a second time,
+// at their place in it, except uses and arrivals, and except insertions, which Options.Log protects until then by Overrides. Then all of
+// them have the same entries and aliases once they have read the same log, and the same anchor in each topic whose last anchor is there.
 func (f *follower) Apply(ctx context.Context, ev Event) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return f.apply(ev)
-}
-
-func (f *follower) apply(ev Event) error {
 	f.beginApplied()
 	defer f.endApplied()
 	if f.log != nil && f.log.Overrides(&ev) {
+		if _, removed := ev.Reason(); removed { // it comes back to the others without its aliases, of which the own ones follow
+			store.Unalias(f.store, ev.ID)
+		}
 		return nil
 	}
-	switch ev.Kind {
-	case store.EventUse:
+	return f.applyLocked(ev)
+}
+
+func (f *follower) applyLocked(ev Event) error {
+	evs := f.store.Apply(ev)
+	switch {
+	case ev.Kind == store.EventUse:
+		if len(evs) > 0 { // with the tick that it has here
+			ev.At = evs[0].At
+		}
 		f.touchLocked(&ev)
-	case store.EventAnchor:
+	case ev.Kind == store.EventAnchor && len(evs) > 0:
 		f.topics.RestoreAnchor(topics.EntryID(ev.ID))
 	}
 	var topic topics.TopicID
 	if ev.Entry != nil {
 		topic = topics.TopicID(ev.Entry.Topic)
 	}
-	return f.settleLocked(f.store.Apply(ev), topic, nil)
+	return f.settleLocked(evs, topic, nil)
 }
 
 // beginApplied begins a change that was read from a log. The uses that wait come before it, as before any other.
@@ -51,9 +67,104 @@ func (f *follower) endApplied() {
 }
 
 // ApplyPurge makes a purge happen here that was read from the log of a shared store, one of this process too: entries that came from the
-// log behind the local part of it go with the others, except those that keep accepts; nil accepts none. Its removals are Applied. What
-// Purge says of Serves and Keep holds for it.
+// log behind the local part of it go with the others. Entries that keep accepts stay, those that were stored here since; nil is none of
+// them. keep is called under the lock of the cache. What Purge says of Serves and Keep holds for it.
 func (f *follower) ApplyPurge(_ context.Context, what store.Filter, keep func(policy.ID) bool) error {
-	_, _, err := f.purge(func(e *store.Entry) bool { return what.Matches(e) && (keep == nil || !keep(e.ID)) }, true)
+	_, _, err := f.purge(what.Matches, keep, true)
+	return err
+}
+
+// Trim evicts while a limit is exceeded, a few entries at a time, for the process that decides for all that share a store. Its evictions
+// are events like any other.
+func (f *follower) Trim(limit policy.Limit) (err error) {
+	for more := true; more; runtime.Gosched() {
+		var failed error
+		more, failed = f.trimPart(limit)
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+func (f *follower) trimPart(limit policy.Limit) (more bool, err error) {
+	f.lock()
+	defer f.mu.Unlock()
+	evs := f.store.Trim(limit, partSize)
+	return len(evs) > 0, f.settleLocked(evs, 0, nil)
+}
+
+// Reconcile makes the cache hold the entries that a shared store lists, for a process that cannot follow the log from where it stood:
+// others leave, unless keep, which is called under the lock of the cache, accepts them; missing ones are inserted with all that belongs
+// to them. It takes the lock for a few entries at a time, and what stays can be served meanwhile. No event may be applied beside it.
+// After an error, which is not a Fault, the cache has entries from before.
+func (f *follower) Reconcile(ctx context.Context, from store.Backing, keep func(policy.ID) bool) (faults error) {
+	listing, err := store.List(f.store, from)
+	if err != nil {
+		return fmt.Errorf("reconcile: %w", err)
+	}
+	listed := make(map[policy.ID]struct{}, len(listing.Entries))
+	for part := range slices.Chunk(listing.Entries, partSize) {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("reconcile: %w", err)
+		}
+		faults = errors.Join(faults, f.insertPart(part))
+		for _, e := range part {
+			listed[e.ID] = struct{}{}
+		}
+		runtime.Gosched()
+	}
+	listing.Finish(f.store)
+	var gone []policy.ID
+	for e := range f.store.All() {
+		if _, ok := listed[e.ID]; !ok {
+			gone = append(gone, e.ID)
+		}
+	}
+	for part := range slices.Chunk(gone, partSize) {
+		_, failed := f.removePart(policy.Evicted, part, keep, true)
+		faults = errors.Join(faults, failed)
+		runtime.Gosched()
+	}
+	return errors.Join(faults, f.anchorAll(listing.Entries))
+}
+
+// insertPart inserts some listed entries.
+func (f *follower) insertPart(part []*store.Listed) (faults error) {
+	f.beginApplied()
+	defer f.endApplied()
+	for _, e := range part {
+		if f.log != nil && f.log.Overrides(&Event{Kind: store.EventInsert, ID: e.ID, Entry: e.Entry, Vector: e.Vector}) {
+			continue
+		}
+		evs := e.Insert(f.store)
+		faults = errors.Join(faults, f.settleLocked(evs, topics.TopicID(e.Topic), nil))
+	}
+	return faults
+}
+
+// anchorAll makes the listed anchors those of their topics.
+func (f *follower) anchorAll(all []*store.Listed) (faults error) {
+	all = slices.DeleteFunc(slices.Clone(all), func(e *store.Listed) bool { return !e.Anchor })
+	for part := range slices.Chunk(all, partSize) {
+		f.beginApplied()
+		for _, e := range part {
+			faults = errors.Join(faults, guard("topics", func() error { return f.applyLocked(Event{Kind: store.EventAnchor, ID: e.ID}) }))
+		}
+		f.endApplied()
+		runtime.Gosched()
+	}
+	return faults
+}
+
+// Adopt removes everything, and goes on with another secret and another number of this process, for one that could not reach the shared
+// store when it began. Answers to requests of before are refused, as after a purge. A caller that digests credentials asks for Epoch
+// first and for Secret then.
+func (f *follower) Adopt(secret [32]byte, process uint16) error {
+	_, _, err := f.purge(func(*store.Entry) bool { return true }, nil, true)
+	f.beginApplied()
+	defer f.endApplied()
+	err = errors.Join(err, f.settleLocked(f.store.Adopt(secret, process), 0, nil))
+	f.topics.SetProcess(process)
+	f.epoch.Add(1) // behind the secret: who reads this epoch reads that secret
+	f.purges.Add(1)
 	return err
 }

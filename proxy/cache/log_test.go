@@ -76,7 +76,7 @@ func (l *life) step() {
 	case n < 92:
 		l.now = l.now.Add(time.Duration(l.rng.IntN(60)) * time.Minute)
 	case n < 95:
-		l.purge(func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) }, false)
+		l.purge(func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) }, nil, false)
 	case n < 97:
 		l.Sync(l.t.Context())
 	case n < 98:

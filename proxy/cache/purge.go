@@ -22,7 +22,7 @@ var ErrNotRemoved = errors.New("the entry could not be removed")
 // few entries at a time. Once it has returned, Serves refuses every entry that it removed, and no answer is kept whose request came
 // before it began. It always runs to its end. Sync makes it durable. An error may wrap ErrNotRemoved and store.ErrUnconfirmed.
 func (c *Cache) Purge(ctx context.Context, f store.Filter) (matched, purged int, err error) {
-	matched, purged, err = c.purge(f.Matches, false)
+	matched, purged, err = c.purge(f.Matches, nil, false)
 	if c.opt.Remote == nil {
 		return matched, purged, err
 	}
@@ -32,12 +32,12 @@ func (c *Cache) Purge(ctx context.Context, f store.Filter) (matched, purged int,
 	return matched, purged, err
 }
 
-// purge removes the entries that match accepts.
+// purge removes the entries that match accepts, except those that keep, which is asked under the lock, wants to keep; nil keeps none.
 //
 // The order matters. The epoch is raised first: from then on Keep refuses the answers of earlier requests, so that nothing older than
 // the purge is added behind the place that it has reached. What it removed counts as purged at its end: a request that finds an
 // entry while the purge is under way reads a count of purges that will have changed by its return.
-func (f *follower) purge(match func(*store.Entry) bool, applied bool) (matched, purged int, err error) {
+func (f *follower) purge(match func(*store.Entry) bool, keep func(policy.ID) bool, applied bool) (matched, purged int, err error) {
 	f.lock()
 	f.epoch.Add(1)
 	f.store.Remove(policy.Purged) // announced even where nothing will match: the backing may hold entries that left before
@@ -49,7 +49,7 @@ func (f *follower) purge(match func(*store.Entry) bool, applied bool) (matched, 
 		}
 	}
 	for part := range slices.Chunk(ids, partSize) {
-		n, failed := f.removePart(policy.Purged, part, applied)
+		n, failed := f.removePart(policy.Purged, part, keep, applied)
 		purged += n
 		err = errors.Join(err, failed)
 		runtime.Gosched() // those who wait for the lock come first
@@ -60,10 +60,13 @@ func (f *follower) purge(match func(*store.Entry) bool, applied bool) (matched, 
 }
 
 // removePart removes some entries. Where the policy panics the store stops half-way, so those that are left are removed one by one.
-func (f *follower) removePart(why policy.Reason, ids []policy.ID, applied bool) (removed int, err error) {
+func (f *follower) removePart(why policy.Reason, ids []policy.ID, keep func(policy.ID) bool, applied bool) (removed int, err error) {
 	f.lock()
 	f.applied = applied
 	defer f.endApplied()
+	if keep != nil {
+		ids = slices.DeleteFunc(ids, keep)
+	}
 	remove := func(ids ...policy.ID) {
 		evs := f.store.Remove(why, ids...)
 		removed += len(evs)

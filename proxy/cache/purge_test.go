@@ -35,7 +35,7 @@ func TestServes(t *testing.T) {
 			during = lookup(40)
 		}
 		return e.ID == 1
-	}, false)
+	}, nil, false)
 	for what, hit := range map[string]*Hit{"exact": exact, "by meaning": meant, "found during the purge": during} {
 		if r.Serves(hit) {
 			t.Errorf("%s: served after the purge", what)
@@ -59,7 +59,7 @@ func TestServesAfterEviction(t *testing.T) {
 	if !r.Serves(hit) {
 		t.Error("refused without a purge")
 	}
-	r.purge(everything, false)
+	r.purge(everything, nil, false)
 	if r.Serves(hit) {
 		t.Error("served after a purge that would have matched it")
 	}
@@ -77,7 +77,7 @@ func TestAnswersDuringAPurge(t *testing.T) {
 			t.Errorf("entry %d, %q", id, reason)
 		}
 		return true
-	}, false)
+	}, nil, false)
 	if st := r.Stats(); st.Store.Entries != 0 || st.Topics.Entries != 0 {
 		t.Errorf("%+v", st)
 	}
@@ -120,7 +120,7 @@ func TestPurgeLetsOthersIn(t *testing.T) {
 	i.first = func() {
 		go func() { r.arrive(7, r.Tick()); close(done) }()
 	}
-	if matched, purged, err := r.purge(everything, false); matched != entries || purged != entries || err != nil {
+	if matched, purged, err := r.purge(everything, nil, false); matched != entries || purged != entries || err != nil {
 		t.Fatalf("%d matched, %d purged, %v", matched, purged, err)
 	}
 	<-done
@@ -155,7 +155,7 @@ func TestPurgeOverPanics(t *testing.T) {
 	for n := range 5 {
 		r.wants(r.request(letters(30*n+1)), "miss", policy.ID(n+1))
 	}
-	matched, _, err := r.purge(everything, false)
+	matched, _, err := r.purge(everything, nil, false)
 	_, third := r.Get(3)
 	if st := r.Stats(); matched != 5 || third != errors.Is(err, ErrNotRemoved) || third && st.Store.Entries != 1 || !third && st.Store.Entries != 0 {
 		t.Errorf("%d matched, entry 3 is there: %v, %v, %+v", matched, third, err, st.Store)

@@ -18,7 +18,7 @@ type state struct {
 	topics  *topics.Topics
 	turns   turns
 	readers []Reader
-	log     Log  // nil: none
+	log     Log  // nil: none; where there is one, other processes change the store, too
 	uses    uses // counted, and not applied yet
 
 	mu      sync.Mutex // held for every change of store or topics, while both and the readers are called; protects what follows
@@ -120,7 +120,7 @@ func (s *state) settleOneLocked(ev *Event, topic topics.TopicID, by *Cause) erro
 		}
 		for _, w := range ev.Weights {
 			if w.ID != 0 && s.topics.SetImportance(topics.EntryID(w.ID), w.Importance) {
-				s.anchorLocked(w.ID)
+				s.chosenLocked(w.ID)
 			}
 		}
 		return nil
@@ -137,14 +137,29 @@ func (s *state) addLocked(ev *Event, topic topics.TopicID) error {
 	_, anchor, err := s.topics.Add(topics.Member{ID: topics.EntryID(e.ID), Scope: topics.ScopeID(e.Scope), Chain: e.Chain,
 		Vector: ev.Vector, Topic: topic, Parent: topics.EntryID(e.Parent), Seq: ev.At.Seq})
 	if anchor {
-		s.anchorLocked(e.ID)
+		s.chosenLocked(e.ID)
 	}
 	return err
 }
 
 // anchorLocked notes that an entry became the anchor of its topic.
 func (s *state) anchorLocked(id policy.ID) {
-	if ev, ok := s.store.Anchor(id); ok {
+	if ev, _, ok := s.store.Anchor(id); ok {
+		s.publishLocked(&ev, nil)
+	}
+}
+
+// chosenLocked notes that the topics have made an entry the anchor of its topic. They choose by importance, which is not the same in all
+// processes that share a store. So a topic that has an anchor keeps it while the log of the others is applied: if they have chosen
+// another, the log has that, too.
+func (s *state) chosenLocked(id policy.ID) {
+	ev, former, ok := s.store.Anchor(id)
+	switch {
+	case !ok:
+	case s.log != nil && s.applied && former != 0 && former != id:
+		s.store.Anchor(former)
+		s.topics.RestoreAnchor(topics.EntryID(former))
+	default:
 		s.publishLocked(&ev, nil)
 	}
 }

@@ -66,7 +66,7 @@ func (l *life) stepNow() {
 	case n < 97:
 		l.ask(l.someRequest())
 	case n < 98:
-		l.purge(func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) }, false)
+		l.purge(func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) }, nil, false)
 	default:
 		if e, ok := l.store.Get(policy.ID(1 + l.rng.IntN(200))); ok {
 			l.Drop(l.t.Context(), e)
@@ -179,7 +179,7 @@ func TestUsesThatPanic(t *testing.T) {
 	}
 	r.topics = all
 	r.wants(r.request(letters(40)), "exact", 1)
-	if _, purged, err := r.purge(func(e *store.Entry) bool { return e.ID > 1 }, false); purged != 3 || err != nil {
+	if _, purged, err := r.purge(func(e *store.Entry) bool { return e.ID > 1 }, nil, false); purged != 3 || err != nil {
 		t.Errorf("purged %d of 3, %v", purged, err)
 	}
 	if s.uses != 4*7+1 || len(r.faults) > 0 {

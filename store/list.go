@@ -1,0 +1,110 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"reprise/policy"
+)
+
+// Listed is an entry as a backing lists it, with what the others need to hold it like this one.
+type Listed struct {
+	*Entry // without its answer; Vector is set where it has one
+	Anchor bool
+	Last   int64 // number of the request that it answered last
+
+	aliases []Key
+	state   policy.EntryState
+}
+
+// Listing is what a backing of several processes has.
+type Listing struct {
+	Entries []*Listed           // the last accessed last
+	topics  []policy.TopicState // that the policy did not have
+}
+
+// List reads the entries of a shared store while s is in use. Damaged records are left out and reported as a fault. All of them are in
+// memory at once.
+func List(s *Store, from Backing) (*Listing, error) {
+	l := newLoader(s.opt.Space)
+	report, err := from.Load(l.add)
+	if err != nil {
+		return nil, fmt.Errorf("list entries: %w", err)
+	}
+	if err := l.checkSpace(report.Name); err != nil {
+		return nil, err
+	}
+	if n := report.Skipped + l.skipped; n > 0 {
+		s.opt.OnFault("load", fmt.Errorf("%w in %s: %d records skipped", ErrDamaged, report.Name, n))
+	}
+	s.clock.resume(policy.Tick{Seq: l.counters.seq})
+	all := &Listing{Entries: make([]*Listed, 0, len(l.entries))}
+	newest := newestOf(l.entries)
+	for _, r := range l.entries {
+		if newest[r.Key] == r.ID {
+			all.Entries = append(all.Entries, l.listed(r))
+		}
+	}
+	slices.SortFunc(all.Entries, func(a, b *Listed) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.ID, b.ID)) })
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all.topics = slices.DeleteFunc(l.topics, func(t policy.TopicState) bool {
+		_, known := s.core.keeper.topicState(t.ID)
+		return known
+	})
+	return all, nil
+}
+
+// Finish gives the policy the state of the topics that came with the entries, after these were inserted.
+func (l *Listing) Finish(s *Store) {
+	for part := range slices.Chunk(l.topics, batchLocked) {
+		s.change(func(*events) {
+			for _, t := range part {
+				if p := s.core.keeper.persistent; p != nil {
+					p.ImportTopic(t)
+				}
+			}
+		})
+	}
+}
+
+func (l *loader) listed(r *resident) *Listed {
+	st := l.states[r.ID]
+	r.Turn = int32(st.turn)
+	one := &Listed{Entry: r.entry(r.more), Anchor: st.anchor, Last: st.last, aliases: l.aliases[r.ID], state: st.policy}
+	one.stored, one.Vector = nil, l.vectors[r.ID]
+	return one
+}
+
+// Insert makes s hold the entry as it is listed, with these aliases and no others, and returns what it changed. Ticks are as in Apply.
+func (e *Listed) Insert(s *Store) []Event {
+	at := s.clock.last()
+	return s.change(func(evs *events) {
+		known := s.core.table.ids[e.ID] != nil
+		s.core.apply(Event{Kind: EventInsert, ID: e.ID, At: at, Entry: e.Entry, Vector: e.Vector}, evs)
+		r := s.core.table.ids[e.ID]
+		if r == nil || r.Key != e.Key {
+			return
+		}
+		if p := s.core.keeper.persistent; !known && p != nil && e.state.ID == e.ID {
+			p.ImportEntry(e.state)
+		}
+		r.last = max(r.last, e.Last)
+		s.core.keepAliases(r, e.aliases)
+		for _, k := range e.aliases {
+			if !r.has(k) {
+				s.core.applyAlias(k, e.ID, evs)
+			}
+		}
+	})
+}
+
+// keepAliases ends the aliases of r that are not in keys.
+func (c *core) keepAliases(r *resident, keys []Key) {
+	for _, k := range slices.Clone(r.aliases()) {
+		if !slices.Contains(keys, k) {
+			c.dropAlias(r, k)
+		}
+	}
+}
