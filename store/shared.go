@@ -62,6 +62,8 @@ var (
 	ErrGap = errors.New("the log has no batch after this position")
 	// ErrSecret: the store belongs to processes with another secret.
 	ErrSecret = errors.New("shared data of another secret")
+	// ErrProcess: another process has the number of this one.
+	ErrProcess = errors.New("another process has this number")
 	// ErrRefused: the server refuses this configuration: a credential, a database, a version.
 	ErrRefused = errors.New("the server refuses")
 	// ErrNoAnswer: the answer of an entry is in the shared store and was not fetched.

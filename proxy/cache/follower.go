@@ -74,6 +74,15 @@ func (f *follower) ApplyPurge(_ context.Context, what store.Filter, keep func(po
 	return err
 }
 
+// Missed refuses answers to requests of before, and hits that were found before and whose entries leave next: a purge may have been missed.
+// Reconcile follows.
+func (f *follower) Missed() {
+	f.lock()
+	defer f.mu.Unlock()
+	f.epoch.Add(1)
+	f.purges.Add(1)
+}
+
 // Trim evicts while a limit is exceeded, a few entries at a time, for the process that decides for all that share a store. Its evictions
 // are events like any other.
 func (f *follower) Trim(limit policy.Limit) (err error) {

@@ -16,26 +16,24 @@ const (
 	leaseTime = 1500 * time.Millisecond
 	// silentTime is after how long a process is no member any more.
 	silentTime = 5 * time.Minute
-	// keptBatches is how many batches stay in the log that all members have applied: one that has just started may lack them.
-	keptBatches = 256
 )
 
 // Beat says that this process is alive and which batch it has applied, and returns the state of the store. With keep it takes the lease of
 // the keeper where no other process has it, or renews its own; without, it leaves it. Where the server has no head, because it was
-// emptied, it begins one: the mark then has another log, and there are no entries. The error is ErrProcess where another process has the
+// emptied, it begins one: the mark then has another log, and there are no entries. The error is store.ErrProcess where another process has the
 // number of this one, and store.ErrSecret where others have begun the store again with another secret.
 func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p store.Pulse, err error) {
 	keeps := 0
 	if keep {
 		keeps = 1
 	}
-	args := append(s.beginArgs(), s.processArg(), s.token, applied.N, s.opt.Name, keeps, leaseTime.Milliseconds(), silentTime.Milliseconds(), keptBatches)
+	args := append(s.beginArgs(), s.processArg(), s.token, applied.N, s.opt.Name, keeps, leaseTime.Milliseconds(), silentTime.Milliseconds())
 	v, err := s.run(ctx, beatScript, s.keys.begin(), args...)
 	if err != nil {
 		return p, fmt.Errorf("beat: %w", err)
 	}
 	if list, ok := v.([]any); ok && len(list) == 0 {
-		return p, fmt.Errorf("beat: %w", ErrProcess)
+		return p, fmt.Errorf("beat: %w", store.ErrProcess)
 	}
 	r, err := fields(v, 11)
 	if err != nil {

@@ -1,0 +1,500 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"reprise/policy"
+	"reprise/store"
+)
+
+// server is a shared store in memory: the oracle of the tests.
+type server struct {
+	mu      sync.Mutex // protects the rest
+	data    *data
+	members map[uint16]*fakeMember
+	keeper  uint16
+	until   time.Time // of the keeper's lease
+	process uint16
+	leases  map[store.Key]lease
+	calls   map[string]int
+	full    bool          // it takes no writes
+	changed chan struct{} // closed at each batch
+}
+
+type lease struct {
+	by    uint16
+	until time.Time
+}
+
+type fakeMember struct {
+	applied uint64
+	beat    time.Time
+}
+
+// data is what a failover to an older copy goes back to.
+type data struct {
+	mark    store.Mark
+	n, id   uint64
+	trimmed uint64 // batches up to this one are not in the log any more
+	log     []store.Logged
+	answers map[store.Key]stored
+	records map[policy.ID]record
+	serials map[uint16]uint64
+}
+
+type stored struct {
+	id      policy.ID
+	body    []byte
+	written store.Mark
+	until   time.Time
+}
+
+type record struct {
+	key     store.Key
+	body    []byte
+	aliases []store.Key
+}
+
+func newData() *data {
+	return &data{mark: store.Mark{Log: rand.Uint64()}, answers: map[store.Key]stored{}, records: map[policy.ID]record{}, serials: map[uint16]uint64{}}
+}
+
+func (d *data) clone() *data {
+	c := *d
+	c.log, c.answers, c.records, c.serials = slices.Clone(d.log), maps.Clone(d.answers), maps.Clone(d.records), maps.Clone(d.serials)
+	return &c
+}
+
+func newServer() *server {
+	return &server{data: newData(), members: map[uint16]*fakeMember{}, leases: map[store.Key]lease{}, calls: map[string]int{}, changed: make(chan struct{})}
+}
+
+// flush empties the server, as FLUSHALL does.
+func (s *server) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.data, s.members, s.keeper, s.leases = nil, map[uint16]*fakeMember{}, 0, map[store.Key]lease{}
+	s.wakeLocked()
+}
+
+// copy is what another server has, which may take the place of this one later.
+func (s *server) copy() *data {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.data == nil {
+		return nil
+	}
+	return s.data.clone()
+}
+
+// failover makes an older copy the data. Its stream continues with higher ids.
+func (s *server) failover(d *data) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d == nil || s.data == nil {
+		return
+	}
+	later := s.data.id + 1000
+	s.data = d.clone()
+	s.data.id = later
+	s.wakeLocked()
+}
+
+func (s *server) wakeLocked() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+var (
+	errRefused = errors.New("connection refused")
+	errReply   = errors.New("connection reset")
+	errFull    = errors.New("OOM command not allowed")
+)
+
+// link is a connection of one member. Its faults are those of a network.
+type link struct {
+	*server
+	member uint16
+	secret [32]byte
+	rng    *rand.Rand // nil: no random faults
+
+	lmu   sync.Mutex // protects the rest
+	fault string     // "": none, "refuse", "hold", "lose" (replies, sometimes)
+	delay time.Duration
+	late  []func() // calls that the network holds: they reach the server when it heals
+}
+
+func (s *server) link(process uint16) *link {
+	return &link{server: s, member: process, secret: [32]byte{1}}
+}
+
+func (l *link) set(fault string, delay time.Duration) {
+	l.lmu.Lock()
+	l.fault, l.delay = fault, delay
+	var late []func()
+	if fault == "" {
+		late, l.late = l.late, nil
+	}
+	l.lmu.Unlock()
+	for _, f := range late {
+		f()
+	}
+}
+
+// call makes f happen in the server, through the faults of the network.
+func (l *link) call(ctx context.Context, f func() error) error {
+	l.lmu.Lock()
+	fault, delay := l.fault, l.delay
+	if fault == "hold" {
+		l.late = append(l.late, func() { f() })
+	}
+	lose := fault == "lose" && l.rng.IntN(3) == 0
+	l.lmu.Unlock()
+	switch {
+	case fault == "refuse":
+		return errRefused
+	case fault == "hold":
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if delay > 0 {
+		if !sleep(ctx, delay) {
+			go func() { // it is on its way
+				time.Sleep(delay / 2)
+				f()
+			}()
+			return ctx.Err()
+		}
+	}
+	err := f()
+	if lose {
+		return errReply
+	}
+	return err
+}
+
+func (s *server) count(what string) { s.calls[what]++ }
+
+func (l *link) Agree(ctx context.Context) error {
+	return l.call(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.beginLocked()
+		if l.member == 0 {
+			for _, taken := l.members[l.process+1]; taken; _, taken = l.members[l.process+1] {
+				l.process++
+			}
+			l.process++
+			l.member = l.process
+		}
+		return nil
+	})
+}
+
+func (s *server) beginLocked() {
+	if s.data == nil {
+		s.data = newData()
+	}
+}
+
+func (l *link) Process() uint16 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.member
+}
+
+func (l *link) Secret() [32]byte { return l.secret }
+
+func (l *link) Beat(ctx context.Context, applied store.Position, keep bool) (p store.Pulse, err error) {
+	err = l.call(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.count("beat")
+		l.beginLocked()
+		now := time.Now()
+		l.members[l.member] = &fakeMember{applied.N, now}
+		if l.keeper == l.member && !keep || !now.Before(l.until) {
+			l.keeper = 0
+		}
+		if keep && (l.keeper == 0 || l.keeper == l.member) {
+			l.keeper, l.until = l.member, now.Add(1500*time.Millisecond)
+		}
+		p = store.Pulse{Mark: l.data.mark, End: l.data.end(), Time: now, Keeper: l.keeper, Leased: l.until.Sub(now)}
+		for id, m := range l.members {
+			p.Members = append(p.Members, store.Member{Process: id, Applied: m.applied, Silent: now.Sub(m.beat)})
+		}
+		return nil
+	})
+	return p, err
+}
+
+func (d *data) end() store.Position {
+	if len(d.log) == 0 {
+		return store.Position{N: d.n}
+	}
+	return d.log[len(d.log)-1].Position
+}
+
+func (l *link) Fetch(ctx context.Context, k store.Key) (f store.Fetched, err error) {
+	err = l.call(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.count("fetch")
+		if l.data == nil {
+			return nil
+		}
+		f.Now = l.data.mark
+		a, ok := l.data.answers[k]
+		if !ok || !a.until.IsZero() && !time.Now().Before(a.until) {
+			return nil
+		}
+		f.Written = a.written
+		f.Entry, err = store.DecodeAnswer(a.id, k, a.body)
+		return err
+	})
+	return f, err
+}
+
+func (l *link) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (p store.Position, err error) {
+	payload, spans := store.AppendEvents(nil, evs)
+	err = l.call(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.count("append")
+		switch {
+		case l.full:
+			return errFull
+		case l.data == nil:
+			return store.ErrGap
+		case serial <= l.data.serials[l.member]:
+			p = l.data.end()
+			return nil
+		case m.Log != l.data.mark.Log || m.Purges > l.data.mark.Purges:
+			return store.ErrGap
+		case m != l.data.mark:
+			return store.ErrPurged
+		}
+		next := 0
+		for i := range evs {
+			next = l.data.change(&evs[i], payload, spans, next)
+		}
+		decoded, err := store.DecodeEvents(payload)
+		if err != nil {
+			return err
+		}
+		p = l.data.append(store.Logged{Process: l.member, Serial: serial, Events: decoded})
+		l.wakeLocked()
+		return nil
+	})
+	return p, err
+}
+
+func (d *data) change(ev *store.Event, payload []byte, spans []store.Span, next int) int {
+	switch _, removed := ev.Reason(); {
+	case ev.Kind == store.EventInsert:
+		e := *ev.Entry
+		e.ID = ev.ID
+		if old, ok := d.answers[e.Key]; ok && old.id != e.ID {
+			delete(d.records, old.id)
+		}
+		until := e.Expires
+		if e.StaleUntil.After(until) {
+			until = e.StaleUntil
+		}
+		d.answers[e.Key] = stored{e.ID, store.AppendAnswer(nil, &e), d.mark, until}
+		r := d.records[e.ID]
+		r.key, r.body = e.Key, slices.Clone(payload[spans[next].From:spans[next].To])
+		d.records[e.ID] = r
+		next++
+	case ev.Kind == store.EventAlias:
+		for id, r := range d.records {
+			if slices.Contains(r.aliases, ev.Key) {
+				r.aliases = slices.DeleteFunc(slices.Clone(r.aliases), func(k store.Key) bool { return k == ev.Key })
+				d.records[id] = r
+			}
+		}
+		if r, ok := d.records[ev.ID]; ok {
+			r.aliases = append(slices.Clone(r.aliases), ev.Key)
+			d.records[ev.ID] = r
+		}
+	case removed:
+		if a, ok := d.answers[ev.Key]; ok && a.id == ev.ID {
+			delete(d.answers, ev.Key)
+		}
+		delete(d.records, ev.ID)
+	}
+	return next
+}
+
+func (d *data) append(l store.Logged) store.Position {
+	d.n++
+	d.id++
+	l.Position, l.Mark = store.Position{N: d.n, ID: string(rune(d.mark.Log%1000)) + "/" + time.Duration(d.id).String()}, d.mark
+	d.serials[l.Process] = l.Serial
+	d.log = append(d.log, l)
+	return l.Position
+}
+
+func (l *link) Purge(ctx context.Context, serial uint64, f store.Filter) (m store.Mark, err error) {
+	err = l.call(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.count("purge")
+		switch {
+		case l.full:
+			return errFull
+		case l.data == nil:
+			return store.ErrGap
+		case serial > l.data.serials[l.member]:
+			l.data.mark.Purges++
+			l.data.append(store.Logged{Process: l.member, Serial: serial, Purge: &f})
+			l.wakeLocked()
+		}
+		m = l.data.mark
+		return nil
+	})
+	return m, err
+}
+
+func (l *link) Read(ctx context.Context, after store.Position, wait time.Duration) (all []store.Logged, err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+time.Second)
+	defer cancel()
+	give := time.Now().Add(wait)
+	for {
+		var changed chan struct{}
+		err = l.call(ctx, func() error {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			changed = l.changed
+			all, err = l.data.after(after)
+			return err
+		})
+		left := time.Until(give)
+		if err != nil || len(all) > 0 || left <= 0 {
+			return all, err
+		}
+		t := time.NewTimer(left)
+		select {
+		case <-changed:
+		case <-t.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		t.Stop()
+	}
+}
+
+func (d *data) after(at store.Position) ([]store.Logged, error) {
+	if d == nil || at.N > d.n || at.N < d.trimmed || at.N == d.n && d.end() != at && at.N > d.trimmed {
+		return nil, store.ErrGap
+	}
+	from := len(d.log)
+	for i := range d.log {
+		if d.log[i].N == at.N+1 {
+			from = i
+		}
+		if d.log[i].N == at.N && d.log[i].ID != at.ID {
+			return nil, store.ErrGap
+		}
+	}
+	return slices.Clone(d.log[from:min(len(d.log), from+20)]), nil
+}
+
+func (l *link) TrimLog(ctx context.Context, before store.Position) error {
+	return l.call(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.data != nil {
+			l.data.log = slices.DeleteFunc(l.data.log, func(b store.Logged) bool { return b.N < before.N && before.N <= l.data.n })
+			l.data.trimmed = max(l.data.trimmed, min(before.N, l.data.n)-1)
+		}
+		return nil
+	})
+}
+
+func (l *link) Lease(ctx context.Context, k store.Key, ttl time.Duration) (mine bool, err error) {
+	err = l.call(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.count("lease")
+		if held, ok := l.leases[k]; ok && time.Now().Before(held.until) {
+			return nil
+		}
+		l.leases[k] = lease{l.member, time.Now().Add(ttl)}
+		mine = true
+		return nil
+	})
+	return mine, err
+}
+
+func (l *link) Renew(ctx context.Context, ttl time.Duration, keys ...store.Key) error {
+	return l.call(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.count("renew")
+		for _, k := range keys {
+			if held := l.leases[k]; held.by == l.member && time.Now().Before(held.until) {
+				l.leases[k] = lease{l.member, time.Now().Add(ttl)}
+			}
+		}
+		return nil
+	})
+}
+
+func (l *link) Release(ctx context.Context, keys ...store.Key) error {
+	return l.call(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, k := range keys {
+			if l.leases[k].by == l.member {
+				delete(l.leases, k)
+			}
+		}
+		return nil
+	})
+}
+
+// Load implements store.Backing.
+func (l *link) Load(fn func(store.Record) error) (store.Report, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	var records map[policy.ID]record
+	err := l.call(ctx, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.data != nil {
+			records = maps.Clone(l.data.records)
+		}
+		return nil
+	})
+	if err != nil {
+		return store.Report{}, err
+	}
+	for id, r := range records {
+		if err := store.RecordsIn(uint64(id), r.body, "plane", fn); err != nil {
+			return store.Report{}, err
+		}
+		var aliases []byte
+		for _, k := range r.aliases {
+			aliases = append(aliases, k[:]...)
+		}
+		if err := fn(store.Record{Kind: store.KindAliases, ID: uint64(id), Body: aliases}); err != nil {
+			return store.Report{}, err
+		}
+	}
+	return store.Report{Name: "fake", Kept: len(records)}, nil
+}
+
+// Write implements store.Backing.
+func (l *link) Write(*store.Batch) error { return nil }
+
+// Close implements store.Backing.
+func (l *link) Close() error { return nil }
+
+func (l *link) parts() Link { return Link{Log: l, Group: l, Answers: l, Leases: l, Records: l} }

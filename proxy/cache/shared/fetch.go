@@ -1,0 +1,148 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"reprise/proxy/cache"
+	"reprise/store"
+)
+
+// Why an answer is not served, though one may be stored. Neither is a fault.
+var (
+	// ErrDeaf: this member may have missed a purge.
+	ErrDeaf = errors.New("the log of the shared store could not be followed for too long")
+	// ErrMoved: the store has changed in a way that this member has not applied yet.
+	ErrMoved = errors.New("the shared store has changes that are not applied here yet")
+)
+
+// fetcher gets answers from the shared store. After five faults in a row it leaves the store alone, and tries it once a second.
+type fetcher struct {
+	limit   time.Duration
+	breaker *gobreaker.CircuitBreaker[store.Fetched]
+}
+
+func newFetcher(limit time.Duration) *fetcher {
+	return &fetcher{limit, gobreaker.NewCircuitBreaker[store.Fetched](gobreaker.Settings{
+		Timeout:     time.Second,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= 5 },
+		// A caller that has left says nothing about the store, neither good nor bad.
+		IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) },
+	})}
+}
+
+func (f *fetcher) get(ctx context.Context, from Answers, k store.Key) (store.Fetched, error) {
+	return f.breaker.Execute(func() (store.Fetched, error) {
+		ctx, cancel := context.WithTimeout(ctx, f.limit)
+		defer cancel()
+		return from.Fetch(ctx, k)
+	})
+}
+
+// Fetch implements cache.Remote.
+func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*store.Entry, error) {
+	own, barred := s.queue.answer(k, known)
+	switch {
+	case own != nil && (s.view.live() || s.queue.unsent(own)):
+		s.count.nearHits.Add(1)
+		return own, nil
+	case !s.view.live():
+		s.count.deaf.Add(1)
+		return nil, ErrDeaf
+	case own != nil || barred || known != nil && s.purges.names(known):
+		s.count.refusedMark.Add(1)
+		return nil, ErrMoved
+	case known != nil:
+		if e := s.near.get(known); e != nil {
+			s.count.nearHits.Add(1)
+			return e, nil
+		}
+		s.count.nearMisses.Add(1)
+	}
+	got, err := s.fetch.get(ctx, s.opt.Link.Answers, k)
+	s.count.fetches.Add(1)
+	if err != nil {
+		s.fetchFault(ctx, err)
+		return nil, err
+	}
+	return s.judge(got)
+}
+
+// fetchFault counts an error of a fetch.
+func (s *Shared) fetchFault(ctx context.Context, err error) {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		s.count.timeouts.Add(1)
+	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
+		s.count.broken.Add(1)
+		return
+	}
+	if ctx.Err() == nil {
+		s.fault("fetch", err)
+	}
+}
+
+// judge returns an answer that was fetched, if it may be served. The mark applied here is read after the fetch: where it is that of the
+// fetch, every purge of then has been made here, and an entry that was written before the last of them survived it if it is resident.
+func (s *Shared) judge(got store.Fetched) (*store.Entry, error) {
+	_, mark, synced, _ := s.view.now()
+	if !synced || got.Now != mark || got.Entry != nil && s.purges.names(got.Entry) {
+		s.count.refusedMark.Add(1)
+		s.pulse.kick()
+		return nil, ErrMoved
+	}
+	e := got.Entry
+	if e == nil {
+		return nil, nil
+	}
+	if got.Written != mark {
+		if _, resident := s.cache.Get(e.ID); !resident {
+			s.count.refusedMark.Add(1)
+			return nil, nil
+		}
+	}
+	s.near.put(e)
+	return e, nil
+}
+
+// Serves implements cache.Remote.
+func (s *Shared) Serves(e *store.Entry) bool {
+	return s.view.live() && !s.purges.names(e) || s.queue.unsent(e)
+}
+
+// Read implements cache.Log.
+func (s *Shared) Read(ev *cache.Event, _ *cache.Cause) {
+	_, removed := ev.Reason()
+	if removed {
+		s.near.drop(ev.Key)
+	}
+	if ev.Applied {
+		s.readApplied(ev, removed)
+		return
+	}
+	own := *ev
+	switch {
+	case ev.Kind == store.EventInsert:
+		s.near.put(ev.Entry)
+	case ev.Kind == store.EventUse || ev.Kind == store.EventArrive:
+		own.Entry, own.Vector = nil, nil // the entry is known everywhere
+	}
+	s.queue.add(&own)
+}
+
+// readApplied follows an event that was read from the log.
+func (s *Shared) readApplied(ev *cache.Event, removed bool) {
+	switch {
+	case removed:
+		s.queue.cancel(ev.ID)
+	case ev.Kind == store.EventInsert:
+		s.near.drop(ev.Entry.Key)
+		s.leads.stored(ev.Entry.Key)
+	}
+}
+
+// Overrides implements cache.Log.
+func (s *Shared) Overrides(ev *cache.Event) bool { return s.queue.overrides(ev) }

@@ -1,0 +1,219 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"reprise/policy"
+	"reprise/proxy/cache"
+	"reprise/store"
+)
+
+// readWait is how long a read waits for something new.
+const readWait = 500 * time.Millisecond
+
+// follower reads the log and applies it.
+type follower struct {
+	*Shared
+	secret  [32]byte // of the cache
+	process uint16
+}
+
+func (f *follower) run(ctx context.Context) {
+	backoff := time.Duration(0)
+	for ctx.Err() == nil {
+		step, err := f.step(ctx)
+		f.trim()
+		if err == nil || ctx.Err() != nil {
+			backoff = 0
+			continue
+		}
+		f.fault(step, err)
+		backoff = min(max(2*backoff, backoffFirst), backoffMost)
+		sleep(ctx, backoff)
+	}
+}
+
+// step does what is next, and returns its name with an error.
+func (f *follower) step(ctx context.Context) (step string, err error) {
+	at, _, synced, _ := f.view.now()
+	if !synced {
+		return "load", f.load(ctx)
+	}
+	err = f.read(ctx, at)
+	if errors.Is(err, store.ErrGap) {
+		f.count.gaps.Add(1)
+		f.view.lose()
+		return "", nil
+	}
+	return "read", err
+}
+
+// load makes the entries those of the store, and continues with the log from where it ended before. Own insertions that wait stay, unless a
+// purge was missed that may name them.
+func (f *follower) load(ctx context.Context) error {
+	limit, cancel := context.WithTimeout(ctx, f.opt.CallTimeout)
+	defer cancel()
+	if err := f.join(limit); err != nil {
+		return err
+	}
+	began := time.Now()
+	got, err := f.opt.Link.Group.Beat(limit, store.Position{}, false)
+	f.pulse.note(got, err)
+	if err != nil {
+		return err
+	}
+	f.pulse.clock(got, began, time.Since(began))
+	_, before, _, _ := f.view.now()
+	for _, k := range f.purges.lost(before, got.Mark, f.queue.nextSerial) {
+		f.purges.add(k.filter, f.queue.nextSerial(), k.made, true)
+		f.count.repeated.Add(1)
+	}
+	keep := got.Mark == before || got.Mark.Log != before.Log && got.Mark.Purges == 0
+	if !keep {
+		f.cache.Missed()
+		f.opt.Purged(store.Filter{})
+	}
+	f.queue.restart(got.Mark, keep)
+	return f.reconcile(ctx, got)
+}
+
+func (f *follower) reconcile(ctx context.Context, at store.Pulse) error {
+	f.near.clear()
+	err := f.cache.Reconcile(ctx, f.opt.Link.Records, f.queue.unsentID)
+	if fault := (*cache.Fault)(nil); err != nil && !errors.As(err, &fault) {
+		return err
+	}
+	f.count.loads.Add(1)
+	f.loaded.Store(true)
+	f.view.set(at.End, at.Mark)
+	f.pulse.kick()
+	return err
+}
+
+// join takes secret and process number from the store. They are new where the store could not be reached at the start, where another process
+// has the number by now, or where others have begun the store again. What was kept before is dropped then: its ids and digests are of another
+// process.
+func (f *follower) join(ctx context.Context) error {
+	g := f.opt.Link.Group
+	if err := g.Agree(ctx); err != nil {
+		f.pulse.note(store.Pulse{}, err)
+		return err
+	}
+	if secret, process := g.Secret(), g.Process(); secret != f.secret || process != f.process {
+		if err := f.cache.Adopt(secret, process); err != nil {
+			f.fault("adopt", err)
+		}
+		f.secret, f.process = secret, process
+		f.queue.clear()
+	}
+	f.joined.Store(true)
+	return nil
+}
+
+// read applies what follows at.
+func (f *follower) read(ctx context.Context, at store.Position) error {
+	ctx, cancel := context.WithTimeout(ctx, readWait+f.opt.CallTimeout)
+	defer cancel()
+	defer f.cancelAtGap(cancel)()
+	began := time.Now()
+	all, err := f.opt.Link.Log.Read(ctx, at, readWait)
+	if err != nil {
+		if _, _, synced, _ := f.view.now(); !synced {
+			return nil // the read was ended: see cancelAtGap
+		}
+		return err
+	}
+	if len(all) == 0 && f.view.stuck(began) {
+		return store.ErrGap
+	}
+	for i := range all {
+		if ctx.Err() != nil {
+			return nil
+		}
+		f.apply(&all[i])
+	}
+	return nil
+}
+
+// cancelAtGap ends a read where a beat finds that the log has another history. The function that it returns ends the watch.
+func (f *follower) cancelAtGap(cancel context.CancelFunc) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		for {
+			_, _, synced, changed := f.view.now()
+			if !synced {
+				cancel()
+				return
+			}
+			select {
+			case <-changed:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// apply makes one batch happen here. The place advances last: what a purge names is gone when its mark is in force.
+func (f *follower) apply(l *store.Logged) {
+	ctx := context.Background() // a batch is applied whole
+	own := l.Process == f.process
+	evs := l.Events
+	switch {
+	case l.Purge != nil:
+		f.applyPurge(ctx, l, own)
+		evs = nil
+	case own:
+		if again, ok := f.queue.confirm(l.Serial, l.N); ok {
+			evs = again
+		}
+	}
+	for i := range evs {
+		f.applyEvent(ctx, evs[i])
+	}
+	f.queue.passed(l.N)
+	f.view.advance(l.Position, l.Mark)
+	f.count.applied.Add(1)
+}
+
+func (f *follower) applyEvent(ctx context.Context, ev cache.Event) {
+	if err := f.cache.Apply(ctx, ev); err != nil {
+		f.fault("apply", err)
+	}
+}
+
+// applyPurge makes a purge happen here. Own insertions that are not in the log yet: those of another process's purge were made before it,
+// because the store takes none under the mark before it any more. After a purge of this process they were made later: what was there
+// before left when the purge was made.
+func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
+	var mine *purge
+	var keep func(policy.ID) bool
+	if own {
+		if mine = f.purges.own(l.Serial); mine != nil && !mine.again {
+			keep = f.queue.claimed
+		}
+	}
+	if err := f.cache.ApplyPurge(ctx, *l.Purge, keep); err != nil {
+		f.fault("purge", err)
+	}
+	f.near.clear()
+	f.opt.Purged(*l.Purge)
+	f.purges.applied(l, mine)
+	if own {
+		f.pulse.purged(l.Position)
+	}
+	f.pulse.kick()
+}
+
+// trim evicts what exceeds the capacity, if this process is the keeper. The log has its decisions like those of any other.
+func (f *follower) trim() {
+	if !f.pulse.keeps() || !f.view.live() {
+		return
+	}
+	if err := f.cache.Trim(f.opt.Limit); err != nil {
+		f.fault("trim", err)
+	}
+}

@@ -1,0 +1,169 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"reprise/store"
+)
+
+// memberGone is how long a member is silent until neither a purge nor the log waits for it. It serves nothing that could be purged then,
+// and loads all entries when it comes back.
+const memberGone = 10 * time.Second
+
+// pulse reports to the shared store at each beat, and takes the time, the members, the keeper's lease and the end of the log from it.
+type pulse struct {
+	s      *Shared
+	every  time.Duration
+	wake   chan struct{}
+	offset atomic.Int64 // of the store's clock
+	keeper atomic.Int64 // until when this process is the keeper, in nanoseconds since view.start
+
+	mu      sync.Mutex // protects the rest
+	last    store.Pulse
+	trim    store.Position // of an own purge: what is before it is to leave the log
+	beats   chan struct{}  // closed at the next beat
+	failing bool
+}
+
+func newPulse(s *Shared) *pulse {
+	return &pulse{s: s, every: min(300*time.Millisecond, s.opt.Grace/3), wake: make(chan struct{}, 1), beats: make(chan struct{})}
+}
+
+func (p *pulse) kick() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *pulse) run(ctx context.Context) {
+	tick := time.NewTicker(p.every)
+	defer tick.Stop()
+	for {
+		if p.s.joined.Load() {
+			p.beat(ctx)
+		}
+		select {
+		case <-tick.C:
+		case <-p.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// beat is one beat. Only a member that follows the log can be the keeper.
+func (p *pulse) beat(ctx context.Context) {
+	at, _, synced, _ := p.s.view.now()
+	if !synced { // the follower asks by itself
+		return
+	}
+	began := time.Now()
+	limit, cancel := context.WithTimeout(ctx, p.s.opt.CallTimeout)
+	defer cancel()
+	got, err := p.s.opt.Link.Group.Beat(limit, at, p.s.view.live())
+	p.note(got, err)
+	if err != nil {
+		if ctx.Err() == nil {
+			p.s.fault("beat", err)
+		}
+		if errors.Is(err, store.ErrProcess) || errors.Is(err, store.ErrSecret) {
+			p.s.view.lose()
+		}
+		return
+	}
+	p.clock(got, began, time.Since(began))
+	p.keep(got, began)
+	if p.s.view.pulse(began, at, got) {
+		p.s.view.lose()
+		return
+	}
+	p.trimLog(ctx)
+}
+
+// purged makes the log end with the purge at a position, as soon as all members have applied that: until then it has the prompts of what the
+// purge has removed.
+func (p *pulse) purged(at store.Position) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.trim = at
+}
+
+func (p *pulse) trimLog(ctx context.Context) {
+	p.mu.Lock()
+	at := p.trim
+	p.mu.Unlock()
+	if at.N == 0 || !p.appliedBy(at.N) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.s.opt.CallTimeout)
+	defer cancel()
+	if err := p.s.opt.Link.Log.TrimLog(ctx, at); err != nil {
+		p.s.fault("trim", err)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.trim == at {
+		p.trim = store.Position{}
+	}
+}
+
+// clock takes the time of the store: at half of what the call took. A call that took long says little.
+func (p *pulse) clock(got store.Pulse, began time.Time, took time.Duration) {
+	if p.offset.Load() == 0 || took < p.every {
+		p.offset.Store(int64(got.Time.Sub(began.Add(took / 2).Round(0))))
+	}
+}
+
+// keep takes the keeper's lease as it was when the beat began.
+func (p *pulse) keep(got store.Pulse, began time.Time) {
+	if got.Keeper == p.s.opt.Link.Group.Process() && got.Keeper != 0 {
+		p.keeper.Store(int64(began.Sub(p.s.view.start) + got.Leased))
+	} else {
+		p.keeper.Store(0)
+	}
+}
+
+// keeps reports whether this process is the keeper, by its own monotonic clock.
+func (p *pulse) keeps() bool { return int64(time.Since(p.s.view.start)) < p.keeper.Load() }
+
+func (p *pulse) note(got store.Pulse, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failing = err != nil
+	if err == nil {
+		p.last = got
+	}
+	close(p.beats)
+	p.beats = make(chan struct{})
+}
+
+// changed is closed at the next beat.
+func (p *pulse) changed() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.beats
+}
+
+// appliedBy reports whether all other members have applied batch n.
+func (p *pulse) appliedBy(n uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failing || p.last.End.N < n {
+		return false
+	}
+	for _, m := range p.last.Members {
+		if m.Process != p.s.opt.Link.Group.Process() && m.Applied < n && m.Silent < memberGone {
+			return false
+		}
+	}
+	return true
+}
+
+// Keeper reports whether this process decides evictions now.
+func (s *Shared) Keeper() bool { return s.pulse.keeps() }

@@ -1,0 +1,230 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"reprise/store"
+)
+
+const (
+	knownMost    = 256         // purges that are remembered
+	reassertable = time.Minute // a store that lost changes has lost the latest ones
+	pendingMost  = 1024
+)
+
+// errNotSent is why a purge is not certain to hold elsewhere.
+var errNotSent = errors.New("the shared store has not taken the purge yet; it is sent first when it can be reached")
+
+// purge is one of this process that was not read from the log yet.
+type purge struct {
+	filter  store.Filter
+	serial  uint64
+	made    time.Time     // what it repeats was made then
+	again   bool          // it repeats one that the shared store has lost
+	tried   chan struct{} // closed after the first attempt to append it, with err set
+	err     error
+	applied chan struct{} // closed when it was read from the log, with at set
+	at      store.Position
+}
+
+// purges are those that this process has still to append, and those that were applied: a store that lost changes may have lost the latter.
+type purges struct {
+	waiting atomic.Int32 // len(pending)
+
+	mu      sync.Mutex // protects the rest
+	pending []*purge   // in order
+	known   []knownPurge
+}
+
+type knownPurge struct {
+	filter store.Filter
+	mark   store.Mark
+	made   time.Time
+}
+
+func newPurges() *purges { return &purges{} }
+
+// add makes a purge wait to be appended. Too many become one of everything.
+func (p *purges) add(f store.Filter, serial uint64, made time.Time, again bool) *purge {
+	one := &purge{filter: f, serial: serial, made: made, again: again, tried: make(chan struct{}), applied: make(chan struct{})}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.pending) >= pendingMost {
+		last := p.pending[len(p.pending)-1]
+		last.filter = store.Filter{}
+		return last
+	}
+	p.pending = append(p.pending, one)
+	p.waiting.Store(int32(len(p.pending)))
+	return one
+}
+
+// next is the first purge that was not appended yet, nil where there is none.
+func (p *purges) next() (one *purge, serial uint64, f store.Filter) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.pending {
+		if !one.sent() {
+			return one, one.serial, one.filter
+		}
+	}
+	return nil, 0, store.Filter{}
+}
+
+func (one *purge) sent() bool {
+	select {
+	case <-one.tried:
+		return one.err == nil
+	default:
+		return false
+	}
+}
+
+// attempted notes the outcome of an attempt to append one under a serial.
+func (p *purges) attempted(one *purge, serial uint64, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if one.serial != serial { // there was a gap in the log meanwhile
+		return
+	}
+	one.err = err
+	select {
+	case <-one.tried:
+	default:
+		close(one.tried)
+	}
+}
+
+// names reports whether a purge that other members may not have seen yet selects e. The cache has made it already.
+func (p *purges) names(e *store.Entry) bool {
+	if p.waiting.Load() == 0 {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.pending, func(one *purge) bool { return one.filter.Matches(e) })
+}
+
+// applied notes a purge that was read from the log and made here. own is that of this process with the serial, nil for others.
+func (p *purges) applied(l *store.Logged, own *purge) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	made := time.Now()
+	if own != nil && own.again {
+		made = own.made
+	}
+	p.known = append(p.known, knownPurge{*l.Purge, l.Mark, made})
+	if len(p.known) > knownMost {
+		p.known = slices.Delete(p.known, 0, len(p.known)-knownMost)
+	}
+	if own == nil {
+		return
+	}
+	own.at = l.Position
+	close(own.applied)
+	p.pending = slices.DeleteFunc(p.pending, func(one *purge) bool { return one == own })
+	p.waiting.Store(int32(len(p.pending)))
+}
+
+// own is the pending purge with a serial, nil where there is none.
+func (p *purges) own(serial uint64) *purge {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.pending {
+		if one.serial == serial {
+			return one
+		}
+	}
+	return nil
+}
+
+// lost returns what a store may have lost between two marks around a gap in its log: by the count of its purges, or because they are young.
+// Purges that it has lost and that are not remembered any more are repeated as one of everything.
+func (p *purges) lost(before, after store.Mark, serial func() uint64) (again []knownPurge) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	same := before.Log == after.Log
+	counted := uint64(0)
+	for _, k := range p.known {
+		missing := same && k.mark.Log == after.Log && k.mark.Purges > after.Purges
+		if missing {
+			counted++
+		}
+		if missing || time.Since(k.made) < reassertable {
+			again = append(again, k)
+		}
+	}
+	p.known = nil // they come back from the log
+	if same && before.Purges > after.Purges && counted < before.Purges-after.Purges {
+		again = append(again, knownPurge{made: time.Now()})
+	}
+	for _, one := range p.pending { // appended before the gap, or not: they are appended again
+		one.serial, one.tried, one.err = serial(), make(chan struct{}), nil
+	}
+	return again
+}
+
+// Purge appends a purge that was made in this process, and waits until every member has made it or, since it learns nothing of the log,
+// serves nothing that the purge could name: for the grace at most. An error says that this is not certain yet.
+func (s *Shared) Purge(ctx context.Context, f store.Filter) error {
+	one := s.purges.add(f, s.queue.nextSerial(), time.Now(), false)
+	tried, applied := one.tried, one.applied
+	s.queue.signal()
+	limit, cancel := context.WithTimeout(ctx, s.opt.CallTimeout)
+	defer cancel()
+	select {
+	case <-tried:
+	case <-limit.Done():
+		return errNotSent
+	}
+	s.purges.mu.Lock()
+	err := one.err
+	s.purges.mu.Unlock()
+	if err != nil {
+		return errors.Join(errNotSent, err)
+	}
+	limit, cancel = context.WithTimeout(ctx, s.opt.Grace)
+	defer cancel()
+	s.everywhere(limit, one, applied)
+	return ctx.Err()
+}
+
+// everywhere waits until all members have applied a purge, or until ctx ends.
+func (s *Shared) everywhere(ctx context.Context, one *purge, applied <-chan struct{}) {
+	select {
+	case <-applied:
+	case <-ctx.Done():
+		return
+	}
+	for {
+		beats := s.pulse.changed()
+		if s.pulse.appliedBy(one.at.N) {
+			return
+		}
+		s.pulse.kick()
+		select {
+		case <-beats:
+		case <-ctx.Done():
+			return
+		}
+		if !sleep(ctx, 10*time.Millisecond) {
+			return
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

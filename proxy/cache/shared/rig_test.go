@@ -1,0 +1,169 @@
+package shared
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"reprise/policy"
+	"reprise/policy/classic"
+	"reprise/proxy/cache"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// member is a process: a cache that shares its entries.
+type member struct {
+	*Shared
+	*link
+	t     testing.TB
+	cache *cache.Cache
+
+	mu     sync.Mutex
+	faults []string
+}
+
+// newMember starts a member of s. It is live at the return.
+func newMember(t testing.TB, s *server, process uint16, change ...func(*Options)) *member {
+	t.Helper()
+	m := &member{t: t, link: s.link(process)}
+	m.link.call(t.Context(), func() error { s.mu.Lock(); defer s.mu.Unlock(); s.beginLocked(); return nil })
+	m.start(m.parts(), m.link.Secret(), process, change...)
+	return m
+}
+
+// start makes the cache of m and connects it.
+func (m *member) start(l Link, secret [32]byte, process uint16, change ...func(*Options)) {
+	t := m.t
+	t.Helper()
+	o := Options{Link: l, OnFault: m.note}
+	for _, f := range change {
+		f(&o)
+	}
+	var err error
+	if m.Shared, err = New(o); err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(store.Options{Evictor: classic.NewLRU(), Space: "plane", Process: process, Secret: secret, Outside: true, Now: m.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tp, err := topics.New(topics.Options{Dim: 2, Hit: .99, Route: .9, Edge: .8, Index: topics.KindFlat, Process: process})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.cache, err = cache.New(cache.Options{Store: st, Topics: tp, Remote: m.Shared, Log: m.Shared, Now: m.Now, Ceiling: o.Limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Shared.Start(m.cache)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		m.Shared.Close(ctx)
+		st.Close()
+		if m.link != nil {
+			time.Sleep(10 * time.Second) // calls that are on their way arrive
+		}
+	})
+}
+
+func (m *member) note(step string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.faults = append(m.faults, step+": "+err.Error())
+}
+
+func keyOf(name string) store.Key { return sha256.Sum256([]byte(name)) }
+
+func (m *member) request(name string) *cache.Request {
+	return &cache.Request{Key: keyOf(name), Scope: store.Scope{1}, At: m.cache.Tick(), Epoch: m.cache.Epoch(), MaxAge: -1}
+}
+
+// put stores an answer as the proxy does, and returns why it was not kept.
+func (m *member) put(name, answer string) (reason string) {
+	m.t.Helper()
+	return m.keep(m.request(name), name, answer, time.Hour)
+}
+
+func (m *member) keep(q *cache.Request, name, answer string, ttl time.Duration) (reason string) {
+	now := m.Now()
+	e := &store.Entry{Labels: &store.Labels{Model: name[:1]}, Answer: []byte(answer), Created: now, Expires: now.Add(ttl), UpstreamTime: time.Duration(len(answer))}
+	_, reason, err := m.cache.Keep(context.Background(), q, &cache.Finding{}, e)
+	if err != nil {
+		m.t.Errorf("keep: %v", err)
+	}
+	return reason
+}
+
+// get answers as the proxy does; "" is a miss.
+func (m *member) get(name string) string {
+	q := m.request(name)
+	hit, _, err := m.cache.Lookup(context.Background(), q)
+	if err != nil {
+		m.t.Errorf("lookup: %v", err)
+	}
+	if hit == nil || !m.cache.Serves(hit) {
+		return ""
+	}
+	if m.cache.Touch(q, hit.Entry, nil) {
+		m.cache.Settle()
+	}
+	answer, err := hit.Entry.Recording()
+	if err != nil {
+		m.t.Errorf("read answer: %v", err)
+	}
+	return string(answer)
+}
+
+func (m *member) purge(f store.Filter) error {
+	_, _, err := m.cache.Purge(context.Background(), f)
+	return err
+}
+
+// wants fails the test unless get returns answer.
+func (m *member) wants(name, answer string) {
+	m.t.Helper()
+	if got := m.get(name); got != answer {
+		m.t.Errorf("member %d: %q is answered by %q, not %q; faults %q", m.link.member, name, got, answer, m.faults)
+	}
+}
+
+// settle lets some time pass in which everything that goes on without faults is done.
+func settle() { time.Sleep(700 * time.Millisecond) }
+
+// bubble runs a test in its own time.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}
+
+// members starts some of them.
+func members(t testing.TB, s *server, n int, change ...func(*Options)) (all []*member) {
+	for i := range n {
+		all = append(all, newMember(t, s, uint16(i+1), change...))
+	}
+	settle()
+	return all
+}
+
+func (s *server) callsOf(what string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[what]
+}
+
+func (s *server) ids() (all []policy.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.data.records {
+		all = append(all, id)
+	}
+	return all
+}
+
+var _ = fmt.Sprint

@@ -1,0 +1,121 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"reprise/store"
+)
+
+const (
+	backoffFirst = 20 * time.Millisecond
+	backoffMost  = time.Second
+)
+
+// sender appends own events to the log: purges first, and others while this member is live. It waits for one call at a time: what is added
+// meanwhile is the next batch.
+type sender struct {
+	*Shared
+	backoff time.Duration
+}
+
+func (s *sender) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		s.dropOrphans(ctx)
+		_, _, _, changed := s.view.now()
+		wait, err := s.step(ctx)
+		switch {
+		case errors.Is(err, store.ErrPurged): // the follower reads the purge
+			s.count.refused.Add(1)
+			s.pulse.kick()
+			wait = backoffFirst
+		case err != nil && ctx.Err() == nil:
+			s.fault("append", err)
+			s.backoff = min(max(2*s.backoff, backoffFirst), backoffMost)
+			sleep(ctx, s.backoff)
+			continue
+		default:
+			s.backoff = 0
+		}
+		if wait != 0 {
+			s.await(ctx, wait, changed)
+		}
+	}
+}
+
+// step appends one purge or batch, and returns how long to wait for the next: 0 is not at all, negative is until something changes.
+func (s *sender) step(ctx context.Context) (wait time.Duration, err error) {
+	if !s.joined.Load() {
+		return -1, nil
+	}
+	limit, cancel := context.WithTimeout(ctx, s.opt.CallTimeout)
+	defer cancel()
+	if one, serial, filter := s.purges.next(); one != nil {
+		return 0, s.purge(limit, one, serial, filter)
+	}
+	_, mark, synced, _ := s.view.now() // before the batch is made: see take
+	if !synced || !s.view.live() {
+		return -1, nil
+	}
+	if wait := s.queue.ready(time.Now()); wait != 0 {
+		return wait, nil
+	}
+	b := s.queue.take(mark)
+	if b == nil {
+		return 0, nil
+	}
+	end, err := s.opt.Link.Log.Append(limit, b.mark, b.serial, b.events())
+	at, now, _, _ := s.view.now()
+	switch {
+	case errors.Is(err, store.ErrGap) && now == b.mark:
+		s.view.lose()
+		fallthrough
+	case errors.Is(err, store.ErrPurged), errors.Is(err, store.ErrGap):
+		s.queue.refused()
+		return 0, store.ErrPurged
+	case err != nil:
+		return 0, err
+	}
+	s.queue.appended(b.serial, end.N, at.N)
+	s.count.batches.Add(1)
+	s.leads.kick()
+	return 0, nil
+}
+
+func (s *sender) purge(ctx context.Context, one *purge, serial uint64, f store.Filter) error {
+	after, err := s.opt.Link.Log.Purge(ctx, serial, f)
+	s.purges.attempted(one, serial, err)
+	if err != nil {
+		return err
+	}
+	if _, mark, synced, _ := s.view.now(); synced && after.Log == mark.Log && after.Purges <= mark.Purges {
+		s.view.lose() // it has lost purges that were applied here
+	}
+	return nil
+}
+
+// await waits until there is more to append, the view changes, or some time has passed; negative is for ever.
+func (s *sender) await(ctx context.Context, wait time.Duration, changed <-chan struct{}) {
+	var timer <-chan time.Time
+	if wait > 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		timer = t.C
+	}
+	select {
+	case <-s.queue.wake:
+	case <-changed:
+	case <-timer:
+	case <-ctx.Done():
+	}
+}
+
+// dropOrphans removes entries from the cache whose insertion was dropped: no other member will have them.
+func (s *sender) dropOrphans(ctx context.Context) {
+	for _, e := range s.queue.takeOrphans() {
+		if err := s.cache.Drop(ctx, e); err != nil {
+			s.fault("drop", err)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+// Package shared lets the caches of several processes, its members, be one: it follows the log of a store that they share, and appends to
+// it what happens here.
+//
+// A member has the metadata of every entry in memory, and the answers of some: those that it has stored and not yet appended, and those
+// of its near-cache. The others are fetched. Its state is the log, applied in order, and its own changes that are not in the log yet.
+// Four goroutines work beside the requests:
+//
+//	sender    appends own events, in batches, purges first
+//	follower  reads the log and applies it; loads all records again where the log has a gap
+//	pulse     reports to the store three times a second, and learns from it the end of the log, the keeper and the clock
+//	leads     renews the leases of flights
+//
+// Three rules keep a purge from being undone, and a replaced answer from returning:
+//
+//   - An answer is appended only under the mark that this member has applied: after a purge that it has not applied yet, the store refuses.
+//   - A fetched answer is served only where the store's mark is the one applied here, and only if it was written under that mark or its
+//     entry is still resident. An answer of the near-cache is served only for the very entry that is resident.
+//   - A member is deaf if the last pulse that showed it everything in the log began longer ago than the grace. It then serves only what
+//     has never left it, and appends nothing. So a purge holds in all members after the grace, also in those that cannot be reached.
+//
+// An own change that is not in the log yet comes later in it than whatever is read from it, and therefore wins over that: see Overrides.
+// No fault of the shared store fails a request or delays it for longer than FetchTimeout.
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"reprise/policy"
+	"reprise/proxy/cache"
+	"reprise/store"
+)
+
+// Options of a Shared.
+type Options struct {
+	Link Link // required
+
+	// Away is set where the store could not be reached at the start: the cache then has a temporary secret and process number, and adopts
+	// those of the store when it can be reached.
+	Away bool
+
+	Limit     policy.Limit // the capacity, of all members together
+	NearBytes int64        // of the near-cache; default 64 MiB, negative: none
+
+	// Grace is how long a member that learns nothing of the log serves what others may have purged; default 1 s.
+	Grace        time.Duration
+	FetchTimeout time.Duration // of one fetch; default 20 ms
+	CallTimeout  time.Duration // of any other call; default 1 s
+
+	// QueueEvents and QueueBytes bound the events that wait to be appended; defaults 65,536 and 64 MiB. The oldest are dropped first.
+	QueueEvents int
+	QueueBytes  int64
+
+	LeadWait time.Duration // how long a request waits for another member to answer it; default 10 s
+	LeadTTL  time.Duration // of the lease of a flight; default 1.5 s
+
+	// Purged is called after a purge of another member was applied, before it is confirmed: what was derived from entries must be
+	// dropped. nil ignores.
+	Purged func(store.Filter)
+	// OnFault is called with a fault and the step that it happened in. nil ignores.
+	OnFault func(step string, err error)
+}
+
+func (o *Options) fill() error {
+	l := o.Link
+	if l.Log == nil || l.Group == nil || l.Answers == nil || l.Leases == nil || l.Records == nil {
+		return errors.New("share a cache: a part of the link is missing")
+	}
+	defaults(&o.NearBytes, 64<<20)
+	defaults(&o.Grace, time.Second)
+	defaults(&o.FetchTimeout, 20*time.Millisecond)
+	defaults(&o.CallTimeout, time.Second)
+	defaults(&o.QueueEvents, 1<<16)
+	defaults(&o.QueueBytes, 64<<20)
+	defaults(&o.LeadWait, 10*time.Second)
+	defaults(&o.LeadTTL, 1500*time.Millisecond)
+	if o.Purged == nil {
+		o.Purged = func(store.Filter) {}
+	}
+	if o.OnFault == nil {
+		o.OnFault = func(string, error) {}
+	}
+	return nil
+}
+
+func defaults[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Shared connects one cache with the others. It is the cache's Remote and its Log. All methods are safe for concurrent use.
+type Shared struct {
+	opt   Options
+	cache *cache.Cache // set by Start
+
+	view   *view
+	queue  *queue
+	purges *purges
+	near   *near
+	pulse  *pulse
+	leads  *leads
+	fetch  *fetcher
+	count  counters
+
+	joined atomic.Bool // secret and process number are those of the shared store
+	loaded atomic.Bool // the entries are here
+
+	stop    context.CancelFunc // nil before Start
+	running sync.WaitGroup
+}
+
+var (
+	_ cache.Remote = (*Shared)(nil)
+	_ cache.Log    = (*Shared)(nil)
+)
+
+// New returns a Shared that does nothing yet: pass it to cache.New as Remote and Log, then call Start.
+func New(o Options) (*Shared, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	s := &Shared{opt: o}
+	s.joined.Store(!o.Away)
+	s.view = newView(o.Grace)
+	s.queue = newQueue(o.QueueEvents, o.QueueBytes, &s.count)
+	s.purges = newPurges()
+	s.near = newNear(o.NearBytes)
+	s.pulse = newPulse(s)
+	s.leads = newLeads(s)
+	s.fetch = newFetcher(o.FetchTimeout)
+	return s, nil
+}
+
+// Begin notes the end of the log. Call it before the store is opened with the records of the Link, so that the log is followed from a place
+// that they include. Without it, or after an error, Start loads them itself.
+func (s *Shared) Begin(ctx context.Context) error {
+	began := time.Now()
+	p, err := s.opt.Link.Group.Beat(ctx, store.Position{}, false)
+	if err != nil {
+		return fmt.Errorf("begin to share: %w", err)
+	}
+	s.pulse.clock(p, began, time.Since(began))
+	s.view.set(p.End, p.Mark)
+	s.loaded.Store(true)
+	return nil
+}
+
+// Start begins to follow and to append; c is the cache that was made with s.
+func (s *Shared) Start(c *cache.Cache) {
+	s.cache = c
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	f := &follower{Shared: s}
+	if g := s.opt.Link.Group; !s.opt.Away {
+		f.secret, f.process = g.Secret(), g.Process()
+	}
+	for _, run := range []func(context.Context){(&sender{Shared: s}).run, f.run, s.pulse.run, s.leads.run} {
+		s.running.Go(func() { run(ctx) })
+	}
+}
+
+// Close appends what waits, until ctx ends, and stops. It does not close the Link.
+func (s *Shared) Close(ctx context.Context) error {
+	if s.stop == nil {
+		return nil
+	}
+	defer s.running.Wait()
+	defer s.stop()
+	return s.queue.empty(ctx)
+}
+
+// Now is the time of the shared store: that of this process, corrected by what the last pulse said.
+func (s *Shared) Now() time.Time { return time.Now().Add(time.Duration(s.pulse.offset.Load())) }
+
+// fault reports and counts a fault.
+func (s *Shared) fault(step string, err error) {
+	s.count.faults.Add(1)
+	s.opt.OnFault(step, err)
+}
