@@ -8,6 +8,7 @@ package redistest
 import (
 	"bytes"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -162,9 +163,10 @@ func (s *Server) configureData(line func(string, ...any)) {
 
 func (s *Server) conf() string { return filepath.Join(s.dir, "redis.conf") }
 
+// log is the end of what the server has logged.
 func (s *Server) log() string {
 	b, _ := os.ReadFile(filepath.Join(s.dir, "log"))
-	return string(b)
+	return string(b[max(0, len(b)-2000):])
 }
 
 // launch starts the process and reports whether it answers; it does not where it has ended.
@@ -190,7 +192,8 @@ func (s *Server) launch() bool {
 			return false
 		default:
 		}
-		if v, _ := s.Do("PING"); v == "PONG" {
+		var answer Error
+		if v, err := s.Do("PING"); v == "PONG" || errors.As(err, &answer) && !strings.HasPrefix(err.Error(), "LOADING") {
 			return true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // after an error. Inserted entries have their answers, and their vectors in the events.
 func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (p store.Position, err error) {
 	payload, records := store.AppendEvents(nil, evs)
-	args := []any{s.keys.prefix, logName(m.Log), m.Purges, s.processArg(), serial, s.opt.LogLength, payload, s.opt.MaxAliases}
+	args := []any{s.keys.prefix, logName(m.Log), m.Purges, s.processArg(), serial, s.opt.LogLength, payload, s.opt.MaxAliases, s.opt.LogBytes}
 	for i := range evs {
 		ev := &evs[i]
 		switch id := bytesOf(uint64(ev.ID)); ev.Kind {

@@ -14,8 +14,11 @@ import (
 	"reprise/store"
 )
 
-// ErrUnreachable: no server answers, or it cannot be used at the moment: it loads its data, is full or read-only. Later it may.
-var ErrUnreachable = errors.New("the server cannot be used now")
+// Errors of a shared store beside those of package store.
+var (
+	// ErrUnreachable: no server answers, or it cannot be used at the moment: it loads its data, is full or read-only. Later it may.
+	ErrUnreachable = errors.New("the server cannot be used now")
+)
 
 func isTemporary(err error) bool { return errors.Is(err, ErrUnreachable) }
 
@@ -26,9 +29,7 @@ var temporary = []string{"LOADING", "OOM", "READONLY", "MISCONF", "CLUSTERDOWN",
 var refusals = []struct{ answer, advice string }{
 	{"WRONGPASS", "check user and password in REPRISE_STORE, REPRISE_REDIS_USERNAME and REPRISE_REDIS_PASSWORD"},
 	{"invalid username-password", "check user and password in REPRISE_STORE, REPRISE_REDIS_USERNAME and REPRISE_REDIS_PASSWORD"},
-	{"invalid password", "check REPRISE_REDIS_PASSWORD"},
 	{"NOAUTH", "the server requires a password: set REPRISE_REDIS_PASSWORD"},
-	{"without any password configured", "the server has no password: leave out REPRISE_REDIS_PASSWORD"},
 	{"NOPERM", "the user needs the rights ~{PREFIX}:* +@read +@write +@scripting +@connection +@transaction +info +time, and +cluster|slots +cluster|shards for a cluster"},
 	{"DB index is out of range", "the database in REPRISE_STORE does not exist: 0 always does"},
 	{"cluster support disabled", "the server is no node of a cluster: use redis:// in REPRISE_STORE"},
@@ -41,8 +42,10 @@ var refusals = []struct{ answer, advice string }{
 
 // classify makes an error of the start one that says whether waiting may help: ErrUnreachable, or store.ErrRefused with advice.
 func classify(err error) error {
-	if err == nil || errors.Is(err, store.ErrRefused) || errors.Is(err, ErrUnreachable) {
-		return err
+	for _, known := range []error{store.ErrRefused, store.ErrSecret, store.ErrSpace, store.ErrVersion} {
+		if errors.Is(err, known) {
+			return err
+		}
 	}
 	refused := func(advice string) error { return fmt.Errorf("%w: %w: %s", store.ErrRefused, err, advice) }
 	text := err.Error()
@@ -80,6 +83,9 @@ func passes(answer string) bool {
 
 // secureAdvice is what to do after an error of TLS, "" after another one.
 func secureAdvice(err error) string {
+	if err == nil {
+		return ""
+	}
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError

@@ -64,20 +64,27 @@ func (s *Shared) beginArgs() []any {
 func (s *Shared) Agree(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	if err := s.checkServer(ctx); err != nil {
-		return fmt.Errorf("%s: %w", s.Name(), classify(err))
-	}
-	v, err := s.run(ctx, headScript, s.keys.begin(), s.beginArgs()...)
+	err := s.checkServer(ctx)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.Name(), classify(err))
+		err = s.to.probe(classify(err))
+	} else if err = s.agree(ctx); err != nil {
+		err = classify(err)
 	}
-	if err := s.checkHead(v); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: %w", s.Name(), err)
 	}
-	if err := s.register(ctx); err != nil {
-		return fmt.Errorf("%s: %w", s.Name(), classify(err))
-	}
 	return nil
+}
+
+func (s *Shared) agree(ctx context.Context) error {
+	v, err := s.run(ctx, headScript, s.keys.begin(), s.beginArgs()...)
+	if err != nil {
+		return err
+	}
+	if err := s.checkHead(v); err != nil {
+		return err
+	}
+	return s.register(ctx)
 }
 
 // checkHead compares the head of the store with this process, and takes its secret over.

@@ -60,8 +60,9 @@ type Options struct {
 	Secret string
 	// Name is this process in the list of members; "" is its host and process id.
 	Name string
-	// LogLength is about how many batches the log keeps; 0 is 16384.
-	LogLength int
+	// LogLength is about how many batches the log keeps at most, and LogBytes about how many bytes; 0 is 16384 and 64 MiB. What all members
+	// have applied is dropped earlier. A process that lacks what was dropped loads the records again.
+	LogLength, LogBytes int
 	// MaxAliases is how many aliases the record of an entry has, as in store.Options; 0 is 16.
 	MaxAliases int
 }
@@ -121,6 +122,9 @@ func (o *Options) fill() {
 	if o.LogLength <= 0 {
 		o.LogLength = 16384
 	}
+	if o.LogBytes <= 0 {
+		o.LogBytes = 64 << 20
+	}
 	if o.MaxAliases <= 0 {
 		o.MaxAliases = 16
 	}
@@ -165,12 +169,12 @@ func (s *Shared) Agreed() bool {
 }
 
 // Name is where the store is, for messages: the URL without credentials, and the prefix.
-func (s *Shared) Name() string { return s.to.name() + " " + s.keys.prefix }
+func (s *Shared) Name() string { return s.to.name() + ", prefix " + s.opt.Prefix }
 
 // Foreign counts the values under the keys of the store that were ignored: they were damaged, or not written by this package.
 func (s *Shared) Foreign() int64 { return s.foreign.Load() }
 
-// Close leaves the list of members, where that takes no longer than ctx of a second, and closes the connections.
+// Close leaves the list of members, where that takes no longer than a second, and closes the connections.
 func (s *Shared) Close() error {
 	if s.Agreed() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -70,12 +70,12 @@ return p
 `)
 
 // appendScript appends a batch and changes answers and records as its events say.
-// KEYS head log x. ARGV: 1 prefix, 2 log, 3 purges, 4 process, 5 serial, 6 length of the log, 7 payload, 8 most aliases, then operations:
+// KEYS head log x. ARGV: 1 prefix, 2 log, 3 purges, 4 process, 5 serial, 6 length of the log, 7 payload, 8 most aliases, 9 most bytes of the log, then operations:
 // i id key answer ttl from to | a id key | d id key. from and to are where the record is in the payload.
 // Returns {1, n, id, foreign}; {2, n, id} where the log has the serial already; {0, log, purges} where the mark is another one.
 var appendScript = redis.NewScript(safely + `
 local P = ARGV[1]
-local h = try('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 's' .. ARGV[4])
+local h = try('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 's' .. ARGV[4], 'bytes', 'base')
 if h[5] then
 	local serial, n, id = string.match(h[5], '^(%d+):(%d+):(.+)$')
 	if serial and tonumber(ARGV[5]) <= tonumber(serial) then return {2, n, id, h[1] or ''} end
@@ -116,7 +116,7 @@ local function owner(key) -- the id of the entry whose answer is stored, '' for 
 	return string.sub(v, 4)
 end
 
-local i, last = 9, #ARGV
+local i, last = 10, #ARGV
 while i <= last do
 	local op, id, key = ARGV[i], ARGV[i + 1], ARGV[i + 2]
 	i = i + 3
@@ -148,9 +148,20 @@ while i <= last do
 		if owner(key) == id then redis.call('UNLINK', P .. 'a:' .. key) end
 	end
 end
-local n = tonumber(h[3]) + 1
-local id = try('XADD', KEYS[2], 'MAXLEN', '~', ARGV[6], '*', 'n', n, 'p', h[4], 'm', h[1] .. ':' .. h[2], 'o', ARGV[4], 's', ARGV[5], 'd', ARGV[7])
-redis.call('HSET', KEYS[1], 'n', n, 'last', id, 's' .. ARGV[4], ARGV[5] .. ':' .. n .. ':' .. id)
+local n, bytes = tonumber(h[3]) + 1, (tonumber(h[6]) or 0) + #ARGV[7]
+local id = try('XADD', KEYS[2], 'MAXLEN', '~', ARGV[6], '*', 'n', n, 'p', h[4], 'm', h[1] .. ':' .. h[2], 'o', ARGV[4], 's', ARGV[5], 'b', bytes, 'd', ARGV[7])
+redis.call('HSET', KEYS[1], 'n', n, 'last', id, 'bytes', bytes, 's' .. ARGV[4], ARGV[5] .. ':' .. n .. ':' .. id)
+local base, length = tonumber(h[7]) or 0, 0 -- all payloads until about the first message of the log
+while bytes - base > tonumber(ARGV[9]) do
+	if length > 0 then redis.call('XTRIM', KEYS[2], 'MAXLEN', length - math.ceil(length / 16)) end
+	length = redis.call('XLEN', KEYS[2])
+	local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
+	base = bytes
+	for j = 1, #first[2], 2 do
+		if first[2][j] == 'b' then base = tonumber(first[2][j + 1]) or bytes end
+	end
+	redis.call('HSET', KEYS[1], 'base', base)
+end
 return {1, tostring(n), id, foreign}
 `)
 
@@ -158,7 +169,7 @@ return {1, tostring(n), id, foreign}
 // KEYS head mark log. ARGV: 1 process, 2 serial, 3 length of the log, 4 filter.
 // Returns {log, purges}, an empty list where there is no head.
 var purgeScript = redis.NewScript(safely + `
-local h = try('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 's' .. ARGV[1])
+local h = try('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 's' .. ARGV[1], 'bytes')
 if not h[1] then return {} end
 if h[5] then
 	local serial = string.match(h[5], '^(%d+):')
@@ -166,7 +177,7 @@ if h[5] then
 end
 local n, purges = tonumber(h[3]) + 1, tonumber(h[2]) + 1
 local mark = h[1] .. ':' .. purges
-local id = try('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], '*', 'n', n, 'p', h[4], 'm', mark, 'o', ARGV[1], 's', ARGV[2], 'f', ARGV[4])
+local id = try('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], '*', 'n', n, 'p', h[4], 'm', mark, 'o', ARGV[1], 's', ARGV[2], 'b', h[6] or 0, 'f', ARGV[4])
 redis.call('SET', KEYS[2], mark)
 redis.call('HSET', KEYS[1], 'purges', purges, 'n', n, 'last', id, 's' .. ARGV[1], ARGV[2] .. ':' .. n .. ':' .. id)
 return {h[1], tostring(purges)}
@@ -178,9 +189,11 @@ if redis.call('HGET', KEYS[1], 'log') ~= ARGV[1] then return 0 end
 return redis.call('XTRIM', KEYS[2], 'MINID', ARGV[2])
 `)
 
-// beatScript keeps a process among the members, takes, renews or leaves the lease of the keeper, and returns the state of the store.
+// beatScript keeps a process among the members, takes, renews or leaves the lease of the keeper, and returns the state of the store. The keeper
+// drops of the log what all members have applied, except the last batches.
 // KEYS head mark log x members keeper process. ARGV: 1 to 7 as of headScript, 8 process, 9 its token, 10 the batch it has applied, 11 its name, 12 1 to be
-// keeper, else 0, 13 the time of the lease in ms, 14 after how many ms without a beat a member is dropped.
+// keeper, else 0, 13 the time of the lease in ms, 14 after how many ms without a beat a member is dropped, 15 batches
+// to keep.
 // Returns {log, purges, n, last, seconds, microseconds, keeper, ms of its lease, check, members, foreign}, or {} where another process has the number.
 var beatScript = redis.NewScript(beginHead + `
 begin(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
@@ -201,17 +214,19 @@ elseif not keeper and ARGV[12] == '1' then
 	keeper = p
 end
 local members = redis.call('HGETALL', KEYS[5])
-local live = {}
+local live, least = {}, tonumber(h[3])
 for i = 1, #members, 2 do
-	local beat = tonumber(string.match(members[i + 1], '^%x+ %d+ (%d+) ')) or 0
-	if now - beat / 1000 > tonumber(ARGV[14]) then
+	local applied, beat = string.match(members[i + 1], '^%x+ (%d+) (%d+) ')
+	if not applied or now - tonumber(beat) / 1000 > tonumber(ARGV[14]) then
 		redis.call('HDEL', KEYS[5], members[i])
 		redis.call('HDEL', KEYS[1], 's' .. members[i])
 	else
 		live[#live + 1] = members[i]
 		live[#live + 1] = members[i + 1]
+		least = math.min(least, tonumber(applied))
 	end
 end
+if keeper == p then try('XTRIM', KEYS[3], 'MAXLEN', '~', tonumber(h[3]) - least + tonumber(ARGV[15])) end
 return {h[1], h[2], h[3], h[4], t[1], t[2], keeper or '0', redis.call('PTTL', KEYS[6]), h[5] or '', live, foreign}
 `)
 
