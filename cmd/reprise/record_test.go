@@ -72,7 +72,7 @@ func (r *recorded) ask(tenant, body string) (text, from string) {
 // end closes the service and returns its log.
 func (r *recorded) end() *sim.Slice {
 	r.t.Helper()
-	if err := r.close(); err != nil {
+	if err := r.close(0); err != nil {
 		r.t.Fatal(err)
 	}
 	return readLog(r.t, r.path)

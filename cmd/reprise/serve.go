@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
@@ -115,7 +116,7 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 			return drain(r.cfg, f, s, signals, sig, log)
 		case err := <-f.failed:
 			f.close()
-			return fmt.Errorf("serve: %w", errors.Join(err, s.close()))
+			return fmt.Errorf("serve: %w", errors.Join(err, s.close(0)))
 		}
 	}
 }
@@ -132,11 +133,12 @@ func address(cfg *config.Config, l net.Listener) string {
 func drain(cfg *config.Config, f *front, s *service, signals <-chan os.Signal, first os.Signal, log *slog.Logger) error {
 	log.Info("draining", "signal", first.String(), "at_most", cfg.Drain.String())
 	ended := make(chan error, 1)
+	until := time.Now().Add(cfg.Drain)
 	go func() {
 		if f.shutdown(s, cfg.Drain) != nil {
 			log.Warn("answers were still under way and are cut", "limit", cfg.Drain.String())
 		}
-		ended <- s.close()
+		ended <- s.close(max(time.Until(until), time.Second))
 	}()
 	select {
 	case <-signals:

@@ -38,6 +38,7 @@ type service struct {
 	topics   *topics.Topics
 	graphs   *graphs   // nil: they are not saved
 	recorder *recorder // nil: no request log
+	sharing  *sharing  // nil: the store belongs to this process alone
 }
 
 // newService builds a service in front of an upstream. The caller closes it.
@@ -64,25 +65,28 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 	}
 	defer memory.Spare()()
 	s := &service{}
-	var beside store.Sidecar
-	if s.store, beside, err = openStore(cfg, embedder.Space(), log); err != nil {
+	beside, err := s.openStore(ctx, cfg, &o, embedder.Space(), log)
+	if err != nil {
 		return nil, err
 	}
 	s.topics, err = topics.New(topics.Options{Dim: max(embedder.Dim(), 2), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge,
 		Lookback: cfg.Lookback, Index: topics.Kind(cfg.Index),
 		PaperAnchors: cfg.PolicyName() == "rac-paper"})
 	if err != nil {
-		return nil, errors.Join(err, s.store.Close())
+		return nil, errors.Join(err, s.closeStore())
 	}
 	o.Store, o.Topics, o.Embedder, o.Thresholds, o.Guard = s.store, s.topics, embedder, gates, guardFor(cfg)
 	if cfg.Record != "" {
 		if s.recorder, err = openRecorder(cfg.Record, cfg.LogPrompts, log); err != nil {
-			return nil, errors.Join(err, s.release())
+			return nil, errors.Join(err, s.release(0))
 		}
 		o.Readers = []cache.Reader{s.recorder}
 	}
 	if s.proxy, err = proxy.New(o); err != nil {
-		return nil, errors.Join(err, s.release())
+		return nil, errors.Join(err, s.release(0))
+	}
+	if s.sharing != nil {
+		s.sharing.Start(proxy.CacheOf(s.proxy))
 	}
 	s.graphs = keepGraphs(s.topics, beside, log)
 	s.admin.set(s.newAdmin(cfg))
@@ -116,29 +120,45 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load
 	}
+	if s.sharing != nil {
+		o.Shared = s.sharing.state
+	}
 	return admin.New(o)
 }
 
 // flightTimeout is how long close waits for flights whose clients were just disconnected. Such flights end on their own.
 const flightTimeout = time.Second
 
-// close ends the service after its HTTP servers were closed, and flushes the store and the request log.
-func (s *service) close() error {
+// close ends the service after its HTTP servers were closed, and flushes the store and the request log. What other processes are to get
+// has until the limit.
+func (s *service) close(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), flightTimeout)
 	defer cancel()
 	s.proxy.Close()
 	_ = s.proxy.Wait(ctx) // no client waits for a flight that is still open
-	return s.release()
+	return s.release(limit)
 }
 
-// release closes the parts of the service.
-func (s *service) release() (err error) {
+// release closes the parts of the service, first the connection with others: until then their changes come in.
+func (s *service) release(limit time.Duration) (err error) {
+	if s.sharing != nil {
+		err = s.sharing.part(limit)
+	}
 	s.graphs.close()
 	s.topics.Close()
 	if s.recorder != nil {
-		err = s.recorder.close()
+		err = errors.Join(err, s.recorder.close())
 	}
-	return errors.Join(err, s.store.Close())
+	return errors.Join(err, s.closeStore())
+}
+
+// closeStore writes what the store has to write.
+func (s *service) closeStore() error {
+	err := s.store.Close()
+	if s.sharing != nil {
+		err = errors.Join(err, s.sharing.link.Close())
+	}
+	return err
 }
 
 // guardFor returns the stricter guard for the built-in embedder, which compares words and not meaning: texts that it finds
@@ -225,11 +245,26 @@ func noLimitAsMax(d time.Duration) time.Duration {
 	return d
 }
 
-// openStore opens the store, and returns the place beside it for what was made from its entries, nil where there is none.
-func openStore(cfg *config.Config, space string, log *slog.Logger) (*store.Store, store.Sidecar, error) {
-	if cfg.Store.Shared() != "" {
-		return nil, nil, config.Bad("REPRISE_STORE: a store that several processes share is not supported by this version")
+// openStore opens the store, and connects it in o with the processes that share it. It returns the place beside the store for what was
+// made from its entries, nil where there is none.
+func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Options, space string, log *slog.Logger) (beside store.Sidecar, err error) {
+	if cfg.Store.Shared() == "" {
+		s.store, beside, err = openOwn(cfg, space, log)
+		return beside, err
 	}
+	purged := func(store.Filter) { s.proxy.Purged() } // not before the proxy is made
+	if s.sharing, s.store, err = join(ctx, cfg, space, purged, log); err != nil {
+		return nil, err
+	}
+	o.Remote, o.Log, o.Now = s.sharing, s.sharing, s.sharing.Now
+	if cfg.Shared.Flights {
+		o.Leads = s.sharing
+	}
+	return nil, nil
+}
+
+// openOwn opens a store of this process alone.
+func openOwn(cfg *config.Config, space string, log *slog.Logger) (*store.Store, store.Sidecar, error) {
 	evictor, err := registry.New(cfg.Policy, cfg.PolicyOptions())
 	if err != nil {
 		return nil, nil, err

@@ -22,7 +22,7 @@ func TestUnusedSettingsAreLogged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.close()
+		s.close(0)
 		if got := strings.Contains(log.String(), "REPRISE_TOPIC_HALF_LIFE=500 (environment) has no effect: the policy rac+"); got != logged {
 			t.Errorf("policy %q: log %s", policy, log.String())
 		}

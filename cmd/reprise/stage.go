@@ -105,7 +105,7 @@ func (s *stage) adminURL() string { return "http://" + s.front.adminSocket.Addr(
 
 func (s *stage) close() error {
 	s.front.close()
-	return errors.Join(s.service.close(), s.engine.Close())
+	return errors.Join(s.service.close(0), s.engine.Close())
 }
 
 // play plays the workload and shows the view.

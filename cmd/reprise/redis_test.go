@@ -1,0 +1,351 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"reprise/cmd/internal/cli"
+	"reprise/internal/redistest"
+	"reprise/proxy/enginesim"
+)
+
+// refused starts serve with settings that cannot work, and returns what it prints. A start that hangs fails the test.
+func refused(t *testing.T, env ...string) string {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
+	cmd.Env = append(os.Environ(), env...)
+	out, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != exitBadConfig {
+		t.Errorf("%v: exit %d, want %d:\n%s", env, code, exitBadConfig, out)
+	}
+	return string(out)
+}
+
+// engine is an upstream that counts its calls.
+type engine struct {
+	setting string // REPRISE_UPSTREAM=URL
+	calls   chan struct{}
+}
+
+func newEngine(t testing.TB) *engine {
+	e := &engine{calls: make(chan struct{}, 1000)}
+	sim := enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.calls <- struct{}{}
+		sim.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	e.setting = "REPRISE_UPSTREAM=" + srv.URL + "/v1"
+	return e
+}
+
+// cached asks and returns X-Cache, when the whole answer has been read.
+func (p *process) cached(body string) string {
+	p.t.Helper()
+	resp := p.ask(body)
+	if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		p.t.Fatalf("%d %s, %v", resp.StatusCode, text, err)
+	}
+	return resp.Header.Get("X-Cache")
+}
+
+// until polls. Its time limit bounds a hang; it is no measure of speed.
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("timeout while waiting for %s", what)
+		}
+	}
+}
+
+// prompt is a request for a text of several words.
+func prompt(text string) string {
+	return fmt.Sprintf(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":%q}]}`, text)
+}
+
+// ready is the body of /readyz.
+func (p *process) ready() (status int, body string) {
+	p.t.Helper()
+	resp, err := http.Get(p.admin + "/readyz")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text)
+}
+
+func (p *process) stop() {
+	p.t.Helper()
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != cli.ExitOK {
+		p.t.Errorf("exit %d\n%s", code, p.read.String())
+	}
+}
+
+// TestTwoProxies: an answer that one proxy has stored is an exact and a semantic hit at the other, and a purge at one holds at both.
+func TestTwoProxies(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
+	a, b := start(t, env...), start(t, env...)
+	const asked, alike = "Which river flows through the old town of Bern and where does it end?", "Which river flows through the old town of Bern and where does it end"
+	if got := a.cached(prompt(asked)); got != "miss" {
+		t.Errorf("first: %s", got)
+	}
+	until(t, "an exact hit", func() bool { return b.cached(prompt(asked)) == "exact" })
+	if got := b.cached(prompt(alike)); got != "semantic" {
+		t.Errorf("in other words: %s", got)
+	}
+	resp, err := http.Post(b.admin+"/admin/purge", "application/json", strings.NewReader(`{"all":true,"dry_run":false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("purge: %d %s", resp.StatusCode, body)
+	}
+	if got := a.cached(prompt(asked)); got != "miss" {
+		t.Errorf("after the purge: %s", got)
+	}
+	a.stop()
+	b.stop()
+}
+
+// TestRedisRefuses: what is wrong with a shared store ends the start, with the setting and what is allowed, and without a password.
+func TestRedisRefuses(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{Password: "right-password", ACL: []string{"reader on >hunter2 ~* +@read"}})
+	host := server.Addr
+	at := func(rest string) string { return "REPRISE_STORE=redis://:right-password@" + host + rest }
+	for _, c := range []struct {
+		name string
+		env  []string
+		want []string // parts of the message
+	}{
+		{"port", []string{"REPRISE_STORE=redis://someone:hunter2@localhost:port"}, []string{"REPRISE_STORE="}},
+		{"database that is no number", []string{"REPRISE_STORE=redis://localhost:1/first"}, []string{"REPRISE_STORE="}},
+		{"option", []string{"REPRISE_STORE=redis://localhost:1?protocol=3"}, []string{"REPRISE_STORE="}},
+		{"sentinel without a master", []string{"REPRISE_STORE=redis-sentinel://localhost:1"}, []string{"REPRISE_STORE="}},
+		{"no such host", []string{"REPRISE_STORE=redis://no-such-host.invalid"}, []string{"REPRISE_STORE=", "no-such-host.invalid"}},
+		{"no password", []string{"REPRISE_STORE=redis://" + host}, []string{"REPRISE_REDIS_PASSWORD"}},
+		{"wrong password", []string{"REPRISE_STORE=redis://:hunter2@" + host}, []string{"REPRISE_REDIS_PASSWORD"}},
+		{"wrong password of its own", []string{"REPRISE_STORE=redis://" + host, "REPRISE_REDIS_PASSWORD=hunter2"}, []string{"REPRISE_REDIS_PASSWORD"}},
+		{"user without rights", []string{"REPRISE_STORE=redis://reader:hunter2@" + host}, []string{"REPRISE_"}},
+		{"database", []string{at("/99")}, []string{"REPRISE_STORE=", "99"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			talk := refused(t, c.env...)
+			for _, part := range c.want {
+				if !strings.Contains(talk, part) {
+					t.Errorf("no %q in\n%s", part, talk)
+				}
+			}
+			if strings.Contains(talk, "hunter2") || strings.Contains(talk, "right-password") {
+				t.Errorf("a password is shown:\n%s", talk)
+			}
+		})
+	}
+}
+
+// TestRedisDiffers: a proxy whose vectors, secret or data are not those of the store does not start; another prefix is another store.
+func TestRedisDiffers(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting, "REPRISE_SECRET=a-secret-of-this-cache"}
+	a := start(t, env...)
+	with := func(more ...string) []string { return slices.Concat(env, more) }
+	if talk := refused(t, with("REPRISE_SECRET=another-secret-altogether")...); !strings.Contains(talk, "REPRISE_SECRET") || strings.Contains(talk, "altogether") {
+		t.Error(talk)
+	}
+	if talk := refused(t, with("REPRISE_EMBEDDER=openai", "REPRISE_EMBEDDER_URL=http://127.0.0.1:9/v1", "REPRISE_EMBEDDER_DIMENSIONS=8")...); !strings.Contains(talk, "REPRISE_EMBEDDER") {
+		t.Error(talk)
+	}
+	b := start(t, with("REPRISE_REDIS_PREFIX=other", "REPRISE_SECRET=another-secret-altogether")...)
+	a.cached(question)
+	if got := b.cached(question); got != "miss" {
+		t.Errorf("with another prefix: %s", got)
+	}
+	server.Must("HSET", "{reprise}:head", "schema", "99")
+	if talk := refused(t, env...); !strings.Contains(talk, "REPRISE_REDIS_PREFIX") {
+		t.Error(talk)
+	}
+	a.stop()
+	b.stop()
+}
+
+// oldServer answers as a Redis of another version does, as far as a client asks at its start.
+func oldServer(t *testing.T, version string) (addr string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	info := "# Server\r\nredis_version:" + version + "\r\nredis_mode:standalone\r\n"
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go answerOld(c, info)
+		}
+	}()
+	return l.Addr().String()
+}
+
+// answerOld reads commands in the form of RESP2 until the client leaves.
+func answerOld(c net.Conn, info string) {
+	defer c.Close()
+	in := bufio.NewReader(c)
+	number := func() (n int, err error) {
+		line, err := in.ReadString('\n')
+		if err == nil {
+			_, err = fmt.Sscanf(line[1:], "%d", &n)
+		}
+		return n, err
+	}
+	for {
+		n, err := number()
+		var words []string
+		for ; err == nil && n > 0; n-- {
+			var length int
+			if length, err = number(); err == nil {
+				word := make([]byte, length+2)
+				_, err = io.ReadFull(in, word)
+				words = append(words, strings.ToUpper(string(word[:length])))
+			}
+		}
+		if err != nil || len(words) == 0 {
+			return
+		}
+		switch words[0] {
+		case "INFO":
+			fmt.Fprintf(c, "$%d\r\n%s\r\n", len(info), info)
+		case "PING":
+			io.WriteString(c, "+PONG\r\n")
+		case "SELECT", "CLIENT":
+			io.WriteString(c, "+OK\r\n")
+		default:
+			fmt.Fprintf(c, "-ERR unknown command `%s`\r\n", words[0])
+		}
+	}
+}
+
+// TestRedisTooOld: the message has the version found and the one needed.
+func TestRedisTooOld(t *testing.T) {
+	talk := refused(t, "REPRISE_STORE=redis://"+oldServer(t, "5.0.14"))
+	for _, part := range []string{"REPRISE_STORE=", "5.0.14", "6.2"} {
+		if !strings.Contains(talk, part) {
+			t.Errorf("no %q in\n%s", part, talk)
+		}
+	}
+}
+
+// TestRedisComesLater: a proxy starts without its Redis, reports that, serves what it stores itself, and shares once Redis is there.
+func TestRedisComesLater(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
+	server.Kill()
+	a := start(t, env...)
+	if !strings.Contains(a.read.String(), "cannot be reached") {
+		t.Errorf("the log does not say that Redis cannot be reached:\n%s", a.read.String())
+	}
+	if status, body := a.ready(); status != http.StatusOK || !strings.Contains(body, "redis: away") {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+	if first, again := a.cached(question), a.cached(question); first != "miss" || again != "exact" {
+		t.Errorf("without Redis: %s, then %s", first, again)
+	}
+	server.Restart()
+	until(t, "Redis to be seen", func() bool { _, body := a.ready(); return !strings.Contains(body, "redis: away") })
+	b := start(t, env...)
+	a.cached(prompt("What is shared after a return?"))
+	until(t, "a hit at the other", func() bool { return b.cached(prompt("What is shared after a return?")) == "exact" })
+	a.stop()
+	b.stop()
+}
+
+// TestRedisGoes: requests go on while Redis is gone, readiness stays, and both proxies share again when it is back.
+func TestRedisGoes(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{AppendOnly: true}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
+	a, b := start(t, env...), start(t, env...)
+	a.cached(question)
+	until(t, "a hit at the other", func() bool { return b.cached(question) == "exact" })
+	server.Kill()
+	for i := range 5 {
+		a.cached(prompt(fmt.Sprintf("Question %d without Redis?", i)))
+		b.cached(question)
+	}
+	until(t, "the report", func() bool {
+		status, body := a.ready()
+		return status == http.StatusOK && strings.Contains(body, "redis: away")
+	})
+	server.Restart()
+	until(t, "what was kept meanwhile", func() bool { return b.cached(prompt("Question 4 without Redis?")) == "exact" })
+	until(t, "what was kept before", func() bool { return a.cached(question) == "exact" })
+	a.stop()
+	b.stop()
+}
+
+// TestDrainShares: what was kept right before SIGTERM is in Redis when the process has ended.
+func TestDrainShares(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
+	a := start(t, env...)
+	a.cached(question)
+	a.stop()
+	b := start(t, env...)
+	if got := b.cached(question); got != "exact" || b.entries != 1 {
+		t.Errorf("%s of %v entries", got, b.entries)
+	}
+	b.stop()
+}
+
+// TestSharedStatus: the state of the shared store is shown to the operator, without a secret.
+func TestSharedStatus(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{Password: "sesame"}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_REDIS_PASSWORD=sesame", up.setting}
+	a, b := start(t, env...), start(t, env...)
+	get := func(p *process, path string) string {
+		resp, err := http.Get(p.admin + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, _ := io.ReadAll(resp.Body)
+		if strings.Contains(string(body), "sesame") {
+			t.Errorf("%s shows a password: %s", path, body)
+		}
+		return string(body)
+	}
+	until(t, "both members", func() bool {
+		var state struct{ Members []any }
+		return json.Unmarshal([]byte(get(a, "/admin/shared")), &state) == nil && len(state.Members) == 2
+	})
+	get(a, "/admin/config")
+	if got := get(b, "/metrics"); !strings.Contains(got, "reprise_shared_members 2") {
+		t.Errorf("metrics:\n%s", got)
+	}
+	a.stop()
+	b.stop()
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"reprise/cmd/reprise/internal/config"
+	"reprise/policy"
+	"reprise/policy/registry"
+	"reprise/proxy"
+	"reprise/proxy/admin"
+	"reprise/proxy/cache/shared"
+	"reprise/store"
+	"reprise/store/redis"
+)
+
+// sharing is the part of a service that connects it with the processes that share its store.
+type sharing struct {
+	*shared.Shared
+	link   *redis.Shared
+	report func(step string, err error) // of faults
+}
+
+const (
+	// joinTimeout bounds the first calls of a shared store, and loadTimeout the load of its entries.
+	joinTimeout, loadTimeout = 15 * time.Second, 5 * time.Minute
+	// partTimeout is how long a stop waits for events to be appended to the log.
+	partTimeout = 5 * time.Second
+)
+
+// join opens a store that several processes share, with their entries. Without its server the service starts all the same, with a secret
+// and a process number of its own, and takes part once the server is there. purged is called after each purge of another process.
+func join(ctx context.Context, cfg *config.Config, space string, purged func(store.Filter), log *slog.Logger) (*sharing, *store.Store, error) {
+	faults := proxy.NewFaultLog(log)
+	s := &sharing{report: func(step string, err error) { faults.Report(context.Background(), "shared store: "+step, err) }}
+	away, err := s.open(ctx, cfg, space, log)
+	if err != nil {
+		return nil, nil, unusable(cfg, err)
+	}
+	for {
+		kept, err := s.load(ctx, cfg, space, away, purged)
+		switch {
+		case err == nil:
+			return s, kept, nil
+		case away || !isAway(err):
+			return nil, nil, errors.Join(unusable(cfg, err), s.link.Close())
+		}
+		log.Warn("the entries of the shared store could not be loaded: this proxy starts without them, and tries again", "store", s.link.Name(), "error", err)
+		away = true
+	}
+}
+
+// open connects with the server, and agrees with the others. away: the server cannot be reached.
+func (s *sharing) open(ctx context.Context, cfg *config.Config, space string, log *slog.Logger) (away bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
+	defer cancel()
+	o := cfg.Shared
+	s.link, err = redis.Open(ctx, redis.Options{URL: cfg.Store.Shared(), Username: o.Username, Password: o.Password, SentinelPassword: o.SentinelPassword,
+		CA: o.CA, Cert: o.Cert, Key: o.Key, ServerName: o.ServerName, Prefix: o.Prefix, Secret: o.Secret, Space: space})
+	if err != nil && !isAway(err) {
+		return false, err
+	}
+	if err != nil {
+		log.Warn("the shared store cannot be reached: this proxy starts alone, keeps answers to itself, and shares them once the store is there",
+			"store", s.link.Name(), "error", err)
+		return true, nil
+	}
+	if info, err := s.link.Info(ctx); err == nil && strings.HasPrefix(info.Policy, "allkeys") && info.MaxMemory > 0 {
+		log.Warn("the server of the shared store may evict any key when it is full, also those that all entries need: set maxmemory-policy noeviction",
+			"store", s.link.Name(), "maxmemory_policy", info.Policy)
+	}
+	return false, nil
+}
+
+func isAway(err error) bool {
+	return errors.Is(err, redis.ErrUnreachable) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// load makes this process's part of the store, with the entries of all unless the server is away.
+func (s *sharing) load(ctx context.Context, cfg *config.Config, space string, away bool, purged func(store.Filter)) (kept *store.Store, err error) {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	o := cfg.Shared
+	s.Shared, err = shared.New(shared.Options{
+		Link:  shared.Link{Log: s.link, Group: s.link, Answers: s.link, Leases: s.link, Records: s.link.Backing()},
+		Away:  !s.link.Agreed(),
+		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, NearBytes: o.NearBytes, Grace: o.Grace, FetchTimeout: o.Timeout,
+		Purged: purged, OnFault: s.report,
+	})
+	if err != nil {
+		return nil, err
+	}
+	evictor, err := registry.New(cfg.Policy, cfg.PolicyOptions())
+	if err != nil {
+		return nil, err
+	}
+	var records store.Backing = written{s.link.Backing()}
+	if !away {
+		if err := s.Begin(ctx); err != nil {
+			return nil, err
+		}
+		records = s.link.Backing()
+	}
+	return store.Open(store.Options{Evictor: evictor, Space: space, Outside: true, Keeper: s.Keeper, Process: s.link.Process(), Secret: s.link.Secret(),
+		Backing: records, Now: s.Now, OnFault: s.report})
+}
+
+// written is a backing that is only written: its entries are loaded later.
+type written struct{ store.Backing }
+
+// Load implements store.Backing.
+func (written) Load(func(store.Record) error) (store.Report, error) { return store.Report{}, nil }
+
+// unusable is an error of the start, with the setting to change.
+func unusable(cfg *config.Config, err error) error {
+	hint := ""
+	if errors.Is(err, store.ErrSpace) {
+		hint = "; see REPRISE_EMBEDDER"
+	}
+	for _, v := range cfg.Effective() {
+		if v.Name == config.Prefix+"STORE" {
+			return config.Bad("%s=%s (%s): %v%s", v.Name, v.Value, v.Source, err, hint)
+		}
+	}
+	return fmt.Errorf("%w: %w", config.ErrBad, err)
+}
+
+// part appends what waits, for some seconds at most. The log is not followed any more.
+func (s *sharing) part(limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), min(limit, partTimeout))
+	defer cancel()
+	return s.Close(ctx)
+}
+
+// state is what the admin API shows.
+func (s *sharing) state() admin.Shared {
+	st := s.Stats()
+	return admin.Shared{
+		Process: s.link.Process(), Store: s.link.Name(), Away: !st.Joined || !st.Live && st.Loaded || st.Breaker == "open", Loading: !st.Loaded,
+		Live: st.Live, Keeper: st.Keeper, Members: st.Members, Behind: st.Behind, Applied: st.Applied.N, Lag: st.Lag,
+		Queue: admin.SharedQueue{Events: st.Queued, Bytes: st.QueuedBytes, Purges: st.PendingPurges},
+		Near:  admin.SharedNear{Entries: st.NearEntries, Bytes: st.NearBytes},
+		Counts: admin.SharedCounts{Near: st.NearHits, Fetches: st.Fetches, Timeouts: st.Timeouts, Skipped: st.Broken, Mark: st.RefusedByMark, Silence: st.RefusedDeaf,
+			Foreign: st.Foreign, Faults: st.Faults, Gaps: st.Gaps, Loads: st.Loads, DroppedInserts: st.DroppedInserts, DroppedHints: st.DroppedHints,
+			DroppedOther: st.DroppedOther, Appended: st.Batches, Refused: st.RefusedBatches, Repeated: st.RepeatedPurges, Followed: st.Followed},
+	}
+}
