@@ -92,6 +92,8 @@ type Options struct {
 	// alone. After a purge of another process the caller calls Purged.
 	Remote cache.Remote
 	Log    cache.Log
+	// NearBytes is what Remote may take for answers that it has at hand: so much of MemoryLimit is never given to anything else.
+	NearBytes int64
 	// Leads makes equal requests at several processes wait for one upstream call. nil: each process makes its own.
 	Leads Leads
 

@@ -64,7 +64,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret), readings: newReadings()}
-	s.budget = budget.New(o.MemoryLimit, o.Store.Bytes)
+	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Bytes() + o.NearBytes })
 	s.metrics = newMetrics(o.APIs, s.budget, up.Load, func() bool { return s.cache.Degraded() })
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
 	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)

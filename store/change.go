@@ -120,7 +120,7 @@ func try(s *Store, f func(evs *events)) (evs events, err error) {
 			s.core.faults++
 			s.core.reconcile(&evs)
 		}
-		s.bytes.Store(s.core.keeper.ledger.Bytes())
+		s.bytes.Store(s.core.residentBytes())
 	}()
 	f(&evs)
 	return evs, nil

@@ -19,6 +19,7 @@ type core struct {
 	dirty     *dirtySet               // nil: nothing is written
 	writing   time.Time               // of the oldest change that is being written; zero: none is
 	stuck     int                     // bytes of vectors that could not be written; 0 after a write that succeeded
+	inside    inside                  // where Options.Outside
 	vectors   map[policy.ID][]float32 // of the entries that Open found, until Restored has returned them
 }
 
@@ -85,6 +86,7 @@ func (c *core) stored(r *resident, ev Event) Event {
 	ev.Entry = r.entry(r.more)
 	if c.opt.Outside {
 		r.unpacked, r.Answer = int32(ev.Entry.RecordingSize()), nil
+		c.inside.add(r, len(ev.Vector))
 	}
 	return ev
 }
@@ -98,6 +100,9 @@ func (c *core) replace(old, r *resident, vector []float32, at policy.Tick, evs *
 	}
 	if old.Prompt != "" && r.Prompt != "" {
 		r.setChain(old.chain())
+	}
+	if c.opt.Outside {
+		c.inside.drop(old)
 	}
 	c.table.replace(old, r)
 	ev := c.stored(r, Event{Kind: EventInsert, ID: r.ID, At: at, Vector: vector, Replaced: true})
@@ -146,6 +151,9 @@ func (c *core) sweep(full bool, evs *events) {
 // drop removes the store's own data of an entry that has left the ledger.
 func (c *core) drop(id policy.ID, why policy.Reason, evs *events) {
 	r := c.table.drop(id)
+	if c.opt.Outside {
+		c.inside.drop(r)
+	}
 	ev := Event{Kind: removal(why), ID: id, Key: r.Key}
 	c.emit(&ev, r)
 	delete(c.vectors, id)

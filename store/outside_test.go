@@ -47,8 +47,39 @@ func TestOutsideKeepsNoAnswers(t *testing.T) {
 			t.Errorf("with its answer: %d bytes, %v", len(again), err)
 		}
 	}
-	if a, b := s.Bytes(), inside.Bytes(); a != b {
+	if a, b := s.Stats().Bytes, inside.Stats().Bytes; a != b {
 		t.Errorf("%d bytes count, with the answers %d", a, b)
+	}
+}
+
+// TestOutsideBytes: of the memory of this process counts what the entries take without their answers, whatever happens to them.
+func TestOutsideBytes(t *testing.T) {
+	s := outside(t)
+	put := func(name, prompt string, vector []float32, answer int) *store.Entry {
+		e := entry(name)
+		e.Prompt, e.Vector, e.Answer = prompt, vector, bytes.Repeat([]byte{'a'}, answer)
+		s.Put(e, s.Tick())
+		return e
+	}
+	without := func(es ...*store.Entry) (sum int64) {
+		for _, e := range es {
+			sum += (&store.Entry{Prompt: e.Prompt, Labels: e.Labels}).Footprint(len(e.Vector))
+		}
+		return sum
+	}
+	a, b := put("a", "", nil, 100), put("b", "a prompt", []float32{1, 0}, 5000)
+	if got, want := s.Bytes(), without(a, b); got != want || s.Stats().Bytes <= want {
+		t.Errorf("%d bytes in memory of %d, want %d", got, s.Stats().Bytes, want)
+	}
+	b = put("b", "another prompt, which is longer", []float32{0, 1}, 10)
+	alias := store.Key{9}
+	s.Alias(alias, b.ID)
+	if got, most := s.Bytes()-without(a, b), s.Stats().Bytes; got <= 0 || got > 1024 || s.Bytes() >= most {
+		t.Errorf("an alias takes %d bytes", got)
+	}
+	s.Remove(policy.Purged, a.ID, b.ID)
+	if got := s.Bytes(); got != 0 {
+		t.Errorf("%d bytes without an entry", got)
 	}
 }
 
@@ -131,7 +162,7 @@ func TestRecordWithoutAnswer(t *testing.T) {
 	}
 	s := outside(t, func(o *store.Options) { o.Backing = disk })
 	got, ok := s.Get(e.ID)
-	if !ok || got.Size != whole.Size || got.RecordingSize() != len(e.Answer) || s.Bytes() != from.Bytes() || got.Prompt != e.Prompt {
+	if !ok || got.Size != whole.Size || got.RecordingSize() != len(e.Answer) || s.Stats().Bytes != from.Bytes() || s.Bytes() >= from.Bytes() || got.Prompt != e.Prompt {
 		t.Errorf("restored %+v of %d bytes, want %+v of %d", got, s.Bytes(), whole, from.Bytes())
 	}
 }

@@ -16,6 +16,7 @@ func (l *loader) restore(c *core, now time.Time, at float64) {
 	order := l.order(now, c.opt.Limit)
 	for _, r := range order {
 		c.table.add(r)
+		c.inside.add(r, len(l.vectors[r.ID])) // a record has no answer where it counts
 		c.keeper.ledger.Insert(r.item(), policy.Tick{Seq: r.last, At: at}, nil)
 	}
 	for _, r := range order {

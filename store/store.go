@@ -86,7 +86,7 @@ type Store struct {
 	core      core
 	lastFlush time.Time
 
-	bytes atomic.Int64 // of the ledger, after the last change
+	bytes atomic.Int64 // that are in memory, after the last change
 
 	secret atomic.Pointer[[32]byte]
 
@@ -171,7 +171,7 @@ type Stats struct {
 	FileBytes, DeadBytes int64
 }
 
-// Bytes is what the entries take, as in Stats. It takes no lock.
+// Bytes is what the entries take of the memory of this process: as in Stats, but without answers that are kept elsewhere. It takes no lock.
 func (s *Store) Bytes() int64 { return s.bytes.Load() }
 
 // Stats returns the current figures.

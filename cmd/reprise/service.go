@@ -256,7 +256,7 @@ func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Op
 	if s.sharing, s.store, err = join(ctx, cfg, space, purged, log); err != nil {
 		return nil, err
 	}
-	o.Remote, o.Log, o.Now = s.sharing, s.sharing, s.sharing.Now
+	o.Remote, o.Log, o.Now, o.NearBytes = s.sharing, s.sharing, s.sharing.Now, cfg.Shared.NearBytes
 	if cfg.Shared.Flights {
 		o.Leads = s.sharing
 	}

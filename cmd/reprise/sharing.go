@@ -89,7 +89,7 @@ func (s *sharing) load(ctx context.Context, cfg *config.Config, space string, aw
 		Link:  shared.Link{Log: s.link, Group: s.link, Answers: s.link, Leases: s.link, Records: s.link.Backing()},
 		Away:  !s.link.Agreed(),
 		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, NearBytes: o.NearBytes, Grace: o.Grace, FetchTimeout: o.Timeout,
-		Purged: purged, OnFault: s.report,
+		QueueBytes: queueBytes(cfg), Purged: purged, OnFault: s.report,
 	})
 	if err != nil {
 		return nil, err
@@ -107,6 +107,15 @@ func (s *sharing) load(ctx context.Context, cfg *config.Config, space string, aw
 	}
 	return store.Open(store.Options{Evictor: evictor, Space: space, Outside: true, Keeper: s.Keeper, Process: s.link.Process(), Secret: s.link.Secret(),
 		Backing: records, Now: s.Now, OnFault: s.report})
+}
+
+// queueBytes bounds what waits for the shared store: an eighth of the memory limit, which the budget of the proxy leaves free for such things.
+func queueBytes(cfg *config.Config) int64 {
+	const most = 64 << 20
+	if cfg.MemoryLimit > 0 {
+		return min(most, cfg.MemoryLimit/8)
+	}
+	return most
 }
 
 // written is a backing that is only written: its entries are loaded later.
