@@ -5,8 +5,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,7 +20,7 @@ import (
 // and a label, and describe, with several labels.
 func declared(t *testing.T) map[string][]string {
 	metrics := map[string][]string{}
-	for _, file := range []string{"../proxy/metrics.go", "../proxy/admin/metrics.go"} {
+	for _, file := range []string{"../proxy/metrics.go", "../proxy/admin/metrics.go", "../proxy/admin/shared.go"} {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
@@ -57,45 +59,78 @@ var (
 	matcher  = regexp.MustCompile(`(\w+)\s*(?:=~|!~|!=|=)`)
 )
 
-func TestAlertsNameMetricsThatExist(t *testing.T) {
+// scraped are labels that Prometheus adds.
+var scraped = []string{"job", "instance", "namespace"}
+
+// TestMetricsExist: every metric that the alerts, the dashboard and the runbook name is one of the program, with the labels that they use.
+func TestMetricsExist(t *testing.T) {
 	metrics := declared(t)
-	if len(metrics) < 10 {
+	if len(metrics) < 60 {
 		t.Fatalf("only %d metrics were found in package proxy and its admin API: the test reads them wrongly", len(metrics))
 	}
-	rules, err := os.ReadFile("prometheus-alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := selector.FindAllStringSubmatch(string(rules), -1)
-	if len(found) == 0 {
-		t.Fatal("the rules name no metric")
-	}
-	for _, m := range found {
-		labels, ok := metrics[m[1]]
-		if !ok {
-			t.Errorf("no metric %s", m[1])
+	for name, least := range map[string]int{"prometheus-alerts.yaml": 30, "helm/reprise/files/dashboard.json": 50, "RUNBOOK.md": 10, "README.md": 2} {
+		text := strings.ReplaceAll(read(t, name), `\"`, `"`)
+		found := selector.FindAllStringSubmatch(text, -1)
+		if len(found) < least {
+			t.Errorf("%s names %d metrics: the test reads it wrongly", name, len(found))
 		}
-		for _, l := range matcher.FindAllStringSubmatch(m[2], -1) {
-			if !slices.Contains(append(labels, "job", "instance"), l[1]) {
-				t.Errorf("metric %s has no label %s", m[1], l[1])
+		for _, m := range found {
+			labels, ok := metrics[m[1]]
+			if ok || !matchesSome(name, m[1], metrics) {
+				checkLabels(t, name, m[1], m[2], ok, labels)
 			}
 		}
 	}
 }
 
-// TestSettingsExist looks for every setting that the files here name in the program's own help.
-func TestSettingsExist(t *testing.T) {
-	help, err := exec.Command("go", "run", "../cmd/reprise", "serve", "--help").Output()
+// matchesSome reports whether a name in the runbook is the beginning of metrics, as in grep '^reprise_store_'.
+func matchesSome(file, name string, metrics map[string][]string) bool {
+	return file == "RUNBOOK.md" && slices.ContainsFunc(slices.Collect(maps.Keys(metrics)), func(m string) bool { return strings.HasPrefix(m, name) })
+}
+
+func checkLabels(t *testing.T, file, metric, matchers string, exists bool, labels []string) {
+	t.Helper()
+	if !exists {
+		t.Errorf("%s: no metric %s", file, metric)
+		return
+	}
+	for _, l := range matcher.FindAllStringSubmatch(matchers, -1) {
+		if !slices.Contains(slices.Concat(labels, scraped), l[1]) {
+			t.Errorf("%s: metric %s has no label %s", file, metric, l[1])
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Dockerfile", "compose.yaml", "reprise.service", "prometheus-alerts.yaml", "README.md"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	return string(text)
+}
+
+// TestSettingsExist looks for every setting that the files here name in the program's own help.
+func TestSettingsExist(t *testing.T) {
+	help, err := exec.Command(program(t), "serve", "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"Dockerfile", "compose.yaml", "compose.replicas.yaml", "reprise.service", "prometheus-alerts.yaml", "README.md", "RUNBOOK.md",
+		"replicas/haproxy.cfg", "helm/reprise/README.md", "helm/reprise/values.yaml", "helm/reprise/files/dashboard.json"}
+	for _, pattern := range []string{"helm/reprise/templates/*", "helm/reprise/examples/*"} {
+		more, err := filepath.Glob(pattern)
+		if err != nil || len(more) < 3 {
+			t.Fatalf("%s: %d files, %v", pattern, len(more), err)
 		}
-		for _, setting := range regexp.MustCompile(`REPRISE_[A-Z_]+`).FindAllString(string(text), -1) {
-			if !strings.Contains(string(help), setting) {
+		names = append(names, more...)
+	}
+	for _, name := range names {
+		if info, err := os.Stat(name); err != nil || info.IsDir() {
+			continue
+		}
+		for _, setting := range regexp.MustCompile(`REPRISE_[A-Z_]+`).FindAllString(read(t, name), -1) {
+			if !strings.Contains(string(help), setting) && setting != "REPRISE_PORT" { // a variable of Kubernetes that the chart keeps away
 				t.Errorf("%s: there is no setting %s", name, setting)
 			}
 		}

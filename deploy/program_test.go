@@ -1,0 +1,79 @@
+package deploy_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var binaryDir string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(binaryDir)
+	os.Exit(code)
+}
+
+var build = sync.OnceValues(func() (path string, err error) {
+	if binaryDir, err = os.MkdirTemp("", "deploy"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(binaryDir, "reprise")
+	c := exec.Command("go", "build", "-o", path, "../cmd/reprise")
+	c.Stderr = os.Stderr
+	return path, c.Run()
+})
+
+// program is the path of the proxy, which is built once.
+func program(t *testing.T) string {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// proxy is a running `reprise serve`.
+type proxy struct{ API, Admin string }
+
+// serve starts the proxy on free ports and waits until it is ready.
+func serve(t *testing.T, env ...string) proxy {
+	t.Helper()
+	p := exec.CommandContext(t.Context(), program(t), "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
+	p.Env = append(os.Environ(), env...)
+	log, err := p.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Process.Kill()
+		p.Wait()
+	})
+	var all []string
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		all = append(all, lines.Text())
+		var line struct {
+			Msg string
+			proxy
+		}
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "reprise is ready" {
+			go func() {
+				for lines.Scan() { // a full pipe would stop the proxy
+				}
+			}()
+			return line.proxy
+		}
+	}
+	t.Fatalf("the proxy does not start:\n%s", strings.Join(all, "\n"))
+	return proxy{}
+}
