@@ -14,11 +14,8 @@ import (
 	"reprise/store"
 )
 
-// Errors of a shared store beside those of package store.
-var (
-	// ErrUnreachable: no server answers, or it cannot be used at the moment: it loads its data, is full or read-only. Later it may.
-	ErrUnreachable = errors.New("the server cannot be used now")
-)
+// ErrUnreachable: no server answers, or it cannot be used at the moment: it loads its data, is full or read-only. Later it may.
+var ErrUnreachable = errors.New("the server cannot be used now")
 
 func isTemporary(err error) bool { return errors.Is(err, ErrUnreachable) }
 

@@ -103,10 +103,7 @@ end
 local function forget(id)
 	local b, f = aliasesOf(id)
 	local all = try('HGET', b, f) or ''
-	for at = 1, #all, 32 do
-		local key = string.sub(all, at, at + 31)
-		if try('HGET', KEYS[3], key) == id then redis.call('HDEL', KEYS[3], key) end
-	end
+	for at = 1, #all, 32 do try('HDEL', KEYS[3], string.sub(all, at, at + 31)) end
 	try('HDEL', b, '\4' .. id, '\5' .. id, f)
 	try('HDEL', bucket('s:', id), '\7' .. id)
 end
@@ -132,9 +129,9 @@ while i <= last do
 		try('HSET', bucket('r:', id), '\4' .. id, '\1' .. string.sub(ARGV[7], ARGV[i + 2] + 1, ARGV[i + 3]))
 		i = i + 4
 	elseif op == 'a' then
-		unalias(key)
+		if owner(key) == '' then unalias(key) end
 		local b, f = aliasesOf(id)
-		if try('HEXISTS', b, '\4' .. id) == 1 then
+		if owner(key) == '' and try('HEXISTS', b, '\4' .. id) == 1 then
 			local all = try('HGET', b, f) or ''
 			if #all >= 32 * tonumber(ARGV[8]) then
 				try('HDEL', KEYS[3], string.sub(all, 1, 32))
