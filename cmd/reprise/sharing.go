@@ -36,7 +36,7 @@ const (
 // and a process number of its own, and takes part once the server is there. purged is called after each purge of another process.
 func join(ctx context.Context, cfg *config.Config, space string, purged func(store.Filter), log *slog.Logger) (*sharing, *store.Store, error) {
 	faults := proxy.NewFaultLog(log)
-	s := &sharing{report: func(step string, err error) { faults.Report(context.Background(), "shared store: "+step, err) }}
+	s := &sharing{report: func(step string, err error) { faults.Report(context.Background(), faultOf(step, err), err) }}
 	away, err := s.open(ctx, cfg, space, log)
 	if err != nil {
 		return nil, nil, unusable(cfg, err)
@@ -74,6 +74,16 @@ func (s *sharing) open(ctx context.Context, cfg *config.Config, space string, lo
 			"store", s.link.Name(), "maxmemory_policy", info.Policy)
 	}
 	return false, nil
+}
+
+// faultOf is the message for a fault. One that lasts until somebody changes a setting has a message of its own.
+func faultOf(step string, err error) string {
+	for _, lasting := range []error{store.ErrRefused, store.ErrSecret, store.ErrSpace, store.ErrVersion} {
+		if errors.Is(err, lasting) {
+			return "the shared store does not accept this proxy, which goes on alone"
+		}
+	}
+	return "shared store: " + step
 }
 
 func isAway(err error) bool {

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"reprise/internal/redistest"
+	"reprise/proxy/enginesim"
+)
+
+// purge purges everything and returns the status and the error's text.
+func (p *process) purge() (status int, message string) {
+	p.t.Helper()
+	resp, err := http.Post(p.admin+"/admin/purge", "application/json", strings.NewReader(`{"all":true,"dry_run":false}`))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var reply struct{ Error struct{ Message string } }
+	if err := json.NewDecoder(resp.Body).Decode(&reply); err != nil {
+		p.t.Fatal(err)
+	}
+	return resp.StatusCode, reply.Error.Message
+}
+
+// TestPurgeWithoutRedis: a purge that cannot be sent is a 503 that says so. It is sent when Redis is back, before anything is served there.
+func TestPurgeWithoutRedis(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{AppendOnly: true}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
+	a, b := start(t, env...), start(t, env...)
+	a.cached(question)
+	until(t, "a hit at the other", func() bool { return b.cached(question) == "exact" })
+	server.Kill()
+	if status, message := a.purge(); status != http.StatusServiceUnavailable || !strings.Contains(message, "shared store") {
+		t.Errorf("%d %s", status, message)
+	}
+	server.Restart()
+	until(t, "the purge to be sent", func() bool { status, _ := a.purge(); return status == http.StatusOK })
+	if got := b.cached(question); got != "miss" {
+		t.Errorf("at the other: %s", got)
+	}
+	a.stop()
+	b.stop()
+}
+
+// TestStopWithoutRedis: a stop does not wait for a server that accepts connections and answers nothing.
+func TestStopWithoutRedis(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	a := start(t, "REPRISE_STORE=redis://"+server.Addr, up.setting)
+	server.Freeze()
+	for i := range 3 {
+		a.cached(prompt(fmt.Sprintf("Question %d?", i)))
+	}
+	a.signal(syscall.SIGTERM)
+	a.end()
+	if !strings.Contains(a.read.String(), "draining") {
+		t.Errorf("the log:\n%s", a.read.String())
+	}
+}
+
+// TestRedisDiffersLater: a proxy that has started without its Redis and then finds another secret there stays alone, and reports it.
+func TestRedisDiffersLater(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{AppendOnly: true}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
+	a := start(t, append(env, "REPRISE_SECRET=a-secret-of-this-cache")...)
+	a.cached(question)
+	a.stop()
+	server.Kill()
+	b := start(t, append(env, "REPRISE_SECRET=another-secret-altogether")...)
+	server.Restart()
+	line := b.waitFor("the shared store does not accept this proxy, which goes on alone")
+	if text := fmt.Sprint(line); !strings.Contains(text, "REPRISE_SECRET") || strings.Contains(text, "altogether") {
+		t.Errorf("the log: %v", line)
+	}
+	if first, again := b.cached(question), b.cached(question); first != "miss" || again != "exact" {
+		t.Errorf("alone: %s, then %s", first, again)
+	}
+	b.stop()
+}
+
+// TestFlightsAcross: with shared flights, equal requests at two proxies are one upstream call.
+func TestFlightsAcross(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{})
+	sim := enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}})
+	arrived, open := make(chan struct{}, 10), make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-open
+		sim.ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_UPSTREAM=" + srv.URL + "/v1", "REPRISE_SHARED_FLIGHTS=true"}
+	a, b := start(t, env...), start(t, env...)
+	var both sync.WaitGroup
+	results := make(chan string, 2)
+	both.Go(func() { results <- a.cached(question) })
+	<-arrived
+	both.Go(func() { results <- b.cached(question) })
+	leases := func() bool { // the follower has asked for the lease too
+		server.Must("PING")
+		return server.Calls()["set"] >= 2
+	}
+	until(t, "the follower to wait", leases)
+	close(open)
+	both.Wait()
+	if got := []string{<-results, <-results}; !strings.Contains(strings.Join(got, " "), "miss") || !strings.Contains(strings.Join(got, " "), "exact") || len(arrived) != 0 {
+		t.Errorf("answers %v, %d upstream calls", got, 1+len(arrived))
+	}
+	a.stop()
+	b.stop()
+}
+
+// TestKindsOfServers: two proxies share a cluster, what sentinels watch, and a server with TLS, a user and a database.
+func TestKindsOfServers(t *testing.T) {
+	for name, settings := range map[string]func(t *testing.T) []string{
+		"cluster": func(t *testing.T) []string {
+			return []string{"REPRISE_STORE=redis-cluster://" + strings.Join(redistest.StartCluster(t, redistest.Options{}).Addrs(), ",")}
+		},
+		"sentinel": func(t *testing.T) []string {
+			f := redistest.StartFailover(t, redistest.Options{Password: "of-redis"}, 1, "of-sentinels")
+			return []string{"REPRISE_STORE=redis-sentinel://" + f.Sentinels[0].Addr + "/" + f.Master, "REPRISE_REDIS_PASSWORD=of-redis", "REPRISE_REDIS_SENTINEL_PASSWORD=of-sentinels"}
+		},
+		"TLS": func(t *testing.T) []string {
+			c := redistest.NewCertificates(t)
+			s := redistest.Start(t, redistest.Options{TLS: c, ACL: []string{"cache on >of-cache ~{team}:* +@read +@write +@scripting +@connection +@transaction +info +time"}})
+			return []string{"REPRISE_STORE=rediss://" + s.Addr + "/3", "REPRISE_REDIS_USERNAME=cache", "REPRISE_REDIS_PASSWORD=of-cache", "REPRISE_REDIS_PREFIX=team",
+				"REPRISE_REDIS_CA=" + c.CA, "REPRISE_REDIS_CERT=" + c.ClientCert, "REPRISE_REDIS_KEY=" + c.ClientKey, "REPRISE_REDIS_SERVER_NAME=" + redistest.ServerName}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := append(settings(t), newEngine(t).setting)
+			a, b := start(t, env...), start(t, env...)
+			a.cached(question)
+			until(t, "a hit at the other", func() bool { return b.cached(question) == "exact" })
+			if resp, err := http.Get(a.admin + "/admin/config"); err == nil {
+				body, _ := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if strings.Contains(string(body), "of-") {
+					t.Errorf("a password is shown: %s", body)
+				}
+			}
+			a.stop()
+			b.stop()
+		})
+	}
+}
