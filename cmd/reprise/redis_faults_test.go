@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"reprise/internal/redistest"
@@ -58,9 +57,8 @@ func TestStopWithoutRedis(t *testing.T) {
 	for i := range 3 {
 		a.cached(prompt(fmt.Sprintf("Question %d?", i)))
 	}
-	a.signal(syscall.SIGTERM)
-	a.end()
-	if !strings.Contains(a.read.String(), "draining") {
+	a.stop()
+	if !strings.Contains(a.read.String(), "stopped before everything was in the shared store") {
 		t.Errorf("the log:\n%s", a.read.String())
 	}
 }

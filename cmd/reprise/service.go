@@ -142,12 +142,12 @@ func (s *service) close(limit time.Duration) error {
 // release closes the parts of the service, first the connection with others: until then their changes come in.
 func (s *service) release(limit time.Duration) (err error) {
 	if s.sharing != nil {
-		err = s.sharing.part(limit)
+		s.sharing.part(limit)
 	}
 	s.graphs.close()
 	s.topics.Close()
 	if s.recorder != nil {
-		err = errors.Join(err, s.recorder.close())
+		err = s.recorder.close()
 	}
 	return errors.Join(err, s.closeStore())
 }

@@ -22,6 +22,7 @@ import (
 type sharing struct {
 	*shared.Shared
 	link   *redis.Shared
+	log    *slog.Logger
 	report func(step string, err error) // of faults
 }
 
@@ -36,8 +37,8 @@ const (
 // and a process number of its own, and takes part once the server is there. purged is called after each purge of another process.
 func join(ctx context.Context, cfg *config.Config, space string, purged func(store.Filter), log *slog.Logger) (*sharing, *store.Store, error) {
 	faults := proxy.NewFaultLog(log)
-	s := &sharing{report: func(step string, err error) { faults.Report(context.Background(), faultOf(step, err), err) }}
-	away, err := s.open(ctx, cfg, space, log)
+	s := &sharing{log: log, report: func(step string, err error) { faults.Report(context.Background(), faultOf(step, err), err) }}
+	away, err := s.open(ctx, cfg, space)
 	if err != nil {
 		return nil, nil, unusable(cfg, err)
 	}
@@ -49,13 +50,13 @@ func join(ctx context.Context, cfg *config.Config, space string, purged func(sto
 		case away || !isAway(err):
 			return nil, nil, errors.Join(unusable(cfg, err), s.link.Close())
 		}
-		log.Warn("the entries of the shared store could not be loaded: this proxy starts without them, and tries again", "store", s.link.Name(), "error", err)
+		s.log.Warn("the entries of the shared store could not be loaded: this proxy starts without them, and tries again", "store", s.link.Name(), "error", err)
 		away = true
 	}
 }
 
 // open connects with the server, and agrees with the others. away: the server cannot be reached.
-func (s *sharing) open(ctx context.Context, cfg *config.Config, space string, log *slog.Logger) (away bool, err error) {
+func (s *sharing) open(ctx context.Context, cfg *config.Config, space string) (away bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
 	o := cfg.Shared
@@ -65,18 +66,18 @@ func (s *sharing) open(ctx context.Context, cfg *config.Config, space string, lo
 		return false, err
 	}
 	if err != nil {
-		log.Warn("the shared store cannot be reached: this proxy starts alone, keeps answers to itself, and shares them once the store is there",
+		s.log.Warn("the shared store cannot be reached: this proxy starts alone, keeps answers to itself, and shares them once the store is there",
 			"store", s.link.Name(), "error", err)
 		return true, nil
 	}
 	if info, err := s.link.Info(ctx); err == nil && strings.HasPrefix(info.Policy, "allkeys") && info.MaxMemory > 0 {
-		log.Warn("the server of the shared store may evict any key when it is full, also those that all entries need: set maxmemory-policy noeviction",
+		s.log.Warn("the server of the shared store may evict any key when it is full, also those that all entries need: set maxmemory-policy noeviction",
 			"store", s.link.Name(), "maxmemory_policy", info.Policy)
 	}
 	return false, nil
 }
 
-// faultOf is the message for a fault. One that lasts until somebody changes a setting has a message of its own.
+// faultOf is the message for a fault. One that lasts until a setting is changed has a message of its own.
 func faultOf(step string, err error) string {
 	for _, lasting := range []error{store.ErrRefused, store.ErrSecret, store.ErrSpace, store.ErrVersion} {
 		if errors.Is(err, lasting) {
@@ -148,11 +149,17 @@ func unusable(cfg *config.Config, err error) error {
 	return fmt.Errorf("%w: %w", config.ErrBad, err)
 }
 
-// part appends what waits, for some seconds at most. The log is not followed any more.
-func (s *sharing) part(limit time.Duration) error {
+// part appends what waits, for some seconds at most, and not at all where this process has never joined. What could not be appended is lost
+// to the others, which is no fault of the stop: with a server that is away it is what is to be expected. The log is not followed any more.
+func (s *sharing) part(limit time.Duration) {
+	if !s.Stats().Joined {
+		limit = 0
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), min(limit, partTimeout))
 	defer cancel()
-	return s.Close(ctx)
+	if err := s.Close(ctx); err != nil {
+		s.log.Warn("stopped before everything was in the shared store", "events", s.Stats().Queued, "error", err)
+	}
 }
 
 // state is what the admin API shows.
