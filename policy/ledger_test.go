@@ -73,6 +73,26 @@ func TestLedgerFits(t *testing.T) {
 	}
 }
 
+func TestLedgerTrim(t *testing.T) {
+	for _, c := range []struct {
+		limit   policy.Limit
+		most    int
+		evicted []policy.ID
+	}{
+		{policy.Limit{}, 9, nil}, {policy.Limit{Entries: 4}, 9, nil}, {policy.Limit{Entries: 2}, 9, []policy.ID{1, 2}},
+		{policy.Limit{Entries: 2}, 1, []policy.ID{1}}, {policy.Limit{Bytes: 12}, 9, nil}, {policy.Limit{Bytes: 11}, 9, []policy.ID{1}},
+		{policy.Limit{Entries: 1, Bytes: 11}, 9, []policy.ID{1, 2, 3}}, {policy.Limit{Bytes: 1}, 9, []policy.ID{1, 2, 3, 4}},
+	} {
+		l := policy.NewLedger(classic.NewLRU(), policy.Limit{})
+		for id := policy.ID(1); id <= 4; id++ {
+			l.Insert(policy.Item{ID: id, Size: 3}, policy.Tick{Seq: int64(id)}, nil)
+		}
+		if got := l.Trim(c.limit, c.most, nil); !slices.Equal(got, c.evicted) || l.Entries() != 4-len(got) || l.Faults() != 0 {
+			t.Errorf("%+v, %d at most: evicted %v, want %v", c.limit, c.most, got, c.evicted)
+		}
+	}
+}
+
 func TestLedgerReplaces(t *testing.T) {
 	limit := policy.Limit{Entries: 4, Bytes: 10}
 	for _, c := range []struct {

@@ -77,20 +77,18 @@ func (l *loader) listed(r *resident) *Listed {
 	return one
 }
 
-// Insert makes s hold the entry as it is listed, with these aliases and no others, and returns what it changed. Ticks are as in Apply.
-func (e *Listed) Insert(s *Store) []Event {
+// Insert makes s hold the entry as it is listed, with these aliases and no others, and returns what it changed. Where the answer was
+// replaced here since, aliases is all that it changes. Ticks are as in Apply.
+func (e *Listed) Insert(s *Store, replaced bool) []Event {
 	at := s.clock.last()
 	return s.change(func(evs *events) {
-		known := s.core.table.ids[e.ID] != nil
-		s.core.apply(Event{Kind: EventInsert, ID: e.ID, At: at, Entry: e.Entry, Vector: e.Vector}, evs)
+		if !replaced {
+			e.insert(&s.core, at, evs)
+		}
 		r := s.core.table.ids[e.ID]
 		if r == nil || r.Key != e.Key {
 			return
 		}
-		if p := s.core.keeper.persistent; !known && p != nil && e.state.ID == e.ID {
-			p.ImportEntry(e.state)
-		}
-		r.last = max(r.last, e.Last)
 		s.core.keepAliases(r, e.aliases)
 		for _, k := range e.aliases {
 			if !r.has(k) {
@@ -98,6 +96,19 @@ func (e *Listed) Insert(s *Store) []Event {
 			}
 		}
 	})
+}
+
+func (e *Listed) insert(c *core, at policy.Tick, evs *events) {
+	known := c.table.ids[e.ID] != nil
+	c.apply(Event{Kind: EventInsert, ID: e.ID, At: at, Entry: e.Entry, Vector: e.Vector}, evs)
+	r := c.table.ids[e.ID]
+	if known || r == nil {
+		return
+	}
+	if p := c.keeper.persistent; p != nil && e.state.ID == e.ID {
+		p.ImportEntry(e.state)
+	}
+	r.last = max(r.last, e.Last)
 }
 
 // keepAliases ends the aliases of r that are not in keys.

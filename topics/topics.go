@@ -206,14 +206,15 @@ func (t *Topics) SetImportance(id EntryID, importance float64) (anchor bool) {
 }
 
 // RestoreAnchor makes an entry the anchor of its topic: as it was before a restart (List returns the anchors), or as
-// Add, SetImportance or Refresh chose it when the log that is applied was written. It has no effect on an anchor or an
-// unknown entry.
-func (t *Topics) RestoreAnchor(id EntryID) {
+// Add, SetImportance or Refresh chose it when the log that is applied was written. It has no effect on an anchor. It returns false for
+// an unknown entry.
+func (t *Topics) RestoreAnchor(id EntryID) (known bool) {
 	t.with(id, func(s *scope, e *entry) {
-		if e.topic.anchor != e {
+		if known = true; e.topic.anchor != e {
 			s.anchorLocked(e)
 		}
 	})
+	return known
 }
 
 // with runs change on a known entry, with its scope locked.

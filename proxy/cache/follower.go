@@ -29,24 +29,34 @@ func (f *follower) Apply(ctx context.Context, ev Event) error {
 	f.beginApplied()
 	defer f.endApplied()
 	if f.log != nil && f.log.Overrides(&ev) {
-		if _, removed := ev.Reason(); removed { // it comes back to the others without its aliases, of which the own ones follow
-			store.Unalias(f.store, ev.ID)
-		}
+		f.overriddenLocked(&ev)
 		return nil
 	}
 	return f.applyLocked(ev)
 }
 
+// overriddenLocked follows an event that was not applied because the entry that it removes was stored again here. To the others that entry
+// comes back without its aliases; those that were made here follow in the log.
+func (f *follower) overriddenLocked(ev *Event) {
+	if _, removed := ev.Reason(); removed {
+		store.Unalias(f.store, ev.ID)
+	} else if ev.Entry != nil {
+		if e, alias, ok := f.store.Lookup(ev.Entry.Key); ok && !alias && e.ID != ev.ID {
+			store.Unalias(f.store, e.ID)
+		}
+	}
+}
+
 func (f *follower) applyLocked(ev Event) error {
+	if ev.Kind == store.EventAnchor && !f.topics.RestoreAnchor(topics.EntryID(ev.ID)) {
+		return nil // of several processes one may have made it an anchor while another replaced it by an answer for exact repeats
+	}
 	evs := f.store.Apply(ev)
-	switch {
-	case ev.Kind == store.EventUse:
+	if ev.Kind == store.EventUse {
 		if len(evs) > 0 { // with the tick that it has here
 			ev.At = evs[0].At
 		}
 		f.touchLocked(&ev)
-	case ev.Kind == store.EventAnchor && len(evs) > 0:
-		f.topics.RestoreAnchor(topics.EntryID(ev.ID))
 	}
 	var topic topics.TopicID
 	if ev.Entry != nil {
@@ -141,10 +151,12 @@ func (f *follower) insertPart(part []*store.Listed) (faults error) {
 	f.beginApplied()
 	defer f.endApplied()
 	for _, e := range part {
-		if f.log != nil && f.log.Overrides(&Event{Kind: store.EventInsert, ID: e.ID, Entry: e.Entry, Vector: e.Vector}) {
-			continue
+		ev := Event{Kind: store.EventInsert, ID: e.ID, Entry: e.Entry, Vector: e.Vector}
+		overridden := f.log != nil && f.log.Overrides(&ev)
+		if overridden {
+			f.overriddenLocked(&ev)
 		}
-		evs := e.Insert(f.store)
+		evs := e.Insert(f.store, overridden)
 		faults = errors.Join(faults, f.settleLocked(evs, topics.TopicID(e.Topic), nil))
 	}
 	return faults

@@ -65,7 +65,13 @@ func (f *follower) removePart(why policy.Reason, ids []policy.ID, keep func(poli
 	f.applied = applied
 	defer f.endApplied()
 	if keep != nil {
-		ids = slices.DeleteFunc(ids, keep)
+		ids = slices.DeleteFunc(ids, func(id policy.ID) bool {
+			kept := keep(id)
+			if kept { // as where a removal is overridden
+				store.Unalias(f.store, id)
+			}
+			return kept
+		})
 	}
 	remove := func(ids ...policy.ID) {
 		evs := f.store.Remove(why, ids...)

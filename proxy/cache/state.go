@@ -156,9 +156,8 @@ func (s *state) chosenLocked(id policy.ID) {
 	ev, former, ok := s.store.Anchor(id)
 	switch {
 	case !ok:
-	case s.log != nil && s.applied && former != 0 && former != id:
+	case s.log != nil && s.applied && former != 0 && former != id && s.topics.RestoreAnchor(topics.EntryID(former)):
 		s.store.Anchor(former)
-		s.topics.RestoreAnchor(topics.EntryID(former))
 	default:
 		s.publishLocked(&ev, nil)
 	}
