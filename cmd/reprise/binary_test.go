@@ -203,6 +203,30 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// TestDrainDelay: until its end readiness fails and requests are answered.
+func TestDrainDelay(t *testing.T) {
+	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
+	defer engine.Close()
+	p := start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "REPRISE_DRAIN_DELAY=1h")
+	p.signal(syscall.SIGTERM)
+	p.waitFor("draining")
+	for probeStatus(t, p.admin) != http.StatusServiceUnavailable { // shortly after the line in the log
+	}
+	if resp := p.ask(question); resp.StatusCode != http.StatusOK {
+		t.Errorf("status %d while it waits", resp.StatusCode)
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != cli.ExitInterrupted {
+		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, p.read.String())
+	}
+
+	p = start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "REPRISE_DRAIN_DELAY=10ms")
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != cli.ExitOK {
+		t.Errorf("exit %d\n%s", code, p.read.String())
+	}
+}
+
 func probe(t *testing.T, admin string, want int) {
 	t.Helper()
 	if got := probeStatus(t, admin); got != want {

@@ -136,10 +136,9 @@ func readTimeout(cfg *config.Config) time.Duration {
 	return cfg.HeaderTimeout + cfg.BodyIdle
 }
 
-// shutdown drains: readiness fails, new connections are refused, and open requests and websockets have until the limit to end. The
+// shutdown refuses new connections, and open requests and websockets have until the limit to end. The
 // admin server is closed last, because it answers the readiness probe.
 func (f *front) shutdown(s *service, limit time.Duration) error {
-	s.proxy.Drain()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	err := f.api.Shutdown(ctx)

@@ -129,12 +129,15 @@ func address(cfg *config.Config, l net.Listener) string {
 	return "http://" + l.Addr().String()
 }
 
-// drain shuts the proxy down after the first signal. A second signal ends it at once.
+// drain shuts the proxy down after the first signal. During the delay requests are taken as before: a load balancer that sent one at the moment
+// at which its connection is closed would have to fail it, because it cannot see whether the request was read. A second signal ends it at once.
 func drain(cfg *config.Config, f *front, s *service, signals <-chan os.Signal, first os.Signal, log *slog.Logger) error {
-	log.Info("draining", "signal", first.String(), "at_most", cfg.Drain.String())
+	log.Info("draining", "signal", first.String(), "at_most", (cfg.DrainDelay + cfg.Drain).String())
 	ended := make(chan error, 1)
-	until := time.Now().Add(cfg.Drain)
+	until := time.Now().Add(cfg.DrainDelay + cfg.Drain)
+	s.proxy.Drain()
 	go func() {
+		time.Sleep(cfg.DrainDelay)
 		if f.shutdown(s, cfg.Drain) != nil {
 			log.Warn("answers were still under way and are cut", "limit", cfg.Drain.String())
 		}

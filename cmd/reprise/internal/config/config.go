@@ -63,11 +63,11 @@ type Config struct {
 	MemoryLimit int64 // bytes; 0: none, or not known before FitMemory
 
 	// Limits; negative: none.
-	MaxBody, BodyRate                              int64
-	HeaderTimeout, BodyIdle, FirstByte             time.Duration
-	StreamIdle, ClientWrite, IdleConnection, Drain time.Duration
-	StreamKeepalive                                time.Duration // 0: none
-	MaxConcurrent, MaxPerTenant                    int           // upstream calls; MaxPerTenant 0: its default
+	MaxBody, BodyRate                                          int64
+	HeaderTimeout, BodyIdle, FirstByte                         time.Duration
+	StreamIdle, ClientWrite, IdleConnection, Drain, DrainDelay time.Duration
+	StreamKeepalive                                            time.Duration // 0: none
+	MaxConcurrent, MaxPerTenant                                int           // upstream calls; MaxPerTenant 0: its default
 
 	effective []Value
 }

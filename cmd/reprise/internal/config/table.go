@@ -153,5 +153,6 @@ func (c *Config) limits() []Setting {
 		{Name: "CLIENT_WRITE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "time for a client to take 256 KiB of its answer", parse: duration(&c.ClientWrite, offAtZero)},
 		{Name: "IDLE_TIMEOUT", Default: "2m", Allowed: allowed, Help: "life of an unused keep-alive connection", parse: duration(&c.IdleConnection, offAtZero)},
 		{Name: "DRAIN_TIMEOUT", Default: "90s", Allowed: "a duration above 0, such as 90s", Help: "time for open answers to finish after SIGTERM", parse: duration(&c.Drain, above)},
+		{Name: "DRAIN_DELAY", Default: "0", Allowed: "a duration such as 5s, or 0 for none", Help: "time after SIGTERM, before that, in which readiness fails already and requests are still taken: a load balancer needs it to notice", parse: duration(&c.DrainDelay, fromZero)},
 	}
 }
