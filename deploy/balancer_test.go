@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"reprise/internal/needs"
+	"reprise/internal/redistest"
 )
 
 // behind is a proxy behind the balancer: its API, and its readiness.
@@ -52,17 +53,24 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// balance starts the balancer of the compose file before two proxies, and waits until it serves.
+// balance is balanceProxies for these.
 func balance(t *testing.T, a, b *behind) (api string) {
+	t.Helper()
+	return balanceProxies(t, proxy{API: a.api.URL, Admin: a.admin.URL}, proxy{API: b.api.URL, Admin: b.admin.URL})
+}
+
+// balanceProxies starts the balancer of the compose file before two proxies, and waits until it serves.
+func balanceProxies(t *testing.T, a, b proxy) (api string) {
 	t.Helper()
 	haproxy := needs.Program(t, "haproxy")
 	api, health := freePort(t), freePort(t)
-	host := func(s *httptest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
-	port := func(s *httptest.Server) string { return s.URL[strings.LastIndexByte(s.URL, ':')+1:] }
+	server := func(p proxy) string {
+		return strings.TrimPrefix(p.API, "http://") + " port " + p.Admin[strings.LastIndexByte(p.Admin, ':')+1:]
+	}
 	text := read(t, "replicas/haproxy.cfg")
 	for old, new := range map[string]string{
 		"bind :8080": "bind " + api, "bind :8404": "bind " + health,
-		"proxy-a:8080": host(a.api) + " port " + port(a.admin), "proxy-b:8080": host(b.api) + " port " + port(b.admin),
+		"proxy-a:8080": server(a), "proxy-b:8080": server(b),
 	} {
 		if strings.Count(text, old) != 1 {
 			t.Fatalf("the configuration has %q %d times", old, strings.Count(text, old))
@@ -83,7 +91,7 @@ func balance(t *testing.T, a, b *behind) (api string) {
 		c.Process.Kill()
 		c.Wait()
 		if t.Failed() {
-			t.Log(log)
+			t.Log(log.String()[max(0, log.Len()-4000):])
 		}
 	})
 	until(t, "the balancer", func() bool {
@@ -186,5 +194,55 @@ func TestBalancerFollowsReadiness(t *testing.T) {
 	b.api.Close()
 	if by := served(); by["a"] != 8 {
 		t.Errorf("with b closed: %v", by)
+	}
+}
+
+// TestBalancerDrains stops one of two proxies that share a cache while requests come in: each is answered, and the other has what the first one
+// stored.
+func TestBalancerDrains(t *testing.T) {
+	needs.Program(t, "haproxy")
+	var calls atomic.Int64
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"id":"1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"yes"}}]}`)
+	}))
+	defer upstream.Close()
+	// The balancer needs two to three seconds to notice; a busy machine gets five more than that.
+	redis := redistest.Start(t, redistest.Options{})
+	env := []string{"REPRISE_DRAIN_DELAY=8s", "REPRISE_STORE=redis://" + redis.Addr, "REPRISE_UPSTREAM=" + upstream.URL + "/v1"}
+	a, b := serve(t, env...), serve(t, env...)
+	api := balanceProxies(t, a, b) + "/v1/chat/completions"
+	ask := func(n int) {
+		body := fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"question number %d"}]}`, n)
+		resp, err := http.Post(api, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if answer, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(answer), `"yes"`) {
+			t.Fatalf("question %d: status %d, %v, %s", n, resp.StatusCode, err, answer)
+		}
+	}
+	const questions = 100
+	for n := range questions {
+		ask(n)
+	}
+	stored := calls.Load()
+	ended := a.stop(t)
+	for n := 0; ; n++ {
+		ask(n % questions)
+		select {
+		case <-ended:
+			if n < 2*questions {
+				continue
+			}
+		default:
+			continue
+		}
+		break
+	}
+	if more := calls.Load() - stored; more > 0 {
+		t.Errorf("%d of %d stored answers were asked of the upstream again", more, questions)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -40,7 +41,21 @@ func program(t *testing.T) string {
 }
 
 // proxy is a running `reprise serve`.
-type proxy struct{ API, Admin string }
+type proxy struct {
+	API, Admin string
+
+	process *os.Process
+	ended   <-chan struct{}
+}
+
+// stop sends the signal to drain. The channel is closed when the process has ended.
+func (p proxy) stop(t *testing.T) (ended <-chan struct{}) {
+	t.Helper()
+	if err := p.process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	return p.ended
+}
 
 // serve starts the proxy on free ports and waits until it is ready.
 func serve(t *testing.T, env ...string) proxy {
@@ -54,26 +69,29 @@ func serve(t *testing.T, env ...string) proxy {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan struct{})
 	t.Cleanup(func() {
 		p.Process.Kill()
-		p.Wait()
+		<-ended
 	})
 	var all []string
 	lines := bufio.NewScanner(log)
 	for lines.Scan() {
 		all = append(all, lines.Text())
 		var line struct {
-			Msg string
-			proxy
+			Msg, API, Admin string
 		}
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "reprise is ready" {
 			go func() {
+				defer close(ended)
 				for lines.Scan() { // a full pipe would stop the proxy
 				}
+				p.Wait()
 			}()
-			return line.proxy
+			return proxy{line.API, line.Admin, p.Process, ended}
 		}
 	}
+	close(ended)
 	t.Fatalf("the proxy does not start:\n%s", strings.Join(all, "\n"))
 	return proxy{}
 }

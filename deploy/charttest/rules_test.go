@@ -341,6 +341,20 @@ func TestFilesOfTheChart(t *testing.T) {
 	t.Error("no ConfigMap has the dashboard as it is in the file")
 }
 
+// TestRunbookURL: the links of the alerts lead to where the operator has the runbook.
+func TestRunbookURL(t *testing.T) {
+	values := parse(t, least+"metrics: {prometheusRule: {enabled: true, runbookURL: 'https://wiki.example.com/reprise'}}")
+	r, err := render("llm", values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range only[*monitoring.PrometheusRule](t, r).Spec.Groups[0].Rules {
+		if want := "https://wiki.example.com/reprise#" + strings.ToLower(rule.Alert); rule.Annotations["runbook_url"] != want {
+			t.Errorf("%s: %s, want %s", rule.Alert, rule.Annotations["runbook_url"], want)
+		}
+	}
+}
+
 // TestNames: names and labels stay valid for the longest name of a release, and two releases share none.
 func TestNames(t *testing.T) {
 	for _, name := range []string{"a", "reprise", "my-reprise", strings.Repeat("a", 53)} {
