@@ -34,9 +34,6 @@ type Options struct {
 	// PaperAnchors moves an anchor only when a member with a higher importance joins, as paper 002, Alg. 5, is printed
 	// (D10). Otherwise an anchor also moves when the importance of a member exceeds twice its own.
 	PaperAnchors bool
-	// Process is the number of this process in the topic ids that it makes. Processes that share entries need different
-	// numbers, or two of them make the same id for different topics. Default 0.
-	Process uint16
 	// Seed of the random draws of a Graph.
 	Seed int64
 }

@@ -36,7 +36,7 @@ import (
 type EntryID uint64
 
 // TopicID names a topic. An id is never used twice, and 0 is none. Its low 37 bits count, the 16 above them are
-// Options.Process: 53 bits in all, which every JSON reader keeps exact.
+// SetProcess: 53 bits in all, which every JSON reader keeps exact.
 type TopicID uint64
 
 const counterBits = 37
@@ -75,7 +75,6 @@ func New(o Options) (*Topics, error) {
 // newTopics is New without the checks.
 func newTopics(o Options) *Topics {
 	t := &Topics{options: o, scopes: make(map[ScopeID]*scope), entries: make(map[EntryID]*entry)}
-	t.SetProcess(o.Process)
 	return t
 }
 
@@ -93,7 +92,8 @@ func (t *Topics) Close() {
 // NewTopic returns a topic id that was not used before. The topic exists from its first member on.
 func (t *Topics) NewTopic() TopicID { return TopicID(t.made.Add(1)) }
 
-// SetProcess makes NewTopic return the ids of another process, from its first on: see Options.Process.
+// SetProcess gives the number of this process in the topic ids that it makes, from the first on; 0 until it is called. Processes that share
+// entries need different numbers, or two of them make the same id for different topics.
 func (t *Topics) SetProcess(process uint16) { t.made.Store(uint64(process) << counterBits) }
 
 // SetNext makes NewTopic return ids from next on: for a restart, where the ids of topics that are gone must not be used

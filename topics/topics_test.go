@@ -263,7 +263,9 @@ func TestProcesses(t *testing.T) {
 	processes := []uint16{0, 1, math.MaxUint16}
 	var all []*Topics
 	for _, n := range processes {
-		all = append(all, inPlane(t, func(o *Options) { o.Process = n }))
+		one := inPlane(t)
+		one.SetProcess(n)
+		all = append(all, one)
 	}
 	for id := range EntryID(50) {
 		for i, n := range processes {

@@ -76,7 +76,7 @@ func newRig(t testing.TB, change ...func(*store.Options, *Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { o.Store.Close() })
-	o.Topics, err = topics.New(topics.Options{Dim: 2, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge, Index: topics.KindFlat, Process: so.Process})
+	o.Topics, err = topics.New(topics.Options{Dim: 2, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge, Index: topics.KindFlat})
 	if err != nil {
 		t.Fatal(err)
 	}

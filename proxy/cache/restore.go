@@ -18,6 +18,7 @@ import (
 func (c *Cache) Restore(ctx context.Context) (faults error) {
 	c.lock()
 	defer c.mu.Unlock()
+	c.topics.SetProcess(c.store.Process()) // the ids of topics are as those of entries: no two processes make the same one
 	c.topics.SetNext(topics.TopicID(c.store.MaxTopic()) + 1)
 	entries, dropped := c.store.Restored()
 	for i := range dropped {
