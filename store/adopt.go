@@ -17,6 +17,6 @@ func (s *Store) Adopt(secret [32]byte, process uint16) []Event {
 			}
 		}
 		setSecret(s, secret)
-		s.opt.Process, s.core.nextID, s.core.maxTopic = process, firstID(process), 0
+		s.opt.Process, s.core.nextID, s.core.maxTopic = process, firstID(process), policy.TopicID(firstID(process))
 	})
 }

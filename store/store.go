@@ -104,15 +104,8 @@ func (s *Store) Tick() policy.Tick { return s.clock.tick() }
 // Secret is 32 random bytes, made once and kept with the data: the key with which callers digest credentials. Only Adopt changes it.
 func (s *Store) Secret() [32]byte { return *s.secret.Load() }
 
-// Process is the number of this process in the ids that the store makes: see Options.Process.
-func (s *Store) Process() uint16 {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.opt.Process
-}
-
-// MaxTopic is the highest topic id of this process that the store or its policy has ever seen. A topic id is never used twice,
-// so new ones start above it.
+// MaxTopic is the highest topic id of this process that the store or its policy has ever seen, or the one before its first. A topic id is
+// never used twice, so new ones start above it.
 func (s *Store) MaxTopic() policy.TopicID {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

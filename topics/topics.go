@@ -92,6 +92,9 @@ func (t *Topics) Close() {
 // NewTopic returns a topic id that was not used before. The topic exists from its first member on.
 func (t *Topics) NewTopic() TopicID { return TopicID(t.made.Add(1)) }
 
+// Process is the number of the process that made the id.
+func (id TopicID) Process() uint16 { return uint16(id >> counterBits) }
+
 // SetProcess gives the number of this process in the topic ids that it makes, from the first on; 0 until it is called. Processes that share
 // entries need different numbers, or two of them make the same id for different topics.
 func (t *Topics) SetProcess(process uint16) { t.made.Store(uint64(process) << counterBits) }

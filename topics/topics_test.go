@@ -263,7 +263,7 @@ func TestProcesses(t *testing.T) {
 	processes := []uint16{0, 1, math.MaxUint16}
 	var all []*Topics
 	for _, n := range processes {
-		one := inPlane(t)
+		one := inPlane(t, nil)
 		one.SetProcess(n)
 		all = append(all, one)
 	}

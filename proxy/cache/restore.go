@@ -18,8 +18,9 @@ import (
 func (c *Cache) Restore(ctx context.Context) (faults error) {
 	c.lock()
 	defer c.mu.Unlock()
-	c.topics.SetProcess(c.store.Process()) // the ids of topics are as those of entries: no two processes make the same one
-	c.topics.SetNext(topics.TopicID(c.store.MaxTopic()) + 1)
+	last := topics.TopicID(c.store.MaxTopic())
+	c.topics.SetProcess(last.Process()) // that of the store
+	c.topics.SetNext(last + 1)
 	entries, dropped := c.store.Restored()
 	for i := range dropped {
 		c.publishLocked(&dropped[i], nil)
