@@ -279,7 +279,7 @@ var allowed = []outside{
 	{path: "github.com/tidwall/sjson", rooms: web},
 	{path: "github.com/prometheus/client_golang", rooms: web},
 	{path: "github.com/sony/gobreaker/v2", rooms: []string{"proxy"}},
-	{path: "github.com/redis/go-redis/v9", rooms: []string{"store/redis"}},
+	{path: "github.com/redis/go-redis/v9", rooms: []string{"store/redis"}, tests: true},
 	{path: "helm.sh/helm/v3", rooms: chartTests},
 	{path: "k8s.io", rooms: chartTests},
 	{path: "sigs.k8s.io/yaml", rooms: chartTests},

@@ -30,6 +30,7 @@ func (q *query) led(f *flight, found *finding) (ended bool) {
 		}
 	}()
 	if again {
+		q.req.Asked = false
 		if hit := q.exact(f.Context()); hit != nil {
 			f.Publish(&outcome{served: hit})
 			return true

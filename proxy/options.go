@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"reprise/embed"
+	"reprise/policy"
 	"reprise/policy/reuse"
 	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
@@ -92,6 +93,8 @@ type Options struct {
 	// alone. After a purge of another process the caller calls Purged.
 	Remote cache.Remote
 	Log    cache.Log
+	// Ceiling is the capacity of that store: above it by 1 % no answer is kept, because the process that evicts has not kept up. Zero: no limit.
+	Ceiling policy.Limit
 	// NearBytes is what Remote may take for answers that it has at hand: so much of MemoryLimit is never given to anything else.
 	NearBytes int64
 	// Leads makes equal requests at several processes wait for one upstream call. nil: each process makes its own.
@@ -236,5 +239,5 @@ func CheckHeader(name string) error {
 func (o *Options) cache() cache.Options {
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.Mode == ModeSemantic || o.Mode == ModeShadow, Shadow: o.Mode == ModeShadow,
 		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: o.Guard, Readers: o.Readers,
-		Remote: o.Remote, Log: o.Log, Now: o.Now}
+		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

@@ -39,6 +39,11 @@ var parts = []part{
 	{"memory/1GiB", true, func(r *rig) { fullMemory(r, "long", 1<<30) }},
 	{"memory/4GiB", true, func(r *rig) { fullMemory(r, "long", 4<<30, "REPRISE_CAPACITY_ENTRIES=1000000") }},
 	{"idle", false, idleMemory},
+	{"shared/exact", false, sharedExact},
+	{"shared/near", false, sharedNear},
+	{"shared/miss", false, sharedMiss},
+	{"shared/following", false, sharedFollowing},
+	{"shared/100000", false, sharedMany},
 }
 
 // noise compares the bare proxy with another one: what differs between them is chance, and so is as much of every other ratio.

@@ -94,6 +94,14 @@ var musts = []must{
 	{"rss", "RSS / capacity in bytes when full", 1.6, "×"},
 	{"idle", "heap after inserts and idle time / before", 1.1, "×"},
 	{"goroutines", "goroutines then − before", 0, ""},
+	{"redis-exact", "p50 at one connection, exact hit through Redis / handler that GETs the same bytes", 1.6, "×"},
+	{"redis-near", "p50 at one connection, hit of the near-cache / hit of the memory store", 1.1, "×"},
+	{"redis-near-cpu", "CPU, hit of the near-cache / hit of the memory store", 1.1, "×"},
+	{"redis-commands-exact", "Redis commands that an exact hit waits for", 1, "commands"},
+	{"redis-commands-near", "Redis commands that a hit of the near-cache waits for", 0, "commands"},
+	{"redis-commands-miss", "Redis commands of a miss, all that follow included", 3, "commands"},
+	{"redis-start", "start of a replica with 100,000 entries − HGETALL of their records", 5, "s"},
+	{"redis-bytes", "memory of Redis for an entry beside answer and vector", 600, "bytes"},
 }
 
 // report collects what the parts have measured.
@@ -182,8 +190,8 @@ func (r *report) print() {
 }
 
 func (m *must) number(v float64) string {
-	if m.unit == "×" {
-		return fmt.Sprintf("%.2f ×", v)
+	if m.unit == "×" || m.unit == "commands" || m.unit == "s" {
+		return fmt.Sprintf("%.2f %s", v, m.unit)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%.0f %s", v, m.unit))
 }

@@ -24,7 +24,8 @@ import (
 // each line of its input with a line, and ends with its input.
 const roleVariable = "BENCH_ROLE"
 
-var roles = map[string]func(arg string) error{"upstream": serveUpstream, "bare": serveBare, "map": serveMap, "client": serveClient}
+var roles = map[string]func(arg string) error{"upstream": serveUpstream, "bare": serveBare, "map": serveMap, "client": serveClient,
+	"redis": serveRedis}
 
 func TestMain(m *testing.M) {
 	role, arg, _ := strings.Cut(os.Getenv(roleVariable), " ")
@@ -257,11 +258,16 @@ func serveMap(string) error {
 }
 
 func serveHandler(h http.Handler) error {
+	return serveAnd(h, func([]byte) (any, error) { return struct{}{}, nil })
+}
+
+// serveAnd serves h, and answers the parent's lines.
+func serveAnd(h http.Handler, answer func(line []byte) (any, error)) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	go (&http.Server{Handler: h}).Serve(l)
 	fmt.Println(l.Addr())
-	return answerLines(func([]byte) (any, error) { return struct{}{}, nil })
+	return answerLines(answer)
 }

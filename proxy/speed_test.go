@@ -29,6 +29,10 @@ import (
 //
 //	go test ./proxy -run '^$' -bench Speed -benchtime 1x -timeout 1h
 //
+// The parts of several proxies that share one Redis are "shared/…", and take some five minutes together; without redis-server they are skipped:
+//
+//	go test ./proxy -run '^$' -bench Speed/shared -benchtime 1x -timeout 1h
+//
 // The figure of a load includes what the program does in the background between its rounds and after the last one, such as writing to its
 // file. The part "noise" shows how far two equal processes are apart.
 func BenchmarkSpeed(b *testing.B) {

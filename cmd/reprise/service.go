@@ -253,10 +253,12 @@ func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Op
 		return beside, err
 	}
 	purged := func(store.Filter) { s.proxy.Purged() } // not before the proxy is made
-	if s.sharing, s.store, err = join(ctx, cfg, space, purged, log); err != nil {
+	if s.sharing, err = join(ctx, cfg, space, purged, log); err != nil {
 		return nil, err
 	}
-	o.Remote, o.Log, o.Now, o.NearBytes = s.sharing, s.sharing, s.sharing.Now, cfg.Shared.NearBytes
+	s.store = s.sharing.kept
+	o.Remote, o.Log, o.Now = s.sharing, s.sharing, s.sharing.Now
+	o.Ceiling, o.NearBytes = capacity(cfg), cfg.Shared.NearBytes
 	if cfg.Shared.Flights {
 		o.Leads = s.sharing
 	}
@@ -271,7 +273,7 @@ func openOwn(cfg *config.Config, space string, log *slog.Logger) (*store.Store, 
 	}
 	faults := proxy.NewFaultLog(log)
 	o := store.Options{
-		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, Evictor: evictor, Space: space, MaxUnwritten: cfg.MaxUnwritten,
+		Limit: capacity(cfg), Evictor: evictor, Space: space, MaxUnwritten: cfg.MaxUnwritten,
 		OnFault: func(step string, err error) { faults.Report(context.Background(), "store: "+step, err) },
 	}
 	if o.Backing, err = cfg.Store.Open(); err != nil {
@@ -287,6 +289,10 @@ func openOwn(cfg *config.Config, space string, log *slog.Logger) (*store.Store, 
 		beside = nil
 	}
 	return s, beside, nil
+}
+
+func capacity(cfg *config.Config) policy.Limit {
+	return policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}
 }
 
 // withStoreHint adds the setting to change to an error of the store.

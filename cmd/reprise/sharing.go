@@ -22,6 +22,7 @@ import (
 type sharing struct {
 	*shared.Shared
 	link   *redis.Shared
+	kept   *store.Store
 	log    *slog.Logger
 	report func(step string, err error) // of faults
 }
@@ -35,20 +36,20 @@ const (
 
 // join opens a store that several processes share, with their entries. Without its server the service starts all the same, with a secret
 // and a process number of its own, and takes part once the server is there. purged is called after each purge of another process.
-func join(ctx context.Context, cfg *config.Config, space string, purged func(store.Filter), log *slog.Logger) (*sharing, *store.Store, error) {
+func join(ctx context.Context, cfg *config.Config, space string, purged func(store.Filter), log *slog.Logger) (*sharing, error) {
 	faults := proxy.NewFaultLog(log)
 	s := &sharing{log: log, report: func(step string, err error) { faults.Report(context.Background(), faultOf(step, err), err) }}
 	away, err := s.open(ctx, cfg, space)
 	if err != nil {
-		return nil, nil, unusable(cfg, err)
+		return nil, unusable(cfg, err)
 	}
 	for {
-		kept, err := s.load(ctx, cfg, space, away, purged)
+		err := s.load(ctx, cfg, space, away, purged)
 		switch {
 		case err == nil:
-			return s, kept, nil
+			return s, nil
 		case away || !isAway(err):
-			return nil, nil, errors.Join(unusable(cfg, err), s.link.Close())
+			return nil, errors.Join(unusable(cfg, err), s.link.Close())
 		}
 		s.log.Warn("the entries of the shared store could not be loaded: this proxy starts without them, and tries again", "store", s.link.Name(), "error", err)
 		away = true
@@ -92,32 +93,45 @@ func isAway(err error) bool {
 }
 
 // load makes this process's part of the store, with the entries of all unless the server is away.
-func (s *sharing) load(ctx context.Context, cfg *config.Config, space string, away bool, purged func(store.Filter)) (kept *store.Store, err error) {
+func (s *sharing) load(ctx context.Context, cfg *config.Config, space string, away bool, purged func(store.Filter)) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	o := cfg.Shared
 	s.Shared, err = shared.New(shared.Options{
 		Link:  shared.Link{Log: s.link, Group: s.link, Answers: s.link, Leases: s.link, Records: s.link.Backing()},
 		Away:  !s.link.Agreed(),
-		Limit: policy.Limit{Entries: cfg.CapacityEntries, Bytes: cfg.CapacityBytes}, NearBytes: o.NearBytes, Grace: o.Grace, FetchTimeout: o.Timeout,
+		Limit: capacity(cfg), Fit: s.fit(cfg), NearBytes: o.NearBytes, Grace: o.Grace, FetchTimeout: o.Timeout,
 		QueueBytes: queueBytes(cfg), Purged: purged, OnFault: s.report,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	evictor, err := registry.New(cfg.Policy, cfg.PolicyOptions())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var records store.Backing = written{s.link.Backing()}
 	if !away {
 		if err := s.Begin(ctx); err != nil {
-			return nil, err
+			return err
 		}
 		records = s.link.Backing()
 	}
-	return store.Open(store.Options{Evictor: evictor, Space: space, Outside: true, Keeper: s.Keeper, Process: s.link.Process(), Secret: s.link.Secret(),
+	s.kept, err = store.Open(store.Options{Evictor: evictor, Space: space, Outside: true, Keeper: s.Keeper, Process: s.link.Process(), Secret: s.link.Secret(),
 		Backing: records, Now: s.Now, OnFault: s.report})
+	return err
+}
+
+// fit lowers the capacity where what the entries take of memory, prompts and vectors above all, exceeds what the budget of the proxy leaves
+// for it: otherwise new requests would be refused. It is called after the store is open.
+func (s *sharing) fit(cfg *config.Config) func(policy.Limit) policy.Limit {
+	most := proxy.MostEntries(cfg.MemoryLimit) - cfg.Shared.NearBytes
+	return func(l policy.Limit) policy.Limit {
+		if used := s.kept.Bytes(); cfg.MemoryLimit > 0 && used > most {
+			l.Entries = min(l.Entries, int(float64(s.kept.Stats().Entries)*float64(most)/float64(used)))
+		}
+		return l
+	}
 }
 
 // queueBytes bounds what waits for the shared store: an eighth of the memory limit, which the budget of the proxy leaves free for such things.

@@ -34,11 +34,12 @@ func (a *answers) of(ctx context.Context, e *store.Entry) (whole *store.Entry, m
 }
 
 // unknown is a hit by an entry that another process has stored under the key of r, and that has not been read from the log yet; nil where
-// there is none.
+// there is none. The shared store is asked once for each request.
 func (a *answers) unknown(ctx context.Context, r *Request, clock func() time.Time, purges uint64) *Hit {
-	if a.Remote == nil {
+	if a.Remote == nil || r.Asked || r.NoCache {
 		return nil
 	}
+	r.Asked = true
 	e, err := a.Fetch(ctx, r.Key, nil)
 	now := clock()
 	if err != nil || e == nil || e.Key != r.Key || !r.takes(e, now) {

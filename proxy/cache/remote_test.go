@@ -108,6 +108,26 @@ func TestAnswersFromOutside(t *testing.T) {
 	}
 }
 
+// TestAsksOnce: a request for a key that is unknown here asks the shared store once, however often it is looked up, unless Asked is taken back;
+// one that takes no stored answer does not ask.
+func TestAsksOnce(t *testing.T) {
+	r, s := newShared(t)
+	q, fresh := r.request(letters(40)), r.request(letters(40), func(q *Request) { q.NoCache = true })
+	for _, c := range []struct {
+		q    *Request
+		want int
+	}{{q, 1}, {q, 0}, {fresh, 0}} {
+		r.Lookup(t.Context(), c.q)
+		if got := len(s.fetched()); got != c.want {
+			t.Errorf("%d fetches, want %d", got, c.want)
+		}
+	}
+	q.Asked = false
+	if r.Lookup(t.Context(), q); len(s.fetched()) != 1 {
+		t.Error("no fetch after Asked was taken back")
+	}
+}
+
 // TestMissingOutside: an entry whose answer the shared store does not have is removed, also for the others, and the next one is asked for.
 func TestMissingOutside(t *testing.T) {
 	r, s := newShared(t)

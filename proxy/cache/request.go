@@ -24,6 +24,9 @@ type Request struct {
 	Threshold float64       // raises the hit gate; 0 leaves it
 	Private   bool          // its wishes shape what is found: no alias is made of it
 
+	// Asked is set by the first Lookup that asks the shared store for the key, because there is no entry here. Later ones do not ask again.
+	Asked bool
+
 	// The rest is for callers that know more than a prompt: a replay of a trace.
 	Vector []float32      // of the prompt; nil lets the cache embed it
 	Chain  topics.ChainID // with Vector: the digest of the earlier turns

@@ -1,12 +1,12 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	redis "github.com/redis/go-redis/v9"
@@ -22,8 +22,31 @@ func isTemporary(err error) bool { return errors.Is(err, ErrUnreachable) }
 // temporary are parts of what servers answer in a state that passes. A script adds words before and behind.
 var temporary = []string{"LOADING", "OOM", "READONLY", "MISCONF", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "max number of clients"}
 
-// refusals are parts of what servers answer to a configuration that they refuse, and what to do then.
-var refusals = []struct{ answer, advice string }{
+// refusal is a part of what a server answers to a configuration that it refuses, and what to do then.
+type refusal struct{ answer, advice string }
+
+func adviceOf(all []refusal, text string) string {
+	for _, r := range all {
+		if strings.Contains(text, r.answer) {
+			return r.advice
+		}
+	}
+	return ""
+}
+
+// allSentinels is in an error of the client where no sentinel has named the primary; what they answered follows.
+const allSentinels = "all sentinels specified"
+
+var sentinelRefusals = []refusal{
+	{"WRONGPASS", "check REPRISE_REDIS_SENTINEL_PASSWORD"},
+	{"NOAUTH", "the sentinels require a password: set REPRISE_REDIS_SENTINEL_PASSWORD"},
+	{"NOPERM", "the sentinels do not allow SENTINEL GET-MASTER-ADDR-BY-NAME and SUBSCRIBE"},
+	{"redis: nil", "the sentinels have no master of the name in REPRISE_STORE"},
+	{"IDONTKNOW", "the sentinels have no master of the name in REPRISE_STORE"},
+	{"unknown command", "the servers in REPRISE_STORE are no sentinels"},
+}
+
+var refusals = []refusal{
 	{"WRONGPASS", "check user and password in REPRISE_STORE, REPRISE_REDIS_USERNAME and REPRISE_REDIS_PASSWORD"},
 	{"invalid username-password", "check user and password in REPRISE_STORE, REPRISE_REDIS_USERNAME and REPRISE_REDIS_PASSWORD"},
 	{"NOAUTH", "the server requires a password: set REPRISE_REDIS_PASSWORD"},
@@ -32,8 +55,6 @@ var refusals = []struct{ answer, advice string }{
 	{"cluster support disabled", "the server is no node of a cluster: use redis:// in REPRISE_STORE"},
 	{"SELECT is not allowed in cluster", "a cluster has no database but 0: use redis-cluster:// in REPRISE_STORE"},
 	{"MOVED", "the server is a node of a cluster: use redis-cluster:// in REPRISE_STORE"},
-	{"No such master", "the sentinels watch no master of the name in REPRISE_STORE"},
-	{"IDONTKNOW", "the sentinels watch no master of the name in REPRISE_STORE"},
 	{"unknown command", "a Redis server of version 6.2 or later is required, or Valkey"},
 }
 
@@ -46,19 +67,14 @@ func classify(err error) error {
 	}
 	refused := func(advice string) error { return fmt.Errorf("%w: %w: %s", store.ErrRefused, err, advice) }
 	text := err.Error()
-	for _, r := range refusals {
-		if strings.Contains(text, r.answer) {
-			return refused(r.advice)
-		}
+	table := refusals
+	if strings.Contains(text, allSentinels) {
+		table = sentinelRefusals
 	}
-	if advice := secureAdvice(err); advice != "" {
+	if advice := cmp.Or(adviceOf(table, text), secureAdvice(err)); advice != "" {
 		return refused(advice)
 	}
-	var noHost *net.DNSError
-	switch {
-	case errors.As(err, &noHost) && noHost.IsNotFound:
-		return refused("check the host in REPRISE_STORE")
-	case strings.HasPrefix(text, "redis: can't parse") || strings.HasPrefix(text, "redis: invalid reply"):
+	if strings.HasPrefix(text, "redis: can't parse") || strings.HasPrefix(text, "redis: invalid reply") {
 		return refused("this is no Redis server, or it requires TLS: then begin REPRISE_STORE with rediss")
 	}
 	var answered redis.Error

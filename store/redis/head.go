@@ -66,7 +66,7 @@ func (s *Shared) Agree(ctx context.Context) error {
 	defer cancel()
 	err := s.checkServer(ctx)
 	if err != nil {
-		err = s.to.probe(classify(err))
+		err = s.to.diagnose(err)
 	} else if err = s.agree(ctx); err != nil {
 		err = classify(err)
 	}

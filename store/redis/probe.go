@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 
@@ -15,14 +16,23 @@ import (
 // probeTime bounds a probe.
 const probeTime = 500 * time.Millisecond
 
-// probe finds out more where a connection was open and ended without an answer: an error ErrUnreachable then becomes one that says what is
-// wrong with TLS. A server without it waits for the end of the line, one with it closes the connection, and the refusal of a certificate
-// may be lost behind what was sent meanwhile.
-func (to *target) probe(err error) error {
+// diagnose is classify for the first error of a start, whose text may not say enough.
+func (to *target) diagnose(err error) error {
+	if strings.Contains(err.Error(), "no such host") && to.noHosts() {
+		return fmt.Errorf("%w: %w: check the host in REPRISE_STORE", store.ErrRefused, err)
+	}
+	err = classify(err)
 	var op *net.OpError
 	if !isTemporary(err) || errors.As(err, &op) && op.Op == "dial" {
 		return err
 	}
+	return to.probe(err)
+}
+
+// probe finds out more where a connection was open and ended without an answer: an error ErrUnreachable then becomes one that says what is
+// wrong with TLS. A server without it waits for the end of the line, one with it closes the connection, and the refusal of a certificate
+// may be lost behind what was sent meanwhile.
+func (to *target) probe(err error) error {
 	c, failed := net.DialTimeout("tcp", to.addrs[0], probeTime)
 	if failed != nil {
 		return err
@@ -40,6 +50,19 @@ func (to *target) probe(err error) error {
 		return fmt.Errorf("%w: the server requires TLS: begin REPRISE_STORE with rediss", store.ErrRefused)
 	}
 	return err
+}
+
+// noHosts reports whether none of the hosts has an address. Of several, some may have none at the moment.
+func (to *target) noHosts() bool {
+	for _, addr := range to.addrs {
+		host, _, _ := net.SplitHostPort(addr)
+		_, err := net.LookupHost(host)
+		var unknown *net.DNSError
+		if !errors.As(err, &unknown) || !unknown.IsNotFound {
+			return false
+		}
+	}
+	return true
 }
 
 // probeTLS begins TLS and waits for what the server says to the certificate.

@@ -204,6 +204,10 @@ local h = redis.call('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 'check')
 local mark = h[1] .. ':' .. h[2]
 if try('GET', KEYS[2]) ~= mark then redis.call('SET', KEYS[2], mark) end
 local keeper = try('GET', KEYS[6])
+if keeper and (not string.match(keeper, '^%d+$') or redis.call('PTTL', KEYS[6]) < 0) then -- a lease always ends
+	foreign, keeper = foreign + 1, false
+	redis.call('UNLINK', KEYS[6])
+end
 if keeper == p then
 	if ARGV[12] == '1' then redis.call('PEXPIRE', KEYS[6], ARGV[13]) else redis.call('UNLINK', KEYS[6]) keeper = false end
 elseif not keeper and ARGV[12] == '1' then

@@ -57,15 +57,15 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// refusal is a start that must end with an error.
-type refusal struct {
+// wrong is a start that must end with an error.
+type wrong struct {
 	title string
 	o     Options
 	is    error  // the error is one,
 	says  string // and contains this
 }
 
-func (r refusal) run(t *testing.T) {
+func (r wrong) run(t *testing.T) {
 	t.Run(r.title, func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -92,7 +92,7 @@ func TestStartErrors(t *testing.T) {
 		return Options{URL: "redis://" + before + s.Addr + after}
 	}
 	refused := store.ErrRefused
-	for _, r := range []refusal{
+	for _, r := range []wrong{
 		{"wrong password", at(locked, ":sesame@", ""), refused, "REPRISE_REDIS_PASSWORD"},
 		{"wrong user", at(locked, "nobody:sesame@", ""), refused, "REPRISE_REDIS_USERNAME"},
 		{"no password", at(locked, "", ""), refused, "set REPRISE_REDIS_PASSWORD"},
@@ -104,7 +104,10 @@ func TestStartErrors(t *testing.T) {
 		{"no host", Options{URL: "redis://no-such-host.invalid"}, refused, "check the host"},
 		{"no TLS", Options{URL: "rediss://" + open.Addr}, refused, "redis instead of rediss"},
 		{"no Redis", Options{URL: "redis://" + listener(t, "HTTP/1.1 400 Bad Request\r\n\r\n")}, refused, "no Redis server"},
-		{"no sentinel", Options{URL: "redis-sentinel://" + open.Addr + "/cache"}, refused, "sentinel"},
+		{"no sentinel", Options{URL: "redis-sentinel://" + open.Addr + "/cache"}, refused, "are no sentinels"},
+		{"no hosts", Options{URL: "redis-cluster://no-such-host.invalid,no-such-node.invalid"}, refused, "check the host"},
+		{"no host of a sentinel", Options{URL: "redis-sentinel://no-such-host.invalid/m"}, refused, "check the host"},
+		{"one of two hosts", Options{URL: "redis-sentinel://no-such-host.invalid," + closed(t) + "/m"}, ErrUnreachable, ""},
 		{"silent", Options{URL: "redis://" + listener(t, "")}, ErrUnreachable, ""},
 		{"refused connection", Options{URL: "redis://" + closed(t)}, ErrUnreachable, "refused"},
 		{"refused connection of a cluster", Options{URL: "redis-cluster://" + closed(t)}, ErrUnreachable, ""},
@@ -164,7 +167,7 @@ func TestStartErrorsOfTLS(t *testing.T) {
 		}
 		s.Close()
 	}
-	for _, r := range []refusal{
+	for _, r := range []wrong{
 		{"authority", with(func(o *Options) { o.CA = "" }), refused, "REPRISE_REDIS_CA"},
 		{"other authority", with(func(o *Options) { o.CA = others.CA }), refused, "REPRISE_REDIS_CA"},
 		{"no certificates in the file", with(func(o *Options) { o.CA = empty }), refused, "no certificate in PEM"},

@@ -213,7 +213,7 @@ func (f *follower) trim() {
 	if !f.pulse.keeps() || !f.view.live() {
 		return
 	}
-	if err := f.cache.Trim(f.opt.Limit); err != nil {
+	if err := f.cache.Trim(f.opt.Fit(f.opt.Limit)); err != nil {
 		f.fault("trim", err)
 	}
 }

@@ -43,8 +43,10 @@ type Options struct {
 	// those of the store when it can be reached.
 	Away bool
 
-	Limit     policy.Limit // the capacity, of all members together
-	NearBytes int64        // of the near-cache; default 64 MiB, negative: none
+	Limit policy.Limit // the capacity, of all members together
+	// Fit lowers the limit to which the keeper evicts, where what the entries take of its own memory asks for that; nil does not.
+	Fit       func(policy.Limit) policy.Limit
+	NearBytes int64 // of the near-cache; default 64 MiB, negative: none
 
 	// Grace is how long a member that learns nothing of the log serves what others may have purged; default 1 s.
 	Grace        time.Duration
@@ -78,6 +80,9 @@ func (o *Options) fill() error {
 	defaults(&o.QueueBytes, 64<<20)
 	defaults(&o.LeadWait, 10*time.Second)
 	defaults(&o.LeadTTL, 1500*time.Millisecond)
+	if o.Fit == nil {
+		o.Fit = func(l policy.Limit) policy.Limit { return l }
+	}
 	if o.Purged == nil {
 		o.Purged = func(store.Filter) {}
 	}
