@@ -8,7 +8,8 @@
 //  3. exchange.go joins the flight of the key (package upstream) or starts one; equal requests wait for its outcome.
 //  4. package cache embeds the prompt and compares it with the entries of its scope; guards may veto. Without a hit the prompt is
 //     routed to a topic.
-//  5. fetch.go asks the upstream (package upstream). The answer is written into a recording, which every waiter reads from
+//  5. leads.go waits for an equal request at another process, where processes share their flights. fetch.go asks the upstream (package
+//     upstream). The answer is written into a recording, which every waiter reads from
 //     its start while it grows (relay.go). While no other waits, the goroutine of the request that started the flight does both.
 //  6. keep.go judges the complete answer and passes it to package cache if it may be kept.
 //

@@ -277,6 +277,7 @@ func TestRedisComesLater(t *testing.T) {
 	}
 	server.Restart()
 	until(t, "Redis to be seen", func() bool { _, body := a.ready(); return !strings.Contains(body, "redis: away") })
+	a.waitFor("shared store: answers are shared")
 	b := start(t, env...)
 	a.cached(prompt("What is shared after a return?"))
 	until(t, "a hit at the other", func() bool { return b.cached(prompt("What is shared after a return?")) == "exact" })

@@ -86,7 +86,7 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 		return nil, errors.Join(err, s.release(0))
 	}
 	if s.sharing != nil {
-		s.sharing.Start(proxy.CacheOf(s.proxy))
+		s.sharing.begin(proxy.CacheOf(s.proxy))
 	}
 	s.graphs = keepGraphs(s.topics, beside, log)
 	s.admin.set(s.newAdmin(cfg))

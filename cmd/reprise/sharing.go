@@ -13,6 +13,7 @@ import (
 	"reprise/policy/registry"
 	"reprise/proxy"
 	"reprise/proxy/admin"
+	"reprise/proxy/cache"
 	"reprise/proxy/cache/shared"
 	"reprise/store"
 	"reprise/store/redis"
@@ -23,6 +24,7 @@ type sharing struct {
 	*shared.Shared
 	link   *redis.Shared
 	kept   *store.Store
+	ended  chan struct{} // closed by part
 	log    *slog.Logger
 	report func(step string, err error) // of faults
 }
@@ -38,7 +40,7 @@ const (
 // and a process number of its own, and takes part once the server is there. purged is called after each purge of another process.
 func join(ctx context.Context, cfg *config.Config, space string, purged func(store.Filter), log *slog.Logger) (*sharing, error) {
 	faults := proxy.NewFaultLog(log)
-	s := &sharing{log: log, report: func(step string, err error) { faults.Report(context.Background(), faultOf(step, err), err) }}
+	s := &sharing{log: log, ended: make(chan struct{}), report: func(step string, err error) { faults.Report(context.Background(), faultOf(step, err), err) }}
 	away, err := s.open(ctx, cfg, space)
 	if err != nil {
 		return nil, unusable(cfg, err)
@@ -163,9 +165,50 @@ func unusable(cfg *config.Config, err error) error {
 	return fmt.Errorf("%w: %w", config.ErrBad, err)
 }
 
+// begin takes part in the work of the others, and logs when that changes.
+func (s *sharing) begin(c *cache.Cache) {
+	s.Start(c)
+	go s.watch()
+}
+
+// watch logs each new state that has lasted for a second.
+func (s *sharing) watch() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	logged, before := "", ""
+	for {
+		st := s.state()
+		now := st.State()
+		if now == before && now != logged {
+			s.log.Log(context.Background(), severity(now, logged), "shared store: "+meanings[now], "store", st.Store, "members", len(st.Members))
+			logged = now
+		}
+		before = now
+		select {
+		case <-tick.C:
+		case <-s.ended:
+			return
+		}
+	}
+}
+
+// meanings are the states in words.
+var meanings = map[string]string{
+	"shared": "answers are shared", "loading": "the entries are being loaded", "away": "the server cannot be reached: this proxy goes on alone",
+	"behind": "the log is not followed: answers of other proxies are not served",
+}
+
+func severity(state, before string) slog.Level {
+	if state == "shared" || state == "loading" || before == "" {
+		return slog.LevelInfo // the start has a warning of its own
+	}
+	return slog.LevelWarn
+}
+
 // part appends what waits, for some seconds at most, and not at all where this process has never joined. What could not be appended is lost
 // to the others, which is no fault of the stop: with a server that is away it is what is to be expected. The log is not followed any more.
 func (s *sharing) part(limit time.Duration) {
+	close(s.ended)
 	if !s.Stats().Joined {
 		limit = 0
 	}
@@ -180,8 +223,8 @@ func (s *sharing) part(limit time.Duration) {
 func (s *sharing) state() admin.Shared {
 	st := s.Stats()
 	return admin.Shared{
-		Process: s.link.Process(), Store: s.link.Name(), Away: !st.Joined || !st.Live && st.Loaded || st.Breaker == "open", Loading: !st.Loaded,
-		Live: st.Live, Keeper: st.Keeper, Members: st.Members, Behind: st.Behind, Applied: st.Applied.N, Lag: st.Lag,
+		Process: s.link.Process(), Store: s.link.Name(), Away: !st.Joined || st.Failing || st.Breaker == "open", Loading: !st.Loaded,
+		Live: st.Live, Keeper: st.Keeper, Keeping: st.Keeping, Members: st.Members, Behind: st.Behind, Applied: st.Applied.N, Lag: st.Lag,
 		Queue: admin.SharedQueue{Events: st.Queued, Bytes: st.QueuedBytes, Purges: st.PendingPurges},
 		Near:  admin.SharedNear{Entries: st.NearEntries, Bytes: st.NearBytes},
 		Counts: admin.SharedCounts{Near: st.NearHits, Fetches: st.Fetches, Timeouts: st.Timeouts, Skipped: st.Broken, Mark: st.RefusedByMark, Silence: st.RefusedDeaf,

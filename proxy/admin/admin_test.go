@@ -128,12 +128,12 @@ func TestReadyShared(t *testing.T) {
 
 // TestShared: the state of a shared store and its metrics.
 func TestShared(t *testing.T) {
-	s := Shared{Process: 7, Keeper: true, Live: true, Applied: 3, Lag: 2, Behind: 250 * time.Millisecond, Queue: SharedQueue{Events: 2},
+	s := Shared{Process: 7, Keeper: true, Keeping: 7, Live: true, Applied: 3, Lag: 2, Behind: 250 * time.Millisecond, Queue: SharedQueue{Events: 2},
 		Members: []store.Member{{Process: 7, Name: "a"}, {Process: 9, Name: "b", Applied: 4}}, Counts: SharedCounts{Near: 11, Mark: 12, DroppedInserts: 13, Refused: 14}}
 	r := newRig(t, "lru", func(o *Options) { o.Shared = func() Shared { return s } })
 	body := r.get("/admin/shared").Body.String()
 	for path, want := range map[string]string{"state": "shared", "lag_batches": "2", "behind_seconds": "0.25", "keeper": "true", "members.0.self": "true",
-		"members.1.name": "b", "members.1.applied": "4", "members.1.self": "false", "queue.events": "2", "counts.near": "11", "counts.dropped_inserts": "13"} {
+		"members.0.keeper": "true", "members.1.keeper": "false", "members.1.name": "b", "members.1.applied": "4", "members.1.self": "false", "queue.events": "2", "counts.near": "11", "counts.dropped_inserts": "13"} {
 		if got := gjson.Get(body, path).String(); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}

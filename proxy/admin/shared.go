@@ -20,6 +20,7 @@ type Shared struct {
 	Loading bool   // the entries of the others are being loaded
 	Live    bool   // the log is followed: otherwise a purge of another process could have been missed, and its answers are not served
 	Keeper  bool   // this member decides evictions
+	Keeping uint16 // the member that does, at the last beat; 0: none
 	Members []store.Member
 
 	Behind  time.Duration // for how long this member may have missed something
@@ -131,8 +132,8 @@ func collectShared(s Shared, ch chan<- prometheus.Metric) {
 	count(ch, descBatches, n.Refused, "refused")
 }
 
-// state is one word for readyz and the admin API.
-func (s *Shared) state() string {
+// State is one word for readyz, the admin API and the log: shared, away, loading or behind.
+func (s *Shared) State() string {
 	switch {
 	case s.Away:
 		return "away"
@@ -149,10 +150,10 @@ func (s Shared) MarshalJSON() ([]byte, error) {
 	members := make([]map[string]any, 0, len(s.Members))
 	for _, m := range s.Members {
 		members = append(members, map[string]any{"process": m.Process, "name": m.Name, "applied": m.Applied, "silent_seconds": m.Silent.Seconds(),
-			"self": m.Process == s.Process})
+			"self": m.Process == s.Process, "keeper": m.Process == s.Keeping})
 	}
 	return json.Marshal(map[string]any{
-		"process": s.Process, "store": s.Store, "state": s.state(), "keeper": s.Keeper, "behind_seconds": s.Behind.Seconds(),
+		"process": s.Process, "store": s.Store, "state": s.State(), "keeper": s.Keeper, "behind_seconds": s.Behind.Seconds(),
 		"applied": s.Applied, "lag_batches": s.Lag, "members": members, "queue": s.Queue, "near": s.Near, "counts": s.Counts,
 	})
 }
@@ -170,5 +171,5 @@ func (a *admin) shared(*http.Request) (any, error) {
 // that is gone, or back with all entries to be loaded, must not take every process out at once.
 func (a *admin) readyShared(w http.ResponseWriter) {
 	s := a.Shared()
-	fmt.Fprintf(w, "ready\nredis: %s\n", s.state())
+	fmt.Fprintf(w, "ready\nredis: %s\n", s.State())
 }

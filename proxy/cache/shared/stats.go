@@ -33,6 +33,7 @@ type Stats struct {
 	Loaded  bool // the entries were loaded since the start
 	Live    bool // a purge of another member that is older than the grace was made here
 	Keeper  bool
+	Keeping uint16 // the process that decides evictions, at the last beat; 0: none
 	Failing bool   // the last beat failed: the server does not answer
 	Breaker string // "closed", "half-open" or "open"
 	Members []store.Member
@@ -98,7 +99,7 @@ func (s *Shared) Stats() Stats {
 func (st *Stats) pulse(p *pulse) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	st.Members, st.End, st.Failing = p.last.Members, p.last.End, p.failing
+	st.Members, st.End, st.Keeping, st.Failing = p.last.Members, p.last.End, p.last.Keeper, p.failing
 	if st.End.N > st.Applied.N {
 		st.Lag = st.End.N - st.Applied.N
 	}
