@@ -197,6 +197,12 @@ func TestBalancerFollowsReadiness(t *testing.T) {
 	}
 }
 
+// answer is that of an upstream to every question.
+func answer(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprint(w, `{"id":"1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"yes"}}]}`)
+}
+
 // TestBalancerDrains stops one of two proxies that share a cache while requests come in: each is answered, and the other has what the first one
 // stored.
 func TestBalancerDrains(t *testing.T) {
@@ -204,8 +210,7 @@ func TestBalancerDrains(t *testing.T) {
 	var calls atomic.Int64
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"id":"1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"yes"}}]}`)
+		answer(w)
 	}))
 	defer upstream.Close()
 	// The balancer needs two to three seconds to notice; a busy machine gets five more than that.

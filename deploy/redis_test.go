@@ -1,14 +1,19 @@
 package deploy_test
 
 import (
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"reprise/internal/needs"
+	"reprise/internal/redistest"
 )
 
 // redisScript is what the compose file runs in the container of Redis, as its shell sees it.
@@ -65,4 +70,37 @@ func TestComposeRedis(t *testing.T) {
 	if err := server.Wait(); err != nil || !strings.Contains(log.String(), "bye bye") {
 		t.Errorf("%v\n%s", err, log)
 	}
+}
+
+// TestRightsSuffice: a user of Redis with the rights that the READMEs give can do all that the proxies need.
+func TestRightsSuffice(t *testing.T) {
+	rights := ""
+	for _, name := range []string{"README.md", "helm/reprise/README.md"} {
+		m := regexp.MustCompile("`(~\\{reprise\\}:\\*[^`]+)`").FindStringSubmatch(read(t, name))
+		if m == nil {
+			t.Fatalf("%s gives no rights", name)
+		}
+		if these := strings.Join(strings.Fields(m[1]), " "); rights != "" && rights != these {
+			t.Errorf("%s gives %s, and the other one %s", name, these, rights)
+		} else {
+			rights = these
+		}
+	}
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w) }))
+	defer upstream.Close()
+	server := redistest.Start(t, redistest.Options{Password: "of-the-default-user", ACL: []string{"reprise on >of-the-cache " + rights}})
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_REDIS_USERNAME=reprise", "REPRISE_REDIS_PASSWORD=of-the-cache", "REPRISE_UPSTREAM=" + upstream.URL + "/v1"}
+	a, b := serve(t, env...), serve(t, env...)
+	asked := func(p proxy) string {
+		resp, err := http.Post(p.API+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"one question"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		_, _ = io.Copy(io.Discard, resp.Body) // the header says where it came from
+		return resp.Header.Get("X-Cache")
+	}
+	asked(a)
+	until(t, "a hit at the other proxy", func() bool { return asked(b) == "exact" })
+	purge(t, a.Admin, "")
 }
