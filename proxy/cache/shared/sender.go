@@ -51,10 +51,10 @@ func (s *sender) step(ctx context.Context) (wait time.Duration, err error) {
 	}
 	limit, cancel := context.WithTimeout(ctx, s.opt.CallTimeout)
 	defer cancel()
+	_, mark, synced, _ := s.view.now() // before the purge or the batch is taken: the mark does not have the purge then, see take for the batch
 	if one, serial, filter := s.purges.next(); one != nil {
-		return 0, s.purge(limit, one, serial, filter)
+		return 0, s.purge(limit, one, serial, filter, mark, synced)
 	}
-	_, mark, synced, _ := s.view.now() // before the batch is made: see take
 	if !synced || !s.view.live() {
 		return -1, nil
 	}
@@ -83,13 +83,14 @@ func (s *sender) step(ctx context.Context) (wait time.Duration, err error) {
 	return 0, nil
 }
 
-func (s *sender) purge(ctx context.Context, one *purge, serial uint64, f store.Filter) error {
+// purge appends a purge that is not applied under before, the mark applied here when synced.
+func (s *sender) purge(ctx context.Context, one *purge, serial uint64, f store.Filter, before store.Mark, synced bool) error {
 	after, err := s.opt.Link.Log.Purge(ctx, serial, f)
 	s.purges.attempted(one, serial, err)
 	if err != nil {
 		return err
 	}
-	if _, mark, synced, _ := s.view.now(); synced && after.Log == mark.Log && after.Purges <= mark.Purges {
+	if synced && after.Log == before.Log && after.Purges <= before.Purges {
 		s.view.lose() // it has lost purges that were applied here
 	}
 	return nil
