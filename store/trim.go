@@ -27,14 +27,15 @@ func (c *core) over(limit policy.Limit) bool {
 	return limit.Entries > 0 && l.Entries() > limit.Entries || limit.Bytes > 0 && l.Bytes() > limit.Bytes
 }
 
-// Full reports whether one more entry of some size would exceed a limit by more than 1 %: then the process that evicts has not kept up.
-// Where the limit is not exceeded yet there is room for one entry, however large it is.
+// Full reports whether one more entry of some size would exceed a limit by more than 0.5 %: then the process that evicts has not kept up.
+// The next 0.5 % are for entries that other processes add before this one has read of them. Where the limit is not exceeded yet there is
+// room for one entry, however large it is.
 func (s *Store) Full(limit policy.Limit, size int64) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	l := s.core.keeper.ledger
-	if limit.Entries > 0 && l.Entries() > limit.Entries && l.Entries() >= limit.Entries+limit.Entries/100 {
+	if limit.Entries > 0 && l.Entries() > limit.Entries && l.Entries() >= limit.Entries+limit.Entries/200 {
 		return true
 	}
-	return limit.Bytes > 0 && (size > limit.Bytes || l.Bytes() > limit.Bytes && l.Bytes()+size > limit.Bytes+limit.Bytes/100)
+	return limit.Bytes > 0 && (size > limit.Bytes || l.Bytes() > limit.Bytes && l.Bytes()+size > limit.Bytes+limit.Bytes/200)
 }

@@ -145,7 +145,7 @@ func TestTrimEnds(t *testing.T) {
 	}
 }
 
-// TestFull: a store is full where one more entry exceeds a limit by more than 1 %, and has room for one entry while the limit holds.
+// TestFull: a store is full where one more entry exceeds a limit by more than 0.5 %, and has room for one entry while the limit holds.
 func TestFull(t *testing.T) {
 	s := outside(t)
 	size := entry("100").Footprint(4)
@@ -163,8 +163,8 @@ func TestFull(t *testing.T) {
 		{policy.Limit{Bytes: 50 * size}, size, false},
 		{policy.Limit{Bytes: 50 * size}, 50 * size, false},
 		{policy.Limit{Bytes: 50 * size}, 50*size + 1, true},
-		{policy.Limit{Bytes: 50*size - 1}, (50*size-1)/100 - 1, false},
-		{policy.Limit{Bytes: 50*size - 1}, (50*size - 1) / 100, true},
+		{policy.Limit{Bytes: 50*size - 1}, (50*size-1)/200 - 1, false},
+		{policy.Limit{Bytes: 50*size - 1}, (50*size - 1) / 200, true},
 	} {
 		if got := s.Full(c.limit, c.size); got != c.full {
 			t.Errorf("limit %+v, one of %d more: %v", c.limit, c.size, got)

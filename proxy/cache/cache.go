@@ -57,7 +57,7 @@ type Options struct {
 	Remote Remote
 	Log    Log
 	// Ceiling is the capacity of a shared store, of which another process may be the one that evicts: no answer is kept that would exceed
-	// it by more than 1 %. Zero is none.
+	// it by more than 0.5 %. Zero is none.
 	Ceiling policy.Limit
 
 	Now func() time.Time // default time.Now
