@@ -195,7 +195,7 @@ var testImports = map[string][]string{
 	"policy": {"internal/dataset"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
 	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest"},
 	"proxy": {"proxy/admin", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
-	"proxy/answer": {"proxy/api"}, "cmd/reprise": {"internal/needs", "internal/redistest"}, "cmd/reprise-lab": {"internal/redistest"},
+	"proxy/answer": {"proxy/api"}, "cmd/reprise": {"internal/needs", "internal/redistest", "internal/dataset"}, "cmd/reprise-lab": {"internal/redistest"},
 	"deploy": {"internal/needs", "internal/redistest"},
 }
 

@@ -1,0 +1,146 @@
+package replicas_test
+
+import (
+	"bufio"
+	"fmt"
+	"maps"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reprise/internal/redistest"
+)
+
+// monitor counts the commands that clients send to a server. Commands that a script calls are not counted.
+type monitor struct {
+	mu    sync.Mutex // guards count
+	count map[string]int
+}
+
+// sentCommand is a line of MONITOR: time, database and client, command.
+var sentCommand = regexp.MustCompile(`^\+[0-9.]+ \[\d+ [0-9.:]+\] "(\w+)"`)
+
+func newMonitor(t *testing.T, server *redistest.Server) *monitor {
+	t.Helper()
+	c, err := net.Dial("tcp", server.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	fmt.Fprint(c, "MONITOR\r\n")
+	m := &monitor{count: map[string]int{}}
+	lines := bufio.NewReaderSize(c, 1<<20)
+	if ok, err := lines.ReadString('\n'); ok != "+OK\r\n" {
+		t.Fatal(ok, err)
+	}
+	go func() {
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if command := sentCommand.FindStringSubmatch(line); command != nil {
+				m.mu.Lock()
+				m.count[strings.ToLower(command[1])]++
+				m.mu.Unlock()
+			}
+		}
+	}()
+	return m
+}
+
+// counted are the commands so far.
+func (m *monitor) counted() map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.count)
+}
+
+// during counts the commands while do runs, and until the log is quiet again; less what the replicas send in that time when nothing is asked.
+func (m *monitor) during(idle map[string]float64, do func()) map[string]float64 {
+	before, begin := m.counted(), time.Now()
+	do()
+	time.Sleep(time.Second) // uses are sent in batches, and the others read them: what comes later is not counted
+	after, took := m.counted(), time.Since(begin).Seconds()
+	sent := map[string]float64{}
+	for name, n := range after {
+		if extra := float64(n-before[name]) - idle[name]*took; extra > 0 {
+			sent[name] = extra
+		}
+	}
+	return sent
+}
+
+func sum(counts map[string]float64) (n float64) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+func inWords(counts map[string]float64) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, fmt.Sprintf("%s %.1f", name, counts[name]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestCommandsPerRequest counts what Redis is asked for by requests, with MONITOR: a hit whose answer is at hand asks for nothing, one whose answer
+// is fetched sends one command, and a miss three. The events that follow are sent in batches.
+func TestCommandsPerRequest(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, redistest.Options{})
+	f := on(t, 2, server)
+	m := newMonitor(t, server)
+	const quiet, n = 3, 320
+	before := m.counted()
+	time.Sleep(quiet * time.Second) // what is measured
+	idle := map[string]float64{}
+	for name, c := range m.counted() {
+		idle[name] = float64(c-before[name]) / quiet
+	}
+	questions := make([]question, n)
+	for i := range questions {
+		questions[i] = f.freshQuestion(tenants[0])
+	}
+	askAll := func(replica int, result string) func() {
+		return func() {
+			var clients sync.WaitGroup
+			for c := range 8 {
+				clients.Go(func() {
+					for i := c; i < n; i += 8 {
+						if a := f.ask(replica, questions[i]); a.result() != result {
+							t.Errorf("replica %d: %s, want %s", replica, a.result(), result)
+						}
+					}
+				})
+			}
+			clients.Wait()
+		}
+	}
+	t.Logf("measured: commands a second of 2 replicas without requests: %s", inWords(idle))
+	for _, phase := range []struct {
+		name    string
+		replica int
+		result  string
+		read    float64 // answers read, most of a request
+		all     float64 // commands, most of a request
+	}{
+		{"miss", 0, "miss", 2, 3},
+		{"hit that is fetched", 1, "exact", 1, 1.3},
+		{"hit that is at hand", 1, "exact", 0, 0.3},
+	} {
+		sent := m.during(idle, askAll(phase.replica, phase.result))
+		read := (sent["mget"] + sent["get"]) / n
+		t.Logf("measured: %s: %.2f answers read a request, %.2f commands; for %d requests %s", phase.name, read, sum(sent)/n, n, inWords(sent))
+		if read > phase.read || sum(sent)/n > phase.all {
+			t.Errorf("%s: %.2f answers read a request and %.2f commands", phase.name, read, sum(sent)/n)
+		}
+	}
+	f.check()
+}

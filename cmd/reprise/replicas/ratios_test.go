@@ -1,0 +1,168 @@
+package replicas_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"reprise/internal/dataset"
+	"reprise/internal/redistest"
+)
+
+// ratioCase is a trace and a capacity.
+type ratioCase struct {
+	name     string
+	entries  int // capacity
+	fits     bool
+	replicas []int
+	prompts  []string
+	real     bool // prompts of users
+}
+
+// TestRatios plays a trace through one proxy that is alone, and through several on one Redis, one request to each in turn. After a
+// warm-up each of several has the hits of the one, within a point: on the very requests that it had.
+func TestRatios(t *testing.T) {
+	zipf := zipfTrace(4000)
+	cases := []ratioCase{
+		{name: "Zipf", entries: 100_000, fits: true, replicas: []int{1, 2, 4}, prompts: zipf},
+		{name: "Zipf, evicted", entries: 300, replicas: []int{1, 2, 4}, prompts: zipf},
+	}
+	if dir := os.Getenv("REPRISE_DATA"); dir != "" {
+		said := utterances(t, dir, 30_000)
+		cases = append(cases, ratioCase{name: "SGD", entries: 100_000, fits: true, replicas: []int{1, 2, 4}, prompts: said, real: true},
+			ratioCase{name: "SGD, evicted", entries: 3000, replicas: []int{1, 2, 4}, prompts: said, real: true})
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t)
+		})
+	}
+}
+
+func (c *ratioCase) test(t *testing.T) {
+	capacity := fmt.Sprint("REPRISE_CAPACITY_ENTRIES=", c.entries)
+	alone, _ := c.play(t, newFleet(t, []string{"memory"}, capacity))
+	t.Logf("measured: alone %.2f %% of %d requests are hits, %d by meaning", 100*alone.ratio(0, 1), len(c.prompts)/2, alone.semantic)
+	for _, n := range c.replicas {
+		several, most := c.play(t, on(t, n, redistest.Start(t, redistest.Options{}), capacity))
+		for i := range n {
+			want, got := alone.ratio(i, n), several.ratio(i, n)
+			t.Logf("measured: replica %d of %d: %.2f %% are hits, alone %.2f %%", i+1, n, 100*got, 100*want)
+			if math.Abs(want-got) > 0.01 {
+				t.Errorf("replica %d of %d: %.2f %% of its requests are hits, and %.2f %% of the same requests at one that is alone", i+1, n, 100*got, 100*want)
+			}
+		}
+		t.Logf("measured: %d hits by meaning, %d entries at most", several.semantic, most)
+		if c.fits && several.semantic != alone.semantic {
+			t.Errorf("%d replicas: %d hits by meaning, and %d alone", n, several.semantic, alone.semantic)
+		}
+		if most > c.entries+c.entries/100 {
+			t.Errorf("%d replicas: %d entries at one time, the capacity is %d", n, most, c.entries)
+		}
+	}
+}
+
+// played are the results of the second half of a trace.
+type played struct {
+	hits     []bool
+	semantic int
+}
+
+// ratio is the share of hits among the requests of replica i of n.
+func (p *played) ratio(i, n int) float64 {
+	hits, asked := 0, 0
+	for k, hit := range p.hits {
+		if k%n == i {
+			asked++
+			if hit {
+				hits++
+			}
+		}
+	}
+	return float64(hits) / float64(asked)
+}
+
+// play sends the trace, one request after the other, and reports the most entries that a replica had at one time.
+func (c *ratioCase) play(t *testing.T, f *fleet) (p *played, most int) {
+	t.Helper()
+	var seen atomic.Int64
+	done := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			case <-time.After(10 * time.Millisecond):
+				seen.Store(max(seen.Load(), int64(f.replica(i%f.size()).stats().Entries)))
+			}
+		}
+	})
+	p, f.anyMeaning = &played{}, c.real
+	half := len(c.prompts) / 2
+	for k, prompt := range c.prompts {
+		a := f.ask(k%f.size(), question{tenant: tenants[0], prompt: prompt, stream: k%3 == 0})
+		if k >= half {
+			p.hits = append(p.hits, a.hit())
+		}
+		if a.result() == "semantic" {
+			p.semantic++
+		}
+	}
+	close(done)
+	watch.Wait()
+	f.check()
+	for i := range f.size() {
+		f.replica(i).kill()
+	}
+	return p, int(seen.Load())
+}
+
+// zipfTrace draws questions by Zipf's law, each in one of its three forms.
+func zipfTrace(n int) (prompts []string) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	popular := rand.NewZipf(rng, 1.1, 8, 1999)
+	for range n {
+		prompts = append(prompts, island(int(popular.Uint64()), rng.IntN(3)))
+	}
+	return prompts
+}
+
+// utterances are what users say in dialogues, those of a few interleaved as they come from several users at once.
+func utterances(t *testing.T, dir string, n int) (prompts []string) {
+	type dialogue struct{ Turns [][2]string }
+	var open [8][]string
+	k := 0
+	for d, err := range dataset.Rows[dialogue](filepath.Join(dir, "dialogue", "sgd.jsonl.gz")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, turn := range d.Turns {
+			if turn[0] == "U" {
+				open[k%len(open)] = append(open[k%len(open)], turn[1])
+			}
+		}
+		if k++; k%len(open) > 0 {
+			continue
+		}
+		for said := true; said; {
+			said = false
+			for i := range open {
+				if len(open[i]) > 0 {
+					prompts, open[i], said = append(prompts, open[i][0]), open[i][1:], true
+				}
+			}
+		}
+		if len(prompts) >= n {
+			return prompts[:n]
+		}
+	}
+	return prompts
+}
