@@ -311,7 +311,7 @@ func TestAdopt(t *testing.T) {
 	}
 	after := entry("a")
 	s.Put(after, s.Tick())
-	if s.Secret() != secret || before == secret || after.ID != 9<<37+1 || s.MaxTopic() != 0 || s.Stats().Entries != 1 {
+	if s.Secret() != secret || before == secret || after.ID != 9<<37+1 || s.MaxTopic() != 9<<37 || s.Stats().Entries != 1 {
 		t.Errorf("secret %x, id %d, topic %d, %+v", s.Secret(), after.ID, s.MaxTopic(), s.Stats())
 	}
 	given := outside(t, func(o *store.Options) { o.Secret = secret })
