@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -60,7 +62,7 @@ func putCommon(b []byte, e *Entry) []byte {
 		l = *e.Labels
 	}
 	for _, s := range [...]string{l.Tenant, l.Namespace, l.Model, l.Endpoint} {
-		b = putString(b, s)
+		b = putLabel(b, s)
 	}
 	for _, n := range []uint64{uint64(e.Topic), uint64(e.Parent)} {
 		b = binary.AppendUvarint(b, n)
@@ -79,7 +81,7 @@ func putCommon(b []byte, e *Entry) []byte {
 func (r *reader) readCommon(e *Entry, stale bool) {
 	e.Labels = &Labels{}
 	for _, p := range []*string{&e.Tenant, &e.Namespace, &e.Model, &e.Endpoint} {
-		*p = r.string()
+		*p = r.label()
 	}
 	e.Topic, e.Parent = policy.TopicID(r.uvarint()), policy.ID(r.uvarint())
 	e.InputTokens, e.OutputTokens, e.UpstreamTime = r.varint(), r.varint(), time.Duration(r.varint())
@@ -172,4 +174,40 @@ func (r *reader) byte() byte {
 		return p[0]
 	}
 	return 0
+}
+
+// endpoints are paths of which an entry has a number instead of the text. A number is never used again for another path.
+var endpoints = []string{"/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/responses", "/v1/messages"}
+
+// A label begins with a number: what remains of it when it is divided by 3 is its form, the rest is a length, or the place of a path.
+const (
+	labelText = iota
+	labelHex  // of digests
+	labelPath
+	labelForms
+)
+
+// putLabel appends a label. An entry has its labels twice, so they are short: a digest in hexadecimal digits takes half of these.
+func putLabel(b []byte, s string) []byte {
+	if at := slices.Index(endpoints, s); at >= 0 {
+		return binary.AppendUvarint(b, uint64(at)*labelForms+labelPath)
+	}
+	if digits, err := hex.DecodeString(s); err == nil && s != "" && !bytes.ContainsAny([]byte(s), "ABCDEF") {
+		return append(binary.AppendUvarint(b, uint64(len(digits))*labelForms+labelHex), digits...)
+	}
+	return append(binary.AppendUvarint(b, uint64(len(s))*labelForms+labelText), s...)
+}
+
+func (r *reader) label() string {
+	n := r.uvarint()
+	switch n, form := n/labelForms, n%labelForms; {
+	case form == labelHex:
+		return hex.EncodeToString(r.take(n))
+	case form == labelText:
+		return string(r.take(n))
+	case n < uint64(len(endpoints)):
+		return endpoints[n]
+	}
+	r.bad = true
+	return ""
 }

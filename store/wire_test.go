@@ -67,6 +67,22 @@ func TestAnswerOnTheWire(t *testing.T) {
 	}
 }
 
+func TestLabelsOnTheWire(t *testing.T) {
+	for text, size := range map[string]int{
+		"": 1, "t": 2, "gpt-4o": 7, "00ff": 3, "00FF": 5, "0ff": 4, "0123456789abcdef0123456789abcdef": 17, "/v1/embeddings": 1, "/v1/other": 10, "a\x1fb": 4,
+	} {
+		b := putLabel(nil, text)
+		r := reader{b: b}
+		if got := r.label(); got != text || r.bad || len(r.b) > 0 || len(b) != size {
+			t.Errorf("%q: %q in %d bytes, want %d", text, got, len(b), size)
+		}
+	}
+	r := reader{b: []byte{255, 1}}
+	if r.label(); !r.bad {
+		t.Error("an unknown path is read")
+	}
+}
+
 func TestEventsOnTheWire(t *testing.T) {
 	e := wireEntry()
 	evs := []Event{

@@ -12,11 +12,12 @@ import (
 	"reprise/store"
 )
 
-// The value of an answer is a head of answerHead bytes, and what store.AppendAnswer makes: 3 bytes that say whose it is and in which form, the id
-// of the entry (the script that appends reads it there), the mark under which it was written, and a checksum of the key and all the rest.
+// The value of an answer is a head, and what store.AppendAnswer makes: 3 bytes that say whose it is and in which form, the id
+// of the entry (the script that appends reads it there), the log of the mark under which it was written, a checksum of the key and all the
+// rest, and the purges of that mark.
 const (
 	answerMagic = "RP\x01"
-	answerSum   = len(answerMagic) + 3*8
+	answerSum   = len(answerMagic) + 2*8
 	answerHead  = answerSum + 4
 )
 
@@ -25,10 +26,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func appendAnswer(b []byte, e *store.Entry, m store.Mark) []byte {
 	at := len(b)
 	b = append(b, answerMagic...)
-	for _, n := range [...]uint64{uint64(e.ID), m.Log, m.Purges} {
+	for _, n := range [...]uint64{uint64(e.ID), m.Log} {
 		b = binary.BigEndian.AppendUint64(b, n)
 	}
-	b = store.AppendAnswer(append(b, 0, 0, 0, 0), e)
+	b = binary.AppendUvarint(append(b, 0, 0, 0, 0), m.Purges)
+	b = store.AppendAnswer(b, e)
 	binary.BigEndian.PutUint32(b[at+answerSum:], sumOf(e.Key, b[at:]))
 	return b
 }
@@ -46,8 +48,12 @@ func decodeAnswer(key store.Key, value []byte) (e *store.Entry, written store.Ma
 		return nil, written, false
 	}
 	number := func(i int) uint64 { return binary.BigEndian.Uint64(value[len(answerMagic)+8*i:]) }
-	e, err := store.DecodeAnswer(policy.ID(number(0)), key, value[answerHead:])
-	return e, store.Mark{Log: number(1), Purges: number(2)}, err == nil
+	purges, n := binary.Uvarint(value[answerHead:])
+	if n <= 0 {
+		return nil, written, false
+	}
+	e, err := store.DecodeAnswer(policy.ID(number(0)), key, value[answerHead+n:])
+	return e, store.Mark{Log: number(1), Purges: purges}, err == nil
 }
 
 // Fetch reads what is under a key, by one command: the entry with its answer, and of the rest what is needed to serve it; see

@@ -16,8 +16,8 @@ const (
 	leaseTime = 1500 * time.Millisecond
 	// silentTime is after how long a process is no member any more.
 	silentTime = 5 * time.Minute
-	// keptBatches is how many batches stay in the log that all members have applied: one that has just started may lack them.
-	keptBatches = 256
+	// keptBatches and keptBytes bound what stays in the log that all members have applied: one that has just started may lack it.
+	keptBatches, keptBytes = 256, 1 << 20
 )
 
 // Beat says that this process is alive and which batch it has applied, and returns the state of the store. With keep it takes the lease of
@@ -29,7 +29,7 @@ func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p
 	if keep {
 		keeps = 1
 	}
-	args := append(s.beginArgs(), s.processArg(), s.token, applied.N, s.opt.Name, keeps, leaseTime.Milliseconds(), silentTime.Milliseconds(), keptBatches)
+	args := append(s.beginArgs(), s.processArg(), s.token, applied.N, s.opt.Name, keeps, leaseTime.Milliseconds(), silentTime.Milliseconds(), keptBatches, keptBytes)
 	v, err := s.run(ctx, beatScript, s.keys.begin(), args...)
 	if err != nil {
 		return p, fmt.Errorf("beat: %w", err)

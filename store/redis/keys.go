@@ -21,7 +21,10 @@ func newKeys(prefix string) keys {
 	return keys{prefix: p, head: p + "head", mark: p + "mark", log: p + "log", aliases: p + "x", members: p + "members", keeper: p + "keeper", processes: p + "process"}
 }
 
-func (k *keys) answer(key store.Key) string { return k.prefix + "a:" + string(key[:]) }
+// answer is where the answer to a request is. Half of the digest says which request it is; the checksum in the value is of all of it.
+func (k *keys) answer(key store.Key) string { return k.prefix + "a:" + string(key[:answerKey]) }
+
+const answerKey = 16
 
 func (k *keys) flight(key store.Key) string { return k.prefix + "f:" + string(key[:]) }
 
@@ -32,7 +35,7 @@ func (k *keys) bucket(kind store.Kind, id uint64) string {
 
 // shelf is s: for records that are small and change often: a hash of values up to 64 bytes takes half the memory. It is r: for the others.
 func shelf(kind store.Kind) string {
-	if kind == store.KindState {
+	if kind == store.KindState || kind == store.KindTopic {
 		return "s:"
 	}
 	return "r:"

@@ -6,7 +6,7 @@
 //	{p}:head      hash: schema, space, check of the secret, number of the log, purges, batches, id of the last; s<process>: last serial
 //	{p}:mark      string: number of the log and purges, beside the head so that one MGET reads it with an answer
 //	{p}:log       stream: a batch of events, or a purge, in each message
-//	{p}:a:<key>   string: an answer, until it may not be served any more
+//	{p}:a:<key>   string: an answer, until it may not be served any more; half a key, in bytes
 //	{p}:r:<n>     hash: records of the entries whose id is n modulo 1024; {p}:s:<n> the same for small records that change often
 //	{p}:x         hash: alias -> id of its entry
 //	{p}:members   hash: process -> what it has applied, its last beat and its name

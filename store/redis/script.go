@@ -69,11 +69,30 @@ redis.call('HSET', KEYS[1], p, ARGV[2] .. ' 0 ' .. t[1] .. string.format('%06d',
 return p
 `)
 
+// shorten is a part of scripts. Payloads are numbered by their bytes: bytes is that of the last one, base about that of the first one that the log
+// still has. It drops a sixteenth of the log as long as more than so many bytes are in it, and leaves so many batches.
+const shorten = `
+local function shorten(bytes, base, most, least)
+	local length = 0
+	while bytes - base > most do
+		if length > 0 then redis.call('XTRIM', LOG, 'MAXLEN', math.max(length - math.ceil(length / 16), least)) end
+		length = redis.call('XLEN', LOG)
+		local first = redis.call('XRANGE', LOG, '-', '+', 'COUNT', 1)[1]
+		base = bytes
+		for j = 1, first and #first[2] or 0, 2 do
+			if first[2][j] == 'b' then base = tonumber(first[2][j + 1]) or bytes end
+		end
+		redis.call('HSET', KEYS[1], 'base', base)
+		if length <= least then break end
+	end
+end
+`
+
 // appendScript appends a batch and changes answers and records as its events say.
 // KEYS head log x. ARGV: 1 prefix, 2 log, 3 purges, 4 process, 5 serial, 6 length of the log, 7 payload, 8 most aliases, 9 most bytes of the log, then operations:
 // i id key answer ttl from to | a id key | d id key. from and to are where the record is in the payload.
 // Returns {1, n, id, foreign}; {2, n, id} where the log has the serial already; {0, log, purges} where the mark is another one.
-var appendScript = redis.NewScript(safely + `
+var appendScript = redis.NewScript(safely + `local LOG = KEYS[2]` + shorten + `
 local P = ARGV[1]
 local h = try('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 's' .. ARGV[4], 'bytes', 'base')
 if h[5] then
@@ -82,6 +101,7 @@ if h[5] then
 end
 if h[1] ~= ARGV[2] or h[2] ~= ARGV[3] then return {0, h[1] or '', h[2] or ''} end
 
+local function answer(key) return P .. 'a:' .. string.sub(key, 1, 16) end
 local function bucket(shelf, id)
 	return P .. shelf .. ((string.byte(id, 7) % 4) * 256 + string.byte(id, 8))
 end
@@ -108,7 +128,7 @@ local function forget(id)
 	try('HDEL', bucket('s:', id), '\7' .. id)
 end
 local function owner(key) -- the id of the entry whose answer is stored, '' for none
-	local v = redis.pcall('GETRANGE', P .. 'a:' .. key, 0, 10)
+	local v = redis.pcall('GETRANGE', answer(key), 0, 10)
 	if type(v) == 'table' or string.sub(v, 1, 3) ~= 'RP\1' then return '' end
 	return string.sub(v, 4)
 end
@@ -122,9 +142,9 @@ while i <= last do
 		if #old == 8 and old ~= id then forget(old) end
 		unalias(key)
 		if ARGV[i + 1] == '0' then
-			redis.call('SET', P .. 'a:' .. key, ARGV[i])
+			redis.call('SET', answer(key), ARGV[i])
 		else
-			redis.call('SET', P .. 'a:' .. key, ARGV[i], 'PXAT', ARGV[i + 1])
+			redis.call('SET', answer(key), ARGV[i], 'PXAT', ARGV[i + 1])
 		end
 		try('HSET', bucket('r:', id), '\4' .. id, '\1' .. string.sub(ARGV[7], ARGV[i + 2] + 1, ARGV[i + 3]))
 		i = i + 4
@@ -142,23 +162,13 @@ while i <= last do
 		end
 	else
 		forget(id)
-		if owner(key) == id then redis.call('UNLINK', P .. 'a:' .. key) end
+		if owner(key) == id then redis.call('UNLINK', answer(key)) end
 	end
 end
 local n, bytes = tonumber(h[3]) + 1, (tonumber(h[6]) or 0) + #ARGV[7]
 local id = try('XADD', KEYS[2], 'MAXLEN', '~', ARGV[6], '*', 'n', n, 'p', h[4], 'm', h[1] .. ':' .. h[2], 'o', ARGV[4], 's', ARGV[5], 'b', bytes, 'd', ARGV[7])
 redis.call('HSET', KEYS[1], 'n', n, 'last', id, 'bytes', bytes, 's' .. ARGV[4], ARGV[5] .. ':' .. n .. ':' .. id)
-local base, length = tonumber(h[7]) or 0, 0 -- all payloads until about the first message of the log
-while bytes - base > tonumber(ARGV[9]) do
-	if length > 0 then redis.call('XTRIM', KEYS[2], 'MAXLEN', length - math.ceil(length / 16)) end
-	length = redis.call('XLEN', KEYS[2])
-	local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
-	base = bytes
-	for j = 1, #first[2], 2 do
-		if first[2][j] == 'b' then base = tonumber(first[2][j + 1]) or bytes end
-	end
-	redis.call('HSET', KEYS[1], 'base', base)
-end
+shorten(bytes, tonumber(h[7]) or 0, tonumber(ARGV[9]), 1)
 return {1, tostring(n), id, foreign}
 `)
 
@@ -190,9 +200,9 @@ return redis.call('XTRIM', KEYS[2], 'MINID', ARGV[2])
 // drops of the log what all members have applied, except the last batches.
 // KEYS head mark log x members keeper process. ARGV: 1 to 7 as of headScript, 8 process, 9 its token, 10 the batch it has applied, 11 its name, 12 1 to be
 // keeper, else 0, 13 the time of the lease in ms, 14 after how many ms without a beat a member is dropped, 15 batches
-// to keep.
+// to keep, 16 bytes to keep.
 // Returns {log, purges, n, last, seconds, microseconds, keeper, ms of its lease, check, members, foreign}, or {} where another process has the number.
-var beatScript = redis.NewScript(beginHead + `
+var beatScript = redis.NewScript(beginHead + `local LOG = KEYS[3]` + shorten + `
 begin(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
 local p, token = ARGV[8], ARGV[9]
 local m = try('HGET', KEYS[5], p)
@@ -200,7 +210,7 @@ if m and string.sub(m, 1, #token) ~= token then return {} end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 redis.call('HSET', KEYS[5], p, token .. ' ' .. ARGV[10] .. ' ' .. t[1] .. string.format('%06d', t[2]) .. ' ' .. ARGV[11])
-local h = redis.call('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 'check')
+local h = redis.call('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 'check', 'bytes', 'base')
 local mark = h[1] .. ':' .. h[2]
 if try('GET', KEYS[2]) ~= mark then redis.call('SET', KEYS[2], mark) end
 local keeper = try('GET', KEYS[6])
@@ -227,7 +237,11 @@ for i = 1, #members, 2 do
 		least = math.min(least, tonumber(applied))
 	end
 end
-if keeper == p then try('XTRIM', KEYS[3], 'MAXLEN', '~', tonumber(h[3]) - least + tonumber(ARGV[15])) end
+if keeper == p then
+	local needed = tonumber(h[3]) - least
+	try('XTRIM', KEYS[3], 'MAXLEN', '~', needed + tonumber(ARGV[15]))
+	shorten(tonumber(h[6]) or 0, tonumber(h[7]) or 0, tonumber(ARGV[16]), needed + 1)
+end
 return {h[1], h[2], h[3], h[4], t[1], t[2], keeper or '0', redis.call('PTTL', KEYS[6]), h[5] or '', live, foreign}
 `)
 
