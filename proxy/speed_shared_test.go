@@ -114,6 +114,15 @@ func (s *sharing) compareAlone(title string, n int, lanes []lane, load func(conn
 	return play(1, n), play(16, 4*n)
 }
 
+// counted counts the requests of the jobs that it passes on.
+func counted(n *float64, next func() job) func() job {
+	return func() job {
+		j := next()
+		*n += float64(j.N)
+		return j
+	}
+}
+
 // sharedExact is a hit whose answer comes from Redis, stored by another proxy.
 func sharedExact(r *rig) {
 	const entries = 20_000
@@ -131,14 +140,14 @@ func sharedExact(r *rig) {
 		raw = append(raw, p50)
 	}
 	var one []summary
+	hits := 0.0
 	commands := s.commands(func() {
 		lanes := []lane{{name: "handler with GET", p: bare}, {name: "exact hit through Redis", p: reader, want: "exact"}, {name: "exact hit of the memory store", p: memory, want: "exact"}}
 		one, _ = s.compareAlone("exact hits among 20,000", 250, lanes, func(conns, n int) func() job {
-			return again(job{Kind: "chat", Conns: conns, N: n, Words: 15}, entries)
+			return counted(&hits, again(job{Kind: "chat", Conns: conns, N: n, Words: 15}, entries))
 		})
 	})
 	r.report.set("redis-exact", 0, one[1].p50s)
-	hits := float64(2 * 250 * (rounds() + 1) * 5 / 2)
 	r.report.set("redis-commands-exact", 0, exactly(commands["mget"]/hits))
 	p50 := spreadOf(raw)
 	r.report.note("%s: a GET of 1.2 KB by go-redis without HTTP takes %.0f µs (%.0f–%.0f); an exact hit takes %.0f µs more than one of the memory store, %.2f × such a GET",
@@ -149,7 +158,7 @@ func sharedExact(r *rig) {
 func exactly(v float64) spread { return spread{v, v, v} }
 
 // scripted are commands that are called by scripts alone: for them a client sends one evalsha.
-var scripted = []string{"hdel", "hget", "hmget", "hset", "pexpire", "pttl", "set", "get", "time", "unlink", "xlen", "xrange", "xtrim", "xadd", "hexists", "incr", "incrby"}
+var scripted = []string{"hdel", "hget", "hmget", "hset", "pexpire", "pttl", "set", "get", "time", "unlink", "xlen", "xrange", "xtrim", "xadd", "getrange", "hexists", "incr", "incrby"}
 
 // commands are the commands that clients send during a load, by name.
 func (s *sharing) commands(load func()) map[string]float64 {
@@ -184,15 +193,15 @@ func sharedNear(r *rig) {
 	r.fill(entries, 15, 1, reader)
 	reader.settle(time.Minute)
 	var one, many []summary
+	hits := 0.0
 	commands := s.commands(func() {
 		lanes := []lane{{name: "exact hit of the memory store", p: memory, want: "exact"}, {name: "exact hit of the near-cache", p: reader, want: "exact"}}
 		one, many = s.compareAlone("exact hits among 1,000", 400, lanes, func(conns, n int) func() job {
-			return again(job{Kind: "chat", Conns: conns, N: n, Words: 15}, entries)
+			return counted(&hits, again(job{Kind: "chat", Conns: conns, N: n, Words: 15}, entries))
 		})
 	})
 	r.report.set("redis-near", 0, one[1].p50s)
 	r.report.set("redis-near-cpu", 0, many[1].cpus)
-	hits := float64(5 * 400 * (rounds() + 1))
 	r.report.set("redis-commands-near", 0, exactly(commands["mget"]/hits))
 	r.report.note("%s: for a hit of the near-cache, those of the beats of two proxies included: %s", r.part, perRequest(commands, hits))
 }
@@ -208,13 +217,13 @@ func sharedMiss(r *rig) {
 	member.settle(time.Minute)
 	alone.settle(time.Minute)
 	var all []summary
+	misses := 0.0
 	began, server := time.Now(), s.serverCPU()
 	commands := s.commands(func() {
-		jobs := once(r.fresh(job{Kind: "chat", Conns: 16, N: n, Words: 15}))
+		jobs := once(counted(&misses, r.fresh(job{Kind: "chat", Conns: 16, N: n, Words: 15})))
 		all = r.compare("misses at 10,000 entries", lane{name: "bare", p: r.bare, jobs: jobs}, lane{name: "with a file", p: alone, want: "miss", jobs: jobs, base: 0},
 			lane{name: "shared", p: member, want: "miss", jobs: jobs, base: 1})
 	})
-	misses := float64(n * (rounds() + 1))
 	beats := 2 * time.Since(began).Seconds() / .3 // an evalsha each, and a read that finds nothing now and then
 	total := -beats / 2
 	for _, n := range commands {
