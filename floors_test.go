@@ -193,7 +193,7 @@ var rooms = []room{
 // testImports are the rooms that the tests of a room may import too.
 var testImports = map[string][]string{
 	"policy": {"internal/dataset"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
-	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest"},
+	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest", "policy/sim"},
 	"proxy": {"proxy/admin", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
 	"proxy/answer": {"proxy/api"}, "cmd/reprise": {"internal/needs", "internal/redistest", "internal/dataset"}, "cmd/reprise-lab": {"internal/redistest"},
 	"deploy": {"internal/needs", "internal/redistest"},
