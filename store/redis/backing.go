@@ -35,7 +35,7 @@ func (s *Shared) Backing() store.Backing { return &backing{s: s, member: true} }
 
 // loadTime bounds one of the round trips of a Load, and writeTime a Write.
 const (
-	loadTime  = 30 * time.Second
+	loadTime  = 10 * time.Second
 	writeTime = 30 * time.Second
 )
 
@@ -136,7 +136,8 @@ func (l *loading) record(name, value any) error {
 	return nil
 }
 
-// Write implements store.Backing: one script writes the batch.
+// Write implements store.Backing: one script writes the batch. The state of an entry that another process has removed meanwhile is left out:
+// no removal would follow.
 func (b *backing) Write(batch *store.Batch) error {
 	if b.closed.Load() {
 		return store.ErrClosed
@@ -148,6 +149,8 @@ func (b *backing) Write(batch *store.Batch) error {
 	for _, r := range batch.Put {
 		switch body := unsafe.String(unsafe.SliceData(r.Body), len(r.Body)); {
 		case b.member && (r.Kind == store.KindFormat || r.Kind == store.KindSecret):
+		case b.member && r.Kind == store.KindState:
+			w.add(r.Kind, r.ID, "s", "\x00"+body)
 		case r.Kind == store.KindAliases:
 			w.add(r.Kind, r.ID, "p", body)
 		default:

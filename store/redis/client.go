@@ -76,7 +76,7 @@ func (l *link) newClient(size int) redis.UniversalClient {
 	const dial = 2 * time.Second
 	o := redis.UniversalOptions{
 		Addrs: l.to.addrs, DB: l.to.db, MasterName: l.to.master, Username: l.to.user, Password: l.to.password, SentinelPassword: l.sentinelPassword,
-		TLSConfig: l.to.secure, Protocol: 2, MaxRetries: -1, DialTimeout: dial, DialerRetries: 1, ReadTimeout: most, WriteTimeout: most,
+		TLSConfig: l.to.secure, Protocol: 2, MaxRetries: -1, DialTimeout: dial, DialerRetries: 1, ReadTimeout: loadTime, WriteTimeout: loadTime,
 		ContextTimeoutEnabled: true, PoolSize: size, DisableIdentity: true, IsClusterMode: l.to.mode == cluster,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}

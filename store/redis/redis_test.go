@@ -3,6 +3,7 @@ package redis
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -13,11 +14,17 @@ import (
 	"reprise/store/storetest"
 )
 
-// urls are a single server and a cluster.
+// urls are a single server and a cluster, of each program that is found: Redis, Valkey.
 func urls(t *testing.T) map[string]string {
 	t.Helper()
-	one, many := redistest.Start(t, redistest.Options{}), redistest.StartCluster(t, redistest.Options{})
-	return map[string]string{"single": "redis://" + one.Addr, "cluster": "redis-cluster://" + many.Nodes[0].Addr + "," + many.Nodes[1].Addr}
+	all := map[string]string{}
+	for _, program := range redistest.Programs(t) {
+		o := redistest.Options{Program: program}
+		one, many := redistest.Start(t, o), redistest.StartCluster(t, o)
+		all[filepath.Base(program)] = "redis://" + one.Addr
+		all["cluster of "+filepath.Base(program)] = "redis-cluster://" + many.Nodes[0].Addr + "," + many.Nodes[1].Addr
+	}
+	return all
 }
 
 func open(t *testing.T, o Options) *Shared {
@@ -163,6 +170,29 @@ func leases(t *testing.T, a, b *Shared) {
 	}
 	if mine, err := b.Lease(ctx, key, time.Minute); err != nil || !mine {
 		t.Errorf("after the release: %v %v", mine, err)
+	}
+}
+
+// TestBackingOfAMember: space and secret are those of the head, and of an entry that is gone there is no state.
+func TestBackingOfAMember(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{})
+	s := open(t, Options{URL: "redis://" + server.Addr, Space: "words"})
+	appendAll(t, s, beat(t, s).Mark, insert(entry(1, 1, "a")))
+	b := s.Backing()
+	put := []store.Record{{Kind: store.KindFormat, Body: []byte("other")}, {Kind: store.KindSecret, Body: []byte("other")}}
+	for id := range uint64(3) {
+		put = append(put, store.Record{Kind: store.KindState, ID: id, Body: []byte("state")})
+	}
+	if err := b.Write(&store.Batch{Put: put}); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	if _, err := b.Load(func(r store.Record) error { got[fmt.Sprint(r.Kind, " ", r.ID)] = string(r.Body); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	name := func(k store.Kind, id uint64) string { return fmt.Sprint(k, " ", id) }
+	if secret := s.Secret(); len(got) != 5 || got[name(store.KindFormat, 0)] != "words" || got[name(store.KindSecret, 0)] != string(secret[:]) || got[name(store.KindState, 1)] != "state" {
+		t.Errorf("records %q", got)
 	}
 }
 

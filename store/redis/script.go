@@ -273,11 +273,16 @@ return n
 `)
 )
 
-// writeScript writes records. KEYS hashes. ARGV: for each record the place of its hash in KEYS, its field, p or d, and its body. Returns foreign.
+// writeScript writes records. KEYS hashes. ARGV: for each record the place of its hash in KEYS, its field, an operation, and its body: p puts, d
+// deletes, s puts a state where its entry is. Returns foreign.
 var writeScript = redis.NewScript(safely + `
 for i = 1, #ARGV, 4 do
-	local k = KEYS[tonumber(ARGV[i])]
-	if ARGV[i + 2] == 'p' then try('HSET', k, ARGV[i + 1], ARGV[i + 3]) else try('HDEL', k, ARGV[i + 1]) end
+	local k, f, op = KEYS[tonumber(ARGV[i])], ARGV[i + 1], ARGV[i + 2]
+	if op == 'd' then
+		try('HDEL', k, f)
+	elseif op == 'p' or try('HEXISTS', (string.gsub(k, 's:(%d+)$', 'r:%1')), '\4' .. string.sub(f, 2)) == 1 then
+		try('HSET', k, f, ARGV[i + 3])
+	end
 end
 return foreign
 `)

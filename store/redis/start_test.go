@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -108,6 +109,7 @@ func TestStartErrors(t *testing.T) {
 		{"no hosts", Options{URL: "redis-cluster://no-such-host.invalid,no-such-node.invalid"}, refused, "check the host"},
 		{"no host of a sentinel", Options{URL: "redis-sentinel://no-such-host.invalid/m"}, refused, "check the host"},
 		{"one of two hosts", Options{URL: "redis-sentinel://no-such-host.invalid," + closed(t) + "/m"}, ErrUnreachable, ""},
+		{"version", Options{URL: "redis://" + old(t)}, refused, "6.0.16, and 6.2 or later"},
 		{"silent", Options{URL: "redis://" + listener(t, "")}, ErrUnreachable, ""},
 		{"refused connection", Options{URL: "redis://" + closed(t)}, ErrUnreachable, "refused"},
 		{"refused connection of a cluster", Options{URL: "redis-cluster://" + closed(t)}, ErrUnreachable, ""},
@@ -131,6 +133,38 @@ func listener(t *testing.T, text string) string {
 				return
 			}
 			c.Write([]byte(text))
+		}
+	}()
+	return l.Addr().String()
+}
+
+// old is the address of a server of an older version.
+func old(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	serve := func(c net.Conn) {
+		for b := make([]byte, 4096); ; {
+			n, err := c.Read(b)
+			switch {
+			case err != nil:
+				return
+			case strings.Contains(string(b[:n]), "info"):
+				fmt.Fprint(c, "$23\r\nredis_version:6.0.16\r\n\r\n\r\n")
+			default:
+				fmt.Fprint(c, "-ERR unknown command\r\n")
+			}
+		}
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(c)
 		}
 	}()
 	return l.Addr().String()
