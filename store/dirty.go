@@ -94,7 +94,7 @@ func (d *dirtySet) topic(id policy.TopicID) {
 
 func (d *dirtySet) insert(ev *Event) {
 	if !d.kinds.entries {
-		d.entries[ev.ID] |= changedState
+		d.entries[ev.ID] = changedState
 		return
 	}
 	p := pending{vector: ev.Vector, size: len(ev.Entry.Answer) + len(ev.Entry.Prompt)}
@@ -108,7 +108,7 @@ func (d *dirtySet) insert(ev *Event) {
 }
 
 func (d *dirtySet) remove(id policy.ID) {
-	if !d.kinds.entries || d.entries[id]&changedNew != 0 && !d.fresh[id].stored {
+	if d.entries[id]&changedNew != 0 && !d.fresh[id].stored {
 		delete(d.entries, id)
 	} else {
 		d.entries[id] = changedGone

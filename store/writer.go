@@ -154,6 +154,9 @@ func (w *writer) flush(reserve policy.ID, learned bool) error {
 		return w.flushed(nil)
 	}
 	if err := w.flushRemovals(due.cutRemovals(), due); err != nil {
+		if w.store.opt.Outside {
+			err = fmt.Errorf("%w: %w", ErrPartial, err)
+		}
 		return w.flushed(err)
 	}
 	due.sort()
@@ -181,9 +184,12 @@ func (w *writer) flushRemovals(gone, rest *dirtySet) error {
 		part := gone.split()
 		b := &Batch{Purged: part.purged}
 		for _, id := range part.order {
-			if b.Purged {
+			switch {
+			case !gone.kinds.entries: // the rest has left with its event in the log; this may have been written since
+				b.Delete = append(b.Delete, Record{Kind: KindState, ID: uint64(id)})
+			case b.Purged:
 				b.Delete = append(b.Delete, RecordsOf(uint64(id))...)
-			} else {
+			default:
 				b.Evicted = append(b.Evicted, uint64(id))
 			}
 		}
