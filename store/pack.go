@@ -31,7 +31,15 @@ var packers = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 
 // pack returns b and 0, or b compressed and its former length where that is shorter.
 func pack(b []byte) ([]byte, int) {
-	if len(b) <= packAbove || len(b) > maxUnpacked {
+	if len(b) <= packAbove {
+		return b, 0
+	}
+	return shorter(b)
+}
+
+// shorter is pack for an answer of any size.
+func shorter(b []byte) ([]byte, int) {
+	if len(b) > maxUnpacked {
 		return b, 0
 	}
 	enc, _ := packers()

@@ -131,11 +131,15 @@ func RecordsIn(id uint64, b []byte, space string, fn func(Record) error) error {
 	return fn(Record{KindVector, id, appendVector(nil, spaceMark(space), vector)})
 }
 
-// AppendAnswer appends the answer of e with what is needed to serve it. A large answer is packed first, some 4 ms per MiB.
+// wirePackAbove is the size from which an answer is packed where processes share it: a typical one takes half the memory of the server, and
+// unpacking it takes a few µs of a call that takes a hundred.
+const wirePackAbove = 512
+
+// AppendAnswer appends the answer of e with what is needed to serve it. It packs the answer where it is not, some 4 ms per MiB.
 func AppendAnswer(b []byte, e *Entry) []byte {
 	answer, unpacked := e.Answer, int(e.unpacked)
-	if unpacked == 0 {
-		answer, unpacked = pack(answer)
+	if unpacked == 0 && len(answer) > wirePackAbove {
+		answer, unpacked = shorter(answer)
 	}
 	var flags byte
 	if !e.StaleUntil.IsZero() {
@@ -147,8 +151,8 @@ func AppendAnswer(b []byte, e *Entry) []byte {
 	return append(b, answer...)
 }
 
-// DecodeAnswer decodes what AppendAnswer has made. The answer is a slice of b. Prompt, scope, chain and vector are in the record of the
-// entry alone.
+// DecodeAnswer decodes what AppendAnswer has made. The answer may be a slice of b; one that a store would not pack is unpacked. Prompt, scope,
+// chain and vector are in the record of the entry alone.
 func DecodeAnswer(id policy.ID, key Key, b []byte) (*Entry, error) {
 	r := reader{b: b}
 	flags := r.byte()
@@ -159,6 +163,14 @@ func DecodeAnswer(id policy.ID, key Key, b []byte) (*Entry, error) {
 		return nil, fmt.Errorf("read answer: %w", ErrDamaged)
 	}
 	e.unpacked, e.Answer = int32(unpacked), r.b
+	if unpacked == 0 || unpacked > packAbove {
+		return e, nil
+	}
+	whole, err := e.Recording()
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w: %w", ErrDamaged, err)
+	}
+	e.unpacked, e.Answer = 0, whole
 	return e, nil
 }
 

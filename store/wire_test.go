@@ -44,18 +44,18 @@ func TestRecordOnTheWire(t *testing.T) {
 }
 
 func TestAnswerOnTheWire(t *testing.T) {
-	for _, size := range []int{0, 10, packAbove + 1} {
+	for _, size := range []int{0, 10, wirePackAbove + 1, packAbove, packAbove + 1} {
 		e := wireEntry()
 		e.Answer = make([]byte, size)
 		b := AppendAnswer(nil, e)
-		if size > packAbove && len(b) > size/2 {
+		if size > wirePackAbove && len(b) > size/2 {
 			t.Errorf("%d bytes of a large answer", len(b))
 		}
 		got, err := DecodeAnswer(e.ID, e.Key, b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if recording, err := got.Recording(); err != nil || len(recording) != size {
+		if recording, err := got.Recording(); err != nil || len(recording) != size || (got.unpacked == 0) != (size <= packAbove) {
 			t.Errorf("%d bytes: %d %v", size, len(recording), err)
 		}
 		if got.Labels.Model != "model" || !got.StaleUntil.Equal(e.StaleUntil) || got.Topic != e.Topic {
