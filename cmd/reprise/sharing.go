@@ -32,6 +32,8 @@ type sharing struct {
 const (
 	// joinTimeout bounds the first calls of a shared store, and loadTimeout the load of its entries.
 	joinTimeout, loadTimeout = 15 * time.Second, 5 * time.Minute
+	// followTimeout is how long the start waits for the log; the first beat takes some milliseconds.
+	followTimeout = 2 * time.Second
 	// partTimeout is how long a stop waits for events to be appended to the log.
 	partTimeout = 5 * time.Second
 )
@@ -165,9 +167,13 @@ func unusable(cfg *config.Config, err error) error {
 	return fmt.Errorf("%w: %w", config.ErrBad, err)
 }
 
-// begin takes part in the work of the others, and logs when that changes.
+// begin takes part in the work of the others, and logs when that changes. Where the store was reached it waits for a moment until the log is
+// followed: before that, answers of others are not served.
 func (s *sharing) begin(c *cache.Cache) {
 	s.Start(c)
+	for end := time.Now().Add(followTimeout); s.link.Agreed() && !s.Stats().Live && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
 	go s.watch()
 }
 
