@@ -90,11 +90,14 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, c *counted, family
 	if err != nil {
 		return nil, err
 	}
+	epoch := s.cache.Epoch() // before the secret is read, by which the tenant is named: an answer under a secret that changes is not kept
 	read, err := s.readings.of(&s.ids, r, c, &d, family, body, mem)
 	if err != nil {
 		return nil, err
 	}
-	return s.newQuery(r, body, read, family, d, mem), nil
+	q := s.newQuery(r, body, read, family, d, mem)
+	q.req.Epoch = epoch
+	return q, nil
 }
 
 // isJSON accepts application/json and its relatives, with or without parameters.

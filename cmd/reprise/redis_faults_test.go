@@ -34,16 +34,64 @@ func TestPurgeWithoutRedis(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{AppendOnly: true}), newEngine(t)
 	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
 	a, b := start(t, env...), start(t, env...)
-	a.cached(question)
-	until(t, "a hit at the other", func() bool { return b.cached(question) == "exact" })
+	shares(t, a, b, question)
 	server.Kill()
 	if status, message := a.purge(); status != http.StatusServiceUnavailable || !strings.Contains(message, "shared store") {
 		t.Errorf("%d %s", status, message)
 	}
 	server.Restart()
 	until(t, "the purge to be sent", func() bool { status, _ := a.purge(); return status == http.StatusOK })
-	if got := b.cached(question); got != "miss" {
-		t.Errorf("at the other: %s", got)
+	if b.has(question, "") {
+		t.Error("the purged answer is served at the other")
+	}
+	a.stop()
+	b.stop()
+}
+
+// TestPurgeHoldsWhereCutOff: line 26 of the list in SECURITY.md. A proxy that has an answer at hand and is cut off from Redis does not serve it
+// once a purge at another proxy is answered with 200.
+func TestPurgeHoldsWhereCutOff(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	net := redistest.NewProxy(t, server.Addr)
+	a, b := start(t, "REPRISE_STORE=redis://"+server.Addr, up.setting), start(t, "REPRISE_STORE=redis://"+net.Addr, up.setting)
+	shares(t, a, b, question)
+	for _, fault := range []func(){net.Hold, net.Cut} {
+		fault()
+		if status, message := a.purge(); status != http.StatusOK {
+			t.Errorf("%d %s", status, message)
+		}
+		if b.has(question, "") {
+			t.Error("the purged answer is served")
+		}
+		net.Heal()
+		shares(t, a, b, question)
+	}
+	a.stop()
+	b.stop()
+}
+
+// TestTenantsAcross: line 27 of the list in SECURITY.md. A client gets what one with the same credential has asked at another proxy, and nothing
+// else.
+func TestTenantsAcross(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
+	a, b := start(t, env...), start(t, env...)
+	r, err := http.NewRequest(http.MethodPost, a.api+"/v1/chat/completions", strings.NewReader(question))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-1"}}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	until(t, "the answer at the other proxy", func() bool { return b.has(question, "sk-1") })
+	for _, p := range []*process{a, b} {
+		if p.has(question, "sk-2") || p.has(question, "") {
+			t.Error("another tenant has the answer")
+		}
 	}
 	a.stop()
 	b.stop()
@@ -135,8 +183,7 @@ func TestKindsOfServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := append(settings(t), newEngine(t).setting)
 			a, b := start(t, env...), start(t, env...)
-			a.cached(question)
-			until(t, "a hit at the other", func() bool { return b.cached(question) == "exact" })
+			shares(t, a, b, question)
 			if resp, err := http.Get(a.admin + "/admin/config"); err == nil {
 				body, _ := io.ReadAll(resp.Body)
 				resp.Body.Close()
