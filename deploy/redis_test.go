@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,56 @@ func TestComposeRedis(t *testing.T) {
 	}
 }
 
+// TestMetricsSeeRedis: the metrics that the alerts of a shared store compare change as the alerts expect, when Redis goes and comes back.
+func TestMetricsSeeRedis(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w) }))
+	defer upstream.Close()
+	server := redistest.Start(t, redistest.Options{AppendOnly: true})
+	p := serve(t, "REPRISE_STORE=redis://"+server.Addr, "REPRISE_UPSTREAM="+upstream.URL+"/v1")
+	is := func(lines ...string) func() bool {
+		return func() bool {
+			page := metrics(t, p)
+			return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(page, "\nreprise_shared_"+line+"\n") })
+		}
+	}
+	healthy := []string{"up 1", "live 1", "keeper 1", "lag_batches 0", "queue_events 0", "queue_purges 0", `queue_dropped_total{kind="insert"} 0`}
+	until(t, "a healthy proxy", is(healthy...))
+	server.Kill()
+	asked(t, p)
+	until(t, "a proxy without Redis", is("up 0", "live 0", "keeper 0"))
+	if page := metrics(t, p); strings.Contains(page, "\nreprise_shared_queue_events 0\n") {
+		t.Error("what was kept without Redis does not wait for it")
+	}
+	server.Restart()
+	until(t, "a healthy proxy again", is(healthy...))
+}
+
+func metrics(t *testing.T, p proxy) string {
+	t.Helper()
+	resp, err := http.Get(p.Admin + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+// asked asks one question and returns where the answer came from.
+func asked(t *testing.T, p proxy) string {
+	t.Helper()
+	resp, err := http.Post(p.API+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"one question"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, resp.Body) // the header says it
+	return resp.Header.Get("X-Cache")
+}
+
 // TestRightsSuffice: a user of Redis with the rights that the READMEs give can do all that the proxies need.
 func TestRightsSuffice(t *testing.T) {
 	rights := ""
@@ -91,16 +142,7 @@ func TestRightsSuffice(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{Password: "of-the-default-user", ACL: []string{"reprise on >of-the-cache " + rights}})
 	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_REDIS_USERNAME=reprise", "REPRISE_REDIS_PASSWORD=of-the-cache", "REPRISE_UPSTREAM=" + upstream.URL + "/v1"}
 	a, b := serve(t, env...), serve(t, env...)
-	asked := func(p proxy) string {
-		resp, err := http.Post(p.API+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"one question"}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		_, _ = io.Copy(io.Discard, resp.Body) // the header says where it came from
-		return resp.Header.Get("X-Cache")
-	}
-	asked(a)
-	until(t, "a hit at the other proxy", func() bool { return asked(b) == "exact" })
+	asked(t, a)
+	until(t, "a hit at the other proxy", func() bool { return asked(t, b) == "exact" })
 	purge(t, a.Admin, "")
 }
