@@ -17,7 +17,7 @@ const (
 	// silentTime is after how long a process is no member any more.
 	silentTime = 5 * time.Minute
 	// keptBatches and keptBytes bound what stays in the log that all members have applied: one that has just started may lack it.
-	keptBatches, keptBytes = 256, 1 << 20
+	keptBatches, keptBytes = 256, 256 << 10
 )
 
 // Beat says that this process is alive and which batch it has applied, and returns the state of the store. With keep it takes the lease of

@@ -217,6 +217,18 @@ func TestStartErrorsOfTLS(t *testing.T) {
 	}
 }
 
+// TestTLSEverywhere: a cluster, and sentinels with their servers, with TLS.
+func TestTLSEverywhere(t *testing.T) {
+	c := redistest.NewCertificates(t)
+	o := Options{CA: c.CA, Cert: c.ClientCert, Key: c.ClientKey, ServerName: redistest.ServerName}
+	many := redistest.StartCluster(t, redistest.Options{TLS: c})
+	o.URL = "rediss-cluster://" + strings.Join(many.Addrs(), ",")
+	roundTrip(t, o)
+	f := redistest.StartFailover(t, redistest.Options{TLS: c, Password: "data"}, 1, "")
+	o.URL = "rediss-sentinel://:data@" + f.Sentinels[0].Addr + "/" + f.Master
+	roundTrip(t, o)
+}
+
 // TestRights: the rights that the comment of the package names are enough for everything, and no others of a single server are needed.
 func TestRights(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{ACL: []string{"able on >open " + rights}})
