@@ -26,12 +26,14 @@ type ratioCase struct {
 }
 
 // TestRatios plays a trace through one proxy that is alone, and through several on one Redis, one request to each in turn. After a
-// warm-up each of several has the hits of the one, within a point: on the very requests that it had.
+// warm-up each of several has the hits of the one, within a point: on the very requests that it had. Where entries are evicted two runs of one
+// proxy differ too, because its policy learns from what it happens to evict: a difference counts beyond three times its standard deviation,
+// which is the root of the number of requests with different results.
 func TestRatios(t *testing.T) {
-	zipf := zipfTrace(4000)
+	zipf := zipfTrace(3000)
 	cases := []ratioCase{
-		{name: "Zipf", entries: 100_000, fits: true, replicas: []int{1, 2, 4}, prompts: zipf},
-		{name: "Zipf, evicted", entries: 300, replicas: []int{1, 2, 4}, prompts: zipf},
+		{name: "Zipf", entries: 100_000, fits: true, replicas: []int{2, 4}, prompts: zipf},
+		{name: "Zipf, evicted", entries: 300, replicas: []int{2, 4}, prompts: zipf},
 	}
 	if dir := os.Getenv("REPRISE_DATA"); dir != "" {
 		said := utterances(t, dir, 30_000)
@@ -49,18 +51,20 @@ func TestRatios(t *testing.T) {
 func (c *ratioCase) test(t *testing.T) {
 	capacity := fmt.Sprint("REPRISE_CAPACITY_ENTRIES=", c.entries)
 	alone, _ := c.play(t, newFleet(t, []string{"memory"}, capacity))
-	t.Logf("measured: alone %.2f %% of %d requests are hits, %d by meaning", 100*alone.ratio(0, 1), len(c.prompts)/2, alone.semantic)
+	t.Logf("measured: alone %.2f %% of %d requests are hits; %d of all %d by meaning", 100*alone.ratio(0, 1), len(c.prompts)/2, alone.semantic, len(c.prompts))
 	for _, n := range c.replicas {
 		several, most := c.play(t, on(t, n, redistest.Start(t, redistest.Options{}), capacity))
 		for i := range n {
-			want, got := alone.ratio(i, n), several.ratio(i, n)
-			t.Logf("measured: replica %d of %d: %.2f %% are hits, alone %.2f %%", i+1, n, 100*got, 100*want)
-			if math.Abs(want-got) > 0.01 {
+			want, got, different := alone.ratio(i, n), several.ratio(i, n), several.differs(alone, i, n)
+			requests := float64(len(several.hits)) / float64(n)
+			t.Logf("measured: replica %d of %d: %.2f %% of %.0f are hits, alone %.2f %%; %.0f have another result", i+1, n, 100*got, requests, 100*want, different)
+			if math.Abs(want-got) > 0.01+3*math.Sqrt(different)/requests || c.fits && math.Abs(want-got) > 0.01 {
 				t.Errorf("replica %d of %d: %.2f %% of its requests are hits, and %.2f %% of the same requests at one that is alone", i+1, n, 100*got, 100*want)
 			}
 		}
-		t.Logf("measured: %d hits by meaning, %d entries at most", several.semantic, most)
-		if c.fits && several.semantic != alone.semantic {
+		t.Logf("measured: %d replicas: %d hits by meaning, alone %d; %d entries at most", n, several.semantic, alone.semantic, most)
+		// A request that comes before an alias has arrived is a hit by meaning again, and of many aliases of one entry the oldest are dropped.
+		if c.fits && 100*max(several.semantic-alone.semantic, alone.semantic-several.semantic) > alone.semantic {
 			t.Errorf("%d replicas: %d hits by meaning, and %d alone", n, several.semantic, alone.semantic)
 		}
 		if most > c.entries+c.entries/100 {
@@ -87,6 +91,16 @@ func (p *played) ratio(i, n int) float64 {
 		}
 	}
 	return float64(hits) / float64(asked)
+}
+
+// differs is the number of requests of replica i of n that are hits in one run and misses in the other.
+func (p *played) differs(other *played, i, n int) (k float64) {
+	for at := i; at < len(p.hits); at += n {
+		if p.hits[at] != other.hits[at] {
+			k++
+		}
+	}
+	return k
 }
 
 // play sends the trace, one request after the other, and reports the most entries that a replica had at one time.
