@@ -111,7 +111,7 @@ func (f *fleet) checkKept(all []question) {
 	lost := 0
 	for _, q := range all {
 		found := false
-		for end := time.Now().Add(10 * time.Second); !found && lost < 3 && time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
+		for end := time.Now().Add(20 * time.Second); !found && lost < 2 && time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
 			found = f.everywhere(q)
 		}
 		if !found {

@@ -106,14 +106,14 @@ func (x *fault) test(t *testing.T) {
 	t.Cleanup(stopPurges)
 	s.rejoined()
 	held := s.held()
-	s.asked(300)
+	s.asked(200)
 	before := time.Now()
 	if x.sentinel {
 		s.replicated()
 	}
 	s.cutOff(slices.DeleteFunc(slices.Clone(x.away), func(i int) bool { return i >= s.size() })...)
 	x.strike(s)
-	s.asked(300)
+	s.asked(200)
 	x.heal(s)
 	healed := time.Now()
 	t.Logf("measured: %s: all replicas share again %d ms after its end", x.name, s.rejoined().Milliseconds())
@@ -213,7 +213,11 @@ func (x *fault) site(t *testing.T) *site {
 			urls[i] = "redis://reprise:secret@" + s.nets[i].Addr
 		}
 	}
-	s.fleet = newFleet(t, urls)
+	var env []string
+	if race() { // each fetch would take longer than the default
+		env = []string{patient}
+	}
+	s.fleet = newFleet(t, urls, env...)
 	return s
 }
 

@@ -43,7 +43,7 @@ func (l *load) purges(ctx context.Context, i int) {
 
 func (l *load) client(ctx context.Context, i int, tenant string, rng *rand.Rand) {
 	popular := rand.NewZipf(rng, 1.2, 4, 59)
-	for n := 0; sleep(ctx, 4*time.Millisecond); n++ {
+	for n := 0; sleep(ctx, 10*time.Millisecond); n++ {
 		q := question{tenant: tenant, prompt: island(int(popular.Uint64()), rng.IntN(3)), stream: rng.IntN(2) == 0}
 		switch {
 		case n%25 == 24:

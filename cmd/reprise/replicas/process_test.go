@@ -32,13 +32,19 @@ var build = sync.OnceValues(func() (path string, err error) {
 	}
 	path = filepath.Join(binaryDir, "reprise")
 	args := []string{"build", "-o", path}
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if race() {
 		args = append(args, "-race")
 	}
 	if out, err := exec.Command("go", append(args, "reprise/cmd/reprise")...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w: %s", err, out)
 	}
 	return path, nil
+})
+
+// race reports whether the tests have the race detector, with which everything takes many times as long.
+var race = sync.OnceValue(func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 })
 
 // process is a running `reprise serve`.

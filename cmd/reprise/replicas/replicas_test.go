@@ -10,7 +10,6 @@ import (
 	"flag"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	flag.Set("test.parallel", strconv.Itoa(4)) // the tests wait more than they compute
+	flag.Set("test.parallel", "4") // the tests wait more than they compute
 	code := m.Run()
 	os.RemoveAll(binaryDir)
 	os.Exit(code)
