@@ -97,6 +97,24 @@ func TestTenantsAcross(t *testing.T) {
 	b.stop()
 }
 
+// TestStartWithFrozenRedis: a server that accepts connections and answers nothing does not hang the start; it is joined when it answers.
+func TestStartWithFrozenRedis(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
+	server.Freeze()
+	a := start(t, env...)
+	if _, body := a.ready(); !strings.Contains(body, "redis: away") {
+		t.Errorf("readyz: %s", body)
+	}
+	a.cached(question)
+	server.Thaw()
+	a.waitFor("shared store: answers are shared")
+	b := start(t, env...)
+	shares(t, a, b, prompt("What is shared after the start?"))
+	a.stop()
+	b.stop()
+}
+
 // TestStopWithoutRedis: a stop does not wait for a server that accepts connections and answers nothing.
 func TestStopWithoutRedis(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
