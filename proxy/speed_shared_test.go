@@ -325,9 +325,9 @@ func (s *sharing) noteMember(p *process, held holding) {
 		heap/held.entries, vector, p.rss()>>20)
 }
 
-// used is the memory of the server for data, in bytes. What clients have of it goes when they leave.
+// used is the memory of the server in bytes, with that of its tables of keys. No proxy is connected then.
 func (s *sharing) used() float64 {
-	v, err := strconv.ParseFloat(s.server.Info("memory")["used_memory_dataset"], 64)
+	v, err := strconv.ParseFloat(s.server.Info("memory")["used_memory"], 64)
 	if err != nil {
 		s.b.Fatal(err)
 	}

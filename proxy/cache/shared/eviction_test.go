@@ -94,8 +94,8 @@ func (e *evicting) play(all []sim.Request) {
 	for i := range all {
 		at := e.rng.IntN(len(e.caches))
 		e.ask(e.caches[at], &all[i])
-		time.Sleep(time.Millisecond)
 		e.highest = max(e.highest, e.stores[at].Stats().Entries)
+		time.Sleep(time.Millisecond)
 	}
 }
 
