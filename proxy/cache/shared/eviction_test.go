@@ -169,7 +169,7 @@ func TestEvictionAsOneProcess(t *testing.T) {
 // BenchmarkEviction prints the hits of 1, 2 and 4 members over one capacity beside those of one cache alone, on traces: a tenth of what they
 // name fits. REPRISE_DATA adds the dialogues below it, whose turns are equal if their texts are.
 func BenchmarkEviction(b *testing.B) {
-	traces := map[string][]sim.Request{"drifting-zipf": drifting(100_000), "zipf075": read(b, "../../../policy/testdata/oracle/zipf075.txt.gz")}
+	traces := map[string][]sim.Request{"drifting-zipf": drifting(longest), "zipf075": read(b, "../../../policy/testdata/oracle/zipf075.txt.gz")}
 	if dir := os.Getenv("REPRISE_DATA"); dir != "" {
 		traces["sgd"] = read(b, filepath.Join(dir, "dialogue/sgd.jsonl.gz"))
 		traces["oasst1"] = read(b, filepath.Join(dir, "dialogue/oasst1_en.jsonl.gz"))
@@ -227,7 +227,12 @@ func read(b *testing.B, path string) (all []sim.Request) {
 		names[own] = r.ID
 		r.Parent = names[r.Parent]
 		r.Topic >>= 1 // a topic of a cache has its process in its highest bits
-		all = append(all, r)
+		if all = append(all, r); len(all) == longest {
+			break
+		}
 	}
 	return all
 }
+
+// longest is how many requests of a trace are played.
+const longest = 30_000
