@@ -1,12 +1,14 @@
 package charttest
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/compose-spec/compose-go/v2/loader"
 	"github.com/compose-spec/compose-go/v2/types"
@@ -44,6 +46,10 @@ func TestComposeIsHardened(t *testing.T) {
 				t.Errorf("%s: %s has no check of its health, or no memory limit", file, name)
 			case s.Build == nil && (!strings.Contains(s.Image, ":") || strings.HasSuffix(s.Image, ":latest")):
 				t.Errorf("%s: %s has the image %q", file, name, s.Image)
+			}
+			delay, _ := time.ParseDuration(*cmp.Or(s.Environment["REPRISE_DRAIN_DELAY"], new("0s")))
+			if s.Build != nil && (s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) <= delay+90*time.Second) {
+				t.Errorf("%s: %s is killed after %v, before it has drained", file, name, s.StopGracePeriod)
 			}
 			for _, p := range s.Ports {
 				if p.HostIP != "127.0.0.1" {

@@ -30,6 +30,7 @@ func TestWrongValues(t *testing.T) {
 		"no such store":          {least + "store: {type: memcached}", "/store/type"},
 		"credential in upstream": {least + "upstream: {url: 'https://u:p@api'}", "/upstream/url"},
 		"setting of the chart":   {least + "settings: {REPRISE_STORE: memory}", "/settings"},
+		"delay of the drain":     {least + "settings: {REPRISE_DRAIN_DELAY: 30s}", "/settings/REPRISE_DRAIN_DELAY"}, // drain.preStopSeconds counts in the grace
 		"secret as a setting":    {least + "settings: {REPRISE_UPSTREAM_KEY: sk-1}", "/settings"},
 		"password as a setting":  {least + "settings: {REPRISE_REDIS_PASSWORD: sesame}", "/settings"},
 		"number as a setting":    {least + "settings: {REPRISE_LOOKBACK: 64}", "/settings/REPRISE_LOOKBACK"},
