@@ -271,12 +271,16 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestFull: a server without memory refuses to append, still has what it had, and takes the batch when there is room.
+// TestFull: a server without memory refuses to append, still has what it had, and takes the batch when there is room. The keeper stays one, and
+// what it removes makes room.
 func TestFull(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{})
 	s := open(t, Options{URL: "redis://" + server.Addr})
 	m := beat(t, s).Mark
 	appendAll(t, s, m, insert(entry(1, 1, "a")))
+	if _, err := s.Beat(t.Context(), store.Position{}, true); err != nil {
+		t.Fatal(err)
+	}
 	server.Must("CONFIG", "SET", "maxmemory", "1mb")
 	serial := next()
 	if _, err := s.Append(t.Context(), m, serial, []store.Event{insert(entry(2, 2, "b"))}); err == nil || !strings.Contains(err.Error(), "OOM") {
@@ -284,6 +288,16 @@ func TestFull(t *testing.T) {
 	}
 	if f, err := s.Fetch(t.Context(), store.Key{1}); err != nil || f.Entry == nil {
 		t.Errorf("fetched %+v %v", f, err)
+	}
+	if p, err := s.Beat(t.Context(), store.Position{}, true); err != nil || p.Keeper != s.Process() || p.Mark != m || p.End.N != 1 {
+		t.Errorf("beat: %+v %v", p, err)
+	}
+	gone := store.Event{Kind: store.EventEvict, ID: 1, Key: store.Key{1}}
+	if _, err := s.Append(t.Context(), m, serial, []store.Event{insert(entry(2, 2, "b")), gone}); err == nil {
+		t.Error("a full server takes a batch")
+	}
+	if f, err := s.Fetch(t.Context(), store.Key{1}); err != nil || f.Entry != nil || len(records(t, s)) > 0 {
+		t.Errorf("after a removal: %+v %v, records %v", f, err, records(t, s))
 	}
 	server.Must("CONFIG", "SET", "maxmemory", "0")
 	var at [2]store.Position

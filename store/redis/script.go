@@ -133,7 +133,22 @@ local function owner(key) -- the id of the entry whose answer is stored, '' for 
 	return string.sub(v, 4)
 end
 
+local function remove(id, key)
+	forget(id)
+	if owner(key) == id then redis.call('UNLINK', answer(key)) end
+end
+
 local i, last = 10, #ARGV
+local refused = redis.pcall('HSET', KEYS[1], 'n', h[3]) -- the first write: a full server refuses it, and no part of the batch is done
+if type(refused) == 'table' and refused.err then
+	if string.find(refused.err, 'OOM', 1, true) then -- but its removals, which make room for the next attempt
+		while i <= last do
+			if ARGV[i] == 'd' then remove(ARGV[i + 1], ARGV[i + 2]) end
+			i = i + (ARGV[i] == 'i' and 7 or 3)
+		end
+	end
+	return refused
+end
 while i <= last do
 	local op, id, key = ARGV[i], ARGV[i + 1], ARGV[i + 2]
 	i = i + 3
@@ -161,8 +176,7 @@ while i <= last do
 			try('HSET', KEYS[3], key, id)
 		end
 	else
-		forget(id)
-		if owner(key) == id then redis.call('UNLINK', answer(key)) end
+		remove(id, key)
 	end
 end
 local n, bytes = tonumber(h[3]) + 1, (tonumber(h[6]) or 0) + #ARGV[7]
@@ -196,23 +210,36 @@ if redis.call('HGET', KEYS[1], 'log') ~= ARGV[1] then return 0 end
 return redis.call('XTRIM', KEYS[2], 'MINID', ARGV[2])
 `)
 
+// soft is a part of scripts: a call that a full server may refuse, which makes it return false. The keeper has to go on then, because only it
+// makes room.
+const soft = `
+local function soft(...)
+	local r = redis.pcall(...)
+	if type(r) == 'table' and r.err then
+		if not string.find(r.err, 'OOM', 1, true) then error(r.err, 0) end
+		return false
+	end
+	return r
+end
+`
+
 // beatScript keeps a process among the members, takes, renews or leaves the lease of the keeper, and returns the state of the store. The keeper
 // drops of the log what all members have applied, except the last batches.
 // KEYS head mark log x members keeper process. ARGV: 1 to 7 as of headScript, 8 process, 9 its token, 10 the batch it has applied, 11 its name, 12 1 to be
 // keeper, else 0, 13 the time of the lease in ms, 14 after how many ms without a beat a member is dropped, 15 batches
 // to keep, 16 bytes to keep.
 // Returns {log, purges, n, last, seconds, microseconds, keeper, ms of its lease, check, members, foreign}, or {} where another process has the number.
-var beatScript = redis.NewScript(beginHead + `local LOG = KEYS[3]` + shorten + `
+var beatScript = redis.NewScript(beginHead + soft + `local LOG = KEYS[3]` + shorten + `
 begin(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
 local p, token = ARGV[8], ARGV[9]
 local m = try('HGET', KEYS[5], p)
 if m and string.sub(m, 1, #token) ~= token then return {} end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-redis.call('HSET', KEYS[5], p, token .. ' ' .. ARGV[10] .. ' ' .. t[1] .. string.format('%06d', t[2]) .. ' ' .. ARGV[11])
+soft('HSET', KEYS[5], p, token .. ' ' .. ARGV[10] .. ' ' .. t[1] .. string.format('%06d', t[2]) .. ' ' .. ARGV[11])
 local h = redis.call('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 'check', 'bytes', 'base')
 local mark = h[1] .. ':' .. h[2]
-if try('GET', KEYS[2]) ~= mark then redis.call('SET', KEYS[2], mark) end
+if try('GET', KEYS[2]) ~= mark then soft('SET', KEYS[2], mark) end
 local keeper = try('GET', KEYS[6])
 if keeper and (not string.match(keeper, '^%d+$') or redis.call('PTTL', KEYS[6]) < 0) then -- a lease always ends
 	foreign, keeper = foreign + 1, false
@@ -220,8 +247,7 @@ if keeper and (not string.match(keeper, '^%d+$') or redis.call('PTTL', KEYS[6]) 
 end
 if keeper == p then
 	if ARGV[12] == '1' then redis.call('PEXPIRE', KEYS[6], ARGV[13]) else redis.call('UNLINK', KEYS[6]) keeper = false end
-elseif not keeper and ARGV[12] == '1' then
-	redis.call('SET', KEYS[6], p, 'PX', ARGV[13])
+elseif not keeper and ARGV[12] == '1' and soft('SET', KEYS[6], p, 'PX', ARGV[13]) then
 	keeper = p
 end
 local members = redis.call('HGETALL', KEYS[5])
