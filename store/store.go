@@ -8,6 +8,9 @@
 // background, twice a second and at each Sync, removals first; Open reads it once. A fault of the backing is reported and changes
 // nothing else: the store serves from memory and writes the dirty set when the backing works again. While it is Behind, its caller
 // should put no new entries.
+//
+// Processes that share their entries have a store each, with Options.Outside: all of it except the answers. They follow one log by Apply,
+// one of them evicts by Trim, and a process that has lost the log compares with a List.
 package store
 
 import (

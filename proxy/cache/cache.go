@@ -10,8 +10,11 @@
 //
 // Store and topics are leaves that do not import each other. The cache carries what one returns to the other: which entries left,
 // which became more important, which became the anchor of a topic. It makes every change under one lock, in one order, and writes
-// each as an Event to its readers (the request log, tests, later other replicas). Apply makes the events of such a log happen in
+// each as an Event to its readers (the request log, tests, the log of a shared store). Apply makes the events of such a log happen in
 // another cache. The lock is held while store and topics are called; neither calls back.
+//
+// Where several processes share a store, each has a cache over the metadata of all entries. The answers come from a Remote; a Log passes
+// on what happens here, and who reads the log of the others applies it: see follower.
 //
 // A fault in embedder, topics, store or policy never fails a request. It is returned as a Fault beside a result that can be used:
 // usually the request has no hit.

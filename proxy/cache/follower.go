@@ -28,11 +28,13 @@ func (f *follower) Apply(ctx context.Context, ev Event) error {
 	}
 	f.beginApplied()
 	defer f.endApplied()
-	if f.log != nil && f.log.Overrides(&ev) {
-		f.overriddenLocked(&ev)
-		return nil
-	}
-	return f.applyLocked(ev)
+	return guard("topics", func() error {
+		if f.log != nil && f.log.Overrides(&ev) {
+			f.overriddenLocked(&ev)
+			return nil
+		}
+		return f.applyLocked(ev)
+	})
 }
 
 // overriddenLocked follows an event that was not applied because the entry that it removes was stored again here. To the others that entry

@@ -232,3 +232,19 @@ func TestOverriddenEntryLosesItsAliases(t *testing.T) {
 		}
 	}
 }
+
+// TestApplyThatPanics: a panic of the topics in an event of others is a fault, and the next event is applied.
+func TestApplyThatPanics(t *testing.T) {
+	r, _ := newShared(t)
+	r.wants(r.request(letters(40)), "miss", 1)
+	all := r.topics
+	r.topics = nil
+	for _, kind := range []store.EventKind{store.EventUse, store.EventAnchor} {
+		r.note(r.Apply(t.Context(), Event{Kind: kind, ID: 1}))
+	}
+	r.topics = all
+	r.note(r.Apply(t.Context(), Event{Kind: store.EventEvict, ID: 1}))
+	if r.resident(1) || !slices.Equal(r.faults, []string{"topics", "topics"}) {
+		t.Errorf("entry 1 is resident: %v, faults in %v", r.resident(1), r.faults)
+	}
+}

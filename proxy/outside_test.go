@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"reprise/policy/classic"
+	"reprise/proxy/cache"
+	"reprise/store"
+)
+
+// elsewhere is where the answers of a proxy are kept: its Remote and its Log.
+type elsewhere struct {
+	mu      sync.Mutex
+	answers map[store.Key]*store.Entry
+	blind   atomic.Bool // no answer may be served, though it is fetched
+}
+
+func (s *elsewhere) Read(ev *cache.Event, _ *cache.Cause) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ev.Kind == store.EventInsert {
+		s.answers[ev.Entry.Key] = ev.Entry
+	}
+}
+
+func (s *elsewhere) Overrides(*cache.Event) bool { return false }
+
+func (s *elsewhere) Fetch(_ context.Context, k store.Key, _ *store.Entry) (*store.Entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answers[k], nil
+}
+
+func (s *elsewhere) Serves(*store.Entry) bool { return !s.blind.Load() }
+
+func (s *elsewhere) Purge(context.Context, store.Filter) error { return nil }
+
+// TestAnswersThatMayNotBeServed: a request whose answers are all found, and refused at the last moment, ends at the upstream.
+func TestAnswersThatMayNotBeServed(t *testing.T) {
+	where := &elsewhere{answers: map[store.Key]*store.Entry{}}
+	var asked atomic.Int64
+	up := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		instantUpstream(w, r)
+	})
+	r := newRigAt(t, nil, up, func(o *Options) {
+		var err error
+		if o.Store, err = store.Open(store.Options{Evictor: classic.NewLRU(), Outside: true, Space: o.Embedder.Space()}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { o.Store.Close() })
+		o.Remote, o.Log = where, where
+	})
+	results := func() (all []string) {
+		for _, prompt := range []string{capital, similar, capital} {
+			all = append(all, r.ask(t, "/v1/chat/completions", chat(prompt)).cache())
+		}
+		return all
+	}
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	r.counted(t, 1)
+	if got := results(); got[0] != "exact" || got[1] != "semantic" || got[2] != "exact" || asked.Load() != 1 {
+		t.Errorf("%v, %d calls of the upstream", got, asked.Load())
+	}
+	where.blind.Store(true)
+	if got := results(); got[0] != "miss" || got[1] != "miss" || got[2] != "miss" || asked.Load() != 4 {
+		t.Errorf("%v, %d calls of the upstream", got, asked.Load())
+	}
+}
