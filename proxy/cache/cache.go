@@ -13,8 +13,8 @@
 // each as an Event to its readers (the request log, tests, the log of a shared store). Apply makes the events of such a log happen in
 // another cache. The lock is held while store and topics are called; neither calls back.
 //
-// Where several processes share a store, each has a cache over the metadata of all entries. The answers come from a Remote; a Log passes
-// on what happens here, and who reads the log of the others applies it: see follower.
+// Where several processes share a store, each has a cache over the metadata of all entries. The answers come from a Remote; a Log
+// appends what happens here to the log of that store, and what the others have appended is applied: see Apply.
 //
 // A fault in embedder, topics, store or policy never fails a request. It is returned as a Fault beside a result that can be used:
 // usually the request has no hit.

@@ -178,7 +178,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestCeiling: an answer that would exceed the capacity of all processes by more than 1 % is not kept, and says why.
+// TestCeiling: an answer that would exceed the capacity of all processes by too much is not kept, and Keep says why.
 func TestCeiling(t *testing.T) {
 	r, s := newShared(t, func(_ *store.Options, o *Options) { o.Ceiling = policy.Limit{Entries: 2} })
 	for n := range 3 {
