@@ -23,8 +23,9 @@ type server struct {
 	process uint16
 	leases  map[store.Key]lease
 	calls   map[string]int
-	full    bool          // it takes no writes
-	changed chan struct{} // closed at each batch
+	full    bool           // it takes no writes
+	observe func(what any) // called with each answer and each purge that is appended, and with the data that a flush or a failover ends; may be nil
+	changed chan struct{}  // closed at each batch
 }
 
 type lease struct {
@@ -46,6 +47,13 @@ type data struct {
 	answers map[store.Key]stored
 	records map[policy.ID]record
 	serials map[uint16]uint64
+	places  map[string]place // of answers in the log
+}
+
+// place is where an answer was appended, and when.
+type place struct {
+	n  uint64
+	at time.Time
 }
 
 type stored struct {
@@ -62,12 +70,14 @@ type record struct {
 }
 
 func newData() *data {
-	return &data{mark: store.Mark{Log: rand.Uint64()}, answers: map[store.Key]stored{}, records: map[policy.ID]record{}, serials: map[uint16]uint64{}}
+	return &data{mark: store.Mark{Log: rand.Uint64()}, answers: map[store.Key]stored{}, records: map[policy.ID]record{},
+		serials: map[uint16]uint64{}, places: map[string]place{}}
 }
 
 func (d *data) clone() *data {
 	c := *d
 	c.log, c.answers, c.records, c.serials = slices.Clone(d.log), maps.Clone(d.answers), maps.Clone(d.records), maps.Clone(d.serials)
+	c.places = maps.Clone(d.places)
 	return &c
 }
 
@@ -79,6 +89,7 @@ func newServer() *server {
 func (s *server) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.noteLocked(s.data)
 	s.data, s.members, s.keeper, s.leases = nil, map[uint16]*fakeMember{}, 0, map[store.Key]lease{}
 	s.wakeLocked()
 }
@@ -100,10 +111,17 @@ func (s *server) failover(d *data) {
 	if d == nil || s.data == nil {
 		return
 	}
+	s.noteLocked(s.data)
 	later := s.data.id + 1000
 	s.data = d.clone()
 	s.data.id = later
 	s.wakeLocked()
+}
+
+func (s *server) noteLocked(what any) {
+	if s.observe != nil {
+		s.observe(what)
+	}
 }
 
 func (s *server) wakeLocked() {
@@ -147,8 +165,8 @@ func (l *link) set(fault string, delay time.Duration) {
 	}
 }
 
-// call makes f happen in the server, through the faults of the network.
-func (l *link) call(ctx context.Context, f func() error) error {
+// call makes f happen in the server, through the faults of the network. A call that the caller does not wait for any more may happen later.
+func call[T any](ctx context.Context, l *link, f func() (T, error)) (r T, err error) {
 	l.lmu.Lock()
 	fault, delay := l.fault, l.delay
 	if fault == "hold" {
@@ -158,33 +176,30 @@ func (l *link) call(ctx context.Context, f func() error) error {
 	l.lmu.Unlock()
 	switch {
 	case fault == "refuse":
-		return errRefused
+		return r, errRefused
 	case fault == "hold":
 		<-ctx.Done()
-		return ctx.Err()
+		return r, ctx.Err()
+	case delay > 0 && !sleep(ctx, delay/2):
+		go func() { // it is on its way
+			time.Sleep(delay / 2)
+			f()
+		}()
+		return r, ctx.Err()
 	}
-	if delay > 0 {
-		if !sleep(ctx, delay) {
-			go func() { // it is on its way
-				time.Sleep(delay / 2)
-				f()
-			}()
-			return ctx.Err()
-		}
+	if r, err = f(); lose {
+		err = errReply
 	}
-	err := f()
-	if lose {
-		return errReply
+	if delay > 0 && !sleep(ctx, delay/2) {
+		err = ctx.Err()
 	}
-	return err
+	return r, err
 }
 
 func (s *server) count(what string) { s.calls[what]++ }
 
 func (l *link) Agree(ctx context.Context) error {
-	return l.call(ctx, func() error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+	return l.do(ctx, func() error {
 		l.beginLocked()
 		if l.member == 0 {
 			for _, taken := l.members[l.process+1]; taken; _, taken = l.members[l.process+1] {
@@ -195,6 +210,16 @@ func (l *link) Agree(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// do is call for what returns nothing. f runs under the lock of the server.
+func (l *link) do(ctx context.Context, f func() error) error {
+	_, err := call(ctx, l, func() (struct{}, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return struct{}{}, f()
+	})
+	return err
 }
 
 func (s *server) beginLocked() {
@@ -211,8 +236,8 @@ func (l *link) Process() uint16 {
 
 func (l *link) Secret() [32]byte { return l.secret }
 
-func (l *link) Beat(ctx context.Context, applied store.Position, keep bool) (p store.Pulse, err error) {
-	err = l.call(ctx, func() error {
+func (l *link) Beat(ctx context.Context, applied store.Position, keep bool) (store.Pulse, error) {
+	return call(ctx, l, func() (store.Pulse, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("beat")
@@ -225,13 +250,12 @@ func (l *link) Beat(ctx context.Context, applied store.Position, keep bool) (p s
 		if keep && (l.keeper == 0 || l.keeper == l.member) {
 			l.keeper, l.until = l.member, now.Add(1500*time.Millisecond)
 		}
-		p = store.Pulse{Mark: l.data.mark, End: l.data.end(), Time: now, Keeper: l.keeper, Leased: l.until.Sub(now)}
+		p := store.Pulse{Mark: l.data.mark, End: l.data.end(), Time: now, Keeper: l.keeper, Leased: l.until.Sub(now)}
 		for id, m := range l.members {
 			p.Members = append(p.Members, store.Member{Process: id, Applied: m.applied, Silent: now.Sub(m.beat)})
 		}
-		return nil
+		return p, nil
 	})
-	return p, err
 }
 
 func (d *data) end() store.Position {
@@ -241,58 +265,57 @@ func (d *data) end() store.Position {
 	return d.log[len(d.log)-1].Position
 }
 
-func (l *link) Fetch(ctx context.Context, k store.Key) (f store.Fetched, err error) {
-	err = l.call(ctx, func() error {
+func (l *link) Fetch(ctx context.Context, k store.Key) (store.Fetched, error) {
+	return call(ctx, l, func() (f store.Fetched, err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("fetch")
 		if l.data == nil {
-			return nil
+			return f, nil
 		}
 		f.Now = l.data.mark
 		a, ok := l.data.answers[k]
 		if !ok || !a.until.IsZero() && !time.Now().Before(a.until) {
-			return nil
+			return f, nil
 		}
 		f.Written = a.written
 		f.Entry, err = store.DecodeAnswer(a.id, k, a.body)
-		return err
+		return f, err
 	})
-	return f, err
 }
 
-func (l *link) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (p store.Position, err error) {
+func (l *link) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (store.Position, error) {
 	payload, spans := store.AppendEvents(nil, evs)
-	err = l.call(ctx, func() error {
+	return call(ctx, l, func() (p store.Position, err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("append")
 		switch {
 		case l.full:
-			return errFull
+			return p, errFull
 		case l.data == nil:
-			return store.ErrGap
+			return p, store.ErrGap
 		case serial <= l.data.serials[l.member]:
-			p = l.data.end()
-			return nil
+			return l.data.end(), nil
 		case m.Log != l.data.mark.Log || m.Purges > l.data.mark.Purges:
-			return store.ErrGap
+			return p, store.ErrGap
 		case m != l.data.mark:
-			return store.ErrPurged
+			return p, store.ErrPurged
 		}
 		next := 0
 		for i := range evs {
 			next = l.data.change(&evs[i], payload, spans, next)
+			if evs[i].Kind == store.EventInsert {
+				l.noteLocked(string(evs[i].Entry.Answer))
+			}
 		}
 		decoded, err := store.DecodeEvents(payload)
 		if err != nil {
-			return err
+			return p, err
 		}
-		p = l.data.append(store.Logged{Process: l.member, Serial: serial, Events: decoded})
-		l.wakeLocked()
-		return nil
+		defer l.wakeLocked()
+		return l.data.append(store.Logged{Process: l.member, Serial: serial, Events: decoded}), nil
 	})
-	return p, err
 }
 
 func (d *data) change(ev *store.Event, payload []byte, spans []store.Span, next int) int {
@@ -307,6 +330,7 @@ func (d *data) change(ev *store.Event, payload []byte, spans []store.Span, next 
 		if e.StaleUntil.After(until) {
 			until = e.StaleUntil
 		}
+		d.places[string(e.Answer)] = place{d.n*batchMost + uint64(next), time.Now()}
 		d.answers[e.Key] = stored{e.ID, store.AppendAnswer(nil, &e), d.mark, until}
 		r := d.records[e.ID]
 		r.key, r.body = e.Key, slices.Clone(payload[spans[next].From:spans[next].To])
@@ -341,25 +365,24 @@ func (d *data) append(l store.Logged) store.Position {
 	return l.Position
 }
 
-func (l *link) Purge(ctx context.Context, serial uint64, f store.Filter) (m store.Mark, err error) {
-	err = l.call(ctx, func() error {
+func (l *link) Purge(ctx context.Context, serial uint64, f store.Filter) (store.Mark, error) {
+	return call(ctx, l, func() (m store.Mark, err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("purge")
 		switch {
 		case l.full:
-			return errFull
+			return m, errFull
 		case l.data == nil:
-			return store.ErrGap
+			return m, store.ErrGap
 		case serial > l.data.serials[l.member]:
 			l.data.mark.Purges++
 			l.data.append(store.Logged{Process: l.member, Serial: serial, Purge: &f})
+			l.noteLocked(f)
 			l.wakeLocked()
 		}
-		m = l.data.mark
-		return nil
+		return l.data.mark, nil
 	})
-	return m, err
 }
 
 func (l *link) Read(ctx context.Context, after store.Position, wait time.Duration) (all []store.Logged, err error) {
@@ -367,13 +390,13 @@ func (l *link) Read(ctx context.Context, after store.Position, wait time.Duratio
 	defer cancel()
 	give := time.Now().Add(wait)
 	for {
-		var changed chan struct{}
-		err = l.call(ctx, func() error {
+		l.mu.Lock()
+		changed := l.changed
+		l.mu.Unlock()
+		all, err = call(ctx, l, func() ([]store.Logged, error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			changed = l.changed
-			all, err = l.data.after(after)
-			return err
+			return l.data.after(after)
 		})
 		left := time.Until(give)
 		if err != nil || len(all) > 0 || left <= 0 {
@@ -407,9 +430,7 @@ func (d *data) after(at store.Position) ([]store.Logged, error) {
 }
 
 func (l *link) TrimLog(ctx context.Context, before store.Position) error {
-	return l.call(ctx, func() error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+	return l.do(ctx, func() error {
 		if l.data != nil {
 			l.data.log = slices.DeleteFunc(l.data.log, func(b store.Logged) bool { return b.N < before.N && before.N <= l.data.n })
 			l.data.trimmed = max(l.data.trimmed, min(before.N, l.data.n)-1)
@@ -419,24 +440,20 @@ func (l *link) TrimLog(ctx context.Context, before store.Position) error {
 }
 
 func (l *link) Lease(ctx context.Context, k store.Key, ttl time.Duration) (mine bool, err error) {
-	err = l.call(ctx, func() error {
+	return call(ctx, l, func() (bool, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("lease")
 		if held, ok := l.leases[k]; ok && time.Now().Before(held.until) {
-			return nil
+			return false, nil
 		}
 		l.leases[k] = lease{l.member, time.Now().Add(ttl)}
-		mine = true
-		return nil
+		return true, nil
 	})
-	return mine, err
 }
 
 func (l *link) Renew(ctx context.Context, ttl time.Duration, keys ...store.Key) error {
-	return l.call(ctx, func() error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+	return l.do(ctx, func() error {
 		l.count("renew")
 		for _, k := range keys {
 			if held := l.leases[k]; held.by == l.member && time.Now().Before(held.until) {
@@ -448,9 +465,7 @@ func (l *link) Renew(ctx context.Context, ttl time.Duration, keys ...store.Key) 
 }
 
 func (l *link) Release(ctx context.Context, keys ...store.Key) error {
-	return l.call(ctx, func() error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+	return l.do(ctx, func() error {
 		for _, k := range keys {
 			if l.leases[k].by == l.member {
 				delete(l.leases, k)
@@ -464,14 +479,13 @@ func (l *link) Release(ctx context.Context, keys ...store.Key) error {
 func (l *link) Load(fn func(store.Record) error) (store.Report, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	var records map[policy.ID]record
-	err := l.call(ctx, func() error {
+	records, err := call(ctx, l, func() (map[policy.ID]record, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.data != nil {
-			records = maps.Clone(l.data.records)
+		if l.data == nil {
+			return nil, nil
 		}
-		return nil
+		return maps.Clone(l.data.records), nil
 	})
 	if err != nil {
 		return store.Report{}, err

@@ -27,6 +27,9 @@ type pulse struct {
 	trim    store.Position // of an own purge: what is before it is to leave the log
 	beats   chan struct{}  // closed at the next beat
 	failing bool
+
+	clockAt    time.Time     // when offset was read; zero: never
+	clockError time.Duration // of it then
 }
 
 func newPulse(s *Shared) *pulse {
@@ -113,10 +116,16 @@ func (p *pulse) trimLog(ctx context.Context) {
 	}
 }
 
-// clock takes the time of the store: at half of what the call took. A call that took long says little.
+// clock takes the time of the store, which was at half of a call with an error of half of what the call took. A reading is kept until another
+// is better, or shows that a clock was set; its error grows by a thousandth of its age.
 func (p *pulse) clock(got store.Pulse, began time.Time, took time.Duration) {
-	if p.offset.Load() == 0 || took < p.every {
-		p.offset.Store(int64(got.Time.Sub(began.Add(took / 2).Round(0))))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	offset := got.Time.Sub(began.Add(took / 2).Round(0))
+	is, was := took/2, p.clockError+time.Since(p.clockAt)/1000
+	if apart := (offset - time.Duration(p.offset.Load())).Abs(); p.clockAt.IsZero() || is <= was || apart > is+was {
+		p.offset.Store(int64(offset))
+		p.clockAt, p.clockError = began, is
 	}
 }
 

@@ -49,19 +49,19 @@ type knownPurge struct {
 
 func newPurges() *purges { return &purges{} }
 
-// add makes a purge wait to be appended. Too many become one of everything.
-func (p *purges) add(f store.Filter, serial uint64, made time.Time, again bool) *purge {
-	one := &purge{filter: f, serial: serial, made: made, again: again, tried: make(chan struct{}), applied: make(chan struct{})}
+// add makes a purge wait to be appended, and returns what is closed when that was tried. Too many become one of everything.
+func (p *purges) add(f store.Filter, serial uint64, made time.Time, again bool) (one *purge, tried <-chan struct{}) {
+	one = &purge{filter: f, serial: serial, made: made, again: again, tried: make(chan struct{}), applied: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.pending) >= pendingMost {
-		last := p.pending[len(p.pending)-1]
-		last.filter = store.Filter{}
-		return last
+		one = p.pending[len(p.pending)-1]
+		one.filter = store.Filter{}
+		return one, one.tried
 	}
 	p.pending = append(p.pending, one)
 	p.waiting.Store(int32(len(p.pending)))
-	return one
+	return one, one.tried
 }
 
 // next is the first purge that was not appended yet, nil where there is none.
@@ -172,8 +172,7 @@ func (p *purges) lost(before, after store.Mark, serial func() uint64) (again []k
 // Purge appends a purge that was made in this process, and waits until every member has made it or, since it learns nothing of the log,
 // serves nothing that the purge could name: for the grace at most. An error says that this is not certain yet.
 func (s *Shared) Purge(ctx context.Context, f store.Filter) error {
-	one := s.purges.add(f, s.queue.nextSerial(), time.Now(), false)
-	tried, applied := one.tried, one.applied
+	one, tried := s.purges.add(f, s.queue.nextSerial(), time.Now(), false)
 	s.queue.signal()
 	limit, cancel := context.WithTimeout(ctx, s.opt.CallTimeout)
 	defer cancel()
@@ -190,14 +189,14 @@ func (s *Shared) Purge(ctx context.Context, f store.Filter) error {
 	}
 	limit, cancel = context.WithTimeout(ctx, s.opt.Grace)
 	defer cancel()
-	s.everywhere(limit, one, applied)
+	s.everywhere(limit, one)
 	return ctx.Err()
 }
 
 // everywhere waits until all members have applied a purge, or until ctx ends.
-func (s *Shared) everywhere(ctx context.Context, one *purge, applied <-chan struct{}) {
+func (s *Shared) everywhere(ctx context.Context, one *purge) {
 	select {
-	case <-applied:
+	case <-one.applied:
 	case <-ctx.Done():
 		return
 	}

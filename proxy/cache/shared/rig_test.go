@@ -31,7 +31,9 @@ type member struct {
 func newMember(t testing.TB, s *server, process uint16, change ...func(*Options)) *member {
 	t.Helper()
 	m := &member{t: t, link: s.link(process)}
-	m.link.call(t.Context(), func() error { s.mu.Lock(); defer s.mu.Unlock(); s.beginLocked(); return nil })
+	if err := m.link.Agree(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	m.start(m.parts(), m.link.Secret(), process, change...)
 	return m
 }
