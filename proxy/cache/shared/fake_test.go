@@ -145,6 +145,7 @@ type link struct {
 	lmu   sync.Mutex // protects the rest
 	fault string     // "": none, "refuse", "hold", "lose" (replies, sometimes)
 	delay time.Duration
+	only  string   // the kind of calls that are concerned: "log" for reads and beats, "write", "fetch"; "": all
 	late  []func() // calls that the network holds: they reach the server when it heals
 }
 
@@ -152,9 +153,11 @@ func (s *server) link(process uint16) *link {
 	return &link{server: s, member: process, secret: [32]byte{1}}
 }
 
-func (l *link) set(fault string, delay time.Duration) {
+func (l *link) set(fault string, delay time.Duration) { l.setOnly("", fault, delay) }
+
+func (l *link) setOnly(kind, fault string, delay time.Duration) {
 	l.lmu.Lock()
-	l.fault, l.delay = fault, delay
+	l.only, l.fault, l.delay = kind, fault, delay
 	var late []func()
 	if fault == "" {
 		late, l.late = l.late, nil
@@ -166,9 +169,12 @@ func (l *link) set(fault string, delay time.Duration) {
 }
 
 // call makes f happen in the server, through the faults of the network. A call that the caller does not wait for any more may happen later.
-func call[T any](ctx context.Context, l *link, f func() (T, error)) (r T, err error) {
+func call[T any](ctx context.Context, l *link, kind string, f func() (T, error)) (r T, err error) {
 	l.lmu.Lock()
 	fault, delay := l.fault, l.delay
+	if l.only != "" && l.only != kind {
+		fault, delay = "", 0
+	}
 	if fault == "hold" {
 		l.late = append(l.late, func() { f() })
 	}
@@ -214,7 +220,7 @@ func (l *link) Agree(ctx context.Context) error {
 
 // do is call for what returns nothing. f runs under the lock of the server.
 func (l *link) do(ctx context.Context, f func() error) error {
-	_, err := call(ctx, l, func() (struct{}, error) {
+	_, err := call(ctx, l, "other", func() (struct{}, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return struct{}{}, f()
@@ -237,7 +243,7 @@ func (l *link) Process() uint16 {
 func (l *link) Secret() [32]byte { return l.secret }
 
 func (l *link) Beat(ctx context.Context, applied store.Position, keep bool) (store.Pulse, error) {
-	return call(ctx, l, func() (store.Pulse, error) {
+	return call(ctx, l, "log", func() (store.Pulse, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("beat")
@@ -266,7 +272,7 @@ func (d *data) end() store.Position {
 }
 
 func (l *link) Fetch(ctx context.Context, k store.Key) (store.Fetched, error) {
-	return call(ctx, l, func() (f store.Fetched, err error) {
+	return call(ctx, l, "fetch", func() (f store.Fetched, err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("fetch")
@@ -286,7 +292,7 @@ func (l *link) Fetch(ctx context.Context, k store.Key) (store.Fetched, error) {
 
 func (l *link) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (store.Position, error) {
 	payload, spans := store.AppendEvents(nil, evs)
-	return call(ctx, l, func() (p store.Position, err error) {
+	return call(ctx, l, "write", func() (p store.Position, err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("append")
@@ -366,7 +372,7 @@ func (d *data) append(l store.Logged) store.Position {
 }
 
 func (l *link) Purge(ctx context.Context, serial uint64, f store.Filter) (store.Mark, error) {
-	return call(ctx, l, func() (m store.Mark, err error) {
+	return call(ctx, l, "write", func() (m store.Mark, err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("purge")
@@ -393,7 +399,7 @@ func (l *link) Read(ctx context.Context, after store.Position, wait time.Duratio
 		l.mu.Lock()
 		changed := l.changed
 		l.mu.Unlock()
-		all, err = call(ctx, l, func() ([]store.Logged, error) {
+		all, err = call(ctx, l, "log", func() ([]store.Logged, error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			return l.data.after(after)
@@ -440,7 +446,7 @@ func (l *link) TrimLog(ctx context.Context, before store.Position) error {
 }
 
 func (l *link) Lease(ctx context.Context, k store.Key, ttl time.Duration) (mine bool, err error) {
-	return call(ctx, l, func() (bool, error) {
+	return call(ctx, l, "fetch", func() (bool, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("lease")
@@ -479,7 +485,7 @@ func (l *link) Release(ctx context.Context, keys ...store.Key) error {
 func (l *link) Load(fn func(store.Record) error) (store.Report, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	records, err := call(ctx, l, func() (map[policy.ID]record, error) {
+	records, err := call(ctx, l, "other", func() (map[policy.ID]record, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.data == nil {

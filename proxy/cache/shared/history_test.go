@@ -20,6 +20,7 @@ type history struct {
 	s       *server // nil: a real one
 	members []*member
 	names   []string
+	hot     bool // few keys, and many answers to each; otherwise most requests are for answers that stay
 	grace   time.Duration
 	left    atomic.Int64 // operations to come
 	stamps  atomic.Int64 // order of what was observed: the end of one thing is before the start of another, or they overlap
@@ -62,10 +63,14 @@ type purgeOp struct {
 
 func (p *purgeOp) names(v *put) bool { return p.model == "" || p.model == v.name[:1] }
 
-func newHistory(t *testing.T, s *server, all []*member) *history {
-	h := &history{t: t, s: s, members: all, grace: time.Second, puts: map[string]*put{}, counted: map[string]int{}}
+func newHistory(t *testing.T, s *server, all []*member, hot bool) *history {
+	h := &history{t: t, s: s, members: all, hot: hot, grace: time.Second, puts: map[string]*put{}, counted: map[string]int{}}
+	keys := 16
+	if hot {
+		keys = 3
+	}
 	for _, model := range "abc" {
-		for n := range 4 {
+		for n := range keys {
 			h.names = append(h.names, fmt.Sprintf("%c%d", model, n))
 		}
 	}
@@ -146,19 +151,23 @@ func (h *history) count(what string) {
 
 func (h *history) step(m int, rng *rand.Rand) {
 	name := h.names[min(rng.IntN(len(h.names)), rng.IntN(len(h.names)))]
+	gets := 880
+	if h.hot {
+		gets = 550
+	}
 	switch n := rng.IntN(1000); {
-	case n < 600:
+	case n < gets:
 		h.get(m, name)
 	case n < 940:
 		h.put(m, name, rng)
-	case n < 980:
+	case n < 950:
 		h.count("evict")
 		if e, _, _ := h.lookup(m, name); e != nil {
 			h.members[m].cache.Drop(h.t.Context(), e)
 		}
-	case n < 985:
+	case n < 953:
 		h.purge(m, name[:1])
-	case n < 986:
+	case n < 954 && rng.IntN(4) == 0:
 		h.purge(m, "")
 	default:
 		h.get(m, name)
@@ -348,15 +357,20 @@ func (h *history) disturb(rng *rand.Rand, copies *[]*data) {
 	m := h.members[rng.IntN(len(h.members))]
 	switch n := rng.IntN(100); {
 	case n < 15:
-		h.faulty(m, "hold", 0, some(4*time.Second))
+		h.faulty(m, "hold", 0, time.Second+some(6*time.Second))
 	case n < 30:
-		h.faulty(m, "refuse", 0, some(4*time.Second))
-	case n < 45:
+		h.faulty(m, "refuse", 0, time.Second+some(6*time.Second))
+	case n < 40:
 		h.faulty(m, "lose", 0, some(2*time.Second))
-	case n < 60:
+	case n < 50:
 		h.faulty(m, "", 1+some(100*time.Millisecond), some(2*time.Second))
-	case n < 70:
+	case n < 60:
 		h.faulty(m, "", 1+some(2*time.Second), some(4*time.Second))
+	case n < 70:
+		kinds := []string{"log", "write", "fetch"}
+		m.link.setOnly(kinds[rng.IntN(len(kinds))], "", 1+some(time.Second))
+		time.Sleep(time.Second + some(4*time.Second))
+		m.link.set("", 0)
 	case n < 76:
 		h.count("full")
 		h.s.setFull(true)
@@ -406,13 +420,22 @@ func TestHistories(t *testing.T) {
 
 func playHistory(t *testing.T, seed uint64) {
 	s := newServer()
-	all := members(t, s, 3, func(o *Options) { o.Limit.Entries = 10 })
+	hot := seed%2 == 1
+	all := members(t, s, 3, func(o *Options) {
+		if o.Limit.Entries = 30; hot {
+			o.Limit.Entries = 7
+		}
+	})
 	for i, m := range all {
 		m.link.rng = rand.New(rand.NewPCG(seed, uint64(50+i)))
 	}
-	h := newHistory(t, s, all)
+	h := newHistory(t, s, all, hot)
 	var copies []*data
-	h.run(operations, seed, 8*time.Millisecond, func(rng *rand.Rand) { h.disturb(rng, &copies) })
+	pause := 20 * time.Millisecond
+	if hot {
+		pause = 5 * time.Millisecond
+	}
+	h.run(operations, seed, pause, func(rng *rand.Rand) { h.disturb(rng, &copies) })
 	settle()
 	s.mu.Lock()
 	places := s.data.places
