@@ -24,6 +24,7 @@ type server struct {
 	leases  map[store.Key]lease
 	calls   map[string]int
 	full    bool           // it takes no writes
+	ahead   time.Duration  // of its clock
 	observe func(what any) // called with each answer and each purge that is appended, and with the data that a flush or a failover ends; may be nil
 	changed chan struct{}  // closed at each batch
 }
@@ -172,13 +173,13 @@ func (l *link) setOnly(kind, fault string, delay time.Duration) {
 func call[T any](ctx context.Context, l *link, kind string, f func() (T, error)) (r T, err error) {
 	l.lmu.Lock()
 	fault, delay := l.fault, l.delay
-	if l.only != "" && l.only != kind {
+	if l.only != "" && l.only != kind && !(l.only == "log" && kind == "read") {
 		fault, delay = "", 0
 	}
 	if fault == "hold" {
 		l.late = append(l.late, func() { f() })
 	}
-	lose := fault == "lose" && l.rng.IntN(3) == 0
+	lose := fault == "lost" || fault == "lose" && l.rng.IntN(3) == 0
 	l.lmu.Unlock()
 	switch {
 	case fault == "refuse":
@@ -256,7 +257,7 @@ func (l *link) Beat(ctx context.Context, applied store.Position, keep bool) (sto
 		if keep && (l.keeper == 0 || l.keeper == l.member) {
 			l.keeper, l.until = l.member, now.Add(1500*time.Millisecond)
 		}
-		p := store.Pulse{Mark: l.data.mark, End: l.data.end(), Time: now, Keeper: l.keeper, Leased: l.until.Sub(now)}
+		p := store.Pulse{Mark: l.data.mark, End: l.data.end(), Time: now.Add(l.ahead), Keeper: l.keeper, Leased: l.until.Sub(now)}
 		for id, m := range l.members {
 			p.Members = append(p.Members, store.Member{Process: id, Applied: m.applied, Silent: now.Sub(m.beat)})
 		}
@@ -399,7 +400,7 @@ func (l *link) Read(ctx context.Context, after store.Position, wait time.Duratio
 		l.mu.Lock()
 		changed := l.changed
 		l.mu.Unlock()
-		all, err = call(ctx, l, "log", func() ([]store.Logged, error) {
+		all, err = call(ctx, l, "read", func() ([]store.Logged, error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			return l.data.after(after)
@@ -444,77 +445,3 @@ func (l *link) TrimLog(ctx context.Context, before store.Position) error {
 		return nil
 	})
 }
-
-func (l *link) Lease(ctx context.Context, k store.Key, ttl time.Duration) (mine bool, err error) {
-	return call(ctx, l, "fetch", func() (bool, error) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.count("lease")
-		if held, ok := l.leases[k]; ok && time.Now().Before(held.until) {
-			return false, nil
-		}
-		l.leases[k] = lease{l.member, time.Now().Add(ttl)}
-		return true, nil
-	})
-}
-
-func (l *link) Renew(ctx context.Context, ttl time.Duration, keys ...store.Key) error {
-	return l.do(ctx, func() error {
-		l.count("renew")
-		for _, k := range keys {
-			if held := l.leases[k]; held.by == l.member && time.Now().Before(held.until) {
-				l.leases[k] = lease{l.member, time.Now().Add(ttl)}
-			}
-		}
-		return nil
-	})
-}
-
-func (l *link) Release(ctx context.Context, keys ...store.Key) error {
-	return l.do(ctx, func() error {
-		for _, k := range keys {
-			if l.leases[k].by == l.member {
-				delete(l.leases, k)
-			}
-		}
-		return nil
-	})
-}
-
-// Load implements store.Backing.
-func (l *link) Load(fn func(store.Record) error) (store.Report, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	records, err := call(ctx, l, "other", func() (map[policy.ID]record, error) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.data == nil {
-			return nil, nil
-		}
-		return maps.Clone(l.data.records), nil
-	})
-	if err != nil {
-		return store.Report{}, err
-	}
-	for id, r := range records {
-		if err := store.RecordsIn(uint64(id), r.body, "plane", fn); err != nil {
-			return store.Report{}, err
-		}
-		var aliases []byte
-		for _, k := range r.aliases {
-			aliases = append(aliases, k[:]...)
-		}
-		if err := fn(store.Record{Kind: store.KindAliases, ID: uint64(id), Body: aliases}); err != nil {
-			return store.Report{}, err
-		}
-	}
-	return store.Report{Name: "fake", Kept: len(records)}, nil
-}
-
-// Write implements store.Backing.
-func (l *link) Write(*store.Batch) error { return nil }
-
-// Close implements store.Backing.
-func (l *link) Close() error { return nil }
-
-func (l *link) parts() Link { return Link{Log: l, Group: l, Answers: l, Leases: l, Records: l} }

@@ -121,7 +121,9 @@ func (s *Shared) Read(ev *cache.Event, _ *cache.Cause) {
 	}
 	if ev.Applied {
 		s.readApplied(ev, removed)
-		return
+		if !removed || !s.purging.Load() {
+			return
+		}
 	}
 	own := *ev
 	switch {

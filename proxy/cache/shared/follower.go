@@ -196,9 +196,11 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 			keep = f.queue.claimed
 		}
 	}
+	f.purging.Store(own || f.pulse.keeps())
 	if err := f.cache.ApplyPurge(ctx, *l.Purge, keep); err != nil {
 		f.fault("purge", err)
 	}
+	f.purging.Store(false)
 	f.near.clear()
 	f.opt.Purged(*l.Purge)
 	f.purges.applied(l, mine)

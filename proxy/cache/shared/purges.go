@@ -190,7 +190,27 @@ func (s *Shared) Purge(ctx context.Context, f store.Filter) error {
 	limit, cancel = context.WithTimeout(ctx, s.opt.Grace)
 	defer cancel()
 	s.everywhere(limit, one)
-	return ctx.Err()
+	return s.removed(ctx, one)
+}
+
+// removed waits until the removals of a purge are appended: until then a member that starts loads what was purged. It gives up where nothing
+// is appended for some time.
+func (s *Shared) removed(ctx context.Context, one *purge) error {
+	select {
+	case <-one.applied:
+	case <-time.After(s.opt.CallTimeout):
+		return errNotSent
+	}
+	last, batches, moved := s.queue.last(), s.count.batches.Load(), time.Now()
+	for s.queue.has(last) {
+		if now := s.count.batches.Load(); now != batches {
+			batches, moved = now, time.Now()
+		}
+		if time.Since(moved) > s.opt.CallTimeout || !sleep(ctx, 5*time.Millisecond) {
+			return errNotSent
+		}
+	}
+	return nil
 }
 
 // everywhere waits until all members have applied a purge, or until ctx ends.

@@ -14,6 +14,7 @@ import (
 type item struct {
 	ev    cache.Event
 	key   store.Key // of an insertion or a removal
+	seq   uint64    // of all that were added
 	size  int64
 	added time.Time
 	void  bool // it was dropped, and keeps its place only
@@ -37,6 +38,7 @@ type queue struct {
 
 	claims          // its mutex protects the rest
 	serial  uint64  // the last one given
+	added   uint64  // items, ever
 	waiting []*item // in order
 	live    [2]int  // how many of them are not void: others, and hints
 	next    [2]int  // before this place in waiting none is left to be dropped: of others, of hints
@@ -81,6 +83,8 @@ func (q *queue) add(ev *cache.Event) {
 		it.key = ev.Entry.Key
 		q.claimLocked(it)
 	}
+	q.added++
+	it.seq = q.added
 	q.waiting = append(q.waiting, it)
 	q.addedLocked(it)
 	q.boundLocked()
@@ -176,6 +180,24 @@ func (q *queue) empty(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// last is the number of the last item that was added.
+func (q *queue) last() uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.added
+}
+
+// has reports whether an item up to a number is not in the shared store yet.
+func (q *queue) has(seq uint64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.trying != nil && q.trying.items[0].seq <= seq {
+		return true
+	}
+	at := slices.IndexFunc(q.waiting, func(it *item) bool { return !it.void })
+	return at >= 0 && q.waiting[at].seq <= seq
 }
 
 // size is how many events wait, and what they take.
