@@ -262,6 +262,16 @@ func (f *fleet) wasCut(i int, since time.Time) bool {
 	return slices.ContainsFunc(f.cuts, func(c cut) bool { return c.replica == i && (c.to.IsZero() || c.to.After(since)) })
 }
 
+// allCut reports whether no replica has Redis.
+func (f *fleet) allCut() bool {
+	for i := range f.size() {
+		if !f.wasCut(i, time.Now()) {
+			return false
+		}
+	}
+	return true
+}
+
 // freshQuestion is one that was not asked before, in a namespace that is not purged alone.
 func (f *fleet) freshQuestion(tenant string) question {
 	return question{tenant: tenant, prompt: fmt.Sprintf("How tall is the canary statue number %d?", f.fresh.Add(1))}

@@ -34,10 +34,13 @@ func (f *fleet) newLoad() *load {
 // stop waits until all clients have their last answer.
 func (l *load) stop() { l.cancel(); l.wg.Wait() }
 
-// purges purges a namespace at replica i now and then, until ctx ends.
+// purges purges a namespace at replica i now and then, until ctx ends. Where this replica alone has no Redis the others purge: it has to stop
+// serving what they purge.
 func (l *load) purges(ctx context.Context, i int) {
 	for sleep(ctx, 250*time.Millisecond) {
-		l.f.purge(i, "red")
+		if l.f.allCut() || !l.f.wasCut(i, time.Now()) {
+			l.f.purge(i, "red")
+		}
 	}
 }
 
