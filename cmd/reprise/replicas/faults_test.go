@@ -114,6 +114,10 @@ func (x *fault) test(t *testing.T) {
 	s.cutOff(slices.DeleteFunc(slices.Clone(x.away), func(i int) bool { return i >= s.size() })...)
 	x.strike(s)
 	s.asked(200)
+	if len(x.away) > 0 && !s.allCut() { // they have to stop serving what is purged meanwhile
+		s.purged(3)
+		s.asked(200)
+	}
 	x.heal(s)
 	healed := time.Now()
 	t.Logf("measured: %s: all replicas share again %d ms after its end", x.name, s.rejoined().Milliseconds())
@@ -132,6 +136,23 @@ func (x *fault) test(t *testing.T) {
 	s.check()
 	s.checkDurations()
 	s.checkHeld(held)
+}
+
+// purged waits until so many more purges have been durable.
+func (s *site) purged(more int) {
+	s.t.Helper()
+	count := func() (n int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, u := range s.purges {
+			if u.status == http.StatusOK {
+				n++
+			}
+		}
+		return n
+	}
+	target := count() + more
+	eventually(s.t, "purges return", func() bool { return count() >= target })
 }
 
 // checkDurations: no request hangs because of Redis.
