@@ -46,6 +46,14 @@ type Pulse struct {
 	Keeper  uint16        // the process that decides evictions; 0: none
 	Leased  time.Duration // how long that lease still runs
 	Members []Member
+	// Unfinished are purges whose entries may not all have left the store: a process that loads entries makes them again.
+	Unfinished []Unfinished
+}
+
+// Unfinished is a purge by its place among those of a log.
+type Unfinished struct {
+	Purges uint64 // of the mark after it
+	Filter Filter
 }
 
 // Member is a process that shares the store.

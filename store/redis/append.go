@@ -83,7 +83,7 @@ func (s *Shared) Purge(ctx context.Context, serial uint64, f store.Filter) (m st
 	if err != nil {
 		return m, fmt.Errorf("purge: %w", err)
 	}
-	v, err := s.run(ctx, purgeScript, []string{s.keys.head, s.keys.mark, s.keys.log}, s.processArg(), serial, s.opt.LogLength, filter)
+	v, err := s.run(ctx, purgeScript, []string{s.keys.head, s.keys.mark, s.keys.log, s.keys.purges}, s.processArg(), serial, s.opt.LogLength, filter)
 	if err != nil {
 		return m, fmt.Errorf("purge: %w", err)
 	}
@@ -96,4 +96,21 @@ func (s *Shared) Purge(ctx context.Context, serial uint64, f store.Filter) (m st
 		return m, fmt.Errorf("purge: %w", store.ErrGap)
 	}
 	return m, nil
+}
+
+// Finish notes that all that some purges name has left: see store.Pulse. m is the mark after one; those of another log are left out.
+func (s *Shared) Finish(ctx context.Context, purges ...store.Mark) error {
+	if len(purges) == 0 {
+		return nil
+	}
+	args := []any{logName(purges[0].Log)}
+	for _, m := range purges {
+		if m.Log == purges[0].Log {
+			args = append(args, m.Purges)
+		}
+	}
+	if _, err := s.run(ctx, finishScript, []string{s.keys.head, s.keys.purges}, args...); err != nil {
+		return fmt.Errorf("finish purges: %w", err)
+	}
+	return nil
 }

@@ -1,7 +1,9 @@
 package redis
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -37,7 +39,7 @@ func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p
 	if list, ok := v.([]any); ok && len(list) == 0 {
 		return p, fmt.Errorf("beat: %w", store.ErrProcess)
 	}
-	r, err := fields(v, 11)
+	r, err := fields(v, 12)
 	if err != nil {
 		return p, fmt.Errorf("beat: %w", err)
 	}
@@ -51,7 +53,29 @@ func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p
 	}
 	members, _ := v.([]any)[9].([]any)
 	p.Members = membersOf(members, p.Time)
+	unfinished, _ := v.([]any)[11].([]any)
+	p.Unfinished = s.unfinished(unfinished)
 	return p, nil
+}
+
+// unfinished reads pairs of purges and filter; others are left out and counted.
+func (l *link) unfinished(pairs []any) (all []store.Unfinished) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		purges, _ := pairs[i].(string)
+		filter, _ := pairs[i+1].(string)
+		var u store.Unfinished
+		var err error
+		if u.Purges, err = strconv.ParseUint(purges, 10, 64); err == nil {
+			err = json.Unmarshal([]byte(filter), &u.Filter)
+		}
+		if err != nil {
+			l.foreign.Add(1)
+			continue
+		}
+		all = append(all, u)
+	}
+	slices.SortFunc(all, func(a, b store.Unfinished) int { return cmp.Compare(a.Purges, b.Purges) })
+	return all
 }
 
 // pulse reads what beatScript returns, without the members.

@@ -44,7 +44,7 @@ func checkOf(secret [32]byte) string {
 
 // begin are the keys of a script that begins a head where there is none, and beginArgs its arguments.
 func (k *keys) begin() []string {
-	return []string{k.head, k.mark, k.log, k.aliases, k.members, k.keeper, k.processes}
+	return []string{k.head, k.mark, k.log, k.aliases, k.members, k.keeper, k.processes, k.purges}
 }
 
 func (s *Shared) processArg() string { return strconv.Itoa(int(s.Process())) }

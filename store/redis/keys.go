@@ -12,13 +12,13 @@ const buckets = 1024
 
 // keys are the names of the keys in the server.
 type keys struct {
-	prefix                                               string // with its braces and a colon
-	head, mark, log, aliases, members, keeper, processes string
+	prefix                                                       string // with its braces and a colon
+	head, mark, log, aliases, members, keeper, processes, purges string
 }
 
 func newKeys(prefix string) keys {
 	p := "{" + prefix + "}:"
-	return keys{prefix: p, head: p + "head", mark: p + "mark", log: p + "log", aliases: p + "x", members: p + "members", keeper: p + "keeper", processes: p + "process"}
+	return keys{prefix: p, head: p + "head", mark: p + "mark", log: p + "log", aliases: p + "x", members: p + "members", keeper: p + "keeper", processes: p + "process", purges: p + "purges"}
 }
 
 // answer is where the answer to a request is. Half of the digest says which request it is; the checksum in the value is of all of it.

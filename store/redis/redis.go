@@ -11,6 +11,7 @@
 //	{p}:x         hash: alias -> id of its entry
 //	{p}:members   hash: process -> what it has applied, its last beat and its name
 //	{p}:keeper    string: the process that decides evictions
+//	{p}:purges    hash: purges of the mark after one -> its filter, until all that it names has left
 //	{p}:process   string: the last number that a process got
 //	{p}:f:<key>   string: the lease of a flight
 //

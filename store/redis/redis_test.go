@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -131,6 +132,15 @@ func roundTrip(t *testing.T, o Options) {
 	now, err := a.Purge(t.Context(), next(), store.Filter{Tenant: "t"})
 	if err != nil || now.Log != m.Log || now.Purges != m.Purges+1 {
 		t.Fatalf("purge %+v %v", now, err)
+	}
+	if got := beat(t, b).Unfinished; !slices.Equal(got, []store.Unfinished{{Purges: now.Purges, Filter: store.Filter{Tenant: "t"}}}) {
+		t.Errorf("unfinished purges %v", got)
+	}
+	if err := a.Finish(t.Context(), store.Mark{Log: now.Log + 1, Purges: now.Purges}); err != nil || len(beat(t, b).Unfinished) != 1 {
+		t.Errorf("%v, or a purge of another log was finished", err)
+	}
+	if err := a.Finish(t.Context(), now); err != nil || len(beat(t, b).Unfinished) != 0 {
+		t.Errorf("%v, or a purge is still unfinished", err)
 	}
 	if _, err := b.Append(t.Context(), m, next(), []store.Event{insert(e)}); !errors.Is(err, store.ErrPurged) {
 		t.Errorf("an append under the mark of before the purge: %v", err)

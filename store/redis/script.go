@@ -28,7 +28,7 @@ local function begin(prefix, schema, space, check, secret, log, process)
 	local h = try('HMGET', KEYS[1], 'schema', 'space', 'check', 'secret', 'log')
 	if h[1] and h[5] then return h, 0 end
 	for i = 0, 1023 do redis.call('UNLINK', prefix .. 'r:' .. i, prefix .. 's:' .. i) end
-	redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+	redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[8])
 	redis.call('HSET', KEYS[1], 'schema', schema, 'space', space, 'check', check, 'log', log, 'purges', 0, 'n', 0, 'last', '0-0')
 	if secret ~= '' then redis.call('HSET', KEYS[1], 'secret', secret) end
 	redis.call('SET', KEYS[2], log .. ':0')
@@ -38,7 +38,7 @@ end
 `
 
 // headScript agrees on the head.
-// KEYS head mark log x members keeper process. ARGV: 1 prefix, 2 schema, 3 space, 4 check of the secret, 5 secret or "", 6 a new number of a
+// KEYS head mark log x members keeper process purges. ARGV: 1 prefix, 2 schema, 3 space, 4 check of the secret, 5 secret or "", 6 a new number of a
 // log, 7 a process number to begin with.
 // Returns schema, space, check, secret, whether the head is new, foreign.
 var headScript = redis.NewScript(beginHead + `
@@ -187,7 +187,7 @@ return {1, tostring(n), id, foreign}
 `)
 
 // purgeScript makes a purge a batch of the log and raises the mark.
-// KEYS head mark log. ARGV: 1 process, 2 serial, 3 length of the log, 4 filter.
+// KEYS head mark log purges. ARGV: 1 process, 2 serial, 3 length of the log, 4 filter.
 // Returns {log, purges}, an empty list where there is no head.
 var purgeScript = redis.NewScript(safely + `
 local h = try('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 's' .. ARGV[1], 'bytes')
@@ -200,8 +200,16 @@ local n, purges = tonumber(h[3]) + 1, tonumber(h[2]) + 1
 local mark = h[1] .. ':' .. purges
 local id = try('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], '*', 'n', n, 'p', h[4], 'm', mark, 'o', ARGV[1], 's', ARGV[2], 'b', h[6] or 0, 'f', ARGV[4])
 redis.call('SET', KEYS[2], mark)
+try('HSET', KEYS[4], purges, ARGV[4])
 redis.call('HSET', KEYS[1], 'purges', purges, 'n', n, 'last', id, 's' .. ARGV[1], ARGV[2] .. ':' .. n .. ':' .. id)
 return {h[1], tostring(purges)}
+`)
+
+// finishScript takes purges out of the unfinished ones. KEYS head purges. ARGV: 1 log, then purges.
+var finishScript = redis.NewScript(`
+if redis.call('HGET', KEYS[1], 'log') ~= ARGV[1] then return 0 end
+for i = 2, #ARGV do redis.call('HDEL', KEYS[2], ARGV[i]) end
+return 0
 `)
 
 // trimScript drops the log before a message. KEYS head log. ARGV: 1 log, 2 id.
@@ -225,10 +233,10 @@ end
 
 // beatScript keeps a process among the members, takes, renews or leaves the lease of the keeper, and returns the state of the store. The keeper
 // drops of the log what all members have applied, except the last batches.
-// KEYS head mark log x members keeper process. ARGV: 1 to 7 as of headScript, 8 process, 9 its token, 10 the batch it has applied, 11 its name, 12 1 to be
+// KEYS head mark log x members keeper process purges. ARGV: 1 to 7 as of headScript, 8 process, 9 its token, 10 the batch it has applied, 11 its name, 12 1 to be
 // keeper, else 0, 13 the time of the lease in ms, 14 after how many ms without a beat a member is dropped, 15 batches
 // to keep, 16 bytes to keep.
-// Returns {log, purges, n, last, seconds, microseconds, keeper, ms of its lease, check, members, foreign}, or {} where another process has the number.
+// Returns {log, purges, n, last, seconds, microseconds, keeper, ms of its lease, check, members, foreign, unfinished}, or {} where another process has the number.
 var beatScript = redis.NewScript(beginHead + soft + `local LOG = KEYS[3]` + shorten + `
 begin(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
 local p, token = ARGV[8], ARGV[9]
@@ -268,7 +276,7 @@ if keeper == p then
 	try('XTRIM', KEYS[3], 'MAXLEN', '~', needed + tonumber(ARGV[15]))
 	shorten(tonumber(h[6]) or 0, tonumber(h[7]) or 0, tonumber(ARGV[16]), needed + 1)
 end
-return {h[1], h[2], h[3], h[4], t[1], t[2], keeper or '0', redis.call('PTTL', KEYS[6]), h[5] or '', live, foreign}
+return {h[1], h[2], h[3], h[4], t[1], t[2], keeper or '0', redis.call('PTTL', KEYS[6]), h[5] or '', live, foreign, try('HGETALL', KEYS[8])}
 `)
 
 // leaveScript takes a process out of the members. KEYS members keeper. ARGV: 1 process, 2 token.

@@ -200,7 +200,7 @@ func (q *queue) restart(m store.Mark, keep bool) {
 	for _, b := range q.sent {
 		q.confirmLocked(b)
 	}
-	q.sent = nil
+	q.sent, q.lost = nil, false
 	if keep {
 		return
 	}

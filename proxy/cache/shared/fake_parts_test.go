@@ -82,3 +82,14 @@ func (l *link) Write(*store.Batch) error { return nil }
 func (l *link) Close() error { return nil }
 
 func (l *link) parts() Link { return Link{Log: l, Group: l, Answers: l, Leases: l, Records: l} }
+
+func (l *link) Finish(ctx context.Context, purges ...store.Mark) error {
+	return l.do(ctx, func() error {
+		for _, m := range purges {
+			if l.data != nil && m.Log == l.data.mark.Log {
+				delete(l.data.purges, m.Purges)
+			}
+		}
+		return nil
+	})
+}

@@ -48,7 +48,8 @@ type data struct {
 	answers map[store.Key]stored
 	records map[policy.ID]record
 	serials map[uint16]uint64
-	places  map[string]place // of answers in the log
+	places  map[string]place        // of answers in the log
+	purges  map[uint64]store.Filter // unfinished
 }
 
 // place is where an answer was appended, and when.
@@ -72,13 +73,13 @@ type record struct {
 
 func newData() *data {
 	return &data{mark: store.Mark{Log: rand.Uint64()}, answers: map[store.Key]stored{}, records: map[policy.ID]record{},
-		serials: map[uint16]uint64{}, places: map[string]place{}}
+		serials: map[uint16]uint64{}, places: map[string]place{}, purges: map[uint64]store.Filter{}}
 }
 
 func (d *data) clone() *data {
 	c := *d
 	c.log, c.answers, c.records, c.serials = slices.Clone(d.log), maps.Clone(d.answers), maps.Clone(d.records), maps.Clone(d.serials)
-	c.places = maps.Clone(d.places)
+	c.places, c.purges = maps.Clone(d.places), maps.Clone(d.purges)
 	return &c
 }
 
@@ -142,6 +143,7 @@ type link struct {
 	member uint16
 	secret [32]byte
 	rng    *rand.Rand // nil: no random faults
+	dies   bool       // nothing reaches the server after the next purge
 
 	lmu   sync.Mutex // protects the rest
 	fault string     // "": none, "refuse", "hold", "lose" (replies, sometimes)
@@ -258,6 +260,9 @@ func (l *link) Beat(ctx context.Context, applied store.Position, keep bool) (sto
 			l.keeper, l.until = l.member, now.Add(1500*time.Millisecond)
 		}
 		p := store.Pulse{Mark: l.data.mark, End: l.data.end(), Time: now.Add(l.ahead), Keeper: l.keeper, Leased: l.until.Sub(now)}
+		for n, f := range l.data.purges {
+			p.Unfinished = append(p.Unfinished, store.Unfinished{Purges: n, Filter: f})
+		}
 		for id, m := range l.members {
 			p.Members = append(p.Members, store.Member{Process: id, Applied: m.applied, Silent: now.Sub(m.beat)})
 		}
@@ -384,9 +389,13 @@ func (l *link) Purge(ctx context.Context, serial uint64, f store.Filter) (store.
 			return m, store.ErrGap
 		case serial > l.data.serials[l.member]:
 			l.data.mark.Purges++
+			l.data.purges[l.data.mark.Purges] = f
 			l.data.append(store.Logged{Process: l.member, Serial: serial, Purge: &f})
 			l.noteLocked(f)
 			l.wakeLocked()
+		}
+		if l.dies {
+			l.set("refuse", 0)
 		}
 		return l.data.mark, nil
 	})

@@ -75,6 +75,7 @@ func (f *follower) load(ctx context.Context) error {
 		f.cache.Missed()
 		f.opt.Purged(store.Filter{})
 	}
+	f.repeat(got)
 	f.queue.restart(got.Mark, keep)
 	return f.reconcile(ctx, got)
 }
@@ -203,9 +204,10 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 	f.purging.Store(false)
 	f.near.clear()
 	f.opt.Purged(*l.Purge)
-	f.purges.applied(l, mine)
+	f.purges.applied(l, mine, f.queue.last())
 	if own {
 		f.pulse.purged(l.Position)
+		f.queue.signal() // it may be finished already
 	}
 	f.pulse.kick()
 }

@@ -22,8 +22,11 @@ type Log interface {
 	// nothing is appended, and the error is store.ErrPurged, or store.ErrGap where the store has another log or fewer purges. A serial that
 	// is not above all that this process has used is a batch that was appended before: it changes nothing and is no error.
 	Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (store.Position, error)
-	// Purge adds a purge as a batch, whatever the mark is, and returns the mark after it. Serials are those of Append.
+	// Purge adds a purge as a batch, whatever the mark is, and returns the mark after it. Serials are those of Append. It is unfinished then:
+	// see store.Pulse.
 	Purge(ctx context.Context, serial uint64, f store.Filter) (store.Mark, error)
+	// Finish notes that what some purges name has left the store. Each is known by the mark after it.
+	Finish(ctx context.Context, purges ...store.Mark) error
 	// Read returns what follows a position, after some time nothing. store.ErrGap: what is there does not follow that position.
 	Read(ctx context.Context, after store.Position, wait time.Duration) ([]store.Logged, error)
 	// TrimLog removes the batches before a position.

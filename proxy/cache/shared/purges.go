@@ -25,7 +25,8 @@ type purge struct {
 	filter  store.Filter
 	serial  uint64
 	made    time.Time     // what it repeats was made then
-	again   bool          // it repeats one that the shared store has lost
+	again   bool          // it repeats one that the shared store has lost, or not finished
+	repeats []store.Mark  // those that are unfinished
 	tried   chan struct{} // closed after the first attempt to append it, with err set
 	err     error
 	applied chan struct{} // closed when it was read from the log, with at set
@@ -39,6 +40,13 @@ type purges struct {
 	mu      sync.Mutex // protects the rest
 	pending []*purge   // in order
 	known   []knownPurge
+	ending  []ending // in order
+}
+
+// ending is a purge of this process that was applied here: it is finished when the own changes up to one of them are in the shared store.
+type ending struct {
+	marks []store.Mark
+	after uint64
 }
 
 type knownPurge struct {
@@ -56,7 +64,7 @@ func (p *purges) add(f store.Filter, serial uint64, made time.Time, again bool) 
 	defer p.mu.Unlock()
 	if len(p.pending) >= pendingMost {
 		one = p.pending[len(p.pending)-1]
-		one.filter = store.Filter{}
+		one.filter, one.again = store.Filter{}, one.again || again
 		return one, one.tried
 	}
 	p.pending = append(p.pending, one)
@@ -110,8 +118,9 @@ func (p *purges) names(e *store.Entry) bool {
 	return slices.ContainsFunc(p.pending, func(one *purge) bool { return one.filter.Matches(e) })
 }
 
-// applied notes a purge that was read from the log and made here. own is that of this process with the serial, nil for others.
-func (p *purges) applied(l *store.Logged, own *purge) {
+// applied notes a purge that was read from the log and made here. own is that of this process with the serial, nil for others, and last the
+// number of the last own change.
+func (p *purges) applied(l *store.Logged, own *purge, last uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	made := time.Now()
@@ -126,9 +135,30 @@ func (p *purges) applied(l *store.Logged, own *purge) {
 		return
 	}
 	own.at = l.Position
+	p.ending = append(p.ending, ending{append(own.repeats, l.Mark), last})
 	close(own.applied)
 	p.pending = slices.DeleteFunc(p.pending, func(one *purge) bool { return one == own })
 	p.waiting.Store(int32(len(p.pending)))
+}
+
+// finished returns the purges that are finished: has reports whether an own change up to one is not in the shared store yet.
+func (p *purges) finished(has func(uint64) bool) (marks []store.Mark, upTo uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.ending {
+		if has(one.after) {
+			break
+		}
+		marks, upTo = append(marks, one.marks...), one.after
+	}
+	return marks, upTo
+}
+
+// forget drops those that finished has returned.
+func (p *purges) forget(upTo uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ending = slices.DeleteFunc(p.ending, func(one ending) bool { return one.after <= upTo })
 }
 
 // own is the pending purge with a serial, nil where there is none.
@@ -159,7 +189,8 @@ func (p *purges) lost(before, after store.Mark, serial func() uint64) (again []k
 			again = append(again, k)
 		}
 	}
-	p.known = nil // they come back from the log
+	p.known = nil  // they come back from the log
+	p.ending = nil // they are unfinished in the store
 	if same && before.Purges > after.Purges && counted < before.Purges-after.Purges {
 		again = append(again, knownPurge{made: time.Now()})
 	}
@@ -167,6 +198,18 @@ func (p *purges) lost(before, after store.Mark, serial func() uint64) (again []k
 		one.serial, one.tried, one.err = serial(), make(chan struct{}), nil
 	}
 	return again
+}
+
+// repeat makes the purges again that others, or this process before a gap in the log, have not finished: what they name may be among the
+// entries that are loaded next. Until then nothing of that is served.
+func (s *Shared) repeat(p store.Pulse) {
+	for _, u := range p.Unfinished {
+		one, _ := s.purges.add(u.Filter, s.queue.nextSerial(), time.Now(), true)
+		s.purges.mu.Lock()
+		one.repeats = append(one.repeats, store.Mark{Log: p.Mark.Log, Purges: u.Purges})
+		s.purges.mu.Unlock()
+		s.count.repeated.Add(1)
+	}
 }
 
 // Purge appends a purge that was made in this process, and waits until every member has made it or, since it learns nothing of the log,

@@ -39,6 +39,7 @@ type queue struct {
 	claims          // its mutex protects the rest
 	serial  uint64  // the last one given
 	added   uint64  // items, ever
+	lost    bool    // a removal was dropped since the last load: the shared store still has what it removed
 	waiting []*item // in order
 	live    [2]int  // how many of them are not void: others, and hints
 	next    [2]int  // before this place in waiting none is left to be dropped: of others, of hints
@@ -142,6 +143,8 @@ func (q *queue) dropLocked(kind int, removals bool) bool {
 			continue
 		}
 		q.count.drop(it.ev.Kind)
+		_, removed := it.ev.Reason()
+		q.lost = q.lost || removed
 		if c := q.ids[it.ev.ID]; c != nil && c.it == it {
 			q.orphans = append(q.orphans, c.entry)
 			c.entry = nil
@@ -198,6 +201,14 @@ func (q *queue) has(seq uint64) bool {
 	}
 	at := slices.IndexFunc(q.waiting, func(it *item) bool { return !it.void })
 	return at >= 0 && q.waiting[at].seq <= seq
+}
+
+// lacks reports whether the shared store has what was removed here, because removals were dropped, and whether nothing waits any more.
+func (q *queue) lacks() (lost, empty bool) {
+	n, _ := q.size()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lost, n == 0
 }
 
 // size is how many events wait, and what they take.

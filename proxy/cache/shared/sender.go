@@ -58,6 +58,9 @@ func (s *sender) step(ctx context.Context) (wait time.Duration, err error) {
 	if !synced || !s.view.live() {
 		return -1, nil
 	}
+	if err := s.finish(limit); err != nil {
+		return 0, err
+	}
 	if wait := s.queue.ready(time.Now()); wait != 0 {
 		return wait, nil
 	}
@@ -93,6 +96,23 @@ func (s *sender) purge(ctx context.Context, one *purge, serial uint64, f store.F
 	if synced && after.Log == before.Log && after.Purges <= before.Purges {
 		s.view.lose() // it has lost purges that were applied here
 	}
+	return nil
+}
+
+// finish notes the purges that are finished. Where removals were dropped, none is: what they removed is loaded, and leaves again.
+func (s *sender) finish(ctx context.Context) error {
+	lost, empty := s.queue.lacks()
+	if lost && empty {
+		s.view.lose()
+	}
+	done, upTo := s.purges.finished(s.queue.has)
+	if lost || len(done) == 0 {
+		return nil
+	}
+	if err := s.opt.Link.Log.Finish(ctx, done...); err != nil {
+		return err
+	}
+	s.purges.forget(upTo)
 	return nil
 }
 

@@ -18,6 +18,9 @@
 //   - A member is deaf if the last pulse that showed it everything in the log began longer ago than the grace. It then serves only what
 //     has never left it, and appends nothing. So a purge holds in all members after the grace, also in those that cannot be reached.
 //
+// What a purge names leaves the store by the removals that its member appends behind it. Until they are there the store has the purge among
+// its unfinished ones, and a member that loads the entries makes it again.
+//
 // An own change that is not in the log yet comes later in it than whatever is read from it, and therefore wins over that: see Overrides.
 // No fault of the shared store fails a request or delays it for longer than FetchTimeout.
 package shared
@@ -154,6 +157,7 @@ func (s *Shared) Begin(ctx context.Context) error {
 		return fmt.Errorf("begin to share: %w", err)
 	}
 	s.pulse.clock(p, began, time.Since(began))
+	s.repeat(p)
 	s.view.set(p.End, p.Mark)
 	s.loaded.Store(true)
 	return nil

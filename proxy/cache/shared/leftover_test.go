@@ -1,0 +1,104 @@
+package shared
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"reprise/store"
+)
+
+// TestRepeatedPurgeLeavesNothing: a purge that the store had lost is made again in what it keeps too: a member that starts later does not find
+// what it names.
+func TestRepeatedPurgeLeavesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		all := members(t, s, 2)
+		all[0].put("a", "first")
+		all[0].put("b", "other")
+		settle()
+		old := s.copy()
+		if err := all[1].purge(store.Filter{Model: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		s.failover(old)
+		time.Sleep(5 * time.Second)
+		if n := len(s.ids()); n != 1 {
+			t.Errorf("%d records are left", n)
+		}
+		late := newMember(t, s, 3)
+		settle()
+		late.wants("a", "")
+		late.wants("b", "other")
+	})
+}
+
+// TestPurgerDies: a member that ends between its purge and the removal of what that names leaves nothing that a later member serves.
+func TestPurgerDies(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		all := members(t, s, 2)
+		for i := range 200 {
+			all[0].put(fmt.Sprint("a", i), "first")
+		}
+		all[0].put("b", "other")
+		settle()
+		all[1].link.dies = true
+		all[1].link.set("", 5*time.Millisecond)
+		if err := all[1].purge(store.Filter{Model: "a"}); err == nil {
+			t.Error("a member that ends has removed everything")
+		}
+		all[0].wants("a199", "")
+		late := newMember(t, s, 3)
+		for range 20 {
+			late.wants("a199", "")
+			time.Sleep(50 * time.Millisecond)
+		}
+		all[0].wants("a199", "")
+		late.wants("b", "other")
+		if n := len(s.ids()); n != 1 {
+			t.Errorf("%d records are left", n)
+		}
+	})
+}
+
+// TestPurgeOfMany: a purge of more than the queue holds leaves nothing either.
+func TestPurgeOfMany(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		all := members(t, s, 2, func(o *Options) { o.QueueEvents = 64 })
+		for i := range 300 {
+			all[0].put(fmt.Sprint("a", i), "first")
+			time.Sleep(10 * time.Millisecond)
+		}
+		settle()
+		if err := all[1].purge(store.Filter{Model: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		if n := len(s.ids()); n != 0 {
+			t.Errorf("%d records are left", n)
+		}
+		late := newMember(t, s, 3)
+		settle()
+		late.wants("a299", "")
+	})
+}
+
+// TestBeginRepeats: what a member has loaded before it starts may have what an unfinished purge names: it is not served.
+func TestBeginRepeats(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		if _, err := s.link(1).Purge(t.Context(), 1, store.Filter{Model: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		m, err := New(Options{Link: s.link(2).parts()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Begin(t.Context()); err != nil || m.Stats().PendingPurges != 1 || !m.purges.names(&store.Entry{Labels: &store.Labels{Model: "a"}}) {
+			t.Errorf("%v, %d purges wait", err, m.Stats().PendingPurges)
+		}
+	})
+}
