@@ -22,8 +22,9 @@ type history struct {
 	names   []string
 	hot     bool // few keys, and many answers to each; otherwise most requests are for answers that stay
 	grace   time.Duration
-	left    atomic.Int64 // operations to come
-	stamps  atomic.Int64 // order of what was observed: the end of one thing is before the start of another, or they overlap
+	slack   time.Duration // by which clocks may differ
+	left    atomic.Int64  // operations to come
+	stamps  atomic.Int64  // order of what was observed: the end of one thing is before the start of another, or they overlap
 
 	mu      sync.Mutex // protects the rest
 	puts    map[string]*put
@@ -64,7 +65,7 @@ type purgeOp struct {
 func (p *purgeOp) names(v *put) bool { return p.model == "" || p.model == v.name[:1] }
 
 func newHistory(t *testing.T, s *server, all []*member, hot bool) *history {
-	h := &history{t: t, s: s, members: all, hot: hot, grace: time.Second, puts: map[string]*put{}, counted: map[string]int{}}
+	h := &history{t: t, s: s, members: all, hot: hot, grace: time.Second, slack: 20 * time.Millisecond, puts: map[string]*put{}, counted: map[string]int{}}
 	keys := 16
 	if hot {
 		keys = 3
@@ -215,13 +216,13 @@ func (h *history) put(m int, name string, rng *rand.Rand) {
 		ttl = time.Duration(1+rng.IntN(300)) * time.Millisecond
 	}
 	answer := fmt.Sprintf("%s#%d", name, asked)
-	v := &put{name: name, member: m, asked: asked, expires: time.Now().Add(ttl)}
+	v := &put{name: name, member: m, asked: asked, expires: h.members[m].Now().Add(ttl)}
 	h.mu.Lock()
 	h.puts[answer] = v
 	history := len(h.ended)
 	h.mu.Unlock()
 	at, start := time.Now(), h.stamp()
-	if reason := h.members[m].keep(q, name, answer, ttl); reason != "" {
+	if reason := h.members[m].keepUntil(q, name, answer, v.expires); reason != "" {
 		h.count("put " + reason)
 		return
 	}
@@ -258,7 +259,7 @@ func (h *history) check(places map[string]place) (broken []string) {
 			broken = append(broken, fmt.Sprintf("%q is answered by %q", g.name, g.answer))
 			continue
 		}
-		if !g.stored && g.at.Sub(v.expires) > 20*time.Millisecond { // the clocks differ
+		if !g.stored && g.at.Sub(v.expires) > h.slack { // the clocks differ
 			broken = append(broken, fmt.Sprintf("member %d serves %q after its time", g.member, g.answer))
 		}
 		if !g.stored {

@@ -3,7 +3,6 @@ package shared
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -93,8 +92,11 @@ func (m *member) put(name, answer string) (reason string) {
 }
 
 func (m *member) keep(q *cache.Request, name, answer string, ttl time.Duration) (reason string) {
-	now := m.Now()
-	e := &store.Entry{Labels: &store.Labels{Model: name[:1]}, Answer: []byte(answer), Created: now, Expires: now.Add(ttl), UpstreamTime: time.Duration(len(answer))}
+	return m.keepUntil(q, name, answer, m.Now().Add(ttl))
+}
+
+func (m *member) keepUntil(q *cache.Request, name, answer string, end time.Time) (reason string) {
+	e := &store.Entry{Labels: &store.Labels{Model: name[:1]}, Answer: []byte(answer), Created: m.Now(), Expires: end, UpstreamTime: time.Duration(len(answer))}
 	_, reason, err := m.cache.Keep(context.Background(), q, &cache.Finding{}, e)
 	if err != nil {
 		m.t.Errorf("keep: %v", err)
@@ -167,5 +169,3 @@ func (s *server) ids() (all []policy.ID) {
 	}
 	return all
 }
-
-var _ = fmt.Sprint
