@@ -296,8 +296,8 @@ func sharedMany(r *rig) {
 	writer.stop()
 	held := s.inspect()
 	r.report.set("redis-bytes", 0, exactly((s.used()-before-held.answers-held.vectors)/held.entries))
-	r.report.note("%s: Redis holds %.0f entries in %.0f bytes each: the answer has %.0f, the vector %.0f", r.part, held.entries, (s.used()-before)/held.entries,
-		held.answers/held.entries, held.vectors/held.entries)
+	r.report.note("%s: Redis holds %.0f entries in %.0f bytes each: the answer has %.0f, packed %.0f, the vector %.0f", r.part, held.entries, (s.used()-before)/held.entries,
+		held.answers/held.entries, held.packed/held.entries, held.vectors/held.entries)
 	var more []float64
 	for range 3 {
 		list := s.list()
@@ -338,7 +338,10 @@ func (s *sharing) used() float64 {
 }
 
 // holding sums up what the server has.
-type holding struct{ entries, answers, vectors float64 }
+type holding struct {
+	entries, answers, vectors float64
+	packed                    float64 // answers as they are there
+}
 
 const recordBuckets, answersAtOnce = 1024, 500
 
@@ -401,7 +404,11 @@ func (s *sharing) inspect() (h holding) {
 		}
 		sampled++
 		h.answers += float64(len(f.Entry.Answer))
+		bare := *f.Entry
+		bare.Answer = nil
+		h.packed += float64(len(store.AppendAnswer(nil, f.Entry)) - len(store.AppendAnswer(nil, &bare)))
 	})
 	h.answers *= h.entries / max(sampled, 1)
+	h.packed *= h.entries / max(sampled, 1)
 	return h
 }
