@@ -66,8 +66,8 @@ func (f *follower) load(ctx context.Context) error {
 	}
 	f.pulse.clock(got, began, time.Since(began))
 	_, before, _, _ := f.view.now()
-	for _, k := range f.purges.lost(before, got.Mark, f.queue.nextSerial) {
-		f.purges.add(k.filter, f.queue.nextSerial(), k.made, true)
+	for _, k := range f.purges.lost(before, got.Mark) {
+		f.purges.add(k.filter, k.made, true)
 		f.count.repeated.Add(1)
 	}
 	keep := got.Mark == before || got.Mark.Log != before.Log && got.Mark.Purges == 0

@@ -23,7 +23,7 @@ var errNotSent = errors.New("the shared store has not taken the purge yet; it is
 // purge is one of this process that was not read from the log yet.
 type purge struct {
 	filter  store.Filter
-	serial  uint64
+	serial  uint64        // given when it is appended first, so that serials are appended in order; 0 before
 	made    time.Time     // what it repeats was made then
 	again   bool          // it repeats one that the shared store has lost, or not finished
 	repeats []store.Mark  // those that are unfinished
@@ -58,13 +58,16 @@ type knownPurge struct {
 func newPurges() *purges { return &purges{} }
 
 // add makes a purge wait to be appended, and returns what is closed when that was tried. Too many become one of everything.
-func (p *purges) add(f store.Filter, serial uint64, made time.Time, again bool) (one *purge, tried <-chan struct{}) {
-	one = &purge{filter: f, serial: serial, made: made, again: again, tried: make(chan struct{}), applied: make(chan struct{})}
+func (p *purges) add(f store.Filter, made time.Time, again bool) (one *purge, tried <-chan struct{}) {
+	one = &purge{filter: f, made: made, again: again, tried: make(chan struct{}), applied: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.pending) >= pendingMost {
 		one = p.pending[len(p.pending)-1]
-		one.filter, one.again = store.Filter{}, one.again || again
+		if one.sent() {
+			one.tried = make(chan struct{})
+		}
+		one.filter, one.serial, one.again = store.Filter{}, 0, one.again || again // what may be appended by now has another filter
 		return one, one.tried
 	}
 	p.pending = append(p.pending, one)
@@ -73,13 +76,17 @@ func (p *purges) add(f store.Filter, serial uint64, made time.Time, again bool) 
 }
 
 // next is the first purge that was not appended yet, nil where there is none.
-func (p *purges) next() (one *purge, serial uint64, f store.Filter) {
+func (p *purges) next(serial func() uint64) (one *purge, given uint64, f store.Filter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range p.pending {
-		if !one.sent() {
-			return one, one.serial, one.filter
+		if one.sent() {
+			continue
 		}
+		if one.serial == 0 {
+			one.serial = serial()
+		}
+		return one, one.serial, one.filter
 	}
 	return nil, 0, store.Filter{}
 }
@@ -97,7 +104,7 @@ func (one *purge) sent() bool {
 func (p *purges) attempted(one *purge, serial uint64, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if one.serial != serial { // there was a gap in the log meanwhile
+	if one.serial != serial { // it is to be appended again: there was a gap in the log meanwhile, or it has another filter now
 		return
 	}
 	one.err = err
@@ -175,7 +182,7 @@ func (p *purges) own(serial uint64) *purge {
 
 // lost returns what a store may have lost between two marks around a gap in its log: by the count of its purges, or because they are young.
 // Purges that it has lost and that are not remembered any more are repeated as one of everything.
-func (p *purges) lost(before, after store.Mark, serial func() uint64) (again []knownPurge) {
+func (p *purges) lost(before, after store.Mark) (again []knownPurge) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	same := before.Log == after.Log
@@ -195,7 +202,7 @@ func (p *purges) lost(before, after store.Mark, serial func() uint64) (again []k
 		again = append(again, knownPurge{made: time.Now()})
 	}
 	for _, one := range p.pending { // appended before the gap, or not: they are appended again
-		one.serial, one.tried, one.err = serial(), make(chan struct{}), nil
+		one.serial, one.tried, one.err = 0, make(chan struct{}), nil
 	}
 	return again
 }
@@ -204,7 +211,7 @@ func (p *purges) lost(before, after store.Mark, serial func() uint64) (again []k
 // entries that are loaded next. Until then nothing of that is served.
 func (s *Shared) repeat(p store.Pulse) {
 	for _, u := range p.Unfinished {
-		one, _ := s.purges.add(u.Filter, s.queue.nextSerial(), time.Now(), true)
+		one, _ := s.purges.add(u.Filter, time.Now(), true)
 		s.purges.mu.Lock()
 		one.repeats = append(one.repeats, store.Mark{Log: p.Mark.Log, Purges: u.Purges})
 		s.purges.mu.Unlock()
@@ -215,7 +222,7 @@ func (s *Shared) repeat(p store.Pulse) {
 // Purge appends a purge that was made in this process, and waits until every member has made it or, since it learns nothing of the log,
 // serves nothing that the purge could name: for the grace at most. An error says that this is not certain yet.
 func (s *Shared) Purge(ctx context.Context, f store.Filter) error {
-	one, tried := s.purges.add(f, s.queue.nextSerial(), time.Now(), false)
+	one, tried := s.purges.add(f, time.Now(), false)
 	s.queue.signal()
 	limit, cancel := context.WithTimeout(ctx, s.opt.CallTimeout)
 	defer cancel()

@@ -412,3 +412,62 @@ func TestClock(t *testing.T) {
 		}
 	})
 }
+
+// TestBatchBeforePurge: a batch whose append has failed reaches the shared store behind a purge that was made since and has another serial.
+func TestBatchBeforePurge(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		all := members(t, s, 2)
+		all[0].link.setOnly("write", "refuse", 0)
+		all[0].put("b", "kept")
+		time.Sleep(time.Millisecond)
+		if err := all[0].purge(store.Filter{Model: "a"}); err == nil {
+			t.Error("a purge that was not appended has no error")
+		}
+		all[0].slow(400 * time.Millisecond) // the purge is appended long before it is read
+		time.Sleep(3 * time.Second)
+		all[0].link.set("", 0)
+		time.Sleep(3 * time.Second)
+		for _, m := range all {
+			m.wants("b", "kept")
+		}
+		if n := len(s.ids()); n != 1 {
+			t.Errorf("%d entries", n)
+		}
+	})
+}
+
+// TestSerialOfPurge: a purge has a serial above that of a batch which is appended before it, whenever it was made.
+func TestSerialOfPurge(t *testing.T) {
+	q, p := newQueue(1, 1, &counters{}), newPurges()
+	p.add(store.Filter{Model: "a"}, time.Now(), false)
+	batch := q.nextSerial()
+	one, serial, _ := p.next(q.nextSerial)
+	if again, same, _ := p.next(q.nextSerial); serial <= batch || again != one || same != serial {
+		t.Errorf("serials %d and %d after a batch of %d", serial, same, batch)
+	}
+}
+
+// TestManyPurges: where too many wait the last one becomes one of everything, also if it is on its way or appended already.
+func TestManyPurges(t *testing.T) {
+	q, p := newQueue(1, 1, &counters{}), newPurges()
+	for range pendingMost {
+		p.add(store.Filter{Model: "a"}, time.Now(), false)
+	}
+	var last *purge
+	for range pendingMost {
+		one, serial, _ := p.next(q.nextSerial)
+		p.attempted(one, serial, nil)
+		last = one
+	}
+	one, tried := p.add(store.Filter{Model: "b"}, time.Now(), false)
+	next, _, f := p.next(q.nextSerial)
+	if one != last || next != last || f != (store.Filter{}) {
+		t.Errorf("%+v is to be appended next", f)
+	}
+	select {
+	case <-tried:
+		t.Error("it counts as appended")
+	default:
+	}
+}

@@ -18,6 +18,7 @@ const (
 type sender struct {
 	*Shared
 	backoff time.Duration
+	purged  store.Mark // after the last purge that was appended
 }
 
 func (s *sender) run(ctx context.Context) {
@@ -52,11 +53,11 @@ func (s *sender) step(ctx context.Context) (wait time.Duration, err error) {
 	limit, cancel := context.WithTimeout(ctx, s.opt.CallTimeout)
 	defer cancel()
 	_, mark, synced, _ := s.view.now() // before the purge or the batch is taken: the mark does not have the purge then, see take for the batch
-	if one, serial, filter := s.purges.next(); one != nil {
+	if one, serial, filter := s.purges.next(s.queue.nextSerial); one != nil {
 		return 0, s.purge(limit, one, serial, filter, mark, synced)
 	}
-	if !synced || !s.view.live() {
-		return -1, nil
+	if !synced || !s.view.live() || mark.Log == s.purged.Log && mark.Purges < s.purged.Purges {
+		return -1, nil // before an own purge is applied the store takes nothing, and to repeat a batch of before it would show nothing: its serial is used
 	}
 	if err := s.finish(limit); err != nil {
 		return 0, err
@@ -93,6 +94,7 @@ func (s *sender) purge(ctx context.Context, one *purge, serial uint64, f store.F
 	if err != nil {
 		return err
 	}
+	s.purged = after
 	if synced && after.Log == before.Log && after.Purges <= before.Purges {
 		s.view.lose() // it has lost purges that were applied here
 	}
