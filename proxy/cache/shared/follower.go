@@ -23,8 +23,12 @@ type follower struct {
 func (f *follower) run(ctx context.Context) {
 	backoff := time.Duration(0)
 	for ctx.Err() == nil {
-		step, err := f.step(ctx)
-		f.trim()
+		step := "follow"
+		err := guard(func() (err error) {
+			step, err = f.step(ctx)
+			f.trim()
+			return err
+		})
 		if err == nil || ctx.Err() != nil {
 			backoff = 0
 			continue
@@ -198,10 +202,10 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 		}
 	}
 	f.purging.Store(own || f.pulse.keeps())
+	defer f.purging.Store(false)
 	if err := f.cache.ApplyPurge(ctx, *l.Purge, keep); err != nil {
 		f.fault("purge", err)
 	}
-	f.purging.Store(false)
 	f.near.clear()
 	f.opt.Purged(*l.Purge)
 	f.purges.applied(l, mine, f.queue.last())

@@ -152,12 +152,12 @@ func (l *leads) run(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			l.renew(ctx)
+			l.s.guarded(ctx, "lease", l.renew)
 		case <-l.wake:
 		case <-ctx.Done():
 			return
 		}
-		l.release(ctx)
+		l.s.guarded(ctx, "lease", l.release)
 	}
 }
 

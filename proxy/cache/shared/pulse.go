@@ -48,7 +48,7 @@ func (p *pulse) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if p.s.joined.Load() {
-			p.beat(ctx)
+			p.s.guarded(ctx, "beat", p.beat)
 		}
 		select {
 		case <-tick.C:

@@ -23,9 +23,13 @@ type sender struct {
 
 func (s *sender) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		s.dropOrphans(ctx)
+		s.guarded(ctx, "drop", s.dropOrphans)
 		_, _, _, changed := s.view.now()
-		wait, err := s.step(ctx)
+		var wait time.Duration
+		err := guard(func() (err error) {
+			wait, err = s.step(ctx)
+			return err
+		})
 		switch {
 		case errors.Is(err, store.ErrPurged): // the follower reads the purge
 			s.count.refused.Add(1)

@@ -29,6 +29,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -189,6 +190,23 @@ func (s *Shared) Close(ctx context.Context) error {
 
 // Now is the time of the shared store: that of this process, corrected by what the last pulse said.
 func (s *Shared) Now() time.Time { return time.Now().Add(time.Duration(s.pulse.offset.Load())) }
+
+// guard runs a step of one of the four goroutines. A panic in it is an error, so that it costs what the step was to do, and no request.
+func guard(run func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return run()
+}
+
+// guarded is guard for a step whose own errors are faults already.
+func (s *Shared) guarded(ctx context.Context, step string, run func(context.Context)) {
+	if err := guard(func() error { run(ctx); return nil }); err != nil {
+		s.fault(step, err)
+	}
+}
 
 // fault reports and counts a fault.
 func (s *Shared) fault(step string, err error) {

@@ -1,0 +1,135 @@
+package shared
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"reprise/store"
+)
+
+// TestBatchBeforePurge: a batch whose append has failed reaches the shared store behind a purge that was made since and has another serial.
+func TestBatchBeforePurge(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		all := members(t, s, 2)
+		all[0].link.setOnly("write", "refuse", 0)
+		all[0].put("b", "kept")
+		time.Sleep(time.Millisecond)
+		if err := all[0].purge(store.Filter{Model: "a"}); err == nil {
+			t.Error("a purge that was not appended has no error")
+		}
+		all[0].slow(400 * time.Millisecond) // the purge is appended long before it is read
+		time.Sleep(3 * time.Second)
+		all[0].link.set("", 0)
+		time.Sleep(3 * time.Second)
+		for _, m := range all {
+			m.wants("b", "kept")
+		}
+		if n := len(s.ids()); n != 1 {
+			t.Errorf("%d entries", n)
+		}
+	})
+}
+
+// TestSerialOfPurge: a purge has a serial above that of a batch which is appended before it, whenever it was made.
+func TestSerialOfPurge(t *testing.T) {
+	q, p := newQueue(1, 1, &counters{}), newPurges()
+	p.add(store.Filter{Model: "a"}, time.Now(), false)
+	batch := q.nextSerial()
+	one, serial, _ := p.next(q.nextSerial)
+	if again, same, _ := p.next(q.nextSerial); serial <= batch || again != one || same != serial {
+		t.Errorf("serials %d and %d after a batch of %d", serial, same, batch)
+	}
+}
+
+// TestManyPurges: where too many wait the last one becomes one of everything, also if it is on its way or appended already.
+func TestManyPurges(t *testing.T) {
+	q, p := newQueue(1, 1, &counters{}), newPurges()
+	for range pendingMost {
+		p.add(store.Filter{Model: "a"}, time.Now(), false)
+	}
+	var last *purge
+	for range pendingMost {
+		one, serial, _ := p.next(q.nextSerial)
+		p.attempted(one, serial, nil)
+		last = one
+	}
+	one, tried := p.add(store.Filter{Model: "b"}, time.Now(), false)
+	next, _, f := p.next(q.nextSerial)
+	if one != last || next != last || f != (store.Filter{}) {
+		t.Errorf("%+v is to be appended next", f)
+	}
+	select {
+	case <-tried:
+		t.Error("it counts as appended")
+	default:
+	}
+}
+
+// faulty panics in some calls while broken is set.
+type faulty struct {
+	*link
+	broken *atomic.Bool
+}
+
+func (f faulty) panics() {
+	if f.broken.Load() {
+		panic("a fault of the link")
+	}
+}
+
+func (f faulty) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (store.Position, error) {
+	f.panics()
+	return f.link.Append(ctx, m, serial, evs)
+}
+
+func (f faulty) Read(ctx context.Context, after store.Position, wait time.Duration) ([]store.Logged, error) {
+	f.panics()
+	return f.link.Read(ctx, after, wait)
+}
+
+func (f faulty) Beat(ctx context.Context, applied store.Position, keep bool) (store.Pulse, error) {
+	f.panics()
+	return f.link.Beat(ctx, applied, keep)
+}
+
+func (f faulty) Renew(ctx context.Context, ttl time.Duration, keys ...store.Key) error {
+	f.panics()
+	return f.link.Renew(ctx, ttl, keys...)
+}
+
+// TestPanics: a panic beside the requests is a fault, and the member goes on where it was.
+func TestPanics(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		other := newMember(t, s, 2)
+		m := &member{t: t, link: s.link(1)}
+		if err := m.link.Agree(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f := faulty{m.link, &atomic.Bool{}}
+		m.start(Link{Log: f, Group: f, Answers: f, Leases: f, Records: f}, m.link.Secret(), 1)
+		settle()
+		_, done := m.Lead(t.Context(), keyOf("a"))
+		f.broken.Store(true)
+		m.put("a", "first")
+		other.put("b", "second")
+		time.Sleep(5 * time.Second)
+		done()
+		m.mu.Lock()
+		for _, step := range []string{"append", "follow", "beat", "lease"} {
+			if !slices.ContainsFunc(m.faults, func(f string) bool { return strings.HasPrefix(f, step+": panic") }) {
+				t.Errorf("no fault of %s in %q", step, m.faults)
+			}
+		}
+		m.mu.Unlock()
+		f.broken.Store(false)
+		time.Sleep(5 * time.Second)
+		m.wants("b", "second")
+		other.wants("a", "first")
+	})
+}
