@@ -188,8 +188,8 @@ func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit)
 		return failed
 	}
 	*buf = body
-	if from != nil && !x.s.cache.Serves(from) {
-		return errPurged
+	if from != nil && (!x.s.cache.Serves(from) || from.Entry.Labels != nil && from.Entry.Tenant != x.tenant) {
+		return errPurged // an answer of another tenant is never served, whatever the records of a shared store say
 	}
 	h := x.w.Header()
 	h["Content-Type"] = contentTypes.of(contentType)

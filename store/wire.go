@@ -174,10 +174,13 @@ func DecodeAnswer(id policy.ID, key Key, b []byte) (*Entry, error) {
 	return e, nil
 }
 
-// WithAnswer is e with the answer of another, which was fetched from where the answers of this store are.
+// WithAnswer is e with the answer of another, which was fetched from where the answers of this store are, and its labels: they say whose it is.
 func (e *Entry) WithAnswer(of *Entry) *Entry {
 	whole := *e
 	whole.Answer, whole.unpacked = of.Answer, of.unpacked
+	if of.Labels != nil {
+		whole.Labels = of.Labels
+	}
 	return &whole
 }
 

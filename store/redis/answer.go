@@ -2,8 +2,13 @@ package redis
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
-	"hash/crc32"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -12,47 +17,68 @@ import (
 	"reprise/store"
 )
 
-// The value of an answer is a head, and what store.AppendAnswer makes: 3 bytes that say whose it is and in which form, the id
-// of the entry (the script that appends reads it there), the log of the mark under which it was written, a checksum of the key and all the
-// rest, and the purges of that mark.
+// The value of an answer is 3 bytes that say whose it is and in which form, the id of the entry (the script that appends reads it there), the
+// mark under which it was written, what store.AppendAnswer makes, and a seal.
 const (
-	answerMagic = "RP\x01"
-	answerSum   = len(answerMagic) + 2*8
-	answerHead  = answerSum + 4
+	answerMagic  = "RP\x01"
+	answerPurges = len(answerMagic) + 2*8
+	nonceSize    = 12
+	sealSize     = nonceSize + 16
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// seal makes and checks the seals of answers: the tag of AES-GCM over a key and the value under it. So a value that was damaged, copied to
+// another key, or made without the secret is recognised.
+type seal struct{ cipher.AEAD }
 
-func appendAnswer(b []byte, e *store.Entry, m store.Mark) []byte {
+func newSeal(secret [32]byte) *seal {
+	key, err := hkdf.Key(sha256.New, secret[:], nil, "reprise answers", 32)
+	if err != nil {
+		panic(err) // the length is allowed
+	}
+	block, err := aes.NewCipher(key)
+	if err == nil {
+		var aead cipher.AEAD
+		if aead, err = cipher.NewGCM(block); err == nil {
+			return &seal{aead}
+		}
+	}
+	panic(err)
+}
+
+// tag is that of a value without its seal. The key is what is encrypted; its cipher is dropped.
+func (s *seal) tag(key store.Key, value, nonce []byte) []byte {
+	var b [len(key) + sealSize - nonceSize]byte
+	return s.Seal(b[:0], nonce, key[:], value)[len(key):]
+}
+
+func (s *seal) appendAnswer(b []byte, e *store.Entry, m store.Mark) []byte {
 	at := len(b)
 	b = append(b, answerMagic...)
 	for _, n := range [...]uint64{uint64(e.ID), m.Log} {
 		b = binary.BigEndian.AppendUint64(b, n)
 	}
-	b = binary.AppendUvarint(append(b, 0, 0, 0, 0), m.Purges)
-	b = store.AppendAnswer(b, e)
-	binary.BigEndian.PutUint32(b[at+answerSum:], sumOf(e.Key, b[at:]))
-	return b
-}
-
-// sumOf is the checksum of a value under a key: one that was copied to another key is damaged.
-func sumOf(key store.Key, value []byte) uint32 {
-	sum := crc32.Update(crc32.Checksum(key[:], castagnoli), castagnoli, value[:answerSum])
-	return crc32.Update(sum, castagnoli, value[answerHead:])
+	b = store.AppendAnswer(binary.AppendUvarint(b, m.Purges), e)
+	var nonce [nonceSize]byte
+	rand.Read(nonce[:])
+	return append(append(b, nonce[:]...), s.tag(e.Key, b[at:], nonce[:])...)
 }
 
 // decodeAnswer reads a value. The answer is a part of it.
-func decodeAnswer(key store.Key, value []byte) (e *store.Entry, written store.Mark, ok bool) {
-	if len(value) < answerHead || string(value[:len(answerMagic)]) != answerMagic ||
-		binary.BigEndian.Uint32(value[answerSum:]) != sumOf(key, value) {
+func (s *seal) decodeAnswer(key store.Key, value []byte) (e *store.Entry, written store.Mark, ok bool) {
+	end := len(value) - sealSize
+	if end < answerPurges || string(value[:len(answerMagic)]) != answerMagic {
+		return nil, written, false
+	}
+	sum, value := value[end:], value[:end:end]
+	if !hmac.Equal(s.tag(key, value, sum[:nonceSize]), sum[nonceSize:]) {
 		return nil, written, false
 	}
 	number := func(i int) uint64 { return binary.BigEndian.Uint64(value[len(answerMagic)+8*i:]) }
-	purges, n := binary.Uvarint(value[answerHead:])
+	purges, n := binary.Uvarint(value[answerPurges:])
 	if n <= 0 {
 		return nil, written, false
 	}
-	e, err := store.DecodeAnswer(policy.ID(number(0)), key, value[answerHead+n:])
+	e, err := store.DecodeAnswer(policy.ID(number(0)), key, value[answerPurges+n:])
 	return e, store.Mark{Log: number(1), Purges: purges}, err == nil
 }
 
@@ -73,7 +99,7 @@ func (s *Shared) Fetch(ctx context.Context, key store.Key) (f store.Fetched, err
 	if !ok {
 		return f, nil
 	}
-	e, written, ok := decodeAnswer(key, unsafe.Slice(unsafe.StringData(value), len(value))) // entries never change
+	e, written, ok := s.seal.Load().decodeAnswer(key, unsafe.Slice(unsafe.StringData(value), len(value))) // entries never change
 	if !ok {
 		s.foreign.Add(1)
 		return f, nil

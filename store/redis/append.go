@@ -16,6 +16,7 @@ import (
 // after an error. Inserted entries have their answers, and their vectors in the events.
 func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (p store.Position, err error) {
 	payload, records := store.AppendEvents(nil, evs)
+	seal := s.seal.Load()
 	args := []any{s.keys.prefix, logName(m.Log), m.Purges, s.processArg(), serial, s.opt.LogLength, payload, s.opt.MaxAliases, s.opt.LogBytes}
 	for i := range evs {
 		ev := &evs[i]
@@ -23,7 +24,7 @@ func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []
 		case store.EventInsert:
 			e := *ev.Entry
 			e.ID = ev.ID
-			args = append(args, "i", id, keyText(&ev.Entry.Key), appendAnswer(nil, &e, m), untilServed(&e), records[0].From, records[0].To)
+			args = append(args, "i", id, keyText(&ev.Entry.Key), seal.appendAnswer(nil, &e, m), untilServed(&e), records[0].From, records[0].To)
 			records = records[1:]
 		case store.EventAlias:
 			args = append(args, "a", id, keyText(&ev.Key))

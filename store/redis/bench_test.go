@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkFetch compares a Fetch with a GET of the same value by the same client, in turn: the ratio of the medians is what the mark, the
-// checksum and the decoding cost.
+// seal and the decoding cost.
 func BenchmarkFetch(b *testing.B) {
 	server := redistest.Start(b, redistest.Options{})
 	s, err := Open(b.Context(), Options{URL: "redis://" + server.Addr})

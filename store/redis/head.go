@@ -122,6 +122,7 @@ func (s *Shared) checkSecret(check, kept, other string) error {
 		return fmt.Errorf("%w: the secret of the store is damaged; %s", store.ErrSecret, other)
 	}
 	s.secret = [32]byte(b)
+	s.seal.Store(newSeal(s.secret))
 	return nil
 }
 

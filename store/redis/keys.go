@@ -21,7 +21,7 @@ func newKeys(prefix string) keys {
 	return keys{prefix: p, head: p + "head", mark: p + "mark", log: p + "log", aliases: p + "x", members: p + "members", keeper: p + "keeper", processes: p + "process", purges: p + "purges"}
 }
 
-// answer is where the answer to a request is. Half of the digest says which request it is; the checksum in the value is of all of it.
+// answer is where the answer to a request is. Half of the digest says which request it is; the seal in the value is of all of it.
 func (k *keys) answer(key store.Key) string { return k.prefix + "a:" + string(key[:answerKey]) }
 
 const answerKey = 16

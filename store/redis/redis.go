@@ -32,6 +32,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -73,7 +74,8 @@ type Options struct {
 type Shared struct {
 	*link
 	opt   Options
-	token string // of this process, drawn at its start
+	token string               // of this process, drawn at its start
+	seal  atomic.Pointer[seal] // by the secret
 
 	mu      sync.RWMutex // protects the rest
 	agreed  bool
@@ -113,6 +115,7 @@ func newShared(o Options) (*Shared, error) {
 	o.fill()
 	s := &Shared{link: newLink(to, o.SentinelPassword, o.Prefix), opt: o, process: randomProcess(), token: random(8)}
 	s.secret, s.shared = firstSecret(o.Secret)
+	s.seal.Store(newSeal(s.secret))
 	return s, nil
 }
 
