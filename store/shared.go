@@ -46,6 +46,7 @@ type Pulse struct {
 	Keeper  uint16        // the process that decides evictions; 0: none
 	Leased  time.Duration // how long that lease still runs
 	Members []Member
+	Full    bool // it has no memory for more: the keeper has to make room
 	// Unfinished are purges whose entries may not all have left the store: a process that loads entries makes them again.
 	Unfinished []Unfinished
 }
@@ -68,6 +69,8 @@ type Member struct {
 var (
 	// ErrGap: the log no longer has the batch after a position, or its history has changed: load the entries again.
 	ErrGap = errors.New("the log has no batch after this position")
+	// ErrFull: the server has no memory for more answers. It takes what makes room.
+	ErrFull = errors.New("the server has no memory for more answers")
 	// ErrSecret: the store belongs to processes with another secret.
 	ErrSecret = errors.New("shared data of another secret")
 	// ErrProcess: another process has the number of this one.

@@ -11,8 +11,8 @@ import (
 )
 
 // Append appends events as one batch of the log, and changes answers and records as they say. m is the mark under which they were made:
-// store.ErrPurged says that a purge came since, store.ErrGap that the log is another one or lacks a purge that m has; nothing was appended
-// then. serial increases with each batch of this process; a batch that the log has already is not appended again, so that a call may be repeated
+// store.ErrPurged says that a purge came since, store.ErrGap that the log is another one or lacks a purge that m has, store.ErrFull that the server has no memory for
+// an insertion; nothing was appended then. serial increases with each batch of this process; a batch that the log has already is not appended again, so that a call may be repeated
 // after an error. Inserted entries have their answers, and their vectors in the events.
 func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (p store.Position, err error) {
 	payload, records := store.AppendEvents(nil, evs)
@@ -45,7 +45,10 @@ func (l *link) appended(m store.Mark, v any) (p store.Position, err error) {
 	if err != nil {
 		return p, err
 	}
-	if r[0] == "0" {
+	switch r[0] {
+	case "3":
+		return p, fmt.Errorf("append events: %w", store.ErrFull)
+	case "0":
 		now, ok := markOf(r[1], r[2])
 		if ok && now.Log == m.Log && now.Purges > m.Purges {
 			return p, fmt.Errorf("append events: %w", store.ErrPurged)

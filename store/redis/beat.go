@@ -39,7 +39,7 @@ func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p
 	if list, ok := v.([]any); ok && len(list) == 0 {
 		return p, fmt.Errorf("beat: %w", store.ErrProcess)
 	}
-	r, err := fields(v, 12)
+	r, err := fields(v, 13)
 	if err != nil {
 		return p, fmt.Errorf("beat: %w", err)
 	}
@@ -55,6 +55,7 @@ func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p
 	p.Members = membersOf(members, p.Time)
 	unfinished, _ := v.([]any)[11].([]any)
 	p.Unfinished = s.unfinished(unfinished)
+	p.Full = r[12] == "1"
 	return p, nil
 }
 

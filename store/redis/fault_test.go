@@ -282,23 +282,26 @@ func TestFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Must("CONFIG", "SET", "maxmemory", "1mb")
-	serial := next()
-	if _, err := s.Append(t.Context(), m, serial, []store.Event{insert(entry(2, 2, "b"))}); err == nil || !strings.Contains(err.Error(), "OOM") {
+	_, err := s.Append(t.Context(), m, next(), []store.Event{insert(entry(2, 2, "b"))})
+	if !errors.Is(err, store.ErrFull) {
 		t.Errorf("append: %v", err)
 	}
 	if f, err := s.Fetch(t.Context(), store.Key{1}); err != nil || f.Entry == nil {
 		t.Errorf("fetched %+v %v", f, err)
 	}
-	if p, err := s.Beat(t.Context(), store.Position{}, true); err != nil || p.Keeper != s.Process() || p.Mark != m || p.End.N != 1 {
+	if p, err := s.Beat(t.Context(), store.Position{}, true); err != nil || p.Keeper != s.Process() || p.Mark != m || p.End.N != 1 || !p.Full {
 		t.Errorf("beat: %+v %v", p, err)
 	}
-	gone := store.Event{Kind: store.EventEvict, ID: 1, Key: store.Key{1}}
-	if _, err := s.Append(t.Context(), m, serial, []store.Event{insert(entry(2, 2, "b")), gone}); err == nil {
-		t.Error("a full server takes a batch")
+	if _, err := s.Append(t.Context(), m, next(), []store.Event{{Kind: store.EventEvict, ID: 1, Key: store.Key{1}}}); err != nil {
+		t.Errorf("removal: %v", err)
 	}
 	if f, err := s.Fetch(t.Context(), store.Key{1}); err != nil || f.Entry != nil || len(records(t, s)) > 0 {
 		t.Errorf("after a removal: %+v %v, records %v", f, err, records(t, s))
 	}
+	if m, err = s.Purge(t.Context(), next(), store.Filter{}); err != nil || m.Purges != 1 {
+		t.Errorf("purge: %v %v", m, err)
+	}
+	serial := next()
 	server.Must("CONFIG", "SET", "maxmemory", "0")
 	var at [2]store.Position
 	for i := range at {
@@ -307,7 +310,7 @@ func TestFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if at[0] != at[1] || at[0].N != 2 {
+	if at[0] != at[1] || at[0].N != 4 {
 		t.Errorf("appended at %v and %v", at[0], at[1])
 	}
 	info, err := s.Info(t.Context())

@@ -22,6 +22,18 @@ local function try(...)
 end
 `
 
+// room is a part of scripts that a full server must not stop: a purge, and the beats of the keeper, which alone makes room. A full server refuses
+// only a script's first write that needs memory. So room makes one, and where it is refused, another that needs none. It returns 1 then.
+const room = `
+local function room(head, log)
+	local r = redis.pcall('HINCRBY', head, 'n', 0)
+	if type(r) ~= 'table' or not r.err then return 0 end
+	if not string.find(r.err, 'OOM', 1, true) then error(r.err, 0) end
+	try('XTRIM', log, 'MAXLEN', '~', 1000000000)
+	return 1
+end
+`
+
 // beginHead is a part of scripts: begin returns the head, and makes one where there is none, after it has removed what an older one has left.
 const beginHead = safely + `
 local function begin(prefix, schema, space, check, secret, log, process)
@@ -91,8 +103,9 @@ end
 // appendScript appends a batch and changes answers and records as its events say.
 // KEYS head log x. ARGV: 1 prefix, 2 log, 3 purges, 4 process, 5 serial, 6 length of the log, 7 payload, 8 most aliases, 9 most bytes of the log, then operations:
 // i id key answer ttl from to | a id key | d id key. from and to are where the record is in the payload.
-// Returns {1, n, id, foreign}; {2, n, id} where the log has the serial already; {0, log, purges} where the mark is another one.
-var appendScript = redis.NewScript(safely + `local LOG = KEYS[2]` + shorten + `
+// Returns {1, n, id, foreign}; {2, n, id} where the log has the serial already; {0, log, purges} where the mark is another one;
+// {3} where the server is full and there are insertions.
+var appendScript = redis.NewScript(safely + room + `local LOG = KEYS[2]` + shorten + `
 local P = ARGV[1]
 local h = try('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 's' .. ARGV[4], 'bytes', 'base')
 if h[5] then
@@ -139,15 +152,12 @@ local function remove(id, key)
 end
 
 local i, last = 10, #ARGV
-local refused = redis.pcall('HSET', KEYS[1], 'n', h[3]) -- the first write: a full server refuses it, and no part of the batch is done
-if type(refused) == 'table' and refused.err then
-	if string.find(refused.err, 'OOM', 1, true) then -- but its removals, which make room for the next attempt
-		while i <= last do
-			if ARGV[i] == 'd' then remove(ARGV[i + 1], ARGV[i + 2]) end
-			i = i + (ARGV[i] == 'i' and 7 or 3)
-		end
+if room(KEYS[1], KEYS[2]) == 1 then -- a full server takes no answers, and all that makes room
+	local at = i
+	while at <= last do
+		if ARGV[at] == 'i' then return {3, 0, 0} end
+		at = at + 3
 	end
-	return refused
 end
 while i <= last do
 	local op, id, key = ARGV[i], ARGV[i + 1], ARGV[i + 2]
@@ -189,13 +199,14 @@ return {1, tostring(n), id, foreign}
 // purgeScript makes a purge a batch of the log and raises the mark.
 // KEYS head mark log purges. ARGV: 1 process, 2 serial, 3 length of the log, 4 filter.
 // Returns {log, purges}, an empty list where there is no head.
-var purgeScript = redis.NewScript(safely + `
+var purgeScript = redis.NewScript(safely + room + `
 local h = try('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 's' .. ARGV[1], 'bytes')
 if not h[1] then return {} end
 if h[5] then
 	local serial = string.match(h[5], '^(%d+):')
 	if serial and tonumber(ARGV[2]) <= tonumber(serial) then return {h[1], h[2]} end
 end
+room(KEYS[1], KEYS[3])
 local n, purges = tonumber(h[3]) + 1, tonumber(h[2]) + 1
 local mark = h[1] .. ':' .. purges
 local id = try('XADD', KEYS[3], 'MAXLEN', '~', ARGV[3], '*', 'n', n, 'p', h[4], 'm', mark, 'o', ARGV[1], 's', ARGV[2], 'b', h[6] or 0, 'f', ARGV[4])
@@ -218,36 +229,24 @@ if redis.call('HGET', KEYS[1], 'log') ~= ARGV[1] then return 0 end
 return redis.call('XTRIM', KEYS[2], 'MINID', ARGV[2])
 `)
 
-// soft is a part of scripts: a call that a full server may refuse, which makes it return false. The keeper has to go on then, because only it
-// makes room.
-const soft = `
-local function soft(...)
-	local r = redis.pcall(...)
-	if type(r) == 'table' and r.err then
-		if not string.find(r.err, 'OOM', 1, true) then error(r.err, 0) end
-		return false
-	end
-	return r
-end
-`
-
 // beatScript keeps a process among the members, takes, renews or leaves the lease of the keeper, and returns the state of the store. The keeper
 // drops of the log what all members have applied, except the last batches.
 // KEYS head mark log x members keeper process purges. ARGV: 1 to 7 as of headScript, 8 process, 9 its token, 10 the batch it has applied, 11 its name, 12 1 to be
 // keeper, else 0, 13 the time of the lease in ms, 14 after how many ms without a beat a member is dropped, 15 batches
 // to keep, 16 bytes to keep.
-// Returns {log, purges, n, last, seconds, microseconds, keeper, ms of its lease, check, members, foreign, unfinished}, or {} where another process has the number.
-var beatScript = redis.NewScript(beginHead + soft + `local LOG = KEYS[3]` + shorten + `
+// Returns {log, purges, n, last, seconds, microseconds, keeper, ms of its lease, check, members, foreign, unfinished, full}, or {} where another process has the number.
+var beatScript = redis.NewScript(beginHead + room + `local LOG = KEYS[3]` + shorten + `
 begin(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
 local p, token = ARGV[8], ARGV[9]
 local m = try('HGET', KEYS[5], p)
 if m and string.sub(m, 1, #token) ~= token then return {} end
+local full = room(KEYS[1], KEYS[3])
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-soft('HSET', KEYS[5], p, token .. ' ' .. ARGV[10] .. ' ' .. t[1] .. string.format('%06d', t[2]) .. ' ' .. ARGV[11])
+redis.call('HSET', KEYS[5], p, token .. ' ' .. ARGV[10] .. ' ' .. t[1] .. string.format('%06d', t[2]) .. ' ' .. ARGV[11])
 local h = redis.call('HMGET', KEYS[1], 'log', 'purges', 'n', 'last', 'check', 'bytes', 'base')
 local mark = h[1] .. ':' .. h[2]
-if try('GET', KEYS[2]) ~= mark then soft('SET', KEYS[2], mark) end
+if try('GET', KEYS[2]) ~= mark then redis.call('SET', KEYS[2], mark) end
 local keeper = try('GET', KEYS[6])
 if keeper and (not string.match(keeper, '^%d+$') or redis.call('PTTL', KEYS[6]) < 0) then -- a lease always ends
 	foreign, keeper = foreign + 1, false
@@ -255,7 +254,8 @@ if keeper and (not string.match(keeper, '^%d+$') or redis.call('PTTL', KEYS[6]) 
 end
 if keeper == p then
 	if ARGV[12] == '1' then redis.call('PEXPIRE', KEYS[6], ARGV[13]) else redis.call('UNLINK', KEYS[6]) keeper = false end
-elseif not keeper and ARGV[12] == '1' and soft('SET', KEYS[6], p, 'PX', ARGV[13]) then
+elseif not keeper and ARGV[12] == '1' then
+	redis.call('SET', KEYS[6], p, 'PX', ARGV[13])
 	keeper = p
 end
 local members = redis.call('HGETALL', KEYS[5])
@@ -276,7 +276,7 @@ if keeper == p then
 	try('XTRIM', KEYS[3], 'MAXLEN', '~', needed + tonumber(ARGV[15]))
 	shorten(tonumber(h[6]) or 0, tonumber(h[7]) or 0, tonumber(ARGV[16]), needed + 1)
 end
-return {h[1], h[2], h[3], h[4], t[1], t[2], keeper or '0', redis.call('PTTL', KEYS[6]), h[5] or '', live, foreign, try('HGETALL', KEYS[8])}
+return {h[1], h[2], h[3], h[4], t[1], t[2], keeper or '0', redis.call('PTTL', KEYS[6]), h[5] or '', live, foreign, try('HGETALL', KEYS[8]), full}
 `)
 
 // leaveScript takes a process out of the members. KEYS members keeper. ARGV: 1 process, 2 token.

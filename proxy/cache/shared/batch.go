@@ -43,8 +43,9 @@ func (q *queue) ready(now time.Time) time.Duration {
 // take returns the next batch, nil where nothing waits. m is the mark that is applied here, read before the call: what a purge under a
 // later one removes from the cache while the batch is made may be in it, and the store refuses it then. A batch of unknown fate is
 // returned again as it was. Under another mark it cannot have been appended, or it would have been read before the purge: it is made
-// again.
-func (q *queue) take(m store.Mark) *batch {
+// again. For a full server it has removals alone, if any wait: they make room for the rest. That they come before what was added earlier does not
+// matter: of an entry that is gone, nothing else has an effect.
+func (q *queue) take(m store.Mark, full bool) *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if b := q.trying; b != nil {
@@ -54,8 +55,15 @@ func (q *queue) take(m store.Mark) *batch {
 		q.returnLocked()
 	}
 	b := &batch{mark: m}
-	bytes, at := int64(0), 0
-	for ; at < len(q.waiting) && len(b.items) < batchMost && (bytes < batchBytes || len(b.items) == 0); at++ {
+	if full {
+		b.items, q.waiting = removalsOf(q.waiting)
+		q.live[0], q.next = q.live[0]-len(b.items), [2]int{}
+	}
+	bytes, at, most := int64(0), 0, batchMost
+	if len(b.items) > 0 {
+		most = 0
+	}
+	for ; at < len(q.waiting) && len(b.items) < most && (bytes < batchBytes || len(b.items) == 0); at++ {
 		it := q.waiting[at]
 		if it.void {
 			continue
@@ -79,6 +87,19 @@ func (q *queue) take(m store.Mark) *batch {
 	q.serial++
 	b.serial, q.trying = q.serial, b
 	return b
+}
+
+// removalsOf takes up to a batch of removals out of what waits.
+func removalsOf(waiting []*item) (removals, rest []*item) {
+	rest = slices.DeleteFunc(waiting, func(it *item) bool {
+		_, removed := it.ev.Reason()
+		if it.void || !removed || len(removals) >= batchMost {
+			return false
+		}
+		removals = append(removals, it)
+		return true
+	})
+	return removals, rest
 }
 
 func (b *batch) events() []cache.Event {

@@ -24,6 +24,13 @@ type claims struct {
 	removing map[store.Key]int // own removals that are not in the shared store yet
 }
 
+// removes reports whether removals wait to be appended.
+func (c *claims) removes() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.removing) > 0
+}
+
 func (c *claims) claimLocked(it *item) {
 	if before := c.keys[it.key]; before != nil {
 		delete(c.ids, before.it.ev.ID)

@@ -23,7 +23,8 @@ type server struct {
 	process uint16
 	leases  map[store.Key]lease
 	calls   map[string]int
-	full    bool           // it takes no writes
+	full    bool           // it takes no batches
+	room    int            // answers; 0: any number
 	ahead   time.Duration  // of its clock
 	observe func(what any) // called with each answer and each purge that is appended, and with the data that a flush or a failover ends; may be nil
 	changed chan struct{}  // closed at each batch
@@ -134,7 +135,6 @@ func (s *server) wakeLocked() {
 var (
 	errRefused = errors.New("connection refused")
 	errReply   = errors.New("connection reset")
-	errFull    = errors.New("OOM command not allowed")
 )
 
 // link is a connection of one member. Its faults are those of a network.
@@ -259,7 +259,7 @@ func (l *link) Beat(ctx context.Context, applied store.Position, keep bool) (sto
 		if keep && (l.keeper == 0 || l.keeper == l.member) {
 			l.keeper, l.until = l.member, now.Add(1500*time.Millisecond)
 		}
-		p := store.Pulse{Mark: l.data.mark, End: l.data.end(), Time: now.Add(l.ahead), Keeper: l.keeper, Leased: l.until.Sub(now)}
+		p := store.Pulse{Mark: l.data.mark, End: l.data.end(), Time: now.Add(l.ahead), Keeper: l.keeper, Leased: l.until.Sub(now), Full: l.fullLocked()}
 		for n, f := range l.data.purges {
 			p.Unfinished = append(p.Unfinished, store.Unfinished{Purges: n, Filter: f})
 		}
@@ -303,8 +303,6 @@ func (l *link) Append(ctx context.Context, m store.Mark, serial uint64, evs []st
 		defer l.mu.Unlock()
 		l.count("append")
 		switch {
-		case l.full:
-			return p, errFull
 		case l.data == nil:
 			return p, store.ErrGap
 		case serial <= l.data.serials[l.member]:
@@ -313,6 +311,8 @@ func (l *link) Append(ctx context.Context, m store.Mark, serial uint64, evs []st
 			return p, store.ErrGap
 		case m != l.data.mark:
 			return p, store.ErrPurged
+		case l.fullLocked() && slices.ContainsFunc(evs, func(ev store.Event) bool { return ev.Kind == store.EventInsert }):
+			return p, store.ErrFull
 		}
 		next := 0
 		for i := range evs {
@@ -368,6 +368,10 @@ func (d *data) change(ev *store.Event, payload []byte, spans []store.Span, next 
 	return next
 }
 
+func (s *server) fullLocked() bool {
+	return s.full || s.room > 0 && s.data != nil && len(s.data.answers) >= s.room
+}
+
 func (d *data) append(l store.Logged) store.Position {
 	d.n++
 	d.id++
@@ -383,8 +387,6 @@ func (l *link) Purge(ctx context.Context, serial uint64, f store.Filter) (store.
 		defer l.mu.Unlock()
 		l.count("purge")
 		switch {
-		case l.full:
-			return m, errFull
 		case l.data == nil:
 			return m, store.ErrGap
 		case serial > l.data.serials[l.member]:

@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -216,12 +217,18 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 	f.pulse.kick()
 }
 
-// trim evicts what exceeds the capacity, if this process is the keeper. The log has its decisions like those of any other.
+// trim evicts what exceeds the capacity, if this process is the keeper. The log has its decisions like those of any other. Where the server
+// is full before the capacity is reached, a hundredth leaves at each pulse that says so.
 func (f *follower) trim() {
 	if !f.pulse.keeps() || !f.view.live() {
 		return
 	}
-	if err := f.cache.Trim(f.opt.Fit(f.opt.Limit)); err != nil {
+	limit := f.opt.Fit(f.opt.Limit)
+	if !f.queue.removes() && f.pulse.full.Swap(false) {
+		n := f.cache.Stats().Store.Entries
+		limit.Entries = min(cmp.Or(limit.Entries, n), max(n-n/100-1, 1))
+	}
+	if err := f.cache.Trim(limit); err != nil {
 		f.fault("trim", err)
 	}
 }

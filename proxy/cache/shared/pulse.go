@@ -21,6 +21,7 @@ type pulse struct {
 	wake   chan struct{}
 	offset atomic.Int64 // of the store's clock
 	keeper atomic.Int64 // until when this process is the keeper, in nanoseconds since view.start
+	full   atomic.Bool  // the last pulse said that the server is full, and nothing has left for that since
 
 	mu      sync.Mutex // protects the rest
 	last    store.Pulse
@@ -81,6 +82,7 @@ func (p *pulse) beat(ctx context.Context) {
 	}
 	p.clock(got, began, time.Since(began))
 	p.keep(got, began)
+	p.full.Store(got.Full)
 	if p.s.view.pulse(began, at, got) {
 		p.s.view.lose()
 		return

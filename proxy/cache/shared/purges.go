@@ -35,7 +35,8 @@ type purge struct {
 
 // purges are those that this process has still to append, and those that were applied: a store that lost changes may have lost the latter.
 type purges struct {
-	waiting atomic.Int32 // len(pending)
+	waiting atomic.Int32  // len(pending)
+	added   chan struct{} // gets a value with each that is added; has room for one
 
 	mu      sync.Mutex // protects the rest
 	pending []*purge   // in order
@@ -55,7 +56,7 @@ type knownPurge struct {
 	made   time.Time
 }
 
-func newPurges() *purges { return &purges{} }
+func newPurges() *purges { return &purges{added: make(chan struct{}, 1)} }
 
 // add makes a purge wait to be appended, and returns what is closed when that was tried. Too many become one of everything.
 func (p *purges) add(f store.Filter, made time.Time, again bool) (one *purge, tried <-chan struct{}) {
@@ -72,6 +73,10 @@ func (p *purges) add(f store.Filter, made time.Time, again bool) (one *purge, tr
 	}
 	p.pending = append(p.pending, one)
 	p.waiting.Store(int32(len(p.pending)))
+	select {
+	case p.added <- struct{}{}:
+	default:
+	}
 	return one, one.tried
 }
 

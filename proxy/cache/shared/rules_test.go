@@ -255,6 +255,32 @@ func TestFull(t *testing.T) {
 	})
 }
 
+// TestServerIsFull: a server whose memory ends before the capacity is reached does not end the caching: the keeper makes room for what is new. A
+// purge is taken all the same.
+func TestServerIsFull(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		s.room = 20
+		all := members(t, s, 2)
+		for i := range 100 {
+			all[i%2].put(string(rune('a'+i)), "x")
+			time.Sleep(500 * time.Millisecond)
+		}
+		time.Sleep(5 * time.Second)
+		for _, m := range all {
+			m.wants(string(rune('a'+98)), "x") // of the other member, too
+		}
+		if n := len(s.ids()); n < 15 || n > 21 {
+			t.Errorf("%d entries", n)
+		}
+		s.setFull(true)
+		if err := all[0].purge(store.Filter{}); err != nil {
+			t.Errorf("purge: %v", err)
+		}
+		all[1].wants(string(rune('a'+98)), "")
+	})
+}
+
 // TestLateAdoption: a member that starts without the server answers by itself, and takes secret, number and entries from the server later.
 func TestLateAdoption(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -19,6 +19,7 @@ type sender struct {
 	*Shared
 	backoff time.Duration
 	purged  store.Mark // after the last purge that was appended
+	full    bool       // the server took no insertions at the last attempt
 }
 
 func (s *sender) run(ctx context.Context) {
@@ -38,7 +39,7 @@ func (s *sender) run(ctx context.Context) {
 		case err != nil && ctx.Err() == nil:
 			s.fault("append", err)
 			s.backoff = min(max(2*s.backoff, backoffFirst), backoffMost)
-			sleep(ctx, s.backoff)
+			s.pause(ctx)
 			continue
 		default:
 			s.backoff = 0
@@ -69,11 +70,16 @@ func (s *sender) step(ctx context.Context) (wait time.Duration, err error) {
 	if wait := s.queue.ready(time.Now()); wait != 0 {
 		return wait, nil
 	}
-	b := s.queue.take(mark)
-	if b == nil {
-		return 0, nil
+	return 0, s.append(limit, mark)
+}
+
+// append appends what waits: after an attempt that found the server full, only the removals, if there are any.
+func (s *sender) append(ctx context.Context, mark store.Mark) error {
+	b := s.queue.take(mark, s.full)
+	if s.full = false; b == nil {
+		return nil
 	}
-	end, err := s.opt.Link.Log.Append(limit, b.mark, b.serial, b.events())
+	end, err := s.opt.Link.Log.Append(ctx, b.mark, b.serial, b.events())
 	at, now, _, _ := s.view.now()
 	switch {
 	case errors.Is(err, store.ErrGap) && now == b.mark:
@@ -81,14 +87,29 @@ func (s *sender) step(ctx context.Context) (wait time.Duration, err error) {
 		fallthrough
 	case errors.Is(err, store.ErrPurged), errors.Is(err, store.ErrGap):
 		s.queue.refused()
-		return 0, store.ErrPurged
+		return store.ErrPurged
+	case errors.Is(err, store.ErrFull):
+		s.queue.refused()
+		s.full = true
+		return err
 	case err != nil:
-		return 0, err
+		return err
 	}
 	s.queue.appended(b.serial, end.N, at.N)
 	s.count.batches.Add(1)
 	s.leads.kick()
-	return 0, nil
+	return nil
+}
+
+// pause waits for the next attempt; a purge does not wait.
+func (s *sender) pause(ctx context.Context) {
+	t := time.NewTimer(s.backoff)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.purges.added:
+	case <-ctx.Done():
+	}
 }
 
 // purge appends a purge that is not applied under before, the mark applied here when synced.
