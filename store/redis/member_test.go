@@ -184,3 +184,24 @@ func TestExpiry(t *testing.T) {
 		}
 	}
 }
+
+// TestSerialOutlivesMember: a batch whose answer was lost is not appended again by a process that was no member for a while, as after a jump
+// of the server's clock.
+func TestSerialOutlivesMember(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{})
+	a, b := open(t, Options{URL: "redis://" + server.Addr}), open(t, Options{URL: "redis://" + server.Addr})
+	m, n := beat(t, a).Mark, next()
+	evs := []store.Event{insert(entry(1, 1, "a"))}
+	first, err := a.Append(t.Context(), m, n, evs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Must("HSET", a.keys.members, a.processArg(), a.token+" 0 1000000 silent")
+	if got := beat(t, b).Members; len(got) != 1 {
+		t.Errorf("members %+v", got)
+	}
+	beat(t, a)
+	if again, err := a.Append(t.Context(), m, n, evs); err != nil || again != first {
+		t.Errorf("appended at %v, and again at %v, %v", first, again, err)
+	}
+}

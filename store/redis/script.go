@@ -264,7 +264,6 @@ for i = 1, #members, 2 do
 	local applied, beat = string.match(members[i + 1], '^%x+ (%d+) (%d+) ')
 	if not applied or now - tonumber(beat) / 1000 > tonumber(ARGV[14]) then
 		redis.call('HDEL', KEYS[5], members[i])
-		redis.call('HDEL', KEYS[1], 's' .. members[i])
 	else
 		live[#live + 1] = members[i]
 		live[#live + 1] = members[i + 1]

@@ -132,15 +132,17 @@ func (q *queue) returnLocked() {
 }
 
 // appended notes that the batch that was tried is in the shared store, in a place not behind end. applied is the place up to which the log
-// was read.
-func (q *queue) appended(serial, end, applied uint64) {
+// was read. jumped reports that it was there before a load that this process has made since: the claims of the batch have hidden what came
+// after it in the log.
+func (q *queue) appended(serial, end, applied uint64) (jumped bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.trying == nil || q.trying.serial != serial { // read from the log before the answer came
-		return
+		return false
 	}
 	q.appendedLocked(end)
 	q.passedLocked(applied)
+	return end <= applied
 }
 
 func (q *queue) appendedLocked(end uint64) {

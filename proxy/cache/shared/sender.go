@@ -95,7 +95,9 @@ func (s *sender) append(ctx context.Context, mark store.Mark) error {
 	case err != nil:
 		return err
 	}
-	s.queue.appended(b.serial, end.N, at.N)
+	if s.queue.appended(b.serial, end.N, at.N) {
+		s.view.lose()
+	}
 	s.count.batches.Add(1)
 	s.leads.kick()
 	return nil
