@@ -10,8 +10,8 @@ import (
 	"reprise/store"
 )
 
-// memberGone is how long a member is silent until neither a purge nor the log waits for it. It serves nothing that could be purged then,
-// and loads all entries when it comes back.
+// memberGone is how long a member is silent until neither a purge nor the log waits for it, unless twice the grace is longer. It serves
+// nothing that could be purged then, and loads all entries when it comes back.
 const memberGone = 10 * time.Second
 
 // pulse reports to the shared store at each beat, and takes the time, the members, the keeper's lease and the end of the log from it.
@@ -168,8 +168,9 @@ func (p *pulse) appliedBy(n uint64) bool {
 	if p.failing || p.last.End.N < n {
 		return false
 	}
+	gone := max(memberGone, 2*p.s.opt.Grace)
 	for _, m := range p.last.Members {
-		if m.Process != p.s.opt.Link.Group.Process() && m.Applied < n && m.Silent < memberGone {
+		if m.Process != p.s.opt.Link.Group.Process() && m.Applied < n && m.Silent < gone {
 			return false
 		}
 	}

@@ -118,6 +118,24 @@ func TestPartition(t *testing.T) {
 	}
 }
 
+// TestLongGrace: a purge waits for a member that has long been silent, as long as that still serves answers of others.
+func TestLongGrace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const grace = 30 * time.Second
+		all := members(t, newServer(), 2, func(o *Options) { o.Grace = grace })
+		all[0].put("a", "first")
+		settle()
+		all[1].wants("a", "first")
+		all[1].link.set("refuse", 0)
+		time.Sleep(grace / 2)
+		all[1].wants("a", "first")
+		if err := all[0].purge(store.Filter{Model: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		all[1].wants("a", "")
+	})
+}
+
 // TestPurgeWhileAway: a purge that cannot be appended is an error, holds here, and reaches the others later.
 func TestPurgeWhileAway(t *testing.T) {
 	bubble(t, func(t *testing.T) {
