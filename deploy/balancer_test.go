@@ -215,7 +215,8 @@ func TestBalancerDrains(t *testing.T) {
 	defer upstream.Close()
 	// The balancer needs two to three seconds to notice; a busy machine gets five more than that.
 	redis := redistest.Start(t, redistest.Options{})
-	env := []string{"REPRISE_DRAIN_DELAY=8s", "REPRISE_STORE=redis://" + redis.Addr, "REPRISE_UPSTREAM=" + upstream.URL + "/v1"}
+	env := []string{"REPRISE_DRAIN_DELAY=8s", "REPRISE_STORE=redis://" + redis.Addr, "REPRISE_UPSTREAM=" + upstream.URL + "/v1",
+		"REPRISE_REDIS_TIMEOUT=1s", "REPRISE_SHARED_GRACE=1m"} // an answer that Redis cannot give at once is not asked of the upstream
 	a, b := serve(t, env...), serve(t, env...)
 	api := balanceProxies(t, a, b) + "/v1/chat/completions"
 	ask := func(n int) {

