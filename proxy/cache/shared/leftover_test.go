@@ -102,3 +102,39 @@ func TestBeginRepeats(t *testing.T) {
 		}
 	})
 }
+
+// TestLogReturns: a store that was emptied gets older data of its first log, as from a backup: what was purged in either log stays away, and
+// without a purge everything comes back.
+func TestLogReturns(t *testing.T) {
+	for _, when := range []string{"never", "in the first log", "in the log between"} {
+		t.Run(when, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := newServer()
+				all := members(t, s, 2)
+				all[0].put("a", "first")
+				settle()
+				old, want := s.copy(), "first"
+				purge := func(now string) {
+					if now == when {
+						want = ""
+						all[1].purge(store.Filter{Model: "a"})
+					}
+					time.Sleep(2 * time.Minute)
+				}
+				purge("in the first log")
+				s.flush()
+				settle()
+				all[0].put("b", "other")
+				settle()
+				purge("in the log between")
+				s.failover(old)
+				time.Sleep(5 * time.Second)
+				late := newMember(t, s, 3)
+				settle()
+				for _, m := range append(all, late) {
+					m.wants("a", want)
+				}
+			})
+		})
+	}
+}

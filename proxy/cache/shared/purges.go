@@ -41,7 +41,9 @@ type purges struct {
 	mu      sync.Mutex // protects the rest
 	pending []*purge   // in order
 	known   []knownPurge
-	ending  []ending // in order
+	made    uint64          // how many were applied, ever
+	left    map[uint64]left // logs in place of which another one was found
+	ending  []ending        // in order
 }
 
 // ending is a purge of this process that was applied here: it is finished when the own changes up to one of them are in the shared store.
@@ -50,13 +52,16 @@ type ending struct {
 	after uint64
 }
 
+// left is a log as it was before another took its place.
+type left struct{ purges, made uint64 }
+
 type knownPurge struct {
 	filter store.Filter
 	mark   store.Mark
 	made   time.Time
 }
 
-func newPurges() *purges { return &purges{added: make(chan struct{}, 1)} }
+func newPurges() *purges { return &purges{added: make(chan struct{}, 1), left: map[uint64]left{}} }
 
 // add makes a purge wait to be appended, and returns what is closed when that was tried. Too many become one of everything.
 func (p *purges) add(f store.Filter, made time.Time, again bool) (one *purge, tried <-chan struct{}) {
@@ -139,6 +144,7 @@ func (p *purges) applied(l *store.Logged, own *purge, last uint64) {
 	if own != nil && own.again {
 		made = own.made
 	}
+	p.made++
 	p.known = append(p.known, knownPurge{*l.Purge, l.Mark, made})
 	if len(p.known) > knownMost {
 		p.known = slices.Delete(p.known, 0, len(p.known)-knownMost)
@@ -203,13 +209,23 @@ func (p *purges) lost(before, after store.Mark) (again []knownPurge) {
 	}
 	p.known = nil  // they come back from the log
 	p.ending = nil // they are unfinished in the store
-	if same && before.Purges > after.Purges && counted < before.Purges-after.Purges {
+	if p.returnedLocked(before, after) || same && before.Purges > after.Purges && counted < before.Purges-after.Purges {
 		again = append(again, knownPurge{made: time.Now()})
 	}
 	for _, one := range p.pending { // appended before the gap, or not: they are appended again
 		one.serial, one.tried, one.err = 0, make(chan struct{}), nil
 	}
 	return again
+}
+
+// returnedLocked reports whether a log is back that was left, as from a backup, and lacks purges: its own, or those of the log between.
+func (p *purges) returnedLocked(before, after store.Mark) bool {
+	if before.Log == after.Log {
+		return false
+	}
+	p.left[before.Log] = left{before.Purges, p.made}
+	was, known := p.left[after.Log]
+	return known && (was.made != p.made || after.Purges < was.purges)
 }
 
 // repeat makes the purges again that others, or this process before a gap in the log, have not finished: what they name may be among the
