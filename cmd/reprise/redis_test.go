@@ -375,6 +375,10 @@ func TestSharedStatus(t *testing.T) {
 	})
 	get(a, "/admin/config")
 	until(t, "both members in the metrics", func() bool { return strings.Contains(get(b, "/metrics"), "reprise_shared_members 2") })
+	server.Must("SET", "{reprise}:keeper", "nobody")
+	until(t, "a foreign value in the metrics", func() bool {
+		return strings.Contains(get(a, "/metrics")+get(b, "/metrics"), "reprise_shared_unserved_total{reason=\"foreign\"} 1\n")
+	})
 	a.stop()
 	b.stop()
 }

@@ -234,7 +234,7 @@ func (s *sharing) state() admin.Shared {
 		Queue: admin.SharedQueue{Events: st.Queued, Bytes: st.QueuedBytes, Purges: st.PendingPurges},
 		Near:  admin.SharedNear{Entries: st.NearEntries, Bytes: st.NearBytes},
 		Counts: admin.SharedCounts{Near: st.NearHits, Fetches: st.Fetches, Timeouts: st.Timeouts, Skipped: st.Broken, Mark: st.RefusedByMark, Silence: st.RefusedDeaf,
-			Foreign: st.Foreign, Faults: st.Faults, Gaps: st.Gaps, Loads: st.Loads, DroppedInserts: st.DroppedInserts, DroppedHints: st.DroppedHints,
+			Foreign: s.link.Foreign(), Faults: st.Faults, Gaps: st.Gaps, Loads: st.Loads, DroppedInserts: st.DroppedInserts, DroppedHints: st.DroppedHints,
 			DroppedOther: st.DroppedOther, Appended: st.Batches, Refused: st.RefusedBatches, Repeated: st.RepeatedPurges, Followed: st.Followed},
 	}
 }

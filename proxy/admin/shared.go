@@ -64,7 +64,7 @@ type SharedCounts struct {
 	DroppedOther   int64 `json:"dropped_other"`   // aliases and removals that it had no room for
 	Appended       int64 `json:"appended"`        // batches of this member in the log
 	Refused        int64 `json:"refused"`         // batches that were refused because a purge came between
-	Repeated       int64 `json:"repeated"`        // purges that the store had lost
+	Repeated       int64 `json:"repeated"`        // purges that the store had lost, or not finished
 	Followed       int64 `json:"followed"`        // requests that waited for another member
 }
 
@@ -87,7 +87,7 @@ var (
 	descGaps        = describe("shared_gaps_total", "Gaps in the log, each followed by a load.")
 	descLoads       = describe("shared_loads_total", "Loads of all entries.")
 	descBatches     = describe("shared_batches_total", "Batches of this process: appended, or refused because a purge came between.", "result")
-	descRepeated    = describe("shared_purges_repeated_total", "Purges that the shared store had lost and that this process has sent again.")
+	descRepeated    = describe("shared_purges_repeated_total", "Purges that the shared store had lost, or that another process had not finished, and that this process has sent again.")
 	descFollowed    = describe("shared_flights_followed_total", "Requests that waited for the flight of another process.")
 	descNear        = describe("shared_near_entries", "Answers in the near-cache.")
 	descNearBytes   = describe("shared_near_bytes", "Bytes of the answers in the near-cache.")

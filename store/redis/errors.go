@@ -2,7 +2,6 @@ package redis
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -123,9 +122,4 @@ func secureAdvice(err error) string {
 func readOnly(err error) bool {
 	var answered redis.Error
 	return errors.As(err, &answered) && strings.Contains(err.Error(), "READONLY")
-}
-
-// isContext reports whether the time of a call is over.
-func isContext(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

@@ -274,7 +274,7 @@ func TestAgreement(t *testing.T) {
 	begun(o("words", one))
 	refused(o("words", ""), store.ErrSecret, "set the same here")
 	refused(o("words", two), store.ErrSecret, "the same REPRISE_SECRET")
-	if open(t, o("words", one)).Secret() != open(t, o("words", one)).Secret() {
+	if first, second := open(t, o("words", one)).Secret(), open(t, o("words", one)).Secret(); first != second {
 		t.Error("one text makes two secrets")
 	}
 	for _, value := range fieldsOf(server.Must("HGETALL", "{reprise}:head")) {

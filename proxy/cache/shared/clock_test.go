@@ -33,7 +33,7 @@ func TestClockSkew(t *testing.T) {
 				agree := func(want time.Duration) {
 					t.Helper()
 					for i, m := range all {
-						if off := m.Now().Sub(time.Now()) - want; off.Abs() > time.Second {
+						if off := time.Until(m.Now()) - want; off.Abs() > time.Second {
 							t.Errorf("the clock of member %d is %v off that of the store", i, off)
 						}
 					}

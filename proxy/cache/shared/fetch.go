@@ -60,7 +60,6 @@ func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*s
 			s.count.nearHits.Add(1)
 			return e, nil
 		}
-		s.count.nearMisses.Add(1)
 	}
 	got, err := s.fetch.get(ctx, s.opt.Link.Answers, k)
 	s.count.fetches.Add(1)

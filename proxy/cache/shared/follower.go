@@ -182,7 +182,6 @@ func (f *follower) apply(l *store.Logged) {
 	}
 	f.queue.passed(l.N)
 	f.view.advance(l.Position, l.Mark)
-	f.count.applied.Add(1)
 }
 
 func (f *follower) applyEvent(ctx context.Context, ev cache.Event) {

@@ -15,11 +15,10 @@ const nearOverhead = 600
 type near struct {
 	most int64
 
-	mu      sync.Mutex // protects the rest
-	bytes   int64
-	keys    map[store.Key]*list.Element // of *store.Entry
-	order   *list.List                  // used last: first
-	dropped int64                       // to make room
+	mu    sync.Mutex // protects the rest
+	bytes int64
+	keys  map[store.Key]*list.Element // of *store.Entry
+	order *list.List                  // used last: first
 }
 
 func newNear(most int64) *near {
@@ -58,7 +57,6 @@ func (n *near) put(e *store.Entry) {
 	n.keys[e.Key] = n.order.PushFront(e)
 	n.bytes += size
 	for n.bytes > n.most {
-		n.dropped++
 		n.dropLocked(n.order.Back().Value.(*store.Entry).Key)
 	}
 }
@@ -86,10 +84,10 @@ func (n *near) clear() {
 	n.order.Init()
 }
 
-func (n *near) stats() (entries int, bytes, dropped int64) {
+func (n *near) stats() (entries int, bytes int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.keys), n.bytes, n.dropped
+	return len(n.keys), n.bytes
 }
 
 // sameAnswer reports whether a and b are one answer of the upstream under one id. What is stored with an answer is enough for that.

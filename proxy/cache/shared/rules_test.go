@@ -421,19 +421,19 @@ func TestClock(t *testing.T) {
 		s := newServer()
 		s.ahead = 5 * time.Minute
 		m := members(t, s, 1)[0]
-		if apart := m.Now().Sub(time.Now()) - s.ahead; apart.Abs() > time.Millisecond {
+		if apart := time.Until(m.Now()) - s.ahead; apart.Abs() > time.Millisecond {
 			t.Errorf("%v apart", apart)
 		}
 		m.link.set("", 80*time.Millisecond)
 		time.Sleep(time.Minute)
-		if apart := m.Now().Sub(time.Now()) - s.ahead; apart.Abs() > time.Millisecond {
+		if apart := time.Until(m.Now()) - s.ahead; apart.Abs() > time.Millisecond {
 			t.Errorf("a slow call has moved the clock by %v", apart)
 		}
 		s.mu.Lock()
 		s.ahead = time.Hour
 		s.mu.Unlock()
 		time.Sleep(time.Second)
-		if apart := m.Now().Sub(time.Now()) - time.Hour; apart.Abs() > 100*time.Millisecond {
+		if apart := time.Until(m.Now()) - time.Hour; apart.Abs() > 100*time.Millisecond {
 			t.Errorf("%v apart after the clock was set", apart)
 		}
 	})

@@ -11,9 +11,9 @@ import (
 
 // counters are sums since the start.
 type counters struct {
-	faults, batches, applied, refused, gaps, loads, repeated                   atomic.Int64
-	fetches, timeouts, broken, refusedMark, deaf                               atomic.Int64
-	nearHits, nearMisses, followed, droppedHints, droppedOther, droppedInserts atomic.Int64
+	faults, batches, refused, gaps, loads, repeated                atomic.Int64
+	fetches, timeouts, broken, refusedMark, deaf                   atomic.Int64
+	nearHits, followed, droppedHints, droppedOther, droppedInserts atomic.Int64
 }
 
 func (c *counters) drop(k store.EventKind) {
@@ -50,22 +50,18 @@ type Stats struct {
 	DroppedHints   int64 // uses, arrivals, anchors
 	DroppedOther   int64 // aliases and removals
 	Batches        int64 // appended
-	AppliedBatches int64
 	RefusedBatches int64 // by the store, under an old mark
 	Faults         int64
 	Gaps, Loads    int64 // gaps in the log; loads of all entries
-	RepeatedPurges int64 // that the store had lost
+	RepeatedPurges int64 // that the store had lost, or that were unfinished
 	Fetches        int64 // calls for an answer
 	Timeouts       int64
 	Broken         int64 // fetches that the breaker refused
 	RefusedByMark  int64 // answers that a purge may have named
 	RefusedDeaf    int64
-	Foreign        int64 // values under keys of answers that are none
 	NearHits       int64 // answers that were at hand
-	NearMisses     int64
 	NearEntries    int
 	NearBytes      int64
-	NearDropped    int64 // to make room
 	Followed       int64 // requests that waited for another member
 }
 
@@ -77,13 +73,13 @@ func (s *Shared) Stats() Stats {
 		Joined: s.joined.Load(), Loaded: s.loaded.Load(), Live: s.view.live(), Keeper: s.pulse.keeps(), Applied: at,
 		Behind: s.view.behind(), PendingPurges: int(s.purges.waiting.Load()),
 		DroppedInserts: c.droppedInserts.Load(), DroppedHints: c.droppedHints.Load(), DroppedOther: c.droppedOther.Load(),
-		Batches: c.batches.Load(), AppliedBatches: c.applied.Load(), RefusedBatches: c.refused.Load(), Faults: c.faults.Load(),
+		Batches: c.batches.Load(), RefusedBatches: c.refused.Load(), Faults: c.faults.Load(),
 		Gaps: c.gaps.Load(), Loads: c.loads.Load(), RepeatedPurges: c.repeated.Load(), Fetches: c.fetches.Load(),
 		Timeouts: c.timeouts.Load(), Broken: c.broken.Load(), RefusedByMark: c.refusedMark.Load(), RefusedDeaf: c.deaf.Load(),
-		NearHits: c.nearHits.Load(), NearMisses: c.nearMisses.Load(), Followed: c.followed.Load(),
+		NearHits: c.nearHits.Load(), Followed: c.followed.Load(),
 	}
 	st.Queued, st.QueuedBytes = s.queue.size()
-	st.NearEntries, st.NearBytes, st.NearDropped = s.near.stats()
+	st.NearEntries, st.NearBytes = s.near.stats()
 	switch s.fetch.breaker.State() {
 	case gobreaker.StateClosed:
 		st.Breaker = "closed"
