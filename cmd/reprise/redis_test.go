@@ -314,6 +314,17 @@ func TestRedisComesLater(t *testing.T) {
 	b.stop()
 }
 
+// TestRedisEmptied: the log says it where Redis was emptied, which no state of the proxy shows.
+func TestRedisEmptied(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	a := start(t, "REPRISE_STORE=redis://"+server.Addr, up.setting)
+	a.cached(question)
+	until(t, "the answer in Redis", func() bool { return fmt.Sprint(server.Must("XLEN", "{reprise}:log")) != "0" })
+	server.Must("FLUSHALL")
+	a.waitFor("shared store: the entries are loaded anew")
+	a.stop()
+}
+
 // TestRedisGoes: requests go on while Redis is gone, readiness stays, and both proxies share again when it is back.
 func TestRedisGoes(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{AppendOnly: true}), newEngine(t)

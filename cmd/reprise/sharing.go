@@ -177,14 +177,20 @@ func (s *sharing) begin(c *cache.Cache) {
 	go s.watch()
 }
 
-// watch logs each new state that has lasted for a second.
+// watch logs each new state that has lasted for a second, and loads: a server that was emptied or has lost a part is seen by them alone.
 func (s *sharing) watch() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	logged, before := "", ""
+	loads, entries := int64(0), 0
 	for {
 		st := s.state()
 		now := st.State()
+		had := entries
+		if entries = s.kept.Stats().Entries; st.Counts.Loads != loads {
+			loads = st.Counts.Loads
+			s.log.Info("shared store: the entries are loaded anew", "store", st.Store, "entries", entries, "before", had)
+		}
 		if now == before && now != logged {
 			s.log.Log(context.Background(), severity(now, logged), "shared store: "+meanings[now], "store", st.Store, "members", len(st.Members))
 			logged = now
