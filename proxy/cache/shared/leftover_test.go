@@ -63,6 +63,30 @@ func TestPurgerDies(t *testing.T) {
 	})
 }
 
+// TestPurgerStaysAway: the same without a later member: the keeper finishes the purge, and what is stored then stays.
+func TestPurgerStaysAway(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		all := members(t, s, 2)
+		for i := range 200 {
+			all[0].put(fmt.Sprint("a", i), "first")
+		}
+		settle()
+		all[1].link.dies = true
+		all[1].link.set("", 5*time.Millisecond)
+		all[1].purge(store.Filter{Model: "a"})
+		time.Sleep(time.Minute)
+		if n, purges := len(s.ids()), len(s.copy().purges); n != 0 || purges != 0 {
+			t.Errorf("%d records and %d unfinished purges are left", n, purges)
+		}
+		all[0].put("a", "second")
+		settle()
+		newMember(t, s, 3)
+		settle()
+		all[0].wants("a", "second")
+	})
+}
+
 // TestPurgeOfMany: a purge of more than the queue holds leaves nothing either.
 func TestPurgeOfMany(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -16,12 +16,14 @@ const memberGone = 10 * time.Second
 
 // pulse reports to the shared store at each beat, and takes the time, the members, the keeper's lease and the end of the log from it.
 type pulse struct {
-	s      *Shared
-	every  time.Duration
-	wake   chan struct{}
-	offset atomic.Int64 // of the store's clock
-	keeper atomic.Int64 // until when this process is the keeper, in nanoseconds since view.start
-	full   atomic.Bool  // the last pulse said that the server is full, and nothing has left for that since
+	s          *Shared
+	every      time.Duration
+	wake       chan struct{}
+	offset     atomic.Int64 // of the store's clock
+	unfinished store.Mark   // the first unfinished purge, and since when it is; of the goroutine that beats
+	since      time.Time
+	keeper     atomic.Int64 // until when this process is the keeper, in nanoseconds since view.start
+	full       atomic.Bool  // the last pulse said that the server is full, and nothing has left for that since
 
 	mu      sync.Mutex // protects the rest
 	last    store.Pulse
@@ -83,11 +85,29 @@ func (p *pulse) beat(ctx context.Context) {
 	p.clock(got, began, time.Since(began))
 	p.keep(got, began)
 	p.full.Store(got.Full)
-	if p.s.view.pulse(began, at, got) {
+	if p.s.view.pulse(began, at, got) || p.abandoned(got, began) {
 		p.s.view.lose()
 		return
 	}
 	p.trimLog(ctx)
+}
+
+// abandoned reports whether the keeper has to load the entries, because a purge stays unfinished: its member is gone. A load finishes it soon;
+// at the start of another member it would remove what was stored since.
+func (p *pulse) abandoned(got store.Pulse, now time.Time) bool {
+	if len(got.Unfinished) == 0 || !p.keeps() {
+		p.unfinished = store.Mark{}
+		return false
+	}
+	first := store.Mark{Log: got.Mark.Log, Purges: got.Unfinished[0].Purges}
+	if p.unfinished != first {
+		p.unfinished, p.since = first, now
+	}
+	if now.Sub(p.since) <= memberGone {
+		return false
+	}
+	p.since = now
+	return true
 }
 
 // purged makes the log end with the purge at a position, as soon as all members have applied that: until then it has the prompts of what the
