@@ -12,19 +12,20 @@ import (
 // purgeWrite is how long a purge waits for the disk.
 const purgeWrite = 30 * time.Second
 
-// Purge removes all entries that f selects, here and where other processes share the store. After its return no answer of a purged entry begins to be written, and the answers of flights
-// that began before are neither kept nor given to later requests. It runs to its end also when ctx ends.
+// Purge removes all entries that f selects, here and where other processes share the store. After its return no answer of a purged entry
+// begins to be written, and the answers of flights that began before are neither kept nor given to later requests. It runs to its end also when ctx ends.
 //
 // An error is why the purge is not durable: the entries have left the memory, and may be back after a restart. The store keeps trying
 // to write the removals; a purge that matches nothing reports whether it has succeeded. With cache.ErrNotRemoved entries are still
 // there, with store.ErrUnconfirmed other processes may still have them.
 func (s *Server) Purge(ctx context.Context, f store.Filter) (matched, purged int, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), purgeWrite)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	matched, purged, failed := s.cache.Purge(ctx, f)
 	s.faults.degraded(failed)
 	s.Purged()
-	err = s.cache.Sync(ctx)
+	limit, cancel := context.WithTimeout(ctx, purgeWrite)
+	defer cancel()
+	err = s.cache.Sync(limit)
 	if errors.Is(err, store.ErrPartial) {
 		err = nil // the purge is durable; the other changes have been reported as a fault of the store
 	}

@@ -132,7 +132,7 @@ func (s *sharing) fit(cfg *config.Config) func(policy.Limit) policy.Limit {
 	most := proxy.MostEntries(cfg.MemoryLimit) - cfg.Shared.NearBytes
 	return func(l policy.Limit) policy.Limit {
 		if used := s.kept.Bytes(); cfg.MemoryLimit > 0 && used > most {
-			l.Entries = min(l.Entries, int(float64(s.kept.Stats().Entries)*float64(most)/float64(used)))
+			l.Entries = min(l.Entries, max(int(float64(s.kept.Stats().Entries)*float64(most)/float64(used)), 1)) // 0 would be no limit
 		}
 		return l
 	}

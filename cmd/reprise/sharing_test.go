@@ -32,11 +32,12 @@ func TestFit(t *testing.T) {
 		"enough":                  {each * 200, 0, 1000},
 		"half of it":              {each * 100, 0, 50},
 		"half, and a near-cache":  {each * 100, each * 10, 40},
+		"less than one entry":     {each, 0, 1},
 		"answers are not counted": {each * 202, 0, 1000},
 	} {
 		s := &sharing{kept: kept}
 		got := s.fit(&config.Config{MemoryLimit: c.memory, Shared: config.Shared{NearBytes: c.near}})(limit)
-		if n := int64(got.Entries); n > c.entries || n < c.entries-1 || got.Bytes != limit.Bytes {
+		if n := int64(got.Entries); n > c.entries || n < max(c.entries-1, 1) || got.Bytes != limit.Bytes {
 			t.Errorf("%s: %d entries, want %d", name, n, c.entries)
 		}
 	}

@@ -261,6 +261,9 @@ func (s *Shared) Purge(ctx context.Context, f store.Filter) error {
 	limit, cancel = context.WithTimeout(ctx, s.opt.Grace)
 	defer cancel()
 	s.everywhere(limit, one)
+	if err := ctx.Err(); err != nil { // before the grace has passed
+		return err
+	}
 	return s.removed(ctx, one)
 }
 

@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -131,5 +132,26 @@ func TestPanics(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		m.wants("b", "second")
 		other.wants("a", "first")
+	})
+}
+
+// TestPurgeCutShort: a purge whose caller leaves before a silent member is deaf is not confirmed, and one that waits is.
+func TestPurgeCutShort(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		all := members(t, newServer(), 2, func(o *Options) { o.Grace = time.Minute })
+		all[0].put("a", "first")
+		settle()
+		all[1].wants("a", "first")
+		all[1].link.set("hold", 0)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		if _, _, err := all[0].cache.Purge(ctx, store.Filter{}); !errors.Is(err, store.ErrUnconfirmed) {
+			t.Errorf("cut short: %v", err)
+		}
+		all[1].wants("a", "first")
+		if err := all[0].purge(store.Filter{}); err != nil {
+			t.Error(err)
+		}
+		all[1].wants("a", "")
 	})
 }
