@@ -3,7 +3,6 @@ package deploy_test
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -43,16 +42,6 @@ func newBehind(t *testing.T, name string, answer http.HandlerFunc) *behind {
 	return b
 }
 
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // balance is balanceProxies for these.
 func balance(t *testing.T, a, b *behind) (api string) {
 	t.Helper()
@@ -63,7 +52,8 @@ func balance(t *testing.T, a, b *behind) (api string) {
 func balanceProxies(t *testing.T, a, b proxy) (api string) {
 	t.Helper()
 	haproxy := needs.Program(t, "haproxy")
-	api, health := freePort(t), freePort(t)
+	address := func() string { return fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(t)) }
+	api, health := address(), address()
 	server := func(p proxy) string {
 		return strings.TrimPrefix(p.API, "http://") + " port " + p.Admin[strings.LastIndexByte(p.Admin, ':')+1:]
 	}

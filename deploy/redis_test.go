@@ -2,7 +2,6 @@ package deploy_test
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,13 +34,9 @@ func TestComposeRedis(t *testing.T) {
 	shell := needs.Program(t, "sh")
 	needs.Program(t, "redis-server")
 	cli := needs.Program(t, "redis-cli")
-	dir, address := t.TempDir(), freePort(t)
+	dir, port := t.TempDir(), strconv.Itoa(redistest.FreePort(t))
 	secret := filepath.Join(dir, "redis-password")
 	if err := os.WriteFile(secret, []byte("0123456789abcdef\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
 		t.Fatal(err)
 	}
 	script := strings.NewReplacer("/run/secrets/redis-password", secret, "--dir /data", "--dir "+dir+" --port "+port).Replace(redisScript(t))

