@@ -74,7 +74,7 @@ var (
 	descLive        = describe("shared_live", "1 while the log of the shared store is followed; otherwise answers of others are not served, because a purge could have been missed.")
 	descBehind      = describe("shared_behind_seconds", "For how long this process may have missed something in the log.")
 	descLag         = describe("shared_lag_batches", "Batches of the log that are not applied yet.")
-	descMembers     = describe("shared_members", "Processes that share the store.")
+	descMembers     = describe("shared_members", "Processes that share the store; one that was killed counts for five minutes.")
 	descKeeper      = describe("shared_keeper", "1 if this process decides evictions.")
 	descQueueEvents = describe("shared_queue_events", "Events that wait to be appended to the log.")
 	descQueueBytes  = describe("shared_queue_bytes", "Bytes of the events that wait to be appended to the log.")
