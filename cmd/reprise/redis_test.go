@@ -290,6 +290,28 @@ func TestRedisTooOld(t *testing.T) {
 	}
 }
 
+// TestRedisDoesNotFit: a server that evicts by itself, or has less memory than the capacity, is reported at the start.
+func TestRedisDoesNotFit(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	server.Must("CONFIG", "SET", "maxmemory", "500mb")
+	for _, c := range []struct {
+		eviction, capacity string
+		evicts, small      bool
+	}{
+		{"noeviction", "300MiB", false, false},
+		{"allkeys-lru", "300MiB", true, false},
+		{"noeviction", "600MiB", false, true},
+	} {
+		server.Must("CONFIG", "SET", "maxmemory-policy", c.eviction)
+		a := start(t, "REPRISE_STORE=redis://"+server.Addr, "REPRISE_CAPACITY_BYTES="+c.capacity, up.setting)
+		talk := a.read.String()
+		if strings.Contains(talk, "may evict any key") != c.evicts || strings.Contains(talk, "is full before REPRISE_CAPACITY_BYTES") != c.small {
+			t.Errorf("%s, %s:\n%s", c.eviction, c.capacity, talk)
+		}
+		a.stop()
+	}
+}
+
 // TestRedisComesLater: a proxy starts without its Redis, reports that, serves what it stores itself, and shares once Redis is there.
 func TestRedisComesLater(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)

@@ -75,11 +75,22 @@ func (s *sharing) open(ctx context.Context, cfg *config.Config, space string) (a
 			"store", s.link.Name(), "error", err)
 		return true, nil
 	}
-	if info, err := s.link.Info(ctx); err == nil && strings.HasPrefix(info.Policy, "allkeys") && info.MaxMemory > 0 {
+	if info, err := s.link.Info(ctx); err == nil && info.MaxMemory > 0 {
+		s.check(info, cfg.CapacityBytes)
+	}
+	return false, nil
+}
+
+// check warns of a server whose settings do not fit the store.
+func (s *sharing) check(info redis.Info, capacity int64) {
+	if strings.HasPrefix(info.Policy, "allkeys") {
 		s.log.Warn("the server of the shared store may evict any key when it is full, also those that all entries need: set maxmemory-policy noeviction",
 			"store", s.link.Name(), "maxmemory_policy", info.Policy)
 	}
-	return false, nil
+	if capacity == 0 || capacity > info.MaxMemory {
+		s.log.Warn("the server of the shared store is full before REPRISE_CAPACITY_BYTES is reached: lower it, or raise maxmemory to half as much again",
+			"store", s.link.Name(), "maxmemory", info.MaxMemory, "capacity", capacity)
+	}
 }
 
 // faultOf is the message for a fault. One that lasts until a setting is changed has a message of its own.
