@@ -11,7 +11,8 @@ import (
 const (
 	useDelay   = 50 * time.Millisecond // how long hints wait for others at most
 	batchMost  = 512                   // events
-	batchBytes = 1 << 20
+	batchBytes = 256 << 10
+	slowest    = 64 << 10 // bytes a second: a slower link appends no large answers
 )
 
 // nextSerial returns a serial above all that were given.
@@ -100,6 +101,15 @@ func removalsOf(waiting []*item) (removals, rest []*item) {
 		return true
 	})
 	return removals, rest
+}
+
+// transfer is how long the batch may be on its way.
+func (b *batch) transfer() time.Duration {
+	bytes := int64(0)
+	for _, it := range b.items {
+		bytes += it.size
+	}
+	return time.Duration(bytes) * time.Second / slowest
 }
 
 func (b *batch) events() []cache.Event {

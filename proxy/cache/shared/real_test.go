@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -123,6 +124,42 @@ func (m *member) awaitLive() {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.t.Fatalf("not live: %+v, %q", m.Stats(), slices.Compact(m.faults))
+		}
+	}
+}
+
+// TestSlowLink: large answers are appended without a fault over a link on which the batch of all of them takes longer than any other call may.
+func TestSlowLink(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{})
+	proxy := redistest.NewProxy(t, server.Addr)
+	link, err := redis.Open(t.Context(), redis.Options{URL: "redis://" + proxy.Addr, Space: "plane"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { link.Close() })
+	m := &member{t: t}
+	m.start(Link{Log: link, Group: link, Answers: link, Leases: link, Records: link.Backing()}, link.Secret(), link.Process())
+	m.awaitLive()
+	proxy.Throttle(400_000)
+	rng := rand.NewChaCha8([32]byte{1})
+	large := make([]byte, 100_000) // they cannot be packed
+	for i := range 12 {
+		rng.Read(large)
+		m.put(string(rune('a'+i)), string(large))
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if n, _ := m.queue.size(); n == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("still in the queue: %+v", m.Stats())
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, f := range m.faults {
+		if strings.HasPrefix(f, "append") {
+			t.Error(f)
 		}
 	}
 }

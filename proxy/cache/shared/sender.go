@@ -70,7 +70,7 @@ func (s *sender) step(ctx context.Context) (wait time.Duration, err error) {
 	if wait := s.queue.ready(time.Now()); wait != 0 {
 		return wait, nil
 	}
-	return 0, s.append(limit, mark)
+	return 0, s.append(ctx, mark)
 }
 
 // append appends what waits: after an attempt that found the server full, only the removals, if there are any.
@@ -79,6 +79,8 @@ func (s *sender) append(ctx context.Context, mark store.Mark) error {
 	if s.full = false; b == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.opt.CallTimeout+b.transfer())
+	defer cancel()
 	end, err := s.opt.Link.Log.Append(ctx, b.mark, b.serial, b.events())
 	at, now, _, _ := s.view.now()
 	switch {
