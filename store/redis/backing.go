@@ -30,7 +30,7 @@ type backing struct {
 var _ store.Backing = (*backing)(nil)
 
 // Backing is the records of the entries, for a process that starts, and what the keeper writes of the policy's state. Space and secret in it
-// are those that Agree has found. A Load reads all of it, in some hundred round trips.
+// are those that Agree has found. A Load reads all of it, in some hundred round trips; ErrUnreachable is as that of Open.
 func (s *Shared) Backing() store.Backing { return &backing{s: s, member: true} }
 
 // loadTime bounds one of the round trips of a Load, and writeTime a Write.
@@ -81,13 +81,13 @@ func (l *loading) buckets(kind store.Kind, from, to uint64) error {
 		answers = append(answers, pipe.Do(ctx, "hgetall", l.s.keys.bucket(kind, id)))
 	}
 	if _, err := pipe.Exec(ctx); err != nil && !redis.HasErrorPrefix(err, "WRONGTYPE") {
-		return l.s.seen(err)
+		return orUnreachable(l.s.seen(err))
 	}
 	for _, a := range answers {
 		pairs, err := a.Slice()
 		if err != nil {
 			if !redis.HasErrorPrefix(err, "WRONGTYPE") {
-				return l.s.seen(err)
+				return orUnreachable(l.s.seen(err))
 			}
 			l.report.Skipped++
 		}

@@ -25,7 +25,7 @@ const (
 // Beat says that this process is alive and which batch it has applied, and returns the state of the store. With keep it takes the lease of
 // the keeper where no other process has it, or renews its own; without, it leaves it. Where the server has no head, because it was
 // emptied, it begins one: the mark then has another log, and there are no entries. The error is store.ErrProcess where another process has the
-// number of this one, and store.ErrSecret where others have begun the store again with another secret.
+// number of this one, store.ErrSecret where others have begun the store again with another secret, and ErrUnreachable as that of Open.
 func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p store.Pulse, err error) {
 	keeps := 0
 	if keep {
@@ -34,7 +34,7 @@ func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p
 	args := append(s.beginArgs(), s.processArg(), s.token, applied.N, s.opt.Name, keeps, leaseTime.Milliseconds(), silentTime.Milliseconds(), keptBatches, keptBytes)
 	v, err := s.run(ctx, beatScript, s.keys.begin(), args...)
 	if err != nil {
-		return p, fmt.Errorf("beat: %w", err)
+		return p, fmt.Errorf("beat: %w", orUnreachable(err))
 	}
 	if list, ok := v.([]any); ok && len(list) == 0 {
 		return p, fmt.Errorf("beat: %w", store.ErrProcess)

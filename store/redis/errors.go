@@ -83,6 +83,14 @@ func classify(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }
 
+// orUnreachable is err, as ErrUnreachable where waiting may help.
+func orUnreachable(err error) error {
+	if classified := classify(err); isTemporary(classified) {
+		return classified
+	}
+	return err
+}
+
 // passes reports whether an answer of a server is one of a state that passes.
 func passes(answer string) bool {
 	for _, t := range temporary {

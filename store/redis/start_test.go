@@ -311,3 +311,24 @@ func TestTemporary(t *testing.T) {
 		}
 	}
 }
+
+// TestGoneAfterAgree: a server that goes away between the first call of a start and the load of its entries is one that is not there, and no
+// error of the configuration.
+func TestGoneAfterAgree(t *testing.T) {
+	server := redistest.Start(t, redistest.Options{})
+	s := open(t, Options{URL: "redis://" + server.Addr})
+	load := func() error {
+		_, err := s.Backing().Load(func(store.Record) error { return nil })
+		return err
+	}
+	if err := load(); err != nil {
+		t.Error(err)
+	}
+	server.Kill()
+	if _, err := s.Beat(t.Context(), store.Position{}, false); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("beat: %v", err)
+	}
+	if err := load(); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("load: %v", err)
+	}
+}

@@ -72,8 +72,9 @@ func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*s
 
 // fetchFault counts an error of a fetch.
 func (s *Shared) fetchFault(ctx context.Context, err error) {
+	var timed interface{ Timeout() bool } // context.DeadlineExceeded, or that of a connection
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+	case errors.As(err, &timed) && timed.Timeout() && ctx.Err() == nil:
 		s.count.timeouts.Add(1)
 	case errors.Is(err, gobreaker.ErrOpenState), errors.Is(err, gobreaker.ErrTooManyRequests):
 		s.count.broken.Add(1)

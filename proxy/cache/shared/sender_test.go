@@ -3,6 +3,9 @@ package shared
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -154,4 +157,18 @@ func TestPurgeCutShort(t *testing.T) {
 		}
 		all[1].wants("a", "")
 	})
+}
+
+// TestTimeoutOfConnection: the deadline of a fetch may come back as an error of its connection.
+func TestTimeoutOfConnection(t *testing.T) {
+	s, err := New(Options{Link: newServer().link(1).parts()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.fetchFault(t.Context(), &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})
+	s.fetchFault(t.Context(), context.DeadlineExceeded)
+	s.fetchFault(t.Context(), io.EOF)
+	if st := s.Stats(); st.Timeouts != 2 || st.Faults != 3 {
+		t.Errorf("%d timeouts, %d faults", st.Timeouts, st.Faults)
+	}
 }
