@@ -26,8 +26,9 @@ func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		step := "follow"
 		err := guard(func() (err error) {
-			step, err = f.step(ctx)
-			f.trim()
+			if step, err = f.step(ctx); ctx.Err() == nil {
+				f.trim()
+			}
 			return err
 		})
 		if err == nil || ctx.Err() != nil {

@@ -172,3 +172,34 @@ func TestTimeoutOfConnection(t *testing.T) {
 		t.Errorf("%d timeouts, %d faults", st.Timeouts, st.Faults)
 	}
 }
+
+// stubborn has an Append that does not end with its context, as one whose connection has a deadline only.
+type stubborn struct{ *link }
+
+func (stubborn) Append(context.Context, store.Mark, uint64, []store.Event) (store.Position, error) {
+	time.Sleep(time.Minute)
+	return store.Position{}, errReply
+}
+
+// TestCloseDoesNotHang: the end of a member does not wait for the end of a call.
+func TestCloseDoesNotHang(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := &member{t: t, link: newServer().link(1)}
+		if err := m.link.Agree(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		l := m.parts()
+		l.Log = stubborn{m.link}
+		m.start(l, m.link.Secret(), 1)
+		settle()
+		m.put("a", "first")
+		settle()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if err, took := m.Shared.Close(ctx), time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 3*time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+		time.Sleep(2 * time.Minute)
+	})
+}

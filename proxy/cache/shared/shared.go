@@ -178,14 +178,23 @@ func (s *Shared) Start(c *cache.Cache) {
 	}
 }
 
-// Close appends what waits, until ctx ends, and stops. It does not close the Link.
+// Close appends what waits, until ctx ends, and stops. It does not close the Link: that ends a call which is under way for longer than most.
 func (s *Shared) Close(ctx context.Context) error {
 	if s.stop == nil {
 		return nil
 	}
-	defer s.running.Wait()
-	defer s.stop()
-	return s.queue.empty(ctx)
+	err := s.queue.empty(ctx)
+	s.stop()
+	ended := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(readWait + s.opt.CallTimeout):
+	}
+	return err
 }
 
 // Now is the time of the shared store: that of this process, corrected by what the last pulse said.
