@@ -93,7 +93,8 @@ type Options struct {
 	// alone. After a purge of another process the caller calls Purged.
 	Remote cache.Remote
 	Log    cache.Log
-	// Ceiling is the capacity of that store: above it by half a percent no answer is kept, because the process that evicts has not kept up. Zero: no limit.
+	// Ceiling is the capacity of that store: above it by half a percent no answer is kept, because the process that evicts has not kept
+	// up. Zero: no limit.
 	Ceiling policy.Limit
 	// NearBytes is what Remote may take for answers that it has at hand: so much of MemoryLimit is never given to anything else.
 	NearBytes int64

@@ -241,7 +241,8 @@ func (s *Shared) repeat(p store.Pulse) {
 }
 
 // Purge appends a purge that was made in this process, and waits until every member has made it or, since it learns nothing of the log,
-// serves nothing that the purge could name: for the grace at most. An error says that this is not certain yet.
+// serves nothing that the purge could name, for the grace at most; and until what it names has left the shared store. An error says that
+// this is not certain yet.
 func (s *Shared) Purge(ctx context.Context, f store.Filter) error {
 	one, tried := s.purges.add(f, time.Now(), false)
 	s.queue.signal()
