@@ -23,6 +23,7 @@ import (
 type sharing struct {
 	*shared.Shared
 	link   *redis.Shared
+	name   string // among the members
 	kept   *store.Store
 	ended  chan struct{} // closed by part
 	log    *slog.Logger
@@ -42,7 +43,7 @@ const (
 // and a process number of its own, and takes part once the server is there. purged is called after each purge of another process.
 func join(ctx context.Context, cfg *config.Config, space string, purged func(store.Filter), log *slog.Logger) (*sharing, error) {
 	faults := proxy.NewFaultLog(log)
-	s := &sharing{log: log, ended: make(chan struct{}), report: func(step string, err error) { faults.Report(context.Background(), faultOf(step, err), err) }}
+	s := &sharing{name: memberName(cfg), log: log, ended: make(chan struct{}), report: func(step string, err error) { faults.Report(context.Background(), faultOf(step, err), err) }}
 	away, err := s.open(ctx, cfg, space)
 	if err != nil {
 		return nil, unusable(cfg, err)
@@ -66,7 +67,7 @@ func (s *sharing) open(ctx context.Context, cfg *config.Config, space string) (a
 	defer cancel()
 	o := cfg.Shared
 	s.link, err = redis.Open(ctx, redis.Options{URL: cfg.Store.Shared(), Username: o.Username, Password: o.Password, SentinelPassword: o.SentinelPassword,
-		CA: o.CA, Cert: o.Cert, Key: o.Key, ServerName: o.ServerName, Prefix: o.Prefix, Secret: o.Secret, Space: space})
+		CA: o.CA, Cert: o.Cert, Key: o.Key, ServerName: o.ServerName, Prefix: o.Prefix, Secret: o.Secret, Space: space, Name: s.name})
 	if err != nil && !isAway(err) {
 		return false, err
 	}
@@ -192,7 +193,7 @@ func (s *sharing) begin(c *cache.Cache) {
 func (s *sharing) watch() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	logged, before := "", ""
+	logged, before, differ := "", "", ""
 	loads, entries := int64(0), 0
 	for {
 		st := s.state()
@@ -201,6 +202,10 @@ func (s *sharing) watch() {
 		if entries = s.kept.Stats().Entries; st.Counts.Loads != loads {
 			loads = st.Counts.Loads
 			s.log.Info("shared store: the entries are loaded anew", "store", st.Store, "entries", entries, "before", had)
+		}
+		if settings := strings.Join(differing(s.name, st.Members), ", "); settings != differ {
+			differ = settings
+			s.warnUnlike(settings)
 		}
 		if now == before && now != logged {
 			s.log.Log(context.Background(), severity(now, logged), "shared store: "+meanings[now], "store", st.Store, "members", len(st.Members))
@@ -212,6 +217,13 @@ func (s *sharing) watch() {
 		case <-s.ended:
 			return
 		}
+	}
+}
+
+// warnUnlike warns of settings that differ.
+func (s *sharing) warnUnlike(settings string) {
+	if settings != "" {
+		s.log.Warn(unlike, "settings", settings)
 	}
 }
 

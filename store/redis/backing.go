@@ -36,7 +36,7 @@ func (s *Shared) Backing() store.Backing { return &backing{s: s, member: true} }
 // loadTime bounds one of the round trips of a Load, and writeTime a Write.
 const (
 	loadTime  = 10 * time.Second
-	writeTime = 30 * time.Second
+	writeTime = 5 * time.Second
 )
 
 // Load implements store.Backing.
