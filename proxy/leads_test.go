@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"reprise/store"
@@ -49,13 +50,13 @@ func newLeadRig(t *testing.T, up http.Handler) (*rig, *ledger) {
 
 // TestLeadEnds: a lead ends once, after its answer is kept, and also where none is.
 func TestLeadEnds(t *testing.T) {
-	status := http.StatusOK
+	var status atomic.Int32
 	r, l := newLeadRig(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if status == 0 {
+		if status.Load() == 0 {
 			panic(http.ErrAbortHandler)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
+		w.WriteHeader(int(status.Load()))
 		w.Write(upstreamReply)
 	}))
 	for i, c := range []struct {
@@ -72,7 +73,7 @@ func TestLeadEnds(t *testing.T) {
 		{"kept again", 200, "X-A: 4", 4, 2},
 		{"directive", 200, "Cache-Control: no-cache", 4, 2},
 	} {
-		status = c.status
+		status.Store(int32(c.status))
 		r.ask(t, "/v1/chat/completions", chat(capital), c.header)
 		eventually(t, c.name, func() bool { begun, over := l.counts(); return over == begun })
 		r.counted(t, int64(i+1))
@@ -84,19 +85,19 @@ func TestLeadEnds(t *testing.T) {
 
 // TestLeadElsewhere: a request that has waited for another process gets the answer that this one has stored. Where there is none it goes on.
 func TestLeadElsewhere(t *testing.T) {
-	calls := 0
+	var calls atomic.Int32
 	r, l := newLeadRig(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		calls++
+		calls.Add(1)
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(upstreamReply)
 	}))
 	l.elsewhere = func() { r.ask(t, "/v1/chat/completions", chat(capital), "Cache-Control: no-cache") } // takes no lead
-	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" || calls != 1 {
-		t.Errorf("%s after %d upstream calls", got.cache(), calls)
+	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" || calls.Load() != 1 {
+		t.Errorf("%s after %d upstream calls", got.cache(), calls.Load())
 	}
 	l.elsewhere = func() {}
-	if got := r.ask(t, "/v1/chat/completions", chat("another question, which nobody has asked")); got.cache() != "miss" || calls != 2 {
-		t.Errorf("%s after %d upstream calls", got.cache(), calls)
+	if got := r.ask(t, "/v1/chat/completions", chat("another question, which nobody has asked")); got.cache() != "miss" || calls.Load() != 2 {
+		t.Errorf("%s after %d upstream calls", got.cache(), calls.Load())
 	}
 	eventually(t, "the end of both", func() bool { begun, over := l.counts(); return begun == 2 && over == 2 })
 }

@@ -19,6 +19,7 @@ type follower struct {
 	*Shared
 	secret  [32]byte // of the cache
 	process uint16
+	least   int // entries that stay while the server is full; 0: it is not
 }
 
 func (f *follower) run(ctx context.Context) {
@@ -217,18 +218,29 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 	f.pulse.kick()
 }
 
-// trim evicts what exceeds the capacity, if this process is the keeper. The log has its decisions like those of any other. Where the server
-// is full before the capacity is reached, a hundredth leaves at each pulse that says so.
+// trim evicts what exceeds the capacity, if this process is the keeper. The log has its decisions like those of any other.
 func (f *follower) trim() {
 	if !f.pulse.keeps() || !f.view.live() {
 		return
 	}
-	limit := f.opt.Fit(f.opt.Limit)
-	if !f.queue.removes() && f.pulse.full.Swap(false) {
-		n := f.cache.Stats().Store.Entries
-		limit.Entries = min(cmp.Or(limit.Entries, n), max(n-n/100-1, 1))
-	}
-	if err := f.cache.Trim(limit); err != nil {
+	if err := f.cache.Trim(f.room(f.opt.Fit(f.opt.Limit))); err != nil {
 		f.fault("trim", err)
 	}
+}
+
+// room lowers the limit where the server is full before that is reached: by a hundredth of the entries at each pulse that says so, and to half of
+// them at most until one says that it is not: what does not help then is the memory that others use.
+func (f *follower) room(limit policy.Limit) policy.Limit {
+	if f.pulse.full.Load() == notFull {
+		f.least = 0
+	}
+	if f.queue.removes() || !f.pulse.full.CompareAndSwap(full, madeRoom) {
+		return limit
+	}
+	n := f.cache.Stats().Store.Entries
+	if f.least == 0 {
+		f.least = max(n/2, 1)
+	}
+	limit.Entries = min(cmp.Or(limit.Entries, n), max(n-n/100-1, f.least))
+	return limit
 }

@@ -14,6 +14,13 @@ import (
 // nothing that could be purged then, and loads all entries when it comes back.
 const memberGone = 10 * time.Second
 
+// States of pulse.full.
+const (
+	notFull = iota
+	full
+	madeRoom
+)
+
 // pulse reports to the shared store at each beat, and takes the time, the members, the keeper's lease and the end of the log from it.
 type pulse struct {
 	s          *Shared
@@ -23,7 +30,7 @@ type pulse struct {
 	unfinished store.Mark   // the first unfinished purge, and since when it is; of the goroutine that beats
 	since      time.Time
 	keeper     atomic.Int64 // until when this process is the keeper, in nanoseconds since view.start
-	full       atomic.Bool  // the last pulse said that the server is full, and nothing has left for that since
+	full       atomic.Int32 // whether the last pulse said that the server is full: notFull, full, or madeRoom if something has left for that
 
 	mu      sync.Mutex // protects the rest
 	last    store.Pulse
@@ -84,7 +91,11 @@ func (p *pulse) beat(ctx context.Context) {
 	}
 	p.clock(got, began, time.Since(began))
 	p.keep(got, began)
-	p.full.Store(got.Full)
+	if got.Full {
+		p.full.Store(full)
+	} else {
+		p.full.Store(notFull)
+	}
 	if p.s.view.pulse(began, at, got) || p.abandoned(got, began) {
 		p.s.view.lose()
 		return
