@@ -60,11 +60,17 @@ func (m *monitor) counted() map[string]int {
 	return maps.Clone(m.count)
 }
 
-// during counts the commands while do runs, and until the log is quiet again; less what the replicas send in that time when nothing is asked.
-func (m *monitor) during(idle map[string]float64, do func()) map[string]float64 {
+// during counts the commands while do runs, and until the replicas have appended all that follows and read it; less what the replicas send in that time when nothing is asked.
+func (m *monitor) during(f *fleet, idle map[string]float64, do func()) map[string]float64 {
 	before, begin := m.counted(), time.Now()
 	do()
-	time.Sleep(time.Second) // uses are sent in batches, and the others read them: what comes later is not counted
+	eventually(f.t, "replicas with nothing to append or to read", func() bool {
+		return !slices.ContainsFunc(f.replicas, func(p *process) bool {
+			queued, ok := p.metric("reprise_shared_queue_events")
+			lag, also := p.metric("reprise_shared_lag_batches")
+			return !ok || !also || queued+lag > 0
+		})
+	})
 	after, took := m.counted(), time.Since(begin).Seconds()
 	sent := map[string]float64{}
 	for name, n := range after {
@@ -135,7 +141,7 @@ func TestCommandsPerRequest(t *testing.T) {
 		{"hit that is fetched", 1, "exact", 1, 1.3},
 		{"hit that is at hand", 1, "exact", 0, 0.3},
 	} {
-		sent := m.during(idle, askAll(phase.replica, phase.result))
+		sent := m.during(f, idle, askAll(phase.replica, phase.result))
 		read := (sent["mget"] + sent["get"]) / n
 		t.Logf("measured: %s: %.2f answers read a request, %.2f commands; for %d requests %s", phase.name, read, sum(sent)/n, n, inWords(sent))
 		if read > phase.read || sum(sent)/n > phase.all {
