@@ -115,6 +115,11 @@ func (e *Entry) SameAnswer(o *Entry) bool {
 	return e.Same(o) || e.Created.Equal(o.Created) && e.UpstreamTime == o.UpstreamTime && e.AnswerHash == o.AnswerHash
 }
 
+// AnswerOf reports whether e has the answer of o, where one of them was fetched: it compares what is stored with an answer, and the hash is not.
+func (e *Entry) AnswerOf(o *Entry) bool {
+	return e.ID == o.ID && e.Created.Equal(o.Created) && e.UpstreamTime == o.UpstreamTime
+}
+
 // Recording returns the encoded recording; the caller must not change it. It unpacks large ones, some 1 ms per MiB. The error is
 // ErrNoAnswer for an entry of a store with Options.Outside.
 func (e *Entry) Recording() ([]byte, error) {

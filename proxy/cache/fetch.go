@@ -27,7 +27,7 @@ func (a *answers) of(ctx context.Context, e *store.Entry) (whole *store.Entry, m
 		return nil, false, nil
 	case got == nil || got.Key != e.Key:
 		return nil, true, a.state.remove(policy.Expired, e)
-	case got.ID == e.ID && got.Created.Equal(e.Created) && got.UpstreamTime == e.UpstreamTime:
+	case got.AnswerOf(e):
 		return e.WithAnswer(got), false, nil
 	}
 	return got, false, nil

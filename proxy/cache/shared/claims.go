@@ -90,7 +90,7 @@ func (c *claims) answer(k store.Key, known *store.Entry) (e *store.Entry, barred
 	switch {
 	case one == nil:
 		return nil, c.removing[k] > 0
-	case one.entry != nil && known != nil && sameAnswer(one.entry, known):
+	case one.entry != nil && known != nil && one.entry.AnswerOf(known):
 		return one.entry, false
 	}
 	return nil, one.entry != nil || one.it.void
@@ -101,7 +101,7 @@ func (c *claims) unsent(e *store.Entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := c.ids[e.ID]
-	return one != nil && !one.tried && one.entry != nil && sameAnswer(one.entry, e)
+	return one != nil && !one.tried && one.entry != nil && one.entry.AnswerOf(e)
 }
 
 // pending reports whether the answer of a key waits to be appended.

@@ -13,10 +13,10 @@ import (
 
 // Why an answer is not served, though one may be stored. Neither is a fault.
 var (
-	// ErrDeaf: this member may have missed a purge.
-	ErrDeaf = errors.New("the log of the shared store could not be followed for too long")
-	// ErrMoved: the store has changed in a way that this member has not applied yet.
-	ErrMoved = errors.New("the shared store has changes that are not applied here yet")
+	// errDeaf: this member may have missed a purge.
+	errDeaf = errors.New("the log of the shared store could not be followed for too long")
+	// errMoved: the store has changed in a way that this member has not applied yet.
+	errMoved = errors.New("the shared store has changes that are not applied here yet")
 )
 
 // fetcher gets answers from the shared store. After five faults in a row it leaves the store alone, and tries it once a second.
@@ -51,10 +51,10 @@ func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*s
 		return own, nil
 	case !s.view.live():
 		s.count.deaf.Add(1)
-		return nil, ErrDeaf
+		return nil, errDeaf
 	case own != nil || barred || known != nil && s.purges.names(known):
 		s.count.refusedMark.Add(1)
-		return nil, ErrMoved
+		return nil, errMoved
 	case known != nil:
 		if e := s.near.get(known); e != nil {
 			s.count.nearHits.Add(1)
@@ -92,7 +92,7 @@ func (s *Shared) judge(got store.Fetched) (*store.Entry, error) {
 	if !synced || got.Now != mark || got.Entry != nil && s.purges.names(got.Entry) {
 		s.count.refusedMark.Add(1)
 		s.pulse.kick()
-		return nil, ErrMoved
+		return nil, errMoved
 	}
 	e := got.Entry
 	if e == nil {

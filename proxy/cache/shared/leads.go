@@ -79,7 +79,7 @@ func (l *leads) wait(ctx context.Context, stored <-chan struct{}) (more bool) {
 // lease asks for the lease of a key. An error is no fault of the request's.
 func (l *leads) lease(ctx context.Context, k store.Key) (mine bool, err error) {
 	if !l.s.view.live() {
-		return false, ErrDeaf
+		return false, errDeaf
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.s.opt.FetchTimeout)
 	defer cancel()

@@ -38,7 +38,7 @@ func (n *near) get(known *store.Entry) *store.Entry {
 		return nil
 	}
 	e := at.Value.(*store.Entry)
-	if !sameAnswer(e, known) {
+	if !e.AnswerOf(known) {
 		return nil
 	}
 	n.order.MoveToFront(at)
@@ -88,9 +88,4 @@ func (n *near) stats() (entries int, bytes int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.keys), n.bytes
-}
-
-// sameAnswer reports whether a and b are one answer of the upstream under one id. What is stored with an answer is enough for that.
-func sameAnswer(a, b *store.Entry) bool {
-	return a.ID == b.ID && a.Created.Equal(b.Created) && a.UpstreamTime == b.UpstreamTime
 }
