@@ -131,6 +131,22 @@ func TestCheckerCanFail(t *testing.T) {
 	}
 }
 
+// TestEqualRests: answers that were cut to the same bytes are each the client's own.
+func TestEqualRests(t *testing.T) {
+	h := sound()
+	for _, i := range []int{0, 5} {
+		a, c := h.asks[i], h.calls[i*3/5]
+		a.form, a.bytes = form{}, sha256.Sum256([]byte("{"))
+		c.raw, c.keep, c.spoils = a.bytes, false, true
+	}
+	h.entries, h.asks[1].form.text = nil, ""
+	for _, found := range checkHistory(h, rules{ttl: time.Minute}).found {
+		if strings.Contains(found, "request 0") || strings.Contains(found, "request 5") {
+			t.Error(found)
+		}
+	}
+}
+
 // TestGuardsOfTheRest: the checks that look at a running proxy can fail too.
 func TestGuardsOfTheRest(t *testing.T) {
 	r := newReport()

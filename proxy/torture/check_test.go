@@ -108,12 +108,17 @@ func (h *history) sourceOf(a *ask) *call {
 		(a.form.usage == "" || c.sent.usage == "" || a.form.usage == c.sent.usage) {
 		return c
 	}
+	var first *call
 	for _, c := range h.byKey[a.same()] {
-		if c.raw == a.bytes && c.begun > 0 {
+		switch {
+		case c.raw != a.bytes || c.begun == 0:
+		case c.of == a.n: // answers that were cut short can be equal
 			return c
+		case first == nil:
+			first = c
 		}
 	}
-	return nil
+	return first
 }
 
 func (h *history) sameKey(c *call, a *ask) bool { return slices.Contains(h.byKey[a.same()], c) }
