@@ -124,17 +124,17 @@ type Reply struct {
 // again without them. Where the replica has as many calls as it may, it waits for one; see [Concurrency].
 func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
 	replica := c.chooser.Choose(c.replicas, r)
-	body, added := replica.dialect.Edit(r.Body, r.Want, replica.quarantined)
-	resp, err := c.send(ctx, replica, r, body)
-	if err == nil && len(added) > 0 && c.refused(replica, resp, added) {
+	edits := replica.edit(r)
+	resp, err := c.send(ctx, replica, r, edits.Body)
+	if err == nil && len(edits.Added) > 0 && c.refused(replica, resp, edits.Added) {
 		resp.Body.Close()
-		body, added = replica.dialect.Edit(r.Body, r.Want, replica.quarantined)
-		resp, err = c.send(ctx, replica, r, body)
+		edits = replica.edit(r)
+		resp, err = c.send(ctx, replica, r, edits.Body)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Reply{Response: resp, Replica: replica, Added: added}, nil
+	return &Reply{Response: resp, Replica: replica, Added: edits.Added}, nil
 }
 
 // refused quarantines those of the added fields that an error answer names, and reports whether there is one. If there is

@@ -32,6 +32,11 @@ func newReplica(t Target, bounds Concurrency) *Replica {
 // key is the credential that replaces the client's own, "" if none does.
 func (r *Replica) key() string { return *r.secret.Load() }
 
+// edit returns what the replica's dialect makes of r.
+func (r *Replica) edit(sent Request) dialect.Edits {
+	return r.dialect.Edit(dialect.Request{Path: sent.Original.URL.Path, Header: sent.Original.Header, Body: sent.Body}, sent.Want, r.quarantined)
+}
+
 // quarantined reports whether the replica has refused field.
 func (r *Replica) quarantined(field dialect.Field) bool {
 	_, ok := r.refused.Load(field)

@@ -9,27 +9,61 @@ package dialect
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 )
 
-// Intent is what the proxy wants of an engine besides the client's request.
+// Intent is what the proxy wants of an engine besides the client's request, the same for every engine. What a dialect cannot express is
+// left out.
 type Intent struct {
 	StreamUsage bool // the stream reports its usage, although the client has not asked for it
+
+	Affinity     string // requests with equal keys share a prefix; at most 64 of [A-Za-z0-9_-]; "": no wish
+	Conversation string // equal in all requests of one conversation, in the same form; "": unknown
+	Salt         string // requests with other salts must share no KV block, in the same form; "": no isolation is asked for
+	Retain       Retain // how long the prefix is worth being kept
 }
 
-// Field names a member of the request's body by its path.
+// Retain is how long an engine should keep a prefix.
+type Retain uint8
+
+// The values of Retain.
+const (
+	RetainDefault Retain = iota // as the engine does without being asked
+	RetainOff                   // not at all: no later request is expected, and a write would cost more than it saves
+	RetainShort                 // some minutes: 5 at Anthropic, 30 at OpenAI
+	RetainLong                  // an hour at Anthropic, 24 at OpenAI
+)
+
+// Request is a client's request as a dialect sees it. It must not be changed.
+type Request struct {
+	Path   string // of the API, such as /v1/chat/completions
+	Model  string
+	Header http.Header // as it is sent
+	Body   []byte
+}
+
+// Field names what a dialect adds: the path of a member of the body, or "header:NAME".
 type Field string
 
 // StreamUsage is the member by which a stream is asked to report its usage.
 const StreamUsage Field = "stream_options.include_usage"
 
+// Edits are what a dialect changes in a request.
+type Edits struct {
+	Body   []byte      // the request's own where nothing changed
+	Header http.Header // fields to be set; nil: none
+	Added  []Field     // all that was added, of the body and the header
+	Noop   []string    // the members of Intent that were wanted and cannot be expressed, such as "Salt"
+}
+
 // Dialect is the set of fields that one kind of upstream accepts. A dialect has no state.
 type Dialect interface {
-	// Name is the value of upstream.Target.Dialect that selects it. No setting of the program does so yet.
+	// Name is its name in settings.
 	Name() string
-	// Edit returns body with the fields that want calls for, except those for which quarantined is true, and the names of
-	// the fields it has added. It does not change body itself.
-	Edit(body []byte, want Intent, quarantined func(Field) bool) (edited []byte, added []Field)
+	// Edit returns r with the fields that want calls for, except those for which quarantined is true. A field that the client has set
+	// itself stays as it is, and counts as expressed.
+	Edit(r Request, want Intent, quarantined func(Field) bool) Edits
 	// Refused returns those of the added fields that an error answer is about. head is the start of the answer's body.
 	Refused(status int, head []byte, added []Field) []Field
 }

@@ -31,15 +31,17 @@ func TestConformance(t *testing.T) {
 
 func checkEdits(t *testing.T, d Dialect, text string) {
 	body, want := []byte(text), Intent{StreamUsage: true}
-	for name, edit := range map[string]func() ([]byte, []Field){
-		"without an intent":      func() ([]byte, []Field) { return d.Edit(body, Intent{}, none) },
-		"with all in quarantine": func() ([]byte, []Field) { return d.Edit(body, want, all) },
+	r := Request{Path: "/v1/chat/completions", Body: body}
+	for name, edit := range map[string]func() Edits{
+		"without an intent":      func() Edits { return d.Edit(r, Intent{}, none) },
+		"with all in quarantine": func() Edits { return d.Edit(r, want, all) },
 	} {
-		if edited, added := edit(); !bytes.Equal(edited, body) || len(added) > 0 {
-			t.Errorf("%s: %s, added %v", name, edited, added)
+		if e := edit(); !bytes.Equal(e.Body, body) || len(e.Added) > 0 {
+			t.Errorf("%s: %s, added %v", name, e.Body, e.Added)
 		}
 	}
-	edited, added := d.Edit(body, want, none)
+	edits := d.Edit(r, want, none)
+	edited, added := edits.Body, edits.Added
 	if string(body) != text {
 		t.Errorf("the caller's body became %s", body)
 	}
@@ -47,9 +49,9 @@ func checkEdits(t *testing.T, d Dialect, text string) {
 		if !gjson.GetBytes(edited, string(field)).Exists() {
 			t.Errorf("%s is missing in %s", field, edited)
 		}
-		rest, _ := d.Edit(body, want, func(f Field) bool { return f == field })
-		if gjson.GetBytes(rest, string(field)).Exists() {
-			t.Errorf("%s was added in spite of its quarantine: %s", field, rest)
+		rest := d.Edit(r, want, func(f Field) bool { return f == field })
+		if gjson.GetBytes(rest.Body, string(field)).Exists() {
+			t.Errorf("%s was added in spite of its quarantine: %s", field, rest.Body)
 		}
 	}
 	gjson.Parse(text).ForEach(func(name, value gjson.Result) bool {

@@ -17,15 +17,15 @@ type Generic struct{}
 func (Generic) Name() string { return "generic" }
 
 // Edit adds StreamUsage.
-func (Generic) Edit(body []byte, want Intent, quarantined func(Field) bool) ([]byte, []Field) {
+func (Generic) Edit(r Request, want Intent, quarantined func(Field) bool) Edits {
 	if !want.StreamUsage || quarantined(StreamUsage) {
-		return body, nil
+		return Edits{Body: r.Body}
 	}
-	edited, ok := withStreamUsage(body)
+	edited, ok := withStreamUsage(r.Body)
 	if !ok {
-		return body, nil
+		return Edits{Body: r.Body}
 	}
-	return edited, streamUsage
+	return Edits{Body: edited, Added: streamUsage}
 }
 
 var streamUsage = []Field{StreamUsage}
