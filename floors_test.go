@@ -178,7 +178,7 @@ var rooms = []room{
 	{"proxy/answer", nil},
 	{"proxy/api", []string{"proxy/canon", "proxy/answer", "proxy/internal"}},
 	{"proxy/deadline", nil},
-	{"proxy/upstream", []string{"proxy/internal", "proxy/deadline"}},
+	{"proxy/upstream", []string{"policy", "proxy/internal", "proxy/deadline"}},
 	{"proxy/gate", []string{"proxy/internal"}},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",

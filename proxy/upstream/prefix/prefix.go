@@ -34,6 +34,7 @@ type Chain struct {
 	Bytes    int     // of text, with that of a last block which is not full
 	Scaffold Block   // of the tools and the system prompt: what all requests of one application share
 	Opening  Block   // of the scaffold and the first message: what all requests of one conversation share
+	Shared   int     // bytes of the scaffold
 
 	seed  uint64
 	last  Block
@@ -44,6 +45,7 @@ type Chain struct {
 // Begin empties the chain. All blocks depend on the seed: requests with different seeds share none.
 func (c *Chain) Begin(seed uint64) {
 	c.Blocks, c.Bytes, c.seed, c.last, c.first = c.Blocks[:0], 0, seed, Block(seed), false
+	c.Shared = 0
 	c.Scaffold, c.Opening = c.last, c.last
 }
 
@@ -53,6 +55,7 @@ func (c *Chain) Add(kind Kind, text []byte) {
 	if kind != Message {
 		c.Scaffold = link(c.Scaffold, whole)
 		c.Opening = c.Scaffold
+		c.Shared += len(text)
 	} else if !c.first {
 		c.first, c.Opening = true, link(c.Scaffold, whole)
 	}

@@ -1,0 +1,203 @@
+package worth
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/proxy/upstream/dialect"
+	"reprise/proxy/upstream/prefix"
+)
+
+var began = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+
+func at(seconds float64) time.Time { return began.Add(time.Duration(seconds * float64(time.Second))) }
+
+func chain(system, message string) *prefix.Chain {
+	c := &prefix.Chain{}
+	c.Begin(1)
+	if system != "" {
+		c.Add(prefix.System, []byte(system))
+	}
+	c.Add(prefix.Message, []byte(message))
+	return c
+}
+
+// TestResidualRate: an application asks once a second, and the cache answers three of four.
+func TestResidualRate(t *testing.T) {
+	table := New(0)
+	system := strings.Repeat("s", 4000)
+	var residual float64
+	for i := range 4000 {
+		if i%4 == 0 {
+			residual = table.Miss(Miss{Group: 7, Chain: chain(system, fmt.Sprint(i)), Turn: 1, Path: "/v1/chat/completions"}, at(float64(i)))
+		} else {
+			table.Hit(7, at(float64(i)))
+		}
+	}
+	if math.Abs(residual-0.25) > 0.01 {
+		t.Errorf("the engine gets %v requests a second, want 0.25", residual)
+	}
+	var app Ranked
+	for _, r := range table.Rank(10*time.Minute, 10_000, at(4000)) {
+		if r.Kind == Application {
+			app = r
+		}
+	}
+	if math.Abs(app.Rate-1) > 0.02 || math.Abs(app.HitRatio-0.75) > 0.01 || app.Tokens != 1000 || app.Requests != 4000 || app.ToEngines != 1000 {
+		t.Errorf("ranked %+v", app)
+	}
+	if app.Returns < 0.95 || app.Worth < 950 {
+		t.Errorf("an application that asks each 4 s returns with %v", app.Returns)
+	}
+}
+
+// TestOneRequestHasNoRate: nothing is known after the first request, and nothing is decided by it.
+func TestOneRequestHasNoRate(t *testing.T) {
+	table := New(0)
+	if got := table.Miss(Miss{Chain: chain("system", "hello")}, at(0)); got != 0 {
+		t.Errorf("one request has the rate %v", got)
+	}
+	table.Hit(99, at(1)) // of no known prefix
+}
+
+// TestRankFollowsCategories: conversations of one path go on after seconds, those of the other never do. Fresh ones are ranked by that.
+func TestRankFollowsCategories(t *testing.T) {
+	table := New(0)
+	now := 0.0
+	for i := range 400 {
+		id := fmt.Sprint("conversation ", i)
+		table.Miss(Miss{Chain: chain("", "chat "+id), Turn: 1, Path: "/chat"}, at(now))
+		table.Miss(Miss{Chain: chain("", "api "+id), Turn: 1, Path: "/api"}, at(now))
+		for turn := 2; turn < 4; turn++ {
+			table.Miss(Miss{Chain: chain("", "chat "+id), Turn: turn, Path: "/chat"}, at(now+float64(turn)))
+		}
+		now += 30
+	}
+	text := strings.Repeat("a long question ", 100)
+	table.Miss(Miss{Chain: chain("", "chat"+text), Turn: 1, Path: "/chat"}, at(now))
+	table.Miss(Miss{Chain: chain("", "api"+text), Turn: 1, Path: "/api"}, at(now))
+	ranks := map[string]Ranked{}
+	for _, r := range table.Rank(time.Minute, 10_000, at(now)) {
+		if r.Idle == 0 {
+			ranks[r.Path] = r
+		}
+	}
+	if chat, api := ranks["/chat"], ranks["/api"]; chat.Returns < 0.9 || api.Returns > 0.1 || chat.Worth < 5*api.Worth {
+		t.Errorf("chat %+v\napi %+v", chat, api)
+	}
+}
+
+// TestContinuesFollowsTurns: half of the conversations end after the first turn, those that have a second one go on to the fourth.
+func TestContinuesFollowsTurns(t *testing.T) {
+	table := New(0)
+	now := 0.0
+	for i := range 1000 {
+		turns := 1
+		if i%2 == 0 {
+			turns = 4
+		}
+		for turn := 1; turn <= turns; turn++ {
+			table.Miss(Miss{Chain: chain("", fmt.Sprint("c", i)), Turn: turn, Path: "/chat"}, at(now+100*float64(turn)))
+		}
+		now += 10
+	}
+	table.Rank(time.Minute, 0, at(now+2000))
+	first, second, last := table.goesOn[1].P, table.goesOn[2].P, table.goesOn[4].P
+	if math.Abs(first-0.5) > 0.05 || second < 0.9 || last > 0.1 {
+		t.Errorf("after the first turn %v go on, after the second %v, after the last %v", first, second, last)
+	}
+}
+
+// TestMemoryIsBounded: what is forgotten counts as a prefix that has not returned.
+func TestMemoryIsBounded(t *testing.T) {
+	table := New(100)
+	for i := range 10_000 {
+		table.Miss(Miss{Group: uint64(i), Chain: chain(fmt.Sprint("s", i), fmt.Sprint("m", i)), Turn: 1, Path: "/v1"}, at(float64(i)))
+	}
+	if len(table.prefixes) != 100 || table.order.Len() != 100 || len(table.groups) > 400 {
+		t.Errorf("%d prefixes, %d in order, %d groups", len(table.prefixes), table.order.Len(), len(table.groups))
+	}
+	if r := table.Rank(time.Minute, 1, at(10_000)); r[0].Returns > 0.01 {
+		t.Errorf("prefixes that never return are expected with %v", r[0].Returns)
+	}
+}
+
+var (
+	anthropic = []Terms{{Retain: dialect.RetainShort, Life: 5 * time.Minute, Write: 1.25, Read: 0.1}, {Retain: dialect.RetainLong, Life: time.Hour, Write: 2, Read: 0.1}}
+	openai    = []Terms{{Retain: dialect.RetainShort, Life: 30 * time.Minute, Write: 1.25, Read: 0.1, Always: true}}
+)
+
+// TestDecide checks the decision at the rates where it changes: p = 0.25 / 0.9 for a write at 1.25, 1.11 expected reads for one at 2.
+func TestDecide(t *testing.T) {
+	short := -math.Log(1-0.25/0.9) / 300 // p = 0.278 within 5 minutes
+	for _, tc := range []struct {
+		name  string
+		rate  float64
+		terms []Terms
+		want  dialect.Retain
+	}{
+		{"never again", 0, anthropic, dialect.RetainDefault},
+		{"once in two hours", 1.0 / 7200, anthropic, dialect.RetainDefault},
+		{"1.10 reads an hour", 1.10 / 3600, anthropic, dialect.RetainDefault},
+		{"1.13 reads an hour", 1.13 / 3600, anthropic, dialect.RetainLong},
+		{"just below the five minutes", short * 0.99, anthropic[:1], dialect.RetainDefault},
+		{"just above", short * 1.01, anthropic[:1], dialect.RetainShort},
+		{"each ten seconds", 0.1, anthropic, dialect.RetainShort},
+		{"each minute", 1.0 / 60, anthropic, dialect.RetainShort},
+		{"each ten minutes", 1.0 / 600, anthropic, dialect.RetainLong},
+		{"an upstream that writes always, and nothing returns", 1.0 / 36000, openai, dialect.RetainOff},
+		{"and much returns", 0.01, openai, dialect.RetainShort},
+		{"an upstream without prices", 0.01, nil, dialect.RetainDefault},
+	} {
+		if got := Decide(tc.rate, tc.terms); got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestDecisionSaves plays Poisson arrivals against a cache with these prices: what is decided is never dearer than no cache by more than
+// the noise, and the better life is chosen.
+func TestDecisionSaves(t *testing.T) {
+	for _, every := range []float64{5, 60, 300, 900, 2000, 10_000} {
+		cost := func(term Terms) float64 {
+			rng := rand.New(rand.NewPCG(3, 4))
+			sum := 0.0
+			for range 200_000 {
+				if rng.ExpFloat64()*every < term.Life.Seconds() {
+					sum += term.Read
+				} else {
+					sum += term.Write
+				}
+			}
+			return sum / 200_000
+		}
+		paid := 1.0
+		switch Decide(1/every, anthropic) {
+		case dialect.RetainShort:
+			paid = cost(anthropic[0])
+		case dialect.RetainLong:
+			paid = cost(anthropic[1])
+		}
+		best := min(1, cost(anthropic[0]), cost(anthropic[1]))
+		t.Logf("a request each %5.0f s costs %.3f, the best choice %.3f", every, paid, best)
+		if paid > best+margin+0.01 {
+			t.Errorf("a request each %v s costs %v, and could cost %v", every, paid, best)
+		}
+	}
+}
+
+func BenchmarkMiss(b *testing.B) {
+	table := New(0)
+	chains := make([]*prefix.Chain, 5000)
+	for i := range chains {
+		chains[i] = chain("system", fmt.Sprint(i))
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		table.Miss(Miss{Group: 1, Chain: chains[i%len(chains)], Turn: 1, Path: "/v1/chat/completions"}, at(float64(i)))
+	}
+}
