@@ -1,6 +1,7 @@
 // Package prefix names what a KV cache can reuse of a request: its prefix chain, the chained hashes of equal blocks of text. An engine
 // hashes blocks of tokens, which only it can count; 256 bytes of text count as 64 tokens here. Two requests share the KV blocks of a
-// prefix only if they share its text, so equal chains are a good model of equal blocks.
+// prefix only if they share its text, so equal chains are a good model of equal blocks. An [Index] has the blocks that each replica of a
+// fleet should hold.
 package prefix
 
 import (
@@ -36,41 +37,59 @@ type Chain struct {
 	Opening  Block   // of the scaffold and the first message: what all requests of one conversation share
 	Shared   int     // bytes of the scaffold
 
-	seed  uint64
-	last  Block
-	rest  [BlockBytes]byte // of the block that is not full
-	first bool             // a message was added
+	last Block
+	rest [BlockBytes]byte // of the block that is not full
 }
 
 // Begin empties the chain. All blocks depend on the seed: requests with different seeds share none.
 func (c *Chain) Begin(seed uint64) {
-	c.Blocks, c.Bytes, c.seed, c.last, c.first = c.Blocks[:0], 0, seed, Block(seed), false
-	c.Shared = 0
+	c.Blocks, c.Bytes, c.Shared, c.last = c.Blocks[:0], 0, 0, Block(seed)
 	c.Scaffold, c.Opening = c.last, c.last
 }
 
 // Add appends a segment.
 func (c *Chain) Add(kind Kind, text []byte) {
-	whole := xxhash.Sum64(text)
-	if kind != Message {
-		c.Scaffold = link(c.Scaffold, whole)
+	switch {
+	case kind != Message:
+		c.Scaffold = link(c.Scaffold, xxhash.Sum64(text))
 		c.Opening = c.Scaffold
 		c.Shared += len(text)
-	} else if !c.first {
-		c.first, c.Opening = true, link(c.Scaffold, whole)
+	case c.Opening == c.Scaffold:
+		c.Opening = link(c.Scaffold, xxhash.Sum64(text))
 	}
-	for len(text) > 0 {
-		n := copy(c.rest[c.Bytes%BlockBytes:], text)
+	if begun := c.Bytes % BlockBytes; begun > 0 {
+		n := copy(c.rest[begun:], text)
 		text = text[n:]
-		if c.Bytes += n; c.Bytes%BlockBytes == 0 {
-			c.last = link(c.last, xxhash.Sum64(c.rest[:]))
-			c.Blocks = append(c.Blocks, c.last)
+		c.Bytes += n
+		if begun+n < BlockBytes {
+			return
 		}
+		c.full(c.rest[:])
 	}
+	for ; len(text) >= BlockBytes; text = text[BlockBytes:] {
+		c.Bytes += BlockBytes
+		c.full(text[:BlockBytes])
+	}
+	c.Bytes += copy(c.rest[:], text)
+}
+
+// full appends a block of text.
+func (c *Chain) full(text []byte) {
+	c.last = link(c.last, xxhash.Sum64(text))
+	c.Blocks = append(c.Blocks, c.last)
 }
 
 // Tokens is about how many tokens the request has.
 func (c *Chain) Tokens() int { return c.Bytes * BlockTokens / BlockBytes }
+
+// Seed returns a seed that depends on all parts, such as a secret, a model and a tenant.
+func Seed(parts ...string) uint64 {
+	var seed Block
+	for _, part := range parts {
+		seed = link(seed, xxhash.Sum64String(part))
+	}
+	return uint64(seed)
+}
 
 func link(parent Block, own uint64) Block {
 	var both [16]byte
