@@ -1,0 +1,49 @@
+package choose
+
+import (
+	"math"
+
+	"reprise/proxy/upstream/prefix"
+)
+
+// balance is the factor c of consistent hashing with bounded loads (Mirrokni, Thorup and Zadimoghaddam 2018): no replica has more than c
+// times its share of the requests in flight.
+const balance = 1.25
+
+// bound is the limit of requests in flight of replicas with bounded loads.
+type bound struct{ perShare float64 }
+
+func boundOf(loads []Load) bound {
+	inFlight, shares := 1, 0.0
+	for i := range loads {
+		inFlight += loads[i].InFlight
+		shares += loads[i].Share
+	}
+	return bound{balance * float64(inFlight) / shares}
+}
+
+// allows reports whether a replica may get one more request. At least one of all replicas may: their limits add up to more than their
+// requests.
+func (b bound) allows(l *Load) bool { return float64(l.InFlight) < math.Ceil(b.perShare*l.Share) }
+
+// rank orders replicas for a key: the first is its owner, the second its owner without that one. This is rendezvous hashing: a ring
+// with as many points as there are keys, so that a replica that is added or lost changes the owners of its own keys alone, and proxies
+// with the same replicas agree without exchanging anything.
+func rank(key prefix.Block, l *Load) uint64 {
+	x := uint64(key) ^ l.ID // splitmix64
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// owner returns the first replica for a key that allowed does not exclude.
+func owner(key prefix.Block, loads []Load, b bound) int {
+	best, highest := -1, uint64(0)
+	for i := range loads {
+		if at := rank(key, &loads[i]); b.allows(&loads[i]) && (best < 0 || at > highest) {
+			best, highest = i, at
+		}
+	}
+	return max(best, 0)
+}

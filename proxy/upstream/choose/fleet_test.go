@@ -1,0 +1,165 @@
+package choose
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"reprise/proxy/upstream/prefix"
+)
+
+// chainOf is the chain of a request with a system prompt of some tokens, and of messages of some tokens each.
+func chainOf(system string, tokens int, messages ...string) *prefix.Chain {
+	c := &prefix.Chain{}
+	c.Begin(1)
+	c.Add(prefix.System, text(system, tokens))
+	for _, m := range messages {
+		c.Add(prefix.Message, text(m, 512))
+	}
+	return c
+}
+
+func text(name string, tokens int) []byte {
+	return []byte(strings.Repeat(name+" ", 4*tokens/(len(name)+1)+1)[:4*tokens])
+}
+
+func fleetOf(t testing.TB, n int, o Options) *Fleet {
+	t.Helper()
+	var members []Member
+	for i := range n {
+		members = append(members, Member{Name: fmt.Sprint("engine-", i)})
+	}
+	return NewFleet(members, o)
+}
+
+// total is what all members have in flight; nothing may be left in the end.
+func total(f *Fleet) (sum Load) {
+	for _, l := range f.Loads() {
+		sum.InFlight, sum.Pending, sum.Active, sum.Held = sum.InFlight+l.InFlight, sum.Pending+l.Pending, sum.Active+l.Active, sum.Held+l.Held
+	}
+	return sum
+}
+
+func TestFleetFollowsPrefix(t *testing.T) {
+	f := fleetOf(t, 4, Options{})
+	first := f.Choose(chainOf("a", 4096, "m1"), nil)
+	if first.Cached != 0 || first.Tokens != 4608 {
+		t.Errorf("the first request: %d of %d tokens are cached", first.Cached, first.Tokens)
+	}
+	if l := f.Loads()[first.Member]; l.InFlight != 1 || l.Pending != 4608 || l.Active != 4608 || l.Held != 4608 {
+		t.Errorf("its member: %+v", l)
+	}
+	first.Answered()
+	if l := f.Loads()[first.Member]; l.InFlight != 1 || l.Pending != 0 {
+		t.Errorf("after its answer began: %+v", l)
+	}
+	first.Ended(Usage{Prompt: 5000, Known: true})
+	next := f.Choose(chainOf("a", 4096, "m1", "m2"), nil)
+	if next.Member != first.Member || next.Cached != 4608 {
+		t.Errorf("the next turn: member %d after %d, %d cached", next.Member, first.Member, next.Cached)
+	}
+	next.Ended(Usage{})
+	next.Failed()
+	next.Answered()
+	next.Ended(Usage{})
+	if sum := total(f); sum != (Load{Held: 5120}) {
+		t.Errorf("in the end: %+v", sum)
+	}
+}
+
+func onlyMember(only int) func(int) float64 {
+	return func(member int) float64 {
+		if member == only {
+			return 0.1
+		}
+		return 0
+	}
+}
+
+func TestFleetExcludes(t *testing.T) {
+	for _, name := range Names() {
+		chooser, err := New(name, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := fleetOf(t, 3, Options{Chooser: chooser})
+		for i := range 30 {
+			only := i % 3
+			c := chainOf("a", 1000, "m")
+			if i%2 == 0 {
+				c = nil
+			}
+			if got := f.Choose(c, onlyMember(only)); got == nil || got.Member != only {
+				t.Fatalf("%s: %+v instead of member %d", name, got, only)
+			}
+		}
+		if got := f.Choose(nil, func(int) float64 { return 0 }); got != nil {
+			t.Errorf("%s: chose excluded member %d", name, got.Member)
+		}
+	}
+	if _, err := New("best", 1); err == nil || !strings.Contains(err.Error(), strings.Join(Names(), ", ")) {
+		t.Errorf("error %v does not list the choosers", err)
+	}
+}
+
+// TestFailed: blocks that were never evaluated are removed.
+func TestFailed(t *testing.T) {
+	f := fleetOf(t, 2, Options{})
+	held := f.Choose(chainOf("a", 1024), nil)
+	held.Ended(Usage{})
+	f.Choose(chainOf("a", 1024, "m"), nil).Failed()
+	if sum := total(f); sum != (Load{Held: 1024}) {
+		t.Errorf("after the failure: %+v", sum)
+	}
+}
+
+// TestUsageCorrects: the second reply with less than half of what should be cached removes the rest. An unknown number removes nothing.
+func TestUsageCorrects(t *testing.T) {
+	f := fleetOf(t, 1, Options{})
+	c := chainOf("a", 6400)
+	for i, step := range []struct {
+		u    Usage
+		held int // after it
+	}{
+		{Usage{}, 6400},
+		{Usage{Prompt: 5000, Cached: 2600, Known: true}, 6400},
+		{Usage{Prompt: 5000, Cached: 1000, Known: true}, 6400},
+		{Usage{Prompt: 5000, Cached: 5000, Known: true}, 6400}, // as predicted: the first doubt counts no more
+		{Usage{Prompt: 5000, Cached: 1000, Known: true}, 6400},
+		{Usage{}, 6400},
+		{Usage{Prompt: 5000, Cached: 1000, Known: true}, 1280},
+		{Usage{Prompt: 5000, Cached: 0, Known: true}, 6400},
+		{Usage{Prompt: 5000, Cached: -7, Known: true}, 0}, // reports that lie
+		{Usage{Prompt: 1, Cached: 1 << 62, Known: true}, 6400},
+		{Usage{Prompt: -1, Cached: 0, Known: true}, 6400},
+		{Usage{Prompt: 0, Cached: 0, Known: true}, 6400},
+	} {
+		f.Choose(c, nil).Ended(step.u)
+		if got := total(f).Held; got != step.held {
+			t.Errorf("step %d: %d tokens are held, want %d", i, got, step.held)
+		}
+	}
+}
+
+// TestCleared: after a restart nothing is held, and a request that was sent before adds nothing.
+func TestCleared(t *testing.T) {
+	f := fleetOf(t, 1, Options{})
+	before, failing, c := f.Choose(chainOf("a", 1024), nil), f.Choose(chainOf("b", 1024), nil), chainOf("a", 1024)
+	f.Cleared(0)
+	after := f.Choose(chainOf("b", 2048), nil)
+	before.Ended(Usage{Prompt: 1024, Known: true})
+	failing.Failed()
+	if got := f.Loads()[0]; got.Held != 2048 || got.InFlight != 1 {
+		t.Errorf("after the restart: %+v", got)
+	}
+	f.Removed(0, after.blocks[8:])
+	f.SetCapacity(0, 256)
+	if got := f.Loads()[0]; got.Held != 256 || got.Capacity != 256 {
+		t.Errorf("after a removal: %+v", got)
+	}
+	f.SetCapacity(0, 0)
+	after.Ended(Usage{})
+	if got := f.Choose(c, nil); got.Cached != 0 {
+		t.Errorf("%d tokens of a request from before the restart are held", got.Cached)
+	}
+}
