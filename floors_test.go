@@ -159,7 +159,7 @@ type room struct {
 
 // belowCmd are the rooms that programs may import from.
 var belowCmd = []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api", "proxy/upstream",
-	"proxy/deadline", "proxy/admin", "proxy/gate", "proxy"}
+	"proxy/align", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one.
@@ -179,10 +179,11 @@ var rooms = []room{
 	{"proxy/api", []string{"proxy/canon", "proxy/answer", "proxy/internal"}},
 	{"proxy/deadline", nil},
 	{"proxy/upstream", []string{"policy", "proxy/internal", "proxy/deadline"}},
+	{"proxy/align", []string{"proxy/upstream"}},
 	{"proxy/gate", []string{"proxy/internal"}},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",
-		"proxy/api", "proxy/upstream", "proxy/gate"}},
+		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate"}},
 	{"cmd/internal", belowCmd},
 	{"cmd/reprise", append([]string{"cmd/internal"}, belowCmd...)},
 	{"cmd/reprise-lab", append([]string{"cmd/internal"}, belowCmd...)},
@@ -243,6 +244,7 @@ var upwards = []broken{
 	{"proxy/a.go", "package proxy; import _ `reprise/proxy/admin`", "proxy may not import reprise/proxy/admin"},
 	{"proxy/admin/a_test.go", "package admin; import _ `reprise/proxy`", "proxy/admin may not import reprise/proxy"},
 	{"proxy/upstream/a.go", "package upstream; import _ `reprise/store`", "proxy/upstream may not import reprise/store"},
+	{"proxy/align/a.go", "package align; import _ `reprise/proxy/canon`", "proxy/align may not import reprise/proxy/canon"},
 	{"proxy/upstream/dialect/a.go", "package dialect; import _ `reprise/proxy/canon`", "proxy/upstream may not import reprise/proxy/canon"},
 	{"proxy/cache/a.go", "package cache; import _ `reprise/proxy/canon`", "proxy/cache may not import reprise/proxy/canon"},
 	{"proxy/upstream/a.go", "package upstream; import _ `reprise/proxy/cache`", "proxy/upstream may not import reprise/proxy/cache"},

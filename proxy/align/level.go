@@ -1,0 +1,128 @@
+package align
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"strings"
+)
+
+// Level is how much of a request is written in a canonical way before it is keyed and forwarded.
+//
+// A model sees the change, and its answers may differ: chat templates render tools and schemas in the order of their members, models
+// write the properties of a schema in the order in which it lists them (one whose "reasoning" should come before its "answer" loses
+// that), and the order of tools may shift which one is chosen. So a level above [C0] is for an API whose clients write the same things
+// in changing order; the report shows where that is so.
+type Level uint8
+
+// The levels.
+const (
+	C0 Level = iota // bytes as the client sent them
+	// C2 orders the members of JSON schemas: in the parameters of tools, and in the schema of the answer. Of arrays, only the names in
+	// "required" are ordered. Values in enum, const, default and examples stay as they are.
+	C2
+	// C3 is C2, orders tools by name, and moves those lines of the system prompt that match an expression of the operator behind the
+	// others. Both are left out where the client has set breakpoints of the cache: it has arranged the prompt itself.
+	C3
+)
+
+var levels = map[Level]string{C0: "C0", C2: "C2", C3: "C3"}
+
+func (l Level) String() string { return levels[l] }
+
+// ParseLevel reads the name of a level.
+func ParseLevel(s string) (Level, error) {
+	for l, name := range levels {
+		if s == name {
+			return l, nil
+		}
+	}
+	return C0, fmt.Errorf("level %q is not one of C0, C2, C3", s)
+}
+
+// ParseLevels reads a level for all APIs, such as "C2", or a list such as "chat=C2,responses=C3", in which those that are missing have
+// C0. apis are the names of all.
+func ParseLevels(s string, apis []string) (map[string]Level, error) {
+	all := map[string]Level{}
+	if !strings.Contains(s, "=") {
+		l, err := ParseLevel(strings.TrimSpace(s))
+		for _, api := range apis {
+			all[api] = l
+		}
+		return all, err
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		api, name, ok := strings.Cut(strings.TrimSpace(part), "=")
+		l, err := ParseLevel(name)
+		_, twice := all[api]
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%q is not of the form API=LEVEL", part)
+		case !contains(apis, api):
+			return nil, fmt.Errorf("API %q is not one of %s", api, strings.Join(apis, ", "))
+		case twice:
+			return nil, fmt.Errorf("API %q has two levels", api)
+		case err != nil:
+			return nil, err
+		}
+		all[api] = l
+	}
+	return all, nil
+}
+
+// ParseVolatile reads the expressions for lines that level C3 moves, one in a line. Empty lines and those that begin with # are skipped.
+func ParseVolatile(text string) ([]*regexp.Regexp, error) {
+	var all []*regexp.Regexp
+	var errs []error
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		r, err := regexp.Compile(line)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("line %d: %w", n, err))
+		case r.MatchString(""):
+			errs = append(errs, fmt.Errorf("line %d: %q matches every line", n, line))
+		default:
+			all = append(all, r)
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+// Canonicaliser rewrites the bodies of one API. A nil one leaves all as they are. It is safe for concurrent use.
+type Canonicaliser struct {
+	level    Level
+	volatile []*regexp.Regexp
+	version  string
+}
+
+// NewCanonicaliser returns a Canonicaliser, nil for [C0]. The expressions are used by [C3] only.
+func NewCanonicaliser(level Level, volatile []*regexp.Regexp) *Canonicaliser {
+	switch level {
+	case C2:
+		return &Canonicaliser{level: C2, version: "C2.1"}
+	case C3:
+		h := fnv.New64a()
+		for _, r := range volatile {
+			fmt.Fprintf(h, "%q", r)
+		}
+		return &Canonicaliser{level: C3, volatile: volatile, version: "C3.1-" + hex.EncodeToString(h.Sum(nil))}
+	}
+	return nil
+}
+
+// Version names what Apply does: "" for nothing, else the level, a number that changes with this code, and for C3 a digest of the
+// expressions. Keys of affinity contain it, because requests under another version have other prefixes.
+func (c *Canonicaliser) Version() string {
+	if c == nil {
+		return ""
+	}
+	return c.version
+}

@@ -1,0 +1,114 @@
+package align
+
+// maxTools is how many tools of one list are compared.
+const maxTools = 128
+
+// tool is one element of a list of tools.
+type tool struct {
+	at, end       int
+	strict, loose uint64
+}
+
+// toolList is the elements of a list of tools.
+type toolList struct {
+	all [maxTools]tool
+	n   int
+}
+
+// read reads a list, and reports whether it is one that can be compared.
+func (l *toolList) read(s []byte, strict, loose digest) bool {
+	l.n = 0
+	i := space(s, 0)
+	if i >= len(s) || s[i] != '[' {
+		return false
+	}
+	for i = space(s, i+1); i < len(s) && s[i] != ']'; {
+		end := valueEnd(s, i)
+		if end < 0 || l.n == maxTools {
+			return false
+		}
+		l.all[l.n] = tool{at: i, end: end, strict: strict.of(s[i:end]), loose: loose.of(s[i:end])}
+		l.n++
+		if i = space(s, end); i < len(s) && s[i] == ',' {
+			i = space(s, i+1)
+		}
+	}
+	return i < len(s)
+}
+
+// has returns the place of the tool with this hash, -1 where it is not there.
+func (l *toolList) has(loose uint64) int {
+	for i := range l.n {
+		if l.all[i].loose == loose {
+			return i
+		}
+	}
+	return -1
+}
+
+// tools compares the lists of tools.
+func (w *walk) tools(p, q []segment) {
+	if len(p) != len(q) {
+		s := segment{kind: 1}
+		if len(p) > 0 {
+			s = p[0]
+		}
+		w.differ(&s, 0, ToolSet)
+		return
+	}
+	for i := range p {
+		if w.equal(&p[i], &q[i]) {
+			w.share(p[i].at, p[i].end())
+			continue
+		}
+		strict, loose := digest{w.seed, false}, digest{w.seed, true}
+		var ours, theirs toolList
+		if ours.read(w.p.of(&p[i]), strict, loose) && theirs.read(w.q.of(&q[i]), strict, loose) {
+			w.lists(&p[i], &q[i], &ours, &theirs)
+		} else {
+			w.segment(&p[i], &q[i])
+		}
+	}
+}
+
+// lists compares two lists of tools, whose segments are s and r.
+func (w *walk) lists(s, r *segment, ours, theirs *toolList) {
+	for i := range ours.n {
+		t := &ours.all[i]
+		switch {
+		case i < theirs.n && t.strict == theirs.all[i].strict:
+			w.share(s.at+t.at, s.at+t.end)
+		case i < theirs.n && t.loose == theirs.all[i].loose:
+			w.differ(s, t.at, KeyOrder)
+			w.share(s.at+t.at, s.at+t.end)
+		case i < theirs.n && theirs.has(t.loose) < 0 && ours.has(theirs.all[i].loose) < 0:
+			u := &theirs.all[i] // the tool itself was changed
+			w.text(s, t.at, w.p.of(s)[t.at:t.end], w.q.of(r)[u.at:u.end])
+		default:
+			w.reordered(s, i, ours, theirs)
+			return
+		}
+	}
+	if theirs.n > ours.n {
+		w.differ(s, max(s.len-1, 0), ToolSet)
+	}
+}
+
+// reordered notes that the tools from i on are others, or the same in another order.
+func (w *walk) reordered(s *segment, i int, ours, theirs *toolList) {
+	class, at := ToolOrder, ours.all[i].at
+	if ours.n != theirs.n {
+		class = ToolSet
+	}
+	for k := i; k < ours.n; k++ {
+		if theirs.has(ours.all[k].loose) < 0 {
+			class = ToolSet
+		}
+	}
+	w.differ(s, at, class)
+	for k := i; k < ours.n; k++ {
+		if t := &ours.all[k]; theirs.has(t.loose) >= 0 {
+			w.share(s.at+t.at, s.at+t.end)
+		}
+	}
+}

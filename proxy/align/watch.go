@@ -1,0 +1,249 @@
+package align
+
+import (
+	"hash/maphash"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"reprise/proxy/upstream/prefix"
+)
+
+// Options bound what a Watch keeps.
+type Options struct {
+	Apps  int // applications, of which the least recently seen goes; default 256
+	Head  int // bytes of a prompt that are kept as text, the rest as hashes; default 65,536
+	Bytes int // of all texts; default 16 MiB
+}
+
+func (o Options) withDefaults() Options {
+	def := func(n *int, value int) {
+		if *n <= 0 {
+			*n = value
+		}
+	}
+	def(&o.Apps, 256)
+	def(&o.Head, 64<<10)
+	def(&o.Bytes, 16<<20)
+	return o
+}
+
+// Watch observes requests and reports what keeps them from sharing KV blocks. It is safe for concurrent use. A nil Watch observes nothing.
+type Watch struct {
+	o       Options
+	seed    maphash.Seed
+	prompts sync.Pool // of *prompt
+	clock   atomic.Int64
+	bytes   atomic.Int64
+	totals  totals
+
+	mu   sync.RWMutex // protects what follows
+	apps map[App]*app
+}
+
+// NewWatch returns a Watch that has observed nothing.
+func NewWatch(o Options) *Watch {
+	return &Watch{o: o.withDefaults(), seed: maphash.MakeSeed(), prompts: sync.Pool{New: func() any { return new(prompt) }}, apps: map[App]*app{}}
+}
+
+// maxName is the longest member of an App in bytes; requests with longer ones are not observed.
+const maxName = 256
+
+// Observe compares a request that is about to be forwarded with the latest of its application, and keeps it in their place. Segments are
+// in the order of an engine's template: tools, system, messages; nothing of them is referred to later. It costs some microseconds for a
+// prompt of 4 KB, most of which are spent on hashes and on the copy of the text, and does not allocate once an application has been seen
+// a few times. It never waits: while another request of the same application is compared, this one is only counted.
+func (w *Watch) Observe(name App, segments []Segment) {
+	if w == nil || len(segments) == 0 || max(len(name.Tenant), len(name.Model), len(name.Path), len(name.Namespace)) > maxName {
+		return
+	}
+	a := w.app(name)
+	a.requests.Add(1)
+	if !a.mu.TryLock() {
+		return
+	}
+	p := w.prompts.Get().(*prompt)
+	p.read(w.seed, segments, w.o.Head)
+	grown := a.observe(p, &w.totals)
+	a.mu.Unlock()
+	w.prompts.Put(p)
+	if grown != 0 && w.bytes.Add(int64(grown)) > int64(w.o.Bytes) {
+		w.shrink(a)
+	}
+}
+
+// app returns the application, a new one where it has not been seen.
+func (w *Watch) app(name App) *app {
+	w.mu.RLock()
+	a := w.apps[name]
+	w.mu.RUnlock()
+	if a == nil {
+		a = w.add(name)
+	}
+	a.seen.Store(w.clock.Add(1))
+	return a
+}
+
+func (w *Watch) add(name App) *app {
+	name = App{strings.Clone(name.Tenant), strings.Clone(name.Model), strings.Clone(name.Path), strings.Clone(name.Namespace)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a := w.apps[name]; a != nil {
+		return a
+	}
+	if len(w.apps) >= w.o.Apps {
+		w.dropLocked(nil)
+	}
+	a := &app{name: name, seed: w.seed}
+	a.seen.Store(w.clock.Add(1))
+	w.apps[name] = a
+	return a
+}
+
+// shrink drops applications until the texts of the others fit, but never the last one or keep.
+func (w *Watch) shrink(keep *app) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.bytes.Load() > int64(w.o.Bytes) && len(w.apps) > 1 {
+		w.dropLocked(keep)
+	}
+}
+
+// dropLocked drops the application that was not seen for the longest time, other than keep.
+func (w *Watch) dropLocked(keep *app) {
+	var oldest *app
+	for _, a := range w.apps {
+		if a != keep && (oldest == nil || a.seen.Load() < oldest.seen.Load()) {
+			oldest = a
+		}
+	}
+	if oldest != nil {
+		w.bytes.Add(-int64(oldest.end()))
+		delete(w.apps, oldest.name)
+	}
+}
+
+// Clear drops all applications with their texts and figures, but not the totals. A purge calls it.
+func (w *Watch) Clear() {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.apps {
+		w.bytes.Add(-int64(a.end()))
+	}
+	clear(w.apps)
+}
+
+// slots is how many prompts of an application are kept: conversations of one application interleave.
+const slots = 4
+
+// app is one application.
+type app struct {
+	name     App
+	seed     maphash.Seed
+	seen     atomic.Int64 // by the clock of the Watch
+	requests atomic.Int64
+
+	mu      sync.Mutex // protects what follows
+	ended   bool       // it was dropped, and must not grow
+	clock   int64
+	latest  [slots]prompt
+	sent    [prefixes]uint64 // hashes of the first segments of requests, each at its place by its lowest bits
+	figures figures
+}
+
+// prefixes is how many beginnings of requests are remembered by their hashes, a power of two. A request that begins like an older one than
+// the latest has not lost that beginning: an engine holds more than a few prompts.
+const prefixes = 1024
+
+// end ends the application and returns the bytes of its texts.
+func (a *app) end() (size int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+	for i := range a.latest {
+		size += a.latest[i].size()
+		a.latest[i] = prompt{}
+	}
+	return size
+}
+
+// observe compares p with the latest prompts and keeps it, and returns by how much the texts have grown.
+func (a *app) observe(p *prompt, t *totals) (grown int) {
+	if a.ended {
+		return 0
+	}
+	a.clock++
+	to := a.compare(p, t)
+	a.remember(p)
+	grown = -to.size()
+	to.copy(p)
+	to.used = a.clock
+	return grown + to.size()
+}
+
+// compare finds where p parts from the latest prompts, and returns the one that it replaces.
+func (a *app) compare(p *prompt, t *totals) *prompt {
+	reach := a.reach(p)
+	oldest, best, most, full := &a.latest[0], (*prompt)(nil), -1, false
+	for i := range a.latest {
+		q := &a.latest[i]
+		if q.used < oldest.used {
+			oldest = q
+		}
+		if q.used == 0 {
+			continue
+		}
+		shared, equal, end := p.common(q)
+		reach = max(reach, shared)
+		if end && (!full || equal > most) || !full && (equal > most || equal == most && q.used > best.used) {
+			best, most, full = q, equal, full || end
+		}
+	}
+	switch {
+	case best == nil:
+		return oldest
+	case full: // p goes on where best ends, or the reverse
+		a.figures.count(p, nil, t)
+		return best
+	}
+	w := walk{p: p, q: best, reach: reach, seed: a.seed}
+	w.run()
+	a.figures.count(p, &w, t)
+	if w.messages > 0 { // an earlier turn of the same conversation
+		return best
+	}
+	return oldest
+}
+
+// reach is how many bytes of p some earlier request has begun with, by whole segments.
+func (a *app) reach(p *prompt) (bytes int) {
+	chain := uint64(0)
+	for i := range p.segments {
+		s := &p.segments[i]
+		if chain = mix(chain, s.hash); a.sent[chain%prefixes] != chain {
+			break
+		}
+		bytes = s.end()
+	}
+	return bytes
+}
+
+func (a *app) remember(p *prompt) {
+	chain := uint64(0)
+	for i := range p.segments {
+		chain = mix(chain, p.segments[i].hash)
+		a.sent[chain%prefixes] = chain
+	}
+}
+
+// mix chains a hash to those before it.
+func mix(chain, hash uint64) uint64 {
+	chain = (chain ^ hash) * 0x9e3779b97f4a7c15
+	return chain ^ chain>>29
+}
+
+// kinds is one more than the highest prefix.Kind.
+const kinds = int(prefix.Message) + 1
