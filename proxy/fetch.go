@@ -64,7 +64,7 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 	if want != (dialect.Intent{}) && !q.charge(len(body)) { // the dialect edits a copy
 		return nil, errNoMemory
 	}
-	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Original: q.http, Body: body, Want: want})
+	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Model: q.Model, Original: q.http, Body: body, Want: want})
 }
 
 // fetched is an answer of the upstream, requested at start, that is being copied into a recording. It implements upstream.Owner.

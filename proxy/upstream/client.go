@@ -18,9 +18,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync/atomic"
+	"time"
 
 	"reprise/proxy/upstream/dialect"
 )
@@ -33,6 +35,7 @@ type Options struct {
 	Bounds    Concurrency       // of each replica
 	Transport http.RoundTripper // default NewTransport(Limits)
 	Logger    *slog.Logger      // default: none
+	Now       func() time.Time  // default time.Now
 }
 
 // Target is the address, the credential and the dialect of a replica.
@@ -73,6 +76,7 @@ type Client struct {
 	limits    Limits
 	transport http.RoundTripper
 	log       *slog.Logger
+	hints     hintCounts
 }
 
 // New returns a client for o.
@@ -81,8 +85,11 @@ func New(o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{chooser: o.Chooser, limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	for _, t := range o.Replicas {
-		c.replicas = append(c.replicas, newReplica(t, o.Bounds))
+		c.replicas = append(c.replicas, newReplica(t, o.Bounds, o.Now))
 	}
 	if c.chooser == nil {
 		c.chooser = First{}
@@ -107,6 +114,7 @@ func (c *Client) SetKey(key string) {
 // Request is one request to be sent.
 type Request struct {
 	Tenant   string         // whose share of the replica's calls is used
+	Model    string         // that the client asks for
 	Original *http.Request  // the client's own: method, URL and header; its body is not read
 	Body     []byte         // what is sent as the body, before the dialect edits it
 	Want     dialect.Intent // what the proxy wants besides the client's request
@@ -120,16 +128,22 @@ type Reply struct {
 }
 
 // Call sends r to a replica and returns its answer, whose body ends with ErrIdle when the replica sends nothing for too
-// long. Fields added by the dialect and named in an error answer are quarantined for the replica, and the request is sent
-// again without them. Where the replica has as many calls as it may, it waits for one; see [Concurrency].
+// long. Where an error answer names a field that the dialect has added, the request is sent again without any, and if it is not refused
+// then, the field is not added again for a while. Where the replica has as many calls as it may, it waits for one; see [Concurrency].
 func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
 	replica := c.chooser.Choose(c.replicas, r)
 	edits := replica.edit(r)
-	resp, err := c.send(ctx, replica, r, edits.Body)
-	if err == nil && len(edits.Added) > 0 && c.refused(replica, resp, edits.Added) {
-		resp.Body.Close()
-		edits = replica.edit(r)
-		resp, err = c.send(ctx, replica, r, edits.Body)
+	c.hints.edited(replica, &edits)
+	resp, err := c.send(ctx, replica, r, edits)
+	if err == nil && len(edits.Added) > 0 && refuses(resp.StatusCode) {
+		if named := namedIn(resp, edits.Added); len(named) > 0 {
+			resp.Body.Close()
+			r.Want = dialect.Intent{}
+			edits = replica.edit(r)
+			if resp, err = c.send(ctx, replica, r, edits); err == nil && !refuses(resp.StatusCode) {
+				c.refused(replica, r.Model, named)
+			}
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -137,27 +151,28 @@ func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
 	return &Reply{Response: resp, Replica: replica, Added: edits.Added}, nil
 }
 
-// refused quarantines those of the added fields that an error answer names, and reports whether there is one. If there is
-// none, resp is as before.
-func (c *Client) refused(replica *Replica, resp *http.Response, added []dialect.Field) bool {
-	if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusUnprocessableEntity {
-		return false
-	}
+// namedIn returns those of the added fields that an error answer names. If it names none, resp is as before.
+func namedIn(resp *http.Response, added []dialect.Field) (named []dialect.Field) {
 	head, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	var fields []dialect.Field
 	if err == nil {
-		fields = replica.dialect.Refused(resp.StatusCode, head, added)
+		named = dialect.Named(head, added)
 	}
-	for _, field := range fields {
-		if replica.quarantine(field) {
-			c.log.Warn("the upstream refuses a field that the proxy adds; requests are sent without it from now on",
-				"upstream", replica.base.Redacted(), "field", string(field))
-		}
-	}
-	if len(fields) == 0 {
+	if len(named) == 0 {
 		resp.Body = &prefixedBody{Reader: io.MultiReader(bytes.NewReader(head), resp.Body), Closer: resp.Body}
 	}
-	return len(fields) > 0
+	return named
+}
+
+// refused notes that a request for model was refused because of fields, as it was not refused without them. An answer that merely names
+// a field shows less: clients can have an upstream name any.
+func (c *Client) refused(replica *Replica, model string, fields []dialect.Field) {
+	for _, field := range fields {
+		c.hints.numbers(replica, string(field)).refused.Add(1)
+		if replica.refused.add(refusedField{model, field}) {
+			c.log.Warn("the upstream refuses a field that the proxy adds; requests for the model are sent without it for a while",
+				"upstream", replica.base.Redacted(), "model", model, "field", string(field), "for", quarantineFor)
+		}
+	}
 }
 
 // prefixedBody is a body whose first bytes have been read already.
@@ -166,8 +181,8 @@ type prefixedBody struct {
 	io.Closer
 }
 
-// send posts body to replica as the client's request r.
-func (c *Client) send(ctx context.Context, replica *Replica, r Request, body []byte) (resp *http.Response, err error) {
+// send posts the client's request r to replica, with the edits of its dialect.
+func (c *Client) send(ctx context.Context, replica *Replica, r Request, edits dialect.Edits) (resp *http.Response, err error) {
 	if err := replica.calls.acquire(ctx, r.Tenant); err != nil {
 		return nil, err
 	}
@@ -179,8 +194,10 @@ func (c *Client) send(ctx context.Context, replica *Replica, r Request, body []b
 		}
 	}()
 	out := (&http.Request{Method: r.Original.Method, URL: replica.url(r.Original.URL), Header: replica.requestHeader(r.Original.Header),
-		ContentLength: int64(len(body))}).WithContext(t.ctx)
+		ContentLength: int64(len(edits.Body))}).WithContext(t.ctx)
 	out.Host = out.URL.Host
+	maps.Copy(out.Header, edits.Header)
+	body := edits.Body
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	out.Body, _ = out.GetBody()
 	if resp, err = t.send(c.transport, out); err != nil {

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
+	"time"
 
 	"reprise/proxy/internal/header"
 	"reprise/proxy/upstream/dialect"
@@ -18,13 +18,14 @@ type Replica struct {
 	dialect dialect.Dialect
 	calls   *limiter
 	sockets *limiter // connections that were upgraded, such as websockets: they may last, and take no call away
-	refused sync.Map // dialect.Field → struct{}: fields that the replica has refused; they are not added any more
+	refused quarantine
 }
 
 // newReplica returns the replica at t, which has been validated.
-func newReplica(t Target, bounds Concurrency) *Replica {
+func newReplica(t Target, bounds Concurrency, now func() time.Time) *Replica {
 	d, _ := dialect.New(t.Dialect)
-	r := &Replica{base: t.Base, dialect: d, calls: newLimiter(bounds), sockets: newLimiter(bounds)}
+	r := &Replica{base: t.Base, dialect: d, calls: newLimiter(bounds), sockets: newLimiter(bounds),
+		refused: quarantine{now: now}}
 	r.secret.Store(&t.Key)
 	return r
 }
@@ -32,21 +33,10 @@ func newReplica(t Target, bounds Concurrency) *Replica {
 // key is the credential that replaces the client's own, "" if none does.
 func (r *Replica) key() string { return *r.secret.Load() }
 
-// edit returns what the replica's dialect makes of r.
+// edit returns what the replica's dialect makes of a request.
 func (r *Replica) edit(sent Request) dialect.Edits {
-	return r.dialect.Edit(dialect.Request{Path: sent.Original.URL.Path, Header: sent.Original.Header, Body: sent.Body}, sent.Want, r.quarantined)
-}
-
-// quarantined reports whether the replica has refused field.
-func (r *Replica) quarantined(field dialect.Field) bool {
-	_, ok := r.refused.Load(field)
-	return ok
-}
-
-// quarantine records that the replica has refused field, and reports whether that is new.
-func (r *Replica) quarantine(field dialect.Field) (isNew bool) {
-	_, known := r.refused.LoadOrStore(field, struct{}{})
-	return !known
+	return r.dialect.Edit(dialect.Request{Path: sent.Original.URL.Path, Model: sent.Model, Header: sent.Original.Header, Body: sent.Body}, sent.Want,
+		r.refused.of(sent.Model))
 }
 
 // url is the address of a request for in. Paths under /v1 are joined to the base URL; all others keep their path on the

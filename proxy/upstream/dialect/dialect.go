@@ -8,6 +8,7 @@
 package dialect
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -64,8 +65,6 @@ type Dialect interface {
 	// Edit returns r with the fields that want calls for, except those for which quarantined is true. A field that the client has set
 	// itself stays as it is, and counts as expressed.
 	Edit(r Request, want Intent, quarantined func(Field) bool) Edits
-	// Refused returns those of the added fields that an error answer is about. head is the start of the answer's body.
-	Refused(status int, head []byte, added []Field) []Field
 }
 
 // Default is the dialect of an upstream without a configured one.
@@ -95,16 +94,35 @@ func Names() (names []string) {
 	return names
 }
 
-// namedIn returns those of fields of which any part of the path occurs in an error answer.
-func namedIn(head []byte, fields []Field) (named []Field) {
-	text := string(head)
-	for _, field := range fields {
-		for part := range strings.SplitSeq(string(field), ".") {
-			if strings.Contains(text, part) {
+// Named returns those of the added fields that an error answer is about, by its text: the names that it has as whole words. head is the
+// start of the answer's body.
+func Named(head []byte, added []Field) (named []Field) {
+	for _, field := range added {
+		path := strings.TrimPrefix(string(field), headerPrefix)
+		for part := range strings.SplitSeq(path, ".") {
+			if hasWord(head, []byte(part)) {
 				named = append(named, field)
 				break
 			}
 		}
 	}
 	return named
+}
+
+// headerPrefix begins the name of a field of the header.
+const headerPrefix = "header:"
+
+// hasWord reports whether a text has a word, in any case and with no other letter of a name beside it.
+func hasWord(text, word []byte) bool {
+	for i := 0; i+len(word) <= len(text); i++ {
+		end := i + len(word)
+		if bytes.EqualFold(text[i:end], word) && (i == 0 || !isLetter(text[i-1])) && (end == len(text) || !isLetter(text[end])) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLetter(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

@@ -3,7 +3,6 @@ package dialect
 import (
 	"bytes"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -60,25 +59,28 @@ func checkEdits(t *testing.T, d Dialect, text string) {
 		}
 		return true
 	})
-	if got := d.Refused(400, []byte(`{"error":"out of memory"}`), added); len(got) > 0 {
+	if got := Named([]byte(`{"error":"out of memory"}`), added); len(got) > 0 {
 		t.Errorf("an error about something else is read as a refusal of %v", got)
 	}
 }
 
-func TestGenericRefused(t *testing.T) {
-	added := []Field{StreamUsage}
+func TestNamed(t *testing.T) {
 	for _, tc := range []struct {
-		status  int
-		head    string
-		refused bool
+		field Field
+		head  string
+		named bool
 	}{
-		{400, `{"error":{"message":"Unknown parameter: stream_options"}}`, true},
-		{400, `{"error":{"message":"include_usage: extra fields not permitted"}}`, true},
-		{400, `{"error":{"message":"unknown model"}}`, false},
-		{422, `{"error":{"message":"stream_options"}}`, false},
+		{StreamUsage, `{"error":{"message":"Unknown parameter: stream_options"}}`, true},
+		{StreamUsage, `{"error":{"message":"include_usage: extra fields not permitted"}}`, true},
+		{StreamUsage, `{"error":{"message":"unknown model"}}`, false},
+		{StreamUsage, `{"error":{"message":"Unknown parameter: my_stream_options"}}`, false},
+		{StreamUsage, `{"error":{"message":"Unknown parameter: stream_options2"}}`, false},
+		{"cache_salt", "cache_salt", true},
+		{"header:X-Session-Id", "the header x-session-id is too long", true},
+		{"header:X-Session-Id", "the header x-session-id2 is too long", false},
 	} {
-		if got := (Generic{}).Refused(tc.status, []byte(tc.head), added); slices.Contains(got, StreamUsage) != tc.refused {
-			t.Errorf("%d %s: refused %v", tc.status, tc.head, got)
+		if got := Named([]byte(tc.head), []Field{tc.field}); len(got) == 1 != tc.named {
+			t.Errorf("%s: %v", tc.head, got)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"bytes"
-	"net/http"
 
 	"github.com/tidwall/sjson"
 )
@@ -41,12 +40,4 @@ func withStreamUsage(body []byte) (edited []byte, ok bool) {
 	const member = `,"stream_options":{"include_usage":true}}`
 	edited = append(make([]byte, 0, end+len(member)), body[:end]...)
 	return append(edited, member...), true
-}
-
-// Refused reads status 400 with the name of a field in the body as a refusal of that field.
-func (Generic) Refused(status int, head []byte, added []Field) []Field {
-	if status != http.StatusBadRequest {
-		return nil
-	}
-	return namedIn(head, added)
 }

@@ -10,6 +10,3 @@ func (Plain) Name() string { return "plain" }
 
 // Edit adds nothing.
 func (Plain) Edit(r Request, _ Intent, _ func(Field) bool) Edits { return Edits{Body: r.Body} }
-
-// Refused returns nothing, because nothing was added.
-func (Plain) Refused(int, []byte, []Field) []Field { return nil }

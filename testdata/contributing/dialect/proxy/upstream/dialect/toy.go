@@ -1,10 +1,6 @@
 package dialect
 
-import (
-	"net/http"
-
-	"github.com/tidwall/sjson"
-)
+import "github.com/tidwall/sjson"
 
 var _ Dialect = Toy{}
 
@@ -17,21 +13,13 @@ const toyUsage Field = "toy_usage"
 func (Toy) Name() string { return "toy" }
 
 // Edit adds the field.
-func (Toy) Edit(body []byte, want Intent, quarantined func(Field) bool) ([]byte, []Field) {
+func (Toy) Edit(r Request, want Intent, quarantined func(Field) bool) Edits {
 	if !want.StreamUsage || quarantined(toyUsage) {
-		return body, nil
+		return Edits{Body: r.Body}
 	}
-	edited, err := sjson.SetBytes(body, string(toyUsage), true)
+	edited, err := sjson.SetBytes(r.Body, string(toyUsage), true)
 	if err != nil {
-		return body, nil
+		return Edits{Body: r.Body}
 	}
-	return edited, []Field{toyUsage}
-}
-
-// Refused reads status 400 with the name of a field in the body as a refusal of that field.
-func (Toy) Refused(status int, head []byte, added []Field) []Field {
-	if status != http.StatusBadRequest {
-		return nil
-	}
-	return namedIn(head, added)
+	return Edits{Body: edited, Added: []Field{toyUsage}}
 }

@@ -1,0 +1,77 @@
+package upstream
+
+import (
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+
+	"reprise/proxy/upstream/dialect"
+)
+
+const (
+	// quarantineFor is how long a field that a replica has refused is not added to requests for the model: its operator may change it.
+	quarantineFor = time.Hour
+	// mostQuarantined bounds what is held of one replica, because clients choose the names of models. Beyond it nothing is added to
+	// requests for any model that is not held.
+	mostQuarantined = 1000
+)
+
+// refusedField is a field that a replica has refused in a request for a model.
+type refusedField struct {
+	model string
+	field dialect.Field
+}
+
+// quarantine holds the fields that a replica has refused. It is safe for concurrent use.
+type quarantine struct {
+	now func() time.Time
+
+	mu    sync.Mutex                 // protects until
+	until map[refusedField]time.Time // when the field may be added again
+}
+
+// of returns what [dialect.Dialect.Edit] asks for each field of a request for model.
+func (q *quarantine) of(model string) func(dialect.Field) bool {
+	return func(field dialect.Field) bool { return q.holds(refusedField{model, field}) }
+}
+
+func (q *quarantine) holds(f refusedField) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.until) == 0 {
+		return false
+	}
+	until, held := q.until[f]
+	if held && !q.now().Before(until) {
+		delete(q.until, f)
+		held = false
+	}
+	return held || len(q.until) >= mostQuarantined && !q.releaseLocked()
+}
+
+// add holds a field, and reports whether that is new.
+func (q *quarantine) add(f refusedField) (isNew bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, held := q.until[f]; held || len(q.until) >= mostQuarantined && !q.releaseLocked() {
+		return false
+	}
+	if q.until == nil {
+		q.until = map[refusedField]time.Time{}
+	}
+	q.until[f] = q.now().Add(quarantineFor)
+	return true
+}
+
+// releaseLocked releases all fields whose time is over, and reports whether there is room then.
+func (q *quarantine) releaseLocked() bool {
+	now := q.now()
+	maps.DeleteFunc(q.until, func(_ refusedField, until time.Time) bool { return !now.Before(until) })
+	return len(q.until) < mostQuarantined
+}
+
+// refuses reports whether a status is that of a request with a wrong field.
+func refuses(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
+}

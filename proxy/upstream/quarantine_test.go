@@ -1,0 +1,113 @@
+package upstream
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/proxy/upstream/dialect"
+)
+
+// picky is a replica that refuses stream_options for some models with a status, and everything that contains "wrong" with 400.
+type picky struct {
+	*httptest.Server
+	status int
+	models string
+	bodies []string
+}
+
+func newPicky(t *testing.T, status int, models string) *picky {
+	p := &picky{status: status, models: models}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		p.bodies = append(p.bodies, string(b))
+		model := strings.Split(string(b), `"`)[3]
+		switch {
+		case strings.Contains(p.models, model) && bytes.Contains(b, []byte("stream_options")):
+			http.Error(w, `{"detail":[{"loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}`, p.status)
+		case bytes.Contains(b, []byte("wrong")):
+			http.Error(w, `{"error":"wrong with stream_options"}`, http.StatusBadRequest)
+		}
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+// call asks for a stream of model, and returns the status and how often the replica was asked.
+func (p *picky) call(t *testing.T, c *Client, model, more string) (status, times int) {
+	t.Helper()
+	before := len(p.bodies)
+	body := []byte(`{"model":"` + model + `","stream":true` + more + `}`)
+	reply, err := c.Call(t.Context(), Request{Model: model, Original: httptest.NewRequest("POST", "/v1/chat/completions", nil), Body: body, Want: dialect.Intent{StreamUsage: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply.Body.Close()
+	return reply.StatusCode, len(p.bodies) - before
+}
+
+// TestQuarantine: a refused field is left out of the requests for its model for an hour, and counted. Each request is sent twice at most.
+func TestQuarantine(t *testing.T) {
+	for _, status := range []int{400, 422} {
+		now, log := time.Unix(1_800_000_000, 0), new(bytes.Buffer)
+		p := newPicky(t, status, "a b")
+		base := (&engine{Server: p.Server}).target(t, "", "")
+		c := newClient(t, Options{Replicas: []Target{base}, Now: func() time.Time { return now }, Logger: slog.New(slog.NewTextHandler(log, nil))})
+		for i, step := range []struct {
+			after time.Duration
+			model string
+			times int
+		}{
+			{0, "a", 2}, {0, "a", 1}, {0, "b", 2}, {0, "c", 1}, {time.Hour - 1, "a", 1}, {1, "a", 2}, {0, "a", 1}, {0, "b", 2},
+		} {
+			now = now.Add(step.after)
+			if got, times := p.call(t, c, step.model, ""); got != 200 || times != step.times {
+				t.Errorf("call %d for %s: %d, sent %d times, want %d", i, step.model, got, times, step.times)
+			}
+		}
+		if got := fmt.Sprint(c.Hints()); got != fmt.Sprintf("[{%s/base/v1 generic stream_options.include_usage 5 4 0}]", p.URL) {
+			t.Errorf("counts %s", got)
+		}
+		if n := strings.Count(log.String(), "\n"); n != 4 {
+			t.Errorf("%d lines: %s", n, log)
+		}
+	}
+}
+
+// TestClientsCauseNoQuarantine: an error of the client's own, whose text names a field of ours, comes back as the upstream gave it, and
+// the field is added to the next request.
+func TestClientsCauseNoQuarantine(t *testing.T) {
+	p := newPicky(t, 400, "")
+	c := newClient(t, Options{Replicas: []Target{(&engine{Server: p.Server}).target(t, "", "")}})
+	for range 3 {
+		if status, times := p.call(t, c, "a", `,"wrong":1`); status != 400 || times != 2 {
+			t.Errorf("%d, sent %d times", status, times)
+		}
+	}
+	p.call(t, c, "a", "")
+	if last := p.bodies[len(p.bodies)-1]; !strings.Contains(last, "include_usage") {
+		t.Errorf("the replica got %s", last)
+	}
+}
+
+// TestQuarantineIsBounded: clients choose the names of models.
+func TestQuarantineIsBounded(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	q := quarantine{now: func() time.Time { return now }}
+	for i := range 2 * mostQuarantined {
+		q.add(refusedField{fmt.Sprint(i), "f"})
+	}
+	if len(q.until) != mostQuarantined || !q.of("unknown")("f") {
+		t.Errorf("%d fields are held; another is not: %v", len(q.until), !q.of("unknown")("f"))
+	}
+	now = now.Add(quarantineFor)
+	if q.of("unknown")("f") || q.of("1")("f") || len(q.until) != 0 {
+		t.Errorf("%d fields are held after their time", len(q.until))
+	}
+}
