@@ -47,6 +47,11 @@ var choosers = []struct {
 	{Default, func(uint64) Chooser { return &Prefix{} }},
 	{"least-loaded", func(uint64) Chooser { return &LeastLoaded{} }},
 	{"round-robin", func(uint64) Chooser { return &RoundRobin{} }},
+	{"random", func(seed uint64) Chooser { return NewRandom(seed) }},
+	{"ring", func(uint64) Chooser { return &Ring{} }},
+	{"smg", func(uint64) Chooser { return &SMG{} }},
+	{"gie", func(uint64) Chooser { return &GIE{} }},
+	{"dynamo", func(uint64) Chooser { return &Dynamo{} }},
 }
 
 // New returns the chooser called name; "" is Default. The seed is that of its random numbers, if it uses any.

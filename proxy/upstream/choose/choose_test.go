@@ -1,0 +1,194 @@
+package choose
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"reprise/proxy/upstream/prefix"
+)
+
+// loadsOf are those of members whose ids are their places. Missing shares are 1.
+func loadsOf(loads ...Load) []Load {
+	for i := range loads {
+		loads[i].Member, loads[i].ID = i, uint64(i+1)
+		if loads[i].Share == 0 {
+			loads[i].Share = 1
+		}
+	}
+	return loads
+}
+
+// ownerOf is the first of n members for a key.
+func ownerOf(key prefix.Block, n int) int {
+	loads := loadsOf(make([]Load, n)...)
+	return owner(key, loads, boundOf(loads))
+}
+
+// TestChoosers are the decisions of each chooser in states in which they differ.
+func TestChoosers(t *testing.T) {
+	const key, tokens = 99, 1000
+	first := ownerOf(key, 3)
+	idle := func() []Load { return loadsOf(Load{}, Load{}, Load{}) }
+	busy := func(change func(owner *Load)) []Load {
+		loads := loadsOf(Load{InFlight: 4}, Load{InFlight: 4}, Load{InFlight: 4})
+		change(&loads[first])
+		return loads
+	}
+	for _, tc := range []struct {
+		chooser, state string
+		loads          []Load
+		want           int
+	}{
+		{"prefix", "all are cold: the owner", idle(), first},
+		{"prefix", "the prefix is worth more than an idle replica", loadsOf(Load{}, Load{InFlight: 1, Cached: 800}, Load{InFlight: 2}), 1},
+		{"prefix", "the queue is longer than the prefix", loadsOf(Load{InFlight: 2}, Load{InFlight: 2, Cached: 800, Pending: 900}, Load{InFlight: 2}), 0},
+		{"prefix", "the longest prefix is at a replica over its limit", loadsOf(Load{InFlight: 1, Cached: 200}, Load{InFlight: 3, Cached: 800}, Load{InFlight: 1}), 0},
+		{"prefix", "the longest prefix is at a replica that starts slowly", loadsOf(Load{InFlight: 4, Cached: 640}, Load{InFlight: 1, Cached: 1000, Share: 0.1}, Load{InFlight: 5}), 0},
+		{"least-loaded", "the fewest requests", loadsOf(Load{InFlight: 5}, Load{InFlight: 3, Pending: 9000}, Load{InFlight: 4, Cached: 1000}), 1},
+		{"least-loaded", "for its share", loadsOf(Load{InFlight: 5}, Load{InFlight: 1, Share: 0.1}, Load{InFlight: 6}), 0},
+		{"round-robin", "the first", loadsOf(Load{InFlight: 5}, Load{}, Load{}), 0},
+		{"ring", "the owner, whoever holds the prefix", busy(func(l *Load) { l.InFlight = 6 }), first},
+		{"ring", "the owner is at its limit", busy(func(l *Load) { l.InFlight = 7 }), ownerWithout(key, 3, first)},
+		{"smg", "the longest prefix", loadsOf(Load{Cached: 310}, Load{InFlight: 60, Cached: 400}, Load{}), 1},
+		{"smg", "too short a prefix", loadsOf(Load{InFlight: 1, Cached: 300}, Load{}, Load{InFlight: 1}), 1},
+		{"smg", "no balance", loadsOf(Load{InFlight: 100, Cached: 1000}, Load{InFlight: 30}, Load{InFlight: 31}), 1},
+		{"smg", "no balance, but all have many", loadsOf(Load{InFlight: 300, Cached: 1000}, Load{InFlight: 230}, Load{InFlight: 231}), 0},
+		{"gie", "the prefix is worth more than the queue", loadsOf(Load{InFlight: 9, Cached: 900, Capacity: 9000}, Load{Capacity: 9000}, Load{Capacity: 9000}), 0},
+		{"gie", "half a prefix is not", loadsOf(Load{InFlight: 9, Cached: 500, Capacity: 9000}, Load{Capacity: 9000}, Load{Capacity: 9000, InFlight: 1}), 1},
+		{"gie", "a KV cache in use", loadsOf(Load{Cached: 600, Active: 9000, Capacity: 9000}, Load{Capacity: 9000, InFlight: 0}, Load{Active: 900, Capacity: 9000}), 1},
+		{"dynamo", "the prefix counts twice", loadsOf(Load{Cached: 500}, Load{Cached: 999, Active: 900}, Load{}), 1},
+		{"dynamo", "against what is in use", loadsOf(Load{Cached: 500}, Load{Cached: 999, Active: 1000}, Load{}), 0},
+		{"dynamo", "and what waits", loadsOf(Load{Cached: 500, Active: 300, Pending: 300}, Load{Cached: 300}, Load{}), 1},
+	} {
+		t.Run(tc.chooser+"/"+tc.state, func(t *testing.T) {
+			c, err := New(tc.chooser, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Choose(&Request{Tokens: tokens, Key: key, Conversation: key}, tc.loads); got != tc.want {
+				t.Errorf("chose %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func ownerWithout(key prefix.Block, n, without int) int {
+	loads := loadsOf(make([]Load, n)...)
+	loads[without].InFlight = 1000
+	return owner(key, loads, boundOf(loads))
+}
+
+// anyLoads are random ones.
+func anyLoads(rng *rand.Rand) []Load {
+	loads := make([]Load, 1+rng.IntN(9))
+	for i := range loads {
+		loads[i] = Load{InFlight: rng.IntN(20), Pending: rng.IntN(9000), Active: rng.IntN(90_000), Cached: rng.IntN(2) * rng.IntN(5000), Capacity: 500_000, Share: 1}
+		if rng.IntN(4) == 0 {
+			loads[i].Share = 0.05 + 0.95*rng.Float64()
+		}
+	}
+	return loadsOf(loads...)
+}
+
+// TestBoundedLoad: prefix and ring never send a request to a replica over its limit, and one is always below.
+func TestBoundedLoad(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 20_000 {
+		loads, r := anyLoads(rng), Request{Tokens: rng.IntN(6000), Key: prefix.Block(rng.Uint64()), Conversation: prefix.Block(rng.Uint64())}
+		for _, name := range []string{"prefix", "ring"} {
+			c, _ := New(name, 1)
+			if got := c.Choose(&r, loads); !boundOf(loads).allows(&loads[got]) {
+				t.Fatalf("%s chose %d of %+v", name, got, loads)
+			}
+		}
+	}
+}
+
+// TestBoundedLoadInFleet: with equal shares, no member has more than 1.25 times its part of the requests in flight, rounded up, when it
+// gets one.
+func TestBoundedLoadInFleet(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for _, n := range []int{1, 2, 4, 9} {
+		f := fleetOf(t, n, Options{})
+		var running []*Ticket
+		for range 3000 {
+			if len(running) > 0 && rng.IntN(5) < 2 || len(running) > 100 {
+				i := rng.IntN(len(running))
+				running[i].Ended(Usage{})
+				running[i] = running[len(running)-1]
+				running = running[:len(running)-1]
+				continue
+			}
+			ticket := f.Choose(chainOf(fmt.Sprint("s", rng.IntN(3)), 512, fmt.Sprint("m", rng.IntN(20))), nil)
+			running = append(running, ticket)
+			most := (5*len(running) + 4*n - 1) / (4 * n)
+			if got := f.Loads()[ticket.Member].InFlight; got > most {
+				t.Fatalf("member %d of %d has %d of %d requests, at most %d are allowed", ticket.Member, n, got, len(running), most)
+			}
+		}
+	}
+}
+
+// TestShares: the choosers by turns give a replica with a share of 0.2 a fifth of another's requests.
+func TestShares(t *testing.T) {
+	for _, name := range []string{"round-robin", "random"} {
+		c, _ := New(name, 5)
+		var got [3]int
+		for range 11_000 {
+			got[c.Choose(&Request{}, loadsOf(Load{}, Load{Share: 0.2}, Load{}))]++
+		}
+		if part := float64(got[1]) / 11_000; part < 0.06 || part > 0.11 {
+			t.Errorf("%s: %v requests", name, got)
+		}
+	}
+}
+
+// TestOwnersAreStable: a replica that is added takes keys from the others, and moves none between them.
+func TestOwnersAreStable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	const keys = 20_000
+	moved, of := 0, [5]int{}
+	for range keys {
+		key := prefix.Block(rng.Uint64())
+		before, after := ownerOf(key, 4), ownerOf(key, 5)
+		if of[before]++; before == after {
+			continue
+		}
+		if moved++; after != 4 {
+			t.Fatalf("a key moved from %d to %d", before, after)
+		}
+	}
+	if moved < keys*17/100 || moved > keys*23/100 {
+		t.Errorf("%d of %d keys moved", moved, keys)
+	}
+	for member, n := range of[:4] {
+		if n < keys*23/100 || n > keys*27/100 {
+			t.Errorf("member %d owns %d of %d keys", member, n, keys)
+		}
+	}
+}
+
+// TestFleetsAgree: two proxies with the same upstreams, in any order, choose the same replicas for cold requests.
+func TestFleetsAgree(t *testing.T) {
+	names := [2][]string{{"a", "b", "c", "d"}, {"d", "b", "a", "c"}}
+	var fleets [2]*Fleet
+	for i := range fleets {
+		var members []Member
+		for _, name := range names[i] {
+			members = append(members, Member{Name: name})
+		}
+		fleets[i] = NewFleet(members, Options{Seed: 7})
+	}
+	for n := range 500 {
+		var got [2]string
+		for i, f := range fleets {
+			ticket := f.Choose(chainOf(fmt.Sprint("scaffold", n), 512, "m"), nil)
+			got[i] = names[i][ticket.Member]
+			ticket.Ended(Usage{})
+		}
+		if got[0] != got[1] {
+			t.Fatalf("request %d goes to %s and %s", n, got[0], got[1])
+		}
+	}
+}
