@@ -167,6 +167,7 @@ var rooms = []room{
 	{"internal/dataset", nil},
 	{"internal/needs", nil},
 	{"internal/redistest", []string{"internal/needs"}},
+	{"internal/llamatest", []string{"internal/needs", "internal/redistest"}},
 	{"policy/sim", []string{"policy"}},
 	{"policy", nil},
 	{"embed", nil},
@@ -196,7 +197,7 @@ var testImports = map[string][]string{
 	"policy": {"internal/dataset"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
 	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest", "policy/sim"},
 	"proxy": {"proxy/admin", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
-	"proxy/answer": {"proxy/api"}, "cmd/reprise": {"internal/needs", "internal/redistest", "internal/dataset"}, "cmd/reprise-lab": {"internal/redistest"},
+	"proxy/answer": {"proxy/api"}, "cmd/reprise": {"internal/needs", "internal/redistest", "internal/llamatest", "internal/dataset"}, "cmd/reprise-lab": {"internal/redistest"},
 	"deploy": {"internal/needs", "internal/redistest"},
 }
 
