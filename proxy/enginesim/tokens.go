@@ -134,3 +134,6 @@ func appendTokens(dst []Token, text string) []Token {
 	}
 	return dst
 }
+
+// Tokenize returns the tokens of text.
+func Tokenize(text string) []Token { return appendTokens(make([]Token, 0, len(text)/4+1), text) }
