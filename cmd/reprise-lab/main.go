@@ -1,5 +1,5 @@
-// Command reprise-lab is the laboratory of reprise: studies of eviction policies over many traces, and reports with plots. It
-// is a binary of its own so that the proxy links no plotting.
+// Command reprise-lab is the laboratory of reprise: studies of eviction policies over many traces, fleets of engines in simulated time, and
+// reports with plots. It is a binary of its own so that the proxy links no plotting.
 package main
 
 import (
@@ -8,12 +8,13 @@ import (
 	"reprise/cmd/internal/cli"
 )
 
-const intro = `reprise-lab measures eviction policies and writes reports with plots. The proxy, and replays without reports,
+const intro = `reprise-lab measures eviction policies and the choice of a replica, and writes reports with plots. The proxy, and replays without reports,
 are the program reprise.
 
 Try it:
   reprise-lab replay --trace generate:syn:long=0.7 --html report.html
   reprise-lab study regimes --html report.html
+  reprise-lab fleet --trace generate:tenants --load 0.8
 `
 
 func program() *cli.Program {
@@ -23,6 +24,7 @@ func program() *cli.Program {
 		Commands: []cli.Command{
 			{Name: "study", Summary: "policies compared over many traces and seeds: the studies rac and regimes", Run: runStudy},
 			{Name: "replay", Summary: "your own traces through policies, as reprise replay does, with a report", Run: replayTraces},
+			{Name: "fleet", Summary: "traces through the choice of a replica and engines in simulated time", Run: runFleet},
 		},
 	}
 }

@@ -20,6 +20,7 @@ func TestHelp(t *testing.T) {
 		"help.golden":        {"help"},
 		"help-study.golden":  {"study", "--help"},
 		"help-replay.golden": {"help", "replay"},
+		"help-fleet.golden":  {"fleet", "--help"},
 	} {
 		out, messages, code := run(args...)
 		if code != cli.ExitOK || messages != "" {
@@ -56,6 +57,20 @@ func TestStartErrors(t *testing.T) {
 		"replay --trace generate:irm:n=10 --html out.html --policy lru,seive",
 		"replay --trace generate:irm:n=10 --html out.html --json",
 		"replay --trace generate:irm:n=10 --policy lru --html testdata/none/x.html",
+		"fleet",
+		"fleet --trace testdata/none.jsonl",
+		"fleet --trace testdata/errors.golden",
+		"fleet --trace generate:irm",
+		"fleet --trace generate:tenants:tenant=5",
+		"fleet --trace generate:tenants:turns=0",
+		"fleet --trace generate:tenants --choose prefix,orakle",
+		"fleet --trace generate:tenants --load 0.5,x",
+		"fleet --trace generate:tenants --engines 0",
+		"fleet --trace generate:tenants --block 24",
+		"fleet --trace generate:tenants --last-kv 0",
+		"fleet --trace generate:tenants --pause -1",
+		"fleet --trace generate:tenants --json --html out.html",
+		"fleet --trace generate:tenants --html testdata/none/x.html",
 	))
 }
 

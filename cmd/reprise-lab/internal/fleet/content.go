@@ -49,6 +49,7 @@ func (r *runs) chain(c *prefix.Chain) {
 		}
 	})
 	if n := len(c.Blocks); n > 0 {
+		c.Shared = min(r.scaffold*r.unit*prefix.BlockBytes/prefix.BlockTokens, c.Bytes)
 		shared := min(max(r.scaffold*r.unit/prefix.BlockTokens, 1), n)
 		c.Scaffold, c.Opening = c.Blocks[shared-1], c.Blocks[min(shared, n-1)]
 	}

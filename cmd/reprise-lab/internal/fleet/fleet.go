@@ -51,3 +51,24 @@ func (t *Trace) Prompts() (n int64) {
 	}
 	return n
 }
+
+// Block is the size of an engine's blocks, in tokens: given, or with 0 as small as in vLLM and useful for the trace.
+func (t *Trace) Block(given int) int {
+	if given > 0 {
+		return given
+	}
+	return max(textUnit, min(commonUnit, t.Unit))
+}
+
+// First is the first n requests of a trace, with the rest of the sessions that they begin; 0: all.
+func (t *Trace) First(n int) *Trace {
+	if n == 0 || n >= len(t.Requests) {
+		return t
+	}
+	for n < len(t.Requests) && t.Requests[n].After != none {
+		n++
+	}
+	first := *t
+	first.Requests = t.Requests[:n]
+	return &first
+}

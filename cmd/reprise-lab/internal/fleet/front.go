@@ -78,7 +78,7 @@ type oracle struct {
 
 func (o *oracle) choose(j *job, c *prefix.Chain, may func(int) float64) (int, ticket) {
 	r := choose.Request{Tokens: j.req.Prompt, Key: c.Opening, Conversation: c.Opening}
-	if c.Common >= prefix.BlockBytes {
+	if c.Shared >= prefix.BlockBytes {
 		r.Key = c.Scaffold
 	}
 	o.loads = o.loads[:0]

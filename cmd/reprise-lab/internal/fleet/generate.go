@@ -21,8 +21,8 @@ func DefaultLoad() Load {
 	return Load{Tenants: 150, Conversations: 1500, System: 6000, User: 300, Answer: 250, Turns: 4, Pause: 8, Skew: 0.8}
 }
 
-// loadName is the prefix of a generated trace.
-const loadName = "generate:tenants"
+// LoadName is the name of a generated trace.
+const LoadName = "generate:tenants"
 
 // fields are the parameters in their order, with the allowed values.
 func (l *Load) fields() []loadField {
@@ -55,9 +55,9 @@ func (f *loadField) set(value string) error {
 
 // Generate makes the trace of a spec, "generate:tenants" or "generate:tenants:key=value,…".
 func Generate(spec string, seed uint64) (*Trace, error) {
-	rest, ok := strings.CutPrefix(spec, loadName)
+	rest, ok := strings.CutPrefix(spec, LoadName)
 	if !ok || rest != "" && rest[0] != ':' {
-		return nil, fmt.Errorf("trace %q: want %s or %s:key=value,…", spec, loadName, loadName)
+		return nil, fmt.Errorf("trace %q: want %s or %s:key=value,…", spec, LoadName, LoadName)
 	}
 	l := DefaultLoad()
 	if rest = strings.TrimPrefix(rest, ":"); rest != "" {
@@ -70,6 +70,24 @@ func Generate(spec string, seed uint64) (*Trace, error) {
 	t := l.trace(rand.New(rand.NewPCG(seed, 0x6c6f6164)))
 	t.Name = strings.TrimPrefix(spec, "generate:")
 	return t, nil
+}
+
+// LoadHelp lists the parameters of a generated trace with their defaults.
+func LoadHelp() string {
+	l := DefaultLoad()
+	var all []string
+	for _, f := range l.fields() {
+		value := strconv.FormatFloat(f.value(), 'g', -1, 64)
+		all = append(all, f.name+"="+value)
+	}
+	return strings.Join(all, ",")
+}
+
+func (f *loadField) value() float64 {
+	if f.whole != nil {
+		return float64(*f.whole)
+	}
+	return *f.real
 }
 
 func (l *Load) set(part string) error {

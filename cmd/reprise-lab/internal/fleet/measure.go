@@ -17,6 +17,7 @@ type Result struct {
 	Chooser   string   `json:"chooser"`
 	Proxies   int      `json:"proxies"`
 	Engines   int      `json:"engines"`
+	Cached    bool     `json:"response_cache"`
 	Load      float64  `json:"load"` // of the fleet's capacity; 0: not known
 	Rate      float64  `json:"rate"` // requests a second
 	Seed      uint64   `json:"seed"`
@@ -104,7 +105,7 @@ func (m *measure) answered(at float64, j *job, e *Engine) {
 func (m *measure) result(p *play) *Result {
 	r := m.all
 	r.Trace, r.Chooser, r.Proxies, r.Engines = p.trace.Name, p.Chooser, p.Proxies, len(p.engines)
-	r.Rate, r.Seed = p.Rate, p.Seed
+	r.Rate, r.Seed, r.Cached = p.Rate, p.Seed, p.Responses
 	r.Hit = ratio(float64(r.Tokens.Cached), float64(r.Tokens.Cached+r.Tokens.Prefilled))
 	r.Predicted = ratio(float64(m.foreseen), float64(r.Tokens.Cached))
 	total := 0.0

@@ -68,27 +68,35 @@ type play struct {
 
 // Play plays a trace and returns the figures.
 func Play(ctx context.Context, t *Trace, o Options) (*Result, error) {
-	if err := o.check(); err != nil {
+	p, err := newPlay(t, &o)
+	if err != nil {
 		return nil, err
 	}
-	p := &play{Options: &o, trace: t, sent: make([]float64, len(t.Requests)), stored: map[uint64]float64{}}
-	for _, e := range o.Engines {
-		p.engines = append(p.engines, newEngine(e, o.Block))
-	}
-	for range o.Proxies {
-		f, err := newFront(&o, p.engines)
-		if err != nil {
-			return nil, err
-		}
-		p.fronts = append(p.fronts, f)
-	}
-	p.measure = newMeasure(len(o.Engines), p.begin())
 	for n := 0; p.step(); n++ {
 		if n%(1<<14) == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
 	return p.measure.result(p), p.audit()
+}
+
+func newPlay(t *Trace, o *Options) (*play, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	p := &play{Options: o, trace: t, sent: make([]float64, len(t.Requests)), stored: map[uint64]float64{}}
+	for _, e := range o.Engines {
+		p.engines = append(p.engines, newEngine(e, o.Block))
+	}
+	for range o.Proxies {
+		f, err := newFront(o, p.engines)
+		if err != nil {
+			return nil, err
+		}
+		p.fronts = append(p.fronts, f)
+	}
+	p.measure = newMeasure(len(o.Engines), p.begin())
+	return p, nil
 }
 
 func (o *Options) check() error {
