@@ -282,6 +282,7 @@ var allowed = []outside{
 	{path: "github.com/tidwall/sjson", rooms: web},
 	{path: "github.com/prometheus/client_golang", rooms: web},
 	{path: "github.com/cespare/xxhash/v2", rooms: []string{"proxy/upstream/prefix"}},
+	{path: "github.com/tinylib/msgp", rooms: []string{"proxy/upstream/kvevents", "proxy/enginesim"}},
 	{path: "github.com/sony/gobreaker/v2", rooms: []string{"proxy"}},
 	{path: "github.com/redis/go-redis/v9", rooms: []string{"store/redis"}, tests: true},
 	{path: "helm.sh/helm/v3", rooms: chartTests},

@@ -62,6 +62,15 @@ type Blocks struct {
 	head      int32 // the free block that is taken next; none when no block is free
 	tail      int32
 	evictions int64
+	watched   bool
+	changes   []change // since they were taken last, where they are watched
+}
+
+// change is a block that was stored or removed.
+type change struct {
+	hash, parent BlockHash
+	removed      bool
+	rooted       bool // it is the first one of its chain
 }
 
 type block struct {
@@ -76,8 +85,10 @@ const none = int32(-1)
 // Lease is the blocks that one running request holds, in the order of its tokens.
 type Lease struct {
 	blocks []int32
-	open   bool // the last block is partly filled
-	short  bool // no block was free for the next one: the rest of the sequence is not kept
+	open   bool      // the last block is partly filled
+	short  bool      // no block was free for the next one: the rest of the sequence is not kept
+	last   BlockHash // of the last full block
+	begun  bool      // there is one
 }
 
 // NewBlocks returns a pool of n empty blocks.
@@ -96,6 +107,7 @@ func (b *Blocks) Begin(hashes []BlockHash, tokens int) (*Lease, int) {
 	l := &Lease{}
 	known := 0
 	for known < len(hashes) && b.share(l, hashes[known]) {
+		l.last, l.begun = hashes[known], true
 		known++
 	}
 	b.Grow(l, hashes[known:], tokens%BlockTokens > 0)
@@ -115,6 +127,7 @@ func (b *Blocks) Grow(l *Lease, hashes []BlockHash, partial bool) {
 		case !b.share(l, h) && b.take(l):
 			b.name(l, h)
 		}
+		l.last, l.begun = h, true
 	}
 	if partial && !l.open {
 		l.open = b.take(l)
@@ -166,6 +179,9 @@ func (b *Blocks) take(l *Lease) bool {
 		delete(b.byHash, blk.hash)
 		blk.hashed = false
 		b.evictions++
+		if b.watched {
+			b.changes = append(b.changes, change{hash: blk.hash, removed: true})
+		}
 	}
 	blk.refs = 1
 	l.blocks = append(l.blocks, id)
@@ -180,6 +196,9 @@ func (b *Blocks) name(l *Lease, h BlockHash) {
 	id := l.blocks[len(l.blocks)-1]
 	b.pool[id].hash, b.pool[id].hashed = h, true
 	b.byHash[h] = id
+	if b.watched {
+		b.changes = append(b.changes, change{hash: h, parent: l.last, rooted: !l.begun})
+	}
 }
 
 func (b *Blocks) push(id int32) {

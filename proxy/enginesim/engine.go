@@ -45,6 +45,8 @@ type Options struct {
 	Fault func(*http.Request) Fault                    // the faults of each request; nil is none. FaultHeader wins
 	Reply func(q Question) (answer string, known bool) // scripts the text of answers; nil, or not known: composed text
 
+	Events *Events // publishes the changes of the blocks; nil: nothing does
+
 	// OnRequest is called with every request before it is answered, from many goroutines at once. It may read body until it
 	// returns.
 	OnRequest func(path string, header http.Header, body []byte)
@@ -106,6 +108,7 @@ func New(o Options) *Engine {
 	e := &Engine{o: o, mux: http.NewServeMux(), blocks: NewBlocks(o.Blocks),
 		files: &files{newest: makeNewest[file]()}, answers: &answers{newest: makeNewest[storedAnswer]()}}
 	e.stats.ByPath = map[string]int64{}
+	e.blocks.watched = o.Events != nil
 	e.routes()
 	return e
 }
@@ -147,6 +150,25 @@ func (e *Engine) Stats() Stats {
 	}
 	s.BlocksUsed, s.Evictions = e.blocks.Used(), e.blocks.Evictions()
 	return s
+}
+
+// Reset empties the block cache, as a restart does. Requests in progress keep their blocks until they end.
+func (e *Engine) Reset() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.blocks = NewBlocks(e.o.Blocks)
+	if e.o.Events != nil {
+		e.blocks.watched = true
+		e.o.Events.Cleared()
+	}
+}
+
+// publishLocked publishes what has changed in the blocks.
+func (e *Engine) publishLocked() {
+	if e.o.Events != nil && len(e.blocks.changes) > 0 {
+		e.o.Events.changed(e.blocks.changes)
+		e.blocks.changes = nil
+	}
 }
 
 // ServeHTTP answers one request. A fault that cuts the connection panics with http.ErrAbortHandler, as net/http requires.

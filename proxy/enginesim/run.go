@@ -11,6 +11,7 @@ type run struct {
 	e       *Engine
 	chain   *Chain
 	lease   *Lease
+	blocks  *Blocks // those of lease, which a reset replaces
 	start   time.Time
 	prompt  int // tokens
 	cached  int
@@ -24,7 +25,9 @@ func (e *Engine) begin(j *job, choices []choice) *run {
 	hashes := r.chain.Add(j.prompt)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r.lease, r.cached = e.blocks.Begin(hashes, r.prompt)
+	r.blocks = e.blocks
+	r.lease, r.cached = r.blocks.Begin(hashes, r.prompt)
+	e.publishLocked()
 	e.stats.PromptTokens += int64(r.prompt)
 	e.stats.CachedTokens += int64(r.cached)
 	return r
@@ -39,8 +42,9 @@ func (r *run) end() {
 	hashes := r.chain.Add(tokens)
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	r.e.blocks.Grow(r.lease, hashes, r.chain.Partial())
-	r.e.blocks.End(r.lease)
+	r.blocks.Grow(r.lease, hashes, r.chain.Partial())
+	r.blocks.End(r.lease)
+	r.e.publishLocked()
 	for _, c := range r.choices {
 		r.e.stats.OutputTokens += int64(min(r.made, len(c.pieces)))
 	}

@@ -1,4 +1,4 @@
-// Package zmtp speaks ZMTP 3.0 (https://rfc.zeromq.org/spec/23), the protocol of ZeroMQ, as far as engines publish events by it: NULL
+// Package zmtp is ZMTP 3.0 (https://rfc.zeromq.org/spec/23), the protocol of ZeroMQ, as far as engines publish events by it: NULL
 // security, SUB and DEALER at this end, PUB and ROUTER at the other. The pure Go library for all of ZeroMQ keeps goroutines behind when a
 // connection ends, and hides that it did; here a connection is a net.Conn, one goroutine reads it, and its end is an error.
 package zmtp
@@ -105,9 +105,9 @@ func (c *Conn) exchange(own Socket) error {
 	}
 	switch {
 	case theirs[0] != 0xff || theirs[9]&1 == 0:
-		return errors.New("the peer does not speak ZMTP")
+		return errors.New("the peer is no ZMTP socket")
 	case theirs[10] < 3:
-		return fmt.Errorf("the peer speaks ZMTP %d, not 3", theirs[10])
+		return fmt.Errorf("the peer has ZMTP %d, not 3", theirs[10])
 	case string(bytes.TrimRight(theirs[12:32], "\x00")) != "NULL":
 		return fmt.Errorf("the peer asks for the security mechanism %q", bytes.TrimRight(theirs[12:32], "\x00"))
 	}

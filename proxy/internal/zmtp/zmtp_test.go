@@ -103,7 +103,7 @@ func TestWrongPeers(t *testing.T) {
 		name, want string
 		sent       []byte
 	}{
-		{"HTTP", "does not speak ZMTP", []byte(strings.Repeat("HTTP/1.1 400 Bad Request\r\n", 4))},
+		{"HTTP", "is no ZMTP socket", []byte(strings.Repeat("HTTP/1.1 400 Bad Request\r\n", 4))},
 		{"an older version", "ZMTP 2", other},
 		{"another mechanism", "PLAIN", secured},
 		{"another socket", "PUSH", append(greeting(), "\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PUSH"...)},
