@@ -159,7 +159,7 @@ type room struct {
 
 // belowCmd are the rooms that programs may import from.
 var belowCmd = []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api", "proxy/upstream",
-	"proxy/align", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy"}
+	"proxy/align", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one.
@@ -181,6 +181,7 @@ var rooms = []room{
 	{"proxy/deadline", nil},
 	{"proxy/upstream", []string{"policy", "proxy/internal", "proxy/deadline"}},
 	{"proxy/align", []string{"proxy/upstream"}},
+	{"proxy/enginesim", []string{"proxy/internal", "proxy/upstream"}},
 	{"proxy/gate", []string{"proxy/internal"}},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",
@@ -196,7 +197,7 @@ var rooms = []room{
 var testImports = map[string][]string{
 	"policy": {"internal/dataset"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
 	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest", "policy/sim"},
-	"proxy": {"proxy/admin", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
+	"proxy": {"proxy/admin", "proxy/enginesim", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
 	"proxy/answer": {"proxy/api"}, "proxy/upstream": {"proxy/enginesim"}, "cmd/reprise": {"internal/needs", "internal/redistest", "internal/llamatest", "internal/dataset"}, "cmd/reprise-lab": {"internal/redistest"},
 	"deploy": {"internal/needs", "internal/redistest"},
 }
