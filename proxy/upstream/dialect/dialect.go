@@ -39,9 +39,13 @@ const (
 // Request is a client's request as a dialect sees it. It must not be changed.
 type Request struct {
 	Path   string // of the API, such as /v1/chat/completions
-	Model  string
-	Header http.Header // as it is sent
+	Model  string // by the name that its family has
+	Header http.Header
 	Body   []byte
+
+	Version    string // of the upstream, such as "0.29.1"; "": unknown
+	SessionKey string // the header by which the upstream keeps sessions apart, where its operator chooses it
+	Trust      bool   // its clients may set the fields that steer the parts of a serving system
 }
 
 // Field names what a dialect adds: the path of a member of the body, or "header:NAME".
@@ -55,23 +59,29 @@ type Edits struct {
 	Body   []byte      // the request's own where nothing changed
 	Header http.Header // fields to be set; nil: none
 	Added  []Field     // all that was added, of the body and the header
-	Noop   []string    // the members of Intent that were wanted and cannot be expressed, such as "Salt"
+	Noop   []string    // the members of Intent that were wanted and cannot be expressed, such as "Salt"; "Affinity" is Conversation too
+
+	Removed []Field // the client's, which it must not set
 }
 
 // Dialect is the set of fields that one kind of upstream accepts. A dialect has no state.
 type Dialect interface {
 	// Name is its name in settings.
 	Name() string
-	// Edit returns r with the fields that want calls for, except those for which quarantined is true. A field that the client has set
-	// itself stays as it is, and counts as expressed.
+	// Edit returns r with the fields that want calls for, except those for which quarantined is true, and without those that a client
+	// must not set. A field that the client has set itself stays as it is, and counts as expressed. Every other byte of the body stays.
+	// A body that is no object stays as it is.
 	Edit(r Request, want Intent, quarantined func(Field) bool) Edits
+	// Caps returns what retention is worth asking for.
+	Caps(model string) Caps
 }
 
 // Default is the dialect of an upstream without a configured one.
 const Default = "generic"
 
 // dialects is the registry.
-var dialects = []Dialect{Generic{}, Plain{}}
+var dialects = []Dialect{Generic{}, Plain{}, openAI{"openai"}, openAI{"azure-openai"}, anthropic{}, &vLLM, &sgLang, &smg, &trtLLM, &dynamo,
+	&llmD, &aiBrix, productionStack{}, &xAI, &fireworks, &mistral, &llamaCPP}
 
 // New returns the dialect called name; "" is Default.
 func New(name string) (Dialect, error) {

@@ -10,3 +10,6 @@ func (Plain) Name() string { return "plain" }
 
 // Edit adds nothing.
 func (Plain) Edit(r Request, _ Intent, _ func(Field) bool) Edits { return Edits{Body: r.Body} }
+
+// Caps is the zero value.
+func (Plain) Caps(string) Caps { return Caps{} }

@@ -23,3 +23,6 @@ func (Toy) Edit(r Request, want Intent, quarantined func(Field) bool) Edits {
 	}
 	return Edits{Body: edited, Added: []Field{toyUsage}}
 }
+
+// Caps is the zero value: the engine has no field for retention.
+func (Toy) Caps(string) Caps { return Caps{} }
