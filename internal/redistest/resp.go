@@ -23,7 +23,7 @@ type conn struct {
 }
 
 func dial(addr string, secure *tls.Config) (*conn, error) {
-	d := &net.Dialer{Timeout: 5 * time.Second}
+	d := &net.Dialer{Timeout: wait}
 	var c net.Conn
 	var err error
 	if secure != nil {
@@ -43,7 +43,7 @@ func (c *conn) do(args ...string) (any, error) {
 	for _, a := range args {
 		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(a), a)
 	}
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(wait))
 	if _, err := c.Write(b); err != nil {
 		return nil, err
 	}

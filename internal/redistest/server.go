@@ -50,8 +50,9 @@ type Server struct {
 	ended   chan struct{}
 }
 
-// wait bounds how long a server may take for something that takes it well below a second.
-const wait = 60 * time.Second
+// wait bounds how long a server may take for something that takes it well below a second; sentinels that were stopped for two seconds do
+// nothing for half a minute.
+const wait = 3 * time.Minute
 
 // Programs are the paths of the servers found: redis-server, valkey-server, or both. Without any it ends the test.
 func Programs(t testing.TB) (found []string) {
@@ -193,13 +194,22 @@ func (s *Server) launch() bool {
 			return false
 		default:
 		}
-		var answer Error
-		if v, err := s.Do("PING"); v == "PONG" || errors.As(err, &answer) && !strings.HasPrefix(err.Error(), "LOADING") {
+		if s.answers() {
 			return true
 		}
 	}
 	s.t.Fatalf("%s does not answer: %s", s.program, s.log())
 	return false
+}
+
+// answers reports whether this very process answers: where another one had taken the port meanwhile, that one does.
+func (s *Server) answers() bool {
+	var answer Error
+	v, err := s.Do("INFO", "server")
+	if err != nil {
+		return errors.As(err, &answer) && !strings.HasPrefix(err.Error(), "LOADING")
+	}
+	return strings.Contains(fmt.Sprint(v), fmt.Sprintf("process_id:%d\r\n", s.cmd.Process.Pid))
 }
 
 // Kill ends the process as kill -9 does, and waits for its end. One that has ended stays so.
