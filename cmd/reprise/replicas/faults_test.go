@@ -205,8 +205,8 @@ func (s *site) defile() {
 		case 1:
 			do("SET", key, "")
 		case 2:
-			do("DEL", key)
-			do("LPUSH", key, "a", "list")
+			do("LPUSH", "{reprise}:list", "a", "list")
+			do("RENAME", "{reprise}:list", key) // at once: a replica may store this answer again at any time
 		case 3:
 			do("SETRANGE", key, "20", "damage in the middle")
 		}
