@@ -1,6 +1,7 @@
 package replicas_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -110,11 +111,7 @@ func (f *fleet) checkKept(all []question) {
 	f.t.Helper()
 	lost := 0
 	for _, q := range all {
-		found := false
-		for end := time.Now().Add(20 * time.Second); !found && lost < 2 && time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
-			found = f.everywhere(q)
-		}
-		if !found {
+		if lost >= 2 || !eventually(f.t, fmt.Sprintf("%+v is a hit everywhere", q), func() bool { return f.everywhere(q) }) {
 			lost++
 		}
 	}
