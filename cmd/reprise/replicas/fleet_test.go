@@ -24,6 +24,9 @@ type fleet struct {
 
 	fresh atomic.Int64 // numbers prompts that were not asked before
 
+	witness witness
+	servers []any // that the witness asks
+
 	mu       sync.Mutex // guards what follows
 	replicas []*process
 	started  int // processes so far
@@ -71,7 +74,7 @@ const patient = "REPRISE_REDIS_TIMEOUT=1s"
 // newFleet starts a replica for each URL of the store. They start together, as behind a load balancer.
 func newFleet(t testing.TB, urls []string, env ...string) *fleet {
 	t.Helper()
-	f := &fleet{t: t, up: newEngine(t), env: env, urls: urls, replicas: make([]*process, len(urls))}
+	f := &fleet{t: t, up: newEngine(t), env: env, urls: urls, replicas: make([]*process, len(urls)), witness: witness{late: map[any][]*span{}}}
 	var starting []*process
 	for i := range urls {
 		starting = append(starting, f.launch(i))
@@ -79,6 +82,7 @@ func newFleet(t testing.TB, urls []string, env ...string) *fleet {
 	for i, p := range starting {
 		f.await(i, p)
 	}
+	f.witnessed()
 	return f
 }
 
@@ -183,26 +187,40 @@ func (a *ask) hit() bool {
 	return a.status == http.StatusOK && slices.Contains([]string{"exact", "semantic", "shared", "stale"}, a.result())
 }
 
-// purge sends a purge to a replica and records it. An empty namespace purges all.
+// purge sends a purge to a replica until it is durable, and records each attempt. An empty namespace purges all. One that is not durable is a
+// fault of the replica, unless that has no Redis or the machine was late; then it is repeated, as its answer says.
 func (f *fleet) purge(i int, namespace string) *purge {
-	p := f.replica(i)
+	for end := time.Now().Add(limit); ; {
+		p := f.replica(i)
+		u, body, err := f.purgeOnce(i, p, namespace)
+		notYet := u.status == http.StatusServiceUnavailable
+		switch {
+		case u.status == http.StatusOK, notYet && f.wasCut(i, u.start), err != nil && p.gone.Load():
+			return u
+		case notYet && f.lateFor(u.start.Add(-time.Second), u.end, i) > 0 && time.Now().Before(end):
+			continue
+		}
+		f.t.Errorf("purge at replica %d, which took %v: %d %s %v", i, u.end.Sub(u.start), u.status, body, err)
+		return u
+	}
+}
+
+// purgeOnce sends one purge. Without an answer its status is 0: it may have been made.
+func (f *fleet) purgeOnce(i int, p *process, namespace string) (u *purge, answer string, err error) {
 	body := `{"all":true,"dry_run":false}`
 	if namespace != "" {
 		body = `{"namespace":` + quoted(namespace) + `,"dry_run":false}`
 	}
-	u := &purge{replica: i, namespace: namespace, start: time.Now()}
+	u = &purge{replica: i, namespace: namespace, start: time.Now()}
 	r, err := p.try(context.Background(), http.MethodPost, p.admin+"/admin/purge", body)
-	u.end, u.status = time.Now(), r.status
-	if err != nil {
-		return u
-	}
-	if u.status != http.StatusOK && (u.status != http.StatusServiceUnavailable || !f.wasCut(i, u.start)) {
-		f.t.Errorf("purge at replica %d: %d %s", i, r.status, r.body)
+	u.end = time.Now()
+	if err == nil {
+		u.status = r.status
 	}
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.purges = append(f.purges, u)
-	f.mu.Unlock()
-	return u
+	return u, r.body, err
 }
 
 // cutOff records that these replicas have no Redis from now on, until rejoined.

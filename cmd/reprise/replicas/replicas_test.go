@@ -33,7 +33,9 @@ func on(t *testing.T, n int, server *redistest.Server, env ...string) *fleet {
 	for i := range urls {
 		urls[i] = "redis://" + server.Addr
 	}
-	return newFleet(t, urls, append([]string{patient}, env...)...)
+	f := newFleet(t, urls, append([]string{patient}, env...)...)
+	f.uses(server)
+	return f
 }
 
 // forms are the forms of REPRISE_STORE, each with what a server of that form needs.
