@@ -127,6 +127,34 @@ func TestBeginRepeats(t *testing.T) {
 	})
 }
 
+// TestRepeatsDoNotGrow: members that load again and again repeat the purges of the last minute, and those that the others repeat, once for each
+// filter: they do not become more and more, until they are one of everything.
+func TestRepeatsDoNotGrow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		all := members(t, s, 3)
+		all[0].put("b", "other")
+		for range 20 {
+			for _, m := range all {
+				if err := m.purge(store.Filter{Model: "a"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for round := range 8 {
+			before := s.copy().mark.Purges
+			for _, m := range all {
+				m.view.lose()
+			}
+			time.Sleep(5 * time.Second)
+			if n := s.copy().mark.Purges - before; n > uint64(len(all)) {
+				t.Errorf("round %d: %d members repeat %d purges of one filter", round, len(all), n)
+			}
+		}
+		all[2].wants("b", "other")
+	})
+}
+
 // TestLogReturns: a store that was emptied gets older data of its first log, as from a backup: what was purged in either log stays away, and
 // without a purge everything comes back.
 func TestLogReturns(t *testing.T) {

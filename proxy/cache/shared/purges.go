@@ -63,11 +63,21 @@ type knownPurge struct {
 
 func newPurges() *purges { return &purges{added: make(chan struct{}, 1), left: map[uint64]left{}} }
 
-// add makes a purge wait to be appended, and returns what is closed when that was tried. Too many become one of everything.
+// add makes a purge wait to be appended, and returns what is closed when that was tried. Too many become one of everything. One that is repeated
+// is for all of its filter that are repeated, and waits once: members that repeat each other's purges would make more of them at every load.
 func (p *purges) add(f store.Filter, made time.Time, again bool) (one *purge, tried <-chan struct{}) {
-	one = &purge{filter: f, made: made, again: again, tried: make(chan struct{}), applied: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if again {
+		if at := slices.IndexFunc(p.pending, func(one *purge) bool { return one.again && one.filter == f }); at >= 0 {
+			one = p.pending[at]
+			if made.After(one.made) {
+				one.made = made
+			}
+			return one, one.tried
+		}
+	}
+	one = &purge{filter: f, made: made, again: again, tried: make(chan struct{}), applied: make(chan struct{})}
 	if len(p.pending) >= pendingMost {
 		one = p.pending[len(p.pending)-1]
 		if one.sent() {
