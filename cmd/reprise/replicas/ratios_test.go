@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -30,10 +32,14 @@ type ratioCase struct {
 // proxy differ too, because its policy learns from what it happens to evict: a difference counts beyond three times its standard deviation,
 // which is the root of the number of requests with different results.
 func TestRatios(t *testing.T) {
+	t.Parallel()
 	zipf := zipfTrace(3000)
 	cases := []ratioCase{
 		{name: "Zipf", entries: 100_000, fits: true, replicas: []int{2, 4}, prompts: zipf},
 		{name: "Zipf, evicted", entries: 300, replicas: []int{2, 4}, prompts: zipf},
+	}
+	if race() { // each number of replicas once
+		cases[0].replicas, cases[1].replicas = []int{4}, []int{2}
 	}
 	if dir := os.Getenv("REPRISE_DATA"); dir != "" {
 		said := utterances(t, dir, 30_000)
@@ -50,27 +56,43 @@ func TestRatios(t *testing.T) {
 
 func (c *ratioCase) test(t *testing.T) {
 	capacity := fmt.Sprint("REPRISE_CAPACITY_ENTRIES=", c.entries)
-	alone, _ := c.play(t, newFleet(t, []string{"memory"}, capacity))
-	t.Logf("measured: alone %.2f %% of %d requests are hits; %d of all %d by meaning", 100*alone.ratio(0, 1), len(c.prompts)/2, alone.semantic, len(c.prompts))
+	alone, _, _ := c.play(t, newFleet(t, []string{"memory"}, capacity))
 	for _, n := range c.replicas {
-		several, most := c.play(t, on(t, n, redistest.Start(t, redistest.Options{}), capacity))
-		for i := range n {
-			want, got, different := alone.ratio(i, n), several.ratio(i, n), several.differs(alone, i, n)
-			requests := float64(len(several.hits)) / float64(n)
-			t.Logf("measured: replica %d of %d: %.2f %% of %.0f are hits, alone %.2f %%; %.0f have another result", i+1, n, 100*got, requests, 100*want, different)
-			if math.Abs(want-got) > 0.01+3*math.Sqrt(different)/requests || c.fits && math.Abs(want-got) > 0.01 {
-				t.Errorf("replica %d of %d: %.2f %% of its requests are hits, and %.2f %% of the same requests at one that is alone", i+1, n, 100*got, 100*want)
+		for try := 1; ; try++ {
+			several, most, late := c.play(t, on(t, n, redistest.Start(t, redistest.Options{}), capacity))
+			wrong := c.compare(t, alone, several, n, most)
+			if len(wrong) > 0 && late > 0 && try < 5 {
+				t.Logf("again, because the machine was late for %v: %q", late, wrong)
+				continue
 			}
-		}
-		t.Logf("measured: %d replicas: %d hits by meaning, alone %d; %d entries at most", n, several.semantic, alone.semantic, most)
-		// A request that comes before an alias has arrived is a hit by meaning again, and of many aliases of one entry the oldest are dropped.
-		if c.fits && 100*max(several.semantic-alone.semantic, alone.semantic-several.semantic) > alone.semantic {
-			t.Errorf("%d replicas: %d hits by meaning, and %d alone", n, several.semantic, alone.semantic)
-		}
-		if most > c.entries+c.entries/100 {
-			t.Errorf("%d replicas: %d entries at one time, the capacity is %d", n, most, c.entries)
+			for _, w := range wrong {
+				t.Error(w)
+			}
+			break
 		}
 	}
+}
+
+// compare returns what n replicas have done worse than one that is alone.
+func (c *ratioCase) compare(t *testing.T, alone, several *played, n, most int) (wrong []string) {
+	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	for i := range n {
+		want, got, different := alone.ratio(i, n), several.ratio(i, n), several.differs(alone, i, n)
+		requests := float64(len(several.hits)) / float64(n)
+		t.Logf("measured: replica %d of %d: %.2f %% of %.0f are hits, alone %.2f %%; %.0f have another result", i+1, n, 100*got, requests, 100*want, different)
+		if math.Abs(want-got) > 0.01+3*math.Sqrt(different)/requests || c.fits && math.Abs(want-got) > 0.01 {
+			fail("replica %d of %d: %.2f %% of its requests are hits, and %.2f %% of the same requests at one that is alone", i+1, n, 100*got, 100*want)
+		}
+	}
+	t.Logf("measured: %d replicas: %d hits by meaning, alone %d; %d entries at most", n, several.semantic, alone.semantic, most)
+	// A request that comes before an alias has arrived is a hit by meaning again, and of many aliases of one entry the oldest are dropped.
+	if c.fits && 100*max(several.semantic-alone.semantic, alone.semantic-several.semantic) > alone.semantic {
+		fail("%d replicas: %d hits by meaning, and %d alone", n, several.semantic, alone.semantic)
+	}
+	if most > c.entries+c.entries/100 {
+		fail("%d replicas: %d entries at one time, the capacity is %d", n, most, c.entries)
+	}
+	return wrong
 }
 
 // played are the results of the second half of a trace.
@@ -103,9 +125,11 @@ func (p *played) differs(other *played, i, n int) (k float64) {
 	return k
 }
 
-// play sends the trace, one request after the other, and reports the most entries that a replica had at one time.
-func (c *ratioCase) play(t *testing.T, f *fleet) (p *played, most int) {
+// play sends the trace, one request after the other, and reports the most entries that a replica had at one time, and for how long the machine
+// was late: a replica serves less then.
+func (c *ratioCase) play(t *testing.T, f *fleet) (p *played, most int, late time.Duration) {
 	t.Helper()
+	begin := time.Now()
 	var seen atomic.Int64
 	done := make(chan struct{})
 	var watch sync.WaitGroup
@@ -122,6 +146,9 @@ func (c *ratioCase) play(t *testing.T, f *fleet) (p *played, most int) {
 	p, f.anyMeaning = &played{}, c.real
 	half := len(c.prompts) / 2
 	for k, prompt := range c.prompts {
+		if now := time.Now(); f.lateFor(now.Add(-time.Second), now, all[:f.size()]...) > 0 && len(f.servers) > 0 {
+			f.followed()
+		}
 		a := f.ask(k%f.size(), question{tenant: tenants[0], prompt: prompt, stream: k%3 == 0})
 		if k >= half {
 			p.hits = append(p.hits, a.hit())
@@ -133,10 +160,21 @@ func (c *ratioCase) play(t *testing.T, f *fleet) (p *played, most int) {
 	close(done)
 	watch.Wait()
 	f.check()
+	late = f.lateFor(begin, time.Now(), all[:f.size()]...)
 	for i := range f.size() {
 		f.replica(i).kill()
 	}
-	return p, int(seen.Load())
+	return p, int(seen.Load()), late
+}
+
+// followed waits until all replicas follow the log.
+func (f *fleet) followed() {
+	for i := range f.size() {
+		eventually(f.t, fmt.Sprint("replica ", i, " follows the log"), func() bool {
+			r, err := f.replica(i).try(f.t.Context(), http.MethodGet, f.replica(i).admin+"/readyz", "")
+			return err == nil && strings.Contains(r.body, "redis: shared")
+		})
+	}
 }
 
 // zipfTrace draws questions by Zipf's law, each in one of its three forms.
