@@ -92,6 +92,7 @@ func faults() []fault {
 
 // TestFaults strikes while clients of two tenants ask and purges come, heals while they go on, and checks what they have received.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for _, x := range faults() {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
@@ -110,22 +111,22 @@ func (x *fault) test(t *testing.T) {
 	t.Cleanup(stopPurges)
 	s.rejoined()
 	held := s.held()
-	s.asked(200)
+	s.asked(some())
 	before := time.Now()
 	if x.sentinel {
 		s.replicated()
 	}
 	s.cutOff(slices.DeleteFunc(slices.Clone(x.away), func(i int) bool { return i >= s.size() })...)
 	x.strike(s)
-	s.asked(200)
+	s.asked(some())
 	if len(x.away) > 0 && !s.allCut() { // they have to stop serving what is purged meanwhile
 		s.purged(3)
-		s.asked(200)
+		s.asked(some())
 	}
 	x.heal(s)
 	healed := time.Now()
 	t.Logf("measured: %s: all replicas share again %d ms after its end", x.name, s.rejoined().Milliseconds())
-	s.asked(200)
+	s.asked(some())
 	stopPurges()
 	l.stop()
 	s.rejoined()
@@ -140,6 +141,14 @@ func (x *fault) test(t *testing.T) {
 	s.check()
 	s.checkDurations()
 	s.checkHeld(held)
+}
+
+// some is how many requests each step of a test takes.
+func some() int {
+	if race() {
+		return 100
+	}
+	return 200
 }
 
 // purged waits until so many more purges have been durable.

@@ -66,6 +66,7 @@ func forms(t *testing.T) map[string]func(t *testing.T) (url string, env []string
 
 // TestHitsAreShared: what one replica has stored is a hit at the others, with each form of Redis.
 func TestHitsAreShared(t *testing.T) {
+	t.Parallel()
 	for name, form := range forms(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

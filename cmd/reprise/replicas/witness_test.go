@@ -24,7 +24,7 @@ type witness struct {
 type span struct{ from, to time.Time }
 
 // lateness is what a process that is not stopped never takes for an answer from memory.
-const lateness, pause = 100 * time.Millisecond, 100 * time.Millisecond
+const lateness, pause = 100 * time.Millisecond, 200 * time.Millisecond
 
 // watch asks until ctx ends. who is a number of a replica, or a server.
 func (w *witness) watch(ctx context.Context, who any, ask func()) {
