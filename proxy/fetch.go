@@ -37,7 +37,7 @@ func (q *query) fetch(f *flight, found *finding) (ended bool) {
 		f.Fail(err)
 		return true
 	}
-	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, asker: q.http.Header, found: found,
+	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, foreign: reply.Foreign, asker: q.http.Header, found: found,
 		addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
 	o.rec.ChargeTo(s.budget.Account(budget.Recordings), budget.Call)
 	o.filling = o.rec.Fill(ctx, reply.Body, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes,
@@ -84,7 +84,7 @@ func (a *fetched) End(err error) {
 	s, ctx, rec := a.s, a.f.Context(), a.o.rec
 	took := max(s.opts.Now().Sub(a.start), processingTime(rec.Header))
 	s.metrics.step(stepUpstream, took)
-	a.o.kept = a.keep(a.o.found, rec, err, took)
+	a.o.kept = a.keep(a.o, err, took)
 	a.unlead()
 	if err != nil && a.o.kept.complete {
 		err = nil // cut after its terminal event, by a client that left at [DONE]

@@ -20,9 +20,9 @@ type keptInfo struct {
 	reason   string       // why not
 }
 
-// keep stores the answer of a recording that has ended, if it may be kept. cut is why it broke off, nil if it did not.
-func (q *query) keep(found *finding, rec *upstream.Recording, cut error, took time.Duration) *keptInfo {
-	k := &keptInfo{reason: "fault"}
+// keep stores the upstream's answer of an outcome, which has ended, if it may be kept. cut is why it broke off, nil if it did not.
+func (q *query) keep(o *outcome, cut error, took time.Duration) *keptInfo {
+	found, rec, k := o.found, o.rec, &keptInfo{reason: "fault"}
 	q.s.faults.guard("store", func() error {
 		room, release := q.s.budget.Hold(keepFactor * int64(len(rec.Bytes())))
 		if !room {
@@ -31,7 +31,11 @@ func (q *query) keep(found *finding, rec *upstream.Recording, cut error, took ti
 		}
 		defer release()
 		verdict, frozen, reason := q.judge(rec, cut)
-		k.complete, k.reason = cut == nil || reason == "", reason
+		k.complete = cut == nil || reason == ""
+		if reason == "" && o.foreign {
+			reason = "other-model"
+		}
+		k.reason = reason
 		if reason != "" || q.d.NoStore {
 			return nil
 		}

@@ -208,7 +208,7 @@ func (o Options) Validate() error {
 
 // upstream are the options of package upstream.
 func (o Options) upstream() upstream.Options {
-	return upstream.Options{Replicas: []upstream.Target{{Base: o.Upstream, Key: o.UpstreamKey}}, Limits: o.Limits.Limits, Bounds: o.Concurrency,
+	return upstream.Options{Replicas: []upstream.Target{{Base: o.Upstream}}, Key: o.UpstreamKey, Limits: o.Limits.Limits, Bounds: o.Concurrency,
 		Transport: o.Transport, Logger: o.Logger}
 }
 

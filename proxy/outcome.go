@@ -17,6 +17,7 @@ type outcome struct {
 	// With rec:
 	filling    *upstream.Filling // copies the answer into rec
 	replica    *upstream.Replica // that answered
+	foreign    bool              // another model has answered than the one asked for
 	asker      http.Header       // of the request that the upstream answered
 	found      *finding          // what the search by meaning found
 	addedUsage bool              // the stream reports its usage because the proxy asked for it

@@ -171,6 +171,7 @@ func (s *Server) Draining() bool { return s.draining.Load() }
 // still being handled gets a 503.
 func (s *Server) Close() {
 	s.flights.Close()
+	s.upstream.Close()
 	s.faults.degraded(s.cache.Settle()) // hits that the store is to keep
 }
 

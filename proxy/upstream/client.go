@@ -1,7 +1,10 @@
 // Package upstream sends requests to the engines behind the proxy, and shares one answer among all who asked for it.
 //
-//   - A [Replica] is one engine endpoint, with its credential, its dialect and the fields that it refuses. A [Chooser] names
-//     the replica of each request.
+//   - A [Target] is an upstream as an operator describes it, a [Replica] what sends requests there: with its credential, its dialect and
+//     the fields that it refuses.
+//   - Of several, package choose chooses the replica of each request, among those that package health allows, that serve the model, and
+//     that hold what the request names by an id (package sticky). A replica that refused a request without having worked on it is
+//     followed by another one. One replica needs none of this, and pays for none.
 //   - [Client.Call] sends one request of the cached path and returns the answer as it begins; [Client.PassThrough] forwards
 //     requests and answers as they are. Both use the same choice, header rules, transport and limits.
 //   - A [Flight] is one upstream call that all callers of one key wait for; [Flights] holds one per key.
@@ -13,36 +16,39 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"net/http"
-	"net/url"
 	"sync/atomic"
 	"time"
 
+	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
+	"reprise/proxy/upstream/health"
+	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/upstream/sticky"
 )
 
 // Options configures a Client.
 type Options struct {
 	Replicas  []Target // at least one
-	Chooser   Chooser  // default First
+	Key       string   // credential sent in place of the client's own to targets without one; "": the client's own. Fallbacks of another host do not get it
 	Limits    Limits
 	Bounds    Concurrency       // of each replica
 	Transport http.RoundTripper // default NewTransport(Limits)
 	Logger    *slog.Logger      // default: none
 	Now       func() time.Time  // default time.Now
-}
 
-// Target is the address, the credential and the dialect of a replica.
-type Target struct {
-	Base    *url.URL // base URL of the API, as an OpenAI client is given it, e.g. https://api.openai.com/v1
-	Key     string   // credential sent in place of the client's own; "": the client's own
-	Dialect string   // one of dialect.Names; default dialect.Default
+	Chooser choose.Chooser // of one of several replicas; default choose.Default
+	Seed    uint64         // of what proxies must agree on, with the names of the targets, to choose alike without shared state
+	Leaders int            // tokens of a cold prefix from which one of several requests that share it goes first; 0: none does
+
+	SlowStart      time.Duration // in which the share of a replica that is back grows; default 30s, negative: it has a full one at once
+	HealthInterval time.Duration // between two checks of one of several replicas; default 5s, negative: none is made
 }
 
 // Validate returns what is wrong with o, in words for an operator.
@@ -51,72 +57,95 @@ func (o Options) Validate() error {
 		return errors.New("an upstream URL is required")
 	}
 	var errs []error
-	for _, t := range o.Replicas {
-		errs = append(errs, t.validate())
+	for i := range o.Replicas {
+		errs = append(errs, o.Replicas[i].validate())
 	}
-	return errors.Join(errs...)
-}
-
-func (t Target) validate() error {
-	u := t.Base
-	switch {
-	case u == nil:
-		return errors.New("an upstream URL is required")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("upstream %q is not a base URL such as https://api.openai.com/v1", u.Redacted())
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
-	_, err := dialect.New(t.Dialect)
-	return err
+	return validateTargets(o.Replicas)
 }
 
 // Client sends requests to replicas. It is safe for concurrent use.
 type Client struct {
 	replicas  []*Replica
-	chooser   Chooser
 	limits    Limits
 	transport http.RoundTripper
 	log       *slog.Logger
+	now       func() time.Time
 	hints     hintCounts
+
+	modelMatters bool // for the choice, or for what is sent
+
+	fleet  *choose.Fleet
+	board  *health.Board // nil: there is one replica
+	table  *sticky.Table // nil: there is one replica
+	checks checks
 }
 
-// New returns a client for o.
+// New returns a client for o, which the caller must close.
 func New(o Options) (*Client, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{chooser: o.Chooser, limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger}
-	if o.Now == nil {
-		o.Now = time.Now
+	c := &Client{limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger, now: o.Now}
+	if c.now == nil {
+		c.now = time.Now
 	}
-	for _, t := range o.Replicas {
-		c.replicas = append(c.replicas, newReplica(t, o.Bounds, o.Now))
+	members := make([]choose.Member, len(o.Replicas))
+	for i, t := range o.Replicas {
+		r := newReplica(t, o.Bounds, c.now)
+		r.place, r.own = i, t.Key != "" || t.Fallback && !sharesHost(&t, o.Replicas)
+		c.replicas = append(c.replicas, r)
+		c.modelMatters = c.modelMatters || i > 0 || len(t.Models) > 0
+		members[i] = choose.Member{Name: t.name(), Capacity: t.Capacity}
 	}
-	if c.chooser == nil {
-		c.chooser = First{}
-	}
+	c.SetKey(o.Key)
+	c.fleet = choose.NewFleet(members, choose.Options{Chooser: o.Chooser, Seed: o.Seed, Leaders: o.Leaders})
 	if c.transport == nil {
 		c.transport = NewTransport(c.limits)
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
+	if len(c.replicas) > 1 {
+		c.share(o)
+	}
 	return c, nil
 }
 
-// SetKey replaces the credential that every replica gets in place of the client's own, for requests sent from now on; "": the
-// client's own is sent.
+// share prepares the choice among several replicas.
+func (c *Client) share(o Options) {
+	c.board, c.table = health.New(len(c.replicas), cmp.Or(o.SlowStart, 30*time.Second)), sticky.NewTable()
+	for i := range o.Replicas {
+		if o.Replicas[i].Drain {
+			c.board.Drain(c.now(), i, true)
+		}
+	}
+	if interval := cmp.Or(o.HealthInterval, 5*time.Second); interval > 0 {
+		c.check(interval)
+	}
+}
+
+// Close ends the health checks. Requests go on.
+func (c *Client) Close() { c.checks.close() }
+
+// SetKey replaces Options.Key, for requests sent from now on.
 func (c *Client) SetKey(key string) {
 	for _, r := range c.replicas {
-		r.secret.Store(&key)
+		if !r.own {
+			r.secret.Store(&key)
+		}
 	}
 }
 
 // Request is one request to be sent.
 type Request struct {
 	Tenant   string         // whose share of the replica's calls is used
-	Model    string         // that the client asks for
 	Original *http.Request  // the client's own: method, URL and header; its body is not read
-	Body     []byte         // what is sent as the body, before the dialect edits it
+	Body     []byte         // what is sent as the body, before the model's name is mapped and the dialect edits it
+	Model    string         // that the body asks for; "": unknown
+	Chain    *prefix.Chain  // of the body, used during the call only; nil: the replica is chosen by load
 	Want     dialect.Intent // what the proxy wants besides the client's request
 }
 
@@ -125,13 +154,34 @@ type Reply struct {
 	*http.Response
 	Replica *Replica
 	Added   []dialect.Field // fields that the proxy added to the body which was answered
+	Foreign bool            // it is the answer of another model than the one asked for
 }
 
 // Call sends r to a replica and returns its answer, whose body ends with ErrIdle when the replica sends nothing for too
 // long. Where an error answer names a field that the dialect has added, the request is sent again without any, and if it is not refused
-// then, the field is not added again for a while. Where the replica has as many calls as it may, it waits for one; see [Concurrency].
+// then, the field is not added again for a while. Where the replica has as many calls as it may, it waits for one; see [Concurrency]. A replica that refuses the
+// request before it has worked on it is followed by another one; where none is left, its answer is the result.
 func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
-	replica := c.chooser.Choose(c.replicas, r)
+	p := picking{c: c, method: r.Original.Method, path: r.Original.URL.Path, header: r.Original.Header, body: r.Body, tenant: r.Tenant, model: r.Model, chain: r.Chain}
+	defer p.abandon() // unless the answer has its ticket
+	for t := p.first(ctx); ; {
+		reply, err := c.ask(ctx, t, r)
+		if next, again := p.next(ctx, t, reply, err, nil); again {
+			p.hold(reply)
+			t = next
+			continue
+		}
+		if reply, err = p.last(reply, err); err == nil {
+			c.watch(ctx, &p, reply)
+		}
+		return reply, err
+	}
+}
+
+// ask sends r to the replica of t.
+func (c *Client) ask(ctx context.Context, t turn, r Request) (*Reply, error) {
+	replica, foreign := t.replica, t.replica.foreign(r.Model)
+	r.Body, r.Model = replica.mapped(r.Body, r.Model)
 	edits := replica.edit(r)
 	c.hints.edited(replica, &edits)
 	resp, err := c.send(ctx, replica, r, edits)
@@ -148,7 +198,7 @@ func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reply{Response: resp, Replica: replica, Added: edits.Added}, nil
+	return &Reply{Response: resp, Replica: replica, Added: edits.Added, Foreign: foreign}, nil
 }
 
 // namedIn returns those of the added fields that an error answer names. If it names none, resp is as before.
@@ -210,15 +260,24 @@ func (c *Client) send(ctx context.Context, replica *Replica, r Request, edits di
 // callBody is the body of an answer. When it is closed, the call of tenant has ended.
 type callBody struct {
 	io.ReadCloser
-	calls  *limiter
-	tenant string
-	closed atomic.Bool
+	calls    *limiter
+	tenant   string
+	lent     *borrowedBody // of the request; nil: that can be had again
+	released atomic.Bool
 }
 
 func (b *callBody) Close() error {
 	err := b.ReadCloser.Close()
-	if !b.closed.Swap(true) {
+	if b.lent != nil {
+		b.lent.Close()
+	}
+	b.release()
+	return err
+}
+
+// release ends the call, but not the answer.
+func (b *callBody) release() {
+	if !b.released.Swap(true) {
 		b.calls.release(b.tenant)
 	}
-	return err
 }

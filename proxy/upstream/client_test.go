@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
 )
 
@@ -47,11 +48,16 @@ func (e *engine) target(t *testing.T, key, dialect string) Target {
 	return Target{Base: base, Key: key, Dialect: dialect}
 }
 
+// newClient returns a client that checks no health unless o says when.
 func newClient(t *testing.T, o Options) *Client {
+	if o.HealthInterval == 0 {
+		o.HealthInterval = -1
+	}
 	c, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(c.Close)
 	return c
 }
 
@@ -86,7 +92,7 @@ func ask(t *testing.T, c *Client) (reply *Reply, text string) {
 func TestQuarantineIsPerReplica(t *testing.T) {
 	var logs bytes.Buffer
 	strict, lenient, bare := newEngine(t, true), newEngine(t, false), newEngine(t, false)
-	c := newClient(t, Options{Chooser: new(RoundRobin), Logger: slog.New(slog.NewTextHandler(&logs, nil)),
+	c := newClient(t, Options{Chooser: &choose.RoundRobin{}, Logger: slog.New(slog.NewTextHandler(&logs, nil)),
 		Replicas: []Target{strict.target(t, "", ""), lenient.target(t, "", "generic"), bare.target(t, "", "plain")}})
 	for i := range 6 {
 		reply, text := ask(t, c)
@@ -144,7 +150,7 @@ func TestRequestHeader(t *testing.T) {
 // TestPassThroughTakesTurns: the pass-through goes to the replica that the Chooser names.
 func TestPassThroughTakesTurns(t *testing.T) {
 	a, b := newEngine(t, false), newEngine(t, false)
-	pass := passTo(t, newClient(t, Options{Chooser: new(RoundRobin), Replicas: []Target{a.target(t, "", ""), b.target(t, "", "")}}))
+	pass := passTo(t, newClient(t, Options{Chooser: &choose.RoundRobin{}, Replicas: []Target{a.target(t, "", ""), b.target(t, "", "")}}))
 	for range 4 {
 		pass.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/v1/models", nil))
 	}

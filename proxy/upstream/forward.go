@@ -14,37 +14,77 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"reprise/proxy/internal/header"
+	"reprise/proxy/upstream/prefix"
 )
 
 // Passed is a request that is forwarded as it is.
 type Passed struct {
 	*http.Request
-	Tenant string // whose share of the replica's calls is used
-	Read   []byte // the body, which replaces the request's own; nil: that has not been read
+	Tenant string        // whose share of the replica's calls is used
+	Read   []byte        // the body, which replaces the request's own; nil: that has not been read
+	Model  string        // that the body asks for; "": it is looked for in Read, where it matters
+	Chain  *prefix.Chain // of the body, used until an answer begins; nil: the replica is chosen by load
+	// Begins is called before the header of the answer is written to the client, with the replica that answers, and whether it is the
+	// answer of another model than the one asked for. nil: it is not called.
+	Begins func(r *Replica, foreign bool)
 }
 
-// PassThrough forwards p to a replica, its body unchanged, and the answer as it arrives. An error means that no answer has begun. An
-// answer that breaks off, or that the client does not take, panics with [http.ErrAbortHandler], which closes the client's connection.
+// PassThrough forwards p to a replica, its body unchanged except for a model's name that the replica has under another one, and the answer
+// as it arrives. A replica that refuses the request before it has worked on it is followed by another one, as long as the body can be had
+// again. An error means that no answer has begun. An answer that breaks off, or that the client does not take, panics with
+// [http.ErrAbortHandler], which closes the client's connection.
 //
 // It is what [httputil.ReverseProxy] does, in a third of its allocations and with fewer writes: a short body goes out with the header,
 // and a short answer with its own. A change of protocol is left to ReverseProxy.
 func (c *Client) PassThrough(w http.ResponseWriter, p Passed) error {
-	replica := c.chooser.Choose(c.replicas, Request{Original: p.Request})
-	if upgrades(p.Header) {
-		return c.upgrade(w, p, replica)
-	}
-	if p.Read == nil && isShort(p.Request) {
+	if p.Read == nil && isShort(p.Request) && !upgrades(p.Header) {
 		var err error
 		if p.Read, err = readShort(p.Request); err != nil {
 			return err
 		}
 	}
-	if err := replica.calls.acquire(p.Context(), p.Tenant); err != nil {
-		return err
+	if p.Model == "" && c.modelMatters {
+		p.Model = modelIn(p.Read)
 	}
-	defer replica.calls.release(p.Tenant)
-	return c.forward(w, &p, replica)
+	choice := picking{c: c, method: p.Method, path: p.URL.Path, header: p.Header, body: p.Read, tenant: p.Tenant, model: p.Model, chain: p.Chain}
+	defer choice.abandon()
+	t := choice.first(p.Context())
+	if upgrades(p.Header) {
+		return c.upgrade(w, p, t.replica)
+	}
+	if p.Read == nil && p.ContentLength != 0 {
+		defer whileAnswered(w, p.Request)()
+	}
+	for {
+		reply, body, err := c.forward(w, &p, t.replica)
+		next, again := choice.next(p.Context(), t, reply, err, body)
+		if again {
+			choice.hold(reply)
+			t = next
+			continue
+		}
+		if reply, err = choice.last(reply, err); err != nil {
+			return err
+		}
+		c.watch(p.Context(), &choice, reply)
+		defer reply.Body.Close() // also after a panic
+		if p.Begins != nil {
+			p.Begins(reply.Replica, reply.Foreign)
+		}
+		c.deliver(w, reply.Response)
+		return nil
+	}
+}
+
+// modelIn is the model that a JSON body asks for, "" if there is none.
+func modelIn(body []byte) string {
+	if text := bytes.TrimLeft(body, " \t\r\n"); len(text) == 0 || text[0] != '{' {
+		return ""
+	}
+	return gjson.GetBytes(body, "model").Str
 }
 
 // firstBytes is how long a body may be that is read before it is sent, so that both go in one write and the replica wakes up once.
@@ -76,8 +116,17 @@ func readShort(r *http.Request) ([]byte, error) {
 	}
 }
 
-// forward sends p and copies the answer.
-func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) error {
+// forward sends p and returns the answer when it has begun, and the body that was lent to the transport, nil if that can be had again.
+func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (reply *Reply, body *borrowedBody, err error) {
+	if err := replica.calls.acquire(p.Context(), p.Tenant); err != nil {
+		return nil, nil, err
+	}
+	call := &callBody{calls: replica.calls, tenant: p.Tenant}
+	defer func() {
+		if reply == nil { // also after a panic
+			call.release()
+		}
+	}()
 	t := newTrip(p.Context(), c.limits, func(status int, early textproto.MIMEHeader) {
 		if status == http.StatusContinue { // net/http's server sends it when the transport begins to read the body
 			return
@@ -93,35 +142,37 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) err
 	out.Host = out.URL.Host
 	switch {
 	case p.Read != nil:
-		out.ContentLength, out.TransferEncoding = int64(len(p.Read)), nil
-		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.Read)), nil }
+		read, _ := replica.mapped(p.Read, p.Model)
+		out.ContentLength, out.TransferEncoding = int64(len(read)), nil
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(read)), nil }
 		out.Body, _ = out.GetBody()
 	case p.ContentLength != 0:
-		defer whileAnswered(w, p.Request, out)()
+		body = &borrowedBody{in: p.Body}
+		out.Body, call.lent = body, body
 	}
 	resp, err := t.send(c.transport, out)
-	switch {
-	case err != nil:
-		return err
-	case resp.StatusCode == http.StatusSwitchingProtocols:
+	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body.Close()
 		t.end()
-		return errSwitched
+		err = errSwitched
 	}
-	c.deliver(w, resp)
-	return nil
+	if err != nil {
+		if body != nil {
+			body.Close()
+		}
+		return nil, body, err
+	}
+	call.ReadCloser, resp.Body = resp.Body, call
+	return &Reply{Response: resp, Replica: replica, Foreign: replica.foreign(p.Model)}, body, nil
 }
 
-// whileAnswered gives out the body of p, which may be read until the answer ends, when the result is called. Otherwise net/http closes
-// it when the answer begins; a transport that looks for the end of the body after the last byte, as net/http's does, may come too late,
-// and closes its connection in the middle of the answer. What is left of the body is then read here: net/http would do so after the
-// handler, and panic with the next request.
-func whileAnswered(w http.ResponseWriter, in, out *http.Request) (end func()) {
-	body := &borrowedBody{in: in.Body}
-	out.Body = body
+// whileAnswered keeps the body of a request open until the result is called. Otherwise net/http closes it when the answer begins; a
+// transport that looks for the end of the body after the last byte, as net/http's does, may come too late, and closes its connection in
+// the middle of the answer. What is left of the body is then read here: net/http would do so after the handler, and panic with the next
+// request.
+func whileAnswered(w http.ResponseWriter, in *http.Request) (end func()) {
 	duplex := http.NewResponseController(w).EnableFullDuplex() == nil // a writer without a connection has no body to close
 	return func() {
-		body.Close()
 		if duplex {
 			in.Body.Close()
 		}
@@ -130,20 +181,31 @@ func whileAnswered(w http.ResponseWriter, in, out *http.Request) (end func()) {
 
 // borrowedBody is a body that must not be read once its handler has returned, which a transport may try.
 type borrowedBody struct {
-	in     io.Reader
-	closed atomic.Bool
+	in    io.Reader
+	state atomic.Uint32
 }
 
+// The states of a borrowedBody are sums of these.
+const (
+	bodyRead   = 1
+	bodyClosed = 2
+)
+
 func (b *borrowedBody) Read(p []byte) (int, error) {
-	if b.closed.Load() {
+	if b.state.Or(bodyRead)&bodyClosed != 0 {
 		return 0, http.ErrBodyReadAfterClose
 	}
 	return b.in.Read(p)
 }
 
 func (b *borrowedBody) Close() error {
-	b.closed.Store(true)
+	b.state.Or(bodyClosed)
 	return nil
+}
+
+// takeBack closes the body if nothing of it was read, and reports whether it did, so that it can be lent again.
+func (b *borrowedBody) takeBack() bool {
+	return b == nil || b.state.CompareAndSwap(0, bodyClosed) || b.state.Load() == bodyClosed
 }
 
 // deliver writes an answer as it arrives.

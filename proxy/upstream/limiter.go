@@ -109,6 +109,17 @@ func (l *limiter) freeLocked(s *share) bool {
 	return (l.bounds.Calls < 0 || l.running < l.bounds.Calls) && (l.bounds.PerTenant < 0 || s.running < l.bounds.PerTenant)
 }
 
+// isFree reports whether a call of tenant would begin at once.
+func (l *limiter) isFree(tenant string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.shares[tenant]
+	if s == nil {
+		s = &share{}
+	}
+	return l.freeLocked(s)
+}
+
 // tidyLocked forgets a share that has become empty.
 func (l *limiter) tidyLocked(tenant string, s *share) {
 	if s.running == 0 && len(s.waiting) == 0 {

@@ -1,11 +1,15 @@
 package upstream
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"reprise/proxy/internal/header"
 	"reprise/proxy/upstream/dialect"
@@ -13,6 +17,9 @@ import (
 
 // Replica is one engine endpoint.
 type Replica struct {
+	target  Target
+	place   int  // among the replicas of its client
+	own     bool // its credential is not that of the others, or it has none
 	base    *url.URL
 	secret  atomic.Pointer[string] // sent in place of the client's own credential; "": that is sent
 	dialect dialect.Dialect
@@ -24,10 +31,36 @@ type Replica struct {
 // newReplica returns the replica at t, which has been validated.
 func newReplica(t Target, bounds Concurrency, now func() time.Time) *Replica {
 	d, _ := dialect.New(t.Dialect)
-	r := &Replica{base: t.Base, dialect: d, calls: newLimiter(bounds), sockets: newLimiter(bounds),
+	r := &Replica{target: t, base: t.Base, dialect: d, calls: newLimiter(bounds), sockets: newLimiter(bounds),
 		refused: quarantine{now: now}}
 	r.secret.Store(&t.Key)
 	return r
+}
+
+// Name is its name in settings, logs and metrics.
+func (r *Replica) Name() string { return r.target.name() }
+
+// Target is what it was made from.
+func (r *Replica) Target() *Target { return &r.target }
+
+// mapped is a body with the replica's name for the model that it asks for, and that name. All other bytes are those of body.
+func (r *Replica) mapped(body []byte, model string) (sent []byte, name string) {
+	name, ok := r.target.serves(model)
+	if !ok || name == model || modelIn(body) != model {
+		return body, model
+	}
+	at := gjson.GetBytes(body, "model")
+	if at.Index == 0 {
+		return body, model
+	}
+	quoted, _ := json.Marshal(name) // of a string: no error
+	return slices.Concat(body[:at.Index], quoted, body[at.Index+len(at.Raw):]), name
+}
+
+// foreign reports whether another model answers than the one asked for. A replica that is no fallback has the same one under another name.
+func (r *Replica) foreign(model string) bool {
+	name, ok := r.target.serves(model)
+	return r.target.Fallback && model != "" && ok && name != model
 }
 
 // key is the credential that replaces the client's own, "" if none does.

@@ -23,6 +23,15 @@ var ErrClosed = errors.New("the upstream closed the connection before it answere
 // ErrUntaken ends a request of which a replica takes nothing for too long.
 var ErrUntaken = errors.New("the upstream took nothing of the request in time")
 
+// errUnsent is an error of a request of which no byte can have reached the replica.
+var errUnsent = errors.New("the request was not sent")
+
+// unsentError is errUnsent because of another error, whose text it has.
+type unsentError struct{ error }
+
+func (e unsentError) Unwrap() error        { return e.error }
+func (e unsentError) Is(target error) bool { return target == errUnsent }
+
 // errStatus ends an answer whose status cannot be passed on.
 var errStatus = errors.New("the status of the upstream's answer is below 100")
 
@@ -114,7 +123,10 @@ func (t *trip) send(over http.RoundTripper, r *http.Request) (*http.Response, er
 		if cause == ErrUntaken || cause == ErrIdle {
 			return nil, cause
 		}
-		return nil, t.way.explain(err)
+		if err = t.way.explain(err); cause == nil && t.way.unsent(over, err) {
+			return nil, unsentError{err}
+		}
+		return nil, err
 	}
 }
 
@@ -300,6 +312,17 @@ func (w *wire) got(got httptrace.GotConnInfo) {
 func (w *wire) unused() bool {
 	conn := w.conn.Load()
 	return conn != nil && conn.written.Load() == w.before.Load()
+}
+
+// unsent reports whether no byte of a request that failed with err was written to any connection. A transport of another kind may not
+// report the connection that it uses: then only the failure to open one shows that.
+func (w *wire) unsent(over http.RoundTripper, err error) bool {
+	if w.conn.Load() != nil {
+		return w.unused()
+	}
+	var dial *net.OpError
+	_, ours := over.(*Transport)
+	return ours || errors.As(err, &dial) && dial.Op == "dial"
 }
 
 // explain adds ErrClosed where the connection broke after the replica may have read the request.

@@ -1,10 +1,14 @@
 package upstream
 
-import "testing"
+import (
+	"testing"
+
+	"reprise/proxy/upstream/choose"
+)
 
 func TestToyDialect(t *testing.T) {
 	toy, other := newEngine(t, false), newEngine(t, false)
-	c := newClient(t, Options{Chooser: new(RoundRobin), Replicas: []Target{toy.target(t, "", "toy"), other.target(t, "", "plain")}})
+	c := newClient(t, Options{Chooser: &choose.RoundRobin{}, Replicas: []Target{toy.target(t, "", "toy"), other.target(t, "", "plain")}})
 	ask(t, c)
 	ask(t, c)
 	if want := `{"stream":true,"toy_usage":true}`; toy.bodies[0] != want {

@@ -1,0 +1,228 @@
+// Package health decides which replicas of a fleet get requests, from what is observed of each: health checks, the outcomes of
+// requests, and how long it asked to be left alone. It has no clock and no goroutine: time is an argument of every call.
+//
+//   - Two failed checks in a row take a replica out, the next good one brings it back.
+//   - Five failed requests in a row eject it, for 10 seconds, and for twice as long each time that it fails again at once, up to 5
+//     minutes. The last one that is left is not ejected.
+//   - A replica that refused work with a Retry-After is set aside until then. Where a limit may be that of one tenant or of one model,
+//     it is set aside for these alone.
+//   - One that comes back gets a growing share of the requests, because its caches are cold.
+package health
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// The rules' figures.
+const (
+	failuresToEject = 5
+	checksToFail    = 2
+	firstEjection   = 10 * time.Second
+	longestEjection = 5 * time.Minute
+	longestAside    = 10 * time.Minute // whatever a replica asks for: a wrong value must not take it out for long
+	mostLimits      = 4096             // of one replica, for tenants and models
+)
+
+// Limit is what a refusal of one replica is about, beside that replica. Without a tenant it is about all of them.
+type Limit struct{ Tenant, Model string }
+
+// Board holds the health of the members of a fleet. It is safe for concurrent use.
+type Board struct {
+	slow time.Duration
+
+	mu      sync.Mutex // guards what follows
+	members []member
+}
+
+// member is the health of one member.
+type member struct {
+	drained  bool
+	down     bool // by the checks
+	gone     bool // it refused a connection, and has not answered since
+	misses   int  // failed checks in a row
+	failures int  // failed requests in a row
+	level    int  // ejections, each soon after the one before
+	ejected  time.Time
+	aside    time.Time
+	limits   map[Limit]time.Time
+	back     time.Time // when it came back, from which its share grows
+	alive    time.Time // of its last answer or good check
+}
+
+// New returns a board of so many members, which all work. slow is the time in which the share of a member that came back grows to a full
+// one; not positive: it has that at once.
+func New(members int, slow time.Duration) *Board {
+	return &Board{slow: slow, members: make([]member, members)}
+}
+
+// Shares writes the share of the requests within limit that each member may get to shares: 0 for one that must get none, up to 1. Members
+// that are drained get some only with drained.
+func (b *Board) Shares(now time.Time, limit Limit, drained bool, shares []float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.members {
+		m := &b.members[i]
+		if shares[i] = b.shareLocked(m, now, limit); m.drained && !drained {
+			shares[i] = 0
+		}
+	}
+}
+
+func (b *Board) shareLocked(m *member, now time.Time, limit Limit) float64 {
+	if m.down || now.Before(m.ejected) || now.Before(m.aside) || m.limitedLocked(now, limit) {
+		return 0
+	}
+	from := later(m.back, m.ejected)
+	if b.slow <= 0 || from.IsZero() || now.Sub(from) >= b.slow {
+		return 1
+	}
+	return max(leastShare, float64(now.Sub(from))/float64(b.slow))
+}
+
+// leastShare is the share with which a member begins: with less it would get no request from which it warms up.
+const leastShare = 0.1
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func (m *member) limitedLocked(now time.Time, limit Limit) bool {
+	if len(m.limits) == 0 {
+		return false
+	}
+	for _, l := range [2]Limit{limit, {Model: limit.Model}} {
+		until, ok := m.limits[l]
+		if ok && now.Before(until) {
+			return true
+		}
+		delete(m.limits, l)
+	}
+	return false
+}
+
+// Succeeded notes that a member answered.
+func (b *Board) Succeeded(now time.Time, i int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &b.members[i]
+	m.failures, m.alive = 0, now
+	m.returnedLocked(now)
+}
+
+// returnedLocked notes that a member that had been gone has answered.
+func (m *member) returnedLocked(now time.Time) {
+	if m.gone {
+		m.gone, m.back = false, now
+	}
+}
+
+// Failed notes that a request failed at a member in a way that may be its own fault, and returns for how long that ejects it, 0 if it
+// does not.
+func (b *Board) Failed(now time.Time, i int) (ejected time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &b.members[i]
+	m.failures++
+	if m.failures < failuresToEject || now.Before(m.ejected) || b.lastLocked(now, i) {
+		return 0
+	}
+	if now.Sub(m.ejected) > longestEjection {
+		m.level = 0
+	}
+	ejected = min(time.Duration(float64(firstEjection)*math.Pow(2, float64(m.level))), longestEjection)
+	m.level = min(m.level+1, 10)
+	m.failures, m.ejected = failuresToEject-1, now.Add(ejected) // the next failure ejects it again
+	return ejected
+}
+
+// lastLocked reports whether no member but i works.
+func (b *Board) lastLocked(now time.Time, i int) bool {
+	for j := range b.members {
+		if m := &b.members[j]; j != i && !m.down && !m.gone && !m.drained && !now.Before(m.ejected) {
+			return false
+		}
+	}
+	return true
+}
+
+// Gone notes that a member refused a connection, and reports whether that is new: its process, and with it its KV cache, is gone.
+func (b *Board) Gone(i int) (isNew bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	isNew = !b.members[i].gone
+	b.members[i].gone = true
+	return isNew
+}
+
+// Aside sets a member aside for a time that it asked for.
+func (b *Board) Aside(now time.Time, i int, wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &b.members[i]
+	m.aside = later(m.aside, now.Add(min(wait, longestAside)))
+}
+
+// Limited sets a member aside for the requests within limit.
+func (b *Board) Limited(now time.Time, i int, limit Limit, wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &b.members[i]
+	if len(m.limits) >= mostLimits {
+		for l, until := range m.limits {
+			if !now.Before(until) {
+				delete(m.limits, l)
+			}
+		}
+	}
+	if _, known := m.limits[limit]; !known && len(m.limits) >= mostLimits {
+		return // such a request is sent and refused again
+	}
+	if m.limits == nil {
+		m.limits = map[Limit]time.Time{}
+	}
+	m.limits[limit] = now.Add(min(wait, longestAside))
+}
+
+// Checked notes the result of a health check, and reports whether the member came back or was taken out.
+func (b *Board) Checked(now time.Time, i int, works bool) (changed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &b.members[i]
+	if !works {
+		m.misses++
+		changed = !m.down && m.misses >= checksToFail
+		m.down = m.down || changed
+		return changed
+	}
+	m.misses, m.alive = 0, now
+	m.returnedLocked(now)
+	if m.down {
+		m.down, m.back = false, now
+		return true
+	}
+	return false
+}
+
+// Alive reports whether a member has answered since a time and its checks have not failed: it need not be checked.
+func (b *Board) Alive(i int, since time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &b.members[i]
+	return !m.down && m.misses == 0 && !m.gone && m.failures == 0 && m.alive.After(since)
+}
+
+// Drain makes a member get no further requests, or some again.
+func (b *Board) Drain(now time.Time, i int, drained bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := &b.members[i]
+	if m.drained && !drained {
+		m.back = now
+	}
+	m.drained = drained
+}

@@ -1,0 +1,217 @@
+// Package sticky finds the replica that holds what a request names by an id: an earlier response, a file, a batch, a container. Such
+// state is in one replica's memory or disk, and no other replica has it.
+//
+// A [Table] holds ids that answers of replicas had. It is bounded and is not shared among proxies, so it may have no entry for an id that
+// exists: [Lookup] then has the path by which each replica can be asked for it.
+package sticky
+
+import (
+	"bytes"
+	"hash/maphash"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+)
+
+// generation is how many ids each half of a table holds.
+const generation = 1 << 16
+
+// Table holds which member of a fleet an id belongs to, for the last 65,536 to 131,072 ids that were added or found. It takes some 5 MB
+// at most. It is safe for concurrent use.
+type Table struct {
+	seed maphash.Seed
+
+	mu          sync.Mutex // guards what follows
+	now, before map[uint64]uint16
+}
+
+// NewTable returns an empty table.
+func NewTable() *Table { return &Table{seed: maphash.MakeSeed(), now: map[uint64]uint16{}} }
+
+// Add notes that an id belongs to a member.
+func (t *Table) Add(id string, member int) {
+	key := maphash.String(t.seed, id)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.addLocked(key, uint16(member))
+}
+
+func (t *Table) addLocked(key uint64, member uint16) {
+	if _, held := t.now[key]; !held && len(t.now) >= generation {
+		t.before, t.now = t.now, make(map[uint64]uint16, generation/16)
+	}
+	t.now[key] = member
+}
+
+// Find returns the member that an id belongs to, false if the table does not have the id.
+func (t *Table) Find(id string) (member int, ok bool) {
+	key := maphash.String(t.seed, id)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if m, ok := t.now[key]; ok {
+		return int(m), true
+	}
+	m, ok := t.before[key]
+	if ok {
+		t.addLocked(key, m)
+	}
+	return int(m), ok
+}
+
+// Lookup is an id that a request has, and where a replica that holds it can be found.
+type Lookup struct {
+	ID   string
+	Path string // of which a GET has a status other than 404 at the replica that holds the id
+}
+
+// collections are the paths below which objects of one replica have ids.
+var collections = []string{"responses", "conversations", "files", "uploads", "batches", "messages/batches", "containers", "vector_stores", "threads", "assistants",
+	"fine_tuning/jobs", "chat/completions", "videos", "evals", "skills"}
+
+// InPath returns the id in the path of a request.
+func InPath(path string) (l Lookup, ok bool) {
+	rest, ok := strings.CutPrefix(path, "/v1/")
+	if !ok {
+		return l, false
+	}
+	for _, c := range collections {
+		if below, ok := strings.CutPrefix(rest, c); ok && strings.HasPrefix(below, "/") {
+			id, _, _ := strings.Cut(below[1:], "/")
+			if id == "" || c == "responses" && (id == "input_tokens" || id == "compact") { // requests about no response
+				return l, false
+			}
+			return Lookup{ID: id, Path: "/v1/" + c + "/" + id}, true
+		}
+	}
+	return l, false
+}
+
+// Creates reports whether an answer to a POST to the path has the id of an object that it has made.
+func Creates(path string) bool {
+	rest, ok := strings.CutPrefix(path, "/v1/")
+	if !ok {
+		return false
+	}
+	for _, c := range collections {
+		if rest == c || c == "threads" && rest == "threads/runs" {
+			return true
+		}
+	}
+	return false
+}
+
+// collectionOf is, for the members of a body that have an id, the collection of the object.
+var collectionOf = map[string]string{"previous_response_id": "responses", "input_file_id": "files", "file_id": "files", "container_id": "containers",
+	"conversation": "conversations", "container": "containers", "vector_store_ids": "vector_stores"}
+
+// marks are what the names of these members contain: a body is searched for them, and for nothing else.
+var marks = [][]byte{[]byte(`_id`), []byte(`"con`)}
+
+const (
+	mostInBody  = 16 // ids that are taken from one body
+	longestName = 24 // of a member with an id, in quotation marks
+)
+
+// InBody calls found with the ids that a JSON body names, until that returns false. The body is not parsed: within a string, a quotation
+// mark is escaped, so that a member's name in quotation marks and a colon are no part of a text.
+func InBody(body []byte, found func(Lookup) bool) {
+	n := 0
+	for _, mark := range marks {
+		for at := 0; n < mostInBody; {
+			next := bytes.Index(body[at:], mark)
+			if next < 0 {
+				break
+			}
+			at += next + len(mark)
+			name := nameAround(body, at)
+			collection, ok := collectionOf[string(name)]
+			if !ok {
+				continue
+			}
+			id, ok := value(body[at+bytes.IndexByte(body[at:], '"')+1:])
+			if !ok {
+				continue
+			}
+			if n++; !found(Lookup{ID: id, Path: "/v1/" + collection + "/" + id}) {
+				return
+			}
+		}
+	}
+}
+
+// nameAround returns what is between the quotation marks before and after a place in a body, nil if they are far apart.
+func nameAround(body []byte, at int) []byte {
+	end := bytes.IndexByte(body[at:min(at+longestName, len(body))], '"')
+	start := bytes.LastIndexByte(body[max(0, at-longestName):at], '"')
+	if end < 0 || start < 0 {
+		return nil
+	}
+	return body[max(0, at-longestName)+start+1 : at+end]
+}
+
+// value is the string after a member's name, or the first one in a list, or the one called id in an object.
+func value(rest []byte) (id string, ok bool) {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	if len(rest) == 0 || rest[0] != ':' {
+		return "", false
+	}
+	rest = bytes.TrimLeft(rest[1:], " \t\r\n[")
+	if object := bytes.TrimLeft(bytes.TrimPrefix(rest, []byte("{")), " \t\r\n"); len(object) < len(rest) && bytes.HasPrefix(object, []byte(`"id"`)) {
+		return value(object[len(`"id"`):])
+	}
+	if len(rest) == 0 || rest[0] != '"' {
+		return "", false
+	}
+	end := bytes.IndexByte(rest[1:], '"')
+	if end < 1 || !isID(rest[1:1+end]) {
+		return "", false
+	}
+	return string(rest[1 : 1+end]), true
+}
+
+// isID reports whether a string can be part of a path as it is. Ids of objects are.
+func isID(s []byte) bool {
+	if len(s) == 0 || len(s) > 256 || s[0] == '.' {
+		return false
+	}
+	for _, c := range s {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-' || c == '.') {
+			return false
+		}
+	}
+	return true
+}
+
+// made are the members of an answer that have the ids of objects of its replica.
+var made = []string{"id", "output_file_id", "error_file_id"}
+
+// InAnswer calls found with the ids of objects that the beginning of an answer names: a JSON object, or a stream of events of which the
+// first is about a response. A client may have chosen the names and values of nested members, so that those are not read.
+func InAnswer(head []byte, found func(id string)) {
+	event, streamed := firstEvent(head)
+	if streamed {
+		head = event
+	}
+	for _, name := range made {
+		if streamed {
+			name = "response." + name
+		}
+		if id := gjson.GetBytes(head, name); id.Type == gjson.String && isID([]byte(id.Str)) {
+			found(id.Str)
+		}
+	}
+}
+
+// firstEvent returns the data of the first event of a stream, false if text is no stream.
+func firstEvent(text []byte) (data []byte, ok bool) {
+	if !bytes.HasPrefix(text, []byte("event:")) && !bytes.HasPrefix(text, []byte("data:")) && !bytes.HasPrefix(text, []byte(":")) {
+		return nil, false
+	}
+	for line := range bytes.Lines(text) {
+		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			return data, true
+		}
+	}
+	return nil, true
+}
