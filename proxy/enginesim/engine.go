@@ -136,6 +136,7 @@ func (e *Engine) routes() {
 	e.handle("GET /v1/files", e.files.list)
 	e.handle("GET /v1/files/{id}", e.files.get)
 	e.handle("GET /v1/files/{id}/content", e.files.content)
+	e.mux.HandleFunc("GET /metrics", e.metrics)
 	e.handle("/", e.unknown)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -311,7 +312,7 @@ func batch(hash int) []byte {
 	return msgp.AppendInt(msgp.AppendArrayHeader(p, 1), hash)
 }
 
-func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+func numbered(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // TestNumbers: repeated batches are left out, those of an engine that began again clear, and an unknown form ends the events without
 // touching more than the model of the replica.
@@ -327,7 +328,7 @@ func TestNumbers(t *testing.T) {
 	go func() { defer close(ended); f.Run(t.Context()) }()
 	until(t, "a subscription", func() bool { return p.Subscribers() == 1 })
 	for _, n := range []uint64{41, 42, 42, 41, 43} {
-		p.Send(nil, number(n), batch(1))
+		p.Send(nil, numbered(n), batch(1))
 	}
 	until(t, "three batches", func() bool { return f.Stats().Batches == 3 })
 	address := l.Addr().String()
@@ -335,9 +336,9 @@ func TestNumbers(t *testing.T) {
 	p = zmtp.Publish(listen(t, address))
 	defer p.Close()
 	until(t, "a subscription", func() bool { return p.Subscribers() == 1 })
-	p.Send(nil, number(0), batch(1))
+	p.Send(nil, numbered(0), batch(1))
 	until(t, "the restart", func() bool { _, cleared := s.got(); return cleared == 1 && f.Stats().Batches == 4 })
-	p.Send(nil, number(1), []byte{0xc1})
+	p.Send(nil, numbered(1), []byte{0xc1})
 	<-ended
 	if st := f.Stats(); st.Unreadable != 1 || st.Connected {
 		t.Errorf("%+v", st)
@@ -348,6 +349,47 @@ func TestOptions(t *testing.T) {
 	for _, o := range []Options{{}, {Events: "h:5557"}, {Events: "tcp://h:5557", Replay: "tcp://h"}} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), "tcp://host:5557") {
 			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+func TestCapacity(t *testing.T) {
+	for _, tc := range []struct {
+		name, text string
+		want       int
+	}{
+		{"vLLM", "# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{block_size=\"16\",cache_dtype=\"auto\",engine=\"0\",num_gpu_blocks=\"27000\",sliding_window=\"None\"} 1.0\n", 432_000},
+		{"vLLM with two ranks", "vllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"10\"} 1.0\r\nvllm:cache_config_info{num_gpu_blocks=\"20\",block_size=\"16\"} 1.0", 480},
+		{"SGLang", "sglang:max_total_num_tokens{model_name=\"m\"} 1.05e+05\n", 105_000},
+		{"a number that is not known yet", "vllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"None\"} 1.0\n", 0},
+		{"another server", "process_cpu_seconds_total 3\nsglang:max_total_num_tokens\nvllm:cache_config_info{\n", 0},
+		{"absurd", "sglang:max_total_num_tokens{} 1e300\nsglang:max_total_num_tokens{} NaN\nsglang:max_total_num_tokens{} -5\n", 0},
+	} {
+		if got, ok := Capacity([]byte(tc.text)); got != tc.want || ok != (tc.want > 0) {
+			t.Errorf("%s: %d, %v", tc.name, got, ok)
+		}
+	}
+}
+
+// TestCapacityOfTheEngine reads what the simulated engine says in vLLM's names.
+func TestCapacityOfTheEngine(t *testing.T) {
+	e := newEngine(t, enginesim.EventMaps, 400)
+	e.ask(t, strings.Repeat("a prompt ", 100))
+	resp, err := http.Get(e.URL + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := Capacity(text); got != 6400 || !ok {
+		t.Errorf("%d, %v in\n%s", got, ok, text)
+	}
+	for _, name := range []string{"vllm:num_requests_running", "vllm:num_requests_waiting", "vllm:kv_cache_usage_perc", "vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total"} {
+		if !strings.Contains(string(text), "\n"+name+"{") {
+			t.Errorf("no %s in\n%s", name, text)
 		}
 	}
 }
