@@ -81,6 +81,8 @@ type Client struct {
 	board  *health.Board // nil: there is one replica
 	table  *sticky.Table // nil: there is one replica
 	checks checks
+
+	learning learning
 }
 
 // New returns a client for o, which the caller must close.
@@ -111,7 +113,7 @@ func New(o Options) (*Client, error) {
 	if len(c.replicas) > 1 {
 		c.share(o)
 	}
-	return c, nil
+	return c, c.learn()
 }
 
 // share prepares the choice among several replicas.
@@ -127,8 +129,11 @@ func (c *Client) share(o Options) {
 	}
 }
 
-// Close ends the health checks. Requests go on.
-func (c *Client) Close() { c.checks.close() }
+// Close ends the health checks and what else goes on beside requests. Those go on.
+func (c *Client) Close() {
+	c.checks.close()
+	c.learning.close()
+}
 
 // SetKey replaces Options.Key, for requests sent from now on.
 func (c *Client) SetKey(key string) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -12,6 +13,8 @@ import (
 
 	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/health"
+	"reprise/proxy/upstream/kvevents"
+	"reprise/proxy/upstream/prefix"
 	"reprise/proxy/upstream/sticky"
 	"reprise/proxy/upstream/usage"
 )
@@ -97,6 +100,9 @@ func (c *Client) watch(ctx context.Context, p *picking, resp *Reply) {
 	p.ticket = nil
 	if resp.StatusCode/100 == 2 {
 		b.evaluated = true
+		if r.events != nil && p.chain != nil {
+			b.mark, b.chain = p.mark, &prefix.Chain{Blocks: slices.Clone(p.chain.Blocks), Bytes: p.chain.Bytes}
+		}
 		b.learning = c.table != nil && p.learns()
 		if c.table != nil && p.id != "" {
 			c.table.Add(p.id, r.place)
@@ -127,6 +133,8 @@ type watchedBody struct {
 	c         *Client
 	replica   *Replica
 	evaluated bool // the answer is no error
+	mark      uint64
+	chain     *prefix.Chain // of the request, sent at mark; nil: the events of the replica are of no interest
 
 	mu       sync.Mutex // guards what follows
 	ticket   *choose.Ticket
@@ -186,6 +194,9 @@ func (b *watchedBody) Close() error {
 	case b.ticket == nil:
 	case b.evaluated:
 		b.ticket.Ended(choose.Usage(used))
+		if b.chain != nil && used.Prompt > 0 {
+			b.replica.events.Answered(b.mark, b.chain, used.Prompt)
+		}
 	default:
 		b.ticket.Failed()
 	}
@@ -198,6 +209,7 @@ type Status struct {
 	Target Target
 	Health health.State // Up, with a full share, if it is the only one
 	Load   choose.Load
+	Events kvevents.Stats // zero where it publishes none
 }
 
 // Upstreams returns the status of every upstream, in their order.
@@ -207,6 +219,9 @@ func (c *Client) Upstreams() []Status {
 	for i, r := range c.replicas {
 		all[i] = Status{Name: r.Name(), Target: r.target, Health: health.State{Condition: health.Up, Share: 1}, Load: loads[i]}
 		all[i].Target.Key = ""
+		if r.events != nil {
+			all[i].Events = r.events.Stats()
+		}
 		if c.board != nil {
 			all[i].Health = c.board.State(now, i)
 		}

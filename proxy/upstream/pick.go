@@ -31,6 +31,7 @@ type picking struct {
 	id      string         // of that; "": it has none
 	asked   []int          // the replicas that refused the request
 	ticket  *choose.Ticket // of the present turn; nil: none is counted
+	mark    uint64         // of the present turn, among the events of its replica
 	held    *Reply         // the last answer of one of those
 }
 
@@ -48,12 +49,12 @@ func (p *picking) first(ctx context.Context) turn {
 		if p.chain != nil {
 			t.ticket = c.fleet.Choose(p.chain, nil)
 		}
-		p.follow(ctx, t.ticket)
+		p.follow(ctx, t)
 		return t
 	}
 	p.bind(ctx)
 	t, _ := p.choose(true)
-	p.follow(ctx, t.ticket)
+	p.follow(ctx, t)
 	return t
 }
 
@@ -83,7 +84,7 @@ func (p *picking) next(ctx context.Context, t turn, reply *Reply, err error, bod
 		p.abandon()
 		return next, false
 	}
-	p.follow(ctx, next.ticket)
+	p.follow(ctx, next)
 	return next, true
 }
 
@@ -138,8 +139,14 @@ const (
 const leaderWait = 2 * time.Second
 
 // follow waits until a request may be sent.
-func (p *picking) follow(ctx context.Context, ticket *choose.Ticket) {
+func (p *picking) follow(ctx context.Context, t turn) {
+	ticket := t.ticket
 	p.ticket = ticket
+	defer func() {
+		if t.replica.events != nil {
+			p.mark = t.replica.events.Sent()
+		}
+	}()
 	if ticket == nil || ticket.Wait() == nil {
 		return
 	}

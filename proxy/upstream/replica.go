@@ -13,6 +13,7 @@ import (
 
 	"reprise/proxy/internal/header"
 	"reprise/proxy/upstream/dialect"
+	"reprise/proxy/upstream/kvevents"
 )
 
 // Replica is one engine endpoint.
@@ -26,6 +27,7 @@ type Replica struct {
 	calls   *limiter
 	sockets *limiter // connections that were upgraded, such as websockets: they may last, and take no call away
 	refused quarantine
+	events  *kvevents.Follower // nil: it publishes none
 }
 
 // newReplica returns the replica at t, which has been validated.

@@ -86,7 +86,7 @@ func (t *Target) validate() error {
 	if t.Health != "" && !strings.HasPrefix(t.Health, "/") {
 		return fmt.Errorf("upstream %s: health check %q is not a path such as /health", t.name(), t.Health)
 	}
-	return t.validateModels()
+	return errors.Join(t.validateModels(), t.validateSources())
 }
 
 func (t *Target) validateModels() error {
