@@ -113,7 +113,7 @@ func New(o Options) (*Client, error) {
 	if len(c.replicas) > 1 {
 		c.share(o)
 	}
-	return c, c.learn()
+	return c, c.learning.learn(c)
 }
 
 // share prepares the choice among several replicas.

@@ -18,6 +18,7 @@ import (
 
 // learning is what goes on beside requests: engines publish events of their KV blocks, and the size of their cache.
 type learning struct {
+	c      *Client
 	cancel context.CancelFunc // nil: nothing goes on
 	wg     sync.WaitGroup
 }
@@ -29,10 +30,10 @@ func (l *learning) close() {
 	}
 }
 
-// learn begins to follow the replicas that publish anything, until close.
-func (c *Client) learn() error {
+// learn begins to follow the replicas of c that publish anything, until close.
+func (l *learning) learn(c *Client) error {
 	ctx, cancel := context.WithCancel(context.Background())
-	c.learning.cancel = cancel
+	l.c, l.cancel = c, cancel
 	for _, r := range c.replicas {
 		if t := &r.target; t.Events != "" {
 			var err error
@@ -41,16 +42,16 @@ func (c *Client) learn() error {
 				cancel()
 				return fmt.Errorf("upstream %s: %w", t.name(), err)
 			}
-			c.learning.wg.Go(func() { r.events.Run(ctx) })
+			l.wg.Go(func() { r.events.Run(ctx) })
 		}
 		if r.target.Metrics != "" && r.target.Capacity == 0 {
-			c.learning.wg.Go(func() { c.readCapacity(ctx, r) })
+			l.wg.Go(func() { l.readCapacity(ctx, r) })
 		}
 	}
 	return nil
 }
 
-// member corrects what the fleet knows of one member.
+// member corrects what the fleet has of one member.
 type member struct {
 	fleet *choose.Fleet
 	place int
@@ -66,16 +67,16 @@ const (
 )
 
 // readCapacity reads the size of a replica's cache from its metrics now and then.
-func (c *Client) readCapacity(ctx context.Context, r *Replica) {
+func (l *learning) readCapacity(ctx context.Context, r *Replica) {
 	warned := false
 	for ctx.Err() == nil {
 		wait := capacityEvery
-		tokens, err := c.capacity(ctx, r)
+		tokens, err := l.capacity(ctx, r)
 		switch {
 		case err == nil:
-			c.fleet.SetCapacity(r.place, tokens)
+			l.c.fleet.SetCapacity(r.place, tokens)
 		case ctx.Err() == nil && !warned:
-			c.log.Warn("the size of an upstream's KV cache cannot be read", "upstream", r.Name(), "error", err)
+			l.c.log.Warn("the size of an upstream's KV cache cannot be read", "upstream", r.Name(), "error", err)
 			warned = true
 			fallthrough
 		default:
@@ -92,7 +93,7 @@ func (c *Client) readCapacity(ctx context.Context, r *Replica) {
 const mostMetrics = 8 << 20
 
 // capacity reads the size of a replica's KV cache in tokens. The replica's credential is not sent to another host.
-func (c *Client) capacity(ctx context.Context, r *Replica) (tokens int, err error) {
+func (l *learning) capacity(ctx context.Context, r *Replica) (tokens int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
 	u, err := url.Parse(r.target.Metrics)
@@ -104,8 +105,8 @@ func (c *Client) capacity(ctx context.Context, r *Replica) (tokens int, err erro
 		h = r.requestHeader(h)
 	}
 	u.Scheme, u.Host = cmp.Or(u.Scheme, r.base.Scheme), cmp.Or(u.Host, r.base.Host)
-	way := newTrip(ctx, c.limits, nil)
-	resp, err := way.send(c.transport, (&http.Request{Method: http.MethodGet, URL: u, Host: u.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(way.ctx))
+	way := newTrip(ctx, l.c.limits, nil)
+	resp, err := way.send(l.c.transport, (&http.Request{Method: http.MethodGet, URL: u, Host: u.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(way.ctx))
 	if err != nil {
 		return 0, err
 	}
