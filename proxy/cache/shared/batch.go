@@ -41,17 +41,26 @@ func (q *queue) ready(now time.Time) time.Duration {
 	return -1
 }
 
+// sending is a batch as the store gets it. It is a copy: what the batch itself has is dropped when it is read from the log, which may be while it is
+// sent again.
+type sending struct {
+	serial   uint64
+	mark     store.Mark
+	events   []cache.Event
+	transfer time.Duration // how long it may be on its way
+}
+
 // take returns the next batch, nil where nothing waits. m is the mark that is applied here, read before the call: what a purge under a
 // later one removes from the cache while the batch is made may be in it, and the store refuses it then. A batch of unknown fate is
 // returned again as it was. Under another mark it cannot have been appended, or it would have been read before the purge: it is made
 // again. For a full server it has removals alone, if any wait: they make room for the rest. That they come before what was added earlier does not
 // matter: of an entry that is gone, nothing else has an effect.
-func (q *queue) take(m store.Mark, full bool) *batch {
+func (q *queue) take(m store.Mark, full bool) *sending {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if b := q.trying; b != nil {
 		if b.mark == m {
-			return b
+			return b.sending()
 		}
 		q.returnLocked()
 	}
@@ -87,7 +96,7 @@ func (q *queue) take(m store.Mark, full bool) *batch {
 	}
 	q.serial++
 	b.serial, q.trying = q.serial, b
-	return b
+	return b.sending()
 }
 
 // removalsOf takes up to a batch of removals out of what waits.
@@ -103,21 +112,15 @@ func removalsOf(waiting []*item) (removals, rest []*item) {
 	return removals, rest
 }
 
-// transfer is how long the batch may be on its way.
-func (b *batch) transfer() time.Duration {
+func (b *batch) sending() *sending {
+	s := &sending{serial: b.serial, mark: b.mark, events: make([]cache.Event, len(b.items))}
 	bytes := int64(0)
-	for _, it := range b.items {
+	for i, it := range b.items {
+		s.events[i] = it.ev
 		bytes += it.size
 	}
-	return time.Duration(bytes) * time.Second / slowest
-}
-
-func (b *batch) events() []cache.Event {
-	evs := make([]cache.Event, len(b.items))
-	for i, it := range b.items {
-		evs[i] = it.ev
-	}
-	return evs
+	s.transfer = time.Duration(bytes) * time.Second / slowest
+	return s
 }
 
 // refused puts the batch that was tried back: it is not in the log.

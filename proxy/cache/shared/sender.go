@@ -79,9 +79,9 @@ func (s *sender) append(ctx context.Context, mark store.Mark) error {
 	if s.full = false; b == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.opt.CallTimeout+b.transfer())
+	ctx, cancel := context.WithTimeout(ctx, s.opt.CallTimeout+b.transfer)
 	defer cancel()
-	end, err := s.opt.Link.Log.Append(ctx, b.mark, b.serial, b.events())
+	end, err := s.opt.Link.Log.Append(ctx, b.mark, b.serial, b.events)
 	at, now, _, _ := s.view.now()
 	switch {
 	case errors.Is(err, store.ErrGap) && now == b.mark:

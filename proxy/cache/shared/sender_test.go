@@ -203,3 +203,16 @@ func TestCloseDoesNotHang(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 	})
 }
+
+// TestBatchReadWhileSent: a batch of unknown fate is read from the log while it is sent again. What is sent stays whole.
+func TestBatchReadWhileSent(t *testing.T) {
+	q := newQueue(10, 1<<20, &counters{})
+	e := &store.Entry{ID: 1, Key: keyOf("a"), Answer: []byte("first")}
+	q.add(&store.Event{Kind: store.EventInsert, ID: 1, Entry: e, Vector: []float32{1}})
+	q.take(store.Mark{}, false)
+	again := q.take(store.Mark{}, false)
+	q.confirm(again.serial, 1)
+	if one := again.events[0]; one.Entry != e || one.Vector == nil || again.transfer == 0 {
+		t.Errorf("sent: %+v, which may take %v", one, again.transfer)
+	}
+}
