@@ -6,20 +6,18 @@ import (
 	"reprise/proxy/upstream/prefix"
 )
 
-// balance is the factor c of consistent hashing with bounded loads (Mirrokni, Thorup and Zadimoghaddam 2018): no replica has more than c
-// times its share of the requests in flight.
-const balance = 1.25
-
-// bound is the limit of requests in flight of replicas with bounded loads.
+// bound is the limit of requests in flight of replicas with bounded loads (Mirrokni, Thorup and Zadimoghaddam, Consistent Hashing with
+// Bounded Loads, 2018): none gets more than a factor times its part of them.
 type bound struct{ perShare float64 }
 
-func boundOf(loads []Load) bound {
+// boundOf returns the bound of replicas with these loads. The factor is above 1.
+func boundOf(loads []Load, factor float64) bound {
 	inFlight, shares := 1, 0.0
 	for i := range loads {
 		inFlight += loads[i].InFlight
 		shares += loads[i].Share
 	}
-	return bound{balance * float64(inFlight) / shares}
+	return bound{factor * float64(inFlight) / shares}
 }
 
 // allows reports whether a replica may get one more request. At least one of all replicas may: their limits add up to more than their

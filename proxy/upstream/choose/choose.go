@@ -28,6 +28,7 @@ type Request struct {
 	Tokens       int          // of its prompt
 	Key          prefix.Block // of what it shares with others: without any other knowledge, requests with equal keys go to the same replica; 0: it has no prefix
 	Conversation prefix.Block // of its conversation: the same for all of its turns
+	Shared       int          // tokens of its scaffold
 }
 
 // Chooser chooses one of several replicas. It is safe for concurrent use.

@@ -2,6 +2,7 @@ package choose
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -22,17 +23,22 @@ func loadsOf(loads ...Load) []Load {
 // ownerOf is the first of n members for a key.
 func ownerOf(key prefix.Block, n int) int {
 	loads := loadsOf(make([]Load, n)...)
-	return owner(key, loads, boundOf(loads))
+	return owner(key, loads, boundOf(loads, ringBalance))
 }
 
 // TestChoosers are the decisions of each chooser in states in which they differ.
 func TestChoosers(t *testing.T) {
-	const key, tokens = 99, 1000
+	const key, conversation, tokens = 99, 77, 1000
 	first := ownerOf(key, 3)
 	idle := func() []Load { return loadsOf(Load{}, Load{}, Load{}) }
 	busy := func(change func(owner *Load)) []Load {
 		loads := loadsOf(Load{InFlight: 4}, Load{InFlight: 4}, Load{InFlight: 4})
 		change(&loads[first])
+		return loads
+	}
+	cached := func(at int) []Load {
+		loads := idle()
+		loads[at].Cached = 512
 		return loads
 	}
 	for _, tc := range []struct {
@@ -41,15 +47,18 @@ func TestChoosers(t *testing.T) {
 		want           int
 	}{
 		{"prefix", "all are cold: the owner", idle(), first},
+		{"prefix", "all are cold, and the owner has less to do than the scaffold is worth", busy(func(l *Load) { l.Pending = 1400 }), first},
+		{"prefix", "all are cold, and the owner has much to do", busy(func(l *Load) { l.Pending = 1600 }), firstWithout(conversation, 3, first)},
+		{"prefix", "another one holds the scaffold", cached((first + 1) % 3), (first + 1) % 3},
 		{"prefix", "the prefix is worth more than an idle replica", loadsOf(Load{}, Load{InFlight: 1, Cached: 800}, Load{InFlight: 2}), 1},
-		{"prefix", "the queue is longer than the prefix", loadsOf(Load{InFlight: 2}, Load{InFlight: 2, Cached: 800, Pending: 900}, Load{InFlight: 2}), 0},
-		{"prefix", "the longest prefix is at a replica over its limit", loadsOf(Load{InFlight: 1, Cached: 200}, Load{InFlight: 3, Cached: 800}, Load{InFlight: 1}), 0},
-		{"prefix", "the longest prefix is at a replica that starts slowly", loadsOf(Load{InFlight: 4, Cached: 640}, Load{InFlight: 1, Cached: 1000, Share: 0.1}, Load{InFlight: 5}), 0},
+		{"prefix", "the queue is longer than the prefix is worth", loadsOf(Load{InFlight: 2}, Load{InFlight: 3, Cached: 800, Pending: 5000}, Load{InFlight: 3}), 0},
+		{"prefix", "the longest prefix is at a replica over its limit", loadsOf(Load{InFlight: 1, Cached: 600}, Load{InFlight: 7, Cached: 800}, Load{InFlight: 1}), 0},
+		{"prefix", "the longest prefix is at a replica that starts slowly", loadsOf(Load{InFlight: 4, Cached: 640}, Load{InFlight: 2, Cached: 1000, Share: 0.1}, Load{InFlight: 5}), 0},
 		{"least-loaded", "the fewest requests", loadsOf(Load{InFlight: 5}, Load{InFlight: 3, Pending: 9000}, Load{InFlight: 4, Cached: 1000}), 1},
 		{"least-loaded", "for its share", loadsOf(Load{InFlight: 5}, Load{InFlight: 1, Share: 0.1}, Load{InFlight: 6}), 0},
 		{"round-robin", "the first", loadsOf(Load{InFlight: 5}, Load{}, Load{}), 0},
-		{"ring", "the owner, whoever holds the prefix", busy(func(l *Load) { l.InFlight = 6 }), first},
-		{"ring", "the owner is at its limit", busy(func(l *Load) { l.InFlight = 7 }), ownerWithout(key, 3, first)},
+		{"ring", "the owner, wherever the prefix is", busy(func(l *Load) { l.InFlight = 6 }), first},
+		{"ring", "the owner is at its limit", busy(func(l *Load) { l.InFlight = 7 }), firstWithout(key, 3, first)},
 		{"smg", "the longest prefix", loadsOf(Load{Cached: 310}, Load{InFlight: 60, Cached: 400}, Load{}), 1},
 		{"smg", "too short a prefix", loadsOf(Load{InFlight: 1, Cached: 300}, Load{}, Load{InFlight: 1}), 1},
 		{"smg", "no balance", loadsOf(Load{InFlight: 100, Cached: 1000}, Load{InFlight: 30}, Load{InFlight: 31}), 1},
@@ -66,17 +75,18 @@ func TestChoosers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.Choose(&Request{Tokens: tokens, Key: key, Conversation: key}, tc.loads); got != tc.want {
+			if got := c.Choose(&Request{Tokens: tokens, Key: key, Conversation: conversation, Shared: 500}, tc.loads); got != tc.want {
 				t.Errorf("chose %d, want %d", got, tc.want)
 			}
 		})
 	}
 }
 
-func ownerWithout(key prefix.Block, n, without int) int {
+// firstWithout is the first of n members for a key without one of them.
+func firstWithout(key prefix.Block, n, without int) int {
 	loads := loadsOf(make([]Load, n)...)
 	loads[without].InFlight = 1000
-	return owner(key, loads, boundOf(loads))
+	return owner(key, loads, boundOf(loads, ringBalance))
 }
 
 // anyLoads are random ones.
@@ -91,41 +101,50 @@ func anyLoads(rng *rand.Rand) []Load {
 	return loadsOf(loads...)
 }
 
+// balances are the choosers with bounded loads.
+var balances = map[string]float64{"prefix": prefixBalance, "ring": ringBalance}
+
 // TestBoundedLoad: prefix and ring never send a request to a replica over its limit, and one is always below.
 func TestBoundedLoad(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20_000 {
-		loads, r := anyLoads(rng), Request{Tokens: rng.IntN(6000), Key: prefix.Block(rng.Uint64()), Conversation: prefix.Block(rng.Uint64())}
-		for _, name := range []string{"prefix", "ring"} {
+		loads, r := anyLoads(rng), Request{Tokens: rng.IntN(6000), Key: prefix.Block(rng.Uint64()), Conversation: prefix.Block(rng.Uint64()), Shared: rng.IntN(3000)}
+		for name, factor := range balances {
 			c, _ := New(name, 1)
-			if got := c.Choose(&r, loads); !boundOf(loads).allows(&loads[got]) {
+			if got := c.Choose(&r, loads); !boundOf(loads, factor).allows(&loads[got]) {
 				t.Fatalf("%s chose %d of %+v", name, got, loads)
 			}
 		}
 	}
 }
 
-// TestBoundedLoadInFleet: with equal shares, no member has more than 1.25 times its part of the requests in flight, rounded up, when it
-// gets one.
+// TestBoundedLoadInFleet: with equal shares, no member has more than the factor times its part of the requests in flight, rounded up,
+// when it gets one.
 func TestBoundedLoadInFleet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	for _, n := range []int{1, 2, 4, 9} {
-		f := fleetOf(t, n, Options{})
-		var running []*Ticket
-		for range 3000 {
-			if len(running) > 0 && rng.IntN(5) < 2 || len(running) > 100 {
-				i := rng.IntN(len(running))
-				running[i].Ended(Usage{})
-				running[i] = running[len(running)-1]
-				running = running[:len(running)-1]
-				continue
-			}
-			ticket := f.Choose(chainOf(fmt.Sprint("s", rng.IntN(3)), 512, fmt.Sprint("m", rng.IntN(20))), nil)
-			running = append(running, ticket)
-			most := (5*len(running) + 4*n - 1) / (4 * n)
-			if got := f.Loads()[ticket.Member].InFlight; got > most {
-				t.Fatalf("member %d of %d has %d of %d requests, at most %d are allowed", ticket.Member, n, got, len(running), most)
-			}
+	for name, factor := range balances {
+		for _, n := range []int{1, 2, 4, 9} {
+			c, _ := New(name, 1)
+			checkBounded(t, rng, fleetOf(t, n, Options{Chooser: c}), n, factor)
+		}
+	}
+}
+
+func checkBounded(t *testing.T, rng *rand.Rand, f *Fleet, n int, factor float64) {
+	var running []*Ticket
+	for range 3000 {
+		if len(running) > 0 && rng.IntN(5) < 2 || len(running) > 100 {
+			i := rng.IntN(len(running))
+			running[i].Ended(Usage{})
+			running[i] = running[len(running)-1]
+			running = running[:len(running)-1]
+			continue
+		}
+		ticket := f.Choose(chainOf(fmt.Sprint("s", rng.IntN(3)), 512, fmt.Sprint("m", rng.IntN(20))), nil)
+		running = append(running, ticket)
+		most := int(math.Ceil(factor * float64(len(running)) / float64(n)))
+		if got := f.Loads()[ticket.Member].InFlight; got > most {
+			t.Fatalf("member %d of %d has %d of %d requests, at most %d are allowed", ticket.Member, n, got, len(running), most)
 		}
 	}
 }

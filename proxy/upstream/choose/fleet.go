@@ -91,7 +91,7 @@ func (f *Fleet) Choose(c *prefix.Chain, may func(member int) (share float64)) *T
 	f.request = Request{}
 	if c != nil {
 		f.index.Match(c.Blocks, f.held)
-		f.request = Request{Tokens: c.Tokens(), Key: c.Opening, Conversation: c.Opening}
+		f.request = Request{Tokens: c.Tokens(), Key: c.Opening, Conversation: c.Opening, Shared: c.Shared / (prefix.BlockBytes / prefix.BlockTokens)}
 		if c.Shared >= prefix.BlockBytes {
 			f.request.Key = c.Scaffold
 		}
