@@ -23,6 +23,7 @@ type spot struct {
 	classes  [classCount]int32 // requests by class
 	requests int64
 	bytes    int64 // lost
+	last     int64 // request, by its number among those that were compared
 }
 
 const (
@@ -48,17 +49,21 @@ func (f *figures) count(p *prompt, w *walk, t *totals) {
 	f.parted++
 	for i := range w.differences() {
 		d := &w.found[i]
-		if d.shared == 0 {
+		if d.shared < minStretch {
 			continue
 		}
 		f.lost += int64(d.shared)
 		class := classNumber(d.class)
-		t[class].requests.Add(1)
 		t[class].bytes.Add(int64(d.shared))
 		s := f.spot(d)
-		s.classes[class]++
-		s.requests++
 		s.bytes += int64(d.shared)
+		if s.last == f.compared { // a request counts once at a place, such as with several tools whose keys are in another order
+			continue
+		}
+		s.last = f.compared
+		s.requests++
+		s.classes[class]++
+		t[class].requests.Add(1)
 	}
 }
 

@@ -3,6 +3,7 @@ package align
 import (
 	"bytes"
 	"hash/maphash"
+	"strconv"
 
 	"github.com/tidwall/gjson"
 )
@@ -221,6 +222,25 @@ func place(s []byte, at int) (element, char, line int) {
 	return element, at, 0
 }
 
+// inValue reports whether byte at of a JSON value is in a string that is the value of a member.
+func inValue(s []byte, at int) bool {
+	for i := 0; i < at; {
+		n := bytes.IndexByte(s[i:at], '"')
+		if n < 0 {
+			return false
+		}
+		start := i + n
+		if i = stringEnd(s, start); i < 0 || i > at {
+			before := start - 1
+			for before > 0 && isSpace(s[before]) {
+				before--
+			}
+			return before > 0 && s[before] == ':'
+		}
+	}
+	return false
+}
+
 // unescaped is how many bytes the beginning of a JSON string represents, and in which line it ends.
 func unescaped(s []byte) (n, line int) {
 	line = 1
@@ -229,15 +249,26 @@ func unescaped(s []byte) (n, line int) {
 		if s[i] != '\\' || i+1 == len(s) {
 			continue
 		}
-		switch i++; s[i] {
-		case 'n':
+		switch i++; {
+		case s[i] == 'n':
 			line++
-		case 'u':
+		case s[i] == 'u' && i+4 < len(s):
+			n += wide(s[i+1 : i+5])
 			i += 4
-			n++ // most such characters have two bytes or more
 		}
 	}
 	return n, line
+}
+
+// wide is how many bytes beyond the first a character has in UTF-8, by its hexadecimal digits; of a pair of surrogates, each half has two.
+func wide(hex []byte) int {
+	switch code, err := strconv.ParseUint(string(hex), 16, 16); {
+	case err != nil || code < 0x80:
+		return 0
+	case code < 0x800 || code >= 0xd800 && code < 0xe000:
+		return 1
+	}
+	return 2
 }
 
 // eachMember calls f with the members of the object that begins at s[i]: the name as it is after unescaping, and where the value is. It
@@ -273,6 +304,16 @@ func eachMember(s []byte, i int, f func(name []byte, at, end int)) int {
 		return -1
 	}
 	return i + 1
+}
+
+// member is the JSON of a member of an object, nil where it is missing.
+func member(object []byte, name string) (value []byte) {
+	eachMember(object, space(object, 0), func(key []byte, at, end int) {
+		if string(key) == name {
+			value = object[at:end]
+		}
+	})
+	return value
 }
 
 // eachElement calls f with the places of the elements of the array that begins at s[i], and returns its end as eachMember does.

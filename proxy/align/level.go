@@ -2,11 +2,9 @@ package align
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"regexp"
-	"strings"
 )
 
 // Level is how much of a request is written in a canonical way before it is keyed and forwarded.
@@ -40,60 +38,6 @@ func ParseLevel(s string) (Level, error) {
 		}
 	}
 	return C0, fmt.Errorf("level %q is not one of C0, C2, C3", s)
-}
-
-// ParseLevels reads a level for all APIs, such as "C2", or a list such as "chat=C2,responses=C3", in which those that are missing have
-// C0. apis are the names of all.
-func ParseLevels(s string, apis []string) (map[string]Level, error) {
-	all := map[string]Level{}
-	if !strings.Contains(s, "=") {
-		l, err := ParseLevel(strings.TrimSpace(s))
-		for _, api := range apis {
-			all[api] = l
-		}
-		return all, err
-	}
-	for part := range strings.SplitSeq(s, ",") {
-		api, name, ok := strings.Cut(strings.TrimSpace(part), "=")
-		l, err := ParseLevel(name)
-		_, twice := all[api]
-		switch {
-		case !ok:
-			return nil, fmt.Errorf("%q is not of the form API=LEVEL", part)
-		case !contains(apis, api):
-			return nil, fmt.Errorf("API %q is not one of %s", api, strings.Join(apis, ", "))
-		case twice:
-			return nil, fmt.Errorf("API %q has two levels", api)
-		case err != nil:
-			return nil, err
-		}
-		all[api] = l
-	}
-	return all, nil
-}
-
-// ParseVolatile reads the expressions for lines that level C3 moves, one in a line. Empty lines and those that begin with # are skipped.
-func ParseVolatile(text string) ([]*regexp.Regexp, error) {
-	var all []*regexp.Regexp
-	var errs []error
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		r, err := regexp.Compile(line)
-		switch {
-		case err != nil:
-			errs = append(errs, fmt.Errorf("line %d: %w", n, err))
-		case r.MatchString(""):
-			errs = append(errs, fmt.Errorf("line %d: %q matches every line", n, line))
-		default:
-			all = append(all, r)
-		}
-	}
-	return all, errors.Join(errs...)
 }
 
 // Canonicaliser rewrites the bodies of one API. A nil one leaves all as they are. It is safe for concurrent use.

@@ -15,6 +15,12 @@ type prompt struct {
 	bytes    int // of all segments, also of those that are not kept
 }
 
+// head is the hash of a beginning of a prompt, and where that ends.
+type head struct {
+	hash uint64
+	end  int
+}
+
 // segment is one segment of a prompt.
 type segment struct {
 	hash     uint64
@@ -26,13 +32,18 @@ type segment struct {
 
 func (s *segment) end() int { return s.at + s.len }
 
-// maxSegments is how many segments of a prompt are compared. A conversation of more messages is compared up to there.
-const maxSegments = 1024
+// Bounds of what is read of a prompt. A longer one is compared up to there.
+const (
+	maxSegments = 1024
+	maxHeads    = 4096
+	blockBytes  = 1024 // of a segment that are hashed at once
+)
 
-// read makes p the prompt of segments, with at most head bytes of text. It keeps the memory that p has.
-func (p *prompt) read(seed maphash.Seed, segments []Segment, head int) {
-	p.text, p.segments, p.bytes = p.text[:0], p.segments[:0], 0
+// read makes p the prompt of segments, with at most limit bytes of text, and returns its beginnings. It keeps the memory that p and heads have.
+func (p *prompt) read(seed maphash.Seed, segments []Segment, limit int, heads []head) []head {
+	p.text, p.segments, p.bytes, heads = p.text[:0], p.segments[:0], 0, heads[:0]
 	var positions [kinds]int
+	chain := uint64(0)
 	for _, s := range segments {
 		if int(s.Kind) >= kinds {
 			continue
@@ -42,24 +53,39 @@ func (p *prompt) read(seed maphash.Seed, segments []Segment, head int) {
 		if len(p.segments) == maxSegments {
 			continue
 		}
-		kept := min(len(s.Text), max(head-at, 0))
+		kept := min(len(s.Text), max(limit-at, 0))
 		p.text = append(p.text, s.Text[:kept]...)
-		p.segments = append(p.segments, segment{hash: maphash.Bytes(seed, s.Text), at: at, len: len(s.Text), kept: kept, kind: s.Kind, position: positions[s.Kind]})
+		own := segment{at: at, len: len(s.Text), kept: kept, kind: s.Kind, position: positions[s.Kind]}
+		chain, heads = own.read(seed, s.Text, mix(chain, uint64(s.Kind)), heads)
+		p.segments = append(p.segments, own)
 		positions[s.Kind]++
 	}
+	return heads
 }
 
-// copy makes p equal to from, without sharing memory.
-func (p *prompt) copy(from *prompt) {
-	p.text = append(p.text[:0], from.text...)
-	p.segments = append(p.segments[:0], from.segments...)
-	p.bytes = from.bytes
+// read hashes the text of a segment, and appends the beginnings of the prompt that end in it to heads; chain is the hash of what is before,
+// and of all the result.
+func (s *segment) read(seed maphash.Seed, text []byte, chain uint64, heads []head) (uint64, []head) {
+	s.hash = uint64(len(text))
+	for n := 0; n == 0 || n < len(text); n += blockBytes {
+		end := min(n+blockBytes, len(text))
+		block := maphash.Bytes(seed, text[n:end])
+		s.hash, chain = mix(s.hash, block), mix(chain, block)
+		if len(heads) < maxHeads {
+			heads = append(heads, head{chain, s.at + end})
+		}
+	}
+	return chain, heads
 }
 
 // size is the memory of the prompt in bytes.
 func (p *prompt) size() int { return cap(p.text) + cap(p.segments)*segmentBytes }
 
-const segmentBytes = 56
+// The sizes of a segment and of a head in memory.
+const (
+	segmentBytes = 56
+	headBytes    = 16
+)
 
 // of is the text of a segment, cut where it is not kept.
 func (p *prompt) of(s *segment) []byte {
@@ -82,6 +108,10 @@ func (p *prompt) kind(k prefix.Kind) []segment {
 	return p.segments[from:to]
 }
 
+// rest is how many bytes of a prompt may be different at its end although another begins with it: its last text ends there, and is longer
+// in the other.
+const rest = 16
+
 // common compares p with q: the bytes of the prefix that they share, the bytes of equal segments at equal places, and whether one begins
 // with all of the other.
 func (p *prompt) common(q *prompt) (shared, equal int, full bool) {
@@ -98,7 +128,8 @@ func (p *prompt) common(q *prompt) (shared, equal int, full bool) {
 		return p.segments[n-1].end(), equal, true
 	}
 	s := &p.segments[first]
-	return s.at + same(p.of(s), q.of(&q.segments[first])), equal, false
+	shared = s.at + same(p.of(s), q.of(&q.segments[first]))
+	return shared, equal, min(p.bytes, q.bytes)-shared <= rest
 }
 
 // same is the length of the common prefix of a and b.

@@ -43,7 +43,7 @@ type Place struct {
 // What a place needs to be reported: less is chance, such as two users who paste the same text.
 const (
 	minRequests = 3
-	minShare    = 0.01 // of the tokens of the application
+	minShare    = 0.005 // of the tokens of the application
 )
 
 // Report returns what was found. A nil Watch has found nothing.
@@ -173,7 +173,7 @@ func (c Class) words() string {
 	case History:
 		return "messages were dropped or put in before it"
 	}
-	return "some other text"
+	return "text that changes"
 }
 
 // count is a number with commas between thousands.

@@ -1,12 +1,14 @@
 package align
 
+import "bytes"
+
 // maxTools is how many tools of one list are compared.
 const maxTools = 128
 
 // tool is one element of a list of tools.
 type tool struct {
-	at, end       int
-	strict, loose uint64
+	at, end int
+	loose   uint64
 }
 
 // toolList is the elements of a list of tools.
@@ -16,7 +18,7 @@ type toolList struct {
 }
 
 // read reads a list, and reports whether it is one that can be compared.
-func (l *toolList) read(s []byte, strict, loose digest) bool {
+func (l *toolList) read(s []byte, d digest) bool {
 	l.n = 0
 	i := space(s, 0)
 	if i >= len(s) || s[i] != '[' {
@@ -27,7 +29,7 @@ func (l *toolList) read(s []byte, strict, loose digest) bool {
 		if end < 0 || l.n == maxTools {
 			return false
 		}
-		l.all[l.n] = tool{at: i, end: end, strict: strict.of(s[i:end]), loose: loose.of(s[i:end])}
+		l.all[l.n] = tool{at: i, end: end, loose: d.of(s[i:end])}
 		l.n++
 		if i = space(s, end); i < len(s) && s[i] == ',' {
 			i = space(s, i+1)
@@ -57,13 +59,13 @@ func (w *walk) tools(p, q []segment) {
 		return
 	}
 	for i := range p {
-		if w.equal(&p[i], &q[i]) {
+		if p[i].hash == q[i].hash {
 			w.share(p[i].at, p[i].end())
 			continue
 		}
-		strict, loose := digest{w.seed, false}, digest{w.seed, true}
+		d := digest{w.seed, true}
 		var ours, theirs toolList
-		if ours.read(w.p.of(&p[i]), strict, loose) && theirs.read(w.q.of(&q[i]), strict, loose) {
+		if ours.read(w.p.of(&p[i]), d) && theirs.read(w.q.of(&q[i]), d) {
 			w.lists(&p[i], &q[i], &ours, &theirs)
 		} else {
 			w.segment(&p[i], &q[i])
@@ -76,13 +78,13 @@ func (w *walk) lists(s, r *segment, ours, theirs *toolList) {
 	for i := range ours.n {
 		t := &ours.all[i]
 		switch {
-		case i < theirs.n && t.strict == theirs.all[i].strict:
-			w.share(s.at+t.at, s.at+t.end)
 		case i < theirs.n && t.loose == theirs.all[i].loose:
-			w.differ(s, t.at, KeyOrder)
+			if !w.alike(w.p.of(s)[t.at:t.end], w.q.of(r)[theirs.all[i].at:theirs.all[i].end]) {
+				w.differ(s, t.at, KeyOrder)
+			}
 			w.share(s.at+t.at, s.at+t.end)
-		case i < theirs.n && theirs.has(t.loose) < 0 && ours.has(theirs.all[i].loose) < 0:
-			u := &theirs.all[i] // the tool itself was changed
+		case i < theirs.n && w.changed(s, r, t, &theirs.all[i]):
+			u := &theirs.all[i]
 			w.text(s, t.at, w.p.of(s)[t.at:t.end], w.q.of(r)[u.at:u.end])
 		default:
 			w.reordered(s, i, ours, theirs)
@@ -92,6 +94,26 @@ func (w *walk) lists(s, r *segment, ours, theirs *toolList) {
 	if theirs.n > ours.n {
 		w.differ(s, max(s.len-1, 0), ToolSet)
 	}
+}
+
+// alike reports whether an engine renders two tools, which may differ in the order of members, in the same way.
+func (w *walk) alike(p, q []byte) bool {
+	d := digest{w.seed, false}
+	return bytes.Equal(p, q) || d.of(p) == d.of(q)
+}
+
+// changed reports whether two tools, which differ, have the same name.
+func (w *walk) changed(s, r *segment, t, u *tool) bool {
+	ours := toolName(w.p.of(s)[t.at:t.end])
+	return ours != nil && bytes.Equal(ours, toolName(w.q.of(r)[u.at:u.end]))
+}
+
+// toolName is the JSON of the name of a tool, nil where it has none.
+func toolName(tool []byte) []byte {
+	if function := member(tool, "function"); function != nil {
+		tool = function
+	}
+	return member(tool, "name")
 }
 
 // reordered notes that the tools from i on are others, or the same in another order.

@@ -21,6 +21,7 @@ type difference struct {
 // Bounds of one comparison.
 const (
 	maxDifferences = 6
+	maxRounds      = 12  // differences of one text that are passed; what follows counts as lost only as far as it has been compared
 	minStretch     = 32  // bytes; differences that are nearer to each other are one
 	minLost        = 256 // bytes; a comparison that finds less has found the end of what the prompts share
 )
@@ -119,19 +120,24 @@ func (w *walk) equal(s, r *segment) bool {
 	if s.kept < s.len || r.kept < r.len {
 		return false
 	}
+	p, q := w.p.of(s), w.q.of(r)
+	if inValue(p, same(p, q)) {
+		return false
+	}
 	d := digest{w.seed, s.kind != prefix.Tools}
-	return d.of(w.p.of(s)) == d.of(w.q.of(r))
+	return d.of(p) == d.of(q)
 }
 
 // text compares the texts p and q; p begins at byte off of segment s.
 func (w *walk) text(s *segment, off int, p, q []byte) {
-	for i, j := 0, 0; ; {
+	i, j := 0, 0
+	for range maxRounds {
 		n := same(p[i:], q[j:])
 		w.share(s.at+off+i, s.at+off+i+n)
 		if i, j = i+n, j+n; i == len(p) && j == len(q) {
 			return
 		}
-		a, b, class := resync(p, q, i, j)
+		a, b, class := w.resync(p, q, i, j)
 		if class == "" {
 			class = classify(p, q, i, a, j, b)
 		}
@@ -142,40 +148,68 @@ func (w *walk) text(s *segment, off int, p, q []byte) {
 
 // Bounds of the search for the end of a difference.
 const (
-	near    = 96   // bytes; a shorter rest between the shared beginning and the shared end is one difference
-	gram    = 24   // bytes that must be equal behind a difference
-	window  = 2048 // bytes in which the end of one of several differences is looked for
-	anagram = 24   // bytes; from there on, the same bytes in another order are parts in another order
+	near    = 96       // bytes; a shorter rest between the shared beginning and the shared end is one difference
+	gram    = 24       // bytes that must be equal behind a difference
+	words   = 160      // bytes behind a difference in which every word may be its end; farther away, only lines are
+	window  = 512      // bytes in which such a word is looked for
+	far     = 64 << 10 // bytes behind a difference in which lines are compared
+	anagram = 24       // bytes; from there on, the same bytes in another order are parts in another order
 )
 
 // resync returns where p and q are equal again behind the bytes i and j, in which they differ, and a class where the way there shows it.
-func resync(p, q []byte, i, j int) (a, b int, class Class) {
+func (w *walk) resync(p, q []byte, i, j int) (a, b int, class Class) {
 	n := sameEnd(p[i:], q[j:])
 	a, b = len(p)-n, len(q)-n
-	switch {
-	case a-i <= near && b-j <= near:
-		if a-i == b-j && a-i >= anagram && rearranged(p[i:a], q[j:b]) {
-			return a, b, order(p[i:a])
-		}
-		return a, b, ""
-	case a-i == b-j && rearranged(p[i:a], q[j:b]):
+	if a-i == b-j && a-i >= anagram && rearranged(p[i:a], q[j:b]) {
 		return a, b, order(p[i:a])
 	}
-	in := p[i:min(i+window, len(p))]
-	for k, tries := j, 0; k+gram <= min(j+window, len(q)) && tries < 40; k++ {
-		if k > j && (isWord(q[k-1]) || k-j > 160 && !lineStart(q, k)) {
+	if a-i <= near && b-j <= near {
+		return a, b, ""
+	}
+	in := p[i:min(i+window, a+n)]
+	for k := j; k+gram <= len(q) && k-j < words && k <= b; k++ {
+		if k > j && isWord(q[k-1]) {
 			continue
 		}
-		tries++
-		if at := bytes.Index(in, q[k:k+gram]); at >= 0 && i+at <= a && k <= b {
+		if at := bytes.Index(in, q[k:k+gram]); at >= 0 && i+at <= a {
 			return i + at, k, ""
 		}
+	}
+	if x, y, ok := w.sameLine(p[i:a], q[j:b]); ok {
+		return i + x, j + y, ""
 	}
 	return a, b, ""
 }
 
-// lineStart reports whether a line of a JSON string begins at q[k].
-func lineStart(q []byte, k int) bool { return k >= 2 && q[k-1] == 'n' && q[k-2] == '\\' }
+// lineTable is how many lines a text has at most of which the beginnings are compared.
+const lineTable = 512
+
+// sameLine returns the first line of q that begins like a line of p.
+func (w *walk) sameLine(p, q []byte) (x, y int, ok bool) {
+	p, q = p[:min(len(p), far)], q[:min(len(q), far)]
+	var table [lineTable]int32
+	for x = nextLine(p, 0); x+gram <= len(p); x = nextLine(p, x) {
+		if at := &table[maphash.Bytes(w.seed, p[x:x+gram])%lineTable]; *at == 0 {
+			*at = int32(x)
+		}
+	}
+	for y = nextLine(q, 0); y+gram <= len(q); y = nextLine(q, y) {
+		x = int(table[maphash.Bytes(w.seed, q[y:y+gram])%lineTable])
+		if x > 0 && bytes.Equal(p[x:x+gram], q[y:y+gram]) {
+			return x, y, true
+		}
+	}
+	return 0, 0, false
+}
+
+// nextLine is where the next line of a JSON string begins behind s[i], len(s) where there is none.
+func nextLine(s []byte, i int) int {
+	n := bytes.Index(s[i:], []byte(`\n`))
+	if n < 0 {
+		return len(s)
+	}
+	return i + n + 2
+}
 
 // rearranged reports whether two texts of equal length have the same bytes, in whichever order.
 func rearranged(p, q []byte) bool {
@@ -209,6 +243,9 @@ func (w *walk) conversation(p, q []segment) {
 			continue
 		}
 		if w.shifted(p, q, i) {
+			return
+		}
+		if !bytes.Equal(member(w.p.of(&p[i]), "role"), member(w.q.of(&q[i]), "role")) {
 			return
 		}
 		w.segment(&p[i], &q[i])

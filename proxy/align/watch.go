@@ -2,6 +2,7 @@ package align
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,12 +31,11 @@ func (o Options) withDefaults() Options {
 
 // Watch observes requests and reports what keeps them from sharing KV blocks. It is safe for concurrent use. A nil Watch observes nothing.
 type Watch struct {
-	o       Options
-	seed    maphash.Seed
-	prompts sync.Pool // of *prompt
-	clock   atomic.Int64
-	bytes   atomic.Int64
-	totals  totals
+	o      Options
+	seed   maphash.Seed
+	clock  atomic.Int64
+	bytes  atomic.Int64
+	totals totals
 
 	mu   sync.RWMutex // protects what follows
 	apps map[App]*app
@@ -43,7 +43,7 @@ type Watch struct {
 
 // NewWatch returns a Watch that has observed nothing.
 func NewWatch(o Options) *Watch {
-	return &Watch{o: o.withDefaults(), seed: maphash.MakeSeed(), prompts: sync.Pool{New: func() any { return new(prompt) }}, apps: map[App]*app{}}
+	return &Watch{o: o.withDefaults(), seed: maphash.MakeSeed(), apps: map[App]*app{}}
 }
 
 // maxName is the longest member of an App in bytes; requests with longer ones are not observed.
@@ -62,11 +62,8 @@ func (w *Watch) Observe(name App, segments []Segment) {
 	if !a.mu.TryLock() {
 		return
 	}
-	p := w.prompts.Get().(*prompt)
-	p.read(w.seed, segments, w.o.Head)
-	grown := a.observe(p, &w.totals)
+	grown := a.observe(segments, w.o.Head, &w.totals)
 	a.mu.Unlock()
-	w.prompts.Put(p)
 	if grown != 0 && w.bytes.Add(int64(grown)) > int64(w.o.Bytes) {
 		w.shrink(a)
 	}
@@ -137,7 +134,7 @@ func (w *Watch) Clear() {
 }
 
 // slots is how many prompts of an application are kept: conversations of one application interleave.
-const slots = 4
+const slots = 8
 
 // app is one application.
 type app struct {
@@ -150,50 +147,61 @@ type app struct {
 	ended   bool       // it was dropped, and must not grow
 	clock   int64
 	latest  [slots]prompt
-	sent    [prefixes]uint64 // hashes of the first segments of requests, each at its place by its lowest bits
+	next    prompt             // the memory of the next one
+	heads   []head             // of the last one
+	sent    [beginnings]uint32 // the upper halves of hashes of beginnings of requests, in buckets by the lowest bits
 	figures figures
 }
 
-// prefixes is how many beginnings of requests are remembered by their hashes, a power of two. A request that begins like an older one than
-// the latest has not lost that beginning: an engine holds more than a few prompts.
-const prefixes = 1024
+// beginnings is how many beginnings of requests are remembered by their hashes, a power of two. A request that begins like one that is
+// older than the latest has lost nothing of that: an engine holds more than a few prompts.
+const beginnings = 4096
 
 // end ends the application and returns the bytes of its texts.
 func (a *app) end() (size int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.ended = true
+	size = a.size()
+	a.ended, a.latest, a.next, a.heads = true, [slots]prompt{}, prompt{}, nil
+	return size
+}
+
+// size is the memory of the texts, and of what grows with them.
+func (a *app) size() int {
+	size := a.next.size() + cap(a.heads)*headBytes
 	for i := range a.latest {
 		size += a.latest[i].size()
-		a.latest[i] = prompt{}
 	}
 	return size
 }
 
-// observe compares p with the latest prompts and keeps it, and returns by how much the texts have grown.
-func (a *app) observe(p *prompt, t *totals) (grown int) {
+// observe compares a request with the latest prompts and keeps it, with at most limit bytes of text, and returns by how much the texts
+// have grown.
+func (a *app) observe(segments []Segment, limit int, t *totals) (grown int) {
 	if a.ended {
 		return 0
 	}
+	before := a.size()
 	a.clock++
+	p := &a.next
+	a.heads = p.read(a.seed, segments, limit, a.heads)
+	p.used = a.clock
 	to := a.compare(p, t)
-	a.remember(p)
-	grown = -to.size()
-	to.copy(p)
-	to.used = a.clock
-	return grown + to.size()
+	a.remember()
+	*to, *p = *p, *to
+	return a.size() - before
 }
 
 // compare finds where p parts from the latest prompts, and returns the one that it replaces.
 func (a *app) compare(p *prompt, t *totals) *prompt {
-	reach := a.reach(p)
+	reach := a.reach()
 	oldest, best, most, full := &a.latest[0], (*prompt)(nil), -1, false
 	for i := range a.latest {
 		q := &a.latest[i]
 		if q.used < oldest.used {
 			oldest = q
 		}
-		if q.used == 0 {
+		if q.used == 0 || len(p.kind(prefix.System)) != len(q.kind(prefix.System)) { // another kind of prompt, such as that of another agent
 			continue
 		}
 		shared, equal, end := p.common(q)
@@ -218,25 +226,34 @@ func (a *app) compare(p *prompt, t *totals) *prompt {
 	return oldest
 }
 
-// reach is how many bytes of p some earlier request has begun with, by whole segments.
-func (a *app) reach(p *prompt) (bytes int) {
-	chain := uint64(0)
-	for i := range p.segments {
-		s := &p.segments[i]
-		if chain = mix(chain, s.hash); a.sent[chain%prefixes] != chain {
+// reach is how many bytes of the next prompt some earlier request has begun with.
+func (a *app) reach() (bytes int) {
+	for _, h := range a.heads {
+		if !slices.Contains(a.bucket(h.hash), uint32(h.hash>>32)) {
 			break
 		}
-		bytes = s.end()
+		bytes = h.end
 	}
 	return bytes
 }
 
-func (a *app) remember(p *prompt) {
-	chain := uint64(0)
-	for i := range p.segments {
-		chain = mix(chain, p.segments[i].hash)
-		a.sent[chain%prefixes] = chain
+// remember adds the beginnings of the next prompt, each in the place of that of its bucket which was not used for the longest time.
+func (a *app) remember() {
+	for _, h := range a.heads {
+		b := a.bucket(h.hash)
+		i := slices.Index(b, uint32(h.hash>>32))
+		if i < 0 {
+			i = len(b) - 1
+		}
+		copy(b[1:i+1], b[:i])
+		b[0] = uint32(h.hash >> 32)
 	}
+}
+
+// bucket is the entries of sent among which a hash may be, the one that was used last first.
+func (a *app) bucket(hash uint64) []uint32 {
+	const size = 8
+	return a.sent[hash%(beginnings/size)*size:][:size]
 }
 
 // mix chains a hash to those before it.
