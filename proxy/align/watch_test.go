@@ -264,7 +264,7 @@ func TestApplicationsAreApart(t *testing.T) {
 	}
 }
 
-// TestBounds: applications, texts and names are bounded, and what is dropped is what was not seen for the longest time.
+// TestBounds: applications, texts and names are bounded, and the least recently seen goes.
 func TestBounds(t *testing.T) {
 	w := NewWatch(Options{Apps: 4, Bytes: 200_000})
 	app := func(i int) App { a := shop; a.Tenant = fmt.Sprint("t-", i); return a }
