@@ -31,6 +31,7 @@ import (
 	"reprise/proxy/upstream/health"
 	"reprise/proxy/upstream/prefix"
 	"reprise/proxy/upstream/sticky"
+	"reprise/proxy/upstream/worth"
 )
 
 // Options configures a Client.
@@ -151,7 +152,8 @@ type Request struct {
 	Body     []byte         // what is sent as the body, before the model's name is mapped and the dialect edits it
 	Model    string         // that the body asks for; "": unknown
 	Chain    *prefix.Chain  // of the body, used during the call only; nil: the replica is chosen by load
-	Want     dialect.Intent // what the proxy wants besides the client's request
+	Want     dialect.Intent // what the proxy wants besides the client's request, except for how long the prefix is kept
+	Rate     float64        // at which requests with its tools and system prompt are sent, per second, which decides that; 0: it is not decided
 }
 
 // Reply is a replica's answer, whose body is still to be read.
@@ -187,6 +189,9 @@ func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
 func (c *Client) ask(ctx context.Context, t turn, r Request) (*Reply, error) {
 	replica, foreign := t.replica, t.replica.foreign(r.Model)
 	r.Body, r.Model = replica.mapped(r.Body, r.Model)
+	if r.Rate > 0 {
+		r.Want.Retain = worth.Decide(r.Rate, replica.dialect.Caps(r.Model))
+	}
 	edits := replica.edit(r)
 	c.hints.edited(replica, &edits)
 	resp, err := c.send(ctx, replica, r, edits)

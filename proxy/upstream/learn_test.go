@@ -104,3 +104,31 @@ func TestWrongSources(t *testing.T) {
 		}
 	}
 }
+
+// TestRetention: a prefix that returns each minute is marked for a write that costs a quarter more, one that returns once a day is not.
+func TestRetention(t *testing.T) {
+	var got string
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		got = string(text)
+		io.WriteString(w, "{}")
+	}))
+	defer api.Close()
+	base, _ := url.Parse(api.URL + "/v1")
+	c, err := upstream.New(upstream.Options{Replicas: []upstream.Target{{Base: base, Dialect: "anthropic"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	body := `{"model":"claude-sonnet-5","max_tokens":1,"system":[{"type":"text","text":"` + strings.Repeat("word ", 4000) + `"}],"messages":[{"role":"user","content":"hello"}]}`
+	for rate, marks := range map[float64]int{1.0 / 60: 1, 1.0 / 86400: 0, 0: 0} {
+		reply, err := c.Call(t.Context(), upstream.Request{Original: httptest.NewRequest(http.MethodPost, "/v1/messages", nil), Body: []byte(body), Model: "claude-sonnet-5", Rate: rate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply.Body.Close()
+		if n := strings.Count(got, `"cache_control":{"type":"ephemeral"}`); n != marks || strings.Replace(got, `"cache_control":{"type":"ephemeral"},`, "", 1) != body {
+			t.Errorf("at %v requests a second: %d marks in %.300s", rate, n, got)
+		}
+	}
+}

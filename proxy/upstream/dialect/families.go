@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Caps is what retention is worth asking for at an upstream, for one model. The prices are parts of that of a token which is computed and
@@ -15,6 +16,8 @@ type Caps struct {
 	Read      float64 // price of a token that was kept
 	Write     float64 // price of a token that is kept with RetainShort
 	WriteLong float64 // price of a token that is kept with RetainLong
+
+	Life, LifeLong time.Duration // of a prefix since its last use, with RetainShort and RetainLong
 }
 
 // family is what the models of one family have.
@@ -36,11 +39,11 @@ const (
 func (f family) caps() Caps {
 	switch {
 	case f.explicit && f.caches:
-		return Caps{Minimum: f.minimum, Retain: true, Always: true, Read: readPrice, Write: writePrice, WriteLong: writePrice}
+		return Caps{Minimum: f.minimum, Retain: true, Always: true, Read: readPrice, Write: writePrice, WriteLong: writePrice, Life: 30 * time.Minute, LifeLong: 30 * time.Minute}
 	case f.explicit:
-		return Caps{Minimum: f.minimum, Retain: true, Read: readPrice, Write: writePrice, WriteLong: writeLongPrice}
+		return Caps{Minimum: f.minimum, Retain: true, Read: readPrice, Write: writePrice, WriteLong: writeLongPrice, Life: 5 * time.Minute, LifeLong: time.Hour}
 	case f.long:
-		return Caps{Minimum: f.minimum, Retain: true, Read: readPrice, Write: 1, WriteLong: 1}
+		return Caps{Minimum: f.minimum, Retain: true, Read: readPrice, Write: 1, WriteLong: 1, Life: 5 * time.Minute, LifeLong: 24 * time.Hour}
 	}
 	return Caps{}
 }

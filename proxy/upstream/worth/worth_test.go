@@ -126,65 +126,66 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-var (
-	anthropic = []Terms{{Retain: dialect.RetainShort, Life: 5 * time.Minute, Write: 1.25, Read: 0.1}, {Retain: dialect.RetainLong, Life: time.Hour, Write: 2, Read: 0.1}}
-	openai    = []Terms{{Retain: dialect.RetainShort, Life: 30 * time.Minute, Write: 1.25, Read: 0.1, Always: true}}
-)
+// caps returns those of a model at an upstream.
+func caps(t *testing.T, name, model string) dialect.Caps {
+	t.Helper()
+	d, err := dialect.New(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Caps(model)
+}
 
 // TestDecide checks the decision at the rates where it changes: p = 0.25 / 0.9 for a write at 1.25, 1.11 expected reads for one at 2.
 func TestDecide(t *testing.T) {
-	short := -math.Log(1-0.25/0.9) / 300 // p = 0.278 within 5 minutes
+	claude, gpt, older, engine := caps(t, "anthropic", "claude-sonnet-5"), caps(t, "openai", "gpt-5.6"), caps(t, "openai", "gpt-5.1"), caps(t, "vllm", "llama")
+	half := -math.Log(1-0.25/0.9) / 1800 // p = 0.278 within 30 minutes
 	for _, tc := range []struct {
-		name  string
-		rate  float64
-		terms []Terms
-		want  dialect.Retain
+		name string
+		rate float64
+		caps dialect.Caps
+		want dialect.Retain
 	}{
-		{"never again", 0, anthropic, dialect.RetainDefault},
-		{"once in two hours", 1.0 / 7200, anthropic, dialect.RetainDefault},
-		{"1.10 reads an hour", 1.10 / 3600, anthropic, dialect.RetainDefault},
-		{"1.13 reads an hour", 1.13 / 3600, anthropic, dialect.RetainLong},
-		{"just below the five minutes", short * 0.99, anthropic[:1], dialect.RetainDefault},
-		{"just above", short * 1.01, anthropic[:1], dialect.RetainShort},
-		{"each ten seconds", 0.1, anthropic, dialect.RetainShort},
-		{"each minute", 1.0 / 60, anthropic, dialect.RetainShort},
-		{"each ten minutes", 1.0 / 600, anthropic, dialect.RetainLong},
-		{"an upstream that writes always, and nothing returns", 1.0 / 36000, openai, dialect.RetainOff},
-		{"and much returns", 0.01, openai, dialect.RetainShort},
-		{"an upstream without prices", 0.01, nil, dialect.RetainDefault},
+		{"never again", 0, claude, dialect.RetainDefault},
+		{"once in two hours", 1.0 / 7200, claude, dialect.RetainDefault},
+		{"1.10 reads an hour", 1.10 / 3600, claude, dialect.RetainDefault},
+		{"1.13 reads an hour", 1.13 / 3600, claude, dialect.RetainLong},
+		{"each ten minutes", 1.0 / 600, claude, dialect.RetainLong},
+		{"each minute", 1.0 / 60, claude, dialect.RetainShort},
+		{"each ten seconds", 0.1, claude, dialect.RetainShort},
+		{"nothing returns to an upstream that writes always", 1.0 / 36000, gpt, dialect.RetainOff},
+		{"just below the half hour", half * 0.99, gpt, dialect.RetainOff},
+		{"just above", half * 1.01, gpt, dialect.RetainShort},
+		{"a write that is free", 1.0 / 7200, older, dialect.RetainLong},
+		{"an upstream without prices", 0.01, engine, dialect.RetainDefault},
 	} {
-		if got := Decide(tc.rate, tc.terms); got != tc.want {
+		if got := Decide(tc.rate, tc.caps); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
 		}
 	}
 }
 
-// TestDecisionSaves plays Poisson arrivals against a cache with these prices: what is decided is never dearer than no cache by more than
-// the noise, and the better life is chosen.
+// TestDecisionSaves plays Poisson arrivals against a cache with these prices: what is decided costs no more than no cache, and than the
+// other life, except for the margin and the noise.
 func TestDecisionSaves(t *testing.T) {
+	c := caps(t, "anthropic", "claude-sonnet-5")
 	for _, every := range []float64{5, 60, 300, 900, 2000, 10_000} {
-		cost := func(term Terms) float64 {
+		cost := func(life time.Duration, write float64) float64 {
 			rng := rand.New(rand.NewPCG(3, 4))
 			sum := 0.0
 			for range 200_000 {
-				if rng.ExpFloat64()*every < term.Life.Seconds() {
-					sum += term.Read
+				if rng.ExpFloat64()*every < life.Seconds() {
+					sum += c.Read
 				} else {
-					sum += term.Write
+					sum += write
 				}
 			}
 			return sum / 200_000
 		}
-		paid := 1.0
-		switch Decide(1/every, anthropic) {
-		case dialect.RetainShort:
-			paid = cost(anthropic[0])
-		case dialect.RetainLong:
-			paid = cost(anthropic[1])
-		}
-		best := min(1, cost(anthropic[0]), cost(anthropic[1]))
-		t.Logf("a request each %5.0f s costs %.3f, the best choice %.3f", every, paid, best)
-		if paid > best+margin+0.01 {
+		short, long := cost(c.Life, c.Write), cost(c.LifeLong, c.WriteLong)
+		paid := map[dialect.Retain]float64{dialect.RetainDefault: 1, dialect.RetainShort: short, dialect.RetainLong: long}[Decide(1/every, c)]
+		t.Logf("a request each %5.0f s costs %.3f: 5 minutes %.3f, an hour %.3f", every, paid, short, long)
+		if best := min(1, short, long); paid > best+margin+0.01 {
 			t.Errorf("a request each %v s costs %v, and could cost %v", every, paid, best)
 		}
 	}
