@@ -50,6 +50,7 @@ func (s *Server) Reload(o Options) error {
 	n = n.withDefaults()
 	s.upstream.SetKey(n.UpstreamKey)
 	s.upstream.SetConcurrency(n.Concurrency)
+	s.upstream.SetForwarded(n.Access.Headers)
 	s.live.Store(n.live())
 	return nil
 }

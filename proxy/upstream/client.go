@@ -145,6 +145,18 @@ func (c *Client) SetKey(key string) {
 	}
 }
 
+// SetForwarded names the headers that every client may set although they steer the parts of a serving system, such as the rank that
+// computes a request. Of the others a client's value is not sent, except to a target with Trust.
+func (c *Client) SetForwarded(names []string) {
+	forwarded := map[string]bool{}
+	for _, name := range names {
+		forwarded[http.CanonicalHeaderKey(name)] = true
+	}
+	for _, r := range c.replicas {
+		r.forwarded.Store(&forwarded)
+	}
+}
+
 // Request is one request to be sent.
 type Request struct {
 	Tenant   string         // whose share of the replica's calls is used
@@ -187,19 +199,19 @@ func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
 
 // ask sends r to the replica of t.
 func (c *Client) ask(ctx context.Context, t turn, r Request) (*Reply, error) {
-	replica, foreign := t.replica, t.replica.foreign(r.Model)
+	replica, foreign, asked := t.replica, t.replica.foreign(r.Model), r.Model
 	r.Body, r.Model = replica.mapped(r.Body, r.Model)
 	if r.Rate > 0 {
-		r.Want.Retain = worth.Decide(r.Rate, replica.dialect.Caps(r.Model))
+		r.Want.Retain = worth.Decide(r.Rate, cmp.Or(replica.dialect.Caps(r.Model), replica.dialect.Caps(asked)))
 	}
-	edits := replica.edit(r)
+	edits := replica.edit(r, asked)
 	c.hints.edited(replica, &edits)
 	resp, err := c.send(ctx, replica, r, edits)
 	if err == nil && len(edits.Added) > 0 && refuses(resp.StatusCode) {
 		if named := namedIn(resp, edits.Added); len(named) > 0 {
 			resp.Body.Close()
 			r.Want = dialect.Intent{}
-			edits = replica.edit(r)
+			edits = replica.edit(r, asked)
 			if resp, err = c.send(ctx, replica, r, edits); err == nil && !refuses(resp.StatusCode) {
 				c.refused(replica, r.Model, named)
 			}

@@ -143,6 +143,7 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (re
 	switch {
 	case p.Read != nil:
 		read, _ := replica.mapped(p.Read, p.Model)
+		read = replica.stripped(p.URL.Path, read)
 		out.ContentLength, out.TransferEncoding = int64(len(read)), nil
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(read)), nil }
 		out.Body, _ = out.GetBody()

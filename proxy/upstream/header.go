@@ -39,6 +39,9 @@ func (r *Replica) setPassed(method string, h http.Header) {
 // credentials are not for an upstream that gets the operator's.
 func (r *Replica) setHeaders(h http.Header) {
 	header.RemoveOwn(h)
+	if !r.target.Trust {
+		header.RemoveSteering(h, *r.forwarded.Load())
+	}
 	if key := r.key(); key != "" {
 		header.RemoveCredentials(h)
 		h["Authorization"] = []string{"Bearer " + key}

@@ -28,6 +28,8 @@ type Replica struct {
 	sockets *limiter // connections that were upgraded, such as websockets: they may last, and take no call away
 	refused quarantine
 	events  *kvevents.Follower // nil: it publishes none
+
+	forwarded atomic.Pointer[map[string]bool] // headers that steer an engine, and that its clients may set
 }
 
 // newReplica returns the replica at t, which has been validated.
@@ -36,6 +38,7 @@ func newReplica(t Target, bounds Concurrency, now func() time.Time) *Replica {
 	r := &Replica{target: t, base: t.Base, dialect: d, calls: newLimiter(bounds), sockets: newLimiter(bounds),
 		refused: quarantine{now: now}}
 	r.secret.Store(&t.Key)
+	r.forwarded.Store(new(map[string]bool))
 	return r
 }
 
@@ -68,10 +71,18 @@ func (r *Replica) foreign(model string) bool {
 // key is the credential that replaces the client's own, "" if none does.
 func (r *Replica) key() string { return *r.secret.Load() }
 
-// edit returns what the replica's dialect makes of a request.
-func (r *Replica) edit(sent Request) dialect.Edits {
-	return r.dialect.Edit(dialect.Request{Path: sent.Original.URL.Path, Model: sent.Model, Header: sent.Original.Header, Body: sent.Body}, sent.Want,
-		r.refused.of(sent.Model))
+// edit returns what the replica's dialect makes of a request, whose model has a name for clients and one at the replica.
+func (r *Replica) edit(sent Request, asked string) dialect.Edits {
+	if !r.target.Salt {
+		sent.Want.Salt = ""
+	}
+	return r.dialect.Edit(dialect.Request{Path: sent.Original.URL.Path, Model: sent.Model, Asked: asked, Header: sent.Original.Header, Body: sent.Body,
+		Version: r.target.Version, SessionKey: r.target.SessionKey, Trust: r.target.Trust}, sent.Want, r.refused.of(sent.Model))
+}
+
+// stripped is a body that is forwarded as it is, without what a client must not set.
+func (r *Replica) stripped(path string, body []byte) []byte {
+	return r.dialect.Edit(dialect.Request{Path: path, Body: body, Trust: r.target.Trust}, dialect.Intent{}, nil).Body
 }
 
 // url is the address of a request for in. Paths under /v1 are joined to the base URL; all others keep their path on the

@@ -39,7 +39,8 @@ const (
 // Request is a client's request as a dialect sees it. It must not be changed.
 type Request struct {
 	Path   string // of the API, such as /v1/chat/completions
-	Model  string // by the name that its family has
+	Model  string // by its name at the upstream
+	Asked  string // the name by which clients ask for it
 	Header http.Header
 	Body   []byte
 

@@ -27,6 +27,9 @@ func (o openAI) Edit(r Request, want Intent, quarantined func(Field) bool) Edits
 		return Edits{Body: r.Body}
 	}
 	e, f := newEditor(r, want, quarantined, nil), openAIFamily(r.Model)
+	if !f.caches { // a deployment has a name of its own
+		f = openAIFamily(r.Asked)
+	}
 	e.streamUsage()
 	var hints []hint
 	if f.caches {
