@@ -67,7 +67,7 @@ func (e *editor) system(isMember bool) (content member, size int) {
 func (e *editor) systemContent(message member) (content member, isSystem bool) {
 	s := scan(e.Body, message.start)
 	for m, ok := s.next(); ok; m, ok = s.next() {
-		switch m.name {
+		switch string(m.name) {
 		case "role":
 			role := string(e.Body[m.start:m.end])
 			isSystem = role == `"system"` || role == `"developer"`
@@ -106,7 +106,7 @@ func (e *editor) markLast(list member, with mark, forbids string) bool {
 	}
 	s = scan(e.Body, last.start)
 	for m, ok := s.next(); ok; m, ok = s.next() {
-		if m.name == forbids || m.name == "text" && m.end == m.start+len(`""`) {
+		if string(m.name) == forbids || string(m.name) == "text" && m.end == m.start+len(`""`) {
 			return false
 		}
 	}

@@ -38,7 +38,6 @@ type editor struct {
 
 	edits   Edits
 	patches []patch
-	fresh   []patch // members that are added at the end of the body
 
 	read   bool
 	object bool // the body is an object, and nothing follows it
@@ -70,20 +69,20 @@ func (e *editor) scan() {
 		if !ok {
 			break
 		}
-		inside, dangerous := e.strip[m.name]
+		inside, dangerous := e.strip[string(m.name)]
 		switch {
 		case dangerous && inside == nil:
 			cut.remove(m, Field(m.name))
 			continue
 		case dangerous:
-			e.stripInside(m, inside)
-		case asked[m.name]:
+			e.stripInside(m, string(m.name), inside)
+		case asked[string(m.name)]:
 			e.note(m)
 		}
 		cut.keep(m)
 	}
 	cut.end()
-	if s.bad || !endsAt(e.Body, s.at) {
+	if s.bad || s.close != '}' || !endsAt(e.Body, s.at) {
 		e.patches, e.edits.Removed = nil, nil
 		return
 	}
@@ -94,7 +93,7 @@ func (e *editor) scan() {
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 func (e *editor) note(m member) {
-	if _, has := e.member(m.name); has {
+	if _, has := e.member(string(m.name)); has {
 		e.twice = true
 		return
 	}
@@ -105,7 +104,7 @@ func (e *editor) note(m member) {
 // member returns the member of the body with a name, which is one of asked.
 func (e *editor) member(name string) (m member, has bool) {
 	for _, m := range e.found[:e.number] {
-		if m.name == name {
+		if string(m.name) == name {
 			return m, true
 		}
 	}
@@ -139,7 +138,7 @@ func (e *editor) insert(text string) {
 		text = "," + text
 	}
 	e.kept = true
-	e.fresh = append(e.fresh, patch{at: e.end, text: text})
+	e.patches = append(e.patches, patch{at: e.end, text: text})
 }
 
 // header sets a field of the header, and reports whether the request has it now: also if the client has set it.
@@ -164,6 +163,6 @@ func (e *editor) done() Edits {
 	if e.strip != nil {
 		e.scan()
 	}
-	e.edits.Body = apply(e.Body, append(e.patches, e.fresh...))
+	e.edits.Body = apply(e.Body, e.patches)
 	return e.edits
 }

@@ -5,11 +5,15 @@ var _ Dialect = Plain{}
 // Plain is the dialect of an upstream that gets the client's request as it is.
 type Plain struct{}
 
-// Name is "plain".
-func (Plain) Name() string { return "plain" }
+var plain = table{name: "plain"}
 
-// Edit adds nothing.
-func (Plain) Edit(r Request, _ Intent, _ func(Field) bool) Edits { return Edits{Body: r.Body} }
+// Name is "plain".
+func (Plain) Name() string { return plain.name }
 
 // Caps is the zero value.
-func (Plain) Caps(string) Caps { return Caps{} }
+func (Plain) Caps(model string) Caps { return plain.Caps(model) }
+
+// Edit adds nothing.
+func (Plain) Edit(r Request, want Intent, quarantined func(Field) bool) Edits {
+	return plain.Edit(r, want, quarantined)
+}

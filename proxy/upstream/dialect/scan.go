@@ -7,7 +7,7 @@ import (
 
 // member is one member of an object, or one element of an array, which has no name. The places are in the body.
 type member struct {
-	name  string // without escapes
+	name  []byte // without escapes
 	key   int    // where the quoted name begins; of an element: where its value begins
 	start int    // of the value
 	end   int    // of the value
@@ -85,12 +85,13 @@ func (s *scanner) name(m *member) bool {
 }
 
 // unquote is the text of a string in quotes.
-func unquote(quoted []byte) (text string) {
+func unquote(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
-		return string(quoted[1 : len(quoted)-1])
+		return quoted[1 : len(quoted)-1]
 	}
+	var text string
 	_ = json.Unmarshal(quoted, &text) // a broken name is no name of ours
-	return text
+	return []byte(text)
 }
 
 // endsAt reports whether nothing follows the object that ends at a place.

@@ -48,8 +48,8 @@ func (c *cutter) flush(to int) {
 // end ends the object.
 func (c *cutter) end() { c.flush(c.pending.end) }
 
-// stripInside removes members of the object m.
-func (e *editor) stripInside(m member, inside names) {
+// stripInside removes members of the object m, which is at a path.
+func (e *editor) stripInside(m member, path string, inside names) {
 	s := scan(e.Body, m.start)
 	cut := cutter{editor: e}
 	for {
@@ -57,13 +57,13 @@ func (e *editor) stripInside(m member, inside names) {
 		if !ok {
 			break
 		}
-		deeper, dangerous := inside[in.name]
+		deeper, dangerous := inside[string(in.name)]
 		if dangerous && deeper == nil {
-			cut.remove(in, Field(m.name+"."+in.name))
+			cut.remove(in, Field(path+"."+string(in.name)))
 			continue
 		}
 		if dangerous {
-			e.stripInside(in, deeper)
+			e.stripInside(in, path+"."+string(in.name), deeper)
 		}
 		cut.keep(in)
 	}

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -130,7 +131,7 @@ func (e *editor) value(w wish) string {
 	return value
 }
 
-// streamUsage asks for the usage of a stream.
+// streamUsage asks for the usage of a stream. It adds the first field of an edit.
 func (e *editor) streamUsage() {
 	if !e.want.StreamUsage || endpointOf(e.Path)&(chats|completions) == 0 || e.quarantined(StreamUsage) {
 		return
@@ -147,15 +148,17 @@ func (e *editor) streamUsage() {
 	case !e.within(options, "include_usage", "true"):
 		return
 	}
-	e.edits.Added = append(e.edits.Added, StreamUsage)
+	e.edits.Added = onlyUsage
 }
+
+var onlyUsage = slices.Clip([]Field{StreamUsage}) // most requests for which anything is added have this alone
 
 // within adds a member to the object m as its first one, and reports whether it did: the value may have the member, or be no object.
 func (e *editor) within(m member, name, value string) bool {
 	s := scan(e.Body, m.start)
 	any := false
 	for in, ok := s.next(); ok; in, ok = s.next() {
-		if in.name == name {
+		if string(in.name) == name {
 			return false
 		}
 		any = true
