@@ -17,6 +17,7 @@ type call struct {
 	fault Fault
 	id    int64 // of the request, from 1
 	now   time.Time
+	usage bool // a stream reports its usage without being asked
 }
 
 // handle serves a route. Handlers return errors, which are turned into an answer here.
@@ -88,9 +89,11 @@ func (c *call) prepare(e *Engine) error {
 		c.fault = f
 	}
 	if c.fault.Delay > 0 {
-		return c.sleep(c.ctx, c.fault.Delay)
+		if err := c.sleep(c.ctx, c.fault.Delay); err != nil {
+			return err
+		}
 	}
-	return nil
+	return e.receive(c)
 }
 
 func (c *call) read(e *Engine) error {
@@ -113,7 +116,7 @@ func (c *call) read(e *Engine) error {
 }
 
 func tooLarge() error {
-	return &apiError{http.StatusRequestEntityTooLarge, "The body is larger than " + strconv.Itoa(maxBody) + " bytes.", "invalid_request_error", nil, nil}
+	return &apiError{Status: http.StatusRequestEntityTooLarge, Message: "The body is larger than " + strconv.Itoa(maxBody) + " bytes.", Type: "invalid_request_error"}
 }
 
 // replaced answers with the status or body of the fault, if it has one. Handlers call it once the request is known to be valid.

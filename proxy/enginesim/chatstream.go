@@ -89,6 +89,9 @@ func (s *chatStream) finish() error {
 		times = 2
 	}
 	for i := range s.r.choices {
+		if s.call.usage && i == len(s.r.choices)-1 && !s.q.StreamOptions.IncludeUsage && !s.fault.NoUsage {
+			s.chunk.Usage = s.r.usage()
+		}
 		for range times {
 			if err := s.send(chatChoice{Index: i, Delta: &chatMsg{}, Finish: &s.r.choices[i].finish}); err != nil {
 				return err

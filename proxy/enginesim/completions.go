@@ -226,6 +226,9 @@ func (p *completion) play(s *sse) error {
 	if s.fault.NoDone {
 		return nil
 	}
+	if p.call.usage && !p.q.StreamOptions.IncludeUsage && !s.fault.NoUsage {
+		p.head.Usage = p.usage()
+	}
 	err := p.each(func(_, index int, ch *choice) error {
 		return p.chunk(s, completionChoice{Index: index, Finish: &ch.finish})
 	})

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"reprise/proxy/enginesim/strict"
 )
 
 // The rates from which openai-processing-ms is computed where Options has none.
@@ -47,6 +49,10 @@ type Options struct {
 
 	Events *Events // publishes the changes of the blocks; nil: nothing does
 
+	// Strict is the name of a dialect: the engine takes, refuses and passes over fields and headers as that upstream does, in its words; see
+	// package strict. "": it takes every field.
+	Strict string
+
 	// OnRequest is called with every request before it is answered, from many goroutines at once. It may read body until it
 	// returns.
 	OnRequest func(path string, header http.Header, body []byte)
@@ -73,6 +79,8 @@ type Stats struct {
 	Evictions    int64
 	InFlight     int
 	Cancelled    int64 // requests whose client left before the end
+	Warned       int64 // requests with fields of which the upstream in Options.Strict writes a warning
+	Refused      int64 // requests that it refuses
 }
 
 // Engine is one simulated replica. It is an http.Handler and safe for concurrent use.
@@ -81,10 +89,12 @@ type Engine struct {
 	mux     *http.ServeMux
 	files   *files
 	answers *answers
+	kind    *strict.Upstream // nil: Options.Strict is empty
 
 	mu     sync.Mutex // protects everything below
 	stats  Stats
 	blocks *Blocks
+	marks  map[[32]byte]bool // the prefixes that requests of Anthropic's API have marked
 	ids    int64
 }
 
@@ -105,9 +115,9 @@ func New(o Options) *Engine {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	e := &Engine{o: o, mux: http.NewServeMux(), blocks: NewBlocks(o.Blocks),
+	e := &Engine{o: o, mux: http.NewServeMux(), kind: o.kind(), blocks: NewBlocks(o.Blocks),
 		files: &files{newest: makeNewest[file]()}, answers: &answers{newest: makeNewest[storedAnswer]()}}
-	e.stats.ByPath = map[string]int64{}
+	e.stats.ByPath, e.marks = map[string]int64{}, map[[32]byte]bool{}
 	e.blocks.watched = o.Events != nil
 	e.routes()
 	return e
@@ -129,6 +139,7 @@ func (e *Engine) routes() {
 	e.handle("POST /v1/completions", e.completions)
 	e.handle("POST /v1/responses", e.responses)
 	e.handle("GET /v1/responses/{id}", e.answers.get)
+	e.handle("POST /v1/messages", e.messages)
 	e.handle("POST /v1/embeddings", e.embeddings)
 	e.handle("GET /v1/models", e.models)
 	e.handle("GET /v1/models/{id...}", e.model) // names of models may contain slashes

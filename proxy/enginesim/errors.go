@@ -22,13 +22,15 @@ type apiError struct {
 	Type    string `json:"type"`
 	Param   any    `json:"param"`
 	Code    any    `json:"code"`
+
+	own string // the whole body, in the words of another upstream; "": none
 }
 
 func (e *apiError) Error() string { return fmt.Sprintf("%d: %s", e.Status, e.Message) }
 
 // badRequest is the error of a bad parameter; an empty param or code is null.
 func badRequest(param, code, format string, args ...any) *apiError {
-	return &apiError{http.StatusBadRequest, fmt.Sprintf(format, args...), "invalid_request_error", nullable(param), nullable(code)}
+	return &apiError{Status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...), Type: "invalid_request_error", Param: nullable(param), Code: nullable(code)}
 }
 
 func missing(param string) *apiError {
@@ -36,7 +38,7 @@ func missing(param string) *apiError {
 }
 
 func notFound(code, format string, args ...any) *apiError {
-	return &apiError{http.StatusNotFound, fmt.Sprintf(format, args...), "invalid_request_error", nil, nullable(code)}
+	return &apiError{Status: http.StatusNotFound, Message: fmt.Sprintf(format, args...), Type: "invalid_request_error", Code: nullable(code)}
 }
 
 func nullable(s string) any {
@@ -48,6 +50,9 @@ func nullable(s string) any {
 
 // body is the JSON of the error.
 func (e *apiError) body() []byte {
+	if e.own != "" {
+		return []byte(e.own)
+	}
 	b, _ := json.Marshal(map[string]*apiError{"error": e}) // strings and nulls cannot fail
 	return b
 }
