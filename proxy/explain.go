@@ -83,6 +83,9 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
+	if body, err = s.opts.Canonical.apply(family, body, mem); err != nil {
+		return Refused, err
+	}
 	identity := s.ids.identity(as, &c, &d)
 	note := ""
 	switch {

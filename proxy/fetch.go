@@ -60,6 +60,7 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 	if err != nil {
 		return nil, err
 	}
+	q.s.alignment.observe(q)
 	want := dialect.Intent{StreamUsage: q.needsUsage()}
 	if want != (dialect.Intent{}) && !q.charge(len(body)) { // the dialect edits a copy
 		return nil, errNoMemory

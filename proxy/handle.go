@@ -67,6 +67,7 @@ func (s *Server) bypassRead(w http.ResponseWriter, r *http.Request, q *query, re
 	if err != nil {
 		return Refused, err
 	}
+	s.alignment.observe(q)
 	return s.bypass(w, r, body, reason)
 }
 
@@ -88,6 +89,9 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, c *counted, family
 	}
 	body, err := readBody(w, r, mem, s.live.Load().maxBody)
 	if err != nil {
+		return nil, err
+	}
+	if body, err = s.opts.Canonical.apply(family, body, mem); err != nil {
 		return nil, err
 	}
 	epoch := s.cache.Epoch() // before the secret is read, by which the tenant is named: an answer under a secret that changes is not kept

@@ -66,6 +66,10 @@ type Options struct {
 	// are no part of a request's identity, and are sent to the upstream as before. A name of a credential is refused.
 	IgnoreHeaders []string
 
+	// Canonical puts bodies into a canonical form, by the name of their API, before they are keyed and forwarded. Default: they stay as
+	// they came. The model sees the change.
+	Canonical Forms
+
 	TTL          time.Duration // life of an answer, counted from its write; default 24h
 	StaleIfError time.Duration // how long an expired answer may still be served when the upstream fails; default 0
 

@@ -43,5 +43,6 @@ func (s *Server) Purge(ctx context.Context, f store.Filter) (matched, purged int
 // cache may be of before.
 func (s *Server) Purged() {
 	s.readings.clear()
+	s.alignment.Clear()
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
 }

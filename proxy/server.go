@@ -4,12 +4,13 @@
 //
 //  1. Package gate decides whether it is taken at all. handle.go reads the body within its limits and charges it (package budget);
 //     package api parses it, which gives its key (query.go), unless it had an exact hit before (readings.go).
+//     Where the operator has set a canonical level, the body is put into that form before (alignment.go).
 //  2. exchange.go looks the key up in package cache: an exact hit is written at once (served.go).
 //  3. exchange.go joins the flight of the key (package upstream) or starts one; equal requests wait for its outcome.
 //  4. package cache embeds the prompt and compares it with the entries of its scope; guards may veto. Without a hit the prompt is
 //     routed to a topic.
 //  5. leads.go waits for an equal request at another process, where processes share their flights. fetch.go asks the upstream (package
-//     upstream). The answer is written into a recording, which every waiter reads from
+//     upstream); alignment.go compares what it sends with earlier requests. The answer is written into a recording, which every waiter reads from
 //     its start while it grows (relay.go). While no other waits, the goroutine of the request that started the flight does both.
 //  6. keep.go judges the complete answer and passes it to package cache if it may be kept.
 //
@@ -46,9 +47,10 @@ type Server struct {
 	ids      identifier
 	readings *readings
 
-	flights  *upstream.Flights[*outcome]
-	budget   *budget.Budget
-	draining atomic.Bool
+	flights   *upstream.Flights[*outcome]
+	alignment *alignment
+	budget    *budget.Budget
+	draining  atomic.Bool
 
 	metrics *metrics
 	faults  *faults
@@ -65,7 +67,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	up.SetForwarded(o.Access.Headers)
-	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret), readings: newReadings()}
+	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret), readings: newReadings(), alignment: newAlignment(o.MemoryLimit)}
 	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Bytes() + o.NearBytes })
 	s.metrics = newMetrics(o.APIs, s.budget, up.Load, func() bool { return s.cache.Degraded() })
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}

@@ -14,8 +14,11 @@ import (
 type Options struct {
 	Apps  int // applications, of which the least recently seen goes; default 256
 	Head  int // bytes of a prompt that are kept as text, the rest as hashes; default 65,536
-	Bytes int // of all texts; default 16 MiB
+	Bytes int // of all texts; default DefaultBytes
 }
+
+// DefaultBytes is how many bytes of texts are kept.
+const DefaultBytes = 16 << 20
 
 func (o Options) withDefaults() Options {
 	def := func(n *int, value int) {
@@ -25,7 +28,7 @@ func (o Options) withDefaults() Options {
 	}
 	def(&o.Apps, 256)
 	def(&o.Head, 64<<10)
-	def(&o.Bytes, 16<<20)
+	def(&o.Bytes, DefaultBytes)
 	return o
 }
 
