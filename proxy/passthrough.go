@@ -4,8 +4,10 @@ import (
 	"errors"
 	"net/http"
 
+	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/dialect"
 )
 
 // passThrough forwards r, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
@@ -36,6 +38,8 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 		return errBodyBroken
 	case errors.Is(err, upstream.ErrOverloaded):
 		return err
+	case errors.Is(err, dialect.ErrEncoding):
+		return apierror.BadRequest("invalid_encoding", "The request body is not in UTF-8.")
 	}
 	s.faults.report(r.Context(), "upstream", err)
 	return err

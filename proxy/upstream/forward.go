@@ -2,6 +2,8 @@ package upstream
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -143,12 +145,14 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (re
 	switch {
 	case p.Read != nil:
 		read, _ := replica.mapped(p.Read, p.Model)
-		read = replica.stripped(p.URL.Path, read)
+		if read, err = replica.stripped(p.URL.Path, read); err != nil {
+			return nil, nil, fmt.Errorf("%w: %w", errOfBody, err)
+		}
 		out.ContentLength, out.TransferEncoding = int64(len(read)), nil
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(read)), nil }
 		out.Body, _ = out.GetBody()
 	case p.ContentLength != 0:
-		body = &borrowedBody{in: p.Body}
+		body = &borrowedBody{in: replica.strippedReader(p.Body)}
 		out.Body, call.lent = body, body
 	}
 	resp, err := t.send(c.transport, out)
@@ -161,7 +165,7 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (re
 		if body != nil {
 			body.Close()
 		}
-		return nil, body, err
+		return nil, body, body.blame(err)
 	}
 	call.ReadCloser, resp.Body = resp.Body, call
 	return &Reply{Response: resp, Replica: replica, Foreign: replica.foreign(p.Model)}, body, nil
@@ -190,13 +194,29 @@ type borrowedBody struct {
 const (
 	bodyRead   = 1
 	bodyClosed = 2
+	bodyFailed = 4
 )
 
 func (b *borrowedBody) Read(p []byte) (int, error) {
 	if b.state.Or(bodyRead)&bodyClosed != 0 {
 		return 0, http.ErrBodyReadAfterClose
 	}
-	return b.in.Read(p)
+	n, err := b.in.Read(p)
+	if err != nil && err != io.EOF {
+		b.state.Or(bodyFailed)
+	}
+	return n, err
+}
+
+// errOfBody says that a client's body could not be read, or not be sent as it is.
+var errOfBody = errors.New("the body of the request cannot be sent")
+
+// blame adds errOfBody to an error of a request if the body is its cause: that is no fault of the replica.
+func (b *borrowedBody) blame(err error) error {
+	if b == nil || b.state.Load()&bodyFailed == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errOfBody, err)
 }
 
 func (b *borrowedBody) Close() error {

@@ -27,7 +27,7 @@ const statusOverloaded = 529
 func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Reply, err error) (refused bool) {
 	now := c.now()
 	switch {
-	case err != nil && (ctx.Err() != nil || errors.Is(err, ErrOverloaded)): // of the client, or of the proxy
+	case err != nil && (ctx.Err() != nil || errors.Is(err, ErrOverloaded) || errors.Is(err, errOfBody)): // of the client, or of the proxy
 		return false
 	case err != nil:
 		if errors.Is(err, syscall.ECONNREFUSED) {

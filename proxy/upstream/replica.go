@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -81,8 +82,19 @@ func (r *Replica) edit(sent Request, asked string) dialect.Edits {
 }
 
 // stripped is a body that is forwarded as it is, without what a client must not set.
-func (r *Replica) stripped(path string, body []byte) []byte {
-	return r.dialect.Edit(dialect.Request{Path: path, Body: body, Trust: r.target.Trust}, dialect.Intent{}, nil).Body
+func (r *Replica) stripped(path string, body []byte) ([]byte, error) {
+	if !r.target.Trust && dialect.Unreadable(r.dialect, body) {
+		return nil, dialect.ErrEncoding
+	}
+	return r.dialect.Edit(dialect.Request{Path: path, Body: body, Trust: r.target.Trust}, dialect.Intent{}, nil).Body, nil
+}
+
+// strippedReader is stripped for a body that is not in memory.
+func (r *Replica) strippedReader(body io.Reader) io.Reader {
+	if r.target.Trust {
+		return body
+	}
+	return dialect.StripReader(r.dialect, body)
 }
 
 // url is the address of a request for in. Paths under /v1 are joined to the base URL; all others keep their path on the

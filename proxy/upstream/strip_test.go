@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -82,6 +83,30 @@ func TestTargetsOfDialects(t *testing.T) {
 		reply.Body.Close()
 		if got := e.bodies[0] + " " + e.headers[0].Get("X-Session-Id"); got != tc.want {
 			t.Errorf("%+v: the engine got %s, want %s", tc.target, got, tc.want)
+		}
+	}
+}
+
+// TestDangerousFieldsOfLongBodies: a body that is forwarded while it is read loses no byte, and a name of a dangerous member becomes
+// another. One in which no member can be found is refused, and is no fault of the replica.
+func TestDangerousFieldsOfLongBodies(t *testing.T) {
+	e := newEngine(t, false)
+	c := newClient(t, Options{Replicas: []Target{e.target(t, "", "vllm")}})
+	long := strings.Repeat("x", 2*firstBytes)
+	for _, chunked := range []bool{false, true} {
+		in := httptest.NewRequest("POST", "/v1/score", strings.NewReader(`{"a":"`+long+`","priority":7}`))
+		if chunked {
+			in.ContentLength = -1
+		}
+		passTo(t, c).ServeHTTP(httptest.NewRecorder(), in)
+		if got, want := e.bodies[len(e.bodies)-1], `{"a":"`+long+`","--------":7}`; got != want {
+			t.Errorf("the engine got %d bytes, the last of them %.40q", len(got), got[max(0, len(got)-40):])
+		}
+	}
+	for _, size := range []int{10, 2 * firstBytes} {
+		in := httptest.NewRequest("POST", "/v1/score", strings.NewReader("{\x00"+strings.Repeat(" \x00", size)+"}\x00"))
+		if err := c.PassThrough(httptest.NewRecorder(), Passed{Request: in}); !errors.Is(err, dialect.ErrEncoding) || !errors.Is(err, errOfBody) {
+			t.Errorf("%d bytes: %v", 2*size, err)
 		}
 	}
 }
