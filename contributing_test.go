@@ -64,8 +64,12 @@ var toys = []toy{
 	},
 	{
 		dir: "dialect", list: "A dialect",
-		edits: []edit{{"proxy/upstream/dialect/dialect.go", "{Generic{}, ", "{Generic{}, Toy{}, "}},
-		tests: []toyTest{{folder: "proxy/upstream/dialect", run: "Conformance/toy"}, {folder: "proxy/upstream", run: "ToyDialect"}},
+		edits: []edit{
+			{"proxy/upstream/dialect/dialect.go", "{Generic{}, ", "{Generic{}, Toy{}, "},
+			{"proxy/enginesim/strict/strict.go", `"generic": {lenient},`, `"generic": {lenient}, "toy": {lenient},`},
+		},
+		tests: []toyTest{{folder: "proxy/upstream/dialect", run: "Conformance/toy"}, {folder: "proxy/enginesim/strict", run: "Refused/toy"},
+			{folder: "proxy/upstream", run: "ToyDialect"}},
 	},
 }
 

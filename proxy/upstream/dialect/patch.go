@@ -48,10 +48,10 @@ type editor struct {
 	number int // of found
 }
 
-// mostFound is how many members of a body the dialects ask for; see asked.
+// mostFound is the length of asked.
 const mostFound = 12
 
-// asked are the members of a body that a dialect looks at. Others are passed over.
+// asked are the members of a body that dialects look for.
 var asked = map[string]bool{"stream_options": true, "prompt_cache_key": true, "prompt_cache_options": true, "prompt_cache_retention": true,
 	"prompt_cache_isolation_key": true, "cache_salt": true, "cache_control": true, "messages": true, "input": true, "instructions": true,
 	"system": true, "tools": true}
@@ -101,8 +101,16 @@ func (e *editor) note(m member) {
 	e.number++
 }
 
-// member returns the member of the body with a name, which is one of asked.
+// member returns the member of the body with a name. One that is not asked for costs another pass over the body.
 func (e *editor) member(name string) (m member, has bool) {
+	if !asked[name] {
+		s := scan(e.Body, 0)
+		for m, ok := s.next(); ok; m, ok = s.next() {
+			if string(m.name) == name {
+				return m, true
+			}
+		}
+	}
 	for _, m := range e.found[:e.number] {
 		if string(m.name) == name {
 			return m, true
