@@ -90,8 +90,11 @@ func (s *Store) Anchor(id policy.ID) (ev Event, former policy.ID, ok bool) {
 // without ids too, because the backing may hold the bytes of entries that left before.
 func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 	return s.change(func(evs *events) {
-		if s.core.dirty != nil && s.core.dirty.kinds.entries && why == policy.Purged {
-			s.core.dirty.purged = true
+		if why == policy.Purged {
+			s.core.purges.Add(1)
+			if s.core.dirty != nil && s.core.dirty.kinds.entries {
+				s.core.dirty.purged = true
+			}
 		}
 		for _, id := range ids {
 			if s.core.keeper.ledger.Remove(id, why) {
@@ -99,6 +102,13 @@ func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 			}
 		}
 	})
+}
+
+// Purges is a number that every purge raises, and whether it continues after a restart: a backing of this process alone has it after a
+// successful Sync. Without a backing nothing is to survive.
+func (s *Store) Purges() (n uint64, durable bool) {
+	n = s.core.purges.Load()
+	return n, s.opt.Backing == nil || s.core.kept.Load() >= n
 }
 
 // change runs f under the lock. A panic of the policy becomes a fault: the store then keeps exactly the entries that are still

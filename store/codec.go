@@ -142,11 +142,16 @@ type counters struct {
 	at       float64
 	nextID   policy.ID
 	maxTopic policy.TopicID
+	purges   uint64
 }
 
 func appendCounters(b []byte, c counters) []byte {
 	b = putFloat(binary.AppendVarint(b, c.seq), c.at)
-	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.nextID)), uint64(c.maxTopic))
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.nextID)), uint64(c.maxTopic))
+	if c.purges == 0 {
+		return b // as a version reads it that has no count of purges
+	}
+	return binary.AppendUvarint(b, c.purges)
 }
 
 // reader decodes a body. After the first error everything is zero; done returns that error, and one for bytes left over.
@@ -328,5 +333,8 @@ func decodeTopic(id uint64, body []byte) (policy.TopicState, error) {
 func decodeCounters(body []byte) (counters, error) {
 	r := reader{b: body}
 	c := counters{seq: r.varint(), at: r.number(), nextID: policy.ID(r.uvarint()), maxTopic: policy.TopicID(r.uvarint())}
+	if len(r.b) > 0 {
+		c.purges = r.uvarint()
+	}
 	return c, r.done("counters")
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"reprise/policy"
@@ -14,6 +15,8 @@ type core struct {
 	keeper    keeper
 	nextID    policy.ID      // the last id of this process
 	maxTopic  policy.TopicID // the highest topic id of this process
+	purges    atomic.Uint64  // so far, here and before a restart
+	kept      atomic.Uint64  // of them, those that the backing has counted
 	evictions int64
 	faults    int64                   // panics of the policy, victims that it would not have chosen, and writes that failed
 	dirty     *dirtySet               // nil: nothing is written
@@ -223,5 +226,5 @@ func (c *core) dropOrphan(id policy.ID) bool {
 
 // counters are the numbers that a restart continues; last is the last tick.
 func (c *core) counters(last policy.Tick) counters {
-	return counters{seq: last.Seq, at: last.At, nextID: c.nextID, maxTopic: c.maxTopic}
+	return counters{seq: last.Seq, at: last.At, nextID: c.nextID, maxTopic: c.maxTopic, purges: c.purges.Load()}
 }

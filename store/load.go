@@ -57,6 +57,9 @@ func restore(s *Store, l *loader) {
 	s.core.vectors = l.vectors
 	s.clock.resume(l.restoreNumbers(&s.core))
 	loaded := s.core.counters(s.clock.last())
+	if s.report.Aside != "" || s.report.Skipped > 0 { // the count of purges may be lost: go on with a number that it cannot have reached
+		s.core.purges.Store(max(s.core.purges.Load(), uint64(s.opt.Now().Unix())))
+	}
 	lost, err := try(s, func(*events) { l.restore(&s.core, s.opt.Now(), s.clock.last().At) })
 	if err != nil {
 		s.opt.OnFault("policy", err)
@@ -84,6 +87,7 @@ func begin(s *Store, l *loader, loaded counters) {
 	}
 	s.writer = newWriter(s)
 	s.writer.written, s.writer.maxTopic, s.writer.learned.body = loaded, loaded.maxTopic, l.taken
+	s.core.kept.Store(l.counters.purges)
 	if !s.opt.Outside { // else the processes agree on space and secret before any of them opens a store
 		s.core.dirty.head = l.missing(s.Secret())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"reprise/policy"
 	"reprise/store"
@@ -13,9 +14,21 @@ import (
 // crammed is a backing that has room for removals alone, and keeps the batches that it was given.
 type crammed struct {
 	storetest.Memory
-	full    bool
-	applies bool // a batch that fails is written all the same
-	batches []store.Batch
+	full      bool
+	applies   bool // a batch that fails is written all the same
+	forgetful bool // the record of the counters is damaged
+	batches   []store.Batch
+}
+
+func (b *crammed) Load(fn func(store.Record) error) (store.Report, error) {
+	b.Reopen()
+	report, err := b.Memory.Load(func(r store.Record) error {
+		if b.forgetful && r.Kind == store.KindCounters {
+			r.Body = r.Body[:1]
+		}
+		return fn(r)
+	})
+	return report, err
 }
 
 func (b *crammed) Write(batch *store.Batch) error {
@@ -98,5 +111,45 @@ func TestSyncAfterClose(t *testing.T) {
 	s.Close()
 	if err := s.Sync(context.Background()); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("sync: %v", err)
+	}
+}
+
+// TestPurgesAreCounted: the count that every purge raises continues after a restart, is not lower after one that found the data damaged, and
+// a file without one begins at zero.
+func TestPurgesAreCounted(t *testing.T) {
+	b := &crammed{}
+	open1 := func() *store.Store { return open(t, store.Options{Backing: b, FlushEvery: time.Hour, OnFault: func(string, error) {}}) }
+	s := open1()
+	s.Put(entry("a"), s.Tick())
+	s.Sync(context.Background())
+	if n, durable := s.Purges(); n != 0 || !durable {
+		t.Fatalf("%d purges before the first, durable: %v", n, durable)
+	}
+	s.Remove(policy.Purged)
+	if n, durable := s.Purges(); n != 1 || durable {
+		t.Fatalf("%d purges after the first, durable before Sync: %v", n, durable)
+	}
+	if err := s.Sync(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if n, durable := s.Purges(); n != 1 || !durable {
+		t.Fatalf("%d purges after Sync, durable: %v", n, durable)
+	}
+	b.full = true
+	s.Remove(policy.Purged)
+	s.Sync(context.Background())
+	if n, durable := s.Purges(); n != 2 || durable {
+		t.Fatalf("%d purges on a full disk, durable: %v", n, durable)
+	}
+	b.full = false
+	s.Close()
+	s = open1()
+	if n, durable := s.Purges(); n != 2 || !durable {
+		t.Fatalf("%d purges after a restart, durable: %v", n, durable)
+	}
+	s.Close()
+	b.forgetful = true
+	if n, _ := open1().Purges(); n <= 2 {
+		t.Errorf("%d purges after the count was lost", n)
 	}
 }

@@ -30,6 +30,7 @@ func (l *loader) restore(c *core, now time.Time, at float64) {
 // restoreNumbers makes new ids and requests go on after those that were read, and returns the last request.
 func (l *loader) restoreNumbers(c *core) (last policy.Tick) {
 	last = policy.Tick{Seq: l.counters.seq, At: l.counters.at}
+	c.purges.Store(l.counters.purges)
 	c.sawID(l.counters.nextID)
 	c.sawTopic(l.counters.maxTopic)
 	for id, r := range l.entries {

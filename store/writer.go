@@ -146,13 +146,14 @@ const idReserve = 1 << 16
 // writes reports whether changes are for this process to write.
 func (o *Options) writes() bool { return !o.Outside || o.Keeper != nil && o.Keeper() }
 
-// flush writes everything that was dirty when it began, in batches: removals first, then the rest, the first of it with the learned
+// flush writes everything that was dirty when it began, in batches: removals first, after a purge their count, then the rest, the first of it with the learned
 // state of the policy if that is requested. Changes that could not be written are dirty again.
 func (w *writer) flush(reserve policy.ID, learned bool) error {
 	due := w.take()
 	if !w.store.opt.writes() {
 		return w.flushed(nil)
 	}
+	purged := due.purged
 	if err := w.flushRemovals(due.cutRemovals(), due); err != nil {
 		if w.store.opt.Outside {
 			err = fmt.Errorf("%w: %w", ErrPartial, err)
@@ -160,6 +161,12 @@ func (w *writer) flush(reserve policy.ID, learned bool) error {
 		return w.flushed(err)
 	}
 	due.sort()
+	if purged {
+		if err := w.writeCounters(reserve); err != nil {
+			w.restore(due)
+			return w.flushed(fmt.Errorf("%w: %w", ErrPartial, err))
+		}
+	}
 	for {
 		part := due.split()
 		b := w.batch(part, reserve, learned)
@@ -171,11 +178,27 @@ func (w *writer) flush(reserve policy.ID, learned bool) error {
 			return w.flushed(fmt.Errorf("%w: %w", ErrPartial, err))
 		}
 		w.maxTopic = max(w.maxTopic, w.written.maxTopic)
+		w.store.core.kept.Store(w.written.purges)
 		learned = false
 		if due.len() == 0 {
 			return w.flushed(nil)
 		}
 	}
+}
+
+// writeCounters writes the count of purges, on its own: a purge must not fail because of answers for which the disk has no room.
+func (w *writer) writeCounters(reserve policy.ID) error {
+	w.scratch.reset(0)
+	b := &Batch{Put: w.scratch.records}
+	w.addCounters(b, reserve)
+	w.scratch.records = b.Put
+	err := w.write(b)
+	if err != nil {
+		w.written = counters{seq: -1} // no value of a counter: to be written again
+		return err
+	}
+	w.store.core.kept.Store(w.written.purges)
+	return nil
 }
 
 // flushRemovals writes the removals, where rest is what else is due.

@@ -42,6 +42,7 @@ type purges struct {
 	pending []*purge   // in order
 	known   []knownPurge
 	made    uint64          // how many were applied, ever
+	mark    store.Mark      // the last that Count has returned, or a later one
 	left    map[uint64]left // logs in place of which another one was found
 	ending  []ending        // in order
 }
@@ -155,6 +156,7 @@ func (p *purges) applied(l *store.Logged, own *purge, last uint64) {
 		made = own.made
 	}
 	p.made++
+	p.countLocked(l.Mark)
 	p.known = append(p.known, knownPurge{*l.Purge, l.Mark, made})
 	if len(p.known) > knownMost {
 		p.known = slices.Delete(p.known, 0, len(p.known)-knownMost)
@@ -167,6 +169,27 @@ func (p *purges) applied(l *store.Logged, own *purge, last uint64) {
 	close(own.applied)
 	p.pending = slices.DeleteFunc(p.pending, func(one *purge) bool { return one == own })
 	p.waiting.Store(int32(len(p.pending)))
+}
+
+// Count is the mark of the shared store with the purges of this process that are not in its log yet: a purge has raised the number before it
+// returns, here and in all members that it waits for, and all have the same number again when they have applied the same purges. It continues
+// after a restart. Without the server it counts on from the last mark.
+func (s *Shared) Count() store.Mark {
+	_, at, _, _ := s.view.now()
+	p := s.purges
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at.Purges += uint64(len(p.pending))
+	return p.countLocked(at)
+}
+
+// countLocked returns the count where the mark is at. It does not decrease while an own purge is in the log and its mark not in force yet.
+func (p *purges) countLocked(at store.Mark) store.Mark {
+	if at.Log == p.mark.Log {
+		at.Purges = max(at.Purges, p.mark.Purges)
+	}
+	p.mark = at
+	return at
 }
 
 // finished returns the purges that are finished: has reports whether an own change up to one is not in the shared store yet.
