@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/proxy/upstream"
 	"reprise/store"
 )
 
@@ -397,8 +399,8 @@ func TestOptionsValidate(t *testing.T) {
 	for want, spoil := range map[string]func(*Options){
 		`mode "loud" is not one of semantic, exact, shadow, off`:                                         func(o *Options) { o.Mode = "loud" },
 		`mode "semantic" needs an embedder`:                                                              func(o *Options) { o.Embedder = nil },
-		`an upstream URL is required`:                                                                    func(o *Options) { o.Upstream = nil },
-		`upstream "ftp://x" is not a base URL such as https://api.openai.com/v1`:                         func(o *Options) { u := *o.Upstream; u.Scheme, u.Host, u.Path = "ftp", "x", ""; o.Upstream = &u },
+		`an upstream URL is required`:                                                                    func(o *Options) { o.Upstreams = nil },
+		`upstream "ftp://x" is not a base URL such as https://api.openai.com/v1`:                         func(o *Options) { o.Upstreams = []upstream.Target{{Base: &url.URL{Scheme: "ftp", Host: "x"}}} },
 		`tenant source "header:" is not one of authorization, header:NAME, none`:                         func(o *Options) { o.TenantFrom = "header:" },
 		`TTL -1s and stale-if-error 0s must not be negative`:                                             func(o *Options) { o.TTL = -time.Second },
 		`client keys need an upstream key: without one, the credential of a client goes to the upstream`: func(o *Options) { o.Access.ClientKeys = []string{"client-key-1"} },

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"reprise/proxy/upstream"
 )
 
 // dial opens a connection to the API on which a test writes HTTP itself.
@@ -225,7 +227,9 @@ func rawUpstream(t *testing.T, header string, saw func(*http.Request)) func(*Opt
 			go serve(conn)
 		}
 	}()
-	return func(o *Options) { o.Upstream = &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"} }
+	return func(o *Options) {
+		o.Upstreams = []upstream.Target{{Base: &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"}}}
+	}
 }
 
 // TestNothingIsSentTwice: an upstream that closes the connection when the request has begun to come may have read all of it. The

@@ -96,7 +96,9 @@ func TestRawHTTP(t *testing.T) {
 
 // TestUpstreamUnreachable: refused and silent upstreams become errors in OpenAI's shape, and nothing is stored.
 func TestUpstreamUnreachable(t *testing.T) {
-	refuse := func(o *Options) { o.Upstream, _ = url.Parse("http://127.0.0.1:1/v1") } // a port that no server of another test takes
+	refuse := func(o *Options) {
+		o.Upstreams = []upstream.Target{{Base: &url.URL{Scheme: "http", Host: "127.0.0.1:1", Path: "/v1"}}}
+	} // a port that no server of another test takes
 	silent := func(o *Options) { o.Limits.FirstByte = 20 * time.Millisecond }
 	for _, tc := range []struct {
 		name         string

@@ -78,6 +78,9 @@ func (f *faults) logRequest(q *query, result Result) {
 	}
 	attrs := []slog.Attr{slog.Int64("request", q.req.At.Seq), slog.String("endpoint", q.family.Name), slog.String("model", q.Model),
 		slog.String("result", result.String()), slog.String("key", hexOf(q.Key)[:16])}
+	if q.via != nil {
+		attrs = append(attrs, slog.String("upstream", q.via.replica.Name()))
+	}
 	if f.prompts {
 		attrs = append(attrs, slog.String("prompt", q.Prompt))
 	}

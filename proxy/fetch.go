@@ -61,11 +61,13 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 		return nil, err
 	}
 	q.s.alignment.observe(q)
-	want := dialect.Intent{StreamUsage: q.needsUsage()}
+	chain := q.s.hints.chain(q)
+	defer q.s.hints.drop(chain)
+	want := q.s.hints.intent(q, chain)
 	if want != (dialect.Intent{}) && !q.charge(len(body)) { // the dialect edits a copy
 		return nil, errNoMemory
 	}
-	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Model: q.Model, Original: q.http, Body: body, Want: want})
+	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Original: q.http, Body: body, Model: q.Model, Chain: chain, Want: want})
 }
 
 // fetched is an answer of the upstream, requested at start, that is being copied into a recording. It implements upstream.Owner.

@@ -20,7 +20,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 		return Refused, err
 	}
 	if reason := s.unread(r, &d); reason != "" {
-		return s.bypass(w, r, nil, reason)
+		return s.bypass(w, r, nil, nil, reason)
 	}
 	mem, err := s.lease(r, c.size)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Server) unread(r *http.Request, d *Directives) string {
 	return ""
 }
 
-func (s *Server) bypass(w http.ResponseWriter, r *http.Request, body []byte, reason string) (Result, error) {
-	return Bypass, s.passThrough(w, r, body, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}})
+func (s *Server) bypass(w http.ResponseWriter, r *http.Request, q *query, body []byte, reason string) (Result, error) {
+	return Bypass, s.passThrough(w, r, q, body, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}})
 }
 
 // bypassRead is bypass for a request whose body has been read.
@@ -68,7 +68,7 @@ func (s *Server) bypassRead(w http.ResponseWriter, r *http.Request, q *query, re
 		return Refused, err
 	}
 	s.alignment.observe(q)
-	return s.bypass(w, r, body, reason)
+	return s.bypass(w, r, q, body, reason)
 }
 
 // lease charges a request, whose header has some bytes, before its body is read. One that is refused lasts until its client has read the

@@ -30,7 +30,7 @@ func (o Options) live() *live {
 		access.Headers = append(access.Headers, name)
 	}
 	return &live{adminToken: o.AdminToken, maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{
-		Access: access, Keyed: o.UpstreamKey != "",
+		Access: access, Keyed: o.keyed(),
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 

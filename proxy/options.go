@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
+
 	"slices"
 	"strings"
 	"time"
@@ -47,8 +47,14 @@ type TenantSource string
 
 // Options configures a Server. The zero value of a field means its default where one is given.
 type Options struct {
-	Upstream    *url.URL // base URL of the upstream API, as an OpenAI client would be given it, e.g. https://api.openai.com/v1
-	UpstreamKey string   // credential sent to the upstream in place of the client's own; default: the client's own
+	Upstreams   []upstream.Target // the APIs behind the proxy, of which one is no fallback; a single one needs only its Base
+	UpstreamKey string            // credential sent in place of the client's own to each of them without a Key; default: the client's own
+
+	Routing Routing
+	Hints   Hints
+	// Purges is a count that every purge has raised before it returns: upstreams get other names for what they cache after
+	// each. Default: that of Store.
+	Purges func() store.Mark
 
 	Mode       Mode             // default semantic
 	APIs       *api.Registry    // the APIs that are cached; default registry.APIs
@@ -166,6 +172,12 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Purges == nil && o.Store != nil {
+		o.Purges = func() store.Mark {
+			n, _ := store.Purges(o.Store)
+			return store.Mark{Purges: n}
+		}
+	}
 	o.Limits = o.Limits.withDefaults()
 	return o
 }
@@ -196,7 +208,7 @@ func (o Options) Validate() error {
 	if o.MemoryLimit < 0 {
 		bad("memory limit %d must not be negative", o.MemoryLimit)
 	}
-	if len(o.Access.ClientKeys) > 0 && o.UpstreamKey == "" {
+	if len(o.Access.ClientKeys) > 0 && o.UpstreamKey == "" && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Key == "" }) {
 		bad("client keys need an upstream key: without one, the credential of a client goes to the upstream")
 	}
 	for _, name := range slices.Concat(o.IgnoreHeaders, o.Access.Headers) {
@@ -212,8 +224,14 @@ func (o Options) Validate() error {
 
 // upstream are the options of package upstream.
 func (o Options) upstream() upstream.Options {
-	return upstream.Options{Replicas: []upstream.Target{{Base: o.Upstream}}, Key: o.UpstreamKey, Limits: o.Limits.Limits, Bounds: o.Concurrency,
+	return upstream.Options{Replicas: o.Upstreams, Key: o.UpstreamKey, Limits: o.Limits.Limits, Bounds: o.Concurrency,
+		Chooser: o.Routing.Chooser, Seed: o.seed(), Leaders: o.Routing.Leaders, SlowStart: o.Routing.SlowStart, HealthInterval: o.Routing.HealthInterval,
 		Transport: o.Transport, Logger: o.Logger}
+}
+
+// keyed reports whether an upstream gets a credential of the operator.
+func (o *Options) keyed() bool {
+	return o.UpstreamKey != "" || slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Key != "" })
 }
 
 // check accepts authorization, none, and header:NAME with the name of a header.

@@ -11,8 +11,8 @@ import (
 )
 
 // passThrough forwards r, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
-// the cache takes no part. body replaces r's own where it has been read already.
-func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte, status cacheStatus) error {
+// the cache takes no part. q is r where it has been read, and body then replaces r's own.
+func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, q *query, body []byte, status cacheStatus) error {
 	out := &statusWriter{ResponseWriter: w, status: status}
 	u := s.opts.APIs.OriginalURL(r.URL)
 	if err := s.live.Load().gate.Path(r.Method, u); err != nil { // of the path as it is sent
@@ -26,7 +26,15 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, body []byte
 		return errNoMemory
 	}
 	defer s.budget.End()
-	err := s.upstream.PassThrough(out, upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body})
+	p := upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body}
+	if q != nil {
+		p.Model, p.Chain = q.Model, s.hints.chain(q)
+		defer s.hints.drop(p.Chain)
+	}
+	if several(&s.opts) {
+		p.Begins = func(replica *upstream.Replica, foreign bool) { out.status.answeredBy(replica, foreign) }
+	}
+	err := s.upstream.PassThrough(out, p)
 	switch {
 	case err == nil:
 		return nil

@@ -20,6 +20,7 @@ import (
 	"reprise/policy/registry"
 	"reprise/proxy/admin"
 	"reprise/proxy/enginesim"
+	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -45,9 +46,9 @@ func newRig(t testing.TB, adjust ...func(*Options)) *rig {
 }
 
 // newRigAt starts a proxy in front of any upstream.
-func newRigAt(t testing.TB, engine *enginesim.Engine, upstream http.Handler, adjust ...func(*Options)) *rig {
+func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjust ...func(*Options)) *rig {
 	t.Helper()
-	up := httptest.NewServer(upstream)
+	up := httptest.NewServer(behind)
 	t.Cleanup(up.Close)
 	base, err := url.Parse(up.URL + "/v1")
 	if err != nil {
@@ -55,7 +56,7 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, upstream http.Handler, adj
 	}
 	r := &rig{engine: engine, up: up, logs: new(lockedWriter)}
 	embedder := embed.NewBuiltin()
-	o := Options{Upstream: base, Embedder: embedder, Thresholds: embedder.Thresholds(), IgnoreHeaders: []string{enginesim.FaultHeader, "X-Torture"},
+	o := Options{Upstreams: []upstream.Target{{Base: base}}, Embedder: embedder, Thresholds: embedder.Thresholds(), IgnoreHeaders: []string{enginesim.FaultHeader, "X-Torture"},
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, f := range adjust {
 		f(&o)

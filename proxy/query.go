@@ -26,6 +26,7 @@ type query struct {
 	req    cache.Request // what was read, for the cache
 	stale  *cache.Hit    // an expired answer, to be served if the upstream fails
 	alone  bool          // it does not share a flight
+	via    *outcome      // of one of several upstreams, with which the request was answered; nil: none
 	done   func()        // ends its lead among the processes that share a store; nil: it has none
 	mem    *budget.Lease // what body and request are charged to
 }

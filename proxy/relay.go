@@ -30,6 +30,10 @@ func newRelay(x exchange, o *outcome, leader bool) *relay {
 		r.reader = o.rec.NewReader()
 		r.status = cacheStatus{result: Shared}
 	}
+	if several(&x.s.opts) {
+		r.status.answeredBy(o.replica, o.foreign)
+		x.via = o
+	}
 	return r
 }
 

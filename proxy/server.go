@@ -46,6 +46,7 @@ type Server struct {
 	upstream *upstream.Client
 	ids      identifier
 	readings *readings
+	hints    *hints
 
 	flights   *upstream.Flights[*outcome]
 	alignment *alignment
@@ -67,7 +68,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	up.SetForwarded(o.Access.Headers)
-	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret), readings: newReadings(), alignment: newAlignment(o.MemoryLimit)}
+	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret), readings: newReadings(), hints: newHints(&o), alignment: newAlignment(o.MemoryLimit)}
 	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Bytes() + o.NearBytes })
 	s.metrics = newMetrics(o.APIs, s.budget, up.Load, func() bool { return s.cache.Degraded() })
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
@@ -96,7 +97,7 @@ func (s *Server) Handler() http.Handler {
 		if isOwn(r.URL.Path) && admintoken.Given(r, s.live.Load().adminToken) {
 			return Refused, errNotForwarded // the token is not for the upstream
 		}
-		return Bypass, s.passThrough(w, r, nil, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
+		return Bypass, s.passThrough(w, r, nil, nil, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
 	}, nil)
 	return clientio.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := posts[sentPath(r.URL)]; ok && r.Method == http.MethodPost {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/proxy/upstream"
 )
 
 // Result is how a request was answered. Every request has exactly one.
@@ -78,6 +79,14 @@ func (c *cacheStatus) write(h http.Header, length int) {
 		field("Content-Length", entry, len(all))
 	}
 	h["X-Cache"] = resultHeaders[c.result]
+}
+
+// answeredBy adds which of several upstreams the answer is of, and whether it is that of another model than the one asked for.
+func (c *cacheStatus) answeredBy(r *upstream.Replica, foreign bool) {
+	c.detail = append(c.detail[:len(c.detail):len(c.detail)], "upstream="+r.Name())
+	if foreign {
+		c.detail = append(c.detail, "other-model")
+	}
 }
 
 // hit reports whether the answer is a stored one.

@@ -106,7 +106,7 @@ func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 
 // Purges is a number that every purge raises, and whether it continues after a restart: a backing of this process alone has it after a
 // successful Sync. Without a backing nothing is to survive.
-func (s *Store) Purges() (n uint64, durable bool) {
+func Purges(s *Store) (n uint64, durable bool) {
 	n = s.core.purges.Load()
 	return n, s.opt.Backing == nil || s.core.kept.Load() >= n
 }

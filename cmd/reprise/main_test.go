@@ -78,7 +78,9 @@ func TestStartErrors(t *testing.T) {
 		"REPRISE_CLIENT_KEYS=client-key-1 serve",
 		"REPRISE_STORE=redis://:sesame@localhost:6379 REPRISE_REDIS_CA=testdata/help.golden serve",
 		"REPRISE_STORE=redis+tls://localhost REPRISE_SECRET=sesame serve",
-		"REPRISE_UPSTREAM=a=http://h1:8000/v1,b=http://h2:8000/v1 serve",
+		"REPRISE_UPSTREAM=a=http://h1:8000/v1;dialct=vllm,b=http://h2:8000/v1 serve",
+		"REPRISE_UPSTREAM=a=http://h1:8000/v1,b=https://api.example.com/v1;fallback REPRISE_CHOOSER=prefx serve",
+		"REPRISE_UPSTREAM=a=http://h1:8000/v1,b=https://api.example.com/v1;fallback serve",
 		"REPRISE_ADMIN_TOKEN=sesame-open REPRISE_ADMIN_TOKEN_FILE=/run/token serve",
 	))
 }

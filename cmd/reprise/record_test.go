@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,16 +38,12 @@ func record(t *testing.T, path string, settings ...string) *recorded {
 	engine := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}}))
 	t.Cleanup(engine.Close)
 	// Without a timeout: on a busy machine a request could be compared by identity alone, which the log does not record.
-	environ := append([]string{"REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60", "REPRISE_EMBED_TIMEOUT=0"}, settings...)
+	environ := append([]string{"REPRISE_UPSTREAM=" + engine.URL + "/v1", "REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60", "REPRISE_EMBED_TIMEOUT=0"}, settings...)
 	cfg, err := config.NewLoader(false).Load(environ)
 	if err != nil {
 		t.Fatal(err)
 	}
-	upstream, err := url.Parse(engine.URL + "/v1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := newService(t.Context(), cfg, upstream, slog.New(slog.DiscardHandler))
+	s, err := newService(t.Context(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,18 +95,20 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 		return err
 	}
 	f.answerProbes(cfg, log)
-	s, err := newService(context.Background(), cfg, cfg.Upstream, log)
+	s, err := newService(context.Background(), cfg, log)
 	if err != nil {
 		f.close()
 		return err
 	}
-	if strings.Trim(cfg.Upstream.Path, "/") == "" {
-		log.Warn("the upstream has no path; most APIs have one, as in https://api.openai.com/v1", "upstream", cfg.Upstream.Redacted())
+	for _, u := range cfg.Upstreams {
+		if strings.Trim(u.Base.Path, "/") == "" {
+			log.Warn("the upstream has no path; most APIs have one, as in https://api.openai.com/v1", "upstream", u.Base.Redacted())
+		}
 	}
 	memory.Pace(cfg.MemoryLimit)
 	f.serve(cfg, s.proxy.Handler(), &s.admin, log)
 	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),
-		"upstream", cfg.Upstream.Redacted(), "mode", cfg.Mode, "policy", cfg.Policy, "entries", s.store.Stats().Entries)
+		"upstream", inWords(cfg.Upstreams), "mode", cfg.Mode, "policy", cfg.Policy, "entries", s.store.Stats().Entries)
 	r.front, r.service = f, s
 	for {
 		select {
@@ -119,6 +121,19 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 			return fmt.Errorf("serve: %w", errors.Join(err, s.close(0)))
 		}
 	}
+}
+
+// inWords lists upstreams with their names where there are several.
+func inWords(all []config.Upstream) string {
+	var words []string
+	for _, u := range all {
+		word := u.Base.Redacted()
+		if u.Name != "" {
+			word = u.Name + "=" + word
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, ",")
 }
 
 // address returns the URL of the API.

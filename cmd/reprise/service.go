@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/hkdf"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,8 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/gate"
 	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/choose"
+	"reprise/proxy/upstream/prefix"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -41,8 +44,8 @@ type service struct {
 	sharing  *sharing  // nil: the store belongs to this process alone
 }
 
-// newService builds a service in front of an upstream. The caller closes it.
-func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slog.Logger) (*service, error) {
+// newService builds a service. The caller closes it.
+func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*service, error) {
 	embedder, known, err := newEmbedder(ctx, cfg, log)
 	if err != nil {
 		return nil, err
@@ -57,7 +60,7 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 	if sentence := cfg.Sharing(); sentence != "" {
 		log.Warn(sentence)
 	}
-	o := proxyOptions(cfg, base, log)
+	o := proxyOptions(cfg, log)
 	if !known {
 		// Without the length of the vectors there is no semantic matching, and no file can be written for them.
 		o.Mode = withoutSemantic(o.Mode)
@@ -95,7 +98,7 @@ func newService(ctx context.Context, cfg *config.Config, base *url.URL, log *slo
 
 // reload puts the settings in force that can change while the service runs.
 func (s *service) reload(cfg *config.Config, log *slog.Logger) error {
-	if err := s.proxy.Reload(proxyOptions(cfg, cfg.Upstream, log)); err != nil {
+	if err := s.proxy.Reload(proxyOptions(cfg, log)); err != nil {
 		return err
 	}
 	s.admin.set(s.newAdmin(cfg))
@@ -113,7 +116,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // newAdmin returns the admin API of the service.
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
-	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Policy: cfg.Policy, Token: cfg.AdminToken,
+	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: upstreams{s.proxy}, Policy: cfg.Policy, Token: cfg.AdminToken,
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
 		BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite}
@@ -178,9 +181,9 @@ func withoutSemantic(m proxy.Mode) proxy.Mode {
 	return proxy.ModeExact
 }
 
-func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Options {
+func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 	return proxy.Options{
-		Upstream: base, UpstreamKey: cfg.UpstreamKey,
+		Upstreams: targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: proxy.Hints{Affinity: cfg.Routing.Hint("affinity")},
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders,
 		TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
@@ -192,6 +195,33 @@ func proxyOptions(cfg *config.Config, base *url.URL, log *slog.Logger) proxy.Opt
 		AdminToken:  cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		Logger: log,
 	}
+}
+
+// targets are the upstreams.
+func targets(cfg *config.Config) (all []upstream.Target) {
+	for _, u := range cfg.Upstreams {
+		u.Salt = u.Salt || cfg.Routing.Hint("salt")
+		all = append(all, u.Target)
+	}
+	return all
+}
+
+// routing is how one of several upstreams is chosen. Proxies with the same REPRISE_SECRET choose alike.
+func routing(cfg *config.Config) proxy.Routing {
+	r := proxy.Routing{Leaders: cfg.Routing.Leaders, SlowStart: noneAsNegative(cfg.Routing.SlowStart), HealthInterval: cfg.Routing.HealthInterval}
+	if cfg.Shared.Secret != "" {
+		r.Seed = prefix.Seed("routing", cfg.Shared.Secret)
+	}
+	r.Chooser, _ = choose.New(cfg.Routing.Chooser, r.Seed) // its name was checked with the settings
+	return r
+}
+
+// noneAsNegative turns 0 for none into the form of options in which 0 is the default.
+func noneAsNegative(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
 }
 
 // newLogger returns a logger and its level, which can be changed.
@@ -258,7 +288,7 @@ func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Op
 	}
 	s.store = s.sharing.kept
 	o.Remote, o.Log, o.Now = s.sharing, s.sharing, s.sharing.Now
-	o.Ceiling, o.NearBytes = capacity(cfg), cfg.Shared.NearBytes
+	o.Purges, o.Ceiling, o.NearBytes = s.sharing.Count, capacity(cfg), cfg.Shared.NearBytes
 	if cfg.Shared.Flights {
 		o.Leads = s.sharing
 	}
@@ -273,7 +303,8 @@ func openOwn(cfg *config.Config, space string, log *slog.Logger) (*store.Store, 
 	}
 	faults := proxy.NewFaultLog(log)
 	o := store.Options{
-		Limit: capacity(cfg), Evictor: evictor, Space: space, MaxUnwritten: cfg.MaxUnwritten,
+		Secret: ownSecret(cfg.Shared.Secret),
+		Limit:  capacity(cfg), Evictor: evictor, Space: space, MaxUnwritten: cfg.MaxUnwritten,
 		OnFault: func(step string, err error) { faults.Report(context.Background(), "store: "+step, err) },
 	}
 	if o.Backing, err = cfg.Store.Open(); err != nil {
@@ -289,6 +320,18 @@ func openOwn(cfg *config.Config, space string, log *slog.Logger) (*store.Store, 
 		beside = nil
 	}
 	return s, beside, nil
+}
+
+// ownSecret is the secret of a store of this process alone, zero where that is to be drawn.
+func ownSecret(text string) (secret [32]byte) {
+	if text != "" {
+		b, err := hkdf.Key(sha256.New, []byte(text), nil, "reprise store", len(secret))
+		if err != nil {
+			panic(err) // the length is allowed
+		}
+		copy(secret[:], b)
+	}
+	return secret
 }
 
 func capacity(cfg *config.Config) policy.Limit {

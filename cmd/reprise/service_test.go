@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"log/slog"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -13,12 +12,12 @@ import (
 // TestUnusedSettingsAreLogged: a setting without effect on the chosen policy is a warning at start, not an error.
 func TestUnusedSettingsAreLogged(t *testing.T) {
 	for policy, logged := range map[string]bool{"": true, "rac-paper:beta=0.5": false} {
-		cfg, err := config.NewLoader(false).Load([]string{"REPRISE_STORE=memory", "REPRISE_TOPIC_HALF_LIFE=500", "REPRISE_POLICY=" + policy})
+		cfg, err := config.NewLoader(false).Load([]string{"REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:1", "REPRISE_TOPIC_HALF_LIFE=500", "REPRISE_POLICY=" + policy})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var log bytes.Buffer
-		s, err := newService(t.Context(), cfg, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}, slog.New(slog.NewTextHandler(&log, nil)))
+		s, err := newService(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"reprise/cmd/reprise/internal/demo"
 	"reprise/policy/sim/trace"
 	"reprise/proxy/enginesim"
+	"reprise/proxy/upstream"
 )
 
 // stage has all parts of a demo: engine, proxy and workload.
@@ -34,17 +35,18 @@ type stage struct {
 
 func newStage(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFlags) (*stage, error) {
 	s := &stage{t: t, o: o, cfg: cfg}
-	upstream, err := s.startEngine()
+	engine, err := s.startEngine()
 	if err != nil {
 		return nil, err
 	}
+	cfg.Upstreams = []config.Upstream{{Target: upstream.Target{Base: engine}}}
 	useFreePorts(cfg)
 	log, _ := newLogger(cfg, t.Err)
 	if s.front, err = openFront(cfg); err != nil {
 		return nil, errors.Join(err, s.engine.Close())
 	}
 	s.front.answerProbes(cfg, log)
-	if s.service, err = newService(ctx, cfg, upstream, log); err != nil {
+	if s.service, err = newService(ctx, cfg, log); err != nil {
 		s.front.close()
 		return nil, errors.Join(err, s.engine.Close())
 	}

@@ -51,9 +51,10 @@ type Topics interface{ Stats() topics.Stats }
 
 // Options configures the admin API.
 type Options struct {
-	Proxy   Proxy   // required
-	Entries Entries // required
-	Topics  Topics  // required
+	Proxy     Proxy     // required
+	Entries   Entries   // required
+	Topics    Topics    // required
+	Upstreams Upstreams // nil: nothing is shown of them
 
 	Policy   string        // name of the store's policy
 	Token    string        // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
@@ -73,6 +74,9 @@ type Options struct {
 // New returns the handler of all paths.
 func New(o Options) http.Handler {
 	a := &admin{Options: o}
+	if a.Upstreams == nil {
+		a.Upstreams = noUpstreams{}
+	}
 	for _, host := range o.Trusted {
 		a.trusted = append(a.trusted, strings.ToLower(host))
 	}
@@ -93,6 +97,9 @@ func New(o Options) http.Handler {
 		r.Get("/entries", inJSON(a.listEntries))
 		r.Get("/entries/{id}", inJSON(a.showEntry))
 		r.Post("/purge", a.purge)
+		r.Get("/upstreams", inJSON(a.listUpstreams))
+		r.Post("/upstreams/{name}/drain", a.drainUpstream(true))
+		r.Post("/upstreams/{name}/undrain", a.drainUpstream(false))
 		profiles(r)
 	})
 	limits := clientio.Limits{BodyIdle: o.BodyIdle, BodyRate: o.BodyRate, Write: o.ClientWrite}
@@ -155,7 +162,7 @@ func headAsGet(next http.Handler) http.Handler {
 	})
 }
 
-// wrongMethod answers a read of /admin/purge and writes of everything else.
+// wrongMethod answers a read of what is written, and writes of everything else.
 func wrongMethod(w http.ResponseWriter, r *http.Request) {
 	takes := http.MethodGet
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {

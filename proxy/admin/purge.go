@@ -30,7 +30,7 @@ func (a *admin) purge(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"dry_run": true, "matched": a.count(f), "purged": 0})
 	default:
 		matched, purged, err := a.Proxy.Purge(r.Context(), f.Filter)
-		reply := map[string]any{"dry_run": false, "matched": matched, "purged": purged, "durable": err == nil}
+		reply := map[string]any{"dry_run": false, "matched": matched, "purged": purged, "durable": err == nil, "hints": a.hintsAfterPurge()}
 		status := http.StatusOK
 		if err != nil {
 			status = http.StatusServiceUnavailable

@@ -17,6 +17,7 @@ import (
 	"reprise/policy/registry"
 	"reprise/proxy"
 	"reprise/proxy/enginesim"
+	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -79,7 +80,7 @@ func proxied(t *testing.T, o proxy.Options) *site {
 		t.Fatal(err)
 	}
 	embedder := embed.NewBuiltin()
-	o.Upstream, o.Embedder, o.Thresholds = base, embedder, embedder.Thresholds()
+	o.Upstreams, o.Embedder, o.Thresholds = []upstream.Target{{Base: base}}, embedder, embedder.Thresholds()
 	o.Store, o.IgnoreHeaders = newStore(t), []string{enginesim.FaultHeader}
 	o.Topics, err = topics.New(topics.Options{Dim: embedder.Dim(), Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge})
 	if err != nil {

@@ -84,7 +84,7 @@ func newWorld(t testing.TB, seed uint64, s setup) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Upstream = base
+	o.Upstreams = []upstream.Target{{Base: base}}
 	transport := upstream.NewTransport(s.limits.Limits.WithDefaults())
 	o.Transport = transport
 	o.Embedder = embed.NewBuiltin()

@@ -78,12 +78,22 @@ func fields(v string) (parts []string) {
 
 // accessProblems finds what is wrong with who may use the operator's credential.
 func (c *Config) accessProblems(bad func(format string, args ...any)) {
-	if c.UpstreamKey != "" && len(c.ClientKeys) == 0 && !Loopback(c.Listen) {
+	open := len(c.ClientKeys) == 0 && !Loopback(c.Listen)
+	switch {
+	case c.UpstreamKey != "" && open:
 		bad("%s can be reached from outside this machine, and every client would use the credential in REPRISE_UPSTREAM_KEY: that needs REPRISE_CLIENT_KEYS",
 			c.shown("LISTEN"))
-	}
-	if c.UpstreamKey == "" && len(c.ClientKeys) > 0 {
+	case keyed(c) && open:
+		bad("%s can be reached from outside this machine, and every client would use the credential of an upstream (key-env or key-file in REPRISE_UPSTREAM): "+
+			"that needs REPRISE_CLIENT_KEYS", c.shown("LISTEN"))
+	case len(c.ClientKeys) > 0 && !keyed(c):
 		bad("REPRISE_CLIENT_KEYS needs REPRISE_UPSTREAM_KEY: without it, the credential that a client sends goes to the upstream; " +
 			"for an upstream that needs no credential, set it to any word")
+	}
+	for _, u := range c.Upstreams {
+		if len(c.ClientKeys) > 0 && keyed(c) && keyOf(c, &u) == "" {
+			bad("%s: %v", c.shown("UPSTREAM"), u.wrong("with REPRISE_CLIENT_KEYS it needs key-env, key-file or REPRISE_UPSTREAM_KEY: otherwise the credential "+
+				"that a client sends goes to it; where it needs none, give it any word"))
+		}
 	}
 }

@@ -27,12 +27,10 @@ func (c *Config) contradictions() (problems []string) {
 	if c.Listen == c.AdminListen && !strings.HasSuffix(c.Listen, ":0") {
 		bad("%s and %s are the same: the admin side needs an address of its own", c.shown("LISTEN"), c.shown("ADMIN_LISTEN"))
 	}
-	if c.Upstream != nil && reaches(c.Upstream, c.Listen) {
-		bad("%s is the proxy itself (%s): every request would wait for itself", c.shown("UPSTREAM"), c.shown("LISTEN"))
-	}
 	if c.Hit > 0 && c.Route >= c.Hit {
 		bad("%s", gatesInWords(c.shown("ROUTE_THRESHOLD"), c.shown("HIT_THRESHOLD")))
 	}
+	upstreamProblems(c, bad)
 	c.accessProblems(bad)
 	sharedProblems(c, bad)
 	return append(problems, c.policyProblems()...)

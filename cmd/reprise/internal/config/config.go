@@ -3,7 +3,6 @@ package config
 
 import (
 	"log/slog"
-	"net/url"
 	"time"
 
 	"reprise/cmd/reprise/internal/stores"
@@ -17,8 +16,9 @@ type Config struct {
 	TLSCert, TLSKey     string // files; both or none
 	Settings            string // path of the settings file; empty: none
 
-	Upstream    *url.URL
-	UpstreamKey string
+	Upstreams   []Upstream // at least one that is no fallback, in serve
+	UpstreamKey string     // see keyOf
+	Routing     Routing
 
 	ClientKeys     []string
 	APIPaths       []gate.Path
@@ -83,6 +83,16 @@ type Value struct {
 
 // Effective lists every setting in force, in the order of the table.
 func (c *Config) Effective() []Value { return c.effective }
+
+// givenAs is the value of a setting, not masked.
+func givenAs(c *Config, name string) string {
+	for _, v := range c.effective {
+		if v.Name == Prefix+name {
+			return v.given
+		}
+	}
+	return ""
+}
 
 // Source is where the value of a setting comes from; name is without the prefix, e.g. "LISTEN".
 func (c *Config) Source(name string) string {

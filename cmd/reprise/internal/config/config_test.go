@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 	}
 	for what, ok := range map[string]bool{
 		"listen":     c.Listen == "127.0.0.1:8080" && c.AdminListen == "127.0.0.1:8081",
-		"upstream":   c.Upstream.String() == "https://api.openai.com/v1",
+		"upstream":   len(c.Upstreams) == 1 && c.Upstreams[0].Base.String() == "https://api.openai.com/v1",
 		"capacity":   c.CapacityEntries == 100_000 && c.CapacityBytes == 1<<30,
 		"life":       c.TTL == 24*time.Hour && c.MaxTTL == 30*24*time.Hour && c.StaleIfError == 0,
 		"store":      c.Store == place("file:./reprise.db"),
@@ -72,8 +72,8 @@ func TestValues(t *testing.T) {
 		{"UPSTREAM", "ftp://host/v1", "base URL"},
 		{"UPSTREAM", "host:8000", "base URL"},
 		{"UPSTREAM", "http://host/v1?key=x", "base URL"},
-		{"UPSTREAM", "a=http://h1/v1;dialect=vllm", "several upstreams"},
-		{"UPSTREAM", "http://h1/v1,http://h2/v1", "several upstreams"},
+		{"UPSTREAM", "a=http://h1/v1;dialect=plain", ""},
+		{"UPSTREAM", "http://h1/v1,http://h2/v1", "each needs a name"},
 		{"MODE", "shadow", ""},
 		{"MODE", "Shadow", "semantic, exact, shadow or off"},
 		{"HIT_THRESHOLD", "1", ""},

@@ -96,6 +96,7 @@ func (l *Loader) Load(environ []string) (*Config, error) {
 		problems = append(problems, p...)
 		c.effective = append(c.effective, v)
 	}
+	problems = append(problems, readKeys(c, environ)...)
 	if len(problems) == 0 {
 		problems = c.contradictions()
 	}
@@ -159,14 +160,22 @@ func (l *Loader) one(s *Setting, env map[string]string, file fileSettings) (prob
 	if v == "" {
 		return nil, Value{Name: s.Env(), Source: fromDefault}
 	}
-	in = Value{Name: s.Env(), Value: withoutPassword(v), Source: source, given: v}
-	if s.Secret {
-		in.Value = "********"
-	}
+	in = Value{Name: s.Env(), Value: s.shown(v), Source: source, given: v}
 	if err := s.parse(v); err != nil {
 		return []string{complain(s, name, in, err)}, in
 	}
 	return nil, in
+}
+
+// shown is a value as it may be shown.
+func (s *Setting) shown(v string) string {
+	switch {
+	case s.Secret:
+		return "********"
+	case s.mask != nil:
+		return s.mask(v)
+	}
+	return withoutPassword(v)
 }
 
 // complain is the message for a bad value: the setting as it was given, the value, its source and the values allowed.

@@ -300,7 +300,7 @@ func withoutPassword(v string) string {
 		return v
 	}
 	user, _, both := strings.Cut(rest[:at], ":")
-	if !both {
+	if !both || strings.Contains(user, "@") {
 		user = "" // it may be a password
 	}
 	return scheme + "://" + user + ":xxxxx" + rest[at:]
@@ -310,19 +310,6 @@ func baseURL(to *string) func(string) error {
 	return func(v string) error {
 		_, err := parseBase(v)
 		*to = v
-		return err
-	}
-}
-
-// oneURL has its own error for the form of several upstreams, which a later version may support.
-func oneURL(to **url.URL) func(string) error {
-	return func(v string) error {
-		name, _, named := strings.Cut(v, "=")
-		if strings.ContainsAny(v, ",;") || named && !strings.Contains(name, "/") {
-			return errUse("several upstreams, or options of one, are not supported by this version")
-		}
-		u, err := parseBase(v)
-		*to = u
 		return err
 	}
 }

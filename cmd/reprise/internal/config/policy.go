@@ -137,11 +137,11 @@ func (c *Config) Idle() (sentences []string) {
 			sentences = append(sentences, fmt.Sprintf("%s has no effect: the policy %s has no parameter %s", c.shown(s.setting), c.PolicyName(), s.key))
 		}
 	}
-	if len(c.APIPaths) > 0 && c.UpstreamKey == "" {
+	if len(c.APIPaths) > 0 && !keyed(c) {
 		sentences = append(sentences, c.shown("API_PATHS")+" has no effect: without REPRISE_UPSTREAM_KEY every path is forwarded, with the credential that the client sends")
 	}
-	if len(c.ForwardHeaders) > 0 && c.UpstreamKey == "" {
+	if len(c.ForwardHeaders) > 0 && !keyed(c) {
 		sentences = append(sentences, c.shown("FORWARD_HEADERS")+" has no effect: without REPRISE_UPSTREAM_KEY every header is forwarded")
 	}
-	return append(sentences, idleShared(c)...)
+	return append(append(sentences, idleRouting(c)...), idleShared(c)...)
 }

@@ -12,6 +12,13 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 	if sameKind {
 		m.UpstreamKey = next.UpstreamKey
 	}
+	// The keys of upstreams come from files that may have changed while the list is the same.
+	sameList := givenAs(c, "UPSTREAM") == givenAs(next, "UPSTREAM")
+	keys := sameList && !slices.EqualFunc(c.Upstreams, next.Upstreams, func(a, b Upstream) bool { return a.Key == b.Key })
+	if keys {
+		m.Upstreams = next.Upstreams
+		changed = append(changed, Prefix+"UPSTREAM (keys)")
+	}
 	m.ClientKeys, m.APIPaths, m.ForwardHeaders, m.TrustedHosts, m.AdminToken = next.ClientKeys, next.APIPaths, next.ForwardHeaders, next.TrustedHosts, next.AdminToken
 	m.LogLevel, m.Drain = next.LogLevel, next.Drain
 	m.MaxBody, m.BodyIdle, m.BodyRate, m.ClientWrite = next.MaxBody, next.BodyIdle, next.BodyRate, next.ClientWrite

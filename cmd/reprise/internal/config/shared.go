@@ -35,7 +35,7 @@ func (c *Shared) settings() []Setting {
 		{Name: "REDIS_SERVER_NAME", Serve: true, Allowed: "a host's name", Help: "name in the certificate of the Redis server; unset, the host in REPRISE_STORE", parse: secret(&c.ServerName, 1)},
 		{Name: "REDIS_PREFIX", Serve: true, Default: "reprise", Allowed: "1 to 64 letters, digits and -_.:", Help: "beginning of every key, so that several caches can use one Redis server; proxies with one prefix share one cache", parse: prefix(&c.Prefix)},
 		{Name: "REDIS_TIMEOUT", Serve: true, Default: "20ms", Allowed: "a duration from 1ms to 1s", Help: "time for one answer to come from Redis, after which the request is a miss", parse: within(&c.Timeout, time.Millisecond, time.Second)},
-		{Name: "SECRET", Serve: true, Secret: true, Allowed: "16 characters or more", Help: "key with which tenants are digested, equal in all proxies of one cache; unset, the first one draws it and keeps it in Redis", parse: secret(&c.Secret, leastSecret)},
+		{Name: "SECRET", Serve: true, Secret: true, Allowed: "16 characters or more", Help: "key with which tenants are digested and named to upstreams, equal in all proxies of one cache or in front of the same upstreams; unset, the first one draws it and keeps it in the store", parse: secret(&c.Secret, leastSecret)},
 		{Name: "NEAR_BYTES", Serve: true, Default: "64MiB", Allowed: "a size of 1MiB or more, at most a quarter of REPRISE_MEMORY_LIMIT, to which the default is lowered", Help: "memory for answers that Redis has too", parse: size(&c.NearBytes, 1<<20)},
 		{Name: "SHARED_GRACE", Serve: true, Default: "1s", Allowed: "a duration from 500ms to 1m", Help: "silence of Redis after which stored answers of other proxies are not served, because a purge could have been missed; equal in all proxies of one cache", parse: within(&c.Grace, 500*time.Millisecond, time.Minute)},
 		{Name: "SHARED_FLIGHTS", Serve: true, Default: "false", Toggle: true, Allowed: "true or false", Help: "equal requests at several proxies wait for one upstream call", parse: boolean(&c.Flights)},
@@ -84,7 +84,7 @@ func authorities(to *string) func(string) error {
 
 // onlyShared are the settings without effect where no store is shared.
 var onlyShared = []string{"REDIS_USERNAME", "REDIS_PASSWORD", "REDIS_SENTINEL_PASSWORD", "REDIS_CA", "REDIS_CERT", "REDIS_KEY", "REDIS_SERVER_NAME", "REDIS_PREFIX",
-	"REDIS_TIMEOUT", "SECRET", "NEAR_BYTES", "SHARED_GRACE", "SHARED_FLIGHTS"}
+	"REDIS_TIMEOUT", "NEAR_BYTES", "SHARED_GRACE", "SHARED_FLIGHTS"}
 
 // sharedProblems finds settings of a shared store that contradict each other. Without such a store they are idle.
 func sharedProblems(c *Config, bad func(format string, args ...any)) {

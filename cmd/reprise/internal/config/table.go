@@ -19,7 +19,8 @@ type Setting struct {
 	Toggle  bool   // the flag alone means true
 	Serve   bool   // used by serve only; the demo has its own value
 
-	parse func(value string) error // sets the field of the Config whose table this is
+	mask  func(value string) string // the value as it may be shown; nil: withoutPassword
+	parse func(value string) error  // sets the field of the Config whose table this is
 }
 
 // Prefix starts the name of every environment variable.
@@ -42,6 +43,7 @@ func (c *Config) table() []group {
 	return []group{
 		{"Listeners", c.listeners()},
 		{"Upstream", c.upstream()},
+		{"Several upstreams and their caches", c.Routing.settings()},
 		{"Matching", c.matching()},
 		{"Keeping and evicting", c.keeping()},
 		{"A store that several proxies share", c.Shared.settings()},
@@ -66,8 +68,8 @@ func (c *Config) listeners() []Setting {
 
 func (c *Config) upstream() []Setting {
 	return []Setting{
-		{Name: "UPSTREAM", Serve: true, Default: "https://api.openai.com/v1", Allowed: "one base URL, as an OpenAI client takes it", Help: "the API behind the proxy", parse: oneURL(&c.Upstream)},
-		{Name: "UPSTREAM_KEY", Serve: true, Secret: true, Allowed: "a credential", Help: "credential for the upstream; unset, each client's own is passed on", parse: secret(&c.UpstreamKey, 1)},
+		{Name: "UPSTREAM", Serve: true, Default: "https://api.openai.com/v1", Allowed: upstreamAllowed, Help: "the API behind the proxy, or several: engines that serve the same models, and fallbacks for when these are down", mask: withoutCredentials, parse: upstreams(&c.Upstreams)},
+		{Name: "UPSTREAM_KEY", Serve: true, Secret: true, Allowed: "a credential", Help: "credential for each upstream without key-env or key-file; unset, each client's own is passed on", parse: secret(&c.UpstreamKey, 1)},
 		{Name: "API_PATHS", Serve: true, Allowed: "PATH or METHOD PATH, several between commas, such as GET /v1/files/*/content or /v1/batches/**", Help: "paths that are forwarded under REPRISE_UPSTREAM_KEY beside those of inference and the list of models; * is one segment, ** at the end all below", parse: apiPaths(&c.APIPaths)},
 		{Name: "FORWARD_HEADERS", Serve: true, Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that are forwarded under REPRISE_UPSTREAM_KEY beside those with a known meaning, such as one by which a router in front of the engines chooses", parse: headerNames(&c.ForwardHeaders)},
 	}

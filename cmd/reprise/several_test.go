@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"reprise/cmd/reprise/internal/config"
+	"reprise/proxy/enginesim"
+)
+
+// several is a proxy in this process in front of several engines.
+type several struct {
+	*service
+	t       *testing.T
+	engines map[string]*enginesim.Engine
+	api     *httptest.Server
+}
+
+// newSeveral starts engines with these names, and a proxy in front of them. Settings may name them as {NAME}, which is the URL.
+func newSeveral(t *testing.T, names []string, settings ...string) *several {
+	t.Helper()
+	s := &several{t: t, engines: map[string]*enginesim.Engine{}}
+	var list, replace []string
+	for _, name := range names {
+		s.engines[name] = enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}})
+		server := httptest.NewServer(s.engines[name])
+		t.Cleanup(server.Close)
+		list = append(list, name+"={"+name+"}")
+		replace = append(replace, "{"+name+"}", server.URL+"/v1")
+	}
+	environ := append([]string{"REPRISE_STORE=memory", "REPRISE_UPSTREAM=" + strings.Join(list, ",")}, settings...)
+	for i := range environ {
+		environ[i] = strings.NewReplacer(replace...).Replace(environ[i])
+	}
+	cfg, err := config.NewLoader(false).Load(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.service, err = newService(t.Context(), cfg, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	s.api = httptest.NewServer(s.proxy.Handler())
+	t.Cleanup(func() {
+		s.api.Close()
+		s.close(0)
+	})
+	return s
+}
+
+// chat sends the turns of a conversation, a user's first, and returns the answer and the upstream that Cache-Status names.
+func (s *several) chat(system string, turns []string) (answer, from string) {
+	s.t.Helper()
+	messages := []map[string]string{{"role": "system", "content": system}}
+	for i, text := range turns {
+		messages = append(messages, map[string]string{"role": [2]string{"user", "assistant"}[i%2], "content": text})
+	}
+	body, err := json.Marshal(map[string]any{"model": "m", "messages": messages})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp, err := http.Post(s.api.URL+"/v1/chat/completions", "application/json", bytes.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	var got struct {
+		Choices []struct{ Message struct{ Content string } }
+	}
+	if err != nil || resp.StatusCode != http.StatusOK || json.Unmarshal(raw, &got) != nil || len(got.Choices) != 1 {
+		s.t.Fatalf("%v: %d %s", err, resp.StatusCode, raw)
+	}
+	status := resp.Header.Get("Cache-Status")
+	_, from, _ = strings.Cut(status, "upstream=")
+	from, _, _ = strings.Cut(strings.Trim(from, `"`), ";")
+	return got.Choices[0].Message.Content, from
+}
+
+// TestConversationsStay: with the environment alone, requests are spread over two engines, and each conversation stays at the one that has its
+// prefix.
+func TestConversationsStay(t *testing.T) {
+	s := newSeveral(t, []string{"a", "b"})
+	used := map[string]int{}
+	for c := range 8 {
+		system := strings.Repeat(fmt.Sprintf("You serve customer %d with care. ", c), 60)
+		var turns []string
+		first := ""
+		for turn := range 5 {
+			turns = append(turns, fmt.Sprintf("What is step %d of order %d-%d?", turn, c, turn))
+			answer, from := s.chat(system, turns)
+			if turn == 0 {
+				first = from
+				used[from]++
+			}
+			if from != first || s.engines[from] == nil {
+				t.Errorf("conversation %d: turn %d was answered by %q, the first by %q", c, turn, from, first)
+			}
+			turns = append(turns, answer)
+		}
+	}
+	if len(used) != 2 {
+		t.Errorf("conversations by upstream: %v", used)
+	}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"cmp"
+
+	"reprise/proxy"
+	"reprise/proxy/admin"
+	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/dialect"
+)
+
+var _ admin.Upstreams = upstreams{}
+
+// upstreams shows the upstreams of a proxy to the admin API.
+type upstreams struct{ of *proxy.Server }
+
+// Upstreams implements admin.Upstreams.
+func (u upstreams) Upstreams() (all []admin.Upstream) {
+	for _, s := range proxy.UpstreamsOf(u.of).Upstreams() {
+		all = append(all, shownUpstream(&s))
+	}
+	return all
+}
+
+// Drain implements admin.Upstreams.
+func (u upstreams) Drain(name string, drained bool) bool {
+	return proxy.UpstreamsOf(u.of).Drain(name, drained)
+}
+
+// Generation implements admin.Upstreams.
+func (u upstreams) Generation() (n uint64, durable bool) { return proxy.GenerationOf(u.of) }
+
+func shownUpstream(s *upstream.Status) admin.Upstream {
+	t := &s.Target
+	u := admin.Upstream{Name: s.Name, URL: t.Base.Redacted(), Dialect: cmp.Or(t.Dialect, dialect.Default), Version: t.Version, Fallback: t.Fallback, Salted: t.Salted(),
+		Health: string(s.Health.Condition), Share: s.Health.Share, Failures: s.Health.Failures, Limits: s.Health.Limits,
+		InFlight: s.Load.InFlight, Pending: s.Load.Pending, Held: s.Load.Held, Capacity: s.Load.Capacity}
+	if !s.Health.Until.IsZero() {
+		u.Until = &s.Health.Until
+	}
+	for _, m := range t.Models {
+		u.Models = append(u.Models, admin.UpstreamModel(m))
+	}
+	return u
+}

@@ -1,0 +1,93 @@
+package admin
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"reprise/proxy/internal/apierror"
+)
+
+// Upstreams are the engines behind the proxy.
+type Upstreams interface {
+	// Upstreams returns the status of each.
+	Upstreams() []Upstream
+	// Drain makes one get no new conversations, or with false all requests again. It reports whether there is such an upstream, and others
+	// beside it.
+	Drain(name string, drained bool) (ok bool)
+	// Generation is the number of the names under which upstreams cache for this proxy, which every purge raises, and whether a restart
+	// keeps it.
+	Generation() (n uint64, durable bool)
+}
+
+// Upstream is the status of one upstream at a moment.
+type Upstream struct {
+	Name     string          `json:"name"`
+	URL      string          `json:"url"` // without credentials
+	Dialect  string          `json:"dialect"`
+	Version  string          `json:"version,omitempty"`
+	Models   []UpstreamModel `json:"models,omitempty"` // that it serves; none: every model
+	Fallback bool            `json:"fallback"`
+	Salted   bool            `json:"salted"` // tenants share no KV blocks there
+
+	Health   string     `json:"health"`                     // a word
+	Until    *time.Time `json:"until,omitempty"`            // of an ejection, or of the time for which it asked to be left alone
+	Share    float64    `json:"share"`                      // of the requests, up to 1
+	Failures int        `json:"failures_in_a_row"`          // requests
+	Limits   int        `json:"limited_tenants_and_models"` // for which it is set aside
+
+	InFlight int `json:"in_flight"`
+	Pending  int `json:"pending_tokens"` // that it has to prefill
+	Held     int `json:"held_tokens"`    // that its KV cache should hold
+	Capacity int `json:"capacity_tokens"`
+}
+
+// UpstreamModel is a model that an upstream serves.
+type UpstreamModel struct {
+	Name   string `json:"name"`
+	Mapped string `json:"mapped,omitempty"` // its name there, where that differs
+}
+
+// listUpstreams shows every upstream.
+func (a *admin) listUpstreams(*http.Request) (any, error) {
+	return map[string]any{"upstreams": append([]Upstream{}, a.Upstreams.Upstreams()...)}, nil
+}
+
+// drainUpstream makes an upstream get no new conversations, or all requests again.
+func (a *admin) drainUpstream(drained bool) http.HandlerFunc {
+	return inJSON(func(r *http.Request) (any, error) {
+		name := chi.URLParam(r, "name")
+		if a.Upstreams.Drain(name, drained) {
+			return a.listUpstreams(r)
+		}
+		why := "there is no upstream of that name"
+		if all := a.Upstreams.Upstreams(); len(all) == 1 && all[0].Name == name {
+			why = "it is the only upstream"
+		}
+		return nil, &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "no_such_upstream",
+			Message: "The upstream " + apierror.Quote(name) + " cannot be drained: " + why + "; GET /admin/upstreams lists them."}
+	})
+}
+
+// hintsAfterPurge says under which names upstreams cache from now on. What they hold under the names of before is not used for this proxy any
+// more; they evict it by themselves. An upstream that gets no salt shares equal prefixes whatever their names.
+func (a *admin) hintsAfterPurge() map[string]any {
+	n, durable := a.Upstreams.Generation()
+	with, without := []string{}, []string{}
+	for _, u := range a.Upstreams.Upstreams() {
+		if u.Salted {
+			with = append(with, u.Name)
+		} else {
+			without = append(without, u.Name)
+		}
+	}
+	return map[string]any{"generation": n, "durable": durable, "salted": with, "unsalted": without}
+}
+
+// noUpstreams are those of which nothing is known.
+type noUpstreams struct{}
+
+func (noUpstreams) Upstreams() []Upstream      { return nil }
+func (noUpstreams) Drain(string, bool) bool    { return false }
+func (noUpstreams) Generation() (uint64, bool) { return 0, true }

@@ -1,0 +1,81 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+)
+
+// fakeUpstreams are upstreams that a test has made up.
+type fakeUpstreams struct {
+	all     []Upstream
+	drained []string
+	purges  uint64
+}
+
+func (f *fakeUpstreams) Upstreams() []Upstream { return f.all }
+
+func (f *fakeUpstreams) Drain(name string, drained bool) bool {
+	if len(f.all) < 2 || !slices.ContainsFunc(f.all, func(u Upstream) bool { return u.Name == name }) {
+		return false
+	}
+	if drained {
+		f.drained = append(f.drained, name)
+	} else {
+		f.drained = slices.DeleteFunc(f.drained, func(n string) bool { return n == name })
+	}
+	return true
+}
+
+func (f *fakeUpstreams) Generation() (uint64, bool) { return f.purges, true }
+
+// TestUpstreams shows what is known of each upstream, and drains one.
+func TestUpstreams(t *testing.T) {
+	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	fake := &fakeUpstreams{all: []Upstream{{Name: "a"}, {Name: "b", URL: "http://b/v1", Dialect: "generic", Fallback: true, Models: []UpstreamModel{{"big", "small"}},
+		Health: "ejected", Until: &until, Failures: 5, InFlight: 3, Pending: 100, Held: 64, Capacity: 4096}}}
+	r := newRig(t, "lru", func(o *Options) { o.Upstreams = fake })
+	got := r.call(http.MethodGet, "http://localhost/admin/upstreams", "", "")
+	var list struct{ Upstreams []map[string]any }
+	if err := json.Unmarshal(got.Body.Bytes(), &list); err != nil || len(list.Upstreams) != 2 {
+		t.Fatalf("%v: %s", err, got.Body)
+	}
+	want := map[string]any{"name": "b", "url": "http://b/v1", "dialect": "generic", "models": []any{map[string]any{"name": "big", "mapped": "small"}}, "fallback": true,
+		"salted": false, "health": "ejected", "until": "2026-01-02T03:04:05Z", "share": 0.0, "failures_in_a_row": 5.0, "limited_tenants_and_models": 0.0,
+		"in_flight": 3.0, "pending_tokens": 100.0, "held_tokens": 64.0, "capacity_tokens": 4096.0}
+	if !reflect.DeepEqual(list.Upstreams[1], want) {
+		t.Errorf("got  %v\nwant %v", list.Upstreams[1], want)
+	}
+	for _, c := range []struct {
+		method, path string
+		status       int
+		drained      []string
+	}{
+		{http.MethodPost, "/admin/upstreams/b/drain", 200, []string{"b"}},
+		{http.MethodPost, "/admin/upstreams/b/undrain", 200, []string{}},
+		{http.MethodPost, "/admin/upstreams/c/drain", 404, []string{}},
+		{http.MethodGet, "/admin/upstreams/b/drain", 405, []string{}},
+		{http.MethodPost, "/admin/upstreams", 405, []string{}},
+	} {
+		if got := r.call(c.method, "http://localhost"+c.path, "", ""); got.Code != c.status || !slices.Equal(fake.drained, c.drained) {
+			t.Errorf("%s %s: %d %s, drained %q", c.method, c.path, got.Code, got.Body, fake.drained)
+		}
+	}
+}
+
+// TestPurgeNamesHints: the reply of a purge has the generation of the names after it, and the upstreams where a name separates tenants.
+func TestPurgeNamesHints(t *testing.T) {
+	fake := &fakeUpstreams{purges: 7, all: []Upstream{{Name: "a", Salted: true}, {Name: "b"}}}
+	r := newRig(t, "lru", func(o *Options) { o.Upstreams = fake })
+	got := r.call(http.MethodPost, "http://localhost/admin/purge", `{"all":true,"dry_run":false}`, "Content-Type: application/json")
+	var reply struct{ Hints map[string]any }
+	if err := json.Unmarshal(got.Body.Bytes(), &reply); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]any{"generation": 7.0, "durable": true, "salted": []any{"a"}, "unsalted": []any{"b"}}; !reflect.DeepEqual(reply.Hints, want) {
+		t.Errorf("got %v, want %v", reply.Hints, want)
+	}
+}

@@ -1,0 +1,126 @@
+package proxy
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/choose"
+	"reprise/proxy/upstream/dialect"
+	"reprise/proxy/upstream/hint"
+	"reprise/proxy/upstream/prefix"
+	"reprise/store"
+)
+
+// Routing is how one of several upstreams is chosen for a request. It has no effect where there is one.
+type Routing struct {
+	Chooser        choose.Chooser // default choose.Default
+	Seed           uint64         // equal in proxies that are to choose alike without a shared store; default: one that follows from the upstreams
+	Leaders        int            // see upstream.Options
+	SlowStart      time.Duration  // see upstream.Options
+	HealthInterval time.Duration  // see upstream.Options
+}
+
+// seed is that of the choice.
+func (o *Options) seed() uint64 {
+	if o.Routing.Seed != 0 {
+		return o.Routing.Seed
+	}
+	var parts []string
+	for _, t := range o.Upstreams {
+		parts = append(parts, t.Name, t.Base.Redacted())
+	}
+	return prefix.Seed(parts...)
+}
+
+// Hints is what the proxy asks of the upstreams beside the client's request, where their dialects can express it. Salts are asked for by
+// upstream.Target.
+type Hints struct {
+	Affinity bool // names of the prefix and of the conversation, by which a router behind the upstream chooses
+}
+
+// hints computes prefix chains and intents.
+type hints struct {
+	o       Hints
+	secret  func() [32]byte
+	purges  func() store.Mark
+	now     func() time.Time
+	seed    uint64 // of the chains
+	salted  bool   // an upstream gets a salt: tenants share no blocks there
+	chained bool   // something reads chains
+	keys    atomic.Pointer[keyring]
+	chains  sync.Pool // of *prefix.Chain
+}
+
+// keyring is the Keys of one secret. That of a shared store may change, when the store is reached for the first time.
+type keyring struct {
+	secret [32]byte
+	keys   *hint.Keys
+}
+
+// newHints returns the hints for o, which has its defaults.
+func newHints(o *Options) *hints {
+	h := &hints{o: o.Hints, secret: o.Store.Secret, purges: o.Purges, now: o.Now, seed: o.seed()}
+	h.chains.New = func() any { return new(prefix.Chain) }
+	h.salted = slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Salt })
+	h.o.Affinity = h.o.Affinity && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return !mute(t.Dialect) })
+	h.chained = len(o.Upstreams) > 1 || h.o.Affinity
+	return h
+}
+
+// mute reports whether a dialect expresses no name.
+func mute(name string) bool {
+	return name == "" || name == dialect.Default || name == dialect.Plain{}.Name()
+}
+
+// current returns the keys under the present secret and after the last purge.
+func (h *hints) current() *hint.Keys {
+	secret := h.secret()
+	k := h.keys.Load()
+	if k == nil || k.secret != secret {
+		k = &keyring{secret, hint.New(hint.Options{Secret: secret[:], Affinity: h.o.Affinity, Salt: h.salted})}
+		h.keys.Store(k)
+	}
+	if m := h.purges(); k.keys.Generation() != m.Log+m.Purges {
+		k.keys.SetGeneration(m.Log + m.Purges)
+	}
+	return k.keys
+}
+
+// chain returns the prefix chain of q, nil where nothing reads it. The caller gives it back with drop.
+func (h *hints) chain(q *query) *prefix.Chain {
+	if !h.chained {
+		return nil
+	}
+	tenant := ""
+	if h.salted {
+		tenant = q.tenant
+	}
+	c := h.chains.Get().(*prefix.Chain)
+	c.Begin(h.seed ^ prefix.Seed(q.Model, tenant))
+	for _, s := range q.Segments {
+		c.Add(prefix.Kind(s.Kind), s.Of(q.body))
+	}
+	return c
+}
+
+// largeChain is how many blocks a chain may have that is kept for another request: 4 MiB of text.
+const largeChain = 1 << 14
+
+// drop takes back a chain.
+func (h *hints) drop(c *prefix.Chain) {
+	if c != nil && cap(c.Blocks) <= largeChain {
+		h.chains.Put(c)
+	}
+}
+
+// intent is what the proxy wants for q, whose chain is c.
+func (h *hints) intent(q *query, c *prefix.Chain) (want dialect.Intent) {
+	if h.o.Affinity || h.salted {
+		want = h.current().Intent(hint.Request{Tenant: q.tenant, Model: q.Model, Header: q.http.Header, Body: q.body, Chain: c}, h.now())
+	}
+	want.StreamUsage = q.needsUsage()
+	return want
+}
