@@ -72,13 +72,18 @@ func (c *Client) PassThrough(w http.ResponseWriter, p Passed) error {
 			return err
 		}
 		c.watch(p.Context(), &choice, reply)
-		defer reply.Body.Close() // also after a panic
-		if p.Begins != nil {
-			p.Begins(reply.Replica, reply.Foreign)
-		}
-		c.deliver(w, reply.Response)
+		c.passBack(w, &p, reply)
 		return nil
 	}
+}
+
+// passBack writes the answer to the client.
+func (c *Client) passBack(w http.ResponseWriter, p *Passed, reply *Reply) {
+	defer reply.Body.Close() // also after a panic
+	if p.Begins != nil {
+		p.Begins(reply.Replica, reply.Foreign)
+	}
+	c.deliver(w, reply.Response)
 }
 
 // modelIn is the model that a JSON body asks for, "" if there is none.
@@ -123,7 +128,11 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (re
 	if err := replica.calls.acquire(p.Context(), p.Tenant); err != nil {
 		return nil, nil, err
 	}
-	call := &callBody{calls: replica.calls, tenant: p.Tenant}
+	whole := &struct {
+		Reply
+		callBody
+	}{Reply{Replica: replica, Foreign: replica.foreign(p.Model)}, callBody{calls: replica.calls, tenant: p.Tenant}}
+	call := &whole.callBody
 	defer func() {
 		if reply == nil { // also after a panic
 			call.release()
@@ -168,7 +177,8 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (re
 		return nil, body, body.blame(err)
 	}
 	call.ReadCloser, resp.Body = resp.Body, call
-	return &Reply{Response: resp, Replica: replica, Foreign: replica.foreign(p.Model)}, body, nil
+	whole.Response = resp
+	return &whole.Reply, body, nil
 }
 
 // whileAnswered keeps the body of a request open until the result is called. Otherwise net/http closes it when the answer begins; a

@@ -94,27 +94,26 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 // watch makes the body of an answer report what becomes of it, where anything depends on that. The ticket of p is the body's from now on.
-func (c *Client) watch(ctx context.Context, p *picking, resp *Reply) {
-	r := resp.Replica
-	b := &watchedBody{ReadCloser: resp.Body, ctx: ctx, c: c, replica: r, ticket: p.ticket}
-	p.ticket = nil
-	if resp.StatusCode/100 == 2 {
-		b.evaluated = true
-		if r.events != nil && p.chain != nil {
-			b.mark, b.chain = p.mark, &prefix.Chain{Blocks: slices.Clone(p.chain.Blocks), Bytes: p.chain.Bytes}
-		}
-		b.learning = c.table != nil && p.learns()
-		if c.table != nil && p.id != "" {
-			c.table.Add(p.id, r.place)
-		}
-	}
-	if b.ticket == nil && !b.learning && c.board == nil {
+func (c *Client) watch(ctx context.Context, p *picking, reply *Reply) {
+	ticket, evaluated := p.ticket, reply.StatusCode/100 == 2
+	if c.board == nil && ticket == nil {
 		return
 	}
-	if b.learning || b.ticket != nil && p.chain != nil && b.evaluated && resp.Header.Get("Content-Encoding") == "" {
+	p.ticket = nil
+	b := &watchedBody{ReadCloser: reply.Body, ctx: ctx, c: c, replica: reply.Replica, evaluated: evaluated, ticket: ticket}
+	if evaluated && reply.Replica.events != nil && p.chain != nil {
+		b.mark, b.chain = p.mark, &prefix.Chain{Blocks: slices.Clone(p.chain.Blocks), Bytes: p.chain.Bytes}
+	}
+	if evaluated && c.table != nil {
+		b.learning = p.learns()
+		if p.id != "" {
+			c.table.Add(p.id, reply.Replica.place)
+		}
+	}
+	if b.learning || evaluated && ticket != nil && p.chain != nil && reply.Header.Get("Content-Encoding") == "" {
 		b.meter = usage.NewMeter()
 	}
-	resp.Body = b
+	reply.Body = b
 }
 
 // learns reports whether the answer names objects that the replica holds.
