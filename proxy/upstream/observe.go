@@ -56,7 +56,7 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 		c.failed(now, r)
 		return false
 	}
-	c.board.Succeeded(now, r.place)
+	c.board.Begun(now, r.place)
 	return false
 }
 
@@ -100,7 +100,8 @@ func (c *Client) watch(ctx context.Context, p *picking, reply *Reply) {
 		return
 	}
 	p.ticket = nil
-	b := &watchedBody{ReadCloser: reply.Body, ctx: ctx, c: c, replica: reply.Replica, evaluated: evaluated, ticket: ticket}
+	b := &watchedBody{ReadCloser: reply.Body, ctx: ctx, c: c, replica: reply.Replica, evaluated: evaluated, ticket: ticket,
+		works: reply.StatusCode < http.StatusInternalServerError && reply.StatusCode != http.StatusTooManyRequests}
 	if evaluated && reply.Replica.events != nil && p.chain != nil {
 		b.mark, b.chain = p.mark, &prefix.Chain{Blocks: slices.Clone(p.chain.Blocks), Bytes: p.chain.Bytes}
 	}
@@ -132,6 +133,7 @@ type watchedBody struct {
 	c         *Client
 	replica   *Replica
 	evaluated bool // the answer is no error
+	works     bool // it is no error of the replica
 	mark      uint64
 	chain     *prefix.Chain // of the request, sent at mark; nil: the events of the replica are of no interest
 
@@ -150,10 +152,20 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	if n > 0 && !b.closed {
 		b.passedLocked(p[:n])
 	}
-	if err != nil && err != io.EOF && !b.closed && b.ctx.Err() == nil && b.c.board != nil {
-		b.c.failed(b.c.now(), b.replica)
+	if err != nil && !b.closed && b.c.board != nil {
+		b.endedLocked(err)
 	}
 	return n, err
+}
+
+// endedLocked notes how the answer has ended.
+func (b *watchedBody) endedLocked(err error) {
+	switch {
+	case err == io.EOF && b.works:
+		b.c.board.Succeeded(b.replica.place)
+	case err != io.EOF && b.ctx.Err() == nil:
+		b.c.failed(b.c.now(), b.replica)
+	}
 }
 
 // passedLocked notes the next bytes of the answer.

@@ -105,13 +105,20 @@ func (m *member) limitedLocked(now time.Time, limit Limit) bool {
 	return false
 }
 
-// Succeeded notes that a member answered.
-func (b *Board) Succeeded(now time.Time, i int) {
+// Begun notes that an answer of a member has begun, which shows that it works. The answer may still break off.
+func (b *Board) Begun(now time.Time, i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := &b.members[i]
-	m.failures, m.alive = 0, now
+	m.alive = now
 	m.returnedLocked(now)
+}
+
+// Succeeded notes that an answer of a member has ended as it should.
+func (b *Board) Succeeded(i int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.members[i].failures = 0
 }
 
 // returnedLocked notes that a member that had been gone has answered.

@@ -34,7 +34,7 @@ func TestFailuresInARow(t *testing.T) {
 	if fail(b, 0, 4, 0) != 0 {
 		t.Error("four failures eject a member")
 	}
-	b.Succeeded(start, 0)
+	b.Succeeded(0)
 	if fail(b, 0, 4, 0) != 0 {
 		t.Error("failures before and after an answer are counted together")
 	}
@@ -55,7 +55,7 @@ func TestEjectionsDouble(t *testing.T) {
 		}
 		at += got
 	}
-	b.Succeeded(start.Add(at), 0)
+	b.Succeeded(0)
 	if got := fail(b, 0, 5, at+longestEjection+time.Second); got != firstEjection {
 		t.Errorf("an ejection long after the others lasts %v", got)
 	}
@@ -90,7 +90,7 @@ func TestAlive(t *testing.T) {
 	if b.Alive(0, start) {
 		t.Error("a member that has never answered is alive")
 	}
-	b.Succeeded(start.Add(time.Second), 0)
+	b.Begun(start.Add(time.Second), 0)
 	if !b.Alive(0, start) || b.Alive(0, start.Add(time.Second)) {
 		t.Error("an answer counts wrongly")
 	}
@@ -114,7 +114,7 @@ func TestSlowStart(t *testing.T) {
 	if b.Gone(1) {
 		t.Error("a member is gone twice")
 	}
-	b.Succeeded(start.Add(time.Minute), 1)
+	b.Begun(start.Add(time.Minute), 1)
 	if got := shares(b, time.Minute, Limit{}); got != "1.0 0.1 1.0" || !b.Gone(1) {
 		t.Errorf("after a restart: %s", got)
 	}
@@ -186,7 +186,8 @@ func TestAtOnce(t *testing.T) {
 				b.Failed(start, i)
 				b.Gone(i)
 				b.Checked(start, i, true)
-				b.Succeeded(start, i)
+				b.Begun(start, i)
+				b.Succeeded(i)
 				b.Limited(start, i, Limit{}, time.Second)
 				b.Shares(start, Limit{}, false, make([]float64, 2))
 				b.State(start, i)
