@@ -1,0 +1,107 @@
+package upstream
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"reprise/proxy/upstream/health"
+)
+
+// until waits for a condition.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not in time: %s", what)
+		}
+	}
+}
+
+// TestChecks: a replica whose checks fail gets no requests until one is good. Any answer to the list of models is good, except for an
+// error of the replica; of a path of its own, only status 2xx is.
+func TestChecks(t *testing.T) {
+	a, b, f := newStub(t, fails(401, "")), newStub(t, answers("b")), newStub(t, answers("f"))
+	c := newClient(t, Options{Replicas: []Target{at(t, a.URL+"/base/v1", named("a"), keyed("k")), at(t, b.URL, named("b"), checked("/health")), at(t, f.URL, named("f"), fallback, keyed("k"))},
+		Chooser: firstOf{}, SlowStart: -1, HealthInterval: time.Millisecond})
+	is := func(i int, want health.Condition) func() bool {
+		return func() bool { return c.Upstreams()[i].Health.Condition == want }
+	}
+	checks := func() string { return strings.Join(append(a.calls(), b.calls()...), ",") }
+	until(t, "checks", func() bool {
+		s := checks()
+		return strings.Contains(s, "GET /base/v1/models") && strings.Contains(s, "GET /health")
+	})
+	a.does(fails(503, ""))
+	until(t, "a is down", is(0, health.Down))
+	if _, text, _ := call(t, c, request("m", "{}")); text != "b" {
+		t.Errorf("the answer is %s", text)
+	}
+	a.does(fails(404, ""))
+	until(t, "a is up", is(0, health.Up))
+	b.does(fails(401, ""))
+	until(t, "b is down", is(1, health.Down))
+	if got := f.calls(); len(got) > 0 {
+		t.Errorf("a fallback was checked: %v", got)
+	}
+	for _, h := range a.headers {
+		if h.Get("Authorization") != "Bearer k" && h.Get("Authorization") != "" {
+			t.Errorf("a check has the header %v", h)
+		}
+	}
+	c.Close()
+	checks()
+	time.Sleep(20 * time.Millisecond)
+	if s := checks(); s != "" {
+		t.Errorf("after Close: %s", s)
+	}
+}
+
+// TestAllDown: where no replica works, requests are still sent, and the client gets what one answers.
+func TestAllDown(t *testing.T) {
+	script := func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			fails(500, "")(w, r)
+			return
+		}
+		io.WriteString(w, "it works")
+	}
+	a, b := newStub(t, script), newStub(t, script)
+	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, HealthInterval: time.Millisecond})
+	until(t, "both are down", func() bool {
+		s := c.Upstreams()
+		return s[0].Health.Condition == health.Down && s[1].Health.Condition == health.Down
+	})
+	if status, text, _ := call(t, c, request("m", "{}")); status != 200 || text != "it works" {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+// TestHungCheck: a replica that does not answer its checks is down, the checks of others go on, and Close does not wait for it.
+func TestHungCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answered := tripFunc(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Host == "a.example" {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}, nil
+		})
+		c, err := New(Options{Replicas: []Target{at(t, "http://a.example"), at(t, "http://b.example")}, Transport: answered})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2*checkWait + time.Second)
+		if s := c.Upstreams(); s[0].Health.Condition != health.Down || s[1].Health.Condition != health.Up {
+			t.Errorf("%+v", s)
+		}
+		began := time.Now()
+		c.Close()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("Close took %v", took)
+		}
+	})
+}
