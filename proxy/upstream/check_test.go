@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -102,6 +103,35 @@ func TestHungCheck(t *testing.T) {
 		c.Close()
 		if took := time.Since(began); took > 0 {
 			t.Errorf("Close took %v", took)
+		}
+	})
+}
+
+// TestRequestsAreChecks: a replica that answers requests is not checked.
+func TestRequestsAreChecks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		checks := map[string]int{}
+		c, err := New(Options{Replicas: []Target{at(t, "http://a.example/v1"), at(t, "http://b.example/v1")}, Chooser: firstOf{}, Transport: tripFunc(func(r *http.Request) (*http.Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if r.Method == http.MethodGet {
+				checks[r.URL.Host]++
+			}
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}, nil
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		for range 50 {
+			call(t, c, request("m", "{}"))
+			time.Sleep(time.Second)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if checks["a.example"] > 1 || checks["b.example"] < 9 {
+			t.Errorf("checks: %v", checks)
 		}
 	})
 }

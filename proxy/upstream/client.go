@@ -78,10 +78,11 @@ type Client struct {
 
 	modelMatters bool // for the choice, or for what is sent
 
-	fleet  *choose.Fleet
-	board  *health.Board // nil: there is one replica
-	table  *sticky.Table // nil: there is one replica
-	checks checks
+	fleet      *choose.Fleet
+	leaderWait time.Duration
+	board      *health.Board // nil: there is one replica
+	table      *sticky.Table // nil: there is one replica
+	checks     checks
 
 	learning learning
 }
@@ -91,7 +92,7 @@ func New(o Options) (*Client, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger, now: o.Now}
+	c := &Client{limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger, now: o.Now, leaderWait: longestLead}
 	if c.now == nil {
 		c.now = time.Now
 	}
@@ -114,7 +115,11 @@ func New(o Options) (*Client, error) {
 	if len(c.replicas) > 1 {
 		c.share(o)
 	}
-	return c, c.learning.learn(c)
+	if err := c.learning.learn(c); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
 }
 
 // share prepares the choice among several replicas.

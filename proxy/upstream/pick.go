@@ -73,7 +73,7 @@ func (p *picking) next(ctx context.Context, t turn, reply *Reply, err error, bod
 	if err != nil || refused || missing {
 		p.abandon()
 	}
-	if !refused && !missing || p.bound || ctx.Err() != nil {
+	if !refused && !missing || ctx.Err() != nil {
 		return next, false
 	}
 	p.asked = append(p.asked, t.replica.place)
@@ -135,8 +135,8 @@ const (
 	broken               // whatever its health
 )
 
-// leaderWait is how long a request waits for another one that prefills the prefix that both share.
-const leaderWait = 2 * time.Second
+// longestLead is how long a request waits for another one that prefills the prefix that both share.
+const longestLead = 2 * time.Second
 
 // follow waits until a request may be sent.
 func (p *picking) follow(ctx context.Context, t turn) {
@@ -150,7 +150,7 @@ func (p *picking) follow(ctx context.Context, t turn) {
 	if ticket == nil || ticket.Wait() == nil {
 		return
 	}
-	timer := time.NewTimer(leaderWait)
+	timer := time.NewTimer(p.c.leaderWait)
 	defer timer.Stop()
 	select {
 	case <-ticket.Wait():

@@ -32,7 +32,7 @@ func holder(name string) http.HandlerFunc {
 	}
 }
 
-// toOwner sends a request by the way that its kind takes, and returns the answer.
+// sends sends a request by the way that its kind takes, and returns the answer.
 func sends(t *testing.T, c *Client, method, path, body string) string {
 	t.Helper()
 	r := httptest.NewRequest(method, path, nil)
@@ -42,7 +42,7 @@ func sends(t *testing.T, c *Client, method, path, body string) string {
 	return fmt.Sprint(status, " ", strings.TrimSpace(text))
 }
 
-// twoHolders are replicas with state, of which the second one gets what is not bound, and the clients of two proxies.
+// twoHolders are replicas with state, of which the first one gets the requests without ids, and the clients of two proxies.
 func twoHolders(t *testing.T) (a, b *stub, one, other *Client) {
 	a, b = newStub(t, nil), newStub(t, nil)
 	for name, s := range map[string]*stub{"a": a, "b": b} {
@@ -142,5 +142,22 @@ func TestIDsOfClients(t *testing.T) {
 	}
 	if m, ok := c.table.Find("f_a"); !ok || m != place(c, "a") {
 		t.Errorf("the id of the file: %d, %v", m, ok)
+	}
+}
+
+// TestCredentialOfQuestions: a replica with a key of its own is asked for an id with that, and gets no credential of a client.
+func TestCredentialOfQuestions(t *testing.T) {
+	a := newStub(t, answers("a"))
+	c, _ := fleetOf(t, at(t, a.URL, named("a"), keyed("k")), at(t, closedPort(t), named("b")))
+	r := httptest.NewRequest("POST", "/v1/responses", nil)
+	r.Header = http.Header{"Authorization": {"Bearer of-a-client"}, "X-Api-Key": {"of-a-client"}, "Content-Type": {"application/json"}}
+	call(t, c, Request{Original: r, Body: []byte(`{"previous_response_id":"r"}`)})
+	if got := a.calls(); len(got) != 2 || got[0] != "GET /responses/r" {
+		t.Fatalf("calls %q", got)
+	}
+	for i, h := range a.headers {
+		if h.Get("Authorization") != "Bearer k" || h.Get("X-Api-Key") != "" || (h.Get("Content-Type") != "") != (i == 1) {
+			t.Errorf("request %d: %v", i, h)
+		}
 	}
 }

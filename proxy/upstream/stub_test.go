@@ -1,0 +1,149 @@
+package upstream
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reprise/proxy/upstream/choose"
+)
+
+// newReplicaTime is any time with whole seconds.
+var newReplicaTime = time.Unix(1_800_000_000, 0)
+
+// stub is a replica that answers as its script says and notes what it gets.
+type stub struct {
+	*httptest.Server
+	mu      sync.Mutex
+	script  http.HandlerFunc
+	got     []string // method, path and body
+	headers []http.Header
+}
+
+func newStub(t *testing.T, script http.HandlerFunc) *stub {
+	s := &stub{script: script}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		s.mu.Lock()
+		s.got, s.headers = append(s.got, strings.TrimSpace(r.Method+" "+r.URL.Path+" "+string(body))), append(s.headers, r.Header)
+		script := s.script
+		s.mu.Unlock()
+		script(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// does replaces the script.
+func (s *stub) does(script http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script = script
+}
+
+// calls returns what the replica got, and forgets it.
+func (s *stub) calls() (got []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got, s.got = s.got, nil
+	return got
+}
+
+func answers(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, text) }
+}
+
+func fails(status int, retryAfter string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if retryAfter != "" {
+			w.Header().Set("Retry-After", retryAfter)
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "status %d", status)
+	}
+}
+
+// breaks closes the connection without an answer.
+func breaks(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// firstOf is a chooser by place: the first replica that may be chosen.
+type firstOf struct{}
+
+func (firstOf) Choose(_ *choose.Request, loads []choose.Load) int { return 0 }
+
+// closedPort is the address of a port on which no process listens.
+func closedPort(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
+
+// clock is a time that a test sets.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// fleetOf is a client in front of targets, the first of which is preferred.
+func fleetOf(t *testing.T, targets ...Target) (*Client, *clock) {
+	now := &clock{now: newReplicaTime}
+	return newClient(t, Options{Replicas: targets, Chooser: firstOf{}, Now: now.Now, SlowStart: -1}), now
+}
+
+// path is how a request reaches a replica.
+type path struct {
+	name string
+	send func(t *testing.T, c *Client, r Request) (status int, text string, foreign bool)
+}
+
+// paths are the two ways of requests whose bodies are in memory.
+var paths = []path{{"call", call}, {"pass-through", passOn}}
+
+func request(model, body string) Request {
+	return Request{Original: httptest.NewRequest("POST", "/v1/chat/completions", nil), Body: []byte(body), Model: model}
+}
+
+func call(t *testing.T, c *Client, r Request) (int, string, bool) {
+	t.Helper()
+	reply, err := c.Call(t.Context(), r)
+	if err != nil {
+		return 0, err.Error(), false
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return reply.StatusCode, string(text), reply.Foreign
+}
+
+func passOn(t *testing.T, c *Client, r Request) (status int, text string, foreign bool) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	err := c.PassThrough(w, Passed{Request: r.Original, Tenant: r.Tenant, Read: r.Body, Model: r.Model, Chain: r.Chain, Begins: func(_ *Replica, f bool) { foreign = f }})
+	if err != nil {
+		return 0, err.Error(), false
+	}
+	return w.Code, w.Body.String(), foreign
+}
