@@ -12,6 +12,7 @@ import (
 
 // checks is the loop of the health checks. Its zero value makes none.
 type checks struct {
+	c      *Client
 	cancel context.CancelFunc
 	now    chan struct{} // holds one: a round is wanted at once
 	done   chan struct{} // closed when the loop has ended
@@ -35,22 +36,22 @@ func (s *checks) close() {
 // checkWait is how long a replica may take to answer a check.
 const checkWait = 5 * time.Second
 
-// check checks the replicas now and then, on one goroutine until close.
-func (c *Client) check(interval time.Duration) {
+// begin checks the replicas of c now and then, on one goroutine until close.
+func (s *checks) begin(c *Client, interval time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
-	c.checks = checks{cancel: cancel, now: make(chan struct{}, 1), done: make(chan struct{})}
+	*s = checks{c: c, cancel: cancel, now: make(chan struct{}, 1), done: make(chan struct{})}
 	go func() {
-		defer close(c.checks.done)
+		defer close(s.done)
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		var since time.Time
 		for ctx.Err() == nil {
 			began := c.now()
-			c.round(ctx, since)
+			s.round(ctx, since)
 			since = began
 			select {
 			case <-ticker.C:
-			case <-c.checks.now:
+			case <-s.now:
 			case <-ctx.Done():
 			}
 		}
@@ -59,14 +60,15 @@ func (c *Client) check(interval time.Duration) {
 
 // round checks the replicas at once, except for those that have answered a request since the last round. A fallback is not checked
 // unless it has a path for that: it may be an API that counts requests.
-func (c *Client) round(ctx context.Context, since time.Time) {
+func (s *checks) round(ctx context.Context, since time.Time) {
 	var wg sync.WaitGroup
+	c := s.c
 	for i, r := range c.replicas {
 		if r.target.Fallback && r.target.Health == "" || c.board.Alive(i, since) {
 			continue
 		}
 		wg.Go(func() {
-			works, gone := c.works(ctx, r)
+			works, gone := s.works(ctx, r)
 			if ctx.Err() != nil {
 				return
 			}
@@ -82,14 +84,14 @@ func (c *Client) round(ctx context.Context, since time.Time) {
 }
 
 // works asks a replica whether it works, and reports whether no process listens there.
-func (c *Client) works(ctx context.Context, r *Replica) (works, gone bool) {
+func (s *checks) works(ctx context.Context, r *Replica) (works, gone bool) {
 	ctx, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
 	u := r.url(&url.URL{Path: "/v1/models"})
 	if path := r.target.Health; path != "" {
 		u = &url.URL{Scheme: r.base.Scheme, User: r.base.User, Host: r.base.Host, Path: path}
 	}
-	status, err := c.get(ctx, u, r.requestHeader(http.Header{}))
+	status, err := s.c.get(ctx, u, r.requestHeader(http.Header{}))
 	if err != nil {
 		return false, errors.Is(err, syscall.ECONNREFUSED)
 	}

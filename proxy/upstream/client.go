@@ -131,7 +131,7 @@ func (c *Client) share(o Options) {
 		}
 	}
 	if interval := cmp.Or(o.HealthInterval, 5*time.Second); interval > 0 {
-		c.check(interval)
+		c.checks.begin(c, interval)
 	}
 }
 
