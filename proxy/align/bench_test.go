@@ -31,6 +31,9 @@ func BenchmarkObserve(b *testing.B) {
 		}},
 		{"4KB/tools in another order", func(i int) []Segment { return request(lists[i%24], fmt.Sprint(i)+stable[:1500], question(i)) }},
 		{"4KB/other texts", func(i int) []Segment { return request("", fmt.Sprint(i, stable[i%50*70:], stable), question(i))[:1] }},
+		{"600B/other questions", func(i int) []Segment {
+			return request("", "", fmt.Sprint(question(i), " ", stable[i*13%2000:][:500]))
+		}},
 		{"64KB/aligned", func(i int) []Segment {
 			talk := make([]string, 2*(i%8)+16)
 			for k := range talk {

@@ -32,9 +32,20 @@ type walk struct {
 	reach    int // bytes of p with which an earlier request has begun: an engine has them
 	seed     maphash.Seed
 	found    [maxDifferences]difference
+	spans    [maxDifferences][2]span // of each, where its class is still to be found: the first, and another one right behind it
 	n        int
 	messages int // that are equal behind a difference
 }
+
+// span is where two texts differ, p[i:a] and q[j:b].
+type span struct {
+	s          *segment
+	p, q       []byte
+	off        int // of p in the segment
+	i, a, j, b int
+}
+
+func (d *span) class() Class { return classify(d.p, d.q, d.i, d.a, d.j, d.b) }
 
 // differences are those behind which enough is shared.
 func (w *walk) differences() []difference { return w.found[:w.n] }
@@ -55,6 +66,26 @@ func (w *walk) run() {
 	if w.lost() < minLost {
 		w.n = 0
 	}
+	for i := range w.found[:w.n] {
+		w.classify(&w.found[i], &w.spans[i])
+	}
+}
+
+// classify finds out what differs, and where that is. It comes last, because most requests part at the end of what they share.
+func (w *walk) classify(d *difference, spans *[2]span) {
+	first, second := &spans[0], &spans[1]
+	if first.s == nil {
+		return
+	}
+	d.element, d.char, d.line = place(w.p.of(first.s), first.off+word(first.p, first.i))
+	if d.class == "" {
+		d.class = first.class()
+	}
+	if second.s != nil && (d.class == Unknown || d.class == Number) {
+		if class := second.class(); d.class == Unknown || class == Timestamp {
+			d.class = class
+		}
+	}
 }
 
 // share counts bytes of p that are equal in q.
@@ -64,19 +95,30 @@ func (w *walk) share(from, to int) {
 	}
 }
 
-// differ notes a difference at byte at of segment s. One that comes right behind another is a part of it.
+// differ notes a difference at byte at of segment s.
 func (w *walk) differ(s *segment, at int, class Class) {
+	if w.n == maxDifferences {
+		return
+	}
+	element, char, line := place(w.p.of(s), at)
+	w.found[w.n] = difference{kind: s.kind, segment: s.position, element: element, char: char, line: line, class: class}
+	w.spans[w.n] = [2]span{}
+	w.n++
+}
+
+// differIn notes a difference in texts, whose class is found later where it is "". One that comes right behind another is a part of it.
+func (w *walk) differIn(d span, class Class) {
 	if w.n > 0 {
 		last := &w.found[w.n-1]
-		if w.n == maxDifferences || last.shared < minStretch && last.kind == s.kind && last.segment == s.position {
-			if last.class == Unknown || last.class == Number && class == Timestamp {
-				last.class = class
+		if w.n == maxDifferences || last.shared < minStretch && last.kind == d.s.kind && last.segment == d.s.position {
+			if second := &w.spans[w.n-1][1]; second.s == nil {
+				*second = d
 			}
 			return
 		}
 	}
-	element, char, line := place(w.p.of(s), at)
-	w.found[w.n] = difference{kind: s.kind, segment: s.position, element: element, char: char, line: line, class: class}
+	w.found[w.n] = difference{kind: d.s.kind, segment: d.s.position, class: class}
+	w.spans[w.n] = [2]span{d}
 	w.n++
 }
 
@@ -138,10 +180,7 @@ func (w *walk) text(s *segment, off int, p, q []byte) {
 			return
 		}
 		a, b, class := w.resync(p, q, i, j)
-		if class == "" {
-			class = classify(p, q, i, a, j, b)
-		}
-		w.differ(s, off+word(p, i), class)
+		w.differIn(span{s, p, q, off, i, a, j, b}, class)
 		i, j = a, b
 	}
 }
