@@ -121,11 +121,10 @@ func TestBoundedLoad(t *testing.T) {
 // TestBoundedLoadInFleet: with equal shares, no member has more than the factor times its part of the requests in flight, rounded up,
 // when it gets one.
 func TestBoundedLoadInFleet(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 2))
 	for name, factor := range balances {
 		for _, n := range []int{1, 2, 4, 9} {
 			c, _ := New(name, 1)
-			checkBounded(t, rng, fleetOf(t, n, Options{Chooser: c}), n, factor)
+			checkBounded(t, rand.New(rand.NewPCG(2, 2)), fleetOf(t, n, Options{Chooser: c}), n, factor)
 		}
 	}
 }

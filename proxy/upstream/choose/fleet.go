@@ -34,7 +34,7 @@ type Fleet struct {
 	held    []int // by member, of the present request, in blocks
 	loads   []Load
 	request Request
-	spare   [][]prefix.Block // memory of tickets that have ended
+	spare   []evidence // memory of tickets that have ended
 }
 
 // member is what a fleet has of one replica besides its blocks.
@@ -42,6 +42,7 @@ type member struct {
 	id                        uint64
 	inFlight, pending, active int
 	cleared                   int                       // how often the replica has lost its blocks
+	unknown                   bool                      // its capacity
 	doubted                   map[prefix.Block]struct{} // the first blocks that replies have not reported as cached, though they should be
 	leaders                   []*Ticket                 // those that prefill a long prefix at present
 }
@@ -57,7 +58,7 @@ func NewFleet(members []Member, o Options) *Fleet {
 	}
 	capacities := make([]int, len(members))
 	for i, m := range members {
-		f.members[i] = member{id: o.Seed ^ prefix.Seed(m.Name), doubted: map[prefix.Block]struct{}{}}
+		f.members[i] = member{id: o.Seed ^ prefix.Seed(m.Name), unknown: m.Capacity == 0, doubted: map[prefix.Block]struct{}{}}
 		capacities[i] = capacityOf(m.Capacity)
 	}
 	f.index = prefix.NewIndex(capacities...)
@@ -136,6 +137,8 @@ func (f *Fleet) SetCapacity(member, tokens int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.index.SetCapacity(member, capacityOf(tokens))
+	f.index.SetReach(member, prefix.Unlimited)
+	f.members[member].unknown = tokens == 0
 }
 
 // Removed notes that a member has lost blocks.

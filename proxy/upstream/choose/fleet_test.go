@@ -2,6 +2,7 @@ package choose
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -161,5 +162,32 @@ func TestCleared(t *testing.T) {
 	after.Ended(Usage{})
 	if got := f.Choose(c, nil); got.Cached != 0 {
 		t.Errorf("%d tokens of a request from before the restart are held", got.Cached)
+	}
+}
+
+// TestReachIsLearned: where the capacity is not known, the predictions become those of what the replies report. With a capacity that is
+// known, nothing is learned.
+func TestReachIsLearned(t *testing.T) {
+	const actual, rounds = 200, 6000
+	for _, capacity := range []int{0, actual * 20 * prefix.BlockTokens} {
+		f := NewFleet([]Member{{Name: "a", Capacity: capacity}}, Options{})
+		engine, held := prefix.NewIndex(actual), make([]int, 1)
+		rng := rand.New(rand.NewPCG(1, 1))
+		predicted, cached := 0, 0
+		for round := range rounds {
+			c := chainOf(fmt.Sprint("s", rng.IntN(100)), 512, fmt.Sprint("m", rng.IntN(3)))
+			ticket := f.Choose(c, nil)
+			engine.Match(c.Blocks, held)
+			engine.Insert(0, c.Blocks, true, nil)
+			tokens := held[0] * prefix.BlockTokens
+			ticket.Ended(Usage{Prompt: c.Tokens(), Cached: tokens, Known: true})
+			if round > rounds/2 {
+				predicted, cached = predicted+ticket.Cached, cached+tokens
+			}
+		}
+		ratio := float64(predicted) / float64(cached)
+		if ratio < 0.9 || (ratio < 2) != (capacity == 0) {
+			t.Errorf("with a capacity of %d: %d tokens were predicted, %d cached", capacity, predicted, cached)
+		}
 	}
 }

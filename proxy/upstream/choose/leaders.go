@@ -73,6 +73,6 @@ func (f *Fleet) promote(t *Ticket) {
 		other.leader = first
 	}
 	if first.cleared == m.cleared {
-		f.index.Insert(first.Member, first.blocks, false)
+		f.index.Insert(first.Member, first.blocks, false, nil)
 	}
 }

@@ -1,6 +1,10 @@
 package choose
 
-import "reprise/proxy/upstream/prefix"
+import (
+	"slices"
+
+	"reprise/proxy/upstream/prefix"
+)
 
 // Ticket is one request at the member that was chosen for it. Its methods are safe for concurrent use, and do nothing after Ended or
 // Failed, one of which must be called.
@@ -9,11 +13,11 @@ type Ticket struct {
 	Tokens int // of its prompt, about
 	Cached int // of them, which the member should hold when the request is evaluated
 
-	fleet    *Fleet
-	blocks   []prefix.Block // of its chain
-	ready    int            // of its first blocks, which the member held without any request still prefilling them
-	known    int            // of its first blocks, which were in the index before
-	cleared  int            // the member's, when the request was sent
+	fleet *Fleet
+	evidence
+	ready    int // of its first blocks, which the member held without any request still prefilling them
+	known    int // of its first blocks, which were in the index before
+	cleared  int // the member's, when the request was sent
 	answered bool
 	ended    bool
 	wait     chan struct{} // closed when a follower may be sent
@@ -21,10 +25,10 @@ type Ticket struct {
 	waiting  []*Ticket     // followers
 }
 
-// Usage is what a reply reports of its prompt.
-type Usage struct {
-	Prompt, Cached int  // tokens
-	Known          bool // false: the reply has not reported how many tokens were cached
+// evidence is what the reply of a request can be compared with.
+type evidence struct {
+	blocks []prefix.Block // of its chain
+	ages   []uint32       // of the blocks at the member, when the request was sent
 }
 
 // begin counts a request at its member.
@@ -33,12 +37,13 @@ func (f *Fleet) begin(t *Ticket, c *prefix.Chain) {
 	t.cleared = m.cleared
 	if c != nil {
 		if last := len(f.spare) - 1; last >= 0 {
-			t.blocks, f.spare = f.spare[last], f.spare[:last]
+			t.evidence, f.spare = f.spare[last], f.spare[:last]
 		}
-		t.blocks = append(t.blocks, c.Blocks...)
+		t.blocks = append(t.blocks[:0], c.Blocks...)
+		t.ages = slices.Grow(t.ages[:0], len(t.blocks))[:len(t.blocks)]
 		t.Tokens, t.known = c.Tokens(), f.held[t.Member]
 		t.Cached = t.known * prefix.BlockTokens
-		t.ready = f.index.Insert(t.Member, t.blocks, false)
+		t.ready = f.index.Insert(t.Member, t.blocks, false, t.ages)
 	}
 	m.inFlight++
 	m.active += t.Tokens
@@ -63,7 +68,7 @@ func (f *Fleet) answered(t *Ticket) {
 	m := &f.members[t.Member]
 	m.pending -= t.Tokens - t.Cached
 	if t.cleared == m.cleared {
-		f.index.Insert(t.Member, t.blocks, true)
+		f.index.Insert(t.Member, t.blocks, true, nil)
 	}
 	f.release(t)
 }
@@ -77,7 +82,7 @@ func (t *Ticket) Ended(u Usage) {
 		return
 	}
 	f.answered(t)
-	if u.Known && u.Prompt > 0 && t.cleared == f.members[t.Member].cleared {
+	if t.cleared == f.members[t.Member].cleared {
 		f.correct(t, u)
 	}
 	f.end(t)
@@ -109,34 +114,6 @@ func (f *Fleet) end(t *Ticket) {
 	m.inFlight--
 	m.active -= t.Tokens
 	if t.blocks != nil {
-		f.spare, t.blocks = append(f.spare, t.blocks[:0]), nil
+		f.spare, t.evidence = append(f.spare, t.evidence), evidence{}
 	}
-}
-
-// mostDoubted is how many blocks of a member are remembered as doubted.
-const mostDoubted = 1024
-
-// correct removes the blocks of a chain that a member should hold, and has not held twice: a reply has reported less than half of them as
-// cached. The tokens of the reply are another tokenizer's, so shares of the prompt are compared.
-func (f *Fleet) correct(t *Ticket, u Usage) {
-	doubted := f.members[t.Member].doubted
-	cached := int(int64(len(t.blocks)) * int64(max(0, min(u.Cached, u.Prompt))) / int64(u.Prompt))
-	if 2*cached >= t.ready {
-		if len(doubted) > 0 {
-			for _, b := range t.blocks[:t.ready] {
-				delete(doubted, b)
-			}
-		}
-		return
-	}
-	first := t.blocks[cached]
-	if _, again := doubted[first]; again {
-		delete(doubted, first)
-		f.index.Remove(t.Member, t.blocks[cached:])
-		return
-	}
-	if len(doubted) >= mostDoubted {
-		clear(doubted)
-	}
-	doubted[first] = struct{}{}
 }

@@ -1,11 +1,14 @@
 package prefix
 
+import "math"
+
 // Index has the blocks that each member of a fleet should hold, under the rule of vLLM's block cache: of all blocks that a member has no
 // room for, those used least recently go first, and of one request its last block is the least recent. So the tail of a chain goes
 // before its head, and a prefix that many requests share stays.
 //
-// A block is pending while the first request that needs it has not been answered: it will be there, but is not yet. A member and a block
-// cost at most 60 bytes. An Index has no lock: its owner has one.
+// A block is pending while the first request that needs it has not been answered: it will be there, but is not yet. A block is out of reach
+// if more others were added to its member since its last use than the reach of the member: the index keeps it, and does not count it as
+// held, because replies show that the member has lost such blocks. A member and a block cost at most 80 bytes. An Index has no lock: its owner has one.
 type Index struct {
 	nodes  []node
 	free   uint32   // the first node without a block, linked by next
@@ -19,6 +22,7 @@ type node struct {
 	block        Block
 	older, newer uint32 // in the queue of the member
 	next         uint32 // the same block at another member
+	used         uint32 // clock of the member at the last use
 	member       uint16
 	pending      bool
 }
@@ -27,6 +31,8 @@ type node struct {
 type queue struct {
 	oldest, newest  uint32
 	count, capacity int
+	clock           uint32 // blocks that were ever added
+	reach           uint32
 }
 
 // firstSlots is the size of an empty table, a power of two.
@@ -36,12 +42,24 @@ const firstSlots = 64
 func NewIndex(capacities ...int) *Index {
 	x := &Index{nodes: make([]node, 1), slots: make([]uint64, firstSlots), queues: make([]queue, len(capacities))}
 	for member, blocks := range capacities {
-		x.queues[member].capacity = max(0, blocks)
+		x.queues[member].capacity, x.queues[member].reach = max(0, blocks), Unlimited
 	}
 	return x
 }
 
-// Held is how many blocks a member should hold.
+// Unlimited is the reach of a member of which no reply has shown another one, and Absent the age of a block that is not there.
+const (
+	Unlimited = math.MaxUint32
+	Absent    = math.MaxUint32
+)
+
+// Reach returns how many blocks can be added to a member until it has lost a block that is not used meanwhile.
+func (x *Index) Reach(member int) uint32 { return x.queues[member].reach }
+
+// SetReach sets what Reach returns.
+func (x *Index) SetReach(member int, blocks uint32) { x.queues[member].reach = blocks }
+
+// Held is how many blocks a member should hold, with those out of reach.
 func (x *Index) Held(member int) int { return x.queues[member].count }
 
 // Capacity is how many blocks a member can hold.
@@ -60,7 +78,7 @@ func (x *Index) Match(blocks []Block, held []int) {
 	for depth, b := range blocks {
 		found := false
 		for n := x.first(b); n != 0; n = x.nodes[n].next {
-			if m := x.nodes[n].member; held[m] == depth {
+			if m := x.nodes[n].member; held[m] == depth && x.age(n) <= x.queues[m].reach {
 				held[m], found = depth+1, true
 			}
 		}
@@ -71,8 +89,12 @@ func (x *Index) Match(blocks []Block, held []int) {
 }
 
 // Insert makes the blocks of a chain those that a member used last. The new ones are pending if the request has not been answered, and
-// with an answer none of them is pending any more. It returns how many of the first blocks were held before and were not pending.
-func (x *Index) Insert(member int, blocks []Block, answered bool) (ready int) {
+// with an answer none of them is pending any more. It returns how many of the first blocks were held before and were not pending, and sets
+// ages, which is empty or has the length of blocks, to how many blocks were added to the member since the last use of each.
+func (x *Index) Insert(member int, blocks []Block, answered bool, ages []uint32) (ready int) {
+	for i := range ages {
+		ages[i] = Absent
+	}
 	blocks = blocks[:min(len(blocks), x.queues[member].capacity)]
 	ready = len(blocks)
 	for depth := len(blocks) - 1; depth >= 0; depth-- {
@@ -82,6 +104,11 @@ func (x *Index) Insert(member int, blocks []Block, answered bool) (ready int) {
 			x.nodes[n].pending = true
 		} else {
 			x.unqueue(n)
+			age := x.age(n)
+			if len(ages) > 0 && !x.nodes[n].pending {
+				ages[depth] = age
+			}
+			x.nodes[n].pending = x.nodes[n].pending || age > x.queues[member].reach
 		}
 		if x.nodes[n].pending {
 			ready, x.nodes[n].pending = depth, !answered
@@ -117,6 +144,7 @@ func (x *Index) shrink(member int) {
 
 func (x *Index) enqueue(n uint32) {
 	q := &x.queues[x.nodes[n].member]
+	x.nodes[n].used = q.clock
 	x.nodes[n].older, x.nodes[n].newer = q.newest, 0
 	if q.newest == 0 {
 		q.oldest = n
@@ -143,6 +171,12 @@ func (x *Index) unqueue(n uint32) {
 	q.count--
 }
 
+// age is how many blocks were added to the member of a block since its last use.
+func (x *Index) age(n uint32) uint32 {
+	at := &x.nodes[n]
+	return x.queues[at.member].clock - at.used
+}
+
 // find returns the node of a block at a member.
 func (x *Index) find(member int, b Block) uint32 {
 	for n := x.first(b); n != 0; n = x.nodes[n].next {
@@ -165,6 +199,7 @@ func (x *Index) add(member int, b Block) (n uint32) {
 		x.grow()
 	}
 	slot := x.slot(b)
+	x.queues[member].clock++
 	x.nodes[n] = node{block: b, member: uint16(member), next: uint32(x.slots[slot])}
 	if x.slots[slot] == 0 {
 		x.blocks++

@@ -89,7 +89,7 @@ func play(t *testing.T, next func(n int) int, draw func() []Block, steps int) {
 			}
 		default:
 			want := min(v.match(blocks), v.capacity)
-			if got := x.Insert(m, blocks, true); got > want { // fewer only if Remove left a gap
+			if got := x.Insert(m, blocks, true, nil); got > want { // fewer only if Remove left a gap
 				t.Fatalf("step %d: %d blocks were ready, want %d", step, got, want)
 			}
 			v.run(blocks)
@@ -185,11 +185,11 @@ func TestPending(t *testing.T) {
 		answered bool
 		ready    int
 	}{{chain[:2], false, 0}, {chain[:3], false, 0}, {chain[:2], true, 0}, {chain, false, 2}, {chain[:3], false, 2}, {chain, true, 2}, {chain, false, 4}} {
-		if got := x.Insert(0, step.blocks, step.answered); got != step.ready {
+		if got := x.Insert(0, step.blocks, step.answered, nil); got != step.ready {
 			t.Errorf("step %d: %d blocks are ready, want %d", i, got, step.ready)
 		}
 	}
-	if got := x.Insert(1, chain, false); got != 0 {
+	if got := x.Insert(1, chain, false, nil); got != 0 {
 		t.Errorf("%d blocks of another member are ready", got)
 	}
 }
@@ -213,7 +213,7 @@ func TestIndexMemory(t *testing.T) {
 			for i := range blocks {
 				blocks[i] = Block(rng.Uint64())
 			}
-			x.Insert(m, blocks, true)
+			x.Insert(m, blocks, true, nil)
 		}
 		n := (round + 1) * len(blocks) * members
 		cost := float64(heap()-before) / float64(n)
@@ -237,7 +237,7 @@ func BenchmarkIndex(b *testing.B) {
 			blocks[i] = Block(rng.Uint64())
 		}
 		for m := range 8 {
-			x.Insert(m, blocks, true)
+			x.Insert(m, blocks, true, nil)
 		}
 	}
 	blocks := make([]Block, 125)
@@ -245,11 +245,44 @@ func BenchmarkIndex(b *testing.B) {
 		blocks[i] = Block(rng.Uint64())
 	}
 	for m := range 8 {
-		x.Insert(m, blocks, true)
+		x.Insert(m, blocks, true, nil)
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		x.Match(blocks, held)
-		x.Insert(i%8, blocks, true)
+		x.Insert(i%8, blocks, true, nil)
+	}
+}
+
+// TestReach: a block that has not been used while more than the reach were added is not matched, and pending when it is needed again.
+func TestReach(t *testing.T) {
+	x, held, ages := NewIndex(100), make([]int, 1), make([]uint32, 2)
+	chain := []Block{1 << 40, 2 << 40}
+	x.Insert(0, chain, true, nil)
+	for i := range 10 {
+		x.Insert(0, []Block{Block(i+3) << 40}, true, nil)
+	}
+	for _, step := range []struct {
+		reach uint32
+		held  int
+	}{{Unlimited, 2}, {11, 2}, {10, 1}, {9, 0}} {
+		x.SetReach(0, step.reach)
+		if x.Match(chain, held); held[0] != step.held || x.Reach(0) != step.reach {
+			t.Errorf("a reach of %d: %d blocks are held, want %d", step.reach, held[0], step.held)
+		}
+	}
+	x.SetReach(0, 10)
+	if ready := x.Insert(0, chain, false, ages); ready != 1 || ages[0] != 10 || ages[1] != 11 {
+		t.Errorf("%d blocks are ready, of ages %v", ready, ages)
+	}
+	if ready := x.Insert(0, append(chain, 1), true, append(ages, 0)); ready != 1 {
+		t.Errorf("%d blocks are ready before the answer", ready)
+	}
+	if x.Insert(0, chain, false, ages); ages[0] != 0 || ages[1] != 0 {
+		t.Errorf("after the answer: ages %v", ages)
+	}
+	x.Remove(0, chain)
+	if x.Insert(0, chain, false, ages); ages[0] != Absent || ages[1] != Absent {
+		t.Errorf("after a removal: ages %v", ages)
 	}
 }
