@@ -134,6 +134,7 @@ func (x exchange) hit(h *served) (Result, error) {
 			x.s.readings.keep(x.reading, x.req.Epoch, x.s.cache.Epoch)
 		}
 		x.s.metrics.saved(h.result, h.entry)
+		x.s.hints.answered(x.query)
 		x.touch(h.entry, h.vector)
 	}
 	return h.result, err

@@ -67,7 +67,8 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 	if want != (dialect.Intent{}) && !q.charge(len(body)) { // the dialect edits a copy
 		return nil, errNoMemory
 	}
-	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Original: q.http, Body: body, Model: q.Model, Chain: chain, Want: want})
+	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Original: q.http, Body: body, Model: q.Model, Chain: chain, Want: want,
+		Rate: q.s.hints.missed(q, chain)})
 }
 
 // fetched is an answer of the upstream, requested at start, that is being copied into a recording. It implements upstream.Owner.

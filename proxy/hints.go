@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"encoding/binary"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/hint"
 	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/upstream/worth"
 	"reprise/store"
 )
 
@@ -38,7 +40,9 @@ func (o *Options) seed() uint64 {
 // Hints is what the proxy asks of the upstreams beside the client's request, where their dialects can express it. Salts are asked for by
 // upstream.Target.
 type Hints struct {
-	Affinity bool // names of the prefix and of the conversation, by which a router behind the upstream chooses
+	Affinity    bool // names of the prefix and of the conversation, by which a router behind the upstream chooses
+	Breakpoints bool // the end of a prefix is marked where its residual rate pays for the write
+	Retention   bool // a longer life is asked for where that pays, and none where no write does
 }
 
 // hints computes prefix chains and intents.
@@ -51,7 +55,8 @@ type hints struct {
 	salted  bool   // an upstream gets a salt: tenants share no blocks there
 	chained bool   // something reads chains
 	keys    atomic.Pointer[keyring]
-	chains  sync.Pool // of *prefix.Chain
+	chains  sync.Pool    // of *prefix.Chain
+	worth   *worth.Table // nil: nothing reads chains
 }
 
 // keyring is the Keys of one secret. That of a shared store may change, when the store is reached for the first time.
@@ -66,7 +71,10 @@ func newHints(o *Options) *hints {
 	h.chains.New = func() any { return new(prefix.Chain) }
 	h.salted = slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Salt })
 	h.o.Affinity = h.o.Affinity && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return !mute(t.Dialect) })
-	h.chained = len(o.Upstreams) > 1 || h.o.Affinity
+	h.chained = len(o.Upstreams) > 1 || h.o.Affinity || h.o.Breakpoints || h.o.Retention
+	if h.chained {
+		h.worth = worth.New(0)
+	}
 	return h
 }
 
@@ -123,4 +131,36 @@ func (h *hints) intent(q *query, c *prefix.Chain) (want dialect.Intent) {
 	}
 	want.StreamUsage = q.needsUsage()
 	return want
+}
+
+// group is what requests have in common that can share an answer.
+func (q *query) group() uint64 { return binary.LittleEndian.Uint64(q.req.Scope[:]) }
+
+// missed notes that q, whose chain is c, goes to an upstream. It returns how often per second requests with its tools and system prompt do,
+// 0 where nothing asks for it.
+func (h *hints) missed(q *query, c *prefix.Chain) (residual float64) {
+	if c == nil {
+		return 0
+	}
+	residual = h.worth.Miss(worth.Miss{Group: q.group(), Chain: c, Turn: len(q.Turns) + 1, Tenant: q.tenant, Model: q.Model, Path: q.family.Path}, h.now())
+	if !h.o.Breakpoints && !h.o.Retention {
+		return 0
+	}
+	return residual
+}
+
+// answered notes that q is answered without an upstream.
+func (h *hints) answered(q *query) {
+	if h.worth != nil {
+		h.worth.Hit(q.group(), h.now())
+	}
+}
+
+// Prefixes lists the prefixes of recent misses that are worth most to the caches of the upstreams, if they are kept for life, at most n. It is
+// empty where nothing depends on prefixes: there is one upstream, of which no hint is asked.
+func (s *Server) Prefixes(life time.Duration, n int) []worth.Ranked {
+	if s.hints.worth == nil {
+		return []worth.Ranked{}
+	}
+	return s.hints.worth.Rank(life, n, s.opts.Now())
 }

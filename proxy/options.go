@@ -226,6 +226,7 @@ func (o Options) Validate() error {
 func (o Options) upstream() upstream.Options {
 	return upstream.Options{Replicas: o.Upstreams, Key: o.UpstreamKey, Limits: o.Limits.Limits, Bounds: o.Concurrency,
 		Chooser: o.Routing.Chooser, Seed: o.seed(), Leaders: o.Routing.Leaders, SlowStart: o.Routing.SlowStart, HealthInterval: o.Routing.HealthInterval,
+		Breakpoints: o.Hints.Breakpoints, Retention: o.Hints.Retention,
 		Transport: o.Transport, Logger: o.Logger}
 }
 

@@ -116,7 +116,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // newAdmin returns the admin API of the service.
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
-	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: upstreams{s.proxy}, Policy: cfg.Policy, Token: cfg.AdminToken,
+	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: upstreams{s.proxy},
+		Prefixes: func(life time.Duration, n int) any { return s.proxy.Prefixes(life, n) }, Policy: cfg.Policy, Token: cfg.AdminToken,
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
 		BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite}
@@ -183,7 +184,7 @@ func withoutSemantic(m proxy.Mode) proxy.Mode {
 
 func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 	return proxy.Options{
-		Upstreams: targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: proxy.Hints{Affinity: cfg.Routing.Hint("affinity")},
+		Upstreams: targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg),
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders,
 		TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
@@ -351,4 +352,9 @@ func logReport(log *slog.Logger, r store.Report) {
 	if r.Skipped > 0 {
 		log.Warn("damaged records in the store file were skipped", "file", r.Name, "records", r.Skipped)
 	}
+}
+
+// hints are what the upstreams are asked for.
+func hints(cfg *config.Config) proxy.Hints {
+	return proxy.Hints{Affinity: cfg.Routing.Hint("affinity"), Breakpoints: cfg.Routing.Hint("breakpoints"), Retention: cfg.Routing.Hint("retention")}
 }

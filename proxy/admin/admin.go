@@ -56,6 +56,10 @@ type Options struct {
 	Topics    Topics    // required
 	Upstreams Upstreams // nil: nothing is shown of them
 
+	// Prefixes is what GET /admin/prefixes shows: the prefixes that are worth most to the caches of the upstreams, if they are kept for life, at
+	// most n; required.
+	Prefixes func(life time.Duration, n int) any
+
 	Policy   string        // name of the store's policy
 	Token    string        // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
 	Loopback bool          // only this machine can reach the listener: /metrics answers to the same names only
@@ -98,6 +102,7 @@ func New(o Options) http.Handler {
 		r.Get("/entries/{id}", inJSON(a.showEntry))
 		r.Post("/purge", a.purge)
 		r.Get("/upstreams", inJSON(a.listUpstreams))
+		r.Get("/prefixes", inJSON(a.listPrefixes))
 		r.Post("/upstreams/{name}/drain", a.drainUpstream(true))
 		r.Post("/upstreams/{name}/undrain", a.drainUpstream(false))
 		profiles(r)

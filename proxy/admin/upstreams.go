@@ -70,6 +70,24 @@ func (a *admin) drainUpstream(drained bool) http.HandlerFunc {
 	})
 }
 
+// prefixLife is how long a prefix is taken to be kept where the query names no life.
+const prefixLife = 10 * time.Minute
+
+// listPrefixes lists the prefixes that are worth most if they are kept for life (10m), at most limit (50).
+func (a *admin) listPrefixes(r *http.Request) (any, error) {
+	limit, err := intParam(r, "limit", 50)
+	if err != nil {
+		return nil, err
+	}
+	life := prefixLife
+	if given := r.URL.Query().Get("life"); given != "" {
+		if life, err = time.ParseDuration(given); err != nil || life <= 0 {
+			return nil, apierror.BadRequest("invalid_parameter", "life is "+apierror.Quote(given)+"; allowed is a duration above 0, such as 10m.")
+		}
+	}
+	return map[string]any{"life_seconds": life.Seconds(), "prefixes": a.Prefixes(life, limit)}, nil
+}
+
 // hintsAfterPurge says under which names upstreams cache from now on. What they hold under the names of before is not used for this proxy any
 // more; they evict it by themselves. An upstream that gets no salt shares equal prefixes whatever their names.
 func (a *admin) hintsAfterPurge() map[string]any {

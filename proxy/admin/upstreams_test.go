@@ -2,9 +2,12 @@ package admin
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -77,5 +80,29 @@ func TestPurgeNamesHints(t *testing.T) {
 	}
 	if want := map[string]any{"generation": 7.0, "durable": true, "salted": []any{"a"}, "unsalted": []any{"b"}}; !reflect.DeepEqual(reply.Hints, want) {
 		t.Errorf("got %v, want %v", reply.Hints, want)
+	}
+}
+
+// TestPrefixes: the query names the life and the number of the prefixes.
+func TestPrefixes(t *testing.T) {
+	r := newRig(t, "lru", func(o *Options) {
+		o.Prefixes = func(life time.Duration, n int) any { return []string{life.String(), strconv.Itoa(n)} }
+	})
+	for query, want := range map[string]string{"": "600 10m0s 50", "?life=5m&limit=3": "300 5m0s 3", "?life=soon": "400", "?life=-1s": "400", "?limit=x": "400"} {
+		got := r.call(http.MethodGet, "http://localhost/admin/prefixes"+query, "", "")
+		var reply struct {
+			Life     float64 `json:"life_seconds"`
+			Prefixes []string
+		}
+		text := strconv.Itoa(got.Code)
+		if got.Code == 200 {
+			if err := json.Unmarshal(got.Body.Bytes(), &reply); err != nil || len(reply.Prefixes) != 2 {
+				t.Fatalf("%q: %v %s", query, err, got.Body)
+			}
+			text = fmt.Sprint(reply.Life, " ", strings.Join(reply.Prefixes, " "))
+		}
+		if text != want {
+			t.Errorf("%q: %s, want %s: %s", query, text, want, got.Body)
+		}
 	}
 }

@@ -48,6 +48,9 @@ type Options struct {
 	Seed    uint64         // of what proxies must agree on, with the names of the targets, to choose alike without shared state
 	Leaders int            // tokens of a cold prefix from which one of several requests that share it goes first; 0: none does
 
+	Breakpoints bool // Request.Rate decides whether the end of a prefix is marked for a short life
+	Retention   bool // and whether a long one is asked for, or none
+
 	SlowStart      time.Duration // in which the share of a replica that is back grows; default 30s, negative: it has a full one at once
 	HealthInterval time.Duration // between two checks of one of several replicas; default 5s, negative: none is made
 }
@@ -76,6 +79,8 @@ type Client struct {
 	now       func() time.Time
 	hints     hintCounts
 
+	breakpoints, retention bool // as in Options
+
 	modelMatters bool // for the choice, or for what is sent
 
 	fleet      *choose.Fleet
@@ -92,7 +97,8 @@ func New(o Options) (*Client, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger, now: o.Now, leaderWait: longestLead}
+	c := &Client{limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger, now: o.Now, leaderWait: longestLead,
+		breakpoints: o.Breakpoints, retention: o.Retention}
 	if c.now == nil {
 		c.now = time.Now
 	}
@@ -207,7 +213,7 @@ func (c *Client) ask(ctx context.Context, t turn, r Request) (*Reply, error) {
 	replica, foreign, asked := t.replica, t.replica.foreign(r.Model), r.Model
 	r.Body, r.Model = replica.mapped(r.Body, r.Model)
 	if r.Rate > 0 {
-		r.Want.Retain = worth.Decide(r.Rate, cmp.Or(replica.dialect.Caps(r.Model), replica.dialect.Caps(asked)))
+		r.Want.Retain = worth.Decide(r.Rate, c.terms(cmp.Or(replica.dialect.Caps(r.Model), replica.dialect.Caps(asked))))
 	}
 	edits := replica.edit(r, asked)
 	c.hints.edited(replica, &edits)
@@ -226,6 +232,17 @@ func (c *Client) ask(ctx context.Context, t turn, r Request) (*Reply, error) {
 		return nil, err
 	}
 	return &Reply{Response: resp, Replica: replica, Added: edits.Added, Foreign: foreign}, nil
+}
+
+// terms are the terms of an upstream of which the proxy makes use.
+func (c *Client) terms(t dialect.Caps) dialect.Caps {
+	if !c.breakpoints {
+		t.Life = 0
+	}
+	if !c.retention {
+		t.LifeLong, t.Always = 0, false
+	}
+	return t
 }
 
 // namedIn returns those of the added fields that an error answer names. If it names none, resp is as before.

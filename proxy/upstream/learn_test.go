@@ -115,7 +115,7 @@ func TestRetention(t *testing.T) {
 	}))
 	defer api.Close()
 	base, _ := url.Parse(api.URL + "/v1")
-	c, err := upstream.New(upstream.Options{Replicas: []upstream.Target{{Base: base, Dialect: "anthropic"}}})
+	c, err := upstream.New(upstream.Options{Replicas: []upstream.Target{{Base: base, Dialect: "anthropic"}}, Breakpoints: true, Retention: true})
 	if err != nil {
 		t.Fatal(err)
 	}

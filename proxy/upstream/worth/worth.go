@@ -35,27 +35,35 @@ const (
 	Conversation Kind = "conversation" // and the messages up to the last request
 )
 
-// memory is how long a rate remembers, in seconds: the engines' caches hold minutes, seldom an hour.
-const memory = 600.0
+// rate is how often events come, by the mean of the last gaps between them. A count in a window of minutes would not do: what an upstream
+// keeps for an hour returns in hours.
+type rate struct {
+	mean, last float64 // seconds
+	events     int
+}
 
-// rate counts events, of which it forgets all but 1/e in memory.
-type rate struct{ weight, last, since float64 }
+// gaps is how many gaps the mean has.
+const gaps = 16
 
 func (r *rate) add(now float64) {
-	if r.since == 0 {
-		r.since = now
+	if r.events > 0 {
+		r.mean += (now - r.last - r.mean) / float64(min(r.events, gaps))
 	}
-	r.weight = r.weight*math.Exp(-(now-r.last)/memory) + 1
+	r.events++
 	r.last = now
 }
 
-// per is the rate per second, 0 where there were fewer than two events: one event has no rate.
+// per is the rate per second, 0 where there were fewer than two events: one event has no rate. A silence that is longer than the mean counts
+// as a gap.
 func (r *rate) per(now float64) float64 {
-	if r.last == r.since {
+	if r.events < 2 {
 		return 0
 	}
-	left := r.weight * math.Exp(-(now-r.last)/memory)
-	return left / (memory * -math.Expm1(-max(now-r.since, 1)/memory))
+	mean := r.mean
+	if open := now - r.last; open > mean {
+		mean += (open - mean) / float64(min(r.events, gaps))
+	}
+	return 1 / max(mean, 1e-3)
 }
 
 // category is what requests have in common whose prefixes return alike.

@@ -1,0 +1,76 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"net/http"
+
+	"reprise/proxy/enginesim"
+	"reprise/proxy/upstream/worth"
+)
+
+// TestWorth: the rate at which an application comes to the engine is that of its misses. It decides what is asked of an upstream that
+// charges for writes, and the hits are known too.
+func TestWorth(t *testing.T) {
+	for every, field := range map[time.Duration]string{
+		time.Minute:    `"prompt_cache_breakpoint":{"mode":"explicit"}`, // it returns
+		24 * time.Hour: `"prompt_cache_options":{"mode":"explicit"}`,    // it does not: nothing is to be written
+	} {
+		var now atomic.Int64
+		now.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+		var last atomic.Pointer[string]
+		engine := enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}, OnRequest: func(_ string, _ http.Header, body []byte) {
+			text := string(body)
+			last.Store(&text)
+		}})
+		r := newRigAt(t, engine, engine, func(o *Options) {
+			o.Upstreams[0].Dialect = "openai"
+			o.Hints = Hints{Breakpoints: true, Retention: true}
+			o.Now = func() time.Time { return time.Unix(0, now.Load()) }
+			o.TTL = 30 * 24 * time.Hour
+		})
+		ask := func(question string) reply {
+			now.Add(int64(every))
+			return r.ask(t, "/v1/chat/completions", `{"model":"gpt-5.6","messages":[{"role":"system","content":"`+strings.Repeat("stay calm ", 1000)+`"},{"role":"user","content":"`+question+`"}]}`)
+		}
+		questions := []string{"why is the sky blue", "list three rivers of France", "what is a monad", "how do bees find home", "who wrote Faust"}
+		for _, q := range questions {
+			ask(q)
+		}
+		if got := *last.Load(); !strings.Contains(got, field) {
+			t.Errorf("each %v: the upstream got ...%.200s, want %s", every, got[max(0, len(got)-200):], field)
+		}
+		for range 3 {
+			for _, q := range questions {
+				if got := ask(q); got.cache() != "exact" {
+					t.Fatalf("%q: %s", q, got.cache())
+				}
+			}
+		}
+		var app worth.Ranked
+		for _, p := range r.Prefixes(10*time.Minute, 100) {
+			if p.Kind == worth.Application {
+				app = p
+			}
+		}
+		if app.Requests != 20 || app.ToEngines != 5 || app.Tokens < 2000 || app.Tokens > 3000 || app.Model != "gpt-5.6" {
+			t.Errorf("each %v: %+v", every, app)
+		}
+		if every == time.Minute && (app.HitRatio < 0.7 || app.Residual > app.Rate) {
+			t.Errorf("each %v: %s", every, fmt.Sprintf("%+v", app))
+		}
+	}
+}
+
+// TestNothingReadsPrefixes: with one upstream that expresses nothing there is nothing to rank, and no chain is made.
+func TestNothingReadsPrefixes(t *testing.T) {
+	r := newRig(t)
+	r.ask(t, "/v1/chat/completions", chat("hello"))
+	if got := r.Prefixes(time.Minute, 10); got == nil || len(got) != 0 || r.hints.worth != nil {
+		t.Errorf("%v", got)
+	}
+}
