@@ -43,6 +43,7 @@ type Hints struct {
 	Affinity    bool // names of the prefix and of the conversation, by which a router behind the upstream chooses
 	Breakpoints bool // the end of a prefix is marked where its residual rate pays for the write
 	Retention   bool // a longer life is asked for where that pays, and none where no write does
+	WarmBudget  int  // prompt tokens a minute that the proxy may send by itself to keep prefixes in the caches of upstreams; 0: none
 }
 
 // hints computes prefix chains and intents.
@@ -71,7 +72,7 @@ func newHints(o *Options) *hints {
 	h.chains.New = func() any { return new(prefix.Chain) }
 	h.salted = slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Salt })
 	h.o.Affinity = h.o.Affinity && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return !mute(t.Dialect) })
-	h.chained = len(o.Upstreams) > 1 || h.o.Affinity || h.o.Breakpoints || h.o.Retention
+	h.chained = len(o.Upstreams) > 1 || h.o.WarmBudget > 0 || h.o.Affinity || h.o.Breakpoints || h.o.Retention
 	if h.chained {
 		h.worth = worth.New(0)
 	}
@@ -125,12 +126,18 @@ func (h *hints) drop(c *prefix.Chain) {
 }
 
 // intent is what the proxy wants for q, whose chain is c.
-func (h *hints) intent(q *query, c *prefix.Chain) (want dialect.Intent) {
-	if h.o.Affinity || h.salted {
-		want = h.current().Intent(hint.Request{Tenant: q.tenant, Model: q.Model, Header: q.http.Header, Body: q.body, Chain: c}, h.now())
-	}
+func (h *hints) intent(q *query, c *prefix.Chain) dialect.Intent {
+	want := h.names(q, c)
 	want.StreamUsage = q.needsUsage()
 	return want
+}
+
+// names are the names of prefix, conversation and tenant.
+func (h *hints) names(q *query, c *prefix.Chain) dialect.Intent {
+	if !h.o.Affinity && !h.salted {
+		return dialect.Intent{}
+	}
+	return h.current().Intent(hint.Request{Tenant: q.tenant, Model: q.Model, Header: q.http.Header, Body: q.body, Chain: c}, h.now())
 }
 
 // group is what requests have in common that can share an answer.
@@ -142,7 +149,9 @@ func (h *hints) missed(q *query, c *prefix.Chain) (residual float64) {
 	if c == nil {
 		return 0
 	}
-	residual = h.worth.Miss(worth.Miss{Group: q.group(), Chain: c, Turn: len(q.Turns) + 1, Tenant: q.tenant, Model: q.Model, Path: q.family.Path}, h.now())
+	now := h.now()
+	residual = h.worth.Miss(worth.Miss{Group: q.group(), Chain: c, Turn: len(q.Turns) + 1, Tenant: q.tenant, Model: q.Model, Path: q.family.Path}, now)
+	q.s.warmer.note(q, c, now)
 	if !h.o.Breakpoints && !h.o.Retention {
 		return 0
 	}

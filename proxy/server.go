@@ -47,6 +47,7 @@ type Server struct {
 	ids      identifier
 	readings *readings
 	hints    *hints
+	warmer   *warmer // nil: nothing is warmed
 
 	flights   *upstream.Flights[*outcome]
 	alignment *alignment
@@ -78,6 +79,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.faults.degraded(s.cache.Restore(context.Background()))
 	s.live.Store(o.live())
+	s.warmer = startWarmer(s)
 	return s, nil
 }
 
@@ -175,6 +177,7 @@ func (s *Server) Draining() bool { return s.draining.Load() }
 // still being handled gets a 503.
 func (s *Server) Close() {
 	s.flights.Close()
+	s.warmer.close()
 	s.upstream.Close()
 	s.faults.degraded(s.cache.Settle()) // hits that the store is to keep
 }

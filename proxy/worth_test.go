@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,5 +74,73 @@ func TestNothingReadsPrefixes(t *testing.T) {
 	r.ask(t, "/v1/chat/completions", chat("hello"))
 	if got := r.Prefixes(time.Minute, 10); got == nil || len(got) != 0 || r.hints.worth != nil {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestWarm: a scaffold is sent again shortly before the upstream forgets it, within the budget, under the operator's credential, and only
+// while its application is expected back. What the clients get is not touched.
+func TestWarm(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		every  time.Duration // between two requests of the application
+		budget int
+		key    string
+		refuse bool
+		idle   time.Duration // until the warmer looks
+		want   int           // requests of the warmer in three looks
+	}{
+		{"an application that returns each 4 minutes", 4 * time.Minute, 10_000, "sk-op", false, 25 * time.Minute, 1},
+		{"not due yet", 4 * time.Minute, 10_000, "sk-op", false, 20 * time.Minute, 0},
+		{"forgotten already", 4 * time.Minute, 10_000, "sk-op", false, 31 * time.Minute, 0},
+		{"one that returns once a day", 24 * time.Hour, 10_000, "sk-op", false, 25 * time.Minute, 0},
+		{"no budget for it", 4 * time.Minute, 1000, "sk-op", false, 25 * time.Minute, 0},
+		{"without an operator's credential", 4 * time.Minute, 10_000, "", false, 25 * time.Minute, 0},
+		{"an upstream that refuses", 4 * time.Minute, 10_000, "sk-op", true, 25 * time.Minute, 1},
+	} {
+		var now atomic.Int64
+		now.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+		var warmed atomic.Int64
+		var wrong atomic.Pointer[string]
+		engine := enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}})
+		r := newRigAt(t, engine, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			body, _ := io.ReadAll(q.Body)
+			if strings.Contains(string(body), `"content":"."`) {
+				warmed.Add(1)
+				if !strings.HasPrefix(string(body), `{"model":"gpt-5.6","max_completion_tokens":16,"messages":[{"role":"system","content":"stay calm `) || q.Header.Get("Authorization") != "Bearer sk-op" {
+					text := fmt.Sprintf("%v %.300s", q.Header, body)
+					wrong.Store(&text)
+				}
+				if tc.refuse {
+					w.WriteHeader(http.StatusBadRequest)
+					return
+				}
+			}
+			q.Body = io.NopCloser(bytes.NewReader(body))
+			engine.ServeHTTP(w, q)
+		}), func(o *Options) {
+			o.Upstreams[0].Dialect, o.UpstreamKey = "openai", tc.key
+			o.Hints = Hints{WarmBudget: tc.budget}
+			o.Now = func() time.Time { return time.Unix(0, now.Load()) }
+		})
+		for i := range 6 {
+			now.Add(int64(tc.every))
+			r.ask(t, "/v1/chat/completions", `{"model":"gpt-5.6","messages":[{"role":"system","content":"`+strings.Repeat("stay calm ", 1000)+`"},{"role":"user","content":"question `+fmt.Sprint(i)+`"}]}`)
+		}
+		now.Add(int64(tc.idle))
+		for range 3 {
+			if r.warmer != nil {
+				r.warmer.round(t.Context())
+			}
+		}
+		if got := int(warmed.Load()); got != tc.want {
+			t.Errorf("%s: %d requests, want %d; logs %s", tc.name, got, tc.want, r.logs)
+		}
+		if text := wrong.Load(); text != nil {
+			t.Errorf("%s: sent %s", tc.name, *text)
+		}
+		if st := r.Stats(); st.Misses != 6 {
+			t.Errorf("%s: %d misses are counted, want the clients' 6", tc.name, st.Misses)
+		}
+		r.warmer.close()
 	}
 }

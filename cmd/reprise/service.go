@@ -356,5 +356,9 @@ func logReport(log *slog.Logger, r store.Report) {
 
 // hints are what the upstreams are asked for.
 func hints(cfg *config.Config) proxy.Hints {
-	return proxy.Hints{Affinity: cfg.Routing.Hint("affinity"), Breakpoints: cfg.Routing.Hint("breakpoints"), Retention: cfg.Routing.Hint("retention")}
+	h := proxy.Hints{Affinity: cfg.Routing.Hint("affinity"), Breakpoints: cfg.Routing.Hint("breakpoints"), Retention: cfg.Routing.Hint("retention")}
+	if cfg.Routing.Hint("warm") {
+		h.WarmBudget = cfg.Routing.WarmBudget
+	}
+	return h
 }

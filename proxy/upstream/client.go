@@ -245,6 +245,18 @@ func (c *Client) terms(t dialect.Caps) dialect.Caps {
 	return t
 }
 
+// Life is how long the upstreams that serve a model keep a prefix without a use, the shortest of them; 0: none forgets by time, as far as is
+// known.
+func (c *Client) Life(model string) (life time.Duration) {
+	for _, r := range c.replicas {
+		mapped, serves := r.target.serves(model)
+		if l := cmp.Or(r.dialect.Caps(mapped), r.dialect.Caps(model)).Life; serves && l > 0 && (life == 0 || l < life) {
+			life = l
+		}
+	}
+	return life
+}
+
 // namedIn returns those of the added fields that an error answer names. If it names none, resp is as before.
 func namedIn(resp *http.Response, added []dialect.Field) (named []dialect.Field) {
 	head, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))

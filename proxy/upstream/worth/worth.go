@@ -145,6 +145,19 @@ func (t *Table) Hit(group uint64, at time.Time) {
 	}
 }
 
+// Residual is how often per second requests with a prefix go to an engine, and how long ago the last one did. It is not known if the prefix
+// was forgotten.
+func (t *Table) Residual(b prefix.Block, at time.Time) (perSecond float64, idle time.Duration, known bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := t.prefixes[b]
+	if k == nil {
+		return 0, 0, false
+	}
+	now := seconds(at)
+	return k.residual.per(now), time.Duration((now - k.last) * float64(time.Second)), true
+}
+
 // see notes a miss of a prefix. The caller must hold the lock.
 func (t *Table) see(b prefix.Block, cat category, m *Miss, now float64) *known {
 	k := t.prefixes[b]

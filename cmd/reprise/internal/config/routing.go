@@ -181,6 +181,8 @@ func idleRouting(c *Config) (sentences []string) {
 	switch warm := c.Routing.Hint("warm"); {
 	case warm && c.Routing.WarmBudget == 0:
 		sentences = append(sentences, c.shown("HINTS")+": warm has no effect, because REPRISE_WARM_BUDGET is 0")
+	case warm && c.UpstreamKey == "":
+		sentences = append(sentences, c.shown("HINTS")+": warm has no effect, because REPRISE_UPSTREAM_KEY is not set: the credential of a client is for its own requests")
 	case !warm:
 		idle("WARM_BUDGET", "REPRISE_HINTS does not have warm")
 	}
