@@ -165,9 +165,9 @@ func (h *hints) answered(q *query) {
 	}
 }
 
-// Prefixes lists the prefixes of recent misses that are worth most to the caches of the upstreams, if they are kept for life, at most n. It is
+// PrefixesOf lists the prefixes of recent misses that are worth most to the caches of the upstreams, if they are kept for life, at most n. It is
 // empty where nothing depends on prefixes: there is one upstream, of which no hint is asked.
-func (s *Server) Prefixes(life time.Duration, n int) []worth.Ranked {
+func PrefixesOf(s *Server, life time.Duration, n int) []worth.Ranked {
 	if s.hints.worth == nil {
 		return []worth.Ranked{}
 	}

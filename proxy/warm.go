@@ -91,7 +91,7 @@ func (w *warmer) close() {
 
 // note keeps the scaffold of q, whose chain is c.
 func (w *warmer) note(q *query, c *prefix.Chain, now time.Time) {
-	if w == nil || c.Shared < leastWarmBytes || c.Shared > mostWarmBody || w.s.upstream.Life(q.Model) == 0 {
+	if w == nil || c.Shared < leastWarmBytes || c.Shared > mostWarmBody || upstream.LifeOf(w.s.upstream, q.Model) == 0 {
 		return
 	}
 	w.mu.Lock()
@@ -180,7 +180,7 @@ func (w *warmer) due(now time.Time) (all []prefix.Block) {
 	w.filled = now
 	for b, k := range w.kept {
 		residual, idle, known := w.s.hints.worth.Residual(b, now)
-		life := w.s.upstream.Life(k.Model)
+		life := upstream.LifeOf(w.s.upstream, k.Model)
 		if !known || life == 0 {
 			delete(w.kept, b)
 			continue

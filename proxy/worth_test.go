@@ -54,7 +54,7 @@ func TestWorth(t *testing.T) {
 			}
 		}
 		var app worth.Ranked
-		for _, p := range r.Prefixes(10*time.Minute, 100) {
+		for _, p := range PrefixesOf(r.Server, 10*time.Minute, 100) {
 			if p.Kind == worth.Application {
 				app = p
 			}
@@ -72,7 +72,7 @@ func TestWorth(t *testing.T) {
 func TestNothingReadsPrefixes(t *testing.T) {
 	r := newRig(t)
 	r.ask(t, "/v1/chat/completions", chat("hello"))
-	if got := r.Prefixes(time.Minute, 10); got == nil || len(got) != 0 || r.hints.worth != nil {
+	if got := PrefixesOf(r.Server, time.Minute, 10); got == nil || len(got) != 0 || r.hints.worth != nil {
 		t.Errorf("%v", got)
 	}
 }

@@ -213,7 +213,7 @@ func (c *Client) ask(ctx context.Context, t turn, r Request) (*Reply, error) {
 	replica, foreign, asked := t.replica, t.replica.foreign(r.Model), r.Model
 	r.Body, r.Model = replica.mapped(r.Body, r.Model)
 	if r.Rate > 0 {
-		r.Want.Retain = worth.Decide(r.Rate, c.terms(cmp.Or(replica.dialect.Caps(r.Model), replica.dialect.Caps(asked))))
+		r.Want.Retain = worth.Decide(r.Rate, replica.terms(r.Model, asked, c))
 	}
 	edits := replica.edit(r, asked)
 	c.hints.edited(replica, &edits)
@@ -234,20 +234,21 @@ func (c *Client) ask(ctx context.Context, t turn, r Request) (*Reply, error) {
 	return &Reply{Response: resp, Replica: replica, Added: edits.Added, Foreign: foreign}, nil
 }
 
-// terms are the terms of an upstream of which the proxy makes use.
-func (c *Client) terms(t dialect.Caps) dialect.Caps {
-	if !c.breakpoints {
+// terms are the terms of the replica for a model, of which clients ask under another name, as far as the proxy makes use of them.
+func (r *Replica) terms(model, asked string, o *Client) dialect.Caps {
+	t := cmp.Or(r.dialect.Caps(model), r.dialect.Caps(asked))
+	if !o.breakpoints {
 		t.Life = 0
 	}
-	if !c.retention {
+	if !o.retention {
 		t.LifeLong, t.Always = 0, false
 	}
 	return t
 }
 
-// Life is how long the upstreams that serve a model keep a prefix without a use, the shortest of them; 0: none forgets by time, as far as is
-// known.
-func (c *Client) Life(model string) (life time.Duration) {
+// LifeOf is how long the upstreams of c that serve a model keep a prefix without a use, the shortest of them; 0: none forgets by time, as far
+// as is known.
+func LifeOf(c *Client, model string) (life time.Duration) {
 	for _, r := range c.replicas {
 		mapped, serves := r.target.serves(model)
 		if l := cmp.Or(r.dialect.Caps(mapped), r.dialect.Caps(model)).Life; serves && l > 0 && (life == 0 || l < life) {
