@@ -36,6 +36,11 @@ func TestChoosers(t *testing.T) {
 		change(&loads[first])
 		return loads
 	}
+	full := func(held int) []Load { // what the others hold
+		loads := loadsOf(Load{Capacity: 9000, Held: held}, Load{Capacity: 9000, Held: held}, Load{Capacity: 9000, Held: held})
+		loads[first].Held = 8500
+		return loads
+	}
 	cached := func(at int) []Load {
 		loads := idle()
 		loads[at].Cached = 512
@@ -49,6 +54,8 @@ func TestChoosers(t *testing.T) {
 		{"prefix", "all are cold: the owner", idle(), first},
 		{"prefix", "all are cold, and the owner has less to do than the scaffold is worth", busy(func(l *Load) { l.Pending = 1400 }), first},
 		{"prefix", "all are cold, and the owner has much to do", busy(func(l *Load) { l.Pending = 1600 }), firstWithout(conversation, 3, first)},
+		{"prefix", "all are cold, and the owner has no room", full(8000), firstWithout(key, 3, first)},
+		{"prefix", "all are cold, and none has room", full(8100), first},
 		{"prefix", "another one holds the scaffold", cached((first + 1) % 3), (first + 1) % 3},
 		{"prefix", "the prefix is worth more than an idle replica", loadsOf(Load{}, Load{InFlight: 1, Cached: 800}, Load{InFlight: 2}), 1},
 		{"prefix", "the queue is longer than the prefix is worth", loadsOf(Load{InFlight: 2}, Load{InFlight: 3, Cached: 800, Pending: 5000}, Load{InFlight: 3}), 0},

@@ -28,7 +28,7 @@ func (p *Prefix) Choose(r *Request, loads []Load) int {
 	}
 	first := -1
 	if most < r.Shared {
-		first = owner(r.Key, loads, limit)
+		first = ownerWithRoom(r, loads, limit)
 	}
 	best, least := -1, 0
 	for i := range loads {
@@ -45,4 +45,21 @@ func (p *Prefix) Choose(r *Request, loads []Load) int {
 		}
 	}
 	return max(best, 0)
+}
+
+// ownerWithRoom returns the first replica for the key of a request that has room for it besides what it holds, and the owner where none has. A
+// few long prompts are not spread evenly by their keys: without this, a replica with one more than it can hold would lose and evaluate each
+// of them again by turns, beside another one with room. Caches of replicas that run for long are full, so that nothing changes there.
+func ownerWithRoom(r *Request, loads []Load, limit bound) int {
+	best, highest := -1, uint64(0)
+	for i := range loads {
+		l := &loads[i]
+		if at := rank(r.Key, l); limit.allows(l) && l.Held+r.Tokens-l.Cached <= l.Capacity && (best < 0 || at > highest) {
+			best, highest = i, at
+		}
+	}
+	if best < 0 {
+		return owner(r.Key, loads, limit)
+	}
+	return best
 }
