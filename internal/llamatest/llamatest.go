@@ -9,6 +9,7 @@ package llamatest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,7 +37,8 @@ type Options struct {
 
 // Engine is one running process.
 type Engine struct {
-	URL string // without /v1
+	URL    string // without /v1
+	Tokens int    // that its slots hold together
 
 	t     testing.TB
 	args  []string
@@ -72,27 +74,23 @@ const wait = 3 * time.Minute
 func Start(t testing.TB, o Options) *Engine {
 	t.Helper()
 	node, modules := Find(t)
-	if o.Model == (Model{}) {
-		o.Model = Small
-	}
+	o = o.withDefaults()
 	model := filepath.Join(t.TempDir(), "model.gguf")
 	if err := o.Model.Write(model); err != nil {
 		t.Fatal(err)
 	}
 	port := strconv.Itoa(redistest.FreePort(t))
-	e := &Engine{URL: "http://127.0.0.1:" + port, t: t}
+	e := &Engine{URL: "http://127.0.0.1:" + port, Tokens: o.Slots * o.Context, t: t}
 	e.args = []string{node, filepath.Join(folder(t), "server.mjs"), "--modules", modules, "--model", model, "--port", port,
-		"--slots", number(o.Slots, 4), "--context", number(o.Context, 4096), "--threads", number(o.Threads, 1), "--answer", number(o.Answer, 0)}
+		"--slots", strconv.Itoa(o.Slots), "--context", strconv.Itoa(o.Context), "--threads", strconv.Itoa(o.Threads), "--answer", strconv.Itoa(o.Answer)}
 	t.Cleanup(e.Kill)
 	e.Restart()
 	return e
 }
 
-func number(n, otherwise int) string {
-	if n == 0 {
-		n = otherwise
-	}
-	return strconv.Itoa(n)
+func (o Options) withDefaults() Options {
+	o.Model, o.Slots, o.Context, o.Threads = cmp.Or(o.Model, Small), cmp.Or(o.Slots, 4), cmp.Or(o.Context, 4096), cmp.Or(o.Threads, 1)
+	return o
 }
 
 // Find returns the path of node and the folder that has the package node-llama-cpp. Without them it ends the test.
@@ -184,6 +182,16 @@ func (e *Engine) Kill() {
 	e.cmd.Process.Kill()
 	<-e.ended
 	e.stdin.Close()
+}
+
+// Runs reports whether the process runs.
+func (e *Engine) Runs() bool {
+	select {
+	case <-e.ended:
+		return false
+	default:
+		return true
+	}
 }
 
 // Hold makes each answer pause after so many tokens until Release.

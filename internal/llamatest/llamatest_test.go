@@ -23,15 +23,9 @@ func words(seed uint64, n int) string {
 	return b.String()
 }
 
-// message is a member of messages.
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
 // chat is a request with a system prompt of its own for each seed, of n tokens.
-func chat(seed uint64, n int, more map[string]any, turns ...message) map[string]any {
-	body := map[string]any{"model": "m", "max_tokens": 4, "messages": append([]message{{"system", words(seed, n)}}, turns...)}
+func chat(seed uint64, n int, more map[string]any, turns ...Message) map[string]any {
+	body := map[string]any{"model": "m", "max_tokens": 4, "messages": append([]Message{{"system", words(seed, n)}}, turns...)}
 	for k, v := range more {
 		body[k] = v
 	}
@@ -39,11 +33,11 @@ func chat(seed uint64, n int, more map[string]any, turns ...message) map[string]
 }
 
 type choice struct {
-	Message, Delta message
+	Message, Delta Message
 	FinishReason   string `json:"finish_reason"`
 }
 
-type reply struct {
+type result struct {
 	Choices []choice
 	Usage   struct {
 		PromptTokens        int `json:"prompt_tokens"`
@@ -82,7 +76,7 @@ func post(ctx context.Context, t *testing.T, e *Engine, path string, body any) *
 	return resp
 }
 
-func ask(t *testing.T, e *Engine, body any) (r reply) {
+func ask(t *testing.T, e *Engine, body any) (r result) {
 	t.Helper()
 	r.Choices = make([]choice, 1)
 	resp := post(t.Context(), t, e, "/v1/chat/completions", body)
@@ -99,10 +93,10 @@ func ask(t *testing.T, e *Engine, body any) (r reply) {
 func TestPrefixReuse(t *testing.T) {
 	e := Start(t, Options{Slots: 2})
 	const n = 600
-	first := ask(t, e, chat(1, n, nil, message{"user", words(2, 10)}))
+	first := ask(t, e, chat(1, n, nil, Message{"user", words(2, 10)}))
 	other := ask(t, e, chat(3, n, nil))
 	answer := first.Choices[0].Message
-	second := ask(t, e, chat(1, n, nil, message{"user", words(2, 10)}, answer, message{"user", words(4, 20)}))
+	second := ask(t, e, chat(1, n, nil, Message{"user", words(2, 10)}, answer, Message{"user", words(4, 20)}))
 	again := ask(t, e, chat(3, n, nil))
 	if u := first.Usage; u.PromptTokensDetails.CachedTokens != 0 || u.PromptTokens <= n || u.CompletionTokens != 4 {
 		t.Errorf("first: %+v", u)
@@ -148,7 +142,7 @@ func TestOldestSlotIsReplaced(t *testing.T) {
 func TestStream(t *testing.T) {
 	e := Start(t, Options{Slots: 1, Answer: 3})
 	body := chat(1, 50, map[string]any{"stream": true, "stream_options": map[string]any{"include_usage": true}, "max_tokens": 100})
-	text, finish, last := "", "", reply{}
+	text, finish, last := "", "", result{}
 	lines := bufio.NewScanner(post(t.Context(), t, e, "/v1/chat/completions", body).Body)
 	done := false
 	for lines.Scan() {
@@ -159,7 +153,7 @@ func TestStream(t *testing.T) {
 		if done = data == "[DONE]"; done {
 			break
 		}
-		last = reply{}
+		last = result{}
 		if err := json.Unmarshal([]byte(data), &last); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +192,7 @@ func TestCompletionsAndErrors(t *testing.T) {
 		{"no such path", "/v1/embeddings", map[string]any{}, 404, "not_found_error"},
 	} {
 		resp := post(t.Context(), t, e, tc.path, tc.body)
-		var r reply
+		var r result
 		if err := json.NewDecoder(resp.Body).Decode(&r); err != nil || resp.StatusCode != tc.status || r.Error.Type != tc.kind {
 			t.Errorf("%s: %d %+v %v", tc.name, resp.StatusCode, r, err)
 		}
@@ -238,7 +232,7 @@ func TestClientsWaitAndLeave(t *testing.T) {
 	giveUp()
 	<-ended
 	eventually(t, "no request waits", func() bool { return e.Stats().Queued == 0 })
-	third := make(chan reply, 1)
+	third := make(chan result, 1)
 	go func() { third <- ask(t, e, chat(3, 100, nil)) }()
 	eventually(t, "a third request waits", func() bool { return e.Stats().Queued == 1 })
 	leave()
