@@ -11,6 +11,7 @@ type Trace struct {
 	Requests []Request // by the time of arrival; those of a session in its order
 	Sessions bool      // a request follows the answer of the one before it in its session
 	Unit     int       // the finest blocks that the trace distinguishes, in tokens
+	Whole    bool      // all requests are counted, also those that find empty caches
 }
 
 // Request is one request of a trace.

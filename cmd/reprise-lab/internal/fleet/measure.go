@@ -58,8 +58,12 @@ type measure struct {
 	admitted int64 // tokens of all prompts that engines took
 }
 
-func newMeasure(engines int, last float64) *measure {
-	return &measure{from: warmup * last, to: last, work: make([]float64, engines)}
+func newMeasure(engines int, last float64, whole bool) *measure {
+	from := warmup * last
+	if whole {
+		from = 0
+	}
+	return &measure{from: from, to: last, work: make([]float64, engines)}
 }
 
 // counts reports whether a request that arrived at a time is counted.

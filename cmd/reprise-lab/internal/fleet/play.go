@@ -95,7 +95,7 @@ func newPlay(t *Trace, o *Options) (*play, error) {
 		}
 		p.fronts = append(p.fronts, f)
 	}
-	p.measure = newMeasure(len(o.Engines), p.begin())
+	p.measure = newMeasure(len(o.Engines), p.begin(), t.Whole)
 	return p, nil
 }
 
