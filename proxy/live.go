@@ -34,21 +34,26 @@ func (o Options) live() *live {
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 
-// Reload puts some options of o in force, for requests that come from now on: UpstreamKey, AdminToken, Access, MaxBody, Concurrency, and
+// Reload puts some options of o in force, for requests that come from now on: UpstreamKey and the keys of Upstreams, AdminToken, Access, MaxBody, Concurrency, and
 // of Limits those on clients. The others stay as New got them. An UpstreamKey can be replaced, but not added or removed: a request that
 // was let in without one must not go out under it.
 func (s *Server) Reload(o Options) error {
-	if (s.opts.UpstreamKey == "") != (o.UpstreamKey == "") {
+	sameKind := slices.EqualFunc(s.opts.Upstreams, o.Upstreams, func(a, b upstream.Target) bool { return (a.Key == "") == (b.Key == "") })
+	if !sameKind || (s.opts.UpstreamKey == "") != (o.UpstreamKey == "") {
 		return errors.New("an upstream key can be replaced, but not added or removed")
 	}
 	n := s.opts
+	n.Upstreams = slices.Clone(n.Upstreams)
+	for i := range n.Upstreams {
+		n.Upstreams[i].Key = o.Upstreams[i].Key
+	}
 	n.UpstreamKey, n.AdminToken, n.Access, n.MaxBody, n.Concurrency = o.UpstreamKey, o.AdminToken, o.Access, o.MaxBody, o.Concurrency
 	n.Limits.BodyIdle, n.Limits.BodyRate, n.Limits.ClientWrite = o.Limits.BodyIdle, o.Limits.BodyRate, o.Limits.ClientWrite
 	if err := n.Validate(); err != nil {
 		return err
 	}
 	n = n.withDefaults()
-	s.upstream.SetKey(n.UpstreamKey)
+	s.upstream.SetKeys(n.UpstreamKey, n.Upstreams)
 	s.upstream.SetConcurrency(n.Concurrency)
 	s.upstream.SetForwarded(n.Access.Headers)
 	s.live.Store(n.live())

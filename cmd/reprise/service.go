@@ -24,6 +24,7 @@ import (
 	"reprise/policy/reuse"
 	"reprise/proxy"
 	"reprise/proxy/admin"
+	"reprise/proxy/align"
 	"reprise/proxy/cache"
 	"reprise/proxy/gate"
 	"reprise/proxy/upstream"
@@ -121,6 +122,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
 		BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite}
+	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load
 	}
@@ -184,7 +186,7 @@ func withoutSemantic(m proxy.Mode) proxy.Mode {
 
 func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 	return proxy.Options{
-		Upstreams: targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg),
+		Upstreams: targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg), Canonical: forms(cfg),
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders,
 		TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
@@ -203,6 +205,16 @@ func targets(cfg *config.Config) (all []upstream.Target) {
 	for _, u := range cfg.Upstreams {
 		u.Salt = u.Salt || cfg.Routing.Hint("salt")
 		all = append(all, u.Target)
+	}
+	return all
+}
+
+// forms are the canonical forms of requests.
+func forms(cfg *config.Config) proxy.Forms {
+	all := proxy.Forms{}
+	for endpoint, level := range cfg.Routing.Canonical {
+		l, _ := align.ParseLevel(level) // it was checked with the settings
+		all[endpoint] = align.NewCanonicaliser(l, cfg.Routing.Volatile)
 	}
 	return all
 }

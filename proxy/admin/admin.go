@@ -59,6 +59,8 @@ type Options struct {
 	// Prefixes is what GET /admin/prefixes shows: the prefixes that are worth most to the caches of the upstreams, if they are kept for life, at
 	// most n; required.
 	Prefixes func(life time.Duration, n int) any
+	// Alignment is what GET /admin/alignment shows: where the prompts of an application part although what follows is the same; nil: nothing.
+	Alignment func() any
 
 	Policy   string        // name of the store's policy
 	Token    string        // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
@@ -101,6 +103,7 @@ func New(o Options) http.Handler {
 		r.Get("/entries", inJSON(a.listEntries))
 		r.Get("/entries/{id}", inJSON(a.showEntry))
 		r.Post("/purge", a.purge)
+		r.Get("/alignment", inJSON(a.alignment))
 		r.Get("/upstreams", inJSON(a.listUpstreams))
 		r.Get("/prefixes", inJSON(a.listPrefixes))
 		r.Post("/upstreams/{name}/drain", a.drainUpstream(true))

@@ -109,3 +109,11 @@ type noUpstreams struct{}
 func (noUpstreams) Upstreams() []Upstream      { return nil }
 func (noUpstreams) Drain(string, bool) bool    { return false }
 func (noUpstreams) Generation() (uint64, bool) { return 0, true }
+
+// alignment shows where prompts part.
+func (a *admin) alignment(*http.Request) (any, error) {
+	if a.Alignment == nil {
+		return struct{}{}, nil
+	}
+	return a.Alignment(), nil
+}

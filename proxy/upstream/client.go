@@ -110,7 +110,7 @@ func New(o Options) (*Client, error) {
 		c.modelMatters = c.modelMatters || i > 0 || len(t.Models) > 0
 		members[i] = choose.Member{Name: t.name(), Capacity: t.Capacity}
 	}
-	c.SetKey(o.Key)
+	c.SetKeys(o.Key, o.Replicas)
 	c.fleet = choose.NewFleet(members, choose.Options{Chooser: o.Chooser, Seed: o.Seed, Leaders: o.Leaders})
 	if c.transport == nil {
 		c.transport = NewTransport(c.limits)
@@ -147,10 +147,13 @@ func (c *Client) Close() {
 	c.learning.close()
 }
 
-// SetKey replaces Options.Key, for requests sent from now on.
-func (c *Client) SetKey(key string) {
-	for _, r := range c.replicas {
-		if !r.own {
+// SetKeys replaces Options.Key, and the keys of targets that have one of their own, for requests sent from now on. targets are those of
+// Options with other keys.
+func (c *Client) SetKeys(key string, targets []Target) {
+	for i, r := range c.replicas {
+		if r.own {
+			r.secret.Store(&targets[i].Key)
+		} else {
 			r.secret.Store(&key)
 		}
 	}

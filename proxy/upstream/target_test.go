@@ -90,8 +90,8 @@ func TestKeysOfTargets(t *testing.T) {
 	if got := keys(); got != "common b c common " {
 		t.Error(got)
 	}
-	c.SetKey("new")
-	if got := keys(); got != "new b c new " {
+	c.SetKeys("new", []Target{{}, {Key: "b2"}, {Key: "c"}, {}})
+	if got := keys(); got != "new b2 c new " {
 		t.Errorf("after a change: %s", got)
 	}
 	for _, s := range c.Upstreams() {
