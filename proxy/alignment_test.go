@@ -132,6 +132,12 @@ func TestAlignment(t *testing.T) {
 			t.Errorf("got\n%s", report)
 		}
 	}
+	metrics := r.get(t, "/metrics").body
+	for _, want := range []string{`reprise_prefix_parted_total{class="timestamp"} 38`, `reprise_prefix_parted_total{class="tool order"} 0`, `reprise_prefix_lost_tokens_total{class="timestamp"} 3`} {
+		if !strings.Contains(metrics, "\n"+want) {
+			t.Errorf("no metric %s", want)
+		}
+	}
 	if _, _, err := r.Purge(t.Context(), store.Filter{}); err != nil {
 		t.Fatal(err)
 	}

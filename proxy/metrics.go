@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"reprise/policy/reuse"
+	"reprise/proxy/align"
 	"reprise/proxy/api"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/upstream"
@@ -34,6 +35,7 @@ type metrics struct {
 	vectors     []prometheus.Collector // collected as they are
 	budget      *budget.Budget
 	upstream    func() upstream.Load
+	aligned     func() []align.Total
 	breakerOpen func() bool // whether the embedder is not called, after failures
 
 	endpoints []string                          // the names of the APIs, then otherEndpoint
@@ -52,8 +54,8 @@ type metrics struct {
 	timeSaved   atomic.Int64 // nanoseconds
 }
 
-func newMetrics(apis *api.Registry, mem *budget.Budget, load func() upstream.Load, breakerOpen func() bool) *metrics {
-	m := &metrics{budget: mem, upstream: load, breakerOpen: breakerOpen, requests: map[string]*[results]atomic.Int64{}}
+func newMetrics(apis *api.Registry, mem *budget.Budget, load func() upstream.Load, aligned func() []align.Total, breakerOpen func() bool) *metrics {
+	m := &metrics{budget: mem, upstream: load, aligned: aligned, breakerOpen: breakerOpen, requests: map[string]*[results]atomic.Int64{}}
 	for _, f := range apis.Families() {
 		m.endpoints = append(m.endpoints, f.Name)
 	}
@@ -157,6 +159,8 @@ var (
 	descStored   = describe("stored_total", "Answers that were kept.")
 	descPurges   = describe("purges_not_durable_total", "Purges that were answered with 503, because the store could not write them: after a restart the entries may be back.")
 	descShadow   = describe("shadow_hits_total", "Requests that the shadow mode would have answered by meaning.")
+	descParted   = describe("prefix_parted_total", "Requests that left the prefix of an earlier one although what follows is the same, by what differs; GET /admin/alignment shows where.", "class")
+	descAgain    = describe("prefix_lost_tokens_total", "Prompt tokens, estimated, that an engine prefills again because of that.", "class")
 	descLimit    = describe("memory_limit_bytes", "Memory that the process may take; absent where there is no limit.")
 	descUsed     = describe("memory_used_bytes", "Memory charged against the limit, by what it is for; what is not charged may take an eighth of the limit.", "kind")
 	descNoRoom   = describe("refused_total", "Requests answered with 503 because the proxy had too much to do, by what was short.", "reason")
@@ -173,7 +177,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range m.vectors {
 		c.Describe(ch)
 	}
-	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descPurges, descLimit, descUsed, descNoRoom, descCalls, descQueued, descBreaker} {
+	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descPurges, descParted, descAgain, descLimit, descUsed, descNoRoom, descCalls, descQueued, descBreaker} {
 		ch <- d
 	}
 }
@@ -199,6 +203,10 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	count(descStored, float64(m.stored.Load()))
 	count(descShadow, float64(m.shadowHits.Load()))
 	count(descPurges, float64(m.undurable.Load()))
+	for _, t := range m.aligned() {
+		count(descParted, float64(t.Requests), string(t.Class))
+		count(descAgain, float64(t.Tokens), string(t.Class))
+	}
 	m.collectMemory(ch)
 	m.collectUpstream(ch)
 	open := 0.0
