@@ -12,7 +12,10 @@ import (
 
 	"reprise/policy/reuse"
 	"reprise/proxy/align"
+	chatapi "reprise/proxy/api/chat"
+	"reprise/proxy/canon"
 	"reprise/proxy/enginesim"
+	"reprise/proxy/upstream/prefix"
 	"reprise/store"
 )
 
@@ -157,5 +160,23 @@ func TestCanonicalWithoutMemory(t *testing.T) {
 	}
 	if used := r.budget.Used()["bodies"]; used != 0 {
 		t.Errorf("%d bytes stay charged", used)
+	}
+}
+
+// TestFormNamesPrefixes: prefixes, and with them the keys of affinity, are others under another canonical level.
+func TestFormNamesPrefixes(t *testing.T) {
+	blocks := map[prefix.Block]align.Level{}
+	for _, level := range []align.Level{align.C0, align.C2, align.C3} {
+		r := newRig(t, canonicalAt(level), func(o *Options) { o.Routing.Seed, o.Hints.Affinity, o.Upstreams[0].Dialect = 1, true, "openai" })
+		body := []byte(system("a"))
+		parsed, err := chatapi.Family.Parse(body, canon.Identity{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := r.hints.chain(&query{reading: reading{Request: parsed}, s: r.Server, family: &chatapi.Family, body: body})
+		if other, twice := blocks[c.Scaffold]; twice {
+			t.Errorf("%s names a prefix as %s does", level, other)
+		}
+		blocks[c.Scaffold] = level
 	}
 }

@@ -108,7 +108,7 @@ func (h *hints) chain(q *query) *prefix.Chain {
 		tenant = q.tenant
 	}
 	c := h.chains.Get().(*prefix.Chain)
-	c.Begin(h.seed ^ prefix.Seed(q.Model, tenant))
+	c.Begin(h.seed ^ prefix.Seed(q.Model, tenant, q.s.opts.Canonical[q.family.Name].Version())) // under another form, prefixes are others
 	for _, s := range q.Segments {
 		c.Add(prefix.Kind(s.Kind), s.Of(q.body))
 	}
