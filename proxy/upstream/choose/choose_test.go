@@ -43,7 +43,7 @@ func TestChoosers(t *testing.T) {
 	}
 	cached := func(at int) []Load {
 		loads := idle()
-		loads[at].Cached = 512
+		loads[at].Cached, loads[at].Pending = 512, 2000
 		return loads
 	}
 	for _, tc := range []struct {

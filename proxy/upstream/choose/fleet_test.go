@@ -2,6 +2,7 @@ package choose
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -130,10 +131,12 @@ func TestUsageCorrects(t *testing.T) {
 		{Usage{}, 6400},
 		{Usage{Prompt: 5000, Cached: 1000, Known: true}, 1280},
 		{Usage{Prompt: 5000, Cached: 0, Known: true}, 6400},
-		{Usage{Prompt: 5000, Cached: -7, Known: true}, 0}, // reports that lie
-		{Usage{Prompt: 1, Cached: 1 << 62, Known: true}, 6400},
+		{Usage{Prompt: 5000, Cached: -5000, Known: true}, 0}, // reports that lie
+		{Usage{Prompt: 1, Cached: math.MaxInt, Known: true}, 6400},
 		{Usage{Prompt: -1, Cached: 0, Known: true}, 6400},
 		{Usage{Prompt: 0, Cached: 0, Known: true}, 6400},
+		{Usage{Prompt: 5000, Cached: 2400, Known: true}, 6400},
+		{Usage{Prompt: 5000, Cached: 2400, Known: true}, 3072},
 	} {
 		f.Choose(c, nil).Ended(step.u)
 		if got := total(f).Held; got != step.held {

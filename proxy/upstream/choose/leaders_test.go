@@ -87,6 +87,9 @@ func TestLeaderFails(t *testing.T) {
 	check("a follower has left", false, false, true, true)
 	all[0].Failed()
 	check("the leader has failed", false, false, false, true)
+	if got := total(f).Held; got != 2048+2*512 {
+		t.Errorf("%d tokens are expected of both requests in flight", got)
+	}
 	if all[3].Leader() != all[2] {
 		t.Error("the last follower does not wait for the new leader")
 	}
