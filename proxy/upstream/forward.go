@@ -149,7 +149,7 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (re
 	})
 	out := (&http.Request{Method: p.Method, URL: replica.url(p.URL), Header: replica.passedHeader(p.Request), ContentLength: p.ContentLength,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, // else the transport waits for no go-ahead
-		TransferEncoding: p.TransferEncoding, Trailer: p.Trailer.Clone()}).WithContext(t.ctx)
+		TransferEncoding: p.TransferEncoding, Trailer: trailers(p.Request)}).WithContext(t.ctx)
 	out.Host = out.URL.Host
 	switch {
 	case p.Read != nil:
@@ -179,6 +179,13 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (re
 	call.ReadCloser, resp.Body = resp.Body, call
 	whole.Response = resp
 	return &whole.Reply, body, nil
+}
+
+// trailers are those that a request announces, except for names that no transport takes: such an error is no fault of the replica.
+func trailers(in *http.Request) http.Header {
+	out := in.Trailer.Clone()
+	maps.DeleteFunc(out, func(name string, _ []string) bool { return !header.IsName(name) })
+	return out
 }
 
 // whileAnswered keeps the body of a request open until the result is called. Otherwise net/http closes it when the answer begins; a

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -110,10 +111,11 @@ func (p *picking) hold(reply *Reply) {
 	p.held = reply
 }
 
-// last returns the result of a request: reply, or if there is none the last answer of a replica that refused it.
+// last returns the result of a request: reply, or if there is none the last answer of a replica that refused it. Where a replica may
+// have worked on the request after that, the answer of another one must not tell the client that none did.
 func (p *picking) last(reply *Reply, err error) (*Reply, error) {
 	if err != nil {
-		if p.held == nil {
+		if p.held == nil || !errors.Is(err, errUnsent) && !errors.Is(err, ErrOverloaded) {
 			return nil, err
 		}
 		return p.held, nil
@@ -133,6 +135,7 @@ const (
 	instead              // a fallback that works
 	draining             // works, but is to get no further requests
 	broken               // whatever its health
+	last                 // a fallback, whatever its health
 )
 
 // longestLead is how long a request waits for another one that prefills the prefix that both share.
@@ -164,8 +167,7 @@ func (p *picking) choose(desperate bool) (turn, bool) {
 	var few [2][16]float64
 	n := len(p.c.replicas)
 	shares, want := append(few[0][:0], make([]float64, n)...), append(few[1][:0], make([]float64, n)...)
-	any := p.model == "" || !slices.ContainsFunc(p.c.replicas, p.serves)
-	for way := idle; way <= broken; way++ {
+	for way := idle; way <= last; way++ {
 		switch {
 		case way == idle || way == draining:
 			p.c.board.Shares(p.c.now(), p.limit(), way == draining, shares)
@@ -175,9 +177,9 @@ func (p *picking) choose(desperate bool) (turn, bool) {
 		found := false
 		for i, r := range p.c.replicas {
 			want[i] = 0
-			if (any || p.serves(r)) && p.allows(way, r) {
+			if p.suits(r) && p.allows(way, r) {
 				want[i] = shares[i]
-				if p.bound || way == broken {
+				if p.bound || way >= broken {
 					want[i] = 1
 				}
 			}
@@ -189,6 +191,12 @@ func (p *picking) choose(desperate bool) (turn, bool) {
 		}
 	}
 	return turn{}, false
+}
+
+// suits reports whether a request for the model may be sent to a replica. A model that none serves is no fallback's: that has the
+// operator's credential.
+func (p *picking) suits(r *Replica) bool {
+	return p.model == "" || p.serves(r) || !r.target.Fallback && !slices.ContainsFunc(p.c.replicas, p.serves)
 }
 
 func (p *picking) serves(r *Replica) bool {
@@ -205,8 +213,8 @@ func (p *picking) allows(way pass, r *Replica) bool {
 	case p.bound:
 		return r.place == p.member
 	case r.target.Fallback:
-		return way == instead && p.model != ""
-	case way == instead:
+		return (way == instead || way == last) && p.model != ""
+	case way == instead || way == last:
 		return false
 	}
 	return way != idle || r.calls.isFree(p.tenant)
@@ -244,9 +252,10 @@ func (p *picking) bind(ctx context.Context) {
 	}
 }
 
-// bindTo binds the request to the replica that holds an id, if that is known.
+// bindTo binds the request to the replica that holds an id, if that is known and may get the request.
 func (p *picking) bindTo(id string) bool {
 	p.member, p.bound = p.c.table.Find(id)
+	p.bound = p.bound && p.suits(p.c.replicas[p.member])
 	return p.bound
 }
 
@@ -257,7 +266,7 @@ const locateWait = 5 * time.Second
 // credential: with that, a client could read objects of others.
 func (p *picking) locate(ctx context.Context, l sticky.Lookup) {
 	for _, r := range p.c.replicas {
-		if !r.target.Fallback && p.has(ctx, r, l) {
+		if !r.target.Fallback && p.suits(r) && p.has(ctx, r, l) {
 			p.c.table.Add(l.ID, r.place)
 			p.member, p.bound = r.place, true
 			return
