@@ -100,7 +100,7 @@ func (c *Client) watch(ctx context.Context, p *picking, reply *Reply) {
 		return
 	}
 	p.ticket = nil
-	b := &watchedBody{ReadCloser: reply.Body, ctx: ctx, c: c, replica: reply.Replica, evaluated: evaluated, ticket: ticket,
+	b := &watchedBody{ReadCloser: reply.Body, ctx: ctx, c: c, replica: reply.Replica, evaluated: evaluated, ticket: ticket, tenant: p.tenant,
 		works: reply.StatusCode < http.StatusInternalServerError && reply.StatusCode != http.StatusTooManyRequests}
 	if evaluated && reply.Replica.events != nil && p.chain != nil {
 		b.mark, b.chain = p.mark, &prefix.Chain{Blocks: slices.Clone(p.chain.Blocks), Bytes: p.chain.Bytes}
@@ -108,7 +108,7 @@ func (c *Client) watch(ctx context.Context, p *picking, reply *Reply) {
 	if evaluated && c.table != nil {
 		b.learning = p.learns()
 		if p.id != "" {
-			c.table.Add(p.id, reply.Replica.place)
+			c.table.Add(p.tenant, p.id, reply.Replica.place)
 		}
 	}
 	if b.learning || evaluated && ticket != nil && p.chain != nil && reply.Header.Get("Content-Encoding") == "" {
@@ -132,6 +132,7 @@ type watchedBody struct {
 	ctx       context.Context // of the request
 	c         *Client
 	replica   *Replica
+	tenant    string
 	evaluated bool // the answer is no error
 	works     bool // it is no error of the replica
 	mark      uint64
@@ -182,7 +183,7 @@ func (b *watchedBody) passedLocked(p []byte) {
 	b.meter.Write(p)
 	if b.learning {
 		sticky.InAnswer(b.meter.Head(), func(id string) {
-			b.c.table.Add(id, b.replica.place)
+			b.c.table.Add(b.tenant, id, b.replica.place)
 			b.learning = false
 		})
 		b.learning = b.learning && len(b.meter.Head()) < cap(b.meter.Head())

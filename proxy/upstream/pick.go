@@ -254,35 +254,49 @@ func (p *picking) bind(ctx context.Context) {
 
 // bindTo binds the request to the replica that holds an id, if that is known and may get the request.
 func (p *picking) bindTo(id string) bool {
-	p.member, p.bound = p.c.table.Find(id)
+	p.member, p.bound = p.c.table.Find(p.tenant, id)
 	p.bound = p.bound && p.suits(p.c.replicas[p.member])
 	return p.bound
 }
 
-// locateWait is how long one replica may take to report whether it has an id.
+// locateWait is how long the replicas may take to report whether they have an id.
 const locateWait = 5 * time.Second
 
-// locate asks the replicas that are no fallbacks for an id, and binds the request to the first one that has it. A fallback has its own
+// locate asks the replicas that are no fallbacks for an id, at once, and binds the request to one that has it. A fallback has its own
 // credential: with that, a client could read objects of others.
 func (p *picking) locate(ctx context.Context, l sticky.Lookup) {
-	for _, r := range p.c.replicas {
-		if !r.target.Fallback && p.suits(r) && p.has(ctx, r, l) {
-			p.c.table.Add(l.ID, r.place)
+	ctx, cancel := context.WithTimeout(ctx, locateWait)
+	defer cancel()
+	found, asked := make(chan *Replica, len(p.c.replicas)), 0
+	for i, r := range p.c.replicas {
+		if r.target.Fallback || !p.suits(r) || p.c.board.State(p.c.now(), i).Condition == health.Down {
+			continue
+		}
+		asked++
+		h := r.requestHeader(p.header)
+		go func() {
+			if p.has(ctx, r, l, h) {
+				found <- r
+			} else {
+				found <- nil
+			}
+		}()
+	}
+	for ; asked > 0; asked-- {
+		if r := <-found; r != nil {
+			p.c.table.Add(p.tenant, l.ID, r.place)
 			p.member, p.bound = r.place, true
 			return
 		}
 	}
 }
 
-// has reports whether a replica has an object.
-func (p *picking) has(ctx context.Context, r *Replica, l sticky.Lookup) bool {
-	ctx, cancel := context.WithTimeout(ctx, locateWait)
-	defer cancel()
+// has reports whether a replica has an object. It may go on when the request has ended.
+func (p *picking) has(ctx context.Context, r *Replica, l sticky.Lookup, h http.Header) bool {
 	if r.calls.acquire(ctx, p.tenant) != nil {
 		return false
 	}
 	defer r.calls.release(p.tenant)
-	h := r.requestHeader(p.header)
 	for name := range h {
 		if strings.HasPrefix(name, "Content-") {
 			delete(h, name)

@@ -137,10 +137,10 @@ func TestIDsOfClients(t *testing.T) {
 	sends(t, c, "POST", "/v1/files", "{}") // with x_other in its metadata
 	c.Drain("b", false)
 	a.calls()
-	if _, ok := c.table.Find("x_other"); ok {
+	if _, ok := c.table.Find("", "x_other"); ok {
 		t.Error("an id of a client is bound")
 	}
-	if m, ok := c.table.Find("f_a"); !ok || m != place(c, "a") {
+	if m, ok := c.table.Find("", "f_a"); !ok || m != place(c, "a") {
 		t.Errorf("the id of the file: %d, %v", m, ok)
 	}
 }

@@ -107,3 +107,56 @@ func readAnswer(t *testing.T, conn net.Conn) string {
 	text, err := io.ReadAll(resp.Body)
 	return fmt.Sprint(resp.StatusCode, " ", string(text), " ", err)
 }
+
+// TestIDsOfTenants: an id that a fallback made for one tenant leads no other tenant there, where the operator's credential would let it
+// read what the id names.
+func TestIDsOfTenants(t *testing.T) {
+	a, b := newStub(t, fails(503, "60")), newStub(t, answers(`{"id":"resp_b"}`))
+	c, _ := fleetOf(t, at(t, a.URL, named("a")), at(t, b.URL, named("b"), fallback, keyed("of-the-operator")))
+	send := func(tenant, method, path, body string) (int, string) {
+		r := request("m", body)
+		r.Tenant, r.Original = tenant, httptest.NewRequest(method, path, nil)
+		if r.Body = []byte(body); body == "" {
+			r.Body, r.Model = nil, ""
+		}
+		status, text, _ := passOn(t, c, r)
+		return status, text
+	}
+	if status, text := send("one", "POST", "/v1/responses", `{"model":"m"}`); status != 200 {
+		t.Fatalf("%d %s", status, text)
+	}
+	if status, text := send("one", "GET", "/v1/responses/resp_b", ""); status != 200 {
+		t.Errorf("its own tenant: %d %s", status, text)
+	}
+	b.calls()
+	for _, method := range []string{"GET", "DELETE"} {
+		if status, text := send("other", method, "/v1/responses/resp_b", ""); status == 200 || len(b.calls()) != 0 {
+			t.Errorf("another tenant, %s: %d %s", method, status, text)
+		}
+	}
+}
+
+// TestSlowToFind: a replica that does not say whether it has an id holds up no other one that has it.
+func TestSlowToFind(t *testing.T) {
+	asked := make(chan struct{}, 1)
+	a := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-asked:
+		case <-r.Context().Done():
+			t.Error("the replicas are asked one after the other")
+		}
+		http.NotFound(w, r)
+	})
+	b := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			asked <- struct{}{}
+		}
+		io.WriteString(w, "b")
+	})
+	c, _ := fleetOf(t, at(t, a.URL, named("a")), at(t, b.URL, named("b")))
+	r := request("m", `{"previous_response_id":"r"}`)
+	r.Original = httptest.NewRequest("POST", "/v1/responses", nil)
+	if _, text, _ := call(t, c, r); text != "b" {
+		t.Errorf("the answer is %s", text)
+	}
+}

@@ -17,8 +17,9 @@ import (
 // generation is how many ids each half of a table holds.
 const generation = 1 << 16
 
-// Table holds which member of a fleet an id belongs to, for the last 65,536 to 131,072 ids that were added or found. It takes some 5 MB
-// at most. It is safe for concurrent use.
+// Table holds which member of a fleet an id belongs to, for the last 65,536 to 131,072 ids that were added or found. Each tenant has ids
+// of its own: some engines let a client choose one, and a member may have the operator's credential, under which every object can be read.
+// It takes some 5 MB at most. It is safe for concurrent use.
 type Table struct {
 	seed maphash.Seed
 
@@ -29,9 +30,19 @@ type Table struct {
 // NewTable returns an empty table.
 func NewTable() *Table { return &Table{seed: maphash.MakeSeed(), now: map[uint64]uint16{}} }
 
-// Add notes that an id belongs to a member.
-func (t *Table) Add(id string, member int) {
-	key := maphash.String(t.seed, id)
+// key is what the table has of an id.
+func (t *Table) key(tenant, id string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(t.seed)
+	h.WriteString(tenant)
+	h.WriteByte(0)
+	h.WriteString(id)
+	return h.Sum64()
+}
+
+// Add notes that an id of a tenant belongs to a member.
+func (t *Table) Add(tenant, id string, member int) {
+	key := t.key(tenant, id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.addLocked(key, uint16(member))
@@ -44,9 +55,9 @@ func (t *Table) addLocked(key uint64, member uint16) {
 	t.now[key] = member
 }
 
-// Find returns the member that an id belongs to, false if the table does not have the id.
-func (t *Table) Find(id string) (member int, ok bool) {
-	key := maphash.String(t.seed, id)
+// Find returns the member that an id of a tenant belongs to, false if the table does not have the id.
+func (t *Table) Find(tenant, id string) (member int, ok bool) {
+	key := t.key(tenant, id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if m, ok := t.now[key]; ok {

@@ -9,15 +9,18 @@ import (
 
 func TestTable(t *testing.T) {
 	table := NewTable()
-	if _, ok := table.Find("a"); ok {
+	if _, ok := table.Find("", "a"); ok {
 		t.Error("an empty table has an id")
 	}
-	table.Add("a", 3)
-	table.Add("b", 1)
-	table.Add("b", 2)
+	table.Add("", "a", 3)
+	table.Add("", "b", 1)
+	table.Add("", "b", 2)
 	for id, want := range map[string]int{"a": 3, "b": 2} {
-		if m, ok := table.Find(id); !ok || m != want {
+		if m, ok := table.Find("", id); !ok || m != want {
 			t.Errorf("%s: %d, %v", id, m, ok)
+		}
+		if _, ok := table.Find("other", id); ok {
+			t.Errorf("%s is an id of another tenant too", id)
 		}
 	}
 }
@@ -25,20 +28,20 @@ func TestTable(t *testing.T) {
 // TestTableIsBounded: of many ids, the last ones and those that were found lately stay.
 func TestTableIsBounded(t *testing.T) {
 	table := NewTable()
-	table.Add("used", 1)
+	table.Add("", "used", 1)
 	for i := range 5 * generation {
-		table.Add(fmt.Sprint("id-", i), i%7)
-		if _, ok := table.Find("used"); !ok {
+		table.Add("", fmt.Sprint("id-", i), i%7)
+		if _, ok := table.Find("", "used"); !ok {
 			t.Fatalf("an id in use is gone after %d others", i)
 		}
 	}
 	if held := len(table.now) + len(table.before); held > 2*generation {
 		t.Errorf("%d ids are held", held)
 	}
-	if m, ok := table.Find(fmt.Sprint("id-", 5*generation-1)); !ok || m != (5*generation-1)%7 {
+	if m, ok := table.Find("", fmt.Sprint("id-", 5*generation-1)); !ok || m != (5*generation-1)%7 {
 		t.Errorf("the last id belongs to %d, %v", m, ok)
 	}
-	if _, ok := table.Find("id-0"); ok {
+	if _, ok := table.Find("", "id-0"); ok {
 		t.Error("the first id is still there")
 	}
 }
