@@ -112,7 +112,7 @@ func (p *picking) hold(reply *Reply) {
 }
 
 // last returns the result of a request: reply, or if there is none the last answer of a replica that refused it. Where a replica may
-// have worked on the request after that, the answer of another one must not tell the client that none did.
+// have worked on the request after that, the answer of another one must not have the client believe that none did.
 func (p *picking) last(reply *Reply, err error) (*Reply, error) {
 	if err != nil {
 		if p.held == nil || !errors.Is(err, errUnsent) && !errors.Is(err, ErrOverloaded) {

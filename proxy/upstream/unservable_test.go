@@ -138,22 +138,23 @@ func TestIDsOfTenants(t *testing.T) {
 
 // TestSlowToFind: a replica that does not say whether it has an id holds up no other one that has it.
 func TestSlowToFind(t *testing.T) {
-	asked := make(chan struct{}, 1)
-	a := newStub(t, func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-asked:
-		case <-r.Context().Done():
-			t.Error("the replicas are asked one after the other")
+	asked := make(chan struct{})
+	over := tripFunc(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Host == "a" {
+			<-r.Context().Done()
+			select {
+			case <-asked:
+			default:
+				t.Error("the replicas are asked one after the other")
+			}
+			return nil, r.Context().Err()
 		}
-		http.NotFound(w, r)
-	})
-	b := newStub(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
-			asked <- struct{}{}
+			close(asked)
 		}
-		io.WriteString(w, "b")
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("b"))}, nil
 	})
-	c, _ := fleetOf(t, at(t, a.URL, named("a")), at(t, b.URL, named("b")))
+	c := newClient(t, Options{Replicas: []Target{at(t, "http://a", named("a")), at(t, "http://b", named("b"))}, Transport: over, HealthInterval: -1})
 	r := request("m", `{"previous_response_id":"r"}`)
 	r.Original = httptest.NewRequest("POST", "/v1/responses", nil)
 	if _, text, _ := call(t, c, r); text != "b" {
