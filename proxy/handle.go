@@ -20,6 +20,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 		return Refused, err
 	}
 	if reason := s.unread(r, &d); reason != "" {
+		if choosesBy(s, r) {
+			return bypassChosen(s, w, r, &c, family, d, reason)
+		}
 		return s.bypass(w, r, nil, nil, reason)
 	}
 	mem, err := s.lease(r, c.size)
@@ -59,6 +62,31 @@ func (s *Server) unread(r *http.Request, d *Directives) string {
 
 func (s *Server) bypass(w http.ResponseWriter, r *http.Request, q *query, body []byte, reason string) (Result, error) {
 	return Bypass, s.passThrough(w, r, q, body, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}})
+}
+
+// choosesBy reports whether one of several upstreams is chosen by the body of r, which has to be read for that.
+func choosesBy(s *Server, r *http.Request) bool {
+	return several(&s.opts) && isJSON(r.Header.Get("Content-Type")) && !encoded(r.Header) &&
+		0 < r.ContentLength && r.ContentLength <= s.live.Load().maxBody && r.Header.Get("Expect") == ""
+}
+
+// bypassChosen is bypass for a request in which the cache takes no part, and whose model and prefix choose the upstream. A body that cannot be
+// parsed is forwarded all the same.
+func bypassChosen(s *Server, w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, reason string) (Result, error) {
+	mem, ok := s.budget.Lease(c.size)
+	if !ok {
+		return s.bypass(w, r, nil, nil, reason)
+	}
+	defer mem.Drop()
+	body, err := readBody(w, r, mem, s.live.Load().maxBody)
+	if err != nil {
+		return Refused, err
+	}
+	var q *query
+	if read, err := s.readings.of(&s.ids, r, c, &d, family, body, mem); err == nil {
+		q = s.newQuery(r, body, read, family, d, mem)
+	}
+	return s.bypass(w, r, q, body, reason)
 }
 
 // bypassRead is bypass for a request whose body has been read.
