@@ -30,8 +30,9 @@ type site struct {
 	api     http.Handler
 	settled func(context.Context) error
 
-	mu   sync.Mutex          // held while a request is served; protects seen
-	seen map[string][]string // X-Cache of the answers, by scenario
+	mu      sync.Mutex          // held while a request is served; protects what follows
+	seen    map[string][]string // X-Cache of the answers, by scenario
+	serving string              // the scenario of the request that is served
 }
 
 func newSite(t *testing.T, api http.Handler, settled func(context.Context) error) *site {
@@ -49,6 +50,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the client left
 	}
 	name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	s.serving = name
 	r.URL.Path, r.URL.RawPath = "/"+path, ""
 	if fault := faultOf(name); fault != "" {
 		r.Header.Set(enginesim.FaultHeader, fault)
@@ -67,38 +69,47 @@ func (s *site) caches(scenario string) string {
 
 // direct is an engine without a proxy.
 func direct(t *testing.T) *site {
-	return newSite(t, enginesim.New(enginesim.Options{}), func(context.Context) error { return nil })
+	return newSite(t, enginesim.New(enginesim.Options{}), settledNow)
 }
+
+// settledNow is for a site whose work ends with its answer.
+func settledNow(context.Context) error { return nil }
 
 // proxied is an engine of its own behind a proxy with an empty cache.
 func proxied(t *testing.T, o proxy.Options) *site {
 	t.Helper()
-	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
-	t.Cleanup(engine.Close)
-	base, err := url.Parse(engine.URL + "/v1")
-	if err != nil {
+	return proxiedTo(t, o, enginesim.New(enginesim.Options{}), upstream.Target{})
+}
+
+// proxiedTo is a proxy with an empty cache in front of engine, which is described by target.
+func proxiedTo(t *testing.T, o proxy.Options, engine http.Handler, target upstream.Target) *site {
+	t.Helper()
+	server := httptest.NewServer(engine)
+	t.Cleanup(server.Close)
+	var err error
+	if target.Base, err = url.Parse(server.URL + "/v1"); err != nil {
 		t.Fatal(err)
 	}
 	embedder := embed.NewBuiltin()
-	o.Upstreams, o.Embedder, o.Thresholds = []upstream.Target{{Base: base}}, embedder, embedder.Thresholds()
+	o.Upstreams, o.Embedder, o.Thresholds = []upstream.Target{target}, embedder, embedder.Thresholds()
 	o.Store, o.IgnoreHeaders = newStore(t), []string{enginesim.FaultHeader}
 	o.Topics, err = topics.New(topics.Options{Dim: embedder.Dim(), Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(o.Topics.Close)
-	server, err := proxy.New(o)
+	api, err := proxy.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if err := server.Wait(ctx); err != nil {
+		if err := api.Wait(ctx); err != nil {
 			t.Errorf("flights did not end: %v", err)
 		}
 	})
-	return newSite(t, server.Handler(), server.Wait)
+	return newSite(t, api.Handler(), api.Wait)
 }
 
 func newStore(t *testing.T) *store.Store {

@@ -131,6 +131,19 @@ func (e *editor) value(w wish) string {
 	return value
 }
 
+// usageIn sets the option in the object m, and reports whether it did. A client that has set it to false gets no usage all the same: the
+// proxy removes from the stream what it has asked for, but an answer that is stored must have it.
+func (e *editor) usageIn(m member) bool {
+	s := scan(e.Body, m.start)
+	for in, ok := s.next(); ok; in, ok = s.next() {
+		if string(in.name) == "include_usage" && string(e.Body[in.start:in.end]) == "false" {
+			e.patches = append(e.patches, patch{in.start, in.end - in.start, "true"})
+			return true
+		}
+	}
+	return e.within(m, "include_usage", "true")
+}
+
 // streamUsage asks for the usage of a stream. It adds the first field of an edit.
 func (e *editor) streamUsage() {
 	if !e.want.StreamUsage || endpointOf(e.Path)&(chats|completions) == 0 || e.quarantined(StreamUsage) {
@@ -145,7 +158,7 @@ func (e *editor) streamUsage() {
 		e.insert(`"stream_options":{"include_usage":true}`)
 	case string(e.Body[options.start:options.end]) == "null":
 		e.patches = append(e.patches, patch{options.start, options.end - options.start, `{"include_usage":true}`})
-	case !e.within(options, "include_usage", "true"):
+	case !e.usageIn(options):
 		return
 	}
 	e.edits.Added = onlyUsage
