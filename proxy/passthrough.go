@@ -26,6 +26,16 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, q *query, b
 		return errNoMemory
 	}
 	defer s.budget.End()
+	if body == nil && s.needsModel(r) {
+		mem, err := s.lease(r, 0)
+		if err != nil {
+			return err
+		}
+		defer mem.Drop()
+		if body, err = readBody(w, r, mem, r.ContentLength); err != nil {
+			return err
+		}
+	}
 	p := upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body}
 	if q != nil {
 		p.Model, p.Chain = q.Model, s.hints.chain(q)
@@ -51,6 +61,13 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, q *query, b
 	}
 	s.faults.report(r.Context(), "upstream", err)
 	return err
+}
+
+// needsModel reports whether the body of r must be read before it is sent, because the model that it asks for decides where it goes. A body
+// that is compressed, or larger than one of a cached endpoint may be, or of no known length, goes to an upstream of any model.
+func (s *Server) needsModel(r *http.Request) bool {
+	return s.upstream.ModelMatters() && r.Method == http.MethodPost && 0 < r.ContentLength && r.ContentLength <= s.live.Load().maxBody &&
+		r.Header.Get("Expect") == "" && isJSON(r.Header.Get("Content-Type")) && !encoded(r.Header)
 }
 
 // statusWriter adds the cache's status to the upstream's header just before that is sent.

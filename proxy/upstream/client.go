@@ -147,6 +147,9 @@ func (c *Client) Close() {
 	c.learning.close()
 }
 
+// ModelMatters reports whether the model of a request decides which replica it is sent to, or what is sent.
+func (c *Client) ModelMatters() bool { return c.modelMatters }
+
 // SetKeys replaces Options.Key, and the keys of targets that have one of their own, for requests sent from now on. targets are those of
 // Options with other keys.
 func (c *Client) SetKeys(key string, targets []Target) {

@@ -121,10 +121,11 @@ func (b *Board) Succeeded(i int) {
 	b.members[i].failures = 0
 }
 
-// returnedLocked notes that a member that had been gone has answered.
+// returnedLocked notes that a member has answered. If it had been gone, it is another process now, which has not failed.
 func (m *member) returnedLocked(now time.Time) {
 	if m.gone {
 		m.gone, m.back = false, now
+		m.failures, m.level, m.ejected = 0, 0, time.Time{}
 	}
 }
 

@@ -141,6 +141,21 @@ func TestAside(t *testing.T) {
 	}
 }
 
+// TestNewProcess: a member whose process was gone is not ejected for what that one did.
+func TestNewProcess(t *testing.T) {
+	b := New(2, 0)
+	fail(b, 0, 5, 0)
+	b.Checked(start, 0, true)
+	if got := shares(b, 0, Limit{}); got != "0.0 1.0" {
+		t.Errorf("a good check ends an ejection: %s", got)
+	}
+	b.Gone(0)
+	b.Checked(start, 0, true)
+	if got := shares(b, 0, Limit{}); got != "1.0 1.0" || fail(b, 0, 4, 0) != 0 {
+		t.Errorf("a new process: %s", got)
+	}
+}
+
 // TestLimitsAreBounded: tenants cannot make a table grow without bound.
 func TestLimitsAreBounded(t *testing.T) {
 	b := New(1, 0)
