@@ -26,7 +26,7 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, q *query, b
 		return errNoMemory
 	}
 	defer s.budget.End()
-	if body == nil && s.needsModel(r) {
+	if body == nil && s.upstream.ModelMatters() && isPlainJSON(r, s.live.Load().maxBody) { // the model decides where the request goes
 		mem, err := s.lease(r, 0)
 		if err != nil {
 			return err
@@ -63,10 +63,10 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, q *query, b
 	return err
 }
 
-// needsModel reports whether the body of r must be read before it is sent, because the model that it asks for decides where it goes. A body
-// that is compressed, or larger than one of a cached endpoint may be, or of no known length, goes to an upstream of any model.
-func (s *Server) needsModel(r *http.Request) bool {
-	return s.upstream.ModelMatters() && r.Method == http.MethodPost && 0 < r.ContentLength && r.ContentLength <= s.live.Load().maxBody &&
+// isPlainJSON reports whether the body of r can be read before it is sent. One that is compressed, or larger than one of a cached endpoint
+// may be, or of no known length, goes to an upstream of any model.
+func isPlainJSON(r *http.Request, most int64) bool {
+	return r.Method == http.MethodPost && 0 < r.ContentLength && r.ContentLength <= most &&
 		r.Header.Get("Expect") == "" && isJSON(r.Header.Get("Content-Type")) && !encoded(r.Header)
 }
 
