@@ -22,7 +22,9 @@ const (
 	// "required" are ordered. Values in enum, const, default and examples stay as they are.
 	C2
 	// C3 is C2, orders tools by name, and moves those lines of the system prompt that match an expression of the operator behind the
-	// others. Both are left out where the client has set breakpoints of the cache: it has arranged the prompt itself.
+	// others of their text. Both are left out where the client has set breakpoints of the cache: it has arranged the prompt itself. In a
+	// conversation, the messages behind a line that has changed are prefilled again all the same: the client does better to put it into its
+	// last message.
 	C3
 )
 

@@ -2,12 +2,15 @@ package align
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,13 +133,15 @@ func (p *planted) line(format string, args ...any) {
 	p.system = append(p.system[:at:at], append([]string{fmt.Sprintf(format, args...)}, p.system[at:]...)...)
 }
 
-// defects change a request; class and segment are what the report must say.
-var defects = []struct {
+type defect struct {
 	name    string
 	class   Class
 	segment string
 	plant   func(p *planted)
-}{
+}
+
+// defects change a request; class and segment are what the report must say.
+var defects = []defect{
 	{"none", "", "", func(*planted) {}},
 	{"none, time at the end", "", "", func(p *planted) {
 		p.talk[len(p.talk)-1] += "\n\nIt is " + p.now.Format(time.RFC3339)
@@ -172,8 +177,8 @@ var defects = []struct {
 	}},
 }
 
-// play plays dialogues, some at a time, and returns the report.
-func play(talks [][]string, together int, system string, plant func(*planted)) Report {
+// play plays dialogues, some at a time, in the canonical form of c, and returns the report.
+func play(talks [][]string, together int, system string, plant func(*planted), c *Canonicaliser) Report {
 	w := NewWatch(Options{})
 	rng := rand.New(rand.NewPCG(7, 11))
 	now := time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)
@@ -194,12 +199,75 @@ func play(talks [][]string, together int, system string, plant func(*planted)) R
 			p.tools = append(p.tools, toolText(fmt.Sprintf("tool_%d", k), 0, 1, 2, 3, 4, 5))
 		}
 		plant(&p)
-		w.Observe(shop, request(toolListText(p.tools...), strings.Join(p.system, "\n"), p.talk...))
+		w.Observe(shop, c.segments(request(toolListText(p.tools...), strings.Join(p.system, "\n"), p.talk...)))
 		if s.turn += 2; s.turn > len(talks[s.dialogue]) {
 			open = append(open[:i], open[i+1:]...)
 		}
 	}
 	return w.Report()
+}
+
+// segments are those of the body in its canonical form.
+func (c *Canonicaliser) segments(all []Segment) []Segment {
+	if c == nil {
+		return all
+	}
+	var list [][]byte
+	for _, s := range all[1:] {
+		list = append(list, s.Text)
+	}
+	body := slices.Concat([]byte(`{"tools":`), all[0].Text, []byte(`,"messages":[`), bytes.Join(list, []byte(",")), []byte("]}"))
+	var form struct {
+		Tools    json.RawMessage
+		Messages []json.RawMessage
+	}
+	if err := json.Unmarshal(c.Apply(body), &form); err != nil {
+		panic(err)
+	}
+	all[0].Text = form.Tools
+	for i, m := range form.Messages {
+		all[i+1].Text = m
+	}
+	return all
+}
+
+// TestLevelsRepair: what a canonical level does to the prompt tokens that are prefilled again.
+func TestLevelsRepair(t *testing.T) {
+	talks, systems := dialogues(t, 100)["sgd"], prompts(t)
+	for _, c := range []struct {
+		defect string
+		level  Level
+		most   float64 // of the tokens, with the level
+	}{
+		{"schemas in map order", C2, 0}, {"shuffled tools", C2, 1}, {"shuffled tools", C3, 0}, {"RFC 3339 in line 3", C3, 0.5}, {"some of the tools", C3, 1},
+	} {
+		i := slices.IndexFunc(defects, func(d defect) bool { return d.name == c.defect })
+		var before, after [2]float64 // with whole conversations, and with first questions only
+		for k, talks := range [2][][]string{talks, firstQuestions(talks)} {
+			for _, system := range systems {
+				share := func(form *Canonicaliser) float64 {
+					a := play(talks, 3, system, defects[i].plant, form).Applications[0]
+					return 100 * float64(a.Again) / float64(a.Tokens) / float64(len(systems))
+				}
+				before[k] += share(nil)
+				after[k] += share(NewCanonicaliser(c.level, []*regexp.Regexp{regexp.MustCompile(`^Current time: `)}))
+			}
+		}
+		t.Logf("%s, %s: prefilled again %.0f %% and then %.0f %% of the tokens; of first questions %.0f %% and then %.0f %%", c.defect, c.level, before[0], after[0], before[1], after[1])
+		if after[0] > 100*c.most || after[0] > before[0]+1 {
+			t.Errorf("%s: %s leaves %.1f %%, of %.1f", c.defect, c.level, after[0], before[0])
+		}
+	}
+}
+
+// firstQuestions are dialogues of one question each.
+func firstQuestions(talks [][]string) (first [][]string) {
+	for _, talk := range talks {
+		for i := 0; i < len(talk); i += 2 {
+			first = append(first, talk[i:i+1])
+		}
+	}
+	return first
 }
 
 // TestPlantedInDialogues plants defects into applications with real dialogues and system prompts, and counts what the report finds.
@@ -211,7 +279,7 @@ func TestPlantedInDialogues(t *testing.T) {
 		for set, talks := range sets {
 			for name, system := range systems {
 				for _, together := range []int{1, 3, 20, 150} {
-					a := play(talks, together, system, d.plant).Applications[0]
+					a := play(talks, together, system, d.plant, nil).Applications[0]
 					ok := false
 					for _, p := range a.Places {
 						if p.Segment == d.segment && p.Looks == d.class && !ok {
