@@ -286,7 +286,7 @@ func TestPlantedInDialogues(t *testing.T) {
 							ok = true
 						} else {
 							other++
-							t.Logf("%s, %s, %s, %d together: %s", d.name, set, name, together, p)
+							t.Logf("%s, %s, %s, %d together: %s", d.name, set, name, together, p.Words)
 						}
 					}
 					total++

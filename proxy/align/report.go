@@ -38,6 +38,7 @@ type Place struct {
 	Again    int64   `json:"again"`             // tokens that are prefilled again because of it
 	Each     int64   `json:"again_per_request"` // of the requests that part here
 	Repair   string  `json:"repair"`            // in one sentence
+	Words    string  `json:"in_words"`          // all of it in one sentence
 }
 
 // What a place needs to be reported: less is chance, such as two users who paste the same text.
@@ -98,6 +99,7 @@ func (s *spot) report(compared int64) Place {
 		element := s.element
 		p.Element = &element
 	}
+	p.Words = p.sentence()
 	return p
 }
 
@@ -120,14 +122,14 @@ func (r Report) String() string {
 		}
 		fmt.Fprintf(&b, "; %.0f %% of the prompt tokens are prefilled again because of what varies\n", 100*float64(a.Again)/float64(max(a.Tokens, 1)))
 		for _, p := range a.Places {
-			fmt.Fprintf(&b, "  %s\n", p)
+			fmt.Fprintf(&b, "  %s\n", p.Words)
 		}
 	}
 	return b.String()
 }
 
-// String is the place in one sentence.
-func (p Place) String() string {
+// sentence is the place in one sentence.
+func (p *Place) sentence() string {
 	var b strings.Builder
 	b.WriteString(p.Segment)
 	if p.Segment == kindNames[prefix.Message] || p.Index > 0 {

@@ -148,7 +148,7 @@ func TestPlanted(t *testing.T) {
 				w.Observe(shop, c.make(i))
 			}
 			a := w.Report().Applications[0]
-			if len(a.Places) == 0 || !strings.HasPrefix(a.Places[0].String(), c.want) || a.Places[0].Each < c.each {
+			if len(a.Places) == 0 || !strings.HasPrefix(a.Places[0].Words, c.want) || a.Places[0].Each < c.each {
 				t.Errorf("got\n%swant %q, %d tokens each", w.Report(), c.want, c.each)
 			}
 			if len(a.Places) > 1 && c.name != "order of text" {
