@@ -34,7 +34,7 @@ const otherEndpoint = "other"
 type metrics struct {
 	vectors     []prometheus.Collector // collected as they are
 	budget      *budget.Budget
-	upstream    func() upstream.Load
+	upstream    *upstream.Client
 	aligned     func() []align.Total
 	breakerOpen func() bool // whether the embedder is not called, after failures
 
@@ -54,8 +54,8 @@ type metrics struct {
 	timeSaved   atomic.Int64 // nanoseconds
 }
 
-func newMetrics(apis *api.Registry, mem *budget.Budget, load func() upstream.Load, aligned func() []align.Total, breakerOpen func() bool) *metrics {
-	m := &metrics{budget: mem, upstream: load, aligned: aligned, breakerOpen: breakerOpen, requests: map[string]*[results]atomic.Int64{}}
+func newMetrics(apis *api.Registry, mem *budget.Budget, up *upstream.Client, aligned func() []align.Total, breakerOpen func() bool) *metrics {
+	m := &metrics{budget: mem, upstream: up, aligned: aligned, breakerOpen: breakerOpen, requests: map[string]*[results]atomic.Int64{}}
 	for _, f := range apis.Families() {
 		m.endpoints = append(m.endpoints, f.Name)
 	}
@@ -180,6 +180,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descPurges, descParted, descAgain, descLimit, descUsed, descNoRoom, descCalls, descQueued, descBreaker} {
 		ch <- d
 	}
+	describeUpstreams(ch)
 }
 
 // Collect reads the metrics.
@@ -218,7 +219,9 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 
 // collectUpstream reads how busy the upstream is.
 func (m *metrics) collectUpstream(ch chan<- prometheus.Metric) {
-	load := m.upstream()
+	collectHints(ch, m.upstream.Hints())
+	collectReplicas(ch, m.upstream.Upstreams())
+	load := m.upstream.Load()
 	ch <- prometheus.MustNewConstMetric(descCalls, prometheus.GaugeValue, float64(load.Calls), "request")
 	ch <- prometheus.MustNewConstMetric(descCalls, prometheus.GaugeValue, float64(load.Sockets), "upgraded")
 	ch <- prometheus.MustNewConstMetric(descQueued, prometheus.GaugeValue, float64(load.Queued))

@@ -64,17 +64,21 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	up, err := upstream.New(o.upstream())
+	predicted, to := newPredicted(), o.upstream()
+	to.Measured = predicted.Observe
+	up, err := upstream.New(to)
 	if err != nil {
 		return nil, err
 	}
 	up.SetForwarded(o.Access.Headers)
 	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret), readings: newReadings(), hints: newHints(&o), alignment: newAlignment(o.MemoryLimit)}
 	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Bytes() + o.NearBytes })
-	s.metrics = newMetrics(o.APIs, s.budget, up.Load, s.alignment.Totals, func() bool { return s.cache.Degraded() })
+	s.metrics = newMetrics(o.APIs, s.budget, up, s.alignment.Totals, func() bool { return s.cache.Degraded() })
+	s.metrics.vectors = append(s.metrics.vectors, predicted)
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
 	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
 	if s.cache, err = cache.New(o.cache()); err != nil {
+		up.Close()
 		return nil, err
 	}
 	s.faults.degraded(s.cache.Restore(context.Background()))

@@ -109,3 +109,55 @@ func TestConversationsStay(t *testing.T) {
 		t.Errorf("conversations by upstream: %v", used)
 	}
 }
+
+// TestSeveralShowWhatTheyHold: the metrics have what the upstreams report of their caches, the admin API the upstreams, and a purge the names
+// after it.
+func TestSeveralShowWhatTheyHold(t *testing.T) {
+	s := newSeveral(t, []string{"a", "b"})
+	system, turns := strings.Repeat("You serve one customer with care. ", 60), []string{"What is step 1?"}
+	for range 3 {
+		answer, _ := s.chat(system, turns)
+		turns = append(turns, answer, "And then?")
+	}
+	ask := func(method, path, body string) string {
+		t.Helper()
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		s.admin.ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	metrics := ask(http.MethodGet, "/metrics", "")
+	for _, want := range []string{`reprise_upstream_health{state="up",upstream="a"} 1`, `reprise_upstream_in_flight{upstream="b"} 0`, "reprise_prefix_predicted_vs_cached_count 3",
+		`reprise_prefix_parted_total{class="`} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	cached := 0.0
+	for line := range strings.Lines(metrics) {
+		if rest, ok := strings.CutPrefix(line, "reprise_upstream_cached_tokens_total{"); ok {
+			var n float64
+			_, value, _ := strings.Cut(rest, "} ")
+			fmt.Sscan(value, &n)
+			cached += n
+		}
+	}
+	if cached == 0 {
+		t.Error("no upstream has reported cached tokens")
+	}
+	if got := ask(http.MethodPost, "/admin/upstreams/a/drain", ""); !strings.Contains(got, `"health": "draining"`) {
+		t.Errorf("after a drain: %s", got)
+	}
+	if got := ask(http.MethodGet, "/admin/prefixes", ""); !strings.Contains(got, `"kind": "conversation"`) {
+		t.Errorf("prefixes: %s", got)
+	}
+	ask(http.MethodGet, "/admin/alignment", "")
+	first := ask(http.MethodPost, "/admin/purge", `{"all":true,"dry_run":false}`)
+	if !strings.Contains(first, `"unsalted": [`) || first == ask(http.MethodPost, "/admin/purge", `{"all":true,"dry_run":false}`) {
+		t.Errorf("a purge: %s", first)
+	}
+}

@@ -43,6 +43,7 @@ type Options struct {
 	Transport http.RoundTripper // default NewTransport(Limits)
 	Logger    *slog.Logger      // default: none
 	Now       func() time.Time  // default time.Now
+	Measured  func(off float64) // called with the share of a prompt that was cached, less the share that was predicted; it must not wait. Default: nothing
 
 	Chooser choose.Chooser // of one of several replicas; default choose.Default
 	Seed    uint64         // of what proxies must agree on, with the names of the targets, to choose alike without shared state
@@ -78,6 +79,7 @@ type Client struct {
 	log       *slog.Logger
 	now       func() time.Time
 	hints     hintCounts
+	measured  func(off float64)
 
 	breakpoints, retention bool // as in Options
 
@@ -97,7 +99,7 @@ func New(o Options) (*Client, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger, now: o.Now, leaderWait: longestLead,
+	c := &Client{limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger, now: o.Now, measured: o.Measured, leaderWait: longestLead,
 		breakpoints: o.Breakpoints, retention: o.Retention}
 	if c.now == nil {
 		c.now = time.Now
@@ -204,6 +206,7 @@ func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
 		reply, err := c.ask(ctx, t, r)
 		if next, again := p.next(ctx, t, reply, err, nil); again {
 			p.hold(reply)
+			t.replica.counts.passed.Add(1)
 			t = next
 			continue
 		}

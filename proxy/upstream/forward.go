@@ -65,6 +65,7 @@ func (c *Client) PassThrough(w http.ResponseWriter, p Passed) error {
 		next, again := choice.next(p.Context(), t, reply, err, body)
 		if again {
 			choice.hold(reply)
+			t.replica.counts.passed.Add(1)
 			t = next
 			continue
 		}

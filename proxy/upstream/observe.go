@@ -63,6 +63,7 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 // failed counts a failure of a replica.
 func (c *Client) failed(now time.Time, r *Replica) {
 	if ejected := c.board.Failed(now, r.place); ejected > 0 {
+		r.counts.ejections.Add(1)
 		c.log.Warn("an upstream fails again and again, and gets no requests for a while", "upstream", r.Name(), "for", ejected)
 	}
 }
@@ -205,7 +206,8 @@ func (b *watchedBody) Close() error {
 	switch {
 	case b.ticket == nil:
 	case b.evaluated:
-		b.ticket.Ended(choose.Usage(used))
+		b.ticket.Ended(choose.Usage{Prompt: used.Prompt, Cached: used.Cached, Known: used.Known})
+		b.replica.measured(b.ticket, used, b.c.measured)
 		if b.chain != nil && used.Prompt > 0 {
 			b.replica.events.Answered(b.mark, b.chain, used.Prompt)
 		}
@@ -222,6 +224,7 @@ type Status struct {
 	Health health.State // Up, with a full share, if it is the only one
 	Load   choose.Load
 	Events kvevents.Stats // zero where it publishes none
+	Counts Counts
 }
 
 // Upstreams returns the status of every upstream, in their order.
@@ -229,7 +232,7 @@ func (c *Client) Upstreams() []Status {
 	loads, now := c.fleet.Loads(), c.now()
 	all := make([]Status, len(c.replicas))
 	for i, r := range c.replicas {
-		all[i] = Status{Name: r.Name(), Target: r.target, Health: health.State{Condition: health.Up, Share: 1}, Load: loads[i]}
+		all[i] = Status{Name: r.Name(), Target: r.target, Health: health.State{Condition: health.Up, Share: 1}, Load: loads[i], Counts: r.counts.now()}
 		all[i].Target.Key = ""
 		if r.events != nil {
 			all[i].Events = r.events.Stats()

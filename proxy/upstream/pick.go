@@ -153,6 +153,7 @@ func (p *picking) follow(ctx context.Context, t turn) {
 	if ticket == nil || ticket.Wait() == nil {
 		return
 	}
+	t.replica.counts.followers.Add(1)
 	timer := time.NewTimer(p.c.leaderWait)
 	defer timer.Stop()
 	select {
@@ -187,7 +188,11 @@ func (p *picking) choose(desperate bool) (turn, bool) {
 		}
 		if found {
 			t := p.c.fleet.Choose(p.chain, func(i int) float64 { return want[i] })
-			return turn{p.c.replicas[t.Member], t}, true
+			r := p.c.replicas[t.Member]
+			if way == instead {
+				r.counts.instead.Add(1)
+			}
+			return turn{r, t}, true
 		}
 	}
 	return turn{}, false

@@ -29,6 +29,7 @@ type Replica struct {
 	sockets *limiter // connections that were upgraded, such as websockets: they may last, and take no call away
 	refused quarantine
 	events  *kvevents.Follower // nil: it publishes none
+	counts  counts
 
 	forwarded atomic.Pointer[map[string]bool] // headers that steer an engine, and that its clients may set
 }

@@ -13,6 +13,7 @@ import (
 type Usage struct {
 	Prompt, Cached int
 	Known          bool // how many were cached: many engines do not report it, which is not the same as none
+	Written        int  // to a cache at a price of their own, where that is reported
 }
 
 const (
@@ -167,18 +168,18 @@ func openAI(o gjson.Result) (Usage, bool) {
 			continue
 		}
 		cached := details.Get("cached_tokens")
-		return Usage{Prompt: int(prompt.Int()), Cached: int(cached.Int()), Known: isNumber(cached)}, true
+		return Usage{Prompt: int(prompt.Int()), Cached: int(cached.Int()), Known: isNumber(cached), Written: written(details.Get("cache_write_tokens"))}, true
 	}
 	return Usage{}, false
 }
 
 // anthropic does not count the tokens that were read from the cache, or written to it, among input_tokens.
 func anthropic(o gjson.Result) (Usage, bool) {
-	fresh, read, written := o.Get("input_tokens"), o.Get("cache_read_input_tokens"), o.Get("cache_creation_input_tokens")
+	fresh, read, wrote := o.Get("input_tokens"), o.Get("cache_read_input_tokens"), o.Get("cache_creation_input_tokens")
 	if !isNumber(fresh) {
 		return Usage{}, false
 	}
-	return Usage{Prompt: int(fresh.Int() + read.Int() + written.Int()), Cached: int(read.Int()), Known: isNumber(read)}, true
+	return Usage{Prompt: int(fresh.Int() + read.Int() + wrote.Int()), Cached: int(read.Int()), Known: isNumber(read), Written: written(wrote)}, true
 }
 
 // llamaCPP is the member timings of llama.cpp's server. Its tokens_cached is what the slot holds after the answer, with what was generated.
@@ -191,3 +192,6 @@ func llamaCPP(o gjson.Result) (Usage, bool) {
 }
 
 func isNumber(v gjson.Result) bool { return v.Type == gjson.Number }
+
+// written is a number of tokens that an answer reports, which may be wrong.
+func written(v gjson.Result) int { return int(min(max(v.Int(), 0), 1<<30)) }

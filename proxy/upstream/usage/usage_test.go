@@ -83,3 +83,17 @@ func BenchmarkMeter(b *testing.B) {
 		}
 	}
 }
+
+// TestWritten: tokens that are written to a cache at a price of their own are reported where the API says so.
+func TestWritten(t *testing.T) {
+	for answer, want := range map[string]int{
+		`{"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":64,"cache_write_tokens":30}}}`:     30,
+		`{"usage":{"input_tokens":10,"cache_creation_input_tokens":20,"cache_read_input_tokens":70}}`:              20,
+		`{"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":64,"cache_write_tokens":-5}}}`:     0,
+		`{"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":64,"cache_write_tokens":"many"}}}`: 0,
+	} {
+		if u := Read(nil, []byte(answer)); u.Written != want {
+			t.Errorf("%s: %+v, want %d", answer, u, want)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package upstream
+
+import (
+	"sync/atomic"
+
+	"reprise/proxy/upstream/choose"
+	"reprise/proxy/upstream/usage"
+)
+
+// Counts are what happened at one upstream since the client was made. They only increase. Tokens are those of answers to requests with a
+// prefix chain, where the answer reports them.
+type Counts struct {
+	Passed    int64 // requests that it refused before it had worked on them, and that went to another one
+	Instead   int64 // requests that it got as a fallback
+	Ejections int64
+	Followers int64 // requests that waited here for another one with the same cold prefix
+
+	Prompt  int64 // tokens of prompts, of answers that report how many of them were cached
+	Cached  int64 // of these
+	Written int64 // tokens that were written to a cache at a price of their own
+}
+
+// counts are Counts while they are counted.
+type counts struct{ passed, instead, ejections, followers, prompt, cached, written atomic.Int64 }
+
+func (c *counts) now() Counts {
+	return Counts{c.passed.Load(), c.instead.Load(), c.ejections.Load(), c.followers.Load(), c.prompt.Load(), c.cached.Load(), c.written.Load()}
+}
+
+// measured counts the tokens of an answer, and reports how far the share of the prompt that was cached is from the share that was predicted.
+func (r *Replica) measured(t *choose.Ticket, u usage.Usage, report func(off float64)) {
+	r.counts.written.Add(int64(u.Written))
+	if !u.Known || u.Prompt <= 0 {
+		return
+	}
+	r.counts.prompt.Add(int64(u.Prompt))
+	r.counts.cached.Add(int64(u.Cached))
+	if report != nil && t.Tokens > 0 {
+		report(float64(u.Cached)/float64(u.Prompt) - float64(t.Cached)/float64(t.Tokens))
+	}
+}
