@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"reprise/proxy/upstream/prefix"
 )
@@ -14,10 +15,10 @@ import (
 type Options struct {
 	Apps  int // applications, of which the least recently seen goes; default 256
 	Head  int // bytes of a prompt that are kept as text, the rest as hashes; default 65,536
-	Bytes int // of all texts; default DefaultBytes
+	Bytes int // of all applications in memory, most of them texts; default DefaultBytes
 }
 
-// DefaultBytes is how many bytes of texts are kept.
+// DefaultBytes is how many bytes all applications take at most.
 const DefaultBytes = 16 << 20
 
 func (o Options) withDefaults() Options {
@@ -100,7 +101,7 @@ func (w *Watch) add(name App) *app {
 	return a
 }
 
-// shrink drops applications until the texts of the others fit, but never the last one or keep.
+// shrink drops applications until the others fit, but never the last one or keep.
 func (w *Watch) shrink(keep *app) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -148,6 +149,7 @@ type app struct {
 
 	mu      sync.Mutex // protects what follows
 	ended   bool       // it was dropped, and must not grow
+	counted int        // its bytes, as they were added to those of the Watch
 	clock   int64
 	latest  [slots]prompt
 	next    prompt             // the memory of the next one
@@ -160,31 +162,31 @@ type app struct {
 // older than the latest has lost nothing of that: an engine holds more than a few prompts.
 const beginnings = 4096
 
-// end ends the application and returns the bytes of its texts.
+// end ends the application and returns its bytes.
 func (a *app) end() (size int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	size = a.size()
+	size, a.counted = a.counted, 0
 	a.ended, a.latest, a.next, a.heads = true, [slots]prompt{}, prompt{}, nil
 	return size
 }
 
-// size is the memory of the texts, and of what grows with them.
+// size is the memory of the application.
 func (a *app) size() int {
-	size := a.next.size() + cap(a.heads)*headBytes
+	size := int(unsafe.Sizeof(*a)) + a.next.size() + cap(a.heads)*headBytes
 	for i := range a.latest {
 		size += a.latest[i].size()
 	}
 	return size
 }
 
-// observe compares a request with the latest prompts and keeps it, with at most limit bytes of text, and returns by how much the texts
-// have grown.
+// observe compares a request with the latest prompts and keeps it, with at most limit bytes of text, and returns by how much the
+// application has grown.
 func (a *app) observe(segments []Segment, limit int, t *totals) (grown int) {
 	if a.ended {
 		return 0
 	}
-	before := a.size()
+	before := a.counted
 	a.clock++
 	p := &a.next
 	a.heads = p.read(a.seed, segments, limit, a.heads)
@@ -192,7 +194,8 @@ func (a *app) observe(segments []Segment, limit int, t *totals) (grown int) {
 	to := a.compare(p, t)
 	a.remember()
 	*to, *p = *p, *to
-	return a.size() - before
+	a.counted = a.size()
+	return a.counted - before
 }
 
 // compare finds where p parts from the latest prompts, and returns the one that it replaces.
