@@ -10,14 +10,16 @@ import (
 // Bounded Loads, 2018): none gets more than a factor times its part of them.
 type bound struct{ perShare float64 }
 
-// boundOf returns the bound of replicas with these loads. The factor is above 1.
-func boundOf(loads []Load, factor float64) bound {
+// boundOf returns the bound of replicas with these loads. The factor is above 1. A part of a few requests varies at random by its square
+// root, so that a factor alone would move requests from replicas that are not overloaded: so many times the square root are allowed too.
+func boundOf(loads []Load, factor, roots float64) bound {
 	inFlight, shares := 1, 0.0
 	for i := range loads {
 		inFlight += loads[i].InFlight
 		shares += loads[i].Share
 	}
-	return bound{factor * float64(inFlight) / shares}
+	part := float64(inFlight) / shares
+	return bound{max(factor*part, part+roots*math.Sqrt(part))}
 }
 
 // allows reports whether a replica may get one more request. At least one of all replicas may: their limits add up to more than their

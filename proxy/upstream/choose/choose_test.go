@@ -23,7 +23,7 @@ func loadsOf(loads ...Load) []Load {
 // ownerOf is the first of n members for a key.
 func ownerOf(key prefix.Block, n int) int {
 	loads := loadsOf(make([]Load, n)...)
-	return owner(key, loads, boundOf(loads, ringBalance))
+	return owner(key, loads, boundOf(loads, ringBalance, 0))
 }
 
 // TestChoosers are the decisions of each chooser in states in which they differ.
@@ -43,7 +43,7 @@ func TestChoosers(t *testing.T) {
 	}
 	cached := func(at int) []Load {
 		loads := idle()
-		loads[at].Cached, loads[at].Pending = 512, 2000
+		loads[at].Cached, loads[at].Pending = 512, 1500
 		return loads
 	}
 	for _, tc := range []struct {
@@ -52,14 +52,16 @@ func TestChoosers(t *testing.T) {
 		want           int
 	}{
 		{"prefix", "all are cold: the owner", idle(), first},
-		{"prefix", "all are cold, and the owner has less to do than the scaffold is worth", busy(func(l *Load) { l.Pending = 1400 }), first},
-		{"prefix", "all are cold, and the owner has much to do", busy(func(l *Load) { l.Pending = 1600 }), firstWithout(conversation, 3, first)},
+		{"prefix", "all are cold, and the owner has less to do than the scaffold is worth", busy(func(l *Load) { l.Pending = 700 }), first},
+		{"prefix", "all are cold, and the owner has much to do", busy(func(l *Load) { l.Pending = 800 }), firstWithout(conversation, 3, first)},
 		{"prefix", "all are cold, and the owner has no room", full(8000), firstWithout(key, 3, first)},
 		{"prefix", "all are cold, and none has room", full(8100), first},
 		{"prefix", "another one holds the scaffold", cached((first + 1) % 3), (first + 1) % 3},
+		{"prefix", "a scaffold is held, and nothing of the conversation", loadsOf(Load{Cached: 512}, Load{Cached: 512}, Load{Cached: 512}), ownerOf(conversation, 3)},
+		{"prefix", "a few more requests than its part", loadsOf(Load{Cached: 600}, Load{InFlight: 7, Cached: 800}, Load{}), 1},
 		{"prefix", "the prefix is worth more than an idle replica", loadsOf(Load{}, Load{InFlight: 1, Cached: 800}, Load{InFlight: 2}), 1},
 		{"prefix", "the queue is longer than the prefix is worth", loadsOf(Load{InFlight: 2}, Load{InFlight: 3, Cached: 800, Pending: 5000}, Load{InFlight: 3}), 0},
-		{"prefix", "the longest prefix is at a replica over its limit", loadsOf(Load{InFlight: 1, Cached: 600}, Load{InFlight: 7, Cached: 800}, Load{InFlight: 1}), 0},
+		{"prefix", "the longest prefix is at a replica over its limit", loadsOf(Load{InFlight: 1, Cached: 600}, Load{InFlight: 40, Cached: 800}, Load{InFlight: 1}), 0},
 		{"prefix", "the longest prefix is at a replica that starts slowly", loadsOf(Load{InFlight: 4, Cached: 640}, Load{InFlight: 2, Cached: 1000, Share: 0.1}, Load{InFlight: 5}), 0},
 		{"least-loaded", "the fewest requests", loadsOf(Load{InFlight: 5}, Load{InFlight: 3, Pending: 9000}, Load{InFlight: 4, Cached: 1000}), 1},
 		{"least-loaded", "for its share", loadsOf(Load{InFlight: 5}, Load{InFlight: 1, Share: 0.1}, Load{InFlight: 6}), 0},
@@ -93,7 +95,7 @@ func TestChoosers(t *testing.T) {
 func firstWithout(key prefix.Block, n, without int) int {
 	loads := loadsOf(make([]Load, n)...)
 	loads[without].InFlight = 1000
-	return owner(key, loads, boundOf(loads, ringBalance))
+	return owner(key, loads, boundOf(loads, ringBalance, 0))
 }
 
 // anyLoads are random ones.
@@ -109,34 +111,34 @@ func anyLoads(rng *rand.Rand) []Load {
 }
 
 // balances are the choosers with bounded loads.
-var balances = map[string]float64{"prefix": prefixBalance, "ring": ringBalance}
+var balances = map[string]struct{ factor, roots float64 }{"prefix": {prefixBalance, prefixRoots}, "ring": {ringBalance, 0}}
 
 // TestBoundedLoad: prefix and ring never send a request to a replica over its limit, and one is always below.
 func TestBoundedLoad(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20_000 {
 		loads, r := anyLoads(rng), Request{Tokens: rng.IntN(6000), Key: prefix.Block(rng.Uint64()), Conversation: prefix.Block(rng.Uint64()), Shared: rng.IntN(3000)}
-		for name, factor := range balances {
+		for name, b := range balances {
 			c, _ := New(name, 1)
-			if got := c.Choose(&r, loads); !boundOf(loads, factor).allows(&loads[got]) {
+			if got := c.Choose(&r, loads); !boundOf(loads, b.factor, b.roots).allows(&loads[got]) {
 				t.Fatalf("%s chose %d of %+v", name, got, loads)
 			}
 		}
 	}
 }
 
-// TestBoundedLoadInFleet: with equal shares, no member has more than the factor times its part of the requests in flight, rounded up,
+// TestBoundedLoadInFleet: with equal shares, no member has more than the bound allows for its part of the requests in flight, rounded up,
 // when it gets one.
 func TestBoundedLoadInFleet(t *testing.T) {
-	for name, factor := range balances {
+	for name, b := range balances {
 		for _, n := range []int{1, 2, 4, 9} {
 			c, _ := New(name, 1)
-			checkBounded(t, rand.New(rand.NewPCG(2, 2)), fleetOf(t, n, Options{Chooser: c}), n, factor)
+			checkBounded(t, rand.New(rand.NewPCG(2, 2)), fleetOf(t, n, Options{Chooser: c}), n, b.factor, b.roots)
 		}
 	}
 }
 
-func checkBounded(t *testing.T, rng *rand.Rand, f *Fleet, n int, factor float64) {
+func checkBounded(t *testing.T, rng *rand.Rand, f *Fleet, n int, factor, roots float64) {
 	var running []*Ticket
 	for range 3000 {
 		if len(running) > 0 && rng.IntN(5) < 2 || len(running) > 100 {
@@ -148,7 +150,8 @@ func checkBounded(t *testing.T, rng *rand.Rand, f *Fleet, n int, factor float64)
 		}
 		ticket := f.Choose(chainOf(fmt.Sprint("s", rng.IntN(3)), 512, fmt.Sprint("m", rng.IntN(20))), nil)
 		running = append(running, ticket)
-		most := int(math.Ceil(factor * float64(len(running)) / float64(n)))
+		part := float64(len(running)) / float64(n)
+		most := int(math.Ceil(max(factor*part, part+roots*math.Sqrt(part))))
 		if got := f.Loads()[ticket.Member].InFlight; got > most {
 			t.Fatalf("member %d of %d has %d of %d requests, at most %d are allowed", ticket.Member, n, got, len(running), most)
 		}

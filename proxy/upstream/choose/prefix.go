@@ -1,20 +1,26 @@
 package choose
 
+import "reprise/proxy/upstream/prefix"
+
 var _ Chooser = (*Prefix)(nil)
 
 // Prefix sends a request where it costs the least, in tokens to be prefilled (reference/engine-hints.md §5.H): those that wait there, and
 // its own without those that the replica holds. Its own count several times, because what is prefilled twice takes the place of other
-// blocks, and delays all requests behind it. The first request of a scaffold goes to the scaffold's owner unless the load is against it, so
-// that proxies which share nothing choose the same replica.
+// blocks, and delays all requests behind it. What no replica holds of a scaffold, and of a conversation, goes to the owner of that one
+// unless the load is against it, so that proxies which share nothing choose the same replica.
 type Prefix struct{ turns LeastLoaded }
 
-// The weights are in tokens that wait. They are measured, by reprise-lab fleet: with a weight of 1 of the request's own tokens, scaffolds
-// spread over all replicas until no cache has room for them; the limit of consistent hashing, 1.25 instead of 2, has the same effect.
+// The weights are in tokens that wait. They are measured, by reprise-lab fleet. With a weight of 1 of the request's own tokens, scaffolds
+// spread over all replicas until no cache has room for them. Without owners of conversations, two proxies miss at every turn that the other
+// one got before. The limit is far above that of consistent hashing for few requests in flight, and near it for many.
 const (
-	uncachedWeight = 6  // a token of the request that the replica does not hold
-	ownerWeight    = 3  // a token of a scaffold that no replica holds, elsewhere than at its owner
-	inFlightWeight = 64 // a request that is being answered
-	prefixBalance  = 2  // times its part of the requests in flight is the most that a replica gets
+	uncachedWeight     = 6        // a token of the request that the replica does not hold
+	ownerWeight        = 1.5      // a token of a scaffold that no replica holds, elsewhere than at its owner
+	conversationWeight = 2.5      // the same, of the rest of a conversation
+	inFlightWeight     = 16       // a request that is being answered
+	activeWeight       = 1.0 / 32 // a token of its prompt: it takes room in the cache, and is read for each token of the answer
+	prefixBalance      = 1.25     // times its part of the requests in flight is the most that a replica gets
+	prefixRoots        = 5        // or so many times the square root of its part above it
 )
 
 // Choose implements Chooser.
@@ -22,23 +28,17 @@ func (p *Prefix) Choose(r *Request, loads []Load) int {
 	if r.Key == 0 {
 		return p.turns.Choose(r, loads)
 	}
-	limit, most := boundOf(loads, prefixBalance), 0
-	for i := range loads {
-		most = max(most, loads[i].Cached)
-	}
-	first := -1
-	if most < r.Shared {
-		first = ownerWithRoom(r, loads, limit)
-	}
-	best, least := -1, 0
+	limit := boundOf(loads, prefixBalance, prefixRoots)
+	first, worth := preferred(r, loads, limit)
+	best, least := -1, 0.0
 	for i := range loads {
 		l := &loads[i]
 		if !limit.allows(l) {
 			continue
 		}
-		cost := uncachedWeight*(r.Tokens-l.Cached) + l.Pending + inFlightWeight*l.InFlight
+		cost := uncachedWeight*float64(r.Tokens-l.Cached) + float64(l.Pending) + inFlightWeight*float64(l.InFlight) + activeWeight*float64(l.Active)
 		if i != first {
-			cost += ownerWeight * r.Shared
+			cost += worth
 		}
 		if best < 0 || cost < least || cost == least && rank(r.Conversation, l) > rank(r.Conversation, &loads[best]) {
 			best, least = i, cost
@@ -47,19 +47,35 @@ func (p *Prefix) Choose(r *Request, loads []Load) int {
 	return max(best, 0)
 }
 
-// ownerWithRoom returns the first replica for the key of a request that has room for it besides what it holds, and the owner where none has. A
+// preferred returns the owner of what no replica holds, and what it is worth to be there: of the scaffold, or else of the conversation, of
+// which none holds more than the block that it shares with its scaffold. It is worth nothing where the request goes on from what one holds.
+func preferred(r *Request, loads []Load, limit bound) (first int, worth float64) {
+	most := 0
+	for i := range loads {
+		most = max(most, loads[i].Cached)
+	}
+	switch {
+	case most < r.Shared/prefix.BlockTokens*prefix.BlockTokens:
+		return ownerWithRoom(r.Key, r, loads, limit), ownerWeight * float64(r.Shared)
+	case most <= r.Shared+prefix.BlockTokens:
+		return ownerWithRoom(r.Conversation, r, loads, limit), conversationWeight * float64(r.Tokens-r.Shared)
+	}
+	return -1, 0
+}
+
+// ownerWithRoom returns the first replica for a key that has room for a request besides what it holds, and the owner where none has. A
 // few long prompts are not spread evenly by their keys: without this, a replica with one more than it can hold would lose and evaluate each
 // of them again by turns, beside another one with room. Caches of replicas that run for long are full, so that nothing changes there.
-func ownerWithRoom(r *Request, loads []Load, limit bound) int {
+func ownerWithRoom(key prefix.Block, r *Request, loads []Load, limit bound) int {
 	best, highest := -1, uint64(0)
 	for i := range loads {
 		l := &loads[i]
-		if at := rank(r.Key, l); limit.allows(l) && l.Held+r.Tokens-l.Cached <= l.Capacity && (best < 0 || at > highest) {
+		if at := rank(key, l); limit.allows(l) && l.Held+r.Tokens-l.Cached <= l.Capacity && (best < 0 || at > highest) {
 			best, highest = i, at
 		}
 	}
 	if best < 0 {
-		return owner(r.Key, loads, limit)
+		return owner(key, loads, limit)
 	}
 	return best
 }

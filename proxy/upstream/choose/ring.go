@@ -14,5 +14,5 @@ func (c *Ring) Choose(r *Request, loads []Load) int {
 	if r.Key == 0 {
 		return c.turns.Choose(r, loads)
 	}
-	return owner(r.Key, loads, boundOf(loads, ringBalance))
+	return owner(r.Key, loads, boundOf(loads, ringBalance, 0))
 }
