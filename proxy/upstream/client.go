@@ -286,7 +286,7 @@ func (c *Client) refused(replica *Replica, model string, fields []dialect.Field)
 		c.hints.numbers(replica, string(field)).refused.Add(1)
 		if replica.refused.add(refusedField{model, field}) {
 			c.log.Warn("the upstream refuses a field that the proxy adds; requests for the model are sent without it for a while",
-				"upstream", replica.base.Redacted(), "model", model, "field", string(field), "for", quarantineFor)
+				"upstream", replica.Name(), "model", model, "field", string(field), "for", quarantineFor)
 		}
 	}
 }

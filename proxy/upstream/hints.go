@@ -11,7 +11,7 @@ import (
 
 // HintCount counts what became of one hint at one upstream, since the client was made.
 type HintCount struct {
-	Upstream string // the address of its API
+	Upstream string // its name
 	Dialect  string
 	Field    string // what was added, or the member of dialect.Intent that could not be expressed
 	Added    int64  // requests to which the field was added
@@ -52,7 +52,7 @@ func (h *hintCounts) edited(replica *Replica, e *dialect.Edits) {
 func (c *Client) Hints() (all []HintCount) {
 	c.hints.of.Range(func(key, value any) bool {
 		k, n := key.(hintKey), value.(*hintNumbers)
-		all = append(all, HintCount{k.replica.base.Redacted(), k.replica.dialect.Name(), k.field, n.added.Load(), n.refused.Load(), n.noop.Load()})
+		all = append(all, HintCount{k.replica.Name(), k.replica.dialect.Name(), k.field, n.added.Load(), n.refused.Load(), n.noop.Load()})
 		return true
 	})
 	slices.SortFunc(all, func(a, b HintCount) int {
