@@ -305,3 +305,30 @@ func TestLeaderThatHangs(t *testing.T) {
 	close(stop)
 	wg.Wait()
 }
+
+// TestOneReplicaCostsNothing: a request to the only upstream allocates what it did before there could be several: 26 objects, or 43 where it
+// is passed through, with those of the recorder and the request.
+func TestOneReplicaCostsNothing(t *testing.T) {
+	done := tripFunc(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+	})
+	c := newClient(t, Options{Replicas: []Target{at(t, "http://a.example/v1")}, Transport: done})
+	r := request("", `{"model":"m"}`)
+	called := testing.AllocsPerRun(200, func() {
+		reply, err := c.Call(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, reply.Body)
+		reply.Body.Close()
+	})
+	passed := testing.AllocsPerRun(200, func() {
+		in := httptest.NewRequest("POST", "/v1/chat/completions", nil)
+		if err := c.PassThrough(httptest.NewRecorder(), Passed{Request: in, Read: r.Body}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if called > 26 || passed > 43 {
+		t.Errorf("%v and %v objects", called, passed)
+	}
+}

@@ -272,7 +272,8 @@ const locateWait = 5 * time.Second
 func (p *picking) locate(ctx context.Context, l sticky.Lookup) {
 	ctx, cancel := context.WithTimeout(ctx, locateWait)
 	defer cancel()
-	found, asked := make(chan *Replica, len(p.c.replicas)), 0
+	c, tenant := p.c, p.tenant // p itself would be on the heap, for every request
+	found, asked := make(chan *Replica, len(c.replicas)), 0
 	for i, r := range p.c.replicas {
 		if r.target.Fallback || !p.suits(r) || p.c.board.State(p.c.now(), i).Condition == health.Down {
 			continue
@@ -280,7 +281,7 @@ func (p *picking) locate(ctx context.Context, l sticky.Lookup) {
 		asked++
 		h := r.requestHeader(p.header)
 		go func() {
-			if p.has(ctx, r, l, h) {
+			if r.has(ctx, c, tenant, l, h) {
 				found <- r
 			} else {
 				found <- nil
@@ -297,17 +298,17 @@ func (p *picking) locate(ctx context.Context, l sticky.Lookup) {
 }
 
 // has reports whether a replica has an object. It may go on when the request has ended.
-func (p *picking) has(ctx context.Context, r *Replica, l sticky.Lookup, h http.Header) bool {
-	if r.calls.acquire(ctx, p.tenant) != nil {
+func (r *Replica) has(ctx context.Context, c *Client, tenant string, l sticky.Lookup, h http.Header) bool {
+	if r.calls.acquire(ctx, tenant) != nil {
 		return false
 	}
-	defer r.calls.release(p.tenant)
+	defer r.calls.release(tenant)
 	for name := range h {
 		if strings.HasPrefix(name, "Content-") {
 			delete(h, name)
 		}
 	}
-	status, err := p.c.get(ctx, r.url(&url.URL{Path: l.Path}), h)
+	status, err := c.get(ctx, r.url(&url.URL{Path: l.Path}), h)
 	return err == nil && status/100 == 2
 }
 
