@@ -13,7 +13,7 @@ import (
 
 // alike are the settings that all proxies of one cache should have equal: what an answer is, whom it may serve, and how many are kept. Another
 // upstream, for one, gives other answers under the same names of models.
-var alike = []string{"UPSTREAM", "MODE", "TENANT_FROM", "IGNORE_HEADERS", "HIT_THRESHOLD", "TTL", "POLICY", "CAPACITY_ENTRIES", "CAPACITY_BYTES", "SHARED_GRACE"}
+var alike = []string{"UPSTREAM", "CANONICAL", "MODE", "TENANT_FROM", "IGNORE_HEADERS", "HIT_THRESHOLD", "TTL", "POLICY", "CAPACITY_ENTRIES", "CAPACITY_BYTES", "SHARED_GRACE"}
 
 const (
 	alikeMark = " settings:"
@@ -28,11 +28,25 @@ func memberName(cfg *config.Config) string {
 	for _, setting := range alike {
 		for _, v := range cfg.Effective() {
 			if v.Name == config.Prefix+setting {
-				name += fmt.Sprintf("%02x", crc32.ChecksumIEEE([]byte(v.Value))&0xff)
+				name += fmt.Sprintf("%02x", crc32.ChecksumIEEE([]byte(inOrder(setting, v.Value)))&0xff)
 			}
 		}
 	}
 	return name
+}
+
+// inOrder is the value of a setting in a form that is equal for equal settings: the order of upstreams has no meaning, because their names
+// decide which one owns a prefix.
+func inOrder(setting, value string) string {
+	if setting != "UPSTREAM" {
+		return value
+	}
+	parts := strings.Split(value, ",")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
 }
 
 // differing are the settings in which members of a shared store differ from this process, in the order of alike. What a member of another

@@ -32,6 +32,7 @@ func TestDiffering(t *testing.T) {
 		{[]string{own, name("REPRISE_UPSTREAM=http://127.0.0.1:1/v1")}, []string{"REPRISE_UPSTREAM"}},
 		{[]string{name("REPRISE_CAPACITY_BYTES=20MiB", "REPRISE_TTL=1h"), name("REPRISE_TTL=2h"), own}, []string{"REPRISE_TTL", "REPRISE_CAPACITY_BYTES"}},
 		{[]string{"host:1", "host:2" + alikeMark + "00"}, nil},
+		{[]string{own, name("REPRISE_CANONICAL=C2")}, []string{"REPRISE_CANONICAL"}},
 	} {
 		var members []store.Member
 		for _, m := range c.members {
@@ -40,6 +41,14 @@ func TestDiffering(t *testing.T) {
 		if got := differing(own, members); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.members, got, c.want)
 		}
+	}
+}
+
+// TestOrderOfUpstreams: proxies whose lists of upstreams differ in their order alone are alike.
+func TestOrderOfUpstreams(t *testing.T) {
+	a, b := "a=http://127.0.0.1:1/v1;dialect=vllm", "b=http://127.0.0.1:2/v1"
+	if inOrder("UPSTREAM", a+","+b) != inOrder("UPSTREAM", b+", "+a) || inOrder("UPSTREAM", a) == inOrder("UPSTREAM", b) {
+		t.Error("the order of upstreams makes a difference, or they make none")
 	}
 }
 

@@ -1,0 +1,141 @@
+package attacks_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// received is what an upstream got.
+type received struct {
+	mu      sync.Mutex // guards the rest
+	headers []string
+	bodies  []string
+}
+
+// note keeps a request of the cached path; health checks are none.
+func (g *received) note(r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	if r.Method != http.MethodPost {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.headers = append(g.headers, fmt.Sprint(r.Header, r.URL))
+	g.bodies = append(g.bodies, string(body))
+}
+
+// last is the body of the last request.
+func (g *received) last() (n int, body string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.bodies) == 0 {
+		return 0, ""
+	}
+	return len(g.bodies), g.bodies[len(g.bodies)-1]
+}
+
+// TestCredentialsStayAtTheirProvider is line 29 of the list in SECURITY.md: a fallback at another host gets its own key and nothing of a client's,
+// and without a key the program does not start.
+func TestCredentialsStayAtTheirProvider(t *testing.T) {
+	t.Parallel()
+	var first, second received
+	url := func(setting string) string { return strings.TrimPrefix(setting, "REPRISE_UPSTREAM=") }
+	a := url(upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		first.note(r)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	text := echo()
+	b := url(upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		second.note(r)
+		text(w, r)
+	}))
+	list := "REPRISE_UPSTREAM=a=" + a + ",b=" + b + ";fallback"
+	for _, more := range [][]string{nil, {"REPRISE_UPSTREAM_KEY=sk-of-the-first"}} {
+		if _, err := tryStart(t, append(more, list)...); err == nil || !strings.Contains(err.Error(), "upstream b: a fallback on a host of its own needs key-env or key-file") {
+			t.Errorf("%q: %v", more, err)
+		}
+	}
+	if _, err := tryStart(t, list+";key-env=SECOND", "SECOND=sk-of-the-second", "REPRISE_LISTEN=0.0.0.0:0"); err == nil || !strings.Contains(err.Error(), "REPRISE_CLIENT_KEYS") {
+		t.Errorf("beyond loopback: %v", err)
+	}
+	p := start(t, list+";key-env=SECOND", "SECOND=sk-of-the-second")
+	r := p.do(http.MethodPost, p.api+"/v1/chat/completions?api_key=client-query", chat("a question"), "Authorization", "Bearer client-secret", "Cookie", "c=client-cookie",
+		"X-Api-Key", "client-other")
+	if r.status != http.StatusOK || !strings.Contains(r.header.Get("Cache-Status"), "upstream=b") {
+		t.Fatalf("%d %s %s", r.status, r.header.Get("Cache-Status"), r.body)
+	}
+	if n, _ := first.last(); n == 0 || !strings.Contains(first.headers[0], "client-secret") || strings.Contains(first.headers[0], "sk-of-the-second") {
+		t.Errorf("the first upstream got %q", first.headers)
+	}
+	if n, _ := second.last(); n == 0 || strings.Contains(second.headers[0], "client-") || !strings.Contains(second.headers[0], "Bearer sk-of-the-second") {
+		t.Errorf("the second upstream got %q", second.headers)
+	}
+}
+
+// TestPurgeChangesNames is line 30 of the list in SECURITY.md: after a purge, a tenant has another salt at an upstream; before, and over a restart,
+// it has the same, and never that of another tenant.
+func TestPurgeChangesNames(t *testing.T) {
+	t.Parallel()
+	var got received
+	text := echo()
+	setting := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		got.note(r)
+		text(w, r)
+	}) + ";dialect=vllm;version=0.29;salt"
+	file := "REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "answers.db")
+	p := start(t, setting, file)
+	asked := 0
+	salt := func(tenant string) string {
+		t.Helper()
+		asked++
+		p.ask(fmt.Sprintf("question %d of many words", asked), "Authorization", "Bearer "+tenant)
+		n, body := got.last()
+		var sent struct {
+			Salt string `json:"cache_salt"`
+		}
+		if n != asked || json.Unmarshal([]byte(body), &sent) != nil || sent.Salt == "" {
+			t.Fatalf("request %d, of %d: %s", n, asked, body)
+		}
+		return sent.Salt
+	}
+	generation := func(r reply) string {
+		t.Helper()
+		var reply struct {
+			Hints struct {
+				Generation json.Number
+				Durable    bool
+				Salted     []string
+			}
+		}
+		if err := json.Unmarshal([]byte(r.body), &reply); err != nil || !reply.Hints.Durable || len(reply.Hints.Salted) != 1 {
+			t.Fatalf("%v: %s", err, r.body)
+		}
+		return reply.Hints.Generation.String()
+	}
+	first, other := salt("one"), salt("two")
+	if first == other || first != salt("one") {
+		t.Error("two tenants have one salt, or one tenant has two")
+	}
+	before := generation(p.purge(`{"tenant":"all","dry_run":false}`))
+	second := salt("one")
+	if second == first || second == other {
+		t.Error("a purge has not changed the salt")
+	}
+	p.kill()
+	p = start(t, setting, file)
+	if salt("one") != second {
+		t.Error("a restart has changed the salt")
+	}
+	if after := generation(p.purge(`{"all":true,"dry_run":false}`)); after == before {
+		t.Errorf("two purges have the generation %s", after)
+	}
+	if s := salt("one"); s == second || s == first {
+		t.Error("the second purge has not changed the salt")
+	}
+}
