@@ -135,15 +135,15 @@ func (e *editor) add(name Field, value string) bool {
 	case e.quarantined(name):
 		return false
 	}
-	e.insert(`"` + string(name) + `":` + value)
+	e.insert(`,"` + string(name) + `":` + value)
 	e.edits.Added = append(e.edits.Added, name)
 	return true
 }
 
-// insert adds a member, with its name, at the end of the body.
+// insert adds a member, with its name and a comma before it, at the end of the body.
 func (e *editor) insert(text string) {
-	if e.kept {
-		text = "," + text
+	if !e.kept {
+		text = text[1:]
 	}
 	e.kept = true
 	e.patches = append(e.patches, patch{at: e.end, text: text})

@@ -155,7 +155,7 @@ func (e *editor) streamUsage() {
 	case !e.object || e.twice:
 		return
 	case !has:
-		e.insert(`"stream_options":{"include_usage":true}`)
+		e.insert(`,"stream_options":{"include_usage":true}`)
 	case string(e.Body[options.start:options.end]) == "null":
 		e.patches = append(e.patches, patch{options.start, options.end - options.start, `{"include_usage":true}`})
 	case !e.usageIn(options):
