@@ -59,7 +59,7 @@ func (r *runs) chain(c *prefix.Chain) {
 type text struct {
 	engine            []uint64 // its full blocks of textUnit tokens
 	proxy             []prefix.Block
-	bytes             int
+	bytes, shared     int
 	scaffold, opening prefix.Block
 }
 
@@ -76,7 +76,7 @@ func (t *text) blocks(dst []uint64, tokens int) []uint64 {
 func (t *text) chain(c *prefix.Chain) {
 	c.Begin(0)
 	c.Blocks = append(c.Blocks, t.proxy...)
-	c.Bytes, c.Scaffold, c.Opening = t.bytes, t.scaffold, t.opening
+	c.Bytes, c.Shared, c.Scaffold, c.Opening = t.bytes, t.shared, t.scaffold, t.opening
 }
 
 // copied is a prompt of a copy of its session: equal to the original up to where all sessions are equal, and then different.

@@ -68,7 +68,7 @@ func requestOf(at float64, one *call, opening string) Request {
 	} else if input != "" {
 		c.Add(prefix.Message, []byte(input))
 	}
-	t := &text{proxy: slices.Clone(c.Blocks), bytes: c.Bytes, scaffold: c.Scaffold, opening: c.Opening}
+	t := &text{proxy: slices.Clone(c.Blocks), bytes: c.Bytes, shared: c.Shared, scaffold: c.Scaffold, opening: c.Opening}
 	tokens := enginesim.Tokenize(input)
 	whole := uint64(0)
 	for i, token := range tokens {
