@@ -21,22 +21,23 @@ const explainPath = "/v1/reprise/explain"
 
 // explanation is what would happen to a request, and why.
 type explanation struct {
-	Key         string             `json:"key"`
-	Scope       string             `json:"scope"`
-	Tenant      string             `json:"tenant"` // whose answers were looked at, as in the list of entries
-	Note        string             `json:"note,omitempty"`
-	Headers     explainedHeaders   `json:"headers"`
-	Result      string             `json:"result"` // exact, semantic, miss or bypass, as it would be now
-	Uncacheable string             `json:"uncacheable,omitempty"`
-	ExactOnly   string             `json:"exact_only,omitempty"`
-	Prompt      string             `json:"prompt,omitempty"`
-	Turns       int                `json:"earlier_turns"`
-	Entry       policy.ID          `json:"entry,omitempty"`
-	Topic       topics.TopicID     `json:"topic,omitempty"`
-	RouteScore  float64            `json:"route_similarity,omitempty"`
-	Thresholds  map[string]float64 `json:"thresholds"`
-	Candidates  []candidate        `json:"candidates"`
-	Degraded    string             `json:"degraded,omitempty"`
+	Key         string              `json:"key"`
+	Scope       string              `json:"scope"`
+	Tenant      string              `json:"tenant"` // whose answers were looked at, as in the list of entries
+	Note        string              `json:"note,omitempty"`
+	Headers     explainedHeaders    `json:"headers"`
+	Result      string              `json:"result"` // exact, semantic, miss or bypass, as it would be now
+	Uncacheable string              `json:"uncacheable,omitempty"`
+	ExactOnly   string              `json:"exact_only,omitempty"`
+	Prompt      string              `json:"prompt,omitempty"`
+	Turns       int                 `json:"earlier_turns"`
+	Entry       policy.ID           `json:"entry,omitempty"`
+	Topic       topics.TopicID      `json:"topic,omitempty"`
+	RouteScore  float64             `json:"route_similarity,omitempty"`
+	Thresholds  map[string]float64  `json:"thresholds"`
+	Candidates  []candidate         `json:"candidates"`
+	Upstreams   []explainedUpstream `json:"upstreams,omitempty"` // where there are several
+	Degraded    string              `json:"degraded,omitempty"`
 }
 
 // explainedHeaders are the names of the headers that two requests must agree in: one that differs in every request prevents hits.
@@ -163,10 +164,34 @@ func (q *query) explain() *explanation {
 		x.Thresholds = map[string]float64{"hit": max(th.Hit, q.d.Threshold), "route": th.Route, "edge": th.Edge}
 		return x
 	}
+	x.Upstreams = q.explainUpstreams()
 	found, err := q.s.cache.Explain(q.http.Context(), &q.req)
 	q.s.faults.degraded(err)
 	x.fill(found)
 	return x
+}
+
+// explainedUpstream is what one of several upstreams has for the request, if it goes there.
+type explainedUpstream struct {
+	Name     string `json:"name"`
+	Health   string `json:"health"`
+	InFlight int    `json:"in_flight"`
+	Cached   int    `json:"predicted_cached_tokens"` // of the request's prefix
+}
+
+// explainUpstreams returns what the choice of an upstream depends on. It shows which prompts others have sent, and so only where similarities
+// are shown too.
+func (q *query) explainUpstreams() (all []explainedUpstream) {
+	chain := q.s.hints.chain(q)
+	if chain == nil || !several(&q.s.opts) {
+		return nil
+	}
+	defer q.s.hints.drop(chain)
+	cached := q.s.upstream.Cached(chain)
+	for i, u := range q.s.upstream.Upstreams() {
+		all = append(all, explainedUpstream{u.Name, string(u.Health.Condition), u.Load.InFlight, cached[i]})
+	}
+	return all
 }
 
 // fill adds what the cache would do.

@@ -161,3 +161,33 @@ func TestSeveralShowWhatTheyHold(t *testing.T) {
 		t.Errorf("a purge: %s", first)
 	}
 }
+
+// TestExplainShowsUpstreams: explain shows what each upstream should hold of a prefix, and does not change it.
+func TestExplainShowsUpstreams(t *testing.T) {
+	s := newSeveral(t, []string{"a", "b"}, "REPRISE_EXPLAIN=true")
+	system := strings.Repeat("You serve one customer with care. ", 60)
+	_, from := s.chat(system, []string{"What is step 1?"})
+	for range 2 {
+		body := fmt.Sprintf(`{"model":"m","messages":[{"content":%q,"role":"system"},{"content":"Another question","role":"user"}]}`, system)
+		resp, err := http.Post(s.api.URL+"/v1/reprise/explain", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Upstreams []struct {
+				Name   string
+				Cached int `json:"predicted_cached_tokens"`
+			}
+		}
+		err = json.NewDecoder(resp.Body).Decode(&got)
+		resp.Body.Close()
+		if err != nil || len(got.Upstreams) != 2 {
+			t.Fatalf("%v: %+v", err, got)
+		}
+		for _, u := range got.Upstreams {
+			if u.Cached > 0 != (u.Name == from) {
+				t.Errorf("%s answered, and %s should hold %d tokens", from, u.Name, u.Cached)
+			}
+		}
+	}
+}

@@ -227,6 +227,9 @@ type Status struct {
 	Counts Counts
 }
 
+// Cached returns how many tokens of the prefix of a request each upstream should have in its cache, in their order.
+func (c *Client) Cached(chain *prefix.Chain) []int { return c.fleet.Cached(chain) }
+
 // Upstreams returns the status of every upstream, in their order.
 func (c *Client) Upstreams() []Status {
 	loads, now := c.fleet.Loads(), c.now()

@@ -120,6 +120,18 @@ func (f *Fleet) load(i int, share float64) Load {
 		Capacity: f.index.Capacity(i) * prefix.BlockTokens, Held: f.index.Held(i) * prefix.BlockTokens, Share: share}
 }
 
+// Cached returns how many tokens of the prefix of c each member should hold. It changes nothing.
+func (f *Fleet) Cached(c *prefix.Chain) []int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.index.Match(c.Blocks, f.held)
+	tokens := make([]int, len(f.held))
+	for i, blocks := range f.held {
+		tokens[i] = blocks * prefix.BlockTokens
+	}
+	return tokens
+}
+
 // Loads returns the loads of all members, for reports.
 func (f *Fleet) Loads() []Load {
 	f.mu.Lock()
