@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer/rawjson"
+	"reprise/proxy/api"
 	"reprise/proxy/canon"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/prefix"
@@ -43,7 +44,7 @@ type warmer struct {
 type warmable struct {
 	reading // of body
 	body    []byte
-	path    string
+	family  *api.Family
 	tokens  int
 	made    time.Time // the body
 	used    time.Time // by the warmer
@@ -108,7 +109,7 @@ func (w *warmer) note(q *query, c *prefix.Chain, now time.Time) {
 	if old == nil && len(w.kept) >= mostWarmables {
 		w.forgetOldest()
 	}
-	w.kept[c.Scaffold] = &warmable{reading: reading{tenant: q.tenant, Request: parsed}, body: body, path: q.family.Path, tokens: c.Shared * prefix.BlockTokens / prefix.BlockBytes, made: now}
+	w.kept[c.Scaffold] = &warmable{reading: reading{tenant: q.tenant, Request: parsed}, body: body, family: q.family, tokens: c.Shared * prefix.BlockTokens / prefix.BlockBytes, made: now}
 }
 
 func (w *warmer) forgetOldest() {
@@ -208,8 +209,8 @@ func (w *warmer) send(ctx context.Context, b prefix.Block) {
 	if k == nil {
 		return
 	}
-	r := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: k.path}, Header: http.Header{"Content-Type": {"application/json"}}}).WithContext(ctx)
-	q := &query{reading: k.reading, s: w.s, http: r, body: k.body}
+	r := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: k.family.Path}, Header: http.Header{"Content-Type": {"application/json"}}}).WithContext(ctx)
+	q := &query{reading: k.reading, s: w.s, family: k.family, http: r, body: k.body}
 	chain := w.s.hints.chain(q)
 	defer w.s.hints.drop(chain)
 	status := 0
