@@ -17,11 +17,8 @@ type Model struct {
 	Context                     int // tokens that it was "trained" with
 }
 
-// Small evaluates some 6,000 tokens a second on one core, and its file has 9 MB. Medium takes four times as long and has 30 MB.
-var (
-	Small  = Model{Layers: 2, Width: 256, Heads: 4, Inner: 704, Context: 8192}
-	Medium = Model{Layers: 4, Width: 384, Heads: 6, Inner: 1056, Context: 8192}
-)
+// Small evaluates some 6,000 tokens a second on one core, and its file has 9 MB.
+var Small = Model{Layers: 2, Width: 256, Heads: 4, Inner: 704, Context: 8192}
 
 // The vocabulary has a token for each byte, and one for each of 1,024 words of a consonant, a vowel and a consonant. With the space before
 // it a word has four bytes, so that a prompt of words has a token for each four bytes, as the proxy's prefix chains assume.

@@ -38,7 +38,7 @@ type setup struct {
 const direct = "no proxy"
 
 func newSetup(b *testing.B, name string, slots int) *setup {
-	s := &setup{name: name, engines: llamatest.StartTwo(b, llamatest.Options{Model: llamatest.Medium, Slots: slots}), talk: llamatest.NewTalk(1)}
+	s := &setup{name: name, engines: llamatest.StartTwo(b, llamatest.Options{Slots: slots}), talk: llamatest.NewTalk(1)}
 	if name == direct {
 		s.base = llamatest.ByTurns(s.engines)
 	} else {
