@@ -175,7 +175,7 @@ An engine is a model of vLLM with a prefix cache, chunked prefill and continuous
 with a model of eight billion parameters. The chooser `+fleet.Oracle+` has the rule of prefix and sees the engines' true caches and queues.
 A load of 1 is the highest rate at which `+fleet.Oracle+` keeps the 90th percentile of TTFT below twice that of idle engines with empty caches.
 Sessions begin at random times; a request follows the answer of the one before it, after the pause that the trace has. Requests
-without sessions keep their pattern in time, stretched to the rate. The first tenth of the time is not counted.
+without sessions keep their pattern in time, stretched to the rate. The first and the last tenth of the requests are not counted.
 
 Formats of a trace, which is detected, packed with gzip, zstd or not:
 `+fleet.Formats+`

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// warmup is the part of the time of arrivals whose requests are played and not counted.
-const warmup = 0.1
+// edge is the part of the requests, at the beginning and at the end of a play, that is not counted: a tenth.
+const edge = 10
 
-// Result is the figures of one play. They are of the requests that arrived after the first tenth of the time and before the last session
-// began, so that neither empty caches nor an empty fleet are counted.
+// Result is the figures of one play. The first and the last tenth of the requests that arrive are not counted, so that neither empty caches
+// nor an empty fleet are.
 type Result struct {
 	Trace     string   `json:"trace"`
 	Chooser   string   `json:"chooser"`
@@ -45,11 +45,14 @@ type Tokens struct {
 	Responded int64 `json:"responded"` // their answers came from the response cache
 	Cached    int64 `json:"cached"`
 	Prefilled int64 `json:"prefilled"`
+	Rejected  int64 `json:"rejected"`
 }
 
 // measure counts requests.
 type measure struct {
-	from, to float64 // the requests that arrive between them are counted
+	from, to int    // the requests that arrive between them are counted
+	begun    int    // requests that arrived
+	counted  []bool // by request
 	ttft     []float64
 	work     []float64 // seconds, by engine
 	all      Result
@@ -58,34 +61,33 @@ type measure struct {
 	admitted int64 // tokens of all prompts that engines took
 }
 
-func newMeasure(engines int, last float64, whole bool) *measure {
-	from := warmup * last
+func newMeasure(engines, requests int, whole bool) *measure {
+	left := requests / edge // uncounted, on each side
 	if whole {
-		from = 0
+		left = 0
 	}
-	return &measure{from: from, to: last, work: make([]float64, engines)}
+	return &measure{from: left, to: requests - left, counted: make([]bool, requests), work: make([]float64, engines)}
 }
 
-// counts reports whether a request that arrived at a time is counted.
-func (m *measure) counts(at float64) bool { return at >= m.from && at <= m.to }
-
-func (m *measure) arrived(at float64, r *Request) {
-	if m.counts(at) {
+func (m *measure) arrived(place int, r *Request) {
+	if m.counted[place] = m.begun >= m.from && m.begun < m.to; m.counted[place] {
 		m.all.Requests++
 		m.all.Tokens.All += int64(r.Prompt)
 	}
+	m.begun++
 }
 
-func (m *measure) rejected(at float64) {
+func (m *measure) rejected(place int, r *Request) {
 	m.ends++
-	if m.counts(at) {
+	if m.counted[place] {
 		m.all.Rejected++
+		m.all.Tokens.Rejected += int64(r.Prompt)
 	}
 }
 
-func (m *measure) responded(at float64, r *Request) {
+func (m *measure) responded(place int, r *Request) {
 	m.ends++
-	if m.counts(at) {
+	if m.counted[place] {
 		m.all.Responded++
 		m.all.Tokens.Responded += int64(r.Prompt)
 		m.ttft = append(m.ttft, 0)
@@ -95,7 +97,7 @@ func (m *measure) responded(at float64, r *Request) {
 func (m *measure) answered(at float64, j *job, e *Engine) {
 	m.ends++
 	m.admitted += int64(j.req.Prompt)
-	if !m.counts(j.sent) {
+	if !m.counted[j.place] {
 		return
 	}
 	m.ttft = append(m.ttft, at-j.sent)

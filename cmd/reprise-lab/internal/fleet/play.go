@@ -95,7 +95,8 @@ func newPlay(t *Trace, o *Options) (*play, error) {
 		}
 		p.fronts = append(p.fronts, f)
 	}
-	p.measure = newMeasure(len(o.Engines), p.begin(), t.Whole)
+	p.begin()
+	p.measure = newMeasure(len(o.Engines), len(t.Requests), t.Whole)
 	return p, nil
 }
 
@@ -111,11 +112,10 @@ func (o *Options) check() error {
 	return nil
 }
 
-// begin schedules the requests that follow no other one, and returns when the last of them arrives. Sessions begin at random times with
-// the rate, in their order; requests without sessions keep the pattern of the trace, stretched to the rate.
-func (p *play) begin() (last float64) {
+// begin schedules the requests that follow no other one. Sessions begin at random times with the rate, in their order; requests without sessions keep the pattern of the trace, stretched to the rate.
+func (p *play) begin() {
 	random := rand.New(rand.NewPCG(p.Seed, 0x7374617274))
-	starts := 0
+	starts, at := 0, 0.0
 	for i := range p.trace.Requests {
 		if p.trace.Requests[i].After == none {
 			starts++
@@ -132,12 +132,11 @@ func (p *play) begin() (last float64) {
 		if r.After != none {
 			continue
 		}
-		if last += random.ExpFloat64() * between; !p.trace.Sessions {
-			last = r.At * stretch
+		if at += random.ExpFloat64() * between; !p.trace.Sessions {
+			at = r.At * stretch
 		}
-		p.schedule(event{at: last, place: i})
+		p.schedule(event{at: at, place: i})
 	}
-	return last
 }
 
 func (p *play) schedule(e event) {
@@ -178,10 +177,10 @@ func (p *play) step() bool {
 func (p *play) arrive(place int) {
 	r := &p.trace.Requests[place]
 	p.sent[place] = p.now
-	p.measure.arrived(p.now, r)
+	p.measure.arrived(place, r)
 	if p.Responses {
 		if at, ok := p.stored[r.Key]; ok && at <= p.now {
-			p.measure.responded(p.now, r)
+			p.measure.responded(place, r)
 			p.follow(place)
 			return
 		}
@@ -199,7 +198,7 @@ func (p *play) arrive(place int) {
 	for {
 		member, t := from.choose(j, &p.chain, may)
 		if member == none {
-			p.measure.rejected(p.now)
+			p.measure.rejected(place, r)
 			p.spare = append(p.spare, j)
 			p.follow(place)
 			return

@@ -26,7 +26,7 @@ func playFully(t *testing.T, tr *Trace, o Options) *play {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.measure.from, p.measure.to = 0, math.Inf(1)
+	p.measure.from, p.measure.to = 0, len(tr.Requests)
 	for p.step() {
 	}
 	if err := p.audit(); err != nil {
@@ -108,7 +108,7 @@ func TestLeaders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.measure.from, p.measure.to = 0, math.Inf(1)
+		p.measure.from, p.measure.to = 0, len(tr.Requests)
 		p.step()
 		p.step()
 		if e := p.engines[0]; len(p.held) != tc.held || len(e.waiting) != 1-tc.held {
@@ -142,7 +142,7 @@ func TestSameAgain(t *testing.T) {
 		t.Errorf("%v, or the results depend on Parallel", err)
 	}
 	for _, r := range one.Results {
-		if r.Tokens.All != r.Tokens.Cached+r.Tokens.Prefilled+r.Tokens.Responded || r.Hit <= 0 || r.Hit >= 1 || r.TTFT.P50 > r.TTFT.P99 || r.Imbalance < 1 {
+		if r.Tokens.All != r.Tokens.Cached+r.Tokens.Prefilled+r.Tokens.Responded+r.Tokens.Rejected || r.Hit <= 0 || r.Hit >= 1 || r.TTFT.P50 > r.TTFT.P99 || r.Imbalance < 1 {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -154,6 +154,7 @@ func average(all []Result) Result {
 		out.Tokens.Responded += r.Tokens.Responded
 		out.Tokens.Cached += r.Tokens.Cached
 		out.Tokens.Prefilled += r.Tokens.Prefilled
+		out.Tokens.Rejected += r.Tokens.Rejected
 	}
 	return out
 }
