@@ -33,7 +33,7 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			c.gone(r)
 		}
-		c.failed(now, r)
+		c.failed(now, r, "")
 		return errors.Is(err, errUnsent)
 	}
 	switch resp.StatusCode {
@@ -47,22 +47,22 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 		}
 		return true
 	case http.StatusServiceUnavailable, statusOverloaded:
-		c.failed(now, r)
+		c.failed(now, r, p.tenant)
 		if wait := retryAfter(resp.Header, now); wait > 0 {
 			c.board.Aside(now, r.place, wait)
 		}
 		return true
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
-		c.failed(now, r)
+		c.failed(now, r, p.tenant)
 		return false
 	}
 	c.board.Begun(now, r.place)
 	return false
 }
 
-// failed counts a failure of a replica.
-func (c *Client) failed(now time.Time, r *Replica) {
-	if ejected := c.board.Failed(now, r.place); ejected > 0 {
+// failed counts a failure of a replica with a request of tenant, "" where no request could cause it.
+func (c *Client) failed(now time.Time, r *Replica, tenant string) {
+	if ejected := c.board.Failed(now, r.place, tenant); ejected > 0 {
 		r.counts.ejections.Add(1)
 		c.log.Warn("an upstream fails again and again, and gets no requests for a while", "upstream", r.Name(), "for", ejected)
 	}
@@ -164,9 +164,9 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 func (b *watchedBody) endedLocked(err error) {
 	switch {
 	case err == io.EOF && b.works:
-		b.c.board.Succeeded(b.replica.place)
+		b.c.board.Succeeded(b.c.now(), b.replica.place, b.tenant)
 	case err != io.EOF && b.ctx.Err() == nil:
-		b.c.failed(b.c.now(), b.replica)
+		b.c.failed(b.c.now(), b.replica, b.tenant)
 	}
 }
 

@@ -3,7 +3,8 @@
 //
 //   - Two failed checks in a row take a replica out, the next good one brings it back.
 //   - Five failed requests in a row eject it, for 10 seconds, and for twice as long each time that it fails again at once, up to 5
-//     minutes. The last one that is left is not ejected.
+//     minutes. The last one that is left is not ejected, nor is one whose failures are all of one tenant's requests while it answers
+//     others: a client could make an engine fail by what it asks.
 //   - A replica that refused work with a Retry-After is set aside until then. Where a limit may be that of one tenant or of one model,
 //     it is set aside for these alone.
 //   - One that comes back gets a growing share of the requests, because its caches are cold.
@@ -23,6 +24,7 @@ const (
 	longestEjection = 5 * time.Minute
 	longestAside    = 10 * time.Minute // whatever a replica asks for: a wrong value must not take it out for long
 	mostLimits      = 4096             // of one replica, for tenants and models
+	lately          = time.Minute
 )
 
 // Limit is what a refusal of one replica is about, beside that replica. Without a tenant it is about all of them.
@@ -39,16 +41,35 @@ type Board struct {
 // member is the health of one member.
 type member struct {
 	drained  bool
-	down     bool // by the checks
-	gone     bool // it refused a connection, and has not answered since
-	misses   int  // failed checks in a row
-	failures int  // failed requests in a row
-	level    int  // ejections, each soon after the one before
+	down     bool   // by the checks
+	gone     bool   // it refused a connection, and has not answered since
+	misses   int    // failed checks in a row
+	failures int    // failed requests in a row
+	blamed   string // the tenant of those; with mixed, they are of several, or of none in particular
+	mixed    bool
+	served   [2]success // of the two tenants with the last good answers, the last one in front
+	level    int        // ejections, each soon after the one before
 	ejected  time.Time
 	aside    time.Time
 	limits   map[Limit]time.Time
 	back     time.Time // when it came back, from which its share grows
 	alive    time.Time // of its last answer or good check
+}
+
+// success is a tenant's last good answer of a member.
+type success struct {
+	tenant string
+	at     time.Time
+}
+
+// servesLocked reports whether a member has answered tenants other than one lately.
+func (m *member) servesLocked(now time.Time, other string) bool {
+	for _, s := range m.served {
+		if !s.at.IsZero() && s.tenant != other && now.Sub(s.at) < lately {
+			return true
+		}
+	}
+	return false
 }
 
 // New returns a board of so many members, which all work. slow is the time in which the share of a member that came back grows to a full
@@ -114,11 +135,16 @@ func (b *Board) Begun(now time.Time, i int) {
 	m.returnedLocked(now)
 }
 
-// Succeeded notes that an answer of a member has ended as it should.
-func (b *Board) Succeeded(i int) {
+// Succeeded notes that an answer of a member to a tenant has ended as it should.
+func (b *Board) Succeeded(now time.Time, i int, tenant string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.members[i].failures = 0
+	m := &b.members[i]
+	m.failures = 0
+	if m.served[0].tenant != tenant {
+		m.served[1] = m.served[0]
+	}
+	m.served[0] = success{tenant, now}
 }
 
 // returnedLocked notes that a member has answered. If it had been gone, it is another process now, which has not failed.
@@ -129,14 +155,17 @@ func (m *member) returnedLocked(now time.Time) {
 	}
 }
 
-// Failed notes that a request failed at a member in a way that may be its own fault, and returns for how long that ejects it, 0 if it
-// does not.
-func (b *Board) Failed(now time.Time, i int) (ejected time.Duration) {
+// Failed notes that a request of a tenant failed at a member in a way that may be its own fault, and returns for how long that ejects it, 0
+// if it does not. tenant is "" where no request could cause the failure.
+func (b *Board) Failed(now time.Time, i int, tenant string) (ejected time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m := &b.members[i]
-	m.failures++
-	if m.failures < failuresToEject || now.Before(m.ejected) || b.lastLocked(now, i) {
+	if m.failures++; m.failures == 1 {
+		m.blamed, m.mixed = tenant, tenant == ""
+	}
+	m.mixed = m.mixed || tenant != m.blamed
+	if m.failures < failuresToEject || now.Before(m.ejected) || b.lastLocked(now, i) || !m.mixed && m.servesLocked(now, m.blamed) {
 		return 0
 	}
 	if now.Sub(m.ejected) > longestEjection {

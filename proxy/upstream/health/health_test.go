@@ -24,7 +24,7 @@ func shares(b *Board, after time.Duration, limit Limit) string {
 
 func fail(b *Board, i, times int, after time.Duration) (ejected time.Duration) {
 	for range times {
-		ejected = b.Failed(start.Add(after), i)
+		ejected = b.Failed(start.Add(after), i, "t")
 	}
 	return ejected
 }
@@ -34,7 +34,7 @@ func TestFailuresInARow(t *testing.T) {
 	if fail(b, 0, 4, 0) != 0 {
 		t.Error("four failures eject a member")
 	}
-	b.Succeeded(0)
+	b.Succeeded(start, 0, "t")
 	if fail(b, 0, 4, 0) != 0 {
 		t.Error("failures before and after an answer are counted together")
 	}
@@ -55,7 +55,7 @@ func TestEjectionsDouble(t *testing.T) {
 		}
 		at += got
 	}
-	b.Succeeded(0)
+	b.Succeeded(start, 0, "t")
 	if got := fail(b, 0, 5, at+longestEjection+time.Second); got != firstEjection {
 		t.Errorf("an ejection long after the others lasts %v", got)
 	}
@@ -94,7 +94,7 @@ func TestAlive(t *testing.T) {
 	if !b.Alive(0, start) || b.Alive(0, start.Add(time.Second)) {
 		t.Error("an answer counts wrongly")
 	}
-	b.Failed(start.Add(2*time.Second), 0)
+	b.Failed(start.Add(2*time.Second), 0, "t")
 	if b.Alive(0, start) {
 		t.Error("a member whose last request failed is alive")
 	}
@@ -198,11 +198,11 @@ func TestAtOnce(t *testing.T) {
 	for i := range 2 {
 		wg.Go(func() {
 			for range 200 {
-				b.Failed(start, i)
+				b.Failed(start, i, "t")
 				b.Gone(i)
 				b.Checked(start, i, true)
 				b.Begun(start, i)
-				b.Succeeded(i)
+				b.Succeeded(start, i, "t")
 				b.Limited(start, i, Limit{}, time.Second)
 				b.Shares(start, Limit{}, false, make([]float64, 2))
 				b.State(start, i)
@@ -217,5 +217,36 @@ func BenchmarkShares(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		board.Shares(start, Limit{}, false, list)
+	}
+}
+
+// TestOneTenantsFailures: requests of one tenant that fail do not take a replica from the others that it answers, unless theirs fail too, or
+// it cannot be reached.
+func TestOneTenantsFailures(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		served  string        // the tenants with good answers before
+		quiet   time.Duration // since then
+		failed  []string      // the tenants of the failures in a row
+		ejected bool
+	}{
+		{"one tenant fails while another one is answered", "a", 0, []string{"b", "b", "b", "b", "b", "b"}, false},
+		{"the other one's answer is long ago", "a", time.Minute, []string{"b", "b", "b", "b", "b"}, true},
+		{"no other one was answered", "b", 0, []string{"b", "b", "b", "b", "b"}, true},
+		{"of three tenants, one fails", "acb", 0, []string{"b", "b", "b", "b", "b"}, false},
+		{"two tenants fail", "ab", 0, []string{"b", "b", "b", "b", "a"}, true},
+		{"it cannot be reached", "a", 0, []string{"b", "b", "b", "b", ""}, true},
+	} {
+		b := New(2, 0)
+		for _, tenant := range tc.served {
+			b.Succeeded(start, 0, string(tenant))
+		}
+		var ejected time.Duration
+		for _, tenant := range tc.failed {
+			ejected = max(ejected, b.Failed(start.Add(tc.quiet), 0, tenant))
+		}
+		if (ejected > 0) != tc.ejected {
+			t.Errorf("%s: ejected for %v", tc.name, ejected)
+		}
 	}
 }
