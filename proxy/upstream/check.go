@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -68,23 +69,26 @@ func (s *checks) round(ctx context.Context, since time.Time) {
 			continue
 		}
 		wg.Go(func() {
-			works, gone := s.works(ctx, r)
+			fault, gone := s.fault(ctx, r)
 			if ctx.Err() != nil {
 				return
 			}
 			if gone {
 				c.gone(r)
 			}
-			if c.board.Checked(c.now(), i, works) {
-				c.log.Warn("the health of an upstream changed", "upstream", r.Name(), "works", works)
+			switch changed := c.board.Checked(c.now(), i, fault == nil); {
+			case changed && fault != nil:
+				c.log.Warn("an upstream is down, and gets no requests until it passes a health check", "upstream", r.Name(), "error", fault)
+			case changed:
+				c.log.Info("an upstream is back", "upstream", r.Name())
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// works asks a replica whether it works, and reports whether no process listens there.
-func (s *checks) works(ctx context.Context, r *Replica) (works, gone bool) {
+// fault asks a replica whether it works and returns what is wrong with it; gone: no process listens there.
+func (s *checks) fault(ctx context.Context, r *Replica) (fault error, gone bool) {
 	ctx, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
 	u := r.url(&url.URL{Path: "/v1/models"})
@@ -93,10 +97,10 @@ func (s *checks) works(ctx context.Context, r *Replica) (works, gone bool) {
 	}
 	status, err := s.c.get(ctx, u, r.requestHeader(http.Header{}))
 	if err != nil {
-		return false, errors.Is(err, syscall.ECONNREFUSED)
+		return err, errors.Is(err, syscall.ECONNREFUSED)
 	}
-	if r.target.Health != "" {
-		return status/100 == 2, false
+	if status/100 == 2 || r.target.Health == "" && status < http.StatusInternalServerError {
+		return nil, false
 	}
-	return status < http.StatusInternalServerError, false
+	return fmt.Errorf("GET %s: status %d", u.Path, status), false
 }

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -26,8 +27,9 @@ func until(t *testing.T, what string, holds func() bool) {
 // error of the replica; of a path of its own, only status 2xx is.
 func TestChecks(t *testing.T) {
 	a, b, f := newStub(t, fails(401, "")), newStub(t, answers("b")), newStub(t, answers("f"))
+	var lines strings.Builder
 	c := newClient(t, Options{Replicas: []Target{at(t, a.URL+"/base/v1", named("a"), keyed("k")), at(t, b.URL, named("b"), checked("/health")), at(t, f.URL, named("f"), fallback, keyed("k"))},
-		Chooser: firstOf{}, SlowStart: -1, HealthInterval: time.Millisecond})
+		Chooser: firstOf{}, SlowStart: -1, HealthInterval: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&lines, nil))})
 	is := func(i int, want health.Condition) func() bool {
 		return func() bool { return c.Upstreams()[i].Health.Condition == want }
 	}
@@ -59,6 +61,14 @@ func TestChecks(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		return checks() == ""
 	})
+	for _, want := range []string{
+		`level=WARN msg="an upstream is down, and gets no requests until it passes a health check" upstream=a error="GET /base/v1/models: status 503"`,
+		`level=INFO msg="an upstream is back" upstream=a`, `upstream=b error="GET /health: status 401"`,
+	} {
+		if !strings.Contains(lines.String(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, lines.String())
+		}
+	}
 }
 
 // TestAllDown: where no replica works, requests are still sent, and the client gets what one answers.

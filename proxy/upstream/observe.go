@@ -253,6 +253,7 @@ func (c *Client) Drain(name string, drained bool) (ok bool) {
 	for i, r := range c.replicas {
 		if r.Name() == name && c.board != nil {
 			c.board.Drain(c.now(), i, drained)
+			c.log.Info("an operator has set whether an upstream is drained", "upstream", name, "drained", drained)
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -186,8 +187,26 @@ func idleRouting(c *Config) (sentences []string) {
 	case !warm:
 		idle("WARM_BUDGET", "REPRISE_HINTS does not have warm")
 	}
+	sentences = append(sentences, idleSalts(c)...)
 	if !hasLevel(c, "C3") {
 		idle("VOLATILE", "REPRISE_CANONICAL has no C3")
+	}
+	return sentences
+}
+
+// idleSalts returns a sentence for each upstream at which tenants are to be kept apart and cannot be.
+func idleSalts(c *Config) (sentences []string) {
+	able := false
+	for _, u := range c.Upstreams {
+		asked := u.Salt
+		u.Salt = true
+		able = able || u.Salted()
+		if asked && !u.Salted() {
+			sentences = append(sentences, fmt.Sprintf("%s: salt of upstream %s has no effect, because its dialect has no field for it: tenants share its KV cache", c.shown("UPSTREAM"), cmp.Or(u.Name, u.Base.Redacted())))
+		}
+	}
+	if c.Routing.Hint("salt") && !able {
+		sentences = append(sentences, c.shown("HINTS")+": salt has no effect, because no upstream has a dialect with a field for it: tenants share their KV caches")
 	}
 	return sentences
 }

@@ -88,6 +88,9 @@ func withoutCredentials(v string) string {
 func upstreams(to *[]Upstream) func(string) error {
 	return func(v string) error {
 		list := fields(v)
+		if len(list) == 0 {
+			return errUse("it names no upstream")
+		}
 		var all []Upstream
 		for _, text := range list {
 			u, err := oneUpstream(text, len(list) == 1)
@@ -123,7 +126,11 @@ func oneUpstream(text string, only bool) (u Upstream, err error) {
 	case !named:
 		u.Name, base = "", parts[0]
 	}
-	if u.Base, err = parseBase(strings.TrimSpace(base)); err != nil {
+	base = strings.TrimSpace(base)
+	if len(strings.Fields(base)) > 1 {
+		return u, u.wrong("there is white space in its URL: between two upstreams belongs a comma")
+	}
+	if u.Base, err = parseBase(base); err != nil {
 		return u, u.wrong("%v", err)
 	}
 	given := map[string]bool{}

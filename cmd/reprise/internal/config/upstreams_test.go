@@ -60,6 +60,9 @@ func TestBadUpstreams(t *testing.T) {
 		{"a=http://h1/v1,A=http://h2/v1", "upstream A: an upstream before it has the same name"},
 		{"a=http://h1/v1,b=http://h1/v1/", "upstream b: it has the URL of upstream a"},
 		{"a=http://h1/v1,http://h2/v1", "each needs a name, and http://h2/v1 has none"},
+		{"http://h1/v1 http://h2/v1", "there is white space in its URL: between two upstreams belongs a comma"},
+		{"a=http://h1/v1 b=http://h2/v1", "upstream a: there is white space in its URL"},
+		{",", "it names no upstream"},
 		{"a b=http://h1/v1", `"a b" is no name of an upstream`},
 		{"a=h1:8000", "upstream a: not a base URL"},
 		{"a=http://u:hunter2@h1/v1", "upstream a: a URL is shown in logs and may hold no credential"},
@@ -97,6 +100,25 @@ func TestBadUpstreams(t *testing.T) {
 			t.Errorf("%s: %v, want an error with the name, the source and %q", tc.value, err, tc.want)
 		case strings.Contains(err.Error(), "hunter2"):
 			t.Errorf("the error shows a credential: %v", err)
+		}
+	}
+}
+
+// TestSaltWithoutField: where tenants are to be kept apart and the dialect has no field for it, the start says so.
+func TestSaltWithoutField(t *testing.T) {
+	for _, tc := range []struct{ upstream, hints, want string }{
+		{"a=http://h1/v1;dialect=vllm;salt", "affinity", ""},
+		{"a=http://h1/v1;dialect=vllm,b=http://h2/v1", "salt", ""},
+		{"a=http://h1/v1;dialect=vllm;salt,b=http://h2/v1;salt", "affinity", "salt of upstream b has no effect"},
+		{"http://h1/v1;salt", "affinity", "salt of upstream http://h1/v1 has no effect"},
+		{"a=http://h1/v1,b=http://h2/v1;dialect=openai", "salt", "salt has no effect, because no upstream"},
+	} {
+		c, err := load(t, []string{"REPRISE_UPSTREAM=" + tc.upstream, "REPRISE_HINTS=" + tc.hints})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(c.Idle(), "|"); tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+			t.Errorf("%s with the hints %s: the start says %q, want %q", tc.upstream, tc.hints, got, tc.want)
 		}
 	}
 }
