@@ -2,16 +2,21 @@ package fleet
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 )
 
 // The capacity of a fleet for a trace is the highest rate at which the oracle keeps the 90th percentile of the time to first token below
-// kneeFactor times that of idle engines with empty caches: the knee of the curve, beyond which queues grow.
+// kneeFactor times that of idle engines with empty caches, and none is rejected: the knee of the curve, beyond which queues grow.
 const (
 	kneeFactor = 2
 	kneeSteps  = 6 // of bisection: the rate is exact to 2 %
+	// mostDoubled is how often a rate is doubled that is at first what the engines could bear without caches. A cache rarely saves more.
+	mostDoubled = 8
 )
+
+// ErrIdle is the error of a trace whose sessions, all at once, do not bring a fleet to its capacity: each waits for its own answers.
+var ErrIdle = errors.New("its sessions are too few to load the fleet: want more copies, smaller engines, or a rate in place of a load")
 
 // Capacity measures the capacity in requests a second. It plays the trace a dozen times.
 func Capacity(ctx context.Context, t *Trace, o Options) (float64, error) {
@@ -22,11 +27,13 @@ func Capacity(ctx context.Context, t *Trace, o Options) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
+		if r.Rejected > 0 {
+			return math.Inf(1), nil
+		}
 		return r.TTFT.P90, nil
 	}
-	low, limit := o.estimate(t), kneeFactor*o.idle(t)
-	high := low
-	for range 40 {
+	limit, low, high := kneeFactor*o.idle(t), 0.0, o.estimate(t)
+	for doubled := 0; ; doubled++ {
 		at, err := p90(high)
 		if err != nil {
 			return 0, err
@@ -34,9 +41,12 @@ func Capacity(ctx context.Context, t *Trace, o Options) (float64, error) {
 		if at > limit {
 			break
 		}
+		if doubled == mostDoubled {
+			return 0, ErrIdle
+		}
 		low, high = high, 2*high
 	}
-	if low == high {
+	if low == 0 {
 		low = high / 16
 	}
 	for range kneeSteps {
@@ -50,9 +60,6 @@ func Capacity(ctx context.Context, t *Trace, o Options) (float64, error) {
 		default:
 			low = middle
 		}
-	}
-	if low == 0 {
-		return 0, fmt.Errorf("trace %s: no rate keeps the time to first token low", t.Name)
 	}
 	return low, nil
 }

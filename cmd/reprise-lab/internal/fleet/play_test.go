@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -130,8 +131,8 @@ func TestSameAgain(t *testing.T) {
 	}
 	small := Default()
 	small.Tokens = 24_000
-	s := Study{Options: Options{Engines: []Engine{small, small, small.Scaled(0.5)}, Block: 16, Proxies: 1, MaxPause: 10, Seed: 1, Leaders: 512},
-		Choosers: []string{"prefix", "least-loaded", "round-robin", Oracle}, Loads: []float64{0.5, 1}, Seeds: 2, Compare: true, Parallel: 1}
+	s := Study{Options: Options{Engines: []Engine{small, small, small.Scaled(0.5)}, Block: 16, Proxies: 1, MaxPause: 10, Seed: 1, Leaders: 512, Rate: 8},
+		Choosers: []string{"prefix", "least-loaded", "round-robin", Oracle}, Seeds: 2, Compare: true, Parallel: 1}
 	one, err := s.Run(context.Background(), tr)
 	if err != nil {
 		t.Fatal(err)
@@ -145,6 +146,15 @@ func TestSameAgain(t *testing.T) {
 		if r.Tokens.All != r.Tokens.Cached+r.Tokens.Prefilled+r.Tokens.Responded+r.Tokens.Rejected || r.Hit <= 0 || r.Hit >= 1 || r.TTFT.P50 > r.TTFT.P99 || r.Imbalance < 1 {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// TestTooFewSessions: a session that waits for its answers cannot load a fleet, at any rate.
+func TestTooFewSessions(t *testing.T) {
+	tr := &Trace{Unit: 16, Sessions: true, Requests: bySession([][]Request{{prompt(0, 64, 1, 0), prompt(0, 96, 1, 0)}, {prompt(0, 64, 1, 50)}})}
+	o := Options{Engines: []Engine{slow, slow}, Block: 16, Proxies: 1}
+	if rate, err := Capacity(context.Background(), tr, o); !errors.Is(err, ErrIdle) {
+		t.Errorf("capacity %g, %v", rate, err)
 	}
 }
 
