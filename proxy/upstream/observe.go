@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -33,7 +34,7 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			c.gone(r)
 		}
-		c.failed(now, r, "")
+		c.failed(now, r, "", err)
 		return errors.Is(err, errUnsent)
 	}
 	switch resp.StatusCode {
@@ -47,13 +48,13 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 		}
 		return true
 	case http.StatusServiceUnavailable, statusOverloaded:
-		c.failed(now, r, p.tenant)
+		c.failed(now, r, p.tenant, fmt.Errorf("status %d", resp.StatusCode))
 		if wait := retryAfter(resp.Header, now); wait > 0 {
 			c.board.Aside(now, r.place, wait)
 		}
 		return true
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
-		c.failed(now, r, p.tenant)
+		c.failed(now, r, p.tenant, fmt.Errorf("status %d", resp.StatusCode))
 		return false
 	}
 	c.board.Begun(now, r.place)
@@ -61,10 +62,10 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 }
 
 // failed counts a failure of a replica with a request of tenant, "" where no request could cause it.
-func (c *Client) failed(now time.Time, r *Replica, tenant string) {
+func (c *Client) failed(now time.Time, r *Replica, tenant string, why error) {
 	if ejected := c.board.Failed(now, r.place, tenant); ejected > 0 {
 		r.counts.ejections.Add(1)
-		c.log.Warn("an upstream fails again and again, and gets no requests for a while", "upstream", r.Name(), "for", ejected)
+		c.log.Warn("an upstream fails again and again, and gets no requests for a while", "upstream", r.Name(), "for", ejected, "last_error", why)
 	}
 }
 
@@ -166,7 +167,7 @@ func (b *watchedBody) endedLocked(err error) {
 	case err == io.EOF && b.works:
 		b.c.board.Succeeded(b.c.now(), b.replica.place, b.tenant)
 	case err != io.EOF && b.ctx.Err() == nil:
-		b.c.failed(b.c.now(), b.replica, b.tenant)
+		b.c.failed(b.c.now(), b.replica, b.tenant, err)
 	}
 }
 

@@ -191,7 +191,7 @@ func TestEjection(t *testing.T) {
 	if _, text, _ := call(t, c, request("m", "{}")); text != "b" || c.Upstreams()[0].Health.Condition != health.Ejected {
 		t.Errorf("after five failures: %s, %+v", text, c.Upstreams()[0].Health)
 	}
-	if n := strings.Count(lines.String(), "upstream=a"); n != 1 {
+	if n := strings.Count(lines.String(), "upstream=a for=10s last_error="); n != 1 {
 		t.Errorf("%d lines about one ejection: %s", n, lines.String())
 	}
 	b.does(fails(500, ""))
