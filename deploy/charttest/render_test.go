@@ -121,6 +121,10 @@ podDisruptionBudget: {enabled: false}
 image: {pullSecrets: [mirror]}
 service: {type: LoadBalancer, annotations: {a: b}, admin: {annotations: {c: d}}}
 `),
+		"fallback": parse(t, `
+secrets: {adminToken: {existingSecret: a}, upstreamKey: {existingSecret: a}, clientKeys: {existingSecret: a}, upstreamKeys: {hosted: {existingSecret: b, key: api-key}}}
+upstream: {url: "a=http://vllm:8000/v1,hosted=https://api.openai.com/v1;fallback;key-file=/etc/reprise/secrets/upstream-key-hosted"}
+`),
 		"open": parse(t, least+"networkPolicy: {enabled: false}\nstore: {type: file, file: {existingClaim: answers}}\n"),
 	}
 	paths, err := filepath.Glob(chartDir + "/examples/*.yaml")
@@ -171,6 +175,7 @@ func eachRelease(t *testing.T, check func(*testing.T, *release)) {
 func TestExamplesHaveTheirObjects(t *testing.T) {
 	kinds := map[string]string{
 		"least":       "ConfigMap Deployment NetworkPolicy Pod Service Service ServiceAccount",
+		"fallback":    "ConfigMap Deployment NetworkPolicy Pod Service Service ServiceAccount",
 		"monitor":     "ConfigMap Deployment NetworkPolicy Pod Service Service ServiceAccount ServiceMonitor",
 		"hpa":         "ConfigMap Deployment HorizontalPodAutoscaler NetworkPolicy Pod Service Service ServiceAccount",
 		"open":        "ConfigMap Deployment Pod Service Service ServiceAccount",

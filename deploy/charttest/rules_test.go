@@ -255,7 +255,9 @@ func TestFilesAreMounted(t *testing.T) {
 			}
 		}
 		for _, f := range files {
-			named := func(v string) bool { return v == f || v != "" && strings.HasPrefix(f, v+"/") }
+			named := func(v string) bool {
+				return v == f || v != "" && strings.HasPrefix(f, v+"/") || strings.HasSuffix(v, "key-file="+f)
+			}
 			if !slices.ContainsFunc(slices.Collect(maps.Values(environment(t, r))), named) {
 				t.Errorf("%s is mounted, and no setting names it", f)
 			}

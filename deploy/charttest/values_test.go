@@ -47,6 +47,7 @@ func TestWrongValues(t *testing.T) {
 		"drain too long":         {least + "drain: {timeoutSeconds: 110}", "terminationGracePeriodSeconds"},
 		"budget of all":          {least + shared + "replicaCount: 3\npodDisruptionBudget: {maxUnavailable: 3}", "podDisruptionBudget"},
 		"more than most":         {least + shared + "autoscaling: {enabled: true, minReplicas: 9, maxReplicas: 8}", "minReplicas"},
+		"name of an upstream":    {"secrets: {adminToken: {existingSecret: a}, upstreamKeys: {a/b: {existingSecret: a, key: k}}}", "/secrets/upstreamKeys"},
 		"upstream key for all":   {"secrets: {adminToken: {existingSecret: a}, upstreamKey: {existingSecret: a}}", "clientKeys"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,5 +1,6 @@
 {{/*
-The secrets that are set, as a dictionary from the name of a file to the secret's reference and the setting that names the file.
+The secrets that are set, as a dictionary from the name of a file to the secret's reference and the setting that names the file,
+"" where an option of an upstream does.
 */}}
 {{- define "reprise.secrets" -}}
 {{- $all := list
@@ -14,6 +15,9 @@ The secrets that are set, as a dictionary from the name of a file to the secret'
   (dict "file" "redis-password" "setting" "REPRISE_REDIS_PASSWORD_FILE" "ref" .Values.store.redis.password)
   (dict "file" "sentinel-password" "setting" "REPRISE_REDIS_SENTINEL_PASSWORD_FILE" "ref" .Values.store.redis.sentinelPassword))
 -}}
+{{- end -}}
+{{- range $name, $ref := .Values.secrets.upstreamKeys -}}
+{{- $all = append $all (dict "file" (printf "upstream-key-%s" $name) "setting" "" "ref" $ref) -}}
 {{- end -}}
 {{- $set := dict -}}
 {{- range $all -}}
