@@ -29,6 +29,7 @@ type Request struct {
 	Key          prefix.Block // of what it shares with others: without any other knowledge, requests with equal keys go to the same replica; 0: it has no prefix
 	Conversation prefix.Block // of its conversation: the same for all of its turns
 	Shared       int          // tokens of its scaffold
+	Alone        float64      // in [0, 1]: how sure it is that no other proxy sends requests to the replicas; 0: nothing is known
 }
 
 // Chooser chooses one of several replicas. It is safe for concurrent use.

@@ -35,6 +35,8 @@ type Fleet struct {
 	loads   []Load
 	request Request
 	spare   []evidence // memory of tickets that have ended
+	others  float64    // of the last replies to requests of which nothing was known, the share that reported what another proxy had sent
+	replies int        // of those, as far as they count
 }
 
 // member is what a fleet has of one replica besides its blocks.
@@ -49,7 +51,7 @@ type member struct {
 
 // NewFleet returns a fleet in which no member holds anything.
 func NewFleet(members []Member, o Options) *Fleet {
-	f := &Fleet{chooser: o.Chooser, leaders: blocksOf(o.Leaders), members: make([]member, len(members)), held: make([]int, len(members))}
+	f := &Fleet{chooser: o.Chooser, leaders: blocksOf(o.Leaders), members: make([]member, len(members)), held: make([]int, len(members)), others: 1}
 	if f.chooser == nil {
 		f.chooser = &Prefix{}
 	}
@@ -92,7 +94,8 @@ func (f *Fleet) Choose(c *prefix.Chain, may func(member int) (share float64)) *T
 	f.request = Request{}
 	if c != nil {
 		f.index.Match(c.Blocks, f.held)
-		f.request = Request{Tokens: c.Tokens(), Key: c.Opening, Conversation: c.Opening, Shared: c.Shared / (prefix.BlockBytes / prefix.BlockTokens)}
+		f.request = Request{Tokens: c.Tokens(), Key: c.Opening, Conversation: c.Opening, Shared: c.Shared / (prefix.BlockBytes / prefix.BlockTokens),
+			Alone: 1 - min(1, f.others/enoughOthers)}
 		if c.Shared >= prefix.BlockBytes {
 			f.request.Key = c.Scaffold
 		}

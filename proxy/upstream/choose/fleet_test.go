@@ -194,3 +194,40 @@ func TestReachIsLearned(t *testing.T) {
 		}
 	}
 }
+
+// TestAlone: replies to requests of which nothing was known show whether another proxy sends to the members. At first nothing is known.
+func TestAlone(t *testing.T) {
+	f := NewFleet([]Member{{Name: "a"}, {Name: "b"}}, Options{})
+	n := 0
+	ask := func(cached int, known bool) float64 {
+		n++
+		c := &prefix.Chain{}
+		c.Begin(1)
+		c.Add(prefix.Message, []byte(strings.Repeat(fmt.Sprintf("conversation %d ", n), 300)))
+		ticket := f.Choose(c, nil)
+		alone := f.request.Alone
+		ticket.Ended(Usage{Prompt: c.Tokens(), Cached: cached, Known: known})
+		return alone
+	}
+	if got := ask(0, false); got != 0 {
+		t.Errorf("before the first reply: %v", got)
+	}
+	for range 300 {
+		ask(0, false)
+	}
+	if got := ask(0, false); got != 0 {
+		t.Errorf("replies that report nothing: %v", got)
+	}
+	for range 300 {
+		ask(0, true)
+	}
+	if got := ask(0, true); got < 0.9 {
+		t.Errorf("replies without a surprise: %v", got)
+	}
+	for i := range 300 {
+		ask(i%4/3*900, true) // what one of four members has by chance
+	}
+	if got := ask(0, true); got != 0 {
+		t.Errorf("a quarter of the replies report what another proxy has sent: %v", got)
+	}
+}

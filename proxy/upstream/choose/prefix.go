@@ -7,7 +7,7 @@ var _ Chooser = (*Prefix)(nil)
 // Prefix sends a request where it costs the least, in tokens to be prefilled (reference/engine-hints.md §5.H): those that wait there, and
 // its own without those that the replica holds. Its own count several times, because what is prefilled twice takes the place of other
 // blocks, and delays all requests behind it. What no replica holds of a scaffold, and of a conversation, goes to the owner of that one
-// unless the load is against it, so that proxies which share nothing choose the same replica.
+// unless the load is against it, so that proxies which share nothing choose the same replica. A proxy that is alone has no need of owners.
 type Prefix struct{ turns LeastLoaded }
 
 // The weights are in tokens that wait. They are measured, by reprise-lab fleet. With a weight of 1 of the request's own tokens, scaffolds
@@ -38,7 +38,7 @@ func (p *Prefix) Choose(r *Request, loads []Load) int {
 		}
 		cost := uncachedWeight*float64(r.Tokens-l.Cached) + float64(l.Pending) + inFlightWeight*float64(l.InFlight) + activeWeight*float64(l.Active)
 		if i != first {
-			cost += worth
+			cost += worth * (1 - r.Alone)
 		}
 		if best < 0 || cost < least || cost == least && rank(r.Conversation, l) > rank(r.Conversation, &loads[best]) {
 			best, least = i, cost

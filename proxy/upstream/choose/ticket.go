@@ -15,9 +15,10 @@ type Ticket struct {
 
 	fleet *Fleet
 	evidence
-	ready    int // of its first blocks, which the member held without any request still prefilling them
-	known    int // of its first blocks, which were in the index before
-	cleared  int // the member's, when the request was sent
+	fresh    bool // no member was known to hold anything of its conversation
+	ready    int  // of its first blocks, which the member held without any request still prefilling them
+	known    int  // of its first blocks, which were in the index before
+	cleared  int  // the member's, when the request was sent
 	answered bool
 	ended    bool
 	wait     chan struct{} // closed when a follower may be sent
@@ -43,6 +44,7 @@ func (f *Fleet) begin(t *Ticket, c *prefix.Chain) {
 		t.ages = slices.Grow(t.ages[:0], len(t.blocks))[:len(t.blocks)]
 		t.Tokens, t.known = c.Tokens(), f.held[t.Member]
 		t.Cached = t.known * prefix.BlockTokens
+		t.fresh = slices.Max(f.held)*prefix.BlockTokens <= f.request.Shared+prefix.BlockTokens
 		t.ready = f.index.Insert(t.Member, t.blocks, false, t.ages)
 	}
 	m.inFlight++
@@ -82,10 +84,33 @@ func (t *Ticket) Ended(u Usage) {
 		return
 	}
 	f.answered(t)
+	f.notice(t, u)
 	if t.cleared == f.members[t.Member].cleared {
 		f.correct(t, u)
 	}
 	f.end(t)
+}
+
+// A reply that reports surprising tokens more than twice what was expected is the sign of another sender; others is the share of such
+// replies among the last ones to requests of which nothing was known, and begins as if others had been seen.
+const (
+	surprising   = 4 * prefix.BlockTokens
+	firstReplies = 16
+	lastReplies  = 64
+	enoughOthers = 0.15 // from that share on there are others
+)
+
+// notice notes whether another proxy sends to the members too: they then hold what this one has not sent.
+func (f *Fleet) notice(t *Ticket, u Usage) {
+	if !t.fresh || !u.Known || u.Prompt < 2*surprising || t.Tokens-t.Cached < 2*surprising {
+		return
+	}
+	seen := 0.0
+	if u.Cached >= 2*t.Cached+surprising {
+		seen = 1
+	}
+	f.replies = min(max(f.replies, firstReplies)+1, lastReplies)
+	f.others += (seen - f.others) / float64(f.replies)
 }
 
 // Failed notes that the member has evaluated nothing of the request: it was not sent, or refused.
