@@ -52,11 +52,12 @@ func TestChoosers(t *testing.T) {
 		want           int
 	}{
 		{"prefix", "all are cold: the owner", idle(), first},
-		{"prefix", "all are cold, and the owner has less to do than the scaffold is worth", busy(func(l *Load) { l.Pending = 700 }), first},
-		{"prefix", "all are cold, and the owner has much to do", busy(func(l *Load) { l.Pending = 800 }), firstWithout(conversation, 3, first)},
+		{"prefix", "all are cold, and the owner has less to do than the scaffold is worth", busy(func(l *Load) { l.Pending = 1400 }), first},
+		{"prefix", "all are cold, and the owner has much to do", busy(func(l *Load) { l.Pending = 1600 }), firstWithout(conversation, 3, first)},
 		{"prefix", "all are cold, and the owner has no room", full(8000), firstWithout(key, 3, first)},
 		{"prefix", "all are cold, and none has room", full(8100), first},
-		{"prefix", "another one holds the scaffold", cached((first + 1) % 3), (first + 1) % 3},
+		{"prefix", "another one holds the scaffold, and has a queue", cached((first + 1) % 3), ownerOf(conversation, 3)},
+		{"prefix", "another one holds the scaffold", loadsOf(Load{Cached: 512}, Load{}, Load{}), 0},
 		{"prefix", "a scaffold is held, and nothing of the conversation", loadsOf(Load{Cached: 512}, Load{Cached: 512}, Load{Cached: 512}), ownerOf(conversation, 3)},
 		{"prefix", "a few more requests than its part", loadsOf(Load{Cached: 600}, Load{InFlight: 7, Cached: 800}, Load{}), 1},
 		{"prefix", "the prefix is worth more than an idle replica", loadsOf(Load{}, Load{InFlight: 1, Cached: 800}, Load{InFlight: 2}), 1},

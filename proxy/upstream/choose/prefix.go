@@ -15,8 +15,8 @@ type Prefix struct{ turns LeastLoaded }
 // one got before. The limit is far above that of consistent hashing for few requests in flight, and near it for many.
 const (
 	uncachedWeight     = 6        // a token of the request that the replica does not hold
-	ownerWeight        = 1.5      // a token of a scaffold that no replica holds, elsewhere than at its owner
-	conversationWeight = 3        // the same, of the rest of a conversation
+	ownerWeight        = 3        // a token of a scaffold that no replica holds, elsewhere than at its owner
+	conversationWeight = 6        // the same, of the rest of a conversation
 	inFlightWeight     = 16       // a request that is being answered
 	activeWeight       = 1.0 / 32 // a token of its prompt: it takes room in the cache, and is read for each token of the answer
 	prefixBalance      = 1.25     // times its part of the requests in flight is the most that a replica gets
