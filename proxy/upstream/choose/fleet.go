@@ -95,7 +95,7 @@ func (f *Fleet) Choose(c *prefix.Chain, may func(member int) (share float64)) *T
 	if c != nil {
 		f.index.Match(c.Blocks, f.held)
 		f.request = Request{Tokens: c.Tokens(), Key: c.Opening, Conversation: c.Opening, Shared: c.Shared / (prefix.BlockBytes / prefix.BlockTokens),
-			Alone: 1 - min(1, f.others/enoughOthers)}
+			Alone: min(1, max(0, (enoughOthers-f.others)/(enoughOthers-fewOthers)))}
 		if c.Shared >= prefix.BlockBytes {
 			f.request.Key = c.Scaffold
 		}

@@ -97,6 +97,7 @@ const (
 	surprising   = 4 * prefix.BlockTokens
 	firstReplies = 16
 	lastReplies  = 64
+	fewOthers    = 0.05 // below that share there are none: a member can hold what the index has dropped
 	enoughOthers = 0.15 // from that share on there are others
 )
 

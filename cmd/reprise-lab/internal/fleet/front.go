@@ -77,7 +77,7 @@ type oracle struct {
 }
 
 func (o *oracle) choose(j *job, c *prefix.Chain, may func(int) float64) (int, ticket) {
-	r := choose.Request{Tokens: j.req.Prompt, Key: c.Opening, Conversation: c.Opening, Shared: c.Shared / (prefix.BlockBytes / prefix.BlockTokens)}
+	r := choose.Request{Tokens: j.req.Prompt, Key: c.Opening, Conversation: c.Opening, Shared: c.Shared / (prefix.BlockBytes / prefix.BlockTokens), Alone: 1}
 	if c.Shared >= prefix.BlockBytes {
 		r.Key = c.Scaffold
 	}
