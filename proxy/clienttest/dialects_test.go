@@ -101,6 +101,7 @@ func (e *strictEngine) check(t *testing.T, silent bool) {
 func requestsOf(t *testing.T, c client) map[string][]strict.Request {
 	engine, sent := enginesim.New(enginesim.Options{}), map[string][]strict.Request{}
 	s := newSite(t, nil, settledNow)
+	s.mu.Lock() // clients that are processes order nothing here
 	s.api = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body) // of a client that does not leave here
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -108,6 +109,7 @@ func requestsOf(t *testing.T, c client) map[string][]strict.Request {
 		sent[name] = append(sent[name], strict.Request{Path: r.URL.Path, Header: r.Header.Clone(), Body: body})
 		engine.ServeHTTP(w, r)
 	})
+	s.mu.Unlock()
 	var names []string
 	for _, scenario := range scenarios {
 		if !slices.Contains(c.lacks, scenario.name) {
@@ -115,6 +117,8 @@ func requestsOf(t *testing.T, c client) map[string][]strict.Request {
 		}
 	}
 	c.run(t, s.url, names)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return sent
 }
 
