@@ -97,8 +97,8 @@ const (
 	surprising   = 4 * prefix.BlockTokens
 	firstReplies = 16
 	lastReplies  = 64
-	fewOthers    = 0.05 // below that share there are none: a member can hold what the index has dropped
-	enoughOthers = 0.15 // from that share on there are others
+	fewOthers    = 0.04 // below that share there are none: a member can hold what the index has dropped
+	enoughOthers = 0.06 // from that share on there are others
 )
 
 // notice notes whether another proxy sends to the members too: they then hold what this one has not sent.
