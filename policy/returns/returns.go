@@ -56,11 +56,11 @@ func (s *Sample) Again(gap float64) {
 	s.waited += max(gap, 0)
 }
 
-// Silent notes that a use was not followed by another one within age seconds, and is not observed any longer.
-func (s *Sample) Silent(age float64) {
+// Silent notes that a use was not followed by another one within age seconds. An old one counts with less weight, as in Fade.
+func (s *Sample) Silent(age, weight float64) {
 	age = min(max(age, 0), mostAge)
-	s.never[binOf(age)]++
-	s.ages[binOf(age)] += age
+	s.never[binOf(age)] += weight
+	s.ages[binOf(age)] += age * weight
 }
 
 // Fade multiplies the weight of all that was seen, so that an old workload is forgotten.

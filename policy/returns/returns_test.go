@@ -17,7 +17,7 @@ func TestFitFindsTheTruth(t *testing.T) {
 			if gap := rng.ExpFloat64() / truth.Rate; rng.Float64() < truth.P && gap < window {
 				s.Again(gap)
 			} else {
-				s.Silent(window)
+				s.Silent(window, 1)
 			}
 		}
 		got := s.Fit(Fit{P: 0.5, Rate: 0.01})
@@ -74,8 +74,8 @@ func TestFewUsesFollowThePrior(t *testing.T) {
 func TestFitIsFinite(t *testing.T) {
 	for _, fill := range []func(*Sample){
 		func(s *Sample) { s.Again(0) },
-		func(s *Sample) { s.Silent(0) },
-		func(s *Sample) { s.Silent(math.Inf(1)) },
+		func(s *Sample) { s.Silent(0, 1) },
+		func(s *Sample) { s.Silent(math.Inf(1), 1) },
 		func(s *Sample) {
 			for range 1000 {
 				s.Again(0)

@@ -100,6 +100,7 @@ type Table struct {
 	fits     map[category]returns.Fit
 	goesOn   [mostTurns + 1]returns.Fit
 	fitted   float64
+	faded    float64 // the samples
 }
 
 // DefaultMost is the default of New.
@@ -117,6 +118,7 @@ func (t *Table) Miss(m Miss, at time.Time) (residual float64) {
 	now := seconds(at)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.fade(now)
 	turn := min(max(m.Turn, 1), mostTurns)
 	if m.Chain.Shared > 0 {
 		k := t.see(m.Chain.Scaffold, category{Application, m.Path, turn}, &m, now)
@@ -191,9 +193,9 @@ func (t *Table) sample(c category) *returns.Sample {
 
 // forget removes a prefix, which has not returned so far. The caller must hold the lock.
 func (t *Table) forget(k *known, now float64) {
-	t.sample(k.cat).Silent(now - k.last)
+	t.sample(k.cat).Silent(now-k.last, kept(now-k.last))
 	if k.cat.kind == Conversation {
-		t.turns[k.cat.turn].Silent(now - k.last)
+		t.turns[k.cat.turn].Silent(now-k.last, kept(now-k.last))
 	}
 	t.order.Remove(k.at)
 	delete(t.prefixes, k.block)
@@ -210,30 +212,47 @@ const half = 3600.0
 // (papers/004, §5).
 var prior = returns.Fit{P: 0.5, Rate: 0.01}
 
+// kept is the part of its weight that what was seen so many seconds ago has left.
+func kept(age float64) float64 { return math.Exp2(-age / half) }
+
+// fade makes the samples lose weight. The caller must hold the lock.
+func (t *Table) fade(now float64) {
+	if t.faded == 0 {
+		t.faded = now
+	}
+	if now-t.faded < refit {
+		return
+	}
+	by := kept(now - t.faded)
+	for _, s := range t.samples {
+		s.Fade(by)
+	}
+	for i := range t.turns {
+		t.turns[i].Fade(by)
+	}
+	t.faded = now
+}
+
 // fit brings the models up to date. The caller must hold the lock.
 func (t *Table) fit(now float64) {
 	if t.fitted != 0 && now-t.fitted < refit {
 		return
 	}
-	fade := 1.0
-	if t.fitted != 0 {
-		fade = math.Exp2(-(now - t.fitted) / half)
-	}
+	t.fade(now)
 	open := map[category]*returns.Sample{} // with those that have not returned yet
 	byTurn := t.turns
 	all := map[Kind]*returns.Sample{Application: {}, Conversation: {}}
 	for c, s := range t.samples {
 		both := *s
 		open[c] = &both
-		s.Fade(fade)
 	}
 	for _, k := range t.prefixes {
 		if open[k.cat] == nil {
 			open[k.cat] = &returns.Sample{}
 		}
-		open[k.cat].Silent(now - k.last)
+		open[k.cat].Silent(now-k.last, kept(now-k.last))
 		if k.cat.kind == Conversation {
-			byTurn[k.cat.turn].Silent(now - k.last)
+			byTurn[k.cat.turn].Silent(now-k.last, kept(now-k.last))
 		}
 	}
 	for c, s := range open {
@@ -245,7 +264,6 @@ func (t *Table) fit(now float64) {
 	common := all[Conversation].Fit(prior)
 	for i := range byTurn {
 		t.goesOn[i] = returns.Fit{P: byTurn[i].Fit(common).P, Rate: common.Rate}
-		t.turns[i].Fade(fade)
 	}
 	t.fitted = now
 }

@@ -202,3 +202,18 @@ func BenchmarkMiss(b *testing.B) {
 		table.Miss(Miss{Group: 1, Chain: chains[i%len(chains)], Turn: 1, Path: "/v1/chat/completions"}, at(float64(i)))
 	}
 }
+
+// TestOldWorkloadsFade: what was seen a day ago does not outweigh the last hour, whether or not anybody has asked for a ranking meanwhile.
+func TestOldWorkloadsFade(t *testing.T) {
+	table := New(0)
+	for i := range 2000 { // all return at once
+		table.Miss(Miss{Chain: chain("", fmt.Sprint("day ", i/2)), Turn: 1, Path: "/chat"}, at(float64(i)))
+	}
+	const day = 86_400
+	for i := range 200 { // none does
+		table.Miss(Miss{Chain: chain("", fmt.Sprint("night ", i)), Turn: 1, Path: "/chat"}, at(day+float64(i)*30))
+	}
+	if r := table.Rank(time.Minute, 1, at(day+6000)); table.sample(category{Conversation, "/chat", 1}).Size() > 10 || r[0].Returns > 0.2 {
+		t.Errorf("the day before counts as %v uses, and a prefix of the night is expected with %v", table.sample(category{Conversation, "/chat", 1}).Size(), r[0].Returns)
+	}
+}
