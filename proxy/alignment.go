@@ -28,9 +28,10 @@ func newAlignment(memory int64) *alignment {
 	return a
 }
 
-// observe compares q, which is about to be sent to the upstream, with earlier requests. An embedding has no prefix that an engine keeps.
+// observe compares q, which is about to be sent to the upstream, with earlier requests. An embedding has no prefix that an engine keeps, and
+// of a request with no-store nothing is kept.
 func (a *alignment) observe(q *query) {
-	if q.family.Answers.Streams == nil || len(q.Segments) == 0 {
+	if q.d.NoStore || q.family.Answers.Streams == nil || len(q.Segments) == 0 {
 		return
 	}
 	buf := a.segments.Get().(*[]align.Segment)

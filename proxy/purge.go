@@ -44,5 +44,6 @@ func (s *Server) Purge(ctx context.Context, f store.Filter) (matched, purged int
 func (s *Server) Purged() {
 	s.readings.clear()
 	s.alignment.Clear()
+	s.warmer.clear()
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
 }

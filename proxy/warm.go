@@ -11,9 +11,9 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer/rawjson"
@@ -32,7 +32,7 @@ type warmer struct {
 	stop   context.CancelFunc
 	done   chan struct{}
 
-	requests, tokens atomic.Int64 // that were sent
+	requests, tokens prometheus.Counter // that were sent
 
 	mu     sync.Mutex // guards what follows
 	kept   map[prefix.Block]*warmable
@@ -66,7 +66,10 @@ func startWarmer(s *Server) *warmer {
 		return nil
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	w := &warmer{s: s, budget: float64(s.opts.Hints.WarmBudget), stop: stop, done: make(chan struct{}), kept: map[prefix.Block]*warmable{}, filled: s.opts.Now()}
+	w := &warmer{s: s, budget: float64(s.opts.Hints.WarmBudget), stop: stop, done: make(chan struct{}), kept: map[prefix.Block]*warmable{}, filled: s.opts.Now(),
+		requests: prometheus.NewCounter(prometheus.CounterOpts{Name: "reprise_warm_requests_total", Help: "Requests that the proxy has sent by itself to keep prefixes in the caches of upstreams."}),
+		tokens:   prometheus.NewCounter(prometheus.CounterOpts{Name: "reprise_warm_tokens_total", Help: "Tokens of the prompts of those, about."})}
+	s.metrics.vectors = append(s.metrics.vectors, w.requests, w.tokens)
 	go func() {
 		defer close(w.done)
 		ticker := time.NewTicker(warmEvery)
@@ -90,15 +93,24 @@ func (w *warmer) close() {
 	}
 }
 
-// note keeps the scaffold of q, whose chain is c.
+// clear forgets all scaffolds: a purge may have been about them.
+func (w *warmer) clear() {
+	if w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		clear(w.kept)
+	}
+}
+
+// note keeps the scaffold of q, whose chain is c, unless the client forbids to keep anything of its request.
 func (w *warmer) note(q *query, c *prefix.Chain, now time.Time) {
-	if w == nil || c.Shared < leastWarmBytes || c.Shared > mostWarmBody || upstream.LifeOf(w.s.upstream, q.Model) == 0 {
+	if w == nil || q.d.NoStore || c.Shared < leastWarmBytes || c.Shared > mostWarmBody || upstream.LifeOf(w.s.upstream, q.Model) == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	old := w.kept[c.Scaffold]
-	if old != nil && now.Sub(old.made) < time.Hour {
+	if old != nil && now.Sub(old.made) < time.Hour || q.req.Epoch != w.s.cache.Epoch() { // the request came before a purge
 		return
 	}
 	body := warmBody(q)
@@ -221,8 +233,8 @@ func (w *warmer) send(ctx context.Context, b prefix.Block) {
 		status = reply.StatusCode
 	}
 	if status == http.StatusOK {
-		w.requests.Add(1)
-		w.tokens.Add(int64(k.tokens))
+		w.requests.Inc()
+		w.tokens.Add(float64(k.tokens))
 		return
 	}
 	w.s.faults.report(ctx, "warm", cmp.Or(err, errNotWarmed))

@@ -13,6 +13,7 @@ import (
 
 	"reprise/proxy/enginesim"
 	"reprise/proxy/upstream/worth"
+	"reprise/store"
 )
 
 // TestWorth: the rate at which an application comes to the engine is that of its misses. It decides what is asked of an upstream that
@@ -88,14 +89,17 @@ func TestWarm(t *testing.T) {
 		refuse bool
 		idle   time.Duration // until the warmer looks
 		want   int           // requests of the warmer in three looks
+		then   string        // what happens before that: no-store on all requests, or a purge
 	}{
-		{"an application that returns each 4 minutes", 4 * time.Minute, 10_000, "sk-op", false, 25 * time.Minute, 1},
-		{"not due yet", 4 * time.Minute, 10_000, "sk-op", false, 20 * time.Minute, 0},
-		{"forgotten already", 4 * time.Minute, 10_000, "sk-op", false, 31 * time.Minute, 0},
-		{"one that returns once a day", 24 * time.Hour, 10_000, "sk-op", false, 25 * time.Minute, 0},
-		{"no budget for it", 4 * time.Minute, 1000, "sk-op", false, 25 * time.Minute, 0},
-		{"without an operator's credential", 4 * time.Minute, 10_000, "", false, 25 * time.Minute, 0},
-		{"an upstream that refuses", 4 * time.Minute, 10_000, "sk-op", true, 25 * time.Minute, 1},
+		{"an application that returns each 4 minutes", 4 * time.Minute, 10_000, "sk-op", false, 25 * time.Minute, 1, ""},
+		{"requests of which nothing may be kept", 4 * time.Minute, 10_000, "sk-op", false, 25 * time.Minute, 0, "no-store"},
+		{"a purge", 4 * time.Minute, 10_000, "sk-op", false, 25 * time.Minute, 0, "purge"},
+		{"not due yet", 4 * time.Minute, 10_000, "sk-op", false, 20 * time.Minute, 0, ""},
+		{"forgotten already", 4 * time.Minute, 10_000, "sk-op", false, 31 * time.Minute, 0, ""},
+		{"one that returns once a day", 24 * time.Hour, 10_000, "sk-op", false, 25 * time.Minute, 0, ""},
+		{"no budget for it", 4 * time.Minute, 1000, "sk-op", false, 25 * time.Minute, 0, ""},
+		{"without an operator's credential", 4 * time.Minute, 10_000, "", false, 25 * time.Minute, 0, ""},
+		{"an upstream that refuses", 4 * time.Minute, 10_000, "sk-op", true, 25 * time.Minute, 1, ""},
 	} {
 		var now atomic.Int64
 		now.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
@@ -124,7 +128,12 @@ func TestWarm(t *testing.T) {
 		})
 		for i := range 6 {
 			now.Add(int64(tc.every))
-			r.ask(t, "/v1/chat/completions", `{"model":"gpt-5.6","messages":[{"role":"system","content":"`+strings.Repeat("stay calm ", 1000)+`"},{"role":"user","content":"question `+fmt.Sprint(i)+`"}]}`)
+			r.ask(t, "/v1/chat/completions", `{"model":"gpt-5.6","messages":[{"role":"system","content":"`+strings.Repeat("stay calm ", 1000)+`"},{"role":"user","content":"question `+fmt.Sprint(i)+`"}]}`, "Cache-Control: "+strings.TrimSuffix(tc.then, "purge"))
+		}
+		if tc.then == "purge" {
+			if _, _, err := r.Purge(t.Context(), store.Filter{}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		now.Add(int64(tc.idle))
 		for range 3 {
