@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -24,6 +25,17 @@ func TestRestart(t *testing.T) {
 	s.Must("GET", "a")
 	if n := s.Calls()["get"]; n != 1 {
 		t.Errorf("%d calls of GET", n)
+	}
+}
+
+// TestRestartLoads: a server that answers INFO while it loads what is on disk has not started yet.
+func TestRestartLoads(t *testing.T) {
+	const keys, perKey = 4000, "50" // it answers after every thousand or so; the delay of each key is in microseconds
+	s := Start(t, Options{AppendOnly: true, Extra: []string{"key-load-delay " + perKey}})
+	s.Must("EVAL", "for i = 1, tonumber(ARGV[1]) do redis.call('SET', 'key' .. i, '1') end", "0", strconv.Itoa(keys))
+	s.Restart()
+	if v, err := s.Do("DBSIZE"); v != int64(keys) || err != nil {
+		t.Errorf("%v of %d keys after a restart: %v", v, keys, err)
 	}
 }
 

@@ -171,7 +171,7 @@ func (s *Server) log() string {
 	return string(b[max(0, len(b)-2000):])
 }
 
-// launch starts the process and reports whether it answers; it does not where it has ended.
+// launch starts the process and reports whether it serves; it does not where it has ended.
 func (s *Server) launch() bool {
 	s.t.Helper()
 	args := []string{s.conf()}
@@ -202,14 +202,16 @@ func (s *Server) launch() bool {
 	return false
 }
 
-// answers reports whether this very process answers: where another one had taken the port meanwhile, that one does.
+// answers reports whether this very process answers, and has loaded what is on disk: where another one had taken the port meanwhile, that
+// one answers, and INFO is answered while other commands are refused with LOADING.
 func (s *Server) answers() bool {
 	var answer Error
-	v, err := s.Do("INFO", "server")
+	v, err := s.Do("INFO") // the sections of the process and of persistence are among those that it has by itself
 	if err != nil {
 		return errors.As(err, &answer) && !strings.HasPrefix(err.Error(), "LOADING")
 	}
-	return strings.Contains(fmt.Sprint(v), fmt.Sprintf("process_id:%d\r\n", s.cmd.Process.Pid))
+	has := func(field string) bool { return strings.Contains(fmt.Sprint(v), "\n"+field+"\r\n") }
+	return has(fmt.Sprintf("process_id:%d", s.cmd.Process.Pid)) && (s.opt.sentinel || has("loading:0"))
 }
 
 // Kill ends the process as kill -9 does, and waits for its end. One that has ended stays so.
