@@ -1,0 +1,50 @@
+// Package edits explains why two prompts want the same answer: it aligns their normal forms word by word, and each difference must be an
+// edit of a list, in the context that the list demands. Prompts with any other difference do not share an answer.
+package edits
+
+import "reprise/policy/reuse/normal"
+
+// Version is that of the list. What was decided with another version is decided again.
+const Version = 1
+
+// Class is a kind of edit: its row in Table. 0 is none.
+type Class uint8
+
+// Most is how many edits two prompts may differ by.
+const Most = 4
+
+// Row describes a class.
+type Row struct {
+	Name     string  // short, for headers and metrics: "article"
+	Contexts string  // where it leaves the answer alone, in words
+	Prior    float64 // the probability that it does, before anything was seen here
+	Weight   float64 // of that, in observations
+	Pairs    int     // labelled pairs that differ by it alone
+	Bound    float64 // the lower 95 % bound of their share with one answer; 0: not counted
+	Source   string  // of Pairs and Bound
+}
+
+// Table is the list. Row 0 is no class.
+var Table = []Row{{}}
+
+// Name is the name of a class.
+func (c Class) Name() string { return Table[c].Name }
+
+// Edit is a difference between two forms that leaves the answer alone.
+type Edit struct {
+	Class         Class
+	Stored, Asked Span
+}
+
+// Span is a run of tokens of a form, [From, To).
+type Span struct{ From, To int }
+
+// Explain returns the edits by which asked differs from stored, in their order. Where a difference is not listed, or there are more than
+// Most, or their combination is refused, ok is false and the last edit, of class 0, is the difference that is not listed. Some edits
+// have a direction: an answer to "X and why" may answer "X", not the reverse. Equal forms have no edits.
+func Explain(stored, asked *normal.Form) (list []Edit, ok bool) {
+	if stored.Equal(asked) {
+		return nil, true
+	}
+	return []Edit{{Stored: Span{0, len(stored.Tokens)}, Asked: Span{0, len(asked.Tokens)}}}, false
+}
