@@ -205,7 +205,7 @@ func (x *explanation) fill(from *cache.Explanation) {
 		}
 	}
 	for _, c := range from.Candidates {
-		x.Candidates = append(x.Candidates, candidate{Entry: c.Entry.ID, Similarity: c.Similarity, Prompt: c.Entry.Prompt, Veto: c.Veto,
+		x.Candidates = append(x.Candidates, candidate{Entry: c.Entry.ID, Similarity: c.Similarity, Prompt: c.Entry.Prompt, Veto: c.Verdict.Veto,
 			OverGate: c.OverGate, Fresh: c.Fresh})
 	}
 }

@@ -262,6 +262,6 @@ func CheckHeader(name string) error {
 // cache are the options of the cache below.
 func (o *Options) cache() cache.Options {
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.Mode == ModeSemantic || o.Mode == ModeShadow, Shadow: o.Mode == ModeShadow,
-		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: o.Guard, Readers: o.Readers,
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: cache.Vetoes(o.Guard), Readers: o.Readers,
 		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

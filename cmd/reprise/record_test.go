@@ -22,6 +22,7 @@ import (
 	"reprise/policy/reuse"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
+	"reprise/proxy/cache"
 	"reprise/proxy/enginesim"
 	"reprise/topics"
 )
@@ -164,7 +165,7 @@ func (s *spy) Play(q *sim.Request, at policy.Tick) (bool, int, error) {
 func byMeaning(t *testing.T, log *sim.Slice, name string, labels semantic.Labels, detect bool) []bool {
 	t.Helper()
 	gates := embed.NewBuiltin().Thresholds()
-	model := semantic.New(semantic.Options{Labels: labels, Detect: detect, Guard: reuse.Strict,
+	model := semantic.New(semantic.Options{Labels: labels, Detect: detect, Judge: cache.Vetoes(reuse.Strict),
 		Topics: topics.Options{Dim: embed.NewBuiltin().Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge}})
 	var spies []*spy
 	spied := func(e policy.Evictor, l policy.Limit) (sim.Player, error) {

@@ -26,7 +26,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -44,8 +44,14 @@ type Options struct {
 	Embedder        embed.Embedder   // required with Meaning, unless every Request brings its vector
 	EmbedLimit      time.Duration    // for embedding one prompt; 0 is none
 	Thresholds      embed.Thresholds // the gates that Topics was made with; a request may only raise Hit
-	// Judge may refuse an answer that was found by meaning: what was asked then, what is asked now. nil refuses none.
-	Judge func(cached, asked string) reuse.Veto
+	// Judge returns the judge that goes by some rates: called by New, and again after each Learn. nil refuses no answer that was found.
+	Judge func(*evidence.Rates) Judge
+	// Draw returns random numbers in [0, 1) that decide when to explore; default math/rand. It must be safe for concurrent use.
+	Draw func() float64
+	// Evidence has what was counted before; default: nothing. The cache owns it.
+	Evidence *evidence.Book
+	// Learned is called with each sample that Learn counts, in their order. It must not call the cache. nil: none.
+	Learned func(evidence.Sample)
 
 	// GivenTopics takes the topic of each request from Request.Topic, where 0 is none. Otherwise the topic is that of the nearest
 	// anchor over the route gate.
@@ -91,6 +97,7 @@ type Cause struct {
 type Cache struct {
 	state
 	follower
+	*learner
 	opt      Options
 	embedder *embedder
 	answers  answers
@@ -105,8 +112,8 @@ func New(o Options) (*Cache, error) {
 		o.Now = time.Now
 	}
 	c := &Cache{
-		state: state{store: o.Store, topics: o.Topics, turns: turns{o.Store}, readers: o.Readers, log: o.Log},
-		opt:   o, embedder: newEmbedder(o.Embedder, o.EmbedLimit),
+		state:   state{store: o.Store, topics: o.Topics, turns: turns{o.Store}, readers: o.Readers, log: o.Log},
+		learner: newLearner(&o), opt: o, embedder: newEmbedder(o.Embedder, o.EmbedLimit),
 	}
 	c.follower.state, c.answers = &c.state, answers{o.Remote, &c.state}
 	return c, nil

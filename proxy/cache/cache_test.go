@@ -270,12 +270,12 @@ func TestIDsOfAProcess(t *testing.T) {
 // answers nothing by meaning.
 func TestReplacedBetweenSearchAndVerify(t *testing.T) {
 	r := newRig(t, func(_ *store.Options, o *Options) {
-		o.Judge = func(cached, asked string) reuse.Veto {
+		o.Judge = Vetoes(func(cached, asked string) reuse.Veto {
 			if cached != asked {
 				return "differs"
 			}
 			return ""
-		}
+		})
 	})
 	r.wants(r.request(letters(40)), "miss", 1)
 	r.store.Put(&store.Entry{Key: keyOf(letters(40)), Scope: store.Scope{1}, Answer: []byte("for exact repeats only")}, r.Tick())
@@ -355,7 +355,7 @@ func TestJudgeAndShadow(t *testing.T) {
 		}
 		return ""
 	}
-	r := newRig(t, func(_ *store.Options, o *Options) { o.Judge = odd })
+	r := newRig(t, func(_ *store.Options, o *Options) { o.Judge = Vetoes(odd) })
 	r.wants(r.request(letters(40)), "miss", 1)
 	if f := r.find(t.Context(), r.request(letters(41))); f.Hit != nil || len(f.Vetoes) != 1 || f.Vetoes[0] != "odd" {
 		t.Errorf("%+v", f)
@@ -417,7 +417,9 @@ func TestFaultsCostOnlyTheHit(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	r.embedder.broken.Store(false)
-	broken := newRig(t, func(_ *store.Options, o *Options) { o.Judge = func(string, string) reuse.Veto { panic("injected") } })
+	broken := newRig(t, func(_ *store.Options, o *Options) {
+		o.Judge = Vetoes(func(string, string) reuse.Veto { panic("injected") })
+	})
 	broken.wants(broken.request(letters(40)), "miss", 1)
 	if f := broken.find(t.Context(), broken.request(letters(41))); f.Hit != nil || f.Degraded != "topics" {
 		t.Errorf("%+v", f)

@@ -26,7 +26,7 @@ type Thresholds struct{ Hit, Route, Edge float64 }
 type Candidate struct {
 	Entry      *store.Entry
 	Similarity float64
-	Veto       reuse.Veto // "": none
+	Verdict    reuse.Verdict
 	OverGate   bool
 	Fresh      bool
 }
@@ -62,21 +62,21 @@ func (c *Cache) explainMeaning(ctx context.Context, r *Request, x *Explanation) 
 		near = append(near, x.Route.Nearest)
 	}
 	for _, m := range near {
-		x.compare(c, r, m, slices.Contains(x.Route.Matches, m))
+		x.compare(c, r, f, m, slices.Contains(x.Route.Matches, m))
 	}
 	return nil
 }
 
 // compare adds a candidate.
-func (x *Explanation) compare(c *Cache, r *Request, m topics.Match, over bool) {
+func (x *Explanation) compare(c *Cache, r *Request, f *Finding, m topics.Match, over bool) {
 	e, ok := c.store.Get(policy.ID(m.ID))
 	if !ok {
 		return
 	}
 	now := c.opt.Now()
-	k := Candidate{Entry: e, Similarity: m.Score, Veto: c.opt.judge(e.Prompt, r.Prompt), OverGate: over, Fresh: e.Fresh(now)}
+	k := Candidate{Entry: e, Similarity: m.Score, Verdict: c.judge(r, f, e, m.Score, neverExplore), OverGate: over, Fresh: e.Fresh(now)}
 	x.Candidates = append(x.Candidates, k)
-	if x.Hit == nil && over && r.takes(e, now) && r.comparableTo(e) && k.Veto == "" && !c.opt.Shadow && !r.ExactOnly {
+	if x.Hit == nil && over && r.takes(e, now) && r.comparableTo(e) && k.Verdict.Decision == reuse.Serve && !c.opt.Shadow && !r.ExactOnly {
 		x.Hit = &Hit{Entry: e, Topic: m.Topic}
 	}
 }

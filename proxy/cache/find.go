@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"reprise/policy"
-	"reprise/policy/reuse"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -130,11 +129,11 @@ func (c *Cache) verify(ctx context.Context, r *Request, f *Finding) (blocked []*
 			}
 			continue
 		}
-		if veto := c.opt.judge(e.Prompt, r.Prompt); veto != "" {
-			f.Vetoes = append(f.Vetoes, veto)
+		hit := &Hit{Entry: e, Topic: m.Topic, At: now, purges: purges}
+		switch c.decide(r, f, hit, m.Score) {
+		case passOver:
 			continue
-		}
-		if f.Shadow = c.opt.Shadow; f.Shadow {
+		case goUpstream:
 			return nil, nil
 		}
 		whole, missing, err := c.answers.of(ctx, e)
@@ -144,7 +143,8 @@ func (c *Cache) verify(ctx context.Context, r *Request, f *Finding) (blocked []*
 		case whole == nil || !whole.Same(e): // no answer, or one of which it is not known whether it may be found by meaning
 			continue
 		}
-		return nil, c.found(r, f, &Hit{Entry: whole, Topic: m.Topic, At: now, purges: purges})
+		hit.Entry = whole
+		return nil, c.found(r, f, hit)
 	}
 	if len(blocked) < topics.MaxMatches {
 		return nil, nil
@@ -154,18 +154,11 @@ func (c *Cache) verify(ctx context.Context, r *Request, f *Finding) (blocked []*
 
 // found makes hit that of f, and the key of r an alias of its entry.
 func (s *state) found(r *Request, f *Finding, hit *Hit) error {
-	f.Hit = hit
+	f.Hit, f.Explore = hit, nil
 	if r.Private {
 		return nil
 	}
 	return s.alias(r.Key, hit.Entry.ID, hit.At)
-}
-
-func (o *Options) judge(cached, asked string) reuse.Veto {
-	if o.Judge == nil || cached == "" || asked == "" {
-		return ""
-	}
-	return o.Judge(cached, asked)
 }
 
 // embed gives f the vector of r.

@@ -22,7 +22,11 @@ type Request struct {
 	ExactOnly bool          // no answer may be found by meaning
 	MaxAge    time.Duration // of a stored answer; negative: any
 	Threshold float64       // raises the hit gate; 0 leaves it
+	NoExplore bool          // the upstream will not be asked only to compare its answer
 	Private   bool          // its wishes shape what is found: no alias is made of it
+	// Data reports whether what stands before the prompt treats it as data: see normal.TreatsAsData. It is called only where an answer was
+	// found that may serve another prompt, at most once. nil: false.
+	Data func() bool
 
 	// Asked is set by the first Lookup that asks the shared store for the key, because there is no entry here. Later ones do not ask again.
 	Asked bool
@@ -79,9 +83,40 @@ type Finding struct {
 	Vector []float32 // nil: nothing to compare by
 	Route  topics.Route
 
+	// Verdict is the one on Hit or, without a hit, on Explore; Basis is how that was found.
+	Verdict reuse.Verdict
+	Basis   Basis
+	// Explore is an answer that is to be compared with the one of the upstream: see Compared. It comes without its answer where processes
+	// share the store: Whole fetches it. With Fallback it would have been served, and may be where the upstream fails: see Stale.
+	Explore  *Hit
+	Fallback bool
+
 	Vetoes   []reuse.Veto // of the judge, on the nearest entries
-	Shadow   bool         // an answer was found that Options.Shadow keeps back
+	Shadow   bool         // Explore is an answer that would be a hit without Options.Shadow
 	Degraded string       // the step that failed, "" if none did
 
 	EmbedTook, SearchTook time.Duration // 0: not done
+
+	data, dataKnown bool // what Request.Data has returned
+}
+
+// Basis is why a stored answer may serve another prompt.
+type Basis string
+
+// The bases. The empty one is none: the answer was found under its key.
+const (
+	ByForm    Basis = "form"    // the prompts have equal normal forms
+	ByEdits   Basis = "edits"   // every difference of the prompts is a listed edit
+	ByMeaning Basis = "meaning" // their vectors are near
+)
+
+// basisOf is that of a verdict.
+func basisOf(v *reuse.Verdict) Basis {
+	switch {
+	case !v.Case.Explained:
+		return ByMeaning
+	case len(v.Case.Edits) == 0:
+		return ByForm
+	}
+	return ByEdits
 }

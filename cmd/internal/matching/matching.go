@@ -16,8 +16,10 @@ import (
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
+	"reprise/proxy/cache"
 	"reprise/topics"
 )
 
@@ -41,7 +43,7 @@ var (
 	guardNames    = []string{"strict", "check", "none"}
 )
 
-var guards = map[string]func(cached, asked string) reuse.Veto{"strict": reuse.Strict, "check": reuse.Check, "none": nil}
+var guards = map[string]func(*evidence.Rates) cache.Judge{"strict": cache.Vetoes(reuse.Strict), "check": cache.Vetoes(reuse.Check), "none": nil}
 
 // Flags are the flags about hits, topics and parents.
 type Flags struct {
@@ -161,7 +163,7 @@ func (m *Flags) fill() {
 
 // byMeaning prepares the requests model.
 func (m *Flags) byMeaning(s *sim.Slice, dim int) *replay.Prepared {
-	o := semantic.Options{Labels: semantic.Given, Detect: m.Parents == detected, Guard: guards[m.Guard],
+	o := semantic.Options{Labels: semantic.Given, Detect: m.Parents == detected, Judge: guards[m.Guard],
 		// The flat index, because a graph is built in the background and its answers depend on timing.
 		Topics: topics.Options{Dim: dim, Hit: m.Hit, Route: min(m.Route, below(m.Hit)), Edge: m.Edge, Lookback: m.Lookback, Index: topics.KindFlat}}
 	p := &replay.Prepared{Trace: s}

@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"reprise/policy"
-	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
 	"reprise/policy/sim"
 	"reprise/proxy/cache"
 	"reprise/store"
@@ -32,8 +32,8 @@ type Options struct {
 	// Detect searches for every parent as the proxy does for requests without a history (paper 002, DETECTPARENT). Otherwise a
 	// parent is what the trace names.
 	Detect bool
-	// Guard may refuse an answer that was found by meaning; nil refuses none. It is called only with texts.
-	Guard func(cached, asked string) reuse.Veto
+	// Judge decides on an answer that was found by meaning; nil refuses none. It is called only with texts, and nothing is explored.
+	Judge func(*evidence.Rates) cache.Judge
 }
 
 // New is a sim.Model of o: the answers of the proxy to one client after the other, none of which expires or is refused for its
@@ -58,7 +58,7 @@ func (p *player) open(e policy.Evictor, limit policy.Limit) (err error) {
 	if p.store, err = store.Open(store.Options{Limit: limit, Evictor: e, OnFault: func(_ string, err error) { p.policyFault = err }}); err != nil {
 		return err
 	}
-	p.cache, err = cache.New(cache.Options{Store: p.store, Topics: p.topics, Meaning: true, Judge: p.o.Guard,
+	p.cache, err = cache.New(cache.Options{Store: p.store, Topics: p.topics, Meaning: true, Judge: p.o.Judge,
 		GivenTopics: p.o.Labels == Given, Readers: []cache.Reader{p}})
 	return err
 }
@@ -124,7 +124,7 @@ func (p *player) Read(ev *cache.Event, _ *cache.Cause) {
 }
 
 func (p *player) request(r *sim.Request, at policy.Tick) *cache.Request {
-	q := &cache.Request{Key: keyOf(r.ID, r.Scope), At: at, MaxAge: -1, Topic: policy.TopicID(r.Topic), NoDetect: !p.o.Detect}
+	q := &cache.Request{Key: keyOf(r.ID, r.Scope), At: at, MaxAge: -1, Topic: policy.TopicID(r.Topic), NoDetect: !p.o.Detect, NoExplore: true}
 	binary.LittleEndian.PutUint64(q.Scope[:], r.Scope)
 	binary.LittleEndian.PutUint64(q.Chain[:], r.Chain)
 	if r.Parent != 0 && !p.o.Detect {

@@ -11,6 +11,7 @@ import (
 	"reprise/policy/classic"
 	"reprise/policy/reuse"
 	"reprise/policy/sim"
+	"reprise/proxy/cache"
 	"reprise/topics"
 )
 
@@ -97,7 +98,7 @@ func play(t *testing.T, o Options, entries int, e *recorder, all ...sim.Request)
 
 func TestPlayer(t *testing.T) {
 	given, detect, strict := options(), options(), options()
-	given.Labels, detect.Detect, strict.Guard = Given, true, reuse.Strict
+	given.Labels, detect.Detect, strict.Judge = Given, true, cache.Vetoes(reuse.Strict)
 	for _, c := range []struct {
 		name    string
 		o       Options
