@@ -42,7 +42,7 @@ const (
 	data         // the text is data for an earlier turn or the system prompt
 	fixed        // one of the prompts has no normal form
 	task         // the prompt treats a text as data
-	unlisted     // a difference is not a listed edit
+	notListed    // a difference is not a listed edit
 	unsure       // P is too low
 	drawn        // chosen to be compared
 )
@@ -93,7 +93,7 @@ func (j *Judge) Forms(stored, asked *normal.Form, c Context) Verdict {
 		return v
 	}
 	v.explain(stored, asked)
-	if v.bar == unlisted && !j.Words && c.Similarity > 0 {
+	if v.bar == notListed && !j.Words && c.Similarity > 0 {
 		v.bar = none // meaning decides what the list leaves open
 	}
 	if v.bar == none {
@@ -121,7 +121,7 @@ func (v *Verdict) explain(stored, asked *normal.Form) {
 	}
 	v.Edits, v.Case.Explained = edits.Explain(stored, asked)
 	if !v.Case.Explained {
-		v.bar = unlisted
+		v.bar = notListed
 		return
 	}
 	for _, e := range v.Edits {
@@ -156,6 +156,9 @@ func (j *Judge) allowed(c *evidence.Case) float64 {
 // Serves reports whether an answer that was found in a case would be served by the estimates of now. It needs no prompts, for answers that
 // were judged before.
 func (j *Judge) Serves(c *evidence.Case) bool {
+	if j.Words && !c.Explained {
+		return false
+	}
 	allowed := j.allowed(c)
 	p, _ := j.Rates.P(c)
 	return allowed > 0 && p > 0 && 1-p <= allowed
@@ -187,7 +190,7 @@ func (v *Verdict) Why() string {
 		return "a prompt has parts that cannot be normalised: only the very same prompt shares its answer"
 	case task:
 		return "a prompt treats a text as data: beside courtesy, every difference counts"
-	case unlisted:
+	case notListed:
 		return "a difference is not a listed edit: an embedder that compares meaning, or an edit that is listed, would be needed"
 	case unsure:
 		return fmt.Sprintf("right with an estimated probability of %.4f, and %.4f is needed: comparisons that come out the same raise it", v.P, 1-v.max)

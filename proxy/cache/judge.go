@@ -66,7 +66,7 @@ func newLearner(o *Options) *learner {
 		l.learned = func(evidence.Sample) {}
 	}
 	if l.book == nil {
-		l.book = evidence.NewBook()
+		l.book = evidence.NewBook(evidence.Embedder{})
 	}
 	l.renewLocked() // no other goroutine has it yet
 	return l
@@ -98,7 +98,7 @@ func (l *learner) judge(r *Request, f *Finding, e *store.Entry, similarity, draw
 	if by.Judge == nil || e.Prompt == "" || r.Prompt == "" {
 		return reuse.Verdict{Decision: reuse.Serve, P: 1}
 	}
-	c := reuse.Context{Scope: store.Key(e.Scope).Short(), Topic: uint64(e.Topic), Similarity: similarity, Draw: draw}
+	c := reuse.Context{Tenant: evidence.ID(e.Tenant), Scope: store.Key(e.Scope).Short(), Topic: uint64(e.Topic), Similarity: similarity, Draw: draw}
 	if e.Prompt != r.Prompt {
 		c.Data = f.treatsAsData(r)
 	}

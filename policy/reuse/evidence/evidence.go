@@ -31,10 +31,10 @@ const (
 
 // Case is what a decision depended on.
 type Case struct {
-	Tenant     uint64        // a digest; its evidence counts little elsewhere
+	Tenant     uint64        // its ID; its evidence counts little elsewhere
 	Scope      uint64        // of the request, inside the tenant
 	Topic      uint64        // of the entry, inside the scope; 0: none
-	Space      uint64        // of the similarity: Embedder.ID; that of another space is not counted
+	Space      uint64        // of the similarity: ID of Embedder.Space; that of another space is not counted
 	Explained  bool          // every difference is a listed edit, or there is none
 	Edits      []edits.Class // at most edits.Most
 	Similarity float64       // cosine; 0 where none was computed
@@ -54,11 +54,11 @@ type Embedder struct {
 	Gate  float64 // its default hit gate: from there on a similarity is trusted before anything was seen
 }
 
-// ID is a digest of the space, for Case.Space: FNV-1a.
-func (e Embedder) ID() uint64 {
+// ID is the digest of a name, such as a space or a tenant, for a Case: FNV-1a.
+func ID(name string) uint64 {
 	h := uint64(14695981039346656037)
-	for i := range len(e.Space) {
-		h = (h ^ uint64(e.Space[i])) * 1099511628211
+	for i := range len(name) {
+		h = (h ^ uint64(name[i])) * 1099511628211
 	}
 	return h
 }
@@ -67,7 +67,7 @@ func (e Embedder) ID() uint64 {
 type Book struct{ rates *Rates }
 
 // NewBook returns a book without counts.
-func NewBook(e Embedder) *Book { return &Book{&Rates{embedder: e, space: e.ID()}} }
+func NewBook(e Embedder) *Book { return &Book{&Rates{embedder: e, space: ID(e.Space)}} }
 
 // Rates returns the estimates from what was counted. They do not change any more; Add makes new ones, which share most memory with
 // them.

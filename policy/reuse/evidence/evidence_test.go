@@ -18,7 +18,7 @@ func formIn(tenant, scope uint64, o Outcome) Sample {
 
 // near is a sample of an unexplained pair.
 func near(tenant, scope uint64, similarity float64, o Outcome) Sample {
-	return Sample{Case{Tenant: tenant, Scope: scope, Space: dense.ID(), Similarity: similarity, Hit: true}, o, Explored}
+	return Sample{Case{Tenant: tenant, Scope: scope, Space: ID(dense.Space), Similarity: similarity, Hit: true}, o, Explored}
 }
 
 func (b *Book) times(n int, s Sample) *Book {

@@ -40,7 +40,7 @@ func TestStateComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := near(1, 1, 0.95, 0)
-	s.Space = Embedder{Space: "another"}.ID()
+	s.Space = ID("another")
 	if _, n := other.Rates().P(&s.Case); n != 0 {
 		t.Errorf("%d similarities of another space", n)
 	}
