@@ -37,14 +37,14 @@ type Verdict struct {
 type bar uint8
 
 const (
-	none     bar = iota
-	vetoed       // Verdict.Veto
-	data         // the text is data for an earlier turn or the system prompt
-	fixed        // one of the prompts has no normal form
-	task         // the prompt treats a text as data
-	notListed    // a difference is not a listed edit
-	unsure       // P is too low
-	drawn        // chosen to be compared
+	none      bar = iota
+	vetoed        // Verdict.Veto
+	data          // the text is data for an earlier turn or the system prompt
+	fixed         // one of the prompts has no normal form
+	task          // the prompt treats a text as data
+	notListed     // a difference is not a listed edit
+	unsure        // P is too low
+	drawn         // chosen to be compared
 )
 
 // Judge decides whether what was answered to one prompt answers another.
