@@ -1,11 +1,18 @@
 // Package edits explains why two prompts want the same answer: it aligns their normal forms word by word, and each difference must be an
 // edit of a list, in the context that the list demands. Prompts with any other difference do not share an answer.
+//
+// An edit is listed with the words that may stand before and after it, up to the beginning or the end of the sentence where that matters.
+// Words are closed lists: whatever is not in them may be a name, an idiom or a title. The edits are in the last sentence of the prompt,
+// which is a question or a plain order, and everything in front of it is equal. So a long template in front changes nothing.
+//
+// The evidence behind the list are counts over labelled pairs of questions; their label calls 85 % of the pairs that are equal word by word
+// duplicates, so a share of 97 % is as good as certain, and the contexts are narrower than what was counted.
 package edits
 
 import "reprise/policy/reuse/normal"
 
 // Version is that of the list. What was decided with another version is decided again.
-const Version = 1
+const Version = 2
 
 // Class is a kind of edit: its row in Table. 0 is none.
 type Class uint8
@@ -24,9 +31,6 @@ type Row struct {
 	Source   string  // of Pairs and Bound
 }
 
-// Table is the list. Row 0 is no class.
-var Table = []Row{{}}
-
 // Name is the name of a class.
 func (c Class) Name() string { return Table[c].Name }
 
@@ -41,10 +45,15 @@ type Span struct{ From, To int }
 
 // Explain returns the edits by which asked differs from stored, in their order. Where a difference is not listed, or there are more than
 // Most, or their combination is refused, ok is false and the last edit, of class 0, is the difference that is not listed. Some edits
-// have a direction: an answer to "X and why" may answer "X", not the reverse. Equal forms have no edits.
+// have a direction: an answer to "X and why" may answer "X", not the reverse. Equal forms have no edits. The cost is linear in the
+// length of the forms, and constant in what differs.
 func Explain(stored, asked *normal.Form) (list []Edit, ok bool) {
 	if stored.Equal(asked) {
 		return nil, true
 	}
-	return []Edit{{Stored: Span{0, len(stored.Tokens)}, Asked: Span{0, len(asked.Tokens)}}}, false
+	whole := Edit{Stored: Span{0, len(stored.Tokens)}, Asked: Span{0, len(asked.Tokens)}}
+	if stored.Fixed != "" || asked.Fixed != "" || stored.Data || asked.Data {
+		return []Edit{whole}, false
+	}
+	return align(stored.Tokens, asked.Tokens)
 }

@@ -1,0 +1,163 @@
+package edits
+
+import (
+	"strings"
+
+	"reprise/policy/reuse/normal"
+)
+
+// kind is what a sentence asks for, by its first words. It is a set of bits in a rule.
+type kind uint16
+
+const (
+	how kind = 1 << iota
+	what
+	which
+	who
+	where
+	when
+	why
+	yesno // begins with an auxiliary verb
+	order // begins with a verb of a closed list
+	prep  // a preposition and a question word
+)
+
+const anyKind = how | what | which | who | where | when | why | yesno | order | prep
+
+var kinds = map[string]kind{"how": how, "what": what, "which": which, "who": who, "where": where, "when": when, "why": why, "yesno": yesno, "order": order, "prep": prep, "any": anyKind}
+
+// longest is the length of a sentence with edits, in tokens: a longer one has clauses that the contexts do not see.
+const longest = 24
+
+// sentence is the last one of a prompt.
+type sentence struct {
+	tokens []normal.Token // of the prompt
+	from   int            // its first token
+	kind   kind
+}
+
+// begins returns the first token of the sentence that has token at, or -1 where that cannot be said.
+func begins(tokens []normal.Token, at int) int {
+	at = whyTail(tokens, at)
+	for i := at - 1; i >= 0 && i >= at-longest; i-- {
+		t := &tokens[i]
+		if t.Kind == normal.Break {
+			return i + 1
+		}
+		if t.Kind != normal.Mark {
+			continue
+		}
+		switch t.Text {
+		case ".", "!", "?":
+			return i + 1
+		case ":":
+			if i > 0 && labels[tokens[i-1].Text] {
+				return i + 1
+			}
+			return -1
+		}
+	}
+	if at > longest {
+		return -1
+	}
+	return 0
+}
+
+// whyTail moves a place in a last sentence of the one word "why" before the mark in front of it: "Is it safe? Why?" is one question.
+func whyTail(tokens []normal.Token, at int) int {
+	n := len(tokens)
+	if n > 0 && tokens[n-1].Text == "?" {
+		n--
+	}
+	if n >= 2 && tokens[n-1].Text == "why" && tokens[n-2].Kind == normal.Mark {
+		return min(at, n-2)
+	}
+	return at
+}
+
+// read takes the sentence that begins at a token and reports whether edits may be in it: it is the last one, short, a question or a plain
+// order, and has neither quotation nor code nor a mark that groups words, and no word that makes data of the others.
+func (s *sentence) read(tokens []normal.Token, from int) bool {
+	s.tokens, s.from = tokens, from
+	n := len(tokens)
+	if from >= n || n-from > longest {
+		return false
+	}
+	for i := from; i < n; i++ {
+		t := &tokens[i]
+		if t.Quoted || !plain(t) && !ended(tokens, i) || mentions[t.Text] {
+			return false
+		}
+	}
+	s.kind = kindOf(tokens[from:])
+	return s.kind != 0
+}
+
+// plain reports whether a token may be in a sentence with edits.
+func plain(t *normal.Token) bool {
+	switch t.Kind {
+	case normal.Word, normal.Number, normal.Frame:
+		return true
+	case normal.Mark:
+		return t.Text == ","
+	case normal.Code:
+		return joined(t.Text)
+	}
+	return false
+}
+
+// joined reports whether a token is words with hyphens between them.
+func joined(text string) bool {
+	hyphen := false
+	for i := range len(text) {
+		c := text[i]
+		if c == '-' && i > 0 && i < len(text)-1 && text[i-1] != '-' {
+			hyphen = true
+		} else if c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return hyphen
+}
+
+// ended reports whether nothing but closing marks, or the question "why?", follows from a closing mark on.
+func ended(tokens []normal.Token, i int) bool {
+	if t := &tokens[i]; t.Kind != normal.Mark || !strings.Contains(".!?", t.Text) {
+		return false
+	}
+	rest := tokens[i+1:]
+	return len(rest) == 0 || rest[0].Text == "why" && (len(rest) == 1 || len(rest) == 2 && rest[1].Text == "?")
+}
+
+// kindOf is what a sentence asks for; 0 is none of the kinds that may have edits.
+func kindOf(s []normal.Token) kind {
+	first := s[0].Text
+	if s[0].Kind == normal.Frame {
+		return frames[first]
+	}
+	if s[0].Kind != normal.Word {
+		return 0
+	}
+	switch k := kinds[first]; {
+	case k != 0 && k < yesno:
+		return k
+	case auxiliaries[first]:
+		return yesno
+	case orders[first]:
+		return order
+	case prepositions[first] && len(s) > 1 && kinds[s[1].Text]&(what|which) != 0:
+		return prep
+	}
+	return 0
+}
+
+// cued reports whether the text before the sentence makes data of it: it is to be repeated or translated, not answered.
+func cued(tokens []normal.Token) bool {
+	for i := range tokens {
+		t := &tokens[i]
+		if t.Kind == normal.Word && len(t.Text) >= 4 && cues[t.Text] && !(t.Text == "following" && i+1 < len(tokens) && strings.HasPrefix(tokens[i+1].Text, "question")) {
+			return true
+		}
+	}
+	return false
+}

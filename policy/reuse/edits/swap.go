@@ -1,0 +1,133 @@
+package edits
+
+import "reprise/policy/reuse/normal"
+
+// conjoined is "A and B" in a sentence: the spans of both, and the place behind them.
+type conjoined struct {
+	left, right Span
+}
+
+// swapped is the class swap where the sentences differ only by A and B around the one "and", "or" or "vs", in a context in which their
+// order carries nothing; else 0. The two are one word each, or of equal length with the same words before and behind, so that no word in
+// front of one can belong to both.
+func (al *alignment) swapped() Class {
+	s, q := &al.stored, &al.asked
+	if len(s.tokens) != len(q.tokens) || s.kind != q.kind {
+		return 0
+	}
+	c, ok := s.conjoined()
+	if !ok || !s.symmetric(c) {
+		return 0
+	}
+	n := c.right.To - c.right.From
+	for i := range n {
+		if !same(&s.tokens[c.left.From+i], &q.tokens[c.right.From+i]) || !same(&s.tokens[c.right.From+i], &q.tokens[c.left.From+i]) {
+			return 0
+		}
+	}
+	for i := s.from; i < len(s.tokens); i++ {
+		if (i < c.left.From || i >= c.right.To || i == c.left.To) && !same(&s.tokens[i], &q.tokens[i]) {
+			return 0
+		}
+	}
+	return swap
+}
+
+// conjoined finds the one conjunction of a sentence, and what it joins.
+func (s *sentence) conjoined() (c conjoined, ok bool) {
+	at := -1
+	for i := s.from; i < len(s.tokens); i++ {
+		if t := &s.tokens[i]; t.Kind == normal.Word && conjunctions[t.Text] {
+			if at >= 0 {
+				return c, false
+			}
+			at = i
+		}
+	}
+	if at < 0 {
+		return c, false
+	}
+	end := s.until(at + 1)
+	n := end - at - 1
+	c = conjoined{Span{at - n, at}, Span{at + 1, end}}
+	return c, n >= 1 && n <= 3 && at-n > s.from && s.members(c)
+}
+
+// until is the end of what begins at a token: that of the sentence, or "in" and a field of knowledge, or an adjective of comparison.
+func (s *sentence) until(i int) int {
+	for ; i < len(s.tokens); i++ {
+		t := &s.tokens[i]
+		if t.Kind == normal.Mark || comparatives[t.Text] || t.Text == "in" && i+1 < len(s.tokens) && fields[s.tokens[i+1].Text] {
+			return i
+		}
+	}
+	return i
+}
+
+// members reports whether two spans are of one shape: a word each, or all but one of the words the same on both sides, or an article and
+// words that no word outside belongs to.
+func (s *sentence) members(c conjoined) bool {
+	n := c.right.To - c.right.From
+	differ := 0
+	for i := range n {
+		a, b := &s.tokens[c.left.From+i], &s.tokens[c.right.From+i]
+		for _, t := range []*normal.Token{a, b} {
+			if t.Kind != normal.Word || t.Quoted || ordered[t.Text] || len(t.Text) < 2 && t.Text != "a" {
+				return false
+			}
+		}
+		switch {
+		case articles[a.Text] && articles[b.Text]:
+			if i > 0 {
+				return false
+			}
+		case articles[a.Text] || articles[b.Text]:
+			return false
+		case !same(a, b):
+			differ++
+		}
+	}
+	return differ == 1
+}
+
+// symmetric reports whether nothing but the two is compared: "the difference between", "which is better,", "should I buy", and the end of
+// the sentence behind.
+func (s *sentence) symmetric(c conjoined) bool {
+	if !s.closes(c.right.To) {
+		return false
+	}
+	word := func(i int) string {
+		if i < s.from {
+			return ""
+		}
+		return s.tokens[i].Text
+	}
+	i := c.left.From - 1
+	first, joint := word(s.from), word(c.left.To)
+	switch {
+	case joint == "and" && (word(i) == "between" && relations[word(i-1)] || word(i) == "DIFF"):
+		return s.kind&(what|how|order|yesno) != 0
+	case joint == "and":
+		return false
+	}
+	if word(i) == "," {
+		i--
+	}
+	switch {
+	case comparatives[word(i)] && word(i-1) == "is" && i-2 == s.from && (first == "what" || first == "which"):
+		return c.right.To == len(s.tokens) || !comparatives[word(c.right.To)]
+	case chosen[word(i)] && word(i-1) == "i" && word(i-2) == "should" && i-2 == s.from:
+		return !comparatives[word(c.right.To)]
+	}
+	return i == s.from && first == "is" && comparatives[word(c.right.To)]
+}
+
+// closes reports whether a sentence ends at a token, or with an adjective of comparison or a field of knowledge there.
+func (s *sentence) closes(i int) bool {
+	if i < len(s.tokens) && comparatives[s.tokens[i].Text] {
+		i++
+	} else if i+1 < len(s.tokens) && s.tokens[i].Text == "in" && fields[s.tokens[i+1].Text] {
+		i += 2
+	}
+	return i == len(s.tokens) || ended(s.tokens, i)
+}
