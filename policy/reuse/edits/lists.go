@@ -29,7 +29,7 @@ var lists = map[string]string{
 	"question1": `fee charge limit difference discount penalty chance risk cure treatment restriction deadline downside alternative benefit advantage way need possibility evidence proof`,
 	"stock":     `rooms discounts recommendations suggestions questions openings vacancies appointments fees charges restrictions messages meetings reminders alarms jobs restaurants hotels side-effects alternatives limits options coupons`,
 	"free":      `good free new other special vegan vegetarian cheap extra hidden open`,
-	"adjective": `expensive popular important hard difficult slow big small hot cold high low cheap long rich poor famous rare common dangerous tired boring successful beautiful loud sad angry unhappy lazy bad`,
+	"adjective": `expensive popular important hard difficult slow big small hot cold high low cheap long rich poor famous rare common dangerous tired boring successful beautiful loud sad angry unhappy lazy bad blue red green white black`,
 	"question":  `what which who whom whose where when why how`,
 	"field":     `python java javascript sql math mathematics economics physics chemistry biology statistics programming excel linguistics psychology accounting`,
 	"task":      `change cancel delete remove download recover restore reset update upgrade transfer export import edit create open close find save print schedule track extend`,
@@ -84,19 +84,19 @@ var (
 		characters wrote following correct`)
 
 	// right are words of which no misspelling is another word: see misspelt.
-	right = set(`account address password payment delivery subscription shipping electricity refrigerator restaurant restaurants
+	right = set(`account address password payment delivery subscription electricity refrigerator restaurant restaurants
 		difference differences important importance business government university environment development information technology
-		computer internet language languages programming software engineering mathematics chemistry education knowledge
+		computer internet language languages programming software engineering mathematics chemistry knowledge
 		beginner beginners vegetables exercise exercises breakfast chocolate temperature february wednesday tomorrow yesterday
 		necessary available successful beautiful expensive comfortable possible different appropriate immediately definitely
 		recommend recommended recommendations receive received separate calculate calculator download downloads install installation
 		application applications experience experienced interview interviews insurance mortgage salary employee employees
-		vacation holiday luggage passport airport reservation appointment schedule calendar reminder customer customers
-		symptoms treatment medicine pregnancy pregnant diabetes cholesterol medication doctor hospital weather
+		vacation luggage passport airport reservation appointment schedule calendar reminder customer customers
+		symptoms treatment medicine pregnancy pregnant diabetes cholesterol doctor hospital 
 		advantages disadvantages benefits meaning definition function relationship equipment furniture marketing management
-		president minister parliament independence population religion culture opportunity opportunities
-		improve increase decrease develop understand remember organize organise prevent remove removed replace
-		address addresses balance statement transaction transactions transfer withdrawal deposit credit invoice invoices receipt receipts
-		battery keyboard laptop printer network wireless bluetooth website websites browser browsers username
-		notification notifications settings language profile question questions answer answers problem problems solution solutions`)
+		president parliament independence population religion culture opportunity opportunities
+		improve increase develop understand remember organize organise prevent remove removed 
+		address balance statement transaction transactions transfer withdrawal deposit credit invoice invoices receipt receipts
+		battery keyboard laptop network wireless bluetooth website websites username
+		notification notifications settings language profile question questions problem problems solution solutions`)
 )

@@ -129,7 +129,9 @@ func literal(word string) element { return element{words: map[string]bool{word: 
 func elements(pattern string) (all []element) {
 	for _, field := range strings.Fields(pattern) {
 		e := element{words: map[string]bool{}}
-		field, e.optional = strings.CutSuffix(field, "?")
+		if len(field) > 1 {
+			field, e.optional = strings.CutSuffix(field, "?")
+		}
 		field, e.not = strings.CutPrefix(field, "!")
 		for word := range strings.SplitSeq(field, "|") {
 			e.add(word)

@@ -21,7 +21,6 @@ which: what which: ^ [what / which] @choice @verb
 which: prep: ^ in|at|on|from|for [what / which] @choice @verb
 which: what which: ^ [what / which] is|are|was the @super @supernoun
 which: what which: ^ [what / which] is|are the best @thing|place|time|method
-which: what which: ^ [what / which] kind|type|sort|kinds|types|sorts of
 which: what which: ^ [what / which] is better|cheaper|healthier|faster|safer !than or
 # singular and plural
 number: what: ^ what [is the advantage / are the advantages / are the advantage / is the advantages] of
@@ -53,10 +52,12 @@ that: yesno how why: think|believe|sure [that /] the|my|your
 that: yesno how why: think|believe|know|sure [that /] it|there is|was|will|has
 that: what: things|thing|documents|steps|questions|mistakes|skills|foods [that /] i|you|we|they should|need|can|must|have
 more: how: speak|write|work|study|communicate|think|english|spanish|french|german|italian [more /] fluently|clearly|confidently|efficiently|effectively|productively $|at|in|with
-and why: what which who where when yesno: !@question ,? [and why > ] $
-and why: what which who where when yesno: !@question [, and why > ] $
-and why: what which who where when yesno: !@question [? why > ] $
-and why: what which who where when yesno: !@question [. why > ] $
+why: what which who where when yesno: !@question ,? [and why > ] $
+why: what which who where when yesno: !@question [, and why > ] $
+why: what which who where when yesno: !@question [? why > ] $
+why: what which who where when yesno: !@question ? [why ? > ]
+why: what which who where when yesno: !@question ? [why > ]
+why: what which who where when yesno: !@question [. why > ] $
 comma: what which: ^ what|which is better|cheaper|healthier|faster|safer [, /] !than or
 comma: what which: what|which is better|cheaper|healthier|faster|safer [, /] a|an|the !than or
 comma: what how: do|happens [, /] if|when
@@ -68,8 +69,8 @@ of: how what where yesno: !the|an|my|his|its [of /] the|my|a
 # phrases
 way: yesno: ^ is [there a way / there any way] to
 way: yesno: ^ is [there a way / there any way / it possible] to @task my|the|a|an
-kind: what which: ^ what|which [kind / type / sort] of
-kind: what which: ^ what|which [kinds / types / sorts] of
+kind: what which: ^ [what kind / what type / what sort / which kind / which type / which sort] of
+kind: what which: ^ [what kinds / what types / what sorts / which kinds / which types / which sorts] of
 hyphen: any: [part-time / part time] job|jobs|work|employee|employees|student|students|position|positions|contract
 hyphen: any: [full-time / full time] job|jobs|work|employee|employees|student|students|position|positions|contract
 hyphen: any: [long-term / long term] effects|goals|plan|plans|loan|loans|memory|investment|investments|relationship|relationships|contract

@@ -42,7 +42,7 @@ var Table = []Row{
 	{"so", "so before an adjective at the end of why is X so", held, 50, 16, .72, questions},
 	{"that", "that after think, sure and a clause; the things that I", held, 50, 6, .61, questions},
 	{"more", "more before an adverb at the end of how to write more clearly", held, 50, 8, .68, questions},
-	{"and why", "stored X and why, asked X", held, 75, 75, .90, questions},
+	{"why", "stored X and why, asked X", held, 75, 75, .90, questions},
 	{"swap", "A and B: difference between, which is better, should I buy", held, 100, 100, .93, questions},
 	{"comma", "comma before or, if and and + question word", held, 50, 15, .68, questions},
 	{"hyphen", "listed words written as one, as two, or with a hyphen", held, 50, 0, 0, reading},
