@@ -28,7 +28,7 @@ func (s *Store) Apply(ev Event) []Event {
 	case EventUse:
 		return one(s.Hit(ev.ID, ev.Parent, ev.At))
 	case EventAlias:
-		return s.change(func(evs *events) { s.core.applyAlias(ev.Key, ev.ID, evs) })
+		return s.change(func(evs *events) { s.core.applyAlias(alias{ev.Key, ev.Basis}, ev.ID, evs) })
 	case EventAnchor:
 		anchor, _, ok := s.Anchor(ev.ID)
 		return one(anchor, ok)
@@ -70,17 +70,14 @@ func (c *core) apply(ev Event, evs *events) {
 	c.put(r, ev.Vector, ev.At, evs)
 }
 
-// applyAlias makes k the last alias of an entry, in place of what else it was an alias of. An entry whose own key it is keeps it.
-func (c *core) applyAlias(k Key, id policy.ID, evs *events) {
-	old := c.table.keys.get(k)
-	if old != nil && old.Key == k {
+// applyAlias makes a the last alias of an entry. Where that is gone the alias ends.
+func (c *core) applyAlias(a alias, id policy.ID, evs *events) {
+	if r := c.table.ids[id]; r != nil {
+		c.alias(r, a, evs)
 		return
 	}
-	if old != nil {
-		c.dropAlias(old, k)
-	}
-	if r := c.table.ids[id]; r != nil {
-		c.alias(r, k, evs)
+	if old := c.table.keys.get(a.key); old != nil && old.Key != a.key {
+		c.dropAlias(old, a.key)
 	}
 }
 

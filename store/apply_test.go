@@ -24,7 +24,7 @@ type sharedEntry struct {
 	id      policy.ID
 	key     store.Key
 	answer  int
-	aliases []store.Key
+	aliases []modelAlias
 }
 
 func (l *sharedLog) byID(id policy.ID) *sharedEntry {
@@ -51,7 +51,7 @@ func (l *sharedLog) remove(e *sharedEntry) {
 
 func (l *sharedLog) unalias(k store.Key) {
 	for _, e := range l.list {
-		e.aliases = slices.DeleteFunc(e.aliases, func(a store.Key) bool { return a == k })
+		e.aliases = slices.DeleteFunc(e.aliases, func(a modelAlias) bool { return a.key == k })
 	}
 }
 
@@ -69,7 +69,7 @@ func (l *sharedLog) insert(id policy.ID, k store.Key, answer int) {
 	l.list = append(l.list, &sharedEntry{id: id, key: k, answer: answer})
 }
 
-func (l *sharedLog) alias(k store.Key, id policy.ID) {
+func (l *sharedLog) alias(k store.Key, id policy.ID, basis uint64) {
 	if l.byKey(k) != nil {
 		return
 	}
@@ -78,7 +78,7 @@ func (l *sharedLog) alias(k store.Key, id policy.ID) {
 		if len(e.aliases) == l.most {
 			e.aliases = e.aliases[1:]
 		}
-		e.aliases = append(e.aliases, k)
+		e.aliases = append(e.aliases, modelAlias{k, basis})
 	}
 }
 
@@ -102,8 +102,8 @@ func TestSharedLog(t *testing.T) {
 				ev = store.Event{Kind: store.EventInsert, ID: id, Entry: e, Replaced: rng.IntN(2) == 0}
 				l.insert(id, k, step)
 			case n < 7:
-				ev = store.Event{Kind: store.EventAlias, ID: id, Key: k}
-				l.alias(k, id)
+				ev = store.Event{Kind: store.EventAlias, ID: id, Key: k, Basis: uint64(rng.IntN(3))}
+				l.alias(k, id, ev.Basis)
 			case n < 8:
 				ev = store.Event{Kind: []store.EventKind{store.EventEvict, store.EventExpire, store.EventPurge}[rng.IntN(3)], ID: id}
 				if e := l.byID(id); e != nil {
@@ -142,7 +142,12 @@ func (l *sharedLog) compare(t *testing.T, s *store.Store, keys int) {
 	for i := range keys {
 		k := key(fmt.Sprint(i))
 		e, alias, ok := s.Lookup(k)
-		at := slices.IndexFunc(l.list, func(e *sharedEntry) bool { return slices.Contains(e.aliases, k) })
+		at := slices.IndexFunc(l.list, func(e *sharedEntry) bool {
+			return slices.ContainsFunc(e.aliases, func(a modelAlias) bool {
+				basis, ok := s.Basis(k, e.id)
+				return a.key == k && ok && a.basis == basis
+			})
+		})
 		if alias != (at >= 0) || alias && e.ID != l.list[at].id || ok != alias && l.byKey(k) == nil {
 			t.Fatalf("key %d: alias %v of %+v", i, alias, e)
 		}
@@ -157,7 +162,7 @@ func TestConflict(t *testing.T) {
 	s := outside(t, func(o *store.Options) { o.Process = 1 })
 	mine := entry("a")
 	s.Put(mine, s.Tick())
-	s.Alias(key("alias"), mine.ID)
+	s.Alias(key("alias"), mine.ID, 0)
 	theirs := entry("a")
 	theirs.ID, theirs.Answer, theirs.Size = 2<<37+1, nil, 700
 	evs := s.Apply(store.Event{Kind: store.EventInsert, ID: theirs.ID, Entry: theirs, At: policy.Tick{Seq: 9}})
@@ -242,7 +247,7 @@ func TestList(t *testing.T) {
 	old.Created = time.Unix(1, 0)
 	s.Apply(store.Event{Kind: store.EventInsert, ID: 4, Entry: &old})
 	s.Apply(store.Event{Kind: store.EventInsert, ID: 3, Entry: entries[2]})
-	s.Alias(key("gone"), 3)
+	s.Alias(key("gone"), 3, 0)
 	all, err := store.List(s, disk)
 	if err != nil || faults != 1 {
 		t.Fatal(err, faults)

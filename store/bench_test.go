@@ -138,7 +138,7 @@ func BenchmarkFootprint(b *testing.B) {
 			for i := range 16 {
 				k := e.Key
 				k[31] ^= byte(i + 1)
-				s.Alias(k, e.ID)
+				s.Alias(k, e.ID, 0)
 			}
 		}},
 	} {

@@ -59,19 +59,30 @@ func (s *Store) Arrive(topic policy.TopicID, at policy.Tick) Event {
 }
 
 // Alias makes k another key of the entry id: a paraphrase that once hit is exact the next time. A key that has an entry of its
-// own keeps it; an alias of another entry moves. An alias takes room, so entries may be evicted for it. It returns no event where
-// nothing changed, and otherwise one EventAlias and the victims.
-func (s *Store) Alias(k Key, id policy.ID) []Event {
+// own keeps it; an alias of another entry moves. basis is why k leads there, in a form that only the caller reads: see Basis. An alias
+// takes room, so entries may be evicted for it. It returns no event where nothing changed, and otherwise one EventAlias and the victims.
+func (s *Store) Alias(k Key, id policy.ID, basis uint64) []Event {
 	return s.change(func(evs *events) {
-		r, old := s.core.table.ids[id], s.core.table.keys.get(k)
-		if r == nil || old == r || old != nil && old.Key == k {
-			return
+		r, a := s.core.table.ids[id], alias{k, basis}
+		if r != nil && !slices.Contains(r.aliases(), a) {
+			s.core.alias(r, a, evs)
 		}
-		if old != nil {
-			s.core.dropAlias(old, k)
-		}
-		s.core.alias(r, k, evs)
 	})
+}
+
+// Basis is that with which k was made an alias of the entry id; false where it is none. 0 is that of an alias from a file of before
+// aliases had one.
+func (s *Store) Basis(k Key, id policy.ID) (basis uint64, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r := s.core.table.ids[id]
+	if r == nil {
+		return 0, false
+	}
+	if at := r.alias(k); at >= 0 {
+		return r.aliases()[at].basis, true
+	}
+	return 0, false
 }
 
 // Anchor records that an entry is the anchor of its topic now, so that a restart makes it the anchor again, and returns the former

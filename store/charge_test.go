@@ -11,7 +11,7 @@ import (
 	"reprise/store/storetest"
 )
 
-const perAlias = 152
+const perAlias = 160
 
 // TestAliasesAreCharged: an alias takes of the capacity when it is made, gives it back when it goes, stays with an entry whose answer
 // is replaced, and is counted again by a restart.
@@ -29,10 +29,12 @@ func TestAliasesAreCharged(t *testing.T) {
 		}
 	}
 	for i := range 6 {
-		s.Alias(key(fmt.Sprint(i)), a.ID)
+		s.Alias(key(fmt.Sprint(i)), a.ID, 1)
 	}
 	expect("six of which four stay", 4)
-	s.Alias(key("5"), b.ID)
+	s.Alias(key("5"), a.ID, 2)
+	expect("one gets another basis", 4)
+	s.Alias(key("5"), b.ID, 2)
 	expect("one moves to another entry", 4)
 	c := entry("4")
 	bare += c.Footprint(4)
@@ -64,7 +66,7 @@ func TestAliasesStayWithinTheCapacity(t *testing.T) {
 	}
 	evicted := 0
 	for i := range 400 {
-		evs := s.Alias(key(fmt.Sprint("alias", i)), ids[rand.IntN(len(ids))])
+		evs := s.Alias(key(fmt.Sprint("alias", i)), ids[rand.IntN(len(ids))], uint64(rand.IntN(3)))
 		evicted += len(gone(evs))
 		st := s.Stats()
 		if st.Bytes > limit {

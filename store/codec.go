@@ -101,9 +101,14 @@ func sparse(mask, numbers []byte, v []float32) {
 // isSet is 1 where any bit is set, else 0.
 func isSet(bits uint32) int { return int((bits | -bits) >> 31) }
 
-func appendAliases(b []byte, keys []Key) []byte {
-	for _, k := range keys {
-		b = append(b, k[:]...)
+// aliasForm is the first byte of a list of aliases with their bases. A list without it is of keys alone, as it was before aliases had a
+// basis; its length is a multiple of 32, which that of the newer form never is.
+const aliasForm = 1
+
+func appendAliases(b []byte, all []alias) []byte {
+	b = append(b, aliasForm)
+	for _, a := range all {
+		b = binary.LittleEndian.AppendUint64(append(b, a.key[:]...), a.basis)
 	}
 	return b
 }
@@ -298,13 +303,19 @@ func decodeNumbers(body, mask []byte, n int) ([]float32, error) {
 	return v, nil
 }
 
-func decodeAliases(body []byte) ([]Key, error) {
+func decodeAliases(body []byte) ([]alias, error) {
 	r := reader{b: body}
-	var keys []Key
+	var all []alias
+	based := len(body)%32 != 0
+	r.bad = based && r.byte() != aliasForm
 	for len(r.b) > 0 && !r.bad {
-		keys = append(keys, r.digest())
+		a := alias{key: r.digest()}
+		if based {
+			a.basis = r.uint64()
+		}
+		all = append(all, a)
 	}
-	return keys, r.done("aliases")
+	return all, r.done("aliases")
 }
 
 func decodeState(body []byte) (entryState, error) {

@@ -46,13 +46,21 @@ func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
 	c.insert(r, vector, at, evs)
 }
 
-// alias makes k another key of r, and evicts entries to make room for it.
-func (c *core) alias(r *resident, k Key, evs *events) {
-	if len(r.aliases()) >= c.opt.MaxAliases {
-		c.dropAlias(r, r.aliases()[0])
+// alias makes a the last alias of r, in place of what its key was an alias of, and evicts entries to make room for it. A key that has an
+// entry of its own keeps it.
+func (c *core) alias(r *resident, a alias, evs *events) {
+	old := c.table.keys.get(a.key)
+	if old != nil && old.Key == a.key {
+		return
 	}
-	c.table.addAlias(r, k)
-	ev := Event{Kind: EventAlias, ID: r.ID, Key: k}
+	if old != nil {
+		c.dropAlias(old, a.key)
+	}
+	if len(r.aliases()) >= c.opt.MaxAliases {
+		c.dropAlias(r, r.aliases()[0].key)
+	}
+	c.table.addAlias(r, a)
+	ev := Event{Kind: EventAlias, ID: r.ID, Key: a.key, Basis: a.basis}
 	c.emit(&ev, nil)
 	*evs = append(*evs, ev)
 	c.evicted(c.keeper.ledger.Grow(r.ID, aliasSize, nil), evs)

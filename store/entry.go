@@ -65,8 +65,8 @@ const (
 	entryOverhead = 1536
 	// vectorOverhead is for the entry of package topics that a vector has.
 	vectorOverhead = 256
-	// aliasSize is for the key itself, its place in the table of keys, and what both have in reserve.
-	aliasSize = 152
+	// aliasSize is for the key and its basis, its place in the table of keys, and what both have in reserve.
+	aliasSize = 160
 )
 
 // Footprint is the size of the entry under a limit in bytes: the answer as stored, the prompt, the labels, dim numbers of a vector,

@@ -40,6 +40,7 @@ type Event struct {
 	Detected policy.ID
 
 	Key   Key            // EventAlias: the new key. Removals: the key of the entry
+	Basis uint64         // EventAlias: of Store.Alias
 	Topic policy.TopicID // EventArrive
 
 	// Weights are the importances that EventInsert and EventUse changed: of the entry and of its parent. An ID of 0 is

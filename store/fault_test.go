@@ -408,7 +408,7 @@ func testConcurrent(t *testing.T, spec string) {
 					s.Remove(policy.Purged, e.ID)
 				default:
 					s.Hit(e.ID, policy.ID(rng.IntN(i+1)), at)
-					s.Alias(key("alias of "+name), e.ID)
+					s.Alias(key("alias of "+name), e.ID, 0)
 				}
 				if ok {
 					s.Importance(e.ID)

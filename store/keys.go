@@ -37,8 +37,8 @@ func (t *keys) set(k Key, r *resident) {
 // drop ends all keys of r.
 func (t *keys) drop(r *resident) {
 	t.end(r.Key, r)
-	for _, k := range r.aliases() {
-		t.end(k, r)
+	for _, a := range r.aliases() {
+		t.end(a.key, r)
 	}
 }
 
@@ -52,7 +52,7 @@ func (t *keys) end(k Key, r *resident) {
 // dropAlias ends k, which r no longer has.
 func (t *keys) dropAlias(k Key, r *resident) {
 	alike := func(other Key) bool { return other.Short() == k.Short() }
-	if alike(r.Key) || slices.ContainsFunc(r.aliases(), alike) {
+	if alike(r.Key) || slices.ContainsFunc(r.aliases(), func(a alias) bool { return alike(a.key) }) {
 		delete(t.more, k)
 		return
 	}

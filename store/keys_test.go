@@ -32,20 +32,20 @@ func TestKeysAsMap(t *testing.T) {
 			want[k] = r
 		case r == nil:
 			for _, r = range table.ids {
-				table.addAlias(r, k)
+				table.addAlias(r, alias{key: k})
 				want[k] = r
 				break
 			}
 		case r.Key == k && op == 0:
 			again := &resident{ID: r.ID, Key: k, of: &origin{}}
 			table.replace(r, again)
-			for _, k := range append(again.aliases(), k) {
-				want[k] = again
+			for _, a := range append(again.aliases(), alias{key: k}) {
+				want[a.key] = again
 			}
 		case r.Key == k && op == 1:
 			table.drop(r.ID)
-			for _, k := range append(r.aliases(), k) {
-				delete(want, k)
+			for _, a := range append(r.aliases(), alias{key: k}) {
+				delete(want, a.key)
 			}
 		case r.Key != k && op < 2:
 			table.dropAlias(r, k)

@@ -14,7 +14,7 @@ type Listed struct {
 	Anchor bool
 	Last   int64 // number of the request that it answered last
 
-	aliases []Key
+	aliases []alias
 	state   policy.EntryState
 }
 
@@ -90,9 +90,9 @@ func (e *Listed) Insert(s *Store, replaced bool) []Event {
 			return
 		}
 		s.core.keepAliases(r, e.aliases)
-		for _, k := range e.aliases {
-			if !r.has(k) {
-				s.core.applyAlias(k, e.ID, evs)
+		for _, a := range e.aliases {
+			if a.key != r.Key && !slices.Contains(r.aliases(), a) {
+				s.core.alias(r, a, evs)
 			}
 		}
 	})
@@ -111,11 +111,11 @@ func (e *Listed) insert(c *core, at policy.Tick, evs *events) {
 	r.last = max(r.last, e.Last)
 }
 
-// keepAliases ends the aliases of r that are not in keys.
-func (c *core) keepAliases(r *resident, keys []Key) {
-	for _, k := range slices.Clone(r.aliases()) {
-		if !slices.Contains(keys, k) {
-			c.dropAlias(r, k)
+// keepAliases ends the aliases of r that are not in keep.
+func (c *core) keepAliases(r *resident, keep []alias) {
+	for _, a := range slices.Clone(r.aliases()) {
+		if !slices.Contains(keep, a) {
+			c.dropAlias(r, a.key)
 		}
 	}
 }

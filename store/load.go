@@ -109,7 +109,7 @@ type loader struct {
 	space     string
 	entries   map[policy.ID]*resident
 	vectors   map[policy.ID][]float32
-	aliases   map[policy.ID][]Key
+	aliases   map[policy.ID][]alias
 	states    map[policy.ID]entryState
 	topics    []policy.TopicState
 	counters  counters
@@ -126,7 +126,7 @@ type loader struct {
 func newLoader(space string) *loader {
 	return &loader{
 		space: space, entries: map[policy.ID]*resident{}, vectors: map[policy.ID][]float32{},
-		aliases: map[policy.ID][]Key{}, states: map[policy.ID]entryState{}, labels: map[string]string{},
+		aliases: map[policy.ID][]alias{}, states: map[policy.ID]entryState{}, labels: map[string]string{},
 	}
 }
 
@@ -171,7 +171,7 @@ func (l *loader) decode(r Record) (err error) {
 	case KindVector:
 		err = decodeInto(l.vectors, id, func() ([]float32, error) { return decodeVector(l.space, r.Body) })
 	case KindAliases:
-		err = decodeInto(l.aliases, id, func() ([]Key, error) { return decodeAliases(r.Body) })
+		err = decodeInto(l.aliases, id, func() ([]alias, error) { return decodeAliases(r.Body) })
 	case KindState:
 		err = decodeInto(l.states, id, func() (entryState, error) { return decodeState(r.Body) })
 	case KindTopic:

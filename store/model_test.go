@@ -24,14 +24,23 @@ type model struct {
 type modelEntry struct {
 	id      policy.ID
 	key     store.Key
-	aliases []store.Key
+	aliases []modelAlias
 	answer  string
 	vector  bool
 }
 
+type modelAlias struct {
+	key   store.Key
+	basis uint64
+}
+
+func (e *modelEntry) unalias(k store.Key) {
+	e.aliases = slices.DeleteFunc(e.aliases, func(a modelAlias) bool { return a.key == k })
+}
+
 func (m *model) find(k store.Key) *modelEntry {
 	for _, e := range m.list {
-		if e.key == k || slices.Contains(e.aliases, k) {
+		if e.key == k || slices.ContainsFunc(e.aliases, func(a modelAlias) bool { return a.key == k }) {
 			return e
 		}
 	}
@@ -57,7 +66,7 @@ func (m *model) put(id policy.ID, k store.Key, answer string, vector bool) (gone
 		old.answer, old.vector = answer, vector
 		return nil
 	} else if old != nil {
-		old.aliases = slices.DeleteFunc(old.aliases, func(x store.Key) bool { return x == k })
+		old.unalias(k)
 	}
 	m.list = append(m.list, &modelEntry{id: id, key: k, answer: answer, vector: vector})
 	for len(m.list) > m.max {
@@ -74,15 +83,15 @@ func (m *model) hit(id policy.ID) {
 	}
 }
 
-func (m *model) alias(k store.Key, id policy.ID) {
-	e, old := m.byID(id), m.find(k)
-	if e == nil || old == e || old != nil && old.key == k {
+func (m *model) alias(k store.Key, id policy.ID, basis uint64) {
+	e, old, a := m.byID(id), m.find(k), modelAlias{k, basis}
+	if e == nil || slices.Contains(e.aliases, a) || old != nil && old.key == k {
 		return
 	}
 	if old != nil {
-		old.aliases = slices.DeleteFunc(old.aliases, func(x store.Key) bool { return x == k })
+		old.unalias(k)
 	}
-	if e.aliases = append(e.aliases, k); len(e.aliases) > m.maxAliases {
+	if e.aliases = append(e.aliases, a); len(e.aliases) > m.maxAliases {
 		e.aliases = e.aliases[1:]
 	}
 }
@@ -115,8 +124,9 @@ func TestModel(t *testing.T) {
 				s.Hit(id, 0, s.Tick())
 				m.hit(id)
 			case 7, 8:
-				s.Alias(k, id)
-				m.alias(k, id)
+				basis := uint64(rng.IntN(2))
+				s.Alias(k, id, basis)
+				m.alias(k, id, basis)
 			case 9:
 				if e := m.byID(id); (e != nil) != (len(s.Remove(policy.Purged, id)) == 1) {
 					t.Fatalf("seed %d step %d: removing %d", seed, step, id)
@@ -152,10 +162,16 @@ func compare(t *testing.T, s *store.Store, m *model) {
 		if !ok || alias || e.ID != want.id || string(e.Answer) != want.answer {
 			t.Fatalf("entry %d with %q: found %+v", want.id, want.answer, e)
 		}
-		for _, k := range want.aliases {
-			if e, alias, ok := s.Lookup(k); !ok || !alias || e.ID != want.id {
+		for _, a := range want.aliases {
+			if e, alias, ok := s.Lookup(a.key); !ok || !alias || e.ID != want.id {
 				t.Fatalf("alias of %d is not found", want.id)
 			}
+			if basis, ok := s.Basis(a.key, want.id); !ok || basis != a.basis {
+				t.Fatalf("alias of %d has basis %d, %v, want %d", want.id, basis, ok, a.basis)
+			}
+		}
+		if _, ok := s.Basis(want.key, want.id); ok {
+			t.Fatalf("the own key of %d has a basis", want.id)
 		}
 		aliases += len(want.aliases)
 	}

@@ -75,7 +75,7 @@ func TestOutsideBytes(t *testing.T) {
 	}
 	b = put("b", "another prompt, which is longer", []float32{0, 1}, 10)
 	alias := store.Key{9}
-	s.Alias(alias, b.ID)
+	s.Alias(alias, b.ID, 0)
 	if got, most := s.Bytes()-without(a, b), s.Stats().Bytes; got <= 0 || got > 1024 || s.Bytes() >= most {
 		t.Errorf("an alias takes %d bytes", got)
 	}
@@ -122,7 +122,7 @@ func TestOutsideWritesOnlyThePolicy(t *testing.T) {
 	sync("0 0 0 0 0 0 0 0 0 ")
 	keeper = true
 	b := put("b")
-	s.Alias(key("alias"), b)
+	s.Alias(key("alias"), b, 0)
 	sync("0 0 1 0 0 0 1 1 0 ")
 	put("c")
 	s.Remove(policy.Purged, put("d"), b)

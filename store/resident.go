@@ -42,7 +42,13 @@ type origin struct {
 // rare is what few entries have.
 type rare struct {
 	chain   [32]byte // never changes
-	aliases []Key    // oldest first
+	aliases []alias  // oldest first
+}
+
+// alias is another key of an entry.
+type alias struct {
+	key   Key
+	basis uint64 // as given to Store.Alias
 }
 
 // instant is a time in nanoseconds since 1970, of the years that it can say.
@@ -139,18 +145,23 @@ func (r *resident) life() Entry {
 // size is what the entry takes with its aliases.
 func (r *resident) size() int64 { return r.Size + aliasSize*int64(len(r.aliases())) }
 
-func (r *resident) aliases() []Key {
+func (r *resident) aliases() []alias {
 	if r.more == nil {
 		return nil
 	}
 	return r.more.aliases
 }
 
-func (r *resident) setAliases(keys []Key) {
+func (r *resident) setAliases(all []alias) {
 	if r.more == nil {
 		r.more = &rare{}
 	}
-	r.more.aliases = keys
+	r.more.aliases = all
+}
+
+// alias is the place of k among the aliases of r, -1 where it is none.
+func (r *resident) alias(k Key) int {
+	return slices.IndexFunc(r.aliases(), func(a alias) bool { return a.key == k })
 }
 
 func (r *resident) chain() (c [32]byte) {
@@ -168,7 +179,7 @@ func (r *resident) setChain(c [32]byte) {
 }
 
 // has reports whether k is a key of r.
-func (r *resident) has(k Key) bool { return r.Key == k || slices.Contains(r.aliases(), k) }
+func (r *resident) has(k Key) bool { return r.Key == k || r.alias(k) >= 0 }
 
 // item describes the entry to the policy.
 func (r *resident) item() policy.Item {

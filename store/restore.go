@@ -80,9 +80,9 @@ func newestOf(entries map[policy.ID]*resident) map[Key]policy.ID {
 
 // restoreKeys gives an entry its aliases, and its topic its anchor.
 func (l *loader) restoreKeys(c *core, r *resident) {
-	for _, k := range l.aliases[r.ID] {
-		if c.table.keys.get(k) == nil && len(r.aliases()) < c.opt.MaxAliases {
-			c.table.addAlias(r, k)
+	for _, a := range l.aliases[r.ID] {
+		if c.table.keys.get(a.key) == nil && len(r.aliases()) < c.opt.MaxAliases {
+			c.table.addAlias(r, a)
 			c.keeper.ledger.Grow(r.ID, aliasSize, nil) // never over a limit: order has counted it
 		}
 	}

@@ -76,7 +76,7 @@ func TestReplace(t *testing.T) {
 	s := open(t, o)
 	old := entry("a")
 	s.Put(old, s.Tick())
-	s.Alias(key("alias"), old.ID)
+	s.Alias(key("alias"), old.ID, 0)
 	for range 10 {
 		s.Hit(old.ID, 0, s.Tick())
 	}
@@ -111,7 +111,7 @@ func TestReplaceInAFullStore(t *testing.T) {
 		e.Created, e.Expires = now, now.Add(time.Hour)
 		s.Put(e, s.Tick())
 	}
-	s.Alias(key("alias"), 2)
+	s.Alias(key("alias"), 2, 0)
 	now = now.Add(90 * time.Minute)
 	again := entry("b")
 	if evs := s.Put(again, s.Tick()); again.ID != 2 || len(evs) != 1 {
@@ -147,7 +147,7 @@ func TestRestart(t *testing.T) {
 	for i := range 10 {
 		s.Put(entry(fmt.Sprint(i)), s.Tick())
 	}
-	s.Alias(key("alias"), 3)
+	s.Alias(key("alias"), 3, 0)
 	if err := s.Sync(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -167,5 +167,30 @@ func TestRestart(t *testing.T) {
 	}
 	if at := r.Tick(); at.Seq != 11 {
 		t.Errorf("tick %+v, want 11", at)
+	}
+}
+
+// TestAliasesOfBefore: a file of before aliases had a basis is read. Its aliases have the basis 0.
+func TestAliasesOfBefore(t *testing.T) {
+	disk := &storetest.Memory{}
+	s := open(t, store.Options{Backing: disk})
+	e := entry("a")
+	s.Put(e, s.Tick())
+	s.Close()
+	disk = disk.Reopen()
+	for n := range 20 { // lists of five and of ten are as long as newer ones
+		var body []byte
+		for i := range n {
+			k := key(fmt.Sprint("alias ", i))
+			body = append(body, k[:]...)
+		}
+		disk.Write(&store.Batch{Put: []store.Record{{Kind: store.KindAliases, ID: uint64(e.ID), Body: body}}})
+		s = open(t, store.Options{Backing: disk.Clone(), MaxAliases: 20})
+		if got := s.Stats(); got.Aliases != n || got.Report.Skipped != 0 {
+			t.Errorf("%d aliases, %d records skipped, want %d", got.Aliases, got.Report.Skipped, n)
+		}
+		if basis, ok := s.Basis(key("alias 0"), e.ID); ok != (n > 0) || basis != 0 {
+			t.Errorf("of %d aliases one has basis %d, %v", n, basis, ok)
+		}
 	}
 }

@@ -32,8 +32,8 @@ func (t *table) add(r *resident) {
 func (t *table) replace(old, r *resident) {
 	r.setAliases(old.aliases())
 	t.add(r)
-	for _, k := range r.aliases() {
-		t.keys.set(k, r)
+	for _, a := range r.aliases() {
+		t.keys.set(a.key, r)
 	}
 }
 
@@ -49,14 +49,14 @@ func (t *table) drop(id policy.ID) *resident {
 	return r
 }
 
-func (t *table) addAlias(r *resident, k Key) {
-	t.keys.set(k, r)
-	r.setAliases(append(r.aliases(), k))
+func (t *table) addAlias(r *resident, a alias) {
+	t.keys.set(a.key, r)
+	r.setAliases(append(r.aliases(), a))
 	t.aliases++
 }
 
 func (t *table) dropAlias(r *resident, k Key) {
-	if i := slices.Index(r.aliases(), k); i >= 0 {
+	if i := r.alias(k); i >= 0 {
 		r.setAliases(slices.Delete(r.aliases(), i, i+1))
 		t.keys.dropAlias(k, r)
 		t.aliases--

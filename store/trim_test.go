@@ -73,7 +73,7 @@ func TestTrimEvictsAsALimit(t *testing.T) {
 						w.both(step, func(s *store.Store) []store.Event { s.Arrive(policy.TopicID(id), s.Tick()); return nil })
 					case n < 9:
 						alias := key(fmt.Sprint("alias", rng.IntN(500)))
-						w.both(step, func(s *store.Store) []store.Event { return s.Alias(alias, id) })
+						w.both(step, func(s *store.Store) []store.Event { return s.Alias(alias, id, 0) })
 					default:
 						w.both(step, func(s *store.Store) []store.Event { return s.Remove(policy.Purged, id) })
 					}

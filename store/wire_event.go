@@ -53,7 +53,11 @@ func appendEvent(b []byte, ev *Event) []byte {
 	case EventAnchor:
 		return b
 	}
-	return append(b, ev.Key[:]...)
+	b = append(b, ev.Key[:]...)
+	if ev.Kind == EventAlias {
+		b = binary.LittleEndian.AppendUint64(b, ev.Basis)
+	}
+	return b
 }
 
 func putTick(b []byte, t policy.Tick) []byte { return putFloat(binary.AppendVarint(b, t.Seq), t.At) }
@@ -90,7 +94,9 @@ func (r *reader) event() (ev Event, err error) {
 		ev.At, ev.Parent, ev.Detected = r.tick(), policy.ID(r.uvarint()), policy.ID(r.uvarint())
 	case EventArrive:
 		ev.At, ev.Topic = r.tick(), policy.TopicID(r.uvarint())
-	case EventAlias, EventEvict, EventExpire, EventPurge:
+	case EventAlias:
+		ev.Key, ev.Basis = r.digest(), r.uint64()
+	case EventEvict, EventExpire, EventPurge:
 		ev.Key = r.digest()
 	case EventAnchor:
 	default:
@@ -100,6 +106,13 @@ func (r *reader) event() (ev Event, err error) {
 		return ev, fmt.Errorf("read event: %w", ErrDamaged)
 	}
 	return ev, err
+}
+
+func (r *reader) uint64() uint64 {
+	if p := r.take(8); p != nil {
+		return binary.LittleEndian.Uint64(p)
+	}
+	return 0
 }
 
 func (r *reader) uint32() uint32 {

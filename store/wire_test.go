@@ -88,7 +88,7 @@ func TestEventsOnTheWire(t *testing.T) {
 	evs := []Event{
 		{Kind: EventInsert, ID: 7, At: policy.Tick{Seq: 5, At: 1.5}, Entry: e, Vector: []float32{1, 0}, Replaced: true},
 		{Kind: EventUse, ID: 7, At: policy.Tick{Seq: 6, At: 2}, Parent: 3, Searched: true, Detected: 4},
-		{Kind: EventAlias, ID: 7, Key: Key{9}},
+		{Kind: EventAlias, ID: 7, Key: Key{9}, Basis: 1<<63 + 5},
 		{Kind: EventAnchor, ID: 7},
 		{Kind: EventArrive, At: policy.Tick{Seq: 7, At: 3}, Topic: 8},
 		{Kind: EventEvict, ID: 7, Key: Key{1}}, {Kind: EventExpire, ID: 8, Key: Key{2}}, {Kind: EventPurge, ID: 9, Key: Key{3}},

@@ -158,7 +158,7 @@ func (s *state) found(r *Request, f *Finding, hit *Hit) error {
 	if r.Private {
 		return nil
 	}
-	return s.alias(r.Key, hit.Entry.ID, hit.At)
+	return s.alias(r.Key, hit.Entry.ID, 0, hit.At)
 }
 
 // embed gives f the vector of r.

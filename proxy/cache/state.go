@@ -60,13 +60,13 @@ func (s *state) remove(why policy.Reason, entries ...*store.Entry) error {
 
 // alias makes a key lead to an entry from now on. An entry of the key's own that has expired is removed, because it would keep the
 // key from becoming an alias, and an answer to take its place comes only when the other entry has left.
-func (s *state) alias(k store.Key, id policy.ID, now time.Time) (err error) {
+func (s *state) alias(k store.Key, id policy.ID, basis uint64, now time.Time) (err error) {
 	s.lock()
 	defer s.mu.Unlock()
 	if own, alias, ok := s.store.Lookup(k); ok && !alias && !own.Usable(now) {
 		err = s.settleLocked(s.store.Remove(policy.Expired, own.ID), 0, nil)
 	}
-	return errors.Join(err, s.settleLocked(s.store.Alias(k, id), 0, nil))
+	return errors.Join(err, s.settleLocked(s.store.Alias(k, id, basis), 0, nil))
 }
 
 // arrive announces a miss on a topic to the policy.

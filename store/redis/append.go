@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -27,7 +28,7 @@ func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []
 			args = append(args, "i", id, keyText(&ev.Entry.Key), seal.appendAnswer(nil, &e, m), untilServed(&e), records[0].From, records[0].To)
 			records = records[1:]
 		case store.EventAlias:
-			args = append(args, "a", id, keyText(&ev.Key))
+			args = append(args, "a", id, keyText(&ev.Key), binary.LittleEndian.AppendUint64(nil, ev.Basis))
 		case store.EventEvict, store.EventExpire, store.EventPurge:
 			args = append(args, "d", id, keyText(&ev.Key))
 		}

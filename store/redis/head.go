@@ -18,7 +18,7 @@ import (
 )
 
 // schema is the number of the form of everything in the server. It is raised where an older program could not read the newer form.
-const schema = "1"
+const schema = "2"
 
 func randomProcess() uint16 { return uint16(1 + mathrand.IntN(65535)) }
 

@@ -21,12 +21,18 @@ type model struct {
 	entries map[policy.ID]*store.Entry
 	byKey   map[store.Key]policy.ID
 	aliases map[store.Key]policy.ID
-	list    map[policy.ID][]store.Key // aliases in order
+	list    map[policy.ID][]based // aliases in order
 	most    int
 }
 
+// based is an alias with its basis.
+type based struct {
+	store.Key
+	basis uint64
+}
+
 func newModel(most int) *model {
-	return &model{map[policy.ID]*store.Entry{}, map[store.Key]policy.ID{}, map[store.Key]policy.ID{}, map[policy.ID][]store.Key{}, most}
+	return &model{map[policy.ID]*store.Entry{}, map[store.Key]policy.ID{}, map[store.Key]policy.ID{}, map[policy.ID][]based{}, most}
 }
 
 func (m *model) apply(ev *store.Event) {
@@ -46,10 +52,10 @@ func (m *model) apply(ev *store.Event) {
 			return
 		}
 		if len(m.list[ev.ID]) == m.most {
-			m.unalias(m.list[ev.ID][0])
+			m.unalias(m.list[ev.ID][0].Key)
 		}
 		m.aliases[ev.Key] = ev.ID
-		m.list[ev.ID] = append(m.list[ev.ID], ev.Key)
+		m.list[ev.ID] = append(m.list[ev.ID], based{ev.Key, ev.Basis})
 	case removal:
 		m.forget(ev.ID)
 	}
@@ -58,7 +64,7 @@ func (m *model) apply(ev *store.Event) {
 func (m *model) unalias(k store.Key) {
 	if id, ok := m.aliases[k]; ok {
 		delete(m.aliases, k)
-		m.list[id] = slices.DeleteFunc(m.list[id], func(other store.Key) bool { return other == k })
+		m.list[id] = slices.DeleteFunc(m.list[id], func(other based) bool { return other.Key == k })
 		if len(m.list[id]) == 0 {
 			delete(m.list, id)
 		}
@@ -67,7 +73,7 @@ func (m *model) unalias(k store.Key) {
 
 func (m *model) forget(id policy.ID) {
 	for len(m.list[id]) > 0 {
-		m.unalias(m.list[id][0])
+		m.unalias(m.list[id][0].Key)
 	}
 	if e := m.entries[id]; e != nil && m.byKey[e.Key] == id {
 		delete(m.byKey, e.Key)
@@ -97,7 +103,7 @@ func (w *writer) event() store.Event {
 		w.keys[e.ID] = e.Key
 		return insert(e)
 	case n < 7:
-		return store.Event{Kind: store.EventAlias, ID: w.any(), Key: w.key()}
+		return store.Event{Kind: store.EventAlias, ID: w.any(), Key: w.key(), Basis: w.rng.Uint64()}
 	case n < 9:
 		id := w.any()
 		return store.Event{Kind: []store.EventKind{store.EventEvict, store.EventExpire, store.EventPurge}[w.rng.IntN(3)], ID: id, Key: w.keys[id]}
@@ -218,9 +224,9 @@ func compare(t *testing.T, s *Shared, m *model) {
 		want[fmt.Sprint(store.KindVector, " ", id)] = ""
 	}
 	for id, keys := range m.list {
-		var b []byte
-		for _, k := range keys {
-			b = append(b, k[:]...)
+		b := []byte{1}
+		for _, a := range keys {
+			b = binary.LittleEndian.AppendUint64(append(b, a.Key[:]...), a.basis)
 		}
 		want[fmt.Sprint(store.KindAliases, " ", id)] = string(b)
 	}

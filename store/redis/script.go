@@ -102,7 +102,8 @@ end
 
 // appendScript appends a batch and changes answers and records as its events say.
 // KEYS head log x. ARGV: 1 prefix, 2 log, 3 purges, 4 process, 5 serial, 6 length of the log, 7 payload, 8 most aliases, 9 most bytes of the log, then operations:
-// i id key answer ttl from to | a id key | d id key. from and to are where the record is in the payload.
+// i id key answer ttl from to | a id key basis | d id key. from and to are where the record is in the payload. A list of aliases is as
+// package store has it: a byte, and for each alias its key and its basis of 8 bytes.
 // Returns {1, n, id, foreign}; {2, n, id} where the log has the serial already; {0, log, purges} where the mark is another one;
 // {3} where the server is full and there are insertions.
 var appendScript = redis.NewScript(safely + room + `local LOG = KEYS[2]` + shorten + `
@@ -125,18 +126,18 @@ local function unalias(key)
 	redis.call('HDEL', KEYS[3], key)
 	local b, f = aliasesOf(id)
 	local all = try('HGET', b, f) or ''
-	for at = 1, #all, 32 do
+	for at = 2, #all, 40 do
 		if string.sub(all, at, at + 31) == key then
-			all = string.sub(all, 1, at - 1) .. string.sub(all, at + 32)
+			all = string.sub(all, 1, at - 1) .. string.sub(all, at + 40)
 			break
 		end
 	end
-	if all == '' then redis.call('HDEL', b, f) else redis.call('HSET', b, f, all) end
+	if #all < 2 then redis.call('HDEL', b, f) else redis.call('HSET', b, f, all) end
 end
 local function forget(id)
 	local b, f = aliasesOf(id)
 	local all = try('HGET', b, f) or ''
-	for at = 1, #all, 32 do try('HDEL', KEYS[3], string.sub(all, at, at + 31)) end
+	for at = 2, #all, 40 do try('HDEL', KEYS[3], string.sub(all, at, at + 31)) end
 	try('HDEL', b, '\4' .. id, '\5' .. id, f)
 	try('HDEL', bucket('s:', id), '\7' .. id)
 end
@@ -156,7 +157,7 @@ if room(KEYS[1], KEYS[2]) == 1 then -- a full server takes no answers, and all t
 	local at = i
 	while at <= last do
 		if ARGV[at] == 'i' then return {3, 0, 0} end
-		at = at + 3
+		at = at + (ARGV[at] == 'a' and 4 or 3)
 	end
 end
 while i <= last do
@@ -177,14 +178,15 @@ while i <= last do
 		if owner(key) == '' then unalias(key) end
 		local b, f = aliasesOf(id)
 		if owner(key) == '' and try('HEXISTS', b, '\4' .. id) == 1 then
-			local all = try('HGET', b, f) or ''
-			if #all >= 32 * tonumber(ARGV[8]) then
-				try('HDEL', KEYS[3], string.sub(all, 1, 32))
-				all = string.sub(all, 33)
+			local all = try('HGET', b, f) or '\1'
+			if #all > 40 * tonumber(ARGV[8]) then
+				try('HDEL', KEYS[3], string.sub(all, 2, 33))
+				all = '\1' .. string.sub(all, 42)
 			end
-			redis.call('HSET', b, f, all .. key)
+			redis.call('HSET', b, f, all .. key .. ARGV[i])
 			try('HSET', KEYS[3], key, id)
 		end
+		i = i + 1
 	else
 		remove(id, key)
 	end

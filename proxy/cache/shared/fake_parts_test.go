@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"encoding/binary"
 	"maps"
 	"time"
 
@@ -64,9 +65,9 @@ func (l *link) Load(fn func(store.Record) error) (store.Report, error) {
 		if err := store.RecordsIn(uint64(id), r.body, "plane", fn); err != nil {
 			return store.Report{}, err
 		}
-		var aliases []byte
-		for _, k := range r.aliases {
-			aliases = append(aliases, k[:]...)
+		aliases := []byte{1}
+		for _, a := range r.aliases {
+			aliases = binary.LittleEndian.AppendUint64(append(aliases, a.Key[:]...), a.Basis)
 		}
 		if err := fn(store.Record{Kind: store.KindAliases, ID: uint64(id), Body: aliases}); err != nil {
 			return store.Report{}, err

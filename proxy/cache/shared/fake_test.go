@@ -69,7 +69,7 @@ type stored struct {
 type record struct {
 	key     store.Key
 	body    []byte
-	aliases []store.Key
+	aliases []store.Event // each the last one of its key
 }
 
 func newData() *data {
@@ -350,13 +350,13 @@ func (d *data) change(ev *store.Event, payload []byte, spans []store.Span, next 
 		next++
 	case ev.Kind == store.EventAlias:
 		for id, r := range d.records {
-			if slices.Contains(r.aliases, ev.Key) {
-				r.aliases = slices.DeleteFunc(slices.Clone(r.aliases), func(k store.Key) bool { return k == ev.Key })
+			if at := slices.IndexFunc(r.aliases, func(a store.Event) bool { return a.Key == ev.Key }); at >= 0 {
+				r.aliases = slices.Delete(slices.Clone(r.aliases), at, at+1)
 				d.records[id] = r
 			}
 		}
 		if r, ok := d.records[ev.ID]; ok {
-			r.aliases = append(slices.Clone(r.aliases), ev.Key)
+			r.aliases = append(slices.Clone(r.aliases), *ev)
 			d.records[ev.ID] = r
 		}
 	case removed:
