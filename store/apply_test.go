@@ -144,7 +144,7 @@ func (l *sharedLog) compare(t *testing.T, s *store.Store, keys int) {
 		e, alias, ok := s.Lookup(k)
 		at := slices.IndexFunc(l.list, func(e *sharedEntry) bool {
 			return slices.ContainsFunc(e.aliases, func(a modelAlias) bool {
-				basis, ok := s.Basis(k, e.id)
+				basis, ok := store.Basis(s, k, e.id)
 				return a.key == k && ok && a.basis == basis
 			})
 		})

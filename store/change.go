@@ -70,9 +70,9 @@ func (s *Store) Alias(k Key, id policy.ID, basis uint64) []Event {
 	})
 }
 
-// Basis is that with which k was made an alias of the entry id; false where it is none. 0 is that of an alias from a file of before
+// Basis is that with which k was made an alias of the entry id of s; false where it is none. 0 is that of an alias from a file of before
 // aliases had one.
-func (s *Store) Basis(k Key, id policy.ID) (basis uint64, ok bool) {
+func Basis(s *Store, k Key, id policy.ID) (basis uint64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	r := s.core.table.ids[id]

@@ -189,7 +189,7 @@ func TestAliasesOfBefore(t *testing.T) {
 		if got := s.Stats(); got.Aliases != n || got.Report.Skipped != 0 {
 			t.Errorf("%d aliases, %d records skipped, want %d", got.Aliases, got.Report.Skipped, n)
 		}
-		if basis, ok := s.Basis(key("alias 0"), e.ID); ok != (n > 0) || basis != 0 {
+		if basis, ok := store.Basis(s, key("alias 0"), e.ID); ok != (n > 0) || basis != 0 {
 			t.Errorf("of %d aliases one has basis %d, %v", n, basis, ok)
 		}
 	}
