@@ -184,6 +184,9 @@ func (f *follower) apply(l *store.Logged) {
 	}
 	f.queue.passed(l.N)
 	f.view.advance(l.Position, l.Mark)
+	if l.Purge != nil {
+		f.pulse.kick() // not before: a beat that begins earlier does not report that it is applied, and the purge waits for the next
+	}
 }
 
 func (f *follower) applyEvent(ctx context.Context, ev cache.Event) {
@@ -203,7 +206,7 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 			keep = f.queue.claimed
 		}
 	}
-	f.purging.Store(own || f.pulse.keeps())
+	f.purging.Store(own || f.pulse.keeps() || f.purges.waiting.Load() > 0)
 	defer f.purging.Store(false)
 	if err := f.cache.ApplyPurge(ctx, *l.Purge, keep); err != nil {
 		f.fault("purge", err)
@@ -215,7 +218,6 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 		f.pulse.purged(l.Position)
 		f.queue.signal() // it may be finished already
 	}
-	f.pulse.kick()
 }
 
 // trim evicts what exceeds the capacity, if this process is the keeper. The log has its decisions like those of any other.

@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -107,6 +108,59 @@ func TestPurgeOfMany(t *testing.T) {
 		late := newMember(t, s, 3)
 		settle()
 		late.wants("a299", "")
+	})
+}
+
+// follows is a link of a member that is never the keeper.
+type follows struct{ *link }
+
+func (f follows) Beat(ctx context.Context, applied store.Position, _ bool) (store.Pulse, error) {
+	return f.link.Beat(ctx, applied, false)
+}
+
+// TestPurgesCross: what a load has brought back, for a purge that is to be made again, leaves by the purge of another member that comes first
+// in the log, and does not have it: its removal is appended all the same.
+func TestPurgesCross(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		m := &member{t: t, link: s.link(1)}
+		if err := m.link.Agree(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f := follows{m.link}
+		m.start(Link{Log: f, Group: f, Answers: f, Leases: f, Records: f}, m.link.Secret(), 1)
+		settle()
+		m.put("a", "first")
+		m.put("b", "other")
+		settle()
+		other := s.link(2) // it removes nothing
+		purge := func(serial uint64) store.Mark {
+			at, err := other.Purge(t.Context(), serial, store.Filter{Model: "a"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			settle()
+			return at
+		}
+		purge(1)
+		m.link.setOnly("write", "refuse", 0)
+		m.view.lose()
+		settle()
+		if n := m.Stats().PendingPurges; n != 1 {
+			t.Errorf("%d purges are to be made again", n)
+		}
+		if err := other.Finish(t.Context(), purge(2)); err != nil {
+			t.Fatal(err)
+		}
+		m.link.set("", 0)
+		time.Sleep(5 * time.Second)
+		if n, purges := len(s.ids()), len(s.copy().purges); n != 1 || purges != 0 {
+			t.Errorf("%d records and %d unfinished purges are left", n, purges)
+		}
+		late := newMember(t, s, 3)
+		settle()
+		late.wants("a", "")
+		late.wants("b", "other")
 	})
 }
 

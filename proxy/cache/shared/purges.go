@@ -192,12 +192,13 @@ func (p *purges) countLocked(at store.Mark) store.Mark {
 	return at
 }
 
-// finished returns the purges that are finished: has reports whether an own change up to one is not in the shared store yet.
-func (p *purges) finished(has func(uint64) bool) (marks []store.Mark, upTo uint64) {
+// finished returns the purges that are finished: has reports whether an own change up to one is still to be appended, and whether removals
+// were dropped.
+func (p *purges) finished(has func(uint64) (waits, lost bool)) (marks []store.Mark, upTo uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range p.ending {
-		if has(one.after) {
+		if waits, lost := has(one.after); waits || lost {
 			break
 		}
 		marks, upTo = append(marks, one.marks...), one.after
@@ -246,7 +247,9 @@ func (p *purges) lost(before, after store.Mark) (again []knownPurge) {
 		again = append(again, knownPurge{made: time.Now()})
 	}
 	for _, one := range p.pending { // appended before the gap, or not: they are appended again
-		one.serial, one.tried, one.err = 0, make(chan struct{}), nil
+		if one.serial = 0; one.sent() {
+			one.tried = make(chan struct{}) // otherwise a caller may wait for the first attempt
+		}
 	}
 	return again
 }
@@ -310,7 +313,10 @@ func (s *Shared) removed(ctx context.Context, one *purge) error {
 		return errNotSent
 	}
 	last, batches, moved := s.queue.last(), s.count.batches.Load(), time.Now()
-	for s.queue.has(last) {
+	for {
+		if waits, _ := s.queue.has(last); !waits {
+			return nil
+		}
 		if now := s.count.batches.Load(); now != batches {
 			batches, moved = now, time.Now()
 		}
@@ -318,7 +324,6 @@ func (s *Shared) removed(ctx context.Context, one *purge) error {
 			return errNotSent
 		}
 	}
-	return nil
 }
 
 // everywhere waits until all members have applied a purge, or until ctx ends.

@@ -192,15 +192,15 @@ func (q *queue) last() uint64 {
 	return q.added
 }
 
-// has reports whether an item up to a number is not in the shared store yet.
-func (q *queue) has(seq uint64) bool {
+// has reports whether an item up to a number is still to be appended, and whether removals were dropped, which may have been among these items.
+func (q *queue) has(seq uint64) (waits, lost bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.trying != nil && q.trying.items[0].seq <= seq {
-		return true
+		return true, q.lost
 	}
 	at := slices.IndexFunc(q.waiting, func(it *item) bool { return !it.void })
-	return at >= 0 && q.waiting[at].seq <= seq
+	return at >= 0 && q.waiting[at].seq <= seq, q.lost
 }
 
 // lacks reports whether the shared store has what was removed here, because removals were dropped, and whether nothing waits any more.

@@ -137,7 +137,7 @@ func (s *sender) finish(ctx context.Context) error {
 		s.view.lose()
 	}
 	done, upTo := s.purges.finished(s.queue.has)
-	if lost || len(done) == 0 {
+	if len(done) == 0 {
 		return nil
 	}
 	if err := s.opt.Link.Log.Finish(ctx, done...); err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/proxy/cache"
 	"reprise/store"
 )
 
@@ -71,6 +72,57 @@ func TestManyPurges(t *testing.T) {
 	case <-tried:
 		t.Error("it counts as appended")
 	default:
+	}
+}
+
+// TestLoadBeforePurge: a wait for a purge to be appended ends with that, also where a load before it makes the purge be appended again. One that was
+// appended before the load counts as such no more.
+func TestLoadBeforePurge(t *testing.T) {
+	q, p := newQueue(1, 1, &counters{}), newPurges()
+	closed := func(c <-chan struct{}) bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+	made, tried := p.add(store.Filter{Model: "a"}, time.Now(), false)
+	_, first, _ := p.next(q.nextSerial)
+	p.lost(store.Mark{}, store.Mark{})
+	p.attempted(made, first, nil)
+	if closed(tried) {
+		t.Error("the attempt before the load counts")
+	}
+	one, serial, _ := p.next(q.nextSerial)
+	if one != made || serial == first {
+		t.Errorf("serial %d is next after %d", serial, first)
+	}
+	p.attempted(one, serial, errors.New("refused"))
+	if !closed(tried) {
+		t.Error("the attempt after the load does not count")
+	}
+	p.lost(store.Mark{}, store.Mark{})
+	if one, serial, _ = p.next(q.nextSerial); one != made {
+		t.Fatal("after an error nothing is next")
+	}
+	p.attempted(one, serial, nil)
+	p.lost(store.Mark{}, store.Mark{})
+	if one, _, _ = p.next(q.nextSerial); one != made || closed(one.tried) {
+		t.Error("it counts as appended after another load")
+	}
+}
+
+// TestDroppedRemoval: no purge is finished whose removals were dropped.
+func TestDroppedRemoval(t *testing.T) {
+	q, p := newQueue(1, 1<<20, &counters{}), newPurges()
+	remove := func(name string) { q.add(&cache.Event{Kind: store.EventPurge, Key: keyOf(name)}) }
+	remove("a")
+	p.ending = append(p.ending, ending{marks: []store.Mark{{Purges: 1}}, after: q.last()})
+	remove("b")
+	done, _ := p.finished(q.has)
+	if waits, lost := q.has(1); len(done) != 0 || waits || !lost {
+		t.Errorf("%d purges are finished; the first removal waits: %v, was dropped: %v", len(done), waits, lost)
 	}
 }
 

@@ -120,7 +120,8 @@ type Shared struct {
 	joined atomic.Bool // secret and process number are those of the shared store
 	loaded atomic.Bool // the entries are here
 	// purging is set while a purge from the log is applied whose removals this process appends: its own, which others may have stored
-	// entries before that were not here yet, and as the keeper, because the process that purged may be gone.
+	// entries before that were not here yet; as the keeper, because the process that purged may be gone; and while an own one is to be
+	// appended: a load may have brought what that names back here alone, and the member of the other purge does not have it any more.
 	purging atomic.Bool
 
 	stop    context.CancelFunc // nil before Start
