@@ -91,6 +91,10 @@ func (c *Config) accessProblems(bad func(format string, args ...any)) {
 			"for an upstream that needs no credential, set it to any word")
 	}
 	for _, u := range c.Upstreams {
+		if c.JudgeModel != "" && keyOf(c, &u) == "" {
+			bad("%s: %v", c.shown("JUDGE_MODEL"), u.wrong("it is asked under a credential of the operator, and there is none: that needs REPRISE_UPSTREAM_KEY, key-env or key-file; "+
+				"where the upstream needs no credential, give it any word"))
+		}
 		if len(c.ClientKeys) > 0 && keyed(c) && keyOf(c, &u) == "" {
 			bad("%s: %v", c.shown("UPSTREAM"), u.wrong("with REPRISE_CLIENT_KEYS it needs key-env, key-file or REPRISE_UPSTREAM_KEY: otherwise the credential "+
 				"that a client sends goes to it; where it needs none, give it any word"))

@@ -27,6 +27,9 @@ type Config struct {
 
 	Mode             string
 	Hit, Route, Edge float64 // 0: the embedder's own
+	MaxErrorRate     float64 // of hits by meaning
+	JudgeModel       string  // empty: none
+	JudgeBudget      int     // calls an hour
 	Lookback         int
 	Index            string
 

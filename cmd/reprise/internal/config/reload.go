@@ -23,6 +23,7 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 	m.LogLevel, m.Drain = next.LogLevel, next.Drain
 	m.MaxBody, m.BodyIdle, m.BodyRate, m.ClientWrite = next.MaxBody, next.BodyIdle, next.BodyRate, next.ClientWrite
 	m.MaxConcurrent, m.MaxPerTenant = next.MaxConcurrent, next.MaxPerTenant
+	m.MaxErrorRate, m.JudgeModel, m.JudgeBudget = next.MaxErrorRate, next.JudgeModel, next.JudgeBudget
 	for i, v := range next.effective {
 		switch {
 		case v.given == c.effective[i].given:
@@ -41,7 +42,7 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 
 // reloadable are the settings that Reloaded takes over.
 var reloadable = []string{"UPSTREAM_KEY", "CLIENT_KEYS", "API_PATHS", "FORWARD_HEADERS", "TRUSTED_HOSTS", "ADMIN_TOKEN", "LOG_LEVEL", "MAX_BODY", "BODY_IDLE_TIMEOUT",
-	"BODY_MIN_RATE", "MAX_CONCURRENT", "MAX_CONCURRENT_PER_TENANT", "CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT"}
+	"BODY_MIN_RATE", "MAX_CONCURRENT", "MAX_CONCURRENT_PER_TENANT", "CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT", "MAX_ERROR_RATE", "JUDGE_MODEL", "JUDGE_BUDGET"}
 
 // Reloadable lists the settings, as in the environment, that Reloaded takes over.
 func Reloadable() (names []string) {

@@ -81,6 +81,9 @@ func (c *Config) matching() []Setting {
 		{Name: "HIT_THRESHOLD", Allowed: "a cosine above 0, at most 1, above REPRISE_ROUTE_THRESHOLD", Help: "least similarity at which a stored answer is served; unset, the embedder's own", parse: fraction(&c.Hit)},
 		{Name: "ROUTE_THRESHOLD", Allowed: "a cosine above 0, below REPRISE_HIT_THRESHOLD", Help: "least similarity to a topic's anchor; unset, the embedder's own", parse: fraction(&c.Route)},
 		{Name: "EDGE_THRESHOLD", Allowed: "a cosine above 0, at most 1", Help: "least similarity at which one prompt is taken to depend on another; unset, the embedder's own", parse: fraction(&c.Edge)},
+		{Name: "MAX_ERROR_RATE", Default: "0.01", Allowed: "a number from 0 to 0.2", Help: "largest expected share of wrong answers among those found by meaning; 0 serves only prompts with equal normal forms", parse: number(&c.MaxErrorRate, func(f float64) bool { return f >= 0 && f <= 0.2 })},
+		{Name: "JUDGE_MODEL", Serve: true, Allowed: "a model's name", Help: "model of the upstream that compares two answers where their texts do not decide, under the operator's credential; unset, none does", parse: text(&c.JudgeModel)},
+		{Name: "JUDGE_BUDGET", Serve: true, Default: "60", Allowed: "a whole number from 1 to 100000", Help: "calls of that model within an hour", parse: whole(&c.JudgeBudget, 1, 100_000)},
 		{Name: "LOOKBACK", Default: "64", Allowed: "a whole number from 1 to 10000", Help: "earlier prompts among which a dependency is searched for", parse: whole(&c.Lookback, 1, 10000)},
 		{Name: "INDEX", Default: "auto", Allowed: oneOf(indexes), Help: "index of the topics' anchors: scan, HNSW graph, or the better one as measured", parse: choice(&c.Index, indexes)},
 	}
