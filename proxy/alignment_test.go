@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"reprise/policy/reuse"
 	"reprise/proxy/align"
 	chatapi "reprise/proxy/api/chat"
 	"reprise/proxy/canon"
@@ -152,7 +151,7 @@ func TestAlignment(t *testing.T) {
 // TestCanonicalWithoutMemory: a body for whose copy there is no room is refused.
 func TestCanonicalWithoutMemory(t *testing.T) {
 	r := newRig(t, canonicalAt(align.C3), func(o *Options) {
-		o.MemoryLimit, o.Guard, o.Mode = 4<<20, func(_, _ string) reuse.Veto { return "" }, ModeExact
+		o.MemoryLimit, o.Mode = 4<<20, ModeExact
 	})
 	got := r.ask(t, "/v1/chat/completions", chat(strings.Repeat("x", 1<<20)))
 	if got.status != http.StatusServiceUnavailable {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"reprise/embed"
-	"reprise/policy/reuse"
 )
 
 // attacks are pairs of prompts that are similar for an embedder of words, and need different answers.
@@ -140,7 +139,7 @@ var boilerplate = strings.Repeat("please help with the following question about 
 // TestAttacks asks both prompts of each attack, with the built-in embedder and its guard: alone, after boilerplate, and after
 // nearly as much text as is compared at all. The answer to one must never be served for the other.
 func TestAttacks(t *testing.T) {
-	r := newRig(t, func(o *Options) { o.Guard = reuse.Strict })
+	r := newRig(t, func(o *Options) { o.Words = true })
 	most := strings.Repeat(boilerplate, 9)[:embed.MaxText-150]
 	most = most[:strings.LastIndex(most, " ")+1]
 	for at, prefix := range []string{"", boilerplate, most} {

@@ -116,13 +116,13 @@ func nonEmpty(lines []string) (out []string) {
 
 // TestThresholdIsOnlyRaised: below the operator's it has no effect, above it a hit becomes a miss, an alias included.
 func TestThresholdIsOnlyRaised(t *testing.T) {
-	r := newRig(t, func(o *Options) { o.Thresholds.Hit, o.Thresholds.Route = 0.6, 0.4 })
+	r := newRig(t, func(o *Options) { o.Words, o.Thresholds.Hit, o.Thresholds.Route = false, 0.6, 0.4 })
 	stored, near := "Tell me something about the history of the city of Paris", "Tell me about the history of the city of Paris"
 	r.ask(t, "/v1/chat/completions", chat(stored))
 	if got := r.ask(t, "/v1/chat/completions", chat(near), "X-Reprise-Threshold: 0.9999"); got.cache() != "miss" {
 		t.Fatalf("raised: %s", got.cache())
 	}
-	r = newRig(t, func(o *Options) { o.Thresholds.Hit, o.Thresholds.Route = 0.6, 0.4 })
+	r = newRig(t, func(o *Options) { o.Words, o.Thresholds.Hit, o.Thresholds.Route = false, 0.6, 0.4 })
 	r.ask(t, "/v1/chat/completions", chat(stored))
 	for _, tc := range []struct{ header, want string }{
 		{"X-Reprise-Threshold: 0.1", "semantic"}, {"User-Agent: none", "semantic"}, {"User-Agent: none", "exact"}, {"X-Reprise-Threshold: 0.9999", "miss"},

@@ -22,7 +22,7 @@ var errNoMemory = &apierror.Error{Status: http.StatusServiceUnavailable, Type: a
 
 // errNotForwarded is for an operator who is at the wrong listener, or has mistyped a path.
 var errNotForwarded = &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "not_found",
-	Message: "This listener has no such path, and does not forward the admin token. The admin API is on REPRISE_ADMIN_LISTEN; here is only POST " + explainPath + "."}
+	Message: "This listener has no such path, and does not forward the admin token. The admin API is on REPRISE_ADMIN_LISTEN; here are only POST " + explainPath + " and " + feedbackPath + "."}
 
 var errBodyBroken = apierror.BadRequest("invalid_body", "The request body could not be read to its end.")
 

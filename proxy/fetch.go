@@ -14,21 +14,52 @@ import (
 	"reprise/proxy/upstream/dialect"
 )
 
+// flight is one key on its way to an answer, which all callers with that key wait for.
+type flight = upstream.Flight[*outcome]
+
+// outcome is what a flight found: an answer from the cache, or the upstream's.
+type outcome struct {
+	served *served             // from the cache; or
+	rec    *upstream.Recording // from the upstream, perhaps still being written
+
+	// With rec:
+	filling    *upstream.Filling // copies the answer into rec
+	replica    *upstream.Replica // that answered
+	foreign    bool              // another model has answered than the one asked for
+	asker      http.Header       // of the request that the upstream answered
+	found      *finding          // what the search by meaning found
+	addedUsage bool              // the stream reports its usage because the proxy asked for it
+	kept       *keptInfo         // set before rec ends: whether it was stored
+	done       <-chan struct{}   // closed when the flight has ended
+}
+
+// Release takes back what the recording was charged.
+func (o *outcome) Release() {
+	if o.rec != nil {
+		o.rec.Release()
+	}
+}
+
+// Abort cuts the recording.
+func (o *outcome) Abort(err error) {
+	if o.rec != nil {
+		o.rec.Finish(err)
+	}
+}
+
 // fetch asks the upstream and publishes the recording into which its answer is copied, for every waiter of f. It reports whether f has
 // ended.
 func (q *query) fetch(f *flight, found *finding) (ended bool) {
 	s, ctx := q.s, f.Context()
 	start := s.opts.Now()
-	reply, err := q.call(ctx)
-	if err != nil || allowsStale(reply.StatusCode) {
-		if hit := q.staleHit(); hit != nil {
-			if err == nil {
-				reply.Body.Close()
-				s.budget.End()
-			}
-			f.Publish(&outcome{served: hit})
-			return true
+	reply, err := q.callWithin(ctx, found)
+	if hit := q.instead(reply, err, found); hit != nil {
+		if err == nil {
+			reply.Body.Close()
+			s.budget.End()
 		}
+		f.Publish(&outcome{served: hit})
+		return true
 	}
 	if err != nil {
 		if ctx.Err() == nil && err != errNoMemory && !errors.Is(err, upstream.ErrOverloaded) {
@@ -44,6 +75,47 @@ func (q *query) fetch(f *flight, found *finding) (ended bool) {
 		Patience: patience(s.live.Load().clients.Write)}, &fetched{query: q, f: f, o: o, body: reply.Body, start: start})
 	f.Publish(o)
 	return false
+}
+
+// instead is a stored answer to be served because the upstream has failed before its first byte: an expired one, or one that would have
+// been served if it were not to be compared. The second replaces every error, because without the comparison there would be none.
+func (q *query) instead(reply *upstream.Reply, err error, found *finding) *served {
+	if err != nil || reply.StatusCode >= http.StatusBadRequest {
+		if hit := q.candidate(found); hit != nil {
+			return hit
+		}
+	}
+	if err != nil || allowsStale(reply.StatusCode) {
+		return q.staleHit()
+	}
+	return nil
+}
+
+// callWithin is call, which ends early where the upstream takes too long over an answer that is only to be compared with a stored one.
+func (q *query) callWithin(ctx context.Context, found *finding) (*upstream.Reply, error) {
+	if !found.Fallback {
+		return q.call(ctx)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(explorePatience(found), cancel)
+	reply, err := q.call(ctx)
+	if err != nil || !timer.Stop() {
+		cancel()
+		return reply, err
+	}
+	reply.Body = &cancelled{reply.Body, cancel}
+	return reply, nil
+}
+
+// cancelled is a body whose Close ends its context.
+type cancelled struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (c *cancelled) Close() error {
+	defer c.cancel()
+	return c.ReadCloser.Close()
 }
 
 // call sends the request to the upstream. The caller must End the call in the budget, or pass its charge on, once there is a reply.
@@ -89,6 +161,7 @@ func (a *fetched) End(err error) {
 	took := max(s.opts.Now().Sub(a.start), processingTime(rec.Header))
 	s.metrics.step(stepUpstream, took)
 	a.o.kept = a.keep(a.o, err, took)
+	a.explore(took)
 	a.unlead()
 	if err != nil && a.o.kept.complete {
 		err = nil // cut after its terminal event, by a client that left at [DONE]

@@ -15,9 +15,11 @@ import (
 
 // keptInfo is the result of keep.
 type keptInfo struct {
-	complete bool         // the answer has its end
-	entry    *store.Entry // the entry made of it, without its answer; nil: not kept
-	reason   string       // why not
+	complete   bool         // the answer has its end
+	entry      *store.Entry // the entry made of it, without its answer; nil: not kept
+	reason     string       // why not
+	text       string       // of a whole answer of the model that was asked; "": it cannot be compared
+	uncompared string       // why not
 }
 
 // keep stores the upstream's answer of an outcome, which has ended, if it may be kept. cut is why it broke off, nil if it did not.
@@ -34,6 +36,9 @@ func (q *query) keep(o *outcome, cut error, took time.Duration) *keptInfo {
 		k.complete = cut == nil || reason == ""
 		if reason == "" && o.foreign {
 			reason = "other-model"
+		}
+		if k.uncompared = reason; reason == "" {
+			k.text = verdict.Text
 		}
 		k.reason = reason
 		if reason != "" || q.d.NoStore {

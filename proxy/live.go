@@ -16,6 +16,7 @@ type live struct {
 	adminToken string
 	maxBody    int64
 	clients    clientio.Limits
+	maxError   float64 // among hits by meaning
 }
 
 func (o Options) live() *live {
@@ -29,12 +30,12 @@ func (o Options) live() *live {
 	if name, ok := strings.CutPrefix(string(o.TenantFrom), "header:"); ok {
 		access.Headers = append(access.Headers, name)
 	}
-	return &live{adminToken: o.AdminToken, maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{
+	return &live{adminToken: o.AdminToken, maxError: max(o.MaxErrorRate, 0), maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{
 		Access: access, Keyed: o.keyed(),
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 
-// Reload puts some options of o in force, for requests that come from now on: UpstreamKey and the keys of Upstreams, AdminToken, Access, MaxBody, Concurrency, and
+// Reload puts some options of o in force, for requests that come from now on: UpstreamKey and the keys of Upstreams, AdminToken, Access, MaxBody, Concurrency, MaxErrorRate, JudgeModel, JudgeBudget, and
 // of Limits those on clients. The others stay as New got them. An UpstreamKey can be replaced, but not added or removed: a request that
 // was let in without one must not go out under it.
 func (s *Server) Reload(o Options) error {
@@ -48,6 +49,7 @@ func (s *Server) Reload(o Options) error {
 		n.Upstreams[i].Key = o.Upstreams[i].Key
 	}
 	n.UpstreamKey, n.AdminToken, n.Access, n.MaxBody, n.Concurrency = o.UpstreamKey, o.AdminToken, o.Access, o.MaxBody, o.Concurrency
+	n.MaxErrorRate, n.JudgeModel, n.JudgeBudget = o.MaxErrorRate, o.JudgeModel, o.JudgeBudget
 	n.Limits.BodyIdle, n.Limits.BodyRate, n.Limits.ClientWrite = o.Limits.BodyIdle, o.Limits.BodyRate, o.Limits.ClientWrite
 	if err := n.Validate(); err != nil {
 		return err
@@ -57,5 +59,6 @@ func (s *Server) Reload(o Options) error {
 	s.upstream.SetConcurrency(n.Concurrency)
 	s.upstream.SetForwarded(n.Access.Headers)
 	s.live.Store(n.live())
+	s.learner.SetModel(n.JudgeModel, n.JudgeBudget)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 
 	"slices"
@@ -12,7 +13,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
 	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/cache"
@@ -63,8 +64,22 @@ type Options struct {
 	Embedder   embed.Embedder   // required in the semantic and shadow modes
 	Thresholds embed.Thresholds // the gates that Topics was made with; a client may only raise Hit
 
-	// Guard judges every answer found by meaning, by the stored question and the new one. Default reuse.Check.
-	Guard func(cached, asked string) reuse.Veto
+	// Words says that Embedder compares words, and not their meaning: an answer then serves another prompt only where every difference of
+	// both prompts is a listed edit.
+	Words bool
+	// Judge makes the judge of answers that are found by meaning. Default: a reuse.Judge with Words and MaxErrorRate.
+	Judge func(*evidence.Rates) cache.Judge
+	// MaxErrorRate is the largest expected share of wrong answers among those found by meaning; default 0.01, at most 0.2. Negative: only
+	// prompts with equal normal forms share an answer.
+	MaxErrorRate float64
+	// JudgeModel is the model of the upstream that compares two answers where their texts do not decide, at most JudgeBudget times an hour;
+	// default: none does. It needs a credential of the operator for each upstream.
+	JudgeModel  string
+	JudgeBudget int
+
+	// Evidence has what was counted of reused answers before, and Learned is called with what is counted from now on; see cache.Options.
+	Evidence *evidence.Book
+	Learned  func(evidence.Sample)
 
 	TenantFrom TenantSource // default "authorization"
 	Access     gate.Access  // who may use the API, and which paths of it; default: every client, all paths
@@ -166,8 +181,8 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Guard == nil {
-		o.Guard = reuse.Check
+	if o.MaxErrorRate == 0 {
+		o.MaxErrorRate = 0.01
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -210,6 +225,12 @@ func (o Options) Validate() error {
 	}
 	if len(o.Access.ClientKeys) > 0 && o.UpstreamKey == "" && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Key == "" }) {
 		bad("client keys need an upstream key: without one, the credential of a client goes to the upstream")
+	}
+	if o.MaxErrorRate > 0.2 || math.IsNaN(o.MaxErrorRate) {
+		bad("max error rate %v is not a number up to 0.2", o.MaxErrorRate)
+	}
+	if o.JudgeModel != "" && o.UpstreamKey == "" && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Key == "" }) {
+		bad("judge model %q needs an upstream key: a client's credential is for the client's own requests", o.JudgeModel)
 	}
 	for _, name := range slices.Concat(o.IgnoreHeaders, o.Access.Headers) {
 		if err := CheckHeader(name); err != nil {
@@ -259,9 +280,12 @@ func CheckHeader(name string) error {
 	return nil
 }
 
-// cache are the options of the cache below.
-func (o *Options) cache() cache.Options {
+// cache are the options of the cache below, which decides by what rule returns, unless there is another judge.
+func (o *Options) cache(rule func(*evidence.Rates) cache.Judge) cache.Options {
+	if o.Judge != nil {
+		rule = o.Judge
+	}
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.Mode == ModeSemantic || o.Mode == ModeShadow, Shadow: o.Mode == ModeShadow,
-		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: cache.Vetoes(o.Guard), Readers: o.Readers,
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: rule, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers,
 		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

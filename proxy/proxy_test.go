@@ -56,7 +56,7 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 	}
 	r := &rig{engine: engine, up: up, logs: new(lockedWriter)}
 	embedder := embed.NewBuiltin()
-	o := Options{Upstreams: []upstream.Target{{Base: base}}, Embedder: embedder, Thresholds: embedder.Thresholds(), IgnoreHeaders: []string{enginesim.FaultHeader, "X-Torture"},
+	o := Options{Upstreams: []upstream.Target{{Base: base}}, Embedder: embedder, Thresholds: embedder.Thresholds(), Words: true, IgnoreHeaders: []string{enginesim.FaultHeader, "X-Torture"},
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, f := range adjust {
 		f(&o)

@@ -22,7 +22,7 @@ func (s *Server) Purge(ctx context.Context, f store.Filter) (matched, purged int
 	ctx = context.WithoutCancel(ctx)
 	matched, purged, failed := s.cache.Purge(ctx, f)
 	s.faults.degraded(failed)
-	s.Purged()
+	s.Purged(f)
 	limit, cancel := context.WithTimeout(ctx, purgeWrite)
 	defer cancel()
 	err = s.cache.Sync(limit)
@@ -39,9 +39,10 @@ func (s *Server) Purge(ctx context.Context, f store.Filter) (matched, purged int
 	return matched, purged, err
 }
 
-// Purged makes the server follow a purge of the cache that it has not made itself, one of another process: what it holds outside the
-// cache may be of before.
-func (s *Server) Purged() {
+// Purged makes the server follow a purge of the cache of what f selects that it has not made itself, one of another process: what it holds
+// outside the cache may be of before.
+func (s *Server) Purged(f store.Filter) {
+	forget(s, f)
 	s.readings.clear()
 	s.alignment.Clear()
 	s.warmer.clear()

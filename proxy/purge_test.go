@@ -13,6 +13,7 @@ import (
 
 	"reprise/policy/classic"
 	"reprise/policy/reuse"
+	"reprise/proxy/cache"
 	"reprise/store"
 	"reprise/store/storetest"
 )
@@ -82,7 +83,7 @@ func interrupted(t *testing.T, result, second string, n int64) (got string, w *f
 	})
 	r := newRigAt(t, nil, up, func(o *Options) {
 		o.StaleIfError, o.TTL = time.Hour, time.Hour
-		o.Guard = func(string, string) reuse.Veto { i.step(); return "" }
+		o.Judge = cache.Vetoes(func(string, string) reuse.Veto { i.step(); return "" })
 		o.Now = func() time.Time {
 			i.step()
 			if late.Load() {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"reprise/internal/dataset"
-	"reprise/policy/reuse"
 )
 
 // TestWrongAnswers asks the whole proxy, with the defaults of `reprise serve`, every utterance of labelled data sets once,
@@ -55,7 +54,7 @@ type playedSet struct {
 
 func playLabelled(t *testing.T, all []utterance) (p playedSet) {
 	r := newRigAt(t, nil, http.HandlerFunc(instantUpstream), func(o *Options) {
-		o.Store, o.Logger, o.Transport, o.Guard = newStore(t, 100_000, nil), nil, instantTransport{}, reuse.Strict
+		o.Store, o.Logger, o.Transport, o.Words = newStore(t, 100_000, nil), nil, instantTransport{}, true
 	})
 	h := r.Handler()
 	made := map[string]utterance{} // by entry

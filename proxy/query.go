@@ -38,7 +38,8 @@ func (s *Server) newQuery(r *http.Request, body []byte, read reading, family *ap
 	d.tighten(bodyDirectives(parsed.Directive))
 	q := &query{reading: read, s: s, family: family, http: r, body: body, d: d, mem: mem}
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
-		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private()}
+		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private(), NoExplore: d.OnlyIfCached}
+	q.req.Data = func() bool { return s.preambles.TreatAsData(q.Request, q.body) }
 	if len(parsed.Turns) > 0 {
 		q.req.Turns = make([]cache.Turn, len(parsed.Turns))
 	}
@@ -98,6 +99,7 @@ func (q *query) run(f *flight) (ended bool) {
 	found := q.search(f.Context())
 	switch {
 	case found.hit != nil:
+		q.s.learner.Served(&found.Verdict, string(found.Basis))
 		f.Publish(&outcome{served: found.hit})
 	case q.d.OnlyIfCached:
 		f.Fail(errOnlyIfCached)
@@ -157,11 +159,22 @@ func (q *query) search(ctx context.Context) *finding {
 	if f.Hit == nil {
 		return f
 	}
-	if f.hit = q.serve(f.Hit, Semantic); f.hit != nil {
-		f.hit.vector = f.Vector
-		f.hit.status.detail = append(append(f.hit.status.detail, f.detail...), "topic="+utoa(uint64(f.Hit.Topic)))
-	}
+	f.hit = q.reused(f, f.Hit)
 	return f
+}
+
+// reused prepares the answer to another prompt that a search has found.
+func (q *query) reused(f *finding, found *cache.Hit) *served {
+	hit := q.serve(found, Semantic)
+	if hit == nil {
+		return nil
+	}
+	hit.vector = f.Vector
+	hit.status.detail = append(append(hit.status.detail, foundBy(&f.Verdict, f.Basis)...), f.detail...)
+	if found.Topic != 0 {
+		hit.status.detail = append(hit.status.detail, "topic="+utoa(uint64(found.Topic)))
+	}
+	return hit
 }
 
 // count adds the steps of a search to the metrics, and to the detail of the response.
@@ -179,9 +192,12 @@ func (f *finding) count(m *metrics) {
 		m.veto(veto)
 		f.detail = append(f.detail, "veto="+string(veto))
 	}
-	if f.Shadow {
+	switch {
+	case f.Shadow:
 		m.shadowHits.Add(1)
 		f.detail = append(f.detail, "shadow=hit")
+	case f.Explore != nil:
+		f.detail = append(f.detail, "explore")
 	}
 }
 

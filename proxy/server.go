@@ -35,6 +35,7 @@ import (
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
+	"reprise/proxy/learn"
 	"reprise/proxy/upstream"
 )
 
@@ -48,6 +49,9 @@ type Server struct {
 	readings *readings
 	hints    *hints
 	warmer   *warmer // nil: nothing is warmed
+
+	learner   *learn.Learner
+	preambles learn.Preambles
 
 	flights   *upstream.Flights[*outcome]
 	alignment *alignment
@@ -77,12 +81,15 @@ func New(o Options) (*Server, error) {
 	s.metrics.vectors = append(s.metrics.vectors, predicted)
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
 	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
-	if s.cache, err = cache.New(o.cache()); err != nil {
+	s.live.Store(o.live())
+	s.learner = newLearner(s)
+	s.metrics.vectors = append(s.metrics.vectors, s.learner)
+	if s.cache, err = cache.New(o.cache(rulings(s))); err != nil {
 		up.Close()
+		s.learner.Close()
 		return nil, err
 	}
 	s.faults.degraded(s.cache.Restore(context.Background()))
-	s.live.Store(o.live())
 	s.warmer = startWarmer(s)
 	return s, nil
 }
@@ -90,9 +97,9 @@ func New(o Options) (*Server, error) {
 // CacheOf is the cache of a server, for what follows the log of a shared store.
 func CacheOf(s *Server) *cache.Cache { return s.cache }
 
-// Handler serves the API: the cached endpoints, explain, and all other paths by the pass-through.
+// Handler serves the API: the cached endpoints, explain, feedback, and all other paths by the pass-through.
 func (s *Server) Handler() http.Handler {
-	posts := map[string]http.HandlerFunc{explainPath: s.answering(s.explain, nil)}
+	posts := map[string]http.HandlerFunc{explainPath: s.answering(s.explain, nil), feedbackPath: s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return feedback(s, w, r) }, nil)}
 	for _, f := range s.opts.APIs.Families() {
 		posts[f.Path] = s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(w, r, f) }, f)
 	}
@@ -157,7 +164,7 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 func (s *Server) admit(w http.ResponseWriter, r *http.Request, h func(http.ResponseWriter, *http.Request) (Result, error)) (Result, error) {
 	now := s.live.Load()
 	check := now.gate.Check
-	if r.URL.Path == explainPath && admintoken.Given(r, now.adminToken) {
+	if (r.URL.Path == explainPath || r.URL.Path == feedbackPath) && admintoken.Given(r, now.adminToken) {
 		check = now.gate.CheckAdmin
 	}
 	if err := check(w, r); err != nil {
@@ -182,6 +189,7 @@ func (s *Server) Draining() bool { return s.draining.Load() }
 func (s *Server) Close() {
 	s.flights.Close()
 	s.warmer.close()
+	s.learner.Close()
 	s.upstream.Close()
 	s.faults.degraded(s.cache.Settle()) // hits that the store is to keep
 }

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"reprise/embed"
-	"reprise/policy/reuse"
 	"reprise/proxy/enginesim"
 )
 
@@ -71,7 +70,7 @@ func newTorture(t *testing.T, seed uint64) *torture {
 		mu.Unlock()
 		x.serve(w, r, fault)
 	}), func(o *Options) {
-		o.Now, o.Guard, o.TTL, o.StaleIfError = now, reuse.Strict, time.Minute, time.Minute
+		o.Now, o.Words, o.TTL, o.StaleIfError = now, true, time.Minute, time.Minute
 		o.Store = newStore(t, tortureCapacity, now)
 		o.Embedder = &flakyEmbedder{Embedder: o.Embedder}
 	})

@@ -21,7 +21,6 @@ import (
 	"reprise/embed/openai"
 	"reprise/policy"
 	"reprise/policy/registry"
-	"reprise/policy/reuse"
 	"reprise/proxy"
 	"reprise/proxy/admin"
 	"reprise/proxy/align"
@@ -79,7 +78,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*ser
 	if err != nil {
 		return nil, errors.Join(err, s.closeStore())
 	}
-	o.Store, o.Topics, o.Embedder, o.Thresholds, o.Guard = s.store, s.topics, embedder, gates, guardFor(cfg)
+	o.Store, o.Topics, o.Embedder, o.Thresholds, o.Words = s.store, s.topics, embedder, gates, cfg.Embedder == "builtin"
 	if cfg.Record != "" {
 		if s.recorder, err = openRecorder(cfg.Record, cfg.LogPrompts, log); err != nil {
 			return nil, errors.Join(err, s.release(0))
@@ -167,15 +166,6 @@ func (s *service) closeStore() error {
 	return err
 }
 
-// guardFor returns the stricter guard for the built-in embedder, which compares words and not meaning: texts that it finds
-// similar are nearly equal, so every differing word matters.
-func guardFor(cfg *config.Config) func(cached, asked string) reuse.Veto {
-	if cfg.Embedder == "builtin" {
-		return reuse.Strict
-	}
-	return reuse.Check
-}
-
 // withoutSemantic returns the mode closest to m that needs no vectors.
 func withoutSemantic(m proxy.Mode) proxy.Mode {
 	if m == proxy.ModeOff {
@@ -192,6 +182,7 @@ func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
 			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
+		MaxErrorRate: zeroAsNegative(cfg.MaxErrorRate), JudgeModel: cfg.JudgeModel, JudgeBudget: cfg.JudgeBudget,
 		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Headers: cfg.ForwardHeaders, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
 		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent, PerTenant: cfg.MaxPerTenant},
 		Keepalive:   cfg.StreamKeepalive,
@@ -235,6 +226,14 @@ func noneAsNegative(d time.Duration) time.Duration {
 		return -1
 	}
 	return d
+}
+
+// zeroAsNegative turns 0 into the form of options in which 0 is the default.
+func zeroAsNegative(f float64) float64 {
+	if f == 0 {
+		return -1
+	}
+	return f
 }
 
 // newLogger returns a logger and its level, which can be changed.
@@ -295,7 +294,7 @@ func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Op
 		s.store, beside, err = openOwn(cfg, space, log)
 		return beside, err
 	}
-	purged := func(store.Filter) { s.proxy.Purged() } // not before the proxy is made
+	purged := func(f store.Filter) { s.proxy.Purged(f) } // not before the proxy is made
 	if s.sharing, err = join(ctx, cfg, space, purged, log); err != nil {
 		return nil, err
 	}

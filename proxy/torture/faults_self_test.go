@@ -19,6 +19,8 @@ import (
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
+	"reprise/proxy/cache"
 	"reprise/store"
 )
 
@@ -357,51 +359,15 @@ func jumpingClock(t *testing.T, seed uint64, r *report) *world {
 	return w
 }
 
-// toys panic now and then while on is set.
-type toys struct {
-	on  atomic.Bool
-	mu  sync.Mutex // guards rng
-	rng *rand.Rand
-}
-
-func (p *toys) panics(one int) {
-	p.mu.Lock()
-	hit := p.on.Load() && p.rng.IntN(one) == 0
-	p.mu.Unlock()
-	if hit {
-		panic("by order of the test")
-	}
-}
-
-type panickyEvictor struct {
-	policy.Evictor
-	*toys
-}
-
-func (e panickyEvictor) Insert(it policy.Item, at policy.Tick) {
-	e.panics(10)
-	e.Evictor.Insert(it, at)
-}
-func (e panickyEvictor) Hit(id policy.ID, at policy.Tick) { e.panics(10); e.Evictor.Hit(id, at) }
-func (e panickyEvictor) Victim() (policy.ID, bool)        { e.panics(10); return e.Evictor.Victim() }
-
-type panickyEmbedder struct {
-	embed.Embedder
-	*toys
-}
-
-func (e panickyEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	e.panics(5)
-	return e.Embedder.Embed(ctx, texts)
-}
-
 // panics injects panics into the parts that can be replaced from outside.
 func panics(t *testing.T, seed uint64, r *report) *world {
 	p := &toys{rng: rand.New(rand.NewPCG(seed, 45))}
 	w := newWorld(t, seed, setup{
 		evictor: func(e policy.Evictor) policy.Evictor { return panickyEvictor{e, p} },
 		embed:   func(e embed.Embedder) embed.Embedder { return panickyEmbedder{e, p} },
-		guard:   func(cached, asked string) reuse.Veto { p.panics(3); return reuse.Strict(cached, asked) },
+		judge: func(rates *evidence.Rates) cache.Judge {
+			return panickyJudge{&reuse.Judge{Words: true, MaxError: 0.01, Rates: rates}, p}
+		},
 	})
 	storm(w, r, func() { p.on.Store(true) }, func() { p.on.Store(false) })
 	return w

@@ -17,9 +17,10 @@ import (
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/registry"
-	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
 	"reprise/proxy"
 	"reprise/proxy/admin"
+	"reprise/proxy/cache"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/store/file"
@@ -60,7 +61,7 @@ type setup struct {
 	engine   *engine     // goes on with its engine
 	backing  func(store.Backing) store.Backing
 	evictor  func(policy.Evictor) policy.Evictor
-	guard    func(cached, asked string) reuse.Veto
+	judge    func(*evidence.Rates) cache.Judge
 	embed    func(embed.Embedder) embed.Embedder
 	entries  int  // capacity; default 40
 	still    bool // the clock of the proxy stands still
@@ -77,7 +78,7 @@ const (
 func newWorld(t testing.TB, seed uint64, s setup) *world {
 	t.Helper()
 	w := bareWorld(t, seed, s)
-	o := proxy.Options{Guard: reuse.Strict, TTL: worldTTL, StaleIfError: worldStale, Limits: s.limits, AdminToken: "canary-admin-token",
+	o := proxy.Options{Words: true, TTL: worldTTL, StaleIfError: worldStale, Limits: s.limits, AdminToken: "canary-admin-token",
 		Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now:    w.now(s.still)}
 	base, err := url.Parse(w.up.base())
@@ -96,9 +97,7 @@ func newWorld(t testing.TB, seed uint64, s setup) *world {
 	if s.embed != nil {
 		o.Embedder = s.embed(o.Embedder)
 	}
-	if s.guard != nil {
-		o.Guard = s.guard
-	}
+	o.Judge = s.judge
 	o.Thresholds = o.Embedder.Thresholds()
 	o.Store = w.openStore(s, o.Embedder.Space(), o.Now)
 	gates := o.Thresholds

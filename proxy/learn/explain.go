@@ -1,0 +1,145 @@
+package learn
+
+import (
+	"fmt"
+	"strings"
+
+	"reprise/policy/reuse"
+	"reprise/policy/reuse/edits"
+	"reprise/policy/reuse/evidence"
+	"reprise/policy/reuse/normal"
+)
+
+// Explained is a verdict in words, with both prompts aligned.
+type Explained struct {
+	Verdict string    `json:"verdict"` // serve, explore or miss
+	Basis   string    `json:"basis,omitempty"`
+	P       float64   `json:"p"`
+	Error   float64   `json:"max_error_rate"`
+	Edits   []Edited  `json:"edits"`
+	Aligned []Aligned `json:"aligned"`
+	Change  []string  `json:"what_would_have_to_change,omitempty"`
+}
+
+// Edited is one difference of two prompts.
+type Edited struct {
+	Class    string  `json:"class"` // "": it is not listed
+	Contexts string  `json:"contexts,omitempty"`
+	Pairs    int     `json:"pairs,omitempty"` // counted before
+	Bound    float64 `json:"bound,omitempty"` // lower 95 % bound of the share of these with one answer
+	Source   string  `json:"source,omitempty"`
+	P        float64 `json:"p_here,omitempty"`
+	Seen     int     `json:"seen_here"`
+	Stored   string  `json:"stored"`
+	Asked    string  `json:"asked"`
+}
+
+// Aligned is a part of both prompts: the same in their normal forms, or an edit.
+type Aligned struct {
+	Stored string `json:"stored"`
+	Asked  string `json:"asked"`
+	Edit   *int   `json:"edit,omitempty"` // its place in the list of edits
+}
+
+var decisions = map[reuse.Decision]string{reuse.Miss: "miss", reuse.Explore: "explore", reuse.Serve: "serve"}
+
+// Explain puts a verdict into words. maxError is the error rate in force, words says that only listed edits are served.
+func Explain(stored, asked string, v *reuse.Verdict, basis string, rates *evidence.Rates, maxError float64, words bool) Explained {
+	x := Explained{Verdict: decisions[v.Decision], Basis: basis, P: v.P, Error: maxError, Edits: []Edited{}}
+	s, a := normal.Of(stored), normal.Of(asked)
+	list := v.Edits
+	if len(list) == 0 && s.Fixed == "" && a.Fixed == "" {
+		list, _ = edits.Explain(s, a) // a veto came before
+	}
+	for _, e := range list {
+		x.Edits = append(x.Edits, edited(e, s, a, v, rates))
+	}
+	x.Aligned = aligned(list, s, a)
+	x.Change = change(&x, v, s, a, words)
+	return x
+}
+
+func edited(e edits.Edit, s, a *normal.Form, v *reuse.Verdict, rates *evidence.Rates) Edited {
+	out := Edited{Stored: textOf(s, e.Stored), Asked: textOf(a, e.Asked)}
+	if e.Class == 0 {
+		return out
+	}
+	row := edits.Table[e.Class]
+	out.Class, out.Contexts, out.Pairs, out.Bound, out.Source = row.Name, row.Contexts, row.Pairs, row.Bound, row.Source
+	out.P, out.Seen = rates.P(&evidence.Case{Scope: v.Case.Scope, Topic: v.Case.Topic, Explained: true, Edits: []edits.Class{e.Class}})
+	return out
+}
+
+// textOf is the text of the prompt of which a span of its form was made.
+func textOf(f *normal.Form, span edits.Span) string {
+	if span.From >= span.To || span.To > len(f.Tokens) {
+		return ""
+	}
+	return f.Prompt[f.Tokens[span.From].From:f.Tokens[span.To-1].To]
+}
+
+// aligned cuts both prompts at the edits, so that the parts put together are the prompts.
+func aligned(list []edits.Edit, s, a *normal.Form) (parts []Aligned) {
+	doneS, doneA := 0, 0
+	cut := func(f *normal.Form, done *int, to int) string {
+		to = max(to, *done)
+		text := f.Prompt[*done:to]
+		*done = to
+		return text
+	}
+	for i, e := range list {
+		fromS, toS := bytesOf(s, e.Stored)
+		fromA, toA := bytesOf(a, e.Asked)
+		if same := (Aligned{Stored: cut(s, &doneS, fromS), Asked: cut(a, &doneA, fromA)}); same.Stored != "" || same.Asked != "" {
+			parts = append(parts, same)
+		}
+		parts = append(parts, Aligned{Stored: cut(s, &doneS, toS), Asked: cut(a, &doneA, toA), Edit: &i})
+	}
+	if rest := (Aligned{Stored: s.Prompt[doneS:], Asked: a.Prompt[doneA:]}); rest.Stored != "" || rest.Asked != "" {
+		parts = append(parts, rest)
+	}
+	return parts
+}
+
+// bytesOf are the bytes of a span; an empty one is where the next token begins.
+func bytesOf(f *normal.Form, span edits.Span) (from, to int) {
+	switch {
+	case span.From >= len(f.Tokens):
+		return len(f.Prompt), len(f.Prompt)
+	case span.From >= span.To:
+		return f.Tokens[span.From].From, f.Tokens[span.From].From
+	}
+	return f.Tokens[span.From].From, f.Tokens[min(span.To, len(f.Tokens))-1].To
+}
+
+// change says what keeps the stored answer from being served.
+func change(x *Explained, v *reuse.Verdict, s, a *normal.Form, words bool) (all []string) {
+	if v.Decision == reuse.Serve {
+		return nil
+	}
+	if v.Veto != reuse.Pass {
+		return []string{fmt.Sprintf("The prompts differ in what the veto %q compares; no threshold and no count changes that.", v.Veto)}
+	}
+	for _, f := range []*normal.Form{s, a} {
+		if f.Fixed != "" && words {
+			all = append(all, fmt.Sprintf("Nothing but the very prompt is compared, because of this in it: %s.", f.Fixed))
+		}
+	}
+	for _, e := range x.Edits {
+		if e.Class == "" && words {
+			all = append(all, fmt.Sprintf("%s against %s is not a listed edit. Behind an embedder that compares words only listed edits are served; "+
+				"one that compares meaning (REPRISE_EMBEDDER) may serve others.", quoted(e.Stored), quoted(e.Asked)))
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, fmt.Sprintf("The estimated error %.3g is above REPRISE_MAX_ERROR_RATE=%.3g: comparisons that find the same answer, or feedback, lower it.", 1-v.P, x.Error))
+	}
+	return all
+}
+
+func quoted(s string) string {
+	if s = strings.TrimSpace(s); s == "" {
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,238 @@
+package learn
+
+import (
+	"math"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
+)
+
+// What a call of the judge model, or the lack of one, ended with.
+const (
+	judgedSame      = "same"
+	judgedDifferent = "different"
+	judgedUnsure    = "unsure"
+	judgedInvalid   = "invalid" // it is not one of the allowed words
+	judgedFault     = "fault"
+	judgedBudget    = "budget" // not called: the budget of the hour is spent
+	judgedBusy      = "busy"   // not called: too many comparisons wait
+)
+
+var outcomeNames = [...]string{evidence.Unknown: "unknown", evidence.Same: "same", evidence.Different: "different"}
+
+// skipped is the outcome where nothing was compared.
+const skipped = "skipped"
+
+// counts owns the numbers of a learner.
+type counts struct {
+	hits, explored, shadowed, calls, feedback *prometheus.CounterVec
+
+	mu sync.Mutex // guards what follows
+	by Stats
+}
+
+// Stats are what a learner has counted since its start.
+type Stats struct {
+	Hits         map[string]int64  `json:"hits"`               // by what found them: form, edits, meaning
+	Error        Estimate          `json:"error"`              // of these
+	Classes      map[string]*Class `json:"edits"`              // by the class of an edit
+	Explorations map[string]int64  `json:"explorations"`       // by outcome
+	Shadowed     map[string]int64  `json:"shadow_comparisons"` // by outcome
+	JudgeCalls   map[string]int64  `json:"judge_calls"`        // by result
+	Feedback     map[string]int64  `json:"feedback"`           // by verdict
+
+	risk float64 // the sum of 1-P over Hits
+}
+
+// Class is what was counted of one class of edits, or of hits without an edit.
+type Class struct {
+	Hits      int64 `json:"hits"`
+	Same      int64 `json:"same"`
+	Different int64 `json:"different"`
+}
+
+// Estimate is the share of wrong answers among hits by meaning: that expected by what was known when they were served, and that observed
+// where answers which were about to be served were compared with the upstream's, with its 95 % interval (Wilson).
+type Estimate struct {
+	Expected  float64 `json:"expected"`
+	Compared  int64   `json:"compared"`
+	Different int64   `json:"different"`
+	Observed  float64 `json:"observed"`
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
+}
+
+func newStats() Stats {
+	m := func() map[string]int64 { return map[string]int64{} }
+	return Stats{Hits: m(), Classes: map[string]*Class{}, Explorations: m(), Shadowed: m(), JudgeCalls: m(), Feedback: m()}
+}
+
+func newCounts() counts {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "reprise_" + name, Help: help}, labels)
+	}
+	return counts{by: newStats(),
+		hits:     counter("semantic_hits_total", "Answers served to another prompt than their own, by what found them: equal normal forms, listed edits, or meaning.", "basis"),
+		explored: counter("explorations_total", "Requests sent upstream although a stored answer was there, by how both answers compare; skipped where there was nothing to compare.", "outcome"),
+		shadowed: counter("shadow_comparisons_total", "Hits that the shadow mode has kept back, by how the stored answer compares with the upstream's.", "outcome"),
+		calls:    counter("judge_calls_total", "Comparisons for the judge model, by its reply; those with budget and busy were not sent.", "result"),
+		feedback: counter("feedback_total", "Verdicts of clients and operators on answers that were served.", "verdict"),
+	}
+}
+
+// classesOf are those of a case: one without an edit has the class of its basis.
+func classesOf(c *evidence.Case, basis string) []string {
+	if len(c.Edits) > 0 {
+		return classes(c.Edits)
+	}
+	return []string{basis}
+}
+
+// class is the count of a class. The caller has the lock.
+func (s *Stats) class(name string) *Class {
+	c := s.Classes[name]
+	if c == nil {
+		c = &Class{}
+		s.Classes[name] = c
+	}
+	return c
+}
+
+// Served counts an answer that was served by a verdict; basis is what found it.
+func (l *Learner) Served(v *reuse.Verdict, basis string) {
+	n := &l.counts
+	n.hits.WithLabelValues(basis).Inc()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.by.Hits[basis]++
+	n.by.risk += 1 - v.P
+	for _, name := range classesOf(&v.Case, basis) {
+		n.by.class(name).Hits++
+	}
+}
+
+// Verdict counts feedback.
+func (l *Learner) Verdict(right bool) {
+	verdict := "wrong"
+	if right {
+		verdict = "right"
+	}
+	l.counts.feedback.WithLabelValues(verdict).Inc()
+	l.counts.mu.Lock()
+	defer l.counts.mu.Unlock()
+	l.counts.by.Feedback[verdict]++
+}
+
+// outcome counts the end of a comparison.
+func (n *counts) outcome(p *Pair, outcome evidence.Outcome) {
+	name := outcomeNames[outcome]
+	if p.Why != "" {
+		name = skipped
+	}
+	vec, by := n.explored, n.by.Explorations
+	if p.Source == evidence.Shadow {
+		vec, by = n.shadowed, n.by.Shadowed
+	}
+	vec.WithLabelValues(name).Inc()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	by[name]++
+	if outcome == evidence.Unknown {
+		return
+	}
+	different := outcome == evidence.Different
+	if p.Serves {
+		n.by.Error.Compared++
+		if different {
+			n.by.Error.Different++
+		}
+	}
+	for _, name := range classesOf(&p.Verdict.Case, p.Basis) {
+		if c := n.by.class(name); different {
+			c.Different++
+		} else {
+			c.Same++
+		}
+	}
+}
+
+func (n *counts) judged(result string) {
+	n.calls.WithLabelValues(result).Inc()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.by.JudgeCalls[result]++
+}
+
+// Stats returns the counts as they are now.
+func (l *Learner) Stats() Stats {
+	n := &l.counts
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := newStats()
+	copyTo := func(to, from map[string]int64) {
+		for k, v := range from {
+			to[k] = v
+		}
+	}
+	copyTo(s.Hits, n.by.Hits)
+	copyTo(s.Explorations, n.by.Explorations)
+	copyTo(s.Shadowed, n.by.Shadowed)
+	copyTo(s.JudgeCalls, n.by.JudgeCalls)
+	copyTo(s.Feedback, n.by.Feedback)
+	for name, c := range n.by.Classes {
+		one := *c
+		s.Classes[name] = &one
+	}
+	s.Error = n.by.Error
+	s.Error.Observed = float64(s.Error.Different) / float64(max(s.Error.Compared, 1))
+	s.Error.Low, s.Error.High = wilson(s.Error.Different, s.Error.Compared)
+	hits := int64(0)
+	for _, k := range n.by.Hits {
+		hits += k
+	}
+	s.Error.Expected = n.by.risk / float64(max(hits, 1))
+	return s
+}
+
+// wilson is the 95 % interval of a share of which k of n were seen (Wilson 1927); without an observation it is all of [0, 1].
+func wilson(k, n int64) (low, high float64) {
+	if n == 0 {
+		return 0, 1
+	}
+	const z = 1.959963984540054
+	p, m := float64(k)/float64(n), float64(n)
+	centre, half := p+z*z/(2*m), z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	scale := 1 + z*z/m
+	return max(0, (centre-half)/scale), min(1, (centre+half)/scale)
+}
+
+var descError = prometheus.NewDesc("reprise_semantic_error", "Share of wrong answers among hits by meaning: expected when they were served; observed where answers were compared with the upstream's, with its 95 % interval.",
+	[]string{"estimate"}, nil)
+
+// Describe lists the metrics.
+func (l *Learner) Describe(ch chan<- *prometheus.Desc) {
+	for _, c := range l.counts.vectors() {
+		c.Describe(ch)
+	}
+	ch <- descError
+}
+
+// Collect reads the metrics.
+func (l *Learner) Collect(ch chan<- prometheus.Metric) {
+	for _, c := range l.counts.vectors() {
+		c.Collect(ch)
+	}
+	e := l.Stats().Error
+	for name, value := range map[string]float64{"expected": e.Expected, "observed": e.Observed, "low": e.Low, "high": e.High} {
+		if name == "expected" || e.Compared > 0 {
+			ch <- prometheus.MustNewConstMetric(descError, prometheus.GaugeValue, value, name)
+		}
+	}
+}
+
+func (n *counts) vectors() []prometheus.Collector {
+	return []prometheus.Collector{n.hits, n.explored, n.shadowed, n.calls, n.feedback}
+}

@@ -1,0 +1,199 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"reprise/policy"
+	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
+	"reprise/proxy/answer"
+	"reprise/proxy/api"
+	"reprise/proxy/cache"
+	"reprise/proxy/internal/budget"
+	"reprise/proxy/learn"
+	"reprise/proxy/upstream"
+	"reprise/store"
+)
+
+// LearningOf is what a server finds out about the answers that it reuses by meaning.
+func LearningOf(s *Server) *learn.Learner { return s.learner }
+
+// newLearner returns the learner of a server that has its budget and its faults.
+func newLearner(s *Server) *learn.Learner {
+	account := s.budget.Account(budget.Recordings)
+	l := learn.New(learn.Options{
+		Compare: reuse.SameAnswer, Guard: s.faults.guard, Prompts: s.opts.LogPrompts, Now: s.opts.Now,
+		Ask: func(ctx context.Context, model string, messages [2]learn.Message) (string, error) {
+			return askJudge(ctx, s, model, messages)
+		},
+		Hold: func(n int64) (bool, func()) { return account.Reserve(n), func() { account.Release(n) } },
+	})
+	l.SetModel(s.opts.JudgeModel, s.opts.JudgeBudget)
+	return l
+}
+
+// ruling is the judge of the cache: the error rate may change while it is in force.
+type ruling struct {
+	s     *Server
+	rates *evidence.Rates
+}
+
+var _ cache.Judge = ruling{}
+
+// rulings makes the judges of s.
+func rulings(s *Server) func(*evidence.Rates) cache.Judge {
+	return func(rates *evidence.Rates) cache.Judge { return ruling{s, rates} }
+}
+
+// now is the judge with the present error rate.
+func (r ruling) now() reuse.Judge {
+	return reuse.Judge{Words: r.s.opts.Words, MaxError: r.s.live.Load().maxError, Rates: r.rates}
+}
+
+// Judge implements cache.Judge.
+func (r ruling) Judge(stored, asked string, c reuse.Context) reuse.Verdict {
+	j := r.now()
+	return j.Judge(stored, asked, c)
+}
+
+// Serves implements cache.Judge.
+func (r ruling) Serves(c *evidence.Case) bool {
+	j := r.now()
+	return j.Serves(c)
+}
+
+// foundBy describes a verdict for Cache-Status: what found the answer, and the classes of the edits.
+func foundBy(v *reuse.Verdict, basis cache.Basis) []string {
+	switch {
+	case basis == cache.ByForm:
+		return []string{"semantic", "form"}
+	case len(v.Case.Edits) == 0:
+		return []string{"semantic"}
+	}
+	names := make([]string, 0, len(v.Case.Edits))
+	for _, c := range v.Case.Edits {
+		names = append(names, c.Name())
+	}
+	return []string{"semantic", "edits=" + strings.Join(names, "+")}
+}
+
+// explore has the upstream's answer of an outcome, which has ended, compared with the stored one that the search has found, if any.
+func (a *fetched) explore(took time.Duration) {
+	f, q, kept := a.o.found, a.query, a.o.kept
+	if f == nil || f.Explore == nil {
+		return
+	}
+	s, hit, finding, source := q.s, f.Explore, f.Finding, evidence.Explored
+	if f.Shadow {
+		source = evidence.Shadow
+	}
+	req := q.req // without what holds the body in memory
+	req.Turns, req.Data = nil, nil
+	place := learn.Place{Entry: uint64(hit.Entry.ID), Topic: uint64(hit.Entry.Topic), Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model,
+		Endpoint: q.family.Path, At: hit.At, Upstream: took}
+	s.learner.Compare(learn.Pair{
+		Verdict: f.Verdict, Basis: string(f.Basis), Source: source, Place: place, Serves: f.Shadow || f.Fallback, Private: q.d.NoStore,
+		StoredPrompt: hit.Entry.Prompt, Prompt: q.Prompt, Fresh: kept.text, Why: kept.uncompared,
+		Stored:  func() (string, bool, error) { return storedText(s, hit) },
+		Current: func() bool { return s.cache.Epoch() == req.Epoch && s.cache.Serves(hit) },
+		Learn:   func(outcome evidence.Outcome) { s.cache.Compared(&req, finding, outcome, source) },
+	})
+}
+
+// storedText is the text of a stored answer; false where it has none, or calls tools.
+func storedText(s *Server, hit *cache.Hit) (text string, ok bool, err error) {
+	e, err := s.cache.Whole(context.Background(), hit.Entry)
+	if err != nil || !e.Same(hit.Entry) {
+		return "", false, err
+	}
+	room, release := s.budget.Hold(keepFactor * int64(e.RecordingSize()))
+	if !room {
+		return "", false, nil
+	}
+	defer release()
+	raw, err := e.Recording()
+	if err != nil {
+		return "", false, err
+	}
+	z, err := s.opts.APIs.Decode(raw)
+	if err != nil {
+		return "", false, err
+	}
+	v := answer.Judge(z.Form, z.Stream, z.Body)
+	return strings.Clone(v.Text), v.Keep, nil
+}
+
+// candidate is the stored answer that was to be compared only, where it may be served because the upstream has failed.
+func (q *query) candidate(f *finding) *served {
+	if !f.Fallback {
+		return nil
+	}
+	found := q.s.cache.Stale(q.http.Context(), &q.req, f.Explore)
+	if found == nil {
+		return nil
+	}
+	found.Topic = f.Explore.Topic
+	return q.reused(f, found)
+}
+
+// explorePatience is how long the upstream may take before an answer that is there is served in place of its own: some times what it took
+// for that one.
+func explorePatience(f *finding) time.Duration {
+	return max(10*time.Second, min(4*f.Explore.Entry.UpstreamTime, time.Minute))
+}
+
+// judgeTenant is whose share of an upstream's calls the judge model uses.
+const judgeTenant = "reprise"
+
+// mostJudgeReply is how many bytes of the judge model's answer are read.
+const mostJudgeReply = 64 << 10
+
+// askJudge sends a conversation to the judge model, under the credential of the upstream that has it, and returns the text of its answer.
+func askJudge(ctx context.Context, s *Server, model string, messages [2]learn.Message) (string, error) {
+	family := s.opts.APIs.ByPath("/v1/chat/completions")
+	if family == nil {
+		return "", errors.New("ask the judge model: the chat API is not among those of this proxy")
+	}
+	body, err := json.Marshal(map[string]any{"model": model, "messages": messages, "temperature": 0, "max_tokens": 8})
+	if err != nil {
+		return "", err
+	}
+	if !s.budget.Begin() {
+		return "", errNoMemory
+	}
+	defer s.budget.End()
+	r := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: family.Path}, Header: http.Header{"Content-Type": {"application/json"}}}).WithContext(ctx)
+	reply, err := s.upstream.Call(ctx, upstream.Request{Tenant: judgeTenant, Original: r, Body: body, Model: model})
+	if err != nil {
+		return "", err
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(reply.Body, mostJudgeReply))
+	switch {
+	case err != nil:
+		return "", err
+	case reply.StatusCode != http.StatusOK || reply.Foreign:
+		return "", fmt.Errorf("ask the judge model: status %d of upstream %s", reply.StatusCode, reply.Replica.Name())
+	}
+	v, _, strict := api.Read(family.Answers, reply.Header.Get("Content-Type"), text)
+	if !strict || !v.Keep {
+		return "", fmt.Errorf("ask the judge model: no whole answer: %s", v.Reason)
+	}
+	return v.Text, nil
+}
+
+// forget removes from the shadow list what a purge names.
+func forget(s *Server, f store.Filter) {
+	s.learner.Purge(func(x *learn.Shadowed) bool {
+		e := store.Entry{ID: policy.ID(x.Entry), Topic: policy.TopicID(x.Topic), Labels: &store.Labels{Tenant: x.Tenant, Namespace: x.Namespace, Model: x.Model, Endpoint: x.Endpoint}}
+		return f.Matches(&e)
+	})
+}
