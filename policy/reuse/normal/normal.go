@@ -4,14 +4,12 @@
 //
 // Nothing is normalised where it could be data: code, quotations, tables, lists, other scripts, hidden characters. A prompt that asks for
 // something to be done with a text (translate, count, proofread) loses no more than its courtesy.
+//
+// Every rule is a closed list of what leaves the answer alone, with the context in which it does. A list of what is dangerous would never
+// be complete; the one exception is letter case, see fold.
 package normal
 
-import (
-	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "slices"
 
 // Version is that of the rules. Forms of two versions are not compared.
 const Version = 1
@@ -35,42 +33,33 @@ type Token struct {
 	Quoted   bool // between quotation marks
 	First    bool // begins a sentence
 	Capital  bool // the prompt has it with a capital
-	From, To int  // the bytes of the prompt that it was made of
+	class    class
+	From, To int // the bytes of the prompt that it was made of; From == To where a rule moved or added it
 }
 
 // Form is the normal form of a prompt.
 type Form struct {
 	Prompt string
-	Tokens []Token
-	Fixed  string // why nothing but the very prompt is compared, "" where its tokens are
-	Data   bool   // the prompt treats text as data: no edit leaves its answer alone
+	Tokens []Token // their ranges do not overlap and are in the order of the prompt
+	Fixed  string  // why nothing but the very prompt is compared, "" where its tokens are
+	Data   bool    // the prompt treats text as data: no edit leaves its answer alone
 }
 
-// Of returns the normal form of a prompt. The cost is linear.
+// Of returns the normal form of a prompt. The cost is linear: some 4 µs for 20 words.
 func Of(prompt string) *Form {
 	f := &Form{Prompt: prompt}
-	first := true
-	for at := 0; at < len(prompt); {
-		r, n := utf8.DecodeRuneInString(prompt[at:])
-		end := at + n
-		if unicode.IsSpace(r) {
-			at = end
-			continue
-		}
-		t := Token{Kind: Mark, From: at, First: first}
-		if unicode.IsLetter(r) {
-			for end < len(prompt) {
-				r, n := utf8.DecodeRuneInString(prompt[end:])
-				if !unicode.IsLetter(r) && r != '\'' {
-					break
-				}
-				end += n
-			}
-			t.Kind, t.Capital = Word, unicode.IsUpper(r)
-		}
-		t.Text, t.To = prompt[at:end], end
-		first = t.Kind == Mark && strings.Contains(".!?", t.Text)
-		f.Tokens, at = append(f.Tokens, t), end
+	m := maker{prompt: prompt}
+	if m.survey(); m.fixed == "" {
+		m.scan()
+	}
+	if m.fixed == "" {
+		m.rules()
+	}
+	if f.Fixed = m.fixed; f.Fixed == "" && m.words() == 0 {
+		f.Fixed = "no words"
+	}
+	if f.Fixed == "" {
+		f.Tokens, f.Data = m.tokens, m.data
 	}
 	return f
 }
@@ -90,13 +79,18 @@ func (f *Form) Append(b []byte) []byte {
 	if f.Fixed != "" {
 		return append(append(b, 0xff), f.Prompt...)
 	}
-	for _, t := range f.Tokens {
-		b = append(append(b, byte(t.Kind)<<1), t.Text...)
-		b = append(b, 0)
+	b = append(b, bit(f.Data))
+	for i := range f.Tokens {
+		t := &f.Tokens[i]
+		b = append(append(b, byte(t.Kind)<<1|bit(t.Quoted)), t.Text...)
+		b = append(b, 0) // no token has this byte: a prompt with control characters is fixed
 	}
 	return b
 }
 
-// TreatsAsData reports whether a text that stands before a prompt, such as a system prompt or an earlier turn, makes data of what follows:
-// "Translate what the user writes". Nothing is normalised then.
-func TreatsAsData(text string) bool { return strings.Contains(strings.ToLower(text), "translat") }
+func bit(set bool) byte {
+	if set {
+		return 1
+	}
+	return 0
+}

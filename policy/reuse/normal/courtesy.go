@@ -1,0 +1,343 @@
+package normal
+
+import (
+	"slices"
+	"strings"
+)
+
+// Courtesy is whole phrases of the lists below, at the very ends of a prompt, each with a mark or line break between it and the rest. Any
+// other word beside them stays: what is taken off here could otherwise carry an order that plants an answer.
+
+// openings come off at the start. (a|b) is a choice, [a] may be missing.
+const openings = `
+(hi|hello|hey) [there|all|everyone|everybody|team|folks|guys|again|support]
+(hi|hello|hey|good morning|good afternoon|good evening) (and|,) (thanks|thank you) [for (your|the) help]
+good (morning|afternoon|evening|day) [there|all|everyone|everybody|team]
+greetings
+dear (team|support|support team|sir|madam|sir or madam|sir / madam|all)
+[hi|hello|hey] how are you [doing] [today]
+[i] hope (you are|you are all|all is|everything is) [doing] (well|fine|good|great) [today]
+[i] hope this [message|email] finds you well
+[i] hope you are having a (good|nice|great|lovely) (day|morning|afternoon|evening|week)
+[i] hope you can help [me] [with this]
+[many] thanks [a lot|so much|again|in advance|for (your|the) help]
+thanks for [all] (your|the) [quick|great] (help|support|reply|answer|assistance|time) [so far|yesterday|in advance|again]
+thank you [very much|so much|again|in advance|for (your|the) (help|time|reply|answer|support|assistance)]
+thank you for [all] (your|the) [quick|great] (help|support|reply|answer|assistance|time) [so far|yesterday|in advance|again]
+thank you for taking the time
+first of all , (thanks|thank you) [for your [great] (help|support)]
+first of all (thanks|thank you) [for your [great] (help|support)]
+(sorry|apologies) [again]
+sorry to (bother|trouble|disturb) you [again] [with this] [but]
+sorry for (the|my) (silly|stupid|basic|simple|dumb|newbie|beginner) question [but]
+sorry for (the trouble|bothering you|disturbing you|the bother) [but]
+sorry if this is a (silly|stupid|basic|simple|dumb|newbie|beginner) question [but]
+sorry but
+(excuse|pardon) me [but]
+excuse me , but
+sorry to bother you , but
+sorry for (the|my) (silly|stupid|basic|simple|dumb) question , but
+sorry if this is a (silly|stupid|basic|simple|dumb) question , but
+if you do not mind [me asking|my asking]
+if i may ask
+please
+kindly
+please [can|could you] help [me] [out] [with this]
+(can|could|would) you [please|kindly] help [me] [out] [with (this|something|a question)] [please]
+(can|could) (someone|somebody|anyone|anybody) [please] help [me] [out] [with this]
+can i ask [you] (a question|something)
+may i ask [you] (a question|something)
+help [me] [please]
+please help [me] [out]
+i need [your|some|a little|a bit of] help [please] [with (this|something)]
+need [some] help
+[just] [a|one|my|another] (quick|short|simple|small|brief|silly|stupid|basic|little) (question|one) [for you]
+(question|my question|one question|just a question|just one question|a question)
+i have [got] (a|one|another) [quick|short|simple|small|brief|silly|stupid|basic] question [for you|about this]
+i have [got] (a|one) [quick|short|simple|small] question , please
+here is my question
+my question is this
+(tell me|please tell me|tell me please|tell me , please)
+i would like to (know|ask)
+i was [just] wondering
+i am [just] (wondering|curious)
+[just] (wondering|curious)
+out of curiosity
+(so|ok|okay|well|alright|all right|now then|right|hmm|um|uh|oh)
+(ok|okay|alright|great|perfect|good|cool|nice|awesome) (thanks|thank you)
+by the way
+`
+
+// closings come off at the end.
+const closings = `
+please
+[yes|no|ok|okay|great|perfect|and] (thanks|thank you)
+[many] thanks [a lot|so much|a million|a bunch|a ton|again|in advance|very much]
+[many] thanks (in advance|again) for [all] your (help|time|support|assistance|reply|answer)
+[many] thanks for [all] (your|the|any) [kind|great|quick] (help|time|patience|support|assistance|reply|answer|advice|understanding) [in advance|so far|again]
+thank you [kindly|very much|so much|so very much|a lot|again|in advance|ever so much]
+thank you (in advance|very much|so much|again) for [all] (your|the|any) [kind|great|quick] (help|time|patience|support|assistance|reply|answer|advice|understanding)
+thank you for [all] (your|the|any) [kind|great|quick] (help|time|patience|support|assistance|reply|answer|advice|understanding) [in advance|so far|again]
+please and thank you
+ty
+tia
+cheers [mate|all]
+[very] much appreciated
+[i [really] [would|do]] [really] [greatly] appreciate (it|that|this|your help|any help|your time|your assistance|your support|the help) [very much|a lot|so much]
+i would [really|greatly] appreciate (it|that|your help|any help)
+i would be [very|really|so|most] (grateful|thankful) [for (your|any|an|a) [quick] (help|answer|reply|advice|hint)]
+[i am] grateful for (any|your) (help|advice|hints)
+(any|your|some|all) (help|advice|hints|pointers|ideas|suggestions) [is|are|would be|will be] [very|much|greatly|really|highly] appreciated
+help (is|would be|will be) [very|much|greatly|really|highly] appreciated
+please [kindly] (help|advise|assist) [me] [out] [with this] [thanks]
+please help me understand
+[please] let me know [please]
+(can|could|would) you [please] help [me] [out] [with (this|that)] [please]
+i hope you can help [me] [with this]
+hope you can help [me]
+[best|kind|warm|kindest|warmest|many|with best|with kind] regards
+[all the] best wishes
+yours (sincerely|faithfully|truly)
+sincerely
+have a (nice|good|great|lovely|wonderful|pleasant) (day|evening|weekend|week|morning|afternoon|one) [ahead]
+[i am|i] (looking|look) forward to (your|a) [quick] (reply|answer|response)
+[i am|i] (looking|look) forward to hearing from you [soon]
+sorry for (the|any) (trouble|inconvenience|bother)
+sorry for (the|my) (silly|stupid|basic|simple|dumb|newbie|beginner) question
+sorry to (bother|trouble|disturb) you [again|with this]
+sorry for (bothering|disturbing) you
+sorry if this is a (silly|stupid|basic|simple|dumb) question
+if you do not mind
+if you would not mind
+bye
+`
+
+// expand returns the phrases that a line with choices is short for.
+func expand(line string) [][]string {
+	line = strings.NewReplacer("(", " ( ", ")", " ) ", "[", " [ ", "]", " ] ", "|", " | ").Replace(line)
+	all, rest := expandWords(strings.Fields(line))
+	if len(rest) > 0 {
+		panic("unbalanced phrase: " + line)
+	}
+	return all
+}
+
+// expandWords expands up to the closing bracket of the level it begins in.
+func expandWords(words []string) (all [][]string, rest []string) {
+	current := [][]string{nil}
+	for len(words) > 0 {
+		w := words[0]
+		words = words[1:]
+		switch w {
+		case ")", "]":
+			return append(all, current...), words
+		case "|":
+			all, current = append(all, current...), [][]string{nil}
+			continue
+		}
+		choices := [][]string{{w}}
+		if w == "(" || w == "[" {
+			choices, words = expandWords(words)
+			if w == "[" {
+				choices = append(choices, nil)
+			}
+		}
+		next := make([][]string, 0, len(current)*len(choices))
+		for _, c := range current {
+			for _, choice := range choices {
+				next = append(next, slices.Concat(c, choice))
+			}
+		}
+		current = next
+	}
+	return append(all, current...), nil
+}
+
+// phrases are the expanded lists, by their first word or their last, the longest first.
+type phrases map[string][][]string
+
+func phrasesOf(list string, key func([]string) string) phrases {
+	p := phrases{}
+	for line := range strings.Lines(list) {
+		for _, words := range expand(line) {
+			if len(words) > 0 {
+				p[key(words)] = append(p[key(words)], words)
+			}
+		}
+	}
+	for _, list := range p {
+		slices.SortFunc(list, func(a, b []string) int { return len(b) - len(a) })
+	}
+	return p
+}
+
+var (
+	openingPhrases = phrasesOf(openings, func(w []string) string { return w[0] })
+	closingPhrases = phrasesOf(closings, func(w []string) string { return w[len(w)-1] })
+)
+
+// matches reports whether the words of a phrase are the tokens from i on.
+func (m *maker) matches(i int, phrase []string) bool {
+	if i < 0 || i+len(phrase) > len(m.tokens) {
+		return false
+	}
+	for j, w := range phrase {
+		if t := &m.tokens[i+j]; t.Text != w || t.Quoted || t.Kind == Code {
+			return false
+		}
+	}
+	return true
+}
+
+// boundary reports whether token i separates courtesy from the rest.
+func (m *maker) boundary(i int) bool {
+	if i < 0 || i >= len(m.tokens) {
+		return false
+	}
+	t := &m.tokens[i]
+	return t.Kind == Break || t.Kind == Mark && (t.class&(ending|dash) != 0 || t.Text == "," || t.Text == ":" || t.Text == ";")
+}
+
+// ends takes courtesy off at both ends, as long as two words are left. Of a prompt that does something to a text it comes off only where
+// it cannot be part of the text.
+func (m *maker) ends() {
+	from, to := m.head(), m.tail()
+	if from == 0 && to == len(m.tokens) {
+		return
+	}
+	if content(m.tokens[min(from, to):to]) < 2 {
+		from = 0
+		if content(m.tokens[:to]) < 2 {
+			to = len(m.tokens)
+		}
+	}
+	for from < to && (m.boundary(to-1) && m.tokens[to-1].class&ending == 0) {
+		to--
+	}
+	if !m.mayCut(from, to) {
+		return
+	}
+	if m.mark > to {
+		m.tokens[to] = m.tokens[m.mark]
+		to++
+	}
+	m.tokens = m.tokens[from:to]
+	m.tokens[0].First = true
+}
+
+// head returns where the prompt begins behind its courtesy.
+func (m *maker) head() int {
+	at := 0
+	for at < len(m.tokens) {
+		next := m.opening(at)
+		if next == at {
+			break
+		}
+		at = next
+	}
+	return at
+}
+
+// opening returns where the opening phrase at i ends, with the mark behind it, or i.
+func (m *maker) opening(i int) int {
+	if m.tokens[i].Kind != Word {
+		return i
+	}
+	for _, phrase := range openingPhrases[m.tokens[i].Text] {
+		end := i + len(phrase)
+		if !m.matches(i, phrase) || end >= len(m.tokens) {
+			continue
+		}
+		if !m.boundary(end) {
+			if m.flows(phrase, end) {
+				return end
+			}
+			continue
+		}
+		comma := m.tokens[end].Text == ","
+		for m.boundary(end) {
+			end++
+		}
+		if comma && end < len(m.tokens) && m.tokens[end].class&upper != 0 && m.tokens[end].class&(function|task|wh) == 0 && !m.tokens[end].First {
+			continue // Hello, Dolly
+		}
+		if end < len(m.tokens) {
+			return end
+		}
+	}
+	return i
+}
+
+// flows reports whether an opening without a mark behind it may come off before token i.
+func (m *maker) flows(phrase []string, i int) bool {
+	switch phrase[0] {
+	case "please", "kindly":
+		return len(phrase) == 1 && m.tokens[i].Kind == Word && !m.has(i, determiner) && !m.is(i, "me", "him", "them", "us", "everyone", "and", "or", "is", "was")
+	case "hi", "hello", "hey", "good", "excuse", "sorry", "thanks":
+		return m.has(i, wh) || m.has(i, modal|do|be) && m.has(i+1, subject) || m.is(i, "i", "please", "we", "my")
+	}
+	return false
+}
+
+// tail returns where the prompt ends before its courtesy.
+func (m *maker) tail() int {
+	end := len(m.tokens)
+	for {
+		next := m.closing(end)
+		if next == end {
+			return end
+		}
+		end = next
+	}
+}
+
+// closing returns where the closing phrases that end before end begin, or end. Several may be joined by "and".
+func (m *maker) closing(end int) int {
+	last := end
+	for last > 0 && m.boundary(last-1) && m.tokens[last-1].Text != ":" {
+		last--
+	}
+	if last == 0 || m.tokens[last-1].Kind != Word || last < end && m.tokens[last].Text == "?" && !m.is(last-1, "please", "me", "thanks", "help", "this", "that", "mind", "you") {
+		return end
+	}
+	for _, phrase := range closingPhrases[m.tokens[last-1].Text] {
+		at := last - len(phrase)
+		if at <= 0 || !m.matches(at, phrase) {
+			continue
+		}
+		switch {
+		case m.boundary(at-1) && m.tokens[at-1].Text != ":":
+			return at
+		case m.is(at-1, "and") && m.closing(at-1) < at-1:
+			return m.closing(at - 1)
+		case m.trails(phrase, at):
+			if last < end && m.tokens[last].Text == "?" {
+				m.mark = last
+			}
+			return at
+		}
+	}
+	return end
+}
+
+// trails reports whether a closing without a mark before it may come off at i.
+func (m *maker) trails(phrase []string, i int) bool {
+	switch strings.Join(phrase, " ") {
+	case "please", "thanks", "thank you", "many thanks", "thanks a lot", "thanks in advance", "thank you very much", "cheers":
+	default:
+		return false
+	}
+	before := &m.tokens[i-1]
+	return before.Kind == Word && before.class&(function|preposition|determiner|auxiliary|wh|subject) == 0 && !m.mentions()
+}
+
+// mentions reports whether the prompt speaks of words, so that courtesy without a mark may be what it speaks of.
+func (m *maker) mentions() bool {
+	for i := range m.tokens {
+		if m.tokens[i].class&(dataCue|dataVerb) != 0 || m.is(i, "say", "says", "saying", "said", "word", "words", "write", "writes", "written",
+			"reply", "answer", "respond", "text", "message", "email", "letter", "card", "mean", "means", "name", "called", "use", "people", "post", "sign") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package normal
+
+import "strings"
+
+// treatsText reports whether the prompt does something to a text: it has a word for that, or begins with an order to.
+func (m *maker) treatsText() bool {
+	for i := range m.tokens {
+		c := m.tokens[i].class
+		if c&dataCue != 0 || c&dataVerb != 0 && (m.tokens[i].First || m.is(i-1, "you", "to", "please")) && m.textBehind(i+1) {
+			return true
+		}
+		if m.is(i, "words", "letters", "characters", "times") && m.is(i-1, "many") || m.is(i, "word", "term", "letter") && m.is(i-1, "the") {
+			return true
+		}
+	}
+	return false
+}
+
+// textBehind reports whether a text follows that the prompt contains or refers to.
+func (m *maker) textBehind(i int) bool {
+	for ; i < len(m.tokens); i++ {
+		t := &m.tokens[i]
+		if t.Quoted || t.Text == ":" || t.Text == `"` || t.Kind == Break ||
+			m.is(i, "this", "these", "following", "below", "above", "text", "paragraph", "passage", "message", "article", "essay", "letters", "words") {
+			return true
+		}
+	}
+	return false
+}
+
+// mayCut reports whether courtesy outside of tokens [from, to) may come off. What a prompt does to a text it may do to the courtesy, too:
+// then the text must be quoted, so that it is known where it ends.
+func (m *maker) mayCut(from, to int) bool {
+	all := m.tokens
+	m.tokens = all[from:to]
+	data := m.treatsText()
+	m.tokens = all
+	if !data {
+		return true
+	}
+	for i := from; i < to; i++ {
+		if all[i].Text == ":" || all[i].Kind == Break || m.is(i, "this", "that", "it", "above", "following") {
+			return false
+		}
+	}
+	if to == len(all) {
+		return true
+	}
+	quoted := false
+	for i := from; i < to; i++ {
+		quoted = quoted || all[i].Quoted
+	}
+	return quoted || to > from && all[to-1].Text == "?"
+}
+
+// dataPhrases make data of the messages that follow.
+var dataPhrases = []string{"translat"}
+
+// TreatsAsData reports whether a text that stands before a prompt, such as a system prompt or an earlier turn, makes data of what follows:
+// "Translate what the user writes". Nothing is normalised then.
+func TreatsAsData(text string) bool {
+	for _, p := range dataPhrases {
+		if strings.Contains(strings.ToLower(text), p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package normal
+
+import "strings"
+
+// class is what the rules need of a word or mark, as a set of bits.
+type class uint32
+
+const (
+	wh          class = 1 << iota // asks
+	be                            // a form of to be
+	modal                         // can, will
+	do                            // do, does, did, have, has, had
+	subject                       // a pronoun that may be the subject of a question
+	determiner                    // opens a noun phrase
+	preposition                   //
+	function                      // has no meaning of its own: its capital carries none
+	task                          // a verb for something that one person does in the same way as another
+	homograph                     // with a capital it is another word
+	starts                        // a homograph that is the ordinary word where it begins a sentence
+	month                         // a homograph that is a month beside a number
+	acronym                       // pronounceable, and no word
+	courteous                     // may be part of courtesy
+	opening                       // a mark before a word
+	ending                        // a mark that ends a sentence
+	dash                          // between blanks
+	joined                        // to the word before, by an apostrophe
+	upper                         // begins with a capital
+	caps                          // has capitals only, at least two
+	mixed                         // has capitals inside
+	numeral                       // a number in letters
+	dataCue                       // speaks of a text wherever it stands
+	dataVerb                      // does something to a text where it begins an order
+	title                         // before a name: its capital carries nothing there
+)
+
+const auxiliary = be | modal | do
+
+// entry is what the lexicon has of a word.
+type entry struct {
+	class class
+	to    string // its normal spelling, where that differs
+	also  string // a second word that it is spelled together with: what's without the apostrophe
+	cut   int    // where that begins
+}
+
+// lexicon is the words that some rule names.
+var lexicon = func() map[string]entry {
+	all := make(map[string]entry, 4096)
+	for _, list := range wordLists {
+		for w := range strings.FieldsSeq(list.words) {
+			e := all[w]
+			e.class |= list.class
+			all[w] = e
+		}
+	}
+	for line := range strings.FieldsSeq(spellings) {
+		variants := strings.Split(line, "=")
+		for _, v := range variants[1:] {
+			e := all[v]
+			e.to, e.class = variants[0], e.class|all[variants[0]].class
+			all[v] = e
+		}
+	}
+	for line := range strings.FieldsSeq(stems) {
+		addStem(all, line)
+	}
+	for line := range strings.FieldsSeq(fusions) {
+		parts, second, _ := strings.Cut(line, "=")
+		first, tail, _ := strings.Cut(parts, "+")
+		all[first+tail] = entry{class: all[first].class, to: first, also: second, cut: len(first)}
+	}
+	return all
+}()
+
+// addStem adds the forms of a line such as organis/organiz:e,es,ed: British, American, endings.
+func addStem(all map[string]entry, line string) {
+	pair, endings, _ := strings.Cut(line, ":")
+	british, american, _ := strings.Cut(pair, "/")
+	for end := range strings.SplitSeq(endings, ",") {
+		if end == "-" {
+			end = ""
+		}
+		e := all[british+end]
+		e.to, e.class = american+end, e.class|all[american+end].class
+		all[british+end] = e
+	}
+}

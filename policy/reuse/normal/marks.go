@@ -1,0 +1,114 @@
+package normal
+
+// endMarks drops what ends a sentence: a full stop or exclamation mark at the end of the prompt, and question marks behind sentences that
+// are questions by their form. Inside, all of them become full stops.
+func (m *maker) endMarks() {
+	from := 0
+	for i := 0; i < len(m.tokens); i++ {
+		t := &m.tokens[i]
+		if t.Kind == Break {
+			from = i + 1
+		}
+		if t.Kind != Mark || t.class&ending == 0 {
+			continue
+		}
+		if t.Text != "." && m.question(from, i) {
+			t.Text = "."
+		}
+		from = i + 1
+	}
+	if n := len(m.tokens); n > 0 && m.tokens[n-1].class&ending != 0 && m.tokens[n-1].Text == "." && m.tokens[n-1].Kind == Mark {
+		m.tokens = m.tokens[:n-1]
+	}
+}
+
+// question reports whether the sentence of tokens [from, to) is a question by its form.
+func (m *maker) question(from, to int) bool {
+	for from < to && (m.is(from, "and", "but", "so", "or", "also", "then", "ok", "okay", "yes", "no", "now") || m.tokens[from].Kind == Mark) {
+		from++
+	}
+	if from < to && m.asks(from, to) {
+		return true
+	}
+	for i := from + 1; i+1 < to; i++ { // My screen is black, what can I do?
+		if m.tokens[i].Kind == Mark && m.has(i+1, wh) && i+2 < to && m.has(i+2, auxiliary) {
+			return true
+		}
+	}
+	return false
+}
+
+// asks reports whether the words from i on begin a question.
+func (m *maker) asks(i, to int) bool {
+	switch {
+	case m.tokens[i].Kind == Frame:
+		return true
+	case m.has(i, wh):
+		return true
+	case m.has(i, preposition):
+		return i+1 < to && m.has(i+1, wh)
+	case m.is(i, "do", "have", "need"):
+		return i+1 < to && m.has(i+1, subject)
+	}
+	return m.has(i, auxiliary) && i+1 < to
+}
+
+// apostropheS decides what 's and 'd are. Behind a question word or pronoun 's is "is", unless a participle follows, where it may be
+// "has"; 'd is "would" before some verbs. All else stays as it is written.
+func (m *maker) apostropheS() {
+	for i := range m.tokens {
+		t := &m.tokens[i]
+		if t.class&joined == 0 || t.Quoted {
+			continue
+		}
+		switch t.Text {
+		case "'d":
+			if m.is(i+1, "like", "love", "appreciate", "be", "prefer", "rather", "really", "need", "want", "recommend", "suggest") {
+				t.Text = "would"
+			}
+		case "'s":
+			if m.contracts(i) {
+				t.Text, t.class = "is", be|function|joined
+			}
+		}
+	}
+}
+
+// contracts reports whether 's at i is "is".
+func (m *maker) contracts(i int) bool {
+	if !m.has(i-1, wh) && !m.is(i-1, "it", "he", "she", "that", "there", "here", "someone", "everything", "something", "nothing") ||
+		m.is(i-1, "whose", "which") {
+		return false
+	}
+	next := i + 1
+	for m.is(next, "not", "just", "already", "always", "never", "also", "still", "ever", "recently", "only", "really", "now", "since") {
+		next++
+	}
+	if next >= len(m.tokens) || m.tokens[next].Kind != Word {
+		return true
+	}
+	w := m.tokens[next].Text
+	if len(w) > 3 && w[len(w)-2:] == "ed" && w != "happened" {
+		return !m.is(i-1, "he", "she", "who", "someone")
+	}
+	return !contains(participles, w)
+}
+
+const participles = ` been got gotten happened gone become come begun broken brought built bought caught chosen cut done drawn driven eaten fallen felt
+ found forgotten given grown had heard held hit kept known left lost made meant met paid put read run said seen sent set shown shut sold
+ spent stood stolen stopped taken taught thought told turned understood won worn written `
+
+// literal sets back the words of a part that is laid out in lines: behind a line that does not end a sentence, lines are data.
+func (m *maker) literal() {
+	for i := 1; i < len(m.tokens); i++ {
+		if m.tokens[i].Kind != Break || m.tokens[i-1].class&ending != 0 {
+			continue
+		}
+		for j := i + 1; j < len(m.tokens); j++ {
+			if t := &m.tokens[j]; t.Kind == Word && t.To > t.From {
+				t.Text = m.prompt[t.From:t.To]
+			}
+		}
+		return
+	}
+}
