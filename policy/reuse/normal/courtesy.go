@@ -177,12 +177,12 @@ var (
 )
 
 // matches reports whether the words of a phrase are the tokens from i on.
-func (m *maker) matches(i int, phrase []string) bool {
-	if i < 0 || i+len(phrase) > len(m.tokens) {
+func (ts tokens) matches(i int, phrase []string) bool {
+	if i < 0 || i+len(phrase) > len(ts) {
 		return false
 	}
 	for j, w := range phrase {
-		if t := &m.tokens[i+j]; t.Text != w || t.Quoted || t.Kind == Code {
+		if t := &ts[i+j]; t.Text != w || t.Quoted || t.Kind == Code {
 			return false
 		}
 	}
@@ -190,11 +190,11 @@ func (m *maker) matches(i int, phrase []string) bool {
 }
 
 // boundary reports whether token i separates courtesy from the rest.
-func (m *maker) boundary(i int) bool {
-	if i < 0 || i >= len(m.tokens) {
+func (ts tokens) boundary(i int) bool {
+	if i < 0 || i >= len(ts) {
 		return false
 	}
-	t := &m.tokens[i]
+	t := &ts[i]
 	return t.Kind == Break || t.Kind == Mark && (t.class&(ending|dash) != 0 || t.Text == "," || t.Text == ":" || t.Text == ";")
 }
 
@@ -205,13 +205,13 @@ func (m *maker) ends() {
 	if from == 0 && to == len(m.tokens) {
 		return
 	}
-	if content(m.tokens[min(from, to):to]) < 2 {
+	if m.tokens[min(from, to):to].words() < 2 {
 		from = 0
-		if content(m.tokens[:to]) < 2 {
+		if m.tokens[:to].words() < 2 {
 			to = len(m.tokens)
 		}
 	}
-	for from < to && (m.boundary(to-1) && m.tokens[to-1].class&ending == 0) {
+	for from < to && (m.tokens.boundary(to-1) && m.tokens[to-1].class&ending == 0) {
 		to--
 	}
 	if !m.mayCut(from, to) {
@@ -245,17 +245,17 @@ func (m *maker) opening(i int) int {
 	}
 	for _, phrase := range openingPhrases[m.tokens[i].Text] {
 		end := i + len(phrase)
-		if !m.matches(i, phrase) || end >= len(m.tokens) {
+		if !m.tokens.matches(i, phrase) || end >= len(m.tokens) {
 			continue
 		}
-		if !m.boundary(end) {
+		if !m.tokens.boundary(end) {
 			if m.flows(phrase, end) {
 				return end
 			}
 			continue
 		}
 		comma := m.tokens[end].Text == ","
-		for m.boundary(end) {
+		for m.tokens.boundary(end) {
 			end++
 		}
 		if comma && end < len(m.tokens) && m.tokens[end].class&upper != 0 && m.tokens[end].class&(function|task|wh) == 0 && !m.tokens[end].First {
@@ -272,9 +272,9 @@ func (m *maker) opening(i int) int {
 func (m *maker) flows(phrase []string, i int) bool {
 	switch phrase[0] {
 	case "please", "kindly":
-		return len(phrase) == 1 && m.tokens[i].Kind == Word && !m.has(i, determiner) && !m.is(i, "me", "him", "them", "us", "everyone", "and", "or", "is", "was")
+		return len(phrase) == 1 && m.tokens[i].Kind == Word && !m.tokens.has(i, determiner) && !m.tokens.is(i, "me", "him", "them", "us", "everyone", "and", "or", "is", "was")
 	case "hi", "hello", "hey", "good", "excuse", "sorry", "thanks":
-		return m.has(i, wh) || m.has(i, modal|do|be) && m.has(i+1, subject) || m.is(i, "i", "please", "we", "my")
+		return m.tokens.has(i, wh) || m.tokens.has(i, modal|do|be) && m.tokens.has(i+1, subject) || m.tokens.is(i, "i", "please", "we", "my")
 	}
 	return false
 }
@@ -294,21 +294,21 @@ func (m *maker) tail() int {
 // closing returns where the closing phrases that end before end begin, or end. Several may be joined by "and".
 func (m *maker) closing(end int) int {
 	last := end
-	for last > 0 && m.boundary(last-1) && m.tokens[last-1].Text != ":" {
+	for last > 0 && m.tokens.boundary(last-1) && m.tokens[last-1].Text != ":" {
 		last--
 	}
-	if last == 0 || m.tokens[last-1].Kind != Word || last < end && m.tokens[last].Text == "?" && !m.is(last-1, "please", "me", "thanks", "help", "this", "that", "mind", "you") {
+	if last == 0 || m.tokens[last-1].Kind != Word || last < end && m.tokens[last].Text == "?" && !m.tokens.is(last-1, "please", "me", "thanks", "help", "this", "that", "mind", "you") {
 		return end
 	}
 	for _, phrase := range closingPhrases[m.tokens[last-1].Text] {
 		at := last - len(phrase)
-		if at <= 0 || !m.matches(at, phrase) {
+		if at <= 0 || !m.tokens.matches(at, phrase) {
 			continue
 		}
 		switch {
-		case m.boundary(at-1) && m.tokens[at-1].Text != ":":
+		case m.tokens.boundary(at-1) && m.tokens[at-1].Text != ":":
 			return at
-		case m.is(at-1, "and") && m.closing(at-1) < at-1:
+		case m.tokens.is(at-1, "and") && m.closing(at-1) < at-1:
 			return m.closing(at - 1)
 		case m.trails(phrase, at):
 			if last < end && m.tokens[last].Text == "?" {
@@ -328,13 +328,13 @@ func (m *maker) trails(phrase []string, i int) bool {
 		return false
 	}
 	before := &m.tokens[i-1]
-	return before.Kind == Word && before.class&(function|preposition|determiner|auxiliary|wh|subject) == 0 && !m.mentions()
+	return before.Kind == Word && before.class&(function|preposition|determiner|auxiliary|wh|subject) == 0 && !m.tokens.mentions()
 }
 
-// mentions reports whether the prompt speaks of words, so that courtesy without a mark may be what it speaks of.
-func (m *maker) mentions() bool {
-	for i := range m.tokens {
-		if m.tokens[i].class&(dataCue|dataVerb) != 0 || m.is(i, "say", "says", "saying", "said", "word", "words", "write", "writes", "written",
+// mentions reports whether the prompt is about words, so that courtesy without a mark may be among them.
+func (ts tokens) mentions() bool {
+	for i := range ts {
+		if ts[i].class&(dataCue|dataVerb) != 0 || ts.is(i, "say", "says", "saying", "said", "word", "words", "write", "writes", "written",
 			"reply", "answer", "respond", "text", "message", "email", "letter", "card", "mean", "means", "name", "called", "use", "people", "post", "sign") {
 			return true
 		}

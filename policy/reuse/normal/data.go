@@ -3,13 +3,13 @@ package normal
 import "strings"
 
 // treatsText reports whether the prompt does something to a text: it has a word for that, or begins with an order to.
-func (m *maker) treatsText() bool {
-	for i := range m.tokens {
-		c := m.tokens[i].class
-		if c&dataCue != 0 || c&dataVerb != 0 && (m.tokens[i].First || m.is(i-1, "you", "to", "please")) && m.textBehind(i+1) {
+func (ts tokens) treatsText() bool {
+	for i := range ts {
+		c := ts[i].class
+		if c&dataCue != 0 || c&dataVerb != 0 && (ts[i].First || ts.is(i-1, "you", "to", "please")) && ts.textBehind(i+1) {
 			return true
 		}
-		if m.is(i, "words", "letters", "characters", "times") && m.is(i-1, "many") || m.is(i, "word", "term", "letter") && m.is(i-1, "the") {
+		if ts.is(i, "words", "letters", "characters", "times") && ts.is(i-1, "many") || ts.is(i, "word", "term", "letter") && ts.is(i-1, "the") {
 			return true
 		}
 	}
@@ -17,11 +17,11 @@ func (m *maker) treatsText() bool {
 }
 
 // textBehind reports whether a text follows that the prompt contains or refers to.
-func (m *maker) textBehind(i int) bool {
-	for ; i < len(m.tokens); i++ {
-		t := &m.tokens[i]
+func (ts tokens) textBehind(i int) bool {
+	for ; i < len(ts); i++ {
+		t := &ts[i]
 		if t.Quoted || t.Text == ":" || t.Text == `"` || t.Kind == Break ||
-			m.is(i, "this", "these", "following", "below", "above", "text", "paragraph", "passage", "message", "article", "essay", "letters", "words") {
+			ts.is(i, "this", "these", "following", "below", "above", "text", "paragraph", "passage", "message", "article", "essay", "letters", "words") {
 			return true
 		}
 	}
@@ -32,14 +32,12 @@ func (m *maker) textBehind(i int) bool {
 // then the text must be quoted, so that it is known where it ends.
 func (m *maker) mayCut(from, to int) bool {
 	all := m.tokens
-	m.tokens = all[from:to]
-	data := m.treatsText()
-	m.tokens = all
+	data := all[from:to].treatsText()
 	if !data {
 		return true
 	}
 	for i := from; i < to; i++ {
-		if all[i].Text == ":" || all[i].Kind == Break || m.is(i, "this", "that", "it", "above", "following") {
+		if all[i].Text == ":" || all[i].Kind == Break || m.tokens.is(i, "this", "that", "it", "above", "following") {
 			return false
 		}
 	}

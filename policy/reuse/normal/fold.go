@@ -35,7 +35,7 @@ func (m *maker) fold() {
 			continue
 		}
 		if t.class&(upper|mixed) == 0 {
-			if t.Text == "us" && m.is(i-1, "the") {
+			if t.Text == "us" && m.tokens.is(i-1, "the") {
 				t.Text = "US"
 			}
 			continue
@@ -53,27 +53,27 @@ func (m *maker) keeps(i int, shout bool) bool {
 	case t.class&mixed != 0: // PayPal, but kWh and LaTeX
 		return t.class&acronym == 0 && (t.class&homograph != 0 || n < 5 || t.class&upper == 0)
 	case n == 1:
-		return m.letter(i)
+		return m.tokens.letter(i)
 	case t.class&caps != 0:
 		return m.capsKept(i, shout)
 	case n == 2:
 		return m.pairKept(i)
 	}
-	return t.class&homograph != 0 && !(t.class&starts != 0 && m.opens(i)) && !(t.class&month != 0 && m.dated(i))
+	return t.class&homograph != 0 && !(t.class&starts != 0 && m.tokens.opens(i)) && !(t.class&month != 0 && m.tokens.dated(i))
 }
 
 // opens reports whether word i may have its capital from its place: it begins a sentence, or follows a mark.
-func (m *maker) opens(i int) bool {
-	return m.tokens[i].First || i > 0 && m.tokens[i-1].Kind == Mark
+func (ts tokens) opens(i int) bool {
+	return ts[i].First || i > 0 && ts[i-1].Kind == Mark
 }
 
 // letter reports whether a single capital letter is more than the pronoun or the article.
-func (m *maker) letter(i int) bool {
-	switch m.tokens[i].Text {
+func (ts tokens) letter(i int) bool {
+	switch ts[i].Text {
 	case "a":
-		return !m.opens(i)
+		return !ts.opens(i)
 	case "i":
-		return m.is(i-1, "is", "of", "the", "a", "letter", "variable", "symbol", "war", "type", "part", "phase", "stage", "chapter",
+		return ts.is(i-1, "is", "of", "the", "a", "letter", "variable", "symbol", "war", "type", "part", "phase", "stage", "chapter",
 			"volume", "section", "class", "number", "step", "episode", "category")
 	}
 	return true
@@ -103,23 +103,23 @@ func (m *maker) pairKept(i int) bool {
 	t := &m.tokens[i]
 	switch t.Text {
 	case "he", "be", "in", "as", "at", "am", "no", "it", "us":
-		return !m.opens(i)
+		return !m.tokens.opens(i)
 	case "vs", "ok":
 		return false
 	}
 	if t.class&title != 0 {
-		return !m.has(i+1, upper)
+		return !m.tokens.has(i+1, upper)
 	}
 	return t.class&function == 0
 }
 
 // dated reports whether the name of a month is beside a number, or behind a word that a month follows.
-func (m *maker) dated(i int) bool {
+func (ts tokens) dated(i int) bool {
 	number := func(i int) bool {
-		return i >= 0 && i < len(m.tokens) && (m.tokens[i].Kind == Number || m.tokens[i].class&numeral != 0)
+		return i >= 0 && i < len(ts) && (ts[i].Kind == Number || ts[i].class&numeral != 0)
 	}
-	return number(i-1) || number(i+1) || m.is(i-1, "of") && number(i-2) || m.is(i+1, "the") && number(i+2) ||
-		m.is(i-1, "in", "since", "until", "till", "next", "last", "early", "late", "mid", "of")
+	return number(i-1) || number(i+1) || ts.is(i-1, "of") && number(i-2) || ts.is(i+1, "the") && number(i+2) ||
+		ts.is(i-1, "in", "since", "until", "till", "next", "last", "early", "late", "mid", "of")
 }
 
 // pronounceable reports whether small letters could be an English word: they have a vowel, and no more consonants in a row than words

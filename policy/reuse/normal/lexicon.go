@@ -28,7 +28,7 @@ const (
 	caps                          // has capitals only, at least two
 	mixed                         // has capitals inside
 	numeral                       // a number in letters
-	dataCue                       // speaks of a text wherever it stands
+	dataCue                       // is about a text wherever it is
 	dataVerb                      // does something to a text where it begins an order
 	title                         // before a name: its capital carries nothing there
 )

@@ -12,7 +12,7 @@ func (m *maker) endMarks() {
 		if t.Kind != Mark || t.class&ending == 0 {
 			continue
 		}
-		if t.Text != "." && m.question(from, i) {
+		if t.Text != "." && m.tokens.question(from, i) {
 			t.Text = "."
 		}
 		from = i + 1
@@ -23,15 +23,15 @@ func (m *maker) endMarks() {
 }
 
 // question reports whether the sentence of tokens [from, to) is a question by its form.
-func (m *maker) question(from, to int) bool {
-	for from < to && (m.is(from, "and", "but", "so", "or", "also", "then", "ok", "okay", "yes", "no", "now") || m.tokens[from].Kind == Mark) {
+func (ts tokens) question(from, to int) bool {
+	for from < to && (ts.is(from, "and", "but", "so", "or", "also", "then", "ok", "okay", "yes", "no", "now") || ts[from].Kind == Mark) {
 		from++
 	}
-	if from < to && m.asks(from, to) {
+	if from < to && ts.asks(from, to) {
 		return true
 	}
 	for i := from + 1; i+1 < to; i++ { // My screen is black, what can I do?
-		if m.tokens[i].Kind == Mark && m.has(i+1, wh) && i+2 < to && m.has(i+2, auxiliary) {
+		if ts[i].Kind == Mark && ts.has(i+1, wh) && i+2 < to && ts.has(i+2, auxiliary) {
 			return true
 		}
 	}
@@ -39,18 +39,18 @@ func (m *maker) question(from, to int) bool {
 }
 
 // asks reports whether the words from i on begin a question.
-func (m *maker) asks(i, to int) bool {
+func (ts tokens) asks(i, to int) bool {
 	switch {
-	case m.tokens[i].Kind == Frame:
+	case ts[i].Kind == Frame:
 		return true
-	case m.has(i, wh):
+	case ts.has(i, wh):
 		return true
-	case m.has(i, preposition):
-		return i+1 < to && m.has(i+1, wh)
-	case m.is(i, "do", "have", "need"):
-		return i+1 < to && m.has(i+1, subject)
+	case ts.has(i, preposition):
+		return i+1 < to && ts.has(i+1, wh)
+	case ts.is(i, "do", "have", "need"):
+		return i+1 < to && ts.has(i+1, subject)
 	}
-	return m.has(i, auxiliary) && i+1 < to
+	return ts.has(i, auxiliary) && i+1 < to
 }
 
 // apostropheS decides what 's and 'd are. Behind a question word or pronoun 's is "is", unless a participle follows, where it may be
@@ -63,11 +63,11 @@ func (m *maker) apostropheS() {
 		}
 		switch t.Text {
 		case "'d":
-			if m.is(i+1, "like", "love", "appreciate", "be", "prefer", "rather", "really", "need", "want", "recommend", "suggest") {
+			if m.tokens.is(i+1, "like", "love", "appreciate", "be", "prefer", "rather", "really", "need", "want", "recommend", "suggest") {
 				t.Text = "would"
 			}
 		case "'s":
-			if m.contracts(i) {
+			if m.tokens.contracts(i) {
 				t.Text, t.class = "is", be|function|joined
 			}
 		}
@@ -75,21 +75,21 @@ func (m *maker) apostropheS() {
 }
 
 // contracts reports whether 's at i is "is".
-func (m *maker) contracts(i int) bool {
-	if !m.has(i-1, wh) && !m.is(i-1, "it", "he", "she", "that", "there", "here", "someone", "everything", "something", "nothing") ||
-		m.is(i-1, "whose", "which") {
+func (ts tokens) contracts(i int) bool {
+	if !ts.has(i-1, wh) && !ts.is(i-1, "it", "he", "she", "that", "there", "here", "someone", "everything", "something", "nothing") ||
+		ts.is(i-1, "whose", "which") {
 		return false
 	}
 	next := i + 1
-	for m.is(next, "not", "just", "already", "always", "never", "also", "still", "ever", "recently", "only", "really", "now", "since") {
+	for ts.is(next, "not", "just", "already", "always", "never", "also", "still", "ever", "recently", "only", "really", "now", "since") {
 		next++
 	}
-	if next >= len(m.tokens) || m.tokens[next].Kind != Word {
+	if next >= len(ts) || ts[next].Kind != Word {
 		return true
 	}
-	w := m.tokens[next].Text
+	w := ts[next].Text
 	if len(w) > 3 && w[len(w)-2:] == "ed" && w != "happened" {
-		return !m.is(i-1, "he", "she", "who", "someone")
+		return !ts.is(i-1, "he", "she", "who", "someone")
 	}
 	return !contains(participles, w)
 }

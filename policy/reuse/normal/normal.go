@@ -48,14 +48,14 @@ type Form struct {
 // Of returns the normal form of a prompt. The cost is linear: some 4 µs for 20 words.
 func Of(prompt string) *Form {
 	f := &Form{Prompt: prompt}
-	m := maker{prompt: prompt}
+	m := maker{scanner: scanner{prompt: prompt}}
 	if m.survey(); m.fixed == "" {
 		m.scan()
 	}
 	if m.fixed == "" {
 		m.rules()
 	}
-	if f.Fixed = m.fixed; f.Fixed == "" && m.words() == 0 {
+	if f.Fixed = m.fixed; f.Fixed == "" && m.tokens.words() == 0 {
 		f.Fixed = "no words"
 	}
 	if f.Fixed == "" {

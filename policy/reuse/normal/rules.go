@@ -2,11 +2,18 @@ package normal
 
 import "slices"
 
+// maker makes a form of the tokens of a prompt.
+type maker struct {
+	scanner
+	data bool // see Form
+	mark int  // a question mark behind courtesy that has none before it: "on Friday please?"
+}
+
 // rules applies what depends on the words around, in this order: each rule sees the result of those before.
 func (m *maker) rules() {
 	m.apostropheS()
 	m.ends()
-	if m.data = m.treatsText(); m.data {
+	if m.data = m.tokens.treatsText(); m.data {
 		m.raw()
 		return
 	}
@@ -15,19 +22,20 @@ func (m *maker) rules() {
 	m.endMarks()
 }
 
-// words counts the tokens that are no marks.
-func (m *maker) words() (n int) { return content(m.tokens) }
+// tokens are a prompt or a part of it.
+type tokens []Token
 
-func content(tokens []Token) (n int) {
-	for i := range tokens {
-		if k := tokens[i].Kind; k != Mark && k != Break {
+// words counts the tokens that are no marks.
+func (ts tokens) words() (n int) {
+	for i := range ts {
+		if k := ts[i].Kind; k != Mark && k != Break {
 			n++
 		}
 	}
 	return n
 }
 
-// raw sets all tokens back to their bytes in the prompt, but for the case of an ordinary first word and a full stop at the end.
+// raw sets all tokens back to their bytes in the prompt, except the case of an ordinary first word and a full stop at the end.
 func (m *maker) raw() {
 	for i := range m.tokens {
 		t := &m.tokens[i]
@@ -50,11 +58,11 @@ func (m *maker) raw() {
 func (m *maker) remove(from, to int) { m.tokens = slices.Delete(m.tokens, from, to) }
 
 // word reports whether token i is there and is one of the words.
-func (m *maker) is(i int, words ...string) bool {
-	return i >= 0 && i < len(m.tokens) && m.tokens[i].Kind == Word && !m.tokens[i].Quoted && slices.Contains(words, m.tokens[i].Text)
+func (ts tokens) is(i int, words ...string) bool {
+	return i >= 0 && i < len(ts) && ts[i].Kind == Word && !ts[i].Quoted && slices.Contains(words, ts[i].Text)
 }
 
 // has reports whether token i is there and has one of the classes.
-func (m *maker) has(i int, c class) bool {
-	return i >= 0 && i < len(m.tokens) && m.tokens[i].class&c != 0 && !m.tokens[i].Quoted
+func (ts tokens) has(i int, c class) bool {
+	return i >= 0 && i < len(ts) && ts[i].class&c != 0 && !ts[i].Quoted
 }

@@ -7,54 +7,54 @@ import (
 )
 
 // scan splits the prompt into tokens. Words get their normal spelling at once; what depends on the words around follows in rules.
-func (m *maker) scan() {
-	m.tokens = make([]Token, 0, (m.end-m.at)/4+4)
-	for m.at < m.end && m.fixed == "" {
-		switch m.prompt[m.at] {
+func (s *scanner) scan() {
+	s.tokens = make([]Token, 0, (s.end-s.at)/4+4)
+	for s.at < s.end && s.fixed == "" {
+		switch s.prompt[s.at] {
 		case ' ', '\r':
-			m.at++
+			s.at++
 		case '\n':
-			m.lineBreak()
+			s.lineBreak()
 		default:
-			if !m.quotation() {
-				m.chunk()
+			if !s.quotation() {
+				s.chunk()
 			}
 		}
 	}
 }
 
 // lineBreak emits the line breaks at m.at as one token.
-func (m *maker) lineBreak() {
-	from := m.at
-	for m.at < m.end && strings.IndexByte("\r\n ", m.prompt[m.at]) >= 0 {
-		m.at++
+func (s *scanner) lineBreak() {
+	from := s.at
+	for s.at < s.end && strings.IndexByte("\r\n ", s.prompt[s.at]) >= 0 {
+		s.at++
 	}
 	text := "\n"
-	if strings.Count(m.prompt[from:m.at], "\n") > 1 {
+	if strings.Count(s.prompt[from:s.at], "\n") > 1 {
 		text = "\n\n"
 	}
-	m.emit(Token{Text: text, Kind: Break, From: from, To: m.at})
+	s.emit(Token{Text: text, Kind: Break, From: from, To: s.at})
 }
 
 // emit appends a token and finds out whether it begins a sentence.
-func (m *maker) emit(t Token) {
-	t.First = len(m.tokens) == 0
-	if n := len(m.tokens); n > 0 {
-		switch last := &m.tokens[n-1]; last.Kind {
+func (s *scanner) emit(t Token) {
+	t.First = len(s.tokens) == 0
+	if n := len(s.tokens); n > 0 {
+		switch last := &s.tokens[n-1]; last.Kind {
 		case Mark:
 			t.First = last.class&ending != 0 || last.First || last.class&opening != 0 && last.First
 		case Break:
 			t.First = true
 		}
 	}
-	m.tokens = append(m.tokens, t)
+	s.tokens = append(s.tokens, t)
 }
 
 // quotation emits what begins at m.at with a quotation mark or a backtick, up to its other end.
-func (m *maker) quotation() bool {
-	rest := m.prompt[m.at:m.end]
+func (s *scanner) quotation() bool {
+	rest := s.prompt[s.at:s.end]
 	if rest[0] == '`' {
-		m.fence(rest)
+		s.fence(rest)
 		return true
 	}
 	open, close := 0, ""
@@ -66,23 +66,23 @@ func (m *maker) quotation() bool {
 	case strings.HasPrefix(rest, "«"):
 		open, close = len("«"), "»"
 	case rest[0] == '\'':
-		return m.apostrophes(rest, 1, "'")
+		return s.apostrophes(rest, 1, "'")
 	case strings.HasPrefix(rest, "‘"):
-		return m.apostrophes(rest, len("‘"), "’")
+		return s.apostrophes(rest, len("‘"), "’")
 	default:
 		return false
 	}
 	n := strings.Index(rest[open:], close)
 	if n < 0 {
-		m.fixed = "quotes"
+		s.fixed = "quotes"
 		return true
 	}
-	m.quoted(open, n, len(close))
+	s.quoted(open, n, len(close))
 	return true
 }
 
 // apostrophes emits words between single quotation marks: the second one must end a word.
-func (m *maker) apostrophes(rest string, open int, mark string) bool {
+func (s *scanner) apostrophes(rest string, open int, mark string) bool {
 	for i := open; ; {
 		n := strings.Index(rest[i:], mark)
 		if n < 0 || strings.IndexByte(rest[:i+n], '\n') >= 0 {
@@ -90,7 +90,7 @@ func (m *maker) apostrophes(rest string, open int, mark string) bool {
 		}
 		i += n
 		if r, _ := utf8.DecodeRuneInString(rest[i+len(mark):]); i > open && rest[i-1] != ' ' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			m.quoted(open, i-open, len(mark))
+			s.quoted(open, i-open, len(mark))
 			return true
 		}
 		i += len(mark)
@@ -99,28 +99,28 @@ func (m *maker) apostrophes(rest string, open int, mark string) bool {
 
 // quoted emits a quotation of n bytes between marks of open and close bytes. Words with single blanks between are tokens, all else is
 // compared byte by byte.
-func (m *maker) quoted(open, n, close int) {
-	from, to := m.at+open, m.at+open+n
-	m.at = to + close
-	if r, _ := utf8.DecodeRuneInString(m.prompt[m.at:m.end]); unicode.IsLetter(r) || unicode.IsDigit(r) {
-		m.fixed = "quotes"
+func (s *scanner) quoted(open, n, close int) {
+	from, to := s.at+open, s.at+open+n
+	s.at = to + close
+	if r, _ := utf8.DecodeRuneInString(s.prompt[s.at:s.end]); unicode.IsLetter(r) || unicode.IsDigit(r) {
+		s.fixed = "quotes"
 		return
 	}
-	m.emit(Token{Text: `"`, Kind: Mark, class: opening, From: from - open, To: from})
-	if !spaced(m.prompt[from:to]) {
-		m.emit(Token{Text: m.prompt[from:to], Kind: Code, Quoted: true, From: from, To: to})
+	s.emit(Token{Text: `"`, Kind: Mark, class: opening, From: from - open, To: from})
+	if !spaced(s.prompt[from:to]) {
+		s.emit(Token{Text: s.prompt[from:to], Kind: Code, Quoted: true, From: from, To: to})
 	} else {
 		for at := from; at < to; {
 			end := at
-			for end < to && m.prompt[end] != ' ' {
+			for end < to && s.prompt[end] != ' ' {
 				end++
 			}
-			c, _ := utf8.DecodeRuneInString(m.prompt[at:end])
-			m.emit(Token{Text: m.prompt[at:end], Quoted: true, Capital: unicode.IsUpper(c), From: at, To: end})
+			c, _ := utf8.DecodeRuneInString(s.prompt[at:end])
+			s.emit(Token{Text: s.prompt[at:end], Quoted: true, Capital: unicode.IsUpper(c), From: at, To: end})
 			at = end + 1
 		}
 	}
-	m.emit(Token{Text: `"`, Kind: Mark, From: to, To: to + close})
+	s.emit(Token{Text: `"`, Kind: Mark, From: to, To: to + close})
 }
 
 // spaced reports whether a text is words of letters with single blanks between.
@@ -140,67 +140,67 @@ func spaced(text string) bool {
 }
 
 // fence emits code between backticks.
-func (m *maker) fence(rest string) {
+func (s *scanner) fence(rest string) {
 	n := len(rest) - len(strings.TrimLeft(rest, "`"))
 	end := strings.Index(rest[n:], rest[:n])
 	if end <= 0 || end == 0 && n < 3 {
-		m.fixed = "fence"
+		s.fixed = "fence"
 		return
 	}
-	to := m.at + n + end + n
-	for to < m.end && strings.IndexByte(" \n\r.,;:!?)", m.prompt[to]) < 0 {
+	to := s.at + n + end + n
+	for to < s.end && strings.IndexByte(" \n\r.,;:!?)", s.prompt[to]) < 0 {
 		to++ // an s behind the closing backtick
 	}
-	m.emit(Token{Text: m.prompt[m.at:to], Kind: Code, From: m.at, To: to})
-	m.at = to
+	s.emit(Token{Text: s.prompt[s.at:to], Kind: Code, From: s.at, To: to})
+	s.at = to
 }
 
 // chunk emits the tokens of a run without blanks.
-func (m *maker) chunk() {
-	to := m.at
-	for to < m.end {
-		if c := m.prompt[to]; c == ' ' || c == '\n' || c == '\r' {
+func (s *scanner) chunk() {
+	to := s.at
+	for to < s.end {
+		if c := s.prompt[to]; c == ' ' || c == '\n' || c == '\r' {
 			break
 		}
 		to++
 	}
-	for m.at < to && strings.IndexByte("([{", m.prompt[m.at]) >= 0 {
-		m.emit(Token{Text: m.prompt[m.at : m.at+1], Kind: Mark, class: opening, From: m.at, To: m.at + 1})
-		m.at++
-		if m.at < to && m.quotation() {
+	for s.at < to && strings.IndexByte("([{", s.prompt[s.at]) >= 0 {
+		s.emit(Token{Text: s.prompt[s.at : s.at+1], Kind: Mark, class: opening, From: s.at, To: s.at + 1})
+		s.at++
+		if s.at < to && s.quotation() {
 			return
 		}
 	}
-	if m.at == to {
+	if s.at == to {
 		return
 	}
-	core := m.at + len(strings.TrimRight(m.prompt[m.at:to], ".,;:!?)]}…"))
-	if core > m.at {
-		m.core(core)
+	core := s.at + len(strings.TrimRight(s.prompt[s.at:to], ".,;:!?)]}…"))
+	if core > s.at {
+		s.core(core)
 	}
-	m.at = core
-	m.marks(to)
+	s.at = core
+	s.marks(to)
 }
 
 // marks emits the punctuation between m.at and to.
-func (m *maker) marks(to int) {
-	blank := m.at > 0 && m.prompt[m.at-1] == ' '
-	for m.at < to {
-		end := m.at
-		for end < to && strings.IndexByte(".!?\xe2\x80\xa6", m.prompt[end]) >= 0 {
+func (s *scanner) marks(to int) {
+	blank := s.at > 0 && s.prompt[s.at-1] == ' '
+	for s.at < to {
+		end := s.at
+		for end < to && strings.IndexByte(".!?\xe2\x80\xa6", s.prompt[end]) >= 0 {
 			end++
 		}
-		if end > m.at {
-			m.emit(Token{Text: sentenceMark(m.prompt[m.at:end]), Kind: Mark, class: ending, From: m.at, To: end})
-			m.at = end
+		if end > s.at {
+			s.emit(Token{Text: sentenceMark(s.prompt[s.at:end]), Kind: Mark, class: ending, From: s.at, To: end})
+			s.at = end
 			continue
 		}
-		text := m.prompt[m.at : m.at+1]
+		text := s.prompt[s.at : s.at+1]
 		if blank && strings.IndexByte(")]}", text[0]) < 0 {
-			text = m.prompt[m.at-1 : m.at+1]
+			text = s.prompt[s.at-1 : s.at+1]
 		}
-		m.emit(Token{Text: text, Kind: Mark, From: m.at, To: m.at + 1})
-		m.at++
+		s.emit(Token{Text: text, Kind: Mark, From: s.at, To: s.at + 1})
+		s.at++
 		blank = false
 	}
 }

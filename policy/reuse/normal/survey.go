@@ -9,16 +9,14 @@ import (
 // longest is how many bytes of prompt are normalised. Longer ones are documents.
 const longest = 32 << 10
 
-// maker makes the tokens of one prompt.
-type maker struct {
+// scanner makes tokens of a prompt. What depends on the words around is left to the maker.
+type scanner struct {
 	prompt string
 	low    string // the prompt without letter case, byte for byte at the same places
-	at     int    // of the scanner
-	end    int    // of the last character that is no blank
-	tokens []Token
-	fixed  string
-	data   bool
-	mark   int // a question mark behind courtesy that has none before it: "on Friday please?"
+	at     int
+	end    int // of the last character that is no blank
+	tokens tokens
+	fixed  string // see Form
 
 	// found by survey
 	gaps   bool // runs of blanks that are not between two sentences
@@ -29,65 +27,65 @@ type maker struct {
 }
 
 // survey looks at every character once, before anything is compared: what only the very prompt may equal is found here.
-func (m *maker) survey() {
-	if len(m.prompt) > longest {
-		m.fixed = "length"
+func (s *scanner) survey() {
+	if len(s.prompt) > longest {
+		s.fixed = "length"
 		return
 	}
-	m.end = len(strings.TrimRight(m.prompt, " \r\n"))
-	m.at = m.end - len(strings.TrimLeft(m.prompt[:m.end], " \r\n"))
+	s.end = len(strings.TrimRight(s.prompt, " \r\n"))
+	s.at = s.end - len(strings.TrimLeft(s.prompt[:s.end], " \r\n"))
 	wide := false
-	for i := m.at; i < m.end; {
-		c := m.prompt[i]
+	for i := s.at; i < s.end; {
+		c := s.prompt[i]
 		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(m.prompt[i:])
+			r, n := utf8.DecodeRuneInString(s.prompt[i:])
 			if wide = true; !written(r, n) {
-				m.fixed = "characters"
+				s.fixed = "characters"
 				return
 			}
 			i += n
 			continue
 		}
-		if !m.ascii(c, i) {
+		if !s.ascii(c, i) {
 			return
 		}
 		i++
 	}
-	if m.gaps && (m.layout || m.breaks) {
-		m.fixed = "blanks"
+	if s.gaps && (s.layout || s.breaks) {
+		s.fixed = "blanks"
 		return
 	}
-	m.low = m.prompt
-	if wide || m.uppers > 0 {
-		m.low = lower(m.prompt)
+	s.low = s.prompt
+	if wide || s.uppers > 0 {
+		s.low = lower(s.prompt)
 	}
 }
 
 // ascii takes one byte at i into account and reports whether to go on.
-func (m *maker) ascii(c byte, i int) bool {
+func (s *scanner) ascii(c byte, i int) bool {
 	switch {
 	case 'a' <= c && c <= 'z':
-		m.lowers++
+		s.lowers++
 	case 'A' <= c && c <= 'Z':
-		m.uppers++
+		s.uppers++
 	case c == ' ':
-		if i > 0 && m.prompt[i-1] == ' ' && (i < 2 || !terminal(m.prompt[i-2])) {
-			m.gaps = true
+		if i > 0 && s.prompt[i-1] == ' ' && (i < 2 || !terminal(s.prompt[i-2])) {
+			s.gaps = true
 		}
-		if i > 0 && m.prompt[i-1] == '\n' {
-			m.gaps, m.breaks = true, true // an indented line
+		if i > 0 && s.prompt[i-1] == '\n' {
+			s.gaps, s.breaks = true, true // an indented line
 		}
 	case c == '\n':
-		m.breaks = true
+		s.breaks = true
 	case c == '|' || c == '\t':
-		m.fixed = "table"
-	case c == '\r' && i+1 < len(m.prompt) && m.prompt[i+1] == '\n':
+		s.fixed = "table"
+	case c == '\r' && i+1 < len(s.prompt) && s.prompt[i+1] == '\n':
 	case c < ' ' || c == 0x7f:
-		m.fixed = "characters"
+		s.fixed = "characters"
 	case '0' <= c && c <= '9' || c == ':' || c == ';' || c == '{' || c == '=' || c == '`' || c == '"' || c == '<' || c == '#' || c == '_' || c == '\\':
-		m.layout = true
+		s.layout = true
 	}
-	return m.fixed == ""
+	return s.fixed == ""
 }
 
 func terminal(c byte) bool { return c == '.' || c == '!' || c == '?' }

@@ -93,7 +93,7 @@ const acronyms = `nasa nato ikea unesco unicef opec nafta asap usa uae uefa fifa
 	oled led lcd uhd ssd hdd mba phd cnn bbc espn nba nfl nhl mlb sfo atl ord jfk nyc pdf html css sql json yaml
 	vat esim wifi lan wan nas ups ssl tls sso saas paas dna rna mri bmi tsla gdpr`
 
-// tasks are verbs for what takes the same steps whoever does it.
+// tasks are verbs for what takes every person the same steps.
 const tasks = `access activate add adjust apply archive arrange assemble assign attach authorize automate avoid backup bake bleed block boil book
 	borrow brew build burn buy calculate call calibrate cancel capture cast centralize change charge check choose claim clean clear clone close
 	collect combine compare compile compress compute configure confirm connect contact convert cook copy correct create crop customize
