@@ -17,10 +17,11 @@ func run(args ...string) (out, messages string, code int) {
 
 func TestHelp(t *testing.T) {
 	for name, args := range map[string][]string{
-		"help.golden":        {"help"},
-		"help-study.golden":  {"study", "--help"},
-		"help-replay.golden": {"help", "replay"},
-		"help-fleet.golden":  {"fleet", "--help"},
+		"help.golden":          {"help"},
+		"help-study.golden":    {"study", "--help"},
+		"help-replay.golden":   {"help", "replay"},
+		"help-fleet.golden":    {"fleet", "--help"},
+		"help-evaluate.golden": {"evaluate", "--help"},
 	} {
 		out, messages, code := run(args...)
 		if code != cli.ExitOK || messages != "" {

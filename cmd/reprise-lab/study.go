@@ -138,16 +138,19 @@ func (o *studyFlags) run(ctx context.Context, t cli.Terminal) error {
 }
 
 // studyProgress reports the number of traces of a part that were played: on a terminal each of them, elsewhere only the last.
-func studyProgress(t cli.Terminal) func(part string, done, total int) {
+func studyProgress(t cli.Terminal) func(part string, done, total int) { return progressOf(t, "traces") }
+
+// progressOf shows how many of some things are done: on a terminal always, else when all are.
+func progressOf(t cli.Terminal, things string) func(part string, done, total int) {
 	live := cli.IsTerminal(t.Err)
 	return func(part string, done, total int) {
 		switch {
 		case live && done < total:
-			fmt.Fprintf(t.Err, "\r\x1b[2K%s: %d of %d traces", part, done, total)
+			fmt.Fprintf(t.Err, "\r\x1b[2K%s: %d of %d %s", part, done, total, things)
 		case live:
-			fmt.Fprintf(t.Err, "\r\x1b[2K%s: %d traces\n", part, total)
+			fmt.Fprintf(t.Err, "\r\x1b[2K%s: %d %s\n", part, total, things)
 		case done == total:
-			fmt.Fprintf(t.Err, "%s: %d traces\n", part, total)
+			fmt.Fprintf(t.Err, "%s: %d %s\n", part, total, things)
 		}
 	}
 }

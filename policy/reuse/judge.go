@@ -182,6 +182,11 @@ func explore(c *evidence.Case, n int) float64 {
 	return floor
 }
 
+// Bar names what prevents serving in one or two words, "" where nothing does: for tables and metrics. Veto says which veto it is.
+func (v *Verdict) Bar() string { return barNames[v.bar] }
+
+var barNames = [...]string{none: "", vetoed: "veto", data: "data before it", fixed: "fixed", task: "task on text", notListed: "not listed", unsure: "unsure", drawn: "drawn"}
+
 // Why is a sentence with the reason of the decision, and for an answer that is not served, what would have to change.
 func (v *Verdict) Why() string {
 	switch v.bar {

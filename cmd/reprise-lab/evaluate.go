@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/evaluate"
+	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/embed"
+)
+
+// evaluateFlags are the flags of evaluate.
+type evaluateFlags struct {
+	pairs, streams []string
+	same           string
+	embedder       string
+	gate           float64
+	errors         string
+	seeds          int
+	shown          int
+	json           bool
+	html, command  string
+	label          string
+	maxErrors      []float64
+	made           embed.Embedder
+	words          bool
+}
+
+const (
+	embedderBuiltin = "builtin"
+	embedderEqual   = "equal"
+)
+
+func runEvaluate(t cli.Terminal, args []string) error {
+	o := &evaluateFlags{}
+	fs := cli.NewFlagSet("reprise-lab evaluate")
+	o.register(fs)
+	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { evaluateHelp(w, fs) }); err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
+		return cli.FlagError(fs, "%v", err)
+	}
+	o.command = commandOf(fs.Name(), fs, nil)
+	ctx, stop := cli.Interruptible()
+	defer stop()
+	return o.run(ctx, t)
+}
+
+func (o *evaluateFlags) register(fs *flag.FlagSet) {
+	files := func(to *[]string) func(string) error {
+		return func(v string) error {
+			*to = append(*to, strings.Split(v, ",")...)
+			return nil
+		}
+	}
+	fs.Func("pairs", "`FILE[,FILE…]` of labelled pairs; may be given several times", files(&o.pairs))
+	fs.Func("stream", "`FILE[,FILE…]` of requests with the class of their answer; may be given several times", files(&o.streams))
+	fs.StringVar(&o.same, "same", "", "`BOOL` is the label of all pairs of files that have none: true or false")
+	fs.StringVar(&o.embedder, "embedder", embedderBuiltin, "`NAME` is builtin, or equal: all texts are near, so that the judge alone decides")
+	fs.Float64Var(&o.gate, "hit", 0, "`COSINE` is the least similarity of a hit; unset: the embedder's own")
+	fs.StringVar(&o.errors, "max-error", "0.01", "`LIST` of the largest expected shares of wrong answers among those served by meaning")
+	fs.IntVar(&o.seeds, "seeds", 0, "`N` plays of each stream in random orders; 0: one in the order of the file")
+	fs.IntVar(&o.shown, "show", 20, "`N` pairs of different meaning that are served are printed")
+	fs.BoolVar(&o.json, "json", false, "print JSON lines: one for each pair and each play")
+	registerHTML(fs, &o.html)
+}
+
+func (o *evaluateFlags) check() error {
+	switch {
+	case len(o.pairs)+len(o.streams) == 0:
+		return errors.New("want --pairs or --stream: a file")
+	case o.json && o.html != "":
+		return errors.New("--json and --html are two forms of one result: want one of them")
+	case !(o.gate >= 0 && o.gate <= 1):
+		return fmt.Errorf("--hit %v: want a cosine above 0, at most 1", o.gate)
+	case o.seeds < 0 || o.seeds > maxSeeds:
+		return fmt.Errorf("--seeds %d: want 0 to %d", o.seeds, maxSeeds)
+	case o.shown < 0:
+		return fmt.Errorf("--show %d: want 0 or more", o.shown)
+	}
+	switch o.same {
+	case "":
+	case "true":
+		o.label = "same"
+	case "false":
+		o.label = "different"
+	default:
+		return fmt.Errorf("--same %q: want true or false", o.same)
+	}
+	return errors.Join(o.parseErrors(), o.makeEmbedder())
+}
+
+func (o *evaluateFlags) parseErrors() error {
+	for text := range strings.SplitSeq(o.errors, ",") {
+		delta, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || !(delta >= 0 && delta <= 0.2) {
+			return fmt.Errorf("--max-error %s: want shares from 0 to 0.2, as in 0.01,0.02", text)
+		}
+		o.maxErrors = append(o.maxErrors, delta)
+	}
+	return nil
+}
+
+func (o *evaluateFlags) makeEmbedder() error {
+	switch o.embedder {
+	case embedderBuiltin:
+		o.made, o.words = embed.NewBuiltin(), true
+	case embedderEqual:
+		o.made = evaluate.Equal{}
+	default:
+		known := []string{embedderBuiltin, embedderEqual}
+		return fmt.Errorf("--embedder %q: want one of %s%s", o.embedder, strings.Join(known, ", "), cli.DidYouMean(o.embedder, known))
+	}
+	return nil
+}
+
+func evaluateHelp(w io.Writer, fs *flag.FlagSet) {
+	io.WriteString(w, `reprise-lab evaluate measures how often a stored answer would be served for another prompt, and how often that is wrong:
+precision, recall, false hits, the ROC curve of the similarity, by edit and by veto, the calibration of the estimated probability,
+and for streams the error and the hits of a proxy that explores and learns.
+
+  reprise-lab evaluate --pairs questions.tsv
+  reprise-lab evaluate --pairs different.tsv --same false --embedder equal
+  reprise-lab evaluate --stream requests.jsonl --max-error 0.01,0.02,0.05 --seeds 5 --html report.html
+
+Files:
+`+evaluate.Formats+`
+Flags:
+`)
+	cli.FlagHelp(w, fs, "pairs", "stream", "same", "embedder", "hit", "max-error", "seeds", "show", "json", "html")
+}
+
+func (o *evaluateFlags) options(maxError float64) evaluate.Options {
+	return evaluate.Options{Embedder: o.made, Words: o.words, Gate: o.gate, MaxError: maxError}
+}
+
+// run measures file by file, and prints what is complete, even if it ended early.
+func (o *evaluateFlags) run(ctx context.Context, t cli.Terminal) error {
+	html, err := openReport(o.html)
+	if err != nil {
+		return err
+	}
+	page := o.page()
+	out := json.NewEncoder(t.Out)
+	for _, path := range o.pairs {
+		if err != nil {
+			break
+		}
+		err = o.runPairs(ctx, t, path, page, out)
+	}
+	for _, path := range o.streams {
+		if err != nil {
+			break
+		}
+		err = o.runStream(ctx, t, path, page, out)
+	}
+	err = errors.Join(err, writeReport(html, page))
+	if !o.json {
+		err = errors.Join(err, report.Text(t.Out, page))
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(t.Err, "reprise-lab evaluate: interrupted: the figures are of the files that were complete")
+		return cli.ErrInterrupted
+	}
+	return err
+}
+
+// scoredLine is a pair in JSON.
+type scoredLine struct {
+	File       string   `json:"file"`
+	Kind       string   `json:"kind,omitempty"`
+	A          string   `json:"a"`
+	B          string   `json:"b"`
+	Same       bool     `json:"same"`
+	Served     bool     `json:"served"`
+	By         string   `json:"by"`
+	Edits      []string `json:"edits,omitempty"`
+	P          float64  `json:"p"`
+	Similarity float64  `json:"similarity"`
+	MaxError   float64  `json:"max_error"`
+}
+
+func (o *evaluateFlags) runPairs(ctx context.Context, t cli.Terminal, path string, page *report.Page, out *json.Encoder) error {
+	pairs, err := evaluate.ReadPairs(ctx, path, o.label, o.made)
+	if err != nil {
+		return err
+	}
+	shown := progressOf(t, "pairs")
+	for _, delta := range o.maxErrors {
+		scored, err := evaluate.Pairs(ctx, pairs, o.options(delta), func(done, total int) { shown(path, done, total) })
+		if err != nil {
+			return err
+		}
+		for i := range scored {
+			if x := &scored[i]; o.json {
+				line := scoredLine{path, x.Kind, x.A, x.B, x.Same, x.Served, x.By, x.Classes(), x.Verdict.P, x.Similarity, delta}
+				if err := out.Encode(&line); err != nil {
+					return err
+				}
+			}
+		}
+		page.Sections = append(page.Sections, o.pairsSection(path, delta, evaluate.Summarise(scored)))
+	}
+	return nil
+}
+
+func (o *evaluateFlags) runStream(ctx context.Context, t cli.Terminal, path string, page *report.Page, out *json.Encoder) error {
+	requests, err := evaluate.ReadStream(path)
+	if err != nil {
+		return err
+	}
+	shown := progressOf(t, "plays")
+	var plays []evaluate.Play
+	for _, delta := range o.maxErrors {
+		for seed := range max(o.seeds, 1) {
+			if o.seeds > 0 {
+				seed++
+			}
+			p, err := evaluate.Stream(ctx, requests, o.options(delta), uint64(seed))
+			if err != nil {
+				return err
+			}
+			plays = append(plays, *p)
+			shown(path, len(plays), len(o.maxErrors)*max(o.seeds, 1))
+			if o.json {
+				if err := out.Encode(p); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	page.Sections = append(page.Sections, streamSection(path, plays))
+	return nil
+}
