@@ -2,6 +2,8 @@ package reuse
 
 import (
 	"fmt"
+	"unicode"
+	"unicode/utf8"
 
 	"reprise/policy/reuse/edits"
 	"reprise/policy/reuse/evidence"
@@ -89,19 +91,40 @@ func (j *Judge) Forms(stored, asked *normal.Form, c Context) Verdict {
 		return v
 	}
 	v.explain(stored, asked)
-	if v.bar == notListed && !j.Words && c.Similarity > 0 {
+	if !j.Words && c.Similarity > 0 && (v.bar == notListed || v.bar == fixed && visible(stored.Prompt) && visible(asked.Prompt)) {
 		v.bar = none // meaning decides what the list leaves open
 	}
-	if equal := v.Case.Explained && len(v.Edits) == 0; v.bar == none && !equal {
-		// Vetoes compare words, not frames: one in four pairs of equal forms would get one.
-		if v.Veto = Check(stored.Prompt, asked.Prompt); v.Veto != Pass {
-			v.bar = vetoed
-		}
+	if v.bar == none && !(v.Case.Explained && len(v.Edits) == 0) {
+		v.veto(stored.Prompt, asked.Prompt)
 	}
 	if v.bar == none {
 		j.decide(&v, c.Draw)
 	}
 	return v
+}
+
+// veto sets the veto. Equal forms get none: Check compares words, and would refuse one in four pairs that differ in courtesy and frames
+// alone. Of listed edits, the order of words and other words are what the list is for.
+func (v *Verdict) veto(stored, asked string) {
+	veto := Check(stored, asked)
+	if veto == Pass || v.Case.Explained && (veto == Order || veto == Word || veto == Question) {
+		return
+	}
+	v.Veto, v.bar = veto, vetoed
+}
+
+// visible reports whether a prompt has no hidden characters: a prompt that is fixed for another reason is of a script or a layout that an
+// embedder of meaning can compare.
+func visible(prompt string) bool {
+	if !utf8.ValidString(prompt) {
+		return false
+	}
+	for _, r := range prompt {
+		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' {
+			return false
+		}
+	}
+	return true
 }
 
 func (j *Judge) newCase(c Context) evidence.Case {
