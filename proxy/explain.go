@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/learn"
 	"reprise/topics"
 )
 
@@ -54,6 +56,7 @@ type candidate struct {
 	Veto       reuse.Veto `json:"veto,omitempty"`
 	OverGate   bool       `json:"over_hit_threshold"`
 	Fresh      bool       `json:"fresh"`
+	learn.Explained
 }
 
 // explain reports what the cache would do with the body's request. It asks no upstream and changes nothing. Only this endpoint
@@ -167,7 +170,7 @@ func (q *query) explain() *explanation {
 	x.Upstreams = q.explainUpstreams()
 	found, err := q.s.cache.Explain(q.http.Context(), &q.req)
 	q.s.faults.degraded(err)
-	x.fill(found)
+	x.fill(found, q)
 	return x
 }
 
@@ -195,7 +198,7 @@ func (q *query) explainUpstreams() (all []explainedUpstream) {
 }
 
 // fill adds what the cache would do.
-func (x *explanation) fill(from *cache.Explanation) {
+func (x *explanation) fill(from *cache.Explanation, q *query) {
 	x.Thresholds = map[string]float64{"hit": from.Thresholds.Hit, "route": from.Thresholds.Route, "edge": from.Thresholds.Edge}
 	x.Topic, x.RouteScore, x.Degraded = from.Route.Topic, from.Route.Score, from.Degraded
 	if hit := from.Hit; hit != nil {
@@ -204,8 +207,20 @@ func (x *explanation) fill(from *cache.Explanation) {
 			x.Result = Semantic.String()
 		}
 	}
-	for _, c := range from.Candidates {
-		x.Candidates = append(x.Candidates, candidate{Entry: c.Entry.ID, Similarity: c.Similarity, Prompt: c.Entry.Prompt, Veto: c.Verdict.Veto,
-			OverGate: c.OverGate, Fresh: c.Fresh})
+	judge := ruling{q.s, q.s.cache.Rates()}.now()
+	for i := range from.Candidates {
+		c := &from.Candidates[i]
+		one := candidate{Entry: c.Entry.ID, Similarity: c.Similarity, Prompt: c.Entry.Prompt, Veto: c.Verdict.Veto, OverGate: c.OverGate, Fresh: c.Fresh,
+			Explained: learn.Explain(&judge, c.Entry.Prompt, q.Prompt, &c.Verdict)}
+		if one.Veto == reuse.Pass && c.Verdict.Decision != reuse.Serve {
+			one.Veto = reuse.Check(c.Entry.Prompt, q.Prompt) // it refuses the answer behind another embedder, too
+		}
+		if !c.OverGate {
+			one.Change = append(one.Change, fmt.Sprintf("The similarity %.4f is not over the hit threshold %.4g.", c.Similarity, from.Thresholds.Hit))
+		}
+		if !c.Fresh {
+			one.Change = append(one.Change, "The entry has expired: a new answer must take its place.")
+		}
+		x.Candidates = append(x.Candidates, one)
 	}
 }

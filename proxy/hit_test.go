@@ -164,7 +164,7 @@ func TestGuardsVeto(t *testing.T) {
 		{"How many people live in a city of 100 square miles", "How many people live in a city of 200 square miles", "number"},
 		{"How do I get from Oslo to Rome by train in the summer", "How do I get from Rome to Oslo by train in the summer", "order"},
 	} {
-		r := newRig(t, func(o *Options) { o.Thresholds.Hit = 0.7; o.Thresholds.Route = 0.5 })
+		r := newRig(t, func(o *Options) { o.Words, o.Thresholds.Hit, o.Thresholds.Route = false, 0.7, 0.5 })
 		r.ask(t, "/v1/chat/completions", chat(tc.stored))
 		got := r.ask(t, "/v1/chat/completions", chat(tc.asked))
 		if got.cache() != "miss" || !strings.Contains(got.header.Get("Cache-Status"), "veto="+tc.veto) {

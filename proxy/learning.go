@@ -30,7 +30,7 @@ func LearningOf(s *Server) *learn.Learner { return s.learner }
 func newLearner(s *Server) *learn.Learner {
 	account := s.budget.Account(budget.Recordings)
 	l := learn.New(learn.Options{
-		Compare: reuse.SameAnswer, Guard: s.faults.guard, Prompts: s.opts.LogPrompts, Now: s.opts.Now,
+		Compare: reuse.SameAnswer, Rates: func() *evidence.Rates { return s.cache.Rates() }, Guard: s.faults.guard, Prompts: s.opts.LogPrompts, Now: s.opts.Now,
 		Ask: func(ctx context.Context, model string, messages [2]learn.Message) (string, error) {
 			return askJudge(ctx, s, model, messages)
 		},
@@ -100,7 +100,7 @@ func (a *fetched) explore(took time.Duration) {
 	place := learn.Place{Entry: uint64(hit.Entry.ID), Topic: uint64(hit.Entry.Topic), Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model,
 		Endpoint: q.family.Path, At: hit.At, Upstream: took}
 	s.learner.Compare(learn.Pair{
-		Verdict: f.Verdict, Basis: string(f.Basis), Source: source, Place: place, Serves: f.Shadow || f.Fallback, Private: q.d.NoStore,
+		Verdict: f.Verdict, Basis: string(f.Basis), Source: source, Place: place, Private: q.d.NoStore,
 		StoredPrompt: hit.Entry.Prompt, Prompt: q.Prompt, Fresh: kept.text, Why: kept.uncompared,
 		Stored:  func() (string, bool, error) { return storedText(s, hit) },
 		Current: func() bool { return s.cache.Epoch() == req.Epoch && s.cache.Serves(hit) },

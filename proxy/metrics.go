@@ -7,10 +7,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"reprise/policy/reuse"
 	"reprise/proxy/align"
 	"reprise/proxy/api"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/learn"
 	"reprise/proxy/upstream"
 	"reprise/store"
 )
@@ -46,8 +46,6 @@ type metrics struct {
 	stored      atomic.Int64
 	shadowHits  atomic.Int64
 	undurable   atomic.Int64 // purges
-	vetoes      *prometheus.CounterVec
-	vetoCount   atomic.Int64
 	unstored    *prometheus.CounterVec
 	faults      *prometheus.CounterVec
 	tokensSaved [results]struct{ input, output atomic.Int64 }
@@ -68,7 +66,6 @@ func newMetrics(apis *api.Registry, mem *budget.Budget, up *upstream.Client, ali
 		m.vectors = append(m.vectors, c)
 		return c
 	}
-	m.vetoes = counter("guard_vetoes_total", "Semantic matches that a guard refused.", "guard")
 	m.unstored = counter("not_stored_total", "Answers of the upstream that were not kept, by reason.", "reason")
 	m.faults = counter("degraded_total", "Faults of a step; but for the upstream's own, no request failed of them.", "step")
 	histogram := func(name, help, label string, lowest float64) *prometheus.HistogramVec {
@@ -97,11 +94,6 @@ func (m *metrics) step(s step, took time.Duration) { m.steps[s].Observe(took.Sec
 func (m *metrics) fault(step string)               { m.faults.WithLabelValues(step).Inc() }
 func (m *metrics) notStored(reason string)         { m.unstored.WithLabelValues(reason).Inc() }
 
-func (m *metrics) veto(v reuse.Veto) {
-	m.vetoes.WithLabelValues(string(v)).Inc()
-	m.vetoCount.Add(1)
-}
-
 // saved counts the work that the upstream did not have to do.
 func (m *metrics) saved(r Result, e *store.Entry) {
 	m.tokensSaved[r].input.Add(e.InputTokens)
@@ -116,6 +108,7 @@ type Stats struct {
 	Stored, Evictions, Topics, Vetoes, TokensSaved         int64
 	Entries, Bytes                                         int64
 	UpstreamSaved                                          time.Duration
+	Reuse                                                  learn.Stats // of answers to other prompts than their own
 }
 
 // MarshalJSON spells the counters as the admin API and the metrics do, times in seconds.
@@ -124,13 +117,17 @@ func (st Stats) MarshalJSON() ([]byte, error) {
 		"requests": st.Requests, "exact": st.Exact, "semantic": st.Semantic, "shared": st.Shared, "stale": st.Stale, "misses": st.Misses,
 		"bypass": st.Bypass, "errors": st.Errors, "stored": st.Stored, "evictions": st.Evictions, "topics": st.Topics, "vetoes": st.Vetoes,
 		"tokens_saved": st.TokensSaved, "entries": st.Entries, "bytes": st.Bytes, "upstream_seconds_saved": st.UpstreamSaved.Seconds(),
+		"reuse": st.Reuse,
 	})
 }
 
 // Stats returns the counters as they are now.
 func (s *Server) Stats() Stats {
 	var by [results]int64
-	st := Stats{Stored: s.metrics.stored.Load(), Vetoes: s.metrics.vetoCount.Load(), UpstreamSaved: time.Duration(s.metrics.timeSaved.Load())}
+	st := Stats{Stored: s.metrics.stored.Load(), UpstreamSaved: time.Duration(s.metrics.timeSaved.Load()), Reuse: s.learner.Stats()}
+	for _, n := range st.Reuse.Vetoes {
+		st.Vetoes += n
+	}
 	for _, endpoint := range s.metrics.endpoints {
 		for r := range by {
 			by[r] += s.metrics.requests[endpoint][r].Load()

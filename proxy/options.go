@@ -77,6 +77,8 @@ type Options struct {
 	JudgeModel  string
 	JudgeBudget int
 
+	// Draw returns random numbers in [0, 1) that decide when to ask the upstream although an answer is there. Default: math/rand.
+	Draw func() float64
 	// Evidence has what was counted of reused answers before, and Learned is called with what is counted from now on; see cache.Options.
 	Evidence *evidence.Book
 	Learned  func(evidence.Sample)
@@ -286,6 +288,6 @@ func (o *Options) cache(rule func(*evidence.Rates) cache.Judge) cache.Options {
 		rule = o.Judge
 	}
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.Mode == ModeSemantic || o.Mode == ModeShadow, Shadow: o.Mode == ModeShadow,
-		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: rule, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers,
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: rule, Draw: o.Draw, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers,
 		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

@@ -56,7 +56,7 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 	}
 	r := &rig{engine: engine, up: up, logs: new(lockedWriter)}
 	embedder := embed.NewBuiltin()
-	o := Options{Upstreams: []upstream.Target{{Base: base}}, Embedder: embedder, Thresholds: embedder.Thresholds(), Words: true, IgnoreHeaders: []string{enginesim.FaultHeader, "X-Torture"},
+	o := Options{Upstreams: []upstream.Target{{Base: base}}, Embedder: embedder, Thresholds: embedder.Thresholds(), Words: true, Draw: func() float64 { return 0.999999 }, IgnoreHeaders: []string{enginesim.FaultHeader, "X-Torture"},
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, f := range adjust {
 		f(&o)
@@ -75,7 +75,12 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 	r.store, r.topics = o.Store, o.Topics
 	r.api = httptest.NewServer(r.Server.Handler())
 	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Entries: o.Store, Topics: o.Topics, Token: o.AdminToken, Policy: "rac+",
-		Stats: func() any { return r.Stats() }})
+		Stats: func() any { return r.Stats() }, Shadow: func() (all []any) {
+			for _, hit := range LearningOf(r.Server).Shadowed() {
+				all = append(all, hit)
+			}
+			return all
+		}})
 	r.admin = httptest.NewServer(r.adminAPI)
 	t.Cleanup(func() {
 		r.api.Close()

@@ -99,7 +99,6 @@ func (q *query) run(f *flight) (ended bool) {
 	found := q.search(f.Context())
 	switch {
 	case found.hit != nil:
-		q.s.learner.Served(&found.Verdict, string(found.Basis))
 		f.Publish(&outcome{served: found.hit})
 	case q.d.OnlyIfCached:
 		f.Fail(errOnlyIfCached)
@@ -155,7 +154,7 @@ func (q *query) search(ctx context.Context) *finding {
 	if q.ExactOnly != "" {
 		f.detail = append(f.detail, "exact-only="+q.ExactOnly)
 	}
-	f.count(q.s.metrics)
+	f.count(q.s)
 	if f.Hit == nil {
 		return f
 	}
@@ -169,6 +168,7 @@ func (q *query) reused(f *finding, found *cache.Hit) *served {
 	if hit == nil {
 		return nil
 	}
+	q.s.learner.Served(&f.Verdict, string(f.Basis))
 	hit.vector = f.Vector
 	hit.status.detail = append(append(hit.status.detail, foundBy(&f.Verdict, f.Basis)...), f.detail...)
 	if found.Topic != 0 {
@@ -178,7 +178,8 @@ func (q *query) reused(f *finding, found *cache.Hit) *served {
 }
 
 // count adds the steps of a search to the metrics, and to the detail of the response.
-func (f *finding) count(m *metrics) {
+func (f *finding) count(s *Server) {
+	m := s.metrics
 	if f.EmbedTook > 0 {
 		m.step(stepEmbed, f.EmbedTook)
 	}
@@ -189,7 +190,7 @@ func (f *finding) count(m *metrics) {
 		f.detail = append(f.detail, "degraded="+f.Degraded)
 	}
 	for _, veto := range f.Vetoes {
-		m.veto(veto)
+		s.learner.Vetoed(veto)
 		f.detail = append(f.detail, "veto="+string(veto))
 	}
 	switch {

@@ -121,6 +121,12 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
 		BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite}
+	o.Shadow = func() (all []any) {
+		for _, hit := range proxy.LearningOf(s.proxy).Shadowed() {
+			all = append(all, hit)
+		}
+		return all
+	}
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load

@@ -62,6 +62,9 @@ type Options struct {
 	// Alignment is what GET /admin/alignment shows: where the prompts of an application part although what follows is the same; nil: nothing.
 	Alignment func() any
 
+	// Shadow is what GET /admin/shadow lists: the hits that the shadow mode has kept back, the newest first; nil: nothing.
+	Shadow func() []any
+
 	Policy   string        // name of the store's policy
 	Token    string        // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
 	Loopback bool          // only this machine can reach the listener: /metrics answers to the same names only
@@ -98,6 +101,7 @@ func New(o Options) http.Handler {
 		r.Get("/config", inJSON(a.config))
 		r.Get("/stats", inJSON(func(*http.Request) (any, error) { return o.Stats(), nil }))
 		r.Get("/policy", inJSON(a.policy))
+		r.Get("/shadow", a.shadow)
 		r.Get("/shared", inJSON(a.shared))
 		r.Get("/topics", inJSON(a.listTopics))
 		r.Get("/entries", inJSON(a.listEntries))

@@ -13,7 +13,7 @@ import (
 // Explained is a verdict in words, with both prompts aligned.
 type Explained struct {
 	Verdict string    `json:"verdict"` // serve, explore or miss
-	Basis   string    `json:"basis,omitempty"`
+	Why     string    `json:"why"`
 	P       float64   `json:"p"`
 	Error   float64   `json:"max_error_rate"`
 	Edits   []Edited  `json:"edits"`
@@ -43,19 +43,19 @@ type Aligned struct {
 
 var decisions = map[reuse.Decision]string{reuse.Miss: "miss", reuse.Explore: "explore", reuse.Serve: "serve"}
 
-// Explain puts a verdict into words. maxError is the error rate in force, words says that only listed edits are served.
-func Explain(stored, asked string, v *reuse.Verdict, basis string, rates *evidence.Rates, maxError float64, words bool) Explained {
-	x := Explained{Verdict: decisions[v.Decision], Basis: basis, P: v.P, Error: maxError, Edits: []Edited{}}
+// Explain puts a verdict by j on two prompts into words.
+func Explain(j *reuse.Judge, stored, asked string, v *reuse.Verdict) Explained {
+	x := Explained{Verdict: decisions[v.Decision], Why: v.Why(), P: v.P, Error: j.MaxError, Edits: []Edited{}}
 	s, a := normal.Of(stored), normal.Of(asked)
 	list := v.Edits
-	if len(list) == 0 && s.Fixed == "" && a.Fixed == "" {
-		list, _ = edits.Explain(s, a) // a veto came before
+	if v.Veto != reuse.Pass && s.Fixed == "" && a.Fixed == "" {
+		list, _ = edits.Explain(s, a) // the veto came before
 	}
 	for _, e := range list {
-		x.Edits = append(x.Edits, edited(e, s, a, v, rates))
+		x.Edits = append(x.Edits, edited(e, s, a, v, j.Rates))
 	}
 	x.Aligned = aligned(list, s, a)
-	x.Change = change(&x, v, s, a, words)
+	x.Change = change(&x, j.Words)
 	return x
 }
 
@@ -112,27 +112,16 @@ func bytesOf(f *normal.Form, span edits.Span) (from, to int) {
 	return f.Tokens[span.From].From, f.Tokens[min(span.To, len(f.Tokens))-1].To
 }
 
-// change says what keeps the stored answer from being served.
-func change(x *Explained, v *reuse.Verdict, s, a *normal.Form, words bool) (all []string) {
-	if v.Decision == reuse.Serve {
+// change says what keeps the stored answer from being served, edit by edit.
+func change(x *Explained, words bool) (all []string) {
+	if x.Verdict == decisions[reuse.Serve] || !words {
 		return nil
 	}
-	if v.Veto != reuse.Pass {
-		return []string{fmt.Sprintf("The prompts differ in what the veto %q compares; no threshold and no count changes that.", v.Veto)}
-	}
-	for _, f := range []*normal.Form{s, a} {
-		if f.Fixed != "" && words {
-			all = append(all, fmt.Sprintf("Nothing but the very prompt is compared, because of this in it: %s.", f.Fixed))
-		}
-	}
 	for _, e := range x.Edits {
-		if e.Class == "" && words {
+		if e.Class == "" {
 			all = append(all, fmt.Sprintf("%s against %s is not a listed edit. Behind an embedder that compares words only listed edits are served; "+
 				"one that compares meaning (REPRISE_EMBEDDER) may serve others.", quoted(e.Stored), quoted(e.Asked)))
 		}
-	}
-	if len(all) == 0 {
-		all = append(all, fmt.Sprintf("The estimated error %.3g is above REPRISE_MAX_ERROR_RATE=%.3g: comparisons that find the same answer, or feedback, lower it.", 1-v.P, x.Error))
 	}
 	return all
 }

@@ -21,6 +21,8 @@ import (
 type Options struct {
 	Compare func(a, b string) evidence.Outcome // compares the texts of two answers; required
 
+	Rates func() *evidence.Rates // the estimates in force; required
+
 	// Ask asks a model of the upstream under a credential of the operator, and returns the text of its whole answer; required where
 	// SetModel names one.
 	Ask func(ctx context.Context, model string, messages [2]Message) (text string, err error)
@@ -49,8 +51,6 @@ type Pair struct {
 	Stored func() (text string, ok bool, err error)
 	// Current reports whether no purge has come since the request: after one the pair is dropped. It must not call the Learner.
 	Current func() bool
-	// Serves says that the stored answer would be served where nothing is explored or kept back.
-	Serves bool
 	// Private keeps the pair from leaving the process and from the shadow list: its client has forbidden to store the answer.
 	Private bool
 

@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"math"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,7 +27,7 @@ const skipped = "skipped"
 
 // counts owns the numbers of a learner.
 type counts struct {
-	hits, explored, shadowed, calls, feedback *prometheus.CounterVec
+	hits, vetoes, explored, shadowed, calls, feedback *prometheus.CounterVec
 
 	mu sync.Mutex // guards what follows
 	by Stats
@@ -36,9 +35,10 @@ type counts struct {
 
 // Stats are what a learner has counted since its start.
 type Stats struct {
-	Hits         map[string]int64  `json:"hits"`               // by what found them: form, edits, meaning
-	Error        Estimate          `json:"error"`              // of these
-	Classes      map[string]*Class `json:"edits"`              // by the class of an edit
+	Hits         map[string]int64  `json:"hits"` // by what found them: form, edits, meaning
+	Error        Error             `json:"error"`
+	Classes      map[string]*Class `json:"edits"`              // by the class of an edit; those without one by what found them
+	Vetoes       map[string]int64  `json:"vetoes"`             // by name
 	Explorations map[string]int64  `json:"explorations"`       // by outcome
 	Shadowed     map[string]int64  `json:"shadow_comparisons"` // by outcome
 	JudgeCalls   map[string]int64  `json:"judge_calls"`        // by result
@@ -47,27 +47,31 @@ type Stats struct {
 	risk float64 // the sum of 1-P over Hits
 }
 
-// Class is what was counted of one class of edits, or of hits without an edit.
+// Class is what was counted of one class of edits, of equal forms, or of a band of similarities: hits since the start, and comparisons of
+// answers that were served so, or would have been, also before it.
 type Class struct {
-	Hits      int64 `json:"hits"`
-	Same      int64 `json:"same"`
-	Different int64 `json:"different"`
+	Hits int64 `json:"hits"`
+	Estimate
 }
 
-// Estimate is the share of wrong answers among hits by meaning: that expected by what was known when they were served, and that observed
-// where answers which were about to be served were compared with the upstream's, with its 95 % interval (Wilson).
+// Estimate is the share of wrong answers in comparisons with the upstream's, with its 95 % interval.
 type Estimate struct {
-	Expected  float64 `json:"expected"`
-	Compared  int64   `json:"compared"`
-	Different int64   `json:"different"`
+	Compared  int     `json:"compared"`
+	Different int     `json:"different"`
 	Observed  float64 `json:"observed"`
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
 }
 
+// Error is the share of wrong answers among hits by meaning: that expected when they were served since the start, and that observed.
+type Error struct {
+	Expected float64 `json:"expected"`
+	Estimate
+}
+
 func newStats() Stats {
 	m := func() map[string]int64 { return map[string]int64{} }
-	return Stats{Hits: m(), Classes: map[string]*Class{}, Explorations: m(), Shadowed: m(), JudgeCalls: m(), Feedback: m()}
+	return Stats{Hits: m(), Classes: map[string]*Class{}, Vetoes: m(), Explorations: m(), Shadowed: m(), JudgeCalls: m(), Feedback: m()}
 }
 
 func newCounts() counts {
@@ -76,6 +80,7 @@ func newCounts() counts {
 	}
 	return counts{by: newStats(),
 		hits:     counter("semantic_hits_total", "Answers served to another prompt than their own, by what found them: equal normal forms, listed edits, or meaning.", "basis"),
+		vetoes:   counter("guard_vetoes_total", "Semantic matches that a guard refused.", "guard"),
 		explored: counter("explorations_total", "Requests sent upstream although a stored answer was there, by how both answers compare; skipped where there was nothing to compare.", "outcome"),
 		shadowed: counter("shadow_comparisons_total", "Hits that the shadow mode has kept back, by how the stored answer compares with the upstream's.", "outcome"),
 		calls:    counter("judge_calls_total", "Comparisons for the judge model, by its reply; those with budget and busy were not sent.", "result"),
@@ -83,7 +88,7 @@ func newCounts() counts {
 	}
 }
 
-// classesOf are those of a case: one without an edit has the class of its basis.
+// classesOf are those of a case, by the names of evidence.Estimate where there are any: one without an edit has that of its basis.
 func classesOf(c *evidence.Case, basis string) []string {
 	if len(c.Edits) > 0 {
 		return classes(c.Edits)
@@ -95,7 +100,7 @@ func classesOf(c *evidence.Case, basis string) []string {
 func (s *Stats) class(name string) *Class {
 	c := s.Classes[name]
 	if c == nil {
-		c = &Class{}
+		c = &Class{Estimate: Estimate{High: 1}} // nothing is compared yet
 		s.Classes[name] = c
 	}
 	return c
@@ -112,6 +117,14 @@ func (l *Learner) Served(v *reuse.Verdict, basis string) {
 	for _, name := range classesOf(&v.Case, basis) {
 		n.by.class(name).Hits++
 	}
+}
+
+// Vetoed counts a stored answer that was not served because of a veto.
+func (l *Learner) Vetoed(v reuse.Veto) {
+	l.counts.vetoes.WithLabelValues(string(v)).Inc()
+	l.counts.mu.Lock()
+	defer l.counts.mu.Unlock()
+	l.counts.by.Vetoes[string(v)]++
 }
 
 // Verdict counts feedback.
@@ -140,23 +153,6 @@ func (n *counts) outcome(p *Pair, outcome evidence.Outcome) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	by[name]++
-	if outcome == evidence.Unknown {
-		return
-	}
-	different := outcome == evidence.Different
-	if p.Serves {
-		n.by.Error.Compared++
-		if different {
-			n.by.Error.Different++
-		}
-	}
-	for _, name := range classesOf(&p.Verdict.Case, p.Basis) {
-		if c := n.by.class(name); different {
-			c.Different++
-		} else {
-			c.Same++
-		}
-	}
 }
 
 func (n *counts) judged(result string) {
@@ -178,6 +174,7 @@ func (l *Learner) Stats() Stats {
 		}
 	}
 	copyTo(s.Hits, n.by.Hits)
+	copyTo(s.Vetoes, n.by.Vetoes)
 	copyTo(s.Explorations, n.by.Explorations)
 	copyTo(s.Shadowed, n.by.Shadowed)
 	copyTo(s.JudgeCalls, n.by.JudgeCalls)
@@ -186,27 +183,20 @@ func (l *Learner) Stats() Stats {
 		one := *c
 		s.Classes[name] = &one
 	}
-	s.Error = n.by.Error
-	s.Error.Observed = float64(s.Error.Different) / float64(max(s.Error.Compared, 1))
-	s.Error.Low, s.Error.High = wilson(s.Error.Different, s.Error.Compared)
 	hits := int64(0)
 	for _, k := range n.by.Hits {
 		hits += k
 	}
 	s.Error.Expected = n.by.risk / float64(max(hits, 1))
-	return s
-}
-
-// wilson is the 95 % interval of a share of which k of n were seen (Wilson 1927); without an observation it is all of [0, 1].
-func wilson(k, n int64) (low, high float64) {
-	if n == 0 {
-		return 0, 1
+	for i, e := range l.o.Rates().Estimates() {
+		one := Estimate{e.N, e.Wrong, e.Mean, e.Low, e.High}
+		if i == 0 { // of all together
+			s.Error.Estimate = one
+			continue
+		}
+		s.class(e.Name).Estimate = one
 	}
-	const z = 1.959963984540054
-	p, m := float64(k)/float64(n), float64(n)
-	centre, half := p+z*z/(2*m), z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	scale := 1 + z*z/m
-	return max(0, (centre-half)/scale), min(1, (centre+half)/scale)
+	return s
 }
 
 var descError = prometheus.NewDesc("reprise_semantic_error", "Share of wrong answers among hits by meaning: expected when they were served; observed where answers were compared with the upstream's, with its 95 % interval.",
@@ -234,5 +224,5 @@ func (l *Learner) Collect(ch chan<- prometheus.Metric) {
 }
 
 func (n *counts) vectors() []prometheus.Collector {
-	return []prometheus.Collector{n.hits, n.explored, n.shadowed, n.calls, n.feedback}
+	return []prometheus.Collector{n.hits, n.vetoes, n.explored, n.shadowed, n.calls, n.feedback}
 }

@@ -1,0 +1,31 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"reprise/proxy/internal/apierror"
+)
+
+// shadow lists hits that the shadow mode has kept back, the newest first: as an object or, with ?format=jsonl, one a line.
+func (a *admin) shadow(w http.ResponseWriter, r *http.Request) {
+	list := []any{}
+	if a.Shadow != nil {
+		list = append(list, a.Shadow()...)
+	}
+	switch format := r.URL.Query().Get("format"); format {
+	case "", "json":
+		writeJSON(w, http.StatusOK, map[string]any{"hits": list, "total": len(list)})
+	case "jsonl":
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		enc := json.NewEncoder(w)
+		for _, hit := range list {
+			if enc.Encode(hit) != nil { // the client has left
+				return
+			}
+		}
+	default:
+		apierror.Write(w, apierror.BadRequest("invalid_parameter", "format is "+apierror.Quote(format)+"; allowed is json or jsonl."))
+	}
+}
