@@ -90,7 +90,7 @@ func (al *alignment) edit(i, j, endA, endB int) bool {
 			return true
 		}
 	}
-	if i < endA && j < endB && al.typo(i, j) {
+	if i < endA && j < endB && al.misspelt(i, j) {
 		return al.take(Edit{typo, Span{i, i + 1}, Span{j, j + 1}})
 	}
 	return false
@@ -98,7 +98,7 @@ func (al *alignment) edit(i, j, endA, endB int) bool {
 
 // try applies a rule, if its context is there on both sides, and goes on behind it.
 func (al *alignment) try(r *rule, i, j, endA, endB int) bool {
-	if i+len(r.stored) > endA || j+len(r.asked) > endB || r.kinds&al.stored.kind == 0 || r.kinds&al.asked.kind == 0 {
+	if i+len(r.stored) > endA || j+len(r.asked) > endB || !al.stored.asks(r) || !al.asked.asks(r) {
 		return false
 	}
 	e := Edit{r.class, Span{i, i + len(r.stored)}, Span{j, j + len(r.asked)}}
@@ -106,6 +106,11 @@ func (al *alignment) try(r *rule, i, j, endA, endB int) bool {
 		return false
 	}
 	return al.take(e)
+}
+
+// asks reports whether a rule is for sentences of this kind.
+func (s *sentence) asks(r *rule) bool {
+	return r.kinds&^lone&s.kind != 0 && (r.kinds&lone == 0 || s.kind&lone != 0)
 }
 
 // take adds an edit and goes on behind it.

@@ -71,3 +71,32 @@ func TestDifferent(t *testing.T) {
 		}
 	}
 }
+
+// TestClasses reads, for each class, pairs that it explains, alone and behind a template, and pairs that are not explained.
+func TestClasses(t *testing.T) {
+	refused := map[string]int{}
+	for _, row := range rows(t, filepath.Join("testdata", "classes.tsv")) {
+		class, want, stored, asked := row[0], "no", row[2], row[3]
+		if row[1] == "yes" {
+			want = class
+		} else {
+			refused[class]++
+		}
+		for i, template := range templates() {
+			if e := explained(template+stored, template+asked); e != want {
+				t.Errorf("template %d: %q, %q: explained by %s, want %s", i, stored, asked, e, want)
+			}
+			if class == "why" {
+				continue // it has a direction
+			}
+			if e := explained(template+asked, template+stored); e != want {
+				t.Errorf("template %d: %q, %q: explained by %s, want %s", i, asked, stored, e, want)
+			}
+		}
+	}
+	for _, row := range Table[1:] {
+		if refused[row.Name] < 10 {
+			t.Errorf("class %s: %d pairs that are not explained, want 10", row.Name, refused[row.Name])
+		}
+	}
+}

@@ -2,46 +2,42 @@ package edits
 
 import "strings"
 
-// lists are the closed lists of words in the contexts. All of them are ordinary words that are no name of a product, a title or a place by
-// themselves, in the order in which they were thought of.
+// lists are the closed lists of words in the contexts: ordinary words that are by themselves no name, title or term of their own without
+// the words that the rule demands beside them.
 var lists = map[string]string{
-	// N of X is one thing, with and without an article
-	"relation": `meaning definition purpose importance significance role history origin origins capital population currency difference differences
-		advantage advantages disadvantage disadvantages benefit benefits drawbacks downsides pros cause causes effect effects symptom symptoms
-		consequences characteristics features properties components functions uses types kinds examples applications objectives
+	// N of X is the same with and without an article
+	"relation": `meaning definition purpose importance significance role history origin capital population currency difference differences
+		advantage advantages disadvantage disadvantages benefit benefits drawbacks downsides causes effects symptoms
+		consequences characteristics features properties components uses types kinds examples objectives
 		duties responsibilities relationship similarities distance formula`,
-	"quality":    `main major key common basic possible different various side primary exact`,
-	"office":     `president ceo founder founders author inventor owner mayor governor chairman`,
-	"super":      `largest biggest smallest highest longest tallest oldest cheapest fastest deepest coldest hottest richest`,
-	"supernoun":  `country countries city cities river mountain ocean lake planet island animal animals bird continent building bridge airport desert stadium`,
-	"place":      `atm bank hospital pharmacy restaurant station airport supermarket beach hotel park library bus`,
-	"attribute":  `name size length width height colour color area volume speed quality value price weight radius perimeter circumference slope`,
-	"acquire":    `get create make open start build write find buy order`,
-	"quality2":   `bank new good free savings user student personal business`,
-	"countable":  `account refund loan passport job website blog resume playlist survey appointment reservation password profile mortgage startup spreadsheet`,
+	"quality":   `main major key common basic possible different various side primary`,
+	"office":    `president ceo founder founders author inventor owner mayor governor`,
+	"super":     `largest biggest smallest highest longest tallest oldest cheapest fastest deepest coldest hottest richest`,
+	"supernoun": `country countries city cities river mountain ocean lake planet island animal animals bird continent building bridge airport desert stadium`,
+	"place":     `atm bank hospital pharmacy restaurant station airport supermarket beach hotel park library`,
+	"attribute": `name size length width height color area volume speed quality value price weight radius perimeter circumference slope`,
+	// no article and "the" before them are the same where they are played
 	"instrument": `guitar piano violin drums flute cello ukulele saxophone`,
+	// not plan, state, order, name, position: they are asked for in two senses
 	"choice": `country countries city cities language languages company companies bank car cars phone laptop book books movie movies school university college
-		course courses colour color colours colors documents app apps browser browsers website websites animal animals food foods fruit fruits
-		vegetables vitamins time day month year type types kind kinds brand airline airport river planet continent team player subject subjects`,
-	"verb":      `is are was were do does did can could should will would has have had`,
-	"thing":     `books movies films songs apps websites ways tips ideas exercises recipes places restaurants hotels games gifts resources tools podcasts hobbies examples universities colleges courses`,
-	"ways":      `ways tips examples benefits advantages disadvantages causes symptoms reasons`,
-	"question1": `fee charge limit difference discount penalty chance risk cure treatment restriction deadline downside alternative benefit advantage way need possibility evidence proof`,
-	"stock":     `rooms discounts recommendations suggestions questions openings vacancies appointments fees charges restrictions messages meetings reminders alarms jobs restaurants hotels side-effects alternatives limits options coupons`,
-	"free":      `good free new other special vegan vegetarian cheap extra hidden open`,
-	"adjective": `expensive popular important hard difficult slow big small hot cold high low cheap long rich poor famous rare common dangerous tired boring successful beautiful loud sad angry unhappy lazy bad blue red green white black`,
-	"question":  `what which who whom whose where when why how`,
-	"field":     `python java javascript sql math mathematics economics physics chemistry biology statistics programming excel linguistics psychology accounting`,
-	"task":      `change cancel delete remove download recover restore reset update upgrade transfer export import edit create open close find save print schedule track extend`,
-	"site":      `account accounts website site app portal dashboard profile`,
-	"provider":  `google facebook`,
-	"document":  `orders order invoices bills balance statement statements transactions messages profile appointments history`,
-	"help":      `help explain`,
-	"goods":     `ticket tickets car house phone laptop gift subscription domain licence license stocks shares bicycle computer`,
-	"after":     `$ in for with on from without online at if as near through using when`,
-	"after2":    `$ in for to with on from at near between about of that`,
-	"after3":    `$ in for to at on today tonight now when`,
-	"after4":    `$ of in with after`,
+		course courses color colors documents app apps browser browsers website websites animal animals food foods fruit fruits
+		vegetables vitamins time day month year brand airline airport river planet continent team player subject subjects`,
+	"verb": `is are was were do does did can could should will would has have had`,
+	"thing": `books movies films songs apps websites ways tips ideas exercises recipes places restaurants hotels games gifts resources tools podcasts hobbies
+		examples universities colleges courses`,
+	"ways":         `ways tips examples benefits advantages disadvantages causes symptoms reasons`,
+	"stock":        `rooms discounts recommendations suggestions questions openings vacancies appointments fees charges restrictions messages meetings reminders alarms jobs restaurants hotels alternatives limits coupons`,
+	"free":         `good free new other special vegan vegetarian cheap extra hidden`,
+	"adjective":    `expensive popular important hard difficult slow big small hot cold high low cheap long poor famous rare common dangerous tired boring successful beautiful loud sad angry unhappy lazy bad blue red green`,
+	"plainsubject": `it this that they i you we people he she`,
+	"question":     `what which who whom whose where when why how whether if`,
+	"field":        `python java javascript sql math mathematics economics physics chemistry biology statistics programming excel linguistics psychology accounting`,
+	"task":         `change cancel delete remove download recover restore reset update upgrade transfer export import edit create save print track`,
+	"items":        `accounts emails messages photos files devices orders contacts cards bills payments subscriptions bookmarks notifications`,
+	"goods":        `ticket tickets car house phone laptop subscription domain bicycle computer`,
+	"after":        `$ in for with on from without online at if as near through using when`,
+	"after2":       `$ in for to with on from at near of`,
+	"after3":       `$ in for to at today tonight now when`,
 }
 
 func set(words string) map[string]bool {
@@ -56,22 +52,26 @@ var (
 	// labels stand before a colon at the end of a template.
 	labels = set(`question query user customer`)
 	// frames have the kind of sentence that a frame of the normal form begins.
-	frames = map[string]kind{"HOW": how}
+	frames = map[string]kind{"HOW": how | howto}
 
+	be           = set(`is are was were am`)
 	auxiliaries  = set(`is are was were am do does did can could should will would has have had`)
-	orders       = set(`explain describe list compare name define show give`)
+	orders       = set(`explain describe list compare name define`)
 	prepositions = set(`in at on from for`)
+	questions    = set(lists["question"])
 
 	conjunctions = set(`and or vs versus`)
 	articles     = set(`a an the`)
 	comparatives = set(`better cheaper healthier faster safer bigger larger stronger easier worse`)
 	relations    = set(`difference differences relationship similarity similarities distance`)
+	determiners  = set(`the a any some main key`)
 	chosen       = set(`buy choose learn use get pick study`)
 	fields       = set(lists["field"])
 	ordered      = set(`one two three four five six seven eight nine ten first second third last before after then this that these those
-		former latter both either not no all any some each every other my your his her its our their of to in on at with without by for from who than
-		only same more most less least it them him he she they we you i me us`)
-	acronyms = set(`US USA TV HOW 2FA CEO ceo atm ATM`)
+		former latter both either not no all any some each every other my your his her its our their of to in on at with without by for from who
+		only same more most less least it them him he she they we you i me us now later today tomorrow yesterday here there`)
+	// acronyms are listed words that are written in capitals
+	acronyms = set(`US usa tv HOW 2FA ceo atm uk eu cv`)
 
 	// mentions make other words of the sentence a text: its spelling, its sound, its title.
 	mentions = set(`say says said saying word words letter letters sentence sentences phrase phrases spell spelled spelt spelling pronounce pronounced
@@ -92,11 +92,11 @@ var (
 		recommend recommended recommendations receive received separate calculate calculator download downloads install installation
 		application applications experience experienced interview interviews insurance mortgage salary employee employees
 		vacation luggage passport airport reservation appointment schedule calendar reminder customer customers
-		symptoms treatment medicine pregnancy pregnant diabetes cholesterol doctor hospital 
+		symptoms treatment medicine pregnancy pregnant diabetes cholesterol doctor hospital
 		advantages disadvantages benefits meaning definition function relationship equipment furniture marketing management
 		president parliament independence population religion culture opportunity opportunities
-		improve increase develop understand remember organize organise prevent remove removed 
-		address balance statement transaction transactions transfer withdrawal deposit credit invoice invoices receipt receipts
-		battery keyboard laptop network wireless bluetooth website websites username
-		notification notifications settings language profile question questions problem problems solution solutions`)
+		improve increase develop understand remember organize prevent remove removed
+		balance statement transaction transactions transfer withdrawal deposit credit invoice invoices receipt receipts
+		battery keyboard laptop network wireless bluetooth website websites
+		username notification notifications settings profile question questions problem problems solution solutions`)
 )

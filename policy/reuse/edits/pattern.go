@@ -214,7 +214,7 @@ func (e *element) has(t *normal.Token) bool {
 // digits reports whether a number is within two tokens of a place.
 func (s *sentence) digits(at Span) bool {
 	for i := max(s.from, at.From-2); i < min(len(s.tokens), at.To+2); i++ {
-		if s.tokens[i].Kind == normal.Number {
+		if s.tokens[i].Kind == normal.Number && (i < at.From || i >= at.To) {
 			return true
 		}
 	}

@@ -20,11 +20,17 @@ const (
 	yesno // begins with an auxiliary verb
 	order // begins with a verb of a closed list
 	prep  // a preposition and a question word
+	howto // how, in the frame of the normal form
+	whybe // why is
+	lone  // demanded of a rule beside a kind: no other question word than the first, and "why" at the end
 )
 
 const anyKind = how | what | which | who | where | when | why | yesno | order | prep
 
-var kinds = map[string]kind{"how": how, "what": what, "which": which, "who": who, "where": where, "when": when, "why": why, "yesno": yesno, "order": order, "prep": prep, "any": anyKind}
+var kinds = map[string]kind{
+	"how": how, "what": what, "which": which, "who": who, "where": where, "when": when, "why": why, "yesno": yesno, "order": order,
+	"prep": prep, "howto": howto, "whybe": whybe, "lone": lone, "any": anyKind,
+}
 
 // longest is the length of a sentence with edits, in tokens: a longer one has clauses that the contexts do not see.
 const longest = 24
@@ -89,8 +95,23 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 			return false
 		}
 	}
-	s.kind = kindOf(tokens[from:])
-	return s.kind != 0
+	if s.kind = kindOf(tokens[from:]); s.kind == 0 {
+		return false
+	}
+	if s.alone() {
+		s.kind |= lone
+	}
+	return true
+}
+
+// alone reports whether no question is inside the question: "who asked what happened and why" may ask for one reason or the other.
+func (s *sentence) alone() bool {
+	for i := s.from + 1; i < len(s.tokens); i++ {
+		if t := &s.tokens[i]; questions[t.Text] && !(t.Text == "why" && (i == len(s.tokens)-1 || ended(s.tokens, i+1))) {
+			return false
+		}
+	}
+	return true
 }
 
 // plain reports whether a token may be in a sentence with edits.
@@ -99,25 +120,9 @@ func plain(t *normal.Token) bool {
 	case normal.Word, normal.Number, normal.Frame:
 		return true
 	case normal.Mark:
-		return t.Text == ","
-	case normal.Code:
-		return joined(t.Text)
+		return t.Text == "," || t.Text == "-"
 	}
 	return false
-}
-
-// joined reports whether a token is words with hyphens between them.
-func joined(text string) bool {
-	hyphen := false
-	for i := range len(text) {
-		c := text[i]
-		if c == '-' && i > 0 && i < len(text)-1 && text[i-1] != '-' {
-			hyphen = true
-		} else if c < 'a' || c > 'z' {
-			return false
-		}
-	}
-	return hyphen
 }
 
 // ended reports whether nothing but closing marks, or the question "why?", follows from a closing mark on.
@@ -139,6 +144,8 @@ func kindOf(s []normal.Token) kind {
 		return 0
 	}
 	switch k := kinds[first]; {
+	case k == why && len(s) > 1 && be[s[1].Text]:
+		return why | whybe
 	case k != 0 && k < yesno:
 		return k
 	case auxiliaries[first]:

@@ -12,7 +12,7 @@ type conjoined struct {
 // front of one can belong to both.
 func (al *alignment) swapped() Class {
 	s, q := &al.stored, &al.asked
-	if len(s.tokens) != len(q.tokens) || s.kind != q.kind {
+	if len(s.tokens) != len(q.tokens) || s.kind&q.kind&^lone == 0 {
 		return 0
 	}
 	c, ok := s.conjoined()
@@ -104,11 +104,8 @@ func (s *sentence) symmetric(c conjoined) bool {
 	}
 	i := c.left.From - 1
 	first, joint := word(s.from), word(c.left.To)
-	switch {
-	case joint == "and" && (word(i) == "between" && relations[word(i-1)] || word(i) == "DIFF"):
-		return s.kind&(what|how|order|yesno) != 0
-	case joint == "and":
-		return false
+	if joint == "and" {
+		return word(i) == "between" && relations[word(i-1)] && determiners[word(i-2)] && s.kind&(what|order|yesno) != 0
 	}
 	if word(i) == "," {
 		i--

@@ -2,8 +2,8 @@ package edits
 
 import "reprise/policy/reuse/normal"
 
-// typo reports whether two words are a listed word and a misspelling of it, on either side.
-func (al *alignment) typo(i, j int) bool {
+// misspelt reports whether two words are a listed word and a misspelling of it, on either side.
+func (al *alignment) misspelt(i, j int) bool {
 	a, b := &al.stored.tokens[i], &al.asked.tokens[j]
 	if a.Kind != normal.Word || b.Kind != normal.Word || a.Capital && !a.First || b.Capital && !b.First {
 		return false
