@@ -13,7 +13,9 @@ type alignment struct {
 	tail          int
 	list          []Edit
 	steps         int
-	far           Edit // where the search got furthest without an edit that goes on
+	far           Edit       // where the search got furthest
+	before        [Most]Edit // the edits that it had found there
+	found         int
 }
 
 // same reports whether two tokens are compared as equal.
@@ -33,11 +35,22 @@ func ends(a, b []normal.Token) (head, tail int) {
 	return head, tail
 }
 
+// open cuts the question mark at the end: what its sentence asks for is seen by its first words.
+func open(tokens []normal.Token) []normal.Token {
+	if n := len(tokens); n > 0 && tokens[n-1].Kind == normal.Mark && tokens[n-1].Text == "?" {
+		return tokens[:n-1]
+	}
+	return tokens
+}
+
 // align explains the difference between two prompts that are not equal.
 func align(a, b []normal.Token) ([]Edit, bool) {
+	marked := len(a) - len(b)
+	a, b = open(a), open(b)
+	marked -= len(a) - len(b)
 	head, tail := ends(a, b)
 	differ := Edit{Stored: Span{head, len(a) - tail}, Asked: Span{head, len(b) - tail}}
-	if len(a)-tail-head > window || len(b)-tail-head > window {
+	if head == len(a) && head == len(b) || len(a)-tail-head > window || len(b)-tail-head > window {
 		return []Edit{differ}, false
 	}
 	al := alignment{tail: tail, far: differ, steps: steps}
@@ -45,14 +58,17 @@ func align(a, b []normal.Token) ([]Edit, bool) {
 	if from < 0 || !al.stored.read(a, from) || !al.asked.read(b, from) || cued(a[:from]) {
 		return []Edit{differ}, false
 	}
+	if marked != 0 && al.stored.kind&order != 0 {
+		return []Edit{differ}, false
+	}
 	if class := al.swapped(); class != 0 {
 		return []Edit{{class, Span{head, len(a) - tail}, Span{head, len(b) - tail}}}, true
 	}
-	al.list = make([]Edit, 0, Most)
+	al.list = make([]Edit, 0, Most+1)
 	if al.search(head, head, true) {
 		return al.list, true
 	}
-	return append(al.list[:0], al.furthest()), false
+	return append(append(al.list[:0], al.before[:al.found]...), al.furthest()), false
 }
 
 // search explains the rest of both prompts from token i of the stored and j of the asked one. Two edits do not touch each other: then they
@@ -74,6 +90,7 @@ func (al *alignment) search(i, j int, free bool) bool {
 	}
 	if i+j > al.far.Stored.From+al.far.Asked.From {
 		al.far.Stored.From, al.far.Asked.From = i, j
+		al.found = copy(al.before[:], al.list)
 	}
 	return false
 }

@@ -36,7 +36,7 @@ var lists = map[string]string{
 	"items":        `accounts emails messages photos files devices orders contacts cards bills payments subscriptions bookmarks notifications`,
 	"goods":        `ticket tickets car house phone laptop subscription domain bicycle computer`,
 	"after":        `$ in for with on from without online at if as near through using when`,
-	"after2":       `$ in for to with on from at near of`,
+	"after2":       `$ in for to with on from at near of about`,
 	"after3":       `$ in for to at today tonight now when`,
 }
 
@@ -52,7 +52,7 @@ var (
 	// labels stand before a colon at the end of a template.
 	labels = set(`question query user customer`)
 	// frames have the kind of sentence that a frame of the normal form begins.
-	frames = map[string]kind{"HOW": how | howto}
+	frames = map[string]kind{"HOW": how, "LONG": how, "COST": how, "DIFF": what, "MEAN": what, "FEEL": what, "IF": what}
 
 	be           = set(`is are was were am`)
 	auxiliaries  = set(`is are was were am do does did can could should will would has have had`)
@@ -70,14 +70,15 @@ var (
 	ordered      = set(`one two three four five six seven eight nine ten first second third last before after then this that these those
 		former latter both either not no all any some each every other my your his her its our their of to in on at with without by for from who
 		only same more most less least it them him he she they we you i me us now later today tomorrow yesterday here there`)
-	// acronyms are listed words that are written in capitals
-	acronyms = set(`US usa tv HOW 2FA ceo atm uk eu cv`)
+	// propers are listed words that are written with a capital, and the pronoun.
+	propers = set(`i US usa tv HOW 2FA ceo atm uk eu cv english spanish french german italian google facebook youtube instagram tiktok android iphone ios`)
 
-	// mentions make other words of the sentence a text: its spelling, its sound, its title.
-	mentions = set(`say says said saying word words letter letters sentence sentences phrase phrases spell spelled spelt spelling pronounce pronounced
+	// barred are words in whose sentence nothing is edited: those that make other words a text, its spelling, its sound or its title, and those
+	// that negate or compare some part of the sentence.
+	barred = set(`say says said saying word words letter letters sentence sentences phrase phrases spell spelled spelt spelling pronounce pronounced
 		pronunciation translate translated translation called named titled title song songs sang sing sings sung singer lyrics episode chapter quote quotes
 		poem rhyme rhymes grammar grammatical grammatically abbreviation acronym synonym synonyms antonym antonyms anagram palindrome noun verb
-		adjective adverb syllable syllables starring starred stars cast actor actress directed plot respectively than quoted written wrote`)
+		adjective adverb syllable syllables starring starred stars cast actor actress directed plot respectively than not never hardly neither nor quoted written wrote`)
 	// cues do so in the text before the sentence.
 	cues = set(`repeat repeats rephrase paraphrase translate translates translation translator rewrite spell spelling grammar proofread verbatim rhyme rhymes anagram
 		encode decode reverse uppercase lowercase capitalise capitalize pronounce transcribe transliterate echo misspelled typos vowels syllables

@@ -11,7 +11,8 @@ import (
 // element is one place of a context.
 type element struct {
 	words    map[string]bool // any of them
-	not      bool            // any plain word but these
+	not      bool            // any word but these
+	name     bool            // also one with a capital
 	start    bool            // or the beginning of the sentence
 	end      bool            // or its end
 	optional bool
@@ -92,7 +93,11 @@ func compileLine(name, asks, pattern string) (all []*rule) {
 	}
 	var each [][]string
 	for s := range strings.SplitSeq(spellings, "/") {
-		each = append(each, strings.Fields(s))
+		words := strings.Fields(s)
+		each = append(each, words)
+		if len(words) > 1 && words[0] == "HOW" { // the normal form has the frame before some verbs only
+			each = append(each, append([]string{"how", "do", "i"}, words[1:]...), append([]string{"how", "can", "i"}, words[1:]...))
+		}
 	}
 	for i := range each {
 		for j := range each {
@@ -125,14 +130,16 @@ func (r rule) pair(a, b []string) *rule {
 func literal(word string) element { return element{words: map[string]bool{word: true}} }
 
 // elements reads a context: words, of which one of several with a bar between them; @ and the name of a list; ^ and $ for the beginning
-// and the end of the sentence; ! and words for any plain word but these; a question mark behind what may be missing.
+// and the end of the sentence; ! and words for any word but these, ~ also with a capital; a question mark behind what may be missing.
 func elements(pattern string) (all []element) {
 	for _, field := range strings.Fields(pattern) {
 		e := element{words: map[string]bool{}}
 		if len(field) > 1 {
 			field, e.optional = strings.CutSuffix(field, "?")
 		}
-		field, e.not = strings.CutPrefix(field, "!")
+		if field[0] == '!' || field[0] == '~' {
+			e.not, e.name, field = true, field[0] == '~', field[1:]
+		}
 		for word := range strings.SplitSeq(field, "|") {
 			e.add(word)
 		}
@@ -163,7 +170,7 @@ func (e *element) add(word string) {
 // matches reports whether the spelling is at a place of the sentence, and the context of the rule around it.
 func (s *sentence) matches(r *rule, spelling []string, at Span) bool {
 	for i, word := range spelling {
-		if t := &s.tokens[at.From+i]; t.Text != word || t.Capital && !t.First && !acronym(word) {
+		if t := &s.tokens[at.From+i]; t.Text != word || t.Capital && !t.First && !proper(word) {
 			return false
 		}
 	}
@@ -181,6 +188,9 @@ func (s *sentence) left(context []element, i int) bool {
 	}
 	if i < s.from {
 		return e.start && i == s.from-1 && len(context) == 1
+	}
+	if i == s.how && e.words["HOW"] {
+		return true // whatever is in front of it is not in the sentence
 	}
 	return e.has(&s.tokens[i]) && s.left(context[1:], i-1)
 }
@@ -202,7 +212,7 @@ func (s *sentence) right(context []element, i int) bool {
 
 // has reports whether a token fits. A word in capitals may be a name.
 func (e *element) has(t *normal.Token) bool {
-	if t.Capital && !t.First && !acronym(t.Text) {
+	if t.Capital && !t.First && !proper(t.Text) && !e.name {
 		return false
 	}
 	if e.not {
@@ -221,5 +231,5 @@ func (s *sentence) digits(at Span) bool {
 	return false
 }
 
-// acronym reports whether a listed word is written in capitals.
-func acronym(word string) bool { return acronyms[word] }
+// proper reports whether a listed word is written with a capital.
+func proper(word string) bool { return propers[word] }

@@ -9,7 +9,7 @@ article: who: ^ who is|was|are|were [the /] @office of
 article: order: ^ explain|describe|compare|define [the /] @quality? @relation of|between
 article: order: ^ list|name [the /] @quality? advantages|disadvantages|benefits|symptoms|causes|effects|differences of|between
 article: what which: ^ what|which is|are|was [the /] @super @supernoun in|on|of|$
-article: what which: ^ what|which is|are [the /] best @thing|way|place|time|method to|for
+article: what which: ^ what|which is|are [the /] best @thing|place|time|method to|for
 article: where: ^ where is|are [the /] nearest|closest @place $|to|from|near
 article: who: ^ who is|was [the /] richest|tallest|oldest|youngest|fastest|strongest person|man|woman in
 article: howto: HOW change|find|calculate|increase|reduce|improve|measure|check|adjust|determine [the /] @attribute of
@@ -24,12 +24,15 @@ article: howto yesno: play|learn|playing|learning [the /] @instrument @after
 article: howto yesno where: connect|connected|access|connection|phone|laptop|computer to|on|without [the /] internet @after
 article: what how: ^ how is [the /] weather|traffic in|on|today|tomorrow|like|outside
 article: what how: ^ what is [the /] weather like|today|tomorrow|outside
+article: what howto which: ^ [HOW / what is best way to / which is best way to / what are best ways to / what is a best way to]
+article: what: ^ [DIFF / what is difference between / what are differences between / what is the differences between / what are the difference between / what is difference of]
+article: what: ^ [MEAN / what is meaning of / what is definition of]
 # what and which
 which: what which: ^ [what / which] @choice @verb
 which: prep: ^ in|at|on|from|for [what / which] @choice @verb
 which: what which: ^ [what / which] is|are|was the @super @supernoun
 which: what which: ^ [what / which] is|are the best @thing|way|place|time|method
-which: what which: ^ [what / which] is better|cheaper|healthier|faster|safer ,? !than|it or
+which: what which: ^ [what / which] is better|cheaper|healthier|faster|safer ,? ~than|it or
 # singular and plural
 number: what: ^ what [is the advantage / are the advantages / are the advantage / is the advantages] of !the|a
 number: what: ^ what [is the disadvantage / are the disadvantages / are the disadvantage / is the disadvantages] of !the|a
@@ -51,9 +54,10 @@ any: yesno: ^ do|does|did you|we|i|they have [any /] @free? @stock @after2
 # words that add nothing
 filler: what who why how: ^ what|who|why|how [exactly /] does|do|did
 filler: what who: ^ what|who [exactly /] is|are|was|were !the|half|one|in|on|at|one's|pi
-filler: what: ^ what [exactly /] is|are|was|were the purpose|meaning|difference|differences|role|point|problem|reason
+filler: what: ^ what [exactly /] is|are|was|were the @quality? purpose|meaning|difference|differences|role|point|problem|reason
 filler: why how: ^ why|how [exactly /] is|are|was|were
 filler: howto how: ^ [HOW / how exactly do i / how exactly can i]
+filler: what: ^ [DIFF / what exactly is the difference between / what exactly are the differences between]
 filler: yesno: does|do|did @plainsubject [actually / really /] work|mean|exist|happen|help|matter|need
 filler: what why how: does|do|did @plainsubject [actually / really /] work|mean|exist|happen|help|cause
 filler: yesno: ^ is it|this|that [actually / really /] true|necessary|possible|dangerous|safe|legal|required $|to|for|that
@@ -65,16 +69,17 @@ that: yesno how why: think|believe|sure [that /] the|my|your
 that: yesno how why: think|believe|know|sure [that /] it|there is|was|will|has
 that: what: things|thing|documents|steps|questions|mistakes|skills|foods [that /] i|you|we|they should|need|can|must|have
 more: howto: speak|write|work|study|communicate|think|english|spanish|french|german|italian [more /] fluently|clearly|confidently|efficiently|effectively|productively $|at|in|with
-why: lone what which who where when yesno: !@question ,? [and why > ] $
-why: lone what which who where when yesno: !@question [, and why > ] $
-why: lone what which who where when yesno: !@question [? why > ] $
-why: lone what which who where when yesno: !@question [. why > ] $
-why: lone what which who where when yesno: !@question ?|. [why ? > ]
-why: lone what which who where when yesno: !@question ?|. [why > ]
-comma: what which: ^ what|which is better|cheaper|healthier|faster|safer [, /] a|an|the? !than|it or
+why: lone what which who where when yesno: ~@question ,? [and why > ] $
+why: lone what which who where when yesno: ~@question [, and why > ] $
+why: lone what which who where when yesno: ~@question [? why > ] $
+why: lone what which who where when yesno: ~@question [. why > ] $
+why: lone what which who where when yesno: ~@question ?|. [why ? > ]
+why: lone what which who where when yesno: ~@question ?|. [why > ]
+comma: what which: ^ what|which is better|cheaper|healthier|faster|safer [, /] a|an|the? ~than|it or
 comma: what: ^ what do|does|should|can|happens i|you|one|we? do? [, /] if|when
-comma: what which how who why where: !or|and|, [, /] and|but what|how|why|when|where|who is|are|was|were|do|does|did|can|should
-comma: lone what which who where when yesno: !@question [, /] and why $
+comma: what which how who why where: ~or|and|, [, /] and|but what|how|why|when|where|who is|are|was|were|do|does|did|can|should
+comma: lone what which who where when yesno: ~@question [, /] and why $
+comma: what: ^ [IF / what happens , if / what will happen , if / what would happen , if]
 of: any: all|both [of /] my|our|the|these|those|your @items
 of: howto where what yesno: outside [of /] the US|usa|eu|uk|country
 # phrases
@@ -99,28 +104,28 @@ hyphen: any: [time zones / timezones / time - zones]
 hyphen: any: [cell phone / cellphone / mobile phone]
 hyphen: any: [cell phones / cellphones / mobile phones]
 hyphen: any: [health care / healthcare / health - care]
-synonym: howto: HOW [earn / make] money online|as
-synonym: howto: HOW [earn / make] money from|at home
-synonym: howto: HOW [earn / make] money on youtube|instagram|tiktok
-synonym: howto: HOW [sign in / log in] to|into my|the|your|an? account|app|website|dashboard|profile @after
-synonym: howto: HOW [sign in / log in] with google|facebook
-synonym: what which: !than|, [vs / versus] !than|,
-synonym: howto: HOW [view / see] my order|account|transaction|billing? orders|invoices|bills|balance|statement|statements|transactions|messages|profile|appointments|history @after
-synonym: howto: HOW [quit / stop / give up] smoking|drinking|vaping|gambling $|cigarettes|alcohol|weed
-synonym: howto: HOW [overcome / get over] my|the|a? fear|anxiety|shyness|breakup|heartbreak|depression $|of|after
-synonym: howto: HOW [improve / increase] my confidence|stamina|vocabulary|self $|for|in|at|-
-synonym: howto: HOW [become / get] rich|wealthy $|in|by|from|without
-synonym: howto: HOW [become / be] successful|confident|famous|happy|productive $|in|at|on|with|without
+synonym: howto: ^ [HOW earn / HOW make] money online|as
+synonym: howto: ^ [HOW earn / HOW make] money from|at home
+synonym: howto: ^ [HOW earn / HOW make] money on youtube|instagram|tiktok
+synonym: howto: ^ [HOW sign in / HOW log in] to|into my|the|your|an? account|app|website|dashboard|profile @after
+synonym: howto: ^ [HOW sign in / HOW log in] with google|facebook
+synonym: what which: ~than|, [vs / versus] ~than|,
+synonym: howto: ^ [HOW view / HOW see] my order|account|transaction|billing? orders|invoices|bills|balance|statement|statements|transactions|messages|profile|appointments|history @after
+synonym: howto: ^ [HOW quit / HOW stop / HOW give up] smoking|drinking|vaping|gambling $|cigarettes|alcohol|weed
+synonym: howto: ^ [HOW overcome / HOW get over] my|the|a? fear|anxiety|shyness|breakup|heartbreak|depression $|of|after
+synonym: howto: ^ [HOW improve / HOW increase] my confidence|stamina|vocabulary|self $|for|in|at|-
+synonym: howto: ^ [HOW become / HOW get] rich|wealthy $|in|by|from|without
+synonym: howto: ^ [HOW become / HOW be] successful|confident|famous|happy|productive $|in|at|on|with|without
 synonym: how what where yesno who: [telephone / phone] number|numbers $|of|for|in|on|from|to
 synonym: any: mobile|android|iphone|web|desktop|ios [app / application] $|in|for|with|on|from|using
 synonym: any: mobile|android|iphone|web|desktop|ios [apps / applications] $|in|for|with|on|from|using
-synonym: any: canceled|delayed|postponed|closed [due to / because of] the|a|an|bad|heavy? weather|rain|snow|fog|wind|illness|strike|strikes|storm|maintenance|flooding
+synonym: any: canceled|cancelled|delayed|postponed|closed [due to / because of] the|a|an|bad|heavy? weather|rain|snow|fog|wind|illness|strike|strikes|storm|maintenance|flooding
 synonym: howto where what yesno: on|watch|watching|a|my|the [tv / television] $|in|at|with|without|from|for
 synonym: howto where what which yesno: live|work|study|legal|illegal|job|jobs|visa|move|travel|ship|shipping|available|taxes|apply in|to|from the [US / usa] @after
 synonym: howto: HOW block|unblock|invite|add|report|contact|remove [someone / somebody] on|from|to|$
 synonym: yesno: ^ can|could [anyone / anybody] help|explain
 synonym: howto what yesno: [two - factor authentication / two factor authentication / 2FA / 2fa]
-synonym: howto where: HOW|i [buy / purchase] a|an|some @goods @after
+synonym: howto where: ^ [HOW buy / HOW purchase / where can i buy / where can i purchase] a|an|some @goods @after
 synonym: howto yesno what where: help me|us [to /] @task
 synonym: where what which: ^ where|what|which is|are the [nearest / closest] @place
 `

@@ -20,7 +20,7 @@ const (
 	yesno // begins with an auxiliary verb
 	order // begins with a verb of a closed list
 	prep  // a preposition and a question word
-	howto // how, in the frame of the normal form
+	howto // how do I
 	whybe // why is
 	lone  // demanded of a rule beside a kind: no other question word than the first, and "why" at the end
 )
@@ -40,6 +40,7 @@ type sentence struct {
 	tokens []normal.Token // of the prompt
 	from   int            // its first token
 	kind   kind
+	how    int // the last token of "how do I" at its beginning, -1 where it begins otherwise
 }
 
 // begins returns the first token of the sentence that has token at, or -1 where that cannot be said.
@@ -82,7 +83,7 @@ func whyTail(tokens []normal.Token, at int) int {
 }
 
 // read takes the sentence that begins at a token and reports whether edits may be in it: it is the last one, short, a question or a plain
-// order, and has neither quotation nor code nor a mark that groups words, and no word that makes data of the others.
+// order, and has neither quotation nor code nor a mark that groups words, and none of the words that bar edits.
 func (s *sentence) read(tokens []normal.Token, from int) bool {
 	s.tokens, s.from = tokens, from
 	n := len(tokens)
@@ -91,7 +92,7 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 	}
 	for i := from; i < n; i++ {
 		t := &tokens[i]
-		if t.Quoted || !plain(t) && !ended(tokens, i) || mentions[t.Text] {
+		if t.Quoted || !plain(t) && !ended(tokens, i) || barred[t.Text] {
 			return false
 		}
 	}
@@ -101,7 +102,21 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 	if s.alone() {
 		s.kind |= lone
 	}
+	if s.how = asksHow(tokens, from); s.how >= 0 {
+		s.kind |= howto
+	}
 	return true
+}
+
+// asksHow returns the last token of "how do I" in front, a frame of the normal form or in words where the form has none, or -1.
+func asksHow(tokens []normal.Token, from int) int {
+	if t := &tokens[from]; t.Kind == normal.Frame && t.Text == "HOW" {
+		return from
+	}
+	if from+2 < len(tokens) && tokens[from].Text == "how" && (tokens[from+1].Text == "do" || tokens[from+1].Text == "can") && tokens[from+2].Text == "i" {
+		return from + 2
+	}
+	return -1
 }
 
 // alone reports whether no question is inside the question: "who asked what happened and why" may ask for one reason or the other.

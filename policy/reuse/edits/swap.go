@@ -1,6 +1,10 @@
 package edits
 
-import "reprise/policy/reuse/normal"
+import (
+	"strings"
+
+	"reprise/policy/reuse/normal"
+)
 
 // conjoined is "A and B" in a sentence: the spans of both, and the place behind them.
 type conjoined struct {
@@ -57,7 +61,7 @@ func (s *sentence) conjoined() (c conjoined, ok bool) {
 func (s *sentence) until(i int) int {
 	for ; i < len(s.tokens); i++ {
 		t := &s.tokens[i]
-		if t.Kind == normal.Mark || comparatives[t.Text] || t.Text == "in" && i+1 < len(s.tokens) && fields[s.tokens[i+1].Text] {
+		if t.Kind == normal.Mark || comparatives[t.Text] || t.Text == "in" && i+1 < len(s.tokens) && fields[strings.ToLower(s.tokens[i+1].Text)] {
 			return i
 		}
 	}
@@ -97,7 +101,7 @@ func (s *sentence) symmetric(c conjoined) bool {
 		return false
 	}
 	word := func(i int) string {
-		if i < s.from {
+		if i < s.from || i >= len(s.tokens) {
 			return ""
 		}
 		return s.tokens[i].Text
@@ -105,7 +109,7 @@ func (s *sentence) symmetric(c conjoined) bool {
 	i := c.left.From - 1
 	first, joint := word(s.from), word(c.left.To)
 	if joint == "and" {
-		return word(i) == "between" && relations[word(i-1)] && determiners[word(i-2)] && s.kind&(what|order|yesno) != 0
+		return word(i) == "DIFF" || word(i) == "between" && relations[word(i-1)] && determiners[word(i-2)] && s.kind&(what|order|yesno) != 0
 	}
 	if word(i) == "," {
 		i--
@@ -123,7 +127,7 @@ func (s *sentence) symmetric(c conjoined) bool {
 func (s *sentence) closes(i int) bool {
 	if i < len(s.tokens) && comparatives[s.tokens[i].Text] {
 		i++
-	} else if i+1 < len(s.tokens) && s.tokens[i].Text == "in" && fields[s.tokens[i+1].Text] {
+	} else if i+1 < len(s.tokens) && s.tokens[i].Text == "in" && fields[strings.ToLower(s.tokens[i+1].Text)] {
 		i += 2
 	}
 	return i == len(s.tokens) || ended(s.tokens, i)
