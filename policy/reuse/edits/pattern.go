@@ -170,7 +170,7 @@ func (e *element) add(word string) {
 // matches reports whether the spelling is at a place of the sentence, and the context of the rule around it.
 func (s *sentence) matches(r *rule, spelling []string, at Span) bool {
 	for i, word := range spelling {
-		if t := &s.tokens[at.From+i]; t.Text != word || t.Capital && !t.First && !proper(word) {
+		if s.tokens[at.From+i].Text != word || s.name(at.From+i) {
 			return false
 		}
 	}
@@ -192,7 +192,7 @@ func (s *sentence) left(context []element, i int) bool {
 	if i == s.how && e.words["HOW"] {
 		return true // whatever is in front of it is not in the sentence
 	}
-	return e.has(&s.tokens[i]) && s.left(context[1:], i-1)
+	return s.has(e, i) && s.left(context[1:], i-1)
 }
 
 // right matches a context from token i on.
@@ -207,18 +207,25 @@ func (s *sentence) right(context []element, i int) bool {
 	if e.end && (i == len(s.tokens) || ended(s.tokens, i)) {
 		return true
 	}
-	return i < len(s.tokens) && e.has(&s.tokens[i]) && s.right(context[1:], i+1)
+	return i < len(s.tokens) && s.has(e, i) && s.right(context[1:], i+1)
 }
 
-// has reports whether a token fits. A word in capitals may be a name.
-func (e *element) has(t *normal.Token) bool {
-	if t.Capital && !t.First && !proper(t.Text) && !e.name {
+// has reports whether a token fits an element. A word with a capital may be a name.
+func (s *sentence) has(e *element, i int) bool {
+	t := &s.tokens[i]
+	if !e.name && s.name(i) {
 		return false
 	}
 	if e.not {
 		return t.Kind == normal.Word && !e.words[t.Text]
 	}
 	return e.words[t.Text]
+}
+
+// name reports whether a token has a capital that the beginning of the sentence does not explain.
+func (s *sentence) name(i int) bool {
+	t := &s.tokens[i]
+	return t.Capital && !t.First && i != s.from && !propers[t.Text]
 }
 
 // digits reports whether a number is within two tokens of a place.
@@ -230,6 +237,3 @@ func (s *sentence) digits(at Span) bool {
 	}
 	return false
 }
-
-// proper reports whether a listed word is written with a capital.
-func proper(word string) bool { return propers[word] }

@@ -58,7 +58,7 @@ func begins(tokens []normal.Token, at int) int {
 		case ".", "!", "?":
 			return i + 1
 		case ":":
-			if i > 0 && labels[tokens[i-1].Text] {
+			if i > 0 && labels[strings.ToLower(tokens[i-1].Text)] {
 				return i + 1
 			}
 			return -1

@@ -5,7 +5,7 @@ import "reprise/policy/reuse/normal"
 // misspelt reports whether two words are a listed word and a misspelling of it, on either side.
 func (al *alignment) misspelt(i, j int) bool {
 	a, b := &al.stored.tokens[i], &al.asked.tokens[j]
-	if a.Kind != normal.Word || b.Kind != normal.Word || a.Capital && !a.First || b.Capital && !b.First {
+	if a.Kind != normal.Word || b.Kind != normal.Word || al.stored.name(i) || al.asked.name(j) {
 		return false
 	}
 	if al.stored.digits(Span{i, i + 1}) {
