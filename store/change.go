@@ -70,6 +70,17 @@ func (s *Store) Alias(k Key, id policy.ID, basis uint64) []Event {
 	})
 }
 
+// Resident reports which of some ids are those of entries of s.
+func Resident(s *Store, ids []policy.ID) []bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	is := make([]bool, len(ids))
+	for i, id := range ids {
+		_, is[i] = s.core.table.ids[id]
+	}
+	return is
+}
+
 // Basis is that with which k was made an alias of the entry id of s; false where it is none. 0 is that of an alias from a file of before
 // aliases had one.
 func Basis(s *Store, k Key, id policy.ID) (basis uint64, ok bool) {

@@ -4,7 +4,8 @@
 // One request goes through it like this:
 //
 //	Lookup   the exact key, or an alias of it
-//	Find     embed the prompt, compare it with the members of its scope, ask the judge; without a match, route it to a topic
+//	Find     look the normal form of the prompt up; or else embed the prompt, compare it with the members of its scope, ask the judge;
+//	         without a match, route it to a topic
 //	Keep     store a complete answer; evicted entries leave the topics
 //	Touch    count a hit: recency, importance, the parent in the conversation; see uses
 //
@@ -97,7 +98,7 @@ type Cause struct {
 type Cache struct {
 	state
 	follower
-	*learner
+	*aliases
 	opt      Options
 	embedder *embedder
 	answers  answers
@@ -112,8 +113,13 @@ func New(o Options) (*Cache, error) {
 		o.Now = time.Now
 	}
 	c := &Cache{
-		state:   state{store: o.Store, topics: o.Topics, turns: turns{o.Store}, readers: o.Readers, log: o.Log},
-		learner: newLearner(&o), opt: o, embedder: newEmbedder(o.Embedder, o.EmbedLimit),
+		state: state{store: o.Store, topics: o.Topics, readers: o.Readers, log: o.Log},
+		opt:   o, embedder: newEmbedder(o.Embedder, o.EmbedLimit),
+	}
+	c.aliases = newAliases(&o, newLearner(&o), &c.state)
+	c.turns = turns{o.Store, c.aliases}
+	if o.Meaning && o.Judge != nil {
+		c.forms = newForms(o.Store)
 	}
 	c.follower.state, c.answers = &c.state, answers{o.Remote, &c.state}
 	return c, nil

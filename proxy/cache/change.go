@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 
 	"reprise/policy"
 	"reprise/store"
@@ -18,7 +19,7 @@ const (
 )
 
 // Keep stores e as the answer to r, where f is what Find returned for r. The caller fills in what describes the answer; e.Prompt and
-// e.Vector (Finding.Vector) only if the answer may be found by meaning. Keep sets the rest. Where the key has an entry already, the
+// e.Vector (Finding.Vector) only if the answer may be found by meaning, e.Prompt alone where there is no vector. Keep sets the rest. Where the key has an entry already, the
 // answer takes its place. Keep returns the id of the entry, or 0 and why the answer was not kept. After a Fault of the topics the
 // entry is kept and cannot be found by meaning.
 func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) (id policy.ID, reason string, err error) {
@@ -51,6 +52,9 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 		id, reason, err = c.keepLocked(e, topic, r.At, by)
 		return err
 	})
+	if c.forms != nil && id != 0 && e.Prompt != "" {
+		err = errors.Join(err, guard("store", func() error { return c.addForm(r, f, e) }))
+	}
 	return id, reason, err
 }
 
@@ -60,10 +64,12 @@ func (c *Cache) describe(r *Request, f *Finding, e *store.Entry) {
 	if e.Vector != nil || c.opt.GivenTopics {
 		e.Topic = c.opt.topicOf(r, f)
 	}
+	if e.Prompt != "" || e.Vector != nil {
+		e.Chain = f.Chain
+	}
 	if e.Vector == nil {
 		return
 	}
-	e.Chain = f.Chain
 	if _, alias, known := c.store.Lookup(e.Key); known && !alias { // the parent stays what it was
 		return
 	}

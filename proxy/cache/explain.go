@@ -2,21 +2,24 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"reprise/policy"
 	"reprise/policy/reuse"
+	"reprise/policy/reuse/normal"
 	"reprise/store"
 	"reprise/topics"
 )
 
 // Explanation is what the cache would do with a request, and why.
 type Explanation struct {
-	Hit        *Hit       // what would be served now; nil: a miss
+	Hit        *Hit       // what would be served now, nothing being explored; nil: a miss
 	Thresholds Thresholds // the gates in force for this request
 	Route      topics.Route
-	Candidates []Candidate // entries over the hit gate, or else the nearest one; best first
-	Degraded   string      // the step that failed, "" if none did
+	Asked      *normal.Form // of the request's prompt; nil where nothing is compared
+	Candidates []Candidate  // the one that was found by its form, then entries over the hit gate, or else the nearest one; best first
+	Degraded   string       // the step that failed, "" if none did
 }
 
 // Thresholds are cosine gates.
@@ -25,8 +28,11 @@ type Thresholds struct{ Hit, Route, Edge float64 }
 // Candidate is an entry that a request was compared with.
 type Candidate struct {
 	Entry      *store.Entry
-	Similarity float64
+	Stored     *normal.Form // of its prompt; Verdict.Edits are spans of it and of Explanation.Asked
+	ByForm     bool         // it was found by its form: no similarity decides
+	Similarity float64      // 0 where none was computed
 	Verdict    reuse.Verdict
+	Refused    bool // a verdict of before keeps it from answering this request
 	OverGate   bool
 	Fresh      bool
 }
@@ -35,22 +41,39 @@ type Candidate struct {
 func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 	th := c.opt.Thresholds
 	x := &Explanation{Thresholds: Thresholds{max(th.Hit, r.Threshold), th.Route, th.Edge}}
-	if e, alias, ok := c.store.Lookup(r.Key); ok && (!alias || c.opt.aliasAllowed(r, e)) && r.takes(e, c.opt.Now()) {
+	e, alias, ok := c.store.Lookup(r.Key)
+	if alias {
+		_, ok = c.opt.aliasAllowed(r, e, c.aliases)
+	}
+	if ok && r.takes(e, c.opt.Now()) {
 		x.Hit = &Hit{Entry: e, Alias: alias}
 	}
-	if c.opt.Meaning && r.Prompt != "" {
-		return x, c.explainMeaning(ctx, r, x)
+	if !c.opt.Meaning || r.Prompt == "" {
+		return x, nil
 	}
-	return x, nil
+	f := &Finding{}
+	failed := guard("explain", func() error { c.explainForm(r, f, x); return nil })
+	return x, errors.Join(failed, c.explainMeaning(ctx, r, f, x))
 }
 
-func (c *Cache) explainMeaning(ctx context.Context, r *Request, x *Explanation) error {
-	f := &Finding{}
+func (c *Cache) explainForm(r *Request, f *Finding, x *Explanation) {
+	f.Chain = c.turns.chain(r)
+	if c.forms == nil {
+		return
+	}
+	e, stored := c.formed(r, f)
+	x.Asked = f.form
+	if e != nil {
+		x.compare(c, r, f, Candidate{Entry: e, Stored: stored, ByForm: true})
+	}
+}
+
+func (c *Cache) explainMeaning(ctx context.Context, r *Request, f *Finding, x *Explanation) error {
 	err := guard("explain", func() error {
 		if err := c.embed(ctx, r, f); err != nil || f.Vector == nil {
 			return err
 		}
-		x.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: c.turns.chain(r), Vector: f.Vector, Hit: r.Threshold, Nearest: true})
+		x.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: r.Threshold, Nearest: true})
 		return nil
 	})
 	if err != nil {
@@ -62,21 +85,34 @@ func (c *Cache) explainMeaning(ctx context.Context, r *Request, x *Explanation) 
 		near = append(near, x.Route.Nearest)
 	}
 	for _, m := range near {
-		x.compare(c, r, f, m, slices.Contains(x.Route.Matches, m))
+		over := slices.Contains(x.Route.Matches, m)
+		if e, ok := c.store.Get(policy.ID(m.ID)); ok && !x.has(e, m.Score, over) {
+			x.compare(c, r, f, Candidate{Entry: e, Similarity: m.Score, OverGate: over})
+		}
 	}
 	return nil
 }
 
-// compare adds a candidate.
-func (x *Explanation) compare(c *Cache, r *Request, f *Finding, m topics.Match, over bool) {
-	e, ok := c.store.Get(policy.ID(m.ID))
-	if !ok {
-		return
+// has adds the similarity of e to the candidate that was found by its form, and reports whether that is e.
+func (x *Explanation) has(e *store.Entry, similarity float64, over bool) bool {
+	if len(x.Candidates) == 0 || x.Candidates[0].Entry.ID != e.ID {
+		return false
 	}
+	x.Candidates[0].Similarity, x.Candidates[0].OverGate = similarity, over
+	return true
+}
+
+// compare adds a candidate.
+func (x *Explanation) compare(c *Cache, r *Request, f *Finding, k Candidate) {
 	now := c.opt.Now()
-	k := Candidate{Entry: e, Similarity: m.Score, Verdict: c.judge(r, f, e, m.Score, neverExplore), OverGate: over, Fresh: e.Fresh(now)}
+	if k.Stored == nil && x.Asked != nil {
+		k.Stored = normal.Of(k.Entry.Prompt)
+	}
+	k.Verdict, k.Refused, k.Fresh = c.judge(r, f, k.Entry, k.Stored, k.Similarity, neverExplore), c.refuses(r.Key, k.Entry), k.Entry.Fresh(now)
 	x.Candidates = append(x.Candidates, k)
-	if x.Hit == nil && over && r.takes(e, now) && r.comparableTo(e) && k.Verdict.Decision == reuse.Serve && !c.opt.Shadow && !r.ExactOnly {
-		x.Hit = &Hit{Entry: e, Topic: m.Topic}
+	near := k.OverGate || k.ByForm && r.Threshold <= c.opt.Thresholds.Hit
+	allowed := near && !k.Refused && r.comparableTo(k.Entry) && !c.opt.Shadow && !r.ExactOnly
+	if x.Hit == nil && allowed && r.takes(k.Entry, now) && k.Verdict.Decision == reuse.Serve {
+		x.Hit = &Hit{Entry: k.Entry, Topic: topics.TopicID(k.Entry.Topic)}
 	}
 }

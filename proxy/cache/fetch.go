@@ -52,7 +52,11 @@ func (a *answers) unknown(ctx context.Context, r *Request, clock func() time.Tim
 func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err error) {
 	purges := c.purges.Load()
 	e, alias, ok := c.store.Lookup(r.Key)
-	if !ok || alias && !c.opt.aliasAllowed(r, e) {
+	var why basis
+	if alias {
+		why, ok = c.opt.aliasAllowed(r, e, c.aliases)
+	}
+	if !ok {
 		return c.answers.unknown(ctx, r, c.opt.Now, purges), nil, nil
 	}
 	if c.expired(e.ID, r.At) {
@@ -70,6 +74,9 @@ func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err er
 	whole, _, err := c.answers.of(ctx, e)
 	if whole == nil || !whole.Same(e) && (alias || !r.takes(whole, now)) { // only the key says what an answer of another process is for
 		return nil, nil, err
+	}
+	if alias {
+		c.recent.served(r.Key, e, c.caseOf(why, e))
 	}
 	return &Hit{Entry: whole, Alias: alias, At: now, purges: purges}, nil, err
 }

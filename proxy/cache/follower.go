@@ -26,6 +26,14 @@ func (f *follower) Apply(ctx context.Context, ev Event) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	err := f.apply(ev)
+	if ev.Kind == store.EventInsert && f.forms != nil {
+		f.forms.addEntry(ev.ID)
+	}
+	return err
+}
+
+func (f *follower) apply(ev Event) error {
 	f.beginApplied()
 	defer f.endApplied()
 	return guard("topics", func() error {
@@ -130,6 +138,9 @@ func (f *follower) Reconcile(ctx context.Context, from store.Backing, keep func(
 		faults = errors.Join(faults, f.insertPart(part))
 		for _, e := range part {
 			listed[e.ID] = struct{}{}
+			if f.forms != nil {
+				f.forms.addEntry(e.ID)
+			}
 		}
 		runtime.Gosched()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"reprise/policy"
 	"reprise/policy/reuse"
+	"reprise/policy/reuse/normal"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -77,11 +78,13 @@ type Hit struct {
 
 // Finding is what the search by meaning learned of a request, whether it found an answer or not.
 type Finding struct {
-	Hit    *Hit
-	Chain  topics.ChainID
-	Parent policy.ID // the entry that gave the last answer of the conversation
-	Vector []float32 // nil: nothing to compare by
-	Route  topics.Route
+	Hit *Hit
+	// Compared: the prompt was compared with others, by its form at least, and an answer may be kept with it.
+	Compared bool
+	Chain    topics.ChainID
+	Parent   policy.ID // the entry that gave the last answer of the conversation
+	Vector   []float32 // nil: nothing to compare by
+	Route    topics.Route
 
 	// Verdict is the one on Hit or, without a hit, on Explore; Basis is how that was found.
 	Verdict reuse.Verdict
@@ -97,7 +100,10 @@ type Finding struct {
 
 	EmbedTook, SearchTook time.Duration // 0: not done
 
-	data, dataKnown bool // what Request.Data has returned
+	form            *normal.Form // of the prompt; nil: not made yet
+	digest          uint64       // of form, in its conversation; 0: not made
+	similarity      float64      // of what Verdict is on
+	data, dataKnown bool         // what Request.Data has returned
 }
 
 // Basis is why a stored answer may serve another prompt.
@@ -109,14 +115,3 @@ const (
 	ByEdits   Basis = "edits"   // every difference of the prompts is a listed edit
 	ByMeaning Basis = "meaning" // their vectors are near
 )
-
-// basisOf is that of a verdict.
-func basisOf(v *reuse.Verdict) Basis {
-	switch {
-	case !v.Case.Explained:
-		return ByMeaning
-	case len(v.Case.Edits) == 0:
-		return ByForm
-	}
-	return ByEdits
-}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"reprise/policy"
 	"reprise/store"
@@ -16,6 +17,7 @@ import (
 //
 // An error that is a Fault concerns entries that cannot be found by meaning; the cache can be used all the same.
 func (c *Cache) Restore(ctx context.Context) (faults error) {
+	defer c.restoreForms()
 	c.lock()
 	defer c.mu.Unlock()
 	last := topics.TopicID(c.store.MaxTopic())
@@ -44,6 +46,27 @@ func (c *Cache) Restore(ctx context.Context) (faults error) {
 	}
 	c.restoreAnchorsLocked(anchors)
 	return faults
+}
+
+// formsAtOnce is how many forms are made during a start, at some 10 µs each. Those of older entries follow while the cache is used.
+const formsAtOnce = 10_000
+
+func (s *state) restoreForms() {
+	if s.forms == nil {
+		return
+	}
+	var ids []policy.ID
+	for e := range s.store.All() {
+		if e.Prompt != "" {
+			ids = append(ids, e.ID)
+		}
+	}
+	slices.Reverse(ids) // the last ones first
+	n := min(len(ids), formsAtOnce)
+	s.forms.addOld(ids[:n])
+	if n < len(ids) {
+		go s.forms.addOld(ids[n:])
+	}
 }
 
 func (s *state) restoreEntry(e store.Restored) error {

@@ -18,8 +18,9 @@ type state struct {
 	topics  *topics.Topics
 	turns   turns
 	readers []Reader
-	log     Log  // nil: none; where there is one, other processes change the store, too
-	uses    uses // counted, and not applied yet
+	forms   *forms // nil: nothing is found by its normal form
+	log     Log    // nil: none; where there is one, other processes change the store, too
+	uses    uses   // counted, and not applied yet
 
 	mu      sync.Mutex // held for every change of store or topics, while both and the readers are called; protects what follows
 	fault   error      // of uses that were applied; the last one
@@ -67,6 +68,13 @@ func (s *state) alias(k store.Key, id policy.ID, basis uint64, now time.Time) (e
 		err = s.settleLocked(s.store.Remove(policy.Expired, own.ID), 0, nil)
 	}
 	return errors.Join(err, s.settleLocked(s.store.Alias(k, id, basis), 0, nil))
+}
+
+// refuse keeps an entry from answering a key: the alias that is recorded leads nowhere. A key with an entry of its own needs none.
+func (s *state) refuse(k store.Key, id policy.ID) error {
+	s.lock()
+	defer s.mu.Unlock()
+	return s.settleLocked(s.store.Alias(k, id, refused), 0, nil)
 }
 
 // arrive announces a miss on a topic to the policy.

@@ -9,7 +9,10 @@ import (
 )
 
 // turns resolves the earlier turns of conversations to the entries that answered them.
-type turns struct{ store *store.Store }
+type turns struct {
+	store   *store.Store
+	aliases *aliases
+}
 
 // chain is the digest of the earlier turns of r: each turn is its key and the reply, and where the key is an alias, the key of the
 // entry that answered it, if the reply is that entry's answer. So two conversations that were led by different words to the same
@@ -34,12 +37,18 @@ func (s turns) chain(r *Request) (chain topics.ChainID) {
 	return chain
 }
 
-// answered is the entry that the answer of a turn came from; nil where none has it.
+// answered is the entry that the answer of a turn came from; nil where none has it, or where its key may not lead there any more.
 func (s turns) answered(t Turn) *store.Entry {
-	if e, _, ok := s.store.Lookup(t.Key); ok && t.AnswerText != ([32]byte{}) && e.AnswerHash == t.AnswerText {
-		return e
+	e, alias, ok := s.store.Lookup(t.Key)
+	if !ok || t.AnswerText == ([32]byte{}) || e.AnswerHash != t.AnswerText {
+		return nil
 	}
-	return nil
+	if alias {
+		if _, holds := s.aliases.holds(t.Key, e, s.aliases.gate); !holds {
+			return nil
+		}
+	}
+	return e
 }
 
 // parent is the entry that r depends on: the one that gave the last answer of the conversation.

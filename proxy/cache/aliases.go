@@ -1,0 +1,121 @@
+package cache
+
+import (
+	"errors"
+
+	"reprise/policy"
+	"reprise/policy/reuse/evidence"
+	"reprise/store"
+)
+
+// Errors of Feedback.
+var (
+	// ErrUnknownHit: no answer of this entry was found by meaning of late, or it is of another tenant.
+	ErrUnknownHit = errors.New("no answer by meaning of this entry is known")
+	// ErrCounted: there was a verdict on this answer already.
+	ErrCounted = errors.New("there is a verdict on this answer already")
+)
+
+// aliases is the part of a Cache that makes keys lead to entries that were found by meaning. An alias is made at once where the normal forms
+// are equal, so that the next turn of a conversation has the same history as those that were led in other words; otherwise when the entry
+// answers the key a second time, or a comparison with the upstream's answer came out the same.
+type aliases struct {
+	*learner
+	in      *state
+	version uint16  // of a basis
+	gate    float64 // of hits, for all requests
+	recent  recent
+	wrong   pairs
+}
+
+func newAliases(o *Options, l *learner, in *state) *aliases {
+	a := &aliases{learner: l, in: in, gate: o.Thresholds.Hit, recent: newRecent(), wrong: newPairs()}
+	space := ""
+	if o.Embedder != nil {
+		space = o.Embedder.Space()
+	}
+	a.version = versionOf(space)
+	return a
+}
+
+// holds reports whether k may lead to e, of which it is an alias, under a gate: the judge and its evidence would decide as they did, and the
+// similarity is not below the gate. Where k may not, the request is searched for like a new one. The alias moves to what is found then, or
+// stays and leads nowhere.
+func (a *aliases) holds(k store.Key, e *store.Entry, gate float64) (b basis, ok bool) {
+	kept, _ := store.Basis(a.in.store, k, e.ID)
+	b = basis(kept)
+	by := a.current.Load()
+	switch {
+	case kept == refused || a.wrong.has(k, e.Key):
+		return b, false
+	case by.Judge == nil:
+		return b, gate <= a.gate
+	case b.version() != a.version || b.byForm() && gate > a.gate || !b.byForm() && b.steps() < steps(gate):
+		return b, false
+	}
+	c := a.caseOf(b, e)
+	return b, by.Judge.Serves(&c)
+}
+
+// refuses reports whether a verdict keeps e from serving k.
+func (a *aliases) refuses(k store.Key, e *store.Entry) bool {
+	if a.wrong.has(k, e.Key) {
+		return true
+	}
+	kept, _ := store.Basis(a.in.store, k, e.ID)
+	return kept == refused
+}
+
+// found makes hit that of f, and the key of r an alias of its entry where that is earned.
+func (a *aliases) found(r *Request, f *Finding, hit *Hit) error {
+	f.Hit, f.Explore, f.Fallback = hit, nil, false
+	e := hit.Entry
+	if a.current.Load().Judge == nil {
+		if r.Private {
+			return nil
+		}
+		return a.in.alias(r.Key, e.ID, 0, hit.At)
+	}
+	earned := a.recent.served(r.Key, e, f.Verdict.Case) || f.Basis == ByForm
+	if now, alias, ok := a.in.store.Lookup(r.Key); ok && alias {
+		if a.refuses(r.Key, now) { // what says so is worth more than another alias
+			return nil
+		}
+		earned = earned || now.ID == e.ID
+	}
+	if r.Private || !earned {
+		return nil
+	}
+	return a.in.alias(r.Key, e.ID, uint64(newBasis(a.version, f.Basis, &f.Verdict, f.similarity)), hit.At)
+}
+
+// Compared counts the result of comparing the stored answer of f.Explore with the upstream's answer to r. After evidence.Same, the next time
+// that the entry answers the key makes an alias; after evidence.Different, it does not answer it again.
+func (a *aliases) Compared(r *Request, f *Finding, result evidence.Outcome, from evidence.Source) {
+	if f.Explore == nil {
+		return
+	}
+	switch e := f.Explore.Entry; result {
+	case evidence.Same:
+		a.recent.confirmed(r.Key, e, f.Verdict.Case)
+	case evidence.Different:
+		a.wrong.add(r.Key, e.Key)
+	}
+	a.Learn(evidence.Sample{Case: f.Verdict.Case, Outcome: result, Source: from})
+}
+
+// Feedback counts a verdict on the last answer of an entry that was found by meaning, among the last few thousand of these: evidence.Same
+// or evidence.Different, from evidence.Feedback or evidence.Operator. of reports whether the caller may judge answers with such labels. After
+// evidence.Different the entry does not answer the same request again, in no process, until the request has an answer of its own.
+func (a *aliases) Feedback(of func(*store.Labels) bool, id policy.ID, verdict evidence.Outcome, from evidence.Source) error {
+	s, err := a.recent.judged(of, id)
+	if err != nil {
+		return err
+	}
+	a.Learn(evidence.Sample{Case: s.Case, Outcome: verdict, Source: from})
+	if verdict != evidence.Different {
+		return nil
+	}
+	a.wrong.add(s.key, s.entry)
+	return a.in.refuse(s.key, id)
+}

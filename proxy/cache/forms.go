@@ -1,0 +1,106 @@
+package cache
+
+import (
+	"hash/maphash"
+	"sync"
+
+	"reprise/policy"
+	"reprise/policy/reuse/normal"
+	"reprise/store"
+)
+
+// forms finds entries by the normal forms of their prompts: by 8 bytes of a digest over scope, conversation and form, which two of them may
+// share, so that what it finds has to be compared. Of entries with one form it has the last one that was added.
+//
+// An entry that has left the store stays here until sweeps come to it. They are part of additions, and check eight times as many entries as
+// are added, so that at most some seventh of the entries have left.
+type forms struct {
+	store *store.Store
+	seed  maphash.Seed
+
+	mu    sync.RWMutex // protects what follows
+	ids   map[uint64]policy.ID
+	added int // since the last sweep
+}
+
+// A sweep follows after so many additions, and checks so many entries.
+const (
+	sweepAfter = 64
+	sweepSize  = 8 * sweepAfter
+)
+
+func newForms(s *store.Store) *forms {
+	return &forms{store: s, seed: maphash.MakeSeed(), ids: map[uint64]policy.ID{}}
+}
+
+// digest is that of a prompt in its conversation.
+func (x *forms) digest(scope store.Scope, chain [32]byte, prompt *normal.Form) uint64 {
+	var room [2048]byte
+	b := append(append(room[:0], scope[:]...), chain[:]...)
+	return maphash.Bytes(x.seed, prompt.Append(b))
+}
+
+func (x *forms) get(digest uint64) (policy.ID, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	id, ok := x.ids[digest]
+	return id, ok
+}
+
+// add makes the form of a digest lead to an entry.
+func (x *forms) add(digest uint64, id policy.ID) {
+	x.mu.Lock()
+	x.ids[digest] = id
+	x.added++
+	sweep := x.added >= sweepAfter
+	if sweep {
+		x.added = 0
+	}
+	x.mu.Unlock()
+	if sweep {
+		x.sweep()
+	}
+}
+
+// addEntry adds the entry of an id if it is there and may be found by its prompt.
+func (x *forms) addEntry(id policy.ID) {
+	if e, ok := x.store.Get(id); ok && e.Prompt != "" {
+		x.add(x.digest(e.Scope, e.Chain, normal.Of(e.Prompt)), id)
+	}
+}
+
+// addOld adds entries that were there before, except those whose form leads to another one by now.
+func (x *forms) addOld(ids []policy.ID) {
+	for _, id := range ids {
+		e, ok := x.store.Get(id)
+		if !ok || e.Prompt == "" {
+			continue
+		}
+		digest := x.digest(e.Scope, e.Chain, normal.Of(e.Prompt))
+		x.mu.Lock()
+		if _, taken := x.ids[digest]; !taken {
+			x.ids[digest] = id
+		}
+		x.mu.Unlock()
+	}
+}
+
+// sweep drops entries that have left, of some at a random place.
+func (x *forms) sweep() {
+	digests, ids := make([]uint64, 0, sweepSize), make([]policy.ID, 0, sweepSize)
+	x.mu.RLock()
+	for digest, id := range x.ids { // begins at a random place
+		if digests, ids = append(digests, digest), append(ids, id); len(ids) == sweepSize {
+			break
+		}
+	}
+	x.mu.RUnlock()
+	resident := store.Resident(x.store, ids)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, digest := range digests {
+		if !resident[i] && x.ids[digest] == ids[i] {
+			delete(x.ids, digest)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package cache
+
+import (
+	"bytes"
+	"sync"
+
+	"reprise/policy"
+	"reprise/policy/reuse/evidence"
+	"reprise/store"
+)
+
+// mostRecent is how many answers by meaning, and how many wrong pairs, are kept in mind.
+const mostRecent = 4096
+
+// recent are the answers that were found by meaning of late, one for each key and entry.
+type recent struct {
+	mu     sync.Mutex // protects what follows
+	all    map[pair]*answered
+	newest map[policy.ID]*answered // by entry
+	order  ring[*answered]
+}
+
+// pair is a key and an entry that answers it.
+type pair struct {
+	key store.Key
+	id  policy.ID
+}
+
+// answered is an answer that was found by meaning.
+type answered struct {
+	pair
+	evidence.Case
+	entry     store.Key // of the entry
+	labels    *store.Labels
+	times     int
+	confirmed bool // by a comparison
+	judged    bool // by a verdict from outside
+}
+
+func newRecent() recent {
+	return recent{all: map[pair]*answered{}, newest: map[policy.ID]*answered{}}
+}
+
+// served notes that e answers k, and reports whether it was right before: it answered k already, or a comparison said so.
+func (r *recent) served(k store.Key, e *store.Entry, c evidence.Case) (before bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.noteLocked(k, e, c)
+	r.newest[e.ID] = one
+	one.times++
+	return one.times > 1 || one.confirmed
+}
+
+// confirmed notes that the answer of e was right for k.
+func (r *recent) confirmed(k store.Key, e *store.Entry, c evidence.Case) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.noteLocked(k, e, c).confirmed = true
+}
+
+func (r *recent) noteLocked(k store.Key, e *store.Entry, c evidence.Case) *answered {
+	p := pair{k, e.ID}
+	one := r.all[p]
+	if one != nil && one.entry == e.Key {
+		return one
+	}
+	one = &answered{pair: p, Case: c, entry: e.Key, labels: e.Labels}
+	r.all[p] = one
+	if old, full := r.order.add(one); full && r.all[old.pair] == old {
+		delete(r.all, old.pair)
+		if r.newest[old.id] == old {
+			delete(r.newest, old.id)
+		}
+	}
+	return one
+}
+
+// judged returns the last answer of an entry, on which there was no verdict before.
+func (r *recent) judged(of func(*store.Labels) bool, id policy.ID) (answered, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.newest[id]
+	switch {
+	case one == nil || !of(one.labels):
+		return answered{}, ErrUnknownHit
+	case one.judged:
+		return answered{}, ErrCounted
+	}
+	one.judged = true
+	return *one, nil
+}
+
+// pairs are those of keys whose requests do not have one answer, whichever came first.
+type pairs struct {
+	mu    sync.RWMutex // protects what follows
+	all   map[[2]store.Key]struct{}
+	order ring[[2]store.Key]
+}
+
+func newPairs() pairs { return pairs{all: map[[2]store.Key]struct{}{}} }
+
+func pairOf(a, b store.Key) [2]store.Key {
+	if bytes.Compare(a[:], b[:]) > 0 {
+		a, b = b, a
+	}
+	return [2]store.Key{a, b}
+}
+
+func (p *pairs) has(a, b store.Key) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if len(p.all) == 0 {
+		return false
+	}
+	_, ok := p.all[pairOf(a, b)]
+	return ok
+}
+
+func (p *pairs) add(a, b store.Key) {
+	one := pairOf(a, b)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.all[one]; ok {
+		return
+	}
+	p.all[one] = struct{}{}
+	if old, full := p.order.add(one); full {
+		delete(p.all, old)
+	}
+}
+
+// ring has the last mostRecent of what was added.
+type ring[T any] struct {
+	all  []T
+	next int // the oldest, once all places are taken
+}
+
+// add adds v, and returns what it took the place of.
+func (r *ring[T]) add(v T) (old T, full bool) {
+	if len(r.all) < mostRecent {
+		r.all = append(r.all, v)
+		return old, false
+	}
+	old, r.all[r.next] = r.all[r.next], v
+	r.next = (r.next + 1) % mostRecent
+	return old, true
+}

@@ -1,0 +1,190 @@
+package cache
+
+import (
+	"context"
+	"errors"
+
+	"reprise/policy"
+	"reprise/policy/reuse"
+	"reprise/policy/reuse/normal"
+	"reprise/store"
+	"reprise/topics"
+)
+
+// search is one search for an answer by meaning.
+type search struct {
+	*Cache
+	r       *Request
+	f       *Finding
+	draw    float64 // decides whether to explore
+	settled bool    // the upstream is to be asked, whatever else is stored
+}
+
+func (s *search) run(ctx context.Context) error {
+	failed := guard("store", func() error { return s.byForm(ctx) })
+	if s.f.Hit != nil {
+		return failed
+	}
+	if err := guard("embed", func() error { return s.embed(ctx, s.r, s.f) }); err != nil {
+		s.f.Degraded = "embed"
+		return errors.Join(failed, err)
+	}
+	if s.f.Vector == nil {
+		return failed
+	}
+	err := guard("topics", func() error { return s.byVector(ctx) })
+	if err != nil {
+		s.f.Hit, s.f.Degraded = nil, "topics"
+	}
+	return errors.Join(failed, err)
+}
+
+// byForm takes the entry whose prompt has the normal form of the request's. A client that raises the hit gate wants vectors compared.
+func (s *search) byForm(ctx context.Context) error {
+	f, r := s.f, s.r
+	f.Chain = s.turns.chain(r)
+	if s.forms == nil || r.Prompt == "" || r.Threshold > s.opt.Thresholds.Hit {
+		return nil
+	}
+	purges := s.purges.Load()
+	e, stored := s.formed(r, f)
+	if e == nil || !r.takes(e, s.opt.Now()) {
+		return nil
+	}
+	if s.expired(e.ID, r.At) {
+		return s.remove(policy.Expired, e)
+	}
+	done, err := s.take(ctx, &Hit{Entry: e, Topic: topics.TopicID(e.Topic), At: s.opt.Now(), purges: purges}, stored, 0)
+	s.settled = done
+	return err
+}
+
+// formed is the entry whose prompt has the normal form of r's in an equivalent conversation, and that form; nil where there is none.
+func (c *Cache) formed(r *Request, f *Finding) (*store.Entry, *normal.Form) {
+	f.form = normal.Of(r.Prompt)
+	f.digest = c.forms.digest(r.Scope, f.Chain, f.form)
+	id, ok := c.forms.get(f.digest)
+	if !ok {
+		return nil, nil
+	}
+	e, ok := c.store.Get(id)
+	if !ok || e.Prompt == "" || e.Scope != r.Scope || e.Chain != f.Chain {
+		return nil, nil
+	}
+	if stored := normal.Of(e.Prompt); stored.Equal(f.form) {
+		return e, stored
+	}
+	return nil, nil
+}
+
+// byVector routes the request, and takes the nearest member that may serve.
+func (s *search) byVector(ctx context.Context) error {
+	f, r := s.f, s.r
+	start := s.opt.Now()
+	defer func() { f.SearchTook = max(s.opt.Now().Sub(start), 1) }()
+	for {
+		f.Route = s.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: r.Threshold})
+		if s.settled {
+			return nil
+		}
+		blocked, err := s.verify(ctx)
+		if err != nil || len(blocked) == 0 {
+			return err
+		}
+		if err := s.remove(policy.Expired, blocked...); err != nil {
+			return err
+		}
+	}
+}
+
+// verify takes the nearest member that is resident, fresh and passed by the judge. Expired entries that fill all places of the search
+// are returned: they stay for the next answer to their key, but not where they hide a fresh entry.
+func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error) {
+	r := s.r
+	now, purges := s.opt.Now(), s.purges.Load()
+	for _, m := range s.f.Route.Matches {
+		e, ok := s.store.Get(policy.ID(m.ID))
+		if !ok || !r.comparableTo(e) { // it may have been evicted or replaced since the search
+			continue
+		}
+		switch {
+		case !e.Usable(now):
+			blocked = append(blocked, e)
+			continue
+		case !r.takes(e, now):
+			continue
+		case s.expired(e.ID, r.At):
+			if err := s.remove(policy.Expired, e); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		done, err := s.take(ctx, &Hit{Entry: e, Topic: m.Topic, At: now, purges: purges}, nil, m.Score)
+		if done || err != nil {
+			return nil, err
+		}
+	}
+	if len(blocked) < topics.MaxMatches {
+		return nil, nil
+	}
+	return blocked, nil
+}
+
+// take makes hit, which was found at a similarity, the result if the judge serves it and its answer is there. done says that no other one is
+// to be looked at. stored is the form of its prompt, nil where it has not been made.
+func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, similarity float64) (done bool, err error) {
+	if s.refuses(s.r.Key, hit.Entry) {
+		return false, nil
+	}
+	v := s.judge(s.r, s.f, hit.Entry, stored, similarity, s.draw)
+	switch v.Decision {
+	case reuse.Miss:
+		if v.Veto != reuse.Pass {
+			s.f.Vetoes = append(s.f.Vetoes, v.Veto)
+		}
+		return false, nil
+	case reuse.Explore:
+		s.explore(hit, &v, similarity)
+		return s.settled, nil
+	}
+	if s.f.Shadow = s.opt.Shadow; s.f.Shadow {
+		s.candidate(hit, &v, similarity)
+		s.settled = true
+		return true, nil
+	}
+	whole, missing, err := s.answers.of(ctx, hit.Entry)
+	switch {
+	case err != nil || whole == nil && !missing:
+		return true, err
+	case whole == nil || !whole.Same(hit.Entry): // no answer, or one of which it is not known whether it may be found by meaning
+		return false, nil
+	}
+	s.candidate(hit, &v, similarity)
+	hit.Entry = whole
+	return true, s.found(s.r, s.f, hit)
+}
+
+// explore notes an answer that is to be compared with the upstream's. One that would be served settles the search; of others the first one
+// stays, which is the nearest.
+func (s *search) explore(hit *Hit, v *reuse.Verdict, similarity float64) {
+	if s.f.Explore == nil || v.Case.Hit {
+		s.candidate(hit, v, similarity)
+	}
+	s.f.Fallback, s.settled = v.Case.Hit, v.Case.Hit
+}
+
+// candidate makes hit the answer that the finding is about.
+func (s *search) candidate(hit *Hit, v *reuse.Verdict, similarity float64) {
+	f := s.f
+	f.Explore, f.Verdict, f.Basis, f.similarity = hit, *v, basisOf(v, hit.Entry.Prompt, s.r.Prompt), similarity
+}
+
+// addForm makes e, which was stored as the answer to r, known by its form.
+func (c *Cache) addForm(r *Request, f *Finding, e *store.Entry) error {
+	digest := f.digest
+	if digest == 0 || e.Prompt != r.Prompt || e.Chain != f.Chain { // one that takes the place of another keeps the chain of that
+		digest = c.forms.digest(e.Scope, e.Chain, normal.Of(e.Prompt))
+	}
+	c.forms.add(digest, e.ID)
+	return nil
+}
