@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"reprise/policy"
+	"reprise/policy/reuse/evidence"
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/admintoken"
@@ -34,12 +35,12 @@ func feedback(s *Server, w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	of := func(*store.Labels) bool { return true }
+	of, from := func(*store.Labels) bool { return true }, evidence.Operator
 	if !admintoken.Given(r, s.live.Load().adminToken) {
 		tenant := s.ids.tenant(r.Header)
-		of = func(l *store.Labels) bool { return l != nil && l.Tenant == tenant }
+		of, from = func(l *store.Labels) bool { return l != nil && l.Tenant == tenant }, evidence.Feedback
 	}
-	err = s.cache.Feedback(of, id, right)
+	err = s.cache.Feedback(of, id, right, from)
 	number := strconv.FormatUint(uint64(id), 10)
 	switch {
 	case errors.Is(err, cache.ErrUnknownHit):

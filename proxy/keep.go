@@ -111,7 +111,7 @@ func (q *query) entry(found *finding, z *answer.Frozen, v answer.Verdict, took t
 	if v.Text != "" {
 		e.AnswerHash = canon.AnswerText(rawjson.Bytes(v.Text))
 	}
-	if !v.ToolCalls && found.Vector != nil { // an answer that calls tools is for exact repeats only
+	if !v.ToolCalls && found.Compared { // an answer that calls tools is for exact repeats only
 		e.Prompt, e.Vector = q.Prompt, found.Vector
 	}
 	return e

@@ -14,6 +14,7 @@ import (
 	"reprise/policy"
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
+	"reprise/policy/reuse/normal"
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
@@ -58,10 +59,10 @@ func (r ruling) now() reuse.Judge {
 	return reuse.Judge{Words: r.s.opts.Words, MaxError: r.s.live.Load().maxError, Rates: r.rates}
 }
 
-// Judge implements cache.Judge.
-func (r ruling) Judge(stored, asked string, c reuse.Context) reuse.Verdict {
+// Forms implements cache.Judge.
+func (r ruling) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict {
 	j := r.now()
-	return j.Judge(stored, asked, c)
+	return j.Forms(stored, asked, c)
 }
 
 // Serves implements cache.Judge.

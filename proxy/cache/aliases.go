@@ -104,16 +104,20 @@ func (a *aliases) Compared(r *Request, f *Finding, result evidence.Outcome, from
 	a.Learn(evidence.Sample{Case: f.Verdict.Case, Outcome: result, Source: from})
 }
 
-// Feedback counts a verdict on the last answer of an entry that was found by meaning, among the last few thousand of these: evidence.Same
-// or evidence.Different, from evidence.Feedback or evidence.Operator. of reports whether the caller may judge answers with such labels. After
-// evidence.Different the entry does not answer the same request again, in no process, until the request has an answer of its own.
-func (a *aliases) Feedback(of func(*store.Labels) bool, id policy.ID, verdict evidence.Outcome, from evidence.Source) error {
+// Feedback counts a verdict on the last answer of an entry that was found by meaning, among the last few thousand of these, from
+// evidence.Feedback or evidence.Operator. of reports whether the caller may judge answers with such labels. An entry whose answer was wrong
+// does not answer the same request again, in no process, until the request has had an answer of its own.
+func (a *aliases) Feedback(of func(*store.Labels) bool, id policy.ID, right bool, from evidence.Source) error {
 	s, err := a.recent.judged(of, id)
 	if err != nil {
 		return err
 	}
-	a.Learn(evidence.Sample{Case: s.Case, Outcome: verdict, Source: from})
-	if verdict != evidence.Different {
+	sample := evidence.Sample{Case: s.Case, Outcome: evidence.Different, Source: from}
+	if right {
+		sample.Outcome = evidence.Same
+	}
+	a.Learn(sample)
+	if right {
 		return nil
 	}
 	a.wrong.add(s.key, s.entry)

@@ -10,6 +10,7 @@ import (
 	"reprise/policy"
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
+	"reprise/policy/reuse/normal"
 	"reprise/proxy/cache"
 )
 
@@ -56,9 +57,9 @@ type panickyJudge struct {
 	*toys
 }
 
-func (j panickyJudge) Judge(stored, asked string, c reuse.Context) reuse.Verdict {
+func (j panickyJudge) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict {
 	j.panics(3)
-	return j.by.Judge(stored, asked, c)
+	return j.by.Forms(stored, asked, c)
 }
 
 func (j panickyJudge) Serves(c *evidence.Case) bool { return j.by.Serves(c) }
