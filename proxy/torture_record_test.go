@@ -385,8 +385,9 @@ func (x *torture) checkStore(t *testing.T) {
 		if c := x.origin(gjson.GetBytes(body, "choices.0.message.content").String()); err != nil || c == nil || c.mustNotKeep(x.requests[c.of].stream) {
 			t.Errorf("entry %d is not a whole answer: %v, %+v, %s", e.ID, err, c, body)
 		}
-		if compared := e.Prompt != ""; compared != known[e.ID] {
-			t.Errorf("entry %d: compared by meaning %v, in the topics %v", e.ID, compared, known[e.ID])
+		// A prompt that could not be embedded is compared by its form alone.
+		if vector := e.Size != e.Footprint(0); vector != known[e.ID] || vector && e.Prompt == "" {
+			t.Errorf("entry %d with a prompt of %d bytes: has a vector %v, is in the topics %v", e.ID, len(e.Prompt), vector, known[e.ID])
 		}
 		delete(known, e.ID)
 	}
