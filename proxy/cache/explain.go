@@ -61,7 +61,7 @@ func (c *Cache) explainForm(r *Request, f *Finding, x *Explanation) {
 	if c.forms == nil {
 		return
 	}
-	e, stored := c.formed(r, f)
+	e, stored := c.forms.find(r, f)
 	x.Asked = f.form
 	if e != nil {
 		x.compare(c, r, f, Candidate{Entry: e, Stored: stored, ByForm: true})

@@ -47,6 +47,34 @@ func (x *forms) get(digest uint64) (policy.ID, bool) {
 	return id, ok
 }
 
+// find returns the entry whose prompt has the normal form of r's in an equivalent conversation, and that form; nil where there is none. It
+// gives f the form of r.
+func (x *forms) find(r *Request, f *Finding) (*store.Entry, *normal.Form) {
+	f.form = normal.Of(r.Prompt)
+	f.digest = x.digest(r.Scope, f.Chain, f.form)
+	id, ok := x.get(f.digest)
+	if !ok {
+		return nil, nil
+	}
+	e, ok := x.store.Get(id)
+	if !ok || e.Prompt == "" || e.Scope != r.Scope || e.Chain != f.Chain {
+		return nil, nil
+	}
+	if stored := normal.Of(e.Prompt); stored.Equal(f.form) {
+		return e, stored
+	}
+	return nil, nil
+}
+
+// kept adds e, which was stored as the answer to r.
+func (x *forms) kept(r *Request, f *Finding, e *store.Entry) {
+	digest := f.digest
+	if digest == 0 || e.Prompt != r.Prompt || e.Chain != f.Chain { // one that takes the place of another keeps the chain of that
+		digest = x.digest(e.Scope, e.Chain, normal.Of(e.Prompt))
+	}
+	x.add(digest, e.ID)
+}
+
 // add makes the form of a digest lead to an entry.
 func (x *forms) add(digest uint64, id policy.ID) {
 	x.mu.Lock()

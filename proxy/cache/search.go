@@ -47,7 +47,7 @@ func (s *search) byForm(ctx context.Context) error {
 		return nil
 	}
 	purges := s.purges.Load()
-	e, stored := s.formed(r, f)
+	e, stored := s.forms.find(r, f)
 	if e == nil || !r.takes(e, s.opt.Now()) {
 		return nil
 	}
@@ -57,24 +57,6 @@ func (s *search) byForm(ctx context.Context) error {
 	done, err := s.take(ctx, &Hit{Entry: e, Topic: topics.TopicID(e.Topic), At: s.opt.Now(), purges: purges}, stored, 0)
 	s.settled = done
 	return err
-}
-
-// formed is the entry whose prompt has the normal form of r's in an equivalent conversation, and that form; nil where there is none.
-func (c *Cache) formed(r *Request, f *Finding) (*store.Entry, *normal.Form) {
-	f.form = normal.Of(r.Prompt)
-	f.digest = c.forms.digest(r.Scope, f.Chain, f.form)
-	id, ok := c.forms.get(f.digest)
-	if !ok {
-		return nil, nil
-	}
-	e, ok := c.store.Get(id)
-	if !ok || e.Prompt == "" || e.Scope != r.Scope || e.Chain != f.Chain {
-		return nil, nil
-	}
-	if stored := normal.Of(e.Prompt); stored.Equal(f.form) {
-		return e, stored
-	}
-	return nil, nil
 }
 
 // byVector routes the request, and takes the nearest member that may serve.
@@ -177,14 +159,4 @@ func (s *search) explore(hit *Hit, v *reuse.Verdict, similarity float64) {
 func (s *search) candidate(hit *Hit, v *reuse.Verdict, similarity float64) {
 	f := s.f
 	f.Explore, f.Verdict, f.Basis, f.similarity = hit, *v, basisOf(v, hit.Entry.Prompt, s.r.Prompt), similarity
-}
-
-// addForm makes e, which was stored as the answer to r, known by its form.
-func (c *Cache) addForm(r *Request, f *Finding, e *store.Entry) error {
-	digest := f.digest
-	if digest == 0 || e.Prompt != r.Prompt || e.Chain != f.Chain { // one that takes the place of another keeps the chain of that
-		digest = c.forms.digest(e.Scope, e.Chain, normal.Of(e.Prompt))
-	}
-	c.forms.add(digest, e.ID)
-	return nil
 }
