@@ -117,7 +117,7 @@ func nonEmpty(lines []string) (out []string) {
 // TestThresholdIsOnlyRaised: below the operator's it has no effect, above it a hit becomes a miss, an alias included.
 func TestThresholdIsOnlyRaised(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Words, o.Thresholds.Hit, o.Thresholds.Route = false, 0.6, 0.4 })
-	stored, near := "Tell me something about the history of the city of Paris", "Tell me about the history of the city of Paris"
+	stored, near := "Could you tell me where I find my account number in the app?", "In the app, where is it that I see the number of my account?"
 	r.ask(t, "/v1/chat/completions", chat(stored))
 	if got := r.ask(t, "/v1/chat/completions", chat(near), "X-Reprise-Threshold: 0.9999"); got.cache() != "miss" {
 		t.Fatalf("raised: %s", got.cache())

@@ -17,12 +17,25 @@ func opposed(d *diff) bool {
 			}
 		}
 		for _, other := range d.a {
-			if content(t) && content(other) && (negates(t.key, other.key) || negates(other.key, t.key)) {
+			if misled(t.key, other.key) || content(t) && content(other) && (negates(t.key, other.key) || negates(other.key, t.key)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// excludes is opposed for prompts in other words: words of grammar do not count.
+func (d *diff) excludes() bool {
+	hard := func(surplus []token) (out []token) {
+		for _, t := range surplus {
+			if content(t) || t.is(adverbal|directional) {
+				out = append(out, t)
+			}
+		}
+		return out
+	}
+	return opposed(&diff{a: hard(d.a), b: hard(d.b)})
 }
 
 // negates reports whether x is y with a prefix that turns it round, or -less against -ful.
@@ -54,6 +67,9 @@ type pole struct {
 func poles(key string) []pole {
 	if p := opposites[key]; p != nil {
 		return p
+	}
+	if _, particle := apart(key); particle != "" {
+		return opposites[particle]
 	}
 	for _, ending := range [...]string{"s", "es", "d", "ed", "ing", "ly", "er", "r", "ion"} {
 		root, ok := strings.CutSuffix(key, ending)

@@ -39,7 +39,7 @@ func takeHead(t, s *scanner) {
 		return
 	}
 	l := s.lines[n-1]
-	t.at, t.words, t.capitals, t.start, t.pausing = l.at, l.words, l.capitals, true, true
+	t.at, t.words, t.capitals, t.start, t.pausing, t.newLine = l.at, l.words, l.capitals, true, true, true
 	t.out = append(t.out, s.out[:l.tokens]...)
 }
 

@@ -19,7 +19,7 @@ func TestData(t *testing.T) {
 		file, a, b string
 		min, max   float64 // share that passes Check
 	}{
-		{"clinc150_backtranslated", "a", "b", 0.49, 1},
+		{"clinc150_backtranslated", "a", "b", 0.35, 1},
 		{"medical_triplets", "anchor", "positive", 0.25, 1},
 		{"medical_triplets", "anchor", "negative", 0, 0.10},
 	} {
@@ -34,7 +34,7 @@ func TestData(t *testing.T) {
 				continue
 			}
 			pairs++
-			if Check(a, b) == Pass {
+			if vetoOf(a, b) == Pass {
 				check++
 			}
 			if Strict(a, b) == Pass {
@@ -42,9 +42,9 @@ func TestData(t *testing.T) {
 			}
 		}
 		share := float64(check) / float64(pairs)
-		t.Logf("%s, %s and %s: %d pairs, Check passes %.3f, Strict %.3f", set.file, set.a, set.b, pairs, share, float64(strict)/float64(pairs))
+		t.Logf("%s, %s and %s: %d pairs, the vetoes pass %.3f, Strict %.3f", set.file, set.a, set.b, pairs, share, float64(strict)/float64(pairs))
 		if share < set.min || share > set.max {
-			t.Errorf("%s: Check passes %.3f, want %.2f to %.2f", set.file, share, set.min, set.max)
+			t.Errorf("%s: the vetoes pass %.3f, want %.2f to %.2f", set.file, share, set.min, set.max)
 		}
 	}
 }

@@ -7,9 +7,11 @@ import (
 
 // diff is the differences of two prompts.
 type diff struct {
-	x, y []token // the prompts without the tokens that they begin and end with alike
-	a, b []token // the surplus of either side, in its order
-	keys []key   // by id
+	x, y     []token // the prompts without the tokens that they begin and end with alike
+	a, b     []token // the surplus of either side, in its order
+	keys     []key   // by id
+	reworded bool    // the question is asked in another way
+	head     int     // how many tokens the prompts begin with alike
 }
 
 // key is what one key of x and y has in common with the others.
@@ -23,7 +25,7 @@ type key struct {
 // occurs there, also where the prompts are alike. All other tokens keep the id 0.
 func difference(a, b []token) *diff {
 	head, tail := ends(a, b)
-	d := &diff{x: a[head : len(a)-tail], y: b[head : len(b)-tail]}
+	d := &diff{x: a[head : len(a)-tail], y: b[head : len(b)-tail], head: head}
 	ids := d.index()
 	var mask uint64 // of the keys that are surplus
 	for k, id := range ids {
@@ -144,8 +146,21 @@ func (d *diff) has(k kind) bool { return d.any(func(t token) bool { return t.kin
 // cancelInflections takes pairs such as file and files out of the surplus, each word once. In the order they stay, as one
 // word: "who killed Hamlet" is not "who did Hamlet kill".
 func (d *diff) cancelInflections() {
+	d.pair(func(x, y token) bool { return inflected(x.key, y.key) })
+}
+
+// cancel takes what means the same out of the surplus: inflections, synonyms, words written in one or in two, slips of the pen.
+func (d *diff) cancel() {
+	d.cancelInflections()
+	d.pair(func(x, y token) bool { return alike(x.key, y.key) })
+	d.cancelJoined()
+	d.pair(func(x, y token) bool { return slip(x.key, y.key) })
+}
+
+// pair takes pairs of words out of the surplus. In the order they stay, as one word.
+func (d *diff) pair(same func(x, y token) bool) {
 	d.a = slices.DeleteFunc(d.a, func(x token) bool {
-		at := slices.IndexFunc(d.b, func(y token) bool { return !x.quoted && !y.quoted && inflected(x.key, y.key) })
+		at := slices.IndexFunc(d.b, func(y token) bool { return !x.quoted && !y.quoted && x.kind == word && y.kind == word && same(x, y) })
 		if at < 0 {
 			return false
 		}
@@ -153,6 +168,26 @@ func (d *diff) cancelInflections() {
 		d.b = slices.Delete(d.b, at, at+1)
 		return true
 	})
+}
+
+// cancelJoined takes "left over" and "leftover" out of the surplus.
+func (d *diff) cancelJoined() {
+	d.a, d.b = joinedIn(d.a, d.b)
+	d.b, d.a = joinedIn(d.b, d.a)
+}
+
+func joinedIn(two, one []token) (rest, others []token) {
+	for i := 0; i+1 < len(two); i++ {
+		x, y := two[i], two[i+1]
+		at := slices.IndexFunc(one, func(t token) bool {
+			return !t.quoted && !x.quoted && len(t.key) == len(x.key)+len(y.key) && strings.HasPrefix(t.key, x.key) && strings.HasSuffix(t.key, y.key)
+		})
+		if at >= 0 {
+			two, one = slices.Delete(two, i, i+2), slices.Delete(one, at, at+1)
+			i--
+		}
+	}
+	return two, one
 }
 
 // inflected reports whether two words differ by a regular ending only, or by one doubled letter, the commonest slip.

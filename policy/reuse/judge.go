@@ -103,14 +103,14 @@ func (j *Judge) Forms(stored, asked *normal.Form, c Context) Verdict {
 	return v
 }
 
-// veto sets the veto. Equal forms get none: Check compares words, and would refuse one in four pairs that differ in courtesy and frames
-// alone. Of listed edits, the order of words and other words are what the list is for.
+// veto sets the veto. Equal forms get none. Check refuses nearly every difference between prompts that differ by little, which the list is
+// for, so of listed edits only hard facts get one.
 func (v *Verdict) veto(stored, asked string) {
-	veto := Check(stored, asked)
-	if veto == Pass || v.Case.Explained && (veto == Order || veto == Word || veto == Question) {
-		return
+	switch veto := Check(stored, asked); {
+	case veto == Pass:
+	case !v.Case.Explained, veto == Number, veto == Negation, veto == Code:
+		v.Veto, v.bar = veto, vetoed
 	}
-	v.Veto, v.bar = veto, vetoed
 }
 
 // visible reports whether a prompt has no hidden characters: a prompt that is fixed for another reason is of a script or a layout that an

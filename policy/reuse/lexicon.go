@@ -28,11 +28,21 @@ const (
 	saluting   // a function word where it is used, content where it is mentioned
 	mentioning // comes before what is mentioned
 	fused      // in joinedNot
+	polite     // courtesy where it begins or ends a sentence
+	mild       // may be on one side only between prompts of the same content
+	loose      // may be on one side only where the question is asked in another way
+	agreeing   // goes with the number of another word
+	phrasal    // a verb that a particle turns into another one
+	adverbal   // such a particle
+	filler     // content that is mostly part of a way of asking
+	subordinating
+	anybody // any person who may ask
+	failing // says that something does not happen, as a negation does
 )
 
 // lexicon is a hash table of the classes of words; all words not in it are content. Every word of a prompt is looked up once, and
 // one probe is mostly enough.
-var lexicon = func() (t [1024]entry) {
+var lexicon = func() (t [2048]entry) {
 	put := func(w string, c class) {
 		e := slot(&t, w)
 		e.word, e.class = w, e.class|c
@@ -51,6 +61,9 @@ var lexicon = func() (t [1024]entry) {
 	for w := range joinedNot {
 		put(w, fused)
 	}
+	for w := range phrasals {
+		put(w, phrasal)
+	}
 	return t
 }()
 
@@ -60,12 +73,12 @@ type entry struct {
 }
 
 // slot is the place of a word in t: its own, or the first free one.
-func slot(t *[1024]entry, w string) *entry {
+func slot(t *[2048]entry, w string) *entry {
 	h := uint32(2166136261)
 	for i := range len(w) {
 		h = (h ^ uint32(w[i])) * 16777619
 	}
-	for i := h * 0x9e3779b1 >> 22; ; i = (i + 1) % uint32(len(t)) {
+	for i := h * 0x9e3779b1 >> 21; ; i = (i + 1) % uint32(len(t)) {
 		if e := &t[i]; e.word == "" || e.word == w {
 			return e
 		}
@@ -108,7 +121,21 @@ var wordLists = map[class]string{
 	way:         `way ways method methods steps process procedure`,
 	explaining:  `tell explain describe show give teach help guide advise instructions instruction tutorial tips`,
 	saluting:    `hi hello hey thanks thank`,
-	mentioning:  `say says saying said translate translating write spell pronounce word words phrase mean means`,
+	polite:      `please kindly hi hello hey dear ok okay thanks cheers so well`,
+	mild: `to do does can could will would is are am be been being have has that there it so just still really actually exactly
+		also now then please what which get got gone`,
+	loose:    `a an the of my our they them it their some any get for in on at how`,
+	agreeing: `a an the is are do does`,
+	adverbal: `off out up down away back`,
+	filler: `way ways method methods step steps process procedure instructions instruction guide explain explanation list show me describe somebody someone
+		anyone anybody people person user customer employee guest one need want trying try like possible allowed correct best right done made work works
+		exactly go going happens happen mine now`,
+	anybody:       `one people somebody someone anyone user customer employee person guest member client`,
+	subordinating: `if when while once since because as after`,
+	failing: `fail fails failed failing failure refuse refuses refused reject rejects rejected decline declines declined missing
+		unable invalid impossible dead broken only lost stuck awake still flat off stop stops stopped prevent avoid wrong error rid without
+		unavailable unsuccessful`,
+	mentioning: `say says saying said translate translating write spell pronounce word words phrase mean means`,
 	numeric: `monday tuesday wednesday thursday friday saturday sunday january february april june july august
 		september october november december once twice thrice half quarter double triple`,
 }

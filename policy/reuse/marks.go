@@ -77,12 +77,22 @@ func (a surroundings) prose(r rune) bool {
 		return (blank(a.before) || among(a.before, quoteMarks)) && !among(a.left(), operators)
 	case r == ')':
 		return (blank(a.after) || among(a.after, sentenceMarks) || among(a.after, quoteMarks)) && !among(a.right(), operators)
-	case r == '-' && (alnum(a.before) && !among(a.after, operators) || a.before == '-' && blank(a.after) || a.after == '-' && blank(a.before)):
+	case r == '-' && a.dash(),
+		r == '-' && (alnum(a.before) && !among(a.after, operators) || a.before == '-' && blank(a.after) || a.after == '-' && blank(a.before)):
 		return true // of a hyphenated word, or a dash in two strokes
 	case among(r, "-*•#"): // of a list or a heading
 		return a.left() == 0 && (blank(a.after) || r == '#') || r == '#' && a.before == '#'
 	}
 	return false
+}
+
+// dash reports whether a hyphen between blanks divides words, not values.
+func (a surroundings) dash() bool {
+	if a.before != ' ' || a.after != ' ' || len(a.head) < 3 || len(a.tail) < 3 {
+		return false
+	}
+	lower := func(c byte) bool { return ascii[c]&small != 0 }
+	return lower(a.head[len(a.head)-2]) && lower(a.head[len(a.head)-3]) && lower(a.tail[1]) && lower(a.tail[2])
 }
 
 // longestEnd bounds how far sentence looks for the end of a line, in bytes.

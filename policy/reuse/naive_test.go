@@ -154,7 +154,8 @@ func TestNaive(t *testing.T) {
 // frame is text so long that what is between two of them is scanned by parts.
 var frame = strings.Repeat("\nSome lines of prose,\n  with a \"quotation\" and it's `code`.\n", 20)
 
-// TestRecordedVerdicts compares the verdicts of 100,000 pairs with those of the first version of this package.
+// TestRecordedVerdicts compares the verdicts of 100,000 pairs with recorded ones, so that a change meant for speed alone can be seen
+// to be one.
 func TestRecordedVerdicts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 4))
 	var record recorder
@@ -164,7 +165,7 @@ func TestRecordedVerdicts(t *testing.T) {
 		p := pairs[rng.IntN(len(pairs))]
 		record.add(mutate(rng, p.a), p.b)
 	}
-	record.check(t, 0xc80f5a4b676ecda2)
+	record.check(t, 0x696cd3a8235fb8d6)
 }
 
 // TestRecordedVerdictsOnData does the same with text below the folder that REPRISE_DATA names.
@@ -177,12 +178,12 @@ func TestRecordedVerdictsOnData(t *testing.T) {
 		file, member string
 		want         uint64
 	}{
-		{"intent/clinc150", "text", 0x6376d961b5aedccd},
-		{"intent/banking77", "text", 0x68b691d7bfeb8189},
-		{"prompts/nq_open_dev", "question", 0x6a53e2e76cda1c6d},
-		{"prompts/arena_hard_v0.1", "prompt", 0x56d5924e517ece31},
-		{"dialogue/oasst1_en", "text", 0x5d6651519ec43114},
-		{"kv/agent_miniswe", "input", 0x84f63a80ef9bcc1a},
+		{"intent/clinc150", "text", 0x91fccafcc0853e4e},
+		{"intent/banking77", "text", 0x8705451403c0e191},
+		{"prompts/nq_open_dev", "question", 0xc77e70568fa778ae},
+		{"prompts/arena_hard_v0.1", "prompt", 0xc5b605266db3a671},
+		{"dialogue/oasst1_en", "text", 0xd5ae77f6cfdb78ac},
+		{"kv/agent_miniswe", "input", 0x99ec9a6121dbe36e},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 5))
@@ -224,10 +225,9 @@ func (r *recorder) add(x, y string) {
 	if r.counts == nil {
 		r.counts = make(map[Veto]int)
 	}
-	v, strict := Check(x, y), Strict(x, y)
+	v := Check(x, y)
 	r.counts[v]++
-	r.counts["strict "+strict]++
-	fmt.Fprintln(&r.verdicts, v, strict)
+	fmt.Fprintln(&r.verdicts, v)
 }
 
 func (r *recorder) check(t *testing.T, want uint64) {

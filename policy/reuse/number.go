@@ -159,7 +159,7 @@ func appendNumber(out, in []token) ([]token, int) {
 func spelled(in []token) (token, int) {
 	first := in[0]
 	digits := first.kind == number && isPlain(first.key)
-	if !digits && !first.is(numeric) {
+	if !digits && !first.is(numeric) || first.key == "once" && len(in) > 1 && in[1].is(personal|determining) {
 		return token{}, 0
 	}
 	first.kind, first.name, first.class = number, false, 0

@@ -77,7 +77,7 @@ var opposites = axes(`
 	show display | hide
 	attach mount | detach unmount
 	connect | disconnect
-	login | logout
+	login log_in sign_in | logout log_out sign_out log_off | signup sign_up
 	subscribe | unsubscribe
 	follow | unfollow
 	join enter | leave exit

@@ -5,10 +5,81 @@ import "slices"
 // sameOrder compares the order of tokens that both prompts have equally often: content, numbers, code, quoted words, direction
 // words; and that of persons.
 func (d *diff) sameOrder(a, b []token) bool {
-	if !samePersons(d.x, d.y) {
+	return d.unmoved() || samePersons(d.x, d.y) && d.moved(a, b)
+}
+
+// unmoved reports whether all is in the same place.
+func (d *diff) unmoved() bool { return samePersons(d.x, d.y) && d.sameSequence(d.x, d.y) }
+
+// moved reports whether the order differs only as that of one question may.
+func (d *diff) moved(a, b []token) bool {
+	x, y := rearranged(a), rearranged(b)
+	return d.sameSequence(x, y) || d.rotated(a, b) || d.rotated(b, a) || d.rotated(x, y) || d.rotated(y, x) || d.passive(a, b)
+}
+
+// solo reports whether no two things in prompts asked in two ways can have changed places: the asker does it in one of them, and neither has
+// another person, a word of direction or comparison, or two names.
+func (c *comparison) solo() bool {
+	own := false
+	for _, tokens := range [2][]token{c.first, c.second} {
+		named := 0
+		for i := range tokens {
+			t := &tokens[i]
+			if t.name {
+				named++
+			}
+			asker := t.key == "i" || t.key == "we"
+			own = own || asker || t.folded
+			if named > 1 || t.is(directional|comparing|joining|negating) || t.is(personal) && !asker || t.key == "or" || t.key == "like" || t.key == "about" {
+				return false
+			}
+		}
+	}
+	return own && c.reworded
+}
+
+// longestRotated bounds the prompts whose parts are tried in another order, in tokens, and mostRotations how often.
+const (
+	longestRotated = 100
+	mostRotations  = 4
+)
+
+// rotated reports whether b is a with a part at its front moved to its end: one that ends at a pause and begins with a preposition or
+// the like, or is a sentence.
+func (d *diff) rotated(a, b []token) bool {
+	if len(a) > longestRotated || len(b) > longestRotated {
 		return false
 	}
-	return d.sameSequence(d.x, d.y) || d.sameSequence(rearranged(a), rearranged(b))
+	tries := 0
+	for i := 1; i < len(a) && tries < mostRotations; i++ {
+		if !a[i].pausing && !a[i].framed && !a[i].folded && (i < 2 || !a[i].is(personal|determining)) || !a[i].start && !a[0].is(preposition|subordinating) {
+			continue
+		}
+		tries++
+		if d.sameSequence(slices.Concat(a[i:], a[:i]), b) {
+			return true
+		}
+	}
+	return false
+}
+
+// passive reports whether how I do something is asked in one prompt and how it is done in the other: apart from the verb the order is the
+// same.
+func (d *diff) passive(a, b []token) bool {
+	if a[0].key != "how" || b[0].key != "how" || !a[0].folded && !b[0].folded || len(a) > longestRotated || len(b) > longestRotated {
+		return false
+	}
+	if b[0].folded {
+		a, b = b, a
+	}
+	verb := slices.IndexFunc(a, content)
+	if verb < 0 || a[verb].id == 0 && !slices.ContainsFunc(b, func(t token) bool { return t.key == a[verb].key }) {
+		return false
+	}
+	same := func(t token) bool {
+		return t.key == a[verb].key || t.id != 0 && a[verb].id != 0 && d.keys[t.id].alias == d.keys[a[verb].id].alias
+	}
+	return d.sameSequence(slices.DeleteFunc(slices.Clone(a), same), slices.DeleteFunc(slices.Clone(b), same))
 }
 
 // samePersons reports whether the same persons come in the same order: "do I owe you" is not "do you owe me". Where they

@@ -17,7 +17,7 @@ func sameQuestion(a, b []token) bool {
 	if x != "" {
 		request, question = b, x
 	}
-	return question == "what" || question == "how" && slices.ContainsFunc(request, func(t token) bool { return t.is(way|explaining) || t.key == "how" })
+	return question == "what" || question == "how" && request[0].wanted || question == "how" && slices.ContainsFunc(request, func(t token) bool { return t.is(way|explaining) || t.key == "how" })
 }
 
 // asked is the first question word, in a common form: "what" for which, "when" for what time, "how many". It is "yes or
@@ -47,8 +47,10 @@ func asked(tokens []token) string {
 		}
 		return q
 	}
-	if opens(tokens) {
-		return "yes or no"
+	for i := range tokens {
+		if (i == 0 || tokens[i].start || tokens[i].pausing) && opens(tokens[i:]) {
+			return "yes or no"
+		}
 	}
 	return ""
 }
@@ -56,6 +58,9 @@ func asked(tokens []token) string {
 // asks reports whether a question word is that of a question, and not that of a clause ("the man who", "when I start it").
 func asks(tokens []token, i int) bool {
 	t := tokens[i]
+	if t.framed {
+		return true
+	}
 	if i > 0 && !t.start && !t.pausing {
 		return tokens[i-1].is(asking)
 	}
@@ -80,4 +85,71 @@ func opens(tokens []token) bool {
 		return next.is(personal) || content(next)
 	}
 	return true
+}
+
+// Kinds of questions, as a set of bits.
+const (
+	askWhat = 1 << iota
+	askHow
+	askWhy
+	askWhen
+	askWhere
+	askWho
+	askMeasure
+	askWhether
+)
+
+// rewordings are, by kind, those that other words for the same question may have.
+var rewordings = map[int]int{
+	askWhat:    askWhat | askHow | askWhy | askWhen | askWhere | askWho | askMeasure,
+	askHow:     askHow | askWhat | askWhere,
+	askWhy:     askWhy | askWhat,
+	askWhen:    askWhen | askWhat | askMeasure,
+	askWhere:   askWhere | askWhat | askHow,
+	askWho:     askWho | askWhat,
+	askMeasure: askMeasure | askWhat | askWhen,
+	askWhether: askWhether,
+}
+
+var kindOf = map[string]int{"what": askWhat, "how": askHow, "why": askWhy, "when": askWhen, "where": askWhere, "who": askWho}
+
+// likeQuestion compares the kinds of question coarsely, as fits prompts in other words. A statement or a request may want anything.
+func likeQuestion(a, b []token) bool {
+	x, y := kinds(a), kinds(b)
+	if x == 0 || y == 0 {
+		return true
+	}
+	allowed := 0
+	for kind, others := range rewordings {
+		if x&kind != 0 {
+			allowed |= others
+		}
+	}
+	return allowed&y != 0
+}
+
+// kinds are those of all questions in a prompt.
+func kinds(tokens []token) (set int) {
+	for i := range tokens {
+		t := &tokens[i]
+		switch {
+		case t.is(questioning) && asks(tokens, i):
+			kind := kindOf[questions[t.key]]
+			if kind == askHow && i+1 < len(tokens) && tokens[i+1].is(measuring) {
+				kind = askMeasure
+			}
+			set |= kind
+		case (t.start || t.pausing) && opens(tokens[i:]), t.key == "whether", t.key == "if" && i > 0 && tokens[i-1].is(asking):
+			set |= askWhether
+			if wayAhead(tokens[i:]) {
+				set |= askHow
+			}
+		}
+	}
+	return set
+}
+
+// wayAhead reports whether a question for yes or no is one for the way: "is there a way to", "is it possible to".
+func wayAhead(tokens []token) bool {
+	return slices.ContainsFunc(tokens[:min(len(tokens), 5)], func(t token) bool { return t.is(way) || t.key == "possible" })
 }

@@ -10,6 +10,8 @@
 // lines that both begin with, and those that both end with, once. More than 32 tokens that differ are a veto.
 package reuse
 
+import "strings"
+
 // Veto is the reason why an answer is not reused; it is short and plain enough for a header or a metric.
 type Veto string
 
@@ -42,6 +44,8 @@ const (
 	// Person: Strict alone. The prompts are not about the same persons ("call Jim", "call me Jim"); ways of asking such as
 	// "could you" do not count.
 	Person Veto = "person"
+	// Extra: what was answered has more to it than the prompt, such as a sentence behind the question.
+	Extra Veto = "extra"
 	// Word: words that carry content differ and are not known to mean the same ("function of money", "function of tv").
 	Word Veto = "word"
 )
@@ -55,55 +59,61 @@ const most = 32
 // things filled in; rephrasings that go further pass, because they are what a dense embedder is for. Of back-translated
 // pairs with a lexical cosine of 0.9 or more 79 % pass, of all of them, bad translations included, 49 %.
 // The cost is linear, some 3 µs for two prompts of 20 words and 0.1 ms for two of 1,000.
-func Check(cached, asked string) Veto { return compare(cached, asked, false) }
-
-// Strict is Check, and a Word veto for every content word without a counterpart on the other side (the same word, an
-// inflection, or one of a short list of synonyms) and for every particle such as "off", and a Person veto. It suits
-// embedders that see words and not meaning, whose near texts are near-verbatim anyway; behind a dense embedder it would
-// refuse most true paraphrases.
-func Strict(cached, asked string) Veto { return compare(cached, asked, true) }
-
-func compare(cached, asked string, strict bool) Veto {
-	if cached == asked {
+func Check(stored, asked string) Veto {
+	if stored == asked {
 		return Pass
 	}
-	if cached > asked {
-		cached, asked = asked, cached // pairing words greedily would not be symmetric otherwise
+	x, y := stored, asked
+	if x > y {
+		x, y = y, x // pairing words greedily would not be symmetric otherwise
 	}
-	a, b := scanBoth(cached, asked)
+	a, b := scanBoth(x, y)
 	if len(a) == 0 || len(b) == 0 {
 		return Empty
 	}
-	d := difference(a, b)
+	c := compare(a, b)
+	if c.stored, c.asked = c.first, c.second; x != stored {
+		c.stored, c.asked = c.second, c.first
+	}
 	switch {
-	case d.has(number):
+	case c.has(number):
 		return Number
-	case d.has(negation):
-		return Negation
-	case d.has(code):
+	case c.has(code):
 		return Code
-	case d.any(func(t token) bool { return t.quoted }):
+	case c.any(func(t token) bool { return t.quoted }), strings.Count(stored, `"`)%2 != strings.Count(asked, `"`)%2:
 		return Quote
-	}
-	if len(d.a) > most || len(d.b) > most {
+	case len(c.a) > most || len(c.b) > most:
 		return Word
 	}
+	return c.veto()
+}
+
+func compare(a, b []token) *comparison {
+	a, ways := folded(a)
+	b, others := folded(b)
+	return &comparison{diff: difference(a, b), first: a, second: b, reworded: ways != others}
+}
+
+// veto compares prompts in which numbers, code and quotations are the same.
+func (c *comparison) veto() Veto {
+	if v := c.verbatim(); v != Pass {
+		return v
+	}
+	c.cancel()
+	near := c.near()
 	switch {
-	case opposed(d):
+	case !c.sameNegation(near):
+		return Negation
+	case near && opposed(c.diff) || c.excludes():
 		return Antonym
-	case !sameQuestion(a, b):
+	case near && !search(c.first) && !search(c.second) && !sameQuestion(c.first, c.second), !likeQuestion(c.first, c.second):
 		return Question
-	}
-	d.cancelInflections()
-	switch {
-	case d.any(func(t token) bool { return t.name }):
+	case c.any(func(t token) bool { return t.name }):
 		return Name
-	case !d.sameOrder(a, b):
+	case near && !c.sameOrder(c.first, c.second) && !c.solo(), c.turned():
 		return Order
-	case strict && !samePeople(a, b):
-		return Person
-	case strict && (!d.covered() || d.any(particle)), d.substituted():
-		return Word
+	case near:
+		return c.small()
 	}
-	return Pass
+	return c.free()
 }

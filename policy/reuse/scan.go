@@ -26,7 +26,22 @@ type token struct {
 	start   bool // first of a sentence
 	last    bool // of the prompt
 	pausing bool // a comma or more stands before it
+	newLine bool // a line break stands before it
+	hyphen  bool // a hyphen stands before it
+	shape   shape
+	framed  bool // a way of asking stood before it
+	wanted  bool // a statement of what is wanted stood before it
+	folded  bool // it replaces a way of asking
 }
+
+// shape is how the letters of a word are written.
+type shape uint8
+
+const (
+	lower   shape = iota
+	initial       // the first one is a capital
+	capitals
+)
 
 func (t token) is(c class) bool { return t.class&c != 0 }
 
@@ -39,6 +54,7 @@ type scanner struct {
 	out      []token
 	start    bool
 	pausing  bool
+	newLine  bool
 	capitals int // words that begin with a capital, and all words: titles have too many to mean names
 	words    int
 	open     bool   // a fence of backticks has no end: what it is depends on all the text behind it
@@ -112,7 +128,7 @@ func (s *scanner) anything() {
 	case unicode.IsSpace(r):
 		if s.at += n; r == '\n' {
 			s.indent()
-			s.start, s.pausing = true, true
+			s.start, s.pausing, s.newLine = true, true, true
 			if s.at >= s.quoteEnd {
 				s.lines = append(s.lines, line{s.at, len(s.out), s.words, s.capitals})
 			}
@@ -146,9 +162,22 @@ func (s *scanner) push(key string, k kind, c class, to int) *token {
 	if len(key) == 1 && s.symbol(to) {
 		c = 0
 	}
-	s.out = append(s.out, token{key: key, class: c, kind: k, quoted: s.at < s.quoteEnd, start: s.start, pausing: s.pausing})
-	s.at, s.start, s.pausing = to, false, false
+	s.out = append(s.out, token{key: key, class: c, kind: k, quoted: s.at < s.quoteEnd, start: s.start, pausing: s.pausing, newLine: s.newLine,
+		hyphen: s.at > 0 && s.text[s.at-1] == '-', shape: shapeOf(s.text[s.at:to])})
+	s.at, s.start, s.pausing, s.newLine = to, false, false, false
 	return &s.out[len(s.out)-1]
+}
+
+func shapeOf(raw string) (of shape) {
+	for i := range len(raw) {
+		if ascii[raw[i]]&capital != 0 {
+			if i > 0 {
+				return capitals
+			}
+			of = initial
+		}
+	}
+	return of
 }
 
 // backticks turns `text` and ```text``` into code, piece by piece, case kept.

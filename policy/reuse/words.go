@@ -81,7 +81,7 @@ func (s *scanner) contraction(key string, end int, name bool) {
 			}
 		}
 		s.emit(head, word, s.at)
-		s.emit(not, negation, end)
+		s.emit(not, negation, end).shape = lower
 		return
 	}
 	key, tail, cut := strings.Cut(key, "'") // 's, 're, 'll
@@ -91,7 +91,7 @@ func (s *scanner) contraction(key string, end int, name bool) {
 	}
 	if tail == "s" && c&verbal != 0 {
 		s.emit(key, word, s.at)
-		s.emit("is", word, end)
+		s.emit("is", word, end).shape = lower
 		return
 	}
 	s.single(key, c, end, name)
@@ -102,13 +102,13 @@ func (s *scanner) single(key string, c class, end int, name bool) {
 	switch {
 	case c&fused != 0:
 		s.emit(joinedNot[key], word, s.at)
-		s.emit(not, negation, end)
+		s.emit(not, negation, end).shape = lower
 	case c&negating != 0:
 		s.emit(not, negation, end)
 	case key == "":
 		s.at = end
 	default:
-		s.push(key, word, c, end).name = name
+		s.push(key, word, c, end).name = name && c&function == 0
 	}
 }
 
