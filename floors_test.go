@@ -195,7 +195,7 @@ var rooms = []room{
 
 // testImports are the rooms that the tests of a room may import too.
 var testImports = map[string][]string{
-	"policy": {"internal/dataset"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
+	"policy": {"internal/dataset", "embed"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
 	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest", "policy/sim"},
 	"proxy": {"proxy/admin", "proxy/enginesim", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
 	"proxy/answer": {"proxy/api"}, "proxy/upstream": {"proxy/enginesim"}, "proxy/enginesim": {"internal/dataset"}, "cmd/reprise": {"internal/needs", "internal/redistest", "internal/llamatest", "internal/dataset"}, "cmd/reprise-lab": {"internal/llamatest", "internal/redistest"},

@@ -54,6 +54,17 @@ func keys(list []key, c *Case, space uint64) (_ []key, ok bool) {
 	return list, true
 }
 
+// kind is what a topic counts for a case: errors of similarities do not stop equal forms in it.
+func kind(k key) key {
+	switch {
+	case k == form:
+		return form
+	case k < first:
+		return all
+	}
+	return first
+}
+
 // tally is a count of outcomes.
 type tally struct{ same, wrong uint32 }
 

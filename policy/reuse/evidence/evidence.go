@@ -97,7 +97,7 @@ func (b *Book) Add(s Sample) {
 	}
 	r.scopes.put(row{scopeID(&s.Case), s.Tenant, r.scopes.find(scopeID(&s.Case)).with(list, one)})
 	if s.Topic != 0 {
-		r.topics.put(row{topicID(&s.Case), s.Tenant, r.topics.find(topicID(&s.Case)).with([]key{all}, one)})
+		r.topics.put(row{topicID(&s.Case), s.Tenant, r.topics.find(topicID(&s.Case)).with([]key{kind(list[0])}, one)})
 	}
 	b.rates = &r
 }

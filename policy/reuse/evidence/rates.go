@@ -60,7 +60,7 @@ func (r *Rates) P(c *Case) (p float64, n int) {
 		n = min(n, max(tenant.at(k).n(), scope.at(k).n()))
 	}
 	if c.Topic != 0 {
-		if t := r.topics.find(topicID(c)).at(all); t.wrong > 0 {
+		if t := r.topics.find(topicID(c)).at(kind(list[0])); t.wrong > 0 {
 			p = min(p, 1-level{formError, weight}.after(t.counts()))
 		}
 	}
