@@ -13,7 +13,7 @@ func (s *scanner) core(end int) {
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
-		case c|0x20 >= 'a' && c|0x20 <= 'z':
+		case asciiLetter(c):
 			letters++
 		case '0' <= c && c <= '9':
 			digits++
@@ -36,6 +36,7 @@ func (s *scanner) core(end int) {
 			}
 			i += n
 			continue
+		case c == '"' && i > 0 && i+1 < len(text) && asciiLetter(text[i-1]) && asciiLetter(text[i+1]): // o"clock, a slip
 		case c == '"' || c == '`':
 			s.fixed = "quotes"
 			return
@@ -58,6 +59,8 @@ func (s *scanner) core(end int) {
 	}
 	s.at = end
 }
+
+func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // other emits what has marks inside: a dash between words, an hour such as 5 p.m., or what is compared byte by byte.
 func (s *scanner) other(text string, end int) {
@@ -84,7 +87,46 @@ func (s *scanner) other(text string, end int) {
 			return
 		}
 	}
+	if initials(text) {
+		text = s.low[s.at:end]
+	} else if s.glued(text, end) {
+		return
+	}
 	s.emit(Token{Text: text, Kind: kind, From: s.at, To: end})
+}
+
+// initials reports whether a text is letters with dots between: D.C.
+func initials(text string) bool {
+	for i := range len(text) {
+		if i%2 == 0 && !asciiLetter(text[i]) || i%2 == 1 && text[i] != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+// glued emits two words without the blank behind the mark between them, if both are words without meaning of their own: No,that is all.
+func (s *scanner) glued(text string, end int) bool {
+	n := strings.IndexAny(text, ".,")
+	if n < 0 || n+1 == len(text) {
+		return false
+	}
+	start := s.at
+	left, right := s.low[start:start+n], s.low[start+n+1:end]
+	right, _, _ = strings.Cut(right, "'")
+	if n == 0 && text[0] == '.' && lexicon[right].class&function != 0 { // That is all .Thank you
+		s.marks(start + 1)
+		s.word(end)
+		return true
+	}
+	if left == "this" || lexicon[left].class&function == 0 || lexicon[right].class&(function|courteous) == 0 {
+		return false
+	}
+	s.word(start + n)
+	s.at = start + n
+	s.marks(start + n + 1)
+	s.word(end)
+	return true
 }
 
 // plain reports whether a text is of letters only.
@@ -109,7 +151,7 @@ func (s *scanner) digits(text string, end int) {
 		return
 	}
 	switch low[n:] {
-	case "st", "nd", "rd", "th":
+	case "st", "nd", "rd", "th", "d":
 		text = low
 	default:
 		if identifier(low) && strings.ToUpper(text) == text {
@@ -122,11 +164,11 @@ func (s *scanner) digits(text string, end int) {
 	}
 }
 
-// identifier reports whether a text is two or more letters and then two or more digits: KL1023. Its letter case carries nothing, other
+// identifier reports whether a text is letters and then two or more digits: KL1023. Its letter case carries nothing, other
 // than that of K9 or Mn12.
 func identifier(low string) bool {
 	letters := len(low) - len(strings.TrimLeft(low, "abcdefghijklmnopqrstuvwxyz"))
-	return letters >= 2 && len(low)-letters >= 2 && strings.Trim(low[letters:], "0123456789") == ""
+	return letters >= 1 && len(low)-letters >= 2 && strings.Trim(low[letters:], "0123456789") == ""
 }
 
 // hyphenated emits words joined by hyphens, each a token.

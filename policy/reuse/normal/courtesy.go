@@ -53,7 +53,7 @@ i need [your|some|a little|a bit of] help [please] [with (this|something)]
 need [some] help
 [just] [a|one|my|another] (quick|short|simple|small|brief|silly|stupid|basic|little) (question|one) [for you]
 (question|my question|one question|just a question|just one question|a question)
-i have [got] (a|one|another) [quick|short|simple|small|brief|silly|stupid|basic] question [for you|about this]
+i [just] have [got] (a|one|another) [quick|short|simple|small|brief|silly|stupid|basic] question [for you|about this]
 i have [got] (a|one) [quick|short|simple|small] question , please
 here is my question
 my question is this
@@ -71,7 +71,7 @@ by the way
 // closings come off at the end.
 const closings = `
 please
-[yes|no|ok|okay|great|perfect|and] (thanks|thank you)
+[ok|okay|great|perfect] (thanks|thank you)
 [many] thanks [a lot|so much|a million|a bunch|a ton|again|in advance|very much]
 [many] thanks (in advance|again) for [all] your (help|time|support|assistance|reply|answer)
 [many] thanks for [all] (your|the|any) [kind|great|quick] (help|time|patience|support|assistance|reply|answer|advice|understanding) [in advance|so far|again]
@@ -172,8 +172,8 @@ func phrasesOf(list string, key func([]string) string) phrases {
 }
 
 var (
-	openingPhrases = phrasesOf(openings, func(w []string) string { return w[0] })
-	closingPhrases = phrasesOf(closings, func(w []string) string { return w[len(w)-1] })
+	openingPhrases = phrasesOf(openings, firstWord)
+	closingPhrases = phrasesOf(closings, lastWord)
 )
 
 // matches reports whether the words of a phrase are the tokens from i on.
@@ -198,23 +198,26 @@ func (ts tokens) boundary(i int) bool {
 	return t.Kind == Break || t.Kind == Mark && (t.class&(ending|dash) != 0 || t.Text == "," || t.Text == ":" || t.Text == ";")
 }
 
-// ends takes courtesy off at both ends, as long as two words are left. Of a prompt that does something to a text it comes off only where
-// it cannot be part of the text.
+// ends takes courtesy off at both ends, one phrase after the other, as long as two words are left. Of a prompt that does something to a
+// text it comes off only where it cannot be part of the text.
 func (m *maker) ends() {
-	from, to := m.head(), m.tail()
-	if from == 0 && to == len(m.tokens) {
-		return
+	from, to := 0, len(m.tokens)
+	for next := m.opening(from); next > from && m.tokens[next:].words() > 1; next = m.opening(from) {
+		from = next
 	}
-	if m.tokens[min(from, to):to].words() < 2 {
-		from = 0
-		if m.tokens[:to].words() < 2 {
-			to = len(m.tokens)
+	mark := m.mark
+	for {
+		next := m.closing(to)
+		if next == to || next <= from || m.tokens[from:next].words() < 2 {
+			m.mark = mark
+			break
 		}
+		to, mark = next, m.mark
 	}
-	for from < to && (m.tokens.boundary(to-1) && m.tokens[to-1].class&ending == 0) {
+	for from < to && to < len(m.tokens) && m.tokens.boundary(to-1) && m.tokens[to-1].class&ending == 0 {
 		to--
 	}
-	if !m.mayCut(from, to) {
+	if from == 0 && to == len(m.tokens) || !m.mayCut(from, to) {
 		return
 	}
 	if m.mark > to {
@@ -225,22 +228,9 @@ func (m *maker) ends() {
 	m.tokens[0].First = true
 }
 
-// head returns where the prompt begins behind its courtesy.
-func (m *maker) head() int {
-	at := 0
-	for at < len(m.tokens) {
-		next := m.opening(at)
-		if next == at {
-			break
-		}
-		at = next
-	}
-	return at
-}
-
 // opening returns where the opening phrase at i ends, with the mark behind it, or i.
 func (m *maker) opening(i int) int {
-	if m.tokens[i].Kind != Word {
+	if i >= len(m.tokens) || m.tokens[i].Kind != Word {
 		return i
 	}
 	for _, phrase := range openingPhrases[m.tokens[i].Text] {
@@ -254,11 +244,11 @@ func (m *maker) opening(i int) int {
 			}
 			continue
 		}
-		comma := m.tokens[end].Text == ","
+		comma := m.tokens[end].Text == "," && !fillers[phrase[0]]
 		for m.tokens.boundary(end) {
 			end++
 		}
-		if comma && end < len(m.tokens) && m.tokens[end].class&upper != 0 && m.tokens[end].class&(function|task|wh) == 0 && !m.tokens[end].First {
+		if comma && m.tokens.named(end) {
 			continue // Hello, Dolly
 		}
 		if end < len(m.tokens) {
@@ -267,6 +257,15 @@ func (m *maker) opening(i int) int {
 	}
 	return i
 }
+
+// named reports whether a name may be at i: a word with a capital, and behind it no word in small letters.
+func (ts tokens) named(i int) bool {
+	return i < len(ts) && ts[i].class&upper != 0 && ts[i].class&(function|task|wh) == 0 &&
+		(i+1 >= len(ts) || ts[i+1].Kind != Word || ts[i+1].class&(upper|joined) != 0)
+}
+
+// fillers come before names, too: "Ok, Paris then".
+var fillers = map[string]bool{"ok": true, "okay": true, "so": true, "well": true, "oh": true, "alright": true, "right": true, "great": true, "perfect": true, "good": true}
 
 // flows reports whether an opening without a mark behind it may come off before token i.
 func (m *maker) flows(phrase []string, i int) bool {
@@ -320,22 +319,29 @@ func (m *maker) closing(end int) int {
 	return end
 }
 
-// trails reports whether a closing without a mark before it may come off at i.
+// trails reports whether a closing without a mark before it may come off at i: after a word of its own, or with a capital as if it began
+// a sentence.
 func (m *maker) trails(phrase []string, i int) bool {
-	switch strings.Join(phrase, " ") {
-	case "please", "thanks", "thank you", "many thanks", "thanks a lot", "thanks in advance", "thank you very much", "cheers":
-	default:
+	before := &m.tokens[i-1]
+	if before.Kind == Mark || before.class&(preposition|determiner|auxiliary|wh) != 0 || m.tokens.mentions() {
 		return false
 	}
-	before := &m.tokens[i-1]
-	return before.Kind == Word && before.class&(function|preposition|determiner|auxiliary|wh|subject) == 0 && !m.tokens.mentions()
+	if len(phrase) > 1 && m.tokens[i].class&upper != 0 && m.tokens[i+1].class&upper == 0 {
+		return true
+	}
+	switch strings.Join(phrase, " ") {
+	case "please", "thanks", "thank you", "many thanks", "thanks a lot", "thanks in advance", "thank you very much":
+		return before.Kind == Word && before.class&(function|subject) == 0
+	}
+	return false
 }
 
 // mentions reports whether the prompt is about words, so that courtesy without a mark may be among them.
 func (ts tokens) mentions() bool {
 	for i := range ts {
 		if ts[i].class&(dataCue|dataVerb) != 0 || ts.is(i, "say", "says", "saying", "said", "word", "words", "write", "writes", "written",
-			"reply", "answer", "respond", "text", "message", "email", "letter", "card", "mean", "means", "name", "called", "use", "people", "post", "sign") {
+			"reply", "answer", "respond", "text", "message", "email", "letter", "card", "mean", "means", "name", "called", "use", "people", "post", "sign",
+			"song", "songs", "album", "sang", "sing", "sings", "wrote", "title") {
 			return true
 		}
 	}

@@ -6,10 +6,13 @@ import "strings"
 func (ts tokens) treatsText() bool {
 	for i := range ts {
 		c := ts[i].class
-		if c&dataCue != 0 || c&dataVerb != 0 && (ts[i].First || ts.is(i-1, "you", "to", "please")) && ts.textBehind(i+1) {
+		if c&dataCue != 0 || c&dataVerb != 0 && (ts[i].First || ts.is(i-1, "you", "please")) && ts.textBehind(i+1) {
 			return true
 		}
-		if ts.is(i, "words", "letters", "characters", "times") && ts.is(i-1, "many") || ts.is(i, "word", "term", "letter") && ts.is(i-1, "the") {
+		if ts.is(i, "say") && (ts.is(i-1, "you", "i", "we", "to", "people") || ts[i].First) && ts.textBehind(i+1) || ts.is(i, "say") && ts.is(i-1, "you", "i", "we") && ts.is(i-3, "how") {
+			return true
+		}
+		if ts.is(i, "words", "letters", "characters") && ts.is(i-1, "many") || ts.is(i, "times") && ts.is(i-1, "many") && ts.textBehind(i+1) || ts.is(i, "word", "term", "letter") && ts.is(i-1, "the") {
 			return true
 		}
 	}
@@ -18,8 +21,11 @@ func (ts tokens) treatsText() bool {
 
 // textBehind reports whether a text follows that the prompt contains or refers to.
 func (ts tokens) textBehind(i int) bool {
-	for ; i < len(ts); i++ {
+	for start := i; i < len(ts); i++ {
 		t := &ts[i]
+		if i == start && t.class&ending != 0 {
+			return false
+		}
 		if t.Quoted || t.Text == ":" || t.Text == `"` || t.Kind == Break ||
 			ts.is(i, "this", "these", "following", "below", "above", "text", "paragraph", "passage", "message", "article", "essay", "letters", "words") {
 			return true

@@ -51,7 +51,8 @@ func (m *maker) keeps(i int, shout bool) bool {
 	t := &m.tokens[i]
 	switch n := t.To - t.From; {
 	case t.class&mixed != 0: // PayPal, but kWh and LaTeX
-		return t.class&acronym == 0 && (t.class&homograph != 0 || n < 5 || t.class&upper == 0)
+		slip := t.class&(function|month) != 0 && t.class&upper != 0 && !(t.class&month != 0 && !m.tokens.dated(i)) // THat
+		return !slip && t.class&acronym == 0 && (t.class&homograph != 0 || n < 5 || t.class&upper == 0)
 	case n == 1:
 		return m.tokens.letter(i)
 	case t.class&caps != 0:
@@ -59,7 +60,15 @@ func (m *maker) keeps(i int, shout bool) bool {
 	case n == 2:
 		return m.pairKept(i)
 	}
-	return t.class&homograph != 0 && !(t.class&starts != 0 && m.tokens.opens(i)) && !(t.class&month != 0 && m.tokens.dated(i))
+	switch {
+	case t.class&function != 0 && contains(titles, t.Text):
+		return m.tokens.alone(i) // Who sang Yesterday?
+	case t.class&homograph == 0 || t.class&starts != 0 && m.tokens.opens(i) || t.class&month != 0 && m.tokens.dated(i):
+		return false
+	case t.class&modal != 0 && m.tokens.has(i+1, subject) || m.tokens.is(i-1, "vs") || m.tokens.is(i+1, "vs", "-"):
+		return false
+	}
+	return m.tokens.titled() || !m.tokens.run(i)
 }
 
 // opens reports whether word i may have its capital from its place: it begins a sentence, or follows a mark.
@@ -69,14 +78,46 @@ func (ts tokens) opens(i int) bool {
 
 // letter reports whether a single capital letter is more than the pronoun or the article.
 func (ts tokens) letter(i int) bool {
+	if ts.is(i-1, "vitamin", "hepatitis", "ste", "suite", "apt", "unit", "avenue", "street") || ts.has(i-1, upper) && ts.has(i+1, upper) && !ts[i-1].First {
+		return false
+	}
 	switch ts[i].Text {
 	case "a":
-		return !ts.opens(i)
+		return !ts.opens(i) && !ts.titled()
 	case "i":
 		return ts.is(i-1, "is", "of", "the", "a", "letter", "variable", "symbol", "war", "type", "part", "phase", "stage", "chapter",
-			"volume", "section", "class", "number", "step", "episode", "category")
+			"volume", "section", "class", "step", "episode", "category") && !ts.has(i+1, auxiliary|function|task|verb)
 	}
 	return true
+}
+
+// titles are words without meaning of their own that are titles of works, too.
+const titles = ` yesterday today tomorrow tonight always once everything something nothing anything her him them after never now again home who `
+
+// run reports whether the word at i is part of a name of several words: one of them beside it has a capital that does not begin a sentence.
+func (ts tokens) run(i int) bool {
+	name := func(j int) bool {
+		return ts.has(j, upper) && !ts[j].First && ts[j].To-ts[j].From > 2 && !(j > 0 && ts[j-1].Kind == Mark)
+	}
+	return name(i-1) || name(i+1) && !ts[i].First
+}
+
+// alone reports whether the word at i has a capital that neither its place nor a neighbour with a capital explains.
+func (ts tokens) alone(i int) bool { return !ts.opens(i) && !ts.has(i-1, upper) && !ts.has(i+1, upper) }
+
+// titled reports whether all words have capitals, those without meaning of their own among them.
+func (ts tokens) titled() bool {
+	light := 0
+	for i := range ts {
+		t := &ts[i]
+		if t.Kind == Word && t.class&upper == 0 && len(t.Text) > 3 {
+			return false
+		}
+		if i > 0 && t.class&(function|upper) == function|upper && len(t.Text) > 1 {
+			light++
+		}
+	}
+	return light > 1
 }
 
 // capsKept reports whether the case of a word in capital letters carries meaning.
@@ -85,32 +126,55 @@ func (m *maker) capsKept(i int, shout bool) bool {
 	switch {
 	case shout:
 		return t.class&homograph != 0 && (t.class&starts == 0 || t.Text == "us")
-	case t.class&acronym != 0 || t.class&(function|title) != 0 && t.class&homograph == 0:
+	case t.class&(acronym|abbreviation) != 0 || t.class&(function|title) != 0 && t.class&homograph == 0:
 		return false
 	case t.Text == "pm":
 		return !(i > 0 && m.tokens[i-1].Kind == Number)
 	case len(t.Text) == 2:
-		return !contains(twoLetters, t.Text)
+		return !contains(twoLetters, t.Text) && (t.class&function != 0 || symbols[t.Text])
 	}
 	return t.class&homograph != 0 || pronounceable(t.Text)
 }
 
-// twoLetters are abbreviations that are no word, unit or chemical symbol in small letters.
-const twoLetters = " la sf ny ca wa az ga sd bc nj fl nc tx dc uk tv kl eu pc dj vs ai ui ux hr qa jr sr vp nz sa va wi ut ct nv ky ip id ok pr "
+// twoLetters are abbreviations that are no word in small letters. Their lower case is that of a chemical symbol or unit at most where the
+// first letter alone is large.
+const twoLetters = " la sf ny ca ga sd nc nj fl tx tv kl uk ct nd ne sc mt "
+
+// symbols are the chemical symbols of two letters and the units that begin with a prefix: capitals make others of them.
+var symbols = func() map[string]bool {
+	all := map[string]bool{}
+	for s := range strings.FieldsSeq(`he li be ne na mg al si cl ar ca sc ti cr mn fe co ni cu zn ga ge as se br kr rb sr zr nb mo tc ru rh pd ag
+		cd in sn sb te xe cs ba la ce pr nd pm sm eu gd tb dy ho er tm yb lu hf ta re os ir pt au hg tl pb bi po at rn fr ra ac th pa np
+		pu am cm bk cf es fm md no lr rf db sg bh hs mt ds rg cn nh fl mc lv ts og hz lm lx wb sv gy ev`) {
+		all[s] = true
+	}
+	for _, prefix := range "mkgtpncdhfe" {
+		for _, unit := range "bgmswvajnlf" {
+			all[string(prefix)+string(unit)] = true
+		}
+	}
+	return all
+}()
 
 // pairKept reports whether the capital of a word of two letters, the first of them large, carries meaning: those of chemical symbols do.
 func (m *maker) pairKept(i int) bool {
 	t := &m.tokens[i]
 	switch t.Text {
 	case "he", "be", "in", "as", "at", "am", "no", "it", "us":
-		return !m.tokens.opens(i)
+		return !m.tokens.opens(i) && !m.tokens.run(i)
 	case "vs", "ok":
+		return false
+	}
+	if t.class&starts != 0 {
+		return !m.tokens.opens(i)
+	}
+	if t.class&abbreviation != 0 {
 		return false
 	}
 	if t.class&title != 0 {
 		return !m.tokens.has(i+1, upper)
 	}
-	return t.class&function == 0
+	return symbols[t.Text] && t.class&function == 0 && !(m.tokens.is(i-1, ",") && m.tokens.has(i-2, upper)) // Long Beach, Ca
 }
 
 // dated reports whether the name of a month is beside a number, or behind a word that a month follows.

@@ -6,31 +6,33 @@ import "strings"
 type class uint32
 
 const (
-	wh          class = 1 << iota // asks
-	be                            // a form of to be
-	modal                         // can, will
-	do                            // do, does, did, have, has, had
-	subject                       // a pronoun that may be the subject of a question
-	determiner                    // opens a noun phrase
-	preposition                   //
-	function                      // has no meaning of its own: its capital carries none
-	task                          // a verb for something that one person does in the same way as another
-	homograph                     // with a capital it is another word
-	starts                        // a homograph that is the ordinary word where it begins a sentence
-	month                         // a homograph that is a month beside a number
-	acronym                       // pronounceable, and no word
-	courteous                     // may be part of courtesy
-	opening                       // a mark before a word
-	ending                        // a mark that ends a sentence
-	dash                          // between blanks
-	joined                        // to the word before, by an apostrophe
-	upper                         // begins with a capital
-	caps                          // has capitals only, at least two
-	mixed                         // has capitals inside
-	numeral                       // a number in letters
-	dataCue                       // is about a text wherever it is
-	dataVerb                      // does something to a text where it begins an order
-	title                         // before a name: its capital carries nothing there
+	wh           class = 1 << iota // asks
+	be                             // a form of to be
+	modal                          // can, will
+	do                             // do, does, did, have, has, had
+	subject                        // a pronoun that may be the subject of a question
+	determiner                     // opens a noun phrase
+	preposition                    //
+	function                       // has no meaning of its own: its capital carries none
+	task                           // a verb for something that one person does in the same way as another
+	homograph                      // with a capital it is another word
+	starts                         // a homograph that is the ordinary word where it begins a sentence
+	month                          // a homograph that is a month beside a number
+	acronym                        // pronounceable, and no word
+	courteous                      // may be part of courtesy
+	opening                        // a mark before a word
+	ending                         // a mark that ends a sentence
+	dash                           // between blanks
+	joined                         // to the word before, by an apostrophe
+	upper                          // begins with a capital
+	caps                           // has capitals only, at least two
+	mixed                          // has capitals inside
+	numeral                        // a number in letters
+	dataCue                        // is about a text wherever it is
+	dataVerb                       // does something to a text where it begins an order
+	verb                           // what is no task: open, last, need
+	title                          // before a name: its capital carries nothing there
+	abbreviation                   // of a title or street
 )
 
 const auxiliary = be | modal | do

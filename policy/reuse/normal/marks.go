@@ -67,7 +67,12 @@ func (m *maker) apostropheS() {
 				t.Text = "would"
 			}
 		case "'s":
-			if m.tokens.contracts(i) {
+			switch {
+			case m.tokens.is(i+1, "got", "been") && m.tokens.has(i-1, subject|wh):
+				t.Text, t.class = "has", do|function|joined
+			case m.tokens.is(i-1, "let") && m.tokens.is(i+1, "say"):
+				t.Text = "us"
+			case m.tokens.contracts(i) || m.tokens.runs(i):
 				t.Text, t.class = "is", be|function|joined
 			}
 		}
@@ -94,21 +99,57 @@ func (ts tokens) contracts(i int) bool {
 	return !contains(participles, w)
 }
 
+// runs reports whether 's at i is "is" behind a noun: my child's running a fever, and not my child's running shoes.
+func (ts tokens) runs(i int) bool {
+	w := ts.text(i + 1)
+	return len(w) > 5 && w[len(w)-3:] == "ing" && ts.has(i+2, determiner) && !ts.has(i+2, preposition)
+}
+
 const participles = ` been got gotten happened gone become come begun broken brought built bought caught chosen cut done drawn driven eaten fallen felt
  found forgotten given grown had heard held hit kept known left lost made meant met paid put read run said seen sent set shown shut sold
  spent stood stolen stopped taken taught thought told turned understood won worn written `
 
-// literal sets back the words of a part that is laid out in lines: behind a line that does not end a sentence, lines are data.
-func (m *maker) literal() {
+// literal returns where a part begins that is laid out as data: behind a colon, or behind a line that does not end a sentence. Nothing
+// is normalised there.
+func (m *maker) literal() int {
 	for i := 1; i < len(m.tokens); i++ {
-		if m.tokens[i].Kind != Break || m.tokens[i-1].class&ending != 0 {
-			continue
-		}
-		for j := i + 1; j < len(m.tokens); j++ {
-			if t := &m.tokens[j]; t.Kind == Word && t.To > t.From {
-				t.Text = m.prompt[t.From:t.To]
+		switch t := &m.tokens[i]; {
+		case t.Kind == Break && m.tokens[i-1].class&ending == 0:
+			return i + 1
+		case t.Kind == Mark && t.Text == ":" && m.tokens.is(i-1, "question", "query") && m.tokens[i-1].First:
+			if i+1 < len(m.tokens) {
+				m.tokens[i+1].First = true // of a template: the user's question follows
 			}
+		case t.Kind == Mark && (t.Text == ":" || t.Text == " :"):
+			return i + 1
 		}
-		return
+	}
+	return len(m.tokens)
+}
+
+// asWritten sets words back to their bytes in the prompt.
+func (m *maker) asWritten(part tokens) {
+	for i := range part {
+		if t := &part[i]; t.Kind == Word && t.To > t.From && t.Text != "i" {
+			t.Text = m.prompt[t.From:t.To]
+		}
+	}
+}
+
+// joinLines makes one line of two sentences with a single line break between, if there is nothing else that could be laid out in lines.
+func (m *maker) joinLines() {
+	at := -1
+	for i := range m.tokens {
+		switch t := &m.tokens[i]; {
+		case t.Kind == Break && (at >= 0 || t.Text != "\n" || m.tokens[i-1].class&ending == 0 || !m.tokens.has(i+1, wh|auxiliary|subject)):
+			return
+		case t.Kind == Break:
+			at = i
+		case t.Kind == Code || t.Kind == Number || t.Quoted || t.Text == ":":
+			return
+		}
+	}
+	if at > 0 {
+		m.remove(at, at+1)
 	}
 }

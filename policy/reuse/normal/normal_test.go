@@ -26,7 +26,7 @@ func state(f *Form) string {
 
 func TestForm(t *testing.T) {
 	for _, c := range []struct{ prompt, want string }{
-		{"How do I reset my password?", "how·do·i·reset·my·password"},
+		{"How do I reset my password?", "HOW·reset·my·password"},
 		{"  Hello,  what's the wifi password for guests?? Thanks!", "what·is·the·wifi·password·for·guests"},
 		{"Ask about Polish sausages", "ask·about·Polish·sausages"},
 		{"a\u200bb", "fixed: characters"},

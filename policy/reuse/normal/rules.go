@@ -17,8 +17,16 @@ func (m *maker) rules() {
 		m.raw()
 		return
 	}
+	m.joinLines()
+	n := m.literal()
+	data := m.tokens[n:]
+	m.tokens = m.tokens[:n:n]
 	m.fold()
-	m.literal()
+	m.asking()
+	m.not()
+	m.frames()
+	m.asWritten(data)
+	m.tokens = append(m.tokens, data...)
 	m.endMarks()
 }
 
@@ -46,7 +54,7 @@ func (m *maker) raw() {
 			t.Text = m.prompt[t.From:t.To]
 		}
 	}
-	if n := len(m.tokens); m.tokens[n-1].Text == "." && m.tokens[n-1].To-m.tokens[n-1].From == 1 {
+	if n := len(m.tokens); n > 0 && m.tokens[n-1].Text == "." && m.tokens[n-1].To-m.tokens[n-1].From == 1 {
 		m.tokens = m.tokens[:n-1]
 	}
 	if m.gaps {

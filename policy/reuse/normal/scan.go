@@ -106,7 +106,11 @@ func (s *scanner) quoted(open, n, close int) {
 		s.fixed = "quotes"
 		return
 	}
-	s.emit(Token{Text: `"`, Kind: Mark, class: opening, From: from - open, To: from})
+	mark := `"`
+	if s.prompt[from-1] == '\'' || s.prompt[to:s.at] == "’" {
+		mark = "'" // in many languages other than double ones
+	}
+	s.emit(Token{Text: mark, Kind: Mark, class: opening, From: from - open, To: from})
 	if !spaced(s.prompt[from:to]) {
 		s.emit(Token{Text: s.prompt[from:to], Kind: Code, Quoted: true, From: from, To: to})
 	} else {
@@ -120,7 +124,7 @@ func (s *scanner) quoted(open, n, close int) {
 			at = end + 1
 		}
 	}
-	s.emit(Token{Text: `"`, Kind: Mark, From: to, To: to + close})
+	s.emit(Token{Text: mark, Kind: Mark, From: to, To: to + close})
 }
 
 // spaced reports whether a text is words of letters with single blanks between.

@@ -1,0 +1,242 @@
+package normal
+
+import "slices"
+
+// askingFrames come before an indirect question: how to, what the X is, if you are. What is asked is the question behind them.
+const askingFrames = `
+(can|could|would|will) you [please|kindly] (tell|show) me [please]
+(can|could|would|will) you [please|kindly] explain [to me]
+(can|could|would) you [please|kindly] let me know
+please (can|could|would) you (tell me|explain)
+(can|could) (someone|somebody|anyone|anybody) [please|kindly] (tell|show) me
+(can|could) (someone|somebody|anyone|anybody) [please] explain [to me]
+(would you be|are you) able to (tell me|explain)
+is it possible to tell me
+would you mind (telling|showing) me
+would you mind explaining [to me]
+would you be so kind as to tell me
+i would (appreciate it|be grateful) if you could (tell me|explain)
+do you [happen to|by any chance] know
+would you [happen to] know
+does (anyone|anybody|someone|somebody) [here] know
+[anyone|anybody] know
+do you have any (idea|clue)
+have you got any (idea|clue)
+any (idea|ideas|clue)
+i would [really] (like|love) to (know|find out|understand)
+i [just] (want|wanted) to (know|ask)
+i [just] need to (know|find out)
+i would like to ask
+i am trying to (find out|understand)
+i (was|am) [just] wondering
+i (wonder|wondered)
+i am [just] curious [to know]
+(may|can|could|might) i ask [you]
+(my|the) question is
+[please|kindly] (tell me|explain) [please]
+[please|kindly] explain to me
+tell me , please ,
+[please] let me know
+it would be (nice|great|good|helpful) to know
+it would help [me] to know
+is there (anyone|anybody|someone) who can tell me
+is there any chance you could tell me
+i am not sure
+i do not know
+i have no idea
+`
+
+// requests come before an order to the reader.
+const requests = `
+(can|could|would|will) you (please|kindly)
+please (can|could|would) you
+[please] be so kind as to
+would you be so kind as to
+i would (appreciate it|be grateful) if you could
+would you mind
+`
+
+// confessions need a question behind them: "I don't know how to. Can you tell me?"
+const confessions = `
+(can|could) you [please] (tell me|help me|explain it|explain|tell)
+do you [happen to] know
+any ideas
+any idea
+`
+
+var (
+	askingPhrases     = phrasesOf(askingFrames, firstWord)
+	requestPhrases    = phrasesOf(requests, firstWord)
+	confessionPhrases = phrasesOf(confessions, lastWord)
+)
+
+func firstWord(w []string) string { return w[0] }
+func lastWord(w []string) string  { return w[len(w)-1] }
+
+// asking takes asking frames off at the beginning of every sentence and turns what they asked into a question.
+func (m *maker) asking() {
+	for i := 0; i < len(m.tokens); i++ {
+		t := &m.tokens[i]
+		if t.Kind != Word || t.Quoted || !t.First && !(i > 0 && m.tokens[i-1].Text == ",") {
+			continue
+		}
+		if n := m.longest(askingPhrases, i); n > 0 {
+			m.unframe(i, n)
+		} else if n := m.longest(requestPhrases, i); n > 0 {
+			m.order(i, n)
+		}
+	}
+}
+
+// longest returns the number of tokens of the longest phrase that begins at i, or 0.
+func (m *maker) longest(p phrases, i int) int {
+	for _, phrase := range p[m.tokens[i].Text] {
+		if m.tokens.matches(i, phrase) {
+			return len(phrase)
+		}
+	}
+	return 0
+}
+
+// unframe takes off an asking frame of n tokens at i, if a question is behind it.
+func (m *maker) unframe(i, n int) {
+	at := i + n
+	ts := m.tokens
+	if ts.is(at, ",") {
+		at++
+	}
+	end := ts.sentence(at)
+	if at >= end || !ts.has(at, wh) && !ts.is(at, "if", "whether") {
+		return
+	}
+	if !ts.wantsAnswer(i, at) {
+		return
+	}
+	if ts.is(at-1, "sure") || ts.is(i, "i") && ts.is(at-1, "know") && ts.is(at-2, "not") || ts.is(at-2, "no") && ts.is(at-1, "idea") {
+		if !m.confessed(end) {
+			return
+		}
+		end = min(end, len(m.tokens))
+	}
+	if end-at == 1 && end-i >= len(m.tokens)-1 {
+		return
+	}
+	m.remove(i, at)
+	m.tokens[i].First = true
+	m.invert(i)
+}
+
+// wantsAnswer reports whether the asking frame of tokens [i, at) wants the answer to what follows. "Tell me when it is ready" is an order to
+// notify, "would you tell me if I was wrong" asks about the reader, and "does anyone know who did it" about what is known.
+func (ts tokens) wantsAnswer(i, at int) bool {
+	tells := ts.is(at-1, "me", "know") || ts.is(at-1, "please")
+	order := tells && ts.is(i, "tell", "let", "please", "kindly")
+	own := ts.is(at+1, "i") && ts.has(at+2, modal|do)
+	switch {
+	case ts.is(at, "who") && (ts.is(i, "does", "anyone", "anybody") || ts.has(at+1, subject)):
+		return false
+	case ts.is(at, "if") && tells:
+		past := false
+		for j := at; j < ts.sentence(at); j++ {
+			past = past || ts.is(j, "was", "were", "did", "had", "would", "could")
+		}
+		return !past && (own || !order && (!ts.is(i, "would", "will") || ts.is(i+2, "be", "mind")))
+	case ts.is(at, "when") && tells:
+		return own || !order && !(ts.has(at+1, subject) && !ts.has(at+2, auxiliary))
+	}
+	return true
+}
+
+// confessed reports whether a question such as "Can you tell me?" is behind the sentence that ends at end, and takes it off.
+func (m *maker) confessed(end int) bool {
+	last := len(m.tokens)
+	for last > end && m.tokens.boundary(last-1) {
+		last--
+	}
+	start := end
+	for start < last && m.tokens[start].Kind == Mark {
+		start++
+	}
+	if last == end { // in the same sentence: I'm not sure who it is, do you know?
+		for start = end; start > 0 && m.tokens[start-1].Text != ","; {
+			start--
+		}
+		last = end
+	}
+	if start <= 0 || start >= last || !slices.ContainsFunc(confessionPhrases[m.tokens[last-1].Text], func(p []string) bool {
+		return len(p) == last-start && m.tokens.matches(start, p)
+	}) {
+		return false
+	}
+	cut := start
+	for cut > 0 && m.tokens[cut-1].Kind == Mark {
+		cut--
+	}
+	m.tokens = m.tokens[:cut]
+	return true
+}
+
+// sentence returns where the sentence of token i ends: at its last mark, a line break, or the end.
+func (ts tokens) sentence(i int) int {
+	for i < len(ts) && ts[i].Kind != Break && !(ts[i].Kind == Mark && ts[i].class&ending != 0) {
+		i++
+	}
+	return i
+}
+
+// order takes off a request of n tokens at i, if an order is behind it.
+func (m *maker) order(i, n int) {
+	at := i + n
+	if at >= len(m.tokens) || m.tokens[at].Kind != Word || m.tokens.has(at, determiner|auxiliary|subject|wh|preposition) {
+		return
+	}
+	verb := &m.tokens[at]
+	if m.tokens.is(at-1, "mind") {
+		base, ok := gerund(verb.Text)
+		if !ok {
+			return
+		}
+		verb.Text = base
+	}
+	if end := m.tokens.sentence(at); end < len(m.tokens) && m.tokens[end].Text == "?" {
+		m.tokens[end].Text = "."
+	}
+	m.remove(i, at)
+	m.tokens[i].First = true
+}
+
+// gerund returns the verb that a word ending in -ing is made of.
+func gerund(word string) (base string, ok bool) {
+	if len(word) < 5 || word[len(word)-3:] != "ing" {
+		return "", false
+	}
+	stem := word[:len(word)-3]
+	if verbal(stem) {
+		return stem, true
+	}
+	if verbal(stem + "e") {
+		return stem + "e", true
+	}
+	if n := len(stem); n > 3 && stem[n-1] == stem[n-2] && verbal(stem[:n-1]) {
+		return stem[:n-1], true
+	}
+	return "", false
+}
+
+// third returns the verb that a word of the third person is made of.
+func third(word string) (base string, ok bool) {
+	n := len(word)
+	switch {
+	case n < 4 || word[n-1] != 's' || word[n-2] == 's':
+		return "", false
+	case verbal(word[:n-1]):
+		return word[:n-1], true
+	case word[n-2] == 'e' && verbal(word[:n-2]):
+		return word[:n-2], true
+	case n > 4 && word[n-3:] == "ies" && verbal(word[:n-3]+"y"):
+		return word[:n-3] + "y", true
+	}
+	return "", false
+}
+
+func verbal(word string) bool { return lexicon[word].class&(task|verb) != 0 }

@@ -1,0 +1,119 @@
+package normal
+
+import "strings"
+
+// howFrames ask for the steps of a task. A verb for a task must follow: "how do I feel" is no "how can I feel".
+const howFrames = `
+how (do|can|could|would|might) (i|one)
+how does one
+how to
+how am i able to
+how (do|would|can|could) i go about
+what is the [best|right|proper|correct|good] way to
+what is (the best|a good) way for me to
+what is the (procedure|process) to
+what is a good way to
+what are [the|some] [best|good] ways to
+what are the steps to
+what steps do i need to take to
+what (can|should|must) i do [in order] to
+what do i (need|have) to do [in order] to
+`
+
+// otherFrames are questions that have one form for several ways to put them. Only the words named belong to the frame; all behind it must
+// be the same.
+var otherFrames = []struct{ name, list string }{
+	{"DIFF", `what is the [main|basic|major|key] difference between
+		what are the [main|basic|major|key] differences between`},
+	{"FEEL", `what is it like to
+		what does it feel like to
+		how does it feel to`},
+	{"LONG", `how long does it take to
+		how much time does it take to`},
+	{"COST", `how much does it cost to
+		what does it cost to`},
+	{"IF", `what (happens|would happen|will happen) if`},
+	{"MEAN", `what is the (meaning|definition) of
+		what is meant by`},
+}
+
+var (
+	howPhrases   = phrasesOf(strings.TrimSpace(howFrames), firstWord)
+	framePhrases = func() phrases {
+		all := phrases{}
+		for _, f := range otherFrames {
+			for first, list := range phrasesOf(strings.ReplaceAll(f.list, "\t", ""), firstWord) {
+				for _, words := range list {
+					all[first] = append(all[first], append(words, f.name))
+				}
+			}
+		}
+		return all
+	}()
+)
+
+// frames replaces the frames at the beginning of sentences, and behind a mark, by one token each.
+func (m *maker) frames() {
+	for i := 0; i < len(m.tokens); i++ {
+		if t := &m.tokens[i]; t.Kind != Word || t.class&wh == 0 || t.Quoted || !t.First && !m.tokens.opens(i) {
+			continue
+		}
+		if n := m.longest(howPhrases, i); n > 0 && m.how(i, n) {
+			continue
+		}
+		for _, phrase := range framePhrases[m.tokens[i].Text] {
+			n := len(phrase) - 1
+			if m.tokens.matches(i, phrase[:n]) && i+n < len(m.tokens) {
+				m.frame(i, n, phrase[n])
+				break
+			}
+		}
+		m.means(i)
+	}
+}
+
+// how replaces a frame of n tokens at i by HOW, if a verb for a task follows.
+func (m *maker) how(i, n int) bool {
+	at := i + n
+	if at >= len(m.tokens) || m.tokens[at].Kind != Word {
+		return false
+	}
+	if m.tokens.is(at-1, "about") {
+		base, ok := gerund(m.tokens[at].Text)
+		if !ok {
+			return false
+		}
+		m.tokens[at].Text, m.tokens[at].class = base, lexicon[base].class
+	}
+	w := m.tokens[at].Text
+	object := m.tokens.has(at+1, determiner) && !contains(states, w) && m.tokens[at].class&(function|preposition) == 0
+	if m.tokens[at].class&task == 0 && !object || m.tokens.is(at+1, "about") {
+		return false
+	}
+	m.frame(i, n, "HOW")
+	return true
+}
+
+// states are verbs of which "how do I" asks for what is so, and "how can I" for a way.
+const states = ` feel think know believe love like hate need want have be see hear understand trust deserve look mean seem appear sound smell taste
+ own owe matter differ resemble remember forget relate belong depend `
+
+// frame replaces n tokens at i by a frame.
+func (m *maker) frame(i, n int, name string) {
+	f := Token{Text: name, Kind: Frame, First: m.tokens[i].First, Capital: m.tokens[i].Capital, From: m.tokens[i].From, To: m.tokens[i+n-1].To}
+	m.remove(i+1, i+n)
+	m.tokens[i] = f
+}
+
+// means replaces "what does X mean", X of at most four words, by the frame and X.
+func (m *maker) means(i int) {
+	if !m.tokens.is(i, "what") || !m.tokens.is(i+1, "does") {
+		return
+	}
+	end := m.tokens.sentence(i)
+	if end-i < 4 || end-i > 7 || !m.tokens.is(end-1, "mean") || m.tokens.has(i+2, subject|determiner) {
+		return
+	}
+	m.remove(end-1, end)
+	m.frame(i, 2, "MEAN")
+}
