@@ -73,25 +73,28 @@ var (
 func firstWord(w []string) string { return w[0] }
 func lastWord(w []string) string  { return w[len(w)-1] }
 
+// asker takes apart how something is asked for.
+type asker struct{ tokens }
+
 // asking takes asking frames off at the beginning of every sentence and turns what they asked into a question.
-func (m *maker) asking() {
-	for i := 0; i < len(m.tokens); i++ {
-		t := &m.tokens[i]
-		if t.Kind != Word || t.Quoted || !t.First && !(i > 0 && m.tokens[i-1].Text == ",") {
+func (a *asker) asking() {
+	for i := 0; i < len(a.tokens); i++ {
+		t := &a.tokens[i]
+		if t.Kind != Word || t.Quoted || !t.First && !(i > 0 && a.tokens[i-1].Text == ",") {
 			continue
 		}
-		if n := m.longest(askingPhrases, i); n > 0 {
-			m.unframe(i, n)
-		} else if n := m.longest(requestPhrases, i); n > 0 {
-			m.order(i, n)
+		if n := a.longest(askingPhrases, i); n > 0 {
+			a.unframe(i, n)
+		} else if n := a.longest(requestPhrases, i); n > 0 {
+			a.order(i, n)
 		}
 	}
 }
 
 // longest returns the number of tokens of the longest phrase that begins at i, or 0.
-func (m *maker) longest(p phrases, i int) int {
-	for _, phrase := range p[m.tokens[i].Text] {
-		if m.tokens.matches(i, phrase) {
+func (a *asker) longest(p phrases, i int) int {
+	for _, phrase := range p[a.tokens[i].Text] {
+		if a.matches(i, phrase) {
 			return len(phrase)
 		}
 	}
@@ -99,9 +102,9 @@ func (m *maker) longest(p phrases, i int) int {
 }
 
 // unframe takes off an asking frame of n tokens at i, if a question is behind it.
-func (m *maker) unframe(i, n int) {
+func (a *asker) unframe(i, n int) {
 	at := i + n
-	ts := m.tokens
+	ts := a.tokens
 	if ts.is(at, ",") {
 		at++
 	}
@@ -113,66 +116,66 @@ func (m *maker) unframe(i, n int) {
 		return
 	}
 	if ts.is(at-1, "sure") || ts.is(i, "i") && ts.is(at-1, "know") && ts.is(at-2, "not") || ts.is(at-2, "no") && ts.is(at-1, "idea") {
-		if !m.confessed(end) {
+		if !a.confessed(end) {
 			return
 		}
-		end = min(end, len(m.tokens))
+		end = min(end, len(a.tokens))
 	}
-	if end-at == 1 && end-i >= len(m.tokens)-1 {
+	if end-at == 1 && end-i >= len(a.tokens)-1 {
 		return
 	}
-	m.remove(i, at)
-	m.tokens[i].First = true
-	m.invert(i)
+	a.remove(i, at)
+	a.tokens[i].First = true
+	a.invert(i)
 }
 
 // wantsAnswer reports whether the asking frame of tokens [i, at) wants the answer to what follows. "Tell me when it is ready" is an order to
 // notify, "would you tell me if I was wrong" asks about the reader, and "does anyone know who did it" about what is known.
 func (ts tokens) wantsAnswer(i, at int) bool {
-	tells := ts.is(at-1, "me", "know") || ts.is(at-1, "please")
-	order := tells && ts.is(i, "tell", "let", "please", "kindly")
+	asked := ts.is(at-1, "me", "know") || ts.is(at-1, "please")
+	order := asked && ts.is(i, "tell", "let", "please", "kindly")
 	own := ts.is(at+1, "i") && ts.has(at+2, modal|do)
 	switch {
 	case ts.is(at, "who") && (ts.is(i, "does", "anyone", "anybody") || ts.has(at+1, subject)):
 		return false
-	case ts.is(at, "if") && tells:
+	case ts.is(at, "if") && asked:
 		past := false
 		for j := at; j < ts.sentence(at); j++ {
 			past = past || ts.is(j, "was", "were", "did", "had", "would", "could")
 		}
 		return !past && (own || !order && (!ts.is(i, "would", "will") || ts.is(i+2, "be", "mind")))
-	case ts.is(at, "when") && tells:
+	case ts.is(at, "when") && asked:
 		return own || !order && !(ts.has(at+1, subject) && !ts.has(at+2, auxiliary))
 	}
 	return true
 }
 
 // confessed reports whether a question such as "Can you tell me?" is behind the sentence that ends at end, and takes it off.
-func (m *maker) confessed(end int) bool {
-	last := len(m.tokens)
-	for last > end && m.tokens.boundary(last-1) {
+func (a *asker) confessed(end int) bool {
+	last := len(a.tokens)
+	for last > end && a.boundary(last-1) {
 		last--
 	}
 	start := end
-	for start < last && m.tokens[start].Kind == Mark {
+	for start < last && a.tokens[start].Kind == Mark {
 		start++
 	}
 	if last == end { // in the same sentence: I'm not sure who it is, do you know?
-		for start = end; start > 0 && m.tokens[start-1].Text != ","; {
+		for start = end; start > 0 && a.tokens[start-1].Text != ","; {
 			start--
 		}
 		last = end
 	}
-	if start <= 0 || start >= last || !slices.ContainsFunc(confessionPhrases[m.tokens[last-1].Text], func(p []string) bool {
-		return len(p) == last-start && m.tokens.matches(start, p)
+	if start <= 0 || start >= last || !slices.ContainsFunc(confessionPhrases[a.tokens[last-1].Text], func(p []string) bool {
+		return len(p) == last-start && a.matches(start, p)
 	}) {
 		return false
 	}
 	cut := start
-	for cut > 0 && m.tokens[cut-1].Kind == Mark {
+	for cut > 0 && a.tokens[cut-1].Kind == Mark {
 		cut--
 	}
-	m.tokens = m.tokens[:cut]
+	a.tokens = a.tokens[:cut]
 	return true
 }
 
@@ -185,24 +188,24 @@ func (ts tokens) sentence(i int) int {
 }
 
 // order takes off a request of n tokens at i, if an order is behind it.
-func (m *maker) order(i, n int) {
+func (a *asker) order(i, n int) {
 	at := i + n
-	if at >= len(m.tokens) || m.tokens[at].Kind != Word || m.tokens.has(at, determiner|auxiliary|subject|wh|preposition) {
+	if at >= len(a.tokens) || a.tokens[at].Kind != Word || a.has(at, determiner|auxiliary|subject|wh|preposition) {
 		return
 	}
-	verb := &m.tokens[at]
-	if m.tokens.is(at-1, "mind") {
+	verb := &a.tokens[at]
+	if a.is(at-1, "mind") {
 		base, ok := gerund(verb.Text)
 		if !ok {
 			return
 		}
 		verb.Text = base
 	}
-	if end := m.tokens.sentence(at); end < len(m.tokens) && m.tokens[end].Text == "?" {
-		m.tokens[end].Text = "."
+	if end := a.sentence(at); end < len(a.tokens) && a.tokens[end].Text == "?" {
+		a.tokens[end].Text = "."
 	}
-	m.remove(i, at)
-	m.tokens[i].First = true
+	a.remove(i, at)
+	a.tokens[i].First = true
 }
 
 // gerund returns the verb that a word ending in -ing is made of.

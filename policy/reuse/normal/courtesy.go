@@ -198,60 +198,74 @@ func (ts tokens) boundary(i int) bool {
 	return t.Kind == Break || t.Kind == Mark && (t.class&(ending|dash) != 0 || t.Text == "," || t.Text == ":" || t.Text == ";")
 }
 
-// ends takes courtesy off at both ends, one phrase after the other, as long as two words are left. Of a prompt that does something to a
+// ends are the two ends of a prompt.
+type ends struct {
+	tokens
+	mark int // a question mark behind courtesy that has none before it: "on Friday, please?"
+}
+
+// withoutCourtesy takes courtesy off at both ends, one phrase after the other, while enough is left. Of a prompt that does something to a
 // text it comes off only where it cannot be part of the text.
-func (m *maker) ends() {
-	from, to := 0, len(m.tokens)
-	for next := m.opening(from); next > from && m.tokens[next:].words() > 1; next = m.opening(from) {
+func withoutCourtesy(ts tokens) tokens {
+	e := ends{tokens: ts}
+	from, to := 0, len(ts)
+	for next := e.opening(from); next > from && ts[next:].enough(); next = e.opening(from) {
 		from = next
 	}
-	mark := m.mark
+	mark := 0
 	for {
-		next := m.closing(to)
-		if next == to || next <= from || m.tokens[from:next].words() < 2 {
-			m.mark = mark
+		e.mark = 0
+		next := e.closing(to)
+		if next == to || next <= from || !ts[from:next].enough() {
 			break
 		}
-		to, mark = next, m.mark
+		to, mark = next, e.mark
 	}
-	for from < to && to < len(m.tokens) && m.tokens.boundary(to-1) && m.tokens[to-1].class&ending == 0 {
+	for from < to && to < len(ts) && ts.boundary(to-1) && ts[to-1].class&ending == 0 {
 		to--
 	}
-	if from == 0 && to == len(m.tokens) || !m.mayCut(from, to) {
-		return
+	if from == 0 && to == len(ts) || !e.mayCut(from, to) {
+		return ts
 	}
-	if m.mark > to {
-		m.tokens[to] = m.tokens[m.mark]
+	if mark > to {
+		ts[to] = ts[mark]
 		to++
 	}
-	m.tokens = m.tokens[from:to]
-	m.tokens[0].First = true
+	ts = ts[from:to]
+	ts[0].First = true
+	return ts
+}
+
+// enough reports whether a question may be left: two words, or one of those that answer.
+func (ts tokens) enough() bool {
+	n := ts.words()
+	return n > 1 || n == 1 && ts.is(0, "yes", "no", "yep", "nope", "yeah", "ok", "sure", "correct", "right", "great", "perfect", "good", "fine")
 }
 
 // opening returns where the opening phrase at i ends, with the mark behind it, or i.
-func (m *maker) opening(i int) int {
-	if i >= len(m.tokens) || m.tokens[i].Kind != Word {
+func (e *ends) opening(i int) int {
+	if i >= len(e.tokens) || e.tokens[i].Kind != Word {
 		return i
 	}
-	for _, phrase := range openingPhrases[m.tokens[i].Text] {
+	for _, phrase := range openingPhrases[e.tokens[i].Text] {
 		end := i + len(phrase)
-		if !m.tokens.matches(i, phrase) || end >= len(m.tokens) {
+		if !e.matches(i, phrase) || end >= len(e.tokens) {
 			continue
 		}
-		if !m.tokens.boundary(end) {
-			if m.flows(phrase, end) {
+		if !e.boundary(end) {
+			if e.flows(phrase, end) {
 				return end
 			}
 			continue
 		}
-		comma := m.tokens[end].Text == "," && !fillers[phrase[0]]
-		for m.tokens.boundary(end) {
+		comma := e.tokens[end].Text == "," && !fillers[phrase[0]]
+		for e.boundary(end) {
 			end++
 		}
-		if comma && m.tokens.named(end) {
+		if comma && e.named(end) {
 			continue // Hello, Dolly
 		}
-		if end < len(m.tokens) {
+		if end < len(e.tokens) {
 			return end
 		}
 	}
@@ -268,50 +282,41 @@ func (ts tokens) named(i int) bool {
 var fillers = map[string]bool{"ok": true, "okay": true, "so": true, "well": true, "oh": true, "alright": true, "right": true, "great": true, "perfect": true, "good": true}
 
 // flows reports whether an opening without a mark behind it may come off before token i.
-func (m *maker) flows(phrase []string, i int) bool {
+func (e *ends) flows(phrase []string, i int) bool {
 	switch phrase[0] {
 	case "please", "kindly":
-		return len(phrase) == 1 && m.tokens[i].Kind == Word && !m.tokens.has(i, determiner) && !m.tokens.is(i, "me", "him", "them", "us", "everyone", "and", "or", "is", "was")
+		return len(phrase) == 1 && e.tokens[i].Kind == Word && !e.has(i, determiner) && !e.is(i, "me", "him", "them", "us", "everyone", "and", "or", "is", "was")
 	case "hi", "hello", "hey", "good", "excuse", "sorry", "thanks":
-		return m.tokens.has(i, wh) || m.tokens.has(i, modal|do|be) && m.tokens.has(i+1, subject) || m.tokens.is(i, "i", "please", "we", "my")
+		return e.has(i, wh) || e.has(i, modal|do|be) && e.has(i+1, subject) || e.is(i, "i", "please", "we", "my")
 	}
 	return false
 }
 
-// tail returns where the prompt ends before its courtesy.
-func (m *maker) tail() int {
-	end := len(m.tokens)
-	for {
-		next := m.closing(end)
-		if next == end {
-			return end
-		}
-		end = next
-	}
-}
-
 // closing returns where the closing phrases that end before end begin, or end. Several may be joined by "and".
-func (m *maker) closing(end int) int {
+func (e *ends) closing(end int) int {
 	last := end
-	for last > 0 && m.tokens.boundary(last-1) && m.tokens[last-1].Text != ":" {
+	for last > 0 && e.boundary(last-1) && e.tokens[last-1].Text != ":" {
 		last--
 	}
-	if last == 0 || m.tokens[last-1].Kind != Word || last < end && m.tokens[last].Text == "?" && !m.tokens.is(last-1, "please", "me", "thanks", "help", "this", "that", "mind", "you") {
+	if last == 0 || e.tokens[last-1].Kind != Word || last < end && e.tokens[last].Text == "?" && !e.is(last-1, "please", "me", "thanks", "help", "this", "that", "mind", "you") {
 		return end
 	}
-	for _, phrase := range closingPhrases[m.tokens[last-1].Text] {
+	for _, phrase := range closingPhrases[e.tokens[last-1].Text] {
 		at := last - len(phrase)
-		if at <= 0 || !m.tokens.matches(at, phrase) {
+		if at <= 0 || !e.matches(at, phrase) {
 			continue
 		}
 		switch {
-		case m.tokens.boundary(at-1) && m.tokens[at-1].Text != ":":
+		case e.boundary(at-1) && e.tokens[at-1].Text != ":":
+			if e.tokens[at-1].class&ending == 0 && last < end && e.tokens[last].Text == "?" {
+				e.mark = last
+			}
 			return at
-		case m.tokens.is(at-1, "and") && m.closing(at-1) < at-1:
-			return m.closing(at - 1)
-		case m.trails(phrase, at):
-			if last < end && m.tokens[last].Text == "?" {
-				m.mark = last
+		case e.is(at-1, "and") && e.closing(at-1) < at-1:
+			return e.closing(at - 1)
+		case e.trails(phrase, at):
+			if last < end && e.tokens[last].Text == "?" {
+				e.mark = last
 			}
 			return at
 		}
@@ -321,12 +326,12 @@ func (m *maker) closing(end int) int {
 
 // trails reports whether a closing without a mark before it may come off at i: after a word of its own, or with a capital as if it began
 // a sentence.
-func (m *maker) trails(phrase []string, i int) bool {
-	before := &m.tokens[i-1]
-	if before.Kind == Mark || before.class&(preposition|determiner|auxiliary|wh) != 0 || m.tokens.mentions() {
+func (e *ends) trails(phrase []string, i int) bool {
+	before := &e.tokens[i-1]
+	if before.Kind == Mark || before.class&(preposition|determiner|auxiliary|wh) != 0 || e.mentions() {
 		return false
 	}
-	if len(phrase) > 1 && m.tokens[i].class&upper != 0 && m.tokens[i+1].class&upper == 0 {
+	if len(phrase) > 1 && e.tokens[i].class&upper != 0 && e.tokens[i+1].class&upper == 0 {
 		return true
 	}
 	switch strings.Join(phrase, " ") {

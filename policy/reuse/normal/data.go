@@ -36,14 +36,14 @@ func (ts tokens) textBehind(i int) bool {
 
 // mayCut reports whether courtesy outside of tokens [from, to) may come off. What a prompt does to a text it may do to the courtesy, too:
 // then the text must be quoted, so that it is known where it ends.
-func (m *maker) mayCut(from, to int) bool {
-	all := m.tokens
+func (e *ends) mayCut(from, to int) bool {
+	all := e.tokens
 	data := all[from:to].treatsText()
 	if !data {
 		return true
 	}
 	for i := from; i < to; i++ {
-		if all[i].Text == ":" || all[i].Kind == Break || m.tokens.is(i, "this", "that", "it", "above", "following") {
+		if all[i].Text == ":" || all[i].Kind == Break || e.is(i, "this", "that", "it", "above", "following") {
 			return false
 		}
 	}

@@ -23,52 +23,62 @@ func capitals(raw, low string) class {
 	return c
 }
 
+// folder decides about letter case.
+type folder struct {
+	tokens
+	prompt string
+	shout  bool // the prompt is in capital letters
+}
+
 // fold decides for every word with a capital whether the capital carries meaning; where it does, the word is compared as it stands.
 //
 // People write whole conversations in small letters, names among them, so that a list of words whose case is free could never be long
 // enough: the words whose case is not free are listed, and shapes are added in which capitals are an abbreviation or a unit.
-func (m *maker) fold() {
-	shout := m.lowers == 0 && len(m.tokens) > 1
-	for i := range m.tokens {
-		t := &m.tokens[i]
+func (f *folder) fold() {
+	for i := range f.tokens {
+		t := &f.tokens[i]
 		if t.Kind != Word || t.Quoted || t.class&joined != 0 {
 			continue
 		}
 		if t.class&(upper|mixed) == 0 {
-			if t.Text == "us" && m.tokens.is(i-1, "the") {
+			if t.Text == "us" && f.is(i-1, "the") {
 				t.Text = "US"
 			}
 			continue
 		}
-		if m.keeps(i, shout) {
-			t.Text = m.prompt[t.From:t.To]
+		if f.keeps(i) {
+			t.Text = f.prompt[t.From:t.To]
 		}
 	}
 }
 
 // keeps reports whether the capitals of word i carry meaning.
-func (m *maker) keeps(i int, shout bool) bool {
-	t := &m.tokens[i]
+func (f *folder) keeps(i int) bool {
+	t := &f.tokens[i]
 	switch n := t.To - t.From; {
+	case t.class&mixed != 0 && several(f.prompt[t.From:t.To]): // DVDs
+		return f.tokens[i].class&homograph != 0 || symbols[t.Text[:n-1]]
 	case t.class&mixed != 0: // PayPal, but kWh and LaTeX
-		slip := t.class&(function|month) != 0 && t.class&upper != 0 && !(t.class&month != 0 && !m.tokens.dated(i)) // THat
+		slip := t.class&(function|month) != 0 && t.class&upper != 0 && !(t.class&month != 0 && !f.dated(i)) // THat
 		return !slip && t.class&acronym == 0 && (t.class&homograph != 0 || n < 5 || t.class&upper == 0)
 	case n == 1:
-		return m.tokens.letter(i)
+		return f.letter(i)
 	case t.class&caps != 0:
-		return m.capsKept(i, shout)
+		return f.capsKept(i)
 	case n == 2:
-		return m.pairKept(i)
+		return f.pairKept(i)
 	}
 	switch {
-	case t.class&function != 0 && contains(titles, t.Text):
-		return m.tokens.alone(i) // Who sang Yesterday?
-	case t.class&homograph == 0 || t.class&starts != 0 && m.tokens.opens(i) || t.class&month != 0 && m.tokens.dated(i):
+	case f.is(i+1, "-") && len(t.Text) == 2: // Co-author
 		return false
-	case t.class&modal != 0 && m.tokens.has(i+1, subject) || m.tokens.is(i-1, "vs") || m.tokens.is(i+1, "vs", "-"):
+	case t.class&function != 0 && contains(titles, t.Text):
+		return f.alone(i) // Who sang Yesterday?
+	case t.class&homograph == 0 || t.class&starts != 0 && f.opens(i) || t.class&month != 0 && f.dated(i):
+		return false
+	case t.class&modal != 0 && f.has(i+1, subject) || f.is(i-1, "vs") || f.is(i+1, "vs", "-"):
 		return false
 	}
-	return m.tokens.titled() || !m.tokens.run(i)
+	return f.titled() || !f.run(i)
 }
 
 // opens reports whether word i may have its capital from its place: it begins a sentence, or follows a mark.
@@ -76,17 +86,23 @@ func (ts tokens) opens(i int) bool {
 	return ts[i].First || i > 0 && ts[i-1].Kind == Mark
 }
 
+// several reports whether a word is the plural of an abbreviation in capital letters.
+func several(raw string) bool {
+	n := len(raw) - 1
+	return n > 1 && raw[n] == 's' && strings.ToUpper(raw[:n]) == raw[:n] && !pronounceable(strings.ToLower(raw[:n]))
+}
+
 // letter reports whether a single capital letter is more than the pronoun or the article.
-func (ts tokens) letter(i int) bool {
-	if ts.is(i-1, "vitamin", "hepatitis", "ste", "suite", "apt", "unit", "avenue", "street") || ts.has(i-1, upper) && ts.has(i+1, upper) && !ts[i-1].First {
+func (f *folder) letter(i int) bool {
+	if f.is(i-1, "vitamin", "hepatitis", "ste", "suite", "apt", "unit", "avenue", "street") || f.has(i-1, upper) && f.has(i+1, upper) && !f.tokens[i-1].First {
 		return false
 	}
-	switch ts[i].Text {
+	switch f.tokens[i].Text {
 	case "a":
-		return !ts.opens(i) && !ts.titled()
+		return !f.opens(i) && !f.titled()
 	case "i":
-		return ts.is(i-1, "is", "of", "the", "a", "letter", "variable", "symbol", "war", "type", "part", "phase", "stage", "chapter",
-			"volume", "section", "class", "step", "episode", "category") && !ts.has(i+1, auxiliary|function|task|verb)
+		return f.is(i-1, "is", "of", "the", "a", "letter", "variable", "symbol", "war", "type", "part", "phase", "stage", "chapter",
+			"volume", "section", "class", "step", "episode", "category") && !f.has(i+1, auxiliary|function|task|verb)
 	}
 	return true
 }
@@ -95,21 +111,21 @@ func (ts tokens) letter(i int) bool {
 const titles = ` yesterday today tomorrow tonight always once everything something nothing anything her him them after never now again home who `
 
 // run reports whether the word at i is part of a name of several words: one of them beside it has a capital that does not begin a sentence.
-func (ts tokens) run(i int) bool {
+func (f *folder) run(i int) bool {
 	name := func(j int) bool {
-		return ts.has(j, upper) && !ts[j].First && ts[j].To-ts[j].From > 2 && !(j > 0 && ts[j-1].Kind == Mark)
+		return f.has(j, upper) && !f.tokens[j].First && f.tokens[j].To-f.tokens[j].From > 2 && !(j > 0 && f.tokens[j-1].Kind == Mark)
 	}
-	return name(i-1) || name(i+1) && !ts[i].First
+	return name(i-1) || name(i+1) && !f.tokens[i].First
 }
 
 // alone reports whether the word at i has a capital that neither its place nor a neighbour with a capital explains.
-func (ts tokens) alone(i int) bool { return !ts.opens(i) && !ts.has(i-1, upper) && !ts.has(i+1, upper) }
+func (f *folder) alone(i int) bool { return !f.opens(i) && !f.has(i-1, upper) && !f.has(i+1, upper) }
 
 // titled reports whether all words have capitals, those without meaning of their own among them.
-func (ts tokens) titled() bool {
+func (f *folder) titled() bool {
 	light := 0
-	for i := range ts {
-		t := &ts[i]
+	for i := range f.tokens {
+		t := &f.tokens[i]
 		if t.Kind == Word && t.class&upper == 0 && len(t.Text) > 3 {
 			return false
 		}
@@ -121,15 +137,15 @@ func (ts tokens) titled() bool {
 }
 
 // capsKept reports whether the case of a word in capital letters carries meaning.
-func (m *maker) capsKept(i int, shout bool) bool {
-	t := &m.tokens[i]
+func (f *folder) capsKept(i int) bool {
+	t := &f.tokens[i]
 	switch {
-	case shout:
+	case f.shout:
 		return t.class&homograph != 0 && (t.class&starts == 0 || t.Text == "us")
 	case t.class&(acronym|abbreviation) != 0 || t.class&(function|title) != 0 && t.class&homograph == 0:
 		return false
 	case t.Text == "pm":
-		return !(i > 0 && m.tokens[i-1].Kind == Number)
+		return !(i > 0 && f.tokens[i-1].Kind == Number)
 	case len(t.Text) == 2:
 		return !contains(twoLetters, t.Text) && (t.class&function != 0 || symbols[t.Text])
 	}
@@ -138,7 +154,7 @@ func (m *maker) capsKept(i int, shout bool) bool {
 
 // twoLetters are abbreviations that are no word in small letters. Their lower case is that of a chemical symbol or unit at most where the
 // first letter alone is large.
-const twoLetters = " la sf ny ca ga sd nc nj fl tx tv kl uk ct nd ne sc mt "
+const twoLetters = " la sf ny ca ga sd nc nj fl tx tv kl uk ct nd ne sc mt eu db "
 
 // symbols are the chemical symbols of two letters and the units that begin with a prefix: capitals make others of them.
 var symbols = func() map[string]bool {
@@ -157,33 +173,33 @@ var symbols = func() map[string]bool {
 }()
 
 // pairKept reports whether the capital of a word of two letters, the first of them large, carries meaning: those of chemical symbols do.
-func (m *maker) pairKept(i int) bool {
-	t := &m.tokens[i]
+func (f *folder) pairKept(i int) bool {
+	t := &f.tokens[i]
 	switch t.Text {
 	case "he", "be", "in", "as", "at", "am", "no", "it", "us":
-		return !m.tokens.opens(i) && !m.tokens.run(i)
+		return !f.opens(i) && !f.run(i)
 	case "vs", "ok":
 		return false
 	}
 	if t.class&starts != 0 {
-		return !m.tokens.opens(i)
+		return !f.opens(i)
 	}
 	if t.class&abbreviation != 0 {
 		return false
 	}
 	if t.class&title != 0 {
-		return !m.tokens.has(i+1, upper)
+		return !f.has(i+1, upper)
 	}
-	return symbols[t.Text] && t.class&function == 0 && !(m.tokens.is(i-1, ",") && m.tokens.has(i-2, upper)) // Long Beach, Ca
+	return symbols[t.Text] && t.class&function == 0 && !(f.is(i-1, ",") && f.has(i-2, upper)) // Long Beach, Ca
 }
 
 // dated reports whether the name of a month is beside a number, or behind a word that a month follows.
-func (ts tokens) dated(i int) bool {
+func (f *folder) dated(i int) bool {
 	number := func(i int) bool {
-		return i >= 0 && i < len(ts) && (ts[i].Kind == Number || ts[i].class&numeral != 0)
+		return i >= 0 && i < len(f.tokens) && (f.tokens[i].Kind == Number || f.tokens[i].class&numeral != 0)
 	}
-	return number(i-1) || number(i+1) || ts.is(i-1, "of") && number(i-2) || ts.is(i+1, "the") && number(i+2) ||
-		ts.is(i-1, "in", "since", "until", "till", "next", "last", "early", "late", "mid", "of")
+	return number(i-1) || number(i+1) || f.is(i-1, "of") && number(i-2) || f.is(i+1, "the") && number(i+2) ||
+		f.is(i-1, "in", "since", "until", "till", "next", "last", "early", "late", "mid", "of")
 }
 
 // pronounceable reports whether small letters could be an English word: they have a vowel, and no more consonants in a row than words
@@ -199,7 +215,8 @@ func pronounceable(low string) bool {
 			last = i
 		}
 	}
-	if first < 0 {
+	end := len(low) - 1
+	if first < 0 || strings.IndexByte("iujvq", low[end]) >= 0 || low[end] == 'c' && low[end-1] != 'i' {
 		return false
 	}
 	return contains(onsets, low[:first]) && contains(codas, low[last+1:])

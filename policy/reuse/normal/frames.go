@@ -53,44 +53,44 @@ var (
 )
 
 // frames replaces the frames at the beginning of sentences, and behind a mark, by one token each.
-func (m *maker) frames() {
-	for i := 0; i < len(m.tokens); i++ {
-		if t := &m.tokens[i]; t.Kind != Word || t.class&wh == 0 || t.Quoted || !t.First && !m.tokens.opens(i) {
+func (a *asker) frames() {
+	for i := 0; i < len(a.tokens); i++ {
+		if t := &a.tokens[i]; t.Kind != Word || t.class&wh == 0 || t.Quoted || !t.First && !a.opens(i) {
 			continue
 		}
-		if n := m.longest(howPhrases, i); n > 0 && m.how(i, n) {
+		if n := a.longest(howPhrases, i); n > 0 && a.how(i, n) {
 			continue
 		}
-		for _, phrase := range framePhrases[m.tokens[i].Text] {
+		for _, phrase := range framePhrases[a.tokens[i].Text] {
 			n := len(phrase) - 1
-			if m.tokens.matches(i, phrase[:n]) && i+n < len(m.tokens) {
-				m.frame(i, n, phrase[n])
+			if a.matches(i, phrase[:n]) && i+n < len(a.tokens) {
+				a.frame(i, n, phrase[n])
 				break
 			}
 		}
-		m.means(i)
+		a.means(i)
 	}
 }
 
 // how replaces a frame of n tokens at i by HOW, if a verb for a task follows.
-func (m *maker) how(i, n int) bool {
+func (a *asker) how(i, n int) bool {
 	at := i + n
-	if at >= len(m.tokens) || m.tokens[at].Kind != Word {
+	if at >= len(a.tokens) || a.tokens[at].Kind != Word {
 		return false
 	}
-	if m.tokens.is(at-1, "about") {
-		base, ok := gerund(m.tokens[at].Text)
+	if a.is(at-1, "about") {
+		base, ok := gerund(a.tokens[at].Text)
 		if !ok {
 			return false
 		}
-		m.tokens[at].Text, m.tokens[at].class = base, lexicon[base].class
+		a.tokens[at].Text, a.tokens[at].class = base, lexicon[base].class
 	}
-	w := m.tokens[at].Text
-	object := m.tokens.has(at+1, determiner) && !contains(states, w) && m.tokens[at].class&(function|preposition) == 0
-	if m.tokens[at].class&task == 0 && !object || m.tokens.is(at+1, "about") {
+	w := a.tokens[at].Text
+	object := a.has(at+1, determiner) && !contains(states, w) && a.tokens[at].class&(function|preposition) == 0
+	if a.tokens[at].class&task == 0 && !object || a.is(at+1, "about") {
 		return false
 	}
-	m.frame(i, n, "HOW")
+	a.frame(i, n, "HOW")
 	return true
 }
 
@@ -99,21 +99,21 @@ const states = ` feel think know believe love like hate need want have be see he
  own owe matter differ resemble remember forget relate belong depend `
 
 // frame replaces n tokens at i by a frame.
-func (m *maker) frame(i, n int, name string) {
-	f := Token{Text: name, Kind: Frame, First: m.tokens[i].First, Capital: m.tokens[i].Capital, From: m.tokens[i].From, To: m.tokens[i+n-1].To}
-	m.remove(i+1, i+n)
-	m.tokens[i] = f
+func (a *asker) frame(i, n int, name string) {
+	f := Token{Text: name, Kind: Frame, First: a.tokens[i].First, Capital: a.tokens[i].Capital, From: a.tokens[i].From, To: a.tokens[i+n-1].To}
+	a.remove(i+1, i+n)
+	a.tokens[i] = f
 }
 
 // means replaces "what does X mean", X of at most four words, by the frame and X.
-func (m *maker) means(i int) {
-	if !m.tokens.is(i, "what") || !m.tokens.is(i+1, "does") {
+func (a *asker) means(i int) {
+	if !a.is(i, "what") || !a.is(i+1, "does") {
 		return
 	}
-	end := m.tokens.sentence(i)
-	if end-i < 4 || end-i > 7 || !m.tokens.is(end-1, "mean") || m.tokens.has(i+2, subject|determiner) {
+	end := a.sentence(i)
+	if end-i < 4 || end-i > 7 || !a.is(end-1, "mean") || a.has(i+2, subject|determiner) {
 		return
 	}
-	m.remove(end-1, end)
-	m.frame(i, 2, "MEAN")
+	a.remove(end-1, end)
+	a.frame(i, 2, "MEAN")
 }

@@ -4,47 +4,47 @@ import "slices"
 
 // invert gives the indirect question at i the order of words of a direct one: "what the X is" becomes "what is the X", "if you are" "are
 // you", "when it opens" "when does it open". Words that move have an empty range. Where the subject or verb is not clear, nothing moves.
-func (m *maker) invert(i int) {
-	end := m.tokens.sentence(i)
-	subj := m.tokens.subjectAt(i, end)
+func (a *asker) invert(i int) {
+	end := a.sentence(i)
+	subj := a.subjectAt(i, end)
 	if subj < 0 {
 		return
 	}
-	v, support := m.tokens.verbAt(subj, end)
+	v, support := a.verbAt(subj, end)
 	if v < 0 {
 		return
 	}
-	conditional := m.tokens.is(i, "if", "whether")
+	conditional := a.is(i, "if", "whether")
 	var aux Token
 	if support == "" {
-		aux = m.tokens[v]
+		aux = a.tokens[v]
 	} else {
 		aux = Token{Text: support, class: do | function}
-		if base, ok := third(m.tokens[v].Text); ok && support == "does" {
-			m.tokens[v].Text = base
-		} else if m.tokens[v].Text == "has" {
-			m.tokens[v].Text = "have"
-		} else if m.tokens[v].Text == "does" {
-			m.tokens[v].Text = "do"
+		if base, ok := third(a.tokens[v].Text); ok && support == "does" {
+			a.tokens[v].Text = base
+		} else if a.tokens[v].Text == "has" {
+			a.tokens[v].Text = "have"
+		} else if a.tokens[v].Text == "does" {
+			a.tokens[v].Text = "do"
 		}
 	}
 	aux.class &^= joined
 	if conditional {
-		first := &m.tokens[i]
+		first := &a.tokens[i]
 		aux.From, aux.To, aux.First = first.From, first.To, true
 		*first = aux
 		if support == "" {
-			m.remove(v, v+1)
+			a.remove(v, v+1)
 		}
 		return
 	}
-	aux.From, aux.To = m.tokens[subj-1].To, m.tokens[subj-1].To
+	aux.From, aux.To = a.tokens[subj-1].To, a.tokens[subj-1].To
 	if support != "" {
-		m.tokens = slices.Insert(m.tokens, subj, aux)
+		a.tokens = slices.Insert(a.tokens, subj, aux)
 		return
 	}
-	copy(m.tokens[subj+1:v+1], m.tokens[subj:v])
-	m.tokens[subj] = aux
+	copy(a.tokens[subj+1:v+1], a.tokens[subj:v])
+	a.tokens[subj] = aux
 }
 
 // subjectAt returns where the subject of the indirect question at i begins, or -1 if the question is direct or not clear.
@@ -169,8 +169,8 @@ func (ts tokens) plainVerb(subj, j int) (v int, support string) {
 
 // not moves a "not" that follows the subject of a question to the verb before the subject, where contractions have it: "why is the X not"
 // becomes "why is not the X".
-func (m *maker) not() {
-	ts := m.tokens
+func (a *asker) not() {
+	ts := a.tokens
 	for n := 2; n < len(ts); n++ {
 		if !ts.is(n, "not") || ts.is(n+1, "to", "only", "just", "even") || n+1 < len(ts) && ts[n+1].Kind != Word || ts.has(n-1, preposition|auxiliary|joined) {
 			continue

@@ -1,5 +1,7 @@
 package normal
 
+import "slices"
+
 // endMarks drops what ends a sentence: a full stop or exclamation mark at the end of the prompt, and question marks behind sentences that
 // are questions by their form. Inside, all of them become full stops.
 func (m *maker) endMarks() {
@@ -150,6 +152,6 @@ func (m *maker) joinLines() {
 		}
 	}
 	if at > 0 {
-		m.remove(at, at+1)
+		m.tokens = slices.Delete(m.tokens, at, at+1)
 	}
 }

@@ -6,13 +6,12 @@ import "slices"
 type maker struct {
 	scanner
 	data bool // see Form
-	mark int  // a question mark behind courtesy that has none before it: "on Friday please?"
 }
 
 // rules applies what depends on the words around, in this order: each rule sees the result of those before.
 func (m *maker) rules() {
 	m.apostropheS()
-	m.ends()
+	m.tokens = withoutCourtesy(m.tokens)
 	if m.data = m.tokens.treatsText(); m.data {
 		m.raw()
 		return
@@ -21,10 +20,12 @@ func (m *maker) rules() {
 	n := m.literal()
 	data := m.tokens[n:]
 	m.tokens = m.tokens[:n:n]
-	m.fold()
-	m.asking()
-	m.not()
-	m.frames()
+	(&folder{m.tokens, m.prompt, m.lowers == 0 && n > 1}).fold()
+	a := asker{m.tokens}
+	a.asking()
+	a.not()
+	a.frames()
+	m.tokens = a.tokens
 	m.asWritten(data)
 	m.tokens = append(m.tokens, data...)
 	m.endMarks()
@@ -50,7 +51,7 @@ func (m *maker) raw() {
 		if t.Kind == Mark && (len(t.Text) > t.To-t.From || t.Text == `"`) || t.Kind == Break {
 			continue // with the blank before it, a quotation mark, one of a row of line breaks
 		}
-		if i > 0 || t.class&upper == 0 || m.keeps(0, false) {
+		if i > 0 || t.class&upper == 0 || (&folder{tokens: m.tokens, prompt: m.prompt}).keeps(0) {
 			t.Text = m.prompt[t.From:t.To]
 		}
 	}
@@ -63,7 +64,7 @@ func (m *maker) raw() {
 }
 
 // remove deletes the tokens of [from, to).
-func (m *maker) remove(from, to int) { m.tokens = slices.Delete(m.tokens, from, to) }
+func (a *asker) remove(from, to int) { a.tokens = slices.Delete(a.tokens, from, to) }
 
 // word reports whether token i is there and is one of the words.
 func (ts tokens) is(i int, words ...string) bool {
