@@ -291,6 +291,7 @@ var allowed = []outside{
 	{path: "sigs.k8s.io/yaml", rooms: chartTests},
 	{path: "github.com/prometheus-operator/prometheus-operator", rooms: chartTests},
 	{path: "github.com/compose-spec/compose-go/v2", rooms: chartTests},
+	{path: "golang.org/x/text", rooms: []string{"embed/model2vec"}},
 	{path: "golang.org/x/sys", rooms: []string{"topics/internal/hamming", "topics/internal/hadamard"}},
 	{path: "golang.org/x/term", rooms: []string{"cmd"}},
 	{path: "gonum.org/v1/plot", rooms: []string{"cmd/reprise-lab/internal/report"}},

@@ -14,6 +14,7 @@ import (
 	"reprise/cmd/reprise-lab/internal/evaluate"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/embed"
+	"reprise/embed/model2vec"
 )
 
 // evaluateFlags are the flags of evaluate.
@@ -64,7 +65,7 @@ func (o *evaluateFlags) register(fs *flag.FlagSet) {
 	fs.Func("pairs", "`FILE[,FILE…]` of labelled pairs; may be given several times", files(&o.pairs))
 	fs.Func("stream", "`FILE[,FILE…]` of requests with the class of their answer; may be given several times", files(&o.streams))
 	fs.StringVar(&o.same, "same", "", "`BOOL` is the label of all pairs of files that have none: true or false")
-	fs.StringVar(&o.embedder, "embedder", embedderBuiltin, "`NAME` is builtin, or equal: all texts are near, so that the judge alone decides")
+	fs.StringVar(&o.embedder, "embedder", embedderBuiltin, "`NAME` is builtin, model2vec:DIR with the folder of a static model, or equal: all texts are near, so that the judge alone decides")
 	fs.Float64Var(&o.gate, "hit", 0, "`COSINE` is the least similarity of a hit; unset: the embedder's own")
 	fs.StringVar(&o.errors, "max-error", "0.01", "`LIST` of the largest expected shares of wrong answers among those served by meaning")
 	fs.IntVar(&o.seeds, "seeds", 0, "`N` plays of each stream in random orders; 0: one in the order of the file")
@@ -116,7 +117,12 @@ func (o *evaluateFlags) makeEmbedder() error {
 	case embedderEqual:
 		o.made = evaluate.Equal{}
 	default:
-		known := []string{embedderBuiltin, embedderEqual}
+		if dir, ok := strings.CutPrefix(o.embedder, "model2vec:"); ok {
+			static, err := model2vec.Open(dir)
+			o.made = static
+			return err
+		}
+		known := []string{embedderBuiltin, embedderEqual, "model2vec:DIR"}
 		return fmt.Errorf("--embedder %q: want one of %s%s", o.embedder, strings.Join(known, ", "), cli.DidYouMean(o.embedder, known))
 	}
 	return nil

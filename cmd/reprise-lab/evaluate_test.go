@@ -109,17 +109,17 @@ func TestEvaluateReport(t *testing.T) {
 func TestEvaluateErrors(t *testing.T) {
 	unlabelled := writeText(t, "unlabelled.tsv", "odd\tWhy?\tWhere?\n")
 	for want, args := range map[string][]string{
-		"want --pairs or --stream":             {},
-		"there is no label":                    {"--pairs", unlabelled},
-		"--same \"maybe\": want true or false": {"--same", "maybe", "--pairs", unlabelled},
-		"want shares from 0 to 0.2":            {"--max-error", "0.5", "--pairs", unlabelled},
-		"want one of builtin, equal":           {"--embedder", "openai", "--pairs", unlabelled},
-		"record 2 has 2 fields: want 3":        {"--pairs", writeText(t, "short.csv", "a,b,same\nWhy?,Where?\n")},
-		"line 2 is no JSON object":             {"--pairs", writeText(t, "broken.jsonl", "{\"a\":\"x\",\"b\":\"y\",\"same\":true}\n[]\n")},
-		"same is \"perhaps\": want true or":    {"--pairs", writeText(t, "odd.jsonl", "{\"a\":\"x\",\"b\":\"y\",\"same\":\"perhaps\"}\n")},
-		"row 1: want prompt and class":         {"--stream", unlabelled},
-		"it has no rows":                       {"--pairs", writeText(t, "empty.jsonl", "")},
-		"no such file":                         {"--pairs", "absent.csv"},
+		"want --pairs or --stream":                  {},
+		"there is no label":                         {"--pairs", unlabelled},
+		"--same \"maybe\": want true or false":      {"--same", "maybe", "--pairs", unlabelled},
+		"want shares from 0 to 0.2":                 {"--max-error", "0.5", "--pairs", unlabelled},
+		"want one of builtin, equal, model2vec:DIR": {"--embedder", "openai", "--pairs", unlabelled},
+		"record 2 has 2 fields: want 3":             {"--pairs", writeText(t, "short.csv", "a,b,same\nWhy?,Where?\n")},
+		"line 2 is no JSON object":                  {"--pairs", writeText(t, "broken.jsonl", "{\"a\":\"x\",\"b\":\"y\",\"same\":true}\n[]\n")},
+		"same is \"perhaps\": want true or":         {"--pairs", writeText(t, "odd.jsonl", "{\"a\":\"x\",\"b\":\"y\",\"same\":\"perhaps\"}\n")},
+		"row 1: want prompt and class":              {"--stream", unlabelled},
+		"it has no rows":                            {"--pairs", writeText(t, "empty.jsonl", "")},
+		"no such file":                              {"--pairs", "absent.csv"},
 	} {
 		_, messages, code := run(append([]string{"evaluate"}, args...)...)
 		if code == cli.ExitOK || !strings.Contains(messages, want) {

@@ -66,6 +66,8 @@ func TestStartErrors(t *testing.T) {
 		"health --url http://127.0.0.1:8081",
 		"health http://127.0.0.1:1/readyz http://127.0.0.1:1/readyz",
 		"REPRISE_HIT_TRESHOLD=0.9 serve",
+		"REPRISE_EMBEDDER=model2vec:testdata/none serve",
+		"REPRISE_EMBEDDER=model2vec serve",
 		"REPRISE_MODE=fast REPRISE_CAPACITY_BYTES=1k serve --ttl soon --policy lruu",
 		"serve --policy rac:alhpa=1/C",
 		"REPRISE_TOPIC_HALF_LIFE=1e-9 REPRISE_DEPENDENCY_WEIGHT=2 serve --policy rac:lambda=1",

@@ -18,6 +18,7 @@ import (
 	"reprise/cmd/reprise/internal/memory"
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/embed"
+	"reprise/embed/model2vec"
 	"reprise/embed/openai"
 	"reprise/policy"
 	"reprise/policy/registry"
@@ -259,8 +260,15 @@ const dialTimeout = 10 * time.Second
 // newEmbedder returns the embedder and whether the length of its vectors is known. Vectors are compared only if it is.
 // The proxy starts even if the embedding server cannot be reached: semantic lookups are misses until it is back.
 func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (e embed.Embedder, known bool, err error) {
-	if cfg.Embedder == "builtin" {
+	switch cfg.Embedder {
+	case "builtin":
 		return embed.NewBuiltin(), true, nil
+	case "model2vec":
+		static, err := model2vec.Open(cfg.EmbedderDir)
+		if err != nil {
+			return nil, false, config.Bad("REPRISE_EMBEDDER=model2vec:%s: %v", cfg.EmbedderDir, err)
+		}
+		return static, true, nil
 	}
 	remote, err := openai.New(openai.Options{BaseURL: cfg.EmbedderURL, Key: cfg.EmbedderKey, Model: cfg.EmbedderModel,
 		Dimensions: cfg.EmbedderDimensions, Prefix: cfg.EmbedderPrefix, Timeout: noLimitAsMax(cfg.EmbedTimeout)})

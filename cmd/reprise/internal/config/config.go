@@ -46,7 +46,8 @@ type Config struct {
 	MaxEntryBytes             int64
 	CacheToolCalls            bool
 
-	Embedder           string
+	Embedder           string // builtin, openai or model2vec
+	EmbedderDir        string // of model2vec
 	EmbedderURL        string
 	EmbedderKey        string
 	EmbedderModel      string

@@ -82,6 +82,17 @@ func choice(to *string, names []string) func(string) error {
 	}
 }
 
+// embedderChoice takes builtin, openai, or model2vec:DIR.
+func embedderChoice(name, dir *string) func(string) error {
+	return func(v string) error {
+		if path, ok := strings.CutPrefix(v, "model2vec:"); ok && path != "" {
+			*name, *dir = "model2vec", path
+			return nil
+		}
+		return choice(name, []string{"builtin", "openai"})(v)
+	}
+}
+
 func boolean(to *bool) func(string) error {
 	return func(v string) error {
 		b, err := strconv.ParseBool(v)

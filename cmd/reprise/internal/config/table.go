@@ -110,7 +110,7 @@ func (c *Config) keeping() []Setting {
 
 func (c *Config) embedder() []Setting {
 	return []Setting{
-		{Name: "EMBEDDER", Default: "builtin", Allowed: oneOf(embedders), Help: "builtin needs nothing; openai calls any server of /v1/embeddings", parse: choice(&c.Embedder, embedders)},
+		{Name: "EMBEDDER", Default: "builtin", Allowed: oneOf(embedders) + " with the folder of a Model2Vec model", Help: "builtin needs nothing; openai calls any server of /v1/embeddings; model2vec reads a static model such as potion", parse: embedderChoice(&c.Embedder, &c.EmbedderDir)},
 		{Name: "EMBEDDER_URL", Default: "https://api.openai.com/v1", Allowed: "a base URL", Help: "embedding server", parse: baseURL(&c.EmbedderURL)},
 		{Name: "EMBEDDER_KEY", Secret: true, Allowed: "a credential", Help: "credential for the embedding server", parse: secret(&c.EmbedderKey, 1)},
 		{Name: "EMBEDDER_MODEL", Default: "text-embedding-3-small", Allowed: "a model's name", Help: "model to request", parse: text(&c.EmbedderModel)},
@@ -120,7 +120,7 @@ func (c *Config) embedder() []Setting {
 	}
 }
 
-var embedders = []string{"builtin", "openai"}
+var embedders = []string{"builtin", "openai", "model2vec:DIR"}
 
 func (c *Config) clients() []Setting {
 	return []Setting{
