@@ -179,6 +179,9 @@ func (s *scanner) chunk() {
 		return
 	}
 	core := s.at + len(strings.TrimRight(s.prompt[s.at:to], ".,;:!?)]}…"))
+	if core > s.at && core < to && s.prompt[core] == '!' && (core == s.at+1 || s.prompt[core-1] >= '0' && s.prompt[core-1] <= '9') {
+		core++ // a factorial
+	}
 	if core > s.at {
 		s.core(core)
 	}
