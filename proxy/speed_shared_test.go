@@ -382,19 +382,20 @@ func (s *sharing) records(fn func(id policy.ID, body []byte)) {
 
 // inspect reads every record, and the answer of one entry in ten.
 func (s *sharing) inspect() (h holding) {
-	link, err := shared.Open(s.b.Context(), shared.Options{URL: "redis://" + s.server.Addr, Prefix: "reprise", Space: "builtin-lexical-v1-384"})
+	space := embed.NewBuiltin().Space()
+	link, err := shared.Open(s.b.Context(), shared.Options{URL: "redis://" + s.server.Addr, Prefix: "reprise", Space: space})
 	if err != nil {
 		s.b.Fatal(err)
 	}
 	defer link.Close()
 	sampled := 0.0
 	s.records(func(id policy.ID, body []byte) {
-		e, vector, err := store.DecodeRecord(id, body)
+		e, vector, err := store.DecodeRecord(id, body, space)
 		if err != nil {
 			s.b.Fatal(err)
 		}
 		h.entries++
-		h.vectors += float64(len(store.AppendRecord(nil, e, vector)) - len(store.AppendRecord(nil, e, nil)))
+		h.vectors += float64(len(store.AppendRecord(nil, e, vector, space)) - len(store.AppendRecord(nil, e, nil, space)))
 		if int(h.entries)%10 != 0 {
 			return
 		}

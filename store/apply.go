@@ -34,6 +34,12 @@ func (s *Store) Apply(ev Event) []Event {
 		return one(anchor, ok)
 	case EventArrive:
 		return one(s.Arrive(ev.Topic, ev.At), true)
+	case EventVector:
+		if len(ev.Vector) == 0 { // it is of another space
+			return nil
+		}
+		set, _, ok := s.SetVector(ev.ID, ev.Vector)
+		return one(set, ok)
 	case EventEvict:
 		return s.change(func(evs *events) { s.core.evict(ev.ID, evs) })
 	}
@@ -64,7 +70,7 @@ func (c *core) apply(ev Event, evs *events) {
 		c.keeper.ledger.Remove(other.ID, policy.Expired)
 		c.drop(other.ID, policy.Expired, evs)
 	}
-	r := residentOf(ev.Entry, ev.At.Seq)
+	r := residentOf(ev.Entry, ev.At.Seq, c.opt.Dim)
 	r.ID = ev.ID
 	c.sawID(r.ID)
 	c.put(r, ev.Vector, ev.At, evs)

@@ -214,7 +214,7 @@ func mixed(t *testing.T, entries []*store.Entry, states *storetest.Memory) *stor
 	all := states.Clone()
 	for _, e := range entries {
 		write := func(r store.Record) error { return all.Write(&store.Batch{Put: []store.Record{r}}) }
-		if err := store.RecordsIn(uint64(e.ID), store.AppendRecord(nil, e, []float32{1, 0, 0, 0}), "", write); err != nil {
+		if err := store.RecordsIn(uint64(e.ID), store.AppendRecord(nil, e, []float32{1, 0, 0, 0}, ""), "", write); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 
 // Errors of a Backing and of Open.
 var (
-	// ErrSpace: the data holds vectors of another embedder.
-	ErrSpace = errors.New("data of another embedder space")
 	// ErrVersion: the data was written by a newer version of this program.
 	ErrVersion = errors.New("data of a newer version")
 	// ErrLocked: another process has the data open.

@@ -59,12 +59,19 @@ func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
 	s := w.store
 	var fresh []*Entry
 	s.mu.RLock()
+	var vectors []policy.ID
 	for _, id := range ids {
 		if r := s.core.table.ids[id]; r != nil {
 			fresh = w.addResidentLocked(b, r, d.entries[id], fresh)
+			if d.entries[id]&changedVector != 0 {
+				vectors = append(vectors, id)
+			}
 		}
 	}
 	s.mu.RUnlock()
+	for _, id := range vectors {
+		w.scratch.add(b, KindVector, uint64(id), appendVector(w.scratch.bodies, w.space, d.vectors[id]))
+	}
 	for _, e := range fresh {
 		w.addFresh(b, e, d.fresh[e.ID])
 	}

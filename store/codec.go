@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -261,6 +262,9 @@ func decodeEntry(id uint64, body []byte, label func([]byte) string) (Entry, erro
 	return e, r.done("entry")
 }
 
+// errSpace is that of a vector of another space.
+var errSpace = errors.New("vector of another space")
+
 func decodeVector(space string, body []byte) ([]float32, error) {
 	if len(body) < 12 {
 		return nil, fmt.Errorf("read vector: %w", ErrDamaged)
@@ -271,7 +275,7 @@ func decodeVector(space string, body []byte) ([]float32, error) {
 	case ^mark:
 		return decodeSparse(body[8:])
 	}
-	return nil, fmt.Errorf("read vector: %w", ErrSpace)
+	return nil, errSpace
 }
 
 func decodeSparse(body []byte) ([]float32, error) {

@@ -83,7 +83,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(uint8(KindTopic), appendTopic(nil, policy.TopicState{LogW: 1}))
 	f.Add(uint8(KindCounters), appendCounters(nil, counters{seq: 1}))
 	f.Fuzz(func(t *testing.T, kind uint8, body []byte) {
-		l := newLoader("x")
+		l := newLoader("x", 0)
 		if err := l.decode(Record{Kind: Kind(kind), ID: 7, Body: body}); err != nil || Kind(kind) != KindEntry {
 			return
 		}
@@ -117,7 +117,7 @@ func TestVectorCodec(t *testing.T) {
 			if most := 8 + 4*n; len(body) > most || zeros == 90 && n > 300 && len(body) > most/5 {
 				t.Errorf("%d numbers, %d %% zeros: %d bytes", n, zeros, len(body))
 			}
-			if _, err := decodeVector("y", body); !errors.Is(err, ErrSpace) {
+			if _, err := decodeVector("y", body); !errors.Is(err, errSpace) {
 				t.Errorf("in another space: %v", err)
 			}
 			for _, cut := range []int{1, 2, 3, 5} {

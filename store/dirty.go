@@ -14,6 +14,7 @@ const (
 	changedNew change = 1 << iota // the whole entry
 	changedState
 	changedAliases
+	changedVector
 	changedGone // excludes the others
 )
 
@@ -23,7 +24,8 @@ const (
 type dirtySet struct {
 	head    []Record // format and secret, of a backing that lacks them
 	entries map[policy.ID]change
-	fresh   map[policy.ID]pending // of new entries
+	fresh   map[policy.ID]pending   // of new entries
+	vectors map[policy.ID][]float32 // that others got later
 	topics  map[policy.TopicID]struct{}
 	kinds   written
 	purged  bool      // there was a purge, perhaps of nothing that was resident
@@ -47,7 +49,7 @@ type written struct {
 
 // newDirtySet has room for n changes.
 func newDirtySet(n int, kinds written) *dirtySet {
-	return &dirtySet{entries: make(map[policy.ID]change, n), fresh: map[policy.ID]pending{}, topics: map[policy.TopicID]struct{}{}, kinds: kinds}
+	return &dirtySet{entries: make(map[policy.ID]change, n), fresh: map[policy.ID]pending{}, vectors: map[policy.ID][]float32{}, topics: map[policy.TopicID]struct{}{}, kinds: kinds}
 }
 
 // newDirtySet is an empty one for the changes of c.
@@ -70,6 +72,8 @@ func (d *dirtySet) read(ev *Event, r *resident) {
 		}
 	case EventAnchor:
 		d.entries[ev.ID] |= changedState
+	case EventVector:
+		d.setVector(ev.ID, ev.Vector)
 	case EventEvict, EventExpire, EventPurge:
 		d.remove(ev.ID)
 	case EventArrive:
@@ -97,6 +101,7 @@ func (d *dirtySet) insert(ev *Event) {
 		d.entries[ev.ID] = changedState
 		return
 	}
+	d.dropVector(ev.ID)
 	p := pending{vector: ev.Vector, size: len(ev.Entry.Answer) + len(ev.Entry.Prompt)}
 	if ev.Replaced {
 		p.stored = d.entries[ev.ID]&changedNew == 0 || d.fresh[ev.ID].stored
@@ -107,6 +112,28 @@ func (d *dirtySet) insert(ev *Event) {
 	d.fresh[ev.ID] = p
 }
 
+// setVector adds the vector of an entry that lacked one.
+func (d *dirtySet) setVector(id policy.ID, vector []float32) {
+	p, fresh := d.fresh[id]
+	switch {
+	case !d.kinds.entries:
+	case fresh:
+		p.vector = vector
+		d.fresh[id] = p
+	default:
+		d.entries[id] |= changedVector
+		d.vectors[id] = vector
+	}
+}
+
+// dropVector forgets the vector of an entry that is stored again.
+func (d *dirtySet) dropVector(id policy.ID) {
+	if _, ok := d.vectors[id]; ok {
+		delete(d.vectors, id)
+		d.entries[id] &^= changedVector
+	}
+}
+
 func (d *dirtySet) remove(id policy.ID) {
 	if d.entries[id]&changedNew != 0 && !d.fresh[id].stored {
 		delete(d.entries, id)
@@ -114,6 +141,7 @@ func (d *dirtySet) remove(id policy.ID) {
 		d.entries[id] = changedGone
 	}
 	delete(d.fresh, id)
+	delete(d.vectors, id)
 }
 
 // cutRemovals removes all removals. They are written first, on their own: a purge must not fail because of answers for which the
@@ -164,6 +192,11 @@ func (d *dirtySet) split() *dirtySet {
 			bytes += p.size
 			delete(d.fresh, id)
 		}
+		if v, ok := d.vectors[id]; ok {
+			part.vectors[id] = v
+			bytes += 4 * len(v)
+			delete(d.vectors, id)
+		}
 	}
 	if len(d.order) == 0 {
 		part.topics, d.topics = d.topics, part.topics
@@ -187,13 +220,19 @@ func (d *dirtySet) bytes() (n int) {
 	for _, p := range d.fresh {
 		n += p.size + 4*len(p.vector) + keys
 	}
+	for _, v := range d.vectors {
+		n += 4*len(v) + keys
+	}
 	return n
 }
 
-// vectorBytes is what the vectors of new entries take.
+// vectorBytes is what vectors take.
 func (d *dirtySet) vectorBytes() (n int) {
 	for _, p := range d.fresh {
 		n += 4 * len(p.vector)
+	}
+	for _, v := range d.vectors {
+		n += 4 * len(v)
 	}
 	return n
 }
@@ -214,9 +253,13 @@ func (d *dirtySet) absorb(later *dirtySet) {
 			if d.entries[id]&changedNew != 0 {
 				p.stored = p.stored && d.fresh[id].stored
 			}
+			d.dropVector(id)
 			d.entries[id], d.fresh[id] = d.entries[id]&^changedGone|c, p
 		default:
-			d.entries[id] |= c
+			d.entries[id] |= c &^ changedVector
+			if v, ok := later.vectors[id]; ok {
+				d.setVector(id, v)
+			}
 		}
 	}
 	for id := range later.topics {

@@ -15,9 +15,10 @@ const (
 	EventExpire                      // an entry was removed because its time was over
 	EventPurge                       // an entry was removed on request
 	EventArrive                      // a request missed on a topic
+	EventVector                      // an entry that lacked a vector got one
 )
 
-var eventNames = [...]string{"none", "insert", "use", "alias", "anchor", "evict", "expire", "purge", "arrive"}
+var eventNames = [...]string{"none", "insert", "use", "alias", "anchor", "evict", "expire", "purge", "arrive", "vector"}
 
 func (k EventKind) String() string { return eventNames[min(int(k), len(eventNames)-1)] }
 
@@ -29,7 +30,7 @@ type Event struct {
 	At   policy.Tick // of the request; zero for EventAlias, EventAnchor and the removals
 
 	Entry    *Entry    // EventInsert: the entry as stored, without its vector. EventUse: the same, where a cache publishes it; the store leaves it nil
-	Vector   []float32 // EventInsert: of the entry; nil for one that is exact only. EventUse: of the request, where it has one
+	Vector   []float32 // EventInsert, EventVector: of the entry; nil for one that is exact only. EventUse: of the request, where it has one
 	Replaced bool      // EventInsert: the answer took the place of an older one, under the id of that one
 	Refused  bool      // EventInsert: the policy evicted the entry at once; its EventEvict follows
 	Applied  bool      // it happened in another process first, and was read from its log

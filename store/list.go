@@ -27,13 +27,10 @@ type Listing struct {
 // List reads the entries of a shared store while s is in use. Damaged records are left out and reported as a fault. All of them are in
 // memory at once.
 func List(s *Store, from Backing) (*Listing, error) {
-	l := newLoader(s.opt.Space)
+	l := newLoader(s.opt.Space, s.opt.Dim)
 	report, err := from.Load(l.add)
 	if err != nil {
 		return nil, fmt.Errorf("list entries: %w", err)
-	}
-	if err := l.checkSpace(report.Name); err != nil {
-		return nil, err
 	}
 	if n := report.Skipped + l.skipped; n > 0 {
 		s.opt.OnFault("load", fmt.Errorf("%w in %s: %d records skipped", ErrDamaged, report.Name, n))

@@ -11,19 +11,20 @@ import (
 
 // Open makes a store and fills it from its backing: entries in the order of their last access, then the state of the policy.
 // Entries whose time is over are dropped; where the capacity has become smaller, those used longest ago are dropped too. Damaged
-// records are skipped and counted in Stats. After ErrSpace or ErrVersion the data is unchanged. Open owns the backing, and closes
-// it on an error, too.
+// records are skipped and counted in Stats. After ErrVersion the data is unchanged. Open owns the backing, and closes it on an error, too.
+//
+// Vectors of another space than Options.Space are left out: their entries are among Lacking.
 func Open(o Options) (*Store, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
 	s := &Store{opt: o, clock: newClock(o.Now)}
-	s.core = core{opt: &s.opt, table: newTable(), keeper: newKeeper(o.Evictor, o.Limit), nextID: firstID(o.Process), maxTopic: policy.TopicID(firstID(o.Process))}
+	s.core = core{opt: &s.opt, table: newTable(), keeper: newKeeper(o.Evictor, o.Limit), nextID: firstID(o.Process), maxTopic: policy.TopicID(firstID(o.Process)), lacking: map[policy.ID]struct{}{}}
 	if o.Outside {
 		s.core.table.anchors = map[policy.TopicID]policy.ID{}
 	}
 	if o.Backing == nil {
-		setSecret(s, newLoader("").secretOrNew(o.Secret))
+		setSecret(s, newLoader("", 0).secretOrNew(o.Secret))
 		return s, nil
 	}
 	if err := load(s); err != nil {
@@ -34,12 +35,9 @@ func Open(o Options) (*Store, error) {
 
 // load reads the backing and starts the goroutine that writes to it.
 func load(s *Store) error {
-	l := newLoader(s.opt.Space)
+	l := newLoader(s.opt.Space, s.opt.Dim)
 	report, err := s.opt.Backing.Load(l.add)
 	if err != nil {
-		return err
-	}
-	if err := l.checkSpace(report.Name); err != nil {
 		return err
 	}
 	report.Skipped += l.skipped
@@ -107,6 +105,7 @@ func aside(path string) string {
 // loader gathers the records of a backing.
 type loader struct {
 	space     string
+	dim       int
 	entries   map[policy.ID]*resident
 	vectors   map[policy.ID][]float32
 	aliases   map[policy.ID][]alias
@@ -123,9 +122,9 @@ type loader struct {
 	skipped   int
 }
 
-func newLoader(space string) *loader {
+func newLoader(space string, dim int) *loader {
 	return &loader{
-		space: space, entries: map[policy.ID]*resident{}, vectors: map[policy.ID][]float32{},
+		space: space, dim: dim, entries: map[policy.ID]*resident{}, vectors: map[policy.ID][]float32{},
 		aliases: map[policy.ID][]alias{}, states: map[policy.ID]entryState{}, labels: map[string]string{},
 	}
 }
@@ -170,6 +169,9 @@ func (l *loader) decode(r Record) (err error) {
 		}
 	case KindVector:
 		err = decodeInto(l.vectors, id, func() ([]float32, error) { return decodeVector(l.space, r.Body) })
+		if errors.Is(err, errSpace) {
+			err = nil
+		}
 	case KindAliases:
 		err = decodeInto(l.aliases, id, func() ([]alias, error) { return decodeAliases(r.Body) })
 	case KindState:
@@ -195,14 +197,6 @@ func decodeInto[V any](m map[policy.ID]V, id policy.ID, decode func() (V, error)
 	return err
 }
 
-func (l *loader) checkSpace(name string) error {
-	if l.format == nil || *l.format == l.space {
-		return nil
-	}
-	return fmt.Errorf("%w: %s holds vectors of %q and the embedder makes %q; name another file, or move this one away to start empty",
-		ErrSpace, name, *l.format, l.space)
-}
-
 // secretOrNew is the secret that is given, the one that was read, or a new one.
 func (l *loader) secretOrNew(given [32]byte) [32]byte {
 	if given == ([32]byte{}) && l.secret != nil {
@@ -216,10 +210,11 @@ func (l *loader) secretOrNew(given [32]byte) [32]byte {
 
 func setSecret(s *Store, secret [32]byte) { s.secret.Store(&secret) }
 
-// missing are the records that this backing lacks and every backing must have.
+// missing are the records that this backing lacks and every backing must have. That of the space is of the last embedder: each vector has
+// a mark of its own.
 func (l *loader) missing(secret [32]byte) []Record {
 	var head []Record
-	if l.format == nil {
+	if l.format == nil || *l.format != l.space {
 		head = append(head, Record{KindFormat, 0, []byte(l.space)})
 	}
 	if l.secret == nil {

@@ -163,7 +163,7 @@ func TestRecordWithoutAnswer(t *testing.T) {
 	e.Answer = bytes.Repeat([]byte("long "), 4000)
 	whole := from.Put(e, from.Tick())[0].Entry
 	write := func(r store.Record) error { return disk.Write(&store.Batch{Put: []store.Record{r}}) }
-	if err := store.RecordsIn(uint64(e.ID), store.AppendRecord(nil, whole, e.Vector), "", write); err != nil {
+	if err := store.RecordsIn(uint64(e.ID), store.AppendRecord(nil, whole, e.Vector, ""), "", write); err != nil {
 		t.Fatal(err)
 	}
 	s := outside(t, func(o *store.Options) { o.Backing = disk })

@@ -77,8 +77,8 @@ func (i instant) time() time.Time {
 }
 
 // residentOf is a copy of e that shares no memory with the request it came from: a prompt that is a slice of a body would keep the whole
-// body in memory. A large answer is packed.
-func residentOf(e *Entry, last int64) *resident {
+// body in memory. A large answer is packed. dim is the length of the vector that an entry with a prompt and without one gets later.
+func residentOf(e *Entry, last int64, dim int) *resident {
 	r := compact(e)
 	r.last, r.Prompt = last, strings.Clone(e.Prompt)
 	if r.unpacked == 0 {
@@ -89,7 +89,10 @@ func residentOf(e *Entry, last int64) *resident {
 		r.Answer = slices.Clone(r.Answer)
 	}
 	if r.Size == 0 {
-		r.Size = r.footprint(len(e.Vector))
+		if len(e.Vector) > 0 || e.Prompt == "" {
+			dim = len(e.Vector)
+		}
+		r.Size = r.footprint(dim)
 	}
 	return r
 }

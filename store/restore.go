@@ -16,6 +16,7 @@ func (l *loader) restore(c *core, now time.Time, at float64) {
 	order := l.order(now, c.opt.Limit)
 	for _, r := range order {
 		c.table.add(r)
+		c.noteVector(r, l.vectors[r.ID])
 		c.inside.add(r, len(l.vectors[r.ID])) // a record has no answer where it counts
 		c.keeper.ledger.Insert(r.item(), policy.Tick{Seq: r.last, At: at}, nil)
 	}
@@ -54,7 +55,7 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	kept, bytes := all[:0], int64(0)
 	for _, r := range all {
 		if r.Size == 0 {
-			r.Size = r.footprint(len(l.vectors[r.ID]))
+			r.Size = r.footprint(l.dimOf(r))
 		}
 		size := r.Size + aliasSize*int64(len(l.aliases[r.ID]))
 		full := limit.Entries > 0 && len(kept) >= limit.Entries || limit.Bytes > 0 && bytes+size > limit.Bytes
@@ -65,6 +66,14 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	}
 	slices.Reverse(kept)
 	return kept
+}
+
+// dimOf is the length of the vector of r, which it may have to get first.
+func (l *loader) dimOf(r *resident) int {
+	if n := len(l.vectors[r.ID]); n > 0 || r.Prompt == "" {
+		return n
+	}
+	return l.dim
 }
 
 // newestOf is, of each key, the entry whose answer came last. There are two where processes that share a store have stored one at once.
@@ -161,7 +170,9 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 	return func(yield func(Restored) bool) {
 		one := Restored{}
 		for _, r := range order {
-			restored(s, &one, r)
+			s.mu.RLock()
+			restored(&s.core, &one, r)
+			s.mu.RUnlock()
 			one.Vector = vectors[r.ID]
 			delete(vectors, r.ID) // the caller has a copy of its own next: two of all would be the most memory of a start
 			if !yield(one) {
@@ -172,9 +183,7 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 }
 
 // restored makes one that of r, without its vector.
-func restored(s *Store, one *Restored, r *resident) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+func restored(c *core, one *Restored, r *resident) {
 	one.Entry = r.entry(r.more)
-	one.Last, one.Importance, one.Anchor = r.last, s.core.keeper.importance(r.ID), s.core.table.isAnchor(r)
+	one.Last, one.Importance, one.Anchor = r.last, c.keeper.importance(r.ID), c.table.isAnchor(r)
 }

@@ -28,8 +28,10 @@ type Options struct {
 	Limit policy.Limit
 	// Evictor names the victims; required. The store serialises its calls.
 	Evictor policy.Evictor
-	// Space names the vector space of the embedder. A backing that holds vectors of another space is refused (ErrSpace).
+	// Space names the vector space of the embedder. Vectors of another space that the backing holds are left out; see Lacking.
 	Space string
+	// Dim is the length of the vectors of Space: the size of an entry that lacks one counts it. 0 does not.
+	Dim int
 	// Process is the number of this process among those that share entries. It is part of every id that the store makes, so
 	// that two processes never make the same one.
 	Process uint16
@@ -162,6 +164,7 @@ type Stats struct {
 	Entries   int
 	Bytes     int64
 	Aliases   int
+	Lacking   int   // entries with a prompt and without a vector
 	Evictions int64 // since Open; removals for another reason are not among them
 	Faults    int64 // writes that failed, panics of the policy, and victims that were missing or not resident
 	// Of the backing: changes not yet written, the time of the last complete write, and what its Load found.
@@ -182,7 +185,7 @@ func (s *Store) Stats() Stats {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	l := s.core.keeper.ledger
-	st := Stats{Entries: l.Entries(), Bytes: l.Bytes(), Aliases: s.core.table.aliases, Evictions: s.core.evictions, Report: s.report}
+	st := Stats{Entries: l.Entries(), Bytes: l.Bytes(), Aliases: s.core.table.aliases, Lacking: len(s.core.lacking), Evictions: s.core.evictions, Report: s.report}
 	st.LastFlush, st.Faults = s.lastFlush, s.core.faults+int64(l.Faults())
 	if s.core.dirty != nil {
 		st.Dirty = s.core.dirty.len()

@@ -25,8 +25,8 @@ const (
 	wireEnd
 )
 
-// AppendRecord appends e without its answer, and its vector; nil is none.
-func AppendRecord(b []byte, e *Entry, vector []float32) []byte {
+// AppendRecord appends e without its answer, and its vector of a space; nil is none.
+func AppendRecord(b []byte, e *Entry, vector []float32, space string) []byte {
 	at := len(b)
 	b = append(append(append(b, 0), e.Key[:]...), e.Scope[:]...)
 	if e.Chain != [32]byte{} {
@@ -48,11 +48,54 @@ func AppendRecord(b []byte, e *Entry, vector []float32) []byte {
 	if len(vector) > 0 {
 		b[at] |= wireVector
 		var sparse bool
-		if b, sparse = appendHalves(b, vector); sparse {
+		if b, sparse = appendMarked(b, vector, space); sparse {
 			b[at] |= wireSparse
 		}
 	}
 	return b
+}
+
+// appendVectorRecord appends the vector of an entry that lacked one.
+func appendVectorRecord(b []byte, vector []float32, space string) []byte {
+	at := len(b)
+	b, sparse := appendMarked(append(b, 0), vector, space)
+	if sparse {
+		b[at] = wireSparse
+	}
+	return b
+}
+
+func decodeVectorRecord(b []byte, space string) ([]float32, error) {
+	r := reader{b: b}
+	flags := r.byte()
+	r.bad = r.bad || flags&^wireSparse != 0
+	vector := r.marked(flags&wireSparse != 0, space)
+	return vector, r.done("vector")
+}
+
+// VectorIn yields the vector of an EventVector as a record of a Backing, where it is of a space. b is what AppendEvents has returned as its
+// record.
+func VectorIn(id uint64, b []byte, space string, fn func(Record) error) error {
+	vector, err := decodeVectorRecord(b, space)
+	if err != nil || vector == nil {
+		return err
+	}
+	return fn(Record{KindVector, id, appendVector(nil, spaceMark(space), vector)})
+}
+
+// appendMarked appends a vector behind the mark of its space: those of another one are never compared with it.
+func appendMarked(b []byte, vector []float32, space string) (_ []byte, sparse bool) {
+	return appendHalves(binary.LittleEndian.AppendUint64(b, spaceMark(space)), vector)
+}
+
+// marked reads what appendMarked has appended, which must be all that is left; nil is a vector of another space.
+func (r *reader) marked(sparse bool, space string) []float32 {
+	mark := r.take(8)
+	v := r.halves(sparse)
+	if r.bad || binary.LittleEndian.Uint64(mark) != spaceMark(space) {
+		return nil
+	}
+	return v
 }
 
 // putCommon appends what an answer and a record have both.
@@ -93,8 +136,9 @@ func (r *reader) readCommon(e *Entry, stale bool) {
 	}
 }
 
-// DecodeRecord decodes what AppendRecord has made. RecordingSize of the entry is that of its answer, which it lacks.
-func DecodeRecord(id policy.ID, b []byte) (*Entry, []float32, error) {
+// DecodeRecord decodes what AppendRecord has made; a vector of another space is left out. RecordingSize of the entry is that of its answer,
+// which it lacks.
+func DecodeRecord(id policy.ID, b []byte, space string) (*Entry, []float32, error) {
 	r := reader{b: b}
 	flags := r.byte()
 	e := &Entry{ID: id, Key: r.digest(), Scope: r.digest()}
@@ -115,13 +159,13 @@ func DecodeRecord(id policy.ID, b []byte) (*Entry, []float32, error) {
 	if flags&wireVector == 0 || r.bad {
 		return e, nil, r.done("record")
 	}
-	vector := r.halves(flags&wireSparse != 0)
+	vector := r.marked(flags&wireSparse != 0, space)
 	return e, vector, r.done("record")
 }
 
-// RecordsIn yields what AppendRecord has made as the records of a Backing.
+// RecordsIn yields what AppendRecord has made as the records of a Backing, a vector only where it is of a space.
 func RecordsIn(id uint64, b []byte, space string, fn func(Record) error) error {
-	e, vector, err := DecodeRecord(policy.ID(id), b)
+	e, vector, err := DecodeRecord(policy.ID(id), b, space)
 	if err != nil {
 		return err
 	}

@@ -18,19 +18,24 @@ const (
 // Span is a part of a slice of bytes.
 type Span struct{ From, To int }
 
-// AppendEvents appends events as one batch of the log has them, and returns where the records of the inserted entries are, in order. The
-// vector of a request, its entry and weights are left out: who applies the events makes them again.
-func AppendEvents(b []byte, evs []Event) ([]byte, []Span) {
+// AppendEvents appends events as one batch of the log has them, and returns where the records of inserted entries and of vectors are, in
+// order. The vector of a request, its entry and weights are left out: who applies the events makes them again.
+func AppendEvents(b []byte, evs []Event, space string) ([]byte, []Span) {
 	var records []Span
 	for i := range evs {
 		ev := &evs[i]
 		b = appendEvent(b, ev)
-		if ev.Kind == EventInsert {
-			at := len(b) + 4
-			b = AppendRecord(append(b, 0, 0, 0, 0), ev.Entry, ev.Vector)
-			binary.LittleEndian.PutUint32(b[at-4:], uint32(len(b)-at))
-			records = append(records, Span{at, len(b)})
+		at := len(b) + 4
+		switch ev.Kind {
+		case EventInsert:
+			b = AppendRecord(append(b, 0, 0, 0, 0), ev.Entry, ev.Vector, space)
+		case EventVector:
+			b = appendVectorRecord(append(b, 0, 0, 0, 0), ev.Vector, space)
+		default:
+			continue
 		}
+		binary.LittleEndian.PutUint32(b[at-4:], uint32(len(b)-at))
+		records = append(records, Span{at, len(b)})
 	}
 	return b, records
 }
@@ -50,7 +55,7 @@ func appendEvent(b []byte, ev *Event) []byte {
 		return binary.AppendUvarint(binary.AppendUvarint(putTick(b, ev.At), uint64(ev.Parent)), uint64(ev.Detected))
 	case EventArrive:
 		return binary.AppendUvarint(putTick(b, ev.At), uint64(ev.Topic))
-	case EventAnchor:
+	case EventAnchor, EventVector:
 		return b
 	}
 	b = append(b, ev.Key[:]...)
@@ -64,12 +69,12 @@ func putTick(b []byte, t policy.Tick) []byte { return putFloat(binary.AppendVari
 
 func (r *reader) tick() policy.Tick { return policy.Tick{Seq: r.varint(), At: r.number()} }
 
-// DecodeEvents decodes what AppendEvents has made.
-func DecodeEvents(b []byte) ([]Event, error) {
+// DecodeEvents decodes what AppendEvents has made. Vectors of another space are left out.
+func DecodeEvents(b []byte, space string) ([]Event, error) {
 	r := reader{b: b}
 	var evs []Event
 	for len(r.b) > 0 {
-		ev, err := r.event()
+		ev, err := r.event(space)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +83,7 @@ func DecodeEvents(b []byte) ([]Event, error) {
 	return evs, nil
 }
 
-func (r *reader) event() (ev Event, err error) {
+func (r *reader) event(space string) (ev Event, err error) {
 	ev.Kind = EventKind(r.byte())
 	flags := r.byte()
 	ev.ID = policy.ID(r.uvarint())
@@ -88,7 +93,11 @@ func (r *reader) event() (ev Event, err error) {
 	case EventInsert:
 		ev.At = r.tick()
 		if record := r.take(uint64(r.uint32())); !r.bad {
-			ev.Entry, ev.Vector, err = DecodeRecord(ev.ID, record)
+			ev.Entry, ev.Vector, err = DecodeRecord(ev.ID, record, space)
+		}
+	case EventVector:
+		if record := r.take(uint64(r.uint32())); !r.bad {
+			ev.Vector, err = decodeVectorRecord(record, space)
 		}
 	case EventUse:
 		ev.At, ev.Parent, ev.Detected = r.tick(), policy.ID(r.uvarint()), policy.ID(r.uvarint())

@@ -31,7 +31,7 @@ func TestRecordOnTheWire(t *testing.T) {
 	} {
 		e := wireEntry()
 		change(e)
-		got, v, err := DecodeRecord(e.ID, AppendRecord(nil, e, vector))
+		got, v, err := DecodeRecord(e.ID, AppendRecord(nil, e, vector, "plane"), "plane")
 		if err != nil {
 			t.Fatalf("%s: %v", title, err)
 		}
@@ -94,8 +94,8 @@ func TestEventsOnTheWire(t *testing.T) {
 		{Kind: EventEvict, ID: 7, Key: Key{1}}, {Kind: EventExpire, ID: 8, Key: Key{2}}, {Kind: EventPurge, ID: 9, Key: Key{3}},
 		{Kind: EventInsert, ID: 10, Entry: &Entry{Labels: &Labels{}}},
 	}
-	b, records := AppendEvents(nil, evs)
-	got, err := DecodeEvents(b)
+	b, records := AppendEvents(nil, evs, "plane")
+	got, err := DecodeEvents(b, "plane")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestEventsOnTheWire(t *testing.T) {
 	if len(records) != 2 {
 		t.Fatalf("%d records", len(records))
 	}
-	if first, v, err := DecodeRecord(7, b[records[0].From:records[0].To]); err != nil || first.Prompt != e.Prompt || len(v) != 2 {
+	if first, v, err := DecodeRecord(7, b[records[0].From:records[0].To], "plane"); err != nil || first.Prompt != e.Prompt || len(v) != 2 {
 		t.Errorf("the record of an insert is %+v %v", first, err)
 	}
 }
@@ -121,8 +121,8 @@ func TestEventsOnTheWire(t *testing.T) {
 // TestRecordsIn: a record on the wire comes into a store as the records of a backing do.
 func TestRecordsIn(t *testing.T) {
 	e := wireEntry()
-	l := newLoader("space")
-	if err := RecordsIn(7, AppendRecord(nil, e, []float32{0, 2}), "space", l.add); err != nil || l.skipped > 0 {
+	l := newLoader("space", 0)
+	if err := RecordsIn(7, AppendRecord(nil, e, []float32{0, 2}, "space"), "space", l.add); err != nil || l.skipped > 0 {
 		t.Fatal(err, l.skipped)
 	}
 	got := l.entries[7].entry(l.entries[7].more)
@@ -163,19 +163,19 @@ func TestHalf(t *testing.T) {
 
 func FuzzWire(f *testing.F) {
 	e := wireEntry()
-	b, _ := AppendEvents(nil, []Event{{Kind: EventInsert, ID: 7, Entry: e, Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0, 0, .5}}, {Kind: EventUse, ID: 7}, {Kind: EventAlias, ID: 7}})
+	b, _ := AppendEvents(nil, []Event{{Kind: EventInsert, ID: 7, Entry: e, Vector: []float32{1, 0, 0, 0, 0, 0, 0, 0, 0, .5}}, {Kind: EventUse, ID: 7}, {Kind: EventAlias, ID: 7}, {Kind: EventVector, ID: 7, Vector: []float32{1, 2}}}, "plane")
 	f.Add(b)
-	f.Add(AppendRecord(nil, e, []float32{1, 2, 3}))
+	f.Add(AppendRecord(nil, e, []float32{1, 2, 3}, "plane"))
 	f.Add(AppendAnswer(nil, e))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if evs, err := DecodeEvents(b); err == nil {
-			again, _ := AppendEvents(nil, evs)
-			if back, err := DecodeEvents(again); err != nil || len(back) != len(evs) {
+		if evs, err := DecodeEvents(b, "plane"); err == nil {
+			again, _ := AppendEvents(nil, evs, "plane")
+			if back, err := DecodeEvents(again, "plane"); err != nil || len(back) != len(evs) {
 				t.Errorf("events are not read again: %v", err)
 			}
 		}
-		if e, v, err := DecodeRecord(1, b); err == nil {
-			if back, _, err := DecodeRecord(1, AppendRecord(nil, e, v)); err != nil || back.Key != e.Key || back.Size != e.Size {
+		if e, v, err := DecodeRecord(1, b, "plane"); err == nil {
+			if back, _, err := DecodeRecord(1, AppendRecord(nil, e, v, "plane"), "plane"); err != nil || back.Key != e.Key || back.Size != e.Size {
 				t.Errorf("a record is not read again: %v", err)
 			}
 		}

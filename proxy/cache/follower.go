@@ -61,6 +61,12 @@ func (f *follower) applyLocked(ev Event) error {
 	if ev.Kind == store.EventAnchor && !f.topics.RestoreAnchor(topics.EntryID(ev.ID)) {
 		return nil // of several processes one may have made it an anchor while another replaced it by an answer for exact repeats
 	}
+	if ev.Kind == store.EventVector {
+		if len(ev.Vector) == 0 { // it is of another embedder
+			return nil
+		}
+		return f.reviveLocked(ev.ID, ev.Vector)
+	}
 	evs := f.store.Apply(ev)
 	if ev.Kind == store.EventUse {
 		if len(evs) > 0 { // with the tick that it has here

@@ -21,7 +21,7 @@ func listed(t *testing.T, states *storetest.Memory, log []Event) *storetest.Memo
 			continue
 		}
 		write := func(r store.Record) error { return all.Write(&store.Batch{Put: []store.Record{r}}) }
-		if err := store.RecordsIn(uint64(ev.ID), store.AppendRecord(nil, ev.Entry, ev.Vector), "plane", write); err != nil {
+		if err := store.RecordsIn(uint64(ev.ID), store.AppendRecord(nil, ev.Entry, ev.Vector, "plane"), "plane", write); err != nil {
 			t.Fatal(err)
 		}
 	}

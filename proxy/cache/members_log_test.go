@@ -81,7 +81,7 @@ type listing struct{ *naive }
 
 func (l *listing) Load(fn func(store.Record) error) (store.Report, error) {
 	for id, e := range l.entries {
-		if err := store.RecordsIn(uint64(id), store.AppendRecord(nil, e.Entry, e.vector), "plane", fn); err != nil {
+		if err := store.RecordsIn(uint64(id), store.AppendRecord(nil, e.Entry, e.vector, "plane"), "plane", fn); err != nil {
 			return store.Report{}, err
 		}
 		var body []byte

@@ -170,8 +170,8 @@ func (m *member) append(n int) {
 
 // wire is an event as others read it.
 func (g *group) wire(ev Event) Event {
-	b, _ := store.AppendEvents(nil, []store.Event{ev})
-	evs, err := store.DecodeEvents(b)
+	b, _ := store.AppendEvents(nil, []store.Event{ev}, "plane")
+	evs, err := store.DecodeEvents(b, "plane")
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // an insertion; nothing was appended then. serial increases with each batch of this process; a batch that the log has already is not appended again, so that a call may be repeated
 // after an error. Inserted entries have their answers, and their vectors in the events.
 func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (p store.Position, err error) {
-	payload, records := store.AppendEvents(nil, evs)
+	payload, records := store.AppendEvents(nil, evs, s.opt.Space)
 	seal := s.seal.Load()
 	args := []any{s.keys.prefix, logName(m.Log), m.Purges, s.processArg(), serial, s.opt.LogLength, payload, s.opt.MaxAliases, s.opt.LogBytes}
 	for i := range evs {
@@ -26,6 +26,9 @@ func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []
 			e := *ev.Entry
 			e.ID = ev.ID
 			args = append(args, "i", id, keyText(&ev.Entry.Key), seal.appendAnswer(nil, &e, m), untilServed(&e), records[0].From, records[0].To)
+			records = records[1:]
+		case store.EventVector:
+			args = append(args, "v", id, "", records[0].From, records[0].To)
 			records = records[1:]
 		case store.EventAlias:
 			args = append(args, "a", id, keyText(&ev.Key), binary.LittleEndian.AppendUint64(nil, ev.Basis))

@@ -18,6 +18,7 @@ import (
 const (
 	formPlain  = 0 // as the store has it
 	formRecord = 1 // of an entry, by store.AppendRecord, with the vector
+	formVector = 2 // of an entry that had none, as store.VectorIn reads it
 )
 
 // backing is the records of a store. It has the same connections as the Shared, and leaves them open.
@@ -122,6 +123,8 @@ func (l *loading) record(name, value any) error {
 		err = fn(store.Record{Kind: kind, ID: id, Body: []byte(body[1:])})
 	case body[0] == formRecord && kind == store.KindEntry:
 		err = store.RecordsIn(id, []byte(body[1:]), l.s.opt.Space, fn)
+	case body[0] == formVector && kind == store.KindVector:
+		err = store.VectorIn(id, []byte(body[1:]), l.s.opt.Space, fn)
 	default:
 		err = store.ErrDamaged
 	}

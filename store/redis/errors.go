@@ -59,7 +59,7 @@ var refusals = []refusal{
 
 // classify makes an error of the start one that says whether waiting may help: ErrUnreachable, or store.ErrRefused with advice.
 func classify(err error) error {
-	for _, known := range []error{store.ErrRefused, store.ErrSecret, store.ErrSpace, store.ErrVersion} {
+	for _, known := range []error{store.ErrRefused, store.ErrSecret, store.ErrVersion} {
 		if errors.Is(err, known) {
 			return err
 		}

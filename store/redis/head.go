@@ -94,11 +94,8 @@ func (s *Shared) checkHead(v any) error {
 		return err
 	}
 	other := "use another REPRISE_REDIS_PREFIX, or remove the keys " + s.keys.prefix + "*"
-	switch {
-	case h[0] != schema:
+	if h[0] != schema {
 		return fmt.Errorf("%w: the schema is %.20q, and this program has schema %s; %s", store.ErrVersion, h[0], schema, other)
-	case h[1] != s.opt.Space:
-		return fmt.Errorf("%w: it holds vectors of %.100q and the embedder makes %q; %s", store.ErrSpace, h[1], s.opt.Space, other)
 	}
 	return s.checkSecret(h[2], h[3], other)
 }

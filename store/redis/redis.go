@@ -3,7 +3,7 @@
 // It holds the answers, a record of each entry for processes that start, and the log of what changed, as a stream. All keys begin with
 // {PREFIX}, so that they are in one slot of a cluster and a script can change several of them at once:
 //
-//	{p}:head      hash: schema, space, check of the secret, number of the log, purges, batches, id of the last; s<process>: last serial
+//	{p}:head      hash: schema, space of the first process, check of the secret, number of the log, purges, batches, id of the last; s<process>: last serial
 //	{p}:mark      string: number of the log and purges, beside the head so that one MGET reads it with an answer
 //	{p}:log       stream: a batch of events, or a purge, in each message
 //	{p}:a:<key>   string: an answer, until it may not be served any more; half a key, in bytes
@@ -56,7 +56,7 @@ type Options struct {
 	ServerName string
 	// Prefix begins every key; "" is "reprise". Processes with the same one share their entries.
 	Prefix string
-	// Space names the vector space of the embedder, as in store.Options.
+	// Space names the vector space of the embedder, as in store.Options. Processes may have different ones: each takes only vectors of its own.
 	Space string
 	// Secret is text of which the secret of the store is derived; "" makes the first process draw one, which the server then keeps.
 	Secret string
@@ -84,9 +84,9 @@ type Shared struct {
 	shared  bool // the secret is drawn, not derived from Options.Secret, so that the server keeps it
 }
 
-// Open connects, and agrees with the processes that share the store on schema, secret and space. Where the server cannot be reached, or
+// Open connects, and agrees with the processes that share the store on schema and secret. Where the server cannot be reached, or
 // cannot be used at the moment, the error is ErrUnreachable, and the Shared is usable all the same: process and secret are temporary
-// then, until Agree succeeds. After another error there is no Shared: store.ErrSpace, store.ErrVersion, store.ErrSecret, or
+// then, until Agree succeeds. After another error there is no Shared: store.ErrVersion, store.ErrSecret, or
 // store.ErrRefused with what is allowed.
 func Open(ctx context.Context, o Options) (*Shared, error) {
 	s, err := newShared(o)

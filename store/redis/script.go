@@ -102,8 +102,8 @@ end
 
 // appendScript appends a batch and changes answers and records as its events say.
 // KEYS head log x. ARGV: 1 prefix, 2 log, 3 purges, 4 process, 5 serial, 6 length of the log, 7 payload, 8 most aliases, 9 most bytes of the log, then operations:
-// i id key answer ttl from to | a id key basis | d id key. from and to are where the record is in the payload. A list of aliases is as
-// package store has it: a byte, and for each alias its key and its basis of 8 bytes.
+// i id key answer ttl from to | a id key basis | v id none from to | d id key. from and to are where the record is in the payload. A list of
+// aliases is as package store has it: a byte, and for each alias its key and its basis of 8 bytes.
 // Returns {1, n, id, foreign}; {2, n, id} where the log has the serial already; {0, log, purges} where the mark is another one;
 // {3} where the server is full and there are insertions.
 var appendScript = redis.NewScript(safely + room + `local LOG = KEYS[2]` + shorten + `
@@ -153,11 +153,12 @@ local function remove(id, key)
 end
 
 local i, last = 10, #ARGV
-if room(KEYS[1], KEYS[2]) == 1 then -- a full server takes no answers, and all that makes room
+local full = room(KEYS[1], KEYS[2]) == 1
+if full then -- a full server takes no answers, and all that makes room
 	local at = i
 	while at <= last do
 		if ARGV[at] == 'i' then return {3, 0, 0} end
-		at = at + (ARGV[at] == 'a' and 4 or 3)
+		at = at + (ARGV[at] == 'a' and 4 or ARGV[at] == 'v' and 5 or 3)
 	end
 end
 while i <= last do
@@ -172,6 +173,7 @@ while i <= last do
 		else
 			redis.call('SET', answer(key), ARGV[i], 'PXAT', ARGV[i + 1])
 		end
+		try('HDEL', bucket('r:', id), '\5' .. id)
 		try('HSET', bucket('r:', id), '\4' .. id, '\1' .. string.sub(ARGV[7], ARGV[i + 2] + 1, ARGV[i + 3]))
 		i = i + 4
 	elseif op == 'a' then
@@ -187,6 +189,12 @@ while i <= last do
 			try('HSET', KEYS[3], key, id)
 		end
 		i = i + 1
+	elseif op == 'v' then
+		local b = bucket('r:', id)
+		if not full and try('HEXISTS', b, '\4' .. id) == 1 then
+			try('HSET', b, '\5' .. id, '\2' .. string.sub(ARGV[7], ARGV[i] + 1, ARGV[i + 1]))
+		end
+		i = i + 2
 	else
 		remove(id, key)
 	end

@@ -297,7 +297,7 @@ func (l *link) Fetch(ctx context.Context, k store.Key) (store.Fetched, error) {
 }
 
 func (l *link) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (store.Position, error) {
-	payload, spans := store.AppendEvents(nil, evs)
+	payload, spans := store.AppendEvents(nil, evs, "plane")
 	return call(ctx, l, "write", func() (p store.Position, err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -321,7 +321,7 @@ func (l *link) Append(ctx context.Context, m store.Mark, serial uint64, evs []st
 				l.noteLocked(string(evs[i].Entry.Answer))
 			}
 		}
-		decoded, err := store.DecodeEvents(payload)
+		decoded, err := store.DecodeEvents(payload, "plane")
 		if err != nil {
 			return p, err
 		}

@@ -57,7 +57,7 @@ func newQueue(events int, bytes int64, count *counters) *queue {
 // hint is 1 for events that only inform policy and topics, and 0 for others. Hints wait for others, and are at most a quarter of what
 // waits.
 func hint(k store.EventKind) int {
-	if k == store.EventUse || k == store.EventArrive || k == store.EventAnchor {
+	if k == store.EventUse || k == store.EventArrive || k == store.EventAnchor || k == store.EventVector {
 		return 1
 	}
 	return 0
@@ -77,6 +77,10 @@ func (q *queue) add(ev *cache.Event) {
 	it := &item{ev: *ev, key: ev.Key, size: sizeOf(ev), added: time.Now()}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if ev.Kind == store.EventVector && q.bytes > q.mostBytes/4 { // the others can compute it, and answers need the room
+		q.count.drop(ev.Kind)
+		return
+	}
 	if _, removed := ev.Reason(); removed {
 		q.cancelLocked(ev.ID)
 		q.removing[it.key]++

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"reprise/policy"
+)
+
+// An entry that has a prompt and no vector answers its key and equal prompts, and is not found by meaning: its vector was of another space,
+// another process has stored it under an embedder of its own, its record was damaged, or the embedder did not work when it came. The store
+// keeps these apart until somebody computes the vectors.
+
+// noteVector notes whether r lacks a vector.
+func (c *core) noteVector(r *resident, vector []float32) {
+	if r.Prompt != "" && len(vector) == 0 {
+		c.lacking[r.ID] = struct{}{}
+	} else {
+		delete(c.lacking, r.ID)
+	}
+}
+
+// Lacking yields the entries that have a prompt and no vector, the last used first: those of the moment of the call that still lack one when
+// it is their turn.
+func (s *Store) Lacking() iter.Seq[Restored] {
+	return func(yield func(Restored) bool) {
+		for _, id := range s.lackingIDs() {
+			if one, ok := s.lacks(id); ok && !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// LackingCount is how many there are.
+func (s *Store) LackingCount() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.core.lacking)
+}
+
+// lackingIDs are those of Lacking. It releases the lock after some entries each time; see All.
+func (s *Store) lackingIDs() []policy.ID {
+	type used struct {
+		id   policy.ID
+		last int64
+	}
+	s.mu.RLock()
+	all := make([]used, 0, len(s.core.lacking))
+	for id := range s.core.lacking {
+		if r := s.core.table.ids[id]; r != nil {
+			all = append(all, used{id, r.last})
+		}
+		if len(all)%batchChanges == 0 {
+			s.mu.RUnlock()
+			s.mu.RLock()
+		}
+	}
+	s.mu.RUnlock()
+	slices.SortFunc(all, func(a, b used) int { return cmp.Or(cmp.Compare(b.last, a.last), cmp.Compare(b.id, a.id)) })
+	ids := make([]policy.ID, len(all))
+	for i := range all {
+		ids[i] = all[i].id
+	}
+	return ids
+}
+
+func (s *Store) lacks(id policy.ID) (one Restored, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if _, ok = s.core.lacking[id]; ok {
+		restored(&s.core, &one, s.core.table.ids[id])
+	}
+	return one, ok
+}
+
+// SetVector gives an entry that lacks one the vector of its prompt, which it keeps until it is written. It returns the entry with it, and
+// false where the entry is gone or has a vector by now. A nil vector says that nothing in the prompt can be compared: the entry is not
+// among Lacking any more until the next start, and nothing is written.
+//
+// The size of the entry stays what it was: where Options.Dim is set, it has counted the vector from the beginning.
+func (s *Store) SetVector(id policy.ID, vector []float32) (ev Event, one Restored, ok bool) {
+	s.change(func(*events) {
+		if _, ok = s.core.lacking[id]; !ok {
+			return
+		}
+		delete(s.core.lacking, id)
+		if ok = len(vector) > 0; !ok {
+			return
+		}
+		restored(&s.core, &one, s.core.table.ids[id])
+		one.Vector = vector
+		ev = Event{Kind: EventVector, ID: id, Vector: vector}
+		s.core.emit(&ev, nil)
+	})
+	return ev, one, ok
+}
