@@ -107,6 +107,7 @@ type Stats struct {
 	Exact, Semantic, Shared, Stale, Misses, Bypass, Errors int64
 	Stored, Evictions, Topics, Vetoes, TokensSaved         int64
 	Entries, Bytes                                         int64
+	Lacking                                                int64 // entries that wait for a vector of the present embedder
 	UpstreamSaved                                          time.Duration
 	Reuse                                                  learn.Stats // of answers to other prompts than their own
 }
@@ -116,8 +117,8 @@ func (st Stats) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"requests": st.Requests, "exact": st.Exact, "semantic": st.Semantic, "shared": st.Shared, "stale": st.Stale, "misses": st.Misses,
 		"bypass": st.Bypass, "errors": st.Errors, "stored": st.Stored, "evictions": st.Evictions, "topics": st.Topics, "vetoes": st.Vetoes,
-		"tokens_saved": st.TokensSaved, "entries": st.Entries, "bytes": st.Bytes, "upstream_seconds_saved": st.UpstreamSaved.Seconds(),
-		"reuse": st.Reuse,
+		"tokens_saved": st.TokensSaved, "entries": st.Entries, "entries_without_vector": st.Lacking, "bytes": st.Bytes,
+		"upstream_seconds_saved": st.UpstreamSaved.Seconds(), "reuse": st.Reuse,
 	})
 }
 
@@ -141,7 +142,7 @@ func (s *Server) Stats() Stats {
 	st.Misses, st.Bypass, st.Errors = by[Miss], by[Bypass], by[Refused]+by[Gone]
 	kept := s.cache.Stats()
 	st.Entries, st.Bytes, st.Evictions = int64(kept.Store.Entries), kept.Store.Bytes, kept.Store.Evictions
-	st.Topics = int64(kept.Topics.Topics)
+	st.Topics, st.Lacking = int64(kept.Topics.Topics), int64(kept.Store.Lacking)
 	return st
 }
 

@@ -41,6 +41,7 @@ type service struct {
 	store    *store.Store
 	topics   *topics.Topics
 	graphs   *graphs   // nil: they are not saved
+	revival  *revival  // nil: not begun
 	recorder *recorder // nil: no request log
 	sharing  *sharing  // nil: the store belongs to this process alone
 }
@@ -69,7 +70,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*ser
 	}
 	defer memory.Spare()()
 	s := &service{}
-	beside, err := s.openStore(ctx, cfg, &o, embedder.Space(), log)
+	beside, err := s.openStore(ctx, cfg, &o, embedder, log)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +94,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*ser
 		s.sharing.begin(proxy.CacheOf(s.proxy))
 	}
 	s.graphs = keepGraphs(s.topics, beside, log)
+	s.revival = revive(proxy.CacheOf(s.proxy), log)
 	s.admin.set(s.newAdmin(cfg))
 	return s, nil
 }
@@ -153,6 +155,7 @@ func (s *service) close(limit time.Duration) error {
 
 // release closes the parts of the service, first the connection with others: until then their changes come in.
 func (s *service) release(limit time.Duration) (err error) {
+	s.revival.close()
 	if s.sharing != nil {
 		s.sharing.part(limit)
 	}
@@ -303,13 +306,13 @@ func noLimitAsMax(d time.Duration) time.Duration {
 
 // openStore opens the store, and connects it in o with the processes that share it. It returns the place beside the store for what was
 // made from its entries, nil where there is none.
-func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Options, space string, log *slog.Logger) (beside store.Sidecar, err error) {
+func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Options, e embed.Embedder, log *slog.Logger) (beside store.Sidecar, err error) {
 	if cfg.Store.Shared() == "" {
-		s.store, beside, err = openOwn(cfg, space, log)
+		s.store, beside, err = openOwn(cfg, e, log)
 		return beside, err
 	}
 	purged := func(f store.Filter) { s.proxy.Purged(f) } // not before the proxy is made
-	if s.sharing, err = join(ctx, cfg, space, purged, log); err != nil {
+	if s.sharing, err = join(ctx, cfg, e, purged, log); err != nil {
 		return nil, err
 	}
 	s.store = s.sharing.kept
@@ -322,7 +325,7 @@ func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Op
 }
 
 // openOwn opens a store of this process alone.
-func openOwn(cfg *config.Config, space string, log *slog.Logger) (*store.Store, store.Sidecar, error) {
+func openOwn(cfg *config.Config, e embed.Embedder, log *slog.Logger) (*store.Store, store.Sidecar, error) {
 	evictor, err := registry.New(cfg.Policy, cfg.PolicyOptions())
 	if err != nil {
 		return nil, nil, err
@@ -330,7 +333,7 @@ func openOwn(cfg *config.Config, space string, log *slog.Logger) (*store.Store, 
 	faults := proxy.NewFaultLog(log)
 	o := store.Options{
 		Secret: ownSecret(cfg.Shared.Secret),
-		Limit:  capacity(cfg), Evictor: evictor, Space: space, MaxUnwritten: cfg.MaxUnwritten,
+		Limit:  capacity(cfg), Evictor: evictor, Space: e.Space(), Dim: e.Dim(), MaxUnwritten: cfg.MaxUnwritten,
 		OnFault: func(step string, err error) { faults.Report(context.Background(), "store: "+step, err) },
 	}
 	if o.Backing, err = cfg.Store.Open(); err != nil {

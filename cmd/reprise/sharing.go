@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
+	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/registry"
 	"reprise/proxy"
@@ -41,15 +42,15 @@ const (
 
 // join opens a store that several processes share, with their entries. Without its server the service starts all the same, with a secret
 // and a process number of its own, and takes part once the server is there. purged is called after each purge of another process.
-func join(ctx context.Context, cfg *config.Config, space string, purged func(store.Filter), log *slog.Logger) (*sharing, error) {
+func join(ctx context.Context, cfg *config.Config, e embed.Embedder, purged func(store.Filter), log *slog.Logger) (*sharing, error) {
 	faults := proxy.NewFaultLog(log)
 	s := &sharing{name: memberName(cfg), log: log, ended: make(chan struct{}), report: func(step string, err error) { faults.Report(context.Background(), faultOf(step, err), err) }}
-	away, err := s.open(ctx, cfg, space)
+	away, err := s.open(ctx, cfg, e.Space())
 	if err != nil {
 		return nil, unusable(cfg, err)
 	}
 	for {
-		err := s.load(ctx, cfg, space, away, purged)
+		err := s.load(ctx, cfg, e, away, purged)
 		switch {
 		case err == nil:
 			return s, nil
@@ -96,7 +97,7 @@ func (s *sharing) check(info redis.Info, capacity int64) {
 
 // faultOf is the message for a fault. One that lasts until a setting is changed has a message of its own.
 func faultOf(step string, err error) string {
-	for _, lasting := range []error{store.ErrRefused, store.ErrSecret, store.ErrSpace, store.ErrVersion} {
+	for _, lasting := range []error{store.ErrRefused, store.ErrSecret, store.ErrVersion} {
 		if errors.Is(err, lasting) {
 			return "the shared store does not accept this proxy, which goes on alone"
 		}
@@ -109,7 +110,7 @@ func isAway(err error) bool {
 }
 
 // load makes this process's part of the store, with the entries of all unless the server is away.
-func (s *sharing) load(ctx context.Context, cfg *config.Config, space string, away bool, purged func(store.Filter)) (err error) {
+func (s *sharing) load(ctx context.Context, cfg *config.Config, e embed.Embedder, away bool, purged func(store.Filter)) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	o := cfg.Shared
@@ -133,7 +134,7 @@ func (s *sharing) load(ctx context.Context, cfg *config.Config, space string, aw
 		}
 		records = s.link.Backing()
 	}
-	s.kept, err = store.Open(store.Options{Evictor: evictor, Space: space, Outside: true, Keeper: s.Keeper, Process: s.link.Process(), Secret: s.link.Secret(),
+	s.kept, err = store.Open(store.Options{Evictor: evictor, Space: e.Space(), Dim: e.Dim(), Outside: true, Keeper: s.Keeper, Process: s.link.Process(), Secret: s.link.Secret(),
 		Backing: records, Now: s.Now, OnFault: s.report})
 	return err
 }
@@ -167,13 +168,9 @@ func (written) Load(func(store.Record) error) (store.Report, error) { return sto
 
 // unusable is an error of the start, with the setting to change.
 func unusable(cfg *config.Config, err error) error {
-	hint := ""
-	if errors.Is(err, store.ErrSpace) {
-		hint = "; see REPRISE_EMBEDDER"
-	}
 	for _, v := range cfg.Effective() {
 		if v.Name == config.Prefix+"STORE" {
-			return config.Bad("%s=%s (%s): %v%s", v.Name, v.Value, v.Source, err, hint)
+			return config.Bad("%s=%s (%s): %v", v.Name, v.Value, v.Source, err)
 		}
 	}
 	return fmt.Errorf("%w: %w", config.ErrBad, err)

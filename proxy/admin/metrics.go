@@ -29,6 +29,7 @@ var (
 	descEntries  = describe("entries", "Entries in the store.")
 	descBytes    = describe("bytes", "Bytes that the entries take of the capacity.")
 	descAliases  = describe("aliases", "Requests remembered to mean the same as a stored one.")
+	descLacking  = describe("entries_without_vector", "Entries that are not found by meaning yet: their vectors of the present embedder are computed in the background.")
 	descEvicted  = describe("evictions_total", "Entries evicted for want of room, by the policy that chose them.", "policy")
 	descDirty    = describe("store_dirty", "Changes that are not yet written to the file.")
 	descAge      = describe("store_unwritten_seconds", "Age of the oldest change that is not yet written to the file; 0 where there is none.")
@@ -55,7 +56,7 @@ var (
 
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged,
+	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descLacking, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged,
 		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descWeight, descRatio, descMemory} {
 		ch <- d
 	}
@@ -68,6 +69,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, descEntries, float64(kept.Entries))
 	gauge(ch, descBytes, float64(kept.Bytes))
 	gauge(ch, descAliases, float64(kept.Aliases))
+	gauge(ch, descLacking, float64(kept.Lacking))
 	count(ch, descEvicted, kept.Evictions, g.Policy)
 	gauge(ch, descDirty, float64(kept.Dirty))
 	gauge(ch, descAge, kept.Unwritten.Seconds())

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"reprise/policy"
-	"reprise/policy/classic"
 	"reprise/policy/registry"
 	"reprise/store"
 	"reprise/store/file"
@@ -237,30 +236,4 @@ func TestMode(t *testing.T) {
 	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
-}
-
-func TestOtherSpace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "r.db")
-	s, err := openStore(path, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Put(entry(1), s.Tick())
-	s.Close()
-	before, _ := os.ReadFile(path)
-	f, err := file.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = store.Open(store.Options{Backing: f, Space: "other", Evictor: classic.NewLRU()})
-	if !errors.Is(err, store.ErrSpace) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), `"other"`) {
-		t.Errorf("open: %v", err)
-	}
-	if after, _ := os.ReadFile(path); string(after) != string(before) {
-		t.Error("the refused file was changed")
-	}
-	if s, err = openStore(path, store.Options{}); err != nil {
-		t.Fatalf("the file is still in use: %v", err)
-	}
-	s.Close()
 }

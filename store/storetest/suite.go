@@ -26,6 +26,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Open) {
 		"error of load":  testLoadError,
 		"closed":         testClosed,
 		"random":         testRandom,
+		"spaces":         testSpaces,
 		"aliases":        testAliases,
 	} {
 		t.Run(title, func(t *testing.T) {
