@@ -38,7 +38,7 @@ func (s *Store) Apply(ev Event) []Event {
 		if len(ev.Vector) == 0 { // it is of another space
 			return nil
 		}
-		set, _, ok := s.SetVector(ev.ID, ev.Vector)
+		set, _, ok := SetVector(s, ev.ID, ev.Vector)
 		return one(set, ok)
 	case EventEvict:
 		return s.change(func(evs *events) { s.core.evict(ev.ID, evs) })

@@ -24,7 +24,6 @@ type core struct {
 	stuck     int                     // bytes of vectors that could not be written; 0 after a write that succeeded
 	inside    inside                  // where Options.Outside
 	vectors   map[policy.ID][]float32 // of the entries that Open found, until Restored has returned them
-	lacking   map[policy.ID]struct{}  // see Lacking
 }
 
 // events collects the changes of one call; those before a panic of the policy are kept.
@@ -78,7 +77,7 @@ func (c *core) dropAlias(r *resident, k Key) {
 func (c *core) insert(r *resident, vector []float32, at policy.Tick, evs *events) {
 	c.sawTopic(r.Topic)
 	c.table.add(r)
-	c.noteVector(r, vector)
+	c.table.noteVector(r, vector)
 	ev := c.stored(r, Event{Kind: EventInsert, ID: r.ID, At: at, Vector: vector})
 	c.emit(&ev, r)
 	c.settle(r, ev, c.keeper.ledger.Insert(r.item(), at, nil), evs)
@@ -118,7 +117,7 @@ func (c *core) replace(old, r *resident, vector []float32, at policy.Tick, evs *
 		c.inside.drop(old)
 	}
 	c.table.replace(old, r)
-	c.noteVector(r, vector)
+	c.table.noteVector(r, vector)
 	ev := c.stored(r, Event{Kind: EventInsert, ID: r.ID, At: at, Vector: vector, Replaced: true})
 	c.emit(&ev, r)
 	c.keeper.link(r.ID, r.Parent)
@@ -171,7 +170,6 @@ func (c *core) drop(id policy.ID, why policy.Reason, evs *events) {
 	ev := Event{Kind: removal(why), ID: id, Key: r.Key}
 	c.emit(&ev, r)
 	delete(c.vectors, id)
-	delete(c.lacking, id)
 	*evs = append(*evs, ev)
 }
 

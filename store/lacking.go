@@ -10,23 +10,23 @@ import (
 
 // An entry that has a prompt and no vector answers its key and equal prompts, and is not found by meaning: its vector was of another space,
 // another process has stored it under an embedder of its own, its record was damaged, or the embedder did not work when it came. The store
-// keeps these apart until somebody computes the vectors.
+// keeps these apart until the vectors are computed.
 
 // noteVector notes whether r lacks a vector.
-func (c *core) noteVector(r *resident, vector []float32) {
+func (t *table) noteVector(r *resident, vector []float32) {
 	if r.Prompt != "" && len(vector) == 0 {
-		c.lacking[r.ID] = struct{}{}
+		t.lacking[r.ID] = struct{}{}
 	} else {
-		delete(c.lacking, r.ID)
+		delete(t.lacking, r.ID)
 	}
 }
 
 // Lacking yields the entries that have a prompt and no vector, the last used first: those of the moment of the call that still lack one when
 // it is their turn.
-func (s *Store) Lacking() iter.Seq[Restored] {
+func Lacking(s *Store) iter.Seq[Restored] {
 	return func(yield func(Restored) bool) {
-		for _, id := range s.lackingIDs() {
-			if one, ok := s.lacks(id); ok && !yield(one) {
+		for _, id := range lackingIDs(s) {
+			if one, ok := lacks(s, id); ok && !yield(one) {
 				return
 			}
 		}
@@ -34,21 +34,21 @@ func (s *Store) Lacking() iter.Seq[Restored] {
 }
 
 // LackingCount is how many there are.
-func (s *Store) LackingCount() int {
+func LackingCount(s *Store) int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return len(s.core.lacking)
+	return len(s.core.table.lacking)
 }
 
 // lackingIDs are those of Lacking. It releases the lock after some entries each time; see All.
-func (s *Store) lackingIDs() []policy.ID {
+func lackingIDs(s *Store) []policy.ID {
 	type used struct {
 		id   policy.ID
 		last int64
 	}
 	s.mu.RLock()
-	all := make([]used, 0, len(s.core.lacking))
-	for id := range s.core.lacking {
+	all := make([]used, 0, len(s.core.table.lacking))
+	for id := range s.core.table.lacking {
 		if r := s.core.table.ids[id]; r != nil {
 			all = append(all, used{id, r.last})
 		}
@@ -66,10 +66,10 @@ func (s *Store) lackingIDs() []policy.ID {
 	return ids
 }
 
-func (s *Store) lacks(id policy.ID) (one Restored, ok bool) {
+func lacks(s *Store, id policy.ID) (one Restored, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if _, ok = s.core.lacking[id]; ok {
+	if _, ok = s.core.table.lacking[id]; ok {
 		restored(&s.core, &one, s.core.table.ids[id])
 	}
 	return one, ok
@@ -80,12 +80,12 @@ func (s *Store) lacks(id policy.ID) (one Restored, ok bool) {
 // among Lacking any more until the next start, and nothing is written.
 //
 // The size of the entry stays what it was: where Options.Dim is set, it has counted the vector from the beginning.
-func (s *Store) SetVector(id policy.ID, vector []float32) (ev Event, one Restored, ok bool) {
+func SetVector(s *Store, id policy.ID, vector []float32) (ev Event, one Restored, ok bool) {
 	s.change(func(*events) {
-		if _, ok = s.core.lacking[id]; !ok {
+		if _, ok = s.core.table.lacking[id]; !ok {
 			return
 		}
-		delete(s.core.lacking, id)
+		delete(s.core.table.lacking, id)
 		if ok = len(vector) > 0; !ok {
 			return
 		}

@@ -19,7 +19,7 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{opt: o, clock: newClock(o.Now)}
-	s.core = core{opt: &s.opt, table: newTable(), keeper: newKeeper(o.Evictor, o.Limit), nextID: firstID(o.Process), maxTopic: policy.TopicID(firstID(o.Process)), lacking: map[policy.ID]struct{}{}}
+	s.core = core{opt: &s.opt, table: newTable(), keeper: newKeeper(o.Evictor, o.Limit), nextID: firstID(o.Process), maxTopic: policy.TopicID(firstID(o.Process))}
 	if o.Outside {
 		s.core.table.anchors = map[policy.TopicID]policy.ID{}
 	}

@@ -16,7 +16,7 @@ func (l *loader) restore(c *core, now time.Time, at float64) {
 	order := l.order(now, c.opt.Limit)
 	for _, r := range order {
 		c.table.add(r)
-		c.noteVector(r, l.vectors[r.ID])
+		c.table.noteVector(r, l.vectors[r.ID])
 		c.inside.add(r, len(l.vectors[r.ID])) // a record has no answer where it counts
 		c.keeper.ledger.Insert(r.item(), policy.Tick{Seq: r.last, At: at}, nil)
 	}

@@ -185,7 +185,7 @@ func (s *Store) Stats() Stats {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	l := s.core.keeper.ledger
-	st := Stats{Entries: l.Entries(), Bytes: l.Bytes(), Aliases: s.core.table.aliases, Lacking: len(s.core.lacking), Evictions: s.core.evictions, Report: s.report}
+	st := Stats{Entries: l.Entries(), Bytes: l.Bytes(), Aliases: s.core.table.aliases, Lacking: len(s.core.table.lacking), Evictions: s.core.evictions, Report: s.report}
 	st.LastFlush, st.Faults = s.lastFlush, s.core.faults+int64(l.Faults())
 	if s.core.dirty != nil {
 		st.Dirty = s.core.dirty.len()

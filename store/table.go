@@ -12,14 +12,15 @@ type table struct {
 	keys    keys // exact keys and aliases
 	ids     map[policy.ID]*resident
 	aliases int
-	origins map[origin]*origin // one copy of each
+	lacking map[policy.ID]struct{} // see Lacking
+	origins map[origin]*origin     // one copy of each
 
 	// anchors is the anchor of each topic, as a restart restores it; nil where nothing is written.
 	anchors map[policy.TopicID]policy.ID
 }
 
 func newTable() table {
-	return table{keys: newKeys(), ids: map[policy.ID]*resident{}, origins: map[origin]*origin{}}
+	return table{keys: newKeys(), ids: map[policy.ID]*resident{}, lacking: map[policy.ID]struct{}{}, origins: map[origin]*origin{}}
 }
 
 func (t *table) add(r *resident) {
@@ -41,6 +42,7 @@ func (t *table) replace(old, r *resident) {
 func (t *table) drop(id policy.ID) *resident {
 	r := t.ids[id]
 	delete(t.ids, id)
+	delete(t.lacking, id)
 	t.keys.drop(r)
 	t.aliases -= len(r.aliases())
 	if t.anchors != nil && t.anchors[r.Topic] == id {

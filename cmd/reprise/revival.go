@@ -24,7 +24,7 @@ func revive(c *cache.Cache, log *slog.Logger) *revival {
 	r := &revival{log: log, stop: stop, ended: make(chan struct{})}
 	go func() {
 		defer close(r.ended)
-		c.Revive(ctx, r.report)
+		cache.Revive(ctx, c, r.report)
 	}()
 	return r
 }

@@ -30,13 +30,13 @@ const (
 // Revive computes the vectors that entries lack, as after a change of the embedder, until ctx ends: from their prompts, the last used
 // first. It may be stopped at any time and goes on after a restart: what is left is found in the store. An embedder that fails is tried
 // again. report is called when there is something to do, when the fault of the embedder changes, and when nothing is left.
-func (c *Cache) Revive(ctx context.Context, report func(Revival)) {
+func Revive(ctx context.Context, c *Cache, report func(Revival)) {
 	r := &reviver{Cache: c, report: report, size: reviveFirst}
 	for c.opt.Meaning && c.opt.Embedder != nil && ctx.Err() == nil {
-		if c.store.LackingCount() > 0 {
+		if store.LackingCount(c.store) > 0 {
 			r.note()
 			r.pass(ctx)
-			if c.store.LackingCount() == 0 && ctx.Err() == nil {
+			if store.LackingCount(c.store) == 0 && ctx.Err() == nil {
 				r.note()
 			}
 		}
@@ -54,13 +54,13 @@ type reviver struct {
 	backoff time.Duration
 }
 
-func (r *reviver) note() { r.report(Revival{r.store.LackingCount(), r.done, r.fault}) }
+func (r *reviver) note() { r.report(Revival{store.LackingCount(r.store), r.done, r.fault}) }
 
 // pass tries every entry that lacks a vector once. A batch that fails is left to the next pass, and smaller ones follow: one prompt that
 // the embedder refuses keeps no others from their vectors.
 func (r *reviver) pass(ctx context.Context) {
 	var batch []store.Restored
-	for e := range r.store.Lacking() {
+	for e := range store.Lacking(r.store) {
 		if batch = append(batch, e); len(batch) < r.size {
 			continue
 		}
@@ -132,7 +132,7 @@ func (s *state) revive(id policy.ID, vector []float32) error {
 }
 
 func (s *state) reviveLocked(id policy.ID, vector []float32) error {
-	ev, e, ok := s.store.SetVector(id, vector)
+	ev, e, ok := store.SetVector(s.store, id, vector)
 	if !ok {
 		return nil
 	}

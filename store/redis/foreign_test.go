@@ -165,7 +165,7 @@ func FuzzValues(f *testing.F) {
 		}
 		for _, name := range []string{"d", "f"} {
 			values := map[string]any{"n": number, "p": "0-0", "m": mark, "o": number, "s": number, name: string(value)}
-			l, err := (&Shared{}).decodeMessage(redis.XMessage{ID: "1-1", Values: values}, "", "0-0", 0)
+			l, err := decodeMessage(redis.XMessage{ID: "1-1", Values: values}, "", "0-0", 0, "")
 			if err == nil && (l.N != 1 || l.Mark.Log == 0 && !strings.HasPrefix(mark, "0")) || err != nil && !errors.Is(err, store.ErrGap) {
 				t.Errorf("%+v %v", l, err)
 			}
@@ -203,7 +203,7 @@ func TestMessageOfAnotherHistory(t *testing.T) {
 			v[name] = value
 		}
 		change(v)
-		_, err := (&Shared{}).decodeMessage(redis.XMessage{ID: "11-0", Values: v}, log, "10-0", 2)
+		_, err := decodeMessage(redis.XMessage{ID: "11-0", Values: v}, log, "10-0", 2, "")
 		if title == "the next" != (err == nil) || err != nil && !errors.Is(err, store.ErrGap) {
 			t.Errorf("%s: %v", title, err)
 		}

@@ -54,7 +54,7 @@ func (s *Shared) Read(ctx context.Context, after store.Position, wait time.Durat
 	}
 	var all []store.Logged
 	for _, m := range streams[0].Messages {
-		one, err := s.decodeMessage(m, log, id, after.N)
+		one, err := decodeMessage(m, log, id, after.N, s.opt.Space)
 		if err != nil {
 			if len(all) > 0 {
 				return all, nil // the next call finds the gap again
@@ -112,7 +112,7 @@ func (l *link) end(ctx context.Context) (p store.Position, err error) {
 }
 
 // decodeMessage reads a batch, which must be the one after (log, id, n).
-func (s *Shared) decodeMessage(m redis.XMessage, log, id string, n uint64) (one store.Logged, err error) {
+func decodeMessage(m redis.XMessage, log, id string, n uint64, space string) (one store.Logged, err error) {
 	text := func(name string) string {
 		v, _ := m.Values[name].(string)
 		return v
@@ -134,7 +134,7 @@ func (s *Shared) decodeMessage(m redis.XMessage, log, id string, n uint64) (one 
 		one.Purge = &store.Filter{}
 		err = json.Unmarshal([]byte(filter), one.Purge)
 	} else {
-		one.Events, err = store.DecodeEvents([]byte(text("d")), s.opt.Space)
+		one.Events, err = store.DecodeEvents([]byte(text("d")), space)
 	}
 	if err != nil {
 		return one, fmt.Errorf("%w: %w", store.ErrGap, err)

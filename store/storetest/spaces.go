@@ -28,7 +28,7 @@ func testSpaces(t *testing.T, s *session) {
 				t.Errorf("entry %d under another embedder: %+v", i, e)
 			}
 		}
-		for e := range o.Lacking() {
+		for e := range store.Lacking(o) {
 			last = append(last, e.ID)
 		}
 		slices.Reverse(ids)
@@ -37,14 +37,14 @@ func testSpaces(t *testing.T, s *session) {
 		}
 		vectorsOf(t, o, nil)
 		for _, id := range last[:entries/2] {
-			if _, e, ok := o.SetVector(id, []float32{0, 1, float32(id)}); !ok || e.ID != id {
+			if _, e, ok := store.SetVector(o, id, []float32{0, 1, float32(id)}); !ok || e.ID != id {
 				t.Errorf("entry %d took no vector", id)
 			}
 		}
 		return last
 	})
 	spaced(t, s, "two", func(o *store.Store) []policy.ID {
-		if n := o.LackingCount(); n != entries/2 {
+		if n := store.LackingCount(o); n != entries/2 {
 			t.Errorf("%d lack a vector after a restart, want %d", n, entries/2)
 		}
 		vectorsOf(t, o, last[:entries/2])
