@@ -17,6 +17,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"reprise/embed"
 	"reprise/internal/redistest"
 	"reprise/policy"
 	"reprise/store"
