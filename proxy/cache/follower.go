@@ -65,7 +65,7 @@ func (f *follower) applyLocked(ev Event) error {
 		if len(ev.Vector) == 0 { // it is of another embedder
 			return nil
 		}
-		return f.reviveLocked(ev.ID, ev.Vector)
+		return reviveLocked(f.state, ev.ID, ev.Vector)
 	}
 	evs := f.store.Apply(ev)
 	if ev.Kind == store.EventUse {

@@ -115,7 +115,7 @@ func (r *reviver) embedAll(ctx context.Context, batch []store.Restored) error {
 		if vectors[i] != nil {
 			r.done++
 		}
-		if err := r.state.revive(batch[i].ID, vectors[i]); err != nil {
+		if err := r.revive(batch[i].ID, vectors[i]); err != nil {
 			return err
 		}
 		runtime.Gosched() // those who wait for the lock come first
@@ -125,13 +125,13 @@ func (r *reviver) embedAll(ctx context.Context, batch []store.Restored) error {
 
 // revive gives an entry that lacks one its vector, unless it has left or got one meanwhile. The anchor that its topic had before is its
 // anchor again.
-func (s *state) revive(id policy.ID, vector []float32) error {
-	s.lock()
-	defer s.mu.Unlock()
-	return guard("topics", func() error { return s.reviveLocked(id, vector) })
+func (r *reviver) revive(id policy.ID, vector []float32) error {
+	r.lock()
+	defer r.mu.Unlock()
+	return guard("topics", func() error { return reviveLocked(&r.state, id, vector) })
 }
 
-func (s *state) reviveLocked(id policy.ID, vector []float32) error {
+func reviveLocked(s *state, id policy.ID, vector []float32) error {
 	ev, e, ok := store.SetVector(s.store, id, vector)
 	if !ok {
 		return nil
