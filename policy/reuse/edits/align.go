@@ -127,7 +127,8 @@ func (al *alignment) try(r *rule, i, j, endA, endB int) bool {
 
 // asks reports whether a rule is for sentences of this kind.
 func (s *sentence) asks(r *rule) bool {
-	return r.kinds&^lone&s.kind != 0 && (r.kinds&lone == 0 || s.kind&lone != 0)
+	demanded := r.kinds & (lone | two)
+	return r.kinds&^demanded&s.kind != 0 && s.kind&demanded == demanded
 }
 
 // take adds an edit and goes on behind it.

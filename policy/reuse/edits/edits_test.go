@@ -62,8 +62,8 @@ func templates() []string {
 
 // TestDifferent reads pairs of different meaning: none may be explained, as it is or behind a template, in either direction.
 func TestDifferent(t *testing.T) {
-	for _, file := range []string{"different.tsv", "planted.tsv"} {
-		for _, row := range rows(t, filepath.Join("..", "testdata", file)) {
+	for _, file := range []string{"../testdata/different.tsv", "../testdata/planted.tsv", "testdata/attacked.tsv"} {
+		for _, row := range rows(t, file) {
 			for i, template := range templates() {
 				for _, p := range [][2]string{{row[1], row[2]}, {row[2], row[1]}} {
 					e := explained(template+p[0], template+p[1])

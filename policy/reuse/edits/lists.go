@@ -10,7 +10,7 @@ var lists = map[string]string{
 		advantage advantages disadvantage disadvantages benefit benefits drawbacks downsides causes effects symptoms
 		consequences characteristics features properties components uses types kinds examples objectives
 		duties responsibilities relationship similarities distance formula`,
-	"quality":   `main major key common basic possible different various side primary`,
+	"quality":   `main major key basic possible various side primary`,
 	"office":    `president ceo founder founders author inventor owner mayor governor`,
 	"super":     `largest biggest smallest highest longest tallest oldest cheapest fastest deepest coldest hottest richest`,
 	"supernoun": `country countries city cities river mountain ocean lake planet island animal animals bird continent building bridge airport desert stadium`,
@@ -19,13 +19,19 @@ var lists = map[string]string{
 	// no article and "the" before them are the same where they are played
 	"instrument": `guitar piano violin drums flute cello ukulele saxophone`,
 	// not plan, state, order, name, position: they are asked for in two senses
-	"choice": `country countries city cities language languages company companies bank car cars phone laptop book books movie movies school university college
-		course courses color colors documents app apps browser browsers website websites animal animals food foods fruit fruits
-		vegetables vitamins time day month year brand airline airport river planet continent team player subject subjects`,
+	"choice": `country countries city cities language languages companies bank car cars phone laptop book books movie movies school university college
+		courses color colors documents app apps browser browsers website websites animal animals food foods fruit fruits
+		vegetables vitamins day month year brand airline airport river planet continent team player subject subjects`,
+	"one": `book laptop phone movie restaurant hotel university college course app website camera car bike school exercise diet job country city language browser bank`,
+	"sorted": `food foods music movie movies book books car cars oil gas fuel animal animals person people pet pets plant plants tree trees job jobs work card cards
+		payment insurance account loan visa doctor phone battery plug plugs adapter license permit document documents question questions things activities
+		hobbies sport sports restaurant restaurants hotel hotels shoes clothes wine beer cheese meat fish bread flour soil paint wood dog dogs cat cats bird
+		birds games exercise exercises diet milk tea coffee filter tires bike laptop computer camera tools information service services support products
+		companies business businesses training experience skills education degree`,
 	"verb": `is are was were do does did can could should will would has have had`,
 	"thing": `books movies films songs apps websites ways tips ideas exercises recipes places restaurants hotels games gifts resources tools podcasts hobbies
 		examples universities colleges courses`,
-	"ways":         `ways tips examples benefits advantages disadvantages causes symptoms reasons`,
+	"ways":         `ways examples benefits advantages disadvantages causes symptoms reasons`,
 	"stock":        `rooms discounts recommendations suggestions questions openings vacancies appointments fees charges restrictions messages meetings reminders alarms jobs restaurants hotels alternatives limits coupons`,
 	"free":         `good free new other special vegan vegetarian cheap extra hidden`,
 	"adjective":    `expensive popular important hard difficult slow big small hot cold high low cheap long poor famous rare common dangerous tired boring successful beautiful loud sad angry unhappy lazy bad blue red green`,
@@ -35,6 +41,7 @@ var lists = map[string]string{
 	"task":         `change cancel delete remove download recover restore reset update upgrade transfer export import edit create save print track`,
 	"items":        `accounts emails messages photos files devices orders contacts cards bills payments subscriptions bookmarks notifications`,
 	"goods":        `ticket tickets car house phone laptop subscription domain bicycle computer`,
+	"owner":        `the a an my your his her our their its this that these those`,
 	"after":        `$ in for with on from without online at if as near through using when`,
 	"after2":       `$ in for to with on from at near of about`,
 	"after3":       `$ in for to at today tonight now when`,
@@ -82,7 +89,10 @@ var (
 	// cues do so in the text before the sentence.
 	cues = set(`repeat repeats rephrase paraphrase translate translates translation translator rewrite spell spelling grammar proofread verbatim rhyme rhymes anagram
 		encode decode reverse uppercase lowercase capitalise capitalize pronounce transcribe transliterate echo misspelled typos vowels syllables
-		characters wrote following correct`)
+		characters wrote following correct headline headlines slogan caption mistake mistakes wording phrasing worded phrased misspelling natural letters capitals quote quotes quoting title titled exact correctly incorrect`)
+	// texts are cues but for "in two sentences", "in plain English".
+	texts = set(`word words sentence sentences phrase phrases english`)
+	sizes = set(`in one two three four five few short plain simple complete full most many`)
 
 	// right are words of which no misspelling is another word: see misspelt.
 	right = set(`account address password payment delivery subscription electricity refrigerator restaurant restaurants

@@ -16,6 +16,7 @@ type element struct {
 	start    bool            // or the beginning of the sentence
 	end      bool            // or its end
 	optional bool
+	gap      bool // any words, and nothing else
 }
 
 // rule is an edit of two spellings in one context.
@@ -130,10 +131,15 @@ func (r rule) pair(a, b []string) *rule {
 func literal(word string) element { return element{words: map[string]bool{word: true}} }
 
 // elements reads a context: words, of which one of several with a bar between them; @ and the name of a list; ^ and $ for the beginning
-// and the end of the sentence; ! and words for any word but these, ~ also with a capital; a question mark behind what may be missing.
+// and the end of the sentence; ! and words for any word but these, ~ also with a capital; a question mark behind what may be missing; and three dots for
+// any words behind the edit.
 func elements(pattern string) (all []element) {
 	for _, field := range strings.Fields(pattern) {
 		e := element{words: map[string]bool{}}
+		if field == "..." {
+			all = append(all, element{gap: true, optional: true})
+			continue
+		}
 		if len(field) > 1 {
 			field, e.optional = strings.CutSuffix(field, "?")
 		}
@@ -203,6 +209,9 @@ func (s *sentence) right(context []element, i int) bool {
 	e := &context[0]
 	if e.optional && s.right(context[1:], i) {
 		return true
+	}
+	if e.gap {
+		return i < len(s.tokens) && s.tokens[i].Kind == normal.Word && s.right(context, i+1)
 	}
 	if e.end && (i == len(s.tokens) || ended(s.tokens, i)) {
 		return true

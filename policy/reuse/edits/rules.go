@@ -9,13 +9,16 @@ article: who: ^ who is|was|are|were [the /] @office of
 article: order: ^ explain|describe|compare|define [the /] @quality? @relation of|between
 article: order: ^ list|name [the /] @quality? advantages|disadvantages|benefits|symptoms|causes|effects|differences of|between
 article: what which: ^ what|which is|are|was [the /] @super @supernoun in|on|of|$
-article: what which: ^ what|which is|are [the /] best @thing|place|time|method to|for
+article: what which: ^ what|which is|are [the /] best|top @thing|@one|place|time|method to|for|in|on|about
+article: what which: ^ what|which is [a /] good @one to|for|in|on|about
+article: what which: ^ what|which is|are [the /] most popular|common|important|expensive|beautiful|dangerous|famous|effective @thing|@one|@supernoun in|on|of|for|to|$
 article: where: ^ where is|are [the /] nearest|closest @place $|to|from|near
 article: who: ^ who is|was [the /] richest|tallest|oldest|youngest|fastest|strongest person|man|woman in
 article: howto: HOW change|find|calculate|increase|reduce|improve|measure|check|adjust|determine [the /] @attribute of
 article: howto: HOW open|create [a / an /] bank|new|savings|business|student|personal|email? account @after
 article: howto: HOW get [a /] full|home|car|student|personal|new|good? refund|loan|job|mortgage|discount @after
-article: howto: HOW start|create|build|make [a /] new|good|personal|business? website|blog|startup @after
+article: howto: HOW create|build|make [a /] new|good|personal|business? website|blog @after
+article: howto: HOW start [a /] blog|startup $|in|with|about|on
 article: howto: HOW write|make|create [a /] good|new? resume|cv @after
 article: howto: HOW book|make|schedule|cancel [a / an /] new|doctor's? appointment|reservation @after
 article: yesno: ^ can|could|should i|we get [a /] full|home|car|student|personal|new|good? refund|loan|job|mortgage|discount @after
@@ -29,22 +32,23 @@ article: what: ^ [DIFF / what is difference between / what are differences betwe
 article: what: ^ [MEAN / what is meaning of / what is definition of]
 # what and which
 which: what which: ^ [what / which] @choice @verb
-which: prep: ^ in|at|on|from|for [what / which] @choice @verb
+which: prep: ^ in|on|from [what / which] country|city|language|year|month|day|book|movie|color|ocean|river @verb
 which: what which: ^ [what / which] is|are|was the @super @supernoun
 which: what which: ^ [what / which] is|are the best @thing|way|place|time|method
 which: what which: ^ [what / which] is better|cheaper|healthier|faster|safer ,? ~than|it or
 # singular and plural
-number: what: ^ what [is the advantage / are the advantages / are the advantage / is the advantages] of !the|a
-number: what: ^ what [is the disadvantage / are the disadvantages / are the disadvantage / is the disadvantages] of !the|a
-number: what: ^ what [is the benefit / are the benefits / are the benefit / is the benefits] of !the|a
-number: what: ^ what [is the symptom / are the symptoms / are the symptom / is the symptoms] of !the|a
-number: what: ^ what [is the cause / are the causes / are the cause / is the causes] of !death|action|concern|the|a
-number: what: ^ what [is the effect / are the effects / are the effect / is the effects] of !the|a
-number: what: ^ what [is the side effect / are the side effects / are the side effect / is the side effects] of !the|a
+number: what: ^ what [is the advantage / are the advantages / are the advantage / is the advantages] of !@owner
+number: what: ^ what [is the disadvantage / are the disadvantages / are the disadvantage / is the disadvantages] of !@owner
+number: what: ^ what [is the benefit / are the benefits / are the benefit / is the benefits] of !@owner
+number: what: ^ what [is the symptom / are the symptoms / are the symptom / is the symptoms] of !@owner
+number: what: ^ what [is the cause / are the causes / are the cause / is the causes] of !death|action|concern|@owner
+number: what: ^ what [is the effect / are the effects / are the effect / is the effects] of !@owner
+number: what: ^ what [is the side effect / are the side effects / are the side effect / is the side effects] of !@owner
 number: what: ^ what [is the difference / are the differences / are the difference / is the differences] between
 number: what: ^ what [is / are] the differences|advantages|disadvantages|benefits|symptoms|causes|effects of|between
 # some and any
 some: what: ^ what are [some / the / some of the /] @ways to|of|for
+some: what: ^ what are [some /] tips to|for
 some: what: ^ what are [some /] good @thing @after2
 some: what: ^ what are [some of /] the best @thing @after2
 any: yesno: ^ is there [any / a] fee|charge|limit|difference|discount|penalty|chance|risk|cure|treatment|restriction|deadline|downside|way|possibility to|of|in|for|between|that|$
@@ -52,10 +56,10 @@ any: yesno: ^ is there [any /] need|benefit|advantage|evidence|proof to|of|in|fo
 any: yesno: ^ are there [any /] @free? @stock @after2
 any: yesno: ^ do|does|did you|we|i|they have [any /] @free? @stock @after2
 # words that add nothing
-filler: what who why how: ^ what|who|why|how [exactly /] does|do|did
-filler: what who: ^ what|who [exactly /] is|are|was|were !the|half|one|in|on|at|one's|pi
-filler: what: ^ what [exactly /] is|are|was|were the @quality? purpose|meaning|difference|differences|role|point|problem|reason
-filler: why how: ^ why|how [exactly /] is|are|was|were
+filler: why how: ^ why|how [exactly /] does|do|did|is|are|was|were
+filler: what: ^ what [exactly /] does|do|did ... mean|do|happen|involve|include|want $
+filler: what who: ^ what|who [exactly /] is|are a|an|my|your? !the|half|one|in|on|at|pi !in|on|at|of? $
+filler: what: ^ what [exactly /] is|are the @quality? purpose|meaning|difference|differences|role|point|problem|reason
 filler: howto how: ^ [HOW / how exactly do i / how exactly can i]
 filler: what: ^ [DIFF / what exactly is the difference between / what exactly are the differences between]
 filler: yesno: does|do|did @plainsubject [actually / really /] work|mean|exist|happen|help|matter|need
@@ -77,15 +81,15 @@ why: lone what which who where when yesno: ~@question ?|. [why ? > ]
 why: lone what which who where when yesno: ~@question ?|. [why > ]
 comma: what which: ^ what|which is better|cheaper|healthier|faster|safer [, /] a|an|the? ~than|it or
 comma: what: ^ what do|does|should|can|happens i|you|one|we? do? [, /] if|when
-comma: what which how who why where: ~or|and|, [, /] and|but what|how|why|when|where|who is|are|was|were|do|does|did|can|should
+comma: two what which how who why where: ~or|and|, [, /] and|but what|how|why|when|where|who is|are|was|were|do|does|did|can|should
 comma: lone what which who where when yesno: ~@question [, /] and why $
 comma: what: ^ [IF / what happens , if / what will happen , if / what would happen , if]
 of: any: all|both [of /] my|our|the|these|those|your @items
-of: howto where what yesno: outside [of /] the US|usa|eu|uk|country
+of: howto where what yesno: !the|an outside [of /] the US|usa|eu|uk|country @after
 # phrases
 way: yesno: ^ is [there a way / it possible / there any way] to @task my|the|a|an
-kind: what which: ^ [what kind / what type / what sort / which kind / which type / which sort] of !type|kind|types|variable|value|object|data|expression|blood|error
-kind: what which: ^ [what kinds / what types / what sorts / which kinds / which types / which sorts] of !type|kind|types|variables|values|objects|data|expressions|blood|errors
+kind: what which: ^ [what kind / what type / what sort / which kind / which type / which sort] of @sorted
+kind: what which: ^ [what kinds / what types / what sorts / which kinds / which types / which sorts] of @sorted
 hyphen: any: [part - time / part time] job|jobs|work|employee|employees|student|students|position|positions|contract
 hyphen: any: [full - time / full time] job|jobs|work|employee|employees|student|students|position|positions|contract
 hyphen: any: [long - term / long term] effects|goals|plan|plans|loan|loans|memory|investment|investments|relationship|relationships|contract
@@ -117,8 +121,7 @@ synonym: howto: ^ [HOW improve / HOW increase] my confidence|stamina|vocabulary|
 synonym: howto: ^ [HOW become / HOW get] rich|wealthy $|in|by|from|without
 synonym: howto: ^ [HOW become / HOW be] successful|confident|famous|happy|productive $|in|at|on|with|without
 synonym: how what where yesno who: [telephone / phone] number|numbers $|of|for|in|on|from|to
-synonym: any: mobile|android|iphone|web|desktop|ios [app / application] $|in|for|with|on|from|using
-synonym: any: mobile|android|iphone|web|desktop|ios [apps / applications] $|in|for|with|on|from|using
+synonym: howto: HOW build|develop|test|deploy|install|uninstall a|an|the|my mobile|android|iphone|web|desktop|ios [app / application] $|in|with|on|using
 synonym: any: canceled|cancelled|delayed|postponed|closed [due to / because of] the|a|an|bad|heavy? weather|rain|snow|fog|wind|illness|strike|strikes|storm|maintenance|flooding
 synonym: howto where what yesno: on|watch|watching|a|my|the [tv / television] $|in|at|with|without|from|for
 synonym: howto where what which yesno: live|work|study|legal|illegal|job|jobs|visa|move|travel|ship|shipping|available|taxes|apply in|to|from the [US / usa] @after

@@ -23,13 +23,14 @@ const (
 	howto // how do I
 	whybe // why is
 	lone  // demanded of a rule beside a kind: no other question word than the first, and "why" at the end
+	two   // demanded beside a kind: one other question word
 )
 
 const anyKind = how | what | which | who | where | when | why | yesno | order | prep
 
 var kinds = map[string]kind{
 	"how": how, "what": what, "which": which, "who": who, "where": where, "when": when, "why": why, "yesno": yesno, "order": order,
-	"prep": prep, "howto": howto, "whybe": whybe, "lone": lone, "any": anyKind,
+	"prep": prep, "howto": howto, "whybe": whybe, "lone": lone, "two": two, "any": anyKind,
 }
 
 // longest is the length of a sentence with edits, in tokens: a longer one has clauses that the contexts do not see.
@@ -99,8 +100,11 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 	if s.kind = kindOf(tokens[from:]); s.kind == 0 {
 		return false
 	}
-	if s.alone() {
+	switch s.questions() {
+	case 0:
 		s.kind |= lone
+	case 1:
+		s.kind |= two
 	}
 	if s.how = asksHow(tokens, from); s.how >= 0 {
 		s.kind |= howto
@@ -119,14 +123,15 @@ func asksHow(tokens []normal.Token, from int) int {
 	return -1
 }
 
-// alone reports whether no question is inside the question: "who asked what happened and why" may ask for one reason or the other.
-func (s *sentence) alone() bool {
+// questions counts the question words after the first and before a "why" at the end. A question inside a question may be what an edit
+// behind it belongs to: "who asked what happened and why".
+func (s *sentence) questions() (n int) {
 	for i := s.from + 1; i < len(s.tokens); i++ {
 		if t := &s.tokens[i]; questions[t.Text] && !(t.Text == "why" && (i == len(s.tokens)-1 || ended(s.tokens, i+1))) {
-			return false
+			n++
 		}
 	}
-	return true
+	return n
 }
 
 // plain reports whether a token may be in a sentence with edits.
@@ -177,7 +182,12 @@ func kindOf(s []normal.Token) kind {
 func cued(tokens []normal.Token) bool {
 	for i := range tokens {
 		t := &tokens[i]
-		if t.Kind == normal.Word && len(t.Text) >= 4 && cues[t.Text] && !(t.Text == "following" && i+1 < len(tokens) && strings.HasPrefix(tokens[i+1].Text, "question")) {
+		if t.Kind != normal.Word || len(t.Text) < 4 {
+			continue
+		}
+		switch {
+		case t.Text == "following" && i+1 < len(tokens) && strings.HasPrefix(tokens[i+1].Text, "question"):
+		case cues[t.Text], texts[t.Text] && !(i > 0 && (sizes[tokens[i-1].Text] || tokens[i-1].Kind == normal.Number)):
 			return true
 		}
 	}

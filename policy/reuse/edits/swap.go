@@ -16,7 +16,7 @@ type conjoined struct {
 // front of one can belong to both.
 func (al *alignment) swapped() Class {
 	s, q := &al.stored, &al.asked
-	if len(s.tokens) != len(q.tokens) || s.kind&q.kind&^lone == 0 {
+	if len(s.tokens) != len(q.tokens) || s.kind != q.kind {
 		return 0
 	}
 	c, ok := s.conjoined()
