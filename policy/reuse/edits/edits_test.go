@@ -137,8 +137,8 @@ func TestExplain(t *testing.T) {
 func TestMost(t *testing.T) {
 	for _, c := range []struct{ stored, asked, want string }{
 		{"What exactly is the main purpose of a part-time job?", "What is the main purpose of a part time job?", "filler+hyphen"},
-		{"what kind of part-time job is in my time zone here and why", "which type of part time job is in my timezone here", "kind+hyphen+hyphen+why"},
-		{"what kind of part-time job for a co-worker in my time zone and why", "which type of part time job for a coworker in my timezone", "no"},
+		{"what kind of job is a part-time job in my time zone here and why", "which type of job is a part time job in my timezone here", "kind+hyphen+hyphen+why"},
+		{"what kind of job is a part-time job for a co-worker in my time zone here and why", "which type of job is a part time job for a coworker in my timezone here", "no"},
 		{"What is the meaning of a time zone?", "What is meaning of the time zone?", "no"},
 		{"Is there a way to print all of my emails?", "Is there any way to print all my emails?", "any+of"},
 	} {
