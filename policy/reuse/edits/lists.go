@@ -90,7 +90,7 @@ var (
 	cues = set(`repeat repeats rephrase paraphrase translate translates translation translator rewrite spell spelling grammar proofread verbatim rhyme rhymes anagram
 		encode decode reverse uppercase lowercase capitalise capitalize pronounce transcribe transliterate echo misspelled typos vowels syllables
 		characters wrote following correct headline headlines slogan caption mistake mistakes wording phrasing worded phrased misspelling natural letters capitals quote quotes quoting title titled exact correctly incorrect`)
-	// texts are cues but for "in two sentences", "in plain English".
+	// texts are cues, except in "in two sentences", "in plain English".
 	texts = set(`word words sentence sentences phrase phrases english`)
 	sizes = set(`in one two three four five few short plain simple complete full most many`)
 
