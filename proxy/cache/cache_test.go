@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -20,7 +21,11 @@ import (
 )
 
 // plane is an embedder of two dimensions: a prompt of n letters lies at n degrees.
-type plane struct{ broken atomic.Bool }
+type plane struct {
+	broken atomic.Bool
+	calls  atomic.Int64
+	space  string // "": plane
+}
 
 var errPlane = errors.New("no vector today")
 
@@ -31,6 +36,7 @@ func (p *plane) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	if p.broken.Load() {
 		return nil, errPlane
 	}
+	p.calls.Add(1)
 	var all [][]float32
 	for _, t := range texts {
 		all = append(all, at(float64(len(t))))
@@ -39,7 +45,7 @@ func (p *plane) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 }
 
 func (p *plane) Dim() int                     { return 2 }
-func (p *plane) Space() string                { return "plane" }
+func (p *plane) Space() string                { return cmp.Or(p.space, "plane") }
 func (p *plane) Thresholds() embed.Thresholds { return gates }
 
 func at(degrees float64) []float32 {
@@ -76,7 +82,7 @@ func newRig(t testing.TB, change ...func(*store.Options, *Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { o.Store.Close() })
-	o.Topics, err = topics.New(topics.Options{Dim: 2, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge, Index: topics.KindFlat})
+	o.Topics, err = topics.New(topics.Options{Dim: 2, Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge, Index: topics.KindFlat})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +107,7 @@ func (r *rig) request(prompt string, change ...func(*Request)) *Request {
 
 func (r *rig) entry(q *Request, f *Finding) *store.Entry {
 	e := &store.Entry{Answer: []byte("answer to " + q.Prompt), Created: r.now, Expires: r.now.Add(time.Hour)}
-	if f.Vector != nil {
+	if f.Compared {
 		e.Prompt, e.Vector = q.Prompt, f.Vector
 	}
 	return e
