@@ -107,7 +107,7 @@ func (r *rig) request(prompt string, change ...func(*Request)) *Request {
 
 func (r *rig) entry(q *Request, f *Finding) *store.Entry {
 	e := &store.Entry{Answer: []byte("answer to " + q.Prompt), AnswerHash: keyOf("answer to " + q.Prompt), Created: r.now, Expires: r.now.Add(time.Hour)}
-	if f.Compared {
+	if f.Compared || f.Vector != nil {
 		e.Prompt, e.Vector = q.Prompt, f.Vector
 	}
 	return e

@@ -379,8 +379,8 @@ func TestFeedback(t *testing.T) {
 // overTheWire is a log as another process reads it.
 func overTheWire(t *testing.T, log []Event) []Event {
 	t.Helper()
-	b, _ := store.AppendEvents(nil, log)
-	evs, err := store.DecodeEvents(b)
+	b, _ := store.AppendEvents(nil, log, "plane")
+	evs, err := store.DecodeEvents(b, "plane")
 	if err != nil {
 		t.Fatal(err)
 	}
