@@ -1,7 +1,5 @@
 package normal
 
-import "slices"
-
 // askingFrames come before an indirect question: how to, what the X is, if you are. What is asked is the question behind them.
 const askingFrames = `
 (can|could|would|will) you [please|kindly] (tell|show) me [please]
@@ -65,13 +63,10 @@ any idea
 `
 
 var (
-	askingPhrases     = phrasesOf(askingFrames, firstWord)
-	requestPhrases    = phrasesOf(requests, firstWord)
-	confessionPhrases = phrasesOf(confessions, lastWord)
+	askingPhrases     = forwards(askingFrames)
+	requestPhrases    = forwards(requests)
+	confessionPhrases = backwards(confessions)
 )
-
-func firstWord(w []string) string { return w[0] }
-func lastWord(w []string) string  { return w[len(w)-1] }
 
 // asker takes apart how something is asked for.
 type asker struct{ tokens }
@@ -83,22 +78,12 @@ func (a *asker) asking() {
 		if t.Kind != Word || t.Quoted || !t.First && !(i > 0 && a.tokens[i-1].Text == ",") {
 			continue
 		}
-		if n := a.longest(askingPhrases, i); n > 0 {
+		if n, _ := askingPhrases.longest(a.tokens, i); n > 0 {
 			a.unframe(i, n)
-		} else if n := a.longest(requestPhrases, i); n > 0 {
+		} else if n, _ := requestPhrases.longest(a.tokens, i); n > 0 {
 			a.order(i, n)
 		}
 	}
-}
-
-// longest returns the number of tokens of the longest phrase that begins at i, or 0.
-func (a *asker) longest(p phrases, i int) int {
-	for _, phrase := range p[a.tokens[i].Text] {
-		if a.matches(i, phrase) {
-			return len(phrase)
-		}
-	}
-	return 0
 }
 
 // unframe takes off an asking frame of n tokens at i, if a question is behind it.
@@ -166,9 +151,8 @@ func (a *asker) confessed(end int) bool {
 		}
 		last = end
 	}
-	if start <= 0 || start >= last || !slices.ContainsFunc(confessionPhrases[a.tokens[last-1].Text], func(p []string) bool {
-		return len(p) == last-start && a.matches(start, p)
-	}) {
+	lengths, n := confessionPhrases.lengths(a.tokens, last-1, -1)
+	if start <= 0 || start >= last || n == 0 || lengths[n-1] != last-start {
 		return false
 	}
 	cut := start

@@ -153,41 +153,90 @@ func expandWords(words []string) (all [][]string, rest []string) {
 	return append(all, current...), nil
 }
 
-// phrases are the expanded lists, by their first word or their last, the longest first.
-type phrases map[string][][]string
+// phrases is a tree of phrases, a word each level, forwards or backwards.
+type phrases struct {
+	next map[string]*phrases
+	end  bool   // of a phrase
+	name string // of its frame, if it has one
+}
 
-func phrasesOf(list string, key func([]string) string) phrases {
-	p := phrases{}
-	for line := range strings.Lines(list) {
-		for _, words := range expand(line) {
-			if len(words) > 0 {
-				p[key(words)] = append(p[key(words)], words)
-			}
-		}
-	}
-	for _, list := range p {
-		slices.SortFunc(list, func(a, b []string) int { return len(b) - len(a) })
-	}
+// forwards returns the phrases of a list from their first word to the last.
+func forwards(list string) *phrases {
+	p := &phrases{}
+	p.addAll(list, "", func([]string) {})
 	return p
 }
 
-var (
-	openingPhrases = phrasesOf(openings, firstWord)
-	closingPhrases = phrasesOf(closings, lastWord)
-)
+// backwards returns the phrases of a list from their last word to the first.
+func backwards(list string) *phrases {
+	p := &phrases{}
+	p.addAll(list, "", slices.Reverse[[]string])
+	return p
+}
 
-// matches reports whether the words of a phrase are the tokens from i on.
-func (ts tokens) matches(i int, phrase []string) bool {
-	if i < 0 || i+len(phrase) > len(ts) {
-		return false
-	}
-	for j, w := range phrase {
-		if t := &ts[i+j]; t.Text != w || t.Quoted || t.Kind == Code {
-			return false
+func (p *phrases) addAll(list, name string, turn func([]string)) {
+	for line := range strings.Lines(list) {
+		for _, words := range expand(line) {
+			if turn(words); len(words) > 0 {
+				p.add(words, name)
+			}
 		}
 	}
-	return true
 }
+
+func (p *phrases) add(words []string, name string) {
+	for _, w := range words {
+		if p.next == nil {
+			p.next = map[string]*phrases{}
+		}
+		if p.next[w] == nil {
+			p.next[w] = &phrases{}
+		}
+		p = p.next[w]
+	}
+	p.end, p.name = true, name
+}
+
+// match calls f with the length of every phrase that begins at token i, or that ends there where step is -1, the shortest first.
+func (p *phrases) match(ts tokens, i, step int, f func(n int, name string)) {
+	for n := 0; ; n++ {
+		if p.end {
+			f(n, p.name)
+		}
+		j := i + n*step
+		if p.next == nil || j < 0 || j >= len(ts) || ts[j].Quoted || ts[j].Kind == Code {
+			return
+		}
+		if p = p.next[ts[j].Text]; p == nil {
+			return
+		}
+	}
+}
+
+// longest returns the length of the longest phrase that begins at token i, or 0, and its name.
+func (p *phrases) longest(ts tokens, i int) (length int, name string) {
+	p.match(ts, i, 1, func(n int, s string) { length, name = n, s })
+	return length, name
+}
+
+// lengths returns the lengths of the phrases at token i, the shortest first.
+func (p *phrases) lengths(ts tokens, i, step int) (all [8]int, count int) {
+	p.match(ts, i, step, func(n int, _ string) {
+		if count == len(all) {
+			copy(all[:], all[1:])
+			count--
+		}
+		all[count] = n
+		count++
+	})
+	return all, count
+}
+
+var (
+	openingPhrases = forwards(openings)
+	closingPhrases = backwards(closings)
+	loosePhrases   = backwards("please\nthanks\nthank you\nmany thanks\nthanks a lot\nthanks in advance\nthank you very much")
+)
 
 // boundary reports whether token i separates courtesy from the rest.
 func (ts tokens) boundary(i int) bool {
@@ -247,25 +296,23 @@ func (e *ends) opening(i int) int {
 	if i >= len(e.tokens) || e.tokens[i].Kind != Word {
 		return i
 	}
-	for _, phrase := range openingPhrases[e.tokens[i].Text] {
-		end := i + len(phrase)
-		if !e.matches(i, phrase) || end >= len(e.tokens) {
+	lengths, n := openingPhrases.lengths(e.tokens, i, 1)
+	for n--; n >= 0; n-- {
+		end := i + lengths[n]
+		if end >= len(e.tokens) {
 			continue
 		}
 		if !e.boundary(end) {
-			if e.flows(phrase, end) {
+			if e.flows(i, end) {
 				return end
 			}
 			continue
 		}
-		comma := e.tokens[end].Text == "," && !fillers[phrase[0]]
+		comma := e.tokens[end].Text == "," && !fillers[e.tokens[i].Text]
 		for e.boundary(end) {
 			end++
 		}
-		if comma && e.named(end) {
-			continue // Hello, Dolly
-		}
-		if end < len(e.tokens) {
+		if end < len(e.tokens) && !(comma && e.named(end)) { // Hello, Dolly
 			return end
 		}
 	}
@@ -281,41 +328,43 @@ func (ts tokens) named(i int) bool {
 // fillers come before names, too: "Ok, Paris then".
 var fillers = map[string]bool{"ok": true, "okay": true, "so": true, "well": true, "oh": true, "alright": true, "right": true, "great": true, "perfect": true, "good": true}
 
-// flows reports whether an opening without a mark behind it may come off before token i.
-func (e *ends) flows(phrase []string, i int) bool {
-	switch phrase[0] {
+// flows reports whether the opening of tokens [from, to) without a mark behind it may come off.
+func (e *ends) flows(from, to int) bool {
+	switch e.tokens[from].Text {
 	case "please", "kindly":
-		return len(phrase) == 1 && e.tokens[i].Kind == Word && !e.has(i, determiner) && !e.is(i, "me", "him", "them", "us", "everyone", "and", "or", "is", "was")
+		return to == from+1 && e.tokens[to].Kind == Word && !e.has(to, determiner) &&
+			!e.is(to, "me", "him", "them", "us", "everyone", "and", "or", "is", "was")
 	case "hi", "hello", "hey", "good", "excuse", "sorry", "thanks":
-		return e.has(i, wh) || e.has(i, modal|do|be) && e.has(i+1, subject) || e.is(i, "i", "please", "we", "my")
+		return e.has(to, wh) || e.has(to, modal|do|be) && e.has(to+1, subject) || e.is(to, "i", "please", "we", "my")
 	}
 	return false
 }
 
-// closing returns where the closing phrases that end before end begin, or end. Several may be joined by "and".
+// closing returns where the closing phrase that ends before end begins, or end. Several may be joined by "and".
 func (e *ends) closing(end int) int {
 	last := end
 	for last > 0 && e.boundary(last-1) && e.tokens[last-1].Text != ":" {
 		last--
 	}
-	if last == 0 || e.tokens[last-1].Kind != Word || last < end && e.tokens[last].Text == "?" && !e.is(last-1, "please", "me", "thanks", "help", "this", "that", "mind", "you") {
+	asked := last < end && e.tokens[last].Text == "?"
+	if last == 0 || e.tokens[last-1].Kind != Word ||
+		asked && !e.is(last-1, "please", "me", "thanks", "help", "this", "that", "mind", "you") {
 		return end
 	}
-	for _, phrase := range closingPhrases[e.tokens[last-1].Text] {
-		at := last - len(phrase)
-		if at <= 0 || !e.matches(at, phrase) {
-			continue
-		}
+	lengths, n := closingPhrases.lengths(e.tokens, last-1, -1)
+	for n--; n >= 0; n-- {
+		at := last - lengths[n]
 		switch {
+		case at <= 0:
 		case e.boundary(at-1) && e.tokens[at-1].Text != ":":
-			if e.tokens[at-1].class&ending == 0 && last < end && e.tokens[last].Text == "?" {
+			if asked && e.tokens[at-1].class&ending == 0 {
 				e.mark = last
 			}
 			return at
 		case e.is(at-1, "and") && e.closing(at-1) < at-1:
 			return e.closing(at - 1)
-		case e.trails(phrase, at):
-			if last < end && e.tokens[last].Text == "?" {
+		case e.trails(at, last):
+			if asked {
 				e.mark = last
 			}
 			return at
@@ -324,21 +373,18 @@ func (e *ends) closing(end int) int {
 	return end
 }
 
-// trails reports whether a closing without a mark before it may come off at i: after a word of its own, or with a capital as if it began
-// a sentence.
-func (e *ends) trails(phrase []string, i int) bool {
-	before := &e.tokens[i-1]
+// trails reports whether the closing of tokens [from, to) without a mark before it may come off: after a word of its own, or with a capital
+// as if it began a sentence.
+func (e *ends) trails(from, to int) bool {
+	before := &e.tokens[from-1]
 	if before.Kind == Mark || before.class&(preposition|determiner|auxiliary|wh) != 0 || e.mentions() {
 		return false
 	}
-	if len(phrase) > 1 && e.tokens[i].class&upper != 0 && e.tokens[i+1].class&upper == 0 {
+	if to-from > 1 && e.has(from, upper) && !e.has(from+1, upper) {
 		return true
 	}
-	switch strings.Join(phrase, " ") {
-	case "please", "thanks", "thank you", "many thanks", "thanks a lot", "thanks in advance", "thank you very much":
-		return before.Kind == Word && before.class&(function|subject) == 0
-	}
-	return false
+	lengths, n := loosePhrases.lengths(e.tokens, to-1, -1)
+	return n > 0 && lengths[n-1] == to-from && before.Kind == Word && before.class&(function|subject) == 0
 }
 
 // mentions reports whether the prompt is about words, so that courtesy without a mark may be among them.

@@ -1,7 +1,5 @@
 package normal
 
-import "strings"
-
 // treatsText reports whether the prompt does something to a text: it has a word for that, or begins with an order to.
 func (ts tokens) treatsText() bool {
 	for i := range ts {
@@ -55,18 +53,4 @@ func (e *ends) mayCut(from, to int) bool {
 		quoted = quoted || all[i].Quoted
 	}
 	return quoted || to > from && all[to-1].Text == "?"
-}
-
-// dataPhrases make data of the messages that follow.
-var dataPhrases = []string{"translat"}
-
-// TreatsAsData reports whether a text that stands before a prompt, such as a system prompt or an earlier turn, makes data of what follows:
-// "Translate what the user writes". Nothing is normalised then.
-func TreatsAsData(text string) bool {
-	for _, p := range dataPhrases {
-		if strings.Contains(strings.ToLower(text), p) {
-			return true
-		}
-	}
-	return false
 }

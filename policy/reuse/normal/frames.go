@@ -1,7 +1,5 @@
 package normal
 
-import "strings"
-
 // howFrames ask for the steps of a task. A verb for a task must follow: "how do I feel" is no "how can I feel".
 const howFrames = `
 how (do|can|could|would|might) (i|one)
@@ -37,20 +35,13 @@ var otherFrames = []struct{ name, list string }{
 		what is meant by`},
 }
 
-var (
-	howPhrases   = phrasesOf(strings.TrimSpace(howFrames), firstWord)
-	framePhrases = func() phrases {
-		all := phrases{}
-		for _, f := range otherFrames {
-			for first, list := range phrasesOf(strings.ReplaceAll(f.list, "\t", ""), firstWord) {
-				for _, words := range list {
-					all[first] = append(all[first], append(words, f.name))
-				}
-			}
-		}
-		return all
-	}()
-)
+var framePhrases = func() *phrases {
+	all := forwards(howFrames)
+	for _, f := range otherFrames {
+		all.addAll(f.list, f.name, func([]string) {})
+	}
+	return all
+}()
 
 // frames replaces the frames at the beginning of sentences, and behind a mark, by one token each.
 func (a *asker) frames() {
@@ -58,40 +49,36 @@ func (a *asker) frames() {
 		if t := &a.tokens[i]; t.Kind != Word || t.class&wh == 0 || t.Quoted || !t.First && !a.opens(i) {
 			continue
 		}
-		if n := a.longest(howPhrases, i); n > 0 && a.how(i, n) {
-			continue
+		switch n, name := framePhrases.longest(a.tokens, i); {
+		case n == 0:
+			a.means(i)
+		case name == "":
+			a.how(i, n)
+		case i+n < len(a.tokens):
+			a.frame(i, n, name)
 		}
-		for _, phrase := range framePhrases[a.tokens[i].Text] {
-			n := len(phrase) - 1
-			if a.matches(i, phrase[:n]) && i+n < len(a.tokens) {
-				a.frame(i, n, phrase[n])
-				break
-			}
-		}
-		a.means(i)
 	}
 }
 
 // how replaces a frame of n tokens at i by HOW, if a verb for a task follows.
-func (a *asker) how(i, n int) bool {
+func (a *asker) how(i, n int) {
 	at := i + n
 	if at >= len(a.tokens) || a.tokens[at].Kind != Word {
-		return false
+		return
 	}
 	if a.is(at-1, "about") {
 		base, ok := gerund(a.tokens[at].Text)
 		if !ok {
-			return false
+			return
 		}
 		a.tokens[at].Text, a.tokens[at].class = base, lexicon[base].class
 	}
 	w := a.tokens[at].Text
 	object := a.has(at+1, determiner) && !contains(states, w) && a.tokens[at].class&(function|preposition) == 0
 	if a.tokens[at].class&task == 0 && !object || a.is(at+1, "about") {
-		return false
+		return
 	}
 	a.frame(i, n, "HOW")
-	return true
 }
 
 // states are verbs of which "how do I" asks for what is so, and "how can I" for a way.
