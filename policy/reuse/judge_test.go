@@ -74,7 +74,7 @@ func TestVerdicts(t *testing.T) {
 		{"courtesy, as data, by meaning", denseJudge, cancel, polite, func(c *Context) { c.Data = true }, Miss, "as data"},
 		{"courtesy, no error allowed", &strict, cancel, polite, func(c *Context) { c.Draw = 0 }, Serve, "equal"},
 		{"a listed edit", lexicalJudge, swap, swapped, nil, Serve, "listed"},
-		{"a listed edit, explored", lexicalJudge, swap, swapped, func(c *Context) { c.Draw = 0.049 }, Explore, "chosen"},
+		{"a listed edit, explored", lexicalJudge, swap, swapped, func(c *Context) { c.Draw = 0.124 }, Explore, "chosen"},
 		{"a listed edit, no error allowed", &strict, swap, swapped, func(c *Context) { c.Draw = 0 }, Miss, "needed"},
 		{"a listed edit in its direction", lexicalJudge, "Is it safe and why?", "Is it safe?", nil, Serve, "listed"},
 		{"and in the other", lexicalJudge, "Is it safe?", "Is it safe and why?", nil, Miss, "not a listed edit"},

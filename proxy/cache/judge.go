@@ -41,6 +41,7 @@ func (v vetoes) Serves(*evidence.Case) bool { return true }
 type learner struct {
 	judgeBy func(*evidence.Rates) Judge // nil: no answer that was found is refused
 	draw    func() float64
+	welcome atomic.Int64 // hits that are not explored any more, at the start of a process with random draws
 	learned func(evidence.Sample)
 	shadow  bool
 	space   uint64 // of the similarities
@@ -66,6 +67,7 @@ func newLearner(o *Options) *learner {
 	l.space = evidence.ID(e.Space)
 	if l.draw == nil {
 		l.draw = rand.Float64
+		l.welcome.Store(welcome)
 	}
 	if l.learned == nil {
 		l.learned = func(evidence.Sample) {}
@@ -99,6 +101,14 @@ func (l *learner) Rates() *evidence.Rates { return l.current.Load().rates }
 
 // neverExplore is a draw with which nothing is explored that would be served.
 const neverExplore = 1 - 1.0/(1<<53)
+
+// welcome is how many hits at the start of a process are not explored: a newcomer who tries a paraphrase gets a hit.
+const welcome = 8
+
+// welcomes counts a verdict that would serve, and reports whether it is one of the first, and explores.
+func (l *learner) welcomes(v *reuse.Verdict) bool {
+	return v.Case.Hit && l.welcome.Load() > 0 && l.welcome.Add(-1) >= 0 && v.Decision == reuse.Explore
+}
 
 // drawFor returns the draw of a request.
 func (l *learner) drawFor(r *Request) float64 {

@@ -119,6 +119,9 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 		return false, nil
 	}
 	v := s.judge(s.r, s.f, hit.Entry, stored, similarity, s.draw)
+	if s.welcomes(&v) {
+		v = s.judge(s.r, s.f, hit.Entry, stored, similarity, neverExplore)
+	}
 	switch v.Decision {
 	case reuse.Miss:
 		if v.Veto != reuse.Pass {

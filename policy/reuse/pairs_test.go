@@ -1,0 +1,72 @@
+package reuse
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/policy/reuse/edits"
+)
+
+// templates are texts of 0, 50 and 300 words in front of a prompt.
+func templates() []string {
+	const line = "You are the assistant of a shop for garden tools. Answer the customer politely and name the page of the manual where it helps. "
+	return []string{"", strings.Repeat(line, 2), strings.Repeat(line, 13)}
+}
+
+// shares counts by class.
+type shares map[string][2]int // pairs, and those of interest
+
+func (s shares) count(class string, is bool) {
+	c := s[class]
+	c[0]++
+	if is {
+		c[1]++
+	}
+	s[class] = c
+}
+
+func (s shares) all() (n, of int) {
+	for _, c := range s {
+		n, of = n+c[1], of+c[0]
+	}
+	return n, of
+}
+
+func (s shares) String() string {
+	var b strings.Builder
+	n, of := s.all()
+	fmt.Fprintf(&b, "%d of %d", n, of)
+	for _, class := range slices.SortedFunc(maps.Keys(s), func(a, b string) int { return cmp.Compare(s[b][1]*s[a][0], s[a][1]*s[b][0]) }) {
+		fmt.Fprintf(&b, ", %s %d/%d", class, s[class][1], s[class][0])
+	}
+	return b.String()
+}
+
+func andWhy(list []edits.Edit) bool { return len(list) == 1 && list[0].Class.Name() == "why" }
+
+// TestNothingDifferentIsServed judges pairs of different meaning as an embedder of words would find them: as they are and behind templates,
+// in both directions.
+func TestNothingDifferentIsServed(t *testing.T) {
+	for _, file := range []string{"different.tsv", "planted.tsv"} {
+		for i, template := range templates() {
+			served := shares{}
+			for _, p := range triples(t, file) {
+				for _, q := range [][2]string{{p.a, p.b}, {p.b, p.a}} {
+					v := lexicalJudge.Judge(template+q[0], template+q[1], sure)
+					if andWhy(v.Edits) && len(q[0]) > len(q[1]) {
+						continue // the answer to "X and why" has that to "X"
+					}
+					served.count(p.class, v.Decision == Serve)
+					if v.Decision == Serve {
+						t.Errorf("%s, template %d: %s: %q answers %q: %s", file, i, p.class, q[0], q[1], v.Why())
+					}
+				}
+			}
+			t.Logf("%s, template %d: served %v", file, i, served)
+		}
+	}
+}
