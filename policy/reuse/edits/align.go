@@ -65,7 +65,7 @@ func align(a, b []normal.Token) ([]Edit, bool) {
 		return []Edit{{class, Span{head, len(a) - tail}, Span{head, len(b) - tail}}}, true
 	}
 	al.list = make([]Edit, 0, Most+1)
-	if al.search(head, head, true) {
+	if al.search(head, head, true) && !al.used() {
 		return al.list, true
 	}
 	return append(append(al.list[:0], al.before[:al.found]...), al.furthest()), false

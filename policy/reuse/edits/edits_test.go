@@ -207,6 +207,9 @@ func TestClasses(t *testing.T) {
 			refused[class]++
 		}
 		for i, template := range templates() {
+			if i > 0 && (class == "why" || class == "swap") {
+				want = "no" // what is in front may demand one word, or number the two
+			}
 			if e := explained(template+stored, template+asked); e != want {
 				t.Errorf("template %d: %q, %q: explained by %s, want %s", i, stored, asked, e, want)
 			}

@@ -85,11 +85,14 @@ var (
 	barred = set(`say says said saying word words letter letters sentence sentences phrase phrases spell spelled spelt spelling pronounce pronounced
 		pronunciation translate translated translation called named titled title song songs sang sing sings sung singer lyrics episode chapter quote quotes
 		poem rhyme rhymes grammar grammatical grammatically abbreviation acronym synonym synonyms antonym antonyms anagram palindrome noun verb
-		adjective adverb syllable syllables starring starred stars cast actor actress directed plot respectively than not never hardly neither nor quoted written wrote`)
+		adjective adverb syllable syllables starring starred stars cast actor actress directed plot respectively than not never hardly neither nor quoted written wrote backwards
+		reversed morse uppercase lowercase capitals caps`)
 	// cues do so in the text before the sentence.
 	cues = set(`repeat repeats rephrase paraphrase translate translates translation translator rewrite spell spelling grammar proofread verbatim rhyme rhymes anagram
 		encode decode reverse uppercase lowercase capitalise capitalize pronounce transcribe transliterate echo misspelled typos vowels syllables
-		characters wrote following correct headline headlines slogan caption mistake mistakes wording phrasing worded phrased misspelling natural letters capitals quote quotes quoting title titled exact correctly incorrect`)
+		characters wrote following correct headline headlines slogan caption mistake mistakes wording phrasing worded phrased misspelling natural letters capitals quote quotes quoting title titled exact exactly correctly incorrect typo`)
+	// empty are words of edits that have no meaning of their own, or none without the words beside them.
+	empty = set(`the a an of that any some and so what which is are to it in on up for i do can how where there because due`)
 	// texts are cues, except in "in two sentences", "in plain English".
 	texts = set(`word words sentence sentences phrase phrases english`)
 	sizes = set(`in one two three four five few short plain simple complete full most many`)
@@ -102,7 +105,7 @@ var (
 		necessary available successful beautiful expensive comfortable possible different appropriate immediately definitely
 		recommend recommended recommendations receive received separate calculate calculator download downloads install installation
 		application applications experience experienced interview interviews insurance mortgage salary employee employees
-		vacation luggage passport airport reservation appointment schedule calendar reminder customer customers
+		vacation luggage passport airport reservation appointment schedule calendar customer customers
 		symptoms treatment medicine pregnancy pregnant diabetes cholesterol doctor hospital
 		advantages disadvantages benefits meaning definition function relationship equipment furniture marketing management
 		president parliament independence population religion culture opportunity opportunities

@@ -22,7 +22,7 @@ const (
 	prep  // a preposition and a question word
 	howto // how do I
 	whybe // why is
-	lone  // demanded of a rule beside a kind: no other question word than the first, and "why" at the end
+	lone  // demanded of a rule beside a kind: nothing in front, and no other question word than the first, and "why" at the end
 	two   // demanded beside a kind: one other question word
 )
 
@@ -102,7 +102,9 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 	}
 	switch s.questions() {
 	case 0:
-		s.kind |= lone
+		if from == 0 {
+			s.kind |= lone
+		}
 	case 1:
 		s.kind |= two
 	}
@@ -188,6 +190,36 @@ func cued(tokens []normal.Token) bool {
 		switch {
 		case t.Text == "following" && i+1 < len(tokens) && strings.HasPrefix(tokens[i+1].Text, "question"):
 		case cues[t.Text], texts[t.Text] && !(i > 0 && (sizes[tokens[i-1].Text] || tokens[i-1].Kind == normal.Number)):
+			return true
+		}
+	}
+	return false
+}
+
+// used reports whether the text before the sentence has a word of the edits: it may give the word a sense of its own, as "customers sign
+// in, staff log in" does. Words without a meaning of their own do not count, nor does the right spelling of a misspelt word.
+func (al *alignment) used() bool {
+	for _, e := range al.list {
+		for _, t := range al.stored.tokens[e.Stored.From:e.Stored.To] {
+			if al.inFront(&t, e.Class) {
+				return true
+			}
+		}
+		for _, t := range al.asked.tokens[e.Asked.From:e.Asked.To] {
+			if al.inFront(&t, e.Class) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (al *alignment) inFront(t *normal.Token, class Class) bool {
+	if t.Kind != normal.Word || empty[t.Text] || class == typo && right[t.Text] {
+		return false
+	}
+	for i := range al.stored.from {
+		if al.stored.tokens[i].Text == t.Text {
 			return true
 		}
 	}

@@ -13,10 +13,10 @@ type conjoined struct {
 
 // swapped is the class swap where the sentences differ only by A and B around the one "and", "or" or "vs", in a context in which their
 // order carries nothing; else 0. The two are one word each, or of equal length with the same words before and behind, so that no word in
-// front of one can belong to both.
+// front of one can belong to both. Nothing is in front of the sentence: it could number the two.
 func (al *alignment) swapped() Class {
 	s, q := &al.stored, &al.asked
-	if len(s.tokens) != len(q.tokens) || s.kind != q.kind {
+	if len(s.tokens) != len(q.tokens) || s.kind != q.kind || s.from > 0 {
 		return 0
 	}
 	c, ok := s.conjoined()
