@@ -2,16 +2,16 @@ package reuse
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // answer is what is compared of an answer.
 type answer struct {
 	tokens  []token
-	stems   []string       // of the content words, in order
-	weights map[string]int // by stem
-	total   int            // of weights
-	bigrams map[[2]string]bool
+	stems   []string           // of the content words, in order
+	weights map[string]int     // by stem
+	total   int                // of weights
 	sets    [3]map[string]bool // numbers, names, code
 	negated int
 	stance  int // 1: begins with yes, -1: with no
@@ -25,10 +25,7 @@ const (
 
 func readAnswer(text string) *answer {
 	tokens := withoutCourtesy(scan(plainText(text)))
-	a := &answer{tokens: tokens, weights: map[string]int{}, bigrams: map[[2]string]bool{}}
-	for i := range a.sets {
-		a.sets[i] = map[string]bool{}
-	}
+	a := &answer{tokens: tokens, weights: make(map[string]int, len(tokens)/2), stems: make([]string, 0, len(tokens))}
 	for i := range tokens {
 		a.add(&tokens[i])
 	}
@@ -43,24 +40,28 @@ func (a *answer) add(t *token) {
 	case t.kind == negation:
 		a.negated++
 	case t.kind == number:
-		a.sets[numbers][t.key] = true
+		a.have(numbers, t.key)
 	case t.kind == code:
-		a.sets[codes][t.key] = true
+		a.have(codes, t.key)
 	case t.name:
-		a.sets[names][t.key] = true
+		a.have(names, t.key)
 	}
 	if t.kind == negation || !content(*t) {
 		return
 	}
 	s := stem(t.key)
-	if n := len(a.stems); n > 0 {
-		a.bigrams[[2]string{a.stems[n-1], s}] = true
-	}
 	a.stems = append(a.stems, s)
 	if a.weights[s] == 0 {
 		a.weights[s] = min(len(s), 10)
 		a.total += a.weights[s]
 	}
+}
+
+func (a *answer) have(kind int, key string) {
+	if a.sets[kind] == nil {
+		a.sets[kind] = map[string]bool{}
+	}
+	a.sets[kind][key] = true
 }
 
 // stem is one form of a word, its synonyms and their regular inflections.
@@ -127,12 +128,16 @@ func (a *answer) covers(b *answer) float64 {
 
 // follows is the share of the neighbours of b, both in a, that are neighbours in a.
 func (a *answer) follows(b *answer) float64 {
+	pairs := make(map[[2]string]bool, len(a.stems))
+	for i := 1; i < len(a.stems); i++ {
+		pairs[[2]string{a.stems[i-1], a.stems[i]}] = true
+	}
 	all, common := 0, 0
-	for p := range b.bigrams {
-		if a.weights[p[0]] == 0 || a.weights[p[1]] == 0 {
+	for i := 1; i < len(b.stems); i++ {
+		if a.weights[b.stems[i-1]] == 0 || a.weights[b.stems[i]] == 0 {
 			continue
 		}
-		if all++; a.bigrams[p] {
+		if all++; pairs[[2]string{b.stems[i-1], b.stems[i]}] {
 			common++
 		}
 	}
@@ -141,31 +146,49 @@ func (a *answer) follows(b *answer) float64 {
 
 // near reports whether the texts are close, and no difference between them a known danger.
 func (a *answer) near(b *answer) bool {
-	if a.covers(b) < closeTexts || b.covers(a) < closeTexts || a.follows(b) < closeOrder || b.follows(a) < closeOrder {
+	if min(a.covers(b), b.covers(a)) < closeTexts {
 		return false
 	}
-	return harmless(a.tokens, b.tokens)
-}
-
-// harmless reports whether words that one text has more often are neither opposed nor change a verb or a direction.
-func harmless(a, b []token) bool {
-	d := difference(slices.Clone(a), slices.Clone(b))
-	if len(d.a) > most || len(d.b) > most || opposed(d) {
+	d := difference(slices.Clone(a.tokens), slices.Clone(b.tokens))
+	if len(d.a) > most || len(d.b) > most || opposed(d) || d.any(particle) {
 		return false
 	}
-	d.cancelInflections()
-	return !d.any(func(t token) bool { return particle(t) || t.is(directional) }) && !d.substituted() && d.sameOrder(a, b)
+	differing := max(len(d.a), len(d.b))
+	d.cancel()
+	if differing <= max(nearWords, max(len(a.tokens), len(b.tokens))/alikeAnswers) {
+		return !d.any(bears) && d.unmoved()
+	}
+	return min(a.follows(b), b.follows(a)) >= closeOrder && !a.dwells(b) && !b.dwells(a)
 }
 
-// within reports whether a, one to three content words, is part of the one sentence b.
+// bears reports whether a word that is on one side only may change what a text says that is otherwise the same.
+func bears(t token) bool {
+	return content(t) && !t.is(polite) || t.is(preposition|directional|negating) || t.is(auxiliary) && !t.is(agreeing)
+}
+
+// dwells reports whether a has a word of content twice that b does not have: then it is on something else.
+func (a *answer) dwells(b *answer) bool {
+	seen := map[string]bool{}
+	for _, s := range a.stems {
+		if b.weights[s] == 0 && seen[s] {
+			return true
+		}
+		seen[s] = true
+	}
+	return false
+}
+
+// within reports whether a, one to three content words with a number or a name, is part of the one sentence b.
 func (a *answer) within(b *answer) bool {
-	if len(a.stems) == 0 || len(a.stems) > 3 || len(b.tokens) > 2*briefAnswer || b.sentences() > 1 {
+	if len(a.stems) == 0 || len(a.stems) > 3 || len(b.tokens) > 2*briefAnswer || b.sentences() > 1 || len(a.sets[numbers])+len(a.sets[names]) == 0 {
 		return false
 	}
-	if len(a.sets[numbers]) == 0 && len(a.sets[names]) == 0 {
-		return false
+	for i := range max(0, len(b.tokens)-len(a.tokens)+1) {
+		if equalTokens(a.tokens, b.tokens[i:i+len(a.tokens)]) {
+			return true
+		}
 	}
-	return b.covers(a) == 1
+	return false
 }
 
 func (a *answer) sentences() (n int) {
@@ -215,9 +238,14 @@ func comparable(a, b map[string]bool) bool {
 	return true
 }
 
-// rounded reports whether a number may be another one with fewer digits.
+// latestYear is above what numbers of four digits mean as years.
+const latestYear = 2100
+
+// rounded reports whether two numbers may be one with fewer digits: all but small whole numbers and years.
 func rounded(v, w string) bool {
-	return strings.ContainsAny(v+w, ".:/-") || len(v) > 4 || len(w) > 4 || !isPlain(v) || !isPlain(w)
+	x, err := strconv.Atoi(v)
+	y, err2 := strconv.Atoi(w)
+	return err != nil || err2 != nil || max(x, y) > latestYear || strings.HasSuffix(v, w) || strings.HasSuffix(w, v)
 }
 
 // apart reports whether two full texts have hardly any content in common.

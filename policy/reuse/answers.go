@@ -10,17 +10,20 @@ const (
 	longestAnswer = 64 << 10 // bytes; longer answers are compared as they are
 	briefAnswer   = 12       // content words up to which an answer states one fact
 	fullAnswer    = 25       // content words from which two texts on one question have words in common
-	closeTexts    = 0.80     // least share of content common to texts that are close, either way
-	closeOrder    = 0.60     // least share of neighbouring content words common to texts that are close
+	alikeAnswers  = 8        // texts of which no more than one word in so many differs say the same only if no content differs
+	closeTexts    = 0.75     // least share of content common to texts that are close, either way
+	closeOrder    = 0.30     // least share of neighbouring content words common to texts that are close
 	apartTexts    = 0.06     // greatest share of content common to texts on different questions
 )
 
 // SameAnswer reports whether two answers of models give the same information.
 //
 //   - Same: they are equal without letter case, white space, marks of Markdown and courtesy ("Sure!", "I hope this helps!"); or their
-//     numbers, names, code and negations are equal, no word of one is opposed to a word of the other, and the texts are close: they share
-//     80 % of their content words, by length and in both directions, and 60 % of the pairs of neighbours among these. A brief answer may
-//     be part of a sentence ("1889", "It was completed in 1889.").
+//     numbers, names, code and negations are equal, no word of one is opposed to a word of the other, and the texts are close. Texts
+//     that are nearly equal, word for word, are close if only words of grammar differ, and none that leads or has a tense. Others
+//     are if they share 75 % of their content words, by length and in both directions, and 30 % of the pairs of neighbours among
+//     these, and none dwells on a word that the other does not have. A brief answer may be part of a sentence ("1889", "It was
+//     completed in 1889.").
 //   - Different: one says yes and the other no; or both state one fact in up to 12 content words, with other numbers or other names; or
 //     both have 25 content words or more, and less than 6 % of these in common.
 //   - Unknown: everything else. Answers that a model words freely are mostly Unknown.
