@@ -120,6 +120,7 @@ func New(o Options) (*Cache, error) {
 	c.turns = turns{o.Store, c.aliases}
 	if o.Meaning && o.Judge != nil {
 		c.forms = newForms(o.Store)
+		c.formOf = c.forms.of
 	}
 	c.follower.state, c.answers = &c.state, answers{o.Remote, &c.state}
 	return c, nil

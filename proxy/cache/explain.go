@@ -106,7 +106,7 @@ func (x *Explanation) has(e *store.Entry, similarity float64, over bool) bool {
 func (x *Explanation) compare(c *Cache, r *Request, f *Finding, k Candidate) {
 	now := c.opt.Now()
 	if k.Stored == nil && x.Asked != nil {
-		k.Stored = normal.Of(k.Entry.Prompt)
+		k.Stored = c.formOf(k.Entry.Prompt)
 	}
 	k.Verdict, k.Refused, k.Fresh = c.judge(r, f, k.Entry, k.Stored, k.Similarity, neverExplore), c.refuses(r.Key, k.Entry), k.Entry.Fresh(now)
 	x.Candidates = append(x.Candidates, k)

@@ -3,6 +3,7 @@ package cache
 import (
 	"hash/maphash"
 	"sync"
+	"sync/atomic"
 
 	"reprise/policy"
 	"reprise/policy/reuse/normal"
@@ -21,6 +22,32 @@ type forms struct {
 	mu    sync.RWMutex // protects what follows
 	ids   map[uint64]policy.ID
 	added int // since the last sweep
+
+	made [1024]atomic.Pointer[normal.Form] // of stored prompts, by a hash of the prompt
+}
+
+// longestMade is how many bytes a prompt has at most whose form is kept: its tokens take ten times as many.
+const longestMade = 512
+
+// of returns the form of a stored prompt. Those of the prompts that are asked for most are made once.
+func (x *forms) of(prompt string) *normal.Form {
+	if len(prompt) > longestMade {
+		return normal.Of(prompt)
+	}
+	slot := &x.made[maphash.String(x.seed, prompt)%uint64(len(x.made))]
+	f := slot.Load()
+	if f == nil || f.Prompt != prompt {
+		f = normal.Of(prompt)
+		slot.Store(f)
+	}
+	return f
+}
+
+// forget drops the forms that were made: what a purge has removed is in none.
+func (x *forms) forget() {
+	for i := range x.made {
+		x.made[i].Store(nil)
+	}
 }
 
 // A sweep follows after so many additions, and checks so many entries.
@@ -60,7 +87,7 @@ func (x *forms) find(r *Request, f *Finding) (*store.Entry, *normal.Form) {
 	if !ok || e.Prompt == "" || e.Scope != r.Scope || e.Chain != f.Chain {
 		return nil, nil
 	}
-	if stored := normal.Of(e.Prompt); stored.Equal(f.form) {
+	if stored := x.of(e.Prompt); stored.Equal(f.form) {
 		return e, stored
 	}
 	return nil, nil

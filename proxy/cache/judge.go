@@ -40,6 +40,7 @@ func (v vetoes) Serves(*evidence.Case) bool { return true }
 // learner is the part of a Cache that decides on what was found, by what was counted of earlier decisions.
 type learner struct {
 	judgeBy func(*evidence.Rates) Judge // nil: no answer that was found is refused
+	formOf  func(prompt string) *normal.Form
 	draw    func() float64
 	welcome atomic.Int64 // hits that are not explored any more, at the start of a process with random draws
 	learned func(evidence.Sample)
@@ -59,7 +60,7 @@ type judging struct {
 }
 
 func newLearner(o *Options) *learner {
-	l := &learner{judgeBy: o.Judge, draw: o.Draw, learned: o.Learned, shadow: o.Shadow, book: o.Evidence}
+	l := &learner{judgeBy: o.Judge, formOf: normal.Of, draw: o.Draw, learned: o.Learned, shadow: o.Shadow, book: o.Evidence}
 	var e evidence.Embedder
 	if o.Embedder != nil {
 		e = evidence.Embedder{Space: o.Embedder.Space(), Gate: o.Embedder.Thresholds().Hit}
@@ -129,7 +130,7 @@ func (l *learner) judge(r *Request, f *Finding, e *store.Entry, stored *normal.F
 		f.form = normal.Of(r.Prompt)
 	}
 	if stored == nil {
-		stored = normal.Of(e.Prompt)
+		stored = l.formOf(e.Prompt)
 	}
 	c := reuse.Context{Tenant: evidence.ID(e.Tenant), Scope: store.Key(e.Scope).Short(), Topic: uint64(e.Topic), Similarity: similarity, Draw: draw}
 	if e.Prompt != r.Prompt {

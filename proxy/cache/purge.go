@@ -56,6 +56,9 @@ func (f *follower) purge(match func(*store.Entry) bool, keep func(policy.ID) boo
 	}
 	f.store.Remove(policy.Purged) // announced again: what the backing keeps beside the entries may have been made from some meanwhile
 	f.purges.Add(1)
+	if f.forms != nil {
+		f.forms.forget()
+	}
 	return len(ids), purged, err
 }
 
