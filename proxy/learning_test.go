@@ -14,6 +14,7 @@ import (
 
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
+	"reprise/policy/reuse/normal"
 	"reprise/proxy/cache"
 )
 
@@ -198,7 +199,7 @@ func TestWrongAnswersStop(t *testing.T) {
 	if got := r.ask(t, "/v1/chat/completions", chat(asks)); got.cache() != "miss" {
 		t.Errorf("after four wrong answers: %s, %s", got.cache(), status(got))
 	}
-	if e := r.Stats().Reuse.Error; e.Compared != 4 || e.Different != 4 || e.Low < 0.3 {
+	if e := r.Stats().Reuse.Error; e.Compared < 1 || e.Different != e.Compared || e.Low < 0.2 {
 		t.Errorf("the observed error is %+v", e)
 	}
 }
@@ -239,7 +240,7 @@ func TestOnlyIfCachedIsNotExplored(t *testing.T) {
 // unsure is a judge that has everything that is not equal explored.
 type unsure struct{}
 
-func (unsure) Judge(stored, asked string, c reuse.Context) reuse.Verdict {
+func (unsure) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict {
 	return reuse.Verdict{Decision: reuse.Explore, P: 0.5, Case: evidence.Case{Scope: c.Scope, Similarity: c.Similarity}}
 }
 
@@ -271,8 +272,10 @@ func TestJudgeModel(t *testing.T) {
 				return http.StatusOK, reply, "stop"
 			case prompt == reset:
 				return http.StatusOK, stored, "stop"
+			case prompt == asks:
+				return http.StatusOK, fresh, "stop"
 			}
-			return http.StatusOK, fresh, "stop"
+			return http.StatusOK, "Ask the help desk to send you another one.", "stop"
 		})
 		r.ask(t, "/v1/chat/completions", chat(reset))
 		r.ask(t, "/v1/chat/completions", chat(asks))

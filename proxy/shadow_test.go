@@ -32,24 +32,25 @@ func (r *rig) shadowed(t *testing.T, query string) (status int, contentType, bod
 func TestShadowList(t *testing.T) {
 	for _, prompts := range []bool{false, true} {
 		r, up, learnt, _ := exploring(t, func(o *Options) { o.Mode, o.LogPrompts = ModeShadow, prompts })
-		up.set(says("It takes 5 days.", "It takes 5 days.", "It takes 9 days.", ""))
+		up.set(says("It takes 5 days.", "It takes 5 days.", "It takes 5 days.", "", "It takes 9 days."))
 		r.ask(t, "/v1/chat/completions", chat(reset))
-		for i, prompt := range []string{asks, "Hello, " + reset} {
-			got := r.ask(t, "/v1/chat/completions", chat(prompt))
+		for i, c := range []struct{ prompt, header string }{
+			{asks, "User-Agent: none"}, {"Hi, " + reset, "Cache-Control: no-store"}, // nothing is kept of it
+			{"Good morning, " + reset, "User-Agent: none"}, {"Hello, " + reset, "User-Agent: none"},
+		} {
+			got := r.ask(t, "/v1/chat/completions", chat(c.prompt), c.header)
 			if got.cache() != "miss" || !strings.Contains(status(got), "shadow=hit") {
 				t.Fatalf("%s: %s", got.cache(), status(got))
 			}
-			eventually(t, "the sample", func() bool { return len(learnt.list()) == i+1 })
+			eventually(t, "the comparison", func() bool { s := r.Stats().Reuse.Shadowed; return s["same"]+s["different"]+s["skipped"] == int64(i+1) })
 		}
-		r.ask(t, "/v1/chat/completions", chat("Hi, "+reset), "Cache-Control: no-store") // nothing is kept of it
-		r.ask(t, "/v1/chat/completions", chat("Good morning, "+reset))
-		eventually(t, "the list", func() bool { return len(LearningOf(r.Server).Shadowed()) == 3 })
+		eventually(t, "the samples", func() bool { return len(learnt.list()) == 3 })
 		_, _, body := r.shadowed(t, "")
 		hits := gjson.Get(body, "hits").Array()
 		if len(hits) != 3 || gjson.Get(body, "total").Int() != 3 {
 			t.Fatal(body)
 		}
-		for i, want := range []string{"unknown", "different", "same"} {
+		for i, want := range []string{"different", "unknown", "same"} {
 			h := hits[i]
 			if h.Get("outcome").Str != want || h.Get("basis").Str != "form" || h.Get("p").Float() < 0.9 || h.Get("model").Str != "gpt-4o" || h.Get("tenant").Str == "" {
 				t.Errorf("hit %d: %s", i, h.Raw)
@@ -58,7 +59,7 @@ func TestShadowList(t *testing.T) {
 				t.Errorf("with prompts %v: %s", prompts, h.Raw)
 			}
 		}
-		if hits[0].Get("why").Str != "empty" || hits[1].Get("why").Exists() {
+		if hits[1].Get("why").Str != "empty" || hits[0].Get("why").Exists() {
 			t.Errorf("%s", body)
 		}
 		_, contentType, lines := r.shadowed(t, "?format=jsonl")
@@ -68,7 +69,7 @@ func TestShadowList(t *testing.T) {
 		if code, _, body := r.shadowed(t, "?format=xml"); code != 400 || !strings.Contains(body, "allowed is json or jsonl") {
 			t.Errorf("%d: %s", code, body)
 		}
-		if st := r.Stats().Reuse; st.Shadowed["same"] != 1 || st.Shadowed["different"] != 1 || st.Error.Compared != 2 || len(st.Hits) != 0 {
+		if st := r.Stats().Reuse; st.Shadowed["same"] != 2 || st.Shadowed["different"] != 1 || st.Error.Compared != 3 || len(st.Hits) != 0 {
 			t.Errorf("stats %+v", st)
 		}
 	}
