@@ -92,25 +92,19 @@ func (j *Judge) Forms(stored, asked *normal.Form, c Context) Verdict {
 	}
 	v.explain(stored, asked)
 	if !j.Words && c.Similarity > 0 && (v.bar == notListed || v.bar == fixed && visible(stored.Prompt) && visible(asked.Prompt)) {
-		v.bar = none // meaning decides what the list leaves open
+		v.bar = none // vetoes and meaning decide what the list leaves open
 	}
-	if v.bar == none && !(v.Case.Explained && len(v.Edits) == 0) {
-		v.veto(stored.Prompt, asked.Prompt)
+	if v.bar == none && !v.Case.Explained {
+		// What the list explains needs no veto: no such pair had one for a number, a negation or code, and Check refuses most other differences
+		// that are listed.
+		if v.Veto = Check(stored.Prompt, asked.Prompt); v.Veto != Pass {
+			v.bar = vetoed
+		}
 	}
 	if v.bar == none {
 		j.decide(&v, c.Draw)
 	}
 	return v
-}
-
-// veto sets the veto. Equal forms get none. Check refuses nearly every difference between prompts that differ by little, which the list is
-// for, so of listed edits only hard facts get one.
-func (v *Verdict) veto(stored, asked string) {
-	switch veto := Check(stored, asked); {
-	case veto == Pass:
-	case !v.Case.Explained, veto == Number, veto == Negation, veto == Code:
-		v.Veto, v.bar = veto, vetoed
-	}
 }
 
 // visible reports whether a prompt has no hidden characters: a prompt that is fixed for another reason is of a script or a layout that an

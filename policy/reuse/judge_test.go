@@ -167,18 +167,20 @@ func FuzzJudge(f *testing.F) {
 
 // BenchmarkJudge judges prompts of 20, 100 and 1,000 words against a near repeat; both forms are made each time.
 func BenchmarkJudge(b *testing.B) {
+	const line = "The customer of our shop for garden tools in Leeds has bought a mower last May, and it stops after ten minutes. "
 	for _, words := range []int{20, 100, 1000} {
-		template := strings.Join(strings.Fields(prose(words-8)), " ")
+		template := strings.Join(strings.Fields(strings.Repeat(line, 50))[:words-8], " ") + ". "
 		for _, pair := range []struct{ name, stored, asked string }{
-			{"form", template + " Question: How do I cancel my subscription?", template + " Question: How can I cancel my subscription? Thanks!"},
-			{"edit", template + " Which is better, tea or coffee?", template + " Which is better, coffee or tea?"},
-			{"other", template + " How do I cancel my subscription?", template + " How do I cancel my booking?"},
+			{"form", "How do I cancel my subscription today?", "How can I cancel my subscription today? Thanks!"},
+			{"edit", "Which is better, tea or coffee?", "Which is better, coffee or tea?"},
+			{"other", "How do I cancel my subscription?", "How do I cancel my booking?"},
 		} {
 			for name, j := range map[string]*Judge{"words": lexicalJudge, "meaning": denseJudge} {
-				b.Run(fmt.Sprintf("%d/%s/%s", words, pair.name, name), func(b *testing.B) {
+				v := j.Judge(template+pair.stored, template+pair.asked, sure)
+				b.Run(fmt.Sprintf("%d/%s/%s/%s", words, pair.name, name, strings.ReplaceAll(v.Bar(), " ", "-")), func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {
-						j.Judge(pair.stored, pair.asked, sure)
+						j.Judge(template+pair.stored, template+pair.asked, sure)
 					}
 				})
 			}
