@@ -133,6 +133,35 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestSymmetry checks that all classes except why serve in both directions, and that why serves in one.
+func TestSymmetry(t *testing.T) {
+	for _, p := range pairs(t) {
+		there, back := explained(p[0], p[1]), explained(p[1], p[0])
+		if strings.Contains(there, "why") || strings.Contains(back, "why") {
+			if there != "no" && back != "no" {
+				t.Errorf("%q, %q: explained in both directions, by %s and %s", p[0], p[1], there, back)
+			}
+		} else if there != back {
+			t.Errorf("%q, %q: explained by %s, and the other way by %s", p[0], p[1], there, back)
+		}
+	}
+}
+
+// TestLong checks that many differences and long sentences are refused, wherever they are.
+func TestLong(t *testing.T) {
+	many := strings.Repeat("really ", window+1)
+	for _, p := range [][2]string{
+		{"What is the purpose of tea?", "What " + many + "is the purpose of tea?"},
+		{many + "What is the purpose of tea?", "What is the purpose of tea?"},
+		{"What is the purpose of tea in " + strings.Repeat("a small house and ", 6) + "a garden?", "What is purpose of tea in " + strings.Repeat("a small house and ", 6) + "a garden?"},
+		{"What is the purpose of tea? What is the purpose of milk?", "What is purpose of tea? What is purpose of milk?"},
+	} {
+		if e := explained(p[0], p[1]); e != "no" {
+			t.Errorf("%q, %q: explained by %s", p[0], p[1], e)
+		}
+	}
+}
+
 // TestMost checks the limit of edits and that two of them do not touch.
 func TestMost(t *testing.T) {
 	for _, c := range []struct{ stored, asked, want string }{

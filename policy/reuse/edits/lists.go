@@ -21,8 +21,11 @@ var lists = map[string]string{
 	// not plan, state, order, name, position: they are asked for in two senses
 	"choice": `country countries city cities language languages companies bank car cars phone laptop book books movie movies school university college
 		courses color colors documents app apps browser browsers website websites animal animals food foods fruit fruits
-		vegetables vitamins day month year brand airline airport river planet continent team player subject subjects`,
-	"one": `book laptop phone movie restaurant hotel university college course app website camera car bike school exercise diet job country city language browser bank`,
+		vegetables vitamins day month year tools methods options skills ingredients steps vaccines medications banks brands laptops phones cameras
+		universities colleges schools exercises drinks snacks spices systems formats brand airline airport river planet continent team player subject subjects`,
+	"one": `book laptop phone movie restaurant hotel university college course app website camera car bike school exercise diet job country city language browser bank
+		tablet printer router mattress shampoo sunscreen antivirus treatment remedy medicine workout recipe method technique alternative substitute replacement
+		example gift season month age beach podcast platform degree career`,
 	"sorted": `food foods music movie movies book books car cars oil gas fuel animal animals person people pet pets plant plants tree trees job jobs work card cards
 		payment insurance account loan visa doctor phone battery plug plugs adapter license permit document documents question questions things activities
 		hobbies sport sports restaurant restaurants hotel hotels shoes clothes wine beer cheese meat fish bread flour soil paint wood dog dogs cat cats bird

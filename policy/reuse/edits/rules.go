@@ -10,7 +10,7 @@ article: order: ^ explain|describe|compare|define [the /] @quality? @relation of
 article: order: ^ list|name [the /] @quality? advantages|disadvantages|benefits|symptoms|causes|effects|differences of|between
 article: what which: ^ what|which is|are|was [the /] @super @supernoun in|on|of|$
 article: what which: ^ what|which is|are [the /] best|top @thing|@one|place|time|method to|for|in|on|about
-article: what which: ^ what|which is [a /] good book|laptop|phone|movie|restaurant|hotel|app|website|camera|bike|browser to|for|in|on
+article: what which: ^ what|which is [a /] good book|laptop|phone|movie|restaurant|hotel|app|website|camera|bike|browser|tablet|printer|mattress|recipe|alternative|substitute|replacement|example|gift to|for|in|on
 article: what which: ^ what|which is|are [the /] most popular|common|important|expensive|beautiful|dangerous|famous|effective @thing|@one|@supernoun in|on|of|for|to|$
 article: where: ^ where is|are [the /] nearest|closest @place $|to|from|near
 article: who: ^ who is|was [the /] richest|tallest|oldest|youngest|fastest|strongest person|man|woman in
@@ -31,7 +31,7 @@ article: what howto which: ^ [HOW / what is best way to / which is best way to /
 article: what: ^ [DIFF / what is difference between / what are differences between / what is the differences between / what are the difference between / what is difference of]
 article: what: ^ [MEAN / what is meaning of / what is definition of]
 # what and which
-which: what which: ^ [what / which] @choice @verb
+which: what which: ^ [what / which] payment|programming|operating|file|vaccine? @choice @verb
 which: prep: ^ in|on|from [what / which] country|city|language|year|month|day|book|movie|color|ocean|river @verb
 which: what which: ^ [what / which] is|are|was the @super @supernoun
 which: what which: ^ [what / which] is|are the best @thing|way|place|time|method
