@@ -151,7 +151,7 @@ func (s *scanner) digits(text string, end int) {
 		return
 	}
 	switch low[n:] {
-	case "st", "nd", "rd", "th", "d":
+	case "st", "nd", "rd", "th":
 		text = low
 	default:
 		if identifier(low) && strings.ToUpper(text) == text {

@@ -63,7 +63,7 @@ i was [just] wondering
 i am [just] (wondering|curious)
 [just] (wondering|curious)
 out of curiosity
-(so|ok|okay|well|alright|all right|now then|right|hmm|um|uh|oh)
+(so|ok|okay|well|alright|all right|now then|hmm|um|uh|oh)
 (ok|okay|alright|great|perfect|good|cool|nice|awesome) (thanks|thank you)
 by the way
 `
@@ -250,19 +250,21 @@ func (ts tokens) boundary(i int) bool {
 // ends are the two ends of a prompt.
 type ends struct {
 	tokens
-	mark int // a question mark behind courtesy that has none before it: "on Friday, please?"
+	prompt string
+	from   int // where the prompt begins behind its courtesy
+	mark   int // a question mark behind courtesy that has none before it: "on Friday, please?"
 }
 
 // withoutCourtesy takes courtesy off at both ends, one phrase after the other, while enough is left. Of a prompt that does something to a
 // text it comes off only where it cannot be part of the text.
-func withoutCourtesy(ts tokens) tokens {
-	e := ends{tokens: ts}
+func withoutCourtesy(ts tokens, prompt string) tokens {
+	e := ends{tokens: ts, prompt: prompt}
 	from, to := 0, len(ts)
 	for next := e.opening(from); next > from && ts[next:].enough(); next = e.opening(from) {
 		from = next
 	}
 	mark := 0
-	for {
+	for e.from = from; ; {
 		e.mark = 0
 		next := e.closing(to)
 		if next == to || next <= from || !ts[from:next].enough() {
@@ -308,25 +310,38 @@ func (e *ends) opening(i int) int {
 			}
 			continue
 		}
-		comma := e.tokens[end].Text == "," && !fillers[e.tokens[i].Text]
+		mark := e.tokens[end].Text
 		for e.boundary(end) {
 			end++
 		}
-		if end < len(e.tokens) && !(comma && e.named(end)) { // Hello, Dolly
+		if end < len(e.tokens) && e.opensWith(i, lengths[n], mark, end) {
 			return end
 		}
 	}
 	return i
 }
 
-// named reports whether a name may be at i: a word with a capital, and behind it no word in small letters.
-func (ts tokens) named(i int) bool {
-	return i < len(ts) && ts[i].class&upper != 0 && ts[i].class&(function|task|wh) == 0 &&
-		(i+1 >= len(ts) || ts[i+1].Kind != Word || ts[i+1].class&(upper|joined) != 0)
+// opensWith reports whether the opening of n words at i, with a mark behind it, may come off before token next. "Hello, Dolly", "Help! lyrics"
+// and "Sorry, not sorry" are names: behind one word with a comma or exclamation mark a word must follow that begins sentences.
+func (e *ends) opensWith(i, n int, mark string, next int) bool {
+	t := &e.tokens[next]
+	begins := t.class&(wh|auxiliary|subject|determiner) != 0
+	switch soft := mark == "," || e.prompt[e.tokens[i+n].From] == '!'; {
+	case e.is(i, "ok", "oh", "alright", "hmm", "um", "uh"):
+		return true
+	case e.is(i, "so", "well") && n == 1:
+		return begins || t.class&function != 0
+	case soft && e.about(songs):
+		return begins || t.class&(function|task|verb) != 0
+	case soft && n == 1 && !e.is(i, "hi", "hello", "hey", "help"):
+		return t.Text != e.tokens[i].Text && !e.is(next, "not")
+	case soft && n == 1:
+		return t.class&(wh|function|task|verb|preposition|title|abbreviation|homograph|numeral) != 0 && t.Text != e.tokens[i].Text && !e.is(next, "not")
+	case mark == ",":
+		return t.class&upper == 0 || t.class&(function|task|wh) != 0 || next+1 < len(e.tokens) && e.tokens[next+1].Kind == Word && !e.has(next+1, upper|joined)
+	}
+	return true
 }
-
-// fillers come before names, too: "Ok, Paris then".
-var fillers = map[string]bool{"ok": true, "okay": true, "so": true, "well": true, "oh": true, "alright": true, "right": true, "great": true, "perfect": true, "good": true}
 
 // flows reports whether the opening of tokens [from, to) without a mark behind it may come off.
 func (e *ends) flows(from, to int) bool {
@@ -357,6 +372,9 @@ func (e *ends) closing(end int) int {
 		switch {
 		case at <= 0:
 		case e.boundary(at-1) && e.tokens[at-1].Text != ":":
+			if !e.closes(at, last) {
+				return end
+			}
 			if asked && e.tokens[at-1].class&ending == 0 {
 				e.mark = last
 			}
@@ -387,14 +405,47 @@ func (e *ends) trails(from, to int) bool {
 	return n > 0 && lengths[n-1] == to-from && before.Kind == Word && before.class&(function|subject) == 0
 }
 
-// mentions reports whether the prompt is about words, so that courtesy without a mark may be among them.
-func (ts tokens) mentions() bool {
+// closes reports whether the closing of tokens [from, to) behind a mark is beside what the prompt is about: "who sings Please, Please",
+// "text my mother that I am late, thanks".
+func (e *ends) closes(from, to int) bool {
+	part := e.tokens[e.from:from]
+	if last := len(part) - 1; last > 0 && part[last].class&ending != 0 {
+		return !part.about(wordings) || !slices.ContainsFunc(part, func(t Token) bool { return t.Text == ":" })
+	}
+	if slices.ContainsFunc(part, func(t Token) bool { return t.Quoted }) {
+		return true // what is worded is quoted
+	}
+	if part.about(songs) && (e.has(from, upper) || e.has(from-2, courteous|upper) || e.is(from-2, "oh", "yes", "baby")) {
+		return false
+	}
+	return to-from == 1 && e.is(from, "please") || !part.about(wordings) && !part.about(letters)
+}
+
+// Words of works with titles, of how something is worded, of texts that end with courtesy, and others before which courtesy may be
+// mentioned.
+const (
+	songs    = ` song songs album sang sing sings sung title titled lyrics wrote band `
+	wordings = ` say says saying said word words write writes written text reply caption spell translate answer respond mention `
+	letters  = ` email message letter sign post card `
+	uses     = ` mean means name called use people response reaction `
+)
+
+// about reports whether the prompt has one of the words of a list.
+func (ts tokens) about(list string) bool {
 	for i := range ts {
-		if ts[i].class&(dataCue|dataVerb) != 0 || ts.is(i, "say", "says", "saying", "said", "word", "words", "write", "writes", "written",
-			"reply", "answer", "respond", "text", "message", "email", "letter", "card", "mean", "means", "name", "called", "use", "people", "post", "sign",
-			"song", "songs", "album", "sang", "sing", "sings", "wrote", "title") {
+		if t := &ts[i]; t.Kind == Word && !t.Quoted && contains(list, t.Text) {
 			return true
 		}
 	}
 	return false
+}
+
+// mentions reports whether the prompt is about words, so that courtesy without a mark may be among them.
+func (ts tokens) mentions() bool {
+	for i := range ts {
+		if ts[i].class&(dataCue|dataVerb) != 0 {
+			return true
+		}
+	}
+	return ts.about(songs) || ts.about(wordings) || ts.about(letters) || ts.about(uses)
 }

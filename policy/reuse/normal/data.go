@@ -3,18 +3,34 @@ package normal
 // treatsText reports whether the prompt does something to a text: it has a word for that, or begins with an order to.
 func (ts tokens) treatsText() bool {
 	for i := range ts {
-		c := ts[i].class
-		if c&dataCue != 0 || c&dataVerb != 0 && (ts[i].First || ts.is(i-1, "you", "please")) && ts.textBehind(i+1) {
+		switch c := ts[i].class; {
+		case c&(dataCue|dataVerb|dataWord) == 0 || ts[i].Quoted:
+		case c&dataCue != 0:
 			return true
-		}
-		if ts.is(i, "say") && (ts.is(i-1, "you", "i", "we", "to", "people") || ts[i].First) && ts.textBehind(i+1) || ts.is(i, "say") && ts.is(i-1, "you", "i", "we") && ts.is(i-3, "how") {
+		case c&dataVerb != 0 && (ts[i].First || ts.is(i-1, "you", "please")) && ts.textBehind(i+1):
 			return true
-		}
-		if ts.is(i, "words", "letters", "characters") && ts.is(i-1, "many") || ts.is(i, "times") && ts.is(i-1, "many") && ts.textBehind(i+1) || ts.is(i, "word", "term", "letter") && ts.is(i-1, "the") {
+		case c&dataWord != 0 && ts.wording(i):
 			return true
 		}
 	}
 	return false
+}
+
+// wording reports whether a word such as "say" or "letters" at i is about how something is worded.
+func (ts tokens) wording(i int) bool {
+	switch ts[i].Text {
+	case "say":
+		return ts.is(i-1, "you", "i", "we") && ts.is(i-3, "how") || ts.is(i-1, "to") && ts.is(i-2, "how") ||
+			(ts[i].First || ts.is(i-1, "you", "i", "we", "to", "people")) && ts.textBehind(i+1)
+	case "times":
+		return ts.is(i-1, "many") && ts.textBehind(i+1)
+	case "words", "letters", "characters":
+		return ts.is(i-1, "many")
+	}
+	if ts[i].Text == "letter" {
+		return ts.is(i-1, "the") && i+1 < len(ts) && (ts[i+1].Quoted || ts[i+1].To-ts[i+1].From == 1)
+	}
+	return ts.is(i-1, "the") || ts.is(i+1, "of", "for")
 }
 
 // textBehind reports whether a text follows that the prompt contains or refers to.

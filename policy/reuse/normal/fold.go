@@ -1,26 +1,29 @@
 package normal
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // capitals returns where a word that is not in small letters has its capitals.
 func capitals(raw, low string) class {
-	c := class(0)
-	same := 0
-	for i := range len(raw) {
-		if raw[i] == low[i] && raw[i] != '\'' {
-			same++
-		}
+	c, size := class(0), 1
+	if raw[0] >= utf8.RuneSelf {
+		size = 2
 	}
-	if raw[0] != low[0] || raw[0] >= 0x80 && raw[1] != low[1] {
+	if raw[:size] != low[:size] {
 		c = upper
 	}
-	switch {
-	case len(raw) > 1 && strings.ToUpper(raw) == raw:
-		return c | caps
-	case c == 0 || strings.ToLower(raw[1:]) != low[1:] || raw[1:] != low[1:] && raw[0] < 0x80:
-		return c | mixed
+	if raw[size:] == low[size:] {
+		return c
 	}
-	return c
+	for _, r := range raw {
+		if unicode.IsLower(r) {
+			return c | mixed
+		}
+	}
+	return c | caps
 }
 
 // folder decides about letter case.
@@ -59,7 +62,7 @@ func (f *folder) keeps(i int) bool {
 	case t.class&mixed != 0 && several(f.prompt[t.From:t.To]): // DVDs
 		return f.tokens[i].class&homograph != 0 || symbols[t.Text[:n-1]]
 	case t.class&mixed != 0: // PayPal, but kWh and LaTeX
-		slip := t.class&(function|month) != 0 && t.class&upper != 0 && !(t.class&month != 0 && !f.dated(i)) // THat
+		slip := t.class&(function|task|verb|month) != 0 && t.class&upper != 0 && !(t.class&month != 0 && !f.dated(i)) // THat
 		return !slip && t.class&acronym == 0 && (t.class&homograph != 0 || n < 5 || t.class&upper == 0)
 	case n == 1:
 		return f.letter(i)
@@ -94,7 +97,9 @@ func several(raw string) bool {
 
 // letter reports whether a single capital letter is more than the pronoun or the article.
 func (f *folder) letter(i int) bool {
-	if f.is(i-1, "vitamin", "hepatitis", "ste", "suite", "apt", "unit", "avenue", "street") || f.has(i-1, upper) && f.has(i+1, upper) && !f.tokens[i-1].First {
+	named := f.has(i-1, upper) && !f.tokens[i-1].First && f.tokens[i-1].To-f.tokens[i-1].From > 2
+	if f.is(i-1, "vitamin", "hepatitis", "ste", "suite", "apt", "unit", "avenue", "street", "boulevard", "lane", "highway", "road", "# ") ||
+		named && (f.has(i+1, upper) || f.has(i+1, ending) && i+2 < len(f.tokens)) {
 		return false
 	}
 	switch f.tokens[i].Text {
@@ -145,7 +150,7 @@ func (f *folder) capsKept(i int) bool {
 	case t.class&(acronym|abbreviation) != 0 || t.class&(function|title) != 0 && t.class&homograph == 0:
 		return false
 	case t.Text == "pm":
-		return !(i > 0 && f.tokens[i-1].Kind == Number)
+		return !(i > 0 && (f.tokens[i-1].Kind == Number || f.has(i-1, numeral)))
 	case len(t.Text) == 2:
 		return !contains(twoLetters, t.Text) && (t.class&function != 0 || symbols[t.Text])
 	}

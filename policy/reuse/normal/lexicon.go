@@ -31,6 +31,7 @@ const (
 	dataCue                        // is about a text wherever it is
 	dataVerb                       // does something to a text where it begins an order
 	verb                           // what is no task: open, last, need
+	dataWord                       // is about a text in some places
 	title                          // before a name: its capital carries nothing there
 	abbreviation                   // of a title or street
 )

@@ -65,7 +65,11 @@ func (m *maker) apostropheS() {
 		}
 		switch t.Text {
 		case "'d":
-			if m.tokens.is(i+1, "like", "love", "appreciate", "be", "prefer", "rather", "really", "need", "want", "recommend", "suggest") {
+			next := i + 1
+			if m.tokens.is(next, "really") {
+				next++
+			}
+			if m.tokens.is(next, "like", "love", "appreciate", "be", "prefer", "rather", "need", "want", "recommend", "suggest") {
 				t.Text = "would"
 			}
 		case "'s":

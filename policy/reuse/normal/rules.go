@@ -11,7 +11,7 @@ type maker struct {
 // rules applies what depends on the words around, in this order: each rule sees the result of those before.
 func (m *maker) rules() {
 	m.apostropheS()
-	m.tokens = withoutCourtesy(m.tokens)
+	m.tokens = withoutCourtesy(m.tokens, m.prompt)
 	if m.data = m.tokens.treatsText(); m.data {
 		m.raw()
 		return
@@ -51,8 +51,8 @@ func (m *maker) raw() {
 		if t.Kind == Mark && (len(t.Text) > t.To-t.From || t.Text == `"`) || t.Kind == Break {
 			continue // with the blank before it, a quotation mark, one of a row of line breaks
 		}
-		if i > 0 || t.class&upper == 0 || (&folder{tokens: m.tokens, prompt: m.prompt}).keeps(0) {
-			t.Text = m.prompt[t.From:t.To]
+		if t.Text = m.prompt[t.From:t.To]; i == 0 && t.class&upper != 0 && !(&folder{tokens: m.tokens, prompt: m.prompt}).keeps(0) {
+			t.Text = m.low[t.From:t.To]
 		}
 	}
 	if n := len(m.tokens); n > 0 && m.tokens[n-1].Text == "." && m.tokens[n-1].To-m.tokens[n-1].From == 1 {
@@ -66,9 +66,9 @@ func (m *maker) raw() {
 // remove deletes the tokens of [from, to).
 func (a *asker) remove(from, to int) { a.tokens = slices.Delete(a.tokens, from, to) }
 
-// word reports whether token i is there and is one of the words.
+// word reports whether token i is there and is one of the words or marks.
 func (ts tokens) is(i int, words ...string) bool {
-	return i >= 0 && i < len(ts) && ts[i].Kind == Word && !ts[i].Quoted && slices.Contains(words, ts[i].Text)
+	return i >= 0 && i < len(ts) && (ts[i].Kind == Word || ts[i].Kind == Mark) && !ts[i].Quoted && slices.Contains(words, ts[i].Text)
 }
 
 // has reports whether token i is there and has one of the classes.

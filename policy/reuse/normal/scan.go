@@ -178,7 +178,12 @@ func (s *scanner) chunk() {
 	if s.at == to {
 		return
 	}
-	core := s.at + len(strings.TrimRight(s.prompt[s.at:to], ".,;:!?)]}…"))
+	core := to
+	for core > s.at && (strings.IndexByte(".,;:!?)]}", s.prompt[core-1]) >= 0 || strings.HasSuffix(s.prompt[s.at:core], "…")) {
+		if core--; s.prompt[core] >= utf8.RuneSelf {
+			core -= len("…") - 1
+		}
+	}
 	if core > s.at && core < to && s.prompt[core] == '!' && (core == s.at+1 || s.prompt[core-1] >= '0' && s.prompt[core-1] <= '9') {
 		core++ // a factorial
 	}

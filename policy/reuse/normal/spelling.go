@@ -11,7 +11,7 @@ const spellings = `color=colour colors=colours colored=coloured coloring=colouri
 	center=centre centers=centres centered=centred theater=theatre theaters=theatres liter=litre liters=litres meter=metre meters=metres
 	kilometer=kilometre kilometers=kilometres centimeter=centimetre centimeters=centimetres millimeter=millimetre millimeters=millimetres
 	milliliter=millilitre milliliters=millilitres fiber=fibre fibers=fibres caliber=calibre somber=sombre luster=lustre specter=spectre
-	catalog=catalogue catalogs=catalogues dialog=dialogue dialogs=dialogues analog=analogue
+	catalog=catalogue catalogs=catalogues analog=analogue
 	license=licence licenses=licences defense=defence defenses=defences offense=offence offenses=offences pretense=pretence
 	practice=practise practiced=practised practicing=practising
 	check=cheque checks=cheques program=programme programs=programmes tire=tyre tires=tyres aluminum=aluminium gray=grey
@@ -43,7 +43,7 @@ const spellings = `color=colour colors=colours colored=coloured coloring=colouri
 	privilege=priviledge publicly=publically schedule=schedual=shedule truly=truely usually=usualy
 	really=realy probably=probaly=probly interesting=intresting information=infomation=informtion
 	application=aplication applications=aplications delivery=delievery deliver=delivar payment=paymnet=payement transfer=tranfer
-	download=donwload=dowload upload=uplaod install=instal username=usename manager=manger=manageer
+	download=donwload=dowload upload=uplaod install=instal username=usename manager=manageer
 	your=yuor people=poeple their=thier something=somthing someone=somone`
 
 // stems are verbs and what is made of them, British before American: the ending -ise and its like.

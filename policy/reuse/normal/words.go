@@ -39,7 +39,9 @@ var wordLists = []struct {
 		capitalise capitalization uppercase lowercase titlecase syllable syllables rhyme rhymes anagram anagrams palindrome
 		palindromes synonym synonyms antonym antonyms conjugate conjugation verbatim vowels consonants transliterate
 		transliteration typo typos sentence sentences phrase idiom paraphrase paraphrased rephrase reword rewrite rewritten
-		transcribe romanize`},
+		transcribe romanize contractions apostrophe apostrophes hyphen hyphenated noun nouns
+		adverb adverbs pronoun pronouns preposition prepositions etymology homophone homophones`},
+	{dataWord, `plural singular tense contraction verb adjective prefix suffix abbreviation acronym say times words letters characters word term letter`},
 	{dataVerb, `summarize summarise count repeat echo reverse shorten classify label extract quote edit correct improve
 		tokenize sort alphabetize complete continue encode decode encrypt decrypt hash parse format convert concatenate`},
 }
