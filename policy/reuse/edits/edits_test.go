@@ -168,6 +168,11 @@ func TestMost(t *testing.T) {
 		{"What exactly is the main purpose of a part-time job?", "What is the main purpose of a part time job?", "filler+hyphen"},
 		{"what kind of job is a part-time job in my time zone here and why", "which type of job is a part time job in my timezone here", "kind+hyphen+hyphen+why"},
 		{"what kind of job is a part-time job for a co-worker in my time zone here and why", "which type of job is a part time job for a coworker in my timezone here", "no"},
+		{"What is a part-time job in my time zone and why", "What is a part time job in my timezone", "no"},
+		{"Explain the role of tea?", "Explain role of tea", "no"},
+		{"Explain the role of tea.", "Explain role of tea", "article"},
+		{"summarise this text. what exactly is my role?", "summarise this text. what is my role?", "no"},
+		{"Ask him this. What exactly is my role?", "Ask him this. What is my role?", "filler"},
 		{"What is the meaning of a time zone?", "What is meaning of the time zone?", "no"},
 		{"Is there a way to print all of my emails?", "Is there any way to print all my emails?", "any+of"},
 	} {

@@ -93,7 +93,7 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 	}
 	for i := from; i < n; i++ {
 		t := &tokens[i]
-		if t.Quoted || !plain(t) && !ended(tokens, i) || barred[t.Text] {
+		if !plain(t) && !ended(tokens, i) || barred[t.Text] {
 			return false
 		}
 	}
