@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"reprise/internal/redistest"
+)
+
+// models is a server of /v1/embeddings. Its models are named after the length of their vectors, and prompts have one direction for each first
+// word.
+type models struct {
+	url   string
+	held  atomic.Bool  // it does not answer
+	texts atomic.Int64 // so far
+}
+
+func newModels(t *testing.T) *models {
+	m := &models{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Model string
+			Input []string
+		}
+		dim := 0
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || m.held.Load() {
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Sscan(asked.Model, &dim)
+		var rows []string
+		for i, text := range asked.Input {
+			v := make([]float32, dim)
+			for _, c := range strings.Fields(text)[0] {
+				v[int(c)%dim]++
+			}
+			numbers, _ := json.Marshal(v)
+			rows = append(rows, fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":%s}`, i, numbers))
+		}
+		m.texts.Add(int64(len(rows)))
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"object":"list","model":%q,"data":[%s]}`, asked.Model, strings.Join(rows, ","))
+	}))
+	t.Cleanup(srv.Close)
+	m.url = srv.URL + "/v1"
+	return m
+}
+
+// env are the settings of an embedder of so many dimensions.
+func (m *models) env(dim string) []string {
+	return []string{"REPRISE_EMBEDDER=openai", "REPRISE_EMBEDDER_URL=" + m.url, "REPRISE_EMBEDDER_MODEL=" + dim, "REPRISE_EMBEDDER_DIMENSIONS=" + dim, "REPRISE_EMBED_TIMEOUT=1m"}
+}
+
+// logged waits for a message, unless it came before the start line.
+func (p *process) logged(msg string) {
+	p.t.Helper()
+	if !strings.Contains(p.read.String(), msg) {
+		p.waitFor(msg)
+	}
+}
+
+// chatOf is a request.
+func chatOf(prompt string) string {
+	return fmt.Sprintf(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":%q}]}`, prompt)
+}
+
+// lacking is how many entries wait for a vector, by the admin API.
+func (p *process) lacking() int {
+	p.t.Helper()
+	resp, err := http.Get(p.admin + "/admin/stats")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var st map[string]any
+	if body, err := io.ReadAll(resp.Body); err != nil || json.Unmarshal(body, &st) != nil {
+		p.t.Fatalf("%s %v", body, err)
+	}
+	n, ok := st["entries_without_vector"].(float64)
+	if !ok {
+		p.t.Fatalf("no entries_without_vector in %v", st)
+	}
+	return int(n)
+}
+
+// firstWords are first words of prompts: entries of one are found by meaning from a prompt that begins with it.
+var firstWords = []string{"Describe", "Summarise", "Outline", "Sketch", "Portray", "Characterise", "Illustrate", "Depict"}
+
+// TestAnotherEmbedder: after a restart with another embedder every answer is there for its request at once, and by meaning once its vector is
+// computed; a kill in between loses nothing of either.
+func TestAnotherEmbedder(t *testing.T) {
+	m, up := newModels(t), newEngine(t)
+	env := append([]string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "a.db"), up.setting}, m.env("64")...)
+	p := start(t, env...)
+	for _, word := range firstWords {
+		p.cached(chatOf(word + " the drain of a proxy."))
+	}
+	if n := p.lacking(); n != 0 {
+		t.Errorf("%d entries without a vector", n)
+	}
+	p.signal(syscall.SIGTERM)
+	p.end()
+
+	env = append(env, m.env("128")...)
+	m.held.Store(true)
+	p = start(t, env...)
+	p.logged("entries have no vectors of this embedder: they answer their exact requests, and are found by meaning once their vectors are computed, which begins now")
+	p.exact(t)
+	if n := p.lacking(); n != len(firstWords) {
+		t.Errorf("%d entries without a vector while the embedder is down", n)
+	}
+	p.Process.Kill()
+	p.end()
+
+	m.held.Store(false)
+	p = start(t, env...)
+	if p.entries != float64(len(firstWords)) {
+		t.Errorf("%v entries after a kill", p.entries)
+	}
+	p.exact(t)
+	p.logged("all entries have vectors of this embedder")
+	if n := p.lacking(); n != 0 {
+		t.Errorf("%d entries without a vector in the end", n)
+	}
+	for _, word := range firstWords {
+		if got := p.finds(chatOf(word+" what drains a proxy."), ""); got != "semantic" {
+			t.Errorf("%s by meaning: %s", word, got)
+		}
+	}
+	p.signal(syscall.SIGTERM)
+	p.end()
+
+	before := m.texts.Load()
+	p = start(t, env...)
+	if n, asked := p.lacking(), m.texts.Load()-before; n != 0 || asked > 1 { // one is asked at the start, for the length
+		t.Errorf("%d entries without a vector after another restart, %d texts embedded", n, asked)
+	}
+}
+
+// exact checks that the answers are there.
+func (p *process) exact(t *testing.T) {
+	t.Helper()
+	for _, word := range firstWords {
+		if got := p.finds(chatOf(word+" the drain of a proxy."), ""); got != "exact" {
+			t.Errorf("%s: %s", word, got)
+		}
+	}
+}
+
+// TestAnotherEmbedderOfSeveral: proxies on one Redis get another embedder one after the other: each has all answers at any time, and finds by
+// meaning what the others have stored.
+func TestAnotherEmbedderOfSeveral(t *testing.T) {
+	server, m, up := redistest.Start(t, redistest.Options{}), newModels(t), newEngine(t)
+	env := func(dim string) []string {
+		return append([]string{"REPRISE_STORE=redis://" + server.Addr, up.setting}, m.env(dim)...)
+	}
+	one, two := start(t, env("64")...), start(t, env("64")...)
+	for _, word := range firstWords {
+		one.cached(chatOf(word + " the drain of a proxy."))
+	}
+	until(t, "the answer at the other proxy", func() bool { return two.finds(chatOf(firstWords[7]+" the drain of a proxy."), "") == "exact" })
+	two.exact(t)
+	two.signal(syscall.SIGTERM)
+	two.end()
+
+	two = start(t, env("128")...)
+	two.exact(t)
+	one.exact(t)
+	until(t, "all vectors", func() bool { return two.lacking() == 0 })
+	if n := one.lacking(); n != 0 {
+		t.Errorf("%d entries lack a vector in the proxy with the former embedder", n)
+	}
+	two.cached(chatOf("Paraphrase the drain of a proxy."))
+	for _, p := range []*process{one, two} {
+		until(t, "a hit by meaning", func() bool { return p.finds(chatOf("Paraphrase what drains a proxy."), "") == "semantic" })
+	}
+
+	one.signal(syscall.SIGTERM)
+	one.end()
+	texts := m.texts.Load()
+	one = start(t, env("128")...)
+	one.exact(t)
+	if n, asked := one.lacking(), m.texts.Load()-texts; n != 0 || asked > 1 {
+		t.Errorf("%d entries lack a vector although another proxy has computed them, %d texts embedded", n, asked)
+	}
+}
