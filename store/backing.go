@@ -37,7 +37,8 @@ const (
 	KindAliases
 	KindState // of an entry
 	KindTopic
-	KindLearned // id 0: learned state of the policy beyond the entries; only the policy can read it
+	KindLearned  // id 0: learned state of the policy beyond the entries; only the policy can read it
+	KindEvidence // id 0: what was counted of reused answers; only the caller of KeepEvidence can read it
 	kindEnd
 )
 

@@ -14,6 +14,7 @@ func (w *writer) batch(d *dirtySet, reserve policy.ID, learned bool) *Batch {
 	b := &Batch{Put: append(w.scratch.records, d.head...)}
 	if learned {
 		w.addLearned(b)
+		w.addEvidence(b)
 	}
 	w.addEntries(b, d)
 	w.addTopics(b, d)

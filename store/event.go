@@ -16,9 +16,10 @@ const (
 	EventPurge                       // an entry was removed on request
 	EventArrive                      // a request missed on a topic
 	EventVector                      // an entry that lacked a vector got one
+	EventSample                      // an observation was counted; the store is not changed
 )
 
-var eventNames = [...]string{"none", "insert", "use", "alias", "anchor", "evict", "expire", "purge", "arrive", "vector"}
+var eventNames = [...]string{"none", "insert", "use", "alias", "anchor", "evict", "expire", "purge", "arrive", "vector", "sample"}
 
 func (k EventKind) String() string { return eventNames[min(int(k), len(eventNames)-1)] }
 
@@ -26,7 +27,7 @@ func (k EventKind) String() string { return eventNames[min(int(k), len(eventName
 // dirty set is filled from the same events, and Apply makes them happen in another store.
 type Event struct {
 	Kind EventKind
-	ID   policy.ID   // of the entry; 0 for EventArrive
+	ID   policy.ID   // of the entry; 0 for EventArrive and EventSample
 	At   policy.Tick // of the request; zero for EventAlias, EventAnchor and the removals
 
 	Entry    *Entry    // EventInsert: the entry as stored, without its vector. EventUse: the same, where a cache publishes it; the store leaves it nil
@@ -43,6 +44,8 @@ type Event struct {
 	Key   Key            // EventAlias: the new key. Removals: the key of the entry
 	Basis uint64         // EventAlias: of Store.Alias
 	Topic policy.TopicID // EventArrive
+	// Sample is that of an EventSample. Only the cache reads it.
+	Sample []byte
 
 	// Weights are the importances that EventInsert and EventUse changed: of the entry and of its parent. An ID of 0 is
 	// an unused place.

@@ -9,8 +9,8 @@ import (
 	"reprise/policy"
 )
 
-// learnedEvery is the least time between two writes of the policy's snapshot, except by Sync and Close: some 5 kB that change with
-// every request. A kill may lose the latest half-minute.
+// learnedEvery is the least time between two writes of the policy's snapshot and of the evidence, except by Sync and Close: some 5 kB that
+// change with every request, and up to some 100 kB. A kill may lose the latest half-minute.
 const learnedEvery = 30 * time.Second
 
 // lesson is the last snapshot of the policy that was written, and the time of the last one that was made.
@@ -32,15 +32,31 @@ func (w *writer) addLearned(b *Batch) {
 	s.mu.RLock()
 	body, ok := s.core.keeper.snapshot()
 	s.mu.RUnlock()
-	if !ok {
-		return
-	}
 	w.learned.at = s.opt.Now()
-	if bytes.Equal(body, w.learned.body) {
+	if !ok || bytes.Equal(body, w.learned.body) {
 		return
 	}
 	w.learned.body = body
 	b.Put = append(b.Put, Record{KindLearned, 0, body})
+}
+
+// KeepEvidence makes s keep what counts returns in its backing, beside the entries: it is written when it has changed, at most twice a
+// minute and by Sync and Close. counts is called by the goroutine that writes; nil is nothing.
+func KeepEvidence(s *Store, counts func() []byte) { s.counts.Store(&counts) }
+
+// Evidence is what the backing had of KeepEvidence when s was opened, nil where there was nothing.
+func Evidence(s *Store) []byte { return s.evidence }
+
+// addEvidence adds what was counted where that has changed.
+func (w *writer) addEvidence(b *Batch) {
+	counts := w.store.counts.Load()
+	if counts == nil {
+		return
+	}
+	if body := (*counts)(); body != nil && !bytes.Equal(body, w.counted) {
+		w.counted = body
+		b.Put = append(b.Put, Record{KindEvidence, 0, body})
+	}
 }
 
 // restoreLearned gives the policy its last snapshot; blank is its snapshot of before the entries were inserted again. Those

@@ -22,6 +22,8 @@ type Listed struct {
 type Listing struct {
 	Entries []*Listed           // the last accessed last
 	topics  []policy.TopicState // that the policy did not have
+	// Evidence is what KeepEvidence has written last, nil where there is nothing.
+	Evidence []byte
 }
 
 // List reads the entries of a shared store while s is in use. Damaged records are left out and reported as a fault. All of them are in
@@ -36,7 +38,7 @@ func List(s *Store, from Backing) (*Listing, error) {
 		s.opt.OnFault("load", fmt.Errorf("%w in %s: %d records skipped", ErrDamaged, report.Name, n))
 	}
 	s.clock.resume(policy.Tick{Seq: l.counters.seq})
-	all := &Listing{Entries: make([]*Listed, 0, len(l.entries))}
+	all := &Listing{Entries: make([]*Listed, 0, len(l.entries)), Evidence: l.evidence}
 	newest := newestOf(l.entries)
 	for _, r := range l.entries {
 		if newest[r.Key] == r.ID {

@@ -52,7 +52,7 @@ func restore(s *Store, l *loader) {
 	setSecret(s, l.secretOrNew(s.opt.Secret))
 	s.core.dirty = s.core.newDirtySet(0)
 	s.core.table.anchors = map[policy.TopicID]policy.ID{}
-	s.core.vectors = l.vectors
+	s.core.vectors, s.evidence = l.vectors, l.evidence
 	s.clock.resume(l.restoreNumbers(&s.core))
 	loaded := s.core.counters(s.clock.last())
 	if s.report.Aside != "" || s.report.Skipped > 0 { // the count of purges may be lost: go on with a number that it cannot have reached
@@ -84,7 +84,7 @@ func begin(s *Store, l *loader, loaded counters) {
 		return
 	}
 	s.writer = newWriter(s)
-	s.writer.written, s.writer.maxTopic, s.writer.learned.body = loaded, loaded.maxTopic, l.taken
+	s.writer.written, s.writer.maxTopic, s.writer.learned.body, s.writer.counted = loaded, loaded.maxTopic, l.taken, l.evidence
 	s.core.kept.Store(l.counters.purges)
 	if !s.opt.Outside { // else the processes agree on space and secret before any of them opens a store
 		s.core.dirty.head = l.missing(s.Secret())
@@ -118,6 +118,7 @@ type loader struct {
 	learned   []byte            // a snapshot of the policy,
 	taken     []byte            // the same where the policy has restored it,
 	unlearned error             // and otherwise why not
+	evidence  []byte
 	dropped   []Event           // entries that were found and dropped
 	skipped   int
 }
@@ -183,6 +184,8 @@ func (l *loader) decode(r Record) (err error) {
 		}
 	case KindLearned:
 		l.learned = slices.Clone(r.Body)
+	case KindEvidence:
+		l.evidence = slices.Clone(r.Body)
 	default:
 		return fmt.Errorf("read record of kind %d: %w", r.Kind, ErrDamaged)
 	}

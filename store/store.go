@@ -100,6 +100,9 @@ type Store struct {
 	dropped []Event // entries that Open found and did not take in, until Restored has returned them
 	writer  *writer // nil: nothing is written
 	closing sync.Once
+
+	evidence []byte                        // that Open found
+	counts   atomic.Pointer[func() []byte] // of KeepEvidence
 }
 
 // Tick counts a request and returns its number, which goes on after a restart, and its time. The time never decreases,

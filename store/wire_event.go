@@ -57,6 +57,8 @@ func appendEvent(b []byte, ev *Event) []byte {
 		return binary.AppendUvarint(putTick(b, ev.At), uint64(ev.Topic))
 	case EventAnchor, EventVector:
 		return b
+	case EventSample:
+		return putString(b, ev.Sample)
 	}
 	b = append(b, ev.Key[:]...)
 	if ev.Kind == EventAlias {
@@ -107,6 +109,8 @@ func (r *reader) event(space string) (ev Event, err error) {
 		ev.Key, ev.Basis = r.digest(), r.uint64()
 	case EventEvict, EventExpire, EventPurge:
 		ev.Key = r.digest()
+	case EventSample:
+		ev.Sample = r.bytes()
 	case EventAnchor:
 	default:
 		r.bad = true

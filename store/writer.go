@@ -23,6 +23,7 @@ type writer struct {
 	written  counters
 	reserved policy.ID
 	learned  lesson
+	counted  []byte // of KeepEvidence, as it was last written
 	maxTopic policy.TopicID // the highest that the backing can hold
 	tidier   Tidier         // the backing; nil if it is none
 }
@@ -147,7 +148,7 @@ const idReserve = 1 << 16
 func (o *Options) writes() bool { return !o.Outside || o.Keeper != nil && o.Keeper() }
 
 // flush writes everything that was dirty when it began, in batches: removals first, after a purge their count, then the rest, the first of it with the learned
-// state of the policy if that is requested. Changes that could not be written are dirty again.
+// state of the policy and the evidence if that is requested. Changes that could not be written are dirty again.
 func (w *writer) flush(reserve policy.ID, learned bool) error {
 	due := w.take()
 	if !w.store.opt.writes() {
@@ -174,7 +175,7 @@ func (w *writer) flush(reserve policy.ID, learned bool) error {
 			part.tried()
 			w.restore(due, part)
 			w.written = counters{seq: -1} // no value of a counter: to be written again
-			w.learned = lesson{}
+			w.learned, w.counted = lesson{}, nil
 			return w.flushed(fmt.Errorf("%w: %w", ErrPartial, err))
 		}
 		w.maxTopic = max(w.maxTopic, w.written.maxTopic)

@@ -101,7 +101,7 @@ func TestAnotherEmbedder(t *testing.T) {
 	env := append([]string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "a.db"), up.setting}, m.env("64")...)
 	p := start(t, env...)
 	for _, word := range firstWords {
-		p.cached(chatOf(word + " the drain of a proxy."))
+		p.cached(chatOf(word + " the taste of fresh bread."))
 	}
 	if n := p.lacking(); n != 0 {
 		t.Errorf("%d entries without a vector", n)
@@ -131,7 +131,7 @@ func TestAnotherEmbedder(t *testing.T) {
 		t.Errorf("%d entries without a vector in the end", n)
 	}
 	for _, word := range firstWords {
-		if got := p.finds(chatOf(word+" what drains a proxy."), ""); got != "semantic" {
+		if got := p.finds(chatOf(word+" the flavor of newly baked bread."), ""); got != "semantic" {
 			t.Errorf("%s by meaning: %s", word, got)
 		}
 	}
@@ -149,7 +149,7 @@ func TestAnotherEmbedder(t *testing.T) {
 func (p *process) exact(t *testing.T) {
 	t.Helper()
 	for _, word := range firstWords {
-		if got := p.finds(chatOf(word+" the drain of a proxy."), ""); got != "exact" {
+		if got := p.finds(chatOf(word+" the taste of fresh bread."), ""); got != "exact" {
 			t.Errorf("%s: %s", word, got)
 		}
 	}
@@ -164,9 +164,9 @@ func TestAnotherEmbedderOfSeveral(t *testing.T) {
 	}
 	one, two := start(t, env("64")...), start(t, env("64")...)
 	for _, word := range firstWords {
-		one.cached(chatOf(word + " the drain of a proxy."))
+		one.cached(chatOf(word + " the taste of fresh bread."))
 	}
-	until(t, "the answer at the other proxy", func() bool { return two.finds(chatOf(firstWords[7]+" the drain of a proxy."), "") == "exact" })
+	until(t, "the answer at the other proxy", func() bool { return two.finds(chatOf(firstWords[7]+" the taste of fresh bread."), "") == "exact" })
 	two.exact(t)
 	two.signal(syscall.SIGTERM)
 	two.end()
@@ -178,9 +178,9 @@ func TestAnotherEmbedderOfSeveral(t *testing.T) {
 	if n := one.lacking(); n != 0 {
 		t.Errorf("%d entries lack a vector in the proxy with the former embedder", n)
 	}
-	two.cached(chatOf("Paraphrase the drain of a proxy."))
+	two.cached(chatOf("Paraphrase the taste of fresh bread."))
 	for _, p := range []*process{one, two} {
-		until(t, "a hit by meaning", func() bool { return p.finds(chatOf("Paraphrase what drains a proxy."), "") == "semantic" })
+		until(t, "a hit by meaning", func() bool { return p.finds(chatOf("Paraphrase the flavor of newly baked bread."), "") == "semantic" })
 	}
 
 	one.signal(syscall.SIGTERM)
