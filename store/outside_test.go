@@ -119,14 +119,14 @@ func TestOutsideWritesOnlyThePolicy(t *testing.T) {
 		}
 	}
 	put("a")
-	sync("0 0 0 0 0 0 0 0 0 ")
+	sync("0 0 0 0 0 0 0 0 0 0 ")
 	keeper = true
 	b := put("b")
 	s.Alias(key("alias"), b, 0)
-	sync("0 0 1 0 0 0 1 1 0 ")
+	sync("0 0 1 0 0 0 1 1 0 0 ")
 	put("c")
 	s.Remove(policy.Purged, put("d"), b)
-	sync("0 0 1 0 0 0 1 1 0 ")
+	sync("0 0 1 0 0 0 1 1 0 0 ")
 	if slices.ContainsFunc(disk.batches, func(b store.Batch) bool { return len(b.Evicted) > 0 || b.Purged }) {
 		t.Errorf("removals of entries in %+v", disk.batches)
 	}
@@ -137,7 +137,7 @@ func TestOutsideWritesOnlyThePolicy(t *testing.T) {
 		}
 	}
 	keeper = false
-	sync("0 0 1 0 0 0 1 1 0 ")
+	sync("0 0 1 0 0 0 1 1 0 0 ")
 }
 
 // TestOutsideNeverBehind: the entries do not wait for the backing, so it keeps none from being stored.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -93,6 +94,9 @@ func TestEventsOnTheWire(t *testing.T) {
 		{Kind: EventArrive, At: policy.Tick{Seq: 7, At: 3}, Topic: 8},
 		{Kind: EventEvict, ID: 7, Key: Key{1}}, {Kind: EventExpire, ID: 8, Key: Key{2}}, {Kind: EventPurge, ID: 9, Key: Key{3}},
 		{Kind: EventInsert, ID: 10, Entry: &Entry{Labels: &Labels{}}},
+		{Kind: EventVector, ID: 11, Vector: []float32{0, 0, 0, 0, 0, 0, 0, 0, 0, 1}},
+		{Kind: EventVector, ID: 12, Vector: []float32{0, 1}},
+		{Kind: EventSample, Sample: []byte("counted")},
 	}
 	b, records := AppendEvents(nil, evs, "plane")
 	got, err := DecodeEvents(b, "plane")
@@ -110,11 +114,35 @@ func TestEventsOnTheWire(t *testing.T) {
 			t.Errorf("got %+v, want %+v", got[i], want)
 		}
 	}
-	if len(records) != 2 {
+	if len(records) != 4 {
 		t.Fatalf("%d records", len(records))
+	}
+	l := newLoader("plane", 0)
+	if err := VectorIn(11, b[records[2].From:records[2].To], "plane", l.add); err != nil || l.skipped > 0 || l.vectors[11][9] != 1 {
+		t.Errorf("the record of a vector: %v, %v", l.vectors, err)
 	}
 	if first, v, err := DecodeRecord(7, b[records[0].From:records[0].To], "plane"); err != nil || first.Prompt != e.Prompt || len(v) != 2 {
 		t.Errorf("the record of an insert is %+v %v", first, err)
+	}
+}
+
+// TestSpacesOnTheWire: vectors of another space are left out, wherever they are, and nothing else is.
+func TestSpacesOnTheWire(t *testing.T) {
+	e, v := wireEntry(), []float32{1, 0}
+	b, records := AppendEvents(nil, []Event{{Kind: EventInsert, ID: 7, Entry: e, Vector: v}, {Kind: EventVector, ID: 7, Vector: v}}, "sphere")
+	got, err := DecodeEvents(b, "plane")
+	if err != nil || len(got) != 2 || got[0].Entry.Prompt != e.Prompt || got[0].Vector != nil || got[1].Kind != EventVector || got[1].Vector != nil {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, space := range []string{"plane", "sphere"} {
+		l := newLoader(space, 0)
+		at := func(i int) []byte { return b[records[i].From:records[i].To] }
+		if err := errors.Join(RecordsIn(7, at(0), space, l.add), VectorIn(8, at(1), space, l.add)); err != nil || l.skipped > 0 {
+			t.Fatal(err, l.skipped)
+		}
+		if want := space == "sphere"; len(l.entries) != 1 || (l.vectors[7] != nil) != want || (l.vectors[8] != nil) != want {
+			t.Errorf("%s: %d entries, vectors %v", space, len(l.entries), l.vectors)
+		}
 	}
 }
 

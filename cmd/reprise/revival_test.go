@@ -178,9 +178,9 @@ func TestAnotherEmbedderOfSeveral(t *testing.T) {
 	if n := one.lacking(); n != 0 {
 		t.Errorf("%d entries lack a vector in the proxy with the former embedder", n)
 	}
-	two.cached(chatOf("Paraphrase the taste of fresh bread."))
+	two.cached(chatOf("Recall the taste of fresh bread."))
 	for _, p := range []*process{one, two} {
-		until(t, "a hit by meaning", func() bool { return p.finds(chatOf("Paraphrase the flavor of newly baked bread."), "") == "semantic" })
+		until(t, "a hit by meaning", func() bool { return p.finds(chatOf("Recall the flavor of newly baked bread."), "") == "semantic" })
 	}
 
 	one.signal(syscall.SIGTERM)

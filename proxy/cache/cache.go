@@ -49,7 +49,7 @@ type Options struct {
 	Judge func(*evidence.Rates) Judge
 	// Draw returns random numbers in [0, 1) that decide when to explore; default math/rand. It must be safe for concurrent use.
 	Draw func() float64
-	// Evidence has what was counted before; default: nothing. The cache owns it.
+	// Evidence has what was counted before, and the cache owns it; default: what Store has kept. Then Store keeps it, and Log gets each sample.
 	Evidence *evidence.Book
 	// Learned is called with each sample that Learn counts, in their order. It must not call the cache. nil: none.
 	Learned func(evidence.Sample)
@@ -122,7 +122,8 @@ func New(o Options) (*Cache, error) {
 		c.forms = newForms(o.Store)
 		c.formOf = c.forms.of
 	}
-	c.follower.state, c.answers = &c.state, answers{o.Remote, &c.state}
+	c.follower = follower{&c.state, c.learner}
+	c.answers = answers{o.Remote, &c.state}
 	return c, nil
 }
 

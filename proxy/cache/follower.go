@@ -14,17 +14,23 @@ import (
 
 // follower is the part of a Cache that makes happen here what others have written to a log. Every event of it is Applied, except those
 // of Trim.
-type follower struct{ *state }
+type follower struct {
+	*state
+	counting *learner
+}
 
 // Apply makes an event happen that another cache has written to its log. The events of a log, applied in order to an empty cache
 // over a store without a limit, lead to the same entries, topics, anchors, aliases and choice of victims.
 //
 // Where processes share a store, each applies what the others have appended in the order of their log, and its own events a second time,
 // at their place in it, except uses and arrivals, and except insertions, which Options.Log protects until then by Overrides. Then all of
-// them have the same entries and aliases once they have read the same log, and the same anchor in each topic whose last anchor is there.
+// them have the same entries, aliases and counts once they have read the same log, and the same anchor in each topic whose last anchor is there.
 func (f *follower) Apply(ctx context.Context, ev Event) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if ev.Kind == store.EventSample { // which changes no entry
+		return f.counting.count(ev.Sample)
 	}
 	err := f.apply(ev)
 	if ev.Kind == store.EventInsert && f.forms != nil {
@@ -151,6 +157,7 @@ func (f *follower) Reconcile(ctx context.Context, from store.Backing, keep func(
 		runtime.Gosched()
 	}
 	listing.Finish(f.store)
+	faults = errors.Join(faults, f.counting.restoreEvidence(listing.Evidence))
 	var gone []policy.ID
 	for e := range f.store.All() {
 		if _, ok := listed[e.ID]; !ok {

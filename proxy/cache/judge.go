@@ -46,6 +46,7 @@ type learner struct {
 	learned func(evidence.Sample)
 	shadow  bool
 	space   uint64 // of the similarities
+	of      evidence.Embedder
 
 	learning sync.Mutex // held while a sample is counted; protects book
 	book     *evidence.Book
@@ -65,6 +66,7 @@ func newLearner(o *Options) *learner {
 	if o.Embedder != nil {
 		e = evidence.Embedder{Space: o.Embedder.Space(), Gate: o.Embedder.Thresholds().Hit}
 	}
+	l.of = e
 	l.space = evidence.ID(e.Space)
 	if l.draw == nil {
 		l.draw = rand.Float64
@@ -77,6 +79,7 @@ func newLearner(o *Options) *learner {
 		l.book = evidence.NewBook(e)
 	}
 	l.renewLocked() // no other goroutine has it yet
+	l.keepEvidence(o)
 	return l
 }
 

@@ -18,6 +18,9 @@ import (
 // An error that is a Fault concerns entries that cannot be found by meaning; the cache can be used all the same.
 func (c *Cache) Restore(ctx context.Context) (faults error) {
 	defer c.restoreForms()
+	if c.opt.Evidence == nil {
+		faults = c.restoreEvidence(store.Evidence(c.store))
+	}
 	c.lock()
 	defer c.mu.Unlock()
 	last := topics.TopicID(c.store.MaxTopic())

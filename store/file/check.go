@@ -130,7 +130,7 @@ func check(r io.ReaderAt, size int64) (map[store.Kind]tombstones, error) {
 }
 
 // laterKinds came after the first version: a file of an older program has no bucket for them.
-var laterKinds = []store.Kind{store.KindLearned}
+var laterKinds = []store.Kind{store.KindLearned, store.KindEvidence}
 
 // checkBuckets compares the buckets that were found with those that every file of this program has. A new file has none.
 func (c *checker) checkBuckets() error {

@@ -28,6 +28,7 @@ type server struct {
 	ahead   time.Duration  // of its clock
 	observe func(what any) // called with each answer and each purge that is appended, and with the data that a flush or a failover ends; may be nil
 	changed chan struct{}  // closed at each batch
+	counted []byte         // what the keeper has written of the evidence
 }
 
 type lease struct {

@@ -57,7 +57,7 @@ func newQueue(events int, bytes int64, count *counters) *queue {
 // hint is 1 for events that only inform policy and topics, and 0 for others. Hints wait for others, and are at most a quarter of what
 // waits.
 func hint(k store.EventKind) int {
-	if k == store.EventUse || k == store.EventArrive || k == store.EventAnchor || k == store.EventVector {
+	if k == store.EventUse || k == store.EventArrive || k == store.EventAnchor || k == store.EventVector || k == store.EventSample {
 		return 1
 	}
 	return 0
@@ -65,7 +65,7 @@ func hint(k store.EventKind) int {
 
 // sizeOf is about what an event takes in memory.
 func sizeOf(ev *cache.Event) int64 {
-	size := int64(256 + 4*len(ev.Vector))
+	size := int64(256 + 4*len(ev.Vector) + len(ev.Sample))
 	if ev.Entry != nil {
 		size += int64(len(ev.Entry.Answer) + len(ev.Entry.Prompt))
 	}

@@ -1,0 +1,61 @@
+package cache
+
+import (
+	"fmt"
+
+	"reprise/policy/reuse/evidence"
+	"reprise/store"
+)
+
+// What was counted survives a restart: the store keeps it beside the entries. Where processes share a store, each sample is an event of the
+// log, which the others count too, and one of them writes the counts for a process that starts. That one may count a few samples of the
+// seconds before its start twice, or lack those of the last half-minute.
+
+// keepEvidence connects what l counts with the store of o, and with its log. Evidence of Options belongs to the caller alone.
+func (l *learner) keepEvidence(o *Options) {
+	if o.Evidence != nil {
+		return
+	}
+	store.KeepEvidence(o.Store, func() []byte { return l.Rates().Append(nil) })
+	if o.Log == nil {
+		return
+	}
+	own := l.learned
+	l.learned = func(s evidence.Sample) {
+		own(s)
+		o.Log.Read(&Event{Kind: store.EventSample, Sample: s.Append(nil)}, nil)
+	}
+}
+
+// restoreEvidence makes the counts those that the store has kept. Bytes that cannot be read, as of another version, change nothing.
+func (l *learner) restoreEvidence(body []byte) error {
+	if body == nil {
+		return nil
+	}
+	return guard("evidence", func() error {
+		book, err := evidence.Decode(body, l.of)
+		if err != nil {
+			return fmt.Errorf("read what was counted of reused answers, which is now counted anew: %w", err)
+		}
+		l.learning.Lock()
+		defer l.learning.Unlock()
+		l.book = book
+		l.renewLocked()
+		return nil
+	})
+}
+
+// count counts a sample that another process has learned.
+func (l *learner) count(body []byte) error {
+	return guard("evidence", func() error {
+		s, err := evidence.DecodeSample(body)
+		if err != nil {
+			return err
+		}
+		l.learning.Lock()
+		defer l.learning.Unlock()
+		l.book.Add(s)
+		l.renewLocked()
+		return nil
+	})
+}

@@ -1,0 +1,52 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"reprise/store"
+	"reprise/store/storetest"
+)
+
+// TestEvidence: what was counted is written when it has changed, twice a minute at most, and by Sync and Close; the next start has it. Nothing is
+// written where there is nothing.
+func TestEvidence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &storetest.Memory{}
+		s := open(t, store.Options{Backing: disk})
+		if store.Evidence(s) != nil {
+			t.Error("an empty backing has evidence")
+		}
+		var counts []byte
+		asked := 0
+		store.KeepEvidence(s, func() []byte { asked++; return counts })
+		s.Sync(context.Background())
+		if disk.Count(store.KindEvidence) != 0 {
+			t.Error("nothing was written as a record")
+		}
+		counts, asked = []byte("one"), 0
+		time.Sleep(10 * time.Minute)
+		if asked < 15 || asked > 22 || disk.Count(store.KindEvidence) != 1 {
+			t.Errorf("asked for %d times in ten minutes", asked)
+		}
+		writes := disk.Writes()
+		time.Sleep(10 * time.Minute)
+		if n := disk.Writes() - writes; n != 0 {
+			t.Errorf("%d writes of what has not changed", n)
+		}
+		counts = []byte("two")
+		s.Sync(context.Background())
+		killed := disk.Clone()
+		counts = []byte("three")
+		s.Close()
+		for want, b := range map[string]*storetest.Memory{"two": killed, "three": disk.Reopen()} {
+			next := open(t, store.Options{Backing: b})
+			if got := string(store.Evidence(next)); got != want {
+				t.Errorf("evidence %q, want %q", got, want)
+			}
+			next.Close()
+		}
+	})
+}
