@@ -119,7 +119,7 @@ type loader struct {
 	taken     []byte            // the same where the policy has restored it,
 	unlearned error             // and otherwise why not
 	evidence  []byte
-	dropped   []Event           // entries that were found and dropped
+	dropped   []Event // entries that were found and dropped
 	skipped   int
 }
 

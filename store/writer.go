@@ -23,7 +23,7 @@ type writer struct {
 	written  counters
 	reserved policy.ID
 	learned  lesson
-	counted  []byte // of KeepEvidence, as it was last written
+	counted  []byte         // of KeepEvidence, as it was last written
 	maxTopic policy.TopicID // the highest that the backing can hold
 	tidier   Tidier         // the backing; nil if it is none
 }
