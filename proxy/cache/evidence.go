@@ -35,7 +35,7 @@ func (l *learner) restoreEvidence(body []byte) error {
 	return guard("evidence", func() error {
 		book, err := evidence.Decode(body, l.of)
 		if err != nil {
-			return fmt.Errorf("read what was counted of reused answers, which is now counted anew: %w", err)
+			return fmt.Errorf("read what was counted of reused answers, which starts again from nothing: %w", err)
 		}
 		l.learning.Lock()
 		defer l.learning.Unlock()
