@@ -90,7 +90,7 @@ func (a *asker) asking() {
 func (a *asker) unframe(i, n int) {
 	at := i + n
 	ts := a.tokens
-	if ts.is(at, ",") {
+	if ts.is(at, ",") && ts.is(i, "i", "tell", "please", "just") {
 		at++
 	}
 	end := ts.sentence(at)

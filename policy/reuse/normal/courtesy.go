@@ -112,6 +112,14 @@ if you would not mind
 bye
 `
 
+// thankfulness is all that some prompts of a conversation consist of.
+const thankfulness = `
+(thanks|many thanks) [a lot|so much|a million|a bunch|a ton|again|in advance|very much]
+(thanks|many thanks|thank you) [so much|very much|again] for [all] (your|the) [kind|great|quick] (help|assistance|support|time)
+thank you [kindly|very much|so much|so very much|a lot|again|in advance]
+much appreciated
+`
+
 // expand returns the phrases that a line with choices is short for.
 func expand(line string) [][]string {
 	line = strings.NewReplacer("(", " ( ", ")", " ) ", "[", " [ ", "]", " ] ", "|", " | ").Replace(line)
@@ -235,6 +243,8 @@ func (p *phrases) lengths(ts tokens, i, step int) (all [8]int, count int) {
 var (
 	openingPhrases = forwards(openings)
 	closingPhrases = backwards(closings)
+	allClosings    = forwards(closings)
+	gratitude      = forwards(thankfulness)
 	loosePhrases   = backwards("please\nthanks\nthank you\nmany thanks\nthanks a lot\nthanks in advance\nthank you very much")
 )
 
@@ -275,6 +285,10 @@ func withoutCourtesy(ts tokens, prompt string) tokens {
 	for from < to && to < len(ts) && ts.boundary(to-1) && ts[to-1].class&ending == 0 {
 		to--
 	}
+	if e.thanks() {
+		all := Token{Text: "THANKS", Kind: Frame, First: true, Capital: ts[0].Capital, From: ts[0].From, To: ts[len(ts)-1].To}
+		return append(ts[:0], all)
+	}
 	if from == 0 && to == len(ts) || !e.mayCut(from, to) {
 		return ts
 	}
@@ -285,6 +299,27 @@ func withoutCourtesy(ts tokens, prompt string) tokens {
 	ts = ts[from:to]
 	ts[0].First = true
 	return ts
+}
+
+// thanks reports whether the whole prompt is courtesy, thanks among it.
+func (e *ends) thanks() bool {
+	thanked := false
+	for i := 0; i < len(e.tokens); {
+		n, _ := gratitude.longest(e.tokens, i)
+		thanked = thanked || n > 0
+		for _, list := range [...]*phrases{openingPhrases, allClosings} {
+			other, _ := list.longest(e.tokens, i)
+			n = max(n, other)
+		}
+		if n == 0 && e.boundary(i) && e.tokens[i].Text != ":" {
+			n = 1
+		}
+		if n == 0 {
+			return false
+		}
+		i += n
+	}
+	return thanked
 }
 
 // enough reports whether a question may be left: two words, or one of those that answer.
@@ -332,11 +367,12 @@ func (e *ends) opensWith(i, n int, mark string, next int) bool {
 	case e.is(i, "so", "well") && n == 1:
 		return begins || t.class&function != 0
 	case soft && e.about(songs):
-		return begins || t.class&(function|task|verb) != 0
+		return begins || t.class&(task|verb) != 0
 	case soft && n == 1 && !e.is(i, "hi", "hello", "hey", "help"):
-		return t.Text != e.tokens[i].Text && !e.is(next, "not")
+		return true
 	case soft && n == 1:
-		return t.class&(wh|function|task|verb|preposition|title|abbreviation|homograph|numeral) != 0 && t.Text != e.tokens[i].Text && !e.is(next, "not")
+		_, acts := third(t.Text)
+		return acts || t.class&(wh|function|task|verb|preposition|title|abbreviation|homograph|numeral) != 0
 	case mark == ",":
 		return t.class&upper == 0 || t.class&(function|task|wh) != 0 || next+1 < len(e.tokens) && e.tokens[next+1].Kind == Word && !e.has(next+1, upper|joined)
 	}
@@ -375,7 +411,7 @@ func (e *ends) closing(end int) int {
 			if !e.closes(at, last) {
 				return end
 			}
-			if asked && e.tokens[at-1].class&ending == 0 {
+			if asked && e.tokens[at-1].class&ending == 0 && !e.has(at, modal) {
 				e.mark = last
 			}
 			return at
@@ -415,7 +451,7 @@ func (e *ends) closes(from, to int) bool {
 	if slices.ContainsFunc(part, func(t Token) bool { return t.Quoted }) {
 		return true // what is worded is quoted
 	}
-	if part.about(songs) && (e.has(from, upper) || e.has(from-2, courteous|upper) || e.is(from-2, "oh", "yes", "baby")) {
+	if part.about(songs) && (e.has(from, upper) || e.has(from-2, courteous) || e.is(from-2, "oh", "yes", "baby")) {
 		return false
 	}
 	return to-from == 1 && e.is(from, "please") || !part.about(wordings) && !part.about(letters)

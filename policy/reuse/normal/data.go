@@ -7,7 +7,7 @@ func (ts tokens) treatsText() bool {
 		case c&(dataCue|dataVerb|dataWord) == 0 || ts[i].Quoted:
 		case c&dataCue != 0:
 			return true
-		case c&dataVerb != 0 && (ts[i].First || ts.is(i-1, "you", "please")) && ts.textBehind(i+1):
+		case c&dataVerb != 0 && (ts.opens(i) || ts.is(i-1, "you", "please", "to", "and", "then", "also", "just")) && ts.textBehind(i+1):
 			return true
 		case c&dataWord != 0 && ts.wording(i):
 			return true

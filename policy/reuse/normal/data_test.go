@@ -153,3 +153,37 @@ func TestDialogues(t *testing.T) {
 		}
 	}
 }
+
+// TestMerged reports how many turns and questions of the public data have the form of another that differs by more than letter case and
+// marks, and lists some, to be read.
+func TestMerged(t *testing.T) {
+	dir := os.Getenv("REPRISE_DATA")
+	if dir == "" {
+		t.Skip("REPRISE_DATA is not set: merged turns are not listed")
+	}
+	bare := func(text string) string {
+		return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \n.,!?'’\"", r) }), " ")
+	}
+	first, seen := map[string]string{}, map[string]bool{}
+	var pairs [][2]string
+	err := dataset.UserTexts(dir, func(text string) {
+		b := bare(text)
+		if seen[b] {
+			return
+		}
+		seen[b] = true
+		form := string(Of(text).Append(nil))
+		if other, ok := first[form]; ok {
+			pairs = append(pairs, [2]string{other, text})
+		} else {
+			first[form] = text
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d texts, %d have the form of another", len(seen), len(pairs))
+	for i := 0; i < len(pairs); i += max(len(pairs)/50, 1) {
+		t.Logf("%q = %q", pairs[i][0], pairs[i][1])
+	}
+}

@@ -99,6 +99,7 @@ func several(raw string) bool {
 func (f *folder) letter(i int) bool {
 	named := f.has(i-1, upper) && !f.tokens[i-1].First && f.tokens[i-1].To-f.tokens[i-1].From > 2
 	if f.is(i-1, "vitamin", "hepatitis", "ste", "suite", "apt", "unit", "avenue", "street", "boulevard", "lane", "highway", "road", "# ") ||
+		f.is(i-1, "in") && (i+1 == len(f.tokens) || f.has(i+1, ending)) || // a search in C
 		named && (f.has(i+1, upper) || f.has(i+1, ending) && i+2 < len(f.tokens)) {
 		return false
 	}

@@ -69,6 +69,8 @@ func (ts tokens) subjectAt(i, end int) int {
 				at = i + 3
 			} else if ts.is(i+3, "of") && opens(i+5) {
 				at = i + 5
+			} else if ts.is(i+2, "vitamin") && opens(i+4) {
+				at = i + 4
 			}
 		case contains(degrees, ts.text(i+1)):
 			at = i + 2
