@@ -20,6 +20,7 @@ import (
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
 	"reprise/proxy/cache"
@@ -38,8 +39,9 @@ func record(t *testing.T, path string, settings ...string) *recorded {
 	t.Helper()
 	engine := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}}))
 	t.Cleanup(engine.Close)
-	// Without a timeout: on a busy machine a request could be compared by identity alone, which the log does not record.
-	environ := append([]string{"REPRISE_UPSTREAM=" + engine.URL + "/v1", "REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60", "REPRISE_EMBED_TIMEOUT=0"}, settings...)
+	// Nothing is explored, which is decided at random. Without a timeout: on a busy machine a request could be compared by identity alone, which the log does not record.
+	environ := append([]string{"REPRISE_UPSTREAM=" + engine.URL + "/v1", "REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60", "REPRISE_EMBED_TIMEOUT=0",
+		"REPRISE_MAX_ERROR_RATE=0"}, settings...)
 	cfg, err := config.NewLoader(false).Load(environ)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +167,7 @@ func (s *spy) Play(q *sim.Request, at policy.Tick) (bool, int, error) {
 func byMeaning(t *testing.T, log *sim.Slice, name string, labels semantic.Labels, detect bool) []bool {
 	t.Helper()
 	gates := embed.NewBuiltin().Thresholds()
-	model := semantic.New(semantic.Options{Labels: labels, Detect: detect, Judge: cache.Vetoes(reuse.Strict),
+	model := semantic.New(semantic.Options{Labels: labels, Detect: detect, Judge: func(rates *evidence.Rates) cache.Judge { return &reuse.Judge{Words: true, Rates: rates} },
 		Topics: topics.Options{Dim: embed.NewBuiltin().Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge}})
 	var spies []*spy
 	spied := func(e policy.Evictor, l policy.Limit) (sim.Player, error) {

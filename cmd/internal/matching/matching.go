@@ -43,7 +43,12 @@ var (
 	guardNames    = []string{"strict", "check", "none"}
 )
 
-var guards = map[string]func(*evidence.Rates) cache.Judge{"strict": cache.Vetoes(reuse.Strict), "check": cache.Vetoes(reuse.Check), "none": nil}
+var guards = map[string]func(*evidence.Rates) cache.Judge{"strict": listed, "check": cache.Vetoes(reuse.Check), "none": nil}
+
+// listed serves where every difference of two prompts is a listed edit, as the proxy does behind the built-in embedder.
+func listed(rates *evidence.Rates) cache.Judge {
+	return &reuse.Judge{Words: true, MaxError: 0.01, Rates: rates}
+}
 
 // Flags are the flags about hits, topics and parents.
 type Flags struct {
@@ -66,7 +71,7 @@ func (m *Flags) Register(fs *flag.FlagSet) {
 	fs.Float64Var(&m.Route, "route", 0, "`COSINE` is the least similarity to the anchor of a topic; the RAC paper has one threshold, so its --route is --hit")
 	fs.Float64Var(&m.Edge, "edge", 0, "`COSINE` is the least similarity to a detected parent")
 	fs.IntVar(&m.Lookback, "lookback", 0, "`N` earlier requests among which a parent is detected; unset: 64")
-	fs.StringVar(&m.Guard, "guard", "strict", "`NAME` is the guard that may veto a hit between different texts: strict, check or none")
+	fs.StringVar(&m.Guard, "guard", "strict", "`NAME` decides on a hit between different texts: strict (every difference is a listed edit, as behind the built-in embedder), check (no veto) or none (every hit)")
 }
 
 // Check reports a value that is not allowed.

@@ -10,6 +10,7 @@ import (
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
 	"reprise/policy/sim"
 	"reprise/proxy/cache"
 	"reprise/topics"
@@ -98,7 +99,9 @@ func play(t *testing.T, o Options, entries int, e *recorder, all ...sim.Request)
 
 func TestPlayer(t *testing.T) {
 	given, detect, strict := options(), options(), options()
-	given.Labels, detect.Detect, strict.Judge = Given, true, cache.Vetoes(reuse.Strict)
+	given.Labels, detect.Detect, strict.Judge = Given, true, func(rates *evidence.Rates) cache.Judge {
+		return &reuse.Judge{Words: true, MaxError: 0.01, Rates: rates}
+	}
 	for _, c := range []struct {
 		name    string
 		o       Options
