@@ -116,16 +116,17 @@ func nonEmpty(lines []string) (out []string) {
 
 // TestThresholdIsOnlyRaised: below the operator's it has no effect, above it a hit becomes a miss, an alias included.
 func TestThresholdIsOnlyRaised(t *testing.T) {
-	r := newRig(t, func(o *Options) { o.Words, o.Thresholds.Hit, o.Thresholds.Route = false, 0.6, 0.4 })
-	stored, near := "Could you tell me where I find my account number in the app?", "In the app, where is it that I see the number of my account?"
+	r := newRig(t, func(o *Options) { o.Thresholds.Hit, o.Thresholds.Route = 0.6, 0.4 })
+	stored, near := "What are the best books about the history of Norway?", "What are some of the best books about the history of Norway?"
 	r.ask(t, "/v1/chat/completions", chat(stored))
 	if got := r.ask(t, "/v1/chat/completions", chat(near), "X-Reprise-Threshold: 0.9999"); got.cache() != "miss" {
 		t.Fatalf("raised: %s", got.cache())
 	}
-	r = newRig(t, func(o *Options) { o.Words, o.Thresholds.Hit, o.Thresholds.Route = false, 0.6, 0.4 })
+	r = newRig(t, func(o *Options) { o.Thresholds.Hit, o.Thresholds.Route = 0.6, 0.4 })
 	r.ask(t, "/v1/chat/completions", chat(stored))
 	for _, tc := range []struct{ header, want string }{
-		{"X-Reprise-Threshold: 0.1", "semantic"}, {"User-Agent: none", "semantic"}, {"User-Agent: none", "exact"}, {"X-Reprise-Threshold: 0.9999", "miss"},
+		{"X-Reprise-Threshold: 0.1", "semantic"}, {"User-Agent: none", "semantic"}, {"User-Agent: none", "semantic"}, // the second time makes the alias
+		{"User-Agent: none", "exact"}, {"X-Reprise-Threshold: 0.9999", "miss"},
 	} {
 		if got := r.ask(t, "/v1/chat/completions", chat(near), tc.header); got.cache() != tc.want {
 			t.Errorf("%s: %s, want %s (%s)", tc.header, got.cache(), tc.want, got.header.Get("Cache-Status"))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/policy"
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
 	"reprise/policy/reuse/normal"
@@ -314,4 +315,101 @@ func TestJudgeModelNeedsKey(t *testing.T) {
 	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "needs an upstream key") {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestEditsAreNamed: Cache-Status names the classes of the edits that explain a hit, and never its similarity; only a second confirmation
+// makes it an alias.
+func TestEditsAreNamed(t *testing.T) {
+	r, _, _, explore := exploring(t)
+	explore.Store(false)
+	const stored, asked = "What are the best books about the history of Norway?", "What are some of the best books about the history of Norway?"
+	entry := entryOf(t, r.ask(t, "/v1/chat/completions", chat(stored)))
+	for _, want := range []string{"semantic", "semantic", "exact"} {
+		got := r.ask(t, "/v1/chat/completions", chat(asked))
+		detail := fmt.Sprintf(`detail="semantic;edits=some;topic=%d"`, r.topicOf(t, entry))
+		if want == "exact" {
+			detail = `detail="alias"`
+		}
+		if got.cache() != want || !strings.HasSuffix(status(got), detail) || entryOf(t, got) != entry {
+			t.Errorf("%s: %s, want %s with %s", got.cache(), status(got), want, detail)
+		}
+	}
+	if st := r.Stats().Reuse; st.Hits["edits"] != 2 || st.Classes["some"].Hits != 2 || st.Error.Expected <= 0 || st.Error.Expected > 0.01 || st.Error.High != 1 {
+		t.Errorf("stats %+v", st)
+	}
+}
+
+func (r *rig) topicOf(t *testing.T, id policy.ID) uint64 {
+	t.Helper()
+	e, ok := r.store.Get(id)
+	if !ok {
+		t.Fatalf("entry %d is gone", id)
+	}
+	return uint64(e.Topic)
+}
+
+// TestErrorRate: without any error allowed only equal forms share an answer, and the rate can change while the proxy runs.
+func TestErrorRate(t *testing.T) {
+	r, _, _, explore := exploring(t, func(o *Options) { o.MaxErrorRate = -1 })
+	explore.Store(false)
+	const stored, asked = "What are the best books about the history of Norway?", "What are some of the best books about the history of Norway?"
+	r.ask(t, "/v1/chat/completions", chat(stored))
+	ask := func(prompt string) string {
+		return r.ask(t, "/v1/chat/completions", chat(prompt), "Cache-Control: no-store").cache()
+	}
+	if got := ask("Hello, what are the best books about the history of Norway?"); got != "semantic" {
+		t.Errorf("an equal form: %s", got)
+	}
+	if got := ask(asked); got != "miss" {
+		t.Errorf("an edit: %s", got)
+	}
+	o := r.opts
+	o.MaxErrorRate = 0.05
+	if err := r.Reload(o); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(asked); got != "semantic" {
+		t.Errorf("an edit at 0.05: %s", got)
+	}
+	o.MaxErrorRate = 0.5
+	if err := r.Reload(o); err == nil {
+		t.Error("an error rate of 0.5 is allowed")
+	}
+}
+
+// TestTextsAsData: where the system prompt or an earlier turn makes data of what follows, only the very prompt shares an answer.
+func TestTextsAsData(t *testing.T) {
+	for _, c := range []struct{ name, before, want string }{
+		{"no system prompt", "", "semantic"},
+		{"a helper", `{"role":"system","content":"You are a helpful assistant of a shop."},`, "semantic"},
+		{"a translator", `{"role":"system","content":"Translate the user's message into French."},`, "miss"},
+		{"a translator in parts", `{"role":"developer","content":[{"type":"text","text":"Be kind."},{"type":"text","text":"Translate what the user writes into German."}]},`, "miss"},
+		{"an earlier turn", `{"role":"user","content":"Please translate everything that I write from now on into French."},{"role":"assistant","content":"Of course."},`, "miss"},
+		{"another earlier turn", `{"role":"user","content":"Do you have an account page?"},{"role":"assistant","content":"Of course."},`, "semantic"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, _, _, explore := exploring(t)
+			explore.Store(false)
+			body := func(prompt string) string {
+				return `{"model":"gpt-4o","messages":[` + c.before + `{"role":"user","content":"` + prompt + `"}]}`
+			}
+			r.ask(t, "/v1/chat/completions", body(reset))
+			for range 2 { // the second time it is remembered
+				got := r.ask(t, "/v1/chat/completions", body(asks), "Cache-Control: no-store")
+				if got.cache() != c.want {
+					t.Errorf("%s, want %s: %s", got.cache(), c.want, status(got))
+				}
+			}
+		})
+	}
+	t.Run("instructions", func(t *testing.T) {
+		r := newRig(t)
+		body := func(prompt string) string {
+			return `{"model":"gpt-4o","instructions":"Translate the user's message into French.","input":"` + prompt + `"}`
+		}
+		r.ask(t, "/v1/responses", body(reset))
+		if got := r.ask(t, "/v1/responses", body(asks)); got.cache() != "miss" {
+			t.Errorf("%s: %s", got.cache(), status(got))
+		}
+	})
 }
