@@ -188,6 +188,11 @@ func TestErrorsOnData(t *testing.T) {
 				t.Errorf("%s, %s: the error is over 1.5 δ", of.name, q.name)
 			}
 		}
-		w.online(t, "fair, erring", setting{gate: simulatedGate, compare: erring(0.01, 0.1, 0.3)}, &qualities[1], n, seeds)
+		for i := range qualities {
+			q := &qualities[i]
+			if !w.online(t, q.name+", erring", setting{gate: simulatedGate, compare: erring}, q, n, seeds) && q.name != "bad" {
+				t.Errorf("%s, %s, erring: the error is over 1.5 δ", of.name, q.name)
+			}
+		}
 	}
 }
