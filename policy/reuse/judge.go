@@ -184,14 +184,14 @@ func (j *Judge) Serves(c *evidence.Case) bool {
 }
 
 // explore is the share of hits whose answer is compared with the upstream's. One in 50 keeps the estimates current. More are compared while
-// little was seen, so that what is wrong here is found early: of similarities, which have no table behind them, one in four at first, and
+// little was seen, so that what is wrong here is found early: of similarities, which have no table behind them, every other one at first, and
 // two in n after n comparisons; of a class of edits one in eight for its first 16 comparisons. Whatever the share of wrong answers, as many of
 // them are served before the first one is found as there are hits for each comparison, less one.
 func explore(c *evidence.Case, n int) float64 {
 	const floor = 1.0 / 50
 	switch {
 	case !c.Explained:
-		return max(floor, min(1.0/4, 2/float64(max(n, 1))))
+		return max(floor, min(1.0/2, 2/float64(max(n, 1))))
 	case len(c.Edits) > 0 && n < 16:
 		return 1.0 / 8
 	}

@@ -80,7 +80,7 @@ func TestVerdicts(t *testing.T) {
 		{"and in the other", lexicalJudge, "Is it safe?", "Is it safe and why?", nil, Miss, "not a listed edit"},
 		{"not listed, by words", lexicalJudge, cancel, stop, nil, Miss, "not a listed edit"},
 		{"not listed, by meaning", denseJudge, cancel, stop, nil, Serve, "similarity of 1.000"},
-		{"not listed, by meaning, explored", denseJudge, cancel, stop, func(c *Context) { c.Draw = 0.249 }, Explore, "chosen"},
+		{"not listed, by meaning, explored", denseJudge, cancel, stop, func(c *Context) { c.Draw = 0.499 }, Explore, "chosen"},
 		{"not listed, by meaning, no error allowed", &loose, cancel, stop, nil, Miss, "needed"},
 		{"not listed, no similarity", denseJudge, cancel, stop, func(c *Context) { c.Similarity = 0 }, Miss, "not a listed edit"},
 		{"vetoed", denseJudge, "What costs 5 kg of flour?", "What costs 50 kg of flour?", nil, Miss, `veto "number"`},

@@ -92,6 +92,19 @@ func (c cells) at(k key) tally {
 	return tally{}
 }
 
+// near is how many observations there are of a key, or of a band and its window.
+func (c cells) near(k key) (n int) {
+	if k < first {
+		return c.at(k).n()
+	}
+	for _, x := range c {
+		if x.key >= first && x.key+window >= k && x.key <= k+window {
+			n += x.n()
+		}
+	}
+	return n
+}
+
 // bands fills at with the counts of the bands.
 func (c cells) bands(at *[bands]counts) {
 	for _, x := range c {

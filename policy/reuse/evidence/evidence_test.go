@@ -115,7 +115,7 @@ func TestBandsAreMonotone(t *testing.T) {
 	for _, row := range []struct {
 		similarity float64
 		serves     bool
-	}{{0.96, true}, {0.955, true}, {0.945, false}, {0.935, false}, {0.905, false}} {
+	}{{0.99, true}, {0.975, true}, {0.965, false}, {0.945, false}, {0.935, false}, {0.905, false}} {
 		if e := b.errorOf(near(1, 1, row.similarity, 0)); (e <= 0.01) != row.serves {
 			t.Errorf("after an error at 0.945, %v has %v", row.similarity, e)
 		}

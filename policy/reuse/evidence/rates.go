@@ -17,6 +17,8 @@ const (
 	// 1.0 of similarity below it, where only an operator's setting leads.
 	gateError = 0.006
 	slope     = 0.6
+	// window is how many bands above and below a band count like it.
+	window = 2
 	// share is what a tenant counts for among all tenants at most, in observations, of a class; as much is taken off the sum of all
 	// tenants, so that one alone moves nothing.
 	share = 2
@@ -57,7 +59,7 @@ func (r *Rates) P(c *Case) (p float64, n int) {
 	p, n = 1, math.MaxInt
 	for _, k := range list {
 		p *= 1 - r.wrong(k, tenant, scope)
-		n = min(n, max(tenant.at(k).n(), scope.at(k).n()))
+		n = min(n, max(tenant.near(k), scope.near(k)))
 	}
 	if c.Topic != 0 {
 		if t := r.topics.find(topicID(c)).at(kind(list[0])); t.wrong > 0 {
@@ -96,19 +98,26 @@ func (r *Rates) wrong(k key, tenant, scope cells) float64 {
 }
 
 // isotonic is after, of a band, with what is known of the others: a higher similarity is wrong no more often than a lower one. It is the
-// min-max form of isotonic regression, in which the prior counts once for each run of bands: an error stops the bands below it too, and
-// answers that were right at a low similarity count for the higher ones.
+// min-max form of isotonic regression over runs of bands that have at least the band's window: an error stops the bands near it and below
+// it, and answers that were right at a low similarity count for the higher ones. The prior counts once for each run.
 func (l level) isotonic(k key, at *[bands]counts) float64 {
+	own := int(k - first)
+	from, to := max(own-window, 0), min(own+window, bands-1)
+	var middle counts
+	for i := from; i <= to; i++ {
+		middle = counts{middle.wrong + at[i].wrong, middle.n + at[i].n}
+	}
 	least := math.Inf(1)
-	var below counts // from the band k down
-	for low := int(k - first); low < bands; low++ {
-		below = counts{below.wrong + at[low].wrong, below.n + at[low].n}
-		if at[low].n == 0 && low > int(k-first) {
-			continue // the same run, in effect
+	for low := to; low < bands; low++ {
+		if low > to {
+			if at[low].n == 0 {
+				continue // the same run, in effect
+			}
+			middle = counts{middle.wrong + at[low].wrong, middle.n + at[low].n}
 		}
-		run := below
+		run := middle
 		most := l.after(run)
-		for high := int(k-first) - 1; high >= 0; high-- {
+		for high := from - 1; high >= 0; high-- {
 			run = counts{run.wrong + at[high].wrong, run.n + at[high].n}
 			most = max(most, l.after(run))
 		}
