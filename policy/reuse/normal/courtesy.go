@@ -1,9 +1,6 @@
 package normal
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Courtesy is whole phrases of the lists below, at the very ends of a prompt, each with a mark or line break between it and the rest. Any
 // other word beside them stays: what is taken off here could otherwise carry an order that plants an answer.
@@ -73,19 +70,20 @@ const closings = `
 please
 [ok|okay|great|perfect] (thanks|thank you)
 [many] thanks [a lot|so much|a million|a bunch|a ton|again|in advance|very much]
-[many] thanks (in advance|again) for [all] your (help|time|support|assistance|reply|answer)
-[many] thanks for [all] (your|the|any) [kind|great|quick] (help|time|patience|support|assistance|reply|answer|advice|understanding) [in advance|so far|again]
+[many] thanks (in advance|again|so much) for your (help|time|support)
+[many] thanks for [all] (your|the|any) [kind|great] (help|time|patience|support|assistance|reply|answer|advice) [in advance]
 thank you [kindly|very much|so much|so very much|a lot|again|in advance|ever so much]
-thank you (in advance|very much|so much|again) for [all] (your|the|any) [kind|great|quick] (help|time|patience|support|assistance|reply|answer|advice|understanding)
-thank you for [all] (your|the|any) [kind|great|quick] (help|time|patience|support|assistance|reply|answer|advice|understanding) [in advance|so far|again]
+thank you (in advance|very much|so much|again) for (your|the|any) (help|time|support|assistance)
+thank you for [all] (your|the|any) [kind|great] (help|time|patience|support|assistance|reply|answer|advice) [in advance]
 please and thank you
 ty
 tia
 cheers [mate|all]
 [very] much appreciated
-[i [really] [would|do]] [really] [greatly] appreciate (it|that|this|your help|any help|your time|your assistance|your support|the help) [very much|a lot|so much]
+[i] [really|greatly] appreciate (it|that|this|your help|any help|your time|your assistance|your support|the help) [very much|a lot|so much]
 i would [really|greatly] appreciate (it|that|your help|any help)
-i would be [very|really|so|most] (grateful|thankful) [for (your|any|an|a) [quick] (help|answer|reply|advice|hint)]
+i would be [very|really|so] grateful
+i would be [very] grateful for (your|any|an) (help|answer|reply|advice)
 [i am] grateful for (any|your) (help|advice|hints)
 (any|your|some|all) (help|advice|hints|pointers|ideas|suggestions) [is|are|would be|will be] [very|much|greatly|really|highly] appreciated
 help (is|would be|will be) [very|much|greatly|really|highly] appreciated
@@ -115,130 +113,10 @@ bye
 // thankfulness is all that some prompts of a conversation consist of.
 const thankfulness = `
 (thanks|many thanks) [a lot|so much|a million|a bunch|a ton|again|in advance|very much]
-(thanks|many thanks|thank you) [so much|very much|again] for [all] (your|the) [kind|great|quick] (help|assistance|support|time)
+(thanks|many thanks|thank you) [so much|very much|again] for [all] (your|the) [kind|great] (help|assistance|support|time)
 thank you [kindly|very much|so much|so very much|a lot|again|in advance]
 much appreciated
 `
-
-// expand returns the phrases that a line with choices is short for.
-func expand(line string) [][]string {
-	line = strings.NewReplacer("(", " ( ", ")", " ) ", "[", " [ ", "]", " ] ", "|", " | ").Replace(line)
-	all, rest := expandWords(strings.Fields(line))
-	if len(rest) > 0 {
-		panic("unbalanced phrase: " + line)
-	}
-	return all
-}
-
-// expandWords expands up to the closing bracket of the level it begins in.
-func expandWords(words []string) (all [][]string, rest []string) {
-	current := [][]string{nil}
-	for len(words) > 0 {
-		w := words[0]
-		words = words[1:]
-		switch w {
-		case ")", "]":
-			return append(all, current...), words
-		case "|":
-			all, current = append(all, current...), [][]string{nil}
-			continue
-		}
-		choices := [][]string{{w}}
-		if w == "(" || w == "[" {
-			choices, words = expandWords(words)
-			if w == "[" {
-				choices = append(choices, nil)
-			}
-		}
-		next := make([][]string, 0, len(current)*len(choices))
-		for _, c := range current {
-			for _, choice := range choices {
-				next = append(next, slices.Concat(c, choice))
-			}
-		}
-		current = next
-	}
-	return append(all, current...), nil
-}
-
-// phrases is a tree of phrases, a word each level, forwards or backwards.
-type phrases struct {
-	next map[string]*phrases
-	end  bool   // of a phrase
-	name string // of its frame, if it has one
-}
-
-// forwards returns the phrases of a list from their first word to the last.
-func forwards(list string) *phrases {
-	p := &phrases{}
-	p.addAll(list, "", func([]string) {})
-	return p
-}
-
-// backwards returns the phrases of a list from their last word to the first.
-func backwards(list string) *phrases {
-	p := &phrases{}
-	p.addAll(list, "", slices.Reverse[[]string])
-	return p
-}
-
-func (p *phrases) addAll(list, name string, turn func([]string)) {
-	for line := range strings.Lines(list) {
-		for _, words := range expand(line) {
-			if turn(words); len(words) > 0 {
-				p.add(words, name)
-			}
-		}
-	}
-}
-
-func (p *phrases) add(words []string, name string) {
-	for _, w := range words {
-		if p.next == nil {
-			p.next = map[string]*phrases{}
-		}
-		if p.next[w] == nil {
-			p.next[w] = &phrases{}
-		}
-		p = p.next[w]
-	}
-	p.end, p.name = true, name
-}
-
-// match calls f with the length of every phrase that begins at token i, or that ends there where step is -1, the shortest first.
-func (p *phrases) match(ts tokens, i, step int, f func(n int, name string)) {
-	for n := 0; ; n++ {
-		if p.end {
-			f(n, p.name)
-		}
-		j := i + n*step
-		if p.next == nil || j < 0 || j >= len(ts) || ts[j].Quoted || ts[j].Kind == Code {
-			return
-		}
-		if p = p.next[ts[j].Text]; p == nil {
-			return
-		}
-	}
-}
-
-// longest returns the length of the longest phrase that begins at token i, or 0, and its name.
-func (p *phrases) longest(ts tokens, i int) (length int, name string) {
-	p.match(ts, i, 1, func(n int, s string) { length, name = n, s })
-	return length, name
-}
-
-// lengths returns the lengths of the phrases at token i, the shortest first.
-func (p *phrases) lengths(ts tokens, i, step int) (all [8]int, count int) {
-	p.match(ts, i, step, func(n int, _ string) {
-		if count == len(all) {
-			copy(all[:], all[1:])
-			count--
-		}
-		all[count] = n
-		count++
-	})
-	return all, count
-}
 
 var (
 	openingPhrases = forwards(openings)
@@ -454,22 +332,13 @@ func (e *ends) closes(from, to int) bool {
 	if part.about(songs) && (e.has(from, upper) || e.has(from-2, courteous) || e.is(from-2, "oh", "yes", "baby")) {
 		return false
 	}
-	return to-from == 1 && e.is(from, "please") || !part.about(wordings) && !part.about(letters)
+	return to-from == 1 && e.is(from, "please") || !part.about(wordings|letters)
 }
 
-// Words of works with titles, of how something is worded, of texts that end with courtesy, and others before which courtesy may be
-// mentioned.
-const (
-	songs    = ` song songs album sang sing sings sung title titled lyrics wrote band `
-	wordings = ` say says saying said word words write writes written text reply caption spell translate answer respond mention `
-	letters  = ` email message letter sign post card `
-	uses     = ` mean means name called use people response reaction `
-)
-
-// about reports whether the prompt has one of the words of a list.
-func (ts tokens) about(list string) bool {
+// about reports whether the prompt has a word of one of the classes.
+func (ts tokens) about(c class) bool {
 	for i := range ts {
-		if t := &ts[i]; t.Kind == Word && !t.Quoted && contains(list, t.Text) {
+		if ts[i].class&c != 0 && !ts[i].Quoted {
 			return true
 		}
 	}
@@ -478,10 +347,5 @@ func (ts tokens) about(list string) bool {
 
 // mentions reports whether the prompt is about words, so that courtesy without a mark may be among them.
 func (ts tokens) mentions() bool {
-	for i := range ts {
-		if ts[i].class&(dataCue|dataVerb) != 0 {
-			return true
-		}
-	}
-	return ts.about(songs) || ts.about(wordings) || ts.about(letters) || ts.about(uses)
+	return ts.about(dataCue | dataVerb | songs | wordings | letters | uses)
 }

@@ -38,7 +38,7 @@ var otherFrames = []struct{ name, list string }{
 var framePhrases = func() *phrases {
 	all := forwards(howFrames)
 	for _, f := range otherFrames {
-		all.addAll(f.list, f.name, func([]string) {})
+		all.addAll(f.list, f.name, false)
 	}
 	return all
 }()

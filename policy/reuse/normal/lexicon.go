@@ -33,6 +33,10 @@ const (
 	verb                           // what is no task: open, last, need
 	dataWord                       // is about a text in some places
 	title                          // before a name: its capital carries nothing there
+	songs                          // of works with titles
+	wordings                       // about how something is worded
+	letters                        // of texts that end with courtesy
+	uses                           // others before which courtesy may be mentioned
 	abbreviation                   // of a title or street
 )
 

@@ -32,6 +32,10 @@ var wordLists = []struct {
 		keep indeed perfect`},
 	{homograph, homographs},
 	{acronym, acronyms},
+	{songs, `song songs album sang sing sings sung title titled lyrics wrote band`},
+	{wordings, `say says saying said word words write writes written text reply caption spell translate answer respond mention`},
+	{letters, `email message letter sign post card`},
+	{uses, `mean means name called use people response reaction`},
 	{task, tasks},
 	{verb, verbs},
 	{dataCue, `spell spells spelled spelt spelling grammar grammatical grammatically proofread translate translates
