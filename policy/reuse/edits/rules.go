@@ -31,7 +31,7 @@ article: what howto which: ^ [HOW / what is best way to / which is best way to /
 article: what: ^ [DIFF / what is difference between / what are differences between / what is the differences between / what are the difference between / what is difference of]
 article: what: ^ [MEAN / what is meaning of / what is definition of]
 # what and which
-which: what which: ^ [what / which] payment|programming|operating|file|vaccine? @choice @verb
+which: what which: ^ [what / which] payment|programming|operating|file|vaccine? @choice @verb ~it|this|that|yours|mine|his|hers|ours|theirs
 which: prep: ^ in|on|from [what / which] country|city|language|year|month|day|book|movie|color|ocean|river @verb
 which: what which: ^ [what / which] is|are|was the @super @supernoun
 which: what which: ^ [what / which] is|are the best @thing|way|place|time|method
