@@ -105,3 +105,35 @@ func TestRestartWithoutMeaning(t *testing.T) {
 		}
 	}
 }
+
+// TestRaisedThreshold: a hit threshold that is raised after a wrong answer takes effect on what was served before, also where that was an
+// exact hit by then. Equal normal forms go on to be served.
+func TestRaisedThreshold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "reprise.db")
+	life := func(hit float64) *rig {
+		return newRig(t, func(o *Options) { o.Store, o.Thresholds.Hit = fileStore(t, path, 100), hit })
+	}
+	const question, edited, courteous = "Which is better, tea or coffee?", "Which is better, coffee or tea?",
+		"Hello, which is better, tea or coffee? Thanks!"
+	for _, l := range []struct {
+		hit  float64
+		want map[string][]string // results of one prompt, request by request
+	}{
+		{0.7, map[string][]string{question: {"miss"}}},
+		{0.7, map[string][]string{edited: {"semantic", "semantic", "exact"}, courteous: {"semantic", "exact"}}},
+		{0.75, map[string][]string{edited: {"exact"}, courteous: {"exact"}}},
+		{0.9999, map[string][]string{edited: {"miss", "exact"}, courteous: {"exact"}}},
+	} {
+		r := life(l.hit)
+		for prompt, all := range l.want {
+			for i, want := range all {
+				if got := r.ask(t, "/v1/chat/completions", chat(prompt)); got.cache() != want {
+					t.Errorf("threshold %v, %q, request %d: %s, want %s (%s)", l.hit, prompt, i+1, got.cache(), want, got.header.Get("Cache-Status"))
+				}
+			}
+		}
+		if err := r.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
