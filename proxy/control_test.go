@@ -125,7 +125,7 @@ func TestThresholdIsOnlyRaised(t *testing.T) {
 	r = newRig(t, func(o *Options) { o.Thresholds.Hit, o.Thresholds.Route = 0.6, 0.4 })
 	r.ask(t, "/v1/chat/completions", chat(stored))
 	for _, tc := range []struct{ header, want string }{
-		{"X-Reprise-Threshold: 0.1", "semantic"}, {"User-Agent: none", "semantic"}, {"User-Agent: none", "semantic"}, // the second time makes the alias
+		{"X-Reprise-Threshold: 0.1", "semantic"}, {"User-Agent: none", "semantic"}, // the second time makes the alias
 		{"User-Agent: none", "exact"}, {"X-Reprise-Threshold: 0.9999", "miss"},
 	} {
 		if got := r.ask(t, "/v1/chat/completions", chat(near), tc.header); got.cache() != tc.want {

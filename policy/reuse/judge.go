@@ -203,6 +203,29 @@ func (v *Verdict) Bar() string { return barNames[v.bar] }
 
 var barNames = [...]string{none: "", vetoed: "veto", data: "data before it", fixed: "fixed", task: "task on text", notListed: "not listed", unsure: "unsure", drawn: "drawn"}
 
+// Refusals that are not made by comparing words.
+const (
+	Unlisted Veto = "unlisted" // a difference is not a listed edit
+	Data     Veto = "data"     // a prompt, or what is before it, treats a text as data
+	Fixed    Veto = "fixed"    // a prompt has no normal form
+	Unsure   Veto = "unsure"   // the estimated probability is too low
+)
+
+// Refusal is why an answer must not be served, in one word: its veto, or another reason. Pass: it may.
+func (v *Verdict) Refusal() Veto {
+	switch v.bar {
+	case data, task:
+		return Data
+	case fixed:
+		return Fixed
+	case notListed:
+		return Unlisted
+	case unsure:
+		return Unsure
+	}
+	return v.Veto
+}
+
 // Why is a sentence with the reason of the decision, and for an answer that is not served, what would have to change.
 func (v *Verdict) Why() string {
 	switch v.bar {

@@ -124,8 +124,8 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 	}
 	switch v.Decision {
 	case reuse.Miss:
-		if v.Veto != reuse.Pass {
-			s.f.Vetoes = append(s.f.Vetoes, v.Veto)
+		if why := v.Refusal(); why != reuse.Pass {
+			s.f.Vetoes = append(s.f.Vetoes, why)
 		}
 		return false, nil
 	case reuse.Explore:

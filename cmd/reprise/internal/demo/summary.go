@@ -69,7 +69,7 @@ func (s Summary) Text(w io.Writer, hit, miss time.Duration) {
 	}
 	fmt.Fprintf(w, "\n  kept       %s answers in %s, %s topics; %s stored, %s evicted\n",
 		cli.Thousands(s.entries), binary(s.bytes), cli.Thousands(s.Topics), cli.Thousands(s.Stored), cli.Thousands(s.Evictions))
-	fmt.Fprintf(w, "  vetoed     %s look-alikes, by numbers, negation, order, names\n", cli.Thousands(s.Vetoes))
+	fmt.Fprintf(w, "  refused    %s look-alikes, by a difference that is not listed as safe\n", cli.Thousands(s.Vetoes))
 	fmt.Fprintf(w, "  saved      %s tokens, %s of upstream time\n", cli.Thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved))
 	if hit > 0 && miss > 0 {
 		fmt.Fprintf(w, "  median     %s out of the cache, %s from the engine\n", brief(hit), brief(miss))

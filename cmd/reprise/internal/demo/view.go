@@ -141,6 +141,6 @@ func (v *View) block(s Summary) []string {
 		lines = append(lines, fmt.Sprintf("  %-9s %8s  %5.1f %%  %s", o.name, cli.Thousands(o.n), part, bar))
 	}
 	return append(lines, "",
-		fmt.Sprintf("  %s entries   %s topics   %s evicted   %s vetoed", cli.Thousands(s.entries), cli.Thousands(s.Topics), cli.Thousands(s.Evictions), cli.Thousands(s.Vetoes)),
+		fmt.Sprintf("  %s entries   %s topics   %s evicted   %s refused", cli.Thousands(s.entries), cli.Thousands(s.Topics), cli.Thousands(s.Evictions), cli.Thousands(s.Vetoes)),
 		fmt.Sprintf("  saved: %s tokens, %s of upstream time", cli.Thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved)))
 }
