@@ -91,7 +91,7 @@ func (j *Judge) Forms(stored, asked *normal.Form, c Context) Verdict {
 		return v
 	}
 	v.explain(stored, asked)
-	if !j.Words && c.Similarity > 0 && (v.bar == notListed || v.bar == fixed && visible(stored.Prompt) && visible(asked.Prompt)) {
+	if !j.Words && c.Similarity > 0 && (v.bar == notListed || v.bar == fixed && meaningful(stored) && meaningful(asked)) {
 		v.bar = none // vetoes and meaning decide what the list leaves open
 	}
 	if v.bar == none && !v.Case.Explained {
@@ -107,8 +107,12 @@ func (j *Judge) Forms(stored, asked *normal.Form, c Context) Verdict {
 	return v
 }
 
-// visible reports whether a prompt has no hidden characters: a prompt that is fixed for another reason is of a script or a layout that an
-// embedder of meaning can compare.
+// meaningful reports whether a prompt that may have no normal form can be compared by meaning: it has characters of another script, but no hidden
+// ones, and no table, columns or unbalanced quotes.
+func meaningful(f *normal.Form) bool {
+	return f.Fixed == "" || f.Fixed == normal.Characters && visible(f.Prompt)
+}
+
 func visible(prompt string) bool {
 	if !utf8.ValidString(prompt) {
 		return false

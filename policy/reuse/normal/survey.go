@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// Characters is the reason of Form.Fixed for characters that are hidden or of another script: an embedder of meaning may compare the latter.
+const Characters = "characters"
+
 // longest is how many bytes of prompt are normalised. Longer ones are documents.
 const longest = 32 << 10
 
@@ -40,7 +43,7 @@ func (s *scanner) survey() {
 		if c >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s.prompt[i:])
 			if wide = true; !written(r, n) {
-				s.fixed = "characters"
+				s.fixed = Characters
 				return
 			}
 			i += n
@@ -81,7 +84,7 @@ func (s *scanner) ascii(c byte, i int) bool {
 		s.fixed = "table"
 	case c == '\r' && i+1 < len(s.prompt) && s.prompt[i+1] == '\n':
 	case c < ' ' || c == 0x7f:
-		s.fixed = "characters"
+		s.fixed = Characters
 	case '0' <= c && c <= '9' || c == ':' || c == ';' || c == '{' || c == '=' || c == '`' || c == '"' || c == '<' || c == '#' || c == '_' || c == '\\':
 		s.layout = true
 	}
