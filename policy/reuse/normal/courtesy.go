@@ -88,7 +88,6 @@ i would be [very] grateful for (your|any|an) (help|answer|reply|advice)
 (any|your|some|all) (help|advice|hints|pointers|ideas|suggestions) [is|are|would be|will be] [very|much|greatly|really|highly] appreciated
 help (is|would be|will be) [very|much|greatly|really|highly] appreciated
 please [kindly] (help|advise|assist) [me] [out] [with this] [thanks]
-please help me understand
 [please] let me know [please]
 (can|could|would) you [please] help [me] [out] [with (this|that)] [please]
 i hope you can help [me] [with this]
@@ -246,15 +245,22 @@ func (e *ends) opensWith(i, n int, mark string, next int) bool {
 		return begins || t.class&function != 0
 	case soft && e.about(songs):
 		return begins || t.class&(task|verb) != 0
+	case soft && n <= 2 && e.is(i, "thank", "thanks", "please", "sorry") && t.class&upper != 0 && t.class&(function|task|verb|wh|preposition|numeral|courteous) == 0 && !e.acts(next):
+		return false // Thank you, Jeeves
 	case soft && n == 1 && !e.is(i, "hi", "hello", "hey", "help"):
 		return true
 	case soft && n == 1:
-		_, acts := third(t.Text)
-		return acts || t.class&(wh|function|task|verb|preposition|title|abbreviation|homograph|numeral) != 0
+		return e.acts(next) || t.class&(wh|function|task|verb|preposition|title|abbreviation|homograph|numeral) != 0
 	case mark == ",":
 		return t.class&upper == 0 || t.class&(function|task|wh) != 0 || next+1 < len(e.tokens) && e.tokens[next+1].Kind == Word && !e.has(next+1, upper|joined)
 	}
 	return true
+}
+
+// acts reports whether the word at i is a verb of the third person.
+func (e *ends) acts(i int) bool {
+	_, ok := third(e.tokens[i].Text)
+	return ok
 }
 
 // flows reports whether the opening of tokens [from, to) without a mark behind it may come off.

@@ -58,6 +58,9 @@ func (f *folder) fold() {
 // keeps reports whether the capitals of word i carry meaning.
 func (f *folder) keeps(i int) bool {
 	t := &f.tokens[i]
+	if n := len(t.Text); n > 4 && t.Text[n-1] == 's' && t.class == upper {
+		t.class |= lexicon[t.Text[:n-1]].class & homograph // Poles
+	}
 	switch n := t.To - t.From; {
 	case t.class&mixed != 0 && several(f.prompt[t.From:t.To]): // DVDs
 		return f.tokens[i].class&homograph != 0 || symbols[t.Text[:n-1]]
@@ -148,7 +151,7 @@ func (f *folder) capsKept(i int) bool {
 	switch {
 	case f.shout:
 		return t.class&homograph != 0 && (t.class&starts == 0 || t.Text == "us")
-	case t.class&(acronym|abbreviation) != 0 || t.class&(function|title) != 0 && t.class&homograph == 0:
+	case t.class&acronym != 0 || t.class&(function|title) != 0 && t.class&homograph == 0:
 		return false
 	case t.Text == "pm":
 		return !(i > 0 && (f.tokens[i-1].Kind == Number || f.has(i-1, numeral)))

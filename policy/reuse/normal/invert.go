@@ -182,8 +182,9 @@ func (a *asker) not() {
 			subj--
 		}
 		pronoun := ts.has(subj, subject)
-		if subj == 0 || !ts.has(subj-1, auxiliary) || pronoun != (subj == n-1) || !pronoun && !ts.has(subj, determiner) || !ts.leads(subj-1) {
-			continue
+		if subj == 0 || !ts.has(subj-1, auxiliary) || pronoun != (subj == n-1) || !pronoun && !ts.has(subj, determiner) || !ts.leads(subj-1) ||
+			ts.is(subj, "all", "every", "each", "any", "some", "both", "no", "another") || ts[subj-1].First && ts.has(subj-1, modal) {
+			continue // can I not pay: may I leave it
 		}
 		moved := ts[n]
 		moved.From, moved.To = ts[subj-1].To, ts[subj-1].To

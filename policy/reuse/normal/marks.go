@@ -50,7 +50,7 @@ func (ts tokens) asks(i, to int) bool {
 	case ts.has(i, preposition):
 		return i+1 < to && ts.has(i+1, wh)
 	case ts.is(i, "do", "have", "need"):
-		return i+1 < to && ts.has(i+1, subject)
+		return i+1 < to && (ts.has(i+1, subject) || ts.is(i+1, "not") && ts.has(i+2, subject))
 	}
 	return ts.has(i, auxiliary) && i+1 < to
 }

@@ -71,7 +71,7 @@ const stems = `organis/organiz:e,es,ed,ing,er,ers,ation,ations,ational recognis/
 
 // fusions are two words that are written as one, or without their apostrophe, with the second word after the equals sign. Those that are
 // words of their own are left out: well, ill, shell, wed, were, its, id, lets, wont.
-const fusions = `what+s=is who+s=is where+s=is how+s=is when+s=is why+s=is that+s=is there+s=is here+s=is
+const fusions = `what+s=is who+s=is where+s=is how+s=is when+s=is that+s=is there+s=is here+s=is
 	do+nt=not does+nt=not did+nt=not can+t=not could+nt=not would+nt=not should+nt=not is+nt=not are+nt=not was+nt=not were+nt=not
 	has+nt=not have+nt=not had+nt=not must+nt=not need+nt=not
 	i+m=am i+ve=have you+re=are you+ve=have they+re=are they+ve=have we+ve=have you+ll=will they+ll=will

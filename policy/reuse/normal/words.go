@@ -52,7 +52,7 @@ var wordLists = []struct {
 
 // homographs are words whose capital makes another word of them in the same place of a sentence: peoples and countries, names that are
 // qualities or matter, products and firms that are goods or deeds, parties, zodiac signs, and abbreviations that are words.
-const homographs = `pole dane scot swede czech cal polish turkey china chile java scotch lent mercury earth cologne bath cork hull orange buffalo
+const homographs = `mobile crown voice boys bear witch mummy thing birds mask crow open masters shield arrow pole dane scot swede czech cal polish turkey china chile java scotch lent mercury earth cologne bath cork hull orange buffalo
 	champagne bordeaux burgundy jersey guinea limerick split male reading bolt apple windows shell visa oracle rust ruby python go
 	swift spark flask spring react ember scratch crystal pearl perl elixir basic pascal julia dart kotlin latex word excel access
 	outlook office teams slack zoom chrome safari brave edge kindle fire nest ring dash prime discover square stripe block bash finder
