@@ -55,7 +55,7 @@ func align(a, b []normal.Token) ([]Edit, bool) {
 	}
 	al := alignment{tail: tail, far: differ, steps: steps}
 	from := begins(a, min(head, len(b)))
-	if from < 0 || !al.stored.read(a, from) || !al.asked.read(b, from) || cued(a[:from]) {
+	if from < 0 || !al.stored.read(a, from) || !al.asked.read(b, from) || !answered(a[:from]) {
 		return []Edit{differ}, false
 	}
 	if marked != 0 && al.stored.kind&order != 0 {

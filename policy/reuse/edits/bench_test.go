@@ -12,16 +12,19 @@ import (
 // not listed, and with words that repeat, which is the longest search.
 func BenchmarkExplain(b *testing.B) {
 	const line = "You are the helper of a shop, and it has many tools for a garden. "
+	const demand = "Answer politely. Question: "
 	for _, n := range []int{20, 100, 1000} {
-		template := strings.Repeat(line, (n-8)/14+1)
-		words := strings.Fields(template)
-		template = strings.Join(words[len(words)-(n-8):], " ") + " "
+		words := strings.Fields(strings.Repeat(line, n/14+1))
+		template := strings.Join(words[len(words)-(n-11):], " ") + " " + demand
 		for name, pair := range map[string][2]string{
-			"listed":   {"What exactly is the purpose of a modern rake?", "What is purpose of a modern rake?"},
+			"listed":   {"What exactly is the purpose of a part-time job?", "What is the purpose of a part time job?"},
 			"unlisted": {"What is the purpose of a modern rake?", "What is the weight of a modern rake?"},
-			"repeated": {"What is a the a the a the a the a the rake?", "What is the a the a the a the a the a saw?"},
+			"repeated": {"What is a the a the a the a the rake?", "What is the a the a the a the a saw?"},
 		} {
 			stored, asked := normal.Of(template+pair[0]), normal.Of(template+pair[1])
+			if _, ok := Explain(stored, asked); ok != (name == "listed") {
+				b.Fatalf("%s: explained %t", name, ok)
+			}
 			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

@@ -57,7 +57,7 @@ func rows(t testing.TB, path string) (all [][]string) {
 // templates are long texts in front of a prompt, as applications put them there.
 func templates() []string {
 	const line = "You are the assistant of a shop for garden tools. Answer the customer politely and name the page of the manual where that helps, but do not invent prices. "
-	return []string{"", strings.Repeat(line, 2), strings.Repeat(line, 11) + "Question: "}
+	return []string{"", strings.Repeat(line, 2) + "Query: ", strings.Repeat(line, 11) + "Question: "}
 }
 
 // TestDifferent reads pairs of different meaning: none may be explained, as it is or behind a template, in either direction.
@@ -166,13 +166,13 @@ func TestLong(t *testing.T) {
 func TestMost(t *testing.T) {
 	for _, c := range []struct{ stored, asked, want string }{
 		{"What exactly is the main purpose of a part-time job?", "What is the main purpose of a part time job?", "filler+hyphen"},
-		{"what kind of job is a part-time job in my time zone here and why", "which type of job is a part time job in my timezone here", "kind+hyphen+hyphen+why"},
-		{"what kind of job is a part-time job for a co-worker in my time zone here and why", "which type of job is a part time job for a coworker in my timezone here", "no"},
+		{"what kind of job is a part-time job for a co-worker here and why", "which type of job is a part time job for a coworker here", "kind+hyphen+hyphen+why"},
+		{"what kind of job is a part-time job in health care for a co-worker here and why", "which type of job is a part time job in healthcare for a coworker here", "no"},
 		{"What is a part-time job in my time zone and why", "What is a part time job in my timezone", "no"},
 		{"Explain the role of tea?", "Explain role of tea", "no"},
 		{"Explain the role of tea.", "Explain role of tea", "article"},
-		{"summarise this text. what exactly is my role?", "summarise this text. what is my role?", "no"},
-		{"Ask him this. What exactly is my role?", "Ask him this. What is my role?", "filler"},
+		{"answer and summarise this text. question: what exactly is my role?", "answer and summarise this text. question: what is my role?", "no"},
+		{"Ask him this. What exactly is my role?", "Ask him this. What is my role?", "no"},
 		{"What is the meaning of a time zone?", "What is meaning of the time zone?", "no"},
 		{"Is there a way to print all of my emails?", "Is there any way to print all my emails?", "any+of"},
 	} {

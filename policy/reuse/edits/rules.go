@@ -113,7 +113,7 @@ synonym: howto: ^ [HOW earn / HOW make] money from|at home
 synonym: howto: ^ [HOW earn / HOW make] money on youtube|instagram|tiktok
 synonym: howto: ^ [HOW sign in / HOW log in] to|into my|the|your|an? account|app|website|dashboard|profile @after
 synonym: howto: ^ [HOW sign in / HOW log in] with google|facebook
-synonym: what which: ~than|, [vs / versus] ~than|,
+synonym: what which: ~than|,|do|does|is|are|a|the|of|word|between|by|or|and [vs / versus] ~than|,|mean|stand|and|or|in|for
 synonym: howto: ^ [HOW view / HOW see] my order|account|transaction|billing? orders|invoices|bills|balance|statement|statements|transactions|messages|profile|appointments|history @after
 synonym: howto: ^ [HOW quit / HOW stop / HOW give up] smoking|drinking|vaping|gambling $|cigarettes|alcohol|weed
 synonym: howto: ^ [HOW overcome / HOW get over] my|the|a? fear|anxiety|shyness|breakup|heartbreak|depression $|of|after
@@ -127,7 +127,7 @@ synonym: howto where what yesno: on|watch|watching|a|my|the [tv / television] $|
 synonym: howto where what which yesno: live|work|study|legal|illegal|job|jobs|visa|move|travel|ship|shipping|available|taxes|apply in|to|from the [US / usa] @after
 synonym: howto: HOW block|unblock|invite|add|report|contact|remove [someone / somebody] on|from|to|$
 synonym: yesno: ^ can|could [anyone / anybody] help|explain
-synonym: howto what yesno: [two - factor authentication / two factor authentication / 2FA / 2fa]
+synonym: howto: enable|disable|activate|deactivate|use|up|on|off [two - factor authentication / two factor authentication / 2FA / 2fa]
 synonym: howto where: ^ [HOW buy / HOW purchase / where can i buy / where can i purchase] a|an|some @goods @after
 synonym: howto yesno what where: help me|us [to /] @task
 synonym: where what which: ^ where|what|which is|are the [nearest / closest] @place

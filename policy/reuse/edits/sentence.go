@@ -47,26 +47,13 @@ type sentence struct {
 // begins returns the first token of the sentence that has token at, or -1 where that cannot be said.
 func begins(tokens []normal.Token, at int) int {
 	at = whyTail(tokens, at)
-	for i := at - 1; i >= 0 && i >= at-longest; i-- {
-		t := &tokens[i]
-		if t.Kind == normal.Break {
-			return i + 1
-		}
-		if t.Kind != normal.Mark {
-			continue
-		}
-		switch t.Text {
-		case ".", "!", "?":
-			return i + 1
-		case ":":
-			if i > 0 && labels[strings.ToLower(tokens[i-1].Text)] {
-				return i + 1
-			}
+	for i := at - 1; i >= 0; i-- {
+		if at-i > longest {
 			return -1
 		}
-	}
-	if at > longest {
-		return -1
+		if t := &tokens[i]; t.Kind == normal.Break || t.Kind == normal.Mark && strings.Contains(".!?:;", t.Text) {
+			return i + 1
+		}
 	}
 	return 0
 }
@@ -93,7 +80,7 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 	}
 	for i := from; i < n; i++ {
 		t := &tokens[i]
-		if !plain(t) && !ended(tokens, i) || barred[t.Text] {
+		if !plain(t) && !ended(tokens, i) || barred[t.Text] || tongues[t.Text] && !(i > from && practised[tokens[i-1].Text]) {
 			return false
 		}
 	}
@@ -178,50 +165,4 @@ func kindOf(s []normal.Token) kind {
 		return prep
 	}
 	return 0
-}
-
-// cued reports whether the text before the sentence makes data of it: it is to be repeated or translated, not answered.
-func cued(tokens []normal.Token) bool {
-	for i := range tokens {
-		t := &tokens[i]
-		if t.Kind != normal.Word || len(t.Text) < 4 {
-			continue
-		}
-		switch {
-		case t.Text == "following" && i+1 < len(tokens) && strings.HasPrefix(tokens[i+1].Text, "question"):
-		case cues[t.Text], texts[t.Text] && !(i > 0 && (sizes[tokens[i-1].Text] || tokens[i-1].Kind == normal.Number)):
-			return true
-		}
-	}
-	return false
-}
-
-// used reports whether the text before the sentence has a word of the edits: it may give the word a sense of its own, as "customers sign
-// in, staff log in" does. Words without a meaning of their own do not count, nor does the right spelling of a misspelt word.
-func (al *alignment) used() bool {
-	for _, e := range al.list {
-		for _, t := range al.stored.tokens[e.Stored.From:e.Stored.To] {
-			if al.inFront(&t, e.Class) {
-				return true
-			}
-		}
-		for _, t := range al.asked.tokens[e.Asked.From:e.Asked.To] {
-			if al.inFront(&t, e.Class) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (al *alignment) inFront(t *normal.Token, class Class) bool {
-	if t.Kind != normal.Word || empty[t.Text] || class == typo && right[t.Text] {
-		return false
-	}
-	for i := range al.stored.from {
-		if al.stored.tokens[i].Text == t.Text {
-			return true
-		}
-	}
-	return false
 }
