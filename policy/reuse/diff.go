@@ -179,6 +179,9 @@ func (d *diff) cancelJoined() {
 func joinedIn(two, one []token) (rest, others []token) {
 	for i := 0; i+1 < len(two); i++ {
 		x, y := two[i], two[i+1]
+		if y.hyphen && x.key == "re" {
+			continue // to re-sign is not to resign
+		}
 		at := slices.IndexFunc(one, func(t token) bool {
 			return !t.quoted && !x.quoted && len(t.key) == len(x.key)+len(y.key) && strings.HasPrefix(t.key, x.key) && strings.HasSuffix(t.key, y.key)
 		})

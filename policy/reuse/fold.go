@@ -71,6 +71,7 @@ func wants(phrase []token) bool { return len(phrase) > 2 && phrase[len(phrase)-1
 type folding struct {
 	words []string
 	by    string
+	verb  bool // only before a verb that requests something
 	head  bool // only where a sentence begins
 	way   int  // a number of its own, 0 for courtesy
 }
@@ -92,6 +93,9 @@ func (f *folding) fits(tokens []token) bool {
 	if slices.ContainsFunc(tokens[:n], func(t token) bool { return t.quoted || t.kind == code || t.kind == number }) {
 		return false
 	}
+	if f.verb && (n == len(tokens) || !tokens[n].is(explaining|mentioning|requesting)) {
+		return false
+	}
 	first := tokens[0].start || tokens[0].pausing || tokens[0].framed
 	switch {
 	case f.by == "how":
@@ -105,12 +109,15 @@ func (f *folding) fits(tokens []token) bool {
 // foldings are the phrases by the trait of their first word, the longest first.
 var foldings = func() (out [traits][]folding) {
 	ways := 1
-	for i, list := range [...][traits][][]string{pleasantries, hows, cans, requests, whens, whys, whats} {
+	for i, list := range [...][traits][][]string{pleasantries, hows, cans, requests, whens, whys, whats, pleas} {
 		for _, words := range slices.Concat(list[:]...) {
-			f := folding{words: words, by: [...]string{"", "how", "can", "", "when", "why", "what"}[i], head: i > 1}
-			if i > 0 {
+			f := folding{words: words, by: [...]string{"", "how", "can", "", "when", "why", "what", ""}[i], head: i > 1, verb: i == 7}
+			if i > 0 && i != 7 {
 				f.way = ways
 				ways += 1 + ways/7
+				if words[0] == "what" && i == 3 {
+					f.way = 1 << 20 // what is, what are
+				}
 			}
 			at := trait(words[0])
 			out[at] = append(out[at], f)
@@ -126,6 +133,7 @@ var (
 	whens = phrases("what time	at what time")
 	whys  = phrases("how come")
 	whats = phrases("in what	in which")
+	pleas = phrases("could you	can you	would you	will you")
 )
 
 var cans = phrases(`can i	can we	can one	could i	may i	is it possible to	is it possible for me to	am i able to	am i allowed to	are we allowed to	would it be possible to`)
@@ -142,6 +150,6 @@ var requests = phrases(`explain	describe	list	give me	give me some	i need	i woul
 	i like to	i am trying to`)
 
 var pleasantries = phrases(`please	kindly	hi	hello	hey	hi there	hello there	thanks	thank you	thank you very much	thank you so much	thanks a lot	many thanks
-	could you please	can you please	would you please	could you	can you	would you	will you	tell me	please tell me	could you tell me	can you tell me
+	could you please	can you please	would you please	tell me	please tell me	could you tell me	can you tell me
 	could you please tell me	do you know	i would like to know	i like to know	i want to know	i need to know	i was wondering	i wonder	excuse me	for me
 	to me	dear sir	does anyone know	can anyone tell me	could somebody explain	could you explain	can you explain	explain to me`)

@@ -30,7 +30,7 @@ func (c *comparison) free() Veto {
 
 func sentences(tokens []token) (n int) {
 	for i := range tokens {
-		if i == 0 || tokens[i].start && !tokens[i].framed {
+		if i == 0 || tokens[i].start {
 			n++
 		}
 	}

@@ -36,8 +36,9 @@ const (
 	adverbal   // such a particle
 	filler     // content that is mostly part of a way of asking
 	subordinating
-	anybody // any person who may ask
-	failing // says that something does not happen, as a negation does
+	requesting // a verb of requests to a machine
+	anybody    // any person who may ask
+	failing    // says that something does not happen, as a negation does
 )
 
 // lexicon is a hash table of the classes of words; all words not in it are content. Every word of a prompt is looked up once, and
@@ -122,15 +123,16 @@ var wordLists = map[class]string{
 	explaining:  `tell explain describe show give teach help guide advise instructions instruction tutorial tips`,
 	saluting:    `hi hello hey thanks thank`,
 	polite:      `please kindly hi hello hey dear ok okay thanks cheers so well`,
-	mild: `to do does can could will would is are am be been being have has that there it so just still really actually exactly
+	mild: `do does can could will would is are am have has that there it so just still really actually exactly
 		also now then please what which get got gone`,
-	loose:    `a an the of my our they them it their some any get for in on at how`,
+	loose:    `i we one to a an the of my our they them it their some any get for in on at how`,
 	agreeing: `a an the is are do does`,
 	adverbal: `off out up down away back`,
 	filler: `way ways method methods step steps process procedure instructions instruction guide explain explanation list show me describe somebody someone
 		anyone anybody people person user customer employee guest one need want trying try like possible allowed correct best right done made work works
 		exactly go going happens happen mine now`,
 	anybody:       `one people somebody someone anyone user customer employee person guest member client`,
+	requesting:    `write list send resend recommend suggest provide make create find summarize translate compare please`,
 	subordinating: `if when while once since because as after`,
 	failing: `fail fails failed failing failure refuse refuses refused reject rejects rejected decline declines declined missing
 		unable invalid impossible dead broken only lost stuck awake still flat off stop stops stopped prevent avoid wrong error rid without

@@ -100,6 +100,9 @@ const longestEnd = 48
 
 // sentence reports whether a mark of a sentence ends or divides one, as it does behind a word and at the end of a line.
 func (a surroundings) sentence(r rune) bool {
+	if r == ',' && a.after == ',' {
+		return false
+	}
 	if among(r, "¿¡") || r == ',' && blank(a.before) { // some write a comma between blanks
 		return true
 	}

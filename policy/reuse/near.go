@@ -95,7 +95,7 @@ func sameMarks(a, b []token) Veto {
 		switch x, y := &a[i], &b[j]; {
 		case x.quoted != y.quoted:
 			return Quote
-		case cased && x.shape != y.shape && !(x.start || y.start) && x.kind == word:
+		case cased && x.shape != y.shape && !(x.start && !x.framed) && !(y.start && !y.framed) && x.kind == word:
 			return Name
 		case x.pausing != y.pausing && i > 0 && j > 0, x.newLine != y.newLine && i > 0 && j > 0, x.hyphen != y.hyphen:
 			return Order
@@ -139,7 +139,10 @@ func (c *comparison) small() Veto {
 	d := c.diff
 	d.agree()
 	x, y := count(d.a), count(d.b)
+	changing := func(t token) bool { return t.is(auxiliary) }
 	switch {
+	case slices.ContainsFunc(d.a, changing) && slices.ContainsFunc(d.b, changing):
+		return Word
 	case x.content+y.content > 0 || x.fillers+y.fillers > 0 && !c.reworded:
 		return Word
 	case terse(c.first) && y.content == 0 || terse(c.second) && x.content == 0:
@@ -160,7 +163,7 @@ func (d *diff) agree() {
 		drop(d, will, is)
 	case either(d, has, was), either(d, has, func(token) bool { return false }) && !d.any(will):
 		drop(d, has, was)
-	case d.any(does):
+	case d.any(does) && !d.any(func(t token) bool { return t.is(auxiliary) && !does(t) }):
 		drop(d, does, does)
 	default:
 		return

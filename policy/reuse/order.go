@@ -29,7 +29,7 @@ func (c *comparison) solo() bool {
 				named++
 			}
 			asker := t.key == "i" || t.key == "we"
-			own = own || asker || t.folded
+			own = own || asker || t.folded && t.key == "how"
 			if named > 1 || t.is(directional|comparing|joining|negating) || t.is(personal) && !asker || t.key == "or" || t.key == "like" || t.key == "about" {
 				return false
 			}

@@ -1,6 +1,9 @@
 package reuse
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // sameQuestion compares the kind of question. A request ("tell me the capital") equals "what", and a request for an
 // explanation ("explain to me", "the steps to") equals "how"; any other kind equals only itself. "Did I add milk" and "how do I add
@@ -101,9 +104,9 @@ const (
 
 // rewordings are, by kind, those that other words for the same question may have.
 var rewordings = map[int]int{
-	askWhat:    askWhat | askHow | askWhy | askWhen | askWhere | askWho | askMeasure,
+	askWhat:    askWhat | askHow | askWhen | askWhere | askWho | askMeasure,
 	askHow:     askHow | askWhat | askWhere,
-	askWhy:     askWhy | askWhat,
+	askWhy:     askWhy,
 	askWhen:    askWhen | askWhat | askMeasure,
 	askWhere:   askWhere | askWhat | askHow,
 	askWho:     askWho | askWhat,
@@ -138,7 +141,9 @@ func kinds(tokens []token) (set int) {
 			if kind == askHow && i+1 < len(tokens) && tokens[i+1].is(measuring) {
 				kind = askMeasure
 			}
-			set |= kind
+			if set |= kind; kind == askWhat && causal(tokens[i:]) {
+				set |= askWhy
+			}
 		case (t.start || t.pausing) && opens(tokens[i:]), t.key == "whether", t.key == "if" && i > 0 && tokens[i-1].is(asking):
 			set |= askWhether
 			if wayAhead(tokens[i:]) {
@@ -152,4 +157,11 @@ func kinds(tokens []token) (set int) {
 // wayAhead reports whether a question for yes or no is one for the way: "is there a way to", "is it possible to".
 func wayAhead(tokens []token) bool {
 	return slices.ContainsFunc(tokens[:min(len(tokens), 5)], func(t token) bool { return t.is(way) || t.key == "possible" })
+}
+
+// causal reports whether a question for something is one for the reason: "what caused", "what is the reason".
+func causal(tokens []token) bool {
+	return slices.ContainsFunc(tokens[:min(len(tokens), 5)], func(t token) bool {
+		return strings.HasPrefix(t.key, "cause") || t.key == "reason" || t.key == "reasons" || t.key == "makes" || t.key == "made"
+	})
 }

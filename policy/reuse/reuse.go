@@ -78,7 +78,7 @@ func Check(stored, asked string) Veto {
 	switch {
 	case c.has(number):
 		return Number
-	case c.has(code):
+	case c.has(code), strings.Count(stored, "```") != strings.Count(asked, "```"):
 		return Code
 	case c.any(func(t token) bool { return t.quoted }), strings.Count(stored, `"`)%2 != strings.Count(asked, `"`)%2:
 		return Quote

@@ -126,6 +126,7 @@ func (s *scanner) anything() {
 	case r == '`':
 		s.backticks()
 	case unicode.IsSpace(r):
+		s.newLine = s.newLine || r == '\t'
 		if s.at += n; r == '\n' {
 			s.indent()
 			s.start, s.pausing, s.newLine = true, true, true

@@ -241,4 +241,5 @@ const distinctLines = `
 	parish perish
 	plane planet
 	plant planet
-	signal single`
+	signal single
+	realty reality`
