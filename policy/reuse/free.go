@@ -3,8 +3,8 @@ package reuse
 import "slices"
 
 const (
-	foreign = 4 // of so many words of content, one at least is common to two prompts that want the same
-	idiom   = 3 // up to so many may be without one: "get my money back", "obtain a refund"
+	foreign = 2 // of so many words of content, one at least is common to two prompts that want the same
+	idiom   = 7 // up to so many may be without one: "get my money back", "obtain a refund"
 )
 
 // free compares two prompts that are not near and of which no hard fact differs: one may say in other words what the other says, but the
@@ -20,9 +20,9 @@ func (c *comparison) free() Veto {
 		return Extra
 	case x.content == 0 && y.content == 0:
 		return c.grammar()
-	case count(more).content == 0, count(less).content == 0 && (!personally(more) && (count(more).content > 1 || !c.reworded) || c.behind()):
+	case count(more).content == 0, count(less).content == 0 && (!personally(more) && count(more).content > 1 || c.behind()):
 		return Extra
-	case c.common()*foreign < max(x.content, y.content) && (min(x.content, y.content) < 2 || max(x.content, y.content) > idiom):
+	case min(x.content, y.content) > 0 && c.common()*foreign < max(x.content, y.content) && (min(x.content, y.content) < 2 || x.content+y.content > idiom):
 		return Word
 	}
 	return Pass

@@ -14,12 +14,16 @@ type comparison struct {
 	stored, asked []token
 	first, second []token // the same, in the order of the surplus
 	reworded      bool    // they ask in different ways
+	cased         bool    // letter case means something in both
 }
 
 // near reports whether the prompts are one template with a small difference.
 func (c *comparison) near() bool {
-	differing := max(len(c.a), len(c.b))
-	return differing <= nearWords || float64(differing) <= nearShare*float64(max(window(c.first, c.head, c.x), window(c.second, c.head, c.y)))
+	differing, limit := max(len(c.a), len(c.b)), nearWords
+	if x, y := count(c.a), count(c.b); c.reworded && x.content+y.content > 0 {
+		limit--
+	}
+	return differing <= limit || float64(differing) <= nearShare*float64(max(window(c.first, c.head, c.x), window(c.second, c.head, c.y)))
 }
 
 // window counts the tokens of the sentences in which part, a part of all, begins and ends.
@@ -49,7 +53,7 @@ func (c *comparison) verbatim() Veto {
 	if len(d.a)+len(d.b) > 0 {
 		return c.smallVeto()
 	}
-	return sameMarks(c.first, c.second)
+	return sameMarks(c.first, c.second, c.cased)
 }
 
 // bearing counts the tokens of a surplus without those that agree with others.
@@ -80,8 +84,7 @@ func (c *comparison) smallVeto() Veto {
 }
 
 // sameMarks compares the letter case and the marks of tokens that are alike.
-func sameMarks(a, b []token) Veto {
-	cased := shaped(a) && shaped(b)
+func sameMarks(a, b []token, cased bool) Veto {
 	for i, j := 0, 0; ; i, j = i+1, j+1 {
 		for i < len(a) && a[i].id != 0 {
 			i++
@@ -97,7 +100,7 @@ func sameMarks(a, b []token) Veto {
 			return Quote
 		case cased && x.shape != y.shape && !(x.start && !x.framed) && !(y.start && !y.framed) && x.kind == word:
 			return Name
-		case x.pausing != y.pausing && i > 0 && j > 0, x.newLine != y.newLine && i > 0 && j > 0, x.hyphen != y.hyphen:
+		case x.pausing != y.pausing && i > 0 && j > 0, x.newLine != y.newLine && i > 0 && j > 0, x.hyphen != y.hyphen, x.owning != y.owning:
 			return Order
 		}
 	}
@@ -139,18 +142,32 @@ func (c *comparison) small() Veto {
 	d := c.diff
 	d.agree()
 	x, y := count(d.a), count(d.b)
-	changing := func(t token) bool { return t.is(auxiliary) }
 	switch {
-	case slices.ContainsFunc(d.a, changing) && slices.ContainsFunc(d.b, changing):
-		return Word
 	case x.content+y.content > 0 || x.fillers+y.fillers > 0 && !c.reworded:
 		return Word
 	case terse(c.first) && y.content == 0 || terse(c.second) && x.content == 0:
 		return Pass
-	case x.function+y.function > 0, x.loose+y.loose > 0 && !c.reworded && d.unmoved():
+	case c.reworded:
+		if d.any(stern) {
+			return Word
+		}
+		return Pass
+	case x.function+y.function > 0, x.loose+y.loose > 0 && d.unmoved(), d.any(changing) && slices.ContainsFunc(d.a, changing) && slices.ContainsFunc(d.b, changing):
 		return Word
 	}
 	return Pass
+}
+
+func changing(t token) bool { return t.is(auxiliary) }
+
+// stern reports whether a word of grammar counts in every way to ask.
+func stern(t token) bool {
+	switch t.key {
+	case "was", "were", "did", "had", "will", "would", "shall", "should", "must", "may", "might", "you", "your", "yours", "or", "only", "all", "every", "who", "whom",
+		"whose", "when", "where", "why", "if", "again", "never", "other", "same":
+		return true
+	}
+	return false
 }
 
 // agree takes auxiliaries out of the surplus that may replace each other, and the endings that verbs have with them: "how it works", "how

@@ -35,7 +35,7 @@ func (c *comparison) solo() bool {
 			}
 		}
 	}
-	return own && c.reworded
+	return own && (c.reworded || c.any(set("be", "is", "are", "been", "get")))
 }
 
 // longestRotated bounds the prompts whose parts are tried in another order, in tokens, and mostRotations how often.

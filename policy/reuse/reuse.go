@@ -89,9 +89,10 @@ func Check(stored, asked string) Veto {
 }
 
 func compare(a, b []token) *comparison {
+	cased := shaped(a) && shaped(b)
 	a, ways := folded(a)
 	b, others := folded(b)
-	return &comparison{diff: difference(a, b), first: a, second: b, reworded: ways != others}
+	return &comparison{diff: difference(a, b), first: a, second: b, reworded: ways != others, cased: cased}
 }
 
 // veto compares prompts in which numbers, code and quotations are the same.

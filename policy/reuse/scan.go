@@ -28,6 +28,7 @@ type token struct {
 	pausing bool // a comma or more stands before it
 	newLine bool // a line break stands before it
 	hyphen  bool // a hyphen stands before it
+	owning  bool // 's follows
 	shape   shape
 	framed  bool // a way of asking stood before it
 	wanted  bool // a statement of what is wanted stood before it

@@ -95,6 +95,9 @@ func (s *scanner) contraction(key string, end int, name bool) {
 		return
 	}
 	s.single(key, c, end, name)
+	if n := len(s.out); tail == "s" && n > 0 {
+		s.out[n-1].owning = true
+	}
 }
 
 // single emits a word without an apostrophe, in two tokens where it is a verb and a negation.
