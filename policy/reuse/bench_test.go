@@ -44,7 +44,7 @@ func BenchmarkWords(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					Strict(text, repeat)
+					Check(text, repeat)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/word")
 			})

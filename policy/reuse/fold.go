@@ -1,6 +1,9 @@
 package reuse
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // folded takes from a prompt what is around its question, in place: courtesy, and ways of asking for the question behind them. All ways
 // to ask how something is done become "how", and a verb and its particle become one word.
@@ -22,11 +25,13 @@ func folded(tokens []token) ([]token, int) {
 		} else if t.is(phrasal) && t.kind == word && !t.quoted {
 			if key := compound(tokens[i:]); key != "" {
 				t.key, t.class, t.last, used = key, 0, tokens[i+1].last, 2
+			} else if at := parted(tokens[i:]); at > 0 {
+				t.key, t.class, tokens[i+at].dropped = phrasals[t.key]+"_"+tokens[i+at].key, 0, true
 			}
 		} else if t.key == "an" {
 			t.key, t.class = "a", classOf("a")
 		}
-		if i += used; kept {
+		if i += used; kept && !t.dropped {
 			out = append(out, t)
 		}
 		start, framed, wanted = !kept && t.start, !kept, !kept && wants(tokens[i-used:i])
@@ -153,3 +158,24 @@ var pleasantries = phrases(`please	kindly	hi	hello	hey	hi there	hello there	than
 	could you please	can you please	would you please	tell me	please tell me	could you tell me	can you tell me
 	could you please tell me	do you know	i would like to know	i like to know	i want to know	i need to know	i was wondering	i wonder	excuse me	for me
 	to me	dear sir	does anyone know	can anyone tell me	could somebody explain	could you explain	can you explain	explain to me`)
+
+// phrases splits a list of phrases, separated by tabs or line ends, into words.
+func phrases(list string) (out [traits][][]string) {
+	for phrase := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '\t' || r == '\n' }) {
+		words := strings.Fields(phrase)
+		out[trait(words[0])] = append(out[trait(words[0])], words)
+	}
+	return out
+}
+
+func begins(tokens []token, phrase []string) bool {
+	if len(tokens) < len(phrase) {
+		return false
+	}
+	for i, w := range phrase {
+		if tokens[i].key != w {
+			return false
+		}
+	}
+	return true
+}

@@ -18,6 +18,8 @@ func (c *comparison) free() Veto {
 	switch {
 	case sentences(c.stored) > sentences(c.asked) && len(less) > 0:
 		return Extra
+	case c.any(ideographic): // a character is only part of a word
+		return Word
 	case x.content == 0 && y.content == 0:
 		return c.grammar()
 	case count(more).content == 0, count(less).content == 0 && (!personally(more) && count(more).content > 1 || c.behind()):
@@ -47,12 +49,13 @@ func (c *comparison) behind() bool {
 	return c.head > 0 && sentences(c.asked) > sentences(c.stored) && c.head >= len(c.stored)-1
 }
 
-// grammar compares prompts with the same content in other words of grammar: not other prepositions.
+// grammar compares prompts with the same content in other words of grammar: not with other prepositions or persons.
 func (c *comparison) grammar() Veto {
 	leading := func(surplus []token) bool {
 		return slices.ContainsFunc(surplus, func(t token) bool { return t.is(preposition) || t.key == "about" || t.key == "of" })
 	}
-	if !c.reworded && c.unmoved() && leading(c.a) && leading(c.b) {
+	objects := set("me", "him", "her", "us", "them")
+	if !c.reworded && c.unmoved() && (leading(c.a) && leading(c.b) || c.any(objects)) {
 		return Word
 	}
 	return Pass

@@ -81,9 +81,6 @@ func compareNaively(t *testing.T, x, y string) {
 	if got, want := d.sameOrder(a, b), whole.sameOrder(a, b); got != want {
 		t.Fatalf("%q, %q: same order %v, of all tokens %v", x, y, got, want)
 	}
-	if got, want := d.substituted(), whole.substituted(); got != want {
-		t.Fatalf("%q, %q: substituted %v, of all tokens %v", x, y, got, want)
-	}
 }
 
 // pieces are parts of prompts that the guards look at.
@@ -165,7 +162,7 @@ func TestRecordedVerdicts(t *testing.T) {
 		p := pairs[rng.IntN(len(pairs))]
 		record.add(mutate(rng, p.a), p.b)
 	}
-	record.check(t, 0x696cd3a8235fb8d6)
+	record.check(t, 0x1682342d636f22d9)
 }
 
 // TestRecordedVerdictsOnData does the same with text below the folder that REPRISE_DATA names.
@@ -178,12 +175,12 @@ func TestRecordedVerdictsOnData(t *testing.T) {
 		file, member string
 		want         uint64
 	}{
-		{"intent/clinc150", "text", 0x91fccafcc0853e4e},
-		{"intent/banking77", "text", 0x8705451403c0e191},
-		{"prompts/nq_open_dev", "question", 0xc77e70568fa778ae},
-		{"prompts/arena_hard_v0.1", "prompt", 0xc5b605266db3a671},
-		{"dialogue/oasst1_en", "text", 0xd5ae77f6cfdb78ac},
-		{"kv/agent_miniswe", "input", 0x99ec9a6121dbe36e},
+		{"intent/clinc150", "text", 0x5067aa9443f3a189},
+		{"intent/banking77", "text", 0x64f7e754186c9d5f},
+		{"prompts/nq_open_dev", "question", 0x7c1197862e2de5ab},
+		{"prompts/arena_hard_v0.1", "prompt", 0x294cb8a8a68e9019},
+		{"dialogue/oasst1_en", "text", 0x6f893bab11957ab2},
+		{"kv/agent_miniswe", "input", 0x5443866d7c6b72f2},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 5))

@@ -207,8 +207,11 @@ func drop(d *diff, x, y func(token) bool) {
 	d.a, d.b = slices.DeleteFunc(d.a, is), slices.DeleteFunc(d.b, is)
 }
 
-// longestTerse bounds a prompt of search words, in tokens.
-const longestTerse = 8
+// longestTerse bounds a prompt of search words, in tokens, longestSearch one that may be no order.
+const (
+	longestTerse  = 8
+	longestSearch = 4
+)
 
 // terse reports whether a prompt consists of search words: "change email address".
 func terse(tokens []token) bool {
@@ -219,5 +222,5 @@ func terse(tokens []token) bool {
 
 // search reports whether a prompt consists of search words and is no question.
 func search(tokens []token) bool {
-	return terse(tokens) && !slices.ContainsFunc(tokens, func(t token) bool { return t.is(questioning) })
+	return terse(tokens) && len(tokens) <= longestSearch && !slices.ContainsFunc(tokens, func(t token) bool { return t.is(questioning | preposition) })
 }

@@ -79,10 +79,26 @@ func compound(tokens []token) string {
 	switch next := tokens[1].key; {
 	case next == "into" && (verb == "log" || verb == "sign"):
 		return verb + "_in"
-	case tokens[1].is(adverbal), strings.Contains(" "+particles[verb]+" ", " "+next+" "):
+	case tokens[1].is(adverbal), joins(verb, next):
 		return verb + "_" + next
 	}
 	return ""
+}
+
+// parted finds the particle that ends the sentence of the verb that tokens begin with: "turn the light on". 0: none.
+func parted(tokens []token) int {
+	for i := 2; i < len(tokens) && i < 5 && !tokens[i].start; i++ {
+		ends := i+1 == len(tokens) || tokens[i+1].start || tokens[i+1].pausing || tokens[i+1].is(polite)
+		if t := &tokens[i]; ends && (t.is(adverbal) || joins(phrasals[tokens[0].key], t.key)) {
+			return i
+		}
+	}
+	return 0
+}
+
+// joins reports whether a particle that is often a preposition makes another verb of one.
+func joins(verb, particle string) bool {
+	return strings.Contains(" "+particles[verb]+" ", " "+particle+" ")
 }
 
 // apart takes the particle from a key that compound made.
@@ -162,3 +178,14 @@ var irregular = table(`be been
 	sleep slept
 	become became
 	bring brought`)
+
+// particle reports whether a function word turns the verb before it into another one: "set an alarm", "set off an alarm".
+func particle(t token) bool {
+	switch t.key {
+	case "off", "out", "up", "down", "away", "back", "over":
+		return true
+	case "on", "in": // "put the list on"; before something they are prepositions
+		return t.last
+	}
+	return false
+}

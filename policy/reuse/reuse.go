@@ -41,9 +41,6 @@ const (
 	// Order: the same words in another order ("from Oslo to Rome", "from Rome to Oslo"; "dog bites man", "man bites dog").
 	// A phrase moved from the front ("In Rome, what ...") and swapped members of a comparison pass.
 	Order Veto = "order"
-	// Person: Strict alone. The prompts are not about the same persons ("call Jim", "call me Jim"); ways of asking such as
-	// "could you" do not count.
-	Person Veto = "person"
 	// Extra: what was answered has more to it than the prompt, such as a sentence behind the question.
 	Extra Veto = "extra"
 	// Word: words that carry content differ and are not known to mean the same ("function of money", "function of tv").

@@ -32,6 +32,7 @@ type token struct {
 	shape   shape
 	framed  bool // a way of asking stood before it
 	wanted  bool // a statement of what is wanted stood before it
+	dropped bool // it is part of a word before it
 	folded  bool // it replaces a way of asking
 }
 
