@@ -17,14 +17,14 @@ func BenchmarkEmbedAndJudge(b *testing.B) {
 		text := prompt(words)
 		asked := "Please, " + text
 		b.Run(fmt.Sprint(words), func(b *testing.B) {
-			e := embed.NewBuiltin()
+			e, judge := embed.NewBuiltin(), reuse.Judge{Words: true, MaxError: 0.01}
 			b.ReportAllocs()
 			for b.Loop() {
 				if v, err := e.Embed(b.Context(), []string{asked}); err != nil || v[0] == nil {
 					b.Fatal("no vector")
 				}
-				if veto := reuse.Strict(text, asked); veto != reuse.Pass {
-					b.Fatal(veto)
+				if v := judge.Judge(text, asked, reuse.Context{Similarity: 1, Draw: 0.999}); v.Decision != reuse.Serve {
+					b.Fatal(v.Why())
 				}
 			}
 		})

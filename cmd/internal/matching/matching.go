@@ -40,10 +40,10 @@ var (
 	models        = []string{auto, byID, byRequest}
 	topicSources  = []string{given, routed, clustered}
 	parentSources = []string{given, detected}
-	guardNames    = []string{"strict", "check", "none"}
+	guardNames    = []string{"judge", "vetoes", "none"}
 )
 
-var guards = map[string]func(*evidence.Rates) cache.Judge{"strict": listed, "check": cache.Vetoes(reuse.Check), "none": nil}
+var guards = map[string]func(*evidence.Rates) cache.Judge{"judge": listed, "vetoes": cache.Vetoes(reuse.Check), "none": nil}
 
 // listed serves where every difference of two prompts is a listed edit, as the proxy does behind the built-in embedder.
 func listed(rates *evidence.Rates) cache.Judge {
@@ -54,7 +54,7 @@ func listed(rates *evidence.Rates) cache.Judge {
 type Flags struct {
 	Model            string  // of models
 	Topics           string  // of topicSources; "": routed where the model is requests, else given
-	Parents, Guard   string  // of parentSources and guardNames; "": given, strict
+	Parents, Guard   string  // of parentSources and guardNames; "": given, judge
 	Hit, Route, Edge float64 // gates; 0: those of the built-in embedder
 	Lookback         int     // accesses among which a parent is detected; 0: the default of package topics
 }
@@ -71,7 +71,7 @@ func (m *Flags) Register(fs *flag.FlagSet) {
 	fs.Float64Var(&m.Route, "route", 0, "`COSINE` is the least similarity to the anchor of a topic; the RAC paper has one threshold, so its --route is --hit")
 	fs.Float64Var(&m.Edge, "edge", 0, "`COSINE` is the least similarity to a detected parent")
 	fs.IntVar(&m.Lookback, "lookback", 0, "`N` earlier requests among which a parent is detected; unset: 64")
-	fs.StringVar(&m.Guard, "guard", "strict", "`NAME` decides on a hit between different texts: strict (every difference is a listed edit, as behind the built-in embedder), check (no veto) or none (every hit)")
+	fs.StringVar(&m.Guard, "guard", "judge", "`NAME` decides on a hit between different texts: judge (every difference is a listed edit, as behind the built-in embedder), vetoes (no veto) or none (every hit)")
 }
 
 // Check reports a value that is not allowed.
@@ -159,7 +159,7 @@ func (m *Flags) fill() {
 	for _, f := range []struct {
 		field *string
 		value string
-	}{{&m.Topics, map[string]string{byID: given, byRequest: routed}[m.Model]}, {&m.Parents, given}, {&m.Guard, "strict"}} {
+	}{{&m.Topics, map[string]string{byID: given, byRequest: routed}[m.Model]}, {&m.Parents, given}, {&m.Guard, "judge"}} {
 		if *f.field == "" {
 			*f.field = f.value
 		}
