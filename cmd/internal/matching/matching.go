@@ -67,7 +67,7 @@ func (m *Flags) Register(fs *flag.FlagSet) {
 	fs.StringVar(&m.Model, "model", auto, "`NAME` is ids (a hit has an equal id) or requests (a hit has a like meaning); auto: requests for a trace without ids")
 	fs.StringVar(&m.Topics, "topics", "", "`NAME` is the source of topics: given by the trace, routed or clustered; unset: routed with --model requests, else given")
 	fs.StringVar(&m.Parents, "parents", given, "`NAME` is the source of parents: given by the trace or, with --model requests, detected")
-	fs.Float64Var(&m.Hit, "hit", 0, "`COSINE` is the least similarity of a hit; unset, here and below: that of the built-in embedder")
+	fs.Float64Var(&m.Hit, "hit", 0, "`COSINE` is the least similarity of a hit; unset, here and below: that of the built-in embedder, or 0.97 without texts or without the strict guard")
 	fs.Float64Var(&m.Route, "route", 0, "`COSINE` is the least similarity to the anchor of a topic; the RAC paper has one threshold, so its --route is --hit")
 	fs.Float64Var(&m.Edge, "edge", 0, "`COSINE` is the least similarity to a detected parent")
 	fs.IntVar(&m.Lookback, "lookback", 0, "`N` earlier requests among which a parent is detected; unset: 64")
@@ -108,6 +108,7 @@ func (m Flags) Prepare(ctx context.Context, t sim.Trace, progress func(done, tot
 	if m.Model == "" || m.Model == auto {
 		m.Model = modelOf(t)
 	}
+	gateGiven := m.Hit != 0
 	m.fill()
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("replay %s by %s: %w", t.Name(), m.Model, err)
@@ -122,6 +123,9 @@ func (m Flags) Prepare(ctx context.Context, t sim.Trace, progress func(done, tot
 	dim := semantic.Dim(s)
 	if dim == 0 {
 		return nil, fmt.Errorf("read %s: requests have neither text nor vector, so nothing can be compared: want --model ids, and --topics given", t.Name())
+	}
+	if !gateGiven && !semantic.HasTexts(s) {
+		m.Hit = unjudged
 	}
 	if m.Topics == clustered {
 		if err := semantic.Cluster(ctx, s, m.Route, progress); err != nil {
@@ -145,9 +149,16 @@ func modelOf(t sim.Trace) string {
 	return byID
 }
 
+// unjudged is the hit gate where nothing but the similarity decides, because there are no texts to compare or no judge is asked: texts over it
+// differ in little more than case, punctuation and small words.
+const unjudged = 0.97
+
 // fill replaces zeros by their defaults.
 func (m *Flags) fill() {
 	gates := embed.NewBuiltin().Thresholds()
+	if m.Guard == "none" || m.Guard == "check" {
+		gates.Hit = unjudged
+	}
 	for _, f := range []struct {
 		field *float64
 		value float64

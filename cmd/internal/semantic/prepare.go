@@ -92,6 +92,16 @@ func Dim(s *sim.Slice) int {
 	return 0
 }
 
+// HasTexts reports whether each request of s that has a vector has its text, too, for a judge to compare.
+func HasTexts(s *sim.Slice) bool {
+	for i := range s.All {
+		if c := s.All[i].Content; c != nil && len(c.Vector) > 0 && c.Text == "" {
+			return false
+		}
+	}
+	return true
+}
+
 // Cluster labels the requests of s by topics that are found online: the first request of a topic represents it for good,
 // and a request belongs to the nearest topic from gate on, and otherwise begins a new one. Requests without a vector
 // have no topic. It takes a comparison for each request and each topic of its scope, and ends early when ctx is done. note
