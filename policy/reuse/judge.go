@@ -12,7 +12,10 @@ import (
 
 // Version is that of everything that a verdict depends on beside the evidence: normal form, list of edits, vetoes. A verdict of another
 // version is not used again.
-const Version = normal.Version<<8 | edits.Version
+const Version = checkVersion<<16 | normal.Version<<8 | edits.Version
+
+// checkVersion is that of Check and of the order in which Judge asks.
+const checkVersion = 1
 
 // Decision is what to do with an answer that was found.
 type Decision uint8
