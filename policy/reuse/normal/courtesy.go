@@ -178,7 +178,7 @@ func withoutCourtesy(ts tokens, prompt string) tokens {
 	return ts
 }
 
-// thanks reports whether the whole prompt is courtesy, thanks among it.
+// thanks reports whether the whole prompt is courtesy, thanks among it, and no "how are you doing".
 func (e *ends) thanks() bool {
 	thanked := false
 	for i := 0; i < len(e.tokens); {
@@ -191,7 +191,7 @@ func (e *ends) thanks() bool {
 		if n == 0 && e.boundary(i) && e.tokens[i].Text != ":" {
 			n = 1
 		}
-		if n == 0 {
+		if n == 0 || e.tokens[i].class&wh != 0 {
 			return false
 		}
 		i += n

@@ -29,6 +29,7 @@ func TestRules(t *testing.T) {
 				{"Answer: where is my parcel?", "Where is my parcel?"},
 				{"Hi!", "Hey!"},
 				{"Thank you, Jeeves summary", "Jeeves summary"},
+				{"How are you doing? Thanks!", "Thanks!"},
 			}},
 		{"courtesy at the end",
 			[][2]string{
