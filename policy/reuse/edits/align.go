@@ -115,7 +115,7 @@ func (al *alignment) edit(i, j, endA, endB int) bool {
 
 // try applies a rule, if its context is there on both sides, and goes on behind it.
 func (al *alignment) try(r *rule, i, j, endA, endB int) bool {
-	if i+len(r.stored) > endA || j+len(r.asked) > endB || !al.stored.asks(r) || !al.asked.asks(r) {
+	if i+len(r.stored) > endA || j+len(r.asked) > endB || !al.stored.suits(r) || !al.asked.suits(r) {
 		return false
 	}
 	e := Edit{r.class, Span{i, i + len(r.stored)}, Span{j, j + len(r.asked)}}
@@ -125,8 +125,8 @@ func (al *alignment) try(r *rule, i, j, endA, endB int) bool {
 	return al.take(e)
 }
 
-// asks reports whether a rule is for sentences of this kind.
-func (s *sentence) asks(r *rule) bool {
+// suits reports whether a rule is for sentences of this kind.
+func (s *sentence) suits(r *rule) bool {
 	demanded := r.kinds & (lone | two)
 	return r.kinds&^demanded&s.kind != 0 && s.kind&demanded == demanded
 }

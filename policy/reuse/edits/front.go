@@ -18,18 +18,22 @@ func answered(front []normal.Token) bool {
 		return false
 	}
 	answer := false
+	last := role(0)
 	for i := range front[:n-2] {
 		t := &front[i]
+		r := roles[t.Text]
 		switch {
 		case t.Kind == normal.Break || t.Kind == normal.Mark && strings.Contains(".!?", t.Text):
 			answer = answer && i == n-3
-		case t.Kind != normal.Word || len(t.Text) < 4:
-		case answers[t.Text]:
-			answer = i == 0 || !barred[front[i-1].Text]
+		case t.Kind == normal.Number:
+			r = size
+		case r&demand != 0:
+			answer = last&bars == 0 // not "do not answer"
 		case t.Text == "following" && strings.HasPrefix(front[i+1].Text, "question"):
-		case cues[t.Text], texts[t.Text] && !(i > 0 && (sizes[front[i-1].Text] || front[i-1].Kind == normal.Number)):
+		case r&cue != 0, r&text != 0 && last&size == 0:
 			return false
 		}
+		last = r
 	}
 	return answer
 }

@@ -70,6 +70,31 @@ func whyTail(tokens []normal.Token, at int) int {
 	return at
 }
 
+// role is what a word does to the sentence that it is in, or in front of, as a set of bits.
+type role uint8
+
+const (
+	bars   role = 1 << iota // nothing is edited
+	tongue                  // a language: nothing is edited, unless it is
+	spoken                  // by a verb before it
+	asks                    // a question word
+	demand                  // in front: wants an answer
+	cue                     // in front: makes data of the sentence
+	text                    // does so, unless with
+	size                    // a size before it
+)
+
+// roles are those of the listed words: one look-up for each word of a sentence.
+var roles = func() map[string]role {
+	all := map[string]role{}
+	for r, words := range map[role]map[string]bool{bars: barred, tongue: tongues, spoken: practised, asks: questions, demand: answers, cue: cues, text: texts, size: sizes} {
+		for w := range words {
+			all[w] |= r
+		}
+	}
+	return all
+}()
+
 // read takes the sentence that begins at a token and reports whether edits may be in it: it is the last one, short, a question or a plain
 // order, and has neither quotation nor code nor a mark that groups words, and none of the words that bar edits.
 func (s *sentence) read(tokens []normal.Token, from int) bool {
@@ -78,21 +103,29 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 	if from >= n || n-from > longest {
 		return false
 	}
+	inner, last := 0, role(0)
 	for i := from; i < n; i++ {
 		t := &tokens[i]
-		if !plain(t) && !ended(tokens, i) || barred[t.Text] || tongues[t.Text] && !(i > from && practised[tokens[i-1].Text]) {
+		if !plain(t) && !ended(tokens, i) {
 			return false
 		}
+		r := roles[t.Text]
+		switch {
+		case r&bars != 0, r&tongue != 0 && last&spoken == 0:
+			return false
+		case r&asks != 0 && i > from && !(t.Text == "why" && (i == n-1 || ended(tokens, i+1))):
+			inner++
+		}
+		last = r
 	}
 	if s.kind = kindOf(tokens[from:]); s.kind == 0 {
 		return false
 	}
-	switch s.questions() {
-	case 0:
-		if from == 0 {
-			s.kind |= lone
-		}
-	case 1:
+	// A question inside the question may be what an edit behind it belongs to: "who asked what happened and why".
+	if inner == 0 && from == 0 {
+		s.kind |= lone
+	}
+	if inner == 1 {
 		s.kind |= two
 	}
 	if s.how = asksHow(tokens, from); s.how >= 0 {
@@ -110,17 +143,6 @@ func asksHow(tokens []normal.Token, from int) int {
 		return from + 2
 	}
 	return -1
-}
-
-// questions counts the question words after the first and before a "why" at the end. A question inside a question may be what an edit
-// behind it belongs to: "who asked what happened and why".
-func (s *sentence) questions() (n int) {
-	for i := s.from + 1; i < len(s.tokens); i++ {
-		if t := &s.tokens[i]; questions[t.Text] && !(t.Text == "why" && (i == len(s.tokens)-1 || ended(s.tokens, i+1))) {
-			n++
-		}
-	}
-	return n
 }
 
 // plain reports whether a token may be in a sentence with edits.
