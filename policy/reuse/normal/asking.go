@@ -73,15 +73,17 @@ type asker struct{ tokens }
 
 // asking takes asking frames off at the beginning of every sentence and turns what they asked into a question.
 func (a *asker) asking() {
-	for i := 0; i < len(a.tokens); i++ {
+	for i, n := 0, 0; i < len(a.tokens) && n < mostPhrases; i++ {
 		t := &a.tokens[i]
 		if t.Kind != Word || t.Quoted || !t.First && !(i > 0 && a.tokens[i-1].Text == ",") {
 			continue
 		}
-		if n, _ := askingPhrases.longest(a.tokens, i); n > 0 {
-			a.unframe(i, n)
-		} else if n, _ := requestPhrases.longest(a.tokens, i); n > 0 {
-			a.order(i, n)
+		if words, _ := askingPhrases.longest(a.tokens, i); words > 0 {
+			a.unframe(i, words)
+			n++
+		} else if words, _ := requestPhrases.longest(a.tokens, i); words > 0 {
+			a.order(i, words)
+			n++
 		}
 	}
 }

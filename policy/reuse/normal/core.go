@@ -154,7 +154,7 @@ func (s *scanner) digits(text string, end int) {
 	case "st", "nd", "rd", "th":
 		text = low
 	default:
-		if identifier(low) && strings.ToUpper(text) == text {
+		if (identifier(low) || low == "2d" || low == "3d") && strings.ToUpper(text) == text {
 			text = low
 		}
 	}

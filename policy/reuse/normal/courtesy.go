@@ -134,6 +134,9 @@ func (ts tokens) boundary(i int) bool {
 	return t.Kind == Break || t.Kind == Mark && (t.class&(ending|dash) != 0 || t.Text == "," || t.Text == ":" || t.Text == ";")
 }
 
+// mostPhrases is how many phrases of one kind are taken off or replaced. More are no question, and each costs a look at all of the prompt.
+const mostPhrases = 16
+
 // ends are the two ends of a prompt.
 type ends struct {
 	tokens
@@ -147,11 +150,16 @@ type ends struct {
 func withoutCourtesy(ts tokens, prompt string) tokens {
 	e := ends{tokens: ts, prompt: prompt}
 	from, to := 0, len(ts)
-	for next := e.opening(from); next > from && ts[next:].enough(); next = e.opening(from) {
+	for range mostPhrases {
+		next := e.opening(from)
+		if next == from || !ts[next:].enough() {
+			break
+		}
 		from = next
 	}
 	mark := 0
-	for e.from = from; ; {
+	e.from = from
+	for range mostPhrases {
 		e.mark = 0
 		next := e.closing(to)
 		if next == to || next <= from || !ts[from:next].enough() {
@@ -180,6 +188,9 @@ func withoutCourtesy(ts tokens, prompt string) tokens {
 
 // thanks reports whether the whole prompt is courtesy, thanks among it, and no "how are you doing".
 func (e *ends) thanks() bool {
+	if len(e.tokens) > 8*mostPhrases {
+		return false
+	}
 	thanked := false
 	for i := 0; i < len(e.tokens); {
 		n, _ := gratitude.longest(e.tokens, i)

@@ -35,7 +35,7 @@ func (ts tokens) wording(i int) bool {
 
 // textBehind reports whether a text follows that the prompt contains or refers to.
 func (ts tokens) textBehind(i int) bool {
-	for start := i; i < len(ts); i++ {
+	for start := i; i < len(ts) && i < start+64; i++ {
 		t := &ts[i]
 		if i == start && t.class&ending != 0 {
 			return false

@@ -75,11 +75,11 @@ func (f *folder) keeps(i int) bool {
 		return f.pairKept(i)
 	}
 	switch {
-	case f.is(i+1, "-") && len(t.Text) == 2: // Co-author
-		return false
 	case t.class&function != 0 && contains(titles, t.Text):
 		return f.alone(i) // Who sang Yesterday?
 	case t.class&homograph == 0 || t.class&starts != 0 && f.opens(i) || t.class&month != 0 && f.dated(i):
+		return false
+	case t.Text == "earth" && f.is(i-1, "on"):
 		return false
 	case t.class&modal != 0 && f.has(i+1, subject) || f.is(i-1, "vs") || f.is(i+1, "vs", "-"):
 		return false
@@ -101,7 +101,7 @@ func several(raw string) bool {
 // letter reports whether a single capital letter is more than the pronoun or the article.
 func (f *folder) letter(i int) bool {
 	named := f.has(i-1, upper) && !f.tokens[i-1].First && f.tokens[i-1].To-f.tokens[i-1].From > 2
-	if f.is(i-1, "vitamin", "hepatitis", "ste", "suite", "apt", "unit", "avenue", "street", "boulevard", "lane", "highway", "road", "# ") ||
+	if f.is(i-1, "vitamin", "hepatitis", "ste", "suite", "apt", "unit", "avenue", "street", "boulevard", "lane", "highway", "road") || i > 0 && f.tokens[i-1].Text == "#" ||
 		f.is(i-1, "in") && (i+1 == len(f.tokens) || f.has(i+1, ending)) || // a search in C
 		named && (f.has(i+1, upper) || f.has(i+1, ending) && i+2 < len(f.tokens)) {
 		return false
@@ -184,6 +184,9 @@ var symbols = func() map[string]bool {
 // pairKept reports whether the capital of a word of two letters, the first of them large, carries meaning: those of chemical symbols do.
 func (f *folder) pairKept(i int) bool {
 	t := &f.tokens[i]
+	if f.is(i+1, "-") {
+		return false // Co-author
+	}
 	switch t.Text {
 	case "he", "be", "in", "as", "at", "am", "no", "it", "us":
 		return !f.opens(i) && !f.run(i)

@@ -45,10 +45,11 @@ var framePhrases = func() *phrases {
 
 // frames replaces the frames at the beginning of sentences, and behind a mark, by one token each.
 func (a *asker) frames() {
-	for i := 0; i < len(a.tokens); i++ {
+	for i, left := 0, mostPhrases; i < len(a.tokens) && left > 0; i++ {
 		if t := &a.tokens[i]; t.Kind != Word || t.class&wh == 0 || t.Quoted || !t.First && !a.opens(i) {
 			continue
 		}
+		left--
 		switch n, name := framePhrases.longest(a.tokens, i); {
 		case n == 0:
 			a.means(i)

@@ -1,7 +1,6 @@
 package normal
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -40,9 +39,13 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// FuzzOf holds forms to what their users rely on: equality is one of bytes, ranges are in order and inside the prompt, and a prompt with a
+// character that is not of a text in Latin letters equals nothing but itself.
 func FuzzOf(f *testing.F) {
-	for _, s := range []string{"", " ", "How do I?", "Hi, it's \"x y\" thanks please", "a’b", "```x``` y", "5pm 10,000 KL1023", "MiXed PayPal US"} {
+	for _, s := range []string{"", " ", "How do I?", "Hi, it's \"x y\" thanks please", "a’b", "```x``` y", "5pm 10,000 KL1023", "MiXed PayPal US",
+		"can you tell me why my X's not Y? thanks", "don't know who it is, do you know?", "hello\n\nwhat does X mean:\n- a\n\nbye", "\u202ea b", "次の 文"} {
 		f.Add(s, s)
+		f.Add(s, strings.ToUpper(s)+"?")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		x, y := Of(a), Of(b)
@@ -52,9 +55,50 @@ func FuzzOf(f *testing.F) {
 		at := 0
 		for _, tok := range x.Tokens {
 			if tok.From < at || tok.To < tok.From || tok.To > len(a) {
-				t.Fatal(fmt.Sprintf("%q: token %+v is not behind byte %d", a, tok, at))
+				t.Fatalf("%q: token %+v is not behind byte %d", a, tok, at)
+			}
+			if tok.Text == "" || strings.IndexByte(tok.Text, 0) >= 0 {
+				t.Fatalf("%q: token %+v has no text", a, tok)
 			}
 			at = tok.To
 		}
+		foreign := func(r rune) bool { return r > 0x24f && !strings.ContainsRune("‘’“”–—…€", r) }
+		if strings.ContainsFunc(a, foreign) && (x.Fixed == "" || a != b && x.Equal(y)) {
+			t.Errorf("%q is compared by tokens", a)
+		}
+		if again := Of(a); !again.Equal(x) {
+			t.Errorf("%q has two forms", a)
+		}
+		TreatsAsData(a)
 	})
+}
+
+// TestBadInput has prompts that are no questions: there is a form of each, in time that is linear.
+func TestBadInput(t *testing.T) {
+	for _, c := range []struct{ prompt, fixed string }{
+		{"", "no words"},
+		{" \n\r\n ", "no words"},
+		{"?!...", "no words"},
+		{strings.Repeat("a", 8<<10), ""},
+		{strings.Repeat("please ", 1<<10), ""},
+		{strings.Repeat("thanks, ", 1<<10), ""},
+		{strings.Repeat("why is not ", 1<<10), ""},
+		{strings.Repeat("can you tell me what ", 1<<9), ""},
+		{strings.Repeat("\"", 1<<10), "no words"},
+		{strings.Repeat("'a", 1<<12), ""},
+		{strings.Repeat("(", 8<<10), "no words"},
+		{strings.Repeat("a ", 20<<10), "length"},
+		{"who is аdmin", "characters"},
+		{"who is\u200b it", "characters"},
+		{"who is \u202eit", "characters"},
+		{"who \xff is", "characters"},
+		{"who\x00 is", "characters"},
+		{"say \"it", "quotes"},
+		{"run ```ls", "fence"},
+		{"a\tb", "table"},
+	} {
+		if f := Of(c.prompt); f.Fixed != c.fixed {
+			t.Errorf("Of(%.20q) is fixed by %q, want %q", c.prompt, f.Fixed, c.fixed)
+		}
+	}
 }

@@ -83,6 +83,7 @@ func (s *scanner) quotation() bool {
 
 // apostrophes emits words between single quotation marks: the second one must end a word.
 func (s *scanner) apostrophes(rest string, open int, mark string) bool {
+	rest = rest[:min(len(rest), 256)]
 	for i := open; ; {
 		n := strings.Index(rest[i:], mark)
 		if n < 0 || strings.IndexByte(rest[:i+n], '\n') >= 0 {
@@ -111,7 +112,7 @@ func (s *scanner) quoted(open, n, close int) {
 		mark = "'" // in many languages other than double ones
 	}
 	s.emit(Token{Text: mark, Kind: Mark, class: opening, From: from - open, To: from})
-	if !spaced(s.prompt[from:to]) {
+	if from < to && !spaced(s.prompt[from:to]) {
 		s.emit(Token{Text: s.prompt[from:to], Kind: Code, Quoted: true, From: from, To: to})
 	} else {
 		for at := from; at < to; {

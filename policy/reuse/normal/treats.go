@@ -93,7 +93,7 @@ func objectBehind(text string) bool {
 	owned := 0
 	for n := 0; n < 11; n++ {
 		end := 0
-		for end < len(text) && text[end] != ' ' && text[end] != '\n' {
+		for end < len(text) && end < 64 && text[end] != ' ' && text[end] != '\n' {
 			end++
 		}
 		role := roleOf(strings.Trim(text[:end], ".,:;!?()\"'*"))
@@ -106,7 +106,7 @@ func objectBehind(text string) bool {
 		default:
 			owned--
 		}
-		if end == len(text) || end > 0 && terminal(text[end-1]) {
+		if end == len(text) || end == 64 || end > 0 && terminal(text[end-1]) {
 			return false
 		}
 		text = text[end+1:]

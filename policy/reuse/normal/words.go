@@ -76,7 +76,7 @@ const homographs = `mobile crown voice boys bear witch mummy thing birds mask cr
 	becquerel nice`
 
 // acronyms can be pronounced and are no words: their letter case carries nothing. Those without a vowel in reach need no list.
-const acronyms = `nasa nato ikea unesco unicef opec nafta asap usa uae uefa fifa eta isa ira ieee iata icao iban iso api apis aws
+const acronyms = `esa nasa nato ikea unesco unicef opec nafta asap usa uae uefa fifa eta isa ira ieee iata icao iban iso api apis aws
 	imax ent lax faq faqs ico ios ipo aol ibm icu irs isp iq id ids url urls uri usb gui cia fbi abs ucla usc ussr aarp
 	covid laser radar scuba gif jpeg hiv adhd ups usps dui tsa ada epa fda hipaa ebay gpu cpu tpu atm ira ivf iud
 	ipad ipads iphone iphones ipod imac macos icloud itunes icloud oled led lcd uhd ssd hdd mba phd cnn bbc espn nba nfl nhl mlb sfo atl ord jfk nyc pdf html css sql json yaml
