@@ -1,0 +1,267 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"reprise/policy/reuse"
+	"reprise/policy/reuse/evidence"
+	"reprise/policy/reuse/normal"
+)
+
+// bench is a learner whose texts are compared by equality; different texts are Unknown.
+type bench struct {
+	*Learner
+	mu       sync.Mutex // guards what follows
+	outcomes []evidence.Outcome
+	held     int64
+	room     int64 // bytes that may be held
+	ask      func() (string, error)
+	asked    int
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{room: 1 << 30}
+	b.Learner = New(Options{
+		Rates: func() *evidence.Rates { return nil },
+		Compare: func(x, y string) evidence.Outcome {
+			if x == y {
+				return evidence.Same
+			}
+			return evidence.Unknown
+		},
+		Ask: func(context.Context, string, [2]Message) (string, error) {
+			b.mu.Lock()
+			b.asked++
+			ask := b.ask
+			b.mu.Unlock()
+			return ask()
+		},
+		Hold: func(n int64) (bool, func()) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if b.held+n > b.room {
+				return false, nil
+			}
+			b.held += n
+			return true, func() { b.mu.Lock(); b.held -= n; b.mu.Unlock() }
+		},
+		Prompts: true,
+	})
+	t.Cleanup(b.Close)
+	return b
+}
+
+func (b *bench) learn(o evidence.Outcome) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.outcomes = append(b.outcomes, o)
+}
+
+func (b *bench) pair(stored, fresh string) Pair {
+	return Pair{Source: evidence.Shadow, Basis: "form", StoredPrompt: "a?", Prompt: "hi, a?", Fresh: fresh, Learn: b.learn,
+		Stored: func() (string, bool, error) { return stored, true, nil }, Current: func() bool { return true }}
+}
+
+// settled waits for all comparisons, inside a bubble.
+func (b *bench) settled(t *testing.T) {
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.held != 0 {
+		t.Errorf("%d bytes are held", b.held)
+	}
+}
+
+// TestQueueIsBounded: what does not fit is not compared, holds no memory, and is counted as skipped.
+func TestQueueIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		block := make(chan struct{})
+		slow := b.pair("x", "x")
+		slow.Stored = func() (string, bool, error) { <-block; return "x", true, nil }
+		b.Compare(slow)
+		synctest.Wait()
+		for range mostTexts + 7 {
+			b.Compare(b.pair("x", "x"))
+		}
+		if n := b.Stats().Shadowed["skipped"]; n != 7 {
+			t.Errorf("%d skipped, want 7", n)
+		}
+		close(block)
+		b.settled(t)
+		if n := b.Stats().Shadowed["same"]; n != mostTexts+1 || len(b.outcomes) != mostTexts+1 {
+			t.Errorf("%d compared, %d counted", n, len(b.outcomes))
+		}
+		b.room = 100
+		b.Compare(b.pair("x", "x"))
+		b.Compare(b.pair("x", strings.Repeat("x", MostText+1)))
+		b.settled(t)
+		var why []string
+		for _, s := range b.Shadowed()[:2] {
+			why = append(why, s.Why)
+		}
+		if fmt.Sprint(why) != "[size memory]" {
+			t.Errorf("the last ones: %v", why)
+		}
+	})
+}
+
+// TestCloseDropsWhatWaits: Close returns while comparisons wait, gives their memory back, and nothing of them counts.
+func TestCloseDropsWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.SetModel("judge", 10)
+		b.ask = func() (string, error) { <-b.ctx.Done(); return "", b.ctx.Err() }
+		for range 3 {
+			b.Compare(b.pair("x", "y"))
+		}
+		synctest.Wait()
+		b.Close()
+		b.settled(t)
+		b.Compare(b.pair("x", "x"))
+		b.settled(t)
+		if len(b.outcomes) != 0 || b.Stats().JudgeCalls["fault"] != 0 {
+			t.Errorf("%v, %+v", b.outcomes, b.Stats())
+		}
+	})
+}
+
+// TestBudgetOfAnHour: within any hour there are no more calls than the budget, also across the end of a clock hour and after a change.
+func TestBudgetOfAnHour(t *testing.T) {
+	var j judge
+	j.model, j.budget = "m", 3
+	start := time.Date(2026, 1, 2, 3, 50, 0, 0, time.UTC)
+	for i, c := range []struct {
+		after time.Duration
+		want  bool
+	}{{0, true}, {20 * time.Minute, true}, {30 * time.Minute, true}, {59 * time.Minute, false}, {60 * time.Minute, true}, {79 * time.Minute, false}, {80 * time.Minute, true}} {
+		if got := j.spend(start.Add(c.after)); got != c.want {
+			t.Errorf("call %d: %v", i, got)
+		}
+	}
+	if j.budget = 1; j.spend(start.Add(125 * time.Minute)) {
+		t.Error("above a budget that was lowered")
+	}
+}
+
+// TestJudgeModelFaults: an error, and a text that is too long for the model, decide nothing; a private pair does not leave the process.
+func TestJudgeModelFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.SetModel("judge", 100)
+		b.ask = func() (string, error) { return "", fmt.Errorf("down") }
+		b.Compare(b.pair("x", "y"))
+		b.settled(t)
+		b.ask = func() (string, error) { panic("by order of the test") }
+		long, private := b.pair("x", strings.Repeat("y", mostJudged+1)), b.pair("x", "y")
+		private.Private = true
+		b.Compare(long)
+		b.Compare(private)
+		b.settled(t)
+		if st := b.Stats(); b.asked != 1 || st.JudgeCalls["fault"] != 1 || st.Shadowed["unknown"] != 3 || len(b.outcomes) != 0 {
+			t.Errorf("asked %d times, %+v", b.asked, st)
+		}
+		if n := len(b.Shadowed()); n != 2 {
+			t.Errorf("%d are listed", n)
+		}
+	})
+}
+
+// TestShadowListIsBounded by its length and by the bytes of its prompts.
+func TestShadowListIsBounded(t *testing.T) {
+	b := newBench(t)
+	p := b.pair("", "")
+	for i := range mostShadowed + 10 {
+		p.Place.Entry = uint64(i + 1)
+		b.Compare(p)
+	}
+	if list := b.Shadowed(); len(list) != mostShadowed || list[0].Entry != mostShadowed+10 || list[len(list)-1].Entry != 11 {
+		t.Errorf("%d entries from %d", len(list), list[0].Entry)
+	}
+	p.Prompt = strings.Repeat("a", mostShadowBytes/4)
+	for range 8 {
+		b.Compare(p)
+	}
+	if n := len(b.Shadowed()); n != 3 {
+		t.Errorf("%d long prompts are kept", n)
+	}
+	b.Purge(func(*Shadowed) bool { return true })
+	if b.shadow.bytes != 0 || len(b.Shadowed()) != 0 {
+		t.Errorf("%d bytes are left", b.shadow.bytes)
+	}
+}
+
+// TestPurgedPairsLeaveNothing: neither in the list nor in a count.
+func TestPurgedPairsLeaveNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		var purged atomic.Bool
+		p := b.pair("x", "x")
+		p.Stored = func() (string, bool, error) { purged.Store(true); return "x", true, nil } // while it is compared
+		p.Current = func() bool { return !purged.Load() }
+		b.Compare(p)
+		b.settled(t)
+		b.Compare(p)
+		b.settled(t)
+		if len(b.Shadowed()) != 0 || len(b.outcomes) != 0 {
+			t.Errorf("%+v, %v", b.Shadowed(), b.outcomes)
+		}
+	})
+}
+
+// TestExplainAligns: the parts put together are both prompts, whatever the edits, and each edit has its row.
+func TestExplainAligns(t *testing.T) {
+	j := &reuse.Judge{Words: true, MaxError: 0.01}
+	for _, c := range []struct{ stored, asked, verdict, classes string }{
+		{"How do I reset my password?", "Hi, how do I reset my password?", "serve", ""},
+		{"What are the best books about the history of Norway?", "Hello! What are some of the best books about the history of Norway? Thanks", "serve", "some"},
+		{"What is the capital of France?", "What is the capital of Spain?", "miss", "-"},
+		{"How do I reset my password?", "", "miss", ""},
+		{"`a`", "`b` \u200b", "miss", ""},
+	} {
+		v := j.Judge(c.stored, c.asked, reuse.Context{Similarity: 0.98, Draw: 0.9999})
+		x := Explain(j, c.stored, c.asked, &v)
+		var stored, asked string
+		for _, part := range x.Aligned {
+			stored, asked = stored+part.Stored, asked+part.Asked
+		}
+		var classes []string
+		for _, e := range x.Edits {
+			if e.Class == "" {
+				e.Class = "-"
+			}
+			classes = append(classes, e.Class)
+		}
+		if stored != c.stored || asked != c.asked || x.Verdict != c.verdict || strings.Join(classes, " ") != c.classes && c.verdict == "serve" {
+			t.Errorf("%q, %q: %+v", c.stored, c.asked, x)
+		}
+		if c.classes == "-" && (len(x.Change) == 0 || !strings.Contains(x.Change[0], `"France" against "Spain"`)) {
+			t.Errorf("what would have to change: %q", x.Change)
+		}
+	}
+}
+
+// FuzzExplain: no prompts make explain panic, and its parts put together are the prompts.
+func FuzzExplain(f *testing.F) {
+	f.Add("How do I reset my password?", "hi! how do I reset my\npassword")
+	f.Add("\u202e", "```")
+	f.Fuzz(func(t *testing.T, stored, asked string) {
+		for _, j := range []*reuse.Judge{{Words: true, MaxError: 0.01}, {MaxError: 0.01}} {
+			v := j.Forms(normal.Of(stored), normal.Of(asked), reuse.Context{Similarity: 0.9})
+			var a, b string
+			for _, part := range Explain(j, stored, asked, &v).Aligned {
+				a, b = a+part.Stored, b+part.Asked
+			}
+			if a != stored || b != asked {
+				t.Errorf("%q, %q became %q, %q", stored, asked, a, b)
+			}
+		}
+	})
+}
