@@ -102,7 +102,8 @@ func startDemo(t *testing.T) string {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang fails the test; nothing is measured
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, path, append([]string{"demo", "--requests", "20"}, free...)...)
+	// Without an error rate nothing is explored, which is decided at random.
+	cmd := exec.CommandContext(ctx, path, append([]string{"demo", "--requests", "20", "--max-error-rate", "0"}, free...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
