@@ -85,7 +85,7 @@ func TestVerdicts(t *testing.T) {
 		{"not listed, no similarity", denseJudge, cancel, stop, func(c *Context) { c.Similarity = 0 }, Miss, "not a listed edit"},
 		{"vetoed", denseJudge, "What costs 5 kg of flour?", "What costs 50 kg of flour?", nil, Miss, `veto "number"`},
 		{"another script, by words", lexicalJudge, russian, russian2, nil, Miss, "normalised"},
-		{"another script, by meaning", denseJudge, "如何取消订阅", "我想取消订阅,怎么办", nil, Serve, "similarity of 1.000"},
+		{"another script, by meaning", denseJudge, russian, russian2, nil, Miss, `veto "word"`},
 		{"a table, by meaning", denseJudge, "Which column has the price?\na|b", "Which column has the price?\na| b", nil, Miss, "normalised"},
 		{"hidden characters, by meaning", denseJudge, cancel, "How do I can\u200bcel my subscription?", nil, Miss, "normalised"},
 		{"no text", denseJudge, cancel, " \t ", nil, Miss, "normalised"},
