@@ -4,17 +4,22 @@ package normal
 func (ts tokens) treatsText() bool {
 	for i := range ts {
 		switch c := ts[i].class; {
-		case c&(dataCue|dataVerb|dataWord) == 0 || ts[i].Quoted:
+		case c&(dataCue|dataVerb|dataWord|task|verb) == 0 || ts[i].Quoted:
 		case c&dataCue != 0:
 			return true
 		case c&dataVerb != 0 && (ts.opens(i) || ts.is(i-1, "you", "please", "to", "and", "then", "also", "just")) && ts.textBehind(i+1):
 			return true
 		case c&dataWord != 0 && ts.wording(i):
 			return true
+		case c&(task|verb) != 0 && ts.opens(i) && ts.is(i+1, "this", "these", "it") && i+2 < len(ts) && contains(shapes, ts[i+2].Text) && !(ts.is(i+1, "it") && ts.is(i+2, "in", "as")):
+			return true // Make this sound polite
 		}
 	}
 	return false
 }
+
+// shapes come behind an order to give a text another form.
+const shapes = ` into in as sound more less shorter longer better formal informal polite professional simple simpler friendly rhyme `
 
 // wording reports whether a word such as "say" or "letters" at i is about how something is worded.
 func (ts tokens) wording(i int) bool {

@@ -166,6 +166,21 @@ func TestRules(t *testing.T) {
 				{"the manger", "the manager"},
 				{"a dialogue", "a dialog"},
 			}},
+		{"texts",
+			[][2]string{
+				{"Hi, how do you spell \"colour\"?", "How do you spell \"colour\"?"},
+				{"Please translate \"good night\" into Finnish.", "Translate \"good night\" into Finnish"},
+				{"Add this to my calendar, please", "add this to my calendar"},
+			},
+			[][2]string{
+				{"Make this sound polite we don't ship", "Make this sound polite we do not ship"},
+				{"Count the letters in colour", "Count the letters in color"},
+				{"How do you say I'm sorry in Greek?", "How do you say I am sorry in Greek?"},
+				{"Hi, translate this into Greek", "Translate this into Greek"},
+				{"Is it spelled centre", "Is it spelled center"},
+				{"Repeat after me the following: Hello", "Repeat after me the following: hello"},
+				{"What is the plural of tyre?", "What is the plural of tire?"},
+			}},
 		{"frames",
 			[][2]string{
 				{"How can I reset my password?", "What is the best way to reset my password?"},

@@ -101,7 +101,7 @@ const tasks = `access activate add adjust apply archive arrange assemble assign 
 	write zip prepare prune declare hang freeze bring ask`
 
 // verbs are others that questions are about: in "when the shop opens" they show where the subject ends.
-const verbs = `accept affect allow appear apply arrive become begin belong break bring burn carry cause change charge come consist contain cost count cover
+const verbs = `put render accept affect allow appear apply arrive become begin belong break bring burn carry cause change charge come consist contain cost count cover
 	cover cross cure cut deal deliver depend die differ do drink drive earn eat end exist expect expire explain fall feed feel fit fly follow forget
 	fund get give go grow happen have head heal help hold hurt include keep kick kill know last lead learn leave let lie like listen live look
 	lose make matter mean meet move need occur offer open operate own pay play point print produce prove provide reach read refuse remain remember require
