@@ -62,7 +62,7 @@ func templates() []string {
 
 // TestDifferent reads pairs of different meaning: none may be explained, as it is or behind a template, in either direction.
 func TestDifferent(t *testing.T) {
-	for _, file := range []string{"../testdata/different.tsv", "../testdata/planted.tsv", "testdata/attacked.tsv"} {
+	for _, file := range []string{"../testdata/different.tsv", "../testdata/planted.tsv", "../testdata/round1.tsv", "testdata/attacked.tsv"} {
 		for _, row := range rows(t, file) {
 			for i, template := range templates() {
 				for _, p := range [][2]string{{row[1], row[2]}, {row[2], row[1]}} {
@@ -166,8 +166,8 @@ func TestLong(t *testing.T) {
 func TestMost(t *testing.T) {
 	for _, c := range []struct{ stored, asked, want string }{
 		{"What exactly is the main purpose of a part-time job?", "What is the main purpose of a part time job?", "filler+hyphen"},
-		{"what kind of job is a part-time job for a co-worker here and why", "which type of job is a part time job for a coworker here", "kind+hyphen+hyphen+why"},
-		{"what kind of job is a part-time job in health care for a co-worker here and why", "which type of job is a part time job in healthcare for a coworker here", "no"},
+		{"what country is best for a part-time job with a co-worker here and why", "which country is best for a part time job with a coworker here", "which+hyphen+hyphen+why"},
+		{"what country is best for a part-time job with a co-worker in health care here and why", "which country is best for a part time job with a coworker in healthcare here", "no"},
 		{"What is a part-time job in my time zone and why", "What is a part time job in my timezone", "no"},
 		{"Explain the role of tea?", "Explain role of tea", "no"},
 		{"Explain the role of tea.", "Explain role of tea", "article"},

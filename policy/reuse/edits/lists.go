@@ -37,7 +37,7 @@ var lists = map[string]string{
 	"ways":         `ways examples benefits advantages disadvantages causes symptoms reasons`,
 	"stock":        `rooms discounts recommendations suggestions questions openings vacancies appointments fees charges restrictions messages meetings reminders alarms jobs restaurants hotels alternatives limits coupons`,
 	"free":         `good free new other special vegan vegetarian cheap extra hidden`,
-	"adjective":    `expensive popular important hard difficult slow big small hot cold high low cheap long poor famous rare common dangerous tired boring successful beautiful loud sad angry unhappy lazy bad blue red green`,
+	"adjective":    `expensive popular important difficult slow high low famous rare common dangerous boring successful beautiful loud blue red green`,
 	"plainsubject": `it this that they i you we people he she`,
 	"question":     `what which who whom whose where when why how whether if`,
 	"field":        `python java javascript sql math mathematics economics physics chemistry biology statistics programming excel linguistics psychology accounting`,
@@ -91,7 +91,9 @@ var (
 		pronunciation translate translated translation called named titled title song songs sang sing sings sung singer lyrics episode chapter quote quotes
 		poem rhyme rhymes grammar grammatical grammatically abbreviation acronym synonym synonyms antonym antonyms anagram palindrome noun verb
 		adjective adverb syllable syllables starring starred stars cast actor actress directed plot respectively than not never hardly neither nor quoted written wrote backwards
-		reversed morse uppercase lowercase capitals caps`)
+		reversed morse uppercase lowercase capitals caps dictionary scrabble dash hyphen hyphens hyphenated term terms acceptable valid`)
+	// clauses open a clause that a "why" behind it may belong to.
+	clauses = set(`that to if whether`)
 	// tongues are languages: the sentence may want its words in one of them, unless that is spoken or learned.
 	tongues = set(`french spanish german italian portuguese dutch latin greek russian polish chinese mandarin japanese korean arabic hindi turkish swedish
 		english welsh irish hebrew danish finnish norwegian czech hungarian`)
@@ -108,8 +110,7 @@ var (
 	sizes = set(`in one two three four five few short plain simple complete full most many`)
 
 	// leading are words before a word that may be misspelt.
-	leading = set(`the a an my your our their his her its this these some any i you we they he she in on at for to of with from by about and or is are was
-		were be do does did can could should will new good best HOW`)
+	leading = set(`the a an my your our their his her its these some any i you we they in on at for to of with from by about new good best HOW`)
 	// right are words of which no misspelling is another word: see misspelt.
 	right = set(`account address password payment delivery subscription electricity refrigerator restaurant restaurants
 		difference differences important importance business government university environment development information technology

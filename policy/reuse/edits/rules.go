@@ -39,9 +39,7 @@ which: what which: ^ [what / which] is better|cheaper|healthier|faster|safer ,? 
 # singular and plural
 number: what: ^ what [is the advantage / are the advantages / are the advantage / is the advantages] of !@owner
 number: what: ^ what [is the disadvantage / are the disadvantages / are the disadvantage / is the disadvantages] of !@owner
-number: what: ^ what [is the benefit / are the benefits / are the benefit / is the benefits] of !@owner
 number: what: ^ what [is the symptom / are the symptoms / are the symptom / is the symptoms] of !@owner
-number: what: ^ what [is the cause / are the causes / are the cause / is the causes] of !death|action|concern|@owner
 number: what: ^ what [is the effect / are the effects / are the effect / is the effects] of !@owner
 number: what: ^ what [is the side effect / are the side effects / are the side effect / is the side effects] of !@owner
 number: what: ^ what [is the difference / are the differences / are the difference / is the differences] between
@@ -66,7 +64,7 @@ filler: yesno: does|do|did @plainsubject [actually / really /] work|mean|exist|h
 filler: what why how: does|do|did @plainsubject [actually / really /] work|mean|exist|happen|help|cause
 filler: yesno: ^ is it|this|that [actually / really /] true|necessary|possible|dangerous|safe|legal|required $|to|for|that
 filler: yesno: ^ is it|this|that [actually / really /] worth it|buying|the
-so: whybe: !not|so|this|that|the|too|as|a|an|being [so /] @adjective @after3
+so: whybe: !not|so|this|that|the|too|as|a|an|being|i|you|he|she|we|they [so /] @adjective @after3
 so: whybe: ^ why is|was it [so /] hard|difficult|easy|important|expensive to|for
 that: yesno how why: think|believe|know|sure [that /] i|you|he|she|we|they
 that: yesno how why: think|believe|sure [that /] the|my|your
@@ -90,24 +88,24 @@ of: howto where what yesno: !the|an outside [of /] the US|usa|eu|uk|country @aft
 way: yesno: ^ is [there a way / it possible / there any way] to @task my|the|a|an
 kind: what which: ^ [what kind / what type / what sort / which kind / which type / which sort] of @sorted
 kind: what which: ^ [what kinds / what types / what sorts / which kinds / which types / which sorts] of @sorted
-hyphen: any: [part - time / part time] job|jobs|work|employee|employees|student|students|position|positions|contract
-hyphen: any: [full - time / full time] job|jobs|work|employee|employees|student|students|position|positions|contract
-hyphen: any: [long - term / long term] effects|goals|plan|plans|loan|loans|memory|investment|investments|relationship|relationships|contract
-hyphen: any: [short - term / short term] effects|goals|plan|plans|loan|loans|memory|investment|investments|contract
-hyphen: any: [step - by - step / step by step] guide|instructions|guides
-hyphen: any: [open - source / open source] software|project|projects|license|alternative|alternatives|tool|tools
-hyphen: any: [user - friendly / user friendly]
-hyphen: any: [self - esteem / self esteem]
-hyphen: any: [self - confidence / self confidence]
-hyphen: any: [self - employed / self employed]
-hyphen: any: [well - being / wellbeing]
-hyphen: any: [co - worker / coworker]
-hyphen: any: [co - workers / coworkers]
-hyphen: any: [time zone / timezone / time - zone]
-hyphen: any: [time zones / timezones / time - zones]
-hyphen: any: [cell phone / cellphone / mobile phone]
-hyphen: any: [cell phones / cellphones / mobile phones]
-hyphen: any: [health care / healthcare / health - care]
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [part - time / part time] job|jobs|work|employee|employees|student|students|position|positions|contract
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [full - time / full time] job|jobs|work|employee|employees|student|students|position|positions|contract
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [long - term / long term] effects|goals|plan|plans|loan|loans|memory|investment|investments|relationship|relationships|contract
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [short - term / short term] effects|goals|plan|plans|loan|loans|memory|investment|investments|contract
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [step - by - step / step by step] guide|instructions|guides
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [open - source / open source] software|project|projects|license|alternative|alternatives|tool|tools
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [user - friendly / user friendly]
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [self - esteem / self esteem]
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [self - confidence / self confidence]
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [self - employed / self employed]
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [well - being / wellbeing]
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [co - worker / coworker]
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [co - workers / coworkers]
+hyphen: any: what|which|the|my|your|our|standard|current|local|new|of|in|central|eastern|pacific|mountain [time zone / timezone / time - zone]
+hyphen: any: what|which|the|my|your|our|standard|current|local|new|of|in|central|eastern|pacific|mountain [time zones / timezones / time - zones]
+hyphen: any: my|the|your|his|her|our|new|lost [cell phone / cellphone / mobile phone]
+hyphen: any: my|the|your|his|her|our|new|lost [cell phones / cellphones / mobile phones]
+hyphen: any: a|the|my|your|our|in|for|of|with|about|improve|find|get|good|best|new [health care / healthcare / health - care]
 synonym: howto: ^ [HOW earn / HOW make] money online|as
 synonym: howto: ^ [HOW earn / HOW make] money from|at home
 synonym: howto: ^ [HOW earn / HOW make] money on youtube|instagram|tiktok
@@ -117,7 +115,7 @@ synonym: what which: ~than|,|do|does|is|are|a|the|of|word|between|by|or|and [vs 
 synonym: howto: ^ [HOW view / HOW see] my order|account|transaction|billing? orders|invoices|bills|balance|statement|statements|transactions|messages|profile|appointments|history @after
 synonym: howto: ^ [HOW quit / HOW stop / HOW give up] smoking|drinking|vaping|gambling $|cigarettes|alcohol|weed
 synonym: howto: ^ [HOW overcome / HOW get over] my|the|a? fear|anxiety|shyness|breakup|heartbreak|depression $|of|after
-synonym: howto: ^ [HOW improve / HOW increase] my confidence|stamina|vocabulary|self $|for|in|at|-
+synonym: howto: ^ [HOW improve / HOW increase] my confidence|stamina|vocabulary|self $|-
 synonym: howto: ^ [HOW become / HOW get] rich|wealthy $|in|by|from|without
 synonym: howto: ^ [HOW become / HOW be] successful|confident|famous|happy|productive $|in|at|on|with|without
 synonym: how what where yesno who: [telephone / phone] number|numbers $|of|for|in|on|from|to

@@ -22,7 +22,7 @@ const (
 	prep  // a preposition and a question word
 	howto // how do I
 	whybe // why is
-	lone  // demanded of a rule beside a kind: nothing in front, and no other question word than the first, and "why" at the end
+	lone  // demanded of a rule beside a kind: one clause with nothing in front, and no question word but the first, and "why" at the end
 	two   // demanded beside a kind: one other question word
 )
 
@@ -122,7 +122,7 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 		return false
 	}
 	// A question inside the question may be what an edit behind it belongs to: "who asked what happened and why".
-	if inner == 0 && from == 0 {
+	if inner == 0 && from == 0 && stated(tokens) {
 		s.kind |= lone
 	}
 	if inner == 1 {
@@ -132,6 +132,20 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 		s.kind |= howto
 	}
 	return true
+}
+
+// stated reports whether a prompt asks what is so, in one clause: "is X Y", "which X is Y".
+func stated(tokens []normal.Token) bool {
+	is := -1
+	for i := range tokens {
+		if clauses[tokens[i].Text] {
+			return false
+		}
+		if is < 0 && be[tokens[i].Text] {
+			is = i
+		}
+	}
+	return is >= 0 && is <= 2
 }
 
 // asksHow returns the last token of "how do I" in front, a frame of the normal form or in words where the form has none, or -1.
