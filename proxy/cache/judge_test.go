@@ -73,7 +73,7 @@ func TestEarnedAliases(t *testing.T) {
 		prompt string
 		how    string
 	}
-	a, x, form := long("a", 42), long("X", 42), "Hello, "+long("k", 40)+"!"
+	a, x, form := long("a", 42), long("X", 42), long("k", 40)+"."
 	for _, c := range []struct {
 		name          string
 		before, after []step
