@@ -53,7 +53,7 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 		return err
 	})
 	if c.forms != nil && id != 0 && e.Prompt != "" {
-		err = errors.Join(err, guard("store", func() error { c.forms.kept(r, f, e); return nil }))
+		err = errors.Join(err, guard("forms", func() error { c.forms.kept(r, f, e); return nil }))
 	}
 	return id, reason, err
 }

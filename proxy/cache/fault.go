@@ -8,7 +8,7 @@ import (
 
 // Fault is an error of one step. It never fails a request: the step had no result, and the request goes on without.
 type Fault struct {
-	Step string // "store", "embed", "topics", "policy" or "explain"
+	Step string // "store", "embed", "topics", "forms", "policy" or "explain"
 	Err  error
 }
 

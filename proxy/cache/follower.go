@@ -34,7 +34,7 @@ func (f *follower) Apply(ctx context.Context, ev Event) error {
 	}
 	err := f.apply(ev)
 	if ev.Kind == store.EventInsert && f.forms != nil {
-		f.forms.addEntry(ev.ID)
+		err = errors.Join(err, f.forms.addEntry(ev.ID))
 	}
 	return err
 }
@@ -151,7 +151,7 @@ func (f *follower) Reconcile(ctx context.Context, from store.Backing, keep func(
 		for _, e := range part {
 			listed[e.ID] = struct{}{}
 			if f.forms != nil {
-				f.forms.addEntry(e.ID)
+				faults = errors.Join(faults, f.forms.addEntry(e.ID))
 			}
 		}
 		runtime.Gosched()

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"errors"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
@@ -117,27 +118,40 @@ func (x *forms) add(digest uint64, id policy.ID) {
 	}
 }
 
-// addEntry adds the entry of an id if it is there and may be found by its prompt.
-func (x *forms) addEntry(id policy.ID) {
-	if e, ok := x.store.Get(id); ok && e.Prompt != "" {
-		x.add(x.digest(e.Scope, e.Chain, normal.Of(e.Prompt)), id)
+// digestOf is the digest of the entry of an id, if it is there and may be found by its prompt.
+func (x *forms) digestOf(id policy.ID) (digest uint64, ok bool, fault error) {
+	e, ok := x.store.Get(id)
+	if !ok || e.Prompt == "" {
+		return 0, false, nil
 	}
+	fault = guard("forms", func() error { digest = x.digest(e.Scope, e.Chain, normal.Of(e.Prompt)); return nil })
+	return digest, fault == nil, fault
+}
+
+// addEntry adds the entry of an id.
+func (x *forms) addEntry(id policy.ID) (fault error) {
+	digest, ok, fault := x.digestOf(id)
+	if ok {
+		x.add(digest, id)
+	}
+	return fault
 }
 
 // addOld adds entries that were there before, except those whose form leads to another one by now.
-func (x *forms) addOld(ids []policy.ID) {
+func (x *forms) addOld(ids []policy.ID) (faults error) {
 	for _, id := range ids {
-		e, ok := x.store.Get(id)
-		if !ok || e.Prompt == "" {
+		digest, ok, fault := x.digestOf(id)
+		if !ok {
+			faults = errors.Join(faults, fault)
 			continue
 		}
-		digest := x.digest(e.Scope, e.Chain, normal.Of(e.Prompt))
 		x.mu.Lock()
 		if _, taken := x.ids[digest]; !taken {
 			x.ids[digest] = id
 		}
 		x.mu.Unlock()
 	}
+	return faults
 }
 
 // sweep drops entries that have left, of some at a random place.

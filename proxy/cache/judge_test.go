@@ -478,3 +478,27 @@ func TestExplainForm(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 }
+
+// TestFaultOfForms: a judge that panics on what was found by its form costs only the hit, also where the vector would find the same.
+func TestFaultOfForms(t *testing.T) {
+	panics := false
+	r := newRig(t, func(_ *store.Options, o *Options) {
+		o.Judge = Vetoes(func(stored, asked string) reuse.Veto {
+			if panics {
+				panic("injected")
+			}
+			return reuse.Pass
+		})
+	})
+	r.wants(r.request(long("k", 40)), "miss", 1)
+	panics = true
+	f := r.find(t.Context(), r.request(long("k", 40)+"."))
+	if f.Hit != nil || f.Explore != nil || f.Degraded == "" || f.Vector == nil {
+		t.Errorf("%+v", f)
+	}
+	if got := strings.Join(r.faults, " "); got != "forms" {
+		t.Errorf("faults in %q", got)
+	}
+	panics = false
+	r.wants(r.request(long("k", 40)+"."), "semantic", 1)
+}

@@ -17,7 +17,7 @@ import (
 //
 // An error that is a Fault concerns entries that cannot be found by meaning; the cache can be used all the same.
 func (c *Cache) Restore(ctx context.Context) (faults error) {
-	defer c.restoreForms()
+	defer func() { faults = errors.Join(faults, c.restoreForms()) }()
 	if c.opt.Evidence == nil {
 		faults = c.restoreEvidence(store.Evidence(c.store))
 	}
@@ -54,9 +54,10 @@ func (c *Cache) Restore(ctx context.Context) (faults error) {
 // formsAtOnce is how many forms are made during a start, at some 10 µs each. Those of older entries follow while the cache is used.
 const formsAtOnce = 10_000
 
-func (s *state) restoreForms() {
+// restoreForms adds what the store has. Faults of the later part are not reported: these entries are found by their vectors.
+func (s *state) restoreForms() (faults error) {
 	if s.forms == nil {
-		return
+		return nil
 	}
 	var ids []policy.ID
 	for e := range s.store.All() {
@@ -66,10 +67,11 @@ func (s *state) restoreForms() {
 	}
 	slices.Reverse(ids) // the last ones first
 	n := min(len(ids), formsAtOnce)
-	s.forms.addOld(ids[:n])
+	faults = s.forms.addOld(ids[:n])
 	if n < len(ids) {
-		go s.forms.addOld(ids[n:])
+		go func() { _ = s.forms.addOld(ids[n:]) }()
 	}
+	return faults
 }
 
 func (s *state) restoreEntry(e store.Restored) error {

@@ -21,9 +21,12 @@ type search struct {
 }
 
 func (s *search) run(ctx context.Context) error {
-	failed := guard("store", func() error { return s.byForm(ctx) })
+	failed := guard("forms", func() error { return s.byForm(ctx) })
+	if failed != nil {
+		s.f.Hit, s.f.Explore, s.f.Degraded = nil, nil, "forms"
+	}
 	if s.f.Hit != nil {
-		return failed
+		return nil
 	}
 	if err := guard("embed", func() error { return s.embed(ctx, s.r, s.f) }); err != nil {
 		s.f.Degraded = "embed"
@@ -34,7 +37,7 @@ func (s *search) run(ctx context.Context) error {
 	}
 	err := guard("topics", func() error { return s.byVector(ctx) })
 	if err != nil {
-		s.f.Hit, s.f.Degraded = nil, "topics"
+		s.f.Hit, s.f.Explore, s.f.Degraded = nil, nil, "topics"
 	}
 	return errors.Join(failed, err)
 }
