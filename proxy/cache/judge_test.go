@@ -1,13 +1,10 @@
 package cache
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"reprise/policy"
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/edits"
 	"reprise/policy/reuse/evidence"
@@ -301,138 +298,6 @@ func TestPromptWithoutVector(t *testing.T) {
 	}
 	if st := r.topics.Stats(); st.Entries != 0 {
 		t.Errorf("%+v", st)
-	}
-}
-
-// TestFeedback: a verdict counts once, for the last answer of an entry that was found by meaning, and only from those whose answer it was.
-func TestFeedback(t *testing.T) {
-	var counted []evidence.Sample
-	disk := &storetest.Memory{}
-	tape := &tape{}
-	r, _ := newJudged(t, func(so *store.Options, o *Options) {
-		so.Backing = disk.Reopen()
-		o.Readers, o.Learned = []Reader{tape}, func(s evidence.Sample) { counted = append(counted, s) }
-	})
-	mine, theirs := func(*store.Labels) bool { return true }, func(*store.Labels) bool { return false }
-	gives := func(of func(*store.Labels) bool, id policy.ID, right bool, want error) {
-		t.Helper()
-		if err := r.Feedback(of, id, right, evidence.Feedback); !errors.Is(err, want) {
-			t.Errorf("entry %d: %v, want %v", id, err, want)
-		}
-	}
-	k, a, b := long("k", 40), long("a", 42), long("b", 42)
-	r.wants(r.request(k), "miss", 1)
-	r.wants(r.request(k), "exact", 1)
-	gives(mine, 1, false, ErrUnknownHit) // an answer to the very request
-	gives(mine, 7, false, ErrUnknownHit)
-	r.wants(r.request(a), "semantic", 1)
-	gives(theirs, 1, false, ErrUnknownHit)
-	gives(mine, 1, true, nil)
-	gives(mine, 1, false, ErrCounted)
-	r.wants(r.request(a), "semantic", 1)
-	gives(mine, 1, false, ErrCounted)
-	r.wants(r.request(b), "semantic", 1)
-	gives(mine, 1, false, nil)
-	gives(mine, 1, false, ErrCounted)
-	if len(counted) != 2 || counted[0].Outcome != evidence.Same || counted[1].Outcome != evidence.Different || counted[0].Edits[0] != 'a' || counted[1].Source != evidence.Feedback {
-		t.Errorf("%+v", counted)
-	}
-	r.wants(r.request(a), "alias", 1)
-	refusedBy := func(what string, c *Cache) {
-		t.Helper()
-		q := r.request(b)
-		if hit, _, _ := c.Lookup(t.Context(), q); hit != nil {
-			t.Errorf("%s: found by its key", what)
-		}
-		if f, _ := c.Find(t.Context(), q); f.Hit != nil || f.Explore != nil {
-			t.Errorf("%s: found by meaning", what)
-		}
-		x, _ := c.Explain(t.Context(), q)
-		if x.Hit != nil || len(x.Candidates) != 1 || !x.Candidates[0].Refused {
-			t.Errorf("%s: explained as %+v", what, x)
-		}
-	}
-	refusedBy("here", r.Cache)
-	other, _ := newJudged(t)
-	for _, ev := range overTheWire(t, tape.log) {
-		if err := other.Apply(t.Context(), ev); err != nil {
-			t.Fatal(err)
-		}
-	}
-	other.now = r.now
-	refusedBy("in another process", other.Cache)
-	other.wants(r.request(a), "alias", 1)
-	r.store.Close()
-	again, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
-	refusedBy("after a restart", again.Cache)
-	again.wants(r.request(a), "alias", 1)
-	// The answer of its own is not the answer to the other one, either.
-	r, _ = newJudged(t)
-	r.wants(r.request(k), "miss", 1)
-	r.wants(r.request(a), "semantic", 1)
-	gives(mine, 1, false, nil)
-	r.wants(r.request(a), "miss", 2)
-	r.Purge(t.Context(), store.Filter{Entry: 1})
-	r.wants(r.request(k), "miss", 3)
-}
-
-// overTheWire is a log as another process reads it.
-func overTheWire(t *testing.T, log []Event) []Event {
-	t.Helper()
-	b, _ := store.AppendEvents(nil, log, "plane")
-	evs, err := store.DecodeEvents(b, "plane")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return evs
-}
-
-// TestFeedbackOnAliases: the last answer of an entry may have come by an alias, of which nothing else was kept in mind.
-func TestFeedbackOnAliases(t *testing.T) {
-	disk := &storetest.Memory{}
-	r, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
-	k, a := long("k", 40), long("a", 42)
-	for _, prompt := range []string{k, a, a} {
-		r.ask(r.request(prompt))
-	}
-	r.store.Close()
-	var counted []evidence.Sample
-	r, _ = newJudged(t, func(so *store.Options, o *Options) {
-		so.Backing, o.Learned = disk.Reopen(), func(s evidence.Sample) { counted = append(counted, s) }
-	})
-	r.wants(r.request(a), "alias", 1)
-	if err := r.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Operator); err != nil {
-		t.Fatal(err)
-	}
-	r.wants(r.request(a), "miss", 2)
-	if len(counted) != 1 || len(counted[0].Edits) != 1 || counted[0].Edits[0] != 'a' || counted[0].Similarity < cosine(2.1) || !counted[0].Explained {
-		t.Errorf("%+v", counted)
-	}
-}
-
-// TestRecentIsBounded: what is kept in mind of answers by meaning has a bound, and the oldest make room.
-func TestRecentIsBounded(t *testing.T) {
-	r, wrong := newRecent(), newPairs()
-	all := func(*store.Labels) bool { return true }
-	e := func(i int) *store.Entry { return &store.Entry{ID: policy.ID(i + 1), Key: keyOf(fmt.Sprint(i))} }
-	for i := range 3 * mostRecent {
-		k := keyOf(fmt.Sprint("asked ", i))
-		if r.served(k, e(i), evidence.Case{}) || !r.served(k, e(i), evidence.Case{}) {
-			t.Fatalf("answer %d: the first time is the second, or the second is not", i)
-		}
-		wrong.add(k, e(i).Key)
-		wrong.add(e(i).Key, k)
-	}
-	if len(r.all) != mostRecent || len(r.newest) != mostRecent || len(wrong.all) != mostRecent {
-		t.Errorf("%d, %d and %d are kept", len(r.all), len(r.newest), len(wrong.all))
-	}
-	for i, want := range map[int]error{2*mostRecent - 1: ErrUnknownHit, 2 * mostRecent: nil, 3*mostRecent - 1: nil} {
-		if _, err := r.judged(all, e(i).ID); !errors.Is(err, want) {
-			t.Errorf("answer %d: %v, want %v", i, err, want)
-		}
-		if has := wrong.has(e(i).Key, keyOf(fmt.Sprint("asked ", i))); has != (want == nil) {
-			t.Errorf("pair %d is kept: %v", i, has)
-		}
 	}
 }
 
