@@ -160,7 +160,7 @@ func (p *process) exact(t *testing.T) {
 func TestAnotherEmbedderOfSeveral(t *testing.T) {
 	server, m, up := redistest.Start(t, redistest.Options{}), newModels(t), newEngine(t)
 	env := func(dim string) []string {
-		return append([]string{"REPRISE_STORE=redis://" + server.Addr, up.setting}, m.env(dim)...)
+		return append([]string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_REDIS_TIMEOUT=1s", up.setting}, m.env(dim)...)
 	}
 	one, two := start(t, env("64")...), start(t, env("64")...)
 	for _, word := range firstWords {

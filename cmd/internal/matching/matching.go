@@ -67,7 +67,7 @@ func (m *Flags) Register(fs *flag.FlagSet) {
 	fs.StringVar(&m.Model, "model", auto, "`NAME` is ids (a hit has an equal id) or requests (a hit has a like meaning); auto: requests for a trace without ids")
 	fs.StringVar(&m.Topics, "topics", "", "`NAME` is the source of topics: given by the trace, routed or clustered; unset: routed with --model requests, else given")
 	fs.StringVar(&m.Parents, "parents", given, "`NAME` is the source of parents: given by the trace or, with --model requests, detected")
-	fs.Float64Var(&m.Hit, "hit", 0, "`COSINE` is the least similarity of a hit; unset, here and below: that of the built-in embedder, or 0.97 without texts or without the strict guard")
+	fs.Float64Var(&m.Hit, "hit", 0, "`COSINE` is the least similarity of a hit; unset, here and below: that of the built-in embedder, or 0.97 without texts or with another guard than judge")
 	fs.Float64Var(&m.Route, "route", 0, "`COSINE` is the least similarity to the anchor of a topic; the RAC paper has one threshold, so its --route is --hit")
 	fs.Float64Var(&m.Edge, "edge", 0, "`COSINE` is the least similarity to a detected parent")
 	fs.IntVar(&m.Lookback, "lookback", 0, "`N` earlier requests among which a parent is detected; unset: 64")
@@ -156,7 +156,7 @@ const unjudged = 0.97
 // fill replaces zeros by their defaults.
 func (m *Flags) fill() {
 	gates := embed.NewBuiltin().Thresholds()
-	if m.Guard == "none" || m.Guard == "check" {
+	if m.Guard != "" && m.Guard != "judge" {
 		gates.Hit = unjudged
 	}
 	for _, f := range []struct {
