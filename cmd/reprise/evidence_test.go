@@ -32,7 +32,9 @@ func (p *process) compared() int {
 		p.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var st struct{ Reuse struct{ Error struct{ Compared *int } } }
+	var st struct {
+		Reuse struct{ Error struct{ Compared *int } }
+	}
 	if err := json.NewDecoder(resp.Body).Decode(&st); err != nil || st.Reuse.Error.Compared == nil {
 		p.t.Fatalf("%+v, %v", st, err)
 	}
