@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,27 +20,35 @@ func TestEvidence(t *testing.T) {
 		if store.Evidence(s) != nil {
 			t.Error("an empty backing has evidence")
 		}
-		var counts []byte
-		asked := 0
-		store.KeepEvidence(s, func() []byte { asked++; return counts })
+		var counts atomic.Pointer[string]
+		var asked atomic.Int64
+		count := func(text string) { counts.Store(&text) }
+		store.KeepEvidence(s, func() []byte {
+			asked.Add(1)
+			if now := counts.Load(); now != nil {
+				return []byte(*now)
+			}
+			return nil
+		})
 		s.Sync(context.Background())
 		if disk.Count(store.KindEvidence) != 0 {
 			t.Error("nothing was written as a record")
 		}
-		counts, asked = []byte("one"), 0
+		count("one")
+		asked.Store(0)
 		time.Sleep(10 * time.Minute)
-		if asked < 15 || asked > 22 || disk.Count(store.KindEvidence) != 1 {
-			t.Errorf("asked for %d times in ten minutes", asked)
+		if n := asked.Load(); n < 15 || n > 22 || disk.Count(store.KindEvidence) != 1 {
+			t.Errorf("asked for %d times in ten minutes", n)
 		}
 		writes := disk.Writes()
 		time.Sleep(10 * time.Minute)
 		if n := disk.Writes() - writes; n != 0 {
 			t.Errorf("%d writes of what has not changed", n)
 		}
-		counts = []byte("two")
+		count("two")
 		s.Sync(context.Background())
 		killed := disk.Clone()
-		counts = []byte("three")
+		count("three")
 		s.Close()
 		for want, b := range map[string]*storetest.Memory{"two": killed, "three": disk.Reopen()} {
 			next := open(t, store.Options{Backing: b})

@@ -52,7 +52,7 @@ func (p *process) compare(n int) {
 	until(p.t, "the comparisons", func() bool { return p.compared() == before+n })
 }
 
-// TestEvidenceSurvives: what was compared is counted on after a restart, and after a kill but for the last half-minute.
+// TestEvidenceSurvives: what was compared is counted on after a restart, and after a kill, without that of the last half-minute at most.
 func TestEvidenceSurvives(t *testing.T) {
 	env := []string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "a.db"), constant(t), "REPRISE_MODE=shadow"}
 	p := start(t, env...)
