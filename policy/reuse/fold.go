@@ -13,6 +13,15 @@ func folded(tokens []token) ([]token, int) {
 	out := tokens[:0]
 	start, framed, wanted, ways := false, false, false, 0
 	for i := 0; i < len(tokens); {
+		if x := &tokens[i]; !framed && !start && !x.dropped && !x.is(framing|questioning|phrasal) {
+			if len(out) == i {
+				out = tokens[:i+1] // nothing has moved
+			} else {
+				out = append(out, *x)
+			}
+			i++
+			continue
+		}
 		tokens[i].start, tokens[i].framed, tokens[i].wanted = tokens[i].start || start, framed, wanted
 		t, used, kept := tokens[i], 1, true
 		if n := asker(tokens[i:]); n > 0 {
@@ -83,6 +92,9 @@ type folding struct {
 
 // phraseAt returns the longest phrase that tokens begin with, or nil.
 func phraseAt(tokens []token) *folding {
+	if !tokens[0].is(framing) {
+		return nil
+	}
 	list := foldings[trait(tokens[0].key)]
 	for i := range list {
 		if f := &list[i]; f.words[0] == tokens[0].key && begins(tokens, f.words) && f.fits(tokens) {
@@ -111,10 +123,13 @@ func (f *folding) fits(tokens []token) bool {
 	return first || n == len(tokens) || tokens[n].start
 }
 
+// folds are the lists of phrases.
+var folds = [...][traits][][]string{pleasantries, hows, cans, requests, whens, whys, whats, pleas}
+
 // foldings are the phrases by the trait of their first word, the longest first.
 var foldings = func() (out [traits][]folding) {
 	ways := 1
-	for i, list := range [...][traits][][]string{pleasantries, hows, cans, requests, whens, whys, whats, pleas} {
+	for i, list := range folds {
 		for _, words := range slices.Concat(list[:]...) {
 			f := folding{words: words, by: [...]string{"", "how", "can", "", "when", "why", "what", ""}[i], head: i > 1, verb: i == 7}
 			if i > 0 && i != 7 {

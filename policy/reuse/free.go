@@ -18,7 +18,7 @@ func (c *comparison) free() Veto {
 	switch {
 	case sentences(c.stored) > sentences(c.asked) && len(less) > 0:
 		return Extra
-	case c.any(ideographic): // a character is only part of a word
+	case c.any(ideographic) && (min(x.content, y.content) == 0 || 2*c.common() < max(x.content, y.content)): // a character is only part of a word
 		return Word
 	case x.content == 0 && y.content == 0:
 		return c.grammar()

@@ -1,6 +1,9 @@
 package reuse
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // class is what a word may do in a sentence, as a set of bits.
 type class uint32
@@ -38,6 +41,7 @@ const (
 	subordinating
 	requesting // a verb of requests to a machine
 	anybody    // any person who may ask
+	framing    // may be folded
 	failing    // says that something does not happen, as a negation does
 )
 
@@ -64,6 +68,12 @@ var lexicon = func() (t [2048]entry) {
 	}
 	for w := range phrasals {
 		put(w, phrasal)
+	}
+	put("an", framing)
+	for _, list := range folds {
+		for _, words := range slices.Concat(list[:]...) {
+			put(words[0], framing)
+		}
 	}
 	return t
 }()

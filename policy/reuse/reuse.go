@@ -1,10 +1,12 @@
 // Package reuse compares two prompts that are the same for an embedder, and vetoes where a small difference changes the
 // answer.
 //
-// Embedders, lexical and dense alike, put "turn it on" beside "turn it off" and "2+2" beside "2+3". The guards do not
-// compare meaning either; they look for dangerous differences. A wrong answer costs more than a miss, so a difference that
-// cannot be classified is a veto. Words and tables are English; numbers, names, code, quotes, order and a few foreign
-// negations work in any language.
+// Embedders, lexical and dense alike, put "turn it on" beside "turn it off" and "2+2" beside "2+3". Vetoes do not compare meaning either; they
+// look for dangerous differences. A wrong answer costs more than a miss. Prompts that differ by little, one template with a small
+// difference, get a veto for every difference that is not another spelling: package edits lists those that leave the answer alone, and is asked
+// first. Prompts in other words get one for facts alone: numbers, names, code, negation, opposites, the kind of question, voice, and
+// what the stored prompt has more. Words and tables are English; numbers, names, code, quotes, order and a few foreign negations work
+// in any language.
 //
 // A difference is compared with all of both prompts, however long they are, in linear time. From 1 kB on they are read by parts: the
 // lines that both begin with, and those that both end with, once. More than 32 tokens that differ are a veto.
@@ -23,7 +25,8 @@ const (
 	// Number: another number, unit, currency, ordinal, weekday or month ("2+2", "2+3"; "5 km", "5 miles"). Forms are
 	// equal: 1,000 is 1000 is "one thousand", 5% is 5 percent.
 	Number Veto = "number"
-	// Negation: not the same number of negations ("is it safe", "is it not safe"; "with nuts", "without nuts").
+	// Negation: not the same number of negations ("is it safe", "is it not safe"; "with nuts", "without nuts"). In other words "can't log
+	// in" is "login fails".
 	Negation Veto = "negation"
 	// Code: another identifier, path, URL, address, flag, version or operator ("os.Open", "os.Create"; "--all", "--any";
 	// "a = b", "a < b"), any other text between backticks, another mark where it is more than punctuation ("5!", "5";
@@ -36,14 +39,16 @@ const (
 	Antonym Veto = "antonym"
 	// Question: the prompts ask for different things ("who wrote it", "when was it written"; "is it open", "why is it open").
 	Question Veto = "question"
-	// Name: a capitalised word of one prompt is missing in the other ("the capital of France", "of Spain").
+	// Name: a capitalised word of one prompt is missing in the other ("the capital of France", "of Spain"), or a word has other capitals
+	// in prompts that differ by nothing else ("polish", "Polish").
 	Name Veto = "name"
 	// Order: the same words in another order ("from Oslo to Rome", "from Rome to Oslo"; "dog bites man", "man bites dog").
-	// A phrase moved from the front ("In Rome, what ...") and swapped members of a comparison pass.
+	// A phrase moved from the front ("In Rome, what ...") and swapped members of a comparison pass. Also the passive ("did A beat B",
+	// "was A beaten by B"), and commas, hyphens and line breaks between prompts that differ by nothing else.
 	Order Veto = "order"
 	// Extra: what was answered has more to it than the prompt, such as a sentence behind the question.
 	Extra Veto = "extra"
-	// Word: words that carry content differ and are not known to mean the same ("function of money", "function of tv").
+	// Word: prompts that are nearly the same differ by a word, or others have hardly any in common ("function of money", "function of tv").
 	Word Veto = "word"
 )
 
@@ -51,11 +56,12 @@ const (
 // more differences get Word.
 const most = 32
 
-// Check returns the first veto against answering asked with what was answered to cached, in the order of the constants,
-// or Pass. It is symmetric, and equal texts pass. A Word veto comes only where the prompts are one template with other
-// things filled in; rephrasings that go further pass, because they are what a dense embedder is for. Of back-translated
-// pairs with a lexical cosine of 0.9 or more 79 % pass, of all of them, bad translations included, 49 %.
-// The cost is linear, some 3 µs for two prompts of 20 words and 0.1 ms for two of 1,000.
+// Check returns a veto against answering asked with what was answered to stored, or Pass. Equal texts pass. It is symmetric, except that Extra has a direction:
+// what is asked may begin with a sentence about the asker, what was answered may not. It is meant for pairs that the list of edits does not
+// explain. TestVetoSets prints what passes list and vetoes behind an embedder that calls everything equal: of 229 free paraphrases
+// of support questions 78 %, of 778 pairs of different meaning 6 %, of 313 planted questions 2 %; and TestData, that of 12,726
+// back-translations, bad ones included, 36 % pass.
+// The cost is linear, some 6 µs for two prompts of 20 words and 0.2 ms for two of 1,000.
 func Check(stored, asked string) Veto {
 	if stored == asked {
 		return Pass
