@@ -54,8 +54,7 @@ func align(a, b []normal.Token) ([]Edit, bool) {
 		return []Edit{differ}, false
 	}
 	al := alignment{tail: tail, far: differ, steps: steps}
-	from := begins(a, min(head, len(b)))
-	if from < 0 || !al.stored.read(a, from) || !al.asked.read(b, from) || !answered(a[:from]) {
+	if !al.stored.read(a) || !al.asked.read(b) {
 		return []Edit{differ}, false
 	}
 	if marked != 0 && al.stored.kind&order != 0 {

@@ -2,8 +2,8 @@
 // edit of a list, in the context that the list demands. Prompts with any other difference do not share an answer.
 //
 // An edit is listed with the words that may stand before and after it, up to the beginning or the end of the sentence where that matters.
-// Words are closed lists: whatever is not in them may be a name, an idiom or a title. The edits are in the last sentence of the prompt,
-// which is a question or a plain order, and everything in front of it is equal. So a long template in front changes nothing.
+// Words are closed lists: whatever is not in them may be a name, an idiom or a title. The prompt is one short sentence, a question or a plain
+// order: behind another sentence, which may make data of the question, nothing is edited.
 //
 // The evidence behind the list are counts over labelled pairs of questions; their label calls 85 % of the pairs that are equal word by word
 // duplicates, so a share of 97 % is as good as certain, and the contexts are narrower than what was counted.

@@ -171,7 +171,7 @@ func TestMost(t *testing.T) {
 		{"What is a part-time job in my time zone and why", "What is a part time job in my timezone", "no"},
 		{"Explain the role of tea?", "Explain role of tea", "no"},
 		{"Explain the role of tea.", "Explain role of tea", "article"},
-		{"answer and summarise this text. question: what exactly is my role?", "answer and summarise this text. question: what is my role?", "no"},
+		{"what exactly is my role", "what is my role", "filler"},
 		{"Ask him this. What exactly is my role?", "Ask him this. What is my role?", "no"},
 		{"What is the meaning of a time zone?", "What is meaning of the time zone?", "no"},
 		{"Is there a way to print all of my emails?", "Is there any way to print all my emails?", "any+of"},
@@ -179,6 +179,21 @@ func TestMost(t *testing.T) {
 		if e := explained(c.stored, c.asked); e != c.want {
 			t.Errorf("%q, %q: explained by %s, want %s", c.stored, c.asked, e, c.want)
 		}
+	}
+}
+
+// TestText checks that a prompt that treats text as data is not edited, and that equal ones are equal all the same.
+func TestText(t *testing.T) {
+	stored, asked := normal.Of("what exactly is my role"), normal.Of("what is my role")
+	if _, ok := Explain(stored, asked); !ok {
+		t.Fatal("the pair is not explained")
+	}
+	stored.Data, asked.Data = true, true
+	if _, ok := Explain(stored, asked); ok {
+		t.Error("an edit of data is explained")
+	}
+	if list, ok := Explain(stored, stored); !ok || len(list) > 0 {
+		t.Error("equal forms have edits")
 	}
 }
 
@@ -230,7 +245,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestClasses reads, for each class, pairs that it explains, alone and behind a template, and pairs that are not explained.
+// TestClasses reads, for each class, pairs that it explains, and pairs that are not explained. Behind a template none is.
 func TestClasses(t *testing.T) {
 	refused := map[string]int{}
 	for _, row := range rows(t, filepath.Join("testdata", "classes.tsv")) {
@@ -241,8 +256,8 @@ func TestClasses(t *testing.T) {
 			refused[class]++
 		}
 		for i, template := range templates() {
-			if i > 0 && (class == "why" || class == "swap") {
-				want = "no" // what is in front may demand one word, or number the two
+			if i > 0 {
+				want = "no"
 			}
 			if e := explained(template+stored, template+asked); e != want {
 				t.Errorf("template %d: %q, %q: explained by %s, want %s", i, stored, asked, e, want)

@@ -59,10 +59,6 @@ func set(words string) map[string]bool {
 }
 
 var (
-	// labels stand before a colon at the end of a template.
-	labels = set(`question query`)
-	// answers are what a template wants of the model.
-	answers = set(`answer answers answering reply replies respond assist assistant help helps support`)
 	// frames have the kind of sentence that a frame of the normal form begins.
 	frames = map[string]kind{"HOW": how, "LONG": how, "COST": how, "DIFF": what, "MEAN": what, "FEEL": what, "IF": what}
 
@@ -92,23 +88,14 @@ var (
 		poem rhyme rhymes grammar grammatical grammatically abbreviation acronym synonym synonyms antonym antonyms anagram palindrome noun verb
 		adjective adverb syllable syllables starring starred stars cast actor actress directed plot respectively than not never hardly neither nor quoted written wrote backwards
 		reversed morse uppercase lowercase capitals caps dictionary scrabble dash hyphen hyphens hyphenated term terms acceptable valid`)
+	// empty are words of edits that have no meaning of their own, or none without the words beside them.
+	empty = set(`the a an of that any some and so what which is are to it in on up for i do can how where there because due`)
 	// clauses open a clause that a "why" behind it may belong to.
 	clauses = set(`that to if whether`)
 	// tongues are languages: the sentence may want its words in one of them, unless that is spoken or learned.
 	tongues = set(`french spanish german italian portuguese dutch latin greek russian polish chinese mandarin japanese korean arabic hindi turkish swedish
 		english welsh irish hebrew danish finnish norwegian czech hungarian`)
 	practised = set(`speak write learn study understand`)
-	// cues do so in the text before the sentence.
-	cues = set(`repeat repeats rephrase paraphrase translate translates translation translator rewrite spell spelling grammar proofread verbatim rhyme rhymes anagram
-		encode decode reverse uppercase lowercase capitalise capitalize pronounce transcribe transliterate echo misspelled typos vowels syllables
-		characters wrote following correct headline headlines slogan caption mistake mistakes wording phrasing worded phrased misspelling natural letters capitals quote quotes quoting title titled exact exactly correctly incorrect typo
-		interpreter proofreader editor parrot poem riddle subtitle transcript transcriber typist poster`)
-	// empty are words of edits that have no meaning of their own, or none without the words beside them.
-	empty = set(`the a an of that any some and so what which is are to it in on up for i do can how where there because due`)
-	// texts are cues, except in "in two sentences", "in plain English".
-	texts = set(`word words sentence sentences phrase phrases english`)
-	sizes = set(`in one two three four five few short plain simple complete full most many`)
-
 	// leading are words before a word that may be misspelt.
 	leading = set(`the a an my your our their his her its these some any i you we they in on at for to of with from by about new good best HOW`)
 	// right are words of which no misspelling is another word: see misspelt.

@@ -192,8 +192,8 @@ func (s *sentence) left(context []element, i int) bool {
 	if e.optional && s.left(context[1:], i) {
 		return true
 	}
-	if i < s.from {
-		return e.start && i == s.from-1 && len(context) == 1
+	if i < 0 {
+		return e.start && len(context) == 1
 	}
 	if i == s.how && e.words["HOW"] {
 		return true // whatever is in front of it is not in the sentence
@@ -234,12 +234,12 @@ func (s *sentence) has(e *element, i int) bool {
 // name reports whether a token has a capital that the beginning of the sentence does not explain.
 func (s *sentence) name(i int) bool {
 	t := &s.tokens[i]
-	return t.Capital && !t.First && i != s.from && !propers[t.Text]
+	return t.Capital && !t.First && i > 0 && !propers[t.Text]
 }
 
 // digits reports whether a number is within two tokens of a place.
 func (s *sentence) digits(at Span) bool {
-	for i := max(s.from, at.From-2); i < min(len(s.tokens), at.To+2); i++ {
+	for i := max(0, at.From-2); i < min(len(s.tokens), at.To+2); i++ {
 		if s.tokens[i].Kind == normal.Number && (i < at.From || i >= at.To) {
 			return true
 		}

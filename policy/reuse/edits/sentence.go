@@ -22,7 +22,7 @@ const (
 	prep  // a preposition and a question word
 	howto // how do I
 	whybe // why is
-	lone  // demanded of a rule beside a kind: one clause with nothing in front, and no question word but the first, and "why" at the end
+	lone  // demanded of a rule beside a kind: one clause, and no question word but the first, and "why" at the end
 	two   // demanded beside a kind: one other question word
 )
 
@@ -36,41 +36,14 @@ var kinds = map[string]kind{
 // longest is the length of a sentence with edits, in tokens: a longer one has clauses that the contexts do not see.
 const longest = 24
 
-// sentence is the last one of a prompt.
+// sentence is a prompt of one sentence.
 type sentence struct {
-	tokens []normal.Token // of the prompt
-	from   int            // its first token
+	tokens []normal.Token
 	kind   kind
 	how    int // the last token of "how do I" at its beginning, -1 where it begins otherwise
 }
 
-// begins returns the first token of the sentence that has token at, or -1 where that cannot be said.
-func begins(tokens []normal.Token, at int) int {
-	at = whyTail(tokens, at)
-	for i := at - 1; i >= 0; i-- {
-		if at-i > longest {
-			return -1
-		}
-		if t := &tokens[i]; t.Kind == normal.Break || t.Kind == normal.Mark && strings.Contains(".!?:;", t.Text) {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// whyTail moves a place in a last sentence of the one word "why" before the mark in front of it: "Is it safe? Why?" is one question.
-func whyTail(tokens []normal.Token, at int) int {
-	n := len(tokens)
-	if n > 0 && tokens[n-1].Text == "?" {
-		n--
-	}
-	if n >= 2 && tokens[n-1].Text == "why" && tokens[n-2].Kind == normal.Mark {
-		return min(at, n-2)
-	}
-	return at
-}
-
-// role is what a word does to the sentence that it is in, or in front of, as a set of bits.
+// role is what a word does to the sentence that it is in, as a set of bits.
 type role uint8
 
 const (
@@ -78,16 +51,12 @@ const (
 	tongue                  // a language: nothing is edited, unless it is
 	spoken                  // by a verb before it
 	asks                    // a question word
-	demand                  // in front: wants an answer
-	cue                     // in front: makes data of the sentence
-	text                    // does so, unless with
-	size                    // a size before it
 )
 
 // roles are those of the listed words: one look-up for each word of a sentence.
 var roles = func() map[string]role {
 	all := map[string]role{}
-	for r, words := range map[role]map[string]bool{bars: barred, tongue: tongues, spoken: practised, asks: questions, demand: answers, cue: cues, text: texts, size: sizes} {
+	for r, words := range map[role]map[string]bool{bars: barred, tongue: tongues, spoken: practised, asks: questions} {
 		for w := range words {
 			all[w] |= r
 		}
@@ -95,16 +64,18 @@ var roles = func() map[string]role {
 	return all
 }()
 
-// read takes the sentence that begins at a token and reports whether edits may be in it: it is the last one, short, a question or a plain
-// order, and has neither quotation nor code nor a mark that groups words, and none of the words that bar edits.
-func (s *sentence) read(tokens []normal.Token, from int) bool {
-	s.tokens, s.from = tokens, from
+// read reports whether edits may be in a prompt: it is one short sentence, a question or a plain order, and has neither quotation nor code
+// nor a mark that groups words, and none of the words that bar edits. What is in front of a question may make data of it ("Put this into
+// French.", "I saw it on a poster."), number what it offers or give its words a sense of their own, and no list of such texts would be
+// complete; so nothing is edited behind another sentence, a template included.
+func (s *sentence) read(tokens []normal.Token) bool {
+	s.tokens = tokens
 	n := len(tokens)
-	if from >= n || n-from > longest {
+	if n == 0 || n > longest {
 		return false
 	}
 	inner, last := 0, role(0)
-	for i := from; i < n; i++ {
+	for i := range tokens {
 		t := &tokens[i]
 		if !plain(t) && !ended(tokens, i) {
 			return false
@@ -113,22 +84,22 @@ func (s *sentence) read(tokens []normal.Token, from int) bool {
 		switch {
 		case r&bars != 0, r&tongue != 0 && last&spoken == 0:
 			return false
-		case r&asks != 0 && i > from && !(t.Text == "why" && (i == n-1 || ended(tokens, i+1))):
+		case r&asks != 0 && i > 0 && !(t.Text == "why" && (i == n-1 || ended(tokens, i+1))):
 			inner++
 		}
 		last = r
 	}
-	if s.kind = kindOf(tokens[from:]); s.kind == 0 {
+	if s.kind = kindOf(tokens); s.kind == 0 {
 		return false
 	}
 	// A question inside the question may be what an edit behind it belongs to: "who asked what happened and why".
-	if inner == 0 && from == 0 && stated(tokens) {
+	if inner == 0 && stated(tokens) {
 		s.kind |= lone
 	}
 	if inner == 1 {
 		s.kind |= two
 	}
-	if s.how = asksHow(tokens, from); s.how >= 0 {
+	if s.how = asksHow(tokens); s.how >= 0 {
 		s.kind |= howto
 	}
 	return true
@@ -149,12 +120,12 @@ func stated(tokens []normal.Token) bool {
 }
 
 // asksHow returns the last token of "how do I" in front, a frame of the normal form or in words where the form has none, or -1.
-func asksHow(tokens []normal.Token, from int) int {
-	if t := &tokens[from]; t.Kind == normal.Frame && t.Text == "HOW" {
-		return from
+func asksHow(tokens []normal.Token) int {
+	if t := &tokens[0]; t.Kind == normal.Frame && t.Text == "HOW" {
+		return 0
 	}
-	if from+2 < len(tokens) && tokens[from].Text == "how" && (tokens[from+1].Text == "do" || tokens[from+1].Text == "can") && tokens[from+2].Text == "i" {
-		return from + 2
+	if len(tokens) > 2 && tokens[0].Text == "how" && (tokens[1].Text == "do" || tokens[1].Text == "can") && tokens[2].Text == "i" {
+		return 2
 	}
 	return -1
 }
@@ -201,4 +172,30 @@ func kindOf(s []normal.Token) kind {
 		return prep
 	}
 	return 0
+}
+
+// used reports whether a word of the edits is elsewhere in the prompts, too: it may be compared with itself. Words without a meaning of their
+// own do not count, nor does the right spelling of a misspelt word.
+func (al *alignment) used() bool {
+	for i := range al.list {
+		e := &al.list[i]
+		if al.stored.repeats(e.Stored, e.Class) || al.asked.repeats(e.Asked, e.Class) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sentence) repeats(edit Span, class Class) bool {
+	for _, t := range s.tokens[edit.From:edit.To] {
+		if t.Kind != normal.Word || empty[t.Text] || class == typo && right[t.Text] {
+			continue
+		}
+		for i := range s.tokens {
+			if (i < edit.From || i >= edit.To) && s.tokens[i].Text == t.Text {
+				return true
+			}
+		}
+	}
+	return false
 }

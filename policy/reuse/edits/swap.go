@@ -13,10 +13,10 @@ type conjoined struct {
 
 // swapped is the class swap where the sentences differ only by A and B around the one "and", "or" or "vs", in a context in which their
 // order carries nothing; else 0. The two are one word each, or of equal length with the same words before and behind, so that no word in
-// front of one can belong to both. Nothing is in front of the sentence: it could number the two.
+// front of one can belong to both.
 func (al *alignment) swapped() Class {
 	s, q := &al.stored, &al.asked
-	if len(s.tokens) != len(q.tokens) || s.kind != q.kind || s.from > 0 {
+	if len(s.tokens) != len(q.tokens) || s.kind != q.kind {
 		return 0
 	}
 	c, ok := s.conjoined()
@@ -29,7 +29,7 @@ func (al *alignment) swapped() Class {
 			return 0
 		}
 	}
-	for i := s.from; i < len(s.tokens); i++ {
+	for i := range s.tokens {
 		if (i < c.left.From || i >= c.right.To || i == c.left.To) && !same(&s.tokens[i], &q.tokens[i]) {
 			return 0
 		}
@@ -40,7 +40,7 @@ func (al *alignment) swapped() Class {
 // conjoined finds the one conjunction of a sentence, and what it joins.
 func (s *sentence) conjoined() (c conjoined, ok bool) {
 	at := -1
-	for i := s.from; i < len(s.tokens); i++ {
+	for i := range s.tokens {
 		if t := &s.tokens[i]; t.Kind == normal.Word && conjunctions[t.Text] {
 			if at >= 0 {
 				return c, false
@@ -54,7 +54,7 @@ func (s *sentence) conjoined() (c conjoined, ok bool) {
 	end := s.until(at + 1)
 	n := end - at - 1
 	c = conjoined{Span{at - n, at}, Span{at + 1, end}}
-	return c, n >= 1 && n <= 3 && at-n > s.from && s.members(c)
+	return c, n >= 1 && n <= 3 && at-n > 0 && s.members(c)
 }
 
 // until is the end of what begins at a token: that of the sentence, or "in" and a field of knowledge, or an adjective of comparison.
@@ -101,13 +101,13 @@ func (s *sentence) symmetric(c conjoined) bool {
 		return false
 	}
 	word := func(i int) string {
-		if i < s.from || i >= len(s.tokens) {
+		if i < 0 || i >= len(s.tokens) {
 			return ""
 		}
 		return s.tokens[i].Text
 	}
 	i := c.left.From - 1
-	first, joint := word(s.from), word(c.left.To)
+	first, joint := word(0), word(c.left.To)
 	if joint == "and" {
 		return word(i) == "DIFF" || word(i) == "between" && relations[word(i-1)] && determiners[word(i-2)] && s.kind&(what|order|yesno) != 0
 	}
@@ -115,12 +115,12 @@ func (s *sentence) symmetric(c conjoined) bool {
 		i--
 	}
 	switch {
-	case comparatives[word(i)] && word(i-1) == "is" && i-2 == s.from && (first == "what" || first == "which"):
+	case comparatives[word(i)] && word(i-1) == "is" && i-2 == 0 && (first == "what" || first == "which"):
 		return c.right.To == len(s.tokens) || !comparatives[word(c.right.To)]
-	case chosen[word(i)] && word(i-1) == "i" && word(i-2) == "should" && i-2 == s.from:
+	case chosen[word(i)] && word(i-1) == "i" && word(i-2) == "should" && i-2 == 0:
 		return !comparatives[word(c.right.To)]
 	}
-	return i == s.from && first == "is" && comparatives[word(c.right.To)]
+	return i == 0 && first == "is" && comparatives[word(c.right.To)]
 }
 
 // closes reports whether a sentence ends at a token, or with an adjective of comparison or a field of knowledge there.

@@ -9,7 +9,7 @@ func (al *alignment) misspelt(i, j int) bool {
 	if a.Kind != normal.Word || b.Kind != normal.Word || al.stored.name(i) || al.asked.name(j) {
 		return false
 	}
-	if al.stored.digits(Span{i, i + 1}) || i > al.stored.from && !leading[al.stored.tokens[i-1].Text] {
+	if al.stored.digits(Span{i, i + 1}) || i > 0 && !leading[al.stored.tokens[i-1].Text] {
 		return false
 	}
 	return right[a.Text] && misspelt(a.Text, b.Text) || right[b.Text] && misspelt(b.Text, a.Text)
