@@ -261,11 +261,17 @@ func (e *ends) opensWith(i, n int, mark string, next int) bool {
 	case soft && n == 1 && !e.is(i, "hi", "hello", "hey", "help"):
 		return true
 	case soft && n == 1:
-		return e.acts(next) || t.class&(wh|function|task|verb|preposition|title|abbreviation|homograph|numeral) != 0
+		return e.tokens[next:].words() > 3 && !e.named(next) || e.acts(next) || t.class&(wh|function|task|verb|preposition|title|abbreviation|homograph|numeral) != 0
 	case mark == ",":
-		return t.class&upper == 0 || t.class&(function|task|wh) != 0 || next+1 < len(e.tokens) && e.tokens[next+1].Kind == Word && !e.has(next+1, upper|joined)
+		return !e.named(next)
 	}
 	return true
+}
+
+// named reports whether a name may be at i: a word with a capital, and behind it no word in small letters.
+func (ts tokens) named(i int) bool {
+	return ts[i].class&upper != 0 && ts[i].class&(function|task|wh) == 0 &&
+		(i+1 >= len(ts) || ts[i+1].Kind != Word || ts[i+1].class&(upper|joined) != 0)
 }
 
 // acts reports whether the word at i is a verb of the third person.

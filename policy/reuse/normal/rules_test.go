@@ -12,6 +12,7 @@ func TestRules(t *testing.T) {
 			[][2]string{
 				{"Hi, where is my parcel?", "Where is my parcel?"},
 				{"Hello there! Is the shop open?", "Is the shop open?"},
+				{"Hello, parcel 123 has not arrived", "parcel 123 has not arrived"},
 				{"hi how do I reset my PIN", "how do I reset my PIN"},
 				{"Dear Sir or Madam,\n\nwhen does the course begin?", "When does the course begin?"},
 				{"Ok, Paris then.", "Paris then."},
@@ -20,6 +21,7 @@ func TestRules(t *testing.T) {
 			},
 			[][2]string{
 				{"Hello, Dolly! lyrics", "Dolly! lyrics"},
+				{"Hello, Dolly! original cast of the film", "Dolly! original cast of the film"},
 				{"Hello, goodbye lyrics", "goodbye lyrics"},
 				{"Sorry, not sorry lyrics", "not sorry lyrics"},
 				{"Help! lyrics and chords", "lyrics and chords"},
