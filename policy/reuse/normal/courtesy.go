@@ -261,7 +261,7 @@ func (e *ends) opensWith(i, n int, mark string, next int) bool {
 	case soft && n == 1 && !e.is(i, "hi", "hello", "hey", "help"):
 		return true
 	case soft && n == 1:
-		return e.tokens[next:].words() > 3 && !e.named(next) || e.acts(next) || t.class&(wh|function|task|verb|preposition|title|abbreviation|homograph|numeral) != 0
+		return e.tokens[next:].words() > 3 && !e.named(next) || e.acts(next) || t.class&(wh|function|task|verb|preposition|title|abbreviation|numeral) != 0
 	case mark == ",":
 		return !e.named(next)
 	}
