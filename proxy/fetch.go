@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"reprise/proxy/internal/budget"
@@ -97,13 +98,24 @@ func (q *query) callWithin(ctx context.Context, found *finding) (*upstream.Reply
 		return q.call(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	timer := time.AfterFunc(explorePatience(found), cancel)
+	var decided atomic.Bool // by the answer or by the timer, whichever comes first
+	timer := time.AfterFunc(explorePatience(found), func() {
+		if q.s.cache.Stale(ctx, &q.req, found.Explore) != nil && decided.CompareAndSwap(false, true) { // after a purge only the upstream has an answer
+			cancel()
+		}
+	})
 	reply, err := q.call(ctx)
-	if err != nil || !timer.Stop() {
+	timer.Stop()
+	if err != nil {
 		cancel()
-		return reply, err
+		return nil, err
 	}
 	reply.Body = &cancelled{reply.Body, cancel}
+	if !decided.CompareAndSwap(false, true) {
+		reply.Body.Close()
+		q.s.budget.End()
+		return nil, context.Canceled
+	}
 	return reply, nil
 }
 

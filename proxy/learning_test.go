@@ -5,18 +5,25 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/tidwall/gjson"
 
+	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
 	"reprise/policy/reuse/normal"
 	"reprise/proxy/cache"
+	"reprise/proxy/upstream"
+	"reprise/topics"
 )
 
 // oracle is an upstream whose answers a test gives by the last message of a request.
@@ -449,4 +456,52 @@ func TestConversationInLowerCase(t *testing.T) {
 	if got := play("Is there a version for phones?", func(_ int, p string) string { return strings.ToLower(p) }); fmt.Sprint(got) != "[miss miss miss]" {
 		t.Errorf("another history: %v", got)
 	}
+}
+
+// slowTransport answers the first request at once, and then none until it is cancelled.
+type slowTransport struct {
+	calls     atomic.Int64
+	cancelled atomic.Bool
+}
+
+func (s *slowTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.calls.Add(1) == 1 {
+		return instantTransport{}.RoundTrip(r)
+	}
+	<-r.Context().Done()
+	s.cancelled.Store(true)
+	return nil, r.Context().Err()
+}
+
+// TestExplorationHasPatience: an upstream that hangs while it is only asked for a comparison does not hold up the client for long.
+func TestExplorationHasPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &slowTransport{}
+		embedder := embed.NewBuiltin()
+		o := Options{Upstreams: []upstream.Target{{Base: &url.URL{Scheme: "http", Host: "up", Path: "/v1"}}}, Transport: slow, Embedder: embedder,
+			Thresholds: embedder.Thresholds(), Words: true, Draw: func() float64 { return 0 }, Store: newStore(t, 10, nil)}
+		var err error
+		if o.Topics, err = topics.New(topics.Options{Dim: embedder.Dim(), Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge}); err != nil {
+			t.Fatal(err)
+		}
+		defer o.Topics.Close()
+		s, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		ask := func(prompt string) *httptest.ResponseRecorder {
+			q := httptest.NewRequest("POST", "http://localhost/v1/chat/completions", strings.NewReader(chat(prompt)))
+			q.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, q)
+			return w
+		}
+		ask(reset)
+		start := time.Now()
+		got := ask(asks)
+		if took := time.Since(start); got.Header().Get("X-Cache") != "semantic" || took != 10*time.Second || !slow.cancelled.Load() {
+			t.Errorf("%d, %s after %v", got.Code, got.Header().Get("Cache-Status"), took)
+		}
+	})
 }
