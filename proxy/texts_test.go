@@ -1,0 +1,82 @@
+package proxy
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestTextsAsData: where the system prompt or an earlier turn makes data of what follows, only the very prompt shares an answer.
+func TestTextsAsData(t *testing.T) {
+	for _, c := range []struct{ name, before, want string }{
+		{"no system prompt", "", "semantic"},
+		{"a helper", `{"role":"system","content":"You are a helpful assistant of a shop."},`, "semantic"},
+		{"a translator", `{"role":"system","content":"Translate the user's message into French."},`, "miss"},
+		{"a translator in parts", `{"role":"developer","content":[{"type":"text","text":"Be kind."},{"type":"text","text":"Translate what the user writes into German."}]},`, "miss"},
+		{"an earlier turn", `{"role":"user","content":"Please translate everything that I write from now on into French."},{"role":"assistant","content":"Of course."},`, "miss"},
+		{"another earlier turn", `{"role":"user","content":"Do you have an account page?"},{"role":"assistant","content":"Of course."},`, "semantic"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, _, _, explore := exploring(t)
+			explore.Store(false)
+			body := func(prompt string) string {
+				return `{"model":"gpt-4o","messages":[` + c.before + `{"role":"user","content":"` + prompt + `"}]}`
+			}
+			r.ask(t, "/v1/chat/completions", body(reset))
+			for range 2 { // the second time it is remembered
+				got := r.ask(t, "/v1/chat/completions", body(asks), "Cache-Control: no-store")
+				if got.cache() != c.want {
+					t.Errorf("%s, want %s: %s", got.cache(), c.want, status(got))
+				}
+			}
+		})
+	}
+	t.Run("instructions", func(t *testing.T) {
+		r := newRig(t)
+		body := func(prompt string) string {
+			return `{"model":"gpt-4o","instructions":"Translate the user's message into French.","input":"` + prompt + `"}`
+		}
+		r.ask(t, "/v1/responses", body(reset))
+		if got := r.ask(t, "/v1/responses", body(asks)); got.cache() != "miss" {
+			t.Errorf("%s: %s", got.cache(), status(got))
+		}
+	})
+}
+
+// TestConversationInLowerCase: a conversation that is led again in lower case and with courtesy is answered from the cache turn by turn, and
+// the same last turn after another history is not.
+func TestConversationInLowerCase(t *testing.T) {
+	r, up, _, explore := exploring(t)
+	explore.Store(false)
+	up.set(func(_, prompt string) (int, string, string) {
+		return http.StatusOK, fmt.Sprintf("Answer of %d letters.", len(prompt)), "stop"
+	})
+	play := func(opening string, edit func(int, string) string) (all []string) {
+		var messages []string
+		for i, prompt := range []string{opening, "How do I change the size of the font?", "Where do I find the settings?"} {
+			messages = append(messages, edit(i, prompt))
+			got := r.ask(t, "/v1/chat/completions", turns(messages...))
+			all = append(all, got.cache())
+			messages = append(messages, got.content(t))
+		}
+		return all
+	}
+	const opening = "Can I use the app without an account?"
+	if got := play(opening, func(_ int, p string) string { return p }); fmt.Sprint(got) != "[miss miss miss]" {
+		t.Fatal(got)
+	}
+	courtesies := []string{"Hi, %s", "Thanks! %s", "%s Thank you!"}
+	for _, edit := range []func(int, string) string{
+		func(_ int, p string) string { return strings.ToLower(p) },
+		func(i int, p string) string { return fmt.Sprintf(courtesies[i], strings.ToLower(p)) },
+		func(_ int, p string) string { return strings.TrimSuffix(p, "?") },
+	} {
+		if got := play(opening, edit); strings.Contains(fmt.Sprint(got), "miss") {
+			t.Errorf("led as %q: %v", edit(0, opening), got)
+		}
+	}
+	if got := play("Is there a version for phones?", func(_ int, p string) string { return strings.ToLower(p) }); fmt.Sprint(got) != "[miss miss miss]" {
+		t.Errorf("another history: %v", got)
+	}
+}
