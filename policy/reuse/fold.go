@@ -59,7 +59,7 @@ func asker(tokens []token) int {
 	}
 	switch tokens[0].key {
 	case "how", "where":
-		if !tokens[1].is(auxiliary) {
+		if !tokens[1].is(auxiliary) || tokens[1].key == "could" {
 			return 0
 		}
 	case "what":
@@ -120,7 +120,10 @@ func (f *folding) fits(tokens []token) bool {
 	case f.head:
 		return n < len(tokens) && first && !tokens[n].start
 	}
-	return first || n == len(tokens) || tokens[n].start
+	if f.words[n-1] == "know" { // "do you know what I mean" asks for what is known
+		return first && n+1 < len(tokens) && tokens[n].is(questioning) && !tokens[n+1].is(personal) && tokens[n+1].key != "to"
+	}
+	return first || (f.words[n-1] == "me" || f.words[n-1] == "please") && (n == len(tokens) || tokens[n].start)
 }
 
 // folds are the lists of phrases.
