@@ -64,9 +64,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*ser
 	}
 	o := proxyOptions(cfg, log)
 	if !known {
-		// Without the length of the vectors there is no semantic matching, and no file can be written for them.
-		o.Mode = withoutSemantic(o.Mode)
-		cfg.Store = cfg.Store.Unused("the embedding server cannot be reached, and without REPRISE_EMBEDDER_DIMENSIONS the length of its vectors is not known")
+		o.Mode = withoutSemantic(o.Mode) // without the length of the vectors; those that are stored stay where they are
 	}
 	defer memory.Spare()()
 	s := &service{}
@@ -290,7 +288,7 @@ func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (e e
 	case remote.Dim() > 0:
 		log.Warn("embedding server cannot be reached; exact hits only until it is back", "url", cfg.EmbedderURL, "error", err)
 	default:
-		log.Warn("embedding server cannot be reached and REPRISE_EMBEDDER_DIMENSIONS is not set: exact hits only, kept in memory, until a restart",
+		log.Warn("embedding server cannot be reached and REPRISE_EMBEDDER_DIMENSIONS is not set: exact hits only, until a restart",
 			"url", cfg.EmbedderURL, "error", err)
 	}
 	return remote, remote.Dim() > 0, nil

@@ -3,7 +3,6 @@
 package stores
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -56,16 +55,15 @@ func Forms() []string {
 
 // Place is a value of REPRISE_STORE that Parse accepts. The zero value is Memory.
 type Place struct {
-	kind   int    // 0 is Memory, else kinds[kind-1]
-	url    string // of a shared store; "": it is not shared. Then kind is 0
-	rest   string
-	unused string // why the place stays as it is; "": it is used
+	kind int    // 0 is Memory, else kinds[kind-1]
+	url  string // of a shared store; "": it is not shared. Then kind is 0
+	rest string
 }
 
 // Parse reads a value of REPRISE_STORE.
 func Parse(v string) (p Place, ok bool) {
 	if scheme, rest, isURL := strings.Cut(v, "://"); isURL && slices.Contains(schemes, scheme) {
-		return Place{url: v, rest: scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]}, rest != ""
+		return Place{url: v}, rest != ""
 	}
 	name, rest, _ := strings.Cut(v, ":")
 	for i, k := range kinds {
@@ -76,13 +74,8 @@ func Parse(v string) (p Place, ok bool) {
 	return Place{}, v == Memory
 }
 
-// Shared is the URL of a server whose store several processes share, "" for another place and for one that is not used.
-func (p Place) Shared() string {
-	if p.unused != "" {
-		return ""
-	}
-	return p.url
-}
+// Shared is the URL of a server whose store several processes share, "" for another place.
+func (p Place) Shared() string { return p.url }
 
 // Secure reports whether the connection to a shared store uses TLS.
 func (p Place) Secure() bool { return strings.HasPrefix(p.url, "rediss") }
@@ -95,34 +88,8 @@ func (p Place) Watched() bool {
 
 // Open opens the backing of a place: nil for Memory and for a shared store.
 func (p Place) Open() (store.Backing, error) {
-	switch {
-	case p.unused != "" && p.rest != "":
-		return unused{p}, nil
-	case p.kind == 0:
+	if p.kind == 0 {
 		return nil, nil
 	}
 	return kinds[p.kind-1].open(p.rest)
 }
-
-// Unused returns the same place, to be left as it is: entries are kept in memory until the next start. What the place holds is back
-// then, so that no purge is durable.
-func (p Place) Unused(why string) Place {
-	p.unused = why
-	return p
-}
-
-// unused is the backing of a place that is left as it is.
-type unused struct{ Place }
-
-func (u unused) err() error { return fmt.Errorf("%s is not used: %s", u.rest, u.unused) }
-
-// Load implements store.Backing: it finds nothing.
-func (u unused) Load(func(store.Record) error) (store.Report, error) {
-	return store.Report{Name: u.rest, ReadOnly: u.err()}, nil
-}
-
-// Write implements store.Backing.
-func (u unused) Write(*store.Batch) error { return u.err() }
-
-// Close implements store.Backing.
-func (u unused) Close() error { return nil }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -35,38 +34,6 @@ func TestShared(t *testing.T) {
 		if b, err := p.Open(); !ok || p.Shared() != v || p.Secure() != c.secure || p.Watched() != c.watched || b != nil || err != nil {
 			t.Errorf("%s: %+v, %v, a backing %v, %v", v, p, ok, b, err)
 		}
-	}
-	p, _ := Parse("redis://u:hunter2@host")
-	p = p.Unused("for a reason")
-	b, err := p.Open()
-	if p.Shared() != "" || err != nil {
-		t.Fatalf("not used: %q, %v", p.Shared(), err)
-	}
-	if r, _ := b.Load(nil); r.Name != "redis://host" || !strings.Contains(r.ReadOnly.Error(), "for a reason") {
-		t.Errorf("not used: %+v", r)
-	}
-}
-
-// TestUnused: a place that is not used is left as it is, and says why; memory stays memory.
-func TestUnused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.db")
-	p, _ := Parse("file:" + path)
-	b, err := p.Unused("for a reason").Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := b.Load(nil)
-	if err != nil || r.Name != path || r.ReadOnly == nil || !strings.Contains(r.ReadOnly.Error(), "for a reason") {
-		t.Errorf("load: %+v, %v", r, err)
-	}
-	if b.Write(nil) == nil || b.Close() != nil {
-		t.Error("a batch was accepted")
-	}
-	if _, err := os.Stat(path); err == nil {
-		t.Error("the file was made")
-	}
-	if b, err := (Place{}).Unused("for a reason").Open(); b != nil || err != nil {
-		t.Errorf("memory: %v, %v", b, err)
 	}
 }
 
