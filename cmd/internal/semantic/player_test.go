@@ -126,7 +126,7 @@ func TestPlayer(t *testing.T) {
 			"+1 of 1 under 0 +2 of 2 under 1 2<1 h2 +3 of 3 under 0"},
 		{"detected parents", detect, 9, []sim.Request{said(1, 0), said(2, 20, parent(9)), said(3, 90, parent(1))}, "mmm",
 			"+1 of 1 under 0 a1 +2 of 1 under 1 +3 of 2 under 0"},
-		{"guards", strict, 9, []sim.Request{said(1, 0, text("open 5 doors")), said(2, 1, text("open 6 doors")), said(3, 2, text("Open 6 doors!"))}, "mmh",
+		{"guards", strict, 9, []sim.Request{said(1, 0, text("how do I open 5 doors")), said(2, 1, text("how do I open 6 doors")), said(3, 2, text("How do I open 6 doors?"))}, "mmh",
 			"+1 of 1 under 0 a1 +2 of 1 under 0 h2"},
 	} {
 		got, calls := play(t, c.o, c.entries, &recorder{}, c.all...)
