@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"reprise/policy"
@@ -29,15 +30,15 @@ const (
 
 // Revive computes the vectors that entries lack, as after a change of the embedder, until ctx ends: from their prompts, the last used
 // first. It may be stopped at any time and goes on after a restart: what is left is found in the store. An embedder that fails is tried
-// again. report is called when there is something to do, when the fault of the embedder changes, and when nothing is left.
+// again. report is called before the first vector is set, when the fault of the embedder changes, and when nothing is left.
 func Revive(ctx context.Context, c *Cache, report func(Revival)) {
 	r := &reviver{Cache: c, report: report, size: reviveFirst}
 	for c.opt.Meaning && c.opt.Embedder != nil && ctx.Err() == nil {
 		if store.LackingCount(c.store) > 0 {
-			r.note()
 			r.pass(ctx)
-			if store.LackingCount(c.store) == 0 && ctx.Err() == nil {
+			if r.begun && store.LackingCount(c.store) == 0 && ctx.Err() == nil {
 				r.note()
+				r.begun = false
 			}
 		}
 		sleep(ctx, max(reviveLook, r.backoff))
@@ -50,6 +51,7 @@ type reviver struct {
 	report  func(Revival)
 	size    int // of the next batch
 	done    int
+	begun   bool // there was a vector to set since nothing was left; prompts without one are passed over
 	fault   error
 	backoff time.Duration
 }
@@ -110,6 +112,10 @@ func (r *reviver) embedAll(ctx context.Context, batch []store.Restored) error {
 	}
 	if err != nil {
 		return err
+	}
+	if !r.begun && slices.ContainsFunc(vectors, func(v []float32) bool { return v != nil }) {
+		r.begun = true
+		r.note()
 	}
 	for i := range batch {
 		if vectors[i] != nil {

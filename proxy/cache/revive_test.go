@@ -19,6 +19,7 @@ type other struct {
 	plane
 	refuses string               // a text that makes every batch with it fail
 	before  func(texts []string) // called with each batch
+	blank   bool                 // no text has a vector
 	calls   int
 	largest int
 }
@@ -33,6 +34,9 @@ func (o *other) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	}
 	if o.refuses != "" && slices.Contains(texts, o.refuses) {
 		return nil, errPlane
+	}
+	if o.blank {
+		return make([][]float32, len(texts)), nil
 	}
 	return o.plane.Embed(ctx, texts)
 }
@@ -105,7 +109,7 @@ func TestReviveFaults(t *testing.T) {
 		e.broken.Store(true)
 		r := reviving(t, 100, e)
 		down := r.run(t, time.Hour)
-		if e.calls > 100 || len(down) != 2 || down[1].Fault == nil || store.LackingCount(r.store) != 100 {
+		if e.calls > 100 || len(down) != 1 || down[0].Fault == nil || store.LackingCount(r.store) != 100 {
 			t.Errorf("an hour of an embedder that is down: %d calls, reports %+v", e.calls, down)
 		}
 		e.broken.Store(false)
@@ -183,6 +187,17 @@ func TestReviveAnchors(t *testing.T) {
 		}
 		if got != len(want) || got < 2 {
 			t.Errorf("%d anchors, want %d", got, len(want))
+		}
+	})
+}
+
+// TestReviveNothing: a prompt that has no vector is tried once, and nothing is reported.
+func TestReviveNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &other{blank: true}
+		r := reviving(t, 10, e)
+		if all := r.run(t, time.Hour); len(all) != 0 || e.calls > 2 || store.LackingCount(r.store) != 0 {
+			t.Errorf("reports %+v, %d calls", all, e.calls)
 		}
 	})
 }
