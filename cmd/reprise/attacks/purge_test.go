@@ -165,18 +165,21 @@ func TestPurgeOfAReadOnlyFile(t *testing.T) {
 	}
 }
 
-// TestPurgeOfAFileThatIsNotUsed: a process that starts without its embedding server leaves its file alone. What is purged there would be
-// back with the next start, and the reply says so. It is line 6 of the list in SECURITY.md.
-func TestPurgeOfAFileThatIsNotUsed(t *testing.T) {
+// TestPurgeWithoutEmbedder: a process that starts without its embedding server has its file, and what is purged there does not come back. It
+// is line 6 of the list in SECURITY.md.
+func TestPurgeWithoutEmbedder(t *testing.T) {
 	t.Parallel()
 	env, _ := leftByAKill(t)
 	p := start(t, append(env, "REPRISE_EMBEDDER=openai", "REPRISE_EMBEDDER_URL=http://127.0.0.1:1/v1")...)
-	if r := p.purge(purgeAll); r.status != http.StatusServiceUnavailable || r.durable() {
-		t.Errorf("purge of a file that is not used: %d %s", r.status, r.body)
+	if !p.cached("What is a canary?") {
+		t.Error("the file is not served")
+	}
+	if r := p.purge(purgeAll); r.status != http.StatusOK || !r.durable() {
+		t.Errorf("purge without the embedding server: %d %s", r.status, r.body)
 	}
 	p.kill()
-	if p = start(t, env...); !p.cached("What is a canary?") {
-		t.Error("the file was changed, although it was not used")
+	if p = start(t, env...); p.cached("What is a canary?") {
+		t.Error("served after its purge and a restart")
 	}
 }
 
