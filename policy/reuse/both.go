@@ -2,8 +2,18 @@ package reuse
 
 import "sort"
 
-// line is how far a scanner was behind the indentation of a line.
-type line struct{ at, tokens, words, capitals int }
+// line is how far a scanner was behind the indentation of a line, or behind the mark that ends a sentence.
+type line struct {
+	at, tokens, words, capitals int
+	newLine                     bool
+}
+
+// keep records how far the scanner is, outside quotations.
+func (s *scanner) keep() {
+	if s.at >= s.quoteEnd {
+		s.lines = append(s.lines, line{s.at, len(s.out), s.words, s.capitals, s.newLine})
+	}
+}
 
 // longPrompt is the length in bytes from which two prompts are scanned by parts.
 const longPrompt = 1 << 10
@@ -11,8 +21,8 @@ const longPrompt = 1 << 10
 // margin is more than a token depends on of the lines behind it: longestQuote, and the marks around it.
 const margin = 2 * longestQuote
 
-// scanBoth is scan of two prompts. Where they are long, the lines that both begin and end with are scanned once: outside a
-// quotation the tokens of a line depend on no earlier line, and only on a few bytes of later ones.
+// scanBoth is scan of two prompts. Where they are long, the lines and sentences that both begin and end with are scanned once: outside a
+// quotation the tokens of one depend on no earlier one, and only on a few bytes of later ones.
 func scanBoth(x, y string) (a, b []token) {
 	if len(x) < longPrompt || len(y) < longPrompt {
 		return scan(x), scan(y)
@@ -23,8 +33,8 @@ func scanBoth(x, y string) (a, b []token) {
 	}
 	takeHead(t, s)
 	for same := len(y) - sameTail(x, y); t.at < len(t.text); {
-		newLine := t.text[t.at] == '\n' && t.at >= same
-		if t.step(); newLine && t.at >= t.quoteEnd && takeTail(t, s) {
+		from, kept := t.at, len(t.lines)
+		if t.step(); from >= same && len(t.lines) > kept && takeTail(t, s) {
 			break
 		}
 	}
@@ -39,7 +49,7 @@ func takeHead(t, s *scanner) {
 		return
 	}
 	l := s.lines[n-1]
-	t.at, t.words, t.capitals, t.start, t.pausing, t.newLine = l.at, l.words, l.capitals, true, true, true
+	t.at, t.words, t.capitals, t.start, t.pausing, t.newLine = l.at, l.words, l.capitals, true, true, l.newLine
 	t.out = append(t.out, s.out[:l.tokens]...)
 }
 
@@ -48,7 +58,7 @@ func takeHead(t, s *scanner) {
 func takeTail(t, s *scanner) bool {
 	at := t.at + len(s.text) - len(t.text)
 	i := sort.Search(len(s.lines), func(i int) bool { return s.lines[i].at >= at })
-	if i == len(s.lines) || s.lines[i].at != at {
+	if i == len(s.lines) || s.lines[i].at != at || s.lines[i].newLine != t.newLine {
 		return false
 	}
 	l := s.lines[i]

@@ -90,6 +90,9 @@ var pieces = strings.Fields(`please Please the The not don't can't won’t what'
 	in to from hello thanks say between Oslo Rome off on out could tell give want need like cannot cannot's dont it's let's whether if of my apr
 	files file filing city cities & && ² ½ 🍕 \ :: -> ()) .) www.x ~x $x -5 5-3 2024-01-02 10:30 1/2 1st 2nd`)
 
+// oneLine is the same in one line.
+var oneLine = strings.Repeat("It's a mower of \"ours\" (the big one). Does it cut 3 lawns? 'Yes, 4', he says - and stops! ", 16)
+
 func mixture(rng *rand.Rand, n int) string {
 	var b strings.Builder
 	for range n {
@@ -142,6 +145,8 @@ func TestNaive(t *testing.T) {
 	}
 	for range 300 {
 		x := frame + mixture(rng, rng.IntN(30)) + frame
+		compareNaively(t, x, mutate(rng, x))
+		x = oneLine + mixture(rng, rng.IntN(30)) + oneLine
 		compareNaively(t, x, mutate(rng, x))
 		x = mixture(rng, 100+rng.IntN(400))
 		compareNaively(t, x, mutate(rng, x))

@@ -47,17 +47,31 @@ func (s *scanner) number() {
 // plain is the form in which numbers are compared: without thousands separators. A list (1,2,3) is no number, and one of
 // two or more leading zeros is a name (007): both stay.
 func plain(n string) string {
-	if len(n) == 1 {
-		return n
+	if whole(n) {
+		return unpadded(n)
 	}
 	if strings.ContainsAny(n, ":/") || strings.Count(n, ".") > 1 || strings.Contains(n[1:], "-") || !grouped(n) {
 		return n
 	}
-	n = strings.ReplaceAll(n, ",", "")
+	return unpadded(strings.ReplaceAll(n, ",", ""))
+}
+
+// unpadded takes the zero from a number such as 05.
+func unpadded(n string) string {
 	if len(n) == 2 && n[0] == '0' {
-		n = n[1:]
+		return n[1:]
 	}
 	return n
+}
+
+// whole reports whether a number is of digits alone, as most are.
+func whole(n string) bool {
+	for i := range len(n) {
+		if !digit(n[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // grouped reports whether the commas of n, if any, part its digits as thousands are parted: 1,000,000 or 10,00,000.
@@ -75,7 +89,9 @@ func grouped(n string) bool {
 // amount is plain for what is measured or computed, where zeros at the end of a fraction add nothing. Elsewhere they do:
 // Python 3.10 is not 3.1.
 func amount(n string) string {
-	n = plain(n)
+	if n = plain(n); whole(n) {
+		return n
+	}
 	if isPlain(n) && strings.Count(n, ".") == 1 {
 		n = strings.TrimRight(strings.TrimRight(n, "0"), ".")
 	}

@@ -14,7 +14,7 @@ func (d *diff) unmoved() bool { return samePersons(d.x, d.y) && d.sameSequence(d
 // moved reports whether the order differs only as that of one question may.
 func (d *diff) moved(a, b []token) bool {
 	x, y := rearranged(a), rearranged(b)
-	return d.sameSequence(x, y) || d.rotated(a, b) || d.rotated(b, a) || d.rotated(x, y) || d.rotated(y, x) || d.passive(a, b)
+	return d.sameSequence(x, y) || d.rotated(a, b) || d.rotated(b, a) || (&x[0] != &a[0] || &y[0] != &b[0]) && (d.rotated(x, y) || d.rotated(y, x)) || d.passive(a, b)
 }
 
 // solo reports whether no two things in prompts asked in two ways can have changed places: the asker does it in one of them, and neither has
@@ -56,7 +56,7 @@ func (d *diff) rotated(a, b []token) bool {
 			continue
 		}
 		tries++
-		if d.sameSequence(slices.Concat(a[i:], a[:i]), b) {
+		if d.sameParts(a[i:], a[:i], b) {
 			return true
 		}
 	}
@@ -104,9 +104,15 @@ func persons(tokens []token) (out []string) {
 }
 
 // sameSequence compares the tokens whose place matters.
-func (d *diff) sameSequence(a, b []token) bool {
+func (d *diff) sameSequence(a, b []token) bool { return d.sameParts(a, nil, b) }
+
+// sameParts is sameSequence of a list in two parts and b.
+func (d *diff) sameParts(a, rest, b []token) bool {
 	for {
 		x, y := d.placed(&a), d.placed(&b)
+		if x == nil {
+			x = d.placed(&rest)
+		}
 		if x == nil || y == nil {
 			return x == y
 		}
@@ -129,8 +135,11 @@ func (d *diff) placed(list *[]token) *token {
 	return nil
 }
 
-// rearranged brings into one form what may be said in two orders.
+// rearranged brings into one form what may be said in two orders. It returns tokens where there is nothing to do.
 func rearranged(tokens []token) []token {
+	if !tokens[0].is(preposition) && !slices.ContainsFunc(tokens, func(t token) bool { return t.key == "of" || t.is(comparing) }) {
+		return tokens
+	}
 	tokens = slices.Clone(tokens)
 	unfront(tokens)
 	turnGenitives(tokens)
@@ -182,7 +191,8 @@ func turnGenitives(tokens []token) {
 // sortCompared puts the two members of a comparison in one order: the difference between b and a is that between a and b.
 func sortCompared(tokens []token) {
 	compared := false
-	for i, t := range tokens {
+	for i := range tokens {
+		t := &tokens[i]
 		compared = compared || t.is(comparing)
 		if !compared || i == 0 || i+1 == len(tokens) || !t.is(joining) {
 			continue

@@ -95,6 +95,10 @@ func (s *scanner) plainStop() bool {
 	}
 	c := s.text[s.at]
 	s.at, s.pausing = next, true
-	s.start = s.start || c != ',' && c != ';'
+	if c != ',' && c != ';' {
+		if s.start = true; len(s.text) >= longPrompt {
+			s.keep()
+		}
+	}
 	return true
 }

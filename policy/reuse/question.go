@@ -26,7 +26,8 @@ func sameQuestion(a, b []token) bool {
 // asked is the first question word, in a common form: "what" for which, "when" for what time, "how many". It is "yes or
 // no" where an auxiliary opens the prompt, and "" for a request or a statement.
 func asked(tokens []token) string {
-	for i, t := range tokens {
+	for i := range tokens {
+		t := &tokens[i]
 		if t.key == "whether" || t.key == "if" && i > 0 && tokens[i-1].is(asking) {
 			return "yes or no"
 		}
@@ -60,7 +61,7 @@ func asked(tokens []token) string {
 
 // asks reports whether a question word is that of a question, and not that of a clause ("the man who", "when I start it").
 func asks(tokens []token, i int) bool {
-	t := tokens[i]
+	t := &tokens[i]
 	if t.framed {
 		return true
 	}

@@ -372,6 +372,7 @@ func FuzzCheck(f *testing.F) {
 		compareNaively(t, a, b)
 		compareNaively(t, frame+a+frame, frame+b+frame)
 		compareNaively(t, a+frame, b+frame)
+		compareNaively(t, oneLine+a+" "+oneLine, oneLine+b+" "+oneLine)
 		if got := Check(a, a); got != Pass {
 			t.Fatalf("Check(%q) against itself: %q", a, got)
 		}

@@ -60,7 +60,7 @@ type scanner struct {
 	capitals int // words that begin with a capital, and all words: titles have too many to mean names
 	words    int
 	open     bool   // a fence of backticks has no end: what it is depends on all the text behind it
-	lines    []line // that begin outside quotations
+	lines    []line // that begin outside quotations, and sentences of long prompts
 }
 
 // scan cuts a prompt into tokens.
@@ -132,9 +132,7 @@ func (s *scanner) anything() {
 		if s.at += n; r == '\n' {
 			s.indent()
 			s.start, s.pausing, s.newLine = true, true, true
-			if s.at >= s.quoteEnd {
-				s.lines = append(s.lines, line{s.at, len(s.out), s.words, s.capitals})
-			}
+			s.keep()
 		}
 	case s.atChunk() && s.chunk():
 	case r >= '0' && r <= '9' || r == '-' && s.negative():
