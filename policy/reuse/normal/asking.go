@@ -228,4 +228,4 @@ func third(word string) (base string, ok bool) {
 	return "", false
 }
 
-func verbal(word string) bool { return lexicon[word].class&(task|verb) != 0 }
+func verbal(word string) bool { return entryOf(word).class&(task|verb) != 0 }

@@ -114,12 +114,12 @@ func (s *scanner) glued(text string, end int) bool {
 	start := s.at
 	left, right := s.low[start:start+n], s.low[start+n+1:end]
 	right, _, _ = strings.Cut(right, "'")
-	if n == 0 && text[0] == '.' && lexicon[right].class&function != 0 { // That is all .Thank you
+	if n == 0 && text[0] == '.' && entryOf(right).class&function != 0 { // That is all .Thank you
 		s.marks(start + 1)
 		s.word(end)
 		return true
 	}
-	if left == "this" || lexicon[left].class&function == 0 || lexicon[right].class&(function|courteous) == 0 {
+	if left == "this" || entryOf(left).class&function == 0 || entryOf(right).class&(function|courteous) == 0 {
 		return false
 	}
 	s.word(start + n)
@@ -173,7 +173,7 @@ func identifier(low string) bool {
 
 // hyphenated emits words joined by hyphens, each a token.
 func (s *scanner) hyphenated(text string, end int) {
-	if e, ok := lexicon[s.low[s.at:end]]; ok && e.to != "" {
+	if e := entryOf(s.low[s.at:end]); e.to != "" {
 		s.emit(Token{Text: e.to, Capital: s.prompt[s.at] != s.low[s.at], From: s.at, To: end, class: e.class})
 		return
 	}
@@ -221,7 +221,7 @@ func (s *scanner) word(end int) {
 // single emits a word without an apostrophe.
 func (s *scanner) single(from, to int) {
 	low := s.low[from:to]
-	e := lexicon[low]
+	e := entryOf(low)
 	t := Token{Text: low, class: e.class, From: from, To: to}
 	if s.prompt[from:to] != low {
 		t.class |= capitals(s.prompt[from:to], low)
@@ -237,7 +237,7 @@ func (s *scanner) single(from, to int) {
 	cut := from + e.cut
 	t.To = cut
 	s.emit(t)
-	s.emit(Token{Text: e.also, class: lexicon[e.also].class, From: cut, To: to})
+	s.emit(Token{Text: e.also, class: entryOf(e.also).class, From: cut, To: to})
 }
 
 // contraction emits the parts of a word with an apostrophe.
@@ -252,7 +252,7 @@ func (s *scanner) contraction(from, head, tail, end int) {
 			}
 			s.single(from, min(cut, head))
 			last := &s.tokens[len(s.tokens)-1]
-			last.Text, last.class, last.To = e, lexicon[e].class, cut
+			last.Text, last.class, last.To = e, entryOf(e).class, cut
 			s.emit(Token{Text: "not", class: function, From: cut, To: end})
 			return
 		}
@@ -291,7 +291,7 @@ func (s *scanner) contraction(from, head, tail, end int) {
 // pair emits a word and what an apostrophe has joined to it.
 func (s *scanner) pair(from, head, end int, second string) {
 	s.single(from, head)
-	s.emit(Token{Text: second, class: lexicon[second].class | joined, From: head, To: end})
+	s.emit(Token{Text: second, class: entryOf(second).class | joined, From: head, To: end})
 }
 
 // negations are the words before n't.

@@ -59,7 +59,7 @@ func (f *folder) fold() {
 func (f *folder) keeps(i int) bool {
 	t := &f.tokens[i]
 	if n := len(t.Text); n > 4 && t.Text[n-1] == 's' && t.class == upper {
-		t.class |= lexicon[t.Text[:n-1]].class & homograph // Poles
+		t.class |= entryOf(t.Text[:n-1]).class & homograph // Poles
 	}
 	switch n := t.To - t.From; {
 	case t.class&mixed != 0 && several(f.prompt[t.From:t.To]): // DVDs

@@ -72,7 +72,7 @@ func (a *asker) how(i, n int) {
 		if !ok {
 			return
 		}
-		a.tokens[at].Text, a.tokens[at].class = base, lexicon[base].class
+		a.tokens[at].Text, a.tokens[at].class = base, entryOf(base).class
 	}
 	w := a.tokens[at].Text
 	object := a.has(at+1, determiner) && !contains(states, w) && a.tokens[at].class&(function|preposition) == 0

@@ -50,8 +50,47 @@ type entry struct {
 	cut   int    // where that begins
 }
 
+// Every word of a prompt is looked up once, and one probe of the table of places is mostly enough. A place is one more than an index into
+// words and entries, 0 where it is free.
+var words, entries, places = func() (words []string, entries []entry, places [1 << tableBits]uint16) {
+	for w, e := range lexicon() {
+		words, entries = append(words, w), append(entries, e)
+		at := placeOf(w)
+		for places[at] != 0 {
+			at = (at + 1) % uint32(len(places))
+		}
+		places[at] = uint16(len(words))
+	}
+	return words, entries, places
+}()
+
+const tableBits = 13 // some three times the words
+
+// placeOf is where the search for a word begins.
+func placeOf(w string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(w) {
+		h = (h ^ uint32(w[i])) * 16777619
+	}
+	return h * 0x9e3779b1 >> (32 - tableBits)
+}
+
+var noEntry entry
+
+// entryOf is the entry of a word, an empty one where it has none.
+func entryOf(w string) *entry {
+	for at := placeOf(w); ; at = (at + 1) % (1 << tableBits) {
+		switch n := places[at]; {
+		case n == 0:
+			return &noEntry
+		case words[n-1] == w:
+			return &entries[n-1]
+		}
+	}
+}
+
 // lexicon is the words that some rule names.
-var lexicon = func() map[string]entry {
+func lexicon() map[string]entry {
 	all := make(map[string]entry, 4096)
 	for _, list := range wordLists {
 		for w := range strings.FieldsSeq(list.words) {
@@ -77,7 +116,7 @@ var lexicon = func() map[string]entry {
 		all[first+tail] = entry{class: all[first].class, to: first, also: second, cut: len(first)}
 	}
 	return all
-}()
+}
 
 // addStem adds the forms of a line such as organis/organiz:e,es,ed: British, American, endings.
 func addStem(all map[string]entry, line string) {

@@ -9,8 +9,6 @@
 // be complete; the one exception is letter case, see fold.
 package normal
 
-import "slices"
-
 // Version is that of the rules. Forms of two versions are not compared.
 const Version = 1
 
@@ -69,9 +67,15 @@ func (f *Form) Equal(g *Form) bool {
 	if f.Fixed != "" || g.Fixed != "" {
 		return f.Prompt == g.Prompt
 	}
-	return f.Data == g.Data && slices.EqualFunc(f.Tokens, g.Tokens, func(a, b Token) bool {
-		return a.Kind == b.Kind && a.Text == b.Text && a.Quoted == b.Quoted
-	})
+	if f.Data != g.Data || len(f.Tokens) != len(g.Tokens) {
+		return false
+	}
+	for i := range f.Tokens {
+		if a, b := &f.Tokens[i], &g.Tokens[i]; a.Kind != b.Kind || a.Text != b.Text || a.Quoted != b.Quoted {
+			return false
+		}
+	}
+	return true
 }
 
 // Append appends the form to b, so that equal forms, and no others, are equal bytes.

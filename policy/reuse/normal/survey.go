@@ -58,9 +58,11 @@ func (s *scanner) survey() {
 		s.fixed = "blanks"
 		return
 	}
-	s.low = s.prompt
-	if wide || s.uppers > 0 {
+	switch s.low = s.prompt; {
+	case wide:
 		s.low = lower(s.prompt)
+	case s.uppers > 0:
+		s.low = strings.ToLower(s.prompt)
 	}
 }
 
