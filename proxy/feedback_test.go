@@ -52,6 +52,24 @@ func TestFeedback(t *testing.T) {
 	}
 }
 
+// TestFeedbackOnFallback: an answer that is served because an exploration failed can be judged like any other.
+func TestFeedbackOnFallback(t *testing.T) {
+	r, up, learnt, explore := exploring(t)
+	explore.Store(false)
+	entry := entryOf(t, r.ask(t, "/v1/chat/completions", chat(reset)))
+	explore.Store(true)
+	up.set(func(string, string) (int, string, string) { return 503, "", "" })
+	if got := r.ask(t, "/v1/chat/completions", chat(asks)); got.cache() != "semantic" || entryOf(t, got) != entry {
+		t.Fatalf("%s: %s", got.cache(), status(got))
+	}
+	if got := r.ask(t, feedbackPath, fmt.Sprintf(`{"entry":%d,"verdict":"wrong"}`, entry)); got.status != 200 || len(learnt.list()) != 1 {
+		t.Fatalf("%d: %s", got.status, got.body)
+	}
+	if got := r.ask(t, "/v1/chat/completions", chat(asks)); got.status != 503 {
+		t.Errorf("the prompt that got a wrong answer: %d, %s", got.status, status(got))
+	}
+}
+
 // TestFeedbackRight: a right answer goes on being served, and the operator may judge the answers of every tenant.
 func TestFeedbackRight(t *testing.T) {
 	r, _, learnt, explore := exploring(t, func(o *Options) { o.AdminToken = "s3cret-token" })

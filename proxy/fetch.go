@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"
@@ -100,7 +101,7 @@ func (q *query) callWithin(ctx context.Context, found *finding) (*upstream.Reply
 	ctx, cancel := context.WithCancel(ctx)
 	var decided atomic.Bool // by the answer or by the timer, whichever comes first
 	timer := time.AfterFunc(explorePatience(found), func() {
-		if q.s.cache.Stale(ctx, &q.req, found.Explore) != nil && decided.CompareAndSwap(false, true) { // after a purge only the upstream has an answer
+		if cache.Fallback(ctx, q.s.cache, &q.req, found.Finding) != nil && decided.CompareAndSwap(false, true) { // after a purge only the upstream has an answer
 			cancel()
 		}
 	})

@@ -100,6 +100,12 @@ func (a *fetched) explore(took time.Duration) {
 	req.Turns, req.Data = nil, nil
 	place := learn.Place{Entry: uint64(hit.Entry.ID), Topic: uint64(hit.Entry.Topic), Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model,
 		Endpoint: q.family.Path, At: hit.At, Upstream: took}
+	if kept.entry != nil {
+		place.Own = uint64(kept.entry.ID)
+		if e, ok := s.cache.Get(kept.entry.ID); ok {
+			place.OwnTopic = uint64(e.Topic)
+		}
+	}
 	s.learner.Compare(learn.Pair{
 		Verdict: f.Verdict, Basis: string(f.Basis), Source: source, Place: place, Private: q.d.NoStore,
 		StoredPrompt: hit.Entry.Prompt, Prompt: q.Prompt, Fresh: kept.text, Why: kept.uncompared,
@@ -134,15 +140,15 @@ func storedText(s *Server, hit *cache.Hit) (text string, ok bool, err error) {
 
 // candidate is the stored answer that was to be compared only, where it may be served because the upstream has failed.
 func (q *query) candidate(f *finding) *served {
-	if !f.Fallback {
-		return nil
-	}
-	found := q.s.cache.Stale(q.http.Context(), &q.req, f.Explore)
+	found := cache.Fallback(q.http.Context(), q.s.cache, &q.req, f.Finding)
 	if found == nil {
 		return nil
 	}
-	found.Topic = f.Explore.Topic
-	return q.reused(f, found)
+	hit := q.reused(f, found)
+	if hit != nil && hit.failed == nil {
+		cache.FellBack(q.s.cache, &q.req, f.Finding)
+	}
+	return hit
 }
 
 // explorePatience is how long the upstream may take before an answer that is there is served in place of its own: some times what it took
@@ -191,10 +197,13 @@ func askJudge(ctx context.Context, s *Server, model string, messages [2]learn.Me
 	return v.Text, nil
 }
 
-// forget removes from the shadow list what a purge names.
+// forget removes from the shadow list what a purge names, by the entry that was found or by the one that was made of the upstream's answer:
+// the list has the prompts of both.
 func forget(s *Server, f store.Filter) {
 	s.learner.Purge(func(x *learn.Shadowed) bool {
-		e := store.Entry{ID: policy.ID(x.Entry), Topic: policy.TopicID(x.Topic), Labels: &store.Labels{Tenant: x.Tenant, Namespace: x.Namespace, Model: x.Model, Endpoint: x.Endpoint}}
-		return f.Matches(&e)
+		labels := &store.Labels{Tenant: x.Tenant, Namespace: x.Namespace, Model: x.Model, Endpoint: x.Endpoint}
+		found := store.Entry{ID: policy.ID(x.Entry), Topic: policy.TopicID(x.Topic), Labels: labels}
+		own := store.Entry{ID: policy.ID(x.Own), Topic: policy.TopicID(x.OwnTopic), Labels: labels}
+		return f.Matches(&found) || f.Matches(&own)
 	})
 }

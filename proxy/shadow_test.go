@@ -112,6 +112,29 @@ func TestPurgeOfShadowList(t *testing.T) {
 	}
 }
 
+// TestPurgeOfOwnEntry: a purge of the answer that the upstream has given in the place of a hit removes the prompt from the list, too.
+func TestPurgeOfOwnEntry(t *testing.T) {
+	for name, filter := range map[string]func(*store.Entry) store.Filter{
+		"entry": func(e *store.Entry) store.Filter { return store.Filter{Entry: e.ID} },
+		"topic": func(e *store.Entry) store.Filter { return store.Filter{Topic: e.Topic} },
+	} {
+		r, up, _, _ := exploring(t, func(o *Options) { o.Mode, o.LogPrompts = ModeShadow, true })
+		up.set(says("It takes 5 days."))
+		r.ask(t, "/v1/chat/completions", chat(reset))
+		own, ok := r.store.Get(entryOf(t, r.ask(t, "/v1/chat/completions", chat(asks))))
+		if !ok {
+			t.Fatal("the upstream's answer is not stored")
+		}
+		eventually(t, "the list", func() bool { return len(LearningOf(r.Server).Shadowed()) == 1 })
+		if _, _, err := r.Purge(t.Context(), filter(own)); err != nil {
+			t.Fatal(err)
+		}
+		if list := LearningOf(r.Server).Shadowed(); len(list) != 0 {
+			t.Errorf("by %s: %+v", name, list)
+		}
+	}
+}
+
 // TestPurgeDuringComparison: the outcome of a comparison that a purge has overtaken does not count, and is not listed.
 func TestPurgeDuringComparison(t *testing.T) {
 	r, up, learnt, _ := exploring(t, func(o *Options) { o.Mode = ModeShadow })

@@ -49,6 +49,24 @@ func (c *Cache) Stale(ctx context.Context, r *Request, h *Hit) (hit *Hit) {
 	return hit
 }
 
+// Fallback returns f.Explore as a hit of this moment if it may be served because the upstream has failed; otherwise nil: where it has proved
+// wrong for r meanwhile, too. The caller reports by FellBack that it serves it.
+func Fallback(ctx context.Context, c *Cache, r *Request, f *Finding) *Hit {
+	if !f.Fallback || c.refuses(r.Key, f.Explore.Entry) {
+		return nil
+	}
+	hit := c.Stale(ctx, r, f.Explore)
+	if hit != nil {
+		hit.Topic = f.Explore.Topic
+	}
+	return hit
+}
+
+// FellBack notes that f.Explore answers r: a verdict on this answer is one on the pair.
+func FellBack(c *Cache, r *Request, f *Finding) {
+	c.recent.served(r.Key, f.Explore.Entry, f.Verdict.Case)
+}
+
 // aliasAllowed reports whether e, which was once found for r's key by meaning, may serve r, and why it was found: not where only the very
 // words count, not if its answer was replaced by one for exact repeats only, and not where the alias does not hold.
 func (o *Options) aliasAllowed(r *Request, e *store.Entry, a *aliases) (b basis, ok bool) {

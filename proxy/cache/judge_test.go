@@ -208,7 +208,13 @@ func TestExplored(t *testing.T) {
 	c := long("c", 42)
 	j.explores = true
 	f = r.find(t.Context(), r.request(c))
+	if Fallback(t.Context(), r.Cache, r.request(c), f) == nil {
+		t.Error("no answer to fall back to")
+	}
 	r.Compared(r.request(c), f, evidence.Different, evidence.Explored)
+	if Fallback(t.Context(), r.Cache, r.request(c), f) != nil {
+		t.Error("an answer that has proved wrong is fallen back to")
+	}
 	j.explores = false
 	r.wants(r.request(c), "miss", 2)
 }

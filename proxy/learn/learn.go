@@ -60,6 +60,7 @@ type Pair struct {
 // Place is where a pair belongs, as a purge names it, and its figures.
 type Place struct {
 	Entry, Topic                       uint64
+	Own, OwnTopic                      uint64 // made of the upstream's answer; 0: none
 	Tenant, Namespace, Model, Endpoint string
 	At                                 time.Time     // of the request
 	Upstream                           time.Duration // that the upstream took

@@ -14,6 +14,8 @@ type Shadowed struct {
 	Time       time.Time `json:"time"` // of the request
 	Entry      uint64    `json:"entry"`
 	Topic      uint64    `json:"topic"`
+	Own        uint64    `json:"own_entry,omitempty"` // that was made of the upstream's answer
+	OwnTopic   uint64    `json:"own_topic,omitempty"`
 	Tenant     string    `json:"tenant"`
 	Namespace  string    `json:"namespace,omitempty"`
 	Model      string    `json:"model"`
@@ -48,7 +50,7 @@ type ring struct {
 // add adds a pair, unless a purge has come since its request. That is decided under the lock which a purge takes after it has changed
 // Pair.Current, so nothing that the purge names is added behind it.
 func (r *ring) add(p *Pair, outcome evidence.Outcome, prompts bool) {
-	s := Shadowed{Time: p.Place.At, Entry: p.Place.Entry, Topic: p.Place.Topic, Tenant: p.Place.Tenant, Namespace: p.Place.Namespace, Model: p.Place.Model,
+	s := Shadowed{Time: p.Place.At, Entry: p.Place.Entry, Topic: p.Place.Topic, Own: p.Place.Own, OwnTopic: p.Place.OwnTopic, Tenant: p.Place.Tenant, Namespace: p.Place.Namespace, Model: p.Place.Model,
 		Endpoint: p.Place.Endpoint, Basis: p.Basis, Similarity: p.Verdict.Case.Similarity, Edits: classes(p.Verdict.Case.Edits), P: p.Verdict.P,
 		Outcome: outcomeNames[outcome], Why: p.Why, Upstream: p.Place.Upstream.Seconds(), StoredBytes: len(p.StoredPrompt), PromptBytes: len(p.Prompt)}
 	if prompts {
