@@ -206,7 +206,7 @@ func TestReplayByMeaning(t *testing.T) {
 		hits [2]int64
 		says string
 	}{
-		{nil, [2]int64{40, 72}, "requests: a hit has a cosine of 0.7 or more (judge guard); topics routed from 0.6 on, parents given"},
+		{nil, [2]int64{40, 72}, "requests: a hit has a cosine of 0.9 or more (judge guard); topics routed from 0.6 on, parents given"},
 		{[]string{"--model", "ids"}, [2]int64{0, 0}, "ids: a hit has the id"},
 		{[]string{"--guard", "none", "--hit", "0.5", "--route", "0.5", "--parents", "detected"}, [2]int64{79, 79}, "0.5 or more (none guard); topics routed from 0.5 on, parents detected from 0.45 on"},
 		{[]string{"--model", "ids", "--topics", "clustered", "--route", "0.7"}, [2]int64{0, 0}, "topics are clustered from 0.7 on"},
