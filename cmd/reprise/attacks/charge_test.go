@@ -11,11 +11,11 @@ import (
 func TestAliasesTakeOfTheCapacity(t *testing.T) {
 	t.Parallel()
 	p := start(t, upstream(t, echo()))
-	p.ask("please tell me what the capital of france is")
+	p.ask("What is the capital of France?")
 	before := p.gauge("reprise_bytes")
 	for _, q := range []string{
-		"Please tell me what the capital of France is", "please tell me what the capital of france is?", "Please, tell me what the capital of France is.",
-		"PLEASE TELL ME WHAT THE CAPITAL OF FRANCE IS", "please tell me what the capital of france is!", "please tell me, what the capital of france is",
+		"what is the capital of france?", "What's the capital of France?", "What is the capital of France? Thanks!", "Hello, what is the capital of France?",
+		"Please tell me what the capital of France is.",
 	} {
 		p.ask(q)
 	}
