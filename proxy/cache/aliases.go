@@ -99,7 +99,7 @@ func (a *aliases) Compared(r *Request, f *Finding, result evidence.Outcome, from
 	case evidence.Same:
 		a.recent.confirmed(r.Key, e, f.Verdict.Case)
 	case evidence.Different:
-		a.wrong.add(r.Key, e.Key)
+		a.wrong.add(f.Verdict.Case.Tenant, r.Key, e.Key)
 	}
 	a.Learn(evidence.Sample{Case: f.Verdict.Case, Outcome: result, Source: from})
 }
@@ -120,6 +120,6 @@ func (a *aliases) Feedback(of func(*store.Labels) bool, id policy.ID, right bool
 	if right {
 		return nil
 	}
-	a.wrong.add(s.key, s.entry)
+	a.wrong.add(s.Tenant, s.key, s.entry)
 	return a.in.refuse(s.key, id)
 }

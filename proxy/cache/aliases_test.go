@@ -127,8 +127,8 @@ func TestRecentIsBounded(t *testing.T) {
 		if r.served(k, e(i), evidence.Case{}) || !r.served(k, e(i), evidence.Case{}) {
 			t.Fatalf("answer %d: the first time is the second, or the second is not", i)
 		}
-		wrong.add(k, e(i).Key)
-		wrong.add(e(i).Key, k)
+		wrong.add(0, k, e(i).Key)
+		wrong.add(0, e(i).Key, k)
 	}
 	if len(r.all) != mostRecent || len(r.newest) != mostRecent || len(wrong.all) != mostRecent {
 		t.Errorf("%d, %d and %d are kept", len(r.all), len(r.newest), len(wrong.all))
@@ -140,5 +140,32 @@ func TestRecentIsBounded(t *testing.T) {
 		if has := wrong.has(e(i).Key, keyOf(fmt.Sprint("asked ", i))); has != (want == nil) {
 			t.Errorf("pair %d is kept: %v", i, has)
 		}
+	}
+}
+
+// TestRecentOfOthers: a tenant with many answers and wrong pairs takes no place from one with few, and two of them share what there is.
+func TestRecentOfOthers(t *testing.T) {
+	r, wrong := newRecent(), newPairs()
+	all := func(*store.Labels) bool { return true }
+	add := func(tenant, n int) {
+		for i := range n {
+			k, e := keyOf(fmt.Sprint("asked ", tenant, i)), &store.Entry{ID: policy.ID(tenant*100_000 + i), Key: keyOf(fmt.Sprint(tenant, i))}
+			r.served(k, e, evidence.Case{Tenant: uint64(tenant)})
+			wrong.add(uint64(tenant), k, e.Key)
+		}
+	}
+	add(1, 10)
+	add(2, 3*mostRecent)
+	add(3, 3*mostRecent)
+	for i := range 10 {
+		if _, err := r.judged(all, policy.ID(100_000+i)); err != nil {
+			t.Errorf("answer %d: %v", i, err)
+		}
+		if !wrong.has(keyOf(fmt.Sprint("asked ", 1, i)), keyOf(fmt.Sprint(1, i))) {
+			t.Errorf("wrong pair %d is forgotten", i)
+		}
+	}
+	if two, three := len(r.order.of[2]), len(r.order.of[3]); len(r.all) != mostRecent || r.order.n != mostRecent || two+three != mostRecent-10 || two-three > 1 || three-two > 1 {
+		t.Errorf("%d are kept, %d and %d of the others", len(r.all), two, three)
 	}
 }

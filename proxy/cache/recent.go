@@ -17,7 +17,7 @@ type recent struct {
 	mu     sync.Mutex // protects what follows
 	all    map[pair]*answered
 	newest map[policy.ID]*answered // by entry
-	order  ring[*answered]
+	order  queues[*answered]
 }
 
 // pair is a key and an entry that answers it.
@@ -66,7 +66,7 @@ func (r *recent) noteLocked(k store.Key, e *store.Entry, c evidence.Case) *answe
 	}
 	one = &answered{pair: p, Case: c, entry: e.Key, labels: e.Labels}
 	r.all[p] = one
-	if old, full := r.order.add(one); full && r.all[old.pair] == old {
+	if old, full := r.order.add(c.Tenant, one); full && r.all[old.pair] == old {
 		delete(r.all, old.pair)
 		if r.newest[old.id] == old {
 			delete(r.newest, old.id)
@@ -94,7 +94,7 @@ func (r *recent) judged(of func(*store.Labels) bool, id policy.ID) (answered, er
 type pairs struct {
 	mu    sync.RWMutex // protects what follows
 	all   map[[2]store.Key]struct{}
-	order ring[[2]store.Key]
+	order queues[[2]store.Key]
 }
 
 func newPairs() pairs { return pairs{all: map[[2]store.Key]struct{}{}} }
@@ -116,7 +116,7 @@ func (p *pairs) has(a, b store.Key) bool {
 	return ok
 }
 
-func (p *pairs) add(a, b store.Key) {
+func (p *pairs) add(tenant uint64, a, b store.Key) {
 	one := pairOf(a, b)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,24 +124,56 @@ func (p *pairs) add(a, b store.Key) {
 		return
 	}
 	p.all[one] = struct{}{}
-	if old, full := p.order.add(one); full {
+	if old, full := p.order.add(tenant, one); full {
 		delete(p.all, old)
 	}
 }
 
-// ring has the last mostRecent of what was added.
-type ring[T any] struct {
-	all  []T
-	next int // the oldest, once all places are taken
+// queues have the last mostRecent of what was added. A tenant that adds many drops its own: it takes no place from one that has fewer.
+type queues[T any] struct {
+	of map[uint64][]T // by tenant, the oldest first
+	n  int
 }
 
+// mostLooked is how many tenants are looked at for the one that has most.
+const mostLooked = 64
+
 // add adds v, and returns what it took the place of.
-func (r *ring[T]) add(v T) (old T, full bool) {
-	if len(r.all) < mostRecent {
-		r.all = append(r.all, v)
-		return old, false
+func (q *queues[T]) add(tenant uint64, v T) (old T, full bool) {
+	if q.of == nil {
+		q.of = map[uint64][]T{}
 	}
-	old, r.all[r.next] = r.all[r.next], v
-	r.next = (r.next + 1) % mostRecent
-	return old, true
+	if q.n++; q.n > mostRecent {
+		full, old = true, q.drop(q.crowded(tenant))
+	}
+	q.of[tenant] = append(q.of[tenant], v)
+	return old, full
+}
+
+// crowded is the tenant that has most, of the one that adds and some others.
+func (q *queues[T]) crowded(adds uint64) (crowded uint64) {
+	crowded, looked := adds, 0
+	for tenant, has := range q.of {
+		if len(has) > len(q.of[crowded]) {
+			crowded = tenant
+		}
+		if looked++; looked == mostLooked {
+			break
+		}
+	}
+	return crowded
+}
+
+// drop removes the oldest of a tenant that has some.
+func (q *queues[T]) drop(tenant uint64) (old T) {
+	var none T
+	has := q.of[tenant]
+	old, has[0] = has[0], none
+	q.n--
+	if has = has[1:]; len(has) == 0 {
+		delete(q.of, tenant)
+		return old
+	}
+	q.of[tenant] = has
+	return old
 }
