@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"reprise/policy"
 	"reprise/policy/reuse/evidence"
@@ -167,5 +168,31 @@ func TestRecentOfOthers(t *testing.T) {
 	}
 	if two, three := len(r.order.of[2]), len(r.order.of[3]); len(r.all) != mostRecent || r.order.n != mostRecent || two+three != mostRecent-10 || two-three > 1 || three-two > 1 {
 		t.Errorf("%d are kept, %d and %d of the others", len(r.all), two, three)
+	}
+}
+
+// TestStaleAlias: an expired answer that an alias leads to, and that is served because the upstream has failed, can be judged; one that has
+// proved wrong while the upstream was asked is not served.
+func TestStaleAlias(t *testing.T) {
+	r, _ := newJudged(t)
+	k, form := r.request(long("k", 40)), long("k", 40)+"."
+	e := r.entry(k, r.find(t.Context(), k))
+	e.Prompt, e.StaleUntil = k.Prompt, e.Expires.Add(time.Hour)
+	if _, reason, err := r.Keep(t.Context(), k, r.find(t.Context(), k), e); reason != "" || err != nil {
+		t.Fatal(reason, err)
+	}
+	r.wants(r.request(form), "semantic", 1)
+	r.wants(r.request(long("a", 42)), "semantic", 1) // the last answer of the entry
+	r.now = r.now.Add(90 * time.Minute)
+	q := r.request(form)
+	_, stale, err := r.Lookup(t.Context(), q)
+	if err != nil || stale == nil || r.Stale(t.Context(), q, stale) == nil {
+		t.Fatal(stale, err)
+	}
+	if err := r.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Feedback); err != nil {
+		t.Fatal(err)
+	}
+	if hit := r.Stale(t.Context(), q, stale); hit != nil {
+		t.Errorf("%+v is served after it was wrong", hit)
 	}
 }

@@ -67,7 +67,7 @@ func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err er
 	case !e.Usable(now):
 		return nil, nil, nil
 	case !e.Fresh(now):
-		return nil, &Hit{Entry: e, At: now, purges: purges}, nil
+		return nil, &Hit{Entry: e, Alias: alias, At: now, purges: purges}, nil
 	case r.tooOld(e, now):
 		return nil, nil, nil
 	}

@@ -33,19 +33,29 @@ func (s *state) expired(id policy.ID, at policy.Tick) bool {
 }
 
 // Stale returns h, which Lookup returned as stale, as a hit of this moment if it may still be served in place of an error; otherwise
-// nil: after a purge that removed it while the upstream was asked, too.
+// nil: after a purge that removed it while the upstream was asked, and where it has proved wrong for r meanwhile, too.
 func (c *Cache) Stale(ctx context.Context, r *Request, h *Hit) (hit *Hit) {
 	now := c.opt.Now()
 	if h == nil || !h.Entry.Usable(now) || r.tooOld(h.Entry, now) || !c.Serves(h) {
 		return nil
 	}
+	var why basis
+	if h.Alias {
+		allowed := false
+		if why, allowed = c.opt.aliasAllowed(r, h.Entry, c.aliases); !allowed {
+			return nil
+		}
+	}
 	_ = guard("store", func() error { // a fault has been counted, or leaves the upstream's error as it is
 		whole, _, err := c.answers.of(ctx, h.Entry)
 		if whole != nil && whole.Same(h.Entry) {
-			hit = &Hit{Entry: whole, At: now, purges: h.purges}
+			hit = &Hit{Entry: whole, Alias: h.Alias, At: now, purges: h.purges}
 		}
 		return err
 	})
+	if hit != nil && hit.Alias {
+		c.recent.served(r.Key, h.Entry, c.caseOf(why, h.Entry))
+	}
 	return hit
 }
 
