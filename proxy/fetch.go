@@ -173,8 +173,9 @@ func (a *fetched) End(err error) {
 	s, ctx, rec := a.s, a.f.Context(), a.o.rec
 	took := max(s.opts.Now().Sub(a.start), processingTime(rec.Header))
 	s.metrics.step(stepUpstream, took)
-	a.o.kept = a.keep(a.o, err, took)
-	a.explore(took)
+	kept, text := a.keep(a.o, err, took)
+	a.o.kept = kept
+	a.explore(took, text)
 	a.unlead()
 	if err != nil && a.o.kept.complete {
 		err = nil // cut after its terminal event, by a client that left at [DONE]

@@ -15,20 +15,25 @@ import (
 
 // keptInfo is the result of keep.
 type keptInfo struct {
-	complete   bool         // the answer has its end
-	entry      *store.Entry // the entry made of it, without its answer; nil: not kept
-	reason     string       // why not
-	text       string       // of a whole answer of the model that was asked; "": it cannot be compared
-	uncompared string       // why not
+	complete bool         // the answer has its end
+	entry    *store.Entry // the entry made of it, without its answer; nil: not kept
+	reason   string       // why not
 }
 
-// keep stores the upstream's answer of an outcome, which has ended, if it may be kept. cut is why it broke off, nil if it did not.
-func (q *query) keep(o *outcome, cut error, took time.Duration) *keptInfo {
-	found, rec, k := o.found, o.rec, &keptInfo{reason: "fault"}
+// said is what an answer says, to be compared with another. It is no part of the outcome, which slow readers hold: nothing is charged for it.
+type said struct {
+	text string // of a whole answer of the model that was asked; "": there is none
+	why  string // why not
+}
+
+// keep stores the upstream's answer of an outcome, which has ended, if it may be kept, and returns what it says. cut is why it broke off, nil if it did not.
+func (q *query) keep(o *outcome, cut error, took time.Duration) (k *keptInfo, text said) {
+	found, rec := o.found, o.rec
+	k = &keptInfo{reason: "fault"}
 	q.s.faults.guard("store", func() error {
 		room, release := q.s.budget.Hold(keepFactor * int64(len(rec.Bytes())))
 		if !room {
-			k.complete, k.reason = cut == nil, "memory"
+			k.complete, k.reason, text.why = cut == nil, "memory", "memory"
 			return nil
 		}
 		defer release()
@@ -37,10 +42,9 @@ func (q *query) keep(o *outcome, cut error, took time.Duration) *keptInfo {
 		if reason == "" && o.foreign {
 			reason = "other-model"
 		}
-		if k.uncompared = reason; reason == "" {
-			k.text = verdict.Text
+		if k.reason, text.why = reason, reason; reason == "" {
+			text.text = verdict.Text
 		}
-		k.reason = reason
 		if reason != "" || q.d.NoStore {
 			return nil
 		}
@@ -57,7 +61,7 @@ func (q *query) keep(o *outcome, cut error, took time.Duration) *keptInfo {
 	} else if k.reason != "" {
 		q.s.metrics.notStored(k.reason)
 	}
-	return k
+	return k, text
 }
 
 // keepFactor is how many times the size of an answer it takes for a moment to judge, freeze and pack it.

@@ -86,8 +86,8 @@ func foundBy(v *reuse.Verdict, basis cache.Basis) []string {
 	return []string{"semantic", "edits=" + strings.Join(names, "+")}
 }
 
-// explore has the upstream's answer of an outcome, which has ended, compared with the stored one that the search has found, if any.
-func (a *fetched) explore(took time.Duration) {
+// explore has the upstream's answer of an outcome, which has ended and says text, compared with the stored one that the search has found, if any.
+func (a *fetched) explore(took time.Duration, text said) {
 	f, q, kept := a.o.found, a.query, a.o.kept
 	if f == nil || f.Explore == nil {
 		return
@@ -108,7 +108,7 @@ func (a *fetched) explore(took time.Duration) {
 	}
 	s.learner.Compare(learn.Pair{
 		Verdict: f.Verdict, Basis: string(f.Basis), Source: source, Place: place, Private: q.d.NoStore,
-		StoredPrompt: hit.Entry.Prompt, Prompt: q.Prompt, Fresh: kept.text, Why: kept.uncompared,
+		StoredPrompt: hit.Entry.Prompt, Prompt: q.Prompt, Fresh: text.text, Why: text.why,
 		Stored:  func() (string, bool, error) { return storedText(s, hit) },
 		Current: func() bool { return s.cache.Epoch() == req.Epoch && s.cache.Serves(hit) },
 		Learn:   func(outcome evidence.Outcome) { s.cache.Compared(&req, finding, outcome, source) },
