@@ -19,7 +19,7 @@ import (
 
 // evaluateFlags are the flags of evaluate.
 type evaluateFlags struct {
-	pairs, streams []string
+	pairs, streams files
 	same           string
 	embedder       string
 	gate           float64
@@ -32,6 +32,17 @@ type evaluateFlags struct {
 	maxErrors      []float64
 	made           embed.Embedder
 	words          bool
+}
+
+// files is the value of a flag that may be given several times.
+type files []string
+
+func (f *files) String() string { return strings.Join(*f, ",") }
+
+// Set implements flag.Value.
+func (f *files) Set(v string) error {
+	*f = append(*f, strings.Split(v, ",")...)
+	return nil
 }
 
 const (
@@ -56,14 +67,8 @@ func runEvaluate(t cli.Terminal, args []string) error {
 }
 
 func (o *evaluateFlags) register(fs *flag.FlagSet) {
-	files := func(to *[]string) func(string) error {
-		return func(v string) error {
-			*to = append(*to, strings.Split(v, ",")...)
-			return nil
-		}
-	}
-	fs.Func("pairs", "`FILE[,FILE…]` of labelled pairs; may be given several times", files(&o.pairs))
-	fs.Func("stream", "`FILE[,FILE…]` of requests with the class of their answer; may be given several times", files(&o.streams))
+	fs.Var(&o.pairs, "pairs", "`FILE[,FILE…]` of labelled pairs; may be given several times")
+	fs.Var(&o.streams, "stream", "`FILE[,FILE…]` of requests with the class of their answer; may be given several times")
 	fs.StringVar(&o.same, "same", "", "`BOOL` is the label of all pairs of files that have none: true or false")
 	fs.StringVar(&o.embedder, "embedder", embedderBuiltin, "`NAME` is builtin, model2vec:DIR with the folder of a static model, or equal: all texts are near, so that the judge alone decides")
 	fs.Float64Var(&o.gate, "hit", 0, "`COSINE` is the least similarity of a hit; unset: the embedder's own")

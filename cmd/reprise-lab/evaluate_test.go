@@ -95,8 +95,9 @@ func TestEvaluateStream(t *testing.T) {
 }
 
 func TestEvaluateReport(t *testing.T) {
-	page, out := runReport(t, "evaluate", "--pairs", writeText(t, "pairs.jsonl", labelled), "--stream", writeText(t, "requests.jsonl", stream()))
-	for _, want := range []string{"<svg", "Calibration", "Not served", "Plays", "reprise-lab evaluate"} {
+	pairs, requests := writeText(t, "pairs.jsonl", labelled), writeText(t, "requests.jsonl", stream())
+	page, out := runReport(t, "evaluate", "--pairs", pairs, "--stream", requests)
+	for _, want := range []string{"<svg", "Calibration", "Not served", "Plays", "reprise-lab evaluate", "--pairs " + pairs, "--stream " + requests} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in the page", want)
 		}
