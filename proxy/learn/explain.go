@@ -51,12 +51,33 @@ func Explain(j *reuse.Judge, stored, asked string, v *reuse.Verdict) Explained {
 	if v.Veto != reuse.Pass && s.Fixed == "" && a.Fixed == "" {
 		list, _ = edits.Explain(s, a) // the veto came before
 	}
+	if last := len(list) - 1; last >= 0 && list[last].Class == 0 {
+		list[last] = visible(list[last], s, a)
+	}
 	for _, e := range list {
 		x.Edits = append(x.Edits, edited(e, s, a, v, j.Rates))
 	}
 	x.Aligned = aligned(list, s, a)
 	x.Change = change(&x, j.Words)
 	return x
+}
+
+// visible is an edit that goes on until its texts differ: the same words may be tokens of two kinds, where one side is an asking frame.
+func visible(e edits.Edit, s, a *normal.Form) edits.Edit {
+	more := func(f *normal.Form, span *edits.Span) bool {
+		if span.To >= len(f.Tokens) {
+			return false
+		}
+		span.To++
+		return true
+	}
+	for strings.EqualFold(textOf(s, e.Stored), textOf(a, e.Asked)) {
+		stored, asked := more(s, &e.Stored), more(a, &e.Asked)
+		if !stored && !asked {
+			break
+		}
+	}
+	return e
 }
 
 func edited(e edits.Edit, s, a *normal.Form, v *reuse.Verdict, rates *evidence.Rates) Edited {

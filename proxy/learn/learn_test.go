@@ -248,6 +248,17 @@ func TestExplainAligns(t *testing.T) {
 	}
 }
 
+// TestExplainShowsADifference: the two texts of an edit that is not listed are never the same.
+func TestExplainShowsADifference(t *testing.T) {
+	j := &reuse.Judge{Words: true, MaxError: 0.01}
+	const stored, asked = "How do I reset my password?", "How do I not reset my password?"
+	v := j.Judge(stored, asked, reuse.Context{Similarity: 0.98, Draw: 0.9999})
+	x := Explain(j, stored, asked, &v)
+	if len(x.Edits) != 1 || x.Edits[0].Stored == x.Edits[0].Asked || !strings.Contains(x.Change[0], "not") {
+		t.Errorf("%+v", x)
+	}
+}
+
 // FuzzExplain: no prompts make explain panic, and its parts put together are the prompts.
 func FuzzExplain(f *testing.F) {
 	f.Add("How do I reset my password?", "hi! how do I reset my\npassword")
