@@ -26,10 +26,11 @@ type aliases struct {
 	gate    float64 // of hits, for all requests
 	recent  recent
 	wrong   pairs
+	origins origins
 }
 
 func newAliases(o *Options, l *learner, in *state) *aliases {
-	a := &aliases{learner: l, in: in, gate: o.Thresholds.Hit, recent: newRecent(), wrong: newPairs()}
+	a := &aliases{learner: l, in: in, gate: o.Thresholds.Hit, recent: newRecent(), wrong: newPairs(), origins: origins{all: map[store.Key]store.Key{}}}
 	space := ""
 	if o.Embedder != nil {
 		space = o.Embedder.Space()
@@ -102,6 +103,25 @@ func (a *aliases) Compared(r *Request, f *Finding, result evidence.Outcome, from
 		a.wrong.add(f.Verdict.Case.Tenant, r.Key, e.Key)
 	}
 	a.Learn(evidence.Sample{Case: f.Verdict.Case, Outcome: result, Source: from})
+}
+
+// kept notes that e, the upstream's answer to r, is in the words of the stored one with which it is to be compared, and whose prompt has the
+// same form: a conversation that goes on from either is the same.
+func (a *aliases) kept(r *Request, f *Finding, e *store.Entry) {
+	if f.Explore == nil || f.Basis != ByForm || e.AnswerHash == ([32]byte{}) || e.AnswerHash != f.Explore.Entry.AnswerHash {
+		return
+	}
+	if first := a.origins.of(f.Explore.Entry.Key); first != r.Key {
+		a.origins.add(f.Verdict.Case.Tenant, r.Key, first)
+	}
+}
+
+// origin is the key by which an answer of e counts in a conversation.
+func (a *aliases) origin(e *store.Entry) store.Key {
+	if first := a.origins.of(e.Key); !a.wrong.has(e.Key, first) {
+		return first
+	}
+	return e.Key
 }
 
 // Feedback counts a verdict on the last answer of an entry that was found by meaning, among the last few thousand of these, from

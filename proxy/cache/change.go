@@ -52,6 +52,9 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 		id, reason, err = c.keepLocked(e, topic, r.At, by)
 		return err
 	})
+	if id != 0 {
+		c.aliases.kept(r, f, e)
+	}
 	if c.forms != nil && id != 0 && e.Prompt != "" {
 		err = errors.Join(err, guard("forms", func() error { c.forms.kept(r, f, e); return nil }))
 	}

@@ -90,6 +90,34 @@ func (r *recent) judged(of func(*store.Labels) bool, id policy.ID) (answered, er
 	return *one, nil
 }
 
+// origins are the keys of the entries whose answers came word for word again, for another prompt of the same form: by the key of that one.
+type origins struct {
+	mu    sync.RWMutex // protects what follows
+	all   map[store.Key]store.Key
+	order queues[store.Key]
+}
+
+// of is the origin of a key, which may be the key itself.
+func (o *origins) of(k store.Key) store.Key {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	if first, ok := o.all[k]; ok {
+		return first
+	}
+	return k
+}
+
+func (o *origins) add(tenant uint64, k, first store.Key) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, known := o.all[k]; !known {
+		if old, full := o.order.add(tenant, k); full {
+			delete(o.all, old)
+		}
+	}
+	o.all[k] = first
+}
+
 // pairs are those of keys whose requests do not have one answer, whichever came first.
 type pairs struct {
 	mu    sync.RWMutex // protects what follows

@@ -16,7 +16,7 @@ type turns struct {
 
 // chain is the digest of the earlier turns of r: each turn is its key and the reply, and where the key is an alias, the key of the
 // entry that answered it, if the reply is that entry's answer. So two conversations that were led by different words to the same
-// answers are equivalent, and no other two are.
+// answers are equivalent, also where the upstream gave one of these again to a prompt of the same form, and no other two are.
 func (s turns) chain(r *Request) (chain topics.ChainID) {
 	if r.Vector != nil {
 		return r.Chain
@@ -26,7 +26,7 @@ func (s turns) chain(r *Request) (chain topics.ChainID) {
 		if reply == ([32]byte{}) {
 			reply = t.Answer // not one message of text: the digest of its bytes is used
 		} else if e := s.answered(t); e != nil {
-			asked = e.Key
+			asked = s.aliases.origin(e)
 		}
 		var link [3 * 32]byte
 		copy(link[:], chain[:])
