@@ -218,6 +218,9 @@ func (x *explanation) fill(from *cache.Explanation, q *query) {
 		if !c.OverGate {
 			one.Change = append(one.Change, fmt.Sprintf("The similarity %.4f is not over the hit threshold %.4g.", c.Similarity, from.Thresholds.Hit))
 		}
+		if q.s.opts.Mode == ModeShadow && c.Verdict.Decision == reuse.Serve {
+			one.Change = append(one.Change, "The mode is shadow, which serves exact hits only: this one would be compared with the upstream's answer.")
+		}
 		if !c.Fresh {
 			one.Change = append(one.Change, "The entry has expired: a new answer must take its place.")
 		}

@@ -31,7 +31,7 @@ func (r *rig) shadowed(t *testing.T, query string) (status int, contentType, bod
 // TestShadowList: the shadow mode serves no hit, compares each with the upstream's answer, counts the outcome, and lists it.
 func TestShadowList(t *testing.T) {
 	for _, prompts := range []bool{false, true} {
-		r, up, learnt, _ := exploring(t, func(o *Options) { o.Mode, o.LogPrompts = ModeShadow, prompts })
+		r, up, learnt, _ := exploring(t, func(o *Options) { o.Mode, o.LogPrompts, o.Explain = ModeShadow, prompts, true })
 		up.set(says("It takes 5 days.", "It takes 5 days.", "It takes 5 days.", "", "It takes 9 days."))
 		r.ask(t, "/v1/chat/completions", chat(reset))
 		for i, c := range []struct{ prompt, header string }{
@@ -45,6 +45,10 @@ func TestShadowList(t *testing.T) {
 			eventually(t, "the comparison", func() bool { s := r.Stats().Reuse.Shadowed; return s["same"]+s["different"]+s["skipped"] == int64(i+1) })
 		}
 		eventually(t, "the samples", func() bool { return len(learnt.list()) == 3 })
+		explained := r.ask(t, explainPath, chat("Hey, "+reset), "User-Agent: none").body
+		if why := gjson.Get(explained, "candidates.0.what_would_have_to_change.0").Str; !strings.Contains(why, "The mode is shadow") {
+			t.Errorf("explain: %s", explained)
+		}
 		_, _, body := r.shadowed(t, "")
 		hits := gjson.Get(body, "hits").Array()
 		if len(hits) != 3 || gjson.Get(body, "total").Int() != 3 {
