@@ -24,6 +24,10 @@ var errNoMemory = &apierror.Error{Status: http.StatusServiceUnavailable, Type: a
 var errNotForwarded = &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "not_found",
 	Message: "This listener has no such path, and does not forward the admin token. The admin API is on REPRISE_ADMIN_LISTEN; here are only POST " + explainPath + " and " + feedbackPath + "."}
 
+// errPostOnly is for one who reads about an endpoint of the proxy's own in a browser: the upstream has no such path.
+var errPostOnly = &apierror.Error{Status: http.StatusMethodNotAllowed, Type: apierror.TypeInvalidRequest, Code: "method_not_allowed",
+	Message: explainPath + " and " + feedbackPath + " take POST."}
+
 var errBodyBroken = apierror.BadRequest("invalid_body", "The request body could not be read to its end.")
 
 // errCut ends a response that has begun and cannot be completed: the connection is closed, so that the client sees it.

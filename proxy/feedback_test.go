@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -116,6 +117,16 @@ func TestBadFeedback(t *testing.T) {
 	}{{"Content-Type: text/plain", 400}, {"Connection: Authorization", 400}, {"Sec-Fetch-Site: cross-site", 404}} {
 		if got := r.ask(t, feedbackPath, `{"entry":1,"verdict":"right"}`, c.header); got.status != c.status {
 			t.Errorf("%s: %d %s", c.header, got.status, got.body)
+		}
+	}
+	for _, path := range []string{feedbackPath, explainPath} {
+		resp, err := http.Get(r.api.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != 405 || resp.Header.Get("Allow") != "POST" || r.engine.Stats().Requests != 0 {
+			t.Errorf("GET %s: %s, Allow %q, %d requests at the upstream", path, resp.Status, resp.Header.Get("Allow"), r.engine.Stats().Requests)
 		}
 	}
 	shared := newRig(t, func(o *Options) { o.TenantFrom = "none" }) // a page may not use what a client's credential does not separate

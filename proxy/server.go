@@ -110,6 +110,10 @@ func (s *Server) Handler() http.Handler {
 		if isOwn(r.URL.Path) && admintoken.Given(r, s.live.Load().adminToken) {
 			return Refused, errNotForwarded // the token is not for the upstream
 		}
+		if isPost := posts[sentPath(r.URL)]; isPost != nil && isOwn(r.URL.Path) && r.Method != http.MethodOptions {
+			w.Header().Set("Allow", http.MethodPost)
+			return Refused, errPostOnly
+		}
 		return Bypass, s.passThrough(w, r, nil, nil, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
 	}, nil)
 	return clientio.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
