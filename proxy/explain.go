@@ -212,7 +212,8 @@ func (x *explanation) fill(from *cache.Explanation, q *query) {
 		c := &from.Candidates[i]
 		one := candidate{Entry: c.Entry.ID, Similarity: c.Similarity, Prompt: c.Entry.Prompt, Veto: c.Verdict.Veto, OverGate: c.OverGate, Fresh: c.Fresh,
 			Explained: learn.Explain(&judge, c.Entry.Prompt, q.Prompt, &c.Verdict)}
-		if one.Veto == reuse.Pass && c.Verdict.Decision != reuse.Serve {
+		equal := c.Stored != nil && from.Asked != nil && c.Stored.Equal(from.Asked)
+		if one.Veto == reuse.Pass && c.Verdict.Decision != reuse.Serve && !equal {
 			one.Veto = reuse.Check(c.Entry.Prompt, q.Prompt) // it refuses the answer behind another embedder, too
 		}
 		if !c.OverGate {

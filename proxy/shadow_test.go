@@ -34,6 +34,10 @@ func TestShadowList(t *testing.T) {
 		r, up, learnt, _ := exploring(t, func(o *Options) { o.Mode, o.LogPrompts, o.Explain = ModeShadow, prompts, true })
 		up.set(says("It takes 5 days.", "It takes 5 days.", "It takes 5 days.", "", "It takes 9 days."))
 		r.ask(t, "/v1/chat/completions", chat(reset))
+		explained := r.ask(t, explainPath, chat(asks), "User-Agent: none").body
+		if why := gjson.Get(explained, "candidates.0.what_would_have_to_change.0").Str; !strings.Contains(why, "The mode is shadow") {
+			t.Errorf("explain: %s", explained)
+		}
 		for i, c := range []struct{ prompt, header string }{
 			{asks, "User-Agent: none"}, {"Hi, " + reset, "Cache-Control: no-store"}, // nothing is kept of it
 			{"Good morning, " + reset, "User-Agent: none"}, {"Hello, " + reset, "User-Agent: none"},
@@ -45,10 +49,6 @@ func TestShadowList(t *testing.T) {
 			eventually(t, "the comparison", func() bool { s := r.Stats().Reuse.Shadowed; return s["same"]+s["different"]+s["skipped"] == int64(i+1) })
 		}
 		eventually(t, "the samples", func() bool { return len(learnt.list()) == 3 })
-		explained := r.ask(t, explainPath, chat("Hey, "+reset), "User-Agent: none").body
-		if why := gjson.Get(explained, "candidates.0.what_would_have_to_change.0").Str; !strings.Contains(why, "The mode is shadow") {
-			t.Errorf("explain: %s", explained)
-		}
 		_, _, body := r.shadowed(t, "")
 		hits := gjson.Get(body, "hits").Array()
 		if len(hits) != 3 || gjson.Get(body, "total").Int() != 3 {
@@ -65,6 +65,10 @@ func TestShadowList(t *testing.T) {
 		}
 		if hits[1].Get("why").Str != "empty" || hits[0].Get("why").Exists() {
 			t.Errorf("%s", body)
+		}
+		explained = r.ask(t, explainPath, chat("Hey, "+reset), "User-Agent: none").body // which one that was wrong keeps from being served
+		if gjson.Get(explained, "candidates.#").Int() == 0 || gjson.Get(explained, "candidates.#.veto|#").Int() != 0 {
+			t.Errorf("vetoes of equal forms: %s", explained)
 		}
 		_, contentType, lines := r.shadowed(t, "?format=jsonl")
 		if n := strings.Count(lines, "\n"); n != 3 || contentType != "application/x-ndjson" || !json.Valid([]byte(lines[:strings.Index(lines, "\n")])) {
