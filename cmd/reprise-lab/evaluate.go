@@ -174,7 +174,7 @@ func (o *evaluateFlags) run(ctx context.Context, t cli.Terminal) error {
 		err = o.runStream(ctx, t, path, page, out)
 	}
 	err = errors.Join(err, writeReport(html, page))
-	if !o.json {
+	if !o.json && len(page.Sections) > 0 {
 		err = errors.Join(err, report.Text(t.Out, page))
 	}
 	if ctx.Err() != nil {

@@ -122,7 +122,10 @@ func TestEvaluateErrors(t *testing.T) {
 		"it has no rows":                            {"--pairs", writeText(t, "empty.jsonl", "")},
 		"no such file":                              {"--pairs", "absent.csv"},
 	} {
-		_, messages, code := run(append([]string{"evaluate"}, args...)...)
+		out, messages, code := run(append([]string{"evaluate"}, args...)...)
+		if out != "" {
+			t.Errorf("%q: there are no figures, and so no heading:\n%s", args, out)
+		}
 		if code == cli.ExitOK || !strings.Contains(messages, want) {
 			t.Errorf("%v: exit %d, %q, want %q", args, code, messages, want)
 		}
