@@ -45,7 +45,7 @@ func feedback(s *Server, w http.ResponseWriter, r *http.Request) (Result, error)
 	switch {
 	case errors.Is(err, cache.ErrUnknownHit):
 		return Refused, &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "not_found", Param: "entry",
-			Message: "Entry " + number + " has not answered another prompt than its own of late, with this credential. Feedback is for answers with X-Cache: semantic, " +
+			Message: "Entry " + number + " has not answered another prompt than its own of late, with this credential. Feedback is for answers by meaning, with X-Cache: semantic or \"alias\" in Cache-Status, " +
 				"by the number in their X-Reprise-Entry."}
 	case errors.Is(err, cache.ErrCounted):
 		return Refused, &apierror.Error{Status: http.StatusConflict, Type: apierror.TypeInvalidRequest, Code: "already_given", Param: "entry",
