@@ -62,7 +62,7 @@ func templates() []string {
 
 // TestDifferent reads pairs of different meaning: none may be explained, as it is or behind a template, in either direction.
 func TestDifferent(t *testing.T) {
-	for _, file := range []string{"../testdata/different.tsv", "../testdata/planted.tsv", "../testdata/round1.tsv", "testdata/attacked.tsv"} {
+	for _, file := range []string{"../testdata/different.tsv", "../testdata/planted.tsv", "../testdata/round1.tsv", "../testdata/round2e.tsv", "testdata/attacked.tsv"} {
 		for _, row := range rows(t, file) {
 			for i, template := range templates() {
 				for _, p := range [][2]string{{row[1], row[2]}, {row[2], row[1]}} {
@@ -166,15 +166,16 @@ func TestLong(t *testing.T) {
 func TestMost(t *testing.T) {
 	for _, c := range []struct{ stored, asked, want string }{
 		{"What exactly is the main purpose of a part-time job?", "What is the main purpose of a part time job?", "filler+hyphen"},
-		{"what country is best for a part-time job with a co-worker here and why", "which country is best for a part time job with a coworker here", "which+hyphen+hyphen+why"},
-		{"what country is best for a part-time job with a co-worker in health care here and why", "which country is best for a part time job with a coworker in healthcare here", "no"},
+		{"Is there any evidence that a part-time job helps an open-source project outside of the US?", "Is there evidence that a part time job helps an open source project outside the US?", "any+hyphen+hyphen+of"},
+		{"Is there any evidence that a part-time job and a step-by-step guide help an open-source project outside of the US?", "Is there evidence that a part time job and a step by step guide help an open source project outside the US?", "no"},
 		{"What is a part-time job in my time zone and why", "What is a part time job in my timezone", "no"},
 		{"Explain the role of tea?", "Explain role of tea", "no"},
-		{"Explain the role of tea.", "Explain role of tea", "article"},
-		{"what exactly is my role", "what is my role", "filler"},
-		{"Ask him this. What exactly is my role?", "Ask him this. What is my role?", "no"},
+		{"Explain the role of tea.", "Explain role of tea", "no"},
+		{"what exactly is my role", "what is my role", "no"},
+		{"Does it really work?", "Does it work?", "filler"},
+		{"Ask him this. Does it really work?", "Ask him this. Does it work?", "no"},
 		{"What is the meaning of a time zone?", "What is meaning of the time zone?", "no"},
-		{"Is there a way to print all of my emails?", "Is there any way to print all my emails?", "any+of"},
+		{"What are tips for learning outside of the US?", "What are some tips for learning outside the US?", "some+of"},
 	} {
 		if e := explained(c.stored, c.asked); e != c.want {
 			t.Errorf("%q, %q: explained by %s, want %s", c.stored, c.asked, e, c.want)
@@ -184,7 +185,7 @@ func TestMost(t *testing.T) {
 
 // TestText checks that a prompt that treats text as data is not edited, and that equal ones are equal all the same.
 func TestText(t *testing.T) {
-	stored, asked := normal.Of("what exactly is my role"), normal.Of("what is my role")
+	stored, asked := normal.Of("does it really work"), normal.Of("does it work")
 	if _, ok := Explain(stored, asked); !ok {
 		t.Fatal("the pair is not explained")
 	}

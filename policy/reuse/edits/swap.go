@@ -12,8 +12,8 @@ type conjoined struct {
 }
 
 // swapped is the class swap where the sentences differ only by A and B around the one "and", "or" or "vs", in a context in which their
-// order carries nothing; else 0. The two are one word each, or of equal length with the same words before and behind, so that no word in
-// front of one can belong to both.
+// order carries nothing; else 0. The two are one listed word each, with an article or without, so that no word in front of one can belong to
+// both.
 func (al *alignment) swapped() Class {
 	s, q := &al.stored, &al.asked
 	if len(s.tokens) != len(q.tokens) || s.kind != q.kind {
@@ -54,7 +54,7 @@ func (s *sentence) conjoined() (c conjoined, ok bool) {
 	end := s.until(at + 1)
 	n := end - at - 1
 	c = conjoined{Span{at - n, at}, Span{at + 1, end}}
-	return c, n >= 1 && n <= 3 && at-n > 0 && s.members(c)
+	return c, n >= 1 && n <= 2 && at-n > 0 && s.members(c)
 }
 
 // until is the end of what begins at a token: that of the sentence, or "in" and a field of knowledge, or an adjective of comparison.
@@ -68,30 +68,20 @@ func (s *sentence) until(i int) int {
 	return i
 }
 
-// members reports whether two spans are of one shape: a word each, or all but one of the words the same on both sides, or an article and
-// words that no word outside belongs to.
+// members reports whether two spans are a listed word each, or an article and one. A list it is: what has an order, or a distance with a
+// direction, days and notes and branches of code, differs from itself the other way round.
 func (s *sentence) members(c conjoined) bool {
 	n := c.right.To - c.right.From
-	differ := 0
 	for i := range n {
 		a, b := &s.tokens[c.left.From+i], &s.tokens[c.right.From+i]
-		for _, t := range []*normal.Token{a, b} {
-			if t.Kind != normal.Word || t.Quoted || ordered[t.Text] || len(t.Text) < 2 && t.Text != "a" {
-				return false
-			}
-		}
-		switch {
-		case articles[a.Text] && articles[b.Text]:
-			if i > 0 {
-				return false
-			}
-		case articles[a.Text] || articles[b.Text]:
+		if a.Quoted || b.Quoted {
 			return false
-		case !same(a, b):
-			differ++
+		}
+		if last := i == n-1; last && !(compared[strings.ToLower(a.Text)] && compared[strings.ToLower(b.Text)]) || !last && !(articles[a.Text] && articles[b.Text]) {
+			return false
 		}
 	}
-	return differ == 1
+	return true
 }
 
 // symmetric reports whether nothing but the two is compared: "the difference between", "which is better,", "should I buy", and the end of

@@ -2,14 +2,14 @@ package edits
 
 import "reprise/policy/reuse/normal"
 
-// misspelt reports whether two words are a listed word and a misspelling of it, on either side. The word before them is a function word:
-// behind a verb such as "write" they could be meant as they are written.
+// misspelt reports whether two words are a listed word and a misspelling of it, on either side, in "how do I". The word before them is a
+// function word: behind a verb such as "write" they could be meant as they are written.
 func (al *alignment) misspelt(i, j int) bool {
 	a, b := &al.stored.tokens[i], &al.asked.tokens[j]
-	if a.Kind != normal.Word || b.Kind != normal.Word || al.stored.name(i) || al.asked.name(j) {
+	if al.stored.kind&al.asked.kind&howto == 0 || a.Kind != normal.Word || b.Kind != normal.Word || al.stored.name(i) || al.asked.name(j) {
 		return false
 	}
-	if al.stored.digits(Span{i, i + 1}) || i > 0 && !leading[al.stored.tokens[i-1].Text] {
+	if al.stored.digits(Span{i, i + 1}) || i == 0 || !leading[al.stored.tokens[i-1].Text] {
 		return false
 	}
 	return right[a.Text] && misspelt(a.Text, b.Text) || right[b.Text] && misspelt(b.Text, a.Text)
