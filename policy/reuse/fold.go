@@ -70,6 +70,8 @@ func asker(tokens []token) int {
 		return 0
 	}
 	switch n := 2; {
+	case tokens[n].key == "you" && tokens[0].key == "how" && generic(tokens[n+1:]):
+		return n + 1
 	case tokens[n].key == "i" || tokens[n].key == "we" || tokens[n].is(anybody):
 		return n + 1
 	case (tokens[n].key == "a" || tokens[n].key == "an") && tokens[n+1].is(anybody) && len(tokens) > n+2:
@@ -77,6 +79,17 @@ func asker(tokens []token) int {
 	}
 	return 0
 }
+
+// generic reports whether "you" before these tokens is anybody: a task follows, as anybody does it, and no other person.
+func generic(tokens []token) bool {
+	return crafts[tokens[0].key] != "" && !slices.ContainsFunc(tokens, func(t token) bool { return t.is(personal) && t.key != "it" && t.key != "them" || owning(t) })
+}
+
+// crafts are tasks that nobody asks a firm about when asking how it does them.
+var crafts = table(`make cook bake boil fry roast grill brew poach peel wash clean dry iron fold knit sew draw paint play write read sharpen build grow plant prune
+	water tie wrap reverse sort merge convert declare compile rename resize crop append iterate split spell pronounce`)
+
+var owning = set("my", "your", "our", "mine", "yours", "ours")
 
 // wants reports whether a phrase states what the asker wants to do.
 func wants(phrase []token) bool { return len(phrase) > 2 && phrase[len(phrase)-1].key == "to" }

@@ -15,7 +15,7 @@ import (
 const Version = checkVersion<<16 | normal.Version<<8 | edits.Version
 
 // checkVersion is that of Check and of the order in which Judge asks.
-const checkVersion = 1
+const checkVersion = 2
 
 // Decision is what to do with an answer that was found.
 type Decision uint8

@@ -30,7 +30,7 @@ const (
 	explaining // requests an explanation
 	saluting   // a function word where it is used, content where it is mentioned
 	mentioning // comes before what is mentioned
-	fused      // in joinedNot
+	fused      // in joinedNot or misspellings
 	polite     // courtesy where it begins or ends a sentence
 	mild       // may be on one side only between prompts of the same content
 	loose      // may be on one side only where the question is asked in another way
@@ -65,6 +65,11 @@ var lexicon = func() (t [2048]entry) {
 	}
 	for w := range joinedNot {
 		put(w, fused)
+	}
+	for w, right := range misspellings {
+		if w != right {
+			put(w, fused)
+		}
 	}
 	for w := range phrasals {
 		put(w, phrasal)
@@ -156,6 +161,83 @@ var wordLists = map[class]string{
 var joinedNot = map[string]string{"cannot": "can", "dont": "do", "doesnt": "does", "didnt": "did", "cant": "can",
 	"couldnt": "could", "wont": "will", "wouldnt": "would", "shouldnt": "should", "isnt": "is", "arent": "are",
 	"wasnt": "was", "werent": "were", "hasnt": "has", "havent": "have", "hadnt": "had", "aint": "is"}
+
+// misspellings are common slips that are no words, or hardly any, by the word that is meant.
+var misspellings = table(`the teh hte
+	what waht wht whta
+	when wen wehn whne
+	where wher whre wheer
+	which wich whihc whcih
+	how hwo
+	why hwy
+	does deos
+	can cna
+	my ym
+	have ahve hvae
+	with wiht wtih
+	from fomr
+	and adn
+	you yuo u
+	your yuor ur
+	please plz pls plese
+	thanks thx
+	people ppl poeple
+	about abt
+	should shoud shuold
+	could coud cuold
+	would woud wuold
+	because becuase becasue becouse cuz coz
+	before befor befroe
+	after aftre
+	another anoter
+	receive recieve
+	received recieved
+	address adress addres
+	account acount accout accuont
+	password pasword passwrod passowrd
+	payment payement paymnet
+	delivery delivry dilivery
+	deliver delivr
+	subscription subscribtion subsciption subscripton
+	calendar calender
+	separate seperate
+	definitely definately
+	tomorrow tommorow tommorrow tomorow
+	until untill
+	accommodation accomodation acommodation
+	available availible avaliable
+	expire exspire
+	expired exspired
+	receipt reciept recipt
+	refund refound
+	laptop loptop labtop
+	package pacakge packge
+	believe beleive
+	necessary neccessary necesary
+	business buisness bussiness
+	customer costumor custommer
+	restaurant resturant restaraunt
+	language langauge
+	different diferent diffrent
+	vegetable vegtable
+	immediately immediatly
+	weird wierd
+	maintenance maintainance
+	parcel pracel
+	cancel cancle
+	insurance insurence
+	guarantee garantee gaurantee
+	warranty waranty warrenty
+	schedule schedual
+	appointment apointment appointmnet
+	temperature temprature
+	recommend recomend reccomend
+	friend freind
+	their thier
+	questions quesitons
+	number nubmer
+	installments instalments
+	installment instalment`)
 
 // questions and people map a word to the form in which it is compared.
 var (

@@ -15,6 +15,7 @@ type comparison struct {
 	first, second []token // the same, in the order of the surplus
 	reworded      bool    // they ask in different ways
 	cased         bool    // letter case means something in both
+	answered      bool    // stored has lost a sentence that only says what the answer is for
 }
 
 // near reports whether the prompts are one template with a small difference.
@@ -51,9 +52,23 @@ func (c *comparison) verbatim() Veto {
 	d.pair(func(x, y token) bool { return slip(x.key, y.key) })
 	d.agree()
 	if len(d.a)+len(d.b) > 0 {
+		if c.split() {
+			return Pass
+		}
 		return c.smallVeto()
 	}
 	return sameMarks(c.first, c.second, c.cased)
+}
+
+// split reports whether one prompt says in a sentence of its own what the other has as a clause: "What should I do when I am late?", "I am
+// late. What should I do?"
+func (c *comparison) split() bool {
+	clause, with, without := c.a, c.first, c.second
+	if len(c.a) == 0 {
+		clause, with, without = c.b, c.second, c.first
+	}
+	return len(c.a)+len(c.b) == 1 && clause[0].is(subordinating) && clause[0].key != "as" && !with[0].is(subordinating) && sentences(without) == sentences(with)+1 &&
+		without[0].key == "i"
 }
 
 // bearing counts the tokens of a surplus without those that agree with others.
@@ -143,6 +158,8 @@ func (c *comparison) small() Veto {
 	d.agree()
 	x, y := count(d.a), count(d.b)
 	switch {
+	case c.split():
+		return Pass
 	case x.content+y.content > 0 || x.fillers+y.fillers > 0 && !c.reworded:
 		return Word
 	case terse(c.first) && y.content == 0 || terse(c.second) && x.content == 0:
@@ -176,6 +193,8 @@ func (d *diff) agree() {
 	does, will, has, was := set("do", "does"), set("will"), set("has", "have", "been"), set("was", "were", "did")
 	is := set("is", "are", "be", "do", "does")
 	switch {
+	case d.any(set("gone")) && either(d, set("has", "have"), set("is", "are")): // "where is it", "where has it gone"
+		drop(d, set("has", "have", "gone"), set("is", "are"))
 	case either(d, will, is):
 		drop(d, will, is)
 	case either(d, has, was), either(d, has, func(token) bool { return false }) && !d.any(will):
@@ -216,7 +235,7 @@ const (
 // terse reports whether a prompt consists of search words: "change email address".
 func terse(tokens []token) bool {
 	return len(tokens) > 1 && len(tokens) <= longestTerse && !slices.ContainsFunc(tokens, func(t token) bool {
-		return t.is(determining|auxiliary|personal) || t.framed || t.folded
+		return t.is(determining|auxiliary|personal) && t.key != "my" || t.framed || t.folded
 	})
 }
 

@@ -14,7 +14,7 @@ func (d *diff) unmoved() bool { return samePersons(d.x, d.y) && d.sameSequence(d
 // moved reports whether the order differs only as that of one question may.
 func (d *diff) moved(a, b []token) bool {
 	x, y := rearranged(a), rearranged(b)
-	return d.sameSequence(x, y) || d.rotated(a, b) || d.rotated(b, a) || (&x[0] != &a[0] || &y[0] != &b[0]) && (d.rotated(x, y) || d.rotated(y, x)) || d.passive(a, b)
+	return d.sameSequence(x, y) || d.rotated(a, b) || d.rotated(b, a) || (&x[0] != &a[0] || &y[0] != &b[0]) && (d.rotated(x, y) || d.rotated(y, x)) || d.passive(a, b) || d.permuted(a, b)
 }
 
 // solo reports whether no two things in prompts asked in two ways can have changed places: the asker does it in one of them, and neither has
@@ -52,7 +52,7 @@ func (d *diff) rotated(a, b []token) bool {
 	}
 	tries := 0
 	for i := 1; i < len(a) && tries < mostRotations; i++ {
-		if !a[i].pausing && !a[i].framed && !a[i].folded && (i < 2 || !a[i].is(personal|determining)) || !a[i].start && !a[0].is(preposition|subordinating) {
+		if !a[i].pausing && !a[i].framed && !a[i].folded && (i < 2 || !a[i].is(personal|determining)) || !a[i].start && !a[0].is(preposition|subordinating) && !resumed(a[len(a)-1]) {
 			continue
 		}
 		tries++
@@ -61,6 +61,47 @@ func (d *diff) rotated(a, b []token) bool {
 		}
 	}
 	return false
+}
+
+// resumed is a word for what a question began with: "shoes that I have worn, can I return them".
+var resumed = set("it", "them", "this", "those")
+
+// mostPhrases bounds the phrases that may stand in another order.
+const mostPhrases = 5
+
+// permuted reports whether phrases that begin with a preposition stand in another order, behind the same: "pay in euros for a bike", "pay for a
+// bike in euros". No more than one of them has an object of several words, which another could belong to: "a man with a dog in a hat".
+func (d *diff) permuted(a, b []token) bool {
+	if len(a) > longestRotated || len(b) > longestRotated {
+		return false
+	}
+	x, y := cutAtPrepositions(a), cutAtPrepositions(b)
+	if len(x) != len(y) || len(x) < 3 || len(x) > mostPhrases || !d.sameSequence(x[0], y[0]) {
+		return false
+	}
+	long := 0
+	for _, p := range x[1:] {
+		if len(p) > 2 {
+			long++
+		}
+		at := slices.IndexFunc(y[1:], func(q []token) bool { return p[0].key == q[0].key && d.sameSequence(p, q) })
+		if at < 0 || long > 1 {
+			return false
+		}
+		y = slices.Delete(y, at+1, at+2)
+	}
+	return true
+}
+
+func cutAtPrepositions(tokens []token) (parts [][]token) {
+	from := 0
+	for i := range tokens {
+		if i > 0 && tokens[i].is(preposition|directional) {
+			parts = append(parts, tokens[from:i])
+			from = i
+		}
+	}
+	return append(parts, tokens[from:])
 }
 
 // passive reports whether how I do something is asked in one prompt and how it is done in the other: apart from the verb the order is the

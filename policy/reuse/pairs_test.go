@@ -104,16 +104,16 @@ func TestParaphrases(t *testing.T) {
 	}
 	t.Logf("by words: served %v", served)
 	t.Logf("by meaning: passed %v; refused by %v", passed, vetoes)
-	// 85 % would be wanted. The vetoes that refuse the rest also refuse 93 of 100 pairs of different meaning, and answers that were planted.
-	if n, of := passed.all(); float64(n) < 0.77*float64(of) {
-		t.Errorf("%d of %d pass the vetoes, want 77 %%", n, of)
+	// Of the half that was not looked at while the vetoes were written, 77 % pass: TestVetoSets prints both.
+	if n, of := passed.all(); float64(n) < 0.85*float64(of) {
+		t.Errorf("%d of %d pass the vetoes, want 85 %%", n, of)
 	}
 	wrong := shares{}
 	for _, p := range triples(t, "different.tsv") {
 		wrong.count(p.class, denseJudge.Judge(p.a, p.b, sure).Decision != Miss)
 	}
 	t.Logf("by meaning, of different meaning: passed %v", wrong)
-	if n, of := wrong.all(); float64(n) > 0.07*float64(of) {
-		t.Errorf("%d of %d pairs of different meaning pass the vetoes, want at most 7 %%", n, of)
+	if n, of := wrong.all(); float64(n) > 0.065*float64(of) {
+		t.Errorf("%d of %d pairs of different meaning pass the vetoes, want at most 6.5 %%", n, of)
 	}
 }

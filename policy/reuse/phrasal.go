@@ -63,7 +63,10 @@ var phrasals = table(`turn turns turned turning
 	warm warms warmed warming
 	figure figures figured figuring
 	find finds found finding
-	clean cleans cleaned cleaning`)
+	clean cleans cleaned cleaning
+	send sends sent sending
+	whip whips whipped whipping
+	hook hooks hooked hooking`)
 
 // particles are, by verb, those that join it beside off, out, up, down, away and back, which join any.
 var particles = map[string]string{"sign": "in on", "log": "in on", "check": "in", "turn": "in on over", "switch": "on over", "opt": "in", "hand": "in over",

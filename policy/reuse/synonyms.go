@@ -66,7 +66,7 @@ const synonymLines = `
 	fast quick quickly rapidly
 	change modify alter changing modifying
 	choose pick select choosing picking selecting
-	create make build making creating
+	create make build making creating whip_up
 	delete erase remove deleting removing
 	photo photograph picture image
 	photos photographs pictures images
@@ -144,7 +144,17 @@ const synonymLines = `
 	logout log_out sign_out log_off sign_off
 	register sign_up signup registration
 	approve approval
-	cancel cancellation
+	cancel cancellation call_off
+	return give_back send_back take_back
+	submit hand_in
+	complete fill_out fill_in
+	collect pick_up
+	postpone delay put_off
+	discard throw_away throw_out
+	repay pay_back
+	recharge top_up
+	connect hook_up
+	configure set_up setup
 	install installation
 	verify verification
 	renew renewal
@@ -154,6 +164,9 @@ const synonymLines = `
 	terminate termination
 	obtain receive
 	infant baby
+	notification alert notifications alerts
+	parcel package parcels packages
+	ill sick
 	fridge refrigerator
 	notebook laptop
 `

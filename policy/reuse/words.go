@@ -103,6 +103,12 @@ func (s *scanner) contraction(key string, end int, name bool) {
 // single emits a word without an apostrophe, in two tokens where it is a verb and a negation.
 func (s *scanner) single(key string, c class, end int, name bool) {
 	switch {
+	case c&fused != 0 && joinedNot[key] == "":
+		if s.at >= s.quoteEnd {
+			key = misspellings[key]
+			c = classOf(key)
+		}
+		s.push(key, word, c, end).name = name && c&function == 0
 	case c&fused != 0:
 		s.emit(joinedNot[key], word, s.at)
 		s.emit(not, negation, end).shape = lower
