@@ -85,7 +85,7 @@ func generic(tokens []token) bool {
 	return crafts[tokens[0].key] != "" && !slices.ContainsFunc(tokens, func(t token) bool { return t.is(personal) && t.key != "it" && t.key != "them" || owning(t) })
 }
 
-// crafts are tasks that nobody asks a firm about when asking how it does them.
+// crafts are tasks of which "how do you" does not ask how a firm does them.
 var crafts = table(`make cook bake boil fry roast grill brew poach peel wash clean dry iron fold knit sew draw paint play write read sharpen build grow plant prune
 	water tie wrap reverse sort merge convert declare compile rename resize crop append iterate split spell pronounce`)
 

@@ -66,10 +66,10 @@ func (d *diff) rotated(a, b []token) bool {
 // resumed is a word for what a question began with: "shoes that I have worn, can I return them".
 var resumed = set("it", "them", "this", "those")
 
-// mostPhrases bounds the phrases that may stand in another order.
+// mostPhrases bounds the phrases that may come in another order.
 const mostPhrases = 5
 
-// permuted reports whether phrases that begin with a preposition stand in another order, behind the same: "pay in euros for a bike", "pay for a
+// permuted reports whether phrases that begin with a preposition come in another order, behind the same: "pay in euros for a bike", "pay for a
 // bike in euros". No more than one of them has an object of several words, which another could belong to: "a man with a dog in a hat".
 func (d *diff) permuted(a, b []token) bool {
 	if len(a) > longestRotated || len(b) > longestRotated {

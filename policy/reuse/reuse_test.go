@@ -94,7 +94,7 @@ var pairs = []struct {
 	{"is e.g. Rome old", "is e.g. rome old", Pass},
 	{"list the steps:\n- one\n- two", "list the steps: one, two", Order},
 	{"The weather in Oslo", "weather in Oslo", Word},
-	{"How do you make pancakes?", "how do I make pancakes", Pass}, // everybody does it alike
+	{"How do you make pancakes?", "how do I make pancakes", Pass}, // no firm is asked
 	{"How do you ship to Norway?", "How do I ship to Norway?", Word},
 	{"How do you write my letters?", "How do I write my letters?", Word},
 	{"Can you take a charger in your luggage?", "May I take a charger in my luggage?", Pass},
