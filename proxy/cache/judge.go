@@ -114,6 +114,12 @@ func (l *learner) welcomes(v *reuse.Verdict) bool {
 	return v.Case.Hit && l.welcome.Load() > 0 && l.welcome.Add(-1) >= 0 && v.Decision == reuse.Explore
 }
 
+// goesOn reports whether a verdict would explore in the middle of a conversation what the list explains. The new answer would be in other words,
+// and no later turn of that conversation would find the stored one; the first turns are compared for all.
+func goesOn(r *Request, v *reuse.Verdict) bool {
+	return len(r.Turns) > 0 && v.Decision == reuse.Explore && v.Case.Hit && v.Case.Explained
+}
+
 // drawFor returns the draw of a request.
 func (l *learner) drawFor(r *Request) float64 {
 	if r.NoExplore || l.shadow {

@@ -122,7 +122,7 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 		return false, nil
 	}
 	v := s.judge(s.r, s.f, hit.Entry, stored, similarity, s.draw)
-	if s.welcomes(&v) {
+	if s.welcomes(&v) || goesOn(s.r, &v) {
 		v = s.judge(s.r, s.f, hit.Entry, stored, similarity, neverExplore)
 	}
 	switch v.Decision {
