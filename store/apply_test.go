@@ -76,7 +76,7 @@ func (l *sharedLog) alias(k store.Key, id policy.ID, basis uint64) {
 	l.unalias(k)
 	if e := l.byID(id); e != nil {
 		if len(e.aliases) == l.most {
-			e.aliases = e.aliases[1:]
+			e.aliases = crowdedOut(e.aliases)
 		}
 		e.aliases = append(e.aliases, modelAlias{k, basis})
 	}
@@ -102,7 +102,7 @@ func TestSharedLog(t *testing.T) {
 				ev = store.Event{Kind: store.EventInsert, ID: id, Entry: e, Replaced: rng.IntN(2) == 0}
 				l.insert(id, k, step)
 			case n < 7:
-				ev = store.Event{Kind: store.EventAlias, ID: id, Key: k, Basis: uint64(rng.IntN(3))}
+				ev = store.Event{Kind: store.EventAlias, ID: id, Key: k, Basis: [...]uint64{0, 1, 2, store.Refused}[rng.IntN(4)]}
 				l.alias(k, id, ev.Basis)
 			case n < 8:
 				ev = store.Event{Kind: []store.EventKind{store.EventEvict, store.EventExpire, store.EventPurge}[rng.IntN(3)], ID: id}

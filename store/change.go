@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"reprise/policy"
@@ -58,9 +59,12 @@ func (s *Store) Arrive(topic policy.TopicID, at policy.Tick) Event {
 	return ev
 }
 
+// Refused is the basis of an alias that the caller does not follow.
+const Refused = math.MaxUint64
+
 // Alias makes k another key of the entry id: a paraphrase that once hit is exact the next time. A key that has an entry of its
 // own keeps it; an alias of another entry moves. basis is why k leads there, in a form that only the caller reads: see Basis. An alias
-// takes room, so entries may be evicted for it. It returns no event where nothing changed, and otherwise one EventAlias and the victims.
+// takes room, so entries may be evicted for it, and where the entry has too many, the oldest one that is not Refused ends. It returns no event where nothing changed, and otherwise one EventAlias and the victims.
 func (s *Store) Alias(k Key, id policy.ID, basis uint64) []Event {
 	return s.change(func(evs *events) {
 		r, a := s.core.table.ids[id], alias{k, basis}

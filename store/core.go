@@ -56,8 +56,9 @@ func (c *core) alias(r *resident, a alias, evs *events) {
 	if old != nil {
 		c.dropAlias(old, a.key)
 	}
-	if len(r.aliases()) >= c.opt.MaxAliases {
-		c.dropAlias(r, r.aliases()[0].key)
+	if all := r.aliases(); len(all) >= c.opt.MaxAliases { // what leads nowhere is kept before what can be found again
+		leads := slices.IndexFunc(all, func(a alias) bool { return a.basis != Refused })
+		c.dropAlias(r, all[max(leads, 0)].key)
 	}
 	c.table.addAlias(r, a)
 	ev := Event{Kind: EventAlias, ID: r.ID, Key: a.key, Basis: a.basis}

@@ -83,6 +83,12 @@ func (m *model) hit(id policy.ID) {
 	}
 }
 
+// crowdedOut is a list without the alias that makes room for another.
+func crowdedOut(all []modelAlias) []modelAlias {
+	out := max(slices.IndexFunc(all, func(a modelAlias) bool { return a.basis != store.Refused }), 0)
+	return slices.Delete(slices.Clone(all), out, out+1)
+}
+
 func (m *model) alias(k store.Key, id policy.ID, basis uint64) {
 	e, old, a := m.byID(id), m.find(k), modelAlias{k, basis}
 	if e == nil || slices.Contains(e.aliases, a) || old != nil && old.key == k {
@@ -91,9 +97,10 @@ func (m *model) alias(k store.Key, id policy.ID, basis uint64) {
 	if old != nil {
 		old.unalias(k)
 	}
-	if e.aliases = append(e.aliases, a); len(e.aliases) > m.maxAliases {
-		e.aliases = e.aliases[1:]
+	if len(e.aliases) == m.maxAliases {
+		e.aliases = crowdedOut(e.aliases)
 	}
+	e.aliases = append(e.aliases, a)
 }
 
 // TestModel plays random scripts, with restarts and with faults of the backing, and compares with the model.
@@ -124,7 +131,7 @@ func TestModel(t *testing.T) {
 				s.Hit(id, 0, s.Tick())
 				m.hit(id)
 			case 7, 8:
-				basis := uint64(rng.IntN(2))
+				basis := [...]uint64{0, 1, store.Refused}[rng.IntN(3)]
 				s.Alias(k, id, basis)
 				m.alias(k, id, basis)
 			case 9:

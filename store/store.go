@@ -50,7 +50,7 @@ type Options struct {
 	// MaxUnwritten is how long the backing may lack a change until the store is Behind; 0 is for ever, and then what waits for a
 	// backing that fails is bounded by the entries alone.
 	MaxUnwritten time.Duration
-	// MaxAliases is how many aliases an entry can have, the oldest makes room; 0 is 16.
+	// MaxAliases is how many aliases an entry can have, the oldest that is not Refused makes room; 0 is 16.
 	MaxAliases int
 	// Now is the clock; nil is time.Now. It may jump in both directions.
 	Now func() time.Time

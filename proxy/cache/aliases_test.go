@@ -84,6 +84,24 @@ func TestFeedback(t *testing.T) {
 	r.wants(r.request(k), "miss", 3)
 }
 
+// TestRefusedStays: other words that an entry answers do not make it forget which it must not answer, in the store that a restart reads.
+func TestRefusedStays(t *testing.T) {
+	disk := &storetest.Memory{}
+	r, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
+	k, wrong := long("k", 40), long("k", 40)+"."
+	r.wants(r.request(k), "miss", 1)
+	r.wants(r.request(wrong), "semantic", 1)
+	if err := r.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Feedback); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		r.wants(r.request(wrong, func(q *Request) { q.Key = keyOf(fmt.Sprint("other ", i)) }), "semantic", 1)
+	}
+	r.store.Close()
+	r, _ = newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
+	r.wants(r.request(wrong), "miss", 2)
+}
+
 // overTheWire is a log as another process reads it.
 func overTheWire(t *testing.T, log []Event) []Event {
 	t.Helper()

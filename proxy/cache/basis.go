@@ -17,7 +17,7 @@ import (
 type basis uint64
 
 // refused is the basis of a key that does not lead to its entry: a verdict said that the answer was wrong.
-const refused = math.MaxUint64
+const refused = store.Refused
 
 // versionOf is the version of a basis whose similarities are of a space.
 func versionOf(space string) uint16 {

@@ -52,7 +52,8 @@ func (m *model) apply(ev *store.Event) {
 			return
 		}
 		if len(m.list[ev.ID]) == m.most {
-			m.unalias(m.list[ev.ID][0].Key)
+			leads := slices.IndexFunc(m.list[ev.ID], func(a based) bool { return a.basis != store.Refused })
+			m.unalias(m.list[ev.ID][max(leads, 0)].Key)
 		}
 		m.aliases[ev.Key] = ev.ID
 		m.list[ev.ID] = append(m.list[ev.ID], based{ev.Key, ev.Basis})
@@ -103,7 +104,7 @@ func (w *writer) event() store.Event {
 		w.keys[e.ID] = e.Key
 		return insert(e)
 	case n < 7:
-		return store.Event{Kind: store.EventAlias, ID: w.any(), Key: w.key(), Basis: w.rng.Uint64()}
+		return store.Event{Kind: store.EventAlias, ID: w.any(), Key: w.key(), Basis: [...]uint64{w.rng.Uint64(), store.Refused}[w.rng.IntN(2)]}
 	case n < 9:
 		id := w.any()
 		return store.Event{Kind: []store.EventKind{store.EventEvict, store.EventExpire, store.EventPurge}[w.rng.IntN(3)], ID: id, Key: w.keys[id]}

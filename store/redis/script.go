@@ -182,8 +182,15 @@ while i <= last do
 		if owner(key) == '' and try('HEXISTS', b, '\4' .. id) == 1 then
 			local all = try('HGET', b, f) or '\1'
 			if #all > 40 * tonumber(ARGV[8]) then
-				try('HDEL', KEYS[3], string.sub(all, 2, 33))
-				all = '\1' .. string.sub(all, 42)
+				local out = 2 -- the oldest one that is not store.Refused
+				for at = 2, #all, 40 do
+					if string.sub(all, at + 32, at + 39) ~= string.rep('\255', 8) then
+						out = at
+						break
+					end
+				end
+				try('HDEL', KEYS[3], string.sub(all, out, out + 31))
+				all = string.sub(all, 1, out - 1) .. string.sub(all, out + 40)
 			end
 			redis.call('HSET', b, f, all .. key .. ARGV[i])
 			try('HSET', KEYS[3], key, id)
