@@ -55,5 +55,6 @@ func Explain(stored, asked *normal.Form) (list []Edit, ok bool) {
 	if stored.Fixed != "" || asked.Fixed != "" || stored.Data || asked.Data {
 		return []Edit{whole}, false
 	}
+	stored, asked = stored.Beside(asked), asked.Beside(stored)
 	return align(stored.Tokens, asked.Tokens)
 }

@@ -102,6 +102,7 @@ func check(stored, asked *normal.Form) string {
 	if ok && len(list) > Most {
 		return "too many edits"
 	}
+	stored, asked = stored.Beside(asked), asked.Beside(stored)
 	var made []normal.Token
 	i, j := 0, 0
 	for n, e := range list {

@@ -29,7 +29,6 @@ i am trying to (find out|understand)
 i (was|am) [just] wondering
 i (wonder|wondered)
 i am [just] curious [to know]
-(may|can|could|might) i ask [you]
 (my|the) question is
 [please|kindly] (tell me|explain) [please]
 [please|kindly] explain to me
@@ -75,10 +74,12 @@ type asker struct{ tokens }
 func (a *asker) asking() {
 	for i, n := 0, 0; i < len(a.tokens) && n < mostPhrases; i++ {
 		t := &a.tokens[i]
-		if t.Kind != Word || t.Quoted || !t.First && !(i > 0 && a.tokens[i-1].Text == ",") {
+		if t.Kind != Word || t.Quoted || !t.First {
 			continue
 		}
-		if words, _ := askingPhrases.longest(a.tokens, i); words > 0 {
+		if words, _ := askingPhrases.longest(a.tokens, i); words > 0 && a.written(i, words) {
+			continue
+		} else if words > 0 {
 			a.unframe(i, words)
 			n++
 		} else if words, _ := requestPhrases.longest(a.tokens, i); words > 0 {
@@ -123,6 +124,8 @@ func (ts tokens) wantsAnswer(i, at int) bool {
 	order := asked && ts.is(i, "tell", "let", "please", "kindly")
 	own := ts.is(at+1, "i") && ts.has(at+2, modal|do)
 	switch {
+	case !ts.impersonal(i, at):
+		return false
 	case ts.is(at, "who") && (ts.is(i, "does", "anyone", "anybody") || ts.has(at+1, subject)):
 		return false
 	case ts.is(at, "if") && asked:
@@ -133,6 +136,28 @@ func (ts tokens) wantsAnswer(i, at int) bool {
 		return !past && (own || !order && (!ts.is(i, "would", "will") || ts.is(i+2, "be", "mind")))
 	case ts.is(at, "when") && asked:
 		return own || !order && !(ts.has(at+1, subject) && !ts.has(at+2, auxiliary))
+	}
+	return true
+}
+
+// impersonal reports whether the question at, behind an asking frame at i, is about the world: "do you know what I mean", "any idea what you have
+// done" and "I need to find out who my father is" want something else than an answer.
+func (ts tokens) impersonal(i, at int) bool {
+	switch {
+	case ts.is(at, "how") && ts.is(at+1, "i") && ts.is(at+2, "can", "could"):
+		return true
+	case ts.is(at, "how") && ts.is(at+1, "to"):
+		return i == 0 || !ts.is(i, "do", "does", "have") // I love games. Do you know how to play chess?
+	case ts.is(i, "i") && (ts.is(at-1, "out") || ts.is(i+1, "want")):
+		return !(ts.is(at, "who") && (ts.is(at+1, "i", "you", "my", "your") || ts.is(at+2, "my", "your", "i", "you")))
+	case ts.is(i, "does") && !ts.is(at, "which") && !ts.has(at+1, determiner|subject|preposition) && !(ts.is(at, "what") && ts.has(at+2, determiner)):
+		return false // does anyone know how consciousness works
+	case ts.is(i, "do", "does", "any", "anyone", "anybody", "have", "would") && !ts.is(i+1, "you", "be") || ts.is(i, "do", "have"):
+		for j := at + 1; j < at+4; j++ {
+			if ts.is(j, "i", "you", "your", "we") || ts.is(j, "my") && !ts.is(i, "any") {
+				return false
+			}
+		}
 	}
 	return true
 }

@@ -174,7 +174,7 @@ func identifier(low string) bool {
 // hyphenated emits words joined by hyphens, each a token.
 func (s *scanner) hyphenated(text string, end int) {
 	if e := entryOf(s.low[s.at:end]); e.to != "" {
-		s.emit(Token{Text: e.to, Capital: s.prompt[s.at] != s.low[s.at], From: s.at, To: end, class: e.class})
+		s.emit(Token{Text: e.to, Capital: s.prompt[s.at] != s.low[s.at], From: s.at, To: end, class: e.class | respelled})
 		return
 	}
 	for part := range strings.SplitSeq(text, "-") {
@@ -229,6 +229,7 @@ func (s *scanner) single(from, to int) {
 	}
 	if e.to != "" {
 		t.Text = e.to
+		t.class |= respelled
 	}
 	if e.also == "" {
 		s.emit(t)
@@ -237,7 +238,7 @@ func (s *scanner) single(from, to int) {
 	cut := from + e.cut
 	t.To = cut
 	s.emit(t)
-	s.emit(Token{Text: e.also, class: entryOf(e.also).class, From: cut, To: to})
+	s.emit(Token{Text: e.also, class: entryOf(e.also).class | contracted, From: cut, To: to})
 }
 
 // contraction emits the parts of a word with an apostrophe.
@@ -252,8 +253,8 @@ func (s *scanner) contraction(from, head, tail, end int) {
 			}
 			s.single(from, min(cut, head))
 			last := &s.tokens[len(s.tokens)-1]
-			last.Text, last.class, last.To = e, entryOf(e).class, cut
-			s.emit(Token{Text: "not", class: function, From: cut, To: end})
+			last.Text, last.class, last.To = e, entryOf(e).class|last.class&upper, cut
+			s.emit(Token{Text: "not", class: function | contracted, From: cut, To: end})
 			return
 		}
 	case "m":
@@ -291,7 +292,7 @@ func (s *scanner) contraction(from, head, tail, end int) {
 // pair emits a word and what an apostrophe has joined to it.
 func (s *scanner) pair(from, head, end int, second string) {
 	s.single(from, head)
-	s.emit(Token{Text: second, class: entryOf(second).class | joined, From: head, To: end})
+	s.emit(Token{Text: second, class: entryOf(second).class | joined | contracted, From: head, To: end})
 }
 
 // negations are the words before n't.

@@ -57,8 +57,11 @@ func (ts tokens) textBehind(i int) bool {
 // then the text must be quoted, so that it is known where it ends.
 func (e *ends) mayCut(from, to int) bool {
 	all := e.tokens
-	data := all[from:to].treatsText()
-	if !data {
+	switch f := all[from:to].front(); {
+	case f > asked, f == asked && !all[from:to].lastAsks():
+		return false
+	}
+	if !all[from:to].treatsText() {
 		return true
 	}
 	for i := from; i < to; i++ {
@@ -74,4 +77,17 @@ func (e *ends) mayCut(from, to int) bool {
 		quoted = quoted || all[i].Quoted
 	}
 	return quoted || to > from && all[to-1].Text == "?"
+}
+
+// lastAsks reports whether the last sentence is a question by its form, and no request.
+func (ts tokens) lastAsks() bool {
+	end := len(ts)
+	for end > 0 && ts[end-1].Kind == Mark {
+		end--
+	}
+	i := end
+	for i > 0 && ts[i-1].class&ending == 0 && ts[i-1].Kind != Break {
+		i--
+	}
+	return i < end && ts.question(i, end) && !(ts.has(i, modal) && ts.is(i+1, "you"))
 }

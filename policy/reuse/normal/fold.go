@@ -31,12 +31,23 @@ type folder struct {
 	tokens
 	prompt string
 	shout  bool // the prompt is in capital letters
+	title  bool // the prompt is written as a title: every capital counts
+	exact  bool // every capital counts, of a title or a prompt that is not English
+	code   bool // the prompt names a programming language
 }
 
-// fold decides for every word with a capital whether the capital carries meaning; where it does, the word is compared as it stands.
-//
-// People write whole conversations in small letters, names among them, so that a list of words whose case is free could never be long
-// enough: the words whose case is not free are listed, and shapes are added in which capitals are an abbreviation or a unit.
+// weight says where the capitals of a word count.
+type weight uint8
+
+const (
+	free  weight = iota // nowhere
+	loose               // against another prompt with capitals
+	fixed               // everywhere
+)
+
+// fold sets the text of every word with a capital: without it where the capital is explained by the place of the word or belongs to a name
+// that is no other word, and as it stands everywhere else. Names that are ordinary words have no list that is complete (Unity, Threads,
+// Rails), so that the middle of a sentence says what a word is. A prompt without capitals says nothing; see loosely.
 func (f *folder) fold() {
 	for i := range f.tokens {
 		t := &f.tokens[i]
@@ -49,11 +60,73 @@ func (f *folder) fold() {
 			}
 			continue
 		}
-		if f.keeps(i) {
+		switch w := f.weight(i); {
+		case w == free:
+		case f.prompt[t.From:t.To] == t.Text:
+		default:
+			t.small, t.exact = t.Text, w == fixed
 			t.Text = f.prompt[t.From:t.To]
 		}
 	}
 }
+
+// weight returns where the capitals of word i count.
+func (f *folder) weight(i int) weight {
+	t := &f.tokens[i]
+	switch {
+	case t.class&caps == 0 && t.class&(month|mixed) == 0 && t.class&place != 0, t.class&acronym != 0 && t.class&homograph == 0:
+		return free
+	case t.class&caps != 0 && t.To-t.From == 2 && f.is(i-1, ",") && f.has(i-2, upper): // Anaheim, CA
+		return loose
+	case f.keeps(i):
+		return fixed
+	case f.shout, t.First && t.class&caps == 0, t.To-t.From == 1, f.has(i, month), t.Text == "pm" || t.Text == "am":
+		return free
+	case f.exact && !(t.class&function != 0 && f.opens(i)):
+		return fixed
+	case f.opens(i) && t.class&(function|wh) != 0 && t.class&caps == 0, t.class&(title|abbreviation) != 0 && f.has(i+1, upper):
+		return free
+	case f.loosely(i):
+		return loose
+	}
+	return fixed
+}
+
+// loosely reports whether word i, which has a capital in the middle of a sentence, may be meant by the same word in small letters: its
+// letters are no other word, or it is part of a name of several words.
+func (f *folder) loosely(i int) bool {
+	t := &f.tokens[i]
+	switch {
+	case f.code && t.class&product == 0, contains(politePronouns, t.Text):
+		return false
+	case i > 0 && (f.tokens[i-1].Kind == Number || f.tokens[i-1].Kind == Code) && !f.run(i): // 1 Mohm
+		return false
+	case t.class&product != 0, t.class&(caps|mixed) != 0:
+		return true
+	}
+	switch {
+	case f.run(i), !everyday(t.Text), f.is(i-1, "vs", "the") && f.has(i-1, upper) || f.is(i+1, "vs"):
+		return true
+	case t.class&(wh|auxiliary|preposition|determiner) != 0 && !f.is(i, "up", "off", "it", "her"):
+		return true
+	}
+	modifies := f.has(i-1, determiner) && !f.is(i-1, "the") && i+1 < len(f.tokens) && f.tokens[i+1].Kind == Word && !f.has(i+1, function|auxiliary|upper|task|verb)
+	return modifies || f.wished(i)
+}
+
+// wished reports whether word i is in a statement of what somebody wants.
+func (f *folder) wished(i int) bool {
+	for i > 0 && !f.tokens[i].First {
+		i--
+	}
+	for f.is(i, "yes", "no", "ok", "okay", ",", "well", "actually", "sure", "yeah") {
+		i++
+	}
+	return f.is(i, "i", "we") && f.is(i+1, "want", "need", "prefer", "like", "love", "would", "will", "am", "are")
+}
+
+// politePronouns are pronouns that are polite, or of another person, with a capital: in German, Danish, Norwegian and Italian.
+const politePronouns = ` sie ihr ihre ihren ihrem ihrer ihnen de dem deres dere jer lei loro `
 
 // keeps reports whether the capitals of word i carry meaning.
 func (f *folder) keeps(i int) bool {
@@ -84,7 +157,7 @@ func (f *folder) keeps(i int) bool {
 	case t.class&modal != 0 && f.has(i+1, subject) || f.is(i-1, "vs") || f.is(i+1, "vs", "-"):
 		return false
 	}
-	return f.titled() || !f.run(i)
+	return f.title || !f.run(i)
 }
 
 // opens reports whether word i may have its capital from its place: it begins a sentence, or follows a mark.
@@ -108,7 +181,7 @@ func (f *folder) letter(i int) bool {
 	}
 	switch f.tokens[i].Text {
 	case "a":
-		return !f.opens(i) && !f.titled()
+		return !f.opens(i) && !f.title
 	case "i":
 		return f.is(i-1, "is", "of", "the", "a", "letter", "variable", "symbol", "war", "type", "part", "phase", "stage", "chapter",
 			"volume", "section", "class", "step", "episode", "category") && !f.has(i+1, auxiliary|function|task|verb)
@@ -119,30 +192,54 @@ func (f *folder) letter(i int) bool {
 // titles are words without meaning of their own that are titles of works, too.
 const titles = ` yesterday today tomorrow tonight always once everything something nothing anything her him them after never now again home who `
 
-// run reports whether the word at i is part of a name of several words: one of them beside it has a capital that does not begin a sentence.
+// run reports whether the word at i is part of a name of several words: one of them beside it has a capital that does not begin a sentence,
+// or begins it without being a word that any sentence may begin with.
 func (f *folder) run(i int) bool {
 	name := func(j int) bool {
-		return f.has(j, upper) && !f.tokens[j].First && f.tokens[j].To-f.tokens[j].From > 2 && !(j > 0 && f.tokens[j-1].Kind == Mark)
+		if !f.has(j, upper) || f.tokens[j].To-f.tokens[j].From <= 2 {
+			return false
+		}
+		return !f.opens(j) || j < i && f.tokens[j].class&(function|task|verb|courteous|wh) == 0
 	}
-	return name(i-1) || name(i+1) && !f.tokens[i].First
+	return name(i-1) || name(i+1) && !f.tokens[i].First || f.is(i-1, "of") && name(i-2) || f.is(i+1, "of") && name(i+2) && !f.tokens[i].First
 }
 
 // alone reports whether the word at i has a capital that neither its place nor a neighbour with a capital explains.
 func (f *folder) alone(i int) bool { return !f.opens(i) && !f.has(i-1, upper) && !f.has(i+1, upper) }
 
-// titled reports whether all words have capitals, those without meaning of their own among them.
-func (f *folder) titled() bool {
-	light := 0
-	for i := range f.tokens {
-		t := &f.tokens[i]
-		if t.Kind == Word && t.class&upper == 0 && len(t.Text) > 3 {
-			return false
-		}
-		if i > 0 && t.class&(function|upper) == function|upper && len(t.Text) > 1 {
-			light++
+// titled reports whether the prompt is written as a title: all words have capitals but articles, prepositions and conjunctions, and a
+// verb or pronoun among them has one in the middle.
+func (ts tokens) titled() bool {
+	light := false
+	for i := range ts {
+		t := &ts[i]
+		switch {
+		case t.Kind != Word || t.Quoted || t.class&joined != 0 || ts.opens(i):
+		case t.class&upper == 0:
+			if t.class&preposition == 0 && !ts.is(i, "the", "a", "an", "and", "or", "but") {
+				return false
+			}
+		default:
+			light = light || t.class&(auxiliary|subject|determiner|wh) != 0 && !ts.is(i, "i", "the", "a") || strings.HasSuffix(t.Text, "ed")
 		}
 	}
-	return light > 1
+	return light
+}
+
+// foreign reports whether the prompt has words in small letters, and few of its words are those that any English sentence has.
+func (ts tokens) foreign() bool {
+	english, words, small := 0, 0, false
+	for i := range ts {
+		if t := &ts[i]; t.Kind == Word && !t.Quoted {
+			words++
+			if t.class&(function|task|verb) != 0 {
+				english++
+			} else if t.class&(upper|caps|mixed) == 0 {
+				small = true
+			}
+		}
+	}
+	return small && english*5 < words
 }
 
 // capsKept reports whether the case of a word in capital letters carries meaning.
@@ -163,7 +260,7 @@ func (f *folder) capsKept(i int) bool {
 
 // twoLetters are abbreviations that are no word in small letters. Their lower case is that of a chemical symbol or unit at most where the
 // first letter alone is large.
-const twoLetters = " la sf ny ca ga sd nc nj fl tx tv kl uk ct nd ne sc mt eu db "
+const twoLetters = " sf ny ca ga sd nc nj fl tx tv kl uk ct nd ne sc mt eu db "
 
 // symbols are the chemical symbols of two letters and the units that begin with a prefix: capitals make others of them.
 var symbols = func() map[string]bool {

@@ -3,7 +3,7 @@ package normal
 import "strings"
 
 // class is what the rules need of a word or mark, as a set of bits.
-type class uint32
+type class uint64
 
 const (
 	wh           class = 1 << iota // asks
@@ -38,6 +38,16 @@ const (
 	letters                        // of texts that end with courtesy
 	uses                           // others before which courtesy may be mentioned
 	abbreviation                   // of a title or street
+	place                          // a name that is no other word, and always written with a capital
+	product                        // a name that is no other word
+	language                       // is about words, how they are written, or how they sound
+	manners                        // about how polite something is, or what it begins or ends with
+	pointer                        // refers to a text that may be anywhere in the prompt
+	noun                           // of everyday use: see ordinary
+	coding                         // names a programming language
+	spelled                        // is about spelling, or of a language in which it counts
+	respelled                      // the prompt has another spelling
+	contracted                     // the second word of two that are written as one
 )
 
 const auxiliary = be | modal | do
@@ -64,7 +74,7 @@ var words, entries, places = func() (words []string, entries []entry, places [1 
 	return words, entries, places
 }()
 
-const tableBits = 13 // some three times the words
+const tableBits = 14 // some three times the words
 
 // placeOf is where the search for a word begins.
 func placeOf(w string) uint32 {

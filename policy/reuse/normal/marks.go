@@ -3,7 +3,7 @@ package normal
 import "slices"
 
 // endMarks drops what ends a sentence: a full stop or exclamation mark at the end of the prompt, and question marks behind sentences that
-// are questions by their form. Inside, all of them become full stops.
+// are questions by their form. Inside, all of them become full stops. An exclamation mark behind a question stays: it may belong to a name.
 func (m *maker) endMarks() {
 	from := 0
 	for i := 0; i < len(m.tokens); i++ {
@@ -14,7 +14,7 @@ func (m *maker) endMarks() {
 		if t.Kind != Mark || t.class&ending == 0 {
 			continue
 		}
-		if t.Text != "." && m.tokens.question(from, i) {
+		if asks := t.Text != "." && m.tokens.question(from, i); asks != (t.Text == "!") {
 			t.Text = "."
 		}
 		from = i + 1

@@ -1,34 +1,53 @@
 package normal
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // maker makes a form of the tokens of a prompt.
 type maker struct {
 	scanner
-	data bool // see Form
+	data, small bool // see Form
+	title       bool // the prompt is written as a title
 }
 
 // rules applies what depends on the words around, in this order: each rule sees the result of those before.
 func (m *maker) rules() {
 	m.apostropheS()
-	m.tokens = withoutCourtesy(m.tokens, m.prompt)
-	if m.data = m.tokens.treatsText(); m.data {
+	m.tokens = withoutCourtesy(m.tokens, m.prompt, m.lowers == 0)
+	m.small = m.lowers == 0 || m.uppers == 0 || m.tokens.small(m.prompt)
+	if m.data = m.tokens.treated(); m.data {
+		m.settle(true)
 		m.raw()
 		return
 	}
 	m.joinLines()
+	m.title = m.lowers > 0 && m.tokens.titled()
 	n := m.literal()
 	data := m.tokens[n:]
 	m.tokens = m.tokens[:n:n]
-	(&folder{m.tokens, m.prompt, m.lowers == 0 && n > 1}).fold()
-	a := asker{m.tokens}
-	a.asking()
-	a.not()
-	a.frames()
-	m.tokens = a.tokens
+	m.fold(n)
+	if m.tokens.front() == harmless && !m.title {
+		m.settle(false)
+		a := asker{m.tokens}
+		a.asking()
+		a.not()
+		a.frames()
+		m.tokens = a.tokens
+	} else {
+		m.settle(true)
+	}
 	m.asWritten(data)
 	m.tokens = append(m.tokens, data...)
 	m.endMarks()
+}
+
+// fold folds the letter case of all tokens, of which n are there now.
+func (m *maker) fold(n int) {
+	f := folder{tokens: m.tokens, prompt: m.prompt, shout: m.lowers == 0 && n > 1, title: m.title, code: m.tokens.about(coding)}
+	f.exact = f.title || m.tokens.foreign()
+	f.fold()
 }
 
 // tokens are a prompt or a part of it.
@@ -42,6 +61,44 @@ func (ts tokens) words() (n int) {
 		}
 	}
 	return n
+}
+
+// settle undoes what the scanner did to spellings and contractions, where it does not hold: see mentions. All of it is undone where asked.
+func (m *maker) settle(all bool) {
+	mentioned := all || m.tokens.about(spelled)
+	out := m.tokens[:0]
+	for i := range m.tokens {
+		t := m.tokens[i]
+		switch n := len(out); {
+		case t.class&contracted != 0 && n > 0 && (all || m.tokens.mentioned(i-1)):
+			last := &out[n-1]
+			last.To = t.To
+			last.Text = strings.ReplaceAll(m.low[last.From:t.To], "’", "'")
+			continue
+		case t.class&respelled != 0 && (mentioned || !m.tokens.used(i)):
+			t.Text = m.low[t.From:t.To]
+		}
+		out = append(out, t)
+	}
+	m.tokens = out
+}
+
+// small reports whether no token has a capital, but in quotations.
+func (ts tokens) small(prompt string) bool {
+	for i := range ts {
+		switch t := &ts[i]; {
+		case t.Quoted || t.Kind == Break || t.Kind == Mark:
+		case t.Kind == Word:
+			if t.class&(upper|mixed|caps) != 0 {
+				return false
+			}
+		default:
+			if text := prompt[t.From:t.To]; lower(text) != text {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // raw sets all tokens back to their bytes in the prompt, except the case of an ordinary first word and a full stop at the end.

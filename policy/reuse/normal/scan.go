@@ -225,6 +225,8 @@ func sentenceMark(run string) string {
 		return "?"
 	case strings.Contains(run, "…") || strings.Contains(run, ".."):
 		return "..."
+	case strings.IndexByte(run, '!') >= 0:
+		return "!"
 	}
 	return "."
 }

@@ -36,8 +36,9 @@ func TestCourtesySet(t *testing.T) {
 		}
 	}
 	t.Logf("of %v pairs %v have one form", all, equal)
-	if share := float64(equal["all"]) / float64(all["all"]); share < 0.97 {
-		t.Errorf("%.3f of the pairs have one form, want 0.97", share)
+	// 97 % would be wanted, and was reached by rules that made one form of questions with two meanings, too.
+	if share := float64(equal["all"]) / float64(all["all"]); share < 0.9 {
+		t.Errorf("%.3f of the pairs have one form, want 0.9", share)
 	}
 }
 
@@ -45,7 +46,7 @@ func TestCourtesySet(t *testing.T) {
 // they are and behind text that they share.
 func TestDifferentSets(t *testing.T) {
 	sentence := "The customer is in our database and has a contract that runs to the end of next year, with a bill each month by post. "
-	for _, file := range []string{"different.tsv", "planted.tsv"} {
+	for _, file := range []string{"different.tsv", "planted.tsv", "round1.tsv"} {
 		for _, before := range []string{"", strings.Repeat(sentence, 2), strings.Repeat(sentence, 13), "Answer briefly. Question: "} {
 			fixed, pairs := 0, readPairs(t, file)
 			for _, p := range pairs {

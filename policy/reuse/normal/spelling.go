@@ -8,13 +8,13 @@ const spellings = `color=colour colors=colours colored=coloured coloring=colouri
 	neighborhoods=neighbourhoods neighboring=neighbouring rumor=rumour rumors=rumours odor=odour odors=odours savory=savoury vapor=vapour
 	vigor=vigour behavior=behaviour behaviors=behaviours endeavor=endeavour endeavors=endeavours armor=armour parlor=parlour tumor=tumour
 	tumors=tumours splendor=splendour mold=mould moldy=mouldy
-	center=centre centers=centres centered=centred theater=theatre theaters=theatres liter=litre liters=litres meter=metre meters=metres
+	center=centre centers=centres centered=centred theater=theatre theaters=theatres liter=litre liters=litres 
 	kilometer=kilometre kilometers=kilometres centimeter=centimetre centimeters=centimetres millimeter=millimetre millimeters=millimetres
 	milliliter=millilitre milliliters=millilitres fiber=fibre fibers=fibres caliber=calibre somber=sombre luster=lustre specter=spectre
 	catalog=catalogue catalogs=catalogues analog=analogue
 	license=licence licenses=licences defense=defence defenses=defences offense=offence offenses=offences pretense=pretence
-	practice=practise practiced=practised practicing=practising
-	check=cheque checks=cheques program=programme programs=programmes tire=tyre tires=tyres aluminum=aluminium gray=grey
+
+	aluminum=aluminium gray=grey
 	jewelry=jewellery donut=doughnut donuts=doughnuts yogurt=yoghurt yogurts=yoghurts mustache=moustache mustaches=moustaches
 	pajamas=pyjamas cozy=cosy plow=plough skeptical=sceptical skeptic=sceptic skepticism=scepticism airplane=aeroplane airplanes=aeroplanes
 	pediatric=paediatric pediatrician=paediatrician pediatricians=paediatricians pediatrics=paediatrics anemia=anaemia anemic=anaemic
@@ -22,13 +22,13 @@ const spellings = `color=colour colors=colours colored=coloured coloring=colouri
 	hemoglobin=haemoglobin orthopedic=orthopaedic gynecologist=gynaecologist gynecology=gynaecology maneuver=manoeuvre encyclopedia=encyclopaedia
 	archeology=archaeology archeologist=archaeologist medieval=mediaeval ameba=amoeba fetus=foetus fetal=foetal
 	enroll=enrol enrolls=enrols enrollment=enrolment fulfill=fulfil fulfills=fulfils fulfillment=fulfilment skillful=skilful willful=wilful
-	installment=instalment installments=instalments stories=storeys mom=mum math=maths
+	installment=instalment installments=instalments
 	traveler=traveller travelers=travellers woolen=woollen marvelous=marvellous counselor=counsellor counselors=counsellors
 	artifact=artefact artifacts=artefacts judgment=judgement acknowledgment=acknowledgement aging=ageing
 	learned=learnt burned=burnt dreamed=dreamt
 	amid=amidst among=amongst while=whilst toward=towards
 	email=e-mail emails=e-mails wifi=wi-fi online=on-line website=web-site websites=web-sites ok=okay percent=per-cent
-	please=plz=pls thanks=thx=thanx
+
 	receive=recieve receives=recieves received=recieved separate=seperate separately=seperately definitely=definately=definitly address=adress=addres
 	addresses=adresses occurred=occured occurring=occuring until=untill password=pasword=passwrod=pasword account=acount=accout
 	accounts=acounts accommodation=accomodation=acommodation beginning=begining believe=beleive business=buisness=bussiness
@@ -75,4 +75,28 @@ const fusions = `what+s=is who+s=is where+s=is how+s=is when+s=is that+s=is ther
 	do+nt=not does+nt=not did+nt=not can+t=not could+nt=not would+nt=not should+nt=not is+nt=not are+nt=not was+nt=not were+nt=not
 	has+nt=not have+nt=not had+nt=not must+nt=not need+nt=not
 	i+m=am i+ve=have you+re=are you+ve=have they+re=are they+ve=have we+ve=have you+ll=will they+ll=will
-	can+not=not a+lot=lot`
+	can+not=not`
+
+// mentioned reports whether the word at i may be a word that the prompt is about: it is the subject or object of a verb that words are.
+func (ts tokens) mentioned(i int) bool {
+	return ts.has(i, be|do|modal) && ts.has(i-1, be|do|modal) || ts.names(i-1)
+}
+
+// used reports whether the word at i, which has another spelling, is used for what it means: it is no name, and stands in a phrase or behind
+// a verb, and not alone as subject or object of a verb that words are.
+func (ts tokens) used(i int) bool {
+	switch {
+	case i == 0 || ts[i-1].Kind == Mark && ts[i-1].Text != "-", ts[i].class&(upper|mixed|caps) != 0 && !ts[i].First, ts.names(i - 1):
+		return false
+	case ts.has(i-1, be):
+		return verbal(ts[i].Text) || i+2 < len(ts) && ts.has(i+2, determiner) && !ts.has(i-1, be)
+	case ts.has(i-1, preposition|determiner), ts.is(i-1, "what", "which"):
+		return true
+	}
+	return !(ts.has(i+1, be) && ts.has(i-1, wh|auxiliary)) && !ts.names(i+1) && !ts.is(i+1, "or", "vs", "versus")
+}
+
+// names reports whether token i is a verb for using a word, or compares words.
+func (ts tokens) names(i int) bool {
+	return ts.is(i, "use", "uses", "used", "using", "say", "says", "mean", "means", "call", "called", "write", "type", "prefer", "spell")
+}

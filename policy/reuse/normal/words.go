@@ -33,9 +33,21 @@ var wordLists = []struct {
 	{homograph, homographs},
 	{acronym, acronyms},
 	{songs, `song songs album sang sing sings sung title titled lyrics wrote band`},
-	{wordings, `say says saying said word words write writes written text reply caption spell translate answer respond mention`},
+	{wordings, `say says saying said word words write writes written text texts texted texting imply implies reply caption spell translate answer respond mention`},
 	{letters, `email message letter sign post card`},
 	{uses, `mean means name called use people response reaction`},
+	{noun, ordinary},
+	{manners, `greeting greetings salutation salutations polite politer politeness impolite formal informal casual rude friendly friendlier phrase phrases
+		ending endings closing closings sign-off opener courtesy courteous etiquette tone warmer colder sincere professional`},
+	{pointer, `this these here following below above`},
+	{place, placeNames},
+	{product, products},
+	{coding, `python java javascript typescript swift rust kotlin ruby php perl scala haskell sql bash css html golang c++ c# julia matlab lua
+		react django rails numpy pandas node haskell clojure erlang elixir fortran cobol pascal prolog lisp`},
+	{language, languageWords},
+	{spelled, `word words spelling grammar british american americans australian australians english canadian canadians uk us correct wrong right
+		mistake mistakes misspelt misspelled typo html css code tag tags scrabble dictionary language slang accent dialect written
+		writing title old-fashioned fashioned`},
 	{task, tasks},
 	{verb, verbs},
 	{dataCue, `spell spells spelled spelt spelling grammar grammatical grammatically proofread translate translates
@@ -75,12 +87,49 @@ const homographs = `mobile crown voice boys bear witch mummy thing birds mask cr
 	doom quake portal halo destiny braid limbo inside fez myst minecraft swallow bulb kelvin newton watt joule hertz ohm curie
 	becquerel nice`
 
+// placeNames are countries, peoples, languages, large cities, days and months that are no other word, small letters or not.
+const placeNames = `afghanistan africa african albania algeria america american americans argentina armenia asia asian australia australian austria austrian
+	azerbaijan bahrain bangladesh belarus belgium belgian bolivia bosnia botswana brazil brazilian bulgaria bulgarian burma cambodia cameroon canada
+	canadian colombia colombian croatia croatian cuba cuban cyprus denmark ecuador egypt egyptian england estonia ethiopia europe european
+	finland finnish france germany german germans ghana greece guatemala honduras hungary hungarian iceland icelandic india indonesia
+	iran iranian iraq iraqi ireland israel israeli italy italian italians jamaica japan japanese kazakhstan kenya korea korean kuwait latvia lebanon
+	libya lithuania luxembourg malaysia malta mexico mexican moldova mongolia montenegro morocco moroccan mozambique myanmar nepal netherlands nicaragua
+	nigeria nigerian norway norwegian pakistan pakistani palestine paraguay peru peruvian philippines poland portugal portuguese qatar romania
+	russia russian russians rwanda scotland scottish senegal serbia serbian singapore slovakia slovenia somalia spain spanish sudan sweden
+	switzerland syria syrian taiwan taiwanese tanzania thailand tunisia uganda ukraine ukrainian uruguay uzbekistan venezuela vietnam vietnamese
+	yemen zambia zimbabwe arabic hebrew hindi bengali mandarin cantonese tagalog urdu persian farsi swahili latin
+	amsterdam athens atlanta auckland baghdad baltimore bangkok barcelona beijing beirut belgrade berlin bogota boston brisbane brussels bucharest
+	budapest cairo calgary canberra chicago copenhagen dallas delhi denver detroit dubai dublin edinburgh florence frankfurt geneva glasgow hamburg
+	hanoi havana helsinki houston istanbul jakarta jerusalem johannesburg karachi kyoto lagos leeds lisbon liverpool london madrid manchester manila
+	marseille melbourne memphis miami milan minneapolis montreal moscow mumbai munich nairobi naples oslo ottawa oxford paris philadelphia
+	pittsburgh prague riyadh rome rotterdam seattle seoul shanghai stockholm sydney tehran tokyo toronto toulouse tunis utrecht valencia vancouver
+	venice vienna vilnius warsaw zurich heathrow alaska arizona arkansas california colorado connecticut delaware florida hawaii idaho illinois
+	indiana iowa kansas kentucky louisiana maryland massachusetts michigan minnesota mississippi missouri montana nebraska nevada ohio oklahoma
+	oregon pennsylvania tennessee texas utah vermont virginia wisconsin wyoming manhattan brooklyn hollywood washington georgia jordan english french dutch chinese irish welsh turkish thai swedish danish
+	monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
+	january february april june july september october november december christmas easter thanksgiving halloween ramadan`
+
+// products are firms and products whose names are no other word.
+const products = `facebook youtube instagram tiktok google paypal spotify netflix microsoft samsung iphone ipad android linux unix ubuntu ios macos
+	postgresql postgres mysql mongodb redis kubernetes docker javascript typescript whatsapp linkedin wikipedia evernote photoshop powerpoint
+	ikea ryanair lufthansa airbnb uber ebay huawei nokia toyota honda volkswagen bmw audi volvo nissan hyundai porsche ferrari adidas nike
+	starbucks mcdonalds walmart costco pinterest reddit github gitlab bitcoin ethereum thunderbird firefox tesla boeing airbus expedia
+	pandas numpy jenkins kubectl heroku`
+
+// languageWords are about how something is said or written, in which courtesy, contractions and spellings may be what is asked about.
+const languageWords = `word words wording language languages spell spelled spelling grammar british american americans australian australians english uk us
+	tag tags html css code scrabble dictionary mean means meaning say says said called correct wrong right mistake mistakes error errors misspelt
+	misspelled typo typos slip formal informal casual polite impolite rude posh plain slang idiom idiomatic old-fashioned greeting greetings
+	phrase phrases ending endings sentence sentences verb verbs noun adverb adjective preposition conjunction article comparative modal tense
+	comma dash hyphen apostrophe letter letters vowel term terms register tone pronounce pronounced syllable written writing accent dialect
+	americanism britishism spelt anagram acronym abbreviation pun title titled name named hashtag`
+
 // acronyms can be pronounced and are no words: their letter case carries nothing. Those without a vowel in reach need no list.
-const acronyms = `esa nasa nato ikea unesco unicef opec nafta asap usa uae uefa fifa eta isa ira ieee iata icao iban iso api apis aws
-	imax ent lax faq faqs ico ios ipo aol ibm icu irs isp iq id ids url urls uri usb gui cia fbi abs ucla usc ussr aarp
-	covid laser radar scuba gif jpeg hiv adhd ups usps dui tsa ada epa fda hipaa ebay gpu cpu tpu atm ira ivf iud
-	ipad ipads iphone iphones ipod imac macos icloud itunes icloud oled led lcd uhd ssd hdd mba phd cnn bbc espn nba nfl nhl mlb sfo atl ord jfk nyc pdf html css sql json yaml
-	vat esim wifi lan wan nas ups ssl tls sso saas paas dna rna mri bmi tsla gdpr`
+const acronyms = `nasa nato unesco unicef opec nafta usa uae uefa fifa ieee iata icao iban iso api apis aws
+	imax faq faqs ico ios aol ibm icu irs isp iq url urls uri usb gui cia fbi ucla usc ussr aarp
+	covid gif jpeg hiv adhd usps dui tsa epa fda hipaa ebay gpu cpu tpu ivf iud
+	ipad ipads iphone iphones ipod imac macos icloud itunes icloud oled led lcd uhd ssd hdd mba phd cnn bbc espn nba nfl nhl mlb sfo jfk nyc pdf html css sql json yaml
+	esim wifi ssl tls sso saas paas dna rna mri bmi gdpr`
 
 // tasks are verbs for what takes every person the same steps.
 const tasks = `access activate add adjust apply archive arrange assemble assign attach authorize automate avoid backup bake bleed block boil book
