@@ -329,8 +329,8 @@ func TestLearning(t *testing.T) {
 // TestExplainForm: the entry with the form of the prompt is the first candidate, with what its vector says, too.
 func TestExplainForm(t *testing.T) {
 	r, _ := newJudged(t)
-	r.wants(r.request(long("k", 40)), "miss", 1)
-	x, err := r.Explain(t.Context(), r.request(long("k", 40)+"."))
+	r.wants(r.request("where is "+long("k", 40)), "miss", 1)
+	x, err := r.Explain(t.Context(), r.request("where is "+long("k", 40)+"."))
 	if err != nil || x.Hit == nil || x.Hit.Topic == 0 || len(x.Candidates) != 1 || x.Asked == nil {
 		t.Fatalf("%+v, %v", x, err)
 	}
@@ -338,11 +338,11 @@ func TestExplainForm(t *testing.T) {
 	if !c.ByForm || !c.OverGate || c.Similarity < cosine(1.1) || c.Stored == nil || c.Verdict.Decision != reuse.Serve || !c.Verdict.Case.Explained {
 		t.Errorf("%+v", c)
 	}
-	far := long("k", 40) + ". Thank you so much for your help!"
+	far := "where is " + long("k", 40) + ". Thank you so much for your help!"
 	if x, _ = r.Explain(t.Context(), r.request(far)); x.Hit == nil || !x.Candidates[0].ByForm || x.Candidates[0].OverGate {
 		t.Errorf("%+v", x)
 	}
-	if x, _ = r.Explain(t.Context(), r.request(long("a", 42))); x.Hit == nil || x.Candidates[0].ByForm || x.Candidates[0].Stored == nil {
+	if x, _ = r.Explain(t.Context(), r.request("where is "+long("a", 42))); x.Hit == nil || x.Candidates[0].ByForm || x.Candidates[0].Stored == nil {
 		t.Errorf("%+v", x)
 	}
 	if st := r.store.Stats(); st.Entries != 1 || st.Aliases != 0 || r.topics.Stats().Entries != 1 {

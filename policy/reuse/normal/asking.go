@@ -124,7 +124,7 @@ func (ts tokens) wantsAnswer(i, at int) bool {
 	order := asked && ts.is(i, "tell", "let", "please", "kindly")
 	own := ts.is(at+1, "i") && ts.has(at+2, modal|do)
 	switch {
-	case !ts.impersonal(i, at):
+	case !impersonal(ts, i, at):
 		return false
 	case ts.is(at, "who") && (ts.is(i, "does", "anyone", "anybody") || ts.has(at+1, subject)):
 		return false
@@ -142,7 +142,7 @@ func (ts tokens) wantsAnswer(i, at int) bool {
 
 // impersonal reports whether the question at, behind an asking frame at i, is about the world: "do you know what I mean", "any idea what you have
 // done" and "I need to find out who my father is" want something else than an answer.
-func (ts tokens) impersonal(i, at int) bool {
+func impersonal(ts tokens, i, at int) bool {
 	switch {
 	case ts.is(at, "how") && ts.is(at+1, "i") && ts.is(at+2, "can", "could"):
 		return true

@@ -57,11 +57,12 @@ func (ts tokens) textBehind(i int) bool {
 // then the text must be quoted, so that it is known where it ends.
 func (e *ends) mayCut(from, to int) bool {
 	all := e.tokens
-	switch f := all[from:to].front(); {
-	case f > asked, f == asked && !all[from:to].lastAsks():
+	rest := sentences{all[from:to]}
+	switch f := rest.front(); {
+	case f > asked, f == asked && !rest.lastAsks():
 		return false
 	}
-	if !all[from:to].treatsText() {
+	if !rest.treatsText() {
 		return true
 	}
 	for i := from; i < to; i++ {
@@ -80,13 +81,13 @@ func (e *ends) mayCut(from, to int) bool {
 }
 
 // lastAsks reports whether the last sentence is a question by its form, and no request.
-func (ts tokens) lastAsks() bool {
-	end := len(ts)
-	for end > 0 && ts[end-1].Kind == Mark {
+func (ts sentences) lastAsks() bool {
+	end := len(ts.tokens)
+	for end > 0 && ts.tokens[end-1].Kind == Mark {
 		end--
 	}
 	i := end
-	for i > 0 && ts[i-1].class&ending == 0 && ts[i-1].Kind != Break {
+	for i > 0 && ts.tokens[i-1].class&ending == 0 && ts.tokens[i-1].Kind != Break {
 		i--
 	}
 	return i < end && ts.question(i, end) && !(ts.has(i, modal) && ts.is(i+1, "you"))

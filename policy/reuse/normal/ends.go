@@ -4,7 +4,7 @@ import "slices"
 
 // ends are the two ends of a prompt.
 type ends struct {
-	tokens
+	sentences
 	prompt string
 	from   int  // where the prompt begins behind its courtesy
 	shout  bool // the prompt is in capital letters
@@ -14,7 +14,7 @@ type ends struct {
 // withoutCourtesy takes courtesy off at both ends, one phrase after the other, while enough is left. Of a prompt that does something to a
 // text it comes off only where it cannot be part of the text.
 func withoutCourtesy(ts tokens, prompt string, shout bool) tokens {
-	e := ends{tokens: ts, prompt: prompt, shout: shout}
+	e := ends{sentences: sentences{ts}, prompt: prompt, shout: shout}
 	from, to := 0, len(ts)
 	for range mostPhrases {
 		next := e.opening(from)
@@ -152,7 +152,7 @@ func (e *ends) opens(i, n int, soft bool, next int) bool {
 }
 
 // pointed reports whether the sentence at i may be about the courtesy before or behind it: Is that too formal?
-func (ts tokens) pointed(i int) bool {
+func (ts sentences) pointed(i int) bool {
 	start := i
 	for end := ts.sentence(i); i < end; i++ {
 		if ts.has(i, manners) || i == start && ts.has(i, auxiliary) && ts.is(i+1, "this", "that", "these", "those") {
@@ -163,7 +163,7 @@ func (ts tokens) pointed(i int) bool {
 }
 
 // bare reports whether the sentence at i has a pronoun for a thing that it does not name.
-func (ts tokens) bare(i int) bool {
+func (ts sentences) bare(i int) bool {
 	for end := ts.sentence(i); i < end; i++ {
 		if ts.is(i, "it", "this", "that") {
 			return true
@@ -173,12 +173,12 @@ func (ts tokens) bare(i int) bool {
 }
 
 // begins reports whether a sentence begins at i: a question by its form, an order, or a statement. Behind a comma or an exclamation mark a
-// statement of one's own needs a verb of the list: "Hello, I love you" is a song.
-func (ts tokens) begins(i int, soft bool) bool {
+// statement of a user needs a verb of the list: "Hello, I love you" is a song.
+func (ts sentences) begins(i int, soft bool) bool {
 	end := ts.sentence(i)
-	words := tokens(ts[i:end]).words()
+	words := ts.tokens[i:end].words()
 	switch {
-	case ts[i].Kind != Word:
+	case ts.tokens[i].Kind != Word:
 		return !soft && words > 0 || words > 3
 	case ts.question(i, end), ts.orders(i):
 		return true
@@ -189,7 +189,7 @@ func (ts tokens) begins(i int, soft bool) bool {
 	case words < 3 || soft && (words < 4 || ts.is(i, "it")):
 		return false
 	}
-	if n, _ := askingPhrases.longest(ts, i); n > 0 {
+	if n, _ := askingPhrases.longest(ts.tokens, i); n > 0 {
 		return true
 	}
 	for j := i; j < end; j++ {
@@ -205,9 +205,9 @@ var wishes = []string{"want", "need", "prefer", "like", "bought", "ordered", "mo
 	"actually", "changed", "guess", "confirm", "wish", "wanted", "needed", "heard", "found", "booked"}
 
 // orders reports whether an order begins at i.
-func (ts tokens) orders(i int) bool {
-	return (ts.has(i, task|verb) || ts.is(i, imperatives...)) && i+1 < len(ts) && !ts.has(i+1, auxiliary) && ts[i+1].Kind != Break &&
-		(ts[i].class&homograph == 0 || ts.has(i+1, determiner|function|numeral) || ts[i+1].Kind == Number)
+func (ts sentences) orders(i int) bool {
+	return (ts.has(i, task|verb) || ts.is(i, imperatives...)) && i+1 < len(ts.tokens) && !ts.has(i+1, auxiliary) && ts.tokens[i+1].Kind != Break &&
+		(ts.tokens[i].class&homograph == 0 || ts.has(i+1, determiner|function|numeral) || ts.tokens[i+1].Kind == Number)
 }
 
 // flows reports whether the opening of tokens [from, to) without a mark behind it may come off.
@@ -260,7 +260,7 @@ func (e *ends) closing(end int) int {
 	return end
 }
 
-// trails reports whether "please" at i, without a mark before it, may come off: it is behind an order, or what somebody is asked to do.
+// trails reports whether "please" at i, without a mark before it, may come off: it is behind an order, or a request.
 func (e *ends) trails(i int) bool {
 	before := &e.tokens[i-1]
 	if !e.is(i, "please", "pls", "plz") || e.has(i, upper) || before.Kind == Mark || before.class&(preposition|determiner|auxiliary|wh|subject|joined) != 0 || e.mentions() {
@@ -284,8 +284,8 @@ func (e *ends) last(i int) int {
 }
 
 // closes reports whether the closing of tokens [from, to) behind a mark is beside what the prompt is about. What is before must be a sentence by
-// its form, and none that orders something to be written. Behind a comma, no more than please and thanks come off, and not behind words that
-// speak of words: "who sings Please, Please", "text my mother that I am late, thanks".
+// its form, and none that orders something to be written. Behind a comma, no more than please and thanks come off, and not behind words
+// about words: "who sings Please, Please", "text my mother that I am late, thanks".
 func (e *ends) closes(from, to int) bool {
 	end := from
 	hard := false
@@ -298,7 +298,7 @@ func (e *ends) closes(from, to int) bool {
 	}
 	start := e.last(end)
 	part := e.tokens[e.from:end]
-	if e.sends(e.from, end) || start == e.from && e.pointed(start) || part.about(manners) || !part.labelled() {
+	if e.sends(e.from, end) || start == e.from && e.pointed(start) || part.about(manners) || !labelled(part) {
 		return false
 	}
 	if !hard {
@@ -319,7 +319,7 @@ func (e *ends) closes(from, to int) bool {
 var light = []string{"please", "pls", "plz", "thanks", "thank", "thx", "thanx", "many", "if"}
 
 // labelled reports whether each colon is behind a label for a question.
-func (ts tokens) labelled() bool {
+func labelled(ts tokens) bool {
 	for i := range ts {
 		if ts[i].Kind == Mark && ts[i].Text == ":" && !ts.is(i-1, "question", "query") {
 			return false
@@ -328,10 +328,10 @@ func (ts tokens) labelled() bool {
 	return true
 }
 
-// sends reports whether a sentence of tokens [from, to) orders something to be written or said, to somebody else: the courtesy may be part of it.
+// sends reports whether a sentence of tokens [from, to) orders something to be written or said, to others: the courtesy may be part of it.
 func (e *ends) sends(from, to int) bool {
 	for i := from; i < to; i++ {
-		if (i == from || e.tokens[i].First || e.is(i-1, "please", "you", "to", "and", ",")) && e.is(i, sendings...) && !(e.is(i, "tell", "send", "answer") && e.is(i+1, "me", "us")) {
+		if (i == from || e.tokens[i].First || e.is(i-1, "please", "you", "to", "and")) && e.is(i, sendings...) && !(e.is(i, "tell", "send", "answer") && e.is(i+1, "me", "us")) {
 			return true
 		}
 	}
@@ -343,8 +343,8 @@ var sendings = []string{"tell", "send", "post", "write", "say", "reply", "respon
 	"type", "publish", "tweet", "message", "thank", "apologize", "note", "sign", "act", "speak", "talk", "repeat", "pretend", "invite", "notify"}
 
 // acts reports whether the word at i is a verb of the third person.
-func (ts tokens) acts(i int) bool {
-	_, ok := third(ts[i].Text)
+func (ts sentences) acts(i int) bool {
+	_, ok := third(ts.tokens[i].Text)
 	return ok
 }
 

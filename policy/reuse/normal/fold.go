@@ -114,7 +114,7 @@ func (f *folder) loosely(i int) bool {
 	return modifies || f.wished(i)
 }
 
-// wished reports whether word i is in a statement of what somebody wants.
+// wished reports whether word i is in a statement of what a user wants.
 func (f *folder) wished(i int) bool {
 	for i > 0 && !f.tokens[i].First {
 		i--
@@ -209,7 +209,7 @@ func (f *folder) alone(i int) bool { return !f.opens(i) && !f.has(i-1, upper) &&
 
 // titled reports whether the prompt is written as a title: all words have capitals but articles, prepositions and conjunctions, and a
 // verb or pronoun among them has one in the middle.
-func (ts tokens) titled() bool {
+func titled(ts tokens) bool {
 	light := false
 	for i := range ts {
 		t := &ts[i]
@@ -226,8 +226,8 @@ func (ts tokens) titled() bool {
 	return light
 }
 
-// foreign reports whether the prompt has words in small letters, and few of its words are those that any English sentence has.
-func (ts tokens) foreign() bool {
+// unEnglish reports whether the prompt has words in small letters, and few of its words are those that any English sentence has.
+func unEnglish(ts tokens) bool {
 	english, words, small := 0, 0, false
 	for i := range ts {
 		if t := &ts[i]; t.Kind == Word && !t.Quoted {

@@ -1,27 +1,30 @@
 package normal
 
+// sentences are tokens that are looked at as sentences.
+type sentences struct{ tokens }
+
 // front says what the sentences before the last one of a prompt do to it.
 type front uint8
 
 const (
-	harmless  front = iota // nothing: statements, and what somebody says of himself
+	harmless  front = iota // nothing: statements, and what users say of themselves
 	asked                  // a question: it may
 	wary                   // an order: it may
-	aboutText              // it does, or may: they speak of a text, or point at one
+	aboutText              // it does, or may: they are about a text, or point at one
 )
 
-// front returns what stands before the last sentence. Statements leave it alone, as do orders and questions in which somebody speaks of
-// himself or of others, and templates that end with "Question:". Any other order or question need not be about the world, and may make
+// front returns what stands before the last sentence. Statements leave it alone, as do orders and questions in which users name themselves
+// or others, and templates that end with "Question:". Any other order or question need not be about the world, and may make
 // data of what follows: "Respond as a pirate", "Any errors here?".
-func (ts tokens) front() front {
+func (ts sentences) front() front {
 	worst := harmless
 	for from := 0; ; {
 		end := ts.sentence(from)
 		next := end
-		for next < len(ts) && ts.boundary(next) {
+		for next < len(ts.tokens) && ts.boundary(next) {
 			next++
 		}
-		if next >= len(ts) {
+		if next >= len(ts.tokens) {
 			return worst
 		}
 		if f := ts.frontOf(from, end); f != harmless {
@@ -35,11 +38,11 @@ func (ts tokens) front() front {
 }
 
 // treated reports whether a text may be in the prompt that it does something to.
-func (ts tokens) treated() bool { return ts.treatsText() || ts.front() == aboutText }
+func (ts sentences) treated() bool { return ts.treatsText() || ts.front() == aboutText }
 
 // frontOf returns what the sentence of tokens [from, to) does to those behind it.
-func (ts tokens) frontOf(from, to int) front {
-	for from < to && (ts[from].Kind == Mark || ts.is(from, replies...)) {
+func (ts sentences) frontOf(from, to int) front {
+	for from < to && (ts.tokens[from].Kind == Mark || ts.is(from, replies...)) {
 		from++
 	}
 	if from == to {
@@ -52,7 +55,7 @@ func (ts tokens) frontOf(from, to int) front {
 	}
 	own := false
 	for i := from; i < to; i++ {
-		if ts[i].class&bad != 0 && !ts[i].Quoted && ts.points(i, to) {
+		if ts.tokens[i].class&bad != 0 && !ts.tokens[i].Quoted && ts.points(i, to) {
 			return aboutText
 		}
 		own = own || ts.is(i, "i", "me", "my", "we", "us", "our", "they", "their", "them", "there", "its", "else")
@@ -71,18 +74,18 @@ var replies = []string{"yes", "no", "ok", "okay", "well", "great", "good", "perf
 	"also", "actually", "then", "alright", "cool", "nice", "awesome", "hi", "hello", "hey", "fine", "correct", "right", "yeah", "yep", "nope", "oh", "hmm", "sounds", "wonderful", "excellent",
 	"exactly", "absolutely", "definitely", "not", "maybe", "later", "you", "very", "much", ","}
 
-// points reports whether the word at i, of one of the classes that speak of texts, does so: "this" before a noun does not.
-func (ts tokens) points(i, to int) bool {
+// points reports whether the word at i, of one of the classes that are about texts, is so: "this" before a noun does not.
+func (ts sentences) points(i, to int) bool {
 	if ts.is(i, "this", "these") && i+1 < to {
-		next := &ts[i+1]
+		next := &ts.tokens[i+1]
 		return next.Kind != Word || next.class&(auxiliary|function|task|verb|preposition|language|manners) != 0
 	}
 	return true
 }
 
 // states reports whether the sentence of tokens [from, to) is a statement: it has a subject before its verb.
-func (ts tokens) states(from, to int) bool {
-	if ts.is(from, "you") && ts.has(from+1, be) || to < len(ts) && ts[to].Text == "?" {
+func (ts sentences) states(from, to int) bool {
+	if ts.is(from, "you") && ts.has(from+1, be) || to < len(ts.tokens) && ts.tokens[to].Text == "?" {
 		return false // a role, or a question
 	}
 	if ts.has(from, subject|determiner) && !ts.is(from, "you") {
@@ -104,21 +107,21 @@ var imperatives = []string{"find", "get", "make", "use", "give", "show", "tell",
 
 // template reports whether a label for the question of a user is before the last sentence, and nothing but roles and orders to answer are
 // before that.
-func (ts tokens) template(next int) bool {
+func (ts sentences) template(next int) bool {
 	label := -1
-	for i := next; i+1 < len(ts); i++ {
-		if ts[i].Kind == Mark && ts[i].Text == ":" && ts.is(i-1, "question", "query") && ts[i-1].First {
+	for i := next; i+1 < len(ts.tokens); i++ {
+		if ts.tokens[i].Kind == Mark && ts.tokens[i].Text == ":" && ts.is(i-1, "question", "query") && ts.tokens[i-1].First {
 			label = i - 1
 			break
 		}
 	}
-	if label < 0 || ts.sentence(label+2) < len(ts)-1 {
+	if label < 0 || ts.sentence(label+2) < len(ts.tokens)-1 {
 		return false
 	}
 	for from := 0; from < label; {
 		end := ts.sentence(from)
 		for i := from; i < end; i++ {
-			if ts[i].class&(pointer|language|manners|songs) != 0 || ts.is(i, "as", "in") && !ts.is(i+1, "one", "two", "three", "a") {
+			if ts.tokens[i].class&(pointer|language|manners|songs) != 0 || ts.is(i, "as", "in") && !ts.is(i+1, "one", "two", "three", "a") {
 				return false
 			}
 		}

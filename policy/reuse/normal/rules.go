@@ -16,19 +16,19 @@ type maker struct {
 func (m *maker) rules() {
 	m.apostropheS()
 	m.tokens = withoutCourtesy(m.tokens, m.prompt, m.lowers == 0)
-	m.small = m.lowers == 0 || m.uppers == 0 || m.tokens.small(m.prompt)
-	if m.data = m.tokens.treated(); m.data {
+	m.small = m.lowers == 0 || m.uppers == 0 || small(m.tokens, m.prompt)
+	if m.data = (sentences{m.tokens}).treated(); m.data {
 		m.settle(true)
 		m.raw()
 		return
 	}
 	m.joinLines()
-	m.title = m.lowers > 0 && m.tokens.titled()
+	m.title = m.lowers > 0 && titled(m.tokens)
 	n := m.literal()
 	data := m.tokens[n:]
 	m.tokens = m.tokens[:n:n]
 	m.fold(n)
-	if m.tokens.front() == harmless && !m.title {
+	if (sentences{m.tokens}).front() == harmless && !m.title {
 		m.settle(false)
 		a := asker{m.tokens}
 		a.asking()
@@ -46,7 +46,7 @@ func (m *maker) rules() {
 // fold folds the letter case of all tokens, of which n are there now.
 func (m *maker) fold(n int) {
 	f := folder{tokens: m.tokens, prompt: m.prompt, shout: m.lowers == 0 && n > 1, title: m.title, code: m.tokens.about(coding)}
-	f.exact = f.title || m.tokens.foreign()
+	f.exact = f.title || unEnglish(m.tokens)
 	f.fold()
 }
 
@@ -65,17 +65,17 @@ func (ts tokens) words() (n int) {
 
 // settle undoes what the scanner did to spellings and contractions, where it does not hold: see mentions. All of it is undone where asked.
 func (m *maker) settle(all bool) {
-	mentioned := all || m.tokens.about(spelled)
+	about := all || m.tokens.about(spelled)
 	out := m.tokens[:0]
 	for i := range m.tokens {
 		t := m.tokens[i]
 		switch n := len(out); {
-		case t.class&contracted != 0 && n > 0 && (all || m.tokens.mentioned(i-1)):
+		case t.class&contracted != 0 && n > 0 && (all || mentioned(m.tokens, i-1)):
 			last := &out[n-1]
 			last.To = t.To
 			last.Text = strings.ReplaceAll(m.low[last.From:t.To], "’", "'")
 			continue
-		case t.class&respelled != 0 && (mentioned || !m.tokens.used(i)):
+		case t.class&respelled != 0 && (about || !used(m.tokens, i)):
 			t.Text = m.low[t.From:t.To]
 		}
 		out = append(out, t)
@@ -84,7 +84,7 @@ func (m *maker) settle(all bool) {
 }
 
 // small reports whether no token has a capital, but in quotations.
-func (ts tokens) small(prompt string) bool {
+func small(ts tokens, prompt string) bool {
 	for i := range ts {
 		switch t := &ts[i]; {
 		case t.Quoted || t.Kind == Break || t.Kind == Mark:

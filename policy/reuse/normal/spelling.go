@@ -78,25 +78,25 @@ const fusions = `what+s=is who+s=is where+s=is how+s=is when+s=is that+s=is ther
 	can+not=not`
 
 // mentioned reports whether the word at i may be a word that the prompt is about: it is the subject or object of a verb that words are.
-func (ts tokens) mentioned(i int) bool {
-	return ts.has(i, be|do|modal) && ts.has(i-1, be|do|modal) || ts.names(i-1)
+func mentioned(ts tokens, i int) bool {
+	return ts.has(i, be|do|modal) && ts.has(i-1, be|do|modal) || names(ts, i-1)
 }
 
-// used reports whether the word at i, which has another spelling, is used for what it means: it is no name, and stands in a phrase or behind
+// used reports whether the word at i, which has another spelling, is used for what it means: it is no name, and part of a phrase or behind
 // a verb, and not alone as subject or object of a verb that words are.
-func (ts tokens) used(i int) bool {
+func used(ts tokens, i int) bool {
 	switch {
-	case i == 0 || ts[i-1].Kind == Mark && ts[i-1].Text != "-", ts[i].class&(upper|mixed|caps) != 0 && !ts[i].First, ts.names(i - 1):
+	case i == 0 || ts[i-1].Kind == Mark && ts[i-1].Text != "-", ts[i].class&(upper|mixed|caps) != 0 && !ts[i].First, names(ts, i-1):
 		return false
 	case ts.has(i-1, be):
 		return verbal(ts[i].Text) || i+2 < len(ts) && ts.has(i+2, determiner) && !ts.has(i-1, be)
 	case ts.has(i-1, preposition|determiner), ts.is(i-1, "what", "which"):
 		return true
 	}
-	return !(ts.has(i+1, be) && ts.has(i-1, wh|auxiliary)) && !ts.names(i+1) && !ts.is(i+1, "or", "vs", "versus")
+	return !(ts.has(i+1, be) && ts.has(i-1, wh|auxiliary)) && !names(ts, i+1) && !ts.is(i+1, "or", "vs", "versus")
 }
 
 // names reports whether token i is a verb for using a word, or compares words.
-func (ts tokens) names(i int) bool {
+func names(ts tokens, i int) bool {
 	return ts.is(i, "use", "uses", "used", "using", "say", "says", "mean", "means", "call", "called", "write", "type", "prefer", "spell")
 }
