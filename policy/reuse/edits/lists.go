@@ -13,7 +13,7 @@ var lists = map[string]string{
 	"most":      `most largest highest lowest`,
 	"counted":   `population lakes islands people inhabitants mountains`,
 	"nutrient":  `iron calcium protein fiber potassium magnesium zinc`,
-	"place":     `atm bank hospital pharmacy restaurant station airport supermarket beach hotel park library`,
+	"place":     `atm ATM bank hospital pharmacy restaurant station airport supermarket beach hotel park library`,
 	"ways":      `advantages disadvantages benefits drawbacks causes symptoms`,
 	"doing":     `learning studying saving sleeping traveling`,
 	"priced":    `gold diamonds flights houses rent insulin textbooks hotels childcare`,
@@ -59,7 +59,7 @@ var (
 	fields       = set(lists["field"])
 	compared     = set(lists["compared"])
 	// propers are listed words that are written with a capital, and the pronoun.
-	propers = set(`i US usa atm HOW 2FA eu uk english spanish french german italian youtube instagram tiktok facebook android iphone ` + lists["country"])
+	propers = set(`i US usa atm ATM HOW 2FA eu uk english spanish french german italian youtube instagram tiktok facebook android iphone ` + lists["country"])
 
 	// barred are words in whose sentence nothing is edited: those that make other words a text, its spelling, its sound or its title, and those
 	// that negate or compare some part of the sentence.
