@@ -148,14 +148,14 @@ func (e *ends) opens(i, n int, soft bool, next int) bool {
 	if more, _ := openingPhrases.longest(e.tokens, next); more > 0 && e.boundary(next+more) {
 		return true
 	}
-	return e.begins(next, soft) || n == 1 && e.is(i, "ok", "okay", "alright", "hmm", "um", "uh") && t.class&function != 0 || n == 1 && e.is(i, "ok") && e.is(next+1, "then")
+	return e.begins(next, soft && !e.is(i, "please", "excuse")) || n == 1 && e.is(i, "ok", "okay", "alright", "hmm", "um", "uh") && t.class&function != 0 || n == 1 && e.is(i, "ok") && e.is(next+1, "then")
 }
 
 // pointed reports whether the sentence at i may be about the courtesy before or behind it: Is that too formal?
 func (ts sentences) pointed(i int) bool {
 	start := i
 	for end := ts.sentence(i); i < end; i++ {
-		if ts.has(i, manners) || i == start && ts.has(i, auxiliary) && ts.is(i+1, "this", "that", "these", "those") {
+		if ts.has(i, manners) || i == start && ts.has(i, auxiliary) && ts.is(i+1, "this", "that", "these", "those") && (!ts.has(i+2, noun) || ts.has(i+2, language|manners)) {
 			return true
 		}
 	}
@@ -306,7 +306,7 @@ func (e *ends) closes(from, to int) bool {
 			return false
 		}
 		quoted := slices.ContainsFunc(part, func(t Token) bool { return t.Quoted }) // what is worded is quoted
-		near := e.has(end-1, courteous|preposition|determiner) || e.is(end-1, "oh", "yes", "baby")
+		near := e.has(end-1, courteous|preposition) || e.is(end-1, "oh", "yes", "baby")
 		return quoted || !near && (to-from == 1 && !e.is(from, "thanks") || e.is(from, "if") || !part.about(songs|wordings|letters|uses))
 	}
 	if e.is(from, "ty", "tia") && (e.tokens[end].Text != "?" || e.has(from, upper)) {
@@ -340,7 +340,7 @@ func (e *ends) sends(from, to int) bool {
 
 // sendings are verbs for what is written or said.
 var sendings = []string{"tell", "send", "post", "write", "say", "reply", "respond", "answer", "text", "email", "draft", "announce", "inform", "remind", "greet", "compose",
-	"type", "publish", "tweet", "message", "thank", "apologize", "note", "sign", "act", "speak", "talk", "repeat", "pretend", "invite", "notify"}
+	"type", "publish", "tweet", "message", "note", "sign", "act", "speak", "talk", "repeat", "pretend", "invite", "notify"}
 
 // acts reports whether the word at i is a verb of the third person.
 func (ts sentences) acts(i int) bool {

@@ -103,7 +103,7 @@ func (ts sentences) states(from, to int) bool {
 }
 
 // imperatives begin orders, beside the verbs of the lists.
-var imperatives = []string{"find", "get", "make", "use", "give", "show", "tell", "think", "look", "let", "please", "be", "do"}
+var imperatives = []string{"find", "get", "make", "use", "give", "show", "tell", "think", "look", "let", "please", "be", "do", "search", "try", "go", "repeat", "schedule"}
 
 // template reports whether a label for the question of a user is before the last sentence, and nothing but roles and orders to answer are
 // before that.

@@ -70,7 +70,7 @@ func (m *maker) apostropheS() {
 				next++
 			}
 			if m.tokens.is(next, "like", "love", "appreciate", "be", "prefer", "rather", "need", "want", "recommend", "suggest") {
-				t.Text = "would"
+				t.Text, t.class = "would", modal|function|joined|contracted
 			}
 		case "'s":
 			switch {

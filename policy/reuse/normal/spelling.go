@@ -1,5 +1,7 @@
 package normal
 
+import "strings"
+
 // spellings are the American spelling and its variants, and common errors that are no word of their own. Words that are two words in one
 // of the spellings are left out (draught, story), unless every use of one is a use of the other.
 const spellings = `color=colour colors=colours colored=coloured coloring=colouring colorful=colourful favor=favour favors=favours favorite=favourite
@@ -23,6 +25,7 @@ const spellings = `color=colour colors=colours colored=coloured coloring=colouri
 	archeology=archaeology archeologist=archaeologist medieval=mediaeval ameba=amoeba fetus=foetus fetal=foetal
 	enroll=enrol enrolls=enrols enrollment=enrolment fulfill=fulfil fulfills=fulfils fulfillment=fulfilment skillful=skilful willful=wilful
 	installment=instalment installments=instalments
+	tire=tyre tires=tyres check=cheque checks=cheques program=programme programs=programmes meter=metre meters=metres
 	traveler=traveller travelers=travellers woolen=woollen marvelous=marvellous counselor=counsellor counselors=counsellors
 	artifact=artefact artifacts=artefacts judgment=judgement acknowledgment=acknowledgement aging=ageing
 	learned=learnt burned=burnt dreamed=dreamt
@@ -35,7 +38,7 @@ const spellings = `color=colour colors=colours colored=coloured coloring=colouri
 	environment=enviroment government=goverment recommend=reccomend=recomend=reccommend successful=succesful=sucessful
 	successfully=succesfully=sucessfully tomorrow=tommorow=tommorrow=tomorow weird=wierd friend=freind friends=freinds which=whcih=wich
 	the=teh necessary=neccessary=necesary restaurant=restaraunt=resturant=restaurent restaurants=restaraunts=resturants
-	language=langauge available=availible=avaliable=availabe calendar=calender=calander cancellation=cancelation
+	language=langauge available=availible=avaliable=availabe calendar=calander cancellation=cancelation
 	receipt=reciept receipts=reciepts different=diffrent difference=diffrence differences=diffrences because=becuase=becasue=beacuse
 	through=throught with=wiht what=waht how=hwo where=whre should=shoud=shuold would=woud could=coud=cuold
 	subscription=subsciption=subcription=subscripton subscribe=suscribe unsubscribe=unsuscribe
@@ -85,11 +88,14 @@ func mentioned(ts tokens, i int) bool {
 // used reports whether the word at i, which has another spelling, is used for what it means: it is no name, and part of a phrase or behind
 // a verb, and not alone as subject or object of a verb that words are.
 func used(ts tokens, i int) bool {
+	if open, ok := company[ts[i].Text]; ok {
+		return ts.among(i, open)
+	}
 	switch {
 	case i == 0 || ts[i-1].Kind == Mark && ts[i-1].Text != "-", ts[i].class&(upper|mixed|caps) != 0 && !ts[i].First, names(ts, i-1):
 		return false
 	case ts.has(i-1, be):
-		return verbal(ts[i].Text) || i+2 < len(ts) && ts.has(i+2, determiner) && !ts.has(i-1, be)
+		return verbal(ts[i].Text) || ts.is(i+1, "covered", "safe", "allowed", "included", "healthy") || ts.is(i+1, "all") && ts.is(i+2, "right")
 	case ts.has(i-1, preposition|determiner), ts.is(i-1, "what", "which"):
 		return true
 	}
@@ -99,4 +105,22 @@ func used(ts tokens, i int) bool {
 // names reports whether token i is a verb for using a word, or compares words.
 func names(ts tokens, i int) bool {
 	return ts.is(i, "use", "uses", "used", "using", "say", "says", "mean", "means", "call", "called", "write", "type", "prefer", "spell")
+}
+
+// company are the words with another meaning in one of the spellings, and the words of which one of the three before them must be one.
+var company = map[string][]string{
+	"tire": {"flat", "winter", "summer", "spare", "bicycle", "bike", "car"}, "tires": {"flat", "winter", "summer", "spare", "bicycle", "bike", "car"},
+	"check": {"cash", "deposit", "traveler", "blank", "bounced"}, "checks": {"cash", "deposit", "traveler", "blank", "bounced"},
+	"program": {"loyalty", "rewards", "exchange"}, "programs": {"loyalty", "rewards", "exchange"},
+	"meter": {"square", "cubic"}, "meters": {"square", "cubic"},
+}
+
+// among reports whether one of the three words before i is one of some, or i is meters behind a number or in "how many meters of".
+func (ts tokens) among(i int, words []string) bool {
+	for j := i - 1; j >= max(i-3, 0) && ts[j].Kind == Word; j-- {
+		if ts.is(j, words...) {
+			return true
+		}
+	}
+	return i > 0 && strings.HasPrefix(ts[i].Text, "meter") && (ts[i-1].Kind == Number || ts.is(i-1, "many") && ts.is(i+1, "of"))
 }
