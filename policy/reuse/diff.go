@@ -7,11 +7,10 @@ import (
 
 // diff is the differences of two prompts.
 type diff struct {
-	x, y     []token // the prompts without the tokens that they begin and end with alike
-	a, b     []token // the surplus of either side, in its order
-	keys     []key   // by id
-	reworded bool    // the question is asked in another way
-	head     int     // how many tokens the prompts begin with alike
+	x, y []token // the prompts without the tokens that they begin and end with alike
+	a, b []token // the surplus of either side, in its order
+	keys []key   // by id
+	head int     // how many tokens the prompts begin with alike
 }
 
 // key is what one key of x and y has in common with the others.

@@ -250,7 +250,7 @@ func (e *ends) closing(end int) int {
 			return at
 		case e.is(at-1, "and") && e.closing(at-1) < at-1:
 			return e.closing(at - 1)
-		case lengths[n] == 1 && e.trails(at):
+		case lengths[n] == 1 && e.trails(at), e.thanksBehind(at):
 			if asked {
 				e.mark = last
 			}
@@ -263,17 +263,32 @@ func (e *ends) closing(end int) int {
 // trails reports whether "please" at i, without a mark before it, may come off: it is behind an order, or a request.
 func (e *ends) trails(i int) bool {
 	before := &e.tokens[i-1]
-	if !e.is(i, "please", "pls", "plz") || e.has(i, upper) || before.Kind == Mark || before.class&(preposition|determiner|auxiliary|wh|subject|joined) != 0 || e.mentions() {
+	if !e.is(i, "please", "pls", "plz") || before.Kind == Mark || before.class&(preposition|determiner|auxiliary|wh|subject|joined) != 0 || e.mentions() {
 		return false
 	}
 	from := e.last(i)
 	if e.is(from, "yes", "ok", "actually") {
 		from++
 	}
-	if e.is(from, "i", "we") && (e.is(from+1, "want", "need") || e.is(from+1, "would") && e.is(from+2, "like", "love")) {
+	if e.is(from, "i", "we") && (e.is(from+1, "want", "need") || e.is(from+1, "would") && e.is(from+2, "like", "love")) || e.is(from, "yes", "no", "that", "it") && i-from > 1 {
 		return true
 	}
 	return e.orders(from) && !e.sends(from, i) || e.is(from, "can", "could", "would", "will") && e.is(from+1, "you", "someone", "somebody", "anyone", "anybody", "i", "we")
+}
+
+// thanksBehind reports whether thanks at i, or "please" behind what is no question, may come off without a mark before it, as people write:
+// "I need a doctor Thank you". Behind words about words it may be meant.
+func (e *ends) thanksBehind(i int) bool {
+	n, _ := gratitude.longest(e.tokens, i)
+	from := e.last(i)
+	before := &e.tokens[i-1]
+	switch {
+	case i-from < 3 || before.Kind != Word || before.class&(preposition|determiner|auxiliary|wh|subject|joined|upper|verb|task) != 0 || e.sends(e.from, i) || e.mentions():
+		return false
+	case n > 1 || n == 1 && e.is(i, "thanks"):
+		return e.begins(from, false)
+	}
+	return e.is(i, "please") && !e.has(from, wh|auxiliary) && e.begins(from, false)
 }
 
 // last returns where the sentence before token i begins.
@@ -302,7 +317,7 @@ func (e *ends) closes(from, to int) bool {
 		return false
 	}
 	if !hard {
-		if !e.begins(start, false) || e.has(from, upper) || !e.is(from, light...) {
+		if e.has(from, upper) || !e.is(from, light...) {
 			return false
 		}
 		quoted := slices.ContainsFunc(part, func(t Token) bool { return t.Quoted }) // what is worded is quoted
@@ -312,7 +327,7 @@ func (e *ends) closes(from, to int) bool {
 	if e.is(from, "ty", "tia") && (e.tokens[end].Text != "?" || e.has(from, upper)) {
 		return false
 	}
-	return e.begins(start, false)
+	return true
 }
 
 // light are the first words of what comes off behind a comma.
