@@ -47,7 +47,7 @@ func (p *process) compare(n int) {
 	before := p.compared()
 	p.cached(chatOf("What is the tallest tree of the garden?"))
 	for i := range n {
-		p.cached(chatOf([]string{"Hello, what", "Please tell me: what", "What"}[i%3] + " is the tallest tree of the garden? Thank you!"))
+		p.cached(chatOf([]string{"Hello, what", "Quick question: what", "What"}[i%3] + " is the tallest tree of the garden? Thank you!"))
 	}
 	until(p.t, "the comparisons", func() bool { return p.compared() == before+n })
 }
