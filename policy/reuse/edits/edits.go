@@ -12,7 +12,7 @@ package edits
 import "reprise/policy/reuse/normal"
 
 // Version is that of the list. What was decided with another version is decided again.
-const Version = 3
+const Version = 4
 
 // Class is a kind of edit: its row in Table. 0 is none.
 type Class uint8

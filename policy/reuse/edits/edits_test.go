@@ -166,9 +166,8 @@ func TestLong(t *testing.T) {
 // TestMost checks the limit of edits and that two of them do not touch.
 func TestMost(t *testing.T) {
 	for _, c := range []struct{ stored, asked, want string }{
-		{"What exactly is the main purpose of a part-time job?", "What is the main purpose of a part time job?", "filler+hyphen"},
-		{"Is there any evidence that a part-time job helps an open-source project outside of the US?", "Is there evidence that a part time job helps an open source project outside the US?", "any+hyphen+hyphen+of"},
-		{"Is there any evidence that a part-time job and a step-by-step guide help an open-source project outside of the US?", "Is there evidence that a part time job and a step by step guide help an open source project outside the US?", "no"},
+		{"What exactly is the main purpose of a tent?", "What is the main purpose of a tent?", "filler"},
+		{"What exactly is the main purpose of a part-time job?", "What is the main purpose of a part time job?", "no"},
 		{"What is a part-time job in my time zone and why", "What is a part time job in my timezone", "no"},
 		{"Explain the role of tea?", "Explain role of tea", "no"},
 		{"Explain the role of tea.", "Explain role of tea", "no"},
@@ -176,7 +175,7 @@ func TestMost(t *testing.T) {
 		{"Does it really work?", "Does it work?", "filler"},
 		{"Ask him this. Does it really work?", "Ask him this. Does it work?", "no"},
 		{"What is the meaning of a time zone?", "What is meaning of the time zone?", "no"},
-		{"What are tips for learning outside of the US?", "What are some tips for learning outside the US?", "some+of"},
+		{"What are tips for learning outside of the US?", "What are some tips for learning outside the US?", "no"},
 	} {
 		if e := explained(c.stored, c.asked); e != c.want {
 			t.Errorf("%q, %q: explained by %s, want %s", c.stored, c.asked, e, c.want)

@@ -155,7 +155,7 @@ func (e *ends) opens(i, n int, soft bool, next int) bool {
 func (ts sentences) pointed(i int) bool {
 	start := i
 	for end := ts.sentence(i); i < end; i++ {
-		if ts.has(i, manners) || i == start && ts.has(i, auxiliary) && ts.is(i+1, "this", "that", "these", "those") && (!ts.has(i+2, noun) || ts.has(i+2, language|manners)) {
+		if ts.has(i, manners) || i == start && ts.has(i, auxiliary) && ts.is(i+1, "this", "that", "these", "those") && (i+3 >= end || (ts.tokens[i+2].class|ts.tokens[i+3].class)&(auxiliary|preposition|language|manners|ending) != 0) {
 			return true
 		}
 	}

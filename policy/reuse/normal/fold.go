@@ -92,8 +92,8 @@ func (f *folder) weight(i int) weight {
 	return fixed
 }
 
-// loosely reports whether word i, which has a capital in the middle of a sentence, may be meant by the same word in small letters: its
-// letters are no other word, or it is part of a name of several words.
+// loosely reports whether word i, which has a capital in the middle of a sentence, may be meant by the same word of a prompt without any
+// capital: it is no homograph, or part of a name of several words.
 func (f *folder) loosely(i int) bool {
 	t := &f.tokens[i]
 	switch {
@@ -104,25 +104,7 @@ func (f *folder) loosely(i int) bool {
 	case t.class&product != 0, t.class&(caps|mixed) != 0:
 		return true
 	}
-	switch {
-	case f.run(i), !everyday(t.Text), f.is(i-1, "vs", "the") && f.has(i-1, upper) || f.is(i+1, "vs"):
-		return true
-	case t.class&(wh|auxiliary|preposition|determiner) != 0 && !f.is(i, "up", "off", "it", "her"):
-		return true
-	}
-	modifies := f.has(i-1, determiner) && !f.is(i-1, "the") && i+1 < len(f.tokens) && f.tokens[i+1].Kind == Word && !f.has(i+1, function|auxiliary|upper|task|verb)
-	return modifies || f.wished(i)
-}
-
-// wished reports whether word i is in a statement of what a user wants.
-func (f *folder) wished(i int) bool {
-	for i > 0 && !f.tokens[i].First {
-		i--
-	}
-	for f.is(i, "yes", "no", "ok", "okay", ",", "well", "actually", "sure", "yeah") {
-		i++
-	}
-	return f.is(i, "i", "we") && f.is(i+1, "want", "need", "prefer", "like", "love", "would", "will", "am", "are")
+	return t.class&(wh|auxiliary|preposition|determiner) != 0 && !f.is(i, "up", "off", "it", "her") || t.class&homograph == 0 || f.run(i)
 }
 
 // politePronouns are pronouns that are polite, or of another person, with a capital: in German, Danish, Norwegian and Italian.

@@ -43,7 +43,6 @@ const (
 	language                       // is about words, how they are written, or how they sound
 	manners                        // about how polite something is, or what it begins or ends with
 	pointer                        // refers to a text that may be anywhere in the prompt
-	noun                           // of everyday use: see ordinary
 	coding                         // names a programming language
 	spelled                        // is about spelling, or of a language in which it counts
 	respelled                      // the prompt has another spelling

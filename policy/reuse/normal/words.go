@@ -36,7 +36,6 @@ var wordLists = []struct {
 	{wordings, `say says saying said word words write writes written text texts texted texting imply implies reply caption spell translate answer respond mention`},
 	{letters, `email message letter sign post card`},
 	{uses, `mean means name called use people response reaction`},
-	{noun, ordinary},
 	{manners, `greeting greetings salutation salutations polite politer politeness impolite formal informal casual rude friendly friendlier phrase phrases
 		ending endings closing closings sign-off opener courtesy courteous etiquette tone warmer colder sincere professional`},
 	{pointer, `this these here following below above`},
