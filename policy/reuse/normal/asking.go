@@ -126,6 +126,8 @@ func (ts tokens) wantsAnswer(i, at int) bool {
 	switch {
 	case !impersonal(ts, i, at):
 		return false
+	case ts.is(at-2, "me") && ts.is(at-1, "know") && (ts.is(at, "when", "if") || ts.is(at+1, "it", "things", "that")):
+		return false // an order to send a message
 	case ts.is(at, "who") && (ts.is(i, "does", "anyone", "anybody") || ts.has(at+1, subject)):
 		return false
 	case ts.is(at, "if") && asked:
@@ -147,7 +149,7 @@ func impersonal(ts tokens, i, at int) bool {
 	case ts.is(at, "how") && ts.is(at+1, "i") && ts.is(at+2, "can", "could"):
 		return true
 	case ts.is(at, "how") && ts.is(at+1, "to"):
-		return i == 0 || !ts.is(i, "do", "does", "have") // I love games. Do you know how to play chess?
+		return !ts.is(i, "do", "does", "have") || i == 0 && ts.has(at+2, task) // I love games. Do you know how to play chess?
 	case ts.is(i, "i") && (ts.is(at-1, "out") || ts.is(i+1, "want")):
 		return !(ts.is(at, "who") && (ts.is(at+1, "i", "you", "my", "your") || ts.is(at+2, "my", "your", "i", "you")))
 	case ts.is(i, "does") && !ts.is(at, "which") && !ts.has(at+1, determiner|subject|preposition) && !(ts.is(at, "what") && ts.has(at+2, determiner)):

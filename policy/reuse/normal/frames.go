@@ -3,7 +3,6 @@ package normal
 // howFrames ask for the steps of a task. A verb for a task must follow: "how do I feel" is no "how can I feel".
 const howFrames = `
 how (do|can) (i|one)
-how does one
 how to
 how (do|would|can|could) i go about
 what is [the|a] way to
@@ -22,7 +21,6 @@ what are [the|some] [best|good] ways to
 	stepFrames = `
 what are the steps to
 what steps do i need to take to
-what is the (procedure|process) to
 `
 )
 
@@ -35,7 +33,7 @@ var otherFrames = []struct{ name, list string }{
 		how much time does it take to`},
 	{"COST", `how much does it cost to
 		what does it cost to`},
-	{"IF", `what (happens|would happen|will happen) if`},
+	{"IF", `what (happens|will happen) if`},
 }
 
 var framePhrases = func() *phrases {
@@ -90,8 +88,8 @@ func (a *asker) how(i, n int, name string) {
 		}
 		a.tokens[at].Text, a.tokens[at].class = base, entryOf(base).class
 	}
-	if a.tokens[at].class&task == 0 || a.is(at+1, "about") {
-		return
+	if a.tokens[at].class&task == 0 || at+1 >= len(a.tokens) || a.boundary(at+1) || a.is(at+1, "about", "up", "to") {
+		return // how do I serve is no how can I serve
 	}
 	for j := at; j < a.sentence(at); j++ {
 		if a.is(i+1, "can") && a.is(j, "without", "twice") {

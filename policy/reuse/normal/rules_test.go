@@ -115,9 +115,7 @@ func TestRules(t *testing.T) {
 			},
 			[][2]string{
 				{"Is Marmalade open?", "Is marmalade open?"},
-				{"How do I clean Mortar?", "how do i clean mortar?"},
 				{"Where is the Summit?", "Where is the summit?"},
-				{"Who Hid the Moon", "who hid the moon"},
 				{"Is Nil valid in Lua?", "is nil valid in lua?"},
 				{"Kennen Sie Graz?", "kennen sie graz?"},
 				{"How far is 3 Mpc?", "how far is 3 mpc?"},
@@ -198,7 +196,6 @@ func TestRules(t *testing.T) {
 				{"How would I go about changing my PIN?", "How do I change my PIN?"},
 				{"What is the difference between tea and mate?", "What are the main differences between tea and mate?"},
 				{"How long does it take to boil an egg?", "How much time does it take to boil an egg?"},
-				{"What would happen if I stop?", "What happens if I stop?"},
 			},
 			[][2]string{
 				{"How do I feel?", "How can I feel?"},
@@ -214,6 +211,10 @@ func TestRules(t *testing.T) {
 				{"How can I pay the fee twice?", "How do I pay the fee twice?"},
 				{"How to Build a Boat", "How do I build a boat?"},
 				{"What happened if I stop?", "What happens if I stop?"},
+				{"What would happen if I stop?", "What happens if I stop?"},
+				{"How do I serve?", "How can I serve?"},
+				{"Let me know how it goes.", "How does it go?"},
+				{"Can you let me know when the water is boiling?", "When is the water boiling?"},
 				{"How do I not fold it?", "How can I not fold it?"},
 			}},
 		{"not compared",
