@@ -28,7 +28,7 @@ func withoutCourtesy(ts tokens, prompt string, shout bool) tokens {
 	for range mostPhrases {
 		e.mark = 0
 		next := e.closing(to)
-		if next == to || next <= from || !ts[from:next].enough() {
+		if next == to || next <= from || !ts[from:next].enough() && ts[next-1].class&ending == 0 {
 			break
 		}
 		to, mark = next, e.mark
@@ -142,19 +142,28 @@ func (e *ends) opens(i, n int, soft bool, next int) bool {
 		return false
 	case e.is(i, "so", "well") && n == 1:
 		return t.class&(wh|auxiliary|subject|determiner|function) != 0
-	case soft && e.about(songs) && e.bare(next):
+	case soft && e.about(songs) && e.bare(next) && !e.is(next, "that", "it") && !e.is(next+1, "is"):
 		return false
 	}
 	if more, _ := openingPhrases.longest(e.tokens, next); more > 0 && e.boundary(next+more) {
 		return true
 	}
+	if rest := e.tokens[next:]; !soft || e.is(next, replyWords...) && !rest.about(songs) && rest.words() > 2 {
+		return true
+	}
 	return e.begins(next, soft && !e.is(i, "please", "excuse")) || n == 1 && e.is(i, "ok", "okay", "alright", "hmm", "um", "uh") && t.class&function != 0 || n == 1 && e.is(i, "ok") && e.is(next+1, "then")
 }
 
+// replyWords begin what users reply.
+var replyWords = []string{"that", "it", "this", "no", "yes", "not", "just", "on", "in", "for", "the", "from", "until"}
+
 // pointed reports whether the sentence at i may be about the courtesy before or behind it: Is that too formal?
 func (ts sentences) pointed(i int) bool {
-	start := i
-	for end := ts.sentence(i); i < end; i++ {
+	start, end := i, ts.sentence(i)
+	if ts.is(i, "that", "it") && ts.states(i, end) {
+		return false
+	}
+	for ; i < end; i++ {
 		if ts.has(i, manners) || i == start && ts.has(i, auxiliary) && ts.is(i+1, "this", "that", "these", "those") && (i+3 >= end || (ts.tokens[i+2].class|ts.tokens[i+3].class)&(auxiliary|preposition|language|manners|ending) != 0) {
 			return true
 		}
@@ -280,13 +289,16 @@ func (e *ends) trails(i int) bool {
 // "I need a doctor Thank you". Behind words about words it may be meant.
 func (e *ends) thanksBehind(i int) bool {
 	n, _ := gratitude.longest(e.tokens, i)
+	if e.is(i, "kind", "best", "warm") && e.is(i+1, "regards") {
+		n = 2
+	}
 	from := e.last(i)
 	before := &e.tokens[i-1]
 	switch {
-	case i-from < 3 || before.Kind != Word || before.class&(preposition|determiner|auxiliary|wh|subject|joined|upper|verb|task) != 0 || e.sends(e.from, i) || e.mentions():
+	case i-from < 2 || before.Kind == Mark || before.Kind == Break || before.class&(preposition|determiner|auxiliary|wh|subject|joined|upper|verb|task) != 0 || e.sends(e.from, i) || e.mentions():
 		return false
 	case n > 1 || n == 1 && e.is(i, "thanks"):
-		return e.begins(from, false)
+		return e.begins(from, false) || e.is(from, "the", "from", "in", "on", "yes", "no")
 	}
 	return e.is(i, "please") && !e.has(from, wh|auxiliary) && e.begins(from, false)
 }
