@@ -119,8 +119,8 @@ func TestDialogues(t *testing.T) {
 		write func(i int, turn string) string
 	}{
 		{"lower case", 0.99, 0.98, func(_ int, turn string) string { return strings.ToLower(turn) }},
-		{"please and contractions", 0.95, 0.87, polite},
-		{"courtesy", 0.90, 0.86, func(i int, turn string) string {
+		{"please and contractions", 0.95, 0.90, polite},
+		{"courtesy", 0.90, 0.90, func(i int, turn string) string {
 			a := around[i%len(around)]
 			return a.before + strings.TrimSpace(turn) + a.after
 		}},

@@ -300,7 +300,7 @@ func (e *ends) thanksBehind(i int) bool {
 	case n > 1 || n == 1 && e.is(i, "thanks"):
 		return e.begins(from, false) || e.is(from, "the", "from", "in", "on", "yes", "no")
 	}
-	return e.is(i, "please") && !e.has(from, wh|auxiliary) && e.begins(from, false)
+	return e.is(i, "please") && (!e.has(from, wh|auxiliary) || e.has(i, upper)) && e.begins(from, false)
 }
 
 // last returns where the sentence before token i begins.

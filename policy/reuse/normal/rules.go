@@ -75,7 +75,7 @@ func (m *maker) settle(all bool) {
 			last.To = t.To
 			last.Text = strings.ReplaceAll(m.low[last.From:t.To], "’", "'")
 			continue
-		case t.class&respelled != 0 && (about || !used(m.tokens, i)):
+		case t.class&respelled != 0 && (about || !used(m.tokens, i) || m.small && !phrased(m.tokens, i)):
 			t.Text = m.low[t.From:t.To]
 		}
 		out = append(out, t)

@@ -102,6 +102,12 @@ func used(ts tokens, i int) bool {
 	return !(ts.has(i+1, be) && ts.has(i-1, wh|auxiliary)) && !names(ts, i+1) && !ts.is(i+1, "or", "vs", "versus")
 }
 
+// phrased reports whether the word at i is no name in a prompt without capitals, which would show one: a verb, behind a determiner or a number,
+// or behind another word with several spellings.
+func phrased(ts tokens, i int) bool {
+	return ts.has(i-1, determiner|numeral|respelled) || i > 0 && ts[i-1].Kind == Number || verbal(ts[i].Text) || ts[i].class&(function|task|verb|wh) != 0 || ts.has(i+1, respelled)
+}
+
 // names reports whether token i is a verb for using a word, or compares words.
 func names(ts tokens, i int) bool {
 	return ts.is(i, "use", "uses", "used", "using", "say", "says", "mean", "means", "call", "called", "write", "type", "prefer", "spell")
