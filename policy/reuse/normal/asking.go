@@ -126,6 +126,8 @@ func (ts tokens) wantsAnswer(i, at int) bool {
 	switch {
 	case !impersonal(ts, i, at):
 		return false
+	case ts.is(i, "would") && ts.is(i+2, "know") && ts.is(at, "when", "if"):
+		return false // whether one can see it
 	case ts.is(at-2, "me") && ts.is(at-1, "know") && (ts.is(at, "when", "if") || ts.is(at+1, "it", "things", "that")):
 		return false // an order to send a message
 	case ts.is(at, "who") && (ts.is(i, "does", "anyone", "anybody") || ts.has(at+1, subject)):

@@ -17,6 +17,9 @@ func withoutCourtesy(ts tokens, prompt string, shout bool) tokens {
 	e := ends{sentences: sentences{ts}, prompt: prompt, shout: shout}
 	from, to := 0, len(ts)
 	for range mostPhrases {
+		if e.is(len(ts)-1, works...) { // Oh, what a night lyrics
+			break
+		}
 		next := e.opening(from)
 		if next == from || !ts[next:].enough() {
 			break
@@ -153,6 +156,9 @@ func (e *ends) opens(i, n int, soft bool, next int) bool {
 	}
 	return e.begins(next, soft && !e.is(i, "please", "excuse")) || n == 1 && e.is(i, "ok", "okay", "alright", "hmm", "um", "uh") && t.class&function != 0 || n == 1 && e.is(i, "ok") && e.is(next+1, "then")
 }
+
+// works end a prompt that has the name of a song, a film or a book in front of them.
+var works = []string{"lyrics", "cast", "chords", "soundtrack", "trailer", "album", "plot", "author", "release"}
 
 // replyWords begin what users reply.
 var replyWords = []string{"that", "it", "this", "no", "yes", "not", "just", "on", "in", "for", "the", "from", "until"}

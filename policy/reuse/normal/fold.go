@@ -74,7 +74,7 @@ func (f *folder) fold() {
 func (f *folder) weight(i int) weight {
 	t := &f.tokens[i]
 	switch {
-	case t.class&caps == 0 && t.class&(month|mixed) == 0 && t.class&place != 0, t.class&acronym != 0 && t.class&homograph == 0:
+	case t.class&caps == 0 && t.class&(month|mixed) == 0 && t.class&place != 0, t.class&acronym != 0 && t.class&homograph == 0 && (t.class&(caps|mixed) != 0 || t.First): // Ios is no iOS
 		return free
 	case t.class&caps != 0 && t.To-t.From == 2 && f.is(i-1, ",") && f.has(i-2, upper): // Anaheim, CA
 		return loose
@@ -157,7 +157,7 @@ func several(raw string) bool {
 func (f *folder) letter(i int) bool {
 	named := f.has(i-1, upper) && !f.tokens[i-1].First && f.tokens[i-1].To-f.tokens[i-1].From > 2
 	if f.is(i-1, "vitamin", "hepatitis", "ste", "suite", "apt", "unit", "avenue", "street", "boulevard", "lane", "highway", "road") || i > 0 && f.tokens[i-1].Text == "#" ||
-		f.is(i-1, "in") && (i+1 == len(f.tokens) || f.has(i+1, ending)) || // a search in C
+		f.code && f.is(i-1, "in") && (i+1 == len(f.tokens) || f.has(i+1, ending)) || // a search in C
 		named && (f.has(i+1, upper) || f.has(i+1, ending) && i+2 < len(f.tokens)) {
 		return false
 	}

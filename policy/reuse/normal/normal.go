@@ -11,7 +11,7 @@
 package normal
 
 // Version is that of the rules. Forms of two versions are not compared.
-const Version = 3
+const Version = 4
 
 // Kind says how a token is compared.
 type Kind uint8
