@@ -117,7 +117,7 @@ func nonEmpty(lines []string) (out []string) {
 // TestThresholdIsOnlyRaised: below the operator's it has no effect, above it a hit becomes a miss, an alias included.
 func TestThresholdIsOnlyRaised(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Thresholds.Hit, o.Thresholds.Route = 0.6, 0.4 })
-	stored, near := "What are some benefits of a garden in the north of Norway?", "What are some of the benefits of a garden in the north of Norway?"
+	stored, near := "What are some benefits of a garden?", "What are some of the benefits of a garden?"
 	r.ask(t, "/v1/chat/completions", chat(stored))
 	if got := r.ask(t, "/v1/chat/completions", chat(near), "X-Reprise-Threshold: 0.9999"); got.cache() != "miss" {
 		t.Fatalf("raised: %s", got.cache())

@@ -329,7 +329,7 @@ func TestJudgeModelNeedsKey(t *testing.T) {
 func TestEditsAreNamed(t *testing.T) {
 	r, _, _, explore := exploring(t)
 	explore.Store(false)
-	const stored, asked = "What are some benefits of a garden in the north of Norway?", "What are some of the benefits of a garden in the north of Norway?"
+	const stored, asked = "What are some benefits of a garden?", "What are some of the benefits of a garden?"
 	entry := entryOf(t, r.ask(t, "/v1/chat/completions", chat(stored)))
 	for _, want := range []string{"semantic", "semantic", "exact"} {
 		got := r.ask(t, "/v1/chat/completions", chat(asked))
@@ -359,12 +359,12 @@ func (r *rig) topicOf(t *testing.T, id policy.ID) uint64 {
 func TestErrorRate(t *testing.T) {
 	r, _, _, explore := exploring(t, func(o *Options) { o.MaxErrorRate = -1 })
 	explore.Store(false)
-	const stored, asked = "What are some benefits of a garden in the north of Norway?", "What are some of the benefits of a garden in the north of Norway?"
+	const stored, asked = "What are some benefits of a garden?", "What are some of the benefits of a garden?"
 	r.ask(t, "/v1/chat/completions", chat(stored))
 	ask := func(prompt string) string {
 		return r.ask(t, "/v1/chat/completions", chat(prompt), "Cache-Control: no-store").cache()
 	}
-	if got := ask("Hello, what are some benefits of a garden in the north of Norway?"); got != "semantic" {
+	if got := ask("Hello, what are some benefits of a garden?"); got != "semantic" {
 		t.Errorf("an equal form: %s", got)
 	}
 	if got := ask(asked); got != "miss" {

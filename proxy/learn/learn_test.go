@@ -221,7 +221,7 @@ func TestExplainAligns(t *testing.T) {
 	j := &reuse.Judge{Words: true, MaxError: 0.01}
 	for _, c := range []struct{ stored, asked, verdict, classes string }{
 		{"How do I reset my password?", "Hi, how do I reset my password?", "serve", ""},
-		{"What are some benefits of a garden in the north of Norway?", "Hello! What are some of the benefits of a garden in the north of Norway? Thanks", "serve", "some"},
+		{"What are some benefits of a garden?", "Hello! What are some of the benefits of a garden? Thanks", "serve", "some"},
 		{"What is the capital of France?", "What is the capital of Spain?", "miss", "-"},
 		{"How do I reset my password?", "", "miss", ""},
 		{"`a`", "`b` \u200b", "miss", ""},
