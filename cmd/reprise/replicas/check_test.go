@@ -97,7 +97,8 @@ func (f *fleet) acknowledged(from, to time.Time) (all []question) {
 			continue
 		}
 		if c := f.up.origin(a.text); c != nil && c.process != a.process && c.start.After(from) && !slices.ContainsFunc(f.purges, func(u *purge) bool {
-			return (u.namespace == "" || u.namespace == q.namespace) && u.end.After(c.start)
+			// One that could not be sent at once takes what is stored until all replicas have it.
+			return (u.namespace == "" || u.namespace == q.namespace) && (u.end.After(c.start) || u.everywhere.After(c.start))
 		}) {
 			seen[q] = true
 			all = append(all, q)
