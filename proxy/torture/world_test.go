@@ -78,7 +78,7 @@ const (
 func newWorld(t testing.TB, seed uint64, s setup) *world {
 	t.Helper()
 	w := bareWorld(t, seed, s)
-	o := proxy.Options{Words: true, TTL: worldTTL, StaleIfError: worldStale, Limits: s.limits, AdminToken: "canary-admin-token",
+	o := proxy.Options{Words: true, Draw: func() float64 { return 0.5 }, TTL: worldTTL, StaleIfError: worldStale, Limits: s.limits, AdminToken: "canary-admin-token",
 		Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now:    w.now(s.still)}
 	base, err := url.Parse(w.up.base())
