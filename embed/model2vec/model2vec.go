@@ -1,6 +1,6 @@
 // Package model2vec embeds texts with a static model of the Model2Vec format, such as the potion models: the vector of a text is the mean of
-// the vectors of its tokens. It needs a folder with model.safetensors, tokenizer.json and config.json, no server, and some tens of
-// microseconds a prompt.
+// the vectors of its tokens. It needs a folder with model.safetensors and tokenizer.json, no server, and some tens of microseconds a
+// prompt. The vectors are normalised, whatever config.json says.
 //
 // A mean of tokens has no word order and little of negation: similarities are of meaning, and the judge of package policy/reuse has to
 // decide. Tokenizers of the types WordPiece and Unigram are read, others are refused by their name.
@@ -9,10 +9,8 @@ package model2vec
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -61,8 +59,8 @@ func Open(dir string) (*Embedder, error) {
 	return e, nil
 }
 
-// files are the paths of a model; config may be "".
-type files struct{ weights, tokenizer, config string }
+// files are the paths of a model.
+type files struct{ weights, tokenizer string }
 
 // locate finds the files in the layouts that are published.
 func locate(dir string) (f files, err error) {
@@ -80,7 +78,6 @@ func locate(dir string) (f files, err error) {
 	}
 	f.weights = find("model.safetensors", "0_StaticEmbedding/model.safetensors")
 	f.tokenizer = find("tokenizer.json", "0_StaticEmbedding/tokenizer.json")
-	f.config = find("config.json", "config_sentence_transformers.json", "0_StaticEmbedding/config.json")
 	switch {
 	case f.weights == "":
 		return f, fmt.Errorf("%s has no model.safetensors: want the folder of a Model2Vec model", dir)
@@ -114,31 +111,11 @@ func load(f files) (*Embedder, error) {
 		return nil, err
 	}
 	e := &Embedder{}
-	if f.config != "" {
-		config, err := read(f.config)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		if err := e.configure(config); err != nil {
-			return nil, err
-		}
-	}
 	if err := e.decode(weights, text); err != nil {
 		return nil, err
 	}
 	e.space = fmt.Sprintf("model2vec %x, %d", sum.Sum(nil)[:8], e.dim)
 	return e, nil
-}
-
-// configure reads config.json. Vectors are compared by their inner product, so they are normalised whatever it says; it is read for errors.
-func (e *Embedder) configure(config []byte) error {
-	var c struct {
-		Normalize *bool `json:"normalize"`
-	}
-	if err := json.Unmarshal(config, &c); err != nil {
-		return fmt.Errorf("%w: config.json: %w", ErrModel, err)
-	}
-	return nil
 }
 
 // decode makes the table and the tokenizer, and checks that they fit.
