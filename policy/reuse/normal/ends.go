@@ -9,6 +9,7 @@ type ends struct {
 	from   int  // where the prompt begins behind its courtesy
 	shout  bool // the prompt is in capital letters
 	mark   int  // a question mark behind courtesy that has none before it: "on Friday, please?"
+	joins  int  // how many more phrases joined by "and" are looked at
 }
 
 // withoutCourtesy takes courtesy off at both ends, one phrase after the other, while enough is left. Of a prompt that does something to a
@@ -29,7 +30,7 @@ func withoutCourtesy(ts tokens, prompt string, shout bool) tokens {
 	mark := 0
 	e.from = from
 	for range mostPhrases {
-		e.mark = 0
+		e.mark, e.joins = 0, mostPhrases
 		next := e.closing(to)
 		if next == to || next <= from || !ts[from:next].enough() && ts[next-1].class&ending == 0 {
 			break
@@ -263,16 +264,28 @@ func (e *ends) closing(end int) int {
 				e.mark = last
 			}
 			return at
-		case e.is(at-1, "and") && e.closing(at-1) < at-1:
-			return e.closing(at - 1)
-		case lengths[n] == 1 && e.trails(at), e.thanksBehind(at):
-			if asked {
-				e.mark = last
+		default:
+			if next := e.chain(at - 1); next < at-1 {
+				return next
 			}
-			return at
+			if lengths[n] == 1 && e.trails(at) || e.thanksBehind(at) {
+				if asked {
+					e.mark = last
+				}
+				return at
+			}
 		}
 	}
 	return end
+}
+
+// chain returns where the closings before an "and" at i begin, or i.
+func (e *ends) chain(i int) int {
+	if e.joins == 0 || !e.is(i, "and") {
+		return i
+	}
+	e.joins--
+	return e.closing(i)
 }
 
 // trails reports whether "please" at i, without a mark before it, may come off: it is behind an order, or a request.

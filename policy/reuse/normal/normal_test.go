@@ -3,6 +3,7 @@ package normal
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // state is a form as text: its tokens with a dot between, quoted ones between apostrophes.
@@ -99,6 +100,18 @@ func TestBadInput(t *testing.T) {
 	} {
 		if f := Of(c.prompt); f.Fixed != c.fixed {
 			t.Errorf("Of(%.20q) is fixed by %q, want %q", c.prompt, f.Fixed, c.fixed)
+		}
+	}
+}
+
+// TestJoinedClosings fails by its time if closings that "and" joins are looked at once for every way to join them.
+func TestJoinedClosings(t *testing.T) {
+	for _, phrase := range []string{"thanks", "please and thank you"} {
+		long := "What is the time in Rome? " + strings.Repeat(phrase+" and ", 24) + phrase
+		start := time.Now()
+		Of(long)
+		if d := time.Since(start); d > time.Second {
+			t.Errorf("%d times %q took %v", 25, phrase, d)
 		}
 	}
 }
