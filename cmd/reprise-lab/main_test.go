@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -83,10 +84,17 @@ func TestReadmeCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands := regexp.MustCompile(`(?m)^go run \./cmd/reprise-lab ([^#\n]*)`).FindAllStringSubmatch(string(readme), -1)
-	if len(commands) != 3 {
-		t.Fatalf("README has %d commands, want 3", len(commands))
+	if len(commands) != 4 {
+		t.Fatalf("README has %d commands, want 4", len(commands))
+	}
+	data, err := filepath.Abs("../../policy")
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
+	if err := os.Symlink(data, "policy"); err != nil {
+		t.Fatal(err)
+	}
 	writeLog(t, "requests.jsonl", "irm:n=500,items=100")
 	for _, c := range commands {
 		args := strings.Fields(c[1])
