@@ -1,14 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"syscall"
 	"testing"
+
+	"github.com/tidwall/gjson"
 
 	"reprise/internal/redistest"
 )
@@ -27,27 +27,32 @@ func constant(t *testing.T) (setting string) {
 // compared is how many answers were compared with the upstream's, by the admin API.
 func (p *process) compared() int {
 	p.t.Helper()
+	return p.stat("reuse.error.compared")
+}
+
+// stat is a number of GET /admin/stats, by its path.
+func (p *process) stat(path string) int {
+	p.t.Helper()
 	resp, err := http.Get(p.admin + "/admin/stats")
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var st struct {
-		Reuse struct{ Error struct{ Compared *int } }
+	body, err := io.ReadAll(resp.Body)
+	n := gjson.GetBytes(body, path)
+	if err != nil || n.Type != gjson.Number {
+		p.t.Fatalf("no %s in %s, %v", path, body, err)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&st); err != nil || st.Reuse.Error.Compared == nil {
-		p.t.Fatalf("%+v, %v", st, err)
-	}
-	return *st.Reuse.Error.Compared
+	return int(n.Int())
 }
 
 // compare makes n answers be compared: in shadow mode every one that would be reused is.
 func (p *process) compare(n int) {
 	p.t.Helper()
 	before := p.compared()
-	p.cached(chatOf("What is the tallest tree of the garden?"))
+	p.cached(prompt("What is the tallest tree of the garden?"))
 	for i := range n {
-		p.cached(chatOf([]string{"Hello, what", "Quick question: what", "What"}[i%3] + " is the tallest tree of the garden? Thank you!"))
+		p.cached(prompt([]string{"Hello, what", "Quick question: what", "What"}[i%3] + " is the tallest tree of the garden? Thank you!"))
 	}
 	until(p.t, "the comparisons", func() bool { return p.compared() == before+n })
 }
@@ -57,8 +62,7 @@ func TestEvidenceSurvives(t *testing.T) {
 	env := []string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "a.db"), constant(t), "REPRISE_MODE=shadow"}
 	p := start(t, env...)
 	p.compare(3)
-	p.signal(syscall.SIGTERM)
-	p.end()
+	p.stop()
 	p = start(t, env...)
 	if n := p.compared(); n != 3 {
 		t.Errorf("%d comparisons after a restart, want 3", n)
@@ -80,8 +84,7 @@ func TestEvidenceOfSeveral(t *testing.T) {
 	one.compare(3)
 	until(t, "the other proxy to count", func() bool { return two.compared() == 3 })
 	for _, p := range []*process{one, two} {
-		p.signal(syscall.SIGTERM)
-		p.end()
+		p.stop()
 	}
 	if n := start(t, env...).compared(); n != 3 {
 		t.Errorf("%d comparisons after a restart of all, want 3", n)

@@ -3,13 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"reprise/internal/redistest"
@@ -67,28 +65,10 @@ func (p *process) logged(msg string) {
 	}
 }
 
-// chatOf is a request.
-func chatOf(prompt string) string {
-	return fmt.Sprintf(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":%q}]}`, prompt)
-}
-
 // lacking is how many entries wait for a vector, by the admin API.
 func (p *process) lacking() int {
 	p.t.Helper()
-	resp, err := http.Get(p.admin + "/admin/stats")
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var st map[string]any
-	if body, err := io.ReadAll(resp.Body); err != nil || json.Unmarshal(body, &st) != nil {
-		p.t.Fatalf("%s %v", body, err)
-	}
-	n, ok := st["entries_without_vector"].(float64)
-	if !ok {
-		p.t.Fatalf("no entries_without_vector in %v", st)
-	}
-	return int(n)
+	return p.stat("entries_without_vector")
 }
 
 // firstWords are first words of prompts: entries of one are found by meaning from a prompt that begins with it.
@@ -101,13 +81,12 @@ func TestAnotherEmbedder(t *testing.T) {
 	env := append([]string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "a.db"), up.setting}, m.env("64")...)
 	p := start(t, env...)
 	for _, word := range firstWords {
-		p.cached(chatOf(word + " the taste of fresh bread."))
+		p.cached(prompt(word + " the taste of fresh bread."))
 	}
 	if n := p.lacking(); n != 0 {
 		t.Errorf("%d entries without a vector", n)
 	}
-	p.signal(syscall.SIGTERM)
-	p.end()
+	p.stop()
 
 	env = append(env, m.env("128")...)
 	m.held.Store(true)
@@ -131,12 +110,11 @@ func TestAnotherEmbedder(t *testing.T) {
 		t.Errorf("%d entries without a vector in the end", n)
 	}
 	for _, word := range firstWords {
-		if got := p.finds(chatOf(word+" the flavor of newly baked bread."), ""); got != "semantic" {
+		if got := p.finds(prompt(word+" the flavor of newly baked bread."), ""); got != "semantic" {
 			t.Errorf("%s by meaning: %s", word, got)
 		}
 	}
-	p.signal(syscall.SIGTERM)
-	p.end()
+	p.stop()
 
 	before := m.texts.Load()
 	p = start(t, env...)
@@ -153,23 +131,21 @@ func TestEmbedderAway(t *testing.T) {
 	env = append(env, "REPRISE_EMBEDDER_DIMENSIONS=0")
 	p := start(t, env...)
 	for _, word := range firstWords {
-		p.cached(chatOf(word + " the taste of fresh bread."))
+		p.cached(prompt(word + " the taste of fresh bread."))
 	}
-	p.signal(syscall.SIGTERM)
-	p.end()
+	p.stop()
 
 	m.held.Store(true)
 	p = start(t, env...)
 	p.exact(t)
-	p.cached(chatOf("Recall the taste of fresh bread."))
-	p.signal(syscall.SIGTERM)
-	p.end()
+	p.cached(prompt("Recall the taste of fresh bread."))
+	p.stop()
 
 	m.held.Store(false)
 	p = start(t, env...)
 	p.exact(t)
 	for body, want := range map[string]string{"Recall the taste of fresh bread.": "exact", "Describe the flavor of newly baked bread.": "semantic"} {
-		if got := p.finds(chatOf(body), ""); got != want {
+		if got := p.finds(prompt(body), ""); got != want {
 			t.Errorf("%s %s, want %s", body, got, want)
 		}
 	}
@@ -179,7 +155,7 @@ func TestEmbedderAway(t *testing.T) {
 func (p *process) exact(t *testing.T) {
 	t.Helper()
 	for _, word := range firstWords {
-		if got := p.finds(chatOf(word+" the taste of fresh bread."), ""); got != "exact" {
+		if got := p.finds(prompt(word+" the taste of fresh bread."), ""); got != "exact" {
 			t.Errorf("%s: %s", word, got)
 		}
 	}
@@ -194,12 +170,11 @@ func TestAnotherEmbedderOfSeveral(t *testing.T) {
 	}
 	one, two := start(t, env("64")...), start(t, env("64")...)
 	for _, word := range firstWords {
-		one.cached(chatOf(word + " the taste of fresh bread."))
+		one.cached(prompt(word + " the taste of fresh bread."))
 	}
-	until(t, "the answer at the other proxy", func() bool { return two.finds(chatOf(firstWords[7]+" the taste of fresh bread."), "") == "exact" })
+	until(t, "the answer at the other proxy", func() bool { return two.finds(prompt(firstWords[7]+" the taste of fresh bread."), "") == "exact" })
 	two.exact(t)
-	two.signal(syscall.SIGTERM)
-	two.end()
+	two.stop()
 
 	two = start(t, env("128")...)
 	two.exact(t)
@@ -208,13 +183,12 @@ func TestAnotherEmbedderOfSeveral(t *testing.T) {
 	if n := one.lacking(); n != 0 {
 		t.Errorf("%d entries lack a vector in the proxy with the former embedder", n)
 	}
-	two.cached(chatOf("Recall the taste of fresh bread."))
+	two.cached(prompt("Recall the taste of fresh bread."))
 	for _, p := range []*process{one, two} {
-		until(t, "a hit by meaning", func() bool { return p.finds(chatOf("Recall the flavor of newly baked bread."), "") == "semantic" })
+		until(t, "a hit by meaning", func() bool { return p.finds(prompt("Recall the flavor of newly baked bread."), "") == "semantic" })
 	}
 
-	one.signal(syscall.SIGTERM)
-	one.end()
+	one.stop()
 	texts := m.texts.Load()
 	one = start(t, env("128")...)
 	one.exact(t)
