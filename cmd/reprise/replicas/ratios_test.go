@@ -55,11 +55,11 @@ func TestRatios(t *testing.T) {
 }
 
 func (c *ratioCase) test(t *testing.T) {
-	settings := []string{fmt.Sprint("REPRISE_CAPACITY_ENTRIES=", c.entries)}
-	alone, _, _ := c.play(t, newFleet(t, []string{"memory"}, settings...))
+	capacity := fmt.Sprint("REPRISE_CAPACITY_ENTRIES=", c.entries)
+	alone, _, _ := c.play(t, newFleet(t, []string{"memory"}, capacity))
 	for _, n := range c.replicas {
 		for try := 1; ; try++ {
-			several, most, late := c.play(t, on(t, n, redistest.Start(t, redistest.Options{}), settings...))
+			several, most, late := c.play(t, on(t, n, redistest.Start(t, redistest.Options{}), capacity))
 			wrong := c.compare(t, alone, several, n, most)
 			if len(wrong) > 0 && late > 0 && try < 5 {
 				t.Logf("again, because the machine was late for %v: %q", late, wrong)
