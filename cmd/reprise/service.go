@@ -190,7 +190,7 @@ func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
 			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
-		MaxErrorRate: zeroAsNegative(cfg.MaxErrorRate), JudgeModel: cfg.JudgeModel, JudgeBudget: cfg.JudgeBudget,
+		MaxErrorRate: noneAsNegative(cfg.MaxErrorRate), JudgeModel: cfg.JudgeModel, JudgeBudget: cfg.JudgeBudget,
 		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Headers: cfg.ForwardHeaders, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
 		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent, PerTenant: cfg.MaxPerTenant},
 		Keepalive:   cfg.StreamKeepalive,
@@ -229,19 +229,11 @@ func routing(cfg *config.Config) proxy.Routing {
 }
 
 // noneAsNegative turns 0 for none into the form of options in which 0 is the default.
-func noneAsNegative(d time.Duration) time.Duration {
-	if d == 0 {
+func noneAsNegative[T time.Duration | float64](v T) T {
+	if v == 0 {
 		return -1
 	}
-	return d
-}
-
-// zeroAsNegative turns 0 into the form of options in which 0 is the default.
-func zeroAsNegative(f float64) float64 {
-	if f == 0 {
-		return -1
-	}
-	return f
+	return v
 }
 
 // newLogger returns a logger and its level, which can be changed.
