@@ -13,6 +13,7 @@ import (
 
 	"reprise/policy"
 	"reprise/policy/reuse"
+	"reprise/policy/reuse/edits"
 	"reprise/policy/reuse/evidence"
 	"reprise/policy/reuse/normal"
 	"reprise/proxy/answer"
@@ -79,17 +80,13 @@ func foundBy(v *reuse.Verdict, basis cache.Basis) []string {
 	case len(v.Case.Edits) == 0:
 		return []string{"semantic"}
 	}
-	names := make([]string, 0, len(v.Case.Edits))
-	for _, c := range v.Case.Edits {
-		names = append(names, c.Name())
-	}
-	return []string{"semantic", "edits=" + strings.Join(names, "+")}
+	return []string{"semantic", "edits=" + strings.Join(edits.Names(v.Case.Edits), "+")}
 }
 
 // explore has the upstream's answer of an outcome, which has ended and says text, compared with the stored one that the search has found, if any.
 func (a *fetched) explore(took time.Duration, text said) {
 	f, q, kept := a.o.found, a.query, a.o.kept
-	if f == nil || f.Explore == nil {
+	if f.Explore == nil {
 		return
 	}
 	s, hit, finding, source := q.s, f.Explore, f.Finding, evidence.Explored

@@ -110,7 +110,7 @@ func (s *Server) Handler() http.Handler {
 		if isOwn(r.URL.Path) && admintoken.Given(r, s.live.Load().adminToken) {
 			return Refused, errNotForwarded // the token is not for the upstream
 		}
-		if isPost := posts[sentPath(r.URL)]; isPost != nil && isOwn(r.URL.Path) && r.Method != http.MethodOptions {
+		if posts[sentPath(r.URL)] != nil && isOwn(r.URL.Path) && r.Method != http.MethodOptions {
 			w.Header().Set("Allow", http.MethodPost)
 			return Refused, errPostOnly
 		}

@@ -64,9 +64,9 @@ func treatAsData(r *canon.Request, body []byte) bool {
 		if s.Kind == canon.SegmentTools {
 			continue
 		}
-		text, user := message(s, body)
-		prompt = prompt && (user || s.Kind == canon.SegmentSystem || instructs(s, body))
-		if prompt && user {
+		text, role := message(s, body)
+		prompt = prompt && (role == "user" || role == "system" || role == "developer" || s.Kind == canon.SegmentSystem)
+		if prompt && role == "user" {
 			continue
 		}
 		if normal.TreatsAsData(text) {
@@ -76,17 +76,14 @@ func treatAsData(r *canon.Request, body []byte) bool {
 	return false
 }
 
-// message is the text of a segment, and whether a user has written it. A conversation that is one string is the user's.
-func message(s canon.Segment, body []byte) (text string, user bool) {
+// message is the text of a segment, and who has written it. A conversation that is one string is the user's.
+func message(s canon.Segment, body []byte) (text, role string) {
 	m := gjson.Parse(rawjson.View(s.Of(body)))
-	if m.Type == gjson.String {
-		return m.Str, s.Kind == canon.SegmentMessage
+	switch {
+	case m.Type != gjson.String:
+		return answer.ContentText(m.Get("content")), m.Get("role").Str
+	case s.Kind == canon.SegmentMessage:
+		return m.Str, "user"
 	}
-	return answer.ContentText(m.Get("content")), m.Get("role").Str == "user"
-}
-
-// instructs reports whether a message is of the system or the developer.
-func instructs(s canon.Segment, body []byte) bool {
-	role := gjson.Get(rawjson.View(s.Of(body)), "role").Str
-	return role == "system" || role == "developer"
+	return m.Str, ""
 }

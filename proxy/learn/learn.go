@@ -10,6 +10,7 @@ package learn
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -128,7 +129,7 @@ func (l *Learner) Compare(p Pair) {
 			p.Why = "memory"
 			break
 		}
-		p.Fresh, p.release = cloned(p.Fresh), release
+		p.Fresh, p.release = strings.Clone(p.Fresh), release
 		if l.texts.add(&p) {
 			return
 		}
@@ -149,7 +150,6 @@ func (l *Learner) byText(p *Pair) {
 	}()
 	l.o.Guard("compare", func() error {
 		if !p.Current() {
-			p.Why = whyPurged
 			return nil
 		}
 		stored, ok, err := p.Stored()
@@ -181,7 +181,6 @@ func (l *Learner) byModel(p *Pair) {
 	}()
 	l.o.Guard("judge", func() error {
 		if !p.Current() {
-			p.Why = whyPurged
 			return nil
 		}
 		stored, _, _ := p.Stored()
@@ -202,15 +201,15 @@ func (l *Learner) byModel(p *Pair) {
 	})
 }
 
-// whyPurged is why a pair leaves nothing at all.
-const whyPurged = "purged"
-
 // end counts the outcome of a pair, unless a purge has come meanwhile.
 func (l *Learner) end(p *Pair, outcome evidence.Outcome) {
-	if p.Why == whyPurged || l.ctx.Err() != nil {
+	if l.ctx.Err() != nil {
 		return
 	}
 	l.o.Guard("learn", func() error {
+		if !p.Current() {
+			return nil
+		}
 		if p.Source == evidence.Shadow && !p.Private {
 			l.shadow.add(p, outcome, l.o.Prompts)
 		}

@@ -210,8 +210,8 @@ func TestPurgedPairsLeaveNothing(t *testing.T) {
 		b.settled(t)
 		b.Compare(p)
 		b.settled(t)
-		if len(b.Shadowed()) != 0 || len(b.outcomes) != 0 {
-			t.Errorf("%+v, %v", b.Shadowed(), b.outcomes)
+		if st := b.Stats(); len(b.Shadowed()) != 0 || len(b.outcomes) != 0 || len(st.Shadowed) != 0 {
+			t.Errorf("%+v, %v, %+v", b.Shadowed(), b.outcomes, st)
 		}
 	})
 }

@@ -1,9 +1,6 @@
 package learn
 
-import (
-	"strings"
-	"sync"
-)
+import "sync"
 
 // queue runs pairs one after another, in a goroutine that exists only while there are some.
 type queue struct {
@@ -65,6 +62,3 @@ func (q *queue) close() {
 	}
 	q.waiting, q.closed = nil, true
 }
-
-// cloned is a copy of s: a view would keep a whole recording in memory.
-func cloned(s string) string { return strings.Clone(s) }

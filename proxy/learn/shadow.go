@@ -51,7 +51,7 @@ type ring struct {
 // Pair.Current, so nothing that the purge names is added behind it.
 func (r *ring) add(p *Pair, outcome evidence.Outcome, prompts bool) {
 	s := Shadowed{Time: p.Place.At, Entry: p.Place.Entry, Topic: p.Place.Topic, Own: p.Place.Own, OwnTopic: p.Place.OwnTopic, Tenant: p.Place.Tenant, Namespace: p.Place.Namespace, Model: p.Place.Model,
-		Endpoint: p.Place.Endpoint, Basis: p.Basis, Similarity: p.Verdict.Case.Similarity, Edits: classes(p.Verdict.Case.Edits), P: p.Verdict.P,
+		Endpoint: p.Place.Endpoint, Basis: p.Basis, Similarity: p.Verdict.Case.Similarity, Edits: edits.Names(p.Verdict.Case.Edits), P: p.Verdict.P,
 		Outcome: outcomeNames[outcome], Why: p.Why, Upstream: p.Place.Upstream.Seconds(), StoredBytes: len(p.StoredPrompt), PromptBytes: len(p.Prompt)}
 	if prompts {
 		s.StoredPrompt, s.Prompt = p.StoredPrompt, p.Prompt
@@ -92,13 +92,4 @@ func (l *Learner) Purge(named func(*Shadowed) bool) {
 		}
 		return false
 	})
-}
-
-// classes are the names of edits.
-func classes(of []edits.Class) []string {
-	names := make([]string, 0, len(of))
-	for _, c := range of {
-		names = append(names, c.Name())
-	}
-	return names
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"reprise/policy/reuse"
+	"reprise/policy/reuse/edits"
 	"reprise/policy/reuse/evidence"
 )
 
@@ -91,7 +92,7 @@ func newCounts() counts {
 // classesOf are those of a case, by the names of evidence.Estimate where there are any: one without an edit has that of its basis.
 func classesOf(c *evidence.Case, basis string) []string {
 	if len(c.Edits) > 0 {
-		return classes(c.Edits)
+		return edits.Names(c.Edits)
 	}
 	return []string{basis}
 }

@@ -34,6 +34,15 @@ type Row struct {
 // Name is the name of a class.
 func (c Class) Name() string { return Table[c].Name }
 
+// Names are the names of classes; not nil.
+func Names(all []Class) []string {
+	names := make([]string, 0, len(all))
+	for _, c := range all {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
 // Edit is a difference between two forms that leaves the answer alone.
 type Edit struct {
 	Class         Class

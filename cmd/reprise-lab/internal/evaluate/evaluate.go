@@ -10,6 +10,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy/reuse"
+	"reprise/policy/reuse/edits"
 	"reprise/policy/reuse/evidence"
 )
 
@@ -306,9 +307,4 @@ func area(points []Point) (sum float64) {
 }
 
 // Classes names the edits of a pair that the list explains.
-func (s *Scored) Classes() (names []string) {
-	for _, c := range s.Verdict.Case.Edits {
-		names = append(names, c.Name())
-	}
-	return names
-}
+func (s *Scored) Classes() []string { return edits.Names(s.Verdict.Case.Edits) }
