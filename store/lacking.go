@@ -49,9 +49,7 @@ func lackingIDs(s *Store) []policy.ID {
 	s.mu.RLock()
 	all := make([]used, 0, len(s.core.table.lacking))
 	for id := range s.core.table.lacking {
-		if r := s.core.table.ids[id]; r != nil {
-			all = append(all, used{id, r.last})
-		}
+		all = append(all, used{id, s.core.table.ids[id].last})
 		if len(all)%batchChanges == 0 {
 			s.mu.RUnlock()
 			s.mu.RLock()

@@ -90,7 +90,7 @@ func (e *Listed) Insert(s *Store, replaced bool) []Event {
 		}
 		s.core.keepAliases(r, e.aliases)
 		for _, a := range e.aliases {
-			if a.key != r.Key && !slices.Contains(r.aliases(), a) {
+			if !slices.Contains(r.aliases(), a) {
 				s.core.alias(r, a, evs)
 			}
 		}

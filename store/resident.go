@@ -89,12 +89,17 @@ func residentOf(e *Entry, last int64, dim int) *resident {
 		r.Answer = slices.Clone(r.Answer)
 	}
 	if r.Size == 0 {
-		if len(e.Vector) > 0 || e.Prompt == "" {
-			dim = len(e.Vector)
-		}
-		r.Size = r.footprint(dim)
+		r.Size = r.footprint(dimOf(e.Prompt, e.Vector, dim))
 	}
 	return r
+}
+
+// dimOf is the length of the vector of an entry: of the one that it has, or will get because it has a prompt.
+func dimOf(prompt string, vector []float32, dim int) int {
+	if len(vector) > 0 || prompt == "" {
+		return len(vector)
+	}
+	return dim
 }
 
 // compact is e as a resident that shares its texts.

@@ -55,7 +55,7 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	kept, bytes := all[:0], int64(0)
 	for _, r := range all {
 		if r.Size == 0 {
-			r.Size = r.footprint(l.dimOf(r))
+			r.Size = r.footprint(dimOf(r.Prompt, l.vectors[r.ID], l.dim))
 		}
 		size := r.Size + aliasSize*int64(len(l.aliases[r.ID]))
 		full := limit.Entries > 0 && len(kept) >= limit.Entries || limit.Bytes > 0 && bytes+size > limit.Bytes
@@ -66,14 +66,6 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	}
 	slices.Reverse(kept)
 	return kept
-}
-
-// dimOf is the length of the vector of r, which it may have to get first.
-func (l *loader) dimOf(r *resident) int {
-	if n := len(l.vectors[r.ID]); n > 0 || r.Prompt == "" {
-		return n
-	}
-	return l.dim
 }
 
 // newestOf is, of each key, the entry whose answer came last. There are two where processes that share a store have stored one at once.

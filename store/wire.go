@@ -90,9 +90,8 @@ func appendMarked(b []byte, vector []float32, space string) (_ []byte, sparse bo
 
 // marked reads what appendMarked has appended, which must be all that is left; nil is a vector of another space.
 func (r *reader) marked(sparse bool, space string) []float32 {
-	mark := r.take(8)
-	v := r.halves(sparse)
-	if r.bad || binary.LittleEndian.Uint64(mark) != spaceMark(space) {
+	mark, v := r.uint64(), r.halves(sparse)
+	if r.bad || mark != spaceMark(space) {
 		return nil
 	}
 	return v

@@ -30,24 +30,18 @@ type aliases struct {
 }
 
 func newAliases(o *Options, l *learner, in *state) *aliases {
-	a := &aliases{learner: l, in: in, gate: o.Thresholds.Hit, recent: newRecent(), wrong: newPairs(), origins: origins{all: map[store.Key]store.Key{}}}
-	space := ""
-	if o.Embedder != nil {
-		space = o.Embedder.Space()
-	}
-	a.version = versionOf(space)
-	return a
+	return &aliases{learner: l, in: in, version: versionOf(l.of.Space), gate: o.Thresholds.Hit, recent: newRecent(), wrong: newPairs(),
+		origins: origins{all: map[store.Key]store.Key{}}}
 }
 
 // holds reports whether k may lead to e, of which it is an alias, under a gate: the judge and its evidence would decide as they did, and the
 // similarity is not below the gate. Where k may not, the request is searched for like a new one. The alias moves to what is found then, or
 // stays and leads nowhere.
 func (a *aliases) holds(k store.Key, e *store.Entry, gate float64) (b basis, ok bool) {
-	kept, _ := store.Basis(a.in.store, k, e.ID)
-	b = basis(kept)
+	b, wrong := a.basis(k, e)
 	by := a.current.Load()
 	switch {
-	case kept == refused || a.wrong.has(k, e.Key):
+	case wrong:
 		return b, false
 	case by.Judge == nil:
 		return b, gate <= a.gate
@@ -60,11 +54,14 @@ func (a *aliases) holds(k store.Key, e *store.Entry, gate float64) (b basis, ok 
 
 // refuses reports whether a verdict keeps e from serving k.
 func (a *aliases) refuses(k store.Key, e *store.Entry) bool {
-	if a.wrong.has(k, e.Key) {
-		return true
-	}
+	_, wrong := a.basis(k, e)
+	return wrong
+}
+
+// basis is why k is an alias of e, 0 where it is none, and whether a verdict keeps e from serving k.
+func (a *aliases) basis(k store.Key, e *store.Entry) (b basis, wrong bool) {
 	kept, _ := store.Basis(a.in.store, k, e.ID)
-	return kept == refused
+	return basis(kept), kept == refused || a.wrong.has(k, e.Key)
 }
 
 // found makes hit that of f, and the key of r an alias of its entry where that is earned.

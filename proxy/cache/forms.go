@@ -78,8 +78,7 @@ func (x *forms) get(digest uint64) (policy.ID, bool) {
 // find returns the entry whose prompt has the normal form of r's in an equivalent conversation, and that form; nil where there is none. It
 // gives f the form of r.
 func (x *forms) find(r *Request, f *Finding) (*store.Entry, *normal.Form) {
-	f.form = normal.Of(r.Prompt)
-	f.digest = x.digest(r.Scope, f.Chain, f.form)
+	f.digest = x.digest(r.Scope, f.Chain, f.formOf(r))
 	id, ok := x.get(f.digest)
 	if !ok {
 		return nil, nil
@@ -97,8 +96,11 @@ func (x *forms) find(r *Request, f *Finding) (*store.Entry, *normal.Form) {
 // kept adds e, which was stored as the answer to r.
 func (x *forms) kept(r *Request, f *Finding, e *store.Entry) {
 	digest := f.digest
-	if digest == 0 || e.Prompt != r.Prompt || e.Chain != f.Chain { // one that takes the place of another keeps the chain of that
+	switch {
+	case e.Prompt != r.Prompt:
 		digest = x.digest(e.Scope, e.Chain, normal.Of(e.Prompt))
+	case digest == 0 || e.Chain != f.Chain: // one that takes the place of another keeps the chain of that
+		digest = x.digest(e.Scope, e.Chain, f.formOf(r))
 	}
 	x.add(digest, e.ID)
 }

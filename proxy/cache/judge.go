@@ -135,9 +135,6 @@ func (l *learner) judge(r *Request, f *Finding, e *store.Entry, stored *normal.F
 	if by.Judge == nil || e.Prompt == "" || r.Prompt == "" {
 		return reuse.Verdict{Decision: reuse.Serve, P: 1}
 	}
-	if f.form == nil {
-		f.form = normal.Of(r.Prompt)
-	}
 	if stored == nil {
 		stored = l.formOf(e.Prompt)
 	}
@@ -145,7 +142,15 @@ func (l *learner) judge(r *Request, f *Finding, e *store.Entry, stored *normal.F
 	if e.Prompt != r.Prompt {
 		c.Data = f.treatsAsData(r)
 	}
-	return by.Judge.Forms(stored, f.form, c)
+	return by.Judge.Forms(stored, f.formOf(r), c)
+}
+
+// formOf is the form of r's prompt, which is made once.
+func (f *Finding) formOf(r *Request) *normal.Form {
+	if f.form == nil {
+		f.form = normal.Of(r.Prompt)
+	}
+	return f.form
 }
 
 // treatsAsData is Request.Data, which is called once.

@@ -17,7 +17,7 @@ type search struct {
 	r       *Request
 	f       *Finding
 	draw    float64 // decides whether to explore
-	settled bool    // the upstream is to be asked, whatever else is stored
+	settled bool    // by the form of the prompt: the vectors only route the request
 }
 
 func (s *search) run(ctx context.Context) error {
@@ -133,11 +133,10 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 		return false, nil
 	case reuse.Explore:
 		s.explore(hit, &v, similarity)
-		return s.settled, nil
+		return v.Case.Hit, nil
 	}
 	if s.f.Shadow = s.opt.Shadow; s.f.Shadow {
 		s.candidate(hit, &v, similarity)
-		s.settled = true
 		return true, nil
 	}
 	whole, missing, err := s.answers.of(ctx, hit.Entry)
@@ -158,7 +157,7 @@ func (s *search) explore(hit *Hit, v *reuse.Verdict, similarity float64) {
 	if s.f.Explore == nil || v.Case.Hit {
 		s.candidate(hit, v, similarity)
 	}
-	s.f.Fallback, s.settled = v.Case.Hit, v.Case.Hit
+	s.f.Fallback = v.Case.Hit
 }
 
 // candidate makes hit the answer that the finding is about.

@@ -14,15 +14,15 @@ import (
 // there after the next start, and the rest still lacks them. Back under the former embedder the others have theirs.
 func testSpaces(t *testing.T, s *session) {
 	const entries = 20
-	ids := spaced(t, s, "one", func(o *store.Store) (ids []policy.ID) {
+	var ids, last []policy.ID
+	inStore(t, s, "one", func(o *store.Store) {
 		for i := range entries {
 			e := &store.Entry{Key: store.Key{byte(i + 1)}, Prompt: fmt.Sprint("prompt ", i), Answer: []byte("answer"), Vector: []float32{1, 0, float32(i)}}
 			o.Put(e, o.Tick())
 			ids = append(ids, e.ID)
 		}
-		return ids
 	})
-	last := spaced(t, s, "two", func(o *store.Store) (last []policy.ID) {
+	inStore(t, s, "two", func(o *store.Store) {
 		for i := range entries {
 			if e, _, ok := o.Lookup(store.Key{byte(i + 1)}); !ok || e.Prompt != fmt.Sprint("prompt ", i) || string(e.Answer) != "answer" {
 				t.Errorf("entry %d under another embedder: %+v", i, e)
@@ -41,32 +41,20 @@ func testSpaces(t *testing.T, s *session) {
 				t.Errorf("entry %d took no vector", id)
 			}
 		}
-		return last
 	})
-	spaced(t, s, "two", func(o *store.Store) []policy.ID {
+	inStore(t, s, "two", func(o *store.Store) {
 		if n := store.LackingCount(o); n != entries/2 {
 			t.Errorf("%d lack a vector after a restart, want %d", n, entries/2)
 		}
 		vectorsOf(t, o, last[:entries/2])
-		return nil
 	})
-	spaced(t, s, "one", func(o *store.Store) []policy.ID {
-		vectorsOf(t, o, last[entries/2:])
-		return nil
-	})
-	var err error
-	if s.b, err = s.open(); err != nil {
-		t.Fatal(err)
-	}
+	inStore(t, s, "one", func(o *store.Store) { vectorsOf(t, o, last[entries/2:]) })
 }
 
-// spaced opens a store over the backing under an embedder, runs f and closes it.
-func spaced(t *testing.T, s *session, space string, f func(*store.Store) []policy.ID) []policy.ID {
+// inStore opens a store over the backing under an embedder, runs f and closes it.
+func inStore(t *testing.T, s *session, space string, f func(*store.Store)) {
 	t.Helper()
-	if s.b != nil {
-		s.b.Close()
-		s.b = nil
-	}
+	s.b.Close()
 	b, err := s.open()
 	if err != nil {
 		t.Fatal(err)
@@ -75,11 +63,13 @@ func spaced(t *testing.T, s *session, space string, f func(*store.Store) []polic
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := f(o)
+	f(o)
 	if err := o.Close(); err != nil {
 		t.Error(err)
 	}
-	return got
+	if s.b, err = s.open(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // vectorsOf checks which entries have a vector.

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"reprise/policy/classic"
 	"reprise/store"
 )
 
@@ -109,37 +108,21 @@ func (s *session) tidy() {
 
 // testAliases: the aliases of an entry come back with their bases.
 func testAliases(t *testing.T, s *session) {
-	s.b.Close()
-	in := func(f func(*store.Store)) {
-		b, err := s.open()
-		if err != nil {
-			t.Fatalf("open: %v", err)
-		}
-		st, err := store.Open(store.Options{Backing: b, Evictor: classic.NewLRU()})
-		if err != nil {
-			t.Fatalf("open: %v", err)
-		}
-		f(st)
-		if err := st.Close(); err != nil {
-			t.Fatalf("close: %v", err)
-		}
-	}
 	e := &store.Entry{Key: store.Key{1}, Answer: []byte("answer")}
 	want := map[store.Key]uint64{{2}: 0, {3}: 7, {4}: math.MaxUint64}
-	in(func(st *store.Store) {
+	inStore(t, s, "", func(st *store.Store) {
 		st.Put(e, st.Tick())
 		for k, basis := range want {
 			st.Alias(k, e.ID, basis)
 		}
 	})
-	in(func(st *store.Store) {
+	inStore(t, s, "", func(st *store.Store) {
 		for k, basis := range want {
 			if got, ok := store.Basis(st, k, e.ID); !ok || got != basis {
 				t.Errorf("alias %v has basis %d, %v, want %d", k[:1], got, ok, basis)
 			}
 		}
 	})
-	s.b, _ = s.open()
 }
 
 func testEmpty(t *testing.T, s *session) {
