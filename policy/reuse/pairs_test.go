@@ -71,6 +71,33 @@ func TestNothingDifferentIsServed(t *testing.T) {
 	}
 }
 
+// TestRoundsAreHeld counts the pairs of different meaning that are served although they should not be, so that there are no more of them. The
+// list of edits explains none, and behind a template none is served.
+func TestRoundsAreHeld(t *testing.T) {
+	for _, set := range []struct {
+		file string
+		max  int
+	}{{"round3a.tsv", 33}, {"round3b.tsv", 7}} {
+		for i, template := range templates() {
+			there, back := shares{}, shares{}
+			for _, p := range triples(t, set.file) {
+				there.count(p.class, lexicalJudge.Judge(template+p.a, template+p.b, sure).Decision == Serve)
+				back.count(p.class, lexicalJudge.Judge(template+p.b, template+p.a, sure).Decision == Serve)
+			}
+			t.Logf("%s, template %d: served %v; the other way %v", set.file, i, there, back)
+			limit := set.max
+			if i > 0 {
+				limit = 0
+			}
+			for _, way := range []shares{there, back} {
+				if n, of := way.all(); n > limit || of == 0 {
+					t.Errorf("%s, template %d: %d of %d are served, want at most %d", set.file, i, n, of, limit)
+				}
+			}
+		}
+	}
+}
+
 // TestCourtesyIsServed judges pairs that ask the same with other courtesy, frames, spelling and case.
 func TestCourtesyIsServed(t *testing.T) {
 	served := shares{}

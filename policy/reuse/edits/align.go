@@ -57,7 +57,7 @@ func align(a, b []normal.Token) ([]Edit, bool) {
 	if !al.stored.read(a) || !al.asked.read(b) {
 		return []Edit{differ}, false
 	}
-	if marked != 0 && al.stored.kind&order != 0 {
+	if marked != 0 && orders[a[0].Text] {
 		return []Edit{differ}, false
 	}
 	if class := al.swapped(); class != 0 {
@@ -114,7 +114,7 @@ func (al *alignment) edit(i, j, endA, endB int) bool {
 
 // try applies a rule, if its context is there on both sides, and goes on behind it.
 func (al *alignment) try(r *rule, i, j, endA, endB int) bool {
-	if i+len(r.stored) > endA || j+len(r.asked) > endB || !al.stored.suits(r) || !al.asked.suits(r) {
+	if i+len(r.stored) > endA || j+len(r.asked) > endB {
 		return false
 	}
 	e := Edit{r.class, Span{i, i + len(r.stored)}, Span{j, j + len(r.asked)}}
@@ -122,12 +122,6 @@ func (al *alignment) try(r *rule, i, j, endA, endB int) bool {
 		return false
 	}
 	return al.take(e)
-}
-
-// suits reports whether a rule is for sentences of this kind.
-func (s *sentence) suits(r *rule) bool {
-	demanded := r.kinds & (lone | two)
-	return r.kinds&^demanded&s.kind != 0 && s.kind&demanded == demanded
 }
 
 // take adds an edit and goes on behind it.

@@ -26,7 +26,7 @@ type Row struct {
 	Contexts string  // where it leaves the answer alone, in words
 	Prior    float64 // the probability that it does, before anything was seen here
 	Weight   float64 // of that, in observations
-	Pairs    int     // labelled pairs that differ by it alone
+	Pairs    int     // labelled pairs that differ by it alone, in wider contexts than the lines of source have now
 	Bound    float64 // the lower 95 % bound of their share with one answer; 0: not counted
 	Source   string  // of Pairs and Bound
 }

@@ -62,7 +62,7 @@ func templates() []string {
 
 // TestDifferent reads pairs of different meaning: none may be explained, as it is or behind a template, in either direction.
 func TestDifferent(t *testing.T) {
-	for _, file := range []string{"../testdata/different.tsv", "../testdata/planted.tsv", "../testdata/round1.tsv", "../testdata/round2e.tsv", "testdata/attacked.tsv"} {
+	for _, file := range []string{"../testdata/different.tsv", "../testdata/planted.tsv", "../testdata/round1.tsv", "../testdata/round2e.tsv", "../testdata/round3a.tsv", "testdata/attacked.tsv"} {
 		for _, row := range rows(t, file) {
 			for i, template := range templates() {
 				for _, p := range [][2]string{{row[1], row[2]}, {row[2], row[1]}} {

@@ -24,13 +24,13 @@ var lists = map[string]string{
 	"mine":      `account password email subscription order address username profile`,
 	"items":     `emails messages photos files contacts notifications`,
 	"goods":     `ticket domain subscription laptop bicycle`,
-	// what is compared, of which neither is a number, a note or a day: those have a distance, and that a direction
-	"compared": `tea coffee butter margarine jam jelly cat dog cats dogs crocodile alligator turtle tortoise java python javascript typescript php ruby
-		mysql postgresql mongodb tcp udp http https list tuple compiler interpreter ios android linux stocks bonds virus bacterium viruses bacteria mitosis
-		meiosis dna rna weather climate`,
-	"question": `what which who whom whose where when why how whether if`,
-	"field":    `python java javascript sql math mathematics economics physics chemistry biology statistics programming excel linguistics psychology accounting`,
+	"question":  `what which who whom whose where when why how whether if`,
 }
+
+const (
+	ordering  = `explain describe list compare name define`
+	differing = `what is are was were am do does did can could should will would has have had ` + ordering
+)
 
 func set(words string) map[string]bool {
 	s := map[string]bool{}
@@ -41,14 +41,12 @@ func set(words string) map[string]bool {
 }
 
 var (
-	// frames have the kind of sentence that a frame of the normal form begins.
-	frames = map[string]kind{"HOW": how, "LONG": how, "COST": how, "DIFF": what, "MEAN": what, "FEEL": what, "IF": what}
-
-	be           = set(`is are was were am`)
-	auxiliaries  = set(`is are was were am do does did can could should will would has have had`)
-	orders       = set(`explain describe list compare name define`)
-	prepositions = set(`in at on from for`)
-	questions    = set(lists["question"])
+	// frames are those of the normal form that begin a sentence with edits, and openers the words that do.
+	frames  = set(`HOW DIFF MEAN FEEL IF`)
+	openers = set(`which who where why how in ` + differing)
+	// differs begins a sentence that asks for the difference between two things.
+	differs = set(`MEAN FEEL IF ` + differing)
+	orders  = set(ordering)
 
 	conjunctions = set(`and or vs versus`)
 	articles     = set(`a an`)
@@ -56,8 +54,11 @@ var (
 	relations    = set(`difference differences`)
 	determiners  = set(`the a any some main key`)
 	chosen       = set(`buy choose learn use get pick study`)
-	fields       = set(lists["field"])
-	compared     = set(lists["compared"])
+	fields       = set(`python java javascript sql math mathematics economics physics chemistry biology statistics programming excel linguistics psychology accounting`)
+	// what is compared, of which neither is a number, a note or a day: those have a distance, and that a direction
+	compared = set(`tea coffee butter margarine jam jelly cat dog cats dogs crocodile alligator turtle tortoise java python javascript typescript php ruby
+		mysql postgresql mongodb tcp udp http https list tuple compiler interpreter ios android linux stocks bonds virus bacterium viruses bacteria mitosis
+		meiosis dna rna weather climate`)
 	// propers are listed words that are written with a capital, and the pronoun.
 	propers = set(`i US usa atm ATM HOW 2FA eu uk english spanish french german italian youtube instagram tiktok facebook android iphone ` + lists["country"])
 
@@ -70,14 +71,12 @@ var (
 		reversed morse uppercase lowercase capitals caps dictionary scrabble dash hyphen hyphens hyphenated term terms acceptable valid`)
 	// empty are words of edits that have no meaning of their own, or none without the words beside them.
 	empty = set(`the a an of that any some and so what which is are to it in on up for i do can how where there because due`)
-	// clauses open a clause that a "why" behind it may belong to.
-	clauses = set(`that to if whether`)
 	// tongues are languages: the sentence may want its words in one of them, unless that is spoken or learned.
 	tongues = set(`french spanish german italian portuguese dutch latin greek russian polish chinese mandarin japanese korean arabic hindi turkish swedish
 		english welsh irish hebrew danish finnish norwegian czech hungarian`)
 	practised = set(`speak write learn study understand`)
 	// leading are words before a word that may be misspelt.
-	leading = set(`my the a an for of to with`)
+	leading = set(`my the a an of to with`)
 	// right are long words of which no misspelling is another word: see misspelt.
 	right = set(`subscription subscriptions electricity refrigerator appointment appointments reservation reservations installation
 		notification notifications transaction transactions withdrawal certificate`)

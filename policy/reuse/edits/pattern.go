@@ -11,18 +11,15 @@ import (
 // element is one place of a context.
 type element struct {
 	words    map[string]bool // any of them
-	not      bool            // any word but these
-	name     bool            // also one with a capital
+	not      bool            // any word but these, also one with a capital
 	start    bool            // or the beginning of the sentence
 	end      bool            // or its end
 	optional bool
-	gap      bool // any words, and nothing else
 }
 
 // rule is an edit of two spellings in one context.
 type rule struct {
 	class         Class
-	kinds         kind
 	stored, asked []string
 	left, right   []element // left from the edit outwards
 	line          string    // of the source
@@ -57,7 +54,7 @@ func index(all []*rule) (stored, asked map[string][]*rule) {
 	return stored, asked
 }
 
-// compile reads the list: a line has the class, the kinds of sentences, and the context around the spellings in brackets. It panics on a
+// compile reads the list: a line has the class, and the context around the spellings in brackets. It panics on a
 // line that it cannot read.
 func compile(source string) (all []*rule) {
 	for line := range strings.Lines(source) {
@@ -65,16 +62,13 @@ func compile(source string) (all []*rule) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		fields := strings.SplitN(line, ":", 3)
-		if len(fields) != 3 {
-			panic("edits: " + line)
-		}
-		all = append(all, compileLine(strings.TrimSpace(fields[0]), strings.TrimSpace(fields[1]), fields[2])...)
+		name, pattern, _ := strings.Cut(line, ":")
+		all = append(all, compileLine(name, pattern)...)
 	}
 	return all
 }
 
-func compileLine(name, asks, pattern string) (all []*rule) {
+func compileLine(name, pattern string) (all []*rule) {
 	before, rest, ok1 := strings.Cut(pattern, "[")
 	spellings, after, ok2 := strings.Cut(rest, "]")
 	class := slices.IndexFunc(Table, func(r Row) bool { return r.Name == name })
@@ -83,12 +77,6 @@ func compileLine(name, asks, pattern string) (all []*rule) {
 	}
 	base := rule{class: Class(class), left: elements(before), right: elements(after), line: strings.TrimSpace(pattern)}
 	slices.Reverse(base.left)
-	for _, k := range strings.Fields(asks) {
-		if kinds[k] == 0 {
-			panic("edits: no kind " + k)
-		}
-		base.kinds |= kinds[k]
-	}
 	if from, to, ok := strings.Cut(spellings, ">"); ok {
 		return append(all, base.pair(strings.Fields(from), strings.Fields(to)))
 	}
@@ -131,21 +119,14 @@ func (r rule) pair(a, b []string) *rule {
 func literal(word string) element { return element{words: map[string]bool{word: true}} }
 
 // elements reads a context: words, of which one of several with a bar between them; @ and the name of a list; ^ and $ for the beginning
-// and the end of the sentence; ! and words for any word but these, ~ also with a capital; a question mark behind what may be missing; and three dots for
-// any words behind the edit.
+// and the end of the sentence; ~ and words for any word but these, also with a capital; and a question mark behind what may be missing.
 func elements(pattern string) (all []element) {
 	for _, field := range strings.Fields(pattern) {
 		e := element{words: map[string]bool{}}
-		if field == "..." {
-			all = append(all, element{gap: true, optional: true})
-			continue
-		}
 		if len(field) > 1 {
 			field, e.optional = strings.CutSuffix(field, "?")
 		}
-		if field[0] == '!' || field[0] == '~' {
-			e.not, e.name, field = true, field[0] == '~', field[1:]
-		}
+		field, e.not = strings.CutPrefix(field, "~")
 		for word := range strings.SplitSeq(field, "|") {
 			e.add(word)
 		}
@@ -210,9 +191,6 @@ func (s *sentence) right(context []element, i int) bool {
 	if e.optional && s.right(context[1:], i) {
 		return true
 	}
-	if e.gap {
-		return i < len(s.tokens) && s.tokens[i].Kind == normal.Word && s.right(context, i+1)
-	}
 	if e.end && (i == len(s.tokens) || ended(s.tokens, i)) {
 		return true
 	}
@@ -222,13 +200,10 @@ func (s *sentence) right(context []element, i int) bool {
 // has reports whether a token fits an element. A word with a capital may be a name.
 func (s *sentence) has(e *element, i int) bool {
 	t := &s.tokens[i]
-	if !e.name && s.name(i) {
-		return false
-	}
 	if e.not {
 		return t.Kind == normal.Word && !e.words[t.Text]
 	}
-	return e.words[t.Text]
+	return !s.name(i) && e.words[t.Text]
 }
 
 // name reports whether a token has a capital that the beginning of the sentence does not explain.

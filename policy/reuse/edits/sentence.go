@@ -6,40 +6,12 @@ import (
 	"reprise/policy/reuse/normal"
 )
 
-// kind is what a sentence asks for, by its first words. It is a set of bits in a rule.
-type kind uint16
-
-const (
-	how kind = 1 << iota
-	what
-	which
-	who
-	where
-	when
-	why
-	yesno // begins with an auxiliary verb
-	order // begins with a verb of a closed list
-	prep  // a preposition and a question word
-	howto // how do I
-	whybe // why is
-	lone  // demanded of a rule beside a kind: one clause, and no question word but the first, and "why" at the end
-	two   // demanded beside a kind: one other question word
-)
-
-const anyKind = how | what | which | who | where | when | why | yesno | order | prep
-
-var kinds = map[string]kind{
-	"how": how, "what": what, "which": which, "who": who, "where": where, "when": when, "why": why, "yesno": yesno, "order": order,
-	"prep": prep, "howto": howto, "whybe": whybe, "lone": lone, "two": two, "any": anyKind,
-}
-
 // longest is the length of a sentence with edits, in tokens: a longer one has clauses that the contexts do not see.
 const longest = 24
 
 // sentence is a prompt of one sentence.
 type sentence struct {
 	tokens []normal.Token
-	kind   kind
 	how    int // the last token of "how do I" at its beginning, -1 where it begins otherwise
 }
 
@@ -50,13 +22,12 @@ const (
 	bars   role = 1 << iota // nothing is edited
 	tongue                  // a language: nothing is edited, unless it is
 	spoken                  // by a verb before it
-	asks                    // a question word
 )
 
 // roles are those of the listed words: one look-up for each word of a sentence.
 var roles = func() map[string]role {
 	all := map[string]role{}
-	for r, words := range map[role]map[string]bool{bars: barred, tongue: tongues, spoken: practised, asks: questions} {
+	for r, words := range map[role]map[string]bool{bars: barred, tongue: tongues, spoken: practised} {
 		for w := range words {
 			all[w] |= r
 		}
@@ -71,52 +42,28 @@ var roles = func() map[string]role {
 func (s *sentence) read(tokens []normal.Token) bool {
 	s.tokens = tokens
 	n := len(tokens)
-	if n == 0 || n > longest {
+	if n == 0 || n > longest || !opens(&tokens[0]) {
 		return false
 	}
-	inner, last := 0, role(0)
+	last := role(0)
 	for i := range tokens {
 		t := &tokens[i]
 		if !plain(t) && !ended(tokens, i) {
 			return false
 		}
 		r := roles[t.Text]
-		switch {
-		case r&bars != 0, r&tongue != 0 && last&spoken == 0:
+		if r&bars != 0 || r&tongue != 0 && last&spoken == 0 {
 			return false
-		case r&asks != 0 && i > 0 && !(t.Text == "why" && (i == n-1 || ended(tokens, i+1))):
-			inner++
 		}
 		last = r
 	}
-	if s.kind = kindOf(tokens); s.kind == 0 {
-		return false
-	}
-	// A question inside the question may be what an edit behind it belongs to: "who asked what happened and why".
-	if inner == 0 && stated(tokens) {
-		s.kind |= lone
-	}
-	if inner == 1 {
-		s.kind |= two
-	}
-	if s.how = asksHow(tokens); s.how >= 0 {
-		s.kind |= howto
-	}
+	s.how = asksHow(tokens)
 	return true
 }
 
-// stated reports whether a prompt asks what is so, in one clause: "is X Y", "which X is Y".
-func stated(tokens []normal.Token) bool {
-	is := -1
-	for i := range tokens {
-		if clauses[tokens[i].Text] {
-			return false
-		}
-		if is < 0 && be[tokens[i].Text] {
-			is = i
-		}
-	}
-	return is >= 0 && is <= 2
+// opens reports whether a sentence with edits may begin with a token.
+func opens(t *normal.Token) bool {
+	return t.Kind == normal.Frame && frames[t.Text] || t.Kind == normal.Word && openers[t.Text]
 }
 
 // asksHow returns the last token of "how do I" in front, a frame of the normal form or in words where the form has none, or -1.
@@ -148,30 +95,6 @@ func ended(tokens []normal.Token, i int) bool {
 	}
 	rest := tokens[i+1:]
 	return len(rest) == 0 || rest[0].Text == "why" && (len(rest) == 1 || len(rest) == 2 && rest[1].Text == "?")
-}
-
-// kindOf is what a sentence asks for; 0 is none of the kinds that may have edits.
-func kindOf(s []normal.Token) kind {
-	first := s[0].Text
-	if s[0].Kind == normal.Frame {
-		return frames[first]
-	}
-	if s[0].Kind != normal.Word {
-		return 0
-	}
-	switch k := kinds[first]; {
-	case k == why && len(s) > 1 && be[s[1].Text]:
-		return why | whybe
-	case k != 0 && k < yesno:
-		return k
-	case auxiliaries[first]:
-		return yesno
-	case orders[first]:
-		return order
-	case prepositions[first] && len(s) > 1 && kinds[s[1].Text]&(what|which) != 0:
-		return prep
-	}
-	return 0
 }
 
 // used reports whether a word of the edits is elsewhere in the prompts, too: it may be compared with itself. Words without a meaning of their

@@ -16,7 +16,7 @@ type conjoined struct {
 // both.
 func (al *alignment) swapped() Class {
 	s, q := &al.stored, &al.asked
-	if len(s.tokens) != len(q.tokens) || s.kind != q.kind {
+	if len(s.tokens) != len(q.tokens) {
 		return 0
 	}
 	c, ok := s.conjoined()
@@ -99,14 +99,14 @@ func (s *sentence) symmetric(c conjoined) bool {
 	i := c.left.From - 1
 	first, joint := word(0), word(c.left.To)
 	if joint == "and" {
-		return word(i) == "DIFF" || word(i) == "between" && relations[word(i-1)] && determiners[word(i-2)] && s.kind&(what|order|yesno) != 0
+		return word(i) == "DIFF" || word(i) == "between" && relations[word(i-1)] && determiners[word(i-2)] && differs[first]
 	}
 	if word(i) == "," {
 		i--
 	}
 	switch {
 	case comparatives[word(i)] && word(i-1) == "is" && i-2 == 0 && (first == "what" || first == "which"):
-		return c.right.To == len(s.tokens) || !comparatives[word(c.right.To)]
+		return !comparatives[word(c.right.To)]
 	case chosen[word(i)] && word(i-1) == "i" && word(i-2) == "should" && i-2 == 0:
 		return !comparatives[word(c.right.To)]
 	}

@@ -6,7 +6,7 @@ import "reprise/policy/reuse/normal"
 // function word: behind a verb such as "write" they could be meant as they are written.
 func (al *alignment) misspelt(i, j int) bool {
 	a, b := &al.stored.tokens[i], &al.asked.tokens[j]
-	if al.stored.kind&al.asked.kind&howto == 0 || a.Kind != normal.Word || b.Kind != normal.Word || al.stored.name(i) || al.asked.name(j) {
+	if al.stored.how < 0 || al.asked.how < 0 || a.Kind != normal.Word || b.Kind != normal.Word || al.stored.name(i) || al.asked.name(j) {
 		return false
 	}
 	if al.stored.digits(Span{i, i + 1}) || i == 0 || !leading[al.stored.tokens[i-1].Text] {
