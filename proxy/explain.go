@@ -15,6 +15,7 @@ import (
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/learn"
+	"reprise/proxy/rules"
 	"reprise/topics"
 )
 
@@ -98,11 +99,12 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	case s.ids.anonymous(&c):
 		note = noteAnonymous
 	}
-	parsed, err := parse(family, body, identity, mem)
+	set := s.live.Load().rules
+	parsed, rule, err := parse(family, body, identity, set, mem)
 	if err != nil {
 		return Refused, err
 	}
-	x := s.newQuery(as, body, reading{tenant: identity.Tenant, Request: parsed}, family, d, mem).explain()
+	x := s.newQuery(as, body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set}, family, d, mem).explain()
 	x.Note, x.Headers = note, s.ids.explain(as.Header, &c)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -161,7 +163,7 @@ func forbidden(code, message string) error {
 func (q *query) explain() *explanation {
 	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Tenant: q.tenant, Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly,
 		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{}}
-	if q.Uncacheable != "" || q.d.bypass() || q.s.opts.Mode == ModeOff {
+	if q.Uncacheable != "" || q.d.bypass() || q.rule.Mode == rules.Off {
 		th := q.s.opts.Thresholds
 		x.Result = Bypass.String()
 		x.Thresholds = map[string]float64{"hit": max(th.Hit, q.d.Threshold), "route": th.Route, "edge": th.Edge}

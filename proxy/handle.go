@@ -7,6 +7,7 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/rules"
 )
 
 // handle answers a request of a cached endpoint.
@@ -40,6 +41,8 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	switch {
 	case q.d.bypass():
 		return s.bypassRead(w, r, q, "directive")
+	case q.rule.Mode == rules.Off:
+		return s.bypassRead(w, r, q, "off")
 	case q.Uncacheable != "":
 		return s.bypassRead(w, r, q, q.Uncacheable)
 	}
@@ -83,7 +86,7 @@ func bypassChosen(s *Server, w http.ResponseWriter, r *http.Request, c *counted,
 		return Refused, err
 	}
 	var q *query
-	if read, err := s.readings.of(&s.ids, r, c, &d, family, body, mem); err == nil {
+	if read, err := s.readings.of(&s.ids, r, c, &d, family, body, s.live.Load().rules, mem); err == nil {
 		q = s.newQuery(r, body, read, family, d, mem)
 	}
 	return s.bypass(w, r, q, body, reason)
@@ -123,7 +126,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, c *counted, family
 		return nil, err
 	}
 	epoch := s.cache.Epoch() // before the secret is read, by which the tenant is named: an answer under a secret that changes is not kept
-	read, err := s.readings.of(&s.ids, r, c, &d, family, body, mem)
+	read, err := s.readings.of(&s.ids, r, c, &d, family, body, s.live.Load().rules, mem)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (q *query) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z *
 		return v, nil, answer.ReasonMalformed
 	case !v.Keep && v.Reason != answer.ReasonToolCalls:
 		return v, nil, v.Reason
-	case v.ToolCalls && !q.s.opts.CacheToolCalls:
+	case v.ToolCalls && !q.rule.ToolCalls:
 		return v, nil, answer.ReasonToolCalls
 	}
 	return v, z, ""
@@ -103,7 +103,7 @@ func (q *query) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z *
 // entry makes an entry of an answer.
 func (q *query) entry(found *finding, z *answer.Frozen, v answer.Verdict, took time.Duration) *store.Entry {
 	now := q.s.opts.Now()
-	ttl := q.s.opts.TTL
+	ttl := q.rule.TTL
 	if q.d.TTL > 0 {
 		ttl = min(ttl, q.d.TTL)
 	}

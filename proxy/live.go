@@ -7,6 +7,7 @@ import (
 
 	"reprise/proxy/gate"
 	"reprise/proxy/internal/clientio"
+	"reprise/proxy/rules"
 	"reprise/proxy/upstream"
 )
 
@@ -17,6 +18,7 @@ type live struct {
 	maxBody    int64
 	clients    clientio.Limits
 	maxError   float64 // among hits by meaning
+	rules      *rules.Set
 }
 
 func (o Options) live() *live {
@@ -30,7 +32,8 @@ func (o Options) live() *live {
 	if name, ok := strings.CutPrefix(string(o.TenantFrom), "header:"); ok {
 		access.Headers = append(access.Headers, name)
 	}
-	return &live{adminToken: o.AdminToken, maxError: max(o.MaxErrorRate, 0), maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{
+	all := &rules.Rule{Mode: o.Mode, MaxErrorRate: max(o.MaxErrorRate, 0), TTL: o.TTL, ToolCalls: o.CacheToolCalls, Ignore: o.Ignore}
+	return &live{rules: rules.NewSet(all, o.Rules...), adminToken: o.AdminToken, maxError: max(o.MaxErrorRate, 0), maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{
 		Access: access, Keyed: o.keyed(),
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }

@@ -17,24 +17,26 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/cache"
+	"reprise/proxy/canon"
 	"reprise/proxy/gate"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/internal/header"
+	"reprise/proxy/rules"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
 )
 
 // Mode is how much of the cache is used.
-type Mode string
+type Mode = rules.Mode
 
 // The modes.
 const (
-	ModeSemantic Mode = "semantic" // exact answers, then answers to prompts of the same meaning
-	ModeExact    Mode = "exact"    // exact answers only; nothing is embedded
-	ModeShadow   Mode = "shadow"   // looks for semantic answers and only counts them; serves exact ones
-	ModeOff      Mode = "off"      // everything passes through
+	ModeSemantic = rules.Semantic
+	ModeExact    = rules.Exact
+	ModeShadow   = rules.Shadow
+	ModeOff      = rules.Off
 )
 
 // Modes lists the modes in the order of the documentation.
@@ -82,6 +84,11 @@ type Options struct {
 	// Evidence has what was counted of reused answers before, and Learned is called with what is counted from now on; see cache.Options.
 	Evidence *evidence.Book
 	Learned  func(evidence.Sample)
+
+	// Ignore is what of a request is no part of its key and scope; default: nothing.
+	Ignore *canon.Ignore
+	// Rules are for some requests, in the order in which they are looked at; the options above are for all others.
+	Rules []*rules.Rule
 
 	TenantFrom TenantSource // default "authorization"
 	Access     gate.Access  // who may use the API, and which paths of it; default: every client, all paths

@@ -12,6 +12,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/rules"
 	"reprise/store"
 )
 
@@ -38,7 +39,7 @@ func (s *Server) newQuery(r *http.Request, body []byte, read reading, family *ap
 	d.tighten(bodyDirectives(parsed.Directive))
 	q := &query{reading: read, s: s, family: family, http: r, body: body, d: d, mem: mem}
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
-		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private(), NoExplore: d.OnlyIfCached}
+		NoCache: d.NoCache, ExactOnly: d.ExactOnly || read.rule.Mode == rules.Exact, MaxAge: d.MaxAge, Threshold: max(d.Threshold, read.rule.Threshold), Private: d.private(), NoExplore: d.OnlyIfCached}
 	q.req.Data = func() bool { return s.preambles.TreatAsData(q.Request, q.body) }
 	if len(parsed.Turns) > 0 {
 		q.req.Turns = make([]cache.Turn, len(parsed.Turns))
@@ -52,22 +53,27 @@ func (s *Server) newQuery(r *http.Request, body []byte, read reading, family *ap
 // turnBytes is the size of a cache.Turn in memory.
 const turnBytes = 3 * 32
 
-// parse reads a body. What that takes, and what is kept of it, is charged to mem; for a small body that is done already.
-func parse(family *api.Family, body []byte, identity canon.Identity, mem *budget.Lease) (*canon.Request, error) {
+// parse reads a body, and finds its rule in set. What that takes, and what is kept of it, is charged to mem; for a small body that is done already.
+func parse(family *api.Family, body []byte, identity canon.Identity, set *rules.Set, mem *budget.Lease) (r *canon.Request, rule *rules.Rule, err error) {
+	ignore := func(model string) *canon.Ignore {
+		rule = set.Of(rules.Request{Tenant: identity.Tenant, Namespace: identity.Namespace, Path: identity.Path, Model: model})
+		return rule.Ignore
+	}
 	if len(body) <= firstBuffer {
-		return family.Parse(body, identity)
+		r, err = family.ParseIgnoring(body, identity, ignore)
+		return r, rule, err
 	}
 	most := canon.Memory(body)
 	if !mem.Grow(most) {
-		return nil, errNoMemory
+		return nil, nil, errNoMemory
 	}
-	r, err := family.Parse(body, identity)
+	r, err = family.ParseIgnoring(body, identity, ignore)
 	kept := int64(0)
 	if err == nil {
 		kept = r.Kept() + int64(len(r.Turns)*turnBytes)
 	}
 	mem.Shrink(most - kept)
-	return r, err
+	return r, rule, err
 }
 
 // forwarded is the body as the upstream gets it: without the directives for this proxy, and with its own ids. Where neither is

@@ -11,12 +11,15 @@ import (
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/header"
+	"reprise/proxy/rules"
 )
 
 // reading is what a request was read as: it follows from the request's bytes alone.
 type reading struct {
 	tenant         string
 	*canon.Request             // must not be changed; its Body is that of the request, or nil where that is remembered
+	rule           *rules.Rule // by which it was read and is handled; nil: of a request of the proxy's own
+	set            *rules.Set  // that has the rule: another set may have another
 	print          fingerprint // zero: of a request that is not remembered
 	young          bool        // it is among the newest of those that are remembered
 }
@@ -50,19 +53,20 @@ func newReadings() *readings {
 	return m
 }
 
-// of reads a request of family with this body, which is charged to mem; c is what count has found in its header. A short one that is
-// remembered is not parsed again.
-func (m *readings) of(i *identifier, r *http.Request, c *counted, d *Directives, family *api.Family, body []byte, mem *budget.Lease) (read reading, err error) {
+// of reads a request of family with this body by the rules of set; the body is charged to mem, and c is what count has found in its header. A
+// short one that is remembered is not parsed again.
+func (m *readings) of(i *identifier, r *http.Request, c *counted, d *Directives, family *api.Family, body []byte, set *rules.Set, mem *budget.Lease) (read reading, err error) {
 	if len(body) <= firstBuffer {
 		print := m.fingerprint(i.secret(), r, c, d, family, body)
-		if known, ok := m.find(print); ok {
+		if known, ok := m.find(print); ok && known.set == set {
 			return known, nil
 		}
 		read.print = print
 	}
 	identity := i.identity(r, c, d)
 	read.tenant = identity.Tenant
-	read.Request, err = parse(family, body, identity, mem)
+	read.set = set
+	read.Request, read.rule, err = parse(family, body, identity, set, mem)
 	return read, err
 }
 
@@ -117,7 +121,7 @@ func (m *readings) find(print fingerprint) (r reading, ok bool) {
 	if known == nil {
 		return reading{}, false
 	}
-	return reading{known.tenant, known.Request, print, young}, true
+	return reading{known.tenant, known.Request, known.rule, known.set, print, young}, true
 }
 
 // keep remembers r, of a request that had an exact hit, unless a purge has begun since it came, which changes now: clear, which follows
@@ -137,7 +141,7 @@ func (m *readings) keep(r reading, came uint64, now func() uint64) {
 	if m.size += size; m.size > maxReadings {
 		m.old, m.young, m.size = m.young, map[fingerprint]*reading{}, size
 	}
-	m.young[r.print] = &reading{tenant: r.tenant, Request: &request}
+	m.young[r.print] = &reading{tenant: r.tenant, Request: &request, rule: r.rule, set: r.set}
 }
 
 // clear forgets all.

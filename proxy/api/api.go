@@ -56,9 +56,14 @@ type Handles struct {
 	Original func(id string) (string, bool)
 }
 
-// Parse reads a request of this API; see [canon.Parse].
+// Parse reads a request of this API, of which nothing is ignored.
 func (f *Family) Parse(body []byte, id canon.Identity) (*canon.Request, error) {
-	return canon.Parse(f.Requests, body, id)
+	return canon.Parse(f.Requests, body, id, nil)
+}
+
+// ParseIgnoring reads a request of this API; see [canon.Parse].
+func (f *Family) ParseIgnoring(body []byte, id canon.Identity, ignore func(model string) *canon.Ignore) (*canon.Request, error) {
+	return canon.Parse(f.Requests, body, id, ignore)
 }
 
 // WriteError answers with e in the API's shape.

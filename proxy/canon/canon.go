@@ -62,6 +62,8 @@ type Request struct {
 	// ExactOnly is empty or the reason why it is matched by Key alone: tool-result, prefill, role (the last message is
 	// not a user's), media (no text), no-prompt, long-prompt (over MaxPrompt), batch, tokens, embeddings.
 	ExactOnly string
+	// Ignored names what was taken out of key and scope by [Ignore], in the order of the body: members, then named groups.
+	Ignored   []string
 	Directive Directive
 	// OwnCache reports that the body's member "cache" is an object of directives alone. It is for this proxy; OpenAI answers
 	// 400 to it.
@@ -91,14 +93,15 @@ type Directive struct {
 // AnswerText is the hash by which the text of an answer is compared with a turn of a later request.
 func AnswerText(text []byte) Hash { return sha256.Sum256(text) }
 
-// Parse reads a body by the rules of its API. The error is an *Error with the place, the problem and what is allowed.
+// Parse reads a body by the rules of its API. ignore is called once the name of the model is known; nil, and a result of nil, ignore
+// nothing. The error is an *Error with the place, the problem and what is allowed.
 // Parse keeps body in the Request and never writes to it. The cost is linear in the body except for the sorting of names
 // in each object; [Memory] bounds what it takes beside the body.
-func Parse(rules *Rules, body []byte, id Identity) (*Request, error) {
+func Parse(rules *Rules, body []byte, id Identity, ignore func(model string) *Ignore) (*Request, error) {
 	p := readers.Get().(*Reader)
 	defer p.release()
 	r := &Request{Body: body}
-	if err := p.parse(rules, r, id); err != nil {
+	if err := p.parse(rules, r, id, ignore); err != nil {
 		return nil, err.finish()
 	}
 	return r, nil
@@ -117,17 +120,18 @@ type Reader struct {
 	req   *Request
 	rules *Rules
 
-	convo uint32 // the value of rules.Field; 0 when absent
+	convo  uint32  // the value of rules.Field; 0 when absent
+	ignore *Ignore // nil: nothing
 }
 
 func (p *Reader) release() {
-	p.req, p.body, p.rules = nil, nil, nil
+	p.req, p.body, p.rules, p.ignore = nil, nil, nil, nil
 	if p.size()+cap(p.buf) <= keepBytes {
 		readers.Put(p)
 	}
 }
 
-func (p *Reader) parse(rules *Rules, r *Request, id Identity) *Error {
+func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model string) *Ignore) *Error {
 	p.rules, p.req, p.convo = rules, r, 0
 	p.discard()
 	if err := p.scan(r.Body); err != nil {
@@ -135,6 +139,12 @@ func (p *Reader) parse(rules *Rules, r *Request, id Identity) *Error {
 	}
 	if err := p.checkNames(rules.Names, 0); err != nil {
 		return err
+	}
+	if err := readModel(p); err != nil {
+		return err
+	}
+	if ignore != nil {
+		p.ignore = ignore(r.Model)
 	}
 	p.buf = appendIdentity(p.buf, rules.Code, id)
 	if err := p.readMembers(); err != nil {

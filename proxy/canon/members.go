@@ -16,7 +16,6 @@ const MaxNamespace = 128
 
 // readMembers reads the members of the body and appends to buf those that belong to the base.
 func (p *Reader) readMembers() *Error {
-	var model uint32
 	for _, name := range p.members(0) {
 		v := name + 1
 		switch s := p.text(name); {
@@ -24,7 +23,9 @@ func (p *Reader) readMembers() *Error {
 			p.convo = v
 			continue
 		case string(s) == "model":
-			model = v
+		case ignores(p, s):
+			p.SetUncacheable(p.uncacheable(s, v))
+			continue
 		default:
 			if used, err := p.readAside(s, v); err != nil {
 				return err.under(s)
@@ -36,6 +37,21 @@ func (p *Reader) readMembers() *Error {
 		p.buf = p.appendMember(p.buf, name)
 	}
 	p.buf = appendText(append(p.buf, tagEnd), p.req.Directive.Namespace)
+	return nil
+}
+
+// ignores reports whether a member is no part of the key by the will of the operator.
+func ignores(p *Reader, name []byte) bool {
+	if p.ignore == nil || !p.ignore.Fields[string(name)] {
+		return false
+	}
+	p.req.Ignored = append(p.req.Ignored, string(name))
+	return true
+}
+
+// readModel reads the name of the model.
+func readModel(p *Reader) *Error {
+	model := p.member(0, "model")
 	if !p.is(model, text) {
 		return p.bad(0, model, "model", "must be a string")
 	}
