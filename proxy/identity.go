@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"reprise/proxy/api"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/header"
@@ -198,6 +199,7 @@ func appendText(dst []byte, s string) []byte {
 // of it: the client chooses it freely. c is what count has found in its header.
 func (i *identifier) identity(r *http.Request, c *counted, d *Directives) canon.Identity {
 	id := canon.Identity{Tenant: i.tenantOf(r.Header, c), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
+	id.Model, _ = api.Deployment(r.URL.Path)
 	for _, name := range c.scope {
 		for _, v := range r.Header[name] {
 			if part, counts := header.Part(name, v); counts {

@@ -260,6 +260,11 @@ func (o Options) upstream() upstream.Options {
 		Transport: o.Transport, Logger: o.Logger}
 }
 
+// llamacpp reports whether an upstream is llama.cpp's server, whose path /embeddings is of an API of its own.
+func (o *Options) llamacpp() bool {
+	return slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Dialect == "llamacpp" })
+}
+
 // keyed reports whether an upstream gets a credential of the operator.
 func (o *Options) keyed() bool {
 	return o.UpstreamKey != "" || slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Key != "" })

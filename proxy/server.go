@@ -99,9 +99,11 @@ func CacheOf(s *Server) *cache.Cache { return s.cache }
 
 // Handler serves the API: the cached endpoints, explain, feedback, and all other paths by the pass-through.
 func (s *Server) Handler() http.Handler {
+	families := map[*api.Family]http.HandlerFunc{}
 	posts := map[string]http.HandlerFunc{explainPath: s.answering(s.explain, nil), feedbackPath: s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return feedback(s, w, r) }, nil)}
 	for _, f := range s.opts.APIs.Families() {
-		posts[f.Path] = s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(w, r, f) }, f)
+		families[f] = s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(w, r, f) }, f)
+		posts[f.Path] = families[f]
 	}
 	rest := s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) {
 		if err := checkConnection(r.Header); err != nil {
@@ -121,8 +123,28 @@ func (s *Server) Handler() http.Handler {
 			h(w, r)
 			return
 		}
+		r = atItsDoor(s, r)
+		if f := s.opts.APIs.ByPath(sentPath(r.URL)); f != nil && r.Method == http.MethodPost {
+			families[f](w, r)
+			return
+		}
 		rest(w, r)
 	}), func() clientio.Limits { return s.live.Load().clients })
+}
+
+// atItsDoor is r under the canonical path of its endpoint; r itself where it has that.
+func atItsDoor(s *Server, r *http.Request) *http.Request {
+	path := api.Canonical(sentPath(r.URL))
+	if path == sentPath(r.URL) || path == "/v1/embeddings" && r.URL.Path == "/embeddings" && s.opts.llamacpp() {
+		return r
+	}
+	to, u := *r, *r.URL
+	u.Path, u.RawPath = path, ""
+	if plain, err := url.PathUnescape(path); err == nil && plain != path {
+		u.Path, u.RawPath = plain, path
+	}
+	to.URL = &u
+	return &to
 }
 
 // sentPath is the path as the client has sent it: a cached endpoint with an escape in its path is another endpoint.

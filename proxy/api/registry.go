@@ -48,8 +48,11 @@ func (r *Registry) add(f Family) {
 // Families returns the APIs in the order of NewRegistry; the caller must not change the result.
 func (r *Registry) Families() []*Family { return r.families }
 
-// ByPath returns the API of an endpoint, nil where none is cached.
+// ByPath returns the API of an endpoint, of which the path is canonical or one of Azure's older API; nil where none is cached.
 func (r *Registry) ByPath(path string) *Family {
+	if _, endpoint := Deployment(path); endpoint != "" {
+		path = endpoint
+	}
 	for _, f := range r.families {
 		if f.Path == path {
 			return f

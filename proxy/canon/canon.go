@@ -32,6 +32,8 @@ import (
 // Identity is everything outside the body that two requests must have in common to share an answer.
 type Identity struct {
 	Tenant, Namespace, Path, Query string
+	// Model is what the path names as the model, for a body that names none; "": the body must. It counts as a part of the path.
+	Model string
 	// Headers are the lines "name: value" that can change an answer, each name always in the same letter case, in an order that
 	// the caller keeps fixed.
 	Headers []string
@@ -140,7 +142,7 @@ func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model 
 	if err := p.checkNames(rules.Names, 0); err != nil {
 		return err
 	}
-	if err := readModel(p); err != nil {
+	if err := readModel(p, id.Model); err != nil {
 		return err
 	}
 	if ignore != nil {

@@ -49,9 +49,13 @@ func ignores(p *Reader, name []byte) bool {
 	return true
 }
 
-// readModel reads the name of the model.
-func readModel(p *Reader) *Error {
+// readModel reads the name of the model; named is that of a body without one.
+func readModel(p *Reader, named string) *Error {
 	model := p.member(0, "model")
+	if model == 0 && named != "" {
+		p.req.Model = named
+		return nil
+	}
 	if !p.is(model, text) {
 		return p.bad(0, model, "model", "must be a string")
 	}

@@ -31,7 +31,7 @@ func (r *Replica) passedHeader(in *http.Request) http.Header {
 func (r *Replica) setPassed(method string, h http.Header) {
 	r.setHeaders(h)
 	if method == http.MethodOptions && r.key() != "" {
-		delete(h, "Authorization")
+		header.RemoveCredentials(h)
 	}
 }
 
@@ -44,7 +44,7 @@ func (r *Replica) setHeaders(h http.Header) {
 	}
 	if key := r.key(); key != "" {
 		header.RemoveCredentials(h)
-		h["Authorization"] = []string{"Bearer " + key}
+		r.target.setKey(h, key)
 	}
 	if _, ok := h["User-Agent"]; !ok {
 		h["User-Agent"] = nil // else net/http would put its own name there

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -13,11 +14,13 @@ import (
 
 // Target is one upstream as an operator describes it: an engine, or the API of a provider.
 type Target struct {
-	Name    string   // in settings, logs and metrics, and what proxies with the same upstreams agree on; default: the host of Base
-	Base    *url.URL // base URL of the API, as an OpenAI client is given it, e.g. https://api.openai.com/v1
-	Key     string   // its own credential, sent in place of the client's; "": Options.Key
-	Dialect string   // one of dialect.Names; default dialect.Default
-	Version string   // of the engine, for the dialect; "": unknown
+	Name string   // in settings, logs and metrics, and what proxies with the same upstreams agree on; default: the host of Base
+	Base *url.URL // base URL of the API, as an OpenAI client is given it, e.g. https://api.openai.com/v1
+	Key  string   // its own credential, sent in place of the client's; "": Options.Key
+	// KeyHeader is the header in which its credential goes as it is, such as Api-Key; "": Authorization, as a bearer token.
+	KeyHeader string
+	Dialect   string // one of dialect.Names; default dialect.Default
+	Version   string // of the engine, for the dialect; "": unknown
 
 	// Models are those that it serves; none: every model. A request for a model that no target serves goes to any of them.
 	Models []Model
@@ -48,6 +51,15 @@ func (t *Target) name() string {
 		return t.Name
 	}
 	return cmp.Or(t.Name, t.Base.Host)
+}
+
+// setKey sets its credential in a header that has none.
+func (t *Target) setKey(h http.Header, key string) {
+	if t.KeyHeader == "" {
+		h["Authorization"] = []string{"Bearer " + key}
+		return
+	}
+	h[http.CanonicalHeaderKey(t.KeyHeader)] = []string{key}
 }
 
 // serves reports whether the target has a model under a name, and under which one.

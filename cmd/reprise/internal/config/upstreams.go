@@ -18,7 +18,7 @@ type Upstream struct {
 }
 
 // upstreamAllowed completes "allowed is …" for REPRISE_UPSTREAM.
-var upstreamAllowed = "one base URL, as an OpenAI client takes it; or NAME=URL;OPTION;…, several between commas, with the options " + strings.Join(optionNames(), ", ")
+var upstreamAllowed = "one base URL, as an OpenAI client takes it, anthropic:// or azure://RESOURCE.openai.azure.com; or NAME=URL;OPTION;…, several between commas, with the options " + strings.Join(optionNames(), ", ")
 
 // option is one option of an upstream. A flag has no value.
 type option struct {
@@ -130,7 +130,7 @@ func oneUpstream(text string, only bool) (u Upstream, err error) {
 	if len(strings.Fields(base)) > 1 {
 		return u, u.wrong("there is white space in its URL: between two upstreams belongs a comma")
 	}
-	if u.Base, err = parseBase(base); err != nil {
+	if err := u.setBase(base); err != nil {
 		return u, u.wrong("%v", err)
 	}
 	given := map[string]bool{}

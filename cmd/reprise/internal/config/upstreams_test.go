@@ -90,6 +90,17 @@ func TestBadUpstreams(t *testing.T) {
 		{"a=http://h1/v1;fallback", "every upstream is a fallback"},
 		{"a=http://h1/v1,b=http://h2/v1;fallback", "upstream b: a fallback on a host of its own needs key-env or key-file"},
 		{"a=http://h1/v1,b=http://127.0.0.1:8080/v1", "is the proxy itself"},
+		{"https://api.openai.com/v1/chat/completions", "the base URL is https://api.openai.com/v1"},
+		{"a=http://h1:8000/v1/chat/completions/", "upstream a: the base URL is http://h1:8000/v1"},
+		{"http://h1/api/v1/responses", "the base URL is http://h1/api/v1"},
+		{"https://api.openai.com", "the base URL is https://api.openai.com/v1"},
+		{"https://api.anthropic.com/", "the base URL is https://api.anthropic.com/v1"},
+		{"https://mine.openai.azure.com/", "the base URL is azure://mine.openai.azure.com"},
+		{"https://mine.openai.azure.com/openai/deployments/d/chat/completions", "the base URL is azure://mine.openai.azure.com"},
+		{"azure://", "azure:// is no Azure OpenAI resource: azure://RESOURCE.openai.azure.com"},
+		{"azure://mine.openai.azure.com/openai", "is no Azure OpenAI resource"},
+		{"anthropic://u:hunter2@h", "is no Anthropic API"},
+		{"anthropic://h/v1", "is no Anthropic API: anthropic://"},
 	} {
 		_, err := load(t, []string{"REPRISE_UPSTREAM=" + tc.value})
 		switch {
@@ -100,6 +111,28 @@ func TestBadUpstreams(t *testing.T) {
 			t.Errorf("%s: %v, want an error with the name, the source and %q", tc.value, err, tc.want)
 		case strings.Contains(err.Error(), "hunter2"):
 			t.Errorf("the error shows a credential: %v", err)
+		}
+	}
+}
+
+// TestProviders: the scheme names the API of a provider, with its base URL, its dialect and the header of its key.
+func TestProviders(t *testing.T) {
+	for value, want := range map[string][3]string{
+		"anthropic://": {"https://api.anthropic.com/v1", "anthropic", "X-Api-Key"},
+		"a=anthropic://gateway.example:8443;dialect=generic": {"https://gateway.example:8443/v1", "generic", "X-Api-Key"},
+		"https://api.anthropic.com/v1":                       {"https://api.anthropic.com/v1", "anthropic", "X-Api-Key"},
+		"azure://mine.openai.azure.com/":                     {"https://mine.openai.azure.com/openai/v1", "azure-openai", "Api-Key"},
+		"https://mine.openai.azure.com/openai/v1":            {"https://mine.openai.azure.com/openai/v1", "azure-openai", "Api-Key"},
+		"https://api.openai.com/v1":                          {"https://api.openai.com/v1", "", ""},
+		"http://127.0.0.1:8000":                              {"http://127.0.0.1:8000", "", ""},
+	} {
+		c, err := load(t, []string{"REPRISE_UPSTREAM=" + value})
+		if err != nil {
+			t.Errorf("%s: %v", value, err)
+			continue
+		}
+		if u := c.Upstreams[0]; [3]string{u.Base.String(), u.Dialect, u.KeyHeader} != want {
+			t.Errorf("%s: %s, %s, %s, want %v", value, u.Base, u.Dialect, u.KeyHeader, want)
 		}
 	}
 }

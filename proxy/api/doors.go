@@ -1,0 +1,41 @@
+package api
+
+import "strings"
+
+// Canonical is the path under which an endpoint is known here. Clients reach some under another path too: with the base URL of Azure's
+// present API, which ends in /openai/v1, or with one that lacks the /v1. The result is path itself where it is known under no other.
+func Canonical(path string) string {
+	if rest, ok := strings.CutPrefix(path, "/openai/v1/"); ok {
+		return "/v1/" + rest
+	}
+	switch first, rest, more := strings.Cut(strings.TrimPrefix(path, "/"), "/"); first {
+	case "chat":
+		if rest == "completions" {
+			return "/v1" + path
+		}
+	case "completions", "embeddings":
+		if !more {
+			return "/v1" + path
+		}
+	case "responses", "messages", "models":
+		return "/v1" + path
+	}
+	return path
+}
+
+// deployments begins the paths of Azure's older API, in which the model's deployment is a segment.
+const deployments = "/openai/deployments/"
+
+// Deployment is what a path of Azure's older API names in place of a model, and the path of the same endpoint of OpenAI; "" for any
+// other path.
+func Deployment(path string) (name, endpoint string) {
+	rest, ok := strings.CutPrefix(path, deployments)
+	if !ok {
+		return "", ""
+	}
+	name, operation, _ := strings.Cut(rest, "/")
+	if name == "" || operation == "" || strings.Contains(path, "%") { // an escape may be one of a slash
+		return "", ""
+	}
+	return name, "/v1/" + operation
+}
