@@ -158,14 +158,15 @@ type room struct {
 }
 
 // belowCmd are the rooms that programs may import from.
-var belowCmd = []string{"policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api", "proxy/upstream",
-	"proxy/align", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy"}
+var belowCmd = []string{"internal/suggest", "policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api",
+	"proxy/upstream", "proxy/align", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one.
 var rooms = []room{
 	{"internal/dataset", nil},
 	{"internal/needs", nil},
+	{"internal/suggest", nil},
 	{"internal/redistest", []string{"internal/needs"}},
 	{"internal/llamatest", []string{"internal/needs", "internal/redistest"}},
 	{"policy/sim", []string{"policy"}},

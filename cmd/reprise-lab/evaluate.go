@@ -15,6 +15,7 @@ import (
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/embed"
 	"reprise/embed/model2vec"
+	"reprise/internal/suggest"
 )
 
 // evaluateFlags are the flags of evaluate.
@@ -128,7 +129,7 @@ func (o *evaluateFlags) makeEmbedder() error {
 			return err
 		}
 		known := []string{embedderBuiltin, embedderEqual, "model2vec:DIR"}
-		return fmt.Errorf("--embedder %q: want one of %s%s", o.embedder, strings.Join(known, ", "), cli.DidYouMean(o.embedder, known))
+		return fmt.Errorf("--embedder %q: want one of %s%s", o.embedder, strings.Join(known, ", "), suggest.DidYouMean(o.embedder, known))
 	}
 	return nil
 }

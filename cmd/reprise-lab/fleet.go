@@ -14,6 +14,7 @@ import (
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise-lab/internal/fleet"
 	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/internal/suggest"
 	"reprise/proxy/upstream/choose"
 )
 
@@ -140,7 +141,7 @@ func (o *fleetFlags) parseChoosers() error {
 	for name := range strings.SplitSeq(o.choosers, ",") {
 		name = strings.TrimSpace(name)
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("chooser %q: want all or some of %s%s", name, strings.Join(known, ", "), cli.DidYouMean(name, known))
+			return fmt.Errorf("chooser %q: want all or some of %s%s", name, strings.Join(known, ", "), suggest.DidYouMean(name, known))
 		}
 		if !slices.Contains(o.Choosers, name) {
 			o.Choosers = append(o.Choosers, name)

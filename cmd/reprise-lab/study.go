@@ -13,6 +13,7 @@ import (
 	"reprise/cmd/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/study"
+	"reprise/internal/suggest"
 )
 
 // studyFlags are the flags of study.
@@ -72,7 +73,7 @@ func (o *studyFlags) register(fs *flag.FlagSet) {
 func (o *studyFlags) check() error {
 	switch {
 	case !slices.Contains(study.Names, o.name):
-		return fmt.Errorf("study %q: want %s%s", o.name, strings.Join(study.Names, " or "), cli.DidYouMean(o.name, study.Names))
+		return fmt.Errorf("study %q: want %s%s", o.name, strings.Join(study.Names, " or "), suggest.DidYouMean(o.name, study.Names))
 	case o.json && o.html != "":
 		return errors.New("--json and --html are two forms of one result: want one of them")
 	case o.seeds < 1 || o.seeds > maxSeeds:

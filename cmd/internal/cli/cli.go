@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"reprise/internal/suggest"
 )
 
 // Exit codes of all programs.
@@ -109,7 +111,7 @@ func (p *Program) dispatch(t Terminal, args []string) error {
 		}
 		known = append(known, c.Name)
 	}
-	return Usage(p.Name, "`"+p.Name+" help` lists them.", "there is no command %q%s", args[0], DidYouMean(args[0], known))
+	return Usage(p.Name, "`"+p.Name+" help` lists them.", "there is no command %q%s", args[0], suggest.DidYouMean(args[0], known))
 }
 
 func (p *Program) shortHelp() string {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"reprise/internal/suggest"
 )
 
 // NewFlagSet returns the flags of a command. Its name is that of the program and the command, as in "reprise serve".
@@ -42,7 +44,7 @@ func suggestFlag(fs *flag.FlagSet, err error) string {
 	}
 	var known []string
 	fs.VisitAll(func(f *flag.Flag) { known = append(known, "--"+f.Name) })
-	return DidYouMean("--"+strings.TrimLeft(name, "-"), known)
+	return suggest.DidYouMean("--"+strings.TrimLeft(name, "-"), known)
 }
 
 // SetFlags returns the names of the flags that were set.

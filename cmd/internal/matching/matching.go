@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/cmd/internal/cli"
 	"reprise/cmd/internal/replay"
 	"reprise/cmd/internal/semantic"
 	"reprise/embed"
+	"reprise/internal/suggest"
 	"reprise/policy"
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
@@ -81,7 +81,7 @@ func (m *Flags) Check() error {
 		all         []string
 	}{{"model", m.Model, models}, {"topics", m.Topics, topicSources}, {"parents", m.Parents, parentSources}, {"guard", m.Guard, guardNames}} {
 		if f.value != "" && !slices.Contains(f.all, f.value) {
-			return fmt.Errorf("--%s %q: want one of %s%s", f.name, f.value, strings.Join(f.all, ", "), cli.DidYouMean(f.value, f.all))
+			return fmt.Errorf("--%s %q: want one of %s%s", f.name, f.value, strings.Join(f.all, ", "), suggest.DidYouMean(f.value, f.all))
 		}
 	}
 	for name, gate := range map[string]float64{"hit": m.Hit, "route": m.Route, "edge": m.Edge} {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/cmd/internal/cli"
+	"reprise/internal/suggest"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
 	"reprise/policy/sim/workload"
@@ -27,7 +27,7 @@ func formats() []string {
 
 func checkFormat(name string) error {
 	if all := formats(); !slices.Contains(all, name) {
-		return fmt.Errorf("format %q: want one of %s%s", name, strings.Join(all, ", "), cli.DidYouMean(name, all))
+		return fmt.Errorf("format %q: want one of %s%s", name, strings.Join(all, ", "), suggest.DidYouMean(name, all))
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func Generate(spec string, seed uint64) (*sim.Slice, error) {
 			known = append(known, w.Name)
 		}
 		name, _, _ := strings.Cut(spec, ":")
-		return nil, fmt.Errorf("%w%s", err, cli.DidYouMean(name, known))
+		return nil, fmt.Errorf("%w%s", err, suggest.DidYouMean(name, known))
 	}
 	return s, err
 }
@@ -84,7 +84,7 @@ func parsePolicies(list string) ([]string, error) {
 	for piece := range strings.SplitSeq(list, ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(piece), ":")
 		if name != "all" && !slices.Contains(sim.PolicyNames(), name) && !strings.Contains(name, "=") {
-			return nil, fmt.Errorf("%w%s", err, cli.DidYouMean(name, sim.PolicyNames()))
+			return nil, fmt.Errorf("%w%s", err, suggest.DidYouMean(name, sim.PolicyNames()))
 		}
 	}
 	return nil, err

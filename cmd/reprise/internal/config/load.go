@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/cmd/internal/cli"
+	"reprise/internal/suggest"
 )
 
 // ErrBad is wrapped by every error of Load: the settings as given cannot be used.
@@ -144,7 +144,7 @@ func (l *Loader) unknown(env map[string]string, source string) (problems []strin
 	}
 	for name := range env {
 		if !slices.Contains(known, name) {
-			problems = append(problems, name+" ("+source+"): there is no such setting"+cli.DidYouMean(name, known))
+			problems = append(problems, name+" ("+source+"): there is no such setting"+suggest.DidYouMean(name, known))
 		}
 	}
 	slices.Sort(problems)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"reprise/cmd/internal/cli"
+	"reprise/internal/suggest"
 	"reprise/policy"
 	"reprise/policy/registry"
 )
@@ -37,9 +37,9 @@ func policySpec(to *string) func(string) error {
 	}
 }
 
-// didYouMean is cli.DidYouMean for the middle of a sentence.
+// didYouMean is suggest.DidYouMean for the middle of a sentence.
 func didYouMean(name string, known []string) string {
-	if hint := strings.TrimPrefix(cli.DidYouMean(name, known), "; "); hint != "" {
+	if hint := strings.TrimPrefix(suggest.DidYouMean(name, known), "; "); hint != "" {
 		return " (" + hint + ")"
 	}
 	return ""

@@ -1,4 +1,5 @@
-package cli
+// Package suggest finds the known name that an unknown one was meant to be, for messages.
+package suggest
 
 import "strings"
 
