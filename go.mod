@@ -17,6 +17,7 @@ require (
 	github.com/tinylib/msgp v1.6.5
 	github.com/viterin/vek v0.4.3
 	go.etcd.io/bbolt v1.5.0
+	go.yaml.in/yaml/v4 v4.0.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.42.0
