@@ -1,6 +1,7 @@
 package enginesim
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 )
@@ -78,6 +79,9 @@ func (e *Engine) chatJob(q *chatRequest) (*job, error) {
 		q.Messages[i].render(j)
 	}
 	j.prompt = append(j.prompt, answerBegins...)
+	if err := cmp.Or(link(q.Messages), e.fits(j)); err != nil {
+		return nil, err
+	}
 	return j, q.choose(j)
 }
 
@@ -104,12 +108,12 @@ func (q *chatRequest) validate() error {
 // conversation begins with the tokens of this prompt and its answer.
 func (m *chatMessage) render(j *job) {
 	j.prompt = appendTokens(j.prompt, "<|"+m.Role+"|>")
-	if m.Name+m.ToolCallID != "" {
-		j.prompt = appendTokens(j.prompt, m.Name+m.ToolCallID)
+	if m.Name != "" {
+		j.prompt = appendTokens(j.prompt, m.Name)
 	}
 	j.prompt = appendTokens(j.prompt, m.Content.text)
 	j.prompt = append(j.prompt, m.Content.other...)
-	j.prompt = appendTokens(j.prompt, canonical(m.ToolCalls))
+	j.prompt = appendTokens(j.prompt, withoutIDs(m.ToolCalls))
 	j.prompt = append(j.prompt, endOfTurn)
 	j.question.Messages = append(j.question.Messages, Message{m.Role, m.Content.text})
 	if m.Role == "user" {
@@ -134,11 +138,7 @@ func (q *chatRequest) choose(j *job) error {
 	for i, t := range listed {
 		tools[i] = t.Function
 	}
-	asked := ""
-	if q.Messages[len(q.Messages)-1].Role == "user" {
-		asked = j.asked
-	}
-	return q.settle(j, tools, q.ToolChoice, asked, q.Format)
+	return q.settle(j, tools, q.ToolChoice, q.Format)
 }
 
 type chatBody struct {

@@ -103,6 +103,50 @@ func TestRefusedRequests(t *testing.T) {
 	}
 }
 
+// TestToolLoop: a model that is asked to call a tool 3 times does so after each result, whatever the ids of the calls, and then answers.
+func TestToolLoop(t *testing.T) {
+	const tools = `,"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"g"}}]`
+	e, turns := New(Options{}), `{"role":"user","content":"Please call tool 3 times."}`
+	called := func(id, name string) string {
+		return `,{"role":"assistant","tool_calls":[{"id":"` + id + `","type":"function","function":{"name":"` + name + `","arguments":"{}"}}]},{"role":"tool","tool_call_id":"` + id + `","content":"done"}`
+	}
+	var names []string
+	for _, id := range []string{"a", "b", "c"} {
+		_, body := answerTo(e, "POST", "/v1/chat/completions", `{"model":"gpt-4o","messages":[`+turns+`]`+tools+`}`)
+		_, name, _ := strings.Cut(body, `"function":{"name":"`)
+		name, _, _ = strings.Cut(name, `"`)
+		names = append(names, name)
+		turns += called(id, name)
+	}
+	if all := strings.Join(names, " "); all != "f g f" && all != "g f g" {
+		t.Errorf("calls %q", names)
+	}
+	text := chatText(t, e, `{"model":"gpt-4o","messages":[`+turns+`]`+tools+`}`)
+	if text == "" {
+		t.Error("no text in the end")
+	}
+	if other := chatText(t, e, `{"model":"gpt-4o","messages":[`+strings.ReplaceAll(turns, `id":"`, `id":"x`)+`]`+tools+`}`); other != text {
+		t.Errorf("with other ids %q, not %q", other, text)
+	}
+	broken := strings.Replace(turns, `"tool_call_id":"b"`, `"tool_call_id":"z"`, 1)
+	if status, body := answerTo(e, "POST", "/v1/chat/completions", `{"model":"gpt-4o","messages":[`+broken+`]`+tools+`}`); status != 400 || !strings.Contains(body, "with id 'z'") {
+		t.Errorf("the result of a call that was not made: %d %s", status, body)
+	}
+}
+
+func TestContext(t *testing.T) {
+	e := New(Options{Context: 50})
+	long := strings.Repeat("word ", 100)
+	for path, body := range map[string]string{
+		"/v1/chat/completions": `{"model":"gpt-4o","messages":[{"role":"user","content":"` + long + `"}]}`,
+		"/v1/responses":        `{"model":"gpt-4o","input":"` + long + `"}`,
+	} {
+		if status, answer := answerTo(e, "POST", path, body); status != 400 || !strings.Contains(answer, `"code":"context_length_exceeded"`) {
+			t.Errorf("%s: %d %s", path, status, answer)
+		}
+	}
+}
+
 func TestResponsesThatAreNotStored(t *testing.T) {
 	e := New(Options{})
 	_, body := answerTo(e, "POST", "/v1/responses", `{"model":"gpt-4o","input":"x","store":false}`)

@@ -41,6 +41,7 @@ type Options struct {
 	Speed     float64  // the model's clock runs this much faster; 0 is 1
 	Blocks    int      // KV blocks of BlockTokens tokens; 0 is 4096
 	MaxOutput int      // output tokens of a request that names no limit; 0 is no limit
+	Context   int      // prompts of more tokens are refused; 0 is no limit
 
 	Now   func() time.Time                             // nil is time.Now
 	Sleep func(context.Context, time.Duration) error   // nil is a timer that ends early, with an error, with the context

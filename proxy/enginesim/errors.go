@@ -41,6 +41,15 @@ func notFound(code, format string, args ...any) *apiError {
 	return &apiError{Status: http.StatusNotFound, Message: fmt.Sprintf(format, args...), Type: "invalid_request_error", Code: nullable(code)}
 }
 
+// fits returns the error of a prompt that is longer than the context of the model.
+func (e *Engine) fits(j *job) error {
+	if e.o.Context == 0 || len(j.prompt) <= e.o.Context {
+		return nil
+	}
+	return badRequest("messages", "context_length_exceeded", "This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. "+
+		"Please reduce the length of the messages.", e.o.Context, len(j.prompt))
+}
+
 func nullable(s string) any {
 	if s == "" {
 		return nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // imageTokens is the number of tokens of a part that is not text (a small image in OpenAI's price list).
@@ -168,67 +167,6 @@ func canonical(raw json.RawMessage) string {
 		return string(raw)
 	}
 	return compact(v)
-}
-
-// toolSpec is a function that the model may call.
-type toolSpec struct {
-	Name       string         `json:"name"`
-	Parameters map[string]any `json:"parameters"`
-
-	finish string
-}
-
-// callWords in the last user turn make the model call a tool that it is free to call.
-const callWords = "call tool"
-
-// chooseTool decides whether the model calls a function, and which one. choice is "none", "auto", "required" or an object
-// with the function's name, at the top or under "function"; asked is empty where the last turn is not the user's.
-func chooseTool(tools []toolSpec, choice json.RawMessage, asked string) (*toolSpec, error) {
-	var word string
-	var named struct {
-		Name     string                `json:"name"`
-		Function struct{ Name string } `json:"function"`
-	}
-	if len(choice) > 0 && json.Unmarshal(choice, &word) != nil && json.Unmarshal(choice, &named) != nil {
-		return nil, badRequest("tool_choice", "invalid_type", "Invalid type for 'tool_choice'.")
-	}
-	if name := named.Name + named.Function.Name; name != "" {
-		return namedTool(tools, name)
-	}
-	switch {
-	case word == "required" && len(tools) == 0:
-		return nil, badRequest("tool_choice", "", "'tool_choice' is only allowed when 'tools' are specified.")
-	case word == "none" || len(tools) == 0:
-		return nil, nil
-	case word == "required", strings.Contains(strings.ToLower(asked), callWords):
-		t := tools[int(tokenOf(asked)%Token(len(tools)))]
-		t.finish = "tool_calls"
-		return &t, nil
-	}
-	return nil, nil
-}
-
-// settle sets the tool that the job calls, the format of its answer, if any, and its sampling parameters.
-func (s *sampling) settle(j *job, tools []toolSpec, choice json.RawMessage, asked string, f *format) (err error) {
-	if j.tool, err = chooseTool(tools, choice, asked); err != nil {
-		return err
-	}
-	if j.format, err = f.schema(); err != nil {
-		return err
-	}
-	j.params = s.params() + canonical(choice) + compact(j.format)
-	return nil
-}
-
-// namedTool finds the function that the request requires. The finish reason is then "stop", as with OpenAI.
-func namedTool(tools []toolSpec, name string) (*toolSpec, error) {
-	for _, t := range tools {
-		if t.Name == name {
-			t.finish = "stop"
-			return &t, nil
-		}
-	}
-	return nil, badRequest("tool_choice", "", "Tool choice '%s' not found in 'tools'.", name)
 }
 
 // format is response_format of chat, and text.format of responses, where the schema is at the top.

@@ -1,6 +1,7 @@
 package enginesim
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 )
@@ -120,6 +121,9 @@ func (e *Engine) responseJob(q *responseRequest, turns []chatMessage) (*job, err
 		turns[i].render(j)
 	}
 	j.prompt = append(j.prompt, answerBegins...)
+	if err := cmp.Or(link(turns), e.fits(j)); err != nil {
+		return nil, err
+	}
 	return j, q.choose(j)
 }
 
@@ -145,9 +149,5 @@ func (q *responseRequest) choose(j *job) error {
 	if len(q.Text) > 0 && json.Unmarshal(q.Text, &text) != nil {
 		return badRequest("text", "invalid_type", "Invalid type for 'text': expected an object.")
 	}
-	asked := ""
-	if q.Input[len(q.Input)-1].Role == "user" {
-		asked = j.asked
-	}
-	return q.settle(j, tools, q.ToolChoice, asked, text.Format)
+	return q.settle(j, tools, q.ToolChoice, text.Format)
 }

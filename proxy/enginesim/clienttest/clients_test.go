@@ -196,10 +196,11 @@ func TestOfficialClientResponseCallsTool(t *testing.T) {
 	if err := json.Unmarshal([]byte(args), &got); err != nil || got.City == nil || call.Name != "weather" || call.Arguments != args {
 		t.Errorf("call %s(%s), streamed %s: %v", call.Name, call.Arguments, args, err)
 	}
+	result := responses.ResponseInputItemParamOfFunctionCallOutput("sunny")
+	result.OfFunctionCallOutput.CallID = openai.String(call.CallID)
 	q.Input = responses.ResponseNewParamsInputUnion{OfInputItemList: responses.ResponseInputParam{
 		responses.ResponseInputItemParamOfMessage("Please call tool.", responses.EasyInputMessageRoleUser),
-		responses.ResponseInputItemParamOfFunctionCall(args, call.CallID, call.Name),
-		responses.ResponseInputItemParamOfFunctionCallOutput("sunny")}}
+		responses.ResponseInputItemParamOfFunctionCall(args, call.CallID, call.Name), result}}
 	after, err := c.Responses.New(context.Background(), q)
 	if err != nil || after.OutputText() == "" {
 		t.Errorf("after the tool's result: %q, %v", after.OutputText(), err)
