@@ -45,7 +45,7 @@ type readings struct {
 const maxReadings = 2 << 20
 
 // readingBytes is the size of a reading beside its texts and turns.
-const readingBytes = 512
+const readingBytes = 768
 
 func newReadings() *readings {
 	m := &readings{young: map[fingerprint]*reading{}}

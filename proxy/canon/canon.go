@@ -67,9 +67,13 @@ type Request struct {
 	// Ignored names what was taken out of key and scope by [Ignore], in the order of the body: members, then named groups.
 	Ignored   []string
 	Directive Directive
+	// Ask is the digest of the last ask as it is in Key; zero where the conversation does not end with one.
+	Ask Hash
 	// OwnCache reports that the body's member "cache" is an object of directives alone. It is for this proxy; OpenAI answers
 	// 400 to it.
 	OwnCache bool
+
+	parts parts
 }
 
 // Turn is one ask of the conversation before the prompt, and the messages that answered it.
@@ -123,6 +127,7 @@ type Reader struct {
 	rules *Rules
 
 	convo  uint32  // the value of rules.Field; 0 when absent
+	fields int     // bytes of buf before the conversation
 	ignore *Ignore // nil: nothing
 }
 

@@ -59,3 +59,14 @@ func DumpBody(known Names, body []byte) (string, bool) {
 	dumpTape(&b, &d.doc, 0)
 	return b.String(), true
 }
+
+// WithoutPlaces is r without the places in its body.
+func WithoutPlaces(r Request) Request {
+	r.Body, r.Segments = nil, nil
+	for i := range r.parts.list {
+		if p := &r.parts.list[i]; p.at < atRest {
+			p.at = 0
+		}
+	}
+	return r
+}

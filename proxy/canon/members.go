@@ -34,9 +34,12 @@ func (p *Reader) readMembers() *Error {
 			}
 			p.SetUncacheable(p.uncacheable(s, v))
 		}
+		start := len(p.buf)
 		p.buf = p.appendMember(p.buf, name)
+		p.mark(start, uint32(p.offset(name)))
 	}
 	p.buf = appendText(append(p.buf, tagEnd), p.req.Directive.Namespace)
+	p.fields = len(p.buf)
 	return nil
 }
 

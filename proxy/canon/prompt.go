@@ -12,7 +12,8 @@ func (p *Reader) UserMessage(s Value) {
 	p.addMember(SegmentMessage, s.i)
 	p.req.Scope = p.seal()
 	p.buf = append(appendText(appendText(append(p.buf, tagMsg), "user"), s.Text()), tagEnd)
-	p.req.Key = chain(tagKey, p.req.Scope, p.seal())
+	p.req.Ask = p.seal()
+	p.req.Key = chain(tagKey, p.req.Scope, p.req.Ask)
 	p.SetPrompt(s)
 }
 
@@ -28,7 +29,8 @@ func (p *Reader) Whole(v Value) Value {
 	if v.i != 0 {
 		p.buf = p.appendValue(p.buf, v.i)
 	}
-	p.req.Key = chain(tagKey, p.req.Scope, p.seal())
+	p.req.Ask = p.seal()
+	p.req.Key = chain(tagKey, p.req.Scope, p.req.Ask)
 	return v
 }
 
@@ -80,6 +82,7 @@ func (w *walk) readPrompt(first uint32) {
 	}
 	w.req.Scope = w.base
 	if ask.extra {
+		w.mark(0, atAsk)
 		w.req.Scope = chain(tagScope, w.base, w.seal())
 	}
 	w.discard()

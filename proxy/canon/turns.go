@@ -81,12 +81,20 @@ func (w *walk) enter(ph phase, i uint32) { w.phase, w.first, w.count = ph, i, 0 
 
 func (w *walk) openAsk(i uint32) {
 	if w.phase == preamble {
-		w.base = w.seal()
+		w.sealBase()
 		w.state = w.base
 	} else {
 		w.closeAnswer()
 	}
 	w.enter(asking, i)
+}
+
+// sealBase ends the base behind the preamble.
+func (w *walk) sealBase() {
+	if w.count > 0 {
+		w.mark(w.fields, atPreamble)
+	}
+	w.base = w.seal()
 }
 
 func (w *walk) closeAsk(i uint32) {
@@ -108,12 +116,13 @@ func (w *walk) closeAnswer() {
 func (w *walk) finish() {
 	switch w.phase {
 	case preamble:
-		w.base = w.seal()
+		w.sealBase()
 		w.req.Scope, w.req.Key = w.base, chain(tagNoTurn, w.base, Hash{})
 		w.SetExactOnly("no-prompt")
 	case asking:
 		first := w.first
 		w.closeAsk(0)
+		w.req.Ask = w.turn.Ask
 		w.req.Key = w.turn.Key
 		w.readPrompt(first)
 	case answering:

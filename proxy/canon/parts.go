@@ -1,0 +1,89 @@
+package canon
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/maphash"
+	"math"
+)
+
+// parts are what the scope of a request is made of, beside its [Identity]. A digest costs some nanoseconds, so that it is taken of every
+// request, where only those that miss need it.
+type parts struct {
+	list [mostParts]part
+	n    int
+	lost bool // the base is too large to be taken apart
+}
+
+// mostParts is how many parts are kept apart.
+const mostParts = 24
+
+// part is a part by a digest of its canonical bytes.
+type part struct {
+	digest uint32
+	at     uint32 // where the name of a member begins in the body, or one of the places below
+}
+
+// The places of parts that are no members.
+const (
+	atPreamble = math.MaxUint32 - iota
+	atAsk
+	atRest // the lowest
+)
+
+// The names of parts that are no members.
+const (
+	PartPreamble = "messages-before" // the messages before the first user's
+	PartAsk      = "last-message"    // what the last ask holds beside its users' text: images, names, system messages
+	PartRest     = "other-fields"    // the members of the body beyond the first ones, by name
+)
+
+var partSeed = maphash.MakeSeed()
+
+// EachPart calls f with the parts that the scope of r is made of, beside its [Identity]: the members of the body that count, the messages
+// before the first user's, and what the last ask holds beside its text. Requests of one API with equal identities and parts have equal
+// scopes. A digest has 32 bits, and is equal for equal parts in this process alone. body is that of r, which a remembered Request may lack.
+// EachPart returns false where the base is too large to be taken apart.
+func (r *Request) EachPart(body []byte, f func(name string, digest uint32)) bool {
+	for _, p := range r.parts.list[:r.parts.n] {
+		switch p.at {
+		case atPreamble:
+			f(PartPreamble, p.digest)
+		case atAsk:
+			f(PartAsk, p.digest)
+		case atRest:
+			f(PartRest, p.digest)
+		default:
+			f(nameAt(body[p.at:]), p.digest)
+		}
+	}
+	return !r.parts.lost
+}
+
+// nameAt is the name with which a part of a strict body begins.
+func nameAt(b []byte) (name string) {
+	end := 1 + bytes.IndexByte(b[1:], '"')
+	if bytes.IndexByte(b[:end], '\\') < 0 {
+		return string(b[1:end])
+	}
+	_ = json.NewDecoder(bytes.NewReader(b)).Decode(&name)
+	return name
+}
+
+// mark notes that the canonical bytes from start on are a part. The parts that are no members come last.
+func (p *Reader) mark(start int, at uint32) {
+	all := &p.req.parts
+	if all.lost = all.lost || p.spill.open; all.lost {
+		all.n = 0
+		return
+	}
+	digest := uint32(maphash.Bytes(partSeed, p.buf[start:]))
+	const rest = mostParts - 3 // behind it are the two that are no members
+	if at < atRest && all.n >= rest {
+		all.list[rest] = part{all.list[rest].digest*31 + digest, atRest}
+		all.n = rest + 1
+		return
+	}
+	all.list[all.n] = part{digest, at}
+	all.n++
+}
