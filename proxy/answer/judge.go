@@ -16,10 +16,12 @@ const (
 	ReasonRefusal       = "refusal"        // the model declined
 	ReasonEmpty         = "empty"          // no text and no tool call
 	ReasonToolCalls     = "tool-calls"     // complete, but calls tools: kept only where that is allowed
-	ReasonIncomplete    = "incomplete"     // no terminal event, or no terminal finish reason
-	ReasonError         = "error"          // an error object or event
-	ReasonMalformed     = "malformed"      // not an answer of its API
-	ReasonStatus        = "status"         // used by the caller, which has the HTTP status
+	ReasonServerTools   = "server-tools"   // the upstream has used tools of its own, or something that it keeps
+	ReasonEncrypted     = "encrypted-reasoning"
+	ReasonIncomplete    = "incomplete" // no terminal event, or no terminal finish reason
+	ReasonError         = "error"      // an error object or event
+	ReasonMalformed     = "malformed"  // not an answer of its API
+	ReasonStatus        = "status"     // used by the caller, which has the HTTP status
 )
 
 // Usage is the number of tokens of an answer by the upstream's count.
@@ -57,7 +59,7 @@ func (f *Form) verdict(r gjson.Result, err error) Verdict {
 	}
 	var of [4]gjson.Result
 	rawjson.Members(r, of[:], "error", "type", "object", "usage")
-	usage := usageOf(of[3])
+	usage := f.usage(of[3])
 	if isError(of[:3]) {
 		return Verdict{Reason: ReasonError, Usage: usage}
 	}
@@ -109,6 +111,14 @@ func ContentText(content gjson.Result) string {
 		}
 	}
 	return b.String()
+}
+
+// usage reads the usage of an answer.
+func (f *Form) usage(u gjson.Result) Usage {
+	if f.Usage != nil {
+		return f.Usage(u)
+	}
+	return usageOf(u)
 }
 
 func usageOf(u gjson.Result) Usage {

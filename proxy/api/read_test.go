@@ -16,12 +16,13 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/api/chat"
 	"reprise/proxy/api/completions"
+	"reprise/proxy/api/messages"
 	"reprise/proxy/api/responses"
 )
 
 // TestReadLikeOneByOne: an answer that is read once has the verdict and the stored form of one whose every event is parsed.
 func TestReadLikeOneByOne(t *testing.T) {
-	forms := []*answer.Form{chat.Family.Answers, completions.Family.Answers, responses.Family.Answers}
+	forms := []*answer.Form{chat.Family.Answers, completions.Family.Answers, responses.Family.Answers, messages.Family.Answers}
 	rng := rand.New(rand.NewPCG(1, 2))
 	kept, repeated := 0, 0
 	check := func(form *answer.Form, body string) {

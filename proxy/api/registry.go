@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 
 	"reprise/proxy/answer"
@@ -15,7 +16,7 @@ type Registry struct {
 }
 
 // NewRegistry returns a registry of families. In each of them the names known to any of them are known: gateways accept the
-// fields of one API in the requests of another. It panics where two families have the same name, path or code, or one has
+// fields of one API in the requests of another. The names inside a field belong to the user where the API itself says so. It panics where two families have the same name, path or code, or one has
 // two codes.
 func NewRegistry(families ...Family) *Registry {
 	r := &Registry{}
@@ -26,7 +27,8 @@ func NewRegistry(families ...Family) *Registry {
 	}
 	for _, f := range r.families {
 		rules := *f.Requests
-		rules.Names = names
+		rules.Names = maps.Clone(names)
+		maps.Copy(rules.Names, f.Requests.Names)
 		f.Requests = &rules
 	}
 	return r

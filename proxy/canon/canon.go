@@ -59,7 +59,7 @@ type Request struct {
 	Segments []Segment
 
 	// Uncacheable is empty or the reason why nothing of this request may be kept or served, a short token: n, audio,
-	// stored, background, previous-response, conversation, server-state, live-tools, empty-prompt.
+	// stored, background, previous-response, conversation, server-state, live-tools, encrypted-reasoning, unknown-field, empty-prompt.
 	Uncacheable string
 	// ExactOnly is empty or the reason why it is matched by Key alone: tool-result, prefill, role (the last message is
 	// not a user's), media (no text), no-prompt, long-prompt (over MaxPrompt), batch, tokens, embeddings.
@@ -153,6 +153,7 @@ func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model 
 	if ignore != nil {
 		p.ignore = ignore(r.Model)
 	}
+	dropMarks(p)
 	p.buf = appendIdentity(p.buf, rules.Code, id)
 	if err := p.readMembers(); err != nil {
 		return err

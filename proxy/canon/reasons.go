@@ -85,6 +85,10 @@ func (d *doc) isLiveTool(tool uint32) bool {
 	switch string(d.text(t)) {
 	case "function", "custom", "local_shell", "apply_patch":
 		return false
+	case "bash_20241022", "bash_20250124", "text_editor_20241022", "text_editor_20250124", "text_editor_20250429", "text_editor_20250728",
+		"memory_20250818", "computer_20241022", "computer_20250124", "computer_20251124", "computer_toolset_20260801",
+		"browser_toolset_20260801": // Anthropic's
+		return false
 	}
 	return true
 }

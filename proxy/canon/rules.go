@@ -11,6 +11,9 @@ type Rules struct {
 	Names Names
 	// Tools and System are the members of the body that an engine renders before the conversation; see [Request.Segments].
 	Tools, System []string
+	// Mark is a member that marks the end of a prefix for the cache of an engine, in the body and in the blocks of tools, system prompt and
+	// messages: no answer depends on it, and it is no part of the key. "": there is none.
+	Mark string
 	// Uncacheable returns why member name with value v forbids keeping the answer, "" when it does not. It is called for
 	// members that have no reason common to all APIs. nil: there are no others.
 	Uncacheable func(name []byte, v Value) string

@@ -1,5 +1,7 @@
 package canon
 
+import "iter"
+
 // Value is one value of a body. The zero Value is absent. It is valid until the Reader has read the request.
 type Value struct {
 	d *doc
@@ -37,6 +39,20 @@ func (v Value) First() Value {
 		return Value{}
 	}
 	return Value{v.d, v.i + 1}
+}
+
+// Elements are the elements of an array; other values have none.
+func (v Value) Elements() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		if !v.IsArray() {
+			return
+		}
+		for i := v.i + 1; i < v.d.nodes[v.i].next(); i = v.d.nodes[i].next() {
+			if !yield(Value{v.d, i}) {
+				return
+			}
+		}
+	}
 }
 
 // Member returns the value of an object's member, the zero Value when it is absent or v is no object.

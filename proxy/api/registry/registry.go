@@ -6,6 +6,7 @@ import (
 	"reprise/proxy/api/chat"
 	"reprise/proxy/api/completions"
 	"reprise/proxy/api/embeddings"
+	"reprise/proxy/api/messages"
 	"reprise/proxy/api/responses"
 )
 
@@ -15,4 +16,5 @@ var APIs = api.NewRegistry(
 	completions.Family,
 	responses.Family,
 	embeddings.Family,
+	messages.Family,
 )

@@ -25,6 +25,7 @@ func TestReplayIDs(t *testing.T) {
 	const nonce = "0102ff000000000000000000"
 	for i, c := range []struct{ original, want string }{
 		{"chatcmpl-9aB", "chatcmpl-" + nonce}, {"cmpl-7", "cmpl-" + nonce}, {"resp_68a1", "resp_rp" + nonce + "_68a1"}, {"", ""},
+		{"msg_01XFDUDYJgAACzvnptvVoYEL", "msg_01" + nonce[:22]},
 	} {
 		f := registry.APIs.Families()[i]
 		if got := f.ReplayID(random, c.original); got != c.want {
@@ -40,6 +41,7 @@ func TestEncoded(t *testing.T) {
 		"/v1/completions":      "527041010200106170706c69636174696f6e2f6a736f6e01060301187b226964223a2261222c2263686f69636573223a5b5d7d20bfbe770a",
 		"/v1/responses":        "527041010300106170706c69636174696f6e2f6a736f6e01060301187b226964223a2261222c2263686f69636573223a5b5d7d20bba35e16",
 		"/v1/embeddings":       "527041010400106170706c69636174696f6e2f6a736f6e01060301187b226964223a2261222c2263686f69636573223a5b5d7d20a7f08142",
+		"/v1/messages":         "527041010500106170706c69636174696f6e2f6a736f6e01060301187b226964223a2261222c2263686f69636573223a5b5d7d20a3eda85e",
 	} {
 		f := registry.APIs.ByPath(path)
 		z, err := answer.Freeze(f.Answers, "application/json", []byte(`{"id":"a","choices":[]} `))
@@ -137,8 +139,11 @@ func TestNewAPI(t *testing.T) {
 }
 
 func TestErrorShape(t *testing.T) {
-	const want = `{"error":{"message":"m","type":"invalid_request_error","param":null,"code":"c"}}`
 	for _, f := range registry.APIs.Families() {
+		want := `{"error":{"message":"m","type":"invalid_request_error","param":null,"code":"c"}}`
+		if f.Name == "messages" {
+			want = `{"type":"error","error":{"type":"invalid_request_error","message":"m"},"request_id":null}`
+		}
 		w := httptest.NewRecorder()
 		f.WriteError(w, apierror.BadRequest("c", "m"))
 		if w.Code != 400 || w.Body.String() != want {

@@ -1,0 +1,50 @@
+package messages
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"reprise/proxy/internal/apierror"
+)
+
+// errorBody renders an error in Anthropic's shape, whose types go by the status.
+func errorBody(e *apierror.Error) []byte {
+	type inner struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	body, err := json.Marshal(struct {
+		Type  string  `json:"type"`
+		Error inner   `json:"error"`
+		ID    *string `json:"request_id"`
+	}{"error", inner{typeOf(e.Status), e.Message}, nil})
+	if err != nil { // unreachable: strings always marshal
+		return []byte(`{"type":"error","error":{"type":"api_error","message":"internal error"},"request_id":null}`)
+	}
+	return body
+}
+
+func typeOf(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "authentication_error"
+	case http.StatusPaymentRequired:
+		return "billing_error"
+	case http.StatusForbidden:
+		return "permission_error"
+	case http.StatusNotFound:
+		return "not_found_error"
+	case http.StatusRequestEntityTooLarge:
+		return "request_too_large"
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case http.StatusGatewayTimeout:
+		return "timeout_error"
+	case http.StatusServiceUnavailable:
+		return "overloaded_error"
+	}
+	if status < http.StatusInternalServerError {
+		return "invalid_request_error"
+	}
+	return "api_error"
+}
