@@ -35,7 +35,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	if err != nil {
 		return Refused, err
 	}
-	if q.Stream {
+	if q.Stream && !family.Answers.Lines {
 		awaitStream(w)
 	}
 	switch {

@@ -130,7 +130,7 @@ func (k *keepalive) beginLocked(status int) {
 	if k.begun || k.early && !final {
 		return
 	}
-	k.stream = status == http.StatusOK && answer.IsStream(k.header.Get("Content-Type"))
+	k.stream = status == http.StatusOK && answer.IsEventStream(k.header.Get("Content-Type"))
 	if k.early {
 		if k.begun = true; !k.stream {
 			k.other, k.status = new(bytes.Buffer), status

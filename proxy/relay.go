@@ -44,7 +44,7 @@ func (r *relay) failed() bool {
 	}
 	stream, read := answer.IsStream(r.rec.Header.Get("Content-Type")), r.reader.Wait
 	if stream {
-		read = func(ctx context.Context) ([]byte, error) { return r.reader.Peek(ctx, answer.HasEvent) }
+		read = func(ctx context.Context) ([]byte, error) { return r.reader.Peek(ctx, r.family.Answers.HasEvent) }
 	}
 	body, err := read(r.http.Context())
 	return err == nil && answer.Judge(r.family.Answers, stream, body).Reason == answer.ReasonError

@@ -207,6 +207,8 @@ func contentType(b []byte) string {
 		return typeStream
 	case "text/event-stream":
 		return "text/event-stream"
+	case typeLines:
+		return typeLines
 	}
 	return string(b)
 }

@@ -35,6 +35,7 @@ func (ev Event) IsDone() bool { return string(bytes.TrimSpace(ev.Data)) == "[DON
 // reader's buffer: they are valid until the next Feed.
 type Events struct {
 	max   int
+	lines bool   // each line is an event, all of it data
 	buf   []byte // what Feed was given, or a part of own
 	own   []byte // a block that was begun before, with what came after
 	start int    // of the block being read
@@ -46,10 +47,17 @@ type Events struct {
 	skipLF bool // the last line ended in such a CR; an LF that follows is part of that end
 
 	name   string // of the block being read
-	lines  int    // data lines of it
+	count  int    // data lines of it
 	at, n  int    // where the first lies in it
 	joined []byte // all of them, once there are two
 	err    error
+}
+
+// events reads the events of a whole stream of this form, as EventsOf does.
+func (f *Form) events(body []byte) *Events {
+	e := EventsOf(body)
+	e.lines = f.Lines
+	return e
 }
 
 // EventsOf reads the events of a whole stream without copying it: offsets into Raw and body agree.
@@ -57,8 +65,8 @@ func EventsOf(body []byte) *Events { return &Events{max: len(body) + 1, buf: bod
 
 // HasEvent reports whether the beginning of a stream has a whole event with data. Comments, which some gateways send before the
 // first event, are none.
-func HasEvent(stream []byte) bool {
-	for events := EventsOf(stream); ; {
+func (f *Form) HasEvent(stream []byte) bool {
+	for events := f.events(stream); ; {
 		ev, ok := events.Next()
 		if !ok || ev.Data != nil {
 			return ok
@@ -90,6 +98,9 @@ func (e *Events) Next() (Event, bool) {
 		}
 		line, at := e.buf[e.line:end], e.line
 		e.line = e.pos
+		if e.lines {
+			return e.dispatchLine(at, end)
+		}
 		if len(line) == 0 {
 			return e.dispatch()
 		}
@@ -200,8 +211,8 @@ func (e *Events) field(line []byte, at int) {
 }
 
 func (e *Events) addData(value []byte, at int) {
-	e.lines++
-	switch e.lines {
+	e.count++
+	switch e.count {
 	case 1:
 		e.at, e.n = at, len(value)
 		return
@@ -211,13 +222,27 @@ func (e *Events) addData(value []byte, at int) {
 	e.joined = append(append(e.joined, '\n'), value...)
 }
 
+// dispatchLine ends the event that is the line from at to end.
+func (e *Events) dispatchLine(at, end int) (Event, bool) {
+	ev := Event{Raw: e.buf[e.start:e.line], at: -1}
+	if len(ev.Raw) > e.limit() {
+		e.err = ErrEventTooLarge
+		return Event{}, false
+	}
+	if end > at {
+		ev.Data, ev.at = e.buf[at:end], at-e.start
+	}
+	e.start = e.line
+	return ev, true
+}
+
 func (e *Events) dispatch() (Event, bool) {
 	ev := Event{Name: e.name, Raw: e.buf[e.start:e.line], at: -1}
 	if len(ev.Raw) > e.limit() {
 		e.err = ErrEventTooLarge
 		return Event{}, false
 	}
-	switch e.lines {
+	switch e.count {
 	case 0:
 		ev.Name = "" // a name without data names nothing
 	case 1:
@@ -225,6 +250,6 @@ func (e *Events) dispatch() (Event, bool) {
 	default:
 		ev.Data = e.joined
 	}
-	e.start, e.name, e.lines, e.joined = e.line, "", 0, nil
+	e.start, e.name, e.count, e.joined = e.line, "", 0, nil
 	return ev, true
 }

@@ -38,7 +38,7 @@ func Read(f *Form, contentType string, body []byte, strict func(document []byte)
 	if f.Streams == nil {
 		return Verdict{Reason: ReasonMalformed}, nil, true
 	}
-	s := stream{merger: f.Streams.Merger(), check: strict, marks: f.Streams, strict: true}
+	s := stream{form: f, merger: f.Streams.Merger(), check: strict, marks: f.Streams, strict: true}
 	r, err := s.read(body)
 	if err == errNotStrict {
 		return Verdict{Reason: ReasonMalformed}, nil, false
@@ -51,10 +51,17 @@ func Read(f *Form, contentType string, body []byte, strict func(document []byte)
 	return f.verdict(r, err), z, true
 }
 
-// IsStream reports whether a content type is that of an event stream.
+// IsStream reports whether a content type is that of a stream: of events, or of lines of JSON.
 func IsStream(contentType string) bool {
+	return IsEventStream(contentType) || isMedia(contentType, typeLines)
+}
+
+// IsEventStream reports whether a content type is that of an event stream, in which there may be comments.
+func IsEventStream(contentType string) bool { return isMedia(contentType, "text/event-stream") }
+
+func isMedia(contentType, of string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
-	return strings.EqualFold(strings.TrimSpace(media), "text/event-stream")
+	return strings.EqualFold(strings.TrimSpace(media), of)
 }
 
 // freezeObject freezes body, which was read as r.
@@ -68,12 +75,12 @@ func freezeStream(f *Form, contentType string, body []byte) (*Frozen, error) {
 	if f.Streams == nil {
 		return nil, fmt.Errorf("freeze answer: a stream of an API without streams: %w", ErrMalformed)
 	}
-	if folded(body) {
+	if !f.Lines && folded(body) {
 		body = unfold(body)
 	}
 	var m Marker
 	at := 0
-	for es := EventsOf(body); ; {
+	for es := f.events(body); ; {
 		ev, ok := es.Next()
 		if !ok {
 			return &Frozen{Form: f, Stream: true, ContentType: contentType, Body: body, Slots: m.slots}, nil
@@ -128,7 +135,7 @@ func appendEvent(dst []byte, name string, data []byte) []byte {
 // convert returns the answer in its other form, as the same upstream might have sent it.
 func (z *Frozen) convert() (*Frozen, error) {
 	if z.Stream {
-		r, err := Merge(z.Form.Streams, z.Body)
+		r, err := Merge(z.Form, z.Body)
 		if err != nil {
 			return nil, err
 		}
@@ -146,6 +153,9 @@ func (z *Frozen) convert() (*Frozen, error) {
 	stream := z.Form.Streams.Render(r)
 	if stream == nil {
 		return nil, fmt.Errorf("the stream would be out of proportion: %w", ErrMalformed)
+	}
+	if z.Form.Lines {
+		return freezeStream(z.Form, typeLines, stream)
 	}
 	return freezeStream(z.Form, typeStream, stream)
 }

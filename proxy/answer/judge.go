@@ -64,7 +64,10 @@ func (f *Form) verdict(r gjson.Result, err error) Verdict {
 		return Verdict{Reason: ReasonError, Usage: usage}
 	}
 	v := f.Judge(r)
-	v.Keep, v.Usage = v.Reason == "", usage
+	v.Keep = v.Reason == ""
+	if v.Usage == (Usage{}) {
+		v.Usage = usage
+	}
 	return v
 }
 
@@ -76,7 +79,7 @@ func finished(f *Form, stream bool, body []byte) (gjson.Result, error) {
 	case f.Streams == nil:
 		return gjson.Result{}, ErrMalformed
 	}
-	return Merge(f.Streams, body)
+	return Merge(f, body)
 }
 
 // Reject records a reason. The first one stays, except that tool calls may be allowed: any other reason replaces them.

@@ -31,6 +31,7 @@ var errNotStrict = errors.New("not strict")
 // stream reads the events of a whole stream. All events but a few repeat the one before with another piece of text: these are
 // compared with it and not parsed.
 type stream struct {
+	form   *Form
 	merger Merger
 	check  func(document []byte) bool // whether a document may be parsed
 	marks  Streams                    // nil: no slots are marked
@@ -49,7 +50,7 @@ type stream struct {
 func (s *stream) read(body []byte) (gjson.Result, error) {
 	at := 0
 	s.size = len(body)
-	for es := EventsOf(body); s.strict || !s.ended && s.err == nil; {
+	for es := s.form.events(body); s.strict || !s.ended && s.err == nil; {
 		ev, ok := es.Next()
 		if !ok {
 			break
@@ -229,7 +230,7 @@ func (p *pattern) appendSlots(dst []Slot, base int, values []gjson.Result) []Slo
 
 // Merge returns the object that a client without stream would have got for a whole stream. ErrIncomplete without the terminal event,
 // ErrReported where the stream reports an error, ErrMalformed where an event cannot be read.
-func Merge(f Streams, body []byte) (gjson.Result, error) {
-	s := stream{merger: f.Merger(), check: readable}
+func Merge(f *Form, body []byte) (gjson.Result, error) {
+	s := stream{form: f, merger: f.Streams.Merger(), check: readable}
 	return s.read(body)
 }

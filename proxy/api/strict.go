@@ -24,7 +24,7 @@ var answerNames = canon.MakeNames(
 // in the same way, whatever JSON reader they have: it, or each event of a stream, is as strict as a request must be ([canon.Strict]).
 // Readers disagree about any other, and a cache that reads it in one way would serve it to clients that read it in another.
 func Read(form *answer.Form, contentType string, body []byte) (v answer.Verdict, z *answer.Frozen, strict bool) {
-	if answer.IsStream(contentType) && (!utf8.Valid(body) || markedField(body)) {
+	if answer.IsStream(contentType) && (!utf8.Valid(body) || !form.Lines && markedField(body)) {
 		return answer.Verdict{Reason: answer.ReasonMalformed}, nil, false
 	}
 	return answer.Read(form, contentType, body, strictObject)

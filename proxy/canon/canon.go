@@ -140,6 +140,7 @@ func (p *Reader) release() {
 
 func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model string) *Ignore) *Error {
 	p.rules, p.req, p.convo = rules, r, 0
+	r.Stream = rules.Streamed
 	p.discard()
 	if err := p.scan(r.Body); err != nil {
 		return err

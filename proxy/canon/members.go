@@ -2,6 +2,7 @@ package canon
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"time"
 	"unicode"
@@ -33,6 +34,9 @@ func (p *Reader) readMembers() *Error {
 				continue
 			}
 			p.SetUncacheable(p.uncacheable(s, v))
+			if p.set(v) && slices.Contains(p.rules.ExactOnly, string(s)) {
+				p.SetExactOnly(string(s))
+			}
 		}
 		start := len(p.buf)
 		p.buf = p.appendMember(p.buf, name)
@@ -73,7 +77,9 @@ func readModel(p *Reader, named string) *Error {
 func (p *Reader) readAside(name []byte, v uint32) (used bool, err *Error) {
 	switch string(name) {
 	case "stream":
-		p.req.Stream, err = p.boolean(v)
+		if !p.rules.Streamed || p.given(v) {
+			p.req.Stream, err = p.boolean(v)
+		}
 	case "stream_options":
 		err = p.readStreamOptions(v)
 	case "cache":
@@ -84,7 +90,7 @@ func (p *Reader) readAside(name []byte, v uint32) (used bool, err *Error) {
 		return p.req.OwnCache, err
 	case "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention":
 	default:
-		return false, nil
+		return slices.Contains(p.rules.Aside, string(name)), nil
 	}
 	return true, err
 }

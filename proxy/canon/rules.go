@@ -14,6 +14,12 @@ type Rules struct {
 	// Mark is a member that marks the end of a prefix for the cache of an engine, in the body and in the blocks of tools, system prompt and
 	// messages: no answer depends on it, and it is no part of the key. "": there is none.
 	Mark string
+	// Aside are members of the body that cannot change an answer, and are no part of the key, beside those common to all APIs.
+	Aside []string
+	// ExactOnly are members of the body with which a request is matched by its key alone, where they are set.
+	ExactOnly []string
+	// Streamed: a request is for a stream unless its member "stream" is false.
+	Streamed bool
 	// Uncacheable returns why member name with value v forbids keeping the answer, "" when it does not. It is called for
 	// members that have no reason common to all APIs. nil: there are no others.
 	Uncacheable func(name []byte, v Value) string

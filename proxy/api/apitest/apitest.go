@@ -44,9 +44,9 @@ type Answer struct {
 // Answers returns the recorded answers of the package in folder dir.
 func Answers(t testing.TB, dir string) (all []Answer) {
 	t.Helper()
-	for ext, contentType := range map[string]string{".json": "application/json", ".sse": "text/event-stream"} {
+	for ext, contentType := range map[string]string{".json": "application/json", ".sse": "text/event-stream", ".ndjson": "application/x-ndjson"} {
 		for _, path := range files(t, filepath.Join(dir, "testdata/answers/*"+ext)) {
-			all = append(all, Answer{filepath.Base(path), ext == ".sse", contentType, read(t, path)})
+			all = append(all, Answer{filepath.Base(path), ext != ".json", contentType, read(t, path)})
 		}
 	}
 	return all

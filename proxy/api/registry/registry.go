@@ -7,6 +7,8 @@ import (
 	"reprise/proxy/api/completions"
 	"reprise/proxy/api/embeddings"
 	"reprise/proxy/api/messages"
+	ollamachat "reprise/proxy/api/ollama/chat"
+	ollamagenerate "reprise/proxy/api/ollama/generate"
 	"reprise/proxy/api/responses"
 )
 
@@ -17,4 +19,6 @@ var APIs = api.NewRegistry(
 	responses.Family,
 	embeddings.Family,
 	messages.Family,
+	ollamachat.Family,
+	ollamagenerate.Family,
 )

@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"net/http/httptest"
@@ -139,11 +140,10 @@ func TestNewAPI(t *testing.T) {
 }
 
 func TestErrorShape(t *testing.T) {
+	const openai, ollama = `{"error":{"message":"m","type":"invalid_request_error","param":null,"code":"c"}}`, `{"error":"m"}`
+	shapes := map[string]string{"messages": `{"type":"error","error":{"type":"invalid_request_error","message":"m"},"request_id":null}`, "ollama-chat": ollama, "ollama-generate": ollama}
 	for _, f := range registry.APIs.Families() {
-		want := `{"error":{"message":"m","type":"invalid_request_error","param":null,"code":"c"}}`
-		if f.Name == "messages" {
-			want = `{"type":"error","error":{"type":"invalid_request_error","message":"m"},"request_id":null}`
-		}
+		want := cmp.Or(shapes[f.Name], openai)
 		w := httptest.NewRecorder()
 		f.WriteError(w, apierror.BadRequest("c", "m"))
 		if w.Code != 400 || w.Body.String() != want {

@@ -67,9 +67,12 @@ func isAzure(host string) bool {
 func rightBase(u *url.URL) string {
 	path := strings.TrimRight(u.Path, "/")
 	for _, f := range registry.APIs.Families() {
-		endpoint := strings.TrimPrefix(f.Path, "/v1")
-		if rest, ok := strings.CutSuffix(path, endpoint); ok {
+		endpoint, versioned := strings.CutPrefix(f.Path, "/v1")
+		switch rest, ok := strings.CutSuffix(path, endpoint); {
+		case ok && versioned:
 			return withPath(u, rest)
+		case ok:
+			return withPath(u, rest+"/v1") // whose own API is beside that of OpenAI
 		}
 	}
 	switch host := u.Hostname(); {

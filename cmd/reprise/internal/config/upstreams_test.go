@@ -92,6 +92,7 @@ func TestBadUpstreams(t *testing.T) {
 		{"a=http://h1/v1,b=http://127.0.0.1:8080/v1", "is the proxy itself"},
 		{"https://api.openai.com/v1/chat/completions", "the base URL is https://api.openai.com/v1"},
 		{"a=http://h1:8000/v1/chat/completions/", "upstream a: the base URL is http://h1:8000/v1"},
+		{"http://h1:11434/api/chat", "the base URL is http://h1:11434/v1"},
 		{"http://h1/api/v1/responses", "the base URL is http://h1/api/v1"},
 		{"https://api.openai.com", "the base URL is https://api.openai.com/v1"},
 		{"https://api.anthropic.com/", "the base URL is https://api.anthropic.com/v1"},

@@ -1,0 +1,101 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// ollama answers chat requests as Ollama does: lines of JSON unless "stream" is false.
+func ollama(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Model    string
+		Stream   *bool
+		Messages []struct{ Content string }
+	}
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/api/chat" || in.Model == "none" {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, `{"error":"model '%s' not found"}`, in.Model)
+		return
+	}
+	const end = `"done_reason":"stop","done":true,"prompt_eval_count":9,"eval_count":2}` + "\n"
+	if in.Stream != nil && !*in.Stream {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		io.WriteString(w, `{"model":"m","created_at":"2026-11-20T08:15:30Z","message":{"role":"assistant","content":"Paris."},`+end)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	for _, piece := range []string{"Par", "is."} {
+		fmt.Fprintf(w, `{"model":"m","created_at":"2026-11-20T08:15:30Z","message":{"role":"assistant","content":%q},"done":false}`+"\n", piece)
+		w.(http.Flusher).Flush()
+	}
+	io.WriteString(w, `{"model":"m","created_at":"2026-11-20T08:15:30Z","message":{"role":"assistant","content":""},`+end)
+}
+
+// said is the text of an answer, streamed or not, which must have its end.
+func saidByOllama(t *testing.T, r reply) (text string, lines int) {
+	t.Helper()
+	done := false
+	for line := range strings.Lines(r.body) {
+		var l struct {
+			Message struct{ Content string }
+			Done    bool
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil || done {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		text, lines, done = text+l.Message.Content, lines+1, l.Done
+	}
+	if !done {
+		t.Errorf("no end: %q", r.body)
+	}
+	return text, lines
+}
+
+func TestOllama(t *testing.T) {
+	r := newRigAt(t, nil, http.HandlerFunc(ollama))
+	body := func(prompt, more string) string {
+		return `{"model":"m","messages":[{"role":"user","content":"` + prompt + `"}]` + more + `}`
+	}
+	const paris = "What is the capital of France?"
+	for _, step := range []struct {
+		body, cache string
+		stream      bool
+	}{
+		{body(paris, ""), "miss", true},
+		{body(paris, ""), "exact", true},
+		{body(paris, `,"stream":true,"keep_alive":"10m"`), "exact", true},
+		{body(paris, `,"stream":null`), "exact", true},
+		{body(paris, `,"stream":false`), "exact", false},
+		{body("please, "+paris, ""), "semantic", true},
+		{body(paris, `,"options":{"temperature":0}`), "miss", true},
+		{body("Where is Rome?", `,"stream":false`), "miss", false},
+		{body("Where is Rome?", ""), "exact", true},
+	} {
+		got := r.ask(t, "/api/chat", step.body)
+		text, lines := saidByOllama(t, got)
+		if got.status != 200 || got.cache() != step.cache || text != "Paris." || (lines > 1) != step.stream {
+			t.Errorf("%s: %d %s, %d lines, want %s: %s", step.body, got.status, got.cache(), lines, step.cache, got.body)
+		}
+		want := "application/json"
+		if step.stream {
+			want = "application/x-ndjson"
+		}
+		if ct := got.header.Get("Content-Type"); !strings.HasPrefix(ct, want) {
+			t.Errorf("%s: %s, want %s", step.body, ct, want)
+		}
+	}
+	if got := r.ask(t, "/api/chat", `{"model":"none","messages":[{"role":"user","content":"a"}]}`); got.status != 404 || got.body != `{"error":"model 'none' not found"}` {
+		t.Errorf("an error of the upstream: %d %s", got.status, got.body)
+	}
+	if got := r.ask(t, "/api/chat", `{"model":7}`); got.status != 400 || !strings.HasPrefix(got.body, `{"error":"`) {
+		t.Errorf("an error of the proxy: %d %s", got.status, got.body)
+	}
+	if got := r.ask(t, "/api/chat", `{"model":"m","messages":[],"keep_alive":0}`); got.cache() != "bypass" {
+		t.Errorf("unload: %s", got.cache())
+	}
+}
