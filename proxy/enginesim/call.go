@@ -63,9 +63,9 @@ func (e *Engine) close(c *call, err error) {
 	case err == nil || gone:
 		return
 	case errors.As(err, &refused) && !c.began:
-		err = c.whole(refused.Status, "application/json", refused.body())
+		err = c.whole(refused.Status, "application/json", c.errorBody(refused))
 	case !c.began:
-		err = c.whole(http.StatusInternalServerError, "application/json", faultError(http.StatusInternalServerError).body())
+		err = c.whole(http.StatusInternalServerError, "application/json", c.errorBody(faultError(http.StatusInternalServerError)))
 	}
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -75,6 +75,7 @@ func (e *Engine) close(c *call, err error) {
 // prepare reads the request and its fault, and waits for the delay of the fault.
 func (c *call) prepare(e *Engine) error {
 	c.Header().Set("X-Request-Id", c.name("req_"))
+	c.Header().Set("Request-Id", c.name("req_")) // Anthropic's name of it
 	if err := c.read(e); err != nil {
 		return err
 	}
@@ -132,7 +133,15 @@ func (c *call) replaced() (bool, error) {
 	if f.Body != "" {
 		return true, c.whole(status, http.DetectContentType([]byte(f.Body)), []byte(f.Body))
 	}
-	return true, c.whole(status, "application/json", faultError(status).body())
+	return true, c.whole(status, "application/json", c.errorBody(faultError(status)))
+}
+
+// errorBody is the JSON of an error in the shape of the endpoint's API.
+func (c *call) errorBody(e *apiError) []byte {
+	if strings.HasPrefix(c.req.URL.Path, "/v1/messages") {
+		return anthropicBody(e, c.name("req_"))
+	}
+	return e.body()
 }
 
 // name is an id that no other request of this engine has.

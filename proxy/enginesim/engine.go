@@ -141,6 +141,7 @@ func (e *Engine) routes() {
 	e.handle("POST /v1/responses", e.responses)
 	e.handle("GET /v1/responses/{id}", e.answers.get)
 	e.handle("POST /v1/messages", e.messages)
+	e.handle("POST /v1/messages/count_tokens", func(c *call) error { return countMessages(e, c) })
 	e.handle("POST /v1/embeddings", e.embeddings)
 	e.handle("GET /v1/models", e.models)
 	e.handle("GET /v1/models/{id...}", e.model) // names of models may contain slashes

@@ -65,3 +65,27 @@ func (e *apiError) body() []byte {
 	b, _ := json.Marshal(map[string]*apiError{"error": e}) // strings and nulls cannot fail
 	return b
 }
+
+// statusOverloaded is Anthropic's status where it has too much to do.
+const statusOverloaded = 529
+
+// anthropicTypes are the types of errors of Anthropic's API by their status.
+var anthropicTypes = map[int]string{http.StatusUnauthorized: "authentication_error", http.StatusForbidden: "permission_error",
+	http.StatusNotFound: "not_found_error", http.StatusRequestEntityTooLarge: "request_too_large", http.StatusTooManyRequests: "rate_limit_error",
+	statusOverloaded: "overloaded_error"}
+
+// anthropicBody is the JSON of an error in Anthropic's shape.
+func anthropicBody(e *apiError, id string) []byte {
+	if e.own != "" {
+		return []byte(e.own)
+	}
+	kind, ok := anthropicTypes[e.Status]
+	switch {
+	case !ok && e.Status < http.StatusInternalServerError:
+		kind = "invalid_request_error"
+	case !ok:
+		kind = "api_error"
+	}
+	b, _ := json.Marshal(map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": e.Message}, "request_id": nullable(id)})
+	return b // strings and nulls cannot fail
+}

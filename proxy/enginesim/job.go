@@ -28,6 +28,7 @@ type choice struct {
 	tool    string // the name of the function whose arguments the text is
 	refusal bool   // the text is a refusal
 	finish  string
+	stopped string // the text of the request that ended it
 }
 
 func (c *choice) text() string { return strings.Join(c.pieces, "") }
@@ -74,7 +75,9 @@ func (j *job) compose(o *Options, rng *rand.Rand) string {
 // cut ends the text at a stop text or at the limit of the request.
 func (c *choice) cut(text string, j *job) {
 	for _, s := range j.stop {
-		text, _, _ = strings.Cut(text, s)
+		if before, _, found := strings.Cut(text, s); found {
+			text, c.stopped = before, s
+		}
 	}
 	c.pieces = split(text)
 	if j.limit > 0 && len(c.pieces) > j.limit {

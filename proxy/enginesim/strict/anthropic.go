@@ -8,7 +8,7 @@ import (
 )
 
 const anthropicFields = `model messages max_tokens system tools tool_choice temperature top_p top_k stop_sequences stream metadata thinking
-	service_tier container context_management mcp_servers cache_control output_config inference_geo`
+	service_tier container context_management mcp_servers cache_control output_config inference_geo speed diagnostics`
 
 // anthropic is Anthropic's API. Its endpoint for OpenAI's clients ignores what it does not have.
 func anthropic(r *Request) {
