@@ -29,7 +29,8 @@ type explanation struct {
 	Tenant      string              `json:"tenant"` // whose answers were looked at, as in the list of entries
 	Note        string              `json:"note,omitempty"`
 	Headers     explainedHeaders    `json:"headers"`
-	Result      string              `json:"result"` // exact, semantic, miss or bypass, as it would be now
+	Rule        string              `json:"rule,omitempty"` // of the configuration; "": none, the settings for all
+	Result      string              `json:"result"`         // exact, semantic, miss or bypass, as it would be now
 	Uncacheable string              `json:"uncacheable,omitempty"`
 	ExactOnly   string              `json:"exact_only,omitempty"`
 	Prompt      string              `json:"prompt,omitempty"`
@@ -95,12 +96,12 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	note := ""
 	switch {
 	case tenant != "":
-		identity.Tenant = tenant
+		identity.Tenant, c.team = tenant, ""
 	case s.ids.anonymous(&c):
 		note = noteAnonymous
 	}
 	set := s.live.Load().rules
-	parsed, rule, err := parse(family, body, identity, set, mem)
+	parsed, rule, err := parse(family, body, identity, c.name(as.Header), set, mem)
 	if err != nil {
 		return Refused, err
 	}
@@ -161,12 +162,12 @@ func forbidden(code, message string) error {
 }
 
 func (q *query) explain() *explanation {
-	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Tenant: q.tenant, Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly,
+	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Tenant: q.tenant, Rule: q.rule.Name, Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly,
 		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{}}
 	if q.Uncacheable != "" || q.d.bypass() || q.rule.Mode == rules.Off {
 		th := q.s.opts.Thresholds
 		x.Result = Bypass.String()
-		x.Thresholds = map[string]float64{"hit": max(th.Hit, q.d.Threshold), "route": th.Route, "edge": th.Edge}
+		x.Thresholds = map[string]float64{"hit": max(th.Hit, q.rule.Threshold, q.d.Threshold), "route": th.Route, "edge": th.Edge}
 		return x
 	}
 	x.Upstreams = q.explainUpstreams()
@@ -209,7 +210,7 @@ func (x *explanation) fill(from *cache.Explanation, q *query) {
 			x.Result = Semantic.String()
 		}
 	}
-	judge := ruling{q.s, q.s.cache.Rates()}.now()
+	judge := reuse.Judge{Words: q.s.opts.Words, MaxError: q.rule.MaxErrorRate, Rates: q.s.cache.Rates()}
 	for i := range from.Candidates {
 		c := &from.Candidates[i]
 		one := candidate{Entry: c.Entry.ID, Similarity: c.Similarity, Prompt: c.Entry.Prompt, Veto: c.Verdict.Veto, OverGate: c.OverGate, Fresh: c.Fresh,
@@ -221,7 +222,7 @@ func (x *explanation) fill(from *cache.Explanation, q *query) {
 		if !c.OverGate {
 			one.Change = append(one.Change, fmt.Sprintf("The similarity %.4f is not over the hit threshold %.4g.", c.Similarity, from.Thresholds.Hit))
 		}
-		if q.s.opts.Mode == ModeShadow && c.Verdict.Decision == reuse.Serve {
+		if q.rule.Mode == rules.Shadow && c.Verdict.Decision == reuse.Serve {
 			one.Change = append(one.Change, "The mode is shadow, which serves exact hits only: this one would be compared with the upstream's answer.")
 		}
 		if !c.Fresh {

@@ -20,7 +20,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	if err != nil {
 		return Refused, err
 	}
-	if reason := s.unread(r, &d); reason != "" {
+	if reason := s.unread(r, &c, family, &d); reason != "" {
 		if choosesBy(s, r) {
 			return bypassChosen(s, w, r, &c, family, d, reason)
 		}
@@ -51,9 +51,11 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 }
 
 // unread returns why a request passes through without its body being read, "" if it does not.
-func (s *Server) unread(r *http.Request, d *Directives) string {
+func (s *Server) unread(r *http.Request, c *counted, family *api.Family, d *Directives) string {
 	switch {
-	case s.opts.Mode == ModeOff:
+	case s.live.Load().rules.Off(func() rules.Request {
+		return rules.Request{Tenant: s.ids.tenantOf(r.Header, c), Team: c.name(r.Header), Path: family.Path}
+	}):
 		return "off"
 	case d.bypass():
 		return "directive"

@@ -94,6 +94,19 @@ func (i *identifier) tenant(h http.Header) string {
 	return i.tenantOf(h, &c)
 }
 
+// name is what the client has written in the header that names its tenant, without a scheme such as Bearer; "" where credentials do.
+func (c *counted) name(h http.Header) string {
+	if c.team == "" {
+		return ""
+	}
+	for _, v := range h[c.team] {
+		if part, counts := header.Part(c.team, v); counts && part != "" {
+			return part
+		}
+	}
+	return ""
+}
+
 // anonymous reports whether nothing in a header identifies a tenant, where something could.
 func (i *identifier) anonymous(c *counted) bool {
 	return i.from != "none" && c.team == "" && len(c.credentials) == 0

@@ -15,7 +15,6 @@ import (
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/edits"
 	"reprise/policy/reuse/evidence"
-	"reprise/policy/reuse/normal"
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
@@ -40,36 +39,6 @@ func newLearner(s *Server) *learn.Learner {
 	})
 	l.SetModel(s.opts.JudgeModel, s.opts.JudgeBudget)
 	return l
-}
-
-// ruling is the judge of the cache: the error rate may change while it is in force.
-type ruling struct {
-	s     *Server
-	rates *evidence.Rates
-}
-
-var _ cache.Judge = ruling{}
-
-// rulings makes the judges of s.
-func rulings(s *Server) func(*evidence.Rates) cache.Judge {
-	return func(rates *evidence.Rates) cache.Judge { return ruling{s, rates} }
-}
-
-// now is the judge with the present error rate.
-func (r ruling) now() reuse.Judge {
-	return reuse.Judge{Words: r.s.opts.Words, MaxError: r.s.live.Load().maxError, Rates: r.rates}
-}
-
-// Forms implements cache.Judge.
-func (r ruling) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict {
-	j := r.now()
-	return j.Forms(stored, asked, c)
-}
-
-// Serves implements cache.Judge.
-func (r ruling) Serves(c *evidence.Case) bool {
-	j := r.now()
-	return j.Serves(c)
 }
 
 // foundBy describes a verdict for Cache-Status: what found the answer, and the classes of the edits.

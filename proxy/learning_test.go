@@ -252,7 +252,7 @@ func (unsure) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict {
 	return reuse.Verdict{Decision: reuse.Explore, P: 0.5, Case: evidence.Case{Scope: c.Scope, Similarity: c.Similarity}}
 }
 
-func (unsure) Serves(*evidence.Case) bool { return false }
+func (unsure) Serves(*evidence.Case, float64) bool { return false }
 
 // TestUnsureAnswersAreNotServed: a candidate that would not have been served is not served when the upstream fails either.
 func TestUnsureAnswersAreNotServed(t *testing.T) {

@@ -17,7 +17,6 @@ type live struct {
 	adminToken string
 	maxBody    int64
 	clients    clientio.Limits
-	maxError   float64 // among hits by meaning
 	rules      *rules.Set
 }
 
@@ -32,15 +31,15 @@ func (o Options) live() *live {
 	if name, ok := strings.CutPrefix(string(o.TenantFrom), "header:"); ok {
 		access.Headers = append(access.Headers, name)
 	}
-	all := &rules.Rule{Mode: o.Mode, MaxErrorRate: max(o.MaxErrorRate, 0), TTL: o.TTL, ToolCalls: o.CacheToolCalls, Ignore: o.Ignore}
-	return &live{rules: rules.NewSet(all, o.Rules...), adminToken: o.AdminToken, maxError: max(o.MaxErrorRate, 0), maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{
+	return &live{rules: o.rules(), adminToken: o.AdminToken, maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{
 		Access: access, Keyed: o.keyed(),
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 
-// Reload puts some options of o in force, for requests that come from now on: UpstreamKey and the keys of Upstreams, AdminToken, Access, MaxBody, Concurrency, MaxErrorRate, JudgeModel, JudgeBudget, and
-// of Limits those on clients. The others stay as New got them. An UpstreamKey can be replaced, but not added or removed: a request that
-// was let in without one must not go out under it.
+// Reload puts some options of o in force, for requests that come from now on: UpstreamKey and the keys of Upstreams, AdminToken, Access, MaxBody, Concurrency, JudgeModel, JudgeBudget, of
+// Limits those on clients, and what makes the rules: Mode, MaxErrorRate, TTL, CacheToolCalls, Ignore and Rules. The others stay as New got
+// them. An UpstreamKey can be replaced, but not added or removed: a request that was let in without one must not go out under it. Prompts are
+// compared by meaning only where some rule of New has asked for it.
 func (s *Server) Reload(o Options) error {
 	sameKind := slices.EqualFunc(s.opts.Upstreams, o.Upstreams, func(a, b upstream.Target) bool { return (a.Key == "") == (b.Key == "") })
 	if !sameKind || (s.opts.UpstreamKey == "") != (o.UpstreamKey == "") {
@@ -52,12 +51,16 @@ func (s *Server) Reload(o Options) error {
 		n.Upstreams[i].Key = o.Upstreams[i].Key
 	}
 	n.UpstreamKey, n.AdminToken, n.Access, n.MaxBody, n.Concurrency = o.UpstreamKey, o.AdminToken, o.Access, o.MaxBody, o.Concurrency
-	n.MaxErrorRate, n.JudgeModel, n.JudgeBudget = o.MaxErrorRate, o.JudgeModel, o.JudgeBudget
+	n.JudgeModel, n.JudgeBudget = o.JudgeModel, o.JudgeBudget
+	n.Mode, n.MaxErrorRate, n.TTL, n.CacheToolCalls, n.Ignore, n.Rules = o.Mode, o.MaxErrorRate, o.TTL, o.CacheToolCalls, o.Ignore, o.Rules
 	n.Limits.BodyIdle, n.Limits.BodyRate, n.Limits.ClientWrite = o.Limits.BodyIdle, o.Limits.BodyRate, o.Limits.ClientWrite
 	if err := n.Validate(); err != nil {
 		return err
 	}
 	n = n.withDefaults()
+	if !s.opts.rules().Compares() && n.rules().Compares() {
+		return errors.New("a mode that compares prompts by meaning needs a restart: so far no rule had one, so that no vectors are kept")
+	}
 	s.upstream.SetKeys(n.UpstreamKey, n.Upstreams)
 	s.upstream.SetConcurrency(n.Concurrency)
 	s.upstream.SetForwarded(n.Access.Headers)

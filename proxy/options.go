@@ -13,6 +13,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
+	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
 	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
@@ -214,14 +215,10 @@ func (o Options) Validate() error {
 	if err := o.upstream().Validate(); err != nil {
 		errs = append(errs, err)
 	}
-	switch o.Mode {
-	case ModeSemantic, ModeShadow:
-		if o.Embedder == nil {
-			bad("mode %q needs an embedder", o.Mode)
+	for _, rule := range o.rules().All() {
+		if err := o.checkRule(rule); err != nil {
+			errs = append(errs, err)
 		}
-	case ModeExact, ModeOff:
-	default:
-		bad("mode %q is not one of %s", o.Mode, strings.Join(Modes(), ", "))
 	}
 	if o.Store == nil || o.Topics == nil {
 		bad("a store and topics are required")
@@ -235,9 +232,6 @@ func (o Options) Validate() error {
 	if len(o.Access.ClientKeys) > 0 && o.UpstreamKey == "" && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Key == "" }) {
 		bad("client keys need an upstream key: without one, the credential of a client goes to the upstream")
 	}
-	if o.MaxErrorRate > 0.2 || math.IsNaN(o.MaxErrorRate) {
-		bad("max error rate %v is not a number up to 0.2", o.MaxErrorRate)
-	}
 	if o.JudgeModel != "" && o.UpstreamKey == "" && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Key == "" }) {
 		bad("judge model %q needs an upstream key: a client's credential is for the client's own requests", o.JudgeModel)
 	}
@@ -250,6 +244,32 @@ func (o Options) Validate() error {
 		bad("TTL %v and stale-if-error %v must not be negative", o.TTL, o.StaleIfError)
 	}
 	return errors.Join(errs...)
+}
+
+// rules are those for some requests and the one for all.
+func (o Options) rules() *rules.Set {
+	return rules.NewSet(&rules.Rule{Mode: o.Mode, MaxErrorRate: max(o.MaxErrorRate, 0), TTL: o.TTL, ToolCalls: o.CacheToolCalls, Ignore: o.Ignore}, o.Rules...)
+}
+
+// checkRule returns why a rule cannot be in force.
+func (o *Options) checkRule(r *rules.Rule) error {
+	of := ""
+	if r.Name != "" {
+		of = "rule " + r.Name + ": "
+	}
+	switch {
+	case !slices.Contains(Modes(), string(r.Mode)):
+		return fmt.Errorf("%smode %q is not one of %s", of, r.Mode, strings.Join(Modes(), ", "))
+	case r.Mode.Compares() && o.Embedder == nil:
+		return fmt.Errorf("%smode %q needs an embedder", of, r.Mode)
+	case r.MaxErrorRate > 0.2 || math.IsNaN(r.MaxErrorRate):
+		return fmt.Errorf("%smax error rate %v is not a number up to 0.2", of, r.MaxErrorRate)
+	case r.Name != "" && r.TTL <= 0:
+		return fmt.Errorf("%sTTL %v must be above 0", of, r.TTL)
+	case r.Threshold != 0 && r.Mode.Compares() && !(o.Thresholds.Hit <= r.Threshold && r.Threshold <= 1):
+		return fmt.Errorf("%sthreshold %v is not from %v, the hit threshold of the index, to 1", of, r.Threshold, o.Thresholds.Hit)
+	}
+	return nil
 }
 
 // upstream are the options of package upstream.
@@ -294,12 +314,14 @@ func CheckHeader(name string) error {
 	return nil
 }
 
-// cache are the options of the cache below, which decides by what rule returns, unless there is another judge.
-func (o *Options) cache(rule func(*evidence.Rates) cache.Judge) cache.Options {
-	if o.Judge != nil {
-		rule = o.Judge
+// cache are the options of the cache below. The judge gets the error rate of each request.
+func (o *Options) cache() cache.Options {
+	judge := o.Judge
+	if judge == nil {
+		words := o.Words
+		judge = func(rates *evidence.Rates) cache.Judge { return &reuse.Judge{Words: words, Rates: rates} }
 	}
-	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.Mode == ModeSemantic || o.Mode == ModeShadow, Shadow: o.Mode == ModeShadow,
-		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: rule, Draw: o.Draw, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers,
+	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.rules().Compares(),
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers,
 		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

@@ -39,7 +39,8 @@ func (s *Server) newQuery(r *http.Request, body []byte, read reading, family *ap
 	d.tighten(bodyDirectives(parsed.Directive))
 	q := &query{reading: read, s: s, family: family, http: r, body: body, d: d, mem: mem}
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
-		NoCache: d.NoCache, ExactOnly: d.ExactOnly || read.rule.Mode == rules.Exact, MaxAge: d.MaxAge, Threshold: max(d.Threshold, read.rule.Threshold), Private: d.private(), NoExplore: d.OnlyIfCached}
+		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private(), NoExplore: d.OnlyIfCached}
+	byRule(&q.req, read.rule)
 	q.req.Data = func() bool { return s.preambles.TreatAsData(q.Request, q.body) }
 	if len(parsed.Turns) > 0 {
 		q.req.Turns = make([]cache.Turn, len(parsed.Turns))
@@ -50,13 +51,25 @@ func (s *Server) newQuery(r *http.Request, body []byte, read reading, family *ap
 	return q
 }
 
+// byRule gives a request what its rule says of it.
+func byRule(r *cache.Request, rule *rules.Rule) {
+	r.ExactOnly = r.ExactOnly || !rule.Mode.Compares()
+	r.Shadow = rule.Mode == rules.Shadow
+	r.Gate, r.TTL = rule.Threshold, rule.TTL
+	if r.MaxError = rule.MaxErrorRate; r.MaxError == 0 {
+		r.MaxError = -1 // none, and not the judge's
+	}
+}
+
 // turnBytes is the size of a cache.Turn in memory.
 const turnBytes = 3 * 32
 
-// parse reads a body, and finds its rule in set. What that takes, and what is kept of it, is charged to mem; for a small body that is done already.
-func parse(family *api.Family, body []byte, identity canon.Identity, set *rules.Set, mem *budget.Lease) (r *canon.Request, rule *rules.Rule, err error) {
-	ignore := func(model string) *canon.Ignore {
-		rule = set.Of(rules.Request{Tenant: identity.Tenant, Namespace: identity.Namespace, Path: identity.Path, Model: model})
+// parse reads a body, and finds its rule in set, for which team is what the client has called its tenant. What that takes, and what is kept of it, is charged to mem; for a small body that is done already.
+func parse(family *api.Family, body []byte, identity canon.Identity, team string, set *rules.Set, mem *budget.Lease) (r *canon.Request, rule *rules.Rule, err error) {
+	ignore := func(model, namespace string) *canon.Ignore {
+		d := Directives{Namespace: identity.Namespace}
+		d.tighten(Directives{Namespace: namespace})
+		rule = set.Of(rules.Request{Tenant: identity.Tenant, Team: team, Namespace: d.Namespace, Path: family.Path, Model: model})
 		return rule.Ignore
 	}
 	if len(body) <= firstBuffer {

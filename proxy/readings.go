@@ -66,7 +66,7 @@ func (m *readings) of(i *identifier, r *http.Request, c *counted, d *Directives,
 	identity := i.identity(r, c, d)
 	read.tenant = identity.Tenant
 	read.set = set
-	read.Request, read.rule, err = parse(family, body, identity, set, mem)
+	read.Request, read.rule, err = parse(family, body, identity, c.name(r.Header), set, mem)
 	return read, err
 }
 

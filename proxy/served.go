@@ -49,7 +49,7 @@ func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
 			return err
 		}
 		hit = &served{found: found, entry: e, frozen: frozen, result: result,
-			status: cacheStatus{result: result, entry: e.ID, age: found.At.Sub(e.Created), ttl: e.Expires.Sub(found.At)}}
+			status: cacheStatus{result: result, entry: e.ID, age: found.At.Sub(e.Created), ttl: min(e.Expires.Sub(found.At), q.rule.TTL-found.At.Sub(e.Created))}}
 		return nil
 	})
 	if hit == nil {

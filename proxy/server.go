@@ -84,7 +84,7 @@ func New(o Options) (*Server, error) {
 	s.live.Store(o.live())
 	s.learner = newLearner(s)
 	s.metrics.vectors = append(s.metrics.vectors, s.learner)
-	if s.cache, err = cache.New(o.cache(rulings(s))); err != nil {
+	if s.cache, err = cache.New(o.cache()); err != nil {
 		up.Close()
 		s.learner.Close()
 		return nil, err

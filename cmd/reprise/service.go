@@ -65,6 +65,9 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*ser
 	o := proxyOptions(cfg, log)
 	if !known {
 		o.Mode = withoutSemantic(o.Mode) // without the length of the vectors; those that are stored stay where they are
+		for _, rule := range o.Rules {
+			rule.Mode = withoutSemantic(rule.Mode)
+		}
 	}
 	defer memory.Spare()()
 	s := &service{}

@@ -57,7 +57,7 @@ type Judge struct {
 	// Words says that the similarities are of words, not of meaning: then every difference must be a listed edit.
 	Words bool
 	// MaxError is δ, the largest expected share of wrong answers among those served by meaning. With 0, only equal normal forms are served,
-	// and nothing is explored.
+	// and nothing is explored. A request may have its own.
 	MaxError float64
 	// Rates are the estimates; nil has the priors alone.
 	Rates *evidence.Rates
@@ -69,6 +69,17 @@ type Context struct {
 	Similarity           float64 // cosine of the prompts, above the hit gate in force; 0 where it was not computed
 	Data                 bool    // what stands before the prompts treats them as data: see normal.TreatsAsData
 	Draw                 float64 // a uniform random number in [0, 1) that decides whether to explore
+	MaxError             float64 // of this request, in place of the judge's; negative: none; 0: the judge's
+}
+
+// of is the judge of a request with a MaxError of its own, as in Context.
+func (j *Judge) of(maxError float64) *Judge {
+	if maxError == 0 {
+		return j
+	}
+	own := *j
+	own.MaxError = max(maxError, 0)
+	return &own
 }
 
 // formError is the largest error of equal forms where MaxError is 0.
@@ -105,7 +116,7 @@ func (j *Judge) Forms(stored, asked *normal.Form, c Context) Verdict {
 		}
 	}
 	if v.bar == none {
-		j.decide(&v, c.Draw)
+		j.of(c.MaxError).decide(&v, c.Draw)
 	}
 	return v
 }
@@ -179,13 +190,13 @@ func (j *Judge) allowed(c *evidence.Case) float64 {
 	return j.MaxError
 }
 
-// Serves reports whether an answer that was found in a case would be served by the estimates of now. It needs no prompts, for answers that
-// were judged before.
-func (j *Judge) Serves(c *evidence.Case) bool {
+// Serves reports whether an answer that was found in a case would be served by the estimates of now, to a request with this maxError, as in
+// Context. It needs no prompts, for answers that were judged before.
+func (j *Judge) Serves(c *evidence.Case, maxError float64) bool {
 	if j.Words && !c.Explained {
 		return false
 	}
-	allowed := j.allowed(c)
+	allowed := j.of(maxError).allowed(c)
 	p, _ := j.Rates.P(c)
 	return allowed > 0 && p > 0 && 1-p <= allowed
 }

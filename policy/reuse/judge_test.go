@@ -101,7 +101,7 @@ func TestVerdicts(t *testing.T) {
 		if hit := row.want == Serve && row.stored != row.asked || row.want == Explore; v.Case.Hit != hit {
 			t.Errorf("%s: it would be served: %v", row.name, v.Case.Hit)
 		}
-		if row.want == Serve && !row.judge.Serves(&v.Case) && row.stored != row.asked {
+		if row.want == Serve && !row.judge.Serves(&v.Case, 0) && row.stored != row.asked {
 			t.Errorf("%s: not served any more", row.name)
 		}
 	}
@@ -126,7 +126,7 @@ func TestWhatFailsIsNotServed(t *testing.T) {
 		t.Errorf("after an error: %+v, %q", v, v.Why())
 	}
 	j := Judge{Words: true, MaxError: 0.01, Rates: book.Rates()}
-	if j.Serves(&first.Case) {
+	if j.Serves(&first.Case, 0) {
 		t.Error("after an error an alias of the same case still serves")
 	}
 	if v := judge(elsewhere); v.Decision != Serve || v.P != first.P {

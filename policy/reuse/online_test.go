@@ -184,7 +184,7 @@ func (c *cache) ask(q *question) {
 		return
 	}
 	c.judge.Rates = c.book.Rates()
-	if f, ok := c.aliases[q.text]; ok && c.judge.Serves(&f.of) {
+	if f, ok := c.aliases[q.text]; ok && c.judge.Serves(&f.of, 0) {
 		c.serve(q, f)
 		return
 	}

@@ -62,7 +62,7 @@ func (f *Family) Parse(body []byte, id canon.Identity) (*canon.Request, error) {
 }
 
 // ParseIgnoring reads a request of this API; see [canon.Parse].
-func (f *Family) ParseIgnoring(body []byte, id canon.Identity, ignore func(model string) *canon.Ignore) (*canon.Request, error) {
+func (f *Family) ParseIgnoring(body []byte, id canon.Identity, ignore func(model, namespace string) *canon.Ignore) (*canon.Request, error) {
 	return canon.Parse(f.Requests, body, id, ignore)
 }
 

@@ -34,10 +34,10 @@ func newAliases(o *Options, l *learner, in *state) *aliases {
 		origins: origins{all: map[store.Key]store.Key{}}}
 }
 
-// holds reports whether k may lead to e, of which it is an alias, under a gate: the judge and its evidence would decide as they did, and the
-// similarity is not below the gate. Where k may not, the request is searched for like a new one. The alias moves to what is found then, or
+// holds reports whether k may lead to e, of which it is an alias, for r under a gate: the judge and its evidence would decide as they did, and
+// the similarity is not below the gate. Where k may not, the request is searched for like a new one. The alias moves to what is found then, or
 // stays and leads nowhere.
-func (a *aliases) holds(k store.Key, e *store.Entry, gate float64) (b basis, ok bool) {
+func (a *aliases) holds(r *Request, k store.Key, e *store.Entry, gate float64) (b basis, ok bool) {
 	b, wrong := a.basis(k, e)
 	by := a.current.Load()
 	switch {
@@ -45,11 +45,11 @@ func (a *aliases) holds(k store.Key, e *store.Entry, gate float64) (b basis, ok 
 		return b, false
 	case by.Judge == nil:
 		return b, gate <= a.gate
-	case b.version() != a.version || b.byForm() && gate > a.gate || !b.byForm() && b.steps() < steps(gate):
+	case b.version() != a.version || b.byForm() && gate > max(a.gate, r.Gate) || !b.byForm() && b.steps() < steps(gate):
 		return b, false
 	}
 	c := a.caseOf(b, e)
-	return b, by.Judge.Serves(&c)
+	return b, by.Judge.Serves(&c, r.MaxError)
 }
 
 // refuses reports whether a verdict keeps e from serving k.

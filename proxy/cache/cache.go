@@ -40,11 +40,10 @@ type Options struct {
 	Store  *store.Store   // required; the cache does not close it
 	Topics *topics.Topics // required; empty where nothing is compared by meaning. The cache does not close it
 
-	// Meaning lets prompts be compared by meaning. With Shadow, Find reports what it would have answered and answers nothing.
-	Meaning, Shadow bool
-	Embedder        embed.Embedder   // required with Meaning, unless every Request brings its vector
-	EmbedLimit      time.Duration    // for embedding one prompt; 0 is none
-	Thresholds      embed.Thresholds // the gates that Topics was made with; a request may only raise Hit
+	Meaning    bool             // prompts are compared by meaning, of requests that are not ExactOnly
+	Embedder   embed.Embedder   // required with Meaning, unless every Request brings its vector
+	EmbedLimit time.Duration    // for embedding one prompt; 0 is none
+	Thresholds embed.Thresholds // the gates that Topics was made with; a request may only raise Hit
 	// Judge returns the judge that goes by some rates: called by New, and again after each Learn. nil refuses no answer that was found.
 	Judge func(*evidence.Rates) Judge
 	// Draw returns random numbers in [0, 1) that decide when to explore; default math/rand. It must be safe for concurrent use.

@@ -366,12 +366,12 @@ func TestJudgeAndShadow(t *testing.T) {
 	if f := r.find(t.Context(), r.request(letters(41))); f.Hit != nil || len(f.Vetoes) != 1 || f.Vetoes[0] != "odd" {
 		t.Errorf("%+v", f)
 	}
-	shadow := newRig(t, func(_ *store.Options, o *Options) { o.Shadow = true })
-	shadow.wants(shadow.request(letters(40)), "miss", 1)
-	if f := shadow.find(t.Context(), shadow.request(letters(41))); f.Hit != nil || !f.Shadow {
+	shadow, inShadow := newRig(t), func(q *Request) { q.Shadow = true }
+	shadow.wants(shadow.request(letters(40), inShadow), "miss", 1)
+	if f := shadow.find(t.Context(), shadow.request(letters(41), inShadow)); f.Hit != nil || !f.Shadow {
 		t.Errorf("%+v", f)
 	}
-	shadow.wants(shadow.request(letters(41)), "miss", 2)
+	shadow.wants(shadow.request(letters(41), inShadow), "miss", 2)
 }
 
 // TestPurge: what was purged is gone, and an answer whose request came before is not kept.

@@ -40,7 +40,7 @@ type Candidate struct {
 // Explain returns what Lookup and Find would do with r, and serves nothing. Similarities help an attacker: keep them from clients.
 func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 	th := c.opt.Thresholds
-	x := &Explanation{Thresholds: Thresholds{max(th.Hit, r.Threshold), th.Route, th.Edge}}
+	x := &Explanation{Thresholds: Thresholds{c.opt.gate(r), th.Route, th.Edge}}
 	e, alias, ok := c.store.Lookup(r.Key)
 	if alias {
 		_, ok = c.opt.aliasAllowed(r, e, c.aliases)
@@ -73,7 +73,7 @@ func (c *Cache) explainMeaning(ctx context.Context, r *Request, f *Finding, x *E
 		if err := c.embed(ctx, r, f); err != nil || f.Vector == nil {
 			return err
 		}
-		x.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: r.Threshold, Nearest: true})
+		x.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: c.opt.gate(r), Nearest: true})
 		return nil
 	})
 	if err != nil {
@@ -108,10 +108,10 @@ func (x *Explanation) compare(c *Cache, r *Request, f *Finding, k Candidate) {
 	if k.Stored == nil && x.Asked != nil {
 		k.Stored = c.formOf(k.Entry.Prompt)
 	}
-	k.Verdict, k.Refused, k.Fresh = c.judge(r, f, k.Entry, k.Stored, k.Similarity, neverExplore), c.refuses(r.Key, k.Entry), k.Entry.Fresh(now)
+	k.Verdict, k.Refused, k.Fresh = c.judge(r, f, k.Entry, k.Stored, k.Similarity, neverExplore), c.refuses(r.Key, k.Entry), r.fresh(k.Entry, now)
 	x.Candidates = append(x.Candidates, k)
-	near := k.OverGate || k.ByForm && r.Threshold <= c.opt.Thresholds.Hit
-	allowed := near && !k.Refused && r.comparableTo(k.Entry) && !c.opt.Shadow && !r.ExactOnly
+	near := k.OverGate || k.ByForm && !c.opt.raised(r)
+	allowed := near && !k.Refused && r.comparableTo(k.Entry) && !r.Shadow && !r.ExactOnly
 	if x.Hit == nil && allowed && r.takes(k.Entry, now) && k.Verdict.Decision == reuse.Serve {
 		x.Hit = &Hit{Entry: k.Entry, Topic: topics.TopicID(k.Entry.Topic)}
 	}

@@ -64,9 +64,9 @@ func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err er
 	}
 	now := c.opt.Now()
 	switch {
-	case !e.Usable(now):
+	case !r.usable(e, now):
 		return nil, nil, nil
-	case !e.Fresh(now):
+	case !r.fresh(e, now):
 		return nil, &Hit{Entry: e, Alias: alias, At: now, purges: purges}, nil
 	case r.tooOld(e, now):
 		return nil, nil, nil

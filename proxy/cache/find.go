@@ -36,7 +36,7 @@ func (s *state) expired(id policy.ID, at policy.Tick) bool {
 // nil: after a purge that removed it while the upstream was asked, and where it has proved wrong for r meanwhile, too.
 func (c *Cache) Stale(ctx context.Context, r *Request, h *Hit) (hit *Hit) {
 	now := c.opt.Now()
-	if h == nil || !h.Entry.Usable(now) || r.tooOld(h.Entry, now) || !c.Serves(h) {
+	if h == nil || !r.usable(h.Entry, now) || r.tooOld(h.Entry, now) || !c.Serves(h) {
 		return nil
 	}
 	var why basis
@@ -80,10 +80,10 @@ func FellBack(c *Cache, r *Request, f *Finding) {
 // aliasAllowed reports whether e, which was once found for r's key by meaning, may serve r, and why it was found: not where only the very
 // words count, not if its answer was replaced by one for exact repeats only, and not where the alias does not hold.
 func (o *Options) aliasAllowed(r *Request, e *store.Entry, a *aliases) (b basis, ok bool) {
-	if !o.Meaning || o.Shadow || r.ExactOnly || !r.comparableTo(e) {
+	if !o.Meaning || r.Shadow || r.ExactOnly || !r.comparableTo(e) {
 		return 0, false
 	}
-	return a.holds(r.Key, e, max(o.Thresholds.Hit, r.Threshold))
+	return a.holds(r, r.Key, e, o.gate(r))
 }
 
 // Find looks for an answer to r by meaning: by the normal form of its prompt, and where that finds none, embed the prompt, route it to a

@@ -15,8 +15,8 @@ import (
 type Judge interface {
 	// Forms decides whether the answer of stored may serve asked.
 	Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict
-	// Serves reports whether answers are served in a case like c.
-	Serves(c *evidence.Case) bool
+	// Serves reports whether answers are served in a case like c, to a request with this error rate, as in reuse.Context.
+	Serves(c *evidence.Case, maxError float64) bool
 }
 
 var _ Judge = (*reuse.Judge)(nil)
@@ -35,7 +35,7 @@ func (v vetoes) Forms(stored, asked *normal.Form, _ reuse.Context) reuse.Verdict
 	return reuse.Verdict{Decision: reuse.Serve, P: 1}
 }
 
-func (v vetoes) Serves(*evidence.Case) bool { return true }
+func (v vetoes) Serves(*evidence.Case, float64) bool { return true }
 
 // learner is the part of a Cache that decides on what was found, by what was counted of earlier decisions.
 type learner struct {
@@ -44,7 +44,6 @@ type learner struct {
 	draw    func() float64
 	welcome atomic.Int64 // hits that are not explored any more, at the start of a process with random draws
 	learned func(evidence.Sample)
-	shadow  bool
 	space   uint64 // of the similarities
 	of      evidence.Embedder
 
@@ -61,7 +60,7 @@ type judging struct {
 }
 
 func newLearner(o *Options) *learner {
-	l := &learner{judgeBy: o.Judge, formOf: normal.Of, draw: o.Draw, learned: o.Learned, shadow: o.Shadow, book: o.Evidence}
+	l := &learner{judgeBy: o.Judge, formOf: normal.Of, draw: o.Draw, learned: o.Learned, book: o.Evidence}
 	var e evidence.Embedder
 	if o.Embedder != nil {
 		e = evidence.Embedder{Space: o.Embedder.Space(), Gate: o.Embedder.Thresholds().Hit}
@@ -122,7 +121,7 @@ func goesOn(r *Request, v *reuse.Verdict) bool {
 
 // drawFor returns the draw of a request.
 func (l *learner) drawFor(r *Request) float64 {
-	if r.NoExplore || l.shadow {
+	if r.NoExplore || r.Shadow {
 		return neverExplore
 	}
 	return l.draw()
@@ -138,7 +137,7 @@ func (l *learner) judge(r *Request, f *Finding, e *store.Entry, stored *normal.F
 	if stored == nil {
 		stored = l.formOf(e.Prompt)
 	}
-	c := reuse.Context{Tenant: evidence.ID(e.Tenant), Scope: store.Key(e.Scope).Short(), Topic: uint64(e.Topic), Similarity: similarity, Draw: draw}
+	c := reuse.Context{Tenant: evidence.ID(e.Tenant), Scope: store.Key(e.Scope).Short(), Topic: uint64(e.Topic), Similarity: similarity, Draw: draw, MaxError: r.MaxError}
 	if e.Prompt != r.Prompt {
 		c.Data = f.treatsAsData(r)
 	}

@@ -34,7 +34,7 @@ func (j *ruler) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict
 		v.Case.Explained, v.Case.Edits = true, []edits.Class{edits.Class(first[0])}
 	}
 	form := v.Case.Explained && len(v.Case.Edits) == 0
-	if v.Case.Hit = form || !j.refuses && !j.doubts && j.Serves(&v.Case); v.Case.Hit {
+	if v.Case.Hit = form || !j.refuses && !j.doubts && j.Serves(&v.Case, 0); v.Case.Hit {
 		v.Decision = reuse.Serve
 	}
 	if j.explores && v.Case.Hit || j.doubts && !v.Case.Hit {
@@ -43,7 +43,7 @@ func (j *ruler) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict
 	return v
 }
 
-func (j *ruler) Serves(c *evidence.Case) bool {
+func (j *ruler) Serves(c *evidence.Case, _ float64) bool {
 	for _, e := range c.Edits {
 		if e == j.wrong {
 			return false
@@ -241,17 +241,18 @@ func TestExploreTheNearest(t *testing.T) {
 // TestShadowFindings: where nothing is served by meaning, the answer that would be is to be compared, and nothing is drawn.
 func TestShadowFindings(t *testing.T) {
 	r, j := newJudged(t, func(_ *store.Options, o *Options) {
-		o.Shadow, o.Draw = true, func() float64 { t.Error("drawn"); return 0 }
+		o.Draw = func() float64 { t.Error("drawn"); return 0 }
 	})
-	r.wants(r.request(long("k", 40)), "miss", 1)
+	inShadow := func(q *Request) { q.Shadow = true }
+	r.wants(r.request(long("k", 40), inShadow), "miss", 1)
 	for prompt, basis := range map[string]Basis{long("k", 40) + ".": ByForm, long("a", 42): ByEdits, long("X", 42): ByMeaning} {
-		f := r.find(t.Context(), r.request(prompt))
+		f := r.find(t.Context(), r.request(prompt, inShadow))
 		if f.Hit != nil || !f.Shadow || f.Explore == nil || f.Fallback || f.Basis != basis || f.Verdict.P == 0 || f.Vector == nil {
 			t.Errorf("%q: %+v", prompt, f)
 		}
 	}
 	j.doubts = true
-	if f := r.find(t.Context(), r.request(long("a", 42))); f.Shadow || f.Explore == nil {
+	if f := r.find(t.Context(), r.request(long("a", 42), inShadow)); f.Shadow || f.Explore == nil {
 		t.Errorf("%+v", f)
 	}
 }

@@ -21,8 +21,12 @@ type Request struct {
 
 	NoCache   bool          // no stored answer may be served
 	ExactOnly bool          // no answer may be found by meaning
+	Shadow    bool          // what is found by meaning is reported, and not served
 	MaxAge    time.Duration // of a stored answer; negative: any
-	Threshold float64       // raises the hit gate; 0 leaves it
+	TTL       time.Duration // of a stored answer, where that is less than its own; 0: its own
+	Gate      float64       // the hit gate for requests like this one; 0 or less than Options.Thresholds.Hit: that
+	Threshold float64       // raises the hit gate by the wish of the client, who wants vectors compared; 0 leaves it
+	MaxError  float64       // of what is found by meaning, as in reuse.Context
 	NoExplore bool          // the upstream will not be asked only to compare its answer
 	Private   bool          // its wishes shape what is found: no alias is made of it
 	// Data reports whether what stands before the prompt treats it as data: see normal.TreatsAsData. It is called only where an answer was
@@ -50,7 +54,17 @@ type Turn struct {
 
 // takes reports whether e may answer r as it is: r wants a stored answer, and e is fresh and young enough.
 func (r *Request) takes(e *store.Entry, now time.Time) bool {
-	return !r.NoCache && e.Fresh(now) && !r.tooOld(e, now)
+	return !r.NoCache && r.fresh(e, now) && !r.tooOld(e, now)
+}
+
+// fresh reports whether e has not expired for r.
+func (r *Request) fresh(e *store.Entry, now time.Time) bool {
+	return e.Fresh(now) && (r.TTL == 0 || now.Sub(e.Created) < r.TTL)
+}
+
+// usable reports whether e has not expired for r, or not so long ago that it could not be served in place of an error.
+func (r *Request) usable(e *store.Entry, now time.Time) bool {
+	return e.Usable(now) && (r.TTL == 0 || now.Sub(e.Created) < r.TTL+max(e.StaleUntil.Sub(e.Expires), 0))
 }
 
 // comparableTo reports whether e may answer r by meaning. An entry whose answer was replaced by one that is matched by its key alone
@@ -60,6 +74,12 @@ func (r *Request) comparableTo(e *store.Entry) bool { return e.Prompt != "" || r
 func (r *Request) tooOld(e *store.Entry, now time.Time) bool {
 	return r.MaxAge >= 0 && now.Sub(e.Created) > r.MaxAge
 }
+
+// gate is the hit gate in force for r.
+func (o *Options) gate(r *Request) float64 { return max(o.Thresholds.Hit, r.Gate, r.Threshold) }
+
+// raised reports whether the client wants a higher gate than requests like r have.
+func (o *Options) raised(r *Request) bool { return r.Threshold > max(o.Thresholds.Hit, r.Gate) }
 
 // comparable reports whether r is compared by meaning.
 func (o *Options) comparable(r *Request) bool {
@@ -95,7 +115,7 @@ type Finding struct {
 	Fallback bool
 
 	Vetoes   []reuse.Veto // of the judge, on the nearest entries
-	Shadow   bool         // Explore is an answer that would be a hit without Options.Shadow
+	Shadow   bool         // Explore is an answer that would be a hit without Request.Shadow
 	Degraded string       // the step that failed, "" if none did
 
 	EmbedTook, SearchTook time.Duration // 0: not done

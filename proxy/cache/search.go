@@ -46,7 +46,7 @@ func (s *search) run(ctx context.Context) error {
 func (s *search) byForm(ctx context.Context) error {
 	f, r := s.f, s.r
 	f.Chain = s.turns.chain(r)
-	if s.forms == nil || r.Prompt == "" || r.Threshold > s.opt.Thresholds.Hit {
+	if s.forms == nil || r.Prompt == "" || s.opt.raised(r) {
 		return nil
 	}
 	purges := s.purges.Load()
@@ -68,7 +68,7 @@ func (s *search) byVector(ctx context.Context) error {
 	start := s.opt.Now()
 	defer func() { f.SearchTook = max(s.opt.Now().Sub(start), 1) }()
 	for {
-		f.Route = s.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: r.Threshold})
+		f.Route = s.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: s.opt.gate(r)})
 		if s.settled {
 			return nil
 		}
@@ -93,7 +93,7 @@ func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error)
 			continue
 		}
 		switch {
-		case !e.Usable(now):
+		case !r.usable(e, now):
 			blocked = append(blocked, e)
 			continue
 		case !r.takes(e, now):
@@ -135,7 +135,7 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 		s.explore(hit, &v, similarity)
 		return v.Case.Hit, nil
 	}
-	if s.f.Shadow = s.opt.Shadow; s.f.Shadow {
+	if s.f.Shadow = s.r.Shadow; s.f.Shadow {
 		s.candidate(hit, &v, similarity)
 		return true, nil
 	}

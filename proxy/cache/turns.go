@@ -25,7 +25,7 @@ func (s turns) chain(r *Request) (chain topics.ChainID) {
 		asked, reply := t.Key, t.AnswerText
 		if reply == ([32]byte{}) {
 			reply = t.Answer // not one message of text: the digest of its bytes is used
-		} else if e := s.answered(t); e != nil {
+		} else if e := s.answered(r, t); e != nil {
 			asked = s.aliases.origin(e)
 		}
 		var link [3 * 32]byte
@@ -37,14 +37,14 @@ func (s turns) chain(r *Request) (chain topics.ChainID) {
 	return chain
 }
 
-// answered is the entry that the answer of a turn came from; nil where none has it, or where its key may not lead there any more.
-func (s turns) answered(t Turn) *store.Entry {
+// answered is the entry that the answer of a turn of r came from; nil where none has it, or where its key may not lead there any more.
+func (s turns) answered(r *Request, t Turn) *store.Entry {
 	e, alias, ok := s.store.Lookup(t.Key)
 	if !ok || t.AnswerText == ([32]byte{}) || e.AnswerHash != t.AnswerText {
 		return nil
 	}
 	if alias {
-		if _, holds := s.aliases.holds(t.Key, e, s.aliases.gate); !holds {
+		if _, holds := s.aliases.holds(r, t.Key, e, max(s.aliases.gate, r.Gate)); !holds {
 			return nil
 		}
 	}
@@ -62,7 +62,7 @@ func (s turns) parent(r *Request) policy.ID {
 	if len(r.Turns) == 0 {
 		return 0
 	}
-	if e := s.answered(r.Turns[len(r.Turns)-1]); e != nil {
+	if e := s.answered(r, r.Turns[len(r.Turns)-1]); e != nil {
 		return e.ID
 	}
 	return 0

@@ -20,7 +20,7 @@ func (e explorer) Forms(_, _ *normal.Form, c reuse.Context) reuse.Verdict {
 	return v
 }
 
-func (explorer) Serves(*evidence.Case) bool { return true }
+func (explorer) Serves(*evidence.Case, float64) bool { return true }
 
 // TestFirstHitsAreNotExplored: a paraphrase that is tried in a new process is a hit. Given draws are left as they are.
 func TestFirstHitsAreNotExplored(t *testing.T) {

@@ -99,11 +99,11 @@ type Directive struct {
 // AnswerText is the hash by which the text of an answer is compared with a turn of a later request.
 func AnswerText(text []byte) Hash { return sha256.Sum256(text) }
 
-// Parse reads a body by the rules of its API. ignore is called once the name of the model is known; nil, and a result of nil, ignore
-// nothing. The error is an *Error with the place, the problem and what is allowed.
+// Parse reads a body by the rules of its API. ignore is called once the name of the model and the body's own namespace are known; nil, and a
+// result of nil, ignore nothing. The error is an *Error with the place, the problem and what is allowed.
 // Parse keeps body in the Request and never writes to it. The cost is linear in the body except for the sorting of names
 // in each object; [Memory] bounds what it takes beside the body.
-func Parse(rules *Rules, body []byte, id Identity, ignore func(model string) *Ignore) (*Request, error) {
+func Parse(rules *Rules, body []byte, id Identity, ignore func(model, namespace string) *Ignore) (*Request, error) {
 	p := readers.Get().(*Reader)
 	defer p.release()
 	r := &Request{Body: body}
@@ -138,7 +138,7 @@ func (p *Reader) release() {
 	}
 }
 
-func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model string) *Ignore) *Error {
+func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model, namespace string) *Ignore) *Error {
 	p.rules, p.req, p.convo = rules, r, 0
 	r.Stream = rules.Streamed
 	p.discard()
@@ -152,7 +152,7 @@ func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model 
 		return err
 	}
 	if ignore != nil {
-		p.ignore = ignore(r.Model)
+		p.ignore = ignore(r.Model, ownNamespace(p))
 	}
 	dropMarks(p)
 	p.buf = appendIdentity(p.buf, rules.Code, id)

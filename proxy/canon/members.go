@@ -73,6 +73,16 @@ func readModel(p *Reader, named string) *Error {
 	return nil
 }
 
+// ownNamespace is the namespace that the body asks for, before its directives are read and checked; "" where it has none.
+func ownNamespace(p *Reader) string {
+	if cache := p.member(0, "cache"); cache != 0 && p.is(cache, object) {
+		if name := p.member(cache, "namespace"); p.is(name, text) {
+			return string(p.text(name))
+		}
+	}
+	return ""
+}
+
 // readAside reads the members that cannot change an answer and are no part of the key; used is false for all others.
 func (p *Reader) readAside(name []byte, v uint32) (used bool, err *Error) {
 	switch string(name) {

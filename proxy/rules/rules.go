@@ -2,7 +2,7 @@
 package rules
 
 import (
-	"path"
+	"slices"
 	"time"
 
 	"reprise/proxy/canon"
@@ -19,6 +19,9 @@ const (
 	Off      Mode = "off"      // everything passes through
 )
 
+// Compares reports whether prompts are compared by meaning in a mode.
+func (m Mode) Compares() bool { return m == Semantic || m == Shadow }
+
 // Rule is how requests are handled. Every field has its value: what an operator leaves out of a rule is that of the rule for all.
 type Rule struct {
 	Name string // "": the rule for all
@@ -32,45 +35,90 @@ type Rule struct {
 	Ignore       *canon.Ignore
 }
 
-// Match is which requests a rule is for: those that fit one pattern of each list that is not empty, by [path.Match].
-type Match struct {
-	Models, Paths, Tenants, Namespaces []string
-}
-
-// fits reports whether a request is among those of m.
-func (m *Match) fits(r *Request) bool {
-	return fits(m.Models, r.Model) && fits(m.Paths, r.Path) && fits(m.Tenants, r.Tenant) && fits(m.Namespaces, r.Namespace)
-}
-
-func fits(patterns []string, s string) bool {
-	for _, p := range patterns {
-		if ok, _ := path.Match(p, s); ok {
-			return true
-		}
-	}
-	return len(patterns) == 0
-}
-
 // Request is what rules are chosen by.
 type Request struct {
-	Tenant, Namespace, Path, Model string
+	Tenant    string // the digest by which a tenant is named everywhere
+	Team      string // what the client wrote where a header names tenants; "": credentials or nothing do
+	Namespace string
+	Path      string // of the endpoint, whatever path the client has used for it
+	Model     string
 }
 
 // Set is the rules in force. It does not change once made.
 type Set struct {
 	rules []*Rule
 	all   *Rule
+	off   bool // one of them may be off
 }
 
 // NewSet returns a set of rules, of which the first that fits a request counts, and all where none does.
-func NewSet(all *Rule, rules ...*Rule) *Set { return &Set{rules, all} }
+func NewSet(all *Rule, rules ...*Rule) *Set {
+	s := &Set{rules, all, all.Mode == Off}
+	for _, r := range rules {
+		s.off = s.off || r.Mode == Off
+	}
+	return s
+}
 
 // Of returns the rule of a request.
 func (s *Set) Of(r Request) *Rule {
 	for _, rule := range s.rules {
-		if rule.fits(&r) {
+		if rule.failing(&r) == "" {
 			return rule
 		}
 	}
 	return s.all
+}
+
+// All lists the rules, the one for all others last.
+func (s *Set) All() []*Rule { return append(slices.Clone(s.rules), s.all) }
+
+// Compares reports whether any rule compares prompts by meaning.
+func (s *Set) Compares() bool {
+	for _, rule := range s.rules {
+		if rule.Mode.Compares() {
+			return true
+		}
+	}
+	return s.all.Mode.Compares()
+}
+
+// Off reports whether a request passes through whatever its body says, which is not read yet: r has tenant, team and path. It is
+// called only where a rule is off.
+func (s *Set) Off(r func() Request) bool {
+	if !s.off {
+		return false
+	}
+	if len(s.rules) == 0 {
+		return true
+	}
+	known := r()
+	for _, rule := range s.rules {
+		m := Match{Paths: rule.Paths, Tenants: rule.Tenants}
+		switch fits := m.failing(&known) == ""; {
+		case !fits:
+		case len(rule.Models) > 0 || len(rule.Namespaces) > 0: // the body may have another namespace
+			if rule.Mode != Off {
+				return false
+			}
+		default:
+			return rule.Mode == Off
+		}
+	}
+	return s.all.Mode == Off
+}
+
+// Passed is a rule that is not that of a request, although it is looked at before, and the field that does not fit.
+type Passed struct{ Rule, Field string }
+
+// Why is Of with the rules before the one that it returns.
+func (s *Set) Why(r Request) (rule *Rule, passed []Passed) {
+	for _, rule := range s.rules {
+		field := rule.failing(&r)
+		if field == "" {
+			return rule, passed
+		}
+		passed = append(passed, Passed{rule.Name, field})
+	}
+	return s.all, passed
 }
