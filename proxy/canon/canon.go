@@ -10,8 +10,9 @@
 //
 // Equality. Two bodies are the same request when they differ in the order of members, white space, escapes of strings or
 // the form of numbers (1, 1.0, 1e0), and in fields that cannot change an answer: stream, stream_options,
-// prompt_cache_key, prompt_cache_options, prompt_cache_retention and an object cache of nothing but directives. Every other field
-// counts, known or not, null or absent. A content of exactly one plain text part equals the string, and an input string
+// prompt_cache_key, prompt_cache_options, prompt_cache_retention and an object cache of nothing but directives; in a field with
+// a value that means the same as its absence, by the API's table of [Defaults]; and in what the operator ignores ([Ignore]). Every
+// other field counts, known or not, null or absent. A content of exactly one plain text part equals the string, and an input string
 // of the Responses API equals one user message, because the APIs say so; no other two spellings are made equal.
 //
 // Structure. The base is identity, API, every field but the conversation, and the preamble: all that comes before the

@@ -23,7 +23,7 @@ const (
 	tagMark   = 'x' // a part of text, in the rest of an ask: other members, tagEnd
 	tagEnd    = 'e'
 
-	tagBase   = "reprise canon 1"
+	tagBase   = "reprise canon 2"
 	tagKey    = 'K'
 	tagState  = 'A'
 	tagScope  = 'R'

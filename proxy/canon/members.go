@@ -38,13 +38,22 @@ func (p *Reader) readMembers() *Error {
 				p.SetExactOnly(string(s))
 			}
 		}
-		start := len(p.buf)
-		p.buf = p.appendMember(p.buf, name)
-		p.mark(start, uint32(p.offset(name)))
+		appendField(p, name)
 	}
 	p.buf = appendText(append(p.buf, tagEnd), p.req.Directive.Namespace)
 	p.fields = len(p.buf)
 	return nil
+}
+
+// appendField appends a member of the body to buf, unless its value means the same as its absence.
+func appendField(p *Reader, name uint32) {
+	d, at := byDefaults{&p.doc}, p.rules.Defaults.of(p.text(name))
+	if d.isDefault(at, name+1) {
+		return
+	}
+	start := len(p.buf)
+	p.buf = d.append(appendText(p.buf, p.text(name)), at, name+1)
+	p.mark(start, uint32(p.offset(name)))
 }
 
 // ignores reports whether a member is no part of the key by the will of the operator.

@@ -9,6 +9,8 @@ type Rules struct {
 	// Names are the known fields: those that this API reads. Those of the other APIs and [CommonNames] are added where the
 	// API is registered, because gateways accept the fields of one API in the requests of another.
 	Names Names
+	// Defaults are the values of fields that mean the same as their absence; nil: there are none.
+	Defaults *Defaults
 	// Tools and System are the members of the body that an engine renders before the conversation; see [Request.Segments].
 	Tools, System []string
 	// Mark is a member that marks the end of a prefix for the cache of an engine, in the body and in the blocks of tools, system prompt and

@@ -15,8 +15,9 @@ var Family = api.Family{
 	Name: "chat",
 	Path: "/v1/chat/completions",
 	Requests: &canon.Rules{
-		Code:  code,
-		Field: "messages",
+		Code:     code,
+		Field:    "messages",
+		Defaults: defaults,
 		Names: canon.MakeNames(
 			[]string{
 				"audio", "function_call", "functions", "image_url", "input_audio", "json_schema", "messages", "modalities",

@@ -17,10 +17,11 @@ var Family = api.Family{
 	Name: "completions",
 	Path: "/v1/completions",
 	Requests: &canon.Rules{
-		Code:  code,
-		Field: "prompt",
-		Names: canon.MakeNames(nil, []string{"best_of", "echo", "prompt", "suffix"}),
-		Read:  read,
+		Code:     code,
+		Field:    "prompt",
+		Defaults: defaults,
+		Names:    canon.MakeNames(nil, []string{"best_of", "echo", "prompt", "suffix"}),
+		Read:     read,
 	},
 	Answers: &answer.Form{
 		Code:  code,

@@ -17,9 +17,10 @@ var Family = api.Family{
 	Name: "embeddings",
 	Path: "/v1/embeddings",
 	Requests: &canon.Rules{
-		Code:  code,
-		Field: "input",
-		Names: canon.MakeNames([]string{"input"}, []string{"dimensions", "encoding_format"}),
+		Code:     code,
+		Field:    "input",
+		Defaults: defaults,
+		Names:    canon.MakeNames([]string{"input"}, []string{"dimensions", "encoding_format"}),
 		Read: func(r *canon.Reader, input canon.Value) *canon.Error {
 			r.Whole(input)
 			r.SetExactOnly("embeddings")

@@ -17,8 +17,9 @@ var Family = api.Family{
 	Name: "responses",
 	Path: "/v1/responses",
 	Requests: &canon.Rules{
-		Code:  code,
-		Field: "input",
+		Code:     code,
+		Field:    "input",
+		Defaults: defaults,
 		Names: canon.MakeNames(
 			[]string{"input", "output", "prompt", "reasoning", "text"},
 			[]string{

@@ -1,0 +1,126 @@
+package apitest
+
+import (
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"reprise/internal/needs"
+	"reprise/proxy/api"
+)
+
+// Statement is a place in the documentation of OpenAI's Go package that states a default.
+type Statement struct {
+	Field        string // of the table of defaults
+	Type, Member string // Go names; without Member, the comment of the type counts
+	Words        string // in the comment, which white space apart has them
+}
+
+// Stated checks that the comments of a Go package say what the table of defaults of f has, of which each statement is about one row.
+func Stated(t *testing.T, f api.Family, importPath string, statements ...Statement) {
+	pkg, err := build.Import(importPath, ".", build.FindOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comments := commentsIn(t, pkg.Dir)
+	for _, s := range statements {
+		if !hasRow(f, s.Field) {
+			t.Errorf("%s is in no row", s.Field)
+		}
+		name := strings.TrimSuffix(s.Type+"."+s.Member, ".")
+		if text := comments[name]; !strings.Contains(text, s.Words) {
+			t.Errorf("%s: the comment of %s does not have %q: %q", s.Field, name, s.Words, text)
+		}
+	}
+}
+
+func hasRow(f api.Family, field string) bool {
+	for _, row := range f.Requests.Defaults.Rows() {
+		if row.Field == field {
+			return true
+		}
+	}
+	return false
+}
+
+// commentsIn returns the comments of the types of a package, and of the fields of its structs, each as one line.
+func commentsIn(t *testing.T, dir string) map[string]string {
+	pkgs, err := parser.ParseDir(token.NewFileSet(), dir, func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, pkg := range pkgs {
+		for _, file := range pkg.Files {
+			for _, d := range file.Decls {
+				if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.TYPE {
+					addComments(found, d)
+				}
+			}
+		}
+	}
+	return found
+}
+
+func addComments(to map[string]string, d *ast.GenDecl) {
+	oneLine := func(c *ast.CommentGroup) string { return strings.Join(strings.Fields(c.Text()), " ") }
+	for _, spec := range d.Specs {
+		spec := spec.(*ast.TypeSpec)
+		to[spec.Name.Name] = oneLine(d.Doc)
+		of, ok := spec.Type.(*ast.StructType)
+		if !ok {
+			continue
+		}
+		for _, field := range of.Fields.List {
+			for _, name := range field.Names {
+				to[spec.Name.Name+"."+name.Name] = oneLine(field.Doc)
+			}
+		}
+	}
+}
+
+// CanBeNull checks that every row with null is about a field that OpenAI's types for TypeScript allow to be null. places are the file of the
+// package openai, and the interface in it, of fields by the part of their path before the last dot; "" is the body. Where the packages for
+// JavaScript clients are not installed, it is skipped.
+func CanBeNull(t *testing.T, f api.Family, places map[string][2]string) {
+	modules := os.Getenv("REPRISE_NODE_MODULES")
+	if modules == "" {
+		modules = filepath.FromSlash("../../clienttest/node/node_modules")
+	}
+	for _, row := range f.Requests.Defaults.Rows() {
+		if !slices.Contains(row.Values, "null") {
+			continue
+		}
+		dot := strings.LastIndexByte(row.Field, '.')
+		place, ok := places[row.Field[:max(dot, 0)]]
+		if !ok {
+			t.Errorf("%s: no place in the types", row.Field)
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(modules, "openai", filepath.FromSlash(place[0])))
+		if err != nil {
+			needs.Missing(t, "node", "node_modules not installed: run npm ci in proxy/clienttest/node")
+		}
+		if declared := memberOf(string(text), place[1], row.Field[dot+1:]); !strings.HasSuffix(declared, "| null") {
+			t.Errorf("%s is declared as %q", row.Field, declared)
+		}
+	}
+}
+
+// memberOf is the type of an optional member of an interface.
+func memberOf(text, of, name string) string {
+	_, text, _ = strings.Cut(text, "interface "+of+" {")
+	found := regexp.MustCompile(`(?s)\n\s+` + name + `\?: (.*?);\n\s*(?:/\*\*|\}\n|\w+\??:)`).FindStringSubmatch(text)
+	if found == nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(found[1]), " ")
+}
