@@ -6,14 +6,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
-	"reprise/internal/needs"
 	"reprise/proxy/api"
 )
 
@@ -85,42 +80,4 @@ func addComments(to map[string]string, d *ast.GenDecl) {
 			}
 		}
 	}
-}
-
-// CanBeNull checks that every row with null is about a field that OpenAI's types for TypeScript allow to be null. places are the file of the
-// package openai, and the interface in it, of fields by the part of their path before the last dot; "" is the body. Where the packages for
-// JavaScript clients are not installed, it is skipped.
-func CanBeNull(t *testing.T, f api.Family, places map[string][2]string) {
-	modules := os.Getenv("REPRISE_NODE_MODULES")
-	if modules == "" {
-		modules = filepath.FromSlash("../../clienttest/node/node_modules")
-	}
-	for _, row := range f.Requests.Defaults.Rows() {
-		if !slices.Contains(row.Values, "null") {
-			continue
-		}
-		dot := strings.LastIndexByte(row.Field, '.')
-		place, ok := places[row.Field[:max(dot, 0)]]
-		if !ok {
-			t.Errorf("%s: no place in the types", row.Field)
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(modules, "openai", filepath.FromSlash(place[0])))
-		if err != nil {
-			needs.Missing(t, "node", "node_modules not installed: run npm ci in proxy/clienttest/node")
-		}
-		if declared := memberOf(string(text), place[1], row.Field[dot+1:]); !strings.HasSuffix(declared, "| null") {
-			t.Errorf("%s is declared as %q", row.Field, declared)
-		}
-	}
-}
-
-// memberOf is the type of an optional member of an interface.
-func memberOf(text, of, name string) string {
-	_, text, _ = strings.Cut(text, "interface "+of+" {")
-	found := regexp.MustCompile(`(?s)\n\s+` + name + `\?: (.*?);\n\s*(?:/\*\*|\}\n|\w+\??:)`).FindStringSubmatch(text)
-	if found == nil {
-		return ""
-	}
-	return strings.Join(strings.Fields(found[1]), " ")
 }

@@ -16,13 +16,6 @@ func TestDefaults(t *testing.T) {
 		apitest.Statement{Field: "response_format", Type: "ResponseFormatTextParam", Words: "Default response format"})
 }
 
-// TestNull: null is a value of these fields in the documentation.
-func TestNull(t *testing.T) {
-	const file, shared = "resources/chat/completions/completions.d.ts", "resources/shared.d.ts"
-	apitest.CanBeNull(t, Family, map[string][2]string{"": {file, "ChatCompletionCreateParamsBase"}, "tools[].function": {shared, "FunctionDefinition"},
-		"response_format.json_schema": {shared, "JSONSchema"}})
-}
-
 func TestApart(t *testing.T) {
 	const tools = `"tools":[{"type":"function","function":{"name":"f"}}]`
 	apitest.Apart(t, Family, plainRequest, map[string]string{

@@ -12,11 +12,6 @@ func TestDefaults(t *testing.T) {
 	apitest.Defaults(t, Family, plainRequest)
 }
 
-// TestNull: null is a value of these fields in the documentation.
-func TestNull(t *testing.T) {
-	apitest.CanBeNull(t, Family, map[string][2]string{"": {"resources/completions.d.ts", "CompletionCreateParamsBase"}})
-}
-
 func TestApart(t *testing.T) {
 	apitest.Apart(t, Family, plainRequest, map[string]string{
 		`"max_tokens":null`:    "vLLM then has no limit, and 16 for absent",

@@ -15,12 +15,6 @@ func TestDefaults(t *testing.T) {
 		apitest.Statement{Field: "text.format", Type: "ResponseTextConfigParam", Member: "Format", Words: "The default format is `{ \"type\": \"text\" }` with no additional options"})
 }
 
-// TestNull: null is a value of these fields in the documentation.
-func TestNull(t *testing.T) {
-	const file = "resources/responses/responses.d.ts"
-	apitest.CanBeNull(t, Family, map[string][2]string{"": {file, "ResponseCreateParamsBase"}, "text": {file, "ResponseTextConfig"}})
-}
-
 func TestApart(t *testing.T) {
 	apitest.Apart(t, Family, plainRequest, map[string]string{
 		`"store":null`:                "vLLM takes null for false",
