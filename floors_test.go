@@ -159,7 +159,7 @@ type room struct {
 
 // belowCmd are the rooms that programs may import from.
 var belowCmd = []string{"internal/suggest", "internal/yamlfile", "policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api",
-	"proxy/upstream", "proxy/align", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy"}
+	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one.
@@ -181,6 +181,7 @@ var rooms = []room{
 	{"proxy/answer", nil},
 	{"proxy/api", []string{"proxy/canon", "proxy/answer", "proxy/internal"}},
 	{"proxy/deadline", nil},
+	{"proxy/accesslog", nil},
 	{"proxy/rules", []string{"proxy/canon"}},
 	{"proxy/upstream", []string{"policy", "proxy/internal", "proxy/deadline"}},
 	{"proxy/align", []string{"proxy/upstream"}},
@@ -188,7 +189,7 @@ var rooms = []room{
 	{"proxy/gate", []string{"proxy/internal"}},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",
-		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate", "proxy/rules"}},
+		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate", "proxy/rules", "proxy/accesslog"}},
 	{"cmd/internal", belowCmd},
 	{"cmd/reprise", append([]string{"cmd/internal"}, belowCmd...)},
 	{"cmd/reprise-lab", append([]string{"cmd/internal"}, belowCmd...)},

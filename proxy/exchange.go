@@ -15,6 +15,7 @@ import (
 type exchange struct {
 	*query
 	w http.ResponseWriter
+	v *visit
 }
 
 // answer writes the answer. If a stored one cannot be put into the form that the client asked for, it is dropped and the
@@ -133,11 +134,18 @@ func (x exchange) hit(h *served) (Result, error) {
 		if h.result == Exact {
 			x.s.readings.keep(x.reading, x.req.Epoch, x.s.cache.Epoch)
 		}
-		x.s.metrics.saved(h.result, h.entry)
+		x.saved(h.result, h.entry)
+		x.v.Band = h.band
 		x.s.hints.answered(x.query)
 		x.touch(h.entry, h.vector)
 	}
 	return h.result, err
+}
+
+// saved counts what the upstream did not have to do for the request, which e answers.
+func (x exchange) saved(r Result, e *store.Entry) {
+	x.s.metrics.saved(r, e)
+	x.v.Saved = e.InputTokens + e.OutputTokens
 }
 
 // touch counts a use of e, which answered the request, after the answer is written.

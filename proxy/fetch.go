@@ -31,6 +31,8 @@ type outcome struct {
 	asker      http.Header       // of the request that the upstream answered
 	found      *finding          // what the search by meaning found
 	addedUsage bool              // the stream reports its usage because the proxy asked for it
+	start      time.Time         // when the upstream was asked
+	took       atomic.Int64      // nanoseconds that its answer took; 0 before that has ended
 	kept       *keptInfo         // set before rec ends: whether it was stored
 	done       <-chan struct{}   // closed when the flight has ended
 }
@@ -70,11 +72,11 @@ func (q *query) fetch(f *flight, found *finding) (ended bool) {
 		f.Fail(err)
 		return true
 	}
-	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, foreign: reply.Foreign, asker: q.http.Header, found: found,
+	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, foreign: reply.Foreign, asker: q.http.Header, found: found, start: start,
 		addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
 	o.rec.ChargeTo(s.budget.Account(budget.Recordings), budget.Call)
 	o.filling = o.rec.Fill(ctx, reply.Body, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes,
-		Patience: patience(s.live.Load().clients.Write)}, &fetched{query: q, f: f, o: o, body: reply.Body, start: start})
+		Patience: patience(s.live.Load().clients.Write)}, &fetched{query: q, f: f, o: o, body: reply.Body})
 	f.Publish(o)
 	return false
 }
@@ -156,13 +158,12 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 		Rate: q.s.hints.missed(q, chain)})
 }
 
-// fetched is an answer of the upstream, requested at start, that is being copied into a recording. It implements upstream.Owner.
+// fetched is an answer of the upstream that is being copied into a recording. It implements upstream.Owner.
 type fetched struct {
 	*query
-	f     *flight
-	o     *outcome
-	body  io.Closer
-	start time.Time
+	f    *flight
+	o    *outcome
+	body io.Closer
 }
 
 // Seal keeps further requests from joining the flight.
@@ -171,7 +172,8 @@ func (a *fetched) Seal() (readers int) { return a.s.flights.Seal(a.f) }
 // End stores the answer if it may be kept, and ends the flight. err is why the answer was cut, nil if it was not.
 func (a *fetched) End(err error) {
 	s, ctx, rec := a.s, a.f.Context(), a.o.rec
-	took := max(s.opts.Now().Sub(a.start), processingTime(rec.Header))
+	took := max(s.opts.Now().Sub(a.o.start), processingTime(rec.Header))
+	a.o.took.Store(int64(took))
 	s.metrics.step(stepUpstream, took)
 	kept, text := a.keep(a.o, err, took)
 	a.o.kept = kept

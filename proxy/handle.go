@@ -11,7 +11,7 @@ import (
 )
 
 // handle answers a request of a cached endpoint.
-func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Family) (Result, error) {
+func (s *Server) handle(v *visit, w http.ResponseWriter, r *http.Request, family *api.Family) (Result, error) {
 	if err := checkConnection(r.Header); err != nil {
 		return Refused, err
 	}
@@ -22,9 +22,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	}
 	if reason := s.unread(r, &c, family, &d); reason != "" {
 		if choosesBy(s, r) {
-			return bypassChosen(s, w, r, &c, family, d, reason)
+			return bypassChosen(s, v, w, r, &c, family, d, reason)
 		}
-		return s.bypass(w, r, nil, nil, reason)
+		return s.bypass(v, w, r, nil, nil, reason)
 	}
 	mem, err := s.lease(r, c.size)
 	if err != nil {
@@ -35,19 +35,19 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, family *api.Fami
 	if err != nil {
 		return Refused, err
 	}
-	if q.Stream && !family.Answers.Lines {
+	if v.Tenant, v.Model, v.Stream = q.tenant, q.Model, q.Stream; q.Stream && !family.Answers.Lines {
 		awaitStream(w)
 	}
 	switch {
 	case q.d.bypass():
-		return s.bypassRead(w, r, q, "directive")
+		return s.bypassRead(v, w, r, q, "directive")
 	case q.rule.Mode == rules.Off:
-		return s.bypassRead(w, r, q, "off")
+		return s.bypassRead(v, w, r, q, "off")
 	case q.Uncacheable != "":
-		return s.bypassRead(w, r, q, q.Uncacheable)
+		return s.bypassRead(v, w, r, q, q.Uncacheable)
 	}
 	q.req.At = s.cache.Tick()
-	return exchange{q, w}.answer()
+	return exchange{q, w, v}.answer()
 }
 
 // unread returns why a request passes through without its body being read, "" if it does not.
@@ -65,8 +65,8 @@ func (s *Server) unread(r *http.Request, c *counted, family *api.Family, d *Dire
 	return ""
 }
 
-func (s *Server) bypass(w http.ResponseWriter, r *http.Request, q *query, body []byte, reason string) (Result, error) {
-	return Bypass, s.passThrough(w, r, q, body, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}})
+func (s *Server) bypass(v *visit, w http.ResponseWriter, r *http.Request, q *query, body []byte, reason string) (Result, error) {
+	return Bypass, s.passThrough(v, w, r, q, body, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}})
 }
 
 // choosesBy reports whether one of several upstreams is chosen by the body of r, which has to be read for that.
@@ -77,10 +77,10 @@ func choosesBy(s *Server, r *http.Request) bool {
 
 // bypassChosen is bypass for a request in which the cache takes no part, and whose model and prefix choose the upstream. A body that cannot be
 // parsed is forwarded all the same.
-func bypassChosen(s *Server, w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, reason string) (Result, error) {
+func bypassChosen(s *Server, v *visit, w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, reason string) (Result, error) {
 	mem, ok := s.budget.Lease(c.size)
 	if !ok {
-		return s.bypass(w, r, nil, nil, reason)
+		return s.bypass(v, w, r, nil, nil, reason)
 	}
 	defer mem.Drop()
 	body, err := readBody(w, r, mem, s.live.Load().maxBody)
@@ -91,17 +91,17 @@ func bypassChosen(s *Server, w http.ResponseWriter, r *http.Request, c *counted,
 	if read, err := s.readings.of(&s.ids, r, c, &d, family, body, s.live.Load().rules, mem); err == nil {
 		q = s.newQuery(r, body, read, family, d, mem)
 	}
-	return s.bypass(w, r, q, body, reason)
+	return s.bypass(v, w, r, q, body, reason)
 }
 
 // bypassRead is bypass for a request whose body has been read.
-func (s *Server) bypassRead(w http.ResponseWriter, r *http.Request, q *query, reason string) (Result, error) {
+func (s *Server) bypassRead(v *visit, w http.ResponseWriter, r *http.Request, q *query, reason string) (Result, error) {
 	body, err := q.forwarded()
 	if err != nil {
 		return Refused, err
 	}
 	s.alignment.observe(q)
-	return s.bypass(w, r, q, body, reason)
+	return s.bypass(v, w, r, q, body, reason)
 }
 
 // lease charges a request, whose header has some bytes, before its body is read. One that is refused lasts until its client has read the

@@ -15,6 +15,7 @@ import (
 	"reprise/policy"
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
+	"reprise/proxy/accesslog"
 	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/cache"
@@ -110,6 +111,9 @@ type Options struct {
 	// new work for which there is no room is refused with 503. [MostEntries] is the largest capacity of the store that fits.
 	MemoryLimit    int64
 	CacheToolCalls bool // keep answers that call tools, for exact repeats only
+
+	// AccessLog has a line for each request that has ended; default: none. The server does not close its Writer.
+	AccessLog *accesslog.Log
 
 	Limits      Limits
 	Concurrency upstream.Concurrency // how many upstream calls are under way at once

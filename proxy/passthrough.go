@@ -12,8 +12,8 @@ import (
 
 // passThrough forwards r, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
 // the cache takes no part. q is r where it has been read, and body then replaces r's own.
-func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, q *query, body []byte, status cacheStatus) error {
-	out := &statusWriter{ResponseWriter: w, status: status}
+func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q *query, body []byte, status cacheStatus) error {
+	out := &statusWriter{ResponseWriter: w, visit: v, status: status}
 	u := s.opts.APIs.OriginalURL(r.URL)
 	if err := s.live.Load().gate.Path(r.Method, u); err != nil { // of the path as it is sent
 		return err
@@ -37,13 +37,18 @@ func (s *Server) passThrough(w http.ResponseWriter, r *http.Request, q *query, b
 		}
 	}
 	p := upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body}
-	if q != nil {
+	if v.Tenant = p.Tenant; q != nil {
 		p.Model, p.Chain = q.Model, s.hints.chain(q)
+		v.Model = q.Model
 		defer s.hints.drop(p.Chain)
 	}
-	if several(&s.opts) {
-		p.Begins = func(replica *upstream.Replica, foreign bool) { out.status.answeredBy(replica, foreign) }
+	several, start := several(&s.opts), s.opts.Now()
+	p.Begins = func(replica *upstream.Replica, foreign bool) {
+		if v.Upstream = replica.Name(); several {
+			out.status.answeredBy(replica, foreign)
+		}
 	}
+	defer func() { v.Waited = s.opts.Now().Sub(start) }()
 	err := s.upstream.PassThrough(out, p)
 	switch {
 	case err == nil:
@@ -73,6 +78,7 @@ func isPlainJSON(r *http.Request, most int64) bool {
 // statusWriter adds the cache's status to the upstream's header just before that is sent.
 type statusWriter struct {
 	http.ResponseWriter
+	visit  *visit
 	status cacheStatus
 	begun  bool // the header is sent
 }
@@ -80,7 +86,11 @@ type statusWriter struct {
 func (w *statusWriter) WriteHeader(status int) {
 	if !w.begun && status >= 200 {
 		w.begun = true
-		w.status.write(w.Header(), noLength)
+		h := w.Header()
+		if ids := h[requestID]; len(ids) > 1 { // the upstream's own follow that of the request
+			w.visit.answeredAs(h, ids[1:])
+		}
+		w.status.write(h, noLength)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

@@ -188,7 +188,7 @@ func (q *query) reused(f *finding, found *cache.Hit) *served {
 		return nil
 	}
 	q.s.learner.Served(&f.Verdict, string(f.Basis))
-	hit.vector = f.Vector
+	hit.vector, hit.band = f.Vector, f.Band()
 	hit.status.detail = append(append(hit.status.detail, foundBy(&f.Verdict, f.Basis)...), f.detail...)
 	if found.Topic != 0 {
 		hit.status.detail = append(hit.status.detail, "topic="+utoa(uint64(found.Topic)))

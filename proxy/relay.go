@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"reprise/proxy/answer"
 	"reprise/proxy/internal/header"
@@ -30,7 +31,7 @@ func newRelay(x exchange, o *outcome, leader bool) *relay {
 		r.reader = o.rec.NewReader()
 		r.status = cacheStatus{result: Shared}
 	}
-	if several(&x.s.opts) {
+	if x.v.Upstream = o.replica.Name(); several(&x.s.opts) {
 		r.status.answeredBy(o.replica, o.foreign)
 		x.via = o
 	}
@@ -53,6 +54,7 @@ func (r *relay) failed() bool {
 // run writes the answer in the form that the waiter asked for.
 func (r *relay) run() (result Result, err error) {
 	defer r.reader.Close()
+	defer r.waited()
 	result = r.status.result
 	streamed := answer.IsStream(r.rec.Header.Get("Content-Type"))
 	switch {
@@ -67,6 +69,16 @@ func (r *relay) run() (result Result, err error) {
 		r.countUse()
 	}
 	return result, err
+}
+
+// waited notes how long the upstream took for its leader: so far, where the answer has not ended.
+func (r *relay) waited() {
+	if r.status.result != Miss {
+		return
+	}
+	if r.v.Waited = time.Duration(r.took.Load()); r.v.Waited == 0 {
+		r.v.Waited = r.s.opts.Now().Sub(r.start)
+	}
 }
 
 // whole writes an answer once it is complete, so that its header can report whether it was kept. An answer that is too large
@@ -195,7 +207,7 @@ func (r *relay) countUse() {
 	}
 	if e, ok := r.s.cache.Get(r.kept.entry.ID); ok {
 		r.touch(e, nil)
-		r.s.metrics.saved(Shared, e)
+		r.saved(Shared, e)
 	}
 }
 
@@ -204,6 +216,7 @@ func (r *relay) countUse() {
 func (r *relay) copyHeader() {
 	if r.status.result == Miss {
 		upstream.CopyHeader(r.w.Header(), r.rec.Header)
+		r.v.answeredAs(r.w.Header(), r.rec.Header[requestID])
 		return
 	}
 	h := http.Header{}

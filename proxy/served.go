@@ -23,6 +23,7 @@ type served struct {
 	frozen *answer.Frozen
 	result Result
 	vector []float32 // of the prompt that found it by meaning
+	band   int       // of the similarity, as cache.Finding has it
 	status cacheStatus
 	failed error // errNoMemory: there is no room to unpack it
 }

@@ -100,12 +100,14 @@ func CacheOf(s *Server) *cache.Cache { return s.cache }
 // Handler serves the API: the cached endpoints, explain, feedback, and all other paths by the pass-through.
 func (s *Server) Handler() http.Handler {
 	families := map[*api.Family]http.HandlerFunc{}
-	posts := map[string]http.HandlerFunc{explainPath: s.answering(s.explain, nil), feedbackPath: s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return feedback(s, w, r) }, nil)}
+	posts := map[string]http.HandlerFunc{
+		explainPath:  s.answering(func(_ *visit, w http.ResponseWriter, r *http.Request) (Result, error) { return s.explain(w, r) }, nil),
+		feedbackPath: s.answering(func(_ *visit, w http.ResponseWriter, r *http.Request) (Result, error) { return feedback(s, w, r) }, nil)}
 	for _, f := range s.opts.APIs.Families() {
-		families[f] = s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(w, r, f) }, f)
+		families[f] = s.answering(func(v *visit, w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(v, w, r, f) }, f)
 		posts[f.Path] = families[f]
 	}
-	rest := s.answering(func(w http.ResponseWriter, r *http.Request) (Result, error) {
+	rest := s.answering(func(v *visit, w http.ResponseWriter, r *http.Request) (Result, error) {
 		if err := checkConnection(r.Header); err != nil {
 			return Refused, err
 		}
@@ -116,7 +118,7 @@ func (s *Server) Handler() http.Handler {
 			w.Header().Set("Allow", http.MethodPost)
 			return Refused, errPostOnly
 		}
-		return Bypass, s.passThrough(w, r, nil, nil, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
+		return Bypass, s.passThrough(v, w, r, nil, nil, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
 	}, nil)
 	return clientio.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := posts[sentPath(r.URL)]; ok && r.Method == http.MethodPost {
@@ -155,22 +157,25 @@ func sentPath(u *url.URL) string {
 	return u.Path
 }
 
-// answering is the one place that turns a handler's error into a response and counts the request. f is the endpoint's API, nil
+// answering is the one place that turns a handler's error into a response, and counts and logs the request. f is the endpoint's API, nil
 // for a path that is not cached.
-func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, error), f *api.Family) http.HandlerFunc {
+func (s *Server) answering(h func(*visit, http.ResponseWriter, *http.Request) (Result, error), f *api.Family) http.HandlerFunc {
 	endpoint, write := otherEndpoint, apierror.Write
 	if f != nil {
 		endpoint, write = f.Name, f.WriteError
 	}
 	return s.keepingAlive(func(w http.ResponseWriter, r *http.Request) {
 		start, result, refused := s.opts.Now(), Refused, false
+		v := arrive(w, r)
 		defer func() { // also after a panic, which cuts an answer off
 			if result == Refused && !refused && r.Context().Err() != nil {
 				result = Gone
 			}
-			s.metrics.request(endpoint, result, s.opts.Now().Sub(start))
+			v.Took = s.opts.Now().Sub(start)
+			s.metrics.request(endpoint, result, v.Took)
+			v.end(s.opts.AccessLog, w, r, f, result, start)
 		}()
-		got, err := s.admit(w, r, h)
+		got, err := s.admit(v, w, r, h)
 		switch {
 		case err == nil:
 			result = got
@@ -187,7 +192,7 @@ func (s *Server) answering(h func(http.ResponseWriter, *http.Request) (Result, e
 }
 
 // admit passes r to h if the gate lets it.
-func (s *Server) admit(w http.ResponseWriter, r *http.Request, h func(http.ResponseWriter, *http.Request) (Result, error)) (Result, error) {
+func (s *Server) admit(v *visit, w http.ResponseWriter, r *http.Request, h func(*visit, http.ResponseWriter, *http.Request) (Result, error)) (Result, error) {
 	now := s.live.Load()
 	check := now.gate.Check
 	if (r.URL.Path == explainPath || r.URL.Path == feedbackPath) && admintoken.Given(r, now.adminToken) {
@@ -196,7 +201,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, h func(http.Respo
 	if err := check(w, r); err != nil {
 		return Refused, err
 	}
-	return h(w, r)
+	return h(v, w, r)
 }
 
 // isOwn reports whether a path looks like one of the proxy's own, here or on the admin listener.

@@ -1,11 +1,19 @@
 package proxy
 
 import (
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"reprise/policy"
+	"reprise/proxy/accesslog"
+	"reprise/proxy/api"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/upstream"
 )
 
@@ -135,3 +143,92 @@ var resultHeaders = func() (hs [results][]string) {
 
 // noLength is the length of an answer that is not known, or is in its header already.
 const noLength = -1
+
+// visit is a request from its arrival to its end: what the access log has of it, and its id. Only the goroutine of its handler uses it, and
+// not a flight, which may last longer.
+type visit struct {
+	accesslog.Line
+	ids   []string // the id, as the value of a header field
+	given bool     // by the client
+}
+
+var visits = sync.Pool{New: func() any { return new(visit) }}
+
+// requestID is the header field with the id of a request, which the upstream gets and the client gets back.
+const requestID = "X-Request-Id"
+
+// mostID is the longest id in bytes that is taken from a client.
+const mostID = 128
+
+// arrive begins the visit of r, and gives it an id.
+func arrive(w http.ResponseWriter, r *http.Request) *visit {
+	v := visits.Get().(*visit)
+	if given := r.Header[requestID]; len(given) > 0 && isID(given[0]) {
+		v.ids, v.given = given[:1:1], true
+	} else {
+		v.ids = []string{newID()}
+	}
+	v.ID = v.ids[0]
+	r.Header[requestID], w.Header()[requestID] = v.ids, v.ids
+	return v
+}
+
+// isID reports whether a client's id may go into headers and logs.
+func isID(id string) bool {
+	return id != "" && len(id) <= mostID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r >= 0x7f })
+}
+
+// newID is a random id: unique, and no secret.
+func newID() string {
+	var random [16]byte
+	binary.LittleEndian.PutUint64(random[:], rand.Uint64())
+	binary.LittleEndian.PutUint64(random[8:], rand.Uint64())
+	return hex.EncodeToString(random[:])
+}
+
+// answeredAs notes theirs, the ids that the upstream gave the request, and chooses what h has: a client gets its own id back, and one
+// that sent none gets the upstream's, by which those who run that can find the request.
+func (v *visit) answeredAs(h http.Header, theirs []string) {
+	if len(theirs) == 0 {
+		return
+	}
+	v.UpstreamID = theirs[0]
+	if h[requestID] = theirs[:1:1]; v.given {
+		h[requestID] = v.ids
+	}
+}
+
+// end writes the line of a request, which came at start, to log, and gives up v. f is the API of its endpoint, nil for another one.
+func (v *visit) end(log *accesslog.Log, w http.ResponseWriter, r *http.Request, f *api.Family, result Result, start time.Time) {
+	if log != nil {
+		if f != nil {
+			v.Endpoint = f.Name
+		} else {
+			v.Endpoint = accesslog.Path(r.URL.Path)
+		}
+		v.At, v.Result, v.Why = start.Add(v.Took), result.String(), whyOf(w.Header())
+		if k, ok := w.(*keepalive); ok {
+			w = k.ResponseWriter
+		}
+		v.Status, v.Bytes = clientio.Sent(w)
+		v.Failed = result == Refused || v.Status >= http.StatusBadRequest
+		log.Write(&v.Line)
+	}
+	*v = visit{}
+	visits.Put(v)
+}
+
+// whyOf is the reason in the Cache-Status of an answer: its detail, or else why the request was forwarded.
+func whyOf(h http.Header) string {
+	all := h["Cache-Status"]
+	if len(all) == 0 || !strings.HasPrefix(all[len(all)-1], "reprise") {
+		return ""
+	}
+	own := all[len(all)-1]
+	if _, detail, ok := strings.Cut(own, `; detail="`); ok {
+		return strings.TrimSuffix(detail, `"`)
+	}
+	_, fwd, _ := strings.Cut(own, "; fwd=")
+	fwd, _, _ = strings.Cut(fwd, ";")
+	return fwd
+}

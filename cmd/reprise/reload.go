@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise/internal/config"
+	"reprise/proxy/accesslog"
 )
 
 // reloader puts changed settings in force at SIGHUP. The flags and the environment of a process do not change, the files that they
@@ -17,6 +18,7 @@ type reloader struct {
 	front   *front
 	level   *slog.LevelVar
 	log     *slog.Logger
+	lines   *accesslog.Writer // to which log writes
 }
 
 // reload reads all settings again. If any of them is bad, or does not fit what stays, all old ones stay in force.

@@ -19,6 +19,7 @@ import (
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/memory"
+	"reprise/proxy/accesslog"
 )
 
 func serve(t cli.Terminal, args []string) error {
@@ -39,10 +40,17 @@ func serve(t cli.Terminal, args []string) error {
 		return err
 	}
 	limitRuntime(cfg.MemoryLimit, t.Environ)
-	log, level := newLogger(cfg, t.Err)
-	again := &reloader{cfg: cfg, level: level, log: log, load: func() (*config.Config, error) { return loader.Load(t.Environ) }}
-	return serveWith(again, hangups)
+	signal.Ignore(syscall.SIGPIPE) // else a log to a pipe whose reader has gone would end the process
+	lines := accesslog.NewWriter(t.Err, cfg.LogFormat == "json")
+	log, level := newLogger(cfg, lines)
+	again := &reloader{cfg: cfg, level: level, log: log, lines: lines, load: func() (*config.Config, error) { return loader.Load(t.Environ) }}
+	err = serveWith(again, hangups)
+	_ = lines.Close(logTimeout) // the only place to report an error to is the log
+	return err
 }
+
+// logTimeout is how long the end of the process waits for what takes its log.
+const logTimeout = 2 * time.Second
 
 // sampleEvery is how many bytes are allocated between two samples of the heap profile. Go's own 512 KiB costs a miss more than 1 % of its
 // CPU time, and a profile of hundreds of megabytes needs no more samples.
@@ -95,7 +103,7 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 		return err
 	}
 	f.answerProbes(cfg, log)
-	s, err := newService(context.Background(), cfg, log)
+	s, err := newService(context.Background(), cfg, log, r.lines)
 	if err != nil {
 		f.close()
 		return err

@@ -23,6 +23,7 @@ import (
 	"reprise/policy"
 	"reprise/policy/registry"
 	"reprise/proxy"
+	"reprise/proxy/accesslog"
 	"reprise/proxy/admin"
 	"reprise/proxy/align"
 	"reprise/proxy/cache"
@@ -40,14 +41,15 @@ type service struct {
 	admin    handler
 	store    *store.Store
 	topics   *topics.Topics
-	graphs   *graphs   // nil: they are not saved
-	revival  *revival  // nil: not begun
-	recorder *recorder // nil: no request log
-	sharing  *sharing  // nil: the store belongs to this process alone
+	graphs   *graphs           // nil: they are not saved
+	revival  *revival          // nil: not begun
+	recorder *recorder         // nil: no request log
+	sharing  *sharing          // nil: the store belongs to this process alone
+	lines    *accesslog.Writer // nil: no access log
 }
 
-// newService builds a service. The caller closes it.
-func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*service, error) {
+// newService builds a service, whose access log goes to lines; nil: it has none. The caller closes both.
+func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines *accesslog.Writer) (*service, error) {
 	embedder, known, err := newEmbedder(ctx, cfg, log)
 	if err != nil {
 		return nil, err
@@ -70,7 +72,8 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger) (*ser
 		}
 	}
 	defer memory.Spare()()
-	s := &service{}
+	o.AccessLog = newAccessLog(cfg, log, lines)
+	s := &service{lines: lines}
 	beside, err := s.openStore(ctx, cfg, &o, embedder, log)
 	if err != nil {
 		return nil, err
@@ -134,6 +137,9 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load
+	}
+	if s.lines != nil {
+		o.LogLost = s.lines.Lost
 	}
 	if s.sharing != nil {
 		o.Shared = s.sharing.state
@@ -248,6 +254,15 @@ func newLogger(cfg *config.Config, w io.Writer) (*slog.Logger, *slog.LevelVar) {
 		return slog.New(slog.NewJSONHandler(w, o)), level
 	}
 	return slog.New(slog.NewTextHandler(w, o)), level
+}
+
+// newAccessLog returns the access log, nil where there is none. It follows the level of log, which may change.
+func newAccessLog(cfg *config.Config, log *slog.Logger, to *accesslog.Writer) *accesslog.Log {
+	if to == nil || cfg.AccessLog < 0 {
+		return nil
+	}
+	return accesslog.New(accesslog.Options{Out: to, JSON: cfg.LogFormat == "json", Share: cfg.AccessLog,
+		Enabled: func() bool { return log.Enabled(context.Background(), slog.LevelInfo) }})
 }
 
 // dialTimeout bounds the first call to an embedding server at start. The server may have to load its model.

@@ -72,6 +72,7 @@ type Options struct {
 	Stats    func() any    // what GET /admin/stats shows; required
 	Config   func() any    // what GET /admin/config shows, secrets masked; default: an empty object
 	Shared   func() Shared // nil: the store belongs to this process alone
+	LogLost  func() int64  // lines that the log lacks; nil: it is not counted
 	Lost     func() int64  // requests that the request log lacks; nil: there is no request log
 
 	// How slowly a client may send a body and read an answer, as in proxy.Limits: 0 means the default, a negative value no limit.

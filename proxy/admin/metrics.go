@@ -40,6 +40,7 @@ var (
 	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
 	descAside    = describe("store_set_aside", "1 if the file was damaged when it was opened: it was moved aside, and the cache started empty.")
 	descUnlogged = describe("record_lost_total", "Requests that the request log lacks for want of a disk that takes them.")
+	descLogLost  = describe("log_lost_total", "Lines that the log lacks because what takes it was slow, full or closed: those of requests first.")
 	descTopics   = describe("topics", "Topics.")
 	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors; GET /admin/topics says why.", "backend")
 	descRecall   = describe("index_recall", "Lowest recall that a graph has shown in its last self-check; absent before the first.")
@@ -56,7 +57,7 @@ var (
 
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descLacking, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged,
+	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descLacking, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged, descLogLost,
 		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descWeight, descRatio, descMemory} {
 		ch <- d
 	}
@@ -81,6 +82,9 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, descAside, one(kept.Report.Aside != ""))
 	if g.Lost != nil {
 		count(ch, descUnlogged, g.Lost())
+	}
+	if g.LogLost != nil {
+		count(ch, descLogLost, g.LogLost())
 	}
 	if g.Shared != nil {
 		collectShared(g.Shared(), ch)

@@ -126,6 +126,15 @@ type Finding struct {
 	data, dataKnown bool         // what Request.Data has returned
 }
 
+// Band is the similarity of Hit in hundredths, rounded down to a multiple of 5: the finest figure that may be logged. It is 0 where there is
+// no hit, or one that was found by its form.
+func (f *Finding) Band() int {
+	if f.Hit == nil || f.Basis == ByForm {
+		return 0
+	}
+	return int(min(max(f.similarity, 0), 1)*20+1e-9) * 5
+}
+
 // Basis is why a stored answer may serve another prompt.
 type Basis string
 

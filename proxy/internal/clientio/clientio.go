@@ -108,6 +108,21 @@ type client struct {
 	body      *body // nil: the request has none
 	begun     bool  // the header is on its way
 	hijacked  bool
+	status    int   // of the answer, 0 before it is known
+	written   int64 // bytes of its body
+}
+
+// Sent returns the status of the answer that was written to w, the ResponseWriter that a Guard has passed on, and the bytes of its body. The
+// status is 0 where no answer was begun, and 101 where the connection was handed to the handler, whose bytes are not counted.
+func Sent(w http.ResponseWriter) (status int, written int64) {
+	c, ok := w.(*client)
+	switch {
+	case !ok:
+		return 0, 0
+	case c.hijacked:
+		return http.StatusSwitchingProtocols, 0
+	}
+	return c.status, c.written
 }
 
 // piece is the number of bytes that are written under one deadline: a client that reads slowly, but reads, is not cut.
@@ -115,6 +130,7 @@ const piece = 256 << 10
 
 func (c *client) WriteHeader(status int) {
 	if status >= 200 && !c.begun {
+		c.status = status
 		c.begin()
 	}
 	if status < 200 {
@@ -135,6 +151,7 @@ func (c *client) Write(p []byte) (n int, err error) {
 			break
 		}
 	}
+	c.written += int64(n)
 	c.endWrite()
 	return n, err
 }

@@ -59,6 +59,7 @@ type Config struct {
 	IgnoreHeaders []string
 	Explain       bool
 
+	AccessLog  float64 // share of the requests that are logged; negative: none, not even errors
 	LogFormat  string
 	LogLevel   slog.Level
 	LogPrompts bool

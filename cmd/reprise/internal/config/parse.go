@@ -153,6 +153,21 @@ func number(to *float64, ok func(float64) bool) func(string) error {
 	}
 }
 
+// accessLog is on, off, or a share; off is stored as -1.
+func accessLog(to *float64) func(string) error {
+	return func(v string) error {
+		switch v {
+		case "on":
+			*to = 1
+		case "off":
+			*to = -1
+		default:
+			return fraction(to)(v)
+		}
+		return nil
+	}
+}
+
 func fraction(to *float64) func(string) error {
 	return number(to, func(f float64) bool { return f > 0 && f <= 1 })
 }

@@ -1,0 +1,95 @@
+package accesslog
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// How many bytes of a text are written, of a reason and of any other.
+const (
+	mostReason = 512
+	mostText   = 128
+)
+
+// form is a way to write fields.
+type form struct {
+	before, after string // of a name
+	quote         func(b []byte, s string) []byte
+}
+
+var (
+	text   = &form{" ", "=", appendQuoted}
+	inJSON = &form{`,"`, `":`, appendJSONString}
+)
+
+func (f *form) name(b []byte, name string) []byte {
+	return append(append(append(b, f.before...), name...), f.after...)
+}
+
+// text appends a field, unless its value is empty, and the first bytes of its value, up to most.
+func (f *form) text(b []byte, name, value string, most int) []byte {
+	if value == "" {
+		return b
+	}
+	return f.quote(f.name(b, name), cut(value, most))
+}
+
+// cut returns the first bytes of s, without half a character at their end.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for i := 0; i < utf8.UTFMax && most > 0 && !utf8.RuneStart(s[most]); i++ {
+		most--
+	}
+	return s[:most]
+}
+
+// appendQuoted appends s as slog's TextHandler would, but in ASCII: a line separator of Unicode is one to some readers of logs, and
+// some characters change the direction of what a terminal shows.
+func appendQuoted(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '=' || c == '\\' {
+			return strconv.AppendQuoteToASCII(b, s)
+		}
+	}
+	return append(b, s...)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendJSONString appends s as a string of JSON in ASCII. Bytes that are no UTF-8 become U+FFFD.
+func appendJSONString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c >= ' ' && c < 0x7f:
+			b = append(b, c)
+		case c < utf8.RuneSelf:
+			b = appendEscape(b, rune(c))
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			b = appendRune(b, r)
+			i += size
+			continue
+		}
+		i++
+	}
+	return append(b, '"')
+}
+
+// appendRune appends a character beyond ASCII, as a pair of surrogates where it needs two.
+func appendRune(b []byte, r rune) []byte {
+	if r < 0x10000 {
+		return appendEscape(b, r)
+	}
+	r -= 0x10000
+	return appendEscape(appendEscape(b, 0xd800+r>>10), 0xdc00+r&0x3ff)
+}
+
+func appendEscape(b []byte, r rune) []byte {
+	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}
