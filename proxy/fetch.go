@@ -172,8 +172,9 @@ func (a *fetched) Seal() (readers int) { return a.s.flights.Seal(a.f) }
 // End stores the answer if it may be kept, and ends the flight. err is why the answer was cut, nil if it was not.
 func (a *fetched) End(err error) {
 	s, ctx, rec := a.s, a.f.Context(), a.o.rec
-	took := max(s.opts.Now().Sub(a.o.start), processingTime(rec.Header))
+	took := s.opts.Now().Sub(a.o.start)
 	a.o.took.Store(int64(took))
+	took = max(took, processingTime(rec.Header))
 	s.metrics.step(stepUpstream, took)
 	kept, text := a.keep(a.o, err, took)
 	a.o.kept = kept

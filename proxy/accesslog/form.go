@@ -49,7 +49,7 @@ func cut(s string, most int) string {
 // some characters change the direction of what a terminal shows.
 func appendQuoted(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '=' || c == '\\' {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '=' {
 			return strconv.AppendQuoteToASCII(b, s)
 		}
 	}

@@ -1,0 +1,181 @@
+package accesslog
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+var at = time.Date(2026, 11, 23, 4, 30, 0, 7e6, time.UTC)
+
+// full has every field.
+var full = Line{At: at, ID: "req-1", UpstreamID: "up-2", Tenant: "00ff", Model: "gpt-4o", Endpoint: "chat", Result: "semantic", Why: "semantic;topic=17", Upstream: "a",
+	Band: 95, Status: 200, Bytes: 1219, Took: 1_234_567 * time.Nanosecond, Waited: 2 * time.Second, Saved: 310, Stream: true}
+
+func TestLine(t *testing.T) {
+	for _, tc := range []struct {
+		name, text, json string
+		line             Line
+	}{
+		{"full", `time=2026-11-23T04:30:00.007Z level=INFO msg=access request_id=req-1 tenant=00ff endpoint=chat model=gpt-4o result=semantic why="semantic;topic=17" similarity_from=0.95 status=200 bytes=1219 stream=true duration_ms=1.234 upstream_ms=2000.000 tokens_saved=310 upstream=a upstream_request_id=up-2`,
+			`{"time":"2026-11-23T04:30:00.007Z","level":"INFO","msg":"access","request_id":"req-1","tenant":"00ff","endpoint":"chat","model":"gpt-4o","result":"semantic","why":"semantic;topic=17","similarity_from":0.95,"status":200,"bytes":1219,"stream":true,"duration_ms":1.234,"upstream_ms":2000.000,"tokens_saved":310,"upstream":"a","upstream_request_id":"up-2"}`, full},
+		{"empty", `time=2026-11-23T04:30:00.007Z level=INFO msg=access status=0 bytes=0 duration_ms=0.000`,
+			`{"time":"2026-11-23T04:30:00.007Z","level":"INFO","msg":"access","status":0,"bytes":0,"duration_ms":0.000}`, Line{At: at}},
+		{"a time before the start", `time=2026-11-23T04:30:00.007Z level=INFO msg=access status=0 bytes=0 duration_ms=0.000`,
+			`{"time":"2026-11-23T04:30:00.007Z","level":"INFO","msg":"access","status":0,"bytes":0,"duration_ms":0.000}`, Line{At: at, Took: -time.Second}},
+	} {
+		if got := string(tc.line.AppendText(nil)); got != tc.text+"\n" {
+			t.Errorf("%s:\n%s\n%s", tc.name, got, tc.text)
+		}
+		if got := string(tc.line.AppendJSON(nil)); got != tc.json+"\n" {
+			t.Errorf("%s:\n%s\n%s", tc.name, got, tc.json)
+		}
+	}
+}
+
+// hostile are texts that a client may send as the name of a model or as the id of a request.
+var hostile = []string{"a\nb", "a\r\nlevel=ERROR msg=forged", "\x1b[2J\x1b]0;x\x07", `"} {"level":"ERROR","msg":"forged"}`, `a\`, `a\"b`, "a b=c", "\x00\x7f", "\u2028\u2029\u0085",
+	"\u202ereversed", "é", "\U0001f600", "\xff\xfe", "\xed\xa0\x80", strings.Repeat("x", 1<<20), strings.Repeat("\n", 1<<20), strings.Repeat("\U0001f600", 1<<18)}
+
+// check fails unless l is one line in both forms, printable, short, and of a form that readers of logs understand.
+func check(t *testing.T, l *Line) {
+	t.Helper()
+	text, object := l.AppendText(nil), l.AppendJSON(nil)
+	for _, line := range [][]byte{text, object} {
+		body, ended := bytes.CutSuffix(line, []byte("\n"))
+		if !ended || len(line) > 10<<10 || bytes.ContainsFunc(body, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Errorf("%q", line[:min(len(line), 300)])
+		}
+	}
+	var read map[string]any
+	if err := json.Unmarshal(object, &read); err != nil {
+		t.Fatalf("%v: %q", err, object[:min(len(object), 300)])
+	}
+	if l.Model != "" && len(l.Model) <= mostText && utf8.ValidString(l.Model) && read["model"] != l.Model {
+		t.Errorf("model %q is read as %q", l.Model, read["model"])
+	}
+	if read["msg"] != "access" || read["level"] != "INFO" {
+		t.Errorf("forged: %v", read)
+	}
+}
+
+func TestHostileTexts(t *testing.T) {
+	for _, s := range hostile {
+		check(t, &Line{At: at, ID: s, UpstreamID: s, Tenant: s, Model: s, Endpoint: s, Result: s, Why: s, Upstream: s})
+	}
+}
+
+func FuzzLine(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s[:min(len(s), 1000)], s[:min(len(s), 500)])
+	}
+	f.Fuzz(func(t *testing.T, model, why string) { check(t, &Line{At: at, Model: model, Why: why}) })
+}
+
+// TestLikeSlog: where slog leaves a text as it is or quotes it, a line does the same, so that one parser reads both.
+func TestLikeSlog(t *testing.T) {
+	for _, s := range []string{"plain", "with space", `quo"te`, "a=b", `back\slash`, "new\nline", "semantic;topic=17", "tab\t"} {
+		var want bytes.Buffer
+		slog.New(slog.NewTextHandler(&want, nil)).Info("access", "model", s)
+		_, field, _ := strings.Cut(strings.TrimSpace(want.String()), " model=")
+		if got := string(appendQuoted(nil, s)); got != field {
+			t.Errorf("%q: %s, but slog writes %s", s, got, field)
+		}
+		quoted, _ := json.Marshal(s)
+		var back, wanted string
+		if json.Unmarshal(appendJSONString(nil, s), &back) != nil || json.Unmarshal(quoted, &wanted) != nil || back != wanted {
+			t.Errorf("%q: %q", s, back)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		most int
+		want string
+	}{{"abc", 3, "abc"}, {"abcd", 3, "abc"}, {"aéb", 2, "a"}, {"aéb", 3, "aé"}, {"\U0001f600x", 3, ""}, {"\x80\x80\x80\x80\x80\x80", 5, "\x80"}, {"", 0, ""}} {
+		if got := cut(tc.text, tc.most); got != tc.want {
+			t.Errorf("cut(%q, %d) = %q, not %q", tc.text, tc.most, got, tc.want)
+		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	draws := []float64{0.005, 0.01, 0.5, 0.009}
+	var out lines
+	w := NewWriter(&out, false)
+	log := New(Options{Out: w, Share: 0.01, Draw: func() float64 { d := draws[0]; draws = draws[1:]; return d }})
+	for _, id := range []string{"in", "out", "out", "in"} {
+		log.Write(&Line{ID: id})
+	}
+	log.Write(&Line{ID: "failed", Failed: true})
+	if err := w.Close(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); strings.Count(got, "\n") != 3 || strings.Contains(got, "=out") || !strings.Contains(got, "=failed") {
+		t.Errorf("written: %s", got)
+	}
+}
+
+func TestLevel(t *testing.T) {
+	var out lines
+	w, on := NewWriter(&out, true), true
+	log := New(Options{Out: w, JSON: true, Share: 1, Enabled: func() bool { return on }})
+	log.Write(&Line{ID: "a"})
+	on = false
+	log.Write(&Line{ID: "b", Failed: true})
+	(*Log)(nil).Write(&Line{})
+	if err := w.Close(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"a"`) {
+		t.Errorf("written: %s", got)
+	}
+}
+
+func TestPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"/v1/models": "/v1/models", "/v1/files/file-abc/content": "/v1/files/*/content", "/": "/", "": "/",
+		"/v1/models/sk-proj-0123": "/v1/models/*", "/what is the capital of France?": "/*", "/v1/threads/a/runs/b/steps/c/d": "/v1/threads/*/runs/*/steps/...",
+		"//v1": "//v1", "/v1/chat/../secret": "/v1/chat/*/*", "/V1": "/*", "/v1/files/a\nb": "/v1/files/*", "/openai/deployments/my name/chat/completions": "/openai/deployments/*/chat/completions",
+	} {
+		if got := Path(path); got != want {
+			t.Errorf("Path(%q) = %q, not %q", path, got, want)
+		}
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	buf := make([]byte, 0, 4<<10)
+	for name, run := range map[string]func(){"text": func() { full.AppendText(buf) }, "json": func() { full.AppendJSON(buf) }} {
+		if n := testing.AllocsPerRun(100, run); n > 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// BenchmarkWrite is what a request pays for its line.
+func BenchmarkWrite(b *testing.B) {
+	for name, json := range map[string]bool{"text": false, "json": true} {
+		b.Run(name, func(b *testing.B) {
+			w := NewWriter(discard{}, json)
+			log := New(Options{Out: w, JSON: json, Share: 1})
+			b.ReportAllocs()
+			for b.Loop() {
+				l := full
+				log.Write(&l)
+			}
+			b.ReportMetric(float64(w.Lost()), "lost")
+			_ = w.Close(time.Minute)
+		})
+	}
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

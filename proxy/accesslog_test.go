@@ -1,0 +1,190 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"reprise/proxy/accesslog"
+	"reprise/proxy/enginesim"
+)
+
+// logged is what an access log has written.
+type logged struct {
+	lockedWriter
+	flush *accesslog.Writer // writes what waits at an event
+}
+
+// accessLog gives a rig an access log, and returns what is in it.
+func accessLog(t testing.TB) (adjust func(*Options), out *logged) {
+	out = new(logged)
+	w := accesslog.NewWriter(&out.lockedWriter, true)
+	out.flush = w
+	t.Cleanup(func() { _ = w.Close(time.Minute) })
+	return func(o *Options) { o.AccessLog = accesslog.New(accesslog.Options{Out: w, JSON: true, Share: 1}) }, out
+}
+
+// accessLines waits for n lines of an access log, and returns all.
+func accessLines(t testing.TB, out *logged, n int) (all []map[string]any) {
+	t.Helper()
+	eventually(t, fmt.Sprint(n, " lines"), func() bool {
+		_, _ = out.flush.Write(nil)
+		return strings.Count(out.String(), "\n") >= n
+	})
+	for line := range strings.Lines(out.String()) {
+		var l map[string]any
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// TestAccessLog: every way in which a request can end has one line, with what happened and nothing that a client said.
+func TestAccessLog(t *testing.T) {
+	log, out := accessLog(t)
+	r := newRig(t, log)
+	secret := "a-secret-of-the-client"
+	question := "What is the capital of France? " + secret
+	for i, tc := range []struct {
+		path, body string
+		header     []string
+		want       string // fields of the line, as name=value
+	}{
+		{"chat/completions", chat(question), nil, "endpoint=chat model=gpt-4o result=miss status=200 why=uri-miss stream=<nil> tokens_saved=<nil>"},
+		{"chat/completions", chat(question), nil, "endpoint=chat result=exact status=200 why= upstream_ms=<nil> upstream=<nil>"},
+		{"chat/completions", chat("What's the capital of France? " + secret), nil, "result=semantic why=semantic;form;topic=1 status=200"},
+		{"chat/completions", chat(question, `"stream":true`), nil, "result=exact status=200 stream=true"},
+		{"chat/completions", chat(question), []string{"Cache-Control: no-store, no-cache", "X-Reprise-Mode: off"}, "result=bypass why=directive status=200 model=<nil>"},
+		{"chat/completions", chat(question + "?"), []string{"Cache-Control: only-if-cached"}, "result=error why=not_cached status=504"},
+		{"chat/completions", `{"model":"` + secret, nil, "result=error why=invalid_json status=400 model=<nil>"},
+		{"chat/completions", chat("Who wrote Faust?"), []string{enginesim.FaultHeader + ": status=429"}, "result=miss status=429 why=not-stored=status"},
+		{"embeddings", `{"model":"gpt-4o","input":"` + secret + `"}`, nil, "endpoint=embeddings result=miss status=200"},
+		{"files/" + secret + "/content?key=" + secret, "{}", []string{"X-Request-Id: " + strings.Repeat("i", 129)}, "endpoint=/v1/files/*/content result=bypass status=404 why=endpoint"},
+	} {
+		r.ask(t, "/v1/"+tc.path, tc.body, append(tc.header, "X-Api-Key: "+secret)...)
+		line := accessLines(t, out, i+1)[i]
+		for field := range strings.FieldsSeq(tc.want) {
+			name, want, _ := strings.Cut(field, "=")
+			if got := fmt.Sprint(line[name]); got != want && !(want == "" && line[name] == nil) {
+				t.Errorf("%s %s: %s is %q, not %q: %v", tc.path, tc.header, name, got, want, line)
+			}
+		}
+		if len(fmt.Sprint(line["request_id"])) != 32 || line["duration_ms"].(float64) <= 0 || line["bytes"].(float64) <= 0 {
+			t.Errorf("%v", line)
+		}
+		if answered := line["result"] == "miss" || line["result"] == "bypass"; answered != (line["upstream"] != nil) || answered != (line["upstream_ms"] != nil) {
+			t.Errorf("the upstream is named where it answered: %v", line)
+		}
+		if saved, _ := line["tokens_saved"].(float64); (saved > 0) != (line["result"] == "exact" || line["result"] == "semantic") {
+			t.Errorf("tokens saved: %v", line)
+		}
+	}
+	if strings.Contains(out.String(), secret) || strings.Contains(out.String(), "France") || strings.Contains(out.String(), "sk-test") {
+		t.Error("the log has what a client said")
+	}
+}
+
+// TestAccessLogOfSharedAndLeft: a follower of a flight, one that leaves it, and the leader have a line each.
+func TestAccessLogOfSharedAndLeft(t *testing.T) {
+	log, out := accessLog(t)
+	up := newStage()
+	r := newRigAt(t, nil, up, log)
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan error, 3)
+	send := func(ctx context.Context, id string) {
+		req, _ := http.NewRequestWithContext(ctx, "POST", r.api.URL+"/v1/chat/completions", strings.NewReader(chat(capital)))
+		req.Header = http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {id}}
+		resp, err := r.api.Client().Do(req)
+		if err == nil {
+			if got := resp.Header["X-Request-Id"]; len(got) != 1 || got[0] != id {
+				t.Errorf("X-Request-Id %q of %s", got, id)
+			}
+			resp.Body.Close()
+		}
+		ended <- err
+	}
+	go send(t.Context(), "leader")
+	if got := within(t, up.arrived, "the call").Header["X-Request-Id"]; len(got) != 1 || got[0] != "leader" {
+		t.Errorf("the upstream got X-Request-Id %q", got)
+	}
+	go send(t.Context(), "follower")
+	go send(ctx, "left")
+	r.waiters(t, 3)
+	leave()
+	if err := within(t, ended, "the end"); err == nil {
+		t.Error("the client that left has an answer")
+	}
+	r.waiters(t, 2)
+	up.script <- func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Request-Id", "req_upstream")
+		w.Write(upstreamReply)
+	}
+	for range 2 {
+		if err := within(t, ended, "an answer"); err != nil {
+			t.Error(err)
+		}
+	}
+	got := map[string]string{}
+	for _, l := range accessLines(t, out, 3) {
+		got[l["request_id"].(string)] = fmt.Sprint(l["result"], " ", l["status"], " ", l["upstream_request_id"])
+	}
+	for id, want := range map[string]string{"leader": "miss 200 req_upstream", "follower": "shared 200 <nil>", "left": "client-gone 0 <nil>"} {
+		if got[id] != want {
+			t.Errorf("%s: %s, not %s", id, got[id], want)
+		}
+	}
+}
+
+// TestRequestID: which id the upstream gets, and which one the client gets back.
+func TestRequestID(t *testing.T) {
+	const made = "made"
+	for _, tc := range []struct{ name, given, upstreams, sent, back string }{
+		{"none", "", "", made, made},
+		{"the upstream's", "", "req_1", made, "req_1"},
+		{"the client's", "a-1_B.c:/é"[:9], "", "a-1_B.c:/", "a-1_B.c:/"},
+		{"both", "mine", "req_1", "mine", "mine"},
+		{"128 characters", strings.Repeat("i", 128), "", strings.Repeat("i", 128), strings.Repeat("i", 128)},
+		{"too long", strings.Repeat("i", 129), "", made, made},
+		{"with a space", "a b", "", made, made},
+		{"not in ASCII", "é", "", made, made},
+	} {
+		for _, path := range []string{"/v1/chat/completions", "/v1/moderations"} {
+			sent := make(chan []string, 1)
+			r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				sent <- r.Header["X-Request-Id"]
+				if tc.upstreams != "" {
+					w.Header().Set("X-Request-Id", tc.upstreams)
+				}
+				w.Header().Set("Content-Type", "application/json")
+				w.Write(upstreamReply)
+			}))
+			var header []string
+			if tc.given != "" {
+				header = append(header, "X-Request-Id: "+tc.given)
+			}
+			got := r.ask(t, path, chat(capital), header...)
+			at := <-sent
+			for what, pair := range map[string][2][]string{"sent": {at, {tc.sent}}, "got back": {got.header["X-Request-Id"], {tc.back}}} {
+				ids, want := pair[0], pair[1][0]
+				if len(ids) != 1 || want != made && ids[0] != want || want == made && len(ids[0]) != 32 {
+					t.Errorf("%s %s: %s %q, not %q", tc.name, path, what, ids, want)
+				}
+			}
+			if tc.sent == made && tc.back == made && at[0] != got.header.Get("X-Request-Id") {
+				t.Errorf("%s %s: two ids were made", tc.name, path)
+			}
+			if again := r.ask(t, path, chat(capital), "X-Request-Id: another"); path == "/v1/chat/completions" && (again.cache() != "exact" || again.header.Get("X-Request-Id") != "another") {
+				t.Errorf("%s: the id is part of the key, or of the answer: %v", tc.name, again.header)
+			} else if path != "/v1/chat/completions" {
+				<-sent
+			}
+		}
+	}
+}
