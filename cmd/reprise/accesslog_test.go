@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"reprise/proxy/enginesim"
+)
+
+// metric is the value of a metric without labels.
+func metric(t testing.TB, admin, name string) float64 {
+	t.Helper()
+	resp, err := http.Get(admin + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(text)
+	if m == nil {
+		t.Fatalf("there is no metric %s", name)
+	}
+	v, _ := strconv.ParseFloat(string(m[1]), 64)
+	return v
+}
+
+// engineURL is the base URL of a simulated engine.
+func engineURL(t testing.TB) string {
+	srv := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}}))
+	t.Cleanup(srv.Close)
+	return srv.URL + "/v1"
+}
+
+// repeat sends a request n times, on one connection, and fails unless each is answered. Its lines in the log are long.
+func (p *process) repeat(n int) {
+	p.t.Helper()
+	for range n {
+		req, _ := http.NewRequest("POST", p.api+"/v1/chat/completions", strings.NewReader(strings.Replace(question, "gpt-4o-mini", strings.Repeat("m", 128), 1)))
+		req.Header = http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {strings.Repeat("i", 128)}}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		if resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
+			p.t.Fatal(resp.Status, err)
+		}
+	}
+}
+
+// TestAccessLogIsWritten: each request has its line within the log of events, and the last one is there after the end.
+func TestAccessLogIsWritten(t *testing.T) {
+	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
+	p.repeat(2)
+	line := p.waitFor("access")
+	if line["result"] != "miss" || line["request_id"] != strings.Repeat("i", 128) || line["status"] != 200.0 {
+		t.Errorf("%v", line)
+	}
+	if line = p.waitFor("access"); line["result"] != "exact" {
+		t.Errorf("%v", line)
+	}
+	p.repeat(1)
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != 0 || strings.Count(p.read.String(), `"msg":"access"`) != 3 || !strings.Contains(p.read.String(), `"msg":"stopped"`) {
+		t.Errorf("exit code %d, log:\n%s", code, p.read.String())
+	}
+}
+
+// TestAccessLogOff: without it, requests leave no trace in the log, and ids are passed on all the same.
+func TestAccessLogOff(t *testing.T) {
+	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "REPRISE_ACCESS_LOG=off")
+	p.repeat(3)
+	p.signal(syscall.SIGTERM)
+	if p.end(); strings.Contains(p.read.String(), `"access"`) {
+		t.Errorf("log:\n%s", p.read.String())
+	}
+}
+
+// TestLogIsNotRead: the reader of the log stops to read. All requests are answered, what does not fit is dropped and counted, and the process
+// ends when it is asked to.
+func TestLogIsNotRead(t *testing.T) {
+	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
+	const most = 50_000 // some 500 bytes each; a pipe and the buffer hold 2 MiB
+	for sent := 0; metric(t, p.admin, "reprise_log_lost_total") == 0; sent += 500 {
+		if sent > most {
+			t.Fatal("no line is lost, and the pipe is not read")
+		}
+		p.repeat(500)
+	}
+	p.repeat(10)
+	p.waitFor("the log lacks lines") // reads on
+	p.repeat(1)
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestEndsWhileLogIsNotRead: a full pipe delays the end of the process by some seconds at most.
+func TestEndsWhileLogIsNotRead(t *testing.T) {
+	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
+	p.repeat(1000) // more than a pipe holds
+	p.signal(syscall.SIGTERM)
+	ended := make(chan error, 1)
+	go func() { _, err := p.Process.Wait(); ended <- err }()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("the process waits for the reader of its log")
+	}
+}
+
+// TestLogIsClosed: the reader of the log has gone. Writing to its pipe would end a process that does not expect that.
+func TestLogIsClosed(t *testing.T) {
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: exec.CommandContext(ctx, path, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"), t: t}
+	p.Env = append(os.Environ(), "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
+	p.Stderr = to
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
+	to.Close()
+	p.logs = bufio.NewScanner(from)
+	ready := p.waitFor("reprise is ready")
+	p.api, p.admin = ready["api"].(string), ready["admin"].(string)
+	from.Close()
+	p.loses(t)
+}
+
+// loses sends requests until lines of the log are counted as lost, and ends the process.
+func (p *process) loses(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); metric(t, p.admin, "reprise_log_lost_total") == 0; {
+		p.repeat(10)
+		if time.Now().After(end) {
+			t.Fatal("no line is lost")
+		}
+	}
+	p.repeat(10)
+	p.signal(syscall.SIGTERM)
+	if state, err := p.Process.Wait(); err != nil || state.ExitCode() != 0 {
+		t.Errorf("%v, %v", state, err)
+	}
+}
+
+// TestLogOnFullDisk: the disk of the log is full from the start.
+func TestLogOnFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	defer full.Close()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var addresses [2]string
+	for i := range addresses {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		addresses[i] = l.Addr().String()
+		defer l.Close()
+		l.Close()
+	}
+	p := &process{Cmd: exec.CommandContext(t.Context(), path, "serve", "--listen", addresses[0], "--admin-listen", addresses[1]), t: t,
+		api: "http://" + addresses[0], admin: "http://" + addresses[1]}
+	p.Env = append(os.Environ(), "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
+	p.Stderr = full
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
+	for end := time.Now().Add(time.Minute); ; {
+		if resp, err := http.Get(p.admin + "/readyz"); err == nil {
+			if resp.Body.Close(); resp.StatusCode == http.StatusOK {
+				break
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatal("the program is not ready: the log is not its only trace")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	p.loses(t)
+}
+
+// TestForgedLines: what a client sends in the names of models, ids, paths and headers makes no line of its own, and no credential is logged.
+func TestForgedLines(t *testing.T) {
+	for _, form := range []string{"json", "text"} {
+		p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "REPRISE_LOG_LEVEL=info")
+		if form == "text" {
+			p = startText(t)
+		}
+		const forged = "x\n{\"msg\":\"forged\"}\r\ntime=1 level=ERROR msg=forged\x1b[31m\u2028\u202e"
+		name, _ := json.Marshal(forged + strings.Repeat("\n", 1<<20))
+		sent := 0
+		for _, path := range []string{"/v1/chat/completions", "/v1/%0Aforged/sk-path", "/v1/models?key=sk-query&x=%0Amsg=forged", "/v1/files/sk-file"} {
+			req, _ := http.NewRequest("POST", p.api+path, strings.NewReader(strings.Replace(question, `"gpt-4o-mini"`, string(name), 1)))
+			req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-header"}, "X-Request-Id": {"forged \t id"}, "Referer": {"https://user:sk-referer@host/"}}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			sent++
+		}
+		p.signal(syscall.SIGTERM)
+		p.end()
+		log := p.read.String()
+		if n := strings.Count(log, "msg=access") + strings.Count(log, `"msg":"access"`); n != sent {
+			t.Errorf("%s: %d lines for %d requests:\n%.4000s", form, n, sent, log)
+		}
+		for line := range strings.Lines(log) {
+			if len(line) > 4<<10 || strings.HasPrefix(line, `{"msg":"forged"`) || strings.HasPrefix(line, "time=1 ") || strings.ContainsAny(line, "\x1b\r\u2028\u202e") {
+				t.Errorf("%s: %.300q", form, line)
+			}
+		}
+		for _, credential := range []string{"sk-path", "sk-query", "sk-header", "sk-file", "sk-referer"} {
+			if strings.Contains(log, credential) {
+				t.Errorf("%s: the log has %s", form, credential)
+			}
+		}
+	}
+}
+
+// startText is start for a log in the form of text.
+func startText(t *testing.T) *process {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: exec.CommandContext(t.Context(), path, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"), t: t}
+	p.Env = append(os.Environ(), "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
+	stderr, err := p.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill() })
+	p.logs = bufio.NewScanner(stderr)
+	for p.logs.Scan() {
+		p.read.WriteString(p.logs.Text() + "\n")
+		if m := regexp.MustCompile(`msg="reprise is ready" api=(\S+) admin=(\S+)`).FindStringSubmatch(p.logs.Text()); m != nil {
+			p.api, p.admin = m[1], m[2]
+			return p
+		}
+	}
+	t.Fatal(fmt.Sprint("the program has not started:\n", p.read.String()))
+	return nil
+}
