@@ -24,6 +24,7 @@ func TestEveryEndpointRepeats(t *testing.T) {
 		{"chat", "/v1/chat/completions", chat(capital), "choices.0.message.content"},
 		{"completions", "/v1/completions", `{"model":"gpt-3.5-turbo-instruct","prompt":"Once upon a time"}`, "choices.0.text"},
 		{"responses", "/v1/responses", `{"model":"gpt-4o","input":"What is the capital of France?"}`, "output.0.content.0.text"},
+		{"messages", "/v1/messages", `{"model":"gpt-4o","max_tokens":500,"messages":[{"role":"user","content":"What is the capital of France?"}]}`, "content.0.text"},
 	} {
 		for _, streamFirst := range []bool{false, true} {
 			r := newRig(t)
@@ -69,6 +70,9 @@ func streamedText(body string) string {
 		b.WriteString(ev.Get("choices.0.text").String())
 		if ev.Get("type").String() == "response.output_text.delta" {
 			b.WriteString(ev.Get("delta").String())
+		}
+		if ev.Get("type").String() == "content_block_delta" {
+			b.WriteString(ev.Get("delta.text").String())
 		}
 	}
 	return b.String()

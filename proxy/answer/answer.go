@@ -46,8 +46,6 @@ type Form struct {
 	// Judge returns the verdict on a finished answer that is not an error: its text, and the reason not to keep it, if any. Usage is that of
 	// the member "usage" where Judge leaves it out.
 	Judge func(answer gjson.Result) Verdict
-	// Usage reads the member "usage" of an answer; nil: it has the names of OpenAI's APIs.
-	Usage func(usage gjson.Result) Usage
 	// Streams is nil where answers are never streamed. Such an answer is replayed as an object whatever the client asks for.
 	Streams Streams
 	// Lines: a stream is a line of JSON for each event, without the fields of an event stream.

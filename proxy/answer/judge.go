@@ -59,7 +59,7 @@ func (f *Form) verdict(r gjson.Result, err error) Verdict {
 	}
 	var of [4]gjson.Result
 	rawjson.Members(r, of[:], "error", "type", "object", "usage")
-	usage := f.usage(of[3])
+	usage := usageOf(of[3])
 	if isError(of[:3]) {
 		return Verdict{Reason: ReasonError, Usage: usage}
 	}
@@ -114,14 +114,6 @@ func ContentText(content gjson.Result) string {
 		}
 	}
 	return b.String()
-}
-
-// usage reads the usage of an answer.
-func (f *Form) usage(u gjson.Result) Usage {
-	if f.Usage != nil {
-		return f.Usage(u)
-	}
-	return usageOf(u)
 }
 
 func usageOf(u gjson.Result) Usage {

@@ -12,9 +12,10 @@ import (
 // judge rejects a message that is cut, refuses or is blank, and one with a block that is neither text, nor a thought, nor a call of a tool
 // of the client.
 func judge(r gjson.Result) (v answer.Verdict) {
-	var of [3]gjson.Result
-	rawjson.Members(r, of[:], "content", "stop_reason", "container")
+	var of [4]gjson.Result
+	rawjson.Members(r, of[:], "content", "stop_reason", "container", "usage")
 	content, stop, container := of[0], of[1], of[2]
+	v.Usage = usageOf(of[3])
 	if !content.IsArray() {
 		v.Reject(answer.ReasonMalformed)
 		return v

@@ -33,7 +33,7 @@ var Family = api.Family{
 		Uncacheable: uncacheable,
 		Read:        read,
 	},
-	Answers:   &answer.Form{Code: code, Judge: judge, Usage: usageOf, Streams: streams{}},
+	Answers:   &answer.Form{Code: code, Judge: judge, Streams: streams{}},
 	NewID:     newID,
 	ErrorBody: errorBody,
 }
