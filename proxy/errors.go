@@ -2,11 +2,13 @@ package proxy
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
+	"syscall"
 
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/apierror"
@@ -65,10 +67,37 @@ func toAPIError(err error) *apierror.Error {
 	case errors.Is(err, upstream.ErrClosed):
 		return &apierror.Error{Status: http.StatusBadGateway, Type: apierror.TypeUpstream, Code: "upstream_closed",
 			Message: "The upstream closed the connection before it answered. It may have read the request, so the proxy did not send it again."}
-	default:
-		return &apierror.Error{Status: http.StatusBadGateway, Type: apierror.TypeUpstream, Code: "upstream_unreachable",
-			Message: "The upstream could not be reached or broke off its answer; the log of the proxy has the cause."}
 	}
+	if why := unreachable(err); why != "" {
+		return &apierror.Error{Status: http.StatusBadGateway, Type: apierror.TypeUpstream, Code: "upstream_unreachable",
+			Message: "The upstream cannot be reached: " + why + "."}
+	}
+	return &apierror.Error{Status: http.StatusBadGateway, Type: apierror.TypeUpstream, Code: "upstream_broken",
+		Message: "The upstream broke off before its answer had begun; the log of the proxy has the cause."}
+}
+
+// unreachable is why no connection with the upstream came about, "" where there was one. It names no address: a client need not know
+// where the upstream is.
+func unreachable(err error) string {
+	var name *net.DNSError
+	var op *net.OpError
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &name):
+		return "its name cannot be resolved"
+	case errors.As(err, &certificate):
+		return "its certificate is not valid"
+	case errors.As(err, &record):
+		return "it does not speak TLS"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH):
+		return "no route to its address"
+	case errors.As(err, &op) && op.Op == "dial":
+		return "no connection"
+	}
+	return ""
 }
 
 func isTimeout(err error) bool {

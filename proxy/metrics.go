@@ -105,6 +105,7 @@ func (m *metrics) saved(r Result, e *store.Entry) {
 type Stats struct {
 	Requests                                               int64 // the sum of the next seven
 	Exact, Semantic, Shared, Stale, Misses, Bypass, Errors int64
+	Gone                                                   int64 // of the errors, those whose client left before its answer
 	Stored, Evictions, Topics, Vetoes, TokensSaved         int64
 	Entries, Bytes                                         int64
 	Lacking                                                int64 // entries that wait for a vector of the present embedder
@@ -116,7 +117,7 @@ type Stats struct {
 func (st Stats) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"requests": st.Requests, "exact": st.Exact, "semantic": st.Semantic, "shared": st.Shared, "stale": st.Stale, "misses": st.Misses,
-		"bypass": st.Bypass, "errors": st.Errors, "stored": st.Stored, "evictions": st.Evictions, "topics": st.Topics, "vetoes": st.Vetoes,
+		"bypass": st.Bypass, "errors": st.Errors, "client_gone": st.Gone, "stored": st.Stored, "evictions": st.Evictions, "topics": st.Topics, "vetoes": st.Vetoes,
 		"tokens_saved": st.TokensSaved, "entries": st.Entries, "entries_without_vector": st.Lacking, "bytes": st.Bytes,
 		"upstream_seconds_saved": st.UpstreamSaved.Seconds(), "reuse": st.Reuse,
 	})
@@ -140,6 +141,7 @@ func (s *Server) Stats() Stats {
 	}
 	st.Exact, st.Semantic, st.Shared, st.Stale = by[Exact], by[Semantic], by[Shared], by[Stale]
 	st.Misses, st.Bypass, st.Errors = by[Miss], by[Bypass], by[Refused]+by[Gone]
+	st.Gone = by[Gone]
 	kept := s.cache.Stats()
 	st.Entries, st.Bytes, st.Evictions = int64(kept.Store.Entries), kept.Store.Bytes, kept.Store.Evictions
 	st.Topics, st.Lacking = int64(kept.Topics.Topics), int64(kept.Store.Lacking)

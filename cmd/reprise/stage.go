@@ -116,7 +116,8 @@ func (s *stage) play(ctx context.Context, next func() (trace.Conversation, error
 		fmt.Sprint(s.cfg.CapacityEntries))
 	s.start = time.Now()
 	shown, hide := context.WithCancel(context.Background())
-	view := demo.View{Out: s.t.Err, Live: cli.IsTerminal(s.t.Err), Now: s.summary, Done: s.progress(r)}
+	view := demo.View{Out: s.t.Err, Live: cli.IsTerminal(s.t.Err), Now: s.summary, Done: s.progress(r),
+		Size: func() (columns, rows int) { return cli.Size(s.t.Err) }}
 	ended := make(chan struct{})
 	go func() { view.Run(shown); close(ended) }()
 	err := s.player.Play(ctx, next)
@@ -158,6 +159,7 @@ func (s *stage) report(r *trace.ConversationReader) error {
 		}
 	}
 	if s.o.json {
+		sum.Policy, sum.CapacityEntries, sum.CapacityBytes, sum.Seed = s.cfg.Policy, s.cfg.CapacityEntries, s.cfg.CapacityBytes, s.o.seed
 		return sum.JSON(s.t.Out)
 	}
 	hit, miss := s.player.Medians()

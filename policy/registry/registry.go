@@ -38,6 +38,16 @@ func CheckWith(name string, o policy.Options) error {
 	return err
 }
 
+// Parameters are all parameters of a name under these options, its own and the defaults, as key=value between commas; what is given in
+// capacities is a number there. "" where New would fail, or the policy has none.
+func Parameters(name string, o policy.Options) string {
+	s, args, err := policies.Read(name, o)
+	if err != nil {
+		return ""
+	}
+	return s.Text(args)
+}
+
 // Relational reports whether a policy of that name, with or without parameters, goes by topics and dependencies. All others
 // are baselines.
 func Relational(name string) bool {

@@ -39,7 +39,7 @@ type cell struct {
 }
 
 func newCell(name string, c Capacity, seed uint64, p *plan) (*cell, error) {
-	x := &cell{result: Result{Policy: name, Capacity: c.String(), Bound: isBound(name)}}
+	x := &cell{result: newResult(name, c, seed, p)}
 	e, limit, err := c.evictor(name, seed, p)
 	if e != nil {
 		x.open(e, limit, p.ids.n)
@@ -62,7 +62,7 @@ func (c Capacity) evictor(name string, seed uint64, p *plan) (policy.Evictor, po
 
 // open sets the evictor, and finds its optional interfaces once instead of at each request.
 func (c *cell) open(e policy.Evictor, limit policy.Limit, distinct int) {
-	c.evictor, c.ledger, c.result.Limit = e, policy.NewLedger(e, limit), limit
+	c.evictor, c.ledger = e, policy.NewLedger(e, limit)
 	c.seer, _ = e.(Clairvoyant)
 	c.arriver, _ = e.(policy.Arriver)
 	c.linker, _ = e.(policy.Linker)

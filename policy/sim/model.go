@@ -33,7 +33,7 @@ type modelled struct {
 }
 
 func newModelled(m Model, name string, c Capacity, seed uint64, p *plan) (*modelled, error) {
-	x := &modelled{result: Result{Policy: name, Capacity: c.String(), Bound: isBound(name)}}
+	x := &modelled{result: newResult(name, c, seed, p)}
 	e, limit, err := c.evictor(name, seed, p)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,6 @@ func newModelled(m Model, name string, c Capacity, seed uint64, p *plan) (*model
 	if name == infinite {
 		e = classic.NewLRU() // without a limit Victim is never called
 	}
-	x.result.Limit = limit
 	x.seer, _ = e.(Clairvoyant)
 	x.player, err = m(e, limit)
 	return x, err

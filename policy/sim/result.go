@@ -1,6 +1,9 @@
 package sim
 
-import "reprise/policy"
+import (
+	"reprise/policy"
+	"reprise/policy/registry"
+)
 
 // Result is the figures of one policy at one capacity. A ratio is 0 where there is nothing to divide by.
 type Result struct {
@@ -22,9 +25,30 @@ type Result struct {
 	Evictions          int64   `json:"evictions"`      // a refused item counts as one
 	Seconds            float64 `json:"seconds"`        // wall time of this policy's own work, warm-up included
 
+	// With these the same replay can be made again: the capacity in this trace, the seed, and every parameter of the policy.
+	CapacityEntries int    `json:"capacity_entries,omitempty"` // 0: it is in bytes, or there is none
+	CapacityBytes   int64  `json:"capacity_bytes,omitempty"`
+	Seed            uint64 `json:"seed"`
+	Parameters      string `json:"parameters,omitempty"` // key=value between commas, as behind the name of a policy
+
 	TokenHitRatio float64      `json:"-"` // TokensSaved by the Cost of all requests
 	Bound         bool         `json:"-"` // not a policy that can run in practice
 	Limit         policy.Limit `json:"-"` // the capacity in this trace; 0 everywhere for the infinite cache
+}
+
+// newResult is that of a policy before its first request.
+func newResult(name string, c Capacity, seed uint64, p *plan) Result {
+	r := Result{Policy: name, Capacity: c.String(), Bound: isBound(name), Seed: seed}
+	if name == infinite {
+		return r
+	}
+	var entries int
+	r.Limit, entries = c.limit(p.ids.n, p.bytes)
+	r.CapacityEntries, r.CapacityBytes = r.Limit.Entries, r.Limit.Bytes
+	if !r.Bound {
+		r.Parameters = registry.Parameters(name, policy.Options{Capacity: entries, Bytes: r.Limit.Bytes > 0, Seed: seed})
+	}
+	return r
 }
 
 // tally sums requests, or hits.

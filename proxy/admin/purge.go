@@ -180,11 +180,14 @@ func readPurge(r *http.Request) (f filter, dry bool, err error) {
 // inJSONWords describes a mistake in a body without naming Go types.
 func inJSONWords(err error) string {
 	var mistyped *json.UnmarshalTypeError
+	var broken *json.SyntaxError
 	switch {
 	case errors.As(err, &mistyped):
 		return cmp.Or(mistyped.Field, "the body") + " may not be a " + mistyped.Value
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "the body did not come whole"
+	case errors.As(err, &broken):
+		return fmt.Sprintf("it is no JSON from byte %d on", max(broken.Offset, 1))
 	}
-	return strings.TrimPrefix(err.Error(), "json: ")
+	return err.Error()
 }

@@ -164,3 +164,11 @@ func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
+
+// Size is how many columns and rows a terminal has, 0 where w is none.
+func Size(w io.Writer) (columns, rows int) {
+	if f, ok := w.(*os.File); ok {
+		columns, rows, _ = term.GetSize(int(f.Fd()))
+	}
+	return columns, rows
+}

@@ -32,6 +32,19 @@ func (a Args) Num(name string) float64 { return a.numbers[name] }
 // Choice is the value of a parameter that has choices.
 func (a Args) Choice(name string) string { return a.choices[name] }
 
+// Text is the parameters of a in the order of their list, as Args reads them.
+func (s *Spec) Text(a Args) string {
+	var all []string
+	for _, p := range s.Params {
+		value, isChoice := a.choices[p.Name]
+		if !isChoice {
+			value = text(a.numbers[p.Name])
+		}
+		all = append(all, p.Name+"="+value)
+	}
+	return strings.Join(all, ",")
+}
+
 // Whole is a number of entries, rounded down.
 func (a Args) Whole(name string) int { return int(a.numbers[name]) }
 

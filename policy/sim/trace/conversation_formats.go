@@ -35,6 +35,8 @@ var conversationFormats = []conversationFormat{
 		[]string{"prompt", "message_tree_id"}, each(parseTree)},
 	{OASST, "OASST1", "messages", `{"idx":0,"tree":0,"parent_idx":null,"role":"prompter","text":"…"}`,
 		[]string{"idx", "tree", "role"}, func() conversationParser { return &messages{} }},
+	{OASST, "OASST1", "published messages", `{"message_id":"…","parent_id":null,"message_tree_id":"…","role":"prompter","text":"…"}`,
+		[]string{"message_id", "message_tree_id", "role"}, func() conversationParser { return &published{} }},
 }
 
 // detectConversation identifies the format by the names of a record's fields; nil is none.

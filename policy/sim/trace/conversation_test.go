@@ -63,6 +63,14 @@ const flat = `{"idx":0,"tree":0,"parent_idx":null,"role":"prompter","text":"q"}
 {"idx":5,"tree":1,"parent_idx":null,"role":"prompter","text":"other"}
 `
 
+const publishedMessages = `{"message_id":"m0","parent_id":null,"user_id":"u","text":"q","role":"prompter","lang":"en","message_tree_id":"x","tree_state":"ready_for_export"}
+{"message_id":"m1","parent_id":"m0","text":"a","role":"assistant","message_tree_id":"x"}
+{"message_id":"m2","parent_id":"m1","text":"left","role":"prompter","message_tree_id":"x"}
+{"message_id":"m3","parent_id":"m0","text":"b","role":"assistant","message_tree_id":"x"}
+{"message_id":"m4","parent_id":"m3","text":"right","role":"prompter","message_tree_id":"x"}
+{"message_id":"m5","parent_id":null,"text":"other","role":"prompter","message_tree_id":"y"}
+`
+
 const tree = `{"message_tree_id":"x","prompt":{"role":"prompter","text":"q","replies":[` +
 	`{"role":"assistant","text":"a","replies":[{"role":"prompter","text":"left","replies":[]}]},` +
 	`{"role":"assistant","text":"b","replies":[{"role":"prompter","text":"right","replies":[]}]}]}}` + "\n"
@@ -76,6 +84,7 @@ func TestConversationFormats(t *testing.T) {
 			"ShareGPT", "[be brief] -1>a 0>c\n"},
 		{"sharegpt as an array", ` [{"conversations":[{"from":"human","value":"a"}]},` + "\n" + `{"conversations":[{"from":"human","value":"b"}]}]`, "ShareGPT", "-1>a\n-1>b\n"},
 		{"oasst messages", flat, "OASST1 messages", "-1>q 0>left 0>right\n-1>other\n"},
+		{"oasst as published", publishedMessages, "OASST1 published messages", "-1>q 0>left 0>right\n-1>other\n"},
 		{"oasst trees", tree, "OASST1 trees", "-1>q 0>left 0>right\n"},
 		{"blank lines and CRLF", "\r\n\n" + `{"turns":[["U","a"]]}` + "\r\n\r\n" + `{"turns":[["U","b"]]}`, "SGD", "-1>a\n-1>b\n"},
 	} {
@@ -102,6 +111,7 @@ func TestRecordFields(t *testing.T) {
 		{"sgd", `{"services":["Travel","Hotels"],"turns":[["U","a"],["S","four"],["U","c"]]}`, "sgd Travel+Hotels 4 0"},
 		{"sharegpt", `{"conversations":[{"from":"gpt","value":"early"},{"from":"human","value":"a"},{"from":"gpt","value":"five5"}]}`, "sharegpt  5"},
 		{"oasst messages", flat, "oasst 0 1 0 0"},
+		{"oasst as published", publishedMessages, "oasst x 1 0 0"},
 		{"oasst trees", tree, "oasst x 1 0 0"},
 	} {
 		r, err := fromText(c.in)
@@ -156,6 +166,16 @@ func TestOrphan(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if n, err := r.Skipped(); n != 1 || !errors.Is(err, errOrphan) {
+		t.Errorf("skipped %d: %v", n, err)
+	}
+}
+
+func TestPublishedOrphan(t *testing.T) {
+	r, err := fromText(publishedMessages + `{"message_id":"m9","parent_id":"m2","text":"lost","role":"prompter","message_tree_id":"y"}` + "\n")
+	if got, want := readAll(r, err), "-1>q 0>left 0>right\n-1>other\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if n, err := r.Skipped(); n != 1 || !errors.Is(err, errLate) {
 		t.Errorf("skipped %d: %v", n, err)
 	}
 }

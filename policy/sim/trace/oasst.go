@@ -31,15 +31,22 @@ func parseTree(record []byte) (c Conversation, err error) {
 
 // grow adds a message and its replies below the turn parent. The depth of the recursion is bounded by that of the JSON.
 func (c *Conversation) grow(n *treeNode, parent int) {
-	if n.Role == "prompter" && strings.TrimSpace(n.Text) != "" {
-		c.Turns = append(c.Turns, Turn{Text: n.Text, Parent: parent})
-		parent = len(c.Turns) - 1
-	} else if n.Role == "assistant" {
-		c.answer(parent, n.Text)
-	}
+	parent = c.say(n.Role, n.Text, parent)
 	for i := range n.Replies {
 		c.grow(&n.Replies[i], parent)
 	}
+}
+
+// say adds a message below the turn parent, and returns the turn at or above it.
+func (c *Conversation) say(role, text string, parent int) int {
+	switch {
+	case role == "prompter" && strings.TrimSpace(text) != "":
+		c.Turns = append(c.Turns, Turn{Text: text, Parent: parent})
+		return len(c.Turns) - 1
+	case role == "assistant":
+		c.answer(parent, text)
+	}
+	return parent
 }
 
 // messages parses the flat layout: one message a record, each tree in pre-order.
@@ -75,13 +82,7 @@ func (m *messages) add(record []byte) (done []Conversation, err error) {
 			return done, errOrphan
 		}
 	}
-	if msg.Role == "prompter" && strings.TrimSpace(msg.Text) != "" {
-		m.current.Turns = append(m.current.Turns, Turn{Text: msg.Text, Parent: turn})
-		turn = len(m.current.Turns) - 1
-	} else if msg.Role == "assistant" {
-		m.current.answer(turn, msg.Text)
-	}
-	m.turnOf[*msg.Idx] = turn
+	m.turnOf[*msg.Idx] = m.current.say(msg.Role, msg.Text, turn)
 	return done, nil
 }
 
@@ -90,4 +91,48 @@ func (m *messages) end() []Conversation {
 		return nil
 	}
 	return []Conversation{m.current}
+}
+
+// published parses the messages as they are published: one a record, with a name, that of its parent, and that of its tree. The messages
+// of a tree follow each other, each behind its parent.
+type published struct {
+	current Conversation
+	turnOf  map[string]int // by name: the turn at or above a message of the current tree
+}
+
+type publishedMessage struct {
+	ID     string  `json:"message_id"`
+	Parent *string `json:"parent_id"`
+	Tree   string  `json:"message_tree_id"`
+	Role   string  `json:"role"`
+	Text   string  `json:"text"`
+}
+
+var errLate = errors.New("parent_id names no earlier message of the tree")
+
+func (p *published) add(record []byte) (done []Conversation, err error) {
+	var msg publishedMessage
+	if json.Unmarshal(record, &msg) != nil || msg.ID == "" || msg.Tree == "" || msg.Role == "" {
+		return nil, errJSON
+	}
+	if msg.Tree != p.current.Topic || p.turnOf == nil {
+		done = p.end()
+		p.current, p.turnOf = Conversation{Topic: msg.Tree}, map[string]int{}
+	}
+	turn := -1
+	if msg.Parent != nil {
+		var ok bool
+		if turn, ok = p.turnOf[*msg.Parent]; !ok {
+			return done, errLate
+		}
+	}
+	p.turnOf[msg.ID] = p.current.say(msg.Role, msg.Text, turn)
+	return done, nil
+}
+
+func (p *published) end() []Conversation {
+	if len(p.current.Turns) == 0 {
+		return nil
+	}
+	return []Conversation{p.current}
 }

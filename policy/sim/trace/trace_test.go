@@ -285,6 +285,12 @@ func TestOpenFails(t *testing.T) {
 		{`{"messages":[{"role":"user","content":"hi"}]}`, Auto, "open: read IN: these are chat requests"},
 		{`{"turns":[["U","a"]]}`, ShareGPT, "open: read IN: these are SGD, not ShareGPT"},
 		{`{"id":1}`, OASST, "open: read IN: line 1: no known format: expected " + describeConversations()},
+		{"The quick brown fox jumps\nover the lazy dog of mine.\nshort\n", Auto, "error: " + errProse.Error() + "\n"},
+		{"What is the capital of France?\n", IDs, "error: " + errProse.Error() + "\n"},
+		{"a,b,c\nd,e,f\n", Auto, "error: " + errRows.Error() + "\n"},
+		{"1,2\n3,4\n", IDs, "error: " + errRows.Error() + "\n"},
+		{"a,b\n7\n", IDs, "id=l1\nid=7\n"},
+		{"GET /a\nGET /b,c\nGET /d\n", Auto, "id=l1\nid=l2\nid=l3\n"},
 		{"5\n", "id", `open: format "id": want one of auto, ids, requests, oasst, sgd, sharegpt, oracle-general, csv`},
 	} {
 		if got := read(t, write(t, []byte(c.in)), c.f); got != c.want {

@@ -28,7 +28,13 @@ type Summary struct {
 	UpstreamSecondsSaved float64 `json:"upstream_seconds_saved"`
 	Seconds              float64 `json:"seconds"`
 
-	errors, entries, bytes int64
+	// Of the play, so that it can be made again.
+	Policy          string `json:"policy"`
+	CapacityEntries int    `json:"capacity_entries"`
+	CapacityBytes   int64  `json:"capacity_bytes"`
+	Seed            uint64 `json:"seed"` // of the built-in workload
+
+	errors, gone, entries, bytes int64
 }
 
 // Summarise makes the summary of a play of the given length from the proxy's counters.
@@ -37,7 +43,7 @@ func Summarise(st proxy.Stats, took time.Duration) Summary {
 		Requests: st.Requests, Exact: st.Exact, Semantic: st.Semantic, Shared: st.Shared, Stale: st.Stale, Bypass: st.Bypass,
 		Misses: st.Misses, Stored: st.Stored, Evictions: st.Evictions, Topics: st.Topics, Vetoes: st.Vetoes,
 		TokensSaved: st.TokensSaved, UpstreamSecondsSaved: st.UpstreamSaved.Seconds(), Seconds: took.Seconds(),
-		errors: st.Errors, entries: st.Entries, bytes: st.Bytes,
+		errors: st.Errors - st.Gone, gone: st.Gone, entries: st.Entries, bytes: st.Bytes,
 	}
 }
 
@@ -92,6 +98,7 @@ func (s Summary) outcomes() []outcome {
 		{"miss", s.Misses, "asked of the engine", true},
 		{"bypass", s.Bypass, "not a matter for the cache", false},
 		{"error", s.errors, "refused or failed", false},
+		{"gone", s.gone, "the client left before the answer, as when the demo is interrupted", false},
 	}
 }
 

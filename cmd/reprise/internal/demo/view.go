@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +14,10 @@ import (
 // View shows a play while it runs.
 type View struct {
 	Out  io.Writer
-	Live bool           // Out is a terminal: a block of lines is drawn again and again; else a line now and then
-	Now  func() Summary // so far
-	Done func() float64 // how much of the work is done, 0 to 1; negative: not known
+	Live bool                       // Out is a terminal: a block of lines is drawn again and again; else a line now and then
+	Now  func() Summary             // so far
+	Done func() float64             // how much of the work is done, 0 to 1; negative: not known
+	Size func() (columns, rows int) // of the terminal; 0: not known. nil: neither is
 
 	lines   int // of the block on the screen
 	history []mark
@@ -70,6 +72,9 @@ func (v *View) draw() {
 	block := v.block(s)
 	for _, line := range block {
 		b.WriteString("\x1b[2K" + line + "\n") // erases a longer line below
+	}
+	if len(block) < v.lines {
+		b.WriteString("\x1b[J") // the rest of a block that had more lines
 	}
 	v.lines = len(block)
 	io.WriteString(v.Out, b.String())
@@ -127,17 +132,45 @@ func (v *View) plain(s Summary) string {
 	return line
 }
 
-// barWidth is the length of the bar of 100 %.
-const barWidth = 40
+// barWidth is the length of the bar of 100 %, where there is room for it behind barColumn columns.
+const (
+	barWidth  = 40
+	barColumn = 30
+)
 
+// block is the state in lines, none of which is wider than the terminal: one that wraps could not be drawn over. Where the terminal has
+// fewer rows, the last lines are left out.
 func (v *View) block(s Summary) []string {
+	columns, rows := 0, 0
+	if v.Size != nil {
+		columns, rows = v.Size()
+	}
+	bars := barWidth
+	if columns > 0 {
+		bars = max(0, min(barWidth, columns-barColumn-1))
+	}
+	lines := v.all(s, bars)
+	if rows > 0 && len(lines) >= rows { // the cursor stands below the last one
+		lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+		lines = lines[:min(len(lines), max(1, rows-1))]
+	}
+	for i, line := range lines {
+		if r := []rune(line); columns > 1 && len(r) >= columns {
+			lines[i] = string(r[:columns-1])
+		}
+	}
+	return lines
+}
+
+// all is the state in lines of any width, with bars of at most bars columns.
+func (v *View) all(s Summary, bars int) []string {
 	lines := []string{fmt.Sprintf("  %s   %s requests   %.0f/s   %s", clock(s.Seconds), cli.Thousands(s.Requests), v.rate(), v.progress()), ""}
 	for _, o := range s.outcomes() {
 		if !o.always {
 			continue
 		}
 		part := share(o.n, s.Requests)
-		bar := strings.Repeat("█", int(part/100*barWidth+0.5))
+		bar := strings.Repeat("█", int(part/100*float64(bars)+0.5))
 		lines = append(lines, fmt.Sprintf("  %-9s %8s  %5.1f %%  %s", o.name, cli.Thousands(o.n), part, bar))
 	}
 	return append(lines, "",

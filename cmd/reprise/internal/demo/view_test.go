@@ -38,6 +38,39 @@ func TestView(t *testing.T) {
 	}
 }
 
+// TestSmallTerminal: no line is as wide as the terminal, and the block has fewer lines than it has rows.
+func TestSmallTerminal(t *testing.T) {
+	s := Summary{Requests: 123_456, Exact: 100_000, Semantic: 456, Misses: 23_000, Seconds: 4000, TokensSaved: 12_345_678, UpstreamSecondsSaved: 99_999, entries: 100_000}
+	for _, size := range [][2]int{{0, 0}, {200, 50}, {80, 24}, {60, 24}, {40, 24}, {20, 24}, {80, 9}, {80, 5}, {40, 2}, {1, 1}} {
+		var out bytes.Buffer
+		v := &View{Out: &out, Live: true, Now: func() Summary { return s }, Done: func() float64 { return 0.5 }, Size: func() (int, int) { return size[0], size[1] }}
+		v.draw()
+		out.Reset()
+		v.draw()
+		block := v.block(s)
+		if n := len(block); n == 0 || size[1] > 1 && n >= size[1] || size[1] == 0 && n != 9 {
+			t.Errorf("%v: %d lines", size, n)
+		}
+		for _, line := range block {
+			if n := len([]rune(line)); size[0] > 1 && n >= size[0] {
+				t.Errorf("%v: %d columns: %q", size, n, line)
+			}
+		}
+		if size[0] >= 80 && size[1] >= 24 && !strings.Contains(out.String(), "█████████████████████████████") {
+			t.Errorf("%v: %q", size, out.String())
+		}
+	}
+	rows := 24
+	var out bytes.Buffer
+	v := &View{Out: &out, Live: true, Now: func() Summary { return s }, Done: func() float64 { return 0.5 }, Size: func() (int, int) { return 80, rows }}
+	v.draw()
+	rows = 4
+	out.Reset()
+	if v.draw(); !strings.HasSuffix(out.String(), "\x1b[J") {
+		t.Errorf("a shorter block leaves lines of the one before: %q", out.String())
+	}
+}
+
 // TestRateWindow: the rate does not depend on marks before the window.
 func TestRateForgets(t *testing.T) {
 	v := &View{}
