@@ -13,7 +13,7 @@ import (
 
 // values are tried for every field of a table of defaults. Those that are in no row of the field must count.
 var values = []string{`null`, `true`, `false`, `0`, `1`, `2`, `0.5`, `""`, `"auto"`, `"none"`, `"text"`, `"float"`, `"disabled"`, `[]`, `["text"]`, `[1]`, `{}`,
-	`{"type":"text"}`, `{"type":"text","x":1}`, `{"type":"json_object"}`}
+	`{"type":"text"}`, `{"type":"text","x":1}`, `{"type":"auto"}`, `{"type":"json_object"}`}
 
 // Defaults checks the table of defaults of f with a request of nothing but its model and its conversation: absence and each value of a row
 // share key and scope, every other value has a key of its own, and every row has its source.

@@ -19,8 +19,9 @@ var Family = api.Family{
 	Name: "messages",
 	Path: "/v1/messages",
 	Requests: &canon.Rules{
-		Code:  code,
-		Field: "messages",
+		Code:     code,
+		Field:    "messages",
+		Defaults: defaults,
 		Names: canon.MakeNames(
 			[]string{"messages", "output_config", "source", "system"},
 			[]string{
