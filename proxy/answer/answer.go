@@ -46,6 +46,12 @@ type Form struct {
 	// Judge returns the verdict on a finished answer that is not an error: its text, and the reason not to keep it, if any. Usage is that of
 	// the member "usage" where Judge leaves it out.
 	Judge func(answer gjson.Result) Verdict
+	// Links marks the ids that link parts of one conversation in the member name, with value v, of a finished answer, in the order of
+	// their places, as [SlotLink]. nil: answers have none.
+	Links func(m *Marker, name string, v gjson.Result)
+	// NewLink appends the id that a replay with this nonce has in the place of such an id, which is [IsLink]; [AppendLink] or
+	// what a later request may name at the upstream. nil: they stay as they are.
+	NewLink func(dst []byte, nonce [12]byte, original string) []byte
 	// Streams is nil where answers are never streamed. Such an answer is replayed as an object whatever the client asks for.
 	Streams Streams
 	// Lines: a stream is a line of JSON for each event, without the fields of an event stream.

@@ -67,7 +67,7 @@ func isMedia(contentType, of string) bool {
 // freezeObject freezes body, which was read as r.
 func freezeObject(f *Form, contentType string, body []byte, r gjson.Result) *Frozen {
 	var m Marker
-	m.Object(r)
+	m.Object(r, f.Links)
 	return &Frozen{Form: f, ContentType: contentType, Body: body, Slots: m.slots}
 }
 

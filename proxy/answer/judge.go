@@ -36,6 +36,7 @@ type Verdict struct {
 	// Reason is why not. With ReasonToolCalls the tool calls are the only objection.
 	Reason    string
 	Text      string // the answer's text, as a client would repeat it in its next request
+	Object    string // the whole answer as a JSON object
 	ToolCalls bool
 	Usage     Usage
 }
@@ -100,6 +101,11 @@ func (v *Verdict) RejectPart(text, refusal string, calls bool) {
 	case strings.TrimSpace(text) == "":
 		v.Reject(ReasonEmpty)
 	}
+}
+
+// Arguments reports whether the arguments of a call can be read: JSON, or nothing.
+func Arguments(r gjson.Result) bool {
+	return r.Type != gjson.String || strings.TrimSpace(r.Str) == "" || gjson.Valid(r.Str)
 }
 
 // ContentText is the text of a message's content: a string, or the text parts of an array.

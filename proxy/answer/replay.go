@@ -16,6 +16,8 @@ type ReplayOptions struct {
 	Created      int64  // seconds since 1970, replaces the times of creation; 0 leaves them
 	Stream       bool   // the client asked for a stream
 	IncludeUsage bool   // and for its usage
+
+	Nonce [12]byte // of the ids that replace those which link parts of one conversation; zero leaves them
 }
 
 // Replay appends the answer in the form that o asks for and returns its content type. In the stored form it copies the
@@ -44,7 +46,7 @@ func (z *Frozen) replay(dst []byte, o ReplayOptions) []byte {
 		created = strconv.AppendInt(created, o.Created, 10)
 	}
 	dst = slices.Grow(dst, len(z.Body)+len(z.Slots)*(len(id)+len(created)))
-	return splice(dst, z.Body, z.Slots, id, created, o.IncludeUsage)
+	return splice(dst, z.Body, z.Slots, &values{id: id, created: created, links: links{form: z.Form, nonce: o.Nonce}, usage: o.IncludeUsage})
 }
 
 // compact removes the white space between tokens.

@@ -20,8 +20,10 @@ const (
 	SlotUsageEvent
 	// SlotUsageNull is a member "usage":null with one neighbouring comma.
 	SlotUsageNull
+	// SlotLink is the JSON string of an id that links parts of one conversation, such as that of a call of a tool.
+	SlotLink
 
-	lastKind = SlotUsageNull
+	lastKind = SlotLink
 )
 
 // Slot is one place of Body that a replay rewrites: Len bytes from Off.
@@ -50,17 +52,26 @@ func (m *Marker) event(ev Event, at int) {
 	}
 }
 
-// Object marks ids and times among the members of r, a finished answer.
-func (m *Marker) Object(r gjson.Result) {
+// Object marks ids and times among the members of r, a finished answer, and what links marks in them, which may be nil.
+func (m *Marker) Object(r gjson.Result, links func(m *Marker, name string, v gjson.Result)) {
 	r.ForEach(func(k, v gjson.Result) bool {
 		switch {
 		case k.Str == "id" && v.Type == gjson.String:
 			m.Value(v, SlotID)
 		case (k.Str == "created" || k.Str == "created_at" || k.Str == "completed_at") && v.Type == gjson.Number:
 			m.Value(v, SlotCreated)
+		case links != nil:
+			links(m, k.Str, v)
 		}
 		return true
 	})
+}
+
+// Link marks member name of object r, the id of a part of a conversation, where it is a string.
+func (m *Marker) Link(r gjson.Result, name string) {
+	if v := r.Get(name); v.Type == gjson.String {
+		m.Value(v, SlotLink)
+	}
 }
 
 // Event marks the whole event as one that only clients see who asked for usage.
@@ -94,24 +105,36 @@ func (m *Marker) free(i int) bool {
 	return len(m.slots) == 0 || m.slots[len(m.slots)-1].end() <= m.base+i
 }
 
-// splice appends body with its slots rewritten: id is a JSON string, or empty to leave ids alone; created likewise.
-func splice(dst, body []byte, slots []Slot, id, created []byte, usage bool) []byte {
+// values are what a replay puts into slots.
+type values struct {
+	id, created []byte // a JSON string, a number; empty to leave those of the answer
+	links       links
+	usage       bool // the client sees the usage
+}
+
+// of returns what a slot is replaced by; keep where it stays as it is.
+func (v *values) of(s Slot, body []byte) (with []byte, keep bool) {
+	switch s.Kind {
+	case SlotID:
+		with = v.id
+	case SlotCreated:
+		with = v.created
+	case SlotLink:
+		with = v.links.of(body[s.Off:s.end()])
+	default:
+		return nil, v.usage
+	}
+	return with, len(with) == 0
+}
+
+// splice appends body with its slots rewritten.
+func splice(dst, body []byte, slots []Slot, v *values) []byte {
 	at := 0
 	for _, s := range slots {
 		if s.Off < at {
 			continue // inside a dropped event
 		}
-		var with []byte
-		switch s.Kind {
-		case SlotID:
-			with = id
-		case SlotCreated:
-			with = created
-		}
-		keep := usage
-		if s.Kind == SlotID || s.Kind == SlotCreated {
-			keep = len(with) == 0
-		}
+		with, keep := v.of(s, body)
 		if keep {
 			continue
 		}

@@ -15,6 +15,9 @@
 // other field counts, known or not, null or absent. A content of exactly one plain text part equals the string, and an input string
 // of the Responses API equals one user message, because the APIs say so; no other two spellings are made equal.
 //
+// Ids that only link parts of one conversation (which call a result belongs to) count by the order of their first appearance, see
+// [Link]: an engine makes new ones each time that it is asked the same.
+//
 // Structure. The base is identity, API, every field but the conversation, and the preamble: all that comes before the
 // first user message. After it come turns: an ask (user messages, and system or developer messages among them) and its
 // answer (everything up to the next ask). Keys are chained over the turns,
@@ -66,7 +69,10 @@ type Request struct {
 	// not a user's), media (no text), no-prompt, long-prompt (over MaxPrompt), batch, tokens, embeddings.
 	ExactOnly string
 	// Ignored names what was taken out of key and scope by [Ignore], in the order of the body: members, then named groups.
-	Ignored   []string
+	Ignored []string
+	// Links are the ids that count by their numbers, and what the upstream gets for them; see [Link]. An answer that names one of them
+	// is for this conversation alone; see [Request.Named].
+	Links     []string
 	Directive Directive
 	// Ask is the digest of the last ask as it is in Key; zero where the conversation does not end with one.
 	Ask Hash
@@ -130,10 +136,12 @@ type Reader struct {
 	convo  uint32  // the value of rules.Field; 0 when absent
 	fields int     // bytes of buf before the conversation
 	ignore *Ignore // nil: nothing
+	links  links
 }
 
 func (p *Reader) release() {
 	p.req, p.body, p.rules, p.ignore = nil, nil, nil, nil
+	p.links.reset()
 	if p.size()+cap(p.buf) <= keepBytes {
 		readers.Put(p)
 	}

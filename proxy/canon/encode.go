@@ -16,6 +16,7 @@ const (
 	tagNumber = 'd' // [-]digits e exponent ;
 	tagText   = 's' // length, bytes
 	tagLong   = 'S' // SHA-256 of a text over longText
+	tagLink   = 'l' // the number of an id; see [Link]
 	tagArray  = 'a' // count, values
 	tagObject = 'o' // count, sorted names and values
 	tagMsg    = 'm' // role, content, other members, tagEnd
@@ -66,6 +67,8 @@ func (d *doc) appendValue(dst []byte, i uint32) []byte {
 		return appendNumber(dst, d.text(i))
 	case text:
 		return d.appendString(dst, i)
+	case linked:
+		return binary.AppendUvarint(append(dst, tagLink), uint64(n.aux))
 	case array:
 		dst = binary.AppendUvarint(append(dst, tagArray), uint64(n.end))
 		for j := i + 1; j < n.next(); j = d.nodes[j].next() {

@@ -8,7 +8,7 @@ func Memory(body []byte) int64 {
 	count := func(c string) int64 { return int64(bytes.Count(body, []byte(c))) }
 	objects, members := count("{"), count(":")
 	values := min(1+count(",")+members+count("[")+objects, MaxValues)
-	bytes := values*(nodeBytes+nodeBytes/2) + min(members, values)*(stretchBytes+3*4) + min(objects, MaxMessages)*messageBytes + fixedBytes
+	bytes := values*(nodeBytes+nodeBytes/2) + min(members, values)*(stretchBytes+3*4) + min(objects, MaxMessages)*messageBytes + min(members, maxLinks)*linkBytes + fixedBytes
 	if containsEscape(body) {
 		bytes += int64(len(body))
 	}
@@ -25,10 +25,15 @@ func containsEscape(body []byte) bool { return bytes.IndexByte(body, '\\') >= 0 
 
 // Kept is the memory in bytes that the request keeps beside its Body.
 func (r *Request) Kept() int64 {
-	return int64(len(r.Prompt) + len(r.Model) + cap(r.Turns)*turnBytes + cap(r.Segments)*segmentBytes)
+	links := cap(r.Links) * stringBytes
+	for _, id := range r.Links {
+		links += len(id)
+	}
+	return int64(len(r.Prompt) + len(r.Model) + cap(r.Turns)*turnBytes + cap(r.Segments)*segmentBytes + links)
 }
 
 const (
 	turnBytes    = 4 * 32
 	segmentBytes = 12
+	stringBytes  = 16
 )

@@ -76,11 +76,11 @@ func (d *doc) anyItem(v uint32, is func(uint32) bool) bool {
 }
 
 // isLiveTool reports whether a tool reads changing data on the server's side (web_search, file_search, mcp, …), so that its
-// answers age. The tools listed run at the client; any other counts as live.
+// answers age. The tools listed run at the client, and so do those without a type that have a name; any other counts as live.
 func (d *doc) isLiveTool(tool uint32) bool {
 	t := d.member(tool, "type")
 	if !d.is(t, text) {
-		return false
+		return !d.given(d.member(tool, "function")) && !d.given(d.member(tool, "name"))
 	}
 	switch string(d.text(t)) {
 	case "function", "custom", "local_shell", "apply_patch":

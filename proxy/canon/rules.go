@@ -25,6 +25,10 @@ type Rules struct {
 	// Uncacheable returns why member name with value v forbids keeping the answer, "" when it does not. It is called for
 	// members that have no reason common to all APIs. nil: there are no others.
 	Uncacheable func(name []byte, v Value) string
+	// Links are the places of ids that count by their number; nil: there are none. See [Link].
+	Links []Link
+	// Original returns the id that the upstream gets for the id of a replay; false for any other id. nil: it gets ids as they are.
+	Original func(id string) (string, bool)
 	// Read reads the conversation, the zero Value when it is absent, by one of [Reader.Messages], [Reader.UserMessage] and
 	// [Reader.Whole].
 	Read func(r *Reader, conversation Value) *Error

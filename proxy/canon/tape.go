@@ -8,6 +8,7 @@ const (
 	truth
 	number
 	text
+	linked // a string that counts as the number in aux; see [Link]
 	array
 	object
 )
@@ -19,7 +20,7 @@ type node struct {
 	// array or object, start is the offset of its bracket and end the number of elements or members.
 	start, end uint32
 	// object: where its names begin in order; string with escapes: its offset in the body; other string: where its hash
-	// ends in the arena, 0 when it has none
+	// ends in the arena, 0 when it has none; an id that counts by its number: that
 	aux  uint32
 	link uint32 // from the lowest bit: the kind, whether it is escaped, the node after this value and all that it contains
 }
@@ -36,6 +37,7 @@ const (
 func (n *node) kind() kind          { return kind(n.link & kindBits) }
 func (n *node) escaped() bool       { return n.link&escapedBit != 0 }
 func (n *node) next() uint32        { return n.link >> nextShift }
+func (n *node) setKind(k kind)      { n.link = n.link&^kindBits | uint32(k) }
 func (n *node) setNext(next uint32) { n.link = n.link&(1<<nextShift-1) | next<<nextShift }
 
 // doc is a body that passed the strict scan, as a tape. Node 0 is the body's object, so 0 also means: no such member.

@@ -31,6 +31,7 @@ func (p *Reader) Messages(messages Value, rules Messages) *Error {
 	}
 	p.openSegments(messages.Len())
 	w := walk{list: list{p, rules}}
+	w.numberLinks(messages.i)
 	if err := w.elements(messages.i); err != nil {
 		return err.under([]byte(p.rules.Field))
 	}

@@ -63,6 +63,25 @@ func (v Value) Member(name string) Value {
 	return Value{v.d, v.d.member(v.i, name)}
 }
 
+// Any reports whether found is true of a member of v, or of one of what v contains: the name and the value.
+func (v Value) Any(found func(name []byte, v Value) bool) bool {
+	if v.i == 0 {
+		return false
+	}
+	d, next := v.d, v.d.nodes[v.i].next()
+	for i := v.i; i < next; i++ {
+		if d.nodes[i].kind() != object {
+			continue
+		}
+		for _, m := range d.members(i) {
+			if found(d.text(m), Value{d, m + 1}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // BadMember refuses a member of object v: it is absent, or not what it must be.
 func (v Value) BadMember(name, must string) *Error {
 	return v.d.bad(v.i, v.d.member(v.i, name), name, must)

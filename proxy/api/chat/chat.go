@@ -28,6 +28,7 @@ var Family = api.Family{
 				"enable_thinking", "max_completion_tokens", "search_parameters", "tool_call_id", "web_search_options",
 			}),
 		Tools: []string{"tools", "functions"},
+		Links: []canon.Link{{In: "tool_calls", Name: "id"}, {Name: "tool_call_id"}},
 		Read:  read,
 	},
 	Answers: &answer.Form{
@@ -35,6 +36,8 @@ var Family = api.Family{
 		Judge: choices.Judge,
 		Streams: choices.Streams{Object: `"chat.completion"`, Chunk: `"chat.completion.chunk"`,
 			Choice: appendMessage, Play: play},
+		Links:   choices.MarkLinks,
+		NewLink: answer.AppendLink,
 	},
 	UsageOption: true,
 	NewID:       func(nonce [12]byte, _ string) string { return choices.NewID("chatcmpl-", nonce) },
@@ -50,8 +53,12 @@ func read(r *canon.Reader, conversation canon.Value) *canon.Error {
 // messages implements [canon.Messages].
 type messages struct{}
 
-func (messages) Role(_ *canon.Reader, message canon.Value) (canon.Role, *canon.Error) {
-	return canon.RoleOf(message)
+func (messages) Role(r *canon.Reader, message canon.Value) (canon.Role, *canon.Error) {
+	role, err := canon.RoleOf(message)
+	if role == canon.RoleAssistant && api.EncryptedRequest(message) {
+		r.SetUncacheable("encrypted")
+	}
+	return role, err
 }
 func (messages) IsMessage(canon.Value) bool                   { return true }
 func (messages) Ignores([]byte, canon.Value, canon.Role) bool { return false }

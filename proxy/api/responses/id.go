@@ -1,8 +1,11 @@
 package responses
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
+
+	"reprise/proxy/answer"
 )
 
 // maxCarried bounds the original id that a replay's id carries, in bytes.
@@ -56,4 +59,52 @@ func originalID(id string) (string, bool) {
 		return "", false
 	}
 	return begin + original, true
+}
+
+// An id of an item or a call that carries another: the original's prefix of letters, the mark, nine letters or digits of the nonce, an
+// underscore, the rest of the original. Without such a prefix it begins with the mark. It has 12 bytes more than the original; OpenAI
+// takes ids of up to 64, and its own have up to 52. No upstream's own id has an underscore eleven bytes after one.
+const (
+	linkMark  = "_rp"
+	linkNonce = 9
+	linkExtra = len("rp") + linkNonce + len("_")
+	mostLink  = 64
+)
+
+// appendLink appends an id for a part of a replay, which carries the original: a later request may name it where the server has the rest
+// of the conversation (an item_reference, a result behind previous_response_id). An original that leaves no room for that stays.
+func appendLink(dst []byte, nonce [12]byte, original string) []byte {
+	if len(original)+linkExtra > mostLink {
+		return append(dst, original...)
+	}
+	prefix, rest, ok := strings.Cut(original, "_")
+	if !ok || !isPrefix(prefix) || rest == "" {
+		prefix, rest = "", original
+	}
+	dst = append(append(dst, prefix...), linkMark...)
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	n := binary.LittleEndian.Uint64(nonce[:])
+	for range linkNonce {
+		dst = append(dst, digits[n%uint64(len(digits))])
+		n /= uint64(len(digits))
+	}
+	return append(append(dst, '_'), rest...)
+}
+
+// originalLink returns the upstream's id that such an id carries; false for any other.
+func originalLink(id string) (string, bool) {
+	prefix, rest, ok := strings.Cut(id, linkMark)
+	if !ok || len(id) > mostLink || len(rest) < linkNonce+2 || rest[linkNonce] != '_' || !answer.IsLink(id) ||
+		strings.ContainsAny(rest[:linkNonce], "-_") || prefix != "" && !isPrefix(prefix) {
+		return "", false
+	}
+	if prefix != "" {
+		prefix += "_"
+	}
+	return prefix + rest[linkNonce+1:], true
+}
+
+// isPrefix reports whether s is a word of small letters.
+func isPrefix(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
 }

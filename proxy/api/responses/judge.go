@@ -7,12 +7,13 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/answer/rawjson"
+	"reprise/proxy/api"
 )
 
 // judge rejects a response that is not completed, refuses or is blank.
 func judge(r gjson.Result) (v answer.Verdict) {
 	var said, refusal strings.Builder
-	calls := false
+	calls, broken := false, false
 	for _, item := range rawjson.Elements(r.Get("output")) {
 		switch item.Get("type").Str {
 		case "message":
@@ -21,12 +22,22 @@ func judge(r gjson.Result) (v answer.Verdict) {
 				refusal.WriteString(part.Get("refusal").String())
 			}
 		case "reasoning":
-		default: // calls of functions and of the upstream's own tools
+		case "function_call":
+			calls, broken = true, broken || !answer.Arguments(item.Get("arguments"))
+		case "custom_tool_call", "local_shell_call", "apply_patch_call":
 			calls = true
+		default: // of the upstream's own tools
+			v.Reject(answer.ReasonServerTools)
 		}
 	}
 	v.Text = said.String()
 	v.Reject(statusObjection(r))
+	switch {
+	case api.EncryptedAnswer(r):
+		v.Reject(answer.ReasonEncrypted)
+	case broken:
+		v.Reject(answer.ReasonMalformed)
+	}
 	v.RejectPart(v.Text, refusal.String(), calls)
 	return v
 }

@@ -29,13 +29,20 @@ var Family = api.Family{
 			}),
 		Tools:       []string{"tools"},
 		System:      []string{"instructions"},
+		Links:       []canon.Link{{Name: "call_id", Types: linking}, {Name: "id", Types: linking}},
+		Original:    originalLink,
 		Uncacheable: uncacheable,
 		Read:        read,
 	},
-	Answers: &answer.Form{Code: code, Judge: judge, Streams: streams{}},
+	Answers: &answer.Form{Code: code, Judge: judge, Streams: streams{}, Links: markLinks, NewLink: appendLink},
 	NewID:   newID,
 	Handles: &api.Handles{Field: "previous_response_id", Original: originalID},
 }
+
+// linking are the types of items whose ids mean nothing to the server: those of the conversation, and the calls that the client answers.
+// It looks up thoughts, which it does not send in full, and what its own tools have made.
+var linking = []string{"", "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
+	"local_shell_call", "local_shell_call_output", "apply_patch_call", "apply_patch_call_output"}
 
 // uncacheable refuses a prompt kept by the server: its versions change.
 func uncacheable(name []byte, v canon.Value) string {
@@ -67,6 +74,9 @@ func (m items) Role(r *canon.Reader, item canon.Value) (canon.Role, *canon.Error
 	t := item.Member("type")
 	if !t.IsString() {
 		return canon.RoleOther, item.BadMember("type", "must be a string")
+	}
+	if api.EncryptedRequest(item) {
+		r.SetUncacheable("encrypted")
 	}
 	switch s := t.Text(); {
 	case string(s) == "item_reference":

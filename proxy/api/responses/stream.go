@@ -59,14 +59,39 @@ func (m *merger) Varies(event gjson.Result) (varies []gjson.Result) {
 // Repeat adds such an event, of which nothing is in the response.
 func (m *merger) Repeat([]gjson.Result) {}
 
-// Mark marks ids and times in an event: the id of its response, never that of an item.
+// Mark marks ids and times in an event: those of its response and of its item.
 func (streams) Mark(m *answer.Marker, event gjson.Result) {
 	event.ForEach(func(k, v gjson.Result) bool {
 		switch {
 		case k.Str == "response" && v.IsObject():
-			m.Object(v)
+			m.Object(v, markLinks)
 		case k.Str == "response_id" && v.Type == gjson.String:
 			m.Value(v, answer.SlotID)
+		case k.Str == "item" && v.IsObject():
+			markItem(m, v)
+		case k.Str == "item_id" && v.Type == gjson.String:
+			m.Value(v, answer.SlotLink)
+		}
+		return true
+	})
+}
+
+// markLinks marks the ids of the items of a response.
+func markLinks(m *answer.Marker, name string, v gjson.Result) {
+	if name != "output" || !v.IsArray() {
+		return
+	}
+	v.ForEach(func(_, item gjson.Result) bool {
+		markItem(m, item)
+		return true
+	})
+}
+
+// markItem marks the ids of an item: its own, and that of a call.
+func markItem(m *answer.Marker, item gjson.Result) {
+	item.ForEach(func(k, v gjson.Result) bool {
+		if (k.Str == "id" || k.Str == "call_id") && v.Type == gjson.String {
+			m.Value(v, answer.SlotLink)
 		}
 		return true
 	})

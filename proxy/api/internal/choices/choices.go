@@ -11,6 +11,7 @@ import (
 	"reprise/proxy/answer"
 	"reprise/proxy/answer/merge"
 	"reprise/proxy/answer/rawjson"
+	"reprise/proxy/api"
 )
 
 // NewID returns an id of a prefix and a random number.
@@ -46,11 +47,31 @@ func (Streams) Mark(m *answer.Marker, chunk gjson.Result) {
 			usage = v.IsObject()
 		case k.Str == "choices":
 			choice = !rawjson.Empty(v)
+			MarkLinks(m, k.Str, v)
 		}
 		return true
 	})
 	if usage && !choice {
 		m.Event()
+	}
+}
+
+// MarkLinks marks the ids of the calls in the choices of an answer or of a chunk.
+func MarkLinks(m *answer.Marker, name string, v gjson.Result) {
+	if name != "choices" {
+		return
+	}
+	for _, choice := range rawjson.Elements(v) {
+		var of [2]gjson.Result
+		rawjson.Members(choice, of[:], "message", "delta")
+		for _, message := range of {
+			if !message.IsObject() {
+				continue
+			}
+			for _, call := range rawjson.Elements(message.Get("tool_calls")) {
+				m.Link(call, "id")
+			}
+		}
 	}
 }
 
@@ -65,6 +86,9 @@ func Judge(r gjson.Result) (v answer.Verdict) {
 		v.Reject(answer.ReasonMalformed)
 		return v
 	}
+	if api.EncryptedAnswer(choices) {
+		v.Reject(answer.ReasonEncrypted)
+	}
 	empty := true
 	for i, c := range rawjson.Elements(choices) {
 		var of [3]gjson.Result
@@ -78,7 +102,8 @@ func Judge(r gjson.Result) (v answer.Verdict) {
 			v.Text = body
 		}
 		v.Reject(finishObjection(finish))
-		v.RejectPart(body, message.refusal.String(), message.callsTools(finish.String()))
+		v.Reject(message.callObjection(finish.String()))
+		v.RejectPart(body, message.refusal.String(), message.callsTools())
 	}
 	if empty {
 		v.Reject(answer.ReasonEmpty)
@@ -95,10 +120,29 @@ func messageOf(r gjson.Result) message {
 	return message{of[0], of[1], of[2], of[3]}
 }
 
-// callsTools also accepts the finish reason as a sign: an answer that ends for a call which is not in it is not an answer
-// in words.
-func (m *message) callsTools(finish string) bool {
-	return !rawjson.Empty(m.toolCalls) || m.functionCall.IsObject() || finish == "tool_calls" || finish == "function_call"
+func (m *message) callsTools() bool { return !rawjson.Empty(m.toolCalls) || m.functionCall.IsObject() }
+
+// callObjection is the reason against the calls of a message, "" where all are of functions of the client, with arguments that can be
+// read. An answer that ends for a call which is not in it is not complete.
+func (m *message) callObjection(finish string) string {
+	if !m.callsTools() {
+		if finish == "tool_calls" || finish == "function_call" {
+			return answer.ReasonIncomplete
+		}
+		return ""
+	}
+	if !answer.Arguments(m.functionCall.Get("arguments")) {
+		return answer.ReasonMalformed
+	}
+	for _, call := range rawjson.Elements(m.toolCalls) {
+		switch kind := call.Get("type"); {
+		case rawjson.Given(kind) && kind.Str != "function" && kind.Str != "custom":
+			return answer.ReasonServerTools
+		case !answer.Arguments(call.Get("function.arguments")):
+			return answer.ReasonMalformed
+		}
+	}
+	return ""
 }
 
 // finishObjection is the reason against a finish reason, "" for a good one. An unknown one proves no completeness.

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer/rawjson"
+	"reprise/proxy/canon"
+)
+
+// encryptedNames are the members that hold reasoning which only the upstream can read, of OpenAI, of Gemini, and of Anthropic behind
+// gateways. It belongs to the answer in which it came: another one is no answer to it.
+var encryptedNames = []string{"encrypted_content", "thought_signature", "thought_signatures", "signature"}
+
+// encryptedTypes are the types of parts that hold such reasoning: of OpenRouter and Anthropic.
+var encryptedTypes = []string{"reasoning.encrypted", "redacted_thinking"}
+
+func isEncrypted(name, kind string, given bool) bool {
+	for _, n := range encryptedNames {
+		if n == name {
+			return given
+		}
+	}
+	return name == "type" && (kind == encryptedTypes[0] || kind == encryptedTypes[1])
+}
+
+// EncryptedRequest reports whether a part of a conversation has reasoning that only the upstream can read.
+func EncryptedRequest(part canon.Value) bool {
+	return part.Any(func(name []byte, v canon.Value) bool {
+		return isEncrypted(string(name), kindOf(v), v.Given() && !v.Is(""))
+	})
+}
+
+func kindOf(v canon.Value) string {
+	for _, t := range encryptedTypes {
+		if v.Is(t) {
+			return t
+		}
+	}
+	return ""
+}
+
+// EncryptedAnswer reports the same of a part of an answer.
+func EncryptedAnswer(part gjson.Result) bool {
+	if !mayBeEncrypted(part.Raw) {
+		return false
+	}
+	found := false
+	part.ForEach(func(k, v gjson.Result) bool {
+		found = part.IsObject() && isEncrypted(k.Str, v.Str, rawjson.Given(v) && v.Raw != `""`) || v.IsObject() && EncryptedAnswer(v) ||
+			v.IsArray() && EncryptedAnswer(v)
+		return !found
+	})
+	return found
+}
+
+// mayBeEncrypted reports whether JSON has one of the names or types, however it is spelled.
+func mayBeEncrypted(json string) bool {
+	for _, list := range [][]string{encryptedNames, encryptedTypes} {
+		for _, s := range list {
+			if strings.Contains(json, s) {
+				return true
+			}
+		}
+	}
+	return strings.Contains(json, `\u00`)
+}

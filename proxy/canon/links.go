@@ -1,0 +1,277 @@
+package canon
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Link is a place of ids that link parts of one conversation and mean nothing else: of a call of a tool and of its result. An id counts
+// by the order in which it appears first, so that the same conversation is the same request whichever ids its calls got, while an id that
+// links other parts makes another request.
+//
+// An id counts as it is where that may matter: where it is not of 1 to 64 letters, digits, '-' and '_', as ids that hold something for the
+// upstream are not, and where its text is also a word somewhere else in the body, because what is said about "call_abc" is about one call.
+type Link struct {
+	// In and Name: the id is member Name of an element of the conversation; with In, of an object in its list In.
+	In, Name string
+	// Types are of elements whose ids only link; "" is the type of those without. The ids of others may name what the upstream has, and
+	// count as it gets them. nil: the ids of all elements only link.
+	Types []string
+}
+
+// links reports whether the ids of elements of a type, 0 where it is absent, only link.
+func (at *Link) links(d *doc, kind uint32) bool {
+	if at.Types == nil {
+		return true
+	}
+	name := ""
+	if d.is(kind, text) {
+		name = string(d.text(kind))
+	}
+	return slices.Contains(at.Types, name)
+}
+
+// MaxLink is how long an id may be that counts by its number, in bytes.
+const MaxLink = 64
+
+// maxLinks is in how many places of one body ids count by their number; in a body with more of them all count as they are.
+const maxLinks = 1 << 14
+
+// linkBytes is the memory of one place of an id: its node, two words with their texts in a map that grows, and what the request keeps.
+const linkBytes = 4 + 2*(2*48+2*MaxLink)
+
+// links are the ids of the conversation that is read. The buffers are pooled.
+type links struct {
+	places []uint32          // nodes of ids
+	words  map[string]uint32 // place in states of each id, and of what the upstream gets for it
+	states []linkState
+	sizes  uint64 // bit n: a word has n+1 bytes
+}
+
+// linkState is the number of an id, 0 while it has none.
+type linkState struct {
+	number uint32
+	said   bool // it is a word somewhere else in the body
+}
+
+func (l *links) reset() {
+	if len(l.words) > 64 {
+		l.words = nil
+	}
+	clear(l.words)
+	l.places, l.states, l.sizes = l.places[:0], l.states[:0], 0
+}
+
+// add adds a word, and returns its place in states.
+func (l *links) add(word []byte) uint32 {
+	i, ok := l.words[string(word)]
+	if !ok {
+		if l.words == nil {
+			l.words = map[string]uint32{}
+		}
+		i = uint32(len(l.states))
+		l.words[string(word)] = i
+		l.states = append(l.states, linkState{})
+		l.sizes |= 1 << (len(word) - 1)
+	}
+	return i
+}
+
+// numberLinks gives numbers to the ids of a conversation that may have them.
+func (l *list) numberLinks(convo uint32) {
+	places := l.Reader.rules.Links
+	if len(places) == 0 || !l.is(convo, array) {
+		return
+	}
+	for i := convo + 1; i < l.nodes[convo].next(); i = l.nodes[i].next() {
+		for p := range places {
+			l.findLinks(&places[p], i)
+		}
+	}
+	if len(l.links.places) == 0 {
+		return
+	}
+	if len(l.links.places) <= maxLinks {
+		l.findWords()
+		l.setNumbers()
+		return
+	}
+	for _, v := range l.links.places {
+		l.nodes[v].setKind(text)
+	}
+}
+
+// findLinks notes the ids of one kind of place in an element.
+func (l *list) findLinks(at *Link, element uint32) {
+	if at.In == "" {
+		l.findLink(at, element, element)
+		return
+	}
+	of := l.member(element, at.In)
+	if !l.is(of, array) {
+		return
+	}
+	for i := of + 1; i < l.nodes[of].next(); i = l.nodes[i].next() {
+		l.findLink(at, element, i)
+	}
+}
+
+// findLink notes the id of object i, which is element or a part of it.
+func (l *list) findLink(at *Link, element, i uint32) {
+	v := l.member(i, at.Name)
+	if !l.is(v, text) || i == element && l.ignored(at.Name, v, element) {
+		return
+	}
+	if !at.links(&l.doc, l.member(element, "type")) {
+		l.setOriginal(v)
+		return
+	}
+	if len(l.links.places) > maxLinks || !IsLink(l.text(v)) {
+		return
+	}
+	l.links.places = append(l.links.places, v)
+	l.links.add(l.text(v))
+	if original, ok := l.original(v); ok && IsLink([]byte(original)) {
+		l.links.add([]byte(original))
+	}
+	l.nodes[v].setKind(linked)
+}
+
+// ignored reports whether a member of a message is no part of the key.
+func (l *list) ignored(name string, v, element uint32) bool {
+	if !l.rules.IsMessage(l.value(element)) {
+		return false
+	}
+	role, err := l.rules.Role(l.Reader, l.value(element))
+	return err == nil && l.rules.Ignores([]byte(name), l.value(v), role)
+}
+
+// original is what the upstream gets for id v, where that is another one.
+func (p *Reader) original(v uint32) (string, bool) {
+	if p.rules.Original == nil {
+		return "", false
+	}
+	return p.rules.Original(string(p.text(v)))
+}
+
+// setOriginal replaces the text of id v by what the upstream gets.
+func (p *Reader) setOriginal(v uint32) {
+	original, ok := p.original(v)
+	if !ok {
+		return
+	}
+	at := p.offset(v)
+	p.arena = append(p.arena, original...)
+	n := &p.nodes[v]
+	n.start, n.end, n.aux = uint32(len(p.arena)-len(original)), uint32(len(p.arena)), uint32(at)
+	n.link |= escapedBit
+}
+
+// IsLink reports whether an id can hold nothing but a name: 1 to MaxLink letters, digits, '-' and '_'.
+func IsLink(id []byte) bool {
+	return 0 < len(id) && len(id) <= MaxLink && wordEnd(id, 0) == len(id)
+}
+
+// findWords notes which ids are words of texts, names and numbers outside the places of ids.
+func (p *Reader) findWords() {
+	for i := range p.nodes {
+		if k := p.nodes[i].kind(); k == text || k == number {
+			p.links.find(p.text(uint32(i)))
+		}
+	}
+}
+
+// find notes the ids that are words of a text.
+func (l *links) find(text []byte) {
+	for i := 0; i < len(text); i++ {
+		if !isWordByte[text[i]] {
+			continue
+		}
+		end := wordEnd(text, i)
+		word := text[i:end]
+		l.say(word)
+		if bare := bytes.Trim(word, "-_"); len(bare) < len(word) { // a dash, or the sign of emphasis
+			l.say(bare)
+		}
+		i = end
+	}
+}
+
+func (l *links) say(word []byte) {
+	if n := len(word); n == 0 || n > MaxLink || l.sizes>>(n-1)&1 == 0 {
+		return
+	}
+	if i, ok := l.words[string(word)]; ok {
+		l.states[i].said = true
+	}
+}
+
+// setNumbers numbers the ids that are not said.
+func (p *Reader) setNumbers() {
+	l, last := &p.links, uint32(0)
+	for _, v := range l.places {
+		s := &l.states[l.words[string(p.text(v))]]
+		original, replaced := p.original(v)
+		if s.said || replaced && l.isSaid(original) {
+			p.nodes[v].setKind(text)
+			continue
+		}
+		if s.number == 0 {
+			last++
+			s.number = last
+			p.req.Links = append(p.req.Links, string(p.text(v)))
+			if replaced {
+				p.req.Links = append(p.req.Links, original)
+			}
+		}
+		p.nodes[v].aux = s.number
+	}
+}
+
+func (l *links) isSaid(word string) bool {
+	i, ok := l.words[word]
+	return ok && l.states[i].said
+}
+
+// Named reports whether JSON text, of an answer to this request, has an id of Links as a word: it is no answer to a request whose ids are
+// others. The cost is linear in the text, and nothing where there are no Links.
+func (r *Request) Named(json string) bool {
+	if len(r.Links) == 0 {
+		return false
+	}
+	var l links
+	for _, id := range r.Links {
+		if IsLink([]byte(id)) {
+			l.add([]byte(id))
+		}
+	}
+	for from := 0; from < len(json); {
+		to := from
+		for to < len(json) && json[to] != '\\' {
+			to++
+		}
+		l.find([]byte(json[from:to]))
+		from = to + 2 // the letter of an escape is no part of a word
+	}
+	for _, s := range l.states {
+		if s.said {
+			return true
+		}
+	}
+	return false
+}
+
+// wordEnd is the end of the word that goes on at byte i of a text.
+func wordEnd(text []byte, i int) int {
+	for i < len(text) && isWordByte[text[i]] {
+		i++
+	}
+	return i
+}
+
+var isWordByte = func() (is [256]bool) {
+	for c := range is {
+		is[c] = '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || c == '-' || c == '_'
+	}
+	return is
+}()
