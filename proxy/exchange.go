@@ -187,7 +187,8 @@ func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit)
 	}
 	buf := replayBuffers.get()
 	defer replayBuffers.put(buf)
-	body, contentType, err := z.Replay((*buf)[:0], answer.ReplayOptions{ID: x.family.ReplayID(nonce(), originalID(z)),
+	random := nonce()
+	body, contentType, err := z.Replay((*buf)[:0], answer.ReplayOptions{ID: x.family.ReplayID(random, originalID(z)), Nonce: random,
 		Created: x.time(from).Unix(), Stream: x.Stream, IncludeUsage: x.IncludeUsage})
 	if err != nil {
 		failed := &replayError{nil, err}

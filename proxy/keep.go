@@ -96,6 +96,8 @@ func (q *query) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z *
 		return v, nil, v.Reason
 	case v.ToolCalls && !q.rule.ToolCalls:
 		return v, nil, answer.ReasonToolCalls
+	case len(q.Links) > 0 && q.Named(z.Object()): // the ids of another conversation that is the same request are others
+		return v, nil, "names-ids"
 	}
 	return v, z, ""
 }

@@ -132,6 +132,15 @@ func appendEvent(dst []byte, name string, data []byte) []byte {
 	return append(append(append(dst, "data: "...), data...), "\n\n"...)
 }
 
+// Object returns the answer as a JSON object, a stream merged to one; "" where that is not to be had.
+func (z *Frozen) Object() string {
+	r, err := finished(z.Form, z.Stream, z.Body)
+	if err != nil {
+		return ""
+	}
+	return r.Raw
+}
+
 // convert returns the answer in its other form, as the same upstream might have sent it.
 func (z *Frozen) convert() (*Frozen, error) {
 	if z.Stream {

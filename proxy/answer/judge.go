@@ -36,7 +36,6 @@ type Verdict struct {
 	// Reason is why not. With ReasonToolCalls the tool calls are the only objection.
 	Reason    string
 	Text      string // the answer's text, as a client would repeat it in its next request
-	Object    string // the whole answer as a JSON object
 	ToolCalls bool
 	Usage     Usage
 }

@@ -19,9 +19,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
-
 	"reprise/proxy/answer"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/apierror"
@@ -54,6 +51,8 @@ type Handles struct {
 	Field string
 	// Original returns the upstream's id for the id of a replay; false for any other id.
 	Original func(id string) (string, bool)
+	// Mark is in every id of a part of a replay for which the upstream has another one, [canon.Rules.Original].
+	Mark string
 }
 
 // Parse reads a request of this API, of which nothing is ignored.
@@ -81,27 +80,6 @@ func (f *Family) ReplayID(random [12]byte, original string) string {
 		return ""
 	}
 	return f.NewID(random, original)
-}
-
-// OriginalBody returns a request's body as the upstream can read it: with the original id where it names a replay. The
-// result is body itself where nothing changes.
-func (f *Family) OriginalBody(body []byte) []byte {
-	if f.Handles == nil {
-		return body
-	}
-	id := gjson.GetBytes(body, f.Handles.Field)
-	if id.Type != gjson.String {
-		return body
-	}
-	original, ok := f.Handles.Original(id.String())
-	if !ok {
-		return body
-	}
-	edited, err := sjson.SetBytes(body, f.Handles.Field, original)
-	if err != nil {
-		return body
-	}
-	return edited
 }
 
 // originalPath does the same for a path; false where it is not one of this API that names a replay.

@@ -15,7 +15,7 @@ var answerNames = canon.MakeNames(
 		"output", "part", "response", "tool_calls", "usage",
 	},
 	[]string{
-		"arguments", "created", "embedding", "finish_reason", "id", "index", "name", "object", "reasoning", "reasoning_content",
+		"arguments", "call_id", "created", "embedding", "finish_reason", "id", "index", "item_id", "name", "object", "reasoning", "reasoning_content",
 		"refusal", "role", "status", "summary", "text", "type",
 	},
 )

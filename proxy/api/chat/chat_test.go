@@ -84,7 +84,15 @@ func TestJudge(t *testing.T) {
 		{"no tool in tool_calls", false, choice(`{"message":{"content":"a","tool_calls":[]},"finish_reason":"stop"}`), ""},
 		{"second choice cut, the first calls", false, choice(`{"message":{"tool_calls":[{}]},"finish_reason":"tool_calls"},{"message":{"content":"b"},"finish_reason":"length"}`), answer.ReasonLength},
 		{"second choice calls", false, choice(`{"message":{"content":"a"},"finish_reason":"stop"},{"message":{"tool_calls":[{}]},"finish_reason":"tool_calls"}`), answer.ReasonToolCalls},
-		{"ends for a call that is not there", false, choice(`{"message":{"content":"Let me look."},"finish_reason":"tool_calls"}`), answer.ReasonToolCalls},
+		{"ends for a call that is not there", false, choice(`{"message":{"content":"Let me look."},"finish_reason":"tool_calls"}`), answer.ReasonIncomplete},
+		{"a call of a builtin tool", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"builtin_function","function":{"name":"$web_search","arguments":"{}"}}]},"finish_reason":"tool_calls"}`), answer.ReasonServerTools},
+		{"a call of a custom tool", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"custom","custom":{"name":"sql","input":"select"}}]},"finish_reason":"tool_calls"}`), answer.ReasonToolCalls},
+		{"arguments cut", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":"}}]},"finish_reason":"tool_calls"}`), answer.ReasonMalformed},
+		{"no arguments", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":""}}]},"finish_reason":"tool_calls"}`), answer.ReasonToolCalls},
+		{"a signed thought", false, choice(`{"message":{"content":"a","thinking_blocks":[{"type":"thinking","thinking":"b","signature":"c"}]},"finish_reason":"stop"}`), answer.ReasonEncrypted},
+		{"a signed call", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c"}}}]},"finish_reason":"tool_calls"}`), answer.ReasonEncrypted},
+		{"encrypted details", false, choice(`{"message":{"content":"a","reasoning_details":[{"type":"reasoning.encrypted","data":"b"}]},"finish_reason":"stop"}`), answer.ReasonEncrypted},
+		{"no signature", false, choice(`{"message":{"content":"a \"signature\":\"b\"","thinking_blocks":[{"signature":null}]},"finish_reason":"stop"}`), ""},
 	} {
 		apitest.Judge(t, Family, c.name, c.stream, c.body, c.want)
 	}

@@ -36,7 +36,7 @@ var Family = api.Family{
 	},
 	Answers: &answer.Form{Code: code, Judge: judge, Streams: streams{}, Links: markLinks, NewLink: appendLink},
 	NewID:   newID,
-	Handles: &api.Handles{Field: "previous_response_id", Original: originalID},
+	Handles: &api.Handles{Field: "previous_response_id", Original: originalID, Mark: linkMark},
 }
 
 // linking are the types of items whose ids mean nothing to the server: those of the conversation, and the calls that the client answers.
