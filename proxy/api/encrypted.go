@@ -9,9 +9,9 @@ import (
 	"reprise/proxy/canon"
 )
 
-// encryptedNames are the members that hold reasoning which only the upstream can read, of OpenAI, of Gemini, and of Anthropic behind
-// gateways. It belongs to the answer in which it came: another one is no answer to it.
-var encryptedNames = []string{"encrypted_content", "thought_signature", "thought_signatures", "signature"}
+// encryptedNames are the members that hold reasoning which only the upstream can read, of OpenAI and of Gemini. It belongs to the answer in
+// which it came: another one is no answer to it. The signature of a thought that is there to be read is none.
+var encryptedNames = []string{"encrypted_content", "thought_signature", "thought_signatures"}
 
 // encryptedTypes are the types of parts that hold such reasoning: of OpenRouter and Anthropic.
 var encryptedTypes = []string{"reasoning.encrypted", "redacted_thinking"}

@@ -147,23 +147,23 @@ func (l *list) ignored(name string, v, element uint32) bool {
 }
 
 // original is what the upstream gets for id v, where that is another one.
-func (p *Reader) original(v uint32) (string, bool) {
-	if p.rules.Original == nil {
+func (l *list) original(v uint32) (string, bool) {
+	if l.Reader.rules.Original == nil {
 		return "", false
 	}
-	return p.rules.Original(string(p.text(v)))
+	return l.Reader.rules.Original(string(l.text(v)))
 }
 
 // setOriginal replaces the text of id v by what the upstream gets.
-func (p *Reader) setOriginal(v uint32) {
-	original, ok := p.original(v)
+func (l *list) setOriginal(v uint32) {
+	original, ok := l.original(v)
 	if !ok {
 		return
 	}
-	at := p.offset(v)
-	p.arena = append(p.arena, original...)
-	n := &p.nodes[v]
-	n.start, n.end, n.aux = uint32(len(p.arena)-len(original)), uint32(len(p.arena)), uint32(at)
+	at := l.offset(v)
+	l.arena = append(l.arena, original...)
+	n := &l.nodes[v]
+	n.start, n.end, n.aux = uint32(len(l.arena)-len(original)), uint32(len(l.arena)), uint32(at)
 	n.link |= escapedBit
 }
 
@@ -173,10 +173,10 @@ func IsLink(id []byte) bool {
 }
 
 // findWords notes which ids are words of texts, names and numbers outside the places of ids.
-func (p *Reader) findWords() {
-	for i := range p.nodes {
-		if k := p.nodes[i].kind(); k == text || k == number {
-			p.links.find(p.text(uint32(i)))
+func (l *list) findWords() {
+	for i := range l.nodes {
+		if k := l.nodes[i].kind(); k == text || k == number {
+			l.links.find(l.text(uint32(i)))
 		}
 	}
 }
@@ -207,24 +207,24 @@ func (l *links) say(word []byte) {
 }
 
 // setNumbers numbers the ids that are not said.
-func (p *Reader) setNumbers() {
-	l, last := &p.links, uint32(0)
-	for _, v := range l.places {
-		s := &l.states[l.words[string(p.text(v))]]
-		original, replaced := p.original(v)
-		if s.said || replaced && l.isSaid(original) {
-			p.nodes[v].setKind(text)
+func (l *list) setNumbers() {
+	ids, last := &l.links, uint32(0)
+	for _, v := range ids.places {
+		s := &ids.states[ids.words[string(l.text(v))]]
+		original, replaced := l.original(v)
+		if s.said || replaced && ids.isSaid(original) {
+			l.nodes[v].setKind(text)
 			continue
 		}
 		if s.number == 0 {
 			last++
 			s.number = last
-			p.req.Links = append(p.req.Links, string(p.text(v)))
+			l.req.Links = append(l.req.Links, string(l.text(v)))
 			if replaced {
-				p.req.Links = append(p.req.Links, original)
+				l.req.Links = append(l.req.Links, original)
 			}
 		}
-		p.nodes[v].aux = s.number
+		l.nodes[v].aux = s.number
 	}
 }
 

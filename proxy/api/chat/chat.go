@@ -56,7 +56,7 @@ type messages struct{}
 func (messages) Role(r *canon.Reader, message canon.Value) (canon.Role, *canon.Error) {
 	role, err := canon.RoleOf(message)
 	if role == canon.RoleAssistant && api.EncryptedRequest(message) {
-		r.SetUncacheable("encrypted")
+		r.SetUncacheable(answer.ReasonEncrypted)
 	}
 	return role, err
 }

@@ -89,10 +89,9 @@ func TestJudge(t *testing.T) {
 		{"a call of a custom tool", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"custom","custom":{"name":"sql","input":"select"}}]},"finish_reason":"tool_calls"}`), answer.ReasonToolCalls},
 		{"arguments cut", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":"}}]},"finish_reason":"tool_calls"}`), answer.ReasonMalformed},
 		{"no arguments", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":""}}]},"finish_reason":"tool_calls"}`), answer.ReasonToolCalls},
-		{"a signed thought", false, choice(`{"message":{"content":"a","thinking_blocks":[{"type":"thinking","thinking":"b","signature":"c"}]},"finish_reason":"stop"}`), answer.ReasonEncrypted},
 		{"a signed call", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c"}}}]},"finish_reason":"tool_calls"}`), answer.ReasonEncrypted},
 		{"encrypted details", false, choice(`{"message":{"content":"a","reasoning_details":[{"type":"reasoning.encrypted","data":"b"}]},"finish_reason":"stop"}`), answer.ReasonEncrypted},
-		{"no signature", false, choice(`{"message":{"content":"a \"signature\":\"b\"","thinking_blocks":[{"signature":null}]},"finish_reason":"stop"}`), ""},
+		{"no thought", false, choice(`{"message":{"content":"a \"signature\":\"b\"","thinking_blocks":[{"signature":null}]},"finish_reason":"stop"}`), ""},
 	} {
 		apitest.Judge(t, Family, c.name, c.stream, c.body, c.want)
 	}

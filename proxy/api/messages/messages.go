@@ -31,10 +31,11 @@ var Family = api.Family{
 		Tools:       []string{"tools"},
 		System:      []string{"system"},
 		Mark:        "cache_control",
+		Links:       []canon.Link{{In: "content", Name: "id"}, {In: "content", Name: "tool_use_id"}},
 		Uncacheable: uncacheable,
 		Read:        read,
 	},
-	Answers:   &answer.Form{Code: code, Judge: judge, Streams: streams{}},
+	Answers:   &answer.Form{Code: code, Judge: judge, Streams: streams{}, Links: markLinks, NewLink: answer.AppendLink},
 	NewID:     newID,
 	ErrorBody: errorBody,
 }

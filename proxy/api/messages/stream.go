@@ -14,14 +14,27 @@ import (
 // streams implements [answer.Streams].
 type streams struct{}
 
-// Mark marks the id in the first event.
+// Mark marks the id in the first event, and those of calls.
 func (streams) Mark(m *answer.Marker, event gjson.Result) {
 	event.ForEach(func(k, v gjson.Result) bool {
-		if k.Str == "message" && v.IsObject() {
-			m.Object(v)
+		switch {
+		case k.Str == "message" && v.IsObject():
+			m.Object(v, markLinks)
+		case k.Str == "content_block" && v.IsObject():
+			m.Link(v, "id")
 		}
 		return true
 	})
+}
+
+// markLinks marks the ids of the calls in a message.
+func markLinks(m *answer.Marker, name string, v gjson.Result) {
+	if name != "content" {
+		return
+	}
+	for _, block := range rawjson.Elements(v) {
+		m.Link(block, "id")
+	}
 }
 
 // Ended reports whether a stream holds its message_stop. No text of an event holds a line feed.

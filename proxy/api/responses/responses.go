@@ -76,7 +76,7 @@ func (m items) Role(r *canon.Reader, item canon.Value) (canon.Role, *canon.Error
 		return canon.RoleOther, item.BadMember("type", "must be a string")
 	}
 	if api.EncryptedRequest(item) {
-		r.SetUncacheable("encrypted")
+		r.SetUncacheable(answer.ReasonEncrypted)
 	}
 	switch s := t.Text(); {
 	case string(s) == "item_reference":

@@ -26,8 +26,23 @@ var _ answer.Streams = Streams{}
 // Merger returns a merger of lines.
 func (s Streams) Merger() answer.Merger { return &merged{Streams: s, top: merge.NewObject()} }
 
-// Mark marks nothing: the answers have no ids, and their times are texts.
-func (Streams) Mark(*answer.Marker, gjson.Result) {}
+// Mark marks the ids of calls: the answers have no other ids, and their times are texts.
+func (Streams) Mark(m *answer.Marker, line gjson.Result) {
+	line.ForEach(func(k, v gjson.Result) bool {
+		MarkLinks(m, k.Str, v)
+		return true
+	})
+}
+
+// MarkLinks marks the ids of the calls in a message. Older versions give none.
+func MarkLinks(m *answer.Marker, name string, v gjson.Result) {
+	if name != "message" || !v.IsObject() {
+		return
+	}
+	for _, call := range rawjson.Elements(v.Get("tool_calls")) {
+		m.Link(call, "id")
+	}
+}
 
 // Ended reports whether a stream holds its last line.
 func (Streams) Ended(stream []byte) bool {

@@ -22,12 +22,13 @@ var Family = api.Family{
 		Field: "messages",
 		Names: canon.MakeNames([]string{"messages", "tool_calls"}, []string{"images", "shift", "think", "tool_call_id", "tool_name", "truncate"}),
 		Tools: []string{"tools"},
+		Links: []canon.Link{{In: "tool_calls", Name: "id"}, {Name: "tool_call_id"}},
 		// keep_alive is how long the model stays loaded afterwards.
 		Aside:    []string{"keep_alive"},
 		Streamed: true,
 		Read:     read,
 	},
-	Answers: &answer.Form{Code: code, Lines: true, Judge: judge,
+	Answers: &answer.Form{Code: code, Lines: true, Judge: judge, Links: lines.MarkLinks, NewLink: answer.AppendLink,
 		Streams: lines.Streams{Grows: map[string]bool{"message": true, "logprobs": true}, Last: last}},
 	ErrorBody: lines.ErrorBody,
 }
