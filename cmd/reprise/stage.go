@@ -163,6 +163,7 @@ func (s *stage) report(r *trace.ConversationReader) error {
 		return sum.JSON(s.t.Out)
 	}
 	hit, miss := s.player.Medians()
-	sum.Text(s.t.Out, hit, miss)
+	columns, _ := cli.Size(s.t.Out)
+	sum.Text(s.t.Out, hit, miss, columns)
 	return nil
 }

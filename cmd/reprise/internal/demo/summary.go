@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"reprise/cmd/internal/cli"
@@ -65,12 +66,19 @@ func median(all []time.Duration) time.Duration {
 // JSON writes the summary as one object and a newline.
 func (s Summary) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(s) }
 
-// Text writes the summary for people; hit and miss are the player's medians.
-func (s Summary) Text(w io.Writer, hit, miss time.Duration) {
+// says is the width that a summary with explanations takes.
+const says = 76
+
+// Text writes the summary for people; hit and miss are the player's medians. A terminal of so many columns, 0 for any, has explanations
+// where there is room.
+func (s Summary) Text(w io.Writer, hit, miss time.Duration, columns int) {
 	fmt.Fprintf(w, "\n%s requests in %s, %s/s\n\n", cli.Thousands(s.Requests), clock(s.Seconds), cli.Thousands(int64(float64(s.Requests)/max(s.Seconds, 1e-3))))
 	for _, row := range s.outcomes() {
+		if columns > 0 && columns < says {
+			row.says = ""
+		}
 		if row.n > 0 || row.always {
-			fmt.Fprintf(w, "  %-10s %10s  %5.1f %%   %s\n", row.name, cli.Thousands(row.n), share(row.n, s.Requests), row.says)
+			fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-10s %10s  %5.1f %%   %s", row.name, cli.Thousands(row.n), share(row.n, s.Requests), row.says), " "))
 		}
 	}
 	fmt.Fprintf(w, "\n  kept       %s answers in %s, %s topics; %s stored, %s evicted\n",

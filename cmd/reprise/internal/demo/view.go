@@ -149,7 +149,7 @@ func (v *View) block(s Summary) []string {
 	if columns > 0 {
 		bars = max(0, min(barWidth, columns-barColumn-1))
 	}
-	lines := v.all(s, bars)
+	lines := v.all(s, bars, columns)
 	if rows > 0 && len(lines) >= rows { // the cursor stands below the last one
 		lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 		lines = lines[:min(len(lines), max(1, rows-1))]
@@ -162,9 +162,9 @@ func (v *View) block(s Summary) []string {
 	return lines
 }
 
-// all is the state in lines of any width, with bars of at most bars columns.
-func (v *View) all(s Summary, bars int) []string {
-	lines := []string{fmt.Sprintf("  %s   %s requests   %.0f/s   %s", clock(s.Seconds), cli.Thousands(s.Requests), v.rate(), v.progress()), ""}
+// all is the state in lines with bars of at most bars columns.
+func (v *View) all(s Summary, bars, columns int) []string {
+	lines := append(fit(columns, clock(s.Seconds), cli.Thousands(s.Requests)+" requests", fmt.Sprintf("%.0f/s", v.rate()), v.progress()), "")
 	for _, o := range s.outcomes() {
 		if !o.always {
 			continue
@@ -173,7 +173,22 @@ func (v *View) all(s Summary, bars int) []string {
 		bar := strings.Repeat("█", int(part/100*float64(bars)+0.5))
 		lines = append(lines, fmt.Sprintf("  %-9s %8s  %5.1f %%  %s", o.name, cli.Thousands(o.n), part, bar))
 	}
-	return append(lines, "",
-		fmt.Sprintf("  %s entries   %s topics   %s evicted   %s refused", cli.Thousands(s.entries), cli.Thousands(s.Topics), cli.Thousands(s.Evictions), cli.Thousands(s.Vetoes)),
-		fmt.Sprintf("  saved: %s tokens, %s of upstream time", cli.Thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved)))
+	lines = append(append(lines, ""), fit(columns, cli.Thousands(s.entries)+" entries", cli.Thousands(s.Topics)+" topics", cli.Thousands(s.Evictions)+" evicted",
+		cli.Thousands(s.Vetoes)+" refused")...)
+	return append(lines, fit(columns, "saved: "+cli.Thousands(s.TokensSaved)+" tokens", clock(s.UpstreamSecondsSaved)+" of upstream time")...)
+}
+
+// fit puts parts into as few lines as the columns allow; 0 columns are one line.
+func fit(columns int, parts ...string) (lines []string) {
+	line := " "
+	for _, p := range parts {
+		if columns > 0 && len(line) > 1 && len([]rune(line))+3+len([]rune(p)) >= columns {
+			lines, line = append(lines, line), " "
+		}
+		if len(line) > 1 {
+			line += "  "
+		}
+		line += " " + p
+	}
+	return append(lines, strings.TrimRight(line, " "))
 }
