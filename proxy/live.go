@@ -36,6 +36,11 @@ func (o Options) live() *live {
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 
+// RuleOf returns the rule in force for a request, and those before it that do not fit.
+func RuleOf(s *Server, r rules.Request) (*rules.Rule, []rules.Passed) {
+	return s.live.Load().rules.Why(r)
+}
+
 // Reload puts some options of o in force, for requests that come from now on: UpstreamKey and the keys of Upstreams, AdminToken, Access, MaxBody, Concurrency, JudgeModel, JudgeBudget, of
 // Limits those on clients, and what makes the rules: Mode, MaxErrorRate, TTL, CacheToolCalls, Ignore and Rules. The others stay as New got
 // them. An UpstreamKey can be replaced, but not added or removed: a request that was let in without one must not go out under it. Prompts are

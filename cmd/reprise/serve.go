@@ -43,7 +43,7 @@ func serve(t cli.Terminal, args []string) error {
 	signal.Ignore(syscall.SIGPIPE) // else a log to a pipe whose reader has gone would end the process
 	lines := accesslog.NewWriter(t.Err, cfg.LogFormat == "json")
 	log, level := newLogger(cfg, lines)
-	again := &reloader{cfg: cfg, level: level, log: log, lines: lines, load: func() (*config.Config, error) { return loader.Load(t.Environ) }}
+	again := &reloader{cfg: cfg, level: level, log: log, lines: lines, load: func() (*config.Config, error) { return loader.Load(t.Environ) }, read: loader.FileRead}
 	err = serveWith(again, hangups)
 	_ = lines.Close(logTimeout) // the only place to report an error to is the log
 	return err
@@ -74,8 +74,9 @@ func serveHelp(w io.Writer, l *config.Loader) {
   curl http://127.0.0.1:8081/metrics
 
 Every setting is a flag and an environment variable, and can be a line of the file that REPRISE_SETTINGS names; the flag wins, then
-the environment. SIGTERM drains: open answers and websockets may finish. SIGHUP reads that file, the files of secrets and the
-certificate again, and puts changes of these settings in force; others wait for a restart:
+the environment, then that file, then the YAML file that REPRISE_CONFIG names, which can also have rules for some models, paths, tenants
+and namespaces. SIGTERM drains: open answers and websockets may finish. SIGHUP, and a change of the YAML file, reads these files, those of
+secrets and the certificate again, and puts changes of the rules and of these settings in force; others wait for a restart:
 `+reloadable()+`
 Durations are written 90s, 24h or 30d; sizes 512MiB or 4GiB.
 `)
@@ -103,6 +104,7 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 		return err
 	}
 	f.answerProbes(cfg, log)
+	r.reloads.used()
 	s, err := newService(context.Background(), cfg, log, r.lines)
 	if err != nil {
 		f.close()
@@ -118,9 +120,15 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),
 		"upstream", inWords(cfg.Upstreams), "mode", cfg.Mode, "policy", cfg.Policy, "entries", s.store.Stats().Entries)
 	r.front, r.service = f, s
+	s.reloads = &r.reloads
+	s.admin.set(s.newAdmin(cfg))
+	changes, stopWatching := r.watch()
+	defer stopWatching()
 	for {
 		select {
 		case <-hangups:
+			r.reload()
+		case <-changes:
 			r.reload()
 		case sig := <-signals:
 			return drain(r.cfg, f, s, signals, sig, log)

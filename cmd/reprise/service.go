@@ -46,6 +46,8 @@ type service struct {
 	recorder *recorder         // nil: no request log
 	sharing  *sharing          // nil: the store belongs to this process alone
 	lines    *accesslog.Writer // nil: no access log
+	own      embed.Thresholds  // of the embedder
+	reloads  *reloads          // nil: nothing is read again
 }
 
 // newService builds a service, whose access log goes to lines; nil: it has none. The caller closes both.
@@ -73,7 +75,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	}
 	defer memory.Spare()()
 	o.AccessLog = newAccessLog(cfg, log, lines)
-	s := &service{lines: lines}
+	s := &service{lines: lines, own: embedder.Thresholds()}
 	beside, err := s.openStore(ctx, cfg, &o, embedder, log)
 	if err != nil {
 		return nil, err
@@ -105,6 +107,9 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 
 // reload puts the settings in force that can change while the service runs.
 func (s *service) reload(cfg *config.Config, log *slog.Logger) error {
+	if _, err := cfg.Gates(s.own); err != nil {
+		return err
+	}
 	if err := s.proxy.Reload(proxyOptions(cfg, log)); err != nil {
 		return err
 	}
@@ -127,6 +132,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		Prefixes: func(life time.Duration, n int) any { return proxy.PrefixesOf(s.proxy, life, n) }, Policy: cfg.Policy, Token: cfg.AdminToken,
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
+		Rule:     func(a admin.Asked) (any, bool) { return s.ruleOf(cfg, a) },
 		BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite}
 	o.Shadow = func() (all []any) {
 		for _, hit := range proxy.LearningOf(s.proxy).Shadowed() {
@@ -140,6 +146,9 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	}
 	if s.lines != nil {
 		o.LogLost = s.lines.Lost
+	}
+	if s.reloads != nil {
+		o.Reloads = s.reloads.last
 	}
 	if s.sharing != nil {
 		o.Shared = s.sharing.state
@@ -195,7 +204,7 @@ func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 	return proxy.Options{
 		Upstreams: targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg), Canonical: forms(cfg),
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders,
-		TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
+		Rules: config.RulesOf(cfg), TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
 			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},

@@ -96,10 +96,13 @@ func (f Fields) Get(name string) (Value, bool) {
 	return v, ok
 }
 
+// None reports whether the value has fields, of which there are none.
+func (f Fields) None() bool { return f.of.isFields() && len(f.of.node.Content) == 0 }
+
 // Need is Get for a field that has to be there: a problem is added where it is not.
 func (f Fields) Need(name string) (Value, bool) {
 	v, ok := f.Get(name)
-	if !ok {
+	if !ok && f.of.isFields() {
 		f.of.Bad("the field %s is missing", name)
 	}
 	return v, ok
@@ -145,6 +148,8 @@ func (v Value) List(want string) iter.Seq[Value] {
 		}
 	}
 }
+
+func (v Value) isFields() bool { return v.node != nil && v.node.Kind == yaml.MappingNode }
 
 // IsList reports whether the value is a list.
 func (v Value) IsList() bool { return v.node != nil && v.node.Kind == yaml.SequenceNode }

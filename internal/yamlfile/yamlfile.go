@@ -42,15 +42,16 @@ type Document struct {
 
 // Read reads the file of a path. The error names the path.
 func Read(path string) (*Document, error) {
-	text, err := readText(path)
+	text, err := Content(path)
 	if err != nil {
 		return nil, err
 	}
 	return Parse(path, text)
 }
 
-// readText is the content of a file that is not too large. It may be the wrong one, and even a device.
-func readText(path string) ([]byte, error) {
+// Content is the text of a file, or of one that is too large a beginning that Parse refuses: it may be the wrong file, and even a device. The
+// error names the path.
+func Content(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))

@@ -71,6 +71,8 @@ type Options struct {
 	Trusted  []string      // hosts, each HOST or HOST:PORT
 	Stats    func() any    // what GET /admin/stats shows; required
 	Config   func() any    // what GET /admin/config shows, secrets masked; default: an empty object
+	Rule     Rule          // what it shows of a request; nil: there are no rules
+	Reloads  func() Reload // nil: nothing is read again
 	Shared   func() Shared // nil: the store belongs to this process alone
 	LogLost  func() int64  // lines that the log lacks; nil: it is not counted
 	Lost     func() int64  // requests that the request log lacks; nil: there is no request log
@@ -242,13 +244,6 @@ func toAPIError(err error) *apierror.Error {
 	}
 	return &apierror.Error{Status: http.StatusInternalServerError, Type: apierror.TypeInternal, Code: "unreadable_entry",
 		Message: "The entry cannot be read: " + err.Error() + "."}
-}
-
-func (a *admin) config(*http.Request) (any, error) {
-	if a.Config == nil {
-		return struct{}{}, nil
-	}
-	return a.Config(), nil
 }
 
 // intParam reads a whole number from 1; def where it is absent.

@@ -41,6 +41,8 @@ var (
 	descAside    = describe("store_set_aside", "1 if the file was damaged when it was opened: it was moved aside, and the cache started empty.")
 	descUnlogged = describe("record_lost_total", "Requests that the request log lacks for want of a disk that takes them.")
 	descLogLost  = describe("log_lost_total", "Lines that the log lacks because what takes it was slow, full or closed: those of requests first.")
+	descRefused  = describe("config_refused", "1 if the settings were read again and could not be used: those from before stay in force.")
+	descReloaded = describe("config_loaded_timestamp_seconds", "When the settings in force were read.")
 	descTopics   = describe("topics", "Topics.")
 	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors; GET /admin/topics says why.", "backend")
 	descRecall   = describe("index_recall", "Lowest recall that a graph has shown in its last self-check; absent before the first.")
@@ -57,7 +59,7 @@ var (
 
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descLacking, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged, descLogLost,
+	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descLacking, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged, descLogLost, descRefused, descReloaded,
 		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descWeight, descRatio, descMemory} {
 		ch <- d
 	}
@@ -80,6 +82,11 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	count(ch, descFaults, kept.Faults)
 	gauge(ch, descSkipped, float64(kept.Report.Skipped))
 	gauge(ch, descAside, one(kept.Report.Aside != ""))
+	if g.Reloads != nil {
+		last := g.Reloads()
+		gauge(ch, descRefused, one(last.Refused))
+		gauge(ch, descReloaded, float64(last.At.UnixMilli())/1000)
+	}
 	if g.Lost != nil {
 		count(ch, descUnlogged, g.Lost())
 	}

@@ -107,15 +107,15 @@ func TestReloaded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := load(t, []string{"REPRISE_LISTEN=:1", "REPRISE_UPSTREAM_KEY=sk-2", "REPRISE_CLIENT_KEYS=client-key-1", "REPRISE_TTL=1h", "REPRISE_LOG_LEVEL=warn"})
+	next, err := load(t, []string{"REPRISE_LISTEN=:1", "REPRISE_UPSTREAM_KEY=sk-2", "REPRISE_CLIENT_KEYS=client-key-1", "REPRISE_LOOKBACK=7", "REPRISE_LOG_LEVEL=warn"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, changed, restart, err := old.Reloaded(next)
-	if err != nil || !slices.Equal(changed, []string{"REPRISE_UPSTREAM_KEY", "REPRISE_LOG_LEVEL", "REPRISE_MAX_BODY"}) || !slices.Equal(restart, []string{"REPRISE_TTL"}) {
+	if err != nil || !slices.Equal(changed, []string{"REPRISE_UPSTREAM_KEY", "REPRISE_LOG_LEVEL", "REPRISE_MAX_BODY"}) || !slices.Equal(restart, []string{"REPRISE_LOOKBACK"}) {
 		t.Errorf("changed %v, restart %v, %v", changed, restart, err)
 	}
-	if c.UpstreamKey != "sk-2" || c.MaxBody != 32<<20 || c.TTL.Hours() != 24 || c.Source("MAX_BODY") != "default" || c.Source("TTL") != "default" || old.UpstreamKey != "sk-1" {
+	if c.UpstreamKey != "sk-2" || c.MaxBody != 32<<20 || c.Lookback != 64 || c.Source("MAX_BODY") != "default" || c.Source("LOOKBACK") != "default" || old.UpstreamKey != "sk-1" {
 		t.Errorf("%+v", c)
 	}
 	// A listener does not move, so that client keys that a new address would not need are still needed.

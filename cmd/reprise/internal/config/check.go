@@ -33,6 +33,7 @@ func (c *Config) contradictions() (problems []string) {
 	upstreamProblems(c, bad)
 	c.accessProblems(bad)
 	sharedProblems(c, bad)
+	ruleProblems(c, bad)
 	return append(problems, c.policyProblems()...)
 }
 
@@ -82,6 +83,9 @@ func (c *Config) Gates(own embed.Thresholds) (embed.Thresholds, error) {
 	}
 	if g.Route >= g.Hit {
 		return g, Bad("%s", gatesInWords(c.shown("ROUTE_THRESHOLD"), c.shown("HIT_THRESHOLD")))
+	}
+	if problems := gateProblems(c, g); len(problems) > 0 {
+		return g, &badError{problems}
 	}
 	return g, nil
 }

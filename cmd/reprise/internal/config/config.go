@@ -15,6 +15,9 @@ type Config struct {
 	AdminToken          string
 	TLSCert, TLSKey     string // files; both or none
 	Settings            string // path of the settings file; empty: none
+	File                string // path of the configuration file; empty: none
+	Rules               []Rule // of that file
+	compared            bool   // prompts have been compared by meaning since the start
 
 	Upstreams   []Upstream // at least one that is no fallback, in serve
 	UpstreamKey string     // see keyOf
@@ -91,20 +94,20 @@ func (c *Config) Effective() []Value { return c.effective }
 
 // givenAs is the value of a setting, not masked.
 func givenAs(c *Config, name string) string {
+	return effectiveOf(c, name).given
+}
+
+// effectiveOf is a setting by its name without prefix.
+func effectiveOf(c *Config, name string) Value {
 	for _, v := range c.effective {
 		if v.Name == Prefix+name {
-			return v.given
+			return v
 		}
 	}
-	return ""
+	return Value{}
 }
 
 // Source is where the value of a setting comes from; name is without the prefix, e.g. "LISTEN".
 func (c *Config) Source(name string) string {
-	for _, v := range c.effective {
-		if v.Name == Prefix+name {
-			return v.Source
-		}
-	}
-	return ""
+	return effectiveOf(c, name).Source
 }

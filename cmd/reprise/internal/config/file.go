@@ -7,24 +7,18 @@ import (
 	"strings"
 )
 
-// fileSettings are the settings of a file: lines NAME=VALUE with the names of the environment. White space around a name or a value
+// settingsFile reads the file that REPRISE_SETTINGS names, if it does: lines NAME=VALUE with the names of the environment. White space around a name or a value
 // does not count, nor does one pair of quotes around a value; empty lines and those that begin with # are skipped. These are the
 // files that systemd and docker read for an environment.
-type fileSettings struct {
-	path   string
-	values map[string]string
-}
-
-// settingsFile reads the file that REPRISE_SETTINGS names, if it does.
-func (l *Loader) settingsFile(env map[string]string) (f fileSettings, problems []string) {
+func (l *Loader) settingsFile(env *layer) (f layer, problems []string) {
 	path, name, source := l.given["SETTINGS"], "--settings", fromFlag
 	if path == "" {
-		path, name, source = env[Prefix+"SETTINGS"], Prefix+"SETTINGS", fromEnv
+		path, name, source = env.values[Prefix+"SETTINGS"], Prefix+"SETTINGS", fromEnv
 	}
 	if path == "" || l.demo {
 		return f, nil
 	}
-	f = fileSettings{path, map[string]string{}}
+	f = layer{values: map[string]string{}, source: path}
 	bad := func(err error) { problems = append(problems, fmt.Sprintf("%s=%s (%s): %v", name, path, source, err)) }
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -34,14 +28,15 @@ func (l *Loader) settingsFile(env map[string]string) (f fileSettings, problems [
 	n := 0
 	for line := range strings.Lines(string(text)) {
 		n++
-		if err := f.add(strings.TrimSpace(line)); err != nil {
+		if err := f.addLine(strings.TrimSpace(line)); err != nil {
 			bad(fmt.Errorf("line %d: %w", n, err))
 		}
 	}
 	return f, problems
 }
 
-func (f *fileSettings) add(line string) error {
+// addLine adds a line of a settings file.
+func (f *layer) addLine(line string) error {
 	if line == "" || line[0] == '#' {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"reprise/internal/suggest"
 )
@@ -34,6 +35,7 @@ type Loader struct {
 	demo      bool
 	overrides map[string]string // defaults of this command, by Setting.Name
 	given     map[string]string // by Setting.Name, for a path with fileSuffix
+	fileRead  atomic.Pointer[FileSum]
 }
 
 // NewLoader returns a loader for serve, or for the demo, which does not use some of the settings.
@@ -83,16 +85,18 @@ func (l *Loader) rows(g group) []Setting {
 	return rows
 }
 
-// Load merges the flags that were parsed with the environment (as os.Environ gives it), the settings file and the defaults: a flag
-// wins over the environment, and that over the file. It can be called again, and reads all files again. A variable that is set to
+// Load merges the flags that were parsed with the environment (as os.Environ gives it), the settings file, the configuration file and the
+// defaults: each wins over those after it. It can be called again, and reads all files again. A variable that is set to
 // nothing counts as unset, because compose files leave one out that way. The error lists everything that is wrong and wraps ErrBad.
 func (l *Loader) Load(environ []string) (*Config, error) {
-	env := reprisePart(environ)
+	env := layer{values: reprisePart(environ), source: fromEnv}
 	c := &Config{}
-	file, problems := l.settingsFile(env)
-	problems = append(append(problems, l.unknown(env, fromEnv)...), l.unknown(file.values, file.path)...)
+	file, problems := l.settingsFile(&env)
+	problems = append(append(problems, l.unknown(&env)...), l.unknown(&file)...)
+	yaml, wrong := l.configFile(&env, &file)
+	problems, c.Rules = append(problems, wrong...), yaml.rules
 	for _, s := range l.settings(c) {
-		p, v := l.one(&s, env, file)
+		p, v := l.one(&s, &env, &file, &yaml.layer)
 		problems = append(problems, p...)
 		c.effective = append(c.effective, v)
 	}
@@ -134,7 +138,7 @@ func reprisePart(environ []string) map[string]string {
 
 // unknown reports names with our prefix that are not settings: otherwise a misspelt setting would have no effect and no
 // message. In the demo the settings of serve are not reported.
-func (l *Loader) unknown(env map[string]string, source string) (problems []string) {
+func (l *Loader) unknown(in *layer) (problems []string) {
 	var known []string
 	for _, s := range (&Loader{}).settings(&Config{}) {
 		known = append(known, s.Env())
@@ -142,9 +146,9 @@ func (l *Loader) unknown(env map[string]string, source string) (problems []strin
 			known = append(known, s.Env()+fileSuffix)
 		}
 	}
-	for name := range env {
+	for name := range in.values {
 		if !slices.Contains(known, name) {
-			problems = append(problems, name+" ("+source+"): there is no such setting"+suggest.DidYouMean(name, known))
+			problems = append(problems, name+" ("+in.source+"): there is no such setting"+suggest.DidYouMean(name, known))
 		}
 	}
 	slices.Sort(problems)
@@ -152,8 +156,8 @@ func (l *Loader) unknown(env map[string]string, source string) (problems []strin
 }
 
 // one finds and parses the value of s, and returns what is wrong with it.
-func (l *Loader) one(s *Setting, env map[string]string, file fileSettings) (problems []string, in Value) {
-	v, source, name, err := l.lookup(s, env, file)
+func (l *Loader) one(s *Setting, layers ...*layer) (problems []string, in Value) {
+	v, source, name, err := l.lookup(s, layers)
 	if err != nil {
 		return []string{err.Error()}, in
 	}
@@ -187,16 +191,20 @@ func complain(s *Setting, name string, in Value, err error) string {
 	return fmt.Sprintf("%s=%s (%s): %sallowed is %s", name, in.Value, in.Source, why, s.Allowed)
 }
 
-// lookup returns the value, its source, and the name under which it was given.
-func (l *Loader) lookup(s *Setting, env map[string]string, file fileSettings) (v, source, name string, err error) {
+// lookup returns the value, its source, and the name under which it was given: by a flag, or in the first layer that has it.
+func (l *Loader) lookup(s *Setting, layers []*layer) (v, source, name string, err error) {
 	if v, source, err = pair(l.given[s.Name], l.given[s.Name+fileSuffix], "--"+s.Flag(), "-file", fromFlag); v != "" || err != nil {
 		return v, source, "--" + s.Flag(), err
 	}
-	if v, source, err = pair(env[s.Env()], env[s.Env()+fileSuffix], s.Env(), fileSuffix, fromEnv); v != "" || err != nil {
-		return v, source, s.Env(), err
-	}
-	if v, source, err = pair(file.values[s.Env()], file.values[s.Env()+fileSuffix], s.Env(), fileSuffix, file.path); v != "" || err != nil {
-		return v, source, s.Env(), err
+	for _, from := range layers {
+		plain, path := s.Env(), s.Env()+fileSuffix
+		where := from.from(plain)
+		if from.values[plain] == "" {
+			where = from.from(path)
+		}
+		if v, source, err = pair(from.values[plain], from.values[path], plain, fileSuffix, where); v != "" || err != nil {
+			return v, source, plain, err
+		}
 	}
 	return s.Default, fromDefault, s.Env(), nil
 }

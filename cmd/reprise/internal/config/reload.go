@@ -1,6 +1,11 @@
 package config
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"reprise/proxy"
+)
 
 // Reloaded returns c with those settings of next that can change while the program runs. changed are their names, and restart the
 // names of the others that differ, which stay as they are. The error wraps ErrBad; what can change may not fit what stays.
@@ -24,25 +29,43 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 	m.MaxBody, m.BodyIdle, m.BodyRate, m.ClientWrite = next.MaxBody, next.BodyIdle, next.BodyRate, next.ClientWrite
 	m.MaxConcurrent, m.MaxPerTenant = next.MaxConcurrent, next.MaxPerTenant
 	m.MaxErrorRate, m.JudgeModel, m.JudgeBudget = next.MaxErrorRate, next.JudgeModel, next.JudgeBudget
+	m.Rules, m.TTL, m.CacheToolCalls, m.compared = next.Rules, next.TTL, next.CacheToolCalls, c.compared || compares(c)
+	keepMode := !m.compared && proxy.Mode(next.Mode).Compares() // no vectors were kept so far
+	if !keepMode {
+		m.Mode = next.Mode
+	}
+	if !sameRules(c.Rules, next.Rules) {
+		changed = append(changed, Prefix+"CONFIG (rules)")
+	}
 	for i, v := range next.effective {
 		switch {
 		case v.given == c.effective[i].given:
-		case slices.Contains(reloadable, v.Name[len(Prefix):]) && (sameKind || v.Name != Prefix+"UPSTREAM_KEY"):
+		case slices.Contains(reloadable, v.Name[len(Prefix):]) && (sameKind || v.Name != Prefix+"UPSTREAM_KEY") && (!keepMode || v.Name != Prefix+"MODE"):
 			m.effective[i] = v
 			changed = append(changed, v.Name)
 		default:
 			restart = append(restart, v.Name)
 		}
 	}
-	if problems := m.contradictions(); len(problems) > 0 {
+	if problems := append(m.contradictions(), newModes(&m)...); len(problems) > 0 {
 		return nil, nil, nil, &badError{problems}
 	}
 	return &m, changed, restart, nil
 }
 
+// newModes are modes of rules that only a restart puts in force.
+func newModes(c *Config) (problems []string) {
+	for i := range c.Rules {
+		if r := &c.Rules[i]; !c.compared && proxy.Mode(r.set.Mode).Compares() {
+			problems = append(problems, fmt.Sprintf("%s needs a restart: nothing has been compared by meaning so far, and no vectors were kept", r.at("mode")))
+		}
+	}
+	return problems
+}
+
 // reloadable are the settings that Reloaded takes over.
 var reloadable = []string{"UPSTREAM_KEY", "CLIENT_KEYS", "API_PATHS", "FORWARD_HEADERS", "TRUSTED_HOSTS", "ADMIN_TOKEN", "LOG_LEVEL", "MAX_BODY", "BODY_IDLE_TIMEOUT",
-	"BODY_MIN_RATE", "MAX_CONCURRENT", "MAX_CONCURRENT_PER_TENANT", "CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT", "MAX_ERROR_RATE", "JUDGE_MODEL", "JUDGE_BUDGET"}
+	"BODY_MIN_RATE", "MAX_CONCURRENT", "MAX_CONCURRENT_PER_TENANT", "CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT", "MODE", "MAX_ERROR_RATE", "TTL", "CACHE_TOOL_CALLS", "JUDGE_MODEL", "JUDGE_BUDGET"}
 
 // Reloadable lists the settings, as in the environment, that Reloaded takes over.
 func Reloadable() (names []string) {

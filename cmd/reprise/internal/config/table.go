@@ -63,6 +63,7 @@ func (c *Config) listeners() []Setting {
 		{Name: "TLS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_KEY", Help: "certificate chain of the API", parse: file(&c.TLSCert)},
 		{Name: "TLS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_CERT", Help: "private key of that certificate", parse: file(&c.TLSKey)},
 		{Name: "SETTINGS", Serve: true, Allowed: "the path of a file with lines REPRISE_NAME=VALUE", Help: "file of settings, which flags and the environment override; SIGHUP reads it again", parse: text(&c.Settings)},
+		{Name: "CONFIG", Serve: true, Allowed: "the path of a YAML file with settings and rules", Help: "file of settings, which all others override, and of rules for some models, paths, tenants and namespaces; read again when it changes", parse: text(&c.File)},
 	}
 }
 

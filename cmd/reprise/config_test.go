@@ -1,0 +1,178 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"reprise/cmd/internal/cli"
+	"reprise/proxy/enginesim"
+)
+
+// mounted is a folder as Kubernetes mounts a ConfigMap: the file is a link through ..data, a link that is replaced.
+type mounted struct {
+	t       *testing.T
+	folder  string
+	version int
+}
+
+func mount(t *testing.T, text string) *mounted {
+	m := &mounted{t: t, folder: t.TempDir()}
+	m.swap(text)
+	if err := os.Symlink(filepath.Join("..data", "reprise.yaml"), m.path()); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (m *mounted) path() string { return filepath.Join(m.folder, "reprise.yaml") }
+
+// swap puts a text in place by the rename of a link.
+func (m *mounted) swap(text string) {
+	m.t.Helper()
+	m.version++
+	folder, link := fmt.Sprintf("..%d", m.version), filepath.Join(m.folder, "..data_tmp")
+	for _, err := range []error{os.Mkdir(filepath.Join(m.folder, folder), 0o700), os.WriteFile(filepath.Join(m.folder, folder, "reprise.yaml"), []byte(text), 0o600),
+		os.Symlink(folder, link), os.Rename(link, filepath.Join(m.folder, "..data"))} {
+		if err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
+// get returns the body of a path of the admin listener.
+func (p *process) get(path string) string {
+	p.t.Helper()
+	resp, err := http.Get(p.admin + path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(body)
+}
+
+// ruleOf is what GET /admin/config?request= shows: the rule and the value of one of its fields.
+func (p *process) ruleOf(request, field string) string {
+	p.t.Helper()
+	var shown struct {
+		Rule string
+		Sets []struct{ Name, Value string }
+	}
+	text := p.get("/admin/config?request=" + url.QueryEscape(request))
+	if err := json.Unmarshal([]byte(text), &shown); err != nil {
+		p.t.Fatalf("%v: %s", err, text)
+	}
+	for _, s := range shown.Sets {
+		if s.Name == field {
+			return shown.Rule + "/" + s.Value
+		}
+	}
+	return text
+}
+
+// becomes waits until a look at the process is as wanted.
+func becomes(t *testing.T, want string, look func() string) {
+	t.Helper()
+	got := look()
+	for deadline := time.Now().Add(time.Minute); got != want && time.Now().Before(deadline); got = look() {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if got != want {
+		t.Fatalf("got %s, want %s", got, want)
+	}
+}
+
+// again asks twice for a model, with a prompt of its own each time, and returns how the second request was answered.
+func (p *process) again(model string) string {
+	p.t.Helper()
+	body := fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"What is %d?"}]}`, model, time.Now().UnixNano())
+	p.ask(body).Body.Close()
+	resp := p.ask(body)
+	return resp.Header.Get("X-Cache")
+}
+
+// TestConfigFile: a process puts each change of its file in force, keeps what it has where the file is bad, and shows both.
+func TestConfigFile(t *testing.T) {
+	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
+	defer engine.Close()
+	const rule = "rules:\n  - name: small models\n    match: {model: \"*-mini\"}\n    mode: "
+	m := mount(t, rule+"exact\n")
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_CONFIG="+m.path())
+	mini := func() string { return p.ruleOf("model=gpt-4o-mini", "mode") }
+	refused := func() string { return fmt.Sprint(metric(t, p.admin, "reprise_config_refused")) }
+	inForce := func(rule, cache string) {
+		t.Helper()
+		becomes(t, rule, mini)
+		if got := p.again("gpt-4o-mini"); got != cache {
+			t.Errorf("under %s a repeat is %s, want %s", rule, got, cache)
+		}
+		if got := p.again("gpt-4o"); got != "exact" {
+			t.Errorf("another model: a repeat is %s", got)
+		}
+	}
+	inForce("small models/exact", "exact")
+
+	m.swap(rule + "\"off\"\n")
+	inForce("small models/off", "bypass")
+	if line := p.waitFor("settings reloaded"); line["changed"] != "REPRISE_CONFIG (rules)" || line["need_restart"] != "none" {
+		t.Errorf("%v", line)
+	}
+
+	m.swap(rule + "fast\n")
+	becomes(t, "1", refused)
+	inForce("small models/off", "bypass")
+	line := p.waitFor("the settings cannot be used and were not reloaded; those from before stay in force")
+	if err, _ := line["error"].(string); !strings.Contains(err, m.path()+`:4:11: rules[0].mode: "fast" is not allowed; allowed is semantic, exact, shadow or off`) {
+		t.Errorf("%v", line)
+	}
+
+	m.swap(rule + "shadow\n    ttl: 1h\n")
+	inForce("small models/shadow", "exact")
+	becomes(t, "0", refused)
+	if got := p.ruleOf(`{"model":"gpt-4o-mini","endpoint":"/v1/completions"}`, "ttl"); got != "small models/1h" {
+		t.Error(got)
+	}
+
+	if err := os.Remove(m.path()); err != nil { // the file itself, and then one in its place
+		t.Fatal(err)
+	}
+	becomes(t, "1", refused)
+	inForce("small models/shadow", "exact")
+	if err := os.WriteFile(m.path(), []byte("settings:\n  mode: 'off'\n"+rule+"exact\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, "small models/exact", mini)
+	if a, b := p.again("gpt-4o-mini"), p.again("gpt-4o"); a != "exact" || b != "bypass" {
+		t.Errorf("%s, %s", a, b)
+	}
+	becomes(t, "0", refused)
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != cli.ExitOK {
+		t.Errorf("exit %d", code)
+	}
+	if n := strings.Count(p.read.String(), "were not reloaded"); n != 2 {
+		t.Errorf("%d refusals are in the log, want one for each bad content:\n%s", n, p.read.String())
+	}
+}
+
+// TestConfigAtStart: a bad file keeps the process from starting.
+func TestConfigAtStart(t *testing.T) {
+	path := mount(t, "rules: [{name: a, match: {model: a}, threshold: 0.1}]\n").path()
+	_, talk, code := run([]string{"REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_CONFIG=" + path}, "serve")
+	if code != exitBadConfig || !strings.Contains(talk, path+`:1: rules[0].threshold: "0.1" is below REPRISE_HIT_THRESHOLD=`) {
+		t.Errorf("exit %d: %s", code, talk)
+	}
+}

@@ -1,0 +1,185 @@
+package config
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"reprise/internal/suggest"
+	"reprise/internal/yamlfile"
+)
+
+// layer is one place that settings come from, by the names of the environment.
+type layer struct {
+	values map[string]string
+	source string
+	lines  map[string]int // of a file of which messages name them
+}
+
+// from is the source of a value as it is shown.
+func (l *layer) from(name string) string {
+	if n := l.lines[name]; n > 0 {
+		return fmt.Sprintf("%s:%d", l.source, n)
+	}
+	return l.source
+}
+
+// configFile is the file that REPRISE_CONFIG names: settings, which all others override, and rules.
+type configFile struct {
+	layer
+	rules []Rule
+}
+
+// configFile reads that file, if a flag, the environment or the settings file names one.
+func (l *Loader) configFile(env, settings *layer) (f configFile, problems []string) {
+	if l.demo {
+		return f, nil
+	}
+	path, name, source := l.given["CONFIG"], "--config", fromFlag
+	for _, from := range []*layer{env, settings} {
+		if path == "" {
+			path, name, source = from.values[Prefix+"CONFIG"], Prefix+"CONFIG", from.source
+		}
+	}
+	if path == "" {
+		return f, nil
+	}
+	f.layer = layer{map[string]string{}, path, map[string]int{}}
+	d, err := l.readFile(path)
+	if err == nil {
+		f.read(l, d)
+		err = d.Err()
+	}
+	if wrong, ok := errors.AsType[*yamlfile.Error](err); ok {
+		return f, wrong.Lines()
+	}
+	if err != nil {
+		problems = append(problems, fmt.Sprintf("%s (%s): %v", name, source, err))
+	}
+	return f, problems
+}
+
+// FileSum is a digest of the content of the configuration file, or of why it cannot be read.
+type FileSum [sha256.Size]byte
+
+// SumOf is that of a file.
+func SumOf(path string) FileSum { return sumOf(yamlfile.Content(path)) }
+
+func sumOf(text []byte, err error) FileSum {
+	if err != nil {
+		return sha256.Sum256([]byte("error: " + err.Error()))
+	}
+	return sha256.Sum256(text)
+}
+
+// FileRead is what the last Load has read; zero where no file is named. It is safe for concurrent use.
+func (l *Loader) FileRead() (sum FileSum) {
+	if last := l.fileRead.Load(); last != nil {
+		sum = *last
+	}
+	return sum
+}
+
+func (l *Loader) readFile(path string) (*yamlfile.Document, error) {
+	text, err := yamlfile.Content(path)
+	sum := sumOf(text, err)
+	l.fileRead.Store(&sum)
+	if err != nil {
+		return nil, err
+	}
+	return yamlfile.Parse(path, text)
+}
+
+// read takes over what d has, and adds problems to it.
+func (f *configFile) read(l *Loader, d *yamlfile.Document) {
+	top := d.Root().Fields("settings", "rules")
+	settings, _ := top.Get("settings")
+	f.settings(l, settings)
+	list, _ := top.Get("rules")
+	for v := range list.List("a list of rules, each with name and match") {
+		if r, ok := readRule(f.source, v); ok {
+			f.add(v, r)
+		}
+	}
+}
+
+// add adds a rule that another one does not make pointless.
+func (f *configFile) add(v yamlfile.Value, r Rule) {
+	for i := range f.rules {
+		switch before := &f.rules[i]; {
+		case before.Name == r.Name:
+			v.Bad("the name %q is that of the rule in line %d too", r.Name, before.line)
+		case before.Match.Covers(&r.Match):
+			v.Bad("no request gets here: the rule %s in line %d comes first and is for all of these; put the narrower rule first", before.Name, before.line)
+		}
+	}
+	f.rules = append(f.rules, r)
+}
+
+// settings reads the settings, by their names in lower or upper case.
+func (f *configFile) settings(l *Loader, v yamlfile.Value) {
+	rows := map[string]*Setting{} // by the names that may be given; each sets a field of a Config that is dropped
+	for _, s := range l.settings(&Config{}) {
+		if s.Name == "CONFIG" || s.Name == "SETTINGS" {
+			continue
+		}
+		rows[strings.ToLower(s.Name)] = &s
+		if s.Secret {
+			rows[strings.ToLower(s.Name+fileSuffix)] = nil
+		}
+	}
+	for key, value := range v.Each("settings by their names") {
+		name := strings.ToLower(key.Key())
+		row, known := rows[name]
+		env := Prefix + strings.ToUpper(name)
+		switch _, twice := f.values[env]; {
+		case !known:
+			known := slices.Sorted(maps.Keys(rows))
+			key.Bad("there is no such setting%s; allowed are the names of the environment without %s", suggest.DidYouMean(strings.TrimPrefix(name, strings.ToLower(Prefix)), known), Prefix)
+			continue
+		case twice:
+			key.Bad("%s is set twice", env)
+			continue
+		}
+		if text, ok := f.value(row, value); ok {
+			f.values[env], f.lines[env] = text, value.Line()
+		}
+	}
+}
+
+// value is the text of a setting that is allowed, or the path of the file that holds it where row is nil.
+func (f *configFile) value(row *Setting, v yamlfile.Value) (text string, ok bool) {
+	if row == nil {
+		return v.Text("the path of a file")
+	}
+	return checked(row, v)
+}
+
+// checked is the text of a value that row takes.
+func checked(row *Setting, v yamlfile.Value) (text string, ok bool) {
+	text, ok = v.Text(row.Allowed)
+	switch {
+	case !ok:
+		return "", false
+	case text == "":
+		v.Bad("the text is empty: leave the line out; allowed is %s", row.Allowed)
+		return "", false
+	}
+	if err := row.parse(text); err != nil {
+		v.Bad("%s", refusal(row, text, err))
+		return "", false
+	}
+	return text, true
+}
+
+// refusal is why a row does not take a value.
+func refusal(row *Setting, text string, err error) string {
+	why := ""
+	if !errors.Is(err, errNotAllowed) {
+		why = ": " + err.Error()
+	}
+	return fmt.Sprintf("%q is not allowed%s; allowed is %s", row.shown(text), why, row.Allowed)
+}
