@@ -48,6 +48,7 @@ type Config struct {
 	MaxUnwritten              time.Duration // negative: no limit
 	MaxEntryBytes             int64
 	CacheToolCalls            bool
+	oldToolCalls              bool // it is given as true or false
 
 	Embedder           string // builtin, openai or model2vec
 	EmbedderDir        string // of model2vec

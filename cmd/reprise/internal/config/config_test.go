@@ -151,7 +151,8 @@ func TestValues(t *testing.T) {
 		{"FORWARD_HEADERS", "X-Route, cookie", "the header Cookie may hold a credential"},
 		{"IGNORE_HEADERS", "X-Run-Id,", `"" is not the name of a header`},
 		{"CACHE_TOOL_CALLS", "1", ""},
-		{"CACHE_TOOL_CALLS", "yes", "true or false"},
+		{"CACHE_TOOL_CALLS", "off", ""},
+		{"CACHE_TOOL_CALLS", "yes", "exact or off"},
 		{"EMBEDDER_URL", "http://user:hunter2@host/v1", "no credential"},
 		{"LOG_LEVEL", "warn", ""},
 		{"LOG_LEVEL", "warning", "debug, info, warn or error"},
@@ -426,6 +427,23 @@ func TestPolicyShortcuts(t *testing.T) {
 	}
 	if cfg, err := load(t, nil); err != nil || cfg.Policy != "rac+" || cfg.Idle() != nil {
 		t.Errorf("by default: %+v, %v", cfg, err)
+	}
+}
+
+// TestToolCalls: answers that call tools are kept by default, and the values of earlier versions are read, with a line in the log.
+func TestToolCalls(t *testing.T) {
+	for value, c := range map[string]struct {
+		kept bool
+		line string
+	}{
+		"": {true, ""}, "exact": {true, ""}, "off": {false, ""},
+		"true":  {true, "REPRISE_CACHE_TOOL_CALLS=true (environment) is read as exact: the values of this setting are exact and off"},
+		"false": {false, "REPRISE_CACHE_TOOL_CALLS=false (environment) is read as off: the values of this setting are exact and off"},
+	} {
+		cfg, err := load(t, []string{"REPRISE_CACHE_TOOL_CALLS=" + value})
+		if err != nil || cfg.CacheToolCalls != c.kept || strings.Join(cfg.Idle(), "|") != c.line {
+			t.Errorf("%q: kept %v, %q, %v", value, cfg.CacheToolCalls, cfg.Idle(), err)
+		}
 	}
 }
 

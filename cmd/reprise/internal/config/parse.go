@@ -104,6 +104,17 @@ func boolean(to *bool) func(string) error {
 	}
 }
 
+// toolCalls takes exact or off, and what the setting took before: true or false.
+func toolCalls(c *Config) func(string) error {
+	return func(v string) error {
+		if c.oldToolCalls = v != "exact" && v != "off"; c.oldToolCalls {
+			return boolean(&c.CacheToolCalls)(v)
+		}
+		c.CacheToolCalls = v == "exact"
+		return nil
+	}
+}
+
 func whole(to *int, least, most int) func(string) error {
 	return func(v string) error {
 		n, err := strconv.Atoi(v)

@@ -129,7 +129,7 @@ func given(spec string) (keys []string) {
 	return keys
 }
 
-// Idle returns a sentence for each setting that has no effect with the others. It is not an error: another policy may be tried for a
+// Idle returns a sentence for each setting that has no effect with the others, or a value of an earlier version. It is not an error: another policy may be tried for a
 // while, or the clients' own credentials.
 func (c *Config) Idle() (sentences []string) {
 	for _, s := range c.shortcuts() {
@@ -142,6 +142,10 @@ func (c *Config) Idle() (sentences []string) {
 	}
 	if len(c.ForwardHeaders) > 0 && !keyed(c) {
 		sentences = append(sentences, c.shown("FORWARD_HEADERS")+" has no effect: without REPRISE_UPSTREAM_KEY every header is forwarded")
+	}
+	if c.oldToolCalls {
+		now := map[bool]string{true: "exact", false: "off"}[c.CacheToolCalls]
+		sentences = append(sentences, c.shown("CACHE_TOOL_CALLS")+" is read as "+now+": the values of this setting are exact and off")
 	}
 	return append(append(sentences, idleRouting(c)...), idleShared(c)...)
 }

@@ -105,7 +105,7 @@ func (c *Config) keeping() []Setting {
 		{Name: "MAX_TTL", Default: "30d", Allowed: "a duration above 0, such as 30d", Help: "largest value that REPRISE_TTL may have", parse: duration(&c.MaxTTL, above)},
 		{Name: "STALE_IF_ERROR", Default: "0", Allowed: "a duration such as 10m, or 0 for never", Help: "how long an expired answer may be served when the upstream fails", parse: duration(&c.StaleIfError, fromZero)},
 		{Name: "MAX_ENTRY_BYTES", Default: "1MiB", Allowed: "a size of 1KiB or more", Help: "largest answer kept", parse: size(&c.MaxEntryBytes, 1<<10)},
-		{Name: "CACHE_TOOL_CALLS", Default: "false", Toggle: true, Allowed: "true or false", Help: "keep answers that call tools, for exact repeats only", parse: boolean(&c.CacheToolCalls)},
+		{Name: "CACHE_TOOL_CALLS", Default: "exact", Allowed: "exact or off", Help: "exact keeps answers that call tools of the client, for equal requests only; those of tools that the upstream runs are never kept", parse: toolCalls(c)},
 	}
 }
 
