@@ -91,7 +91,7 @@ func bypassChosen(s *Server, v *visit, w http.ResponseWriter, r *http.Request, c
 	if read, err := s.readings.of(&s.ids, r, c, &d, family, body, s.live.Load().rules, mem); err == nil {
 		q = s.newQuery(r, body, read, family, d, mem)
 	}
-	return s.bypass(v, w, r, q, body, reason)
+	return s.bypass(v, w, r, q, family.OriginalBody(body), reason)
 }
 
 // bypassRead is bypass for a request whose body has been read.

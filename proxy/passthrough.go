@@ -26,7 +26,8 @@ func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q
 		return errNoMemory
 	}
 	defer s.budget.End()
-	if body == nil && s.upstream.ModelMatters() && isPlainJSON(r, s.live.Load().maxBody) { // the model decides where the request goes
+	of := s.opts.APIs.Naming(r.URL.Path) // the model decides where the request goes; or the body may have ids of replays
+	if body == nil && (of != nil || s.upstream.ModelMatters()) && isPlainJSON(r, s.live.Load().maxBody) {
 		mem, err := s.lease(r, 0)
 		if err != nil {
 			return err
@@ -34,6 +35,9 @@ func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q
 		defer mem.Drop()
 		if body, err = readBody(w, r, mem, r.ContentLength); err != nil {
 			return err
+		}
+		if of != nil {
+			body = of.OriginalBody(body)
 		}
 	}
 	p := upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body}

@@ -87,7 +87,7 @@ func (f *Family) originalPath(path string) (string, bool) {
 	if f.Handles == nil {
 		return path, false
 	}
-	rest, ok := strings.CutPrefix(path, f.Path+"/")
+	rest, ok := strings.CutPrefix(Canonical(path), f.Path+"/")
 	if !ok {
 		return path, false
 	}
@@ -96,5 +96,5 @@ func (f *Family) originalPath(path string) (string, bool) {
 	if !ok {
 		return path, false
 	}
-	return f.Path + "/" + original + rest[len(id):], true
+	return strings.TrimSuffix(path, rest) + original + rest[len(id):], true
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"strings"
 
 	"reprise/proxy/answer"
 	"reprise/proxy/canon"
@@ -65,6 +66,17 @@ func (r *Registry) ByPath(path string) *Family {
 
 // Decode reads a stored answer; see [answer.Decode].
 func (r *Registry) Decode(b []byte) (*answer.Frozen, error) { return answer.Decode(b, r.forms) }
+
+// Naming returns the API whose requests, on this path or below it, may name parts of replays; nil where there is none.
+func (r *Registry) Naming(path string) *Family {
+	path = Canonical(path)
+	for _, f := range r.families {
+		if rest, ok := strings.CutPrefix(path, f.Path); ok && f.Handles != nil && (rest == "" || rest[0] == '/') {
+			return f
+		}
+	}
+	return nil
+}
 
 // OriginalURL returns a request's URL as the upstream can read it: with the original id where its path names a replay, as
 // /v1/responses/{id}/input_items does. The result is u itself where nothing changes.
