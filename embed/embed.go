@@ -4,7 +4,10 @@
 // it.
 package embed
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Embedder turns text into vectors of one space.
 type Embedder interface {
@@ -19,6 +22,19 @@ type Embedder interface {
 	// Thresholds are the cosine gates that suit this space.
 	Thresholds() Thresholds
 }
+
+// Remote is an Embedder that calls a server, which may not answer yet: until it has, Space can be "" and Dim 0, and Embed fails then.
+type Remote interface {
+	Embedder
+	// Dial asks the server for one vector, and takes over its length where that is not known: Space and Dim are set after the first success.
+	// It may be called again, as a check. The error wraps ErrDim where the vector has another length than the one that is known.
+	Dial(ctx context.Context) error
+	// Answered reports whether a Dial has succeeded.
+	Answered() bool
+}
+
+// ErrDim is wrapped by the error of a Remote whose server returns vectors of another length than Dim.
+var ErrDim = errors.New("vectors of another length")
 
 // Thresholds are the three cosine gates: Hit > Route, and Edge for a dependency between two requests. If Route were as high
 // as Hit, every topic would have exactly one member: a request that passes the route gate would be a hit on the anchor.

@@ -70,7 +70,7 @@ func (c *core) apply(ev Event, evs *events) {
 		c.keeper.ledger.Remove(other.ID, policy.Expired)
 		c.drop(other.ID, policy.Expired, evs)
 	}
-	r := residentOf(ev.Entry, ev.At.Seq, c.opt.Dim)
+	r := residentOf(ev.Entry, ev.At.Seq, c.space.Load().dim)
 	r.ID = ev.ID
 	c.sawID(r.ID)
 	c.put(r, ev.Vector, ev.At, evs)

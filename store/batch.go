@@ -70,20 +70,21 @@ func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
 		}
 	}
 	s.mu.RUnlock()
+	mark := spaceMark(s.core.space.Load().name)
 	for _, id := range vectors {
-		w.scratch.add(b, KindVector, uint64(id), appendVector(w.scratch.bodies, w.space, d.vectors[id]))
+		w.scratch.add(b, KindVector, uint64(id), appendVector(w.scratch.bodies, mark, d.vectors[id]))
 	}
 	for _, e := range fresh {
-		w.addFresh(b, e, d.fresh[e.ID])
+		w.addFresh(b, e, d.fresh[e.ID], mark)
 	}
 }
 
-func (w *writer) addFresh(b *Batch, e *Entry, p pending) {
+func (w *writer) addFresh(b *Batch, e *Entry, p pending, mark uint64) {
 	id := uint64(e.ID)
 	w.scratch.add(b, KindEntry, id, appendEntry(w.scratch.bodies, e))
 	switch {
 	case len(p.vector) > 0:
-		w.scratch.add(b, KindVector, id, appendVector(w.scratch.bodies, w.space, p.vector))
+		w.scratch.add(b, KindVector, id, appendVector(w.scratch.bodies, mark, p.vector))
 	case p.stored: // the older answer may have had one
 		b.Delete = append(b.Delete, Record{Kind: KindVector, ID: id})
 	}

@@ -16,7 +16,7 @@ import (
 // The events are removals of entries whose time was over, one EventInsert, and the victims; the new entry itself may be among
 // them, which is how a policy refuses it.
 func (s *Store) Put(e *Entry, at policy.Tick) []Event {
-	r := residentOf(e, at.Seq, s.opt.Dim)
+	r := residentOf(e, at.Seq, s.core.space.Load().dim)
 	var chain [32]byte
 	evs := s.change(func(evs *events) {
 		defer func() { chain = r.chain() }() // an alias may change r as soon as the lock is free

@@ -83,7 +83,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(uint8(KindTopic), appendTopic(nil, policy.TopicState{LogW: 1}))
 	f.Add(uint8(KindCounters), appendCounters(nil, counters{seq: 1}))
 	f.Fuzz(func(t *testing.T, kind uint8, body []byte) {
-		l := newLoader("x", 0)
+		l := newLoader(&space{name: "x"})
 		if err := l.decode(Record{Kind: Kind(kind), ID: 7, Body: body}); err != nil || Kind(kind) != KindEntry {
 			return
 		}

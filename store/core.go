@@ -11,6 +11,7 @@ import (
 // core is the data under the mutex of a Store: every entry, the policy, and the changes that are not written yet.
 type core struct {
 	opt       *Options
+	space     atomic.Pointer[space] // of the vectors
 	table     table
 	keeper    keeper
 	nextID    policy.ID      // the last id of this process

@@ -29,7 +29,7 @@ type Listing struct {
 // List reads the entries of a shared store while s is in use. Damaged records are left out and reported as a fault. All of them are in
 // memory at once.
 func List(s *Store, from Backing) (*Listing, error) {
-	l := newLoader(s.opt.Space, s.opt.Dim)
+	l := newLoader(s.core.space.Load())
 	report, err := from.Load(l.add)
 	if err != nil {
 		return nil, fmt.Errorf("list entries: %w", err)

@@ -20,11 +20,12 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{opt: o, clock: newClock(o.Now)}
 	s.core = core{opt: &s.opt, table: newTable(), keeper: newKeeper(o.Evictor, o.Limit), nextID: firstID(o.Process), maxTopic: policy.TopicID(firstID(o.Process))}
+	s.core.space.Store(&space{o.Space, o.Dim})
 	if o.Outside {
 		s.core.table.anchors = map[policy.TopicID]policy.ID{}
 	}
 	if o.Backing == nil {
-		setSecret(s, newLoader("", 0).secretOrNew(o.Secret))
+		setSecret(s, newLoader(&space{}).secretOrNew(o.Secret))
 		return s, nil
 	}
 	if err := load(s); err != nil {
@@ -35,11 +36,13 @@ func Open(o Options) (*Store, error) {
 
 // load reads the backing and starts the goroutine that writes to it.
 func load(s *Store) error {
-	l := newLoader(s.opt.Space, s.opt.Dim)
+	l := newLoader(s.core.space.Load())
+	l.former = s.opt.Former
 	report, err := s.opt.Backing.Load(l.add)
 	if err != nil {
 		return err
 	}
+	s.core.space.Store(l.space)
 	report.Skipped += l.skipped
 	report.Kept -= l.skipped
 	s.report = report
@@ -104,8 +107,8 @@ func aside(path string) string {
 
 // loader gathers the records of a backing.
 type loader struct {
-	space     string
-	dim       int
+	space     *space
+	former    func(space string) (name string, dim int) // Options.Former
 	entries   map[policy.ID]*resident
 	vectors   map[policy.ID][]float32
 	aliases   map[policy.ID][]alias
@@ -123,9 +126,9 @@ type loader struct {
 	skipped   int
 }
 
-func newLoader(space string, dim int) *loader {
+func newLoader(of *space) *loader {
 	return &loader{
-		space: space, dim: dim, entries: map[policy.ID]*resident{}, vectors: map[policy.ID][]float32{},
+		space: of, entries: map[policy.ID]*resident{}, vectors: map[policy.ID][]float32{},
 		aliases: map[policy.ID][]alias{}, states: map[policy.ID]entryState{}, labels: map[string]string{},
 	}
 }
@@ -154,8 +157,7 @@ func (l *loader) decode(r Record) (err error) {
 	id := policy.ID(r.ID)
 	switch r.Kind {
 	case KindFormat:
-		space := string(r.Body)
-		l.format = &space
+		l.named(string(r.Body))
 	case KindSecret:
 		if len(r.Body) != 32 {
 			return ErrDamaged
@@ -169,7 +171,7 @@ func (l *loader) decode(r Record) (err error) {
 			l.entries[id] = compact(&e)
 		}
 	case KindVector:
-		err = decodeInto(l.vectors, id, func() ([]float32, error) { return decodeVector(l.space, r.Body) })
+		err = decodeInto(l.vectors, id, func() ([]float32, error) { return decodeVector(l.space.name, r.Body) })
 		if errors.Is(err, errSpace) {
 			err = nil
 		}
@@ -190,6 +192,16 @@ func (l *loader) decode(r Record) (err error) {
 		return fmt.Errorf("read record of kind %d: %w", r.Kind, ErrDamaged)
 	}
 	return err
+}
+
+// named takes the space that the backing names, the first of its records.
+func (l *loader) named(name string) {
+	l.format = &name
+	if l.space.name == "" && l.former != nil {
+		if same, dim := l.former(name); same != "" {
+			l.space = &space{same, dim}
+		}
+	}
 }
 
 func decodeInto[V any](m map[policy.ID]V, id policy.ID, decode func() (V, error)) error {
@@ -217,8 +229,8 @@ func setSecret(s *Store, secret [32]byte) { s.secret.Store(&secret) }
 // a mark of its own.
 func (l *loader) missing(secret [32]byte) []Record {
 	var head []Record
-	if l.format == nil || *l.format != l.space {
-		head = append(head, Record{KindFormat, 0, []byte(l.space)})
+	if known := l.space.name != "" || l.former == nil; known && (l.format == nil || *l.format != l.space.name) {
+		head = append(head, l.space.record())
 	}
 	if l.secret == nil {
 		head = append(head, Record{KindSecret, 0, secret[:]})

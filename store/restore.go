@@ -55,7 +55,7 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	kept, bytes := all[:0], int64(0)
 	for _, r := range all {
 		if r.Size == 0 {
-			r.Size = r.footprint(dimOf(r.Prompt, l.vectors[r.ID], l.dim))
+			r.Size = r.footprint(dimOf(r.Prompt, l.vectors[r.ID], l.space.dim))
 		}
 		size := r.Size + aliasSize*int64(len(l.aliases[r.ID]))
 		full := limit.Entries > 0 && len(kept) >= limit.Entries || limit.Bytes > 0 && bytes+size > limit.Bytes

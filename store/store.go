@@ -32,6 +32,10 @@ type Options struct {
 	Space string
 	// Dim is the length of the vectors of Space: the size of an entry that lacks one counts it. 0 does not.
 	Dim int
+	// Former is asked where Space is "" because the embedder has not answered yet: it gets the space that the backing names, and returns it with
+	// its length if the embedder has the same one, else "". Without a space the store takes no vectors until SetSpace. nil: "" is a space like
+	// any other.
+	Former func(space string) (name string, dim int)
 	// Process is the number of this process among those that share entries. It is part of every id that the store makes, so
 	// that two processes never make the same one.
 	Process uint16

@@ -117,7 +117,7 @@ func TestEventsOnTheWire(t *testing.T) {
 	if len(records) != 4 {
 		t.Fatalf("%d records", len(records))
 	}
-	l := newLoader("plane", 0)
+	l := newLoader(&space{name: "plane"})
 	if err := VectorIn(11, b[records[2].From:records[2].To], "plane", l.add); err != nil || l.skipped > 0 || l.vectors[11][9] != 1 {
 		t.Errorf("the record of a vector: %v, %v", l.vectors, err)
 	}
@@ -134,8 +134,8 @@ func TestSpacesOnTheWire(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].Entry.Prompt != e.Prompt || got[0].Vector != nil || got[1].Kind != EventVector || got[1].Vector != nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	for _, space := range []string{"plane", "sphere"} {
-		l := newLoader(space, 0)
+	for _, one := range []space{{name: "plane"}, {name: "sphere"}} {
+		l, space := newLoader(&one), one.name
 		at := func(i int) []byte { return b[records[i].From:records[i].To] }
 		if err := errors.Join(RecordsIn(7, at(0), space, l.add), VectorIn(8, at(1), space, l.add)); err != nil || l.skipped > 0 {
 			t.Fatal(err, l.skipped)
@@ -149,7 +149,7 @@ func TestSpacesOnTheWire(t *testing.T) {
 // TestRecordsIn: a record on the wire comes into a store as the records of a backing do.
 func TestRecordsIn(t *testing.T) {
 	e := wireEntry()
-	l := newLoader("space", 0)
+	l := newLoader(&space{name: "space"})
 	if err := RecordsIn(7, AppendRecord(nil, e, []float32{0, 2}, "space"), "space", l.add); err != nil || l.skipped > 0 {
 		t.Fatal(err, l.skipped)
 	}

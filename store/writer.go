@@ -19,7 +19,6 @@ type writer struct {
 
 	// of the goroutine
 	scratch  scratch
-	space    uint64 // the mark of vectors
 	written  counters
 	reserved policy.ID
 	learned  lesson
@@ -29,7 +28,7 @@ type writer struct {
 }
 
 func newWriter(s *Store) *writer {
-	w := &writer{store: s, space: spaceMark(s.opt.Space), syncs: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{})}
+	w := &writer{store: s, syncs: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{})}
 	w.tidier, _ = s.opt.Backing.(Tidier)
 	return w
 }

@@ -20,9 +20,9 @@ const (
 	KindGraph Kind = "graph"
 )
 
-// Options are the settings of Topics. Zero means the default where one is named; the gates and Dim have none.
+// Options are the settings of Topics. Zero means the default where one is named; the gates have none.
 type Options struct {
-	// Dim is the length of every vector, at least 2.
+	// Dim is the length of every vector, at least 2; 0 where it is not known yet, see SetDim.
 	Dim int
 	// Hit, Route and Edge are cosine gates in (0, 1]: an answer is shared from Hit on, a request belongs to a topic from
 	// Route to its anchor on, and may depend on an earlier request from Edge on. Hit must be above Route.
@@ -56,7 +56,7 @@ func (o Options) validate() error {
 		}
 	}
 	switch {
-	case o.Dim < 2:
+	case o.Dim != 0 && o.Dim < 2:
 		return fmt.Errorf("%w: Dim = %d, want at least 2", ErrOptions, o.Dim)
 	case o.Hit <= o.Route:
 		return fmt.Errorf("%w: Hit = %v, want above Route = %v, or every topic has one member", ErrOptions, o.Hit, o.Route)

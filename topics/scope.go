@@ -59,11 +59,11 @@ type entry struct {
 }
 
 // newScope makes an empty scope. It has no Graph, and so no background work, if background is nil.
-func newScope(id ScopeID, o *Options, background *builder) *scope {
+func newScope(id ScopeID, o *Options, dim int, background *builder) *scope {
 	s := &scope{
 		id: id, options: o,
 		topics: make(map[TopicID]*topic), chains: make(map[ChainID]*chain),
-		rows: newRows(o.Dim),
+		rows: newRows(dim),
 	}
 	flat := NewFlat(s.rows, func(row int32) uint64 { return uint64(s.entries[row].topic.id) })
 	s.index = flat

@@ -47,6 +47,9 @@ type ScopeID [32]byte
 // ChainID is the digest of the earlier turns of a conversation. Zero: there are none.
 type ChainID [32]byte
 
+// ErrNoDim is wrapped by the error of Add before the length of the vectors is known.
+var ErrNoDim = errors.New("the length of vectors is not known yet")
+
 // ErrMember is wrapped by the errors of Add that are not about the vector.
 var ErrMember = errors.New("bad member")
 
@@ -54,6 +57,7 @@ var ErrMember = errors.New("bad member")
 // an entry costs some 295 bytes where each has a topic of its own, 105 of them its sketch and its place in a Flat, 60 the maps of entries and topics.
 type Topics struct {
 	options Options
+	length  atomic.Int64  // of every vector; 0: not known yet
 	made    atomic.Uint64 // the highest topic id of this process; its upper part is the number of the process
 	builder builder       // of graphs, those of freed scopes too
 
@@ -75,8 +79,21 @@ func New(o Options) (*Topics, error) {
 // newTopics is New without the checks.
 func newTopics(o Options) *Topics {
 	t := &Topics{options: o, scopes: make(map[ScopeID]*scope), entries: make(map[EntryID]*entry)}
+	t.length.Store(int64(o.Dim))
 	return t
 }
+
+// SetDim sets the length of the vectors of t, where it was not known to New: until then searches find nothing. An error, which wraps
+// ErrOptions, changes nothing.
+func SetDim(t *Topics, dim int) error {
+	o := t.options
+	if o.Dim = dim; dim == 0 || o.validate() != nil || !t.length.CompareAndSwap(0, int64(dim)) {
+		return fmt.Errorf("%w: Dim = %d, after %d", ErrOptions, dim, t.dim())
+	}
+	return nil
+}
+
+func (t *Topics) dim() int { return int(t.length.Load()) }
 
 // Close ends all background work and waits for it. Everything else still works afterwards.
 func (t *Topics) Close() {
@@ -139,7 +156,11 @@ func (t *Topics) Add(m Member) (topic TopicID, anchor bool, err error) {
 	if m.ID == 0 {
 		return 0, false, fmt.Errorf("%w: id 0", ErrMember)
 	}
-	if err := embed.Check(m.Vector, t.options.Dim); err != nil {
+	dim := t.dim()
+	if dim == 0 {
+		return 0, false, fmt.Errorf("add entry %d: %w", m.ID, ErrNoDim)
+	}
+	if err := embed.Check(m.Vector, dim); err != nil {
 		return 0, false, fmt.Errorf("add entry %d: %w", m.ID, err)
 	}
 	sk := sketchOf(m.Vector)
@@ -259,7 +280,7 @@ func (t *Topics) makeScope(id ScopeID) *scope {
 		if t.closed {
 			background = nil
 		}
-		t.scopes[id] = newScope(id, &t.options, background)
+		t.scopes[id] = newScope(id, &t.options, t.dim(), background)
 	}
 	return t.scopes[id]
 }

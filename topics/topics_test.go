@@ -67,6 +67,7 @@ func TestOptions(t *testing.T) {
 		{func(o *Options) { o.Route = 0 }, "Route"},
 		{func(o *Options) { o.Edge = math.NaN() }, "Edge"},
 		{func(o *Options) { o.Dim = 1 }, "Dim"},
+		{func(o *Options) { o.Dim = -2 }, "Dim"},
 		{func(o *Options) { o.Lookback = -1 }, "Lookback"},
 		{func(o *Options) { o.Index = "ivf" }, "Index"},
 	} {

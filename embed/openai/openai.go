@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"unicode"
@@ -20,23 +21,24 @@ var (
 	ErrServer = errors.New("embedding server")
 	// ErrAnswer: the answer is wrong: too few vectors, another length, a zero vector.
 	ErrAnswer = errors.New("bad embedding answer")
-	// ErrUndialled: the length of a vector is not yet known, see Dial.
+	// ErrUndialled: the length of a vector is not yet known, see Dial and Former.
 	ErrUndialled = errors.New("embedder not dialled")
 )
 
-// maxDim bounds the memory that an answer can take; the longest known models have 4096.
-const maxDim = 8192
+// minDim is the fewest numbers that have a direction. maxDim bounds the memory that an answer can take; the longest known models have 4096.
+const minDim, maxDim = 2, 8192
 
 // Embedder calls one model of one server. It is safe for concurrent use.
 type Embedder struct {
-	o      Options
-	client *goopenai.Client
-	dim    atomic.Int64 // 0 until known
+	o        Options
+	client   *goopenai.Client
+	dim      atomic.Int64 // 0 until known
+	answered atomic.Bool
 }
 
-var _ embed.Embedder = (*Embedder)(nil)
+var _ embed.Remote = (*Embedder)(nil)
 
-// New checks the options and sends nothing. Where o.Dimensions is 0, Embed works after the first successful Dial.
+// New checks the options and sends nothing. Where o.Dimensions is 0, Embed works after the first successful Dial, or after Former.
 func New(o Options) (*Embedder, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -58,14 +60,40 @@ func (e *Embedder) Dial(ctx context.Context) error {
 		return err
 	}
 	n := len(vectors[0])
-	if !e.dim.CompareAndSwap(0, int64(n)) && e.Dim() != n {
-		return fmt.Errorf("%w: %d dimensions, want %d", ErrAnswer, n, e.Dim())
+	if n < minDim {
+		return fmt.Errorf("%w: %d dimensions", ErrAnswer, n)
 	}
+	if !e.dim.CompareAndSwap(0, int64(n)) && e.Dim() != n {
+		return e.wrongLength(n)
+	}
+	e.answered.Store(true)
 	return nil
 }
 
-// Space contains model, length and prefix, not the server: several may serve the same model.
+// Answered reports whether a Dial has succeeded.
+func (e *Embedder) Answered() bool { return e.answered.Load() }
+
+func (e *Embedder) wrongLength(n int) error {
+	return fmt.Errorf("%w: %w: %d dimensions, want %d", ErrAnswer, embed.ErrDim, n, e.Dim())
+}
+
+// Former takes over the length that the name of a space has, as Space has made it, where that space is of this model and prefix and the
+// length is not known. It returns Space and Dim then, and otherwise "".
+func (e *Embedder) Former(space string) (name string, dim int) {
+	digits, of := strings.CutPrefix(space, "openai/"+e.o.Model+"/")
+	digits, same := strings.CutSuffix(digits, fmt.Sprintf("/%q", e.o.Prefix))
+	n, err := strconv.Atoi(digits)
+	if !of || !same || err != nil || n < minDim || n > maxDim || !e.dim.CompareAndSwap(0, int64(n)) {
+		return "", 0
+	}
+	return e.Space(), n
+}
+
+// Space contains model, length and prefix, not the server: several may serve the same model. It is "" while the length is not known.
 func (e *Embedder) Space() string {
+	if e.Dim() == 0 {
+		return ""
+	}
 	return fmt.Sprintf("openai/%s/%d/%q", e.o.Model, e.Dim(), e.o.Prefix)
 }
 
@@ -117,7 +145,7 @@ func (e *Embedder) askInTime(ctx context.Context, batch []string) ([][]float32, 
 	}
 	for _, v := range vectors {
 		if len(v) != e.Dim() {
-			return nil, fmt.Errorf("%w: %d dimensions, want %d", ErrAnswer, len(v), e.Dim())
+			return nil, e.wrongLength(len(v))
 		}
 	}
 	return vectors, nil

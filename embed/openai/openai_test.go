@@ -215,8 +215,42 @@ func TestUnreachable(t *testing.T) {
 
 func TestDialChecks(t *testing.T) {
 	s := serve(t, lexical)
-	if err := open(t, s, Options{Dimensions: 256}).Dial(context.Background()); !errors.Is(err, ErrAnswer) {
+	e := open(t, s, Options{Dimensions: 256})
+	if err := e.Dial(context.Background()); !errors.Is(err, ErrAnswer) || !errors.Is(err, embed.ErrDim) || e.Answered() || e.Dim() != 256 {
+		t.Errorf("%v, answered %v, dim %d", err, e.Answered(), e.Dim())
+	}
+	if _, err := e.Embed(context.Background(), []string{"a"}); !errors.Is(err, embed.ErrDim) {
 		t.Error(err)
+	}
+}
+
+// TestFormer: a length comes from the name of a space of the same model and prefix, once, and is checked by the server's answer.
+func TestFormer(t *testing.T) {
+	o := Options{BaseURL: "http://localhost/v1", Model: "org/m", Prefix: "q: "}
+	for _, c := range []struct {
+		space string
+		dim   int
+	}{
+		{`openai/org/m/384/"q: "`, 384}, {`openai/org/m/8192/"q: "`, 8192}, {`openai/org/m/0384/"q: "`, 384},
+		{`openai/org/m/384/""`, 0}, {`openai/m/384/"q: "`, 0}, {`openai/org/m/8193/"q: "`, 0}, {`openai/org/m/0/"q: "`, 0}, {`openai/org/m/-3/"q: "`, 0},
+		{`openai/org/m/x/384/"q: "`, 0}, {`openai/org/m//"q: "`, 0}, {`openai/org/m/"q: "`, 0}, {"builtin/1", 0}, {"", 0},
+	} {
+		e, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		space, dim := e.Former(c.space)
+		if dim != c.dim || e.Dim() != c.dim || space != e.Space() || (space == "") != (dim == 0) || e.Answered() {
+			t.Errorf("%s: %q, %d, Dim %d", c.space, space, dim, e.Dim())
+		}
+		if again, _ := e.Former(`openai/org/m/512/"q: "`); (again != "") != (c.dim == 0) {
+			t.Errorf("%s: another length after it: %q", c.space, again)
+		}
+	}
+	e := open(t, serve(t, lexical), Options{})
+	e.Former(`openai/m/512/""`)
+	if err := e.Dial(context.Background()); !errors.Is(err, embed.ErrDim) || e.Dim() != 512 {
+		t.Errorf("dial after another length: %v, dim %d", err, e.Dim())
 	}
 }
 

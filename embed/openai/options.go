@@ -52,8 +52,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("%w: Model is empty", ErrOptions)
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("%w: BaseURL is no http or https URL", ErrOptions)
-	case o.Dimensions < 0 || o.Dimensions > maxDim:
-		return fmt.Errorf("%w: Dimensions %d, want 0 to %d", ErrOptions, o.Dimensions, maxDim)
+	case o.Dimensions != 0 && (o.Dimensions < minDim || o.Dimensions > maxDim):
+		return fmt.Errorf("%w: Dimensions %d, want 0 or %d to %d", ErrOptions, o.Dimensions, minDim, maxDim)
 	case o.Batch < 0 || o.Batch > 2048:
 		return fmt.Errorf("%w: Batch %d, want 1 to 2048", ErrOptions, o.Batch)
 	case o.MaxText < 0:
