@@ -23,9 +23,9 @@ type Embedder interface {
 	Thresholds() Thresholds
 }
 
-// Remote is an Embedder that calls a server, which may not answer yet: until it has, Space can be "" and Dim 0, and Embed fails then.
+// Remote is what an Embedder has beside the rest that calls a server, which may not answer yet: until it has, Space can be "" and Dim 0, and
+// Embed fails then.
 type Remote interface {
-	Embedder
 	// Dial asks the server for one vector, and takes over its length where that is not known: Space and Dim are set after the first success.
 	// It may be called again, as a check. The error wraps ErrDim where the vector has another length than the one that is known.
 	Dial(ctx context.Context) error

@@ -9,6 +9,7 @@ import (
 
 	"reprise/proxy/align"
 	"reprise/proxy/api"
+	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/learn"
 	"reprise/proxy/upstream"
@@ -32,11 +33,11 @@ const otherEndpoint = "other"
 
 // metrics owns every number that the proxy counts. No label ever holds a tenant, key, topic or prompt.
 type metrics struct {
-	vectors     []prometheus.Collector // collected as they are
-	budget      *budget.Budget
-	upstream    *upstream.Client
-	aligned     func() []align.Total
-	breakerOpen func() bool // whether the embedder is not called, after failures
+	vectors  []prometheus.Collector // collected as they are
+	budget   *budget.Budget
+	upstream *upstream.Client
+	aligned  func() []align.Total
+	embedder func() embedderNow
 
 	endpoints []string                          // the names of the APIs, then otherEndpoint
 	requests  map[string]*[results]atomic.Int64 // by endpoint
@@ -52,8 +53,8 @@ type metrics struct {
 	timeSaved   atomic.Int64 // nanoseconds
 }
 
-func newMetrics(apis *api.Registry, mem *budget.Budget, up *upstream.Client, aligned func() []align.Total, breakerOpen func() bool) *metrics {
-	m := &metrics{budget: mem, upstream: up, aligned: aligned, breakerOpen: breakerOpen, requests: map[string]*[results]atomic.Int64{}}
+func newMetrics(apis *api.Registry, mem *budget.Budget, up *upstream.Client, aligned func() []align.Total, embedder func() embedderNow) *metrics {
+	m := &metrics{budget: mem, upstream: up, aligned: aligned, embedder: embedder, requests: map[string]*[results]atomic.Int64{}}
 	for _, f := range apis.Families() {
 		m.endpoints = append(m.endpoints, f.Name)
 	}
@@ -111,16 +112,26 @@ type Stats struct {
 	Lacking                                                int64 // entries that wait for a vector of the present embedder
 	UpstreamSaved                                          time.Duration
 	Reuse                                                  learn.Stats // of answers to other prompts than their own
+	// Embedder is the state of an embedder that calls a server, "" of another, and EmbedderFault why it is not cache.EmbedderWorks.
+	Embedder      cache.EmbedderState
+	EmbedderFault error
 }
 
 // MarshalJSON spells the counters as the admin API and the metrics do, times in seconds.
 func (st Stats) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]any{
+	all := map[string]any{
 		"requests": st.Requests, "exact": st.Exact, "semantic": st.Semantic, "shared": st.Shared, "stale": st.Stale, "misses": st.Misses,
 		"bypass": st.Bypass, "errors": st.Errors, "client_gone": st.Gone, "stored": st.Stored, "evictions": st.Evictions, "topics": st.Topics, "vetoes": st.Vetoes,
 		"tokens_saved": st.TokensSaved, "entries": st.Entries, "entries_without_vector": st.Lacking, "bytes": st.Bytes,
 		"upstream_seconds_saved": st.UpstreamSaved.Seconds(), "reuse": st.Reuse,
-	})
+	}
+	if st.Embedder != "" {
+		all["embedder"] = st.Embedder
+	}
+	if st.EmbedderFault != nil {
+		all["embedder_fault"] = st.EmbedderFault.Error()
+	}
+	return json.Marshal(all)
 }
 
 // Stats returns the counters as they are now.
@@ -144,6 +155,7 @@ func (s *Server) Stats() Stats {
 	st.Gone = by[Gone]
 	kept := s.cache.Stats()
 	st.Entries, st.Bytes, st.Evictions = int64(kept.Store.Entries), kept.Store.Bytes, kept.Store.Evictions
+	st.Embedder, st.EmbedderFault = cache.EmbedderOf(s.cache)
 	st.Topics, st.Lacking = int64(kept.Topics.Topics), int64(kept.Store.Lacking)
 	return st
 }
@@ -166,6 +178,7 @@ var (
 	descNoRoom   = describe("refused_total", "Requests answered with 503 because the proxy had too much to do, by what was short.", "reason")
 	descCalls    = describe("upstream_calls", "Upstream calls under way: those of requests, and connections that were upgraded, such as websockets.", "kind")
 	descQueued   = describe("upstream_queued", "Requests that wait for an upstream call, because as many as allowed are under way.")
+	descEmbedder = describe("embedder_state", "1 for the state of an embedder that calls a server: works, away (no answer, an error, or too late), wrong-dimension (vectors of another length than the one that is set or stored). Without vectors only exact hits and those by the form of a prompt are served.", "state")
 	descBreaker  = describe("breaker_open", "1 while a dependency is left alone after repeated failures.", "dependency")
 )
 
@@ -177,7 +190,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, c := range m.vectors {
 		c.Describe(ch)
 	}
-	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descPurges, descParted, descAgain, descLimit, descUsed, descNoRoom, descCalls, descQueued, descBreaker} {
+	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descPurges, descParted, descAgain, descLimit, descUsed, descNoRoom, descCalls, descQueued, descBreaker, descEmbedder} {
 		ch <- d
 	}
 	describeUpstreams(ch)
@@ -210,11 +223,31 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	m.collectMemory(ch)
 	m.collectUpstream(ch)
-	open := 0.0
-	if m.breakerOpen() {
-		open = 1
+	m.collectEmbedder(ch)
+}
+
+// embedderNow is whether the embedder is not called after failures, and its state, "" where it calls no server.
+type embedderNow struct {
+	open  bool
+	state cache.EmbedderState
+}
+
+func (m *metrics) collectEmbedder(ch chan<- prometheus.Metric) {
+	flag := func(d *prometheus.Desc, is bool, label string) {
+		v := 0.0
+		if is {
+			v = 1
+		}
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, label)
 	}
-	ch <- prometheus.MustNewConstMetric(descBreaker, prometheus.GaugeValue, open, "embedder")
+	now := m.embedder()
+	flag(descBreaker, now.open, "embedder")
+	if now.state == "" {
+		return
+	}
+	for _, s := range cache.EmbedderStates() {
+		flag(descEmbedder, s == now.state, string(s))
+	}
 }
 
 // collectUpstream reads how busy the upstream is.

@@ -26,7 +26,7 @@ func (r *recent) push(e *entry, size int) {
 // the request (D14). It changes nothing.
 func (t *Topics) Parent(scope ScopeID, topic TopicID, chain ChainID, v []float32, seq int64) (EntryID, bool) {
 	s := t.scope(scope)
-	if s == nil || len(v) != t.dim() {
+	if s == nil || len(v) != t.dim.get() {
 		return 0, false
 	}
 	s.mu.RLock()

@@ -70,7 +70,7 @@ func SaveGraphs(t *Topics, save func(write func(to io.Writer) error) error) erro
 func writeGraphs(t *Topics, to io.Writer, saved *[]func()) error {
 	w := &summing{to: to, sum: crc32.New(castagnoli)}
 	b := bufio.NewWriterSize(w, 1<<16)
-	b.Write(savedHead(t.dim()))
+	b.Write(savedHead(t.dim.get()))
 	for _, s := range t.allScopes() {
 		if g, ok := s.index.(*Graph); ok {
 			note, err := s.writeGraph(b, g)
@@ -152,7 +152,7 @@ func (s *scope) named(g *Graph, p *parts, nodes []hnsw.Node) (kept []hnsw.Node, 
 // already stays. On an error, which wraps ErrGraphs, nothing has changed, and graphs are built as if none were saved. Before the length of
 // the vectors is known there are no entries that a graph could be of.
 func ReadGraphs(t *Topics, saved []byte) error {
-	if t.dim() == 0 {
+	if t.dim.get() == 0 {
 		return nil
 	}
 	all, err := readAll(t, saved)
@@ -181,7 +181,7 @@ func readAll(t *Topics, saved []byte) (all []savedGraph, err error) {
 	if end < 0 || checksum(saved[:end]) != binary.LittleEndian.Uint32(saved[end:]) {
 		return nil, errSum
 	}
-	body, ok := bytes.CutPrefix(saved[:end], savedHead(t.dim()))
+	body, ok := bytes.CutPrefix(saved[:end], savedHead(t.dim.get()))
 	if !ok {
 		return nil, errors.New("they are of another version or embedder")
 	}

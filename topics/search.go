@@ -64,7 +64,7 @@ func compareMatches(a, b Match) int {
 // of 1e-6 at the hit gate and 2e-4 at the route gate, a nearer pair less often (see scan); every score is exact.
 func (t *Topics) Search(q Query) (r Route, ok bool) {
 	s := t.scope(q.Scope)
-	if s == nil || len(q.Vector) != t.dim() {
+	if s == nil || len(q.Vector) != t.dim.get() {
 		return r, true
 	}
 	request := queries.Get().(*query)

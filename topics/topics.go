@@ -57,7 +57,7 @@ var ErrMember = errors.New("bad member")
 // an entry costs some 295 bytes where each has a topic of its own, 105 of them its sketch and its place in a Flat, 60 the maps of entries and topics.
 type Topics struct {
 	options Options
-	length  atomic.Int64  // of every vector; 0: not known yet
+	dim     dim
 	made    atomic.Uint64 // the highest topic id of this process; its upper part is the number of the process
 	builder builder       // of graphs, those of freed scopes too
 
@@ -79,7 +79,7 @@ func New(o Options) (*Topics, error) {
 // newTopics is New without the checks.
 func newTopics(o Options) *Topics {
 	t := &Topics{options: o, scopes: make(map[ScopeID]*scope), entries: make(map[EntryID]*entry)}
-	t.length.Store(int64(o.Dim))
+	t.dim.Store(int64(o.Dim))
 	return t
 }
 
@@ -87,13 +87,16 @@ func newTopics(o Options) *Topics {
 // ErrOptions, changes nothing.
 func SetDim(t *Topics, dim int) error {
 	o := t.options
-	if o.Dim = dim; dim == 0 || o.validate() != nil || !t.length.CompareAndSwap(0, int64(dim)) {
-		return fmt.Errorf("%w: Dim = %d, after %d", ErrOptions, dim, t.dim())
+	if o.Dim = dim; dim == 0 || o.validate() != nil || !t.dim.CompareAndSwap(0, int64(dim)) {
+		return fmt.Errorf("%w: Dim = %d, after %d", ErrOptions, dim, t.dim.get())
 	}
 	return nil
 }
 
-func (t *Topics) dim() int { return int(t.length.Load()) }
+// dim is the length of every vector; 0 while it is not known.
+type dim struct{ atomic.Int64 }
+
+func (d *dim) get() int { return int(d.Load()) }
 
 // Close ends all background work and waits for it. Everything else still works afterwards.
 func (t *Topics) Close() {
@@ -156,7 +159,7 @@ func (t *Topics) Add(m Member) (topic TopicID, anchor bool, err error) {
 	if m.ID == 0 {
 		return 0, false, fmt.Errorf("%w: id 0", ErrMember)
 	}
-	dim := t.dim()
+	dim := t.dim.get()
 	if dim == 0 {
 		return 0, false, fmt.Errorf("add entry %d: %w", m.ID, ErrNoDim)
 	}
@@ -280,7 +283,7 @@ func (t *Topics) makeScope(id ScopeID) *scope {
 		if t.closed {
 			background = nil
 		}
-		t.scopes[id] = newScope(id, &t.options, t.dim(), background)
+		t.scopes[id] = newScope(id, &t.options, t.dim.get(), background)
 	}
 	return t.scopes[id]
 }

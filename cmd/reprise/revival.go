@@ -16,12 +16,15 @@ type revival struct {
 	began   time.Time // of the work that was logged; zero: none is under way
 	done    int       // before it
 	failing bool
+	adopted func(space string) error
+	shown   cache.EmbedderState
 }
 
-// revive begins; close ends it.
-func revive(c *cache.Cache, log *slog.Logger) *revival {
+// revive begins; close ends it. adopted is called when the space of the embedder has become known.
+func revive(c *cache.Cache, adopted func(space string) error, log *slog.Logger) *revival {
 	ctx, stop := context.WithCancel(context.Background())
-	r := &revival{log: log, stop: stop, ended: make(chan struct{})}
+	r := &revival{log: log, stop: stop, ended: make(chan struct{}), adopted: adopted}
+	r.shown, _ = cache.EmbedderOf(c)
 	go func() {
 		defer close(r.ended)
 		cache.Revive(ctx, c, r.report)
@@ -33,6 +36,14 @@ func revive(c *cache.Cache, log *slog.Logger) *revival {
 const worthLogging = 100
 
 func (r *revival) report(now cache.Revival) {
+	if now.Space != "" {
+		r.adopt(now.Space)
+		return
+	}
+	if now.Embedder != r.shown {
+		r.state(now)
+		return
+	}
 	first := r.done == 0 && now.Done == 0
 	if r.began.IsZero() && now.Left > 0 && (first || now.Left >= worthLogging) {
 		r.began, r.done = time.Now(), now.Done
@@ -50,6 +61,24 @@ func (r *revival) report(now cache.Revival) {
 		r.log.Info("all entries have vectors of this embedder", "computed", now.Done-r.done, "seconds", int(time.Since(r.began).Seconds()))
 		r.began, r.done = time.Time{}, now.Done
 	}
+}
+
+// adopt logs that the embedder has answered for the first time.
+func (r *revival) adopt(space string) {
+	if err := r.adopted(space); err != nil {
+		r.log.Warn("the vectors of the shared store could not be read: they are computed", "error", err)
+	}
+	r.log.Info("the embedding server has answered for the first time: its vectors are taken from now on", "space", space)
+}
+
+// state logs a new state of the embedder.
+func (r *revival) state(now cache.Revival) {
+	if r.shown = now.Embedder; now.Fault != nil {
+		r.log.Warn(embedderFault(now.Fault), "state", now.Embedder, "lacking", now.Left, "error", now.Fault)
+		return
+	}
+	r.failing = false
+	r.log.Info("the embedding server works: prompts are compared by meaning, and entries without a vector get theirs", "lacking", now.Left)
 }
 
 // close stops, and waits for a batch that is under way to end. The rest is computed after the next start.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -18,8 +17,6 @@ import (
 	"reprise/cmd/reprise/internal/memory"
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/embed"
-	"reprise/embed/model2vec"
-	"reprise/embed/openai"
 	"reprise/policy"
 	"reprise/policy/registry"
 	"reprise/proxy"
@@ -52,7 +49,7 @@ type service struct {
 
 // newService builds a service, whose access log goes to lines; nil: it has none. The caller closes both.
 func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines *accesslog.Writer) (*service, error) {
-	embedder, known, err := newEmbedder(ctx, cfg, log)
+	embedder, err := newEmbedder(ctx, cfg, log)
 	if err != nil {
 		return nil, err
 	}
@@ -67,12 +64,6 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 		log.Warn(sentence)
 	}
 	o := proxyOptions(cfg, log)
-	if !known {
-		o.Mode = withoutSemantic(o.Mode) // without the length of the vectors; those that are stored stay where they are
-		for _, rule := range o.Rules {
-			rule.Mode = withoutSemantic(rule.Mode)
-		}
-	}
 	defer memory.Spare()()
 	o.AccessLog = newAccessLog(cfg, log, lines)
 	s := &service{lines: lines, own: embedder.Thresholds()}
@@ -80,7 +71,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	if err != nil {
 		return nil, err
 	}
-	s.topics, err = topics.New(topics.Options{Dim: max(embedder.Dim(), 2), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge,
+	s.topics, err = topics.New(topics.Options{Dim: embedder.Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge,
 		Lookback: cfg.Lookback, Index: topics.Kind(cfg.Index),
 		PaperAnchors: cfg.PolicyName() == "rac-paper"})
 	if err != nil {
@@ -100,7 +91,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 		s.sharing.begin(proxy.CacheOf(s.proxy))
 	}
 	s.graphs = keepGraphs(s.topics, beside, log)
-	s.revival = revive(proxy.CacheOf(s.proxy), log)
+	s.revival = revive(proxy.CacheOf(s.proxy), s.adopted, log)
 	s.admin.set(s.newAdmin(cfg))
 	return s, nil
 }
@@ -153,6 +144,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	if s.sharing != nil {
 		o.Shared = s.sharing.state
 	}
+	o.Embedder = s.embedderState()
 	return admin.New(o)
 }
 
@@ -190,14 +182,6 @@ func (s *service) closeStore() error {
 		err = errors.Join(err, s.sharing.link.Close())
 	}
 	return err
-}
-
-// withoutSemantic returns the mode closest to m that needs no vectors.
-func withoutSemantic(m proxy.Mode) proxy.Mode {
-	if m == proxy.ModeOff {
-		return m
-	}
-	return proxy.ModeExact
 }
 
 func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
@@ -274,53 +258,6 @@ func newAccessLog(cfg *config.Config, log *slog.Logger, to *accesslog.Writer) *a
 		Enabled: func() bool { return log.Enabled(context.Background(), slog.LevelInfo) }})
 }
 
-// dialTimeout bounds the first call to an embedding server at start. The server may have to load its model.
-const dialTimeout = 10 * time.Second
-
-// newEmbedder returns the embedder and whether the length of its vectors is known. Vectors are compared only if it is.
-// The proxy starts even if the embedding server cannot be reached: semantic lookups are misses until it is back.
-func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (e embed.Embedder, known bool, err error) {
-	switch cfg.Embedder {
-	case "builtin":
-		return embed.NewBuiltin(), true, nil
-	case "model2vec":
-		static, err := model2vec.Open(cfg.EmbedderDir)
-		if err != nil {
-			return nil, false, config.Bad("REPRISE_EMBEDDER=model2vec:%s: %v", cfg.EmbedderDir, err)
-		}
-		return static, true, nil
-	}
-	remote, err := openai.New(openai.Options{BaseURL: cfg.EmbedderURL, Key: cfg.EmbedderKey, Model: cfg.EmbedderModel,
-		Dimensions: cfg.EmbedderDimensions, Prefix: cfg.EmbedderPrefix, Timeout: noLimitAsMax(cfg.EmbedTimeout)})
-	if err != nil {
-		return nil, false, fmt.Errorf("%w: %w", config.ErrBad, err)
-	}
-	if cfg.Mode == string(proxy.ModeOff) {
-		return remote, remote.Dim() > 0, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	switch err := remote.Dial(ctx); {
-	case err == nil:
-	case errors.Is(err, openai.ErrAnswer):
-		return nil, false, config.Bad("REPRISE_EMBEDDER_URL=%s: %v; see REPRISE_EMBEDDER_MODEL and REPRISE_EMBEDDER_DIMENSIONS", cfg.EmbedderURL, err)
-	case remote.Dim() > 0:
-		log.Warn("embedding server cannot be reached; exact hits only until it is back", "url", cfg.EmbedderURL, "error", err)
-	default:
-		log.Warn("embedding server cannot be reached and REPRISE_EMBEDDER_DIMENSIONS is not set: exact hits only, until a restart",
-			"url", cfg.EmbedderURL, "error", err)
-	}
-	return remote, remote.Dim() > 0, nil
-}
-
-// noLimitAsMax turns "no limit" (negative) into the longest duration, for an option that has no "no limit".
-func noLimitAsMax(d time.Duration) time.Duration {
-	if d < 0 {
-		return math.MaxInt64
-	}
-	return d
-}
-
 // openStore opens the store, and connects it in o with the processes that share it. It returns the place beside the store for what was
 // made from its entries, nil where there is none.
 func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Options, e embed.Embedder, log *slog.Logger) (beside store.Sidecar, err error) {
@@ -350,9 +287,10 @@ func openOwn(cfg *config.Config, e embed.Embedder, log *slog.Logger) (*store.Sto
 	faults := proxy.NewFaultLog(log)
 	o := store.Options{
 		Secret: ownSecret(cfg.Shared.Secret),
-		Limit:  capacity(cfg), Evictor: evictor, Space: e.Space(), Dim: e.Dim(), MaxUnwritten: cfg.MaxUnwritten,
+		Limit:  capacity(cfg), Evictor: evictor, MaxUnwritten: cfg.MaxUnwritten,
 		OnFault: func(step string, err error) { faults.Report(context.Background(), "store: "+step, err) },
 	}
+	o.Space, o.Dim, o.Former = vectors(e)
 	if o.Backing, err = cfg.Store.Open(); err != nil {
 		return nil, nil, withStoreHint(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"iter"
 	"net/http"
 	"strconv"
@@ -75,6 +76,7 @@ type Options struct {
 	Reloads  func() Reload // nil: nothing is read again
 	Shared   func() Shared // nil: the store belongs to this process alone
 	LogLost  func() int64  // lines that the log lacks; nil: it is not counted
+	Embedder func() string // state of the embedder, one word for readyz; nil: it calls no server
 	Lost     func() int64  // requests that the request log lacks; nil: there is no request log
 
 	// How slowly a client may send a body and read an answer, as in proxy.Limits: 0 means the default, a negative value no limit.
@@ -188,18 +190,22 @@ func wrongMethod(w http.ResponseWriter, r *http.Request) {
 		Message: "The path " + apierror.Quote(r.URL.Path) + " takes " + takes + "."})
 }
 
-// readyz fails while the server drains; before that, Starting fails while the entries are loaded. It looks at no dependency: a dead one
-// would take every replica out at once.
+// readyz fails while the server drains; before that, Starting fails while the entries are loaded. It fails for no dependency: a dead one
+// would take every replica out at once, and without Redis or the embedder there are fewer hits and no errors. It shows their states.
 func (a *admin) readyz(w http.ResponseWriter, _ *http.Request) {
 	if a.Proxy.Draining() {
 		http.Error(w, "draining", http.StatusServiceUnavailable)
 		return
 	}
+	text := "ready\n"
 	if a.Shared != nil {
-		a.readyShared(w)
-		return
+		s := a.Shared()
+		text += "redis: " + s.State() + "\n"
 	}
-	w.Write([]byte("ready\n"))
+	if a.Embedder != nil {
+		text += "embedder: " + a.Embedder() + "\n"
+	}
+	io.WriteString(w, text)
 }
 
 // guard asks for the admin token where one is set, and otherwise for a local name: a token is not sent by a browser on its own.

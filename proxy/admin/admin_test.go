@@ -126,6 +126,20 @@ func TestReadyShared(t *testing.T) {
 	}
 }
 
+// TestReadyEmbedder: a process is ready whatever its embedder does, and says what that is.
+func TestReadyEmbedder(t *testing.T) {
+	state := "away"
+	embedder := func(o *Options) { o.Embedder = func() string { return state } }
+	alone, shared := newRig(t, "lru", embedder), newRig(t, "lru", embedder, func(o *Options) { o.Shared = func() Shared { return Shared{Live: true} } })
+	for _, state = range []string{"away", "wrong-dimension", "works"} {
+		for r, want := range map[*rig]string{alone: "ready\nembedder: " + state + "\n", shared: "ready\nredis: shared\nembedder: " + state + "\n"} {
+			if got := r.get("/readyz"); got.Code != 200 || got.Body.String() != want {
+				t.Errorf("%d %q, want %q", got.Code, got.Body, want)
+			}
+		}
+	}
+}
+
 // TestShared: the state of a shared store and its metrics.
 func TestShared(t *testing.T) {
 	s := Shared{Process: 7, Keeper: true, Keeping: 7, Live: true, Applied: 3, Lag: 2, Behind: 250 * time.Millisecond, Queue: SharedQueue{Events: 2},

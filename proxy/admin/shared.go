@@ -2,7 +2,6 @@ package admin
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -165,11 +164,4 @@ func (a *admin) shared(*http.Request) (any, error) {
 			Message: "The store belongs to this process alone; REPRISE_STORE with the URL of a Redis server shares it."}
 	}
 	return a.Shared(), nil
-}
-
-// readyShared is readyz of a process that shares its store. It is ready without the server: it answers from the upstream, and one server
-// that is gone, or back with all entries to be loaded, must not take every process out at once.
-func (a *admin) readyShared(w http.ResponseWriter) {
-	s := a.Shared()
-	fmt.Fprintf(w, "ready\nredis: %s\n", s.State())
 }

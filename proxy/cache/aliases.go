@@ -22,7 +22,6 @@ var (
 type aliases struct {
 	*learner
 	in      *state
-	version uint16  // of a basis
 	gate    float64 // of hits, for all requests
 	recent  recent
 	wrong   pairs
@@ -30,7 +29,7 @@ type aliases struct {
 }
 
 func newAliases(o *Options, l *learner, in *state) *aliases {
-	return &aliases{learner: l, in: in, version: versionOf(l.of.Space), gate: o.Thresholds.Hit, recent: newRecent(), wrong: newPairs(),
+	return &aliases{learner: l, in: in, gate: o.Thresholds.Hit, recent: newRecent(), wrong: newPairs(),
 		origins: origins{all: map[store.Key]store.Key{}}}
 }
 
@@ -45,7 +44,7 @@ func (a *aliases) holds(r *Request, k store.Key, e *store.Entry, gate float64) (
 		return b, false
 	case by.Judge == nil:
 		return b, gate <= a.gate
-	case b.version() != a.version || b.byForm() && gate > max(a.gate, r.Gate) || !b.byForm() && b.steps() < steps(gate):
+	case b.version() != a.meaning.Load().version || b.byForm() && gate > max(a.gate, r.Gate) || !b.byForm() && b.steps() < steps(gate):
 		return b, false
 	}
 	c := a.caseOf(b, e)
@@ -84,7 +83,7 @@ func (a *aliases) found(r *Request, f *Finding, hit *Hit) error {
 	if r.Private || !earned {
 		return nil
 	}
-	return a.in.alias(r.Key, e.ID, uint64(newBasis(a.version, f.Basis, &f.Verdict, f.similarity)), hit.At)
+	return a.in.alias(r.Key, e.ID, uint64(newBasis(a.meaning.Load().version, f.Basis, &f.Verdict, f.similarity)), hit.At)
 }
 
 // Compared counts the result of comparing the stored answer of f.Explore with the upstream's answer to r. After evidence.Same, the next time

@@ -61,7 +61,7 @@ func (b basis) fill(c *evidence.Case) {
 
 // caseOf is the case in which an alias leads to e.
 func (l *learner) caseOf(b basis, e *store.Entry) evidence.Case {
-	c := evidence.Case{Tenant: evidence.ID(e.Tenant), Scope: store.Key(e.Scope).Short(), Topic: uint64(e.Topic), Space: l.space, Hit: true}
+	c := evidence.Case{Tenant: evidence.ID(e.Tenant), Scope: store.Key(e.Scope).Short(), Topic: uint64(e.Topic), Space: l.meaning.Load().space, Hit: true}
 	b.fill(&c)
 	return c
 }

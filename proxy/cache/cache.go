@@ -41,7 +41,7 @@ type Options struct {
 	Topics *topics.Topics // required; empty where nothing is compared by meaning. The cache does not close it
 
 	Meaning    bool             // prompts are compared by meaning, of requests that are not ExactOnly
-	Embedder   embed.Embedder   // required with Meaning, unless every Request brings its vector
+	Embedder   embed.Embedder   // required with Meaning, unless every Request brings its vector; of an embed.Remote see Revive
 	EmbedLimit time.Duration    // for embedding one prompt; 0 is none
 	Thresholds embed.Thresholds // the gates that Topics was made with; a request may only raise Hit
 	// Judge returns the judge that goes by some rates: called by New, and again after each Learn. nil refuses no answer that was found.
@@ -131,6 +131,15 @@ func (c *Cache) Epoch() uint64 { return c.epoch.Load() }
 
 // Degraded reports whether the embedder is left alone for now, after repeated faults.
 func (c *Cache) Degraded() bool { return c.embedder.open() }
+
+// EmbedderOf is the state of the embedder of c where that calls a server, and the error of the last check; "" where it does not, or nothing
+// is compared by meaning. Revive makes the checks.
+func EmbedderOf(c *Cache) (EmbedderState, error) {
+	if !c.opt.Meaning {
+		return "", nil
+	}
+	return c.embedder.state()
+}
 
 // Secret is the key with which callers digest credentials; it is kept with the entries.
 func (c *Cache) Secret() [32]byte { return c.store.Secret() }

@@ -3,6 +3,7 @@ package cache
 import (
 	"fmt"
 
+	"reprise/embed"
 	"reprise/policy/reuse/evidence"
 	"reprise/store"
 )
@@ -33,7 +34,7 @@ func (l *learner) restoreEvidence(body []byte) error {
 		return nil
 	}
 	return guard("evidence", func() error {
-		book, err := evidence.Decode(body, l.of)
+		book, err := evidence.Decode(body, l.meaning.Load().of)
 		if err != nil {
 			return fmt.Errorf("read what was counted of reused answers, which starts again from nothing: %w", err)
 		}
@@ -42,6 +43,22 @@ func (l *learner) restoreEvidence(body []byte) error {
 		l.book = book
 		l.renewLocked()
 		return nil
+	})
+}
+
+// adopt makes e the embedder whose similarities are counted, which was not known before.
+func (l *learner) adopt(e embed.Embedder) error {
+	return guard("evidence", func() error {
+		l.learning.Lock()
+		defer l.learning.Unlock()
+		now := newMeaning(e)
+		l.meaning.Store(now)
+		book, err := evidence.Decode(l.book.Rates().Append(nil), now.of)
+		if err == nil {
+			l.book = book
+			l.renewLocked()
+		}
+		return err
 	})
 }
 

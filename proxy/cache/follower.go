@@ -188,6 +188,29 @@ func (f *follower) insertPart(part []*store.Listed) (faults error) {
 	return faults
 }
 
+// TakeVectors gives entries that lack one the vectors that a shared store has of them, for a process that had no space when it read them.
+// After an error, which is not a Fault, Revive computes them.
+func (f *follower) TakeVectors(ctx context.Context, from store.Backing) (faults error) {
+	listing, err := store.List(f.store, from)
+	if err != nil {
+		return fmt.Errorf("take vectors: %w", err)
+	}
+	for part := range slices.Chunk(listing.Entries, partSize) {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("take vectors: %w", err)
+		}
+		f.beginApplied()
+		for _, e := range part {
+			if e.Vector != nil {
+				faults = errors.Join(faults, guard("topics", func() error { return reviveLocked(f.state, e.ID, e.Vector) }))
+			}
+		}
+		f.endApplied()
+		runtime.Gosched()
+	}
+	return faults
+}
+
 // anchorAll makes the listed anchors those of their topics.
 func (f *follower) anchorAll(all []*store.Listed) (faults error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(e *store.Listed) bool { return !e.Anchor })

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"reprise/embed"
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
 	"reprise/policy/reuse/normal"
@@ -44,8 +45,7 @@ type learner struct {
 	draw    func() float64
 	welcome atomic.Int64 // hits that are not explored any more, at the start of a process with random draws
 	learned func(evidence.Sample)
-	space   uint64 // of the similarities
-	of      evidence.Embedder
+	meaning atomic.Pointer[meaning]
 
 	learning sync.Mutex // held while a sample is counted; protects book
 	book     *evidence.Book
@@ -59,14 +59,25 @@ type judging struct {
 	rates *evidence.Rates
 }
 
+// meaning is what similarities are of.
+type meaning struct {
+	of      evidence.Embedder
+	space   uint64 // the id of its space
+	version uint16 // of the bases of aliases
+}
+
+func newMeaning(e embed.Embedder) *meaning {
+	var of evidence.Embedder
+	if e != nil {
+		of = evidence.Embedder{Space: e.Space(), Gate: e.Thresholds().Hit}
+	}
+	return &meaning{of, evidence.ID(of.Space), versionOf(of.Space)}
+}
+
 func newLearner(o *Options) *learner {
 	l := &learner{judgeBy: o.Judge, formOf: normal.Of, draw: o.Draw, learned: o.Learned, book: o.Evidence}
-	var e evidence.Embedder
-	if o.Embedder != nil {
-		e = evidence.Embedder{Space: o.Embedder.Space(), Gate: o.Embedder.Thresholds().Hit}
-	}
-	l.of = e
-	l.space = evidence.ID(e.Space)
+	now := newMeaning(o.Embedder)
+	l.meaning.Store(now)
 	if l.draw == nil {
 		l.draw = rand.Float64
 		l.welcome.Store(welcome)
@@ -75,7 +86,7 @@ func newLearner(o *Options) *learner {
 		l.learned = func(evidence.Sample) {}
 	}
 	if l.book == nil {
-		l.book = evidence.NewBook(e)
+		l.book = evidence.NewBook(now.of)
 	}
 	l.renewLocked() // no other goroutine has it yet
 	l.keepEvidence(o)

@@ -17,31 +17,39 @@ import (
 type Revival struct {
 	Left, Done int   // entries that still lack a vector, and vectors that were computed since the start
 	Fault      error // of the embedder, which is tried again; nil in the next report if it works again
+
+	Embedder EmbedderState // as EmbedderOf returns it; Fault is the error of the last check, or of the last batch
+	// Space is set in one report: the embedder has answered for the first time, and its vectors are taken from the end of that report on.
+	Space string
 }
 
 // Work of Revive. Requests come first: it asks the embedder for one batch at a time, and then pauses three times as long as that took.
 const (
 	reviveFirst, reviveMost = 8, 32 // prompts in a batch
 	revivePauses            = 3
-	reviveLook              = time.Second // how often it looks for new ones
+	reviveLook              = time.Second // how often it looks for new ones, and whether a call of a request has failed
 	reviveRetry             = time.Second // after a fault, doubled up to reviveRetryMost
 	reviveRetryMost         = time.Minute
+	probeMost               = 15 * time.Second // between two checks of an embedder that does not work
 )
 
 // Revive computes the vectors that entries lack, as after a change of the embedder, until ctx ends: from their prompts, the last used
 // first. It may be stopped at any time and goes on after a restart: what is left is found in the store. An embedder that fails is tried
-// again. report is called before the first vector is set, when the fault of the embedder changes, and when nothing is left.
+// again, and one that calls a server is checked with a call of its own: at the start unless it has answered, and after a request's call has
+// failed, until it works. Once it has answered for the first time its space is known, and prompts are compared from then on. report is called
+// before the first vector is set, when the state or the fault of the embedder changes, and when nothing is left.
 func Revive(ctx context.Context, c *Cache, report func(Revival)) {
 	r := &reviver{Cache: c, report: report, size: reviveFirst}
+	r.shown, _ = c.embedder.state()
 	for c.opt.Meaning && c.opt.Embedder != nil && ctx.Err() == nil {
-		if store.LackingCount(c.store) > 0 {
+		if works := r.check(ctx); works && store.LackingCount(c.store) > 0 {
 			r.pass(ctx)
 			if r.begun && store.LackingCount(c.store) == 0 && ctx.Err() == nil {
 				r.note()
 				r.begun = false
 			}
 		}
-		sleep(ctx, max(reviveLook, r.backoff))
+		sleep(ctx, max(reviveLook, r.backoff, r.probing))
 	}
 }
 
@@ -54,20 +62,72 @@ type reviver struct {
 	begun   bool // there was a vector to set since nothing was left; prompts without one are passed over
 	fault   error
 	backoff time.Duration
+
+	shown   EmbedderState // that was reported
+	probing time.Duration // between two checks
 }
 
-func (r *reviver) note() { r.report(Revival{store.LackingCount(r.store), r.done, r.fault}) }
+func (r *reviver) note() {
+	r.report(Revival{Left: store.LackingCount(r.store), Done: r.done, Fault: r.fault, Embedder: r.shown})
+}
 
-// pass tries every entry that lacks a vector once. A batch that fails is left to the next pass, and smaller ones follow: one prompt that
-// the embedder refuses keeps no others from their vectors.
+// check asks the embedder for a vector where it does not work or may not, and reports whether it works.
+func (r *reviver) check(ctx context.Context) (works bool) {
+	if r.embedder.doubtful() {
+		r.embedder.probe(ctx)
+	}
+	if e := r.embedder; !e.ready.Load() && e.remote.Answered() && ctx.Err() == nil {
+		if err := r.adopt(); err != nil {
+			e.fault.Store(&EmbedderFault{EmbedderOtherDim, err})
+		}
+	}
+	state, fault := r.embedder.state()
+	if works = state == "" || state == EmbedderWorks; works {
+		r.probing = 0
+	} else {
+		r.probing = min(max(2*r.probing, reviveRetry), probeMost)
+	}
+	if state != r.shown && ctx.Err() == nil {
+		r.shown, r.fault = state, fault
+		r.note()
+	}
+	return works
+}
+
+// adopt makes topics and store take the vectors of the embedder, whose space has become known.
+func (r *reviver) adopt() error {
+	if err := r.learner.adopt(r.opt.Embedder); err != nil {
+		return err
+	}
+	if err := guard("topics", func() error { return r.adoptSpace() }); err != nil {
+		return err
+	}
+	r.report(Revival{Left: store.LackingCount(r.store), Done: r.done, Embedder: r.shown, Space: r.opt.Embedder.Space()})
+	r.embedder.ready.Store(true)
+	return nil
+}
+
+func (r *reviver) adoptSpace() error {
+	r.lock()
+	defer r.mu.Unlock()
+	e := r.opt.Embedder
+	if err := topics.SetDim(r.topics, e.Dim()); err != nil {
+		return err
+	}
+	store.SetSpace(r.store, e.Space(), e.Dim())
+	return nil
+}
+
+// pass tries every entry that lacks a vector once, while the embedder works. A batch that fails is left to the next pass, and smaller ones
+// follow: one prompt that the embedder refuses keeps no others from their vectors.
 func (r *reviver) pass(ctx context.Context) {
 	var batch []store.Restored
 	for e := range store.Lacking(r.store) {
 		if batch = append(batch, e); len(batch) < r.size {
 			continue
 		}
-		r.batch(ctx, batch)
-		if batch = batch[:0]; ctx.Err() != nil {
+		works := r.batch(ctx, batch)
+		if batch = batch[:0]; !works || ctx.Err() != nil {
 			return
 		}
 	}
@@ -76,14 +136,18 @@ func (r *reviver) pass(ctx context.Context) {
 	}
 }
 
-// batch gives some entries their vectors, and pauses.
-func (r *reviver) batch(ctx context.Context, batch []store.Restored) {
+// batch gives some entries their vectors, and pauses. It reports whether the embedder works.
+func (r *reviver) batch(ctx context.Context, batch []store.Restored) (works bool) {
 	began := time.Now()
 	fault := guard("embed", func() error { return r.embedAll(ctx, batch) })
 	if ctx.Err() != nil {
-		return
+		return false
 	}
 	took := time.Since(began)
+	r.embedder.note(fault)
+	if r.embedder.doubtful() && !r.check(ctx) {
+		return false
+	}
 	if (fault == nil) != (r.fault == nil) {
 		r.fault = fault
 		r.note()
@@ -92,10 +156,11 @@ func (r *reviver) batch(ctx context.Context, batch []store.Restored) {
 		r.size = max(r.size/2, 1)
 		r.backoff = min(max(2*r.backoff, reviveRetry), reviveRetryMost)
 		sleep(ctx, r.backoff)
-		return
+		return true
 	}
 	r.backoff, r.size = 0, min(r.size+1, reviveMost)
 	sleep(ctx, revivePauses*took)
+	return true
 }
 
 func (r *reviver) embedAll(ctx context.Context, batch []store.Restored) error {
@@ -134,7 +199,7 @@ func (r *reviver) embedAll(ctx context.Context, batch []store.Restored) error {
 func (r *reviver) revive(id policy.ID, vector []float32) error {
 	r.lock()
 	defer r.mu.Unlock()
-	return guard("topics", func() error { return reviveLocked(&r.state, id, vector) })
+	return guard("topics", func() error { return reviveLocked(&r.Cache.state, id, vector) })
 }
 
 func reviveLocked(s *state, id policy.ID, vector []float32) error {

@@ -16,7 +16,7 @@ import (
 // an insertion; nothing was appended then. serial increases with each batch of this process; a batch that the log has already is not appended again, so that a call may be repeated
 // after an error. Inserted entries have their answers, and their vectors in the events.
 func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (p store.Position, err error) {
-	payload, records := store.AppendEvents(nil, evs, s.opt.Space)
+	payload, records := store.AppendEvents(nil, evs, *s.space.Load())
 	seal := s.seal.Load()
 	args := []any{s.keys.prefix, logName(m.Log), m.Purges, s.processArg(), serial, s.opt.LogLength, payload, s.opt.MaxAliases, s.opt.LogBytes}
 	for i := range evs {

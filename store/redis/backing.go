@@ -46,10 +46,10 @@ func (b *backing) Load(fn func(store.Record) error) (r store.Report, err error) 
 	if b.closed.Load() {
 		return r, store.ErrClosed
 	}
-	l := loading{s: b.s, fn: fn, report: &r}
+	l := loading{s: b.s, space: *b.s.space.Load(), fn: fn, report: &r}
 	if b.member {
 		secret := b.s.Secret()
-		if err := errors.Join(fn(store.Record{Kind: store.KindFormat, Body: []byte(b.s.opt.Space)}), fn(store.Record{Kind: store.KindSecret, Body: secret[:]})); err != nil {
+		if err := errors.Join(fn(store.Record{Kind: store.KindFormat, Body: []byte(*b.s.space.Load())}), fn(store.Record{Kind: store.KindSecret, Body: secret[:]})); err != nil {
 			return r, err
 		}
 	}
@@ -68,6 +68,7 @@ func (b *backing) Load(fn func(store.Record) error) (r store.Report, err error) 
 // loading is a Load in progress.
 type loading struct {
 	s      *Shared
+	space  string
 	fn     func(store.Record) error
 	report *store.Report
 }
@@ -122,9 +123,9 @@ func (l *loading) record(name, value any) error {
 	case body[0] == formPlain:
 		err = fn(store.Record{Kind: kind, ID: id, Body: []byte(body[1:])})
 	case body[0] == formRecord && kind == store.KindEntry:
-		err = store.RecordsIn(id, []byte(body[1:]), l.s.opt.Space, fn)
+		err = store.RecordsIn(id, []byte(body[1:]), l.space, fn)
 	case body[0] == formVector && kind == store.KindVector:
-		err = store.VectorIn(id, []byte(body[1:]), l.s.opt.Space, fn)
+		err = store.VectorIn(id, []byte(body[1:]), l.space, fn)
 	default:
 		err = store.ErrDamaged
 	}

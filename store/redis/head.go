@@ -56,7 +56,7 @@ func (s *Shared) beginArgs() []any {
 	if s.shared {
 		kept = hex.EncodeToString(s.secret[:])
 	}
-	return []any{s.keys.prefix, schema, s.opt.Space, checkOf(s.secret), kept, random(8), strconv.Itoa(int(randomProcess()))}
+	return []any{s.keys.prefix, schema, *s.space.Load(), checkOf(s.secret), kept, random(8), strconv.Itoa(int(randomProcess()))}
 }
 
 // Agree reads what the processes that share the store have agreed on, or begins it, and gets a number for this process. The errors are

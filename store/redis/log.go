@@ -54,7 +54,7 @@ func (s *Shared) Read(ctx context.Context, after store.Position, wait time.Durat
 	}
 	var all []store.Logged
 	for _, m := range streams[0].Messages {
-		one, err := decodeMessage(m, log, id, after.N, s.opt.Space)
+		one, err := decodeMessage(m, log, id, after.N, *s.space.Load())
 		if err != nil {
 			if len(all) > 0 {
 				return all, nil // the next call finds the gap again

@@ -57,6 +57,7 @@ type Options struct {
 	// Prefix begins every key; "" is "reprise". Processes with the same one share their entries.
 	Prefix string
 	// Space names the vector space of the embedder, as in store.Options. Processes may have different ones: each takes only vectors of its own.
+	// "" is that of none: until SetSpace no vector is taken, and none may be appended.
 	Space string
 	// Secret is text of which the secret of the store is derived; "" makes the first process draw one, which the server then keeps.
 	Secret string
@@ -74,8 +75,9 @@ type Options struct {
 type Shared struct {
 	*link
 	opt   Options
-	token string               // of this process, drawn at its start
-	seal  atomic.Pointer[seal] // by the secret
+	token string                 // of this process, drawn at its start
+	seal  atomic.Pointer[seal]   // by the secret
+	space atomic.Pointer[string] // of vectors
 
 	mu      sync.RWMutex // protects the rest
 	agreed  bool
@@ -116,8 +118,12 @@ func newShared(o Options) (*Shared, error) {
 	s := &Shared{link: newLink(to, o.SentinelPassword, o.Prefix), opt: o, process: randomProcess(), token: random(8)}
 	s.secret, s.shared = firstSecret(o.Secret)
 	s.seal.Store(newSeal(s.secret))
+	s.space.Store(&o.Space)
 	return s, nil
 }
+
+// SetSpace names the space of vectors in what is read and appended from now on, for an embedder that has answered after Open.
+func SetSpace(s *Shared, name string) { s.space.Store(&name) }
 
 func (o *Options) fill() {
 	if o.Prefix == "" {

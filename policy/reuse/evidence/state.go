@@ -51,14 +51,18 @@ func appendText(b []byte, text string) []byte {
 }
 
 // Decode returns the book whose counts Append wrote. It leaves out classes that are no longer listed, and similarities of another space
-// than e's.
+// than e's. Where that of e is "", because it is not known yet, the space stays what it was.
 func Decode(data []byte, e Embedder) (*Book, error) {
-	b := NewBook(e)
 	d := decoder{data: data}
 	if d.byte() != version {
 		return nil, fmt.Errorf("%w: version", ErrState)
 	}
-	d.meaning = d.text() == e.Space
+	former := d.text()
+	if e.Space == "" {
+		e.Space = former
+	}
+	d.meaning = former == e.Space
+	b := NewBook(e)
 	r := b.rates
 	r.served = d.cells()
 	for i := range 3 {

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"reprise/cmd/reprise/internal/config"
+	"reprise/embed"
+	"reprise/embed/model2vec"
+	"reprise/embed/openai"
+	"reprise/proxy"
+	"reprise/proxy/cache"
+	"reprise/store/redis"
+)
+
+// dialTimeout is how long a start waits for an embedding server: one that answers has its space known before the store is opened. The start
+// goes on without one that does not, and so does the store; see cache.Revive.
+const dialTimeout = 2 * time.Second
+
+// newEmbedder returns the embedder. A server that cannot be reached, or returns vectors of another length than the one that is set, is a
+// warning.
+func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (embed.Embedder, error) {
+	switch cfg.Embedder {
+	case "builtin":
+		return embed.NewBuiltin(), nil
+	case "model2vec":
+		static, err := model2vec.Open(cfg.EmbedderDir)
+		if err != nil {
+			return nil, config.Bad("REPRISE_EMBEDDER=model2vec:%s: %v", cfg.EmbedderDir, err)
+		}
+		return static, nil
+	}
+	remote, err := openai.New(openai.Options{BaseURL: cfg.EmbedderURL, Key: cfg.EmbedderKey, Model: cfg.EmbedderModel,
+		Dimensions: cfg.EmbedderDimensions, Prefix: cfg.EmbedderPrefix, Timeout: noLimitAsMax(cfg.EmbedTimeout)})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", config.ErrBad, err)
+	}
+	if cfg.Mode == string(proxy.ModeOff) {
+		return remote, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	if err := remote.Dial(ctx); err != nil {
+		log.Warn(embedderFault(err), "url", cfg.EmbedderURL, "model", cfg.EmbedderModel, "error", err)
+	}
+	return remote, nil
+}
+
+// noLimitAsMax turns "no limit" (negative) into the longest duration, for an option that has no "no limit".
+func noLimitAsMax(d time.Duration) time.Duration {
+	if d < 0 {
+		return math.MaxInt64
+	}
+	return d
+}
+
+// embedderFault is the message for an embedding server that does not work.
+func embedderFault(err error) string {
+	if errors.Is(err, embed.ErrDim) {
+		return "the embedding server returns vectors of another length: exact hits only, and nothing stored is changed. If REPRISE_EMBEDDER_DIMENSIONS is set, " +
+			"correct it or the model; otherwise serve the former model again, or restart the proxy to compute all vectors anew"
+	}
+	return "the embedding server does not answer: exact hits only until it is back, and what is stored meanwhile gets its vector then"
+}
+
+// assumedDim is the length with which entries count until that of the vectors is known: of most models it is 384 to 1536.
+const assumedDim = 1024
+
+// vectors are the options of a store for the vectors of e.
+func vectors(e embed.Embedder) (space string, dim int, former func(string) (string, int)) {
+	if remote, ok := e.(*openai.Embedder); ok && e.Dim() == 0 {
+		return "", assumedDim, remote.Former
+	}
+	return e.Space(), e.Dim(), nil
+}
+
+// embedderState is what readyz shows of the embedder, nil where that calls no server.
+func (s *service) embedderState() func() string {
+	c := proxy.CacheOf(s.proxy)
+	if state, _ := cache.EmbedderOf(c); state == "" {
+		return nil
+	}
+	return func() string {
+		state, _ := cache.EmbedderOf(c)
+		return string(state)
+	}
+}
+
+// adopted is called when the space of the embedder has become known after the start: what the processes that share the store have of it is
+// taken, too.
+func (s *service) adopted(space string) error {
+	if s.sharing == nil {
+		return nil
+	}
+	return s.sharing.adopted(proxy.CacheOf(s.proxy), space)
+}
+
+// takeTimeout bounds the load of the vectors that others have computed.
+const takeTimeout = time.Minute
+
+func (s *sharing) adopted(c *cache.Cache, space string) error {
+	redis.SetSpace(s.link, space)
+	ctx, cancel := context.WithTimeout(context.Background(), takeTimeout)
+	defer cancel()
+	return c.TakeVectors(ctx, s.link.Backing())
+}
