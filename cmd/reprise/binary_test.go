@@ -363,7 +363,7 @@ func TestEmbeddingServer(t *testing.T) {
 		name, url, dimensions, warning string
 	}{
 		{"there", engine.URL, "0", ""},
-		{"gone, length unknown", gone, "0", "REPRISE_EMBEDDER_DIMENSIONS is not set"},
+		{"gone, length unknown", gone, "0", "exact hits only until it is back"},
 		{"gone, length known", gone, "256", "exact hits only until it is back"},
 	} {
 		p := start(t, "REPRISE_STORE=file:"+filepath.Join(t.TempDir(), "a.db"), "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_EMBEDDER=openai",

@@ -21,8 +21,7 @@ import (
 // goes on without one that does not, and so does the store; see cache.Revive.
 const dialTimeout = 2 * time.Second
 
-// newEmbedder returns the embedder. A server that cannot be reached, or returns vectors of another length than the one that is set, is a
-// warning.
+// newEmbedder returns the embedder. A server that cannot be reached is a warning.
 func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (embed.Embedder, error) {
 	switch cfg.Embedder {
 	case "builtin":
@@ -44,7 +43,7 @@ func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (emb
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	if err := remote.Dial(ctx); err != nil {
+	if err := remote.Dial(ctx); err != nil && !errors.Is(err, embed.ErrDim) { // of which the first check says it
 		log.Warn(embedderFault(err), "url", cfg.EmbedderURL, "model", cfg.EmbedderModel, "error", err)
 	}
 	return remote, nil

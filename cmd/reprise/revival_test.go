@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -19,10 +21,14 @@ type models struct {
 	url   string
 	held  atomic.Bool  // it does not answer
 	texts atomic.Int64 // so far
+	other atomic.Int64 // the length of its vectors instead of that of the model; 0: none
+
+	mu    sync.Mutex     // protects asked
+	asked map[string]int // how often for each text
 }
 
 func newModels(t *testing.T) *models {
-	m := &models{}
+	m := &models{asked: map[string]int{}}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {
 			Model string
@@ -34,6 +40,8 @@ func newModels(t *testing.T) *models {
 			return
 		}
 		fmt.Sscan(asked.Model, &dim)
+		dim = cmp.Or(int(m.other.Load()), dim)
+		m.count(asked.Input)
 		var rows []string
 		for i, text := range asked.Input {
 			v := make([]float32, dim)
@@ -50,6 +58,21 @@ func newModels(t *testing.T) *models {
 	t.Cleanup(srv.Close)
 	m.url = srv.URL + "/v1"
 	return m
+}
+
+func (m *models) count(texts []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, text := range texts {
+		m.asked[text]++
+	}
+}
+
+// times is how often a vector of text was asked for.
+func (m *models) times(text string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.asked[text]
 }
 
 // env are the settings of an embedder of so many dimensions.

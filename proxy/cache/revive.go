@@ -37,10 +37,13 @@ const (
 // first. It may be stopped at any time and goes on after a restart: what is left is found in the store. An embedder that fails is tried
 // again, and one that calls a server is checked with a call of its own: at the start unless it has answered, and after a request's call has
 // failed, until it works. Once it has answered for the first time its space is known, and prompts are compared from then on. report is called
-// before the first vector is set, when the state or the fault of the embedder changes, and when nothing is left.
+// before the first vector is set, or at the start where the embedder does not work, when its state or its fault changes, and when nothing is
+// left.
 func Revive(ctx context.Context, c *Cache, report func(Revival)) {
 	r := &reviver{Cache: c, report: report, size: reviveFirst}
-	r.shown, _ = c.embedder.state()
+	if r.shown, r.fault = c.embedder.state(); c.opt.Meaning && r.fault != nil && store.LackingCount(c.store) > 0 {
+		r.note()
+	}
 	for c.opt.Meaning && c.opt.Embedder != nil && ctx.Err() == nil {
 		if works := r.check(ctx); works && store.LackingCount(c.store) > 0 {
 			r.pass(ctx)
