@@ -114,7 +114,9 @@ func drawnStream(rng *rand.Rand) string {
 		}
 		switch kind {
 		case 1:
-			delta(`{"type":"signature_delta","signature":"s` + at + `"}`)
+			for i := range 1 + rng.IntN(2) {
+				delta(`{"type":"signature_delta","signature":"s` + strconv.Itoa(i) + `"}`)
+			}
 		case 2:
 			for _, part := range strings.SplitAfter(pick(``, `{}`, `{\"a\": |[1,| 2]}`, `{\"a\":\"|\\u00|fc\"}`), "|") {
 				delta(`{"type":"input_json_delta","partial_json":"` + strings.Trim(part, "|") + `"}`)
