@@ -21,7 +21,7 @@ func judge(r gjson.Result) (v answer.Verdict) {
 		return v
 	}
 	var said strings.Builder
-	calls := stop.Str == "tool_use"
+	calls := false
 	for _, block := range rawjson.Elements(content) {
 		switch block.Get("type").Str {
 		case "text":
@@ -29,6 +29,7 @@ func judge(r gjson.Result) (v answer.Verdict) {
 		case "thinking":
 		case "tool_use":
 			calls = true
+			v.Reject(callObjection(block))
 		case "redacted_thinking":
 			v.Reject(answer.ReasonEncrypted)
 		default:
@@ -38,10 +39,26 @@ func judge(r gjson.Result) (v answer.Verdict) {
 	if rawjson.Given(container) {
 		v.Reject(answer.ReasonServerTools)
 	}
+	if stop.Str == "tool_use" && !calls {
+		v.Reject(answer.ReasonIncomplete) // it ends for a call that is not there
+	}
 	v.Text = said.String()
 	v.Reject(stopObjection(stop.Str))
 	v.RejectPart(v.Text, "", calls)
 	return v
+}
+
+// callObjection is the reason against a call, "" for one that the model itself has made, of a tool of the client.
+func callObjection(call gjson.Result) string {
+	var of [2]gjson.Result
+	rawjson.Members(call, of[:], "input", "caller")
+	switch input, caller := of[0], of[1]; {
+	case !input.IsObject():
+		return answer.ReasonMalformed
+	case rawjson.Given(caller) && caller.Get("type").Str != "direct":
+		return answer.ReasonServerTools
+	}
+	return ""
 }
 
 // stopObjection is the reason against a stop reason, "" for a good one. An unknown one proves no completeness.

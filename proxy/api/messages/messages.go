@@ -113,7 +113,7 @@ func objection(kind canon.Value) string {
 	case "text", "image", "document", "search_result", "thinking", "tool_use", "tool_result":
 		return ""
 	case "redacted_thinking":
-		return "encrypted-reasoning"
+		return answer.ReasonEncrypted
 	}
 	return "live-tools" // calls of the server's tools, their results, and kinds that are new
 }
