@@ -14,7 +14,7 @@ func classify(p, q []byte, i, a, j, b int) Class {
 	for a < len(p) && b < len(q) && p[a] == q[b] && isWord(p[a]) && !isEscape(p, a) {
 		a, b = a+1, b+1
 	}
-	x, y := p[i:a], q[j:b]
+	x, y := bytes.TrimRight(p[i:a], "."), bytes.TrimRight(q[j:b], ".") // the end of a sentence
 	before, after := around(p, i, a)
 	for _, is := range shapes {
 		if is.like(x, before, after) && is.like(y, before, after) {
