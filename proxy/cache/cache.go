@@ -50,6 +50,9 @@ type Options struct {
 	Draw func() float64
 	// Evidence has what was counted before, and the cache owns it; default: what Store has kept. Then Store keeps it, and Log gets each sample.
 	Evidence *evidence.Book
+	// Found is called with each entry that was not kept by Keep, and may be found by the form of its prompt: those of before a restart, and those
+	// of other processes. asks is that of Asks. It must not call the cache. nil: none.
+	Found func(e *store.Entry, asks uint64)
 	// Learned is called with each sample that Learn counts, in their order. It must not call the cache. nil: none.
 	Learned func(evidence.Sample)
 
@@ -119,6 +122,7 @@ func New(o Options) (*Cache, error) {
 	c.turns = turns{o.Store, c.aliases}
 	if o.Meaning && o.Judge != nil {
 		c.forms = newForms(o.Store)
+		c.forms.found = o.Found
 		c.formOf = c.forms.of
 	}
 	c.follower = follower{&c.state, c.learner}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"reprise/policy"
 	"reprise/policy/reuse"
@@ -20,6 +21,8 @@ type Explanation struct {
 	Asked      *normal.Form // of the request's prompt; nil where nothing is compared
 	Candidates []Candidate  // the one that was found by its form, then entries over the hit gate, or else the nearest one; best first
 	Degraded   string       // the step that failed, "" if none did
+	// Finding is what Find would have returned without a hit: its vetoes, its bar, the answer that would be compared.
+	Finding *Finding
 }
 
 // Thresholds are cosine gates.
@@ -40,7 +43,8 @@ type Candidate struct {
 // Explain returns what Lookup and Find would do with r, and serves nothing. Similarities help an attacker: keep them from clients.
 func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 	th := c.opt.Thresholds
-	x := &Explanation{Thresholds: Thresholds{c.opt.gate(r), th.Route, th.Edge}}
+	f := &Finding{}
+	x := &Explanation{Thresholds: Thresholds{c.opt.gate(r), th.Route, th.Edge}, Finding: f}
 	e, alias, ok := c.store.Lookup(r.Key)
 	if alias {
 		_, ok = c.opt.aliasAllowed(r, e, c.aliases)
@@ -51,7 +55,7 @@ func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 	if !c.opt.Meaning || r.Prompt == "" {
 		return x, nil
 	}
-	f := &Finding{}
+	f.Compared = c.opt.comparable(r)
 	failed := guard("explain", func() error { c.explainForm(r, f, x); return nil })
 	return x, errors.Join(failed, c.explainMeaning(ctx, r, f, x))
 }
@@ -77,9 +81,10 @@ func (c *Cache) explainMeaning(ctx context.Context, r *Request, f *Finding, x *E
 		return nil
 	})
 	if err != nil {
-		x.Degraded = "embed"
+		x.Degraded, f.Degraded = "embed", "embed"
 		return err
 	}
+	f.Route = x.Route
 	near := x.Route.Matches
 	if len(near) == 0 && x.Route.Nearest.ID != 0 {
 		near = append(near, x.Route.Nearest)
@@ -111,8 +116,29 @@ func (x *Explanation) compare(c *Cache, r *Request, f *Finding, k Candidate) {
 	k.Verdict, k.Refused, k.Fresh = c.judge(r, f, k.Entry, k.Stored, k.Similarity, neverExplore), c.refuses(r.Key, k.Entry), r.fresh(k.Entry, now)
 	x.Candidates = append(x.Candidates, k)
 	near := k.OverGate || k.ByForm && !c.opt.raised(r)
+	if near && f.Compared {
+		f.explained(r, &k, now)
+	}
 	allowed := near && !k.Refused && r.comparableTo(k.Entry) && !r.Shadow && !r.ExactOnly
 	if x.Hit == nil && allowed && r.takes(k.Entry, now) && k.Verdict.Decision == reuse.Serve {
 		x.Hit = &Hit{Entry: k.Entry, Topic: topics.TopicID(k.Entry.Topic)}
+	}
+}
+
+// explained notes what a search would note of a candidate over the gate.
+func (f *Finding) explained(r *Request, k *Candidate, now time.Time) {
+	switch {
+	case f.Shadow || f.Fallback:
+	case k.Refused:
+		f.barred(BarRefused)
+	case f.barred(r.bar(k.Entry, now)):
+	case k.Verdict.Decision == reuse.Miss:
+		if why := k.Verdict.Refusal(); why != reuse.Pass {
+			f.Vetoes = append(f.Vetoes, why)
+		}
+	case k.Verdict.Decision == reuse.Explore && f.Explore == nil:
+		f.Explore = &Hit{Entry: k.Entry}
+	case k.Verdict.Decision == reuse.Serve && r.Shadow:
+		f.Shadow, f.Explore = true, &Hit{Entry: k.Entry}
 	}
 }

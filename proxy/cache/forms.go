@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"encoding/binary"
 	"errors"
 	"hash/maphash"
 	"sync"
@@ -19,6 +20,7 @@ import (
 type forms struct {
 	store *store.Store
 	seed  maphash.Seed
+	found func(e *store.Entry, asks uint64) // of Options.Found; nil: none
 
 	mu    sync.RWMutex // protects what follows
 	ids   map[uint64]policy.ID
@@ -61,11 +63,11 @@ func newForms(s *store.Store) *forms {
 	return &forms{store: s, seed: maphash.MakeSeed(), ids: map[uint64]policy.ID{}}
 }
 
-// digest is that of a prompt in its conversation.
-func (x *forms) digest(scope store.Scope, chain [32]byte, prompt *normal.Form) uint64 {
-	var room [2048]byte
+// digest is that of a prompt in its conversation, by what it asks.
+func (x *forms) digest(scope store.Scope, chain [32]byte, asks uint64) uint64 {
+	var room [72]byte
 	b := append(append(room[:0], scope[:]...), chain[:]...)
-	return maphash.Bytes(x.seed, prompt.Append(b))
+	return maphash.Bytes(x.seed, binary.LittleEndian.AppendUint64(b, asks))
 }
 
 func (x *forms) get(digest uint64) (policy.ID, bool) {
@@ -78,7 +80,7 @@ func (x *forms) get(digest uint64) (policy.ID, bool) {
 // find returns the entry whose prompt has the normal form of r's in an equivalent conversation, and that form; nil where there is none. It
 // gives f the form of r.
 func (x *forms) find(r *Request, f *Finding) (*store.Entry, *normal.Form) {
-	f.digest = x.digest(r.Scope, f.Chain, f.formOf(r))
+	f.digest = x.digest(r.Scope, f.Chain, f.asksOf(r))
 	id, ok := x.get(f.digest)
 	if !ok {
 		return nil, nil
@@ -98,9 +100,9 @@ func (x *forms) kept(r *Request, f *Finding, e *store.Entry) {
 	digest := f.digest
 	switch {
 	case e.Prompt != r.Prompt:
-		digest = x.digest(e.Scope, e.Chain, normal.Of(e.Prompt))
+		digest = x.digest(e.Scope, e.Chain, asksOf(normal.Of(e.Prompt)))
 	case digest == 0 || e.Chain != f.Chain: // one that takes the place of another keeps the chain of that
-		digest = x.digest(e.Scope, e.Chain, f.formOf(r))
+		digest = x.digest(e.Scope, e.Chain, f.asksOf(r))
 	}
 	x.add(digest, e.ID)
 }
@@ -126,7 +128,14 @@ func (x *forms) digestOf(id policy.ID) (digest uint64, ok bool, fault error) {
 	if !ok || e.Prompt == "" {
 		return 0, false, nil
 	}
-	fault = guard("forms", func() error { digest = x.digest(e.Scope, e.Chain, normal.Of(e.Prompt)); return nil })
+	fault = guard("forms", func() error {
+		asks := asksOf(normal.Of(e.Prompt))
+		digest = x.digest(e.Scope, e.Chain, asks)
+		if x.found != nil {
+			x.found(e, asks)
+		}
+		return nil
+	})
 	return digest, fault == nil, fault
 }
 

@@ -115,12 +115,14 @@ type Finding struct {
 	Fallback bool
 
 	Vetoes   []reuse.Veto // of the judge, on the nearest entries
+	Bar      Bar          // of the first entry that was found and may not answer whatever the judge says
 	Shadow   bool         // Explore is an answer that would be a hit without Request.Shadow
 	Degraded string       // the step that failed, "" if none did
 
 	EmbedTook, SearchTook time.Duration // 0: not done
 
 	form            *normal.Form // of the prompt; nil: not made yet
+	asks            uint64       // of form; see Asks
 	digest          uint64       // of form, in its conversation; 0: not made
 	similarity      float64      // of what Verdict is on
 	data, dataKnown bool         // what Request.Data has returned

@@ -51,10 +51,11 @@ func (s *search) byForm(ctx context.Context) error {
 	}
 	purges := s.purges.Load()
 	e, stored := s.forms.find(r, f)
-	if e == nil || !r.takes(e, s.opt.Now()) {
+	if e == nil || f.barred(r.bar(e, s.opt.Now())) {
 		return nil
 	}
 	if s.expired(e.ID, r.At) {
+		f.barred(BarExpired)
 		return s.remove(policy.Expired, e)
 	}
 	done, err := s.take(ctx, &Hit{Entry: e, Topic: topics.TopicID(e.Topic), At: s.opt.Now(), purges: purges}, stored, 0)
@@ -94,11 +95,13 @@ func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error)
 		}
 		switch {
 		case !r.usable(e, now):
+			s.f.barred(BarExpired)
 			blocked = append(blocked, e)
 			continue
-		case !r.takes(e, now):
+		case s.f.barred(r.bar(e, now)):
 			continue
 		case s.expired(e.ID, r.At):
+			s.f.barred(BarExpired)
 			if err := s.remove(policy.Expired, e); err != nil {
 				return nil, err
 			}
@@ -119,6 +122,7 @@ func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error)
 // to be looked at. stored is the form of its prompt, nil where it has not been made.
 func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, similarity float64) (done bool, err error) {
 	if s.refuses(s.r.Key, hit.Entry) {
+		s.f.barred(BarRefused)
 		return false, nil
 	}
 	v := s.judge(s.r, s.f, hit.Entry, stored, similarity, s.draw)

@@ -1,0 +1,92 @@
+package cache
+
+import (
+	"hash/maphash"
+	"time"
+
+	"reprise/policy"
+	"reprise/policy/reuse/normal"
+	"reprise/store"
+)
+
+// Bar is why an entry that was found may not answer a request, whatever the judge says.
+type Bar string
+
+// The bars. The empty one is none.
+const (
+	BarExpired Bar = "expired" // its time is over
+	BarRequest Bar = "request" // the request wants a new answer, or a younger one
+	BarRefused Bar = "refused" // a verdict of before said that the answer is wrong for this request
+)
+
+// bar is that of e for r, without verdicts.
+func (r *Request) bar(e *store.Entry, now time.Time) Bar {
+	switch {
+	case !r.fresh(e, now):
+		return BarExpired
+	case !r.takes(e, now):
+		return BarRequest
+	}
+	return ""
+}
+
+// barred notes why an entry may not answer, and reports whether there is a reason.
+func (f *Finding) barred(why Bar) bool {
+	if f.Bar == "" {
+		f.Bar = why
+	}
+	return why != ""
+}
+
+// KeyBar is why the entry under the key of r does not answer it. there says that there is an entry of the key's own, not one that it is an
+// alias of. It costs a lookup.
+func KeyBar(c *Cache, r *Request) (why Bar, there bool) {
+	e, alias, ok := c.store.Lookup(r.Key)
+	switch {
+	case !ok:
+		return "", false
+	case c.refuses(r.Key, e):
+		return BarRefused, !alias
+	case alias:
+		return "", false
+	}
+	return r.bar(e, c.opt.Now()), true
+}
+
+// asksSeed is that of digests of what is asked.
+var asksSeed = maphash.MakeSeed()
+
+// Asks is a digest of what r asks, whatever its scope and conversation: of the normal form of its prompt, where answers are found by that,
+// else of the prompt. It is 0 without a prompt, and holds in this process alone. f is what Find returned for r; where nothing was compared
+// by meaning, the form is made now.
+func Asks(c *Cache, r *Request, f *Finding) uint64 {
+	switch {
+	case r.Prompt == "":
+		return 0
+	case c.forms == nil:
+		return maphash.String(asksSeed, r.Prompt)
+	}
+	return f.asksOf(r)
+}
+
+// asksOf is the digest of r's form, which is made once.
+func (f *Finding) asksOf(r *Request) uint64 {
+	if f.asks == 0 {
+		f.asks = asksOf(f.formOf(r))
+	}
+	return f.asks
+}
+
+func asksOf(form *normal.Form) uint64 {
+	var room [2048]byte
+	return maphash.Bytes(asksSeed, form.Append(room[:0]))
+}
+
+// State is whether the entry of an id is there, and whether it has not expired for r.
+func State(c *Cache, r *Request, id policy.ID) (fresh, there bool) {
+	e, there := c.store.Get(id)
+	return there && r.fresh(e, c.opt.Now()), there
+}
+
+// Raised reports whether the client of r has raised the hit gate, so that equal forms do not count.
+func Raised(c *Cache, r *Request) bool { return c.opt.raised(r) }
