@@ -1,0 +1,158 @@
+package misses
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of what is counted.
+const (
+	span       = time.Hour
+	buckets    = 60
+	mostGroups = 256 // in one bucket; the misses of more are in one group
+)
+
+// window counts the misses of the last hour, minute by minute.
+type window struct {
+	buckets [buckets]bucket
+	minute  int64 // of the last miss, or of the start
+	total   int64 // requests until then
+}
+
+// bucket is the misses of one minute.
+type bucket struct {
+	minute   int64 // since 1970; 0: none
+	requests int64 // before these misses
+	groups   map[string]*group
+}
+
+// group is the misses for one reason.
+type group struct {
+	diagnosis *Diagnosis // of the last one
+	count     int64
+	hits      int64 // that would have been hits without this reason
+}
+
+// key names the group of a diagnosis: its reason, and in what it differs, without places.
+func (d *Diagnosis) key() string {
+	var b strings.Builder
+	b.WriteString(d.Reason())
+	last := ""
+	for i, one := range d.Differs {
+		if i == mostShown {
+			break
+		}
+		one.Byte, one.Index = -1, 0
+		if s := one.String(); s != last {
+			b.WriteByte('+')
+			b.WriteString(s)
+			last = s
+		}
+	}
+	return b.String()
+}
+
+// Count counts a miss, by the operator's view of it.
+func (w *Watch) Count(d *Diagnosis) {
+	d = d.Operator()
+	key, minute := d.key(), w.o.Now().Unix()/60
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b := &w.window.buckets[uint64(minute)%buckets]
+	total := w.o.Requests()
+	if b.minute != minute {
+		*b = bucket{minute: minute, requests: total, groups: map[string]*group{}}
+		if w.window.minute > minute-buckets { // requests since the miss before belong to this one
+			b.requests = w.window.total
+		}
+	}
+	w.window.minute, w.window.total = minute, total
+	g := b.groups[key]
+	if g == nil {
+		if len(b.groups) >= mostGroups {
+			key, d = "other", &Diagnosis{Why: "other"}
+		}
+		if g = b.groups[key]; g == nil {
+			g = &group{}
+			b.groups[key] = g
+		}
+	}
+	g.diagnosis = d
+	g.count++
+	if d.hit {
+		g.hits++
+	}
+}
+
+// Report is the misses of the last hour. It has names of fields and headers, and no prompt.
+type Report struct {
+	Seconds  int64   `json:"window_seconds"`
+	Requests int64   `json:"requests"` // that were looked for in the cache in the window, hits too
+	Misses   int64   `json:"misses"`
+	Groups   []Group `json:"groups"` // the largest first
+	Counted  string  `json:"how_it_is_counted"`
+}
+
+// Group is the misses for one reason.
+type Group struct {
+	Why     string   `json:"why"`
+	Differs []string `json:"differs,omitempty"` // from the nearest answer to the same, in the last of these requests
+	Count   int64    `json:"count"`
+	Share   float64  `json:"share"` // of the misses
+	Hits    int64    `json:"would_have_hit"`
+	Brings  float64  `json:"would_bring"` // share of the requests
+	Words   string   `json:"in_words"`
+	Repair  string   `json:"repair,omitempty"`
+}
+
+// counted is how the figures of a report come about.
+const counted = "A miss counts in one group: for the first reason that is found, and for a difference of scope by the parts in which the nearest scope differs. " +
+	"would_have_hit are those of its requests for which an answer to the same was there, or had been: without this reason it would have served them. " +
+	"For veto that answer may be wrong; below, chain and new have none. would_bring is their share of all requests in the window: so much would the hit ratio " +
+	"rise, if nothing else changed. What was kept before the start, or is forgotten for want of room or after a purge, counts as new."
+
+// Report returns the misses of the last hour.
+func (w *Watch) Report() Report {
+	r := Report{Seconds: int64(span / time.Second), Groups: []Group{}, Counted: counted}
+	total := w.o.Requests()
+	first, now := total, w.o.Now().Unix()/60
+	sums := map[string]*group{}
+	w.mu.Lock()
+	for i := range w.window.buckets {
+		b := &w.window.buckets[i]
+		if b.minute <= now-buckets || b.minute > now {
+			continue
+		}
+		first = min(first, b.requests)
+		for key, g := range b.groups {
+			sum := sums[key]
+			if sum == nil {
+				sum = &group{diagnosis: g.diagnosis}
+				sums[key] = sum
+			}
+			sum.count, sum.hits = sum.count+g.count, sum.hits+g.hits
+			r.Misses += g.count
+		}
+	}
+	w.mu.Unlock()
+	r.Requests = max(total-first, r.Misses)
+	for _, g := range sums {
+		r.Groups = append(r.Groups, g.report(&r))
+	}
+	slices.SortFunc(r.Groups, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Why, b.Why), slices.Compare(a.Differs, b.Differs))
+	})
+	return r
+}
+
+func (g *group) report(of *Report) Group {
+	d := g.diagnosis
+	one := Group{Why: d.Reason(), Count: g.count, Share: float64(g.count) / float64(of.Misses), Hits: g.hits, Brings: float64(g.hits) / float64(of.Requests),
+		Words: d.Words(), Repair: d.Repair()}
+	for _, differs := range d.Differs {
+		one.Differs = append(one.Differs, differs.String())
+	}
+	return one
+}

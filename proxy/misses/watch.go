@@ -1,0 +1,139 @@
+package misses
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// Options bound what a Watch keeps.
+type Options struct {
+	Bytes int // of all that is remembered of answers; default DefaultBytes
+	// Requests is how many requests were looked for in the cache since the start, hits too; nil: Report has no share of them.
+	Requests func() int64
+	Now      func() time.Time // default time.Now
+}
+
+// DefaultBytes is how many bytes are taken at most: for some 30,000 answers where each has a scope of its own, twice as many where they share
+// scopes.
+const DefaultBytes = 16 << 20
+
+// Life is what has become of an entry.
+type Life uint8
+
+// The lives.
+const (
+	Gone Life = iota
+	Stale
+	Fresh
+)
+
+// Watch finds why requests missed. It is safe for concurrent use. Its lock is held for a microsecond or two, and while it is held nothing else
+// is called but Options.Requests.
+type Watch struct {
+	o Options
+
+	mu     sync.Mutex // protects what follows
+	index  index
+	window window
+}
+
+// NewWatch returns a Watch that remembers nothing.
+func NewWatch(o Options) *Watch {
+	if o.Bytes <= 0 {
+		o.Bytes = DefaultBytes
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Requests == nil {
+		o.Requests = func() int64 { return 0 }
+	}
+	w := &Watch{o: o}
+	w.clearLocked()
+	return w
+}
+
+// Kept remembers that the answer to r is kept in an entry until a time; the zero time is for ever. valid is asked under the lock: false where
+// a purge has begun since r came, so that nothing of before is remembered.
+func (w *Watch) Kept(r *Request, id uint64, until time.Time, valid func() bool) {
+	if r.Asks == 0 {
+		return
+	}
+	end := int64(math.MaxInt64)
+	if !until.IsZero() {
+		end = until.Unix()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x := &w.index
+	s := x.scopes[r.Scope]
+	if s == nil && r.System != nil {
+		w.mu.Unlock()
+		texts := r.System()
+		w.mu.Lock()
+		if s = x.scopes[r.Scope]; s == nil && valid() {
+			s = x.addScope(r, texts)
+		}
+	}
+	if !valid() {
+		return
+	}
+	if s == nil {
+		s = x.addScope(r, nil)
+	}
+	place := x.place(r)
+	if old := x.at(x.places[place]); old != nil && old.scope == s {
+		old.id, old.until, old.gone = id, end, false
+		return
+	}
+	x.add(record{own: x.own(r), asks: r.Asks, place: place, talk: r.Talk, id: id, until: end, owner: ownerOf(r), scope: s})
+}
+
+// Found remembers an entry that was kept before the start, or by another process. What its scope is made of is known only where a request in
+// it has been seen, and its conversation is not known where it has one.
+func (w *Watch) Found(r *Request, id uint64, until time.Time, turns bool) {
+	if !turns {
+		w.Kept(r, id, until, func() bool { return true })
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x := &w.index
+	own := x.own(r)
+	if last := x.at(x.owns[own]); last != nil && last.id == id {
+		return
+	}
+	s := x.scopes[r.Scope]
+	if s == nil {
+		s = x.addScope(r, nil)
+	}
+	x.add(record{own: own, asks: r.Asks, id: id, until: until.Unix(), owner: ownerOf(r), scope: s})
+}
+
+// NotKept remembers why the answer to r was not kept. valid is that of Kept.
+func (w *Watch) NotKept(r *Request, reason string, valid func() bool) {
+	if r.Asks == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x := &w.index
+	place := x.place(r)
+	if old := x.at(x.places[place]); old != nil && old.scope == nil {
+		old.reason = x.number(reason)
+	} else if valid() {
+		x.add(record{place: place, owner: ownerOf(r), reason: x.number(reason)})
+	}
+}
+
+// Clear forgets everything, the figures of Report too. A purge calls it when its epoch has begun.
+func (w *Watch) Clear() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.clearLocked()
+}
+
+func (w *Watch) clearLocked() {
+	w.index, w.window = newIndex(w.o.Bytes), window{minute: w.o.Now().Unix() / 60, total: w.o.Requests()}
+}

@@ -1,0 +1,184 @@
+package misses
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Words is the reason in one sentence.
+func (d *Diagnosis) Words() string {
+	switch d.Why {
+	case ByRequest:
+		return "The request wants a new answer, or a younger one (no-cache, max-age)."
+	case Shadow:
+		return "The mode is shadow: an answer by meaning was found, and served by the upstream only."
+	case Explored:
+		return "An answer by meaning was found, and is compared with a new one."
+	case Refused:
+		return "The answer that was found has been judged wrong for this request."
+	case Expired:
+		return "The answer to this was too old."
+	case NotStored:
+		return "An answer to this was given before, and not kept: " + d.What + "."
+	case Evicted:
+		return "The answer to this was removed to make room."
+	case ExactOnly:
+		return "The same prompt is kept in the same scope, in another form or for equal requests only, and this request was compared by equality, or that answer can be."
+	case Scope:
+		return d.scopeWords()
+	case Chain:
+		return "The same prompt is kept in the same scope, after another conversation."
+	case Veto:
+		return "The nearest answer was refused: " + d.What + "."
+	case Degraded:
+		return "Nothing equal was found, and the search by meaning failed: " + d.What + "."
+	case Below:
+		return "Something like it is kept in the same scope, and is not near enough."
+	case New:
+		return "Nothing like it is known."
+	}
+	return "There are too many reasons to list them."
+}
+
+// scopeWords is the sentence for a difference of scope.
+func (d *Diagnosis) scopeWords() string {
+	var b strings.Builder
+	switch {
+	case d.Scopes > 1:
+		fmt.Fprintf(&b, "The same prompt is kept in %d other scopes; ", d.Scopes)
+	default:
+		b.WriteString("The same prompt is kept in another scope; ")
+	}
+	switch {
+	case len(d.Differs) == 0:
+		return b.String() + "in what they differ is not known: its answer was kept before the start or by another process, or the scope is too large."
+	case d.Scopes > 1 && !d.Alike:
+		b.WriteString("the nearest differs in: ")
+	case d.Scopes > 1:
+		b.WriteString("they differ in: ")
+	default:
+		b.WriteString("it differs in: ")
+	}
+	for i, one := range d.Differs {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(one.words())
+	}
+	return b.String() + "."
+}
+
+// words is the difference in a sentence.
+func (d *Difference) words() string {
+	name := partWords(d.Part)
+	if d.Index > 0 {
+		name += fmt.Sprintf(", message %d", d.Index+1)
+	}
+	look := looksWords[d.Looks]
+	switch {
+	case d.Byte >= 0 && look != "":
+		return fmt.Sprintf("%s (byte %d: %s)", name, d.Byte, look)
+	case look != "":
+		return fmt.Sprintf("%s (%s)", name, look)
+	}
+	return name
+}
+
+var looksWords = map[string]string{"date": "looks like a date", "time": "looks like a time", "id": "looks like a random id", "uuid": "looks like a UUID",
+	"number": "looks like a number", "name": "looks like the name of a user or a session", "space": "other white space", "order": "the same in another order",
+	"text": "other text"}
+
+// partWords is a part in words.
+func partWords(name string) string {
+	switch name {
+	case PartSystem:
+		return "system prompt"
+	case PartMessage:
+		return "what the last message holds beside its text"
+	case PartRest:
+		return "other fields"
+	case PartQuery:
+		return "query of the URL"
+	case PartTurns:
+		return "the conversation before it"
+	case PartTenant, PartNamespace, PartEndpoint, "model", "tools", "instructions":
+		return name
+	}
+	if header, ok := strings.CutPrefix(name, PartHeader); ok {
+		return "header " + plain(header)
+	}
+	return "field " + plain(name)
+}
+
+// Repair is what an operator can do about the reason, in one sentence; "" where there is nothing.
+func (d *Diagnosis) Repair() string {
+	switch d.Why {
+	case Shadow:
+		return "REPRISE_MODE=semantic serves such answers."
+	case Expired:
+		return "A longer REPRISE_TTL keeps answers for longer."
+	case Evicted:
+		return "REPRISE_CAPACITY_ENTRIES and REPRISE_CAPACITY_BYTES make room for more."
+	case NotStored:
+		return notStoredRepair(d.What)
+	case ExactOnly:
+		return "REPRISE_MODE=semantic, and a request without X-Reprise-Mode: exact, serve other spellings of one prompt."
+	case Degraded:
+		return "The log and reprise_degraded_total show what fails."
+	case Below:
+		return "An embedder that sees meaning, or a lower REPRISE_HIT_THRESHOLD, finds more, at the price of more wrong answers."
+	case Veto:
+		return "POST /v1/reprise/explain shows both prompts and what would have to change."
+	case Scope:
+		return d.scopeRepair()
+	}
+	return ""
+}
+
+func notStoredRepair(reason string) string {
+	switch reason {
+	case "tool-calls":
+		return "REPRISE_CACHE_TOOL_CALLS=exact keeps answers that call tools."
+	case "length":
+		return "Such answers were cut by max_tokens: a higher one lets them end."
+	case "size":
+		return "A higher REPRISE_MAX_ENTRY_BYTES keeps them."
+	}
+	return ""
+}
+
+// scopeRepair names one thing to do for each part.
+func (d *Diagnosis) scopeRepair() string {
+	var all []string
+	seen := map[string]bool{}
+	for _, one := range d.Differs {
+		if repair := one.repair(); repair != "" && !seen[repair] {
+			seen[repair] = true
+			all = append(all, repair)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// repair is what can be done about a part, where no answer depends on it.
+func (d *Difference) repair() string {
+	varies := d.Looks == "date" || d.Looks == "time" || d.Looks == "id" || d.Looks == "uuid" || d.Looks == "number" || d.Looks == "name"
+	header, isHeader := strings.CutPrefix(d.Part, PartHeader)
+	switch {
+	case d.Byte >= 0 && varies:
+		return "Where no answer depends on it, REPRISE_IGNORE_PATTERN takes what varies in the system prompt out of the scope."
+	case d.Byte >= 0:
+		return "Send the same system prompt, and what varies in the user's message."
+	case isHeader:
+		return "Where no answer depends on it, add " + plain(header) + " to REPRISE_IGNORE_HEADERS."
+	case d.Part == PartTenant:
+		return "Where these clients may share answers, REPRISE_TENANT_FROM names them as one tenant."
+	case d.Part == PartNamespace:
+		return "Where these clients may share answers, let them send one namespace."
+	}
+	switch d.Part {
+	case "user", "metadata", "safety_identifier", "prompt_cache_key":
+		return "Where no answer depends on it, add " + d.Part + " to REPRISE_IGNORE_FIELDS."
+	}
+	return ""
+}
