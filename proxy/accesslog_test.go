@@ -56,14 +56,14 @@ func TestAccessLog(t *testing.T) {
 		header     []string
 		want       string // fields of the line, as name=value
 	}{
-		{"chat/completions", chat(question), nil, "endpoint=chat model=gpt-4o result=miss status=200 why=uri-miss stream=<nil> tokens_saved=<nil>"},
+		{"chat/completions", chat(question), nil, "endpoint=chat model=gpt-4o result=miss status=200 why=new stream=<nil> tokens_saved=<nil>"},
 		{"chat/completions", chat(question), nil, "endpoint=chat result=exact status=200 why= upstream_ms=<nil> upstream=<nil>"},
 		{"chat/completions", chat("What's the capital of France? " + secret), nil, "result=semantic why=semantic;form;topic=1 status=200"},
 		{"chat/completions", chat(question, `"stream":true`), nil, "result=exact status=200 stream=true"},
 		{"chat/completions", chat(question), []string{"Cache-Control: no-store, no-cache", "X-Reprise-Mode: off"}, "result=bypass why=directive status=200 model=<nil>"},
 		{"chat/completions", chat(question + "?"), []string{"Cache-Control: only-if-cached"}, "result=error why=not_cached status=504"},
 		{"chat/completions", `{"model":"` + secret, nil, "result=error why=invalid_json status=400 model=<nil>"},
-		{"chat/completions", chat("Who wrote Faust?"), []string{enginesim.FaultHeader + ": status=429"}, "result=miss status=429 why=not-stored=status"},
+		{"chat/completions", chat("Who wrote Faust?"), []string{enginesim.FaultHeader + ": status=429"}, "result=miss status=429 why=new;not-stored=status"},
 		{"embeddings", `{"model":"gpt-4o","input":"` + secret + `"}`, nil, "endpoint=embeddings result=miss status=200"},
 		{"files/" + secret + "/content?key=" + secret, "{}", []string{"X-Request-Id: " + strings.Repeat("i", 129)}, "endpoint=/v1/files/*/content result=bypass status=404 why=endpoint"},
 	} {

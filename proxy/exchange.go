@@ -30,6 +30,9 @@ func (x exchange) answer() (Result, error) {
 		x.d.NoCache, x.req.NoCache = true, true
 		result, err = x.unpurged()
 	}
+	if result == Miss && err == nil {
+		missing{x.query}.count()
+	}
 	x.s.faults.logRequest(x.query, result)
 	return result, err
 }

@@ -39,6 +39,7 @@ type explanation struct {
 	Topic       topics.TopicID      `json:"topic,omitempty"`
 	RouteScore  float64             `json:"route_similarity,omitempty"`
 	Thresholds  map[string]float64  `json:"thresholds"`
+	Missed      *explainedMiss      `json:"missed,omitempty"` // why it is a miss
 	Candidates  []candidate         `json:"candidates"`
 	Upstreams   []explainedUpstream `json:"upstreams,omitempty"` // where there are several
 	Degraded    string              `json:"degraded,omitempty"`
@@ -105,7 +106,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	x := s.newQuery(as, body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set}, family, d, mem).explain()
+	x := s.newQuery(as, body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set}, family, d, mem).explain(admintoken.Given(r, s.live.Load().adminToken))
 	x.Note, x.Headers = note, s.ids.explain(as.Header, &c)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -161,7 +162,8 @@ func forbidden(code, message string) error {
 	return &apierror.Error{Status: http.StatusForbidden, Type: apierror.TypeInvalidRequest, Code: code, Message: message}
 }
 
-func (q *query) explain() *explanation {
+// explain explains q, for the operator or for a client.
+func (q *query) explain(operator bool) *explanation {
 	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Tenant: q.tenant, Rule: q.rule.Name, Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly,
 		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{}}
 	if q.Uncacheable != "" || q.d.bypass() || q.rule.Mode == rules.Off {
@@ -174,6 +176,9 @@ func (q *query) explain() *explanation {
 	found, err := q.s.cache.Explain(q.http.Context(), &q.req)
 	q.s.faults.degraded(err)
 	x.fill(found, q)
+	if found.Hit == nil {
+		x.Missed = missing{q}.explain(found.Finding, operator)
+	}
 	return x
 }
 

@@ -128,7 +128,7 @@ func TestReplayHasItsOwnIDAndTheOriginalsUsage(t *testing.T) {
 func TestStatusOfHitAndMiss(t *testing.T) {
 	r := newRig(t)
 	first, second := r.ask(t, "/v1/chat/completions", chat(capital)), r.ask(t, "/v1/chat/completions", chat(capital))
-	if got, want := first.header.Get("Cache-Status"), "reprise; fwd=uri-miss; stored"; got != want {
+	if got, want := first.header.Get("Cache-Status"), `reprise; fwd=uri-miss; stored; detail="why=new"`; got != want {
 		t.Errorf("miss: Cache-Status %q, want %q", got, want)
 	}
 	if got := second.header.Get("Cache-Status"); !strings.HasPrefix(got, "reprise; hit; ttl=863") {

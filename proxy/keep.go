@@ -51,7 +51,7 @@ func (q *query) keep(o *outcome, cut error, took time.Duration) (k *keptInfo, te
 		e := q.entry(found, frozen, verdict, took)
 		id, reason, err := q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
 		if k.reason = reason; id != 0 {
-			k.entry = &store.Entry{ID: id, Created: e.Created, UpstreamTime: e.UpstreamTime, AnswerHash: e.AnswerHash}
+			k.entry = &store.Entry{ID: id, Created: e.Created, Expires: e.Expires, UpstreamTime: e.UpstreamTime, AnswerHash: e.AnswerHash}
 		}
 		q.s.faults.degraded(err)
 		return nil
@@ -61,6 +61,7 @@ func (q *query) keep(o *outcome, cut error, took time.Duration) (k *keptInfo, te
 	} else if k.reason != "" {
 		q.s.metrics.notStored(k.reason)
 	}
+	missing{q}.remember(k)
 	return k, text
 }
 

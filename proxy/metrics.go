@@ -48,6 +48,7 @@ type metrics struct {
 	shadowHits  atomic.Int64
 	undurable   atomic.Int64 // purges
 	unstored    *prometheus.CounterVec
+	why         *prometheus.CounterVec
 	faults      *prometheus.CounterVec
 	tokensSaved [results]struct{ input, output atomic.Int64 }
 	timeSaved   atomic.Int64 // nanoseconds
@@ -68,6 +69,7 @@ func newMetrics(apis *api.Registry, mem *budget.Budget, up *upstream.Client, ali
 		return c
 	}
 	m.unstored = counter("not_stored_total", "Answers of the upstream that were not kept, by reason.", "reason")
+	m.why = counter("misses_total", "Misses, by reason; GET /admin/misses says more.", "why")
 	m.faults = counter("degraded_total", "Faults of a step; but for the upstream's own, no request failed of them.", "step")
 	histogram := func(name, help, label string, lowest float64) *prometheus.HistogramVec {
 		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "reprise_" + name, Help: help,
@@ -94,6 +96,18 @@ func (m *metrics) request(endpoint string, r Result, took time.Duration) {
 func (m *metrics) step(s step, took time.Duration) { m.steps[s].Observe(took.Seconds()) }
 func (m *metrics) fault(step string)               { m.faults.WithLabelValues(step).Inc() }
 func (m *metrics) notStored(reason string)         { m.unstored.WithLabelValues(reason).Inc() }
+
+func (m *metrics) missed(why string) { m.why.WithLabelValues(why).Inc() }
+
+// lookedFor is how many requests were looked for in the cache, and answered.
+func (m *metrics) lookedFor() (n int64) {
+	for _, endpoint := range m.endpoints {
+		for _, r := range [...]Result{Exact, Semantic, Shared, Stale, Miss} {
+			n += m.requests[endpoint][r].Load()
+		}
+	}
+	return n
+}
 
 // saved counts the work that the upstream did not have to do.
 func (m *metrics) saved(r Result, e *store.Entry) {

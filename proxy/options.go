@@ -318,8 +318,8 @@ func CheckHeader(name string) error {
 	return nil
 }
 
-// cache are the options of the cache below. The judge gets the error rate of each request.
-func (o *Options) cache() cache.Options {
+// cache are the options of the cache of s. The judge gets the error rate of each request.
+func (o *Options) cache(s *Server) cache.Options {
 	judge := o.Judge
 	if judge == nil {
 		words := o.Words
@@ -327,5 +327,6 @@ func (o *Options) cache() cache.Options {
 	}
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.rules().Compares(),
 		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers,
+		Found:  func(e *store.Entry, asks uint64) { foundElsewhere(s, e, asks) },
 		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

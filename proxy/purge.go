@@ -45,6 +45,7 @@ func (s *Server) Purged(f store.Filter) {
 	forget(s, f)
 	s.readings.clear()
 	s.alignment.Clear()
+	s.misses.Clear()
 	s.warmer.clear()
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
 }

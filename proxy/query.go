@@ -12,6 +12,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/misses"
 	"reprise/proxy/rules"
 	"reprise/store"
 )
@@ -30,6 +31,9 @@ type query struct {
 	via    *outcome      // of one of several upstreams, with which the request was answered; nil: none
 	done   func()        // ends its lead among the processes that share a store; nil: it has none
 	mem    *budget.Lease // what body and request are charged to
+
+	asked *misses.Request   // how it is compared with others, once it has missed
+	miss  *misses.Diagnosis // why it missed
 }
 
 // newQuery returns the query of a request, whose body is charged to mem. It has no tick yet: requests that pass through are no requests
@@ -122,6 +126,7 @@ func (q *query) run(f *flight) (ended bool) {
 	case q.d.OnlyIfCached:
 		f.Fail(errOnlyIfCached)
 	default:
+		missing{q}.why(found)
 		return q.led(f, found)
 	}
 	return true

@@ -36,6 +36,7 @@ import (
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/learn"
+	"reprise/proxy/misses"
 	"reprise/proxy/upstream"
 )
 
@@ -55,6 +56,7 @@ type Server struct {
 
 	flights   *upstream.Flights[*outcome]
 	alignment *alignment
+	misses    *misses.Watch
 	budget    *budget.Budget
 	draining  atomic.Bool
 
@@ -83,11 +85,12 @@ func New(o Options) (*Server, error) {
 	})
 	s.metrics.vectors = append(s.metrics.vectors, predicted)
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
+	s.misses = newMisses(s)
 	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
 	s.live.Store(o.live())
 	s.learner = newLearner(s)
 	s.metrics.vectors = append(s.metrics.vectors, s.learner)
-	if s.cache, err = cache.New(o.cache()); err != nil {
+	if s.cache, err = cache.New(o.cache(s)); err != nil {
 		up.Close()
 		s.learner.Close()
 		return nil, err

@@ -226,7 +226,7 @@ func whyOf(h http.Header) string {
 	}
 	own := all[len(all)-1]
 	if _, detail, ok := strings.Cut(own, `; detail="`); ok {
-		return strings.TrimSuffix(detail, `"`)
+		return strings.Replace(strings.TrimSuffix(detail, `"`), "why=", "", 1)
 	}
 	_, fwd, _ := strings.Cut(own, "; fwd=")
 	fwd, _, _ = strings.Cut(fwd, ";")

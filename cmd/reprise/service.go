@@ -132,6 +132,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		return all
 	}
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
+	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report() }
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load
 	}

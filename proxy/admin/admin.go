@@ -63,6 +63,9 @@ type Options struct {
 	// Alignment is what GET /admin/alignment shows: where the prompts of an application part although what follows is the same; nil: nothing.
 	Alignment func() any
 
+	// Misses is what GET /admin/misses shows: why the requests of the last hour missed; nil: nothing.
+	Misses func() any
+
 	// Shadow is what GET /admin/shadow lists: the hits that the shadow mode has kept back, the newest first; nil: nothing.
 	Shadow func() []any
 
@@ -113,6 +116,7 @@ func New(o Options) http.Handler {
 		r.Get("/entries/{id}", inJSON(a.showEntry))
 		r.Post("/purge", a.purge)
 		r.Get("/alignment", inJSON(a.alignment))
+		r.Get("/misses", inJSON(a.misses))
 		r.Get("/upstreams", inJSON(a.listUpstreams))
 		r.Get("/prefixes", inJSON(a.listPrefixes))
 		r.Post("/upstreams/{name}/drain", a.drainUpstream(true))

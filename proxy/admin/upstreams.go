@@ -117,3 +117,11 @@ func (a *admin) alignment(*http.Request) (any, error) {
 	}
 	return a.Alignment(), nil
 }
+
+// misses shows why requests missed.
+func (a *admin) misses(*http.Request) (any, error) {
+	if a.Misses == nil {
+		return struct{}{}, nil
+	}
+	return a.Misses(), nil
+}

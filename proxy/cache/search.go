@@ -95,13 +95,13 @@ func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error)
 		}
 		switch {
 		case !r.usable(e, now):
-			s.f.barred(BarExpired)
+			s.barred(e, m.Score, BarExpired)
 			blocked = append(blocked, e)
 			continue
-		case s.f.barred(r.bar(e, now)):
+		case s.barred(e, m.Score, r.bar(e, now)):
 			continue
 		case s.expired(e.ID, r.At):
-			s.f.barred(BarExpired)
+			s.barred(e, m.Score, BarExpired)
 			if err := s.remove(policy.Expired, e); err != nil {
 				return nil, err
 			}
@@ -116,6 +116,14 @@ func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error)
 		return nil, nil
 	}
 	return blocked, nil
+}
+
+// barred notes why e may not answer where the judge would serve it, and reports whether there is a reason.
+func (s *search) barred(e *store.Entry, similarity float64, why Bar) bool {
+	if why != "" && s.f.Bar == "" && !s.r.NoCache && s.judge(s.r, s.f, e, nil, similarity, neverExplore).Decision == reuse.Serve {
+		s.f.Bar = why
+	}
+	return why != ""
 }
 
 // take makes hit, which was found at a similarity, the result if the judge serves it and its answer is there. done says that no other one is

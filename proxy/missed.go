@@ -1,0 +1,270 @@
+package proxy
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/policy"
+	"reprise/proxy/api"
+	"reprise/proxy/cache"
+	"reprise/proxy/canon"
+	"reprise/proxy/internal/header"
+	"reprise/proxy/misses"
+	"reprise/store"
+)
+
+// missesShare is the part of the memory limit that what is remembered of misses may take.
+const missesShare = 64
+
+func newMisses(s *Server) *misses.Watch {
+	o := misses.Options{Now: s.opts.Now, Requests: s.metrics.lookedFor}
+	if limit := s.opts.MemoryLimit; limit > 0 {
+		o.Bytes = int(min(limit/missesShare, misses.DefaultBytes))
+	}
+	return misses.NewWatch(o)
+}
+
+// MissesOf is what finds why requests to a server missed, for the admin API.
+func MissesOf(s *Server) *misses.Watch { return s.misses }
+
+// foundElsewhere makes the watch remember an entry from before the start, or of another process.
+func foundElsewhere(s *Server, e *store.Entry, asks uint64) {
+	family := s.opts.APIs.ByPath(e.Endpoint)
+	if family == nil {
+		return
+	}
+	s.misses.Found(&misses.Request{Tenant: e.Tenant, Namespace: e.Namespace, Scope: e.Scope, Asks: asksOf(family, asks)}, uint64(e.ID), e.Expires, e.Chain != [32]byte{})
+}
+
+// missing is a query that no stored answer is found for.
+type missing struct{ *query }
+
+// why finds why q missed, which goes to the upstream next, and adds it to the detail of the response.
+func (q missing) why(found *finding) {
+	q.s.faults.guard("misses", func() error {
+		q.asked = q.identify(found.Finding)
+		q.miss = q.s.misses.Why(q.asked, q.facts(found.Finding), q.life)
+		found.detail = append(found.detail, q.miss.Status())
+		return nil
+	})
+}
+
+// life is what has become of an entry.
+func (q missing) life(id uint64) misses.Life {
+	switch fresh, there := cache.State(q.s.cache, &q.req, policy.ID(id)); {
+	case fresh:
+		return misses.Fresh
+	case there:
+		return misses.Stale
+	}
+	return misses.Gone
+}
+
+// facts are what the cache has found out.
+func (q missing) facts(f *cache.Finding) *misses.Facts {
+	x := &misses.Facts{Now: q.s.opts.Now(), Shadow: f.Shadow, Explored: f.Fallback, Exact: !f.Compared, Raised: cache.Raised(q.s.cache, &q.req),
+		Near: f.Route.Topic != 0, Degraded: f.Degraded}
+	bar, there := cache.KeyBar(q.s.cache, &q.req)
+	x.Request = q.d.NoCache || cache.BarRequest == bar || cache.BarRequest == f.Bar
+	x.Fresh = there && bar != cache.BarExpired && bar != cache.BarRefused
+	x.Expired = bar == cache.BarExpired || f.Bar == cache.BarExpired
+	x.Refused = bar == cache.BarRefused || f.Bar == cache.BarRefused
+	switch {
+	case len(f.Vetoes) > 0:
+		x.Veto = string(f.Vetoes[0])
+	case f.Explore != nil && !f.Shadow && !f.Fallback:
+		x.Veto = string(f.Verdict.Refusal())
+	}
+	return x
+}
+
+// remember makes the watch remember what became of the answer to q: an entry, or why there is none.
+func (q missing) remember(k *keptInfo) {
+	if q.asked == nil || q.d.NoStore {
+		return
+	}
+	valid := func() bool { return q.s.cache.Epoch() == q.req.Epoch }
+	q.s.faults.guard("misses", func() error {
+		if k.entry != nil {
+			q.s.misses.Kept(q.asked, uint64(k.entry.ID), k.entry.Expires, valid)
+		} else if k.reason != "" {
+			q.s.misses.NotKept(q.asked, k.reason, valid)
+		}
+		return nil
+	})
+}
+
+// count counts the miss of a request that the upstream has answered.
+func (q missing) count() {
+	if q.miss != nil {
+		q.s.metrics.missed(string(q.miss.Why))
+		q.s.misses.Count(q.miss)
+	}
+}
+
+var missSeed = maphash.MakeSeed()
+
+// identify is q as the watch compares it with others.
+func (q missing) identify(f *cache.Finding) *misses.Request {
+	r := &misses.Request{Tenant: q.tenant, Namespace: q.d.Namespace, Scope: q.Scope, Talk: talkOf(q.Turns), System: q.systemTexts}
+	switch asks := cache.Asks(q.s.cache, &q.req, f); {
+	case asks != 0:
+		r.Asks = asksOf(q.family, asks)
+	case q.Ask != canon.Hash{}:
+		r.Asks = asksOf(q.family, maphash.Bytes(missSeed, q.Ask[:]))
+	case r.Talk != 0: // it ends with an answer or the output of a tool
+		r.Asks, r.Talk = asksOf(q.family, r.Talk), 0
+	}
+	r.Parts = q.parts()
+	return r
+}
+
+// asksOf is a digest of what is asked of an API: the answers of another one are other answers.
+func asksOf(family *api.Family, asks uint64) uint64 {
+	return max(maphash.Comparable(missSeed, [2]uint64{asks, uint64(family.Requests.Code)}), 1)
+}
+
+// talkOf is a digest of the earlier turns, whatever their scope; 0 where there are none.
+func talkOf(turns []canon.Turn) uint64 {
+	if len(turns) == 0 {
+		return 0
+	}
+	var h maphash.Hash
+	h.SetSeed(missSeed)
+	for i := range turns {
+		h.Write(turns[i].Ask[:])
+		h.Write(turns[i].Answer[:])
+	}
+	return max(h.Sum64(), 1)
+}
+
+// parts are those of the scope, and of what else identifies the request; nil where they are not known.
+func (q missing) parts() []misses.Part {
+	all := make([]misses.Part, 0, 16)
+	add := func(name, value string) {
+		all = append(all, misses.Part{Name: name, Digest: uint32(maphash.String(missSeed, value))})
+	}
+	add(misses.PartEndpoint, q.http.URL.Path)
+	if q.http.URL.RawQuery != "" {
+		add(misses.PartQuery, q.http.URL.RawQuery)
+	}
+	c := q.s.ids.count(q.http.Header, new(few))
+	for _, name := range c.scope {
+		for _, v := range q.http.Header[name] {
+			if part, counts := header.Part(name, v); counts {
+				add(misses.PartHeader+name, part)
+			}
+		}
+	}
+	if !q.EachPart(q.body, func(name string, digest uint32) {
+		all = append(all, misses.Part{Name: partNames.of(name), Digest: digest})
+	}) {
+		return nil
+	}
+	return all
+}
+
+// nameTable has the names of parts in package misses by those in package canon.
+type nameTable map[string]string
+
+var partNames = nameTable{canon.PartPreamble: misses.PartSystem, canon.PartAsk: misses.PartMessage, canon.PartRest: misses.PartRest}
+
+func (t nameTable) of(name string) string {
+	if other, ok := t[name]; ok {
+		return other
+	}
+	return name
+}
+
+// systemTexts are the texts of the system prompt: of members of the body such as "instructions", then of messages.
+func (q missing) systemTexts() (all []misses.Text) {
+	members := q.family.Requests.System
+	for _, s := range q.Segments {
+		if s.Kind != canon.SegmentSystem {
+			continue
+		}
+		value, part := gjson.ParseBytes(s.Of(q.body)), misses.PartSystem
+		switch {
+		case value.IsObject():
+			value = value.Get("content")
+		case len(members) > 0:
+			part, members = members[0], members[1:]
+		}
+		all = append(all, withoutIgnored(misses.Text{Part: part, Text: textOf(value)}, q.rule.Ignore))
+	}
+	return all
+}
+
+// textOf is the text of a content: of a string, or of parts, joined by line feeds.
+func textOf(content gjson.Result) string {
+	if !content.IsArray() {
+		return content.Str
+	}
+	text, first := "", true
+	content.ForEach(func(_, part gjson.Result) bool {
+		if !first {
+			text += "\n"
+		}
+		text, first = text+part.Get("text").Str, false
+		return true
+	})
+	return text
+}
+
+// withoutIgnored takes what named groups of patterns match out of a text.
+func withoutIgnored(t misses.Text, ignore *canon.Ignore) misses.Text {
+	if ignore == nil || len(ignore.Patterns) == 0 {
+		return t
+	}
+	var cut [][2]int
+	for _, p := range ignore.Patterns {
+		for _, at := range p.FindAllStringSubmatchIndex(t.Text, -1) {
+			for i, name := range p.SubexpNames() {
+				if name != "" && at[2*i] >= 0 {
+					cut = append(cut, [2]int{at[2*i], at[2*i+1]})
+				}
+			}
+		}
+	}
+	slices.SortFunc(cut, func(a, b [2]int) int { return a[0] - b[0] })
+	var rest strings.Builder
+	from := 0
+	for _, c := range cut {
+		if c[0] = max(c[0], from); c[0] < c[1] {
+			rest.WriteString(t.Text[from:c[0]])
+			t.Holes = append(t.Holes, misses.Hole{At: rest.Len(), Bytes: c[1] - c[0]})
+			from = c[1]
+		}
+	}
+	rest.WriteString(t.Text[from:])
+	t.Text = rest.String()
+	return t
+}
+
+// explainedMiss is why a request is a miss.
+type explainedMiss struct {
+	Why     string   `json:"why"`
+	Differs []string `json:"differs,omitempty"`
+	Scopes  int      `json:"other_scopes,omitempty"` // in which the same prompt is kept, as far as they are remembered
+	Words   string   `json:"in_words"`
+	Repair  string   `json:"repair,omitempty"`
+}
+
+// explain is why q, which would be a miss, is one. Only an operator is shown the answers of other tenants and namespaces.
+func (q missing) explain(f *cache.Finding, operator bool) (x *explainedMiss) {
+	q.s.faults.guard("misses", func() error {
+		d := q.s.misses.Explain(q.identify(f), q.facts(f), q.life)
+		if operator {
+			d = d.Operator()
+		}
+		x = &explainedMiss{Why: d.Reason(), Scopes: d.Scopes, Words: d.Words(), Repair: d.Repair()}
+		for _, one := range d.Differs {
+			x.Differs = append(x.Differs, one.String())
+		}
+		return nil
+	})
+	return x
+}
