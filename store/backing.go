@@ -106,8 +106,8 @@ type Report struct {
 
 // Backing keeps records durably. A Store calls it from one goroutine at a time: Load once, then Write, then Close.
 type Backing interface {
-	// Load calls fn with every intact record, in any order; the body is valid during the call only. Damaged records are
-	// skipped and counted. An error of fn ends it and is returned.
+	// Load calls fn with every intact record, in any order, but that of KindFormat first where Options.Former is to be asked; the body is
+	// valid during the call only. Damaged records are skipped and counted. An error of fn ends it and is returned.
 	Load(fn func(Record) error) (Report, error)
 	// Write makes a batch durable, all or nothing. After an error it may be called again.
 	Write(b *Batch) error

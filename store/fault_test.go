@@ -162,6 +162,57 @@ func TestVectorOfAnotherSpace(t *testing.T) {
 	}
 }
 
+// TestSpaceKnownLater: a store whose embedder has not answered takes over the space that its backing names, if it is of the same embedder, and its
+// vectors with it. Otherwise it has all entries, writes no space, and takes vectors after SetSpace, which a restart finds.
+func TestSpaceKnownLater(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		disk := &storetest.Memory{}
+		s := open(t, store.Options{Backing: disk, Space: "x", Dim: 2})
+		s.Put(entry("a"), s.Tick())
+		s.Close()
+
+		var asked []string
+		late := store.Options{Backing: disk.Reopen(), Dim: 100, Former: func(space string) (string, int) {
+			if asked = append(asked, space); same {
+				return "x", 2
+			}
+			return "", 0
+		}}
+		s = open(t, late)
+		if !slices.Equal(asked, []string{"x"}) || (store.LackingCount(s) == 0) != same || s.Stats().Entries != 1 {
+			t.Errorf("same %v: asked for %q, %d lack a vector", same, asked, store.LackingCount(s))
+		}
+		if same {
+			continue
+		}
+		b := entry("b")
+		b.Vector = nil
+		s.Put(b, s.Tick())
+		s.Close()
+
+		asked = nil
+		late.Backing = disk.Reopen()
+		s = open(t, late)
+		if !slices.Equal(asked, []string{"x"}) || store.LackingCount(s) != 2 {
+			t.Errorf("after a restart without an answer: asked for %q, %d lack a vector", asked, store.LackingCount(s))
+		}
+		store.SetSpace(s, "y", 2)
+		for e := range store.Lacking(s) {
+			store.SetVector(s, e.ID, []float32{0, 1})
+		}
+		s.Close()
+		if s = open(t, store.Options{Backing: disk.Reopen(), Space: "y", Dim: 2}); store.LackingCount(s) != 0 {
+			t.Errorf("%d lack a vector after a restart in their space", store.LackingCount(s))
+		}
+		s.Close()
+		asked = nil
+		late.Backing = disk.Reopen()
+		if open(t, late); !slices.Equal(asked, []string{"y"}) {
+			t.Errorf("the backing names %q", asked)
+		}
+	}
+}
+
 // TestClockBackwards: the time of a Tick stands still until the clock has caught up, also over a restart.
 func TestClockBackwards(t *testing.T) {
 	var now atomic.Int64

@@ -55,6 +55,39 @@ func put(t *testing.T, topics *Topics, id EntryID, topic TopicID, degrees float6
 	return topic
 }
 
+// TestDimKnownLater: without a length nothing is taken and nothing is found, and it is set once.
+func TestDimKnownLater(t *testing.T) {
+	late, err := New(Options{Hit: 0.9, Route: 0.6, Edge: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := []float32{0, 1, 0}
+	add := func() error { _, _, err := late.Add(Member{ID: 1, Vector: v, Seq: 1}); return err }
+	if err := add(); !errors.Is(err, ErrNoDim) {
+		t.Errorf("add: %v", err)
+	}
+	if r, ok := late.Search(Query{Vector: v}); !ok || r.Topic != 0 {
+		t.Errorf("search: %+v, %v", r, ok)
+	}
+	if err := ReadGraphs(late, []byte("of before")); err != nil {
+		t.Errorf("graphs: %v", err)
+	}
+	for _, c := range []struct {
+		dim   int
+		taken bool
+	}{{0, false}, {1, false}, {-3, false}, {3, true}, {3, false}, {4, false}} {
+		if err := SetDim(late, c.dim); (err == nil) != c.taken || err != nil && !errors.Is(err, ErrOptions) {
+			t.Errorf("%d: %v", c.dim, err)
+		}
+	}
+	if err := add(); err != nil {
+		t.Error(err)
+	}
+	if r, ok := late.Search(Query{Vector: v}); !ok || r.Nearest.ID != 1 {
+		t.Errorf("search after it: %+v, %v", r, ok)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Options)

@@ -82,7 +82,11 @@ func newRig(t testing.TB, change ...func(*store.Options, *Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { o.Store.Close() })
-	o.Topics, err = topics.New(topics.Options{Dim: 2, Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge, Index: topics.KindFlat})
+	dim := 2
+	if e, ok := o.Embedder.(*remote); ok {
+		dim = e.Dim()
+	}
+	o.Topics, err = topics.New(topics.Options{Dim: dim, Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge, Index: topics.KindFlat})
 	if err != nil {
 		t.Fatal(err)
 	}

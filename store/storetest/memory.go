@@ -3,8 +3,10 @@ package storetest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 
 	"reprise/store"
@@ -80,8 +82,9 @@ func (m *Memory) Load(fn func(store.Record) error) (store.Report, error) {
 	if m.closed {
 		return r, ErrClosed
 	}
-	for at, body := range m.records {
-		if err := fn(store.Record{Kind: at.kind, ID: at.id, Body: body}); err != nil {
+	all := slices.SortedFunc(maps.Keys(m.records), func(a, b name) int { return cmp.Compare(a.kind, b.kind) })
+	for _, at := range all {
+		if err := fn(store.Record{Kind: at.kind, ID: at.id, Body: m.records[at]}); err != nil {
 			return r, err
 		}
 		r.Kept++

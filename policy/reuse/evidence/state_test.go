@@ -47,6 +47,10 @@ func TestStateComesBack(t *testing.T) {
 	if _, n := other.Rates().P(&Case{Tenant: 1, Scope: 1, Explained: true}); n == 0 {
 		t.Error("equal forms are not kept with another embedder")
 	}
+	unknown, err := Decode(data, Embedder{Gate: dense.Gate})
+	if err != nil || !reflect.DeepEqual(b.rates, unknown.rates) {
+		t.Errorf("the state changed while the embedder is not known: %v", err)
+	}
 	for n := 0; n < len(data); n += 131 {
 		if _, err := Decode(data[:n], dense); !errors.Is(err, ErrState) {
 			t.Fatalf("%d bytes of %d: %v", n, len(data), err)

@@ -1,0 +1,230 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"reprise/embed"
+	"reprise/policy"
+	"reprise/policy/rac"
+	"reprise/store"
+	"reprise/store/storetest"
+	"reprise/topics"
+)
+
+// remote is plane behind a server, which is dead, slow or of another length at times.
+type remote struct {
+	plane
+	known    bool // the length of its vectors
+	answered bool
+	dials    int
+	other    bool          // the server returns vectors of another length
+	takes    time.Duration // for one call
+}
+
+var _ embed.Remote = (*remote)(nil)
+
+func (r *remote) Dim() int {
+	if r.known {
+		return 2
+	}
+	return 0
+}
+
+func (r *remote) Space() string {
+	if r.known {
+		return "plane"
+	}
+	return ""
+}
+
+func (r *remote) Answered() bool { return r.answered }
+
+func (r *remote) Dial(ctx context.Context) error {
+	r.dials++
+	if err := r.fails(ctx); err != nil {
+		return err
+	}
+	r.known, r.answered = true, true
+	return nil
+}
+
+func (r *remote) fails(ctx context.Context) error {
+	select {
+	case <-time.After(r.takes):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	switch {
+	case r.broken.Load():
+		return errPlane
+	case r.other && r.known:
+		return fmt.Errorf("%w: 3, want 2", embed.ErrDim)
+	}
+	return nil
+}
+
+func (r *remote) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if !r.known {
+		return nil, errors.New("called before its length is known")
+	}
+	if err := r.fails(ctx); err != nil {
+		return nil, err
+	}
+	return r.plane.Embed(ctx, texts)
+}
+
+// lateRig is a rig with a remote embedder over a backing, where space is what is known of it at the start.
+func lateRig(t *testing.T, disk *storetest.Memory, e *remote) *rig {
+	t.Helper()
+	return newRig(t, func(so *store.Options, o *Options) {
+		so.Backing, so.Evictor, so.Limit, so.Space = disk, rac.New(rac.Tuned(1000)), policy.Limit{}, e.Space()
+		so.Former = func(space string) (string, int) {
+			if e.known = e.known || space == "plane"; !e.known {
+				return "", 0
+			}
+			return "plane", 2
+		}
+		o.Embedder, o.EmbedLimit = e, 300*time.Millisecond
+	})
+}
+
+// reports are those of Revive as text.
+func reports(all []Revival) (texts []string) {
+	for _, one := range all {
+		texts = append(texts, fmt.Sprintf("%s %q %v left %d", one.Embedder, one.Space, one.Fault != nil, one.Left))
+	}
+	return texts
+}
+
+// TestLateEmbedder: until the embedder answers, requests are answered by key and their entries lack a vector; from then on they are found by
+// meaning, and a restart has their vectors.
+func TestLateEmbedder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk, e := &storetest.Memory{}, &remote{}
+		e.broken.Store(true)
+		r := lateRig(t, disk, e)
+		ask := func(n int, end string) (how string) {
+			how, _ = r.ask(r.request(letters(n)+end, func(q *Request) { q.Threshold = 0 }))
+			return how
+		}
+		for n := 20; n < 80; n += 20 {
+			if first, again := ask(n, ""), ask(n, ""); first != "miss" || again != "exact" {
+				t.Errorf("before the first answer: %s, %s", first, again)
+			}
+		}
+		if f, faults := r.find(t.Context(), r.request(letters(41))), len(r.faults); f.Degraded != "embed" || !f.Compared || f.Vector != nil || faults != 4 || e.calls.Load() != 0 {
+			t.Errorf("a miss before the first answer: %+v, %d faults, %d calls", f, faults, e.calls.Load())
+		}
+		down := r.run(t, time.Minute)
+		if state, err := EmbedderOf(r.Cache); state != EmbedderAway || err == nil || e.dials > 10 {
+			t.Errorf("after a minute: %s, %v, %d checks", state, err, e.dials)
+		}
+		if got, want := reports(down), []string{`away "" true left 3`}; !slices.Equal(got, want) {
+			t.Errorf("reports %q, want %q", got, want)
+		}
+		e.broken.Store(false)
+		up := r.run(t, time.Minute)
+		if got, want := reports(up), []string{`away "" true left 3`, `away "plane" false left 3`, `works "" false left 3`, `works "" false left 3`, `works "" false left 0`}; !slices.Equal(got, want) {
+			t.Errorf("reports %q, want %q", got, want)
+		}
+		if how := ask(41, ""); how != "semantic" {
+			t.Errorf("with the embedder: %s", how)
+		}
+		r.faults = nil
+		if err := r.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		disk.Reopen()
+		e = &remote{}
+		e.broken.Store(true)
+		r = lateRig(t, disk, e)
+		if st := r.Stats(); !e.known || st.Store.Lacking != 0 || st.Topics.Entries != 3 {
+			t.Errorf("the store names the space: %v, %d lack a vector, %d in topics", e.known, st.Store.Lacking, st.Topics.Entries)
+		}
+	})
+}
+
+// TestWrongLength: an embedder whose vectors have another length is a state of its own, changes nothing that is stored, and works again with the
+// right one.
+func TestWrongLength(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &remote{known: true, answered: true}
+		r := lateRig(t, &storetest.Memory{}, e)
+		r.ask(r.request(letters(20)))
+		e.other = true
+		if f := r.find(t.Context(), r.request(letters(60))); f.Degraded != "embed" {
+			t.Errorf("a miss: %+v", f)
+		}
+		r.faults = nil
+		if all := r.run(t, time.Minute); !slices.Equal(reports(all), []string{`wrong-dimension "" true left 0`}) {
+			t.Errorf("reports %q", reports(all))
+		}
+		if how, _ := r.ask(r.request(letters(20))); how != "exact" || r.Stats().Topics.Entries != 1 {
+			t.Errorf("what is stored: %s", how)
+		}
+		e.other = false
+		if all := r.run(t, time.Minute); !slices.Equal(reports(all), []string{`works "" false left 0`}) {
+			t.Errorf("reports %q", reports(all))
+		}
+	})
+}
+
+// TestSlowEmbedder: one that answers after the limit of a request does not work, and is asked less and less often.
+func TestSlowEmbedder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &remote{takes: time.Second}
+		r := lateRig(t, &storetest.Memory{}, e)
+		all := r.run(t, time.Hour)
+		state, err := EmbedderOf(r.Cache)
+		if state != EmbedderAway || err == nil || e.dials > 300 || len(all) != 1 || all[0].Space != "plane" {
+			t.Errorf("%s, %v, %d checks, reports %q", state, err, e.dials, reports(all))
+		}
+		e.takes = 0
+		r.run(t, time.Minute)
+		if state, err := EmbedderOf(r.Cache); state != EmbedderWorks || err != nil {
+			t.Errorf("in time: %s, %v", state, err)
+		}
+	})
+}
+
+// TestTakeVectors: entries get the vectors that a shared store has of them, without an event that others would read.
+func TestTakeVectors(t *testing.T) {
+	disk := &storetest.Memory{}
+	r := lateRig(t, disk, &remote{known: true, answered: true})
+	for n := 20; n < 80; n += 20 {
+		r.ask(r.request(letters(n)))
+	}
+	if err := r.store.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e := &remote{}
+	other := newRig(t, func(so *store.Options, o *Options) {
+		so.Space, so.Former, so.Limit, o.Embedder = "", func(string) (string, int) { return "", 0 }, policy.Limit{}, e
+	})
+	for n := 20; n < 80; n += 20 {
+		q := other.request(letters(n))
+		f := &Finding{Compared: true}
+		one := other.entry(q, f)
+		if _, _, err := other.Keep(t.Context(), q, f, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.known = true
+	if err := topics.SetDim(other.topics, 2); err != nil {
+		t.Fatal(err)
+	}
+	store.SetSpace(other.store, "plane", 2)
+	if err := other.TakeVectors(t.Context(), disk); err != nil {
+		t.Error(err)
+	}
+	if st := other.Stats(); st.Store.Lacking != 0 || st.Topics.Entries != 3 {
+		t.Errorf("%d lack a vector, %d in topics", st.Store.Lacking, st.Topics.Entries)
+	}
+}
