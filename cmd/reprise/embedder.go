@@ -61,7 +61,7 @@ func noLimitAsMax(d time.Duration) time.Duration {
 func embedderFault(err error) string {
 	if errors.Is(err, embed.ErrDim) {
 		return "the embedding server returns vectors of another length: exact hits only, and nothing stored is changed. If REPRISE_EMBEDDER_DIMENSIONS is set, " +
-			"correct it or the model; otherwise serve the former model again, or restart the proxy to compute all vectors anew"
+			"correct it or the model; otherwise serve the former model again, or restart the proxy to compute all vectors again"
 	}
 	return "the embedding server does not answer: exact hits only until it is back, and what is stored meanwhile gets its vector then"
 }

@@ -24,7 +24,7 @@ type embedderRig struct {
 }
 
 const otherLength = "the embedding server returns vectors of another length: exact hits only, and nothing stored is changed. If REPRISE_EMBEDDER_DIMENSIONS is set, " +
-	"correct it or the model; otherwise serve the former model again, or restart the proxy to compute all vectors anew"
+	"correct it or the model; otherwise serve the former model again, or restart the proxy to compute all vectors again"
 
 // withEmbedder runs a test with a store file, and with Redis.
 func withEmbedder(t *testing.T, test func(r *embedderRig)) {
