@@ -159,7 +159,7 @@ type room struct {
 
 // belowCmd are the rooms that programs may import from.
 var belowCmd = []string{"internal/suggest", "internal/yamlfile", "policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api",
-	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/misses", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy"}
+	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/misses", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy/prices", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one.
@@ -183,6 +183,7 @@ var rooms = []room{
 	{"proxy/deadline", nil},
 	{"proxy/accesslog", nil},
 	{"proxy/rules", []string{"proxy/canon"}},
+	{"proxy/prices", []string{"internal/yamlfile", "proxy/rules"}},
 	{"proxy/upstream", []string{"policy", "proxy/internal", "proxy/deadline"}},
 	{"proxy/align", []string{"proxy/upstream"}},
 	{"proxy/enginesim", []string{"proxy/internal", "proxy/upstream"}},
@@ -190,7 +191,7 @@ var rooms = []room{
 	{"proxy/misses", []string{"proxy/align"}},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",
-		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate", "proxy/rules", "proxy/accesslog", "proxy/misses"}},
+		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/accesslog", "proxy/misses"}},
 	{"cmd/internal", belowCmd},
 	{"cmd/reprise", append([]string{"cmd/internal"}, belowCmd...)},
 	{"cmd/reprise-lab", append([]string{"cmd/internal"}, belowCmd...)},

@@ -8,6 +8,7 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/cache"
+	"reprise/proxy/prices"
 	"reprise/store"
 )
 
@@ -148,6 +149,7 @@ func (x exchange) hit(h *served) (Result, error) {
 // saved counts what the upstream did not have to do for the request, which e answers.
 func (x exchange) saved(r Result, e *store.Entry) {
 	x.s.metrics.saved(r, e)
+	x.s.costs.Saved(x.tenant, x.Model, prices.Tokens{Input: e.InputTokens, Output: e.OutputTokens})
 	x.v.Saved = e.InputTokens + e.OutputTokens
 }
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,8 +13,10 @@ import (
 
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/prices"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"
+	"reprise/proxy/upstream/usage"
 )
 
 // flight is one key on its way to an answer, which all callers with that key wait for.
@@ -75,8 +78,9 @@ func (q *query) fetch(f *flight, found *finding) (ended bool) {
 	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, foreign: reply.Foreign, asker: q.http.Header, found: found, start: start,
 		addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
 	o.rec.ChargeTo(s.budget.Account(budget.Recordings), budget.Call)
-	o.filling = o.rec.Fill(ctx, reply.Body, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes,
-		Patience: patience(s.live.Load().clients.Write)}, &fetched{query: q, f: f, o: o, body: reply.Body})
+	body := &metered{reply.Body, usage.NewMeter()}
+	o.filling = o.rec.Fill(ctx, body, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes,
+		Patience: patience(s.live.Load().clients.Write)}, &fetched{query: q, f: f, o: o, body: body})
 	f.Publish(o)
 	return false
 }
@@ -163,7 +167,34 @@ type fetched struct {
 	*query
 	f    *flight
 	o    *outcome
-	body io.Closer
+	body *metered
+}
+
+// metered is the body of an answer, from which the tokens that it took are read.
+type metered struct {
+	io.ReadCloser
+	meter *usage.Meter
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	m.meter.Write(p[:n])
+	return n, err
+}
+
+// spent counts the tokens of an upstream's answer to a tenant, and gives up its meter. model is "" where it is not known.
+func spent(s *Server, tenant, model string, status int, meter *usage.Meter) {
+	if status/100 != 2 {
+		meter.Free()
+		return
+	}
+	model = cmp.Or(model, meter.Model())
+	u := meter.End()
+	if u.Prompt == 0 && u.Output == 0 {
+		s.costs.Unreported()
+		return
+	}
+	s.costs.Spent(tenant, model, prices.Tokens{Input: int64(max(0, u.Prompt-u.Cached-u.Written)), Cached: int64(u.Cached), Written: int64(u.Written), Output: int64(u.Output)})
 }
 
 // Seal keeps further requests from joining the flight.
@@ -176,6 +207,7 @@ func (a *fetched) End(err error) {
 	a.o.took.Store(int64(took))
 	took = max(took, processingTime(rec.Header))
 	s.metrics.step(stepUpstream, took)
+	spent(s, a.tenant, a.o.replica.Answers(a.Model), rec.Status, a.body.meter)
 	kept, text := a.keep(a.o, err, took)
 	a.o.kept = kept
 	a.explore(took, text)

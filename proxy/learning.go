@@ -21,6 +21,7 @@ import (
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/learn"
 	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/usage"
 	"reprise/store"
 )
 
@@ -149,7 +150,9 @@ func askJudge(ctx context.Context, s *Server, model string, messages [2]learn.Me
 		return "", err
 	}
 	defer reply.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(reply.Body, mostJudgeReply))
+	said := &metered{reply.Body, usage.NewMeter()}
+	text, err := io.ReadAll(io.LimitReader(said, mostJudgeReply))
+	spent(s, judgeTenant, model, reply.StatusCode, said.meter)
 	switch {
 	case err != nil:
 		return "", err

@@ -41,7 +41,7 @@ func RuleOf(s *Server, r rules.Request) (*rules.Rule, []rules.Passed) {
 	return s.live.Load().rules.Why(r)
 }
 
-// Reload puts some options of o in force, for requests that come from now on: UpstreamKey and the keys of Upstreams, AdminToken, Access, MaxBody, Concurrency, JudgeModel, JudgeBudget, of
+// Reload puts some options of o in force, for requests that come from now on: UpstreamKey and the keys of Upstreams, AdminToken, Access, MaxBody, Concurrency, JudgeModel, JudgeBudget, Prices, of
 // Limits those on clients, and what makes the rules: Mode, MaxErrorRate, TTL, CacheToolCalls, Ignore and Rules. The others stay as New got
 // them. An UpstreamKey can be replaced, but not added or removed: a request that was let in without one must not go out under it. Prompts are
 // compared by meaning only where some rule of New has asked for it.
@@ -56,7 +56,7 @@ func (s *Server) Reload(o Options) error {
 		n.Upstreams[i].Key = o.Upstreams[i].Key
 	}
 	n.UpstreamKey, n.AdminToken, n.Access, n.MaxBody, n.Concurrency = o.UpstreamKey, o.AdminToken, o.Access, o.MaxBody, o.Concurrency
-	n.JudgeModel, n.JudgeBudget = o.JudgeModel, o.JudgeBudget
+	n.JudgeModel, n.JudgeBudget, n.Prices = o.JudgeModel, o.JudgeBudget, o.Prices
 	n.Mode, n.MaxErrorRate, n.TTL, n.CacheToolCalls, n.Ignore, n.Rules = o.Mode, o.MaxErrorRate, o.TTL, o.CacheToolCalls, o.Ignore, o.Rules
 	n.Limits.BodyIdle, n.Limits.BodyRate, n.Limits.ClientWrite = o.Limits.BodyIdle, o.Limits.BodyRate, o.Limits.ClientWrite
 	if err := n.Validate(); err != nil {
@@ -70,6 +70,7 @@ func (s *Server) Reload(o Options) error {
 	s.upstream.SetConcurrency(n.Concurrency)
 	s.upstream.SetForwarded(n.Access.Headers)
 	s.live.Store(n.live())
+	s.costs.SetTable(n.Prices)
 	s.learner.SetModel(n.JudgeModel, n.JudgeBudget)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/learn"
+	"reprise/proxy/prices"
 	"reprise/proxy/upstream"
 	"reprise/store"
 )
@@ -31,7 +32,8 @@ var stepNames = [steps]string{"embed", "search", "upstream"}
 // otherEndpoint is every path that is not cached.
 const otherEndpoint = "other"
 
-// metrics owns every number that the proxy counts. No label ever holds a tenant, key, topic or prompt.
+// metrics owns every number that the proxy counts, except those of package prices, whose labels have digests of tenants. No other label ever
+// holds a tenant, and none a key, topic or prompt.
 type metrics struct {
 	vectors  []prometheus.Collector // collected as they are
 	budget   *budget.Budget
@@ -126,6 +128,7 @@ type Stats struct {
 	Lacking                                                int64 // entries that wait for a vector of the present embedder
 	UpstreamSaved                                          time.Duration
 	Reuse                                                  learn.Stats // of answers to other prompts than their own
+	Costs                                                  prices.Report
 	// Embedder is the state of an embedder that calls a server, "" of another, and EmbedderFault why it is not cache.EmbedderWorks.
 	Embedder      cache.EmbedderState
 	EmbedderFault error
@@ -137,7 +140,7 @@ func (st Stats) MarshalJSON() ([]byte, error) {
 		"requests": st.Requests, "exact": st.Exact, "semantic": st.Semantic, "shared": st.Shared, "stale": st.Stale, "misses": st.Misses,
 		"bypass": st.Bypass, "errors": st.Errors, "client_gone": st.Gone, "stored": st.Stored, "evictions": st.Evictions, "topics": st.Topics, "vetoes": st.Vetoes,
 		"tokens_saved": st.TokensSaved, "entries": st.Entries, "entries_without_vector": st.Lacking, "bytes": st.Bytes,
-		"upstream_seconds_saved": st.UpstreamSaved.Seconds(), "reuse": st.Reuse,
+		"upstream_seconds_saved": st.UpstreamSaved.Seconds(), "reuse": st.Reuse, "costs": st.Costs,
 	}
 	if st.Embedder != "" {
 		all["embedder"] = st.Embedder
@@ -151,7 +154,7 @@ func (st Stats) MarshalJSON() ([]byte, error) {
 // Stats returns the counters as they are now.
 func (s *Server) Stats() Stats {
 	var by [results]int64
-	st := Stats{Stored: s.metrics.stored.Load(), UpstreamSaved: time.Duration(s.metrics.timeSaved.Load()), Reuse: s.learner.Stats()}
+	st := Stats{Stored: s.metrics.stored.Load(), UpstreamSaved: time.Duration(s.metrics.timeSaved.Load()), Reuse: s.learner.Stats(), Costs: s.costs.Report()}
 	for _, n := range st.Reuse.Vetoes {
 		st.Vetoes += n
 	}

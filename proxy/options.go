@@ -24,6 +24,7 @@ import (
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/internal/header"
+	"reprise/proxy/prices"
 	"reprise/proxy/rules"
 	"reprise/proxy/upstream"
 	"reprise/store"
@@ -112,6 +113,8 @@ type Options struct {
 	MemoryLimit    int64
 	CacheToolCalls bool // keep answers that call tools, for exact repeats only
 
+	// Prices are what tokens cost; default: they are counted without. Reload replaces them.
+	Prices *prices.Table
 	// AccessLog has a line for each request that has ended; default: none. The server does not close its Writer.
 	AccessLog *accesslog.Log
 

@@ -8,6 +8,7 @@ import (
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"
+	"reprise/proxy/upstream/usage"
 )
 
 // passThrough forwards r, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
@@ -52,7 +53,10 @@ func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q
 			out.status.answeredBy(replica, foreign)
 		}
 	}
-	defer func() { v.Waited = s.opts.Now().Sub(start) }()
+	defer func() {
+		v.Waited = s.opts.Now().Sub(start)
+		out.spent(s)
+	}()
 	err := s.upstream.PassThrough(out, p)
 	switch {
 	case err == nil:
@@ -84,13 +88,18 @@ type statusWriter struct {
 	http.ResponseWriter
 	visit  *visit
 	status cacheStatus
-	begun  bool // the header is sent
+	begun  bool         // the header is sent
+	sent   int          // its status
+	meter  *usage.Meter // of an answer of a cached endpoint; nil: its tokens are not counted
 }
 
 func (w *statusWriter) WriteHeader(status int) {
 	if !w.begun && status >= 200 {
-		w.begun = true
+		w.begun, w.sent = true, status
 		h := w.Header()
+		if w.visit.api != nil && !encoded(h) {
+			w.meter = usage.NewMeter()
+		}
 		if ids := h[requestID]; len(ids) > 1 { // the upstream's own follow that of the request
 			w.visit.answeredAs(h, ids[1:])
 		}
@@ -103,7 +112,20 @@ func (w *statusWriter) Write(p []byte) (int, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)
 	}
+	if w.meter != nil {
+		w.meter.Write(p)
+	}
 	return w.ResponseWriter.Write(p)
+}
+
+// spent counts the tokens of an answer of a cached endpoint that has passed. A packed one is not read.
+func (w *statusWriter) spent(s *Server) {
+	switch {
+	case w.meter != nil:
+		spent(s, w.visit.Tenant, w.visit.Model, w.sent, w.meter)
+	case w.visit.api != nil && w.sent/100 == 2:
+		s.costs.Unreported()
+	}
 }
 
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -37,6 +37,7 @@ import (
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/learn"
 	"reprise/proxy/misses"
+	"reprise/proxy/prices"
 	"reprise/proxy/upstream"
 )
 
@@ -61,6 +62,7 @@ type Server struct {
 	draining  atomic.Bool
 
 	metrics *metrics
+	costs   *prices.Ledger
 	faults  *faults
 }
 
@@ -83,7 +85,8 @@ func New(o Options) (*Server, error) {
 		state, _ := cache.EmbedderOf(s.cache)
 		return embedderNow{s.cache.Degraded(), state}
 	})
-	s.metrics.vectors = append(s.metrics.vectors, predicted)
+	s.costs = prices.NewLedger(o.Prices)
+	s.metrics.vectors = append(s.metrics.vectors, predicted, s.costs)
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
 	s.misses = newMisses(s)
 	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
@@ -172,14 +175,14 @@ func (s *Server) answering(h func(*visit, http.ResponseWriter, *http.Request) (R
 	}
 	return s.keepingAlive(func(w http.ResponseWriter, r *http.Request) {
 		start, result, refused := s.opts.Now(), Refused, false
-		v := arrive(w, r)
+		v := arrive(w, r, f)
 		defer func() { // also after a panic, which cuts an answer off
 			if result == Refused && !refused && r.Context().Err() != nil {
 				result = Gone
 			}
 			v.Took = s.opts.Now().Sub(start)
 			s.metrics.request(endpoint, result, v.Took)
-			v.end(s.opts.AccessLog, w, r, f, result, start)
+			v.end(s.opts.AccessLog, w, r, result, start)
 		}()
 		got, err := s.admit(v, w, r, h)
 		switch {

@@ -148,8 +148,9 @@ const noLength = -1
 // not a flight, which may last longer.
 type visit struct {
 	accesslog.Line
-	ids   []string // the id, as the value of a header field
-	given bool     // by the client
+	api   *api.Family // of the endpoint; nil: it is not cached
+	ids   []string    // the id, as the value of a header field
+	given bool        // by the client
 }
 
 var visits = sync.Pool{New: func() any { return new(visit) }}
@@ -160,9 +161,10 @@ const requestID = "X-Request-Id"
 // mostID is the longest id in bytes that is taken from a client.
 const mostID = 128
 
-// arrive begins the visit of r, and gives it an id.
-func arrive(w http.ResponseWriter, r *http.Request) *visit {
+// arrive begins the visit of r, a request to an endpoint of f, and gives it an id.
+func arrive(w http.ResponseWriter, r *http.Request, f *api.Family) *visit {
 	v := visits.Get().(*visit)
+	v.api = f
 	if given := r.Header[requestID]; len(given) > 0 && isID(given[0]) {
 		v.ids, v.given = given[:1:1], true
 	} else {
@@ -198,11 +200,11 @@ func (v *visit) answeredAs(h http.Header, theirs []string) {
 	}
 }
 
-// end writes the line of a request, which came at start, to log, and gives up v. f is the API of its endpoint, nil for another one.
-func (v *visit) end(log *accesslog.Log, w http.ResponseWriter, r *http.Request, f *api.Family, result Result, start time.Time) {
+// end writes the line of a request, which came at start, to log, and gives up v.
+func (v *visit) end(log *accesslog.Log, w http.ResponseWriter, r *http.Request, result Result, start time.Time) {
 	if log != nil {
-		if f != nil {
-			v.Endpoint = f.Name
+		if v.api != nil {
+			v.Endpoint = v.api.Name
 		} else {
 			v.Endpoint = accesslog.Path(r.URL.Path)
 		}

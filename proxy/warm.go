@@ -21,6 +21,7 @@ import (
 	"reprise/proxy/canon"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/upstream/usage"
 )
 
 // warmer keeps prefixes in the caches of upstreams that forget them after a time without a use: shortly before that, it sends the tools and
@@ -228,9 +229,11 @@ func (w *warmer) send(ctx context.Context, b prefix.Block) {
 	status := 0
 	reply, err := w.s.upstream.Call(ctx, upstream.Request{Tenant: k.tenant, Original: r, Body: k.body, Model: k.Model, Chain: chain, Want: w.s.hints.names(q, chain)})
 	if err == nil {
-		_, _ = io.CopyN(io.Discard, reply.Body, 1<<20)
-		reply.Body.Close()
+		body := &metered{reply.Body, usage.NewMeter()}
+		_, _ = io.CopyN(io.Discard, body, 1<<20)
+		body.Close()
 		status = reply.StatusCode
+		spent(w.s, k.tenant, k.Model, status, body.meter)
 	}
 	if status == http.StatusOK {
 		w.requests.Inc()

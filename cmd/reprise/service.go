@@ -197,6 +197,7 @@ func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Headers: cfg.ForwardHeaders, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
 		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent, PerTenant: cfg.MaxPerTenant},
 		Keepalive:   cfg.StreamKeepalive,
+		Prices:      cfg.Prices,
 		AdminToken:  cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		Logger: log,
 	}

@@ -18,6 +18,7 @@ package prices
 import (
 	"math"
 	"regexp"
+	"slices"
 	"time"
 
 	"reprise/internal/yamlfile"
@@ -68,6 +69,14 @@ func (t *Table) Of(model string) *Price {
 		}
 	}
 	return nil
+}
+
+// Equal reports whether two tables have the same prices in the same order. Either may be nil.
+func (t *Table) Equal(o *Table) bool {
+	if t == nil || o == nil {
+		return t == o
+	}
+	return t.currency == o.currency && slices.Equal(t.rows, o.rows)
 }
 
 // Currency is the code of the currency of all prices.

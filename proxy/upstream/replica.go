@@ -70,6 +70,14 @@ func (r *Replica) foreign(model string) bool {
 	return r.target.Fallback && model != "" && ok && name != model
 }
 
+// Answers is the model that answers requests for one: itself, except where a fallback has another one for it.
+func (r *Replica) Answers(model string) string {
+	if name, ok := r.target.serves(model); ok && r.foreign(model) {
+		return name
+	}
+	return model
+}
+
 // key is the credential that replaces the client's own, "" if none does.
 func (r *Replica) key() string { return *r.secret.Load() }
 

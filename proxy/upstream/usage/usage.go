@@ -1,5 +1,5 @@
-// Package usage reads from an answer how many tokens its prompt had, and how many of them came from a cache. It does not parse answers:
-// a [Meter] keeps the beginning and the end of what passes, where the APIs report their usage.
+// Package usage reads from an answer how many tokens its prompt had, how many of them came from a cache, and how many were made. It does
+// not parse answers: a [Meter] keeps the beginning and the end of what passes, where the APIs report their usage.
 package usage
 
 import (
@@ -9,11 +9,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Usage is what an answer reports of its prompt, in tokens.
+// Usage is what an answer reports, in tokens.
 type Usage struct {
 	Prompt, Cached int
 	Known          bool // how many were cached: many engines do not report it, which is not the same as none
 	Written        int  // to a cache at a price of their own, where that is reported
+	Output         int  // that were made, those of thoughts included
 }
 
 const (
@@ -66,15 +67,70 @@ func (m *Meter) Free() {
 	meters.Put(m)
 }
 
-// Read returns the usage in the last part of an answer, or else in its first one.
+// Model is the model that the answer names at its beginning, "" if it names none there.
+func (m *Meter) Model() string {
+	_, rest, found := bytes.Cut(m.head, []byte(`"model":`))
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	if !found || len(rest) == 0 || rest[0] != '"' {
+		return ""
+	}
+	name, _, ended := bytes.Cut(rest[1:], []byte(`"`))
+	if !ended || bytes.IndexByte(name, '\\') >= 0 {
+		return ""
+	}
+	return string(name)
+}
+
+// Read returns the usage in the last part of an answer, or else in its first one. Anthropic reports the prompt in the first event of a
+// stream, and with it an output that is not the last.
 func Read(head, tail []byte) Usage {
-	if u, ok := last(tail); ok {
-		return u
+	u, ok := last(tail)
+	if !ok {
+		if u, ok = last(head); !ok {
+			u, _ = ollama(tail)
+		}
 	}
-	if u, ok := last(head); ok {
-		return u
+	if n, ok := output(tail); ok {
+		u.Output = n
+	} else if n, ok := output(head); ok {
+		u.Output = n
 	}
-	return Usage{}
+	return u
+}
+
+// output returns the number of tokens made in the last usage of a text that has one.
+func output(text []byte) (n int, ok bool) {
+	for _, name := range names {
+		for end := len(text); ; {
+			at := bytes.LastIndex(text[:end], name)
+			if at < 0 {
+				break
+			}
+			if o, found := member(text[at+len(name):]); found {
+				for _, made := range []string{"completion_tokens", "output_tokens", "predicted_n"} {
+					if v := o.Get(made); isNumber(v) {
+						return written(v), true
+					}
+				}
+			}
+			end = at
+		}
+	}
+	return 0, false
+}
+
+// ollama reads the end of an answer of Ollama, which has its counts beside other members.
+func ollama(tail []byte) (u Usage, ok bool) {
+	count := func(name string) int {
+		at := bytes.LastIndex(tail, []byte(name))
+		if at < 0 {
+			return 0
+		}
+		ok = true
+		return written(gjson.ParseBytes(tail[at+len(name):]))
+	}
+	u.Prompt, u.Output = count(`"prompt_eval_count":`), count(`"eval_count":`)
+	return u, ok
 }
 
 // names are the members that hold what is looked for, in quotation marks: they are no part of a string, in which these are escaped.
@@ -103,18 +159,28 @@ func last(text []byte) (best Usage, ok bool) {
 	return best, ok
 }
 
-// read returns the usage in the object after a member's name, false if there is none.
-func read(rest []byte) (u Usage, ok bool) {
+// member returns the object after a member's name, false if there is none.
+func member(rest []byte) (o gjson.Result, ok bool) {
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	if len(rest) == 0 || rest[0] != ':' {
-		return u, false
+		return o, false
 	}
 	object := object(bytes.TrimLeft(rest[1:], " \t\r\n"))
 	if object == nil || !gjson.ValidBytes(object) {
+		return o, false
+	}
+	return gjson.ParseBytes(object), true
+}
+
+// read returns the usage in the object after a member's name, false if there is none.
+func read(rest []byte) (u Usage, ok bool) {
+	o, ok := member(rest)
+	if !ok {
 		return u, false
 	}
 	for _, form := range forms {
-		if u, ok := form(gjson.ParseBytes(object)); ok {
+		if u, ok := form(o); ok {
+			u.Prompt = min(max(u.Prompt, 0), mostTokens)
 			if u.Known = u.Known && u.Prompt > 0 && 0 <= u.Cached && u.Cached <= u.Prompt; !u.Known {
 				u.Cached = 0
 			}
@@ -194,4 +260,7 @@ func llamaCPP(o gjson.Result) (Usage, bool) {
 func isNumber(v gjson.Result) bool { return v.Type == gjson.Number }
 
 // written is a number of tokens that an answer reports, which may be wrong.
-func written(v gjson.Result) int { return int(min(max(v.Int(), 0), 1<<30)) }
+func written(v gjson.Result) int { return int(min(max(v.Int(), 0), mostTokens)) }
+
+// mostTokens is the largest count of tokens that is taken from an answer.
+const mostTokens = 1 << 30

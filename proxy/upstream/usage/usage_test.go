@@ -45,6 +45,42 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestOutput: how many tokens were made, and by which model, of an answer in one piece and in many.
+func TestOutput(t *testing.T) {
+	long := strings.Repeat("word ", 4000)
+	for _, tc := range []struct{ name, answer, want string }{
+		{"chat", `{"id":"c","model":"gpt-4o","choices":[{"message":{"content":"` + long + `"}}],"usage":{"prompt_tokens":100,"completion_tokens":5}}`, "100 5 gpt-4o"},
+		{"stream", "data: {\"model\": \"m\",\"choices\":[{\"delta\":{\"content\":\"" + long + "\"}}],\"usage\":null}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3}}\n\ndata: [DONE]\n\n", "7 3 m"},
+		{"stream with usage in each event", "data: {\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":1}}\n\ndata: {\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2}}\n\n", "7 2 "},
+		{"response", `{"model":"o3","output":[],"usage":{"input_tokens":50,"input_tokens_details":{"cached_tokens":32},"output_tokens":9,"output_tokens_details":{"reasoning_tokens":8}}}`, "50 9 o3"},
+		{"embeddings", `{"object":"list","data":[],"model":"text-embedding-3-small","usage":{"prompt_tokens":8,"total_tokens":8}}`, "8 0 text-embedding-3-small"},
+		{"anthropic", `{"model":"claude","content":[],"usage":{"input_tokens":10,"cache_creation_input_tokens":20,"cache_read_input_tokens":70,"output_tokens":2}}`, "100 2 claude"},
+		{"anthropic stream", "event: message_start\ndata: {\"message\":{\"model\":\"claude\",\"usage\":{\"input_tokens\":5,\"cache_read_input_tokens\":15,\"output_tokens\":1}}}\n\n" + strings.Repeat("event: content_block_delta\ndata: {\"delta\":{\"text\":\"word\"}}\n\n", 1000) +
+			"event: message_delta\ndata: {\"usage\":{\"output_tokens\":900}}\n\n", "20 900 claude"},
+		{"llama.cpp", `{"timings":{"cache_n":236,"prompt_n":1,"predicted_n":12}}`, "237 12 "},
+		{"ollama", `{"model":"llama3.2","message":{"content":"` + long + `"},"done":true,"prompt_eval_count":26,"eval_count":298}`, "26 298 llama3.2"},
+		{"ollama stream", `{"model":"llama3.2","message":{"content":"` + long + `"},"done":false}` + "\n" + `{"model":"llama3.2","done":true,"prompt_eval_count":26,"eval_count":298}` + "\n", "26 298 llama3.2"},
+		{"quoted", `{"model":"m","choices":[{"message":{"content":"\"usage\":{\"completion_tokens\":9} \"eval_count\":3"}}]}`, "0 0 m"},
+		{"negative", `{"usage":{"prompt_tokens":-1,"completion_tokens":-5}}`, "0 0 "},
+		{"huge", `{"usage":{"prompt_tokens":1,"completion_tokens":1e300}}`, "1 1073741824 "},
+		{"a model of many lines", `{"model":"a\nb"}`, "0 0 "},
+		{"no text for a model", `{"model":7}`, "0 0 "},
+	} {
+		for _, step := range []int{1 << 20, 7} {
+			m := NewMeter()
+			for rest := tc.answer; rest != ""; {
+				n := min(step, len(rest))
+				m.Write([]byte(rest[:n]))
+				rest = rest[n:]
+			}
+			model := m.Model()
+			if u := m.End(); fmt.Sprint(u.Prompt, " ", u.Output, " ", model) != tc.want {
+				t.Errorf("%s in pieces of %d: %+v of %q, want %s", tc.name, step, u, model, tc.want)
+			}
+		}
+	}
+}
+
 // TestMeterIsBounded: an answer without an end takes no more memory than its beginning and end.
 func TestMeterIsBounded(t *testing.T) {
 	m := NewMeter()

@@ -7,6 +7,7 @@ import (
 
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/proxy/gate"
+	"reprise/proxy/prices"
 )
 
 // Config is every setting, parsed and within its limits. Where a setting can be unset, the field is then zero.
@@ -67,7 +68,8 @@ type Config struct {
 	LogFormat  string
 	LogLevel   slog.Level
 	LogPrompts bool
-	Record     string // path of the request log; empty: none
+	Record     string        // path of the request log; empty: none
+	Prices     *prices.Table // nil: none
 
 	MemoryLimit int64 // bytes; 0: none, or not known before FitMemory
 

@@ -14,6 +14,7 @@ import (
 
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/proxy"
+	"reprise/proxy/prices"
 )
 
 // errNotAllowed is the error where Setting.Allowed explains enough.
@@ -174,6 +175,16 @@ func accessLog(to *float64) func(string) error {
 			*to = -1
 		default:
 			return fraction(to)(v)
+		}
+		return nil
+	}
+}
+
+// priceTable reads a file of prices.
+func priceTable(to **prices.Table) func(string) error {
+	return func(v string) (err error) {
+		if *to, err = prices.Read(v); err != nil {
+			return errUse(strings.ReplaceAll(err.Error(), "\n", "\n    "))
 		}
 		return nil
 	}

@@ -37,6 +37,9 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 	if !sameRules(c.Rules, next.Rules) {
 		changed = append(changed, Prefix+"CONFIG (rules)")
 	}
+	if m.Prices = next.Prices; givenAs(c, "PRICES") == givenAs(next, "PRICES") && !c.Prices.Equal(next.Prices) {
+		changed = append(changed, Prefix+"PRICES (content)")
+	}
 	for i, v := range next.effective {
 		switch {
 		case v.given == c.effective[i].given:
@@ -65,7 +68,7 @@ func newModes(c *Config) (problems []string) {
 
 // reloadable are the settings that Reloaded takes over.
 var reloadable = []string{"UPSTREAM_KEY", "CLIENT_KEYS", "API_PATHS", "FORWARD_HEADERS", "TRUSTED_HOSTS", "ADMIN_TOKEN", "LOG_LEVEL", "MAX_BODY", "BODY_IDLE_TIMEOUT",
-	"BODY_MIN_RATE", "MAX_CONCURRENT", "MAX_CONCURRENT_PER_TENANT", "CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT", "MODE", "MAX_ERROR_RATE", "TTL", "CACHE_TOOL_CALLS", "JUDGE_MODEL", "JUDGE_BUDGET"}
+	"BODY_MIN_RATE", "MAX_CONCURRENT", "MAX_CONCURRENT_PER_TENANT", "CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT", "MODE", "MAX_ERROR_RATE", "TTL", "CACHE_TOOL_CALLS", "JUDGE_MODEL", "JUDGE_BUDGET", "PRICES"}
 
 // Reloadable lists the settings, as in the environment, that Reloaded takes over.
 func Reloadable() (names []string) {

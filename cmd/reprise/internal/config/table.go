@@ -138,6 +138,7 @@ func (c *Config) logging() []Setting {
 		{Name: "LOG_LEVEL", Default: "info", Allowed: "debug, info, warn or error", Help: "least level that is logged", parse: level(&c.LogLevel)},
 		{Name: "ACCESS_LOG", Serve: true, Default: "on", Allowed: "on, off or a share of the requests such as 0.01", Help: "a line in the log for each request, or for a share of them and for all that end in an error; written at level info, never with a prompt or a credential", parse: accessLog(&c.AccessLog)},
 		{Name: "LOG_PROMPTS", Default: "false", Toggle: true, Allowed: "true or false", Help: "prompts may appear in the log and in the request log", parse: boolean(&c.LogPrompts)},
+		{Name: "PRICES", Allowed: "a readable YAML file as deploy/prices.example.yaml", Help: "file with the prices of models, by which spent and saved tokens are shown as money too; SIGHUP reads it again", parse: priceTable(&c.Prices)},
 		{Name: "RECORD", Serve: true, Allowed: "a file's path", Help: "file to which a request log is appended, for reprise replay; to rotate it, copy and truncate it, or move it and restart; unset, none is written", parse: text(&c.Record)},
 	}
 }
