@@ -4,13 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"reprise/proxy/accesslog"
 	"reprise/proxy/enginesim"
+	"reprise/proxy/prices"
 )
 
 // logged is what an access log has written.
@@ -186,5 +190,85 @@ func TestRequestID(t *testing.T) {
 				<-sent
 			}
 		}
+	}
+}
+
+// TestCosts: what the upstream's answers took is spent, with cached tokens at their own price, and what stored answers took is saved;
+// by tenant and model, also for streams that hide their usage, requests that pass by the cache, and answers that are not kept.
+func TestCosts(t *testing.T) {
+	table, err := prices.Parse("p", []byte("prices: [{model: gpt-4o, input: 2, cached_input: 1, output: 10}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRigAt(t, nil, http.HandlerFunc(countingUpstream), func(o *Options) { o.Prices = table })
+	asked := int64(0)
+	for _, tc := range []struct {
+		name, body     string
+		header         []string
+		spent, without int64 // answers
+		saved          int64
+		model          string
+	}{
+		{"a miss", chat("a"), nil, 1, 0, 0, "gpt-4o"},
+		{"an exact hit", chat("a"), nil, 0, 0, 1, "gpt-4o"},
+		{"a stream of that", chat("a", `"stream":true`), nil, 0, 0, 1, "gpt-4o"},
+		{"a stream without usage for the client", chat("b", `"stream":true`), nil, 1, 0, 0, "gpt-4o"},
+		{"a request by the cache", chat("a"), []string{"Cache-Control: no-store, no-cache", "X-Reprise-Mode: off", "Accept-Encoding: identity"}, 1, 0, 0, "gpt-4o-2024"},
+		{"what is not kept", chat("c"), []string{"Cache-Control: no-store"}, 1, 0, 0, "gpt-4o"},
+		{"an error", chat("fail"), nil, 0, 0, 0, "gpt-4o"},
+		{"no report", chat("silent"), nil, 0, 1, 0, "gpt-4o"},
+		{"another model", strings.Replace(chat("a"), "gpt-4o", "o3", 1), nil, 1, 0, 0, "o3"},
+		{"another tenant", chat("a"), []string{"Authorization: Bearer other"}, 1, 0, 0, "gpt-4o"},
+	} {
+		before := r.Stats().Costs
+		r.ask(t, "/v1/chat/completions", tc.body, tc.header...)
+		asked++
+		r.counted(t, asked)
+		var now prices.Report
+		eventually(t, tc.name, func() bool {
+			now = r.Stats().Costs
+			return now.Spent.Tokens.Input-before.Spent.Tokens.Input == 600*tc.spent && now.Saved.Tokens.Output-before.Saved.Tokens.Output == 100*tc.saved && now.Unreported-before.Unreported == tc.without
+		})
+		if now.Spent.Tokens.Cached-before.Spent.Tokens.Cached != 400*tc.spent || now.Spent.Tokens.Output-before.Spent.Tokens.Output != 100*tc.spent || now.Saved.Tokens.Input-before.Saved.Tokens.Input != 1000*tc.saved {
+			t.Errorf("%s: %+v after %+v", tc.name, now, before)
+		}
+		cost := float64(600*2+400*1+100*10) / 1e6 * float64(tc.spent)
+		if tc.model != "gpt-4o" {
+			cost = 0
+		}
+		if got := now.Spent.Cost - before.Spent.Cost; math.Abs(got-cost) > 1e-12 {
+			t.Errorf("%s costs %v, not %v", tc.name, got, cost)
+		}
+		if got, want := now.Saved.Cost-before.Saved.Cost, float64(1000*2+100*10)/1e6*float64(tc.saved); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s saves %v, not %v", tc.name, got, want)
+		}
+		if tc.spent > 0 && !slices.ContainsFunc(now.Accounts, func(a prices.Account) bool { return a.Model == tc.model && isTenant(a.Tenant) }) {
+			t.Errorf("%s: no account of %s: %+v", tc.name, tc.model, now.Accounts)
+		}
+	}
+	if now := r.Stats().Costs; now.Unpriced != 2 || len(now.Accounts) != 4 {
+		t.Errorf("%+v", now)
+	}
+}
+
+// countingUpstream answers each chat with the same counts of tokens: 600 read, 400 from a cache, 100 made.
+func countingUpstream(w http.ResponseWriter, r *http.Request) {
+	const usage = `"usage":{"prompt_tokens":1000,"completion_tokens":100,"prompt_tokens_details":{"cached_tokens":400}}`
+	const whole = `{"id":"c","object":"chat.completion","created":1,"model":"gpt-4o-2024","choices":[{"index":0,"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}],` + usage + `}`
+	const chunk = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"gpt-4o\","
+	body, _ := io.ReadAll(r.Body)
+	w.Header().Set("Content-Type", "application/json")
+	switch text := string(body); {
+	case strings.Contains(text, "fail"):
+		w.WriteHeader(http.StatusTooManyRequests)
+		fmt.Fprint(w, whole)
+	case strings.Contains(text, "silent"):
+		fmt.Fprint(w, strings.Replace(whole, usage, `"x":1`, 1))
+	case strings.Contains(text, `"stream":true`):
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, chunk+"\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"yes\"},\"finish_reason\":null}]}\n\n"+
+			chunk+"\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"+chunk+"\"choices\":[],"+usage+"}\n\ndata: [DONE]\n\n")
+	default:
+		fmt.Fprint(w, whole)
 	}
 }

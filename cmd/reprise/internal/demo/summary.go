@@ -10,6 +10,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/proxy"
+	"reprise/proxy/prices"
 )
 
 // Summary is the result of a play. Its JSON is the one object of --json.
@@ -35,7 +36,12 @@ type Summary struct {
 	CapacityBytes   int64  `json:"capacity_bytes"`
 	Seed            uint64 `json:"seed"` // of the built-in workload
 
+	Currency  string  `json:"currency,omitempty"` // of the next two; "": there are no prices
+	CostSpent float64 `json:"cost_spent,omitempty"`
+	CostSaved float64 `json:"cost_saved,omitempty"`
+
 	errors, gone, entries, bytes int64
+	spent                        prices.Tokens
 }
 
 // Summarise makes the summary of a play of the given length from the proxy's counters.
@@ -43,6 +49,7 @@ func Summarise(st proxy.Stats, took time.Duration) Summary {
 	return Summary{
 		Requests: st.Requests, Exact: st.Exact, Semantic: st.Semantic, Shared: st.Shared, Stale: st.Stale, Bypass: st.Bypass,
 		Misses: st.Misses, Stored: st.Stored, Evictions: st.Evictions, Topics: st.Topics, Vetoes: st.Vetoes,
+		Currency: st.Costs.Currency, CostSpent: st.Costs.Spent.Cost, CostSaved: st.Costs.Saved.Cost, spent: st.Costs.Spent.Tokens,
 		TokensSaved: st.TokensSaved, UpstreamSecondsSaved: st.UpstreamSaved.Seconds(), Seconds: took.Seconds(),
 		errors: st.Errors - st.Gone, gone: st.Gone, entries: st.Entries, bytes: st.Bytes,
 	}
@@ -84,10 +91,23 @@ func (s Summary) Text(w io.Writer, hit, miss time.Duration, columns int) {
 	fmt.Fprintf(w, "\n  kept       %s answers in %s, %s topics; %s stored, %s evicted\n",
 		cli.Thousands(s.entries), binary(s.bytes), cli.Thousands(s.Topics), cli.Thousands(s.Stored), cli.Thousands(s.Evictions))
 	fmt.Fprintf(w, "  refused    %s look-alikes, by a difference that is not listed as safe\n", cli.Thousands(s.Vetoes))
-	fmt.Fprintf(w, "  saved      %s tokens, %s of upstream time\n", cli.Thousands(s.TokensSaved), clock(s.UpstreamSecondsSaved))
+	fmt.Fprintf(w, "  saved      %s tokens%s, %s of upstream time\n", cli.Thousands(s.TokensSaved), s.money(s.CostSaved), clock(s.UpstreamSecondsSaved))
+	fmt.Fprintf(w, "  spent      %s tokens%s, %s of them read from the engine's cache\n", cli.Thousands(s.spent.Sum()), s.money(s.CostSpent), cli.Thousands(s.spent.Cached))
 	if hit > 0 && miss > 0 {
 		fmt.Fprintf(w, "  median     %s out of the cache, %s from the engine\n", brief(hit), brief(miss))
 	}
+}
+
+// money is an amount in brackets, "" where there are no prices.
+func (s Summary) money(amount float64) string {
+	if s.Currency == "" {
+		return ""
+	}
+	digits := 4
+	if amount >= 10 {
+		digits = 2
+	}
+	return fmt.Sprintf(" (%.*f %s)", digits, amount, s.Currency)
 }
 
 type outcome struct {
