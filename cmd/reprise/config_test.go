@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -165,6 +166,30 @@ func TestConfigFile(t *testing.T) {
 	}
 	if n := strings.Count(p.read.String(), "were not reloaded"); n != 2 {
 		t.Errorf("%d refusals are in the log, want one for each bad content:\n%s", n, p.read.String())
+	}
+}
+
+// TestReadmeConfig: README's file is read, and its command shows what it says.
+func TestReadmeConfig(t *testing.T) {
+	text := regexp.MustCompile("(?s)```yaml\n(settings:.*?)```").FindStringSubmatch(readme(t))
+	command := regexp.MustCompile(`--data-urlencode 'request=(\S+)' http://127.0.0.1:8081/admin/config`).FindStringSubmatch(readme(t))
+	if text == nil || command == nil {
+		t.Fatal("README has no such file or command")
+	}
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_CONFIG="+mount(t, text[1]).path())
+	for request, want := range map[string]string{
+		command[1] + " ttl": "support bot/12h", command[1] + " mode": "support bot/semantic", "model=gpt-4o&tenant=sales mode": "/exact",
+		"endpoint=/v1/responses&namespace=agents ttl": "agents/1h", "namespace=agents ttl": "/24h", "model=ft:gpt-4o:a mode": "experiments/off",
+	} {
+		request, field, _ := strings.Cut(request, " ")
+		if got := p.ruleOf(request, field); got != want {
+			t.Errorf("%s of %s is %s, want %s", field, request, got, want)
+		}
+	}
+	for _, request := range []string{"models=a", "endpoint=/v1/files", `{"model":1}`, "model=a&model=b"} {
+		if got := p.get("/admin/config?request=" + url.QueryEscape(request)); !strings.Contains(got, "allowed is a") {
+			t.Errorf("%s: %s", request, got)
+		}
 	}
 }
 
