@@ -38,7 +38,7 @@ func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (emb
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", config.ErrBad, err)
 	}
-	if cfg.Mode == string(proxy.ModeOff) {
+	if cfg.Mode == string(proxy.ModeOff) && !config.Compares(cfg) {
 		return remote, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)

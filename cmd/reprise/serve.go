@@ -118,7 +118,7 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 	memory.Pace(cfg.MemoryLimit)
 	f.serve(cfg, s.proxy.Handler(), &s.admin, log)
 	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),
-		"upstream", inWords(cfg.Upstreams), "mode", cfg.Mode, "policy", cfg.Policy, "entries", s.store.Stats().Entries)
+		"upstream", inWords(cfg.Upstreams), "mode", cfg.Mode, "rules", len(cfg.Rules), "policy", cfg.Policy, "entries", s.store.Stats().Entries)
 	r.front, r.service = f, s
 	s.reloads = &r.reloads
 	s.admin.set(s.newAdmin(cfg))

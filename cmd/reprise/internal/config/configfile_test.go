@@ -101,7 +101,7 @@ rules:
     threshold: 0.95
     max_error_rate: 0
     ttl: 1h
-    tool_calls: true
+    tool_calls: off
   - name: other
     match: {model: "*"}
     mode: "off"
@@ -118,13 +118,13 @@ func TestRules(t *testing.T) {
 		t.Fatal(all)
 	}
 	a, b := all[0], all[1]
-	if a.Name != "support" || a.Mode != rules.Semantic || a.Threshold != 0.95 || a.MaxErrorRate != 0 || a.TTL.Hours() != 1 || !a.ToolCalls {
+	if a.Name != "support" || a.Mode != rules.Semantic || a.Threshold != 0.95 || a.MaxErrorRate != 0 || a.TTL.Hours() != 1 || a.ToolCalls {
 		t.Errorf("%+v", a)
 	}
 	if len(a.Models) != 2 || a.Paths[0] != "/v1/chat/*" || a.Tenants[0] != "team-*" || a.Namespaces[0] != "faq" {
 		t.Errorf("%+v", a.Match)
 	}
-	if b.Mode != rules.Off || b.Threshold != 0.9 || b.MaxErrorRate != 0.02 || b.TTL.Hours() != 3 || b.ToolCalls {
+	if b.Mode != rules.Off || b.Threshold != 0.9 || b.MaxErrorRate != 0.02 || b.TTL.Hours() != 3 || !b.ToolCalls {
 		t.Errorf("%+v", b)
 	}
 	x := InForce(c, "support")

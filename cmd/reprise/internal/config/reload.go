@@ -29,7 +29,7 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 	m.MaxBody, m.BodyIdle, m.BodyRate, m.ClientWrite = next.MaxBody, next.BodyIdle, next.BodyRate, next.ClientWrite
 	m.MaxConcurrent, m.MaxPerTenant = next.MaxConcurrent, next.MaxPerTenant
 	m.MaxErrorRate, m.JudgeModel, m.JudgeBudget = next.MaxErrorRate, next.JudgeModel, next.JudgeBudget
-	m.Rules, m.TTL, m.CacheToolCalls, m.compared = next.Rules, next.TTL, next.CacheToolCalls, c.compared || compares(c)
+	m.Rules, m.TTL, m.CacheToolCalls, m.compared = next.Rules, next.TTL, next.CacheToolCalls, c.compared || Compares(c)
 	keepMode := !m.compared && proxy.Mode(next.Mode).Compares() // no vectors were kept so far
 	if !keepMode {
 		m.Mode = next.Mode

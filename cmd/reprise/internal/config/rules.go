@@ -250,7 +250,7 @@ func gateProblems(c *Config, g embed.Thresholds) (problems []string) {
 	return problems
 }
 
-// compares reports whether prompts are compared by meaning under any rule.
-func compares(c *Config) bool {
+// Compares reports whether prompts are compared by meaning under any rule.
+func Compares(c *Config) bool {
 	return proxy.Mode(c.Mode).Compares() || slices.ContainsFunc(c.Rules, func(r Rule) bool { return proxy.Mode(r.set.Mode).Compares() })
 }
