@@ -22,7 +22,7 @@ var defaults = canon.NewDefaults(append(canon.Nullable(reference,
 	canon.Default{Field: "store", Values: []string{"null", "false"}, URL: reference, Says: "null is allowed; false by default"},
 	canon.Default{Field: "response_format", Values: []string{`{"type":"text"}`}, URL: reference, Says: "text is the default format"},
 	canon.Default{Field: "response_format.json_schema.strict", Values: []string{"null", "false"}, URL: reference, Says: "null is allowed; false by default"},
-	canon.Default{Field: "tools", Values: []string{"null", "[]"}, URL: reference, Says: "a list of functions that may be called: none; some servers refuse the empty list, which has no other meaning"},
+	canon.Default{Field: "tools", Values: []string{"[]"}, URL: reference, Says: "a list of functions that may be called: none; some servers refuse the empty list, which has no other meaning"},
 	canon.Default{Field: "parallel_tool_calls", Values: []string{"true"}, URL: functions, Says: "several calls at once are the default; llama.cpp, which makes one unless asked, may get an answer with several"},
 	canon.Default{Field: "tool_choice", Values: []string{`"auto"`}, With: "tools", URL: reference, Says: "auto is the default if there are tools"},
 	canon.Default{Field: "tools[].function.strict", Values: []string{"null", "false"}, URL: functions, Says: "null is allowed; false by default"})...)

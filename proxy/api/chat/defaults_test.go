@@ -19,10 +19,8 @@ func TestDefaults(t *testing.T) {
 func TestApart(t *testing.T) {
 	const tools = `"tools":[{"type":"function","function":{"name":"f"}}]`
 	apitest.Apart(t, Family, plainRequest, map[string]string{
-		`"tools":[]`:                    "chat templates take it for tools",
 		`"tools":null`:                  "not documented",
 		`"tool_choice":"none"`:          "SGLang finds tools in messages",
-		`"parallel_tool_calls":true`:    "llama.cpp has false",
 		`"parallel_tool_calls":null`:    "vLLM takes null for false",
 		`"top_logprobs":0`:              "llama.cpp has 20",
 		`"top_logprobs":null`:           "vLLM returns none for null",

@@ -19,7 +19,6 @@ func TestApart(t *testing.T) {
 	apitest.Apart(t, Family, plainRequest, map[string]string{
 		`"store":null`:                "vLLM takes null for false",
 		`"store":false`:               "absent is true",
-		`"parallel_tool_calls":true`:  "llama.cpp has false",
 		`"parallel_tool_calls":null`:  "vLLM takes null for false",
 		`"truncation":null`:           "vLLM takes null for auto",
 		`"truncation":"auto"`:         "the other",
