@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,8 +22,8 @@ import (
 // remote is plane behind a server, which is dead, slow or of another length at times.
 type remote struct {
 	plane
-	known    bool // the length of its vectors
-	answered bool
+	known    atomic.Bool // the length of its vectors
+	answered atomic.Bool
 	dials    int
 	other    bool          // the server returns vectors of another length
 	takes    time.Duration // for one call
@@ -29,28 +31,37 @@ type remote struct {
 
 var _ embed.Remote = (*remote)(nil)
 
+// working is a remote that has answered.
+func working() *remote {
+	r := &remote{}
+	r.known.Store(true)
+	r.answered.Store(true)
+	return r
+}
+
 func (r *remote) Dim() int {
-	if r.known {
+	if r.known.Load() {
 		return 2
 	}
 	return 0
 }
 
 func (r *remote) Space() string {
-	if r.known {
+	if r.known.Load() {
 		return "plane"
 	}
 	return ""
 }
 
-func (r *remote) Answered() bool { return r.answered }
+func (r *remote) Answered() bool { return r.answered.Load() }
 
 func (r *remote) Dial(ctx context.Context) error {
 	r.dials++
 	if err := r.fails(ctx); err != nil {
 		return err
 	}
-	r.known, r.answered = true, true
+	r.known.Store(true)
+	r.answered.Store(true)
 	return nil
 }
 
@@ -63,14 +74,14 @@ func (r *remote) fails(ctx context.Context) error {
 	switch {
 	case r.broken.Load():
 		return errPlane
-	case r.other && r.known:
+	case r.other && r.known.Load():
 		return fmt.Errorf("%w: 3, want 2", embed.ErrDim)
 	}
 	return nil
 }
 
 func (r *remote) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	if !r.known {
+	if !r.known.Load() {
 		return nil, errors.New("called before its length is known")
 	}
 	if err := r.fails(ctx); err != nil {
@@ -85,7 +96,10 @@ func lateRig(t *testing.T, disk *storetest.Memory, e *remote) *rig {
 	return newRig(t, func(so *store.Options, o *Options) {
 		so.Backing, so.Evictor, so.Limit, so.Space = disk, rac.New(rac.Tuned(1000)), policy.Limit{}, e.Space()
 		so.Former = func(space string) (string, int) {
-			if e.known = e.known || space == "plane"; !e.known {
+			if space == "plane" {
+				e.known.Store(true)
+			}
+			if !e.known.Load() {
 				return "", 0
 			}
 			return "plane", 2
@@ -145,8 +159,8 @@ func TestLateEmbedder(t *testing.T) {
 		e = &remote{}
 		e.broken.Store(true)
 		r = lateRig(t, disk, e)
-		if st := r.Stats(); !e.known || st.Store.Lacking != 0 || st.Topics.Entries != 3 {
-			t.Errorf("the store names the space: %v, %d lack a vector, %d in topics", e.known, st.Store.Lacking, st.Topics.Entries)
+		if st := r.Stats(); !e.known.Load() || st.Store.Lacking != 0 || st.Topics.Entries != 3 {
+			t.Errorf("the store names the space: %v, %d lack a vector, %d in topics", e.known.Load(), st.Store.Lacking, st.Topics.Entries)
 		}
 	})
 }
@@ -155,7 +169,7 @@ func TestLateEmbedder(t *testing.T) {
 // right one.
 func TestWrongLength(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &remote{known: true, answered: true}
+		e := working()
 		r := lateRig(t, &storetest.Memory{}, e)
 		r.ask(r.request(letters(20)))
 		e.other = true
@@ -197,7 +211,7 @@ func TestSlowEmbedder(t *testing.T) {
 // TestTakeVectors: entries get the vectors that a shared store has of them, without an event that others would read.
 func TestTakeVectors(t *testing.T) {
 	disk := &storetest.Memory{}
-	r := lateRig(t, disk, &remote{known: true, answered: true})
+	r := lateRig(t, disk, working())
 	for n := 20; n < 80; n += 20 {
 		r.ask(r.request(letters(n)))
 	}
@@ -216,7 +230,7 @@ func TestTakeVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e.known = true
+	e.known.Store(true)
 	if err := topics.SetDim(other.topics, 2); err != nil {
 		t.Fatal(err)
 	}
@@ -227,4 +241,47 @@ func TestTakeVectors(t *testing.T) {
 	if st := other.Stats(); st.Store.Lacking != 0 || st.Topics.Entries != 3 {
 		t.Errorf("%d lack a vector, %d in topics", st.Store.Lacking, st.Topics.Entries)
 	}
+}
+
+// TestAdoptBesideRequests: the embedder answers while requests are answered and kept, and each entry has its vector in the end.
+func TestAdoptBesideRequests(t *testing.T) {
+	e := &remote{}
+	r := lateRig(t, &storetest.Memory{}, e)
+	var asking sync.WaitGroup
+	for worker := range 4 {
+		asking.Go(func() {
+			for i := range 50 {
+				q := &Request{Key: keyOf(fmt.Sprint(worker, i)), Scope: store.Scope{1}, Prompt: letters(4*i + worker + 1), At: r.Tick(), Epoch: r.Epoch(), MaxAge: -1}
+				if hit, _, err := r.Lookup(t.Context(), q); hit != nil || err != nil {
+					t.Errorf("a new request: %v, %v", hit, err)
+				}
+				f, _ := r.Find(t.Context(), q)
+				if f.Hit != nil {
+					continue
+				}
+				if _, reason, err := r.Keep(t.Context(), q, f, r.entry(q, f)); reason != "" || err != nil {
+					t.Errorf("keep: %s, %v", reason, err)
+				}
+				if f.Vector == nil && i == 10 {
+					time.Sleep(time.Millisecond)
+				}
+			}
+		})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		Revive(ctx, r.Cache, func(Revival) {})
+	}()
+	asking.Wait()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if st := r.Stats(); st.Store.Lacking == 0 && st.Topics.Entries == st.Store.Entries && st.Store.Entries > 0 {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("%d entries lack a vector, %d of %d in topics", st.Store.Lacking, st.Topics.Entries, st.Store.Entries)
+		}
+	}
+	stop()
+	<-ended
 }
