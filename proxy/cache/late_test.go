@@ -285,3 +285,27 @@ func TestAdoptBesideRequests(t *testing.T) {
 	stop()
 	<-ended
 }
+
+// TestNoVectorBeforeItIsTaken: what shares the store is given the space before the first vector is made.
+func TestNoVectorBeforeItIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &remote{}
+		r := lateRig(t, &storetest.Memory{}, e)
+		ctx, stop := context.WithCancel(t.Context())
+		var f *Finding
+		Revive(ctx, r.Cache, func(now Revival) {
+			if now.Space != "" {
+				f, _ = r.Find(t.Context(), r.request(letters(20)))
+			}
+			if now.Embedder == EmbedderWorks {
+				stop()
+			}
+		})
+		if f == nil || f.Vector != nil || f.Degraded != "embed" {
+			t.Errorf("while the space is adopted: %+v", f)
+		}
+		if f, err := r.Find(t.Context(), r.request(letters(20))); f.Vector == nil || err != nil {
+			t.Errorf("afterwards: %+v, %v", f, err)
+		}
+	})
+}
