@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/memory"
 	"reprise/cmd/reprise/internal/stores"
@@ -145,7 +146,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	if s.sharing != nil {
 		o.Shared = s.sharing.state
 	}
-	o.Embedder = s.embedderState()
+	o.Embedder, o.Release = s.embedderState(), admin.Release(cli.ReadRelease())
 	return admin.New(o)
 }
 

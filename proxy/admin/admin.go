@@ -50,6 +50,9 @@ type Entries interface {
 // Topics is the index of topics.
 type Topics interface{ Stats() topics.Stats }
 
+// Release is what the program was built from; "" is not known.
+type Release struct{ Version, Commit, Go string }
+
 // Options configures the admin API.
 type Options struct {
 	Proxy     Proxy     // required
@@ -69,6 +72,7 @@ type Options struct {
 	// Shadow is what GET /admin/shadow lists: the hits that the shadow mode has kept back, the newest first; nil: nothing.
 	Shadow func() []any
 
+	Release  Release
 	Policy   string        // name of the store's policy
 	Token    string        // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
 	Loopback bool          // only this machine can reach the listener: /metrics answers to the same names only

@@ -54,13 +54,14 @@ var (
 	descBuild    = describe("index_graph_build_seconds", "Time that one core took to insert the anchors of the present graphs.")
 	descWeight   = describe("policy_expert_weight", "Share of an expert's weight in the choice of what goes, of a policy made of experts.", "expert")
 	descRatio    = describe("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer; where entries are sampled, of those in the sample.", "expert")
+	descRelease  = describe("build_info", "1; the labels have what the program was built from, empty where that is not known.", "version", "commit", "go")
 	descMemory   = describe("policy_memory_bytes", "Estimate of the memory that the policy's books take.")
 )
 
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descLacking, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged, descLogLost, descRefused, descReloaded,
-		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descWeight, descRatio, descMemory} {
+		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descWeight, descRatio, descMemory, descRelease} {
 		ch <- d
 	}
 	describeShared(ch)
@@ -68,6 +69,7 @@ func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect reads the metrics.
 func (g *gauges) Collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.MustNewConstMetric(descRelease, prometheus.GaugeValue, 1, g.Release.Version, g.Release.Commit, g.Release.Go)
 	kept := g.Entries.Stats()
 	gauge(ch, descEntries, float64(kept.Entries))
 	gauge(ch, descBytes, float64(kept.Bytes))

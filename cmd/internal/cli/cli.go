@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -137,17 +136,14 @@ func (p *Program) version(t Terminal, args []string) error {
 		_, err := fmt.Fprintf(t.Out, "%s version\n\nPrints version, commit and Go release of this binary.\n", p.Name)
 		return err
 	}
-	release, commit := "(devel)", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		release = info.Main.Version
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				commit = " " + s.Value
-			}
+	r := ReadRelease()
+	text := p.Name + " " + r.Version
+	for _, more := range []string{r.Commit, r.Go} {
+		if more != "" {
+			text += " " + more
 		}
-		release += commit + " " + info.GoVersion
 	}
-	_, err := fmt.Fprintln(t.Out, p.Name, release)
+	_, err := fmt.Fprintln(t.Out, text)
 	return err
 }
 

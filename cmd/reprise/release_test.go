@@ -1,0 +1,43 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestRelease: a build without a repository has the version that the Dockerfile gives it, in its own words and as a metric.
+func TestRelease(t *testing.T) {
+	file, err := os.ReadFile("../../deploy/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flag := regexp.MustCompile(`-ldflags "(-X [\w./]+=)\$VERSION"`).FindSubmatch(file)
+	if flag == nil {
+		t.Fatal("the Dockerfile sets no version")
+	}
+	path := filepath.Join(t.TempDir(), "reprise")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", string(flag[1])+"v9.8.7", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := exec.Command(path, "version").Output(); err != nil || string(out) != "reprise v9.8.7 "+runtime.Version()+"\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	p := startProgram(t.Context(), t, path, "REPRISE_STORE=memory")
+	resp, err := http.Get(p.admin + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, _ := io.ReadAll(resp.Body)
+	if want := `reprise_build_info{commit="",go="` + runtime.Version() + `",version="v9.8.7"} 1`; !strings.Contains(string(page), want) {
+		t.Errorf("the metrics have no %s", want)
+	}
+	p.stop()
+}
