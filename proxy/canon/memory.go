@@ -8,7 +8,7 @@ func Memory(body []byte) int64 {
 	count := func(c string) int64 { return int64(bytes.Count(body, []byte(c))) }
 	objects, members := count("{"), count(":")
 	values := min(1+count(",")+members+count("[")+objects, MaxValues)
-	bytes := values*(nodeBytes+nodeBytes/2) + min(members, values)*(stretchBytes+3*4) + min(objects, MaxMessages)*messageBytes + min(members, maxLinks)*linkBytes + fixedBytes
+	bytes := values*(nodeBytes+nodeBytes/2) + min(members, values)*(stretchBytes+3*4) + min(objects, MaxMessages)*messageBytes + min(members, count(`id"`)+count(`\u`), maxLinks)*linkBytes + fixedBytes
 	if containsEscape(body) {
 		bytes += int64(len(body))
 	}
