@@ -13,6 +13,7 @@ import (
 	"reprise/proxy/answer"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/enginesim"
+	"reprise/proxy/upstream"
 )
 
 // loop is an application that calls tools until the model has an answer, over one API.
@@ -143,7 +144,7 @@ func TestToolCallsOff(t *testing.T) {
 }
 
 // witness is a rig whose engine's last request can be read.
-func witness(t *testing.T) (r *rig, last func() string) {
+func witness(t *testing.T, adjust ...func(*Options)) (r *rig, last func() string) {
 	var mu sync.Mutex
 	var got string
 	engine := anyModel(&enginesim.Options{OnRequest: func(_ string, _ http.Header, body []byte) {
@@ -151,7 +152,7 @@ func witness(t *testing.T) (r *rig, last func() string) {
 		defer mu.Unlock()
 		got = string(body)
 	}})
-	r = newRigAt(t, engine, engine, func(o *Options) { o.CacheToolCalls = true })
+	r = newRigAt(t, engine, engine, append(adjust, func(o *Options) { o.CacheToolCalls = true })...)
 	return r, func() string {
 		mu.Lock()
 		defer mu.Unlock()
@@ -211,8 +212,17 @@ func TestOneAnswerTwiceInAConversation(t *testing.T) {
 // TestReplayedPartsAtTheServer: a later request may name parts of a replay where the server has the rest of the conversation. It gets its
 // own ids, whether the request is read or not, and on paths below the endpoint.
 func TestReplayedPartsAtTheServer(t *testing.T) {
+	t.Run("one upstream", func(t *testing.T) { testReplayedParts(t) })
+	t.Run("two upstreams", func(t *testing.T) {
+		testReplayedParts(t, func(o *Options) { // both are the one engine
+			o.Upstreams = []upstream.Target{{Name: "a", Base: o.Upstreams[0].Base}, {Name: "b", Base: o.Upstreams[0].Base}}
+		})
+	})
+}
+
+func testReplayedParts(t *testing.T, adjust ...func(*Options)) {
 	l := loops["responses"]
-	r, last := witness(t)
+	r, last := witness(t, adjust...)
 	first := l.body([]string{l.first})
 	original := gjson.Parse(r.ask(t, l.path, first).body)
 	replay := gjson.Parse(r.ask(t, l.path, first).body)

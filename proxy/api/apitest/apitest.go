@@ -24,6 +24,7 @@ func Run(t *testing.T, f api.Family, update bool, verdicts map[string]answer.Ver
 	t.Run("cut anywhere", x.testCutAnywhere)
 	t.Run("replay in the same form", x.testSameForm)
 	t.Run("replay in the other form", x.testOtherForm)
+	t.Run("ids that link", x.testLinks)
 	if f.Answers.Streams != nil {
 		t.Run("conversion is stable", x.testStable)
 		t.Run("an object survives the stream", x.testObjectSurvives)

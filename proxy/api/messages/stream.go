@@ -20,8 +20,8 @@ func (streams) Mark(m *answer.Marker, event gjson.Result) {
 		switch {
 		case k.Str == "message" && v.IsObject():
 			m.Object(v, markLinks)
-		case k.Str == "content_block" && v.IsObject():
-			m.Link(v, "id")
+		case k.Str == "content_block":
+			markBlock(m, v)
 		}
 		return true
 	})
@@ -33,6 +33,13 @@ func markLinks(m *answer.Marker, name string, v gjson.Result) {
 		return
 	}
 	for _, block := range rawjson.Elements(v) {
+		markBlock(m, block)
+	}
+}
+
+// markBlock marks the id of a call that the client answers.
+func markBlock(m *answer.Marker, block gjson.Result) {
+	if block.Get("type").Str == "tool_use" {
 		m.Link(block, "id")
 	}
 }
