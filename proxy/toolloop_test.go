@@ -3,6 +3,8 @@ package proxy
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -144,7 +146,7 @@ func TestToolCallsOff(t *testing.T) {
 }
 
 // witness is a rig whose engine's last request can be read.
-func witness(t *testing.T, adjust ...func(*Options)) (r *rig, last func() string) {
+func witness(t *testing.T, adjust ...func(engine *enginesim.Engine, o *Options)) (r *rig, last func() string) {
 	var mu sync.Mutex
 	var got string
 	engine := anyModel(&enginesim.Options{OnRequest: func(_ string, _ http.Header, body []byte) {
@@ -152,7 +154,12 @@ func witness(t *testing.T, adjust ...func(*Options)) (r *rig, last func() string
 		defer mu.Unlock()
 		got = string(body)
 	}})
-	r = newRigAt(t, engine, engine, append(adjust, func(o *Options) { o.CacheToolCalls = true })...)
+	r = newRigAt(t, engine, engine, func(o *Options) {
+		o.CacheToolCalls = true
+		for _, f := range adjust {
+			f(engine, o)
+		}
+	})
 	return r, func() string {
 		mu.Lock()
 		defer mu.Unlock()
@@ -214,13 +221,16 @@ func TestOneAnswerTwiceInAConversation(t *testing.T) {
 func TestReplayedPartsAtTheServer(t *testing.T) {
 	t.Run("one upstream", func(t *testing.T) { testReplayedParts(t) })
 	t.Run("two upstreams", func(t *testing.T) {
-		testReplayedParts(t, func(o *Options) { // both are the one engine
-			o.Upstreams = []upstream.Target{{Name: "a", Base: o.Upstreams[0].Base}, {Name: "b", Base: o.Upstreams[0].Base}}
+		testReplayedParts(t, func(engine *enginesim.Engine, o *Options) { // of which one engine is behind both
+			second := httptest.NewServer(engine)
+			t.Cleanup(second.Close)
+			base, _ := url.Parse(second.URL + "/v1")
+			o.Upstreams = []upstream.Target{{Name: "a", Base: o.Upstreams[0].Base}, {Name: "b", Base: base}}
 		})
 	})
 }
 
-func testReplayedParts(t *testing.T, adjust ...func(*Options)) {
+func testReplayedParts(t *testing.T, adjust ...func(*enginesim.Engine, *Options)) {
 	l := loops["responses"]
 	r, last := witness(t, adjust...)
 	first := l.body([]string{l.first})

@@ -138,7 +138,9 @@ func TestLinksAgainstModel(t *testing.T) {
 	same := 0
 	for seed := range uint64(4000) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		made := func(ids []string) (body, model string) { return conversationWithIDs(rand.New(rand.NewPCG(seed, 7)), ids) }
+		made := func(ids []string) (body, model string) {
+			return conversationWithIDs(rand.New(rand.NewPCG(seed, 7)), ids)
+		}
 		ids := []string{"call_1", "call_2", "x-3", "tooluse_4_", "5"}
 		others := slices.Clone(ids)
 		for i := range others {
