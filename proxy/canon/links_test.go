@@ -26,7 +26,7 @@ func said(body, text string) string {
 	return strings.TrimSuffix(body, "]}") + `,{"role":"user","content":"` + text + `"}]}`
 }
 
-// TestLinks: which conversations are the same but for their ids.
+// TestLinks: which conversations differ in nothing except their ids.
 func TestLinks(t *testing.T) {
 	const a, b, c, d = "call_aaaaaaaaaaaaaaaaaaaaaaaa", "call_bbbbbbbbbbbbbbbbbbbbbbbb", "call_cccccccccccccccccccccccc", "call_dddddddddddddddddddddddd"
 	base := calls(a, b, a, b)
