@@ -46,6 +46,8 @@ type cacheStatus struct {
 	age    time.Duration // of the entry
 	ttl    time.Duration // what is left of its life, negative once expired
 	detail []string
+	// ignored names what of the request is no part of its key.
+	ignored []string
 }
 
 // write sets the header fields, and with a length that of the answer; negative: it has none. The fields never contain similarities,
@@ -119,18 +121,30 @@ func (c *cacheStatus) appendTo(b []byte) []byte {
 	if c.hit() {
 		b = strconv.AppendInt(append(b, "; ttl="...), int64(c.ttl/time.Second), 10)
 	}
-	for i, d := range c.detail {
-		if i == 0 {
-			b = append(b, `; detail="`...)
-		} else {
-			b = append(b, ';')
+	if len(c.detail) == 0 && len(c.ignored) == 0 {
+		return b
+	}
+	b = append(b, `; detail="`...)
+	start := len(b)
+	between := func(sep byte) {
+		if len(b) > start {
+			b = append(b, sep)
 		}
+	}
+	for _, d := range c.detail {
+		between(';')
 		b = append(b, d...)
 	}
-	if len(c.detail) > 0 {
-		b = append(b, '"')
+	for i, name := range c.ignored {
+		if i == 0 {
+			between(';')
+			b = append(b, "ignored="...)
+		} else {
+			b = append(b, '+')
+		}
+		b = append(b, name...)
 	}
-	return b
+	return append(b, '"')
 }
 
 // resultHeaders are the values of X-Cache; made once, they save an allocation per answer.

@@ -12,6 +12,7 @@ import (
 
 // Registry is the APIs that are cached. It does not change once made.
 type Registry struct {
+	names    canon.Names // known to any of them
 	families []*Family
 	forms    []*answer.Form
 }
@@ -20,15 +21,14 @@ type Registry struct {
 // fields of one API in the requests of another. The names inside a field belong to the user where the API itself says so. It panics where two families have the same name, path or code, or one has
 // two codes.
 func NewRegistry(families ...Family) *Registry {
-	r := &Registry{}
-	names := canon.CommonNames()
+	r := &Registry{names: canon.CommonNames()}
 	for _, f := range families {
-		names.Add(f.Requests.Names)
+		r.names.Add(f.Requests.Names)
 		r.add(f)
 	}
 	for _, f := range r.families {
 		rules := *f.Requests
-		rules.Names = maps.Clone(names)
+		rules.Names = maps.Clone(r.names)
 		maps.Copy(rules.Names, f.Requests.Names)
 		f.Requests = &rules
 	}
@@ -50,6 +50,11 @@ func (r *Registry) add(f Family) {
 
 // Families returns the APIs in the order of NewRegistry; the caller must not change the result.
 func (r *Registry) Families() []*Family { return r.families }
+
+// Ignore returns what an operator ignores in requests, by names of fields and by patterns; see [canon.NewIgnore].
+func (r *Registry) Ignore(fields, patterns []string) (*canon.Ignore, error) {
+	return canon.NewIgnore(r.names, fields, patterns)
+}
 
 // ByPath returns the API of an endpoint, of which the path is canonical or one of Azure's older API; nil where none is cached.
 func (r *Registry) ByPath(path string) *Family {

@@ -136,11 +136,12 @@ type Reader struct {
 	convo  uint32  // the value of rules.Field; 0 when absent
 	fields int     // bytes of buf before the conversation
 	ignore *Ignore // nil: nothing
+	masks  *masks  // nil: none
 	links  links
 }
 
 func (p *Reader) release() {
-	p.req, p.body, p.rules, p.ignore = nil, nil, nil, nil
+	p.req, p.body, p.rules, p.ignore, p.masks = nil, nil, nil, nil, nil
 	p.links.reset()
 	if p.size()+cap(p.buf) <= keepBytes {
 		readers.Put(p)
@@ -165,6 +166,11 @@ func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model,
 	}
 	dropMarks(p)
 	p.buf = appendIdentity(p.buf, rules.Code, id)
+	if p.ignore != nil {
+		p.masks = newMasks(p.ignore)
+		p.buf = append(append(p.buf, tagIgnore), p.ignore.digest[:]...)
+		p.mark(len(p.buf)-len(p.ignore.digest), atIgnored)
+	}
 	if err := p.readMembers(); err != nil {
 		return err
 	}

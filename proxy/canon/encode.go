@@ -20,6 +20,8 @@ const (
 	tagArray  = 'a' // count, values
 	tagObject = 'o' // count, sorted names and values
 	tagMsg    = 'm' // role, content, other members, tagEnd
+	tagMasked = 'M' // a text of which something is ignored: count, text and name of a group each, text
+	tagIgnore = 'i' // SHA-256 of what is ignored
 	tagNone   = '-' // a message without content
 	tagMark   = 'x' // a part of text, in the rest of an ask: other members, tagEnd
 	tagEnd    = 'e'

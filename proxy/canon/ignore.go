@@ -1,10 +1,170 @@
 package canon
 
-import "regexp"
+import (
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // Ignore is what of a request is no part of its key and scope by the will of the operator: two requests that differ in nothing else are
-// the same. What is forwarded keeps it.
+// the same. What is forwarded keeps it. An Ignore does not change once made.
+//
+// Keys under one Ignore are never keys under another, or under none: an answer that was kept while its request's user did not count is not
+// found once users count again.
 type Ignore struct {
-	Fields   map[string]bool  // members of the body
-	Patterns []*regexp.Regexp // of the texts of system and developer messages before the first user's: what their named groups match
+	fields   map[string]bool
+	patterns []pattern
+	digest   Hash
+}
+
+// pattern is an expression, of which the named groups are taken out.
+type pattern struct {
+	*regexp.Regexp
+	groups []int // the indices of the named ones
+}
+
+// The bounds of what an operator may ignore.
+const (
+	MaxIgnoredFields = 64
+	MaxPatterns      = 32
+	MaxPattern       = 1024 // bytes of one
+	MaxIgnored       = 256  // bytes that a group may take out; what is longer counts as it is: it is no date and no id
+	maxIgnoredName   = 32   // bytes of the name of a group, which is shown to clients
+	maxIgnoredMember = 64   // bytes of the name of a member, as well
+	maxGroups        = 8    // of one pattern, named or not
+)
+
+// offered are the known fields that may be ignored: they say who asks and what for, and not what is asked.
+var offered = []string{"user", "metadata", "safety_identifier", "prompt_cache_key", "service_tier", "priority"}
+
+// OfferedFields are the known fields that may be ignored, as a list in words.
+func OfferedFields() string { return strings.Join(offered, ", ") }
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+// NewIgnore returns what takes out the members of the body with the names in fields, and what the named groups of patterns match in the
+// texts of system and developer messages; nil where both are empty. A known field may be ignored only if it is offered: any other can change
+// an answer, or how it is read. A field that is not known is the operator's own. An error is the rest of a sentence about a setting.
+func NewIgnore(known Names, fields, patterns []string) (*Ignore, error) {
+	if len(fields) == 0 && len(patterns) == 0 {
+		return nil, nil
+	}
+	if len(fields) > MaxIgnoredFields || len(patterns) > MaxPatterns {
+		return nil, fmt.Errorf("has %d fields and %d patterns; at most %d and %d are allowed", len(fields), len(patterns), MaxIgnoredFields, MaxPatterns)
+	}
+	g := &Ignore{fields: map[string]bool{}}
+	for _, name := range fields {
+		if err := checkIgnored(known, name); err != nil {
+			return nil, err
+		}
+		g.fields[name] = true
+	}
+	for _, text := range patterns {
+		p, err := newPattern(text)
+		if err != nil {
+			return nil, err
+		}
+		g.patterns = append(g.patterns, p)
+	}
+	g.digest = ignoreDigest(fields, patterns)
+	return g, nil
+}
+
+// checkIgnored returns why a member may not be ignored.
+func checkIgnored(known Names, name string) error {
+	switch _, ok := known[name]; {
+	case len(name) > maxIgnoredMember || !plainName.MatchString(name):
+		return fmt.Errorf("%.64q is not the name of a field, such as user", name)
+	case ok && !slices.Contains(offered, name):
+		return fmt.Errorf("the field %s can change an answer; of the known fields these may be ignored: %s", name, OfferedFields())
+	}
+	return nil
+}
+
+func newPattern(text string) (pattern, error) {
+	if len(text) > MaxPattern {
+		return pattern{}, fmt.Errorf("a pattern has %d bytes; at most %d are allowed", len(text), MaxPattern)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return pattern{}, fmt.Errorf("the pattern %q: %w", text, err)
+	}
+	if n := re.NumSubexp(); n > maxGroups {
+		return pattern{}, fmt.Errorf("the pattern %q has %d groups; at most %d are allowed", text, n, maxGroups)
+	}
+	p := pattern{Regexp: re}
+	for i, name := range re.SubexpNames() {
+		if name == "" {
+			continue
+		}
+		if len(name) > maxIgnoredName || !plainName.MatchString(name) {
+			return pattern{}, fmt.Errorf("the pattern %q: the name of the group %q may have at most %d letters, digits and underscores", text, name, maxIgnoredName)
+		}
+		p.groups = append(p.groups, i)
+	}
+	if len(p.groups) == 0 {
+		return pattern{}, fmt.Errorf(`the pattern %q has no named group, such as (?P<date>\d{4}-\d\d-\d\d): only what named groups match is ignored`, text)
+	}
+	return p, nil
+}
+
+// ignoreDigest is equal for lists of the same fields in any order, and the same patterns in their order.
+func ignoreDigest(fields, patterns []string) Hash {
+	var all []byte
+	for _, list := range [][]string{slices.Compact(slices.Sorted(slices.Values(fields))), patterns} {
+		for _, s := range list {
+			all = appendText(all, s)
+		}
+		all = append(all, tagEnd)
+	}
+	return sha256.Sum256(all)
+}
+
+// Fields are the ignored members of the body, sorted.
+func (g *Ignore) Fields() (names []string) {
+	if g == nil {
+		return nil
+	}
+	for name := range g.fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Patterns are the patterns as they were given.
+func (g *Ignore) Patterns() (texts []string) {
+	if g == nil {
+		return nil
+	}
+	for _, p := range g.patterns {
+		texts = append(texts, p.String())
+	}
+	return texts
+}
+
+// Equal reports whether two requests are the same under g where they are under h.
+func (g *Ignore) Equal(h *Ignore) bool {
+	if g == nil || h == nil {
+		return g == h
+	}
+	return g.digest == h.digest
+}
+
+// ignores reports whether a member is no part of the key by the will of the operator.
+func ignores(p *Reader, name []byte) bool {
+	if p.ignore == nil || !p.ignore.fields[string(name)] {
+		return false
+	}
+	p.ignored(string(name))
+	return true
+}
+
+// ignored notes the name of what was taken out.
+func (p *Reader) ignored(name string) {
+	if !slices.Contains(p.req.Ignored, name) {
+		p.req.Ignored = append(p.req.Ignored, name)
+	}
 }

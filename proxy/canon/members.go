@@ -52,17 +52,12 @@ func appendField(p *Reader, name uint32) {
 		return
 	}
 	start := len(p.buf)
-	p.buf = d.append(appendText(p.buf, p.text(name)), at, name+1)
-	p.mark(start, uint32(p.offset(name)))
-}
-
-// ignores reports whether a member is no part of the key by the will of the operator.
-func ignores(p *Reader, name []byte) bool {
-	if p.ignore == nil || !p.ignore.Fields[string(name)] {
-		return false
+	if p.buf = appendText(p.buf, p.text(name)); p.masks != nil && slices.Contains(p.rules.System, string(p.text(name))) {
+		p.buf = appendSystem(p, p.buf, name+1)
+	} else {
+		p.buf = d.append(p.buf, at, name+1)
 	}
-	p.req.Ignored = append(p.req.Ignored, string(name))
-	return true
+	p.mark(start, uint32(p.offset(name)))
 }
 
 // readModel reads the name of the model; named is that of a body without one.

@@ -19,7 +19,7 @@ func Memory(body []byte) int64 {
 const messageBytes = 12 + 128
 
 // fixedBytes is for buffers that do not depend on the body.
-const fixedBytes = MaxPrompt + 2*spillBytes
+const fixedBytes = MaxPrompt + 2*spillBytes + masksBytes
 
 func containsEscape(body []byte) bool { return bytes.IndexByte(body, '\\') >= 0 }
 

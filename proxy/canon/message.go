@@ -15,7 +15,11 @@ func (l *list) appendMessage(dst []byte, i uint32, role Role) []byte {
 	}
 	dst = l.appendValue(append(dst, tagMsg), l.member(i, "role"))
 	if content := l.member(i, "content"); content != 0 {
-		dst = l.appendValue(dst, l.plainContent(content))
+		if content = l.plainContent(content); role == RoleSystem {
+			dst = appendSystem(l.Reader, dst, content)
+		} else {
+			dst = l.appendValue(dst, content)
+		}
 	} else {
 		dst = append(dst, tagNone)
 	}

@@ -28,6 +28,7 @@ type part struct {
 const (
 	atPreamble = math.MaxUint32 - iota
 	atAsk
+	atIgnored
 	atRest // the lowest
 )
 
@@ -35,6 +36,7 @@ const (
 const (
 	PartPreamble = "messages-before" // the messages before the first user's
 	PartAsk      = "last-message"    // what the last ask holds beside its users' text: images, names, system messages
+	PartIgnored  = "ignored"         // what the operator ignores, which a change of the settings has changed
 	PartRest     = "other-fields"    // the members of the body beyond the first ones, by name
 )
 
@@ -51,6 +53,8 @@ func (r *Request) EachPart(body []byte, f func(name string, digest uint32)) bool
 			f(PartPreamble, p.digest)
 		case atAsk:
 			f(PartAsk, p.digest)
+		case atIgnored:
+			f(PartIgnored, p.digest)
 		case atRest:
 			f(PartRest, p.digest)
 		default:

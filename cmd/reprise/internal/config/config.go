@@ -62,6 +62,8 @@ type Config struct {
 
 	TenantFrom    string
 	IgnoreHeaders []string
+
+	IgnoreFields, IgnorePatterns []string // what api.Registry.Ignore takes
 	Explain       bool
 
 	AccessLog  float64 // share of the requests that are logged; negative: none, not even errors

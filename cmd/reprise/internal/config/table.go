@@ -128,6 +128,8 @@ func (c *Config) clients() []Setting {
 		{Name: "CLIENT_KEYS", Serve: true, Secret: true, Allowed: "keys of 8 characters or more, between commas, white space or line ends; # begins a comment", Help: "keys of which every request needs one; beyond loopback REPRISE_UPSTREAM_KEY needs them", parse: clientKeys(&c.ClientKeys)},
 		{Name: "TENANT_FROM", Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant: all credentials of a request, a header (and without it the credentials), or nothing; two tenants share nothing", parse: tenant(&c.TenantFrom)},
 		{Name: "IGNORE_HEADERS", Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that cannot change an answer, such as an id of your own for each request; all others that are sent to the upstream count, except known ones such as User-Agent or traceparent", parse: headerNames(&c.IgnoreHeaders)},
+		{Name: "IGNORE_FIELDS", Allowed: ignoreAllowed, Help: "fields of the body in which two requests may differ and still share answers; they are forwarded as they are", parse: ignoreFields(&c.IgnoreFields)},
+		{Name: "IGNORE_PATTERN", Allowed: `expressions (RE2) with named groups, such as Today is (?P<date>\d{4}-\d\d-\d\d), one on each line or between ;;`, Help: "what may differ in system prompts: what the named groups match in the texts of system and developer messages, up to 256 bytes each, does not count", parse: ignorePatterns(&c.IgnorePatterns)},
 		{Name: "EXPLAIN", Default: "false", Toggle: true, Allowed: "true or false", Help: "answer POST /v1/reprise/explain without the admin token", parse: boolean(&c.Explain)},
 	}
 }

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"strings"
+
+	"reprise/proxy/api/registry"
+	"reprise/proxy/canon"
+)
+
+// ignoreAllowed completes "allowed is …" for REPRISE_IGNORE_FIELDS.
+var ignoreAllowed = canon.OfferedFields() + ", and fields of your own; several between commas"
+
+// Ignore is what of a request is no part of its key; nil: nothing.
+func (c *Config) Ignore() *canon.Ignore {
+	ignore, _ := registry.APIs.Ignore(c.IgnoreFields, c.IgnorePatterns) // they were checked one by one
+	return ignore
+}
+
+func ignoreFields(to *[]string) func(string) error {
+	return func(v string) error {
+		var names []string
+		for name := range strings.SplitSeq(v, ",") {
+			names = append(names, strings.TrimSpace(name))
+		}
+		if _, err := registry.APIs.Ignore(names, nil); err != nil {
+			return errUse(err.Error())
+		}
+		*to = names
+		return nil
+	}
+}
+
+func ignorePatterns(to *[]string) func(string) error {
+	return func(v string) error {
+		patterns := splitPatterns(v)
+		if _, err := registry.APIs.Ignore(nil, patterns); err != nil {
+			return errUse(err.Error())
+		}
+		*to = patterns
+		return nil
+	}
+}
+
+// splitPatterns are the expressions of a text, one on each line or between two semicolons.
+func splitPatterns(text string) (patterns []string) {
+	for line := range strings.Lines(text) {
+		for p := range strings.SplitSeq(line, ";;") {
+			if p = strings.TrimSpace(p); p != "" {
+				patterns = append(patterns, p)
+			}
+		}
+	}
+	return patterns
+}
