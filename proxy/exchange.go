@@ -212,7 +212,9 @@ func (x exchange) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit)
 		// A page may read the answer: its browser has sent JSON to another site only after the upstream had allowed it (a preflight).
 		h["Access-Control-Allow-Origin"], h["Vary"] = origin[:1], []string{"Origin"}
 	}
-	status.write(h, len(body))
+	own := *status // which others may share, whose requests had other parts that are ignored
+	own.ignored = x.Ignored
+	own.write(h, len(body))
 	x.w.WriteHeader(http.StatusOK)
 	x.w.Write(body) // an error means that the client has left
 	return nil

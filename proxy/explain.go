@@ -33,6 +33,7 @@ type explanation struct {
 	Result      string              `json:"result"`         // exact, semantic, miss or bypass, as it would be now
 	Uncacheable string              `json:"uncacheable,omitempty"`
 	ExactOnly   string              `json:"exact_only,omitempty"`
+	Ignored     []string            `json:"ignored,omitempty"` // fields and named groups that are no part of key and scope
 	Prompt      string              `json:"prompt,omitempty"`
 	Turns       int                 `json:"earlier_turns"`
 	Entry       policy.ID           `json:"entry,omitempty"`
@@ -164,7 +165,7 @@ func forbidden(code, message string) error {
 
 // explain explains q, for the operator or for a client.
 func (q *query) explain(operator bool) *explanation {
-	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Tenant: q.tenant, Rule: q.rule.Name, Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly,
+	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Tenant: q.tenant, Rule: q.rule.Name, Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly, Ignored: q.Ignored,
 		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{}}
 	if q.Uncacheable != "" || q.d.bypass() || q.rule.Mode == rules.Off {
 		th := q.s.opts.Thresholds

@@ -189,7 +189,7 @@ func (s *service) closeStore() error {
 func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 	return proxy.Options{
 		Upstreams: targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg), Canonical: forms(cfg),
-		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders, Ignore: cfg.Ignore(),
+		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders, Ignore: config.Ignored(cfg),
 		Rules: config.RulesOf(cfg), TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,

@@ -1,7 +1,7 @@
 // Package canon identifies a request: raw bytes in; key, scope, prompt, conversation and segments out.
 //
-// It is pure: no clock, no I/O, no state but pooled buffers. One strict pass comes first, because JSON readers disagree
-// (a duplicate name is the first for one reader and the last for another, "Messages" is "messages" for a third): a cache
+// It is pure: no clock, no I/O, no state but pooled buffers and, in an [Ignore], what its patterns have found. One strict pass comes
+// first, because JSON readers disagree (a duplicate name is the first for one reader and the last for another, "Messages" is "messages" for a third): a cache
 // that keys on one reading and forwards the bytes could be poisoned. Every reader reads a body that passes in the same
 // way, so the key and the forwarded bytes mean the same.
 //
@@ -167,7 +167,7 @@ func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model,
 	dropMarks(p)
 	p.buf = appendIdentity(p.buf, rules.Code, id)
 	if p.ignore != nil {
-		p.masks = newMasks(p.ignore)
+		p.masks = newMasks(p.ignore, id.Tenant)
 		p.buf = append(append(p.buf, tagIgnore), p.ignore.digest[:]...)
 		p.mark(len(p.buf)-len(p.ignore.digest), atIgnored)
 	}

@@ -70,3 +70,6 @@ func WithoutPlaces(r Request) Request {
 	}
 	return r
 }
+
+// Remembered is how many texts g has found something in, or nothing, and remembers.
+func Remembered(g *Ignore) int { return len(g.found.young) + len(g.found.old) }

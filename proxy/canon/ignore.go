@@ -9,7 +9,7 @@ import (
 )
 
 // Ignore is what of a request is no part of its key and scope by the will of the operator: two requests that differ in nothing else are
-// the same. What is forwarded keeps it. An Ignore does not change once made.
+// the same. What is forwarded keeps it. An Ignore does not change once made, beside what it remembers.
 //
 // Keys under one Ignore are never keys under another, or under none: an answer that was kept while its request's user did not count is not
 // found once users count again.
@@ -17,6 +17,7 @@ type Ignore struct {
 	fields   map[string]bool
 	patterns []pattern
 	digest   Hash
+	found    found
 }
 
 // pattern is an expression, of which the named groups are taken out.
@@ -158,12 +159,12 @@ func ignores(p *Reader, name []byte) bool {
 	if p.ignore == nil || !p.ignore.fields[string(name)] {
 		return false
 	}
-	p.ignored(string(name))
+	noteIgnored(p, string(name))
 	return true
 }
 
-// ignored notes the name of what was taken out.
-func (p *Reader) ignored(name string) {
+// noteIgnored notes the name of what was taken out.
+func noteIgnored(p *Reader, name string) {
 	if !slices.Contains(p.req.Ignored, name) {
 		p.req.Ignored = append(p.req.Ignored, name)
 	}

@@ -2,17 +2,20 @@ package canon
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"sync"
 )
 
 // masks take out of the texts of system and developer messages what the operator's patterns match. Each text is searched by itself, so that
 // a match never goes from one message or part to the next.
 type masks struct {
 	by    *Ignore
+	owner string            // the tenant
 	room  int               // bytes that may still be searched
-	spans []span            // of all texts
-	of    map[uint32][2]int // the stretch of spans that is of a text: some texts are encoded twice
+	spans int               // that may still be taken out
+	of    map[uint32][]span // of each text: some are encoded twice
 }
 
 // span is what one group takes out of a text.
@@ -30,60 +33,100 @@ const (
 	// maxTexts is how many texts of a request are searched. The others count as they are.
 	maxTexts = 1024
 	// masksBytes is an upper bound of the memory that masks take.
-	masksBytes = maxSpans*(3*spanBytes+2*(maxGroups+1)*8) + maxTexts*64
+	masksBytes = maxSpans*(4*spanBytes+2*(maxGroups+1)*8) + maxTexts*96
 	spanBytes  = 32
 )
 
 // newMasks returns the masks of a request, nil where there are no patterns.
-func newMasks(by *Ignore) *masks {
+func newMasks(by *Ignore, tenant string) *masks {
 	if by == nil || len(by.patterns) == 0 {
 		return nil
 	}
-	return &masks{by: by, room: maxSearched}
+	return &masks{by: by, owner: tenant, room: maxSearched, spans: maxSpans}
 }
 
 // find returns what is taken out of text i, by position and without overlaps.
 func (m *masks) find(i uint32, text []byte) []span {
-	if at, ok := m.of[i]; ok {
-		return m.spans[at[0]:at[1]]
+	if spans, ok := m.of[i]; ok {
+		return spans
 	}
 	if m.of == nil {
-		m.of = map[uint32][2]int{}
+		m.of = map[uint32][]span{}
 	}
 	if len(m.of) == maxTexts {
 		return nil
 	}
-	start := len(m.spans)
-	if len(text) <= m.room {
-		m.room -= len(text)
-		if m.search(text) {
-			m.spans = m.spans[:start+apart(m.spans[start:])]
-		} else {
-			m.spans = m.spans[:start]
-		}
+	m.of[i] = nil
+	if len(text) > m.room {
+		return nil
 	}
-	m.of[i] = [2]int{start, len(m.spans)}
-	return m.spans[start:]
+	m.room -= len(text)
+	if spans := m.by.found.in(m.by, m.owner, text); len(spans) <= m.spans {
+		m.spans -= len(spans)
+		m.of[i] = spans
+	}
+	return m.of[i]
 }
 
-// search adds what the patterns take out of a text; false where that is too much.
-func (m *masks) search(text []byte) bool {
-	for _, p := range m.by.patterns {
+// found remembers what is taken out of texts: a system prompt comes with every request, and stays the same for a day where it names the
+// date. Two generations hold up to maxFound spans each, and what is found in the old one moves to the young one. Tenants share none of it:
+// the time that a request takes must not depend on the prompts of another tenant.
+type found struct {
+	mu         sync.RWMutex // protects what follows
+	young, old map[Hash][]span
+	size       int // of the young ones
+}
+
+// maxFound is how many spans a generation holds; a text counts as one more.
+const maxFound = 4096
+
+// in returns what g takes out of a tenant's text. The caller must not change it.
+func (f *found) in(g *Ignore, tenant string, text []byte) []span {
+	var few [128]byte
+	h := sha256.New()
+	h.Write(appendText(few[:0], tenant))
+	h.Write(text)
+	key := Hash(h.Sum(few[:0]))
+	f.mu.RLock()
+	spans, young := f.young[key]
+	old := false
+	if !young {
+		spans, old = f.old[key]
+	}
+	f.mu.RUnlock()
+	if young {
+		return spans
+	}
+	if !old {
+		spans = g.search(text)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.size += 1 + len(spans); f.young == nil || f.size > maxFound {
+		f.old, f.young, f.size = f.young, map[Hash][]span{}, 1+len(spans)
+	}
+	f.young[key] = spans
+	return spans
+}
+
+// search returns what the patterns take out of a text, nothing where that is too much.
+func (g *Ignore) search(text []byte) (spans []span) {
+	for _, p := range g.patterns {
 		names := p.SubexpNames()
 		for _, match := range p.FindAllSubmatchIndex(text, maxSpans+1) {
-			for _, g := range p.groups {
-				from, to := match[2*g], match[2*g+1] // -1, -1 where it has no part in the match
+			for _, group := range p.groups {
+				from, to := match[2*group], match[2*group+1] // -1, -1 where it has no part in the match
 				if from == to || to-from > MaxIgnored {
 					continue
 				}
-				if len(m.spans) == maxSpans {
-					return false
+				if len(spans) == maxSpans {
+					return nil
 				}
-				m.spans = append(m.spans, span{from, to, names[g]})
+				spans = append(spans, span{from, to, names[group]})
 			}
 		}
 	}
-	return true
+	return slices.Clip(spans[:apart(spans)])
 }
 
 // apart sorts spans, cuts what an earlier one has off a later one, and returns how many are left.
@@ -145,7 +188,7 @@ func appendMasked(p *Reader, dst []byte, i uint32) []byte {
 	for _, m := range spans {
 		dst = appendText(appendText(dst, s[end:m.from]), m.name)
 		end = m.to
-		p.ignored(m.name)
+		noteIgnored(p, m.name)
 	}
 	return appendText(dst, s[end:])
 }

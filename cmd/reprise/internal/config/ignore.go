@@ -10,8 +10,8 @@ import (
 // ignoreAllowed completes "allowed is …" for REPRISE_IGNORE_FIELDS.
 var ignoreAllowed = canon.OfferedFields() + ", and fields of your own; several between commas"
 
-// Ignore is what of a request is no part of its key; nil: nothing.
-func (c *Config) Ignore() *canon.Ignore {
+// Ignored is what of a request is no part of its key; nil: nothing.
+func Ignored(c *Config) *canon.Ignore {
 	ignore, _ := registry.APIs.Ignore(c.IgnoreFields, c.IgnorePatterns) // they were checked one by one
 	return ignore
 }
