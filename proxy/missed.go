@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"hash/maphash"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -193,7 +192,7 @@ func (q missing) systemTexts() (all []misses.Text) {
 		case len(members) > 0:
 			part, members = members[0], members[1:]
 		}
-		all = append(all, withoutIgnored(misses.Text{Part: part, Text: textOf(value)}, q.rule.Ignore))
+		all = append(all, q.withoutIgnored(misses.Text{Part: part, Text: textOf(value)}))
 	}
 	return all
 }
@@ -214,33 +213,19 @@ func textOf(content gjson.Result) string {
 	return text
 }
 
-// withoutIgnored takes what named groups of patterns match out of a text.
-func withoutIgnored(t misses.Text, ignore *canon.Ignore) misses.Text {
-	if ignore == nil || len(ignore.Patterns) == 0 {
-		return t
-	}
-	var cut [][2]int
-	for _, p := range ignore.Patterns {
-		for _, at := range p.FindAllStringSubmatchIndex(t.Text, -1) {
-			for i, name := range p.SubexpNames() {
-				if name != "" && at[2*i] >= 0 {
-					cut = append(cut, [2]int{at[2*i], at[2*i+1]})
-				}
-			}
-		}
-	}
-	slices.SortFunc(cut, func(a, b [2]int) int { return a[0] - b[0] })
+// withoutIgnored takes what does not count out of a text.
+func (q missing) withoutIgnored(t misses.Text) misses.Text {
 	var rest strings.Builder
-	from := 0
-	for _, c := range cut {
-		if c[0] = max(c[0], from); c[0] < c[1] {
-			rest.WriteString(t.Text[from:c[0]])
-			t.Holes = append(t.Holes, misses.Hole{At: rest.Len(), Bytes: c[1] - c[0]})
-			from = c[1]
-		}
+	last := 0
+	for from, to := range q.rule.Ignore.Spans(q.tenant, t.Text) {
+		rest.WriteString(t.Text[last:from])
+		t.Holes = append(t.Holes, misses.Hole{At: rest.Len(), Bytes: to - from})
+		last = to
 	}
-	rest.WriteString(t.Text[from:])
-	t.Text = rest.String()
+	if last > 0 {
+		rest.WriteString(t.Text[last:])
+		t.Text = rest.String()
+	}
 	return t
 }
 

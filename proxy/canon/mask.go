@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"iter"
 	"slices"
 	"sync"
 )
@@ -107,6 +108,20 @@ func (f *found) in(g *Ignore, tenant string, text []byte) []span {
 	}
 	f.young[key] = spans
 	return spans
+}
+
+// Spans yields where what g takes out of a text of a system prompt begins and ends, in order. tenant is that of the request.
+func (g *Ignore) Spans(tenant, text string) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		if g == nil || len(g.patterns) == 0 || len(text) > maxSearched {
+			return
+		}
+		for _, s := range g.found.in(g, tenant, []byte(text)) {
+			if !yield(s.from, s.to) {
+				return
+			}
+		}
+	}
 }
 
 // search returns what the patterns take out of a text, nothing where that is too much.
