@@ -64,7 +64,7 @@ type Config struct {
 	IgnoreHeaders []string
 
 	IgnoreFields, IgnorePatterns []string // what api.Registry.Ignore takes
-	Explain       bool
+	Explain                      bool
 
 	AccessLog  float64 // share of the requests that are logged; negative: none, not even errors
 	LogFormat  string
