@@ -11,7 +11,7 @@ import (
 )
 
 // unlike are the members that differ between any two answers: ids and times.
-var unlike = regexp.MustCompile(`^(id|.*_id|.*Id|created|created_at|completed_at|timestamp)$`)
+var unlike = regexp.MustCompile(`^(id|.*_id|.*Id|created|created_at|createdAt|completed_at|timestamp)$`)
 
 // masked is v with the values of such members replaced by their types.
 func masked(name string, v any) any {
@@ -43,6 +43,38 @@ func masked(name string, v any) any {
 	return v
 }
 
+// linked is v with the values of such members replaced by the order of their first appearance, so that one id in two places stays one.
+func linked(v any) any {
+	seen := map[any]string{}
+	var walk func(name string, v any) any
+	walk = func(name string, v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			out := make(map[string]any, len(v))
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				out[name] = walk(name, v[name])
+			}
+			return out
+		case []any:
+			out := make([]any, len(v))
+			for i, value := range v {
+				out[i] = walk(name, value)
+			}
+			return out
+		case string, float64:
+			if !unlike.MatchString(name) {
+				return v
+			}
+			if _, ok := seen[v]; !ok {
+				seen[v] = "id " + strconv.Itoa(len(seen))
+			}
+			return seen[v]
+		}
+		return v
+	}
+	return walk("", v)
+}
+
 // differences are the places where got and want differ.
 func differences(at string, got, want any) []string {
 	if reflect.DeepEqual(got, want) {
@@ -67,7 +99,7 @@ func differences(at string, got, want any) []string {
 			return out
 		}
 	}
-	return []string{fmt.Sprintf("%s is %#v through the proxy, %#v directly", at, got, want)}
+	return []string{fmt.Sprintf("%s is %#v, not %#v", at, got, want)}
 }
 
 // answerIDs collects the ids of answers in v.

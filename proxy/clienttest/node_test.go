@@ -62,7 +62,7 @@ func nodeRunner(t *testing.T) string {
 	if modules == "" {
 		modules = filepath.Join("node", "node_modules")
 	}
-	for _, pkg := range []string{"openai", "ai", "@ai-sdk/openai"} {
+	for _, pkg := range []string{"openai", "ai", "@ai-sdk/openai", "@mastra/core"} {
 		if _, err := os.Stat(filepath.Join(modules, pkg, "package.json")); err != nil {
 			needs.Missing(t, "node", "node_modules not installed: run npm ci in proxy/clienttest/node")
 		}

@@ -194,6 +194,9 @@ func (f *format) schema() (map[string]any, error) {
 	case "text":
 		return nil, nil
 	case "json_object":
+		if f.Schema != nil { // of llama.cpp and others
+			return f.Schema, nil
+		}
 		return anyObject, nil
 	case "json_schema":
 		if f.Nested.Schema != nil {

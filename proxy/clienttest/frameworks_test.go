@@ -1,0 +1,157 @@
+package clienttest
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"reprise/proxy/enginesim"
+)
+
+// frameworks are the modules of folder node that run a framework or a client library as applications do, at its own defaults.
+var frameworks = []string{"raw", "langchain", "langgraph", "llamaindex", "compatible", "agents", "mastra", "instructor", "anthropic"}
+
+// refusals are scenarios that end in an error, which is never stored. Their faults are the engine's.
+var refusals = map[string]enginesim.Fault{
+	"unauthorized":  {Status: http.StatusUnauthorized},
+	"unknown-model": {},
+	"rate-limit":    {Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}},
+	"too-long":      {},
+}
+
+// retried is the scenario of an engine that is busy at first. The framework asks again after a second.
+const retried = "retried"
+
+// TestFrameworks: each framework gets the same results from the engine, and from the program at its defaults, the first and the second time,
+// and after a restart. From the second time on each call of a run is a hit, those of a loop with tools included.
+func TestFrameworks(t *testing.T) {
+	nodeRunner(t)
+	engine := httptest.NewServer(loopEngine())
+	t.Cleanup(engine.Close)
+	behind := httptest.NewServer(loopEngine())
+	t.Cleanup(behind.Close)
+	path, dir := builtProgram(t), t.TempDir()
+
+	want := runFrameworks(t, "direct", newGate(t, engine.URL))
+	p := serve(t, path, dir, behind.URL+"/v1")
+	first := runFrameworks(t, "first", newGate(t, p.api))
+	second := runFrameworks(t, "second", newGate(t, p.api))
+	p.stop(t)
+	restarted := runFrameworks(t, "restarted", newGate(t, serve(t, path, dir, behind.URL+"/v1").api))
+	for _, name := range frameworks {
+		t.Run(name, func(t *testing.T) {
+			first[name].equal(t, "first", want[name])
+			for when, again := range map[string]map[string]run{"second": second, "restarted": restarted} {
+				again[name].equal(t, when, want[name])
+				again[name].hit(t, when, first[name])
+			}
+		})
+	}
+}
+
+// loopEngine is an engine whose faults are those of the scenario that the key of a request names.
+func loopEngine() *enginesim.Engine {
+	var mu sync.Mutex // protects busy
+	busy := map[string]bool{}
+	return enginesim.New(enginesim.Options{Context: 4096, Models: append(slices.Clone(enginesim.DefaultModels), claude), Fault: func(r *http.Request) enginesim.Fault {
+		key := r.Header.Get("Authorization") + r.Header.Get("X-Api-Key")
+		if strings.HasSuffix(key, "-"+retried) {
+			mu.Lock()
+			defer mu.Unlock()
+			if !busy[key] {
+				busy[key] = true
+				return enginesim.Fault{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"1"}}}
+			}
+			return enginesim.Fault{}
+		}
+		for name, fault := range refusals {
+			if strings.HasSuffix(key, "-"+name) {
+				return fault
+			}
+		}
+		return enginesim.Fault{}
+	}})
+}
+
+// claude is the model that the module of Anthropic's library asks for.
+const claude = "claude-sonnet-4-5"
+
+// cachedPart matches the tokens of a prompt that an engine had before, which are those of any request.
+var cachedPart = regexp.MustCompile(`(?i)^\S*cache`)
+
+// run is one run of all scenarios of a framework: their results, and their calls.
+type run struct {
+	results map[string]any
+	calls   map[string][]call
+}
+
+// runFrameworks runs all frameworks through a gate, as many at once as the machine has cores.
+func runFrameworks(t *testing.T, when string, g *gate) map[string]run {
+	t.Helper()
+	var mu sync.Mutex // protects runs
+	runs := map[string]run{}
+	t.Run(when, func(t *testing.T) {
+		for _, name := range frameworks {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				results := node(name+".mjs")(t, g.url+"/"+name, nil)
+				mu.Lock()
+				defer mu.Unlock()
+				runs[name] = run{results, g.taken(name)}
+			})
+		}
+	})
+	return runs
+}
+
+// equal checks that the scenarios have the results that they have without the proxy.
+func (r run) equal(t *testing.T, when string, want run) {
+	t.Helper()
+	for _, scenario := range slices.Sorted(maps.Keys(want.results)) {
+		for _, d := range differences("", linked(r.results[scenario]), linked(want.results[scenario])) {
+			if !cachedPart.MatchString(d) {
+				t.Errorf("%s, %s time: %s", scenario, when, d)
+			}
+		}
+	}
+}
+
+// hit checks that each call is a hit, unless its scenario ends in an error; of one that is not it reports what the proxy gives as the
+// reason, and in which members the request differs from that of the first time.
+func (r run) hit(t *testing.T, when string, first run) {
+	t.Helper()
+	for _, scenario := range slices.Sorted(maps.Keys(r.calls)) {
+		if _, refused := refusals[scenario]; refused {
+			continue
+		}
+		earlier := slices.DeleteFunc(slices.Clone(first.calls[scenario]), func(c call) bool { return c.status >= 400 })
+		for i, c := range r.calls[scenario] {
+			if c.cache == "exact" {
+				continue
+			}
+			reason := "no such call the first time"
+			if i < len(earlier) {
+				reason = joined(differences("", c.body(), earlier[i].body()))
+			}
+			t.Errorf("%s, %s time, call %d (%s): X-Cache %q, Cache-Status %q, status %d; the request and that of the first time: %s", scenario, when, i+1, c.path, c.cache, c.why, c.status, reason)
+		}
+	}
+}
+
+// joined is the first of some differences between the request and that of the first time.
+func joined(differences []string) string {
+	const most = 3
+	switch n := len(differences); {
+	case n == 0:
+		return "the same"
+	case n > most:
+		return strings.Join(differences[:most], "; ") + "; and " + strconv.Itoa(n-most) + " more"
+	}
+	return strings.Join(differences, "; ")
+}
