@@ -80,7 +80,7 @@ func loopEngine() *enginesim.Engine {
 }
 
 // claude is the model that the module of Anthropic's library asks for.
-const claude = "claude-sonnet-4-5"
+const claude = "claude-sonnet-5-5"
 
 // cachedPart matches the tokens of a prompt that an engine had before, which are those of any request.
 var cachedPart = regexp.MustCompile(`(?i)^\S*cache`)

@@ -3,7 +3,7 @@ import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
 import { book, calling, failure, kinds, naming, next, question, system, tooLong, tools } from './tasks.mjs'
 
-const model = 'claude-sonnet-4-5'
+const model = 'claude-sonnet-5-5'
 
 // The library adds /v1 itself.
 const connect = ({ baseURL, apiKey }, more) => new Anthropic({ baseURL: baseURL.replace(/\/v1$/, ''), apiKey, ...more })
@@ -25,13 +25,13 @@ async function conversation(site) {
   return [one, await whole(site, { messages: [user(question), { role: 'assistant', content: one.content }, user(next)] })]
 }
 
-// loop is the library's own runner of tools.
-async function loop(site, stream) {
+// loop is the library's own runner of tools. By default it keeps the conversation at the server, in a thread.
+async function loop(site, more) {
   const calls = []
   const known = tools(calls).map(({ name, description, parameters, run }) => betaZodTool({ name, description, inputSchema: parameters, run }))
-  const runner = connect(site).beta.messages.toolRunner(ask({ messages: [user(calling)], tools: known, stream }))
+  const runner = connect(site).beta.messages.toolRunner(ask({ messages: [user(calling)], tools: known, ...more }))
   const messages = []
-  for await (const message of runner) messages.push(stream ? await message.finalMessage() : message)
+  for await (const message of runner) messages.push(more.stream ? await message.finalMessage() : message)
   return { calls, messages }
 }
 
@@ -62,8 +62,9 @@ export const scenarios = {
   plain: (site) => whole(site),
   stream: (site) => streamed(site),
   conversation,
-  tools: (site) => loop(site, false),
-  'tools-stream': (site) => loop(site, true),
+  tools: (site) => loop(site, { thread: false }),
+  'tools-stream': (site) => loop(site, { thread: false, stream: true }),
+  'tools-thread': (site) => loop(site, {}),
   'tools-written': written,
   structured: async (site) => (await connect(site).messages.parse(ask({ messages: [user(naming)], output_config: { format: zodOutputFormat(book) } }))).parsed_output,
   unauthorized: (site) => failure(whole(site), details),
