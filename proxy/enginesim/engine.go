@@ -90,6 +90,7 @@ type Engine struct {
 	mux     *http.ServeMux
 	files   *files
 	answers *answers
+	threads *threads
 	kind    *strict.Upstream // nil: Options.Strict is empty
 
 	mu     sync.Mutex // protects everything below
@@ -117,7 +118,8 @@ func New(o Options) *Engine {
 		o.Sleep = sleep
 	}
 	e := &Engine{o: o, mux: http.NewServeMux(), kind: o.kind(), blocks: NewBlocks(o.Blocks),
-		files: &files{newest: makeNewest[file]()}, answers: &answers{newest: makeNewest[storedAnswer]()}}
+		files: &files{newest: makeNewest[file]()}, answers: &answers{newest: makeNewest[storedAnswer]()},
+		threads: &threads{newest: makeNewest[messagesRequest]()}}
 	e.stats.ByPath, e.marks = map[string]int64{}, map[[32]byte]bool{}
 	e.blocks.watched = o.Events != nil
 	e.routes()

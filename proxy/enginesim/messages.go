@@ -30,6 +30,7 @@ type messagesRequest struct {
 		Format *format `json:"format"`
 	} `json:"output_config"`
 	Automatic json.RawMessage `json:"cache_control"`
+	Thread    anthropicThread `json:"thread"`
 }
 
 // anthropicTurn is a message.
@@ -72,6 +73,7 @@ func (e *Engine) messages(c *call) error {
 		m.thought = "Let me see:" + sentence(j.rng(1))
 	}
 	m.read, m.written = e.keep(q.Model, blocks)
+	e.threads.keep(m)
 	if q.Stream {
 		return m.stream()
 	}
@@ -100,6 +102,9 @@ func readMessages(e *Engine, c *call) (q *messagesRequest, j *job, blocks []mark
 		return nil, nil, nil, err
 	}
 	if err := e.serves(q.Model); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := e.threads.resume(q); err != nil {
 		return nil, nil, nil, err
 	}
 	if err := q.validate(); err != nil {
