@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // unlike are the members that differ between any two answers: ids and times.
@@ -102,13 +101,12 @@ func differences(at string, got, want any) []string {
 	return []string{fmt.Sprintf("%s is %#v, not %#v", at, got, want)}
 }
 
-// answerIDs collects the ids of answers in v.
+// answerIDs collects the ids of answers, and of the calls and items in them.
 func answerIDs(v any, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, value := range v {
-			id, _ := value.(string)
-			if name == "id" && (strings.HasPrefix(id, "chatcmpl-") || strings.HasPrefix(id, "cmpl-") || strings.HasPrefix(id, "resp_")) {
+			if id, _ := value.(string); unlike.MatchString(name) && made.MatchString(id) {
 				into[id] = true
 			}
 			answerIDs(value, into)
@@ -119,3 +117,6 @@ func answerIDs(v any, into map[string]bool) {
 		}
 	}
 }
+
+// made matches the ids that an upstream makes.
+var made = regexp.MustCompile(`^(chatcmpl-|cmpl-|resp_|msg_|fc_|call_|toolu_).{6}`)

@@ -23,13 +23,19 @@ async function conversation(site) {
   return [said(one), await run(site, guide(), [...one.history, { role: 'user', content: next }])]
 }
 
+// atServer is a conversation that the server keeps.
+async function atServer(site) {
+  const one = await runner(site).run(guide(), question)
+  return [said(one), said(await runner(site).run(guide(), next, { previousResponseId: one.lastResponseId }))]
+}
+
 async function loop(site, run, more) {
   const calls = []
   const known = tools(calls).map(({ name, description, parameters, run }) => tool({ name, description, parameters, execute: run }))
   return { said: await run(site, guide({ tools: known }), calling, more), calls }
 }
 
-// handoff is an agent that may pass the conversation on to another: the engine then calls the tools that stand for it.
+// handoff is an agent that passes the conversation on to another, by the call of a tool.
 async function handoff(site) {
   const other = guide({ name: 'Other', handoffDescription: 'knows rivers' })
   return run(site, guide({ handoffs: [other] }), 'Please call tool.')
@@ -41,6 +47,7 @@ export const scenarios = {
   plain: (site) => run(site, guide(), question),
   stream: (site) => streamed(site, guide(), question),
   conversation,
+  'steps-at-server': atServer,
   tools: (site) => loop(site, run),
   'tools-stream': (site) => loop(site, streamed),
   handoff,

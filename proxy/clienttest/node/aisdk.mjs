@@ -1,6 +1,7 @@
 import { createOpenAI } from '@ai-sdk/openai'
 import { embedMany, generateObject, generateText, isStepCount, jsonSchema, Output, streamObject, streamText, tool } from 'ai'
 import { book, completer, embedder, failure, kinds, model, parameters } from './asks.mjs'
+import * as tasks from './tasks.mjs'
 
 const chat = (site) => createOpenAI(site).chat(model)
 const responses = (site) => createOpenAI(site).responses(model)
@@ -36,6 +37,13 @@ async function toolLoop(site) {
   const asked = []
   const here = { weather: tool({ inputSchema: jsonSchema(parameters), execute: (input) => { asked.push(input); return 'sunny' } }) }
   return { asked, said: await whole(chat(site), 'Please call tool.', { tools: here, stopWhen: isStepCount(3) }) }
+}
+
+// steps is a loop of several calls.
+async function steps(through, run) {
+  const calls = []
+  const tools = Object.fromEntries(tasks.tools(calls).map(({ name, description, parameters, run }) => [name, tool({ description, inputSchema: parameters, execute: run })]))
+  return { calls, said: await run(through, tasks.calling, { tools, stopWhen: isStepCount(5) }) }
 }
 
 const toolResult = {
@@ -107,6 +115,10 @@ export const scenarios = {
   'tools-stream': (site) => streamed(chat(site), 'Please call tool.', { tools: weather }),
   'tool-result': (site) => whole(chat(site), undefined, toolResult),
   'tool-loop': toolLoop,
+  'steps': (site) => steps(chat(site), whole),
+  'steps-stream': (site) => steps(chat(site), streamed),
+  'response-steps': (site) => steps(responses(site), whole),
+  'response-steps-stream': (site) => steps(responses(site), streamed),
   'structured': (site) => structured(chat(site)),
   'structured-stream': (site) => objectStream(chat(site)),
   'completion': (site) => whole(completion(site), 'Once upon a time'),

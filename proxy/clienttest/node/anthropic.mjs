@@ -56,7 +56,7 @@ const schemas = {
   distance: { type: 'object', properties: { from: { type: 'string' }, to: { type: 'string' } }, required: ['from', 'to'] },
 }
 
-const details = (err) => ({ kind: err.constructor.name, status: err.status, type: err.type, message: err.message, error: err.error, retryAfter: err.headers?.get('retry-after') })
+const details = (err) => ({ kind: err.constructor.name, status: err.status, type: err.type, message: err.message.replace(/req_\w+/, 'req'), error: err.error, retryAfter: err.headers?.get('retry-after') })
 
 export const scenarios = {
   plain: (site) => whole(site),

@@ -1,5 +1,7 @@
 import OpenAI from 'openai'
+import { z } from 'zod'
 import { book, completer, embedder, failure, kinds, model, parameters } from './asks.mjs'
+import * as tasks from './tasks.mjs'
 
 const connect = (site) => new OpenAI({ ...site, maxRetries: 0 })
 
@@ -40,6 +42,35 @@ async function toolLoop(site) {
   const weatherHere = { ...weather.function, parse: JSON.parse, function: (args) => { asked.push(args); return 'sunny' } }
   const runner = connect(site).chat.completions.runTools({ ...calling, tools: [{ type: 'function', function: weatherHere }] })
   return { asked, said: await runner.finalContent() }
+}
+
+// steps is a loop of several calls, done by the library.
+async function steps(site, stream) {
+  const calls = []
+  const tools = tasks.tools(calls).map(({ name, description, parameters, run }) => ({ type: 'function', function: { name, description, parameters: z.toJSONSchema(parameters), parse: JSON.parse, function: run } }))
+  const runner = connect(site).chat.completions.runTools({ ...ask(tasks.calling), tools, stream })
+  await runner.done()
+  return { calls, messages: runner.messages, usage: await runner.totalUsage() }
+}
+
+// responseSteps is such a loop. Its conversation is sent with each request, or kept at the server.
+async function responseSteps(site, atServer) {
+  const client = connect(site)
+  const calls = []
+  const known = tasks.tools(calls)
+  const tools = known.map(({ name, description, parameters }) => ({ type: 'function', name, description, parameters: z.toJSONSchema(parameters), strict: true }))
+  const answers = []
+  for (let input = [{ role: 'user', content: tasks.calling }], previous_response_id; ;) {
+    const answer = await client.responses.create({ model, input, tools, previous_response_id })
+    answers.push(answer)
+    const asked = answer.output.filter(({ type }) => type === 'function_call')
+    if (!asked.length) return { calls, answers }
+    if (atServer) [input, previous_response_id] = [[], answer.id]
+    else input.push(...answer.output)
+    for (const { call_id, name, arguments: args } of asked) {
+      input.push({ type: 'function_call_output', call_id, output: await known.find((t) => t.name === name).run(JSON.parse(args)) })
+    }
+  }
 }
 
 const toolResult = ask('Please call tool.', {
@@ -108,6 +139,10 @@ export const scenarios = {
   'tools-stream': (site) => summed(site, calling),
   'tool-result': (site) => whole(site, toolResult),
   'tool-loop': toolLoop,
+  'steps': (site) => steps(site, false),
+  'steps-stream': (site) => steps(site, true),
+  'response-steps': (site) => responseSteps(site, false),
+  'steps-at-server': (site) => responseSteps(site, true),
   'structured': (site) => connect(site).chat.completions.parse(ask('Name a book.', { response_format: format })),
   'structured-stream': (site) => summed(site, ask('Name a book.', { response_format: format })),
   'completion': (site) => connect(site).completions.create({ model: completer, prompt: 'Once upon a time' }),
