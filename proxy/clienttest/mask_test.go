@@ -44,7 +44,7 @@ func masked(name string, v any) any {
 
 // linked is v with the values of such members replaced by the order of their first appearance, so that one id in two places stays one.
 func linked(v any) any {
-	seen := map[any]string{}
+	seen := map[string]string{}
 	var walk func(name string, v any) any
 	walk = func(name string, v any) any {
 		switch v := v.(type) {
@@ -60,19 +60,23 @@ func linked(v any) any {
 				out[i] = walk(name, value)
 			}
 			return out
-		case string, float64:
-			if !unlike.MatchString(name) {
-				return v
+		case string:
+			if !unlike.MatchString(name) || name == previous {
+				return masked(name, v)
 			}
 			if _, ok := seen[v]; !ok {
 				seen[v] = "id " + strconv.Itoa(len(seen))
 			}
 			return seen[v]
 		}
-		return v
+		return masked(name, v)
 	}
 	return walk("", v)
 }
+
+// previous is the id of an earlier answer, as the server has it, in an answer that continues a conversation there: that of the upstream's
+// own answer, where the client has one from the cache.
+const previous = "previous_response_id"
 
 // differences are the places where got and want differ.
 func differences(at string, got, want any) []string {
@@ -106,7 +110,7 @@ func answerIDs(v any, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, value := range v {
-			if id, _ := value.(string); unlike.MatchString(name) && made.MatchString(id) {
+			if id, _ := value.(string); name != previous && unlike.MatchString(name) && made.MatchString(id) {
 				into[id] = true
 			}
 			answerIDs(value, into)
