@@ -203,6 +203,9 @@ func (c *call) chatBody(q *chatRequest, r *run) chatBody {
 	return b
 }
 
+// alsoID is added to the id of a call for one that is made at once with it.
+const alsoID = "b"
+
 func (c *call) callID(choice int) string { return c.name("call_" + strconv.Itoa(choice)) }
 
 func (ch *choice) message(callID string) *chatMsg {
@@ -210,6 +213,9 @@ func (ch *choice) message(callID string) *chatMsg {
 	switch {
 	case ch.tool != "":
 		m.ToolCalls = []toolCall{{ID: callID, Type: "function", Function: toolFunction{ch.tool, ch.text()}}}
+		if ch.also != "" {
+			m.ToolCalls = append(m.ToolCalls, toolCall{ID: callID + alsoID, Type: "function", Function: toolFunction{ch.also, ch.args}})
+		}
 	case ch.refusal:
 		m.Refusal = ch.text()
 	default:

@@ -3,6 +3,7 @@ package enginesim
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -131,6 +132,27 @@ func TestToolLoop(t *testing.T) {
 	broken := strings.Replace(turns, `"tool_call_id":"b"`, `"tool_call_id":"z"`, 1)
 	if status, body := answerTo(e, "POST", "/v1/chat/completions", `{"model":"gpt-4o","messages":[`+broken+`]`+tools+`}`); status != 400 || !strings.Contains(body, "with id 'z'") {
 		t.Errorf("the result of a call that was not made: %d %s", status, body)
+	}
+}
+
+// TestCallsAtOnce: each API calls two tools in one answer, also in a stream.
+func TestCallsAtOnce(t *testing.T) {
+	e := New(Options{Models: []string{AnyModel}})
+	for path, body := range map[string]string{
+		"/v1/chat/completions": `{"model":"m","messages":[{"role":"user","content":"Call tools."}],"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"g"}}]`,
+		"/v1/responses":        `{"model":"m","input":"Call tools.","tools":[{"type":"function","name":"f"},{"type":"function","name":"g"}]`,
+		"/v1/messages":         `{"model":"m","max_tokens":100,"messages":[{"role":"user","content":"Call tools."}],"tools":[{"name":"f","input_schema":{}},{"name":"g","input_schema":{}}]`,
+	} {
+		for _, end := range []string{`}`, `,"stream":true}`} {
+			_, answer := answerTo(e, "POST", path, body+end)
+			ids := map[string]bool{}
+			for _, found := range regexp.MustCompile(`"(?:call_id|id)":"((?:call|toolu)_\w+)"`).FindAllStringSubmatch(answer, -1) {
+				ids[found[1]] = true
+			}
+			if len(ids) != 2 || !strings.Contains(answer, `"name":"f"`) || !strings.Contains(answer, `"name":"g"`) {
+				t.Errorf("%s: calls %v in %s", path, ids, answer)
+			}
+		}
 	}
 }
 

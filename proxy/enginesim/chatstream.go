@@ -89,6 +89,13 @@ func (s *chatStream) finish() error {
 		times = 2
 	}
 	for i := range s.r.choices {
+		if ch := &s.r.choices[i]; ch.also != "" {
+			second := 1
+			call := toolCall{Index: &second, ID: s.call.callID(i) + alsoID, Type: "function", Function: toolFunction{ch.also, ch.args}}
+			if err := s.send(chatChoice{Index: i, Delta: &chatMsg{ToolCalls: []toolCall{call}}}); err != nil {
+				return err
+			}
+		}
 		if s.call.usage && i == len(s.r.choices)-1 && !s.q.StreamOptions.IncludeUsage && !s.fault.NoUsage {
 			s.chunk.Usage = s.r.usage()
 		}

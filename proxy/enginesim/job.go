@@ -12,13 +12,13 @@ import (
 type job struct {
 	question Question
 	prompt   []Token
-	asked    string   // text of the last user turn
-	params   string   // everything else that the answer depends on
-	salt     string   // cache_salt
-	choices  int      // n
-	limit    int      // output tokens; 0 is no limit
-	stop     []string // texts that end an answer
-	tool     *toolSpec
+	asked    string         // text of the last user turn
+	params   string         // everything else that the answer depends on
+	salt     string         // cache_salt
+	choices  int            // n
+	limit    int            // output tokens; 0 is no limit
+	stop     []string       // texts that end an answer
+	tools    []toolSpec     // that the model calls at once, at most two
 	format   map[string]any // the schema of the answer; nil is text
 }
 
@@ -26,6 +26,8 @@ type job struct {
 type choice struct {
 	pieces  []string
 	tool    string // the name of the function whose arguments the text is
+	also    string // the name of another function that is called, in one piece
+	args    string // its arguments
 	refusal bool   // the text is a refusal
 	finish  string
 	stopped string // the text of the request that ended it
@@ -49,8 +51,12 @@ func (j *job) choice(o *Options, index int, f *Fault) choice {
 	switch {
 	case f.Refusal != "":
 		text, c.refusal = f.Refusal, true
-	case j.tool != nil:
-		text, c.tool, c.finish = compact(fill(rng, j.tool.Parameters)), j.tool.Name, j.tool.finish
+	case len(j.tools) > 0:
+		t := j.tools[0]
+		text, c.tool, c.finish = compact(fill(rng, t.Parameters)), t.Name, t.finish
+		for _, t := range j.tools[1:] {
+			c.also, c.args = t.Name, compact(fill(rng, t.Parameters))
+		}
 	case j.format != nil:
 		text = compact(fill(rng, j.format))
 	default:

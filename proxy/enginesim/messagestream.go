@@ -25,6 +25,9 @@ func (m *anthropicMessage) whole() fields {
 	}
 	if m.choice.tool != "" {
 		content = append(content, m.use(json.RawMessage(m.arguments())))
+		if m.choice.also != "" {
+			content = append(content, m.also(json.RawMessage(m.choice.args)))
+		}
 	} else if text := m.choice.text(); text != "" {
 		content = append(content, fields{"type": "text", "text": text})
 	}
@@ -54,6 +57,11 @@ func (m *anthropicMessage) output() int { return m.run.output() + len(split(m.th
 // use is the call of a tool.
 func (m *anthropicMessage) use(input any) fields {
 	return fields{"type": "tool_use", "id": m.name("toolu_"), "name": m.choice.tool, "input": input}
+}
+
+// also is the call of another tool.
+func (m *anthropicMessage) also(input any) fields {
+	return fields{"type": "tool_use", "id": m.name("toolu_") + alsoID, "name": m.choice.also, "input": input}
 }
 
 // arguments are those of the call; of one that is cut, none are left.
@@ -130,6 +138,11 @@ func (s *anthropicStream) play() error {
 	if err := s.answer(index); err != nil || s.fault.NoDone {
 		return err
 	}
+	if s.choice.also != "" {
+		if err := s.second(index + 1); err != nil {
+			return err
+		}
+	}
 	return s.finish()
 }
 
@@ -174,6 +187,17 @@ func (s *anthropicStream) answer(index int) error {
 		if err := s.delta(index, kind, name, piece); err != nil {
 			return err
 		}
+	}
+	return s.send("content_block_stop", fields{"index": index})
+}
+
+// second sends the call of another tool.
+func (s *anthropicStream) second(index int) error {
+	if err := s.send("content_block_start", fields{"index": index, "content_block": s.also(struct{}{})}); err != nil {
+		return err
+	}
+	if err := s.delta(index, "input_json_delta", "partial_json", s.choice.args); err != nil {
+		return err
 	}
 	return s.send("content_block_stop", fields{"index": index})
 }

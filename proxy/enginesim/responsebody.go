@@ -111,6 +111,9 @@ func (p *response) finished() *responseBody {
 		b.Status, b.Incomplete = "incomplete", &incomplete{"content_filter"}
 	}
 	b.Output = []responseItem{p.item(b.Status)}
+	if p.choice.also != "" {
+		b.Output = append(b.Output, p.also(b.Status, p.choice.args))
+	}
 	if !p.fault.NoUsage {
 		u := p.run.usage()
 		b.Usage = &responseUsage{u.Prompt, map[string]int{"cached_tokens": u.Details.Cached}, u.Completion, map[string]int{"reasoning_tokens": 0}, u.Total}
@@ -148,6 +151,11 @@ func (p *response) item(status string) responseItem {
 		it.Content = append(it.Content, p.part(text))
 	}
 	return it
+}
+
+// also is the call of another function.
+func (p *response) also(status, args string) responseItem {
+	return responseItem{ID: p.itemID() + alsoID, Type: "function_call", Status: status, Name: p.choice.also, CallID: p.callID(0) + alsoID, Arguments: &args}
 }
 
 func (p *response) part(text string) responsePart {

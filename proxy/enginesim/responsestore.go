@@ -47,9 +47,13 @@ func (s *answers) keep(p *response, turns []chatMessage, body []byte) {
 	} else {
 		last.Content.text = p.choice.text()
 	}
+	turns = append(turns[:len(turns):len(turns)], last)
+	if p.choice.also != "" {
+		turns = append(turns, chatMessage{Role: "assistant", ToolCalls: marshal(p.also("completed", p.choice.args))})
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.newest.put(p.head.ID, storedAnswer{body, append(turns[:len(turns):len(turns)], last)})
+	s.newest.put(p.head.ID, storedAnswer{body, turns})
 }
 
 func (s *answers) get(c *call) error {

@@ -32,7 +32,7 @@ func (s *responseStream) play() error {
 	if err := s.run.wait(s.ctx, 0); err != nil {
 		return err
 	}
-	for _, act := range []func() error{s.open, s.decode, s.closeItem, s.finish} {
+	for _, act := range []func() error{s.open, s.decode, s.closeItem, s.also, s.finish} {
 		if err := act(); err != nil {
 			return err
 		}
@@ -118,6 +118,25 @@ func (s *responseStream) closeItem() error {
 		}
 	}
 	return s.send("response.output_item.done", fields{"output_index": 0, "item": s.item(s.finished().Status)})
+}
+
+// also sends the call of another function.
+func (s *responseStream) also() error {
+	if s.choice.also == "" {
+		return nil
+	}
+	item := s.response.also("completed", s.choice.args)
+	err := s.send("response.output_item.added", fields{"output_index": 1, "item": s.response.also("in_progress", "")})
+	for _, end := range []string{"delta", "done"} {
+		if err == nil {
+			name := map[string]string{"delta": "delta", "done": "arguments"}[end]
+			err = s.send("response.function_call_arguments."+end, fields{"item_id": item.ID, "output_index": 1, name: s.choice.args})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.send("response.output_item.done", fields{"output_index": 1, "item": item})
 }
 
 // finish sends the terminal event with the whole response.

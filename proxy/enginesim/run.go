@@ -63,7 +63,7 @@ func (r *run) steps() int {
 func (r *run) output() int {
 	n := 0
 	for _, c := range r.choices {
-		n += len(c.pieces)
+		n += len(c.pieces) + len(split(c.args))
 	}
 	return n
 }

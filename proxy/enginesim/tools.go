@@ -15,11 +15,11 @@ type toolSpec struct {
 }
 
 // callWords in the last user turn make the model call a tool that it is free to call: "call tool" once, "call tool 3 times" again after
-// each result until it has three.
-var callWords = regexp.MustCompile(`(?i)call tool(?: ([1-9]) times)?`)
+// each result until it has three, and "call tools" two of them at once.
+var callWords = regexp.MustCompile(`(?i)call tool(s?)(?: ([1-9]) times)?`)
 
-// calls reports whether the model calls a tool that it is free to call, after how many results of the turn that asks for it.
-func (j *job) calls() (after int, yes bool) {
+// calls is how many tools that it is free to call the model calls at once, after how many results of the turn that asks for it.
+func (j *job) calls() (after, atOnce int) {
 	said := j.question.Messages
 	for len(said) > 0 && said[len(said)-1].Role != "user" {
 		if said[len(said)-1].Role == "tool" {
@@ -28,22 +28,26 @@ func (j *job) calls() (after int, yes bool) {
 		said = said[:len(said)-1]
 	}
 	if last := j.question.Messages[len(j.question.Messages)-1].Role; len(said) == 0 || (last != "user" && last != "tool") {
-		return after, false
+		return after, 0
 	}
 	found := callWords.FindStringSubmatch(said[len(said)-1].Text)
 	if found == nil {
-		return after, false
+		return after, 0
 	}
-	times, err := strconv.Atoi(found[1])
+	times, err := strconv.Atoi(found[2])
 	if err != nil {
 		times = 1
 	}
-	return after, after < times
+	atOnce = 1 + len(found[1])
+	if after >= times*atOnce {
+		return after, 0
+	}
+	return after, atOnce
 }
 
-// chooseTool decides whether the model calls a function, and which one. choice is "none", "auto", "required" or an object
+// chooseTools decides whether the model calls functions, and which. choice is "none", "auto", "required" or an object
 // with the function's name, at the top or under "function".
-func (j *job) chooseTool(tools []toolSpec, choice json.RawMessage) (*toolSpec, error) {
+func (j *job) chooseTools(tools []toolSpec, choice json.RawMessage) ([]toolSpec, error) {
 	var word string
 	var named struct {
 		Name     string                `json:"name"`
@@ -55,23 +59,27 @@ func (j *job) chooseTool(tools []toolSpec, choice json.RawMessage) (*toolSpec, e
 	if name := named.Name + named.Function.Name; name != "" {
 		return namedTool(tools, name)
 	}
-	after, wanted := j.calls()
+	after, atOnce := j.calls()
 	switch {
 	case word == "required" && len(tools) == 0:
 		return nil, badRequest("tool_choice", "", "'tool_choice' is only allowed when 'tools' are specified.")
 	case word == "none" || len(tools) == 0:
 		return nil, nil
-	case word == "required", wanted:
-		t := tools[int((tokenOf(j.asked)+Token(after))%Token(len(tools)))]
-		t.finish = "tool_calls"
-		return &t, nil
+	case word == "required", atOnce > 0:
+		var called []toolSpec
+		for i := range min(max(atOnce, 1), len(tools)) {
+			t := tools[int((tokenOf(j.asked)+Token(after+i))%Token(len(tools)))]
+			t.finish = "tool_calls"
+			called = append(called, t)
+		}
+		return called, nil
 	}
 	return nil, nil
 }
 
 // settle sets the tool that the job calls, the format of its answer, if any, and its sampling parameters.
 func (s *sampling) settle(j *job, tools []toolSpec, choice json.RawMessage, f *format) (err error) {
-	if j.tool, err = j.chooseTool(tools, choice); err != nil {
+	if j.tools, err = j.chooseTools(tools, choice); err != nil {
 		return err
 	}
 	if j.format, err = f.schema(); err != nil {
@@ -82,11 +90,11 @@ func (s *sampling) settle(j *job, tools []toolSpec, choice json.RawMessage, f *f
 }
 
 // namedTool finds the function that the request requires. The finish reason is then "stop", as with OpenAI.
-func namedTool(tools []toolSpec, name string) (*toolSpec, error) {
+func namedTool(tools []toolSpec, name string) ([]toolSpec, error) {
 	for _, t := range tools {
 		if t.Name == name {
 			t.finish = "stop"
-			return &t, nil
+			return []toolSpec{t}, nil
 		}
 	}
 	return nil, badRequest("tool_choice", "", "Tool choice '%s' not found in 'tools'.", name)

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
-import { book, calling, failure, kinds, naming, next, question, system, tooLong, tools } from './tasks.mjs'
+import { book, calling, callingTwo, failure, kinds, naming, next, question, system, tooLong, tools } from './tasks.mjs'
 
 const model = 'claude-sonnet-5-5'
 
@@ -26,10 +26,10 @@ async function conversation(site) {
 }
 
 // loop is the library's own runner of tools. By default it keeps the conversation at the server, in a thread.
-async function loop(site, more) {
+async function loop(site, more, asked = calling) {
   const calls = []
   const known = tools(calls).map(({ name, description, parameters, run }) => betaZodTool({ name, description, inputSchema: parameters, run }))
-  const runner = connect(site).beta.messages.toolRunner(ask({ messages: [user(calling)], tools: known, ...more }))
+  const runner = connect(site).beta.messages.toolRunner(ask({ messages: [user(asked)], tools: known, ...more }))
   const messages = []
   for await (const message of runner) messages.push(more.stream ? await message.finalMessage() : message)
   return { calls, messages }
@@ -64,6 +64,8 @@ export const scenarios = {
   conversation,
   tools: (site) => loop(site, { thread: false }),
   'tools-stream': (site) => loop(site, { thread: false, stream: true }),
+  'tools-at-once': (site) => loop(site, { thread: false }, callingTwo),
+  'tools-at-once-stream': (site) => loop(site, { thread: false, stream: true }, callingTwo),
   'tools-thread': (site) => loop(site, {}),
   'tools-written': written,
   structured: async (site) => (await connect(site).messages.parse(ask({ messages: [user(naming)], output_config: { format: zodOutputFormat(book) } }))).parsed_output,

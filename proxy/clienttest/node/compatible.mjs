@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { embedMany, generateObject, generateText, isStepCount, Output, streamObject, streamText, tool } from 'ai'
-import { book, calling, embedder, failure, model, naming, next, question, system, texts, tooLong, tools } from './tasks.mjs'
+import { book, calling, callingTwo, embedder, failure, model, naming, next, question, system, texts, tooLong, tools } from './tasks.mjs'
 
 const provider = (site) => createOpenAICompatible({ name: 'engine', supportsStructuredOutputs: true, ...site })
 const ask = (site, more) => ({ model: provider(site)(model), system, prompt: question, ...more })
@@ -26,10 +26,10 @@ async function conversation(site) {
   return [said(one), await whole(site, { prompt: undefined, messages: [...messages, ...one.response.messages, { role: 'user', content: next }] })]
 }
 
-async function loop(site, run) {
+async function loop(site, run, prompt = calling) {
   const calls = []
   const known = Object.fromEntries(tools(calls).map(({ name, description, parameters, run }) => [name, tool({ description, inputSchema: parameters, execute: run })]))
-  return { said: await run(site, { prompt: calling, tools: known, stopWhen: isStepCount(5) }), calls }
+  return { said: await run(site, { prompt, tools: known, stopWhen: isStepCount(5) }), calls }
 }
 
 async function objectStream(site) {
@@ -48,6 +48,8 @@ export const scenarios = {
   conversation,
   tools: (site) => loop(site, whole),
   'tools-stream': (site) => loop(site, streamed),
+  'tools-at-once': (site) => loop(site, whole, callingTwo),
+  'tools-at-once-stream': (site) => loop(site, streamed, callingTwo),
   structured: async (site) => (await generateText(ask(site, { prompt: naming, output: Output.object({ schema: book }) }))).output,
   'structured-object': async (site) => (await generateObject(ask(site, { prompt: naming, schema: book }))).object,
   'structured-stream': objectStream,

@@ -1,7 +1,7 @@
 import { HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai'
-import { book, calling, details, embedder, failure, model, naming, next, question, system, texts, tooLong, tools } from './tasks.mjs'
+import { book, calling, callingTwo, details, embedder, failure, model, naming, next, question, system, texts, tooLong, tools } from './tasks.mjs'
 
 const connect = ({ baseURL, apiKey }, more) => new ChatOpenAI({ model, apiKey, configuration: { baseURL }, ...more })
 
@@ -23,10 +23,10 @@ async function conversation(site) {
 }
 
 // loop calls the tools that the model wants until it answers.
-async function loop(llm, invoke) {
+async function loop(llm, invoke, asked = calling) {
   const calls = []
   const known = tools(calls).map(({ name, description, parameters, run }) => tool(run, { name, description, schema: parameters }))
-  const messages = [new HumanMessage(calling)]
+  const messages = [new HumanMessage(asked)]
   for (;;) {
     const message = await invoke(llm.bindTools(known), messages)
     messages.push(message)
@@ -47,12 +47,16 @@ export const scenarios = {
   conversation,
   tools: (site) => loop(connect(site), whole),
   'tools-stream': (site) => loop(connect(site), streamed),
+  'tools-at-once': (site) => loop(connect(site), whole, callingTwo),
+  'tools-at-once-stream': (site) => loop(connect(site), streamed, callingTwo),
   structured: (site) => connect(site).withStructuredOutput(book).invoke(naming),
   'structured-tool': (site) => connect(site).withStructuredOutput(book, { method: 'functionCalling', name: 'book' }).invoke(naming),
   response: async (site) => said(await connect(site, { useResponsesApi: true }).invoke(asked)),
   'response-stream': async (site) => said(await streamed(connect(site, { useResponsesApi: true }), asked)),
   'response-tools': (site) => loop(connect(site, { useResponsesApi: true }), whole),
   'response-tools-stream': (site) => loop(connect(site, { useResponsesApi: true }), streamed),
+  'response-tools-at-once': (site) => loop(connect(site, { useResponsesApi: true }), whole, callingTwo),
+  'response-tools-at-once-stream': (site) => loop(connect(site, { useResponsesApi: true }), streamed, callingTwo),
   embeddings: ({ baseURL, apiKey }) => new OpenAIEmbeddings({ model: embedder, apiKey, dimensions: 8, configuration: { baseURL } }).embedDocuments(texts),
   unauthorized: (site) => failure(connect(site).invoke(question), details),
   'unknown-model': (site) => failure(connect(site, { model: 'nothing' }).invoke(question), details),

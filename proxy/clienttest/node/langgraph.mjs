@@ -2,7 +2,7 @@ import { tool } from '@langchain/core/tools'
 import { MessagesAnnotation, MemorySaver, StateGraph } from '@langchain/langgraph'
 import { createReactAgent, ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
 import { ChatOpenAI } from '@langchain/openai'
-import { book, calling, details, failure, kinds, model, naming, next, question, system, tooLong, tools } from './tasks.mjs'
+import { book, calling, callingTwo, details, failure, kinds, model, naming, next, question, system, tooLong, tools } from './tasks.mjs'
 
 const connect = ({ baseURL, apiKey }, more) => new ChatOpenAI({ model, apiKey, configuration: { baseURL }, ...more })
 
@@ -33,9 +33,9 @@ async function conversation(site) {
   return history(await app.invoke(user(next), thread))
 }
 
-async function loop(site) {
+async function loop(site, asked) {
   const calls = []
-  return { history: history(await graph(site, calls).invoke(user(calling), thread)), calls }
+  return { history: history(await graph(site, calls).invoke(user(asked), thread)), calls }
 }
 
 // react is the loop that the library has.
@@ -65,7 +65,8 @@ async function structured(site) {
 export const scenarios = {
   plain: async (site) => history(await graph(site, []).invoke(user(question), thread)),
   conversation,
-  tools: loop,
+  tools: (site) => loop(site, calling),
+  'tools-at-once': (site) => loop(site, callingTwo),
   'tools-react': (site) => react(site),
   'tools-stream': streamed,
   'response-tools': (site) => react(site, { useResponsesApi: true }),

@@ -1,7 +1,7 @@
 import { tool } from '@llamaindex/core/tools'
 import { OpenAI, OpenAIEmbedding, OpenAIResponses } from '@llamaindex/openai'
 import { agent, agentStreamEvent, agentToolCallEvent } from '@llamaindex/workflow'
-import { book, calling, details, embedder, failure, model, naming, next, question, system, texts, tooLong, tools } from './tasks.mjs'
+import { book, calling, callingTwo, details, embedder, failure, model, naming, next, question, system, texts, tooLong, tools } from './tasks.mjs'
 
 const connect = (site, more) => new OpenAI({ ...site, model, ...more })
 const responses = (site, more) => new OpenAIResponses({ ...site, model, ...more })
@@ -38,9 +38,9 @@ async function loop(llm) {
   return { calls, seen, text }
 }
 
-const ended = async (llm) => {
+const ended = async (llm, asked = calling) => {
   const calls = []
-  const { data } = await agent({ llm, tools: known(calls), systemPrompt: system }).run(calling)
+  const { data } = await agent({ llm, tools: known(calls), systemPrompt: system }).run(asked)
   return { calls, result: data.result, messages: data.state?.memory?.messages }
 }
 
@@ -50,6 +50,7 @@ export const scenarios = {
   conversation,
   tools: (site) => ended(connect(site)),
   'tools-stream': (site) => loop(connect(site)),
+  'tools-at-once': (site) => ended(connect(site), callingTwo),
   structured: async (site) => said(await connect(site).chat({ messages: [user(naming)], responseFormat: book })),
   'structured-object': async (site) => (await connect(site).exec({ messages: [user(naming)], responseFormat: book })).object,
   response: async (site) => said(await responses(site).chat({ messages })),

@@ -1,6 +1,6 @@
 import { Agent } from '@mastra/core/agent'
 import { createTool } from '@mastra/core/tools'
-import { book, calling, details, failure, model, naming, next, question, system, tooLong, tools } from './tasks.mjs'
+import { book, calling, callingTwo, details, failure, model, naming, next, question, system, tooLong, tools } from './tasks.mjs'
 
 // guide has the framework's own client of an engine with OpenAI's API, given by its URL.
 const guide = ({ baseURL, apiKey }, more, name = model) => new Agent({ id: 'guide', name: 'Guide', instructions: system, model: { id: `engine/${name}`, url: baseURL, apiKey }, ...more })
@@ -30,10 +30,10 @@ async function conversation(site) {
   return [said(one), await whole(agent, [...messages, ...one.response.messages, { role: 'user', content: next }])]
 }
 
-async function loop(site, run) {
+async function loop(site, run, asked = calling) {
   const calls = []
   const known = Object.fromEntries(tools(calls).map(({ name, description, parameters, run }) => [name, createTool({ id: name, description, inputSchema: parameters, execute: (input) => run(input) })]))
-  return { said: await run(guide(site, { tools: known }), calling), calls }
+  return { said: await run(guide(site, { tools: known }), asked), calls }
 }
 
 export const scenarios = {
@@ -42,6 +42,8 @@ export const scenarios = {
   conversation,
   tools: (site) => loop(site, whole),
   'tools-stream': (site) => loop(site, streamed),
+  'tools-at-once': (site) => loop(site, whole, callingTwo),
+  'tools-at-once-stream': (site) => loop(site, streamed, callingTwo),
   structured: (site) => whole(guide(site), naming, { structuredOutput: { schema: book } }),
   unauthorized: (site) => failure(whole(guide(site), question), details),
   'unknown-model': (site) => failure(whole(guide(site, {}, 'nothing'), question), details),

@@ -1,5 +1,5 @@
 // HTTP requests without a library.
-import { calling, embedder, kinds, model, next, question, system, texts, tooLong, tools } from './tasks.mjs'
+import { calling, callingTwo, embedder, kinds, model, next, question, system, texts, tooLong, tools } from './tasks.mjs'
 import { book } from './asks.mjs'
 import { z } from 'zod'
 
@@ -28,10 +28,10 @@ async function stream(site) {
   return { ...head, text: deltas.map((e) => e.choices[0]?.delta.content ?? '').join(''), finish: deltas.at(-1).choices[0].finish_reason }
 }
 
-async function loop(site) {
+async function loop(site, asked = calling) {
   const calls = []
   const known = tools(calls)
-  const messages = [{ role: 'user', content: calling }]
+  const messages = [{ role: 'user', content: asked }]
   for (;;) {
     const { body } = await chat(site, { messages, tools: known.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters: z.toJSONSchema(parameters) } })) })
     const { message } = body.choices[0]
@@ -44,17 +44,17 @@ async function loop(site) {
   }
 }
 
-async function responsesLoop(site) {
+async function responsesLoop(site, asked = calling) {
   const calls = []
   const known = tools(calls)
-  const input = [{ role: 'user', content: calling }]
+  const input = [{ role: 'user', content: asked }]
   for (;;) {
     const { text } = await post(site, 'responses', { model, input, tools: known.map(({ name, description, parameters }) => ({ type: 'function', name, description, parameters: z.toJSONSchema(parameters) })) })
     const { output } = JSON.parse(text)
     input.push(...output)
-    const asked = output.filter(({ type }) => type === 'function_call')
-    if (!asked.length) return { calls, input }
-    for (const { call_id, name, arguments: args } of asked) {
+    const uses = output.filter(({ type }) => type === 'function_call')
+    if (!uses.length) return { calls, input }
+    for (const { call_id, name, arguments: args } of uses) {
       input.push({ type: 'function_call_output', call_id, output: await known.find((t) => t.name === name).run(JSON.parse(args)) })
     }
   }
@@ -76,12 +76,14 @@ export const scenarios = {
   plain: (site) => chat(site),
   stream,
   conversation,
-  tools: loop,
+  tools: (site) => loop(site),
+  'tools-at-once': (site) => loop(site, callingTwo),
   structured: (site) => chat(site, { response_format: { type: 'json_schema', json_schema: { name: 'book', strict: true, schema: book } } }),
   json: (site) => chat(site, { response_format: { type: 'json_object' } }),
   response: (site) => post(site, 'responses', { model, input: question }).then(({ text }) => JSON.parse(text)),
   'response-stream': responseStream,
-  'response-tools': responsesLoop,
+  'response-tools': (site) => responsesLoop(site),
+  'response-tools-at-once': (site) => responsesLoop(site, callingTwo),
   embeddings: (site) => post(site, 'embeddings', { model: embedder, input: texts, dimensions: 8 }).then(({ text }) => JSON.parse(text)),
   unauthorized: (site) => chat(site),
   'unknown-model': (site) => chat(site, { model: 'nothing' }),

@@ -8,6 +8,7 @@ export const question = 'What is a delta?'
 export const next = 'Where is one?'
 export const naming = 'Name a book.'
 export const calling = 'Please call tool 3 times.' // the engine then calls one tool after the other, and answers
+export const callingTwo = 'Please call tools 2 times.' // two tools at once, and then again
 export const texts = ['the red car', 'a delta']
 export const tooLong = 'word '.repeat(6000)
 
