@@ -10,7 +10,13 @@ import (
 )
 
 // unlike are the members that differ between any two answers: ids and times.
-var unlike = regexp.MustCompile(`^(id|.*_id|.*Id|created|created_at|createdAt|completed_at|timestamp)$`)
+var unlike = regexp.MustCompile(`^(id|.*_id|.*Id|` + times + `)$`)
+
+const times = `created|created_at|createdAt|completed_at|timestamp`
+
+// apartFromOrder are those of unlike of which not even the order is the same: times, and the id of an earlier answer in one that continues a
+// conversation at the server, which is that of the upstream's own answer where the client has one from the cache.
+var apartFromOrder = regexp.MustCompile(`^(previous_response_id|` + times + `)$`)
 
 // masked is v with the values of such members replaced by their types.
 func masked(name string, v any) any {
@@ -61,7 +67,7 @@ func linked(v any) any {
 			}
 			return out
 		case string:
-			if !unlike.MatchString(name) || name == previous {
+			if !unlike.MatchString(name) || apartFromOrder.MatchString(name) {
 				return masked(name, v)
 			}
 			if _, ok := seen[v]; !ok {
@@ -73,10 +79,6 @@ func linked(v any) any {
 	}
 	return walk("", v)
 }
-
-// previous is the id of an earlier answer, as the server has it, in an answer that continues a conversation there: that of the upstream's
-// own answer, where the client has one from the cache.
-const previous = "previous_response_id"
 
 // differences are the places where got and want differ.
 func differences(at string, got, want any) []string {
@@ -110,7 +112,7 @@ func answerIDs(v any, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, value := range v {
-			if id, _ := value.(string); name != previous && unlike.MatchString(name) && made.MatchString(id) {
+			if id, _ := value.(string); unlike.MatchString(name) && !apartFromOrder.MatchString(name) && made.MatchString(id) {
 				into[id] = true
 			}
 			answerIDs(value, into)
