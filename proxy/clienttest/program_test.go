@@ -34,7 +34,7 @@ func builtProgram(t *testing.T) string {
 	return path
 }
 
-// serve starts the program in folder dir, where it has its file of answers, and waits until it is ready. Its settings are the defaults, but
+// serve starts the program in folder dir, where it has its file of answers, and waits until it is ready. Its settings are the defaults, except
 // for its upstream and free ports. It is killed after the test.
 func serve(t *testing.T, path, dir, upstream string) *program {
 	t.Helper()
