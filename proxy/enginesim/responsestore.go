@@ -67,6 +67,7 @@ func (s *answers) get(c *call) error {
 	}
 	return c.whole(http.StatusOK, "application/json", a.body)
 }
+
 // newestSize bounds how many values of one kind the engine keeps.
 const newestSize = 256
 
