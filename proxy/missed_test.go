@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"math/rand/v2"
 	"net/http"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -307,4 +311,157 @@ func TestWhyPurged(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.missed(t, "new", chat(capital))
+}
+
+// TestWhyTenants: nothing of another tenant or namespace is named or counted to a client, in Cache-Status or by explain; the operator sees it.
+func TestWhyTenants(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.AdminToken, o.Explain = "s3cret-token", true })
+	for i := range 40 {
+		r.missed(t, map[bool]string{true: "new", false: "scope;differs=user"}[i == 0], chat(capital, fmt.Sprintf(`"user":"u-%d"`, i)), "Authorization: Bearer sk-other")
+	}
+	r.missed(t, "new", chat(capital, `"user":"u-1"`))
+	r.missed(t, "new", chat(capital, `"user":"u-1"`), "X-Reprise-Namespace: team")
+	r.missed(t, "new", chat(capital, `"user":"u-1","cache":{"namespace":"other"}`))
+	client := r.ask(t, explainPath, chat("what is the capital of france", `"user":"u-1"`), "Authorization: Bearer sk-third")
+	if x := gjson.Get(client.body, "missed"); x.Get("why").Str != "new" || x.Get("differs").Exists() || x.Get("other_scopes").Exists() {
+		t.Errorf("explained to a client: %s", x.Raw)
+	}
+	operator := r.ask(t, explainPath, chat("what is the capital of france", `"user":"u-1"`), "Authorization: Bearer sk-third", "X-Reprise-Admin-Token: s3cret-token")
+	if x := gjson.Get(operator.body, "missed"); x.Get("why").Str != "scope" || x.Get("differs.0").Str != "namespace" || x.Get("differs.1").Str != "tenant" {
+		t.Errorf("explained to the operator: %s", x.Raw)
+	}
+}
+
+// TestWhyExplained: explain says why in sentences, counts the scopes, and changes nothing.
+func TestWhyExplained(t *testing.T) {
+	const system = "You are a bot.\nToday is %s. Answer briefly."
+	r := newRig(t, func(o *Options) { o.Explain = true })
+	for i := range 12 {
+		r.ask(t, "/v1/chat/completions", asked(fmt.Sprintf(system, fmt.Sprintf("2026-10-%02d", i+1)), capital))
+	}
+	explained := func(body string, header ...string) gjson.Result {
+		return gjson.Get(r.ask(t, explainPath, body, header...).body, "missed")
+	}
+	for range 2 {
+		x := explained(asked(fmt.Sprintf(system, "2026-11-23"), "what is the capital of france"))
+		at := strings.Index(system, "%s")
+		if want := fmt.Sprintf("The same prompt is kept in 12 other scopes; they differ in: system prompt (byte %d: looks like a date).", at); x.Get("in_words").Str != want {
+			t.Errorf("%s, not %s", x.Get("in_words"), want)
+		}
+		if x.Get("why").Str != "scope" || x.Get("other_scopes").Int() != 12 || !strings.Contains(x.Get("repair").Str, "REPRISE_IGNORE_PATTERN") {
+			t.Error(x.Raw)
+		}
+	}
+	x := explained(asked(fmt.Sprintf(system, "2026-10-05"), capital, `"user":"a"`))
+	if want := "The same prompt is kept in 12 other scopes; the nearest differs in: field user."; x.Get("in_words").Str != want {
+		t.Errorf("%s, not %s", x.Get("in_words"), want)
+	}
+	if x := explained(asked(fmt.Sprintf(system, "2026-10-05"), capital)); x.Exists() {
+		t.Errorf("a hit is explained as a miss: %s", x.Raw)
+	}
+	for _, c := range []struct{ why, body, header string }{
+		{"new", chat("How deep is the sea?"), ""},
+		{"request", asked(fmt.Sprintf(system, "2026-10-05"), capital), "Cache-Control: no-cache"},
+		{"exact-only", asked(fmt.Sprintf(system, "2026-10-05"), "what is the capital of france"), "X-Reprise-Mode: exact"},
+	} {
+		if x := explained(c.body, nonEmpty([]string{c.header})...); x.Get("why").Str != c.why || !strings.HasSuffix(x.Get("in_words").Str, ".") {
+			t.Errorf("%s: %s", c.why, x.Raw)
+		}
+	}
+	if n := r.misses(t).Get("misses").Int(); n != 12 {
+		t.Errorf("%d misses are counted, of 12", n)
+	}
+}
+
+// TestWhyStream: a mixed stream, whose reasons are computed from what the test put into each request, is reported with exact counts. What a
+// repair of each would bring is what a stream without the difference brings.
+func TestWhyStream(t *testing.T) {
+	r := newRig(t)
+	rng := rand.New(rand.NewPCG(5, 5))
+	type place struct{ question, user, date int }
+	var kept []place
+	want, hits := map[string]int{}, 0
+	for range 400 {
+		p := place{rng.IntN(25), rng.IntN(4), rng.IntN(3)}
+		why := "new"
+		best := 3
+		for _, k := range slices.Backward(kept) { // the nearest one that was asked before, the last of equals
+			differ := 0
+			var names []string
+			if k.date != p.date {
+				differ, names = differ+1, append(names, "system:date")
+			}
+			if k.user != p.user {
+				differ, names = differ+1, append(names, "user")
+			}
+			if k.question == p.question && differ < best {
+				best, why = differ, "scope;differs="+strings.Join(names, "+")
+			}
+		}
+		system := fmt.Sprintf("You are a bot. Today is 2026-11-%02d. Answer briefly.", 10+p.date)
+		got := r.ask(t, "/v1/chat/completions", asked(system, questions[p.question], fmt.Sprintf(`"user":"u-%d"`, p.user)))
+		if best == 0 {
+			if hits++; got.cache() != "exact" {
+				t.Fatalf("%v: %s", p, status(got))
+			}
+			continue
+		}
+		kept = append(kept, p)
+		want[why]++
+		if is := strings.Replace(reasonOf(got), "@24", "", 1); got.cache() != "miss" || is != why {
+			t.Fatalf("%v: %s, not %s", p, status(got), why)
+		}
+	}
+	report := r.misses(t)
+	if report.Get("misses").Int() != int64(400-hits) || report.Get("requests").Int() != 400 || report.Get("groups.#").Int() != int64(len(want)) || len(want) != 4 {
+		t.Fatalf("%d hits, %v: %s", hits, want, report.Raw)
+	}
+	for why, n := range want {
+		kind, differs, _ := strings.Cut(why, ";differs=")
+		g := group(report, kind, nonEmpty(strings.Split(strings.Replace(differs, "system:", "system@24:", 1), "+"))...)
+		would := map[bool]int{true: n, false: 0}[kind == "scope"]
+		if g.Get("count").Int() != int64(n) || g.Get("would_have_hit").Int() != int64(would) || math.Abs(g.Get("share").Float()-float64(n)/float64(400-hits)) > 1e-9 ||
+			math.Abs(g.Get("would_bring").Float()-float64(would)/400) > 1e-9 {
+			t.Errorf("%s: %d times, and the report has %s", why, n, g.Raw)
+		}
+	}
+}
+
+// questions are prompts that have no word in common.
+var questions = func() (all []string) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 25 {
+		var words []string
+		for range 6 {
+			word := ""
+			for range 3 {
+				word += string("bdfgklmnprst"[rng.IntN(12)]) + string("aeiou"[rng.IntN(5)])
+			}
+			words = append(words, word)
+		}
+		all = append(all, strings.Join(words, " ")+"?")
+	}
+	return all
+}()
+
+// TestWhyAfterRestart: the scopes of before are found by what was kept, and what they differ in once a request in them was seen.
+func TestWhyAfterRestart(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "reprise.db")
+	open := func() *rig {
+		return newRig(t, func(o *Options) { o.Store = fileStoreOf(t, "rac+", db, 100) })
+	}
+	r := open()
+	r.missed(t, "new", chat(capital, `"user":"a"`))
+	r.missed(t, "new", conversation("", []string{"Where is Rome?", "In Italy.", "And how many people live there?"}, `"user":"a"`))
+	r.api.Close()
+	r.store.Close()
+	r = open()
+	defer r.store.Close()
+	r.missed(t, "scope", chat("what is the capital of france", `"user":"b"`))
+	r.missed(t, "scope", conversation("", []string{"Where is Rome?", "In Italy.", "And how many people live there?"}, `"user":"b"`))
+	if got := r.ask(t, "/v1/chat/completions", chat(capital, `"user":"a"`)); got.cache() != "exact" {
+		t.Error(status(got))
+	}
+	r.missed(t, "new", chat("How tall is Mount Everest in winter?", `"user":"a"`))
+	r.missed(t, "scope;differs=user", chat("what is the capital of france", `"user":"c"`))
 }

@@ -2,6 +2,7 @@ package align
 
 import (
 	"hash/maphash"
+	"unicode/utf8"
 )
 
 // Difference is a place where two texts differ.
@@ -17,6 +18,7 @@ var textSeed = maphash.MakeSeed()
 // that begins less than some 30 bytes behind another is a part of it. The cost is that of a comparison of bytes, and some microseconds for
 // each difference.
 func Texts(p, q string, most int) (all []Difference) {
+	from, p, q := trimmed(p, q)
 	a, b := escaped(p), escaped(q)
 	w := walk{seed: textSeed}
 	for i, j := 0, 0; ; {
@@ -26,6 +28,7 @@ func Texts(p, q string, most int) (all []Difference) {
 		}
 		x, y, class := w.resync(a, b, i, j)
 		d := newDifference(a, b, span{p: a, q: b, i: i, a: x, j: j, b: y}, class)
+		d.Byte, d.End = d.Byte+from, d.End+from
 		if last := len(all) - 1; last >= 0 && d.Byte-all[last].End < minStretch {
 			all[last].join(d)
 		} else if len(all) == most {
@@ -109,4 +112,30 @@ func needsEscape(s string) bool {
 		}
 	}
 	return false
+}
+
+// beside is how many bytes are looked at before and behind what differs.
+const beside = 128
+
+// trimmed takes away what two texts have in common at the beginning, which has some bytes, and at the end, except what is beside the first
+// and the last difference.
+func trimmed(p, q string) (from int, x, y string) {
+	n := 0
+	for n < min(len(p), len(q)) && p[n] == q[n] {
+		n++
+	}
+	from = max(n-beside, 0)
+	for from > 0 && !utf8.RuneStart(p[from]) {
+		from--
+	}
+	p, q = p[from:], q[from:]
+	end := 0
+	for end < min(len(p), len(q))-beside && p[len(p)-1-end] == q[len(q)-1-end] {
+		end++
+	}
+	end = max(end-beside, 0)
+	for end > 0 && !utf8.RuneStart(p[len(p)-end]) {
+		end--
+	}
+	return from, p[:len(p)-end], q[:len(q)-end]
 }

@@ -27,13 +27,13 @@ type owner struct{ tenant, namespace string }
 
 func ownerOf(r *Request) unique.Handle[owner] { return unique.Make(owner{r.Tenant, r.Namespace}) }
 
-// scope is one scope with what it is made of. It does not change once it is in the index, except for refs and the place in a list of texts.
+// scope is one scope with what it is made of.
 type scope struct {
 	key   [32]byte
 	refs  int // records
 	size  int // bytes
 	known bool
-	parts []part // by name
+	parts []part // by name; they may be read without the lock
 	texts []*text
 }
 
@@ -226,15 +226,20 @@ func (x *index) release(s *scope) {
 	}
 }
 
-// addScope makes the scope of r, whose texts were read.
-func (x *index) addScope(r *Request, texts []Text) *scope {
-	s := &scope{key: r.Scope, known: r.Parts != nil}
-	if s.known {
-		s.parts = slices.Clone(x.partsOf(r, make([]part, 0, len(r.Parts)+2)))
-	} else {
-		one := Request{Tenant: r.Tenant, Namespace: r.Namespace}
-		s.parts = x.partsOf(&one, nil)
+// scope is that of r, which is made where it is new, and gets its parts and texts where they were not known. It has a record soon.
+func (x *index) scope(r *Request, texts []Text) *scope {
+	s := x.scopes[r.Scope]
+	if s != nil && (s.known || r.Parts == nil) {
+		return s
 	}
+	if s == nil {
+		s = &scope{key: r.Scope}
+		x.scopes[s.key] = s
+	}
+	if s.known = r.Parts != nil; !s.known {
+		texts = nil
+	}
+	s.parts = x.partsOf(r, make([]part, 0, len(r.Parts)+2))
 	for i, t := range texts {
 		at := 0
 		for k := range texts[:i] {
@@ -244,9 +249,9 @@ func (x *index) addScope(r *Request, texts []Text) *scope {
 		}
 		s.texts = append(s.texts, x.addText(t, at))
 	}
-	s.size = scopeBytes + len(s.parts)*partBytes + len(s.texts)*8
-	x.bytes += s.size
-	x.scopes[s.key] = s
+	size := scopeBytes + len(s.parts)*partBytes + len(s.texts)*8
+	x.bytes += size - s.size
+	s.size = size
 	return s
 }
 

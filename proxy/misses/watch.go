@@ -67,21 +67,16 @@ func (w *Watch) Kept(r *Request, id uint64, until time.Time, valid func() bool) 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x := &w.index
-	s := x.scopes[r.Scope]
-	if s == nil && r.System != nil {
+	var texts []Text
+	if s := x.scopes[r.Scope]; (s == nil || !s.known) && r.System != nil {
 		w.mu.Unlock()
-		texts := r.System()
+		texts = r.System()
 		w.mu.Lock()
-		if s = x.scopes[r.Scope]; s == nil && valid() {
-			s = x.addScope(r, texts)
-		}
 	}
 	if !valid() {
 		return
 	}
-	if s == nil {
-		s = x.addScope(r, nil)
-	}
+	s := x.scope(r, texts)
 	place := x.place(r)
 	if old := x.at(x.places[place]); old != nil && old.scope == s {
 		old.id, old.until, old.gone = id, end, false
@@ -104,10 +99,7 @@ func (w *Watch) Found(r *Request, id uint64, until time.Time, turns bool) {
 	if last := x.at(x.owns[own]); last != nil && last.id == id {
 		return
 	}
-	s := x.scopes[r.Scope]
-	if s == nil {
-		s = x.addScope(r, nil)
-	}
+	s := x.scope(r, nil)
 	x.add(record{own: own, asks: r.Asks, id: id, until: until.Unix(), owner: ownerOf(r), scope: s})
 }
 

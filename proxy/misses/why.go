@@ -10,7 +10,7 @@ import (
 
 // Bounds of what is looked through for one miss.
 const (
-	mostNear   = 32   // answers to the same in other places, the last ones
+	mostNear   = 16   // answers to the same in other places, the last ones
 	mostWalked = 128  // those that have left included
 	mostListed = 4096 // for an explanation
 	mostPlaces = 3    // differences of one text that are named
@@ -89,10 +89,12 @@ type look struct {
 // near is an answer to the same in another place.
 type near struct {
 	number, id uint64
-	until      int64
-	scope      *scope // of which what changes must not be read
-	turns      bool   // the conversation before it is another one
-	unsure     bool   // it is not known whether it is
+	scope      *scope // whose texts are read under the lock
+	same       bool   // it is that of the request
+	parts      []part
+	known      bool
+	turns      bool // the conversation before it is another one
+	unsure     bool // it is not known whether it is
 	distance   int
 }
 
@@ -129,14 +131,15 @@ func (w *Watch) look(l *look, most, walked int) {
 
 // consider adds a record, unless it is in the same place, or may be.
 func (l *look) consider(n uint64, one *record) {
-	if other := nearOf(l.Request, n, one); other.scope.key != l.Scope || other.turns {
+	if other := nearOf(l.Request, n, one); !other.same || other.turns {
 		l.near = append(l.near, other)
 	}
 }
 
 func nearOf(r *Request, n uint64, one *record) near {
 	partly := one.place == 0 // it has a conversation that is not known
-	return near{number: n, id: one.id, until: one.until, scope: one.scope, turns: !partly && one.talk != r.Talk || partly && r.Talk == 0, unsure: partly && r.Talk != 0}
+	s := one.scope
+	return near{number: n, id: one.id, scope: s, same: s.key == r.Scope, parts: s.parts, known: s.known, turns: !partly && one.talk != r.Talk || partly && r.Talk == 0, unsure: partly && r.Talk != 0}
 }
 
 // fate is the reason where the same was asked in the same place; nil where it was not.
@@ -169,12 +172,12 @@ func (l *look) distance(o *near, room []uint16) (n int) {
 		n++
 	}
 	switch {
-	case o.scope.key == l.Scope:
+	case o.same:
 		return n
-	case !o.scope.known:
+	case !o.known:
 		return n + unknownParts
 	}
-	return n + len(differences(l.parts, o.scope.parts, cap(room), room))
+	return n + len(differences(l.parts, o.parts, cap(room), room))
 }
 
 // nearest is the reason where the same is kept in one of several places; nil where none of them is left.
@@ -183,10 +186,19 @@ func (w *Watch) nearest(l *look, all []near) *Diagnosis {
 	for i := range all {
 		all[i].distance = l.distance(&all[i], room[:0])
 	}
-	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
 	at := 0
-	for at < len(all) && l.alive(all[at].id) != Fresh {
-		at++
+	for ; at < len(all); at++ {
+		least := at
+		for i := at + 1; i < len(all); i++ {
+			if all[i].distance < all[least].distance {
+				least = i
+			}
+		}
+		nearest := all[least]
+		copy(all[at+1:least+1], all[at:least]) // the order of the others stays
+		if all[at] = nearest; l.alive(nearest.id) == Fresh {
+			break
+		}
 	}
 	w.forget(all[:at])
 	if at == len(all) {
@@ -217,12 +229,12 @@ func (w *Watch) forget(gone []near) {
 func (w *Watch) diagnosis(l *look, o *near) *Diagnosis {
 	d := &Diagnosis{Why: Scope, hit: !o.turns && !o.unsure}
 	switch {
-	case o.scope.key == l.Scope:
+	case o.same:
 		d.Why = Chain
 		return d
-	case o.scope.known && l.Parts != nil:
+	case o.known && l.Parts != nil:
 		var room [64]uint16
-		w.places(l, o, d, differences(l.parts, o.scope.parts, len(room), room[:0]))
+		w.places(l, o, d, differences(l.parts, o.parts, len(room), room[:0]))
 	}
 	if o.turns {
 		d.Differs = append(d.Differs, Difference{Part: PartTurns, Byte: -1})
@@ -334,16 +346,16 @@ func (l *look) countScopes(d *Diagnosis, all []near) {
 	var first []uint16
 	for i := range all {
 		o := &all[i]
-		if seen[o.scope] || o.scope.key == l.Scope || i > 0 && l.alive(o.id) != Fresh {
+		if seen[o.scope] || o.same || i > 0 && l.alive(o.id) != Fresh {
 			continue
 		}
 		seen[o.scope] = true
 		d.Scopes++
 		var room [64]uint16
-		parts := differences(l.parts, o.scope.parts, len(room), room[:0])
+		parts := differences(l.parts, o.parts, len(room), room[:0])
 		if d.Scopes == 1 {
 			first = slices.Clone(parts)
 		}
-		d.Alike = d.Alike && o.scope.known && slices.Equal(first, parts) && o.turns == all[0].turns
+		d.Alike = d.Alike && o.known && slices.Equal(first, parts) && o.turns == all[0].turns
 	}
 }
