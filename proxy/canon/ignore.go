@@ -79,7 +79,7 @@ func checkIgnored(known Names, name string) error {
 	case len(name) > maxIgnoredMember || !plainName.MatchString(name):
 		return fmt.Errorf("%.64q is not the name of a field, such as user", name)
 	case ok && !slices.Contains(offered, name):
-		return fmt.Errorf("the field %s can change an answer; of the known fields these may be ignored: %s", name, OfferedFields())
+		return fmt.Errorf("the field %s can change an answer, or how it is read", name)
 	}
 	return nil
 }
@@ -90,10 +90,10 @@ func newPattern(text string) (pattern, error) {
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return pattern{}, fmt.Errorf("the pattern %q: %w", text, err)
+		return pattern{}, fmt.Errorf("the pattern %s: %w", text, err)
 	}
 	if n := re.NumSubexp(); n > maxGroups {
-		return pattern{}, fmt.Errorf("the pattern %q has %d groups; at most %d are allowed", text, n, maxGroups)
+		return pattern{}, fmt.Errorf("the pattern %s has %d groups; at most %d are allowed", text, n, maxGroups)
 	}
 	p := pattern{Regexp: re}
 	for i, name := range re.SubexpNames() {
@@ -101,12 +101,12 @@ func newPattern(text string) (pattern, error) {
 			continue
 		}
 		if len(name) > maxIgnoredName || !plainName.MatchString(name) {
-			return pattern{}, fmt.Errorf("the pattern %q: the name of the group %q may have at most %d letters, digits and underscores", text, name, maxIgnoredName)
+			return pattern{}, fmt.Errorf("the pattern %s: the name of the group %q may have at most %d letters, digits and underscores", text, name, maxIgnoredName)
 		}
 		p.groups = append(p.groups, i)
 	}
 	if len(p.groups) == 0 {
-		return pattern{}, fmt.Errorf(`the pattern %q has no named group, such as (?P<date>\d{4}-\d\d-\d\d): only what named groups match is ignored`, text)
+		return pattern{}, fmt.Errorf(`the pattern %s has no named group, such as (?P<date>\d{4}-\d\d-\d\d): only what named groups match is ignored`, text)
 	}
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,14 +103,18 @@ rules:
     max_error_rate: 0
     ttl: 1h
     tool_calls: off
+    ignore_fields: user, metadata
   - name: other
     match: {model: "*"}
     mode: "off"
+    ignore_pattern: |
+      (?P<id>req_\d+)
+      (?P<time>\d\d:\d\d)
 `
 
 // TestRules: what a rule leaves out is that of the settings.
 func TestRules(t *testing.T) {
-	c, err := loadWith(write(t, ruled), "REPRISE_TTL=3h", "REPRISE_MAX_ERROR_RATE=0.02")
+	c, err := loadWith(write(t, ruled), "REPRISE_TTL=3h", "REPRISE_MAX_ERROR_RATE=0.02", "REPRISE_IGNORE_FIELDS=trace", `REPRISE_IGNORE_PATTERN=(?P<date>\d{4})`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +131,12 @@ func TestRules(t *testing.T) {
 	}
 	if b.Mode != rules.Off || b.Threshold != 0.9 || b.MaxErrorRate != 0.02 || b.TTL.Hours() != 3 || !b.ToolCalls {
 		t.Errorf("%+v", b)
+	}
+	if f, p := a.Ignore.Fields(), a.Ignore.Patterns(); !slices.Equal(f, []string{"metadata", "user"}) || !slices.Equal(p, []string{`(?P<date>\d{4})`}) {
+		t.Errorf("%q, %q", f, p)
+	}
+	if f, p := b.Ignore.Fields(), b.Ignore.Patterns(); !slices.Equal(f, []string{"trace"}) || !slices.Equal(p, []string{`(?P<id>req_\d+)`, `(?P<time>\d\d:\d\d)`}) {
+		t.Errorf("%q, %q", f, p)
 	}
 	x := InForce(c, "support")
 	if x.Place == "" || x.Sets[0] != (Value{Name: "mode", Value: "semantic", Source: c.File + ":8", given: "semantic"}) || x.Sets[3].Source != c.File+":11" {

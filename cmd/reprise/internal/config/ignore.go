@@ -11,8 +11,11 @@ import (
 var ignoreAllowed = canon.OfferedFields() + ", and fields of your own; several between commas"
 
 // Ignored is what of a request is no part of its key; nil: nothing.
-func Ignored(c *Config) *canon.Ignore {
-	ignore, _ := registry.APIs.Ignore(c.IgnoreFields, c.IgnorePatterns) // they were checked one by one
+func Ignored(c *Config) *canon.Ignore { return ignoring(c.IgnoreFields, c.IgnorePatterns) }
+
+// ignoring is for fields and patterns that were checked, each by itself.
+func ignoring(fields, patterns []string) *canon.Ignore {
+	ignore, _ := registry.APIs.Ignore(fields, patterns)
 	return ignore
 }
 
@@ -33,6 +36,9 @@ func ignoreFields(to *[]string) func(string) error {
 func ignorePatterns(to *[]string) func(string) error {
 	return func(v string) error {
 		patterns := splitPatterns(v)
+		if len(patterns) == 0 {
+			return errUse("there is no pattern")
+		}
 		if _, err := registry.APIs.Ignore(nil, patterns); err != nil {
 			return errUse(err.Error())
 		}

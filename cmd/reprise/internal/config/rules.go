@@ -40,6 +40,8 @@ var ruleFields = []ruleField{
 	{"max_error_rate", "MAX_ERROR_RATE", "", func(to *rules.Rule, from *Config) { to.MaxErrorRate = from.MaxErrorRate }},
 	{"ttl", "TTL", "", func(to *rules.Rule, from *Config) { to.TTL = from.TTL }},
 	{"tool_calls", "CACHE_TOOL_CALLS", "", func(to *rules.Rule, from *Config) { to.ToolCalls = from.CacheToolCalls }},
+	{"ignore_fields", "IGNORE_FIELDS", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(from.IgnoreFields, to.Ignore.Patterns()) }},
+	{"ignore_pattern", "IGNORE_PATTERN", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(to.Ignore.Fields(), from.IgnorePatterns) }},
 }
 
 // row is the setting of a field, which parses into c.
