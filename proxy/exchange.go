@@ -101,7 +101,7 @@ func (x exchange) join() (f *flight, leader bool) {
 	if x.alone || x.d.private() {
 		return x.s.flights.Solo(), true
 	}
-	return x.s.flights.Join(x.Key)
+	return x.s.flights.Join(x.set.FlightKey(x.Key))
 }
 
 // lead runs f until it has an outcome. If the client leaves meanwhile while others wait, this request goes on for them; if none does,

@@ -2,7 +2,10 @@ package proxy
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -165,6 +168,14 @@ func TestRulesReplaced(t *testing.T) {
 	rule(func(r *rules.Rule) { r.MaxErrorRate = 0 })
 	wants("an alias by an edit, where nothing may be wrong", editedToo, "miss")
 
+	rule(func(r *rules.Rule) { r.ToolCalls = true })
+	wants("a call", capital, "miss", tools)
+	wants("a call again", capital, "exact", tools)
+	rule(func(r *rules.Rule) { r.ToolCalls = false })
+	wants("a call that is not allowed", capital, "miss", tools)
+	rule(func(r *rules.Rule) { r.ToolCalls = true })
+	wants("the call of before", capital, "exact", tools)
+
 	rule(func(r *rules.Rule) { r.Mode = ModeOff })
 	wants("off", capital, "bypass")
 	rule(func(r *rules.Rule) { r.Mode = ModeExact })
@@ -217,5 +228,52 @@ func TestExplainNamesRule(t *testing.T) {
 	}
 	if x := r.ask(t, explainPath, chat(editedToo)).body; gjson.Get(x, "rule").Exists() {
 		t.Error(x)
+	}
+}
+
+// TestFlightsKeepTheirRules: a request does not wait for the answer to an equal one that came under other rules.
+func TestFlightsKeepTheirRules(t *testing.T) {
+	var calls atomic.Int64
+	release := make(chan struct{})
+	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		<-release
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"id":"a","object":"chat.completion","created":1,"model":"gpt-4o","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"Paris."}}]}`)
+	}))
+	results := make(chan string, 2)
+	for i := range int64(2) {
+		go func() {
+			got, err := r.try("/v1/chat/completions", chat(capital))
+			results <- fmt.Sprintf("%d %s %v", got.status, got.cache(), err)
+		}()
+		eventually(t, "a call of its own", func() bool { return calls.Load() == i+1 })
+		if err := r.Reload(r.opts); err != nil {
+			t.Error(err)
+		}
+	}
+	close(release)
+	for range 2 {
+		if got := <-results; got != "200 miss <nil>" {
+			t.Error(got)
+		}
+	}
+}
+
+// TestLifeIsShortened: answers that were kept for longer than the rule in force allows are not served, and Cache-Status has what is left by it.
+func TestLifeIsShortened(t *testing.T) {
+	now := newClock()
+	r := newRig(t, now.use, func(o *Options) { o.TTL = time.Hour })
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	now.add(2 * time.Minute)
+	for ttl, want := range map[time.Duration]string{3 * time.Minute: "hit; ttl=60", 2 * time.Minute: "fwd=uri-miss"} {
+		o := r.opts
+		o.TTL = ttl
+		if err := r.Reload(o); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.ask(t, "/v1/chat/completions", chat(capital), "Cache-Control: no-store"); !strings.Contains(status(got), want) {
+			t.Errorf("life of %v: %s", ttl, status(got))
+		}
 	}
 }

@@ -28,7 +28,8 @@ type served struct {
 	failed error // errNoMemory: there is no room to unpack it
 }
 
-// serve prepares an entry as an answer, which is charged. One that cannot be read is a fault: it is dropped, and the result is nil.
+// serve prepares an entry as an answer, which is charged. One that cannot be read is a fault: it is dropped, and the result is nil. So it is
+// where the rule of the request allows no answer that calls tools; such an entry has no prompt, and stays.
 // Age and rest of life are those of the moment at which the cache found it fresh: read from the clock again they could contradict that.
 func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
 	s, e := q.s, found.Entry
@@ -36,6 +37,7 @@ func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
 	if !q.chargeHit(e.RecordingSize()) {
 		return noRoom()
 	}
+	refused := false
 	s.faults.guard("store", func() error {
 		raw, err := e.Recording()
 		if err != nil {
@@ -49,11 +51,15 @@ func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
 		if err != nil {
 			return err
 		}
+		refused = !q.rule.ToolCalls && e.Prompt == "" && answer.Judge(frozen.Form, frozen.Stream, frozen.Body).ToolCalls
+		if refused {
+			return nil
+		}
 		hit = &served{found: found, entry: e, frozen: frozen, result: result,
 			status: cacheStatus{result: result, entry: e.ID, age: found.At.Sub(e.Created), ttl: min(e.Expires.Sub(found.At), q.rule.TTL-found.At.Sub(e.Created))}}
 		return nil
 	})
-	if hit == nil {
+	if hit == nil && !refused {
 		s.faults.degraded(s.cache.Drop(q.http.Context(), e))
 	}
 	return hit

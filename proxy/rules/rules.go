@@ -2,7 +2,9 @@
 package rules
 
 import (
+	"encoding/binary"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"reprise/proxy/canon"
@@ -46,14 +48,17 @@ type Request struct {
 
 // Set is the rules in force. It does not change once made.
 type Set struct {
-	rules []*Rule
-	all   *Rule
-	off   bool // one of them may be off
+	rules  []*Rule
+	all    *Rule
+	off    bool   // one of them may be off
+	number uint64 // of the sets made so far
 }
+
+var made atomic.Uint64
 
 // NewSet returns a set of rules, of which the first that fits a request counts, and all where none does.
 func NewSet(all *Rule, rules ...*Rule) *Set {
-	s := &Set{rules, all, all.Mode == Off}
+	s := &Set{rules, all, all.Mode == Off, made.Add(1)}
 	for _, r := range rules {
 		s.off = s.off || r.Mode == Off
 	}
@@ -81,6 +86,12 @@ func (s *Set) Compares() bool {
 		}
 	}
 	return s.all.Mode.Compares()
+}
+
+// FlightKey is the key under which requests wait for one answer: a request does not wait with one under the rules of before.
+func (s *Set) FlightKey(key [32]byte) [32]byte {
+	binary.LittleEndian.PutUint64(key[:], binary.LittleEndian.Uint64(key[:])^s.number)
+	return key
 }
 
 // Off reports whether a request passes through whatever its body says, which is not read yet: r has tenant, team and path. It is
