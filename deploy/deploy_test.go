@@ -20,7 +20,7 @@ import (
 // and a label, and describe, with several labels.
 func declared(t *testing.T) map[string][]string {
 	metrics := map[string][]string{}
-	for _, file := range []string{"../proxy/metrics.go", "../proxy/metrics_upstream.go", "../proxy/learn/stats.go", "../proxy/admin/metrics.go", "../proxy/admin/shared.go"} {
+	for _, file := range []string{"../proxy/metrics.go", "../proxy/metrics_upstream.go", "../proxy/learn/stats.go", "../proxy/prices/ledger.go", "../proxy/admin/metrics.go", "../proxy/admin/shared.go"} {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
