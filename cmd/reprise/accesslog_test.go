@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -279,4 +280,58 @@ func startText(t *testing.T) *process {
 	}
 	t.Fatal(fmt.Sprint("the program has not started:\n", p.read.String()))
 	return nil
+}
+
+// TestPrices: costs are in the metrics and in the stats; SIGHUP puts another price in force, and a bad file changes nothing.
+func TestPrices(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "prices.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("currency: EUR\nprices:\n  - {model: m*, input: 1000000, output: 0}\n") // of a million tokens
+	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "REPRISE_PRICES="+file, "REPRISE_ACCESS_LOG=off")
+	saved := func() (money, tokens float64) {
+		var stats struct {
+			Costs struct {
+				Currency string
+				Saved    struct {
+					Cost   float64
+					Tokens struct{ Input float64 }
+				}
+			}
+		}
+		resp, err := http.Get(p.admin + "/admin/stats")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if err := json.NewDecoder(resp.Body).Decode(&stats); err != nil || stats.Costs.Currency != "EUR" {
+			t.Fatal(stats, err)
+		}
+		return stats.Costs.Saved.Cost, stats.Costs.Saved.Tokens.Input
+	}
+	p.repeat(2)
+	money, tokens := saved()
+	if tokens == 0 || money != tokens {
+		t.Errorf("%v tokens cost %v", tokens, money)
+	}
+	if spent := metric(t, p.admin, `reprise_tenant_cost_spent_total\{currency="EUR",model="m{128}",tenant="\w{32}"\}`); spent != tokens {
+		t.Errorf("the miss has cost %v", spent)
+	}
+	write("currency: EUR\nprices:\n  - {model: m*, input: 2000000, output: 0}\n") // out of bounds
+	p.signal(syscall.SIGHUP)
+	if line := p.waitFor("the settings cannot be used and were not reloaded; those from before stay in force"); !strings.Contains(fmt.Sprint(line["error"]), "prices.yaml:3:24: prices[0].input: want a price") {
+		t.Errorf("%v", line)
+	}
+	write("currency: EUR\nprices:\n  - {model: m*, input: 500000, output: 0}\n")
+	p.signal(syscall.SIGHUP)
+	if line := p.waitFor("settings reloaded"); line["changed"] != "REPRISE_PRICES (content)" {
+		t.Errorf("%v", line)
+	}
+	p.repeat(1)
+	if money, all := saved(); money != tokens+tokens/2 || all != 2*tokens {
+		t.Errorf("%v tokens cost %v", all, money)
+	}
 }
