@@ -11,23 +11,29 @@ import (
 	"reprise/proxy/api/registry"
 )
 
-// typed is where the package openai declares the types of a request: by the path of the endpoint, and by what comes before the last dot in
+// typed is where a package declares the types of a request: by the path of the endpoint, and by what comes before the last dot in
 // the path of a field, the file and the interface in it.
 var typed = map[string]map[string][2]string{
 	"/v1/chat/completions": {
-		"":                            {"resources/chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase"},
-		"tools[].function":            {"resources/shared.d.ts", "FunctionDefinition"},
-		"response_format.json_schema": {"resources/shared.d.ts", "JSONSchema"},
+		"":                            {"openai/resources/chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase"},
+		"tools[].function":            {"openai/resources/shared.d.ts", "FunctionDefinition"},
+		"response_format.json_schema": {"openai/resources/shared.d.ts", "JSONSchema"},
 	},
-	"/v1/completions": {"": {"resources/completions.d.ts", "CompletionCreateParamsBase"}},
+	"/v1/completions": {"": {"openai/resources/completions.d.ts", "CompletionCreateParamsBase"}},
 	"/v1/responses": {
-		"":     {"resources/responses/responses.d.ts", "ResponseCreateParamsBase"},
-		"text": {"resources/responses/responses.d.ts", "ResponseTextConfig"},
+		"":     {"openai/resources/responses/responses.d.ts", "ResponseCreateParamsBase"},
+		"text": {"openai/resources/responses/responses.d.ts", "ResponseTextConfig"},
 	},
 	"/v1/embeddings": {},
+	"/v1/messages": {
+		"":              {"@anthropic-ai/sdk/resources/messages/messages.d.ts", "MessageCreateParamsBase"},
+		"metadata":      {"@anthropic-ai/sdk/resources/messages/messages.d.ts", "Metadata"},
+		"output_config": {"@anthropic-ai/sdk/resources/messages/messages.d.ts", "OutputConfig"},
+		"tools[]":       {"@anthropic-ai/sdk/resources/messages/messages.d.ts", "Tool"},
+	},
 }
 
-// TestNullIsDocumented: every field of OpenAI's APIs in which null is taken for absence may be null by OpenAI's own types.
+// TestNullIsDocumented: every field of an API in which null is taken for absence may be null by the types of the API's own package.
 func TestNullIsDocumented(t *testing.T) {
 	modules := filepath.Dir(nodeRunner(t))
 	for path, places := range typed {
@@ -37,7 +43,7 @@ func TestNullIsDocumented(t *testing.T) {
 			}
 			dot := strings.LastIndexByte(row.Field, '.')
 			place := places[row.Field[:max(dot, 0)]]
-			text, err := os.ReadFile(filepath.Join(modules, "node_modules", "openai", filepath.FromSlash(place[0])))
+			text, err := os.ReadFile(filepath.Join(modules, "node_modules", filepath.FromSlash(place[0])))
 			if err != nil {
 				t.Fatal(err)
 			}
