@@ -12,7 +12,8 @@ import (
 // An id counts as it is where that may matter: where it is not of 1 to 64 letters, digits, '-' and '_', as ids that hold something for the
 // upstream are not, and where its text is also a word somewhere else in the body, because what is said about "call_abc" is about one call.
 type Link struct {
-	// In and Name: the id is member Name of an element of the conversation; with In, of an object in its list In.
+	// In and Name: the id is member Name of an element of the conversation; with In, of an object in its list In. Name ends in "id": bodies
+	// without such a name are not looked through.
 	In, Name string
 	// Types are of elements whose ids only link; "" is the type of those without. The ids of others may name what the upstream has, and
 	// count as it gets them. nil: the ids of all elements only link.
@@ -37,8 +38,9 @@ const MaxLink = 64
 // maxLinks is in how many places of one body ids count by their number; in a body with more of them all count as they are.
 const maxLinks = 1 << 14
 
-// linkBytes is the memory of one place of an id: its node, two words with their texts in a map that grows, and what the request keeps.
-const linkBytes = 4 + 2*(2*48+2*MaxLink)
+// linkBytes is the memory of one place of an id: its node, and two words, each with its text, a state and a place in a map, which grow by
+// doubling, and what the request keeps.
+const linkBytes = 2*4 + 2*(MaxLink+2*40+2*28+2*stringBytes)
 
 // links are the ids of the conversation that is read. The buffers are pooled.
 type links struct {
@@ -48,39 +50,48 @@ type links struct {
 	sizes  uint64 // bit n: a word has n+1 bytes
 }
 
-// linkState is the number of an id, 0 while it has none.
+// linkState is a word: an id, or what the upstream gets for one.
 type linkState struct {
-	number uint32
-	said   bool // it is a word somewhere else in the body
+	word     string
+	original uint32 // place of what the upstream gets for it; its own where that is the same
+	number   uint32 // 0 while it has none
+	said     bool   // it is a word somewhere else in the body
 }
 
+// mostWords is how many words a map has at most that is used again.
+const mostWords = 512
+
 func (l *links) reset() {
-	if len(l.words) > 64 {
-		l.words = nil
+	if len(l.words) > mostWords {
+		*l = links{}
+		return
 	}
-	clear(l.words)
+	if len(l.words) > 0 {
+		clear(l.words)
+	}
+	clear(l.states)
 	l.places, l.states, l.sizes = l.places[:0], l.states[:0], 0
 }
 
-// add adds a word, and returns its place in states.
-func (l *links) add(word []byte) uint32 {
-	i, ok := l.words[string(word)]
-	if !ok {
+// add adds a word, and returns its place in states; known is true where it was there.
+func (l *links) add(word []byte) (i uint32, known bool) {
+	if i, known = l.words[string(word)]; !known {
 		if l.words == nil {
 			l.words = map[string]uint32{}
 		}
-		i = uint32(len(l.states))
-		l.words[string(word)] = i
-		l.states = append(l.states, linkState{})
+		s := linkState{word: string(word), original: uint32(len(l.states))}
+		i = s.original
+		l.words[s.word] = i
+		l.states = append(l.states, s)
 		l.sizes |= 1 << (len(word) - 1)
 	}
-	return i
+	return i, known
 }
 
 // numberLinks gives numbers to the ids of a conversation that may have them.
 func (l *list) numberLinks(convo uint32) {
 	places := l.Reader.rules.Links
-	if len(places) == 0 || !l.is(convo, array) {
+	if len(places) == 0 || !l.ids || !l.is(convo, array) {
 		return
 	}
 	for i := convo + 1; i < l.nodes[convo].next(); i = l.nodes[i].next() {
@@ -130,9 +141,12 @@ func (l *list) findLink(at *Link, element, i uint32) {
 		return
 	}
 	l.links.places = append(l.links.places, v)
-	l.links.add(l.text(v))
-	if original, ok := l.original(v); ok && IsLink([]byte(original)) {
-		l.links.add([]byte(original))
+	i, known := l.links.add(l.text(v))
+	if !known && l.Reader.rules.Original != nil {
+		if original, ok := l.Reader.rules.Original(l.links.states[i].word); ok && IsLink([]byte(original)) {
+			sent, _ := l.links.add([]byte(original)) // which may move the states
+			l.links.states[i].original = sent
+		}
 	}
 	l.nodes[v].setKind(linked)
 }
@@ -146,17 +160,12 @@ func (l *list) ignored(name string, v, element uint32) bool {
 	return err == nil && l.rules.Ignores([]byte(name), l.value(v), role)
 }
 
-// original is what the upstream gets for id v, where that is another one.
-func (l *list) original(v uint32) (string, bool) {
-	if l.Reader.rules.Original == nil {
-		return "", false
-	}
-	return l.Reader.rules.Original(string(l.text(v)))
-}
-
 // setOriginal replaces the text of id v by what the upstream gets.
 func (l *list) setOriginal(v uint32) {
-	original, ok := l.original(v)
+	if l.Reader.rules.Original == nil {
+		return
+	}
+	original, ok := l.Reader.rules.Original(string(l.text(v)))
 	if !ok {
 		return
 	}
@@ -211,26 +220,20 @@ func (l *list) setNumbers() {
 	ids, last := &l.links, uint32(0)
 	for _, v := range ids.places {
 		s := &ids.states[ids.words[string(l.text(v))]]
-		original, replaced := l.original(v)
-		if s.said || replaced && ids.isSaid(original) {
+		sent := &ids.states[s.original]
+		if s.said || sent.said {
 			l.nodes[v].setKind(text)
 			continue
 		}
 		if s.number == 0 {
 			last++
 			s.number = last
-			l.req.Links = append(l.req.Links, string(l.text(v)))
-			if replaced {
-				l.req.Links = append(l.req.Links, original)
+			if l.req.Links = append(l.req.Links, s.word); sent != s {
+				l.req.Links = append(l.req.Links, sent.word)
 			}
 		}
 		l.nodes[v].aux = s.number
 	}
-}
-
-func (l *links) isSaid(word string) bool {
-	i, ok := l.words[word]
-	return ok && l.states[i].said
 }
 
 // Named reports whether JSON text, of an answer to this request, has an id of Links as a word: it is no answer to a request whose ids are

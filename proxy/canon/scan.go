@@ -27,7 +27,7 @@ func (s *scanner) size() int {
 
 // scan reads body strictly.
 func (s *scanner) scan(body []byte) *Error {
-	s.body, s.pos, s.odd = body, 0, false
+	s.body, s.pos, s.odd, s.ids = body, 0, false, false
 	s.nodes, s.order, s.names, s.arena = s.nodes[:0], s.order[:0], s.names[:0], s.arena[:0]
 	if uint64(len(body)) > math.MaxUint32 {
 		return refuse(CodeJSON, 0, "body has over 4 GiB")
@@ -204,7 +204,9 @@ func (s *scanner) scanMember(depth int) *Error {
 		return err
 	}
 	s.names = append(s.names, name)
-	s.odd = s.odd || isOdd(s.text(name))
+	t := s.text(name)
+	s.odd = s.odd || isOdd(t)
+	s.ids = s.ids || len(t) > 1 && t[len(t)-1] == 'd' && t[len(t)-2] == 'i'
 	if s.space(); s.peek() != ':' {
 		return s.expected("a colon").under(s.text(name))
 	}

@@ -48,6 +48,7 @@ type doc struct {
 	arena []byte   // decoded strings
 	spill spill
 	odd   bool // some name has an upper-case letter or is not ASCII
+	ids   bool // some name ends in "id"
 }
 
 // text is the decoded bytes of a string, or the raw ones of another scalar. They are valid until the next scan.
