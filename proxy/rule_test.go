@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/proxy/api/registry"
 	"reprise/proxy/rules"
 )
 
@@ -23,16 +25,17 @@ var home = place{"gpt-4o", "/v1/chat/completions", "team-a", "faq"}
 var others = []place{{"gpt-4o-mini", home.path, home.team, home.namespace}, {home.model, "/v1/responses", home.team, home.namespace},
 	{home.model, home.path, "team-b", home.namespace}, {home.model, home.path, home.team, "other"}, {home.model, home.path, home.team, ""}}
 
-// askAt sends a prompt from a place, with more members of the body.
+// askAt sends a prompt from a place, with a system prompt, which has no quotes, or more members of the body.
 func (r *rig) askAt(t *testing.T, at place, prompt string, more ...string) reply {
 	t.Helper()
-	field, body := "input", ""
+	field, turns := "input", ""
 	if strings.HasPrefix(at.path, "/v1/chat") {
 		field = "messages"
-		body = fmt.Sprintf(`{"model":%q,%q:[{"role":"user","content":%q}]%s}`, at.model, field, prompt, joined(more))
-	} else {
-		body = fmt.Sprintf(`{"model":%q,%q:%q%s}`, at.model, field, prompt, joined(more))
 	}
+	if len(more) == 1 && !strings.Contains(more[0], `"`) {
+		turns, more = fmt.Sprintf(`{"role":"system","content":%q},`, more[0]), nil
+	}
+	body := fmt.Sprintf(`{"model":%q,%q:[%s{"role":"user","content":%q}]%s}`, at.model, field, turns, prompt, joined(more))
 	header := []string{"X-Team: " + at.team}
 	if at.namespace != "" {
 		header = append(header, "X-Reprise-Namespace: "+at.namespace)
@@ -72,6 +75,17 @@ type effect struct {
 	with, without string
 }
 
+// ignores makes a rule ignore a field, or a pattern.
+func ignores(field, pattern string) func(*rules.Rule) {
+	list := func(s string) []string { return slices.DeleteFunc([]string{s}, func(s string) bool { return s == "" }) }
+	return func(r *rules.Rule) {
+		var err error
+		if r.Ignore, err = registry.APIs.Ignore(list(field), list(pattern)); err != nil {
+			panic(err)
+		}
+	}
+}
+
 // twice asks a prompt and then another one.
 func twice(first, second string) func(*rig, *testing.T, place) reply {
 	return func(r *rig, t *testing.T, at place) reply {
@@ -83,6 +97,14 @@ func twice(first, second string) func(*rig, *testing.T, place) reply {
 func effects(now *clock) []effect {
 	mode := func(m Mode) func(*rules.Rule) { return func(r *rules.Rule) { r.Mode = m } }
 	none := func(*Options) {}
+	user := func(r *rig, t *testing.T, at place) reply {
+		r.askAt(t, at, capital, `"user":"1"`)
+		return r.askAt(t, at, capital, `"user":"2"`)
+	}
+	dated := func(r *rig, t *testing.T, at place) reply {
+		r.askAt(t, at, capital, "It is 2025.")
+		return r.askAt(t, at, capital, "It is 2026.")
+	}
 	return []effect{
 		{"mode off", mode(ModeOff), none, twice(capital, capital), "bypass", "exact"},
 		{"mode exact", mode(ModeExact), none, twice(capital, similar), "miss", "semantic"},
@@ -99,6 +121,9 @@ func effects(now *clock) []effect {
 			now.add(time.Minute)
 			return r.askAt(t, at, capital)
 		}, "miss", "exact"},
+		{"ignore_fields", ignores("user", ""), none, user, "exact", "miss"},
+		{"ignore_fields leaves others", ignores("metadata", ""), none, user, "miss", "miss"},
+		{"ignore_pattern", ignores("", `(?P<year>\d{4})`), none, dated, "exact", "miss"},
 		{"tool_calls", func(r *rules.Rule) { r.ToolCalls = false }, func(o *Options) { o.CacheToolCalls = true }, func(r *rig, t *testing.T, at place) reply {
 			with := tools
 			if at.path != home.path {
@@ -162,6 +187,21 @@ func TestRulesReplaced(t *testing.T) {
 	wants("at first", capital, "miss")
 	wants("again", capital, "exact") // remembered as it was read
 	wants("a prompt with an edit to come", edited, "miss")
+	one, two := `"user":"1"`, `"user":"2"`
+	wants("of one", capital, "miss", one)
+	wants("of one, remembered as it was read", capital, "exact", one)
+	rule(ignores("user", ""))
+	wants("of one, whose answer of before may depend on who asks", capital, "miss", one)
+	wants("of the other, where that does not count", capital, "exact", two)
+	wants("of the other, remembered", capital, "exact", two)
+	rule(ignores("metadata", ""))
+	wants("of the other, where it counts again", capital, "miss", two)
+	rule(ignores("user", ""))
+	wants("of the other, as before", capital, "exact", two)
+	rule(func(*rules.Rule) {})
+	wants("of one, as before", capital, "exact", one)
+	wants("of the other", capital, "miss", two)
+
 	wants("edited", editedToo, "semantic")
 	wants("edited, again", editedToo, "semantic")
 	wants("edited, an alias", editedToo, "exact")

@@ -151,6 +151,14 @@ func (v Value) List(want string) iter.Seq[Value] {
 
 func (v Value) isFields() bool { return v.node != nil && v.node.Kind == yaml.MappingNode }
 
+// Len is how many items a list has; 0 where the value is none.
+func (v Value) Len() int {
+	if !v.IsList() {
+		return 0
+	}
+	return len(v.node.Content)
+}
+
 // IsList reports whether the value is a list.
 func (v Value) IsList() bool { return v.node != nil && v.node.Kind == yaml.SequenceNode }
 

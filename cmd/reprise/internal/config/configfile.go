@@ -160,7 +160,11 @@ func (f *configFile) value(row *Setting, v yamlfile.Value) (text string, ok bool
 
 // checked is the text of a value that row takes.
 func checked(row *Setting, v yamlfile.Value) (text string, ok bool) {
-	text, ok = v.Text(row.Allowed)
+	if row.Between != "" && v.IsList() {
+		text, ok = joined(row, v)
+	} else {
+		text, ok = v.Text(row.Allowed)
+	}
 	switch {
 	case !ok:
 		return "", false
@@ -173,6 +177,19 @@ func checked(row *Setting, v yamlfile.Value) (text string, ok bool) {
 		return "", false
 	}
 	return text, true
+}
+
+// joined is a list of texts as the environment has it.
+func joined(row *Setting, v yamlfile.Value) (text string, ok bool) {
+	var all []string
+	for item := range v.List(row.Allowed) {
+		one, fine := item.Text(row.Allowed)
+		if !fine {
+			return "", false
+		}
+		all = append(all, one)
+	}
+	return strings.Join(all, row.Between), true
 }
 
 // refusal is why a row does not take a value.

@@ -60,7 +60,7 @@ func write(t *testing.T, text string) (path string) {
 
 // TestOrderOfSources: a flag, the environment, the settings file, the configuration file.
 func TestOrderOfSources(t *testing.T) {
-	file := write(t, "settings:\n  mode: exact\n  TTL: 2h\n  lookback: 7\n  max_body: 2MiB\n  client_keys_file: "+write(t, "first-key second-key")+"\n")
+	file := write(t, "settings:\n  mode: exact\n  TTL: 2h\n  lookback: 7\n  ignore_headers: [X-A, X-B]\n  max_body: 2MiB\n  client_keys_file: "+write(t, "first-key second-key")+"\n")
 	settings := write(t, "REPRISE_MODE=shadow\nREPRISE_TTL=3h\nREPRISE_LOOKBACK=8\nREPRISE_CONFIG="+file+"\n")
 	l := NewLoader(false)
 	fs := flag.NewFlagSet("", flag.ContinueOnError)
@@ -72,7 +72,7 @@ func TestOrderOfSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"MODE": "off flag", "TTL": "4h environment", "LOOKBACK": "8 " + settings, "MAX_BODY": "2MiB " + file + ":5", "IDLE_TIMEOUT": "2m default"} {
+	for name, want := range map[string]string{"MODE": "off flag", "TTL": "4h environment", "LOOKBACK": "8 " + settings, "MAX_BODY": "2MiB " + file + ":6", "IGNORE_HEADERS": "X-A,X-B " + file + ":5", "IDLE_TIMEOUT": "2m default"} {
 		if v := effectiveOf(c, name); v.Value+" "+v.Source != want {
 			t.Errorf("%s: %+v, want %s", name, v, want)
 		}
@@ -103,7 +103,10 @@ rules:
     max_error_rate: 0
     ttl: 1h
     tool_calls: off
-    ignore_fields: user, metadata
+    ignore_fields: [user, metadata]
+  - name: plain
+    match: {namespace: plain}
+    ignore_fields: []
   - name: other
     match: {model: "*"}
     mode: "off"
@@ -119,10 +122,13 @@ func TestRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := RulesOf(c)
-	if len(all) != 2 {
+	if len(all) != 3 {
 		t.Fatal(all)
 	}
-	a, b := all[0], all[1]
+	a, plain, b := all[0], all[1], all[2]
+	if f, p := plain.Ignore.Fields(), plain.Ignore.Patterns(); len(f) != 0 || !slices.Equal(p, []string{`(?P<date>\d{4})`}) {
+		t.Errorf("%q, %q", f, p)
+	}
 	if a.Name != "support" || a.Mode != rules.Semantic || a.Threshold != 0.95 || a.MaxErrorRate != 0 || a.TTL.Hours() != 1 || a.ToolCalls {
 		t.Errorf("%+v", a)
 	}

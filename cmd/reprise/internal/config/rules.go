@@ -78,7 +78,11 @@ func readRule(file string, v yamlfile.Value) (r Rule, ok bool) {
 			continue
 		}
 		row := f.row(r.set)
-		if text, fine := checked(row, value); fine {
+		text, fine := "", row.Between != "" && value.IsList() && value.Len() == 0 // nothing, whatever the settings have
+		if !fine {
+			text, fine = checked(row, value)
+		}
+		if fine {
 			r.given[f.name] = Value{Name: f.name, Value: row.shown(text), Source: fmt.Sprintf("%s:%d", file, value.Line()), given: text}
 		}
 	}

@@ -18,6 +18,7 @@ type Setting struct {
 	Secret  bool   // masked wherever it is shown, and can be read from a file named by …_FILE
 	Toggle  bool   // the flag alone means true
 	Serve   bool   // used by serve only; the demo has its own value
+	Between string // joins the items where the configuration file has a list; "": it has one value
 
 	mask  func(value string) string // the value as it may be shown; nil: withoutPassword
 	parse func(value string) error  // sets the field of the Config whose table this is
@@ -59,7 +60,7 @@ func (c *Config) listeners() []Setting {
 		{Name: "LISTEN", Default: "127.0.0.1:8080", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of the API", parse: address(&c.Listen)},
 		{Name: "ADMIN_LISTEN", Default: "127.0.0.1:8081", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of health, metrics and the admin API; beyond loopback it needs an admin token", parse: address(&c.AdminListen)},
 		{Name: "ADMIN_TOKEN", Secret: true, Allowed: "8 characters or more", Help: "bearer token that the admin API and explain require", parse: secret(&c.AdminToken, 8)},
-		{Name: "TRUSTED_HOSTS", Serve: true, Allowed: "HOST or HOST:PORT, several between commas", Help: "names beside localhost and IP addresses to which listeners on loopback answer, and whose web pages may call the API", parse: hosts(&c.TrustedHosts)},
+		{Name: "TRUSTED_HOSTS", Serve: true, Between: ",", Allowed: "HOST or HOST:PORT, several between commas", Help: "names beside localhost and IP addresses to which listeners on loopback answer, and whose web pages may call the API", parse: hosts(&c.TrustedHosts)},
 		{Name: "TLS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_KEY", Help: "certificate chain of the API", parse: file(&c.TLSCert)},
 		{Name: "TLS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_CERT", Help: "private key of that certificate", parse: file(&c.TLSKey)},
 		{Name: "SETTINGS", Serve: true, Allowed: "the path of a file with lines REPRISE_NAME=VALUE", Help: "file of settings, which flags and the environment override; SIGHUP reads it again", parse: text(&c.Settings)},
@@ -71,8 +72,8 @@ func (c *Config) upstream() []Setting {
 	return []Setting{
 		{Name: "UPSTREAM", Serve: true, Default: "https://api.openai.com/v1", Allowed: upstreamAllowed, Help: "the API behind the proxy, or several: engines that serve the same models, and fallbacks for when these are down", mask: withoutCredentials, parse: upstreams(&c.Upstreams)},
 		{Name: "UPSTREAM_KEY", Serve: true, Secret: true, Allowed: "a credential", Help: "credential for each upstream without key-env or key-file; unset, each client's own is passed on", parse: secret(&c.UpstreamKey, 1)},
-		{Name: "API_PATHS", Serve: true, Allowed: "PATH or METHOD PATH, several between commas, such as GET /v1/files/*/content or /v1/batches/**", Help: "paths that are forwarded under REPRISE_UPSTREAM_KEY beside those of inference and the list of models; * is one segment, ** at the end all below", parse: apiPaths(&c.APIPaths)},
-		{Name: "FORWARD_HEADERS", Serve: true, Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that are forwarded under REPRISE_UPSTREAM_KEY beside those with a known meaning, such as one by which a router in front of the engines chooses", parse: headerNames(&c.ForwardHeaders)},
+		{Name: "API_PATHS", Serve: true, Between: ",", Allowed: "PATH or METHOD PATH, several between commas, such as GET /v1/files/*/content or /v1/batches/**", Help: "paths that are forwarded under REPRISE_UPSTREAM_KEY beside those of inference and the list of models; * is one segment, ** at the end all below", parse: apiPaths(&c.APIPaths)},
+		{Name: "FORWARD_HEADERS", Serve: true, Between: ",", Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that are forwarded under REPRISE_UPSTREAM_KEY beside those with a known meaning, such as one by which a router in front of the engines chooses", parse: headerNames(&c.ForwardHeaders)},
 	}
 }
 
@@ -125,11 +126,11 @@ var embedders = []string{"builtin", "openai", "model2vec:DIR"}
 
 func (c *Config) clients() []Setting {
 	return []Setting{
-		{Name: "CLIENT_KEYS", Serve: true, Secret: true, Allowed: "keys of 8 characters or more, between commas, white space or line ends; # begins a comment", Help: "keys of which every request needs one; beyond loopback REPRISE_UPSTREAM_KEY needs them", parse: clientKeys(&c.ClientKeys)},
+		{Name: "CLIENT_KEYS", Serve: true, Between: ",", Secret: true, Allowed: "keys of 8 characters or more, between commas, white space or line ends; # begins a comment", Help: "keys of which every request needs one; beyond loopback REPRISE_UPSTREAM_KEY needs them", parse: clientKeys(&c.ClientKeys)},
 		{Name: "TENANT_FROM", Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant: all credentials of a request, a header (and without it the credentials), or nothing; two tenants share nothing", parse: tenant(&c.TenantFrom)},
-		{Name: "IGNORE_HEADERS", Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that cannot change an answer, such as an id of your own for each request; all others that are sent to the upstream count, except known ones such as User-Agent or traceparent", parse: headerNames(&c.IgnoreHeaders)},
-		{Name: "IGNORE_FIELDS", Allowed: ignoreAllowed, Help: "fields of the body in which two requests may differ and still share answers; they are forwarded as they are", parse: ignoreFields(&c.IgnoreFields)},
-		{Name: "IGNORE_PATTERN", Allowed: `expressions (RE2) with named groups, such as Today is (?P<date>\d{4}-\d\d-\d\d), one on each line or between ;;`, Help: "what may differ in system prompts: what the named groups match in the texts of system and developer messages, up to 256 bytes each, does not count", parse: ignorePatterns(&c.IgnorePatterns)},
+		{Name: "IGNORE_HEADERS", Between: ",", Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that cannot change an answer, such as an id of your own for each request; all others that are sent to the upstream count, except known ones such as User-Agent or traceparent", parse: headerNames(&c.IgnoreHeaders)},
+		{Name: "IGNORE_FIELDS", Between: ",", Allowed: ignoreAllowed, Help: "fields of the body in which two requests may differ and still share answers; they are forwarded as they are", parse: ignoreFields(&c.IgnoreFields)},
+		{Name: "IGNORE_PATTERN", Between: "\n", Allowed: `expressions (RE2) with named groups, such as Today is (?P<date>\d{4}-\d\d-\d\d), one on each line or between ;;`, Help: "what may differ in system prompts: what the named groups match in the texts of system and developer messages, up to 256 bytes each, does not count", parse: ignorePatterns(&c.IgnorePatterns)},
 		{Name: "EXPLAIN", Default: "false", Toggle: true, Allowed: "true or false", Help: "answer POST /v1/reprise/explain without the admin token", parse: boolean(&c.Explain)},
 	}
 }
