@@ -31,6 +31,7 @@ func newRelay(x exchange, o *outcome, leader bool) *relay {
 		r.reader = o.rec.NewReader()
 		r.status = cacheStatus{result: Shared}
 	}
+	r.status.ignored = x.Ignored
 	if x.v.Upstream = o.replica.Name(); several(&x.s.opts) {
 		r.status.answeredBy(o.replica, o.foreign)
 		x.via = o

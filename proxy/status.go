@@ -121,30 +121,24 @@ func (c *cacheStatus) appendTo(b []byte) []byte {
 	if c.hit() {
 		b = strconv.AppendInt(append(b, "; ttl="...), int64(c.ttl/time.Second), 10)
 	}
-	if len(c.detail) == 0 && len(c.ignored) == 0 {
-		return b
-	}
-	b = append(b, `; detail="`...)
-	start := len(b)
-	between := func(sep byte) {
-		if len(b) > start {
-			b = append(b, sep)
-		}
-	}
+	sep := `; detail="`
 	for _, d := range c.detail {
-		between(';')
-		b = append(b, d...)
+		b = append(append(b, sep...), d...)
+		sep = ";"
 	}
 	for i, name := range c.ignored {
-		if i == 0 {
-			between(';')
-			b = append(b, "ignored="...)
-		} else {
+		if i > 0 {
 			b = append(b, '+')
+		} else {
+			b = append(append(b, sep...), "ignored="...)
+			sep = ";"
 		}
 		b = append(b, name...)
 	}
-	return append(b, '"')
+	if sep == ";" {
+		b = append(b, '"')
+	}
+	return b
 }
 
 // resultHeaders are the values of X-Cache; made once, they save an allocation per answer.
