@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/proxy/canon"
 	"reprise/proxy/enginesim"
 	"reprise/store"
 )
@@ -290,6 +291,27 @@ func TestWhyMeaning(t *testing.T) {
 		r.ask(t, feedbackPath, fmt.Sprintf(`{"entry":%v,"verdict":"wrong"}`, entryOf(t, hit)))
 		r.missed(t, "refused", chat("Hello, "+reset))
 	})
+}
+
+// TestWhyIgnored: what is taken out of the scope is never named, though the texts differ there too.
+func TestWhyIgnored(t *testing.T) {
+	const system = "Today is 2026-11-22. You serve Ann. Answer in two sentences."
+	r := newRig(t, func(o *Options) {
+		ignore, err := canon.NewIgnore(nil, []string{"user"}, []string{`Today is (?P<date>[0-9-]+)`})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Ignore = ignore
+	})
+	r.missed(t, "new", asked(system, capital, `"user":"a"`))
+	other := strings.Replace(system, "2026-11-22", "2026-12-24", 1)
+	if got := r.ask(t, "/v1/chat/completions", asked(other, capital, `"user":"b"`)); got.cache() != "exact" {
+		t.Fatal(status(got))
+	}
+	got := r.ask(t, "/v1/chat/completions", asked(strings.Replace(other, "two sentences", "haiku form", 1), capital, `"user":"c"`))
+	if want := fmt.Sprintf("scope;differs=system@%d:text", strings.Index(system, "two")); reasonOf(got) != want {
+		t.Errorf("%s, not %s", status(got), want)
+	}
 }
 
 // TestWhyPurged: a purge, of whatever, leaves no trace of what was asked.
