@@ -152,8 +152,8 @@ type Diagnosis struct {
 	Scopes  int          // other scopes in which the same is kept, as far as they were looked through
 	Alike   bool         // all of these differ in the same parts
 
-	hit bool       // it would have been a hit without this reason
-	all *Diagnosis // with the answers of other tenants and namespaces; nil: the same
+	hit bool              // it would have been a hit without this reason
+	all func() *Diagnosis // with the answers of other tenants and namespaces; nil, and a result of nil: the same
 }
 
 // mostShown is how many differences a header names.
@@ -184,10 +184,13 @@ func (d *Diagnosis) Reason() string {
 	return string(d.Why) + ":" + plain(d.What)
 }
 
-// Operator is the diagnosis with the answers of all tenants.
+// Operator is the diagnosis with the answers of all tenants. It is found only now, so that the time in which a client gets its answer does not
+// depend on them.
 func (d *Diagnosis) Operator() *Diagnosis {
 	if d.all != nil {
-		return d.all
+		if all := d.all(); all != nil {
+			return all
+		}
 	}
 	return d
 }

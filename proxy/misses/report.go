@@ -68,7 +68,7 @@ func (w *Watch) Count(d *Diagnosis) {
 			b.requests = w.window.total
 		}
 	}
-	w.window.minute, w.window.total = minute, total
+	w.window.minute, w.window.total = minute, total+1 // the request itself is counted when it ends
 	g := b.groups[key]
 	if g == nil {
 		if len(b.groups) >= mostGroups {

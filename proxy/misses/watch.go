@@ -60,10 +60,7 @@ func (w *Watch) Kept(r *Request, id uint64, until time.Time, valid func() bool) 
 	if r.Asks == 0 {
 		return
 	}
-	end := int64(math.MaxInt64)
-	if !until.IsZero() {
-		end = until.Unix()
-	}
+	end := secondsOf(until)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x := &w.index
@@ -85,6 +82,14 @@ func (w *Watch) Kept(r *Request, id uint64, until time.Time, valid func() bool) 
 	x.add(record{own: x.own(r), asks: r.Asks, place: place, talk: r.Talk, id: id, until: end, owner: ownerOf(r), scope: s})
 }
 
+// secondsOf is a time in seconds since 1970; the zero time is never.
+func secondsOf(t time.Time) int64 {
+	if t.IsZero() {
+		return math.MaxInt64
+	}
+	return t.Unix()
+}
+
 // Found remembers an entry that was kept before the start, or by another process. What its scope is made of is known only where a request in
 // it has been seen, and its conversation is not known where it has one.
 func (w *Watch) Found(r *Request, id uint64, until time.Time, turns bool) {
@@ -100,7 +105,7 @@ func (w *Watch) Found(r *Request, id uint64, until time.Time, turns bool) {
 		return
 	}
 	s := x.scope(r, nil)
-	x.add(record{own: own, asks: r.Asks, id: id, until: until.Unix(), owner: ownerOf(r), scope: s})
+	x.add(record{own: own, asks: r.Asks, id: id, until: secondsOf(until), owner: ownerOf(r), scope: s})
 }
 
 // NotKept remembers why the answer to r was not kept. valid is that of Kept.

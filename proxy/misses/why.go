@@ -53,7 +53,7 @@ func (w *Watch) diagnose(r *Request, f *Facts, alive func(id uint64) Life, most,
 	}
 	d = f.rest()
 	if l.foreign != nil {
-		d.all = w.nearest(l, []near{*l.foreign})
+		d.all = func() *Diagnosis { return w.nearest(l, []near{*l.foreign}) }
 	}
 	return d
 }

@@ -1,0 +1,97 @@
+package misses
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestWindow: the report has the last hour, and its shares are of the requests of that hour.
+func TestWindow(t *testing.T) {
+	clock, requests := now, int64(500) // of before
+	w := NewWatch(Options{Now: func() time.Time { return clock }, Requests: func() int64 { return requests }})
+	miss := func(d *Diagnosis) { w.Count(d); requests++ }
+	for minute := range 90 {
+		clock = now.Add(time.Duration(minute) * time.Minute)
+		requests += 3 // hits
+		miss(&Diagnosis{Why: Expired, hit: true})
+		if minute%2 == 0 {
+			miss(&Diagnosis{Why: New})
+		}
+	}
+	r := w.Report()
+	if r.Misses != 90 || r.Requests != 60*3+90 || len(r.Groups) != 2 {
+		t.Fatalf("%+v", r)
+	}
+	if g := r.Groups[0]; g.Why != "expired" || g.Count != 60 || g.Hits != 60 || g.Share != 60.0/90 || g.Brings != 60.0/270 {
+		t.Errorf("%+v", g)
+	}
+	clock = clock.Add(2 * time.Hour)
+	if r := w.Report(); r.Misses != 0 || len(r.Groups) != 0 {
+		t.Errorf("two hours later: %+v", r)
+	}
+	miss(&Diagnosis{Why: New})
+	if r := w.Report(); r.Misses != 1 || r.Requests != 1 {
+		t.Errorf("the first one after a pause: %+v", r)
+	}
+}
+
+// TestGroupsAreBounded: clients that invent names cannot make groups without end.
+func TestGroupsAreBounded(t *testing.T) {
+	w := watch(0)
+	for i := range 5000 {
+		w.Count(&Diagnosis{Why: Scope, Differs: []Difference{{Part: fmt.Sprint("x", i), Byte: -1}}})
+	}
+	r := w.Report()
+	if len(r.Groups) != mostGroups+1 || r.Groups[0].Why != "other" || r.Groups[0].Count != 5000-mostGroups {
+		t.Errorf("%d groups, the first of which is %+v", len(r.Groups), r.Groups[0])
+	}
+}
+
+// TestWords: each reason has a sentence, and a status that can be in a header.
+func TestWords(t *testing.T) {
+	seen := map[string]bool{}
+	for _, why := range []Why{ByRequest, Shadow, Explored, Refused, Expired, NotStored, Evicted, ExactOnly, Scope, Chain, Veto, Degraded, Below, New, "other"} {
+		d := &Diagnosis{Why: why, What: "x"}
+		if words := d.Words(); seen[words] || !strings.HasSuffix(words, ".") {
+			t.Errorf("%s: %s", why, words)
+		} else {
+			seen[words] = true
+		}
+	}
+	d := &Diagnosis{Why: Scope, Scopes: 3, Alike: true, Differs: []Difference{{Part: PartSystem, Index: 1, Byte: 212, Looks: "date"}, {Part: "header:X-Run", Byte: -1}, {Part: "a\"b\\\n\x7fé;", Byte: -1}}}
+	if got := d.Status(); got != `why=scope;differs=system-2@212:date+header:X-Run+a?b?????` && strings.ContainsAny(got, "\"\\\n\x7f") {
+		t.Error(got)
+	}
+	if got := d.Words(); got != "The same prompt is kept in 3 other scopes; they differ in: system prompt, message 2 (byte 212: looks like a date), header X-Run, field a?b?????." && !strings.Contains(got, "message 2 (byte 212: looks like a date), header X-Run") {
+		t.Error(got)
+	}
+}
+
+// TestConcurrent: all methods at once, for the race detector, and the sums at the end.
+func TestConcurrent(t *testing.T) {
+	w := watch(100_000)
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(g), 1))
+			for i := range 500 {
+				a := ask{tenant: "t", prompt: fmt.Sprint("p", rng.IntN(9)), fields: []string{fmt.Sprint("user=", rng.IntN(9)), fmt.Sprint("system=Be brief. Request ", rng.IntN(99), ".")}}
+				w.Count(w.Why(a.request(), at(now), fresh))
+				w.keep(a, uint64(g*1000+i))
+				w.Explain(a.request(), at(now), fresh)
+				if i%100 == 99 {
+					w.Report()
+				}
+				if g == 0 && i == 250 {
+					w.Clear()
+				}
+			}
+		})
+	}
+	all.Wait()
+	w.check(t)
+}
