@@ -31,6 +31,7 @@ func program() *cli.Program {
 			{Name: "demo", Summary: "the proxy, a built-in engine and a workload: no key, network or configuration needed", Run: demonstrate},
 			{Name: "replay", Summary: "a trace through eviction policies at any capacities: hit ratios, and how far from the optimum", Run: replayTraces},
 			{Name: "health", Summary: "whether a running proxy takes requests: the health check of a container", Run: health},
+			{Name: "ping", Summary: "health, under the name that other servers have for it", Run: health},
 		},
 		Explain: explain,
 		Codes:   fmt.Sprintf("%d bad configuration, ", exitBadConfig),

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,6 +73,10 @@ type line struct {
 	TokensSaved        float64 `json:"tokens_saved"`
 	Evictions          int64   `json:"evictions"`
 	Seconds            float64 `json:"seconds"`
+	CapacityEntries    int     `json:"capacity_entries"`
+	CapacityBytes      int64   `json:"capacity_bytes"`
+	Seed               uint64  `json:"seed"`
+	Parameters         string  `json:"parameters"`
 }
 
 // decode parses lines and drops the field that differs from run to run.
@@ -116,6 +121,22 @@ func TestReplayJSON(t *testing.T) {
 		if l.Trace != path || l.Requests != requests || l.Hits+l.Misses != l.Requests || l.Hits == 0 || l.TokensSaved == 0 {
 			t.Errorf("line %d: %+v", i, l)
 		}
+		if strconv.Itoa(l.CapacityEntries) != l.Capacity || l.Seed != 1 || l.Parameters != "" {
+			t.Errorf("line %d cannot be played again: %+v", i, l)
+		}
+	}
+}
+
+// TestReplayJSONParameters: a policy with the parameters of a line has the figures of the line.
+func TestReplayJSONParameters(t *testing.T) {
+	path := logFile(t, "a", 2000)
+	first := replayJSON(t, "--trace", path, "--policy", "rac", "--capacity", "5%")[0]
+	again := replayJSON(t, "--trace", path, "--policy", "rac:"+first.Parameters, "--capacity", strconv.Itoa(first.CapacityEntries))[0]
+	if !strings.Contains(first.Parameters, "alpha=0.") || first.CapacityEntries == 0 {
+		t.Errorf("%+v", first)
+	}
+	if again.Policy, again.Capacity = first.Policy, first.Capacity; again != first {
+		t.Errorf("again %+v, want %+v", again, first)
 	}
 }
 
