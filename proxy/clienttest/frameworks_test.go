@@ -22,8 +22,8 @@ type framework struct {
 
 var frameworks = []framework{
 	{name: "raw"}, {name: "langchain"}, {name: "langgraph"}, {name: "llamaindex"}, {name: "compatible"}, {name: "agents"}, {name: "mastra"}, {name: "instructor"}, {name: "anthropic"},
-	{"openai", []string{"chat", "chat-stream-summed", "steps", "steps-stream", "response-steps", "steps-at-server", "structured", "response", "response-stream", "embedding"}},
-	{"aisdk", []string{"chat", "chat-stream-usage", "steps", "steps-stream", "response-steps", "response-steps-stream", "structured", "response", "response-stream", "embedding"}},
+	{"openai", []string{"chat", "chat-stream-summed", "steps", "steps-stream", "response-steps", "steps-at-server", "reasoning", "reasoning-at-server", "structured", "response", "response-stream", "embedding"}},
+	{"aisdk", []string{"chat", "chat-stream-usage", "steps", "steps-stream", "response-steps", "response-steps-stream", "response-conversation", "reasoning", "reasoning-stream", "structured", "response", "response-stream", "embedding"}},
 }
 
 // refusals are scenarios that end in an error, which is never stored. Their faults are the engine's.
@@ -36,7 +36,7 @@ var refusals = map[string]enginesim.Fault{
 
 // atServer are scenarios of a conversation that the server keeps, with the X-Cache of the request that begins it from the second time on.
 // Those that continue it pass by the cache.
-var atServer = map[string]string{"tools-thread": "bypass", "steps-at-server": "exact"}
+var atServer = map[string]string{"tools-thread": "bypass", "steps-at-server": "exact", "reasoning-at-server": "exact"}
 
 // retried is the scenario of an engine that is busy at first. The framework asks again after a second.
 const retried = "retried"
@@ -76,7 +76,7 @@ func TestFrameworks(t *testing.T) {
 func loopEngine() *enginesim.Engine {
 	var mu sync.Mutex // protects busy
 	busy := map[string]bool{}
-	return enginesim.New(enginesim.Options{Context: 4096, Models: append(slices.Clone(enginesim.DefaultModels), claude), Fault: func(r *http.Request) enginesim.Fault {
+	return enginesim.New(enginesim.Options{Context: 4096, Models: append(slices.Clone(enginesim.DefaultModels), claude, "gpt-5"), Fault: func(r *http.Request) enginesim.Fault {
 		key := r.Header.Get("Authorization") + r.Header.Get("X-Api-Key")
 		if strings.HasSuffix(key, "-"+retried) {
 			mu.Lock()

@@ -38,6 +38,8 @@ type chatMessage struct {
 	Content    content         `json:"content"`
 	ToolCalls  json.RawMessage `json:"tool_calls"`
 	ToolCallID string          `json:"tool_call_id"`
+
+	at string // the id of an item that the server holds, of which this is no more than the name; "": none
 }
 
 func (e *Engine) chat(c *call) error {

@@ -118,7 +118,7 @@ func New(o Options) *Engine {
 		o.Sleep = sleep
 	}
 	e := &Engine{o: o, mux: http.NewServeMux(), kind: o.kind(), blocks: NewBlocks(o.Blocks),
-		files: &files{newest: makeNewest[file]()}, answers: &answers{newest: makeNewest[storedAnswer]()},
+		files: &files{newest: makeNewest[file]()}, answers: &answers{newest: makeNewest[storedAnswer](), items: makeNewest[chatMessage]()},
 		threads: &threads{newest: makeNewest[messagesRequest]()}}
 	e.stats.ByPath, e.marks = map[string]int64{}, map[[32]byte]bool{}
 	e.blocks.watched = o.Events != nil

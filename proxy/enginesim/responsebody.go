@@ -1,6 +1,9 @@
 package enginesim
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // response is the answer to one request in progress.
 type response struct {
@@ -56,16 +59,18 @@ type responseUsage struct {
 	Total         int            `json:"total_tokens"`
 }
 
-// responseItem is a message or a function call; the fields of the other kind are omitted.
+// responseItem is a message, a function call or reasoning; the fields of the other kinds are omitted.
 type responseItem struct {
 	ID        string         `json:"id"`
 	Type      string         `json:"type"`
-	Status    string         `json:"status"`
+	Status    string         `json:"status,omitempty"`
 	Role      string         `json:"role,omitempty"`
 	Content   []responsePart `json:"content,omitzero"`
 	Name      string         `json:"name,omitempty"`
 	CallID    string         `json:"call_id,omitempty"`
 	Arguments *string        `json:"arguments,omitempty"`
+	Summary   []struct{}     `json:"summary,omitzero"`
+	Sealed    string         `json:"encrypted_content,omitempty"`
 }
 
 // responsePart is output_text or refusal.
@@ -110,7 +115,11 @@ func (p *response) finished() *responseBody {
 	case "content_filter":
 		b.Status, b.Incomplete = "incomplete", &incomplete{"content_filter"}
 	}
-	b.Output = []responseItem{p.item(b.Status)}
+	b.Output = []responseItem{}
+	if p.q.thinks() {
+		b.Output = append(b.Output, p.thought())
+	}
+	b.Output = append(b.Output, p.item(b.Status))
 	if p.choice.also != "" {
 		b.Output = append(b.Output, p.also(b.Status, p.choice.args))
 	}
@@ -149,6 +158,15 @@ func (p *response) item(status string) responseItem {
 	it.Type, it.Role, it.Content = "message", "assistant", []responsePart{}
 	if status != "in_progress" {
 		it.Content = append(it.Content, p.part(text))
+	}
+	return it
+}
+
+// thought is the item of reasoning. What was thought stays at the server, or is sealed for a client that asks for it.
+func (p *response) thought() responseItem {
+	it := responseItem{ID: p.name("rs_"), Type: "reasoning", Summary: []struct{}{}}
+	if slices.Contains(p.q.Include, "reasoning.encrypted_content") {
+		it.Sealed = "sealed-" + it.ID
 	}
 	return it
 }

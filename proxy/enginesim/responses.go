@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"strings"
 )
 
 type responseRequest struct {
@@ -21,6 +22,18 @@ type responseRequest struct {
 	ToolChoice   json.RawMessage `json:"tool_choice"`
 	Parallel     *bool           `json:"parallel_tool_calls"`
 	Text         json.RawMessage `json:"text"`
+	Include      []string        `json:"include"`
+	Reasoning    struct {
+		Effort *string `json:"effort"`
+	} `json:"reasoning"`
+}
+
+// thinks reports whether the output begins with an item of reasoning: that of models that reason, and of others that are asked to.
+func (q *responseRequest) thinks() bool {
+	if effort := q.Reasoning.Effort; effort != nil {
+		return *effort != "none"
+	}
+	return strings.HasPrefix(q.Model, "gpt-5")
 }
 
 // items is the input: a text, or a list of messages, calls and their results.
@@ -50,6 +63,8 @@ func (in *items) UnmarshalJSON(b []byte) error {
 func item(raw json.RawMessage) (chatMessage, error) {
 	var it struct {
 		Type    string  `json:"type"`
+		ID      string  `json:"id"`
+		Sealed  string  `json:"encrypted_content"`
 		Role    string  `json:"role"`
 		CallID  string  `json:"call_id"`
 		Content content `json:"content"`
@@ -65,6 +80,10 @@ func item(raw json.RawMessage) (chatMessage, error) {
 		return chatMessage{Role: "tool", ToolCallID: it.CallID, Content: it.Output}, nil
 	case it.Type == "function_call":
 		return chatMessage{Role: "assistant", ToolCalls: raw}, nil
+	case it.Type == "item_reference", it.Type == "reasoning" && it.Sealed == "":
+		return chatMessage{at: it.ID}, nil
+	case it.Type == "reasoning":
+		return chatMessage{Role: it.Type}, nil
 	case it.Type == "":
 		return chatMessage{}, missing("input[].type")
 	}

@@ -11,10 +11,11 @@ type storedAnswer struct {
 	turns []chatMessage
 }
 
-// answers are the stored responses, and the handler that returns one.
+// answers are the stored responses and their items, and the handler that returns a response.
 type answers struct {
-	mu     sync.Mutex // protects newest
+	mu     sync.Mutex // protects what follows
 	newest *newest[storedAnswer]
+	items  *newest[chatMessage]
 }
 
 func (s *answers) find(id string) (storedAnswer, bool) {
@@ -26,14 +27,31 @@ func (s *answers) find(id string) (storedAnswer, bool) {
 
 // conversation is the input of a request after the conversation of the response that it names as the previous one.
 func (s *answers) conversation(q *responseRequest) ([]chatMessage, error) {
-	if q.Previous == nil {
-		return q.Input, nil
+	if err := s.resolve(q.Input); err != nil || q.Previous == nil {
+		return q.Input, err
 	}
 	before, ok := s.find(*q.Previous)
 	if !ok {
 		return nil, badRequest("previous_response_id", "previous_response_not_found", "Previous response with id '%s' not found.", *q.Previous)
 	}
 	return append(before.turns[:len(before.turns):len(before.turns)], q.Input...), nil
+}
+
+// resolve replaces the names of items by the items.
+func (s *answers) resolve(turns []chatMessage) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, m := range turns {
+		if m.at == "" {
+			continue
+		}
+		held, ok := s.items.byName[m.at]
+		if !ok {
+			return notFound("", "Item with id '%s' not found.", m.at)
+		}
+		turns[i] = held
+	}
+	return nil
 }
 
 // keep stores an answer unless the request forbids it.
@@ -54,6 +72,10 @@ func (s *answers) keep(p *response, turns []chatMessage, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.newest.put(p.head.ID, storedAnswer{body, turns})
+	s.items.put(p.itemID(), last)
+	if p.q.thinks() {
+		s.items.put(p.thought().ID, chatMessage{Role: "reasoning"})
+	}
 }
 
 func (s *answers) get(c *call) error {

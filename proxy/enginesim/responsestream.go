@@ -48,11 +48,19 @@ func (s *responseStream) send(kind string, f fields) error {
 
 // place adds the position of an event in the output; a function call has no parts.
 func (s *responseStream) place(f fields) fields {
-	f["item_id"], f["output_index"] = s.itemID(), 0
+	f["item_id"], f["output_index"] = s.itemID(), s.index()
 	if s.choice.tool == "" {
 		f["content_index"] = 0
 	}
 	return f
+}
+
+// index is the position of the message or of the first call in the output.
+func (s *responseStream) index() int {
+	if s.q.thinks() {
+		return 1
+	}
+	return 0
 }
 
 // open announces the response, its item and the item's part.
@@ -63,7 +71,14 @@ func (s *responseStream) open() error {
 	if err := s.send("response.in_progress", fields{"response": &s.head}); err != nil {
 		return err
 	}
-	if err := s.send("response.output_item.added", fields{"output_index": 0, "item": s.item("in_progress")}); err != nil {
+	if s.q.thinks() {
+		for _, end := range []string{"added", "done"} {
+			if err := s.send("response.output_item."+end, fields{"output_index": 0, "item": s.thought()}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.send("response.output_item.added", fields{"output_index": s.index(), "item": s.item("in_progress")}); err != nil {
 		return err
 	}
 	if s.choice.tool != "" {
@@ -117,7 +132,7 @@ func (s *responseStream) closeItem() error {
 			return err
 		}
 	}
-	return s.send("response.output_item.done", fields{"output_index": 0, "item": s.item(s.finished().Status)})
+	return s.send("response.output_item.done", fields{"output_index": s.index(), "item": s.item(s.finished().Status)})
 }
 
 // also sends the call of another function.
@@ -126,17 +141,17 @@ func (s *responseStream) also() error {
 		return nil
 	}
 	item := s.response.also("completed", s.choice.args)
-	err := s.send("response.output_item.added", fields{"output_index": 1, "item": s.response.also("in_progress", "")})
+	err := s.send("response.output_item.added", fields{"output_index": s.index() + 1, "item": s.response.also("in_progress", "")})
 	for _, end := range []string{"delta", "done"} {
 		if err == nil {
 			name := map[string]string{"delta": "delta", "done": "arguments"}[end]
-			err = s.send("response.function_call_arguments."+end, fields{"item_id": item.ID, "output_index": 1, name: s.choice.args})
+			err = s.send("response.function_call_arguments."+end, fields{"item_id": item.ID, "output_index": s.index() + 1, name: s.choice.args})
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return s.send("response.output_item.done", fields{"output_index": 1, "item": item})
+	return s.send("response.output_item.done", fields{"output_index": s.index() + 1, "item": item})
 }
 
 // finish sends the terminal event with the whole response.

@@ -1,6 +1,6 @@
 import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents'
 import OpenAI from 'openai'
-import { book, calling, callingTwo, details, failure, kinds, model, naming, next, question, system, tooLong, tools } from './tasks.mjs'
+import { book, calling, callingTwo, details, failure, kinds, model, naming, next, question, reasoning, system, tooLong, tools } from './tasks.mjs'
 
 // runner has no traces: they would be sent to OpenAI.
 const runner = (site, more) => new Runner({ modelProvider: new OpenAIProvider({ ...site, ...more }), tracingDisabled: true })
@@ -29,10 +29,10 @@ async function atServer(site) {
   return [said(one), said(await runner(site).run(guide(), next, { previousResponseId: one.lastResponseId }))]
 }
 
-async function loop(site, run, more, asked = calling) {
+async function loop(site, run, more, asked = calling, model) {
   const calls = []
   const known = tools(calls).map(({ name, description, parameters, run }) => tool({ name, description, parameters, execute: run }))
-  return { said: await run(site, guide({ tools: known }), asked, more), calls }
+  return { said: await run(site, guide({ tools: known, ...(model && { model }) }), asked, more), calls }
 }
 
 // handoff is an agent that passes the conversation on to another, by the call of a tool.
@@ -53,6 +53,8 @@ export const scenarios = {
   'tools-at-once': (site) => loop(site, run, {}, callingTwo),
   'tools-at-once-stream': (site) => loop(site, streamed, {}, callingTwo),
   'chat-tools-at-once': (site) => loop(site, run, chat, callingTwo),
+  reasoning: (site) => loop(site, run, {}, calling, reasoning),
+  'reasoning-stream': (site) => loop(site, streamed, {}, calling, reasoning),
   handoff,
   structured: (site) => run(site, guide({ outputType: book }), naming),
   chat: (site) => run(site, guide(), question, chat),

@@ -56,11 +56,11 @@ const toolResult = {
   ],
 }
 
-async function conversation(site) {
+async function conversation(through) {
   const first = [{ role: 'user', content: 'What is a delta?' }]
-  const one = await generateText(ask(chat(site), undefined, { messages: first }))
+  const one = await generateText(ask(through, undefined, { messages: first }))
   const messages = [...first, ...one.response.messages, { role: 'user', content: 'Where is one?' }]
-  return [said(one), await whole(chat(site), undefined, { messages })]
+  return [said(one), await whole(through, undefined, { messages })]
 }
 
 async function structured(through) {
@@ -110,7 +110,7 @@ export const scenarios = {
   'chat-stream-usage': (site) => streamed(chat(site), rain), // the client requests usage by default
   'stream-then-whole': async (site) => [await streamed(chat(site), rain), await whole(chat(site), rain)],
   'whole-then-stream': async (site) => [await whole(chat(site), rain), await streamed(chat(site), rain)],
-  'conversation': conversation,
+  'conversation': (site) => conversation(chat(site)),
   'tools': (site) => whole(chat(site), 'Please call tool.', { tools: weather }),
   'tools-stream': (site) => streamed(chat(site), 'Please call tool.', { tools: weather }),
   'tool-result': (site) => whole(chat(site), undefined, toolResult),
@@ -119,6 +119,9 @@ export const scenarios = {
   'steps-stream': (site) => steps(chat(site), streamed),
   'response-steps': (site) => steps(responses(site), whole),
   'response-steps-stream': (site) => steps(responses(site), streamed),
+  'reasoning': (site) => steps(createOpenAI(site)(tasks.reasoning), whole),
+  'reasoning-stream': (site) => steps(createOpenAI(site)(tasks.reasoning), streamed),
+  'response-conversation': (site) => conversation(responses(site)),
   'structured': (site) => structured(chat(site)),
   'structured-stream': (site) => objectStream(chat(site)),
   'completion': (site) => whole(completion(site), 'Once upon a time'),

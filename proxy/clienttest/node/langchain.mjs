@@ -1,7 +1,7 @@
 import { HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai'
-import { book, calling, callingTwo, details, embedder, failure, model, naming, next, question, system, texts, tooLong, tools } from './tasks.mjs'
+import { book, calling, callingTwo, details, embedder, failure, model, naming, next, question, reasoning, system, texts, tooLong, tools } from './tasks.mjs'
 
 const connect = ({ baseURL, apiKey }, more) => new ChatOpenAI({ model, apiKey, configuration: { baseURL }, ...more })
 
@@ -57,6 +57,8 @@ export const scenarios = {
   'response-tools-stream': (site) => loop(connect(site, { useResponsesApi: true }), streamed),
   'response-tools-at-once': (site) => loop(connect(site, { useResponsesApi: true }), whole, callingTwo),
   'response-tools-at-once-stream': (site) => loop(connect(site, { useResponsesApi: true }), streamed, callingTwo),
+  reasoning: (site) => loop(connect(site, { useResponsesApi: true, model: reasoning }), whole),
+  'reasoning-stream': (site) => loop(connect(site, { useResponsesApi: true, model: reasoning }), streamed),
   embeddings: ({ baseURL, apiKey }) => new OpenAIEmbeddings({ model: embedder, apiKey, dimensions: 8, configuration: { baseURL } }).embedDocuments(texts),
   unauthorized: (site) => failure(connect(site).invoke(question), details),
   'unknown-model': (site) => failure(connect(site, { model: 'nothing' }).invoke(question), details),

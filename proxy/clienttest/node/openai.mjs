@@ -54,7 +54,7 @@ async function steps(site, stream) {
 }
 
 // responseSteps is such a loop. Its conversation is sent with each request, or kept at the server.
-async function responseSteps(site, atServer) {
+async function responseSteps(site, atServer, model) {
   const client = connect(site)
   const calls = []
   const known = tasks.tools(calls)
@@ -141,8 +141,10 @@ export const scenarios = {
   'tool-loop': toolLoop,
   'steps': (site) => steps(site, false),
   'steps-stream': (site) => steps(site, true),
-  'response-steps': (site) => responseSteps(site, false),
-  'steps-at-server': (site) => responseSteps(site, true),
+  'response-steps': (site) => responseSteps(site, false, model),
+  'steps-at-server': (site) => responseSteps(site, true, model),
+  'reasoning': (site) => responseSteps(site, false, tasks.reasoning),
+  'reasoning-at-server': (site) => responseSteps(site, true, tasks.reasoning),
   'structured': (site) => connect(site).chat.completions.parse(ask('Name a book.', { response_format: format })),
   'structured-stream': (site) => summed(site, ask('Name a book.', { response_format: format })),
   'completion': (site) => connect(site).completions.create({ model: completer, prompt: 'Once upon a time' }),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 export { embedder, failure, kinds, model } from './asks.mjs'
 
+export const reasoning = 'gpt-5' // a model whose answers begin with an item of reasoning
 export const system = 'You are a friendly guide.'
 export const question = 'What is a delta?'
 export const next = 'Where is one?'
