@@ -246,22 +246,45 @@ func testReplayedParts(t *testing.T, adjust ...func(*enginesim.Engine, *Options)
 	for _, tc := range []struct {
 		name, path, body, header string
 		want                     []string
+		cache                    string
 	}{
-		{"after a previous response", l.path, follow, "X-Reprise-Mode: exact", []string{"output.0.call_id", "id"}},
-		{"without the cache", l.path, follow, "X-Reprise-Mode: off", []string{"output.0.call_id", "id"}},
-		{"an item", l.path, refer, "X-Reprise-Mode: exact", []string{"output.0.id"}},
-		{"an item, without the cache", l.path, refer, "X-Reprise-Mode: off", []string{"output.0.id"}},
-		{"an item of a request whose tokens are counted", l.path + "/input_tokens", refer, "X-Reprise-Mode: exact", []string{"output.0.id"}},
-		{"through another door", "/openai/v1/responses/input_tokens", refer, "X-Reprise-Mode: exact", []string{"output.0.id"}},
+		{"after a previous response", l.path, follow, "X-Reprise-Mode: exact", []string{"output.0.call_id", "id"}, "bypass"},
+		{"without the cache", l.path, follow, "X-Reprise-Mode: off", []string{"output.0.call_id", "id"}, "bypass"},
+		{"an item", l.path, refer, "X-Reprise-Mode: exact", []string{"output.0.id"}, "miss"},
+		{"an item, without the cache", l.path, refer, "X-Reprise-Mode: off", []string{"output.0.id"}, "bypass"},
+		{"an item of a request whose tokens are counted", l.path + "/input_tokens", refer, "X-Reprise-Mode: exact", []string{"output.0.id"}, "bypass"},
+		{"through another door", "/openai/v1/responses/input_tokens", refer, "X-Reprise-Mode: exact", []string{"output.0.id"}, "bypass"},
 	} {
 		got := r.ask(t, tc.path, tc.body, tc.header)
-		if got.cache() != "bypass" || got.status != http.StatusOK && strings.Contains(tc.body, "previous") {
+		if got.cache() != tc.cache || got.status != http.StatusOK && strings.Contains(tc.body, "previous") {
 			t.Errorf("%s: %d %s %s", tc.name, got.status, got.cache(), got.body)
 		}
 		for _, path := range tc.want {
 			if want := original.Get(path).Raw; !strings.Contains(last(), want) {
 				t.Errorf("%s: the upstream got %s, want %s", tc.name, last(), want)
 			}
+		}
+	}
+}
+
+// TestReferences: what a request refers to counts by the id that the upstream has, whichever replay the client got it from.
+func TestReferences(t *testing.T) {
+	r, _ := witness(t)
+	first := func(prompt string) string { return `{"model":"gpt-4o","input":"` + prompt + `"}` }
+	item := func(prompt string) string {
+		return gjson.Get(r.ask(t, "/v1/responses", first(prompt)).body, "output.0.id").Str
+	}
+	refer := func(id string) (cache, body string) {
+		got := r.ask(t, "/v1/responses", fmt.Sprintf(`{"model":"gpt-4o","input":[{"role":"user","content":"x"},{"type":"item_reference","id":%q},{"role":"user","content":"y"}]}`, id))
+		return got.cache(), got.body
+	}
+	original, replay, again, other := item("a delta"), item("a delta"), item("a delta"), item("a river")
+	if original == replay || replay == again {
+		t.Fatalf("ids %q, %q, %q", original, replay, again)
+	}
+	for _, tc := range []struct{ id, want string }{{original, "miss"}, {replay, "exact"}, {again, "exact"}, {other, "miss"}, {"msg_unknown", "miss"}, {"msg_unknown", "miss"}} {
+		if cache, body := refer(tc.id); cache != tc.want {
+			t.Errorf("%s: %s, want %s; %s", tc.id, cache, tc.want, body)
 		}
 	}
 }

@@ -79,8 +79,7 @@ func (m items) Role(r *canon.Reader, item canon.Value) (canon.Role, *canon.Error
 		r.SetUncacheable(answer.ReasonEncrypted)
 	}
 	switch s := t.Text(); {
-	case string(s) == "item_reference":
-		r.SetUncacheable("server-state")
+	case string(s) == "item_reference": // by its original id, as an item never changes
 		return canon.RoleOther, nil
 	case bytes.HasSuffix(s, []byte("_output")), bytes.HasSuffix(s, []byte("_response")):
 		return canon.RoleTool, nil
