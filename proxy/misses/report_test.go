@@ -63,10 +63,10 @@ func TestWords(t *testing.T) {
 		}
 	}
 	d := &Diagnosis{Why: Scope, Scopes: 3, Alike: true, Differs: []Difference{{Part: PartSystem, Index: 1, Byte: 212, Looks: "date"}, {Part: "header:X-Run", Byte: -1}, {Part: "a\"b\\\n\x7fé;", Byte: -1}}}
-	if got := d.Status(); got != `why=scope;differs=system-2@212:date+header:X-Run+a?b?????` && strings.ContainsAny(got, "\"\\\n\x7f") {
+	if got := d.Status(); got != `why=scope;differs=system-2@212:date+header:X-Run+a?b?????` {
 		t.Error(got)
 	}
-	if got := d.Words(); got != "The same prompt is kept in 3 other scopes; they differ in: system prompt, message 2 (byte 212: looks like a date), header X-Run, field a?b?????." && !strings.Contains(got, "message 2 (byte 212: looks like a date), header X-Run") {
+	if got := d.Words(); got != "The same prompt is kept in 3 other scopes; they differ in: system prompt, message 2 (byte 212: looks like a date), header X-Run, field a?b?????." {
 		t.Error(got)
 	}
 }
