@@ -25,11 +25,14 @@ func containsEscape(body []byte) bool { return bytes.IndexByte(body, '\\') >= 0 
 
 // Kept is the memory in bytes that the request keeps beside its Body.
 func (r *Request) Kept() int64 {
-	links := cap(r.Links) * stringBytes
+	texts := (cap(r.Links) + cap(r.Ignored)) * stringBytes
 	for _, id := range r.Links {
-		links += len(id)
+		texts += len(id)
 	}
-	return int64(len(r.Prompt) + len(r.Model) + cap(r.Turns)*turnBytes + cap(r.Segments)*segmentBytes + links)
+	for _, name := range r.Ignored {
+		texts += len(name)
+	}
+	return int64(len(r.Prompt) + len(r.Model) + cap(r.Turns)*turnBytes + cap(r.Segments)*segmentBytes + texts)
 }
 
 const (
