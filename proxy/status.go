@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"reprise/policy"
 	"reprise/proxy/accesslog"
@@ -176,7 +177,7 @@ func arrive(w http.ResponseWriter, r *http.Request, f *api.Family) *visit {
 	if given := r.Header[requestID]; len(given) > 0 && isID(given[0]) {
 		v.ids, v.given = given[:1:1], true
 	} else {
-		v.ids = []string{newID()}
+		v.ids = newID()
 	}
 	v.ID = v.ids[0]
 	r.Header[requestID], w.Header()[requestID] = v.ids, v.ids
@@ -188,12 +189,18 @@ func isID(id string) bool {
 	return id != "" && len(id) <= mostID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
-// newID is a random id: unique, and no secret.
-func newID() string {
+// newID is a random id as the value of a header field: unique, and no secret. Text and list are one allocation.
+func newID() []string {
 	var random [16]byte
 	binary.LittleEndian.PutUint64(random[:], rand.Uint64())
 	binary.LittleEndian.PutUint64(random[8:], rand.Uint64())
-	return hex.EncodeToString(random[:])
+	id := &struct {
+		list [1]string
+		text [2 * len(random)]byte
+	}{}
+	hex.Encode(id.text[:], random[:])
+	id.list[0] = unsafe.String(&id.text[0], len(id.text))
+	return id.list[:]
 }
 
 // answeredAs notes theirs, the ids that the upstream gave the request, and chooses what h has: a client gets its own id back, and one

@@ -28,10 +28,10 @@ func TestLine(t *testing.T) {
 		{"a time before the start", `time=2026-11-23T04:30:00.007Z level=INFO msg=access status=0 bytes=0 duration_ms=0.000`,
 			`{"time":"2026-11-23T04:30:00.007Z","level":"INFO","msg":"access","status":0,"bytes":0,"duration_ms":0.000}`, Line{At: at, Took: -time.Second}},
 	} {
-		if got := string(tc.line.AppendText(nil)); got != tc.text+"\n" {
+		if got := string(tc.line.appendText(nil, new(clock))); got != tc.text+"\n" {
 			t.Errorf("%s:\n%s\n%s", tc.name, got, tc.text)
 		}
-		if got := string(tc.line.AppendJSON(nil)); got != tc.json+"\n" {
+		if got := string(tc.line.appendJSON(nil, new(clock))); got != tc.json+"\n" {
 			t.Errorf("%s:\n%s\n%s", tc.name, got, tc.json)
 		}
 	}
@@ -44,7 +44,7 @@ var hostile = []string{"a\nb", "a\r\nlevel=ERROR msg=forged", "\x1b[2J\x1b]0;x\x
 // check fails unless l is one line in both forms, printable, short, and of a form that readers of logs understand.
 func check(t *testing.T, l *Line) {
 	t.Helper()
-	text, object := l.AppendText(nil), l.AppendJSON(nil)
+	text, object := l.appendText(nil, new(clock)), l.appendJSON(nil, new(clock))
 	for _, line := range [][]byte{text, object} {
 		body, ended := bytes.CutSuffix(line, []byte("\n"))
 		if !ended || len(line) > 10<<10 || bytes.ContainsFunc(body, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -89,6 +89,19 @@ func TestLikeSlog(t *testing.T) {
 		var back, wanted string
 		if json.Unmarshal(appendJSONString(nil, s), &back) != nil || json.Unmarshal(quoted, &wanted) != nil || back != wanted {
 			t.Errorf("%q: %q", s, back)
+		}
+	}
+}
+
+// TestClock: times are those of time.Format, in every zone and at the ends of a second.
+func TestClock(t *testing.T) {
+	var c clock
+	for _, zone := range []*time.Location{time.UTC, time.FixedZone("", 5*3600+1800), time.FixedZone("", -3*3600), time.Local} {
+		for _, ns := range []int64{0, 999_999, 1e6, 999_999_999, 1e9, 86400e9 - 1, 86400e9, -1} {
+			at := time.Unix(1_795_000_000, ns).In(zone)
+			if got, want := string(c.appendTime(nil, at)), at.Format("2006-01-02T15:04:05.000Z07:00"); got != want {
+				t.Errorf("%s, not %s", got, want)
+			}
 		}
 	}
 }
@@ -151,8 +164,8 @@ func TestPath(t *testing.T) {
 }
 
 func TestNoAllocation(t *testing.T) {
-	buf := make([]byte, 0, 4<<10)
-	for name, run := range map[string]func(){"text": func() { full.AppendText(buf) }, "json": func() { full.AppendJSON(buf) }} {
+	buf, c := make([]byte, 0, 4<<10), clock{}
+	for name, run := range map[string]func(){"text": func() { full.appendText(buf, &c) }, "json": func() { full.appendJSON(buf, &c) }} {
 		if n := testing.AllocsPerRun(100, run); n > 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}

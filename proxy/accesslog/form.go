@@ -11,23 +11,52 @@ const (
 	mostText   = 128
 )
 
-// form is a way to write fields.
-type form struct {
-	before, after string // of a name
-	quote         func(b []byte, s string) []byte
-}
+// field is one of a line.
+type field int
 
-var (
-	text   = &form{" ", "=", appendQuoted}
-	inJSON = &form{`,"`, `":`, appendJSONString}
+const (
+	requestID field = iota
+	tenant
+	endpoint
+	model
+	result
+	why
+	similarity
+	status
+	size
+	stream
+	duration
+	waited
+	saved
+	upstream
+	upstreamID
+	lost // of the line about dropped lines
+	fields
 )
 
-func (f *form) name(b []byte, name string) []byte {
-	return append(append(append(b, f.before...), name...), f.after...)
+var names = [fields]string{"request_id", "tenant", "endpoint", "model", "result", "why", "similarity_from", "status", "bytes", "stream", "duration_ms", "upstream_ms",
+	"tokens_saved", "upstream", "upstream_request_id", "lost"}
+
+// form is a way to write fields.
+type form struct {
+	names [fields]string // with what is before and after them
+	quote func(b []byte, s string) []byte
 }
 
+var text, inJSON = newForm(" ", "=", appendQuoted), newForm(`,"`, `":`, appendJSONString)
+
+func newForm(before, after string, quote func([]byte, string) []byte) *form {
+	f := &form{quote: quote}
+	for i, name := range names {
+		f.names[i] = before + name + after
+	}
+	return f
+}
+
+func (f *form) name(b []byte, name field) []byte { return append(b, f.names[name]...) }
+
 // text appends a field, unless its value is empty, and the first bytes of its value, up to most.
-func (f *form) text(b []byte, name, value string, most int) []byte {
+func (f *form) text(b []byte, name field, value string, most int) []byte {
 	if value == "" {
 		return b
 	}
@@ -49,12 +78,20 @@ func cut(s string, most int) string {
 // some characters change the direction of what a terminal shows.
 func appendQuoted(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '=' {
+		if c := s[i]; c == ' ' || c == '=' || escaped[c] && c != '\\' {
 			return strconv.AppendQuoteToASCII(b, s)
 		}
 	}
 	return append(b, s...)
 }
+
+// escaped are the bytes that no string has as they are: what is not printable in ASCII, quotation marks and backslashes.
+var escaped = func() (set [256]bool) {
+	for c := range set {
+		set[c] = c < ' ' || c > '~' || c == '"' || c == '\\'
+	}
+	return set
+}()
 
 const hexDigits = "0123456789abcdef"
 
@@ -62,12 +99,16 @@ const hexDigits = "0123456789abcdef"
 func appendJSONString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
+		plain := i
+		for i < len(s) && !escaped[s[i]] {
+			i++
+		}
+		if b = append(b, s[plain:i]...); i == len(s) {
+			break
+		}
+		switch c := s[i]; {
 		case c == '"' || c == '\\':
 			b = append(b, '\\', c)
-		case c >= ' ' && c < 0x7f:
-			b = append(b, c)
 		case c < utf8.RuneSelf:
 			b = appendEscape(b, rune(c))
 		default:

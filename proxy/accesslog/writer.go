@@ -171,11 +171,11 @@ func (w *Writer) flush() (closed bool) {
 
 // appendLost appends a line that says how many are missing before it.
 func (w *Writer) appendLost(b []byte, n int64) []byte {
-	now := time.Now()
+	var c clock
+	before, message, end := "time=", ` level=WARN msg="the log lacks lines"`, "\n"
 	if w.form == inJSON {
-		b = append(now.AppendFormat(append(b, `{"time":"`...), timeForm), `","level":"WARN","msg":"the log lacks lines"`...)
-		return append(strconv.AppendInt(w.form.name(b, "lost"), n, 10), '}', '\n')
+		before, message, end = `{"time":"`, `","level":"WARN","msg":"the log lacks lines"`, "}\n"
 	}
-	b = append(now.AppendFormat(append(b, "time="...), timeForm), ` level=WARN msg="the log lacks lines"`...)
-	return append(strconv.AppendInt(w.form.name(b, "lost"), n, 10), '\n')
+	b = append(c.appendTime(append(b, before...), time.Now()), message...)
+	return append(strconv.AppendInt(w.form.name(b, lost), n, 10), end...)
 }

@@ -127,7 +127,10 @@ func (s *side) cost() float64 { return math.Float64frombits(s.money.Load()) }
 // of returns the account of a pair, and makes it where there is room.
 func (l *Ledger) of(tenant, model string) *account {
 	l.mu.RLock()
-	a := l.pairs[l.pairLocked(tenant, model)]
+	a := l.pairs[pair{tenant, model}] // most of all
+	if a == nil {
+		a = l.pairs[l.pairLocked(tenant, model)]
+	}
 	l.mu.RUnlock()
 	if a != nil {
 		return a
