@@ -85,7 +85,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// escaped are the bytes that no string has as they are: what is not printable in ASCII, quotation marks and backslashes.
+// escaped are the bytes that no string has as they are: those that are not printable in ASCII, quotation marks and backslashes.
 var escaped = func() (set [256]bool) {
 	for c := range set {
 		set[c] = c < ' ' || c > '~' || c == '"' || c == '\\'
