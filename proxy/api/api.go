@@ -8,7 +8,8 @@
 //     [canon.Reader.UserMessage] and [canon.Reader.Whole]; keys, turns, prompt and segments follow.
 //   - [answer.Form]: how an answer is read. What must be in it to be kept, and, for APIs with streams, how a stream becomes
 //     an object and an object a stream ([answer.Streams]).
-//   - the ids of replays, and the shape of errors.
+//   - the ids of replays, and the shape of errors. Where a conversation has ids that only link its parts, Links names their places
+//     in requests ([canon.Link]), and Links and NewLink of the form those in answers.
 //
 // What several APIs share is in package canon (the strict scan, the canonical encoding, the chain of keys), in package
 // answer (events, slots, the stored form) and its packages merge and rawjson; what the two APIs with choices share is in
