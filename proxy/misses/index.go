@@ -84,8 +84,12 @@ const (
 )
 
 func newIndex(limit int) index {
-	return index{seed: maphash.MakeSeed(), limit: limit, first: 1, next: 1, owns: map[uint64]uint64{}, asked: map[uint64]uint64{}, places: map[uint64]uint64{},
-		scopes: map[[32]byte]*scope{}, texts: map[uint64]*text{}, names: []string{""}, numbers: map[string]uint16{"": 0}}
+	x := index{seed: maphash.MakeSeed(), limit: limit, first: 1, next: 1, owns: map[uint64]uint64{}, asked: map[uint64]uint64{}, places: map[uint64]uint64{},
+		scopes: map[[32]byte]*scope{}, texts: map[uint64]*text{}, numbers: map[string]uint16{}}
+	for _, name := range []string{"", PartTenant, PartNamespace, PartSystem, PartTurns, PartMessage, PartRest, PartEndpoint, PartQuery} {
+		x.number(name) // there is room for these, however many names clients choose
+	}
+	return x
 }
 
 // at is the record of a number, nil where it has gone.

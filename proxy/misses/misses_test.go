@@ -260,7 +260,7 @@ func TestPurge(t *testing.T) {
 	w.keep(a, 1)
 	w.Count(w.Why(b.request(), at(now), fresh))
 	w.Clear()
-	if x := &w.index; len(x.scopes)+len(x.texts)+len(x.owns)+len(x.asked)+len(x.places)+len(x.ring)+x.bytes+x.words != 0 || len(x.names) != 1 {
+	if x := &w.index; len(x.scopes)+len(x.texts)+len(x.owns)+len(x.asked)+len(x.places)+len(x.ring)+x.bytes+x.words != 0 || len(x.names) != len(watch(0).index.names) {
 		t.Errorf("after a purge there are %d scopes, %d texts, %d names, %d bytes", len(x.scopes), len(x.texts), len(x.names), x.bytes)
 	}
 	if got := w.Report(); got.Misses != 0 || len(got.Groups) != 0 {
@@ -332,6 +332,22 @@ func TestBounded(t *testing.T) {
 		t.Errorf("the last one: %s", got)
 	}
 	runtime.KeepAlive(w)
+}
+
+// TestManyNames: beyond so many names those of clients are one, and the names of this package stay.
+func TestManyNames(t *testing.T) {
+	w := watch(0)
+	for i := range mostNames + 10 {
+		w.keep(ask{tenant: "t", prompt: fmt.Sprint("p", i), fields: []string{fmt.Sprint("header:X-Odd-", i, "=1")}}, uint64(i+1))
+	}
+	w.keep(ask{tenant: "t", prompt: "p", fields: []string{"late=1", "system=Today is 2026-11-22."}}, mostNames+100)
+	for _, c := range []struct{ field, want string }{
+		{"system=Today is 2026-11-22.", "why=scope;differs=other-fields"}, {"system=Today is 2026-11-23.", "why=scope;differs=system@9:date+other-fields"},
+	} {
+		if got := w.status(ask{tenant: "t", prompt: "p", fields: []string{"late=2", c.field}}); got != c.want {
+			t.Errorf("%s: %s, want %s", c.field, got, c.want)
+		}
+	}
 }
 
 // check adds up what the index counts.
