@@ -158,11 +158,16 @@ func TestRequestID(t *testing.T) {
 		{"too long", strings.Repeat("i", 129), "", made, made},
 		{"with a space", "a b", "", made, made},
 		{"not in ASCII", "é", "", made, made},
+		{"early answer, none", "", "", made, made},
+		{"early answer, both", "mine", "req_1", "mine", "mine"},
 	} {
 		for _, path := range []string{"/v1/chat/completions", "/v1/moderations"} {
 			sent := make(chan []string, 1)
 			r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				sent <- r.Header["X-Request-Id"]
+				if strings.HasPrefix(tc.name, "early") {
+					w.WriteHeader(http.StatusEarlyHints)
+				}
 				if tc.upstreams != "" {
 					w.Header().Set("X-Request-Id", tc.upstreams)
 				}

@@ -64,6 +64,32 @@ func TestDoors(t *testing.T) {
 	}
 }
 
+// TestPathOfDeployment: the name of a deployment is checked as every path is, and a key of the operator opens those endpoints alone that are listed.
+func TestPathOfDeployment(t *testing.T) {
+	for _, key := range []string{"", "operator"} {
+		up := &recordingUpstream{}
+		r := newRigAt(t, nil, up, func(o *Options) { o.UpstreamKey = key })
+		for path, want := range map[string]int{
+			"/openai/deployments/../chat/completions":      400,
+			"/openai/deployments/./embeddings":             400,
+			"/openai/deployments/..;x/chat/completions":    400,
+			`/openai/deployments/a\..\b/chat/completions`:  400,
+			"/openai/deployments/my.gpt/chat/completions":  200,
+			"/openai/deployments/my-gpt/messages":          map[string]int{"": 200, "operator": 404}[key],
+			"/openai/deployments/my-gpt/responses?api-v=1": map[string]int{"": 200, "operator": 404}[key],
+		} {
+			if got := r.ask(t, path, strings.Replace(chat("Why?"), "{", `{"max_tokens":1,"input":"a",`, 1)); got.status != want {
+				t.Errorf("%s with key %q: %d, want %d: %s", path, key, got.status, want, got.body)
+			}
+		}
+		for _, sent := range up.seen {
+			if strings.Contains(sent, "/../") || strings.Contains(sent, "/./") || strings.Contains(sent, "..;") || strings.Contains(sent, "%5C") {
+				t.Errorf("sent %q", sent)
+			}
+		}
+	}
+}
+
 // TestKeyHeader: an upstream gets the key of the operator where it looks for it, and no credential of the client.
 func TestKeyHeader(t *testing.T) {
 	up := &recordingUpstream{}

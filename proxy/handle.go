@@ -15,6 +15,11 @@ func (s *Server) handle(v *visit, w http.ResponseWriter, r *http.Request, family
 	if err := checkConnection(r.Header); err != nil {
 		return Refused, err
 	}
+	if r.URL.Path != family.Path { // a deployment has a name that the client chooses
+		if err := s.live.Load().gate.Path(r.Method, r.URL); err != nil {
+			return Refused, err
+		}
+	}
 	c := s.ids.count(r.Header, new(few))
 	d, err := parseDirectives(r.Header, c.directive)
 	if err != nil {

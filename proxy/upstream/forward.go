@@ -144,9 +144,11 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (re
 			return
 		}
 		h := w.Header()
+		own := maps.Clone(h) // such as the id of the request
 		maps.Copy(h, http.Header(early))
 		w.WriteHeader(status)
 		clear(h)
+		maps.Copy(h, own)
 	})
 	out := (&http.Request{Method: p.Method, URL: replica.url(p.URL), Header: replica.passedHeader(p.Request), ContentLength: p.ContentLength,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, // else the transport waits for no go-ahead

@@ -332,7 +332,8 @@ func TestSecretsAreMasked(t *testing.T) {
 		}
 	}
 	for v, want := range map[string]string{"redis://sesame@h": "redis://:xxxxx@h", "redis://:sesame@h:1/2": "redis://:xxxxx@h:1/2", "rediss-cluster://me:sesame@a:1,b:2": "rediss-cluster://me:xxxxx@a:1,b:2",
-		"file:a@b": "file:a@b", "redis://h/1": "redis://h/1"} {
+		"file:a@b": "file:a@b", "redis://h/1": "redis://h/1", "https://h/v1/chat/completions?api-key=sesame": "https://h/v1/chat/completions?xxxxx",
+		"azure://me:sesame@h?a=b": "azure://me:xxxxx@h?xxxxx", "https://h/v1?user=a@b&key=sesame": "https://xxxxx", "redis://:se?same@h": "redis://xxxxx"} {
 		if got := withoutPassword(v); got != want {
 			t.Errorf("%s is shown as %s", v, got)
 		}

@@ -339,19 +339,29 @@ func parseBase(v string) (*url.URL, error) {
 	return u, nil
 }
 
-// withoutPassword is v as it may be shown. It does not parse URLs: one with a mistake has its password too, and those of several hosts
+// withoutPassword is v as it may be shown, without a password and a query. It does not parse URLs: one with a mistake has its password too, and those of several hosts
 // are not URLs to package url.
 func withoutPassword(v string) string {
 	scheme, rest, isURL := strings.Cut(v, "://")
-	at := strings.LastIndexByte(rest, '@')
-	if !isURL || at < 0 {
+	if !isURL {
 		return v
+	}
+	at := strings.LastIndexByte(rest, '@')
+	if at >= 0 && strings.Contains(rest[:at], "?") {
+		return scheme + "://xxxxx" // where the password ends is not known
+	}
+	shown, _, queried := strings.Cut(rest, "?")
+	if queried {
+		shown += "?xxxxx" // it may have a key
+	}
+	if at < 0 {
+		return scheme + "://" + shown
 	}
 	user, _, both := strings.Cut(rest[:at], ":")
 	if !both || strings.Contains(user, "@") {
 		user = "" // it may be a password
 	}
-	return scheme + "://" + user + ":xxxxx" + rest[at:]
+	return scheme + "://" + user + ":xxxxx" + shown[at:]
 }
 
 func baseURL(to *string) func(string) error {
