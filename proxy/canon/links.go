@@ -190,19 +190,32 @@ func (l *list) findWords() {
 	}
 }
 
-// find notes the ids that are words of a text.
+// find notes the ids that are words of a text. A text may be JSON or a URL itself, in which a word begins behind an escape: "\\ncall_1",
+// "\\u201ccall_1", "%20call_1".
 func (l *links) find(text []byte) {
 	for i := 0; i < len(text); i++ {
 		if !isWordByte[text[i]] {
 			continue
 		}
 		end := wordEnd(text, i)
-		word := text[i:end]
-		l.say(word)
-		if bare := bytes.Trim(word, "-_"); len(bare) < len(word) { // a dash, or the sign of emphasis
-			l.say(bare)
+		l.findWord(text[i:end])
+		if i > 0 {
+			switch text[i-1] {
+			case '\\':
+				l.findWord(text[min(i+1, end):end])
+				l.findWord(text[min(i+5, end):end])
+			case '%':
+				l.findWord(text[min(i+2, end):end])
+			}
 		}
 		i = end
+	}
+}
+
+func (l *links) findWord(word []byte) {
+	l.say(word)
+	if bare := bytes.Trim(word, "-_"); len(bare) < len(word) { // a dash, or the sign of emphasis
+		l.say(bare)
 	}
 }
 
@@ -248,14 +261,7 @@ func (r *Request) Named(json string) bool {
 			l.add([]byte(id))
 		}
 	}
-	for from := 0; from < len(json); {
-		to := from
-		for to < len(json) && json[to] != '\\' {
-			to++
-		}
-		l.find([]byte(json[from:to]))
-		from = to + 2 // the letter of an escape is no part of a word
-	}
+	l.find([]byte(json))
 	for _, s := range l.states {
 		if s.said {
 			return true

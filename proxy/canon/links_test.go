@@ -61,6 +61,9 @@ func TestLinks(t *testing.T) {
 		{"a part of an id in a text", said(base, "what is call_aaaaaa?"), said(calls(c, d, c, d), "what is call_aaaaaa?"), true},
 		{"an id in emphasis", said(base, "what is _"+a+"_ -- that?"), said(calls(c, d, c, d), "what is _"+a+"_ -- that?"), false},
 		{"an id in arguments", strings.Replace(base, `"{}"`, `"{\"of\":\"`+a+`\"}"`, 1), strings.Replace(calls(c, d, c, d), `"{}"`, `"{\"of\":\"`+a+`\"}"`, 1), false},
+		{"an id behind an escape in arguments", strings.Replace(base, `"{}"`, `"{\"of\":\"see:\\n`+a+`\"}"`, 1), strings.Replace(calls(c, d, c, d), `"{}"`, `"{\"of\":\"see:\\n`+a+`\"}"`, 1), false},
+		{"an id behind the escape of a quote", strings.Replace(base, `"{}"`, `"{\"of\":\"\\u201c`+a+`\\u201d\"}"`, 1), strings.Replace(calls(c, d, c, d), `"{}"`, `"{\"of\":\"\\u201c`+a+`\\u201d\"}"`, 1), false},
+		{"an id in a URL", said(base, "/log?of%3D"+a+"%20"), said(calls(c, d, c, d), "/log?of%3D"+a+"%20"), false},
 		{"an id in an escape", said(base, `\u0063`+a[1:]), said(calls(c, d, c, d), `\u0063`+a[1:]), false},
 		{"an id as a name", strings.Replace(base, `"model"`, `"x":{"`+a+`":1},"model"`, 1), strings.Replace(calls(c, d, c, d), `"model"`, `"x":{"`+a+`":1},"model"`, 1), false},
 		{"an id as a number", strings.Replace(calls("12", b, "12", b), `"model"`, `"seed":12,"model"`, 1), strings.Replace(calls("34", b, "34", b), `"model"`, `"seed":12,"model"`, 1), false},
@@ -122,7 +125,8 @@ func TestLinksOfAPIs(t *testing.T) {
 func TestNamed(t *testing.T) {
 	r := parse(t, chat, calls("call_aaaa", "call_bbbb", "call_aaaa", "call_bbbb"))
 	for text, want := range map[string]bool{`"It is 7."`: false, `"call_aaaa"`: true, `"so:\ncall_bbbb."`: true, `"call_aaaab"`: false, `"xcall_aaaa"`: false,
-		`"**call_aaaa**"`: true, `"_call_aaaa_"`: true, `"call_cccc"`: false, ``: false, `"\\call_aaaa"`: true, `"\`: false} {
+		`"**call_aaaa**"`: true, `"_call_aaaa_"`: true, `"call_cccc"`: false, ``: false, `"\\call_aaaa"`: true, `"\`: false,
+		`"{\"of\":\"see:\\ncall_aaaa\"}"`: true, `"\u201ccall_aaaa\u201d"`: true, `"\ufffdcall_aaaab"`: false, `"\n"`: false} {
 		if got := r.Named(text); got != want {
 			t.Errorf("%s: named %v", text, got)
 		}
