@@ -95,13 +95,13 @@ func (x exchange) once() (Result, error) {
 	return r.run()
 }
 
-// join joins the flight of the key, or makes it. A request with directives gets a flight of its own, because they may change
+// join joins the flight of the key and the ids of the conversation, or makes it. A request with directives gets a flight of its own, because they may change
 // the outcome.
 func (x exchange) join() (f *flight, leader bool) {
 	if x.alone || x.d.private() {
 		return x.s.flights.Solo(), true
 	}
-	return x.s.flights.Join(x.set.FlightKey(x.Key))
+	return x.s.flights.Join(x.set.FlightKey(x.Conversation()))
 }
 
 // lead runs f until it has an outcome. If the client leaves meanwhile while others wait, this request goes on for them; if none does,

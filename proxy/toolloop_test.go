@@ -289,6 +289,45 @@ func TestReferences(t *testing.T) {
 	}
 }
 
+// TestFlightsOfConversations: a request whose ids are others does not read an answer while it is written, because it may name an id; one with
+// the same ids does.
+func TestFlightsOfConversations(t *testing.T) {
+	history := func(id string) string {
+		return `{"model":"gpt-4o",` + weatherTools + `,"messages":[{"role":"user","content":"weather?"},{"role":"assistant","content":null,"tool_calls":[{"id":"` + id +
+			`","type":"function","function":{"name":"weather","arguments":"{}"}}]},{"role":"tool","tool_call_id":"` + id + `","content":"7"}]}`
+	}
+	up := newStage()
+	r := newRigAt(t, nil, up)
+	answers := make(chan string, 3)
+	ask := func(id string) {
+		got, err := r.try("/v1/chat/completions", history(id))
+		if err != nil {
+			t.Error(err)
+		}
+		answers <- id + " " + got.cache() + " " + got.content(t)
+	}
+	go ask("call_A")
+	within(t, up.arrived, "the first call")
+	go ask("call_A")
+	r.waiters(t, 2)
+	go ask("call_B")
+	within(t, up.arrived, "a call for the other ids")
+	for range 2 {
+		up.script <- func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Write([]byte(`{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"7"},"finish_reason":"stop"}]}`))
+		}
+	}
+	var got []string
+	for range 3 {
+		got = append(got, within(t, answers, "an answer"))
+	}
+	slices.Sort(got)
+	if want := []string{"call_A miss 7", "call_A shared 7", "call_B miss 7"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestToolAnswersThatAreNotKept: an answer is for this conversation alone, or its tools are the upstream's.
 func TestToolAnswersThatAreNotKept(t *testing.T) {
 	call := func(id, kind, more string) string {

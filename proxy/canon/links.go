@@ -2,6 +2,7 @@ package canon
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"slices"
 )
 
@@ -268,6 +269,19 @@ func (r *Request) Named(json string) bool {
 		}
 	}
 	return false
+}
+
+// Conversation is Key with the ids of Links: requests of which it is equal may read one answer while it is being written, when it is not
+// known yet whether it names one of them.
+func (r *Request) Conversation() Hash {
+	if len(r.Links) == 0 {
+		return r.Key
+	}
+	ids := append([]byte{tagLink}, r.Key[:]...)
+	for _, id := range r.Links {
+		ids = appendText(ids, id)
+	}
+	return sha256.Sum256(ids)
 }
 
 // wordEnd is the end of the word that goes on at byte i of a text.
