@@ -167,52 +167,63 @@ func witness(t *testing.T, adjust ...func(engine *enginesim.Engine, o *Options))
 	}
 }
 
-// TestOneAnswerTwiceInAConversation: two replays of one answer have different ids, and the upstream gets a conversation that has both with
-// different ids too.
+// TestOneAnswerTwiceInAConversation: two replays of one answer have different ids, and the upstream gets a conversation that has both, or one
+// and the answer itself, with different ids too.
 func TestOneAnswerTwiceInAConversation(t *testing.T) {
 	for name, l := range loops {
-		t.Run(name, func(t *testing.T) {
-			r, last := witness(t)
-			original, _ := l.next(l.object(t, r.ask(t, l.path, l.body([]string{l.first}), version)))
-			said := []string{l.first}
-			var ids []string
-			for range 2 {
-				got := r.ask(t, l.path, l.body([]string{l.first}), version)
-				elements, calls := l.next(l.object(t, got))
-				if got.cache() != "exact" {
-					t.Fatal(got.cache())
+		for _, how := range [][]string{{"exact", "exact"}, {"miss", "exact"}} {
+			t.Run(name+" "+strings.Join(how, " "), func(t *testing.T) { testTwice(t, name, &l, how) })
+		}
+	}
+}
+
+// testTwice has the same request answered in each way of how, and sends what came in one conversation.
+func testTwice(t *testing.T, name string, l *loop, how []string) {
+	r, last := witness(t)
+	var original []string
+	said := []string{l.first}
+	var ids []string
+	if how[0] != "miss" {
+		original, _ = l.next(l.object(t, r.ask(t, l.path, l.body([]string{l.first}), version)))
+	}
+	for _, want := range how {
+		got := r.ask(t, l.path, l.body([]string{l.first}), version)
+		elements, calls := l.next(l.object(t, got))
+		if got.cache() != want {
+			t.Fatal(got.cache())
+		}
+		if original == nil {
+			original = elements
+		}
+		said, ids = append(append(said, elements...), l.first), append(ids, calls...)
+	}
+	if len(ids) != 2 || ids[0] == ids[1] {
+		t.Fatalf("ids %q", ids)
+	}
+	if got := r.ask(t, l.path, l.body(said), version); got.status != http.StatusOK || got.cache() != "miss" {
+		t.Fatalf("%d %s: %s", got.status, got.cache(), got.body)
+	}
+	seen := map[string]int{}
+	for _, name := range []string{"tool_call_id", "tool_use_id", "call_id", "id"} {
+		for _, e := range gjson.Get(last(), l.field).Array() {
+			for _, id := range append(e.Get("tool_calls.#."+name).Array(), append(e.Get("content.#."+name).Array(), e.Get(name))...) {
+				if id.Exists() {
+					seen[id.Str]++
 				}
-				said, ids = append(append(said, elements...), l.first), append(ids, calls...)
 			}
-			if len(ids) != 2 || ids[0] == ids[1] {
-				t.Fatalf("ids %q", ids)
-			}
-			if got := r.ask(t, l.path, l.body(said), version); got.status != http.StatusOK || got.cache() != "miss" {
-				t.Fatalf("%d %s: %s", got.status, got.cache(), got.body)
-			}
-			seen := map[string]int{}
-			for _, name := range []string{"tool_call_id", "tool_use_id", "call_id", "id"} {
-				for _, e := range gjson.Get(last(), l.field).Array() {
-					for _, id := range append(e.Get("tool_calls.#."+name).Array(), append(e.Get("content.#."+name).Array(), e.Get(name))...) {
-						if id.Exists() {
-							seen[id.Str]++
-						}
-					}
-				}
-			}
-			for id, n := range seen {
-				item := strings.HasPrefix(id, "fc_") || strings.HasPrefix(id, "msg_")
-				if item && n != 1 || !item && n != 2 || len(id) > 64 || name == "responses" && strings.Contains(id, "_rp") {
-					t.Errorf("the upstream got id %q %d times", id, n)
-				}
-			}
-			if want := map[string]int{"responses": 4}[name]; len(seen) != max(want, 2) {
-				t.Errorf("the upstream got ids %v in %s", seen, last())
-			}
-			if name == "responses" && !strings.Contains(last(), gjson.Get(original[0], "call_id").Raw) {
-				t.Errorf("the upstream did not get its own id %s: %s", original[0], last())
-			}
-		})
+		}
+	}
+	for id, n := range seen {
+		item := strings.HasPrefix(id, "fc_") || strings.HasPrefix(id, "msg_")
+		if item && n != 1 || !item && n != 2 || len(id) > 64 || name == "responses" && strings.Contains(id, "_rp") {
+			t.Errorf("the upstream got id %q %d times", id, n)
+		}
+	}
+	if want := map[string]int{"responses": 4}[name]; len(seen) != max(want, 2) {
+		t.Errorf("the upstream got ids %v in %s", seen, last())
+	}
+	if name == "responses" && !strings.Contains(last(), gjson.Get(original[0], "call_id").Raw) {
+		t.Errorf("the upstream did not get its own id %s: %s", original[0], last())
 	}
 }
 

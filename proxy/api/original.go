@@ -48,12 +48,14 @@ func (f *Family) originalLinks(body []byte) []byte {
 	if !elements.IsArray() {
 		return body
 	}
-	elements.ForEach(func(_, e gjson.Result) bool {
-		for _, at := range f.Requests.Links {
-			r.link(e, &at)
-		}
-		return true
-	})
+	for _, visit := range []func(gjson.Result){r.own, r.id} {
+		elements.ForEach(func(_, e gjson.Result) bool {
+			for _, at := range f.Requests.Links {
+				visitLinks(e, &at, visit)
+			}
+			return true
+		})
+	}
 	return r.apply(body)
 }
 
@@ -70,22 +72,29 @@ type edit struct {
 	with     string
 }
 
-// link replaces the ids at one kind of place in an element.
-func (r *restored) link(element gjson.Result, at *canon.Link) {
+// visitLinks calls visit with the ids at one kind of place in an element.
+func visitLinks(element gjson.Result, at *canon.Link, visit func(id gjson.Result)) {
 	if at.In == "" {
-		r.id(element.Get(at.Name))
+		visit(element.Get(at.Name))
 		return
 	}
 	if of := element.Get(at.In); of.IsArray() {
 		of.ForEach(func(_, e gjson.Result) bool {
-			r.id(e.Get(at.Name))
+			visit(e.Get(at.Name))
 			return true
 		})
 	}
 }
 
-// id replaces one id. A conversation may have two replays of one answer, and the upstream takes no id for two things: the parts of the
-// second get ids that the upstream has not seen, always the same ones.
+// own notes an id that is the upstream's own.
+func (r *restored) own(v gjson.Result) {
+	if _, replayed := r.original(v.Str); !replayed {
+		r.from[v.Str] = v.Str
+	}
+}
+
+// id replaces one id. A conversation may have an answer and a replay of it, or two replays, and the upstream takes no id for two things:
+// the parts of the second get ids that the upstream has not seen, always the same ones.
 func (r *restored) id(v gjson.Result) {
 	if v.Type != gjson.String {
 		return
