@@ -11,10 +11,11 @@ const (
 // defaults are the fields of the chat completions API of which a value means the same as absence, for OpenAI and for the engines and
 // providers behind the same API.
 //
-// Apart stay, beside all that is not documented: tool_choice null (vLLM then returns calls of tools as text) and none without tools (SGLang finds tools in messages);
-// top_logprobs (llama.cpp has 20, vLLM returns none for null);
-// reasoning_effort null (SGLang has had medium for absent); stop as an empty list (Ollama then drops the stops of its model); modalities
-// (vLLM-Omni has all of the model); service_tier auto (Groq has on_demand); numbers of temperature, top_p, penalties and limits.
+// Apart stay, beside all that is not documented: tool_choice null (vLLM then returns calls of tools as text) and none without tools (SGLang
+// finds tools in messages); top_logprobs (llama.cpp has 20, vLLM returns none for null); reasoning_effort null (SGLang has had medium for
+// absent); stop as an empty list (Ollama then drops the stops of its model); modalities (vLLM-Omni has all of the model); tools as an empty
+// list (vLLM has told templates that there are tools, and that of Llama then asks for a call); parallel_tool_calls true (llama.cpp has made
+// one call unless asked for several); service_tier auto (Groq has on_demand); numbers of temperature, top_p, penalties and limits.
 var defaults = canon.NewDefaults(append(canon.Nullable(reference,
 	"stop", "seed", "temperature", "top_p", "frequency_penalty", "presence_penalty", "logit_bias", "max_tokens", "max_completion_tokens", "verbosity", "service_tier", "modalities", "audio", "prediction", "moderation", "metadata", "safety_identifier"),
 	canon.Default{Field: "n", Values: []string{"null", "1"}, URL: reference, Says: "null is allowed; one choice by default"},
@@ -22,7 +23,5 @@ var defaults = canon.NewDefaults(append(canon.Nullable(reference,
 	canon.Default{Field: "store", Values: []string{"null", "false"}, URL: reference, Says: "null is allowed; false by default"},
 	canon.Default{Field: "response_format", Values: []string{`{"type":"text"}`}, URL: reference, Says: "text is the default format"},
 	canon.Default{Field: "response_format.json_schema.strict", Values: []string{"null", "false"}, URL: reference, Says: "null is allowed; false by default"},
-	canon.Default{Field: "tools", Values: []string{"[]"}, URL: reference, Says: "a list of functions that may be called: none; some servers refuse the empty list, which has no other meaning"},
-	canon.Default{Field: "parallel_tool_calls", Values: []string{"true"}, URL: functions, Says: "several calls at once are the default; llama.cpp, which makes one unless asked, may get an answer with several"},
 	canon.Default{Field: "tool_choice", Values: []string{`"auto"`}, With: "tools", URL: reference, Says: "auto is the default if there are tools"},
 	canon.Default{Field: "tools[].function.strict", Values: []string{"null", "false"}, URL: functions, Says: "null is allowed; false by default"})...)
