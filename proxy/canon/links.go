@@ -103,14 +103,23 @@ func (l *list) numberLinks(convo uint32) {
 	if len(l.links.places) == 0 {
 		return
 	}
-	if len(l.links.places) <= maxLinks {
+	refers := l.refers(convo)
+	if !refers && len(l.links.places) <= maxLinks {
 		l.findWords()
 		l.setNumbers()
 		return
 	}
 	for _, v := range l.links.places {
-		l.nodes[v].setKind(text)
+		if l.nodes[v].setKind(text); refers {
+			l.setOriginal(v)
+		}
 	}
+}
+
+// refers reports whether an element of a conversation names a part that the upstream has.
+func (l *list) refers(convo uint32) bool {
+	kind := l.Reader.rules.Reference
+	return kind != "" && l.anyItem(convo, func(i uint32) bool { return l.is(i, object) && l.isText(l.member(i, "type"), kind) })
 }
 
 // findLinks notes the ids of one kind of place in an element.

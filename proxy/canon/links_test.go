@@ -93,6 +93,12 @@ func TestLinksOfAPIs(t *testing.T) {
 	searched := func(id string) string {
 		return items(`{"role":"user","content":"hi"},{"type":"web_search_call","id":"` + id + `","status":"completed"}`)
 	}
+	referred := func(first, second string) string {
+		output := func(call, text string) string {
+			return `,{"type":"function_call_output","call_id":"` + call + `","output":"` + text + `"}`
+		}
+		return items(`{"role":"user","content":"hi"},{"type":"item_reference","id":"fc_1"},{"type":"item_reference","id":"fc_2"}` + output(first, "7") + output(second, "9"))
+	}
 	for _, x := range []struct {
 		name     string
 		family   *api.Family
@@ -105,6 +111,8 @@ func TestLinksOfAPIs(t *testing.T) {
 		{"a replay of another", resp, loop("fc_1", "call_1", "rs_1"), loop("fc_rp123456789_1", "call_rp123456789_1", "rs_rp123456789_2"), false},
 		{"the item of the call and the call have one id", resp, loop("fc_1", "call_1", "rs_1"), loop("call_1", "call_1", "rs_1"), false},
 		{"what a tool of the server has made", resp, searched("ws_1"), searched("ws_2"), false},
+		{"results of calls that are at the server", resp, referred("call_1", "call_2"), referred("call_2", "call_1"), false},
+		{"replays of the calls", resp, referred("call_1", "call_2"), referred("call_rp123456789_1", "call_rp987654321_2"), true},
 		{"blocks", anthropic, block("toolu_01A"), block("toolu_01B"), true},
 	} {
 		if same := parse(t, x.family, x.one).Key == parse(t, x.family, x.two).Key; same != x.same {

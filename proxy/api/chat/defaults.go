@@ -14,8 +14,8 @@ const (
 // Apart stay, beside all that is not documented: tool_choice null (vLLM then returns calls of tools as text) and none without tools (SGLang
 // finds tools in messages); top_logprobs (llama.cpp has 20, vLLM returns none for null); reasoning_effort null (SGLang has had medium for
 // absent); stop as an empty list (Ollama then drops the stops of its model); modalities (vLLM-Omni has all of the model); tools as an empty
-// list (vLLM has told templates that there are tools, and that of Llama then asks for a call); parallel_tool_calls true (llama.cpp has made
-// one call unless asked for several); service_tier auto (Groq has on_demand); numbers of temperature, top_p, penalties and limits.
+// list (vLLM has rendered it as tools, and that of Llama then asks for a call); parallel_tool_calls true (llama.cpp has made one call
+// unless asked for several); service_tier auto (Groq has on_demand); numbers of temperature, top_p, penalties and limits.
 var defaults = canon.NewDefaults(append(canon.Nullable(reference,
 	"stop", "seed", "temperature", "top_p", "frequency_penalty", "presence_penalty", "logit_bias", "max_tokens", "max_completion_tokens", "verbosity", "service_tier", "modalities", "audio", "prediction", "moderation", "metadata", "safety_identifier"),
 	canon.Default{Field: "n", Values: []string{"null", "1"}, URL: reference, Says: "null is allowed; one choice by default"},

@@ -20,7 +20,7 @@ func TestApart(t *testing.T) {
 	const tools = `"tools":[{"type":"function","function":{"name":"f"}}]`
 	apitest.Apart(t, Family, plainRequest, map[string]string{
 		`"tools":null`:                  "not documented",
-		`"tools":[]`:                    "vLLM has told templates that there are tools",
+		`"tools":[]`:                    "vLLM has rendered it as tools",
 		`"tool_choice":"none"`:          "SGLang finds tools in messages",
 		`"parallel_tool_calls":null`:    "vLLM takes null for false",
 		`"parallel_tool_calls":true`:    "llama.cpp has made one call",

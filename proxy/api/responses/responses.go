@@ -30,6 +30,7 @@ var Family = api.Family{
 		Tools:       []string{"tools"},
 		System:      []string{"instructions"},
 		Links:       []canon.Link{{Name: "call_id", Types: linking}, {Name: "id", Types: linking}},
+		Reference:   referring,
 		Original:    originalLink,
 		Uncacheable: uncacheable,
 		Read:        read,
@@ -43,6 +44,9 @@ var Family = api.Family{
 // It looks up thoughts, which it does not send in full, and what its own tools have made.
 var linking = []string{"", "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
 	"local_shell_call", "local_shell_call_output", "apply_patch_call", "apply_patch_call_output"}
+
+// referring is the type of an item that names one at the server, such as a call whose result follows.
+const referring = "item_reference"
 
 // uncacheable refuses a prompt kept by the server: its versions change.
 func uncacheable(name []byte, v canon.Value) string {
@@ -79,7 +83,7 @@ func (m items) Role(r *canon.Reader, item canon.Value) (canon.Role, *canon.Error
 		r.SetUncacheable(answer.ReasonEncrypted)
 	}
 	switch s := t.Text(); {
-	case string(s) == "item_reference": // by its original id, as an item never changes
+	case string(s) == referring: // by its original id, as an item never changes
 		return canon.RoleOther, nil
 	case bytes.HasSuffix(s, []byte("_output")), bytes.HasSuffix(s, []byte("_response")):
 		return canon.RoleTool, nil
