@@ -62,24 +62,24 @@ func originalID(id string) (string, bool) {
 }
 
 // An id of an item or a call that carries another: the original's prefix of letters, the mark, nine letters or digits of the nonce, an
-// underscore, the rest of the original. Without such a prefix it begins with the mark. It has 12 bytes more than the original; OpenAI
-// takes ids of up to 64, and its own have up to 52. No upstream's own id has an underscore eleven bytes after one.
+// underscore, the rest of the original. Without such a prefix it begins with the mark. It has 12 bytes more than the original, 13
+// where that has no prefix; OpenAI takes ids of up to 64, and its own have up to 52. No upstream's own id has an underscore eleven bytes
+// after one.
 const (
 	linkMark  = "_rp"
 	linkNonce = 9
-	linkExtra = len("rp") + linkNonce + len("_")
 	mostLink  = 64
 )
 
 // appendLink appends an id for a part of a replay, which carries the original: a later request may name it where the server has the rest
 // of the conversation (an item_reference, a result behind previous_response_id). An original that leaves no room for that stays.
 func appendLink(dst []byte, nonce [12]byte, original string) []byte {
-	if len(original)+linkExtra > mostLink {
-		return append(dst, original...)
-	}
 	prefix, rest, ok := strings.Cut(original, "_")
 	if !ok || !isPrefix(prefix) || rest == "" {
 		prefix, rest = "", original
+	}
+	if len(prefix)+len(linkMark)+linkNonce+len("_")+len(rest) > mostLink {
+		return append(dst, original...)
 	}
 	dst = append(append(dst, prefix...), linkMark...)
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -3,6 +3,8 @@ package responses
 import (
 	"strings"
 	"testing"
+
+	"reprise/proxy/answer"
 )
 
 func TestNewID(t *testing.T) {
@@ -37,6 +39,32 @@ func TestOriginalIDOfOthers(t *testing.T) {
 		"resp_rp0102ff000000000000000000", "resp_rp0102ff000000000000000000_", "chatcmpl-1"} {
 		if original, ok := originalID(id); ok {
 			t.Errorf("%q carries %q", id, original)
+		}
+	}
+}
+
+// TestAppendLink: an id of a part of a replay carries the original, or is the original where there is no room for it.
+func TestAppendLink(t *testing.T) {
+	for _, c := range []struct {
+		original, want string
+	}{
+		{"call_1", "call_rp100000000_1"},
+		{"fc_a_b", "fc_rp100000000_a_b"},
+		{"1", "_rp100000000_1"},
+		{"call_", "_rp100000000_call_"},
+		{"Call_1", "_rp100000000_Call_1"},
+		{"call_rp100000000_1", "call_rp100000000_rp100000000_1"}, // a replay behind a replay
+		{"call_" + strings.Repeat("a", 47), "call_rp100000000_" + strings.Repeat("a", 47)},
+		{"call_" + strings.Repeat("a", 48), "call_" + strings.Repeat("a", 48)},
+		{strings.Repeat("a", 51), "_rp100000000_" + strings.Repeat("a", 51)},
+		{strings.Repeat("a", 52), strings.Repeat("a", 52)},
+	} {
+		got := string(appendLink(nil, [12]byte{1}, c.original))
+		if got != c.want || !answer.IsLink(got) {
+			t.Errorf("%q: %q, want %q", c.original, got, c.want)
+		}
+		if original, ok := originalLink(got); ok != (got != c.original) || ok && original != c.original {
+			t.Errorf("%q carries %q, %v", got, original, ok)
 		}
 	}
 }
