@@ -28,9 +28,9 @@ type pattern struct {
 
 // The bounds of what an operator may ignore.
 const (
-	MaxIgnoredFields = 64
-	MaxPatterns      = 32
-	MaxPattern       = 1024 // bytes of one
+	maxIgnoredFields = 64
+	maxPatterns      = 32
+	maxPattern       = 1024 // bytes of one
 	MaxIgnored       = 256  // bytes that a group may take out; what is longer counts as it is: it is no date and no id
 	maxIgnoredName   = 32   // bytes of the name of a group, which is shown to clients
 	maxIgnoredMember = 64   // bytes of the name of a member, as well
@@ -52,8 +52,8 @@ func NewIgnore(known Names, fields, patterns []string) (*Ignore, error) {
 	if len(fields) == 0 && len(patterns) == 0 {
 		return nil, nil
 	}
-	if len(fields) > MaxIgnoredFields || len(patterns) > MaxPatterns {
-		return nil, fmt.Errorf("has %d fields and %d patterns; at most %d and %d are allowed", len(fields), len(patterns), MaxIgnoredFields, MaxPatterns)
+	if len(fields) > maxIgnoredFields || len(patterns) > maxPatterns {
+		return nil, fmt.Errorf("has %d fields and %d patterns; at most %d and %d are allowed", len(fields), len(patterns), maxIgnoredFields, maxPatterns)
 	}
 	g := &Ignore{fields: map[string]bool{}}
 	for _, name := range fields {
@@ -85,8 +85,8 @@ func checkIgnored(known Names, name string) error {
 }
 
 func newPattern(text string) (pattern, error) {
-	if len(text) > MaxPattern {
-		return pattern{}, fmt.Errorf("a pattern has %d bytes; at most %d are allowed", len(text), MaxPattern)
+	if len(text) > maxPattern {
+		return pattern{}, fmt.Errorf("a pattern has %d bytes; at most %d are allowed", len(text), maxPattern)
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {

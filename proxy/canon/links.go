@@ -33,15 +33,15 @@ func (at *Link) links(d *doc, kind uint32) bool {
 	return slices.Contains(at.Types, name)
 }
 
-// MaxLink is how long an id may be that counts by its number, in bytes.
-const MaxLink = 64
+// maxLink is how long an id may be that counts by its number, in bytes.
+const maxLink = 64
 
 // maxLinks is in how many places of one body ids count by their number; in a body with more of them all count as they are.
 const maxLinks = 1 << 14
 
 // linkBytes is the memory of one place of an id: its node, and two words, each with its text, a state and a place in a map, which grow by
 // doubling, and what the request keeps.
-const linkBytes = 2*4 + 2*(MaxLink+2*40+2*28+2*stringBytes)
+const linkBytes = 2*4 + 2*(maxLink+2*40+2*28+2*stringBytes)
 
 // links are the ids of the conversation that is read. The buffers are pooled.
 type links struct {
@@ -147,13 +147,13 @@ func (l *list) findLink(at *Link, element, i uint32) {
 		l.setOriginal(v)
 		return
 	}
-	if len(l.links.places) > maxLinks || !IsLink(l.text(v)) {
+	if len(l.links.places) > maxLinks || !isLink(l.text(v)) {
 		return
 	}
 	l.links.places = append(l.links.places, v)
 	i, known := l.links.add(l.text(v))
 	if !known && l.Reader.rules.Original != nil {
-		if original, ok := l.Reader.rules.Original(l.links.states[i].word); ok && IsLink([]byte(original)) {
+		if original, ok := l.Reader.rules.Original(l.links.states[i].word); ok && isLink([]byte(original)) {
 			sent, _ := l.links.add([]byte(original)) // which may move the states
 			l.links.states[i].original = sent
 		}
@@ -186,9 +186,9 @@ func (l *list) setOriginal(v uint32) {
 	n.link |= escapedBit
 }
 
-// IsLink reports whether an id can hold nothing but a name: 1 to MaxLink letters, digits, '-' and '_'.
-func IsLink(id []byte) bool {
-	return 0 < len(id) && len(id) <= MaxLink && wordEnd(id, 0) == len(id)
+// isLink reports whether an id can hold nothing but a name: 1 to maxLink letters, digits, '-' and '_'.
+func isLink(id []byte) bool {
+	return 0 < len(id) && len(id) <= maxLink && wordEnd(id, 0) == len(id)
 }
 
 // findWords notes which ids are words of texts, names and numbers outside the places of ids.
@@ -230,7 +230,7 @@ func (l *links) findWord(word []byte) {
 }
 
 func (l *links) say(word []byte) {
-	if n := len(word); n == 0 || n > MaxLink || l.sizes>>(n-1)&1 == 0 {
+	if n := len(word); n == 0 || n > maxLink || l.sizes>>(n-1)&1 == 0 {
 		return
 	}
 	if i, ok := l.words[string(word)]; ok {
@@ -267,9 +267,7 @@ func (r *Request) Named(json string) bool {
 	}
 	var l links
 	for _, id := range r.Links {
-		if IsLink([]byte(id)) {
-			l.add([]byte(id))
-		}
+		l.add([]byte(id))
 	}
 	l.find([]byte(json))
 	for _, s := range l.states {

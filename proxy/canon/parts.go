@@ -12,7 +12,7 @@ import (
 type parts struct {
 	list [mostParts]part
 	n    int
-	lost bool // the base is too large to be taken apart
+	lost bool // the canonical bytes are too many to be taken apart
 }
 
 // mostParts is how many parts are kept apart.
@@ -45,7 +45,7 @@ var partSeed = maphash.MakeSeed()
 // EachPart calls f with the parts that the scope of r is made of, beside its [Identity]: the members of the body that count, the messages
 // before the first user's, and what the last ask holds beside its text. Requests of one API with equal identities and parts have equal
 // scopes. A digest has 32 bits, and is equal for equal parts in this process alone. body is that of r, which a remembered Request may lack.
-// EachPart returns false where the base is too large to be taken apart.
+// EachPart returns false where they are too large to be taken apart.
 func (r *Request) EachPart(body []byte, f func(name string, digest uint32)) bool {
 	for _, p := range r.parts.list[:r.parts.n] {
 		switch p.at {
@@ -74,7 +74,7 @@ func nameAt(b []byte) (name string) {
 	return name
 }
 
-// mark notes that the canonical bytes from start on are a part. The parts that are no members come last.
+// mark notes that the canonical bytes from start on are a part. What is ignored comes first, then the members, then the other two.
 func (p *Reader) mark(start int, at uint32) {
 	all := &p.req.parts
 	if all.lost = all.lost || p.spill.open; all.lost {
@@ -82,7 +82,7 @@ func (p *Reader) mark(start int, at uint32) {
 		return
 	}
 	digest := uint32(maphash.Bytes(partSeed, p.buf[start:]))
-	const rest = mostParts - 3 // behind it are the two that are no members
+	const rest = mostParts - 3 // behind it are those two
 	if at < atRest && all.n >= rest {
 		all.list[rest] = part{all.list[rest].digest*31 + digest, atRest}
 		all.n = rest + 1
