@@ -81,7 +81,7 @@ func (f *Form) Ended(body []byte) bool { return f.Streams != nil && f.Streams.En
 // Frozen is a finished answer, the only stored form. It is not changed once made, and may be read by many at once.
 type Frozen struct {
 	Form        *Form
-	Stream      bool   // Body is an event stream
+	Stream      bool   // Body is a stream
 	ContentType string // of the upstream's reply
 	Body        []byte
 	Slots       []Slot // what a replay rewrites, in the order of Off

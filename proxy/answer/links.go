@@ -28,7 +28,7 @@ func IsLink(id string) bool {
 
 // AppendLink appends the id that a replay with this nonce has in the place of original: one of its shape, because some upstreams
 // take no other, with up to 22 of its last characters replaced ("call_" or "toolu_01" stay), and always the same for the same original and
-// nonce. It has at least 40 random bits: two ids of one answer never become one. One that is not [IsLink] stays as it is.
+// nonce. It has some 40 random bits at least: two ids of one answer do not become one. One that is not [IsLink] stays as it is.
 func AppendLink(dst []byte, nonce [12]byte, original string) []byte {
 	if !IsLink(original) {
 		return append(dst, original...)

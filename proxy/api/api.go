@@ -83,7 +83,7 @@ func (f *Family) ReplayID(random [12]byte, original string) string {
 	return f.NewID(random, original)
 }
 
-// originalPath does the same for a path; false where it is not one of this API that names a replay.
+// originalPath returns a path with the original id in the place of that of a replay; false where it is not one of this API that names one.
 func (f *Family) originalPath(path string) (string, bool) {
 	if f.Handles == nil {
 		return path, false

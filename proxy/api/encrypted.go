@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -17,12 +18,10 @@ var encryptedNames = []string{"encrypted_content", "thought_signature", "thought
 var encryptedTypes = []string{"reasoning.encrypted", "redacted_thinking"}
 
 func isEncrypted(name, kind string, given bool) bool {
-	for _, n := range encryptedNames {
-		if n == name {
-			return given
-		}
+	if slices.Contains(encryptedNames, name) {
+		return given
 	}
-	return name == "type" && (kind == encryptedTypes[0] || kind == encryptedTypes[1])
+	return name == "type" && slices.Contains(encryptedTypes, kind)
 }
 
 // EncryptedRequest reports whether a part of a conversation has reasoning that only the upstream can read.
@@ -48,8 +47,7 @@ func EncryptedAnswer(part gjson.Result) bool {
 	}
 	found := false
 	part.ForEach(func(k, v gjson.Result) bool {
-		found = part.IsObject() && isEncrypted(k.Str, v.Str, rawjson.Given(v) && v.Raw != `""`) || v.IsObject() && EncryptedAnswer(v) ||
-			v.IsArray() && EncryptedAnswer(v)
+		found = isEncrypted(k.Str, v.Str, rawjson.Given(v) && v.Raw != `""`) || v.Type == gjson.JSON && EncryptedAnswer(v)
 		return !found
 	})
 	return found
@@ -57,12 +55,6 @@ func EncryptedAnswer(part gjson.Result) bool {
 
 // mayBeEncrypted reports whether JSON has one of the names or types, however it is spelled.
 func mayBeEncrypted(json string) bool {
-	for _, list := range [][]string{encryptedNames, encryptedTypes} {
-		for _, s := range list {
-			if strings.Contains(json, s) {
-				return true
-			}
-		}
-	}
-	return strings.Contains(json, `\u00`)
+	in := func(s string) bool { return strings.Contains(json, s) }
+	return slices.ContainsFunc(encryptedNames, in) || slices.ContainsFunc(encryptedTypes, in) || in(`\u00`)
 }
