@@ -169,6 +169,32 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// TestReferences: each item of an answer may be named in its place in a later request.
+func TestReferences(t *testing.T) {
+	e := New(Options{Models: []string{AnyModel}})
+	_, answer := answerTo(e, "POST", "/v1/responses", `{"model":"gpt-5","input":"Call tools.","tools":[{"type":"function","name":"f"},{"type":"function","name":"g"}]}`)
+	var response struct {
+		Output []struct {
+			ID     string
+			CallID string `json:"call_id"`
+		}
+	}
+	if err := json.Unmarshal([]byte(answer), &response); err != nil {
+		t.Fatal(err)
+	}
+	var named, results string
+	for _, item := range response.Output {
+		named += `,{"type":"item_reference","id":"` + item.ID + `"}`
+		if item.CallID != "" {
+			results += `,{"type":"function_call_output","call_id":"` + item.CallID + `","output":"done"}`
+		}
+	}
+	body := `{"model":"gpt-5","input":[{"role":"user","content":"Call tools."}` + named + results + `]}`
+	if status, answer := answerTo(e, "POST", "/v1/responses", body); status != 200 || len(response.Output) != 3 {
+		t.Errorf("%s: %d %s", body, status, answer)
+	}
+}
+
 func TestResponsesThatAreNotStored(t *testing.T) {
 	e := New(Options{})
 	_, body := answerTo(e, "POST", "/v1/responses", `{"model":"gpt-4o","input":"x","store":false}`)

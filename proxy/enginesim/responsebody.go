@@ -144,7 +144,7 @@ func (p *response) itemID() string {
 	return p.name("msg_")
 }
 
-// item is the one item of the output, complete, or empty while it is in progress.
+// item is the message or the first call of the output, complete, or empty while it is in progress.
 func (p *response) item(status string) responseItem {
 	text := ""
 	if status != "in_progress" {

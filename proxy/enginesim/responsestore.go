@@ -66,13 +66,16 @@ func (s *answers) keep(p *response, turns []chatMessage, body []byte) {
 		last.Content.text = p.choice.text()
 	}
 	turns = append(turns[:len(turns):len(turns)], last)
-	if p.choice.also != "" {
-		turns = append(turns, chatMessage{Role: "assistant", ToolCalls: marshal(p.also("completed", p.choice.args))})
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.newest.put(p.head.ID, storedAnswer{body, turns})
 	s.items.put(p.itemID(), last)
+	if p.choice.also != "" {
+		call := p.also("completed", p.choice.args)
+		second := chatMessage{Role: "assistant", ToolCalls: marshal(call)}
+		turns = append(turns, second)
+		s.items.put(call.ID, second)
+	}
+	s.newest.put(p.head.ID, storedAnswer{body, turns})
 	if p.q.thinks() {
 		s.items.put(p.thought().ID, chatMessage{Role: "reasoning"})
 	}
