@@ -140,18 +140,22 @@ func (s *responseStream) also() error {
 	if s.choice.also == "" {
 		return nil
 	}
-	item := s.response.also("completed", s.choice.args)
-	err := s.send("response.output_item.added", fields{"output_index": s.index() + 1, "item": s.response.also("in_progress", "")})
-	for _, end := range []string{"delta", "done"} {
-		if err == nil {
-			name := map[string]string{"delta": "delta", "done": "arguments"}[end]
-			err = s.send("response.function_call_arguments."+end, fields{"item_id": item.ID, "output_index": s.index() + 1, name: s.choice.args})
+	item, args := s.response.also("completed", s.choice.args), s.choice.args
+	for _, ev := range []struct {
+		kind string
+		fields
+	}{
+		{"output_item.added", fields{"item": s.response.also("in_progress", "")}},
+		{"function_call_arguments.delta", fields{"item_id": item.ID, "delta": args}},
+		{"function_call_arguments.done", fields{"item_id": item.ID, "arguments": args}},
+		{"output_item.done", fields{"item": item}},
+	} {
+		ev.fields["output_index"] = s.index() + 1
+		if err := s.send("response."+ev.kind, ev.fields); err != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return s.send("response.output_item.done", fields{"output_index": s.index() + 1, "item": item})
+	return nil
 }
 
 // finish sends the terminal event with the whole response.
