@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"reprise/proxy/answer"
+	"reprise/proxy/api"
 	"reprise/proxy/internal/apierror"
 )
 
@@ -18,10 +20,12 @@ import (
 // because many clients split a stream at empty lines before they look at its fields.
 //
 // A client that waits for the beginning of a stream gets status 200 with the first comment. An answer that then turns out not to be a
-// stream, such as an error, reaches it as an event: OpenAI's libraries raise the error of one that has the member "error".
+// stream, such as an error, reaches it as an event: OpenAI's libraries raise the error of one that has the member "error", and Anthropic's that
+// of one with the name "error".
 type keepalive struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	family  *api.Family // of the endpoint; nil: it is not cached
 	every   time.Duration
 
 	mu     sync.Mutex // guards what follows, and the ResponseWriter while its timer runs
@@ -42,21 +46,21 @@ const maxOther = 1 << 20
 // comment is a comment of a stream of events.
 const comment = ": keepalive\n\n"
 
-// keepingAlive returns h with comments, if there are to be any.
-func (s *Server) keepingAlive(h http.HandlerFunc) http.HandlerFunc {
+// keepingAlive returns h, the handler of an endpoint of f, with comments, if there are to be any.
+func (s *Server) keepingAlive(h http.HandlerFunc, f *api.Family) http.HandlerFunc {
 	if s.opts.Keepalive <= 0 {
 		return h
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		k, regular := newKeepalive(w, s.opts.Keepalive), false
+		k, regular := newKeepalive(w, s.opts.Keepalive, f), false
 		defer func() { k.end(regular) }()
 		h(k, r)
 		regular = true
 	}
 }
 
-func newKeepalive(w http.ResponseWriter, every time.Duration) *keepalive {
-	return &keepalive{ResponseWriter: w, control: http.NewResponseController(w), every: every, header: http.Header{}}
+func newKeepalive(w http.ResponseWriter, every time.Duration, f *api.Family) *keepalive {
+	return &keepalive{ResponseWriter: w, control: http.NewResponseController(w), family: f, every: every, header: http.Header{}}
 }
 
 // awaitStream notes that the client asks for a stream. It does nothing without a keepalive.
@@ -190,20 +194,27 @@ func (k *keepalive) end(regular bool) {
 		k.timer.Stop()
 	}
 	if k.other != nil && regular {
-		k.ResponseWriter.Write(asEvent(k.status, k.other.Bytes()))
+		k.ResponseWriter.Write(asEvent(k.family, k.status, k.other.Bytes()))
 	}
 }
 
-// asEvent is an answer as an event. A body that is not an object of JSON becomes an error that names its status.
-func asEvent(status int, body []byte) []byte {
-	line := bytes.NewBufferString("data: ")
-	if body = bytes.TrimSpace(body); !bytes.HasPrefix(body, []byte("{")) || json.Compact(line, body) != nil {
-		line = bytes.NewBufferString("data: ")
-		line.Write(apierror.Body(&apierror.Error{Type: apierror.TypeUpstream, Code: "upstream_status",
-			Message: "The upstream answered with status " + strconv.Itoa(status) + "."}))
+// asEvent is an answer as an event of f. A body that is not an object of JSON becomes an error that names its status.
+func asEvent(f *api.Family, status int, body []byte) []byte {
+	var line bytes.Buffer
+	if body = bytes.TrimSpace(body); !bytes.HasPrefix(body, []byte("{")) || json.Compact(&line, body) != nil {
+		e := &apierror.Error{Status: status, Type: apierror.TypeUpstream, Code: "upstream_status",
+			Message: "The upstream answered with status " + strconv.Itoa(status) + "."}
+		if status < http.StatusBadRequest {
+			status, e.Status = http.StatusBadGateway, http.StatusBadGateway
+		}
+		line.Reset()
+		line.Write(f.Error(e))
 	}
-	line.WriteString("\n\n")
-	return line.Bytes()
+	head := "data: "
+	if f.ErrorEvent != "" && status >= http.StatusBadRequest {
+		head = "event: " + f.ErrorEvent + "\n" + head
+	}
+	return slices.Concat([]byte(head), line.Bytes(), []byte("\n\n"))
 }
 
 func (k *keepalive) Unwrap() http.ResponseWriter { return k.ResponseWriter }

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	chatapi "reprise/proxy/api/chat"
+	"reprise/proxy/api/messages"
 )
 
 // TestKeepalive: comments come while nothing else does, before the beginning of a stream and between its events, never inside one, and
@@ -88,7 +91,7 @@ func TestKeepalive(t *testing.T) {
 					awaitStream(w)
 				}
 				tc.answer(w)
-			})(got, httptest.NewRequest("POST", "/", nil))
+			}, &chatapi.Family)(got, httptest.NewRequest("POST", "/", nil))
 			time.Sleep(time.Minute) // nothing comes after the end
 			if text := strings.ReplaceAll(got.Body.String(), comment, "*"); text != tc.want || got.Code != tc.status {
 				t.Errorf("%s: %d %q, want %d %q", tc.name, got.Code, text, tc.status, tc.want)
@@ -97,6 +100,24 @@ func TestKeepalive(t *testing.T) {
 				t.Errorf("header %v", got.Header())
 			}
 		})
+	}
+}
+
+// TestLateErrorOfMessages: Anthropic's libraries overlook an event without a name.
+func TestLateErrorOfMessages(t *testing.T) {
+	const inWords = `event: error` + "\n" + `data: {"type":"error","error":{"type":"rate_limit_error","message":"The upstream answered with status 429."},"request_id":null}` + "\n\n"
+	for _, c := range []struct {
+		status     int
+		body, want string
+	}{
+		{429, `{"type": "error"}`, "event: error\ndata: {\"type\":\"error\"}\n\n"},
+		{429, "<html>", inWords},
+		{200, "<html>", strings.NewReplacer("rate_limit_error", "api_error", "429", "200").Replace(inWords)},
+		{200, `{"type": "message"}`, "data: {\"type\":\"message\"}\n\n"},
+	} {
+		if got := string(asEvent(&messages.Family, c.status, []byte(c.body))); got != c.want {
+			t.Errorf("%d %s: %q, want %q", c.status, c.body, got, c.want)
+		}
 	}
 }
 
@@ -115,7 +136,7 @@ func TestKeepaliveAfterACut(t *testing.T) {
 			w.WriteHeader(500)
 			io.WriteString(w, `{"error":1}`)
 			panic(http.ErrAbortHandler)
-		})(got, httptest.NewRequest("POST", "/", nil))
+		}, &chatapi.Family)(got, httptest.NewRequest("POST", "/", nil))
 	})
 }
 

@@ -197,7 +197,7 @@ func (s *Server) answering(h func(*visit, http.ResponseWriter, *http.Request) (R
 			(&cacheStatus{result: Refused, detail: []string{e.Code}}).write(w.Header(), noLength)
 			write(w, e)
 		}
-	})
+	}, f)
 }
 
 // admit passes r to h if the gate lets it.

@@ -42,6 +42,8 @@ type Family struct {
 	Handles *Handles
 	// ErrorBody renders an error in the API's shape; nil: in OpenAI's.
 	ErrorBody func(e *apierror.Error) []byte
+	// ErrorEvent is the name of the event of an error in a stream, which clients would overlook without it; "": none is needed.
+	ErrorEvent string
 }
 
 // Handles is how requests name earlier answers. The upstream has only its own ids, so that of a replay is replaced by
@@ -68,11 +70,15 @@ func (f *Family) ParseIgnoring(body []byte, id canon.Identity, ignore func(model
 
 // WriteError answers with e in the API's shape.
 func (f *Family) WriteError(w http.ResponseWriter, e *apierror.Error) {
+	apierror.WriteBody(w, e, f.Error(e))
+}
+
+// Error is e in the API's shape.
+func (f *Family) Error(e *apierror.Error) []byte {
 	if f.ErrorBody == nil {
-		apierror.Write(w, e)
-		return
+		return apierror.Body(e)
 	}
-	apierror.WriteBody(w, e, f.ErrorBody(e))
+	return f.ErrorBody(e)
 }
 
 // ReplayID returns an id for a replay, "" where answers have none.

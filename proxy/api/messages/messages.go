@@ -35,9 +35,10 @@ var Family = api.Family{
 		Uncacheable: uncacheable,
 		Read:        read,
 	},
-	Answers:   &answer.Form{Code: code, Judge: judge, Streams: streams{}, Links: markLinks, NewLink: answer.AppendLink},
-	NewID:     newID,
-	ErrorBody: errorBody,
+	Answers:    &answer.Form{Code: code, Judge: judge, Streams: streams{}, Links: markLinks, NewLink: answer.AppendLink},
+	NewID:      newID,
+	ErrorBody:  errorBody,
+	ErrorEvent: "error",
 }
 
 // stateless are the members on which, with the messages, an answer depends, and on nothing that the server keeps.
