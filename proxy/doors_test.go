@@ -37,6 +37,7 @@ func TestDoors(t *testing.T) {
 	r := newRigAt(t, nil, up)
 	withoutModel := strings.Replace(chat("What is the capital of France?"), `"model":"gpt-4o",`, "", 1)
 	const deployment = "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21"
+	const older = "/openai/responses?api-version=2025-03-01-preview"
 	for _, step := range []struct{ path, body, cache, sent string }{
 		{"/v1/chat/completions", chat(capital), "miss", "/v1/chat/completions"},
 		{"/chat/completions", chat(capital), "exact", ""},
@@ -46,6 +47,8 @@ func TestDoors(t *testing.T) {
 		{deployment, chat("What is the capital of France?"), "miss", deployment}, // the body names another model
 		{strings.Replace(deployment, "my-gpt", "other", 1), withoutModel, "miss", "/openai/deployments/other/chat/completions?api-version=2024-10-21"},
 		{strings.Replace(deployment, "2024-10-21", "preview", 1), withoutModel, "miss", "/openai/deployments/my-gpt/chat/completions?api-version=preview"},
+		{older, `{"model":"gpt-4o","input":"hello there"}`, "miss", older},
+		{older, `{"model":"gpt-4o","input":"hello there","store":true}`, "bypass", older},
 		{"/responses/resp_1/cancel", "{}", "bypass", "/v1/responses/resp_1/cancel"},
 		{"/openai/v1/files", "{}", "bypass", "/v1/files"},
 		{"/openai/deployments/my-gpt/audio/speech", "{}", "bypass", "/openai/deployments/my-gpt/audio/speech"},

@@ -374,6 +374,7 @@ func TestReplayedResponseCanBeRetrieved(t *testing.T) {
 		"/v1/responses/resp_rp" + nonce + "_1/input_items": "/v1/responses/resp_1/input_items",
 		"/v1/responses/resp_1/input_items":                 "/v1/responses/resp_1/input_items",
 		"/v1/responses":                                    "/v1/responses",
+		"/openai/responses/resp_rp" + nonce + "_1":         "/openai/responses/resp_1",
 		"/v1/files/resp_rp" + nonce + "_1":                 "/v1/files/resp_rp" + nonce + "_1",
 	} {
 		if got := registry.APIs.OriginalURL(&url.URL{Path: path}).Path; got != want {

@@ -94,7 +94,7 @@ func (f *Family) originalPath(path string) (string, bool) {
 	if f.Handles == nil {
 		return path, false
 	}
-	rest, ok := strings.CutPrefix(Canonical(path), f.Path+"/")
+	rest, ok := strings.CutPrefix(older(Canonical(path)), f.Path+"/")
 	if !ok {
 		return path, false
 	}

@@ -39,3 +39,16 @@ func Deployment(path string) (name, endpoint string) {
 	}
 	return name, "/v1/" + operation
 }
+
+// older is the path of OpenAI's endpoint that a path of Azure's older API is, in which responses have no deployment in their path; path
+// itself for any other.
+func older(path string) string {
+	if _, endpoint := Deployment(path); endpoint != "" {
+		return endpoint
+	}
+	const responses = "/openai/responses"
+	if rest, ok := strings.CutPrefix(path, responses); ok && (rest == "" || rest[0] == '/') {
+		return "/v1/responses" + rest
+	}
+	return path
+}

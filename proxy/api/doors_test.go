@@ -42,3 +42,16 @@ func TestDeployment(t *testing.T) {
 		}
 	}
 }
+
+func TestOlder(t *testing.T) {
+	for path, want := range map[string]string{
+		"/openai/responses":                "/v1/responses",
+		"/openai/responses/resp_1/cancel":  "/v1/responses/resp_1/cancel",
+		"/openai/deployments/e/embeddings": "/v1/embeddings",
+		"/openai/responsesx":               "/openai/responsesx", "/openai/files": "/openai/files", "/v1/responses": "/v1/responses", "/embeddings": "/embeddings",
+	} {
+		if got := older(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}

@@ -58,9 +58,7 @@ func (r *Registry) Ignore(fields, patterns []string) (*canon.Ignore, error) {
 
 // ByPath returns the API of an endpoint, of which the path is canonical or one of Azure's older API; nil where none is cached.
 func (r *Registry) ByPath(path string) *Family {
-	if _, endpoint := Deployment(path); endpoint != "" {
-		path = endpoint
-	}
+	path = older(path)
 	for _, f := range r.families {
 		if f.Path == path {
 			return f
@@ -74,7 +72,7 @@ func (r *Registry) Decode(b []byte) (*answer.Frozen, error) { return answer.Deco
 
 // Naming returns the API whose requests, on this path or below it, may name parts of replays; nil where there is none.
 func (r *Registry) Naming(path string) *Family {
-	path = Canonical(path)
+	path = older(Canonical(path))
 	for _, f := range r.families {
 		if rest, ok := strings.CutPrefix(path, f.Path); ok && f.Handles != nil && (rest == "" || rest[0] == '/') {
 			return f

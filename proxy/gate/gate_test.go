@@ -181,6 +181,8 @@ func TestPath(t *testing.T) {
 		{"GET /v1/responses/resp_1/input_items", "", ""},
 		{"POST /v1/responses/resp_1/cancel", "", ""},
 		{"POST /v1/responses/resp_1/other", "", unknown},
+		{"POST /openai/responses", "", ""},
+		{"POST /openai/files", "", unknown},
 		{"GET /v1/responses/", "", unknown},
 		{"GET /v1/files", "", unknown},
 		{"GET /v1/files/f/content", "", ""},

@@ -66,6 +66,7 @@ var inference = []string{
 	"GET /v1/responses/*", "DELETE /v1/responses/*", "POST /v1/responses/*/cancel", "GET /v1/responses/*/input_items",
 	"POST /v1/messages", "POST /v1/messages/count_tokens",
 	"POST /openai/deployments/*/chat/completions", "POST /openai/deployments/*/completions", "POST /openai/deployments/*/embeddings",
+	"POST /openai/responses", "GET /openai/responses/*", "DELETE /openai/responses/*", "POST /openai/responses/*/cancel", "GET /openai/responses/*/input_items",
 	"POST /v1/images/generations", "POST /v1/images/edits", "POST /v1/images/variations",
 	"POST /v1/audio/speech", "POST /v1/audio/transcriptions", "POST /v1/audio/translations",
 	"POST /v1/rerank", "POST /v2/rerank", "POST /rerank", "POST /v1/score", "POST /score", "POST /tokenize", "POST /detokenize",

@@ -130,8 +130,8 @@ func (d Difference) String() string {
 	return s
 }
 
-// longestName is how many bytes of a name are shown.
-const longestName = 40
+// longestName is how many bytes of a name are shown. The longest names of headers that libraries send have some 40.
+const longestName = 64
 
 // plain is a name of a client's own as it may be in a header.
 func plain(name string) string {

@@ -23,7 +23,7 @@ func (d *Diagnosis) Words() string {
 	case Evicted:
 		return "The answer to this was removed to make room."
 	case ExactOnly:
-		return "The same prompt is kept in the same scope, in another form or for equal requests only, and this request was compared by equality, or that answer can be."
+		return "The same prompt is kept in the same scope, for another form of this request; this one, or that answer, is for equal requests alone, as calls of tools and their results are."
 	case Scope:
 		return d.scopeWords()
 	case Chain:
@@ -122,7 +122,7 @@ func (d *Diagnosis) Repair() string {
 	case NotStored:
 		return notStoredRepair(d.What)
 	case ExactOnly:
-		return "REPRISE_MODE=semantic, and a request without X-Reprise-Mode: exact, serve other spellings of one prompt."
+		return "Where REPRISE_MODE=exact or X-Reprise-Mode: exact is the cause, leave it out; elsewhere send the very same request."
 	case Degraded:
 		return "The log and reprise_degraded_total show what fails."
 	case Below:

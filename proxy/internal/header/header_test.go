@@ -15,7 +15,7 @@ func TestOf(t *testing.T) {
 		Harmless: {"User-Agent", "Accept", "Traceparent", "Tracestate", "Baggage", "B3", "X-B3-Traceid", "X-Datadog-Trace-Id", "Sentry-Trace",
 			"Uber-Trace-Id", "X-Cloud-Trace-Context", "X-Amzn-Trace-Id", "X-Request-Id", "X-Client-Request-Id", "Elastic-Apm-Traceparent",
 			"X-Stainless-Lang", "X-Stainless-Retry-Count", "X-Stainless-Read-Timeout", "X-Stainless-Anything-New", "Idempotency-Key", "Cf-Ray",
-			"X-Real-Ip", "Sec-Fetch-Mode", "Sec-Ch-Ua-Platform", "Cache-Control", "X-Bf-Cache-Ttl", "X-Ms-Client-Request-Id", "X-Vsr-Cache-Control"},
+			"X-Real-Ip", "Anthropic-Dangerous-Direct-Browser-Access", "Sec-Fetch-Mode", "Sec-Ch-Ua-Platform", "Cache-Control", "X-Bf-Cache-Ttl", "X-Ms-Client-Request-Id", "X-Vsr-Cache-Control"},
 		Credential: {"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key", "X-Litellm-Api-Key", "X-Portkey-Api-Key",
 			"Cf-Aig-Authorization", "Helicone-Auth", "Helicone-User-Id", "Cookie", "X-Auth-Token", "X-Forwarded-User",
 			"X-Forwarded-Email", "X-Amzn-Oidc-Data", "X-Auth-Request-User", "X-Ms-Client-Principal", "X-Ms-Client-Principal-Id",

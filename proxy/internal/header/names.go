@@ -104,7 +104,7 @@ func RemoveOwn(h http.Header) {
 // harmless are fields of which the field's own documentation says what they carry, and that is nothing that an answer depends on.
 const harmless = `
 	User-Agent Accept Cache-Control Pragma Date DNT Sec-GPC Priority Referer Via
-	X-Requested-With Upgrade-Insecure-Requests
+	X-Requested-With Upgrade-Insecure-Requests Anthropic-Dangerous-Direct-Browser-Access
 	Sec-WebSocket-Key Sec-WebSocket-Version Sec-WebSocket-Extensions
 
 	X-Forwarded-Port X-Forwarded-Scheme X-Forwarded-Ssl X-Scheme X-Original-Forwarded-For
