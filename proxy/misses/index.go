@@ -167,6 +167,9 @@ func differences(a, b []part, most int, names []uint16) []uint16 {
 
 // add adds a record, and drops the oldest ones for which there is no more room.
 func (x *index) add(r record) {
+	if r.scope != nil {
+		r.scope.refs++ // now: the oldest record may be the only other one that refers to it
+	}
 	for x.bytes+recordBytes > x.limit && x.first < x.next {
 		x.drop()
 	}
@@ -177,7 +180,6 @@ func (x *index) add(r record) {
 	x.next++
 	x.bytes += recordBytes
 	if r.scope != nil {
-		r.scope.refs++
 		r.before = x.owns[r.own]
 		x.owns[r.own], x.asked[r.asks] = n, n
 	}

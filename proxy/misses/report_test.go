@@ -75,6 +75,17 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestLastOfItsScope: a scope whose only record makes room for a new one of the same scope stays, and is counted once.
+func TestLastOfItsScope(t *testing.T) {
+	for limit := 2000; limit < 4000; limit += 50 {
+		w := watch(limit)
+		for i := range 40 {
+			w.keep(ask{tenant: "t", prompt: fmt.Sprint("p", i), fields: []string{fmt.Sprint("system=Be brief. Request ", i%4, ".")}}, uint64(i+1))
+			w.check(t)
+		}
+	}
+}
+
 // TestConcurrent: all methods at once, for the race detector, and the sums at the end.
 func TestConcurrent(t *testing.T) {
 	w := watch(100_000)
