@@ -3,6 +3,8 @@ package proxy
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"reprise/proxy/answer"
@@ -99,8 +101,18 @@ func (q *query) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z *
 		return v, nil, answer.ReasonToolCalls
 	case len(q.Links) > 0 && q.Named(z.Object()): // the ids of another conversation that is the same request are others
 		return v, nil, "names-ids"
+	case v.ToolCalls && namesCalls(z):
+		return v, nil, "names-ids"
 	}
 	return v, z, ""
+}
+
+// namesCalls reports whether an answer says the id of one of its calls: a replay has another one there, and would say that of no call. An id
+// of digits alone is a number as well.
+func namesCalls(z *answer.Frozen) bool {
+	ids, rest := z.Calls()
+	ids = slices.DeleteFunc(ids, func(id string) bool { return strings.Trim(id, "0123456789") == "" })
+	return canon.Mentions(rest, ids)
 }
 
 // entry makes an entry of an answer.

@@ -360,6 +360,7 @@ func TestToolAnswersThatAreNotKept(t *testing.T) {
 		{"an encrypted thought", chat("weather?", weatherTools), "", call("call_1", "function", `,"reasoning_details":[{"type":"reasoning.encrypted","data":"x"}]`), "encrypted-reasoning"},
 		{"an answer that names an id", history("call_AAAAAAAAAA"), history("call_BBBBBBBBBB"), text("Call call_AAAAAAAAAA said 7."), "names-ids"},
 		{"an answer that names one in an escape", history("call_AAAAAAAAAA"), history("call_BBBBBBBBBB"), text(`Calls:\ncall_AAAAAAAAAA`), "names-ids"},
+		{"an answer that names its own call", chat("weather?", weatherTools), "", strings.Replace(call("call_1", "function", ""), `"{}"`, `"{\"after\":\"call_1\"}"`, 1), "names-ids"},
 		{"an answer that names none", history("call_AAAAAAAAAA"), history("call_BBBBBBBBBB"), text("It is 7, as call_A said."), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -141,6 +141,26 @@ func (z *Frozen) Object() string {
 	return r.Raw
 }
 
+// Calls returns the ids that a replay replaces in the answer as a JSON object, and the rest of the object.
+func (z *Frozen) Calls() (ids []string, rest string) {
+	r, err := finished(z.Form, z.Stream, z.Body)
+	if err != nil {
+		return nil, ""
+	}
+	r.Index = 0 // r may lie inside an event
+	var b strings.Builder
+	at := 0
+	for _, s := range freezeObject(z.Form, typeJSON, rawjson.Bytes(r.Raw), r).Slots {
+		if s.Kind == SlotLink {
+			ids = append(ids, gjson.Parse(r.Raw[s.Off:s.end()]).Str)
+			b.WriteString(r.Raw[at:s.Off])
+			at = s.end()
+		}
+	}
+	b.WriteString(r.Raw[at:])
+	return ids, b.String()
+}
+
 // convert returns the answer in its other form, as the same upstream might have sent it.
 func (z *Frozen) convert() (*Frozen, error) {
 	if z.Stream {

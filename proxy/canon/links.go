@@ -261,21 +261,21 @@ func (l *list) setNumbers() {
 
 // Named reports whether JSON text, of an answer to this request, has an id of Links as a word: it is no answer to a request whose ids are
 // others. The cost is linear in the text, and nothing where there are no Links.
-func (r *Request) Named(json string) bool {
-	if len(r.Links) == 0 {
+func (r *Request) Named(json string) bool { return Mentions(json, r.Links) }
+
+// Mentions reports whether JSON text has one of ids as a word.
+func Mentions(json string, ids []string) bool {
+	if len(ids) == 0 {
 		return false
 	}
 	var l links
-	for _, id := range r.Links {
-		l.add([]byte(id))
-	}
-	l.find([]byte(json))
-	for _, s := range l.states {
-		if s.said {
-			return true
+	for _, id := range ids {
+		if isLink([]byte(id)) {
+			l.add([]byte(id))
 		}
 	}
-	return false
+	l.find([]byte(json))
+	return slices.ContainsFunc(l.states, func(s linkState) bool { return s.said })
 }
 
 // Conversation is Key with the ids of Links: requests of which it is equal may read one answer while it is being written, when it is not
