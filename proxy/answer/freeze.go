@@ -26,7 +26,7 @@ func Freeze(f *Form, contentType string, body []byte) (*Frozen, error) {
 
 // Read makes the verdict of Judge and the stored form of Freeze in one pass, for an answer whose JSON documents, itself or the data of
 // its events, must all pass strict, which passes objects only. It returns false where one does not, or where a stream goes on after
-// [DONE]; nil where there is no stored form.
+// [DONE] or its last event; nil where there is no stored form.
 func Read(f *Form, contentType string, body []byte, strict func(document []byte) bool) (v Verdict, z *Frozen, ok bool) {
 	if !IsStream(contentType) {
 		if !strict(body) {

@@ -92,6 +92,9 @@ func (s *stream) event(ev Event, at int) bool {
 		s.marker.event(ev, at)
 		s.marks.Mark(&s.marker, r)
 	}
+	if s.strict && s.ended && s.err == nil && r.Get("type").Str != "ping" { // some clients read on
+		return false
+	}
 	if s.ended || s.err != nil {
 		return true
 	}

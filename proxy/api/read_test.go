@@ -17,8 +17,38 @@ import (
 	"reprise/proxy/api/chat"
 	"reprise/proxy/api/completions"
 	"reprise/proxy/api/messages"
+	ollama "reprise/proxy/api/ollama/chat"
 	"reprise/proxy/api/responses"
 )
+
+// TestReadBehindTheEnd: an answer that goes on behind its last event is not kept, because some clients read on; an event that says nothing is
+// no part of it.
+func TestReadBehindTheEnd(t *testing.T) {
+	line := func(content, done string) string {
+		return `{"model":"m","message":{"role":"assistant","content":"` + content + `"},"done":` + done + "}\n"
+	}
+	event := func(kind, more string) string {
+		return "event: " + kind + "\ndata: {\"type\":\"" + kind + "\"" + more + "}\n\n"
+	}
+	message := event("message_start", `,"message":{"id":"msg_1","type":"message","role":"assistant","content":[],"model":"m","stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}`) +
+		event("content_block_start", `,"index":0,"content_block":{"type":"text","text":"a"}`) + event("content_block_stop", `,"index":0`) +
+		event("message_delta", `,"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}`) + event("message_stop", "")
+	for _, tc := range []struct {
+		form       *answer.Form
+		kind, body string
+		keep       bool
+	}{
+		{ollama.Family.Answers, "application/x-ndjson", line("a", "false") + line("", "true"), true},
+		{ollama.Family.Answers, "application/x-ndjson", line("a", "false") + line("", "true") + line("b", "false"), false},
+		{messages.Family.Answers, "text/event-stream", message, true},
+		{messages.Family.Answers, "text/event-stream", message + event("ping", "") + "data: [DONE]\n\n", true},
+		{messages.Family.Answers, "text/event-stream", message + event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"b"}`), false},
+	} {
+		if v, _, strict := api.Read(tc.form, tc.kind, []byte(tc.body)); v.Keep != tc.keep || strict != tc.keep {
+			t.Errorf("%s: %+v, strict %v", tc.body, v, strict)
+		}
+	}
+}
 
 // TestReadLikeOneByOne: an answer that is read once has the verdict and the stored form of one whose every event is parsed.
 func TestReadLikeOneByOne(t *testing.T) {
@@ -86,6 +116,8 @@ func readOneByOne(form *answer.Form, body []byte) (v answer.Verdict, z *answer.F
 			return answer.Verdict{Reason: answer.ReasonMalformed}, nil, false
 		}
 		switch r, _ := answer.Parse(ev.Data); {
+		case last && err == nil && r.Get("type").Str != "ping":
+			return answer.Verdict{Reason: answer.ReasonMalformed}, nil, false
 		case last || err != nil:
 		case ev.Name == "error" || answer.Judge(&answer.Form{Judge: func(gjson.Result) (v answer.Verdict) { return v }}, false, ev.Data).Reason != "":
 			err = answer.ErrReported
