@@ -10,7 +10,7 @@ import (
 )
 
 // benchObject is a chat answer of some 1.2 KB.
-func benchObject(b *testing.B) *answer.Frozen {
+func benchObject(b testing.TB) *answer.Frozen {
 	body := fmt.Sprintf(`{"id":"chatcmpl-9aB","object":"chat.completion","created":1700000001,"model":"m-1","choices":[{"index":0,`+
 		`"message":{"role":"assistant","content":"%s","refusal":null},"logprobs":null,"finish_reason":"stop"}],`+
 		`"usage":{"prompt_tokens":11,"completion_tokens":200,"total_tokens":211}}`, strings.Repeat("some words ", 85))
@@ -22,7 +22,7 @@ func benchObject(b *testing.B) *answer.Frozen {
 }
 
 // benchStream is the same answer as a stream of 85 chunks.
-func benchStream(b *testing.B) *answer.Frozen {
+func benchStream(b testing.TB) *answer.Frozen {
 	chunk := func(rest string) string {
 		return `data: {"id":"chatcmpl-9aB","object":"chat.completion.chunk","created":1700000001,"model":"m-1","choices":[` + rest + "}\n\n"
 	}

@@ -30,7 +30,7 @@ func (f *UsageFilter) Write(p []byte) []byte {
 			break
 		}
 		if slots := f.usage(ev); len(slots) > 0 {
-			f.out = splice(append(f.out, all[from:at]...), ev.Raw, slots, new(values))
+			f.out = splice(append(f.out, all[from:at]...), ev.Raw, slots, new(values), new(links))
 			from = at + len(ev.Raw)
 		}
 		at += len(ev.Raw)

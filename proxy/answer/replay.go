@@ -46,7 +46,7 @@ func (z *Frozen) replay(dst []byte, o ReplayOptions) []byte {
 		created = strconv.AppendInt(created, o.Created, 10)
 	}
 	dst = slices.Grow(dst, len(z.Body)+len(z.Slots)*(len(id)+len(created)))
-	return splice(dst, z.Body, z.Slots, &values{id: id, created: created, links: links{form: z.Form, nonce: o.Nonce}, usage: o.IncludeUsage})
+	return splice(dst, z.Body, z.Slots, &values{id, created, o.IncludeUsage}, &links{form: z.Form, nonce: o.Nonce})
 }
 
 // compact removes the white space between tokens.

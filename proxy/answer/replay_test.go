@@ -120,3 +120,18 @@ func FuzzFreezeReplay(f *testing.F) {
 		}
 	})
 }
+
+// TestReplayAllocates: a replay in the stored form takes no memory beside what it is appended to, where no id links parts of a conversation.
+func TestReplayAllocates(t *testing.T) {
+	for _, z := range []*answer.Frozen{benchObject(t), benchStream(t)} {
+		room := make([]byte, 0, 2*len(z.Body))
+		o := answer.ReplayOptions{ID: "chatcmpl-N", Created: 7, Stream: z.Stream, Nonce: [12]byte{1}}
+		if n := testing.AllocsPerRun(100, func() {
+			if _, _, err := z.Replay(room, o); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("stream %v: %v allocations", z.Stream, n)
+		}
+	}
+}

@@ -105,22 +105,21 @@ func (m *Marker) free(i int) bool {
 	return len(m.slots) == 0 || m.slots[len(m.slots)-1].end() <= m.base+i
 }
 
-// values are what a replay puts into slots.
+// values are what a replay puts into slots, beside new ids of links: together they would not stay on the stack.
 type values struct {
 	id, created []byte // a JSON string, a number; empty to leave those of the answer
-	links       links
-	usage       bool // the client sees the usage
+	usage       bool   // the client sees the usage
 }
 
 // of returns what a slot is replaced by; keep where it stays as it is.
-func (v *values) of(s Slot, body []byte) (with []byte, keep bool) {
+func (v *values) of(s Slot, body []byte, ids *links) (with []byte, keep bool) {
 	switch s.Kind {
 	case SlotID:
 		with = v.id
 	case SlotCreated:
 		with = v.created
 	case SlotLink:
-		with = v.links.of(body[s.Off:s.end()])
+		with = ids.of(body[s.Off:s.end()])
 	default:
 		return nil, v.usage
 	}
@@ -128,13 +127,13 @@ func (v *values) of(s Slot, body []byte) (with []byte, keep bool) {
 }
 
 // splice appends body with its slots rewritten.
-func splice(dst, body []byte, slots []Slot, v *values) []byte {
+func splice(dst, body []byte, slots []Slot, v *values, ids *links) []byte {
 	at := 0
 	for _, s := range slots {
 		if s.Off < at {
 			continue // inside a dropped event
 		}
-		with, keep := v.of(s, body)
+		with, keep := v.of(s, body, ids)
 		if keep {
 			continue
 		}
