@@ -104,6 +104,35 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// TestLastIndex: a search in parts finds what a search of the whole text does, also where two parts meet.
+func TestLastIndex(t *testing.T) {
+	name := []byte(`"usage"`)
+	for at := range 2100 {
+		for _, after := range []int{0, 1, 1023, 1024, 1025, 2048} {
+			text := []byte(strings.Repeat("x", at) + `"usage"` + strings.Repeat(`"`, after))
+			if got := lastIndex(text, name); got != at {
+				t.Fatalf("found at %d, not at %d, with %d bytes after it", got, at, after)
+			}
+			if got := lastIndex(append(text[:at:at], text[at+1:]...), name); got != -1 {
+				t.Fatalf("found at %d, although it is nowhere", got)
+			}
+		}
+	}
+	if got := lastIndex([]byte(`"usage" "usage" "usag`), name); got != 8 {
+		t.Errorf("found at %d, not the last one", got)
+	}
+}
+
+// BenchmarkNoUsage is what the end of a long stream takes that has no usage: of such an answer all names are looked for.
+func BenchmarkNoUsage(b *testing.B) {
+	stream := []byte(strings.Repeat(`data: {"choices":[{"index":0,"delta":{"content":" word"}}]}`+"\n\n", 500))
+	for b.Loop() {
+		m := NewMeter()
+		m.Write(stream)
+		m.End()
+	}
+}
+
 func BenchmarkMeter(b *testing.B) {
 	piece := []byte(`data: {"choices":[{"index":0,"delta":{"content":" word"}}]}` + "\n\n")
 	end := []byte(`data: {"choices":[],"usage":{"prompt_tokens":700,"completion_tokens":100,"prompt_tokens_details":{"cached_tokens":512}}}` + "\n\ndata: [DONE]\n\n")
