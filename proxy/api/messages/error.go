@@ -1,27 +1,15 @@
 package messages
 
 import (
-	"encoding/json"
 	"net/http"
 
+	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/internal/apierror"
 )
 
 // errorBody renders an error in Anthropic's shape, whose types go by the status.
 func errorBody(e *apierror.Error) []byte {
-	type inner struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
-	}
-	body, err := json.Marshal(struct {
-		Type  string  `json:"type"`
-		Error inner   `json:"error"`
-		ID    *string `json:"request_id"`
-	}{"error", inner{typeOf(e.Status), e.Message}, nil})
-	if err != nil { // unreachable: strings always marshal
-		return []byte(`{"type":"error","error":{"type":"api_error","message":"internal error"},"request_id":null}`)
-	}
-	return body
+	return []byte(`{"type":"error","error":{"type":"` + typeOf(e.Status) + `","message":` + rawjson.Quote(e.Message) + `},"request_id":null}`)
 }
 
 func typeOf(status int) string {
