@@ -11,17 +11,17 @@ import (
 
 // Reasons of a Verdict not to keep an answer.
 const (
-	ReasonLength        = "length"         // cut by the token limit
-	ReasonContentFilter = "content-filter" // cut or replaced by a filter
-	ReasonRefusal       = "refusal"        // the model declined
-	ReasonEmpty         = "empty"          // no text and no tool call
-	ReasonToolCalls     = "tool-calls"     // complete, but calls tools: kept only where that is allowed
-	ReasonServerTools   = "server-tools"   // the upstream has used tools of its own, or something that it keeps
-	ReasonEncrypted     = "encrypted-reasoning"
-	ReasonIncomplete    = "incomplete" // no terminal event, or no terminal finish reason
-	ReasonError         = "error"      // an error object or event
-	ReasonMalformed     = "malformed"  // not an answer of its API
-	ReasonStatus        = "status"     // used by the caller, which has the HTTP status
+	ReasonLength        = "length"              // cut by the token limit
+	ReasonContentFilter = "content-filter"      // cut or replaced by a filter
+	ReasonRefusal       = "refusal"             // the model declined
+	ReasonEmpty         = "empty"               // no text and no tool call
+	ReasonToolCalls     = "tool-calls"          // complete, but calls tools: kept only where that is allowed
+	ReasonServerTools   = "server-tools"        // the upstream has used tools of its own, or something that it keeps
+	ReasonEncrypted     = "encrypted-reasoning" // it has reasoning that only the upstream can read
+	ReasonIncomplete    = "incomplete"          // no terminal event, or no terminal finish reason
+	ReasonError         = "error"               // an error object or event
+	ReasonMalformed     = "malformed"           // not an answer of its API
+	ReasonStatus        = "status"              // used by the caller, which has the HTTP status
 )
 
 // Usage is the number of tokens of an answer by the upstream's count.
