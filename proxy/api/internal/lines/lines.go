@@ -4,7 +4,6 @@ package lines
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -113,5 +112,5 @@ func Judge(r gjson.Result, text string, calls bool) (v answer.Verdict) {
 
 // ErrorBody is an error in the shape of Ollama.
 func ErrorBody(e *apierror.Error) []byte {
-	return []byte(`{"error":` + rawjson.Quote(strings.TrimSpace(e.Message)) + "}")
+	return []byte(`{"error":` + rawjson.Quote(e.Message) + "}")
 }
