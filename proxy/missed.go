@@ -185,6 +185,9 @@ func (q missing) systemTexts() (all []misses.Text) {
 		if s.Kind != canon.SegmentSystem {
 			continue
 		}
+		if len(all) == misses.MostTexts {
+			break
+		}
 		value, part := gjson.ParseBytes(s.Of(q.body)), misses.PartSystem
 		switch {
 		case value.IsObject():
@@ -202,15 +205,17 @@ func textOf(content gjson.Result) string {
 	if !content.IsArray() {
 		return content.Str
 	}
-	text, first := "", true
+	var text strings.Builder
+	first := true
 	content.ForEach(func(_, part gjson.Result) bool {
 		if !first {
-			text += "\n"
+			text.WriteByte('\n')
 		}
-		text, first = text+part.Get("text").Str, false
+		text.WriteString(part.Get("text").Str)
+		first = false
 		return true
 	})
-	return text
+	return text.String()
 }
 
 // withoutIgnored takes what does not count out of a text.

@@ -487,3 +487,14 @@ func TestWhyAfterRestart(t *testing.T) {
 	r.missed(t, "new", chat("How tall is Mount Everest in winter?", `"user":"a"`))
 	r.missed(t, "scope;differs=user", chat("what is the capital of france", `"user":"c"`))
 }
+
+// TestTextOfManyParts: a text is put together without a copy of its beginning for each part.
+func TestTextOfManyParts(t *testing.T) {
+	content := gjson.Parse("[" + strings.Repeat(`{"type":"text","text":"a"},`, 9999) + `{"type":"text","text":"b"}]`)
+	if got := textOf(content); got != strings.Repeat("a\n", 9999)+"b" {
+		t.Errorf("%d bytes", len(got))
+	}
+	if n := testing.AllocsPerRun(1, func() { textOf(content) }); n > 1000 {
+		t.Errorf("%v allocations for 10,000 parts", n)
+	}
+}

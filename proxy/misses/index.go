@@ -1,6 +1,7 @@
 package misses
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -83,6 +84,9 @@ const (
 	mostNames   = 4096
 )
 
+// MostTexts is how many texts of one system prompt are looked at: a request may have any number of them.
+const MostTexts = 64
+
 func newIndex(limit int) index {
 	x := index{seed: maphash.MakeSeed(), limit: limit, first: 1, next: 1, owns: map[uint64]uint64{}, asked: map[uint64]uint64{}, places: map[uint64]uint64{},
 		scopes: map[[32]byte]*scope{}, texts: map[uint64]*text{}, numbers: map[string]uint16{}}
@@ -137,11 +141,7 @@ func (x *index) partsOf(r *Request, room []part) []part {
 	for _, p := range r.Parts {
 		all = append(all, part{x.number(p.Name), p.Digest})
 	}
-	for i := 1; i < len(all); i++ {
-		for j := i; j > 0 && all[j].name < all[j-1].name; j-- {
-			all[j], all[j-1] = all[j-1], all[j]
-		}
-	}
+	slices.SortStableFunc(all, func(a, b part) int { return cmp.Compare(a.name, b.name) })
 	return all
 }
 
@@ -246,7 +246,7 @@ func (x *index) scope(r *Request, texts []Text) *scope {
 		texts = nil
 	}
 	s.parts = x.partsOf(r, make([]part, 0, len(r.Parts)+2))
-	for i, t := range texts {
+	for i, t := range texts[:min(len(texts), MostTexts)] {
 		at := 0
 		for k := range texts[:i] {
 			if texts[k].Part == t.Part {
@@ -286,7 +286,7 @@ func (x *index) count(bytes int) { x.bytes, x.words = x.bytes+bytes, x.words+byt
 
 // shrinkTexts drops those that were used the longest ago, half of all, where all take more than their share.
 func (x *index) shrinkTexts(keep *text) {
-	if x.words <= x.limit/textsShare {
+	if x.words-len(x.texts)*textBytes <= x.limit/textsShare { // what a text takes beside its bytes stays
 		return
 	}
 	all := make([]*text, 0, len(x.texts))

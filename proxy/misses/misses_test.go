@@ -350,6 +350,41 @@ func TestManyNames(t *testing.T) {
 	}
 }
 
+// TestManyTexts: of a system prompt of any number of texts the first ones are compared, and new texts cost the same however many there are.
+func TestManyTexts(t *testing.T) {
+	w := watch(1 << 20)
+	many := func(last string) ask {
+		a := ask{tenant: "t", prompt: "p"}
+		for i := range 2000 {
+			a.fields = append(a.fields, fmt.Sprint("system=", i))
+		}
+		a.fields[10] = "system=" + last
+		return a
+	}
+	w.keep(many("2026-11-22"), 1)
+	if got := w.status(many("2026-11-23")); got != "why=scope;differs=system-11@0:date" {
+		t.Error(got)
+	}
+	if n := len(w.index.texts); n > MostTexts {
+		t.Errorf("%d texts", n)
+	}
+	w.check(t)
+	w = watch(4 << 20)
+	for i := range 20_000 { // more than a quarter of the limit is taken by texts without their bytes
+		w.keep(ask{tenant: "t", prompt: "p", fields: []string{fmt.Sprint("system=", i), fmt.Sprint("system=", i+1<<20), fmt.Sprint("system=", i+1<<21)}}, uint64(i+1))
+	}
+	w.check(t)
+	kept := 0
+	for _, one := range w.index.texts {
+		if one.text != "" {
+			kept++
+		}
+	}
+	if n := len(w.index.texts); n*textBytes <= 1<<20 || kept != n {
+		t.Errorf("%d of %d texts have their bytes", kept, n)
+	}
+}
+
 // check adds up what the index counts.
 func (w *Watch) check(t *testing.T) {
 	t.Helper()
