@@ -131,6 +131,9 @@ func syntax(err error) *Problem {
 	p := &Problem{Text: "this is no YAML: " + err.Error()}
 	if at, ok := errors.AsType[*yaml.LoadError](err); ok {
 		p = &Problem{Line: at.Mark.Line, Column: at.Mark.Column, Text: "this is no YAML: " + at.Message}
+		if strings.HasPrefix(at.Message, "found character that cannot start any token") {
+			p.Text += "; lines are indented by spaces only, and a value that begins with @ or ` needs quotes"
+		}
 		if strings.HasPrefix(at.Message, "unknown anchor") { // the message has its name, which may be a secret that begins with *
 			p.Text = noAliases + "; a value that begins with * needs quotes"
 		}

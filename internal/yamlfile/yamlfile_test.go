@@ -66,7 +66,7 @@ func TestWrong(t *testing.T) {
 		{"---\n", "f: the file is empty"},
 		{"rules: [\n", "f:2:1: this is no YAML: did not find expected node content"},
 		{"rules: {a: 1\n- b\n", "f:3:1: this is no YAML: did not find expected ',' or '}'"},
-		{"rules:\n\t- name: a\n", "f:2:1: this is no YAML: found character that cannot start any token"},
+		{"rules:\n\t- name: a\n", "f:2:1: this is no YAML: found character that cannot start any token; lines are indented by spaces only, and a value that begins with @ or ` needs quotes"},
 		{"a: 'x\n", "f:2:1: this is no YAML: found unexpected end of stream"},
 		{"rules: b: c\n", "f:1:9: this is no YAML: mapping values are not allowed in this context"},
 		{"rules:\n - name: \xff\n", "f:2: the text is not UTF-8"},

@@ -75,11 +75,14 @@ func NewIgnore(known Names, fields, patterns []string) (*Ignore, error) {
 
 // checkIgnored returns why a member may not be ignored.
 func checkIgnored(known Names, name string) error {
+	lower := strings.ToLower(name)
 	switch _, ok := known[name]; {
 	case len(name) > maxIgnoredMember || !plainName.MatchString(name):
 		return fmt.Errorf("%.64q is not the name of a field, such as user", name)
 	case ok && !slices.Contains(offered, name):
 		return fmt.Errorf("the field %s can change an answer, or how it is read", name)
+	case !ok && slices.Contains(offered, lower):
+		return fmt.Errorf("%s is no field of the APIs; did you mean %s?", name, lower)
 	}
 	return nil
 }

@@ -119,6 +119,7 @@ func TestIgnoreRefuses(t *testing.T) {
 	}{
 		{field: "", want: `"" is not the name of a field, such as user`},
 		{field: "a b", want: `"a b" is not the name of a field, such as user`},
+		{field: "User", want: "User is no field of the APIs; did you mean user?"},
 		{field: "User;", want: `"User;" is not the name of a field, such as user`},
 		{field: strings.Repeat("x", 65), want: "is not the name of a field"},
 		{field: "model", want: "the field model can change an answer"},

@@ -20,6 +20,11 @@ func (u *Upstream) setBase(v string) error {
 	}
 	base, err := parseBase(v)
 	if err != nil {
+		if plain, _, cut := strings.Cut(v, "?"); cut { // as the console of Azure shows it
+			if base, bad := parseBase(plain); bad == nil && rightBase(base) != "" {
+				return errUse("the base URL is " + rightBase(base))
+			}
+		}
 		return err
 	}
 	if right := rightBase(base); right != "" {
@@ -50,7 +55,7 @@ func (u *Upstream) anthropic(v, host string) error {
 // azure reads azure://HOST.
 func (u *Upstream) azure(v, host string) error {
 	base, err := parseBase("https://" + strings.TrimSuffix(host, "/"))
-	if err != nil || base.Path != "" {
+	if err != nil || base.Path != "" || !strings.Contains(base.Hostname(), ".") {
 		return errUse(fmt.Sprintf("%s is no Azure OpenAI resource: azure://RESOURCE.openai.azure.com", withoutPassword(v)))
 	}
 	u.Base, u.KeyHeader, u.Dialect = base.JoinPath("openai", "v1"), "Api-Key", "azure-openai"
