@@ -119,7 +119,10 @@ func (l *list) numberLinks(convo uint32) {
 // refers reports whether an element of a conversation names a part that the upstream has.
 func (l *list) refers(convo uint32) bool {
 	kind := l.Reader.rules.Reference
-	return kind != "" && l.anyItem(convo, func(i uint32) bool { return l.is(i, object) && l.isText(l.member(i, "type"), kind) })
+	return kind != "" && l.anyItem(convo, func(i uint32) bool {
+		t := l.member(i, "type")
+		return l.isText(t, kind) || !l.given(t) && !l.given(l.member(i, "role"))
+	})
 }
 
 // findLinks notes the ids of one kind of place in an element.

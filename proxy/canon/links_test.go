@@ -112,6 +112,8 @@ func TestLinksOfAPIs(t *testing.T) {
 		{"the item of the call and the call have one id", resp, loop("fc_1", "call_1", "rs_1"), loop("call_1", "call_1", "rs_1"), false},
 		{"what a tool of the server has made", resp, searched("ws_1"), searched("ws_2"), false},
 		{"results of calls that are at the server", resp, referred("call_1", "call_2"), referred("call_2", "call_1"), false},
+		{"other references without a type", resp, items(`{"id":"msg_1"},{"role":"user","content":"hi"}`), items(`{"id":"msg_2"},{"role":"user","content":"hi"}`), false},
+		{"a replay in a reference without a type", resp, items(`{"id":"msg_1","type":null},{"role":"user","content":"hi"}`), items(`{"id":"msg_rp123456789_1","type":null},{"role":"user","content":"hi"}`), true},
 		{"replays of the calls", resp, referred("call_1", "call_2"), referred("call_rp123456789_1", "call_rp987654321_2"), true},
 		{"blocks", anthropic, block("toolu_01A"), block("toolu_01B"), true},
 	} {

@@ -27,7 +27,7 @@ type Rules struct {
 	Uncacheable func(name []byte, v Value) string
 	// Links are the places of ids that count by their number; nil: there are none. See [Link].
 	Links []Link
-	// Reference is the type of elements that name parts of the conversation which the upstream has. In a conversation with one, the id of a
+	// Reference is the type of elements that name parts of the conversation which the upstream has; those without type and role do so too. In a conversation with one, the id of a
 	// result may be that of a call which the body lacks, and all ids count as the upstream gets them. "": there is none.
 	Reference string
 	// Original returns the id that the upstream gets for the id of a replay; false for any other id. nil: it gets ids as they are.

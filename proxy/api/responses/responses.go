@@ -76,6 +76,9 @@ func (m items) Role(r *canon.Reader, item canon.Value) (canon.Role, *canon.Error
 		return canon.RoleOf(item)
 	}
 	t := item.Member("type")
+	if isBareReference(item) {
+		return canon.RoleOther, nil
+	}
 	if !t.IsString() {
 		return canon.RoleOther, item.BadMember("type", "must be a string")
 	}
@@ -93,7 +96,12 @@ func (m items) Role(r *canon.Reader, item canon.Value) (canon.Role, *canon.Error
 
 func (items) IsMessage(item canon.Value) bool {
 	t := item.Member("type")
-	return !t.Given() || t.Is("message")
+	return t.Is("message") || !t.Given() && !isBareReference(item)
+}
+
+// isBareReference reports whether an item is a reference whose type is left out, as the API allows.
+func isBareReference(item canon.Value) bool {
+	return !item.Member("type").Given() && !item.Member("role").Given() && !item.Member("content").Given() && item.Member("id").IsString()
 }
 
 // Ignores leaves out a type, which only repeats that the item is a message, and the id of a reply, which differs in every
