@@ -187,10 +187,13 @@ func (d *Diagnosis) Reason() string {
 // Operator is the diagnosis with the answers of all tenants. It is found only now, so that the time in which a client gets its answer does not
 // depend on them.
 func (d *Diagnosis) Operator() *Diagnosis {
-	if d.all != nil {
-		if all := d.all(); all != nil {
-			return all
-		}
+	if d.all == nil {
+		return d
 	}
-	return d
+	if all := d.all(); all != nil {
+		return all
+	}
+	own := *d
+	own.all = nil // it has the request, with its body
+	return &own
 }

@@ -51,6 +51,26 @@ func TestGroupsAreBounded(t *testing.T) {
 	}
 }
 
+// TestCountedWithoutRequest: what is counted for an hour does not hold the request, which may be large.
+func TestCountedWithoutRequest(t *testing.T) {
+	for _, life := range []Life{Fresh, Gone} {
+		w := watch(0)
+		w.keep(ask{tenant: "other", prompt: "p"}, 1)
+		d := w.Why(ask{tenant: "t", prompt: "p"}.request(), at(now), func(uint64) Life { return life })
+		if d.all == nil {
+			t.Fatal("the operator's view is that of the client")
+		}
+		w.Count(d)
+		for _, b := range w.window.buckets {
+			for _, g := range b.groups {
+				if g.diagnosis.all != nil {
+					t.Errorf("%s is counted with its request, life %d", g.diagnosis.Reason(), life)
+				}
+			}
+		}
+	}
+}
+
 // TestWords: each reason has a sentence, and a status that can be in a header.
 func TestWords(t *testing.T) {
 	seen := map[string]bool{}
