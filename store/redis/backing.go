@@ -49,7 +49,7 @@ func (b *backing) Load(fn func(store.Record) error) (r store.Report, err error) 
 	l := loading{s: b.s, space: *b.s.space.Load(), fn: fn, report: &r}
 	if b.member {
 		secret := b.s.Secret()
-		if err := errors.Join(fn(store.Record{Kind: store.KindFormat, Body: []byte(*b.s.space.Load())}), fn(store.Record{Kind: store.KindSecret, Body: secret[:]})); err != nil {
+		if err := errors.Join(fn(store.Record{Kind: store.KindFormat, Body: []byte(l.space)}), fn(store.Record{Kind: store.KindSecret, Body: secret[:]})); err != nil {
 			return r, err
 		}
 	}
