@@ -103,9 +103,9 @@ func (m *metrics) missed(why string) { m.why.WithLabelValues(why).Inc() }
 
 // lookedFor is how many requests were looked for in the cache, and answered.
 func (m *metrics) lookedFor() (n int64) {
-	for _, endpoint := range m.endpoints {
+	for _, by := range m.requests {
 		for _, r := range [...]Result{Exact, Semantic, Shared, Stale, Miss} {
-			n += m.requests[endpoint][r].Load()
+			n += by[r].Load()
 		}
 	}
 	return n

@@ -23,7 +23,7 @@ type embedder struct {
 	breaker *gobreaker.CircuitBreaker[[][]float32]
 
 	ready   atomic.Bool // store and topics take its vectors: its space is known
-	fault   atomic.Pointer[EmbedderFault]
+	fault   atomic.Pointer[embedderFault]
 	suspect atomic.Bool // a call has failed since the last check
 }
 
@@ -42,10 +42,10 @@ func EmbedderStates() []EmbedderState {
 	return []EmbedderState{EmbedderWorks, EmbedderAway, EmbedderOtherDim}
 }
 
-// EmbedderFault is a state other than EmbedderWorks, and the error of the last check.
-type EmbedderFault struct {
-	State EmbedderState
-	Err   error
+// embedderFault is a state other than EmbedderWorks, and the error of the last check.
+type embedderFault struct {
+	state EmbedderState
+	err   error
 }
 
 // errLate is the error of a request before the first answer of the embedder, of which it is not known how long its vectors are.
@@ -62,7 +62,7 @@ func newEmbedder(e embed.Embedder, limit time.Duration) *embedder {
 	made.remote, _ = e.(embed.Remote)
 	made.ready.Store(made.remote == nil || e.Space() != "")
 	if made.remote != nil && !made.remote.Answered() {
-		made.fault.Store(&EmbedderFault{EmbedderAway, errLate})
+		made.fault.Store(&embedderFault{EmbedderAway, errLate})
 	}
 	return made
 }
@@ -73,7 +73,7 @@ func (e *embedder) state() (EmbedderState, error) {
 	case e.remote == nil:
 		return "", nil
 	case f != nil:
-		return f.State, f.Err
+		return f.state, f.err
 	}
 	return EmbedderWorks, nil
 }
@@ -103,11 +103,11 @@ func (e *embedder) probe(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, embed.ErrDim):
-		e.fault.Store(&EmbedderFault{EmbedderOtherDim, err})
+		e.fault.Store(&embedderFault{EmbedderOtherDim, err})
 	case err == nil && took > cmp.Or(e.limit, probeTime):
-		e.fault.Store(&EmbedderFault{EmbedderAway, fmt.Errorf("it answers in %v, with a limit of %v", took.Round(time.Millisecond), e.limit)})
+		e.fault.Store(&embedderFault{EmbedderAway, fmt.Errorf("it answers in %v, with a limit of %v", took.Round(time.Millisecond), e.limit)})
 	case err != nil:
-		e.fault.Store(&EmbedderFault{EmbedderAway, err})
+		e.fault.Store(&embedderFault{EmbedderAway, err})
 	default:
 		e.fault.Store(nil)
 	}

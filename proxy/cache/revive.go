@@ -81,7 +81,7 @@ func (r *reviver) check(ctx context.Context) (works bool) {
 	}
 	if e := r.embedder; !e.ready.Load() && e.remote.Answered() && ctx.Err() == nil {
 		if err := r.adopt(); err != nil {
-			e.fault.Store(&EmbedderFault{EmbedderOtherDim, err})
+			e.fault.Store(&embedderFault{EmbedderOtherDim, err})
 		}
 	}
 	state, fault := r.embedder.state()
