@@ -217,18 +217,18 @@ func (v *visit) answeredAs(h http.Header, theirs []string) {
 
 // end writes the line of a request, which came at start, to log, and gives up v.
 func (v *visit) end(log *accesslog.Log, w http.ResponseWriter, r *http.Request, result Result, start time.Time) {
-	if log != nil {
+	client := w
+	if k, ok := w.(*keepalive); ok {
+		client = k.ResponseWriter
+	}
+	v.Status, v.Bytes = clientio.Sent(client)
+	if log.Takes(result == Refused || v.Status >= http.StatusBadRequest) {
 		if v.api != nil {
 			v.Endpoint = v.api.Name
 		} else {
 			v.Endpoint = accesslog.Path(r.URL.Path)
 		}
 		v.At, v.Result, v.Why = start.Add(v.Took), result.String(), whyOf(w.Header())
-		if k, ok := w.(*keepalive); ok {
-			w = k.ResponseWriter
-		}
-		v.Status, v.Bytes = clientio.Sent(w)
-		v.Failed = result == Refused || v.Status >= http.StatusBadRequest
 		log.Write(&v.Line)
 	}
 	*v = visit{}

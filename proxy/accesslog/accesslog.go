@@ -31,7 +31,6 @@ type Line struct {
 	Waited     time.Duration // that the upstream took
 	Saved      int64         // tokens that the upstream did not have to read or make
 	Stream     bool          // the client asked for a stream
-	Failed     bool          // it ended in an error: it is logged whatever the share is
 }
 
 // Options configures a Log.
@@ -50,7 +49,7 @@ type Log struct {
 	clock   clock
 }
 
-// New returns a Log. Where Enabled is set, it is asked before each line.
+// New returns a Log. Where Enabled is set, Takes asks it.
 func New(o Options) *Log {
 	if o.Draw == nil {
 		o.Draw = rand.Float64
@@ -58,14 +57,17 @@ func New(o Options) *Log {
 	return &Log{o: o, buffers: sync.Pool{New: func() any { b := make([]byte, 0, 1<<10); return &b }}}
 }
 
-// Write writes l, or leaves it out by the share. A nil Log writes nothing. It takes less than a microsecond, and never waits for the disk.
-func (log *Log) Write(l *Line) {
+// Takes reports whether the line of a request is to be written, so that no other one is put together: of one that ended in an error
+// whatever the share is. A nil Log takes none.
+func (log *Log) Takes(failed bool) bool {
 	if log == nil || log.o.Enabled != nil && !log.o.Enabled() {
-		return
+		return false
 	}
-	if !l.Failed && log.o.Share < 1 && log.o.Draw() >= log.o.Share {
-		return
-	}
+	return failed || log.o.Share >= 1 || log.o.Draw() < log.o.Share
+}
+
+// Write writes l. It takes less than a microsecond, and never waits for the disk.
+func (log *Log) Write(l *Line) {
 	b := log.buffers.Get().(*[]byte)
 	if *b = (*b)[:0]; log.o.JSON {
 		*b = l.appendJSON(*b, &log.clock)

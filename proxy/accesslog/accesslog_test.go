@@ -118,15 +118,22 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// end writes the line of a request that has ended if it is to be written.
+func (log *Log) end(l *Line, failed bool) {
+	if log.Takes(failed) {
+		log.Write(l)
+	}
+}
+
 func TestShare(t *testing.T) {
 	draws := []float64{0.005, 0.01, 0.5, 0.009}
 	var out lines
 	w := NewWriter(&out, false)
 	log := New(Options{Out: w, Share: 0.01, Draw: func() float64 { d := draws[0]; draws = draws[1:]; return d }})
 	for _, id := range []string{"in", "out", "out", "in"} {
-		log.Write(&Line{ID: id})
+		log.end(&Line{ID: id}, false)
 	}
-	log.Write(&Line{ID: "failed", Failed: true})
+	log.end(&Line{ID: "failed"}, true)
 	if err := w.Close(time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -139,10 +146,10 @@ func TestLevel(t *testing.T) {
 	var out lines
 	w, on := NewWriter(&out, true), true
 	log := New(Options{Out: w, JSON: true, Share: 1, Enabled: func() bool { return on }})
-	log.Write(&Line{ID: "a"})
+	log.end(&Line{ID: "a"}, false)
 	on = false
-	log.Write(&Line{ID: "b", Failed: true})
-	(*Log)(nil).Write(&Line{})
+	log.end(&Line{ID: "b"}, true)
+	(*Log)(nil).end(&Line{}, true)
 	if err := w.Close(time.Minute); err != nil {
 		t.Fatal(err)
 	}
