@@ -279,6 +279,25 @@ func TestPurge(t *testing.T) {
 	}
 }
 
+// TestPanicOfSystem: a panic while the texts of a request are read leaves a watch that works.
+func TestPanicOfSystem(t *testing.T) {
+	w := watch(0)
+	func() {
+		defer func() {
+			if recover() != "system" {
+				t.Error("no panic")
+			}
+		}()
+		r := ask{tenant: "t", prompt: "p", fields: []string{"user=a", "system=x"}}.request()
+		r.System = func() []Text { panic("system") }
+		w.Kept(r, 1, now.Add(time.Hour), always)
+	}()
+	w.keep(ask{tenant: "t", prompt: "p", fields: []string{"user=a", "system=x"}}, 2)
+	if got := w.status(ask{tenant: "t", prompt: "p", fields: []string{"user=b", "system=x"}}); got != "why=scope;differs=user" {
+		t.Error(got)
+	}
+}
+
 // TestPurgeMeanwhile: a purge while the texts of a new scope are read keeps it out.
 func TestPurgeMeanwhile(t *testing.T) {
 	w := watch(0)

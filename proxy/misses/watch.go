@@ -66,9 +66,11 @@ func (w *Watch) Kept(r *Request, id uint64, until time.Time, valid func() bool) 
 	x := &w.index
 	var texts []Text
 	if s := x.scopes[r.Scope]; (s == nil || !s.known) && r.System != nil {
-		w.mu.Unlock()
-		texts = r.System()
-		w.mu.Lock()
+		func() {
+			w.mu.Unlock()
+			defer w.mu.Lock() // also after a panic
+			texts = r.System()
+		}()
 	}
 	if !valid() {
 		return
