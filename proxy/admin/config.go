@@ -61,7 +61,7 @@ var askedNames = []string{"endpoint", "model", "tenant", "namespace"}
 // readAsked reads endpoint=…&model=…, or the same as a JSON object.
 func readAsked(text string) (asked Asked, err error) {
 	refused := func(why string) (Asked, error) {
-		return Asked{}, apierror.BadRequest("invalid_parameter", "request "+why+"; allowed is a query string such as model=gpt-4o&namespace=a, or a JSON object, with "+
+		return Asked{}, apierror.BadRequest("invalid_parameter", "request "+why+"; allowed is a query string such as model=gpt-4o, or a JSON object, with "+
 			strings.Join(askedNames, ", ")+".")
 	}
 	given := map[string]string{}

@@ -89,6 +89,10 @@ func TestWords(t *testing.T) {
 	if got := d.Words(); got != "The same prompt is kept in 3 other scopes; they differ in: system prompt, message 2 (byte 212: looks like a date), header X-Run, field a?b?????." {
 		t.Error(got)
 	}
+	d = &Diagnosis{Why: Scope, Scopes: 1, Differs: []Difference{{Part: "ignored", Byte: -1}}}
+	if got := d.Words(); got != "The same prompt is kept in another scope; it differs in: what the settings and rules ignore." {
+		t.Error(got)
+	}
 	d = &Diagnosis{Why: Scope, Scopes: 1, Differs: []Difference{{Part: "header:X-Acme-Frontend-Session-Correlation-Token", Byte: -1}}}
 	if got := d.Repair(); !strings.Contains(got, " X-Acme-Frontend-Session-Correlation-Token ") {
 		t.Errorf("a repair with another name than that of the header: %s", got)

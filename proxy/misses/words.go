@@ -99,6 +99,8 @@ func partWords(name string) string {
 		return "other fields"
 	case PartQuery:
 		return "query of the URL"
+	case "ignored":
+		return "what the settings and rules ignore"
 	case PartTurns:
 		return "the conversation before it"
 	case PartTenant, PartNamespace, PartEndpoint, "model", "tools", "instructions":
