@@ -46,7 +46,7 @@ func record(t *testing.T, path string, settings ...string) *recorded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newService(t.Context(), cfg, slog.New(slog.DiscardHandler), nil)
+	s, err := newService(t.Context(), cfg, slog.New(slog.DiscardHandler), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 	}
 	f.answerProbes(cfg, log)
 	r.reloads.used()
-	s, err := newService(context.Background(), cfg, log, r.lines)
+	s, err := newService(context.Background(), cfg, log, r.lines, &r.reloads)
 	if err != nil {
 		f.close()
 		return err
@@ -120,8 +120,6 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),
 		"upstream", inWords(cfg.Upstreams), "mode", cfg.Mode, "rules", len(cfg.Rules), "policy", cfg.Policy, "entries", s.store.Stats().Entries)
 	r.front, r.service = f, s
-	s.reloads = &r.reloads
-	s.admin.set(s.newAdmin(cfg))
 	changes, stopWatching := r.watch()
 	defer stopWatching()
 	for {

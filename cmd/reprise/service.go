@@ -48,8 +48,9 @@ type service struct {
 	reloads  *reloads          // nil: nothing is read again
 }
 
-// newService builds a service, whose access log goes to lines; nil: it has none. The caller closes both.
-func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines *accesslog.Writer) (*service, error) {
+// newService builds a service, whose access log goes to lines; nil: it has none. The caller closes both. again says how the settings were read;
+// nil: once.
+func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines *accesslog.Writer, again *reloads) (*service, error) {
 	embedder, err := newEmbedder(ctx, cfg, log)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	o := proxyOptions(cfg, log)
 	defer memory.Spare()()
 	o.AccessLog = newAccessLog(cfg, log, lines)
-	s := &service{lines: lines, own: embedder.Thresholds()}
+	s := &service{lines: lines, own: embedder.Thresholds(), reloads: again}
 	beside, err := s.openStore(ctx, cfg, &o, embedder, log)
 	if err != nil {
 		return nil, err

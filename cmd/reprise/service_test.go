@@ -17,7 +17,7 @@ func TestUnusedSettingsAreLogged(t *testing.T) {
 			t.Fatal(err)
 		}
 		var log bytes.Buffer
-		s, err := newService(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil)), nil)
+		s, err := newService(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil)), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

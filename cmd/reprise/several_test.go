@@ -43,7 +43,7 @@ func newSeveral(t *testing.T, names []string, settings ...string) *several {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.service, err = newService(t.Context(), cfg, slog.New(slog.DiscardHandler), nil); err != nil {
+	if s.service, err = newService(t.Context(), cfg, slog.New(slog.DiscardHandler), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.api = httptest.NewServer(s.proxy.Handler())

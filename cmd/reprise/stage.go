@@ -46,7 +46,7 @@ func newStage(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFla
 		return nil, errors.Join(err, s.engine.Close())
 	}
 	s.front.answerProbes(cfg, log)
-	if s.service, err = newService(ctx, cfg, log, nil); err != nil {
+	if s.service, err = newService(ctx, cfg, log, nil, nil); err != nil {
 		s.front.close()
 		return nil, errors.Join(err, s.engine.Close())
 	}
