@@ -62,6 +62,13 @@ func TestDoors(t *testing.T) {
 			t.Errorf("%s was sent as %q, want %q", step.path, up.last(), sent)
 		}
 	}
+	if got := r.ask(t, deployment, chat(capital), "X-Reprise-Namespace: n"); got.cache() != "miss" {
+		t.Errorf("another namespace: %s", got.cache())
+	}
+	id := entryOf(t, r.ask(t, deployment, chat(capital), "X-Reprise-Namespace: n"))
+	if e, ok := r.store.Get(id); !ok || e.Model != "my-gpt" {
+		t.Errorf("the model of a deployment is %q, want its name: Azure goes by the path", e.Model)
+	}
 	if got := r.ask(t, "/v1/chat/completions", withoutModel); got.status != 400 || !strings.Contains(got.body, "model") {
 		t.Errorf("without a model: %d %s", got.status, got.body)
 	}

@@ -36,7 +36,8 @@ import (
 // Identity is everything outside the body that two requests must have in common to share an answer.
 type Identity struct {
 	Tenant, Namespace, Path, Query string
-	// Model is what the path names as the model, for a body that names none; "": the body must. It counts as a part of the path.
+	// Model is what the path names as the model: the body may name none then, and another is no more than a field of it. "": the body must
+	// name one. It counts as a part of the path.
 	Model string
 	// Headers are the lines "name: value" that can change an answer, each name always in the same letter case, in an order that
 	// the caller keeps fixed.

@@ -60,7 +60,7 @@ func appendField(p *Reader, name uint32) {
 	p.mark(start, uint32(p.offset(name)))
 }
 
-// readModel reads the name of the model; named is that of a body without one.
+// readModel reads the name of the model; named is that of the path, by which the server goes whatever the body names.
 func readModel(p *Reader, named string) *Error {
 	model := p.member(0, "model")
 	if model == 0 && named != "" {
@@ -74,6 +74,9 @@ func readModel(p *Reader, named string) *Error {
 		return refuse(CodeSize, p.offset(model), "has %d bytes; at most %d are allowed", n, MaxModel).under([]byte("model"))
 	}
 	p.req.Model = string(p.text(model))
+	if named != "" {
+		p.req.Model = named
+	}
 	return nil
 }
 
