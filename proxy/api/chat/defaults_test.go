@@ -20,10 +20,8 @@ func TestApart(t *testing.T) {
 	const tools = `"tools":[{"type":"function","function":{"name":"f"}}]`
 	apitest.Apart(t, Family, plainRequest, map[string]string{
 		`"tools":null`:                  "not documented",
-		`"tools":[]`:                    "vLLM has rendered it as tools",
 		`"tool_choice":"none"`:          "SGLang finds tools in messages",
 		`"parallel_tool_calls":null`:    "vLLM takes null for false",
-		`"parallel_tool_calls":true`:    "llama.cpp has made one call",
 		`"top_logprobs":0`:              "llama.cpp has 20",
 		`"top_logprobs":null`:           "vLLM returns none for null",
 		`"reasoning_effort":null`:       "SGLang has had medium",

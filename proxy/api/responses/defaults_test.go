@@ -20,7 +20,6 @@ func TestApart(t *testing.T) {
 		`"store":null`:                "vLLM takes null for false",
 		`"store":false`:               "absent is true",
 		`"parallel_tool_calls":null`:  "vLLM takes null for false",
-		`"parallel_tool_calls":true`:  "llama.cpp has made one call",
 		`"truncation":null`:           "vLLM takes null for auto",
 		`"truncation":"auto"`:         "the other",
 		`"top_logprobs":null`:         "vLLM returns none for null",
