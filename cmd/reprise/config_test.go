@@ -201,3 +201,70 @@ func TestConfigAtStart(t *testing.T) {
 		t.Errorf("exit %d: %s", code, talk)
 	}
 }
+
+// TestConfigNamedBySettings: SIGHUP puts another configuration file in force, which is then the one that is looked at; each content is read once.
+func TestConfigNamedBySettings(t *testing.T) {
+	const rule = "rules:\n  - name: a\n    match: {model: m}\n    ttl: "
+	first, second := mount(t, rule+"1h\n"), mount(t, rule+"2h\n")
+	settings := filepath.Join(t.TempDir(), "settings")
+	named := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	named("REPRISE_CONFIG=" + first.path() + "\n")
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_SETTINGS="+settings)
+	ttl := func() string { return p.ruleOf("model=m", "ttl") }
+	becomes(t, "a/1h", ttl)
+	named("REPRISE_CONFIG=" + second.path() + "\n")
+	p.signal(syscall.SIGHUP)
+	becomes(t, "a/2h", ttl)
+	if line := p.waitFor("settings reloaded"); line["changed"] != "REPRISE_CONFIG (rules), REPRISE_CONFIG" || line["need_restart"] != "none" {
+		t.Errorf("%v", line)
+	}
+	first.swap(rule + "3h\n")
+	second.swap(rule + "4h\n")
+	becomes(t, "a/4h", ttl)
+
+	named("nothing\n") // while the settings file is bad, a change of the other file is refused, once
+	second.swap(rule + "5h\n")
+	becomes(t, "1", func() string { return fmt.Sprint(metric(t, p.admin, "reprise_config_refused")) })
+	named("REPRISE_CONFIG=" + second.path() + "\n")
+	p.signal(syscall.SIGHUP)
+	becomes(t, "a/5h", ttl)
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != cli.ExitOK {
+		t.Errorf("exit %d", code)
+	}
+	if text := p.read.String(); strings.Count(text, "were not reloaded") != 1 || strings.Count(text, "settings reloaded") != 3 {
+		t.Error(text)
+	}
+}
+
+// TestSettingsThatDoNotCome: a process that waits for a file of settings still ends.
+func TestSettingsThatDoNotCome(t *testing.T) {
+	settings := filepath.Join(t.TempDir(), "settings")
+	if err := os.WriteFile(settings, []byte("REPRISE_TTL=1h\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_SETTINGS="+settings)
+	if err := os.Remove(settings); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(settings, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGHUP)
+	var pipe *os.File
+	becomes(t, "<nil>", func() string {
+		var err error
+		pipe, err = os.OpenFile(settings, os.O_WRONLY|syscall.O_NONBLOCK, 0) // an error until it is read
+		return fmt.Sprint(err)
+	})
+	defer pipe.Close()
+	p.signal(syscall.SIGTERM)
+	if code := p.end(); code != cli.ExitOK {
+		t.Errorf("exit %d", code)
+	}
+}

@@ -16,8 +16,8 @@ import (
 // not change, the files that they name do: the settings file, the configuration file, those of secrets, and the certificate.
 type reloader struct {
 	load    func() (*config.Config, error)
-	read    func() config.FileSum // what load has read of the configuration file
-	cfg     *config.Config        // in force
+	read    func() (path string, sum config.FileSum) // what load has read of which configuration file
+	cfg     *config.Config                           // in force
 	service *service
 	front   *front
 	level   *slog.LevelVar
@@ -39,6 +39,17 @@ func (r *reloads) last() admin.Reload {
 func (r *reloads) used() { r.state.Store(&admin.Reload{At: time.Now()}) }
 
 func (r *reloads) refused() { r.state.Store(&admin.Reload{Refused: true, At: r.last().At}) }
+
+// begin reloads beside the caller, and closes the channel when it has: a file may be long in coming, as from a server that does not answer, and
+// must not keep the process from ending.
+func (r *reloader) begin() <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.reload()
+	}()
+	return done
+}
 
 // reload reads all settings again. If any of them is bad, or does not fit what stays, all old ones stay in force.
 func (r *reloader) reload() {
@@ -85,32 +96,33 @@ func inList(names []string) string {
 // lookEvery is how often the configuration file is looked at.
 const lookEvery = time.Second
 
-// watch returns a channel on which a value comes when the configuration file has changed, and what ends it; nil where there is no such file.
+// watch returns a channel on which a value comes when the configuration file has changed, and what ends it.
 func (r *reloader) watch() (changes <-chan struct{}, stop func()) {
-	if r.cfg.File == "" {
-		return nil, func() {}
-	}
 	ctx, stop := context.WithCancel(context.Background())
 	all := make(chan struct{})
-	go watch(ctx, r.cfg.File, r.read, all)
+	go watch(ctx, r.read, all)
 	return all, stop
 }
 
-// watch sends when the content of a file is another one than was read last, and was the same twice, until ctx ends. It reads the file each
+// watch sends when the content of the file is another one than was read last, and was the same twice, until ctx ends. It reads the file each
 // time: neither the swap of a link, as Kubernetes does it, nor a change within one tick of the file system's clock is missed, and a file that is
 // being written is not taken for a whole one. Content that was read and refused is not read again.
-func watch(ctx context.Context, path string, read func() config.FileSum, changes chan<- struct{}) {
+func watch(ctx context.Context, read func() (path string, sum config.FileSum), changes chan<- struct{}) {
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
-	before := read()
+	_, before := read()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticks.C:
 		}
+		path, last := read()
+		if path == "" {
+			continue
+		}
 		now := config.SumOf(path)
-		if now == before && now != read() {
+		if now == before && now != last {
 			select {
 			case changes <- struct{}{}:
 			case <-ctx.Done():

@@ -122,14 +122,20 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 	r.front, r.service = f, s
 	changes, stopWatching := r.watch()
 	defer stopWatching()
-	for {
+	var done <-chan struct{} // while the settings are read
+	for asked := false; ; {
+		if asked && done == nil {
+			done, asked = r.begin(), false
+		}
 		select {
 		case <-hangups:
-			r.reload()
+			asked = true
 		case <-changes:
-			r.reload()
+			asked = true
+		case <-done:
+			cfg, done = r.cfg, nil
 		case sig := <-signals:
-			return drain(r.cfg, f, s, signals, sig, log)
+			return drain(cfg, f, s, signals, sig, log)
 		case err := <-f.failed:
 			f.close()
 			return fmt.Errorf("serve: %w", errors.Join(err, s.close(0)))

@@ -45,6 +45,9 @@ func (l *Loader) configFile(env, settings *layer) (f configFile, problems []stri
 		}
 	}
 	if path == "" {
+		if last, _ := l.FileRead(); last != "" { // a settings file that is not whole may name it again
+			_, _ = l.readFile(last)
+		}
 		return f, nil
 	}
 	f.layer = layer{map[string]string{}, path, map[string]int{}}
@@ -75,18 +78,23 @@ func sumOf(text []byte, err error) FileSum {
 	return sha256.Sum256(text)
 }
 
-// FileRead is what the last Load has read; zero where no file is named. It is safe for concurrent use.
-func (l *Loader) FileRead() (sum FileSum) {
+// fileRead is a configuration file, and what of it was read.
+type fileRead struct {
+	path string
+	sum  FileSum
+}
+
+// FileRead is the file that was named last, and what the last Load has read of it; "" where none was named. It is safe for concurrent use.
+func (l *Loader) FileRead() (path string, sum FileSum) {
 	if last := l.fileRead.Load(); last != nil {
-		sum = *last
+		return last.path, last.sum
 	}
-	return sum
+	return "", sum
 }
 
 func (l *Loader) readFile(path string) (*yamlfile.Document, error) {
 	text, err := yamlfile.Content(path)
-	sum := sumOf(text, err)
-	l.fileRead.Store(&sum)
+	l.fileRead.Store(&fileRead{path, sumOf(text, err)})
 	if err != nil {
 		return nil, err
 	}

@@ -80,8 +80,17 @@ func TestOrderOfSources(t *testing.T) {
 	if len(c.ClientKeys) != 2 || effectiveOf(c, "CLIENT_KEYS").Value != "********" {
 		t.Errorf("%q, %+v", c.ClientKeys, effectiveOf(c, "CLIENT_KEYS"))
 	}
-	if l.FileRead() != SumOf(file) || l.FileRead() == SumOf(settings) {
+	if path, sum := l.FileRead(); path != file || sum != SumOf(file) || sum == SumOf(settings) {
 		t.Error("the digest of the file is another")
+	}
+	if err := errors.Join(os.WriteFile(file, []byte("settings: {mode: exact}\n"), 0o600), os.WriteFile(settings, []byte("REPRISE_CONFIG\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Load([]string{"REPRISE_SETTINGS=" + settings}); err == nil {
+		t.Error("a bad settings file is taken")
+	}
+	if path, sum := l.FileRead(); path != file || sum != SumOf(file) {
+		t.Error("a settings file that is bad makes the other one look as if it had changed since")
 	}
 	if _, err := NewLoader(true).Load([]string{"REPRISE_CONFIG=/absent"}); err != nil {
 		t.Errorf("the demo: %v", err)
@@ -187,7 +196,7 @@ func TestReloadedRules(t *testing.T) {
 	if err != nil || m.Mode != "off" || m.TTL.Hours() != 2 || m.Rules[0].set.TTL.Hours() != 3 {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	if got := strings.Join(changed, " "); got != "REPRISE_CONFIG (rules) REPRISE_MODE REPRISE_TTL" {
+	if got := strings.Join(changed, " "); got != "REPRISE_CONFIG (rules) REPRISE_CONFIG REPRISE_MODE REPRISE_TTL" {
 		t.Errorf("changed %s", got)
 	}
 	if got := strings.Join(restart, " "); !strings.Contains(got, "REPRISE_LOOKBACK") {

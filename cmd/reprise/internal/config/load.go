@@ -35,7 +35,7 @@ type Loader struct {
 	demo      bool
 	overrides map[string]string // defaults of this command, by Setting.Name
 	given     map[string]string // by Setting.Name, for a path with fileSuffix
-	fileRead  atomic.Pointer[FileSum]
+	fileRead  atomic.Pointer[fileRead]
 }
 
 // NewLoader returns a loader for serve, or for the demo, which does not use some of the settings.

@@ -30,6 +30,7 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 	m.MaxConcurrent, m.MaxPerTenant = next.MaxConcurrent, next.MaxPerTenant
 	m.MaxErrorRate, m.JudgeModel, m.JudgeBudget = next.MaxErrorRate, next.JudgeModel, next.JudgeBudget
 	m.Rules, m.TTL, m.CacheToolCalls, m.compared = next.Rules, next.TTL, next.CacheToolCalls, c.compared || Compares(c)
+	m.File = next.File
 	m.IgnoreFields, m.IgnorePatterns = next.IgnoreFields, next.IgnorePatterns
 	keepMode := !m.compared && proxy.Mode(next.Mode).Compares() // no vectors were kept so far
 	if !keepMode {
@@ -69,7 +70,7 @@ func newModes(c *Config) (problems []string) {
 
 // reloadable are the settings that Reloaded takes over.
 var reloadable = []string{"UPSTREAM_KEY", "CLIENT_KEYS", "API_PATHS", "FORWARD_HEADERS", "TRUSTED_HOSTS", "ADMIN_TOKEN", "LOG_LEVEL", "MAX_BODY", "BODY_IDLE_TIMEOUT",
-	"BODY_MIN_RATE", "MAX_CONCURRENT", "MAX_CONCURRENT_PER_TENANT", "CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT", "MODE", "MAX_ERROR_RATE", "TTL", "CACHE_TOOL_CALLS", "IGNORE_FIELDS", "IGNORE_PATTERN", "JUDGE_MODEL", "JUDGE_BUDGET", "PRICES"}
+	"BODY_MIN_RATE", "MAX_CONCURRENT", "MAX_CONCURRENT_PER_TENANT", "CLIENT_WRITE_TIMEOUT", "DRAIN_TIMEOUT", "CONFIG", "MODE", "MAX_ERROR_RATE", "TTL", "CACHE_TOOL_CALLS", "IGNORE_FIELDS", "IGNORE_PATTERN", "JUDGE_MODEL", "JUDGE_BUDGET", "PRICES"}
 
 // Reloadable lists the settings, as in the environment, that Reloaded takes over.
 func Reloadable() (names []string) {
