@@ -122,7 +122,7 @@ func (s *Server) lease(r *http.Request, header int64) (*budget.Lease, error) {
 
 // read reads the body and parses the request. Both are charged to mem. c is what count has found in the header.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, mem *budget.Lease) (*query, error) {
-	if ct := r.Header.Get("Content-Type"); !isJSON(ct) {
+	if ct := r.Header.Get("Content-Type"); !isJSON(ct) && !family.AnyType {
 		return nil, apierror.BadRequest("invalid_content_type", apierror.NotJSON(ct, "this endpoint"))
 	}
 	body, err := readBody(w, r, mem, s.live.Load().maxBody)

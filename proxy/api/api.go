@@ -40,6 +40,8 @@ type Family struct {
 	NewID func(random [12]byte, original string) string
 	// Handles is nil unless a later request may name an answer by its id.
 	Handles *Handles
+	// AnyType: the API's own server reads a body as JSON whatever its Content-Type, and its clients rely on it.
+	AnyType bool
 	// ErrorBody renders an error in the API's shape; nil: in OpenAI's.
 	ErrorBody func(e *apierror.Error) []byte
 	// ErrorEvent is the name of the event of an error in a stream, which clients would overlook without it; "": none is needed.

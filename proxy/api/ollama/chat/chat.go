@@ -30,6 +30,7 @@ var Family = api.Family{
 	},
 	Answers: &answer.Form{Code: code, Lines: true, Judge: judge, Links: lines.MarkLinks, NewLink: answer.AppendLink,
 		Streams: lines.Streams{Grows: map[string]bool{"message": true, "logprobs": true}, Last: last}},
+	AnyType:   true,
 	ErrorBody: lines.ErrorBody,
 }
 

@@ -30,6 +30,7 @@ var Family = api.Family{
 	},
 	Answers: &answer.Form{Code: code, Lines: true, Judge: judge,
 		Streams: lines.Streams{Grows: map[string]bool{"response": true, "thinking": true, "logprobs": true}, Last: last}},
+	AnyType:   true,
 	ErrorBody: lines.ErrorBody,
 }
 
