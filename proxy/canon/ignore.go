@@ -81,7 +81,7 @@ func checkIgnored(known Names, name string) error {
 		return fmt.Errorf("%.64q is not the name of a field, such as user", name)
 	case ok && !slices.Contains(offered, name):
 		return fmt.Errorf("the field %s can change an answer, or how it is read", name)
-	case !ok && slices.Contains(offered, lower):
+	case name != lower && slices.Contains(offered, lower):
 		return fmt.Errorf("%s is no field of the APIs; did you mean %s?", name, lower)
 	}
 	return nil
