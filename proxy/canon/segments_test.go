@@ -73,7 +73,7 @@ func checkSegments(t *testing.T, family *api.Family, r *canon.Request) {
 			want = append(want, raw)
 		}
 	}
-	if conversation := members[family.Requests.Field]; len(conversation) > 0 && conversation[0] == '[' && (family == chat || family == resp) {
+	if conversation := members[family.Requests.Field]; len(conversation) > 0 && conversation[0] == '[' && (family.Requests.Field == "messages" || family == resp) {
 		var list []json.RawMessage
 		if err := json.Unmarshal(conversation, &list); err != nil {
 			t.Fatal(err)
