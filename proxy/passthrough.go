@@ -41,6 +41,11 @@ func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q
 			body = of.OriginalBody(body)
 		}
 	}
+	return passed(s, r, forward(s, v, out, r, q, body))
+}
+
+// forward passes r, with this body if it has been read, to an upstream.
+func forward(s *Server, v *visit, out *statusWriter, r *http.Request, q *query, body []byte) error {
 	p := upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body}
 	if v.Tenant = p.Tenant; q != nil {
 		p.Model, p.Chain = q.Model, s.hints.chain(q)
@@ -57,7 +62,11 @@ func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q
 		v.Waited = s.opts.Now().Sub(start)
 		out.spent(s)
 	}()
-	err := s.upstream.PassThrough(out, p)
+	return s.upstream.PassThrough(out, p)
+}
+
+// passed is the error of a request that was forwarded, in the proxy's own words; nil where there was none.
+func passed(s *Server, r *http.Request, err error) error {
 	switch {
 	case err == nil:
 		return nil
