@@ -200,17 +200,14 @@ func TestLogOnFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
-	for end := time.Now().Add(time.Minute); ; {
-		if resp, err := http.Get(p.admin + "/readyz"); err == nil {
-			if resp.Body.Close(); resp.StatusCode == http.StatusOK {
-				break
-			}
+	until(t, "the program to be ready, of which there is no log", func() bool {
+		resp, err := http.Get(p.admin + "/readyz")
+		if err != nil {
+			return false
 		}
-		if time.Now().After(end) {
-			t.Fatal("the program is not ready: the log is not its only trace")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
 	p.loses(t)
 }
 
