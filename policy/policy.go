@@ -4,9 +4,9 @@
 // call, so that the proxy and a simulation run the same code and name the same victims. The owner of an evictor (package
 // store in the proxy) serialises the calls.
 //
-// The contract is Evictor; a policy may implement Arriver, Expirer, Linker, Replacer, Persistent or Panel too. An entry
+// The contract is Evictor; a policy may implement Arriver, Contextual, Expirer, Linker, Pinner, Replacer, Persistent or Panel too. An entry
 // leaves for one of three reasons (evicted, expired, purged), and a new answer may replace one in its place. A Ledger keeps
-// an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove.
+// an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove, or the Cache of sim/blocks for KV blocks.
 //
 // The policies are in packages of their own: classic, rac, haz, and panel, which is made of the others. Package registry makes
 // one from a name with parameters, and documents how to add one. Their data structures are in internal/container.
@@ -31,11 +31,19 @@ type Item struct {
 	Key      uint64 // identity that outlives an eviction: the same answer has it again when it returns; 0 is none
 	Topic    TopicID
 	Parent   ID      // the entry that this one depends on; 0 is none
-	Category uint32  // type and turn of the request (WA, papers 001 §5)
+	Category uint32  // type and turn of the request, from CategoryOf (WA, papers/001 §4.2); 0 is the first turn of type 0
 	Size     int64   // bytes
 	Cost     float64 // what an answer costs to make again, e.g. tokens; 0 means 1
 	Offset   int     // position of a block in its prefix, or turn of a conversation
 	Prob     float64 // predicted probability that the conversation goes on (LPC)
+}
+
+// MostTurns is the last turn of a conversation that has a category of its own.
+const MostTurns = 8
+
+// CategoryOf is the Category of a request of a type, which are numbered from 0, at a turn of its conversation, from 1.
+func CategoryOf(kind uint16, turn int) uint32 {
+	return MostTurns*uint32(kind) + uint32(min(max(turn, 1), MostTurns)-1)
 }
 
 // Tick is the two clocks, passed with each call.
@@ -120,6 +128,22 @@ type Arriver interface {
 type Expirer interface {
 	// Expired reports whether id, a resident, must not answer a request at that time.
 	Expired(id ID, at Tick) bool
+}
+
+// Contextual is an Evictor whose choice depends on the request that used an entry last: its category, or the probability that its
+// conversation goes on. Its caller has the request at hand and calls HitIn in place of Hit.
+type Contextual interface {
+	// HitIn is Hit for the resident it.ID. Category, Offset and Prob of the entry become those of it.
+	HitIn(it Item, at Tick)
+}
+
+// Pinner is an Evictor that leaves entries in use out of its choice, as the KV blocks of requests that run (papers/004 §3.4.1). Pins
+// makes one of any Evictor.
+type Pinner interface {
+	// Pin keeps the resident id from being a victim until as many calls of Unpin. Victim is false when all residents are pinned.
+	Pin(id ID)
+	// Unpin ends one Pin. At the last one the entry counts as used at that time, without being used more often.
+	Unpin(id ID, at Tick)
 }
 
 // Linker is an Evictor that follows dependencies between entries.

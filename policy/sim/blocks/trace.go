@@ -1,0 +1,84 @@
+// Package blocks plays the requests of a model as chains of KV blocks through the block cache of an inference engine.
+//
+// A request is the chain of its prompt's blocks; a block is named by its own content and all before it, so that equal numbers are equal
+// prefixes. A hit is the leading run of blocks that are resident. Cache is the block cache, Replay plays a Trace through it under any
+// policy and measures hits and, with a Speed, times to the first token.
+package blocks
+
+import "reprise/policy"
+
+// Request is one call of a model.
+type Request struct {
+	At     float64 // arrival, seconds from any fixed start
+	After  int32   // number, from 1, of the request whose answer this one continues; 0: none. It is earlier in the trace
+	Think  float64 // seconds from the end of that answer to this arrival; used where the time of answers is simulated in a closed loop
+	Prompt int32   // tokens
+	Answer int32   // tokens
+
+	Blocks []uint32 // of the prompt from its start, below Trace.Distinct. Chains may share memory: they are not changed
+	Filled []uint32 // blocks that the answer completes, which follow Blocks: the next turn may find them. nil: not known
+
+	Kind    uint16  // index in Trace.Kinds
+	Turn    int32   // of the conversation, from 1
+	Session uint32  // conversation, from 1; 0: not known
+	User    uint32  // from 1; 0: not known
+	GoesOn  bool    // a later request continues this one
+	Prob    float32 // prediction of GoesOn, in (0, 1); 0: none
+}
+
+// Category is the type and the turn of the request.
+func (r *Request) Category() uint32 { return policy.CategoryOf(r.Kind, int(r.Turn)) }
+
+// Trace is requests in the order of their arrival.
+type Trace struct {
+	Name      string   // of its file without the folder, or of its generator with parameters
+	Generated bool     // made by a generator, or with blocks or times from one: tables say so
+	Tokens    int      // of a block
+	Kinds     []string // types of requests; at least one
+	Distinct  int      // blocks: all numbers are below it
+	Requests  []Request
+}
+
+// Numbers gives numbers to blocks. The zero value is ready.
+type Numbers struct {
+	next map[link]uint32
+	n    uint32
+}
+
+type link struct {
+	parent uint32 // number + 1; 0: the start of a prompt
+	id     uint64
+}
+
+// Len is how many numbers were given: Trace.Distinct.
+func (n *Numbers) Len() int { return int(n.n) }
+
+// Chain appends the numbers of the blocks with some ids of their own, one after the other from the start of a prompt. An id may be that of
+// the block alone or for the block and all before it.
+func (n *Numbers) Chain(dst []uint32, ids []uint64) []uint32 {
+	parent := uint32(0)
+	if len(dst) > 0 {
+		parent = dst[len(dst)-1] + 1
+	}
+	for _, id := range ids {
+		number := n.Next(parent, id)
+		dst = append(dst, number)
+		parent = number + 1
+	}
+	return dst
+}
+
+// Next is the number of the block with an id after the block of number parent-1; 0 is the start of a prompt.
+func (n *Numbers) Next(parent uint32, id uint64) uint32 {
+	number, ok := n.next[link{parent, id}]
+	if ok {
+		return number
+	}
+	if n.next == nil {
+		n.next = map[link]uint32{}
+	}
+	number = n.n
+	n.n++
+	n.next[link{parent, id}] = number
+	return number
+}
