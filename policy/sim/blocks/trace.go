@@ -5,7 +5,12 @@
 // policy and measures hits and, with a Speed, times to the first token.
 package blocks
 
-import "reprise/policy"
+import (
+	"fmt"
+	"math"
+
+	"reprise/policy"
+)
 
 // Request is one call of a model.
 type Request struct {
@@ -29,6 +34,14 @@ type Request struct {
 // Category is the type and the turn of the request.
 func (r *Request) Category() uint32 { return policy.CategoryOf(r.Kind, int(r.Turn)) }
 
+// block is the number of the block at a place in the prompt and the answer.
+func (r *Request) block(n int) uint32 {
+	if n < len(r.Blocks) {
+		return r.Blocks[n]
+	}
+	return r.Filled[n-len(r.Blocks)]
+}
+
 // Trace is requests in the order of their arrival.
 type Trace struct {
 	Name      string   // of its file without the folder, or of its generator with parameters
@@ -37,6 +50,40 @@ type Trace struct {
 	Kinds     []string // types of requests; at least one
 	Distinct  int      // blocks: all numbers are below it
 	Requests  []Request
+}
+
+// Check returns an error that names the first request that breaks what the fields of a trace promise.
+func (t *Trace) Check() error {
+	if t.Tokens < 1 || len(t.Kinds) == 0 {
+		return fmt.Errorf("trace %s: blocks of %d tokens and %d kinds of requests: want at least 1 of each", t.Name, t.Tokens, len(t.Kinds))
+	}
+	last := math.Inf(-1)
+	for i := range t.Requests {
+		r := &t.Requests[i]
+		switch {
+		case !(r.At >= last) || math.IsInf(r.At, 0):
+			return t.wrong(i, "time %g: want no less than that of the one before", r.At)
+		case r.Prompt < 1 || r.Answer < 0:
+			return t.wrong(i, "%d tokens and an answer of %d: want at least 1 and 0", r.Prompt, r.Answer)
+		case r.After < 0 || int(r.After) > i:
+			return t.wrong(i, "it continues request %d: want an earlier one, or 0", r.After)
+		case int(r.Kind) >= len(t.Kinds):
+			return t.wrong(i, "kind %d: want less than %d", r.Kind, len(t.Kinds))
+		case !(r.Prob >= 0 && r.Prob <= 1) || !(r.Think >= 0):
+			return t.wrong(i, "probability %g and %g seconds of thinking: want 0 to 1, and 0 or more", r.Prob, r.Think)
+		}
+		for n := range len(r.Blocks) + len(r.Filled) {
+			if b := r.block(n); int64(b) >= int64(t.Distinct) {
+				return t.wrong(i, "block %d: want less than %d", b, t.Distinct)
+			}
+		}
+		last = r.At
+	}
+	return nil
+}
+
+func (t *Trace) wrong(i int, format string, args ...any) error {
+	return fmt.Errorf("trace %s: request %d: %s", t.Name, i+1, fmt.Sprintf(format, args...))
 }
 
 // Numbers gives numbers to blocks. The zero value is ready.

@@ -1,0 +1,297 @@
+package blocks
+
+import (
+	"container/heap"
+	"context"
+	"math"
+
+	"reprise/policy"
+	"reprise/policy/sim"
+)
+
+// player plays a trace through one policy at one capacity.
+type player struct {
+	trace  *Trace
+	speed  *Speed // nil: a request takes no time
+	warmup int
+	oracle bool // the truth replaces predictions
+
+	tiers  tiers
+	seer   sim.Clairvoyant // the evictor, nil where it is none
+	future *future         // for it
+
+	running byEnd
+	ready   byArrival // requests whose arrival depends on an earlier answer
+	waits   []int32   // for each request in a closed loop, the one that continues it; 0: none
+	servers []float64 // when each has done its last prefill
+	spare   [][]uint32
+
+	result       Result
+	ratios       float64
+	time, queued []float32
+}
+
+// running is a request whose blocks are held.
+type running struct {
+	end   float64
+	index int
+	lease []uint32 // the blocks that it holds, the deepest last
+}
+
+// play plays all requests, or those until ctx is done.
+func (p *player) play(ctx context.Context, progress func(int)) error {
+	p.servers = make([]float64, 1)
+	if p.speed != nil {
+		p.servers = make([]float64, max(1, p.speed.Servers))
+		for i := range p.servers {
+			p.servers[i] = math.Inf(-1)
+		}
+		p.waits = p.closed()
+	}
+	first, n := 0, len(p.trace.Requests)
+	for played := 0; ; played++ {
+		if played%256 == 0 {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			progress(min(played, 256))
+		}
+		for first < n && p.follows(first) {
+			first++
+		}
+		switch {
+		case len(p.ready) > 0 && (first == n || p.ready[0].at < p.trace.Requests[first].At):
+			next := heap.Pop(&p.ready).(arrival)
+			p.request(next.index, next.at, int64(played+1))
+		case first < n:
+			p.request(first, p.trace.Requests[first].At, int64(played+1))
+			first++
+		default:
+			p.releaseUntil(math.Inf(1))
+			return nil
+		}
+	}
+}
+
+// closed returns for each request the one that continues it, if the loop is closed. An answer that several continue starts a chain: the
+// second of them waits for the first.
+func (p *player) closed() []int32 {
+	if !p.speed.Closed {
+		return nil
+	}
+	waits, last := make([]int32, len(p.trace.Requests)), map[int32]int32{}
+	for i := range p.trace.Requests {
+		after := p.trace.Requests[i].After
+		if after == 0 {
+			continue
+		}
+		if before, ok := last[after]; ok {
+			waits[before] = int32(i)
+		} else {
+			waits[after-1] = int32(i)
+		}
+		last[after] = int32(i)
+	}
+	return waits
+}
+
+func (p *player) follows(i int) bool { return p.waits != nil && p.trace.Requests[i].After != 0 }
+
+// request plays one request that arrives at a time.
+func (p *player) request(index int, at float64, seq int64) {
+	r := &p.trace.Requests[index]
+	begin := at
+	server := 0
+	if p.speed != nil {
+		for i, free := range p.servers {
+			if free < p.servers[server] {
+				server = i
+			}
+		}
+		begin = max(at, p.servers[server])
+		p.releaseUntil(begin)
+	}
+	tick := policy.Tick{Seq: seq, At: begin}
+	lease, hits, second := p.start(index, tick)
+	cached := min(hits*p.trace.Tokens, int(r.Prompt)-1)
+	wait := 0.0
+	end := begin
+	if p.speed != nil {
+		wait = p.speed.first(r, cached, min(second*p.trace.Tokens, cached))
+		p.servers[server] = begin + wait
+		end = begin + wait + p.speed.answer(r)
+	}
+	if seq > int64(p.warmup) {
+		p.count(r, hits, second, cached, wait, begin-at)
+	}
+	if p.speed == nil {
+		p.finish(running{end, index, lease}, tick)
+		return
+	}
+	heap.Push(&p.running, running{end, index, lease})
+	if p.waits != nil && p.waits[index] != 0 {
+		next := int(p.waits[index])
+		heap.Push(&p.ready, arrival{end + p.trace.Requests[next].Think, next})
+	}
+}
+
+func (p *player) count(r *Request, hits, second, cached int, wait, queued float64) {
+	c := &p.result
+	c.Requests++
+	c.Blocks += int64(len(r.Blocks))
+	c.Hits += int64(hits)
+	c.Second += int64(second)
+	c.Saved += int64(max(cached, 0))
+	p.ratios += float64(hits) / float64(max(len(r.Blocks), 1))
+	if p.speed != nil {
+		p.time = append(p.time, float32(wait))
+		p.queued = append(p.queued, float32(queued+wait))
+	}
+}
+
+// start gives the request its blocks: it holds those that are there, and takes slots for the others, as many as there are. The deepest comes
+// first, so that of equal blocks the deepest is evicted first. It returns the blocks that it holds and how many hit, of them in the second
+// tier.
+func (p *player) start(index int, at policy.Tick) (lease []uint32, hits, second int) {
+	r := &p.trace.Requests[index]
+	hits, second = p.tiers.run(r.Blocks)
+	for i := len(r.Blocks) - 1; i >= 0; i-- {
+		if b := r.Blocks[i]; p.tiers.first.Has(b) {
+			p.hold(index, i, b, at)
+		}
+	}
+	kept, room := 0, p.tiers.first.Room()
+	for ; kept < len(r.Blocks); kept++ {
+		if p.tiers.first.Has(r.Blocks[kept]) {
+			continue
+		}
+		if room == 0 {
+			p.result.Refused += int64(len(r.Blocks) - kept)
+			break
+		}
+		room--
+	}
+	for i := kept - 1; i >= 0; i-- {
+		if b := r.Blocks[i]; !p.tiers.first.Has(b) {
+			p.fill(index, i, b, at)
+		}
+	}
+	lease = p.buffer()
+	for _, b := range r.Blocks {
+		if p.tiers.first.Held(b) { // by this request too: it held all that were there
+			lease = append(lease, b)
+		}
+	}
+	return lease, hits, second
+}
+
+// finish adds the blocks of the answer and releases all.
+func (p *player) finish(run running, at policy.Tick) {
+	r := &p.trace.Requests[run.index]
+	n := len(run.lease)
+	if n == len(r.Blocks) { // else the blocks of the answer follow one that is not kept
+		for i, b := range r.Filled {
+			if !p.tiers.first.Has(b) {
+				if !p.fill(run.index, len(r.Blocks)+i, b, at) {
+					break
+				}
+			} else {
+				p.hold(run.index, len(r.Blocks)+i, b, at)
+			}
+			run.lease = append(run.lease, b)
+		}
+	}
+	for i := len(run.lease) - 1; i >= 0; i-- {
+		p.tiers.first.Release(run.lease[i], at)
+	}
+	p.spare = append(p.spare, run.lease[:0])
+}
+
+func (p *player) hold(index, i int, b uint32, at policy.Tick) {
+	p.foresee(index, i)
+	it := p.item(index, i, b)
+	p.tiers.note(b, it)
+	p.tiers.first.Hold(b, it, at)
+}
+
+func (p *player) fill(index, i int, b uint32, at policy.Tick) bool {
+	p.foresee(index, i)
+	return p.tiers.fill(b, p.item(index, i, b), at)
+}
+
+func (p *player) foresee(index, i int) {
+	if p.seer != nil {
+		p.seer.Foresee(int64(p.future.next[p.future.starts[index]+i]), 0)
+	}
+}
+
+// item is block i of a request. Its topic is the conversation, for policies that have topics.
+func (p *player) item(index, i int, b uint32) policy.Item {
+	r := &p.trace.Requests[index]
+	it := policy.Item{Key: uint64(b) + 1, Topic: policy.TopicID(r.Session), Category: r.Category(), Size: int64(p.trace.Tokens),
+		Cost: float64(p.trace.Tokens), Offset: i, Prob: float64(r.Prob)}
+	if p.oracle {
+		it.Prob = truth(r.GoesOn)
+	}
+	return it
+}
+
+// truth is a prediction without error. 0 and 1 are no probabilities here: 0 is none.
+func truth(goesOn bool) float64 {
+	if goesOn {
+		return 1 - 1e-6
+	}
+	return 1e-6
+}
+
+// releaseUntil ends the requests that have ended.
+func (p *player) releaseUntil(now float64) {
+	for len(p.running) > 0 && p.running[0].end <= now {
+		run := heap.Pop(&p.running).(running)
+		p.finish(run, policy.Tick{Seq: int64(run.index + 1), At: run.end})
+	}
+}
+
+func (p *player) buffer() []uint32 {
+	if n := len(p.spare); n > 0 {
+		b := p.spare[n-1]
+		p.spare = p.spare[:n-1]
+		return b
+	}
+	return nil
+}
+
+// arrival is a request and when it comes.
+type arrival struct {
+	at    float64
+	index int
+}
+
+// byArrival and byEnd are heaps for container/heap; ties go to the earlier request.
+type (
+	byArrival []arrival
+	byEnd     []running
+)
+
+func (h byArrival) Len() int { return len(h) }
+func (h byArrival) Less(i, j int) bool {
+	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].index < h[j].index
+}
+func (h byArrival) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *byArrival) Push(x any)   { *h = append(*h, x.(arrival)) }
+func (h *byArrival) Pop() any     { return pop((*[]arrival)(h)) }
+
+func (h byEnd) Len() int { return len(h) }
+func (h byEnd) Less(i, j int) bool {
+	return h[i].end < h[j].end || h[i].end == h[j].end && h[i].index < h[j].index
+}
+func (h byEnd) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *byEnd) Push(x any)   { *h = append(*h, x.(running)) }
+func (h *byEnd) Pop() any     { return pop((*[]running)(h)) }
+
+func pop[T any](s *[]T) T {
+	n := len(*s) - 1
+	last := (*s)[n]
+	*s = (*s)[:n]
+	return last
+}
