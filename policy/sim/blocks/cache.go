@@ -64,13 +64,13 @@ func (c *Cache) Held(block uint32) bool { return c.Has(block) && c.slots[block].
 func (c *Cache) Evictions() int64 { return c.evictions }
 
 // Hold counts a use of a resident block, and keeps it until as many calls of Release. Of it, the fields that describe the request are used:
-// Category, Offset and Prob.
-func (c *Cache) Hold(block uint32, it policy.Item, at policy.Tick) {
+// Category, Offset and Prob; its ID is set.
+func (c *Cache) Hold(block uint32, it *policy.Item, at policy.Tick) {
 	s := &c.slots[block]
 	id := idOf(s.born, block)
 	if c.context != nil {
 		it.ID = id
-		c.context.HitIn(it, at)
+		c.context.HitIn(*it, at)
 	} else {
 		c.evictor.Hit(id, at)
 	}
@@ -110,7 +110,7 @@ func (c *Cache) drop(block uint32, why policy.Reason) {
 
 // Fill gives a reserved slot the content of a block, and holds it. It reports false, and the slot stays reserved, if that block is resident
 // already: of two equal blocks that are computed at the same time the first one can be found.
-func (c *Cache) Fill(block uint32, it policy.Item, at policy.Tick) bool {
+func (c *Cache) Fill(block uint32, it *policy.Item, at policy.Tick) bool {
 	if c.Has(block) {
 		return false
 	}
@@ -125,7 +125,7 @@ func (c *Cache) Fill(block uint32, it policy.Item, at policy.Tick) bool {
 	c.held++
 	c.slots[block] = slot{born: c.born, refs: 1}
 	it.ID = idOf(c.born, block)
-	c.evictor.Insert(it, at)
+	c.evictor.Insert(*it, at)
 	c.evictor.Pin(it.ID)
 	return true
 }

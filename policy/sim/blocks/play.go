@@ -154,10 +154,11 @@ func (p *player) count(r *Request, hits, second, cached int, wait, queued float6
 // tier.
 func (p *player) start(index int, at policy.Tick) (lease []uint32, hits, second int) {
 	r := &p.trace.Requests[index]
+	it := p.item(r)
 	hits, second = p.tiers.run(r.Blocks)
 	for i := len(r.Blocks) - 1; i >= 0; i-- {
 		if b := r.Blocks[i]; p.tiers.first.Has(b) {
-			p.hold(index, i, b, at)
+			p.hold(index, i, b, &it, at)
 		}
 	}
 	kept, room := 0, p.tiers.first.Room()
@@ -173,7 +174,7 @@ func (p *player) start(index int, at policy.Tick) (lease []uint32, hits, second 
 	}
 	for i := kept - 1; i >= 0; i-- {
 		if b := r.Blocks[i]; !p.tiers.first.Has(b) {
-			p.fill(index, i, b, at)
+			p.fill(index, i, b, &it, at)
 		}
 	}
 	lease = p.buffer()
@@ -188,15 +189,15 @@ func (p *player) start(index int, at policy.Tick) (lease []uint32, hits, second 
 // finish adds the blocks of the answer and releases all.
 func (p *player) finish(run running, at policy.Tick) {
 	r := &p.trace.Requests[run.index]
-	n := len(run.lease)
+	it, n := p.item(r), len(run.lease)
 	if n == len(r.Blocks) { // else the blocks of the answer follow one that is not kept
 		for i, b := range r.Filled {
 			if !p.tiers.first.Has(b) {
-				if !p.fill(run.index, len(r.Blocks)+i, b, at) {
+				if !p.fill(run.index, len(r.Blocks)+i, b, &it, at) {
 					break
 				}
 			} else {
-				p.hold(run.index, len(r.Blocks)+i, b, at)
+				p.hold(run.index, len(r.Blocks)+i, b, &it, at)
 			}
 			run.lease = append(run.lease, b)
 		}
@@ -207,16 +208,17 @@ func (p *player) finish(run running, at policy.Tick) {
 	p.spare = append(p.spare, run.lease[:0])
 }
 
-func (p *player) hold(index, i int, b uint32, at policy.Tick) {
+func (p *player) hold(index, i int, b uint32, it *policy.Item, at policy.Tick) {
 	p.foresee(index, i)
-	it := p.item(index, i, b)
+	it.Key, it.Offset = uint64(b)+1, i
 	p.tiers.note(b, it)
 	p.tiers.first.Hold(b, it, at)
 }
 
-func (p *player) fill(index, i int, b uint32, at policy.Tick) bool {
+func (p *player) fill(index, i int, b uint32, it *policy.Item, at policy.Tick) bool {
 	p.foresee(index, i)
-	return p.tiers.fill(b, p.item(index, i, b), at)
+	it.Key, it.Offset = uint64(b)+1, i
+	return p.tiers.fill(b, it, at)
 }
 
 func (p *player) foresee(index, i int) {
@@ -225,11 +227,9 @@ func (p *player) foresee(index, i int) {
 	}
 }
 
-// item is block i of a request. Its topic is the conversation, for policies that have topics.
-func (p *player) item(index, i int, b uint32) policy.Item {
-	r := &p.trace.Requests[index]
-	it := policy.Item{Key: uint64(b) + 1, Topic: policy.TopicID(r.Session), Category: r.Category(), Size: int64(p.trace.Tokens),
-		Cost: float64(p.trace.Tokens), Offset: i, Prob: float64(r.Prob)}
+// item is what the blocks of a request have in common. Its topic is the conversation, for policies that have topics.
+func (p *player) item(r *Request) policy.Item {
+	it := policy.Item{Topic: policy.TopicID(r.Session), Category: r.Category(), Size: int64(p.trace.Tokens), Cost: float64(p.trace.Tokens), Prob: float64(r.Prob)}
 	if p.oracle {
 		it.Prob = truth(r.GoesOn)
 	}

@@ -28,18 +28,18 @@ func (t *tiers) run(chain []uint32) (hits, second int) {
 }
 
 // note keeps what a second tier has to be given with a block.
-func (t *tiers) note(b uint32, it policy.Item) {
+func (t *tiers) note(b uint32, it *policy.Item) {
 	if t.second == nil {
 		return
 	}
 	for len(t.items) <= int(b) {
 		t.items = append(t.items, policy.Item{})
 	}
-	t.items[b] = it
+	t.items[b] = *it
 }
 
 // fill makes a block resident in the first tier, and moves what is dropped for it to the second. It reports false if there is no room.
-func (t *tiers) fill(b uint32, it policy.Item, at policy.Tick) bool {
+func (t *tiers) fill(b uint32, it *policy.Item, at policy.Tick) bool {
 	if !t.first.Reserve() {
 		return false
 	}
@@ -50,7 +50,7 @@ func (t *tiers) fill(b uint32, it policy.Item, at policy.Tick) bool {
 			t.second.Drop(b)
 		}
 		for _, d := range dropped {
-			if t.second.Reserve() && t.second.Fill(d, t.items[d], at) {
+			if t.second.Reserve() && t.second.Fill(d, &t.items[d], at) {
 				t.second.Release(d, at)
 			}
 		}
