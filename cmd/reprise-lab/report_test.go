@@ -65,7 +65,7 @@ func TestReplayReport(t *testing.T) {
 			t.Errorf("no %s in the page", want)
 		}
 	}
-	if strings.Contains(page, "<b>") || strings.Contains(page, "--parallel") || strings.Count(page, "<svg") != 1 {
+	if strings.Contains(page, "<b>") || strings.Contains(page, "--parallel") || strings.Count(page, "<svg") != 2 { // of one plot, wide and narrow
 		t.Errorf("the page is\n%s", page)
 	}
 	figures := 0

@@ -4,23 +4,24 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
-	"math"
-	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Size of a plot with its legend, in SVG points. The page scales it.
+// Size of a picture with its legend, in SVG points. The page scales it: the wide form has the legend at the right, the narrow one, for a
+// telephone, below.
 const (
 	chartWidth  = 600
 	chartHeight = 300
-	textSize    = 11
+
+	narrowWidth  = 380
+	narrowHeight = 260
+	legendLine   = 17 // height of a line of the legend
+
+	textSize = 11
 )
 
 // ink is the color that the page replaces by its text color; rule is replaced by its color of lines.
@@ -39,176 +40,75 @@ var palette = []color.Color{
 var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{},
 	draw.CrossGlyph{}, draw.PlusGlyph{}}
 
-// svg renders a plot as an element of a page.
-func (p *Plot) svg() (string, error) {
-	c := vgsvg.New(chartWidth, chartHeight)
-	if err := p.draw(draw.New(c)); err != nil {
-		return "", fmt.Errorf("plot %q: %w", p.Title, err)
-	}
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return "", fmt.Errorf("render plot %q: %w", p.Title, err)
-	}
-	_, picture, _ := bytes.Cut(b.Bytes(), []byte("-->\n")) // the part before it makes a document of its own
-	return string(picture), nil
+// picture is a chart with its legend.
+type picture struct {
+	chart  *plot.Plot
+	legend plot.Legend
+	named  int                 // lines of the legend
+	fit    func(width float64) // adapts the axes to the width of the chart in points; nil: nothing
 }
 
-// draw draws the plot, and the legend beside it, where it covers nothing.
-func (p *Plot) draw(c draw.Canvas) error {
-	chart, legend := p.axes(), plot.NewLegend()
-	legend.TextStyle.Font = textFont()
-	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, 3, 22
-	colored := 0
-	for _, l := range p.apart() {
-		if len(l.Points) == 0 {
-			continue
-		}
-		thumbs, err := l.draw(chart, colored)
+// add adds what a legend shows.
+func (p *picture) add(name string, thumbs ...plot.Thumbnailer) {
+	p.legend.Add(name, thumbs...)
+	p.named++
+}
+
+func newPicture(chart *plot.Plot) *picture {
+	p := &picture{chart: chart, legend: plot.NewLegend()}
+	p.legend.TextStyle.Font, p.legend.TextStyle.Color = textFont(), ink
+	p.legend.Top, p.legend.Left, p.legend.Padding, p.legend.ThumbnailWidth = true, true, 3, 22
+	return p
+}
+
+// svg renders a picture as elements of a page: a wide form and a narrow one, of which the page shows one. Function make is called for
+// each, because drawing changes a picture.
+func svg(title string, make func() (*picture, error)) (string, error) {
+	var all bytes.Buffer
+	for _, form := range []string{"wide", "narrow"} {
+		p, err := make()
 		if err != nil {
-			return err
+			return "", fmt.Errorf("plot %q: %w", title, err)
 		}
-		if l.Style != Faint {
-			legend.Add(l.Name, thumbs...)
+		width, height := float64(chartWidth), float64(chartHeight)
+		if form == "narrow" {
+			width, height = narrowWidth, narrowHeight+float64(p.named)*legendLine
 		}
-		if l.Style == Bold || l.Style == Plain {
-			colored++
+		var b bytes.Buffer
+		c := vgsvg.New(vg.Length(width), vg.Length(height))
+		p.draw(draw.New(c), form == "narrow")
+		if _, err := c.WriteTo(&b); err != nil {
+			return "", fmt.Errorf("render plot %q: %w", title, err)
 		}
+		_, element, _ := bytes.Cut(b.Bytes(), []byte("-->\n")) // the part before it makes a document of its own
+		fmt.Fprintf(&all, "<div class=\"%s\">%s</div>\n", form, element)
 	}
+	return all.String(), nil
+}
+
+// draw draws the chart, and the legend where it covers nothing.
+func (p *picture) draw(c draw.Canvas, narrow bool) {
 	c = draw.Crop(c, 0, 0, 4, -4)
-	wide := legend.Rectangle(c).Size().X*1.2 + 12 // the reader's font may be wider
-	chart.Draw(draw.Crop(c, 0, -wide, 0, 0))
-	legend.Draw(draw.Crop(c, c.Size().X-wide+12, 0, 0, -8))
-	return nil
+	if narrow {
+		below := vg.Length(float64(p.named) * legendLine)
+		p.drawChart(draw.Crop(c, 0, -8, below+6, 0))
+		p.legend.Draw(draw.Crop(c, 34, 0, 0, below-c.Size().Y))
+		return
+	}
+	beside := p.legend.Rectangle(c).Size().X*1.2 + 12 // the reader's font may be wider
+	if p.named == 0 {
+		beside = 8
+	}
+	p.drawChart(draw.Crop(c, 0, -beside, 0, 0))
+	p.legend.Draw(draw.Crop(c, c.Size().X-beside+12, 0, 0, -8))
 }
 
-// apart returns the lines with each line's intervals shifted a little to the right of the previous one, so that no interval
-// covers another.
-func (p *Plot) apart() []Line {
-	least, most, n := math.Inf(1), math.Inf(-1), 0
-	for _, l := range p.Lines {
-		for _, at := range l.Points {
-			least, most = min(least, at.X), max(most, at.X)
-		}
-		if l.uncertain() {
-			n++
-		}
+func (p *picture) drawChart(c draw.Canvas) {
+	if p.fit != nil {
+		p.fit(float64(c.Size().X) - besideAxis)
 	}
-	lines, k := slices.Clone(p.Lines), 0
-	for i := range lines {
-		if !lines[i].uncertain() {
-			continue
-		}
-		shift := (float64(k) - float64(n-1)/2) * (most - least) * 0.006
-		lines[i].Points = slices.Clone(lines[i].Points)
-		for j := range lines[i].Points {
-			lines[i].Points[j].X += shift
-		}
-		k++
-	}
-	return lines
+	p.chart.Draw(c)
 }
 
-// uncertain reports whether a line has intervals.
-func (l *Line) uncertain() bool {
-	return slices.ContainsFunc(l.Points, func(p Point) bool { return p.Half > 0 })
-}
-
-func textFont() font.Font { return font.Font{Typeface: "Liberation", Variant: "Sans", Size: textSize} }
-
-func (p *Plot) axes() *plot.Plot {
-	chart := plot.New()
-	chart.BackgroundColor = color.Transparent
-	chart.X.Label.Text, chart.Y.Label.Text = p.X, p.Y
-	for _, a := range []*plot.Axis{&chart.X, &chart.Y} {
-		a.Label.TextStyle.Font, a.Tick.Label.Font = textFont(), textFont()
-		a.Label.TextStyle.Color, a.Tick.Label.Color = ink, ink
-		a.LineStyle.Color, a.Tick.LineStyle.Color = rule, rule
-		a.Label.Padding, a.Tick.Marker = 4, plot.TickerFunc(steps)
-	}
-	if len(p.Ticks) > 0 {
-		var ticks plot.ConstantTicks
-		for _, t := range p.Ticks {
-			ticks = append(ticks, plot.Tick{Value: t.At, Label: t.Name})
-		}
-		chart.X.Tick.Marker = ticks
-	}
-	grid := plotter.NewGrid()
-	grid.Vertical.Width = 0
-	grid.Horizontal.Color, grid.Horizontal.Width = color.NRGBA{R: 136, G: 136, B: 136, A: 60}, 0.5
-	chart.Add(grid)
-	if p.Zero {
-		zero := plotter.NewFunction(func(float64) float64 { return 0 })
-		zero.Color, zero.Width, zero.Samples = rule, 1, 2
-		chart.Add(zero)
-		chart.Y.Min, chart.Y.Max = 0, 0
-	}
-	return chart
-}
-
-// steps returns at most nine round numbers between least and most.
-func steps(least, most float64) (ticks []plot.Tick) {
-	if !(most > least) {
-		return nil
-	}
-	step := math.Pow(10, math.Floor(math.Log10(most-least))) / 5
-	for _, by := range []float64{2.5, 2, 2} {
-		if (most-least)/step > 8 {
-			step *= by
-		}
-	}
-	for i := math.Ceil(least/step-1e-9) + 0; i*step <= most+step*1e-9; i++ { // + 0, because zero may be -0
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 6, 64)})
-	}
-	return ticks
-}
-
-// draw adds the line to a chart. n is the number of colors used before it.
-func (l *Line) draw(chart *plot.Plot, n int) ([]plot.Thumbnailer, error) {
-	line, points, err := plotter.NewLinePoints(xy(l.Points))
-	if err != nil {
-		return nil, fmt.Errorf("line %s: %w", l.Name, err)
-	}
-	line.Color = palette[n%len(palette)]
-	switch l.Style {
-	case Bold:
-		line.Width = 2.2
-	case Plain:
-		line.Width = 1.2
-	case Dashed:
-		line.Color, line.Width, line.Dashes = rule, 1.5, []vg.Length{5, 3}
-	case Faint:
-		line.Color, line.Width = color.NRGBA{R: 136, G: 136, B: 136, A: 120}, 0.7
-	}
-	chart.Add(line)
-	if l.Style == Dashed || l.Style == Faint {
-		return []plot.Thumbnailer{line}, nil
-	}
-	points.GlyphStyle = draw.GlyphStyle{Color: line.Color, Radius: 2.6, Shape: glyphs[n%len(glyphs)]}
-	chart.Add(points)
-	return []plot.Thumbnailer{line, points}, l.intervals(chart, line.Color)
-}
-
-func (l *Line) intervals(chart *plot.Plot, c color.Color) error {
-	if !l.uncertain() {
-		return nil
-	}
-	bars, err := plotter.NewYErrorBars(spread(l.Points))
-	if err != nil {
-		return fmt.Errorf("intervals of line %s: %w", l.Name, err)
-	}
-	bars.Color, bars.Width, bars.CapWidth = c, 0.8, 5
-	chart.Add(bars)
-	return nil
-}
-
-// xy and spread are points in the form of package plotter.
-type xy []Point
-
-func (p xy) Len() int                    { return len(p) }
-func (p xy) XY(i int) (float64, float64) { return p[i].X, p[i].Y }
-
-type spread []Point
-
-func (p spread) Len() int                        { return len(p) }
-func (p spread) XY(i int) (float64, float64)     { return p[i].X, p[i].Y }
-func (p spread) YError(i int) (float64, float64) { return p[i].Half, p[i].Half }
+// besideAxis is about how much of a chart's width the labels of the Y axis take, in points.
+const besideAxis = 45

@@ -4,10 +4,15 @@ package report
 // Page is a report. Equal values make equal pages, to the byte.
 type Page struct {
 	Title    string
+	Summary  []Figure // the figures that matter, at most three or four: they are shown first
 	Command  string   // that makes the same report
 	Notes    []string // about the whole page
+	Words    []Term   // each is explained where its name is first used as a whole word, or not at all
 	Sections []Section
 }
+
+// Figure is one figure of a summary: "TTFT, p90", "1.3 s", and a sentence that says what it is compared with.
+type Figure struct{ Name, Value, Text string }
 
 // Section is a chapter of a Page.
 type Section struct {
@@ -15,12 +20,15 @@ type Section struct {
 	Blocks []Block
 }
 
-// Block is a paragraph, a table, a plot or a list of terms. One of its fields is set.
+// Block is a paragraph, a table, a plot, a heat map, bars, claims or a list of terms. One of its fields is set.
 type Block struct {
-	Text  string
-	Table *Table
-	Plot  *Plot
-	Terms *Terms
+	Text   string
+	Table  *Table
+	Plot   *Plot
+	Heat   *Heat
+	Bars   *Bars
+	Claims *Claims
+	Terms  *Terms
 }
 
 // Terms are paragraphs with a name each.
@@ -58,11 +66,12 @@ func Cells(texts ...string) []Cell {
 
 // Plot has lines over one axis. At most eight lines can be distinguished; others are Faint.
 type Plot struct {
-	Title string
-	X, Y  string // labels of the axes, with units
-	Ticks []Tick // of the X axis; none: round numbers
-	Zero  bool   // draw a line at y = 0
-	Lines []Line
+	Title      string
+	X, Y       string // labels of the axes, with units
+	Ticks      []Tick // of the X axis; none: round numbers
+	LogX, LogY bool   // a logarithmic axis, on which points at 0 and below are left out
+	Zero       bool   // draw a line at y = 0, which LogY does not allow
+	Lines      []Line
 }
 
 // Tick is a named value on an axis.
@@ -87,10 +96,20 @@ const (
 	Plain               // compared with the subject
 	Dashed              // bounds, which cannot be run
 	Faint               // shows only the range
+	Dots                // points without a line between them, with a color and a name
 )
 
 // Point is a figure with the half width of its interval; 0 is no interval.
 type Point struct{ X, Y, Half float64 }
+
+// Claims are what a paper claims beside what is measured here.
+type Claims struct {
+	Title string
+	Items []Claim
+}
+
+// Claim is one of them. Measured names the figures of this run; Command, which may be empty, makes them again.
+type Claim struct{ Claim, Where, Measured, Why, Command string }
 
 // Say adds a paragraph.
 func (s *Section) Say(text string) { s.Blocks = append(s.Blocks, Block{Text: text}) }
@@ -100,3 +119,12 @@ func (s *Section) Show(t *Table) { s.Blocks = append(s.Blocks, Block{Table: t}) 
 
 // Draw adds a plot.
 func (s *Section) Draw(p *Plot) { s.Blocks = append(s.Blocks, Block{Plot: p}) }
+
+// Map adds a heat map.
+func (s *Section) Map(h *Heat) { s.Blocks = append(s.Blocks, Block{Heat: h}) }
+
+// Compare adds bars.
+func (s *Section) Compare(b *Bars) { s.Blocks = append(s.Blocks, Block{Bars: b}) }
+
+// Claim adds claims.
+func (s *Section) Claim(c *Claims) { s.Blocks = append(s.Blocks, Block{Claims: c}) }

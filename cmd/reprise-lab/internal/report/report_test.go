@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -34,8 +35,31 @@ func page() *Page {
 		{Name: "empty", Style: Bold},
 	}})
 	s.Blocks = append(s.Blocks, Block{Terms: &Terms{Title: "1. Claim", Items: []Term{{"They say", hostile}, {"We measure", "less"}}}})
-	p.Sections = []Section{s, {Title: "Second"}}
+	p.Sections = []Section{s, {Title: "Second"}, kinds()}
+	p.Summary = []Figure{{"Best", "+1.8 points", "Of rac+ " + hostile}, {"TTFT p90", "1.3 s", "With rac+."}}
+	p.Words = []Term{{"TTFT", "time to first token " + hostile}, {"seed", "number that a trace is made from"}, {"lifespan", "from the first use to the last"}, {"absent", "no text has it"}}
 	return p
+}
+
+// kinds is a section with the blocks besides text, tables, lines and terms.
+func kinds() Section {
+	s := Section{Title: "Kinds"}
+	s.Compare(&Bars{Title: "Bars " + hostile, Y: "points", Digits: 1, Groups: []string{"a", hostile}, Series: []Series{
+		{Name: "wa", Values: []Value{{1.5, 0.5}, {-1, 0}}}, {Name: hostile, Values: []Value{{math.NaN(), 0}}},
+	}})
+	s.Map(&Heat{Title: "Map " + hostile, X: "capacity", Y: "block size", Digits: 1, Columns: []string{"1%", hostile}, Rows: []string{"16", hostile},
+		Values: [][]float64{{2, -1}, {math.NaN()}}})
+	dense := &Heat{Title: "Dense", X: "position", Y: "turn", Digits: 2, Rows: []string{"1", "10"}, Values: [][]float64{nil, nil}}
+	for i := range 16 {
+		dense.Columns = append(dense.Columns, map[int]string{0: "0", 8: "8"}[i])
+		dense.Values[0], dense.Values[1] = append(dense.Values[0], float64(i)/15), append(dense.Values[1], 0.5)
+	}
+	s.Map(dense)
+	s.Claim(&Claims{Title: "Paper", Items: []Claim{
+		{Claim: "More hits " + hostile, Where: "§5", Measured: "fewer, over the lifespans", Why: "another trace " + hostile, Command: "reprise-lab study '" + hostile + "'"},
+		{Claim: "79 µs", Where: "§5.4", Measured: "1 µs"},
+	}})
+	return s
 }
 
 func written(t *testing.T, p *Page) string {
@@ -82,8 +106,8 @@ func TestHTML(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(texts, hostile); n != 12 {
-		t.Errorf("the hostile text occurs %d times, not 12", n)
+	if n := strings.Count(texts, hostile); n != 31 {
+		t.Errorf("the hostile text occurs %d times, not 31", n)
 	}
 	for _, l := range links {
 		if id, ok := strings.CutPrefix(l, "#"); !ok || !ids[id] {
@@ -95,7 +119,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("the page names %s", address)
 		}
 	}
-	if len(links) != 2 || strings.Contains(texts, "hidden") || strings.Contains(texts, "empty") {
+	if len(links) != 3 || strings.Contains(texts, "hidden") || strings.Contains(texts, "empty") {
 		t.Errorf("%d links; lines without a name or points may be named", len(links))
 	}
 }
@@ -129,6 +153,10 @@ func TestLegend(t *testing.T) {
 	picture, err := p.svg()
 	if err != nil {
 		t.Fatal(err)
+	}
+	picture, narrow, _ := strings.Cut(picture, `<div class="narrow">`)
+	if strings.Count(narrow, "<svg") != 1 {
+		t.Error("there is no narrow form")
 	}
 	var names, axis []float64
 	for _, m := range regexp.MustCompile(`(?s)<text x="([-0-9.e]+)" y="[^"]*" transform="scale\(1, -1\)"[^>]*>([^<]*)</text>`).FindAllStringSubmatch(picture, -1) {
@@ -164,6 +192,7 @@ func TestSteps(t *testing.T) {
 		{-8.1, 3.9, "-8 -6 -4 -2 0 2"},
 		{21, 61, "25 30 35 40 45 50 55 60"},
 		{0.97, 1.01, "0.97 0.98 0.99 1 1.01"},
+		{0, 25_000, "0 5000 10k 15k 20k 25k"},
 		{5, 5, ""},
 	} {
 		var got []string
