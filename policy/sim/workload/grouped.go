@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"reprise/policy/sim"
+	"reprise/policy/sim/internal/params"
 )
 
 var sessionParams = []Param{
@@ -36,20 +37,20 @@ var sessionModels = []model{
 	{Info{"na4", "syn with four anchors in a session", with(sessionParams, "anchors", "4", "weight", "U")}, grouped},
 }
 
-func grouped(a args) ([]sim.Request, error) {
-	r := &random{a.seed}
+func grouped(a params.Args) ([]sim.Request, error) {
+	r := &random{a.Seed}
 	p := newPool(r, shape{
-		topics: 120, groups: a.whole("groups"), variants: a.whole("variants"), anchors: a.whole("anchors"),
-		shared: a.num("shared"), oneRoot: a.choice("root") == "topic",
+		topics: 120, groups: a.Whole("groups"), variants: a.Whole("variants"), anchors: a.Whole("anchors"),
+		shared: a.Num("shared"), oneRoot: a.Choice("root") == "topic",
 	})
 	c := course{
-		n: a.whole("n"), capacity: a.whole("capacity"), gamma: a.num("gamma"), repeat: a.num("rho"), long: a.num("p"),
-		weight: a.choice("weight"), fresh: a.choice("replace") == "no", swap: a.whole("swap"),
+		n: a.Whole("n"), capacity: a.Whole("capacity"), gamma: a.Num("gamma"), repeat: a.Num("rho"), long: a.Num("p"),
+		weight: a.Choice("weight"), fresh: a.Choice("replace") == "no", swap: a.Whole("swap"),
 	}
-	if target := a.num("long"); target > 0 {
+	if target := a.Num("long"); target > 0 {
 		c = calibrate(*r, p, c, target)
 	}
-	return newWalk(*r, p, c).requests(a.choice("parent"), a.choice("vectors") == "on"), nil
+	return newWalk(*r, p, c).requests(a.Choice("parent"), a.Choice("vectors") == "on"), nil
 }
 
 // calibrate is c with the least p, to 8 binary digits, for which the measured share of long reuses reaches target. Where no p

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"reprise/policy/sim"
+	"reprise/policy/sim/internal/params"
 )
 
 var (
@@ -18,21 +19,21 @@ var (
 // itemModels are streams of items without sessions: only their order relates them.
 var itemModels = []model{
 	{Info{"irm", "independent draws of Zipf items", []Param{
-		requests("20000"), items, exponent.as("0.8"), together,
+		requests("20000"), items, exponent.As("0.8"), together,
 	}}, independent},
 	{Info{"lru", "returns at log-normal stack distances, as LRU likes them", []Param{
-		requests("20000"), median, sigma, fresh, together.as("10"),
+		requests("20000"), median, sigma, fresh, together.As("10"),
 	}}, returning},
 	{Info{"loop", "one cycle over all items, larger than the cache, and noise", []Param{
-		requests("20000"), items.as("800"), fresh.as("0.1"), together.as("10"),
+		requests("20000"), items.As("800"), fresh.As("0.1"), together.As("10"),
 	}}, looping},
 	{Info{"zscan", "independent draws, and scans of what never returns", []Param{
-		requests("20000"), items.as("4000"), exponent, together,
+		requests("20000"), items.As("4000"), exponent, together,
 		{Name: "scan", Says: "requests of a scan", Default: "600", Max: 1e8, Whole: true},
 		{Name: "every", Says: "requests from one scan to the next", Default: "2000", Min: 1, Max: 1e8, Whole: true},
 	}}, scanning},
 	{Info{"phase", "independent draws from a working set that shifts", []Param{
-		requests("20000"), items.as("2000"), exponent, together,
+		requests("20000"), items.As("2000"), exponent, together,
 		{Name: "shift", Says: "items that leave the set in a shift", Default: "1000", Max: 1e8, Whole: true},
 		{Name: "every", Says: "requests from one shift to the next", Default: "4000", Min: 1, Max: 1e8, Whole: true},
 	}}, shifting},
@@ -46,8 +47,8 @@ type stream struct {
 	all      []sim.Request
 }
 
-func newStream(a args) *stream {
-	return &stream{random: &random{a.seed}, together: a.whole("together")}
+func newStream(a params.Args) *stream {
+	return &stream{random: &random{a.Seed}, together: a.Whole("together")}
 }
 
 // scatter gives the next items random new topics. It draws even where each item is a topic.
@@ -77,23 +78,23 @@ func sizeAndCost(item int) (size int64, cost float64) {
 	return int64(400 + r.below(3600)), float64(50 + r.below(950))
 }
 
-func independent(a args) ([]sim.Request, error) {
+func independent(a params.Args) ([]sim.Request, error) {
 	s := newStream(a)
-	s.scatter(a.whole("items"))
-	cum := sums(zipf(a.whole("items"), a.num("s")))
-	for range a.whole("n") {
+	s.scatter(a.Whole("items"))
+	cum := sums(zipf(a.Whole("items"), a.Num("s")))
+	for range a.Whole("n") {
 		s.ask(s.pick(cum))
 	}
 	return s.all, nil
 }
 
 // returning is the LRU stack model. Where the stack is not as deep as drawn, its deepest item is requested.
-func returning(a args) ([]sim.Request, error) {
+func returning(a params.Args) ([]sim.Request, error) {
 	s := newStream(a)
 	var stack []int // the latest at the end
-	for unseen := 0; len(s.all) < a.whole("n"); {
-		isNew := s.float() < a.num("new")
-		depth := 1 + a.num("median")*math.Exp(a.num("sigma")*s.normal())
+	for unseen := 0; len(s.all) < a.Whole("n"); {
+		isNew := s.float() < a.Num("new")
+		depth := 1 + a.Num("median")*math.Exp(a.Num("sigma")*s.normal())
 		item := unseen
 		if isNew || len(stack) == 0 {
 			unseen++
@@ -108,11 +109,11 @@ func returning(a args) ([]sim.Request, error) {
 	return s.all, nil
 }
 
-func looping(a args) ([]sim.Request, error) {
+func looping(a params.Args) ([]sim.Request, error) {
 	s := newStream(a)
-	items, noise := a.whole("items"), a.whole("items")
-	for next := 0; len(s.all) < a.whole("n"); {
-		if s.float() < a.num("new") {
+	items, noise := a.Whole("items"), a.Whole("items")
+	for next := 0; len(s.all) < a.Whole("n"); {
+		if s.float() < a.Num("new") {
 			s.ask(noise)
 			noise++
 			continue
@@ -123,17 +124,17 @@ func looping(a args) ([]sim.Request, error) {
 	return s.all, nil
 }
 
-func scanning(a args) ([]sim.Request, error) {
+func scanning(a params.Args) ([]sim.Request, error) {
 	s := newStream(a)
-	items, n := a.whole("items"), a.whole("n")
+	items, n := a.Whole("items"), a.Whole("n")
 	s.scatter(items)
-	cum := sums(zipf(items, a.num("s")))
+	cum := sums(zipf(items, a.Num("s")))
 	for drawn, unseen := 0, items; len(s.all) < n; {
 		s.ask(s.pick(cum))
-		if drawn++; drawn%a.whole("every") != 0 {
+		if drawn++; drawn%a.Whole("every") != 0 {
 			continue
 		}
-		for range min(a.whole("scan"), n-len(s.all)) {
+		for range min(a.Whole("scan"), n-len(s.all)) {
 			s.ask(unseen)
 			unseen++
 		}
@@ -141,14 +142,14 @@ func scanning(a args) ([]sim.Request, error) {
 	return s.all, nil
 }
 
-func shifting(a args) ([]sim.Request, error) {
+func shifting(a params.Args) ([]sim.Request, error) {
 	s := newStream(a)
-	n, every, shift := a.whole("n"), a.whole("every"), a.whole("shift")
-	s.scatter(a.whole("items"))
+	n, every, shift := a.Whole("n"), a.Whole("every"), a.Whole("shift")
+	s.scatter(a.Whole("items"))
 	for i := every; i < n; i += every {
 		s.scatter(shift)
 	}
-	cum := sums(zipf(a.whole("items"), a.num("s")))
+	cum := sums(zipf(a.Whole("items"), a.Num("s")))
 	for i := range n {
 		s.ask(s.pick(cum) + i/every*shift)
 	}

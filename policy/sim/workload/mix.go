@@ -1,6 +1,9 @@
 package workload
 
-import "reprise/policy/sim"
+import (
+	"reprise/policy/sim"
+	"reprise/policy/sim/internal/params"
+)
 
 // mixModels join streams of the other models. The published comparison has none of this kind.
 var mixModels = []model{
@@ -15,11 +18,11 @@ var parts = []string{"syn:long=0", "irm", "lru:median=300,new=0.25", "loop", "zs
 
 // mixed continues each part where its last turn ended, so that a stretch may cut a session in two, as with users who are
 // active at the same time. Parts have no item, topic or conversation in common.
-func mixed(a args) ([]sim.Request, error) {
-	n, r := a.whole("n"), &random{a.seed}
+func mixed(a params.Args) ([]sim.Request, error) {
+	n, r := a.Whole("n"), &random{a.Seed}
 	streams := make([][]sim.Request, len(parts))
 	for i, spec := range parts {
-		s, err := generate(alone, extend(spec, "n="+text(a.num("n"))), r.next())
+		s, err := generate(alone, extend(spec, "n="+params.Text(a.Num("n"))), r.next())
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +31,7 @@ func mixed(a args) ([]sim.Request, error) {
 	var all []sim.Request
 	for len(all) < n {
 		i := r.below(len(streams))
-		turn := min(a.whole("stretch"), n-len(all))
+		turn := min(a.Whole("stretch"), n-len(all))
 		for _, req := range streams[i][:turn] {
 			all = append(all, ofPart(req, uint64(i)))
 		}

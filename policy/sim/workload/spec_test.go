@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"reprise/policy/sim/internal/params"
 )
 
 func TestSpecErrors(t *testing.T) {
@@ -78,10 +80,10 @@ func FuzzGenerate(f *testing.F) {
 		f.Add(spec)
 	}
 	f.Fuzz(func(t *testing.T, spec string) {
-		name, params, _ := strings.Cut(spec, ":")
+		name, text, _ := strings.Cut(spec, ":")
 		for _, m := range models {
 			if m.Name == name {
-				_, _ = m.args(1, params) // any text gives an error and no panic
+				_, _ = params.Read(m.Params, 1, text) // any text gives an error and no panic
 			}
 		}
 	})

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"reprise/policy/sim"
+	"reprise/policy/sim/internal/params"
 )
 
 // ErrUnknown is the error of Generate for a name that is not in List.
@@ -26,7 +26,7 @@ type Info struct {
 // model is a workload as List describes it, and how it is made.
 type model struct {
 	Info
-	make func(args) ([]sim.Request, error)
+	make func(params.Args) ([]sim.Request, error)
 }
 
 // models is every named workload: sessions, items, then those that join several of them.
@@ -39,12 +39,12 @@ var (
 func Generate(spec string, seed uint64) (*sim.Slice, error) { return generate(models, spec, seed) }
 
 func generate(models []model, spec string, seed uint64) (*sim.Slice, error) {
-	name, params, _ := strings.Cut(spec, ":")
+	name, text, _ := strings.Cut(spec, ":")
 	i := slices.IndexFunc(models, func(m model) bool { return m.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("%w %q: want one of %s", ErrUnknown, name, strings.Join(names(models), ", "))
 	}
-	a, err := models[i].args(seed, params)
+	a, err := params.Read(models[i].Params, seed, text)
 	if err != nil {
 		return nil, fmt.Errorf("workload %q: %w", spec, err)
 	}
@@ -55,18 +55,7 @@ func generate(models []model, spec string, seed uint64) (*sim.Slice, error) {
 	for k := range all {
 		all[k].At = float64(k) // one a second
 	}
-	return &sim.Slice{Title: title(name, params, a.seed), All: all}, nil
-}
-
-// title is a spec that makes the same trace again, whatever seed is passed to Generate.
-func title(name, params string, seed uint64) string {
-	var kept []string
-	for pair := range strings.SplitSeq(params, ",") {
-		if pair != "" && !strings.HasPrefix(pair, "seed=") {
-			kept = append(kept, pair)
-		}
-	}
-	return name + ":" + strings.Join(append(kept, "seed="+strconv.FormatUint(seed, 10)), ",")
+	return &sim.Slice{Title: params.Title(name, text, a.Seed), All: all}, nil
 }
 
 func names(models []model) []string {
