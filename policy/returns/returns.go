@@ -32,6 +32,40 @@ func (f Fit) Still(idle float64) float64 {
 // papers/001, given that there was no use so far.
 func (f Fit) Within(idle, life float64) float64 { return f.Still(idle) * -math.Expm1(-f.Rate*life) }
 
+// Scale is a Fit over a life, for many idle times: logarithms, so that equal priorities are equal numbers and small ones do not become 0.
+type Scale struct {
+	Rate  float64 // of the Fit
+	Logit float64 // of P
+
+	logP, within float64
+}
+
+// Over is the scale of a fit for a life in seconds, which may be infinite. P may be 1: what returns with certainty.
+func (f Fit) Over(life float64) Scale {
+	return Scale{Rate: f.Rate, Logit: Logit(f.P), logP: math.Log(f.P), within: math.Log(-math.Expm1(-f.Rate * life))}
+}
+
+// Unconditional is the log of the probability that a use is followed by the next one between idle and idle + life seconds after it: the
+// priority of papers/001 §4.2.
+func (s *Scale) Unconditional(idle float64) float64 { return s.logP + s.within - s.Rate*idle }
+
+// Conditional is the log of Fit.Within: Unconditional, given that there was no use so far.
+func (s *Scale) Conditional(idle float64) float64 { return s.At(s.Logit - s.Rate*idle) }
+
+// At is Conditional where logit is that of the probability that the next use comes at all.
+func (s *Scale) At(logit float64) float64 { return logSigmoid(logit) + s.within }
+
+// Logit is the log of the odds of p.
+func Logit(p float64) float64 { return math.Log(p / (1 - p)) }
+
+// logSigmoid is the log of the probability with these log odds.
+func logSigmoid(x float64) float64 {
+	if x < -40 {
+		return x // the rest is less than rounding
+	}
+	return -math.Log1p(math.Exp(-x))
+}
+
 // bins is the number of classes of ages, each a third longer than the one before: from a millisecond to a day.
 const bins = 64
 
@@ -50,10 +84,10 @@ type Sample struct {
 	ages   [bins]float64 // the sum of those of never
 }
 
-// Again notes that a use was followed by another one, gap seconds later.
-func (s *Sample) Again(gap float64) {
-	s.again++
-	s.waited += max(gap, 0)
+// Again notes that a use was followed by another one, gap seconds later. An old use counts with less weight, as in Fade.
+func (s *Sample) Again(gap, weight float64) {
+	s.again += weight
+	s.waited += max(gap, 0) * weight
 }
 
 // Silent notes that a use was not followed by another one within age seconds. An old one counts with less weight, as in Fade.

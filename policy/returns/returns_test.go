@@ -15,7 +15,7 @@ func TestFitFindsTheTruth(t *testing.T) {
 		for range 20_000 {
 			window := 600.0
 			if gap := rng.ExpFloat64() / truth.Rate; rng.Float64() < truth.P && gap < window {
-				s.Again(gap)
+				s.Again(gap, 1)
 			} else {
 				s.Silent(window, 1)
 			}
@@ -58,7 +58,7 @@ func TestFewUsesFollowThePrior(t *testing.T) {
 	if got := s.Fit(prior); got != prior {
 		t.Errorf("an empty sample gives %+v", got)
 	}
-	s.Again(10_000)
+	s.Again(10_000, 1)
 	if got := s.Fit(prior); math.Abs(got.P-0.7) > 0.05 || got.Rate > prior.Rate || got.Rate < prior.Rate/15 {
 		t.Errorf("one use gives %+v", got)
 	}
@@ -73,17 +73,17 @@ func TestFewUsesFollowThePrior(t *testing.T) {
 // TestFitIsFinite: no sample makes a fit outside of its bounds.
 func TestFitIsFinite(t *testing.T) {
 	for _, fill := range []func(*Sample){
-		func(s *Sample) { s.Again(0) },
+		func(s *Sample) { s.Again(0, 1) },
 		func(s *Sample) { s.Silent(0, 1) },
 		func(s *Sample) { s.Silent(math.Inf(1), 1) },
 		func(s *Sample) {
 			for range 1000 {
-				s.Again(0)
+				s.Again(0, 1)
 			}
 		},
 		func(s *Sample) {
 			for range 1000 {
-				s.Again(1e12)
+				s.Again(1e12, 1)
 			}
 		},
 	} {

@@ -169,9 +169,9 @@ func (t *Table) see(b prefix.Block, cat category, m *Miss, now float64) *known {
 		t.prefixes[b] = k
 	} else {
 		t.order.MoveToFront(k.at)
-		t.sample(k.cat).Again(now - k.last)
+		t.sample(k.cat).Again(now-k.last, 1)
 		if k.cat.kind == Conversation {
-			t.turns[k.cat.turn].Again(now - k.last)
+			t.turns[k.cat.turn].Again(now-k.last, 1)
 		}
 	}
 	k.cat, k.tenant, k.model, k.last = cat, m.Tenant, m.Model, now
