@@ -30,7 +30,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Param is a parameter of a policy. Its value is one of Choices or, where there are none, a number from Min to Max; a number
+// Param is a parameter of a policy. Its value is one of Choices or, where there are none or Max exceeds 0, a number from Min to Max; a number
 // may be written in capacities: "2C" is twice the capacity, "0.1/C" a tenth divided by it.
 type Param struct {
 	Name, Says string

@@ -70,10 +70,15 @@ func (l *listing) item(name, says string, params []param) {
 }
 
 func allowed(choices []string, least, most float64) string {
-	if last := len(choices) - 1; last > 0 {
+	numbers := number(least) + " to " + number(most)
+	switch last := len(choices) - 1; {
+	case last <= 0:
+		return numbers
+	case most > 0:
+		return strings.Join(choices, ", ") + " or " + numbers
+	default:
 		return strings.Join(choices[:last], ", ") + " or " + choices[last]
 	}
-	return number(least) + " to " + number(most)
 }
 
 // number formats v as it is typed: 1e6 and not 1e+06.

@@ -29,7 +29,7 @@ type Args struct {
 // Num is the value of a parameter that is a number.
 func (a Args) Num(name string) float64 { return a.numbers[name] }
 
-// Choice is the value of a parameter that has choices.
+// Choice is the value of a parameter that has choices, "" where it is a number.
 func (a Args) Choice(name string) string { return a.choices[name] }
 
 // Text is the parameters of a in the order of their list, as Args reads them.
@@ -91,19 +91,24 @@ func (s *Spec) known() string {
 }
 
 func (a Args) set(p policy.Param, value string) error {
-	if p.Choices != nil {
-		if !slices.Contains(p.Choices, value) {
-			return fmt.Errorf("%s=%s: want %s", p.Name, value, strings.Join(p.Choices, " or "))
-		}
+	if slices.Contains(p.Choices, value) {
 		a.choices[p.Name] = value
 		return nil
 	}
+	choices := strings.Join(p.Choices, " or ")
+	if p.Choices != nil && p.Max == 0 {
+		return fmt.Errorf("%s=%s: want %s", p.Name, value, choices)
+	}
 	n, err := number(value, a.Capacity)
 	if err != nil || !(n >= p.Min && n <= p.Max) {
-		return fmt.Errorf("%s=%s: want a number from %s to %s, which may be in capacities as 2C or 0.1/C",
-			p.Name, value, text(p.Min), text(p.Max))
+		if choices != "" {
+			choices += " or "
+		}
+		return fmt.Errorf("%s=%s: want %sa number from %s to %s, which may be in capacities as 2C or 0.1/C",
+			p.Name, value, choices, text(p.Min), text(p.Max))
 	}
 	a.numbers[p.Name] = n
+	delete(a.choices, p.Name)
 	return nil
 }
 
