@@ -7,6 +7,6 @@ var specs = spec.Set{
 	&FIFOSpec, &LRUSpec, &LFUSpec, &ClockSpec, &RandomSpec, &TTLSpec, &TTLSlidingSpec,
 	&SieveSpec, &TwoQSpec, &ARCSpec, &S3FIFOSpec, &TinyLFUSpec, &LIRSSpec,
 	&LHDSpec, &LeCaRSpec, &CacheusSpec,
-	&GDSFSpec, &LFUDASpec, &AgingLFUSpec,
+	&GDSFSpec, &GDFSSpec, &LFUDASpec, &AgingLFUSpec,
 	&libTinyLFUSpec,
 }
