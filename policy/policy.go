@@ -8,7 +8,7 @@
 // leaves for one of three reasons (evicted, expired, purged), and a new answer may replace one in its place. A Ledger keeps
 // an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove, or the Cache of sim/blocks for KV blocks.
 //
-// The policies are in packages of their own: classic, rac, haz, and panel, which is made of the others. Package registry makes
+// The policies are in packages of their own: classic, rac, haz, kv for KV blocks, and panel, which is made of the others. Package registry makes
 // one from a name with parameters, and documents how to add one. Their data structures are in internal/container.
 package policy
 

@@ -12,6 +12,7 @@ import (
 	"reprise/policy/classic"
 	"reprise/policy/haz"
 	"reprise/policy/internal/spec"
+	"reprise/policy/kv"
 	"reprise/policy/panel"
 	"reprise/policy/rac"
 )
@@ -21,7 +22,8 @@ var policies = spec.Set{
 	&classic.FIFOSpec, &classic.LRUSpec, &classic.LFUSpec, &classic.ClockSpec, &classic.RandomSpec, &classic.TTLSpec, &classic.TTLSlidingSpec,
 	&classic.SieveSpec, &classic.TwoQSpec, &classic.ARCSpec, &classic.S3FIFOSpec, &classic.TinyLFUSpec, &classic.LIRSSpec,
 	&classic.LHDSpec, &classic.LeCaRSpec, &classic.CacheusSpec,
-	&classic.GDSFSpec, &classic.LFUDASpec, &classic.AgingLFUSpec,
+	&classic.GDSFSpec, &classic.GDFSSpec, &classic.LFUDASpec, &classic.AgingLFUSpec,
+	&kv.WASpec, &kv.LPCSpec, &kv.HybridSpec,
 	&rac.Spec, &rac.PaperSpec, &rac.NoTPSpec, &rac.NoTSISpec,
 	&haz.Spec, &panel.Spec,
 }
