@@ -97,8 +97,11 @@ func (p *azureParser) line(text []byte) error {
 	if len(p.open) > azureOpen {
 		p.open = p.open[1:]
 	}
-	prompt := one.Prompt / p.o.Tokens
-	fresh := make([]uint32, (one.Prompt+one.Answer)/p.o.Tokens-same)
+	prompt, all := one.Prompt/p.o.Tokens, (one.Prompt+one.Answer)/p.o.Tokens
+	if all > MostChain {
+		return fmt.Errorf("%d tokens: want at most %d blocks of %d", one.Prompt+one.Answer, MostChain, p.o.Tokens)
+	}
+	fresh := make([]uint32, all-same)
 	for i := range fresh {
 		fresh[i] = uint32(p.trace.Distinct)
 		p.trace.Distinct++

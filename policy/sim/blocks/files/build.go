@@ -11,6 +11,7 @@ import (
 // builder collects the requests of a file in the order of its records. A request's After is, until finish, a number in that order.
 type builder struct {
 	o       Options
+	at      int // line of the file
 	trace   blocks.Trace
 	numbers blocks.Numbers
 	kinds   map[string]uint16

@@ -3,6 +3,7 @@ package files
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -74,6 +75,9 @@ func (p *callParser) line(text []byte) error {
 	if p.o.Predict != nil {
 		p.texts, p.outputs = append(p.texts, one.Input), append(p.outputs, one.Output)
 	}
+	if err := p.fits(len(one.Input)); err != nil {
+		return fmt.Errorf("field input: %w", err)
+	}
 	p.chain, _ = p.cut(p.chain[:0], 0, []byte(one.Input))
 	return p.addChain(r, from, p.chain, -1)
 }
@@ -83,6 +87,14 @@ func tokensOf(bytes int) int32 { return int32((bytes + BytesPerToken - 1) / Byte
 
 // size is the bytes of a block of text.
 func (b *builder) size() int { return b.o.Tokens * BytesPerToken }
+
+// fits reports a text that has more blocks than a chain can have.
+func (b *builder) fits(bytes int) error {
+	if most := min(MostTokens*BytesPerToken, MostChain*b.size()); bytes > most {
+		return fmt.Errorf("a prompt of %d bytes: want at most %d in blocks of %d tokens", bytes, most, b.o.Tokens)
+	}
+	return nil
+}
 
 // cut appends to a chain the numbers of the full blocks of a text that follows the block of number parent-1, or the chain's last one. It
 // returns the rest of the text too.

@@ -205,7 +205,7 @@ func Read(in io.Reader, f Format, o Options) (*blocks.Trace, error) {
 	if p == nil {
 		return nil, fmt.Errorf("format %q of a stream: want %s", f, oneOf([]Format{Blocks, Mooncake, Qwen, Sessions, AgentText, Azure}))
 	}
-	if err := Lines(in, func(_ int, text []byte) error { return p.line(text) }); err != nil {
+	if err := Lines(in, func(n int, text []byte) error { b.at = n; return p.line(text) }); err != nil {
 		return nil, err
 	}
 	if err := p.end(); err != nil {

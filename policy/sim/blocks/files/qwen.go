@@ -3,7 +3,6 @@ package files
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"reprise/policy/sim/blocks"
 )
@@ -73,9 +72,15 @@ func checkHashIDs(n, tokens, unit int) error {
 type qwenParser struct {
 	*builder
 	chats    map[int64]int32 // number of the request, from 1
-	orphans  []int64         // parents that no earlier line has
+	orphans  []orphan
 	sessions uint32
 	chain    []uint32
+}
+
+// orphan is a request whose parent no earlier line has.
+type orphan struct {
+	parent int64
+	line   int
 }
 
 func (p *qwenParser) line(text []byte) error {
@@ -103,7 +108,7 @@ func (p *qwenParser) line(text []byte) error {
 		r.Session = p.sessions
 	}
 	if one.Parent >= 0 && after == 0 {
-		p.orphans = append(p.orphans, one.Parent)
+		p.orphans = append(p.orphans, orphan{one.Parent, p.at})
 	}
 	p.chats[one.Chat] = p.next()
 	p.chain = p.numbers.Chain(p.chain[:0], one.IDs)
@@ -112,10 +117,9 @@ func (p *qwenParser) line(text []byte) error {
 
 func (p *qwenParser) end() error {
 	p.trace.Tokens = QwenTokens
-	slices.Sort(p.orphans)
-	for _, id := range p.orphans {
-		if p.chats[id] != 0 {
-			return fmt.Errorf("field parent_chat_id: %d: want -1 or the chat_id of an earlier request; that one comes later", id)
+	for _, o := range p.orphans {
+		if p.chats[o.parent] != 0 {
+			return fmt.Errorf("line %d: field parent_chat_id: %d: want -1 or the chat_id of an earlier request; that one comes later", o.line, o.parent)
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package files
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -100,9 +99,10 @@ func (t *talks) turn(c *trace.Conversation, i int) error {
 	}
 	t.text = append(t.text, said.Text...)
 	now := talkTurn{request: t.next(), bytes: before.bytes - len(before.rest) + len(t.text)}
-	if r.Prompt = max(1, tokensOf(now.bytes)); now.bytes+said.Reply > MostTokens*BytesPerToken {
-		return errors.New("the conversation is too long")
+	if err := t.fits(now.bytes + said.Reply); err != nil {
+		return err
 	}
+	r.Prompt = max(1, tokensOf(now.bytes))
 	if t.o.Predict != nil {
 		now.prompts = append(before.prompts[:len(before.prompts):len(before.prompts)], said.Text)
 		r.Prob = t.o.Predict(Turn{Prompts: now.prompts, Number: int(r.Turn), Kind: "chat"})

@@ -1,0 +1,144 @@
+package files
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestReadErrors(t *testing.T) {
+	const (
+		qwen    = `{"chat_id":1,"parent_chat_id":-1,"timestamp":5,"input_length":16,"output_length":0,"type":"text","turn":1,"hash_ids":[1]}` + "\n"
+		head    = `{"format":"blocks","block_size":16}` + "\n"
+		compact = `{"format":"blocks","block_size":16,"distinct":3}` + "\n"
+		call    = `{"timestamp":1,"input":"x","session_id":"a"}` + "\n"
+		rows    = ArrivalHeader + "\n"
+	)
+	for _, c := range []struct {
+		format     Format
+		text, want string
+	}{
+		{Mooncake, "", "no requests in it"},
+		{Mooncake, "\n\n", "no requests in it"},
+		{Mooncake, "x", "line 1: want a record as JSON"},
+		{Mooncake, `{"hash_ids":[1],"input_length":5}`, "line 1: want the field timestamp in milliseconds"},
+		{Mooncake, `{"timestamp":"0"}`, "line 1: field timestamp: string: want a number"},
+		{Mooncake, `{"timestamp":-1,"input_length":5,"hash_ids":[1]}`, "field timestamp: -0.001: want 0 to"},
+		{Mooncake, `{"timestamp":0,"input_length":5.5}`, "field input_length: number 5.5: want a whole number"},
+		{Mooncake, `{"timestamp":0,"input_length":-5}`, "field input_length: -5: want 1 to 16777216 tokens"},
+		{Mooncake, `{"timestamp":0,"input_length":1e12}`, "field input_length: number 1e12"},
+		{Mooncake, `{"timestamp":0,"input_length":1000000000000}`, "field input_length: 1000000000000: want 1 to"},
+		{Mooncake, `{"timestamp":0,"input_length":5,"output_length":-1,"hash_ids":[1]}`, "field output_length: -1: want 0 to"},
+		{Mooncake, `{"timestamp":0,"input_length":513,"hash_ids":[1]}`, "field hash_ids: 1 numbers: want 2 for 513 tokens in blocks of 512"},
+		{Mooncake, `{"timestamp":0,"input_length":5,"hash_ids":[-1]}`, "field hash_ids: number -1: want a whole number from 0"},
+		{Mooncake, `{"timestamp":0,"input_length":5,"hash_ids":3}`, "field hash_ids: number: want a list"},
+		{Mooncake, samples[Mooncake] + "\n\n{", "line 5: want a record"},
+		{Mooncake, "\x1f\x8b\x08", "unpack"},
+		{Qwen, `{"chat_id":1}`, "want the fields chat_id, parent_chat_id"},
+		{Qwen, qwen + qwen, "line 2: field chat_id: 1: want a number that no earlier request has"},
+		{Qwen, strings.Replace(qwen, "-1", "1", 1), "line 1: field parent_chat_id: 1: want -1 or the chat_id of an earlier request"},
+		{Qwen, strings.Replace(qwen, "-1", "7", 1) + strings.Replace(qwen, `"chat_id":1`, `"chat_id":7`, 1), "line 1: field parent_chat_id: 7: want -1 or the chat_id of an earlier request; that one comes later"},
+		{Qwen, strings.Replace(qwen, "-1", "-2", 1), "field parent_chat_id: -2"},
+		{Qwen, strings.Replace(qwen, `"chat_id":1`, `"chat_id":-1`, 1), "field chat_id: -1: want a whole number from 0"},
+		{Qwen, strings.Replace(qwen, `"turn":1`, `"turn":0`, 1), "field turn: 0: want 1 to"},
+		{Qwen, strings.Replace(qwen, `"text"`, `""`, 1), "field type: want a name"},
+		{Qwen, strings.Replace(qwen, `[1]`, `[]`, 1), "field hash_ids: 0 numbers: want 1"},
+		{Qwen, qwen + `{"chat_id":2,"parent_chat_id":1,"timestamp":4,"input_length":16,"type":"text","turn":2,"hash_ids":[1]}`, "line 2: time 4 s: want 5 s or later"},
+		{Sessions, `{"requests":[]}`, "field block_size: 0: want 1 to 4096 tokens"},
+		{Sessions, `{"block_size":64,"requests":[]}`, "no requests in it"},
+		{Sessions, samples[Sessions] + `{"block_size":128,"requests":[]}`, "line 3: field block_size: 128: want 64, as in the lines before"},
+		{Sessions, `{"block_size":64,"requests":[{"in":5,"hash_rle":[[1,0]]}]}`, "line 1: request 0: field hash_rle: a run of 0: want 1 to"},
+		{Sessions, `{"block_size":64,"requests":[{"in":5,"hash_rle":[[1,1000000000000]]}]}`, "a run of 1000000000000: want 1 to"},
+		{Sessions, `{"block_size":64,"requests":[{"in":5,"hash_rle":[[-1,1]]}]}`, "a run from -1: want 0 to"},
+		{Sessions, `{"block_size":64,"requests":[{"in":5,"hash_rle":[[9000000000,1]]}]}`, "a run from 9000000000: want 0 to"},
+		{Sessions, `{"block_size":64,"requests":[{"in":130,"hash_rle":[[1,4]]}]}`, "field hash_rle: 4 blocks: want 2 or 3 for 130 tokens in blocks of 64"},
+		{Sessions, `{"block_size":64,"requests":[{"in":128,"hash_rle":[[1,1]]}]}`, "field hash_rle: 1 blocks: want 2 for 128 tokens"},
+		{Sessions, `{"block_size":1,"requests":[{"in":9000000,"hash_rle":[` + strings.Repeat(`[1,1000000],`, 8) + `[1,1000000]]}]}`, "want 1048576 for 9000000 tokens"},
+		{Sessions, `{"block_size":64,"requests":[{"t":5,"in":5,"hash_rle":[[1,1]]},{"t":4,"in":5,"hash_rle":[[1,1]]}]}`, "request 1: field t: 4: want 5 to"},
+		{Sessions, `{"block_size":64,"requests":[{"in":5,"think_time":-1,"hash_rle":[[1,1]]}]}`, "field think_time: -1: want 0 to"},
+		{AgentText, `{"input":1,"session_id":"x"}`, "line 1: field input: number: want a string"},
+		{AgentText, `{"input":"x","session_id":null}`, "want the fields input and session_id"},
+		{AgentText, strings.Replace(call, ":1,", ":-1,", 1), "field timestamp: -1e-06"},
+		{Azure, rows, "no requests in it"},
+		{Azure, "1,2,3\n", "want TIMESTAMP,"},
+		{Azure, rows + "1,2\n", "line 2: 2 columns"},
+		{Azure, rows + "now,2,3\n", "column TIMESTAMP"},
+		{Azure, rows + "2023-11-16 18:17:04,x,3\n", "column ContextTokens"},
+		{Azure, rows + "2023-11-16 18:17:04,0,3\n", "field ContextTokens: 0"},
+		{Azure, rows + "2023-11-16 18:17:04,3,-3\n", "field GeneratedTokens: -3"},
+		{Blocks, `{"at":1,"prompt":5}`, "line 1: field format"},
+		{Blocks, `{"format":"blocks","block_size":-1}`, "field block_size: -1"},
+		{Blocks, `{"format":"blocks","block_size":16,"distinct":1000000000000}`, "field distinct: 1000000000000"},
+		{Blocks, `{"format":"blocks","block_size":16,"kinds":["` + strings.Repeat(`a","`, 3) + `b",1]}`, "field kinds"},
+		{Blocks, head, "no requests in it"},
+		{Blocks, head + `{"prompt":5}`, "line 2: want the field at"},
+		{Blocks, head + `{"at":1,"prompt":0}`, "field prompt: 0"},
+		{Blocks, head + `{"at":1e300,"prompt":1}`, "field at: 1e+300"},
+		{Blocks, head + `{"at":1,"prompt":1,"after":1}`, "field after: 1: want the number of an earlier request, below 1, or 0"},
+		{Blocks, head + `{"at":1,"prompt":1,"after":-1}`, "field after: -1"},
+		{Blocks, head + `{"at":1,"prompt":1}` + "\n" + `{"at":0,"prompt":1,"after":1}`, "line 3: time 0 s: want 1 s or later"},
+		{Blocks, head + `{"at":1,"prompt":1,"runs":[[0,1000000000000]]}`, "field runs: a run of 1000000000000: want 1 to"},
+		{Blocks, head + `{"at":1,"prompt":1,"runs":[[0,1048576],[0,1]]}`, "want at most 1048576 blocks"},
+		{Blocks, head + `{"at":1,"prompt":1,"runs":[[18446744073709551615,2]]}`, "want numbers of 64 bits"},
+		{Blocks, head + `{"at":1,"prompt":1,"runs":[[0,1]],"blocks":[1]}`, "want one of them"},
+		{Blocks, head + `{"at":1,"prompt":1,"prob":1}`, "field prob: 1"},
+		{Blocks, head + `{"at":1,"prompt":1,"turn":-1}`, "field turn: -1"},
+		{Blocks, head + `{"at":1,"prompt":1,"session":-1}`, "field session: number -1: want a whole number from 0 to 4294967295"},
+		{Blocks, compact + `{"at":1,"prompt":1,"blocks":[3]}`, "line 2: block 3: want less than 3"},
+		{Blocks, compact + `{"at":1,"prompt":1,"blocks":[1,2]}` + "\n" + `{"at":1,"prompt":1,"blocks":[2]}`, "line 3: block 2: want it after the same blocks"},
+		{ShareGPT, "", "of a stream: want one of blocks, mooncake"},
+		{"x", "", `format "x"`},
+	} {
+		if _, err := Read(strings.NewReader(c.text), c.format, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %.80q: %v, want %q", c.format, c.text, err, c.want)
+		}
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	for _, c := range []struct {
+		format     Format
+		options    Options
+		text, want string
+	}{
+		{"x", Options{}, "", `format "x": want one of auto, blocks, mooncake`},
+		{Auto, Options{}, "", "no requests in it"},
+		{Auto, Options{}, "hello", "want one of blocks, mooncake"},
+		{Auto, Options{}, `{"id":1}`, "want one of blocks"},
+		{Auto, Options{}, `{"format":"blocks","block_size":0}`, "line 1: field block_size: 0"},
+		{Mooncake, Options{}, "{", "line 1"},
+		{Mooncake, Options{Tokens: 16}, samples[Mooncake], "block size 16: want 512, which the file has, or 0"},
+		{Mooncake, Options{Tokens: -1}, samples[Mooncake], "block size -1: want 1 to 4096"},
+		{SGD, Options{Think: -1}, samples[SGD], "think time -1"},
+		{SGD, Options{Active: -1}, samples[SGD], "active conversations -1"},
+		{Azure, Options{Continues: 1}, samples[Azure], "share of continuations 1"},
+		{SGD, Options{}, samples[ShareGPT], "these are conversations of format sharegpt: want sgd"},
+		{SGD, Options{}, samples[Mooncake], "no known format"},
+		{SGD, Options{Tokens: 1}, `{"turns":[["U","` + strings.Repeat("x", 5<<20) + `"]]}`, "conversation 1: turn 1: a prompt of 5242880 bytes: want at most 4194304 in blocks of 1 tokens"},
+		{AgentText, Options{Tokens: 1}, `{"session_id":"a","input":"` + strings.Repeat("x", 5<<20) + `"}`, "line 1: field input: a prompt of 5242880 bytes"},
+	} {
+		path := write(t, c.text)
+		_, err := Open(path, c.format, c.options)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "sample") {
+			t.Errorf("%s %.60q: %v, want %q", c.format, c.text, err, c.want)
+		}
+	}
+	for _, path := range []string{filepath.Join(t.TempDir(), "none"), t.TempDir()} {
+		for _, f := range Formats() {
+			if _, err := Open(path, f, Options{}); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s of %s: %v", f, path, err)
+			}
+		}
+	}
+}
+
+// TestMostKinds: a file that names a type for each request ends with an error.
+func TestMostKinds(t *testing.T) {
+	text := `{"format":"blocks","block_size":16}`
+	for i := range MostKinds + 1 {
+		text += "\n" + `{"at":1,"prompt":1,"kind":"k` + strings.Repeat("x", i) + `"}`
+	}
+	if _, err := Read(strings.NewReader(text), Blocks, Options{}); err == nil || !strings.Contains(err.Error(), "line 258: type") {
+		t.Error(err)
+	}
+}
