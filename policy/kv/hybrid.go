@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"math"
+
 	"reprise/policy"
 	"reprise/policy/internal/spec"
 )
@@ -16,11 +18,13 @@ var HybridSpec = spec.Spec{
 // its last use. The probability that it does at all is predicted, the time until then has the rate of its category. A block without a
 // prediction has the probability of its category: with none at all this is wa in the form bayes.
 //
-// A rate belongs to a category, so each has a heap of its own; keys are made again when rates change, each 60 seconds of Tick.At. Every call
-// but Victim is O(log n), that one O(n); Victim is O(W) in the categories. Memory: some 90 bytes per resident, 50 per sampled key.
+// A rate belongs to a category, so each has a heap of its own, whose keys are made again when a new fit differs by more than a percent. Every
+// call but Victim is O(log n), and O(n) each 60 seconds of Tick.At where fits have changed; Victim is O(W) in the categories. Memory: some 100
+// bytes per resident, 50 per sampled key.
 type Hybrid struct {
 	blocks ranked
 	model  workload
+	slack  float64 // how far a rate or a log odds may be from its fit
 }
 
 var (
@@ -30,7 +34,7 @@ var (
 )
 
 func newHybrid(a spec.Args) *Hybrid {
-	h := &Hybrid{blocks: newRanked(a), model: newWorkload(a)}
+	h := &Hybrid{blocks: newRanked(a), model: newWorkload(a), slack: 0.01}
 	h.blocks.ranks()
 	return h
 }
@@ -63,13 +67,13 @@ func (h *Hybrid) HitIn(it policy.Item, at policy.Tick) {
 
 // Victim compares the first of each heap, at the time of the last call.
 func (h *Hybrid) Victim() (policy.ID, bool) {
-	best, least := uint32(0), 0.0
+	best, least := uint32(0), math.Inf(1)
 	for class, nodes := range h.blocks.nodes {
 		if len(nodes) == 0 {
 			continue
 		}
 		slot := nodes[0].Item
-		if p := h.model.scales[class].At(h.blocks.odds(slot, h.model.now)); best == 0 || p < least || p == least && h.blocks.before(slot, best) {
+		if p := atMost(&h.model.scales[class], h.blocks.odds(slot, h.model.now), least); best == 0 || p < least || p == least && h.blocks.before(slot, best) {
 			best, least = slot, p
 		}
 	}
@@ -114,7 +118,7 @@ func (h *Hybrid) use(slot uint32, it *policy.Item) {
 	predicted := it.Prob > 0
 	switch {
 	case !predicted:
-		c.logit = h.model.scales[class].Logit
+		c.logit = h.blocks.logits[class]
 	case pools && c.predicted:
 		c.logit = max(odds, clippedLogit(it.Prob))
 	default:
@@ -140,7 +144,7 @@ func (h *Hybrid) learn(slot uint32) {
 func (h *Hybrid) class(category uint32) uint32 {
 	class := h.model.class(category)
 	if int(class) == len(h.blocks.nodes) {
-		h.blocks.grow(h.model.scales[class].Rate)
+		h.blocks.grow(h.model.scales[class].Rate, h.model.scales[class].Logit)
 	}
 	return class
 }
@@ -148,6 +152,6 @@ func (h *Hybrid) class(category uint32) uint32 {
 // tick makes the keys again where there are new fits.
 func (h *Hybrid) tick(at policy.Tick) {
 	if h.model.tick(at) {
-		h.blocks.refit(h.model.scales)
+		h.blocks.refit(h.model.scales, h.slack)
 	}
 }

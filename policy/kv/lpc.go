@@ -50,7 +50,7 @@ func newLPC(a spec.Args) *LPC {
 		l.prior = a.Num("prior")
 	}
 	l.blocks.ranks()
-	l.blocks.grow(a.Num("scale"))
+	l.blocks.grow(a.Num("scale"), 0)
 	return l
 }
 

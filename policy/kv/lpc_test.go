@@ -95,7 +95,9 @@ func TestLPCIsTheDecay(t *testing.T) {
 
 // TestHybridWithoutPredictionsIsWA: the probability is that of the category then, before and after each fit.
 func TestHybridWithoutPredictionsIsWA(t *testing.T) {
-	f := newTraffic(t, 60, newPolicy(t, "wa:form=bayes,sample=1"), newPolicy(t, "lpc-wa:sample=1"))
+	h := newPolicy(t, "lpc-wa:sample=1").(*Hybrid)
+	h.slack = 0
+	f := newTraffic(t, 60, newPolicy(t, "wa:form=bayes,sample=1"), h)
 	f.kinds, f.gap = 3, 5
 	f.run(3000)
 	f.enough()
@@ -114,7 +116,10 @@ func TestHybridIsTheScan(t *testing.T) {
 				continue
 			}
 			fit := h.model.shadow.model.Of(h.model.categories[c.Val.class])
-			p := 1 / (1 + math.Exp(fit.Rate*(h.model.now-c.Val.last)-c.Val.logit)) * -math.Expm1(-fit.Rate*h.model.life.seconds)
+			if rate := h.blocks.rates[c.Val.class]; math.Abs(rate/fit.Rate-1) > 0.011 {
+				t.Fatalf("request %d: rate %v of a fit %+v", f.at.Seq, rate, fit)
+			}
+			p := 1 / (1 + math.Exp(h.blocks.rates[c.Val.class]*(h.model.now-c.Val.last)-c.Val.logit)) * -math.Expm1(-fit.Rate*h.model.life.seconds)
 			if best == 0 || p < least*(1-1e-9) || p <= least*(1+1e-9) && h.blocks.before(slot, best) {
 				best, least = slot, p
 			}

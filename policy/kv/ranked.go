@@ -13,11 +13,12 @@ import (
 // of some rate, and that was used last at time t, has the log odds logit(p) - rate·(now - t) now (papers/004 §3.4). In a class with one rate
 // their order is that of the key logit(p) + rate·t, which does not change with time.
 type ranked struct {
-	cells container.Slots[policy.ID, rankedCell] // in no queue
-	heaps container.Heaps
-	nodes [][]container.Node // by class
-	rates []float64          // by class
-	pool  string             // a choice of poolParam
+	cells  container.Slots[policy.ID, rankedCell] // in no queue
+	heaps  container.Heaps
+	nodes  [][]container.Node // by class
+	rates  []float64          // by class
+	logits []float64          // by class, of blocks without a prediction
+	pool   string             // a choice of poolParam
 }
 
 type rankedCell struct {
@@ -61,8 +62,8 @@ func (r *ranked) pools(slot uint32, topic policy.TopicID) bool {
 }
 
 // grow makes a heap for a class, the next one in order.
-func (r *ranked) grow(rate float64) {
-	r.nodes, r.rates = append(r.nodes, nil), append(r.rates, rate)
+func (r *ranked) grow(rate, logit float64) {
+	r.nodes, r.rates, r.logits = append(r.nodes, nil), append(r.rates, rate), append(r.logits, logit)
 }
 
 // odds are the log odds of slot at some time.
@@ -150,17 +151,28 @@ func (r *ranked) unpin(id policy.ID) uint32 {
 	return slot
 }
 
-// refit gives each class the rate of its fit, and the blocks without a prediction its probability.
-func (r *ranked) refit(scales []returns.Scale) {
+// refit gives each class the rate of its fit, and the blocks without a prediction its log odds, where these differ by more than slack.
+func (r *ranked) refit(scales []returns.Scale, slack float64) {
+	changed := make([]bool, len(r.nodes))
+	any := false
 	for class := range r.nodes {
-		r.rates[class] = scales[class].Rate
+		s := &scales[class]
+		if math.Abs(s.Rate-r.rates[class]) > slack*r.rates[class] || math.Abs(s.Logit-r.logits[class]) > slack {
+			r.rates[class], r.logits[class] = s.Rate, s.Logit
+			changed[class], any = true, true
+		}
+	}
+	if !any {
+		return
 	}
 	for slot := range r.cells.Cells {
-		if c := &r.cells.Cells[slot].Val; !c.predicted {
-			c.logit = scales[c.class].Logit
+		if c := &r.cells.Cells[slot].Val; !c.predicted && changed[c.class] {
+			c.logit = r.logits[c.class]
 		}
 	}
 	for class := range r.nodes {
-		r.reorder(class)
+		if changed[class] {
+			r.reorder(class)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"math"
+
 	"reprise/policy"
 	"reprise/policy/internal/container"
 	"reprise/policy/internal/spec"
@@ -29,8 +31,16 @@ var WASpec = spec.Spec{
 type WA struct {
 	cells  container.Slots[policy.ID, waCell]
 	queues []container.Queue // by class: the last used at the head; no pinned ones
+	ends   []end             // by class
 	model  workload
 	bayes  bool // form
+}
+
+// end is a copy of the last use of the block at the tail of a queue, beside those of the other queues: to read them all from the cells would
+// wait for memory at each one.
+type end struct {
+	last float64
+	slot uint32 // whose it is; 0: none
 }
 
 type waCell struct {
@@ -86,13 +96,13 @@ func (w *WA) HitIn(it policy.Item, at policy.Tick) {
 
 // Victim compares the oldest of each category, at the time of the last call.
 func (w *WA) Victim() (policy.ID, bool) {
-	best, least := uint32(0), 0.0
-	for i := range w.queues {
-		slot := w.queues[i].Tail
+	best, least := uint32(0), math.Inf(1)
+	for class := range w.queues {
+		slot := w.queues[class].Tail
 		if slot == 0 {
 			continue
 		}
-		if p := w.priority(slot); best == 0 || p < least || p == least && w.before(slot, best) {
+		if p := w.priority(class, slot, least); best == 0 || p < least || p == least && w.before(slot, best) {
 			best, least = slot, p
 		}
 	}
@@ -164,6 +174,9 @@ func (w *WA) use(slot, class uint32) {
 func (w *WA) stamp(slot uint32) {
 	c := w.cells.At(slot)
 	c.last, c.order = w.model.now, w.model.next()
+	if e := &w.ends[c.class]; e.slot == slot {
+		e.slot = 0
+	}
 }
 
 func (w *WA) learn(slot uint32) {
@@ -171,14 +184,16 @@ func (w *WA) learn(slot uint32) {
 	w.model.learn(c.key, c.class)
 }
 
-// priority is the log of ReuseProb.
-func (w *WA) priority(slot uint32) float64 {
-	c := w.cells.At(slot)
-	scale, idle := &w.model.scales[c.class], w.model.now-c.last
-	if w.bayes {
-		return scale.Conditional(idle)
+// priority is the log of ReuseProb of slot, the tail of a class, or any number above a limit if it is above that.
+func (w *WA) priority(class int, slot uint32, limit float64) float64 {
+	if w.ends[class].slot != slot {
+		w.ends[class] = end{w.cells.At(slot).last, slot}
 	}
-	return scale.Unconditional(idle)
+	scale, idle := &w.model.scales[class], w.model.now-w.ends[class].last
+	if !w.bayes {
+		return scale.Unconditional(idle)
+	}
+	return atMost(scale, scale.Logit-scale.Rate*idle, limit)
 }
 
 // before reports whether a goes before b where their priorities are equal.
@@ -197,7 +212,7 @@ func (w *WA) before(a, b uint32) bool {
 func (w *WA) class(category uint32) uint32 {
 	class := w.model.class(category)
 	if int(class) == len(w.queues) {
-		w.queues = append(w.queues, container.Queue{})
+		w.queues, w.ends = append(w.queues, container.Queue{}), append(w.ends, end{})
 	}
 	return class
 }

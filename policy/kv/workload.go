@@ -72,6 +72,14 @@ func (w *workload) tick(at policy.Tick) (refitted bool) {
 	return refitted
 }
 
+// atMost is scale.At, or any number above a limit if that is above it.
+func atMost(scale *returns.Scale, logit, limit float64) float64 {
+	if least := scale.AtLeast(logit); least > limit {
+		return least
+	}
+	return scale.At(logit)
+}
+
 // clock is the latest time given, and a count of the uses at it.
 type clock struct {
 	now    float64

@@ -1,0 +1,130 @@
+package kv
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"reprise/policy"
+)
+
+// evictees are the policies that rank KV blocks.
+var evictees = []string{"lru", "gdfs", "aging-lfu", "wa", "wa:form=bayes", "lpc", "lpc-wa"}
+
+// BenchmarkEviction prints the cost of one eviction with a million resident blocks of 40 categories: the choice of the victim, its removal,
+// and the insertion of the next block. Requests are of a hundred blocks, and one of five uses resident ones.
+//
+//	go test -run '^$' -bench Eviction ./policy/kv
+func BenchmarkEviction(b *testing.B) {
+	for _, name := range evictees {
+		b.Run(name, func(b *testing.B) {
+			s := newStream(b, name)
+			for s.born < 1_200_000 {
+				s.request(true)
+			}
+			b.ResetTimer()
+			for i := 0; i < b.N; i += perRequest {
+				s.request(true)
+			}
+		})
+	}
+}
+
+// BenchmarkVictim prints the cost of the choice alone, at the same state.
+//
+//	go test -run '^$' -bench Victim ./policy/kv
+func BenchmarkVictim(b *testing.B) {
+	for _, name := range evictees {
+		b.Run(name, func(b *testing.B) {
+			s := newStream(b, name)
+			for s.born < 1_100_000 {
+				s.request(true)
+			}
+			for b.Loop() {
+				s.evictor.Victim()
+			}
+		})
+	}
+}
+
+// BenchmarkUse prints the cost of a use of a resident block among a million.
+//
+//	go test -run '^$' -bench Use ./policy/kv
+func BenchmarkUse(b *testing.B) {
+	for _, name := range evictees {
+		b.Run(name, func(b *testing.B) {
+			s := newStream(b, name)
+			for s.born < 1_000_000 {
+				s.request(false)
+			}
+			b.ResetTimer()
+			for i := 0; i < b.N; i += perRequest {
+				s.use()
+			}
+		})
+	}
+}
+
+// stream is requests of new blocks, five a second.
+type stream struct {
+	evictor  policy.Evictor
+	context  policy.Contextual
+	rng      *rand.Rand
+	at       policy.Tick
+	born     policy.ID
+	recent   [1 << 10]policy.ID // the first block of the last requests
+	requests int
+}
+
+const (
+	perRequest = 100
+	million    = 1_000_000
+)
+
+func newStream(b *testing.B, name string) *stream {
+	e := newPolicy(b, name)
+	s := &stream{evictor: e, rng: rand.New(rand.NewPCG(1, 2))}
+	s.context, _ = e.(policy.Contextual)
+	return s
+}
+
+// request inserts the blocks of one request, each after an eviction where a million are resident.
+func (s *stream) request(evict bool) {
+	s.tick()
+	it := s.item()
+	first := s.born + 1
+	for i := perRequest - 1; i >= 0; i-- {
+		if evict && s.born >= million {
+			id, _ := s.evictor.Victim()
+			s.evictor.Remove(id, policy.Evicted)
+		}
+		s.born++
+		it.ID, it.Key, it.Offset = s.born, uint64(s.born), i
+		s.evictor.Insert(it, s.at)
+	}
+	s.recent[s.requests%len(s.recent)] = first
+	s.requests++
+	if s.requests%5 == 0 {
+		s.use()
+	}
+}
+
+// use is a request for the blocks of an earlier one.
+func (s *stream) use() {
+	s.tick()
+	it := s.item()
+	first := s.recent[s.rng.IntN(min(s.requests, len(s.recent)))]
+	for i := range policy.ID(perRequest) {
+		it.ID, it.Key, it.Offset = first+i, uint64(first+i), perRequest-1-int(i)
+		if s.context != nil {
+			s.context.HitIn(it, s.at)
+		} else {
+			s.evictor.Hit(it.ID, s.at)
+		}
+	}
+}
+
+func (s *stream) tick() { s.at = policy.Tick{Seq: s.at.Seq + 1, At: s.at.At + 0.2*s.rng.ExpFloat64()} }
+
+func (s *stream) item() policy.Item {
+	return policy.Item{Category: policy.CategoryOf(uint16(s.rng.IntN(5)), 1+s.rng.IntN(policy.MostTurns)), Prob: s.rng.Float64(), Topic: policy.TopicID(s.at.Seq)}
+}
