@@ -150,7 +150,4 @@ func (l *LPC) tick(at policy.Tick) {
 	}
 }
 
-// certain is how near a probability comes to 0 or 1.
-const certain = 1e-6
-
-func clippedLogit(p float64) float64 { return returns.Logit(min(max(p, certain), 1-certain)) }
+func clippedLogit(p float64) float64 { return returns.Logit(returns.Clip(p)) }

@@ -32,6 +32,15 @@ func (f Fit) Still(idle float64) float64 {
 // papers/001, given that there was no use so far.
 func (f Fit) Within(idle, life float64) float64 { return f.Still(idle) * -math.Expm1(-f.Rate*life) }
 
+// certain is how near a predicted probability may come to 0 or 1.
+const certain = 1e-6
+
+// Predicted is f with a predicted probability that the next use comes, in place of the share of its category.
+func (f Fit) Predicted(p float64) Fit { return Fit{P: Clip(p), Rate: f.Rate} }
+
+// Clip is a predicted probability without certainty, so that its log odds are finite.
+func Clip(p float64) float64 { return min(max(p, certain), 1-certain) }
+
 // Scale is a Fit over a life, for many idle times: logarithms, so that equal priorities are equal numbers and small ones do not become 0.
 type Scale struct {
 	Rate  float64 // of the Fit

@@ -1,18 +1,20 @@
 // Package worth estimates what each prefix is worth to the cache of an engine. The response cache hides traffic from the engine: of the
 // requests of a prefix that arrive at a rate λ, of which a share h is answered here, the engine sees λ(1−h) only, and prefixes go cold
 // there because the proxy works. That residual rate decides which retention pays; prefixes are ranked by the probability that they return
-// to the engine, by the category of their requests (papers/001, §5) and by the continuation of their conversation (papers/004, §4).
+// to the engine within a life, with the models of policy/kv: that of wa, by the category of their last request (papers/001 §4.2), and that of
+// lpc-wa where the continuation of the conversation is predicted (papers/004 §3.4).
 package worth
 
 import (
 	"cmp"
 	"container/list"
-	"math"
+	"iter"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"reprise/policy"
 	"reprise/policy/returns"
 	"reprise/proxy/upstream/prefix"
 )
@@ -21,7 +23,8 @@ import (
 type Miss struct {
 	Group uint64 // of the response cache: only requests with equal groups can share an answer
 	Chain *prefix.Chain
-	Turn  int // of the conversation, 1 for the first
+	Turn  int     // of the conversation, 1 for the first
+	Prob  float64 // predicted probability that the conversation goes on (papers/004), in (0, 1); 0: none
 
 	Tenant, Model, Path string
 }
@@ -66,21 +69,14 @@ func (r *rate) per(now float64) float64 {
 	return 1 / max(mean, 1e-3)
 }
 
-// category is what requests have in common whose prefixes return alike.
-type category struct {
-	kind Kind
-	path string
-	turn int
-}
-
-// mostTurns is the last turn with a category of its own.
-const mostTurns = 8
-
 // known is what is known of one prefix.
 type known struct {
 	block               prefix.Block
-	cat                 category // of the last miss
-	tenant, model       string
+	kind                Kind
+	category            uint32 // of the last miss, as of policy.CategoryOf: its path is the type
+	turn                int    // of the last miss
+	prob                float64
+	tenant, model, path string
 	tokens              int
 	last                float64 // miss
 	arrivals, residual  rate    // of all requests, of misses
@@ -95,12 +91,10 @@ type Table struct {
 	prefixes map[prefix.Block]*known
 	order    *list.List // of *known, the last miss in front
 	groups   map[uint64]prefix.Block
-	samples  map[category]*returns.Sample
-	turns    [mostTurns + 1]returns.Sample // of conversations
-	fits     map[category]returns.Fit
-	goesOn   [mostTurns + 1]returns.Fit
-	fitted   float64
-	faded    float64 // the samples
+	paths    map[string]uint16 // types of requests
+	apps     returns.Model     // of prefixes of applications, by path and turn of the last request
+	chats    returns.Model     // of those of conversations
+	turns    returns.Model     // of those of conversations by the turn alone
 }
 
 // DefaultMost is the default of New.
@@ -109,7 +103,7 @@ const DefaultMost = 4096
 // New returns an empty table of at most so many prefixes; 0: DefaultMost. One takes about 300 bytes.
 func New(most int) *Table {
 	return &Table{most: cmp.Or(most, DefaultMost), prefixes: map[prefix.Block]*known{}, order: list.New(), groups: map[uint64]prefix.Block{},
-		samples: map[category]*returns.Sample{}, fits: map[category]returns.Fit{}}
+		paths: map[string]uint16{}}
 }
 
 // Miss notes a request that goes to an engine, and returns how often per second requests with its tools and system prompt do so: λ(1−h).
@@ -118,10 +112,9 @@ func (t *Table) Miss(m Miss, at time.Time) (residual float64) {
 	now := seconds(at)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.fade(now)
-	turn := min(max(m.Turn, 1), mostTurns)
+	t.advance(now)
 	if m.Chain.Shared > 0 {
-		k := t.see(m.Chain.Scaffold, category{Application, m.Path, turn}, &m, now)
+		k := t.see(m.Chain.Scaffold, Application, &m, now)
 		k.tokens = m.Chain.Shared * prefix.BlockTokens / prefix.BlockBytes
 		residual = k.residual.per(now)
 		if len(t.groups) >= 4*t.most {
@@ -129,7 +122,7 @@ func (t *Table) Miss(m Miss, at time.Time) (residual float64) {
 		}
 		t.groups[m.Group] = k.block
 	}
-	k := t.see(m.Chain.Opening, category{Conversation, m.Path, turn}, &m, now)
+	k := t.see(m.Chain.Opening, Conversation, &m, now)
 	k.tokens = m.Chain.Tokens()
 	for len(t.prefixes) > t.most {
 		t.forget(t.order.Back().Value.(*known), now)
@@ -161,7 +154,7 @@ func (t *Table) Residual(b prefix.Block, at time.Time) (perSecond float64, idle 
 }
 
 // see notes a miss of a prefix. The caller must hold the lock.
-func (t *Table) see(b prefix.Block, cat category, m *Miss, now float64) *known {
+func (t *Table) see(b prefix.Block, kind Kind, m *Miss, now float64) *known {
 	k := t.prefixes[b]
 	if k == nil {
 		k = &known{block: b}
@@ -169,12 +162,12 @@ func (t *Table) see(b prefix.Block, cat category, m *Miss, now float64) *known {
 		t.prefixes[b] = k
 	} else {
 		t.order.MoveToFront(k.at)
-		t.sample(k.cat).Again(now-k.last, 1)
-		if k.cat.kind == Conversation {
-			t.turns[k.cat.turn].Again(now-k.last, 1)
+		for model, category := range t.models(k) {
+			model.Again(category, now-k.last)
 		}
 	}
-	k.cat, k.tenant, k.model, k.last = cat, m.Tenant, m.Model, now
+	k.kind, k.category, k.turn = kind, policy.CategoryOf(t.path(m.Path), m.Turn), min(max(m.Turn, 1), policy.MostTurns)
+	k.tenant, k.model, k.path, k.prob, k.last = m.Tenant, m.Model, m.Path, m.Prob, now
 	k.arrivals.add(now)
 	k.residual.add(now)
 	k.requests++
@@ -182,90 +175,68 @@ func (t *Table) see(b prefix.Block, cat category, m *Miss, now float64) *known {
 	return k
 }
 
-func (t *Table) sample(c category) *returns.Sample {
-	s := t.samples[c]
-	if s == nil {
-		s = &returns.Sample{}
-		t.samples[c] = s
+// path is the type of requests with a path; those beyond the first ones have one together.
+func (t *Table) path(path string) uint16 {
+	n, ok := t.paths[path]
+	if !ok {
+		n = uint16(min(len(t.paths), mostPaths))
+		if n < mostPaths {
+			t.paths[path] = n
+		}
 	}
-	return s
+	return n
+}
+
+const mostPaths = 64
+
+// models yields the models that learn from a prefix, with its category in each.
+func (t *Table) models(k *known) iter.Seq2[*returns.Model, uint32] {
+	return func(yield func(*returns.Model, uint32) bool) {
+		if k.kind == Application {
+			yield(&t.apps, k.category)
+		} else if yield(&t.chats, k.category) {
+			yield(&t.turns, k.category%policy.MostTurns)
+		}
+	}
 }
 
 // forget removes a prefix, which has not returned so far. The caller must hold the lock.
 func (t *Table) forget(k *known, now float64) {
-	t.sample(k.cat).Silent(now-k.last, kept(now-k.last))
-	if k.cat.kind == Conversation {
-		t.turns[k.cat.turn].Silent(now-k.last, kept(now-k.last))
+	for model, category := range t.models(k) {
+		model.Lost(category, now-k.last)
 	}
 	t.order.Remove(k.at)
 	delete(t.prefixes, k.block)
 }
 
-// refit is how old the models of the categories may be, in seconds.
-const refit = 60.0
-
-// half is the time in which samples lose half of their weight, in seconds: reuse is alike from one hour to the next, and differs from day
-// to night (papers/001, §3.4).
-const half = 3600.0
-
-// prior is the model of a category of which nothing is known: half of the first turns have another one (papers/001, §3.3), 100 seconds later
-// (papers/004, §5).
-var prior = returns.Fit{P: 0.5, Rate: 0.01}
-
-// kept is the part of its weight that what was seen so many seconds ago has left.
-func kept(age float64) float64 { return math.Exp2(-age / half) }
-
-// fade makes the samples lose weight. The caller must hold the lock.
-func (t *Table) fade(now float64) {
-	if t.faded == 0 {
-		t.faded = now
+// advance makes what was seen lose weight. The caller must hold the lock.
+func (t *Table) advance(now float64) {
+	for _, m := range []*returns.Model{&t.apps, &t.chats, &t.turns} {
+		m.Advance(now)
 	}
-	if now-t.faded < refit {
-		return
-	}
-	by := kept(now - t.faded)
-	for _, s := range t.samples {
-		s.Fade(by)
-	}
-	for i := range t.turns {
-		t.turns[i].Fade(by)
-	}
-	t.faded = now
 }
 
 // fit brings the models up to date. The caller must hold the lock.
 func (t *Table) fit(now float64) {
-	if t.fitted != 0 && now-t.fitted < refit {
-		return
-	}
-	t.fade(now)
-	open := map[category]*returns.Sample{} // with those that have not returned yet
-	byTurn := t.turns
-	all := map[Kind]*returns.Sample{Application: {}, Conversation: {}}
-	for c, s := range t.samples {
-		both := *s
-		open[c] = &both
-	}
-	for _, k := range t.prefixes {
-		if open[k.cat] == nil {
-			open[k.cat] = &returns.Sample{}
-		}
-		open[k.cat].Silent(now-k.last, kept(now-k.last))
-		if k.cat.kind == Conversation {
-			byTurn[k.cat.turn].Silent(now-k.last, kept(now-k.last))
+	for _, m := range []*returns.Model{&t.apps, &t.chats, &t.turns} {
+		if m.Due(now) {
+			m.Refit(now, t.open(m, now))
 		}
 	}
-	for c, s := range open {
-		all[c.kind].Add(s)
+}
+
+// open yields the prefixes that a model learns from and that have not returned yet, by category and how long ago they were seen.
+func (t *Table) open(m *returns.Model, now float64) iter.Seq2[uint32, float64] {
+	return func(yield func(uint32, float64) bool) {
+		for at := t.order.Front(); at != nil; at = at.Next() {
+			k := at.Value.(*known)
+			for model, category := range t.models(k) {
+				if model == m && !yield(category, now-k.last) {
+					return
+				}
+			}
+		}
 	}
-	for c, s := range open {
-		t.fits[c] = s.Fit(all[c.kind].Fit(prior))
-	}
-	common := all[Conversation].Fit(prior)
-	for i := range byTurn {
-		t.goesOn[i] = returns.Fit{P: byTurn[i].Fit(common).P, Rate: common.Rate}
-	}
-	t.fitted = now
 }
 
 // Ranked is one prefix in the order of what it is worth.
@@ -283,8 +254,8 @@ type Ranked struct {
 	HitRatio  float64 `json:"hit_ratio"`             // h
 	Residual  float64 `json:"to_engines_per_second"` // λ(1−h)
 	Idle      float64 `json:"idle_seconds"`          // since an engine saw it
-	Returns   float64 `json:"returns"`               // probability that it comes to an engine within the life, by its category
-	Continues float64 `json:"continues"`             // probability that its conversation goes on; 0 for an application
+	Returns   float64 `json:"returns"`               // probability that it comes to an engine within the life, by its category or as predicted
+	Continues float64 `json:"continues"`             // probability that its conversation goes on, by its turn or as predicted; 0 for an application
 	Worth     float64 `json:"expected_tokens_saved"` // Tokens × Returns
 }
 
@@ -303,20 +274,20 @@ func (t *Table) Rank(life time.Duration, n int, at time.Time) []Ranked {
 }
 
 func (t *Table) ranked(k *known, life, now float64) Ranked {
-	r := Ranked{Prefix: strconv.FormatUint(uint64(k.block), 16), Kind: k.cat.kind, Tenant: k.tenant, Model: k.model, Path: k.cat.path, Turn: k.cat.turn,
+	r := Ranked{Prefix: strconv.FormatUint(uint64(k.block), 16), Kind: k.kind, Tenant: k.tenant, Model: k.model, Path: k.path, Turn: k.turn,
 		Tokens: k.tokens, Requests: k.requests, ToEngines: k.toEngines, Rate: k.arrivals.per(now), Residual: k.residual.per(now), Idle: now - k.last}
 	if r.Rate > 0 {
 		r.HitRatio = max(1-r.Residual/r.Rate, 0)
 	}
-	fit, ok := t.fits[k.cat]
-	if !ok {
-		fit = prior
-	}
-	r.Returns = fit.Within(r.Idle, life)
-	if k.cat.kind == Conversation {
-		if goesOn := t.goesOn[k.cat.turn]; goesOn.P > 0 {
-			r.Continues = goesOn.Still(r.Idle)
+	if k.kind == Application {
+		r.Returns = t.apps.Of(k.category).Within(r.Idle, life)
+	} else {
+		category, turn := t.chats.Of(k.category), t.turns.Of(k.category%policy.MostTurns)
+		if k.prob > 0 {
+			category, turn = category.Predicted(k.prob), turn.Predicted(k.prob)
 		}
+		r.Returns = category.Within(r.Idle, life)
+		r.Continues = returns.Fit{P: turn.P, Rate: t.turns.All().Rate}.Still(r.Idle)
 	}
 	r.Worth = float64(r.Tokens) * r.Returns
 	return r

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/policy"
 	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/prefix"
 )
@@ -106,9 +107,39 @@ func TestContinuesFollowsTurns(t *testing.T) {
 		now += 10
 	}
 	table.Rank(time.Minute, 0, at(now+2000))
-	first, second, last := table.goesOn[1].P, table.goesOn[2].P, table.goesOn[4].P
+	goesOn := func(turn int) float64 { return table.turns.Of(policy.CategoryOf(0, turn)).P }
+	first, second, last := goesOn(1), goesOn(2), goesOn(4)
 	if math.Abs(first-0.5) > 0.05 || second < 0.9 || last > 0.1 {
 		t.Errorf("after the first turn %v go on, after the second %v, after the last %v", first, second, last)
+	}
+}
+
+// TestPredictionsRank: of two conversations that differ by their predictions alone the likelier one is worth more, by the odds of papers/004;
+// one without a prediction has the share of its category. What is known of the application does not change.
+func TestPredictionsRank(t *testing.T) {
+	table := New(0)
+	for i, prob := range []float64{0.9, 0.1, 0, 2, 1e-300} {
+		table.Miss(Miss{Chain: chain("", fmt.Sprint("conversation ", i)), Turn: 1, Prob: prob, Path: "/chat"}, at(0))
+	}
+	ranks := table.Rank(time.Hour*1000, 10, at(100)) // all are fitted by one common model, P and Rate
+	fit := table.chats.Of(0)
+	decay := math.Exp(-fit.Rate * 100)
+	for _, want := range []float64{1 / (1 + 1e-6), 0.9 * decay / (0.9*decay + 0.1), fit.P * decay / (fit.P*decay + 1 - fit.P), 0.1 * decay / (0.1*decay + 0.9), 1e-6 * decay} {
+		if math.Abs(ranks[0].Returns-want) > 1e-5 || math.Abs(ranks[0].Continues-want) > 0.02 {
+			t.Errorf("returns %v, continues %v; want %v", ranks[0].Returns, ranks[0].Continues, want)
+		}
+		ranks = ranks[1:]
+	}
+}
+
+// TestPathsAreBounded: clients cannot make more categories than there is room for.
+func TestPathsAreBounded(t *testing.T) {
+	table := New(10)
+	for i := range 1000 {
+		table.Miss(Miss{Chain: chain("", fmt.Sprint(i)), Turn: 1, Path: fmt.Sprint("/v1/", i)}, at(float64(i)))
+	}
+	if n := len(table.paths); n != mostPaths {
+		t.Errorf("%d paths", n)
 	}
 }
 
@@ -213,7 +244,7 @@ func TestOldWorkloadsFade(t *testing.T) {
 	for i := range 200 { // none does
 		table.Miss(Miss{Chain: chain("", fmt.Sprint("night ", i)), Turn: 1, Path: "/chat"}, at(day+float64(i)*30))
 	}
-	if r := table.Rank(time.Minute, 1, at(day+6000)); table.sample(category{Conversation, "/chat", 1}).Size() > 10 || r[0].Returns > 0.2 {
-		t.Errorf("the day before counts as %v uses, and a prefix of the night is expected with %v", table.sample(category{Conversation, "/chat", 1}).Size(), r[0].Returns)
+	if r := table.Rank(time.Minute, 1, at(day+6000)); r[0].Returns > 0.2 {
+		t.Errorf("a prefix of the night is expected with %v", r[0].Returns)
 	}
 }
