@@ -17,8 +17,9 @@ type Conversation struct {
 // Turn is one message of the user.
 type Turn struct {
 	Text   string
-	Parent int // index of the turn whose answer it follows; -1 starts the conversation
-	Reply  int // bytes of the recorded answer, of the first one if there are several; 0: not known
+	Parent int    // index of the turn whose answer it follows; -1 starts the conversation
+	Reply  int    // bytes of the recorded answer, of the first one if there are several; 0: not known
+	Answer string // that answer
 }
 
 // Say appends a turn that follows the last one.
@@ -29,6 +30,6 @@ func (c *Conversation) Say(text string) {
 // answer records the length of the answer to turn i; -1 is no turn.
 func (c *Conversation) answer(i int, text string) {
 	if i >= 0 && c.Turns[i].Reply == 0 {
-		c.Turns[i].Reply = len(text)
+		c.Turns[i].Reply, c.Turns[i].Answer = len(text), text
 	}
 }

@@ -122,6 +122,9 @@ func TestRecordFields(t *testing.T) {
 		got := string(r.Format()) + " " + talk.Topic
 		for _, turn := range talk.Turns {
 			got += fmt.Sprintf(" %d", turn.Reply)
+			if len(turn.Answer) != turn.Reply {
+				t.Errorf("%s: answer %q of %d bytes", c.name, turn.Answer, turn.Reply)
+			}
 		}
 		if err != nil || got != c.want {
 			t.Errorf("%s: got %q, %v; want %q", c.name, got, err, c.want)
