@@ -14,8 +14,6 @@ import (
 	"reprise/cmd/reprise-lab/internal/evaluate"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/embed"
-	"reprise/embed/model2vec"
-	"reprise/internal/suggest"
 )
 
 // evaluateFlags are the flags of evaluate.
@@ -46,10 +44,7 @@ func (f *files) Set(v string) error {
 	return nil
 }
 
-const (
-	embedderBuiltin = "builtin"
-	embedderEqual   = "equal"
-)
+const embedderEqual = "equal"
 
 func runEvaluate(t cli.Terminal, args []string) error {
 	o := &evaluateFlags{}
@@ -116,22 +111,14 @@ func (o *evaluateFlags) parseErrors() error {
 	return nil
 }
 
-func (o *evaluateFlags) makeEmbedder() error {
-	switch o.embedder {
-	case embedderBuiltin:
-		o.made, o.words = embed.NewBuiltin(), true
-	case embedderEqual:
+func (o *evaluateFlags) makeEmbedder() (err error) {
+	if o.embedder == embedderEqual {
 		o.made = evaluate.Equal{}
-	default:
-		if dir, ok := strings.CutPrefix(o.embedder, "model2vec:"); ok {
-			static, err := model2vec.Open(dir)
-			o.made = static
-			return err
-		}
-		known := []string{embedderBuiltin, embedderEqual, "model2vec:DIR"}
-		return fmt.Errorf("--embedder %q: want one of %s%s", o.embedder, strings.Join(known, ", "), suggest.DidYouMean(o.embedder, known))
+		return nil
 	}
-	return nil
+	o.words = o.embedder == embedderBuiltin
+	o.made, err = openEmbedder(o.embedder, embedderEqual)
+	return err
 }
 
 func evaluateHelp(w io.Writer, fs *flag.FlagSet) {

@@ -23,6 +23,7 @@ func TestHelp(t *testing.T) {
 		"help-replay.golden":   {"help", "replay"},
 		"help-fleet.golden":    {"fleet", "--help"},
 		"help-evaluate.golden": {"evaluate", "--help"},
+		"help-train.golden":    {"train", "--help"},
 	} {
 		out, messages, code := run(args...)
 		if code != cli.ExitOK || messages != "" {
@@ -73,6 +74,15 @@ func TestStartErrors(t *testing.T) {
 		"fleet --trace generate:tenants --pause -1",
 		"fleet --trace generate:tenants --json --html out.html",
 		"fleet --trace generate:tenants --html testdata/none/x.html",
+		"train",
+		"train lcp --conversations x --out y",
+		"train lpc --out y",
+		"train lpc --conversations x",
+		"train lpc --conversations testdata/none --out testdata/none/x.model",
+		"train lpc --conversations x --out testdata",
+		"train lpc --conversations x --out y --embedder builtins",
+		"train lpc --conversations x --out y --json --html z",
+		"train lpc --conversations x --out y --parallel -1",
 	))
 }
 

@@ -1,0 +1,100 @@
+package train
+
+import (
+	"context"
+
+	"reprise/embed"
+	"reprise/policy/continues"
+)
+
+// predictor is a trained variant.
+type predictor struct {
+	variant
+	fit              *fitted
+	slope, intercept float64
+	threshold        float64
+}
+
+// learn trains a variant; calibration and threshold are of the validation data.
+func learn(ctx context.Context, s *Set, v *vectors, what variant, seed uint64) (*predictor, error) {
+	training := v.data(s, what.views, what.turn, s.pick(continues.Training, what.source))
+	validation := v.data(s, what.views, what.turn, s.pick(continues.Validation, what.source))
+	f, err := fit(ctx, training, validation, seed)
+	if err != nil {
+		return nil, err
+	}
+	p := &predictor{variant: what, fit: f}
+	logits := newNetOf(f.layers).logits(validation)
+	p.slope, p.intercept = platt(logits, validation.goesOn)
+	p.threshold = bestThreshold(p.calibrated(logits), validation.goesOn)
+	return p, nil
+}
+
+// calibrated replaces logits by probabilities.
+func (p *predictor) calibrated(logits []float64) []float64 {
+	for i, z := range logits {
+		logits[i] = sigmoid(p.slope*z + p.intercept)
+	}
+	return logits
+}
+
+// heldOut are the held-out examples of a source, and the predictions of p.
+func (p *predictor) heldOut(s *Set, v *vectors, source int) (*data, []float64) {
+	d := v.data(s, p.views, p.turn, s.pick(continues.HeldOut, source))
+	return d, p.calibrated(newNetOf(p.fit.layers).logits(d))
+}
+
+// sourcesOf are the sources of s, and all if there are several.
+func sourcesOf(s *Set) (numbers []int, names []string) {
+	for i, name := range s.Sources {
+		numbers, names = append(numbers, i), append(names, name)
+	}
+	if len(numbers) > 1 {
+		numbers, names = append(numbers, all), append(names, "all")
+	}
+	return numbers, names
+}
+
+func (r *Result) measure(s *Set, v *vectors, p *predictor) {
+	numbers, names := sourcesOf(s)
+	for i, source := range numbers {
+		d, predicted := p.heldOut(s, v, source)
+		training := v.data(s, nil, true, s.pick(continues.Training, source))
+		validation := v.data(s, nil, true, s.pick(continues.Validation, source))
+		shares := newByTurn(training.turns(), training.goesOn)
+		byShare := shares.predict(d.turns())
+		threshold := bestThreshold(shares.predict(validation.turns()), validation.goesOn)
+		r.Sources = append(r.Sources, SourceResult{Name: names[i], Training: training.rows(),
+			Model: scoreOf(predicted, d, p.threshold), Majority: scoreOf(byShare, d, 0.5), Turns: scoreOf(byShare, d, threshold),
+			Reliability: reliability(predicted, d.goesOn)})
+	}
+}
+
+func (r *Result) ablate(s *Set, v *vectors, p *predictor) {
+	numbers, names := sourcesOf(s)
+	for i, source := range numbers {
+		if p.source != all && source != p.source {
+			continue
+		}
+		d, predicted := p.heldOut(s, v, source)
+		r.Ablations = append(r.Ablations, Ablation{p.name, names[i], d.width(), scoreOf(predicted, d, p.threshold)})
+	}
+}
+
+// model is p in the form of the proxy.
+func (p *predictor) model(s *Set, e embed.Embedder, r *Result) (*continues.Model, error) {
+	whole := &r.Sources[len(r.Sources)-1]
+	f := continues.Form{Embedder: e.Space(), Dim: e.Dim(), Tokens: tokens, Slope: p.slope, Intercept: p.intercept, Threshold: p.threshold, Seed: s.Seed,
+		Training: continues.Summary{Sources: s.Sources, Examples: whole.Training, HeldOut: whole.Model.Examples, MCC: whole.Model.MCC,
+			F1Macro: whole.Model.F1Macro, TurnsOnly: whole.Turns.MCC, Brier: whole.Model.Brier, Epoch: r.Epoch}}
+	for _, v := range p.views {
+		f.Windows = append(f.Windows, v.window)
+	}
+	f.Layers = []int{p.fit.layers[0].weight.cols}
+	var weights []float32
+	for _, l := range p.fit.layers {
+		f.Layers = append(f.Layers, len(l.bias))
+		weights = append(append(weights, l.weight.all...), l.bias...)
+	}
+	return continues.New(f, weights)
+}

@@ -1,0 +1,46 @@
+package train
+
+import (
+	"context"
+
+	"reprise/embed"
+	"reprise/policy/continues"
+)
+
+// Predictor is a model with its embedder, for replays. It is not safe for concurrent use.
+type Predictor struct {
+	model    *continues.Model
+	embedder embed.Embedder
+	vector   []float32
+	err      error
+}
+
+// NewPredictor returns an error if the embedder is not that of the model.
+func NewPredictor(m *continues.Model, e embed.Embedder) (*Predictor, error) {
+	if err := m.Suits(e.Space(), e.Dim()); err != nil {
+		return nil, err
+	}
+	return &Predictor{model: m, embedder: e}, nil
+}
+
+// Predict is the probability that a conversation goes on after the user's prompts, the oldest first, at a turn from 1. It is 0, which is no
+// prediction, where embedding fails; Err has the first error.
+func (p *Predictor) Predict(prompts []string, turn int) float64 {
+	all, err := p.embedder.Embed(context.Background(), p.model.Texts(prompts))
+	if err != nil {
+		if p.err == nil {
+			p.err = err
+		}
+		return 0
+	}
+	p.vector = p.model.Join(p.vector[:0], all)
+	return p.model.Predict(p.vector, turn)
+}
+
+// HeldOut reports whether conversations that begin with a prompt were held out in training. A fair replay has only these.
+func (p *Predictor) HeldOut(opening string) bool {
+	return continues.PartOf(p.model.Form().Seed, opening) == continues.HeldOut
+}
+
+// Err is the first error of Predict.
+func (p *Predictor) Err() error { return p.err }

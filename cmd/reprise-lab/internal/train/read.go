@@ -1,0 +1,114 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"reprise/policy/continues"
+	"reprise/policy/sim/trace"
+)
+
+// Set is the examples of some files.
+type Set struct {
+	Sources  []string // names of the files without folders
+	Talks    int
+	Skipped  int    // records that could not be parsed
+	Fault    error  // the first of them
+	Seed     uint64 // of the split
+	examples []Example
+	source   []int // of each example, a number of Sources
+	part     []continues.Part
+}
+
+// ErrNoExamples is wrapped by the error for files from which nothing can be learned.
+var ErrNoExamples = errors.New("nothing to learn from")
+
+// Read reads the conversations of files, in any format of trace.OpenConversations, and splits them by openings.
+func Read(ctx context.Context, paths []string, seed uint64) (*Set, error) {
+	s := &Set{Seed: seed}
+	for _, path := range paths {
+		if err := s.read(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.check()
+}
+
+func (s *Set) read(ctx context.Context, path string) error {
+	r, err := trace.OpenConversations(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	source := len(s.Sources)
+	s.Sources = append(s.Sources, filepath.Base(path))
+	var log chats
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if c.Body != nil {
+			if !log.add(c.Body) {
+				s.Skipped++
+			}
+			continue
+		}
+		s.add(&c, source)
+	}
+	for i := range log.all {
+		s.add(&log.all[i], source)
+	}
+	n, fault := r.Skipped()
+	if s.Skipped += n; s.Fault == nil {
+		s.Fault = fault
+	}
+	return nil
+}
+
+func (s *Set) add(c *trace.Conversation, source int) {
+	part := continues.PartOf(s.Seed, c.Turns[0].Text)
+	for _, e := range examplesOf(c) {
+		s.examples = append(s.examples, e)
+		s.source = append(s.source, source)
+		s.part = append(s.part, part)
+	}
+	s.Talks++
+}
+
+// check refuses parts in which only one label occurs: what is learned there is the label.
+func (s *Set) check() error {
+	for part, name := range []string{"training", "validation", "held-out"} {
+		var n [2]int
+		for _, e := range s.pick(continues.Part(part), all) {
+			n[index(s.examples[e].GoesOn)]++
+		}
+		if n[0] == 0 || n[1] == 0 {
+			return fmt.Errorf("%w: of the %d requests in the %s part of %d conversations %d go on and %d end them; want both: more conversations, some of them of several turns",
+				ErrNoExamples, n[0]+n[1], name, s.Talks, n[1], n[0])
+		}
+	}
+	return nil
+}
+
+// all is every source.
+const all = -1
+
+// pick are the examples of a part of a source, or of all.
+func (s *Set) pick(part continues.Part, source int) (which []int) {
+	for e, p := range s.part {
+		if p == part && (source == all || s.source[e] == source) {
+			which = append(which, e)
+		}
+	}
+	return which
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/cmd/reprise-lab/internal/train"
+	"reprise/embed"
+	"reprise/internal/suggest"
+	"reprise/policy/continues"
+)
+
+// predictors are what train makes.
+var predictors = []string{"lpc"}
+
+// trainFlags are the flags of train.
+type trainFlags struct {
+	name          string
+	conversations files
+	out           string
+	seed          uint64
+	embedder      string
+	ablations     bool
+	parallel      int
+	json          bool
+	html, command string
+	made          embed.Embedder
+}
+
+func runTrain(t cli.Terminal, args []string) error {
+	o := &trainFlags{}
+	fs := cli.NewFlagSet("reprise-lab train")
+	o.register(fs)
+	switch {
+	case len(args) > 0 && !strings.HasPrefix(args[0], "-"):
+		o.name, args = args[0], args[1:]
+	case len(args) != 1 || !slices.Contains([]string{"-h", "-help", "--help"}, args[0]):
+		return cli.FlagError(fs, "want the name of a predictor first: %s", strings.Join(predictors, " or "))
+	}
+	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { trainHelp(w, fs) }); err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
+		return cli.FlagError(fs, "%v", err)
+	}
+	o.command = commandOf(fs.Name()+" "+o.name, fs, nil)
+	ctx, stop := cli.Interruptible()
+	defer stop()
+	err := o.run(ctx, t)
+	if ctx.Err() != nil {
+		fmt.Fprintf(t.Err, "%s: interrupted: no model is written\n", fs.Name())
+		return cli.ErrInterrupted
+	}
+	return err
+}
+
+func (o *trainFlags) register(fs *flag.FlagSet) {
+	fs.Var(&o.conversations, "conversations", "`FILE[,FILE…]` of conversations; may be given several times")
+	fs.StringVar(&o.out, "out", "", "`FILE` that gets the model; one that exists is replaced when the new one is complete")
+	fs.Uint64Var(&o.seed, "seed", 1, "`N` decides which half of the conversations is held out, and the weights at the start")
+	fs.StringVar(&o.embedder, "embedder", embedderBuiltin, "`NAME` is builtin, or model2vec:DIR with the folder of a static model; the proxy must have the same one")
+	fs.BoolVar(&o.ablations, "ablations", false, "train and measure models of other inputs too, with responses and without, and one for each file")
+	fs.IntVar(&o.parallel, "parallel", 0, "`N` models of --ablations are trained at a time, 0 is one for each processor; the figures do not depend on it")
+	fs.BoolVar(&o.json, "json", false, "print the figures as one JSON object")
+	registerHTML(fs, &o.html)
+}
+
+func (o *trainFlags) check() (err error) {
+	switch {
+	case !slices.Contains(predictors, o.name):
+		return fmt.Errorf("train %q: want %s%s", o.name, strings.Join(predictors, " or "), suggest.DidYouMean(o.name, predictors))
+	case len(o.conversations) == 0:
+		return errors.New("want --conversations: a file of recorded conversations")
+	case o.out == "":
+		return errors.New("want --out: the file that gets the model")
+	case o.json && o.html != "":
+		return errors.New("--json and --html are two forms of one result: want one of them")
+	case o.parallel < 0:
+		return errors.New("--parallel is 0 or more")
+	}
+	o.made, err = openEmbedder(o.embedder)
+	return err
+}
+
+func trainHelp(w io.Writer, fs *flag.FlagSet) {
+	io.WriteString(w, `reprise-lab train makes a model from recorded conversations.
+
+  reprise-lab train lpc --conversations sgd.jsonl.gz --out lpc.model
+  reprise-lab train lpc --conversations a.jsonl,b.jsonl --ablations --html report.html --out lpc.model
+
+Predictors:
+  lpc  whether a conversation goes on, from the user's last prompts and the number of the turn: the predictor of Learned Prefix Caching.
+       The proxy reads it from REPRISE_CONTINUES_MODEL
+
+Half of the conversations are held out and measure the model; a fifth of the others decides when training ends, the calibration and the
+threshold. Conversations with one first prompt are in one part. A turn goes on if the user has a later one; in a tree, if any branch does.
+
+Files: OASST1, SGD, ShareGPT, or a log of chat requests, packed with gzip or zstd or not.
+
+Flags:
+`)
+	cli.FlagHelp(w, fs, "conversations", "out", "seed", "embedder", "ablations", "parallel", "json", "html")
+}
+
+// run trains and measures; the model is written last.
+func (o *trainFlags) run(ctx context.Context, t cli.Terminal) error {
+	out, err := createModel(o.out)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	html, err := openReport(o.html)
+	if err != nil {
+		return err
+	}
+	set, err := train.Read(ctx, o.conversations, o.seed)
+	if err != nil {
+		return errors.Join(err, closeReport(html))
+	}
+	if set.Skipped > 0 {
+		fmt.Fprintf(t.Err, "reprise-lab train: %s records were skipped; the first: %v\n", thousands(set.Skipped), set.Fault)
+	}
+	workers := o.parallel
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	r, err := train.Run(ctx, set, train.Options{Embedder: o.made, Seed: o.seed, Ablations: o.ablations, Workers: workers, Note: trainProgress(t)})
+	if err != nil {
+		return errors.Join(err, closeReport(html))
+	}
+	page := trainPage(set, r, o.command)
+	if err := errors.Join(writeReport(html, page), out.commit(r.Model)); err != nil {
+		return err
+	}
+	if o.json {
+		return json.NewEncoder(t.Out).Encode(r)
+	}
+	return report.Text(t.Out, page)
+}
+
+func closeReport(f *os.File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}
+
+func trainProgress(t cli.Terminal) func(step string, done, total int) {
+	prompts, models := progressOf(t, "texts"), progressOf(t, "models")
+	return func(step string, done, total int) {
+		if step == "trained" {
+			models(step, done, total)
+			return
+		}
+		prompts(step, done, total)
+	}
+}
+
+// modelFile is a model that is being made, beside the file that it will replace.
+type modelFile struct {
+	path string
+	temp *os.File
+	done bool
+}
+
+// createModel opens the file before training, so that a wrong name does not cost minutes.
+func createModel(path string) (*modelFile, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("write model: %s is no regular file", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		if at := (*fs.PathError)(nil); errors.As(err, &at) {
+			err = at.Err // without the name of the temporary file
+		}
+		return nil, fmt.Errorf("write model %s: %w", path, err)
+	}
+	return &modelFile{path: path, temp: f}, nil
+}
+
+// commit writes the model and gives it its name.
+func (f *modelFile) commit(m *continues.Model) error {
+	b, err := m.Marshal()
+	if err == nil {
+		_, err = f.temp.Write(b)
+	}
+	if err == nil {
+		err = f.temp.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.temp.Sync()
+	}
+	if err = errors.Join(err, f.temp.Close()); err == nil {
+		err = os.Rename(f.temp.Name(), f.path)
+	}
+	if err != nil {
+		return fmt.Errorf("write model: %w", err)
+	}
+	f.done = true
+	return nil
+}
+
+// discard removes the file unless it was committed.
+func (f *modelFile) discard() {
+	if !f.done {
+		if err := f.temp.Close(); err == nil || errors.Is(err, fs.ErrClosed) {
+			os.Remove(f.temp.Name())
+		}
+	}
+}
