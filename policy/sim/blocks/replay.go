@@ -74,7 +74,7 @@ func CheckPolicy(name string) error {
 }
 
 // Replay plays t through every policy at every capacity, policy by policy. The results do not depend on Parallel, except Seconds. It holds
-// the trace in memory once, and for each cell that is played 8 bytes for each distinct block and what the policy takes for each resident one.
+// the trace in memory once, and for each cell while it is played 8 bytes for each distinct block and what the policy takes for each resident one.
 //
 // When ctx is done, the results of the requests played so far are returned with its error: Requests counts them.
 func Replay(ctx context.Context, t *Trace, o Options) ([]Result, error) {
@@ -197,6 +197,7 @@ func (p *player) measure(ctx context.Context, now func() time.Time, progress fun
 	r := &p.result
 	r.Seconds = now().Sub(start).Seconds()
 	r.Evictions = p.tiers.evictions()
+	p.tiers, p.seer, p.future = tiers{}, nil, nil // a cell that was played takes no memory
 	if r.Blocks > 0 {
 		r.HitRatio = float64(r.Hits) / float64(r.Blocks)
 	}
