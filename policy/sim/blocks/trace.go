@@ -46,7 +46,7 @@ func (r *Request) block(n int) uint32 {
 type Trace struct {
 	Name      string   // of its file without the folder, or of its generator with parameters
 	Generated bool     // made by a generator, or with blocks or times from one: tables say so
-	Note      string   // what of it is generated, where that is a part: "starts of sessions are sampled"; "": all, or nothing
+	Note      string   // what of it is generated or inferred, where that is a part: "starts of sessions are sampled"; "": all, or nothing
 	Tokens    int      // of a block
 	Kinds     []string // types of requests; at least one
 	Distinct  int      // blocks: all numbers are below it

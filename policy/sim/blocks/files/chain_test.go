@@ -192,3 +192,33 @@ func short(text string) string {
 	words := strings.Fields(text)
 	return strings.Join(slices.Compact(words[:min(2, len(words))]), " ")
 }
+
+// TestAzureBlocks: a request that continues another begins with its prompt and its answer, and about the given share of them do.
+func TestAzureBlocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	lines := ArrivalHeader + "\n"
+	for i := range 2000 {
+		lines += fmt.Sprintf("2023-11-16 18:%02d:%02d,%d,%d\n", i/60, i%60, 1+random.IntN(2000), random.IntN(300))
+	}
+	for share, want := range map[float64][2]int{0: {800, 1100}, 0.2: {300, 500}, -1: {0, 0}} {
+		tr, err := Read(strings.NewReader(lines), Azure, Options{Continues: share, Tokens: 64, Seed: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkTrace(t, tr)
+		n := 0
+		for i := range tr.Requests {
+			r := &tr.Requests[i]
+			if r.After == 0 {
+				continue
+			}
+			before := &tr.Requests[r.After-1]
+			if n++; before.Prompt+before.Answer >= r.Prompt || common(before.Blocks, r.Blocks) != len(before.Blocks) || r.Session != before.Session {
+				t.Fatalf("request %d does not begin with %d", i+1, r.After)
+			}
+		}
+		if n < want[0] || n > want[1] || !tr.Generated || tr.Tokens != 64 {
+			t.Errorf("share %g: %d continuations, want %v; %v", share, n, want, tr.Generated)
+		}
+	}
+}

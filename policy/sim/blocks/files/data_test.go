@@ -75,6 +75,32 @@ func TestKnownRatios(t *testing.T) {
 	}
 }
 
+// TestMooncakeConversations: the conversations that are inferred are those of the description of the parser.
+func TestMooncakeConversations(t *testing.T) {
+	tr, err := Open(filepath.Join(data(t), "kv", "mooncake_conversation.jsonl.gz"), Mooncake, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, continued, hits, theirs := make([]bool, tr.Distinct), 0, 0, 0
+	for i := range tr.Requests {
+		r := &tr.Requests[i]
+		n := 0
+		for n < len(r.Blocks) && seen[r.Blocks[n]] {
+			n++
+		}
+		for _, b := range r.Blocks[n:] {
+			seen[b] = true
+		}
+		if hits += n; r.After > 0 {
+			continued++
+			theirs += n
+		}
+	}
+	if share, of := float64(continued)/float64(len(tr.Requests)), float64(theirs)/float64(hits); share < .295 || share > .31 || of < .795 || of > .81 {
+		t.Errorf("%.3f of the requests with %.3f of the hits", share, of)
+	}
+}
+
 // TestConversationsOfData: the recorded conversations are read, and each turn after the first finds what the turn before it left.
 func TestConversationsOfData(t *testing.T) {
 	dir := data(t)

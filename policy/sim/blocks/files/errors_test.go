@@ -32,7 +32,7 @@ func TestReadErrors(t *testing.T) {
 		{Mooncake, `{"timestamp":0,"input_length":513,"hash_ids":[1]}`, "field hash_ids: 1 numbers: want 2 for 513 tokens in blocks of 512"},
 		{Mooncake, `{"timestamp":0,"input_length":5,"hash_ids":[-1]}`, "field hash_ids: number -1: want a whole number from 0"},
 		{Mooncake, `{"timestamp":0,"input_length":5,"hash_ids":3}`, "field hash_ids: number: want a list"},
-		{Mooncake, samples[Mooncake] + "\n\n{", "line 5: want a record"},
+		{Mooncake, samples[Mooncake] + "\n\n{", "line 7: want a record"},
 		{Mooncake, "\x1f\x8b\x08", "unpack"},
 		{Qwen, `{"chat_id":1}`, "want the fields chat_id, parent_chat_id"},
 		{Qwen, qwen + qwen, "line 2: field chat_id: 1: want a number that no earlier request has"},

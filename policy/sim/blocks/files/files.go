@@ -222,7 +222,7 @@ func (b *builder) parser(f Format) parser {
 	case Blocks:
 		return &ownParser{builder: b}
 	case Mooncake:
-		return &mooncakeParser{b}
+		return &mooncakeParser{builder: b}
 	case Qwen:
 		return &qwenParser{builder: b}
 	case Sessions:

@@ -22,6 +22,8 @@ var samples = map[Format]string{
 `,
 	Mooncake: `{"timestamp": 2000, "input_length": 1000, "output_length": 500, "hash_ids": [0, 1]}
 {"timestamp": 3500, "input_length": 1500, "output_length": 0, "hash_ids": [0, 2, 3]}
+{"timestamp": 9000, "input_length": 1700, "output_length": 1, "hash_ids": [0, 2, 4, 5]}
+{"timestamp": 9500, "input_length": 1499, "output_length": 1, "hash_ids": [0, 2, 6]}
 `,
 	Qwen: `{"chat_id":159,"parent_chat_id":-1,"timestamp":61.114,"input_length":40,"output_length":132,"type":"text","turn":1,"hash_ids":[1,2,3]}
 {"chat_id":160,"parent_chat_id":5,"timestamp":61.5,"input_length":16,"output_length":2,"type":"search","turn":2,"hash_ids":[9]}
@@ -77,8 +79,10 @@ func TestFormats(t *testing.T) {
 2 40/0 [5][] request turn 1 of 0
 3.5 160/0 [0 1 2 3 4][] chat turn 2 of 4 after 1 by 2.5
 `,
-		Mooncake: `2 1000/500 [0 1][] chat turn 1 of 0
-3.5 1500/0 [0 2 3][] chat turn 1 of 0
+		Mooncake: `2 1000/500 [0 1][] chat turn 1 of 1
+3.5 1500/0 [0 2 3][] chat turn 1 of 2 goes on
+9 1700/1 [0 2 4 5][] chat turn 2 of 2 after 2 by 5.5
+9.5 1499/1 [0 2 6][] chat turn 1 of 3
 `,
 		Qwen: `61.11 40/132 [0 1 2][] text turn 1 of 1 goes on
 61.5 16/2 [3][] search turn 2 of 2
@@ -159,7 +163,7 @@ func TestPacked(t *testing.T) {
 	z.Write([]byte("\ufeff" + samples[Mooncake]))
 	z.Close()
 	tr, err := Open(write(t, packed.String()), Auto, Options{})
-	if err != nil || len(tr.Requests) != 2 || tr.Name != "sample" || tr.Tokens != 512 || tr.Distinct != 4 {
+	if err != nil || len(tr.Requests) != 4 || tr.Name != "sample" || tr.Tokens != 512 || tr.Distinct != 7 {
 		t.Errorf("%+v, %v", tr, err)
 	}
 }
