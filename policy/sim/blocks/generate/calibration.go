@@ -10,6 +10,8 @@ import (
 type Figure struct {
 	Name             string
 	Target, Measured float64
+	// Day marks a figure of a whole day in paper 001 that two hours do not have: it is shown, and not a target of the generator.
+	Day bool
 }
 
 // Near reports whether the measured value is within a share of the target.
@@ -19,17 +21,18 @@ func (f Figure) Near(share float64) bool {
 
 // Target is the published statistics of one trace.
 type Target struct {
-	Name  string
+	Name  string // of the trace's generator
 	wants []want
 }
 
 type want struct {
 	name   string
 	value  float64
-	figure func(*measure) float64
+	figure figure
+	day    bool // Figure.Day
 }
 
-// Published are the targets of the generators that have some: by the name of the generator.
+// Published returns the statistics that the generator of a name is calibrated to. Only qwen-a and qwen-b have some.
 func Published(name string) (Target, bool) {
 	i := slices.IndexFunc(targets, func(t Target) bool { return t.Name == name })
 	if i < 0 {
@@ -38,74 +41,90 @@ func Published(name string) (Target, bool) {
 	return targets[i], true
 }
 
-// Calibration measures each published figure on a trace, in one pass and some sorting: 2 s for ten million blocks.
+// Calibration measures the published figures on a trace that passes Check, in some 1 s for ten million blocks.
 //
-// Ratios are of blocks of prompts, those of answers do not count. A reuse gap is the time since the last request with that block, over all
-// hits of an infinite cache; a hit is of the same session where that request was. Lifespan is the time from the first request with a block
-// to the last, 0 for most.
+// The published calculations are not public in each detail. Here ratios and reuse gaps are of the blocks of prompts: a hit is one of an
+// infinite cache that keeps prompts and not answers, its gap is the time since the last request with that block, and it is of the same
+// session if that request was. The figures that begin with goes on leave out the last quarter of the trace, whose sessions are cut.
 func Calibration(t *blocks.Trace, target Target) []Figure {
-	m := newMeasure(t)
 	all := make([]Figure, len(target.wants))
+	m := newMeasure(t)
 	for i, w := range target.wants {
-		all[i] = Figure{w.name, w.value, w.figure(m)}
+		all[i] = Figure{w.name, w.value, w.figure(m), w.day}
 	}
 	return all
 }
 
-// targets: paper 001 for what its text says of a whole day, else the statistics of the published two hours.
+// targets are the statistics of the published two hours, and after the turns also those in the text of paper 001 §3 (figures 5, 8, 9, 11,
+// 19 and its introduction).
 var targets = []Target{
 	{"qwen-a", slices.Concat(
-		[]want{{"ideal hit ratio", .579, (*measure).ideal}},
-		curve(.176, .410, .500, .562, .578),
+		curve(.579, .176, .410, .500, .562, .578),
+		kinds("share of requests, ", func(k string) figure { return share(every, ofKind(k)) }, .7372, .1901, .0376, .0351),
+		kinds("ideal hit ratio, ", idealOf, .692, .488, .781, .551),
+		kinds("median reuse gap (s), ", gapOf, 47.7, 111.8, 4.8, 152.4),
 		[]want{
-			{"share of text", .7372, requestsOf("text")}, {"share of search", .1901, requestsOf("search")},
-			{"share of image", .0376, requestsOf("image")}, {"share of file", .0351, requestsOf("file")},
-			{"ideal hit ratio, text", .692, idealOf("text")}, {"ideal hit ratio, image", .781, idealOf("image")},
-			{"ideal hit ratio, file", .551, idealOf("file")}, {"ideal hit ratio, search", .488, idealOf("search")},
-			{"median reuse gap, text, s", 47.7, gapOf("text")}, {"median reuse gap, image, s", 4.8, gapOf("image")},
-			{"median reuse gap, search, s", 111.8, gapOf("search")}, {"median reuse gap, file, s", 152.4, gapOf("file")},
-			{"hits of the same session", .711, func(m *measure) float64 { return ratio(m.same, sum(m.hits)) }},
-			{"hits of other sessions", .289, func(m *measure) float64 { return 1 - ratio(m.same, sum(m.hits)) }},
-			{"gap of follow-ups p50, s", 110.6, followUpGap(.5)}, {"gap of follow-ups p90, s", 718.5, followUpGap(.9)},
-			{"follow-up share of requests", .463, followUps}, {"single-request share of sessions", .61, singles},
-			{"goes on, first turns", .5, goesOn(1, 1)}, {"goes on, later turns", .8, goesOn(2, 40)},
-			{"turn p90", 5, turnQuantile(.9)}, {"longest session, turns", mostTurns, turnQuantile(1)},
+			{"hits of the same session", .711, sameSession, false},
+			{"hits of other sessions", .289, otherSession, false},
+			{"follow-up gap p50, s", 110.6, followUpGap(.5), false},
+			{"follow-up gap p90, s", 718.5, followUpGap(.9), false},
+			{"follow-up share of requests", .463, share(every, continues), false},
+			{"single-request share of sessions", .61, share(begins, ends), false},
 		},
 		sizes(2331, 1046, 14359, 430, 375, 1641),
-		[]want{{"reuses in the top 10 % of blocks", .77, func(m *measure) float64 { return m.topReuses(.1) }},
-			{"lifespan p90, s", 612, lifespan(.9)}},
+		kinds("later turns, ", func(k string) figure { return share(ofKind(k), later) }, .47, .49, .10, .51),
+		[]want{
+			{"turn p90", 5, quantileOf(turn, .9), false},
+			{"longest session, turns", mostTurns, quantileOf(turn, 1), true},
+			{"goes on after turn 1", .5, share(firstSettled, goesOn), false},
+			{"goes on after later turns", .8, laterGoesOn, false},
+			{"reuses in the top 10 % of blocks", .77, topReuses, false},
+			{"lifespan p90, s", 612, lifespan(.9), false},
+			{"users with 50 % of requests", .19, busiest(.5), false},
+			{"users with 90 % of requests", .72, busiest(.9), false},
+		},
 	)},
 	{"qwen-b", slices.Concat(
-		[]want{{"ideal hit ratio", .542, (*measure).ideal}},
-		curve(.462, .516, .528, .537, .541),
+		curve(.542, .462, .516, .528, .537, .541),
 		[]want{
-			{"share of api", .8735, requestsOf("api")}, {"share of text", .1265, requestsOf("text")},
-			{"median reuse gap, api, s", 2.3, gapOf("api")},
-			{"hits of other sessions", 1, func(m *measure) float64 { return 1 - ratio(m.same, sum(m.hits)) }},
-			{"single-request share of sessions", 1, singles},
-			{"new api blocks that are reused", .023, func(m *measure) float64 { return m.everReused("api") }},
+			{"share of requests, api", .8735, share(every, ofKind("api")), false},
+			{"share of requests, text", .1265, share(every, ofKind("text")), false},
+			{"median reuse gap (s), api", 2.3, gapOf("api"), false},
+			{"hits of other sessions", 1, otherSession, false},
+			{"single-request share of sessions", 1, share(begins, ends), false},
+			{"new api blocks that are reused", .023, everReused("api"), false},
 		},
 		sizes(915, 574, 6294, 92, 39, 1006),
-		[]want{{"lifespan p99, s", 97, lifespan(.99)}},
+		[]want{
+			{"lifespan p99, s", 97, lifespan(.99), true},
+			{"users with 90 % of requests", .15, busiest(.9), true},
+		},
 	)},
 }
 
-func curve(at1, at5, at10, at25, at50 float64) []want {
-	var all []want
-	for _, p := range []struct {
-		name         string
-		share, ratio float64
-	}{{"1", .01, at1}, {"5", .05, at5}, {"10", .10, at10}, {"25", .25, at25}, {"50", .50, at50}} {
-		all = append(all, want{"LRU hit ratio at " + p.name + " % of distinct", p.ratio, func(m *measure) float64 { return m.lru(p.share) }})
+func curve(all, at1, at5, at10, at25, at50 float64) []want {
+	return []want{
+		{"ideal hit ratio", all, ideal, false},
+		{"LRU at 1 % of distinct", at1, lru(.01), false},
+		{"LRU at 5 % of distinct", at5, lru(.05), false},
+		{"LRU at 10 % of distinct", at10, lru(.10), false},
+		{"LRU at 25 % of distinct", at25, lru(.25), false},
+		{"LRU at 50 % of distinct", at50, lru(.50), false},
 	}
-	return all
 }
 
-func sizes(inMean, in50, in99, outMean, out50, out99 float64) []want {
-	input := func(r *blocks.Request) float64 { return float64(r.Prompt) }
-	output := func(r *blocks.Request) float64 { return float64(r.Answer) }
+// kinds is a figure for each type of trace A.
+func kinds(name string, of func(kind string) figure, text, search, image, file float64) []want {
 	return []want{
-		{"input mean, tokens", inMean, mean(input)}, {"input p50", in50, quantileOf(input, .5)}, {"input p99", in99, quantileOf(input, .99)},
-		{"output mean, tokens", outMean, mean(output)}, {"output p50", out50, quantileOf(output, .5)}, {"output p99", out99, quantileOf(output, .99)},
+		{name + "text", text, of("text"), false}, {name + "search", search, of("search"), false},
+		{name + "image", image, of("image"), false}, {name + "file", file, of("file"), false},
+	}
+}
+
+// sizes are mean, median and 99th percentile of prompts and answers in tokens.
+func sizes(inMean, in50, in99, outMean, out50, out99 float64) []want {
+	return []want{
+		{"input mean, tokens", inMean, mean(input), false}, {"input p50", in50, quantileOf(input, .5), false}, {"input p99", in99, quantileOf(input, .99), false},
+		{"output mean, tokens", outMean, mean(output), false}, {"output p50", out50, quantileOf(output, .5), false}, {"output p99", out99, quantileOf(output, .99), false},
 	}
 }

@@ -1,9 +1,7 @@
 package generate
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"reprise/policy/sim/blocks"
 )
@@ -14,134 +12,111 @@ type chat struct {
 	requests float64 // published number of them, of all types
 	again    float64 // probability that a first turn has a second one
 	tail     float64 // exponent of the power law of the number of turns, above 1
-	first    length  // tokens that the user sends at first: with a document, search results or an image
+	first    length  // tokens that the user sends at first, with search results or an image
 	next     length  // and in each later turn
 	answer   length
-	gaps     gaps // from one request of a session to the next
+	pauses   gaps // from the end of an answer to the next request
 
-	prompts  []prefix  // that the application sets before the session, the most frequent first
-	popular  []float64 // running sums of their shares
-	sessions float64   // requests / mean number of turns
+	document length  // tokens of a document before the first message; its user may open another session with it
+	repeat   float64 // probability that a session has the document of one of the latest sessions
+
+	prompts []prefix  // that the application or the user sets before the session, the most frequent first
+	popular []float64 // running sums of their shares
+	place   float64   // in (0, 1): where the latest number of turns is in their law
+	long    float64   // the same for the length of the latest document
+	latest  []*prefix // documents of the latest sessions
 }
 
-// turns draws the number of requests of a session: P(at least t) = again (2/t)^tail for t from 2.
-func (c *chat) turns(r random) int {
-	u := r.Float64()
-	if u >= c.again {
+const (
+	mostTurns       = 232 // published, of one day
+	longTurns       = 8.5 // of a session in which messages and answers are half as long: those who write many write short ones
+	fastTurns       = 60  // of a session in which pauses are half as long
+	latestDocuments = 30
+)
+
+// turns is the number of requests of a session: P(at least t) = again (1.5/(t-0.5))^tail for t from 2. The places in the law are a sequence that fills it evenly from any start, because the few longest of independent draws would carry a
+// tenth of the blocks in one trace and none in the next.
+func (c *chat) turns() int {
+	_, c.place = math.Modf(c.place + golden)
+	if c.place >= c.again {
 		return 1
 	}
-	return int(min(2*math.Pow(u/c.again, -1/c.tail), mostTurns))
+	return int(min(.5+1.5*math.Pow(c.place/c.again, -1/c.tail), mostTurns))
 }
-
-const mostTurns = 232 // published, of one day
 
 // meanTurns is the mean of turns.
 func (c *chat) meanTurns() float64 {
 	mean := 1.0
 	for t := 2.0; t <= mostTurns; t++ {
-		mean += c.again * math.Pow(2/t, c.tail)
+		mean += c.again * math.Pow(1.5/(t-.5), c.tail)
 	}
 	return mean
 }
 
-// talk is a session: its requests, and the blocks of the last of them and of its answer.
-type talk struct {
-	prefix *prefix
-	stream []uint32
-	need   int // blocks
-	latest int32
-	number uint32
-	user   uint32
-}
-
-// draft is a request whose blocks have no numbers yet.
-type draft struct {
-	blocks.Request
-	of *talk
-}
+const (
+	context = 30000 // tokens: a session ends before its prompt and answer are more
+	decode  = 30    // tokens per second of an answer
+)
 
 // people makes requests of several types over a horizon in seconds.
 type people struct {
 	random
-	kinds   []chat
-	cum     []float64
-	context int32   // tokens; a session ends before its prompt is longer
-	decode  float64 // tokens per second of an answer, for Think
-	users   int
-	drafts  []draft
+	kinds  []chat
+	cum    []float64 // running sums of their shares of the sessions
+	users  int
+	drafts []draft
 }
 
-// session appends the requests of one session from a start that may be before the horizon: only those from time 0 on are kept.
+// session appends the requests of one session from its start, which may be before the trace: only those from time 0 on are kept.
 func (p *people) session(start, horizon float64) {
 	kind := p.pick(p.cum)
 	c := &p.kinds[kind]
-	of := &talk{prefix: &c.prompts[p.pick(c.popular)], user: uint32(1 + p.IntN(p.users))}
-	n, at, think, prompt := c.turns(p.random), start, 0.0, of.prefix.tokens
-	shorter := 1 / (1 + float64(n)/longTurns)
+	of := &talk{prefix: p.begin(c)}
+	user := of.prefix.user
+	if user == 0 {
+		user = p.someone()
+	}
+	n, at, think, prompt := c.turns(), start, 0.0, of.prefix.tokens
+	shorter, faster := 1/(1+float64(n)/longTurns), 1/(1+float64(n)/fastTurns)
 	for turn := 1; turn <= n && at < horizon; turn++ {
 		law := c.next
 		if turn == 1 {
 			law = c.first
 		}
 		prompt += p.scaled(law, shorter)
-		answer := p.scaled(c.answer, 1)
-		if prompt+answer > p.context {
+		answer := p.scaled(c.answer, shorter)
+		if prompt+answer > context {
 			return
 		}
 		if at >= 0 {
-			p.drafts = append(p.drafts, draft{blocks.Request{
-				At: at, Think: think, Prompt: prompt, Answer: answer, Kind: uint16(kind), Turn: int32(turn), User: of.user}, of})
+			r := blocks.Request{At: at, Think: think, Prompt: prompt, Answer: answer, Kind: uint16(kind), Turn: int32(turn), User: user}
+			p.drafts = append(p.drafts, draft{r, of})
 		}
-		gap := p.gap(c.gaps)
-		think = max(0, gap-float64(answer)/p.decode)
+		think = p.gap(c.pauses) * faster
 		prompt += answer
-		at += gap
+		at += float64(answer)/decode + think
 	}
 }
 
-// longTurns is the number of turns at which the user's messages are half as long: those who exchange a hundred messages write short ones.
-const longTurns = 60
-
-// trace is the first n requests in the order of their arrival.
-func (p *people) trace(n int) *blocks.Trace {
-	slices.SortStableFunc(p.drafts, func(a, b draft) int { return cmp.Compare(a.At, b.At) })
-	drafts := p.drafts[:min(n, len(p.drafts))]
-	for i := range drafts {
-		d := &drafts[i]
-		d.of.need = int((d.Prompt + d.Answer) / blockTokens) // of the latest: prompts grow
+// begin is what the session of a type has before its first message.
+func (p *people) begin(c *chat) *prefix {
+	of := &c.prompts[p.pick(c.popular)]
+	if c.document.median == 0 {
+		return of
 	}
-	t := &blocks.Trace{Tokens: blockTokens, Requests: make([]blocks.Request, len(drafts))}
-	for i := range p.kinds {
-		t.Kinds = append(t.Kinds, p.kinds[i].name)
+	if len(c.latest) == latestDocuments && p.Float64() < c.repeat {
+		return c.latest[p.IntN(latestDocuments)]
 	}
-	var all numbers
-	var talks uint32
-	for i := range drafts {
-		d := &drafts[i]
-		if d.of.stream == nil {
-			talks++
-			d.of.number = talks
-			d.of.stream = all.stream(d.of.prefix, d.of.need)
-		}
-		t.Requests[i] = d.finish(t.Requests)
-		d.of.latest = int32(i + 1)
+	_, c.long = math.Modf(c.long + silver)
+	d := &prefix{tokens: of.tokens + c.document.at(normalAt(c.long)), user: p.someone()}
+	if len(c.latest) == latestDocuments {
+		c.latest = c.latest[1:]
 	}
-	t.Distinct = int(all.next)
-	return t
+	c.latest = append(c.latest, d)
+	return d
 }
 
-// finish is the request with its blocks and its place in the session.
-func (d *draft) finish(earlier []blocks.Request) blocks.Request {
-	r := d.Request
-	whole := r.Prompt / blockTokens
-	r.Blocks = d.of.stream[:whole:whole]
-	r.Filled = d.of.stream[whole : (r.Prompt+r.Answer)/blockTokens]
-	r.Session = d.of.number
-	r.After = d.of.latest
-	if r.After == 0 {
-		r.Think = 0
-	} else {
-		earlier[r.After-1].GoesOn = true
-	}
-	return r
+// someone is a user. The most active fifth starts a third of the sessions.
+func (p *people) someone() uint32 {
+	return uint32(1 + float64(p.users)*math.Pow(p.Float64(), 1.8))
 }

@@ -1,42 +1,111 @@
 package generate
 
 import (
+	"maps"
 	"slices"
 
 	"reprise/policy/sim/blocks"
 )
 
-func requestsOf(kind string) func(*measure) float64 {
+// A figure is computed from a measure.
+type figure func(*measure) float64
+
+func ideal(m *measure) float64 { return ratio(m.reuses(), m.accesses()) }
+
+func lru(share float64) figure {
+	return func(m *measure) float64 { return m.lru.HitRatio(share * float64(m.distinct)) }
+}
+
+func sameSession(m *measure) float64 { return ratio(m.same, m.reuses()) }
+
+func otherSession(m *measure) float64 { return ratio(m.reuses()-m.same, m.reuses()) }
+
+func idealOf(kind string) figure {
 	return func(m *measure) float64 {
-		k, n := m.kind(kind), 0
+		k, _ := m.kind(kind)
+		return ratio(k.hits, k.accesses)
+	}
+}
+
+func gapOf(kind string) figure {
+	return func(m *measure) float64 {
+		k, _ := m.kind(kind)
+		return quantile(k.gaps, .5)
+	}
+}
+
+// share is the part of the requests with of that have with too.
+func share(of, with func(*measure, *blocks.Request) bool) figure {
+	return func(m *measure) float64 {
+		all, n := 0, 0
 		for i := range m.trace.Requests {
-			if int(m.trace.Requests[i].Kind) == k {
-				n++
+			if r := &m.trace.Requests[i]; of(m, r) {
+				all++
+				if with(m, r) {
+					n++
+				}
 			}
 		}
-		return ratio(n, len(m.trace.Requests))
+		return ratio(n, all)
 	}
 }
 
-// ofKind calls f with the index of a kind, where the trace has it.
-func ofKind(kind string, f func(*measure, int) float64) func(*measure) float64 {
-	return func(m *measure) float64 {
-		if k := m.kind(kind); k >= 0 {
-			return f(m, k)
+func every(*measure, *blocks.Request) bool         { return true }
+func begins(_ *measure, r *blocks.Request) bool    { return r.After == 0 }
+func continues(_ *measure, r *blocks.Request) bool { return r.After > 0 }
+func later(_ *measure, r *blocks.Request) bool     { return r.Turn > 1 }
+func ends(_ *measure, r *blocks.Request) bool      { return !r.GoesOn }
+func goesOn(_ *measure, r *blocks.Request) bool    { return r.GoesOn }
+
+func ofKind(name string) func(*measure, *blocks.Request) bool {
+	return func(m *measure, r *blocks.Request) bool { return m.trace.Kinds[r.Kind] == name }
+}
+
+// settled requests are in the first three quarters of the trace, so that nearly all that continue them are in it.
+func (m *measure) settled(r *blocks.Request) bool {
+	first, last := m.trace.Requests[0].At, m.trace.Requests[len(m.trace.Requests)-1].At
+	return r.At <= first+.75*(last-first)
+}
+
+func firstSettled(m *measure, r *blocks.Request) bool { return r.Turn == 1 && m.settled(r) }
+
+// laterGoesOn is the mean over the categories of later turns of the share of requests that another continues. As in figure 11 of paper 001
+// each category counts once; those with less than 10 requests are left out.
+func laterGoesOn(m *measure) float64 {
+	type count struct{ requests, on int }
+	categories := map[[2]int]count{}
+	for i := range m.trace.Requests {
+		r := &m.trace.Requests[i]
+		if r.Turn == 1 || !m.settled(r) {
+			continue
 		}
-		return 0
+		id := [2]int{int(r.Kind), int(r.Turn)}
+		c := categories[id]
+		c.requests++
+		if r.GoesOn {
+			c.on++
+		}
+		categories[id] = c
 	}
+	var shares []float64
+	for _, c := range categories {
+		if c.requests >= 10 {
+			shares = append(shares, ratio(c.on, c.requests))
+		}
+	}
+	slices.Sort(shares) // the sum does not depend on the order of the map
+	total := 0.0
+	for _, s := range shares {
+		total += s
+	}
+	return total / float64(max(1, len(shares)))
 }
 
-func idealOf(kind string) func(*measure) float64 {
-	return ofKind(kind, func(m *measure, k int) float64 { return ratio(m.hits[k], m.accesses[k]) })
-}
+func input(r *blocks.Request) float64  { return float64(r.Prompt) }
+func output(r *blocks.Request) float64 { return float64(r.Answer) }
+func turn(r *blocks.Request) float64   { return float64(r.Turn) }
 
-func gapOf(kind string) func(*measure) float64 {
-	return ofKind(kind, func(m *measure, k int) float64 { return quantile(m.gaps[k], .5) })
-}
-
-func mean(value func(*blocks.Request) float64) func(*measure) float64 {
+func mean(value func(*blocks.Request) float64) figure {
 	return func(m *measure) float64 {
 		total := 0.0
 		for i := range m.trace.Requests {
@@ -46,7 +115,7 @@ func mean(value func(*blocks.Request) float64) func(*measure) float64 {
 	}
 }
 
-func quantileOf(value func(*blocks.Request) float64, q float64) func(*measure) float64 {
+func quantileOf(value func(*blocks.Request) float64, q float64) figure {
 	return func(m *measure) float64 {
 		all := make([]weighted, len(m.trace.Requests))
 		for i := range all {
@@ -56,11 +125,7 @@ func quantileOf(value func(*blocks.Request) float64, q float64) func(*measure) f
 	}
 }
 
-func turnQuantile(q float64) func(*measure) float64 {
-	return quantileOf(func(r *blocks.Request) float64 { return float64(r.Turn) }, q)
-}
-
-func followUpGap(q float64) func(*measure) float64 {
+func followUpGap(q float64) figure {
 	return func(m *measure) float64 {
 		var all []weighted
 		for i := range m.trace.Requests {
@@ -72,98 +137,65 @@ func followUpGap(q float64) func(*measure) float64 {
 	}
 }
 
-// followUps is the share of requests that continue one of the trace.
-func followUps(m *measure) float64 {
-	n := 0
-	for i := range m.trace.Requests {
-		if m.trace.Requests[i].After > 0 {
-			n++
-		}
-	}
-	return ratio(n, len(m.trace.Requests))
-}
-
-// singles is the share of sessions with one request in the trace.
-func singles(m *measure) float64 {
-	single, sessions := 0, 0
-	for i := range m.trace.Requests {
-		if r := &m.trace.Requests[i]; r.After == 0 {
-			sessions++
-			if !r.GoesOn {
-				single++
-			}
-		}
-	}
-	return ratio(single, sessions)
-}
-
-// goesOn is the mean over the categories of turns from one to another of the share of requests that a later one continues. As in figure 11
-// of paper 001 each category counts once; those with less than 20 requests are left out.
-func goesOn(from, to int) func(*measure) float64 {
+// busiest is the least share of the users that send a share of the requests.
+func busiest(share float64) figure {
 	return func(m *measure) float64 {
-		requests, on := make([]int, len(m.trace.Kinds)*(to+1)), make([]int, len(m.trace.Kinds)*(to+1))
+		users := map[uint32]int{}
 		for i := range m.trace.Requests {
-			r := &m.trace.Requests[i]
-			if int(r.Turn) < from || int(r.Turn) > to {
-				continue
-			}
-			c := int(r.Kind)*(to+1) + int(r.Turn)
-			requests[c]++
-			if r.GoesOn {
-				on[c]++
-			}
+			users[m.trace.Requests[i].User]++
 		}
-		total, n := 0.0, 0
-		for c := range requests {
-			if requests[c] >= 20 {
-				total += ratio(on[c], requests[c])
-				n++
-			}
+		counts := slices.Sorted(maps.Values(users))
+		left, n := int(share*float64(len(m.trace.Requests))), 0
+		for n < len(counts) && left > 0 {
+			n++
+			left -= counts[len(counts)-n]
 		}
-		return total / float64(max(1, n))
+		return ratio(n, len(counts))
 	}
 }
 
-// lifespan is a quantile of the time from the first request with a block to the last.
-func lifespan(q float64) func(*measure) float64 {
+// lifespan is a quantile of the time from the first request with a block in its prompt or answer to the last prompt with it. Blocks of answers that no prompt has count with 0.
+func lifespan(q float64) figure {
 	return func(m *measure) float64 {
-		all := make([]weighted, 0, m.distinct)
+		all := make([]weighted, 0, m.distinct+1)
 		for i := range m.seen {
 			if s := &m.seen[i]; s.n > 0 {
 				all = append(all, weighted{s.last - s.first, 1})
 			}
 		}
-		return quantile(all, q)
+		return quantile(append(all, weighted{0, m.unread}), q)
 	}
 }
 
 // everReused is the share of the blocks first requested by a kind that another request has too.
-func (m *measure) everReused(kind string) float64 {
-	k, reused, n := m.kind(kind), 0, 0
-	for i := range m.seen {
-		if s := &m.seen[i]; s.n > 0 && int(s.kind) == k {
-			n++
-			if s.n > 1 {
-				reused++
+func everReused(kind string) figure {
+	return func(m *measure) float64 {
+		_, k := m.kind(kind)
+		reused, n := 0, 0
+		for i := range m.seen {
+			if s := &m.seen[i]; s.n > 0 && int(s.kind) == k {
+				n++
+				if s.n > 1 {
+					reused++
+				}
 			}
 		}
+		return ratio(reused, n)
 	}
-	return ratio(reused, n)
 }
 
-// topReuses is the share of all reuses that the most reused share of the blocks have.
-func (m *measure) topReuses(share float64) float64 {
+// topReuses is the share of all reuses that the most reused tenth of the blocks of prompts and answers have.
+func topReuses(m *measure) float64 {
 	counts := make([]int32, 0, m.distinct)
-	total, top := 0, 0
 	for i := range m.seen {
 		if n := m.seen[i].n; n > 0 {
 			counts = append(counts, n-1)
-			total += int(n - 1)
 		}
 	}
 	slices.Sort(counts)
-	for _, n := range counts[len(counts)-int(share*float64(len(counts))):] {
+	top := 0
+	for _, n := range counts[max(0, len(counts)-(m.distinct+m.unread)/10):] {
 		top += int(n)
 	}
-	return ratio(top, total)
+	return ratio(top, m.reuses())
 }

@@ -16,7 +16,7 @@ var growthModels = []model{
 func growth(a params.Args) *blocks.Trace {
 	n, step := a.Whole("tokens"), a.Whole("step")
 	t := &blocks.Trace{Tokens: 1, Kinds: []string{"text"}, Distinct: n}
-	all := (&numbers{}).append(nil, n)
+	all := (&numbers{tokens: 1}).append(nil, n)
 	for size := min(step, n); ; size = min(size+step, n) {
 		turn := int32(len(t.Requests) + 1)
 		t.Requests = append(t.Requests, blocks.Request{

@@ -1,23 +1,30 @@
 package generate
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"reprise/policy/sim/blocks"
+	"reprise/policy/sim/mrc"
 )
 
-// measure is the statistics of the prompts' blocks of a trace for an infinite cache and for LRU.
+// measure is the statistics of the prompts' blocks of a trace.
 type measure struct {
 	trace    *blocks.Trace
-	accesses []int // by kind
-	hits     []int // of an infinite cache, by kind
-	same     int   // hits on blocks that the same session touched last
-	distinct int
-	depth    []int // hits by LRU stack distance
-	gaps     [][]weighted
+	lru      *mrc.Curve
+	kinds    []tally
+	hits     []int     // of an infinite cache, by request
+	same     int       // hits on blocks that the same session touched last
+	distinct int       // blocks of prompts
+	unread   int       // blocks of answers that no prompt has
 	seen     []touches // by block
-	latest   []int32   // by block: number of the last request with it, from 1
-	live     fenwick   // by request: blocks that no later one has
+}
+
+// tally is what the prompts of one kind have.
+type tally struct {
+	accesses, hits int
+	gaps           []weighted
 }
 
 // weighted is a value that a number of blocks have.
@@ -29,19 +36,21 @@ type weighted struct {
 // touches is how often prompts had a block, and when.
 type touches struct {
 	n           int32
-	kind        uint16 // of the first
-	first, last float64
+	latest      int32   // number of the last request with it, from 1
+	kind        uint16  // of the first
+	first, last float64 // of a block of an answer, first is when that was requested
 }
 
-// newMeasure reads the trace once. The stack distance of a block is exact: a request touches its chain from the deepest block, so that all
-// blocks of a chain that one request touched last lie side by side in the stack, and one sum over later requests serves them all.
+// newMeasure reads the trace twice: for the curve of LRU, and for the rest.
 func newMeasure(t *blocks.Trace) *measure {
-	m := &measure{
-		trace: t, accesses: make([]int, len(t.Kinds)), hits: make([]int, len(t.Kinds)), gaps: make([][]weighted, len(t.Kinds)),
-		depth: make([]int, t.Distinct), seen: make([]touches, t.Distinct), latest: make([]int32, t.Distinct),
-		live: make(fenwick, len(t.Requests)+1),
+	prompts := *t
+	prompts.Requests = slices.Clone(t.Requests)
+	for i := range prompts.Requests {
+		prompts.Requests[i].Filled = nil
 	}
-	for i := range t.Requests {
+	m := &measure{trace: &prompts, kinds: make([]tally, len(t.Kinds)), hits: make([]int, len(t.Requests)), seen: make([]touches, t.Distinct)}
+	m.lru, _ = mrc.Blocks(m.trace, mrc.Options{}) // it refuses options only
+	for i := range prompts.Requests {
 		m.request(i)
 	}
 	return m
@@ -49,89 +58,90 @@ func newMeasure(t *blocks.Trace) *measure {
 
 func (m *measure) request(i int) {
 	r := &m.trace.Requests[i]
-	m.accesses[r.Kind] += len(r.Blocks)
+	k := &m.kinds[r.Kind]
+	k.accesses += len(r.Blocks)
 	for chain := r.Blocks; len(chain) > 0; {
 		run := m.run(chain)
-		if from := m.latest[chain[0]]; from > 0 {
-			m.hit(r, int(from), run)
+		if from := m.seen[chain[0]].latest; from > 0 {
+			before := &m.trace.Requests[from-1]
+			if before.Session == r.Session && r.Session != 0 {
+				m.same += run
+			}
+			k.gaps = append(k.gaps, weighted{r.At - before.At, run})
+			k.hits += run
+			m.hits[i] += run
 		}
 		chain = chain[run:]
 	}
-	for _, b := range r.Blocks {
-		s := &m.seen[b]
-		if s.n == 0 {
-			s.first, s.kind = r.At, r.Kind
-			m.distinct++
-		} else {
-			m.live.add(int(m.latest[b]), -1)
+	answer, end := m.answered(r)
+	for place, b := range r.Blocks {
+		begin := r.At
+		if place >= answer && place < end {
+			begin = m.trace.Requests[r.After-1].At
 		}
-		s.n++
-		s.last = r.At
-		m.latest[b] = int32(i + 1)
+		m.touch(b, int32(i+1), r.Kind, r.At, begin)
 	}
-	m.live.add(i+1, len(r.Blocks))
+	if !r.GoesOn {
+		m.unread += (int(r.Prompt)+int(r.Answer))/m.trace.Tokens - int(r.Prompt)/m.trace.Tokens
+	}
 }
 
 // run is the number of leading blocks with the same last request.
 func (m *measure) run(chain []uint32) int {
 	n := 1
-	for n < len(chain) && m.latest[chain[n]] == m.latest[chain[0]] {
+	for n < len(chain) && m.seen[chain[n]].latest == m.seen[chain[0]].latest {
 		n++
 	}
 	return n
 }
 
-func (m *measure) hit(r *blocks.Request, from, run int) {
-	before := &m.trace.Requests[from-1]
-	m.hits[r.Kind] += run
-	if before.Session == r.Session && r.Session != 0 {
-		m.same += run
+// answered is the places in a prompt of the answer that it continues.
+func (m *measure) answered(r *blocks.Request) (begin, end int) {
+	if r.After == 0 {
+		return 0, 0
 	}
-	m.gaps[r.Kind] = append(m.gaps[r.Kind], weighted{r.At - before.At, run})
-	above := m.live.after(from)
-	for k := range run {
-		m.depth[above+k]++
-	}
+	before := &m.trace.Requests[r.After-1]
+	return int(before.Prompt) / m.trace.Tokens, int(before.Prompt+before.Answer) / m.trace.Tokens
 }
 
-// lru is the block hit ratio of LRU with a share of the distinct blocks as its capacity.
-func (m *measure) lru(share float64) float64 {
-	hits := 0
-	for _, n := range m.depth[:int(share*float64(m.distinct))] {
-		hits += n
+func (m *measure) touch(b uint32, number int32, kind uint16, at, begin float64) {
+	s := &m.seen[b]
+	if s.n == 0 {
+		s.first, s.kind = begin, kind
+		m.distinct++
 	}
-	return ratio(hits, sum(m.accesses))
+	s.n++
+	s.last, s.latest = at, number
 }
 
-func (m *measure) ideal() float64 { return ratio(sum(m.hits), sum(m.accesses)) }
-
-func (m *measure) kind(name string) int { return slices.Index(m.trace.Kinds, name) }
-
-func sum(all []int) (total int) {
-	for _, n := range all {
-		total += n
+// accesses and reuses are those of all kinds.
+func (m *measure) accesses() (n int) {
+	for i := range m.kinds {
+		n += m.kinds[i].accesses
 	}
-	return total
+	return n
 }
 
-func ratio(part, all int) float64 {
-	if all == 0 {
-		return 0
+func (m *measure) reuses() (n int) {
+	for i := range m.kinds {
+		n += m.kinds[i].hits
 	}
-	return float64(part) / float64(all)
+	return n
 }
 
-// quantile is the least value that a share q of the blocks do not exceed.
+// kind is the tally of a kind, empty where the trace has none of that name, and its number.
+func (m *measure) kind(name string) (tally, int) {
+	if i := slices.Index(m.trace.Kinds, name); i >= 0 {
+		return m.kinds[i], i
+	}
+	return tally{}, -1
+}
+
+func ratio(part, all int) float64 { return float64(part) / float64(max(1, all)) }
+
+// quantile is the least value that a share q does not exceed. It sorts all.
 func quantile(all []weighted, q float64) float64 {
-	slices.SortFunc(all, func(a, b weighted) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(all, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })
 	total := 0
 	for _, w := range all {
 		total += w.n
@@ -142,25 +152,5 @@ func quantile(all []weighted, q float64) float64 {
 			return w.value
 		}
 	}
-	return 0
+	return math.NaN()
 }
-
-// fenwick keeps sums over the requests, from number 1, each call in O(log n).
-type fenwick []int32
-
-func (f fenwick) add(i, d int) {
-	for ; i < len(f); i += i & -i {
-		f[i] += int32(d)
-	}
-}
-
-// upTo is the sum over the requests to number i.
-func (f fenwick) upTo(i int) (total int) {
-	for ; i > 0; i -= i & -i {
-		total += int(f[i])
-	}
-	return total
-}
-
-// after is the sum over the requests later than number i.
-func (f fenwick) after(i int) int { return f.upTo(len(f)-1) - f.upTo(i) }

@@ -11,13 +11,10 @@ type random struct{ *rand.Rand }
 
 func newRandom(seed, stream uint64) random { return random{rand.New(rand.NewPCG(seed, stream))} }
 
-// length is a log-normal number of tokens.
-type length struct {
-	median, sigma float64
-	most          float64
-}
+// length is a log-normal law of tokens: the median, the standard deviation of the logarithm, and a bound.
+type length struct{ median, sigma, most float64 }
 
-// at is the length above which the normal number of z has its logarithm.
+// at is the length whose logarithm is z standard deviations above that of the median.
 func (l length) at(z float64) int32 {
 	return int32(min(max(1, l.median*math.Exp(l.sigma*z)), l.most))
 }
@@ -30,7 +27,8 @@ func (r random) scaled(l length, scale float64) int32 {
 	return l.at(r.NormFloat64())
 }
 
-// gaps is a mixture of two exponential times in seconds: most users return while the answer is on the screen, the others after something else.
+// gaps is a mixture of two exponential times in seconds: most users return soon, the others
+// after something else.
 type gaps struct {
 	fast, slow float64 // means
 	late       float64 // share of slow
@@ -50,22 +48,28 @@ func (r random) pick(cum []float64) int {
 	return min(sort.Search(len(cum), func(i int) bool { return cum[i] > x }), len(cum)-1)
 }
 
-// zipf is the running sums of (rank + shift)^-s for ranks 1 to n.
-func zipf(n int, s, shift float64) []float64 {
+// zipf is the running sums of rank^-s for ranks 1 to n.
+func zipf(n int, s float64) []float64 {
 	cum, total := make([]float64, n), 0.0
 	for i := range cum {
-		total += math.Pow(float64(i+1)+shift, -s)
+		total += math.Pow(float64(i+1), -s)
 		cum[i] = total
 	}
 	return cum
 }
 
-// spread is a number in (0, 1) for each rank that is the same with every seed: the golden ratio's multiples fill the interval evenly, so
-// that the few prompts that carry most hits do not have lengths that differ from seed to seed.
+// The fractions of the multiples of these fill (0, 1) evenly, and not together.
+const (
+	golden = 0.6180339887498949
+	silver = 0.4142135623730951
+)
+
+// spread is a standard normal number for each rank that is the same with every seed, so that the few prompts that carry most hits do not
+// have lengths that differ from seed to seed.
 func spread(rank int) float64 {
-	_, f := math.Modf(0.5 + float64(rank)*0.6180339887498949)
-	return f
+	_, p := math.Modf(0.5 + float64(rank)*golden)
+	return normalAt(p)
 }
 
-// normalAt is the standard normal quantile of p in (0, 1).
+// normalAt is the quantile p of the standard normal law, p in (0, 1).
 func normalAt(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }

@@ -1,0 +1,94 @@
+package generate
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"reprise/policy/sim/blocks"
+)
+
+// TestCalibration measures traces of the published size. All figures that two hours can have must be within 10 %.
+func TestCalibration(t *testing.T) {
+	for _, name := range []string{"qwen-a", "qwen-b"} {
+		target, ok := Published(name)
+		if !ok {
+			t.Fatalf("%s has no target", name)
+		}
+		t.Logf("%s, seed 1: target, measured", name)
+		for _, f := range Calibration(trace(t, name, 1), target) {
+			t.Logf("%-34s %9.3f %9.3f %+5.1f %%", f.Name, f.Target, f.Measured, 100*(f.Measured/f.Target-1))
+			if !f.Day && !f.Near(.1) {
+				t.Errorf("%s: %s is %.4g, want %.4g within 10 %%", name, f.Name, f.Measured, f.Target)
+			}
+		}
+	}
+}
+
+func TestNothingElseIsPublished(t *testing.T) {
+	if target, ok := Published("growth"); ok {
+		t.Errorf("growth has the target %+v", target)
+	}
+}
+
+// TestFigures measures a trace whose figures can be counted: two sessions of one user that share block 0, the first of two requests.
+func TestFigures(t *testing.T) {
+	all := &blocks.Trace{Name: "three", Tokens: 10, Kinds: []string{"text", "api"}, Distinct: 6, Requests: []blocks.Request{
+		{At: 1, Prompt: 20, Answer: 25, Blocks: []uint32{0, 1}, Turn: 1, Session: 1, User: 1, GoesOn: true},
+		{At: 3, Prompt: 20, Answer: 9, Blocks: []uint32{0, 5}, Kind: 1, Turn: 1, Session: 2, User: 1},
+		{At: 11, Prompt: 50, Answer: 15, Blocks: []uint32{0, 1, 2, 3, 4}, Turn: 2, Session: 1, User: 1, After: 1},
+	}}
+	if err := all.Check(); err != nil {
+		t.Fatal(err)
+	}
+	m := newMeasure(all)
+	for _, c := range []struct {
+		name string
+		got  figure
+		want float64
+	}{
+		{"ideal", ideal, 3. / 9}, {"ideal of text", idealOf("text"), 2. / 7}, {"ideal of api", idealOf("api"), 1. / 2}, {"ideal of none", idealOf("x"), 0},
+		{"LRU of 1 block", lru(1. / 6), 2. / 9}, {"LRU of 2 blocks", lru(2. / 6), 2. / 9}, {"LRU of 3 blocks", lru(3. / 6), 3. / 9},
+		{"gap of text", gapOf("text"), 8}, {"gap of api", gapOf("api"), 2}, {"same session", sameSession, 1. / 3}, {"others", otherSession, 2. / 3},
+		{"text", share(every, ofKind("text")), 2. / 3}, {"follow-ups", share(every, continues), 1. / 3}, {"singles", share(begins, ends), 1. / 2},
+		{"later turns of text", share(ofKind("text"), later), 1. / 2}, {"first turns that go on", share(firstSettled, goesOn), 1. / 2},
+		{"mean", mean(input), 30}, {"p50", quantileOf(output, .5), 15}, {"gap", followUpGap(.9), 10}, {"all users", busiest(.5), 1},
+		{"new api blocks", everReused("api"), 0}, {"longest life", lifespan(1), 10}, {"life of most", lifespan(.4), 0},
+	} {
+		if got := c.got(m); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestLRUAgainstReplay compares the curve with a list of the blocks in the order of their last use.
+func TestLRUAgainstReplay(t *testing.T) {
+	all := trace(t, "qwen-a:requests=300,rate=0.5", 2)
+	m := newMeasure(all)
+	for _, capacity := range []int{1, 50, 700, 5000, 20000} {
+		hits, accesses := naiveLRU(all, capacity)
+		if got, want := m.lru.HitRatio(float64(capacity)), ratio(hits, accesses); math.Abs(got-want) > 1e-12 {
+			t.Errorf("LRU of %d blocks: %v, want %v", capacity, got, want)
+		}
+	}
+}
+
+func naiveLRU(all *blocks.Trace, capacity int) (hits, accesses int) {
+	var list []uint32 // the last used at the end
+	for i := range all.Requests {
+		chain := all.Requests[i].Blocks
+		accesses += len(chain)
+		for _, b := range chain {
+			if !slices.Contains(list, b) {
+				break
+			}
+			hits++
+		}
+		list = slices.DeleteFunc(list, func(b uint32) bool { return slices.Contains(chain, b) })
+		for _, b := range slices.Backward(chain) {
+			list = append(list, b)
+		}
+		list = list[max(0, len(list)-capacity):]
+	}
+	return hits, accesses
+}
