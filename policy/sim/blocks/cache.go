@@ -1,6 +1,9 @@
 package blocks
 
-import "reprise/policy"
+import (
+	"reprise/policy"
+	"reprise/policy/classic"
+)
 
 // Cache is the KV blocks of one engine: slots that have the content of a block, or none yet. Which content is dropped when a slot is needed
 // is decided by an evictor, among the blocks that no running request holds. With classic.LRU the rule is that of vLLM.
@@ -29,8 +32,12 @@ type slot struct {
 	refs uint32 // of running requests
 }
 
-// NewCache returns an empty cache of so many blocks, with an empty evictor.
+// NewCache returns an empty cache of so many blocks, with an empty evictor. A classic.LRU is not used: another implementation of it, which is
+// faster here, takes its place.
 func NewCache(capacity int, e policy.Evictor) *Cache {
+	if _, ok := e.(*classic.LRU); ok {
+		e = &recent{}
+	}
 	c := &Cache{capacity: capacity, evictor: policy.Pinned(e)}
 	c.context, _ = c.evictor.Evictor.(policy.Contextual)
 	return c
@@ -145,7 +152,7 @@ func (c *Cache) Free(slots int) { c.reserved -= slots }
 // Drop removes a resident block that no request holds, because its content went elsewhere.
 func (c *Cache) Drop(block uint32) { c.drop(block, policy.Expired) }
 
-// Evicted returns the blocks that were dropped for others since the last call, in order. The slice is valid until the next one.
+// Evicted returns the blocks that were dropped for others since the last call, in order. The slice is valid until the next Reserve.
 func (c *Cache) Evicted() []uint32 {
 	all := c.evicted
 	c.evicted = c.evicted[:0]
