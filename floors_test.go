@@ -162,7 +162,8 @@ var belowCmd = []string{"internal/suggest", "internal/yamlfile", "policy/sim", "
 	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/misses", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy/prices", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
-// import cmd, and of the programs only the laboratory may import from another one.
+// import cmd, and of the programs only the laboratory may import from another one. The block cache of policy/sim is that of the engine in
+// proxy/enginesim too.
 var rooms = []room{
 	{"internal/dataset", nil},
 	{"internal/needs", nil},
@@ -186,7 +187,7 @@ var rooms = []room{
 	{"proxy/prices", []string{"internal/yamlfile", "proxy/rules"}},
 	{"proxy/upstream", []string{"policy", "proxy/internal", "proxy/deadline"}},
 	{"proxy/align", []string{"proxy/upstream"}},
-	{"proxy/enginesim", []string{"proxy/internal", "proxy/upstream"}},
+	{"proxy/enginesim", []string{"policy/sim", "policy", "proxy/internal", "proxy/upstream"}},
 	{"proxy/gate", []string{"proxy/internal"}},
 	{"proxy/misses", []string{"proxy/align"}},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
@@ -254,6 +255,8 @@ var upwards = []broken{
 	{"proxy/upstream/a.go", "package upstream; import _ `reprise/store`", "proxy/upstream may not import reprise/store"},
 	{"proxy/align/a.go", "package align; import _ `reprise/proxy/canon`", "proxy/align may not import reprise/proxy/canon"},
 	{"proxy/upstream/dialect/a.go", "package dialect; import _ `reprise/proxy/canon`", "proxy/upstream may not import reprise/proxy/canon"},
+	{"proxy/upstream/a.go", "package upstream; import _ `reprise/policy/sim/blocks`", "proxy/upstream may not import reprise/policy/sim/blocks"},
+	{"policy/sim/blocks/a.go", "package blocks; import _ `reprise/proxy/enginesim`", "policy/sim may not import reprise/proxy/enginesim"},
 	{"proxy/cache/a.go", "package cache; import _ `reprise/proxy/canon`", "proxy/cache may not import reprise/proxy/canon"},
 	{"proxy/upstream/a.go", "package upstream; import _ `reprise/proxy/cache`", "proxy/upstream may not import reprise/proxy/cache"},
 	{"proxy/canon/a.go", "package canon; import _ `reprise/proxy/api/chat`", "proxy/canon may not import reprise/proxy/api/chat"},

@@ -2,10 +2,13 @@ package enginesim
 
 import (
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"reprise/policy"
 )
 
 // BenchmarkChat answers a small prompt without a network.
@@ -52,4 +55,36 @@ func benchLoopback(b *testing.B, h http.Handler) {
 		}
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "req/s")
+}
+
+// BenchmarkBlocks is a request of 64 blocks, with an answer of 4 in a pool in which the heads of a third of the prompts are resident.
+func BenchmarkBlocks(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var prompts [][]BlockHash
+	for range 200 {
+		head := randomBlocks(random, 56)
+		for range 10 {
+			c := NewChain("")
+			hashes := c.Add(head)
+			prompts = append(prompts, append(hashes, c.Add(randomBlocks(random, 12))...))
+		}
+	}
+	random.Shuffle(len(prompts), func(i, j int) { prompts[i], prompts[j] = prompts[j], prompts[i] })
+	pool := newBlocks(b, 4096)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		h, at := prompts[i%len(prompts)], policy.Tick{Seq: int64(i + 1), At: float64(i)}
+		l, _ := pool.Begin(h[:64], 64*BlockTokens+5, 0, at)
+		pool.Grow(l, h[64:], true, at)
+		pool.End(l, at)
+	}
+	b.ReportMetric(float64(pool.Evictions())/float64(b.N), "evictions/op")
+}
+
+func randomBlocks(random *rand.Rand, n int) []Token {
+	tokens := make([]Token, n*BlockTokens)
+	for i := range tokens {
+		tokens[i] = Token(random.Uint64())
+	}
+	return tokens
 }

@@ -3,6 +3,11 @@ package enginesim
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
+
+	"reprise/policy"
+	"reprise/policy/registry"
+	"reprise/policy/sim/blocks"
 )
 
 // BlockTokens is the number of tokens in one KV block (vLLM's default).
@@ -54,16 +59,16 @@ func hashBlock(parent BlockHash, tokens []Token) BlockHash {
 	return sha256.Sum256(buf[:])
 }
 
-// Blocks is the block pool of one engine under vLLM's rules: every block that no request uses is in one free queue, the least
-// recently used first, and keeps its content until it is taken for other content. It holds no lock.
+// Blocks is the block pool of one engine: a blocks.Named whose keys are hashes of content, with partly filled blocks and a log of changes.
+// Under DefaultPolicy its rule is that of vLLM: content that no request uses is dropped in the order in which it was released, of one request
+// the deepest first, and slots without content are taken before any is dropped. So does vLLM since 0.24: BlockPool.free_blocks puts blocks
+// without a hash at the front of its free_block_queue; before, they waited there as if they had content. Of two equal blocks that are filled
+// at the same time vLLM keeps both findable, and here the second has no content. It holds no lock.
 type Blocks struct {
-	pool      []block
-	byHash    map[BlockHash]int32
-	head      int32 // the free block that is taken next; none when no block is free
-	tail      int32
-	evictions int64
-	watched   bool
-	changes   []change // since they were taken last, where they are watched
+	cache   *blocks.Named[BlockHash]
+	watched bool
+	changes []change // since they were taken last, where they are watched
+	missing []int    // of extend
 }
 
 // change is a block that was stored or removed.
@@ -73,61 +78,55 @@ type change struct {
 	rooted       bool // it is the first one of its chain
 }
 
-type block struct {
-	hash       BlockHash
-	hashed     bool // the content can be found again
-	refs       int32
-	prev, next int32 // neighbours in the free queue
-}
-
-const none = int32(-1)
-
-// Lease is the blocks that one running request holds, in the order of its tokens.
+// Lease is the blocks that one running request holds.
 type Lease struct {
-	blocks []int32
-	open   bool      // the last block is partly filled
-	short  bool      // no block was free for the next one: the rest of the sequence is not kept
-	last   BlockHash // of the last full block
-	begun  bool      // there is one
+	item   policy.Item // what its blocks have in common
+	blocks []uint32    // with content, in the order of the tokens
+	slots  int         // without: the open one, and those whose content another request filled at the same time
+	full   int         // blocks of the sequence that are full
+	open   bool        // the last block is partly filled
+	short  bool        // no slot was free for the next one: the rest of the sequence is not kept
+	last   BlockHash
 }
 
-// NewBlocks returns a pool of n empty blocks.
-func NewBlocks(n int) *Blocks {
-	b := &Blocks{pool: make([]block, n), byHash: make(map[BlockHash]int32), head: none, tail: none}
-	for i := range b.pool {
-		b.push(int32(i))
+// none is the number of no block.
+const none = ^uint32(0)
+
+// DefaultPolicy is that of vLLM.
+const DefaultPolicy = "lru"
+
+// NewBlocks returns a pool of n empty blocks, whose content is dropped by a policy of package registry.
+func NewBlocks(n int, name string) (*Blocks, error) {
+	e, err := registry.New(name, policy.Options{Capacity: n})
+	if err != nil {
+		return nil, err
 	}
-	return b
+	b := &Blocks{cache: blocks.NewNamed[BlockHash](n, e)}
+	b.cache.Dropped = func(h BlockHash) { b.changed(change{hash: h, removed: true}) }
+	return b, nil
 }
 
-// Begin takes the blocks of a prompt of the given number of tokens whose full blocks are hashes. It returns how many of the
-// tokens need no prefill: whole blocks of the longest stored prefix, and never the whole prompt, because the last token has
-// to be computed to get the first one of the answer. Without a free block the rest of the sequence is not stored.
-func (b *Blocks) Begin(hashes []BlockHash, tokens int) (*Lease, int) {
-	l := &Lease{}
-	known := 0
-	for known < len(hashes) && b.share(l, hashes[known]) {
-		l.last, l.begun = hashes[known], true
-		known++
-	}
-	b.Grow(l, hashes[known:], tokens%BlockTokens > 0)
+// Begin takes the blocks of a prompt of the given number of tokens whose full blocks are hashes; category is policy.CategoryOf the request.
+// It returns how many of the tokens need no prefill: whole blocks of the longest stored prefix, and never the whole prompt, because the last
+// token has to be computed to get the first one of the answer. Without a free block the rest of the sequence is not stored.
+func (b *Blocks) Begin(hashes []BlockHash, tokens int, category uint32, at policy.Tick) (*Lease, int) {
+	l := &Lease{blocks: make([]uint32, 0, len(hashes))}
+	l.item = policy.Item{Category: category, Size: BlockTokens, Cost: BlockTokens}
+	known := b.extend(l, hashes, at)
+	b.Grow(l, nil, tokens%BlockTokens > 0, at)
 	return l, min(known, max(0, tokens-1)/BlockTokens) * BlockTokens
 }
 
 // Grow adds the blocks that further tokens filled, and a partly filled one. The first of them is the partly filled block of
 // an earlier call.
-func (b *Blocks) Grow(l *Lease, hashes []BlockHash, partial bool) {
-	for _, h := range hashes {
-		switch {
-		case l.short:
-			return
-		case l.open:
-			b.name(l, h)
-			l.open = false
-		case !b.share(l, h) && b.take(l):
-			b.name(l, h)
-		}
-		l.last, l.begun = h, true
+func (b *Blocks) Grow(l *Lease, hashes []BlockHash, partial bool, at policy.Tick) {
+	if l.open && len(hashes) > 0 {
+		l.open = false
+		b.close(l, hashes[0], at)
+		hashes = hashes[1:]
+	}
+	if !l.short && len(hashes) > 0 {
+		b.extend(l, hashes, at)
 	}
 	if partial && !l.open {
 		l.open = b.take(l)
@@ -135,92 +134,100 @@ func (b *Blocks) Grow(l *Lease, hashes []BlockHash, partial bool) {
 }
 
 // End releases the blocks, the deepest first, so that of one sequence the deepest is evicted first and the first last.
-func (b *Blocks) End(l *Lease) {
+func (b *Blocks) End(l *Lease, at policy.Tick) {
 	for i := len(l.blocks) - 1; i >= 0; i-- {
-		id := l.blocks[i]
-		b.pool[id].refs--
-		if b.pool[id].refs == 0 {
-			b.push(id)
-		}
+		b.cache.Release(l.blocks[i], at)
 	}
-	l.blocks, l.open = nil, false
+	b.cache.Free(l.slots)
+	l.blocks, l.slots, l.open = nil, 0, false
 }
 
 // Used is the number of blocks whose content can be found again, running or free.
-func (b *Blocks) Used() int { return len(b.byHash) }
+func (b *Blocks) Used() int { return b.cache.Resident() }
 
 // Evictions counts the blocks whose content was replaced.
-func (b *Blocks) Evictions() int64 { return b.evictions }
+func (b *Blocks) Evictions() int64 { return b.cache.Evictions() }
 
-// share adds the block of hash h to l if there is one.
-func (b *Blocks) share(l *Lease, h BlockHash) bool {
-	id, ok := b.byHash[h]
-	if !ok {
-		return false
+// close gives the open block of l its content. Of two blocks of equal content, filled at the same time, the first is stored.
+func (b *Blocks) close(l *Lease, h BlockHash, at policy.Tick) {
+	if _, ok := b.cache.Find(h); !ok {
+		l.blocks = append(l.blocks, b.cache.Fill(h, l.block(&h, l.full), at))
+		l.slots--
+		b.stored(h, l.last, l.full)
 	}
-	if b.pool[id].refs == 0 {
-		b.unlink(id)
-	}
-	b.pool[id].refs++
-	l.blocks = append(l.blocks, id)
-	return true
+	l.last = h
+	l.full++
 }
 
-// take adds the first free block to l and drops its content.
+// extend holds the blocks that are there, takes slots for the others as far as there are any, and fills them; the deepest first, so that of
+// those that are equal for a policy the deepest is evicted first. It returns how many were there, from the first without a gap.
+func (b *Blocks) extend(l *Lease, hashes []BlockHash, at policy.Tick) (known int) {
+	known = len(hashes)
+	first := len(l.blocks)
+	l.blocks = slices.Grow(l.blocks, len(hashes))[:first+len(hashes)]
+	missing := b.missing[:0]
+	for i := len(hashes) - 1; i >= 0; i-- {
+		if block, ok := b.cache.Find(hashes[i]); ok {
+			b.cache.Hold(block, l.block(&hashes[i], l.full+i), at)
+			l.blocks[first+i] = block
+		} else {
+			l.blocks[first+i] = none
+			missing = append(missing, i)
+			known = i
+		}
+	}
+	b.missing = missing
+	kept := missing[max(0, len(missing)-b.cache.Room()):]
+	for _, i := range kept {
+		b.cache.Reserve()
+		l.blocks[first+i] = b.cache.Fill(hashes[i], l.block(&hashes[i], l.full+i), at)
+	}
+	b.log(l, hashes, kept)
+	if len(kept) < len(missing) {
+		l.short = true
+		l.blocks = slices.DeleteFunc(l.blocks, func(block uint32) bool { return block == none })
+	}
+	if len(hashes) > 0 {
+		l.last = hashes[len(hashes)-1]
+		l.full += len(hashes)
+	}
+	return known
+}
+
+// log adds the blocks at places that were filled, the deepest first, to the changes in the order of the chain.
+func (b *Blocks) log(l *Lease, hashes []BlockHash, filled []int) {
+	for n := len(filled) - 1; n >= 0 && b.watched; n-- {
+		i, parent := filled[n], l.last
+		if i > 0 {
+			parent = hashes[i-1]
+		}
+		b.stored(hashes[i], parent, l.full+i)
+	}
+}
+
+// take reserves a slot for l.
 func (b *Blocks) take(l *Lease) bool {
-	id := b.head
-	if id == none || l.short {
+	if l.short || !b.cache.Reserve() {
 		l.short = true
 		return false
 	}
-	b.unlink(id)
-	blk := &b.pool[id]
-	if blk.hashed {
-		delete(b.byHash, blk.hash)
-		blk.hashed = false
-		b.evictions++
-		if b.watched {
-			b.changes = append(b.changes, change{hash: blk.hash, removed: true})
-		}
-	}
-	blk.refs = 1
-	l.blocks = append(l.blocks, id)
+	l.slots++
 	return true
 }
 
-// name stores the last block of l under its hash. Of two blocks of equal content, filled at the same time, the first is stored.
-func (b *Blocks) name(l *Lease, h BlockHash) {
-	if _, ok := b.byHash[h]; ok {
-		return
-	}
-	id := l.blocks[len(l.blocks)-1]
-	b.pool[id].hash, b.pool[id].hashed = h, true
-	b.byHash[h] = id
+// block describes block i of the sequence, until the next call.
+func (l *Lease) block(h *BlockHash, i int) *policy.Item {
+	l.item.Key, l.item.Offset = binary.LittleEndian.Uint64(h[:]), i
+	return &l.item
+}
+
+// stored logs block i of a sequence.
+func (b *Blocks) stored(h, parent BlockHash, i int) {
+	b.changed(change{hash: h, parent: parent, rooted: i == 0})
+}
+
+func (b *Blocks) changed(c change) {
 	if b.watched {
-		b.changes = append(b.changes, change{hash: h, parent: l.last, rooted: !l.begun})
-	}
-}
-
-func (b *Blocks) push(id int32) {
-	b.pool[id].prev, b.pool[id].next = b.tail, none
-	if b.tail == none {
-		b.head = id
-	} else {
-		b.pool[b.tail].next = id
-	}
-	b.tail = id
-}
-
-func (b *Blocks) unlink(id int32) {
-	prev, next := b.pool[id].prev, b.pool[id].next
-	if prev == none {
-		b.head = next
-	} else {
-		b.pool[prev].next = next
-	}
-	if next == none {
-		b.tail = prev
-	} else {
-		b.pool[next].prev = prev
+		b.changes = append(b.changes, c)
 	}
 }

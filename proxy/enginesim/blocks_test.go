@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/policy"
+	"reprise/policy/registry"
+	"reprise/policy/sim/blocks"
 )
 
 // tokensOf makes a sequence: each letter is one full block, and a digit at the end that many more tokens.
@@ -23,13 +27,26 @@ func tokensOf(s string) []Token {
 	return out
 }
 
+// newBlocks is a pool under vLLM's rule.
+func newBlocks(t testing.TB, n int) *Blocks {
+	t.Helper()
+	b, err := NewBlocks(n, DefaultPolicy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // pool is a Blocks whose sequences and state are written as letters.
 type pool struct {
 	*Blocks
 	names map[BlockHash]string
+	seq   int64
 }
 
-func newPool(n int) *pool { return &pool{NewBlocks(n), map[BlockHash]string{}} }
+func newPool(t *testing.T, n int) *pool {
+	return &pool{Blocks: newBlocks(t, n), names: map[BlockHash]string{}}
+}
 
 func (p *pool) begin(s string) (*Lease, *Chain, int) {
 	c := NewChain("")
@@ -38,19 +55,20 @@ func (p *pool) begin(s string) (*Lease, *Chain, int) {
 	for i, h := range hashes {
 		p.names[h] = s[:i+1]
 	}
-	l, cached := p.Begin(hashes, len(tokens))
+	p.seq++
+	l, cached := p.Begin(hashes, len(tokens), 0, p.now())
 	return l, c, cached
 }
 
-// state is the free queue, the next victim first; a block is named by the sequence that it ends, or is a dot.
-func (p *pool) state() string {
+func (p *pool) now() policy.Tick { return policy.Tick{Seq: p.seq, At: float64(p.seq)} }
+
+// drain takes all free slots and returns what they had, the first one first: the sequence that a block ends, or a dot.
+func (p *pool) drain() string {
 	var out []string
-	for id := p.head; id != none; id = p.pool[id].next {
-		if b := p.pool[id]; b.hashed {
-			out = append(out, p.names[b.hash])
-		} else {
-			out = append(out, ".")
-		}
+	for p.cache.Room() > 0 {
+		out = append(out, ".")
+		p.cache.Dropped = func(h BlockHash) { out[len(out)-1] = p.names[h] }
+		p.cache.Reserve()
 	}
 	return strings.Join(out, " ")
 }
@@ -61,58 +79,60 @@ func TestBlocksFreeQueue(t *testing.T) {
 		blocks int
 		asked  []string // each begins and ends before the next
 		cached int      // tokens of the last one
-		state  string
+		free   string
 		lost   int64
 	}{
 		{"deepest first", 3, []string{"abc"}, 0, "abc ab a", 0},
 		{"a partial block is freed first", 3, []string{"ab5"}, 0, ". ab a", 0},
-		{"a hit moves its blocks to the end", 5, []string{"ab", "cd", "ab1"}, 32, "cd c . ab a", 0},
+		{"a hit moves its blocks to the end", 5, []string{"ab", "cd", "ab1"}, 32, ". cd c ab a", 0},
 		{"the last token is always computed", 4, []string{"ab", "ab"}, 16, ". . ab a", 0},
 		{"a longer prompt uses a shorter one", 4, []string{"ab", "abc1"}, 32, ". abc ab a", 0},
 		{"the least recently used goes, its end first", 4, []string{"abc", "x", "y"}, 0, "ab a x y", 1},
 		{"other blocks after an equal head", 4, []string{"ab", "ac"}, 16, ". ab ac a", 0},
+		{"an empty slot is taken before content", 4, []string{"a1", "bc"}, 0, ". a bc b", 0},
 		{"too long a prompt keeps its head", 2, []string{"abc"}, 0, "ab a", 0},
 		{"what was evicted is computed again", 3, []string{"abc", "xy", "ab1"}, 16, ". ab a", 4},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPool(tt.blocks)
+			p := newPool(t, tt.blocks)
 			cached := 0
 			for _, s := range tt.asked {
 				l, _, n := p.begin(s)
-				p.End(l)
+				p.End(l, p.now())
 				cached = n
 			}
-			if cached != tt.cached || p.state() != tt.state || p.Evictions() != tt.lost {
-				t.Errorf("cached %d, state %q, evictions %d; want %d, %q, %d", cached, p.state(), p.Evictions(), tt.cached, tt.state, tt.lost)
+			lost := p.Evictions()
+			if got := p.drain(); cached != tt.cached || got != tt.free || lost != tt.lost {
+				t.Errorf("cached %d, free %q, evictions %d; want %d, %q, %d", cached, got, lost, tt.cached, tt.free, tt.lost)
 			}
 		})
 	}
 }
 
 func TestBlocksOfAnAnswerServeTheNextTurn(t *testing.T) {
-	p := newPool(8)
+	p := newPool(t, 8)
 	l, chain, _ := p.begin("a5") // the answer fills the block that the prompt began
-	p.Grow(l, chain.Add(tokensOf("b")), chain.Partial())
-	p.End(l)
+	p.Grow(l, chain.Add(tokensOf("b")), chain.Partial(), p.now())
+	p.End(l, p.now())
 	chain = NewChain("")
 	turn := slices.Concat(tokensOf("a5"), tokensOf("b"), tokensOf("c"))
-	if _, cached := p.Begin(chain.Add(turn), len(turn)); cached != 2*BlockTokens {
+	if _, cached := p.Begin(chain.Add(turn), len(turn), 0, p.now()); cached != 2*BlockTokens {
 		t.Errorf("cached %d tokens, want %d", cached, 2*BlockTokens)
 	}
 }
 
 func TestRunningBlocksAreNotTaken(t *testing.T) {
-	p := newPool(2)
+	p := newPool(t, 2)
 	first, _, _ := p.begin("ab")
 	second, _, _ := p.begin("xy")
 	if len(second.blocks) != 0 {
 		t.Fatalf("the second prompt took %d blocks", len(second.blocks))
 	}
-	p.End(second)
-	p.End(first)
-	if got := p.state(); got != "ab a" {
-		t.Errorf("state %q, want %q", got, "ab a")
+	p.End(second, p.now())
+	p.End(first, p.now())
+	if got := p.drain(); got != "ab a" {
+		t.Errorf("free %q, want %q", got, "ab a")
 	}
 }
 
@@ -126,73 +146,92 @@ func TestSaltSeparates(t *testing.T) {
 	}
 }
 
-// naivePool has the same rules, with slices and whole sequences instead of links and hashes.
+// naivePool has the same rules, with slices and whole sequences in place of an evictor and hashes.
 type naivePool struct {
-	content []string // by block; "" is not stored
-	refs    []int
-	free    []int
+	capacity int
+	refs     map[string]int // of the content that requests hold
+	free     []string       // content that none holds, in the order of release
+	slots    int            // that requests hold without content
 }
 
 type naiveLease struct {
-	blocks []int
-	seq    string // spelled tokens
-	named  int    // full blocks that were handled
-	open   bool
-	short  bool
+	content []string
+	seq     string // spelled tokens
+	full    int    // blocks of seq that were handled
+	slots   int
+	open    bool
+	short   bool
 }
 
-func newNaive(n int) *naivePool {
-	p := &naivePool{content: make([]string, n), refs: make([]int, n)}
-	for i := range n {
-		p.free = append(p.free, i)
-	}
-	return p
-}
-
-func (p *naivePool) share(l *naiveLease, content string) bool {
-	id := slices.Index(p.content, content)
-	if id < 0 {
-		return false
-	}
-	p.free = slices.DeleteFunc(p.free, func(f int) bool { return f == id })
-	p.refs[id]++
-	l.blocks = append(l.blocks, id)
-	return true
+func (p *naivePool) has(content string) bool {
+	return p.refs[content] > 0 || slices.Contains(p.free, content)
 }
 
 func (p *naivePool) take(l *naiveLease) bool {
-	if l.short = l.short || len(p.free) == 0; l.short {
+	switch {
+	case len(p.refs)+len(p.free)+p.slots < p.capacity:
+	case len(p.free) > 0:
+		p.free = p.free[1:]
+	default:
+		l.short = true
+	}
+	if l.short {
 		return false
 	}
-	id := p.free[0]
-	p.free = p.free[1:]
-	p.content[id], p.refs[id] = "", 1
-	l.blocks = append(l.blocks, id)
+	p.slots++
+	l.slots++
 	return true
+}
+
+func (p *naivePool) fill(l *naiveLease, content string) {
+	p.refs[content] = 1
+	l.content = append(l.content, content)
+	p.slots--
+	l.slots--
 }
 
 // grow appends tokens, spelled one character each.
 func (p *naivePool) grow(l *naiveLease, tokens string) {
 	l.seq += tokens
-	for !l.short && (l.named+1)*BlockTokens <= len(l.seq) {
-		l.named++
-		content := l.seq[:l.named*BlockTokens]
-		if !l.open && p.share(l, content) {
-			continue
-		}
-		if (l.open || p.take(l)) && !slices.Contains(p.content, content) {
-			p.content[l.blocks[len(l.blocks)-1]] = content
-		}
+	if next := (l.full + 1) * BlockTokens; l.open && next <= len(l.seq) {
+		l.full++
 		l.open = false
+		if content := l.seq[:next]; !p.has(content) {
+			p.fill(l, content)
+		}
 	}
-	if len(l.seq)%BlockTokens > 0 && !l.open {
+	if !l.short {
+		p.extend(l)
+	}
+	if len(l.seq)%BlockTokens > 0 && !l.open && !l.short {
 		l.open = p.take(l)
+	}
+}
+
+func (p *naivePool) extend(l *naiveLease) {
+	var all, held []string
+	for l.full < len(l.seq)/BlockTokens {
+		l.full++
+		content := l.seq[:l.full*BlockTokens]
+		all = append(all, content)
+		if p.has(content) {
+			held = append(held, content)
+			p.free = slices.DeleteFunc(p.free, func(f string) bool { return f == content })
+			p.refs[content]++
+		}
+	}
+	for _, content := range all {
+		if slices.Contains(held, content) {
+			l.content = append(l.content, content)
+		} else if !l.short && p.take(l) {
+			p.fill(l, content)
+		}
 	}
 }
 
 func (p *naivePool) begin(tokens string) (*naiveLease, int) {
 	known := 0
-	for (known+1)*BlockTokens < len(tokens) && slices.Contains(p.content, tokens[:(known+1)*BlockTokens]) {
+	for (known+1)*BlockTokens < len(tokens) && p.has(tokens[:(known+1)*BlockTokens]) {
 		known++
 	}
 	l := &naiveLease{}
@@ -201,21 +240,13 @@ func (p *naivePool) begin(tokens string) (*naiveLease, int) {
 }
 
 func (p *naivePool) end(l *naiveLease) {
-	for _, id := range slices.Backward(l.blocks) {
-		if p.refs[id]--; p.refs[id] == 0 {
-			p.free = append(p.free, id)
+	for _, content := range slices.Backward(l.content) {
+		if p.refs[content]--; p.refs[content] == 0 {
+			delete(p.refs, content)
+			p.free = append(p.free, content)
 		}
 	}
-}
-
-func (p *naivePool) used() int {
-	n := 0
-	for _, c := range p.content {
-		if c != "" {
-			n++
-		}
-	}
-	return n
+	p.slots -= l.slots
 }
 
 // TestBlocksAgainstNaive plays random conversations that overlap in time and share their beginnings.
@@ -231,42 +262,46 @@ type playedRun struct {
 	naive *naiveLease
 }
 
-func playBlocks(t *testing.T, rng *rand.Rand, blocks int) {
-	fast, slow := NewBlocks(blocks), newNaive(blocks)
+func playBlocks(t *testing.T, rng *rand.Rand, size int) {
+	fast, slow := newPool(t, size), &naivePool{capacity: size, refs: map[string]int{}}
 	var running []playedRun
 	said := []string{""}
+	name := func(seq string, from int, hashes []BlockHash) []BlockHash {
+		for i, h := range hashes {
+			fast.names[h] = seq[:(from+i+1)*BlockTokens]
+		}
+		return hashes
+	}
 	for step := range 1500 {
-		switch {
-		case rng.IntN(2) == 0 && len(running) > 0:
+		fast.seq++
+		if rng.IntN(2) == 0 && len(running) > 0 {
 			i := rng.IntN(len(running))
 			r := running[i]
-			more := randomTokens(rng, 30)
-			fast.Grow(r.lease, r.chain.Add(spelled(more)), (len(r.naive.seq)+len(more))%BlockTokens > 0)
+			more, n := randomTokens(rng, 30), len(r.naive.seq)
+			hashes := name(r.naive.seq+more, n/BlockTokens, r.chain.Add(spelled(more)))
+			fast.Grow(r.lease, hashes, (n+len(more))%BlockTokens > 0, fast.now())
 			slow.grow(r.naive, more)
-			fast.End(r.lease)
+			fast.End(r.lease, fast.now())
 			slow.end(r.naive)
 			said = append(said, r.naive.seq)
 			running = slices.Delete(running, i, i+1)
-		default:
+		} else {
 			text := said[rng.IntN(len(said))] + randomTokens(rng, 40)
 			chain := NewChain("")
-			l, cached := fast.Begin(chain.Add(spelled(text)), len(text))
+			l, cached := fast.Begin(name(text, 0, chain.Add(spelled(text))), len(text), 0, fast.now())
 			n, want := slow.begin(text)
 			if cached != want {
 				t.Fatalf("step %d: %d tokens cached, naive %d", step, cached, want)
 			}
 			running = append(running, playedRun{l, chain, n})
 		}
-		if fast.Used() != slow.used() {
-			t.Fatalf("step %d: %d blocks used, naive %d", step, fast.Used(), slow.used())
+		if used, room := len(slow.refs)+len(slow.free), size-len(slow.refs)-slow.slots; fast.Used() != used || fast.cache.Room() != room {
+			t.Fatalf("step %d: %d blocks used, room for %d; naive %d and %d", step, fast.Used(), fast.cache.Room(), used, room)
 		}
-		var queue []int
-		for id := fast.head; id != none; id = fast.pool[id].next {
-			queue = append(queue, int(id))
-		}
-		if !slices.Equal(queue, slow.free) {
-			t.Fatalf("step %d: free queue %v, naive %v", step, queue, slow.free)
-		}
+	}
+	empty := size - len(slow.refs) - len(slow.free) - slow.slots
+	if got, want := fast.drain(), strings.Join(append(slices.Repeat([]string{"."}, empty), slow.free...), " "); got != want {
+		t.Errorf("free %q, naive %q", got, want)
 	}
 }
 
@@ -282,4 +317,67 @@ func spelled(s string) []Token {
 		out[i] = Token(s[i])
 	}
 	return out
+}
+
+// TestBlocksAsReplay: prompts that share beginnings find as many blocks as in a replay of the same blocks under any policy that does not
+// go by the values of keys, which are hashes here.
+func TestBlocksAsReplay(t *testing.T) {
+	const capacity = 40
+	random := rand.New(rand.NewPCG(3, 4))
+	trace := &blocks.Trace{Name: "test", Generated: true, Tokens: BlockTokens, Kinds: []string{"chat"}}
+	var numbers blocks.Numbers
+	said := []string{"x"}
+	var asked []string
+	for i := range 600 {
+		text := said[random.IntN(len(said))] + string(rune('a'+random.IntN(3)))
+		said, asked = append(said, text), append(asked, text)
+		ids := make([]uint64, len(text))
+		for i, r := range text {
+			ids[i] = uint64(r)
+		}
+		trace.Requests = append(trace.Requests, blocks.Request{At: float64(i), Turn: int32(len(text)), Prompt: int32(BlockTokens * len(text)), Blocks: numbers.Chain(nil, ids)})
+	}
+	trace.Distinct = numbers.Len()
+	names := []string{DefaultPolicy, "fifo", "lfu", "s3fifo", "gdsf", "lirs", "aging-lfu", "gdfs", "wa:sample=1"}
+	replayed, err := blocks.Replay(t.Context(), trace, blocks.Options{Policies: names, Capacities: []blocks.Capacity{{Blocks: capacity}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, name := range names {
+		b, err := NewBlocks(capacity, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits := 0
+		for i, text := range asked {
+			at, tokens := policy.Tick{Seq: int64(i + 1), At: float64(i)}, tokensOf(text)
+			hashes := NewChain("").Add(tokens)
+			hits += b.cache.Run(hashes)
+			l, _ := b.Begin(hashes, len(tokens), policy.CategoryOf(0, len(text)), at)
+			b.End(l, at)
+		}
+		if want := replayed[n]; int64(hits) != want.Hits || b.Evictions() != want.Evictions || hits == 0 || want.Evictions == 0 {
+			t.Errorf("%s: %d blocks hit and %d were dropped, in the replay %d and %d", name, hits, b.Evictions(), want.Hits, want.Evictions)
+		}
+	}
+}
+
+// TestPolicy: an engine runs under any policy of the registry, and takes no other name.
+func TestPolicy(t *testing.T) {
+	for _, name := range registry.Names() {
+		e := New(Options{Blocks: 8, Policy: name})
+		for i := range 30 {
+			serveDirect(t.Context(), e, promptOf(20+7*(i%5), false), "")
+		}
+		e.Reset()
+		if s := e.Stats(); s.BlocksUsed != 0 || s.CachedTokens == 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "lruu") {
+			t.Errorf("panic %q for an unknown policy", got)
+		}
+	}()
+	New(Options{Policy: "lruu"})
 }

@@ -1,6 +1,6 @@
 // Package enginesim is an engine with OpenAI's HTTP API and without a model: answers are plausible, deterministic text, and
-// their time is computed from two rates. The prefix cache is real: a pool of 16-token KV blocks under vLLM's rules, whose hits
-// are reported as cached_tokens. A demonstration, a test and a study run against it without a key, a network or a GPU, and a
+// their time is computed from two rates. The prefix cache is real: a pool of 16-token KV blocks under vLLM's rules, or under any
+// policy of the proxy, whose hits are reported as cached_tokens. A demonstration, a test and a study run against it without a key, a network or a GPU, and a
 // request can ask for faults.
 //
 // Equal requests (model, messages, tools, format and sampling parameters) get equal answers, streamed or not; ids and
@@ -40,6 +40,7 @@ type Options struct {
 	Decode    float64  // output tokens per second of one request; 0 does not wait
 	Speed     float64  // the model's clock runs this much faster; 0 is 1
 	Blocks    int      // KV blocks of BlockTokens tokens; 0 is 4096
+	Policy    string   // that names the blocks to drop, from package policy/registry; "" is DefaultPolicy. An unknown one panics in New
 	MaxOutput int      // output tokens of a request that names no limit; 0 is no limit
 	Context   int      // prompts of more tokens are refused; 0 is no limit
 
@@ -92,10 +93,12 @@ type Engine struct {
 	answers *answers
 	threads *threads
 	kind    *strict.Upstream // nil: Options.Strict is empty
+	started time.Time
 
 	mu     sync.Mutex // protects everything below
 	stats  Stats
 	blocks *Blocks
+	begun  int64             // requests that took blocks
 	marks  map[[32]byte]bool // the prefixes that requests of Anthropic's API have marked
 	ids    int64
 }
@@ -108,6 +111,9 @@ func New(o Options) *Engine {
 	if o.Blocks == 0 {
 		o.Blocks = defaultBlocks
 	}
+	if o.Policy == "" {
+		o.Policy = DefaultPolicy
+	}
 	if o.Speed == 0 {
 		o.Speed = 1
 	}
@@ -117,13 +123,22 @@ func New(o Options) *Engine {
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	e := &Engine{o: o, mux: http.NewServeMux(), kind: o.kind(), blocks: NewBlocks(o.Blocks),
+	e := &Engine{o: o, mux: http.NewServeMux(), kind: o.kind(), blocks: o.blocks(), started: o.Now(),
 		files: &files{newest: makeNewest[file]()}, answers: &answers{newest: makeNewest[storedAnswer](), items: makeNewest[chatMessage]()},
 		threads: &threads{newest: makeNewest[messagesRequest]()}}
 	e.stats.ByPath, e.marks = map[string]int64{}, map[[32]byte]bool{}
-	e.blocks.watched = o.Events != nil
 	e.routes()
 	return e
+}
+
+// blocks makes the block pool. An unknown policy panics.
+func (o *Options) blocks() *Blocks {
+	b, err := NewBlocks(o.Blocks, o.Policy)
+	if err != nil {
+		panic("enginesim: " + err.Error())
+	}
+	b.watched = o.Events != nil
+	return b
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -172,9 +187,8 @@ func (e *Engine) Stats() Stats {
 func (e *Engine) Reset() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.blocks = NewBlocks(e.o.Blocks)
+	e.blocks = e.o.blocks()
 	if e.o.Events != nil {
-		e.blocks.watched = true
 		e.o.Events.Cleared()
 	}
 }

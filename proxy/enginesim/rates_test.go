@@ -111,10 +111,8 @@ func TestClientLeavesWhileTheModelWorks(t *testing.T) {
 		if s := e.Stats(); s.Cancelled != 1 || s.OutputTokens != 20 || s.InFlight != 0 {
 			t.Errorf("stats %+v, want 20 tokens of one cancelled request", s)
 		}
-		for i := range e.blocks.pool {
-			if e.blocks.pool[i].refs != 0 {
-				t.Errorf("block %d is still held", i)
-			}
+		if got := e.blocks.cache.Room(); got != defaultBlocks {
+			t.Errorf("%d blocks are still held", defaultBlocks-got)
 		}
 	})
 }

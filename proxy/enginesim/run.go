@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 	"time"
+
+	"reprise/policy"
 )
 
 // run is a job in progress: its blocks, its time, its tokens.
@@ -26,11 +28,17 @@ func (e *Engine) begin(j *job, choices []choice) *run {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r.blocks = e.blocks
-	r.lease, r.cached = r.blocks.Begin(hashes, r.prompt)
+	e.begun++
+	r.lease, r.cached = r.blocks.Begin(hashes, r.prompt, policy.CategoryOf(0, j.turn()), r.tickLocked())
 	e.publishLocked()
 	e.stats.PromptTokens += int64(r.prompt)
 	e.stats.CachedTokens += int64(r.cached)
 	return r
+}
+
+// tickLocked is the present time on the model's clock, which Options.Speed makes faster.
+func (r *run) tickLocked() policy.Tick {
+	return policy.Tick{Seq: r.e.begun, At: r.e.o.Now().Sub(r.e.started).Seconds() * r.e.o.Speed}
 }
 
 // end stores the blocks of the first choice, with which a conversation goes on, and releases all blocks.
@@ -42,8 +50,9 @@ func (r *run) end() {
 	hashes := r.chain.Add(tokens)
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	r.blocks.Grow(r.lease, hashes, r.chain.Partial())
-	r.blocks.End(r.lease)
+	now := r.tickLocked()
+	r.blocks.Grow(r.lease, hashes, r.chain.Partial(), now)
+	r.blocks.End(r.lease, now)
 	r.e.publishLocked()
 	for _, c := range r.choices {
 		r.e.stats.OutputTokens += int64(min(r.made, len(c.pieces)))

@@ -1,128 +1,97 @@
 package fleet
 
-// pool is the KV blocks of one engine under vLLM's rule: blocks that no request uses are in one free queue, the least recently used first,
-// and keep their content until they are taken. enginesim.Blocks has the same rule with cryptographic hashes; here a block gets its content
-// only when the step that computes it begins, so that a request cannot use what another has only reserved.
+import (
+	"reprise/policy"
+	"reprise/policy/classic"
+	"reprise/policy/sim/blocks"
+)
+
+// pool is the KV blocks of one engine: a blocks.Cache under vLLM's rule, whose blocks have hashes as names. A block gets its content only when
+// the step that computes it begins, so that a request cannot use what another has only reserved.
 type pool struct {
-	slots      []slot
-	held       map[uint64]int32 // of each content, its slot
-	head, tail int32            // of the free queue
-	free       int
-	spare      [][]int32 // the leases that ended, for use again
+	*blocks.Named[uint64]
+	blocks  int
+	made    uint64      // hashes of blocks of unknown content so far
+	unknown int         // resident blocks of unknown content
+	item    policy.Item // of the block at hand
+	spare   [][]uint32  // the leases that ended, for use again
 }
 
-type slot struct {
-	hash       uint64
-	named      bool
-	refs       int32
-	prev, next int32
+// mostUnknown is the last hash of a block of unknown content, which is a number from 1. A hash of content is that small once in 2^32 times.
+const mostUnknown = 1<<32 - 1
+
+// lease is the blocks of a request in an engine.
+type lease struct {
+	blocks []uint32 // that it holds, in the order of its tokens
+	slots  int      // without content
 }
 
-const end = int32(-1)
-
-func newPool(blocks int) *pool {
-	p := &pool{slots: make([]slot, blocks), held: make(map[uint64]int32), head: end, tail: end}
-	for i := range p.slots {
-		p.push(int32(i))
-	}
+func newPool(n int) *pool {
+	p := &pool{Named: blocks.NewNamed[uint64](n, classic.NewLRU()), blocks: n}
+	p.Dropped = p.dropped
 	return p
 }
 
-// match is the number of hashes, from the first, whose blocks are there.
-func (p *pool) match(hashes []uint64) int {
-	for i, h := range hashes {
-		if _, ok := p.held[h]; !ok {
-			return i
-		}
-	}
-	return len(hashes)
-}
-
-// lease takes blocks for a request: those that are there for the first of hashes, then free ones up to total. It returns how many were
-// there, and false if the free ones do not suffice; then it has changed nothing.
-func (p *pool) lease(hashes []uint64, total int) (blocks []int32, known int, ok bool) {
-	known = p.match(hashes)
-	reserved := 0 // free blocks that the request shares
-	for _, h := range hashes[:known] {
-		if p.slots[p.held[h]].refs == 0 {
-			reserved++
-		}
-	}
-	if total-known > p.free-reserved {
-		return nil, 0, false
-	}
+// lease takes blocks for a request: those that are there for the first of hashes, then empty slots up to total. It returns how many were
+// there, and false if the slots do not suffice; then it has changed nothing.
+func (p *pool) lease(hashes []uint64, total int) (l lease, known int, ok bool) {
 	if n := len(p.spare); n > 0 {
-		blocks, p.spare = p.spare[n-1][:0], p.spare[:n-1]
+		l.blocks, p.spare = p.spare[n-1][:0], p.spare[:n-1]
 	}
-	for _, h := range hashes[:known] {
-		id := p.held[h]
-		if p.slots[id].refs == 0 {
-			p.unlink(id)
+	l.blocks = p.Leading(l.blocks, hashes)
+	known = len(l.blocks)
+	free := 0 // blocks that the request shares and no other one holds
+	for _, b := range l.blocks {
+		if !p.Held(b) {
+			free++
 		}
-		p.slots[id].refs++
-		blocks = append(blocks, id)
 	}
-	for len(blocks) < total {
-		blocks = append(blocks, p.take())
+	if total-known > p.Room()-free {
+		p.spare = append(p.spare, l.blocks)
+		return lease{}, 0, false
 	}
-	return blocks, known, true
+	for i, b := range l.blocks {
+		p.item.Key, p.item.Offset = hashes[i], i
+		p.Hold(b, &p.item, policy.Tick{})
+	}
+	for l.slots = 0; l.slots < total-known; l.slots++ {
+		p.Reserve()
+	}
+	return l, known, true
 }
 
-// name gives a leased block its content. Of two blocks of equal content, computed at the same time, the first can be found.
-func (p *pool) name(id int32, hash uint64) {
-	if _, ok := p.held[hash]; ok || p.slots[id].named {
+// fill gives a slot of a lease the content that is the next block of its sequence. Of two blocks of equal content, computed at the same time,
+// the first can be found.
+func (p *pool) fill(l *lease, hash uint64) {
+	if _, ok := p.Find(hash); ok {
 		return
 	}
-	p.slots[id].hash, p.slots[id].named = hash, true
-	p.held[hash] = id
+	p.item.Key, p.item.Offset = hash, len(l.blocks)
+	l.blocks = append(l.blocks, p.Fill(hash, &p.item, policy.Tick{}))
+	l.slots--
 }
 
-// release ends a lease: the deepest block is released first, so that it is taken first.
-func (p *pool) release(blocks []int32) {
-	for i := len(blocks) - 1; i >= 0; i-- {
-		id := blocks[i]
-		if p.slots[id].refs--; p.slots[id].refs == 0 {
-			p.push(id)
-		}
+// release ends a lease: the deepest block is released first, so that it is dropped first. Its slots without content, of an answer that the
+// trace does not have or of what another request computed at the same time, wait to be dropped as others do, because an engine gives each full
+// block a hash. Of each request one is only partly filled; vLLM takes it at once since 0.24, and in its turn before, as here.
+func (p *pool) release(l lease) {
+	for l.slots > 0 {
+		p.made++
+		p.unknown++
+		p.fill(&l, p.made)
 	}
-	p.spare = append(p.spare, blocks)
+	for i := len(l.blocks) - 1; i >= 0; i-- {
+		p.Release(l.blocks[i], policy.Tick{})
+	}
+	p.spare = append(p.spare, l.blocks)
 }
 
-// take removes the first free block, which exists, from the queue, and drops its content.
-func (p *pool) take() int32 {
-	id := p.head
-	p.unlink(id)
-	s := &p.slots[id]
-	if s.named {
-		delete(p.held, s.hash)
-		s.named = false
-	}
-	s.refs = 1
-	return id
-}
+// found is how many blocks have content that a request can find.
+func (p *pool) found() int { return p.Resident() - p.unknown }
 
-func (p *pool) push(id int32) {
-	p.slots[id].prev, p.slots[id].next = p.tail, end
-	if p.tail == end {
-		p.head = id
-	} else {
-		p.slots[p.tail].next = id
+// dropped is called with the hash of each block whose content is dropped.
+func (p *pool) dropped(hash uint64) {
+	if hash <= mostUnknown {
+		p.unknown--
 	}
-	p.tail = id
-	p.free++
-}
-
-func (p *pool) unlink(id int32) {
-	s := &p.slots[id]
-	if s.prev == end {
-		p.head = s.next
-	} else {
-		p.slots[s.prev].next = s.next
-	}
-	if s.next == end {
-		p.tail = s.prev
-	} else {
-		p.slots[s.next].prev = s.prev
-	}
-	p.free--
 }

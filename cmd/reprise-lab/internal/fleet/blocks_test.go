@@ -4,26 +4,32 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"reprise/policy"
 	"reprise/proxy/enginesim"
 )
 
-// TestPoolAgainstEnginesim plays random sequences that share beginnings and overlap in time through both models of vLLM's cache.
+// TestPoolAgainstEnginesim plays random sequences that share beginnings and overlap in time through both users of the block cache. The tests
+// of enginesim compare theirs with a naive model.
 func TestPoolAgainstEnginesim(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		blocks := 4 + int(seed)*5
-		fast, other := newPool(blocks), enginesim.NewBlocks(blocks)
-		type lease struct {
-			fast  []int32
+		fast := newPool(blocks)
+		other, err := enginesim.NewBlocks(blocks, enginesim.DefaultPolicy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type run struct {
+			fast  lease
 			other *enginesim.Lease
 		}
-		var running []lease
+		var running []run
 		said := []string{""}
 		for step := range 3000 {
 			if random.IntN(2) == 0 && len(running) > 0 {
 				i := random.IntN(len(running))
 				fast.release(running[i].fast)
-				other.End(running[i].other)
+				other.End(running[i].other, policy.Tick{})
 				running = append(running[:i], running[i+1:]...)
 				continue
 			}
@@ -34,17 +40,17 @@ func TestPoolAgainstEnginesim(t *testing.T) {
 			if !ok { // enginesim keeps a part of such a sequence, which an engine's queue does not
 				continue
 			}
-			for i := known; i < len(mine); i++ {
-				fast.name(mine[i], hashes[i])
+			for i := known; i < len(hashes); i++ {
+				fast.fill(&mine, hashes[i])
 			}
-			theirs, cached := other.Begin(enginesim.NewChain("").Add(tokens), len(tokens))
+			theirs, cached := other.Begin(enginesim.NewChain("").Add(tokens), len(tokens), 0, policy.Tick{})
 			if cached != min(known, len(hashes)-1)*enginesim.BlockTokens {
 				t.Fatalf("seed %d, step %d: %d blocks found, and %d tokens in enginesim", seed, step, known, cached)
 			}
-			if len(fast.held) != other.Used() {
-				t.Fatalf("seed %d, step %d: %d blocks used, and %d in enginesim", seed, step, len(fast.held), other.Used())
+			if fast.found() != other.Used() {
+				t.Fatalf("seed %d, step %d: %d blocks used, and %d in enginesim", seed, step, fast.found(), other.Used())
 			}
-			running = append(running, lease{mine, theirs})
+			running = append(running, run{mine, theirs})
 		}
 	}
 }
@@ -60,4 +66,24 @@ func spell(sequence string) (hashes []uint64, tokens []enginesim.Token) {
 		}
 	}
 	return hashes, tokens
+}
+
+// TestLease: a lease that does not fit leaves the pool as it was, and a slot without content waits in its turn.
+func TestLease(t *testing.T) {
+	hashes, _ := spell("abcd")
+	p := newPool(4)
+	first, _, _ := p.lease(hashes[:2], 3)
+	p.fill(&first, hashes[0])
+	if _, _, ok := p.lease(hashes[:1], 3); ok || p.Room() != 1 || p.found() != 1 {
+		t.Fatalf("a lease that needs two slots: %v, room for %d, %d found", ok, p.Room(), p.found())
+	}
+	p.release(first)
+	if p.Room() != 4 || p.found() != 1 || p.unknown != 2 {
+		t.Errorf("room for %d, %d found, %d unknown; want 4, 1 and 2", p.Room(), p.found(), p.unknown)
+	}
+	second, known, ok := p.lease(hashes[2:], 3)
+	if !ok || known != 0 || p.Run(hashes[:1]) != 1 || p.unknown != 0 {
+		t.Fatalf("%v, %d known, %d unknown; want the deepest two of the first request dropped", ok, known, p.unknown)
+	}
+	p.release(second)
 }

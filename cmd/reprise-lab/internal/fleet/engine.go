@@ -42,7 +42,7 @@ type job struct {
 	ticket ticket
 	sent   float64 // when it arrived at the proxy
 
-	lease  []int32
+	lease  lease
 	hashes []uint64 // of the full blocks of the prompt, and of the answer where the trace has them
 	named  int      // of the hashes, those whose blocks have their content
 	cached int      // tokens of the prompt that were there
@@ -76,7 +76,7 @@ func (e *engine) blocksOf(r *Request) int { return (r.Prompt + r.Answer + e.bloc
 
 // accepts reports whether a request can be sent: it fits, and the queue is not full.
 func (e *engine) accepts(r *Request) bool {
-	return e.blocksOf(r) <= len(e.pool.slots) && (e.Queue == 0 || len(e.waiting) < e.Queue)
+	return e.blocksOf(r) <= e.pool.blocks && (e.Queue == 0 || len(e.waiting) < e.Queue)
 }
 
 // pending is the number of tokens that it has to prefill for the requests that it has, as far as is known before they begin.
@@ -157,7 +157,7 @@ func (e *engine) schedule(j *job, budget *int) float64 {
 // name gives the blocks of the first tokens of a request their content.
 func (e *engine) name(j *job, tokens int) {
 	for n := min(tokens/e.block, len(j.hashes)); j.named < n; j.named++ {
-		e.pool.name(j.lease[j.named], j.hashes[j.named])
+		e.pool.fill(&j.lease, j.hashes[j.named])
 	}
 }
 

@@ -87,9 +87,9 @@ func (o *oracle) choose(j *job, c *prefix.Chain, may func(int) float64) (int, ti
 		if share == 0 {
 			continue
 		}
-		used := len(e.pool.held) * e.block
+		used := e.pool.found() * e.block
 		o.loads = append(o.loads, choose.Load{Member: i, ID: o.seed ^ prefix.Seed(nameOf(i)), InFlight: len(e.waiting) + len(e.running), Pending: e.pending(),
-			Active: e.active(), Cached: e.cachedTokens(j.req, e.pool.match(j.prompt(e.block))), Capacity: e.Tokens, Held: used, Share: share})
+			Active: e.active(), Cached: e.cachedTokens(j.req, e.pool.Run(j.prompt(e.block))), Capacity: e.Tokens, Held: used, Share: share})
 	}
 	if len(o.loads) == 0 {
 		return none, nil

@@ -152,7 +152,7 @@ func (p *play) audit() error {
 	var tokens int64
 	for _, e := range p.engines {
 		tokens += e.prefilled + e.shared
-		if e.pool.free != len(e.pool.slots) || len(e.running)+len(e.waiting) > 0 {
+		if e.pool.Room() != e.pool.blocks || len(e.running)+len(e.waiting) > 0 {
 			return errors.New("audit: an engine still has requests")
 		}
 	}

@@ -281,7 +281,7 @@ func (p *play) releaseLate(late *job) {
 
 func (p *play) send(j *job) {
 	e := p.engines[j.member]
-	j.cached = e.cachedTokens(j.req, e.pool.match(j.prompt(e.block))) // as far as is known now
+	j.cached = e.cachedTokens(j.req, e.pool.Run(j.prompt(e.block))) // as far as is known now
 	e.waiting = append(e.waiting, j)
 	if !e.busy {
 		e.begin(p.now)
