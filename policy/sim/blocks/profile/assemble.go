@@ -45,8 +45,8 @@ func (p *summary) profile(o *Options) (*Profile, error) {
 	p.finish()
 	t := p.trace
 	order := p.order()
-	m := p.mapping(order)
 	talks := len(p.sessions.ids) > 0
+	m := p.mapping(order, talks)
 	out := &Profile{Trace: t.Name, Generated: t.Generated, Tokens: t.Tokens, Distinct: p.distinct(), Seconds: p.span, Window: p.width}
 	out.Totals = p.sum(func(int) bool { return true }).Totals
 	out.Needed = p.needed()
@@ -72,7 +72,7 @@ func (p *summary) profile(o *Options) (*Profile, error) {
 	out.Spatial = p.spatials(talks)
 	out.Lifespans, out.LifeMap = p.lifespans(m)
 	out.Sizes = p.sizes(talks)
-	out.Skew = p.skew() // last, because it sorts the uses
+	out.Skew = p.skew()
 	return out, nil
 }
 
@@ -185,7 +185,7 @@ func (p *summary) arrivals() (a Arrivals) {
 
 // skew is the skew of the hits of blocks.
 func (p *summary) skew() Skew {
-	hits := p.uses[:0]
+	var hits []uint32
 	for _, n := range p.uses {
 		if n > 0 {
 			hits = append(hits, n-1)

@@ -1,5 +1,7 @@
 package profile
 
+import "reprise/policy"
+
 // mapping puts categories and windows to the rows and columns of maps.
 type mapping struct {
 	row   []int // of each category, -1: none
@@ -12,14 +14,19 @@ type mapping struct {
 // mostRows is how many categories a map has: those with the most requests.
 const mostRows = 24
 
-func (p *summary) mapping(order []int) *mapping {
+// mapping names the rows by category, or by kind where no conversations are known.
+func (p *summary) mapping(order []int, talks bool) *mapping {
 	m := &mapping{row: make([]int, len(p.cells))}
 	for i := range m.row {
 		m.row[i] = -1
 	}
 	for i, category := range order[:min(len(order), mostRows)] {
 		m.row[category] = i
-		m.names = append(m.names, p.name(category))
+		name := p.trace.Kinds[category/policy.MostTurns]
+		if talks {
+			name = p.name(category)
+		}
+		m.names = append(m.names, name)
 	}
 	m.per = (len(p.windows) + mostColumns - 1) / mostColumns
 	m.cols = (len(p.windows) + m.per - 1) / m.per

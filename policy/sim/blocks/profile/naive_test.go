@@ -141,8 +141,10 @@ func (n *naive) kept(in func(*blocks.Request) bool, offset, stride int) float64 
 				}
 			}
 		}
-		for k := offset * len(chain) / 10; k < (offset+stride)*len(chain)/10; k++ {
-			cached[chain[k]] = true
+		for k, b := range chain {
+			if place := 10 * k / len(chain); place >= offset && place < offset+stride {
+				cached[b] = true
+			}
 		}
 	}
 	return float64(hits) / float64(max(1, all))

@@ -31,6 +31,7 @@ type Users struct {
 	Hits     Skew        `json:"hits"`
 	Own      float64     `json:"own_hits_share"` // of the hits whose users are known: blocks that the same user used last
 	Top      []uint32    `json:"top"`            // the users with the most hits
+	TopHits  []int64     `json:"top_hits"`       // of each of Top
 	Between  [][]int64   `json:"between"`        // hits of a user of Top, by the user of Top that used the block last
 	Turns    []UserTurns `json:"turns"`          // those with the highest mean first; nil without conversations
 }
@@ -137,7 +138,7 @@ func (p *summary) people() *Users {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.userHits[b], p.userHits[a]) })
 	for _, i := range order[:min(n, topUsers)] {
-		u.Top = append(u.Top, p.users.ids[i])
+		u.Top, u.TopHits = append(u.Top, p.users.ids[i]), append(u.TopHits, p.userHits[i])
 	}
 	for _, a := range u.Top {
 		row := make([]int64, len(u.Top))
@@ -171,8 +172,9 @@ func (p *summary) userTurns() (all []UserTurns) {
 // skewPoints are the shares of the members at which a Skew has points.
 var skewPoints = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1}
 
-// skewOf is the skew of the values, which it sorts.
+// skewOf is the skew of the values.
 func skewOf[N int64 | uint32](values []N) (s Skew) {
+	values = slices.Clone(values)
 	slices.Sort(values)
 	total := int64(0)
 	for _, v := range values {

@@ -86,7 +86,17 @@ func TestSourcesAreNaive(t *testing.T) {
 		if p.Users.Own != ratio(own, all) || p.Users.Users != 4 || len(p.Users.Top) != 4 {
 			t.Errorf("%+v, want %d of %d own", p.Users, own, all)
 		}
+		hits := map[uint32]int64{}
+		for i := range trace.Requests {
+			hits[trace.Requests[i].User] += n.hits(i)
+		}
+		if !slices.IsSortedFunc(p.Users.Top, func(a, b uint32) int { return int(hits[b] - hits[a]) }) {
+			t.Errorf("users %v with %v hits: want those with the most first", p.Users.Top, hits)
+		}
 		for i, a := range p.Users.Top {
+			if p.Users.TopHits[i] != hits[a] {
+				t.Errorf("user %d: %d hits, want %d", a, p.Users.TopHits[i], hits[a])
+			}
 			for k, b := range p.Users.Top {
 				if p.Users.Between[i][k] != between[[2]uint32{a, b}] {
 					t.Errorf("users %d and %d: %d hits, want %d", a, b, p.Users.Between[i][k], between[[2]uint32{a, b}])
@@ -112,6 +122,11 @@ func TestReuseIsNaive(t *testing.T) {
 			for q, got := range map[float64]float64{0.5: r.P50, 0.9: r.P90, 0.99: r.P99} {
 				if want := nth(gaps, q); len(gaps) > 0 && math.Abs(math.Log2(got/want)) > 1.01/perOctave {
 					t.Errorf("%s: quantile %v is %v, want %v", r.Name, q, got, want)
+				}
+			}
+			for _, c := range r.Gaps {
+				if n := sort.SearchFloat64s(gaps, c.X); !near(c.Y, float64(n)/float64(len(gaps))) {
+					t.Errorf("%s: %v below %v s, want %d of %d", r.Name, c.Y, c.X, n, len(gaps))
 				}
 			}
 			for i, point := range r.Within {

@@ -21,7 +21,9 @@ type Reuse struct {
 	// Within is the probability that a use is followed by another one within X seconds. It is the estimate of Kaplan and Meier (JASA 53,
 	// 1958): a use that was not followed before the trace ended counts only for the time until then.
 	Within []Point `json:"within"`
-	Fit    Fit     `json:"fit"`
+	// Gaps is the share of the times until the next use, of the uses that were followed, that are below X seconds (figure 12).
+	Gaps []Point `json:"gaps"`
+	Fit  Fit     `json:"fit"`
 }
 
 // Fit is an exponential with a share that never returns: F(t) = P (1 - exp(-t / Mean)), fitted by package returns.
@@ -75,6 +77,9 @@ func (t *tally) reuse(name string, prior returns.Fit) (Reuse, returns.Fit) {
 	}
 	r.P50, r.P90, r.P99 = t.gaps.quantile(0.5), t.gaps.quantile(0.9), t.gaps.quantile(0.99)
 	r.Within = t.within()
+	if r.Reused > 0 {
+		r.Gaps = t.gaps.cdf()
+	}
 	f := t.sample.Fit(prior)
 	r.Fit = Fit{P: f.P, Mean: 1 / f.Rate}
 	r.Fit.measure(r.Within)

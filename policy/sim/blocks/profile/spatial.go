@@ -6,7 +6,8 @@ import "reprise/policy/sim/blocks"
 const tenths = 10
 
 // Spatial is the ideal hit ratio of a cache that keeps only a part of each request: a stride of its blocks, prompt and answer, from an offset on. A
-// hit is a block that an earlier request had in that part, whether or not the blocks before it are there.
+// hit is a block that an earlier request had in that part, whether or not the blocks before it are there. An engine that needs these too can use
+// the caches of offset 0 alone, in which they always are.
 type Spatial struct {
 	Name string `json:"name"`
 	// Blocks are the uses in prompts that are counted.
@@ -22,7 +23,7 @@ type placed [1 << tenths]int64
 func (p *pass) place(r *blocks.Request, c *cell) {
 	n := len(r.Blocks) + len(r.Filled)
 	for tenth := range tenths {
-		begin, end := tenth*n/tenths, (tenth+1)*n/tenths
+		begin, end := (tenth*n+tenths-1)/tenths, ((tenth+1)*n+tenths-1)/tenths // of the blocks that begin there
 		bit := uint16(1) << tenth
 		for _, b := range r.Blocks[min(begin, len(r.Blocks)):min(end, len(r.Blocks))] {
 			c.placed[p.places[b]]++
