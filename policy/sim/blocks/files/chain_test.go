@@ -160,8 +160,8 @@ func TestPlace(t *testing.T) {
 // TestPredict: the predictor has the user's texts in their order.
 func TestPredict(t *testing.T) {
 	for format, want := range map[Format][]string{
-		ShareGPT:  {"1 chat 0: question", "2 chat 0: question|and then?", "1 chat 0: hello"},
-		OASST:     {"1 chat 0: question", "2 chat 0: question|left", "2 chat 0: question|right"},
+		ShareGPT:  {"1 chat 0: question", "2 chat 1: question|and then?", "1 chat 0: hello"},
+		OASST:     {"1 chat 0: question", "2 chat 1: question|left", "2 chat 1: question|right"},
 		AgentText: {"1 call 0: one two", "1 call 0: one two", "2 call 1: one two|four"},
 	} {
 		var got []string

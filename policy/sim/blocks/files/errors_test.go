@@ -107,7 +107,7 @@ func TestOpenErrors(t *testing.T) {
 		{Auto, Options{}, `{"id":1}`, "want one of blocks"},
 		{Auto, Options{}, `{"format":"blocks","block_size":0}`, "line 1: field block_size: 0"},
 		{Mooncake, Options{}, "{", "line 1"},
-		{Mooncake, Options{Tokens: 16}, samples[Mooncake], "block size 16: want 512, which the file has, or 0"},
+		{Mooncake, Options{Tokens: 48}, samples[Mooncake], "block size 48: want a multiple or a divisor of 512"},
 		{Mooncake, Options{Tokens: -1}, samples[Mooncake], "block size -1: want 1 to 4096"},
 		{SGD, Options{Think: -1}, samples[SGD], "think time -1"},
 		{SGD, Options{Active: -1}, samples[SGD], "active conversations -1"},

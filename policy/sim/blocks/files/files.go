@@ -91,7 +91,7 @@ func oneOf(all []Format) string {
 
 // Options are the choices of a reader. The zero value is ready.
 type Options struct {
-	Tokens    int     // of a block, in formats with text or with lengths alone, 1 to 4096; default 16. A token of a text is 4 bytes
+	Tokens    int     // of a block, 1 to 4096. Default: the size in the file, see Recut, or 16 where it has text or lengths. A token of a text is BytesPerToken
 	Think     float64 // mean seconds between an answer and the next turn where times are sampled; default 100 (paper 004 §A4)
 	Active    int     // conversations that are active at one time, at most, where their starts are sampled; default 200 (paper 004 §A4)
 	Continues float64 // Azure: share of the requests that continue an earlier one, in [0, 1), if one is short enough; default 0.5. -1: none
@@ -211,10 +211,11 @@ func Read(in io.Reader, f Format, o Options) (*blocks.Trace, error) {
 	if err := p.end(); err != nil {
 		return nil, err
 	}
-	if given != 0 && given != b.trace.Tokens && len(b.trace.Requests) > 0 {
-		return nil, fmt.Errorf("block size %d: want %d, which the file has, or 0", given, b.trace.Tokens)
+	t, err := b.finish()
+	if err != nil || given == 0 {
+		return t, err
 	}
-	return b.finish()
+	return Recut(t, given)
 }
 
 func (b *builder) parser(f Format) parser {

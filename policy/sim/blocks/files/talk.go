@@ -1,19 +1,19 @@
 package files
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 
 	"reprise/policy/sim/blocks"
 	"reprise/policy/sim/trace"
 )
 
 // talks makes requests of recorded conversations. The prompt of a turn is the system prompt, the turns and the answers on the path to it,
-// and its own text. The texts of the answers are not read: an answer has the recorded length and content that no other one has. In a tree
-// each turn of the user is one request which continues the turn above it, so that a turn with several continuations is asked once.
+// and its own text. In a tree each turn of the user is one request which continues the turn above it with the first answer to that, so that
+// a turn with several continuations is asked once.
 type talks struct {
 	*builder
 	random   *rand.Rand
@@ -30,6 +30,7 @@ type talkTurn struct {
 	bytes   int      // of the prompt and the answer
 	rest    []byte   // their end that fills no block
 	prompts []string // for Options.Predict
+	answers []string // to them
 }
 
 func openTalks(path string, f Format, o Options) (*blocks.Trace, error) {
@@ -87,7 +88,7 @@ func (t *talks) turn(c *trace.Conversation, i int) error {
 	if err != nil {
 		return err
 	}
-	r := blocks.Request{Answer: tokensOf(said.Reply), Kind: kind, Turn: 1, Session: t.sessions}
+	r := blocks.Request{Answer: tokensOf(len(said.Answer)), Kind: kind, Turn: 1, Session: t.sessions}
 	var before talkTurn
 	t.text = append(t.text[:0], c.System...)
 	if said.Parent >= 0 {
@@ -99,19 +100,17 @@ func (t *talks) turn(c *trace.Conversation, i int) error {
 	}
 	t.text = append(t.text, said.Text...)
 	now := talkTurn{request: t.next(), bytes: before.bytes - len(before.rest) + len(t.text)}
-	if err := t.fits(now.bytes + said.Reply); err != nil {
+	if err := t.fits(now.bytes + len(said.Answer)); err != nil {
 		return err
 	}
 	r.Prompt = max(1, tokensOf(now.bytes))
 	if t.o.Predict != nil {
-		now.prompts = append(before.prompts[:len(before.prompts):len(before.prompts)], said.Text)
-		r.Prob = t.o.Predict(Turn{Prompts: now.prompts, Number: int(r.Turn), Kind: "chat"})
+		now.prompts = append(slices.Clip(before.prompts), said.Text)
+		r.Prob = t.o.Predict(Turn{Prompts: now.prompts, Answers: before.answers, Number: int(r.Turn), Kind: "chat"})
+		now.answers = append(slices.Clip(before.answers), said.Answer)
 	}
-	prompt, err := t.blocks(&r, said.Reply, &now)
-	if err != nil {
-		return err
-	}
-	now.bytes += said.Reply
+	prompt := t.blocks(&r, said.Answer, &now)
+	now.bytes += len(said.Answer)
 	t.turns = append(t.turns, now)
 	same := 0
 	if r.After > 0 {
@@ -121,7 +120,7 @@ func (t *talks) turn(c *trace.Conversation, i int) error {
 }
 
 // blocks cuts what a turn adds, which is in text, and its answer into blocks: chain. It returns how many the prompt completes.
-func (t *talks) blocks(r *blocks.Request, reply int, now *talkTurn) (prompt int, err error) {
+func (t *talks) blocks(r *blocks.Request, answer string, now *talkTurn) (prompt int) {
 	parent := uint32(0)
 	if r.After > 0 {
 		if all := t.chains[r.After-1].all; len(all) > 0 {
@@ -130,11 +129,6 @@ func (t *talks) blocks(r *blocks.Request, reply int, now *talkTurn) (prompt int,
 	}
 	t.chain, now.rest = t.cut(t.chain[:0], parent, t.text)
 	prompt = len(t.chain)
-	answer := append([]byte(nil), now.rest...)
-	content := rand.NewPCG(uint64(t.next()), 0x616e73776572)
-	for n := 0; n < reply; n += 8 {
-		answer = binary.LittleEndian.AppendUint64(answer, content.Uint64())
-	}
-	t.chain, now.rest = t.cut(t.chain, parent, answer[:len(now.rest)+reply])
-	return prompt, nil
+	t.chain, now.rest = t.cut(t.chain, parent, slices.Concat(now.rest, []byte(answer)))
+	return prompt
 }
