@@ -1,8 +1,6 @@
 package fleet
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"reprise/policy/sim/trace"
+	"reprise/policy/sim/blocks/files"
 )
 
 // Formats describes the files that Open reads, for help texts and errors.
@@ -21,9 +19,6 @@ const Formats = `  calls      a model call a line, as JSON with its text: timest
   blocks     a request a line, as JSON: timestamp (milliseconds), input_length, output_length (tokens) and hash_ids, the numbers of its
              blocks of 512 tokens (Mooncake)
   arrivals   a table of TIMESTAMP,ContextTokens,GeneratedTokens whose requests share nothing (Azure)`
-
-// maxLine bounds a line of a file.
-const maxLine = 64 << 20
 
 // reader makes requests of the lines of a file. The end of the file is a call of end.
 type reader interface {
@@ -49,32 +44,20 @@ func Open(path string) (*Trace, error) {
 }
 
 func read(in io.Reader) (*Trace, error) {
-	plain, err := trace.Unpack(bufio.NewReader(in))
-	if err != nil {
-		return nil, err
-	}
-	lines := bufio.NewScanner(plain)
-	lines.Buffer(nil, maxLine)
 	var r reader
-	for n := 1; lines.Scan(); n++ {
-		text := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")))
-		if len(text) == 0 {
-			continue
-		}
+	err := files.Lines(in, func(_ int, text []byte) error {
 		if r == nil {
 			if r = detect(text); r == nil {
-				return nil, errFormat
+				return errFormat
 			}
 		}
-		if err := r.line(text); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
+		return r.line(text)
+	})
+	if err == nil && r == nil {
+		err = errFormat
 	}
-	if err := lines.Err(); err != nil {
+	if err != nil {
 		return nil, err
-	}
-	if r == nil {
-		return nil, errFormat
 	}
 	t, err := r.end()
 	if err == nil && len(t.Requests) == 0 {
@@ -85,29 +68,15 @@ func read(in io.Reader) (*Trace, error) {
 
 // detect returns the reader of the format that a line is in, or nil.
 func detect(text []byte) reader {
-	has := func(name string) bool { return bytes.Contains(text, []byte(`"`+name+`"`)) }
-	switch {
-	case bytes.HasPrefix(text, []byte("TIMESTAMP,")):
+	switch f, _ := files.DetectLine(text); f {
+	case files.Azure:
 		return &arrivals{}
-	case text[0] != '{':
-		return nil
-	case has("hash_rle"):
+	case files.Sessions:
 		return &sessions{}
-	case has("hash_ids"):
+	case files.Mooncake:
 		return &hashed{}
-	case has("input") && has("session_id"):
-		return &calls{sessions: map[string][]call{}}
-	}
-	return nil
-}
-
-// most bounds the tokens of a request, so that a damaged file cannot take all memory.
-const most = 16 << 20
-
-// checkTokens reports a wrong number of tokens.
-func checkTokens(field string, n, least int) error {
-	if n < least || n > most {
-		return fmt.Errorf("field %s: %d: want %d to %d tokens", field, n, least, most)
+	case files.AgentText:
+		return &calls{sessions: map[string][]files.CallRecord{}}
 	}
 	return nil
 }

@@ -1,50 +1,31 @@
 package fleet
 
 import (
-	"encoding/csv"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
+
+	"reprise/policy/sim/blocks/files"
 )
 
 // hashed reads requests of which the numbers of the blocks are given.
 type hashed struct{ all []Request }
 
-// hashedUnit is the size of the blocks of such a file, in tokens.
-const hashedUnit = 512
-
 func (h *hashed) line(text []byte) error {
-	var one struct {
-		Timestamp *float64 `json:"timestamp"` // milliseconds
-		Input     int      `json:"input_length"`
-		Output    int      `json:"output_length"`
-		IDs       []int    `json:"hash_ids"`
-	}
-	if err := json.Unmarshal(text, &one); err != nil {
+	one, err := files.ParseMooncake(text)
+	if err != nil {
 		return err
 	}
-	if one.Timestamp == nil {
-		return errors.New("want the field timestamp in milliseconds")
-	}
-	if err := errors.Join(checkTokens("input_length", one.Input, 1), checkTokens("output_length", one.Output, 0)); err != nil {
-		return err
-	}
-	if want := (one.Input + hashedUnit - 1) / hashedUnit; len(one.IDs) != want {
-		return fmt.Errorf("field hash_ids: %d numbers: want %d for %d tokens in blocks of %d", len(one.IDs), want, one.Input, hashedUnit)
-	}
-	content := &runs{unit: hashedUnit, tokens: one.Input, scaffold: 1}
+	content := &runs{unit: files.MooncakeTokens, tokens: one.Input, scaffold: 1}
 	for _, id := range one.IDs {
-		content.add(id, 1)
+		content.add(int(id), 1)
 	}
-	h.all = append(h.all, open(*one.Timestamp/1e3, one.Input, one.Output, content))
+	h.all = append(h.all, open(one.Timestamp/1e3, one.Input, one.Output, content))
 	return nil
 }
 
-func (h *hashed) end() (*Trace, error) { return &Trace{Requests: inTime(h.all), Unit: hashedUnit}, nil }
+func (h *hashed) end() (*Trace, error) {
+	return &Trace{Requests: inTime(h.all), Unit: files.MooncakeTokens}, nil
+}
 
 // open is a request that follows no other one.
 func open(at float64, prompt, answer int, content *runs) Request {
@@ -95,18 +76,8 @@ type sessions struct {
 }
 
 func (s *sessions) line(text []byte) error {
-	var one struct {
-		Block    int `json:"block_size"`
-		Tools    int `json:"tool_tokens"`
-		System   int `json:"system_tokens"`
-		Requests []struct {
-			T    float64  `json:"t"`
-			In   int      `json:"in"`
-			Out  int      `json:"out"`
-			Runs [][2]int `json:"hash_rle"` // none: a group of calls by another program, which is left out
-		} `json:"requests"`
-	}
-	if err := json.Unmarshal(text, &one); err != nil {
+	one, err := files.ParseSession(text)
+	if err != nil {
 		return err
 	}
 	if s.unit == 0 {
@@ -117,21 +88,15 @@ func (s *sessions) line(text []byte) error {
 	}
 	var session []Request
 	last := 0.0
-	for i, r := range one.Requests {
+	for _, r := range one.Requests {
 		if len(r.Runs) == 0 {
 			continue
 		}
-		if err := errors.Join(checkTokens("in", r.In, 1), checkTokens("out", r.Out, 0)); err != nil {
-			return fmt.Errorf("request %d: %w", i, err)
-		}
 		content := &runs{salt: uint64(len(s.all) + 1), unit: s.unit, tokens: r.In, scaffold: (one.Tools + one.System) / s.unit}
 		for _, run := range r.Runs {
-			if run[1] < 1 || run[1] > most {
-				return fmt.Errorf("request %d: field hash_rle: a run of %d: want 1 to %d", i, run[1], most)
-			}
-			content.add(run[0], run[1])
+			content.add(int(run[0]), int(run[1]))
 		}
-		session = append(session, open(max(0, r.T-last), r.In, r.Out, content))
+		session = append(session, open(r.T-last, r.In, r.Out, content))
 		last = r.T
 	}
 	if len(session) > 0 {
@@ -151,36 +116,18 @@ type arrivals struct {
 	begun bool
 }
 
-const arrivalTime = "2006-01-02 15:04:05.9999999"
-
 func (a *arrivals) line(text []byte) error {
 	if !a.begun {
 		a.begun = true
 		return nil
 	}
-	row, err := csv.NewReader(strings.NewReader(string(text))).Read()
+	one, err := files.ParseArrival(text)
 	if err != nil {
 		return err
 	}
-	if len(row) != 3 {
-		return fmt.Errorf("%d columns: want TIMESTAMP,ContextTokens,GeneratedTokens", len(row))
-	}
-	at, err := time.Parse(arrivalTime, row[0])
-	if err != nil {
-		return fmt.Errorf("column TIMESTAMP: %q: want a time like %s", row[0], arrivalTime)
-	}
-	var tokens [2]int
-	for i, name := range []string{"ContextTokens", "GeneratedTokens"} {
-		if tokens[i], err = strconv.Atoi(row[i+1]); err != nil {
-			return fmt.Errorf("column %s: %q: want a number", name, row[i+1])
-		}
-		if err = checkTokens(name, tokens[i], 1-i); err != nil {
-			return err
-		}
-	}
-	content := &runs{salt: uint64(len(a.all) + 1), unit: commonUnit, tokens: tokens[0]}
-	content.add(0, (tokens[0]+commonUnit-1)/commonUnit)
-	a.all = append(a.all, open(float64(at.UnixMicro())/1e6, tokens[0], tokens[1], content))
+	content := &runs{salt: uint64(len(a.all) + 1), unit: commonUnit, tokens: one.Prompt}
+	content.add(0, (one.Prompt+commonUnit-1)/commonUnit)
+	a.all = append(a.all, open(one.At, one.Prompt, one.Answer, content))
 	return nil
 }
 

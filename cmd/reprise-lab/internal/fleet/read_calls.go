@@ -2,39 +2,28 @@ package fleet
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"slices"
 
+	"reprise/policy/sim/blocks/files"
 	"reprise/proxy/enginesim"
 	"reprise/proxy/upstream/prefix"
 )
 
 // calls reads model calls with their text.
 type calls struct {
-	sessions map[string][]call
+	sessions map[string][]files.CallRecord
 	order    []string // of their first lines
 }
 
-type call struct {
-	Timestamp int64   `json:"timestamp"` // microseconds
-	Session   *string `json:"session_id"`
-	Input     *string `json:"input"`
-	Output    string  `json:"output"`
-}
-
 func (c *calls) line(text []byte) error {
-	var one call
-	if err := json.Unmarshal(text, &one); err != nil {
+	one, err := files.ParseCall(text)
+	if err != nil {
 		return err
 	}
-	if one.Input == nil || one.Session == nil {
-		return errors.New("want the fields input and session_id as strings")
+	if c.sessions[one.Session] == nil {
+		c.order = append(c.order, one.Session)
 	}
-	if c.sessions[*one.Session] == nil {
-		c.order = append(c.order, *one.Session)
-	}
-	c.sessions[*one.Session] = append(c.sessions[*one.Session], one)
+	c.sessions[one.Session] = append(c.sessions[one.Session], one)
 	return nil
 }
 
@@ -42,14 +31,14 @@ func (c *calls) end() (*Trace, error) {
 	var all [][]Request
 	for _, name := range c.order {
 		session := c.sessions[name]
-		slices.SortStableFunc(session, func(a, b call) int { return cmp.Compare(a.Timestamp, b.Timestamp) })
+		slices.SortStableFunc(session, func(a, b files.CallRecord) int { return cmp.Compare(a.Timestamp, b.Timestamp) })
 		var requests []Request
 		for i, one := range session {
 			at := float64(one.Timestamp) / 1e6
 			if i > 0 {
 				at = float64(one.Timestamp-session[i-1].Timestamp) / 1e6
 			}
-			requests = append(requests, requestOf(at, &one, *session[0].Input))
+			requests = append(requests, requestOf(at, &one, session[0].Input))
 		}
 		all = append(all, requests)
 	}
@@ -58,8 +47,8 @@ func (c *calls) end() (*Trace, error) {
 
 // requestOf makes the request of a call in a session whose first prompt is opening. A prompt that goes on from it is that message and a
 // second one; its instructions and its tools, which are not marked in the text, are in the first.
-func requestOf(at float64, one *call, opening string) Request {
-	input := *one.Input
+func requestOf(at float64, one *files.CallRecord, opening string) Request {
+	input := one.Input
 	var c prefix.Chain
 	c.Begin(0)
 	if n := len(opening); n > 0 && n < len(input) && input[:n] == opening {

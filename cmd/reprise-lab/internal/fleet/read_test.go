@@ -10,8 +10,8 @@ import (
 	"reprise/proxy/upstream/prefix"
 )
 
-// files are small files of each format.
-var files = map[string]string{
+// samples are small files of each format.
+var samples = map[string]string{
 	"calls": `{"timestamp": 3000000, "input": "` + strings.Repeat("one two ", 60) + `", "output": "three", "session_id": "b"}
 {"timestamp": 1000000, "input": "` + strings.Repeat("one two ", 40) + `", "output": "", "session_id": "a"}
 {"timestamp": 2500000, "input": "` + strings.Repeat("one two ", 40) + strings.Repeat("four ", 90) + `", "output": "five six", "session_id": "a"}
@@ -37,7 +37,7 @@ func TestFormats(t *testing.T) {
 		"blocks":   {{0, none, 1000, 500, 62, 15, 62, 0}, {1.5, none, 1500, 1, 93, 23, 32, 1}},
 		"arrivals": {{0, none, 4808, 10, 300, 75, 300, 0}, {0.052, none, 100, 8, 6, 1, 0, 1}},
 	} {
-		tr, err := read(strings.NewReader(files[name]))
+		tr, err := read(strings.NewReader(samples[name]))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -75,13 +75,13 @@ func TestReadErrors(t *testing.T) {
 		{`{"id":1}`, "formats"},
 		{`{"input":1,"session_id":"x"}`, "line 1: "},
 		{`{"input":"x","session_id":null}`, "line 1: want the fields input and session_id"},
-		{files["calls"] + "{", "line 4: "},
+		{samples["calls"] + "{", "line 4: "},
 		{`{"hash_ids":[1],"input_length":5}`, "field timestamp"},
 		{`{"timestamp":0,"hash_ids":[1],"input_length":513}`, "field hash_ids: 1 numbers: want 2"},
 		{`{"timestamp":0,"hash_ids":[],"input_length":0}`, "field input_length: 0: want 1 to"},
 		{`{"timestamp":0,"hash_ids":[1],"input_length":5,"output_length":-1}`, "field output_length: -1"},
 		{`{"block_size":48,"requests":[{"hash_rle":[]}]}`, "field block_size: 48"},
-		{files["sessions"] + `{"block_size":128,"requests":[]}`, "line 3: field block_size"},
+		{samples["sessions"] + `{"block_size":128,"requests":[]}`, "line 3: field block_size"},
 		{`{"block_size":64,"requests":[{"in":5,"hash_rle":[[1,0]]}]}`, "request 0: field hash_rle: a run of 0"},
 		{`{"block_size":64,"requests":[{"in":99999999,"hash_rle":[[1,1]]}]}`, "request 0: field in: 99999999"},
 		{`{"block_size":64,"requests":[{"hash_rle":[]}]}`, "no requests"},
@@ -100,7 +100,7 @@ func TestReadErrors(t *testing.T) {
 
 // TestCopies: copies share what all sessions share, and go on within themselves.
 func TestCopies(t *testing.T) {
-	tr, err := read(strings.NewReader(files["calls"]))
+	tr, err := read(strings.NewReader(samples["calls"]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestCopies(t *testing.T) {
 	if tr.common() != 64 || !slices.Equal(first[:4], copied[:4]) || first[4] == copied[4] || !slices.Equal(copied, next[:5]) {
 		t.Errorf("common %d\n%x\n%x\n%x", tr.common(), first, copied, next)
 	}
-	open, _ := read(strings.NewReader(files["blocks"]))
+	open, _ := read(strings.NewReader(samples["blocks"]))
 	if _, err := open.Copies(2); err == nil {
 		t.Error("a trace without sessions was copied")
 	}
@@ -148,7 +148,7 @@ func TestGenerate(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv")
-	if err := os.WriteFile(path, []byte(files["arrivals"]), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(samples["arrivals"]), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if tr, err := Open(path); err != nil || tr.Name != "a.csv" || tr.Prompts() != 4908 || tr.Block(0) != 64 || len(tr.First(1).Requests) != 1 {
@@ -160,7 +160,7 @@ func TestOpen(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, text := range files {
+	for _, text := range samples {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
