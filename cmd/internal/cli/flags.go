@@ -62,7 +62,11 @@ func FlagHelp(w io.Writer, fs *flag.FlagSet, names ...string) {
 		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
 			usage += fmt.Sprintf(" (default %s)", f.DefValue)
 		}
-		fmt.Fprintf(w, "  --%-20s %s\n", strings.TrimSpace(name+" "+value), Fold(usage, 25, 100))
+		name = strings.TrimSpace(name + " " + value)
+		if len(name) > 20 { // the usage begins on a line of its own
+			name += "\n" + strings.Repeat(" ", 24)
+		}
+		fmt.Fprintf(w, "  --%-20s %s\n", name, Fold(usage, 25, 100))
 	}
 }
 

@@ -28,7 +28,7 @@ type Source struct {
 func (s *Source) Register(fs *flag.FlagSet) {
 	s.Command = fs.Name()
 	fs.Func("trace", "`FILE[,FILE…]` to play, or generate:NAME[:key=value,…] for a workload of `reprise replay --list`; may be given several times", func(v string) error {
-		s.Traces = append(s.Traces, split(v)...)
+		s.Traces = append(s.Traces, SplitTraces(v)...)
 		return nil
 	})
 	fs.StringVar(&s.Format, "format", string(trace.Auto), "`NAME` is the format of the files: "+strings.Join(formats(), ", "))

@@ -9,6 +9,7 @@ import (
 
 	"reprise/internal/suggest"
 	"reprise/policy/sim"
+	"reprise/policy/sim/blocks/files"
 	"reprise/policy/sim/trace"
 	"reprise/policy/sim/workload"
 )
@@ -26,14 +27,17 @@ func formats() []string {
 }
 
 func checkFormat(name string) error {
+	if ofBlocks(files.Format(name)) {
+		return fmt.Errorf("format %s: %s", name, elsewhere)
+	}
 	if all := formats(); !slices.Contains(all, name) {
 		return fmt.Errorf("format %q: want one of %s%s", name, strings.Join(all, ", "), suggest.DidYouMean(name, all))
 	}
 	return nil
 }
 
-// split cuts a list of traces at its commas, except those between the parameters of a workload.
-func split(list string) []string {
+// SplitTraces cuts a list of traces at its commas, except those between the parameters of a workload.
+func SplitTraces(list string) []string {
 	var all []string
 	for piece := range strings.SplitSeq(list, ",") {
 		last := len(all) - 1
@@ -54,11 +58,31 @@ func Open(name, format string, seed uint64) (sim.Trace, error) {
 	if name == "-" {
 		return nil, errors.New("open -: the standard input cannot be played, because a trace is read more than once: want a file")
 	}
+	if trace.Format(format) == trace.Auto {
+		if f, ok := BlockFormat(name); ok {
+			return nil, fmt.Errorf("open %s: format %s: %s", name, f, elsewhere)
+		}
+	}
 	t, err := trace.Open(name, trace.Format(format))
 	if errors.Is(err, trace.ErrChat) {
 		return nil, fmt.Errorf("%w: `reprise demo --input` plays them through the proxy", err)
 	}
 	return t, err
+}
+
+// elsewhere is what to do with a trace of KV blocks.
+const elsewhere = "this is a trace of KV blocks, which an engine's prefix cache holds and not the cache of answers: `reprise-lab replay` plays it"
+
+// BlockFormat returns the format of a file that is a trace of KV blocks by its first record. Recorded conversations are none here: they
+// can be played both ways.
+func BlockFormat(path string) (files.Format, bool) {
+	f, err := files.Detect(path)
+	return f, err == nil && ofBlocks(f)
+}
+
+// ofBlocks reports whether the files of a format can only be played as KV blocks.
+func ofBlocks(f files.Format) bool {
+	return slices.Contains(files.Formats(), f) && !slices.Contains(formats(), string(f))
 }
 
 // Generate generates the workload of a spec, "NAME" or "NAME:key=value,…".

@@ -52,12 +52,12 @@ func (p *Played) Notes() string { return p.Prepared.notes(p.Results) }
 
 // Play plays the traces one after the other. It calls show with the results of each, even if its replay ended early.
 func (f *Flags) Play(ctx context.Context, t cli.Terminal, traces []sim.Trace, o sim.Options, prepare Prepare, show func(*Played) error) error {
-	shown := progress{out: t.Err, live: cli.IsTerminal(t.Err)}
-	o.Progress = shown.note
+	shown := NewProgress(t.Err)
+	o.Progress = shown.Note
 	var failed error
 	for _, one := range traces {
-		shown.note(0, 0)
-		hide := shown.show(one.Name())
+		shown.Note(0, 0)
+		hide := shown.Show(one.Name())
 		p, err := play(ctx, one, o, prepare)
 		hide()
 		if err == nil && p.empty() {

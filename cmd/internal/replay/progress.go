@@ -10,8 +10,8 @@ import (
 	"reprise/cmd/internal/cli"
 )
 
-// progress shows the progress of a replay.
-type progress struct {
+// Progress shows how far a replay is.
+type Progress struct {
 	out  io.Writer
 	live bool // Out is a terminal: one line is redrawn; otherwise a line is written every few seconds
 
@@ -24,21 +24,24 @@ const (
 	plainEvery = 5 * time.Second
 )
 
-// note sets how many requests have been played, and of how many; a total of 0 is not known yet.
-func (p *progress) note(done, total int64) {
+// NewProgress returns one that writes to out.
+func NewProgress(out io.Writer) *Progress { return &Progress{out: out, live: cli.IsTerminal(out)} }
+
+// Note sets how many requests have been played, and of how many; a total of 0 is not known yet.
+func (p *Progress) Note(done, total int64) {
 	p.done.Store(done)
 	p.total.Store(total)
 }
 
-// show starts to show the replay of a trace. The caller calls hide at its end.
-func (p *progress) show(name string) (hide func()) {
+// Show starts to show the replay of a trace. The caller calls hide at its end.
+func (p *Progress) Show(name string) (hide func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { p.run(ctx, name); close(ended) }()
 	return func() { cancel(); <-ended }
 }
 
-func (p *progress) run(ctx context.Context, name string) {
+func (p *Progress) run(ctx context.Context, name string) {
 	p.began = 0
 	every := plainEvery
 	if p.live {
@@ -59,7 +62,7 @@ func (p *progress) run(ctx context.Context, name string) {
 	}
 }
 
-func (p *progress) draw(name string, since time.Duration) {
+func (p *Progress) draw(name string, since time.Duration) {
 	line := name + ": " + p.state(since.Seconds())
 	if p.live {
 		fmt.Fprint(p.out, "\r\x1b[2K"+line)
@@ -69,7 +72,7 @@ func (p *progress) draw(name string, since time.Duration) {
 }
 
 // state describes the share that is done, the rate, and the time left at that rate.
-func (p *progress) state(seconds float64) string {
+func (p *Progress) state(seconds float64) string {
 	done, total := p.done.Load(), p.total.Load()
 	if total == 0 {
 		p.began = seconds

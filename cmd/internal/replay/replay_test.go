@@ -59,6 +59,7 @@ func TestOpen(t *testing.T) {
 		{`{"messages":[{"role":"user","content":"hi"}]}`, "auto", "these are chat requests: `reprise demo --input` plays them"},
 		{`{"turns":[["U","a"]]}`, "sharegpt", "these are SGD, not ShareGPT"},
 		{"", "auto", "no requests in it"},
+		{`{"timestamp": 0, "input_length": 600, "output_length": 9, "hash_ids": [1, 2]}`, "auto", "format mooncake: this is a trace of KV blocks, which an engine's prefix cache holds and not the cache of answers: `reprise-lab replay` plays it"},
 		{"[1,2]", "auto", "no known format: want one of ids, requests, oasst, sgd, sharegpt, oracle-general, csv"},
 	} {
 		if _, err := Open(write(t, c.in), c.format, 1); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -74,7 +75,7 @@ func TestSplit(t *testing.T) {
 		"generate:syn:n=5,long=0.7,a":      "generate:syn:n=5,long=0.7|a",
 		"generate:irm,generate:loop:n=5,b": "generate:irm|generate:loop:n=5|b",
 	} {
-		if got := strings.Join(split(in), "|"); got != want {
+		if got := strings.Join(SplitTraces(in), "|"); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
 	}
@@ -113,17 +114,17 @@ func TestTables(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var b strings.Builder
-	p := progress{out: &b}
-	p.note(12_000, 0)
+	p := Progress{out: &b}
+	p.Note(12_000, 0)
 	p.draw("t", time.Second)
-	p.note(25_000, 100_000)
+	p.Note(25_000, 100_000)
 	p.draw("t", 5*time.Second)
 	if got, want := b.String(), "t: 12,000 requests read\nt:  25 %, 6,250 requests/s, 12s left\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	b.Reset()
 	p.live = true
-	hide := p.show("t")
+	hide := p.Show("t")
 	hide()
 	if !strings.HasSuffix(b.String(), "\r\x1b[2K") {
 		t.Errorf("the line stays: %q", b.String())
