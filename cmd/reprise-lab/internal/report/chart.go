@@ -19,7 +19,7 @@ const (
 
 	narrowWidth  = 380
 	narrowHeight = 260
-	legendLine   = 17 // height of a line of the legend
+	legendLine   = 14 // height of a line of the legend
 
 	textSize = 11
 )

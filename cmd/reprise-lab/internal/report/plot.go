@@ -20,20 +20,23 @@ func (p *Plot) picture() (*picture, error) {
 	if p.Zero && !p.LogY {
 		fromZero(chart)
 	}
-	drawn, colored := newPicture(chart), 0
+	drawn, colored, dashed := newPicture(chart), 0, 0
 	for _, l := range p.apart() {
 		if len(l.Points) == 0 {
 			continue
 		}
-		thumbs, err := l.draw(chart, colored)
+		thumbs, err := l.draw(chart, colored, dashed)
 		if err != nil {
 			return nil, err
 		}
 		if l.Style != Faint {
 			drawn.add(l.Name, thumbs...)
 		}
-		if l.Style == Bold || l.Style == Plain || l.Style == Dots {
+		switch l.Style {
+		case Bold, Plain, Dots:
 			colored++
+		case Dashed:
+			dashed++
 		}
 	}
 	if p.LogX {
@@ -118,8 +121,11 @@ func (l *Line) uncertain() bool {
 	return slices.ContainsFunc(l.Points, func(p Point) bool { return p.Half > 0 })
 }
 
-// draw adds the line to a chart. n is the number of colors used before it.
-func (l *Line) draw(chart *plot.Plot, n int) ([]plot.Thumbnailer, error) {
+// dashes distinguish lines without a color.
+var dashes = [][]vg.Length{{5, 3}, {1.5, 2.5}, {9, 2.5, 1.5, 2.5}}
+
+// draw adds the line to a chart. n is the number of colors used before it, and k that of dashes.
+func (l *Line) draw(chart *plot.Plot, n, k int) ([]plot.Thumbnailer, error) {
 	line, err := plotter.NewLine(xy(l.Points))
 	if err != nil {
 		return nil, fmt.Errorf("line %s: %w", l.Name, err)
@@ -131,7 +137,7 @@ func (l *Line) draw(chart *plot.Plot, n int) ([]plot.Thumbnailer, error) {
 	case Plain:
 		line.Width = 1.2
 	case Dashed:
-		line.Color, line.Width, line.Dashes = rule, 1.5, []vg.Length{5, 3}
+		line.Color, line.Width, line.Dashes = rule, 1.5, dashes[k%len(dashes)]
 	case Faint:
 		line.Color, line.Width = color.NRGBA{R: 136, G: 136, B: 136, A: 120}, 0.7
 	}
