@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
+	"strings"
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/internal/matching"
@@ -16,6 +18,8 @@ import (
 type replayFlags struct {
 	replay.Flags
 	matching matching.Flags
+	blocks   blockFlags // of block traces
+	json     bool
 	html     string
 	command  string // that makes the same report
 }
@@ -23,51 +27,87 @@ type replayFlags struct {
 func replayTraces(t cli.Terminal, args []string) error {
 	o := &replayFlags{}
 	fs := cli.NewFlagSet("reprise-lab replay")
-	o.Register(fs)
-	o.matching.Register(fs)
-	registerHTML(fs, &o.html)
+	o.register(fs)
 	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { replayHelp(w, fs) }); err != nil {
 		return err
 	}
-	if err := o.check(); err != nil {
+	play, err := o.choose(cli.SetFlags(fs))
+	if usage := (*cli.UsageError)(nil); err != nil && !errors.As(err, &usage) {
 		return cli.FlagError(fs, "%v", err)
+	} else if err != nil {
+		return err
 	}
 	o.command = commandOf(fs.Name(), fs, o.Traces)
 	ctx, stop := cli.Interruptible()
 	defer stop()
-	return o.run(ctx, t)
+	return play(ctx, t)
 }
 
-func (o *replayFlags) check() error {
-	if len(o.Traces) == 0 || o.html == "" {
-		return errors.New("want --trace and --html; tables without a report are printed by `reprise replay`")
+func (o *replayFlags) register(fs *flag.FlagSet) {
+	o.Flags.Register(fs)
+	o.matching.Register(fs)
+	o.blocks.register(fs)
+	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each policy at each capacity")
+	registerHTML(fs, &o.html)
+	fs.Lookup("format").Usage = "`NAME` is the format of the files: " + strings.Join(allFormats(), ", ")
+	fs.Lookup("policy").Usage += "; for block traces without it: " + strings.Join(blockPolicies(false), ",")
+	fs.Lookup("capacity").Usage = "`LIST` of shares of the distinct requests or blocks (5%), numbers of them (2000) or bytes (64MiB), and for block traces of tokens " +
+		"(64000tokens); for block traces without it: " + blockCapacities
+}
+
+// choose checks the flags and returns what plays the traces: as blocks or as requests.
+func (o *replayFlags) choose(set map[string]bool) (play func(context.Context, cli.Terminal) error, err error) {
+	switch {
+	case len(o.Traces) == 0:
+		return nil, errors.New("want --trace: a file, or generate:NAME")
+	case o.json && o.html != "":
+		return nil, errors.New("--json and --html are two forms of one result: want one of them")
 	}
-	if err := o.Flags.Check(); err != nil {
-		return err
+	ofBlocks, err := o.ofBlocks()
+	if err != nil {
+		return nil, err
 	}
-	return o.matching.Check()
+	if ofBlocks {
+		return o.runBlocks, o.checkBlocks(set)
+	}
+	for _, name := range blockNames {
+		if set[name] {
+			return nil, fmt.Errorf("--%s goes with traces of KV blocks: these are requests", name)
+		}
+	}
+	return o.run, errors.Join(o.Flags.Check(), o.matching.Check())
 }
 
 func replayHelp(w io.Writer, fs *flag.FlagSet) {
-	io.WriteString(w, `reprise-lab replay plays traces through eviction policies, prints the tables of `+"`reprise replay`"+` and writes
-them with plots as one HTML file that loads nothing.
+	io.WriteString(w, `reprise-lab replay plays traces through eviction policies: requests through the cache of answers, as
+`+"`reprise replay`"+` does, or chains of KV blocks through the prefix cache of an inference engine. It prints
+tables, or JSON, or writes the tables with plots as one HTML file that loads nothing.
 
   reprise-lab replay --trace requests.jsonl.gz --policy lru,sieve,rac,rac+ --capacity 2.5%,10% --html report.html
+  reprise-lab replay --trace mooncake_conversation.jsonl.gz --policy lru,s3fifo,wa --capacity 1%,10%,40GiB
+  reprise-lab replay --trace generate:qwen-a --prefill-tokens-per-second 8000 --servers 2 --html report.html
+  reprise-lab replay --blocks --trace oasst1_en.jsonl.gz --think 60 --policy lru,lpc --capacity 64000tokens
 
 `+replay.Help+`
+`+blocksHelp+`
 Flags:
 `)
-	cli.FlagHelp(w, fs, "trace", "html", "format", "policy", "capacity", "seed", "warmup", "parallel")
-	io.WriteString(w, "\nHits, topics and parents:\n")
+	cli.FlagHelp(w, fs, "trace", "html", "json", "format", "policy", "capacity", "seed", "warmup", "parallel")
+	io.WriteString(w, "\nHits, topics and parents of requests:\n")
 	cli.FlagHelp(w, fs, matching.Names...)
+	io.WriteString(w, "\nTraces of KV blocks:\n")
+	cli.FlagHelp(w, fs, blockNames...)
 }
 
+// run plays requests.
 func (o *replayFlags) run(ctx context.Context, t cli.Terminal) error {
 	with, err := o.Options()
 	if err != nil {
 		return err
 	}
-	with.Policies = replay.WithBounds(with.Policies)
+	if !o.json {
+		with.Policies = replay.WithBounds(with.Policies)
+	}
 	traces, err := o.Open(ctx, t.Err)
 	if err != nil {
 		return err
@@ -80,6 +120,9 @@ func (o *replayFlags) run(ctx context.Context, t cli.Terminal) error {
 	var notes []string
 	err = o.Play(ctx, t, traces, with, o.matching.Prepare, func(p *replay.Played) error {
 		all, notes = append(all, p.Results...), append(notes, p.Notes())
+		if o.json {
+			return replay.WriteLines(t.Out, p.Results)
+		}
 		return p.WriteTables(t.Out)
 	})
 	page := pageOf(all, o.command, notes...)

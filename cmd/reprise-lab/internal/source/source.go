@@ -39,7 +39,7 @@ type Flags struct {
 
 // Shape is how a trace is cut.
 type Shape struct {
-	BlockSize int     // tokens of a block, for formats with text or with lengths alone; 0: the reader's default
+	BlockSize int     // tokens of a block; 0: those of the file, or the reader's default
 	Think     float64 // mean seconds between an answer and the next turn, where the format has no times; 0: the reader's default
 }
 
@@ -63,7 +63,7 @@ func (f *Flags) Register(fs *flag.FlagSet) {
 
 // Register adds the flags of a shape.
 func (s *Shape) Register(fs *flag.FlagSet) {
-	fs.IntVar(&s.BlockSize, "block-size", 0, "`N` tokens of a block, for formats with text or with lengths alone; 0: 16. Other formats have their own")
+	fs.IntVar(&s.BlockSize, "block-size", 0, "`N` tokens of a block: blocks of another size are joined or parted; 0: those of the file, or 16 where it has text or lengths alone")
 	fs.Float64Var(&s.Think, "think", 0, "`SECONDS` from an answer to the next turn on average, for conversations recorded without times; 0: 100")
 }
 

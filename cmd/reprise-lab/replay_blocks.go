@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/matching"
+	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/source"
+	"reprise/internal/suggest"
+	"reprise/policy/registry"
+	"reprise/policy/sim/blocks"
+)
+
+// blockFlags are the flags of block traces alone.
+type blockFlags struct {
+	asked  bool
+	shape  source.Shape
+	speed  blocks.Speed
+	second string
+	bytes  int64
+}
+
+// blockNames are the flags of blockFlags, in the order of the help.
+var blockNames = slices.Concat([]string{"blocks"}, source.ShapeNames, []string{"second-tier", "bytes-per-token"}, timeNames)
+
+// timeNames are the flags of the times of requests.
+var timeNames = []string{"prefill-tokens-per-second", "prefill-seconds", "decode-tokens-per-second", "swap-tokens-per-second", "servers", "closed-loop"}
+
+// blockCapacities is the default of --capacity for block traces.
+const blockCapacities = "1%,5%,10%,25%,50%"
+
+func (b *blockFlags) register(fs *flag.FlagSet) {
+	fs.BoolVar(&b.asked, "blocks", false, "play conversations (oasst, sgd, sharegpt) as blocks too: each turn is a prompt that has all earlier ones")
+	b.shape.Register(fs)
+	fs.StringVar(&b.second, "second-tier", "", "`CAPACITY` of a second tier, which has what the first one evicts, under the same policy; unset: none")
+	fs.Int64Var(&b.bytes, "bytes-per-token", blocks.DefaultBytesPerToken, "`N` bytes of KV cache for a token, for capacities in bytes: that of Llama 3.1 8B in 16 bits")
+	fs.Float64Var(&b.speed.Prefill, "prefill-tokens-per-second", 0, "`N` tokens of a prompt that a server computes in a second; unset: requests take no time, and no times are measured")
+	fs.Float64Var(&b.speed.Fixed, "prefill-seconds", 0, "`SECONDS` before each first token, whatever the prompt")
+	fs.Float64Var(&b.speed.Decode, "decode-tokens-per-second", 0, "`N` tokens of one answer in a second; 0: an answer takes no time")
+	fs.Float64Var(&b.speed.Swap, "swap-tokens-per-second", 0, "`N` tokens that the second tier gives back in a second; 0: at once")
+	fs.IntVar(&b.speed.Servers, "servers", 1, "`N` servers that share the cache and the queue")
+	fs.BoolVar(&b.speed.Closed, "closed-loop", false, "a turn arrives its think time after the answer before it, and not at its recorded time")
+}
+
+// blocksHelp describes block traces and their replay.
+var blocksHelp = `Or a trace has prompts as chains of KV blocks: generate:NAME of ` + "`reprise-lab generate --list`" + `, or a
+file in one of these formats:
+` + source.Help() + `Files that have blocks are played as blocks, and conversations with --blocks. A block hits if it and all
+before it in its prompt are in the cache. Blocks of running requests are pinned; a request touches its
+blocks from the deepest to the first, so that of equal ones the deepest goes first. The policies are those
+of ` + "`reprise replay --list`" + `. Bounds beside them: ` + blocks.Infinite + `; ` + blocks.Belady + `, which evicts the block whose next use is
+last; ` + blocks.Oracle + `, which is lpc with the truth about which conversations go on.
+
+Times, with --prefill-tokens-per-second: a server prefills one prompt at a time, in the order of arrival;
+that takes the fixed cost and the time of the tokens that were not in the cache. It decodes beside it. TTFT
+is the time from the begin of the prefill to the first token; queued TTFT includes the time in the queue.
+`
+
+// blockPolicies are the policies of a replay of blocks for which none are named; those that go by predictions only if there are some.
+func blockPolicies(predicted bool) (names []string) {
+	all := []string{"lru", "fifo", "lfu", "aging-lfu", "s3fifo", "gdfs", "wa"}
+	if predicted {
+		all = append(all, "lpc", "lpc-wa")
+	}
+	for _, name := range all {
+		if slices.Contains(registry.Names(), name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// checkBlocks reports a wrong value of a flag for block traces.
+func (o *replayFlags) checkBlocks(set map[string]bool) error {
+	for _, name := range matching.Names {
+		if set[name] {
+			return fmt.Errorf("--%s goes with traces of requests: these are KV blocks", name)
+		}
+	}
+	b := &o.blocks
+	for _, name := range timeNames[1:] {
+		if set[name] && !(b.speed.Prefill > 0) {
+			return fmt.Errorf("--%s goes with --prefill-tokens-per-second, without which requests take no time", name)
+		}
+	}
+	if !set["policy"] {
+		o.Policies = ""
+	}
+	if !set["capacity"] {
+		o.Capacities = blockCapacities
+	}
+	switch {
+	case o.Warmup < 0 || o.Parallel < 0:
+		return errors.New("--warmup and --parallel are 0 or more")
+	case b.bytes < 1:
+		return fmt.Errorf("--bytes-per-token %d: want 1 or more", b.bytes)
+	case set["servers"] && b.speed.Servers < 1:
+		return fmt.Errorf("--servers %d: want 1 or more", b.speed.Servers)
+	case set["swap-tokens-per-second"] && b.second == "":
+		return errors.New("--swap-tokens-per-second goes with --second-tier")
+	case set["prefill-tokens-per-second"]:
+		if err := b.speed.Validate(); err != nil {
+			return err
+		}
+	}
+	return b.shape.Check()
+}
+
+// blockOptions are the options of a replay; Policies is empty where none are named.
+func (o *replayFlags) blockOptions() (with blocks.Options, err error) {
+	with = blocks.Options{Seed: o.Seed, Warmup: o.Warmup, Parallel: o.Parallel, BytesPerToken: o.blocks.bytes}
+	if o.blocks.speed.Prefill > 0 {
+		with.Speed = &o.blocks.speed
+	}
+	if with.Policies, err = parseBlockPolicies(o.Policies); err != nil {
+		return with, cli.Usage(o.Command, replay.Hint, "%v", err)
+	}
+	for piece := range strings.SplitSeq(o.Capacities, ",") {
+		c, err := blocks.ParseCapacity(piece)
+		if err != nil {
+			return with, cli.Usage(o.Command, "", "%v", err)
+		}
+		if !slices.Contains(with.Capacities, c) {
+			with.Capacities = append(with.Capacities, c)
+		}
+	}
+	if o.blocks.second != "" {
+		if with.Second, err = blocks.ParseCapacity(o.blocks.second); err != nil {
+			return with, cli.Usage(o.Command, "", "--second-tier: %v", err)
+		}
+	}
+	return with, nil
+}
+
+// parseBlockPolicies reads the list of --policy. "all" is every policy of the registry.
+func parseBlockPolicies(list string) (names []string, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	known := slices.Concat(registry.Names(), blocks.Bounds())
+	for piece := range strings.SplitSeq(list, ",") {
+		piece = strings.TrimSpace(piece)
+		switch last := len(names) - 1; {
+		case piece == "all":
+			names = append(names, registry.Names()...)
+		case last >= 0 && strings.Contains(piece, "=") && !strings.Contains(piece, ":"):
+			names[last] += "," + piece // a parameter of the name before
+		default:
+			names = append(names, piece)
+		}
+	}
+	var once []string
+	for _, name := range names {
+		base, _, _ := strings.Cut(name, ":")
+		if !slices.Contains(known, base) {
+			return nil, fmt.Errorf("policy %q: want some of %s%s", base, strings.Join(known, ", "), suggest.DidYouMean(base, known))
+		}
+		if err := blocks.CheckPolicy(name); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once, nil
+}
+
+// runBlocks plays block traces and writes what is complete, even if it ended early.
+func (o *replayFlags) runBlocks(ctx context.Context, t cli.Terminal) error {
+	with, err := o.blockOptions()
+	if err != nil {
+		return err
+	}
+	from := source.Flags{Command: o.Command, Traces: o.Traces, Format: o.Format, Seed: o.Seed, Shape: o.blocks.shape}
+	traces, err := from.Open(ctx, t.Err)
+	if err != nil {
+		return err
+	}
+	html, err := openReport(o.html)
+	if err != nil {
+		return err
+	}
+	var all []playedBlocks
+	left := 0
+	for _, one := range traces {
+		var played []blocks.Result
+		var missing int
+		played, missing, err = o.playBlocks(ctx, t, one, with)
+		left += missing
+		if len(played) > 0 {
+			all = append(all, playedBlocks{one, played})
+			err = errors.Join(err, o.showBlocks(t.Out, &all[len(all)-1]))
+		}
+		if err != nil {
+			break
+		}
+	}
+	if !o.json && len(all) > 0 {
+		writeBlockLegend(t.Out, with.Speed != nil)
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintf(t.Err, "%s: interrupted: the figures are of what was complete; %d policies at a capacity were not\n", o.Command, left)
+		err = cli.ErrInterrupted
+	}
+	return errors.Join(err, writeReport(html, blockPage(all, &with, o.command)))
+}
+
+// playBlocks plays a trace, and returns the results that are complete and how many are not.
+func (o *replayFlags) playBlocks(ctx context.Context, t cli.Terminal, one *blocks.Trace, with blocks.Options) (played []blocks.Result, left int, err error) {
+	if len(with.Policies) == 0 {
+		with.Policies = blockPolicies(predicted(one))
+	}
+	if !o.json {
+		with.Policies = withBlockBounds(with.Policies, one)
+	}
+	if o.Warmup >= len(one.Requests) {
+		return nil, 0, fmt.Errorf("replay %s: no requests after a warm-up of %d: it has %d", one.Name, o.Warmup, len(one.Requests))
+	}
+	shown := replay.NewProgress(t.Err)
+	with.Progress = shown.Note
+	hide := shown.Show(one.Name)
+	results, err := blocks.Replay(ctx, one, with)
+	hide()
+	for _, r := range results {
+		if int(r.Requests) == len(one.Requests)-o.Warmup {
+			played = append(played, r)
+		} else {
+			left++
+		}
+	}
+	return played, left, err
+}
+
+// predicted reports whether a trace has predictions of which conversations go on.
+func predicted(t *blocks.Trace) bool {
+	return slices.ContainsFunc(t.Requests, func(r blocks.Request) bool { return r.Prob > 0 })
+}
+
+// withBlockBounds adds the bounds that every table shows: the oracle only if some conversations of the trace go on.
+func withBlockBounds(policies []string, t *blocks.Trace) []string {
+	all := slices.Clone(policies)
+	goesOn := slices.ContainsFunc(t.Requests, func(r blocks.Request) bool { return r.GoesOn })
+	for _, name := range blocks.Bounds() {
+		if !slices.Contains(all, name) && (goesOn || name != blocks.Oracle) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// showBlocks writes the results of a trace.
+func (o *replayFlags) showBlocks(w io.Writer, p *playedBlocks) error {
+	if !o.json {
+		return p.write(w)
+	}
+	lines := json.NewEncoder(w)
+	for i := range p.results {
+		if err := lines.Encode(&p.results[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
