@@ -57,7 +57,7 @@ func (b *builder) add(r blocks.Request, from int32, same int, others []uint32, p
 	if prompt < 0 {
 		prompt = len(all)
 	}
-	r.Blocks = all[:prompt:prompt]
+	r.Blocks, r.Filled = all[:prompt:prompt], nil
 	if len(all) > prompt {
 		r.Filled = all[prompt:len(all):len(all)]
 	}

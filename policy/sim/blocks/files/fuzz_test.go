@@ -53,8 +53,23 @@ func fuzzFormat(f *testing.F, format Format) {
 		}
 		if total < 1<<18 {
 			checkTrace(t, tr)
+			checkRecut(t, tr)
 		}
 	})
+}
+
+// checkRecut: in blocks of another size the requests are the same, and their chains are those of a trace.
+func checkRecut(t *testing.T, tr *blocks.Trace) {
+	for _, tokens := range []int{2 * tr.Tokens, 3 * tr.Tokens, tr.Tokens / 2} {
+		got, err := Recut(tr, tokens)
+		if tokens == 0 || 2*tokens < tr.Tokens || tokens > mostBlock {
+			continue
+		}
+		if err != nil || len(got.Requests) != len(tr.Requests) {
+			t.Fatalf("in blocks of %d instead of %d: %v", tokens, tr.Tokens, err)
+		}
+		checkTrace(t, got)
+	}
 }
 
 func FuzzBlocks(f *testing.F)    { fuzzFormat(f, Blocks) }
