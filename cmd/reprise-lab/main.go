@@ -25,6 +25,7 @@ func program() *cli.Program {
 			{Name: "study", Summary: "policies compared over many traces and seeds: the studies rac and regimes", Run: runStudy},
 			{Name: "replay", Summary: "your own traces through policies, as reprise replay does, with a report", Run: replayTraces},
 			{Name: "fleet", Summary: "traces through the choice of a replica and engines in simulated time", Run: runFleet},
+			{Name: "generate", Summary: "traces of KV blocks with the published statistics of real ones", Run: runGenerate},
 			{Name: "train", Summary: "the predictor of Learned Prefix Caching, from recorded conversations", Run: runTrain},
 			{Name: "evaluate", Summary: "labelled pairs and streams of prompts through the judge: precision, recall, error and hits under an error rate", Run: runEvaluate},
 		},

@@ -1,7 +1,8 @@
 // Package generate makes traces of requests as block chains from a seed: chat and API traffic calibrated to the published statistics of
 // the Qwen-Bailian traces (paper 001 §3), a prompt that grows token by token (paper 003 §2.2.3), mixes and scaled copies of any traces.
 //
-// Nothing in it is fitted to an eviction policy. The targets are statistics of the requests and of LRU, all of them published.
+// Nothing in it is fitted to an eviction policy. The targets are statistics of the requests and of LRU, all of them published. They are those
+// of two hours, and hold for traces of the default size: a trace of minutes has the beginnings and ends of its sessions cut off.
 package generate
 
 import (
