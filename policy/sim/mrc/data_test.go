@@ -2,15 +2,13 @@ package mrc
 
 import (
 	"context"
-	"encoding/json"
-	"hash/maphash"
 	"math"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"reprise/internal/dataset"
 	"reprise/policy/sim/blocks"
+	"reprise/policy/sim/blocks/files"
 )
 
 // shares of the distinct blocks at which curves are compared.
@@ -30,9 +28,12 @@ func TestData(t *testing.T) {
 		{"mooncake_conversation", 0}, {"coding_agent_sessions", 0}, {"agent_miniswe", 1000}, {"agent_magagent", 1000}, {"agent_taubench", 1000},
 	} {
 		if testing.Short() && c.file == "coding_agent_sessions" {
-			continue // 9 replays of 51 million accesses
+			continue // 9 replays of 47 million accesses
 		}
-		trace := readData(t, filepath.Join(dir, "kv", c.file+".jsonl.gz"))
+		trace, err := files.Open(filepath.Join(dir, "kv", c.file+".jsonl.gz"), files.Auto, files.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		want := replayed(t, trace)
 		exact := curve(t, trace, Options{})
 		for i, share := range shares {
@@ -74,59 +75,4 @@ func replayed(t *testing.T, trace *blocks.Trace) (ratios []float64) {
 		ratios = append(ratios, r.HitRatio)
 	}
 	return ratios
-}
-
-// line is one line of any of the files.
-type line struct {
-	IDs      []uint64 `json:"hash_ids"`
-	Input    string   `json:"input"`
-	Requests []struct {
-		Runs [][2]uint64 `json:"hash_rle"`
-	} `json:"requests"`
-}
-
-var textSeed = maphash.MakeSeed()
-
-// chains returns the ids of the blocks of each request: text is cut into blocks of 64 bytes.
-func (l *line) chains(number int) (all [][]uint64) {
-	var ids []uint64
-	for text := l.Input; len(text) >= 64; text = text[64:] {
-		ids = append(ids, maphash.String(textSeed, text[:64]))
-	}
-	for _, r := range l.Requests {
-		var chain []uint64
-		for _, run := range r.Runs {
-			for k := range run[1] {
-				chain = append(chain, uint64(number+1)<<40|(run[0]+k))
-			}
-		}
-		all = append(all, chain)
-	}
-	if len(l.Requests) == 0 {
-		all = append(all, append(ids, l.IDs...))
-	}
-	return all
-}
-
-// readData reads the chains of a file, without the times.
-func readData(t *testing.T, path string) *blocks.Trace {
-	t.Helper()
-	trace := &blocks.Trace{Name: filepath.Base(path), Tokens: 1, Kinds: []string{"all"}}
-	var n blocks.Numbers
-	number := 0
-	for text, err := range dataset.Lines(path) {
-		var l line
-		if err == nil {
-			err = json.Unmarshal(text, &l)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, ids := range l.chains(number) {
-			trace.Requests = append(trace.Requests, blocks.Request{Prompt: 1, Blocks: n.Chain(nil, ids)})
-		}
-		number++
-	}
-	trace.Distinct = n.Len()
-	return trace
 }
