@@ -41,8 +41,9 @@ func (l *lives) add(span float64, reused bool) {
 
 func (l *lives) life(name string) Life {
 	n := int(l.spans.total())
-	return Life{Name: name, Blocks: n, Reused: l.reused, Mean: l.sum / float64(max(n, 1)), P50: l.spans.quantile(0.5), P90: l.spans.quantile(0.9),
-		P99: l.spans.quantile(0.99), Max: l.most, CDF: l.spans.cdf()}
+	at := func(q float64) float64 { return min(l.spans.quantile(q), l.most) }
+	return Life{Name: name, Blocks: n, Reused: l.reused, Mean: l.sum / float64(max(n, 1)), P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: l.most,
+		CDF: l.spans.cdf()}
 }
 
 // lifespans measures the blocks by the kind of the request that used them first, and their mean by its category and time.

@@ -48,6 +48,9 @@ func (p *summary) lru(o *Options, ideal float64) (*LRU, error) {
 	out.Rate, out.Sampled = c.Rate, c.Sampled
 	for _, share := range rooms {
 		blocks := blocksOf(share, n)
+		if k := len(out.Curve); k > 0 && out.Curve[k-1].Blocks == blocks {
+			continue // of a trace with few blocks
+		}
 		out.Curve = append(out.Curve, Room{share, blocks, c.HitRatio(float64(blocks))})
 	}
 	out.Most, _ = c.Capacity(0.9 * ideal)

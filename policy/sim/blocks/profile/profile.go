@@ -45,7 +45,7 @@ func (o *Options) Validate() error {
 type Profile struct {
 	Trace     string `json:"trace"`
 	Generated bool   `json:"generated,omitempty"`
-	Tokens    int    `json:"block_tokens"` // of a block
+	Tokens    int    `json:"block_size"` // of a block
 	Totals
 	Distinct int     `json:"distinct_blocks"` // that are used
 	Seconds  float64 `json:"seconds"`         // from the first request to the last

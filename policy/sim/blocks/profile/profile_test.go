@@ -209,6 +209,9 @@ func TestLifespansAreNaive(t *testing.T) {
 			for _, s := range spans {
 				sum += s
 			}
+			if l.P99 > l.Max || l.P50 > l.P90 || l.P90 > l.P99 {
+				t.Errorf("%s: quantiles %v, %v, %v up to %v", l.Name, l.P50, l.P90, l.P99, l.Max)
+			}
 			if l.Blocks != len(spans) || !near(l.Mean, sum/float64(max(1, len(spans)))) || !near(l.Max, nth(spans, 1)) {
 				t.Errorf("%s: %+v, want %d of mean %v, at most %v", l.Name, l, len(spans), sum/float64(len(spans)), nth(spans, 1))
 			}

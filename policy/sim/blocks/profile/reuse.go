@@ -44,12 +44,14 @@ type tally struct {
 	gaps   hist
 	ages   hist // uses that were not followed, by the time until the end of the trace
 	waited float64
+	most   float64 // longest gap
 	sample returns.Sample
 }
 
 func (t *tally) again(gap float64, n int64) {
 	t.gaps[classOf(gap)] += n
 	t.waited += gap * float64(n)
+	t.most = max(t.most, gap)
 	t.sample.Again(gap, float64(n))
 }
 
@@ -64,6 +66,7 @@ func (t *tally) add(o *tally) {
 		t.ages[k] += o.ages[k]
 	}
 	t.waited += o.waited
+	t.most = max(t.most, o.most)
 	t.sample.Add(&o.sample)
 }
 
@@ -75,7 +78,7 @@ func (t *tally) reuse(name string, prior returns.Fit) (Reuse, returns.Fit) {
 	if r.Reused > 0 {
 		r.Mean = t.waited / float64(r.Reused)
 	}
-	r.P50, r.P90, r.P99 = t.gaps.quantile(0.5), t.gaps.quantile(0.9), t.gaps.quantile(0.99)
+	r.P50, r.P90, r.P99 = min(t.gaps.quantile(0.5), t.most), min(t.gaps.quantile(0.9), t.most), min(t.gaps.quantile(0.99), t.most)
 	r.Within = t.within()
 	if r.Reused > 0 {
 		r.Gaps = t.gaps.cdf()
