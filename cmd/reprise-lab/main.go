@@ -24,6 +24,7 @@ func program() *cli.Program {
 		Commands: []cli.Command{
 			{Name: "study", Summary: "policies compared over many traces and seeds: the studies rac and regimes", Run: runStudy},
 			{Name: "replay", Summary: "your own traces through policies, as reprise replay does, with a report", Run: replayTraces},
+			{Name: "characterize", Summary: "a workload: what its requests share, when it returns, how long it lives, and the cache that takes", Run: runCharacterize},
 			{Name: "fleet", Summary: "traces through the choice of a replica and engines in simulated time", Run: runFleet},
 			{Name: "generate", Summary: "traces of KV blocks with the published statistics of real ones", Run: runGenerate},
 			{Name: "train", Summary: "the predictor of Learned Prefix Caching, from recorded conversations", Run: runTrain},

@@ -18,13 +18,14 @@ func run(args ...string) (out, messages string, code int) {
 
 func TestHelp(t *testing.T) {
 	for name, args := range map[string][]string{
-		"help.golden":          {"help"},
-		"help-study.golden":    {"study", "--help"},
-		"help-replay.golden":   {"help", "replay"},
-		"help-generate.golden": {"generate", "--help"},
-		"help-fleet.golden":    {"fleet", "--help"},
-		"help-evaluate.golden": {"evaluate", "--help"},
-		"help-train.golden":    {"train", "--help"},
+		"help.golden":              {"help"},
+		"help-study.golden":        {"study", "--help"},
+		"help-replay.golden":       {"help", "replay"},
+		"help-generate.golden":     {"generate", "--help"},
+		"help-fleet.golden":        {"fleet", "--help"},
+		"help-evaluate.golden":     {"evaluate", "--help"},
+		"help-train.golden":        {"train", "--help"},
+		"help-characterize.golden": {"characterize", "--help"},
 	} {
 		out, messages, code := run(args...)
 		if code != cli.ExitOK || messages != "" {
@@ -63,6 +64,17 @@ func TestStartErrors(t *testing.T) {
 		"replay --trace generate:irm:n=10 --html out.html --policy lru,seive",
 		"replay --trace generate:irm:n=10 --html out.html --json",
 		"replay --trace generate:irm:n=10 --policy lru --html testdata/none/x.html",
+		"characterize",
+		"characterize --trace testdata/none.jsonl",
+		"characterize --trace testdata/errors.golden",
+		"characterize --trace x --format mooncak",
+		"characterize --trace x --window -1s",
+		"characterize --trace x --window 60",
+		"characterize --trace x --sample 0",
+		"characterize --trace x --sampel 1",
+		"characterize --trace x --json --html out.html",
+		"characterize --trace generate:qwen-c",
+		"characterize --trace generate:growth --html testdata/none/x.html",
 		"fleet",
 		"fleet --trace testdata/none.jsonl",
 		"fleet --trace testdata/errors.golden",
