@@ -1,4 +1,4 @@
-// Package source opens the block traces of the laboratory's commands: of files and of generators.
+// Package source opens the block traces of the laboratory's commands: of files and of generators, as they are, scaled or mixed.
 package source
 
 import (
@@ -37,17 +37,19 @@ type Flags struct {
 	Predict func(files.Turn) float32
 }
 
-// Shape is how a trace is cut.
+// Shape is how a trace is cut, changed and put together.
 type Shape struct {
 	BlockSize int     // tokens of a block; 0: those of the file, or the reader's default
 	Think     float64 // mean seconds between an answer and the next turn, where the format has no times; 0: the reader's default
+	Scale     float64 // factor of the rate of arrivals
+	Mix       bool    // interleave all traces into one
 }
 
 // Names are the flags that Register adds, in the order of the help.
 var Names = slices.Concat([]string{"trace", "format"}, ShapeNames, []string{"seed"})
 
 // ShapeNames are the flags of Shape.
-var ShapeNames = []string{"block-size", "think"}
+var ShapeNames = []string{"block-size", "think", "scale", "mix"}
 
 // Register adds all flags.
 func (f *Flags) Register(fs *flag.FlagSet) {
@@ -65,6 +67,8 @@ func (f *Flags) Register(fs *flag.FlagSet) {
 func (s *Shape) Register(fs *flag.FlagSet) {
 	fs.IntVar(&s.BlockSize, "block-size", 0, "`N` tokens of a block: blocks of another size are joined or parted; 0: those of the file, or 16 where it has text or lengths alone")
 	fs.Float64Var(&s.Think, "think", 0, "`SECONDS` from an answer to the next turn on average, for conversations recorded without times; 0: 100")
+	fs.Float64Var(&s.Scale, "scale", 1, "`FACTOR` of the rate of arrivals; the pattern over time stays")
+	fs.BoolVar(&s.Mix, "mix", false, "interleave all traces into one, by time")
 }
 
 // Formats lists the values of --format for block traces.
@@ -94,6 +98,8 @@ func (s *Shape) Check() error {
 		return fmt.Errorf("--block-size %d: want tokens above 0, or 0 for the default", s.BlockSize)
 	case !(s.Think >= 0) || math.IsInf(s.Think, 0):
 		return fmt.Errorf("--think %g: want seconds above 0, or 0 for the default", s.Think)
+	case !(s.Scale >= 0.001 && s.Scale <= 1000):
+		return fmt.Errorf("--scale %g: want a factor from 0.001 to 1000", s.Scale)
 	}
 	return (files.Options{Tokens: s.BlockSize, Think: s.Think}).Validate()
 }
@@ -123,18 +129,36 @@ func (f *Flags) Open(ctx context.Context, out io.Writer) (all []*blocks.Trace, e
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	if !f.Mix || len(all) < 2 {
+		return all, nil
+	}
+	mixed, err := generate.Mix("mix", all...)
+	if err != nil {
+		return nil, cli.Usage(f.Command, "", "--mix: %v", err)
+	}
+	return []*blocks.Trace{mixed}, nil
 }
 
-func (f *Flags) open(name string) (*blocks.Trace, error) {
+func (f *Flags) open(name string) (t *blocks.Trace, err error) {
 	if spec, ok := strings.CutPrefix(name, generated); ok {
-		return f.generate(spec)
+		t, err = f.generate(spec)
+	} else {
+		t, err = files.Open(name, files.Format(f.Format), files.Options{Tokens: f.BlockSize, Think: f.Think, Seed: f.Seed, Predict: f.Predict})
 	}
-	return files.Open(name, files.Format(f.Format), files.Options{Tokens: f.BlockSize, Think: f.Think, Seed: f.Seed, Predict: f.Predict})
+	if err != nil || f.Scale == 1 {
+		return t, err
+	}
+	if t, err = generate.Scale(t, f.Scale, f.Seed); err != nil {
+		return nil, fmt.Errorf("--scale: %w", err)
+	}
+	return t, nil
 }
 
 func (f *Flags) generate(spec string) (*blocks.Trace, error) {
 	t, err := generate.New(spec, f.Seed)
+	if err == nil && f.BlockSize != 0 {
+		t, err = files.Recut(t, f.BlockSize)
+	}
 	if err == nil {
 		return t, nil
 	}
