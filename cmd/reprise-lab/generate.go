@@ -3,17 +3,17 @@ package main
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	"reprise/cmd/internal/cli"
-	"reprise/internal/suggest"
+	"reprise/cmd/reprise-lab/internal/source"
 	"reprise/policy/sim/blocks"
 	blockfiles "reprise/policy/sim/blocks/files"
 	"reprise/policy/sim/blocks/generate"
@@ -21,12 +21,10 @@ import (
 
 // generateFlags are the flags of generate.
 type generateFlags struct {
-	list  bool
-	spec  string
-	seed  uint64
-	scale float64
-	json  bool
-	out   string
+	source.Flags
+	list bool
+	json bool
+	out  string
 }
 
 func runGenerate(t cli.Terminal, args []string) error {
@@ -34,45 +32,58 @@ func runGenerate(t cli.Terminal, args []string) error {
 	fs := cli.NewFlagSet("reprise-lab generate")
 	o.register(fs)
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		o.spec, args = args[0], args[1:]
+		o.Traces, args = []string{"generate:" + args[0]}, args[1:]
 	}
 	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { generateHelp(w, fs) }); err != nil {
 		return err
 	}
-	if o.list == (o.spec != "") {
-		return cli.FlagError(fs, "want the name of a generator first, or --list")
+	if err := o.check(); err != nil {
+		return cli.FlagError(fs, "%v", err)
 	}
 	if o.list {
 		out := bufio.NewWriter(t.Out)
 		listGenerators(out)
 		return out.Flush()
 	}
-	all, err := o.trace(fs)
-	if err != nil {
-		return err
-	}
-	return o.write(t, all)
+	ctx, stop := cli.Interruptible()
+	defer stop()
+	return o.run(ctx, t)
 }
 
 func (o *generateFlags) register(fs *flag.FlagSet) {
+	o.Flags.Register(fs)
 	fs.BoolVar(&o.list, "list", false, "list the generators and their parameters")
-	fs.Uint64Var(&o.seed, "seed", 1, "`N` is the seed of the generator and of --scale")
-	fs.Float64Var(&o.scale, "scale", 1, "`FACTOR` of the arrivals: sessions are left out or copied, and times are not stretched")
 	fs.BoolVar(&o.json, "json", false, "print the figures as one JSON object a line")
-	fs.StringVar(&o.out, "out", "", "write the trace to `FILE`, packed if its name ends in .gz")
+	fs.StringVar(&o.out, "out", "", "write the trace to `FILE` in the format blocks, packed if its name ends in .gz; one that exists is replaced when the new one is complete")
+}
+
+func (o *generateFlags) check() error {
+	switch {
+	case o.list == (len(o.Traces) > 0):
+		return errors.New("want the name of a generator first, --trace, or --list")
+	case o.list:
+		return nil
+	case o.out != "" && len(o.Traces) > 1 && !o.Mix:
+		return errors.New("--out takes one trace: want --mix, which makes one of all")
+	}
+	return o.Flags.Check()
 }
 
 func generateHelp(w io.Writer, fs *flag.FlagSet) {
-	io.WriteString(w, `reprise-lab generate makes a trace of prompts as chains of KV blocks, for replay --trace and other programs. It prints the figures that the
-generator is calibrated to, published ones beside those of the trace.
+	io.WriteString(w, `reprise-lab generate makes a trace of prompts as chains of KV blocks: from a seed, or from other traces that it
+scales, mixes or cuts into other blocks. It prints the figures that a generator is calibrated to, published ones
+beside those of the trace.
 
   reprise-lab generate --list
   reprise-lab generate qwen-a
   reprise-lab generate qwen-b:requests=50000 --seed 7 --scale 0.5 --out b.jsonl.gz
+  reprise-lab generate --mix --block-size 512 --trace mooncake_conversation.jsonl.gz,generate:qwen-a --out mix.jsonl.gz
 
+The commands replay, characterize and study play such files. Formats that are read:
+`+source.Help()+`
 Flags:
 `)
-	cli.FlagHelp(w, fs, "list", "seed", "scale", "json", "out")
+	cli.FlagHelp(w, fs, append(append([]string{"list"}, source.Names...), "json", "out")...)
 }
 
 func listGenerators(w io.Writer) {
@@ -87,41 +98,53 @@ func listGenerators(w io.Writer) {
 	}
 }
 
-// trace makes the trace.
-func (o *generateFlags) trace(fs *flag.FlagSet) (*blocks.Trace, error) {
-	all, err := generate.New(o.spec, o.seed)
-	if err == nil && o.scale != 1 {
-		all, err = generate.Scale(all, o.scale, o.seed)
-	}
-	if err == nil {
-		return all, nil
-	}
-	meant := ""
-	if errors.Is(err, generate.ErrUnknown) {
-		var known []string
-		for _, g := range generate.List() {
-			known = append(known, g.Name)
+// run makes the traces, writes the one of --out, and prints the figures of all.
+func (o *generateFlags) run(ctx context.Context, t cli.Terminal) error {
+	var out *outFile
+	if o.out != "" {
+		made, err := createOut("trace", o.out)
+		if err != nil {
+			return err
 		}
-		name, _, _ := strings.Cut(o.spec, ":")
-		meant = suggest.DidYouMean(name, known)
+		out = made
+		defer out.discard()
 	}
-	return nil, cli.Usage(fs.Name(), "`reprise-lab generate --list` lists them with their parameters.", "%v%s", err, meant)
+	traces, err := o.Open(ctx, t.Err)
+	if err != nil {
+		return err
+	}
+	if out != nil {
+		packed := strings.HasSuffix(o.out, ".gz")
+		if err := out.commit(func(w io.Writer) error { return writeTrace(w, traces[0], packed) }); err != nil {
+			return err
+		}
+	}
+	for _, one := range traces {
+		if err := o.describe(t.Out, one); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// write writes the trace to --out and prints its figures.
-func (o *generateFlags) write(t cli.Terminal, all *blocks.Trace) error {
-	if o.out != "" {
-		if err := writeTrace(o.out, all); err != nil {
-			return fmt.Errorf("write %s: %w", o.out, err)
-		}
+func writeTrace(w io.Writer, t *blocks.Trace, packed bool) error {
+	buffered := bufio.NewWriter(w)
+	if !packed {
+		return errors.Join(blockfiles.Write(buffered, t), buffered.Flush())
 	}
-	name, _, _ := strings.Cut(o.spec, ":")
+	z := gzip.NewWriter(buffered)
+	return errors.Join(blockfiles.Write(z, t), z.Close(), buffered.Flush())
+}
+
+// describe prints a trace and its figures.
+func (o *generateFlags) describe(w io.Writer, all *blocks.Trace) error {
+	name, _, _ := strings.Cut(all.Name, ":")
 	var figures []generate.Figure
-	if target, ok := generate.Published(name); ok {
+	if target, ok := generate.Published(name); ok && all.Generated {
 		figures = generate.Calibration(all, target)
 	}
 	if o.json {
-		out := json.NewEncoder(t.Out)
+		out := json.NewEncoder(w)
 		for _, f := range figures {
 			if err := out.Encode(figureLine{all.Name, f.Name, f.Target, f.Measured, f.Day}); err != nil {
 				return err
@@ -129,10 +152,9 @@ func (o *generateFlags) write(t cli.Terminal, all *blocks.Trace) error {
 		}
 		return nil
 	}
-	out := bufio.NewWriter(t.Out)
+	out := bufio.NewWriter(w)
 	last := all.Requests[len(all.Requests)-1].At
-	fmt.Fprintf(out, "%s, generated: %s requests in %.0f s, %s blocks of %d tokens\n",
-		all.Name, thousands(len(all.Requests)), last-all.Requests[0].At, thousands(all.Distinct), all.Tokens)
+	fmt.Fprintf(out, "%s: %s in %.0f s\n", nameOfTrace(all), cli.Fold((&playedBlocks{trace: all}).about(), 0, 100), last-all.Requests[0].At)
 	if len(figures) > 0 {
 		fmt.Fprintf(out, "\n%-36s %10s %10s\n", "", "published", "here")
 	}
@@ -162,20 +184,4 @@ type figureLine struct {
 	Published float64 `json:"published"`
 	Measured  float64 `json:"measured"`
 	Day       bool    `json:"of_a_day,omitempty"`
-}
-
-func writeTrace(path string, all *blocks.Trace) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	var to io.WriteCloser = f
-	if strings.HasSuffix(path, ".gz") {
-		to = gzip.NewWriter(f)
-	}
-	err = blockfiles.Write(to, all)
-	if to != f {
-		err = errors.Join(err, to.Close())
-	}
-	return errors.Join(err, f.Close())
 }

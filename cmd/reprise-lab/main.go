@@ -13,6 +13,7 @@ are the program reprise.
 
 Try it:
   reprise-lab replay --trace generate:syn:long=0.7 --html report.html
+  reprise-lab replay --trace generate:qwen-a --policy lru,s3fifo,wa --html report.html
   reprise-lab study regimes --html report.html
   reprise-lab fleet --trace generate:tenants --load 0.8
 `
@@ -23,10 +24,10 @@ func program() *cli.Program {
 		Intro: intro,
 		Commands: []cli.Command{
 			{Name: "study", Summary: "policies compared over many traces and seeds: the studies rac and regimes", Run: runStudy},
-			{Name: "replay", Summary: "your own traces through policies, as reprise replay does, with a report", Run: replayTraces},
+			{Name: "replay", Summary: "traces of requests or of KV blocks through eviction policies, with a report", Run: replayTraces},
 			{Name: "characterize", Summary: "a workload: what its requests share, when it returns, how long it lives, and the cache that takes", Run: runCharacterize},
 			{Name: "fleet", Summary: "traces through the choice of a replica and engines in simulated time", Run: runFleet},
-			{Name: "generate", Summary: "traces of KV blocks with the published statistics of real ones", Run: runGenerate},
+			{Name: "generate", Summary: "traces of KV blocks with the published statistics of real ones, scaled or mixed traces", Run: runGenerate},
 			{Name: "train", Summary: "the predictor of Learned Prefix Caching, from recorded conversations", Run: runTrain},
 			{Name: "evaluate", Summary: "labelled pairs and streams of prompts through the judge: precision, recall, error and hits under an error rate", Run: runEvaluate},
 		},

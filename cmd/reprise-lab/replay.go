@@ -87,6 +87,7 @@ tables, or JSON, or writes the tables with plots as one HTML file that loads not
   reprise-lab replay --trace mooncake_conversation.jsonl.gz --policy lru,s3fifo,wa --capacity 1%,10%,40GiB
   reprise-lab replay --trace generate:qwen-a --prefill-tokens-per-second 8000 --servers 2 --html report.html
   reprise-lab replay --blocks --trace oasst1_en.jsonl.gz --think 60 --policy lru,lpc --capacity 64000tokens
+  reprise-lab replay --mix --trace a.jsonl.gz,b.jsonl.gz,generate:qwen-b --block-size 16 --json
 
 `+replay.Help+`
 `+blocksHelp+`

@@ -26,10 +26,12 @@ type blockFlags struct {
 	speed  blocks.Speed
 	second string
 	bytes  int64
+
+	continues, embedder string
 }
 
 // blockNames are the flags of blockFlags, in the order of the help.
-var blockNames = slices.Concat([]string{"blocks"}, source.ShapeNames, []string{"second-tier", "bytes-per-token"}, timeNames)
+var blockNames = slices.Concat([]string{"blocks"}, source.ShapeNames, []string{"continues", "embedder", "second-tier", "bytes-per-token"}, timeNames)
 
 // timeNames are the flags of the times of requests.
 var timeNames = []string{"prefill-tokens-per-second", "prefill-seconds", "decode-tokens-per-second", "swap-tokens-per-second", "servers", "closed-loop"}
@@ -40,6 +42,8 @@ const blockCapacities = "1%,5%,10%,25%,50%"
 func (b *blockFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&b.asked, "blocks", false, "play conversations (oasst, sgd, sharegpt) as blocks too: each turn is a prompt that has all earlier ones")
 	b.shape.Register(fs)
+	fs.StringVar(&b.continues, "continues", "", "`FILE` of `reprise-lab train lpc` that predicts, for traces with texts, which conversations go on; without it lpc has no predictions")
+	fs.StringVar(&b.embedder, "embedder", embedderBuiltin, "`NAME` is the embedder that the model was trained with: builtin, or model2vec:DIR")
 	fs.StringVar(&b.second, "second-tier", "", "`CAPACITY` of a second tier, which has what the first one evicts, under the same policy; unset: none")
 	fs.Int64Var(&b.bytes, "bytes-per-token", blocks.DefaultBytesPerToken, "`N` bytes of KV cache for a token, for capacities in bytes: that of Llama 3.1 8B in 16 bits")
 	fs.Float64Var(&b.speed.Prefill, "prefill-tokens-per-second", 0, "`N` tokens of a prompt that a server computes in a second; unset: requests take no time, and no times are measured")
@@ -104,6 +108,8 @@ func (o *replayFlags) checkBlocks(set map[string]bool) error {
 		return fmt.Errorf("--bytes-per-token %d: want 1 or more", b.bytes)
 	case set["servers"] && b.speed.Servers < 1:
 		return fmt.Errorf("--servers %d: want 1 or more", b.speed.Servers)
+	case set["embedder"] && b.continues == "":
+		return errors.New("--embedder goes with --continues")
 	case set["swap-tokens-per-second"] && b.second == "":
 		return errors.New("--swap-tokens-per-second goes with --second-tier")
 	case set["prefill-tokens-per-second"]:
@@ -179,8 +185,7 @@ func (o *replayFlags) runBlocks(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
-	from := source.Flags{Command: o.Command, Traces: o.Traces, Format: o.Format, Seed: o.Seed, Shape: o.blocks.shape}
-	traces, err := from.Open(ctx, t.Err)
+	traces, err := o.openBlocks(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -213,6 +218,28 @@ func (o *replayFlags) runBlocks(ctx context.Context, t cli.Terminal) error {
 	return errors.Join(err, writeReport(html, blockPage(all, &with, o.command)))
 }
 
+// openBlocks opens the traces, with predictions if there is a model.
+func (o *replayFlags) openBlocks(ctx context.Context, t cli.Terminal) ([]*blocks.Trace, error) {
+	from := source.Flags{Command: o.Command, Traces: o.Traces, Format: o.Format, Seed: o.Seed, Shape: o.blocks.shape}
+	if o.blocks.continues == "" {
+		return from.Open(ctx, t.Err)
+	}
+	embedder, err := openEmbedder(o.blocks.embedder)
+	if err != nil {
+		return nil, cli.Usage(o.Command, "", "%v", err)
+	}
+	model, err := source.OpenModel(o.blocks.continues, embedder)
+	if err != nil {
+		return nil, err
+	}
+	from.Predict = model.Predict
+	traces, err := from.Open(ctx, t.Err)
+	if err == nil {
+		err = model.Err()
+	}
+	return traces, err
+}
+
 // playBlocks plays a trace, and returns the results that are complete and how many are not.
 func (o *replayFlags) playBlocks(ctx context.Context, t cli.Terminal, one *blocks.Trace, with blocks.Options) (played []blocks.Result, left int, err error) {
 	if len(with.Policies) == 0 {
@@ -223,6 +250,9 @@ func (o *replayFlags) playBlocks(ctx context.Context, t cli.Terminal, one *block
 	}
 	if o.Warmup >= len(one.Requests) {
 		return nil, 0, fmt.Errorf("replay %s: no requests after a warm-up of %d: it has %d", one.Name, o.Warmup, len(one.Requests))
+	}
+	if !predicted(one) && slices.ContainsFunc(with.Policies, func(p string) bool { return strings.HasPrefix(p, "lpc") }) {
+		fmt.Fprintf(t.Err, "%s: no predictions of which conversations go on, so that all are equal for lpc; with texts, --continues makes some\n", one.Name)
 	}
 	shown := replay.NewProgress(t.Err)
 	with.Progress = shown.Note

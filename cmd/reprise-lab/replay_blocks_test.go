@@ -143,6 +143,12 @@ func TestReplayKind(t *testing.T) {
 		{"--trace " + path + " --prefill-tokens-per-second 9 --servers 0", "--servers 0: want 1 or more"},
 		{"--trace " + path + " --prefill-tokens-per-second 9 --swap-tokens-per-second 5", "--swap-tokens-per-second goes with --second-tier"},
 		{"--trace " + path + " --bytes-per-token 0", "--bytes-per-token 0: want 1 or more"},
+		{"--trace " + path + " --embedder builtin", "--embedder goes with --continues"},
+		{"--trace " + path + " --continues none.model", "read model: open none.model"},
+		{"--trace " + path + " --continues a.ids", "bad model"},
+		{"--trace " + path + " --continues a.ids --embedder bultin", "did you mean builtin?"},
+		{"--trace " + path + " --scale -1", "--scale -1: want a factor"},
+		{"--trace " + path + ",generate:growth --mix", "--mix: mix: chat.jsonl has blocks of 512 tokens"},
 		{"--trace " + path + " --think -1", "--think -1: want seconds"},
 		{"--trace generate:growht", "did you mean growth?"},
 		{"--trace generate:growth:token=3", "no parameter"},
@@ -167,5 +173,26 @@ func TestReplayGenerated(t *testing.T) {
 	page, err := os.ReadFile(path)
 	if err != nil || strings.Count(string(page), "(generated)") < 2 {
 		t.Errorf("%v: the page does not say that the trace is generated", err)
+	}
+}
+
+// TestReplayPredictions: with a model lpc has predictions, and without one a message says that it has none.
+func TestReplayPredictions(t *testing.T) {
+	path, model := writeText(t, "talks.jsonl", talks()), filepath.Join(t.TempDir(), "lpc.model")
+	if _, messages, code := run("train", "lpc", "--conversations", path, "--out", model); code != cli.ExitOK {
+		t.Fatalf("exit %d: %s", code, messages)
+	}
+	args := []string{"replay", "--blocks", "--block-size", "4", "--trace", path, "--policy", "lpc", "--capacity", "10%", "--json"}
+	without, messages, code := run(args...)
+	if code != cli.ExitOK || !strings.Contains(messages, "no predictions of which conversations go on") {
+		t.Fatalf("exit %d: %s", code, messages)
+	}
+	with, messages, code := run(append(args, "--continues", model)...)
+	if code != cli.ExitOK || strings.Contains(messages, "no predictions") {
+		t.Fatalf("exit %d: %s", code, messages)
+	}
+	a, b := anySeconds.ReplaceAllString(without, ""), anySeconds.ReplaceAllString(with, "")
+	if a == b || !strings.Contains(b, `"policy":"lpc"`) {
+		t.Errorf("the predictions change nothing: %s", with)
 	}
 }

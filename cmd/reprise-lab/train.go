@@ -7,9 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -116,7 +114,7 @@ Flags:
 
 // run trains and measures; the model is written last.
 func (o *trainFlags) run(ctx context.Context, t cli.Terminal) error {
-	out, err := createModel(o.out)
+	out, err := createOut("model", o.out)
 	if err != nil {
 		return err
 	}
@@ -141,7 +139,7 @@ func (o *trainFlags) run(ctx context.Context, t cli.Terminal) error {
 		return errors.Join(err, closeReport(html))
 	}
 	page := trainPage(set, r, o.command)
-	if err := errors.Join(writeReport(html, page), out.commit(r.Model)); err != nil {
+	if err := errors.Join(writeReport(html, page), out.commit(func(w io.Writer) error { return writeModel(w, r.Model) })); err != nil {
 		return err
 	}
 	if o.json {
@@ -168,55 +166,11 @@ func trainProgress(t cli.Terminal) func(step string, done, total int) {
 	}
 }
 
-// modelFile is a model that is being made, beside the file that it will replace.
-type modelFile struct {
-	path string
-	temp *os.File
-	done bool
-}
-
-// createModel opens the file before training, so that a wrong name does not cost minutes.
-func createModel(path string) (*modelFile, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("write model: %s is no regular file", path)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		if at := (*fs.PathError)(nil); errors.As(err, &at) {
-			err = at.Err // without the name of the temporary file
-		}
-		return nil, fmt.Errorf("write model %s: %w", path, err)
-	}
-	return &modelFile{path: path, temp: f}, nil
-}
-
-// commit writes the model and gives it its name.
-func (f *modelFile) commit(m *continues.Model) error {
+func writeModel(w io.Writer, m *continues.Model) error {
 	b, err := m.Marshal()
-	if err == nil {
-		_, err = f.temp.Write(b)
-	}
-	if err == nil {
-		err = f.temp.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.temp.Sync()
-	}
-	if err = errors.Join(err, f.temp.Close()); err == nil {
-		err = os.Rename(f.temp.Name(), f.path)
-	}
 	if err != nil {
-		return fmt.Errorf("write model: %w", err)
+		return err
 	}
-	f.done = true
-	return nil
-}
-
-// discard removes the file unless it was committed.
-func (f *modelFile) discard() {
-	if !f.done {
-		if err := f.temp.Close(); err == nil || errors.Is(err, fs.ErrClosed) {
-			os.Remove(f.temp.Name())
-		}
-	}
+	_, err = w.Write(b)
+	return err
 }

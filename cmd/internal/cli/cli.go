@@ -116,8 +116,12 @@ func (p *Program) dispatch(t Terminal, args []string) error {
 func (p *Program) shortHelp() string {
 	var b strings.Builder
 	b.WriteString(p.Intro + "\nCommands:\n")
+	width := 8
 	for _, c := range p.commands() {
-		fmt.Fprintf(&b, "  %-8s %s\n", c.Name, c.Summary)
+		width = max(width, len(c.Name))
+	}
+	for _, c := range p.commands() {
+		fmt.Fprintf(&b, "  %-*s %s\n", width, c.Name, c.Summary)
 	}
 	fmt.Fprintf(&b, "\n`%s COMMAND --help` has the details. Exit codes: 0 done, 1 failed, 2 wrong usage, %s130 interrupted.\n", p.Name, p.Codes)
 	return b.String()
