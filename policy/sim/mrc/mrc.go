@@ -72,8 +72,8 @@ func (o *Options) rate(distinct int) float64 {
 	return min(1, max(o.Rate, float64(o.Least)/float64(distinct)))
 }
 
-// Blocks is the curve of a block trace. It reads each block access once, in some 2 to 5 ns, and sampled ones in some 20 to 30. Memory is 4
-// bytes per distinct block, and some 30 more per sampled one.
+// Blocks is the curve of a block trace. Of long prompts it reads a block access in some 2 ns, and a sampled one in some 30; short prompts cost
+// twice that. Memory is 4 bytes per distinct block, and some 30 more per sampled one.
 func Blocks(t *blocks.Trace, o Options) (*Curve, error) {
 	if n := len(t.Requests); n > 0 && !o.Requests && o.Window > 0 && (t.Requests[n-1].At-t.Requests[0].At)/o.Window > mostWindows {
 		return nil, fmt.Errorf("windows of %g s in %g s: want at most %d windows", o.Window, t.Requests[n-1].At-t.Requests[0].At, mostWindows)
