@@ -33,10 +33,10 @@ func TestNothingElseIsPublished(t *testing.T) {
 
 // TestFigures measures a trace whose figures can be counted: two sessions of one user that share block 0, the first of two requests.
 func TestFigures(t *testing.T) {
-	all := &blocks.Trace{Name: "three", Tokens: 10, Kinds: []string{"text", "api"}, Distinct: 6, Requests: []blocks.Request{
-		{At: 1, Prompt: 20, Answer: 25, Blocks: []uint32{0, 1}, Turn: 1, Session: 1, User: 1, GoesOn: true},
+	all := &blocks.Trace{Name: "three", Tokens: 10, Kinds: []string{"text", "api"}, Distinct: 7, Requests: []blocks.Request{
+		{At: 1, Prompt: 30, Answer: 25, Blocks: []uint32{0, 1, 6}, Turn: 1, Session: 1, User: 1, GoesOn: true},
 		{At: 3, Prompt: 20, Answer: 9, Blocks: []uint32{0, 5}, Kind: 1, Turn: 1, Session: 2, User: 1},
-		{At: 11, Prompt: 50, Answer: 15, Blocks: []uint32{0, 1, 2, 3, 4}, Turn: 2, Session: 1, User: 1, After: 1},
+		{At: 11, Prompt: 60, Answer: 15, Blocks: []uint32{0, 1, 6, 2, 3, 4}, Turn: 2, Session: 1, User: 1, After: 1},
 	}}
 	if err := all.Check(); err != nil {
 		t.Fatal(err)
@@ -47,13 +47,14 @@ func TestFigures(t *testing.T) {
 		got  figure
 		want float64
 	}{
-		{"ideal", ideal, 3. / 9}, {"ideal of text", idealOf("text"), 2. / 7}, {"ideal of api", idealOf("api"), 1. / 2}, {"ideal of none", idealOf("x"), 0},
-		{"LRU of 1 block", lru(1. / 6), 2. / 9}, {"LRU of 2 blocks", lru(2. / 6), 2. / 9}, {"LRU of 3 blocks", lru(3. / 6), 3. / 9},
-		{"gap of text", gapOf("text"), 8}, {"gap of api", gapOf("api"), 2}, {"same session", sameSession, 1. / 3}, {"others", otherSession, 2. / 3},
+		{"ideal", ideal, 4. / 11}, {"ideal of text", idealOf("text"), 3. / 9}, {"ideal of api", idealOf("api"), 1. / 2}, {"ideal of none", idealOf("x"), 0},
+		{"LRU of 1 block", lru(1. / 7), 2. / 11}, {"LRU of 2 blocks", lru(2. / 7), 2. / 11}, {"LRU of 3 blocks", lru(3. / 7), 3. / 11},
+		{"LRU of 4 blocks", lru(4. / 7), 4. / 11},
+		{"gap of text", gapOf("text"), 10}, {"gap of api", gapOf("api"), 2}, {"same session", sameSession, 2. / 4}, {"others", otherSession, 2. / 4},
 		{"text", share(every, ofKind("text")), 2. / 3}, {"follow-ups", share(every, continues), 1. / 3}, {"singles", share(begins, ends), 1. / 2},
 		{"later turns of text", share(ofKind("text"), later), 1. / 2}, {"first turns that go on", share(firstSettled, goesOn), 1. / 2},
-		{"mean", mean(input), 30}, {"p50", quantileOf(output, .5), 15}, {"gap", followUpGap(.9), 10}, {"all users", busiest(.5), 1},
-		{"new api blocks", everReused("api"), 0}, {"longest life", lifespan(1), 10}, {"life of most", lifespan(.4), 0},
+		{"mean", mean(input), 110. / 3}, {"p50", quantileOf(output, .5), 15}, {"gap", followUpGap(.9), 10}, {"all users", busiest(.5), 1},
+		{"new api blocks", everReused("api"), 0}, {"longest life", lifespan(1), 10}, {"life of three of eight", lifespan(.37), 0}, {"life of five", lifespan(.38), 10},
 	} {
 		if got := c.got(m); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

@@ -168,3 +168,21 @@ func TestOver(t *testing.T) {
 		t.Error("the trace is changed")
 	}
 }
+
+// TestOverShorterPrompt: what is shorter than the request that it continues has a beginning of its own.
+func TestOverShorterPrompt(t *testing.T) {
+	bare := &blocks.Trace{Name: "bare", Tokens: 16, Kinds: []string{"x"}, Requests: []blocks.Request{
+		{Prompt: 9000, Answer: 500, Turn: 1, GoesOn: true}, {Prompt: 9499, Turn: 2, After: 1, GoesOn: true}, {Prompt: 9600, Turn: 3, After: 2},
+	}}
+	all, err := Over(bare, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second, third := all.Requests[0], all.Requests[1], all.Requests[2]
+	if n := len(first.Blocks); n != 562 || second.Blocks[n-1] == first.Blocks[n-1] {
+		t.Errorf("the shorter prompt has block %d of the longer one", n)
+	}
+	if n := len(second.Blocks); n != 593 || !slices.Equal(third.Blocks[:n], second.Blocks) {
+		t.Error("the third prompt does not begin with the second")
+	}
+}
