@@ -76,6 +76,7 @@ const (
 	mostWindow  = 64
 	mostTokens  = 1 << 16
 	mostLayers  = 8
+	mostTurns   = 256
 )
 
 // check returns an error that names the first field that is not allowed.
@@ -87,7 +88,7 @@ func (f *Form) check() error {
 		return nil
 	}
 	errs := []error{within("dim", f.Dim, 1, mostDim), within("number of windows", len(f.Windows), 1, mostWindows), within("tokens", f.Tokens, 1, mostTokens),
-		within("number of layers", len(f.Layers), 2, mostLayers)}
+		within("number of layers", len(f.Layers), 2, mostLayers), within("number of turns", len(f.Turns), 0, mostTurns)}
 	for _, w := range f.Windows {
 		errs = append(errs, within("window", w, 1, mostWindow))
 	}
@@ -114,11 +115,15 @@ func (f *Form) checkScale() error {
 	if f.Embedder == "" {
 		return fmt.Errorf("%w: embedder is empty, want the space of its vectors", ErrModel)
 	}
-	for _, n := range []struct {
-		name     string
-		v        float64
-		from, to float64
-	}{{"slope", f.Slope, 0, 1e6}, {"intercept", f.Intercept, -1e6, 1e6}, {"threshold", f.Threshold, 0, 1}} {
+	type bounded struct {
+		name        string
+		v, from, to float64
+	}
+	all := []bounded{{"slope", f.Slope, 0, 1e6}, {"turn_slope", f.TurnSlope, 0, 1e6}, {"intercept", f.Intercept, -1e6, 1e6}, {"threshold", f.Threshold, 0, 1}}
+	for _, v := range f.Turns {
+		all = append(all, bounded{"turns", v, -1e3, 1e3})
+	}
+	for _, n := range all {
 		if !(n.v >= n.from && n.v <= n.to) {
 			return fmt.Errorf("%w: %s %v, want %v to %v", ErrModel, n.name, n.v, n.from, n.to)
 		}

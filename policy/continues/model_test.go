@@ -11,7 +11,7 @@ import (
 
 // form is one of a model of two windows.
 func form() Form {
-	return Form{Embedder: "test-3", Dim: 3, Windows: []int{1, 2}, Tokens: 16, Layers: []int{7, 5, 4, 1}, Slope: 0.8, Intercept: 0.1, Threshold: 0.5, Seed: 7,
+	return Form{Embedder: "test-3", Dim: 3, Windows: []int{1, 2}, Tokens: 16, Layers: []int{7, 5, 4, 1}, Slope: 0.8, TurnSlope: 0.5, Turns: []float64{1, -1, 0.25}, Intercept: 0.1, Threshold: 0.5, Seed: 7,
 		Training: Summary{Sources: []string{"a.jsonl"}, Examples: 3, MCC: 0.5}}
 }
 
@@ -54,7 +54,7 @@ func naive(m *Model, vector []float32, turn int) float64 {
 		}
 		in = out
 	}
-	return 1 / (1 + math.Exp(-m.form.Slope*in[0]-m.form.Intercept))
+	return 1 / (1 + math.Exp(-m.form.Slope*in[0]-m.form.TurnSlope*m.form.Turns[min(turn, 3)-1]-m.form.Intercept))
 }
 
 func TestPredict(t *testing.T) {
@@ -68,6 +68,11 @@ func TestPredict(t *testing.T) {
 		if got, want := m.Predict(vector, turn), naive(m, vector, turn); math.Abs(got-min(max(want, least), 1-least)) > 1e-5 {
 			t.Errorf("turn %d: %v, want %v", turn, got, want)
 		}
+	}
+	without := form()
+	without.Turns, without.TurnSlope = nil, 0
+	if p := model(t, without).Predict(nil, 0); !(p > 0 && p < 1) {
+		t.Errorf("without odds of turns: %v", p)
 	}
 	zeros := m.Predict(make([]float32, 6), 2)
 	if m.Predict(nil, 2) != zeros || m.Predict(make([]float32, 5), 2) != zeros {
@@ -141,6 +146,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"two outputs", strings.Replace(text, `[7,5,4,1]`, `[7,5,4,2]`, 1), "the last layer 2"},
 		{"no embedder", strings.Replace(text, `"embedder":"test-3"`, `"embedder":""`, 1), "embedder is empty"},
 		{"no window", strings.Replace(text, `"windows":[1,2]`, `"windows":[0,2]`, 1), "window 0, want 1 to 64"},
+		{"odds without end", strings.Replace(text, `[1,-1,0.25]`, `[1,-1,1e99]`, 1), "turns 1e+99, want -1000 to 1000"},
 		{"falling", strings.Replace(text, `"slope":0.8`, `"slope":-1`, 1), "slope -1, want 0"},
 	} {
 		if _, err := Load([]byte(c.in)); !errors.Is(err, ErrModel) || !strings.Contains(err.Error(), c.want) {

@@ -7,17 +7,13 @@ import (
 	"slices"
 )
 
-// The training of papers/004 §3.3, which names the optimiser, its rate and the epochs. The other constants were chosen on OASST1, whose
-// requests are few, and SGD, whose are many: with 98,000 free weights and without dropout and decay, 4,000 requests are learned by rote, and
-// the text hides what the turn says.
+// The training of papers/004 §3.3, which names no size of a batch and no patience.
 const (
 	learningRate = 5e-4
 	mostEpochs   = 20
 	batchSize    = 128
 	patience     = 4   // epochs without a better loss, after which training ends
 	hidden       = 128 // outputs of each of three layers
-	dropout      = 0.5 // share of a vector's numbers that are zero in a batch, others so much larger that the sum stays
-	decay        = 10  // weights shrink by this part of the number of examples in each step, as AdamW's do
 )
 
 // fitted is what training made.
@@ -32,8 +28,7 @@ type fitted struct {
 func fit(ctx context.Context, training, validation *data, seed uint64) (*fitted, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x1fc))
 	n := newNet([]int{training.width(), hidden, hidden, hidden, 1}, rng)
-	t := trainer{net: n, rng: rng, data: training, weights: weightsOf(training.goesOn), grad: like(n.layers), opt: newAdam(learningRate, n.layers),
-		keep: float32(1 - decay/float64(max(training.rows(), 100*decay)))}
+	t := trainer{net: n, data: training, weights: weightsOf(training.goesOn), grad: like(n.layers), opt: newAdam(learningRate, n.layers)}
 	best := &fitted{layers: like(n.layers), loss: math.Inf(1)}
 	order := rng.Perm(training.rows())
 	for epoch := 1; epoch <= mostEpochs && epoch-best.epoch <= patience; epoch++ {
@@ -56,12 +51,10 @@ func fit(ctx context.Context, training, validation *data, seed uint64) (*fitted,
 // trainer is a net and what its next step needs.
 type trainer struct {
 	net     *net
-	rng     *rand.Rand
 	data    *data
 	weights [2]float64 // of the labels in the loss
 	grad    []layer
 	opt     *adam
-	keep    float32 // of a weight in each step
 	batch   matrix
 	by      []float32
 }
@@ -69,30 +62,9 @@ type trainer struct {
 // step changes the weights by one batch.
 func (t *trainer) step(part []int) {
 	t.data.batch(part, &t.batch)
-	for i := range t.batch.rows {
-		row := t.batch.row(i)
-		thin(row[:len(row)-1], t.rng)
-	}
 	t.by = slopes(t.by[:0], t.net.forward(t.batch), t.data.goesOn, part, t.weights)
 	t.net.backward(t.by, t.grad)
 	t.opt.step(t.net.layers, t.grad)
-	for l := range t.net.layers {
-		for i := range t.net.layers[l].weight.all {
-			t.net.layers[l].weight.all[i] *= t.keep
-		}
-	}
-}
-
-// thin is dropout of one half: a random bit for each number.
-func thin(vector []float32, rng *rand.Rand) {
-	for len(vector) > 0 {
-		bits := rng.Uint64()
-		n := min(64, len(vector))
-		for i := range vector[:n] {
-			vector[i] *= float32(bits>>i&1) / (1 - dropout)
-		}
-		vector = vector[n:]
-	}
 }
 
 // weightsOf are those of the labels in the loss: the rarer one counts as much as the other in all.

@@ -99,24 +99,25 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// TestPlatt: odds that are inflated by a weight of 4, and too sharp by 2, come back.
-func TestPlatt(t *testing.T) {
+// TestCalibrate: odds that are inflated by a weight of 4, and too sharp by 2, come back; the turn has its own part.
+func TestCalibrate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	var logits []float64
+	var logits, turns, reversed []float64
 	var goesOn []bool
 	for range 50_000 {
-		z := rng.NormFloat64()
-		goesOn = append(goesOn, rng.Float64() < sigmoid(z))
-		logits = append(logits, 2*z+math.Log(4))
+		z, turn := rng.NormFloat64(), rng.NormFloat64()
+		goesOn = append(goesOn, rng.Float64() < sigmoid(z+0.7*turn))
+		logits, turns, reversed = append(logits, 2*z+math.Log(4)), append(turns, turn), append(reversed, -2*z)
 	}
-	a, b := platt(logits, goesOn)
-	if math.Abs(a-0.5) > 0.03 || math.Abs(b+math.Log(4)/2) > 0.03 {
-		t.Errorf("slope %v, intercept %v, want 0.5 and %v", a, b, -math.Log(4)/2)
+	c := calibrate(logits, turns, goesOn)
+	if math.Abs(c.slope-0.5) > 0.03 || math.Abs(c.turnSlope-0.7) > 0.03 || math.Abs(c.intercept+math.Log(4)/2) > 0.03 {
+		t.Errorf("%+v, want 0.5, 0.7 and %v", c, -math.Log(4)/2)
 	}
-	for i := range logits {
-		logits[i] = -logits[i]
+	if c = calibrate(reversed, make([]float64, len(turns)), goesOn); c.slope != 0 || c.turnSlope != 0 || math.Abs(sigmoid(c.intercept)-0.5) > 0.02 {
+		t.Errorf("of reversed logits: %+v", c)
 	}
-	if a, b = platt(logits, goesOn); a != 0 || math.Abs(sigmoid(b)-0.5) > 0.02 {
-		t.Errorf("of reversed logits: slope %v, intercept %v", a, b)
+	separable := calibrate([]float64{-1, -1, 1, 1}, make([]float64, 4), []bool{false, false, true, true})
+	if p := separable.of([]float64{1}, []float64{0})[0]; p < 0.6 || p > 0.9 {
+		t.Errorf("of separable logits: %+v, p %v", separable, p)
 	}
 }

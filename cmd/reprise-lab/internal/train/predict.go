@@ -10,9 +10,10 @@ import (
 // predictor is a trained variant.
 type predictor struct {
 	variant
-	fit              *fitted
-	slope, intercept float64
-	threshold        float64
+	fit         *fitted
+	odds        []float64 // of the training data, by turn; zeros without the turn
+	calibration calibration
+	threshold   float64
 }
 
 // learn trains a variant; calibration and threshold are of the validation data.
@@ -23,25 +24,28 @@ func learn(ctx context.Context, s *Set, v *vectors, what variant, seed uint64) (
 	if err != nil {
 		return nil, err
 	}
-	p := &predictor{variant: what, fit: f}
-	logits := newNetOf(f.layers).logits(validation)
-	p.slope, p.intercept = platt(logits, validation.goesOn)
-	p.threshold = bestThreshold(p.calibrated(logits), validation.goesOn)
+	p := &predictor{variant: what, fit: f, odds: make([]float64, lastBin)}
+	if what.turn {
+		p.odds = newByTurn(training.turns(), training.goesOn).odds()
+	}
+	logits, odds := p.witnesses(validation)
+	p.calibration = calibrate(logits, odds, validation.goesOn)
+	p.threshold = bestThreshold(p.calibration.of(logits, odds), validation.goesOn)
 	return p, nil
 }
 
-// calibrated replaces logits by probabilities.
-func (p *predictor) calibrated(logits []float64) []float64 {
-	for i, z := range logits {
-		logits[i] = sigmoid(p.slope*z + p.intercept)
+// witnesses are the logits of the net and the log odds of the turns.
+func (p *predictor) witnesses(d *data) (logits, odds []float64) {
+	for _, t := range d.turns() {
+		odds = append(odds, p.odds[min(t, lastBin)-1])
 	}
-	return logits
+	return newNetOf(p.fit.layers).logits(d), odds
 }
 
 // heldOut are the held-out examples of a source, and the predictions of p.
 func (p *predictor) heldOut(s *Set, v *vectors, source int) (*data, []float64) {
 	d := v.data(s, p.views, p.turn, s.pick(continues.HeldOut, source))
-	return d, p.calibrated(newNetOf(p.fit.layers).logits(d))
+	return d, p.calibration.of(p.witnesses(d))
 }
 
 // sourcesOf are the sources of s, and all if there are several.
@@ -84,7 +88,8 @@ func (r *Result) ablate(s *Set, v *vectors, p *predictor) {
 // model is p in the form of the proxy.
 func (p *predictor) model(s *Set, e embed.Embedder, r *Result) (*continues.Model, error) {
 	whole := &r.Sources[len(r.Sources)-1]
-	f := continues.Form{Embedder: e.Space(), Dim: e.Dim(), Tokens: tokens, Slope: p.slope, Intercept: p.intercept, Threshold: p.threshold, Seed: s.Seed,
+	f := continues.Form{Embedder: e.Space(), Dim: e.Dim(), Tokens: tokens, Slope: p.calibration.slope, TurnSlope: p.calibration.turnSlope, Turns: p.odds,
+		Intercept: p.calibration.intercept, Threshold: p.threshold, Seed: s.Seed,
 		Training: continues.Summary{Sources: s.Sources, Examples: whole.Training, HeldOut: whole.Model.Examples, MCC: whole.Model.MCC,
 			F1Macro: whole.Model.F1Macro, TurnsOnly: whole.Turns.MCC, Brier: whole.Model.Brier, Epoch: r.Epoch}}
 	for _, v := range p.views {

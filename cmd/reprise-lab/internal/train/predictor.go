@@ -5,6 +5,8 @@ import (
 
 	"reprise/embed"
 	"reprise/policy/continues"
+	"reprise/policy/sim/blocks"
+	"reprise/policy/sim/blocks/files"
 )
 
 // Predictor is a model with its embedder, for replays. It is not safe for concurrent use.
@@ -35,6 +37,32 @@ func (p *Predictor) Predict(prompts []string, turn int) float64 {
 	}
 	p.vector = p.model.Join(p.vector[:0], all)
 	return p.model.Predict(p.vector, turn)
+}
+
+// Hook is Predict in the form of files.Options. A conversation that was not held out in training gets no prediction, so that Fair can leave
+// it out.
+func (p *Predictor) Hook(t files.Turn) float32 {
+	if len(t.Prompts) == 0 || !p.HeldOut(t.Prompts[0]) {
+		return 0
+	}
+	return float32(p.Predict(t.Prompts, t.Number))
+}
+
+// Fair is the trace without the requests that have no prediction: conversations that the model was trained with. Requests that continue one
+// of them have none either. It shares the chains of t, which keeps its blocks and their numbers.
+func Fair(t *blocks.Trace) *blocks.Trace {
+	fair := *t
+	fair.Requests = nil
+	moved := make([]int32, len(t.Requests)+1) // the numbers of requests, from 1; 0: left out
+	for i, r := range t.Requests {
+		if r.Prob == 0 {
+			continue
+		}
+		r.After = moved[r.After]
+		fair.Requests = append(fair.Requests, r)
+		moved[i+1] = int32(len(fair.Requests))
+	}
+	return &fair
 }
 
 // HeldOut reports whether conversations that begin with a prompt were held out in training. A fair replay has only these.

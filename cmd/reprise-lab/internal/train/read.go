@@ -88,16 +88,31 @@ func (s *Set) add(c *trace.Conversation, source int) {
 // check refuses parts in which only one label occurs: what is learned there is the label.
 func (s *Set) check() error {
 	for part, name := range []string{"training", "validation", "held-out"} {
-		var n [2]int
-		for _, e := range s.pick(continues.Part(part), all) {
-			n[index(s.examples[e].GoesOn)]++
-		}
-		if n[0] == 0 || n[1] == 0 {
+		if ends, goesOn := s.labels(continues.Part(part), all); ends == 0 || goesOn == 0 {
 			return fmt.Errorf("%w: of the %d requests in the %s part of %d conversations %d go on and %d end them; want both: more conversations, some of them of several turns",
-				ErrNoExamples, n[0]+n[1], name, s.Talks, n[1], n[0])
+				ErrNoExamples, ends+goesOn, name, s.Talks, goesOn, ends)
 		}
 	}
 	return nil
+}
+
+// labels counts the examples of a part of a source by label.
+func (s *Set) labels(part continues.Part, source int) (ends, goesOn int) {
+	for _, e := range s.pick(part, source) {
+		goesOn += index(s.examples[e].GoesOn)
+		ends += index(!s.examples[e].GoesOn)
+	}
+	return ends, goesOn
+}
+
+// learnable reports whether a source alone has both labels where a model is trained.
+func (s *Set) learnable(source int) bool {
+	for _, part := range []continues.Part{continues.Training, continues.Validation} {
+		if ends, goesOn := s.labels(part, source); ends == 0 || goesOn == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // all is every source.

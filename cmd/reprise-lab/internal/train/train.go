@@ -65,8 +65,8 @@ const window = 5
 // full is the variant that becomes the model.
 var full = variant{"full", []view{{window: 1}, {window: window}}, true, all}
 
-// variants are those of the ablations, for so many sources.
-func variants(sources []string) []variant {
+// variants are those of the ablations.
+func variants(s *Set) []variant {
 	list := []variant{
 		{"one vector of the window of 5 (the paper's input)", []view{{window: window}}, true, all},
 		{"one vector of the window of 10", []view{{window: mostWindow}}, true, all},
@@ -76,8 +76,8 @@ func variants(sources []string) []variant {
 		{"prompt alone", []view{{window: 1}}, true, all},
 		{"without the turn", full.views, false, all},
 	}
-	if len(sources) > 1 {
-		for i, name := range sources {
+	for i, name := range s.Sources {
+		if len(s.Sources) > 1 && s.learnable(i) {
 			list = append(list, variant{"dedicated to " + name, full.views, true, i})
 		}
 	}
@@ -91,7 +91,7 @@ func Run(ctx context.Context, s *Set, o Options) (*Result, error) {
 	}
 	list := []variant{full}
 	if o.Ablations {
-		list = append(list, variants(s.Sources)...)
+		list = append(list, variants(s)...)
 	}
 	v := &vectors{embedder: o.Embedder, made: map[view]*matrix{}}
 	if err := v.addAll(ctx, s, list, o.Note); err != nil {

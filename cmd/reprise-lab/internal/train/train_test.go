@@ -15,6 +15,7 @@ import (
 
 	"reprise/embed"
 	"reprise/policy/continues"
+	"reprise/policy/sim/blocks/files"
 	"reprise/policy/sim/trace"
 )
 
@@ -165,6 +166,32 @@ func TestModelPredictsAsMeasured(t *testing.T) {
 	}
 	if got := scoreOf(predicted, d, m.Form().Threshold); math.Abs(got.Brier-r.Sources[0].Model.Brier) > 1e-6 || got.MCC != r.Sources[0].Model.MCC {
 		t.Errorf("the file has %+v, the report %+v", got, r.Sources[0].Model)
+	}
+}
+
+// TestFair: a replay with predictions has only conversations that training has not seen, whole.
+func TestFair(t *testing.T) {
+	path := dialogues(t, 300, ask, func(text string, _ *rand.Rand) bool { return strings.HasPrefix(text, "what else") })
+	s, r := run(t, path, Options{})
+	p, err := NewPredictor(r.Model, embed.NewBuiltin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := files.Open(path, files.SGD, files.Options{Tokens: 4, Seed: 1, Predict: p.Hook})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fair := Fair(whole)
+	if want := len(s.pick(continues.HeldOut, all)); len(fair.Requests) != want || len(whole.Requests) != len(s.examples) {
+		t.Errorf("%d of %d requests, want %d", len(fair.Requests), len(whole.Requests), want)
+	}
+	for i, r := range fair.Requests {
+		if r.Prob <= 0 || r.Prob >= 1 || (r.After > 0) != (r.Turn > 1) || r.After > 0 && fair.Requests[r.After-1].Session != r.Session {
+			t.Fatalf("request %d: %+v", i, r)
+		}
+	}
+	if p.Err() != nil {
+		t.Error(p.Err())
 	}
 }
 

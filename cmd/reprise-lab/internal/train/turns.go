@@ -1,6 +1,8 @@
 package train
 
-// byTurn is the ablation of papers/004 §A.3, which predicts from the turn alone: the share of conversations that went on after each turn.
+import "math"
+
+// byTurn is what the turn alone says, and the ablation of papers/004 §A.3, which predicts from the turn alone: the share of conversations that went on after each turn.
 type byTurn struct {
 	p   []float64 // by turn; the last one is for all later turns
 	all float64
@@ -32,4 +34,13 @@ func (b *byTurn) predict(turns []int) []float64 {
 		p[i] = b.p[min(t, lastBin)]
 	}
 	return p
+}
+
+// odds are the log odds by turn, as a model has them.
+func (b *byTurn) odds() []float64 {
+	all := make([]float64, lastBin)
+	for t := range all {
+		all[t] = math.Log(b.p[t+1] / (1 - b.p[t+1]))
+	}
+	return all
 }
