@@ -64,7 +64,7 @@ func treatAsData(r *canon.Request, body []byte) bool {
 		if s.Kind == canon.SegmentTools {
 			continue
 		}
-		text, role := message(s, body)
+		text, role := TextOf(s, body)
 		prompt = prompt && (role == "user" || role == "system" || role == "developer" || s.Kind == canon.SegmentSystem)
 		if prompt && role == "user" {
 			continue
@@ -76,8 +76,8 @@ func treatAsData(r *canon.Request, body []byte) bool {
 	return false
 }
 
-// message is the text of a segment, and who has written it. A conversation that is one string is the user's.
-func message(s canon.Segment, body []byte) (text, role string) {
+// TextOf is the text of a segment, and who has written it. A conversation that is one string is the user's.
+func TextOf(s canon.Segment, body []byte) (text, role string) {
 	m := gjson.Parse(rawjson.View(s.Of(body)))
 	switch {
 	case m.Type != gjson.String:

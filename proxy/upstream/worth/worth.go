@@ -130,6 +130,16 @@ func (t *Table) Miss(m Miss, at time.Time) (residual float64) {
 	return residual
 }
 
+// Predicted sets the prediction of a miss at a time after the miss was noted. It has no effect where the conversation, which is named by the
+// opening of its chain, was forgotten or has missed again.
+func (t *Table) Predicted(opening prefix.Block, prob float64, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k := t.prefixes[opening]; k != nil && k.kind == Conversation && k.last == seconds(at) {
+		k.prob = prob
+	}
+}
+
 // Hit notes a request that the response cache has answered. Its prefix is the one of the last miss of its group.
 func (t *Table) Hit(group uint64, at time.Time) {
 	t.mu.Lock()

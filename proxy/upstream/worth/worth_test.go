@@ -132,6 +132,33 @@ func TestPredictionsRank(t *testing.T) {
 	}
 }
 
+// TestPredictedLater: a prediction counts for the miss that it was made for, and for no other.
+func TestPredictedLater(t *testing.T) {
+	table := New(0)
+	c := chain("system", "hello")
+	continues := func() float64 {
+		for _, r := range table.Rank(time.Hour, 10, at(10)) {
+			if r.Kind == Conversation {
+				return r.Continues
+			}
+		}
+		return -1
+	}
+	table.Predicted(c.Opening, 0.9, at(0)) // not known
+	table.Miss(Miss{Chain: c, Turn: 1, Path: "/chat"}, at(0))
+	table.Miss(Miss{Chain: c, Turn: 2, Path: "/chat"}, at(10))
+	before := continues()
+	table.Predicted(c.Opening, 0.9, at(0)) // of the turn before
+	table.Predicted(c.Scaffold, 0.9, at(10))
+	if got := continues(); got != before {
+		t.Errorf("continues %v, before %v", got, before)
+	}
+	table.Predicted(c.Opening, 0.9, at(10))
+	if got := continues(); math.Abs(got-0.9) > 1e-9 {
+		t.Errorf("continues %v, want 0.9", got)
+	}
+}
+
 // TestPathsAreBounded: clients cannot make more categories than there is room for.
 func TestPathsAreBounded(t *testing.T) {
 	table := New(10)
