@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reprise/embed"
+	"reprise/proxy/continuation"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
@@ -149,13 +151,33 @@ func (h *hints) missed(q *query, c *prefix.Chain) (residual float64) {
 	if c == nil {
 		return 0
 	}
-	now := h.now()
+	now, opening := h.now(), c.Opening
 	residual = h.worth.Miss(worth.Miss{Group: q.group(), Chain: c, Turn: len(q.Turns) + 1, Tenant: q.tenant, Model: q.Model, Path: q.family.Path}, now)
 	q.s.warmer.note(q, c, now)
+	if mayEmbed(q) {
+		q.s.continuation.Predict(q.Request, q.body, func(p float64) { h.worth.Predicted(opening, p, now) })
+	}
 	if !h.o.Breakpoints && !h.o.Retention {
 		return 0
 	}
 	return residual
+}
+
+// mayEmbed reports whether texts of q may go to the embedder for its prefix alone: to one that calls a server only those that are compared by
+// meaning, and none of a client that forbids to keep anything of its request.
+func mayEmbed(q *query) bool {
+	_, remote := q.s.opts.Embedder.(embed.Remote)
+	return !q.d.NoStore && (!remote || q.rule != nil && q.rule.Mode.Compares())
+}
+
+// newContinuation returns what predicts whether conversations go on, nil where nothing ranks prefixes.
+func newContinuation(s *Server) *continuation.Predictor {
+	o := continuation.Options{Model: s.opts.Continues, Embedder: s.opts.Embedder, Limit: max(s.opts.Limits.Embed, 0),
+		Guard: func(step func() error) { s.faults.guard("continuation", step) }}
+	if s.hints.worth == nil {
+		o.Model = nil
+	}
+	return continuation.New(o)
 }
 
 // answered notes that q is answered without an upstream.

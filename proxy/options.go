@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
-
 	"slices"
 	"strings"
 	"time"
 
 	"reprise/embed"
 	"reprise/policy"
+	"reprise/policy/continues"
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
 	"reprise/proxy/accesslog"
@@ -68,6 +68,9 @@ type Options struct {
 	Topics     *topics.Topics   // required; empty in the exact mode. The server does not close it
 	Embedder   embed.Embedder   // required in the semantic and shadow modes
 	Thresholds embed.Thresholds // the gates that Topics was made with; a client may only raise Hit
+
+	// Continues predicts whether a conversation goes on, with the vectors of Embedder, where prefixes are ranked; default: its turn alone does.
+	Continues *continues.Model
 
 	// Words says that Embedder compares words, and not their meaning: an answer then serves another prompt only where every difference of
 	// both prompts is a listed edit.
@@ -226,6 +229,9 @@ func (o Options) Validate() error {
 		if err := o.checkRule(rule); err != nil {
 			errs = append(errs, err)
 		}
+	}
+	if o.Continues != nil && o.Embedder == nil {
+		bad("a model of continuations needs an embedder")
 	}
 	if o.Store == nil || o.Topics == nil {
 		bad("a store and topics are required")

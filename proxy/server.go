@@ -31,6 +31,7 @@ import (
 
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
+	"reprise/proxy/continuation"
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
@@ -51,6 +52,8 @@ type Server struct {
 	readings *readings
 	hints    *hints
 	warmer   *warmer // nil: nothing is warmed
+
+	continuation *continuation.Predictor // nil: nothing is predicted
 
 	learner   *learn.Learner
 	preambles learn.Preambles
@@ -100,6 +103,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.faults.degraded(s.cache.Restore(context.Background()))
 	s.warmer = startWarmer(s)
+	s.continuation = newContinuation(s)
 	return s, nil
 }
 
@@ -229,6 +233,7 @@ func (s *Server) Draining() bool { return s.draining.Load() }
 func (s *Server) Close() {
 	s.flights.Close()
 	s.warmer.close()
+	s.continuation.Close()
 	s.learner.Close()
 	s.upstream.Close()
 	s.faults.degraded(s.cache.Settle()) // hits that the store is to keep

@@ -2,8 +2,11 @@ package proxy
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +14,8 @@ import (
 
 	"net/http"
 
+	"reprise/embed"
+	"reprise/policy/continues"
 	"reprise/proxy/enginesim"
 	"reprise/proxy/upstream/worth"
 	"reprise/store"
@@ -67,6 +72,41 @@ func TestWorth(t *testing.T) {
 			t.Errorf("each %v: %s", every, fmt.Sprintf("%+v", app))
 		}
 	}
+}
+
+// TestContinues: the model's prediction ranks the prefix of a conversation. Where the embedder fails, requests go on, and the turn ranks it.
+func TestContinues(t *testing.T) {
+	form := continues.Form{Embedder: embed.NewBuiltin().Space(), Dim: 384, Windows: []int{1}, Tokens: 512, Layers: []int{385, 1}, Slope: 1, Intercept: 3}
+	model, err := continues.New(form, make([]float32, 386))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	ask := func(e embed.Embedder) (*rig, func() float64) {
+		r := newRig(t, func(o *Options) {
+			o.Hints, o.Continues, o.Embedder = Hints{Breakpoints: true}, model, e
+			o.Now = func() time.Time { return now }
+		})
+		if got := r.ask(t, "/v1/chat/completions", chat("why is the sky blue")); got.status != http.StatusOK {
+			t.Fatalf("status %d", got.status)
+		}
+		return r, func() float64 { return PrefixesOf(r.Server, time.Minute, 1)[0].Continues }
+	}
+	predicted := 1 / (1 + math.Exp(-3))
+	_, works := ask(embed.NewBuiltin())
+	eventually(t, "the prediction", func() bool { return math.Abs(works()-predicted) < 1e-9 })
+	r, fails := ask(failing{embed.NewBuiltin()})
+	eventually(t, "the fault", func() bool { return strings.Contains(r.logs.String(), `msg="degraded: continuation"`) })
+	if math.Abs(fails()-0.5) > 0.01 {
+		t.Errorf("continues %v without a prediction, want that of the turn", fails())
+	}
+}
+
+// failing is an embedder without vectors.
+type failing struct{ embed.Embedder }
+
+func (failing) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, errors.New("no vectors")
 }
 
 // TestNothingReadsPrefixes: with one upstream that expresses nothing there is nothing to rank, and no chain is made.

@@ -59,6 +59,9 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	if err != nil {
 		return nil, err
 	}
+	if err := config.CheckContinues(cfg, embedder.Space(), embedder.Dim()); err != nil {
+		return nil, err
+	}
 	for _, sentence := range cfg.Idle() {
 		log.Warn(sentence)
 	}
@@ -200,6 +203,7 @@ func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent, PerTenant: cfg.MaxPerTenant},
 		Keepalive:   cfg.StreamKeepalive,
 		Prices:      cfg.Prices,
+		Continues:   cfg.Routing.Continues,
 		AdminToken:  cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		Logger: log,
 	}

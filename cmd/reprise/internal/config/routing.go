@@ -5,14 +5,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"reprise/policy/continues"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/upstream/choose"
+	"reprise/proxy/upstream/dialect"
 )
 
 // Routing is how requests reach the upstreams: which of several is chosen, and what is asked of it.
@@ -24,6 +27,7 @@ type Routing struct {
 	Canonical                 map[string]string // level by the name of an endpoint, those above C0
 	Volatile                  []*regexp.Regexp  // lines that differ from request to request
 	SlowStart, HealthInterval time.Duration
+	Continues                 *continues.Model // whether a conversation goes on; nil: none
 }
 
 // hintNames are the kinds of hints that REPRISE_HINTS allows.
@@ -40,6 +44,7 @@ func (c *Routing) settings() []Setting {
 		{Name: "WARM_BUDGET", Serve: true, Default: "0", Allowed: "a whole number of tokens a minute up to 1000000000, or 0 for off", Help: "prompt tokens that the proxy may send by itself to keep prefixes in the caches of upstreams, with the hint warm", parse: whole(&c.WarmBudget, 0, 1_000_000_000)},
 		{Name: "CANONICAL", Serve: true, Default: "C0", Allowed: "C0, C2 or C3, or some ENDPOINT=LEVEL separated by commas, with the endpoints " + strings.Join(endpoints(), ", "), Help: "form in which requests are forwarded: C0 as they came; C2 with the names in JSON schemas in order; C3 also with the tools in order and volatile lines behind stable ones. The model sees C2 and C3", parse: c.canonical},
 		{Name: "VOLATILE", Serve: true, Allowed: "a readable file with one regular expression a line", Help: "lines of a system prompt that differ from request to request, which C3 moves behind the others", parse: c.volatile},
+		{Name: "CONTINUES_MODEL", Serve: true, Allowed: "a readable file that reprise-lab train lpc has written, with the vectors of REPRISE_EMBEDDER", Help: "file with a model that predicts from prompts whether a conversation goes on, by which prefixes are ranked; unset, the number of the turn decides", parse: continuesModel(&c.Continues)},
 		{Name: "SLOW_START", Serve: true, Default: "30s", Allowed: "a duration up to 1h, or 0 for none", Help: "time in which an upstream that is back, or new, gets a growing share of the requests", parse: upTo(&c.SlowStart, time.Hour)},
 		{Name: "HEALTH_INTERVAL", Serve: true, Default: "5s", Allowed: "a duration from 100ms to 10m", Help: "time between two health checks of an upstream, where there are several", parse: within(&c.HealthInterval, 100*time.Millisecond, 10*time.Minute)},
 	}
@@ -93,6 +98,39 @@ func (c *Routing) hints(v string) error {
 	}
 	if len(c.Hints) == 0 {
 		return errNotAllowed
+	}
+	return nil
+}
+
+// mostModel bounds the file of a model: that of two windows of 384 dimensions has half a megabyte.
+const mostModel = 64 << 20
+
+// continuesModel reads a file of reprise-lab train lpc.
+func continuesModel(to **continues.Model) func(string) error {
+	return func(path string) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return errUse(err.Error())
+		}
+		defer f.Close()
+		b, err := io.ReadAll(io.LimitReader(f, mostModel))
+		if err == nil {
+			*to, err = continues.Load(b)
+		}
+		if err != nil {
+			return errUse(err.Error())
+		}
+		return nil
+	}
+}
+
+// CheckContinues returns why the model of continuations cannot be used with an embedder. One that has no space yet is checked when it has.
+func CheckContinues(c *Config, space string, dim int) error {
+	if c.Routing.Continues == nil || space == "" {
+		return nil
+	}
+	if err := c.Routing.Continues.Suits(space, dim); err != nil {
+		return Bad("%s: %v", c.shown("CONTINUES_MODEL"), err)
 	}
 	return nil
 }
@@ -187,11 +225,23 @@ func idleRouting(c *Config) (sentences []string) {
 	case !warm:
 		idle("WARM_BUDGET", "REPRISE_HINTS does not have warm")
 	}
+	if !ranksPrefixes(c) {
+		idle("CONTINUES_MODEL", "there is one upstream, of which no hint about prefixes is asked, so that none is ranked")
+	}
 	sentences = append(sentences, idleSalts(c)...)
 	if !hasLevel(c, "C3") {
 		idle("VOLATILE", "REPRISE_CANONICAL has no C3")
 	}
 	return sentences
+}
+
+// ranksPrefixes reports whether anything depends on prefixes; see proxy.PrefixesOf.
+func ranksPrefixes(c *Config) bool {
+	mute := func(u Upstream) bool {
+		return slices.Contains([]string{"", dialect.Default, dialect.Plain{}.Name()}, u.Dialect)
+	}
+	named := c.Routing.Hint("affinity") && !slices.ContainsFunc(c.Upstreams, mute)
+	return len(c.Upstreams) > 1 || c.Routing.Hint("warm") && c.Routing.WarmBudget > 0 || named || c.Routing.Hint("breakpoints") || c.Routing.Hint("retention")
 }
 
 // idleSalts returns a sentence for each upstream at which tenants are to be kept apart and cannot be.

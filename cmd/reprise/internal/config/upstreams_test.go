@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/policy/continues"
 	"reprise/proxy/upstream"
 )
 
@@ -210,6 +211,33 @@ func TestReloadKeysOfUpstreams(t *testing.T) {
 	}
 }
 
+// TestContinuesModel: a model is for the embedder that it was trained with.
+func TestContinuesModel(t *testing.T) {
+	m, err := continues.New(continues.Form{Embedder: "e", Dim: 1, Windows: []int{1}, Tokens: 9, Layers: []int{2, 1}}, make([]float32, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := m.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "lpc.model")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := load(t, []string{"REPRISE_CONTINUES_MODEL=" + path})
+	if err != nil || c.Routing.Continues == nil {
+		t.Fatalf("%v", err)
+	}
+	if err := errors.Join(CheckContinues(c, "e", 1), CheckContinues(c, "", 0)); err != nil {
+		t.Error(err)
+	}
+	err = CheckContinues(c, "other", 1)
+	if err == nil || !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), "REPRISE_CONTINUES_MODEL="+path) || !strings.Contains(err.Error(), "want the same one") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestRouting reads the settings beside the list of upstreams.
 func TestRouting(t *testing.T) {
 	lines := filepath.Join(t.TempDir(), "volatile")
@@ -241,6 +269,8 @@ func TestRouting(t *testing.T) {
 		{"CANONICAL", "chats=C2", `no endpoint is called "chats" (did you mean chat?)`},
 		{"VOLATILE", "/no/such", "no such file"},
 		{"VOLATILE", "upstreams_test.go", "line "},
+		{"CONTINUES_MODEL", "/no/such", "no such file"},
+		{"CONTINUES_MODEL", "upstreams_test.go", "bad model: it begins with"},
 		{"SLOW_START", "2h", "a duration up to 1h"},
 		{"HEALTH_INTERVAL", "0", "a duration from 100ms to 10m"},
 	} {
