@@ -67,7 +67,7 @@ func (p *player) play(ctx context.Context, progress func(int)) error {
 			p.request(first, p.trace.Requests[first].At, int64(played+1))
 			first++
 		default:
-			p.releaseUntil(math.Inf(1))
+			p.releaseUntil(math.Inf(1), int64(played))
 			return nil
 		}
 	}
@@ -109,7 +109,7 @@ func (p *player) request(index int, at float64, seq int64) {
 			}
 		}
 		begin = max(at, p.servers[server])
-		p.releaseUntil(begin)
+		p.releaseUntil(begin, seq)
 	}
 	tick := policy.Tick{Seq: seq, At: begin}
 	lease, hits, second := p.start(index, tick)
@@ -244,11 +244,11 @@ func truth(goesOn bool) float64 {
 	return 1e-6
 }
 
-// releaseUntil ends the requests that have ended.
-func (p *player) releaseUntil(now float64) {
+// releaseUntil ends the requests that have ended when request seq begins.
+func (p *player) releaseUntil(now float64, seq int64) {
 	for len(p.running) > 0 && p.running[0].end <= now {
 		run := heap.Pop(&p.running).(running)
-		p.finish(run, policy.Tick{Seq: int64(run.index + 1), At: run.end})
+		p.finish(run, policy.Tick{Seq: seq, At: run.end})
 	}
 }
 

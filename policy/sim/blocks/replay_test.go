@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/policy"
+	"reprise/policy/classic"
 	"reprise/policy/registry"
 )
 
@@ -337,3 +339,40 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
+
+// TestTicksGoForward: the clocks that an evictor gets never go back, in a closed loop with several servers too.
+func TestTicksGoForward(t *testing.T) {
+	for _, speed := range []*Speed{nil, {Prefill: 500, Decode: 20, Servers: 3}, {Prefill: 500, Decode: 20, Servers: 3, Closed: true}} {
+		trace := conversations(4, 500)
+		o := Options{Speed: speed}
+		p, err := o.cell(trace, "lru", Capacity{Blocks: 60}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks := &ticking{t: t, LRU: classic.NewLRU()}
+		p.tiers.first = NewCache(60, ticks)
+		if err := p.measure(context.Background(), nil, func(int) {}); err != nil || ticks.calls < 1000 {
+			t.Errorf("%d calls, %v", ticks.calls, err)
+		}
+	}
+}
+
+// ticking is an evictor that fails when a clock goes back.
+type ticking struct {
+	*classic.LRU
+	t     *testing.T
+	last  policy.Tick
+	calls int
+}
+
+func (e *ticking) at(at policy.Tick) {
+	e.calls++
+	if at.Seq < e.last.Seq || at.At < e.last.At {
+		e.t.Errorf("call %d at %+v, after %+v", e.calls, at, e.last)
+	}
+	e.last = at
+}
+
+func (e *ticking) Insert(it policy.Item, at policy.Tick) { e.at(at); e.LRU.Insert(it, at) }
+func (e *ticking) Hit(id policy.ID, at policy.Tick)      { e.at(at); e.LRU.Hit(id, at) }
+func (e *ticking) Unpin(id policy.ID, at policy.Tick)    { e.at(at); e.LRU.Unpin(id, at) }
