@@ -119,7 +119,7 @@ func (l *LPC) use(slot uint32, it *policy.Item, seq int64) {
 	logit := l.logit(it)
 	c.offset = clamp32(it.Offset)
 	if l.prior == 0 && !(it.Prob > 0) {
-		l.turns.touch(c, it.Category, seq, l.clock.now)
+		l.turns.touch(c, it, seq, l.clock.now)
 	}
 	if l.blocks.pools(slot, it.Topic) {
 		logit = max(logit, l.blocks.odds(slot, l.clock.now))

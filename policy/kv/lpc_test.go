@@ -153,6 +153,25 @@ func TestPriorByTurn(t *testing.T) {
 	}
 }
 
+// TestPriorByTurnOfTopics: the last block of each prompt is partial, so that the next turn has another one in its place, and what the
+// conversation has for itself is never used again. Its topic is.
+func TestPriorByTurnOfTopics(t *testing.T) {
+	l := newPolicy(t, "lpc").(*LPC)
+	f := newTraffic(t, 1<<30, l)
+	for i := range 2000 {
+		for turn := 1; turn <= 1+i%2; turn++ {
+			f.at = policy.Tick{Seq: f.at.Seq + 1, At: 10*float64(i) + float64(turn)}
+			partial := 1_000_000 + uint64(f.at.Seq)
+			f.request(policy.Item{Category: policy.CategoryOf(0, turn), Topic: policy.TopicID(i + 1)}, []uint64{1, 2, partial})
+		}
+	}
+	for turn, want := range []float64{1: 0.5, 2: 0} {
+		if got := l.turns.goesOn(policy.CategoryOf(0, turn)); turn > 0 && math.Abs(got-want) > 0.05 {
+			t.Errorf("after turn %d, %v of the conversations go on, want %v", turn, got, want)
+		}
+	}
+}
+
 // TestExtremePredictions: certain predictions are ordered by time as others, and nothing is infinite.
 func TestExtremePredictions(t *testing.T) {
 	for _, name := range []string{"lpc", "lpc-wa", "lpc:prior=1", "lpc:scale=0"} {
