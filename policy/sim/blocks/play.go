@@ -22,7 +22,7 @@ type player struct {
 
 	running byEnd
 	ready   byArrival // requests whose arrival depends on an earlier answer
-	waits   []int32   // for each request in a closed loop, the one that continues it; 0: none
+	waits   []next    // for each request in a closed loop, those whose arrival depends on the end of its answer
 	servers []float64 // when each has done its last prefill
 	spare   [][]uint32
 
@@ -73,22 +73,28 @@ func (p *player) play(ctx context.Context, progress func(int)) error {
 	}
 }
 
-// closed returns for each request the one that continues it, if the loop is closed. An answer that several continue starts a chain: the
-// second of them waits for the first.
-func (p *player) closed() []int32 {
+// next is the requests that wait for the end of an answer, as indices; 0: none, because the first request waits for no other.
+type next struct {
+	turn   int32 // the first that continues the answer
+	branch int32 // another that continues what this request continues
+}
+
+// closed returns which requests wait for which, if the loop is closed. An answer that several continue starts a chain: the second of them
+// waits for the first.
+func (p *player) closed() []next {
 	if !p.speed.Closed {
 		return nil
 	}
-	waits, last := make([]int32, len(p.trace.Requests)), map[int32]int32{}
+	waits, last := make([]next, len(p.trace.Requests)), map[int32]int32{}
 	for i := range p.trace.Requests {
 		after := p.trace.Requests[i].After
 		if after == 0 {
 			continue
 		}
 		if before, ok := last[after]; ok {
-			waits[before] = int32(i)
+			waits[before].branch = int32(i)
 		} else {
-			waits[after-1] = int32(i)
+			waits[after-1].turn = int32(i)
 		}
 		last[after] = int32(i)
 	}
@@ -129,9 +135,13 @@ func (p *player) request(index int, at float64, seq int64) {
 		return
 	}
 	heap.Push(&p.running, running{end, index, lease})
-	if p.waits != nil && p.waits[index] != 0 {
-		next := int(p.waits[index])
-		heap.Push(&p.ready, arrival{end + p.trace.Requests[next].Think, next})
+	if p.waits == nil {
+		return
+	}
+	for _, i := range []int32{p.waits[index].turn, p.waits[index].branch} {
+		if i != 0 {
+			heap.Push(&p.ready, arrival{end + p.trace.Requests[i].Think, int(i)})
+		}
 	}
 }
 

@@ -216,6 +216,18 @@ func near(got *Times, sorted []float64) bool {
 	return true
 }
 
+// TestClosedTree: in a closed loop every request of a tree of turns is played, though a branch comes after turns of the one before it.
+func TestClosedTree(t *testing.T) {
+	trace := line(prompt(0, "a"), prompt(1, "ab"), prompt(2, "abc"), prompt(3, "ad"), prompt(4, "ade"), prompt(5, "af"))
+	for i, after := range []int32{0, 1, 2, 1, 4, 1} {
+		trace.Requests[i].After, trace.Requests[i].Think = after, 1
+	}
+	got := replay(t, trace, Options{Policies: []string{"lru"}, Capacities: []Capacity{{Blocks: 20}}, Speed: &Speed{Prefill: 10, Decode: 10, Closed: true}})[0]
+	if got.Requests != 6 || got.Blocks != 13 || got.Hits != 7 {
+		t.Errorf("%d requests, %d of %d blocks hit; want 6, and 7 of 13", got.Requests, got.Hits, got.Blocks)
+	}
+}
+
 // TestClosedLoop: the second turn comes five seconds after the end of the first answer, in the open loop when the trace says.
 func TestClosedLoop(t *testing.T) {
 	first, second, other := prompt(0, "a"), prompt(1, "ab"), prompt(3, "cdefg")
