@@ -212,7 +212,7 @@ func (o *replayFlags) runBlocks(ctx context.Context, t cli.Terminal) error {
 		writeBlockLegend(t.Out, with.Speed != nil)
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintf(t.Err, "%s: interrupted: the figures are of what was complete; %d policies at a capacity were not\n", o.Command, left)
+		fmt.Fprintf(t.Err, "%s: interrupted: the figures are of what was complete; %d others were not\n", o.Command, left)
 		err = cli.ErrInterrupted
 	}
 	return errors.Join(err, writeReport(html, blockPage(all, &with, o.command)))
@@ -260,7 +260,7 @@ func (o *replayFlags) playBlocks(ctx context.Context, t cli.Terminal, one *block
 	results, err := blocks.Replay(ctx, one, with)
 	hide()
 	for _, r := range results {
-		if int(r.Requests) == len(one.Requests)-o.Warmup {
+		if err == nil || int(r.Requests) == len(one.Requests)-o.Warmup {
 			played = append(played, r)
 		} else {
 			left++
@@ -278,7 +278,7 @@ func predicted(t *blocks.Trace) bool {
 func withBlockBounds(policies []string, t *blocks.Trace) []string {
 	all := slices.Clone(policies)
 	goesOn := slices.ContainsFunc(t.Requests, func(r blocks.Request) bool { return r.GoesOn })
-	for _, name := range blocks.Bounds() {
+	for _, name := range slices.Backward(blocks.Bounds()) { // equal ones stay in this order: infinite is first
 		if !slices.Contains(all, name) && (goesOn || name != blocks.Oracle) {
 			all = append(all, name)
 		}

@@ -82,7 +82,10 @@ func bestOf(rows []blocks.Result) (best *blocks.Result) {
 
 // nameOfTrace says of generated traces that they are.
 func nameOfTrace(t *blocks.Trace) string {
-	if t.Generated {
+	switch {
+	case t.Generated && t.Note != "":
+		return t.Name + " (in part generated)"
+	case t.Generated:
 		return t.Name + " (generated)"
 	}
 	return t.Name
@@ -195,7 +198,7 @@ func timeTable(rows []blocks.Result) *report.Table {
 // write writes the tables for a terminal.
 func (p *playedBlocks) write(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s\n\n", cli.Fold(nameOfTrace(p.trace)+": "+p.about(), 0, 100))
+	fmt.Fprintf(out, "%s\n\n", cli.Fold(nameOfTrace(p.trace)+": "+p.about(), 0, 80))
 	for _, rows := range blocksByCapacity(p.results) {
 		hitTable(rows).Write(out)
 		fmt.Fprintln(out)
@@ -209,10 +212,12 @@ func (p *playedBlocks) write(w io.Writer) error {
 
 // writeBlockLegend explains the tables.
 func writeBlockLegend(w io.Writer, timed bool) {
-	io.WriteString(w, `Hits: blocks that were in the cache with all before them in their prompt. - lru: points more than lru. Per request: mean of
-the requests' shares. A star: the best policy. infinite, belady and oracle use what no engine has and could not be run.
+	io.WriteString(w, `Hits: blocks that were in the cache with all before them in their prompt.
+- lru: points more than lru. Per request: the mean of the requests' shares.
+A star: the best policy. infinite, belady and oracle are bounds, which no engine
+can run.
 `)
 	if timed {
-		io.WriteString(w, "TTFT: from the begin of the prefill to the first token; queued: from the arrival.\n")
+		io.WriteString(w, "TTFT: from the begin of the prefill to the first token. Queued: from the arrival\nof the request.\n")
 	}
 }
