@@ -178,14 +178,22 @@ func (p *playedBlocks) summary() []report.Figure {
 		all = append(all, report.Figure{Name: "The most that can hit", Value: share(infinite.HitRatio), Text: "With a cache that keeps every block; " + best.Policy + " has " + ofInfinite(best, infinite) + " of that."})
 	}
 	if best.Time != nil {
-		f := report.Figure{Name: "TTFT, mean", Value: seconds(best.Time.Mean), Text: "With " + best.Policy}
+		f := report.Figure{Name: "TTFT, mean", Value: shortTime(best.Time.Mean), Text: "With " + best.Policy}
 		if lru != nil && best != lru {
-			f.Text += ", " + seconds(lru.Time.Mean) + " with lru"
+			f.Text += ", " + shortTime(lru.Time.Mean) + " with lru"
 		}
-		f.Text += "; " + seconds(best.Queued.Mean) + " with the time in the queue."
+		f.Text += "; " + shortTime(best.Queued.Mean) + " with the time in the queue."
 		all = append(all[:1:1], append([]report.Figure{f}, all[1:]...)...)
 	}
 	return all[:min(3, len(all))]
+}
+
+// shortTime is seconds, or milliseconds below a tenth of a second.
+func shortTime(s float64) string {
+	if s < 0.1 {
+		return fmt.Sprintf("%.3g ms", 1000*s)
+	}
+	return seconds(s)
 }
 
 // saving is the figure of the capacity at which a policy has the hit ratio that lru has at the capacity of rows.
