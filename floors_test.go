@@ -205,7 +205,7 @@ var testImports = map[string][]string{
 	"policy": {"internal/dataset", "embed"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
 	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest", "policy/sim"},
 	"proxy": {"proxy/admin", "proxy/enginesim", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
-	"proxy/answer": {"proxy/api"}, "proxy/upstream": {"proxy/enginesim"}, "proxy/enginesim": {"internal/dataset"}, "cmd/reprise": {"internal/needs", "internal/redistest", "internal/llamatest", "internal/dataset"}, "cmd/reprise-lab": {"internal/llamatest", "internal/redistest"},
+	"proxy/answer": {"proxy/api"}, "proxy/upstream": {"proxy/enginesim"}, "proxy/enginesim": {"internal/dataset"}, "cmd/reprise": {"internal/needs", "internal/redistest", "internal/llamatest", "internal/dataset"}, "cmd/reprise-lab": {"internal/llamatest", "internal/redistest", "internal/dataset"},
 	"deploy": {"internal/needs", "internal/redistest"},
 }
 

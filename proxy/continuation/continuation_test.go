@@ -139,9 +139,11 @@ func TestBounds(t *testing.T) {
 	for range 3 * mostWaiting {
 		p.Predict(r, []byte(second), func(float64) { n++ })
 	}
+	p.mu.Lock()
 	if len(p.waiting) > mostWaiting {
 		t.Errorf("%d wait", len(p.waiting))
 	}
+	p.mu.Unlock()
 	e.enter <- struct{}{}
 	p.Close() // ends what runs
 	p.Predict(r, []byte(second), func(float64) { t.Error("predicts after Close") })
