@@ -23,7 +23,7 @@ func program() *cli.Program {
 		Name:  "reprise-lab",
 		Intro: intro,
 		Commands: []cli.Command{
-			{Name: "study", Summary: "policies compared over many traces and seeds: the studies rac and regimes", Run: runStudy},
+			{Name: "study", Summary: "policies compared over many traces and seeds, and the studies of papers on prefix caches", Run: runStudy},
 			{Name: "replay", Summary: "traces of requests or of KV blocks through eviction policies, with a report", Run: replayTraces},
 			{Name: "characterize", Summary: "a workload: what its requests share, when it returns, how long it lives, and the cache that takes", Run: runCharacterize},
 			{Name: "fleet", Summary: "traces through the choice of a replica and engines in simulated time", Run: runFleet},

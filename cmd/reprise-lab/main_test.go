@@ -55,6 +55,8 @@ func TestStartErrors(t *testing.T) {
 		"study rac --format idds --trace x",
 		"study rac --trace testdata/none.ids",
 		"study regimes --trace x",
+		"study prefix --trace x",
+		"study prefix --data testdata/none",
 		"study rac --data testdata/none",
 		"study rac --html testdata/none/x.html",
 		"replay",

@@ -10,7 +10,9 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/kvstudy"
 	"reprise/policy/sim"
+	"reprise/policy/sim/blocks"
 	"reprise/policy/sim/trace"
 )
 
@@ -124,6 +126,29 @@ func TestStudyJSON(t *testing.T) {
 	}
 	if len(seen) < 100 {
 		t.Errorf("%d results", len(seen))
+	}
+}
+
+// TestBlockStudies: a study of prefix caches writes a report, and all results as lines.
+func TestBlockStudies(t *testing.T) {
+	smallStudies(t)
+	for _, name := range kvstudy.Names {
+		page, out := runReport(t, "study", name, "--seeds", "2")
+		if want := "reprise-lab study " + name + " --html report.html --seeds 2"; !strings.Contains(page, want) || !strings.Contains(out, "Seeds 101, 102") {
+			t.Errorf("%s: no command or no seeds in\n%s", name, out)
+		}
+		lines, _, code := run("study", name, "--seeds", "2", "--json")
+		results := 0
+		for line := range strings.Lines(lines) {
+			var r blocks.Result
+			if err := json.Unmarshal([]byte(line), &r); err != nil || r.Trace == "" || r.Policy == "" || r.Capacity == "" {
+				t.Fatalf("%s: %v", line, err)
+			}
+			results++
+		}
+		if code != cli.ExitOK || results < 100 {
+			t.Errorf("%s: exit %d with %d lines", name, code, results)
+		}
 	}
 }
 

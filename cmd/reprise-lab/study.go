@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,9 +13,12 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/kvstudy"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/study"
 	"reprise/internal/suggest"
+	"reprise/policy/sim"
+	"reprise/policy/sim/blocks"
 )
 
 // studyFlags are the flags of study.
@@ -35,6 +40,9 @@ const (
 	maxSeeds = 1000
 )
 
+// studyNames are the studies of both kinds: of requests with answers, and of KV blocks.
+var studyNames = slices.Concat(study.Names, kvstudy.Names)
+
 // studyShrink makes a study smaller, for tests.
 var studyShrink = 1
 
@@ -46,7 +54,7 @@ func runStudy(t cli.Terminal, args []string) error {
 	case len(args) > 0 && !strings.HasPrefix(args[0], "-"):
 		o.name, args = args[0], args[1:]
 	case len(args) != 1 || !slices.Contains([]string{"-h", "-help", "--help"}, args[0]):
-		return cli.FlagError(fs, "want the name of a study first: %s", strings.Join(study.Names, " or "))
+		return cli.FlagError(fs, "want the name of a study first: %s", strings.Join(studyNames, " or "))
 	}
 	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { studyHelp(w, fs) }); err != nil {
 		return err
@@ -64,7 +72,7 @@ func (o *studyFlags) register(fs *flag.FlagSet) {
 	o.Source.Register(fs)
 	fs.Uint64Var(&o.Seed, "seed", studySeed, "`N` is the first seed of workloads and policies; the policies were tuned on 1 to 20")
 	fs.IntVar(&o.seeds, "seeds", 5, "`N` traces of each workload, from as many seeds")
-	fs.StringVar(&o.data, "data", "", "`FOLDER` with dialogue/ and intent/, whose texts are played too")
+	fs.StringVar(&o.data, "data", "", "`FOLDER` with the recorded traces that are played too: dialogue/ and intent/, or kv/ and dialogue/")
 	fs.IntVar(&o.parallel, "parallel", 0, "`N` traces at a time, 0 is one for each processor; the figures do not depend on it")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each policy at each capacity")
 	registerHTML(fs, &o.html)
@@ -72,23 +80,33 @@ func (o *studyFlags) register(fs *flag.FlagSet) {
 
 func (o *studyFlags) check() error {
 	switch {
-	case !slices.Contains(study.Names, o.name):
-		return fmt.Errorf("study %q: want %s%s", o.name, strings.Join(study.Names, " or "), suggest.DidYouMean(o.name, study.Names))
+	case !slices.Contains(studyNames, o.name):
+		return fmt.Errorf("study %q: want %s%s", o.name, strings.Join(studyNames, " or "), suggest.DidYouMean(o.name, studyNames))
 	case o.json && o.html != "":
 		return errors.New("--json and --html are two forms of one result: want one of them")
 	case o.seeds < 1 || o.seeds > maxSeeds:
 		return fmt.Errorf("--seeds %d: want 1 to %d", o.seeds, maxSeeds)
 	case o.parallel < 0:
 		return errors.New("--parallel is 0 or more")
-	case o.name == "regimes" && len(o.Traces) > 0:
-		return errors.New("--trace does not go with the study regimes, which plays its own")
+	case o.name != "rac" && len(o.Traces) > 0:
+		return fmt.Errorf("--trace does not go with the study %s, which plays its own", o.name)
 	}
 	if o.data != "" {
-		if err := study.CheckData(o.data); err != nil {
+		if err := o.checkData(); err != nil {
 			return fmt.Errorf("--data: %w", err)
 		}
 	}
 	return o.Source.Check()
+}
+
+// ofBlocks reports whether the study is one of prefix caches.
+func (o *studyFlags) ofBlocks() bool { return slices.Contains(kvstudy.Names, o.name) }
+
+func (o *studyFlags) checkData() error {
+	if o.ofBlocks() {
+		return kvstudy.CheckData(o.data)
+	}
+	return study.CheckData(o.data)
 }
 
 func studyHelp(w io.Writer, fs *flag.FlagSet) {
@@ -97,10 +115,12 @@ func studyHelp(w io.Writer, fs *flag.FlagSet) {
   reprise-lab study regimes
   reprise-lab study rac --html report.html
   reprise-lab study regimes --data DIR --json
+  reprise-lab study prefix --data DIR --html report.html
 
 Studies:
   rac      the study of the RAC paper, measured again, with the regimes; traces of --trace are played too
   regimes  rac+ against the best of all other policies, in generated workloads that each break some policy
+  prefix   "A Study of Prefix Sharing in LLM Serving", measured again: block sizes, capacities, policies
 
 Ctrl-C prints what is complete. The formats of traces are listed by `+"`reprise-lab replay --help`"+`.
 
@@ -111,23 +131,19 @@ Flags:
 
 // run plays the study and prints what is complete, even if it ended early.
 func (o *studyFlags) run(ctx context.Context, t cli.Terminal) error {
-	setup := study.Setup{Parallel: o.parallel, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)}
-	for i := range o.seeds {
-		setup.Seeds = append(setup.Seeds, o.Seed+uint64(i))
-	}
-	var err error
-	if setup.Given, err = o.Open(ctx, t.Err); err != nil {
+	given, err := o.Open(ctx, t.Err)
+	if err != nil {
 		return err
 	}
 	html, err := openReport(o.html)
 	if err != nil {
 		return err
 	}
-	page, results, err := study.Run(ctx, o.name, setup)
+	page, lines, err := o.play(ctx, t, given)
 	page.Command = o.command
 	err = errors.Join(err, writeReport(html, &page))
 	if o.json {
-		err = errors.Join(err, replay.WriteLines(t.Out, results))
+		err = errors.Join(err, lines(t.Out))
 	} else {
 		err = errors.Join(err, report.Text(t.Out, &page))
 	}
@@ -136,6 +152,34 @@ func (o *studyFlags) run(ctx context.Context, t cli.Terminal) error {
 		return cli.ErrInterrupted
 	}
 	return err
+}
+
+// play returns the page, and what writes the results as JSON lines.
+func (o *studyFlags) play(ctx context.Context, t cli.Terminal, given []sim.Trace) (page report.Page, lines func(io.Writer) error, err error) {
+	var seeds []uint64
+	for i := range o.seeds {
+		seeds = append(seeds, o.Seed+uint64(i))
+	}
+	if o.ofBlocks() {
+		var results []blocks.Result
+		page, results, err = kvstudy.Run(ctx, o.name, kvstudy.Setup{Seeds: seeds, Parallel: o.parallel, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)})
+		return page, func(w io.Writer) error { return blockLines(w, results) }, err
+	}
+	var results []sim.Result
+	page, results, err = study.Run(ctx, o.name, study.Setup{Seeds: seeds, Parallel: o.parallel, Given: given, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)})
+	return page, func(w io.Writer) error { return replay.WriteLines(w, results) }, err
+}
+
+// blockLines writes one JSON object a line.
+func blockLines(w io.Writer, results []blocks.Result) error {
+	out := bufio.NewWriter(w)
+	lines := json.NewEncoder(out)
+	for i := range results {
+		if err := lines.Encode(&results[i]); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
 }
 
 // studyProgress reports the number of traces of a part that were played: on a terminal each of them, elsewhere only the last.
