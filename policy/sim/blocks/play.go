@@ -115,7 +115,7 @@ func (p *player) request(index int, at float64, seq int64) {
 			}
 		}
 		begin = max(at, p.servers[server])
-		p.releaseUntil(begin, seq)
+		p.releaseUntil(begin, seq-1)
 	}
 	tick := policy.Tick{Seq: seq, At: begin}
 	lease, hits, second := p.start(index, tick)
@@ -254,7 +254,8 @@ func truth(goesOn bool) float64 {
 	return 1e-6
 }
 
-// releaseUntil ends the requests that have ended when request seq begins.
+// releaseUntil ends the requests that have ended, with the number of the latest one that began: a policy takes the first use with a new number
+// for the begin of a request.
 func (p *player) releaseUntil(now float64, seq int64) {
 	for len(p.running) > 0 && p.running[0].end <= now {
 		run := heap.Pop(&p.running).(running)

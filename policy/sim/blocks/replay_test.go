@@ -388,3 +388,39 @@ func (e *ticking) at(at policy.Tick) {
 func (e *ticking) Insert(it policy.Item, at policy.Tick) { e.at(at); e.LRU.Insert(it, at) }
 func (e *ticking) Hit(id policy.ID, at policy.Tick)      { e.at(at); e.LRU.Hit(id, at) }
 func (e *ticking) Unpin(id policy.ID, at policy.Tick)    { e.at(at); e.LRU.Unpin(id, at) }
+
+// TestNumbersBeginRequests: the first use with a new number is one by the request of that number, whatever ends at that time.
+func TestNumbersBeginRequests(t *testing.T) {
+	trace := conversations(4, 500)
+	o := Options{Speed: &Speed{Prefill: 500, Decode: 20, Servers: 3}}
+	p, err := o.cell(trace, "lru", Capacity{Blocks: 60}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := &beginning{t: t, LRU: classic.NewLRU(), trace: trace}
+	p.tiers.first = NewCache(60, first)
+	if err := p.measure(context.Background(), nil, func(int) {}); err != nil || first.seq != 500 {
+		t.Errorf("%d requests, %v", first.seq, err)
+	}
+}
+
+// beginning is an evictor that fails when the first use with a new number is one by another conversation.
+type beginning struct {
+	*classic.LRU
+	t     *testing.T
+	trace *Trace
+	seq   int64
+}
+
+func (e *beginning) use(it *policy.Item, at policy.Tick) {
+	if at.Seq == e.seq {
+		return
+	}
+	e.seq = at.Seq
+	if want := e.trace.Requests[at.Seq-1].Session; it.Topic != policy.TopicID(want) {
+		e.t.Errorf("request %d: a use by conversation %d, want %d", at.Seq, it.Topic, want)
+	}
+}
+
+func (e *beginning) Insert(it policy.Item, at policy.Tick) { e.use(&it, at); e.LRU.Insert(it, at) }
+func (e *beginning) HitIn(it policy.Item, at policy.Tick)  { e.use(&it, at); e.LRU.Hit(it.ID, at) }
