@@ -116,6 +116,13 @@ func TestHeatColors(t *testing.T) {
 	if spans := h.Spans(); !slices.Equal(spans, []Span{{"a", 2}, {"c", 1}}) {
 		t.Error(spans)
 	}
+	dense := Heat{}
+	for i := range 21 {
+		dense.Columns = append(dense.Columns, string(rune('a'+i)))
+	}
+	if spans := dense.Spans(); len(spans) != 7 || spans[1] != (Span{"d", 3}) {
+		t.Error(spans)
+	}
 	if (&Heat{}).Top() != 0 || len((&Heat{}).Spans()) != 0 {
 		t.Error("an empty map")
 	}

@@ -124,9 +124,28 @@ type Span struct {
 	N    int
 }
 
-// Spans are the names of the columns, each with the columns without a name that follow it.
+// mostNames is how many names of columns have room above a dense map on a telephone.
+const mostNames = 10
+
+// Spans are the names of the columns, each with the columns without a name that follow it. Of many names of a dense map some are left out.
 func (h *Heat) Spans() (all []Span) {
+	named := 0
+	for _, name := range h.Columns {
+		if name != "" {
+			named++
+		}
+	}
+	every, k := 1, 0
+	if h.Dense() {
+		every = max(1, (named+mostNames-1)/mostNames)
+	}
 	for i, name := range h.Columns {
+		if name != "" {
+			if k%every != 0 {
+				name = ""
+			}
+			k++
+		}
 		if i == 0 || name != "" {
 			all = append(all, Span{name, 0})
 		}
