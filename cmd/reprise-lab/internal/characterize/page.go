@@ -46,7 +46,10 @@ var words = []report.Term{
 func about(p *profile.Profile) string {
 	text := fmt.Sprintf("%s: %s requests in %s, %s blocks of %s in their prompts, %s of them different.", p.Trace, thousands(p.Requests), duration(p.Seconds),
 		thousands(p.Blocks), count(p.Tokens, "token"), thousands(p.Distinct))
-	if p.Generated {
+	switch {
+	case p.Note != "":
+		text += " Not all of it was recorded: " + p.Note + "."
+	case p.Generated:
 		text += " Generated: a generator made it, or its blocks, or the times of its conversations."
 	}
 	return text

@@ -47,7 +47,7 @@ func (p *summary) profile(o *Options) (*Profile, error) {
 	order := p.order()
 	talks := len(p.sessions.ids) > 0
 	m := p.mapping(order, talks)
-	out := &Profile{Trace: t.Name, Generated: t.Generated, Tokens: t.Tokens, Distinct: p.distinct(), Seconds: p.span, Window: p.width}
+	out := &Profile{Trace: t.Name, Generated: t.Generated, Note: t.Note, Tokens: t.Tokens, Distinct: p.distinct(), Seconds: p.span, Window: p.width}
 	out.Totals = p.sum(func(int) bool { return true }).Totals
 	out.Needed = p.needed()
 	lru, err := p.lru(o, out.HitRatio)

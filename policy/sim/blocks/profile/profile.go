@@ -45,7 +45,8 @@ func (o *Options) Validate() error {
 type Profile struct {
 	Trace     string `json:"trace"`
 	Generated bool   `json:"generated,omitempty"`
-	Tokens    int    `json:"block_size"` // of a block
+	Note      string `json:"note,omitempty"` // what of the trace was generated or inferred, where that is a part
+	Tokens    int    `json:"block_size"`     // of a block
 	Totals
 	Distinct int     `json:"distinct_blocks"` // that are used
 	Seconds  float64 `json:"seconds"`         // from the first request to the last
