@@ -27,6 +27,7 @@ var LFUDASpec = spec.Spec{
 // which in the original is the floor L, as here; with the time it would be aging-lfu.
 var GDFSSpec = spec.Spec{
 	Name: "gdfs", Says: "gdsf for KV blocks: among equals the deepest of a prefix first",
+	Blocks: true,
 	Params: []policy.Param{spec.ValueParam},
 	New: func(a spec.Args) policy.Evictor {
 		g := newGDSF(a.Value())

@@ -10,6 +10,7 @@ import (
 // HybridSpec describes lpc-wa and its parameters.
 var HybridSpec = spec.Spec{
 	Name: "lpc-wa", Says: "least probability of a next use within a life: predicted as in lpc, the time until it by category as in wa",
+	Blocks: true,
 	Params: []policy.Param{lifeParam, poolParam, sampleParam},
 	New:    func(a spec.Args) policy.Evictor { return newHybrid(a) },
 }

@@ -9,6 +9,7 @@ import (
 // LPCSpec describes lpc and its parameters.
 var LPCSpec = spec.Spec{
 	Name: "lpc", Says: "learned prefix caching: least predicted probability that the conversation goes on, less with time",
+	Blocks: true,
 	Params: []policy.Param{
 		{Name: "scale", Says: "rate of the next turn per second: 1 / the mean time between turns", Default: "0.01", Max: 10},
 		{Name: "prior", Says: "probability without a prediction; auto: the share of conversations that go on after that turn", Default: "auto",

@@ -11,6 +11,7 @@ import (
 // WASpec describes wa and its parameters.
 var WASpec = spec.Spec{
 	Name: "wa", Says: "workload-aware: least probability of a next use within a life, by the category of the last use",
+	Blocks: true,
 	Params: []policy.Param{
 		lifeParam,
 		pParam,

@@ -58,6 +58,14 @@ func Relational(name string) bool {
 	return err == nil && s.Relational
 }
 
+// ForBlocks reports whether a policy of that name, with or without parameters, needs what only KV blocks have. Over entries without it wa
+// is lru, lpc and lpc-wa nearly so, and gdfs is gdsf.
+func ForBlocks(name string) bool {
+	name, _, _ = strings.Cut(name, ":")
+	s, err := policies.Find(name)
+	return err == nil && s.Blocks
+}
+
 // Names are the names that New accepts, the simple policies first.
 func Names() []string { return policies.Names() }
 

@@ -46,14 +46,14 @@ func checkPolicy(name string) error {
 }
 
 // ParsePolicies reads a list of names, each with its parameters if any: "lru,rac:alpha=1/C,lambda=2,sieve". "all" is
-// all of them. A name that occurs twice counts once.
+// all of them, except those for KV blocks. A name that occurs twice counts once.
 func ParsePolicies(s string) ([]string, error) {
 	var names []string
 	for piece := range strings.SplitSeq(s, ",") {
 		piece = strings.TrimSpace(piece)
 		switch {
 		case piece == "all":
-			names = append(names, PolicyNames()...)
+			names = append(names, slices.DeleteFunc(PolicyNames(), registry.ForBlocks)...)
 		case len(names) > 0 && strings.Contains(piece, "=") && !strings.Contains(piece, ":"):
 			names[len(names)-1] += "," + piece // a parameter of the name before
 		default:

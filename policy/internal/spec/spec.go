@@ -15,6 +15,7 @@ import (
 type Spec struct {
 	Name, Says string
 	Relational bool // uses topics and dependencies
+	Blocks     bool // differs from a simpler policy only by what KV blocks have: categories, predictions and places in a chain
 	Params     []policy.Param
 	New        func(Args) policy.Evictor
 }

@@ -9,11 +9,11 @@ import (
 	"reprise/policy/registry"
 )
 
-// Baselines returns the policies that the relational ones are compared with: all others of the registry, and W-TinyLFU as in the
+// Baselines returns the policies that the relational ones are compared with: all others of the registry except those for KV blocks, and W-TinyLFU as in the
 // published study, with exact counts and a window of 1 and of 20 %.
 func Baselines() (names []string) {
 	for _, name := range registry.Names() {
-		if !registry.Relational(name) {
+		if !registry.Relational(name) && !registry.ForBlocks(name) {
 			names = append(names, name)
 		}
 	}
