@@ -109,11 +109,24 @@ func Replay(ctx context.Context, t *Trace, o Options) ([]Result, error) {
 		group.Go(play)
 	}
 	group.Wait()
-	results := make([]Result, len(cells))
-	for i, c := range cells {
-		results[i] = c.result
+	return o.results(cells), errors.Join(ctx.Err(), firstOther(errs, ctx.Err()))
+}
+
+// results are those of the cells, in the order of policies and capacities. The infinite cache is played once.
+func (o *Options) results(cells []*player) (all []Result) {
+	for _, name := range o.Policies {
+		for i, c := range o.Capacities {
+			if name != Infinite || i == 0 {
+				all = append(all, cells[0].result)
+				cells = cells[1:]
+				continue
+			}
+			r := all[len(all)-1]
+			r.Capacity = c.String()
+			all = append(all, r)
+		}
 	}
-	return results, errors.Join(ctx.Err(), firstOther(errs, ctx.Err()))
+	return all
 }
 
 // firstOther is the first error that is not the one of the context.
@@ -129,7 +142,10 @@ func firstOther(errs []error, done error) error {
 func (o *Options) cells(t *Trace) (all []*player, err error) {
 	var future *future
 	for _, name := range o.Policies {
-		for _, c := range o.Capacities {
+		for i, c := range o.Capacities {
+			if name == Infinite && i > 0 {
+				break // keeps everything at each of them
+			}
 			if name == Belady && future == nil {
 				future = foresight(t)
 			}
@@ -151,7 +167,7 @@ func (o *Options) cell(t *Trace, name string, c Capacity, f *future) (*player, e
 	}
 	slots := c.In(t, per)
 	if name == Infinite {
-		slots = max(slots, t.Distinct)
+		slots = t.Distinct
 	}
 	p := &player{trace: t, speed: o.Speed, warmup: o.Warmup, oracle: name == Oracle,
 		result: Result{Trace: t.Name, Generated: t.Generated, Policy: name, Capacity: c.String(), Slots: slots, Seed: o.Seed}}
