@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,8 +123,8 @@ func TestReadmeCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands := regexp.MustCompile(`(?m)^go run \./cmd/reprise-lab ([^#\n]*)`).FindAllStringSubmatch(string(readme), -1)
-	if len(commands) != 4 {
-		t.Fatalf("README has %d commands, want 4", len(commands))
+	if len(commands) != 10 {
+		t.Fatalf("README has %d commands, want 10", len(commands))
 	}
 	data, err := filepath.Abs("../../policy")
 	if err != nil {
@@ -133,6 +135,7 @@ func TestReadmeCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeLog(t, "requests.jsonl", "irm:n=500,items=100")
+	writeReadmeTraces(t)
 	for _, c := range commands {
 		args := strings.Fields(c[1])
 		if args[0] == "study" {
@@ -141,9 +144,29 @@ func TestReadmeCommands(t *testing.T) {
 		if out, messages, code := run(args...); code != cli.ExitOK || out == "" {
 			t.Errorf("%s: exit %d: %s", c[1], code, messages)
 		}
-		if _, err := os.Stat("report.html"); (err == nil) != strings.Contains(c[1], "--html") {
-			t.Errorf("%s: report.html: %v", c[1], err)
+		if i := slices.Index(args, "--html"); i >= 0 {
+			if _, err := os.Stat(args[i+1]); err != nil {
+				t.Errorf("%s: %v", c[1], err)
+			}
 		}
-		os.Remove("report.html")
+	}
+}
+
+// writeReadmeTraces writes a small file for each name in README's commands about KV blocks.
+func writeReadmeTraces(t *testing.T) {
+	var mooncake, calls, chats strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&mooncake, `{"timestamp":%d,"input_length":%d,"output_length":9,"hash_ids":[0,%d]}`+"\n", 1000*i, 600+i, 1+i%7)
+		fmt.Fprintf(&calls, `{"timestamp":%d,"session_id":"s%d","input":"%s","output":"done"}`+"\n", 1e6*i, i%5, strings.Repeat("step ", 20+i))
+		end := ""
+		if i%2 == 0 {
+			end = `,{"from":"human","value":"and then?"},{"from":"gpt","value":"that is all"}`
+		}
+		fmt.Fprintf(&chats, `{"conversations":[{"from":"human","value":"question %d"},{"from":"gpt","value":"yes"}%s]}`+"\n", i, end)
+	}
+	for name, text := range map[string]*strings.Builder{"mooncake_conversation.jsonl.gz": &mooncake, "agent.jsonl": &calls, "chats.jsonl": &chats} {
+		if err := os.WriteFile(name, []byte(text.String()), 0o644); err != nil { // a name ending in .gz is no promise that it is packed
+			t.Fatal(err)
+		}
 	}
 }
