@@ -115,11 +115,12 @@ func studyHelp(w io.Writer, fs *flag.FlagSet) {
   reprise-lab study regimes
   reprise-lab study rac --html report.html
   reprise-lab study regimes --data DIR --json
-  reprise-lab study prefix --data DIR --html report.html
+  reprise-lab study wa --data DIR --html report.html
 
 Studies:
   rac      the study of the RAC paper, measured again, with the regimes; traces of --trace are played too
   regimes  rac+ against the best of all other policies, in generated workloads that each break some policy
+  wa       "KVCache Cache in the Wild", measured again: eviction of KV blocks by the workload
   prefix   "A Study of Prefix Sharing in LLM Serving", measured again: block sizes, capacities, policies
 
 Ctrl-C prints what is complete. The formats of traces are listed by `+"`reprise-lab replay --help`"+`.

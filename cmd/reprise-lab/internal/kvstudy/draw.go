@@ -20,7 +20,7 @@ func label(policy string) string {
 
 var labels = map[string]string{
 	"wa": "WA", lifeOff: "WA without life", pOff: "WA without p", "lru": "LRU", "fifo": "FIFO", "lfu": "LFU", "s3fifo": "S3-FIFO", "gdfs": "GDFS",
-	agingPaper: "Aging LFU, w = 1", "aging-lfu": "Aging LFU, w = C", "lpc": "LPC by turn", blocks.Belady: "Belady", blocks.Infinite: "infinite",
+	agingPaper: "Aging LFU, w = 1", "aging-lfu": "Aging LFU, w = C", "lpc": "LPC by turn", blocks.Belady: "Belady", blocks.Oracle: "Oracle", blocks.Infinite: "infinite",
 }
 
 // The forms of policies that are compared.
@@ -93,10 +93,11 @@ func points(v float64) string { return fmt.Sprintf("%.2f", 100*v) }
 // signed formats a difference of shares in points, with its interval if there is one.
 func signed(values []float64) string {
 	mean, half := study.Mean(values)
+	mean = math.Round(1e4*mean)/100 + 0 // + 0, because zero may be -0
 	if half == 0 {
-		return fmt.Sprintf("%+.2f", 100*mean)
+		return fmt.Sprintf("%+.2f", mean)
 	}
-	return fmt.Sprintf("%+.2f ± %.2f", 100*mean, 100*half)
+	return fmt.Sprintf("%+.2f ± %.2f", mean, 100*half)
 }
 
 // relative formats the change from one value to another.

@@ -18,7 +18,7 @@ import (
 )
 
 // Names lists the studies.
-var Names = []string{"prefix"}
+var Names = []string{"wa", "prefix"}
 
 // Setup has the options of a study.
 type Setup struct {
@@ -31,9 +31,10 @@ type Setup struct {
 	Now      func() time.Time // for the cost of decisions; nil is time.Now
 }
 
-var studies = map[string]func(*lab) (report.Page, error){"prefix": (*lab).prefix}
+var studies = map[string]func(*lab) (report.Page, error){"wa": (*lab).wa, "prefix": (*lab).prefix}
 
-// Run plays a study: "prefix" is that of "A Study of Prefix Sharing in LLM Serving" (papers/003).
+// Run plays a study: "wa" is that of "KVCache Cache in the Wild" (papers/001), "prefix" that of "A Study of Prefix Sharing in LLM
+// Serving" (papers/003).
 //
 // The page and the results do not depend on Setup.Parallel, except for times that the policies take. If ctx ends or a part fails, they have
 // the complete parts, and the error is returned with them.
@@ -96,6 +97,7 @@ var words = []report.Term{
 	{Name: "GDFS", Text: "evicts the least of a clock and frequency × cost / size."},
 	{Name: "LPC", Text: "evicts by a predicted probability that the conversation goes on; without a predictor it has the share by turn."},
 	{Name: "Belady", Text: "evicts the block whose next use is last. It takes the rest of the trace: a bound for what can run."},
+	{Name: "Oracle", Text: "evicts by the truth about which conversations go on, in place of a prediction: a bound for WA and LPC."},
 	{Name: "infinite", Text: "a cache that keeps every block: no policy has more hits."},
 	{Name: "TTFT", Text: "time to first token, from the begin of the computation of the prompt."},
 	{Name: "queued TTFT", Text: "time to first token, from the arrival of the request."},

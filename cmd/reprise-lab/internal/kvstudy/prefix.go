@@ -17,12 +17,13 @@ var sharerBounds = []string{blocks.Belady, blocks.Infinite}
 
 // sharing has what the study of prefix sharing measured.
 type sharing struct {
-	growth *report.Plot
-	grown  [][]float64 // by policy of growers, the hit ratio at each of growthSizes
-	alone  []played    // traces of one kind of use
-	sizes  [][]played  // of each, at each block size; the first is that of alone
-	mix    *played
-	timed  *played // the mix with times
+	growth  *report.Plot
+	grown   [][]float64 // by policy of growers, the hit ratio at each of lengths
+	lengths []int       // of growthSizes, those that were played
+	alone   []played    // traces of one kind of use
+	sizes   [][]played  // of each, at each block size; the first is that of alone
+	mix     *played
+	timed   *played // the mix with times
 }
 
 // prefixShares are the capacities of the study.
@@ -198,7 +199,7 @@ func (s *sharing) summary() (all []report.Figure) {
 	}
 	if n, peak, last := s.peak(); n > 0 {
 		all = append(all, report.Figure{Name: "Peak of the growing prefix", Value: fmt.Sprintf("%d tokens", n),
-			Text: fmt.Sprintf("A cache of 100 tokens hits %s %% of that prompt under LRU, and %s %% of one of 1,000: the count of hits is right.", points(peak), points(last))})
+			Text: fmt.Sprintf("A cache of 100 tokens hits %s %% of that prompt under LRU, and %s %% of one of %d: the count of hits is right.", points(peak), points(last), s.lengths[len(s.lengths)-1])})
 	}
 	return all
 }

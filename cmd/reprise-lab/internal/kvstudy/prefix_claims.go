@@ -25,13 +25,13 @@ func (s *sharing) validated() (c report.Claim) {
 	c = report.Claim{Claim: "The hit rate of a prefix that grows through a cache of 100 tokens rises, peaks when its tokens fill the cache, then decays.", Where: "§2.2.3, Figure 2",
 		Why: "They do not differ where the deepest blocks are evicted first. The length at the peak is exact, because a request of n tokens can hit n - 1 of them while they fit, and 100 at most afterwards."}
 	n, peak, last := s.peak()
-	c.Measured = fmt.Sprintf("LRU: %s %% at 10 tokens, the peak of %s %% at %d, %s %% at 1,000.", points(s.grownAt(10)), points(peak), n, points(last))
+	c.Measured = fmt.Sprintf("LRU: %s %% at 10 tokens, the peak of %s %% at %d, %s %% at %d.", points(s.grownAt(10)), points(peak), n, points(last), s.lengths[len(s.lengths)-1])
 	return c
 }
 
 // grownAt is what LRU hits of the prompt of a size.
 func (s *sharing) grownAt(size int) float64 {
-	for i, n := range growthSizes {
+	for i, n := range s.lengths {
 		if n == size {
 			return s.grown[0][i]
 		}
@@ -55,9 +55,9 @@ func (s *sharing) mixHits() (c report.Claim) {
 
 func (s *sharing) mixTime() (c report.Claim) {
 	c = report.Claim{Claim: "On the mix Aging LFU has the lowest TTFT, up to 8 % below that of LRU, in spite of fewer hits.", Where: "abstract, §3.3, Figures 6 and 8",
-		Why: "TTFT is linear in the tokens that miss here, and all policies serve the same requests: where fewer tokens hit, it is longer. A lower TTFT with fewer hits needs hits that move from long prompts to short " +
-			"ones (the hit rate per request counts both alike), or noise: the paper gives no intervals, and takes the times of its simulator. In the smallest caches uses help hits and TTFT alike, because only the starts that all prompts " +
-			"of a program share are worth their blocks; in larger ones they keep ended conversations, and queues make a small loss of hits a large one of time."}
+		Why: "TTFT is linear in the tokens that miss here, and all policies serve the same requests: where fewer tokens hit, it is longer, and a queue multiplies that. A lower TTFT with fewer hits needs hits that move from long prompts to short " +
+			"ones (the hit rate per request counts both alike), or noise: the paper gives no intervals, and takes the times of its simulator. In generated traces uses help hits and TTFT alike in the smallest caches, because only the starts that many prompts share " +
+			"are worth their blocks there. Where recorded conversations are played, LRU has the lowest TTFT at most capacities."}
 	if s.timed == nil {
 		return c
 	}
@@ -138,7 +138,7 @@ func (s *sharing) growthOf(which func(string) bool) (text string) {
 
 func (s *sharing) weight() (c report.Claim) {
 	c = report.Claim{Claim: "Aging LFU balances LFU and LRU.", Where: "§2.3.2, §3.3",
-		Why: "The balance is in the weight, which the paper does not have. With w = 1 the policy is LRU in all but name; with w = C it is nearer to LFU. Which one is better depends on the trace, and neither learns it."}
+		Why: "The balance is in the weight, which the paper does not have. With w = 1 the policy is nearly LRU; with w = C it is nearly LFU. Which one is better depends on the trace, and neither learns it."}
 	near, far := 0.0, 0.0
 	for i := range s.alone {
 		p := &s.alone[i]

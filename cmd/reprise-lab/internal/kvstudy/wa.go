@@ -1,0 +1,186 @@
+package kvstudy
+
+import (
+	"math"
+
+	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/cmd/reprise-lab/internal/study"
+	"reprise/policy/sim/blocks"
+	"reprise/policy/sim/blocks/generate"
+)
+
+// others are the policies that WA is compared with: those of the paper.
+var others = []string{"lru", "fifo", "lfu", "s3fifo", "gdfs"}
+
+// wild has what the study of WA measured.
+type wild struct {
+	hits       []played // at waShares, the recorded traces first
+	queues     []played // at one capacity each
+	costs      []cost
+	calibrated []calibration
+	chat, api  string // names of the generated workloads
+}
+
+// waShares are the capacities; at tight ones WA is to be ahead.
+var (
+	waShares = []float64{.01, .02, .05, .1, .25, .5}
+	tight    = []int{2, 3, 4} // of waShares
+)
+
+// Numbers of waShares: the capacities where one has to do, 5 and 10 %.
+const (
+	small  = 2
+	middle = 3
+)
+
+func (l *lab) wa() (p report.Page, err error) {
+	s := &wild{chat: "trace A, chat", api: "trace B, API"}
+	for _, part := range []func(*wild) error{l.waHits, l.waQueues, l.waCosts, l.waCalibration} {
+		if err = part(s); err != nil {
+			break
+		}
+	}
+	p = report.Page{Title: "Eviction by the workload, measured again", Words: waWords, Summary: s.summary(), Notes: []string{
+		`The paper is "KVCache Cache in the Wild: Characterizing and Optimizing KVCache Cache at a Large Cloud Provider" (ATC 2025); § is a section of it. Its traces are not public in full: ` +
+			`A and B are generated here from published statistics of them, with fewer users in the same two hours. No figure of an eviction policy other than LRU was used for that.`,
+	}}
+	for _, one := range []struct {
+		played bool
+		make   func() report.Section
+	}{
+		{len(s.hits) > 0, s.hitSection}, {len(s.hits) > 0, s.ablationSection}, {len(s.queues) > 0, s.queueSection}, {len(s.costs) > 0, s.costSection},
+		{len(s.hits) > 0, s.claims}, {len(s.calibrated) > 0, s.calibrationSection},
+	} {
+		if one.played {
+			p.Sections = append(p.Sections, one.make())
+		}
+	}
+	return p, err
+}
+
+var waWords = []report.Term{
+	{Name: "WA", Text: "workload-aware: evicts the block that is least likely to be used within a life from now, by the type and turn of the request that used it last."},
+	{Name: "life", Text: "how far WA looks ahead. Without it (life = off) any later use counts."},
+	{Name: "p", Text: "the share of the blocks of a category that return at all. Without it (p = off) all do, sooner or later."},
+	{Name: "category", Text: "the type of a request and its turn in the conversation, up to 8."},
+}
+
+// waHits plays all policies on all traces.
+func (l *lab) waHits(s *wild) (err error) {
+	var all []sweep
+	for _, w := range l.wildTraces(s) {
+		all = append(all, sweep{workload: w, policies: append([]string{"wa", lifeOff, pOff}, others...),
+			extra: []string{"aging-lfu", "lpc", blocks.Oracle, blocks.Belady, blocks.Infinite}, at: shares(waShares...)})
+	}
+	s.hits, err = l.play("hit ratios", all)
+	return err
+}
+
+func (l *lab) wildTraces(s *wild) (all []workload) {
+	if l.Data != "" {
+		for _, r := range []recording{mooncake, coding, oasst, sgd, magagent, miniswe, taubench} {
+			all = append(all, l.file(r))
+		}
+	}
+	return append(all, l.generated(s.chat, "qwen-a", chatRequests), l.generated(s.api, "qwen-b", apiRequests))
+}
+
+// Requests of the generated traces: what a study of two minutes allows.
+const (
+	chatRequests = 5000
+	apiRequests  = 5000
+)
+
+// waQueues plays LRU and WA with times, each on servers that LRU keeps busy for a share of the time.
+func (l *lab) waQueues(s *wild) (err error) {
+	traces := []workload{l.generated(s.chat, "qwen-a", chatRequests), l.generated(s.api, "qwen-b", apiRequests)}
+	if l.Data != "" {
+		traces = append([]workload{l.file(mooncake)}, traces...)
+	}
+	var all []sweep
+	for _, w := range traces {
+		for _, q := range []sizing{{.8, .05}, {.8, .1}, {.8, .25}, {.9, .1}} {
+			all = append(all, sweep{workload: w, policies: []string{"lru", "wa"}, at: shares(q.share), speed: &q})
+		}
+	}
+	s.queues, err = l.play("queues", all)
+	return err
+}
+
+// calibration is the figures of a generator of full size beside the published ones.
+type calibration struct {
+	name    string
+	figures []generate.Figure
+}
+
+func (l *lab) waCalibration(s *wild) error {
+	all := []struct {
+		name, generator string
+		requests        int
+	}{{s.chat, "qwen-a", 43058}, {s.api, "qwen-b", 172800}}
+	for i, g := range all {
+		if err := l.ctx.Err(); err != nil {
+			return err
+		}
+		target, _ := generate.Published(g.generator)
+		t, err := generate.New(g.generator+":requests="+itoa(g.requests/l.factor()), l.Seeds[0])
+		if err != nil {
+			return err
+		}
+		s.calibrated = append(s.calibrated, calibration{titleOf(g.name, t), generate.Calibration(t, target)})
+		if l.Progress != nil {
+			l.Progress("calibration", i+1, len(all))
+		}
+	}
+	return nil
+}
+
+// best is the best of the others at a capacity, with hindsight.
+func best(p *played, at int) (name string, mean float64) { return p.row(at, hits).Best(others) }
+
+// gain is WA minus the best of the others, for each seed.
+func gain(p *played, at int) []float64 {
+	name, _ := best(p, at)
+	return p.less("wa", name, at, hits)
+}
+
+// tightGain is the mean of gain over the tight capacities, for each seed.
+func tightGain(p *played) (all []float64) {
+	for _, at := range tight {
+		for i, v := range gain(p, at) {
+			if i == len(all) {
+				all = append(all, 0)
+			}
+			all[i] += v / float64(len(tight))
+		}
+	}
+	return all
+}
+
+// of is the sweep of a workload; nil if it was not played.
+func of(all []played, name string) *played {
+	for i := range all {
+		if all[i].name == name {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// farthest is the largest |WA - LRU| of all capacities, as means over the seeds.
+func farthest(p *played) (most float64) {
+	for at := range p.sweep.at {
+		mean, _ := study.Mean(p.less("wa", "lru", at, hits))
+		most = max(most, math.Abs(mean))
+	}
+	return most
+}
+
+// faster is the change of the mean queued TTFT from LRU to WA, for each seed.
+func faster(p *played) (all []float64) {
+	lru, wa := p.values("lru", 0, queued), p.values("wa", 0, queued)
+	for i := range wa {
+		all = append(all, wa[i]/max(lru[i], 1e-12)-1)
+	}
+	return all
+}
