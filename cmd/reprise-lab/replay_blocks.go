@@ -16,6 +16,7 @@ import (
 	"reprise/cmd/reprise-lab/internal/source"
 	"reprise/internal/suggest"
 	"reprise/policy/registry"
+	"reprise/policy/sim"
 	"reprise/policy/sim/blocks"
 )
 
@@ -147,36 +148,17 @@ func (o *replayFlags) blockOptions() (with blocks.Options, err error) {
 }
 
 // parseBlockPolicies reads the list of --policy. "all" is every policy of the registry.
-func parseBlockPolicies(list string) (names []string, err error) {
+func parseBlockPolicies(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
 	known := slices.Concat(registry.Names(), blocks.Bounds())
-	for piece := range strings.SplitSeq(list, ",") {
-		piece = strings.TrimSpace(piece)
-		switch last := len(names) - 1; {
-		case piece == "all":
-			names = append(names, registry.Names()...)
-		case last >= 0 && strings.Contains(piece, "=") && !strings.Contains(piece, ":"):
-			names[last] += "," + piece // a parameter of the name before
-		default:
-			names = append(names, piece)
+	return sim.ListPolicies(list, registry.Names(), func(name string) error {
+		if base, _, _ := strings.Cut(name, ":"); !slices.Contains(known, base) {
+			return fmt.Errorf("policy %q: want some of %s%s", base, strings.Join(known, ", "), suggest.DidYouMean(base, known))
 		}
-	}
-	var once []string
-	for _, name := range names {
-		base, _, _ := strings.Cut(name, ":")
-		if !slices.Contains(known, base) {
-			return nil, fmt.Errorf("policy %q: want some of %s%s", base, strings.Join(known, ", "), suggest.DidYouMean(base, known))
-		}
-		if err := blocks.CheckPolicy(name); err != nil {
-			return nil, err
-		}
-		if !slices.Contains(once, name) {
-			once = append(once, name)
-		}
-	}
-	return once, nil
+		return blocks.CheckPolicy(name)
+	})
 }
 
 // runBlocks plays block traces and writes what is complete, even if it ended early.

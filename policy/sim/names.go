@@ -45,15 +45,20 @@ func checkPolicy(name string) error {
 	return registry.Check(name)
 }
 
-// ParsePolicies reads a list of names, each with its parameters if any: "lru,rac:alpha=1/C,lambda=2,sieve". "all" is
-// all of them, except those for KV blocks. A name that occurs twice counts once.
+// ParsePolicies reads a list of policies of Replay, as ListPolicies does. "all" is all of them, except those for KV blocks.
 func ParsePolicies(s string) ([]string, error) {
+	return ListPolicies(s, slices.DeleteFunc(PolicyNames(), registry.ForBlocks), checkPolicy)
+}
+
+// ListPolicies reads a list of names, each with its parameters if any: "lru,rac:alpha=1/C,lambda=2,sieve". "all" is those of all. A name
+// that occurs twice counts once. check returns what is wrong with one, and ends the reading.
+func ListPolicies(s string, all []string, check func(string) error) ([]string, error) {
 	var names []string
 	for piece := range strings.SplitSeq(s, ",") {
 		piece = strings.TrimSpace(piece)
 		switch {
 		case piece == "all":
-			names = append(names, slices.DeleteFunc(PolicyNames(), registry.ForBlocks)...)
+			names = append(names, all...)
 		case len(names) > 0 && strings.Contains(piece, "=") && !strings.Contains(piece, ":"):
 			names[len(names)-1] += "," + piece // a parameter of the name before
 		default:
@@ -62,7 +67,7 @@ func ParsePolicies(s string) ([]string, error) {
 	}
 	var once []string
 	for _, name := range names {
-		if err := checkPolicy(name); err != nil {
+		if err := check(name); err != nil {
 			return nil, err
 		}
 		if !slices.Contains(once, name) {
