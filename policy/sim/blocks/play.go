@@ -38,8 +38,8 @@ type running struct {
 	lease []uint32 // the blocks that it holds, the deepest last
 }
 
-// play plays all requests, or those until ctx is done.
-func (p *player) play(ctx context.Context, progress func(int)) error {
+// play plays all requests, or those until ctx is done. It reports each 256 that were played, and the rest.
+func (p *player) play(ctx context.Context, progress func(int)) {
 	p.servers = make([]float64, 1)
 	if p.speed != nil {
 		p.servers = make([]float64, max(1, p.speed.Servers))
@@ -52,7 +52,7 @@ func (p *player) play(ctx context.Context, progress func(int)) error {
 	for played := 0; ; played++ {
 		if played%256 == 0 {
 			if ctx.Err() != nil {
-				return ctx.Err()
+				return
 			}
 			progress(min(played, 256))
 		}
@@ -68,7 +68,8 @@ func (p *player) play(ctx context.Context, progress func(int)) error {
 			first++
 		default:
 			p.releaseUntil(math.Inf(1), int64(played))
-			return nil
+			progress(played % 256)
+			return
 		}
 	}
 }

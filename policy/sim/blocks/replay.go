@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,11 +68,14 @@ func Bounds() []string { return []string{Oracle, Belady, Infinite} }
 
 // CheckPolicy reports what is wrong with the name of a policy or bound and its parameters.
 func CheckPolicy(name string) error {
-	switch name {
-	case Infinite, Belady, Oracle:
-		return nil
+	base, _, parameters := strings.Cut(name, ":")
+	switch {
+	case !slices.Contains(Bounds(), base):
+		return registry.Check(name)
+	case parameters:
+		return fmt.Errorf("policy %q: %s has no parameters", name, base)
 	}
-	return registry.Check(name)
+	return nil
 }
 
 // Replay plays t through every policy at every capacity, policy by policy. The results do not depend on Parallel, except Seconds. It holds
@@ -90,10 +95,9 @@ func Replay(ctx context.Context, t *Trace, o Options) ([]Result, error) {
 	}
 	var done, next atomic.Int64
 	total := int64(len(cells)) * int64(len(t.Requests))
-	errs := make([]error, len(cells))
 	play := func() {
 		for i := int(next.Add(1)) - 1; i < len(cells); i = int(next.Add(1)) - 1 {
-			errs[i] = cells[i].measure(ctx, o.Now, func(n int) {
+			cells[i].measure(ctx, o.Now, func(n int) {
 				if sum := done.Add(int64(n)); o.Progress != nil {
 					o.Progress(sum, total)
 				}
@@ -109,7 +113,7 @@ func Replay(ctx context.Context, t *Trace, o Options) ([]Result, error) {
 		group.Go(play)
 	}
 	group.Wait()
-	return o.results(cells), errors.Join(ctx.Err(), firstOther(errs, ctx.Err()))
+	return o.results(cells), ctx.Err()
 }
 
 // results are those of the cells, in the order of policies and capacities. The infinite cache is played once.
@@ -127,16 +131,6 @@ func (o *Options) results(cells []*player) (all []Result) {
 		}
 	}
 	return all
-}
-
-// firstOther is the first error that is not the one of the context.
-func firstOther(errs []error, done error) error {
-	for _, err := range errs {
-		if err != nil && (done == nil || !errors.Is(err, done)) {
-			return err
-		}
-	}
-	return nil
 }
 
 func (o *Options) cells(t *Trace) (all []*player, err error) {
@@ -170,8 +164,8 @@ func (o *Options) cell(t *Trace, name string, c Capacity, f *future) (*player, e
 		slots = t.Distinct
 	}
 	p := &player{trace: t, speed: o.Speed, warmup: o.Warmup, oracle: name == Oracle,
-		result: Result{Trace: t.Name, Generated: t.Generated, Policy: name, Capacity: c.String(), Slots: slots, Seed: o.Seed}}
-	p.result.Bound = name == Infinite || name == Belady || name == Oracle
+		result: Result{Trace: t.Name, Generated: t.Generated, Policy: name, Capacity: c.String(), Slots: slots, Seed: o.Seed,
+			Bound: slices.Contains(Bounds(), name)}}
 	first, err := o.evictor(name, slots)
 	if err != nil {
 		return nil, err
@@ -203,13 +197,13 @@ func (o *Options) evictor(name string, slots int) (policy.Evictor, error) {
 	return registry.New(name, policy.Options{Capacity: slots, Seed: o.Seed})
 }
 
-// measure plays the cell and completes its result.
-func (p *player) measure(ctx context.Context, now func() time.Time, progress func(int)) error {
+// measure plays the cell, until ctx is done, and completes its result.
+func (p *player) measure(ctx context.Context, now func() time.Time, progress func(int)) {
 	if now == nil {
 		now = time.Now
 	}
 	start := now()
-	err := p.play(ctx, progress)
+	p.play(ctx, progress)
 	r := &p.result
 	r.Seconds = now().Sub(start).Seconds()
 	r.Evictions = p.tiers.evictions()
@@ -224,5 +218,4 @@ func (p *player) measure(ctx context.Context, now func() time.Time, progress fun
 		time, queued := timesOf(p.time), timesOf(p.queued)
 		r.Time, r.Queued = &time, &queued
 	}
-	return err
 }
