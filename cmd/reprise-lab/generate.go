@@ -146,7 +146,11 @@ func (o *generateFlags) describe(w io.Writer, all *blocks.Trace) error {
 	if o.json {
 		out := json.NewEncoder(w)
 		for _, f := range figures {
-			if err := out.Encode(figureLine{all.Name, f.Name, f.Target, f.Measured, f.Day}); err != nil {
+			line := figureLine{Trace: all.Name, Figure: f.Name, Published: f.Target, Day: f.Day}
+			if !math.IsNaN(f.Measured) {
+				line.Measured = &f.Measured
+			}
+			if err := out.Encode(line); err != nil {
 				return err
 			}
 		}
@@ -162,6 +166,10 @@ func (o *generateFlags) describe(w io.Writer, all *blocks.Trace) error {
 		day := ""
 		if f.Day {
 			day = "  of a day, and no target"
+		}
+		if math.IsNaN(f.Measured) {
+			fmt.Fprintf(out, "%-36s %10s %10s%s\n", f.Name, figureText(f.Target), "–", day)
+			continue
 		}
 		apart := math.Round(1000*(f.Measured/f.Target-1))/10 + 0 // no -0
 		fmt.Fprintf(out, "%-36s %10s %10s %+6.1f %%%s\n", f.Name, figureText(f.Target), figureText(f.Measured), apart, day)
@@ -179,9 +187,9 @@ func figureText(v float64) string {
 
 // figureLine is a line of --json.
 type figureLine struct {
-	Trace     string  `json:"trace"`
-	Figure    string  `json:"figure"`
-	Published float64 `json:"published"`
-	Measured  float64 `json:"measured"`
-	Day       bool    `json:"of_a_day,omitempty"`
+	Trace     string   `json:"trace"`
+	Figure    string   `json:"figure"`
+	Published float64  `json:"published"`
+	Measured  *float64 `json:"measured"` // null: a short trace has nothing of it
+	Day       bool     `json:"of_a_day,omitempty"`
 }

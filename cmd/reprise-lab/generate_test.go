@@ -42,8 +42,25 @@ func TestGenerateJSON(t *testing.T) {
 	if err := json.NewDecoder(strings.NewReader(out)).Decode(&first); err != nil {
 		t.Fatal(err)
 	}
-	if first.Trace != "qwen-b:requests=500,seed=1" || first.Figure != "ideal hit ratio" || first.Published != .542 || first.Measured <= 0 {
+	if first.Trace != "qwen-b:requests=500,seed=1" || first.Figure != "ideal hit ratio" || first.Published != .542 || first.Measured == nil || *first.Measured <= 0 {
 		t.Errorf("the first figure is %+v", first)
+	}
+}
+
+// TestGenerateShort: figures of which a short trace has nothing are none, and a trace of which a scale leaves nothing is an error.
+func TestGenerateShort(t *testing.T) {
+	out, messages, code := run("generate", "qwen-a:requests=20", "--json")
+	if code != cli.ExitOK || messages != "" || !strings.Contains(out, `"published":152.4,"measured":null}`) {
+		t.Errorf("exit %d: %s\n%s", code, messages, out)
+	}
+	if out, _, code := run("generate", "qwen-a:requests=20"); code != cli.ExitOK || !strings.Contains(out, "152.4          –\n") || strings.Contains(out, "NaN") {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+	for _, command := range []string{"generate", "characterize", "replay"} {
+		_, messages, code := run(command, "--trace", "generate:growth", "--scale", "0.001")
+		if code != cli.ExitFailed || !strings.Contains(messages, "factor 0.001 leaves none of its 1 sessions") {
+			t.Errorf("%s: exit %d: %s", command, code, messages)
+		}
 	}
 }
 

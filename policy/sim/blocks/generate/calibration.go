@@ -8,8 +8,9 @@ import (
 
 // Figure is a published statistic of a trace beside that of another one.
 type Figure struct {
-	Name             string
-	Target, Measured float64
+	Name     string
+	Target   float64
+	Measured float64 // NaN: the trace has nothing of it, such as no second turn
 	// Day marks a figure of a whole day in paper 001 that two hours do not have: it is shown, and not a target of the generator.
 	Day bool
 }

@@ -32,8 +32,11 @@ func Scale(t *blocks.Trace, factor float64, seed uint64) (*blocks.Trace, error) 
 			s.add(g, n)
 		}
 	}
-	if s.next > math.MaxUint32 {
+	switch {
+	case s.next > math.MaxUint32:
 		return nil, fmt.Errorf("scale %s: more than %d blocks", t.Name, uint32(math.MaxUint32))
+	case len(s.out) == 0:
+		return nil, fmt.Errorf("scale %s: factor %g leaves none of its %d sessions: want a larger one", t.Name, factor, len(s.groups))
 	}
 	out := *t
 	out.Name, out.Generated, out.Note = fmt.Sprintf("%s ×%g", t.Name, factor), true, scaleNote(t, factor)
