@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -122,7 +121,7 @@ func (o *characterizeFlags) run(ctx context.Context, t cli.Terminal) error {
 	err = errors.Join(err, writeReport(html, page))
 	switch {
 	case o.json:
-		err = errors.Join(err, writeProfiles(t.Out, profiles))
+		err = errors.Join(err, cli.WriteLines(t.Out, profiles))
 	case len(profiles) > 0:
 		err = errors.Join(err, report.Text(t.Out, page))
 	}
@@ -131,14 +130,4 @@ func (o *characterizeFlags) run(ctx context.Context, t cli.Terminal) error {
 		return cli.ErrInterrupted
 	}
 	return err
-}
-
-func writeProfiles(w io.Writer, profiles []*profile.Profile) error {
-	out := json.NewEncoder(w)
-	for _, p := range profiles {
-		if err := out.Encode(p); err != nil {
-			return err
-		}
-	}
-	return nil
 }

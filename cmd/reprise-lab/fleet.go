@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -215,10 +214,7 @@ func (o *fleetFlags) run(ctx context.Context, t cli.Terminal) error {
 	}
 	err = errors.Join(err, writeReport(html, page))
 	if o.json {
-		enc := json.NewEncoder(t.Out)
-		for i := range all {
-			err = errors.Join(err, enc.Encode(&all[i]))
-		}
+		err = errors.Join(err, cli.WriteLines(t.Out, all))
 	} else {
 		err = errors.Join(err, report.Text(t.Out, page))
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -144,17 +143,7 @@ func (o *generateFlags) describe(w io.Writer, all *blocks.Trace) error {
 		figures = generate.Calibration(all, target)
 	}
 	if o.json {
-		out := json.NewEncoder(w)
-		for _, f := range figures {
-			line := figureLine{Trace: all.Name, Figure: f.Name, Published: f.Target, Day: f.Day}
-			if !math.IsNaN(f.Measured) {
-				line.Measured = &f.Measured
-			}
-			if err := out.Encode(line); err != nil {
-				return err
-			}
-		}
-		return nil
+		return cli.WriteLines(w, figureLines(all, figures))
 	}
 	out := bufio.NewWriter(w)
 	last := all.Requests[len(all.Requests)-1].At
@@ -192,4 +181,15 @@ type figureLine struct {
 	Published float64  `json:"published"`
 	Measured  *float64 `json:"measured"` // null: a short trace has nothing of it
 	Day       bool     `json:"of_a_day,omitempty"`
+}
+
+func figureLines(t *blocks.Trace, figures []generate.Figure) (all []figureLine) {
+	for _, f := range figures {
+		line := figureLine{Trace: t.Name, Figure: f.Name, Published: f.Target, Day: f.Day}
+		if !math.IsNaN(f.Measured) {
+			line.Measured = &f.Measured
+		}
+		all = append(all, line)
+	}
+	return all
 }

@@ -122,7 +122,7 @@ func (o *replayFlags) run(ctx context.Context, t cli.Terminal) error {
 	err = o.Play(ctx, t, traces, with, o.matching.Prepare, func(p *replay.Played) error {
 		all, notes = append(all, p.Results...), append(notes, p.Notes())
 		if o.json {
-			return replay.WriteLines(t.Out, p.Results)
+			return cli.WriteLines(t.Out, p.Results)
 		}
 		return p.WriteTables(t.Out)
 	})

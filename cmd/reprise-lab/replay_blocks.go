@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -273,11 +272,5 @@ func (o *replayFlags) showBlocks(w io.Writer, p *playedBlocks) error {
 	if !o.json {
 		return p.write(w)
 	}
-	lines := json.NewEncoder(w)
-	for i := range p.results {
-		if err := lines.Encode(&p.results[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cli.WriteLines(w, p.results)
 }

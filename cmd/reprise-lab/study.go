@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -164,23 +162,11 @@ func (o *studyFlags) play(ctx context.Context, t cli.Terminal, given []sim.Trace
 	if o.ofBlocks() {
 		var results []blocks.Result
 		page, results, err = kvstudy.Run(ctx, o.name, kvstudy.Setup{Seeds: seeds, Parallel: o.parallel, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)})
-		return page, func(w io.Writer) error { return blockLines(w, results) }, err
+		return page, func(w io.Writer) error { return cli.WriteLines(w, results) }, err
 	}
 	var results []sim.Result
 	page, results, err = study.Run(ctx, o.name, study.Setup{Seeds: seeds, Parallel: o.parallel, Given: given, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)})
-	return page, func(w io.Writer) error { return replay.WriteLines(w, results) }, err
-}
-
-// blockLines writes one JSON object a line.
-func blockLines(w io.Writer, results []blocks.Result) error {
-	out := bufio.NewWriter(w)
-	lines := json.NewEncoder(out)
-	for i := range results {
-		if err := lines.Encode(&results[i]); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
+	return page, func(w io.Writer) error { return cli.WriteLines(w, results) }, err
 }
 
 // studyProgress reports the number of traces of a part that were played: on a terminal each of them, elsewhere only the last.

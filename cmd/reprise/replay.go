@@ -126,7 +126,7 @@ func (o *replayFlags) show(t cli.Terminal, p *replay.Played) error {
 	if p.Prepared.Model != nil {
 		fmt.Fprintln(t.Err, p.Prepared.Note)
 	}
-	return replay.WriteLines(t.Out, p.Results)
+	return cli.WriteLines(t.Out, p.Results)
 }
 
 // movedFlags are the flags of reprise-lab that replay once had. Their error names the command to run instead.

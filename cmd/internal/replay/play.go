@@ -3,7 +3,6 @@ package replay
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -110,17 +109,5 @@ func (p *Played) WriteTables(w io.Writer) error {
 	fmt.Fprintf(out, "%s\n\n", p.Prepared.Note)
 	writeTables(out, p.Results)
 	io.WriteString(out, p.Prepared.legend(p.Results))
-	return out.Flush()
-}
-
-// WriteLines writes results as JSON, one object a line.
-func WriteLines(w io.Writer, results []sim.Result) error {
-	out := bufio.NewWriter(w)
-	lines := json.NewEncoder(out)
-	for i := range results {
-		if err := lines.Encode(&results[i]); err != nil {
-			return err
-		}
-	}
 	return out.Flush()
 }
