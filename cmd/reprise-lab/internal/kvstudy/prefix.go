@@ -88,7 +88,7 @@ func (l *lab) mixed(s *sharing) error {
 	w := l.mixture()
 	all, err := l.play("the mix", []sweep{
 		{workload: w, policies: sharers, extra: sharerBounds, at: mixedPlaces()},
-		{workload: w, policies: sharers, at: mixedPlaces(), speed: &sizing{load: .7, share: .1}},
+		{workload: w, policies: sharers, at: mixedPlaces(), speed: &sizing{load: .7, share: .01}},
 	})
 	if len(all) > 0 {
 		s.mix = &all[0]
@@ -195,7 +195,7 @@ func (s *sharing) summary() (all []report.Figure) {
 		best, place := s.bestTime(agingPaper)
 		wide, where := s.bestTime("aging-lfu")
 		all = append(all, report.Figure{Name: "TTFT of Aging LFU against LRU", Value: fmt.Sprintf("%+.1f %%", 100*best),
-			Text: fmt.Sprintf("The best of all capacities, %s, with the time in the queue; the paper has up to -8 %%. With w = C: %+.1f %% at %s.", place, 100*wide, where)})
+			Text: fmt.Sprintf("At the best of all capacities for it, %s, on the %s, with the time in the queue; the paper has up to -8 %%. With w = C: %+.1f %% at %s.", place, s.mix.name, 100*wide, where)})
 	}
 	if n, peak, last := s.peak(); n > 0 {
 		all = append(all, report.Figure{Name: "Peak of the growing prefix", Value: fmt.Sprintf("%d tokens", n),

@@ -41,8 +41,8 @@ func (s *sharing) grownAt(size int) float64 {
 
 func (s *sharing) mixHits() (c report.Claim) {
 	c = report.Claim{Claim: "On the mix LRU has the highest hit rate, 68 %, and Aging LFU follows with 65 %.", Where: "§3.4, Figure 7, 500 blocks of 16 tokens",
-		Why: "With its printed formula one request of age cancels one use, so a block that was used n times is kept n requests longer than under LRU and no more: the two differ only where the cache has the blocks of few requests. Three points suggest that the age counts something " +
-			"slower than requests in the paper's code, where a counter is added to the count at each access, or that it counts blocks. With w = C uses have as much weight as under LFU, and blocks of ended conversations stay."}
+		Why: "With its printed formula one request of age cancels one use, so a block that was used n times is kept n requests longer than under LRU and no more: the two differ only where the cache has the blocks of few requests. Three points suggest that " +
+			"the code of the paper does something else: read literally, its text adds a growing counter to the count at every access, which is another policy. With w = C uses have as much weight as under LFU, and blocks of ended conversations stay."}
 	if s.mix == nil {
 		return c
 	}
@@ -74,7 +74,7 @@ func (s *sharing) mixTime() (c report.Claim) {
 func (s *sharing) order() (c report.Claim) {
 	c = report.Claim{Claim: "FIFO is the lowest, LFU is better, and LRU is marginally better than LFU.", Where: "§3.3, Figures 3 and 4",
 		Why: "Blocks of ended conversations have many uses and are kept by LFU, while those of a new one have few: in traces with many conversations LFU is below FIFO. It is above LRU only where a few prompts carry the hits, as in calls with " +
-			"system prompts. The paper's traces have few conversations at a time."}
+			"system prompts. The paper does not say how many of its conversations are active at a time: with few, LFU keeps them."}
 	cells, agree, lowest := 0, 0, 0
 	for i := range s.alone {
 		p := &s.alone[i]

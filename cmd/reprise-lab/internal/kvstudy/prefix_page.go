@@ -38,8 +38,8 @@ func (s *sharing) speedText() string {
 		rates = append(rates, speed.Prefill)
 	}
 	rate, _ := study.Mean(rates)
-	return fmt.Sprintf("Times are of one server that computes %.0f tokens of prompts per second, so that LRU at 10 %% keeps it busy for %g %% of the time: queues exist, and a miss costs those behind it too. "+
-		"An answer has %d tokens per second, and its blocks are pinned until its end. Requests arrive when the trace has them, whether or not earlier ones are answered.", rate, 100*s.timed.speed.load, decode)
+	return fmt.Sprintf("Times are of one server that computes %.0f tokens of prompts per second, so that LRU at %g %% keeps it busy for %g %% of the time: queues exist there, a miss costs those behind it too, and larger caches make them shorter. "+
+		"An answer has %d tokens per second, and its blocks are pinned until its end. Requests arrive when the trace has them, whether or not earlier ones are answered.", rate, 100*s.timed.speed.share, 100*s.timed.speed.load, decode)
 }
 
 func (s *sharing) aloneSection() report.Section {

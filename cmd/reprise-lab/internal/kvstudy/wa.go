@@ -43,6 +43,7 @@ func (l *lab) wa() (p report.Page, err error) {
 	p = report.Page{Title: "Eviction by the workload, measured again", Words: waWords, Summary: s.summary(), Notes: []string{
 		`The paper is "KVCache Cache in the Wild: Characterizing and Optimizing KVCache Cache at a Large Cloud Provider" (ATC 2025); § is a section of it. Its traces are not public in full: ` +
 			`A and B are generated here from published statistics of them, with fewer users in the same two hours. No figure of an eviction policy other than LRU was used for that.`,
+		"The generated traces have " + itoa(chatRequests) + " and " + itoa(apiRequests) + " requests, so that all seeds take two minutes. One of full size: `reprise-lab replay --trace generate:qwen-a --policy wa,lru,gdfs --capacity 5%,10%,25%`.",
 	}}
 	for _, one := range []struct {
 		played bool
