@@ -59,13 +59,13 @@ func Open(name, format string, seed uint64) (sim.Trace, error) {
 		return nil, errors.New("open -: the standard input cannot be played, because a trace is read more than once: want a file")
 	}
 	if trace.Format(format) == trace.Auto {
-		if f, ok := BlockFormat(name); ok {
+		if f, ok := BlockFormat(name); ok && f != files.Chat {
 			return nil, fmt.Errorf("open %s: format %s: %s", name, f, elsewhere)
 		}
 	}
 	t, err := trace.Open(name, trace.Format(format))
 	if errors.Is(err, trace.ErrChat) {
-		return nil, fmt.Errorf("%w: `reprise demo --input` plays them through the proxy", err)
+		return nil, fmt.Errorf("%w: `reprise demo --input` plays them through the proxy, and `reprise-lab replay` through the prefix cache of an engine", err)
 	}
 	return t, err
 }

@@ -37,6 +37,8 @@ const (
 	Sessions Format = "sessions"
 	// AgentText has a CallRecord a line: a call of a model with its text, which is cut into blocks of Options.Tokens.
 	AgentText Format = "agent-text"
+	// Chat has a ChatRecord a line: bodies of chat requests in the order of their arrival, which are cut into blocks. Times are sampled.
+	Chat Format = "chat"
 	// ShareGPT has recorded conversations; their turns become growing prompts and their times are sampled.
 	ShareGPT Format = "sharegpt"
 	// OASST has recorded conversations as trees: each turn of a user is a request with the path from the root as its prompt.
@@ -52,11 +54,12 @@ var about = []struct {
 	help   string
 }{
 	{Auto, "one of the others, by the first record"},
-	{Blocks, "our own: JSON lines with at (seconds), prompt, answer (tokens), blocks or runs, kind, turn, session, after"},
+	{Blocks, `our own: a first line {"format":"blocks","block_size":16}, then a request a line: at (seconds), prompt (tokens) and blocks, a list of whole numbers that name its blocks from the first one on, or runs [[first,count],…]; optional are answer (tokens), kind (a name), turn (from 1), session and user (numbers), after (which request it continues, counted from 1)`},
 	{Mooncake, "JSON lines with timestamp (ms), input_length, output_length and hash_ids of blocks of 512 tokens"},
 	{Qwen, "JSON lines with chat_id, parent_chat_id, timestamp (s), input_length, output_length, type, turn and hash_ids of blocks of 16 tokens"},
 	{Sessions, "a session a line: block_size and requests with t (s), in, out, stop, think_time, api_time and hash_rle [[first,count],…]"},
 	{AgentText, "JSON lines with timestamp (µs), session_id, input, output: text, cut into chained blocks"},
+	{Chat, "a log of chat requests, a body a line in the order of arrival, with messages: cut into chained blocks; times are sampled"},
 	{ShareGPT, "recorded conversations, JSON with conversations: turns become growing prompts, times are sampled"},
 	{OASST, "recorded trees of messages, OASST1"},
 	{SGD, "recorded dialogues, JSON with turns"},
@@ -203,7 +206,7 @@ func Read(in io.Reader, f Format, o Options) (*blocks.Trace, error) {
 	b := newBuilder(o.withDefaults())
 	p := b.parser(f)
 	if p == nil {
-		return nil, fmt.Errorf("format %q of a stream: want %s", f, oneOf([]Format{Blocks, Mooncake, Qwen, Sessions, AgentText, Azure}))
+		return nil, fmt.Errorf("format %q of a stream: want %s", f, oneOf([]Format{Blocks, Mooncake, Qwen, Sessions, AgentText, Chat, Azure}))
 	}
 	if err := Lines(in, func(n int, text []byte) error { b.at = n; return p.line(text) }); err != nil {
 		return nil, err
@@ -230,6 +233,8 @@ func (b *builder) parser(f Format) parser {
 		return &sessionParser{builder: b}
 	case AgentText:
 		return &callParser{builder: b}
+	case Chat:
+		return &chatParser{builder: b}
 	case Azure:
 		return &azureParser{builder: b}
 	}

@@ -36,6 +36,11 @@ var samples = map[Format]string{
 {"timestamp": 4500000, "input": "` + strings.Repeat("one two ", 16) + strings.Repeat("four ", 20) + `", "output": "five six", "session_id": "a"}
 {"timestamp": 1000000, "input": "` + strings.Repeat("one two ", 16) + `", "output": "", "session_id": "a"}
 `,
+	Chat: `{"model":"m","user":"ann","messages":[{"role":"system","content":"` + strings.Repeat("be brief ", 8) + `"},{"role":"user","content":"` + strings.Repeat("question ", 8) + `"}]}
+{"model":"m","user":"bob","messages":[{"role":"system","content":"` + strings.Repeat("be brief ", 8) + `"},{"role":"user","content":"hello"}]}
+{"model":"m","user":"ann","messages":[{"role":"system","content":"` + strings.Repeat("be brief ", 8) + `"},{"role":"user","content":"` + strings.Repeat("question ", 8) + `"},{"role":"assistant","content":"` + strings.Repeat("answer ", 20) + `"},{"role":"user","content":[{"type":"text","text":"and then?"},{"type":"image_url","image_url":{"url":"data:"}}]}]}
+{"model":"n","messages":[{"role":"system","content":"` + strings.Repeat("be brief ", 8) + `"},{"role":"user","content":"hello"}]}
+`,
 	ShareGPT: `{"conversations":[{"from":"system","value":"` + strings.Repeat("be brief ", 8) + `"},{"from":"human","value":"` + strings.Repeat("question ", 8) + `"},{"from":"gpt","value":"` + strings.Repeat("answer ", 20) + `"},{"from":"human","value":"and then?"}]}
 {"conversations":[{"from":"system","value":"` + strings.Repeat("be brief ", 8) + `"},{"from":"human","value":"hello"}]}
 `,
@@ -95,6 +100,11 @@ func TestFormats(t *testing.T) {
 		AgentText: `0 32/0 [0 1][] call turn 1 of 2 goes on
 2 32/2 [0 1][] call turn 1 of 1
 3.5 57/2 [0 1 2][] call turn 2 of 2 after 1 by 3.5
+`,
+		Chat: `0 41/38 [0 1][] chat turn 1 of 1 goes on
+19.35 24/0 [0][] chat turn 1 of 2
+70.76 87/0 [0 1 2 3 4][] chat turn 2 of 1 after 1 by 70.76
+170.5 24/0 [5][] chat turn 1 of 3
 `,
 		ShareGPT: `0 36/35 [0 1][2 3] chat turn 1 of 1 goes on
 0.5218 20/0 [0][] chat turn 1 of 2

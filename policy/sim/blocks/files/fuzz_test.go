@@ -77,6 +77,7 @@ func FuzzMooncake(f *testing.F)  { fuzzFormat(f, Mooncake) }
 func FuzzQwen(f *testing.F)      { fuzzFormat(f, Qwen) }
 func FuzzSessions(f *testing.F)  { fuzzFormat(f, Sessions) }
 func FuzzAgentText(f *testing.F) { fuzzFormat(f, AgentText) }
+func FuzzChat(f *testing.F)      { fuzzFormat(f, Chat) }
 func FuzzAzure(f *testing.F)     { fuzzFormat(f, Azure) }
 
 func FuzzConversations(f *testing.F) {

@@ -71,6 +71,7 @@ func DetectLine(text []byte) (Format, bool) {
 		{Mooncake, []string{"hash_ids"}},
 		{Sessions, []string{"requests", "block_size"}},
 		{AgentText, []string{"input", "session_id"}},
+		{Chat, []string{"messages"}},
 		{Blocks, []string{"at", "blocks"}},
 		{Blocks, []string{"at", "runs"}},
 	} {
