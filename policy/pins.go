@@ -11,7 +11,8 @@ type Pins struct {
 
 // Pinned makes a Pinner of any evictor, which must be empty: e itself if it is one, else a wrapper that takes a pinned entry out of e only
 // when e names it as the victim, by Remove with Expired, and inserts it again, with the same Item, at its last Unpin. So e is not disturbed
-// by pins that never matter, and an entry that is taken out begins again in policies that keep nothing of what has expired: with one use in LFU.
+// by pins that never matter, and an entry that is taken out begins again in policies that keep nothing of what has expired: as the youngest in
+// FIFO. Policies that rank by a number of uses are Pinners, because that number would be lost.
 //
 // The wrapper costs one look-up in a table beside each call but Victim, and some 150 bytes for each resident.
 func Pinned(e Evictor) Pins {

@@ -30,24 +30,68 @@ func TestPinnedIsLazy(t *testing.T) {
 
 // TestPinnedKeepsTheItem: what is inserted again has the cost and size of before, and what the last request changed.
 func TestPinnedKeepsTheItem(t *testing.T) {
-	e, err := registry.New("aging-lfu:w=0", policy.Options{Capacity: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := policy.Pinned(e)
-	for id := policy.ID(1); id <= 3; id++ {
-		p.Insert(policy.Item{ID: id, Offset: 1}, policy.Tick{Seq: 1})
-	}
-	p.Evictor.(policy.Contextual).HitIn(policy.Item{ID: 2, Offset: 7}, policy.Tick{Seq: 1})
-	for id := policy.ID(1); id <= 3; id++ {
-		p.Pin(id)
-	}
+	inner := &noted{}
+	p := policy.Pinned(inner)
+	p.Insert(policy.Item{ID: 1, Size: 3, Cost: 4, Offset: 1}, policy.Tick{Seq: 1})
+	p.Evictor.(policy.Contextual).HitIn(policy.Item{ID: 1, Category: 2, Offset: 7, Prob: .5}, policy.Tick{Seq: 1})
+	p.Pin(1)
 	policytest.WantVictim(t, p, 0, false)
-	for id := policy.ID(1); id <= 3; id++ {
-		p.Unpin(id, policy.Tick{Seq: 9})
+	p.Unpin(1, policy.Tick{Seq: 9})
+	policytest.WantVictim(t, p, 1, true)
+	want := policy.Item{ID: 1, Size: 3, Cost: 4, Category: 2, Offset: 7, Prob: .5}
+	if got := inner.inserted[1:]; len(got) != 1 || got[0] != want {
+		t.Errorf("inserted again: %+v, want %+v", got, want)
 	}
-	p.Insert(policy.Item{ID: 4}, policy.Tick{Seq: 10})
-	policytest.WantVictim(t, p, 2, true) // of three with equal keys the one with the larger offset
+}
+
+// noted is a FIFO that notes what is inserted.
+type noted struct {
+	classic.FIFO
+	inserted []policy.Item
+}
+
+func (n *noted) Insert(it policy.Item, at policy.Tick) {
+	n.inserted = append(n.inserted, it)
+	n.FIFO.Insert(it, at)
+}
+
+// TestPinsKeepUses: an entry that was pinned when it had the fewest uses has them all after it, and is the last used of its equals.
+func TestPinsKeepUses(t *testing.T) {
+	for _, name := range []string{"lfu", "lfu-da", "gdsf", "gdfs", "aging-lfu:w=1000"} {
+		e, err := registry.New(name, policy.Options{Capacity: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := policy.Pinned(e)
+		policytest.PlayScript(t, p, "+1 +2 +3 +4 h1 h2 h3 h3 h4 h4 h4")
+		p.Pin(1)
+		p.Pin(1)
+		policytest.WantVictim(t, p, 2, true) // 1 is passed over, not forgotten
+		p.Unpin(1, policy.Tick{Seq: 20})
+		policytest.WantVictim(t, p, 2, true)
+		p.Insert(policy.Item{ID: 5}, policy.Tick{Seq: 21})
+		p.Pin(5)
+		p.Unpin(1, policy.Tick{Seq: 22})
+		p.Unpin(5, policy.Tick{Seq: 23})
+		if got := policytest.Drain(p); got != "[5 2 1 3 4]" {
+			t.Errorf("%s: victims %s, want those with fewer uses first", name, got)
+		}
+	}
+}
+
+// TestNewestGoesOnceReleased: a block cache asks for a victim before it inserts, so that the newest entry can be the one of fewest uses.
+func TestNewestGoesOnceReleased(t *testing.T) {
+	for _, name := range []string{"lfu", "gdfs", "aging-lfu:w=1000"} {
+		e, err := registry.New(name, policy.Options{Capacity: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := policy.Pinned(e)
+		policytest.PlayScript(t, p, "+1 h1 +2")
+		p.Pin(2)
+		p.Unpin(2, policy.Tick{Seq: 9})
+		policytest.WantVictim(t, p, 2, true)
+	}
 }
 
 // TestPinnedIsThePinner: a policy that can pin is not wrapped.

@@ -38,7 +38,10 @@ type agingEntry struct {
 	last   uint64 // which use of all was the last of this entry
 }
 
-var _ policy.Evictor = (*AgingLFU)(nil)
+var (
+	_ policy.Evictor = (*AgingLFU)(nil)
+	_ policy.Pinner  = (*AgingLFU)(nil)
+)
 
 func newAgingLFU(w float64) *AgingLFU {
 	a := &AgingLFU{w: w}
@@ -74,9 +77,29 @@ func (a *AgingLFU) Remove(id policy.ID, _ policy.Reason) {
 	}
 }
 
+// Pin keeps id and its uses.
+func (a *AgingLFU) Pin(id policy.ID) {
+	if slot, ok := a.keyed.Slots.Find(id); ok {
+		a.link()
+		a.keyed.Pin(slot)
+	}
+}
+
+// Unpin makes the age of id 0.
+func (a *AgingLFU) Unpin(id policy.ID, at policy.Tick) {
+	if slot, ok := a.keyed.Slots.Find(id); ok && a.keyed.Unpin(slot) {
+		a.rank(slot, at.Seq)
+	}
+}
+
 func (a *AgingLFU) use(slot uint32, seq int64) {
+	bound.Increment(&a.keyed.Slots.At(slot).uses)
+	a.rank(slot, seq)
+}
+
+// rank sets the key for a use with a number.
+func (a *AgingLFU) rank(slot uint32, seq int64) {
 	e := a.keyed.Slots.At(slot)
-	bound.Increment(&e.uses)
 	a.last++
 	e.last = a.last
 	a.keyed.Heap.SetMinor(slot, a.w*float64(e.uses)+float64(seq), largerFirst(e.offset))

@@ -63,6 +63,7 @@ type gdsfEntry struct {
 
 var (
 	_ policy.Evictor  = (*GDSF)(nil)
+	_ policy.Pinner   = (*GDSF)(nil)
 	_ policy.Replacer = (*GDSF)(nil)
 )
 
@@ -120,10 +121,30 @@ func (g *GDSF) Remove(id policy.ID, why policy.Reason) {
 	g.keyed.Drop(slot)
 }
 
-// use sets H, with the present floor.
+// Pin keeps id and its uses.
+func (g *GDSF) Pin(id policy.ID) {
+	if slot, ok := g.keyed.Slots.Find(id); ok {
+		g.link()
+		g.keyed.Pin(slot)
+	}
+}
+
+// Unpin sets H with the present floor.
+func (g *GDSF) Unpin(id policy.ID, _ policy.Tick) {
+	if slot, ok := g.keyed.Slots.Find(id); ok && g.keyed.Unpin(slot) {
+		g.rank(slot)
+	}
+}
+
+// use counts a use.
 func (g *GDSF) use(slot uint32) {
-	e := &g.keyed.Slots.Cells[slot].Val
-	bound.Increment(&e.uses)
+	bound.Increment(&g.keyed.Slots.At(slot).uses)
+	g.rank(slot)
+}
+
+// rank sets H, with the present floor.
+func (g *GDSF) rank(slot uint32) {
+	e := g.keyed.Slots.At(slot)
 	key := g.floor + float64(e.uses)*float64(e.worth)
 	if g.deep == nil {
 		g.keyed.Heap.Set(slot, key)

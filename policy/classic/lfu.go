@@ -2,6 +2,7 @@ package classic
 
 import (
 	"reprise/policy"
+	"reprise/policy/internal/bound"
 	"reprise/policy/internal/container"
 	"reprise/policy/internal/spec"
 )
@@ -17,10 +18,13 @@ var LFUSpec = spec.Spec{
 //
 // Every call is O(log n), Victim O(1). Memory per resident: some 55 bytes.
 type LFU struct {
-	keyed container.Keyed[policy.ID, struct{}] // the key is the number of uses
+	keyed container.Keyed[policy.ID, uint32] // the number of uses, which is the key
 }
 
-var _ policy.Evictor = (*LFU)(nil)
+var (
+	_ policy.Evictor = (*LFU)(nil)
+	_ policy.Pinner  = (*LFU)(nil)
+)
 
 // Insert stages the item; the one before it joins the others.
 func (l *LFU) Insert(it policy.Item, _ policy.Tick) {
@@ -28,14 +32,14 @@ func (l *LFU) Insert(it policy.Item, _ policy.Tick) {
 		return
 	}
 	l.link()
-	l.keyed.Stage(it.ID, struct{}{})
+	l.keyed.Stage(it.ID, 0)
 }
 
 // Hit counts a use.
 func (l *LFU) Hit(id policy.ID, _ policy.Tick) {
 	if slot, ok := l.keyed.Slots.Find(id); ok {
 		l.link()
-		l.keyed.Heap.Set(slot, l.keyed.Heap.Key(slot)+1)
+		l.use(slot)
 	}
 }
 
@@ -49,8 +53,30 @@ func (l *LFU) Remove(id policy.ID, _ policy.Reason) {
 	}
 }
 
-func (l *LFU) link() {
-	if slot := l.keyed.Take(); slot != 0 {
-		l.keyed.Heap.Set(slot, 1)
+// Pin keeps id and its uses.
+func (l *LFU) Pin(id policy.ID) {
+	if slot, ok := l.keyed.Slots.Find(id); ok {
+		l.link()
+		l.keyed.Pin(slot)
 	}
 }
+
+// Unpin makes id the last that came to its number of uses.
+func (l *LFU) Unpin(id policy.ID, _ policy.Tick) {
+	if slot, ok := l.keyed.Slots.Find(id); ok && l.keyed.Unpin(slot) {
+		l.rank(slot)
+	}
+}
+
+func (l *LFU) link() {
+	if slot := l.keyed.Take(); slot != 0 {
+		l.use(slot)
+	}
+}
+
+func (l *LFU) use(slot uint32) {
+	bound.Increment(l.keyed.Slots.At(slot))
+	l.rank(slot)
+}
+
+func (l *LFU) rank(slot uint32) { l.keyed.Heap.Set(slot, float64(*l.keyed.Slots.At(slot))) }

@@ -7,6 +7,7 @@ type Keyed[K ~uint64, T any] struct {
 	Heap  KeyHeap
 
 	staged uint32
+	pins   map[uint32]uint32 // how often, of the slots that are pinned
 }
 
 // Stage stages a new entry. The one before must have been taken.
@@ -19,16 +20,40 @@ func (k *Keyed[K, T]) Take() uint32 {
 	return slot
 }
 
-// Least is the entry of the least key, the staged one only when it is alone.
-func (k *Keyed[K, T]) Least() (name K, ok bool) {
-	if k.Heap.Len() == 0 {
-		return k.Slots.Name(k.staged)
+// Pin keeps an entry, which is not staged, from being Least until as many calls of Unpin.
+func (k *Keyed[K, T]) Pin(slot uint32) {
+	if k.pins == nil {
+		k.pins = map[uint32]uint32{}
 	}
-	return k.Slots.Name(k.Heap.Min())
+	k.pins[slot]++
+}
+
+// Unpin ends a Pin. If it was the last one the caller puts the entry into the heap, where it may be or not.
+func (k *Keyed[K, T]) Unpin(slot uint32) (last bool) {
+	n := k.pins[slot]
+	if n > 1 {
+		k.pins[slot] = n - 1
+		return false
+	}
+	delete(k.pins, slot)
+	return n == 1
+}
+
+// Least is the entry of the least key that is not pinned, the staged one only when it is alone. Pinned ones with lesser keys leave the heap.
+func (k *Keyed[K, T]) Least() (name K, ok bool) {
+	for k.Heap.Len() > 0 {
+		slot := k.Heap.Min()
+		if len(k.pins) == 0 || k.pins[slot] == 0 {
+			return k.Slots.Name(slot)
+		}
+		k.Heap.Remove(slot)
+	}
+	return k.Slots.Name(k.staged)
 }
 
 // Drop removes an entry wherever it is.
 func (k *Keyed[K, T]) Drop(slot uint32) {
+	delete(k.pins, slot)
 	if slot == k.staged {
 		k.staged = 0
 	}
