@@ -18,9 +18,8 @@ type Curve struct {
 	// Windows are in the order of time, without gaps. Options.Window is their length.
 	Windows []Window
 
-	misses   []float64 // by position: estimated uses that miss in a cache that ends there
-	requests bool
-	counts   []int64 // of uses by position, 0: first uses
+	misses []float64 // by position: estimated uses that miss in a cache that ends there
+	counts []int64   // of uses by position, 0: first uses
 
 	capacities []int
 	limits     []int // highest position of a hit in each of the capacities
@@ -32,7 +31,7 @@ type Curve struct {
 
 // Window is a part of a trace.
 type Window struct {
-	// From is its start: seconds, or the number of its first request, from 0.
+	// From is its start, on the clock of the trace.
 	From float64
 	// Accesses are the blocks of its requests.
 	Accesses int64
@@ -42,7 +41,7 @@ type Window struct {
 
 func newCurve(distinct int, s *sample, o *Options) *Curve {
 	c := &Curve{Distinct: distinct, Rate: s.rate, Sampled: len(s.stack.slot), counts: make([]int64, len(s.stack.slot)+1),
-		capacities: o.Capacities, window: o.Window, requests: o.Requests, now: -1, missed: make([]int64, len(o.Capacities)+1)}
+		capacities: o.Capacities, window: o.Window, now: -1, missed: make([]int64, len(o.Capacities)+1)}
 	for _, capacity := range o.Capacities {
 		c.limits = append(c.limits, c.rank(float64(capacity)))
 	}
@@ -84,19 +83,15 @@ func (c *Curve) count(position int) {
 }
 
 // open begins a request of so many blocks.
-func (c *Curve) open(at float64, number, blocks int) {
+func (c *Curve) open(at float64, blocks int) {
 	c.Accesses += int64(blocks)
 	if c.window == 0 {
 		return
 	}
-	if number == 0 {
+	if c.now < 0 {
 		c.start = at
 	}
-	from := at - c.start
-	if c.requests {
-		from, c.start = float64(number), 0
-	}
-	for w := max(int(from/c.window), c.now); c.now < w; {
+	for w := max(int((at-c.start)/c.window), c.now); c.now < w; {
 		c.shut()
 		c.now++
 		c.Windows = append(c.Windows, Window{From: c.start + float64(c.now)*c.window})

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"math"
 
-	"reprise/policy/sim"
 	"reprise/policy/sim/blocks"
 )
 
@@ -36,10 +35,8 @@ type Options struct {
 	Seed uint64
 	// Capacities, in blocks, are those of Windows; in rising order.
 	Capacities []int
-	// Window is the length of a window in seconds, or in requests where Requests is set; 0: no windows.
+	// Window is the length of a window in seconds; 0: no windows.
 	Window float64
-	// Requests makes Window a number of requests.
-	Requests bool
 }
 
 // mostWindows bounds the windows of a trace, so that a typing error does not take all memory.
@@ -75,68 +72,19 @@ func (o *Options) rate(distinct int) float64 {
 // Blocks is the curve of a block trace. Of long prompts it reads a block access in some 2 ns, and a sampled one in some 30; short prompts cost
 // twice that. Memory is 4 bytes per distinct block, and some 30 more per sampled one.
 func Blocks(t *blocks.Trace, o Options) (*Curve, error) {
-	if n := len(t.Requests); n > 0 && !o.Requests && o.Window > 0 && (t.Requests[n-1].At-t.Requests[0].At)/o.Window > mostWindows {
-		return nil, fmt.Errorf("windows of %g s in %g s: want at most %d windows", o.Window, t.Requests[n-1].At-t.Requests[0].At, mostWindows)
-	}
-	p, err := newPass(t.Distinct, &o)
-	if err != nil {
-		return nil, err
-	}
-	for i := range t.Requests {
-		r := &t.Requests[i]
-		p.request(r.At, r.Blocks, r.Filled)
-	}
-	return p.end(), nil
-}
-
-// IDs is the curve of a trace of requests by their identity, where each is one block. The ids are numbered in a map first.
-func IDs(t sim.Trace, o Options) (*Curve, error) {
-	numbers := map[uint64]uint32{}
-	var ids []uint32
-	var times []float64
-	for r, err := range t.Requests() {
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", t.Name(), err)
-		}
-		n, ok := numbers[r.ID]
-		if !ok {
-			n = uint32(len(numbers))
-			numbers[r.ID] = n
-		}
-		ids, times = append(ids, n), append(times, r.At)
-	}
-	p, err := newPass(len(numbers), &o)
-	if err != nil {
-		return nil, err
-	}
-	for i := range ids {
-		p.request(times[i], ids[i:i+1], nil)
-	}
-	return p.end(), nil
-}
-
-// pass is one pass over a trace.
-type pass struct {
-	sample   *sample
-	curve    *Curve
-	requests int
-}
-
-func newPass(distinct int, o *Options) (*pass, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	s := newSample(distinct, o.rate(distinct), o.Seed)
-	return &pass{sample: s, curve: newCurve(distinct, s, o)}, nil
-}
-
-func (p *pass) request(at float64, prompt, answer []uint32) {
-	p.curve.open(at, p.requests, len(prompt))
-	p.sample.request(prompt, answer, p.curve)
-	p.requests++
-}
-
-func (p *pass) end() *Curve {
-	p.curve.finish()
-	return p.curve
+	if n := len(t.Requests); n > 0 && o.Window > 0 && (t.Requests[n-1].At-t.Requests[0].At)/o.Window > mostWindows {
+		return nil, fmt.Errorf("windows of %g s in %g s: want at most %d windows", o.Window, t.Requests[n-1].At-t.Requests[0].At, mostWindows)
+	}
+	s := newSample(t.Distinct, o.rate(t.Distinct), o.Seed)
+	c := newCurve(t.Distinct, s, &o)
+	for i := range t.Requests {
+		r := &t.Requests[i]
+		c.open(r.At, len(r.Blocks))
+		s.request(r.Blocks, r.Filled, c)
+	}
+	c.finish()
+	return c, nil
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/policy/sim"
 	"reprise/policy/sim/blocks"
 )
 
@@ -74,46 +73,9 @@ func TestExactIsReplay(t *testing.T) {
 		if last := results[len(results)-1]; math.Abs(c.Ideal()-last.HitRatio) > 1e-12 || c.Accesses != last.Blocks {
 			t.Errorf("seed %d: ideal %v of %d, the replay has %v of %d", seed, c.Ideal(), c.Accesses, last.HitRatio, last.Blocks)
 		}
-	}
-}
-
-// ids is a Zipf trace.
-func ids(seed uint64, n int) *sim.Slice {
-	rng := rand.New(rand.NewPCG(seed, 2))
-	zipf := rand.NewZipf(rng, 1.1, 4, 5000)
-	t := &sim.Slice{Title: "zipf"}
-	for i := range n {
-		t.All = append(t.All, sim.Request{ID: 1 + zipf.Uint64(), At: float64(i) / 10})
-	}
-	return t
-}
-
-// TestIDsAreNaive: over single ids the curve is that of a list of the ids by last use.
-func TestIDsAreNaive(t *testing.T) {
-	trace := ids(1, 3000)
-	c, err := IDs(trace, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []uint64
-	hits := make([]int, len(trace.All)+1) // by position
-	for _, r := range trace.All {
-		at := slices.Index(list, r.ID)
-		if at >= 0 {
-			hits[at+1]++
-			list = slices.Delete(list, at, at+1)
+		if c.HitRatio(0.5) != 0 || c.HitRatio(math.Inf(1)) != c.Ideal() {
+			t.Errorf("seed %d: %v below one block, %v without limit", seed, c.HitRatio(0.5), c.HitRatio(math.Inf(1)))
 		}
-		list = slices.Insert(list, 0, r.ID)
-	}
-	sum := 0
-	for n := 1; n <= len(list); n++ {
-		sum += hits[n]
-		if got, want := c.HitRatio(float64(n)), float64(sum)/3000; math.Abs(got-want) > 1e-12 {
-			t.Fatalf("%d entries: %v, want %v", n, got, want)
-		}
-	}
-	if c.Distinct != len(list) || c.First != int64(len(list)) || c.HitRatio(0.5) != 0 || c.HitRatio(math.Inf(1)) != c.Ideal() {
-		t.Errorf("%d distinct of %d, %v below one entry, %v without limit", c.Distinct, len(list), c.HitRatio(0.5), c.HitRatio(math.Inf(1)))
 	}
 }
 
@@ -196,26 +158,24 @@ func TestLeast(t *testing.T) {
 func TestWindows(t *testing.T) {
 	trace := chains(4, 1000)
 	sizes := []int{5, 40, 1000}
-	for _, o := range []Options{{Window: 60, Capacities: sizes}, {Window: 64, Requests: true, Capacities: sizes}} {
-		c := curve(t, trace, o)
-		var accesses int64
-		hits := make([]float64, len(sizes))
-		for i, w := range c.Windows {
-			accesses += w.Accesses
-			for k, n := range w.Hits {
-				hits[k] += n
-			}
-			if o.Requests && w.From != float64(64*i) || !o.Requests && math.Abs(w.From-trace.Requests[0].At-float64(60*i)) > 1e-9 {
-				t.Errorf("window %d begins at %v", i, w.From)
-			}
+	c := curve(t, trace, Options{Window: 60, Capacities: sizes})
+	var accesses int64
+	hits := make([]float64, len(sizes))
+	for i, w := range c.Windows {
+		accesses += w.Accesses
+		for k, n := range w.Hits {
+			hits[k] += n
 		}
-		if accesses != c.Accesses {
-			t.Errorf("%d accesses in windows, %d in the trace", accesses, c.Accesses)
+		if math.Abs(w.From-trace.Requests[0].At-float64(60*i)) > 1e-9 {
+			t.Errorf("window %d begins at %v", i, w.From)
 		}
-		for k, n := range sizes {
-			if got, want := hits[k]/float64(accesses), c.HitRatio(float64(n)); math.Abs(got-want) > 1e-12 {
-				t.Errorf("%d blocks: %v in windows, %v in the curve", n, got, want)
-			}
+	}
+	if accesses != c.Accesses {
+		t.Errorf("%d accesses in windows, %d in the trace", accesses, c.Accesses)
+	}
+	for k, n := range sizes {
+		if got, want := hits[k]/float64(accesses), c.HitRatio(float64(n)); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d blocks: %v in windows, %v in the curve", n, got, want)
 		}
 	}
 }

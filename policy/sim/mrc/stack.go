@@ -9,7 +9,7 @@ const none = ^uint32(0)
 // is the number of slots in use from its own up. The slots in use are bits, whose words are counted by a Fenwick tree: the blocks of a
 // prompt, used one after the other, share a word of 64, so that the tree is changed and read once for many of them.
 type stack struct {
-	slot  []uint32 // of each block, none before its first use and after its removal
+	slot  []uint32 // of each block, none before its first use
 	owner []uint32 // of each slot
 	used  []uint64 // bits of slots
 	tree  []int32  // Fenwick tree of how many bits of each word are set
@@ -25,18 +25,18 @@ type pending struct {
 	by   int32
 }
 
-// newStack has room for blocks numbered below n.
+// newStack has room for blocks numbered below n. There are twice as many slots as blocks, so that compact costs little per touch.
 func newStack(n int) *stack {
 	s := &stack{slot: make([]uint32, n)}
 	for i := range s.slot {
 		s.slot[i] = none
 	}
-	s.resize(2*n + 128)
+	s.empty((2*n + 191) / 64)
 	return s
 }
 
-func (s *stack) resize(slots int) {
-	words := (slots + 63) / 64
+// empty makes so many words of slots, none in use.
+func (s *stack) empty(words int) {
 	s.owner = make([]uint32, 64*words)
 	s.used = make([]uint64, words)
 	s.tree = make([]int32, words+1)
@@ -59,7 +59,7 @@ func (s *stack) touch(block uint32) {
 	if int(s.next) == len(s.owner) {
 		s.compact()
 	}
-	s.remove(block)
+	s.leave(block)
 	at := s.next
 	s.next++
 	s.slot[block], s.owner[at] = at, block
@@ -68,13 +68,12 @@ func (s *stack) touch(block uint32) {
 	s.change(&s.taken, at/64, 1)
 }
 
-// remove takes the block out, if it is in.
-func (s *stack) remove(block uint32) {
+// leave gives up the slot of a block that has one, for the next.
+func (s *stack) leave(block uint32) {
 	at := s.slot[block]
 	if at == none {
 		return
 	}
-	s.slot[block] = none
 	s.used[at/64] &^= 1 << (at % 64)
 	s.live--
 	s.change(&s.left, at/64, -1)
@@ -104,13 +103,12 @@ func (s *stack) write(p *pending) {
 	p.by = 0
 }
 
-// compact gives the blocks new slots in the same order. There are twice as many slots as blocks, so that the cost of it per touch is
-// constant.
+// compact gives the blocks new slots in the same order, the lowest ones.
 func (s *stack) compact() {
 	s.flush()
 	old := s.owner
 	used := s.used
-	s.resize(max(len(old), 2*s.live+128))
+	s.empty(len(used))
 	for word, set := range used {
 		for ; set != 0; set &= set - 1 {
 			block := old[64*word+bits.TrailingZeros64(set)]
