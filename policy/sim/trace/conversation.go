@@ -18,8 +18,7 @@ type Conversation struct {
 type Turn struct {
 	Text   string
 	Parent int    // index of the turn whose answer it follows; -1 starts the conversation
-	Reply  int    // bytes of the recorded answer, of the first one if there are several; 0: not known
-	Answer string // that answer
+	Answer string // as recorded, the first one if there are several; "": not known
 }
 
 // Say appends a turn that follows the last one.
@@ -27,9 +26,9 @@ func (c *Conversation) Say(text string) {
 	c.Turns = append(c.Turns, Turn{Text: text, Parent: len(c.Turns) - 1})
 }
 
-// answer records the length of the answer to turn i; -1 is no turn.
+// answer records the answer to turn i; -1 is no turn.
 func (c *Conversation) answer(i int, text string) {
-	if i >= 0 && c.Turns[i].Reply == 0 {
-		c.Turns[i].Reply, c.Turns[i].Answer = len(text), text
+	if i >= 0 && c.Turns[i].Answer == "" {
+		c.Turns[i].Answer = text
 	}
 }

@@ -121,10 +121,7 @@ func TestRecordFields(t *testing.T) {
 		talk, err := r.Next()
 		got := string(r.Format()) + " " + talk.Topic
 		for _, turn := range talk.Turns {
-			got += fmt.Sprintf(" %d", turn.Reply)
-			if len(turn.Answer) != turn.Reply {
-				t.Errorf("%s: answer %q of %d bytes", c.name, turn.Answer, turn.Reply)
-			}
+			got += fmt.Sprintf(" %d", len(turn.Answer))
 		}
 		if err != nil || got != c.want {
 			t.Errorf("%s: got %q, %v; want %q", c.name, got, err, c.want)

@@ -93,7 +93,7 @@ func (c *Conversation) requests(n uint64) []sim.Request {
 	for i, turn := range c.Turns {
 		q := sim.Request{
 			ID: Identity(turn.Text), Conversation: n, Topic: Identity(c.Topic), Scope: Identity(c.System),
-			Size: int64(turn.Reply), Cost: float64(turn.Reply / 4), Content: &sim.Content{Text: turn.Text},
+			Size: int64(len(turn.Answer)), Cost: float64(len(turn.Answer) / 4), Content: &sim.Content{Text: turn.Text},
 		}
 		if q.Size == 0 {
 			q.Size = int64(len(turn.Text))

@@ -162,7 +162,7 @@ func readTalks(path string) (talks []thread, err error) {
 		}
 		t := thread{topic: trace.Identity(c.Topic)}
 		for _, turn := range c.Turns {
-			t.lines = append(t.lines, line{turn.Text, true, turn.Reply})
+			t.lines = append(t.lines, line{turn.Text, true, len(turn.Answer)})
 		}
 		talks = append(talks, t)
 	}
