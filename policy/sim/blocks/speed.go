@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -63,6 +64,13 @@ func timesOf(all []float32) (t Times) {
 	for _, v := range all {
 		sum += float64(v)
 	}
-	at := func(q float64) float64 { return float64(all[int(math.Ceil(q*float64(len(all))))-1]) }
-	return Times{Mean: sum / float64(len(all)), P50: at(.5), P90: at(.9), P99: at(.99)}
+	return Times{Mean: sum / float64(len(all)), P50: float64(Quantile(all, .5)), P90: float64(Quantile(all, .9)), P99: float64(Quantile(all, .99))}
+}
+
+// Quantile is the least of the sorted values that at least a share q of them does not exceed, 0 of none.
+func Quantile[N cmp.Ordered](sorted []N, q float64) (v N) {
+	if len(sorted) == 0 {
+		return v
+	}
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }

@@ -3,8 +3,9 @@ package fleet
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
+
+	"reprise/policy/sim/blocks"
 )
 
 // edge is the part of the requests, at the beginning and at the end of a play, that is not counted: a tenth.
@@ -139,8 +140,7 @@ func quantiles(values []float64) (q Quantile) {
 	for _, v := range values {
 		q.Mean += v / float64(len(values))
 	}
-	at := func(share float64) float64 { return values[max(0, int(math.Ceil(share*float64(len(values))))-1)] }
-	q.P50, q.P90, q.P99 = at(0.5), at(0.9), at(0.99)
+	q.P50, q.P90, q.P99 = blocks.Quantile(values, 0.5), blocks.Quantile(values, 0.9), blocks.Quantile(values, 0.99)
 	return q
 }
 

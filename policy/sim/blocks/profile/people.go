@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"reprise/policy/sim/blocks"
 )
 
 // Turns is how long conversations are. Turns of a conversation are the largest turn of its requests.
@@ -75,8 +77,8 @@ func (p *summary) turns(m *mapping) *Turns {
 	slices.Sort(each)
 	slices.Sort(requests)
 	t.Mean, t.SD = moments(each)
-	t.P50, t.P90, t.P99, t.Most = nth(each, 0.5), nth(each, 0.9), nth(each, 0.99), nth(each, 1)
-	t.RequestP50, t.RequestP90 = nth(requests, 0.5), nth(requests, 0.9)
+	t.P50, t.P90, t.P99, t.Most = blocks.Quantile(each, 0.5), blocks.Quantile(each, 0.9), blocks.Quantile(each, 0.99), blocks.Quantile(each, 1)
+	t.RequestP50, t.RequestP90 = blocks.Quantile(requests, 0.5), blocks.Quantile(requests, 0.9)
 	t.Single = below(each, 1)
 	t.First = below(requests, 1)
 	for turn := 1; turn <= t.Most; turn = max(turn+1, turn*5/4) {
@@ -103,14 +105,6 @@ func moments(all []int) (mean, sd float64) {
 		sd += (float64(v) - mean) * (float64(v) - mean) / n
 	}
 	return mean, math.Sqrt(sd)
-}
-
-// nth is the least of the sorted values that a share q does not exceed.
-func nth[N cmp.Ordered](sorted []N, q float64) (v N) {
-	if len(sorted) == 0 {
-		return v
-	}
-	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
 
 // below is the share of the sorted values up to v.

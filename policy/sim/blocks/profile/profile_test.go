@@ -120,7 +120,7 @@ func TestReuseIsNaive(t *testing.T) {
 			}
 			sort.Float64s(gaps)
 			for q, got := range map[float64]float64{0.5: r.P50, 0.9: r.P90, 0.99: r.P99} {
-				if want := nth(gaps, q); len(gaps) > 0 && math.Abs(math.Log2(got/want)) > 1.01/perOctave {
+				if want := blocks.Quantile(gaps, q); len(gaps) > 0 && math.Abs(math.Log2(got/want)) > 1.01/perOctave {
 					t.Errorf("%s: quantile %v is %v, want %v", r.Name, q, got, want)
 				}
 			}
@@ -212,8 +212,8 @@ func TestLifespansAreNaive(t *testing.T) {
 			if l.P99 > l.Max || l.P50 > l.P90 || l.P90 > l.P99 {
 				t.Errorf("%s: quantiles %v, %v, %v up to %v", l.Name, l.P50, l.P90, l.P99, l.Max)
 			}
-			if l.Blocks != len(spans) || !near(l.Mean, sum/float64(max(1, len(spans)))) || !near(l.Max, nth(spans, 1)) {
-				t.Errorf("%s: %+v, want %d of mean %v, at most %v", l.Name, l, len(spans), sum/float64(len(spans)), nth(spans, 1))
+			if l.Blocks != len(spans) || !near(l.Mean, sum/float64(max(1, len(spans)))) || !near(l.Max, blocks.Quantile(spans, 1)) {
+				t.Errorf("%s: %+v, want %d of mean %v, at most %v", l.Name, l, len(spans), sum/float64(len(spans)), blocks.Quantile(spans, 1))
 			}
 			for _, c := range l.CDF {
 				if n := sort.SearchFloat64s(spans, c.X); !near(c.Y, float64(n)/float64(len(spans))) {
@@ -281,7 +281,7 @@ func TestTurns(t *testing.T) {
 		}
 		slices.Sort(all)
 		mean, sd := moments(all)
-		if p.Turns.Sessions != len(all) || !near(p.Turns.Mean, mean) || !near(p.Turns.SD, sd) || p.Turns.Most != all[len(all)-1] || p.Turns.P50 != nth(all, 0.5) {
+		if p.Turns.Sessions != len(all) || !near(p.Turns.Mean, mean) || !near(p.Turns.SD, sd) || p.Turns.Most != all[len(all)-1] || p.Turns.P50 != blocks.Quantile(all, 0.5) {
 			t.Errorf("%+v, want %d sessions, mean %v, sd %v", p.Turns, len(all), mean, sd)
 		}
 		for _, c := range p.Turns.CDF {

@@ -26,7 +26,7 @@ type Quantiles struct {
 func quantiles(all []int) Quantiles {
 	slices.Sort(all)
 	mean, _ := moments(all)
-	return Quantiles{mean, nth(all, 0.5), nth(all, 0.9), nth(all, 0.99)}
+	return Quantiles{mean, blocks.Quantile(all, 0.5), blocks.Quantile(all, 0.9), blocks.Quantile(all, 0.99)}
 }
 
 // size measures the requests that are in a group; ok is false where there is none.
