@@ -17,56 +17,32 @@ var evictees = []string{"lru", "gdfs", "aging-lfu", "wa", "wa:form=bayes", "lpc"
 // and the insertion of the next block. Requests are of a hundred blocks, and one of five uses resident ones.
 //
 //	go test -run '^$' -bench Eviction -benchtime 500000x ./policy/kv
-func BenchmarkEviction(b *testing.B) {
-	for _, name := range evictees {
-		b.Run(name, func(b *testing.B) {
-			s := newStream(b, name)
-			for s.born < 1_200_000 {
-				s.request(true)
-			}
-			b.ResetTimer()
-			start := cpu(b)
-			for i := 0; i < b.N; i += perRequest {
-				s.request(true)
-			}
-			b.ReportMetric(float64(cpu(b)-start)/float64(b.N), "cpu-ns/op")
-		})
-	}
-}
+func BenchmarkEviction(b *testing.B) { measure(b, 1_200_000, perRequest, (*stream).request) }
 
 // BenchmarkVictim prints the cost of the choice alone, at the same state.
 //
 //	go test -run '^$' -bench Victim -benchtime 500000x ./policy/kv
 func BenchmarkVictim(b *testing.B) {
-	for _, name := range evictees {
-		b.Run(name, func(b *testing.B) {
-			s := newStream(b, name)
-			for s.born < 1_100_000 {
-				s.request(true)
-			}
-			start := cpu(b)
-			for b.Loop() {
-				s.evictor.Victim()
-			}
-			b.ReportMetric(float64(cpu(b)-start)/float64(b.N), "cpu-ns/op")
-		})
-	}
+	measure(b, 1_200_000, 1, func(s *stream) { s.evictor.Victim() })
 }
 
 // BenchmarkUse prints the cost of a use of a resident block among a million.
 //
 //	go test -run '^$' -bench Use -benchtime 500000x ./policy/kv
-func BenchmarkUse(b *testing.B) {
+func BenchmarkUse(b *testing.B) { measure(b, million, perRequest, (*stream).use) }
+
+// measure prints the cost of an operation, so many of which are one call of each, after so many blocks were inserted.
+func measure(b *testing.B, inserted policy.ID, operations int, each func(*stream)) {
 	for _, name := range evictees {
 		b.Run(name, func(b *testing.B) {
 			s := newStream(b, name)
-			for s.born < 1_000_000 {
-				s.request(false)
+			for s.born < inserted {
+				s.request()
 			}
 			b.ResetTimer()
 			start := cpu(b)
-			for i := 0; i < b.N; i += perRequest {
-				s.use()
+			for i := 0; i < b.N; i += operations {
+				each(s)
 			}
 			b.ReportMetric(float64(cpu(b)-start)/float64(b.N), "cpu-ns/op")
 		})
@@ -106,12 +82,12 @@ func newStream(b *testing.B, name string) *stream {
 }
 
 // request inserts the blocks of one request, each after an eviction where a million are resident.
-func (s *stream) request(evict bool) {
+func (s *stream) request() {
 	s.tick()
 	it := s.item()
 	first := s.born + 1
 	for i := perRequest - 1; i >= 0; i-- {
-		if evict && s.born >= million {
+		if s.born >= million {
 			id, _ := s.evictor.Victim()
 			s.evictor.Remove(id, policy.Evicted)
 		}
