@@ -1,8 +1,6 @@
 package classic
 
 import (
-	"math"
-
 	"reprise/policy"
 	"reprise/policy/internal/bound"
 	"reprise/policy/internal/container"
@@ -55,7 +53,7 @@ func (a *AgingLFU) Insert(it policy.Item, at policy.Tick) {
 		return
 	}
 	a.link()
-	a.keyed.Stage(it.ID, agingEntry{offset: clamp32(it.Offset)})
+	a.keyed.Stage(it.ID, agingEntry{offset: bound.Int32(it.Offset)})
 	a.at = at.Seq
 }
 
@@ -102,7 +100,7 @@ func (a *AgingLFU) rank(slot uint32, seq int64) {
 	e := a.keyed.Slots.At(slot)
 	a.last++
 	e.last = a.last
-	a.keyed.Heap.SetMinor(slot, a.w*float64(e.uses)+float64(seq), largerFirst(e.offset))
+	a.keyed.Heap.SetMinor(slot, a.w*float64(e.uses)+float64(seq), container.LargerFirst(e.offset))
 }
 
 func (a *AgingLFU) link() {
@@ -110,8 +108,3 @@ func (a *AgingLFU) link() {
 		a.use(slot, a.at)
 	}
 }
-
-// largerFirst is a rank of n, the larger n before the smaller.
-func largerFirst(n int32) uint32 { return math.MaxUint32 - (uint32(n) ^ 1<<31) }
-
-func clamp32(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }

@@ -83,7 +83,7 @@ func (g *GDSF) Insert(it policy.Item, _ policy.Tick) {
 	g.link()
 	g.keyed.Stage(it.ID, gdsfEntry{worth: float32(g.mode.Of(it))})
 	if slot, _ := g.keyed.Slots.Find(it.ID); g.deep != nil {
-		g.deep.set(slot, clamp32(it.Offset))
+		g.deep.set(slot, bound.Int32(it.Offset))
 	}
 }
 
@@ -171,5 +171,5 @@ func (d *depths) set(slot uint32, offset int32) {
 func (d *depths) use(slot uint32) uint32 {
 	d.uses++
 	d.last[slot] = d.uses
-	return largerFirst(d.offset[slot])
+	return container.LargerFirst(d.offset[slot])
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"reprise/policy"
+	"reprise/policy/internal/bound"
 	"reprise/policy/internal/spec"
 )
 
@@ -112,7 +113,7 @@ func (h *Hybrid) use(slot uint32, it *policy.Item) {
 	class := h.class(it.Category)
 	c := h.blocks.cells.At(slot)
 	odds, pools := h.blocks.odds(slot, h.model.now), h.blocks.pools(slot, it.Topic)
-	c.offset = clamp32(it.Offset)
+	c.offset = bound.Int32(it.Offset)
 	if c.class != class {
 		h.blocks.move(slot, class)
 	}

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"reprise/policy"
+	"reprise/policy/internal/bound"
 	"reprise/policy/internal/spec"
 	"reprise/policy/returns"
 )
@@ -118,7 +119,7 @@ func (l *LPC) Unpin(id policy.ID, at policy.Tick) {
 func (l *LPC) use(slot uint32, it *policy.Item, seq int64) {
 	c := l.blocks.cells.At(slot)
 	logit := l.logit(it)
-	c.offset = clamp32(it.Offset)
+	c.offset = bound.Int32(it.Offset)
 	if l.prior == 0 && !(it.Prob > 0) {
 		l.turns.touch(c, it, seq, l.clock.now)
 	}

@@ -123,11 +123,8 @@ func (r *ranked) reorder(class int) {
 
 func (r *ranked) node(slot uint32) container.Node {
 	c := r.cells.At(slot)
-	return container.Node{Major: container.Rank(c.logit + r.rates[c.class]*c.last), Minor: deepestFirst(c.offset), Item: slot}
+	return container.Node{Major: container.Rank(c.logit + r.rates[c.class]*c.last), Minor: container.LargerFirst(c.offset), Item: slot}
 }
-
-// deepestFirst is a rank of an offset, the larger one before the smaller.
-func deepestFirst(n int32) uint32 { return math.MaxUint32 - (uint32(n) ^ 1<<31) }
 
 // pin counts one more pin of id.
 func (r *ranked) pin(id policy.ID) {

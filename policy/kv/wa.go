@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"reprise/policy"
+	"reprise/policy/internal/bound"
 	"reprise/policy/internal/container"
 	"reprise/policy/internal/spec"
 )
@@ -70,7 +71,7 @@ func (w *WA) Insert(it policy.Item, at policy.Tick) {
 	}
 	w.model.tick(at)
 	class := w.class(it.Category)
-	slot := w.cells.Add(it.ID, waCell{key: it.Identity(), offset: clamp32(it.Offset), class: class})
+	slot := w.cells.Add(it.ID, waCell{key: it.Identity(), offset: bound.Int32(it.Offset), class: class})
 	w.cells.PushHead(&w.queues[class], slot)
 	w.stamp(slot)
 	w.learn(slot)
@@ -89,7 +90,7 @@ func (w *WA) Hit(id policy.ID, at policy.Tick) {
 func (w *WA) HitIn(it policy.Item, at policy.Tick) {
 	if slot, ok := w.cells.Find(it.ID); ok {
 		w.model.tick(at)
-		w.cells.At(slot).offset = clamp32(it.Offset)
+		w.cells.At(slot).offset = bound.Int32(it.Offset)
 		w.use(slot, w.class(it.Category))
 		w.learn(slot)
 	}

@@ -111,5 +111,3 @@ func (c *clock) next() uint32 {
 	}
 	return c.uses
 }
-
-func clamp32(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }

@@ -1,6 +1,8 @@
 // Package bound keeps numbers within limits: a counter does not overflow, a value stays finite.
 package bound
 
+import "math"
+
 // Increment counts up to what the counter can hold.
 func Increment(n *uint32) {
 	if *n++; *n == 0 {
@@ -15,3 +17,6 @@ func Within(floor, v, ceiling float64) float64 {
 	}
 	return min(v, ceiling)
 }
+
+// Int32 is the int32 that is nearest to n.
+func Int32(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }

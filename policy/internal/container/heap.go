@@ -21,6 +21,9 @@ func Rank(v float64) uint64 {
 	return b | 1<<63
 }
 
+// LargerFirst is n as a Minor: larger numbers go first.
+func LargerFirst(n int32) uint32 { return math.MaxUint32 - (uint32(n) ^ 1<<31) }
+
 // unrank is the inverse of Rank.
 func unrank(major uint64) float64 {
 	if major>>63 == 0 {
