@@ -6,6 +6,8 @@ package continues
 import (
 	"fmt"
 	"math"
+
+	"reprise/policy/returns"
 )
 
 // mostWidth is the widest hidden layer: the activations of Predict are on the stack.
@@ -111,11 +113,8 @@ func (m *Model) Predict(vector []float32, turn int) float64 {
 	if math.IsNaN(z) { // weights so large that sums are infinite
 		z = 0
 	}
-	return min(max(1/(1+math.Exp(-z)), least), 1-least)
+	return returns.Clip(1 / (1 + math.Exp(-z)))
 }
-
-// least is the probability that a prediction does not go below, nor its complement: odds of a million are certain.
-const least = 1e-6
 
 // odds are the log odds of a turn.
 func (f *Form) odds(turn int) float64 {

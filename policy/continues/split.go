@@ -3,6 +3,8 @@ package continues
 import (
 	"hash/fnv"
 	"strings"
+
+	"reprise/policy/internal/container"
 )
 
 // Part is the use of a conversation in training.
@@ -23,10 +25,7 @@ func PartOf(seed uint64, opening string) Part {
 		h.Write([]byte(word))
 		h.Write([]byte{' '})
 	}
-	x := h.Sum64() ^ seed*0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9 // splitmix64: neighbouring seeds give unrelated splits
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	switch x ^= x >> 31; x % 10 {
+	switch container.Mix(h.Sum64()^seed*0x9e3779b97f4a7c15) % 10 { // neighbouring seeds give unrelated splits
 	case 0:
 		return Validation
 	case 1, 2, 3, 4:

@@ -47,14 +47,9 @@ func split(prompts []string, budget int, parts []int) []int {
 	for open > 0 && budget >= open {
 		each := budget / open
 		for i, p := range prompts {
-			if need := len(p) - parts[i]; need > 0 {
-				got := min(need, each)
-				parts[i] += got
-				budget -= got
-				if got == need {
-					open--
-				}
-			}
+			got := min(len(p)-parts[i], each)
+			parts[i] += got
+			budget -= got
 		}
 		open = count(prompts, parts)
 	}
