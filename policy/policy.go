@@ -32,7 +32,7 @@ type Item struct {
 	Topic    TopicID
 	Parent   ID      // the entry that this one depends on; 0 is none
 	Category uint32  // type and turn of the request, from CategoryOf (WA, papers/001 §4.2); 0 is the first turn of type 0
-	Size     int64   // bytes
+	Size     int64   // bytes; of a KV block: tokens
 	Cost     float64 // what an answer costs to make again, e.g. tokens; 0 means 1
 	Offset   int     // position of a block in its prefix, or turn of a conversation
 	Prob     float64 // predicted probability that the conversation goes on (LPC)

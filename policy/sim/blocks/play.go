@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"reprise/policy"
+	"reprise/policy/returns"
 	"reprise/policy/sim"
 )
 
@@ -242,17 +243,12 @@ func (p *player) foresee(index, i int) {
 func (p *player) item(r *Request) policy.Item {
 	it := policy.Item{Topic: policy.TopicID(r.Session), Category: r.Category(), Size: int64(p.trace.Tokens), Cost: float64(p.trace.Tokens), Prob: float64(r.Prob)}
 	if p.oracle {
-		it.Prob = truth(r.GoesOn)
+		it.Prob = returns.Clip(0) // 0 is no prediction
+		if r.GoesOn {
+			it.Prob = returns.Clip(1)
+		}
 	}
 	return it
-}
-
-// truth is a prediction without error. 0 and 1 are no probabilities here: 0 is none.
-func truth(goesOn bool) float64 {
-	if goesOn {
-		return 1 - 1e-6
-	}
-	return 1e-6
 }
 
 // releaseUntil ends the requests that have ended, with the number of the latest one that began: a policy takes the first use with a new number
