@@ -221,22 +221,23 @@ func (p *player) finish(run running, at policy.Tick) {
 }
 
 func (p *player) hold(index, i int, b uint32, it *policy.Item, at policy.Tick) {
-	p.foresee(index, i)
 	it.Key, it.Offset = uint64(b)+1, i
-	p.tiers.note(b, it)
+	p.tiers.note(b, it, p.foresee(index, i))
 	p.tiers.first.Hold(b, it, at)
 }
 
 func (p *player) fill(index, i int, b uint32, it *policy.Item, at policy.Tick) bool {
-	p.foresee(index, i)
 	it.Key, it.Offset = uint64(b)+1, i
-	return p.tiers.fill(b, it, at)
+	return p.tiers.fill(b, it, p.foresee(index, i), at)
 }
 
-func (p *player) foresee(index, i int) {
+// foresee reports the next use of block i of a request to the seer, and returns it; 0 without one.
+func (p *player) foresee(index, i int) (next int64) {
 	if p.seer != nil {
-		p.seer.Foresee(int64(p.future.next[p.future.starts[index]+i]), 0)
+		next = int64(p.future.next[p.future.starts[index]+i])
+		p.seer.Foresee(next, 0)
 	}
+	return next
 }
 
 // item is what the blocks of a request have in common. Its topic is the conversation, for policies that have topics.

@@ -178,6 +178,7 @@ func (o *Options) cell(t *Trace, name string, c Capacity, f *future) (*player, e
 			return nil, err
 		}
 		p.tiers.second = NewCache(slots, second)
+		p.tiers.seer, _ = second.(sim.Clairvoyant)
 	}
 	if seer, ok := first.(sim.Clairvoyant); ok {
 		p.seer, p.future = seer, f

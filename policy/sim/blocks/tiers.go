@@ -1,12 +1,22 @@
 package blocks
 
-import "reprise/policy"
+import (
+	"reprise/policy"
+	"reprise/policy/sim"
+)
 
 // tiers are a cache and possibly a second one, which has what the first one dropped (papers/001 §4.1: GPU and CPU memory). A block is in one
 // of them; a request brings those that it finds in the second back into the first.
 type tiers struct {
-	first, second *Cache        // second: nil
-	items         []policy.Item // of each block, as it was used last; only for a second tier
+	first, second *Cache          // second: nil
+	seer          sim.Clairvoyant // the evictor of the second, nil where it is none
+	uses          []use           // the last of each block; only for a second tier
+}
+
+// use is what a second tier is given with a block.
+type use struct {
+	item policy.Item
+	next int64 // for seer
 }
 
 // run is the leading run of a chain that is in either, and how many of it are in the second.
@@ -27,36 +37,45 @@ func (t *tiers) run(chain []uint32) (hits, second int) {
 	return hits, second
 }
 
-// note keeps what a second tier has to be given with a block.
-func (t *tiers) note(b uint32, it *policy.Item) {
+// note keeps the last use of a block.
+func (t *tiers) note(b uint32, it *policy.Item, next int64) {
 	if t.second == nil {
 		return
 	}
-	for len(t.items) <= int(b) {
-		t.items = append(t.items, policy.Item{})
+	for len(t.uses) <= int(b) {
+		t.uses = append(t.uses, use{})
 	}
-	t.items[b] = *it
+	t.uses[b] = use{*it, next}
 }
 
 // fill makes a block resident in the first tier, and moves what is dropped for it to the second. It reports false if there is no room.
-func (t *tiers) fill(b uint32, it *policy.Item, at policy.Tick) bool {
+func (t *tiers) fill(b uint32, it *policy.Item, next int64, at policy.Tick) bool {
 	if !t.first.Reserve() {
 		return false
 	}
-	t.note(b, it)
+	t.note(b, it, next)
 	dropped := t.first.Evicted()
 	if t.second != nil {
 		if t.second.Has(b) {
 			t.second.Drop(b)
 		}
 		for _, d := range dropped {
-			if t.second.Reserve() && t.second.Fill(d, &t.items[d], at) {
-				t.second.Release(d, at)
-			}
+			t.move(d, at)
 		}
 	}
 	t.first.Fill(b, it, at)
 	return true
+}
+
+// move gives the second tier a block that the first dropped.
+func (t *tiers) move(b uint32, at policy.Tick) {
+	last := &t.uses[b]
+	if t.seer != nil {
+		t.seer.Foresee(last.next, 0)
+	}
+	if t.second.Reserve() && t.second.Fill(b, &last.item, at) {
+		t.second.Release(b, at)
+	}
 }
 
 // evictions counts what was dropped from the last tier.
