@@ -68,5 +68,5 @@ func (c Capacity) In(t *Trace, bytesPerToken int64) int {
 	case c.Tokens != 0:
 		return max(1, int(c.Tokens/int64(t.Tokens)))
 	}
-	return max(1, int(c.Bytes/(bytesPerToken*int64(t.Tokens))))
+	return max(1, int(c.Bytes/bytesPerToken/int64(t.Tokens)))
 }

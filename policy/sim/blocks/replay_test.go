@@ -340,6 +340,9 @@ func TestParseCapacity(t *testing.T) {
 			t.Errorf("%s: %q read again is %+v, %v", text, c.String(), again, err)
 		}
 	}
+	if n := (Capacity{Bytes: 1 << 40}).In(trace, 1<<60); n != 1 {
+		t.Errorf("%d blocks of more bytes than there are, want 1", n)
+	}
 	for _, text := range []string{"", "0", "-1", "0%", "101%", "tokens", "0tokens", "-5tokens", "1.5tokens", "NaN%", "10 blocks", "9999999999999999999tokens"} {
 		if c, err := ParseCapacity(text); err == nil || !strings.Contains(err.Error(), "64000tokens") {
 			t.Errorf("%q: %+v, %v, want an error with the units", text, c, err)
