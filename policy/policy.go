@@ -4,12 +4,14 @@
 // call, so that the proxy and a simulation run the same code and name the same victims. The owner of an evictor (package
 // store in the proxy) serialises the calls.
 //
-// The contract is Evictor; a policy may implement Arriver, Contextual, Expirer, Linker, Pinner, Replacer, Persistent or Panel too. An entry
-// leaves for one of three reasons (evicted, expired, purged), and a new answer may replace one in its place. A Ledger keeps
-// an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove, or the Cache of sim/blocks for KV blocks.
+// The contract is Evictor; a policy may implement Arriver, Contextual, Expirer, Linker, Pinner, Replacer, Persistent or Panel too. An
+// entry leaves for one of three reasons (evicted, expired, purged), and a new answer may replace one in its place. A Ledger
+// keeps an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove, or for KV blocks the
+// Cache of sim/blocks.
 //
-// The policies are in packages of their own: classic, rac, haz, kv for KV blocks, and panel, which is made of the others. Package registry makes
-// one from a name with parameters, and documents how to add one. Their data structures are in internal/container.
+// The policies are in packages of their own: classic, rac, haz, kv for KV blocks, and panel, which is made of the others.
+// Package registry makes one from a name with parameters, and documents how to add one. Their data structures are in
+// internal/container, their models of reuse in returns; continues makes the predictions that some of them read.
 package policy
 
 import (
@@ -31,7 +33,7 @@ type Item struct {
 	Key      uint64 // identity that outlives an eviction: the same answer has it again when it returns; 0 is none
 	Topic    TopicID
 	Parent   ID      // the entry that this one depends on; 0 is none
-	Category uint32  // type and turn of the request, from CategoryOf (WA, papers/001 §4.2); 0 is the first turn of type 0
+	Category uint32  // type and turn of the request, from CategoryOf (papers/001 §4.2); 0 is the first turn of type 0
 	Size     int64   // bytes; of a KV block: tokens
 	Cost     float64 // what an answer costs to make again, e.g. tokens; 0 means 1
 	Offset   int     // position of a block in its prefix, or turn of a conversation

@@ -3,6 +3,9 @@
 // A request is the chain of its prompt's blocks; a block is named by its own content and all before it, so that equal numbers are equal
 // prefixes. A hit is the leading run of blocks that are resident. Cache is the block cache, Replay plays a Trace through it under any
 // policy and measures hits and, with a Speed, times to the first token.
+//
+// Package files reads traces, generate makes them and profile describes them: a new format, generator or figure goes there, and a new policy
+// into package kv.
 package blocks
 
 import (
