@@ -21,8 +21,8 @@ type player struct {
 	seer   sim.Clairvoyant // the evictor, nil where it is none
 	future *future         // for it
 
-	running byEnd
-	ready   byArrival // requests whose arrival depends on an earlier answer
+	running soonest   // ends of requests
+	ready   soonest   // arrivals that depend on an earlier answer
 	waits   []next    // for each request in a closed loop, those whose arrival depends on the end of its answer
 	servers []float64 // when each has done its last prefill
 	spare   [][]uint32
@@ -32,11 +32,11 @@ type player struct {
 	time, queued []float32
 }
 
-// running is a request whose blocks are held.
-type running struct {
-	end   float64
-	index int
-	lease []uint32 // the blocks that it holds, the deepest last
+// event is the arrival of a request, or its end.
+type event struct {
+	at    float64
+	index int      // of the request
+	lease []uint32 // the blocks that it holds until its end, the deepest last
 }
 
 // play plays all requests, or those until ctx is done. It reports each 256 that were played, and the rest.
@@ -62,7 +62,7 @@ func (p *player) play(ctx context.Context, progress func(int)) {
 		}
 		switch {
 		case len(p.ready) > 0 && (first == n || p.ready[0].at < p.trace.Requests[first].At):
-			next := heap.Pop(&p.ready).(arrival)
+			next := heap.Pop(&p.ready).(event)
 			p.request(next.index, next.at, int64(played+1))
 		case first < n:
 			p.request(first, p.trace.Requests[first].At, int64(played+1))
@@ -133,16 +133,16 @@ func (p *player) request(index int, at float64, seq int64) {
 		p.count(r, hits, second, cached, wait, begin-at)
 	}
 	if p.speed == nil {
-		p.finish(running{end, index, lease}, tick)
+		p.finish(event{end, index, lease}, tick)
 		return
 	}
-	heap.Push(&p.running, running{end, index, lease})
+	heap.Push(&p.running, event{end, index, lease})
 	if p.waits == nil {
 		return
 	}
 	for _, i := range []int32{p.waits[index].turn, p.waits[index].branch} {
 		if i != 0 {
-			heap.Push(&p.ready, arrival{end + p.trace.Requests[i].Think, int(i)})
+			heap.Push(&p.ready, event{at: end + p.trace.Requests[i].Think, index: int(i)})
 		}
 	}
 }
@@ -199,7 +199,7 @@ func (p *player) start(index int, at policy.Tick) (lease []uint32, hits, second 
 }
 
 // finish adds the blocks of the answer and releases all.
-func (p *player) finish(run running, at policy.Tick) {
+func (p *player) finish(run event, at policy.Tick) {
 	r := &p.trace.Requests[run.index]
 	it, n := p.item(r), len(run.lease)
 	if n == len(r.Blocks) { // else the blocks of the answer follow one that is not kept
@@ -255,9 +255,9 @@ func (p *player) item(r *Request) policy.Item {
 // releaseUntil ends the requests that have ended, with the number of the latest one that began: a policy takes the first use with a new number
 // for the begin of a request.
 func (p *player) releaseUntil(now float64, seq int64) {
-	for len(p.running) > 0 && p.running[0].end <= now {
-		run := heap.Pop(&p.running).(running)
-		p.finish(run, policy.Tick{Seq: seq, At: run.end})
+	for len(p.running) > 0 && p.running[0].at <= now {
+		run := heap.Pop(&p.running).(event)
+		p.finish(run, policy.Tick{Seq: seq, At: run.at})
 	}
 }
 
@@ -270,37 +270,18 @@ func (p *player) buffer() []uint32 {
 	return nil
 }
 
-// arrival is a request and when it comes.
-type arrival struct {
-	at    float64
-	index int
-}
+// soonest is a heap for container/heap; ties go to the earlier request.
+type soonest []event
 
-// byArrival and byEnd are heaps for container/heap; ties go to the earlier request.
-type (
-	byArrival []arrival
-	byEnd     []running
-)
-
-func (h byArrival) Len() int { return len(h) }
-func (h byArrival) Less(i, j int) bool {
+func (h soonest) Len() int { return len(h) }
+func (h soonest) Less(i, j int) bool {
 	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].index < h[j].index
 }
-func (h byArrival) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *byArrival) Push(x any)   { *h = append(*h, x.(arrival)) }
-func (h *byArrival) Pop() any     { return pop((*[]arrival)(h)) }
-
-func (h byEnd) Len() int { return len(h) }
-func (h byEnd) Less(i, j int) bool {
-	return h[i].end < h[j].end || h[i].end == h[j].end && h[i].index < h[j].index
-}
-func (h byEnd) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *byEnd) Push(x any)   { *h = append(*h, x.(running)) }
-func (h *byEnd) Pop() any     { return pop((*[]running)(h)) }
-
-func pop[T any](s *[]T) T {
-	n := len(*s) - 1
-	last := (*s)[n]
-	*s = (*s)[:n]
-	return last
+func (h soonest) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *soonest) Push(x any)   { *h = append(*h, x.(event)) }
+func (h *soonest) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	(*h)[last], *h = event{}, (*h)[:last]
+	return e
 }

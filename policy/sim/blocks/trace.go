@@ -106,8 +106,8 @@ type link struct {
 // Len is how many numbers were given: Trace.Distinct.
 func (n *Numbers) Len() int { return len(n.ids) }
 
-// Chain appends the numbers of the blocks with some ids of their own, one after the other from the start of a prompt. An id may be that of
-// the block alone or for the block and all before it.
+// Chain appends to the chain dst, which is empty at the start of a prompt, the numbers of the blocks with some ids of their own that follow
+// it. An id may be that of the block alone or for the block and all before it.
 func (n *Numbers) Chain(dst []uint32, ids []uint64) []uint32 {
 	parent := uint32(0)
 	if len(dst) > 0 {
