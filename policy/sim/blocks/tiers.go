@@ -76,6 +76,7 @@ func (t *tiers) move(b uint32, at policy.Tick) {
 	if t.second.Reserve() && t.second.Fill(b, &last.item, at) {
 		t.second.Release(b, at)
 	}
+	t.second.Evicted() // nothing takes them: the list is emptied
 }
 
 // evictions counts what was dropped from the last tier.
