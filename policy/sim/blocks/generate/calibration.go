@@ -11,7 +11,8 @@ type Figure struct {
 	Name     string
 	Target   float64
 	Measured float64 // NaN: the trace has nothing of it, such as no second turn
-	// Day marks a figure of a whole day in paper 001 that two hours do not have: it is shown, and not a target of the generator.
+	// Day marks a figure of a whole day in paper 001 that two hours do not have, or have not with this way to count it: it is shown, and not a
+	// target of the generator.
 	Day bool
 }
 
@@ -56,8 +57,8 @@ func Calibration(t *blocks.Trace, target Target) []Figure {
 	return all
 }
 
-// targets are the statistics of the published two hours, and after the turns also those in the text of paper 001 §3 (figures 5, 8, 9, 11,
-// 19 and its introduction).
+// targets are the statistics of the published two hours, and after the turns also those in the text of paper 001 §3 (figures 5, 7, 8, 9,
+// 11, 12, 19 and its introduction).
 var targets = []Target{
 	{"qwen-a", slices.Concat(
 		curve(.579, .176, .410, .500, .562, .578),
@@ -79,10 +80,15 @@ var targets = []Target{
 			{"longest session, turns", mostTurns, quantileOf(turn, 1), true},
 			{"goes on after turn 1", .5, share(firstSettled, goesOn), false},
 			{"goes on after later turns", .8, laterGoesOn, false},
+			{"goes on after later turns, requests", .8, share(laterSettled, goesOn), true},
 			{"reuses in the top 10 % of blocks", .77, topReuses, false},
+			{"reuses in the top 10 %, prompts alone", .77, promptTopReuses, true},
 			{"lifespan p90, s", 612, lifespan(.9), false},
+			{"lifespan p90, s, prompts alone", 612, promptLifespan(.9), true},
+			{"reuses within 10 minutes", .8, within(600), true},
 			{"users with 50 % of requests", .19, busiest(.5), false},
 			{"users with 90 % of requests", .72, busiest(.9), false},
+			{"users with 90 % of hits", .19, mostHits(.9), true},
 		},
 	)},
 	{"qwen-b", slices.Concat(
@@ -97,8 +103,11 @@ var targets = []Target{
 		},
 		sizes(915, 574, 6294, 92, 39, 1006),
 		[]want{
+			{"reuses within 10 s", .8, within(10), true},
+			{"lifespan p90, s", .3, lifespan(.9), true},
 			{"lifespan p99, s", 97, lifespan(.99), true},
 			{"users with 90 % of requests", .15, busiest(.9), true},
+			{"users with 90 % of hits", .04, mostHits(.9), true},
 		},
 	)},
 }

@@ -31,11 +31,11 @@ func TestNothingElseIsPublished(t *testing.T) {
 	}
 }
 
-// TestFigures measures a trace whose figures can be counted: two sessions of one user that share block 0, the first of two requests.
+// TestFigures measures a trace whose figures can be counted: the sessions of two users that share block 0, the first of two requests.
 func TestFigures(t *testing.T) {
 	all := &blocks.Trace{Name: "three", Tokens: 10, Kinds: []string{"text", "api"}, Distinct: 7, Requests: []blocks.Request{
 		{At: 1, Prompt: 30, Answer: 25, Blocks: []uint32{0, 1, 6}, Turn: 1, Session: 1, User: 1, GoesOn: true},
-		{At: 3, Prompt: 20, Answer: 9, Blocks: []uint32{0, 5}, Kind: 1, Turn: 1, Session: 2, User: 1},
+		{At: 3, Prompt: 20, Answer: 9, Blocks: []uint32{0, 5}, Kind: 1, Turn: 1, Session: 2, User: 2},
 		{At: 11, Prompt: 60, Answer: 15, Blocks: []uint32{0, 1, 6, 2, 3, 4}, Turn: 2, Session: 1, User: 1, After: 1},
 	}}
 	if err := all.Check(); err != nil {
@@ -53,8 +53,10 @@ func TestFigures(t *testing.T) {
 		{"gap of text", gapOf("text"), 10}, {"gap of api", gapOf("api"), 2}, {"same session", sameSession, 2. / 4}, {"others", otherSession, 2. / 4},
 		{"text", share(every, ofKind("text")), 2. / 3}, {"follow-ups", share(every, continues), 1. / 3}, {"singles", share(begins, ends), 1. / 2},
 		{"later turns of text", share(ofKind("text"), later), 1. / 2}, {"first turns that go on", share(firstSettled, goesOn), 1. / 2},
-		{"mean", mean(input), 110. / 3}, {"p50", quantileOf(output, .5), 15}, {"gap", followUpGap(.9), 10}, {"all users", busiest(.5), 1},
+		{"mean", mean(input), 110. / 3}, {"p50", quantileOf(output, .5), 15}, {"gap", followUpGap(.9), 10}, {"busiest user", busiest(.5), 1. / 2}, {"all users", busiest(1), 1},
 		{"new api blocks", everReused("api"), 0}, {"longest life", lifespan(1), 10}, {"life of three of eight", lifespan(.37), 0}, {"life of five", lifespan(.38), 10},
+		{"prompts with three of seven", promptLifespan(.57), 0}, {"prompts with four of seven", promptLifespan(.58), 10},
+		{"reuses in 2 s", within(2), 1. / 4}, {"reuses in 8 s", within(8), 2. / 4}, {"three of four hits", mostHits(.75), 1. / 2}, {"all hits", mostHits(1), 1},
 	} {
 		if got := c.got(m); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

@@ -68,6 +68,7 @@ func (m *measure) settled(r *blocks.Request) bool {
 }
 
 func firstSettled(m *measure, r *blocks.Request) bool { return r.Turn == 1 && m.settled(r) }
+func laterSettled(m *measure, r *blocks.Request) bool { return r.Turn > 1 && m.settled(r) }
 
 // laterGoesOn is the mean over the categories of later turns of the share of requests that another continues. As in figure 11 of paper 001
 // each category counts once; those with less than 10 requests are left out.
@@ -139,18 +140,65 @@ func followUpGap(q float64) figure {
 
 // busiest is the least share of the users that send a share of the requests.
 func busiest(share float64) figure {
+	return ofUsers(share, func(*measure, int) int { return 1 })
+}
+
+// mostHits is the least share of the users whose requests have a share of the hits (figure 7).
+func mostHits(share float64) figure {
+	return ofUsers(share, func(m *measure, request int) int { return m.hits[request] })
+}
+
+// ofUsers is the least share of the users whose requests have a share of the sum of a count.
+func ofUsers(share float64, count func(m *measure, request int) int) figure {
 	return func(m *measure) float64 {
-		users := map[uint32]int{}
+		users, total := map[uint32]int{}, 0
 		for i := range m.trace.Requests {
-			users[m.trace.Requests[i].User]++
+			n := count(m, i)
+			users[m.trace.Requests[i].User] += n
+			total += n
 		}
 		counts := slices.Sorted(maps.Values(users))
-		left, n := int(share*float64(len(m.trace.Requests))), 0
+		left, n := int(share*float64(total)), 0
 		for n < len(counts) && left > 0 {
 			n++
 			left -= counts[len(counts)-n]
 		}
 		return ratio(n, len(counts))
+	}
+}
+
+// within is the share of the reuses that come at most so many seconds after the use before (figure 12).
+func within(seconds float64) figure {
+	return func(m *measure) float64 {
+		soon := 0
+		for _, k := range m.kinds {
+			for _, g := range k.gaps {
+				if g.value <= seconds {
+					soon += g.n
+				}
+			}
+		}
+		return ratio(soon, m.reuses())
+	}
+}
+
+// promptTopReuses is topReuses of the blocks of prompts alone.
+func promptTopReuses(m *measure) float64 {
+	prompts := *m
+	prompts.unread = 0
+	return topReuses(&prompts)
+}
+
+// promptLifespan is a quantile of the time from the first prompt with a block to the last one.
+func promptLifespan(q float64) figure {
+	return func(m *measure) float64 {
+		all := make([]weighted, 0, m.distinct)
+		for i := range m.seen {
+			if s := &m.seen[i]; s.n > 0 {
+				all = append(all, weighted{s.last - s.asked, 1})
+			}
+		}
+		return quantile(all, q)
 	}
 }
 

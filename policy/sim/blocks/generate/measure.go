@@ -39,6 +39,7 @@ type touches struct {
 	latest      int32   // number of the last request with it, from 1
 	kind        uint16  // of the first
 	first, last float64 // of a block of an answer, first is when that was requested
+	asked       float64 // when a prompt first had it
 }
 
 // newMeasure reads the trace twice: for the curve of LRU, and for the rest.
@@ -107,7 +108,7 @@ func (m *measure) answered(r *blocks.Request) (begin, end int) {
 func (m *measure) touch(b uint32, number int32, kind uint16, at, begin float64) {
 	s := &m.seen[b]
 	if s.n == 0 {
-		s.first, s.kind = begin, kind
+		s.first, s.asked, s.kind = begin, at, kind
 		m.distinct++
 	}
 	s.n++
