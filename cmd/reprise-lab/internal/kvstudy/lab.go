@@ -30,7 +30,7 @@ func newLab(ctx context.Context, s Setup) *lab {
 type sweep struct {
 	workload
 	policies []string
-	extra    []string // are played with the first seed alone
+	extra    []string // for orientation, with all seeds: a bound of one seed can be below the mean of all
 	at       []place
 	base     func() int64 // distinct tokens that shares are of; nil: the distinct blocks of the trace
 	speed    *sizing      // nil: requests take no time
@@ -143,7 +143,7 @@ func (l *lab) one(p *played, k int) error {
 	if err != nil {
 		return err
 	}
-	o := blocks.Options{Policies: p.policies, Capacities: p.capacities(), Seed: l.Seeds[k], Parallel: l.Parallel, Now: l.Now}
+	o := blocks.Options{Policies: slices.Concat(p.policies, p.extra), Capacities: p.capacities(), Seed: l.Seeds[k], Parallel: l.Parallel, Now: l.Now}
 	if p.speed != nil {
 		if o.Speed, err = p.speed.of(l.ctx, t); err != nil {
 			return err
@@ -151,7 +151,6 @@ func (l *lab) one(p *played, k int) error {
 		p.speeds = append(p.speeds, o.Speed)
 	}
 	if k == 0 {
-		o.Policies = slices.Concat(p.policies, p.extra)
 		p.title, p.size = titleOf(p.name, t), sizeOf(t)
 	}
 	results, err := blocks.Replay(l.ctx, t, o)
