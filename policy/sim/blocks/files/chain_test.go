@@ -19,7 +19,7 @@ func TestSharedChains(t *testing.T) {
 	var want [][]uint64
 	for i := range 3000 {
 		at := float64(i)
-		one := Record{At: &at, Prompt: 1, Session: uint32(random.IntN(20))}
+		one := Record{At: &at, Prompt: MostTokens, Session: uint32(random.IntN(20))}
 		if i > 0 && random.IntN(3) > 0 {
 			one.After = int32(max(1, i-random.IntN(30)))
 			one.Blocks = slices.Clone(want[one.After-1])

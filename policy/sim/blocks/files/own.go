@@ -104,6 +104,9 @@ func (p *ownParser) line(text []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := p.checkChain(&one); err != nil {
+		return err
+	}
 	if one.After < 0 || one.After >= p.next() {
 		return fmt.Errorf("field after: %d: want the number of an earlier request, below %d, or 0", one.After, p.next())
 	}
@@ -125,6 +128,18 @@ func (p *ownParser) line(text []byte) error {
 	}
 	p.last[r.Session] = p.next()
 	return p.addChain(r, from, p.chain, len(p.chain)-len(one.Filled))
+}
+
+// checkChain refuses more blocks than the prompt has tokens for, as a wrong block_size in the first line makes them.
+func (p *ownParser) checkChain(one *Record) error {
+	n := len(one.Blocks)
+	for _, run := range one.Runs {
+		n += int(run[1])
+	}
+	if most := (one.Prompt + p.header.Tokens - 1) / p.header.Tokens; n > most {
+		return fmt.Errorf("fields blocks and runs: %d blocks: want at most %d for %d tokens in blocks of %d, the block_size of the first line", n, most, one.Prompt, p.header.Tokens)
+	}
+	return nil
 }
 
 func (p *ownParser) head(text []byte) error {
