@@ -23,6 +23,18 @@ const ArrivalHeader = "TIMESTAMP,ContextTokens,GeneratedTokens"
 
 const arrivalTime = "2006-01-02 15:04:05.9999999"
 
+// arrivalTimes are the forms of a time: those of the traces of 2023 and 2024, and RFC 3339.
+var arrivalTimes = []string{arrivalTime, arrivalTime + "Z07:00", time.RFC3339}
+
+func parseArrivalTime(text string) (at time.Time, err error) {
+	for _, form := range arrivalTimes {
+		if at, err = time.Parse(form, text); err == nil {
+			return at, nil
+		}
+	}
+	return at, fmt.Errorf("column TIMESTAMP: %q: want a time like %s or %s", text, arrivalTime, time.RFC3339)
+}
+
 // ParseArrival reads a row that is not the first.
 func ParseArrival(line []byte) (ArrivalRecord, error) {
 	row, err := csv.NewReader(strings.NewReader(string(line))).Read()
@@ -32,9 +44,9 @@ func ParseArrival(line []byte) (ArrivalRecord, error) {
 	if len(row) != 3 {
 		return ArrivalRecord{}, fmt.Errorf("%d columns: want %s", len(row), ArrivalHeader)
 	}
-	at, err := time.Parse(arrivalTime, row[0])
+	at, err := parseArrivalTime(row[0])
 	if err != nil {
-		return ArrivalRecord{}, fmt.Errorf("column TIMESTAMP: %q: want a time like %s", row[0], arrivalTime)
+		return ArrivalRecord{}, err
 	}
 	r := ArrivalRecord{At: float64(at.UnixMicro()) / 1e6}
 	if r.Prompt, err = column("ContextTokens", row[1], 1); err != nil {

@@ -177,3 +177,13 @@ func TestPacked(t *testing.T) {
 		t.Errorf("%+v, %v", tr, err)
 	}
 }
+
+// TestArrivalTimes: the traces of 2024 have an offset behind their times, and others RFC 3339.
+func TestArrivalTimes(t *testing.T) {
+	for _, time := range []string{"2024-05-10 00:00:01.009930", "2024-05-10 00:00:01.009930+00:00", "2024-05-10T00:00:01.00993Z", "2024-05-10T02:00:01.00993+02:00"} {
+		r, err := ParseArrival([]byte(time + ",48,16"))
+		if err != nil || r.At != 1715299201.00993 {
+			t.Errorf("%s: %v, %v", time, r.At, err)
+		}
+	}
+}
