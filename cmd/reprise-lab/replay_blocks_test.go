@@ -131,6 +131,8 @@ func TestReplayKind(t *testing.T) {
 		{"--trace " + path + " --format moon", `format "moon": want one of`},
 		{"--trace a.ids --blocks --format ids", "--blocks with --format ids: want one of auto, blocks"},
 		{"--trace a.ids --blocks", "no known format of block traces"},
+		{"--trace none.jsonl --servers 2", "none.jsonl: no such file"},
+		{"--trace a.ids --blocks", "`reprise-lab replay --help` has their fields"},
 		{"--trace none.jsonl --format mooncake", "none.jsonl: no such file"},
 		{"--trace " + path + " --block-size -64", "--block-size -64: want tokens above 0"},
 		{"--trace " + path + " --warmup 40", "no requests after a warm-up of 40: it has 40"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -57,6 +58,8 @@ func (o *replayFlags) ofBlocks() (bool, error) {
 		case o.Format == string(trace.Auto):
 			if _, ok := replay.BlockFormat(name); ok {
 				this = "blocks"
+			} else if _, err := os.Stat(name); err != nil { // before flags are judged by what it is not
+				return false, err
 			}
 		case !slices.Contains(asRequests, o.Format):
 			this = "blocks"

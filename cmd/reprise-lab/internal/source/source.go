@@ -17,6 +17,7 @@ import (
 	"reprise/policy/sim/blocks"
 	"reprise/policy/sim/blocks/files"
 	"reprise/policy/sim/blocks/generate"
+	tracefile "reprise/policy/sim/trace"
 )
 
 // generated is the prefix of a generated trace: "generate:NAME:key=value,…".
@@ -144,6 +145,9 @@ func (f *Flags) open(name string) (t *blocks.Trace, err error) {
 		t, err = f.generate(spec)
 	} else {
 		t, err = files.Open(name, files.Format(f.Format), files.Options{Tokens: f.BlockSize, Think: f.Think, Seed: f.Seed, Predict: f.Predict})
+		if errors.Is(err, tracefile.ErrFormat) && f.Format == string(files.Auto) {
+			err = fmt.Errorf("%w; `%s --help` has their fields", err, f.Command)
+		}
 	}
 	if err != nil || f.Scale == 1 {
 		return t, err
