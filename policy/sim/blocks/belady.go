@@ -19,13 +19,8 @@ const (
 // belady evicts the block of the latest next use. A use is a position in the sequence of all blocks of all prompts, so that of the blocks
 // of one request the deepest is the latest, and no two blocks have one next use.
 type belady struct {
-	keyed container.Keyed[policy.ID, foreseen]
-	next  int64 // use of the coming item
-}
-
-type foreseen struct {
-	next int64
-	pins int32
+	keyed container.Keyed[policy.ID, int64] // the next use, of which the key is the negative
+	next  int64                             // use of the coming item
 }
 
 var (
@@ -39,14 +34,14 @@ func (b *belady) Foresee(next, _ int64) { b.next = next }
 // Insert ranks the item by its next use.
 func (b *belady) Insert(it policy.Item, _ policy.Tick) {
 	if _, ok := b.keyed.Slots.Find(it.ID); !ok {
-		b.rank(b.keyed.Slots.Add(it.ID, foreseen{next: b.next}))
+		b.rank(b.keyed.Slots.Add(it.ID, b.next))
 	}
 }
 
 // Hit stores the next use that was foreseen.
 func (b *belady) Hit(id policy.ID, _ policy.Tick) {
 	if slot, ok := b.keyed.Slots.Find(id); ok {
-		b.keyed.Slots.At(slot).next = b.next
+		*b.keyed.Slots.At(slot) = b.next
 		b.rank(slot)
 	}
 }
@@ -61,27 +56,21 @@ func (b *belady) Remove(id policy.ID, _ policy.Reason) {
 	}
 }
 
-// Pin takes id out of the ranking.
+// Pin keeps id.
 func (b *belady) Pin(id policy.ID) {
 	if slot, ok := b.keyed.Slots.Find(id); ok {
-		b.keyed.Slots.At(slot).pins++
-		b.keyed.Heap.Remove(slot)
+		b.keyed.Pin(slot)
 	}
 }
 
 // Unpin ranks id again.
 func (b *belady) Unpin(id policy.ID, _ policy.Tick) {
-	if slot, ok := b.keyed.Slots.Find(id); ok {
-		b.keyed.Slots.At(slot).pins--
+	if slot, ok := b.keyed.Slots.Find(id); ok && b.keyed.Unpin(slot) {
 		b.rank(slot)
 	}
 }
 
-func (b *belady) rank(slot uint32) {
-	if e := b.keyed.Slots.At(slot); e.pins == 0 {
-		b.keyed.Heap.Set(slot, -float64(e.next))
-	}
-}
+func (b *belady) rank(slot uint32) { b.keyed.Heap.Set(slot, -float64(*b.keyed.Slots.At(slot))) }
 
 // future is the next use of the blocks of a trace.
 type future struct {
