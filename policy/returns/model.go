@@ -25,12 +25,16 @@ func kept(age float64) float64 { return math.Exp2(-age / half) }
 // categories together, and that to Prior. The zero value has seen nothing.
 //
 // The caller reports a use once it is known how it went on, and has those that are open at hand for Fit. One Again or Lost costs some
-// 30 ns and a Refit some 50 µs per category and 20 ns per open use; a category takes 1 KiB.
+// 30 ns and a Refit some 50 µs per category and 20 ns per open use; a category takes 2 KiB. Mixtures
+// take some ten times as long to fit.
 type Model struct {
+	Mixed bool // Mixture is called: there are mixtures too
+
 	number container.Table[uint64, int] // of each category + 1, in samples
 	seen   []category
 	wide   map[uint32]Fit // by type; never iterated
 	all    Fit
+	both   mixtures
 	ready  bool    // there was a Refit
 	fitted float64 // when
 	begun  bool    // Advance was called
@@ -41,6 +45,13 @@ type category struct {
 	id     uint32
 	sample Sample // of the uses that are not open
 	fit    Fit
+	mix    Mixture
+}
+
+// mixtures are those of the wider categories at the last Refit; P is 0 where there is none.
+type mixtures struct {
+	all  Mixture
+	wide map[uint32]Mixture // by type; never iterated
 }
 
 // Again notes that a use in category c was followed by another one, gap seconds later, now.
@@ -103,6 +114,37 @@ func (m *Model) fit(samples []Sample) {
 		}
 		m.seen[i].fit = samples[i].Fit(m.wide[kind])
 	}
+	if m.Mixed {
+		m.mix(samples, types, &all)
+	}
+}
+
+// mix is fit for mixtures. Each continues the estimate of the last Refit.
+func (m *Model) mix(samples []Sample, types map[uint32]*Sample, all *Sample) {
+	m.both.all = all.Mix(MixturePrior, m.both.all.or(all.guess()), weak)
+	wide := make(map[uint32]Mixture, len(types))
+	for i := range samples {
+		kind := m.seen[i].id / policy.MostTurns
+		if _, ok := wide[kind]; !ok {
+			wide[kind] = types[kind].Mix(m.both.all, m.both.wide[kind].or(m.both.all), firm)
+		}
+		m.seen[i].mix = samples[i].Mix(wide[kind], m.seen[i].mix.or(wide[kind]), firm)
+	}
+	m.both.wide = wide
+}
+
+// Mixture is Of for mixtures, where Mixed is set.
+func (m *Model) Mixture(c uint32) Mixture {
+	if i := m.number.Find(uint64(c) + 1); i != nil && m.seen[*i].mix.P > 0 {
+		return m.seen[*i].mix
+	}
+	if wide, ok := m.both.wide[c/policy.MostTurns]; ok {
+		return wide
+	}
+	if m.both.all.P > 0 {
+		return m.both.all
+	}
+	return MixturePrior
 }
 
 // Of is the fit of category c at the last Refit: that of its type, or of all, where it was not seen before.

@@ -92,14 +92,20 @@ func binOf(age float64) int {
 type Sample struct {
 	again  float64 // uses that were followed by another one
 	waited float64 // seconds until those
+	gaps   [bins]float64
+	waits  [bins]float64 // the sum of those of gaps
 	never  [bins]float64
 	ages   [bins]float64 // the sum of those of never
 }
 
 // Again notes that a use was followed by another one, gap seconds later. An old use counts with less weight, as in Fade.
 func (s *Sample) Again(gap, weight float64) {
+	gap = max(gap, 0)
+	bin := binOf(gap)
 	s.again += weight
-	s.waited += max(gap, 0) * weight
+	s.waited += gap * weight
+	s.gaps[bin] += weight
+	s.waits[bin] += gap * weight
 }
 
 // Silent notes that a use was not followed by another one within age seconds. An old one counts with less weight, as in Fade.
@@ -114,6 +120,8 @@ func (s *Sample) Fade(by float64) {
 	s.again *= by
 	s.waited *= by
 	for i := range s.never {
+		s.gaps[i] *= by
+		s.waits[i] *= by
 		s.never[i] *= by
 		s.ages[i] *= by
 	}
@@ -124,6 +132,8 @@ func (s *Sample) Add(other *Sample) {
 	s.again += other.again
 	s.waited += other.waited
 	for i, n := range other.never {
+		s.gaps[i] += other.gaps[i]
+		s.waits[i] += other.waits[i]
 		s.never[i] += n
 		s.ages[i] += other.ages[i]
 	}
