@@ -139,7 +139,7 @@ func (h *Hybrid) stamp(slot uint32) {
 
 func (h *Hybrid) learn(slot uint32) {
 	c := h.blocks.cells.At(slot)
-	h.model.learn(c.key, c.class)
+	h.model.learn(c.key, c.class, c.topic)
 }
 
 // class is the number of a category, which has a heap then.

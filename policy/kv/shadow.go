@@ -3,11 +3,12 @@ package kv
 import (
 	"iter"
 
+	"reprise/policy"
 	"reprise/policy/internal/container"
 	"reprise/policy/returns"
 )
 
-// room is how many keys a shadow follows, at some 50 bytes each. They are the latest: with one key of 16 it is two million blocks.
+// room is how many keys a shadow follows, at some 60 bytes each. They are the latest: with one key of 16 it is two million blocks.
 const room = 1 << 17
 
 // shadow follows when sampled keys are used, resident or not: if evictions ended the observation, the model would learn from the policy's
@@ -16,12 +17,18 @@ type shadow struct {
 	every uint64 // one key of so many
 	open  container.History[use]
 	model returns.Model
+	split bool // blocks that several topics used are categories of their own
 }
+
+// several is the bit of the category of a block that several topics used.
+const several = 1 << 31
 
 // use is the last use of a key.
 type use struct {
 	at       float64
 	category uint32
+	shared   bool // by several topics
+	topic    policy.TopicID
 }
 
 func newShadow(every int) shadow {
@@ -29,14 +36,19 @@ func newShadow(every int) shadow {
 }
 
 // touch reports a use.
-func (s *shadow) touch(key uint64, category uint32, now float64) {
+func (s *shadow) touch(key uint64, category uint32, topic policy.TopicID, now float64) {
 	if s.every > 1 && container.Mix(key)%s.every != 0 {
 		return
 	}
+	u := use{at: now, category: category, topic: topic}
 	if last, ok := s.open.Take(key); ok {
 		s.model.Again(last.category, now-last.at)
+		u.shared = last.shared || last.topic != topic
 	}
-	if oldest, dropped := s.open.Add(key, use{now, category}); dropped {
+	if s.split && u.shared {
+		u.category |= several
+	}
+	if oldest, dropped := s.open.Add(key, u); dropped {
 		s.model.Lost(oldest.category, now-oldest.at)
 	}
 }

@@ -29,7 +29,7 @@ func (t *turns) touch(c *rankedCell, it *policy.Item, seq int64, now float64) {
 		if seq > t.seq {
 			t.close()
 			t.seq = seq
-			t.wait(topicKey(it.Topic), use{now, it.Category % policy.MostTurns})
+			t.wait(topicKey(it.Topic), use{at: now, category: it.Category % policy.MostTurns})
 		}
 		return
 	}
@@ -41,7 +41,7 @@ func (t *turns) touch(c *rankedCell, it *policy.Item, seq int64, now float64) {
 		t.shadow.model.Again(last.category, now-last.at)
 	}
 	if seq == t.seq && (t.key == 0 || c.offset >= t.deepest) {
-		t.deepest, t.key, t.use = c.offset, c.key, use{now, it.Category % policy.MostTurns}
+		t.deepest, t.key, t.use = c.offset, c.key, use{at: now, category: it.Category % policy.MostTurns}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"reprise/policy/internal/bound"
 	"reprise/policy/internal/container"
 	"reprise/policy/internal/spec"
+	"reprise/policy/returns"
 )
 
 // WASpec describes wa and its parameters.
@@ -16,8 +17,12 @@ var WASpec = spec.Spec{
 	Params: []policy.Param{
 		lifeParam,
 		pParam,
-		{Name: "form", Says: "the probability as of the last use (paper), or given the time since then (bayes)", Default: "paper",
-			Choices: []string{"paper", "bayes"}},
+		{Name: "form", Says: "the probability as of the last use (paper), given the time since then (bayes), or that per second, without a life (rate)",
+			Default: "paper", Choices: []string{"paper", "bayes", "rate"}},
+		{Name: "fit", Says: "the law of times to the next use: exponential, or a mixture of two exponentials", Default: "exponential",
+			Choices: []string{"exponential", "mixture"}},
+		{Name: "shared", Says: "own: the blocks of a category that several conversations used are another category", Default: "no",
+			Choices: []string{"no", "own"}},
 		sampleParam,
 	},
 	New: func(a spec.Args) policy.Evictor { return newWA(a) },
@@ -28,14 +33,18 @@ var WASpec = spec.Spec{
 // from sampled keys (package returns). That probability falls with the time since the last use, so each category is a queue in the order
 // of last uses, and only their ends are compared. Ties go to the larger offset, then to the least recently used.
 //
+// Beside that of the paper there are other forms of the probability, all of which fall with that time; a law with a longer tail; and a
+// category of their own for blocks that several conversations used (Item.Topic), since Insert: such a block returns soon, whatever the type.
+//
 // With one category it is LRU. Every call but Victim is O(1), each 60 seconds of Tick.At one is O(sampled keys); Victim is O(W) in the
-// categories that have residents. Memory: some 70 bytes per resident, 50 per sampled key, 1 KiB per category.
+// categories that have residents. Memory: some 90 bytes per resident, 60 per sampled key, 3 KiB per category.
 type WA struct {
 	cells  container.Slots[policy.ID, waCell]
 	queues []container.Queue // by class: the last used at the head; no pinned ones
 	ends   []end             // by class
 	model  workload
-	bayes  bool // form
+	form   string
+	shares bool // shared=own
 }
 
 // end is a copy of the last use of the block at the tail of a queue, beside those of the other queues: to read them all from the cells would
@@ -43,6 +52,10 @@ type WA struct {
 type end struct {
 	last float64
 	slot uint32 // whose it is; 0: none
+
+	// priority is that of a last use at from, when it was now, by a version of the model.
+	priority, from, now float64
+	version             int
 }
 
 type waCell struct {
@@ -52,6 +65,8 @@ type waCell struct {
 	offset int32
 	class  uint32
 	pins   uint32
+	shared bool // by several topics
+	topic  policy.TopicID
 }
 
 var (
@@ -61,7 +76,10 @@ var (
 )
 
 func newWA(a spec.Args) *WA {
-	return &WA{model: newWorkload(a), bayes: a.Choice("form") == "bayes"}
+	w := &WA{model: newWorkload(a), form: a.Choice("form"), shares: a.Choice("shared") == "own"}
+	w.model.shadow.split = w.shares
+	w.model.shadow.model.Mixed = a.Choice("fit") == "mixture"
+	return w
 }
 
 // Insert puts it in the queue of its category.
@@ -71,7 +89,7 @@ func (w *WA) Insert(it policy.Item, at policy.Tick) {
 	}
 	w.model.tick(at)
 	class := w.class(it.Category)
-	slot := w.cells.Add(it.ID, waCell{key: it.Identity(), offset: bound.Int32(it.Offset), class: class})
+	slot := w.cells.Add(it.ID, waCell{key: it.Identity(), offset: bound.Int32(it.Offset), class: class, topic: it.Topic})
 	w.cells.PushHead(&w.queues[class], slot)
 	w.stamp(slot)
 	w.learn(slot)
@@ -90,8 +108,13 @@ func (w *WA) Hit(id policy.ID, at policy.Tick) {
 func (w *WA) HitIn(it policy.Item, at policy.Tick) {
 	if slot, ok := w.cells.Find(it.ID); ok {
 		w.model.tick(at)
-		w.cells.At(slot).offset = bound.Int32(it.Offset)
-		w.use(slot, w.class(it.Category))
+		c := w.cells.At(slot)
+		c.offset, c.shared, c.topic = bound.Int32(it.Offset), c.shared || c.topic != it.Topic, it.Topic
+		category := it.Category
+		if w.shares && c.shared {
+			category |= several
+		}
+		w.use(slot, w.class(category))
 		w.learn(slot)
 	}
 }
@@ -104,7 +127,7 @@ func (w *WA) Victim() (policy.ID, bool) {
 		if slot == 0 {
 			continue
 		}
-		if p := w.priority(class, slot, least); best == 0 || p < least || p == least && w.before(slot, best) {
+		if p := w.priority(class, slot); best == 0 || p < least || p == least && w.before(slot, best) {
 			best, least = slot, p
 		}
 	}
@@ -183,19 +206,30 @@ func (w *WA) stamp(slot uint32) {
 
 func (w *WA) learn(slot uint32) {
 	c := w.cells.At(slot)
-	w.model.learn(c.key, c.class)
+	w.model.learn(c.key, c.class, c.topic)
 }
 
-// priority is the log of ReuseProb of slot, the tail of a class, or any number above a limit if it is above that.
-func (w *WA) priority(class int, slot uint32, limit float64) float64 {
-	if w.ends[class].slot != slot {
-		w.ends[class] = end{w.cells.At(slot).last, slot}
+// priority is the log of ReuseProb of slot, the tail of a class. The blocks of a chain have one, so it is seldom computed.
+func (w *WA) priority(class int, slot uint32) float64 {
+	e := &w.ends[class]
+	if e.slot != slot {
+		e.slot, e.last = slot, w.cells.At(slot).last
 	}
-	scale, idle := &w.model.scales[class], w.model.now-w.ends[class].last
-	if !w.bayes {
-		return scale.Unconditional(idle)
+	if e.from != e.last || e.now != w.model.now || e.version != w.model.version {
+		e.priority = w.value(&w.model.curves[class], w.model.now-e.last)
+		e.from, e.now, e.version = e.last, w.model.now, w.model.version
 	}
-	return atMost(scale, scale.Logit-scale.Rate*idle, limit)
+	return e.priority
+}
+
+func (w *WA) value(c *returns.Curve, idle float64) float64 {
+	switch w.form {
+	case "bayes":
+		return c.Conditional(idle)
+	case "rate":
+		return c.Density(idle)
+	}
+	return c.Unconditional(idle)
 }
 
 // before reports whether a goes before b where their priorities are equal.
@@ -214,7 +248,7 @@ func (w *WA) before(a, b uint32) bool {
 func (w *WA) class(category uint32) uint32 {
 	class := w.model.class(category)
 	if int(class) == len(w.queues) {
-		w.queues, w.ends = append(w.queues, container.Queue{}), append(w.ends, end{})
+		w.queues, w.ends = append(w.queues, container.Queue{}), append(w.ends, end{version: -1})
 	}
 	return class
 }

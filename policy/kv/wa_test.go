@@ -11,7 +11,7 @@ import (
 
 // TestOneCategoryIsLRU: blocks of one category, with all that is learned of it, go in the order of LRU.
 func TestOneCategoryIsLRU(t *testing.T) {
-	for _, name := range []string{"wa", "wa:form=bayes,sample=1", "wa:life=off", "wa:p=off,life=100,sample=1"} {
+	for _, name := range []string{"wa", "wa:form=bayes,sample=1", "wa:life=off", "wa:p=off,life=100,sample=1", "wa:form=rate,sample=1", "wa:form=rate,fit=mixture,shared=own,sample=1"} {
 		f := newTraffic(t, 60, newPolicy(t, name), newPolicy(t, "lru"))
 		for i := range 3000 {
 			f.at = policy.Tick{Seq: int64(i + 1), At: f.at.At + f.rng.ExpFloat64()}
@@ -37,7 +37,8 @@ func TestEqualRatesAreLRU(t *testing.T) {
 
 // TestWAIsTheScan compares each victim with the least priority of all residents.
 func TestWAIsTheScan(t *testing.T) {
-	for _, name := range []string{"wa:sample=1", "wa:sample=1,form=bayes", "wa:sample=1,life=off", "wa:sample=1,life=60", "wa:sample=1,p=off"} {
+	for _, name := range []string{"wa:sample=1", "wa:sample=1,form=bayes", "wa:sample=1,life=off", "wa:sample=1,life=60", "wa:sample=1,p=off",
+		"wa:sample=1,fit=mixture", "wa:sample=1,form=rate", "wa:sample=1,form=bayes,fit=mixture", "wa:sample=1,form=rate,fit=mixture,shared=own"} {
 		t.Run(name, func(t *testing.T) {
 			w := newPolicy(t, name).(*WA)
 			f := newTraffic(t, 60, w)
@@ -68,20 +69,60 @@ func scan(w *WA) policy.ID {
 		if c.Name == 0 || c.Val.pins > 0 {
 			continue
 		}
-		fit, idle, life := w.model.shadow.model.Of(w.model.categories[c.Val.class]), w.model.now-c.Val.last, w.model.life.seconds
-		if w.model.certain {
-			fit.P = 1
-		}
-		p := fit.P * math.Exp(-fit.Rate*idle) * -math.Expm1(-fit.Rate*life)
-		if w.bayes {
-			p /= 1 - fit.P + fit.P*math.Exp(-fit.Rate*idle)
-		}
+		p := printed(w, &c.Val)
 		const rounding = 1e-9
 		if best == 0 || p < least*(1-rounding) || p <= least*(1+rounding) && w.before(slot, best) {
 			best, least = slot, p
 		}
 	}
 	return w.cells.Cells[best].Name
+}
+
+// printed is the priority of a block as a sum of exponentials.
+func printed(w *WA, c *waCell) float64 {
+	category := w.model.categories[c.class]
+	mix, idle := w.model.shadow.model.Of(category).Mixture(), w.model.now-c.last
+	if w.model.shadow.model.Mixed {
+		mix = w.model.shadow.model.Mixture(category)
+	}
+	if w.model.certain {
+		mix.P = 1
+	}
+	soon, now, back := 0.0, 0.0, 0.0
+	for i, share := range []float64{1 - mix.Late, mix.Late} {
+		later := mix.P * share * math.Exp(-mix.Rates[i]*idle)
+		back += later
+		now += later * mix.Rates[i]
+		soon += later * -math.Expm1(-mix.Rates[i]*w.model.life.seconds)
+	}
+	switch w.form {
+	case "rate":
+		return now / (1 - mix.P + back)
+	case "bayes":
+		return soon / (1 - mix.P + back)
+	}
+	return soon
+}
+
+// TestSharedBlocksAreACategory: what two conversations used has the class of such blocks, in the shadow too.
+func TestSharedBlocksAreACategory(t *testing.T) {
+	w := newPolicy(t, "wa:sample=1,shared=own").(*WA)
+	w.Insert(policy.Item{ID: 1, Key: 1, Category: 3, Topic: 1}, policy.Tick{Seq: 1})
+	for i, c := range []struct {
+		topic policy.TopicID
+		want  uint32
+	}{{1, 3}, {2, 3 | several}, {2, 3 | several}} {
+		w.HitIn(policy.Item{ID: 1, Category: 3, Topic: c.topic}, policy.Tick{Seq: int64(i + 2), At: float64(i + 1)})
+		slot, _ := w.cells.Find(1)
+		if got := w.model.categories[w.cells.At(slot).class]; got != c.want {
+			t.Errorf("use %d by conversation %d: category %#x, want %#x", i+2, c.topic, got, c.want)
+		}
+		for _, u := range w.model.shadow.open.All() {
+			if u.category != c.want {
+				t.Errorf("use %d by conversation %d: category %#x in the shadow, want %#x", i+2, c.topic, u.category, c.want)
+			}
+		}
+	}
 }
 
 // TestCategoriesDiffer: requests of one category come again after ten seconds, those of the other never. Its blocks are evicted first,

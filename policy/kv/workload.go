@@ -23,6 +23,8 @@ type workload struct {
 	number     container.Table[uint64, int] // class of a category + 1
 	categories []uint32                     // by class
 	scales     []returns.Scale
+	curves     []returns.Curve // of wa
+	version    int             // of scales and curves
 	shadow     shadow
 	life       life
 	certain    bool // p=off
@@ -39,7 +41,7 @@ func (w *workload) class(category uint32) uint32 {
 	}
 	class := len(w.categories)
 	w.number.Add(uint64(category)+1, class)
-	w.categories, w.scales = append(w.categories, category), append(w.scales, returns.Scale{})
+	w.categories, w.scales, w.curves = append(w.categories, category), append(w.scales, returns.Scale{}), append(w.curves, returns.Curve{})
 	w.fit(class)
 	return uint32(class)
 }
@@ -50,10 +52,20 @@ func (w *workload) fit(class int) {
 		fit.P = 1
 	}
 	w.scales[class] = fit.Over(w.life.seconds)
+	mix := fit.Mixture()
+	if w.shadow.model.Mixed {
+		mix = w.shadow.model.Mixture(w.categories[class])
+		if w.certain {
+			mix.P = 1
+		}
+	}
+	w.curves[class] = mix.Over(w.life.seconds)
 }
 
 // learn reports the use of a key, now.
-func (w *workload) learn(key uint64, class uint32) { w.shadow.touch(key, w.categories[class], w.now) }
+func (w *workload) learn(key uint64, class uint32, topic policy.TopicID) {
+	w.shadow.touch(key, w.categories[class]&^several, topic, w.now)
+}
 
 // evicted reports a victim that was used last at some time.
 func (w *workload) evicted(last float64) { w.life.evicted(w.now - last) }
@@ -65,6 +77,7 @@ func (w *workload) tick(at policy.Tick) (refitted bool) {
 	}
 	changed := w.life.adopt()
 	if refitted = w.shadow.refit(w.now); refitted || changed {
+		w.version++
 		for i := range w.scales {
 			w.fit(i)
 		}
