@@ -36,7 +36,7 @@ func (p *played) curve(title, y string, scale float64, figure func(*blocks.Resul
 	for n, name := range policies {
 		line := report.Line{Name: label(name), Style: report.Plain}
 		switch {
-		case name == blocks.Belady || name == blocks.Infinite:
+		case bound(name):
 			line.Style = report.Dashed
 		case n == 0:
 			line.Style = report.Bold

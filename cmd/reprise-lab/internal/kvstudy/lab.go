@@ -30,7 +30,6 @@ func newLab(ctx context.Context, s Setup) *lab {
 type sweep struct {
 	workload
 	policies []string
-	extra    []string // for orientation, with all seeds: a bound of one seed can be below the mean of all
 	at       []place
 	base     func() int64 // distinct tokens that shares are of; nil: the distinct blocks of the trace
 	speed    *sizing      // nil: requests take no time
@@ -143,7 +142,7 @@ func (l *lab) one(p *played, k int) error {
 	if err != nil {
 		return err
 	}
-	o := blocks.Options{Policies: slices.Concat(p.policies, p.extra), Capacities: p.capacities(), Seed: l.Seeds[k], Parallel: l.Parallel, Now: l.Now}
+	o := blocks.Options{Policies: p.policies, Capacities: p.capacities(), Seed: l.Seeds[k], Parallel: l.Parallel, Now: l.Now}
 	if p.speed != nil {
 		if o.Speed, err = p.speed.of(l.ctx, t); err != nil {
 			return err
@@ -173,7 +172,7 @@ func titleOf(name string, t *blocks.Trace) string {
 
 // values are a figure of a policy at the capacity of a number, for each seed.
 func (p *played) values(policy string, at int, figure func(*blocks.Result) float64) (all []float64) {
-	k := slices.Index(slices.Concat(p.policies, p.extra), policy)
+	k := slices.Index(p.policies, policy)
 	for _, results := range p.seeds {
 		if i := k*len(p.at) + at; k >= 0 && i < len(results) {
 			all = append(all, figure(&results[i]))
@@ -191,7 +190,7 @@ func (p *played) mean(policy string, at int, figure func(*blocks.Result) float64
 // row has a figure of all policies at a capacity.
 func (p *played) row(at int, figure func(*blocks.Result) float64) *study.Row {
 	row := &study.Row{Case: p.title, Capacity: p.at[at].text(), Values: map[string][]float64{}}
-	for _, name := range slices.Concat(p.policies, p.extra) {
+	for _, name := range p.policies {
 		row.Values[name] = p.values(name, at, figure)
 	}
 	return row

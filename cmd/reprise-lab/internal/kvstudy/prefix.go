@@ -64,7 +64,7 @@ var prefixWords = []report.Term{
 func (l *lab) homogeneous(s *sharing) (err error) {
 	var all []sweep
 	for _, w := range l.uses() {
-		all = append(all, sweep{workload: w, policies: sharers, extra: sharerBounds, at: shares(prefixShares...)})
+		all = append(all, sweep{workload: w, policies: everySharer(), at: shares(prefixShares...)})
 	}
 	s.alone, err = l.play("traces of one use", all)
 	return err
@@ -87,7 +87,7 @@ func mixedPlaces() []place { return append(shares(prefixShares...), place{tokens
 func (l *lab) mixed(s *sharing) error {
 	w := l.mixture()
 	all, err := l.play("the mix", []sweep{
-		{workload: w, policies: sharers, extra: sharerBounds, at: mixedPlaces()},
+		{workload: w, policies: everySharer(), at: mixedPlaces()},
 		{workload: w, policies: sharers, at: mixedPlaces(), speed: &sizing{load: .7, share: .01}},
 	})
 	if len(all) > 0 {

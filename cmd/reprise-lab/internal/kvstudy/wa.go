@@ -2,6 +2,7 @@ package kvstudy
 
 import (
 	"math"
+	"slices"
 
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/study"
@@ -66,12 +67,16 @@ var waWords = []report.Term{
 	{Name: "category", Text: "the type of a request and its turn in the conversation, up to 8."},
 }
 
+// everyEvictor is the policies of the study: WA and its ablations, the others, and what is played for orientation.
+func everyEvictor() []string {
+	return slices.Concat([]string{"wa", lifeOff, pOff}, others, []string{"aging-lfu", "lpc", blocks.Oracle, blocks.Belady, blocks.Infinite})
+}
+
 // waHits plays all policies on all traces.
 func (l *lab) waHits(s *wild) (err error) {
 	var all []sweep
 	for _, w := range l.wildTraces(s) {
-		all = append(all, sweep{workload: w, policies: append([]string{"wa", lifeOff, pOff}, others...),
-			extra: []string{"aging-lfu", "lpc", blocks.Oracle, blocks.Belady, blocks.Infinite}, at: shares(waShares...)})
+		all = append(all, sweep{workload: w, policies: everyEvictor(), at: shares(waShares...)})
 	}
 	s.hits, err = l.play("hit ratios", all)
 	return err
@@ -88,8 +93,8 @@ func (l *lab) wildTraces(s *wild) (all []workload) {
 
 // Requests of the generated traces: what a study of two minutes allows.
 const (
-	chatRequests = 5000
-	apiRequests  = 5000
+	chatRequests = 4000
+	apiRequests  = 4000
 )
 
 // waQueues plays LRU and WA with times, each on servers that LRU keeps busy for a share of the time.

@@ -2,6 +2,7 @@ package kvstudy
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"reprise/cmd/reprise-lab/internal/report"
@@ -18,7 +19,8 @@ type cost struct {
 const (
 	costBlocks   = 1_000_000 // resident
 	costRequest  = 100       // blocks of a request
-	costMeasured = 300_000   // evictions
+	costMeasured = 50_000    // evictions of a round
+	costRounds   = 10        // the fastest counts: the others had the machine less for themselves
 	costKinds    = 5         // by eight turns: 40 categories
 )
 
@@ -66,16 +68,20 @@ func (l *lab) cost(name string) (nanos float64, err error) {
 		}
 	}
 	requests(resident, false)
-	requests(measured/2, true) // models have fits now
-	start := l.Now()
-	requests(measured, true)
-	return float64(l.Now().Sub(start).Nanoseconds()) / float64(max(1, measured)), nil
+	requests(3*measured, true) // models have fits now
+	least := math.Inf(1)
+	for range costRounds {
+		start := l.Now()
+		requests(measured, true)
+		least = min(least, float64(l.Now().Sub(start).Nanoseconds())/float64(max(1, measured)))
+	}
+	return least, nil
 }
 
 func (s *wild) costSection() report.Section {
 	one := report.Section{Title: "The cost of an eviction"}
-	one.Say(fmt.Sprintf("%d million blocks of %d categories are resident. One eviction is the choice of the victim, its removal, and the insertion of the next block. It is wall time of one goroutine on this machine, "+
-		"with everything else that it does: the only figures of this page that are not the same in every run.", costBlocks/1_000_000, costKinds*policy.MostTurns))
+	one.Say(fmt.Sprintf("%d million blocks of %d categories are resident. One eviction is the choice of the victim, its removal, and the insertion of the next block. It is the fastest of %d rounds of %d thousand evictions "+
+		"in one goroutine on this machine: the only figures of this page that are not the same in every run.", costBlocks/1_000_000, costKinds*policy.MostTurns, costRounds, costMeasured/1000))
 	b := &report.Bars{Title: "Time of one eviction", Y: "µs", Digits: 3, Series: []report.Series{{Name: "µs"}}}
 	for _, c := range s.costs {
 		b.Groups = append(b.Groups, label(c.policy))

@@ -81,8 +81,7 @@ func (s *wild) hitSection() report.Section {
 	one.Show(s.gains())
 	for i := range s.hits {
 		p := &s.hits[i]
-		all := append(append([]string{"wa", lifeOff, pOff}, others...), p.extra...)
-		t := p.figures("Hit ratio of "+p.title+", %. "+p.text(), 100, 2, false, hits, all...)
+		t := p.figures("Hit ratio of "+p.title+", %. "+p.text(), 100, 2, false, hits, everyEvictor()...)
 		t.Folded = i > 0
 		one.Show(t)
 	}
