@@ -213,7 +213,7 @@ func (o *replayFlags) openBlocks(ctx context.Context, t cli.Terminal) ([]*blocks
 	if err != nil {
 		return nil, err
 	}
-	from.Predict = model.Predict
+	from.Predict = model.Turn
 	traces, err := from.Open(ctx, t.Err)
 	if err == nil {
 		err = model.Err()

@@ -7,14 +7,10 @@ import (
 	"reprise/cmd/reprise-lab/internal/train"
 	"reprise/embed"
 	"reprise/policy/continues"
-	"reprise/policy/sim/blocks/files"
 )
 
-// Predictions are those of a model about the turns of a file that has texts.
-type Predictions struct{ of *train.Predictor }
-
-// OpenModel reads a model that `reprise-lab train lpc` wrote, whose embedder e is.
-func OpenModel(path string, e embed.Embedder) (*Predictions, error) {
+// OpenModel reads a model that `reprise-lab train lpc` wrote, whose embedder e is. Its method Turn is for Flags.Predict.
+func OpenModel(path string, e embed.Embedder) (*train.Predictor, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read model: %w", err)
@@ -27,13 +23,5 @@ func OpenModel(path string, e embed.Embedder) (*Predictions, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read model %s: %w", path, err)
 	}
-	return &Predictions{p}, nil
+	return p, nil
 }
-
-// Predict is for Flags.Predict.
-func (p *Predictions) Predict(t files.Turn) float32 {
-	return float32(p.of.Predict(t.Prompts, t.Number))
-}
-
-// Err is the first error of Predict.
-func (p *Predictions) Err() error { return p.of.Err() }

@@ -39,13 +39,15 @@ func (p *Predictor) Predict(prompts []string, turn int) float64 {
 	return p.model.Predict(p.vector, turn)
 }
 
-// Hook is Predict in the form of files.Options. A conversation that was not held out in training gets no prediction, so that Fair can leave
-// it out.
+// Turn is Predict in the form of files.Options.
+func (p *Predictor) Turn(t files.Turn) float32 { return float32(p.Predict(t.Prompts, t.Number)) }
+
+// Hook is Turn, but a conversation that was not held out in training gets no prediction, so that Fair can leave it out.
 func (p *Predictor) Hook(t files.Turn) float32 {
 	if len(t.Prompts) == 0 || !p.HeldOut(t.Prompts[0]) {
 		return 0
 	}
-	return float32(p.Predict(t.Prompts, t.Number))
+	return p.Turn(t)
 }
 
 // Fair is the trace without the requests that have no prediction: conversations that the model was trained with. Requests that continue one

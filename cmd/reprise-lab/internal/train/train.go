@@ -14,7 +14,7 @@ import (
 // Options of Run.
 type Options struct {
 	Embedder  embed.Embedder
-	Seed      uint64 // of the weights at the start, the order of the examples and the dropout
+	Seed      uint64 // of the weights at the start and the order of the examples
 	Ablations bool   // measures what other inputs and other data would give; each trains a model
 	Workers   int    // models trained at one time; results do not depend on it. 0: 1
 	Note      func(step string, done, total int)
