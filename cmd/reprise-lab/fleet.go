@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/replay"
 	"reprise/cmd/reprise-lab/internal/fleet"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/internal/suggest"
@@ -57,7 +58,7 @@ func runFleet(t cli.Terminal, args []string) error {
 func (o *fleetFlags) register(fs *flag.FlagSet) {
 	o.engine = fleet.Default()
 	fs.Func("trace", "`FILE[,FILE…]` to play, or "+fleet.LoadName+"[:key=value,…]; may be given several times", func(v string) error {
-		o.traces = append(o.traces, splitTraces(v)...)
+		o.traces = append(o.traces, replay.SplitTraces(v)...)
 		return nil
 	})
 	fs.StringVar(&o.choosers, "choose", "all", "`LIST` of choosers, or all: "+strings.Join(knownChoosers(), ", "))
@@ -84,21 +85,6 @@ func (o *fleetFlags) register(fs *flag.FlagSet) {
 
 // knownChoosers are the values of --choose besides all.
 func knownChoosers() []string { return append(choose.Names(), fleet.Oracle) }
-
-// splitTraces cuts a list at its commas, except those between the parameters of a generated trace.
-func splitTraces(list string) (all []string) {
-	for piece := range strings.SplitSeq(list, ",") {
-		last := len(all) - 1
-		switch {
-		case piece == "":
-		case last >= 0 && strings.HasPrefix(all[last], fleet.LoadName+":") && strings.Contains(piece, "="):
-			all[last] += "," + piece
-		default:
-			all = append(all, piece)
-		}
-	}
-	return all
-}
 
 func (o *fleetFlags) check() error {
 	if len(o.traces) == 0 {

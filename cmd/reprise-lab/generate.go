@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/replay"
 	"reprise/cmd/reprise-lab/internal/source"
 	"reprise/policy/sim/blocks"
 	blockfiles "reprise/policy/sim/blocks/files"
@@ -89,11 +90,7 @@ func listGenerators(w io.Writer) {
 	l := cli.NewListing(w)
 	io.WriteString(w, "Generators of block traces; all take seed=N:\n\n")
 	for _, g := range generate.List() {
-		var params []cli.Param
-		for _, x := range g.Params {
-			params = append(params, cli.Param{Name: x.Name, Value: x.Default, Says: x.Says, Allowed: cli.Allowed(x.Choices, x.Min, x.Max)})
-		}
-		l.Item(g.Name, g.Says, params)
+		l.Item(g.Name, g.Says, replay.Params(g.Params))
 	}
 }
 
@@ -147,7 +144,7 @@ func (o *generateFlags) describe(w io.Writer, all *blocks.Trace) error {
 	}
 	out := bufio.NewWriter(w)
 	last := all.Requests[len(all.Requests)-1].At
-	fmt.Fprintf(out, "%s: %s in %.0f s\n", nameOfTrace(all), cli.Fold((&playedBlocks{trace: all}).about(), 0, 100), last-all.Requests[0].At)
+	fmt.Fprintf(out, "%s: %s in %.0f s\n", nameOfTrace(all), cli.Fold(aboutTrace(all), 0, 100), last-all.Requests[0].At)
 	if len(figures) > 0 {
 		fmt.Fprintf(out, "\n%-36s %10s %10s\n", "", "published", "here")
 	}

@@ -47,7 +47,7 @@ func modelNote(with *blocks.Options) string {
 // section is the part of one trace: plots, then tables.
 func (p *playedBlocks) section() report.Section {
 	s := report.Section{Title: nameOfTrace(p.trace)}
-	s.Say(p.about() + ".")
+	s.Say(aboutTrace(p.trace) + ".")
 	groups := blocksByCapacity(p.results)
 	if len(groups) > 1 {
 		s.Draw(p.overCapacities("Hits by capacity", "hits, % of the blocks", func(r *blocks.Result) float64 { return 100 * r.HitRatio }))

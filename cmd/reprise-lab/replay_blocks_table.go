@@ -91,9 +91,8 @@ func nameOfTrace(t *blocks.Trace) string {
 	return t.Name
 }
 
-// about describes a trace in a line, without its name.
-func (p *playedBlocks) about() string {
-	t := p.trace
+// aboutTrace describes a trace in a line, without its name.
+func aboutTrace(t *blocks.Trace) string {
 	text := fmt.Sprintf("%s requests, %s distinct blocks of %d tokens", cli.Thousands(int64(len(t.Requests))), cli.Thousands(int64(t.Distinct)), t.Tokens)
 	if t.Note != "" {
 		text += "; " + t.Note
@@ -198,7 +197,7 @@ func timeTable(rows []blocks.Result) *report.Table {
 // write writes the tables for a terminal.
 func (p *playedBlocks) write(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s\n\n", cli.Fold(nameOfTrace(p.trace)+": "+p.about(), 0, 80))
+	fmt.Fprintf(out, "%s\n\n", cli.Fold(nameOfTrace(p.trace)+": "+aboutTrace(p.trace), 0, 80))
 	for _, rows := range blocksByCapacity(p.results) {
 		hitTable(rows).Write(out)
 		fmt.Fprintln(out)

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/replay"
 	"reprise/policy/registry"
 	"reprise/policy/sim/workload"
 )
@@ -26,10 +27,6 @@ func writeList(w io.Writer) {
 	l.Item("count-oracle", "evicts the answer with the fewest requests still to come, without using when they come", nil)
 	io.WriteString(w, "\nWorkloads, for --generate and --trace generate:NAME; all take seed=N:\n\n")
 	for _, g := range workload.List() {
-		var params []cli.Param
-		for _, x := range g.Params {
-			params = append(params, cli.Param{Name: x.Name, Value: x.Default, Says: x.Says, Allowed: cli.Allowed(x.Choices, x.Min, x.Max)})
-		}
-		l.Item(g.Name, g.Says, params)
+		l.Item(g.Name, g.Says, replay.Params(g.Params))
 	}
 }

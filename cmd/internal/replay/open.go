@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/cmd/internal/cli"
 	"reprise/internal/suggest"
 	"reprise/policy/sim"
 	"reprise/policy/sim/blocks/files"
@@ -36,7 +37,7 @@ func checkFormat(name string) error {
 	return nil
 }
 
-// SplitTraces cuts a list of traces at its commas, except those between the parameters of a workload.
+// SplitTraces cuts a list of traces at its commas, except those between the parameters of a generated trace.
 func SplitTraces(list string) []string {
 	var all []string
 	for piece := range strings.SplitSeq(list, ",") {
@@ -83,6 +84,14 @@ func BlockFormat(path string) (files.Format, bool) {
 // ofBlocks reports whether the files of a format can only be played as KV blocks.
 func ofBlocks(f files.Format) bool {
 	return slices.Contains(files.Formats(), f) && !slices.Contains(formats(), string(f))
+}
+
+// Params are the parameters of a generator in the form of cli.Listing.
+func Params(all []workload.Param) (params []cli.Param) {
+	for _, x := range all {
+		params = append(params, cli.Param{Name: x.Name, Value: x.Default, Says: x.Says, Allowed: cli.Allowed(x.Choices, x.Min, x.Max)})
+	}
+	return params
 }
 
 // Generate generates the workload of a spec, "NAME" or "NAME:key=value,…".
