@@ -12,7 +12,7 @@ import (
 type Header struct {
 	Format    Format   `json:"format"`             // Blocks
 	Tokens    int      `json:"block_size"`         // of a block
-	Name      string   `json:"name,omitempty"`     // default: of the file
+	Name      string   `json:"name,omitempty"`     // of the trace that Read returns; Open names it by the file
 	Kinds     []string `json:"kinds,omitempty"`    // types in their order; others are added behind them
 	Distinct  int      `json:"distinct,omitempty"` // numbers of blocks are below it, and each follows only one other. 0: they are any ids
 	Generated bool     `json:"generated,omitempty"`

@@ -2,7 +2,6 @@ package generate
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"reprise/policy/sim/blocks"
@@ -62,36 +61,4 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-}
-
-// TestLRUAgainstReplay compares the curve with a list of the blocks in the order of their last use.
-func TestLRUAgainstReplay(t *testing.T) {
-	all := trace(t, "qwen-a:requests=300,rate=0.5", 2)
-	m := newMeasure(all)
-	for _, capacity := range []int{1, 50, 700, 5000, 20000} {
-		hits, accesses := naiveLRU(all, capacity)
-		if got, want := m.lru.HitRatio(float64(capacity)), ratio(hits, accesses); math.Abs(got-want) > 1e-12 {
-			t.Errorf("LRU of %d blocks: %v, want %v", capacity, got, want)
-		}
-	}
-}
-
-func naiveLRU(all *blocks.Trace, capacity int) (hits, accesses int) {
-	var list []uint32 // the last used at the end
-	for i := range all.Requests {
-		chain := all.Requests[i].Blocks
-		accesses += len(chain)
-		for _, b := range chain {
-			if !slices.Contains(list, b) {
-				break
-			}
-			hits++
-		}
-		list = slices.DeleteFunc(list, func(b uint32) bool { return slices.Contains(chain, b) })
-		for _, b := range slices.Backward(chain) {
-			list = append(list, b)
-		}
-		list = list[max(0, len(list)-capacity):]
-	}
-	return hits, accesses
 }
