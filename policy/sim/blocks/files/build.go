@@ -1,9 +1,7 @@
 package files
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"reprise/policy/sim/blocks"
 )
@@ -124,21 +122,10 @@ func (b *builder) next() int32 { return int32(len(b.trace.Requests)) + 1 }
 
 // finish puts the requests in the order of their times and numbers the continuations.
 func (b *builder) finish() (*blocks.Trace, error) {
-	all := b.trace.Requests
-	if len(all) == 0 {
+	if len(b.trace.Requests) == 0 {
 		return nil, errEmpty
 	}
-	order := make([]int32, len(all))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(all[x].At, all[y].At) })
-	place := make([]int32, len(all)) // from 1, by number
-	sorted := make([]blocks.Request, len(all))
-	for i, from := range order {
-		place[from] = int32(i) + 1
-		sorted[i] = all[from]
-	}
+	sorted := blocks.ByTime(b.trace.Requests)
 	start := 0.0
 	if b.epoch {
 		start = sorted[0].At
@@ -147,7 +134,6 @@ func (b *builder) finish() (*blocks.Trace, error) {
 		r := &sorted[i]
 		r.At -= start
 		if r.After > 0 {
-			r.After = place[r.After-1]
 			sorted[r.After-1].GoesOn = true
 		}
 	}

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -34,7 +33,7 @@ func Mix(name string, traces ...*blocks.Trace) (*blocks.Trace, error) {
 			return nil, fmt.Errorf("mix: %w", err)
 		}
 	}
-	m.all.Requests = byTime(m.all.Requests)
+	m.all.Requests = blocks.ByTime(m.all.Requests)
 	m.all.Generated, m.all.Note = origin(traces)
 	return m.all, nil
 }
@@ -94,25 +93,6 @@ func (m *mix) kinds(t *blocks.Trace) ([]uint16, error) {
 		all[i] = uint16(k)
 	}
 	return all, nil
-}
-
-// byTime is requests sorted by time, the order at equal times kept, with their new numbers in After.
-func byTime(all []blocks.Request) []blocks.Request {
-	order := make([]int32, len(all))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(all[a].At, all[b].At) })
-	number := make([]int32, len(all)+1)
-	for place, i := range order {
-		number[i+1] = int32(place + 1)
-	}
-	sorted := make([]blocks.Request, len(all))
-	for place, i := range order {
-		sorted[place] = all[i]
-		sorted[place].After = number[all[i].After]
-	}
-	return sorted
 }
 
 // origin says what of a mix is generated.

@@ -40,7 +40,7 @@ func Scale(t *blocks.Trace, factor float64, seed uint64) (*blocks.Trace, error) 
 	}
 	out := *t
 	out.Name, out.Generated, out.Note = fmt.Sprintf("%s ×%g", t.Name, factor), true, scaleNote(t, factor)
-	out.Distinct, out.Requests = int(s.next), byTime(s.out)
+	out.Distinct, out.Requests = int(s.next), blocks.ByTime(s.out)
 	return &out, nil
 }
 
