@@ -23,8 +23,7 @@ import (
 type Miss struct {
 	Group uint64 // of the response cache: only requests with equal groups can share an answer
 	Chain *prefix.Chain
-	Turn  int     // of the conversation, 1 for the first
-	Prob  float64 // predicted probability that the conversation goes on (papers/004), in (0, 1); 0: none
+	Turn  int // of the conversation, 1 for the first
 
 	Tenant, Model, Path string
 }
@@ -73,9 +72,8 @@ func (r *rate) per(now float64) float64 {
 type known struct {
 	block               prefix.Block
 	kind                Kind
-	category            uint32 // of the last miss, as of policy.CategoryOf: its path is the type
-	turn                int    // of the last miss
-	prob                float64
+	category            uint32  // of the last miss, as of policy.CategoryOf: its path is the type
+	prob                float64 // predicted after the last miss; 0: none
 	tenant, model, path string
 	tokens              int
 	last                float64 // miss
@@ -130,8 +128,8 @@ func (t *Table) Miss(m Miss, at time.Time) (residual float64) {
 	return residual
 }
 
-// Predicted sets the prediction of a miss at a time after the miss was noted. It has no effect where the conversation, which is named by the
-// opening of its chain, was forgotten or has missed again.
+// Predicted sets the probability that the conversation of a miss at a time goes on (papers/004), in (0, 1), after the miss was noted. It has no
+// effect where the conversation, which is named by the opening of its chain, was forgotten or has missed again.
 func (t *Table) Predicted(opening prefix.Block, prob float64, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -176,8 +174,8 @@ func (t *Table) see(b prefix.Block, kind Kind, m *Miss, now float64) *known {
 			model.Again(category, now-k.last)
 		}
 	}
-	k.kind, k.category, k.turn = kind, policy.CategoryOf(t.path(m.Path), m.Turn), min(max(m.Turn, 1), policy.MostTurns)
-	k.tenant, k.model, k.path, k.prob, k.last = m.Tenant, m.Model, m.Path, m.Prob, now
+	k.kind, k.category = kind, policy.CategoryOf(t.path(m.Path), m.Turn)
+	k.tenant, k.model, k.path, k.prob, k.last = m.Tenant, m.Model, m.Path, 0, now
 	k.arrivals.add(now)
 	k.residual.add(now)
 	k.requests++
@@ -284,7 +282,7 @@ func (t *Table) Rank(life time.Duration, n int, at time.Time) []Ranked {
 }
 
 func (t *Table) ranked(k *known, life, now float64) Ranked {
-	r := Ranked{Prefix: strconv.FormatUint(uint64(k.block), 16), Kind: k.kind, Tenant: k.tenant, Model: k.model, Path: k.path, Turn: k.turn,
+	r := Ranked{Prefix: strconv.FormatUint(uint64(k.block), 16), Kind: k.kind, Tenant: k.tenant, Model: k.model, Path: k.path, Turn: int(k.category%policy.MostTurns) + 1,
 		Tokens: k.tokens, Requests: k.requests, ToEngines: k.toEngines, Rate: k.arrivals.per(now), Residual: k.residual.per(now), Idle: now - k.last}
 	if r.Rate > 0 {
 		r.HitRatio = max(1-r.Residual/r.Rate, 0)

@@ -119,7 +119,9 @@ func TestContinuesFollowsTurns(t *testing.T) {
 func TestPredictionsRank(t *testing.T) {
 	table := New(0)
 	for i, prob := range []float64{0.9, 0.1, 0, 2, 1e-300} {
-		table.Miss(Miss{Chain: chain("", fmt.Sprint("conversation ", i)), Turn: 1, Prob: prob, Path: "/chat"}, at(0))
+		c := chain("", fmt.Sprint("conversation ", i))
+		table.Miss(Miss{Chain: c, Turn: 1, Path: "/chat"}, at(0))
+		table.Predicted(c.Opening, prob, at(0))
 	}
 	ranks := table.Rank(time.Hour*1000, 10, at(100)) // all are fitted by one common model, P and Rate
 	fit := table.chats.Of(0)
