@@ -16,7 +16,7 @@ type view struct {
 }
 
 // text is what is embedded of e.
-func (v view) text(e *Example) string {
+func (v view) text(e *example) string {
 	if !v.answers {
 		return continues.Text(e.Prompts, v.window, tokens)
 	}

@@ -2,8 +2,8 @@ package train
 
 import "reprise/policy/sim/trace"
 
-// Example is one request of a conversation.
-type Example struct {
+// example is one request of a conversation.
+type example struct {
 	Prompts []string // of the user, the oldest first, that of the request last; at most mostWindow
 	Answers []string // to them, "" where not known
 	Turn    int      // from 1
@@ -15,8 +15,8 @@ const mostWindow = 10
 
 // examplesOf makes examples of a conversation. In one with branches, as OASST1 has, every turn is one example, and it goes on if any turn
 // follows it: that is whether its prefix is used again.
-func examplesOf(c *trace.Conversation) []Example {
-	list := make([]Example, len(c.Turns))
+func examplesOf(c *trace.Conversation) []example {
+	list := make([]example, len(c.Turns))
 	for i, turn := range c.Turns {
 		e := &list[i]
 		e.Turn = 1

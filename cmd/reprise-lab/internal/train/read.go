@@ -18,7 +18,7 @@ type Set struct {
 	Skipped  int    // records that could not be parsed
 	Fault    error  // the first of them
 	Seed     uint64 // of the split
-	examples []Example
+	examples []example
 	source   []int // of each example, a number of Sources
 	part     []continues.Part
 }
