@@ -20,6 +20,7 @@ type characterizeFlags struct {
 	source.Flags
 	window  span
 	sample  float64
+	bytes   int64
 	json    bool
 	html    string
 	command string
@@ -65,6 +66,7 @@ func (o *characterizeFlags) register(fs *flag.FlagSet) {
 	o.Flags.Register(fs)
 	fs.Var(&o.window, "window", "`TIME` of a window of the figures over time, as 60s or 10m; 0: a round one, of which the trace has 30 to 60")
 	fs.Float64Var(&o.sample, "sample", 1, "`SHARE` of the blocks, at least a thousand, from which the curve of LRU is estimated; 1: all, and the curve is exact")
+	registerBytes(fs, &o.bytes)
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each trace")
 	registerHTML(fs, &o.html)
 }
@@ -75,6 +77,8 @@ func (o *characterizeFlags) check() error {
 		return errors.New("--json and --html are two forms of one result: want one of them")
 	case !(o.sample > 0 && o.sample <= 1):
 		return fmt.Errorf("--sample %v: want a share above 0, up to 1", o.sample)
+	case o.bytes < 1:
+		return fmt.Errorf("--bytes-per-token %d: want 1 or more", o.bytes)
 	}
 	return o.Flags.Check()
 }
@@ -91,7 +95,7 @@ Formats:
 `+source.Help()+`
 Flags:
 `)
-	cli.FlagHelp(w, fs, append(source.Names, "window", "sample", "json", "html")...)
+	cli.FlagHelp(w, fs, append(source.Names, "window", "sample", "bytes-per-token", "json", "html")...)
 }
 
 // run describes trace by trace, and prints what is complete, even if it ended early.
@@ -117,7 +121,7 @@ func (o *characterizeFlags) run(ctx context.Context, t cli.Terminal) error {
 		}
 		profiles = append(profiles, p)
 	}
-	page := characterize.Page(profiles, o.command)
+	page := characterize.Page(profiles, o.bytes, o.command)
 	err = errors.Join(err, writeReport(html, page))
 	switch {
 	case o.json:

@@ -75,3 +75,14 @@ func TestCharacterizeErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestCharacterizeBytesPerToken: capacities in bytes are those of the given model.
+func TestCharacterizeBytesPerToken(t *testing.T) {
+	path := writeBlocks(t)
+	if out, _, code := run("characterize", "--trace", path, "--bytes-per-token", "327680"); code != cli.ExitOK || !strings.Contains(out, "GiB at 320 KiB a") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if _, messages, code := run("characterize", "--trace", path, "--bytes-per-token", "0"); code != cli.ExitUsage || !strings.Contains(messages, "--bytes-per-token 0: want 1 or more") {
+		t.Errorf("exit %d: %s", code, messages)
+	}
+}

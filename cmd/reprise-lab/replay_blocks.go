@@ -45,13 +45,17 @@ func (b *blockFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&b.continues, "continues", "", "`FILE` of `reprise-lab train lpc` that predicts, for traces with texts, which conversations go on; without it lpc has no predictions")
 	fs.StringVar(&b.embedder, "embedder", embedderBuiltin, "`NAME` is the embedder that the model was trained with: builtin, or model2vec:DIR")
 	fs.StringVar(&b.second, "second-tier", "", "`CAPACITY` of a second tier, which has what the first one evicts, under the same policy; unset: none")
-	fs.Int64Var(&b.bytes, "bytes-per-token", blocks.DefaultBytesPerToken, "`N` bytes of KV cache for a token, for capacities in bytes: that of Llama 3.1 8B in 16 bits")
+	registerBytes(fs, &b.bytes)
 	fs.Float64Var(&b.speed.Prefill, "prefill-tokens-per-second", 0, "`N` tokens of a prompt that a server computes in a second; unset: requests take no time, and no times are measured")
 	fs.Float64Var(&b.speed.Fixed, "prefill-seconds", 0, "`SECONDS` before each first token, whatever the prompt")
 	fs.Float64Var(&b.speed.Decode, "decode-tokens-per-second", 0, "`N` tokens of one answer in a second; 0: an answer takes no time")
 	fs.Float64Var(&b.speed.Swap, "swap-tokens-per-second", 0, "`N` tokens that the second tier gives back in a second; 0: at once")
 	fs.IntVar(&b.speed.Servers, "servers", 1, "`N` servers that share the cache and the queue")
 	fs.BoolVar(&b.speed.Closed, "closed-loop", false, "a turn arrives its think time after the answer before it, and not at its recorded time")
+}
+
+func registerBytes(fs *flag.FlagSet, bytes *int64) {
+	fs.Int64Var(bytes, "bytes-per-token", blocks.DefaultBytesPerToken, "`N` bytes of KV cache for a token, for capacities in bytes: 2 × layers × KV heads × dimensions of a head × bytes of a number; that of Llama 3.1 8B in 16 bits")
 }
 
 // blocksHelp describes block traces and their replay.

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks"
 	"reprise/policy/sim/blocks/profile"
 )
 
@@ -104,7 +103,7 @@ func (w *writer) capacity() (out report.Section) {
 
 func (w *writer) curve() *report.Table {
 	p := w.p
-	t := &report.Table{Caption: fmt.Sprintf("LRU by capacity; GiB of KV cache at %d KiB a token, as Llama 3.1 8B", blocks.DefaultBytesPerToken>>10),
+	t := &report.Table{Caption: "LRU by capacity; GiB of KV cache " + w.perToken(),
 		Head: []string{"capacity, %", "blocks", "tokens", "GiB", "hit ratio, %", "of ideal, %"}}
 	for _, r := range p.LRU.Curve {
 		tokens := int64(r.Blocks) * int64(p.Tokens)
@@ -112,7 +111,7 @@ func (w *writer) curve() *report.Table {
 		if p.HitRatio > 0 {
 			of = share(r.HitRatio / p.HitRatio)
 		}
-		t.Rows = append(t.Rows, report.Cells(share(r.Share), thousands(r.Blocks), thousands(tokens), digits(float64(tokens)*blocks.DefaultBytesPerToken/(1<<30)), share(r.HitRatio), of))
+		t.Rows = append(t.Rows, report.Cells(share(r.Share), thousands(r.Blocks), thousands(tokens), w.gibibytes(tokens), share(r.HitRatio), of))
 	}
 	return t
 }

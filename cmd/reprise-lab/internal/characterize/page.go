@@ -5,20 +5,21 @@ import (
 	"fmt"
 
 	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/policy/sim/blocks"
 	"reprise/policy/sim/blocks/profile"
 )
 
-// Page is the report of the profiles. command makes it again.
-func Page(profiles []*profile.Profile, command string) *report.Page {
+// Page is the report of the profiles, with capacities for a model whose KV cache has so many bytes a token. command makes it again.
+func Page(profiles []*profile.Profile, bytesPerToken int64, command string) *report.Page {
 	page := &report.Page{Title: "A workload: hits, returns and capacity", Command: command, Words: words}
 	for _, p := range profiles {
 		page.Notes = append(page.Notes, about(p))
-		w := writer{p: p}
+		w := writer{p: p, bytes: bytesPerToken}
 		if len(profiles) > 1 {
 			w.prefix = p.Trace + ": "
-			page.Summary = append(page.Summary, brief(p))
+			page.Summary = append(page.Summary, w.brief())
 		} else {
-			page.Summary = summary(p)
+			page.Summary = w.summary()
 		}
 		page.Sections = append(page.Sections, w.sections()...)
 	}
@@ -56,7 +57,8 @@ func about(p *profile.Profile) string {
 }
 
 // summary is the three figures that matter.
-func summary(p *profile.Profile) []report.Figure {
+func (w *writer) summary() []report.Figure {
+	p := w.p
 	all := []report.Figure{{Name: "Ideal hit ratio", Value: percent(p.HitRatio), Text: "of the blocks of the prompts were there before; no cache can hit more."}}
 	if p.Hits == 0 {
 		all[0].Text = "No prompt has a block of an earlier one: a cache of blocks does nothing here."
@@ -64,18 +66,18 @@ func summary(p *profile.Profile) []report.Figure {
 	}
 	r := p.Reuse[0]
 	return append(all, report.Figure{Name: "Capacity for 90 % of it", Value: count(p.LRU.Most, "block"),
-		Text: fmt.Sprintf("with LRU: %s of the different blocks, %s tokens. With perfect foresight %s are enough for all of it.", percent(p.LRU.MostShare), thousands(p.LRU.Most*int64(p.Tokens)),
-			count(p.Needed.Most, "block"))},
+		Text: fmt.Sprintf("with LRU: %s of the different blocks, %s tokens, %s. With perfect foresight %s are enough for all of it.", percent(p.LRU.MostShare), thousands(p.LRU.Most*int64(p.Tokens)),
+			w.memory(p.LRU.Most), count(p.Needed.Most, "block"))},
 		report.Figure{Name: "Blocks return after", Value: duration(r.P50), Text: fmt.Sprintf("in the median, and nine in ten of those that return within %s. %s of the uses are not followed by "+
 			"another one.", duration(r.P90), percent(1-r.Share))})
 }
 
 // brief is the summary as one figure.
-func brief(p *profile.Profile) report.Figure {
-	all := summary(p)
+func (w *writer) brief() report.Figure {
+	p, all := w.p, w.summary()
 	f := report.Figure{Name: p.Trace, Value: all[0].Value, Text: "ideal hit ratio."}
 	if len(all) > 1 {
-		f.Text += fmt.Sprintf(" 90 %% of it takes %s with LRU; half of the returns come within %s, nine in ten within %s.", all[1].Value, all[2].Value, duration(p.Reuse[0].P90))
+		f.Text += fmt.Sprintf(" 90 %% of it takes %s with LRU, %s; half of the returns come within %s, nine in ten within %s.", all[1].Value, w.memory(p.LRU.Most), all[2].Value, duration(p.Reuse[0].P90))
 	}
 	return f
 }
@@ -84,6 +86,26 @@ func brief(p *profile.Profile) report.Figure {
 type writer struct {
 	p      *profile.Profile
 	prefix string
+	bytes  int64 // of KV cache for a token
+}
+
+// gibibytes is the KV cache of so many tokens.
+func (w *writer) gibibytes(tokens int64) string {
+	return digits(float64(tokens) * float64(w.bytes) / (1 << 30))
+}
+
+// memory is the KV cache of so many blocks.
+func (w *writer) memory(n int64) string {
+	return w.gibibytes(n*int64(w.p.Tokens)) + " GiB " + w.perToken()
+}
+
+// perToken says of which model the KV cache is.
+func (w *writer) perToken() string {
+	text := fmt.Sprintf("at %s KiB a token", digits(float64(w.bytes)/1024))
+	if w.bytes == blocks.DefaultBytesPerToken {
+		text += " (Llama 3.1 8B)"
+	}
+	return text
 }
 
 func (w *writer) sections() []report.Section {

@@ -77,8 +77,8 @@ func textOf(t *testing.T, page *report.Page) string {
 
 func TestGolden(t *testing.T) {
 	for name, page := range map[string]*report.Page{
-		"chats.golden": Page([]*profile.Profile{profileOf(t, chats(400), profile.Options{})}, "reprise-lab characterize --trace x"),
-		"two.golden":   Page([]*profile.Profile{profileOf(t, bare(60), profile.Options{Sample: 0.01}), profileOf(t, chats(60), profile.Options{Window: 30})}, ""),
+		"chats.golden": Page([]*profile.Profile{profileOf(t, chats(400), profile.Options{})}, blocks.DefaultBytesPerToken, "reprise-lab characterize --trace x"),
+		"two.golden":   Page([]*profile.Profile{profileOf(t, bare(60), profile.Options{Sample: 0.01}), profileOf(t, chats(60), profile.Options{Window: 30})}, 327680, ""),
 	} {
 		path, got := filepath.Join("testdata", name), textOf(t, page)
 		if *update {
@@ -95,7 +95,7 @@ func TestGolden(t *testing.T) {
 
 // TestHTML: the plots of a profile are drawn, and its texts are escaped.
 func TestHTML(t *testing.T) {
-	page := Page([]*profile.Profile{profileOf(t, chats(400), profile.Options{})}, "reprise-lab characterize --trace x")
+	page := Page([]*profile.Profile{profileOf(t, chats(400), profile.Options{})}, blocks.DefaultBytesPerToken, "reprise-lab characterize --trace x")
 	plots, maps := 0, 0
 	for _, s := range page.Sections {
 		for _, b := range s.Blocks {
@@ -131,7 +131,7 @@ func TestSmall(t *testing.T) {
 	one := bare(1)
 	none := &blocks.Trace{Name: "none", Tokens: 16, Kinds: []string{"text"}, Requests: []blocks.Request{{Prompt: 1}, {At: 5, Prompt: 1}}}
 	for _, trace := range []*blocks.Trace{one, none, {Name: "empty", Tokens: 16, Kinds: []string{"text"}}} {
-		page := Page([]*profile.Profile{profileOf(t, trace, profile.Options{})}, "")
+		page := Page([]*profile.Profile{profileOf(t, trace, profile.Options{})}, blocks.DefaultBytesPerToken, "")
 		var b bytes.Buffer
 		if err := report.HTML(&b, page); err != nil {
 			t.Errorf("%s: %v", trace.Name, err)
@@ -142,7 +142,7 @@ func TestSmall(t *testing.T) {
 			}
 		}
 	}
-	if text := textOf(t, Page(nil, "")); !strings.Contains(text, "A workload") {
+	if text := textOf(t, Page(nil, 1, "")); !strings.Contains(text, "A workload") {
 		t.Errorf("no trace: %s", text)
 	}
 }
