@@ -103,7 +103,7 @@ func (w *writer) capacity() (out report.Section) {
 
 func (w *writer) curve() *report.Table {
 	p := w.p
-	t := &report.Table{Caption: "LRU by capacity; GiB of KV cache " + w.perToken(),
+	t := &report.Table{Caption: "LRU by capacity; GiB of KV cache " + w.kv.String(),
 		Head: []string{"capacity, %", "blocks", "tokens", "GiB", "hit ratio, %", "of ideal, %"}}
 	for _, r := range p.LRU.Curve {
 		tokens := int64(r.Blocks) * int64(p.Tokens)
@@ -111,7 +111,7 @@ func (w *writer) curve() *report.Table {
 		if p.HitRatio > 0 {
 			of = share(r.HitRatio / p.HitRatio)
 		}
-		t.Rows = append(t.Rows, report.Cells(share(r.Share), thousands(r.Blocks), thousands(tokens), w.gibibytes(tokens), share(r.HitRatio), of))
+		t.Rows = append(t.Rows, report.Cells(share(r.Share), thousands(r.Blocks), thousands(tokens), w.kv.gibibytes(tokens), share(r.HitRatio), of))
 	}
 	return t
 }

@@ -14,12 +14,12 @@ func Page(profiles []*profile.Profile, bytesPerToken int64, command string) *rep
 	page := &report.Page{Title: "A workload: hits, returns and capacity", Command: command, Words: words}
 	for _, p := range profiles {
 		page.Notes = append(page.Notes, about(p))
-		w := writer{p: p, bytes: bytesPerToken}
+		w := writer{p: p, kv: perToken(bytesPerToken)}
 		if len(profiles) > 1 {
 			w.prefix = p.Trace + ": "
-			page.Summary = append(page.Summary, w.brief())
+			page.Summary = append(page.Summary, brief(p, w.kv))
 		} else {
-			page.Summary = w.summary()
+			page.Summary = summary(p, w.kv)
 		}
 		page.Sections = append(page.Sections, w.sections()...)
 	}
@@ -57,8 +57,7 @@ func about(p *profile.Profile) string {
 }
 
 // summary is the three figures that matter.
-func (w *writer) summary() []report.Figure {
-	p := w.p
+func summary(p *profile.Profile, m perToken) []report.Figure {
 	all := []report.Figure{{Name: "Ideal hit ratio", Value: percent(p.HitRatio), Text: "of the blocks of the prompts were there before; no cache can hit more."}}
 	if p.Hits == 0 {
 		all[0].Text = "No prompt has a block of an earlier one: a cache of blocks does nothing here."
@@ -67,17 +66,17 @@ func (w *writer) summary() []report.Figure {
 	r := p.Reuse[0]
 	return append(all, report.Figure{Name: "Capacity for 90 % of it", Value: count(p.LRU.Most, "block"),
 		Text: fmt.Sprintf("with LRU: %s of the different blocks, %s tokens, %s. With perfect foresight %s are enough for all of it.", percent(p.LRU.MostShare), thousands(p.LRU.Most*int64(p.Tokens)),
-			w.memory(p.LRU.Most), count(p.Needed.Most, "block"))},
+			m.of(p.LRU.Most*int64(p.Tokens)), count(p.Needed.Most, "block"))},
 		report.Figure{Name: "Blocks return after", Value: duration(r.P50), Text: fmt.Sprintf("in the median, and nine in ten of those that return within %s. %s of the uses are not followed by "+
 			"another one.", duration(r.P90), percent(1-r.Share))})
 }
 
 // brief is the summary as one figure.
-func (w *writer) brief() report.Figure {
-	p, all := w.p, w.summary()
+func brief(p *profile.Profile, m perToken) report.Figure {
+	all := summary(p, m)
 	f := report.Figure{Name: p.Trace, Value: all[0].Value, Text: "ideal hit ratio."}
 	if len(all) > 1 {
-		f.Text += fmt.Sprintf(" 90 %% of it takes %s with LRU, %s; half of the returns come within %s, nine in ten within %s.", all[1].Value, w.memory(p.LRU.Most), all[2].Value, duration(p.Reuse[0].P90))
+		f.Text += fmt.Sprintf(" 90 %% of it takes %s with LRU, %s; half of the returns come within %s, nine in ten within %s.", all[1].Value, m.of(p.LRU.Most*int64(p.Tokens)), all[2].Value, duration(p.Reuse[0].P90))
 	}
 	return f
 }
@@ -86,23 +85,24 @@ func (w *writer) brief() report.Figure {
 type writer struct {
 	p      *profile.Profile
 	prefix string
-	bytes  int64 // of KV cache for a token
+	kv     perToken
 }
+
+// perToken is the bytes of KV cache for a token.
+type perToken int64
 
 // gibibytes is the KV cache of so many tokens.
-func (w *writer) gibibytes(tokens int64) string {
-	return digits(float64(tokens) * float64(w.bytes) / (1 << 30))
+func (m perToken) gibibytes(tokens int64) string {
+	return digits(float64(tokens) * float64(m) / (1 << 30))
 }
 
-// memory is the KV cache of so many blocks.
-func (w *writer) memory(n int64) string {
-	return w.gibibytes(n*int64(w.p.Tokens)) + " GiB " + w.perToken()
-}
+// of is the same with its unit and the model.
+func (m perToken) of(tokens int64) string { return m.gibibytes(tokens) + " GiB " + m.String() }
 
-// perToken says of which model the KV cache is.
-func (w *writer) perToken() string {
-	text := fmt.Sprintf("at %s KiB a token", digits(float64(w.bytes)/1024))
-	if w.bytes == blocks.DefaultBytesPerToken {
+// String says of which model the KV cache is.
+func (m perToken) String() string {
+	text := fmt.Sprintf("at %s KiB a token", digits(float64(m)/1024))
+	if m == blocks.DefaultBytesPerToken {
 		text += " (Llama 3.1 8B)"
 	}
 	return text
