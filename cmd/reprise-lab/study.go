@@ -86,7 +86,7 @@ func (o *studyFlags) check() error {
 		return fmt.Errorf("--seeds %d: want 1 to %d", o.seeds, maxSeeds)
 	case o.parallel < 0:
 		return errors.New("--parallel is 0 or more")
-	case o.name != "rac" && len(o.Traces) > 0:
+	case o.name != "rac" && o.name != "lpc" && len(o.Traces) > 0:
 		return fmt.Errorf("--trace does not go with the study %s, which plays its own", o.name)
 	}
 	if o.data != "" {
@@ -114,11 +114,14 @@ func studyHelp(w io.Writer, fs *flag.FlagSet) {
   reprise-lab study rac --html report.html
   reprise-lab study regimes --data DIR --json
   reprise-lab study wa --data DIR --html report.html
+  reprise-lab study lpc --data DIR --trace sharegpt.json --html report.html
 
 Studies:
   rac      the study of the RAC paper, measured again, with the regimes; traces of --trace are played too
   regimes  rac+ against the best of all other policies, in generated workloads that each break some policy
   wa       "KVCache Cache in the Wild", measured again: eviction of KV blocks by the workload
+  lpc      "Learned Prefix Caching for Efficient LLM Inference", measured again: a predictor is trained, and the conversations
+           that it has not seen are played; --trace adds files of conversations, as of ShareGPT
   prefix   "A Study of Prefix Sharing in LLM Serving", measured again: block sizes, capacities, policies
 
 Ctrl-C prints what is complete. The formats of traces are listed by `+"`reprise-lab replay --help`"+`.
@@ -130,7 +133,7 @@ Flags:
 
 // run plays the study and prints what is complete, even if it ended early.
 func (o *studyFlags) run(ctx context.Context, t cli.Terminal) error {
-	given, err := o.Open(ctx, t.Err)
+	given, err := o.given(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -153,6 +156,14 @@ func (o *studyFlags) run(ctx context.Context, t cli.Terminal) error {
 	return err
 }
 
+// given are the traces of --trace for a study that does not read them itself.
+func (o *studyFlags) given(ctx context.Context, t cli.Terminal) ([]sim.Trace, error) {
+	if o.ofBlocks() {
+		return nil, nil
+	}
+	return o.Open(ctx, t.Err)
+}
+
 // play returns the page, and what writes the results as JSON lines.
 func (o *studyFlags) play(ctx context.Context, t cli.Terminal, given []sim.Trace) (page report.Page, lines func(io.Writer) error, err error) {
 	var seeds []uint64
@@ -161,7 +172,7 @@ func (o *studyFlags) play(ctx context.Context, t cli.Terminal, given []sim.Trace
 	}
 	if o.ofBlocks() {
 		var results []blocks.Result
-		page, results, err = kvstudy.Run(ctx, o.name, kvstudy.Setup{Seeds: seeds, Parallel: o.parallel, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)})
+		page, results, err = kvstudy.Run(ctx, o.name, kvstudy.Setup{Seeds: seeds, Chats: o.Traces, Parallel: o.parallel, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)})
 		return page, func(w io.Writer) error { return cli.WriteLines(w, results) }, err
 	}
 	var results []sim.Result

@@ -18,12 +18,13 @@ import (
 )
 
 // Names lists the studies.
-var Names = []string{"wa", "prefix"}
+var Names = []string{"wa", "lpc", "prefix"}
 
 // Setup has the options of a study.
 type Setup struct {
 	Seeds    []uint64 // of the generated traces, and of the policies that draw random numbers
 	Parallel int      // policies at a capacity that are played at a time; 0 is one for each processor. The figures do not depend on it
+	Chats    []string // files of conversations for the study lpc, which comes to them first
 	Data     string   // folder with kv/ and dialogue/, whose traces come first; "" is none
 	Shrink   int      // factor by which traces have fewer requests; below 2: none. For tests
 	// Progress is called with the number of traces of a part that were played, and their total; nil: not called.
@@ -31,10 +32,17 @@ type Setup struct {
 	Now      func() time.Time // for the cost of decisions; nil is time.Now
 }
 
-var studies = map[string]func(*lab) (report.Page, error){"wa": (*lab).wa, "prefix": (*lab).prefix}
+// seedsOf says what the seeds of a study change in recorded traces.
+var seedsOf = map[string]string{
+	"lpc":    "each one splits the conversations, trains, chooses and paces them; a trace with recorded times is played with the first",
+	"prefix": "a trace of a file is played with the first",
+	"wa":     "a trace of a file is played with the first",
+}
 
-// Run plays a study: "wa" is that of "KVCache Cache in the Wild" (papers/001), "prefix" that of "A Study of Prefix Sharing in LLM
-// Serving" (papers/003).
+var studies = map[string]func(*lab) (report.Page, error){"wa": (*lab).wa, "lpc": lpc, "prefix": (*lab).prefix}
+
+// Run plays a study: "wa" is that of "KVCache Cache in the Wild" (papers/001), "lpc" that of "Learned Prefix Caching for
+// Efficient LLM Inference" (papers/004), "prefix" that of "A Study of Prefix Sharing in LLM Serving" (papers/003).
 //
 // The page and the results do not depend on Setup.Parallel, except for times that the policies take. If ctx ends or a part fails, they have
 // the complete parts, and the error is returned with them.
@@ -48,8 +56,12 @@ func Run(ctx context.Context, name string, s Setup) (report.Page, []blocks.Resul
 	}
 	l := newLab(ctx, s)
 	p, err := run(l)
-	p.Words = slices.Concat(p.Words, words)
-	p.Notes = append(p.Notes, l.origin(), "Seeds "+listed(s.Seeds)+"; a trace of a file is played with the first. Intervals are of 95 %, by Student's t.")
+	for _, w := range words {
+		if !slices.ContainsFunc(p.Words, func(own report.Term) bool { return own.Name == w.Name }) {
+			p.Words = append(p.Words, w)
+		}
+	}
+	p.Notes = append(p.Notes, l.origin(), "Seeds "+listed(s.Seeds)+"; "+seedsOf[name]+". Intervals are of 95 %, by Student's t.")
 	switch {
 	case ctx.Err() != nil:
 		p.Notes = append(p.Notes, "Not complete: it was interrupted.")

@@ -36,7 +36,7 @@ func TestStudies(t *testing.T) {
 		}
 		got := text(t, &page)
 		clitest.Golden(t, name+".golden", got)
-		for _, bad := range []string{"NaN", "Inf", "Not complete"} {
+		for _, bad := range []string{"NaN", "+Inf", "-Inf", "Not complete"} {
 			if strings.Contains(got, bad) {
 				t.Errorf("%s: %s in the page", name, bad)
 			}

@@ -45,7 +45,7 @@ func (p place) text() string {
 	if p.tokens > 0 {
 		return cli.Thousands(p.tokens) + " tokens"
 	}
-	return fmt.Sprintf("%g %%", 100*p.share)
+	return fmt.Sprintf("%.4g %%", 100*p.share)
 }
 
 // shares are places.

@@ -105,7 +105,7 @@ func (l *lab) waQueues(s *wild) (err error) {
 	}
 	var all []sweep
 	for _, w := range traces {
-		for _, q := range []sizing{{.8, .05}, {.8, .1}, {.8, .25}, {.9, .1}} {
+		for _, q := range []sizing{{load: .8, share: .05}, {load: .8, share: .1}, {load: .8, share: .25}, {load: .9, share: .1}} {
 			all = append(all, sweep{workload: w, policies: []string{"lru", "wa"}, at: shares(q.share), speed: &q})
 		}
 	}

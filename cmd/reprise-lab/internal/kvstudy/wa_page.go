@@ -34,7 +34,7 @@ func (s *wild) queueFigure() (f report.Figure, ok bool) {
 	for i := range s.queues {
 		p := &s.queues[i]
 		switch {
-		case *p.speed != (sizing{.8, .1}):
+		case *p.speed != (sizing{load: .8, share: .1}):
 		case !ok:
 			f = report.Figure{Name: "Queued TTFT, WA against LRU", Value: change(faster(p)), Text: "On " + p.title + " at 10 % of the distinct blocks, where LRU keeps a server busy for 80 % of the time"}
 			ok = true
