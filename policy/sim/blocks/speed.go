@@ -19,17 +19,24 @@ type Speed struct {
 	Closed  bool    // a request arrives Request.Think seconds after the end of the answer that it continues, in place of Request.At
 }
 
+// Bounds of a Speed: of a typing error, all times are finite and the servers have room in memory.
+const (
+	MostServers = 1 << 16
+	MostSeconds = 1e6  // before a first token
+	LeastRate   = 1e-6 // tokens per second
+)
+
 // Validate returns an error that names the first field out of range.
 func (s *Speed) Validate() error {
 	switch {
-	case !(s.Prefill > 0):
-		return fmt.Errorf("prefill of %g tokens per second: want more than 0", s.Prefill)
-	case !(s.Fixed >= 0) || math.IsInf(s.Fixed, 0):
-		return fmt.Errorf("%g seconds before each first token: want 0 or more", s.Fixed)
-	case !(s.Decode >= 0) || !(s.Swap >= 0):
-		return fmt.Errorf("decode of %g and swap of %g tokens per second: want 0 or more", s.Decode, s.Swap)
-	case s.Servers < 0:
-		return fmt.Errorf("%d servers: want 0 or more", s.Servers)
+	case !(s.Prefill >= LeastRate):
+		return fmt.Errorf("prefill of %g tokens per second: want more than 0, from %g", s.Prefill, LeastRate)
+	case !(s.Fixed >= 0 && s.Fixed <= MostSeconds):
+		return fmt.Errorf("%g seconds before each first token: want 0 to %g", s.Fixed, MostSeconds)
+	case s.Decode != 0 && !(s.Decode >= LeastRate) || s.Swap != 0 && !(s.Swap >= LeastRate):
+		return fmt.Errorf("decode of %g and swap of %g tokens per second: want 0, or from %g", s.Decode, s.Swap, LeastRate)
+	case s.Servers < 0 || s.Servers > MostServers:
+		return fmt.Errorf("%d servers: want 0 to %d", s.Servers, MostServers)
 	}
 	return nil
 }

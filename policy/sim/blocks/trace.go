@@ -90,8 +90,8 @@ func (t *Trace) wrong(i int, format string, args ...any) error {
 	return fmt.Errorf("trace %s: request %d: %s", t.Name, i+1, fmt.Sprintf(format, args...))
 }
 
-// Numbers gives numbers to blocks. The zero value is ready. A new block takes 12 bytes and a few nanoseconds; it takes an entry of a map
-// too, about 50 bytes, where its chain leaves those before it, which a request does at one place at most.
+// Numbers gives numbers to blocks. The zero value is ready. A new block takes 12 bytes; it takes an entry of a map too, about 50 bytes,
+// where its chain leaves those before it, which a request does at one place at most.
 type Numbers struct {
 	ids    []uint64        // of the blocks, by number
 	first  []uint32        // of each block, and of the start of a prompt at 0: the first number after it, + 1; 0: none
