@@ -2,6 +2,9 @@ package files
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"reprise/policy/sim/blocks"
 )
@@ -28,10 +31,26 @@ func newBuilder(o Options) *builder {
 	return &builder{o: o, trace: blocks.Trace{Tokens: o.Tokens}, kinds: map[string]uint16{}}
 }
 
+// mostName is the characters of a type: tables have it in their first column.
+const mostName = 64
+
+// printable replaces the characters that could change a terminal or the direction of a text.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, name)
+}
+
 // kind is the number of a type of requests.
 func (b *builder) kind(name string) (uint16, error) {
 	if n, ok := b.kinds[name]; ok {
 		return n, nil
+	}
+	if name != printable(name) || utf8.RuneCountInString(name) > mostName {
+		return 0, fmt.Errorf("type %.80q: want at most %d characters, all of which can be printed", name, mostName)
 	}
 	if len(b.kinds) == MostKinds {
 		return 0, fmt.Errorf("type %.40q: want at most %d types in a file", name, MostKinds)

@@ -1,6 +1,10 @@
 package files
 
 import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -91,6 +95,9 @@ func TestReadErrors(t *testing.T) {
 		{Blocks, head + `{"at":1,"prompt":1,"session":-1}`, "field session: number -1: want a whole number from 0 to 4294967295"},
 		{Blocks, compact + `{"at":1,"prompt":1,"blocks":[3]}`, "line 2: block 3: want less than 3"},
 		{Blocks, compact + `{"at":1,"prompt":32,"blocks":[1,2]}` + "\n" + `{"at":1,"prompt":1,"blocks":[2]}`, "line 3: block 2: want it after the same blocks"},
+		{Blocks, head + `{"at":1,"prompt":1,"kind":"\u001b[31m"}`, `line 2: type "\x1b[31m": want at most 64 characters, all of which can be printed`},
+		{Blocks, head + `{"at":1,"prompt":1,"kind":"\u202egnp"}`, `type "\u202egnp": want at most 64`},
+		{Blocks, head + `{"at":1,"prompt":1,"kind":"` + strings.Repeat("x", 65) + `"}`, "want at most 64 characters"},
 		{ShareGPT, "", "of a stream: want one of blocks, mooncake"},
 		{"x", "", `format "x"`},
 	} {
@@ -141,9 +148,46 @@ func TestOpenErrors(t *testing.T) {
 func TestMostKinds(t *testing.T) {
 	text := `{"format":"blocks","block_size":16}`
 	for i := range MostKinds + 1 {
-		text += "\n" + `{"at":1,"prompt":1,"kind":"k` + strings.Repeat("x", i) + `"}`
+		text += "\n" + fmt.Sprintf(`{"at":1,"prompt":1,"kind":"k%d"}`, i)
 	}
 	if _, err := Read(strings.NewReader(text), Blocks, Options{}); err == nil || !strings.Contains(err.Error(), "line 258: type") {
 		t.Error(err)
+	}
+}
+
+// TestTruncated: the error of a packed file that ends too early is that, and not one of the record in which it ends.
+func TestTruncated(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for i := range 3000 {
+		fmt.Fprintf(z, `{"timestamp": %d, "input_length": 600, "output_length": %d, "hash_ids": [%d, 1]}`+"\n", i, i*i%997, i*i*7%991)
+	}
+	z.Close()
+	for cut := packed.Len() / 2; cut < packed.Len()/2+40; cut++ {
+		if _, err := Read(bytes.NewReader(packed.Bytes()[:cut]), Mooncake, Options{}); err == nil || !strings.Contains(err.Error(), "unpack: unexpected EOF") {
+			t.Fatalf("after %d bytes: %v", cut, err)
+		}
+	}
+}
+
+// TestDetectNeedsAFile: what can be read once is not read to detect its format, because the reader would wait for it for ever.
+func TestDetectNeedsAFile(t *testing.T) {
+	if _, err := Open(os.DevNull, Auto, Options{}); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Error(err)
+	}
+	if _, err := Open(os.DevNull, Mooncake, Options{}); err == nil || !strings.Contains(err.Error(), "no requests in it") {
+		t.Error(err)
+	}
+}
+
+// TestNameIsPrintable: the name of a file cannot change the terminal or the direction of the text in which tables have it.
+func TestNameIsPrintable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a\x1b[31m\u202eb é.jsonl")
+	if err := os.WriteFile(path, []byte(samples[Mooncake]), 0o600); err != nil {
+		t.Skipf("no such name on this file system: %v", err)
+	}
+	tr, err := Open(path, Auto, Options{})
+	if err != nil || tr.Name != "a\ufffd[31m\ufffdb é.jsonl" {
+		t.Errorf("%+v, %v", tr, err)
 	}
 }

@@ -167,7 +167,7 @@ func Open(path string, f Format, o Options) (*blocks.Trace, error) {
 	if err != nil {
 		return nil, err // which names the file
 	}
-	t.Name = filepath.Base(path)
+	t.Name = printable(filepath.Base(path))
 	return t, nil
 }
 
@@ -195,6 +195,9 @@ type parser interface {
 	end() error
 }
 
+// streamed are the formats that Read reads.
+var streamed = []Format{Blocks, Mooncake, Qwen, Sessions, AgentText, Chat, Azure}
+
 var errEmpty = errors.New("no requests in it")
 
 // Read reads a trace from a stream as Open does. The formats of recorded conversations, and Auto, need a file.
@@ -206,7 +209,7 @@ func Read(in io.Reader, f Format, o Options) (*blocks.Trace, error) {
 	b := newBuilder(o.withDefaults())
 	p := b.parser(f)
 	if p == nil {
-		return nil, fmt.Errorf("format %q of a stream: want %s", f, oneOf([]Format{Blocks, Mooncake, Qwen, Sessions, AgentText, Chat, Azure}))
+		return nil, fmt.Errorf("format %q of a stream: want %s", f, oneOf(streamed))
 	}
 	if err := Lines(in, func(n int, text []byte) error { b.at = n; return p.line(text) }); err != nil {
 		return nil, err
@@ -241,8 +244,11 @@ func (b *builder) parser(f Format) parser {
 	return nil
 }
 
-// Detect returns the format of a file by its first record.
+// Detect returns the format of a file by its first record. A pipe is refused, because its records could not be read again.
 func Detect(path string) (Format, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return "", fmt.Errorf("read %s: no regular file, so that its format cannot be detected: want %s", path, oneOf(streamed))
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err

@@ -32,7 +32,8 @@ func Lines(in io.Reader, f func(n int, text []byte) error) error {
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(plain)
+	source := &broken{Reader: plain}
+	lines := bufio.NewScanner(source)
 	lines.Buffer(nil, MostLine)
 	n := 0
 	for lines.Scan() {
@@ -41,7 +42,9 @@ func Lines(in io.Reader, f func(n int, text []byte) error) error {
 		if len(text) == 0 {
 			continue
 		}
-		if err := f(n, text); err != nil {
+		if err := f(n, text); err != nil && source.err != nil {
+			return fmt.Errorf("in line %d: %w", n, source.err) // the line ends where the file cannot be read
+		} else if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
@@ -51,6 +54,20 @@ func Lines(in io.Reader, f func(n int, text []byte) error) error {
 		return fmt.Errorf("after line %d: %w", n, err)
 	}
 	return nil
+}
+
+// broken keeps the error that ended a stream.
+type broken struct {
+	io.Reader
+	err error
+}
+
+func (b *broken) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		b.err = err
+	}
+	return n, err
 }
 
 // DetectLine returns the format that a line, the first of a file, is in. It finds no format of recorded conversations.

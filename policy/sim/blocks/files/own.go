@@ -154,7 +154,7 @@ func (p *ownParser) head(text []byte) error {
 		}
 	}
 	t := &p.trace
-	t.Tokens, t.Name, t.Distinct, t.Generated, t.Note = h.Tokens, h.Name, h.Distinct, h.Generated, h.Note
+	t.Tokens, t.Name, t.Distinct, t.Generated, t.Note = h.Tokens, h.Name, h.Distinct, h.Generated, printable(h.Note)
 	return nil
 }
 
