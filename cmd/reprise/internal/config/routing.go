@@ -108,6 +108,11 @@ const mostModel = 64 << 20
 // continuesModel reads a file of reprise-lab train lpc.
 func continuesModel(to **continues.Model) func(string) error {
 	return func(path string) error {
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return errUse("it is a pipe or a device, for which the start could wait for ever")
+		} else if err == nil && info.Size() > mostModel {
+			return errUse(fmt.Sprintf("it has %d bytes, and a model at most %d", info.Size(), mostModel))
+		}
 		f, err := os.Open(path)
 		if err != nil {
 			return errUse(err.Error())

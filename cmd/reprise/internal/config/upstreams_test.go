@@ -256,6 +256,10 @@ func TestRouting(t *testing.T) {
 	if c, err = load(t, []string{"REPRISE_HINTS=none", "REPRISE_CANONICAL=C3"}); err != nil || len(c.Routing.Hints) > 0 || c.Routing.Canonical["completions"] != "C3" {
 		t.Errorf("%v: %+v", err, c)
 	}
+	large := filepath.Join(t.TempDir(), "large")
+	if err := errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, mostModel+1)); err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct{ name, value, want string }{
 		{"HINTS", "afinity", `no hint is called "afinity" (did you mean affinity?)`},
 		{"HINTS", "salt,salt", "salt is given twice"},
@@ -271,6 +275,8 @@ func TestRouting(t *testing.T) {
 		{"VOLATILE", "upstreams_test.go", "line "},
 		{"CONTINUES_MODEL", "/no/such", "no such file"},
 		{"CONTINUES_MODEL", "upstreams_test.go", "bad model: it begins with"},
+		{"CONTINUES_MODEL", os.DevNull, "it is a pipe or a device"},
+		{"CONTINUES_MODEL", large, "it has 67108865 bytes, and a model at most 67108864"},
 		{"SLOW_START", "2h", "a duration up to 1h"},
 		{"HEALTH_INTERVAL", "0", "a duration from 100ms to 10m"},
 	} {
