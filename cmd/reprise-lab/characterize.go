@@ -84,8 +84,9 @@ func (o *characterizeFlags) check() error {
 }
 
 func characterizeHelp(w io.Writer, fs *flag.FlagSet) {
-	io.WriteString(w, `reprise-lab characterize describes requests as the paper KVCache Cache in the Wild does (section 3): how much a cache of prompt blocks can hit and whose
-blocks, what capacity that takes, when blocks return, where in the prompts they are, how long they live, and who sends what.
+	io.WriteString(w, `reprise-lab characterize describes requests as the paper KVCache Cache in the Wild does (section 3):
+how much a cache of prompt blocks can hit and whose blocks, what capacity that takes, when blocks
+return, where in the prompts they are, how long they live, and who sends what.
 
   reprise-lab characterize --trace requests.jsonl
   reprise-lab characterize --trace requests.jsonl --format mooncake --html report.html

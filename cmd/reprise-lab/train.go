@@ -99,11 +99,13 @@ func trainHelp(w io.Writer, fs *flag.FlagSet) {
   reprise-lab train lpc --conversations a.jsonl,b.jsonl --ablations --html report.html --out lpc.model
 
 Predictors:
-  lpc  whether a conversation goes on, from the user's last prompts and the number of the turn: the predictor of Learned Prefix Caching.
-       The proxy reads it from REPRISE_CONTINUES_MODEL
+  lpc  whether a conversation goes on, from the user's last prompts and the number of the turn: the
+       predictor of Learned Prefix Caching. The proxy reads it from REPRISE_CONTINUES_MODEL, and
+       reprise-lab replay from --continues
 
-Half of the conversations are held out and measure the model; a fifth of the others decides when training ends, the calibration and the
-threshold. Conversations with one first prompt are in one part. A turn goes on if the user has a later one; in a tree, if any branch does.
+Half of the conversations are held out and measure the model; a fifth of the others decides when
+training ends, the calibration and the threshold. Conversations with one first prompt are in one
+part. A turn goes on if the user has a later one; in a tree, if any branch does.
 
 Files: OASST1, SGD, ShareGPT, or a log of chat requests, packed with gzip or zstd or not.
 
