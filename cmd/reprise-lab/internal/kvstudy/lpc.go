@@ -163,6 +163,7 @@ func (l *learner) forest(t *talks) workload {
 			return nil, err
 		}
 		trace, _ := paced(one.trees, 1, seed)
+		trace.Name += ", all branches"
 		return trace, nil
 	}
 	return w

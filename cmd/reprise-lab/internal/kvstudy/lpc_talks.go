@@ -210,7 +210,11 @@ func paced(t *blocks.Trace, stretch float64, seed uint64) (out *blocks.Trace, ac
 			r.At, r.Think = at+(r.At-first)*stretch, r.Think*stretch
 		}
 	}
-	return inOrder(t, requests), active
+	out = inOrder(t, requests)
+	if stretch != 1 {
+		out.Name += fmt.Sprintf(", think %g s", pause*stretch)
+	}
+	return out, active
 }
 
 // inOrder is t with requests that have other times.
@@ -251,6 +255,7 @@ func unpredicted(t *blocks.Trace) *blocks.Trace {
 	for i := range out.Requests {
 		out.Requests[i].Prob = 0
 	}
+	out.Name += ", no predictions"
 	return &out
 }
 
@@ -279,6 +284,7 @@ func instructed(t *blocks.Trace, seed uint64) *blocks.Trace {
 			r.Prompt += systemBlocks * int32(t.Tokens)
 		}
 	}
+	out.Name += ", system prompts"
 	out.Note = joinNotes(t.Note, fmt.Sprintf("%d system prompts are generated", systemPrompts))
 	return &out
 }

@@ -79,6 +79,27 @@ func TestInstructed(t *testing.T) {
 	}
 }
 
+// TestLinesHaveNames: each result of a corpus has a name of its own.
+func TestLinesHaveNames(t *testing.T) {
+	s := tiny(2)
+	s.Seeds = s.Seeds[:1]
+	_, results, err := Run(t.Context(), "lpc", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[blocks.Result]bool{}
+	for _, r := range results {
+		key := blocks.Result{Trace: r.Trace, Policy: r.Policy, Capacity: r.Capacity, Time: r.Time}
+		if r.Trace == "chats.jsonl" && r.Capacity == results[8].Capacity {
+			continue // the middle of the curve is played again beside other policies
+		}
+		if seen[key] {
+			t.Errorf("%s at %s on %s twice", r.Policy, r.Capacity, r.Trace)
+		}
+		seen[key] = true
+	}
+}
+
 // TestNeed: capacities are interpolated, and unknown outside of what was played.
 func TestNeed(t *testing.T) {
 	at := func(ratios ...float64) (all []blocks.Result) {
