@@ -73,17 +73,12 @@ is the time from the begin of the prefill to the first token; queued TTFT includ
 `
 
 // blockPolicies are the policies of a replay of blocks for which none are named; those that go by predictions only if there are some.
-func blockPolicies(predicted bool) (names []string) {
-	all := []string{"lru", "fifo", "lfu", "aging-lfu", "s3fifo", "gdfs", "wa"}
+func blockPolicies(predicted bool) []string {
+	all := []string{"lru", "fifo", "lfu", "aging-lfu", "s3fifo", "gdfs", "wa", "wa+"}
 	if predicted {
 		all = append(all, "lpc", "lpc-wa")
 	}
-	for _, name := range all {
-		if slices.Contains(registry.Names(), name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return all
 }
 
 // checkBlocks reports a wrong value of a flag for block traces.

@@ -11,7 +11,7 @@ import (
 )
 
 // evictees are the policies that rank KV blocks.
-var evictees = []string{"lru", "gdfs", "aging-lfu", "wa", "wa:form=bayes", "wa:form=rate,fit=mixture,shared=own", "lpc", "lpc-wa"}
+var evictees = []string{"lru", "gdfs", "aging-lfu", "wa", "wa:form=bayes", "wa+", "lpc", "lpc-wa"}
 
 // BenchmarkEviction prints the cost of one eviction with a million resident blocks of 40 categories: the choice of the victim, its removal,
 // and the insertion of the next block. Requests are of a hundred blocks, and one of five uses resident ones.

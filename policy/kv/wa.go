@@ -14,18 +14,31 @@ import (
 var WASpec = spec.Spec{
 	Name: "wa", Says: "workload-aware: least probability of a next use within a life, by the category of the last use",
 	Blocks: true,
-	Params: []policy.Param{
+	Params: waParams("paper", "exponential", "no"),
+	New:    func(a spec.Args) policy.Evictor { return newWA(a) },
+}
+
+// WAPlusSpec describes wa+, which is wa with other defaults: what measured best on traces of chats.
+var WAPlusSpec = spec.Spec{
+	Name: "wa+", Says: "wa beyond its paper: most probable per second, after a mixture of times, with a category of blocks that conversations share",
+	Blocks: true,
+	Params: waParams("rate", "mixture", "own"),
+	New:    func(a spec.Args) policy.Evictor { return newWA(a) },
+}
+
+// waParams are the parameters of wa with the defaults of some.
+func waParams(form, fit, shared string) []policy.Param {
+	return []policy.Param{
 		lifeParam,
 		pParam,
 		{Name: "form", Says: "the probability as of the last use (paper), given the time since then (bayes), or that per second, without a life (rate)",
-			Default: "paper", Choices: []string{"paper", "bayes", "rate"}},
-		{Name: "fit", Says: "the law of times to the next use: exponential, or a mixture of two exponentials", Default: "exponential",
+			Default: form, Choices: []string{"paper", "bayes", "rate"}},
+		{Name: "fit", Says: "the law of times to the next use: exponential, or a mixture of two exponentials", Default: fit,
 			Choices: []string{"exponential", "mixture"}},
-		{Name: "shared", Says: "own: the blocks of a category that several conversations used are another category", Default: "no",
+		{Name: "shared", Says: "own: the blocks of a category that several conversations used are another category", Default: shared,
 			Choices: []string{"no", "own"}},
 		sampleParam,
-	},
-	New: func(a spec.Args) policy.Evictor { return newWA(a) },
+	}
 }
 
 // WA evicts the block of least (ReuseProb, -offset): the probability, for blocks that requests of its category use, of a next use from now

@@ -23,7 +23,7 @@ var policies = spec.Set{
 	&classic.SieveSpec, &classic.TwoQSpec, &classic.ARCSpec, &classic.S3FIFOSpec, &classic.TinyLFUSpec, &classic.LIRSSpec,
 	&classic.LHDSpec, &classic.LeCaRSpec, &classic.CacheusSpec,
 	&classic.GDSFSpec, &classic.GDFSSpec, &classic.LFUDASpec, &classic.AgingLFUSpec,
-	&kv.WASpec, &kv.LPCSpec, &kv.HybridSpec,
+	&kv.WASpec, &kv.WAPlusSpec, &kv.LPCSpec, &kv.HybridSpec,
 	&rac.Spec, &rac.PaperSpec, &rac.NoTPSpec, &rac.NoTSISpec,
 	&haz.Spec, &panel.Spec,
 }
@@ -59,7 +59,7 @@ func Relational(name string) bool {
 }
 
 // ForBlocks reports whether a policy of that name, with or without parameters, needs what only KV blocks have. Over entries without it wa
-// is lru, lpc and lpc-wa nearly so, and gdfs is gdsf.
+// is lru, wa+, lpc and lpc-wa nearly so, and gdfs is gdsf.
 func ForBlocks(name string) bool {
 	name, _, _ = strings.Cut(name, ":")
 	s, err := policies.Find(name)

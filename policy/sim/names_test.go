@@ -9,7 +9,7 @@ import (
 func TestParsePolicies(t *testing.T) {
 	var all []string // but those for KV blocks
 	for _, name := range PolicyNames() {
-		if !slices.Contains([]string{"wa", "lpc", "lpc-wa", "gdfs"}, name) {
+		if !slices.Contains([]string{"wa", "wa+", "lpc", "lpc-wa", "gdfs"}, name) {
 			all = append(all, name)
 		}
 	}

@@ -49,7 +49,7 @@ func TestKnownCurve(t *testing.T) {
 //	REPRISE_DATA=DIR go test ./policy/sim/blocks -run '^$' -bench Replay -cpu 1
 func BenchmarkReplay(b *testing.B) {
 	t := mooncake(b)
-	for _, policy := range []string{"lru", "wa", "lpc", "aging-lfu", "gdfs"} {
+	for _, policy := range []string{"lru", "wa", "wa+", "lpc", "aging-lfu", "gdfs"} {
 		b.Run(policy, func(b *testing.B) {
 			accesses := int64(0)
 			for b.Loop() {
