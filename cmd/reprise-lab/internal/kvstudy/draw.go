@@ -19,7 +19,7 @@ func label(policy string) string {
 }
 
 var labels = map[string]string{
-	"wa": "WA", lifeOff: "WA without life", pOff: "WA without p", "lru": "LRU", "fifo": "FIFO", "lfu": "LFU", "s3fifo": "S3-FIFO", "gdfs": "GDFS",
+	"wa": "WA", "wa+": "WA+", lifeOff: "WA without life", pOff: "WA without p", "lru": "LRU", "fifo": "FIFO", "lfu": "LFU", "s3fifo": "S3-FIFO", "gdfs": "GDFS",
 	agingPaper: "Aging LFU, w = 1", "aging-lfu": "Aging LFU, w = C", "lpc": "LPC by turn", blocks.Belady: "Belady", blocks.Oracle: "Oracle", blocks.Infinite: "infinite",
 }
 

@@ -64,12 +64,13 @@ var waWords = []report.Term{
 	{Name: "WA", Text: "workload-aware: evicts the block that is least likely to be used within a life from now, by the type and turn of the request that used it last."},
 	{Name: "life", Text: "how far WA looks ahead. Without it (life = off) any later use counts."},
 	{Name: "p", Text: "the share of the blocks of a category that return at all. Without it (p = off) all do, sooner or later."},
+	{Name: "WA+", Text: "ours, after WA: it ranks by the probability of a use per second, after a mixture of two exponential times, and counts blocks that several conversations use apart. It is not of the paper."},
 	{Name: "category", Text: "the type of a request and its turn in the conversation, up to 8."},
 }
 
-// everyEvictor is the policies of the study: WA and its ablations, the others, and what is played for orientation.
+// everyEvictor is the policies of the study: WA, its ablations and what goes beyond it, the others, and what is played for orientation.
 func everyEvictor() []string {
-	return slices.Concat([]string{"wa", lifeOff, pOff}, others, []string{"aging-lfu", "lpc", blocks.Oracle, blocks.Belady, blocks.Infinite})
+	return slices.Concat([]string{"wa", lifeOff, pOff, "wa+"}, others, []string{"aging-lfu", "lpc", blocks.Oracle, blocks.Belady, blocks.Infinite})
 }
 
 // waHits plays all policies on all traces.

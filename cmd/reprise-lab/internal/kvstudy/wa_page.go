@@ -76,7 +76,7 @@ func (s *wild) hitSection() report.Section {
 	one := report.Section{Title: "Hit ratios"}
 	for i := range s.hits {
 		p := &s.hits[i]
-		one.Draw(p.curve(p.title, "hit ratio, %", 100, hits, append(append([]string{"wa"}, others...), "lpc", blocks.Oracle, blocks.Belady)...))
+		one.Draw(p.curve(p.title, "hit ratio, %", 100, hits, append(append([]string{"wa", "wa+"}, others...), blocks.Oracle, blocks.Belady)...))
 	}
 	one.Show(s.gains())
 	for i := range s.hits {
@@ -91,13 +91,13 @@ func (s *wild) hitSection() report.Section {
 // gains is the comparison with the best of the others.
 func (s *wild) gains() *report.Table {
 	t := &report.Table{Caption: "WA minus the best of LRU, FIFO, LFU, S3-FIFO and GDFS, which is chosen with hindsight, in points of the hit ratio. Bold: a gain; of several seeds, one whose interval is above 0", Texts: 3,
-		Head: []string{"trace", "capacity", "best other", "its hits, %", "WA", "WA without life", "WA without p", "WA minus LRU", "Oracle", "Belady"}}
+		Head: []string{"trace", "capacity", "best other", "its hits, %", "WA", "WA without life", "WA without p", "WA+", "WA minus LRU", "Oracle", "Belady"}}
 	for i := range s.hits {
 		p := &s.hits[i]
 		for at, place := range p.sweep.at {
 			name, base := best(p, at)
 			row := report.Cells(p.title, place.text(), label(name), points(base))
-			for _, form := range []string{"wa", lifeOff, pOff} {
+			for _, form := range []string{"wa", lifeOff, pOff, "wa+"} {
 				all := p.less(form, name, at, hits)
 				mean, half := study.Mean(all)
 				row = append(row, report.Cell{Text: signed(all), Strong: mean > max(half, 5e-5)})
