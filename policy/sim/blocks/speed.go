@@ -10,6 +10,8 @@ import (
 // Speed is the time of requests, linear in their tokens. A server prefills one prompt at a time, in the order of arrival; answers are
 // decoded beside it. The first token comes Fixed seconds, and the tokens of the prompt that were not in the cache divided by Prefill, after
 // the prefill begins. Attention, which makes long prompts cost more, and batches are left out: `reprise-lab fleet` has them.
+// A prefix is in the cache from the begin of the prefill that computes it. With several servers another request can so hit blocks whose prefill
+// runs, and its time to the first token is shorter than an engine's: it neither waits for that prefill nor computes the prefix again.
 type Speed struct {
 	Prefill float64 // tokens per second of one server
 	Fixed   float64 // seconds
