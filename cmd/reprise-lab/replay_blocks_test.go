@@ -147,6 +147,7 @@ func TestReplayKind(t *testing.T) {
 		{"--trace " + path + " --bytes-per-token 0", "--bytes-per-token 0: want 1 or more"},
 		{"--trace " + path + " --embedder builtin", "--embedder goes with --continues"},
 		{"--trace " + path + " --continues none.model", "read model: open none.model"},
+		{"--trace " + path + " --continues " + os.DevNull, "read model " + os.DevNull + ": it is a pipe or a device"},
 		{"--trace " + path + " --continues a.ids", "bad model"},
 		{"--trace " + path + " --continues a.ids --embedder bultin", "did you mean builtin?"},
 		{"--trace " + path + " --scale -1", "--scale -1: want a factor"},

@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"reprise/cmd/internal/modelfile"
 	"reprise/policy/continues"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/upstream/choose"
@@ -102,27 +102,10 @@ func (c *Routing) hints(v string) error {
 	return nil
 }
 
-// mostModel bounds the file of a model: that of two windows of 384 dimensions has half a megabyte.
-const mostModel = 64 << 20
-
 // continuesModel reads a file of reprise-lab train lpc.
 func continuesModel(to **continues.Model) func(string) error {
-	return func(path string) error {
-		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-			return errUse("it is a pipe or a device, for which the start could wait for ever")
-		} else if err == nil && info.Size() > mostModel {
-			return errUse(fmt.Sprintf("it has %d bytes, and a model at most %d", info.Size(), mostModel))
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return errUse(err.Error())
-		}
-		defer f.Close()
-		b, err := io.ReadAll(io.LimitReader(f, mostModel))
-		if err == nil {
-			*to, err = continues.Load(b)
-		}
-		if err != nil {
+	return func(path string) (err error) {
+		if *to, err = modelfile.Continues(path); err != nil {
 			return errUse(err.Error())
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/cmd/internal/modelfile"
 	"reprise/policy/continues"
 	"reprise/proxy/upstream"
 )
@@ -257,7 +258,7 @@ func TestRouting(t *testing.T) {
 		t.Errorf("%v: %+v", err, c)
 	}
 	large := filepath.Join(t.TempDir(), "large")
-	if err := errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, mostModel+1)); err != nil {
+	if err := errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, modelfile.Most+1)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct{ name, value, want string }{
