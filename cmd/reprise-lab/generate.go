@@ -149,16 +149,16 @@ func (o *generateFlags) describe(w io.Writer, all *blocks.Trace) error {
 		fmt.Fprintf(out, "\n%-36s %10s %10s\n", "", "published", "here")
 	}
 	for _, f := range figures {
-		day := ""
-		if f.Day {
-			day = "  of a day, and no target"
+		note := ""
+		if f.Shown {
+			note = "  shown, not demanded"
 		}
 		if math.IsNaN(f.Measured) {
-			fmt.Fprintf(out, "%-36s %10s %10s%s\n", f.Name, figureText(f.Target), "–", day)
+			fmt.Fprintf(out, "%-36s %10s %10s%s\n", f.Name, figureText(f.Target), "–", note)
 			continue
 		}
 		apart := math.Round(1000*(f.Measured/f.Target-1))/10 + 0 // no -0
-		fmt.Fprintf(out, "%-36s %10s %10s %+6.1f %%%s\n", f.Name, figureText(f.Target), figureText(f.Measured), apart, day)
+		fmt.Fprintf(out, "%-36s %10s %10s %+6.1f %%%s\n", f.Name, figureText(f.Target), figureText(f.Measured), apart, note)
 	}
 	return out.Flush()
 }
@@ -177,12 +177,12 @@ type figureLine struct {
 	Figure    string   `json:"figure"`
 	Published float64  `json:"published"`
 	Measured  *float64 `json:"measured"` // null: a short trace has nothing of it
-	Day       bool     `json:"of_a_day,omitempty"`
+	Shown     bool     `json:"not_demanded,omitempty"`
 }
 
 func figureLines(t *blocks.Trace, figures []generate.Figure) (all []figureLine) {
 	for _, f := range figures {
-		line := figureLine{Trace: t.Name, Figure: f.Name, Published: f.Target, Day: f.Day}
+		line := figureLine{Trace: t.Name, Figure: f.Name, Published: f.Target, Shown: f.Shown}
 		if !math.IsNaN(f.Measured) {
 			line.Measured = &f.Measured
 		}

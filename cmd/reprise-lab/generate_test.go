@@ -26,7 +26,7 @@ func TestGenerateWritesATrace(t *testing.T) {
 	if n := len(all.Requests); n < 700 || n > 1300 || !all.Generated {
 		t.Errorf("%s: %d requests, generated %v", all.Name, n, all.Generated)
 	}
-	for _, want := range []string{"qwen-a:requests=2000,seed=3 ×0.5 (generated): ", " blocks of 16 tokens", "published", "LRU at 1 % of distinct", "of a day, and no target"} {
+	for _, want := range []string{"qwen-a:requests=2000,seed=3 ×0.5 (generated): ", " blocks of 16 tokens", "published", "LRU at 1 % of distinct", "shown, not demanded"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

@@ -17,7 +17,7 @@ func TestCalibration(t *testing.T) {
 		t.Logf("%s, seed 1: target, measured", name)
 		for _, f := range Calibration(trace(t, name, 1), target) {
 			t.Logf("%-34s %9.3f %9.3f %+5.1f %%", f.Name, f.Target, f.Measured, 100*(f.Measured/f.Target-1))
-			if !f.Day && !f.Near(.1) {
+			if !f.Shown && !f.Near(.1) {
 				t.Errorf("%s: %s is %.4g, want %.4g within 10 %%", name, f.Name, f.Measured, f.Target)
 			}
 		}
