@@ -109,6 +109,7 @@ func (o *characterizeFlags) run(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
+	defer html.discard()
 	settings := profile.Options{Window: time.Duration(o.window).Seconds(), Sample: o.sample, Seed: o.Seed}
 	var profiles []*profile.Profile
 	for _, trace := range traces {
@@ -122,17 +123,22 @@ func (o *characterizeFlags) run(ctx context.Context, t cli.Terminal) error {
 		}
 		profiles = append(profiles, p)
 	}
-	page := characterize.Page(profiles, o.bytes, o.command)
-	err = errors.Join(err, writeReport(html, page))
-	switch {
-	case o.json:
-		err = errors.Join(err, cli.WriteLines(t.Out, profiles))
-	case len(profiles) > 0:
-		err = errors.Join(err, report.Text(t.Out, page))
+	if len(profiles) > 0 {
+		err = errors.Join(err, o.write(t.Out, html, profiles))
 	}
 	if ctx.Err() != nil {
 		fmt.Fprintf(t.Err, "%s: interrupted: the figures are of the traces that were complete\n", o.Command)
 		return cli.ErrInterrupted
 	}
 	return err
+}
+
+// write writes the profiles that are complete.
+func (o *characterizeFlags) write(w io.Writer, html *outFile, profiles []*profile.Profile) error {
+	page := characterize.Page(profiles, o.bytes, o.command)
+	err := writeReport(html, page)
+	if o.json {
+		return errors.Join(err, cli.WriteLines(w, profiles))
+	}
+	return errors.Join(err, report.Text(w, page))
 }

@@ -147,6 +147,7 @@ func (o *evaluateFlags) run(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
+	defer html.discard()
 	page := o.page()
 	out := json.NewEncoder(t.Out)
 	for _, path := range o.pairs {
@@ -161,7 +162,9 @@ func (o *evaluateFlags) run(ctx context.Context, t cli.Terminal) error {
 		}
 		err = o.runStream(ctx, t, path, page, out)
 	}
-	err = errors.Join(err, writeReport(html, page))
+	if len(page.Sections) > 0 {
+		err = errors.Join(err, writeReport(html, page))
+	}
 	if !o.json && len(page.Sections) > 0 {
 		err = errors.Join(err, report.Text(t.Out, page))
 	}

@@ -184,6 +184,7 @@ func (o *fleetFlags) run(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
+	defer html.discard()
 	shown := studyProgress(t)
 	page := o.page()
 	var all []fleet.Result
@@ -198,7 +199,9 @@ func (o *fleetFlags) run(ctx context.Context, t cli.Terminal) error {
 		all = append(all, played.Results...)
 		page.Sections = append(page.Sections, fleetSection(played))
 	}
-	err = errors.Join(err, writeReport(html, page))
+	if len(page.Sections) > 0 {
+		err = errors.Join(err, writeReport(html, page))
+	}
 	if o.json {
 		err = errors.Join(err, cli.WriteLines(t.Out, all))
 	} else {

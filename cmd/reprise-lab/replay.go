@@ -117,6 +117,7 @@ func (o *replayFlags) run(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
+	defer html.discard()
 	var all []sim.Result
 	var notes []string
 	err = o.Play(ctx, t, traces, with, o.matching.Prepare, func(p *replay.Played) error {
@@ -126,6 +127,9 @@ func (o *replayFlags) run(ctx context.Context, t cli.Terminal) error {
 		}
 		return p.WriteTables(t.Out)
 	})
+	if len(all) == 0 {
+		return err
+	}
 	page := pageOf(all, o.command, notes...)
 	return errors.Join(err, writeReport(html, &page))
 }

@@ -173,6 +173,7 @@ func (o *replayFlags) runBlocks(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
+	defer html.discard()
 	var all []playedBlocks
 	left := 0
 	for _, one := range traces {
@@ -194,6 +195,9 @@ func (o *replayFlags) runBlocks(ctx context.Context, t cli.Terminal) error {
 	if ctx.Err() != nil {
 		fmt.Fprintf(t.Err, "%s: interrupted: the figures are of what was complete; %d others were not\n", o.Command, left)
 		err = cli.ErrInterrupted
+	}
+	if len(all) == 0 {
+		return err
 	}
 	return errors.Join(err, writeReport(html, blockPage(all, &with, o.command)))
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -18,30 +18,26 @@ func registerHTML(fs *flag.FlagSet, path *string) {
 
 // openReport opens the file of --html. It is opened before the first trace is played, so that a wrong name does not cost
 // minutes. The result is nil if no report is wanted.
-func openReport(path string) (*os.File, error) {
+func openReport(path string) (*outFile, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() {
+		return createOut("report", path)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return nil, fmt.Errorf("write report: %w", err)
 	}
-	return f, nil
+	return &outFile{what: "report", temp: f}, nil
 }
 
-// writeReport replaces the content of a file that openReport opened, and closes it. Pipes and devices are not truncated.
-func writeReport(f *os.File, p *report.Page) error {
+// writeReport writes a page to a file that openReport opened. Until then a report of before stays as it is.
+func writeReport(f *outFile, p *report.Page) error {
 	if f == nil {
 		return nil
 	}
-	info, err := f.Stat()
-	if err == nil && info.Mode().IsRegular() {
-		err = f.Truncate(0)
-	}
-	if err == nil {
-		err = report.HTML(f, p)
-	}
-	return errors.Join(err, f.Close())
+	return f.commit(func(w io.Writer) error { return report.HTML(w, p) })
 }
 
 // commandOf returns the command that makes the same figures again. It leaves out --parallel, on which they do not depend, and

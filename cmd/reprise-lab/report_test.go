@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -163,5 +164,49 @@ func TestStudyWrongData(t *testing.T) {
 	}
 	if _, messages, code := run("study", "rac", "--seeds", "1", "--data", dir); code != cli.ExitFailed || !strings.Contains(messages, "read texts: ") {
 		t.Errorf("exit %d: %s", code, messages)
+	}
+}
+
+// TestNoReportWithoutResults: a command that ends before its first result keeps the report of an earlier one, and leaves no other file.
+func TestNoReportWithoutResults(t *testing.T) {
+	for _, args := range []string{
+		"replay --trace generate:growth --policy lru --warmup 100000",
+		"characterize --trace generate:growth --window 1ns",
+		"evaluate --pairs none.jsonl",
+		"train lpc --conversations none.jsonl --out " + filepath.Join(t.TempDir(), "a.model"),
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "report.html")
+		if err := os.WriteFile(path, []byte("earlier"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, messages, code := run(append(strings.Fields(args), "--html", path)...)
+		if left, err := os.ReadFile(path); err != nil || code == cli.ExitOK || messages == "" || string(left) != "earlier" {
+			t.Errorf("%s: exit %d, %s, report %.40q, %v", args, code, messages, left, err)
+		}
+		if all, err := os.ReadDir(dir); err != nil || len(all) != 1 {
+			t.Errorf("%s: %v, %v", args, all, err)
+		}
+	}
+}
+
+// TestReportToLinkAndDevice: a link to a report stays a link, and a device is written as it is.
+func TestReportToLinkAndDevice(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link.html")
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "report.html"), nil, 0o600), os.Symlink("report.html", link)); err != nil {
+		t.Skip("no links: ", err)
+	}
+	for _, path := range []string{link, os.DevNull} {
+		if _, messages, code := run("replay", "--trace", "generate:growth:tokens=200", "--policy", "lru", "--capacity", "50", "--html", path); code != cli.ExitOK {
+			t.Fatalf("%s: exit %d: %s", path, code, messages)
+		}
+	}
+	at, err := os.Readlink(link)
+	if page, _ := os.ReadFile(link); at != "report.html" || !strings.HasSuffix(string(page), "</html>\n") {
+		t.Errorf("link to %q, %v, page %.40q", at, err, page)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%v, %v", info, err)
 	}
 }

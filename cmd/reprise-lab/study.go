@@ -141,9 +141,12 @@ func (o *studyFlags) run(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
+	defer html.discard()
 	page, lines, err := o.play(ctx, t, given)
 	page.Command = o.command
-	err = errors.Join(err, writeReport(html, &page))
+	if len(page.Sections) > 0 {
+		err = errors.Join(err, writeReport(html, &page))
+	}
 	if o.json {
 		err = errors.Join(err, lines(t.Out))
 	} else {

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -125,9 +124,10 @@ func (o *trainFlags) run(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
+	defer html.discard()
 	set, err := train.Read(ctx, o.conversations, o.seed)
 	if err != nil {
-		return errors.Join(err, closeReport(html))
+		return err
 	}
 	if set.Skipped > 0 {
 		fmt.Fprintf(t.Err, "reprise-lab train: %s records were skipped; the first: %v\n", thousands(set.Skipped), set.Fault)
@@ -138,7 +138,7 @@ func (o *trainFlags) run(ctx context.Context, t cli.Terminal) error {
 	}
 	r, err := train.Run(ctx, set, train.Options{Embedder: o.made, Seed: o.seed, Ablations: o.ablations, Workers: workers, Note: trainProgress(t)})
 	if err != nil {
-		return errors.Join(err, closeReport(html))
+		return err
 	}
 	page := trainPage(set, r, o.command)
 	if err := errors.Join(writeReport(html, page), out.commit(func(w io.Writer) error { return writeModel(w, r.Model) })); err != nil {
@@ -148,13 +148,6 @@ func (o *trainFlags) run(ctx context.Context, t cli.Terminal) error {
 		return json.NewEncoder(t.Out).Encode(r)
 	}
 	return report.Text(t.Out, page)
-}
-
-func closeReport(f *os.File) error {
-	if f == nil {
-		return nil
-	}
-	return f.Close()
 }
 
 func trainProgress(t cli.Terminal) func(step string, done, total int) {
