@@ -5,14 +5,12 @@ package continuation
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"reprise/embed"
 	"reprise/policy/continues"
 	"reprise/proxy/canon"
-	"reprise/proxy/learn"
 )
 
 // Options of New.
@@ -41,11 +39,11 @@ type Predictor struct {
 	closed  bool
 }
 
-// job is one prediction. It holds only what the model reads of the conversation: its texts have some kilobytes.
+// job is one prediction. It holds mostRead bytes of the conversation at most.
 type job struct {
-	texts []string
-	turn  int
-	then  func(prob float64)
+	asks [][]string
+	turn int
+	then func(prob float64)
 }
 
 // New returns a predictor, nil where there is no model.
@@ -59,14 +57,14 @@ func New(o Options) *Predictor {
 }
 
 // Predict calls then with the probability that the conversation of r goes on, soon and in another goroutine, or never. body is the one that r
-// was read from; neither is kept.
+// was read from; neither is kept. The caller pays for a copy of some kilobytes: texts are decoded in the other goroutine.
 func (p *Predictor) Predict(r *canon.Request, body []byte, then func(prob float64)) {
 	if p == nil || p.full() {
 		return
 	}
-	prompts := promptsOf(r, body, slices.Max(p.o.Model.Form().Windows))
-	if len(prompts) > 0 {
-		p.add(job{p.o.Model.Texts(prompts), len(r.Turns) + 1, then})
+	f := p.o.Model.Form()
+	if asks := asksOf(r, body, slices.Max(f.Windows), f.Tokens); len(asks) > 0 {
+		p.add(job{asks, len(r.Turns) + 1, then})
 	}
 }
 
@@ -111,12 +109,16 @@ func (p *Predictor) next() (j job, ok bool) {
 
 // run checks the embedder each time, because one that calls a server may get its space only after the start.
 func (p *Predictor) run(j job) error {
+	prompts := promptsOf(j.asks, slices.Max(p.o.Model.Form().Windows))
+	if len(prompts) == 0 {
+		return nil
+	}
 	ctx, cancel := p.ctx, context.CancelFunc(func() {})
 	if p.o.Limit > 0 {
 		ctx, cancel = context.WithTimeout(ctx, p.o.Limit)
 	}
 	defer cancel()
-	vectors, err := p.o.Embedder.Embed(ctx, j.texts)
+	vectors, err := p.o.Embedder.Embed(ctx, p.o.Model.Texts(prompts))
 	if err != nil {
 		if p.ctx.Err() != nil { // closed
 			return nil
@@ -140,36 +142,4 @@ func (p *Predictor) Close() {
 	p.mu.Unlock()
 	p.stop()
 	p.work.Wait()
-}
-
-// promptsOf are the user's last prompts in a conversation, the oldest first. Messages of the user that follow each other are one prompt, as
-// they are one ask.
-func promptsOf(r *canon.Request, body []byte, most int) []string {
-	var prompts []string // the last one first
-	var ask []string     // messages of a prompt, the last one first
-	end := func() {
-		if len(ask) > 0 {
-			slices.Reverse(ask)
-			prompts, ask = append(prompts, strings.Join(ask, "\n")), nil
-		}
-	}
-	for _, s := range slices.Backward(r.Segments) {
-		if len(prompts) == most {
-			break
-		}
-		if s.Kind != canon.SegmentMessage {
-			continue
-		}
-		text, role := learn.TextOf(s, body)
-		if role != "user" {
-			end()
-		} else if strings.TrimSpace(text) != "" {
-			ask = append(ask, text)
-		}
-	}
-	if end(); len(prompts) > most {
-		prompts = prompts[:most]
-	}
-	slices.Reverse(prompts)
-	return prompts
 }

@@ -80,7 +80,7 @@ func TestPrompts(t *testing.T) {
 		{"items", "/v1/responses", `{"model":"m","input":[{"role":"user","content":"one"},{"role":"assistant","content":"a"},{"role":"user","content":[{"type":"input_text","text":"two"}]}]}`, "one|two"},
 		{"messages", "/v1/messages", `{"model":"m","max_tokens":9,"system":"s","messages":[{"role":"user","content":"one"},{"role":"assistant","content":"a"},{"role":"user","content":[{"type":"text","text":"two"}]}]}`, "one|two"},
 	} {
-		if got := strings.Join(promptsOf(request(t, c.path, c.body), []byte(c.body), 3), "|"); got != c.want {
+		if got := strings.Join(promptsOf(asksOf(request(t, c.path, c.body), []byte(c.body), 3, 100), 3), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -156,22 +156,105 @@ func TestBounds(t *testing.T) {
 	none.Close()
 }
 
-func BenchmarkPrompts(b *testing.B) {
-	var body strings.Builder
-	body.WriteString(`{"model":"m","messages":[`)
-	for i := range 50 {
-		fmt.Fprintf(&body, `{"role":"user","content":"%s"},{"role":"assistant","content":"%s"},`, strings.Repeat("ask ", 50), strings.Repeat("answer ", 500+i))
-	}
-	body.WriteString(`{"role":"user","content":"last"}]}`)
-	text := []byte(body.String())
-	var r *canon.Request
-	for _, f := range registry.APIs.Families() {
-		if f.Path == "/v1/chat/completions" {
-			r, _ = f.Parse(text, canon.Identity{})
+// TestLongPrompts: the model reads the same texts of a message that was shortened, whatever its characters are and wherever it is cut.
+func TestLongPrompts(t *testing.T) {
+	m := model(t)
+	for _, unit := range []string{"word ", "日本語 ", `\n\"`, `\\`, `\u00e9`, `\ud83d\ude00 `, "é", "x"} {
+		for _, form := range []string{`{"role":"user","content":"%s"}`, `{"content":"%s","role":"user"}`, `{"role":"user","content":[{"type":"text","text":"%s"}]}`} {
+			for shift := range 7 {
+				text := strings.Repeat("a", shift) + strings.Repeat(unit, 9000)
+				message := fmt.Sprintf(form, text)
+				body := `{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":"a"},` + message + `]}`
+				asks := asksOf(request(t, "/v1/chat/completions", body), []byte(body), 3, 100)
+				if len(asks) != 2 || len(asks[0][0]) > 4000 {
+					t.Fatalf("%s %q: asks %.80q", form, unit, asks)
+				}
+				whole := [][]string{{message}, {`{"role":"user","content":"one"}`}}
+				if got, want := m.Texts(promptsOf(asks, 3)), m.Texts(promptsOf(whole, 3)); !reflect.DeepEqual(got, want) {
+					t.Fatalf("%s %q %d: %q, want %q", form, unit, shift, got, want)
+				}
+			}
 		}
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		promptsOf(r, text, 5)
+}
+
+// TestImage: a text before a large image is read.
+func TestImage(t *testing.T) {
+	body := `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"what is it?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,` + strings.Repeat("AAAA", 9000) + `"}}]}]}`
+	if got := promptsOf(asksOf(request(t, "/v1/chat/completions", body), []byte(body), 3, 100), 3); !reflect.DeepEqual(got, []string{"what is it?"}) {
+		t.Errorf("%.80q", got)
 	}
+}
+
+// TestReadIsBounded: a prediction holds no more than its bound of any conversation, and the last asks are in it.
+func TestReadIsBounded(t *testing.T) {
+	for _, m := range []string{`{"role":"user","content":"%s"}`, `{"content":"%s","role":"assistant"}`, `{"role":"tool","tool_call_id":"x","content":"%s"}`} {
+		var body strings.Builder
+		body.WriteString(`{"model":"m","messages":[`)
+		for range 600 {
+			fmt.Fprintf(&body, m+",", strings.Repeat("word ", 900))
+		}
+		body.WriteString(`{"role":"assistant","content":"a"},{"role":"user","content":"last"}]}`)
+		size := 0
+		asks := asksOf(request(t, "/v1/chat/completions", body.String()), []byte(body.String()), 3, 512)
+		for _, ask := range asks {
+			for _, m := range ask {
+				size += len(m)
+			}
+		}
+		if prompts := promptsOf(asks, 3); size > mostRead || len(prompts) == 0 || prompts[len(prompts)-1] != "last" {
+			t.Errorf("%s: %d bytes of %d asks", m, size, len(asks))
+		}
+	}
+}
+
+// BenchmarkAsks is what a request pays, and BenchmarkPrompts what the other goroutine does.
+func BenchmarkAsks(b *testing.B) {
+	for name, text := range bodies() {
+		b.Run(name, func(b *testing.B) {
+			r := chat(b, text)
+			b.ReportAllocs()
+			for b.Loop() {
+				asksOf(r, text, 5, 512)
+			}
+		})
+	}
+}
+
+func BenchmarkPrompts(b *testing.B) {
+	for name, text := range bodies() {
+		b.Run(name, func(b *testing.B) {
+			asks := asksOf(chat(b, text), text, 5, 512)
+			b.ReportAllocs()
+			for b.Loop() {
+				promptsOf(asks, 5)
+			}
+		})
+	}
+}
+
+// bodies are a conversation of usual prompts, and one of 3 MB with a long one.
+func bodies() map[string][]byte {
+	var usual, long strings.Builder
+	usual.WriteString(`{"model":"m","messages":[`)
+	for i := range 50 {
+		fmt.Fprintf(&usual, `{"role":"user","content":"%s"},{"role":"assistant","content":"%s"},`, strings.Repeat("ask ", 50), strings.Repeat("answer ", 500+i))
+	}
+	usual.WriteString(`{"role":"user","content":"last"}]}`)
+	fmt.Fprintf(&long, `{"model":"m","messages":[{"role":"user","content":"%s"}]}`, strings.Repeat(`a \"line\"\n`, 3<<20/14))
+	return map[string][]byte{"usual": []byte(usual.String()), "3MB": []byte(long.String())}
+}
+
+func chat(b *testing.B, text []byte) *canon.Request {
+	for _, f := range registry.APIs.Families() {
+		if f.Path == "/v1/chat/completions" {
+			r, err := f.Parse(text, canon.Identity{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			return r
+		}
+	}
+	b.Fatal("no API")
+	return nil
 }
