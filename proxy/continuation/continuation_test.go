@@ -162,7 +162,7 @@ func TestLongPrompts(t *testing.T) {
 	for _, unit := range []string{"word ", "日本語 ", `\n\"`, `\\`, `\u00e9`, `\ud83d\ude00 `, "é", "x"} {
 		for _, form := range []string{`{"role":"user","content":"%s"}`, `{"content":"%s","role":"user"}`, `{"role":"user","content":[{"type":"text","text":"%s"}]}`} {
 			for shift := range 7 {
-				text := strings.Repeat("a", shift) + strings.Repeat(unit, 9000)
+				text := strings.Repeat("a", shift) + strings.Repeat(unit, 9000) + strings.Repeat("a", shift)
 				message := fmt.Sprintf(form, text)
 				body := `{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":"a"},` + message + `]}`
 				asks := asksOf(request(t, "/v1/chat/completions", body), []byte(body), 3, 100)
