@@ -42,7 +42,7 @@ const blockCapacities = "1%,5%,10%,25%,50%"
 func (b *blockFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&b.asked, "blocks", false, "play conversations (oasst, sgd, sharegpt) as blocks too: each turn is a prompt that has all earlier ones")
 	b.shape.Register(fs)
-	fs.StringVar(&b.continues, "continues", "", "`FILE` of `reprise-lab train lpc` that predicts, for traces with texts, which conversations go on; without it lpc has no predictions")
+	fs.StringVar(&b.continues, "continues", "", "`FILE` of `reprise-lab train lpc` that predicts, for traces with texts, which conversations go on; without it lpc has no predictions. Of a file that trained it, by its name, only the conversations that were held out are played")
 	fs.StringVar(&b.embedder, "embedder", embedderBuiltin, "`NAME` is the embedder that the model was trained with: builtin, or model2vec:DIR")
 	fs.StringVar(&b.second, "second-tier", "", "`CAPACITY` of a second tier, which has what the first one evicts, under the same policy; unset: none")
 	registerBytes(fs, &b.bytes)
@@ -212,16 +212,10 @@ func (o *replayFlags) openBlocks(ctx context.Context, t cli.Terminal) ([]*blocks
 	if err != nil {
 		return nil, cli.Usage(o.Command, "", "%v", err)
 	}
-	model, err := source.OpenModel(o.blocks.continues, embedder)
-	if err != nil {
+	if from.Model, err = source.OpenModel(o.blocks.continues, embedder); err != nil {
 		return nil, err
 	}
-	from.Predict = model.Turn
-	traces, err := from.Open(ctx, t.Err)
-	if err == nil {
-		err = model.Err()
-	}
-	return traces, err
+	return from.Open(ctx, t.Err)
 }
 
 // playBlocks plays a trace, and returns the results that are complete and how many are not.

@@ -191,11 +191,20 @@ func TestReplayPredictions(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, messages)
 	}
 	with, messages, code := run(append(args, "--continues", model)...)
-	if code != cli.ExitOK || strings.Contains(messages, "no predictions") {
+	if code != cli.ExitOK || strings.Contains(messages, "no predictions") || !strings.Contains(messages, "requests are left out: their conversations trained the model") {
 		t.Fatalf("exit %d: %s", code, messages)
 	}
 	a, b := anySeconds.ReplaceAllString(without, ""), anySeconds.ReplaceAllString(with, "")
 	if a == b || !strings.Contains(b, `"policy":"lpc"`) {
 		t.Errorf("the predictions change nothing: %s", with)
+	}
+	args[5] = writeText(t, "others.jsonl", talks())
+	others, messages, code := run(append(args, "--continues", model)...)
+	if code != cli.ExitOK || !strings.Contains(messages, "no file of this name trained the model: all conversations are played") || strings.Count(messages, "\n") != 1 {
+		t.Fatalf("exit %d: %s", code, messages)
+	}
+	if requests := func(line string) (n struct{ Requests int }) { json.Unmarshal([]byte(line), &n); return n }; requests(others) != requests(without) ||
+		requests(with).Requests == 0 || requests(with).Requests >= requests(without).Requests {
+		t.Errorf("%v requests without a model, %v with one, %v of another file", requests(without), requests(with), requests(others))
 	}
 }

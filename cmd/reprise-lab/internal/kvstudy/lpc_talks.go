@@ -99,8 +99,8 @@ func (l *learner) learn(c *corpus, seed uint64) (*learned, error) {
 		return nil, err
 	}
 	fair := some(train.Fair(whole), seed)
-	if one.trace = compact(oneBranch(fair)); len(one.trace.Requests) < len(fair.Requests) {
-		one.trees = compact(fair)
+	if one.trace = blocks.Compact(oneBranch(fair)); len(one.trace.Requests) < len(fair.Requests) {
+		one.trees = blocks.Compact(fair)
 	}
 	if c.path == "" {
 		one.trace.Note = ""
@@ -150,29 +150,6 @@ func some(t *blocks.Trace, seed uint64) *blocks.Trace {
 		chosen[t.Requests[talks[i][0]].Session] = true
 	}
 	return only(t, func(r *blocks.Request) bool { return chosen[r.Session] })
-}
-
-// compact gives the blocks that occur new numbers without gaps.
-func compact(t *blocks.Trace) *blocks.Trace {
-	out := *t
-	out.Requests, out.Distinct = slices.Clone(t.Requests), 0
-	number := make([]uint32, t.Distinct) // + 1; 0: none
-	renumber := func(all []uint32) []uint32 {
-		all = slices.Clone(all)
-		for i, b := range all {
-			if number[b] == 0 {
-				out.Distinct++
-				number[b] = uint32(out.Distinct)
-			}
-			all[i] = number[b] - 1
-		}
-		return all
-	}
-	for i := range out.Requests {
-		r := &out.Requests[i]
-		r.Blocks, r.Filled = renumber(r.Blocks), renumber(r.Filled)
-	}
-	return &out
 }
 
 // talksOf are the numbers of the requests of each conversation, in the order of their first ones.

@@ -21,7 +21,7 @@ func tree() *blocks.Trace {
 }
 
 func TestOneBranch(t *testing.T) {
-	got := compact(oneBranch(tree()))
+	got := blocks.Compact(oneBranch(tree()))
 	if err := got.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestOneBranch(t *testing.T) {
 
 // TestPaced: pauses keep their lengths or are stretched, turns their order, and the same number begins in a second.
 func TestPaced(t *testing.T) {
-	one := compact(oneBranch(tree()))
+	one := blocks.Compact(oneBranch(tree()))
 	for _, stretch := range []float64{1, 3} {
 		got, active := paced(one, stretch, 5)
 		if err := got.Check(); err != nil {
@@ -62,13 +62,13 @@ func TestPaced(t *testing.T) {
 
 func TestLiveTokens(t *testing.T) {
 	// 32 tokens for 50 s, 48 for 30 s, in 80 s.
-	if got := liveTokens(compact(oneBranch(tree()))); got != (32*50+48*30)/80+1 {
+	if got := liveTokens(blocks.Compact(oneBranch(tree()))); got != (32*50+48*30)/80+1 {
 		t.Errorf("%d live tokens", got)
 	}
 }
 
 func TestInstructed(t *testing.T) {
-	got := instructed(compact(oneBranch(tree())), 3)
+	got := instructed(blocks.Compact(oneBranch(tree())), 3)
 	if err := got.Check(); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/train"
 	"reprise/internal/suggest"
 	"reprise/policy/sim/blocks"
 	"reprise/policy/sim/blocks/files"
@@ -34,8 +35,9 @@ type Flags struct {
 	Seed    uint64   // of generators, and of what a reader samples
 	Shape
 
-	// Predict is asked for the probability that a conversation goes on, for formats with text; nil: none has one.
-	Predict func(files.Turn) float32
+	// Model predicts, for formats with text, whether a conversation goes on; nil: none has a prediction. Of a file that it was trained with the
+	// trace has only the conversations that were held out.
+	Model *train.Predictor
 }
 
 // Shape is how a trace is cut, changed and put together.
@@ -124,11 +126,14 @@ func Generators() []string {
 // Open reads or generates all traces, so that a wrong name is found before the first one is played. With Mix there is one.
 func (f *Flags) Open(ctx context.Context, out io.Writer) (all []*blocks.Trace, err error) {
 	for _, name := range f.Traces {
-		one, err := replay.UnlessInterrupted(ctx, f.Command, out, func() (*blocks.Trace, error) { return f.open(name) })
+		one, err := replay.UnlessInterrupted(ctx, f.Command, out, func() (opened, error) { return f.open(name) })
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, one)
+		if one.predictions != "" {
+			fmt.Fprintf(out, "%s: %s\n", one.trace.Name, one.predictions)
+		}
+		all = append(all, one.trace)
 	}
 	if !f.Mix || len(all) < 2 {
 		return all, nil
@@ -140,22 +145,37 @@ func (f *Flags) Open(ctx context.Context, out io.Writer) (all []*blocks.Trace, e
 	return []*blocks.Trace{mixed}, nil
 }
 
-func (f *Flags) open(name string) (t *blocks.Trace, err error) {
+// opened is a trace, and which of its conversations have predictions.
+type opened struct {
+	trace       *blocks.Trace
+	predictions string
+}
+
+func (f *Flags) open(name string) (o opened, err error) {
+	if o, err = f.read(name); err != nil || f.Scale == 1 {
+		return o, err
+	}
+	if o.trace, err = generate.Scale(o.trace, f.Scale, f.Seed); err != nil {
+		return o, fmt.Errorf("--scale: %w", err)
+	}
+	return o, nil
+}
+
+func (f *Flags) read(name string) (o opened, err error) {
 	if spec, ok := strings.CutPrefix(name, generated); ok {
-		t, err = f.generate(spec)
+		o.trace, err = f.generate(spec)
+		return o, err
+	}
+	with := files.Options{Tokens: f.BlockSize, Think: f.Think, Seed: f.Seed}
+	if f.Model != nil {
+		o, err = predicted(name, files.Format(f.Format), with, f.Model)
 	} else {
-		t, err = files.Open(name, files.Format(f.Format), files.Options{Tokens: f.BlockSize, Think: f.Think, Seed: f.Seed, Predict: f.Predict})
-		if errors.Is(err, tracefile.ErrFormat) && f.Format == string(files.Auto) {
-			err = fmt.Errorf("%w; `%s --help` has their fields", err, f.Command)
-		}
+		o.trace, err = files.Open(name, files.Format(f.Format), with)
 	}
-	if err != nil || f.Scale == 1 {
-		return t, err
+	if errors.Is(err, tracefile.ErrFormat) && f.Format == string(files.Auto) {
+		err = fmt.Errorf("%w; `%s --help` has their fields", err, f.Command)
 	}
-	if t, err = generate.Scale(t, f.Scale, f.Seed); err != nil {
-		return nil, fmt.Errorf("--scale: %w", err)
-	}
-	return t, nil
+	return o, err
 }
 
 func (f *Flags) generate(spec string) (*blocks.Trace, error) {

@@ -2,6 +2,9 @@ package train
 
 import (
 	"context"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"reprise/embed"
 	"reprise/policy/continues"
@@ -70,6 +73,15 @@ func Fair(t *blocks.Trace) *blocks.Trace {
 // HeldOut reports whether conversations that begin with a prompt were held out in training. A fair replay has only these.
 func (p *Predictor) HeldOut(opening string) bool {
 	return continues.PartOf(p.model.Form().Seed, opening) == continues.HeldOut
+}
+
+// TrainedWith reports whether a file of the name, with whatever folder and packing, was one of those of the training.
+func (p *Predictor) TrainedWith(path string) bool {
+	return slices.ContainsFunc(p.model.Form().Training.Sources, func(source string) bool { return unpacked(source) == unpacked(path) })
+}
+
+func unpacked(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".zst")
 }
 
 // Err is the first error of Predict.
