@@ -161,58 +161,54 @@ func (p *player) count(r *Request, hits, second, cached int, wait, queued float6
 	}
 }
 
-// start gives the request its blocks: it holds those that are there, and takes slots for the others, as many as there are. The deepest comes
-// first, so that of equal blocks the deepest is evicted first. It returns the blocks that it holds and how many hit, of them in the second
-// tier.
+// start gives the request the blocks of its prompt. It returns those that it holds, and how many hit, of them in the second tier.
 func (p *player) start(index int, at policy.Tick) (lease []uint32, hits, second int) {
 	r := &p.trace.Requests[index]
-	it := p.item(r)
 	hits, second = p.tiers.run(r.Blocks)
-	for i := len(r.Blocks) - 1; i >= 0; i-- {
-		if b := r.Blocks[i]; p.tiers.first.Has(b) {
-			p.hold(index, i, b, &it, at)
+	lease, refused := p.take(p.buffer(), index, r.Blocks, 0, at)
+	p.result.Refused += int64(refused)
+	return lease, hits, second
+}
+
+// take gives a request some blocks, the first of which is at a place in its chain: it holds those that are there, and takes slots for the
+// others, as many as there are. The deepest comes first, so that of equal blocks the deepest is evicted first. It appends the blocks that the
+// request holds to lease, and returns how many have no slot.
+func (p *player) take(lease []uint32, index int, chain []uint32, place int, at policy.Tick) (held []uint32, refused int) {
+	it := p.item(&p.trace.Requests[index])
+	for i := len(chain) - 1; i >= 0; i-- {
+		if b := chain[i]; p.tiers.first.Has(b) {
+			p.hold(index, place+i, b, &it, at)
 		}
 	}
 	kept, room := 0, p.tiers.first.Room()
-	for ; kept < len(r.Blocks); kept++ {
-		if p.tiers.first.Has(r.Blocks[kept]) {
+	for ; kept < len(chain); kept++ {
+		if p.tiers.first.Has(chain[kept]) {
 			continue
 		}
 		if room == 0 {
-			p.result.Refused += int64(len(r.Blocks) - kept)
+			refused = len(chain) - kept
 			break
 		}
 		room--
 	}
 	for i := kept - 1; i >= 0; i-- {
-		if b := r.Blocks[i]; !p.tiers.first.Has(b) {
-			p.fill(index, i, b, &it, at)
+		if b := chain[i]; !p.tiers.first.Has(b) {
+			p.fill(index, place+i, b, &it, at)
 		}
 	}
-	lease = p.buffer()
-	for _, b := range r.Blocks {
+	for _, b := range chain {
 		if p.tiers.first.Held(b) { // by this request too: it held all that were there
 			lease = append(lease, b)
 		}
 	}
-	return lease, hits, second
+	return lease, refused
 }
 
 // finish adds the blocks of the answer and releases all.
 func (p *player) finish(run event, at policy.Tick) {
 	r := &p.trace.Requests[run.index]
-	it, n := p.item(r), len(run.lease)
-	if n == len(r.Blocks) { // else the blocks of the answer follow one that is not kept
-		for i, b := range r.Filled {
-			if !p.tiers.first.Has(b) {
-				if !p.fill(run.index, len(r.Blocks)+i, b, &it, at) {
-					break
-				}
-			} else {
-				p.hold(run.index, len(r.Blocks)+i, b, &it, at)
-			}
-			run.lease = append(run.lease, b)
-		}
+	if len(run.lease) == len(r.Blocks) { // else the blocks of the answer follow one that is not kept
+		run.lease, _ = p.take(run.lease, run.index, r.Filled, len(r.Blocks), at)
 	}
 	for i := len(run.lease) - 1; i >= 0; i-- {
 		p.tiers.first.Release(run.lease[i], at)

@@ -448,3 +448,15 @@ func (e *beginning) use(it *policy.Item, at policy.Tick) {
 
 func (e *beginning) Insert(it policy.Item, at policy.Tick) { e.use(&it, at); e.LRU.Insert(it, at) }
 func (e *beginning) HitIn(it policy.Item, at policy.Tick)  { e.use(&it, at); e.LRU.Hit(it.ID, at) }
+
+// TestAnswersGoDeepestFirst: of the blocks of an answer too, the deepest is dropped first by a policy that goes by the order of insertion. The
+// answer of the first request is c and d; y takes the place of b, and b that of d.
+func TestAnswersGoDeepestFirst(t *testing.T) {
+	first := prompt(0, "ab")
+	first.Filled = []uint32{2, 3}
+	trace := line(first, prompt(1, "x"), prompt(2, "y"), prompt(3, "ab"), prompt(4, "abc"))
+	got := replay(t, trace, Options{Policies: []string{"fifo"}, Capacities: []Capacity{{Blocks: 5}}})[0]
+	if got.Hits != 1+3 {
+		t.Errorf("%d hits, want that of a, and those of a, b and c", got.Hits)
+	}
+}
