@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/policy/sim/blocks"
 )
@@ -31,18 +32,8 @@ var blockWords = []report.Term{
 }
 
 // blocksByCapacity groups results by their capacity, in the order of their first results.
-func blocksByCapacity(results []blocks.Result) (groups [][]blocks.Result) {
-	at := map[string]int{}
-	for _, r := range results {
-		i, ok := at[r.Capacity]
-		if !ok {
-			i = len(groups)
-			at[r.Capacity] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], r)
-	}
-	return groups
+func blocksByCapacity(results []blocks.Result) [][]blocks.Result {
+	return replay.GroupBy(results, func(r *blocks.Result) string { return r.Capacity })
 }
 
 // ranked are the results of one capacity: the bounds, then the policies from the highest hit ratio down.

@@ -41,16 +41,21 @@ func writeTables(w io.Writer, results []sim.Result) {
 }
 
 // ByCapacity groups results by capacity, in the order of their first results.
-func ByCapacity(results []sim.Result) (groups [][]sim.Result) {
+func ByCapacity(results []sim.Result) [][]sim.Result {
+	return GroupBy(results, func(r *sim.Result) string { return r.Capacity })
+}
+
+// GroupBy groups results by a name of each, in the order of their first results.
+func GroupBy[T any](results []T, name func(*T) string) (groups [][]T) {
 	place := map[string]int{}
-	for _, r := range results {
-		i, known := place[r.Capacity]
+	for i := range results {
+		at, known := place[name(&results[i])]
 		if !known {
-			i = len(groups)
-			place[r.Capacity] = i
+			at = len(groups)
+			place[name(&results[i])] = at
 			groups = append(groups, nil)
 		}
-		groups[i] = append(groups[i], r)
+		groups[at] = append(groups[at], results[i])
 	}
 	return groups
 }
