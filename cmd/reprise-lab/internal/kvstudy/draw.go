@@ -107,3 +107,19 @@ func relative(from, to float64) string {
 	}
 	return fmt.Sprintf("%+.1f %%", math.Round(1000*(to/from-1))/10+0) // + 0, because zero may be -0
 }
+
+// honest is the page of honest comparison: the claims of a paper of which something was measured, after a remark on all of them, if any.
+func honest(remark string, claims ...func() report.Claim) report.Section {
+	one := report.Section{Title: "What the paper claims, what we measure, why they differ"}
+	if remark != "" {
+		one.Say(remark)
+	}
+	all := &report.Claims{}
+	for _, claim := range claims {
+		if c := claim(); c.Measured != "" {
+			all.Items = append(all.Items, c)
+		}
+	}
+	one.Claim(all)
+	return one
+}

@@ -63,15 +63,9 @@ func (s *predicted) rest(figure func(*talks) string) string {
 // lpcClaims makes the claims.
 type lpcClaims struct{ *predicted }
 
-func (s *predicted) claimSection() (out report.Section) {
-	out.Title = "What the paper claims"
+func (s *predicted) claimSection() report.Section {
 	c := lpcClaims{s}
-	claims := &report.Claims{Title: "Each claim beside what is measured here, and why they differ."}
-	for _, one := range []func() report.Claim{c.claimCache, c.claimHits, c.claimOracle, c.claimPredictor, c.claimInputs, c.claimUnified, c.claimThroughput, c.claimTime, c.claimMemory} {
-		claims.Items = append(claims.Items, one())
-	}
-	out.Claim(claims)
-	return out
+	return honest("", c.claimCache, c.claimHits, c.claimOracle, c.claimPredictor, c.claimInputs, c.claimUnified, c.claimThroughput, c.claimTime, c.claimMemory)
 }
 
 // each has a figure of all corpora.

@@ -9,16 +9,8 @@ import (
 
 // claims is the page of honest comparison.
 func (s *sharing) claims() report.Section {
-	one := report.Section{Title: "What the paper claims, what we measure, why they differ"}
-	one.Say("Its traces (ShareGPT, AgentBank, LMSys, CC-Bench, EkaCare) are not here, and it gives neither their request rates nor how they overlap. So absolute figures cannot agree; the order of policies, the form of curves and signs can.")
-	all := &report.Claims{}
-	for _, claim := range []func() report.Claim{s.validated, s.mixHits, s.mixTime, s.order, s.linear, s.convex, s.weight, s.blockSize} {
-		if c := claim(); c.Measured != "" {
-			all.Items = append(all.Items, c)
-		}
-	}
-	one.Claim(all)
-	return one
+	return honest("Its traces (ShareGPT, AgentBank, LMSys, CC-Bench, EkaCare) are not here, and it gives neither their request rates nor how they overlap. So absolute figures cannot agree; the order of policies, the form of curves and signs can.",
+		s.validated, s.mixHits, s.mixTime, s.order, s.linear, s.convex, s.weight, s.blockSize)
 }
 
 func (s *sharing) validated() (c report.Claim) {

@@ -9,15 +9,7 @@ import (
 
 // claims is the page of honest comparison.
 func (s *wild) claims() report.Section {
-	one := report.Section{Title: "What the paper claims, what we measure, why they differ"}
-	all := &report.Claims{}
-	for _, claim := range []func() report.Claim{s.overBest, s.overOthers, s.byCapacity, s.fallsBack, s.queue, s.parts, s.delay} {
-		if c := claim(); c.Measured != "" {
-			all.Items = append(all.Items, c)
-		}
-	}
-	one.Claim(all)
-	return one
+	return honest("", s.overBest, s.overOthers, s.byCapacity, s.fallsBack, s.queue, s.parts, s.delay)
 }
 
 func (s *wild) overBest() (c report.Claim) {
