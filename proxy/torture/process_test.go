@@ -146,6 +146,12 @@ func (p *process) highest() int64 {
 	return kib << 10
 }
 
+// descriptors are those that the process has open, 0 where /proc does not say.
+func (p *process) descriptors() int {
+	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Process.Pid))
+	return len(files)
+}
+
 // kill ends the process as a crash would, and waits for its end.
 func (p *process) kill() {
 	p.Process.Kill()
