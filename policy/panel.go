@@ -19,7 +19,21 @@ type Panel interface {
 // PanelStats are the figures of a panel.
 type PanelStats struct {
 	Experts []ExpertStats // in a fixed order
+	Leader  int           // which of them leads
+	Changed int64         // how often the leader has changed
+	Changes []Change      // the latest of these, the oldest first, at most MostChanges
 	Bytes   int64         // an estimate of the memory in use
+}
+
+// MostChanges is how many changes of the leader a panel remembers.
+const MostChanges = 32
+
+// Change is one change of the expert that leads a panel.
+type Change struct {
+	Seq      int64 // number of the request
+	From, To string
+	Ahead    float64 // hits that To would have had more than From since the last change, or since it last was behind
+	Needed   float64 // what Ahead had to exceed: the misses that a change costs
 }
 
 // ExpertStats are the figures of one expert of a panel.

@@ -11,7 +11,7 @@ var (
 func (p *Full) Stats() policy.PanelStats {
 	w := make([]float64, len(p.experts))
 	weights(p.experts, &p.hysteresis, w)
-	return policy.PanelStats{Experts: p.stats(func(i int) float64 { return w[i] }), Bytes: p.memory() + p.ids.Bytes()}
+	return policy.PanelStats{Experts: p.stats(func(i int) float64 { return w[i] }), Leader: p.hysteresis.leader, Bytes: p.memory() + p.ids.Bytes()}
 }
 
 // Snapshot is what was learned.
@@ -30,7 +30,7 @@ func (p *Sampled) Stats() policy.PanelStats {
 			return 1
 		}
 		return 0
-	}), Bytes: p.bytesUsed()}
+	}), Leader: p.leads, Bytes: p.bytesUsed()}
 }
 
 func (p *Sampled) bytesUsed() int64 {
