@@ -22,7 +22,10 @@ type PanelStats struct {
 	Leader  int           // which of them leads
 	Changed int64         // how often the leader has changed
 	Changes []Change      // the latest of these, the oldest first, at most MostChanges
-	Bytes   int64         // an estimate of the memory in use
+	// Asked and Hits are of the cache itself, counted as those of the experts, so that their quotients can be compared. They only grow,
+	// except at Restore, and where a shadow sees a sample they are of that sample.
+	Asked, Hits float64
+	Bytes       int64 // an estimate of the memory in use
 }
 
 // MostChanges is how many changes of the leader a panel remembers.
@@ -30,10 +33,11 @@ const MostChanges = 32
 
 // Change is one change of the expert that leads a panel.
 type Change struct {
-	Seq      int64 // number of the request
-	From, To string
-	Ahead    float64 // hits that To would have had more than From since the last change, or since it last was behind
-	Needed   float64 // what Ahead had to exceed: the misses that a change costs
+	Seq    int64   `json:"seq"` // number of the request
+	From   string  `json:"from"`
+	To     string  `json:"to"`
+	Ahead  float64 `json:"ahead"`  // hits that To would have had more than From since the last change, or since it last was behind
+	Needed float64 `json:"needed"` // what Ahead had to exceed: the misses that a change costs
 }
 
 // ExpertStats are the figures of one expert of a panel.
@@ -42,4 +46,6 @@ type ExpertStats struct {
 	Weight   float64 // of its vote, from 0 to 1, the leader's being 1; in a large cache 1 for the leader and else 0
 	HitRatio float64 // that its shadow cache would have had since the start; of the tokens under a limit in bytes
 	Entries  int     // in its shadow cache
+	// Asked and Hits are the sums whose quotient HitRatio is: each request counts 1, or its tokens by their mean.
+	Asked, Hits float64
 }

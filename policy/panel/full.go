@@ -115,6 +115,7 @@ func (p *Full) Replace(it policy.Item, at policy.Tick) {
 // use plays a request for a resident that is in no list, and lists it.
 func (p *Full) use(e uint32, at policy.Tick, as access) {
 	gain := p.play(e, at, as)
+	p.hits += gain
 	p.hysteresis.observe(gain, p.decay, p.experts)
 	p.list(e)
 	p.victim = 0

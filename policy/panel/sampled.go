@@ -191,7 +191,8 @@ func (p *Sampled) simulate(e uint32, at policy.Tick, as access) {
 	}
 	s := &p.mini
 	p.played++
-	if as == accessInsert {
+	hit := as != accessInsert
+	if !hit {
 		as = s.expects(x.topic)
 	} else {
 		s.settle()
@@ -201,7 +202,9 @@ func (p *Sampled) simulate(e uint32, at policy.Tick, as access) {
 		m = s.slots.Add(key, entry{})
 	}
 	s.describe(m, x.item(key), x.root)
-	s.play(m, policy.Tick{Seq: p.played, At: at.At}, as)
+	if gain := s.play(m, policy.Tick{Seq: p.played, At: at.At}, as); hit {
+		s.hits += gain
+	}
 	s.freeUnused(m)
 }
 

@@ -19,7 +19,8 @@ type shadows struct {
 	votes      votes
 	hysteresis hysteresis // of the cache that the experts vote on
 	arrived    pending
-	evicted    bool // since the last request
+	hits       float64 // of the cache itself, counted as those of the experts
+	evicted    bool    // since the last request
 }
 
 // shadowLimit is that of the cache itself. A limit in bytes is not known: until the first eviction there is none, and later

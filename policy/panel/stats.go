@@ -11,7 +11,8 @@ var (
 func (p *Full) Stats() policy.PanelStats {
 	w := make([]float64, len(p.experts))
 	weights(p.experts, &p.hysteresis, w)
-	return policy.PanelStats{Experts: p.stats(func(i int) float64 { return w[i] }), Leader: p.hysteresis.leader, Bytes: p.memory() + p.ids.Bytes()}
+	return policy.PanelStats{Experts: p.stats(func(i int) float64 { return w[i] }), Leader: p.hysteresis.leader, Bytes: p.memory() + p.ids.Bytes(),
+		Asked: p.experts[0].asked, Hits: p.hits}
 }
 
 // Snapshot is what was learned.
@@ -30,7 +31,7 @@ func (p *Sampled) Stats() policy.PanelStats {
 			return 1
 		}
 		return 0
-	}), Leader: p.leads, Bytes: p.bytesUsed()}
+	}), Leader: p.leads, Bytes: p.bytesUsed(), Asked: p.mini.experts[0].asked, Hits: p.mini.hits}
 }
 
 func (p *Sampled) bytesUsed() int64 {
@@ -63,7 +64,7 @@ func (p *Sampled) Restore(snapshot []byte) error {
 func (p *shadows) stats(weight func(int) float64) (all []policy.ExpertStats) {
 	for i := range p.experts {
 		x := &p.experts[i]
-		s := policy.ExpertStats{Name: x.name, Weight: weight(i), Entries: x.entries}
+		s := policy.ExpertStats{Name: x.name, Weight: weight(i), Entries: x.entries, Asked: x.asked, Hits: x.hits}
 		if x.asked > 0 {
 			s.HitRatio = x.hits / x.asked
 		}
