@@ -13,7 +13,8 @@ type Options struct {
 	// Capacity is the number of entries that will be resident, at least 1; an estimate where the limit is in bytes.
 	// Parameters are measured in it. It is not a limit: the Ledger has that.
 	Capacity int
-	// Bytes is true if the limit is in bytes: policies that can value an entry by cost per byte then do so by default.
+	// Bytes is true if the limit is in bytes: policies that have objectives then rank entries by size too, and maximise the tokens saved by
+	// default.
 	Bytes bool
 	// Seed starts the random numbers of those policies that draw any.
 	Seed uint64

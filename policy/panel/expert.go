@@ -67,8 +67,14 @@ type expert struct {
 	asked   float64 // all requests
 }
 
+// expertOptions are those of a panel's experts: they have its objective, and all else as their places have it.
+func expertOptions(a spec.Args) policy.Options {
+	o, name := a.Options, spec.ValueParam.Name
+	o.Params = map[string]string{name: a.Choice(name)}
+	return o
+}
+
 func newExpert(s member, o policy.Options, number uint64) expert {
-	o.Params = nil
 	o.Seed += number
 	a, err := s.spec.Args(o, s.params)
 	if err != nil {

@@ -35,7 +35,7 @@ func newSampled(a spec.Args, members []member) *Sampled {
 	k := (a.Capacity + a.Whole("sample") - 1) / a.Whole("sample")
 	small := a
 	small.Capacity = max(1, a.Capacity/k)
-	p := &Sampled{k: uint64(k), mini: newShadows(small, members), leadership: newLeadership(members, a.Options)}
+	p := &Sampled{k: uint64(k), mini: newShadows(small, members), leadership: newLeadership(members, expertOptions(a))}
 	p.mini.decay = scoreDecay(max(2000, a.Num("memory")/float64(k)))
 	p.mini.experts[0].score /= float64(k)
 	return p

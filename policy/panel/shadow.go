@@ -61,7 +61,7 @@ type described struct {
 func newShadows(a spec.Args, members []member) shadows {
 	s := shadows{
 		limit:      shadowLimit{Limit: policy.Limit{Entries: a.Capacity}},
-		gains:      gains{tokens: a.Value() != spec.Hits},
+		gains:      gains{tokens: a.Value().CountsTokens()},
 		decay:      scoreDecay(max(2000, a.Num("memory"))),
 		votes:      newVotes(len(members)),
 		hysteresis: newHysteresis(a.Capacity),
@@ -70,7 +70,7 @@ func newShadows(a spec.Args, members []member) shadows {
 		s.limit = shadowLimit{byBytes: true}
 	}
 	for i, x := range members {
-		s.experts = append(s.experts, newExpert(x, a.Options, uint64(i)))
+		s.experts = append(s.experts, newExpert(x, expertOptions(a), uint64(i)))
 	}
 	s.experts[0].score = a.Num("prior")
 	return s

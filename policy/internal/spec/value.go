@@ -2,48 +2,71 @@ package spec
 
 import "reprise/policy"
 
-// ValueParam chooses what a hit is worth, in every policy that reads cost and size.
+// ValueParam names the objective, in every policy that reads cost and size. What an objective maximises, and what it is judged by:
+//
+//	value       gain of a hit  room of an entry     judged by
+//	hits        1              that of the limit    hit ratio
+//	tokens      its cost       that of the limit    tokens saved by the tokens of all requests
+//	hits/byte   1              its size             hit ratio, under a limit in bytes
+//	tokens/byte its cost       its size             tokens saved, under a limit in bytes
+//	auto        hits under a limit in entries, tokens under one in bytes
+//
+// The room of an entry is 1 under a limit in entries and its size under one in bytes: what fills a fixed room best has the most
+// gain by room, which is why a ranking divides by the size although hits or tokens are what counts. So under a limit in bytes
+// hits/byte is hits, and tokens/byte is tokens. They differ for a cache with two limits, as the proxy has, of which the one in
+// bytes is reached first: Options.Bytes is not set there.
 var ValueParam = policy.Param{
 	Name:    "value",
-	Says:    "what a hit is worth: 1, the tokens that it saves, or these per byte; auto: 1 under a limit in entries, else per byte",
-	Default: "auto", Choices: []string{"auto", "hits", "tokens", "tokens/byte"},
+	Says:    "the objective: hits, or the tokens that they save; with /byte by size under any limit; auto: hits under a limit in entries, else tokens",
+	Default: "auto", Choices: []string{"auto", "hits", "tokens", "hits/byte", "tokens/byte"},
 }
 
-// Value is what a hit is worth: a choice of ValueParam, auto resolved.
+// Value is an objective, with auto and the unit of the limit resolved.
 type Value byte
 
-// The choices.
+// The objectives are what a hit gains, by entry or by byte of room.
 const (
-	Hits          Value = iota // 1
-	Tokens                     // the cost of the answer
-	TokensPerByte              // the cost by the size
+	Hits Value = iota
+	Tokens
+	HitsPerByte
+	TokensPerByte
 )
 
-// Value resolves ValueParam.
+// Value resolves ValueParam. A policy that lacks it is judged as by auto.
 func (a Args) Value() Value {
-	switch a.Choice(ValueParam.Name) {
-	case "tokens":
-		return Tokens
-	case "tokens/byte":
+	value := a.Choice(ValueParam.Name)
+	tokens := value == "tokens" || value == "tokens/byte"
+	if value == "" || value == "auto" {
+		tokens = a.Bytes
+	}
+	bytes := a.Bytes || value == "hits/byte" || value == "tokens/byte"
+	switch {
+	case tokens && bytes:
 		return TokensPerByte
-	case "auto":
-		if a.Bytes {
-			return TokensPerByte
-		}
+	case tokens:
+		return Tokens
+	case bytes:
+		return HitsPerByte
 	}
 	return Hits
 }
 
-// Of is the factor of an item in a key. It is bounded, so that no entry has value 0 or an infinite one.
+// CountsTokens reports whether a hit gains the tokens that it saves, and not 1.
+func (v Value) CountsTokens() bool { return v == Tokens || v == TokensPerByte }
+
+// Gain is what a hit of an item counts in the measure of v: 1, or its tokens, no cost being 1.
+func (v Value) Gain(it policy.Item) float64 {
+	if v.CountsTokens() && it.Cost > 0 {
+		return it.Cost
+	}
+	return 1
+}
+
+// Of is the gain of a hit by the room of the item, by which a ranking multiplies the chance of a hit. It is bounded, so that no entry
+// has value 0 or an infinite one.
 func (v Value) Of(it policy.Item) float64 {
-	if v == Hits {
-		return 1
-	}
-	w := it.Cost
-	if !(w > 0) {
-		w = 1
-	}
-	if v == TokensPerByte {
+	w := v.Gain(it)
+	if v == HitsPerByte || v == TokensPerByte {
 		w /= float64(max(it.Size, 1))
 	}
 	return min(max(w, 1e-30), 1e30)
