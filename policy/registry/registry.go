@@ -50,6 +50,13 @@ func Parameters(name string, o policy.Options) string {
 	return s.Text(args)
 }
 
+// CountsTokens reports whether a name under these options is judged by the tokens that its hits save, and not by their number: by its
+// parameter value; or else, as by value=auto, under a limit in bytes. False where New would fail.
+func CountsTokens(name string, o policy.Options) bool {
+	_, args, err := policies.Read(name, o)
+	return err == nil && args.Value().CountsTokens()
+}
+
 // Relational reports whether a policy of that name, with or without parameters, goes by topics and dependencies. All others
 // are baselines.
 func Relational(name string) bool {

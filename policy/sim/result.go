@@ -20,10 +20,13 @@ type Result struct {
 	HitRatioInfinite float64 `json:"hit_ratio_infinite"`
 	// NormalizedHitRatio is HitRatio by HitRatioInfinite (paper 002, §5).
 	NormalizedHitRatio float64 `json:"normalized_hit_ratio"`
-	ByteHitRatio       float64 `json:"byte_hit_ratio"` // bytes of hits by bytes requested
-	TokensSaved        float64 `json:"tokens_saved"`   // the sum of Request.Cost over the hits
-	Evictions          int64   `json:"evictions"`      // a refused item counts as one
-	Seconds            float64 `json:"seconds"`        // wall time of this policy's own work, warm-up included
+	ByteHitRatio       float64 `json:"byte_hit_ratio"`  // bytes of hits by bytes requested
+	TokensSaved        float64 `json:"tokens_saved"`    // the sum of Request.Cost over the hits
+	TokenHitRatio      float64 `json:"token_hit_ratio"` // TokensSaved by the Cost of all requests
+	// Objective is what the policy maximises: hits, whose measure is HitRatio; tokens, whose measure is TokenHitRatio; "" for a bound.
+	Objective string  `json:"objective,omitempty"`
+	Evictions int64   `json:"evictions"` // a refused item counts as one
+	Seconds   float64 `json:"seconds"`   // wall time of this policy's own work, warm-up included
 
 	// With these the same replay can be made again: the capacity in this trace, the seed, and every parameter of the policy.
 	CapacityEntries int    `json:"capacity_entries,omitempty"` // 0: it is in bytes, or there is none
@@ -31,9 +34,8 @@ type Result struct {
 	Seed            uint64 `json:"seed"`
 	Parameters      string `json:"parameters,omitempty"` // key=value between commas, as behind the name of a policy
 
-	TokenHitRatio float64      `json:"-"` // TokensSaved by the Cost of all requests
-	Bound         bool         `json:"-"` // not a policy that can run in practice
-	Limit         policy.Limit `json:"-"` // the capacity in this trace; 0 everywhere for the infinite cache
+	Bound bool         `json:"-"` // not a policy that can run in practice
+	Limit policy.Limit `json:"-"` // the capacity in this trace; 0 everywhere for the infinite cache
 }
 
 // newResult is that of a policy before its first request.
@@ -46,9 +48,23 @@ func newResult(name string, c Capacity, seed uint64, p *plan) Result {
 	r.Limit, entries = c.limit(p.ids.n, p.bytes)
 	r.CapacityEntries, r.CapacityBytes = r.Limit.Entries, r.Limit.Bytes
 	if !r.Bound {
-		r.Parameters = registry.Parameters(name, policy.Options{Capacity: entries, Bytes: r.Limit.Bytes > 0, Seed: seed})
+		o := policy.Options{Capacity: entries, Bytes: r.Limit.Bytes > 0, Seed: seed}
+		r.Parameters, r.Objective = registry.Parameters(name, o), objective(name, o)
 	}
 	return r
+}
+
+// The values of Result.Objective.
+const (
+	ObjectiveHits   = "hits"
+	ObjectiveTokens = "tokens"
+)
+
+func objective(name string, o policy.Options) string {
+	if registry.CountsTokens(name, o) {
+		return ObjectiveTokens
+	}
+	return ObjectiveHits
 }
 
 // tally sums requests, or hits.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,43 @@ func TestTables(t *testing.T) {
 	writeTables(&b, all)
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// TestTablesOfObjectives has tables where policies maximise the tokens saved. Where all do these order the rows, and the best baseline is
+// best by them; where one maximises hits, hits do.
+func TestTablesOfObjectives(t *testing.T) {
+	tokens := func(name string, hits int64, saved float64, bound bool) sim.Result {
+		r := result(name, hits, bound)
+		r.TokensSaved, r.TokenHitRatio, r.Limit.Bytes = saved, saved/10_000, 1<<20
+		if !bound {
+			r.Objective = sim.ObjectiveTokens
+		}
+		return r
+	}
+	few := []sim.Result{tokens("lru", 300, 1000, false), tokens("gdsf", 200, 3000, false), tokens("rac+", 250, 4000, false), tokens("belady", 600, 7000, true)}
+	const head = `t at 10%: 1,000 requests, 90.00 % of them asked before
+(with a limit in bytes belady is no bound but where all sizes are equal)
+  policy   hit ratio  of infinite  of bytes  tokens saved  of tokens  objective  evictions  gap closed
+  belady     60.00 %      66.67 %   30.00 %         7,000    70.00 %                   400
+`
+	const byTokens = head + `  rac+       25.00 %      27.78 %   12.50 %         4,000    40.00 %     tokens        750     25.00 %
+* gdsf       20.00 %      22.22 %   10.00 %         3,000    30.00 %     tokens        800
+  lru        30.00 %      33.33 %   15.00 %         1,000    10.00 %     tokens        700
+
+` + legend
+	const byHits = head + `* lru        30.00 %      33.33 %   15.00 %         1,000    10.00 %     tokens        700
+  rac+       25.00 %      27.78 %   12.50 %         4,000    40.00 %     tokens        750    -16.67 %
+  gdsf       20.00 %      22.22 %   10.00 %         3,000    30.00 %       hits        800
+
+` + legend
+	for _, want := range []string{byTokens, byHits} {
+		var b strings.Builder
+		writeTables(&b, slices.Clone(few))
+		if b.String() != want {
+			t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+		}
+		few[1].Objective = sim.ObjectiveHits
 	}
 }
 

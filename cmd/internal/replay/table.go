@@ -27,7 +27,7 @@ func WithBounds(policies []string) []string {
 }
 
 // writeTables writes a table for each capacity, in the order of their first results. The bounds come first, then the policies
-// from the highest hit ratio down.
+// from the highest figure down, see byTokens.
 func writeTables(w io.Writer, results []sim.Result) {
 	for _, rows := range ByCapacity(results) {
 		head, cells := Table(rows)
@@ -65,15 +65,42 @@ const legend = "* the best baseline: of the policies that are neither rac nor ha
 // Table returns the heading and the cells of a table of results at one capacity. The first column marks the best baseline with
 // a star. Table sorts rows.
 func Table(rows []sim.Result) (head string, cells [][]string) {
+	tokens, byTokens := objectives(rows)
+	figure := func(r *sim.Result) float64 { return float64(r.Hits) }
+	if byTokens {
+		figure = func(r *sim.Result) float64 { return r.TokensSaved }
+	}
 	slices.SortStableFunc(rows, func(a, b sim.Result) int {
-		return cmp.Or(order(a)-order(b), cmp.Compare(b.Hits, a.Hits))
+		return cmp.Or(order(a)-order(b), cmp.Compare(figure(&b), figure(&a)))
 	})
-	best, belady := landmarks(rows)
+	best, belady := landmarks(rows, figure)
 	cells = [][]string{{"", "policy", "hit ratio", "of infinite", "of bytes", "tokens saved", "evictions", "gap closed"}}
 	for i := range rows {
-		cells = append(cells, row(&rows[i], best, belady))
+		cells = append(cells, row(&rows[i], gapClosed(&rows[i], best, belady, figure), &rows[i] == best))
+	}
+	if tokens {
+		addObjectives(cells, rows)
 	}
 	return title(rows), cells
+}
+
+// objectives reports whether any policy maximises tokens saved, and whether all do: then these order the rows, and else hits.
+func objectives(rows []sim.Result) (tokens, byTokens bool) {
+	hits := false
+	for i := range rows {
+		tokens = tokens || rows[i].Objective == sim.ObjectiveTokens
+		hits = hits || rows[i].Objective == sim.ObjectiveHits
+	}
+	return tokens, tokens && !hits
+}
+
+// addObjectives adds to each row the tokens saved as a share of all, and the objective of the policy.
+func addObjectives(cells [][]string, rows []sim.Result) {
+	const last = 6 // the column of the evictions
+	cells[0] = slices.Insert(cells[0], last, "of tokens", "objective")
+	for i := range rows {
+		cells[i+1] = slices.Insert(cells[i+1], last, percent(rows[i].TokenHitRatio), rows[i].Objective)
+	}
 }
 
 // order puts the bounds, which no proxy could run, before the policies.
@@ -85,13 +112,13 @@ func order(r sim.Result) int {
 }
 
 // landmarks returns the results of the best baseline and of Belady, nil if there are none.
-func landmarks(rows []sim.Result) (best, belady *sim.Result) {
+func landmarks(rows []sim.Result, figure func(*sim.Result) float64) (best, belady *sim.Result) {
 	for i := range rows {
 		r := &rows[i]
 		switch {
 		case r.Policy == "belady":
 			belady = r
-		case !r.Bound && !registry.Relational(r.Policy) && (best == nil || r.Hits > best.Hits):
+		case !r.Bound && !registry.Relational(r.Policy) && (best == nil || figure(r) > figure(best)):
 			best = r
 		}
 	}
@@ -118,20 +145,24 @@ func title(rows []sim.Result) string {
 	return text
 }
 
-func row(r, best, belady *sim.Result) []string {
-	mark := ""
-	if r == best {
+func row(r *sim.Result, closed string, best bool) []string {
+	mark, evictions := "", cli.Thousands(r.Evictions)
+	if best {
 		mark = "*"
 	}
-	evictions, closed := cli.Thousands(r.Evictions), ""
 	if r.Policy == "infinite" {
 		evictions = ""
 	}
-	if best != nil && belady != nil && belady.Hits > best.Hits && registry.Relational(r.Policy) {
-		closed = percent(float64(r.Hits-best.Hits) / float64(belady.Hits-best.Hits))
-	}
 	return []string{mark, r.Policy, percent(r.HitRatio), percent(r.NormalizedHitRatio), percent(r.ByteHitRatio),
 		cli.Thousands(int64(r.TokensSaved + 0.5)), evictions, closed}
+}
+
+// gapClosed is "" for baselines and bounds, and where Belady is not ahead of the best baseline.
+func gapClosed(r, best, belady *sim.Result, figure func(*sim.Result) float64) string {
+	if best == nil || belady == nil || figure(belady) <= figure(best) || !registry.Relational(r.Policy) {
+		return ""
+	}
+	return percent((figure(r) - figure(best)) / (figure(belady) - figure(best)))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
