@@ -71,6 +71,8 @@ type line struct {
 	NormalizedHitRatio float64 `json:"normalized_hit_ratio"`
 	ByteHitRatio       float64 `json:"byte_hit_ratio"`
 	TokensSaved        float64 `json:"tokens_saved"`
+	TokenHitRatio      float64 `json:"token_hit_ratio"`
+	Objective          string  `json:"objective"`
 	Evictions          int64   `json:"evictions"`
 	Seconds            float64 `json:"seconds"`
 	CapacityEntries    int     `json:"capacity_entries"`
