@@ -38,6 +38,7 @@ type Config struct {
 	Index            string
 
 	Policy           string
+	Objective        string  // "": the policy's own
 	TopicHalfLife    float64 // requests; 0: the policy's own
 	DependencyWeight float64 // negative: the policy's own
 	CapacityEntries  int

@@ -115,6 +115,8 @@ func TestValues(t *testing.T) {
 		{"TOPIC_HALF_LIFE", "1e-9", ""}, // it has no effect
 		{"DEPENDENCY_WEIGHT", "0", ""},
 		{"DEPENDENCY_WEIGHT", "-0.5", "from 0"},
+		{"OBJECTIVE", "tokens/byte", ""},
+		{"OBJECTIVE", "bytes", "hits, tokens, hits/byte or tokens/byte"},
 		{"CAPACITY_BYTES", "1.5GiB", ""},
 		{"CAPACITY_BYTES", "2000MB", ""},
 		{"CAPACITY_BYTES", "1 GiB", ""},

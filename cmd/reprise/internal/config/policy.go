@@ -70,6 +70,9 @@ func (c *Config) PolicyName() string {
 	return name
 }
 
+// objectives are the values of the parameter value that a proxy, which has two limits, has a use for.
+var objectives = []string{"hits", "tokens", "hits/byte", "tokens/byte"}
+
 // shortcut is a setting for a parameter that several policies have.
 type shortcut struct {
 	setting, key, value string // value is empty where it is unset
@@ -83,7 +86,7 @@ func (c *Config) shortcuts() []shortcut {
 	if c.DependencyWeight >= 0 {
 		weight.value = strconv.FormatFloat(c.DependencyWeight, 'g', -1, 64)
 	}
-	return []shortcut{half, weight}
+	return []shortcut{half, weight, {"OBJECTIVE", "value", c.Objective}}
 }
 
 // PolicyOptions are the options of the policy.
