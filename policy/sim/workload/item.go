@@ -66,15 +66,16 @@ func (s *stream) ask(item int) {
 	if item < len(s.topics) {
 		topic = s.topics[item]
 	}
-	size, cost := sizeAndCost(item)
+	size, cost := SizeAndCost(uint64(item))
 	s.all = append(s.all, sim.Request{
 		ID: uint64(item + 1), Topic: uint64(topic + 1), Conversation: uint64(len(s.all) + 1), Size: size, Cost: cost,
 	})
 }
 
-// sizeAndCost of an item are in the same ranges as in sessions, and the same with every seed.
-func sizeAndCost(item int) (size int64, cost float64) {
-	r := random{uint64(item)}
+// SizeAndCost are the bytes and the tokens of the answer to an item: in the same ranges as in sessions, and the same with every seed. A replay of
+// recorded identities, which have neither, takes them from here.
+func SizeAndCost(item uint64) (size int64, cost float64) {
+	r := random{item}
 	return int64(400 + r.below(3600)), float64(50 + r.below(950))
 }
 
