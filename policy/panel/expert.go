@@ -53,6 +53,25 @@ func panelNames() (names []string) {
 	return names
 }
 
+// Expert is a policy on a panel.
+type Expert struct {
+	Name   string // in the figures
+	Policy string // with its parameters, as the registry reads it
+}
+
+// Experts are those of the default panel, in their order.
+func Experts() (all []Expert) {
+	i := slices.IndexFunc(Spec.Params, func(p policy.Param) bool { return p.Name == "panel" })
+	for _, m := range panels[Spec.Params[i].Default] {
+		x := Expert{m.name, m.spec.Name}
+		if m.params != "" {
+			x.Policy += ":" + m.params
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
 // expert is a policy with its shadow cache. Which entries it holds is in the entries of the panel; here are only its sums.
 type expert struct {
 	name    string
