@@ -26,10 +26,12 @@ func axes(x, y string) *plot.Plot {
 	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Width = 0
-	grid.Horizontal.Color, grid.Horizontal.Width = color.NRGBA{R: 136, G: 136, B: 136, A: 60}, 0.5
+	grid.Horizontal.Color, grid.Horizontal.Width = gridColor, 0.5
 	chart.Add(grid)
 	return chart
 }
+
+var gridColor = color.NRGBA{R: 136, G: 136, B: 136, A: 60}
 
 // fromZero has a chart show the line y = 0.
 func fromZero(chart *plot.Plot) {

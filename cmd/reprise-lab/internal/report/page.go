@@ -20,11 +20,12 @@ type Section struct {
 	Blocks []Block
 }
 
-// Block is a paragraph, a table, a plot, a heat map, bars, claims or a list of terms. One of its fields is set.
+// Block is a paragraph, a table, a plot, named points, a heat map, bars, claims or a list of terms. One of its fields is set.
 type Block struct {
 	Text   string
 	Table  *Table
 	Plot   *Plot
+	Spots  *Scatter
 	Heat   *Heat
 	Bars   *Bars
 	Claims *Claims
@@ -119,6 +120,9 @@ func (s *Section) Show(t *Table) { s.Blocks = append(s.Blocks, Block{Table: t}) 
 
 // Draw adds a plot.
 func (s *Section) Draw(p *Plot) { s.Blocks = append(s.Blocks, Block{Plot: p}) }
+
+// Scatter adds named points.
+func (s *Section) Scatter(p *Scatter) { s.Blocks = append(s.Blocks, Block{Spots: p}) }
 
 // Map adds a heat map.
 func (s *Section) Map(h *Heat) { s.Blocks = append(s.Blocks, Block{Heat: h}) }

@@ -47,6 +47,9 @@ func kinds() Section {
 	s.Compare(&Bars{Title: "Bars " + hostile, Y: "points", Digits: 1, Groups: []string{"a", hostile}, Series: []Series{
 		{Name: "wa", Values: []Value{{1.5, 0.5}, {-1, 0}}}, {Name: hostile, Values: []Value{{math.NaN(), 0}}},
 	}})
+	s.Scatter(&Scatter{Title: "Frontier " + hostile, X: "mean " + hostile, Y: "worst", Points: []Spot{
+		{"rac+", 0.5, -2, true}, {hostile, -9, -30, false}, {"none", math.NaN(), 1, false},
+	}})
 	s.Map(&Heat{Title: "Map " + hostile, X: "capacity", Y: "block size", Digits: 1, Columns: []string{"1%", hostile}, Rows: []string{"16", hostile},
 		Values: [][]float64{{2, -1}, {math.NaN()}}})
 	dense := &Heat{Title: "Dense", X: "position", Y: "turn", Digits: 2, Rows: []string{"1", "10"}, Values: [][]float64{nil, nil}}
@@ -106,8 +109,8 @@ func TestHTML(t *testing.T) {
 			}
 		}
 	}
-	if n := strings.Count(texts, hostile); n != 31 {
-		t.Errorf("the hostile text occurs %d times, not 31", n)
+	if n := strings.Count(texts, hostile); n != 36 {
+		t.Errorf("the hostile text occurs %d times, not 36", n)
 	}
 	for _, l := range links {
 		if id, ok := strings.CutPrefix(l, "#"); !ok || !ids[id] {

@@ -15,7 +15,7 @@ type explained struct {
 
 // IsText reports whether the block is a paragraph.
 func (b *Block) IsText() bool {
-	return b.Table == nil && b.Plot == nil && b.Heat == nil && b.Bars == nil && b.Claims == nil && b.Terms == nil
+	return b.Table == nil && b.Plot == nil && b.Spots == nil && b.Heat == nil && b.Bars == nil && b.Claims == nil && b.Terms == nil
 }
 
 // part is a section with its number and its blocks.
@@ -104,6 +104,11 @@ func (b *Block) texts() (all []string) {
 		all = append(all, b.Plot.Title, b.Plot.X, b.Plot.Y)
 		for _, l := range b.Plot.Lines {
 			all = append(all, l.Name)
+		}
+	case b.Spots != nil:
+		all = append(all, b.Spots.Title, b.Spots.X, b.Spots.Y)
+		for _, p := range b.Spots.Points {
+			all = append(all, p.Name)
 		}
 	case b.Heat != nil:
 		all = append(all, b.Heat.Title, b.Heat.X, b.Heat.Y)
