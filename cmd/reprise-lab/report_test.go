@@ -96,7 +96,7 @@ func TestStudyReport(t *testing.T) {
 	given := filepath.Join(t.TempDir(), "log")
 	writeLog(t, given, "irm:n=300,items=100")
 	page, out := runReport(t, "study", "rac", "--seeds", "2", "--trace", given)
-	for _, want := range []string{"What the paper claims", "RQ1", "RQ2", "RQ3", "RQ4", "Regimes", "Seeds 101, 102.", filepath.Base(given)} {
+	for _, want := range []string{"What the paper claims", "RQ1", "RQ2", "RQ3", "RQ4", "regimes", "Seeds 101, 102.", filepath.Base(given)} {
 		if !strings.Contains(page, want) || !strings.Contains(out, want) {
 			t.Errorf("no %s in the page or in the output", want)
 		}

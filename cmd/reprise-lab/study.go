@@ -26,13 +26,15 @@ type studyFlags struct {
 	seeds    int
 	parallel int
 	data     string
+	only     string // parts of the study of regimes
+	policies string // that it compares too
 	json     bool
 	html     string
 	command  string // that makes the same figures
 }
 
 const (
-	// studySeed is the first seed unless one is given: the policies were tuned on 1 to 20.
+	// studySeed is the first seed unless one is given: designs and parameters were chosen with seeds below 100.
 	studySeed = 101
 	// maxSeeds bounds --seeds, because a typing error could cost days.
 	maxSeeds = 1000
@@ -68,9 +70,11 @@ func runStudy(t cli.Terminal, args []string) error {
 
 func (o *studyFlags) register(fs *flag.FlagSet) {
 	o.Source.Register(fs)
-	fs.Uint64Var(&o.Seed, "seed", studySeed, "`N` is the first seed of workloads and policies; the policies were tuned on 1 to 20")
+	fs.Uint64Var(&o.Seed, "seed", studySeed, "`N` is the first seed of workloads and policies; these were designed with seeds below 100")
 	fs.IntVar(&o.seeds, "seeds", 5, "`N` traces of each workload, from as many seeds")
-	fs.StringVar(&o.data, "data", "", "`FOLDER` with the recorded traces that are played too: dialogue/ and intent/, or kv/ and dialogue/")
+	fs.StringVar(&o.data, "data", "", "`FOLDER` with the recorded traces that are played too: dialogue/ and intent/, of regimes traces/ and kv/ too; or kv/ and dialogue/")
+	fs.StringVar(&o.only, "only", "", "`LIST` of the parts of regimes to play: "+strings.Join(study.Parts, ","))
+	fs.StringVar(&o.policies, "policy", "", "`LIST` of policies, each with parameters if need be, that regimes compares with the others too")
 	fs.IntVar(&o.parallel, "parallel", 0, "`N` traces at a time, 0 is one for each processor; the figures do not depend on it")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each policy at each capacity")
 	registerHTML(fs, &o.html)
@@ -88,11 +92,11 @@ func (o *studyFlags) check() error {
 		return errors.New("--parallel is 0 or more")
 	case o.name != "rac" && o.name != "lpc" && len(o.Traces) > 0:
 		return fmt.Errorf("--trace does not go with the study %s, which plays its own", o.name)
+	case o.name != "regimes" && o.only+o.policies != "":
+		return fmt.Errorf("--only and --policy do not go with the study %s: want regimes", o.name)
 	}
-	if o.data != "" {
-		if err := o.checkData(); err != nil {
-			return fmt.Errorf("--data: %w", err)
-		}
+	if err := o.checkData(); err != nil {
+		return err
 	}
 	return o.Source.Check()
 }
@@ -100,11 +104,36 @@ func (o *studyFlags) check() error {
 // ofBlocks reports whether the study is one of prefix caches.
 func (o *studyFlags) ofBlocks() bool { return slices.Contains(kvstudy.Names, o.name) }
 
-func (o *studyFlags) checkData() error {
-	if o.ofBlocks() {
-		return kvstudy.CheckData(o.data)
+func (o *studyFlags) checkData() (err error) {
+	switch {
+	case !o.ofBlocks():
+		var s study.Setup
+		if s, err = o.setup(); err == nil {
+			err = study.Check(o.name, s)
+		}
+	case o.data != "":
+		if err = kvstudy.CheckData(o.data); err != nil {
+			err = fmt.Errorf("--data: %w", err)
+		}
 	}
-	return study.CheckData(o.data)
+	return err
+}
+
+// setup is that of a study of requests, without what plays it.
+func (o *studyFlags) setup() (s study.Setup, err error) {
+	s = study.Setup{Data: o.data, Parallel: o.parallel, Shrink: studyShrink}
+	if o.only != "" {
+		s.Only = strings.Split(o.only, ",")
+	}
+	if o.policies != "" {
+		if s.Designs, err = sim.ParsePolicies(o.policies); err != nil {
+			return s, fmt.Errorf("--policy: %w", err)
+		}
+	}
+	for i := range o.seeds {
+		s.Seeds = append(s.Seeds, o.Seed+uint64(i))
+	}
+	return s, nil
 }
 
 func studyHelp(w io.Writer, fs *flag.FlagSet) {
@@ -112,13 +141,15 @@ func studyHelp(w io.Writer, fs *flag.FlagSet) {
 
   reprise-lab study regimes
   reprise-lab study rac --html report.html
-  reprise-lab study regimes --data DIR --json
+  reprise-lab study regimes --data DIR --only traces,blocks --policy rac+:panel=study --html report.html
   reprise-lab study wa --data DIR --html report.html
   reprise-lab study lpc --data DIR --trace sharegpt.json --html report.html
 
 Studies:
   rac      the study of the RAC paper, measured again, with the regimes; traces of --trace are played too
-  regimes  rac+ against the best of all other policies, in generated workloads that each break some policy
+  regimes  rac+ against the best of all others: generated workloads that each break some policy (regimes, long), and of --data
+           real texts (texts), traces of storage and databases (traces), agents' blocks (blocks); bytes is the named ones, or all,
+           under a capacity in bytes too, and alone, only so
   wa       "KVCache Cache in the Wild", measured again: eviction of KV blocks by the workload
   lpc      "Learned Prefix Caching for Efficient LLM Inference", measured again: a predictor is trained, and the conversations
            that it has not seen are played; --trace adds files of conversations, as of ShareGPT
@@ -128,7 +159,7 @@ Ctrl-C prints what is complete. The formats of traces are listed by `+"`reprise-
 
 Flags:
 `)
-	cli.FlagHelp(w, fs, "seeds", "seed", "data", "trace", "format", "parallel", "json", "html")
+	cli.FlagHelp(w, fs, "seeds", "seed", "data", "only", "policy", "trace", "format", "parallel", "json", "html")
 }
 
 // run plays the study and prints what is complete, even if it ended early.
@@ -169,17 +200,18 @@ func (o *studyFlags) given(ctx context.Context, t cli.Terminal) ([]sim.Trace, er
 
 // play returns the page, and what writes the results as JSON lines.
 func (o *studyFlags) play(ctx context.Context, t cli.Terminal, given []sim.Trace) (page report.Page, lines func(io.Writer) error, err error) {
-	var seeds []uint64
-	for i := range o.seeds {
-		seeds = append(seeds, o.Seed+uint64(i))
+	s, err := o.setup()
+	if err != nil {
+		return page, nil, err
 	}
 	if o.ofBlocks() {
 		var results []blocks.Result
-		page, results, err = kvstudy.Run(ctx, o.name, kvstudy.Setup{Seeds: seeds, Chats: o.Traces, Parallel: o.parallel, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)})
+		page, results, err = kvstudy.Run(ctx, o.name, kvstudy.Setup{Seeds: s.Seeds, Chats: o.Traces, Parallel: o.parallel, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)})
 		return page, func(w io.Writer) error { return cli.WriteLines(w, results) }, err
 	}
 	var results []sim.Result
-	page, results, err = study.Run(ctx, o.name, study.Setup{Seeds: seeds, Parallel: o.parallel, Given: given, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)})
+	s.Given, s.Progress = given, studyProgress(t)
+	page, results, err = study.Run(ctx, o.name, s)
 	return page, func(w io.Writer) error { return cli.WriteLines(w, results) }, err
 }
 

@@ -3,6 +3,7 @@ package study
 
 import (
 	"math"
+	"slices"
 
 	"reprise/policy/sim"
 )
@@ -21,6 +22,41 @@ type Row struct {
 	Capacity string
 	// Values has the figure of each policy for each seed, in the order of the seeds.
 	Values map[string][]float64
+	// Fixed is set if the trace does not depend on the seed. Then only policies that draw random numbers have a value for each seed, and the
+	// figure of a policy is their median.
+	Fixed   bool
+	Entries int // the capacity, with the mean size where it is in bytes; 0: not known
+}
+
+// Figure returns the figure of a policy: the mean over the seeds with the half width of its 95 % confidence interval, or the median, which has
+// none.
+func (r *Row) Figure(policy string) (value, half float64) {
+	if r.Fixed {
+		return median(r.Values[policy]), 0
+	}
+	return Mean(r.Values[policy])
+}
+
+// over returns the difference of the figures of two policies: the mean of the differences seed by seed with its interval, or the difference of
+// the medians.
+func (r *Row) over(policy, other string) (more, half float64) {
+	if r.Fixed {
+		return median(r.Values[policy]) - median(r.Values[other]), 0
+	}
+	return Mean(difference(r.Values[policy], r.Values[other]))
+}
+
+// small reports whether a row of a recorded trace is shown and not counted.
+func (r *Row) small() bool { return r.Fixed && r.Entries < leastEntries }
+
+// median returns the median of values, 0 of none.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	if len(sorted) == 0 {
+		return 0
+	}
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // HitRatio is the figure of most tables.
@@ -55,13 +91,13 @@ func student(degrees int) float64 {
 	return quantiles[degrees-1]
 }
 
-// Best returns the policy of names with the highest mean, and that mean.
-func (r *Row) Best(names []string) (best string, mean float64) {
-	mean = math.Inf(-1)
+// Best returns the policy of names with the highest figure, and that figure.
+func (r *Row) Best(names []string) (best string, value float64) {
+	value = math.Inf(-1)
 	for _, name := range names {
-		if m, _ := Mean(r.Values[name]); len(r.Values[name]) > 0 && m > mean {
-			best, mean = name, m
+		if v, _ := r.Figure(name); len(r.Values[name]) > 0 && v > value {
+			best, value = name, v
 		}
 	}
-	return best, mean
+	return best, value
 }

@@ -17,7 +17,9 @@ type Setup struct {
 	Seeds    []uint64    // of the generated traces, and of the policies that draw random numbers
 	Parallel int         // traces played at a time; 0 is one for each processor. The figures do not depend on it
 	Given    []sim.Trace // played besides the generated ones
-	Data     string      // the folder that Texts reads; "" is none
+	Data     string      // the folder with recorded texts and traces, see CheckData; "" is none
+	Designs  []string    // policies that "regimes" compares too, with their parameters
+	Only     []string    // of Parts, for "regimes"; none is all for which there is data
 	Shrink   int         // factor by which generated traces and their caches are smaller; there are fewer of them too. For tests
 	// Progress is called with the number of traces of a part that were played, and their total; nil: not called.
 	Progress func(part string, done, total int)
@@ -30,8 +32,20 @@ type setting struct {
 	capacities []sim.Capacity
 	policies   []string
 	model      func(seed uint64) sim.Model // nil: hits by identity
-	once       bool                        // the trace does not depend on the seed and is played with the first one only
+	once       bool                        // the trace does not depend on the seed: all but the first play only policies that draw random numbers
+	bytes      bool                        // sizes and costs are needed, and a share is one of the bytes
 	known      string                      // settings with the same value are played once; "" is always played
+}
+
+// drawing are the policies that draw random numbers.
+var drawing = []string{"random", "lhd", "lecar", "cacheus", "w-tinylfu", "haz", panelOf}
+
+// of returns the policies that are played with the seed of a number.
+func (s *setting) of(seed int) []string {
+	if !s.once || seed == 0 {
+		return s.policies
+	}
+	return slices.DeleteFunc(slices.Clone(s.policies), func(p string) bool { return !slices.Contains(drawing, nameOf(p)) })
 }
 
 // outcome has the results of a setting: for each seed, capacity by capacity within each policy.
@@ -70,7 +84,7 @@ func (l *lab) play(part string, settings []setting) ([]outcome, error) {
 			continue
 		}
 		n := len(l.Seeds)
-		if s.once {
+		if len(s.of(1)) == 0 {
 			n = 1
 		}
 		out[i], left[i] = outcome{s, make([][]sim.Result, n)}, n
@@ -151,25 +165,67 @@ func (l *lab) one(ctx context.Context, s setting, k int) ([]sim.Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	o := sim.Options{Policies: s.policies, Capacities: s.capacities, Seed: seed, Parallel: 1}
+	o := sim.Options{Policies: s.of(k), Capacities: s.capacities, Seed: seed, Parallel: 1}
 	if s.model != nil {
 		o.Model = s.model(seed)
+	}
+	if s.bytes {
+		t = sizes(t)
+		if o.Capacities, err = inBytes(t, s.capacities); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
 	}
 	results, err := sim.Replay(ctx, t, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s, seed %d: %w", s.name, seed, err)
 	}
+	for i := range results { // policy by policy, each at all capacities
+		results[i].Capacity = s.label(s.capacities[i%len(s.capacities)])
+	}
 	return results, nil
+}
+
+// label is a capacity as tables show it.
+func (s *setting) label(c sim.Capacity) string {
+	if s.bytes && c.Share > 0 {
+		return c.String() + " of the bytes"
+	}
+	return c.String()
+}
+
+// inBytes returns capacities in bytes: a share is one of the bytes of the distinct requests of t.
+func inBytes(t sim.Trace, capacities []sim.Capacity) ([]sim.Capacity, error) {
+	all := slices.Clone(capacities)
+	if !slices.ContainsFunc(all, func(c sim.Capacity) bool { return c.Share > 0 }) {
+		return all, nil
+	}
+	seen, bytes := map[uint64]bool{}, int64(0)
+	for r, err := range t.Requests() {
+		if err != nil {
+			return nil, err
+		}
+		if !seen[r.ID] {
+			seen[r.ID] = true
+			bytes += max(r.Size, 1)
+		}
+	}
+	for i, c := range all {
+		if c.Share > 0 {
+			all[i] = sim.Capacity{Bytes: max(1, int64(c.Share*float64(bytes)))}
+		}
+	}
+	return all, nil
 }
 
 // rows returns a row for each capacity, with a figure of each policy and seed.
 func (o outcome) rows(figure func(sim.Result) float64) (rows []Row) {
 	for _, c := range o.capacities {
-		row := Row{Case: o.name, Capacity: c.String(), Values: map[string][]float64{}}
+		row := Row{Case: o.name, Capacity: o.label(c), Values: map[string][]float64{}, Fixed: o.once}
 		for _, results := range o.seeds {
 			for _, r := range results {
 				if r.Capacity == row.Capacity {
 					row.Values[r.Policy] = append(row.Values[r.Policy], figure(r))
+					row.Entries = max(r.CapacityEntries, int(r.CapacityBytes/meanSize))
 				}
 			}
 		}

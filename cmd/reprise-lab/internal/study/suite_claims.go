@@ -271,7 +271,7 @@ func (f *findings) freezing() (c claim) {
 		why: `If a new entry may be its own victim, RAC acts as a rule of admission: entries stay as long as their topics do. Traffic that repeats the latest requests,
 or whose topics change, is then missed for long. rac protects new entries and has a faster decay, and so loses in a cycle that is larger than the cache; rac+ has lru and others on its panel and follows the experts that are right.`}
 	for _, name := range []string{"lru", "phase", "loop"} {
-		r := of(f.regimes.short, name)
+		r := of(f.regimes.rows[regimeSlots[0]], name)
 		if r == nil {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // Names lists the studies.
 var Names = []string{"rac", "regimes"}
 
-// Run plays a study: "rac" is RQ1 to RQ4 of paper 002 and the regimes, "regimes" is the regimes alone.
+// Run plays a study: "rac" is RQ1 to RQ4 of paper 002 and the regimes, "regimes" compares the default with all others over all of Parts.
 //
 // The page and the results do not depend on Setup.Parallel. If ctx ends or a part fails, they have the complete parts, and the
 // error is returned with them.
@@ -43,11 +43,9 @@ func listed(seeds []uint64) string {
 }
 
 func (l *lab) regimesAlone() (p report.Page, err error) {
-	p.Title = "rac+ against the best of all baselines"
-	r, err := l.playRegimes(true)
-	if len(r.short) > 0 {
-		p.Sections = []report.Section{r.section()}
-	}
+	p.Title = "rac+ against the best of all others"
+	c, err := l.playSlots(slots(l.Only, l.Data != ""))
+	p.Sections = c.sections()
 	return p, err
 }
 
@@ -59,7 +57,7 @@ type findings struct {
 	ablation []outcome
 	turned   []Row
 	gates    []gate
-	regimes  regimeRows
+	regimes  comparison
 }
 
 // paper plays all parts in order, until one fails.
@@ -72,7 +70,7 @@ func (l *lab) paper() (p report.Page, err error) {
 		func() error { f.ablation, err = l.ablate(); return err },
 		func() error { turned, err = l.sensitivity(); return err },
 		func() error { f.gates, err = l.sensitivityOfGates(); return err },
-		func() error { f.regimes, err = l.playRegimes(false); return err },
+		func() error { f.regimes, err = l.playSlots(regimeSlots); return err },
 	}
 	for _, part := range parts {
 		if err = part(); err != nil {
@@ -86,15 +84,15 @@ func (l *lab) paper() (p report.Page, err error) {
 		played bool
 		make   func() report.Section
 	}{
-		{len(f.stress) > 0, func() report.Section { return stressSection(f.stress) }},
+		{len(f.stress) > 0, func() report.Section { return l.stressSection(f.stress) }},
 		{len(traces) > 0, func() report.Section { return l.tracesSection(traces) }},
 		{len(f.ablation) > 0, func() report.Section { return ablationSection(f.ablation) }},
 		{len(turned) > 0, func() report.Section { return sensitivitySection(turned, f.gates) }},
-		{len(f.regimes.short) > 0, f.regimes.section},
 	} {
 		if s.played {
 			p.Sections = append(p.Sections, s.make())
 		}
 	}
+	p.Sections = append(p.Sections, f.regimes.sections()...)
 	return p, err
 }

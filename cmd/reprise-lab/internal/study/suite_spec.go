@@ -2,8 +2,10 @@ package study
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"reprise/policy/panel"
 	"reprise/policy/sim"
 )
 
@@ -20,10 +22,34 @@ const (
 // ours are the policies that a study compares with the baselines.
 var ours = []string{literal, tuned, "haz", panelOf}
 
-// contenders are the policies of most settings.
-func contenders() []string {
-	return append(append(Baselines(), ours...), "belady-bypass", "belady", "count-oracle", "infinite")
+// experts are the policies of the default's panel, each alone.
+func experts() (names []string) {
+	for _, x := range panel.Experts() {
+		names = append(names, x.Policy)
+	}
+	return names
 }
+
+// leaderless are forms of the default without what keeps its leader.
+var leaderless []string
+
+// compared are the policies that are compared with each other: of the registry, those on the panel of the default, and those given.
+func (l *lab) compared() (names []string) {
+	for _, p := range slices.Concat(Baselines(), ours, experts(), leaderless, l.Designs) {
+		if !slices.Contains(names, p) {
+			names = append(names, p)
+		}
+	}
+	return names
+}
+
+// contenders are the policies of most settings: with them come bounds, which cannot be run.
+func (l *lab) contenders() []string {
+	return append(l.compared(), bounds...)
+}
+
+// bounds are the policies of contenders that cannot be run.
+var bounds = []string{"belady-bypass", "belady", "count-oracle", "infinite"}
 
 // syn returns the spec of generator G in a reading of repeats. It is written as in the study of regimes, so that equal settings
 // are played once.

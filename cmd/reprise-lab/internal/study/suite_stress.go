@@ -36,7 +36,7 @@ func (l *lab) stress() (all []sweep, err error) {
 				if axis == "gamma" {
 					spec, name = syn(0.5, x, w), fmt.Sprintf("gamma %g %s", x, w)
 				}
-				settings = append(settings, l.generated(name, spec, contenders(), sim.Capacity{Entries: 1000}))
+				settings = append(settings, l.generated(name, spec, l.contenders(), sim.Capacity{Entries: 1000}))
 			}
 			out, err := l.play(fmt.Sprintf("RQ1, %s, reading %s", s.axis, w), settings)
 			s.rows = allRows(out, HitRatio)
@@ -53,7 +53,7 @@ func (l *lab) stress() (all []sweep, err error) {
 }
 
 // stressSection is RQ1.
-func stressSection(all []sweep) report.Section {
+func (l *lab) stressSection(all []sweep) report.Section {
 	s := report.Section{Title: "RQ1: long reuse distances, skewed popularity"}
 	s.Say(`Generator G: 120 topics of 40 sessions each, 10,000 requests, a cache of 1,000 entries. Sessions are never split, and some are repeated.
 A reuse is long if there are 1,000 or more distinct requests since the last equal one. The paper does not say how the repeated session is drawn, which
@@ -65,11 +65,11 @@ one of its sessions uniformly.`)
 	for _, x := range all {
 		title := fmt.Sprintf("%s, reading %s", x.axis, x.weight)
 		s.Show(compared("Minus the best of all baselines, in points: "+title, x.rows, Baselines(), ours))
-		s.Say(verdict(x.rows, Baselines(), ours))
+		s.Show(verdictTable("The same over all of them, in points", verdicts(x.rows, ours), roles(ours, nil), false))
 		if x.weight != "T" {
 			s.Draw(x.plot())
 		}
-		s.Show(ratios("Hit ratio in %, and normalised by that of an infinite cache: "+title, x.heads(), x.rows))
+		s.Show(ratios("Hit ratio in %, and normalised by that of an infinite cache: "+title, l.contenders(), x.heads(), x.rows))
 	}
 	return s
 }
@@ -157,14 +157,14 @@ func (x *sweep) ticks() (all []report.Tick) {
 }
 
 // ratios is the table of all policies in all rows.
-func ratios(caption string, heads []string, rows []Row) *report.Table {
+func ratios(caption string, policies, heads []string, rows []Row) *report.Table {
 	t := &report.Table{Caption: caption, Head: append([]string{"policy"}, heads...), Texts: 1, Folded: true}
-	for _, p := range contenders() {
+	for _, p := range policies {
 		row := report.Cells(label(p))
 		for _, r := range rows {
 			best, _ := r.Best(Baselines())
-			mean, half := Mean(r.Values[p])
-			full, _ := Mean(r.Values["infinite"])
+			mean, half := r.Figure(p)
+			full, _ := r.Figure("infinite")
 			text := points(mean)
 			if half > 0 {
 				text += " ± " + points(half)

@@ -12,7 +12,7 @@ func (l *lab) traces() (all []setting, err error) {
 	capacities := shares(2.5, 10, 20)
 	for _, t := range l.Given {
 		all = append(all, setting{name: t.Name(), trace: func(uint64) (sim.Trace, error) { return t, nil }, once: true,
-			capacities: capacities, policies: contenders(), known: fmt.Sprint("given ", t.Name(), capacities)})
+			capacities: capacities, policies: l.contenders(), known: fmt.Sprint("given ", t.Name(), capacities)})
 	}
 	if l.Data != "" {
 		texts, err := l.texts(true, capacities)
@@ -27,7 +27,7 @@ func (l *lab) traces() (all []setting, err error) {
 	for _, g := range []struct{ name, spec string }{
 		{"syn W", syn(0.5, 0.7, "W")}, {"syn U", syn(0.5, 0.7, "U")}, {"drift W", "drift:weight=W"}, {"G1 U", "g1:weight=U"},
 	} {
-		all = append(all, l.generated(g.name, g.spec, contenders(), capacities...))
+		all = append(all, l.generated(g.name, g.spec, l.contenders(), capacities...))
 	}
 	return few(l, all), nil
 }
@@ -36,7 +36,7 @@ func (l *lab) traces() (all []setting, err error) {
 func (l *lab) texts(clustered bool, capacities []sim.Capacity) (all []setting, err error) {
 	cases, err := TextCases(l.Data, []float64{1}, clustered)
 	for _, c := range cases {
-		all = append(all, setting{name: c.Name, trace: c.Trace, capacities: capacities, policies: contenders(),
+		all = append(all, setting{name: c.Name, trace: c.Trace, capacities: capacities, policies: l.contenders(),
 			known: fmt.Sprint("text ", c.Name, capacities)})
 	}
 	return few(l, all), err
@@ -55,7 +55,7 @@ func (l *lab) tracesSection(all []outcome) report.Section {
 	s := report.Section{Title: "RQ2: capacities of 2.5, 10 and 20 % of the distinct requests"}
 	switch {
 	case len(l.Given) > 0:
-		s.Say("The given traces. They do not depend on the seed: each is played once, without an interval.")
+		s.Say("The given traces. They do not depend on the seed: figures are the median over the seeds of a policy that draws random numbers, and have no interval.")
 	case l.Data == "":
 		s.Say("No traces (--trace) and no texts (--data) were given. The traces are generated, and the results do not apply to conversations of people.")
 	}
@@ -65,7 +65,7 @@ equal if their texts have a cosine of 0.85 (built-in embedder). Topics are found
 	}
 	rows := allRows(all, HitRatio)
 	s.Show(compared("Minus the best of all baselines, in points", rows, Baselines(), ours))
-	s.Say(verdict(rows, Baselines(), ours))
+	s.Show(verdictTable("The same over all of them, in points", verdicts(rows, ours), roles(ours, nil), false))
 	for _, o := range all {
 		x := sweep{axis: "capacity", unit: "%", at: percents(o.capacities), rows: o.rows(HitRatio)}
 		p := x.plot()
@@ -76,7 +76,7 @@ equal if their texts have a cosine of 0.85 (built-in embedder). Topics are found
 			heads = append(heads, t.Name+" %")
 		}
 		s.Draw(p)
-		s.Show(ratios(o.name+": hit ratio in %, and normalised by that of an infinite cache", heads, x.rows))
+		s.Show(ratios(o.name+": hit ratio in %, and normalised by that of an infinite cache", l.contenders(), heads, x.rows))
 	}
 	return s
 }

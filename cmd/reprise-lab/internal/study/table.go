@@ -25,60 +25,45 @@ const (
 	exactWide = exact + ",window=0.2C"
 )
 
-// compared returns a table with a line for each case: the best of the baselines by its mean over the seeds, which is a choice
-// with hindsight; the difference of each policy from it, in points; and that difference as a share of the gap to Belady.
-func compared(caption string, rows []Row, baselines, policies []string) *report.Table {
-	t := &report.Table{Caption: caption, Head: []string{"case", "capacity", "best baseline", "%"}, Texts: 3}
+// compared returns a table with a line for each case: the best of some others by its figure, which is a choice with hindsight; the
+// difference of each policy from it, in points; and that difference as a share of the gap to Belady, where Belady was played.
+func compared(caption string, rows []Row, others, policies []string) *report.Table {
+	t := &report.Table{Caption: caption, Head: []string{"case", "capacity", "best of them", "%"}, Texts: 3}
+	bounded := len(rows) > 0 && len(rows[0].Values["belady"]) > 0
 	for _, p := range policies {
-		t.Head = append(t.Head, label(p), "gap")
-	}
-	t.Head = append(t.Head, "belady")
-	for _, r := range rows {
-		best, base := r.Best(baselines)
-		belady, _ := Mean(r.Values["belady"])
-		row := report.Cells(r.Case, r.Capacity, label(best), points(base))
-		for _, p := range policies {
-			more, half := Mean(difference(r.Values[p], r.Values[best]))
-			row = append(row, report.Cell{Text: signed(more, half), Strong: half > 0 && more > half},
-				report.Cell{Text: gap(more, belady-base)})
+		t.Head = append(t.Head, label(p))
+		if bounded {
+			t.Head = append(t.Head, "gap")
 		}
-		t.Rows = append(t.Rows, append(row, report.Cell{Text: points(belady)}))
+	}
+	if bounded {
+		t.Head = append(t.Head, "belady")
+	}
+	for _, r := range rows {
+		best, base := r.Best(others)
+		belady, _ := r.Figure("belady")
+		row := report.Cells(r.Case, r.Capacity, label(best), points(base))
+		if r.small() {
+			row[0].Text += " (not counted)"
+		}
+		for _, p := range policies {
+			more, half := r.over(p, best)
+			row = append(row, report.Cell{Text: signed(more, half), Strong: half > 0 && more > half})
+			if bounded {
+				row = append(row, report.Cell{Text: gap(more, belady-base)})
+			}
+		}
+		if bounded {
+			row = append(row, report.Cell{Text: points(belady)})
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
 
-// verdict describes the worst and the mean of the differences in compared.
-func verdict(rows []Row, baselines, policies []string) string {
-	var all []string
-	for _, p := range policies {
-		o := over(rows, baselines, p)
-		all = append(all, fmt.Sprintf("%s worst %+.2f (%s), mean %+.2f", label(p), 100*o.worst, o.at, 100*o.mean))
-	}
-	return "Minus the best baseline, in points: " + strings.Join(all, "; ") + "."
-}
-
-// excess is the difference of a policy from the best of some baselines.
-type excess struct {
-	worst, mean float64
-	at          string // case of the worst
-}
-
-// over returns the excess of a policy over all rows.
-func over(rows []Row, baselines []string, policy string) excess {
-	e := excess{worst: math.Inf(1)}
-	for _, r := range rows {
-		best, _ := r.Best(baselines)
-		more, _ := Mean(difference(r.Values[policy], r.Values[best]))
-		if e.mean += more / float64(len(rows)); more < e.worst {
-			e.worst, e.at = more, strings.TrimSpace(r.Case+" "+share(r.Capacity))
-		}
-	}
-	return e
-}
-
 // share returns a capacity that is a share. Other capacities are the same for all rows of a case and not shown.
 func share(capacity string) string {
-	if strings.HasSuffix(capacity, "%") {
+	if strings.Contains(capacity, "%") {
 		return "at " + capacity
 	}
 	return ""

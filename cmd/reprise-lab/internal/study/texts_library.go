@@ -39,7 +39,7 @@ type thread struct {
 	lines []line
 }
 
-// The files of Setup.Data.
+// The texts of Setup.Data.
 const (
 	oasstFile   = "dialogue/oasst1_en.jsonl.gz"
 	sgdFile     = "dialogue/sgd.jsonl.gz"
@@ -48,16 +48,7 @@ const (
 	hwuFile     = "intent/hwu64.jsonl.gz"
 )
 
-// CheckData returns an error for the first file that dir lacks. It is called at the start, because the files are read minutes
-// later.
-func CheckData(dir string) error {
-	for _, name := range []string{oasstFile, sgdFile, clincFile, bankingFile, hwuFile} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+var textFiles = []string{oasstFile, sgdFile, clincFile, bankingFile, hwuFile}
 
 func readLibrary(dir string) (*library, error) {
 	l := &library{contents: map[string]*sim.Content{}}
