@@ -31,6 +31,8 @@ type entry struct {
 	place  uint32 // of a resident in residents
 	freq   uint8  // bucket
 	turn   uint8  // bucket
+	gap    uint8  // bucket
+	held   uint8  // 1: another policy holds it
 }
 
 func (b *entries) at(e uint32) *entry { return b.slots.At(e) }
@@ -117,6 +119,9 @@ func (b *entries) visit(e uint32, seq int64, topic bool) {
 	}
 	b.follow(e, seq)
 	x.crf = float32(float64(x.crf)*b.clock.crf.over(seq-x.last)) + 1
+	if x.freq > 0 {
+		x.gap = max(1, lb(float64(max(seq-x.last, 0))*b.clock.scale))
+	}
 	x.freq = min(12, x.freq+1)
 	x.seen = t.visits
 	x.last = max(x.last, seq)

@@ -31,7 +31,7 @@ var Spec = spec.Spec{
 // counts: an entry that returns with its session after a long time is worth keeping all that time, one that returns at once
 // or never is worth keeping a little. A rate at the present would miss both.
 //
-// v is learned: logit v = b + sum of a weight for each of eleven features, each cut into buckets (see model). Every request
+// v is learned: logit v = b + sum of a weight for each of thirteen features, each cut into buckets (see model). Every request
 // samples four known entries. The forecast of one look is corrected at the next one, s requests later, towards
 // 2^(-s/h)·v as it is foreseen then, and at a use in between towards 2^(-s/h). So learning does not have to wait for h
 // requests. What room brings is multiplied by what hits save, for a limit in bytes by the tokens per byte. Ghosts and topics
@@ -170,6 +170,19 @@ func (h *Policy) Link(child, parent policy.ID) bool {
 	}
 	h.victim = 0
 	return h.order(p, c)
+}
+
+// Mark notes whether another policy holds the entry of that identity, which is a feature. An identity that is not known is ignored.
+func (h *Policy) Mark(key uint64, held bool) {
+	e, ok := h.slots.Find(key)
+	if !ok {
+		return
+	}
+	h.at(e).held = 0
+	if held {
+		h.at(e).held = 1
+	}
+	h.victim = 0
 }
 
 // Importance is the number of requests of id, up to 12, and of distinct entries that came after it, up to 23.

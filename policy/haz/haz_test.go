@@ -103,14 +103,18 @@ func TestHAZFeatures(t *testing.T) {
 	h.Hit(3, policy.Tick{Seq: 12})
 	h.Arrive(6, policy.Tick{Seq: 20})
 	h.Insert(policy.Item{ID: 4, Topic: 6}, policy.Tick{Seq: 20})
+	h.Mark(2, true)
+	h.Mark(4, true)
+	h.Mark(4, false)
+	h.Mark(99, true) // not known
 	half := func(age, life float64) float64 { return math.Exp2(-age / life) }
 	slow := half(19, 64) + half(10, 64) + half(8, 64) // the visits at 1, 10 and 12, seen at 20
 	fast := half(19, 3.2) + half(10, 3.2) + half(8, 3.2)
 	for id, want := range map[policy.ID]point{
-		1: {lb(19), 1, lb(4 * half(19, 128)), lb(slow), lb(4 * fast), lb(8), lb(2), lb(3), 3, 0, 1},
-		2: {lb(18), 1, lb(4 * half(18, 128)), lb(slow), lb(4 * fast), lb(8), lb(2), lb(3), 0, 1, 0},
-		3: {lb(8), 2, lb(4 * (half(10, 128) + half(8, 128))), lb(slow), lb(4 * fast), lb(8), lb(0), lb(3), 0, 0, 0},
-		4: {lb(0), 1, lb(4), lb(1), lb(4), lb(0), lb(0), lb(1), 0, 0, 0},
+		1: {lb(19), 1, lb(4 * half(19, 128)), lb(slow), lb(4 * fast), lb(8), lb(2), lb(3), 3, 0, 1, 0, 0, 0},
+		2: {lb(18), 1, lb(4 * half(18, 128)), lb(slow), lb(4 * fast), lb(8), lb(2), lb(3), 0, 1, 0, 0, 1, 0},
+		3: {lb(8), 2, lb(4 * (half(10, 128) + half(8, 128))), lb(slow), lb(4 * fast), lb(8), lb(0), lb(3), 0, 0, 0, lb(2), 0, jointCell(lb(2), lb(8))},
+		4: {lb(0), 1, lb(4), lb(1), lb(4), lb(0), lb(0), lb(1), 0, 0, 0, 0, 0, 0},
 	} {
 		if got := h.point(h.at(h.cell(t, id))); got != want {
 			t.Errorf("entry %d is at %v, want %v", id, got, want)
@@ -321,6 +325,9 @@ func TestHAZKeepsItsLearning(t *testing.T) {
 	apply()
 	if b.model.weight != a.model.weight || b.model.square != a.model.square {
 		t.Error("the weights differ")
+	}
+	if b.model.joint != a.model.joint || b.model.jointG != a.model.jointG {
+		t.Error("the weights of gap and age differ")
 	}
 	if b.model.bias != a.model.bias || b.model.biasG != a.model.biasG {
 		t.Error("the bias differs")

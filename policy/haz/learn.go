@@ -76,6 +76,9 @@ func (l *learner) point(e *entry) (p point) {
 	p[featureTurn] = e.turn
 	p[featureBefore] = ones(e.before)
 	p[featureAfter] = ones(e.after)
+	p[featureGap] = e.gap
+	p[featureHeld] = e.held
+	p[jointed] = jointCell(e.gap, p[featureAge])
 	return p
 }
 

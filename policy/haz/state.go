@@ -19,6 +19,9 @@ func (h *Policy) AppendLearned(b []byte) []byte {
 				b = snapshot.AppendFloats(b, float64(m.weight[i][k][j]), float64(m.square[i][k][j]))
 			}
 		}
+		for k := range 1 + jointGaps*jointAges {
+			b = snapshot.AppendFloats(b, float64(m.joint[k][j]), float64(m.jointG[k][j]))
+		}
 	}
 	return b
 }
@@ -39,6 +42,9 @@ func (h *Policy) ParseLearned(b []byte) (apply func(), err error) {
 			for k := range buckets {
 				read(&m.weight[i][k][j], &m.square[i][k][j])
 			}
+		}
+		for k := range 1 + jointGaps*jointAges {
+			read(&m.joint[k][j], &m.jointG[k][j])
 		}
 	}
 	if bad || !r.Done() {
