@@ -20,27 +20,25 @@ type member struct {
 	memory float64    // half-life of its topics, in capacities; 0: it has none
 }
 
-// panels are what the parameter of that name chooses from. A panel has at most 8 experts. Before there
-// are hits the first one decides: it has the prior, and leads a large cache.
+// panels are what the parameter of that name chooses from. A panel has at most 8 experts. The first one leads at the start.
 var panels = map[string][]member{
-	"six":   {hazMember, tinyMember, tinyWideMember, s3Member, lirsMember, lruMember},
-	"study": {tinyMember, racLiteral, racNormed, racFast, hazMember, s3Member, lruMember},
+	"four":  {hazMember, lirsMember, cacheusMember, lruMember},
+	"two":   {hazMember, lirsMember},
+	"study": {hazMember, racLiteral, racNormed, racFast, tinyMember, s3Member, lruMember},
 }
 
-// What an expert is for: haz learns nearly everything given time, RAC's order included, and leads most often. W-TinyLFU
-// goes by frequency, LIRS freezes on loops, the wide W-TinyLFU and S3-FIFO serve small caches of bursts, and LRU what was used
-// last. A RAC beside haz leads early where it freezes on what does not last, and costs a point. Those of the study keep three
-// forms of it.
+// What an expert is for: haz learns nearly everything given time, RAC's order included, and leads most often. LIRS freezes on loops, CACHEUS
+// serves short traces of scans and loops, and LRU what was used last. Those of the study keep three forms of RAC.
 var (
-	racLiteral     = member{"rac-literal", &rac.Spec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", "", 1 / 0.3}
-	racNormed      = member{"rac-normed", &rac.Spec, "alpha=1/C,norm=visits," + retained, "", 1}
-	racFast        = member{"rac-fast", &rac.Spec, "alpha=10/C," + retained, "", 0.1}
-	hazMember      = member{"haz", &haz.Spec, "", "ghosts=1C", 2}
-	tinyMember     = member{"w-tinylfu", &classic.TinyLFUSpec, "form=exact,climb=off", "", 0}
-	tinyWideMember = member{"w-tinylfu-wide", &classic.TinyLFUSpec, "form=exact,climb=off,window=0.2C", "", 0}
-	s3Member       = member{"s3fifo", &classic.S3FIFOSpec, "", "", 0}
-	lirsMember     = member{"lirs", &classic.LIRSSpec, "", "", 0}
-	lruMember      = member{"lru", &classic.LRUSpec, "", "", 0}
+	racLiteral    = member{"rac-literal", &rac.Spec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", "", 1 / 0.3}
+	racNormed     = member{"rac-normed", &rac.Spec, "alpha=1/C,norm=visits," + retained, "", 1}
+	racFast       = member{"rac-fast", &rac.Spec, "alpha=10/C," + retained, "", 0.1}
+	hazMember     = member{"haz", &haz.Spec, "", "ghosts=1C", 2}
+	tinyMember    = member{"w-tinylfu", &classic.TinyLFUSpec, "form=exact,climb=off", "", 0}
+	s3Member      = member{"s3fifo", &classic.S3FIFOSpec, "", "", 0}
+	lirsMember    = member{"lirs", &classic.LIRSSpec, "", "", 0}
+	cacheusMember = member{"cacheus", &classic.CacheusSpec, "", "", 0}
+	lruMember     = member{"lru", &classic.LRUSpec, "", "", 0}
 )
 
 const retained = "dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C"
@@ -151,6 +149,24 @@ func (x *expert) link(child, parent uint64) {
 
 func (x *expert) over(l policy.Limit) bool {
 	return l.Entries > 0 && x.entries > l.Entries || l.Bytes > 0 && x.bytes > l.Bytes
+}
+
+// marker is a policy that reads what another one holds.
+type marker interface{ Mark(key uint64, held bool) }
+
+func (x *expert) mark(key uint64, held bool) {
+	if m, ok := x.evictor.(marker); ok {
+		m.Mark(key, held)
+	}
+}
+
+// inform has the first expert informed of what the one of that name holds, if there is one.
+func (p *shadows) inform(of string) {
+	for i := range p.experts {
+		if p.experts[i].name == of {
+			p.marked = 1 << i
+		}
+	}
 }
 
 // scoreDecay is what is left of a score after one request.

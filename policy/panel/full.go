@@ -8,12 +8,12 @@ import (
 
 // Spec describes rac+ and its parameters.
 var Spec = spec.Spec{
-	Name: "rac+", Relational: true, Says: "a panel: shadow caches of haz, w-tinylfu, s3fifo, lirs and lru vote on what goes",
+	Name: "rac+", Relational: true, Says: "a panel: of haz, lirs, cacheus and lru, each with a shadow cache, the one leads that has been ahead for long enough",
 	Params: []policy.Param{
 		{Name: "memory", Says: "half-life of the experts' scores in requests, never below 2000", Default: "2C", Min: 1, Max: 1e12},
-		{Name: "panel", Says: "which experts; study: those of the first study", Default: "six", Choices: panelNames()},
+		{Name: "panel", Says: "which experts; study: those of the first study", Default: "four", Choices: panelNames()},
 		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e12},
-		{Name: "prior", Says: "hits that the first expert is credited with at the start, against leads that do not last", Default: "0.02C", Max: 1e12},
+		{Name: "factor", Says: "hits that another expert must be ahead by, for each of its entries that is missing", Default: "1.2", Max: 1e6},
 		spec.ValueParam,
 	},
 	New: func(a spec.Args) policy.Evictor {
@@ -25,22 +25,21 @@ var Spec = spec.Spec{
 	},
 }
 
-// Full evicts by vote. Each expert is a policy that runs a shadow cache of the same size, of metadata alone, over the same
-// requests. Its score counts the hits that it would have had, recent ones for more (S <- S·2^(-1/h) + hit), and its weight is
-// exp(100·(S-S_max)/(S_max+5)), changed by hysteresis. The victim is the resident, the new one included, with the lowest
-// total weight of the experts that still hold it. Ties go to what was used first, or came first to be held by just these.
-//
-// The first expert starts with the score of some hits. A lead of others among the first hundreds of requests seldom lasts,
-// and what has been evicted under it only misses bring back.
+// Full follows one expert of several. Each is a policy that runs a shadow cache of the same size, of metadata alone, over the same requests.
+// The cache evicts what the leader does not hold; where that leaves a choice, what has the lowest total weight of the others that still hold
+// it. The weight of an expert is exp(100·(S-S_max)/(S_max+5)), S the hits that it would have had, recent ones for more (S <- S·2^(-1/h) + hit).
+// Ties go to what was used first, or came first to be held by just these. The leader changes by the rule of lazy.
 //
 // Entries are kept in one list per set of experts that hold them, so that a victim costs a look at each set that occurs, at
 // most 2^experts. A resident's name in the shadows is its identity: what returns after an eviction is the same entry to
 // them, so that links to it hold again and ghosts are recognised.
 //
-// Parameters: memory (h), panel, prior, value; sample: see Sampled. Cost per request: the sum of the experts', 2.5 us at
+// The first expert is informed of what LIRS holds: LIRS is right about loops before anything can be learned of them, and
+// haz learns where that counts.
+//
+// Parameters: memory (h), panel, factor, value; sample: see Sampled. Cost per request: the sum of the experts', 2.5 us at
 // 5,000 residents and 4 us at 30,000. Memory per resident: some 110 bytes and the sum of the experts'. Source: experts over
-// shadow caches after ACME (Ari et al., 2002), weighted by regret as in LeCaR (HotStorage 2018); the vote over sets is from
-// here.
+// shadow caches after ACME (Ari et al., 2002), scored as in LeCaR (HotStorage 2018); the vote over sets is from here.
 type Full struct {
 	shadows
 	ids      container.Index[policy.ID] // residents
@@ -56,7 +55,9 @@ var (
 )
 
 func newFull(a spec.Args, members []member) *Full {
-	return &Full{shadows: newShadows(a, members)}
+	p := &Full{shadows: newShadows(a, members)}
+	p.inform("lirs")
+	return p
 }
 
 // Arrive notes a miss. It waits for the Insert that follows: to an expert that holds the answer it is a hit.
@@ -81,9 +82,7 @@ func (p *Full) Insert(it policy.Item, at policy.Tick) {
 	p.describe(e, it, p.root(it.Parent))
 	p.resident += it.Size
 	p.play(e, at, as)
-	p.hysteresis.observe(0, p.decay, p.experts)
-	p.list(e)
-	p.victim = 0
+	p.listed(e, at)
 }
 
 // Hit plays the request through the shadows.
@@ -116,9 +115,26 @@ func (p *Full) Replace(it policy.Item, at policy.Tick) {
 func (p *Full) use(e uint32, at policy.Tick, as access) {
 	gain := p.play(e, at, as)
 	p.hits += gain
-	p.hysteresis.observe(gain, p.decay, p.experts)
+	p.listed(e, at)
+}
+
+// listed lists e at the end of a request, and changes the leader if another one has earned it.
+func (p *Full) listed(e uint32, at policy.Tick) {
 	p.list(e)
 	p.victim = 0
+	p.lazy.choose(at.Seq, p.experts, p.distance)
+}
+
+// distance is how many entries the cache and the shadow of an expert do not share, counted in the one that has more of them. Under a limit
+// in bytes the shadow of an expert that ignores sizes has few entries: the way there would be short, and the way back long.
+func (p *Full) distance(expert int) int {
+	shared := 0
+	for set := range p.votes.lists {
+		if set>>expert&1 != 0 {
+			shared += p.votes.lists[set].Len
+		}
+	}
+	return max(p.experts[expert].entries, p.ids.Len()) - shared
 }
 
 // Victim names the resident with the lowest total weight of the experts that still hold it.
@@ -127,7 +143,7 @@ func (p *Full) Victim() (policy.ID, bool) {
 		return 0, false
 	}
 	if p.victim == 0 {
-		p.votes.count(p.experts, &p.hysteresis)
+		p.votes.count(p.experts, p.lazy.leader)
 		p.victim = p.votes.least(&p.slots)
 	}
 	return p.at(p.victim).id, true
@@ -197,7 +213,7 @@ func (p *Full) supersede(old uint32) uint32 {
 	p.unlist(old)
 	p.slots.Unname(old)
 	e := p.slots.Add(key, entry{set: p.at(old).set, described: described{root: p.at(old).root}})
-	p.at(old).set = 0
+	p.at(old).set = 0 // the set goes to e as it is
 	p.list(old)
 	return e
 }

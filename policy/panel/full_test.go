@@ -88,14 +88,14 @@ func TestRACPlusVotes(t *testing.T) {
 	for _, c := range []struct{ script, sets, victims string }{
 		{"+1 +2", "1:ab 2:ab", "[1 2]"},
 		{"+1 +2 +3", "1:b 2:ab 3:a", "[1 3 2]"},                 // a tie of 1 and 3: the older
-		{"+1 +2 +3 h1", "1:ab 2:b 3:a", "[3 2 1]"},              // a hit for b alone: its vote counts
+		{"+1 +2 +3 h1", "1:ab 2:b 3:a", "[2 3 1]"},              // a hit for b alone is no change of the leader
 		{"+1 +2 +3 h3", "1:b 2:ab 3:a", "[1 3 2]"},              // and for a
 		{"+1 +2 +3 +4", "1:b 2:b 3:a 4:a", "[1 2 3 4]"},         // all tie
 		{"+1 +2 +3 +4 +5", "1:b 2:b 3: 4:a 5:a", "[3 1 2 4 5]"}, // no expert holds 3
 		{"+1 +2 -1 +3", "2:ab 3:ab", "[2 3]"},                   // a purge is one everywhere
 		{"+1 +2 +3 -2", "1:b 3:a", "[1 3]"},
 	} {
-		p := newFull(panelArgs(t, policy.Options{Capacity: 2}, "prior=0"), twoMembers)
+		p := newFull(panelArgs(t, policy.Options{Capacity: 2}, ""), twoMembers)
 		policytest.PlayScript(t, p, c.script)
 		if got := p.sets(); got != c.sets {
 			t.Errorf("%q: held %s, want %s", c.script, got, c.sets)
@@ -110,7 +110,7 @@ func TestRACPlusVotes(t *testing.T) {
 
 // TestRACPlusIdentities: what returns after its eviction is a hit in the shadows that hold it.
 func TestRACPlusIdentities(t *testing.T) {
-	p := newFull(panelArgs(t, policy.Options{Capacity: 2}, "prior=0"), twoMembers)
+	p := newFull(panelArgs(t, policy.Options{Capacity: 2}, ""), twoMembers)
 	policytest.PlayScript(t, p, "+1 +2 +3")
 	if id, _ := p.Victim(); id != 1 {
 		t.Fatalf("victim %d, want 1", id)
@@ -132,22 +132,11 @@ func TestRACPlusIdentities(t *testing.T) {
 	}
 }
 
-// TestRACPlusPrior: before any hit the first expert decides.
-func TestRACPlusPrior(t *testing.T) {
-	for _, c := range []struct{ prior, victims string }{{"prior=0", "[1 3 2]"}, {"prior=1", "[3 1 2]"}} {
-		p := newFull(panelArgs(t, policy.Options{Capacity: 2}, c.prior), []member{twoMembers[1], twoMembers[0]})
-		policytest.PlayScript(t, p, "+1 +2 +3")
-		if got := policytest.Drain(p); got != c.victims {
-			t.Errorf("%s: victims %s, want %s", c.prior, got, c.victims)
-		}
-	}
-}
-
 func TestRACPlusWeights(t *testing.T) {
 	b := newVotes(5)
 	experts := []expert{{score: 95}, {score: 94}, {score: 0}, {score: 95}, {score: 90}}
-	b.count(experts, &hysteresis{})
-	want := []float64{1, math.Exp(-1), math.Exp(-95), 1, math.Exp(-5)}
+	b.count(experts, 2)
+	want := []float64{1, math.Exp(-1), 5, 1, math.Exp(-5)}
 	for i := range want {
 		if math.Abs(b.weights[i]-want[i]) > 1e-12 {
 			t.Errorf("weight of %v: %v, want %v", experts[i].score, b.weights[i], want[i])
@@ -161,41 +150,57 @@ func TestRACPlusWeights(t *testing.T) {
 	}
 }
 
-// TestHysteresis: while the cache lags behind the best expert, another needs a growing lead; when it does not, the margin goes.
-func TestHysteresis(t *testing.T) {
-	l := newHysteresis(100)
-	experts := []expert{{score: 1000}, {score: 1049}}
-	l.chooseLeader(experts)
-	if l.leader != 1 {
-		t.Fatal("the better does not lead")
+// TestLazy: the leader changes when another is ahead by more than a change costs, and what was before it was last behind does not count.
+func TestLazy(t *testing.T) {
+	experts := []expert{{name: "a"}, {name: "b"}, {name: "c"}}
+	missing := []int{0, 10, 100}
+	l := lazy{factor: 1.2, ahead: make([]float64, 3)}
+	play := func(n int, set uint16) (changed bool) {
+		for i := range n {
+			l.note(set, 1)
+			changed = l.choose(int64(i), experts, func(j int) int { return missing[j] }) || changed
+		}
+		return changed
 	}
-	experts[0].score = 1080
-	l.score = 800
-	for range 60 {
-		l.observe(0, 1, experts)
+	play(1000, 0b001) // a long lead of the leader is no credit
+	if play(15, 0b010) {
+		t.Error("b leads with 15 hits, of 10 entries that are missing and 3 more")
 	}
-	want := 0.8 / 100 * 60 * (280./1100 - 0.03)
-	if math.Abs(l.margin-want) > 1e-9 {
-		t.Errorf("margin %v after a lag, want %v", l.margin, want)
+	play(5, 0b001)
+	if play(5, 0b010) {
+		t.Error("b leads without the 16th hit")
 	}
-	if l.chooseLeader(experts); l.leader != 1 {
-		t.Error("a lead within the margin took over")
+	if !play(1, 0b110) || l.leader != 1 {
+		t.Errorf("%d leads after the 16th hit, want b", l.leader)
 	}
-	w := make([]float64, 2)
-	weights(experts, &l, w)
-	if w[1] != 1 || math.Abs(w[0]-math.Exp(-100*l.margin)) > 1e-12 {
-		t.Errorf("weights %v under a margin of %v", w, l.margin)
+	if want := (policy.Change{From: "a", To: "b", Ahead: 16, Needed: 15}); l.changed != 1 || l.changes[0] != want {
+		t.Errorf("%d changes, %+v, want %+v", l.changed, l.changes, want)
 	}
-	experts[0].score = 1200
-	if l.chooseLeader(experts); l.leader != 0 {
-		t.Error("a lead beyond the margin did not take over")
+	if play(123, 0b100) || !play(1, 0b100) {
+		t.Error("c does not lead with 124 hits, of 100 entries that are missing")
 	}
-	l.score = 1200
-	for range 6000 {
-		l.observe(0, 1, experts)
+	for range 2 * policy.MostChanges {
+		play(130, 1<<((l.leader+1)%3))
 	}
-	if l.margin != 0 {
-		t.Errorf("margin %v without a lag", l.margin)
+	if len(l.changes) != policy.MostChanges || l.changed != 2+2*policy.MostChanges {
+		t.Errorf("%d changes kept of %d", len(l.changes), l.changed)
+	}
+}
+
+// TestDistance: what a change costs is what the cache and the shadow do not share.
+func TestDistance(t *testing.T) {
+	p := newFull(panelArgs(t, policy.Options{Capacity: 2}, ""), twoMembers)
+	policytest.PlayScript(t, p, "+1 +2 +3 +4") // resident are all four, a has 3 and 4, b has 1 and 2
+	if a, b := p.distance(0), p.distance(1); a != 2 || b != 2 {
+		t.Errorf("distances %d and %d, want the 2 residents that each does not hold", a, b)
+	}
+	p.Remove(1, policy.Evicted)
+	p.Remove(2, policy.Evicted)
+	if a, b := p.distance(0), p.distance(1); a != 0 || b != 2 {
+		t.Errorf("distances %d and %d, want 0 and 2", a, b)
+	}
+	if a, b := p.lazy.apart(p.held, 0), p.lazy.apart(p.held, 1); a != 0 || b != 2 {
+		t.Errorf("shadows are %d and %d apart from that of the leader, want 0 and 2", a, b)
 	}
 }
 
@@ -213,14 +218,14 @@ func TestRACPlusInALoop(t *testing.T) {
 	best, _ := specs.New("lirs", policy.Options{Capacity: capacity})
 	got, want := n-policytest.CountMisses(e, capacity, trace), n-policytest.CountMisses(best, capacity, trace)
 	t.Logf("%d hits, lirs %d", got, want)
-	if got < want*94/100 { // without hysteresis 65 %
+	if got < want*94/100 {
 		t.Errorf("%d hits, lirs %d", got, want)
 	}
 }
 
 // TestRACPlusForgetsOldHits: a hit counts half after a half-life.
 func TestRACPlusForgetsOldHits(t *testing.T) {
-	p := newFull(panelArgs(t, policy.Options{Capacity: 2}, "memory=2000,prior=0"), twoMembers)
+	p := newFull(panelArgs(t, policy.Options{Capacity: 2}, "memory=2000"), twoMembers)
 	policytest.PlayScript(t, p, "+1 +2 +3 h1")
 	for range 2000 {
 		p.Hit(3, policy.Tick{Seq: 9}) // a hit of a
@@ -236,7 +241,7 @@ func checkPanel(t *testing.T, p *Full) {
 	t.Helper()
 	entries, sizes := make([]int, len(p.experts)), make([]int64, len(p.experts))
 	resident, least := 0, math.Inf(1)
-	p.votes.count(p.experts, &p.hysteresis)
+	p.votes.count(p.experts, p.lazy.leader)
 	weight := func(set uint16) (w float64) {
 		for i := range p.experts {
 			if set>>i&1 != 0 {
@@ -298,7 +303,7 @@ func unused(p *Full) (n int) {
 
 func TestRACPlusAccounts(t *testing.T) {
 	for _, o := range []policy.Options{{Capacity: 20, Seed: 1}, {Capacity: 20, Bytes: true, Seed: 2}} {
-		p := newFull(panelArgs(t, o, ""), panels["six"])
+		p := newFull(panelArgs(t, o, ""), panels["four"])
 		limit := policy.Limit{Entries: 20}
 		if o.Bytes {
 			limit = policy.Limit{Bytes: 20 * 50}
@@ -334,7 +339,7 @@ func TestRACPlusAccounts(t *testing.T) {
 
 // TestRACPlusTakesNoExpiryForAHit: the return of what expired is a miss to every expert, and none is credited.
 func TestRACPlusTakesNoExpiryForAHit(t *testing.T) {
-	p := newFull(panelArgs(t, policy.Options{Capacity: 4}, ""), panels["six"])
+	p := newFull(panelArgs(t, policy.Options{Capacity: 4}, ""), panels["four"])
 	policytest.Popular(p)
 	hits := func() (sum float64) {
 		for _, x := range p.experts {

@@ -59,10 +59,12 @@ func TestRACPlusLargeRestoresItsLeader(t *testing.T) {
 			best = i
 		}
 	}
-	x := &p.mini.experts[best]
-	x.score, x.hits, x.asked = 1e4, 1e4, 1e5
-	for p.leads != best { // a request each
-		p.changeLeader()
+	p.mini.lazy.ahead[best] = 1e4
+	for range 10 { // a request each, and none is resident that would have to be copied
+		p.changeLeader(1)
+	}
+	if p.leads != best {
+		t.Fatalf("expert %d leads, want %d", p.leads, best)
 	}
 	r := made()
 	for i := range 200 {

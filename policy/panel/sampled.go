@@ -9,7 +9,7 @@ import (
 // and see the requests of 1/k of the topics, drawn by a hash; an item without a topic is drawn by its identity. They do not
 // know most entries, so one expert of full size leads: the one with the best score in the small shadows.
 //
-// The leader changes when another expert has 1 % more. Its successor is then filled with the residents, 16 for each request
+// The leader changes by the rule of Full, applied to the small shadows. Its successor is then filled with the residents, 16 for each request
 // and the least recently used first, so that no request waits for all of them, and takes over when it has them all. It
 // starts from what the small expert has learned, and from each entry's number of uses.
 //
@@ -37,7 +37,6 @@ func newSampled(a spec.Args, members []member) *Sampled {
 	small.Capacity = max(1, a.Capacity/k)
 	p := &Sampled{k: uint64(k), mini: newShadows(small, members), leadership: newLeadership(members, expertOptions(a))}
 	p.mini.decay = scoreDecay(max(2000, a.Num("memory")/float64(k)))
-	p.mini.experts[0].score /= float64(k)
 	return p
 }
 
@@ -68,7 +67,7 @@ func (p *Sampled) Insert(it policy.Item, at policy.Tick) {
 	e := p.add(it, at.Seq)
 	p.leader.evictor.Insert(p.item(e), at)
 	p.simulate(e, at, accessInsert)
-	p.changeLeader()
+	p.changeLeader(at.Seq)
 }
 
 // Hit counts a use of id.
@@ -85,7 +84,7 @@ func (p *Sampled) Hit(id policy.ID, at policy.Tick) {
 		p.successor.evictor.Hit(name, at)
 	}
 	p.simulate(e, at, accessArrive)
-	p.changeLeader()
+	p.changeLeader(at.Seq)
 }
 
 // Replace counts a use of it.ID, and takes over size and cost.
@@ -106,7 +105,7 @@ func (p *Sampled) Replace(it policy.Item, at policy.Tick) {
 		p.successor.replace(p.item(e), at)
 	}
 	p.simulate(e, at, accessReplace)
-	p.changeLeader()
+	p.changeLeader(at.Seq)
 }
 
 // Victim is the oldest orphan, or else what the leader names.
@@ -219,20 +218,15 @@ func (p *Sampled) sampled(topic policy.TopicID, key uint64) bool {
 	return h>>32*p.k>>32 == 0
 }
 
-// changeLeader lets the best expert take over, a step at a time.
-func (p *Sampled) changeLeader() {
+// changeLeader lets another expert take over, a step at a time.
+func (p *Sampled) changeLeader(seq int64) {
 	if p.copying != 0 {
 		p.fill()
 		return
 	}
-	small, best := p.mini.experts, p.leads
-	for i := range small {
-		if small[i].score > small[best].score {
-			best = i
-		}
-	}
-	if small[best].score > (1+leaderMargin)*small[p.leads].score+5 {
-		p.startSuccessor(best)
+	l := &p.mini.lazy
+	if l.choose(seq, p.mini.experts, func(expert int) int { return l.apart(p.mini.held, expert) }) {
+		p.startSuccessor(l.leader)
 	}
 }
 
@@ -249,7 +243,6 @@ func (p *Sampled) fill() {
 		if e == 0 {
 			p.takeOver()
 			p.endCopy()
-			p.mini.hysteresis.leader = p.leads // for the snapshot
 			return
 		}
 		if !p.isCopied(e) {

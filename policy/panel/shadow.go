@@ -11,16 +11,18 @@ import (
 
 // shadows are the caches that a panel's experts would have, and who of them holds what.
 type shadows struct {
-	limit      shadowLimit // of each
-	gains      gains
-	decay      float64 // of the scores, per request
-	experts    []expert
-	slots      container.Slots[uint64, entry] // by identity: what is resident or in a shadow
-	votes      votes
-	hysteresis hysteresis // of the cache that the experts vote on
-	arrived    pending
-	hits       float64 // of the cache itself, counted as those of the experts
-	evicted    bool    // since the last request
+	limit   shadowLimit // of each
+	gains   gains
+	decay   float64 // of the scores, per request
+	experts []expert
+	slots   container.Slots[uint64, entry] // by identity: what is resident or in a shadow
+	votes   votes
+	lazy    lazy
+	held    []int  // identities, by the set of experts that hold them; only differences count
+	marked  uint16 // the expert whose entries the first one is informed of, as a set; empty: none
+	arrived pending
+	hits    float64 // of the cache itself, counted as those of the experts
+	evicted bool    // since the last request
 }
 
 // shadowLimit is that of the cache itself. A limit in bytes is not known: until the first eviction there is none, and later
@@ -60,11 +62,12 @@ type described struct {
 
 func newShadows(a spec.Args, members []member) shadows {
 	s := shadows{
-		limit:      shadowLimit{Limit: policy.Limit{Entries: a.Capacity}},
-		gains:      gains{tokens: a.Value().CountsTokens()},
-		decay:      scoreDecay(max(2000, a.Num("memory"))),
-		votes:      newVotes(len(members)),
-		hysteresis: newHysteresis(a.Capacity),
+		limit: shadowLimit{Limit: policy.Limit{Entries: a.Capacity}},
+		gains: gains{tokens: a.Value().CountsTokens()},
+		decay: scoreDecay(max(2000, a.Num("memory"))),
+		votes: newVotes(len(members)),
+		lazy:  lazy{factor: a.Num("factor"), ahead: make([]float64, len(members))},
+		held:  make([]int, 1<<len(members)),
 	}
 	if a.Bytes {
 		s.limit = shadowLimit{byBytes: true}
@@ -72,7 +75,6 @@ func newShadows(a spec.Args, members []member) shadows {
 	for i, x := range members {
 		s.experts = append(s.experts, newExpert(x, expertOptions(a), uint64(i)))
 	}
-	s.experts[0].score = a.Num("prior")
 	return s
 }
 
@@ -133,6 +135,7 @@ func (p *shadows) key(e uint32) uint64 { return p.slots.Cells[e].Name }
 func (p *shadows) play(e uint32, at policy.Tick, as access) (gain float64) {
 	p.at(e).used = at.Seq
 	gain = p.gains.of(p.at(e))
+	p.lazy.note(p.at(e).set, gain)
 	it := p.at(e).item(p.key(e))
 	for i := range p.experts {
 		s := &p.experts[i]
@@ -144,8 +147,11 @@ func (p *shadows) play(e uint32, at policy.Tick, as access) (gain float64) {
 			if as != accessPlain {
 				s.arrive(x.topic, at)
 			}
-			x.set |= 1 << i
+			p.setSet(e, x.set|1<<i)
 			s.insert(it, at)
+			if i == 0 && x.set&p.marked != 0 {
+				s.mark(it.Identity(), true)
+			}
 		}
 		p.shrink(i, e)
 	}
@@ -165,14 +171,14 @@ func (p *shadows) shrink(i int, e uint32) {
 		x := p.at(v)
 		s.remove(p.key(v), x.size, policy.Evicted)
 		if v == e || x.id == 0 {
-			x.set &^= 1 << i
+			p.setSet(v, x.set&^(1<<i))
 			if v != e {
 				p.freeUnused(v)
 			}
 			continue
 		}
 		p.unlist(v)
-		x.set &^= 1 << i
+		p.setSet(v, x.set&^(1<<i))
 		p.list(v)
 	}
 }
@@ -203,7 +209,18 @@ func (p *shadows) drop(e uint32, why policy.Reason) {
 	for s := range p.holders(e) {
 		s.remove(p.key(e), p.at(e).size, why)
 	}
-	p.at(e).set = 0
+	p.setSet(e, 0)
+}
+
+// setSet changes which experts hold e.
+func (p *shadows) setSet(e uint32, set uint16) {
+	x := p.at(e)
+	p.held[x.set]--
+	p.held[set]++
+	if (x.set^set)&p.marked != 0 {
+		p.experts[0].mark(p.key(e), set&p.marked != 0)
+	}
+	x.set = set
 }
 
 // holders yields the experts that hold e.

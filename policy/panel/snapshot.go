@@ -31,16 +31,15 @@ func inherit(e, from policy.Evictor) {
 
 const (
 	snapshotMagic   = "rac+"
-	snapshotVersion = 2
+	snapshotVersion = 3
 )
 
-// snapshot is magic, version, the unit of the gains, the hysteresis, then for each expert its name, score, hits, requests and
+// snapshot is magic, version, the unit of the gains, the leader, then for each expert its name, lead, score, hits, requests and
 // learning, and last a check sum over all of it. Numbers are big-endian, texts have their length before them.
 func (p *shadows) snapshot() []byte {
 	b := append([]byte(snapshotMagic), snapshotVersion)
 	b = snapshot.AppendFloats(b, p.gains.n, p.gains.sum)
-	b = snapshot.AppendFloats(b, p.hysteresis.score, p.hysteresis.margin)
-	b = append(b, byte(p.hysteresis.leader), byte(len(p.experts)))
+	b = append(b, byte(p.lazy.leader), byte(len(p.experts)))
 	for i := range p.experts {
 		x := &p.experts[i]
 		b = snapshot.AppendText(b, []byte(x.name))
@@ -61,7 +60,7 @@ func (p *shadows) restore(b []byte) error {
 		return err
 	}
 	g := gains{tokens: p.gains.tokens, n: r.Float(), sum: r.Float()}
-	l := hysteresis{step: p.hysteresis.step, score: r.Float(), margin: r.Float(), leader: int(r.Byte())}
+	leader := int(r.Byte())
 	if n := int(r.Byte()); n != len(p.experts) {
 		return fmt.Errorf("%w: %d experts, not %d", policy.ErrSnapshot, n, len(p.experts))
 	}
@@ -73,10 +72,11 @@ func (p *shadows) restore(b []byte) error {
 		}
 		all = append(all, apply)
 	}
-	if !r.Done() || g.n < 0 || g.sum < g.n*1e-30 || !l.valid(len(all)) {
+	if !r.Done() || g.n < 0 || g.sum < g.n*1e-30 || leader >= len(all) {
 		return fmt.Errorf("%w: damaged", policy.ErrSnapshot)
 	}
-	p.gains, p.hysteresis = g, l
+	p.gains = g
+	p.lazy.follow(leader)
 	for _, apply := range all {
 		apply()
 	}

@@ -1,6 +1,10 @@
 package panel
 
-import "reprise/policy"
+import (
+	"slices"
+
+	"reprise/policy"
+)
 
 var (
 	_ policy.Panel = (*Full)(nil)
@@ -10,8 +14,8 @@ var (
 // Stats is how the experts do.
 func (p *Full) Stats() policy.PanelStats {
 	w := make([]float64, len(p.experts))
-	weights(p.experts, &p.hysteresis, w)
-	return policy.PanelStats{Experts: p.stats(func(i int) float64 { return w[i] }), Leader: p.hysteresis.leader, Bytes: p.memory() + p.ids.Bytes(),
+	weights(p.experts, p.lazy.leader, w)
+	return policy.PanelStats{Experts: p.stats(func(i int) float64 { return w[i] }), Leader: p.lazy.leader, Changed: p.lazy.changed, Changes: slices.Clone(p.lazy.changes), Bytes: p.memory() + p.ids.Bytes(),
 		Asked: p.experts[0].asked, Hits: p.hits}
 }
 
@@ -31,7 +35,7 @@ func (p *Sampled) Stats() policy.PanelStats {
 			return 1
 		}
 		return 0
-	}), Leader: p.leads, Bytes: p.bytesUsed(), Asked: p.mini.experts[0].asked, Hits: p.mini.hits}
+	}), Leader: p.leads, Changed: p.mini.lazy.changed, Changes: slices.Clone(p.mini.lazy.changes), Bytes: p.bytesUsed(), Asked: p.mini.experts[0].asked, Hits: p.mini.hits}
 }
 
 func (p *Sampled) bytesUsed() int64 {
@@ -52,7 +56,7 @@ func (p *Sampled) Restore(snapshot []byte) error {
 		return err
 	}
 	inherit(p.leader.evictor, p.mini.experts[p.leads].evictor)
-	if led := p.mini.hysteresis.leader; led != p.leads {
+	if led := p.mini.lazy.leader; led != p.leads {
 		p.startSuccessor(led)
 	}
 	for p.copying != 0 {

@@ -16,10 +16,7 @@ type leadership struct {
 	successor expert
 }
 
-const (
-	fillStep     = 16 // residents copied per request
-	leaderMargin = 0.01
-)
+const fillStep = 16 // residents copied per request
 
 // newLeadership starts with the first member, in the form for large caches.
 func newLeadership(members []member, o policy.Options) leadership {

@@ -35,23 +35,22 @@ func (v *votes) mark(set uint16) {
 }
 
 // count turns the scores into weights.
-func (v *votes) count(experts []expert, l *hysteresis) {
-	l.chooseLeader(experts)
-	weights(experts, l, v.weights)
+func (v *votes) count(experts []expert, leader int) {
+	weights(experts, leader, v.weights)
 	half := min(4, len(experts))
 	v.low, v.high = sums(v.weights[:half]), sums(v.weights[half:])
 }
 
-// weights are those of the experts under the leader that l has chosen.
-func weights(experts []expert, l *hysteresis, into []float64) {
-	best := experts[l.leader].score
+// weights are those of the experts: the leader's is more than all others together, and these are near winner-take-all.
+func weights(experts []expert, leader int, into []float64) {
+	best := 0.0
 	for i := range experts {
-		behind := 0.0
-		if i != l.leader {
-			behind = max(best-experts[i].score, 0)/(best+5) + l.margin
-		}
-		into[i] = math.Exp(-100 * behind)
+		best = max(best, experts[i].score)
 	}
+	for i := range experts {
+		into[i] = math.Exp(-100 * (best - experts[i].score) / (best + 5))
+	}
+	into[leader] = float64(len(experts))
 }
 
 // sums are the sums of all subsets of up to four weights.
