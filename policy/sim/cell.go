@@ -33,14 +33,16 @@ type cell struct {
 	evicted []policy.ID
 
 	hit               tally
+	windows           *recorder
 	evictions         int64         // those that count
 	inserted, removed int64         // in all; an entry is removed by eviction or expiry
 	spent             time.Duration // wall time
 }
 
-func newCell(name string, c Capacity, seed uint64, p *plan) (*cell, error) {
-	x := &cell{result: newResult(name, c, seed, p)}
-	e, limit, err := c.evictor(name, seed, p)
+func newCell(name string, c Capacity, o *Options, p *plan) (*cell, error) {
+	x := &cell{result: newResult(name, c, o.Seed, p)}
+	e, limit, err := c.evictor(name, o.Seed, p)
+	x.windows = newRecorder(e, o)
 	if e != nil {
 		x.open(e, limit, p.ids.n)
 	}
@@ -77,8 +79,15 @@ func (c *cell) open(e policy.Evictor, limit policy.Limit, distinct int) {
 func (c *cell) play(b *batch, now func() time.Time) {
 	if c.ledger == nil {
 		c.hit = b.full
-		return
+	} else {
+		c.run(b, now)
 	}
+	if b.ends {
+		c.windows.end(b.asked, c.hit)
+	}
+}
+
+func (c *cell) run(b *batch, now func() time.Time) {
 	start := now()
 	for i := range b.events {
 		c.request(&b.events[i], b.start+int64(i)+1)
@@ -161,6 +170,7 @@ func (c *cell) finish(asked, full tally) (Result, error) {
 	r := c.result
 	r.score(asked, full, c.hit)
 	r.Evictions, r.Seconds = c.evictions, c.spent.Seconds()
+	r.Windows = c.windows.finish(asked, c.hit)
 	if c.ledger == nil {
 		return r, nil
 	}

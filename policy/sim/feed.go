@@ -24,12 +24,13 @@ type event struct {
 	cost       float64
 }
 
-// batch is a piece of the trace. The warm-up, if any, ends with one.
+// batch is a piece of the trace. The warm-up, if any, and every window end with one.
 type batch struct {
 	events      []event
 	requests    []Request // nil where the events are enough
 	start       int64     // how many requests came before
 	counts      bool      // false in the warm-up
+	ends        bool      // the warm-up or a window
 	asked, full tally     // all requests so far that count, and of those the hits of an infinite cache
 }
 
@@ -43,13 +44,14 @@ type feed struct {
 	known       uint32 // identities so far: the next new one has this number
 	clock       float64
 	asked, full tally
+	cuts        cuts
 
 	spare chan *batch // played, or never used
 	out   chan *batch // closed after the last
 }
 
 func newFeed(t Trace, p *plan, o *Options) *feed {
-	f := &feed{trace: t, plan: p, warmup: int64(o.Warmup), whole: o.Model != nil, clock: math.Inf(-1)}
+	f := &feed{trace: t, plan: p, warmup: int64(o.Warmup), whole: o.Model != nil, clock: math.Inf(-1), cuts: newCuts(p.requests, o)}
 	f.spare, f.out = make(chan *batch, 2), make(chan *batch, 1)
 	for range cap(f.spare) {
 		f.spare <- &batch{events: make([]event, 0, batchSize)}
@@ -73,7 +75,7 @@ func (f *feed) run(ctx context.Context) {
 		if f.whole {
 			b.requests = append(b.requests, r)
 		}
-		if len(b.events) == batchSize || f.played == f.warmup {
+		if len(b.events) == batchSize || f.played == f.cuts.next {
 			f.send(ctx, b)
 			b = f.fresh(ctx)
 		}
@@ -96,7 +98,8 @@ func (f *feed) fresh(ctx context.Context) *batch {
 }
 
 func (f *feed) send(ctx context.Context, b *batch) {
-	b.asked, b.full = f.asked, f.full
+	b.asked, b.full, b.ends = f.asked, f.full, f.played == f.cuts.next
+	f.cuts.pass(f.played)
 	select {
 	case f.out <- b:
 	case <-ctx.Done():

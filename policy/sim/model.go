@@ -27,14 +27,15 @@ type modelled struct {
 	player    Player
 	seer      Clairvoyant
 	hit       tally
+	windows   *recorder
 	evictions int64
 	spent     time.Duration
 	err       error
 }
 
-func newModelled(m Model, name string, c Capacity, seed uint64, p *plan) (*modelled, error) {
-	x := &modelled{result: newResult(name, c, seed, p)}
-	e, limit, err := c.evictor(name, seed, p)
+func newModelled(name string, c Capacity, o *Options, p *plan) (*modelled, error) {
+	x := &modelled{result: newResult(name, c, o.Seed, p)}
+	e, limit, err := c.evictor(name, o.Seed, p)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,8 @@ func newModelled(m Model, name string, c Capacity, seed uint64, p *plan) (*model
 		e = classic.NewLRU() // without a limit Victim is never called
 	}
 	x.seer, _ = e.(Clairvoyant)
-	x.player, err = m(e, limit)
+	x.windows = newRecorder(e, o)
+	x.player, err = o.Model(e, limit)
 	return x, err
 }
 
@@ -58,6 +60,9 @@ func (x *modelled) play(b *batch, now func() time.Time) {
 		x.hit, x.evictions = tally{}, 0
 	}
 	x.spent += now().Sub(start)
+	if b.ends {
+		x.windows.end(b.asked, x.hit)
+	}
 }
 
 func (x *modelled) request(e *event, r *Request, seq int64) {
@@ -76,6 +81,7 @@ func (x *modelled) finish(asked, full tally) (Result, error) {
 	r := x.result
 	r.score(asked, full, x.hit)
 	r.Evictions, r.Seconds = x.evictions, x.spent.Seconds()
+	r.Windows = x.windows.finish(asked, x.hit)
 	entries, bytes, faults := x.player.Residents()
 	err := x.err
 	switch {

@@ -16,6 +16,7 @@ type Options struct {
 	Capacities []Capacity // each is played with each policy
 	Seed       uint64     // of the random numbers of those policies that draw any
 	Warmup     int        // so many requests are played and not counted; >= 0
+	Windows    int        // into how many equal parts the counted requests are divided for Result.Windows, at most MostWindows; 0 is none
 	Parallel   int        // how many cells are played at a time; 0 is one for each processor
 	// Progress, if not nil, is called with the number of requests played, summed over the cells, and their total, which is 0
 	// during the first reading of the trace.
@@ -34,6 +35,8 @@ func (o *Options) Validate() error {
 		return errors.New("replay: no capacity")
 	case o.Warmup < 0:
 		return fmt.Errorf("replay: warm-up of %d requests: want 0 or more", o.Warmup)
+	case o.Windows < 0 || o.Windows > MostWindows:
+		return fmt.Errorf("replay: %d windows: want 0 to %d", o.Windows, MostWindows)
 	case o.Parallel < 0:
 		return fmt.Errorf("replay: %d in parallel: want 0 or more", o.Parallel)
 	}
@@ -85,7 +88,9 @@ func Replay(ctx context.Context, t Trace, o Options) ([]Result, error) {
 		results[i].Trace = t.Name()
 		errs = append(errs, err)
 	}
-	return results[:len(o.Policies)*len(o.Capacities)], errors.Join(errs...)
+	results = results[:len(o.Policies)*len(o.Capacities)]
+	setRegrets(results, len(o.Capacities))
+	return results, errors.Join(errs...)
 }
 
 func newCells(p *plan, o *Options) ([]runner, error) {
@@ -108,9 +113,9 @@ func newCells(p *plan, o *Options) ([]runner, error) {
 
 func (o *Options) runner(name string, c Capacity, p *plan) (runner, error) {
 	if o.Model != nil {
-		return newModelled(o.Model, name, c, o.Seed, p)
+		return newModelled(name, c, o, p)
 	}
-	return newCell(name, c, o.Seed, p)
+	return newCell(name, c, o, p)
 }
 
 // playAll plays the batches of f. It returns the last batch, without its events, and the error that ended the trace early.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func show(r Result) string {
 // TestReplayIsTheSameInParallel: any number of workers gives equal figures, for every policy.
 func TestReplayIsTheSameInParallel(t *testing.T) {
 	trace := randomTrace(1, 2*batchSize+100)
-	o := Options{Policies: PolicyNames(), Capacities: []Capacity{{Share: 0.02}, {Entries: 300}, {Bytes: 40_000}}, Seed: 7, Warmup: 1000}
+	o := Options{Policies: PolicyNames(), Capacities: []Capacity{{Share: 0.02}, {Entries: 300}, {Bytes: 40_000}}, Seed: 7, Warmup: 1000, Windows: 5}
 	var want []Result
 	for _, o.Parallel = range []int{1, 2, 8} {
 		got, err := Replay(t.Context(), trace, o)
@@ -61,7 +62,7 @@ func TestReplayIsTheSameInParallel(t *testing.T) {
 			want = got
 		}
 		for i := range got {
-			if got[i] != want[i] {
+			if !reflect.DeepEqual(got[i], want[i]) {
 				t.Errorf("%d in parallel: %+v, want %+v", o.Parallel, got[i], want[i])
 			}
 		}
@@ -252,6 +253,8 @@ func TestOptionsValidate(t *testing.T) {
 		"no capacity":             func(o *Options) { o.Capacities = nil },
 		`unknown policy "what"`:   func(o *Options) { o.Policies = []string{"lru", "what"} },
 		"warm-up of -1":           func(o *Options) { o.Warmup = -1 },
+		"-1 windows":              func(o *Options) { o.Windows = -1 },
+		"want 0 to 1000":          func(o *Options) { o.Windows = 1001 },
 		"-2 in parallel":          func(o *Options) { o.Parallel = -2 },
 		"exactly one of share":    func(o *Options) { o.Capacities = []Capacity{{Entries: 1, Bytes: 1}} },
 		"a share above 0":         func(o *Options) { o.Capacities = []Capacity{{Share: 1.5}} },

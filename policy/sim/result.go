@@ -34,6 +34,8 @@ type Result struct {
 	Seed            uint64 `json:"seed"`
 	Parameters      string `json:"parameters,omitempty"` // key=value between commas, as behind the name of a policy
 
+	Windows []Window `json:"windows,omitempty"` // in order; the last one is shorter where the replay ended early
+
 	Bound bool         `json:"-"` // not a policy that can run in practice
 	Limit policy.Limit `json:"-"` // the capacity in this trace; 0 everywhere for the infinite cache
 }
