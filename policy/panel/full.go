@@ -8,12 +8,12 @@ import (
 
 // Spec describes rac+ and its parameters.
 var Spec = spec.Spec{
-	Name: "rac+", Relational: true, Says: "a panel: of haz, lirs, cacheus and lru, each with a shadow cache, the one leads that has been ahead for long enough",
+	Name: "rac+", Relational: true, Says: "a panel: of haz and lirs, each with a shadow cache, the one leads that has been ahead for long enough",
 	Params: []policy.Param{
 		{Name: "memory", Says: "half-life of the experts' scores in requests, never below 2000", Default: "2C", Min: 1, Max: 1e12},
-		{Name: "panel", Says: "which experts; study: those of the first study", Default: "four", Choices: panelNames()},
+		{Name: "panel", Says: "which experts; study: those of the first study", Default: "two", Choices: panelNames()},
 		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e12},
-		{Name: "factor", Says: "hits that another expert must be ahead by, for each of its entries that is missing", Default: "1.2", Max: 1e6},
+		{Name: "factor", Says: "hits that another expert must be ahead by, for each of its entries that is missing", Default: "2", Max: 1e6},
 		spec.ValueParam,
 	},
 	New: func(a spec.Args) policy.Evictor {

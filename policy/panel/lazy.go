@@ -13,7 +13,8 @@ import (
 // max(0, ahead + its hit - the leader's hit), so that one expert of a new phase is not held back by an old one.
 //
 // The factor must be above 1: in a loop, an expert that is frozen on other entries than the cache gets ahead by just as many within a pass.
-// With a factor below that the two would lead in turn, and each change costs what the other had gained.
+// With a factor below that the two would lead in turn, and each change costs what the other had gained. From 1 to 2 the mean over the recorded
+// traces of the tuning half rises by 0.1 points, and at 3 their worst cell falls from -1.6 to -3.3.
 //
 // Source: lazy algorithms for metrical task systems (Blum and Burch, Machine Learning 39, 2000); the count of missing entries as the
 // distance is from here.

@@ -47,7 +47,7 @@ func TestRACPlusUnderTwoLimits(t *testing.T) {
 // TestRACPlusLargeRestoresItsLeader: after a restart the expert that led does so from the first request on, and has the residents.
 func TestRACPlusLargeRestoresItsLeader(t *testing.T) {
 	made := func() *Sampled {
-		a, err := Spec.Args(policy.Options{Capacity: 200}, "sample=50")
+		a, err := Spec.Args(policy.Options{Capacity: 200}, "panel=four,sample=50")
 		if err != nil {
 			t.Fatal(err)
 		}
