@@ -34,6 +34,7 @@ const MostChanges = 32
 // Change is one change of the expert that leads a panel.
 type Change struct {
 	Seq    int64   `json:"seq"` // number of the request
+	At     float64 `json:"at"`  // its time, as in Tick
 	From   string  `json:"from"`
 	To     string  `json:"to"`
 	Ahead  float64 `json:"ahead"`  // hits that To would have had more than From since the last change, or since it last was behind
@@ -48,4 +49,5 @@ type ExpertStats struct {
 	Entries  int     // in its shadow cache
 	// Asked and Hits are the sums whose quotient HitRatio is: each request counts 1, or its tokens by their mean.
 	Asked, Hits float64
+	Led         float64 // of Asked, that of the requests during which it led; not in a Snapshot
 }

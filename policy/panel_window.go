@@ -11,8 +11,11 @@ type PanelWindow struct {
 	Changed int64          `json:"changed"`           // how often the leader changed
 	Changes []Change       `json:"changes,omitempty"` // the latest of these, the oldest first, at most MostChanges
 	Experts []ExpertWindow `json:"experts,omitempty"` // none where no request was counted
-	// Regret is the hit ratio of the best expert in the window minus that of the cache, both counted as ExpertStats.HitRatio. It is below 0
-	// where the cache had more hits than each of its experts.
+	// HitRatio is that of the cache, counted as those of the experts. It differs from the share of hits where the objective is tokens, and
+	// where the shadows see a sample.
+	HitRatio float64 `json:"hit_ratio"`
+	// Regret is the hit ratio of the best expert in the window minus HitRatio. It is below 0 where the cache had more hits than each of its
+	// experts.
 	Regret float64 `json:"regret"`
 }
 
@@ -20,6 +23,7 @@ type PanelWindow struct {
 type ExpertWindow struct {
 	Name     string  `json:"name"`
 	HitRatio float64 `json:"hit_ratio"` // that its shadow cache would have had, counted as ExpertStats.HitRatio
+	Led      float64 `json:"led"`       // share of the requests during which it led, counted in the same way
 }
 
 // Since is what happened between before, an earlier result of Stats of the same panel, and p. A zero before is the start. Where Restore was
@@ -42,14 +46,15 @@ func (p *PanelStats) Since(before *PanelStats) PanelWindow {
 		ratio, counted := quotient(x.Hits-was.Hits, x.Asked-was.Asked)
 		ok = ok && counted
 		best = max(best, ratio)
-		w.Experts = append(w.Experts, ExpertWindow{x.Name, ratio})
+		led, _ := quotient(x.Led-was.Led, x.Asked-was.Asked)
+		w.Experts = append(w.Experts, ExpertWindow{x.Name, ratio, led})
 	}
 	if !ok {
 		w.Experts = nil
 		return w
 	}
 	if len(w.Experts) > 0 {
-		w.Regret = best - own
+		w.HitRatio, w.Regret = own, best-own
 	}
 	return w
 }

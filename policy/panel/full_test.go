@@ -154,10 +154,10 @@ func TestRACPlusWeights(t *testing.T) {
 func TestLazy(t *testing.T) {
 	experts := []expert{{name: "a"}, {name: "b"}, {name: "c"}}
 	missing := []int{0, 10, 100}
-	l := lazy{factor: 1.2, ahead: make([]float64, 3)}
+	l := lazy{factor: 1.2, ahead: make([]float64, 3), led: make([]float64, 3)}
 	play := func(n int, set uint16) (changed bool) {
 		for i := range n {
-			l.note(set, 1)
+			l.note(7, 1, set)
 			changed = l.choose(int64(i), experts, func(j int) int { return missing[j] }) || changed
 		}
 		return changed
@@ -173,8 +173,11 @@ func TestLazy(t *testing.T) {
 	if !play(1, 0b110) || l.leader != 1 {
 		t.Errorf("%d leads after the 16th hit, want b", l.leader)
 	}
-	if want := (policy.Change{From: "a", To: "b", Ahead: 16, Needed: 15}); l.changed != 1 || l.changes[0] != want {
+	if want := (policy.Change{At: 7, From: "a", To: "b", Ahead: 16, Needed: 15}); l.changed != 1 || l.changes[0] != want {
 		t.Errorf("%d changes, %+v, want %+v", l.changed, l.changes, want)
+	}
+	if l.led[0] != 1026 || l.led[1] != 0 {
+		t.Errorf("a led during 1026 requests, counted are %v", l.led)
 	}
 	if play(123, 0b100) || !play(1, 0b100) {
 		t.Error("c does not lead with 124 hits, of 100 entries that are missing")

@@ -22,6 +22,8 @@ type lazy struct {
 	factor  float64
 	leader  int
 	ahead   []float64 // hits, of each expert
+	led     []float64 // requests during which each expert led, counted as expert.asked
+	at      float64   // time of the last request
 	changed int64
 	changes []policy.Change // the latest
 }
@@ -30,7 +32,9 @@ type lazy struct {
 const leastAhead = 3
 
 // note counts a request that the experts of set would have answered.
-func (l *lazy) note(set uint16, gain float64) {
+func (l *lazy) note(at, gain float64, set uint16) {
+	l.at = at
+	l.led[l.leader] += gain
 	base := 0.0
 	if set>>l.leader&1 != 0 {
 		base = gain
@@ -63,7 +67,7 @@ func (l *lazy) choose(seq int64, experts []expert, missing func(expert int) int)
 	if len(l.changes) == policy.MostChanges {
 		l.changes = slices.Delete(l.changes, 0, 1)
 	}
-	l.changes = append(l.changes, policy.Change{Seq: seq, From: experts[l.leader].name, To: experts[next].name, Ahead: l.ahead[next], Needed: needed})
+	l.changes = append(l.changes, policy.Change{Seq: seq, At: l.at, From: experts[l.leader].name, To: experts[next].name, Ahead: l.ahead[next], Needed: needed})
 	l.changed++
 	l.follow(next)
 	return true

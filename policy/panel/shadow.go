@@ -66,7 +66,7 @@ func newShadows(a spec.Args, members []member) shadows {
 		gains: gains{tokens: a.Value().CountsTokens()},
 		decay: scoreDecay(max(2000, a.Num("memory"))),
 		votes: newVotes(len(members)),
-		lazy:  lazy{factor: a.Num("factor"), ahead: make([]float64, len(members))},
+		lazy:  lazy{factor: a.Num("factor"), ahead: make([]float64, len(members)), led: make([]float64, len(members))},
 		held:  make([]int, 1<<len(members)),
 	}
 	if a.Bytes {
@@ -135,7 +135,7 @@ func (p *shadows) key(e uint32) uint64 { return p.slots.Cells[e].Name }
 func (p *shadows) play(e uint32, at policy.Tick, as access) (gain float64) {
 	p.at(e).used = at.Seq
 	gain = p.gains.of(p.at(e))
-	p.lazy.note(p.at(e).set, gain)
+	p.lazy.note(at.At, gain, p.at(e).set)
 	it := p.at(e).item(p.key(e))
 	for i := range p.experts {
 		s := &p.experts[i]

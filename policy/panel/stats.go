@@ -68,7 +68,7 @@ func (p *Sampled) Restore(snapshot []byte) error {
 func (p *shadows) stats(weight func(int) float64) (all []policy.ExpertStats) {
 	for i := range p.experts {
 		x := &p.experts[i]
-		s := policy.ExpertStats{Name: x.name, Weight: weight(i), Entries: x.entries, Asked: x.asked, Hits: x.hits}
+		s := policy.ExpertStats{Name: x.name, Weight: weight(i), Entries: x.entries, Asked: x.asked, Hits: x.hits, Led: p.lazy.led[i]}
 		if x.asked > 0 {
 			s.HitRatio = x.hits / x.asked
 		}

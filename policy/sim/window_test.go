@@ -90,12 +90,16 @@ func TestWindowsOfARun(t *testing.T) {
 			if w.Panel == nil || len(w.Panel.Experts) < 2 || w.Panel.Leader == "" {
 				t.Fatalf("%s: window %d: %+v", name, k, w.Panel)
 			}
-			best := 0.0
+			best, led := 0.0, 0.0
 			for _, x := range w.Panel.Experts {
+				led += x.Led
 				if x.Name == "lru" && name == "rac+" && math.Abs(x.HitRatio-results[1].Windows[k].HitRatio) > 1e-9 {
 					t.Errorf("%s: window %d: lru hits %v as an expert, %v alone", name, k, x.HitRatio, results[1].Windows[k].HitRatio)
 				}
 				best = max(best, x.HitRatio)
+			}
+			if name == "rac+" && math.Abs(w.Panel.HitRatio-w.HitRatio) > 1e-9 || math.Abs(led-1) > 1e-9 {
+				t.Errorf("%s: window %d: the experts led during %v of it, hit ratio %v by the panel's count", name, k, led, w.Panel.HitRatio)
 			}
 			if name == "rac+" && math.Abs(w.Panel.Regret-(best-w.HitRatio)) > 1e-9 || math.Abs(w.Panel.Regret) > 0.5 {
 				t.Errorf("%s: window %d: regret %v, best expert %v, hit ratio %v", name, k, w.Panel.Regret, best, w.HitRatio)
