@@ -44,7 +44,6 @@ type Change struct {
 // ExpertStats are the figures of one expert of a panel.
 type ExpertStats struct {
 	Name     string
-	Weight   float64 // of its vote, from 0 to 1, the leader's being 1; in a large cache 1 for the leader and else 0
 	HitRatio float64 // that its shadow cache would have had since the start; of the tokens where they are the objective
 	Entries  int     // in its shadow cache
 	// Asked and Hits are the sums whose quotient HitRatio is: each request counts 1, or its tokens by their mean.

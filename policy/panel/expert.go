@@ -1,14 +1,12 @@
 package panel
 
 import (
-	"math"
 	"slices"
 
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/haz"
 	"reprise/policy/internal/spec"
-	"reprise/policy/rac"
 )
 
 // member is an expert's place in a panel.
@@ -17,32 +15,23 @@ type member struct {
 	spec   *spec.Spec // a pointer, because the registry of New contains rac+ too
 	params string     // key=value,key=value
 	large  string     // instead, where it leads a large cache
-	memory float64    // half-life of its topics, in capacities; 0: it has none
 }
 
 // panels are what the parameter of that name chooses from. A panel has at most 8 experts. The first one leads at the start.
 var panels = map[string][]member{
-	"four":  {hazMember, lirsMember, cacheusMember, lruMember},
-	"two":   {hazMember, lirsMember},
-	"study": {hazMember, racLiteral, racNormed, racFast, tinyMember, s3Member, lruMember},
+	"four": {hazMember, lirsMember, cacheusMember, lruMember},
+	"two":  {hazMember, lirsMember},
 }
 
 // What an expert is for: haz learns nearly everything given time, RAC's order included, and leads most often. LIRS freezes on loops, and haz
 // sees what it holds. CACHEUS and LRU beside them cost more than they bring: on the recorded traces of the tuning half, minus the best baseline
-// of each, four have -.31 in the mean and -2.4 in the worst cell, two -.01 and -1.8. Those of the study keep three forms of RAC.
+// of each, four have -.31 in the mean and -2.4 in the worst cell, two -.01 and -1.8.
 var (
-	racLiteral    = member{"rac-literal", &rac.Spec, "alpha=0.3/C,dep-cap=0,admission=paper,ghosts=0", "", 1 / 0.3}
-	racNormed     = member{"rac-normed", &rac.Spec, "alpha=1/C,norm=visits," + retained, "", 1}
-	racFast       = member{"rac-fast", &rac.Spec, "alpha=10/C," + retained, "", 0.1}
-	hazMember     = member{"haz", &haz.Spec, "ghosts=4C", "ghosts=1C", 2}
-	tinyMember    = member{"w-tinylfu", &classic.TinyLFUSpec, "form=exact,climb=off", "", 0}
-	s3Member      = member{"s3fifo", &classic.S3FIFOSpec, "", "", 0}
-	lirsMember    = member{"lirs", &classic.LIRSSpec, "", "", 0}
-	cacheusMember = member{"cacheus", &classic.CacheusSpec, "", "", 0}
-	lruMember     = member{"lru", &classic.LRUSpec, "", "", 0}
+	hazMember     = member{"haz", &haz.Spec, "ghosts=4C", "ghosts=1C"}
+	lirsMember    = member{"lirs", &classic.LIRSSpec, "", ""}
+	cacheusMember = member{"cacheus", &classic.CacheusSpec, "", ""}
+	lruMember     = member{"lru", &classic.LRUSpec, "", ""}
 )
-
-const retained = "dep-cap=0,admission=paper,ghosts=1C,entry-ghosts=1C"
 
 func panelNames() (names []string) {
 	for name := range panels {
@@ -77,10 +66,8 @@ type expert struct {
 	evictor policy.Evictor
 	arriver policy.Arriver // the evictor, where it is one
 	linker  policy.Linker  // the same
-	memory  float64        // as its seat has it
 	entries int
 	bytes   int64
-	score   float64
 	hits    float64 // all that it would have had
 	asked   float64 // all requests
 }
@@ -99,7 +86,7 @@ func newExpert(s member, o policy.Options, number uint64) expert {
 		panic(err) // the panels are ours
 	}
 	e := s.spec.New(a)
-	x := expert{name: s.name, evictor: e, memory: s.memory}
+	x := expert{name: s.name, evictor: e}
 	x.arriver, _ = e.(policy.Arriver)
 	x.linker, _ = e.(policy.Linker)
 	return x
@@ -117,7 +104,6 @@ func (x *expert) hit(it policy.Item, at policy.Tick, gain float64, replaced bool
 	} else {
 		x.evictor.Hit(it.ID, at)
 	}
-	x.score += gain
 	x.hits += gain
 }
 
@@ -170,11 +156,8 @@ func (p *shadows) inform(of string) {
 	}
 }
 
-// scoreDecay is what is left of a score after one request.
-func scoreDecay(halfLife float64) float64 { return math.Exp2(-1 / halfLife) }
-
 // gains counts what hits bring: 1 each, or the tokens that they save relative to the mean of all requests, so that
-// scores stay of one size.
+// sums stay of one size.
 type gains struct {
 	tokens bool
 	n, sum float64

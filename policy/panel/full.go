@@ -10,8 +10,7 @@ import (
 var Spec = spec.Spec{
 	Name: "rac+", Relational: true, Says: "a panel: of haz and lirs, each with a shadow cache, the one leads that has been ahead for long enough",
 	Params: []policy.Param{
-		{Name: "memory", Says: "half-life of the experts' scores in requests, never below 2000", Default: "2C", Min: 1, Max: 1e12},
-		{Name: "panel", Says: "which experts; study: those of the first study", Default: "two", Choices: panelNames()},
+		{Name: "panel", Says: "which experts: haz and lirs, or also cacheus and lru", Default: "two", Choices: panelNames()},
 		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e12},
 		{Name: "factor", Says: "hits that another expert must be ahead by, for each of its entries that is missing", Default: "2", Max: 1e6},
 		spec.ValueParam,
@@ -26,9 +25,8 @@ var Spec = spec.Spec{
 }
 
 // Full follows one expert of several. Each is a policy that runs a shadow cache of the same size, of metadata alone, over the same requests.
-// The cache evicts what the leader does not hold; where that leaves a choice, what has the lowest total weight of the others that still hold
-// it. The weight of an expert is exp(100·(S-S_max)/(S_max+5)), S the hits that it would have had, recent ones for more (S <- S·2^(-1/h) + hit).
-// Ties go to what was used first, or came first to be held by just these. The leader changes by the rule of lazy.
+// The cache evicts what the leader does not hold; where that leaves a choice, what the expert that is furthest ahead of the others does not
+// hold, and so on. Ties go to what was used first, or came first to be held by just these. The leader changes by the rule of lazy.
 //
 // Entries are kept in one list per set of experts that hold them, so that a victim costs a look at each set that occurs, at
 // most 2^experts. A resident's name in the shadows is its identity: what returns after an eviction is the same entry to
@@ -37,9 +35,9 @@ var Spec = spec.Spec{
 // The first expert is informed of what LIRS holds: LIRS is right about loops before anything can be learned of them, and
 // haz learns where that counts.
 //
-// Parameters: memory (h), panel, factor, value; sample: see Sampled. Cost per request: the sum of the experts', 2.5 us at
+// Parameters: panel, factor, value; sample: see Sampled. Cost per request: the sum of the experts', 2.5 us at
 // 5,000 residents and 4 us at 30,000. Memory per resident: some 110 bytes and the sum of the experts'. Source: experts over
-// shadow caches after ACME (Ari et al., 2002), scored as in LeCaR (HotStorage 2018); the vote over sets is from here.
+// shadow caches after ACME (Ari et al., 2002), and see lazy; the vote over sets is from here.
 type Full struct {
 	shadows
 	ids      container.Index[policy.ID] // residents
@@ -137,14 +135,14 @@ func (p *Full) distance(expert int) int {
 	return max(p.experts[expert].entries, p.ids.Len()) - shared
 }
 
-// Victim names the resident with the lowest total weight of the experts that still hold it.
+// Victim names the resident that the vote finds.
 func (p *Full) Victim() (policy.ID, bool) {
 	if p.ids.Len() == 0 {
 		return 0, false
 	}
 	if p.victim == 0 {
-		p.votes.count(p.experts, p.lazy.leader)
-		p.victim = p.votes.least(&p.slots)
+		p.votes.order(&p.lazy)
+		p.victim = p.votes.least()
 	}
 	return p.at(p.victim).id, true
 }

@@ -51,7 +51,7 @@ func (l *countedLRU) Remove(id policy.ID, why policy.Reason) {
 var (
 	lruSpec    = spec.Spec{Name: "lru", New: func(spec.Args) policy.Evictor { return &countedLRU{residents: map[policy.ID]bool{}} }}
 	keepSpec   = spec.Spec{Name: "keep", New: func(spec.Args) policy.Evictor { return &keepFirst{} }}
-	twoMembers = []member{{"a", &lruSpec, "", "", 0}, {"b", &keepSpec, "", "", 0}}
+	twoMembers = []member{{"a", &lruSpec, "", ""}, {"b", &keepSpec, "", ""}}
 )
 
 func panelArgs(t *testing.T, o policy.Options, params string) spec.Args {
@@ -132,21 +132,17 @@ func TestRACPlusIdentities(t *testing.T) {
 	}
 }
 
-func TestRACPlusWeights(t *testing.T) {
-	b := newVotes(5)
-	experts := []expert{{score: 95}, {score: 94}, {score: 0}, {score: 95}, {score: 90}}
-	b.count(experts, 2)
-	want := []float64{1, math.Exp(-1), 5, 1, math.Exp(-5)}
-	for i := range want {
-		if math.Abs(b.weights[i]-want[i]) > 1e-12 {
-			t.Errorf("weight of %v: %v, want %v", experts[i].score, b.weights[i], want[i])
+// TestRACPlusVotesInOrder: the leader outvotes all others, and these each other by how far they are ahead.
+func TestRACPlusVotesInOrder(t *testing.T) {
+	v := newVotes(4)
+	v.order(&lazy{leader: 2, ahead: []float64{0, 5, 0, 7}})
+	for i, want := range []uint32{1, 2, 8, 4} {
+		if v.rank(1<<i) != want {
+			t.Errorf("expert %d counts %d, want %d", i, v.rank(1<<i), want)
 		}
 	}
-	if got := b.low[0b1011] + b.high[1]; math.Abs(got-(2+math.Exp(-1)+math.Exp(-5))) > 1e-12 {
-		t.Errorf("sum of four weights: %v", got)
-	}
-	if got := scoreDecay(50); math.Abs(math.Pow(got, 50)-0.5) > 1e-12 {
-		t.Errorf("after a half-life %v is left", math.Pow(got, 50))
+	if v.rank(0b0100) <= v.rank(0b1011) {
+		t.Error("three others outvote the leader")
 	}
 }
 
@@ -226,33 +222,12 @@ func TestRACPlusInALoop(t *testing.T) {
 	}
 }
 
-// TestRACPlusForgetsOldHits: a hit counts half after a half-life.
-func TestRACPlusForgetsOldHits(t *testing.T) {
-	p := newFull(panelArgs(t, policy.Options{Capacity: 2}, "memory=2000"), twoMembers)
-	policytest.PlayScript(t, p, "+1 +2 +3 h1")
-	for range 2000 {
-		p.Hit(3, policy.Tick{Seq: 9}) // a hit of a
-		p.Insert(policy.Item{ID: 4}, policy.Tick{Seq: 9})
-	}
-	if got := p.experts[1].score; math.Abs(got-0.5) > 0.01 {
-		t.Errorf("after a half-life a hit counts %v", got)
-	}
-}
-
 // checkPanel compares the sums of a panel with its entries, and finds the least by a scan.
 func checkPanel(t *testing.T, p *Full) {
 	t.Helper()
 	entries, sizes := make([]int, len(p.experts)), make([]int64, len(p.experts))
-	resident, least := 0, math.Inf(1)
-	p.votes.count(p.experts, p.lazy.leader)
-	weight := func(set uint16) (w float64) {
-		for i := range p.experts {
-			if set>>i&1 != 0 {
-				w += p.votes.weights[i]
-			}
-		}
-		return w
-	}
+	resident, least := 0, uint32(math.MaxUint32)
+	p.votes.order(&p.lazy)
 	for e := range p.slots.Cells {
 		x := p.at(uint32(e))
 		for i := range p.experts {
@@ -266,7 +241,7 @@ func checkPanel(t *testing.T, p *Full) {
 		}
 		if x.id != 0 {
 			resident++
-			least = min(least, weight(x.set))
+			least = min(least, p.votes.rank(int(x.set)))
 		}
 	}
 	if p.slots.Len()+orphans(p) != len(p.slots.Cells)-1-unused(p) {
@@ -280,8 +255,8 @@ func checkPanel(t *testing.T, p *Full) {
 	if resident != p.ids.Len() {
 		t.Fatalf("%d residents, counted %d", p.ids.Len(), resident)
 	}
-	if e := p.votes.least(&p.slots); resident > 0 && math.Abs(weight(p.at(e).set)-least) > 1e-9 {
-		t.Fatalf("the victim has weight %v, the least %v", weight(p.at(e).set), least)
+	if e := p.votes.least(); resident > 0 && p.votes.rank(int(p.at(e).set)) != least {
+		t.Fatalf("the victim's experts count %v, the least is %v", p.votes.rank(int(p.at(e).set)), least)
 	}
 }
 

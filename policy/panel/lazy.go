@@ -31,6 +31,14 @@ type lazy struct {
 // leastAhead is what a lead must have beyond the missing entries. At the start none is missing, and one hit decides nothing.
 const leastAhead = 3
 
+// before reports whether the expert of number i comes before that of j in a vote.
+func (l *lazy) before(i, j int) bool {
+	if i == l.leader || j == l.leader {
+		return i == l.leader
+	}
+	return l.ahead[i] > l.ahead[j] || l.ahead[i] == l.ahead[j] && i < j
+}
+
 // note counts a request that the experts of set would have answered.
 func (l *lazy) note(at, gain float64, set uint16) {
 	l.at = at

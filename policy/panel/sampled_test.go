@@ -7,54 +7,54 @@ import (
 	"reprise/policy"
 )
 
-// TestRACPlusLargeChangesTheLeader: the expert that keeps the first entries leads at the start, and requests move on.
+// TestRACPlusLargeChangesTheLeader: the expert that keeps the first entries leads at the start, and requests move on. The new leader begins
+// without entries; what it does not hold goes first, the least recently used before others.
 func TestRACPlusLargeChangesTheLeader(t *testing.T) {
 	const capacity = 400
 	p := newSampled(panelArgs(t, policy.Options{Capacity: capacity}, "sample=100"), []member{twoMembers[1], twoMembers[0]})
 	l := policy.NewLedger(p, policy.Limit{Entries: capacity})
 	r := rand.New(rand.NewPCG(1, 1))
-	copied, steps, changed := 0, 0, int64(0)
+	used, changed := map[policy.ID]int64{}, int64(0)
 	for i := int64(1); i <= 20_000; i++ {
 		id := policy.ID(1 + i/2)
 		if i%2 == 1 {
 			id = policy.ID(max(1, 1+i/2-30)) // asked again 30 later
 		}
 		at := policy.Tick{Seq: i}
-		if i%3 == 0 { // hits and purges anywhere, also of the entry to be copied next
-			l.Hit(policy.ID(r.Int64N(1+i/2)), at)
-			l.Hit(p.at(p.cursor).id, at)
-		}
-		if i%5 == 0 {
+		if i%5 == 0 { // purges anywhere
 			l.Remove(policy.ID(r.Int64N(1+i/2)), policy.Purged)
-			l.Remove(p.at(p.cursor).id, policy.Purged)
 		}
+		before := p.leads
+		used[id] = i
 		if l.Has(id) {
 			l.Hit(id, at)
 		} else {
 			l.Insert(policy.Item{ID: id, Topic: policy.TopicID(1 + id%97)}, at, nil)
 		}
-		successor, filling := p.successor.evictor.(*countedLRU)
-		if filling {
-			if n := len(successor.residents); n > copied+3*fillStep { // up to three requests
-				t.Fatalf("request %d copied %d entries", i, n-copied)
-			}
-			steps++
-			copied = len(successor.residents)
+		if i%50 == 0 || p.leads != before {
+			checkPanel(t, &p.Full)
 		}
-		if leader, ok := p.leader.evictor.(*countedLRU); ok && changed == 0 {
-			changed = i
-			if len(leader.residents) != l.Entries() {
-				t.Fatalf("the new leader has %d of %d residents", len(leader.residents), l.Entries())
+		if p.leads == before {
+			continue
+		}
+		changed = i
+		if n := p.experts[0].entries; n != 0 {
+			t.Fatalf("the new leader starts with %d entries", n)
+		}
+		victim, _ := p.Victim()
+		for other := range used {
+			if l.Has(other) && used[other] < used[victim] {
+				t.Fatalf("victim %d of request %d, but %d is of %d", victim, used[victim], other, used[other])
 			}
 		}
 	}
-	if changed == 0 || steps < 10 || l.Faults() != 0 {
-		t.Errorf("the leader changed at %d in %d steps, %d faults", changed, steps, l.Faults())
+	if changed == 0 || l.Faults() != 0 || p.leads != 1 || p.Stats().Leader != 1 {
+		t.Errorf("the leader changed at %d to %d, %d faults", changed, p.leads, l.Faults())
 	}
-	for i, x := range p.Stats().Experts {
-		if (x.Weight == 1) != (i == 1) {
-			t.Errorf("%s has weight %v", x.Name, x.Weight)
-		}
+	if n := p.experts[0].entries; n != l.Entries() {
+		t.Errorf("at the end the leader has %d of %d residents", n, l.Entries())
+	}
+	for _, x := range p.Stats().Experts {
 		if x.Entries > capacity/4 {
 			t.Errorf("%s: %d entries in the small shadow", x.Name, x.Entries)
 		}

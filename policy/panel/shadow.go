@@ -13,7 +13,6 @@ import (
 type shadows struct {
 	limit   shadowLimit // of each
 	gains   gains
-	decay   float64 // of the scores, per request
 	experts []expert
 	slots   container.Slots[uint64, entry] // by identity: what is resident or in a shadow
 	votes   votes
@@ -64,7 +63,6 @@ func newShadows(a spec.Args, members []member) shadows {
 	s := shadows{
 		limit: shadowLimit{Limit: policy.Limit{Entries: a.Capacity}},
 		gains: gains{tokens: a.Value().CountsTokens()},
-		decay: scoreDecay(max(2000, a.Num("memory"))),
 		votes: newVotes(len(members)),
 		lazy:  lazy{factor: a.Num("factor"), ahead: make([]float64, len(members)), led: make([]float64, len(members))},
 		held:  make([]int, 1<<len(members)),
@@ -139,7 +137,6 @@ func (p *shadows) play(e uint32, at policy.Tick, as access) (gain float64) {
 	it := p.at(e).item(p.key(e))
 	for i := range p.experts {
 		s := &p.experts[i]
-		s.score *= p.decay
 		s.asked += gain
 		if x := p.at(e); x.set>>i&1 != 0 {
 			s.hit(it, at, gain, as == accessReplace)
@@ -255,17 +252,9 @@ func (p *shadows) freeUnused(e uint32) {
 }
 
 // list puts a resident into the list of the experts that hold it.
-func (p *shadows) list(e uint32) {
-	set := p.at(e).set
-	p.slots.PushHead(p.votes.list(set), e)
-	p.votes.mark(set)
-}
+func (p *shadows) list(e uint32) { p.slots.PushHead(p.votes.list(p.at(e).set), e) }
 
-func (p *shadows) unlist(e uint32) {
-	set := p.at(e).set
-	p.slots.Unlink(p.votes.list(set), e)
-	p.votes.mark(set)
-}
+func (p *shadows) unlist(e uint32) { p.slots.Unlink(p.votes.list(p.at(e).set), e) }
 
 // describe takes over what it says of e. A root that is not known any more stays what it was.
 func (p *shadows) describe(e uint32, it policy.Item, root uint64) {

@@ -31,10 +31,10 @@ func inherit(e, from policy.Evictor) {
 
 const (
 	snapshotMagic   = "rac+"
-	snapshotVersion = 3
+	snapshotVersion = 4
 )
 
-// snapshot is magic, version, the unit of the gains, the leader, then for each expert its name, lead, score, hits, requests and
+// snapshot is magic, version, the unit of the gains, the leader, then for each expert its name, hits, requests and
 // learning, and last a check sum over all of it. Numbers are big-endian, texts have their length before them.
 func (p *shadows) snapshot() []byte {
 	b := append([]byte(snapshotMagic), snapshotVersion)
@@ -43,7 +43,7 @@ func (p *shadows) snapshot() []byte {
 	for i := range p.experts {
 		x := &p.experts[i]
 		b = snapshot.AppendText(b, []byte(x.name))
-		b = snapshot.AppendFloats(b, x.score, x.hits, x.asked)
+		b = snapshot.AppendFloats(b, x.hits, x.asked)
 		var learned []byte
 		if l, ok := x.evictor.(learner); ok {
 			learned = l.AppendLearned(nil)
@@ -84,12 +84,12 @@ func (p *shadows) restore(b []byte) error {
 }
 
 func (x *expert) restore(r *snapshot.Reader) (apply func(), err error) {
-	name, score, hits, asked := string(r.Text()), r.Float(), r.Float(), r.Float()
+	name, hits, asked := string(r.Text()), r.Float(), r.Float()
 	learned := r.Text()
 	if name != x.name {
 		return nil, fmt.Errorf("%w: expert %q, not %q", policy.ErrSnapshot, name, x.name)
 	}
-	if r.Damaged() || score < 0 || hits < 0 || asked < hits {
+	if r.Damaged() || hits < 0 || asked < hits {
 		return nil, fmt.Errorf("%w: expert %s is damaged", policy.ErrSnapshot, name)
 	}
 	teach := func() {}
@@ -99,7 +99,7 @@ func (x *expert) restore(r *snapshot.Reader) (apply func(), err error) {
 		}
 	}
 	return func() {
-		x.score, x.hits, x.asked = score, hits, asked
+		x.hits, x.asked = hits, asked
 		teach()
 	}, nil
 }

@@ -12,12 +12,7 @@ var (
 )
 
 // Stats is how the experts do.
-func (p *Full) Stats() policy.PanelStats {
-	w := make([]float64, len(p.experts))
-	weights(p.experts, p.lazy.leader, w)
-	return policy.PanelStats{Experts: p.stats(func(i int) float64 { return w[i] }), Leader: p.lazy.leader, Changed: p.lazy.changed, Changes: slices.Clone(p.lazy.changes), Bytes: p.memory() + p.ids.Bytes(),
-		Asked: p.experts[0].asked, Hits: p.hits}
-}
+func (p *Full) Stats() policy.PanelStats { return p.stats(p.memory() + p.ids.Bytes()) }
 
 // Snapshot is what was learned.
 func (p *Full) Snapshot() []byte { return p.snapshot() }
@@ -30,57 +25,41 @@ func (p *Full) Restore(snapshot []byte) error {
 
 // Stats is how the experts do in the small shadows.
 func (p *Sampled) Stats() policy.PanelStats {
-	return policy.PanelStats{Experts: p.mini.stats(func(i int) float64 {
-		if i == p.leads {
-			return 1
-		}
-		return 0
-	}), Leader: p.leads, Changed: p.mini.lazy.changed, Changes: slices.Clone(p.mini.lazy.changes), Bytes: p.bytesUsed(), Asked: p.mini.experts[0].asked, Hits: p.mini.hits}
-}
-
-func (p *Sampled) bytesUsed() int64 {
-	b := p.mini.memory() + p.ids.Bytes() + p.slots.Bytes(residentBytes)
-	b += evictorBytes(p.leader.evictor, p.ids.Len())
-	if p.copying != 0 {
-		b += evictorBytes(p.successor.evictor, p.ids.Len())
-	}
-	return b
+	return p.mini.stats(p.Full.memory() + p.ids.Bytes() + p.mini.memory())
 }
 
 // Snapshot is what the small experts have learned.
 func (p *Sampled) Snapshot() []byte { return p.mini.snapshot() }
 
-// Restore brings back a snapshot. The expert that led takes over at once: no request waits for it yet.
+// Restore brings back a snapshot. The expert that led takes over with all residents: no request waits for it yet.
 func (p *Sampled) Restore(snapshot []byte) error {
 	if err := p.mini.restore(snapshot); err != nil {
 		return err
 	}
-	inherit(p.leader.evictor, p.mini.experts[p.leads].evictor)
-	if led := p.mini.lazy.leader; led != p.leads {
-		p.startSuccessor(led)
+	led := p.mini.lazy.leader
+	if led == p.leads {
+		inherit(p.experts[0].evictor, p.mini.experts[led].evictor)
+		return nil
 	}
-	for p.copying != 0 {
-		p.fill()
-	}
+	p.follow(led)
+	p.fill()
 	return nil
 }
 
-func (p *shadows) stats(weight func(int) float64) (all []policy.ExpertStats) {
+func (p *shadows) stats(bytes int64) policy.PanelStats {
+	s := policy.PanelStats{Leader: p.lazy.leader, Changed: p.lazy.changed, Changes: slices.Clone(p.lazy.changes), Bytes: bytes, Asked: p.experts[0].asked, Hits: p.hits}
 	for i := range p.experts {
 		x := &p.experts[i]
-		s := policy.ExpertStats{Name: x.name, Weight: weight(i), Entries: x.entries, Asked: x.asked, Hits: x.hits, Led: p.lazy.led[i]}
+		e := policy.ExpertStats{Name: x.name, Entries: x.entries, Asked: x.asked, Hits: x.hits, Led: p.lazy.led[i]}
 		if x.asked > 0 {
-			s.HitRatio = x.hits / x.asked
+			e.HitRatio = x.hits / x.asked
 		}
-		all = append(all, s)
+		s.Experts = append(s.Experts, e)
 	}
-	return all
+	return s
 }
 
-const (
-	entryBytes    = 80
-	residentBytes = 80
-)
+const entryBytes = 80
 
 func (p *shadows) memory() int64 {
 	b := p.slots.Bytes(entryBytes)

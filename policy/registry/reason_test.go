@@ -8,7 +8,7 @@ import (
 	"reprise/policy/internal/policytest"
 )
 
-var identities = []string{"rac", "rac-no-tp", "rac-paper", "haz", "rac+", "rac+:sample=2", "rac+:panel=study"}
+var identities = []string{"rac", "rac-no-tp", "rac-paper", "haz", "rac+", "rac+:sample=2", "rac+:panel=four"}
 
 // TestImportanceOutlivesReplacementAndExpiry: an answer that is refreshed, or returns after its expiry, has the same
 // importance as before. After a purge it starts from the beginning.

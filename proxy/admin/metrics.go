@@ -52,7 +52,7 @@ var (
 	descPending  = describe("index_graph_pending", "Anchors of scopes with a graph that wait to be inserted; searches scan them beside the graph.")
 	descDeadNode = describe("index_graph_tombstones", "Nodes of anchors that have left; searches pass through them until a sweep removes them.")
 	descBuild    = describe("index_graph_build_seconds", "Time that one core took to insert the anchors of the present graphs.")
-	descWeight   = describe("policy_expert_weight", "Share of an expert's weight in the choice of what goes, of a policy made of experts.", "expert")
+	descLeads    = describe("policy_expert_leads", "1 for the expert that the cache follows, else 0, of a policy made of experts.", "expert")
 	descRatio    = describe("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer; where entries are sampled, of those in the sample.", "expert")
 	descRelease  = describe("build_info", "1; the labels have what the program was built from, empty where that is not known.", "version", "commit", "go")
 	descMemory   = describe("policy_memory_bytes", "Estimate of the memory that the policy's books take.")
@@ -61,7 +61,7 @@ var (
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descLacking, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged, descLogLost, descRefused, descReloaded,
-		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descWeight, descRatio, descMemory, descRelease} {
+		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descLeads, descRatio, descMemory, descRelease} {
 		ch <- d
 	}
 	describeShared(ch)

@@ -11,7 +11,6 @@ import (
 // expertView is an expert of a panel as the admin API shows it.
 type expertView struct {
 	Name     string  `json:"name"`
-	Weight   float64 `json:"weight"`
 	HitRatio float64 `json:"hit_ratio"`
 	Entries  int     `json:"entries"`
 }
@@ -20,6 +19,7 @@ type expertView struct {
 type policyView struct {
 	Policy  string       `json:"policy"`
 	Bytes   int64        `json:"memory_bytes,omitempty"`
+	Leader  string       `json:"leader,omitempty"`
 	Experts []expertView `json:"experts,omitempty"`
 }
 
@@ -27,29 +27,24 @@ type policyView struct {
 func (a *admin) policy(*http.Request) (any, error) {
 	v := policyView{Policy: a.Policy}
 	if p := a.Entries.Stats().Panel; p != nil {
-		v.Bytes, v.Experts = p.Bytes, expertViews(p.Experts)
+		v.Bytes, v.Leader = p.Bytes, p.Experts[p.Leader].Name
+		for _, x := range p.Experts {
+			v.Experts = append(v.Experts, expertView{x.Name, x.HitRatio, x.Entries})
+		}
 	}
 	return v, nil
-}
-
-// expertViews gives weights as shares of the vote, which add up to 1.
-func expertViews(experts []policy.ExpertStats) (views []expertView) {
-	sum := 0.0
-	for _, x := range experts {
-		sum += x.Weight
-	}
-	for _, x := range experts {
-		views = append(views, expertView{x.Name, x.Weight / sum, x.HitRatio, x.Entries})
-	}
-	return views
 }
 
 func collectPanel(p *policy.PanelStats, ch chan<- prometheus.Metric) {
 	if p == nil {
 		return
 	}
-	for _, x := range expertViews(p.Experts) {
-		gauge(ch, descWeight, x.Weight, x.Name)
+	for i, x := range p.Experts {
+		leads := 0.0
+		if i == p.Leader {
+			leads = 1
+		}
+		gauge(ch, descLeads, leads, x.Name)
 		gauge(ch, descRatio, x.HitRatio, x.Name)
 	}
 	gauge(ch, descMemory, float64(p.Bytes))

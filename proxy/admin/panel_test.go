@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,22 +35,22 @@ func TestPanel(t *testing.T) {
 			r.ask(store.Key{byte(i * i % 30), 1})
 		}
 		page := r.get("/metrics").Body.String()
-		weights, ratios, sum, hits := values(t, page, "reprise_policy_expert_weight"), values(t, page, "reprise_policy_expert_hit_ratio"), 0.0, 0.0
-		for i, w := range weights {
+		leads, ratios, sum, hits := values(t, page, "reprise_policy_expert_leads"), values(t, page, "reprise_policy_expert_hit_ratio"), 0.0, 0.0
+		for i, w := range leads {
 			sum += w
 			hits = max(hits, ratios[i])
 		}
-		if len(weights) < 2 || len(ratios) != len(weights) || math.Abs(sum-1) > 1e-9 || hits < 0.2 || hits >= 1 {
-			t.Errorf("%s: weights %v, hit ratios %v", spec, weights, ratios)
+		if len(leads) < 2 || len(ratios) != len(leads) || sum != 1 || hits < 0.2 || hits >= 1 {
+			t.Errorf("%s: leads %v, hit ratios %v", spec, leads, ratios)
 		}
-		if !strings.Contains(page, `reprise_policy_expert_weight{expert="haz"} `) || strings.Contains(page, "NaN") {
+		if !strings.Contains(page, `reprise_policy_expert_leads{expert="haz"} 1`) || strings.Contains(page, "NaN") {
 			t.Errorf("%s: %s", spec, page)
 		}
 		if b := values(t, page, "reprise_policy_memory_bytes"); len(b) != 1 || b[0] < 1000 {
 			t.Errorf("%s: memory %v", spec, b)
 		}
 		view := r.get("/admin/policy").Body.String()
-		if gjson.Get(view, "policy").String() != spec || len(gjson.Get(view, "experts.#.name").Array()) != len(weights) || gjson.Get(view, "memory_bytes").Int() < 1000 {
+		if gjson.Get(view, "policy").String() != spec || len(gjson.Get(view, "experts.#.name").Array()) != len(leads) || gjson.Get(view, "memory_bytes").Int() < 1000 || gjson.Get(view, "leader").String() != "haz" {
 			t.Errorf("%s: %s", spec, view)
 		}
 	}

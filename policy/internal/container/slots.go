@@ -124,5 +124,19 @@ func (s *Slots[K, T]) ToHead(q *Queue, slot uint32) {
 	}
 }
 
+// Join moves all of from to the head of q, in its order.
+func (s *Slots[K, T]) Join(q, from *Queue) {
+	switch {
+	case from.Len == 0:
+		return
+	case q.Len == 0:
+		*q = *from
+	default:
+		s.Cells[q.Head].Prev, s.Cells[from.Tail].Next = from.Tail, q.Head
+		q.Head, q.Len = from.Head, q.Len+from.Len
+	}
+	*from = Queue{}
+}
+
 // Bytes is the memory in use, for cells of so many bytes.
 func (s *Slots[K, T]) Bytes(cell int64) int64 { return s.index.Bytes() + cell*int64(cap(s.Cells)) }
