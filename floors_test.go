@@ -159,7 +159,7 @@ type room struct {
 
 // belowCmd are the rooms that programs may import from.
 var belowCmd = []string{"internal/suggest", "internal/yamlfile", "policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api",
-	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/misses", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy/prices", "proxy"}
+	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/tracing", "proxy/misses", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy/prices", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one. The block cache of policy/sim is that of the engine in
@@ -183,16 +183,17 @@ var rooms = []room{
 	{"proxy/api", []string{"proxy/canon", "proxy/answer", "proxy/internal"}},
 	{"proxy/deadline", nil},
 	{"proxy/accesslog", nil},
+	{"proxy/tracing", []string{"internal/suggest"}},
 	{"proxy/rules", []string{"proxy/canon"}},
 	{"proxy/prices", []string{"internal/yamlfile", "proxy/rules"}},
-	{"proxy/upstream", []string{"policy", "proxy/internal", "proxy/deadline"}},
+	{"proxy/upstream", []string{"policy", "proxy/internal", "proxy/deadline", "proxy/tracing"}},
 	{"proxy/align", []string{"proxy/upstream"}},
 	{"proxy/enginesim", []string{"policy/sim", "policy", "proxy/internal", "proxy/upstream"}},
 	{"proxy/gate", []string{"proxy/internal"}},
 	{"proxy/misses", []string{"proxy/align"}},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",
-		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/accesslog", "proxy/misses"}},
+		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/accesslog", "proxy/misses", "proxy/tracing"}},
 	{"cmd/internal", belowCmd},
 	{"cmd/reprise", append([]string{"cmd/internal"}, belowCmd...)},
 	{"cmd/reprise-lab", append([]string{"cmd/internal"}, belowCmd...)},
@@ -294,6 +295,9 @@ var allowed = []outside{
 	{path: "github.com/cespare/xxhash/v2", rooms: []string{"proxy/upstream/prefix"}},
 	{path: "github.com/tinylib/msgp", rooms: []string{"proxy/upstream/kvevents", "proxy/enginesim"}},
 	{path: "github.com/sony/gobreaker/v2", rooms: []string{"proxy"}},
+	{path: "go.opentelemetry.io", rooms: []string{"proxy/tracing"}},
+	{path: "github.com/go-logr/logr", rooms: []string{"proxy/tracing/otlp"}},
+	{path: "google.golang.org/protobuf", rooms: []string{"proxy/tracing/tracetest"}},
 	{path: "github.com/redis/go-redis/v9", rooms: []string{"store/redis"}, tests: true},
 	{path: "helm.sh/helm/v3", rooms: chartTests},
 	{path: "k8s.io", rooms: chartTests},

@@ -8,6 +8,7 @@ import (
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/rules"
+	"reprise/proxy/tracing"
 )
 
 // handle answers a request of a cached endpoint.
@@ -36,10 +37,13 @@ func (s *Server) handle(v *visit, w http.ResponseWriter, r *http.Request, family
 		return Refused, err
 	}
 	defer mem.Drop()
+	reading := v.span.Child(tracing.Read)
 	q, err := s.read(w, r, &c, family, d, mem)
+	reading.End()
 	if err != nil {
 		return Refused, err
 	}
+	q.span = v.asks(q)
 	if v.Tenant, v.Model, v.Stream = q.tenant, q.Model, q.Stream; q.Stream && !family.Answers.Lines {
 		awaitStream(w)
 	}

@@ -26,6 +26,7 @@ import (
 	"reprise/proxy/internal/header"
 	"reprise/proxy/prices"
 	"reprise/proxy/rules"
+	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
@@ -120,6 +121,8 @@ type Options struct {
 	Prices *prices.Table
 	// AccessLog has a line for each request that has ended; default: none. The server does not close its Writer.
 	AccessLog *accesslog.Log
+	// Tracer begins a span for each request, and those of its steps; default: there are none.
+	Tracer *tracing.Tracer
 
 	Limits      Limits
 	Concurrency upstream.Concurrency // how many upstream calls are under way at once

@@ -14,6 +14,7 @@ import (
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/misses"
 	"reprise/proxy/rules"
+	"reprise/proxy/tracing"
 	"reprise/store"
 )
 
@@ -31,6 +32,7 @@ type query struct {
 	via    *outcome      // of one of several upstreams, with which the request was answered; nil: none
 	done   func()        // ends its lead among the processes that share a store; nil: it has none
 	mem    *budget.Lease // what body and request are charged to
+	span   *tracing.Span // of the request; nil: it has none
 
 	asked *misses.Request   // how it is compared with others, once it has missed
 	miss  *misses.Diagnosis // why it missed

@@ -180,6 +180,7 @@ func (s *Server) answering(h func(*visit, http.ResponseWriter, *http.Request) (R
 	return s.keepingAlive(func(w http.ResponseWriter, r *http.Request) {
 		start, result, refused := s.opts.Now(), Refused, false
 		v := arrive(w, r, f)
+		v.span = s.opts.Tracer.Request(r.Header)
 		defer func() { // also after a panic, which cuts an answer off
 			if result == Refused && !refused && r.Context().Err() != nil {
 				result = Gone

@@ -15,6 +15,7 @@ import (
 	"reprise/proxy/accesslog"
 	"reprise/proxy/api"
 	"reprise/proxy/internal/clientio"
+	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 )
 
@@ -160,6 +161,7 @@ type visit struct {
 	api   *api.Family // of the endpoint; nil: it is not cached
 	ids   []string    // the id, as the value of a header field
 	given bool        // by the client
+	span  *tracing.Span
 }
 
 var visits = sync.Pool{New: func() any { return new(visit) }}
@@ -215,6 +217,61 @@ func (v *visit) answeredAs(h http.Header, theirs []string) {
 	}
 }
 
+// asks notes in the span of a request what is asked, and returns the span.
+func (v *visit) asks(q *query) *tracing.Span {
+	v.span.About(tracing.Asked{Operation: q.family.Operation, Provider: q.family.Provider, Model: q.Model, Stream: q.Stream})
+	return v.span
+}
+
+// trace ends the span of a request.
+func (v *visit) trace(h http.Header, r *http.Request, result Result) {
+	span := v.span
+	if !span.Recording() {
+		return
+	}
+	route, why := "", whyOf(h)
+	if v.api != nil {
+		route = v.api.Path
+	}
+	span.Served(r.Method, route)
+	span.Text(tracing.Path, accesslog.Path(r.URL.Path))
+	span.Text(tracing.RequestID, v.ID)
+	span.Text(tracing.Tenant, v.Tenant)
+	span.Text(tracing.CacheResult, result.String())
+	span.Text(tracing.CacheReason, why)
+	span.Text(tracing.Upstream, v.Upstream)
+	if v.Band > 0 {
+		span.Number(tracing.SimilarityFrom, int64(v.Band))
+	}
+	if v.Saved > 0 {
+		span.Number(tracing.TokensSaved, v.Saved)
+	}
+	if v.Status > 0 { // an answer was begun
+		span.Number(tracing.Status, int64(v.Status))
+		span.Number(tracing.ResponseSize, v.Bytes)
+	}
+	switch {
+	case result == Gone:
+		span.Text(tracing.ErrorType, result.String())
+	case v.Status >= http.StatusInternalServerError || result == Refused && v.Status < http.StatusBadRequest: // or cut
+		span.Fail(failure(v.Status, why))
+	case v.Status >= http.StatusBadRequest: // by HTTP's conventions no fault of the server
+		span.Text(tracing.ErrorType, failure(v.Status, why))
+	}
+	span.End()
+}
+
+// failure is the class of an error: the code of one of the proxy's own, or the status of the upstream's.
+func failure(status int, why string) string {
+	switch {
+	case status < http.StatusBadRequest:
+		return "cut"
+	case why != "" && !strings.ContainsAny(why, "=;"):
+		return why
+	}
+	return strconv.Itoa(status)
+}
+
 // end writes the line of a request, which came at start, to log, and gives up v.
 func (v *visit) end(log *accesslog.Log, w http.ResponseWriter, r *http.Request, result Result, start time.Time) {
 	client := w
@@ -222,6 +279,7 @@ func (v *visit) end(log *accesslog.Log, w http.ResponseWriter, r *http.Request, 
 		client = k.ResponseWriter
 	}
 	v.Status, v.Bytes = clientio.Sent(client)
+	v.trace(w.Header(), r, result)
 	if log.Takes(result == Refused || v.Status >= http.StatusBadRequest) {
 		if v.api != nil {
 			v.Endpoint = v.api.Name

@@ -26,6 +26,7 @@ import (
 	"reprise/proxy/align"
 	"reprise/proxy/cache"
 	"reprise/proxy/gate"
+	"reprise/proxy/tracing/otlp"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/prefix"
@@ -44,6 +45,7 @@ type service struct {
 	recorder *recorder         // nil: no request log
 	sharing  *sharing          // nil: the store belongs to this process alone
 	lines    *accesslog.Writer // nil: no access log
+	traces   *otlp.Exporter    // nil: there are none
 	own      embed.Thresholds  // of the embedder
 	reloads  *reloads          // nil: nothing is read again
 }
@@ -89,6 +91,8 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 		}
 		o.Readers = []cache.Reader{s.recorder}
 	}
+	s.traces = startTraces(cfg, log)
+	o.Tracer = s.traces.Tracer()
 	if s.proxy, err = proxy.New(o); err != nil {
 		return nil, errors.Join(err, s.release(0))
 	}
@@ -178,7 +182,7 @@ func (s *service) release(limit time.Duration) (err error) {
 	if s.recorder != nil {
 		err = s.recorder.close()
 	}
-	return errors.Join(err, s.closeStore())
+	return errors.Join(err, s.closeStore(), s.traces.Close(tracesTimeout))
 }
 
 // closeStore writes what the store has to write.

@@ -30,6 +30,9 @@ type Family struct {
 	Name string // in metrics and logs
 	Path string // of its endpoint
 
+	// Operation and Provider are what a trace calls a request, by OpenTelemetry's conventions for generative AI; "": it is no request to a model.
+	Operation, Provider string
+
 	Requests *canon.Rules
 	Answers  *answer.Form
 

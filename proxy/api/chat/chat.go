@@ -14,6 +14,8 @@ const code = 1
 var Family = api.Family{
 	Name: "chat",
 	Path: "/v1/chat/completions",
+
+	Operation: "chat", Provider: "openai",
 	Requests: &canon.Rules{
 		Code:     code,
 		Field:    "messages",

@@ -16,6 +16,8 @@ const code = 2
 var Family = api.Family{
 	Name: "completions",
 	Path: "/v1/completions",
+
+	Operation: "text_completion", Provider: "openai",
 	Requests: &canon.Rules{
 		Code:     code,
 		Field:    "prompt",

@@ -16,6 +16,8 @@ const code = 4
 var Family = api.Family{
 	Name: "embeddings",
 	Path: "/v1/embeddings",
+
+	Operation: "embeddings", Provider: "openai",
 	Requests: &canon.Rules{
 		Code:     code,
 		Field:    "input",

@@ -18,6 +18,8 @@ const code = 5
 var Family = api.Family{
 	Name: "messages",
 	Path: "/v1/messages",
+
+	Operation: "chat", Provider: "anthropic",
 	Requests: &canon.Rules{
 		Code:     code,
 		Field:    "messages",

@@ -16,6 +16,8 @@ const code = 3
 var Family = api.Family{
 	Name: "responses",
 	Path: "/v1/responses",
+
+	Operation: "chat", Provider: "openai",
 	Requests: &canon.Rules{
 		Code:     code,
 		Field:    "input",

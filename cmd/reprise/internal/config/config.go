@@ -8,6 +8,7 @@ import (
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/proxy/gate"
 	"reprise/proxy/prices"
+	"reprise/proxy/tracing/otlp"
 )
 
 // Config is every setting, parsed and within its limits. Where a setting can be unset, the field is then zero.
@@ -18,7 +19,9 @@ type Config struct {
 	Settings            string // path of the settings file; empty: none
 	File                string // path of the configuration file; empty: none
 	Rules               []Rule // of that file
-	compared            bool   // prompts have been compared by meaning since the start
+	Traces              otlp.Settings
+	TracesIgnored       []string // what of the variables of OpenTelemetry has no effect, in words
+	compared            bool     // prompts have been compared by meaning since the start
 
 	Upstreams   []Upstream // at least one that is no fallback, in serve
 	UpstreamKey string     // see keyOf

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"reprise/internal/suggest"
+	"reprise/proxy/tracing/otlp"
 )
 
 // ErrBad is wrapped by every error of Load: the settings as given cannot be used.
@@ -101,6 +102,7 @@ func (l *Loader) Load(environ []string) (*Config, error) {
 		c.effective = append(c.effective, v)
 	}
 	problems = append(problems, readKeys(c, environ)...)
+	c.Traces, c.TracesIgnored = otlp.Read(environ)
 	if len(problems) == 0 {
 		problems = c.contradictions()
 	}

@@ -17,6 +17,8 @@ const code = 6
 var Family = api.Family{
 	Name: "ollama-chat",
 	Path: "/api/chat",
+
+	Operation: "chat", Provider: "ollama",
 	Requests: &canon.Rules{
 		Code:  code,
 		Field: "messages",

@@ -17,6 +17,8 @@ const code = 7
 var Family = api.Family{
 	Name: "ollama-generate",
 	Path: "/api/generate",
+
+	Operation: "text_completion", Provider: "ollama",
 	Requests: &canon.Rules{
 		Code:   code,
 		Field:  "prompt",

@@ -1,0 +1,296 @@
+package otlp
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"reprise/internal/suggest"
+)
+
+// Settings is what OpenTelemetry's own variables say; the zero value sends nothing. Everything else is read by OpenTelemetry's library,
+// from the environment of the process.
+type Settings struct {
+	On        bool   // there is an endpoint, and nothing that forbids to use it
+	Endpoint  string // without a credential
+	Propagate bool   // W3C's trace context is read from requests and passed on
+	batch     batch
+}
+
+// batch is how spans are sent.
+type batch struct {
+	delay, timeout time.Duration
+	queue, size    int
+}
+
+// The names that are looked at here.
+const (
+	disabled       = "OTEL_SDK_DISABLED"
+	propagators    = "OTEL_PROPAGATORS"
+	tracesExporter = "OTEL_TRACES_EXPORTER"
+	exporter       = "OTEL_EXPORTER_OTLP_"
+	sampler        = "OTEL_TRACES_SAMPLER"
+	samplerArg     = sampler + "_ARG"
+	bsp            = "OTEL_BSP_"
+)
+
+// samplers are the values of OTEL_TRACES_SAMPLER.
+var samplers = []string{"always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}
+
+// ofSignals are the settings of an exporter, for all signals and for each.
+var ofSignals = strings.Fields("ENDPOINT HEADERS TIMEOUT PROTOCOL COMPRESSION CERTIFICATE CLIENT_KEY CLIENT_CERTIFICATE INSECURE")
+
+// limits are those of a span, which the library reads.
+var limits = strings.Fields(`OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT OTEL_ATTRIBUTE_COUNT_LIMIT OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT
+	OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT OTEL_SPAN_EVENT_COUNT_LIMIT OTEL_SPAN_LINK_COUNT_LIMIT OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT OTEL_LINK_ATTRIBUTE_COUNT_LIMIT`)
+
+// known are all names with one of these prefixes: another one is a mistake, which would have no effect and no message.
+var known = func() map[string][]string {
+	all := map[string][]string{exporter: {exporter + "METRICS_TEMPORALITY_PREFERENCE", exporter + "METRICS_DEFAULT_HISTOGRAM_AGGREGATION"},
+		"OTEL_TRACES_": {tracesExporter, sampler, samplerArg}}
+	for _, signal := range []string{"", "TRACES_", "METRICS_", "LOGS_", "PROFILES_"} {
+		for _, name := range ofSignals {
+			all[exporter] = append(all[exporter], exporter+signal+name)
+		}
+	}
+	for _, name := range strings.Fields("SCHEDULE_DELAY EXPORT_TIMEOUT MAX_QUEUE_SIZE MAX_EXPORT_BATCH_SIZE") {
+		all[bsp] = append(all[bsp], bsp+name)
+	}
+	return all
+}()
+
+// reading is an environment while it is read.
+type reading struct {
+	env  map[string]string
+	said []string
+}
+
+// Read reads an environment, as os.Environ gives it. What cannot be used is ignored, as OpenTelemetry specifies; the warnings say so.
+func Read(environ []string) (s Settings, warnings []string) {
+	r := &reading{env: map[string]string{}}
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if value = strings.TrimSpace(value); strings.HasPrefix(name, "OTEL_") && value != "" {
+			r.env[name] = value
+		}
+	}
+	r.names()
+	off := r.truth(disabled)
+	if off {
+		return s, r.said
+	}
+	if s.Endpoint, s.On = r.endpoint(); !s.On {
+		return s, r.said
+	}
+	s.On = r.exports()
+	s.Propagate = r.propagates()
+	s.batch = r.batching()
+	r.sampling()
+	r.exporting()
+	return s, r.said
+}
+
+// wrong adds a warning. It has no value of a header, which may be a credential.
+func (r *reading) wrong(name, value, why, instead string) {
+	if value != "" {
+		name += "=" + value
+	}
+	r.said = append(r.said, fmt.Sprintf("%s (environment): %s; %s", name, why, instead))
+}
+
+// names warns of names that no specification has.
+func (r *reading) names() {
+	for _, name := range slices.Sorted(maps.Keys(r.env)) {
+		for prefix, all := range known {
+			if strings.HasPrefix(name, prefix) && !slices.Contains(all, name) {
+				r.said = append(r.said, name+" (environment): there is no such setting"+suggest.DidYouMean(name, all))
+			}
+		}
+	}
+}
+
+// truth is a boolean, which is false for every other value than true.
+func (r *reading) truth(name string) bool {
+	switch v := r.env[name]; strings.ToLower(v) {
+	case "true":
+		return true
+	case "", "false":
+	default:
+		r.wrong(name, v, "allowed is true or false", "it counts as false")
+	}
+	return false
+}
+
+// of is the setting of an exporter for traces, or that for all signals.
+func (r *reading) of(name string) (full, value string) {
+	full = exporter + "TRACES_" + name
+	if value = r.env[full]; value == "" {
+		full = exporter + name
+		value = r.env[full]
+	}
+	return full, value
+}
+
+// endpoint is where spans go, without a credential.
+func (r *reading) endpoint() (shown string, on bool) {
+	name, value := r.of("ENDPOINT")
+	if value == "" {
+		return "", false
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		r.wrong(name, "", "allowed is a URL with http:// or https://, such as http://collector:4318", "no traces are sent")
+		return "", false
+	}
+	return u.Redacted(), true
+}
+
+// exports reports whether OTEL_TRACES_EXPORTER lets spans be sent by OTLP.
+func (r *reading) exports() bool {
+	value := r.env[tracesExporter]
+	if value == "" {
+		return true
+	}
+	otlp := false
+	for name := range strings.SplitSeq(value, ",") {
+		switch strings.TrimSpace(name) {
+		case "otlp":
+			otlp = true
+		case "none":
+		default:
+			r.wrong(tracesExporter, value, "allowed is otlp or none", "the others are ignored")
+		}
+	}
+	return otlp
+}
+
+// propagates reports whether OTEL_PROPAGATORS has W3C's trace context. Baggage passes as every other header that the proxy does not read.
+func (r *reading) propagates() bool {
+	value := r.env[propagators]
+	if value == "" {
+		return true
+	}
+	w3c := false
+	for name := range strings.SplitSeq(value, ",") {
+		switch strings.TrimSpace(name) {
+		case "tracecontext":
+			w3c = true
+		case "baggage", "none":
+		default:
+			r.wrong(propagators, value, "allowed is tracecontext, baggage or none, or several between commas", "the others are ignored")
+		}
+	}
+	return w3c
+}
+
+// batching reads how spans are sent. The library would panic at some of these values, or take all of a core.
+func (r *reading) batching() batch {
+	b := batch{time.Duration(r.count(bsp+"SCHEDULE_DELAY", 5000)) * time.Millisecond, time.Duration(r.count(bsp+"EXPORT_TIMEOUT", 30_000)) * time.Millisecond,
+		r.count(bsp+"MAX_QUEUE_SIZE", 2048), r.count(bsp+"MAX_EXPORT_BATCH_SIZE", 512)}
+	if b.size > b.queue {
+		if name := bsp + "MAX_EXPORT_BATCH_SIZE"; r.env[name] != "" {
+			r.wrong(name, r.env[name], "it is above the size of the queue", fmt.Sprintf("it counts as %d", b.queue))
+		}
+		b.size = b.queue
+	}
+	return b
+}
+
+// most is the largest number that is taken: of spans, or of milliseconds.
+const most = 1_000_000
+
+// count is a number from 1 on.
+func (r *reading) count(name string, otherwise int) int {
+	value := r.env[name]
+	if value == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > most {
+		r.wrong(name, value, fmt.Sprintf("allowed is a number from 1 to %d", most), fmt.Sprintf("it counts as %d", otherwise))
+		return otherwise
+	}
+	return n
+}
+
+// sampling checks the sampler, which the library reads.
+func (r *reading) sampling() {
+	name, arg := r.env[sampler], r.env[samplerArg]
+	switch {
+	case name != "" && !slices.Contains(samplers, strings.ToLower(name)):
+		r.wrong(sampler, name, "allowed is "+strings.Join(samplers, ", "), "it counts as parentbased_always_on")
+	case arg == "":
+	case !strings.HasSuffix(strings.ToLower(name), "traceidratio"):
+		r.wrong(samplerArg, arg, "only the samplers traceidratio and parentbased_traceidratio have an argument", "it is ignored")
+	default:
+		if share, err := strconv.ParseFloat(arg, 64); err != nil || !(share >= 0 && share <= 1) {
+			r.wrong(samplerArg, arg, "allowed is a number from 0 to 1", "it counts as 1")
+		}
+	}
+}
+
+// exporting checks the settings of the exporter, which the library reads.
+func (r *reading) exporting() {
+	if name, v := r.of("PROTOCOL"); v != "" && v != "http/protobuf" && v != "http/json" {
+		r.wrong(name, v, "allowed is http/protobuf or http/json", "it counts as http/protobuf, which collectors take at port 4318")
+	}
+	if name, v := r.of("COMPRESSION"); v != "" && v != "gzip" && v != "none" {
+		r.wrong(name, v, "allowed is gzip or none", "it counts as none")
+	}
+	if name, v := r.of("TIMEOUT"); v != "" {
+		if n, err := strconv.Atoi(v); err != nil || n < 1 {
+			r.wrong(name, v, "allowed is a number of milliseconds from 1 on", "it is ignored")
+		}
+	}
+	if name, v := r.of("HEADERS"); v != "" && !areHeaders(v) {
+		r.wrong(name, "", "allowed is NAME=VALUE, or several between commas, percent-encoded", "the others are ignored")
+	}
+	for _, name := range limits {
+		if v := r.env[name]; v != "" {
+			if _, err := strconv.Atoi(v); err != nil {
+				r.wrong(name, v, "allowed is a whole number", "it is ignored")
+			}
+		}
+	}
+	r.certificates()
+}
+
+// certificates checks the files that the library reads.
+func (r *reading) certificates() {
+	if name, path := r.of("CERTIFICATE"); path != "" {
+		if pem, err := os.ReadFile(path); err != nil {
+			r.wrong(name, "", err.Error(), "it is ignored")
+		} else if !x509.NewCertPool().AppendCertsFromPEM(pem) {
+			r.wrong(name, path, "the file has no certificate", "it is ignored")
+		}
+	}
+	certName, cert := r.of("CLIENT_CERTIFICATE")
+	keyName, key := r.of("CLIENT_KEY")
+	switch {
+	case cert == "" && key == "":
+	case cert == "" || key == "":
+		r.wrong(certName+" and "+keyName, "", "only one of them is set", "it is ignored")
+	default:
+		if _, err := tls.LoadX509KeyPair(cert, key); err != nil {
+			r.wrong(certName+" and "+keyName, "", err.Error(), "they are ignored")
+		}
+	}
+}
+
+// areHeaders reports whether the library takes all of a list of headers.
+func areHeaders(list string) bool {
+	for pair := range strings.SplitSeq(list, ",") {
+		name, value, found := strings.Cut(pair, "=")
+		if _, err := url.PathUnescape(value); err != nil || !found || strings.TrimSpace(name) == "" || strings.ContainsAny(strings.TrimSpace(name), " \t\"(),/:;<=>?@[\\]{}") {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,71 @@
+// Package otlp sends the spans of package tracing to a collector, by OTLP over HTTP, as OpenTelemetry's own variables say. Spans wait in a queue of a
+// fixed size, and one for which there is no room is dropped: no request waits for a collector that is slow or gone.
+package otlp
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"reprise/proxy/tracing"
+)
+
+// Exporter sends spans until it is closed.
+type Exporter struct {
+	provider *sdktrace.TracerProvider
+	settings Settings
+}
+
+// Start returns an exporter for s, nil where nothing is to be sent. fault is called with each error of the sending, which may be many. The
+// library has one place for all of a process where its errors go: that of the last call.
+func Start(s Settings, version string, fault func(error)) *Exporter {
+	if !s.On {
+		return nil
+	}
+	otel.SetLogger(logr.Discard()) // it would write values of headers; Read has warned of what is wrong
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(fault))
+	client, err := otlptracehttp.New(context.Background())
+	if err != nil {
+		fault(fmt.Errorf("start sending traces: %w", err))
+		return nil
+	}
+	about, err := resource.New(context.Background(), resource.WithTelemetrySDK(), resource.WithAttributes(
+		attribute.String("service.name", "reprise"), attribute.String("service.version", version)), resource.WithFromEnv())
+	if err != nil { // there is one all the same, without what is wrong
+		fault(fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES (environment): %w; allowed is NAME=VALUE, or several between commas; what is wrong is ignored", err))
+	}
+	b := s.batch
+	return &Exporter{sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(client, sdktrace.WithBatchTimeout(b.delay),
+		sdktrace.WithExportTimeout(b.timeout), sdktrace.WithMaxQueueSize(b.queue), sdktrace.WithMaxExportBatchSize(b.size))), s}
+}
+
+// Tracer is what begins the spans that e sends; nil for a nil Exporter.
+func (e *Exporter) Tracer() *tracing.Tracer {
+	if e == nil {
+		return nil
+	}
+	return tracing.New(e.provider, e.settings.Propagate)
+}
+
+// Flush sends what waits.
+func (e *Exporter) Flush(ctx context.Context) error { return e.provider.ForceFlush(ctx) }
+
+// Close sends what waits, and gives up after limit. Spans that end later are dropped.
+func (e *Exporter) Close(limit time.Duration) error {
+	if e == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := e.provider.Shutdown(ctx); err != nil {
+		return fmt.Errorf("send the last traces: %w", err)
+	}
+	return nil
+}
