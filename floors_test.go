@@ -159,7 +159,7 @@ type room struct {
 
 // belowCmd are the rooms that programs may import from.
 var belowCmd = []string{"internal/suggest", "internal/yamlfile", "policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api",
-	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/tracing", "proxy/misses", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy/prices", "proxy"}
+	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/tracing", "proxy/misses", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/watch", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one. The block cache of policy/sim is that of the engine in
@@ -191,9 +191,10 @@ var rooms = []room{
 	{"proxy/enginesim", []string{"policy/sim", "policy", "proxy/internal", "proxy/upstream"}},
 	{"proxy/gate", []string{"proxy/internal"}},
 	{"proxy/misses", []string{"proxy/align"}},
-	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal"}},
+	{"proxy/watch", nil},
+	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal", "proxy/watch"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",
-		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/accesslog", "proxy/misses", "proxy/tracing"}},
+		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/accesslog", "proxy/misses", "proxy/tracing", "proxy/watch"}},
 	{"cmd/internal", belowCmd},
 	{"cmd/reprise", append([]string{"cmd/internal"}, belowCmd...)},
 	{"cmd/reprise-lab", append([]string{"cmd/internal"}, belowCmd...)},

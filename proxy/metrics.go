@@ -14,6 +14,7 @@ import (
 	"reprise/proxy/learn"
 	"reprise/proxy/prices"
 	"reprise/proxy/upstream"
+	"reprise/proxy/watch"
 	"reprise/store"
 )
 
@@ -175,6 +176,41 @@ func (s *Server) Stats() Stats {
 	st.Embedder, st.EmbedderFault = cache.EmbedderOf(s.cache)
 	st.Topics, st.Lacking = int64(kept.Topics.Topics), int64(kept.Store.Lacking)
 	return st
+}
+
+// newWatch returns what keeps a history of the server's counters.
+func newWatch(s *Server) *watch.Watch {
+	return watch.New(watch.Options{Names: resultNames, Read: func() (c watch.Counters) {
+		for _, endpoint := range s.metrics.endpoints {
+			for r := range c.Requests {
+				c.Requests[r] += s.metrics.requests[endpoint][r].Load()
+			}
+		}
+		for r := range c.Requests {
+			c.TokensSaved += s.metrics.tokensSaved[r].input.Load() + s.metrics.tokensSaved[r].output.Load()
+		}
+		costs, kept, load := s.costs.Report(), s.opts.Store.Stats(), s.upstream.Load()
+		c.MoneySaved, c.MoneySpent, c.UpstreamSaved = costs.Saved.Cost, costs.Spent.Cost, time.Duration(s.metrics.timeSaved.Load())
+		c.Stored, c.Evictions, c.Entries, c.Bytes = s.metrics.stored.Load(), kept.Evictions, int64(kept.Entries), kept.Bytes
+		c.InFlight, c.Queued = int64(load.Calls), int64(load.Queued)
+		for _, u := range s.upstream.Upstreams() {
+			c.PromptTokens, c.CachedTokens = c.PromptTokens+u.Counts.Prompt, c.CachedTokens+u.Counts.Cached
+		}
+		return c
+	}})
+}
+
+// WatchOf is the history of a server, and the stream of its requests, for the admin API.
+func WatchOf(s *Server) *watch.Watch { return s.watch }
+
+// observe keeps how long an answer took where it is a stored one, or the upstream's.
+func observe(w *watch.Watch, r Result, took time.Duration) {
+	switch r {
+	case Exact, Semantic, Stale:
+		w.Observe(watch.Hit, took)
+	case Miss:
+		w.Observe(watch.Miss, took)
+	}
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {

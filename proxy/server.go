@@ -40,6 +40,7 @@ import (
 	"reprise/proxy/misses"
 	"reprise/proxy/prices"
 	"reprise/proxy/upstream"
+	"reprise/proxy/watch"
 )
 
 // Server is the proxy. Its handlers are safe for concurrent use.
@@ -67,6 +68,7 @@ type Server struct {
 	metrics *metrics
 	costs   *prices.Ledger
 	faults  *faults
+	watch   *watch.Watch
 }
 
 // New returns a server for o. It loads the topics from the store.
@@ -104,6 +106,7 @@ func New(o Options) (*Server, error) {
 	s.faults.degraded(s.cache.Restore(context.Background()))
 	s.warmer = startWarmer(s)
 	s.continuation = newContinuation(s)
+	s.watch = newWatch(s)
 	return s, nil
 }
 
@@ -187,7 +190,8 @@ func (s *Server) answering(h func(*visit, http.ResponseWriter, *http.Request) (R
 			}
 			v.Took = s.opts.Now().Sub(start)
 			s.metrics.request(endpoint, result, v.Took)
-			v.end(s.opts.AccessLog, w, r, result, start)
+			observe(s.watch, result, v.Took)
+			v.end(s.opts.AccessLog, s.watch, w, r, result, start)
 		}()
 		got, err := s.admit(v, w, r, h)
 		switch {
@@ -232,6 +236,7 @@ func (s *Server) Draining() bool { return s.draining.Load() }
 // Close keeps further upstream calls of cached endpoints from starting, for a server whose listeners are closed: a request that is
 // still being handled gets a 503.
 func (s *Server) Close() {
+	s.watch.Close()
 	s.flights.Close()
 	s.warmer.close()
 	s.continuation.Close()

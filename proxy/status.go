@@ -17,6 +17,7 @@ import (
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
+	"reprise/proxy/watch"
 )
 
 // Result is how a request was answered. Every request has exactly one.
@@ -272,25 +273,39 @@ func failure(status int, why string) string {
 	return strconv.Itoa(status)
 }
 
-// end writes the line of a request, which came at start, to log, and gives up v.
-func (v *visit) end(log *accesslog.Log, w http.ResponseWriter, r *http.Request, result Result, start time.Time) {
+// end writes the line of a request, which came at start, to log, shows it to those who watch, and gives up v.
+func (v *visit) end(log *accesslog.Log, watched *watch.Watch, w http.ResponseWriter, r *http.Request, result Result, start time.Time) {
 	client := w
 	if k, ok := w.(*keepalive); ok {
 		client = k.ResponseWriter
 	}
 	v.Status, v.Bytes = clientio.Sent(client)
 	v.trace(w.Header(), r, result)
-	if log.Takes(result == Refused || v.Status >= http.StatusBadRequest) {
+	takes, seen := log.Takes(result == Refused || v.Status >= http.StatusBadRequest), watched.Watched()
+	if takes || seen {
 		if v.api != nil {
 			v.Endpoint = v.api.Name
 		} else {
 			v.Endpoint = accesslog.Path(r.URL.Path)
 		}
 		v.At, v.Result, v.Why = start.Add(v.Took), result.String(), whyOf(w.Header())
+	}
+	if takes {
 		log.Write(&v.Line)
+	}
+	if seen {
+		v.show(watched)
 	}
 	*v = visit{}
 	visits.Put(v)
+}
+
+// show passes v, which has ended, to those who watch.
+func (v *visit) show(watched *watch.Watch) {
+	watched.Passed(v.Tenant, v.Model, v.Result, v.At, func() watch.Request {
+		return watch.Request{At: v.At, ID: v.ID, Tenant: v.Tenant, Model: v.Model, Endpoint: v.Endpoint, Result: v.Result, Why: v.Why, Upstream: v.Upstream,
+			Status: v.Status, Bytes: v.Bytes, Took: v.Took.Seconds(), Waited: v.Waited.Seconds(), Saved: v.Saved, Stream: v.Stream}
+	})
 }
 
 // whyOf is the reason in the Cache-Status of an answer: its detail, or else why the request was forwarded.

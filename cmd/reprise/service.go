@@ -140,6 +140,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		}
 		return all
 	}
+	o.Watch, o.Overview = proxy.WatchOf(s.proxy), func(to *admin.Overview) { s.overview(cfg, to) }
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
 	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report() }
 	if s.recorder != nil {

@@ -20,10 +20,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"reprise/policy"
+	"reprise/proxy/admin/page"
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/internal/origin"
+	"reprise/proxy/watch"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -69,6 +71,10 @@ type Options struct {
 	// Misses is what GET /admin/misses shows: why the requests of the last hour missed; nil: nothing.
 	Misses func() any
 
+	// Watch has the history and the stream of requests; nil: there are none. Overview adds to what GET /admin/overview shows; nil: nothing.
+	Watch    *watch.Watch
+	Overview func(*Overview)
+
 	// Shadow is what GET /admin/shadow lists: the hits that the shadow mode has kept back, the newest first; nil: nothing.
 	Shadow func() []any
 
@@ -108,10 +114,14 @@ func New(o Options) http.Handler {
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
 	r.Get("/readyz", a.readyz)
 	r.Handle("/metrics", a.named(o.Loopback, promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{})))
+	page.Routes(r)
 	r.Route("/admin", func(r chi.Router) {
 		r.Use(a.guard)
 		r.Get("/config", inJSON(a.config))
 		r.Get("/stats", inJSON(func(*http.Request) (any, error) { return o.Stats(), nil }))
+		r.Get("/overview", inJSON(a.overview))
+		r.Get("/history", observer{o.Watch}.history)
+		r.Get("/events", observer{o.Watch}.events)
 		r.Get("/policy", inJSON(a.policy))
 		r.Get("/shadow", a.shadow)
 		r.Get("/shared", inJSON(a.shared))
@@ -151,11 +161,23 @@ type admin struct {
 // get.
 func sameOrigin(h http.Handler) http.Handler {
 	p := http.NewCrossOriginProtection()
-	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		apierror.Write(w, &apierror.Error{Status: http.StatusForbidden, Type: apierror.TypeInvalidRequest, Code: "foreign_origin",
-			Message: "The admin API does not answer to the web pages of other sites."})
-	}))
+	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { apierror.Write(w, errForeign) }))
 	return p.Handler(h)
+}
+
+var errForeign = &apierror.Error{Status: http.StatusForbidden, Type: apierror.TypeInvalidRequest, Code: "foreign_origin",
+	Message: "The admin API does not answer to the web pages of other sites."}
+
+// foreign reports whether a read is one by the web page of another site: with its Origin, or as a script or an image of it. A navigation, as of
+// a link, shows the answer to the user alone.
+func (a *admin) foreign(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "cross-site", "same-site":
+		if r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+			return true
+		}
+	}
+	return a.trusted.Foreign(r)
 }
 
 // named refuses requests to a name that is not local, where that is asked for.
@@ -216,9 +238,15 @@ func (a *admin) readyz(w http.ResponseWriter, _ *http.Request) {
 	io.WriteString(w, text)
 }
 
-// guard asks for the admin token where one is set, and otherwise for a local name: a token is not sent by a browser on its own.
+// guard asks for the admin token where one is set, and otherwise for a local name: a token is not sent by a browser on its own. What the web
+// page of another site asks for is refused, reads too; a link to them works.
 func (a *admin) guard(next http.Handler) http.Handler {
 	return a.named(a.Token == "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page.Protect(w.Header())
+		if a.foreign(r) {
+			apierror.Write(w, errForeign)
+			return
+		}
 		if a.Token != "" && !admintoken.Given(r, a.Token) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			apierror.Write(w, &apierror.Error{Status: http.StatusUnauthorized, Type: apierror.TypeInvalidRequest, Code: "admin_token",

@@ -178,7 +178,7 @@ func TestStarting(t *testing.T) {
 // TestOtherPaths: a request of the API that is sent to the admin listener gets an error that names the setting with the address of the API.
 func TestOtherPaths(t *testing.T) {
 	r := newRig(t, "lru")
-	for _, path := range []string{"/", "/v1/chat/completions", "/admin/purges"} {
+	for _, path := range []string{"/index.html", "/v1/chat/completions", "/admin/purges"} {
 		got := r.get(path)
 		if got.Code != 404 || !strings.Contains(gjson.Get(got.Body.String(), "error.message").String(), "REPRISE_LISTEN") {
 			t.Errorf("%s: %d %s", path, got.Code, got.Body)
@@ -189,7 +189,7 @@ func TestOtherPaths(t *testing.T) {
 func TestMethods(t *testing.T) {
 	r := newRig(t, "lru")
 	for _, c := range []struct{ method, path, takes string }{
-		{"GET", "/admin/purge", "POST"}, {"HEAD", "/admin/purge", "POST"}, {"POST", "/admin/entries", "GET"}, {"DELETE", "/admin/config", "GET"}, {"POST", "/healthz", "GET"},
+		{"GET", "/admin/purge", "POST"}, {"HEAD", "/admin/purge", "POST"}, {"POST", "/admin/entries", "GET"}, {"DELETE", "/admin/config", "GET"}, {"POST", "/healthz", "GET"}, {"POST", "/", "GET"},
 	} {
 		got := r.call(c.method, "http://localhost"+c.path, "", "")
 		if got.Code != 405 || got.Header().Get("Allow") != c.takes || !strings.Contains(got.Body.String(), " takes "+c.takes+".") {

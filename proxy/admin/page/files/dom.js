@@ -1,0 +1,110 @@
+// Elements, and how numbers and times are written. Texts become text nodes: nothing is ever read as HTML.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** Makes an element: h('p.note', {title: 'x'}, 'text', child). Functions of attributes beginning with "on" are listeners; null and false are left out. */
+export function h(name, attributes, ...children) {
+  const [tag, ...classes] = name.split('.');
+  const e = document.createElement(tag);
+  if (classes.length) e.className = classes.join(' ');
+  return fill(e, attributes, children);
+}
+
+/** Makes an element of SVG. */
+export function s(name, attributes, ...children) {
+  return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+function fill(e, attributes, children) {
+  for (const [k, v] of Object.entries(attributes ?? {})) {
+    if (v === null || v === undefined || v === false) continue;
+    if (k.startsWith('on')) e.addEventListener(k.slice(2), v);
+    else e.setAttribute(k, v === true ? '' : v);
+  }
+  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+}
+
+/** Replaces all children. */
+export function put(e, ...children) {
+  e.replaceChildren(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+}
+
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+const three = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+
+export const none = '–'; // where there is no number: not 0
+
+export const number = (n) => (n == null ? none : whole.format(n));
+export const compact = (n) => (n == null ? none : Math.abs(n) < 10000 ? (Number.isInteger(n) ? whole : three).format(n) : short.format(n));
+export const percent = (x) => (x == null ? none : `${(100 * x).toFixed(x > 0 && x < 0.1 ? 2 : 1)} %`);
+
+export function bytes(n) {
+  if (n == null) return none;
+  for (const [unit, size] of [['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10]]) if (n >= size) return `${three.format(n / size)} ${unit}`;
+  return `${whole.format(n)} B`;
+}
+
+/** A time in seconds, in the unit that reads best. */
+export function seconds(t) {
+  if (t == null) return none;
+  if (t === 0) return '0 s';
+  if (t < 0.001) return `${three.format(t * 1e6)} µs`;
+  if (t < 1) return `${three.format(t * 1e3)} ms`;
+  if (t < 120) return `${three.format(t)} s`;
+  if (t < 7200) return `${three.format(t / 60)} min`;
+  if (t < 172800) return `${three.format(t / 3600)} h`;
+  return `${three.format(t / 86400)} d`;
+}
+
+export function money(n, currency) {
+  if (n == null || !currency) return none;
+  try {
+    return new Intl.NumberFormat('en', { style: 'currency', currency, maximumFractionDigits: n !== 0 && Math.abs(n) < 1 ? 4 : 2 }).format(n);
+  } catch {
+    return `${three.format(n)} ${currency}`; // a currency that the browser does not have
+  }
+}
+
+const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const hour = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const second = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+export const at = { day: (u) => day.format(u * 1000), hour: (u) => hour.format(u * 1000), second: (u) => second.format(u * 1000) };
+
+/** A part of a view under a heading. asks are paths of the admin API that have its numbers, shown with curl. */
+export function card(title, { hint, asks = [], wide, tools } = {}, ...body) {
+  const id = `card-${title.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
+  return h(wide ? 'section.card.wide' : 'section.card', { 'aria-labelledby': id },
+    h('div.head', {}, h('h2', { id }, title), tools),
+    hint && h('p.hint', {}, hint), ...body, asks.length ? curl(title, asks) : null);
+}
+
+/** How to get the same numbers without this page. */
+export function curl(title, asks) {
+  const lines = () => asks.map((ask) => command(typeof ask === 'function' ? ask() : ask)).join('\n');
+  const code = h('code');
+  const d = h('details.curl', {}, h('summary', {}, 'curl', h('span.hidden', {}, ` for ${title}`)), h('pre', { tabindex: 0, 'aria-label': `Command for ${title}` }, code));
+  d.addEventListener('toggle', () => { code.textContent = lines(); });
+  return d;
+}
+
+function command(path) {
+  const token = sessionStorage.getItem('reprise-token') ? '-H "Authorization: Bearer $REPRISE_ADMIN_TOKEN" ' : '';
+  return `curl -s ${token}'${location.origin}${path}'`;
+}
+
+/** A choice between a few values, as a group of radio buttons. */
+export function choice(legend, values, chosen, change) {
+  const name = `choice-${Math.random().toString(36).slice(2)}`;
+  return h('fieldset.choice', {}, h('legend.hidden', {}, legend), values.map(([value, label]) => h('label', {},
+    h('input', { type: 'radio', name, value, checked: value === chosen, onchange: () => change(value) }), h('span', {}, label))));
+}
+
+/** A table with headings; rows are lists of texts or elements. */
+export function table(caption, heads, rows, { right = [] } = {}) {
+  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': caption }, h('table', {}, h('caption.hidden', {}, caption),
+    h('thead', {}, h('tr', {}, heads.map((t, i) => h(right.includes(i) ? 'th.right' : 'th', { scope: 'col' }, t)))),
+    h('tbody', {}, rows.map((r) => h('tr', {}, r.map((c, i) => h(i === 0 ? 'th' : right.includes(i) ? 'td.right' : 'td', i === 0 ? { scope: 'row' } : {}, c)))))));
+}

@@ -1,0 +1,129 @@
+package watch
+
+import "time"
+
+// kept is how many samples the history has: 24 hours.
+const kept = int(24 * time.Hour / Step)
+
+// sample is what was counted within one Step, and how the proxy was at its end. It has a fixed size of some 400 bytes.
+type sample struct {
+	at       int64 // the number of the step since 1970, which ends the sample; 0: there is none
+	requests [Results]uint32
+	sums     [sums]float64 // as the names in sumNames
+	gauges   [gauges]int64 // as the names in gaugeNames
+	times    [classes][buckets]packed
+}
+
+const (
+	sumTokens = iota
+	sumMoney
+	sumSpent
+	sumUpstream
+	sumStored
+	sumEvictions
+	sumPrompt
+	sumCached
+	sums
+)
+
+var sumNames = [sums]string{"tokens_saved", "money_saved", "money_spent", "upstream_seconds_saved", "stored", "evictions", "prompt_tokens", "cached_tokens"}
+
+const (
+	gaugeEntries = iota
+	gaugeBytes
+	gaugeInFlight
+	gaugeQueued
+	gauges
+)
+
+var gaugeNames = [gauges]string{"entries", "bytes", "in_flight", "queued"}
+
+// since fills s with what was counted between two readings.
+func (s *sample) since(before, now *Counters) {
+	for r := range s.requests {
+		s.requests[r] = uint32(max(now.Requests[r]-before.Requests[r], 0))
+	}
+	add := func(sum int, was, is float64) { s.sums[sum] = max(is-was, 0) }
+	add(sumTokens, float64(before.TokensSaved), float64(now.TokensSaved))
+	add(sumMoney, before.MoneySaved, now.MoneySaved)
+	add(sumSpent, before.MoneySpent, now.MoneySpent)
+	add(sumUpstream, before.UpstreamSaved.Seconds(), now.UpstreamSaved.Seconds())
+	add(sumStored, float64(before.Stored), float64(now.Stored))
+	add(sumEvictions, float64(before.Evictions), float64(now.Evictions))
+	add(sumPrompt, float64(before.PromptTokens), float64(now.PromptTokens))
+	add(sumCached, float64(before.CachedTokens), float64(now.CachedTokens))
+	s.gauges = [gauges]int64{now.Entries, now.Bytes, now.InFlight, now.Queued}
+}
+
+// history is a ring of samples, found by the number of their step: after a time without samples, as in a process that was stopped, the old
+// ones of those steps are not taken for new ones.
+type history struct{ ring []sample }
+
+// next is the place of the sample that ends at a time, empty.
+func (h *history) next(at time.Time) *sample {
+	if h.ring == nil {
+		h.ring = make([]sample, kept) // memory that is not written yet is not resident
+	}
+	n := stepOf(at)
+	s := &h.ring[int(n)%kept]
+	*s = sample{at: n}
+	return s
+}
+
+// of is the sample of a step, nil where there is none.
+func (h *history) of(step int64) *sample {
+	if h.ring == nil || step <= 0 {
+		return nil
+	}
+	if s := &h.ring[int(step)%kept]; s.at == step {
+		return s
+	}
+	return nil
+}
+
+func stepOf(at time.Time) int64 { return at.UnixNano() / int64(Step) }
+
+func timeOf(step int64) time.Time { return time.Unix(0, step*int64(Step)).UTC() }
+
+// group is several samples in a row as one.
+type group struct {
+	samples  int // that there are
+	requests [Results]int64
+	sums     [sums]float64
+	gauges   [gauges]int64 // of the last
+	times    [classes]spread
+}
+
+func (g *group) add(s *sample) {
+	g.samples++
+	for r, n := range s.requests {
+		g.requests[r] += int64(n)
+	}
+	for i, v := range s.sums {
+		g.sums[i] += v
+	}
+	g.gauges = s.gauges
+	for c := range s.times {
+		g.times[c].add(&s.times[c])
+	}
+}
+
+// merge adds a later group.
+func (g *group) merge(o *group) {
+	if o.samples == 0 {
+		return
+	}
+	g.samples += o.samples
+	for r, n := range o.requests {
+		g.requests[r] += n
+	}
+	for i, v := range o.sums {
+		g.sums[i] += v
+	}
+	g.gauges = o.gauges
+	for c := range o.times {
+		for b, n := range o.times[c] {
+			g.times[c][b] += n
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package watch
+
+import (
+	"math"
+	"time"
+)
+
+// Report is the history of a window, as JSON shows it. A column has a value for each step, null where the proxy did not run. Times of answers
+// are within 10 %.
+type Report struct {
+	Started time.Time           `json:"started"` // of the proxy: the history begins there
+	From    time.Time           `json:"from"`    // begin of the first step
+	To      time.Time           `json:"to"`      // end of the last one
+	Step    float64             `json:"step_seconds"`
+	Times   []int64             `json:"times"`    // when each step ends, in seconds since 1970
+	Covered []int64             `json:"seconds"`  // of each step that were counted: less in the one that has not ended, 0 where the proxy did not run
+	Results map[string][]*int64 `json:"requests"` // by result
+	Sums    map[string][]*Value `json:"sums"`     // what was counted in each step
+	Gauges  map[string][]*int64 `json:"gauges"`   // at the end of each step
+	Latency map[string]Quantile `json:"latency_seconds"`
+	Heat    map[string]Heat     `json:"latency_counts"`
+	Totals  Totals              `json:"totals"`
+	How     string              `json:"how_it_is_counted"`
+}
+
+// Value is a sum, rounded to six digits.
+type Value float64
+
+// Quantile has columns of times in seconds.
+type Quantile struct {
+	P50 []*Value `json:"p50"`
+	P99 []*Value `json:"p99"`
+}
+
+// Heat counts answers by the time that they took: in each step, for each bound, those that took at least so long, and less than the next bound.
+type Heat struct {
+	Bounds []Value   `json:"lower_bounds_seconds"`
+	Counts [][]int64 `json:"counts"` // by step, then by bound; an empty row is all 0
+}
+
+// Totals are those of the whole window.
+type Totals struct {
+	Requests map[string]int64             `json:"requests"` // by result
+	All      int64                        `json:"requests_together"`
+	Looked   int64                        `json:"looked_for"` // in the cache
+	Ratio    *Value                       `json:"hit_ratio"`  // of these; null where there are none
+	Sums     map[string]Value             `json:"sums"`
+	Latency  map[string]map[string]*Value `json:"latency_seconds"`
+}
+
+const how = "hit_ratio is exact, semantic, shared and stale over these and misses: bypass and error are requests that were not looked for in the cache, or failed. " +
+	"latency_seconds: hit is of exact, semantic and stale answers, miss of those of the upstream, from the arrival to the last byte, within 10 %. " +
+	"Counts of latency_counts above 15 are within 6 %."
+
+// MostPoints is how many steps a Report has at most.
+const MostPoints = 720
+
+// Report returns the last window of the history in at most points steps, each a multiple of Step.
+func (w *Watch) Report(window time.Duration, points int) Report {
+	window = min(max(window, Step), 24*time.Hour)
+	points = min(max(points, 1), MostPoints)
+	samples := int64((window + Step - 1) / Step)
+	width := (samples + int64(points) - 1) / int64(points) // of a step, in samples
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	now := stepOf(time.Now())
+	if w.history.of(now) == nil {
+		now-- // its sample comes in a moment
+	}
+	last := (now + width - 1) / width * width // steps of a width end at its multiples, so that a page that asks again gets the same ones
+	count := samples / width
+	groups := make([]group, count)
+	for i := range groups {
+		end := last - (count-1-int64(i))*width
+		for n := end - width + 1; n <= end; n++ {
+			if s := w.history.of(n); s != nil {
+				groups[i].add(s)
+			}
+		}
+	}
+	r := w.columns(groups)
+	r.Started, r.From, r.To, r.Step = w.started.UTC(), timeOf(last-count*width), timeOf(last), (time.Duration(width) * Step).Seconds()
+	for i := range groups {
+		r.Times = append(r.Times, timeOf(last-(count-1-int64(i))*width).Unix())
+		r.Covered = append(r.Covered, int64(groups[i].samples)*int64(Step/time.Second))
+	}
+	return r
+}
+
+// columns turns groups into columns.
+func (w *Watch) columns(groups []group) Report {
+	r := Report{Times: []int64{}, Covered: []int64{}, Results: map[string][]*int64{}, Sums: map[string][]*Value{}, Gauges: map[string][]*int64{},
+		Latency: map[string]Quantile{}, Heat: map[string]Heat{}, How: how}
+	var all group
+	for i := range groups {
+		g := &groups[i]
+		all.merge(g)
+		for n, name := range w.o.Names {
+			r.Results[name] = append(r.Results[name], known(g, g.requests[n]))
+		}
+		for n, name := range sumNames {
+			r.Sums[name] = append(r.Sums[name], known(g, rounded(g.sums[n])))
+		}
+		for n, name := range gaugeNames {
+			r.Gauges[name] = append(r.Gauges[name], known(g, g.gauges[n]))
+		}
+		for c, name := range classNames {
+			q := r.Latency[name]
+			q.P50, q.P99 = append(q.P50, g.times[c].seconds(0.5)), append(q.P99, g.times[c].seconds(0.99))
+			r.Latency[name] = q
+		}
+	}
+	for c, name := range classNames {
+		r.Heat[name] = heatOf(groups, Class(c))
+	}
+	r.Totals = w.totals(&all)
+	return r
+}
+
+// known is v, nil where nothing is known of the step.
+func known[T any](g *group, v T) *T {
+	if g.samples == 0 {
+		return nil
+	}
+	return &v
+}
+
+func rounded(v float64) Value {
+	if v == 0 {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-5)
+	if unit < 1 {
+		per := math.Round(1 / unit)
+		return Value(math.Round(v*per) / per)
+	}
+	return Value(math.Round(v/unit) * unit)
+}
+
+func (s *spread) seconds(p float64) *Value {
+	q, ok := s.quantile(p)
+	if !ok {
+		return nil
+	}
+	v := rounded(q.Seconds())
+	return &v
+}
+
+// heatPer is how many buckets of a histogram are one row of a heat map.
+const heatPer = perDouble
+
+// heatOf has the rows between the shortest and the longest time of the window.
+func heatOf(groups []group, c Class) Heat {
+	h := Heat{Bounds: []Value{}, Counts: [][]int64{}}
+	first, last := doublings, -1
+	rows := make([][doublings]int64, len(groups))
+	for i := range groups {
+		for b, n := range groups[i].times[c] {
+			if n > 0 {
+				row := b / heatPer
+				rows[i][row] += n
+				first, last = min(first, row), max(last, row)
+			}
+		}
+	}
+	if last < 0 {
+		return h
+	}
+	for row := first; row <= last; row++ {
+		h.Bounds = append(h.Bounds, rounded(lowerBound(row*heatPer).Seconds()))
+	}
+	for i := range rows {
+		counts := []int64{}
+		for _, n := range rows[i][first : last+1] {
+			if n > 0 {
+				counts = append(counts, rows[i][first:last+1]...)
+				break
+			}
+		}
+		h.Counts = append(h.Counts, counts)
+	}
+	return h
+}
+
+// hits and misses are the results of requests that were looked for in the cache.
+var (
+	hits   = map[string]bool{"exact": true, "semantic": true, "shared": true, "stale": true}
+	misses = map[string]bool{"miss": true}
+)
+
+func (w *Watch) totals(g *group) Totals {
+	t := Totals{Requests: map[string]int64{}, Sums: map[string]Value{}, Latency: map[string]map[string]*Value{}}
+	served := int64(0)
+	for n, name := range w.o.Names {
+		t.Requests[name] = g.requests[n]
+		t.All += g.requests[n]
+		if hits[name] || misses[name] {
+			t.Looked += g.requests[n]
+		}
+		if hits[name] {
+			served += g.requests[n]
+		}
+	}
+	if t.Looked > 0 {
+		ratio := rounded(float64(served) / float64(t.Looked))
+		t.Ratio = &ratio
+	}
+	for n, name := range sumNames {
+		t.Sums[name] = rounded(g.sums[n])
+	}
+	for c, name := range classNames {
+		t.Latency[name] = map[string]*Value{"p50": g.times[c].seconds(0.5), "p99": g.times[c].seconds(0.99)}
+	}
+	return t
+}

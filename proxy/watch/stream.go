@@ -1,0 +1,221 @@
+package watch
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+)
+
+// Request is a request that has been answered, as a viewer sees it. It has no prompt and no answer.
+type Request struct {
+	At       time.Time `json:"at"` // its end
+	ID       string    `json:"id"`
+	Tenant   string    `json:"tenant,omitempty"` // a digest
+	Model    string    `json:"model,omitempty"`
+	Endpoint string    `json:"endpoint"`
+	Result   string    `json:"result"`
+	Why      string    `json:"why,omitempty"`
+	Upstream string    `json:"upstream,omitempty"`
+	Status   int       `json:"status"`
+	Bytes    int64     `json:"bytes"`
+	Took     float64   `json:"took_seconds"`
+	Waited   float64   `json:"upstream_seconds,omitempty"`
+	Saved    int64     `json:"tokens_saved,omitempty"`
+	Stream   bool      `json:"stream,omitempty"`
+}
+
+// Filter selects requests; "" selects all.
+type Filter struct {
+	None   bool   // no request at all
+	Model  string // a part of it, in any letter case
+	Tenant string // the begin of it
+	Result string
+}
+
+func (f *Filter) matches(tenant, model, result string) bool {
+	return !f.None && (f.Result == "" || f.Result == result) && strings.HasPrefix(tenant, f.Tenant) &&
+		(f.Model == "" || strings.Contains(strings.ToLower(model), f.Model))
+}
+
+// Spacing is the least time between two requests of one result that a viewer gets: rare results are not lost among many of another one.
+const Spacing = 100 * time.Millisecond
+
+// buffered is how many events wait for a viewer before it is dropped.
+const buffered = 256
+
+// mostText is the longest text in bytes of an event that a client may have chosen.
+const mostText = 128
+
+// Event is one of a viewer's events: a request, or the end of a step of the history.
+type Event struct {
+	Kind string // request or step
+	Data []byte // JSON, without line feeds
+}
+
+// ErrViewers is why there is no room for another viewer.
+var ErrViewers = errors.New("there are as many viewers as allowed")
+
+// Viewer gets events until it is closed.
+type Viewer struct {
+	of     *viewers
+	filter Filter
+	events chan Event
+	next   map[string]*atomic.Int64 // by result: when the next request is taken, in nanoseconds since 1970
+}
+
+// Events is closed when the viewer was too slow, and when the watch is closed.
+func (v *Viewer) Events() <-chan Event { return v.events }
+
+// Close ends the viewer.
+func (v *Viewer) Close() { v.of.remove(v) }
+
+// viewers are those that there are. The list is replaced, so that a request reads it without a lock.
+type viewers struct {
+	list atomic.Pointer[[]*Viewer] // nil: none
+	most int
+
+	mu     sync.Mutex // held while the list is replaced, and while events are sent: none is sent to a closed channel
+	closed bool
+}
+
+// View returns a viewer of the requests that f selects.
+func (w *Watch) View(f Filter) (*Viewer, error) {
+	f.Model = strings.ToLower(f.Model)
+	v := &Viewer{of: &w.viewers, filter: f, events: make(chan Event, buffered), next: map[string]*atomic.Int64{}}
+	for _, name := range w.o.Names {
+		v.next[name] = new(atomic.Int64)
+	}
+	return v, w.viewers.add(v)
+}
+
+func (all *viewers) now() []*Viewer {
+	if l := all.list.Load(); l != nil {
+		return *l
+	}
+	return nil
+}
+
+func (all *viewers) add(v *Viewer) error {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	list := all.now()
+	if all.closed || len(list) >= all.most {
+		return ErrViewers
+	}
+	list = append(list[:len(list):len(list)], v)
+	all.list.Store(&list)
+	return nil
+}
+
+func (all *viewers) remove(v *Viewer) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.removeLocked(v)
+}
+
+func (all *viewers) removeLocked(v *Viewer) {
+	var rest []*Viewer
+	for _, o := range all.now() {
+		if o != v {
+			rest = append(rest, o)
+		}
+	}
+	if len(rest) == len(all.now()) {
+		return // it was dropped before
+	}
+	all.list.Store(&rest)
+	if len(rest) == 0 {
+		all.list.Store(nil)
+	}
+	close(v.events)
+}
+
+func (all *viewers) close() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.closed = true
+	for _, v := range all.now() {
+		all.removeLocked(v)
+	}
+}
+
+// send passes an event to viewers, and drops those that have no room for it.
+func (all *viewers) send(e Event, to []*Viewer) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, v := range to {
+		if !contains(all.now(), v) {
+			continue
+		}
+		select {
+		case v.events <- e:
+		default:
+			all.removeLocked(v)
+		}
+	}
+}
+
+func contains(list []*Viewer, v *Viewer) bool {
+	for _, o := range list {
+		if o == v {
+			return true
+		}
+	}
+	return false
+}
+
+// tick sends every viewer that the history has another step.
+func (all *viewers) tick(at time.Time) {
+	if list := all.now(); len(list) > 0 {
+		data, _ := json.Marshal(map[string]any{"at": at.UTC()})
+		all.send(Event{"step", data}, list)
+	}
+}
+
+// Watched reports whether a viewer may take a request now. It takes a nanosecond while there is none.
+func (w *Watch) Watched() bool { return w.viewers.list.Load() != nil }
+
+// Passed shows a request to those viewers that take it: r is called when there is one.
+func (w *Watch) Passed(tenant, model, result string, now time.Time, r func() Request) {
+	var few [4]*Viewer
+	to := few[:0]
+	for _, v := range w.viewers.now() {
+		if v.filter.matches(tenant, model, result) && v.takes(result, now.UnixNano()) {
+			to = append(to, v)
+		}
+	}
+	if len(to) == 0 {
+		return
+	}
+	one := r()
+	one.Model, one.Why, one.ID, one.Endpoint = short(one.Model), short(one.Why), short(one.ID), short(one.Endpoint)
+	if data, err := json.Marshal(one); err == nil {
+		w.viewers.send(Event{"request", data}, to)
+	}
+}
+
+// takes reports whether it is time for another request of a result.
+func (v *Viewer) takes(result string, now int64) bool {
+	next := v.next[result]
+	if next == nil {
+		return false
+	}
+	at := next.Load()
+	return now >= at && next.CompareAndSwap(at, now+int64(Spacing))
+}
+
+// short cuts a text that a client may have chosen.
+func short(text string) string {
+	if len(text) <= mostText {
+		return text
+	}
+	cut := mostText
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}

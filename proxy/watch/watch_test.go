@@ -1,0 +1,337 @@
+package watch
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+)
+
+var names = [Results]string{"exact", "semantic", "shared", "stale", "miss", "bypass", "error", "client-gone"}
+
+// rig is a Watch of counters that a test sets, in a bubble of synctest.
+type rig struct {
+	*Watch
+	counters Counters
+}
+
+func newRig(t *testing.T) *rig {
+	r := &rig{}
+	r.Watch = New(Options{Names: names, Read: func() Counters { return r.counters }, Viewers: 3})
+	t.Cleanup(r.Close)
+	return r
+}
+
+// pass lets steps of the history pass.
+func pass(steps int) {
+	time.Sleep(time.Duration(steps) * Step)
+	synctest.Wait()
+}
+
+func shown[T any](column []*T) string {
+	var all []string
+	for _, v := range column {
+		if v == nil {
+			all = append(all, "-")
+		} else {
+			all = append(all, fmt.Sprint(*v))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func TestHistoryHasWhatWasCountedInEachStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.counters.Requests = [Results]int64{3, 1, 0, 0, 6}
+		r.counters.TokensSaved, r.counters.Entries = 100, 6
+		r.Observe(Hit, time.Millisecond)
+		pass(1)
+		r.counters.Requests[0] += 10
+		r.counters.Entries = 4
+		pass(1)
+		got := r.Report(40*time.Second, 100)
+		for want, have := range map[string]string{
+			"- - 3 10":  shown(got.Results["exact"]),
+			"- - 1 0":   shown(got.Results["semantic"]),
+			"- - 100 0": shown(got.Sums["tokens_saved"]),
+			"- - 6 4":   shown(got.Gauges["entries"]),
+		} {
+			if want != have {
+				t.Errorf("%q, want %q", have, want)
+			}
+		}
+		if p := got.Latency["hit"].P50; p[2] == nil || *p[2] < 0.0009 || *p[2] > 0.0011 || p[3] != nil {
+			t.Errorf("p50 of hits: %s", shown(p))
+		}
+		if got.Totals.All != 20 || got.Totals.Looked != 20 || *got.Totals.Ratio != 0.7 {
+			t.Errorf("totals %+v", got.Totals)
+		}
+	})
+}
+
+// TestStepsAreJoined: a long window has fewer and longer steps, with the same totals, and the last step has what there is of it.
+func TestStepsAreJoined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		for range 90 {
+			r.counters.Requests[0]++
+			r.Observe(Hit, time.Millisecond)
+			r.Observe(Hit, time.Second)
+			pass(1)
+		}
+		long, short := r.Report(24*time.Hour, 100), r.Report(time.Hour, 720)
+		if len(long.Times) > 100 || len(short.Times) != 360 {
+			t.Fatalf("%d and %d steps", len(long.Times), len(short.Times))
+		}
+		if long.Totals.All != 90 || short.Totals.All != 90 {
+			t.Errorf("%d and %d requests", long.Totals.All, short.Totals.All)
+		}
+		covered := int64(0)
+		for _, s := range long.Covered {
+			covered += s
+		}
+		if covered != 900 {
+			t.Errorf("%d seconds are covered", covered)
+		}
+		if q := *long.Totals.Latency["hit"]["p99"]; q < 0.9 || q > 1.1 {
+			t.Errorf("p99 %v", q)
+		}
+		if h := long.Heat["hit"]; len(h.Bounds) < 9 || len(h.Counts) != len(long.Times) {
+			t.Errorf("heat: %d bounds, %d steps", len(h.Bounds), len(h.Counts))
+		}
+	})
+}
+
+// TestHistoryForgetsAfterADay, and does not take samples of the day before for those of today.
+func TestHistoryForgetsAfterADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.counters.Requests[0] = 5
+		pass(1)
+		if n := r.Report(24*time.Hour, 720).Totals.All; n != 5 {
+			t.Fatalf("%d requests", n)
+		}
+		r.mu.Lock()
+		s := *r.history.of(stepOf(time.Now()))
+		r.mu.Unlock()
+		pass(kept)
+		if n := r.Report(24*time.Hour, 720).Totals.All; n != 0 {
+			t.Errorf("%d requests of yesterday", n)
+		}
+		if r.history.of(s.at) != nil {
+			t.Error("a sample of yesterday is found")
+		}
+	})
+}
+
+func TestHistorySize(t *testing.T) {
+	if size := kept * int(unsafe.Sizeof(sample{})); size > 4<<20 {
+		t.Errorf("%d bytes", size)
+	}
+}
+
+func TestPackedCounts(t *testing.T) {
+	for n := int64(0); n < 1e9; n += n/7 + 1 {
+		got := pack(n).count()
+		if n < 16 && got != n || float64(got) < float64(n)*0.94 || float64(got) > float64(n)*1.063 {
+			t.Errorf("%d is kept as %d", n, got)
+		}
+	}
+	if pack(1<<62).count() < 1e9 {
+		t.Error("a huge count is small")
+	}
+}
+
+func TestBuckets(t *testing.T) {
+	for took := 9 * time.Microsecond; took < 30*time.Minute; took += took / 13 {
+		var s spread
+		s[bucketOf(took)]++
+		got, _ := s.quantile(0.5)
+		if off := float64(got)/float64(took) - 1; off < -0.12 || off > 0.13 {
+			t.Errorf("%s is shown as %s", took, got)
+		}
+	}
+	for _, took := range []time.Duration{-1, 0, 1, 1 << 62} {
+		if b := bucketOf(took); b < 0 || b >= buckets {
+			t.Errorf("%d: bucket %d", took, b)
+		}
+	}
+}
+
+func (r *rig) passed(tenant, model, result string) {
+	r.Passed(tenant, model, result, time.Now(), func() Request { return Request{Tenant: tenant, Model: model, Result: result} })
+}
+
+// drained are the requests that wait for a viewer, as MODEL/RESULT.
+func drained(v *Viewer) (all []string) {
+	for {
+		select {
+		case e, open := <-v.Events():
+			if !open {
+				return append(all, "closed")
+			}
+			if e.Kind == "request" {
+				var r Request
+				json.Unmarshal(e.Data, &r)
+				all = append(all, r.Model+"/"+r.Result)
+			}
+		default:
+			return all
+		}
+	}
+}
+
+// TestViewersGetASample: at most ten a second of each result, so that many exact hits do not hide the one error.
+func TestViewersGetASample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		v, err := r.View(Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 1000 {
+			r.passed("t", "m", "exact")
+			time.Sleep(time.Millisecond)
+		}
+		r.passed("t", "m", "error")
+		got := strings.Join(drained(v), " ")
+		if n := strings.Count(got, "exact"); n != 10 || !strings.HasSuffix(got, "m/error") {
+			t.Errorf("%d exact: %s", n, got)
+		}
+	})
+}
+
+func TestViewersFilter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		v, _ := r.View(Filter{Model: "GPT", Tenant: "ab", Result: "miss"})
+		for _, one := range [][3]string{{"ab1", "gpt-4o", "exact"}, {"ab1", "llama", "miss"}, {"xab", "gpt-4o", "miss"}, {"ab2", "my-gpt-4o", "miss"}} {
+			r.passed(one[0], one[1], one[2])
+		}
+		if got := strings.Join(drained(v), " "); got != "my-gpt-4o/miss" {
+			t.Error(got)
+		}
+	})
+}
+
+// TestSlowViewersAreDropped, and no request waits for them. The others get everything.
+func TestSlowViewersAreDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		slow, _ := r.View(Filter{})
+		quick, _ := r.View(Filter{})
+		read := 0
+		for range 2 * buffered {
+			r.passed("t", "m", "exact")
+			read += len(drained(quick))
+			time.Sleep(Spacing)
+		}
+		got := drained(slow)
+		if read != 2*buffered || got[len(got)-1] != "closed" {
+			t.Errorf("the quick one has %d, the slow one %d", read, len(got))
+		}
+		slow.Close() // again
+		if !r.Watched() {
+			t.Error("the quick one was dropped too")
+		}
+		quick.Close()
+		if r.Watched() {
+			t.Error("one is left")
+		}
+	})
+}
+
+func TestViewersAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		var last *Viewer
+		for range 3 {
+			v, err := r.View(Filter{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = v
+		}
+		if _, err := r.View(Filter{}); err != ErrViewers {
+			t.Errorf("the fourth: %v", err)
+		}
+		last.Close()
+		v, err := r.View(Filter{})
+		if err != nil {
+			t.Fatalf("after one has left: %v", err)
+		}
+		r.Close()
+		if got := drained(v); len(got) != 1 || got[0] != "closed" {
+			t.Errorf("after the end: %q", got)
+		}
+		if _, err := r.View(Filter{}); err == nil {
+			t.Error("a viewer after the end")
+		}
+	})
+}
+
+// TestViewersGetSteps: the page asks for the history when it has a new step.
+func TestViewersGetSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		v, _ := r.View(Filter{})
+		pass(2)
+		for range 2 {
+			if e := <-v.Events(); e.Kind != "step" {
+				t.Errorf("%s %s", e.Kind, e.Data)
+			}
+		}
+	})
+}
+
+// TestTextsOfClientsAreCut: a model's name may have any length and any characters.
+func TestTextsOfClientsAreCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		v, _ := r.View(Filter{})
+		r.passed("t", strings.Repeat("é<\u202e\x00", 2000), "exact")
+		e := <-v.Events()
+		var got Request
+		if err := json.Unmarshal(e.Data, &got); err != nil || len(got.Model) > mostText+3 || strings.ContainsAny(string(e.Data), "\n<") {
+			t.Errorf("%v %s", err, e.Data)
+		}
+	})
+}
+
+// BenchmarkThreeViewers is the cost of one request while three viewers read, and prints the share of a core at 5,000 requests a second, and the
+// memory of a full history.
+func BenchmarkThreeViewers(b *testing.B) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	w := New(Options{Names: names, Read: func() Counters { return Counters{} }})
+	defer w.Close()
+	for n := range kept {
+		w.sample(time.Unix(0, int64(n+1)*int64(Step)))
+	}
+	for range 3 {
+		v, err := w.View(Filter{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		go func() {
+			for range v.Events() {
+			}
+		}()
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	at := time.Now()
+	for i := 0; b.Loop(); i++ {
+		at = at.Add(200 * time.Microsecond) // 5,000 a second
+		w.Observe(Hit, time.Duration(i)*time.Microsecond)
+		w.Passed("t", "m", names[i%5], at, func() Request { return Request{At: at, Model: "m", Result: "exact"} })
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*5000*100, "%core@5000/s")
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
+}
