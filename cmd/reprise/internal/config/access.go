@@ -76,17 +76,24 @@ func fields(v string) (parts []string) {
 	return parts
 }
 
-// accessProblems finds what is wrong with who may use the operator's credential.
+// exposures are what other machines could use without a credential of their own.
+func (c *Config) exposures() (problems []string) {
+	if c.AdminToken == "" && !Loopback(c.AdminListen) {
+		problems = append(problems, c.shown("ADMIN_LISTEN")+" can be reached from outside this machine: that needs REPRISE_ADMIN_TOKEN")
+	}
+	if len(c.ClientKeys) > 0 || Loopback(c.Listen) || !keyed(c) {
+		return problems
+	}
+	which := "in REPRISE_UPSTREAM_KEY"
+	if c.UpstreamKey == "" {
+		which = "of an upstream (key-env or key-file in REPRISE_UPSTREAM)"
+	}
+	return append(problems, c.shown("LISTEN")+" can be reached from outside this machine, and every client would use the credential "+which+": that needs REPRISE_CLIENT_KEYS")
+}
+
+// accessProblems finds what is wrong with whose credential goes to the upstreams.
 func (c *Config) accessProblems(bad func(format string, args ...any)) {
-	open := len(c.ClientKeys) == 0 && !Loopback(c.Listen)
-	switch {
-	case c.UpstreamKey != "" && open:
-		bad("%s can be reached from outside this machine, and every client would use the credential in REPRISE_UPSTREAM_KEY: that needs REPRISE_CLIENT_KEYS",
-			c.shown("LISTEN"))
-	case keyed(c) && open:
-		bad("%s can be reached from outside this machine, and every client would use the credential of an upstream (key-env or key-file in REPRISE_UPSTREAM): "+
-			"that needs REPRISE_CLIENT_KEYS", c.shown("LISTEN"))
-	case len(c.ClientKeys) > 0 && !keyed(c):
+	if len(c.ClientKeys) > 0 && !keyed(c) {
 		bad("REPRISE_CLIENT_KEYS needs REPRISE_UPSTREAM_KEY: without it, the credential that a client sends goes to the upstream; " +
 			"for an upstream that needs no credential, set it to any word")
 	}

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	"reprise/internal/suggest"
-	"reprise/proxy/tracing/otlp"
 )
 
 // ErrBad is wrapped by every error of Load: the settings as given cannot be used.
@@ -90,23 +89,12 @@ func (l *Loader) rows(g group) []Setting {
 // defaults: each wins over those after it. It can be called again, and reads all files again. A variable that is set to
 // nothing counts as unset, because compose files leave one out that way. The error lists everything that is wrong and wraps ErrBad.
 func (l *Loader) Load(environ []string) (*Config, error) {
-	env := layer{values: reprisePart(environ), source: fromEnv}
-	c := &Config{}
-	file, problems := l.settingsFile(&env)
-	problems = append(append(problems, l.unknown(&env)...), l.unknown(&file)...)
-	yaml, wrong := l.configFile(&env, &file)
-	problems, c.Rules = append(problems, wrong...), yaml.rules
-	for _, s := range l.settings(c) {
-		p, v := l.one(&s, &env, &file, &yaml.layer)
-		problems = append(problems, p...)
-		c.effective = append(c.effective, v)
-	}
-	problems = append(problems, readKeys(c, environ)...)
-	c.Traces, c.TracesIgnored = otlp.Read(environ)
-	if len(problems) == 0 {
-		problems = c.contradictions()
-	}
-	if len(problems) > 0 {
+	c, found := l.Examine(environ)
+	if len(found) > 0 {
+		var problems []string
+		for _, p := range found {
+			problems = append(problems, p.Text)
+		}
 		return nil, &badError{problems}
 	}
 	return c, nil

@@ -284,6 +284,9 @@ func keyOf(c *Config, u *Upstream) string {
 	return u.Key
 }
 
+// KeyOf is keyOf for callers that look at an upstream alone.
+func KeyOf(c *Config, u *Upstream) string { return keyOf(c, u) }
+
 // besidePrimary reports whether an upstream that is no fallback is on the host of u, which gets the clients' credentials anyway.
 func besidePrimary(c *Config, u *Upstream) bool {
 	return slices.ContainsFunc(c.Upstreams, func(p Upstream) bool {
