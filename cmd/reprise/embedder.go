@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"math"
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/connect"
 	"reprise/embed"
-	"reprise/embed/model2vec"
 	"reprise/embed/openai"
 	"reprise/proxy"
 	"reprise/proxy/cache"
@@ -23,20 +21,13 @@ const dialTimeout = 2 * time.Second
 
 // newEmbedder returns the embedder. A server that cannot be reached is a warning.
 func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (embed.Embedder, error) {
-	switch cfg.Embedder {
-	case "builtin":
-		return embed.NewBuiltin(), nil
-	case "model2vec":
-		static, err := model2vec.Open(cfg.EmbedderDir)
-		if err != nil {
-			return nil, config.Bad("REPRISE_EMBEDDER=model2vec:%s: %v", cfg.EmbedderDir, err)
-		}
-		return static, nil
-	}
-	remote, err := openai.New(openai.Options{BaseURL: cfg.EmbedderURL, Key: cfg.EmbedderKey, Model: cfg.EmbedderModel,
-		Dimensions: cfg.EmbedderDimensions, Prefix: cfg.EmbedderPrefix, Timeout: noLimitAsMax(cfg.EmbedTimeout)})
+	e, err := connect.Embedder(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", config.ErrBad, err)
+		return nil, err
+	}
+	remote, ok := e.(*openai.Embedder)
+	if !ok {
+		return e, nil
 	}
 	if cfg.Mode == string(proxy.ModeOff) && !config.Compares(cfg) {
 		return remote, nil
@@ -47,14 +38,6 @@ func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (emb
 		log.Warn(embedderFault(err), "url", cfg.EmbedderURL, "model", cfg.EmbedderModel, "error", err)
 	}
 	return remote, nil
-}
-
-// noLimitAsMax turns "no limit" (negative) into the longest duration, for an option that has no "no limit".
-func noLimitAsMax(d time.Duration) time.Duration {
-	if d < 0 {
-		return math.MaxInt64
-	}
-	return d
 }
 
 // embedderFault is the message for an embedding server that does not work.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/connect"
 )
 
 // healthTimeout is less than the timeouts that container runtimes and Helm have for a check.
@@ -54,17 +54,7 @@ func readyURL(environ []string) string {
 			address = set
 		}
 	}
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "http://" + address + "/readyz" // an error of usage, as serve has one for it
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-		if ip != nil && ip.To4() == nil {
-			host = "::1"
-		}
-	}
-	return "http://" + net.JoinHostPort(host, port) + "/readyz"
+	return "http://" + connect.Local(address) + "/readyz"
 }
 
 // ask prints what target answers. A proxy named in the environment plays no part, nor does a redirect count as an answer.

@@ -15,6 +15,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/connect"
 	"reprise/cmd/reprise/internal/memory"
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/embed"
@@ -197,12 +198,12 @@ func (s *service) closeStore() error {
 
 func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 	return proxy.Options{
-		Upstreams: targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg), Canonical: forms(cfg),
+		Upstreams: connect.Targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg), Canonical: forms(cfg),
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders, Ignore: config.Ignored(cfg),
 		Rules: config.RulesOf(cfg), TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
 		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
-			Limits: upstream.Limits{FirstByte: cfg.FirstByte, BetweenBytes: cfg.StreamIdle}},
+			Limits: connect.Limits(cfg)},
 		MaxErrorRate: noneAsNegative(cfg.MaxErrorRate), JudgeModel: cfg.JudgeModel, JudgeBudget: cfg.JudgeBudget,
 		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Headers: cfg.ForwardHeaders, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
 		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent, PerTenant: cfg.MaxPerTenant},
@@ -212,15 +213,6 @@ func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 		AdminToken:  cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		Logger: log,
 	}
-}
-
-// targets are the upstreams.
-func targets(cfg *config.Config) (all []upstream.Target) {
-	for _, u := range cfg.Upstreams {
-		u.Salt = u.Salt || cfg.Routing.Hint("salt")
-		all = append(all, u.Target)
-	}
-	return all
 }
 
 // forms are the canonical forms of requests.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/connect"
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/registry"
@@ -66,9 +67,9 @@ func join(ctx context.Context, cfg *config.Config, e embed.Embedder, purged func
 func (s *sharing) open(ctx context.Context, cfg *config.Config, space string) (away bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
-	o := cfg.Shared
-	s.link, err = redis.Open(ctx, redis.Options{URL: cfg.Store.Shared(), Username: o.Username, Password: o.Password, SentinelPassword: o.SentinelPassword,
-		CA: o.CA, Cert: o.Cert, Key: o.Key, ServerName: o.ServerName, Prefix: o.Prefix, Secret: o.Secret, Space: space, Name: s.name})
+	o := connect.Redis(cfg)
+	o.Space, o.Name = space, s.name
+	s.link, err = redis.Open(ctx, o)
 	if err != nil && !isAway(err) {
 		return false, err
 	}

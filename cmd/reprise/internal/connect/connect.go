@@ -1,0 +1,81 @@
+// Package connect turns settings into the connections that they describe: the embedder, the shared store, the upstreams, and the way to a
+// proxy that runs with them. The proxy and all that examines its settings make them here, so that both have the same.
+package connect
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"time"
+
+	"reprise/cmd/reprise/internal/config"
+	"reprise/embed"
+	"reprise/embed/model2vec"
+	"reprise/embed/openai"
+	"reprise/proxy/upstream"
+	"reprise/store/redis"
+)
+
+// Embedder returns the embedder of c. One that calls a server has sent nothing yet: see embed.Remote.
+func Embedder(c *config.Config) (embed.Embedder, error) {
+	switch c.Embedder {
+	case "builtin":
+		return embed.NewBuiltin(), nil
+	case "model2vec":
+		static, err := model2vec.Open(c.EmbedderDir)
+		if err != nil {
+			return nil, config.Bad("REPRISE_EMBEDDER=model2vec:%s: %v", c.EmbedderDir, err)
+		}
+		return static, nil
+	}
+	remote, err := openai.New(openai.Options{BaseURL: c.EmbedderURL, Key: c.EmbedderKey, Model: c.EmbedderModel,
+		Dimensions: c.EmbedderDimensions, Prefix: c.EmbedderPrefix, Timeout: noLimitAsMax(c.EmbedTimeout)})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", config.ErrBad, err)
+	}
+	return remote, nil
+}
+
+// noLimitAsMax turns "no limit" (negative) into the longest duration, for an option that has no "no limit".
+func noLimitAsMax(d time.Duration) time.Duration {
+	if d < 0 {
+		return math.MaxInt64
+	}
+	return d
+}
+
+// Redis returns the options of the shared store of c, without the space of vectors and the name of this process.
+func Redis(c *config.Config) redis.Options {
+	o := c.Shared
+	return redis.Options{URL: c.Store.Shared(), Username: o.Username, Password: o.Password, SentinelPassword: o.SentinelPassword,
+		CA: o.CA, Cert: o.Cert, Key: o.Key, ServerName: o.ServerName, Prefix: o.Prefix, Secret: o.Secret}
+}
+
+// Targets returns the upstreams of c.
+func Targets(c *config.Config) (all []upstream.Target) {
+	for _, u := range c.Upstreams {
+		u.Salt = u.Salt || c.Routing.Hint("salt")
+		all = append(all, u.Target)
+	}
+	return all
+}
+
+// Limits returns how long an upstream of c may take.
+func Limits(c *config.Config) upstream.Limits {
+	return upstream.Limits{FirstByte: c.FirstByte, BetweenBytes: c.StreamIdle}
+}
+
+// Local is the address, HOST:PORT, at which this machine reaches a listener: one on all addresses is on loopback too.
+func Local(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen // the settings are refused for it
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+		if ip != nil && ip.To4() == nil {
+			host = "::1"
+		}
+	}
+	return net.JoinHostPort(host, port)
+}
