@@ -93,10 +93,11 @@ type checker struct {
 	r       io.ReaderAt
 	meta    meta
 	seen    []bool
-	buckets map[string]bool           // those found
-	bucket  []byte                    // the name of the one being walked; nil above them
-	own     map[store.Kind]tombstones // the bitmaps of kindTombstones and kindEvicted
-	levels  []level                   // by depth: memory that is used again
+	buckets map[string]bool                       // those found
+	bucket  []byte                                // the name of the one being walked; nil above them
+	own     map[store.Kind]tombstones             // the bitmaps of kindTombstones and kindEvicted
+	levels  []level                               // by depth: memory that is used again
+	record  func(k store.Kind, key, value []byte) // called with every other record of a bucket; nil: none is
 }
 
 // level is what a page is read into while the pages below it are read.
@@ -115,6 +116,11 @@ func (c *checker) level(depth int) *level {
 // check reads every page in use and returns the bitmaps of entries. It returns errStructure where bbolt could fail or the
 // bitmaps do not check, and ErrForeign for another program's file. It takes about as long as reading the file.
 func check(r io.ReaderAt, size int64) (map[store.Kind]tombstones, error) {
+	return checkAll(r, size, nil)
+}
+
+// checkAll is check, which calls record with every record that is no bitmap; nil: with none.
+func checkAll(r io.ReaderAt, size int64, record func(k store.Kind, key, value []byte)) (map[store.Kind]tombstones, error) {
 	m, err := findMeta(r)
 	if err != nil {
 		return nil, err
@@ -122,7 +128,7 @@ func check(r io.ReaderAt, size int64) (map[store.Kind]tombstones, error) {
 	if m.pages < 3 || m.pages > uint64(size)/uint64(m.pageSize) {
 		return nil, structural("%d pages of %d bytes in a file of %d", m.pages, m.pageSize, size)
 	}
-	c := &checker{r: r, meta: m, seen: make([]bool, m.pages), buckets: map[string]bool{}, own: map[store.Kind]tombstones{kindTombstones: {}, kindEvicted: {}}}
+	c := &checker{r: r, meta: m, seen: make([]bool, m.pages), buckets: map[string]bool{}, own: map[store.Kind]tombstones{kindTombstones: {}, kindEvicted: {}}, record: record}
 	if err := c.walk(m.root, nil, nil, 0); err != nil {
 		return nil, err
 	}
@@ -240,6 +246,8 @@ func (c *checker) below(e element, leaf bool, high []byte, depth int) error {
 		return structural("record %q is in no bucket", e.key)
 	case len(c.bucket) == 1 && c.own[store.Kind(c.bucket[0])] != nil:
 		return c.bitmap(store.Kind(c.bucket[0]), e)
+	case c.record != nil && len(c.bucket) == 1:
+		c.record(store.Kind(c.bucket[0]), e.key, e.value)
 	}
 	return nil
 }

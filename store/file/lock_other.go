@@ -21,3 +21,6 @@ func syncDir(string) error { return nil }
 func isLocked(error) bool { return false }
 
 func isReadOnly(err error) bool { return errors.Is(err, os.ErrPermission) }
+
+// inUse is not known: bbolt locks the file on these systems.
+func inUse(*os.File) bool { return false }

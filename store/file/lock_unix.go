@@ -29,6 +29,15 @@ func lock(f *os.File, shared bool) error {
 	}
 }
 
+// inUse reports whether another process may write the file, and keeps no lock of it.
+func inUse(f *os.File) bool {
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
+		return isLocked(err)
+	}
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // closing the file does it too
+	return false
+}
+
 // canReplace: a file can be renamed over one that is open.
 const canReplace = true
 
