@@ -6,43 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"os"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/connect"
 	"reprise/cmd/reprise/internal/wire"
 	"reprise/proxy/admin"
 )
 
 // maxHeader is the largest request header in bytes.
 const maxHeader = 64 << 10
-
-// listen opens address. The error names the setting that holds it.
-func listen(cfg *config.Config, name, address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %s; change %s%s (--%s)", address, listenCause(err), config.Prefix, name,
-			(&config.Setting{Name: name}).Flag())
-	}
-	return l, nil
-}
-
-// listenCause describes the usual errors of net.Listen.
-func listenCause(err error) string {
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return "the port is in use by another process"
-	case errors.Is(err, os.ErrPermission):
-		return "this user may not listen there (ports below 1024 are reserved)"
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return "this machine has no such address"
-	}
-	return err.Error()
-}
 
 // front has the two HTTP servers of a service.
 type front struct {
@@ -66,11 +41,11 @@ func openFront(cfg *config.Config) (*front, error) {
 		secure = &tls.Config{NextProtos: []string{"h2", "http/1.1"},
 			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.certificate.Load(), nil }}
 	}
-	api, err := listen(cfg, "LISTEN", cfg.Listen)
+	api, err := connect.Listen("LISTEN", cfg.Listen)
 	if err != nil {
 		return nil, err
 	}
-	admin, err := listen(cfg, "ADMIN_LISTEN", cfg.AdminListen)
+	admin, err := connect.Listen("ADMIN_LISTEN", cfg.AdminListen)
 	if err != nil {
 		return nil, errors.Join(err, api.Close())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/doctor"
 )
 
 // exitBadConfig is the exit code for settings that cannot be used.
@@ -30,6 +31,7 @@ func program() *cli.Program {
 			{Name: "serve", Summary: "the proxy", Run: serve},
 			{Name: "demo", Summary: "the proxy, a built-in engine and a workload: no key, network or configuration needed", Run: demonstrate},
 			{Name: "replay", Summary: "a trace through eviction policies at any capacities: hit ratios, and how far from the optimum", Run: replayTraces},
+			{Name: "doctor", Summary: "everything that a proxy with these settings needs, examined before it starts or beside it", Run: doctor.Command},
 			{Name: "health", Summary: "whether a running proxy takes requests: the health check of a container", Run: health},
 			{Name: "ping", Summary: "health, under the name that other servers have for it", Run: health},
 		},
@@ -38,8 +40,11 @@ func program() *cli.Program {
 	}
 }
 
-// explain reports errors of the settings.
+// explain reports errors of the settings, and what the doctor has found.
 func explain(err error) (message string, code int) {
+	if found, ok := errors.AsType[*doctor.Verdict](err); ok {
+		return "reprise doctor: " + found.Error(), found.Code()
+	}
 	if !errors.Is(err, config.ErrBad) {
 		return "", 0
 	}

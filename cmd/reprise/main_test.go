@@ -23,6 +23,7 @@ func TestHelp(t *testing.T) {
 		"help-serve.golden":  {"serve", "--help"},
 		"help-demo.golden":   {"help", "demo"},
 		"help-replay.golden": {"replay", "--help"},
+		"help-doctor.golden": {"doctor", "--help"},
 		"help-health.golden": {"health", "--help"},
 	} {
 		out, talk, code := run(nil, args...)

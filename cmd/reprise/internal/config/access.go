@@ -77,7 +77,7 @@ func fields(v string) (parts []string) {
 }
 
 // exposures are what other machines could use without a credential of their own.
-func (c *Config) exposures() (problems []string) {
+func exposures(c *Config) (problems []string) {
 	if c.AdminToken == "" && !Loopback(c.AdminListen) {
 		problems = append(problems, c.shown("ADMIN_LISTEN")+" can be reached from outside this machine: that needs REPRISE_ADMIN_TOKEN")
 	}

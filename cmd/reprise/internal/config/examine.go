@@ -47,6 +47,6 @@ func (l *Loader) Examine(environ []string) (c *Config, found []Problem) {
 		}
 	}
 	add(Contradicting, c.contradictions())
-	add(Exposed, c.exposures())
+	add(Exposed, exposures(c))
 	return c, found
 }

@@ -112,6 +112,14 @@ func (e *badError) Error() string {
 
 func (e *badError) Unwrap() error { return ErrBad }
 
+// Problems are the messages of an error that wraps ErrBad, without the line that counts them; of another one its text.
+func Problems(err error) []string {
+	if bad, ok := errors.AsType[*badError](err); ok {
+		return bad.problems
+	}
+	return []string{err.Error()}
+}
+
 // Bad makes an error of the same kind for faults that are found only when the parts are put together.
 func Bad(format string, args ...any) error { return &badError{[]string{fmt.Sprintf(format, args...)}} }
 

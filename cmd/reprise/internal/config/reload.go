@@ -52,7 +52,7 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 			restart = append(restart, v.Name)
 		}
 	}
-	if problems := slices.Concat(m.contradictions(), m.exposures(), newModes(&m)); len(problems) > 0 {
+	if problems := slices.Concat(m.contradictions(), exposures(&m), newModes(&m)); len(problems) > 0 {
 		return nil, nil, nil, &badError{problems}
 	}
 	return &m, changed, restart, nil

@@ -77,6 +77,14 @@ func Parse(v string) (p Place, ok bool) {
 // Shared is the URL of a server whose store several processes share, "" for another place.
 func (p Place) Shared() string { return p.url }
 
+// File is the path of a file, "" for another place.
+func (p Place) File() string {
+	if p.kind == 0 {
+		return ""
+	}
+	return p.rest
+}
+
 // Secure reports whether the connection to a shared store uses TLS.
 func (p Place) Secure() bool { return strings.HasPrefix(p.url, "rediss") }
 

@@ -1,0 +1,161 @@
+// Package doctor examines what a proxy needs, before it starts or beside one that runs: settings, listeners, certificates, upstreams, the
+// embedder, the store, Redis, the limits of the system, and the instance itself. It uses the code by which the proxy reads and connects, so
+// that both agree, and changes nothing unless it is asked to.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// State is the outcome of a check.
+type State string
+
+// The outcomes, from the best to the worst.
+const (
+	OK      State = "ok"
+	Skipped State = "skipped" // what it looks at is not used, or a check that it needs has failed
+	Warning State = "warning" // the proxy works, and something is worse than it could be
+	Error   State = "error"   // the proxy does not start, or does not do what it is there for
+)
+
+// Result is what a check has found.
+type Result struct {
+	ID      string `json:"id"`                // such as upstream.tls
+	Subject string `json:"subject,omitempty"` // which one, where there are several: the name of an upstream
+	State   State  `json:"state"`
+	Found   string `json:"found"`
+	Why     string `json:"why"`              // it matters
+	Repair  string `json:"repair,omitempty"` // of a warning or an error
+	Fixed   string `json:"fixed,omitempty"`  // what was changed, with --fix; the rest is as found afterwards
+}
+
+// finding is the outcome of one look.
+type finding struct {
+	state         State
+	found, repair string
+	fix           func() (done string, err error) // a safe change that removes the cause; nil: there is none
+}
+
+func ok(format string, args ...any) finding {
+	return finding{state: OK, found: fmt.Sprintf(format, args...)}
+}
+
+func skipped(format string, args ...any) finding {
+	return finding{state: Skipped, found: fmt.Sprintf(format, args...)}
+}
+
+// warning and failure take what helps, and then what was found.
+func warning(repair, format string, args ...any) finding {
+	return finding{state: Warning, found: fmt.Sprintf(format, args...), repair: repair}
+}
+
+func failure(repair, format string, args ...any) finding {
+	return finding{state: Error, found: fmt.Sprintf(format, args...), repair: repair}
+}
+
+// check is one thing that is looked at.
+type check struct {
+	id, subject string
+	needs       []*check      // checks that must have passed; what they wrote may be read
+	limit       time.Duration // of a look; 0 is usualLimit
+	look        func(ctx context.Context) finding
+
+	done   chan struct{}
+	result Result
+}
+
+const (
+	usualLimit = 5 * time.Second
+	wholeLimit = 28 * time.Second // of a run
+	grace      = time.Second      // for a look that does not end with its context, as in a system call
+)
+
+// name is what messages call the check.
+func (c *check) name() string {
+	if c.subject == "" {
+		return c.id
+	}
+	return c.id + " of " + c.subject
+}
+
+// plan is a list of checks, each behind those that it needs.
+type plan struct{ checks []*check }
+
+func (p *plan) add(c *check) *check {
+	c.done = make(chan struct{})
+	p.checks = append(p.checks, c)
+	return c
+}
+
+// run makes all checks, those that need no others at once, and returns their results in the order of the plan.
+func (p *plan) run(ctx context.Context, fix bool) (all []Result) {
+	ctx, cancel := context.WithTimeout(ctx, wholeLimit)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, c := range p.checks {
+		wg.Go(func() {
+			defer close(c.done)
+			c.run(ctx, fix)
+		})
+	}
+	wg.Wait()
+	for _, c := range p.checks {
+		all = append(all, c.result)
+	}
+	return all
+}
+
+func (c *check) run(ctx context.Context, fix bool) {
+	c.result = Result{ID: c.id, Subject: c.subject, Why: reasons[c.id]}
+	for _, n := range c.needs {
+		<-n.done
+		switch n.result.State {
+		case Error:
+			c.settle(skipped("because %s failed", n.name()))
+			return
+		case Skipped:
+			c.settle(skipped("%s", n.result.Found))
+			return
+		}
+	}
+	f := c.inTime(ctx)
+	if fix && f.fix != nil {
+		if done, err := f.fix(); err != nil {
+			f.repair = fmt.Sprintf("It could not be repaired: %v. %s", err, f.repair)
+		} else {
+			c.result.Fixed = done
+			f = c.inTime(ctx)
+		}
+	}
+	c.settle(f)
+}
+
+// inTime looks, and does not wait for a look that does not end.
+func (c *check) inTime(ctx context.Context) finding {
+	limit := c.limit
+	if limit == 0 {
+		limit = usualLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	found := make(chan finding, 1)
+	go func() { found <- c.look(ctx) }()
+	select {
+	case f := <-found:
+		return f
+	case <-ctx.Done():
+	}
+	select {
+	case f := <-found:
+		return f
+	case <-time.After(grace):
+		return failure("See whether the disk or the network that it concerns responds at all.", "the check did not end within %v", limit)
+	}
+}
+
+func (c *check) settle(f finding) {
+	c.result.State, c.result.Found, c.result.Repair = f.state, f.found, f.repair
+}

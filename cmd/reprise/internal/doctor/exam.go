@@ -1,0 +1,69 @@
+package doctor
+
+import (
+	"crypto/x509"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/memory"
+)
+
+// Machine is what an examination reads of the system.
+type Machine struct {
+	Memory      func() (bytes int64, from string) // that a process may take, 0 where it is not known
+	Descriptors func() uint64                     // that a process may have open, 0 where it is not known
+	Free        func(dir string) (uint64, error)  // bytes that a file in a folder may still take
+	Now         func() time.Time
+}
+
+// ThisMachine is that of this process.
+func ThisMachine() Machine {
+	return Machine{Memory: memory.Available, Descriptors: descriptors, Free: freeBytes, Now: time.Now}
+}
+
+// exam is one examination of one set of settings.
+type exam struct {
+	cfg      *config.Config // usable unless a problem is config.Wrong
+	problems []config.Problem
+	counted  string // of the settings
+	fits     error  // why the capacity does not fit the memory
+	machine  Machine
+	spend    bool // requests that cost money may be made
+	plan     plan
+	instance func() *instance
+	roots    func() *x509.CertPool
+}
+
+// newExam reads the settings, and plans the checks.
+func newExam(l *config.Loader, environ []string, m Machine, spend bool) *exam {
+	x := &exam{machine: m, spend: spend}
+	x.cfg, x.problems = l.Examine(environ)
+	usable := !slices.ContainsFunc(x.problems, func(p config.Problem) bool { return p.Kind == config.Wrong })
+	if x.counted = counted(x.cfg); usable {
+		x.fits = x.cfg.FitMemory(m.Memory())
+	}
+	x.instance = sync.OnceValue(func() *instance { return findInstance(x.cfg.AdminListen) })
+	x.roots = sync.OnceValue(func() *x509.CertPool {
+		roots, err := x509.SystemCertPool()
+		if err != nil {
+			return x509.NewCertPool() // as on a system without any
+		}
+		return roots
+	})
+	values := x.settings(usable)
+	x.listeners(values)
+	x.certificates(values)
+	x.store(values)
+	x.limits(values)
+	x.running(values)
+	return x
+}
+
+// client asks instances on this machine. A proxy named in the environment plays no part, nor does a redirect count as an answer.
+var client = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}

@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"strings"
+
+	"reprise/cmd/reprise/internal/connect"
+)
+
+// listeners plans the checks of the addresses of the proxy.
+func (x *exam) listeners(values *check) {
+	c := x.cfg
+	x.plan.add(&check{id: "listener.api", needs: []*check{values}, look: func(ctx context.Context) finding {
+		return x.listener("LISTEN", c.Listen, func() bool { return x.isAPI(ctx) })
+	}})
+	x.plan.add(&check{id: "listener.admin", needs: []*check{values}, look: func(context.Context) finding {
+		return x.listener("ADMIN_LISTEN", c.AdminListen, func() bool { return true })
+	}})
+}
+
+// listener tries an address, which the running instance may have; own reports whether it is that which answers there.
+func (x *exam) listener(name, address string, own func() bool) finding {
+	l, err := connect.Listen(name, address)
+	switch {
+	case err == nil:
+		l.Close()
+		return ok("%s is free", address)
+	case !connect.InUse(err):
+		return failure("Choose an address of this machine, and a port from 1024.", "%v", err)
+	}
+	switch i := x.instance(); {
+	case i.running && (i.status != http.StatusOK || own()): // it answers no request of the API before it is ready
+		return ok("%s is that of the running instance", address)
+	case i.err != nil && !isRefused(i.err):
+		return skipped("what listens at %s does not answer", i.address)
+	default:
+		return failure("Stop the other program, which `ss -ltnp` names, or change the address.", "%v", err)
+	}
+}
+
+// isAPI reports whether a proxy of this program answers at the address of the API. It refuses the method itself: nothing goes upstream.
+func (x *exam) isAPI(ctx context.Context) bool {
+	url := "http://" + connect.Local(x.cfg.Listen) + "/v1/models"
+	use := client
+	if x.cfg.TLSCert != "" {
+		url = "https" + strings.TrimPrefix(url, "http")
+		use = &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // nothing secret is sent, and the name is that of this machine
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodTrace, url, nil)
+	if err != nil {
+		return false
+	}
+	resp, err := use.Do(r)
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return strings.HasPrefix(resp.Header.Get("Cache-Status"), "reprise")
+}

@@ -1,0 +1,38 @@
+package doctor
+
+import (
+	"net"
+)
+
+var settingFaults = []fault{
+	{"a misspelt setting", "error settings.unknown", "did you mean REPRISE_HIT_THRESHOLD?", func(p *patient) { p.set("HIT_TRESHOLD", "0.9") }},
+	{"a value that is not allowed", "error settings.values", "allowed is a duration", func(p *patient) { p.set("TTL", "soon") }},
+	{"a settings file that is missing", "error settings.values", "no such file", func(p *patient) { p.set("SETTINGS", "/none/settings") }},
+	{"a contradiction", "error settings.contradictions", "REPRISE_TTL=60d (environment) is above", func(p *patient) { p.set("TTL", "60d") }},
+	{"a contradiction with the embedder", "error settings.contradictions", "every topic would have one member", func(p *patient) { p.set("ROUTE_THRESHOLD", "0.95") }},
+	{"a setting without effect", "warning settings.idle", "has no effect", func(p *patient) { p.set("TOPIC_HALF_LIFE", "100") }},
+	{"the admin side beyond loopback without a token", "error settings.exposure", "that needs REPRISE_ADMIN_TOKEN", func(p *patient) { p.set("ADMIN_LISTEN", "0.0.0.0:0") }},
+	{"the operator's credential beyond loopback without keys", "error settings.exposure", "that needs REPRISE_CLIENT_KEYS", func(p *patient) {
+		p.set("LISTEN", "0.0.0.0:0", "UPSTREAM_KEY", "sk-of-the-operator")
+	}},
+	{"explain beyond loopback without a token", "warning settings.exposure", "help an attacker", func(p *patient) { p.set("LISTEN", "0.0.0.0:0", "EXPLAIN", "true") }},
+	{"one cache for all clients beyond loopback", "warning settings.exposure", "all clients share one cache", func(p *patient) { p.set("LISTEN", "0.0.0.0:0", "TENANT_FROM", "none") }},
+	{"a port of another program", "error listener.api", "in use by another process", func(p *patient) { p.set("LISTEN", occupied(p)) }},
+	{"an address of another machine", "error listener.admin", "no such address", func(p *patient) { p.set("ADMIN_LISTEN", "192.0.2.1:8081", "ADMIN_TOKEN", "sesame-open") }},
+	{"a memory limit that the capacity exceeds", "error limits.memory", "does not fit", func(p *patient) { p.set("MEMORY_LIMIT", "1GiB", "CAPACITY_BYTES", "768MiB") }},
+	{"a memory limit over that of the system", "warning limits.memory", "8.0 GiB, and the control group has 2.0 GiB", func(p *patient) {
+		p.machine.Memory = func() (int64, string) { return 2 << 30, "cgroup" }
+		p.set("MEMORY_LIMIT", "8GiB")
+	}},
+	{"few descriptors", "warning limits.descriptors", "1024 descriptors", func(p *patient) { p.machine.Descriptors = func() uint64 { return 1024 } }},
+}
+
+// occupied is an address at which another program listens.
+func occupied(p *patient) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}

@@ -1,0 +1,107 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/connect"
+)
+
+// settings plans the checks of the settings, and returns the one that all others need.
+func (x *exam) settings(usable bool) (values *check) {
+	of := func(kind config.ProblemKind) (texts []string) {
+		for _, p := range x.problems {
+			if p.Kind == kind {
+				texts = append(texts, p.Text)
+			}
+		}
+		return texts
+	}
+	values = x.plan.add(&check{id: "settings.values", look: func(context.Context) finding {
+		if wrong := of(config.Wrong); len(wrong) > 0 {
+			return failure("`reprise serve --help` lists every setting with what is allowed.", "%s", sentences(wrong))
+		}
+		return ok("%s", x.counted)
+	}})
+	x.plan.add(&check{id: "settings.unknown", look: func(context.Context) finding {
+		if unknown := of(config.Unknown); len(unknown) > 0 {
+			return failure("Correct the name, or remove it.", "%s", sentences(unknown))
+		}
+		return ok("every name is a setting")
+	}})
+	x.plan.add(&check{id: "settings.contradictions", needs: []*check{values}, look: func(context.Context) finding {
+		if wrong := append(of(config.Contradicting), x.unsuited()...); len(wrong) > 0 {
+			return failure("Change one of the settings that are named.", "%s", sentences(wrong))
+		}
+		return ok("none")
+	}})
+	x.plan.add(&check{id: "settings.exposure", needs: []*check{values}, look: func(context.Context) finding {
+		if open := of(config.Exposed); len(open) > 0 {
+			return failure("Set what is named, or listen on 127.0.0.1.", "%s", sentences(open))
+		}
+		return x.exposure()
+	}})
+	x.plan.add(&check{id: "settings.idle", needs: []*check{values}, look: func(context.Context) finding {
+		if idle := x.cfg.Idle(); len(idle) > 0 {
+			return warning("Remove the setting, or change what keeps it from having an effect.", "%s", sentences(idle))
+		}
+		return ok("each has an effect")
+	}})
+	return values
+}
+
+// unsuited are settings that contradict the embedder. Its own faults are for another check.
+func (x *exam) unsuited() []string {
+	e, err := connect.Embedder(x.cfg)
+	if err != nil {
+		return nil
+	}
+	if _, err := x.cfg.Gates(e.Thresholds()); err != nil {
+		return config.Problems(err)
+	}
+	if err := config.CheckContinues(x.cfg, e.Space(), e.Dim()); err != nil {
+		return config.Problems(err)
+	}
+	return nil
+}
+
+// exposure finds what is allowed and dangerous where other machines can reach the API.
+func (x *exam) exposure() finding {
+	c := x.cfg
+	if config.Loopback(c.Listen) {
+		return ok("the API is for this machine only")
+	}
+	if c.Explain {
+		return warning("Leave REPRISE_EXPLAIN out and send the admin token along, or listen on 127.0.0.1.",
+			"REPRISE_EXPLAIN=true answers POST /v1/reprise/explain at %s without a token: similarities to stored prompts help an attacker", c.Listen)
+	}
+	if shared := c.Sharing(); shared != "" && len(c.ClientKeys) == 0 {
+		return warning("Set REPRISE_CLIENT_KEYS, leave REPRISE_TENANT_FROM at authorization, or let only a gateway reach the listener.", "%s", shared)
+	}
+	return ok("nothing is open without a credential")
+}
+
+// counted says how many settings there are, and how many of them are set.
+func counted(c *config.Config) string {
+	set := 0
+	for _, v := range c.Effective() {
+		if v.Source != "default" {
+			set++
+		}
+	}
+	return fmt.Sprintf("%d settings, %d of them set", len(c.Effective()), set)
+}
+
+// sentences joins messages, each of which may have lines of its own.
+func sentences(all []string) string {
+	var b strings.Builder
+	for i, text := range all {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(strings.Join(strings.Fields(text), " "))
+	}
+	return b.String()
+}
