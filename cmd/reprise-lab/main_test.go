@@ -70,6 +70,7 @@ func TestStartErrors(t *testing.T) {
 		"replay --trace generate:qwenn-a",
 		"replay --trace testdata/errors.golden --format moncake",
 		"replay --html out.html",
+		"replay --trace generate:qwen-a --windows 5",
 		"replay --trace generate:irm:n=10 --html out.html --policy lru,seive",
 		"replay --trace generate:irm:n=10 --html out.html --json",
 		"replay --trace generate:irm:n=10 --policy lru --html testdata/none/x.html",

@@ -17,6 +17,9 @@ func pageOf(results []sim.Result, command string, notes ...string) report.Page {
 	p := report.Page{Title: "Cache policies on request traces", Command: command, Notes: append(slices.Compact(notes),
 		"A request is a hit when its answer is in the cache. Of infinite: hits by those of a cache that keeps everything. Gap closed: how much of "+
 			"the way from the best baseline, in bold, to belady. Baselines are the policies that are neither rac nor haz; infinite and belady could not be run.")}
+	if len(results) > 0 && len(results[0].Windows) > 0 {
+		p.Notes = append(p.Notes, strings.ReplaceAll(replay.WindowsLegend, "\n", " "))
+	}
 	for len(results) > 0 {
 		n := slices.IndexFunc(results, func(r sim.Result) bool { return r.Trace != results[0].Trace })
 		if n < 0 {
@@ -42,7 +45,8 @@ func section(results []sim.Result) report.Section {
 			cells[0].Strong = row[0] != ""
 			t.Rows = append(t.Rows, cells)
 		}
-		s.Blocks = append(s.Blocks, report.Block{Table: &t})
+		s.Show(&t)
+		showWindows(&s, rows)
 	}
 	return s
 }

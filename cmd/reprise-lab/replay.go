@@ -93,7 +93,7 @@ tables, or JSON, or writes the tables with plots as one HTML file that loads not
 `+blocksHelp+`
 Flags:
 `)
-	cli.FlagHelp(w, fs, "trace", "html", "json", "format", "policy", "capacity", "seed", "warmup", "parallel")
+	cli.FlagHelp(w, fs, "trace", "html", "json", "format", "policy", "capacity", "seed", "warmup", "windows", "parallel")
 	io.WriteString(w, "\nHits, topics and parents of requests:\n")
 	cli.FlagHelp(w, fs, matching.Names...)
 	io.WriteString(w, "\nTraces of KV blocks:\n")

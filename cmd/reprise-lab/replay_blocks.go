@@ -83,7 +83,7 @@ func blockPolicies(predicted bool) []string {
 
 // checkBlocks reports a wrong value of a flag for block traces.
 func (o *replayFlags) checkBlocks(set map[string]bool) error {
-	for _, name := range matching.Names {
+	for _, name := range append([]string{"windows"}, matching.Names...) {
 		if set[name] {
 			return fmt.Errorf("--%s goes with traces of requests: these are KV blocks", name)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +83,31 @@ func TestReplayReport(t *testing.T) {
 	}
 	if figures != 3 {
 		t.Errorf("%d lines of rac+ in\n%s", figures, out)
+	}
+}
+
+// TestReplayReportWindows: the report plots the windows, and of a panel who led, its regret and the changes of its leader.
+func TestReplayReportWindows(t *testing.T) {
+	args := []string{"replay", "--trace", "generate:loop:n=6000", "--policy", "lru,lirs,rac+", "--capacity", "5%"}
+	page, out := runReport(t, append(args, "--windows", "4")...)
+	page = html.UnescapeString(page)
+	for _, want := range []string{"Hit ratio by window at 5%", "Who led rac+ by window at 5%", "Regret of rac+ by window at 5%", "Changes of the leader of rac+ at 5%", ">haz<", ">lirs 100 %<",
+		"Regret: what the best policy", "--windows 4"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in the page", want)
+		}
+	}
+	if strings.Count(page, "<svg") != 4 { // two plots, wide and narrow
+		t.Errorf("%d pictures", strings.Count(page, "<svg"))
+	}
+	if !strings.Contains(out, "rac+ by window") || !strings.Contains(out, "lirs leads in place of haz") {
+		t.Errorf("no windows in\n%s", out)
+	}
+	if page, _ := runReport(t, append(args, "--windows", "1")...); strings.Contains(page, "<svg") || !strings.Contains(page, "Changes of the leader") {
+		t.Error("a plot of one window, or no changes")
+	}
+	if page, _ := runReport(t, args...); strings.Contains(page, "window") {
+		t.Error("windows without --windows")
 	}
 }
 

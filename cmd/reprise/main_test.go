@@ -57,6 +57,7 @@ func TestStartErrors(t *testing.T) {
 		"replay --trace testdata/errors.golden --policy lru,seive",
 		"replay --trace testdata/errors.golden --policy lru:bits=1",
 		"replay --trace testdata/errors.golden --capacity 10pct",
+		"replay --trace testdata/errors.golden --windows 1001",
 		"replay --trace testdata/errors.golden --policy lru,rac --html out.html",
 		"replay --suite rac --seeds 2 --trace a.ids,generate:syn:n=5,long=0.7 --data my_data --json",
 		"replay --seeds 2",

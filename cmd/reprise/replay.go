@@ -90,7 +90,7 @@ shows how often each policy hits at which capacity, and how far that is from the
 
 Flags:
 `)
-	cli.FlagHelp(w, fs, "trace", "format", "policy", "capacity", "seed", "warmup", "parallel", "json", "list", "generate", "out")
+	cli.FlagHelp(w, fs, "trace", "format", "policy", "capacity", "seed", "warmup", "windows", "parallel", "json", "list", "generate", "out")
 	io.WriteString(w, "\nHits, topics and parents:\n")
 	cli.FlagHelp(w, fs, matching.Names...)
 }

@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,6 +82,8 @@ type line struct {
 	CapacityBytes      int64   `json:"capacity_bytes"`
 	Seed               uint64  `json:"seed"`
 	Parameters         string  `json:"parameters"`
+
+	Windows []sim.Window `json:"windows"`
 }
 
 // decode parses lines and drops the field that differs from run to run.
@@ -109,6 +114,63 @@ func replayJSON(t *testing.T, args ...string) []line {
 	return decode(t, out)
 }
 
+// TestReplayWindows has the figures of each part of a trace: of all policies, and of a panel with who led, and when and why that changed.
+func TestReplayWindows(t *testing.T) {
+	var first string
+	for _, parallel := range []string{"1", "3"} {
+		out, talk, code := run(nil, "replay", "--trace", "generate:loop:n=6000", "--policy", "lru,sieve,lirs,haz,rac+", "--capacity", "5%,16KiB", "--warmup", "200", "--windows", "5",
+			"--parallel", parallel)
+		if code != cli.ExitOK || talk != "" {
+			t.Fatalf("exit %d: %s", code, talk)
+		}
+		if first == "" {
+			first = out
+			if runtime.GOARCH == "amd64" { // floating-point rounding differs elsewhere, and rac+ depends on it
+				clitest.Golden(t, "replay-windows.golden", out)
+			}
+		}
+		if out != first {
+			t.Errorf("%s in parallel: got\n%s", parallel, out)
+		}
+	}
+}
+
+// TestReplayWindowsJSON: each line has its windows, and the requests and hits of all are in them.
+func TestReplayWindowsJSON(t *testing.T) {
+	for _, l := range replayJSON(t, "--trace", "generate:loop:n=6000", "--policy", "lru,rac+,belady", "--capacity", "5%", "--warmup", "200", "--windows", "7") {
+		requests, hits, changes := int64(0), int64(0), 0
+		for _, w := range l.Windows {
+			if w.First != 201+requests || (w.Panel != nil) != (l.Policy == "rac+") || l.Policy != "belady" && w.Regret < 0 {
+				t.Errorf("%s: %+v", l.Policy, w)
+			}
+			requests, hits = requests+w.Requests, hits+w.Hits
+			if w.Panel == nil {
+				continue
+			}
+			led := 0.0
+			for _, x := range w.Panel.Experts {
+				led += x.Led
+			}
+			for _, c := range w.Panel.Changes {
+				if changes++; c.Seq < w.First || c.Seq >= w.First+w.Requests || c.From == c.To || c.Ahead <= c.Needed {
+					t.Errorf("window of %d from request %d: %+v", w.Requests, w.First, c)
+				}
+			}
+			if math.Abs(led-1) > 1e-9 || len(w.Panel.Experts) < 2 || w.Panel.Leader == "" {
+				t.Errorf("%+v", w.Panel)
+			}
+		}
+		if len(l.Windows) != 7 || requests != l.Requests || hits != l.Hits || l.Policy == "rac+" && changes == 0 {
+			t.Errorf("%s: %d windows of %d requests and %d hits, %d changes of the leader", l.Policy, len(l.Windows), requests, hits, changes)
+		}
+	}
+	for _, l := range replayJSON(t, "--trace", "generate:loop:n=600", "--policy", "rac+", "--capacity", "5%") {
+		if l.Windows != nil {
+			t.Errorf("windows without --windows: %+v", l.Windows)
+		}
+	}
+}
+
 func TestReplayJSON(t *testing.T) {
 	a, b := logFile(t, "a", 500), logFile(t, "b", 700)
 	all := replayJSON(t, "--trace", a+","+b, "--policy", "lru,belady", "--capacity", "20,50", "--warmup", "100")
@@ -137,7 +199,7 @@ func TestReplayJSONParameters(t *testing.T) {
 	if !strings.Contains(first.Parameters, "alpha=0.") || first.CapacityEntries == 0 {
 		t.Errorf("%+v", first)
 	}
-	if again.Policy, again.Capacity = first.Policy, first.Capacity; again != first {
+	if again.Policy, again.Capacity = first.Policy, first.Capacity; !reflect.DeepEqual(again, first) {
 		t.Errorf("again %+v, want %+v", again, first)
 	}
 }
@@ -159,7 +221,7 @@ func TestReplayGenerated(t *testing.T) {
 	for i := range made {
 		made[i].Trace = path
 	}
-	if !slices.Equal(made, read) || len(made) < 20 {
+	if !reflect.DeepEqual(made, read) || len(made) < 20 {
 		t.Errorf("made\n%+v\nread\n%+v", made, read)
 	}
 }

@@ -57,6 +57,7 @@ type Flags struct {
 	Source
 	Policies, Capacities string
 	Warmup, Parallel     int
+	Windows              int
 }
 
 // Register adds the flags.
@@ -66,6 +67,7 @@ func (f *Flags) Register(fs *flag.FlagSet) {
 	fs.StringVar(&f.Policies, "policy", "all", "`LIST` of policies, each with parameters if need be: lru,rac:alpha=1/C,lambda=2")
 	fs.StringVar(&f.Capacities, "capacity", "2.5%,10%,20%", "`LIST` of shares of the distinct requests, entries (100) and bytes (64MiB)")
 	fs.IntVar(&f.Warmup, "warmup", 0, "the first `N` requests of each trace are played and not counted")
+	fs.IntVar(&f.Windows, "windows", 0, "divide the requests that count into `N` equal parts, and show the figures of each: hit ratio, regret, who led and why that changed")
 	fs.IntVar(&f.Parallel, "parallel", 0, "`N` policies at a time, 0 is one for each processor; the figures do not depend on it")
 }
 
@@ -74,12 +76,15 @@ func (f *Flags) Check() error {
 	if f.Warmup < 0 || f.Parallel < 0 {
 		return errors.New("--warmup and --parallel are 0 or more")
 	}
+	if f.Windows < 0 || f.Windows > sim.MostWindows {
+		return fmt.Errorf("--windows %d: want 0 to %d", f.Windows, sim.MostWindows)
+	}
 	return f.Source.Check()
 }
 
 // Options returns the options of the replay.
 func (f *Flags) Options() (o sim.Options, err error) {
-	o = sim.Options{Seed: f.Seed, Warmup: f.Warmup, Parallel: f.Parallel}
+	o = sim.Options{Seed: f.Seed, Warmup: f.Warmup, Windows: f.Windows, Parallel: f.Parallel}
 	if o.Policies, err = parsePolicies(f.Policies); err != nil {
 		return o, cli.Usage(f.Command, Hint, "%v", err)
 	}

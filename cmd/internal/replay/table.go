@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -34,9 +35,13 @@ func writeTables(w io.Writer, results []sim.Result) {
 		fmt.Fprintln(w, head)
 		align(w, cells)
 		fmt.Fprintln(w)
+		writeWindows(w, rows)
 	}
 	if len(results) > 0 {
 		io.WriteString(w, legend)
+	}
+	if len(results) > 0 && len(results[0].Windows) > 0 {
+		io.WriteString(w, WindowsLegend)
 	}
 }
 
@@ -165,7 +170,8 @@ func gapClosed(r, best, belady *sim.Result, figure func(*sim.Result) float64) st
 	return percent((figure(r) - figure(best)) / (figure(belady) - figure(best)))
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
+// percent has no sign where it rounds to 0.
+func percent(share float64) string { return fmt.Sprintf("%.2f %%", math.Round(1e4*share)/100+0) }
 
 // align writes the first two columns left-aligned and the figures right-aligned.
 func align(w io.Writer, cells [][]string) {
