@@ -30,12 +30,9 @@ func experts() (names []string) {
 	return names
 }
 
-// leaderless are forms of the default without what keeps its leader.
-var leaderless []string
-
 // compared are the policies that are compared with each other: of the registry, those on the panel of the default, and those given.
 func (l *lab) compared() (names []string) {
-	for _, p := range slices.Concat(Baselines(), ours, experts(), leaderless, l.Designs) {
+	for _, p := range slices.Concat(Baselines(), ours, experts(), l.Designs) {
 		if !slices.Contains(names, p) {
 			names = append(names, p)
 		}
