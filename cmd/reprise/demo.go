@@ -35,7 +35,7 @@ const (
 	demoModel    = "gpt-4o-mini"
 	// The speed of the engine for the built-in workload, in tokens per second: slow enough to show the savings of a cache, fast
 	// enough to watch.
-	demoPrefill, demoDecode = 8000, 450
+	demoPrefill, demoDecode = 8000, 300
 )
 
 func demonstrate(t cli.Terminal, args []string) error {

@@ -74,7 +74,7 @@ func (s *stage) settle() {
 
 // startEngine serves the built-in engine on a free port.
 func (s *stage) startEngine() (*url.URL, error) {
-	o := enginesim.Options{Models: []string{enginesim.AnyModel}}
+	o := enginesim.Options{Models: []string{enginesim.AnyModel}, Reply: demo.Answer}
 	if s.o.input == "" {
 		o.Prefill, o.Decode = demoPrefill, demoDecode
 	}
@@ -112,6 +112,7 @@ func (s *stage) close() error {
 
 // play plays the workload and shows the view.
 func (s *stage) play(ctx context.Context, next func() (trace.Conversation, error), r *trace.ConversationReader) error {
+	fmt.Fprintf(s.t.Err, "page: %s/\n", s.adminURL())
 	fmt.Fprintf(s.t.Err, "reprise demo: clients → proxy %s (%s, %s, %s entries) → built-in engine\n", s.apiURL(), s.cfg.Mode, s.cfg.Policy,
 		fmt.Sprint(s.cfg.CapacityEntries))
 	s.start = time.Now()
