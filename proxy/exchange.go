@@ -9,6 +9,7 @@ import (
 	"reprise/proxy/answer"
 	"reprise/proxy/cache"
 	"reprise/proxy/prices"
+	"reprise/proxy/tracing"
 	"reprise/store"
 )
 
@@ -70,7 +71,7 @@ func (x exchange) once() (Result, error) {
 	} else {
 		defer x.s.flights.Leave(f)
 	}
-	if err := f.Wait(x.http.Context()); err != nil {
+	if err := x.wait(f, leader); err != nil {
 		return Refused, errClientGone
 	}
 	o, err := f.Outcome()
@@ -93,6 +94,14 @@ func (x exchange) once() (Result, error) {
 		return x.once()
 	}
 	return r.run()
+}
+
+// wait waits for the outcome of f.
+func (x exchange) wait(f *flight, leader bool) error {
+	if !leader {
+		defer x.span.Child(tracing.Wait).End()
+	}
+	return f.Wait(x.http.Context())
 }
 
 // join joins the flight of the key and the ids of the conversation, or makes it. A request with directives gets a flight of its own, because they may change

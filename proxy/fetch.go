@@ -14,6 +14,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/prices"
+	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/usage"
@@ -63,6 +64,7 @@ func (q *query) fetch(f *flight, found *finding) (ended bool) {
 	if hit := q.instead(reply, err, found); hit != nil {
 		if err == nil {
 			reply.Body.Close()
+			reply.Span.End()
 			s.budget.End()
 		}
 		f.Publish(&outcome{served: hit})
@@ -78,7 +80,7 @@ func (q *query) fetch(f *flight, found *finding) (ended bool) {
 	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, foreign: reply.Foreign, asker: q.http.Header, found: found, start: start,
 		addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
 	o.rec.ChargeTo(s.budget.Account(budget.Recordings), budget.Call)
-	body := &metered{reply.Body, usage.NewMeter()}
+	body := &metered{ReadCloser: reply.Body, meter: usage.NewMeter(), span: reply.Span}
 	o.filling = o.rec.Fill(ctx, body, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes,
 		Patience: patience(s.live.Load().clients.Write)}, &fetched{query: q, f: f, o: o, body: body})
 	f.Publish(o)
@@ -120,6 +122,7 @@ func (q *query) callWithin(ctx context.Context, found *finding) (*upstream.Reply
 	reply.Body = &cancelled{reply.Body, cancel}
 	if !decided.CompareAndSwap(false, true) {
 		reply.Body.Close()
+		reply.Span.End()
 		q.s.budget.End()
 		return nil, context.Canceled
 	}
@@ -159,7 +162,7 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 		return nil, errNoMemory
 	}
 	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Original: q.http, Body: body, Model: q.Model, Chain: chain, Want: want,
-		Rate: q.s.hints.missed(q, chain)})
+		Rate: q.s.hints.missed(q, chain), Span: q.span})
 }
 
 // fetched is an answer of the upstream that is being copied into a recording. It implements upstream.Owner.
@@ -174,19 +177,29 @@ type fetched struct {
 type metered struct {
 	io.ReadCloser
 	meter *usage.Meter
+	span  *tracing.Span // of the call
+	begun bool
 }
 
 func (m *metered) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
+	if n > 0 && !m.begun {
+		m.begun = true
+		m.span.Event(tracing.FirstByte)
+	}
 	m.meter.Write(p[:n])
 	return n, err
 }
 
-// spent counts the tokens of an upstream's answer to a tenant, and gives up its meter. model is "" where it is not known.
-func spent(s *Server, tenant, model string, status int, meter *usage.Meter) {
+// spent counts the tokens of an upstream's answer to a tenant, notes them in the span of the call, and gives up its meter. model is "" where it is
+// not known.
+func spent(s *Server, tenant, model string, status int, meter *usage.Meter, span *tracing.Span) {
 	if status/100 != 2 {
 		meter.Free()
 		return
+	}
+	if span.Recording() {
+		span.Text(tracing.ResponseModel, meter.Model())
 	}
 	model = cmp.Or(model, meter.Model())
 	u := meter.End()
@@ -194,6 +207,7 @@ func spent(s *Server, tenant, model string, status int, meter *usage.Meter) {
 		s.costs.Unreported()
 		return
 	}
+	span.Used(u.Prompt, u.Cached, u.Written, u.Output)
 	s.costs.Spent(tenant, model, prices.Tokens{Input: int64(max(0, u.Prompt-u.Cached-u.Written)), Cached: int64(u.Cached), Written: int64(u.Written), Output: int64(u.Output)})
 }
 
@@ -207,7 +221,8 @@ func (a *fetched) End(err error) {
 	a.o.took.Store(int64(took))
 	took = max(took, processingTime(rec.Header))
 	s.metrics.step(stepUpstream, took)
-	spent(s, a.tenant, a.o.replica.Answers(a.Model), rec.Status, a.body.meter)
+	spent(s, a.tenant, a.o.replica.Answers(a.Model), rec.Status, a.body.meter, a.body.span)
+	a.called(err)
 	kept, text := a.keep(a.o, err, took)
 	a.o.kept = kept
 	a.explore(took, text)
@@ -223,10 +238,23 @@ func (a *fetched) End(err error) {
 	s.flights.End(a.f)
 }
 
+// called ends the span of the call, whose answer broke off with err.
+func (a *fetched) called(err error) {
+	switch {
+	case err == nil:
+	case a.f.Context().Err() != nil:
+		a.body.span.Text(tracing.ErrorType, Gone.String())
+	default:
+		a.body.span.Fail("cut")
+	}
+	a.body.span.End()
+}
+
 // Crash ends the flight after a panic with v.
 func (a *fetched) Crash(v any) {
 	a.unlead()
 	a.body.Close()
+	a.body.span.End()
 	a.s.flights.Crash(a.f, v)
 }
 

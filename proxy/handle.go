@@ -43,7 +43,7 @@ func (s *Server) handle(v *visit, w http.ResponseWriter, r *http.Request, family
 	if err != nil {
 		return Refused, err
 	}
-	q.span = v.asks(q)
+	setSpan(q, v.asks(q))
 	if v.Tenant, v.Model, v.Stream = q.tenant, q.Model, q.Stream; q.Stream && !family.Answers.Lines {
 		awaitStream(w)
 	}

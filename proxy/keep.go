@@ -11,6 +11,7 @@ import (
 	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/api"
 	"reprise/proxy/canon"
+	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 	"reprise/store"
 )
@@ -30,6 +31,7 @@ type said struct {
 
 // keep stores the upstream's answer of an outcome, which has ended, if it may be kept, and returns what it says. cut is why it broke off, nil if it did not.
 func (q *query) keep(o *outcome, cut error, took time.Duration) (k *keptInfo, text said) {
+	defer q.span.Child(tracing.Keep).End()
 	found, rec := o.found, o.rec
 	k = &keptInfo{reason: "fault"}
 	q.s.faults.guard("store", func() error {

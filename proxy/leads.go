@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"reprise/proxy/tracing"
 	"reprise/store"
 )
 
@@ -21,7 +22,9 @@ func (q *query) led(f *flight, found *finding) (ended bool) {
 	if q.s.opts.Leads == nil || q.alone || q.d.private() {
 		return q.fetch(f, found)
 	}
+	waiting := q.span.Child(tracing.Wait)
 	again, done := q.s.opts.Leads.Lead(f.Context(), q.req.Key)
+	waiting.End()
 	q.done = sync.OnceFunc(done)
 	handed := false // to the answer that fetch has begun
 	defer func() {

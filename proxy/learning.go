@@ -150,9 +150,9 @@ func askJudge(ctx context.Context, s *Server, model string, messages [2]learn.Me
 		return "", err
 	}
 	defer reply.Body.Close()
-	said := &metered{reply.Body, usage.NewMeter()}
+	said := &metered{ReadCloser: reply.Body, meter: usage.NewMeter()}
 	text, err := io.ReadAll(io.LimitReader(said, mostJudgeReply))
-	spent(s, judgeTenant, model, reply.StatusCode, said.meter)
+	spent(s, judgeTenant, model, reply.StatusCode, said.meter, nil)
 	switch {
 	case err != nil:
 		return "", err

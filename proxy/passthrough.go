@@ -6,6 +6,7 @@ import (
 
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
+	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/usage"
@@ -46,21 +47,23 @@ func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q
 
 // forward passes r, with this body if it has been read, to an upstream.
 func forward(s *Server, v *visit, out *statusWriter, r *http.Request, q *query, body []byte) error {
-	p := upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body}
+	p := upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body, Span: v.span}
 	if v.Tenant = p.Tenant; q != nil {
 		p.Model, p.Chain = q.Model, s.hints.chain(q)
 		v.Model = q.Model
 		defer s.hints.drop(p.Chain)
 	}
 	several, start := several(&s.opts), s.opts.Now()
-	p.Begins = func(replica *upstream.Replica, foreign bool) {
-		if v.Upstream = replica.Name(); several {
-			out.status.answeredBy(replica, foreign)
+	p.Begins = func(reply *upstream.Reply) {
+		out.span = reply.Span
+		if v.Upstream = reply.Replica.Name(); several {
+			out.status.answeredBy(reply.Replica, reply.Foreign)
 		}
 	}
 	defer func() {
 		v.Waited = s.opts.Now().Sub(start)
 		out.spent(s)
+		out.span.End()
 	}()
 	return s.upstream.PassThrough(out, p)
 }
@@ -95,11 +98,13 @@ func isPlainJSON(r *http.Request, most int64) bool {
 // statusWriter adds the cache's status to the upstream's header just before that is sent.
 type statusWriter struct {
 	http.ResponseWriter
-	visit  *visit
-	status cacheStatus
-	begun  bool         // the header is sent
-	sent   int          // its status
-	meter  *usage.Meter // of an answer of a cached endpoint; nil: its tokens are not counted
+	visit   *visit
+	status  cacheStatus
+	begun   bool          // the header is sent
+	written bool          // and a byte of the body
+	sent    int           // its status
+	meter   *usage.Meter  // of an answer of a cached endpoint; nil: its tokens are not counted
+	span    *tracing.Span // of the call
 }
 
 func (w *statusWriter) WriteHeader(status int) {
@@ -121,6 +126,10 @@ func (w *statusWriter) Write(p []byte) (int, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)
 	}
+	if !w.written && len(p) > 0 {
+		w.written = true
+		w.span.Event(tracing.FirstByte)
+	}
 	if w.meter != nil {
 		w.meter.Write(p)
 	}
@@ -131,7 +140,7 @@ func (w *statusWriter) Write(p []byte) (int, error) {
 func (w *statusWriter) spent(s *Server) {
 	switch {
 	case w.meter != nil:
-		spent(s, w.visit.Tenant, w.visit.Model, w.sent, w.meter)
+		spent(s, w.visit.Tenant, w.visit.Model, w.sent, w.meter, w.span)
 	case w.visit.api != nil && w.sent/100 == 2:
 		s.costs.Unreported()
 	}

@@ -134,8 +134,16 @@ func (q *query) run(f *flight) (ended bool) {
 	return true
 }
 
+// setSpan gives q the span of its request, and makes spans of what the cache does for it.
+func setSpan(q *query, span *tracing.Span) {
+	if q.span = span; span.Recording() {
+		q.req.Begin = func(s cache.Step) (end func()) { return span.Child(string(s)).End }
+	}
+}
+
 // exact looks the key up. An expired answer is kept for stale-if-error.
 func (q *query) exact(ctx context.Context) *served {
+	defer q.span.Child(tracing.Exact).End()
 	hit, stale, err := q.s.cache.Lookup(ctx, &q.req)
 	q.s.faults.degraded(err)
 	if stale != nil {

@@ -1,6 +1,12 @@
 package proxy
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +16,7 @@ import (
 	"reprise/proxy/enginesim"
 	"reprise/proxy/tracing/otlp"
 	"reprise/proxy/tracing/tracetest"
+	"reprise/proxy/upstream"
 )
 
 // traced is a collector of the spans of a rig.
@@ -36,31 +43,62 @@ func traces(t testing.TB, env ...string) (adjust func(*Options), c *traced) {
 	return func(o *Options) { o.Tracer = c.exporter.Tracer() }, c
 }
 
-// of waits until a request more has ended, and returns the spans that have come since the last call, that of the request first and the others
-// in the order in which they began.
-func (c *traced) of(t testing.TB) []*tracetest.Span {
+// of waits until a request more of r has ended, and returns the spans that have come since the last call in the order in which they began: the
+// first is that of the request.
+func (c *traced) of(t testing.TB, r *rig) []*tracetest.Span { return c.ofAll(t, r, 1) }
+
+// ofAll is of for n requests.
+func (c *traced) ofAll(t testing.TB, r *rig, n int) []*tracetest.Span {
 	t.Helper()
-	var all []*tracetest.Span
-	isServer := func(s *tracetest.Span) bool { return s.Kind == "server" }
-	eventually(t, "a request", func() bool {
-		if err := c.exporter.Flush(t.Context()); err != nil {
+	var spans []*tracetest.Span
+	eventually(t, fmt.Sprint(n, " requests"), func() bool {
+		if err := errors.Join(r.Wait(t.Context()), c.exporter.Flush(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		all = c.Spans()
-		return slices.ContainsFunc(all[c.seen:], isServer)
+		spans = slices.Clone(c.Spans()[c.seen:])
+		return len(slices.DeleteFunc(slices.Clone(spans), func(s *tracetest.Span) bool { return s.Kind != "server" })) == n
 	})
-	spans := slices.Clone(all[c.seen:])
-	c.seen = len(all)
-	slices.SortStableFunc(spans, func(a, b *tracetest.Span) int {
-		switch {
-		case isServer(a) != isServer(b) && isServer(a):
-			return -1
-		case isServer(a) != isServer(b):
-			return 1
-		}
-		return int(int64(a.Start) - int64(b.Start))
-	})
+	c.seen += len(spans)
+	slices.SortStableFunc(spans, func(a, b *tracetest.Span) int { return cmp.Compare(a.Start, b.Start) })
 	return spans
+}
+
+// tree is the spans below one, in a line: its name, a > for a call of the upstream, a ! where it failed, its events, and in brackets what is
+// below it.
+func tree(all []*tracetest.Span, root *tracetest.Span) string {
+	var b strings.Builder
+	if root.Kind == "client" {
+		b.WriteString(">")
+	}
+	b.WriteString(root.Name)
+	if root.Failed {
+		b.WriteString("!")
+	}
+	for _, e := range root.Events {
+		b.WriteString("." + e)
+	}
+	var below []string
+	for _, s := range all {
+		if s.Parent == root.ID && s.Trace == root.Trace {
+			below = append(below, tree(all, s))
+		}
+	}
+	if len(below) > 0 {
+		b.WriteString("(" + strings.Join(below, " ") + ")")
+	}
+	return b.String()
+}
+
+// child is the first span with a name below another.
+func child(t testing.TB, all []*tracetest.Span, parent *tracetest.Span, kind string) *tracetest.Span {
+	t.Helper()
+	for _, s := range all {
+		if s.Parent == parent.ID && s.Kind == kind {
+			return s
+		}
+	}
+	t.Fatalf("no %s below %s", kind, tree(all, parent))
+	return nil
 }
 
 // TestSpanOfRequest: every way in which a request can end has one span, with what happened and nothing that a client said.
@@ -89,7 +127,7 @@ func TestSpanOfRequest(t *testing.T) {
 		{"files/" + secret + "/content?key=" + secret, "{}", nil, "POST|reprise.cache.result=bypass url.path=/v1/files/*/content http.route= http.response.status_code=404"},
 	} {
 		r.ask(t, "/v1/"+tc.path, tc.body, append(tc.header, "X-Api-Key: "+secret)...)
-		spans := c.of(t)
+		spans := c.of(t, r)
 		name, attributes, _ := strings.Cut(tc.want, "|")
 		s := spans[0]
 		if got := s.Name + map[bool]string{true: "!"}[s.Failed]; got != name || s.Kind != "server" {
@@ -132,7 +170,186 @@ func TestNotSampled(t *testing.T) {
 	r.ask(t, "/v1/chat/completions", chat(capital))
 	r.ask(t, "/v1/chat/completions", chat(capital))
 	r.ask(t, "/v1/chat/completions", chat(capital), "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	if s := c.of(t)[0]; s.Attributes["reprise.cache.result"] != "exact" || len(c.Spans()) != 2 { // with that of the reading
-		t.Errorf("%d spans: %+v", len(c.Spans()), s)
+	if all := c.of(t, r); tree(all, all[0]) != "chat gpt-4o(read exact)" || len(all) != 3 {
+		t.Errorf("%d spans: %+v", len(all), all[0])
+	}
+}
+
+// TestSteps: the spans of the steps of each kind of request are below that of the request.
+func TestSteps(t *testing.T) {
+	traces, c := traces(t)
+	r := newRig(t, traces)
+	fault := func(how string) []string { return []string{enginesim.FaultHeader + ": " + how} }
+	for _, tc := range []struct {
+		name, path, body string
+		header           []string
+		want             string
+	}{
+		{"miss", "chat/completions", chat(capital), nil, "chat gpt-4o(read exact exact embed route >chat gpt-4o.first_byte keep)"},
+		{"exact hit", "chat/completions", chat(capital), nil, "chat gpt-4o(read exact)"},
+		{"hit by its form", "chat/completions", chat(similar), nil, "chat gpt-4o(read exact exact judge)"},
+		{"first of a pair", "chat/completions", chat("What are some benefits of a garden?"), nil, "chat gpt-4o(read exact exact embed route >chat gpt-4o.first_byte keep)"},
+		{"hit by edits", "chat/completions", chat("What are some of the benefits of a garden?"), nil, "chat gpt-4o(read exact exact embed route judge)"},
+		{"stream", "chat/completions", chat("Who wrote Faust?", `"stream":true`), nil, "chat gpt-4o(read exact exact embed route >chat gpt-4o.first_byte keep)"},
+		{"bypass", "chat/completions", chat(capital, `"n":2`), nil, "chat gpt-4o(read >chat gpt-4o.first_byte)"},
+		{"another path", "models", "", nil, "POST(>POST!.first_byte)"},
+		{"status", "chat/completions", chat("Who wrote Nathan?"), fault("status=503"), "chat gpt-4o!(read exact exact embed route >chat gpt-4o!.first_byte keep)"},
+		{"cut stream", "chat/completions", chat("Who wrote Momo?", `"stream":true`), fault("cut-events=2"), "chat gpt-4o!(read exact exact embed route >chat gpt-4o!.first_byte keep)"},
+		{"bad body", "chat/completions", "{", nil, "POST /v1/chat/completions(read)"},
+	} {
+		_, _ = r.try("/v1/"+tc.path, tc.body, tc.header...) // one is cut
+		all := c.of(t, r)
+		if got := tree(all, all[0]); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+		}
+		for _, s := range all {
+			if s.Trace != all[0].Trace || s.Parent == "" && s != all[0] || s.Start < all[0].Start || s.End < s.Start {
+				t.Errorf("%s: %s is not below the request: %+v", tc.name, s.Name, s)
+			}
+		}
+	}
+}
+
+// TestCall: the span of a call has what was asked, of whom, and the tokens that the answer took; a stored answer took none.
+func TestCall(t *testing.T) {
+	traces, c := traces(t)
+	r := newRig(t, traces)
+	up, err := url.Parse(r.up.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stream := range []string{`"stream":false`, `"stream":true`} {
+		r.ask(t, "/v1/chat/completions", chat("Who wrote Faust? "+stream, stream))
+		all := c.of(t, r)
+		call := child(t, all, all[0], "client")
+		for key, want := range map[string]string{"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-4o", "gen_ai.response.model": "gpt-4o",
+			"server.address": up.Hostname(), "server.port": up.Port(), "http.response.status_code": "200", "http.request.method": "POST", "reprise.upstream": up.Host} {
+			if got := call.Attributes[key]; got != want {
+				t.Errorf("%s: %s is %q, not %q", stream, key, got, want)
+			}
+		}
+		if call.Attributes["gen_ai.usage.input_tokens"] == "" || call.Attributes["gen_ai.usage.output_tokens"] == "" {
+			t.Errorf("%s: no tokens: %v", stream, call.Attributes)
+		}
+		r.ask(t, "/v1/chat/completions", chat("Who wrote Faust? "+stream, stream))
+		if hit := c.of(t, r)[0]; hit.Attributes["gen_ai.usage.input_tokens"] != "" || hit.Attributes["reprise.tokens_saved"] == "" {
+			t.Errorf("hit: %v", hit.Attributes)
+		}
+	}
+}
+
+// TestTraceGoesUpstream: the upstream gets the trace context of the span of its call, or that of the client where the request is not sampled.
+func TestTraceGoesUpstream(t *testing.T) {
+	const theirs, notSampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+	for _, path := range []string{"/v1/chat/completions", "/v1/moderations"} {
+		for _, tc := range []struct {
+			name, sent string
+			env        []string
+			want       func(got string, call *tracetest.Span) bool
+		}{
+			{"a new trace", "", nil, func(got string, call *tracetest.Span) bool { return got == "00-"+call.Trace+"-"+call.ID+"-01|" }},
+			{"the client's trace", theirs, nil, func(got string, call *tracetest.Span) bool {
+				return got == "00-"+theirs[3:35]+"-"+call.ID+"-01|vendor=1" && call.Trace == theirs[3:35] && call.State == "vendor=1"
+			}},
+			{"no trace context", "00-nonsense", nil, func(got string, call *tracetest.Span) bool { return got == "00-"+call.Trace+"-"+call.ID+"-01|" }},
+			{"not sampled by the client", notSampled, nil, func(got string, _ *tracetest.Span) bool { return got == notSampled+"|vendor=1" }},
+			{"not sampled here", "", []string{"OTEL_TRACES_SAMPLER=always_off"}, func(got string, _ *tracetest.Span) bool { return len(got) == 56 && strings.HasSuffix(got, "-00|") }},
+			{"the share decides", theirs, []string{"OTEL_TRACES_SAMPLER=traceidratio", "OTEL_TRACES_SAMPLER_ARG=0"}, func(got string, _ *tracetest.Span) bool { return got == theirs+"|vendor=1" }},
+			{"no propagation", theirs, []string{"OTEL_PROPAGATORS=none"}, func(got string, call *tracetest.Span) bool {
+				return got == theirs+"|vendor=1" && call.Trace != theirs[3:35]
+			}},
+		} {
+			t.Run(tc.name+path, func(t *testing.T) {
+				traces, c := traces(t, tc.env...)
+				got := make(chan string, 1)
+				r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					got <- strings.Join(r.Header["Traceparent"], ",") + "|" + strings.Join(r.Header["Tracestate"], ",")
+					instantUpstream(w, r)
+				}), traces)
+				r.ask(t, path, chat(capital), nonEmpty([]string{map[bool]string{true: "traceparent: " + tc.sent}[tc.sent != ""], "tracestate: vendor=1"})...)
+				var call *tracetest.Span
+				if len(tc.env) == 0 && tc.sent != notSampled || tc.env != nil && strings.HasPrefix(tc.env[0], "OTEL_PROP") {
+					all := c.of(t, r)
+					call = child(t, all, all[0], "client")
+				}
+				if g := within(t, got, "the upstream call"); !tc.want(g, call) {
+					t.Errorf("the upstream got %q; the call is %+v", g, call)
+				}
+			})
+		}
+	}
+}
+
+// TestSeveralUpstreams: the choice has a span, and so has each upstream that is asked.
+func TestSeveralUpstreams(t *testing.T) {
+	traces, c := traces(t)
+	r := newRig(t, traces, func(o *Options) {
+		gone, err := url.Parse("http://127.0.0.1:1/v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Upstreams[0].Name = "works"
+		o.Upstreams = append(o.Upstreams, upstream.Target{Name: "gone", Base: gone})
+		o.Routing.HealthInterval = -1
+	})
+	both := false
+	for i := range 50 {
+		r.ask(t, "/v1/chat/completions", chat(fmt.Sprint("Who wrote the book number ", i, "?")))
+		all := c.of(t, r)
+		switch got := tree(all, all[0]); got {
+		case "chat gpt-4o(read exact exact embed route choose >chat gpt-4o.first_byte keep)":
+		case "chat gpt-4o(read exact exact embed route choose >chat gpt-4o! choose >chat gpt-4o.first_byte keep)":
+			both = true
+			failed := child(t, all, all[0], "client")
+			if failed.Attributes["reprise.upstream"] != "gone" || failed.Attributes["error.type"] != "unreachable" {
+				t.Errorf("%v", failed.Attributes)
+			}
+		default:
+			if !strings.Contains(got, "judge") {
+				t.Fatal(got)
+			}
+		}
+		if both {
+			return
+		}
+	}
+	t.Error("the upstream that is gone was never asked")
+}
+
+// TestFollowers: each request that waits for the flight of another has a span of the wait, and one of them the call.
+func TestFollowers(t *testing.T) {
+	traces, c := traces(t)
+	up := newStage()
+	r := newRigAt(t, nil, up, traces)
+	const n = 3
+	replies := make(chan reply, n)
+	for range n {
+		go func() {
+			got, err := r.try("/v1/chat/completions", chat(capital))
+			if err != nil {
+				t.Error(err)
+			}
+			replies <- got
+		}()
+	}
+	within(t, up.arrived, "the upstream call")
+	r.waiters(t, n)
+	up.script <- func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(upstreamReply)
+	}
+	for range n {
+		within(t, replies, "an answer")
+	}
+	all := c.ofAll(t, r, n)
+	got := map[string]int{}
+	for _, s := range all {
+		if s.Kind == "server" {
+			got[s.Attributes["reprise.cache.result"]+" "+tree(all, s)]++
+		}
+	}
+	want := map[string]int{"miss chat gpt-4o(read exact exact embed route >chat gpt-4o.first_byte keep)": 1, "shared chat gpt-4o(read exact wait)": n - 1}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

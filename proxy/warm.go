@@ -229,11 +229,11 @@ func (w *warmer) send(ctx context.Context, b prefix.Block) {
 	status := 0
 	reply, err := w.s.upstream.Call(ctx, upstream.Request{Tenant: k.tenant, Original: r, Body: k.body, Model: k.Model, Chain: chain, Want: w.s.hints.names(q, chain)})
 	if err == nil {
-		body := &metered{reply.Body, usage.NewMeter()}
+		body := &metered{ReadCloser: reply.Body, meter: usage.NewMeter()}
 		_, _ = io.CopyN(io.Discard, body, 1<<20)
 		body.Close()
 		status = reply.StatusCode
-		spent(w.s, k.tenant, k.Model, status, body.meter)
+		spent(w.s, k.tenant, k.Model, status, body.meter, nil)
 	}
 	if status == http.StatusOK {
 		w.requests.Inc()

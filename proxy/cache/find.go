@@ -115,6 +115,7 @@ func (c *Cache) embed(ctx context.Context, r *Request, f *Finding) (err error) {
 	if f.Vector = r.Vector; f.Vector != nil {
 		return nil
 	}
+	defer r.step(StepEmbed)()
 	start := c.opt.Now()
 	f.Vector, err = c.embedder.vector(ctx, r.Prompt)
 	if f.Vector != nil {

@@ -32,6 +32,8 @@ type Request struct {
 	// Data reports whether what stands before the prompt treats it as data: see normal.TreatsAsData. It is called only where an answer was
 	// found that may serve another prompt, at most once. nil: false.
 	Data func() bool
+	// Begin is called where a step of a search begins, and its result where that ends; nil: nothing is.
+	Begin func(Step) (end func())
 
 	// Asked is set by the first Lookup that asks the shared store for the key, because there is no entry here. Later ones do not ask again.
 	Asked bool
@@ -44,6 +46,27 @@ type Request struct {
 	// NoDetect keeps a parent from being found by similarity (paper 002, DETECTPARENT).
 	NoDetect bool
 }
+
+// Step is a part of a search by meaning.
+type Step string
+
+// The steps. A search that finds an answer by the form of a prompt has no vector and no topic, and one that finds expired entries in its way has
+// some of them again.
+const (
+	StepEmbed Step = "embed" // the prompt becomes a vector
+	StepRoute Step = "route" // its topic, and the nearest entries
+	StepJudge Step = "judge" // whether one of those may answer
+)
+
+// step begins a step.
+func (r *Request) step(s Step) (end func()) {
+	if r.Begin == nil {
+		return nothing
+	}
+	return r.Begin(s)
+}
+
+func nothing() {}
 
 // Turn is one earlier turn of a conversation.
 type Turn struct {

@@ -58,6 +58,7 @@ func (s *search) byForm(ctx context.Context) error {
 		f.barred(BarExpired)
 		return s.remove(policy.Expired, e)
 	}
+	defer r.step(StepJudge)()
 	done, err := s.take(ctx, &Hit{Entry: e, Topic: topics.TopicID(e.Topic), At: s.opt.Now(), purges: purges}, stored, 0)
 	s.settled = done
 	return err
@@ -69,7 +70,9 @@ func (s *search) byVector(ctx context.Context) error {
 	start := s.opt.Now()
 	defer func() { f.SearchTook = max(s.opt.Now().Sub(start), 1) }()
 	for {
+		end := r.step(StepRoute)
 		f.Route = s.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: s.opt.gate(r)})
+		end()
 		if s.settled {
 			return nil
 		}
@@ -87,6 +90,9 @@ func (s *search) byVector(ctx context.Context) error {
 // are returned: they stay for the next answer to their key, but not where they hide a fresh entry.
 func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error) {
 	r := s.r
+	if len(s.f.Route.Matches) > 0 {
+		defer r.step(StepJudge)()
+	}
 	now, purges := s.opt.Now(), s.purges.Load()
 	for _, m := range s.f.Route.Matches {
 		e, ok := s.store.Get(policy.ID(m.ID))

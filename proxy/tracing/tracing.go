@@ -110,19 +110,16 @@ func (s *Span) Since(name string, began time.Time) {
 	}
 }
 
-// Call begins a call of the upstream, and puts its trace context into h, the header of the request that is sent. The trace context of a client whose
+// Call begins a call of the upstream with a method, and puts its trace context into h, the header of the request that is sent. The trace context of a client whose
 // request is not sampled stays there as it is; one that has sent none gets the present one, so that the upstream does not sample either.
-func (s *Span) Call(h http.Header) *Span {
+func (s *Span) Call(method string, h http.Header) *Span {
 	switch {
 	case s == nil:
 		return nil
 	case !s.silent:
-		name := "HTTP"
-		if s.about.Operation != "" {
-			name = named(s.about.Operation, s.about.Model)
-		}
-		c := s.begin(name, client)
-		c.asked(s.about)
+		c := s.begin("HTTP", client)
+		c.about = s.about
+		c.describe(method, "")
 		c.passOn(h)
 		return c
 	case !s.given:
@@ -179,9 +176,13 @@ func (s *Span) asked(a Asked) {
 
 // Served names the span of a request, and notes its method and its route, which is "" where that would be a client's own words.
 func (s *Span) Served(method, route string) {
-	if !s.Recording() {
-		return
+	if s.Recording() {
+		s.describe(method, route)
 	}
+}
+
+// describe names a span by what is asked of a model or else by HTTP's method, and notes both.
+func (s *Span) describe(method, route string) {
 	if !methods[method] {
 		method = "_OTHER"
 	}
@@ -209,6 +210,21 @@ func (s *Span) Text(key, value string) {
 func (s *Span) Number(key string, value int64) {
 	if s.Recording() {
 		s.span.SetAttributes(attribute.Int64(key, value))
+	}
+}
+
+// Used adds the tokens that an answer took. The prompt's contain those that came from the cache of the provider and those that were written to it.
+func (s *Span) Used(prompt, cached, written, output int) {
+	if !s.Recording() {
+		return
+	}
+	s.Number(InputTokens, int64(prompt))
+	s.Number(OutputTokens, int64(output))
+	if cached > 0 {
+		s.Number(CachedTokens, int64(cached))
+	}
+	if written > 0 {
+		s.Number(WrittenTokens, int64(written))
 	}
 }
 
@@ -267,12 +283,17 @@ const mostText = 256
 
 // text is a text as it may be sent: a single one that is not valid UTF-8 would cost all spans that are sent with it.
 func text(s string) string {
-	if len(s) > mostText {
-		n := mostText
-		for n > mostText-utf8.UTFMax && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		s = s[:n]
+	return cut(strings.ToValidUTF8(cut(s), "\uFFFD")) // a replacement is longer than what it replaces
+}
+
+// cut is the first bytes of a text, without half a character at their end.
+func cut(s string) string {
+	if len(s) <= mostText {
+		return s
 	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	n := mostText
+	for n > mostText-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }

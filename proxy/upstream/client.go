@@ -26,6 +26,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reprise/proxy/tracing"
 	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/health"
@@ -185,6 +186,7 @@ type Request struct {
 	Chain    *prefix.Chain  // of the body, used during the call only; nil: the replica is chosen by load
 	Want     dialect.Intent // what the proxy wants besides the client's request, except for how long the prefix is kept
 	Rate     float64        // at which requests with its tools and system prompt are sent, per second, which decides that; 0: it is not decided
+	Span     *tracing.Span  // of the request, whose trace the replica continues; nil: there is none
 }
 
 // Reply is a replica's answer, whose body is still to be read.
@@ -193,6 +195,7 @@ type Reply struct {
 	Replica *Replica
 	Added   []dialect.Field // fields that the proxy added to the body which was answered
 	Foreign bool            // it is the answer of another model than the one asked for
+	Span    *tracing.Span   // of the call, which the caller ends; nil: there is none
 }
 
 // Call sends r to a replica and returns its answer, whose body ends with ErrIdle when the replica sends nothing for too
@@ -200,7 +203,7 @@ type Reply struct {
 // then, the field is not added again for a while. Where the replica has as many calls as it may, it waits for one; see [Concurrency]. A replica that refuses the
 // request before it has worked on it is followed by another one; where none is left, its answer is the result.
 func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
-	p := picking{c: c, method: r.Original.Method, path: r.Original.URL.Path, header: r.Original.Header, body: r.Body, tenant: r.Tenant, model: r.Model, chain: r.Chain}
+	p := picking{c: c, method: r.Original.Method, path: r.Original.URL.Path, header: r.Original.Header, body: r.Body, tenant: r.Tenant, model: r.Model, chain: r.Chain, span: r.Span}
 	defer p.abandon() // unless the answer has its ticket
 	for t := p.first(ctx); ; {
 		reply, err := c.ask(ctx, t, r)
@@ -226,13 +229,14 @@ func (c *Client) ask(ctx context.Context, t turn, r Request) (*Reply, error) {
 	}
 	edits := replica.edit(r, asked)
 	c.hints.edited(replica, &edits)
-	resp, err := c.send(ctx, replica, r, edits)
+	resp, span, err := c.send(ctx, replica, r, edits)
 	if err == nil && len(edits.Added) > 0 && refuses(resp.StatusCode) {
 		if named := namedIn(resp, edits.Added); len(named) > 0 {
 			resp.Body.Close()
+			span.End()
 			r.Want = dialect.Intent{}
 			edits = replica.edit(r, asked)
-			if resp, err = c.send(ctx, replica, r, edits); err == nil && !refuses(resp.StatusCode) {
+			if resp, span, err = c.send(ctx, replica, r, edits); err == nil && !refuses(resp.StatusCode) {
 				c.refused(replica, r.Model, named)
 			}
 		}
@@ -240,7 +244,7 @@ func (c *Client) ask(ctx context.Context, t turn, r Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reply{Response: resp, Replica: replica, Added: edits.Added, Foreign: foreign}, nil
+	return &Reply{Response: resp, Replica: replica, Added: edits.Added, Foreign: foreign, Span: span}, nil
 }
 
 // terms are the terms of the replica for a model, of which clients ask under another name, as far as the proxy makes use of them.
@@ -297,10 +301,10 @@ type prefixedBody struct {
 	io.Closer
 }
 
-// send posts the client's request r to replica, with the edits of its dialect.
-func (c *Client) send(ctx context.Context, replica *Replica, r Request, edits dialect.Edits) (resp *http.Response, err error) {
-	if err := replica.calls.acquire(ctx, r.Tenant); err != nil {
-		return nil, err
+// send posts the client's request r to replica, with the edits of its dialect. Where there is an answer, the caller ends the span of the call.
+func (c *Client) send(ctx context.Context, replica *Replica, r Request, edits dialect.Edits) (resp *http.Response, span *tracing.Span, err error) {
+	if err := replica.queue(ctx, r.Tenant, r.Span); err != nil {
+		return nil, nil, err
 	}
 	t := newTrip(ctx, c.limits, nil)
 	defer func() {
@@ -313,14 +317,16 @@ func (c *Client) send(ctx context.Context, replica *Replica, r Request, edits di
 		ContentLength: int64(len(edits.Body))}).WithContext(t.ctx)
 	out.Host = out.URL.Host
 	maps.Copy(out.Header, edits.Header)
+	span = replica.called(r.Span, out.Method, r.Model, out.Header)
 	body := edits.Body
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	out.Body, _ = out.GetBody()
-	if resp, err = t.send(c.transport, out); err != nil {
-		return nil, err
+	resp, err = t.send(c.transport, out)
+	if traced(span, resp, err); err != nil {
+		return nil, nil, err
 	}
 	resp.Body = &callBody{ReadCloser: resp.Body, calls: replica.calls, tenant: r.Tenant}
-	return resp, nil
+	return resp, span, nil
 }
 
 // callBody is the body of an answer. When it is closed, the call of tenant has ended.

@@ -19,6 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/internal/header"
+	"reprise/proxy/tracing"
 	"reprise/proxy/upstream/prefix"
 )
 
@@ -29,9 +30,10 @@ type Passed struct {
 	Read   []byte        // the body, which replaces the request's own; nil: that has not been read
 	Model  string        // that the body asks for; "": it is looked for in Read, where it matters
 	Chain  *prefix.Chain // of the body, used until an answer begins; nil: the replica is chosen by load
-	// Begins is called before the header of the answer is written to the client, with the replica that answers, and whether it is the
-	// answer of another model than the one asked for. nil: it is not called.
-	Begins func(r *Replica, foreign bool)
+	Span   *tracing.Span // of the request, whose trace the replica continues; nil: there is none
+	// Begins is called before the header of the answer is written to the client; it must leave its body alone, and has to end its span. nil: it is
+	// not called.
+	Begins func(*Reply)
 }
 
 // PassThrough forwards p to a replica, its body unchanged except for a model's name that the replica has under another one, and the answer
@@ -51,7 +53,7 @@ func (c *Client) PassThrough(w http.ResponseWriter, p Passed) error {
 	if p.Model == "" && c.modelMatters {
 		p.Model = modelIn(p.Read)
 	}
-	choice := picking{c: c, method: p.Method, path: p.URL.Path, header: p.Header, body: p.Read, tenant: p.Tenant, model: p.Model, chain: p.Chain}
+	choice := picking{c: c, method: p.Method, path: p.URL.Path, header: p.Header, body: p.Read, tenant: p.Tenant, model: p.Model, chain: p.Chain, span: p.Span}
 	defer choice.abandon()
 	t := choice.first(p.Context())
 	if upgrades(p.Header) {
@@ -82,7 +84,9 @@ func (c *Client) PassThrough(w http.ResponseWriter, p Passed) error {
 func (c *Client) passBack(w http.ResponseWriter, p *Passed, reply *Reply) {
 	defer reply.Body.Close() // also after a panic
 	if p.Begins != nil {
-		p.Begins(reply.Replica, reply.Foreign)
+		p.Begins(reply)
+	} else {
+		reply.Span.End()
 	}
 	c.deliver(w, reply.Response)
 }
@@ -126,7 +130,7 @@ func readShort(r *http.Request) ([]byte, error) {
 
 // forward sends p and returns the answer when it has begun, and the body that was lent to the transport, nil if that can be had again.
 func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (reply *Reply, body *borrowedBody, err error) {
-	if err := replica.calls.acquire(p.Context(), p.Tenant); err != nil {
+	if err := replica.queue(p.Context(), p.Tenant, p.Span); err != nil {
 		return nil, nil, err
 	}
 	whole := &struct {
@@ -167,13 +171,14 @@ func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (re
 		body = &borrowedBody{in: replica.strippedReader(p.Body)}
 		out.Body, call.lent = body, body
 	}
+	whole.Span = replica.called(p.Span, p.Method, p.Model, out.Header)
 	resp, err := t.send(c.transport, out)
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body.Close()
 		t.end()
 		err = errSwitched
 	}
-	if err != nil {
+	if traced(whole.Span, resp, err); err != nil {
 		if body != nil {
 			body.Close()
 		}
@@ -367,17 +372,23 @@ func (c *Client) upgrade(w http.ResponseWriter, p Passed, replica *Replica) (fai
 		return err
 	}
 	defer replica.sockets.release(p.Tenant)
+	var span *tracing.Span
+	defer func() { span.End() }()
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(to *httputil.ProxyRequest) {
 			to.Out.URL = replica.url(to.In.URL)
 			to.Out.Host = to.Out.URL.Host
 			replica.setPassed(to.In.Method, to.Out.Header)
+			span = replica.called(p.Span, p.Method, p.Model, to.Out.Header)
 		},
 		Transport:     tripper{c},
 		FlushInterval: -1, // each write is flushed: an answer may be a stream
 		BufferPool:    copyBuffers,
 		ErrorLog:      slog.NewLogLogger(c.log.Handler(), slog.LevelDebug),
-		ErrorHandler:  func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err },
+		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
+			traced(span, nil, err)
+			failed = err
+		},
 	}
 	forward.ServeHTTP(w, p.Request)
 	return failed

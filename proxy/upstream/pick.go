@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/proxy/tracing"
 	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/health"
 	"reprise/proxy/upstream/prefix"
@@ -25,6 +26,7 @@ type picking struct {
 	body          []byte      // "": none, or not read
 	tenant, model string
 	chain         *prefix.Chain
+	span          *tracing.Span // of the request
 
 	bound   bool           // only the replica called member holds what the request names
 	member  int            // with bound
@@ -53,6 +55,7 @@ func (p *picking) first(ctx context.Context) turn {
 		p.follow(ctx, t)
 		return t
 	}
+	defer p.span.Child(tracing.Choose).End()
 	p.bind(ctx)
 	t, _ := p.choose(true)
 	p.follow(ctx, t)
@@ -77,6 +80,7 @@ func (p *picking) next(ctx context.Context, t turn, reply *Reply, err error, bod
 	if !refused && !missing || ctx.Err() != nil {
 		return next, false
 	}
+	defer p.span.Child(tracing.Choose).End()
 	p.asked = append(p.asked, t.replica.place)
 	if next, again = p.choose(err != nil); !again {
 		return next, false
@@ -102,6 +106,7 @@ func (p *picking) hold(reply *Reply) {
 	if reply == nil {
 		return
 	}
+	reply.Span.End()
 	if p.held != nil {
 		p.held.Body.Close()
 	}

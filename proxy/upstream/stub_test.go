@@ -141,7 +141,7 @@ func call(t *testing.T, c *Client, r Request) (int, string, bool) {
 func passOn(t *testing.T, c *Client, r Request) (status int, text string, foreign bool) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	err := c.PassThrough(w, Passed{Request: r.Original, Tenant: r.Tenant, Read: r.Body, Model: r.Model, Chain: r.Chain, Begins: func(_ *Replica, f bool) { foreign = f }})
+	err := c.PassThrough(w, Passed{Request: r.Original, Tenant: r.Tenant, Read: r.Body, Model: r.Model, Chain: r.Chain, Begins: func(reply *Reply) { foreign = reply.Foreign }})
 	if err != nil {
 		return 0, err.Error(), false
 	}

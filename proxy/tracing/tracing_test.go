@@ -1,0 +1,104 @@
+package tracing_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"reprise/proxy/tracing"
+)
+
+// use does all that can be done with a span.
+func use(t *tracing.Tracer, h http.Header, began time.Time) {
+	s := t.Request(h)
+	s.About(tracing.Asked{Operation: "chat", Model: "m"})
+	child := s.Child(tracing.Exact)
+	call := child.Call("POST", h)
+	call.Used(1, 2, 3, 4)
+	call.Event(tracing.FirstByte)
+	call.Fail("500")
+	call.End()
+	child.End()
+	s.Since(tracing.Queue, began)
+	s.Text(tracing.CacheResult, "miss")
+	s.Number(tracing.Status, 200)
+	s.Link(s.Origin())
+	s.Served("GET", "")
+	if s.Recording() || s.Exemplar() != nil {
+		panic("off")
+	}
+	s.End()
+}
+
+// TestOffAllocatesNothing: without a tracer, and below a request that is not sampled, nothing is allocated, and no header is changed.
+func TestOffAllocatesNothing(t *testing.T) {
+	h, began := http.Header{"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}, time.Now()
+	if n := testing.AllocsPerRun(100, func() { use(nil, h, began) }); n != 0 {
+		t.Errorf("%v allocations without a tracer", n)
+	}
+	p := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))
+	tracer := tracing.New(p, true)
+	request := testing.AllocsPerRun(100, func() { tracer.Request(h).End() })
+	if n := testing.AllocsPerRun(100, func() { use(tracer, h, began) }); n != request {
+		t.Errorf("%v allocations of which %v are for the request", n, request)
+	}
+	if len(h) != 1 || len(h["Traceparent"][0]) != 55 {
+		t.Errorf("the header is changed: %v", h)
+	}
+}
+
+// recorded keeps the spans that have ended.
+type recorded struct{ spans []sdktrace.ReadOnlySpan }
+
+func (r *recorded) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) error {
+	r.spans = append(r.spans, spans...)
+	return nil
+}
+func (r *recorded) Shutdown(context.Context) error { return nil }
+
+// TestTextsOfClients: a text that is long or no UTF-8 neither fills the collector nor costs the spans that are sent with it, and a method that
+// HTTP does not have is no name.
+func TestTextsOfClients(t *testing.T) {
+	var got recorded
+	tracer := tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(&got)), true)
+	s := tracer.Request(http.Header{})
+	s.About(tracing.Asked{Operation: "chat", Model: "m\xff" + strings.Repeat("é", 300)})
+	s.Served("HACK", "")
+	s.End()
+	s.End()
+	other := tracer.Request(http.Header{})
+	other.Served("HACK", "/v1/models")
+	other.End()
+	name := "chat m\uFFFD" + strings.Repeat("é", 126)
+	if len(got.spans) != 2 || got.spans[0].Name() != name || got.spans[1].Name() != "HTTP /v1/models" {
+		t.Fatalf("%d spans, %q", len(got.spans), got.spans[0].Name())
+	}
+	for _, a := range got.spans[0].Attributes() {
+		if a.Key == tracing.Method && a.Value.AsString() != "_OTHER" || a.Key == tracing.RequestModel && a.Value.AsString() != name[5:] {
+			t.Error(a)
+		}
+	}
+}
+
+// TestOrigin: the origin of an answer is the span that made it, and a link leads there.
+func TestOrigin(t *testing.T) {
+	var got recorded
+	tracer := tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(&got)), true)
+	made := tracer.Request(http.Header{})
+	made.End()
+	hit := tracer.Request(http.Header{})
+	hit.Link(made.Origin())
+	hit.Link(tracing.Origin{})
+	hit.End()
+	links, of := got.spans[1].Links(), got.spans[0].SpanContext()
+	if len(links) != 1 || links[0].SpanContext.TraceID() != of.TraceID() || links[0].SpanContext.SpanID() != of.SpanID() {
+		t.Errorf("%v", links)
+	}
+	if e := made.Exemplar(); e["trace_id"] != of.TraceID().String() || e["span_id"] != of.SpanID().String() {
+		t.Errorf("%v", e)
+	}
+}
