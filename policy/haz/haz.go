@@ -11,7 +11,7 @@ import (
 var Spec = spec.Spec{
 	Name: "haz", Relational: true, Says: "learned: the least foreseen return, by recency, frequency, topic and conversation",
 	Params: []policy.Param{
-		{Name: "samples", Says: "residents looked at for a victim", Default: "32", Min: 1, Max: 4096},
+		{Name: "samples", Says: "residents drawn for a victim, besides the least of those drawn before", Default: "8", Min: 1, Max: 4096},
 		{Name: "lr", Says: "step of the learning", Default: "0.1", Max: 1},
 		{Name: "ghosts", Says: "evicted entries remembered", Default: "2C", Max: 1e12},
 		{Name: "topics", Says: "topics without a known entry that are remembered", Default: "4C", Max: 1e12},
@@ -37,11 +37,13 @@ var Spec = spec.Spec{
 // requests. What room brings is multiplied by what hits save, for a limit in bytes by the tokens per byte. Ghosts and topics
 // that have become empty keep what is known of them, and the return of a ghost is learned from as a hit is.
 //
-// Parameters: samples, lr (step of the learning), ghosts, topics, value. Cost per request: some 0.7 us for the learning, and
-// for an eviction 40 ns per sample. Memory per resident: 80 bytes, as much for each ghost, some 12 for its place in the
-// table, and 75 for each topic. Source: the features are the learned form of TP·TSI (paper 002 §3), and those of what came
+// A victim is the least of 8 residents drawn for it and of a pool: what was drawn lately, for victims or to learn from, and was low.
+//
+// Parameters: samples, lr (step of the learning), ghosts, topics, value. Cost per request: some 0.5 us for the learning, and
+// for an eviction 0.7 us. Memory per resident: 72 bytes, as much for each ghost, some 12 for its place in the
+// table, and 65 for each topic. Source: the features are the learned form of TP·TSI (paper 002 §3), and those of what came
 // before and after are from here; relaxed Belady by learning (LRB, NSDI 2020) has the sampling and the aim, LHD (NSDI 2018)
-// what room brings; temporal differences: Sutton, 1988.
+// what room brings; temporal differences: Sutton, 1988; the pool: Psounis and Prabhakar, INFOCOM 2001.
 type Policy struct {
 	learner
 	mode    spec.Value
@@ -66,8 +68,8 @@ var (
 func newPolicy(capacity, samples, ghosts int, lr float64, seed uint64) *Policy {
 	return &Policy{
 		learner: learner{
-			entries: entries{clock: newClock(capacity), topics: topicTable{room: 4 * capacity}},
-			model:   newModel(lr), random: rand.NewPCG(seed, 0x4a5a), samples: samples, looks: make([]look, 1),
+			entries: entries{clock: newClock(capacity), topics: topicTable{room: 4 * capacity}, rows: make([]row, 1)},
+			model:   newModel(lr), random: rand.NewPCG(seed, 0x4a5a), samples: samples,
 		},
 		room: ghosts,
 	}
@@ -93,19 +95,19 @@ func (h *Policy) Insert(it policy.Item, at policy.Tick) {
 	switch {
 	case known && h.at(e).id != 0: // two of one identity: it goes to the newer
 		h.rename(e)
-		e = h.take(it, at.Seq)
+		e = h.add(it)
 	case known:
 		h.learn(e)
 		h.slots.Unlink(&h.ghosts, e)
 		h.moveTo(it.Topic, e)
 	default:
 		h.learn(0)
-		e = h.take(it, at.Seq)
+		e = h.add(it)
 	}
-	h.visit(e, at.Seq, h.arrived.topic != 0 || it.Topic == 0 || h.topics.at(h.at(e).topic).visits == 0)
+	h.visit(e, h.arrived.topic != 0 || it.Topic == 0 || h.topics.at(h.rows[e].topic).visits == 0)
 	h.arrived = arrival{}
 	h.admit(e, it)
-	h.at(e).setValue(h.mode, it)
+	h.setWorth(e, h.mode, it)
 	h.newest, h.victim = e, 0
 	h.Link(it.ID, it.Parent)
 }
@@ -119,7 +121,7 @@ func (h *Policy) Hit(id policy.ID, at policy.Tick) {
 	}
 	h.advance(at.Seq)
 	h.learn(e)
-	h.visit(e, at.Seq, true)
+	h.visit(e, true)
 	h.victim = 0
 }
 
@@ -127,7 +129,7 @@ func (h *Policy) Hit(id policy.ID, at policy.Tick) {
 func (h *Policy) Replace(it policy.Item, at policy.Tick) {
 	h.Hit(it.ID, at)
 	if e, ok := h.find(it.ID); ok {
-		h.at(e).setValue(h.mode, it)
+		h.setWorth(e, h.mode, it)
 	}
 }
 
@@ -149,6 +151,7 @@ func (h *Policy) Remove(id policy.ID, why policy.Reason) {
 		return
 	}
 	h.discharge(e)
+	h.pool.drop(e)
 	h.victim = 0
 	if h.newest == e {
 		h.newest = 0
@@ -178,10 +181,11 @@ func (h *Policy) Mark(key uint64, held bool) {
 	if !ok {
 		return
 	}
-	h.at(e).held = 0
+	bucket := uint8(0)
 	if held {
-		h.at(e).held = 1
+		bucket = 1
 	}
+	h.rows[e].set(featureHeld, bucket)
 	h.victim = 0
 }
 
@@ -191,7 +195,8 @@ func (h *Policy) Importance(id policy.ID) float64 {
 	if !ok {
 		return 0
 	}
-	return float64(h.at(e).freq) + float64(ones(h.at(e).after))
+	x := &h.rows[e]
+	return float64(x.bucket(featureFreq)) + float64(x.bucket(featureAfter))
 }
 
 // settle counts the visit of a miss that was not inserted at once.
@@ -203,6 +208,6 @@ func (h *Policy) settle() {
 	}
 	h.advance(a.at.Seq)
 	t := h.topics.open(a.topic)
-	h.topics.at(t).visit(&h.clock, a.at.Seq)
+	h.topics.at(t).visit(&h.clock)
 	h.topics.leave(t)
 }

@@ -110,14 +110,29 @@ func TestHAZFeatures(t *testing.T) {
 	half := func(age, life float64) float64 { return math.Exp2(-age / life) }
 	slow := half(19, 64) + half(10, 64) + half(8, 64) // the visits at 1, 10 and 12, seen at 20
 	fast := half(19, 3.2) + half(10, 3.2) + half(8, 3.2)
-	for id, want := range map[policy.ID]point{
-		1: {lb(19), 1, lb(4 * half(19, 128)), lb(slow), lb(4 * fast), lb(8), lb(2), lb(3), 3, 0, 1, 0, 0, 0},
-		2: {lb(18), 1, lb(4 * half(18, 128)), lb(slow), lb(4 * fast), lb(8), lb(2), lb(3), 0, 1, 0, 0, 1, 0},
-		3: {lb(8), 2, lb(4 * (half(10, 128) + half(8, 128))), lb(slow), lb(4 * fast), lb(8), lb(0), lb(3), 0, 0, 0, lb(2), 0, jointCell(lb(2), lb(8))},
-		4: {lb(0), 1, lb(4), lb(1), lb(4), lb(0), lb(0), lb(1), 0, 0, 0, 0, 0, 0},
+	for id, want := range map[policy.ID][features]uint8{
+		1: {lb(19), 1, lb(4 * half(19, 128)), lb(slow), lb(4 * fast), lb(8), lb(2), lb(3), 3, 0, 1, 0, 0},
+		2: {lb(18), 1, lb(4 * half(18, 128)), lb(slow), lb(4 * fast), lb(8), lb(2), lb(3), 0, 1, 0, 0, 1},
+		3: {lb(8), 2, lb(4 * (half(10, 128) + half(8, 128))), lb(slow), lb(4 * fast), lb(8), lb(0), lb(3), 0, 0, 0, lb(2), 0},
+		4: {lb(0), 1, lb(4), lb(1), lb(4), lb(0), lb(0), lb(1), 0, 0, 0, 0, 0},
 	} {
-		if got := h.point(h.at(h.cell(t, id))); got != want {
+		p, got := h.point(h.row(t, id)), [features]uint8{}
+		for i := range got {
+			got[i] = p.bucket(i)
+		}
+		if got != want {
 			t.Errorf("entry %d is at %v, want %v", id, got, want)
+		}
+	}
+}
+
+// TestHAZJoints: a gap and an age have a cell together, those of one use the first.
+func TestHAZJoints(t *testing.T) {
+	for _, c := range []struct{ gap, age, want uint8 }{
+		{0, 0, 0}, {0, 23, 0}, {1, 0, 1}, {2, 1, 1}, {3, 0, 17}, {1, 2, 2}, {23, 23, 128},
+	} {
+		if got := (point(c.gap)<<bitGap | point(c.age)<<bitAge | 1<<bitAfter | 1<<bitCRF).joint(); got != c.want {
+			t.Errorf("gap %d, age %d: cell %d, want %d", c.gap, c.age, got, c.want)
 		}
 	}
 }
@@ -137,8 +152,8 @@ func TestHAZNeighbours(t *testing.T) {
 		var all []string
 		for id := policy.ID(1); id < 10; id++ {
 			if e, ok := h.find(id); ok {
-				p := h.point(h.at(e))
-				all = append(all, fmt.Sprintf("%d:%d,%d", id, p[featureBefore], p[featureAfter]))
+				x := &h.rows[e]
+				all = append(all, fmt.Sprintf("%d:%d,%d", id, x.bucket(featureBefore), x.bucket(featureAfter)))
 			}
 		}
 		if got := strings.Join(all, " "); got != c.want {
@@ -164,11 +179,10 @@ func TestHAZForesees(t *testing.T) {
 		}
 	}
 	sum, n := [4]forecast{}, [4]float32{}
-	for e := range h.slots.Cells {
-		x := h.at(uint32(e))
-		if topic := h.topics.id(x.topic); topic != 0 {
-			p := h.point(x)
-			v := h.model.foreseen(&p)
+	for e := range h.rows {
+		if topic := h.topics.id(h.rows[e].topic); topic != 0 {
+			_, z := h.forecast(uint32(e))
+			v := z.foreseen()
 			sum[topic][far] += v[far]
 			sum[topic][near] += v[near]
 			n[topic]++
@@ -201,8 +215,8 @@ func TestHAZGain(t *testing.T) {
 		{2. / 3, 0.2, 2},           // at random: both are the rate
 		{0.9, 1 - 1./65, 8 * 64.0}, // at once
 	} {
-		m := model{bias: forecast{float32(math.Log(c.far / (1 - c.far))), float32(math.Log(c.near / (1 - c.near)))}}
-		if got := math.Exp(float64(m.gain(&point{}))); math.Abs(got/c.want-1) > 1e-4 {
+		z := forecast{float32(math.Log(c.far / (1 - c.far))), float32(math.Log(c.near / (1 - c.near)))}
+		if got := math.Exp(float64(z.gain())); math.Abs(got/c.want-1) > 1e-4 {
 			t.Errorf("v = %v and %v: gain %v, want %v", c.far, c.near, got, c.want)
 		}
 	}
@@ -224,9 +238,8 @@ func TestHAZLinks(t *testing.T) {
 			t.Errorf("importance of %d: %v, want %v", id, got, want)
 		}
 	}
-	p := h.point(h.at(h.cell(t, 2)))
-	if p[featureBefore] != 1 {
-		t.Errorf("%d before what was linked, want 1", p[featureBefore])
+	if got := h.row(t, 2).bucket(featureBefore); got != 1 {
+		t.Errorf("%d before what was linked, want 1", got)
 	}
 }
 
@@ -238,7 +251,7 @@ func TestHAZRemembers(t *testing.T) {
 	}
 	uses := func(id policy.ID, want uint8) {
 		t.Helper()
-		if got := h.at(h.cell(t, id)).freq; got != want {
+		if got := h.row(t, id).bucket(featureFreq); got != want {
 			t.Errorf("entry %d has %d uses, want %d", id, got, want)
 		}
 	}
@@ -263,13 +276,13 @@ func TestHAZRemembers(t *testing.T) {
 	uses(6, 1)
 }
 
-func (h *Policy) cell(t *testing.T, id policy.ID) uint32 {
+func (h *Policy) row(t *testing.T, id policy.ID) *row {
 	t.Helper()
 	e, ok := h.find(id)
 	if !ok {
 		t.Fatalf("%d is not resident", id)
 	}
-	return e
+	return &h.rows[e]
 }
 
 // TestHAZTopics: a topic lives as long as a known entry, and then as long as there is room for empty ones.
@@ -323,14 +336,8 @@ func TestHAZKeepsItsLearning(t *testing.T) {
 		t.Fatal(err)
 	}
 	apply()
-	if b.model.weight != a.model.weight || b.model.square != a.model.square {
-		t.Error("the weights differ")
-	}
-	if b.model.joint != a.model.joint || b.model.jointG != a.model.jointG {
-		t.Error("the weights of gap and age differ")
-	}
-	if b.model.bias != a.model.bias || b.model.biasG != a.model.biasG {
-		t.Error("the bias differs")
+	if b.model != a.model {
+		t.Error("what is learned differs")
 	}
 	for _, bad := range [][]byte{nil, kept[:len(kept)-1], append(kept, 0), bytes.Repeat([]byte{0xc7}, len(kept))} {
 		if _, err := b.ParseLearned(bad); err == nil {
@@ -383,5 +390,60 @@ func TestHalved(t *testing.T) {
 		if got := halved(x); got != math.Exp2(-1000) {
 			t.Errorf("2^-%v is %v", x, got)
 		}
+	}
+}
+
+// TestHAZLogistic compares with the formula.
+func TestHAZLogistic(t *testing.T) {
+	for x := -15.99; x < 16; x += 0.0137 {
+		want := 1 / (1 + math.Exp(-x))
+		if got := float64(logistic(float32(x))); math.Abs(got/want-1) > 5e-5 {
+			t.Fatalf("logistic(%v) is %v, want %v", x, got, want)
+		}
+	}
+	for _, x := range []float32{-1e30, -16, 16, 1e30} {
+		if got := logistic(x); got != logistic(max(-16, min(16, x))) {
+			t.Errorf("logistic(%v) is %v", x, got)
+		}
+	}
+}
+
+// TestHAZPace compares with AdaGrad's.
+func TestHAZPace(t *testing.T) {
+	for _, square := range []float32{1, 0.1, 0.01} {
+		pace, sum := float32(1), 0.0
+		for i := range 10_000 {
+			pace, sum = slower(pace, square), sum+float64(square)
+			if want := 1 / math.Sqrt(1+sum); math.Abs(float64(pace)/want-1) > 0.03 {
+				t.Fatalf("pace %v after %d gradients of %v², want %v", pace, i+1, square, want)
+			}
+		}
+	}
+}
+
+// TestPool: the lowest stay.
+func TestPool(t *testing.T) {
+	b := pool{}
+	for e := uint32(1); e <= 100; e++ {
+		b.offer(candidate{e, float32(e * 37 % 101)})
+	}
+	want := map[uint32]bool{}
+	for e := uint32(1); e <= 100; e++ {
+		want[e] = e*37%101 <= poolLen
+	}
+	for _, x := range b.all[:b.n] {
+		if !want[x.entry] {
+			t.Errorf("entry %d of score %v is in the pool", x.entry, x.score)
+		}
+	}
+	if b.n != poolLen {
+		t.Errorf("the pool has %d, want %d", b.n, poolLen)
+	}
+	first := b.all[0].entry
+	b.drop(first)
+	b.offer(candidate{first + 1000, 1e9}) // there is room
+	b.offer(candidate{first, 50})         // replaces the worst
+	if i := b.find(first); i == b.n || b.find(first+1000) != b.n {
+		t.Errorf("pool %v", b)
 	}
 }

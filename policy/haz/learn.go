@@ -1,11 +1,7 @@
 package haz
 
 import (
-	"math"
-	"math/bits"
 	"math/rand/v2"
-
-	"reprise/policy"
 )
 
 // learner teaches the model by samples of the entries, and values entries by it.
@@ -14,35 +10,23 @@ type learner struct {
 	model   model
 	random  *rand.PCG
 	samples int
-	looks   []look // by the slot of the entry
+	pool    pool
 	newest  uint32 // entry, 0 if it has gone
 	touched uint32 // see touch
 }
 
-// look is where an entry was when it was last sampled.
-type look struct {
-	point point
-	made  bool
-	at    uint32 // the low half of its Seq
-}
+// look is the point where an entry was when it was last sampled, with the bit made; 0: it was not, since its last use.
+type look uint64
+
+const made look = 1 << 63
+
+func (k look) point() point { return point(k &^ made) }
 
 // looksPerRequest is a compromise of time and learning: 2 lose 0.1 points, 8 gain nothing.
 const looksPerRequest = 4
 
-// take starts an entry that is not known.
-func (l *learner) take(it policy.Item, seq int64) uint32 {
-	e := l.add(it, seq)
-	for int(e) >= len(l.looks) {
-		l.looks = append(l.looks, look{})
-	}
-	return e
-}
-
 // drop forgets an entry that is neither resident nor a ghost.
-func (l *learner) drop(e uint32) {
-	l.free(e)
-	l.looks[e] = look{}
-}
+func (l *learner) drop(e uint32) { l.free(e) }
 
 // keepGhost remembers e, and drops the oldest ghost beyond the room after a last look.
 func (l *learner) keepGhost(e uint32, room int) {
@@ -61,59 +45,74 @@ func (l *learner) keepGhost(e uint32, room int) {
 }
 
 // point is where e lies at the present.
-func (l *learner) point(e *entry) (p point) {
-	t := l.topics.at(e.topic)
+func (l *learner) point(x *row) point {
+	t := l.topics.at(x.topic)
 	c := &l.clock
-	age, idle := float64(max(c.now-e.last, 0)), float64(max(c.now-t.last, 0))
-	p[featureAge] = lb(age * c.scale)
-	p[featureFreq] = e.freq
-	p[featureCRF] = lb(4 * float64(e.crf) * c.crf.near(age))
-	p[featureSlow] = lb(float64(t.slow) * c.slow.near(idle))
-	p[featureFast] = lb(4 * float64(t.fast) * c.fast.near(idle))
-	p[featureIdle] = lb(idle * c.scale)
-	p[featureVisits] = lb(float64(t.visits - e.seen))
-	p[featureWidth] = t.widthLB
-	p[featureTurn] = e.turn
-	p[featureBefore] = ones(e.before)
-	p[featureAfter] = ones(e.after)
-	p[featureGap] = e.gap
-	p[featureHeld] = e.held
-	p[jointed] = jointCell(e.gap, p[featureAge])
-	return p
+	age, idle := float64(l.age(x)), float64(max(c.now-t.last, 0))
+	return point(x.own) |
+		point(lb(age*c.scale))<<bitAge |
+		point(lb(4*float64(x.crf)*c.crf.near(age)))<<bitCRF |
+		point(lb(float64(t.slow)*c.slow.near(idle)))<<bitSlow |
+		point(lb(4*float64(t.fast)*c.fast.near(idle)))<<bitFast |
+		point(lb(idle*c.scale))<<bitIdle |
+		point(lb(float64(t.visits-x.seen)))<<bitVisits |
+		point(t.widthLB)<<bitWidth
 }
 
-func ones(set uint32) uint8 { return uint8(min(buckets-1, bits.OnesCount32(set))) }
-
-// value is what eviction compares.
-func (l *learner) value(e *entry) float32 {
-	p := l.point(e)
-	return l.model.gain(&p) + e.value
+// forecast has the logits of e at the present, and the point that they are of.
+func (l *learner) forecast(e uint32) (p point, z forecast) {
+	p = l.point(&l.rows[e])
+	return p, l.model.logits(p)
 }
 
-// least finds the least of the samples, or of all where there are no more; the newest entry is always among them.
+// score is what eviction compares of an entry with those logits.
+func (l *learner) score(e uint32, z forecast) float32 {
+	if l.worth == nil {
+		return z.gain()
+	}
+	return z.gain() + l.worth[e]
+}
+
+// least finds the resident with the lowest score of the newest one, of what is drawn and of the pool, or of all where there are few.
 func (l *learner) least() uint32 {
-	best, low := uint32(0), float32(math.Inf(1))
-	compare := func(some []uint32) {
-		for _, e := range some {
-			if v := l.value(l.at(e)); v < low || best == 0 {
-				best, low = e, v
-			}
-		}
-	}
+	best := candidate{}
 	if l.newest != 0 {
-		compare([]uint32{l.newest})
+		best = l.rated(l.newest)
 	}
-	if len(l.residents) <= l.samples {
-		compare(l.residents)
-		return best
+	if len(l.residents) <= l.samples+poolLen {
+		for _, e := range l.residents {
+			best = best.less(l.rated(e))
+		}
+		return best.entry
 	}
+	l.refresh()
+	for _, x := range l.pool.all[:l.pool.n] {
+		best = best.less(x)
+	}
+	return best.entry
+}
+
+// rated is e with its score at the present.
+func (l *learner) rated(e uint32) candidate {
+	_, z := l.forecast(e)
+	return candidate{e, l.score(e, z)}
+}
+
+// refresh scores the pool again, and offers it some more residents.
+func (l *learner) refresh() {
+	all := l.pool.all[:l.pool.n]
+	for i := range all {
+		all[i] = l.rated(all[i].entry)
+	}
+	l.pool.rank()
 	var some [batchLen]uint32
 	for left := l.samples; left > 0; left -= batchLen {
 		batch := some[:min(left, batchLen)]
 		l.draw(batch)
-		compare(batch)
+		for _, e := range batch {
+			l.pool.offer(l.rated(e))
+		}
 	}
-	return best
 }
 
 const batchLen = 64
@@ -127,11 +126,11 @@ func (l *learner) draw(batch []uint32) {
 	l.touch(batch)
 }
 
-// touch reads a line of each entry and of its topic, all at once: waiting for memory one by one takes twice the time.
+// touch reads the row of each entry and its topic, all at once: waiting for memory one by one takes twice the time.
 func (l *learner) touch(batch []uint32) {
 	var topics [batchLen]uint32
 	for i, e := range batch {
-		topics[i] = l.at(e).topic
+		topics[i] = l.rows[e].topic
 	}
 	visits := uint32(0)
 	for _, t := range topics[:len(batch)] {
@@ -142,18 +141,22 @@ func (l *learner) touch(batch []uint32) {
 
 // learn corrects the model by a use of e, 0 for an entry that is not known, and samples some that are.
 func (l *learner) learn(e uint32) {
-	if k := &l.looks[e]; k.made {
-		l.model.correct(&k.point, l.model.foreseen(&k.point), l.discount(k))
-		k.made = false
+	if x := &l.rows[e]; x.look&made != 0 {
+		p := x.look.point()
+		l.model.correct(p, l.model.logits(p).foreseen(), l.discount(x))
+		x.look = 0
 	}
 	if len(l.residents)+l.ghosts.Len == 0 {
 		return
 	}
 	some := l.choose()
 	l.touch(some[:])
-	for _, e := range some {
-		if l.at(e).topic != 0 { // else unused, which is rare
-			l.look(e)
+	if l.rows[some[0]].topic != 0 { // else unused, which is rare
+		l.look(some[0])
+	}
+	for _, e := range some[1:] {
+		if e != 0 {
+			l.pool.offer(candidate{e, l.score(e, l.look(e))})
 		}
 	}
 }
@@ -168,26 +171,27 @@ func (l *learner) choose() (some [looksPerRequest]uint32) {
 	return some
 }
 
-// look corrects what the last look at e foresaw by what this one does.
-func (l *learner) look(e uint32) {
-	k := &l.looks[e]
-	p := l.point(l.at(e))
-	if k.made {
-		wanted, v := l.discount(k), l.model.foreseen(&p)
+// look corrects what the last look at e foresaw by what this one does, and returns the logits of e before that.
+func (l *learner) look(e uint32) forecast {
+	x := &l.rows[e]
+	p, z := l.forecast(e)
+	if x.look&made != 0 {
+		wanted, v, then := l.discount(x), z.foreseen(), x.look.point()
 		for i := range wanted {
 			wanted[i] *= v[i]
 		}
-		if k.point != p { // which it seldom is where little happens
-			v = l.model.foreseen(&k.point)
+		if then != p { // which it seldom is where little happens
+			v = l.model.logits(then).foreseen()
 		}
-		l.model.correct(&k.point, v, wanted)
+		l.model.correct(then, v, wanted)
 	}
-	*k = look{p, true, uint32(l.clock.now)}
+	x.look, x.looked = look(p)|made, uint32(l.clock.now)
+	return z
 }
 
-// discount is what a use now was worth at a look.
-func (l *learner) discount(k *look) (d forecast) {
-	since := float64(uint32(l.clock.now) - k.at)
+// discount is what a use now was worth at the last look at x.
+func (l *learner) discount(x *row) (d forecast) {
+	since := float64(uint32(l.clock.now) - x.looked)
 	for i := range d {
 		d[i] = float32(l.clock.waits[i].near(since))
 	}

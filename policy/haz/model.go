@@ -20,28 +20,47 @@ const (
 	features
 )
 
-// jointed is where a point has the cell of gap and age together: whether an entry is due depends on both. 0 is one use.
-const (
-	jointed    = features
-	jointGaps  = 8
-	jointAges  = 16
-	jointCells = 256 // more than there are, so that the look-up is free of checks
-)
-
-// jointCell is the cell of two buckets.
-func jointCell(gap, age uint8) uint8 {
-	if gap == 0 {
-		return 0
-	}
-	return uint8(1 + int(gap)*jointGaps/buckets*jointAges + int(age)*jointAges/buckets)
-}
-
 const (
 	buckets = 24
 	rowLen  = 32 // a power of two makes the look-up free of checks
 )
 
-type point [features + 1]uint8
+// point is a bucket of each feature, at the bit of shifts: what an entry itself has first, then what changes with time. Gap and age are side
+// by side, see joints. The highest bit is free.
+type point uint64
+
+const (
+	bitFreq, bitTurn, bitHeld, bitBefore, bitAfter, bitGap         = 0, 5, 7, 10, 15, 20
+	bitAge, bitCRF, bitSlow, bitFast, bitIdle, bitVisits, bitWidth = 25, 30, 35, 40, 45, 50, 55
+)
+
+var (
+	shifts = [features]uint8{bitAge, bitFreq, bitCRF, bitSlow, bitFast, bitIdle, bitVisits, bitWidth, bitTurn, bitBefore, bitAfter, bitGap, bitHeld}
+	masks  = [features]uint8{31, 31, 31, 31, 31, 31, 31, 31, 3, 31, 31, 31, 1}
+)
+
+// bucket is that of one feature.
+func (p point) bucket(feature int) uint8 { return uint8(p>>(shifts[feature]&63)) & masks[feature] }
+
+// The cells of gap and age together: whether an entry is due depends on both. 0 is one use.
+const (
+	jointGaps  = 8
+	jointAges  = 16
+	jointCells = 256 // more than there are, so that the look-up is free of checks
+)
+
+// joints has the cell of each gap and age, as they are in a point.
+var joints = func() (t [rowLen * rowLen]uint8) {
+	for gap := 1; gap < buckets; gap++ {
+		for age := range buckets {
+			t[age*rowLen+gap] = uint8(1 + gap*jointGaps/buckets*jointAges + age*jointAges/buckets)
+		}
+	}
+	return t
+}()
+
+// joint is the cell of the gap and the age of p.
+func (p point) joint() uint8 { return joints[p>>bitGap%(rowLen*rowLen)] }
 
 // forecast are a figure for each of the two horizons that HAZ looks ahead.
 type forecast [2]float32
@@ -57,27 +76,50 @@ const (
 // LFU's and RAC's order, with little of LRU's, so that the first victims make sense.
 type model struct {
 	rate   float32 // of learning
-	bias   forecast
-	biasG  forecast
-	weight [features][rowLen]forecast
-	square [features][rowLen]forecast // sum of g²
-	joint  [jointCells]forecast
-	jointG [jointCells]forecast
+	bias   cell
+	weight [features][rowLen]cell
+	joint  [jointCells]cell
 }
 
+// cell is a weight for each horizon, and its pace, 1/sqrt(1+sum of g²).
+type cell struct{ weight, pace forecast }
+
 func newModel(lr float64) model {
-	m := model{rate: float32(lr), bias: forecast{-1, -1 - logNear}}
+	m := model{rate: float32(lr)}
+	for c := range m.cells {
+		c.pace = forecast{1, 1}
+	}
+	m.bias.weight = forecast{-1, -1 - logNear}
 	for k := range buckets {
 		for _, start := range []struct {
 			feature int
 			slope   float32
 		}{{featureAge, -0.02}, {featureFreq, freqStart}, {featureCRF, 0.15}, {featureSlow, 0.10}} {
 			w := start.slope * float32(k)
-			m.weight[start.feature][k] = forecast{w, w}
+			m.weight[start.feature][k].weight = forecast{w, w}
 		}
 	}
-	m.weight[featureHeld][1] = forecast{heldStart, heldStart}
+	m.weight[featureHeld][1].weight = forecast{heldStart, heldStart}
 	return m
+}
+
+// cells yields all that is learned, in the order of a snapshot.
+func (m *model) cells(yield func(*cell) bool) {
+	if !yield(&m.bias) {
+		return
+	}
+	for i := range features {
+		for k := range buckets {
+			if !yield(&m.weight[i][k]) {
+				return
+			}
+		}
+	}
+	for k := range 1 + jointGaps*jointAges {
+		if !yield(&m.joint[k]) {
+			return
+		}
+	}
 }
 
 // The start of two features, in the logit. Mean points above the best baseline of each cell, and worst cell, on tuning seeds: texts with a
@@ -92,66 +134,84 @@ const (
 const logNear = 3 * math.Ln2
 
 // logits are those of v at p. A loop would be slower by half.
-func (m *model) logits(p *point) forecast {
+func (m *model) logits(p point) forecast {
 	w := &m.weight
-	a, b, c, d := &w[0][p[0]%rowLen], &w[1][p[1]%rowLen], &w[2][p[2]%rowLen], &w[3][p[3]%rowLen]
-	e, f, g, h := &w[4][p[4]%rowLen], &w[5][p[5]%rowLen], &w[6][p[6]%rowLen], &w[7][p[7]%rowLen]
-	i, j, k := &w[8][p[8]%rowLen], &w[9][p[9]%rowLen], &w[10][p[10]%rowLen]
-	l, n, o := &w[11][p[11]%rowLen], &w[12][p[12]%rowLen], &m.joint[p[jointed]]
+	a, b := &w[featureAge][p>>bitAge%rowLen].weight, &w[featureFreq][p>>bitFreq%rowLen].weight
+	c, d := &w[featureCRF][p>>bitCRF%rowLen].weight, &w[featureSlow][p>>bitSlow%rowLen].weight
+	e, f := &w[featureFast][p>>bitFast%rowLen].weight, &w[featureIdle][p>>bitIdle%rowLen].weight
+	g, h := &w[featureVisits][p>>bitVisits%rowLen].weight, &w[featureWidth][p>>bitWidth%rowLen].weight
+	i, j := &w[featureTurn][p>>bitTurn%4].weight, &w[featureBefore][p>>bitBefore%rowLen].weight
+	k, l := &w[featureAfter][p>>bitAfter%rowLen].weight, &w[featureGap][p>>bitGap%rowLen].weight
+	n, o := &w[featureHeld][p>>bitHeld%2].weight, &m.joint[p.joint()].weight
 	return forecast{
-		m.bias[0] + (a[0] + b[0] + c[0] + d[0]) + (e[0] + f[0] + g[0] + h[0]) + (i[0] + j[0] + k[0] + l[0]) + (n[0] + o[0]),
-		m.bias[1] + (a[1] + b[1] + c[1] + d[1]) + (e[1] + f[1] + g[1] + h[1]) + (i[1] + j[1] + k[1] + l[1]) + (n[1] + o[1]),
+		m.bias.weight[0] + (a[0] + b[0] + c[0] + d[0]) + (e[0] + f[0] + g[0] + h[0]) + (i[0] + j[0] + k[0] + l[0]) + (n[0] + o[0]),
+		m.bias.weight[1] + (a[1] + b[1] + c[1] + d[1]) + (e[1] + f[1] + g[1] + h[1]) + (i[1] + j[1] + k[1] + l[1]) + (n[1] + o[1]),
 	}
 }
 
-// gain is the logarithm of what room brings for as long as it is given to an entry at p, the better of both horizons.
-func (m *model) gain(p *point) float32 {
-	z := m.logits(p)
-	return max(z[far], z[near]+logNear)
-}
+// gain is the logarithm of what room brings for as long as it is given to an entry of those logits, the better of both horizons.
+func (z forecast) gain() float32 { return max(z[far], z[near]+logNear) }
 
-// foreseen is v at p.
-func (m *model) foreseen(p *point) forecast {
-	z := m.logits(p)
-	for i := range z {
-		z[i] = float32(1 / (1 + halved(float64(z[i])*math.Log2E)))
-	}
-	return z
-}
+// foreseen is v for logits.
+func (z forecast) foreseen() forecast { return forecast{logistic(z[far]), logistic(z[near])} }
 
 // correct climbs towards what v at p, which is foreseen there, should have been.
-func (m *model) correct(p *point, foreseen, wanted forecast) {
-	g := foreseen
-	for i := range g {
-		g[i] = wanted[i] - g[i]
-	}
-	for i, k := range p[:features] {
-		m.climb(&m.weight[i][k%rowLen], &m.square[i][k%rowLen], g)
-	}
-	m.climb(&m.joint[p[jointed]], &m.jointG[p[jointed]], g)
+func (m *model) correct(p point, foreseen, wanted forecast) {
+	var g, step forecast
 	for j := range g {
-		m.biasG[j] += g[j] * g[j]
-		m.bias[j] += 0.3 * m.step(g[j], m.biasG[j])
+		g[j] = wanted[j] - foreseen[j]
+		step[j] = m.rate * g[j]
+		g[j] *= g[j]
 	}
+	for i := range m.weight {
+		m.weight[i][p.bucket(i)%rowLen].climb(step, g)
+	}
+	m.joint[p.joint()].climb(step, g)
+	for j := range step {
+		step[j] *= 0.3
+	}
+	m.bias.climb(step, g)
 }
 
-// climb is a step of one weight.
-func (m *model) climb(w, square *forecast, g forecast) {
-	for j := range g {
-		square[j] += g[j] * g[j]
-		w[j] += m.step(g[j], square[j])
-	}
+// climb is a step of one weight, square being g².
+func (c *cell) climb(step, square forecast) {
+	c.pace[0] = slower(c.pace[0], square[0])
+	c.pace[1] = slower(c.pace[1], square[1])
+	c.weight[0] += step[0] * c.pace[0]
+	c.weight[1] += step[1] * c.pace[1]
 }
 
-func (m *model) step(g, square float32) float32 {
-	return m.rate * g / float32(math.Sqrt(float64(1+square)))
+// slower is the pace after a step: pace/sqrt(1+pace²·g²) within 3 %, without a root and a division.
+func slower(pace, square float32) float32 {
+	u := pace * pace * square
+	return pace * (1 - u*(0.5-0.207*u))
 }
+
+// logistic is 1/(1+exp(-x)), by straight lines between the entries of a table: within 1e-5 of itself, for x from -16 to 16.
+func logistic(x float32) float32 {
+	y := (min(max(x, -logisticMost), logisticMost) + logisticMost) * logisticSteps
+	i := int(y)
+	a, b := logistics[i%len(logistics)], logistics[(i+1)%len(logistics)]
+	return a + (b-a)*(y-float32(i))
+}
+
+const (
+	logisticMost  = 16
+	logisticSteps = 64
+)
+
+var logistics = func() (t [4 * logisticMost * logisticSteps]float32) {
+	for i := range t {
+		t[i] = float32(1 / (1 + math.Exp(logisticMost-float64(i)/logisticSteps)))
+	}
+	return t
+}()
 
 // clock has the lengths of time at a capacity.
 type clock struct {
 	now             int64
 	scale           float64 // of ages
-	pause           int64   // the longest that a conversation makes
+	pause           uint32  // the longest that a conversation makes
 	waits           [2]decay
 	crf, slow, fast decay
 }
@@ -159,7 +219,7 @@ type clock struct {
 func newClock(capacity int) clock {
 	c := float64(max(capacity, 1))
 	return clock{
-		scale: 32 / c, pause: int64(max(1, c/10)),
+		scale: 32 / c, pause: uint32(min(max(1, c/10), math.MaxUint32)),
 		waits: [2]decay{far: newDecay(c), near: newDecay(c / nearShare)},
 		crf:   newDecay(4 * c), slow: newDecay(2 * c), fast: newDecay(c / 10),
 	}

@@ -11,16 +11,10 @@ import (
 
 // AppendLearned appends the weights with their sums of squares.
 func (h *Policy) AppendLearned(b []byte) []byte {
-	m := &h.model
-	for j := range m.bias {
-		b = snapshot.AppendFloats(b, float64(m.bias[j]), float64(m.biasG[j]))
-		for i := range features {
-			for k := range buckets {
-				b = snapshot.AppendFloats(b, float64(m.weight[i][k][j]), float64(m.square[i][k][j]))
-			}
-		}
-		for k := range 1 + jointGaps*jointAges {
-			b = snapshot.AppendFloats(b, float64(m.joint[k][j]), float64(m.jointG[k][j]))
+	for j := range len(forecast{}) {
+		for c := range h.model.cells {
+			pace := float64(c.pace[j])
+			b = snapshot.AppendFloats(b, float64(c.weight[j]), 1/(pace*pace)-1)
 		}
 	}
 	return b
@@ -29,22 +23,13 @@ func (h *Policy) AppendLearned(b []byte) []byte {
 // ParseLearned reads weights. Features are relative to the capacity and so is what they foresee: they fit any.
 func (h *Policy) ParseLearned(b []byte) (apply func(), err error) {
 	r := snapshot.NewReader(b)
-	m := model{rate: h.model.rate}
+	m := newModel(float64(h.model.rate))
 	bad := false
-	read := func(w, square *float32) {
-		x, g := r.Float(), r.Float()
-		bad = bad || math.Abs(x) > 1e4 || g < 0
-		*w, *square = float32(x), float32(g)
-	}
-	for j := range m.bias {
-		read(&m.bias[j], &m.biasG[j])
-		for i := range features {
-			for k := range buckets {
-				read(&m.weight[i][k][j], &m.square[i][k][j])
-			}
-		}
-		for k := range 1 + jointGaps*jointAges {
-			read(&m.joint[k][j], &m.jointG[k][j])
+	for j := range len(forecast{}) {
+		for c := range m.cells {
+			x, g := r.Float(), r.Float()
+			bad = bad || math.Abs(x) > 1e4 || g < 0 || g > 1e9
+			c.weight[j], c.pace[j] = float32(x), float32(1/math.Sqrt(1+g))
 		}
 	}
 	if bad || !r.Done() {
@@ -59,8 +44,9 @@ func (h *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	if !ok {
 		return policy.EntryState{}, false
 	}
-	x := h.at(e)
-	return policy.EntryState{ID: id, Freq: float64(x.freq), Born: x.last, Last: x.last}, true
+	x := &h.rows[e]
+	last := h.clock.now - int64(h.age(x))
+	return policy.EntryState{ID: id, Freq: float64(x.bucket(featureFreq)), Born: last, Last: last}, true
 }
 
 // ImportEntry overwrites the state of a resident.
@@ -69,11 +55,11 @@ func (h *Policy) ImportEntry(s policy.EntryState) {
 	if !ok {
 		return
 	}
-	x := h.at(e)
-	x.freq = uint8(bound.Within(1, s.Freq, 12))
-	x.crf = float32(bound.Within(1, s.Freq, 1<<24))
-	x.last = s.Last
 	h.advance(s.Last)
+	x := &h.rows[e]
+	x.set(featureFreq, uint8(bound.Within(1, s.Freq, 12)))
+	x.crf = float32(bound.Within(1, s.Freq, 1<<24))
+	x.last = uint32(max(s.Last, h.clock.now-math.MaxUint32))
 	h.victim = 0
 }
 
@@ -104,6 +90,6 @@ func (h *Policy) ImportTopic(s policy.TopicState) {
 
 // Bytes is an estimate of the memory in use.
 func (h *Policy) Bytes() int64 {
-	const entryBytes, topicBytes = 64 + 16, 48 // an entry with its look
-	return h.slots.Bytes(entryBytes) + h.topics.slots.Bytes(topicBytes) + 4*int64(cap(h.residents)) + h.ids.Bytes()
+	const entryBytes, rowBytes, topicBytes = 40, 32, 48
+	return h.slots.Bytes(entryBytes) + rowBytes*int64(cap(h.rows)) + 4*int64(cap(h.worth)) + h.topics.slots.Bytes(topicBytes) + 4*int64(cap(h.residents)) + h.ids.Bytes()
 }

@@ -60,13 +60,13 @@ func (t *topicTable) leave(slot uint32) {
 	}
 }
 
-// visit counts a request.
-func (x *topic) visit(c *clock, seq int64) {
-	gone := seq - x.last
+// visit counts a request now.
+func (x *topic) visit(c *clock) {
+	gone := c.now - x.last
 	x.slow = float32(float64(x.slow)*c.slow.over(gone)) + 1
 	x.fast = float32(float64(x.fast)*c.fast.over(gone)) + 1
 	x.visits++
-	x.last = max(x.last, seq)
+	x.last = c.now
 }
 
 // enter counts an entry that was not known.
