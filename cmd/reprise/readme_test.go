@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +35,7 @@ func TestReadmeSession(t *testing.T) {
 	if session == nil {
 		t.Fatal("README has no terminal session")
 	}
-	api := startDemo(t)
+	api, _ := startDemo(t)
 	commands := strings.Split(session[1], "\n$ ")[1:]
 	if len(commands) != 2 {
 		t.Fatalf("%d commands, want 2", len(commands))
@@ -86,15 +88,54 @@ func TestReadmeNamesRealSettings(t *testing.T) {
 	for _, v := range cfg.Effective() {
 		known[v.Name] = true
 	}
-	for _, name := range regexp.MustCompile(`REPRISE_[A-Z_]+[A-Z]`).FindAllString(readme(t), -1) {
-		if !known[name] {
-			t.Errorf("README names %s, which is no setting", name)
+	for path, text := range documents(t) {
+		for _, name := range regexp.MustCompile(`REPRISE_[A-Z_]+[A-Z]`).FindAllString(text, -1) {
+			if !known[name] {
+				t.Errorf("%s names %s, which is no setting", path, name)
+			}
 		}
 	}
 }
 
-// startDemo runs a short demo that stays up, and returns the URL of its API.
-func startDemo(t *testing.T) string {
+// documents are README and the pages of docs, by their paths.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{"README.md": readme(t)}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no pages in docs: ", err)
+	}
+	for _, path := range pages {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all["docs/"+filepath.Base(path)] = string(text)
+	}
+	return all
+}
+
+// TestDocumentsAskTheAdminAPI: each command with curl that asks the admin API has an answer.
+func TestDocumentsAskTheAdminAPI(t *testing.T) {
+	needs.Program(t, "curl")
+	api, admin := startDemo(t, "--mode", "shadow")
+	asked := 0
+	for path, text := range documents(t) {
+		for _, command := range regexp.MustCompile(`(?m)^(?:\$ )?(curl -s '?http://127\.0\.0\.1:8081/.*)$`).FindAllStringSubmatch(text, -1) {
+			command := strings.NewReplacer("curl -s", "curl -fsS", "http://127.0.0.1:8081", admin, "http://127.0.0.1:8080", api).Replace(command[1])
+			if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil || len(out) == 0 {
+				t.Errorf("%s: %s: %v\n%s", path, command, err, out)
+			}
+			asked++
+		}
+	}
+	if asked < 8 {
+		t.Errorf("only %d commands found", asked)
+	}
+}
+
+// startDemo runs a short demo that stays up, and returns the URLs of its API and of its admin listener.
+func startDemo(t *testing.T, flags ...string) (api, admin string) {
 	t.Helper()
 	path, err := build()
 	if err != nil {
@@ -103,7 +144,7 @@ func startDemo(t *testing.T) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang fails the test; nothing is measured
 	t.Cleanup(cancel)
 	// Without an error rate nothing is explored, which is decided at random.
-	cmd := exec.CommandContext(ctx, path, append([]string{"demo", "--requests", "20", "--max-error-rate", "0"}, free...)...)
+	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"demo", "--requests", "20", "--max-error-rate", "0"}, free, flags)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -115,10 +156,12 @@ func startDemo(t *testing.T) string {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if m := regexp.MustCompile(`stays up at (http://[^/]+)/v1`).FindStringSubmatch(lines.Text()); m != nil {
+			api = m[1]
+		} else if m := regexp.MustCompile(`(http://\S+)/admin/topics`).FindStringSubmatch(lines.Text()); m != nil {
 			go io.Copy(io.Discard, out) // a full pipe would block the demo
-			return m[1]
+			return api, m[1]
 		}
 	}
 	t.Fatal("the demo ended without staying up")
-	return ""
+	return "", ""
 }
