@@ -39,6 +39,7 @@ func (s *Store) Hit(id, parent policy.ID, at policy.Tick) (ev Event, ok bool) {
 		if r == nil {
 			return
 		}
+		s.core.hits++
 		s.core.keeper.link(id, parent)
 		s.core.keeper.ledger.Hit(id, at)
 		r.last = max(r.last, at.Seq)

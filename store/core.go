@@ -19,6 +19,8 @@ type core struct {
 	purges    atomic.Uint64  // so far, here and before a restart
 	kept      atomic.Uint64  // of them, those that the backing has counted
 	evictions int64
+	hits      int64                   // requests that an entry answered
+	puts      int64                   // requests whose answer was put
 	faults    int64                   // panics of the policy, victims that it would not have chosen, and writes that failed
 	dirty     *dirtySet               // nil: nothing is written
 	writing   time.Time               // of the oldest change that is being written; zero: none is
@@ -36,6 +38,7 @@ const sweepPerPut = 4
 
 // put stores r, and replaces the entry that has its key.
 func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
+	c.puts++
 	old := c.table.keys.get(r.Key)
 	if old != nil && old.Key == r.Key {
 		c.replace(old, r, vector, at, evs)

@@ -173,6 +173,8 @@ type Stats struct {
 	Aliases   int
 	Lacking   int   // entries with a prompt and without a vector
 	Evictions int64 // since Open; removals for another reason are not among them
+	Requests  int64 // since Open those that the policy has seen: Hits, and answers that were put
+	Hits      int64
 	Faults    int64 // writes that failed, panics of the policy, and victims that were missing or not resident
 	// Of the backing: changes not yet written, the time of the last complete write, and what its Load found.
 	Dirty     int
@@ -192,7 +194,7 @@ func (s *Store) Stats() Stats {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	l := s.core.keeper.ledger
-	st := Stats{Entries: l.Entries(), Bytes: l.Bytes(), Aliases: s.core.table.aliases, Lacking: len(s.core.table.lacking), Evictions: s.core.evictions, Report: s.report}
+	st := Stats{Entries: l.Entries(), Bytes: l.Bytes(), Aliases: s.core.table.aliases, Lacking: len(s.core.table.lacking), Evictions: s.core.evictions, Requests: s.core.hits + s.core.puts, Hits: s.core.hits, Report: s.report}
 	st.LastFlush, st.Faults = s.lastFlush, s.core.faults+int64(l.Faults())
 	if s.core.dirty != nil {
 		st.Dirty = s.core.dirty.len()

@@ -194,3 +194,30 @@ func TestAliasesOfBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestsAreCounted: uses and answers that were put, those of a log that is applied too; what a restart loads is no request.
+func TestRequestsAreCounted(t *testing.T) {
+	disk := &storetest.Memory{}
+	s, follower := open(t, store.Options{Backing: disk}), open(t, store.Options{})
+	a := entry("a")
+	log := s.Put(a, s.Tick())
+	for range 2 {
+		ev, _ := s.Hit(a.ID, 0, s.Tick())
+		log = append(log, ev)
+	}
+	s.Hit(99, 0, s.Tick()) // there is none
+	log = append(log, s.Put(entry("a"), s.Tick())...)
+	log = append(log, s.Alias(key("b"), a.ID, 1)...)
+	for _, ev := range log {
+		follower.Apply(ev)
+	}
+	for who, st := range map[string]store.Stats{"the store": s.Stats(), "its follower": follower.Stats()} {
+		if st.Requests != 4 || st.Hits != 2 {
+			t.Errorf("%s counts %d hits of %d requests, want 2 of 4", who, st.Hits, st.Requests)
+		}
+	}
+	s.Sync(t.Context())
+	if st := open(t, store.Options{Backing: disk.Clone()}).Stats(); st.Entries != 1 || st.Requests+st.Hits != 0 {
+		t.Errorf("after a restart: %d entries, %d requests", st.Entries, st.Requests)
+	}
+}

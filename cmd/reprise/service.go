@@ -43,6 +43,7 @@ type service struct {
 	topics   *topics.Topics
 	graphs   *graphs           // nil: they are not saved
 	revival  *revival          // nil: not begun
+	windows  *admin.Windows    // of the policy; nil: not begun
 	recorder *recorder         // nil: no request log
 	sharing  *sharing          // nil: the store belongs to this process alone
 	lines    *accesslog.Writer // nil: no access log
@@ -102,6 +103,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	}
 	s.graphs = keepGraphs(s.topics, beside, log)
 	s.revival = revive(proxy.CacheOf(s.proxy), s.adopted, log)
+	s.windows = admin.KeepWindows(func() store.Stats { return proxy.CacheOf(s.proxy).Stats().Store })
 	s.admin.set(s.newAdmin(cfg))
 	return s, nil
 }
@@ -130,7 +132,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // newAdmin returns the admin API of the service.
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: upstreams{s.proxy},
-		Prefixes: func(life time.Duration, n int) any { return proxy.PrefixesOf(s.proxy, life, n) }, Policy: cfg.Policy, Token: cfg.AdminToken,
+		Prefixes: func(life time.Duration, n int) any { return proxy.PrefixesOf(s.proxy, life, n) }, Policy: cfg.Policy, Windows: s.windows, Token: cfg.AdminToken,
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
 		Rule:     func(a admin.Asked) (any, bool) { return s.ruleOf(cfg, a) },
@@ -176,6 +178,7 @@ func (s *service) close(limit time.Duration) error {
 // release closes the parts of the service, first the connection with others: until then their changes come in.
 func (s *service) release(limit time.Duration) (err error) {
 	s.revival.close()
+	s.windows.Close()
 	if s.sharing != nil {
 		s.sharing.part(limit)
 	}

@@ -80,6 +80,7 @@ type Options struct {
 
 	Release  Release
 	Policy   string        // name of the store's policy
+	Windows  *Windows      // what it did in the last minutes; nil: that is not kept
 	Token    string        // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
 	Loopback bool          // only this machine can reach the listener: /metrics answers to the same names only
 	Trusted  []string      // hosts, each HOST or HOST:PORT

@@ -53,7 +53,8 @@ var (
 	descDeadNode = describe("index_graph_tombstones", "Nodes of anchors that have left; searches pass through them until a sweep removes them.")
 	descBuild    = describe("index_graph_build_seconds", "Time that one core took to insert the anchors of the present graphs.")
 	descLeads    = describe("policy_expert_leads", "1 for the expert that the cache follows, else 0, of a policy made of experts.", "expert")
-	descRatio    = describe("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer; where entries are sampled, of those in the sample.", "expert")
+	descRatio    = describe("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer, or of their tokens where these are the objective; where entries are sampled, of those in the sample.", "expert")
+	descChanges  = describe("policy_leader_changes_total", "How often another expert began to lead, of a policy made of experts; GET /admin/policy says when and why.")
 	descRelease  = describe("build_info", "1; the labels have what the program was built from, empty where that is not known.", "version", "commit", "go")
 	descMemory   = describe("policy_memory_bytes", "Estimate of the memory that the policy's books take.")
 )
@@ -61,7 +62,7 @@ var (
 // Describe lists the metrics.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descLacking, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged, descLogLost, descRefused, descReloaded,
-		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descLeads, descRatio, descMemory, descRelease} {
+		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descLeads, descRatio, descChanges, descMemory, descRelease} {
 		ch <- d
 	}
 	describeShared(ch)

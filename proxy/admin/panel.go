@@ -1,11 +1,14 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"reprise/policy"
+	"reprise/store"
 )
 
 // expertView is an expert of a panel as the admin API shows it.
@@ -20,19 +23,44 @@ type policyView struct {
 	Policy  string       `json:"policy"`
 	Bytes   int64        `json:"memory_bytes,omitempty"`
 	Leader  string       `json:"leader,omitempty"`
+	Changed *int64       `json:"changed,omitempty"` // nil where there is no leader
+	Changes []changeView `json:"changes,omitempty"`
 	Experts []expertView `json:"experts,omitempty"`
+	Windows []windowView `json:"windows,omitempty"`
 }
 
-// policy shows which policy chooses the victims and, where it is a panel, its experts.
+// changeView is a change of the leader.
+type changeView struct {
+	At time.Time `json:"at"` // of the request, in place of that of Change
+	policy.Change
+	Why string `json:"why"`
+}
+
+// policy shows which policy chooses the victims, what it did in the last minutes and, where it is a panel, its experts and who leads.
 func (a *admin) policy(*http.Request) (any, error) {
 	v := policyView{Policy: a.Policy}
-	if p := a.Entries.Stats().Panel; p != nil {
-		v.Bytes, v.Leader = p.Bytes, p.Experts[p.Leader].Name
+	var now store.Stats
+	if a.Windows != nil {
+		v.Windows, now = a.Windows.list()
+	} else {
+		now = a.Entries.Stats()
+	}
+	if p := now.Panel; p != nil {
+		v.Bytes, v.Leader, v.Changed, v.Changes = p.Bytes, p.Experts[p.Leader].Name, &p.Changed, changeViews(p.Changes)
 		for _, x := range p.Experts {
 			v.Experts = append(v.Experts, expertView{x.Name, x.HitRatio, x.Entries})
 		}
 	}
 	return v, nil
+}
+
+// changeViews gives changes their time and their reason in words.
+func changeViews(changes []policy.Change) (all []changeView) {
+	for _, c := range changes {
+		why := fmt.Sprintf("the shadow cache of %s was ahead of that of %s by %.1f hits; more than %.1f pay for the change", c.To, c.From, c.Ahead, c.Needed)
+		all = append(all, changeView{time.UnixMicro(int64(1e6 * c.At)).UTC(), c, why})
+	}
+	return all
 }
 
 func collectPanel(p *policy.PanelStats, ch chan<- prometheus.Metric) {
@@ -47,5 +75,6 @@ func collectPanel(p *policy.PanelStats, ch chan<- prometheus.Metric) {
 		gauge(ch, descLeads, leads, x.Name)
 		gauge(ch, descRatio, x.HitRatio, x.Name)
 	}
+	count(ch, descChanges, p.Changed)
 	gauge(ch, descMemory, float64(p.Bytes))
 }

@@ -1,0 +1,193 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"reprise/store"
+)
+
+// policyPage is GET /admin/policy as a client reads it.
+type policyPage struct {
+	Policy, Leader string
+	Changed        *int64
+	Changes        []changeLine
+	Experts        []struct{ Name string }
+	Windows        []windowLine
+}
+
+type changeLine struct {
+	At            time.Time
+	Seq           int64
+	From, To, Why string
+	Ahead, Needed float64
+}
+
+type windowLine struct {
+	From           time.Time
+	Seconds        float64
+	Requests, Hits int64
+	HitRatio       float64 `json:"hit_ratio"`
+	Panel          *struct {
+		Leader   string
+		Changed  int64
+		Changes  []changeLine
+		HitRatio float64 `json:"hit_ratio"`
+		Regret   float64
+		Experts  []struct {
+			Name     string
+			HitRatio float64 `json:"hit_ratio"`
+			Led      float64
+		}
+	}
+}
+
+// windowRig keeps windows in a bubble of synctest, whose clock begins at midnight.
+func windowRig(t *testing.T, spec string) *rig {
+	return newRig(t, spec, func(o *Options) {
+		o.Windows = KeepWindows(o.Entries.Stats)
+		t.Cleanup(o.Windows.Close)
+	})
+}
+
+func (r *rig) policy(t *testing.T) (p policyPage) {
+	t.Helper()
+	if err := json.Unmarshal(r.get("/admin/policy").Body.Bytes(), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func wait(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// loop asks n times for the keys of a loop in turn: without hits where the cache holds fewer than all and drops the oldest.
+func (r *rig) loop(n, keys int) {
+	for i := range n {
+		r.ask(store.Key{byte(i % keys), 7})
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestWindowsOfMinutes: a window is of a minute of the clock, has the requests of that minute, and none is kept of a minute without.
+func TestWindowsOfMinutes(t *testing.T) {
+	for _, spec := range []string{"rac+", "lru"} {
+		synctest.Test(t, func(t *testing.T) {
+			wait(45 * time.Second)
+			r := windowRig(t, spec)
+			r.ask(store.Key{1})
+			r.ask(store.Key{1})
+			r.ask(store.Key{2})
+			wait(5 * time.Second) // at 50 s
+			if p := r.policy(t); len(p.Windows) != 1 || p.Windows[0].Seconds != 5 || p.Windows[0].Requests != 3 || p.Windows[0].Hits != 1 {
+				t.Errorf("%s: the open window: %+v", spec, p.Windows)
+			}
+			wait(3 * time.Minute) // at 3:50
+			r.ask(store.Key{1})
+			wait(15 * time.Second) // at 4:05
+			want := "00:00:45 75s 1/3, 00:03:00 60s 1/1, 00:04:00 5s 0/0"
+			var got []string
+			for _, w := range r.policy(t).Windows {
+				got = append(got, fmt.Sprintf("%s %gs %d/%d", w.From.Format("15:04:05"), w.Seconds, w.Hits, w.Requests))
+				if (w.Panel != nil) != (spec == "rac+") || w.Requests > 0 && w.HitRatio != float64(w.Hits)/float64(w.Requests) {
+					t.Errorf("%s: %+v", spec, w)
+				}
+			}
+			if strings.Join(got, ", ") != want {
+				t.Errorf("%s: windows %s, want %s", spec, got, want)
+			}
+			for range 70 {
+				r.ask(store.Key{1})
+				wait(time.Minute)
+			}
+			all := r.policy(t).Windows
+			if len(all) != 61 || all[0].From.Format("15:04") != "00:14" || all[60].From.Format("15:04") != "01:14" {
+				t.Errorf("%s: %d windows after more than an hour, the first from %v", spec, len(all), all[0].From)
+			}
+		})
+	}
+}
+
+// TestWindowsOfAChange: a loop makes another expert lead. The page says who leads, when that changed and why, in the window in which it
+// happened, and the regret is that to the experts' own shadows.
+func TestWindowsOfAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := windowRig(t, "rac+")
+		for range 6 {
+			r.loop(500, 26)
+			wait(time.Minute)
+		}
+		page := r.get("/metrics").Body.String()
+		p := r.policy(t)
+		if p.Changed == nil || *p.Changed == 0 || int64(len(p.Changes)) != *p.Changed || p.Leader != p.Changes[len(p.Changes)-1].To {
+			t.Fatalf("leader %s, %d changes: %+v", p.Leader, *p.Changed, p.Changes)
+		}
+		if c := values(t, page, "reprise_policy_leader_changes_total"); len(c) != 1 || c[0] != float64(*p.Changed) {
+			t.Errorf("the metric of changes is %v, want %d", c, *p.Changed)
+		}
+		var listed []changeLine
+		for _, w := range p.Windows {
+			led, best, own := 0.0, math.Inf(-1), w.Panel
+			for _, c := range own.Changes {
+				if to := w.From.Add(time.Duration(w.Seconds * float64(time.Second))); c.At.Before(w.From) || c.At.After(to) {
+					t.Errorf("a change at %v in the window from %v to %v", c.At, w.From, to)
+				}
+				if c.Ahead <= c.Needed || !strings.Contains(c.Why, fmt.Sprintf("%s was ahead of that of %s by %.1f hits", c.To, c.From, c.Ahead)) {
+					t.Errorf("no reason: %+v", c)
+				}
+			}
+			listed = append(listed, own.Changes...)
+			for _, x := range own.Experts {
+				led, best = led+x.Led, max(best, x.HitRatio)
+			}
+			if w.Requests > 0 && (math.Abs(led-1) > 1e-9 || math.Abs(own.Regret-(best-own.HitRatio)) > 1e-9 || own.HitRatio != w.HitRatio) {
+				t.Errorf("led %v, best expert %v: %+v", led, best, w)
+			}
+		}
+		if fmt.Sprint(listed) != fmt.Sprint(p.Changes) {
+			t.Errorf("changes in windows %+v, in all %+v", listed, p.Changes)
+		}
+	})
+}
+
+// TestWindowsWithoutLeader: a policy that is no panel has neither leader nor changes.
+func TestWindowsWithoutLeader(t *testing.T) {
+	r := newRig(t, "lru")
+	if p := r.policy(t); p.Leader != "" || p.Changed != nil || p.Changes != nil || p.Windows != nil {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestWindowsWhileServed: requests, readers and the end of windows at the same time; with -race.
+func TestWindowsWhileServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := windowRig(t, "rac+")
+		for i := range 4 {
+			go func() {
+				for j := range 300 {
+					if i == 0 {
+						r.get("/admin/policy")
+					} else {
+						r.ask(store.Key{byte(j * i % 40)})
+					}
+					time.Sleep(time.Second)
+				}
+			}()
+		}
+		wait(10 * time.Minute)
+		requests := int64(0)
+		for _, w := range r.policy(t).Windows {
+			requests += w.Requests
+		}
+		if requests != 900 {
+			t.Errorf("%d requests in all windows, want 900", requests)
+		}
+	})
+}
