@@ -147,6 +147,7 @@ func (x exchange) hit(h *served) (Result, error) {
 		if h.result == Exact {
 			x.s.readings.keep(x.reading, x.req.Epoch, x.s.cache.Epoch)
 		}
+		x.span.Link(tracing.Origin(h.frozen.Origin))
 		x.saved(h.result, h.entry)
 		x.v.Band = h.band
 		x.s.hints.answered(x.query)

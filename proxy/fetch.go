@@ -34,6 +34,7 @@ type outcome struct {
 	foreign    bool              // another model has answered than the one asked for
 	asker      http.Header       // of the request that the upstream answered
 	found      *finding          // what the search by meaning found
+	origin     tracing.Origin    // the call that made the answer
 	addedUsage bool              // the stream reports its usage because the proxy asked for it
 	start      time.Time         // when the upstream was asked
 	took       atomic.Int64      // nanoseconds that its answer took; 0 before that has ended
@@ -78,7 +79,7 @@ func (q *query) fetch(f *flight, found *finding) (ended bool) {
 		return true
 	}
 	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, foreign: reply.Foreign, asker: q.http.Header, found: found, start: start,
-		addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
+		origin: reply.Span.Origin(), addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
 	o.rec.ChargeTo(s.budget.Account(budget.Recordings), budget.Call)
 	body := &metered{ReadCloser: reply.Body, meter: usage.NewMeter(), span: reply.Span}
 	o.filling = o.rec.Fill(ctx, body, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes,
@@ -220,7 +221,7 @@ func (a *fetched) End(err error) {
 	took := s.opts.Now().Sub(a.o.start)
 	a.o.took.Store(int64(took))
 	took = max(took, processingTime(rec.Header))
-	s.metrics.step(stepUpstream, took)
+	s.metrics.step(stepUpstream, took, a.body.span)
 	spent(s, a.tenant, a.o.replica.Answers(a.Model), rec.Status, a.body.meter, a.body.span)
 	a.called(err)
 	kept, text := a.keep(a.o, err, took)

@@ -52,6 +52,7 @@ func (q *query) keep(o *outcome, cut error, took time.Duration) (k *keptInfo, te
 		if reason != "" || q.d.NoStore {
 			return nil
 		}
+		frozen.Origin = answer.Origin(o.origin)
 		e := q.entry(found, frozen, verdict, took)
 		id, reason, err := q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
 		if k.reason = reason; id != 0 {

@@ -13,6 +13,7 @@ import (
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/learn"
 	"reprise/proxy/prices"
+	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 	"reprise/proxy/watch"
 	"reprise/store"
@@ -91,14 +92,26 @@ func newMetrics(apis *api.Registry, mem *budget.Budget, up *upstream.Client, ali
 	return m
 }
 
-func (m *metrics) request(endpoint string, r Result, took time.Duration) {
+func (m *metrics) request(endpoint string, r Result, took time.Duration, span *tracing.Span) {
 	m.requests[endpoint][r].Add(1)
-	m.durations[r].Observe(took.Seconds())
+	observeTime(m.durations[r], took, span)
 }
 
-func (m *metrics) step(s step, took time.Duration) { m.steps[s].Observe(took.Seconds()) }
-func (m *metrics) fault(step string)               { m.faults.WithLabelValues(step).Inc() }
-func (m *metrics) notStored(reason string)         { m.unstored.WithLabelValues(reason).Inc() }
+func (m *metrics) step(s step, took time.Duration, span *tracing.Span) {
+	observeTime(m.steps[s], took, span)
+}
+
+// observeTime adds a time to a histogram, with span as its example where that is kept.
+func observeTime(h prometheus.Observer, took time.Duration, span *tracing.Span) {
+	if !span.Recording() {
+		h.Observe(took.Seconds())
+		return
+	}
+	h.(prometheus.ExemplarObserver).ObserveWithExemplar(took.Seconds(), span.Exemplar())
+}
+
+func (m *metrics) fault(step string)       { m.faults.WithLabelValues(step).Inc() }
+func (m *metrics) notStored(reason string) { m.unstored.WithLabelValues(reason).Inc() }
 
 func (m *metrics) missed(why string) { m.why.WithLabelValues(why).Inc() }
 

@@ -188,7 +188,7 @@ func (q *query) search(ctx context.Context) *finding {
 	if q.ExactOnly != "" {
 		f.detail = append(f.detail, "exact-only="+q.ExactOnly)
 	}
-	f.count(q.s)
+	f.count(q.s, q.span)
 	if f.Hit == nil {
 		return f
 	}
@@ -212,13 +212,13 @@ func (q *query) reused(f *finding, found *cache.Hit) *served {
 }
 
 // count adds the steps of a search to the metrics, and to the detail of the response.
-func (f *finding) count(s *Server) {
+func (f *finding) count(s *Server, span *tracing.Span) {
 	m := s.metrics
 	if f.EmbedTook > 0 {
-		m.step(stepEmbed, f.EmbedTook)
+		m.step(stepEmbed, f.EmbedTook, span)
 	}
 	if f.SearchTook > 0 {
-		m.step(stepSearch, f.SearchTook)
+		m.step(stepSearch, f.SearchTook, span)
 	}
 	if f.Degraded != "" {
 		f.detail = append(f.detail, "degraded="+f.Degraded)

@@ -30,6 +30,7 @@ func newRelay(x exchange, o *outcome, leader bool) *relay {
 		o.filling.Detach() // none of several readers must wait for the client of another
 		r.reader = o.rec.NewReader()
 		r.status = cacheStatus{result: Shared}
+		x.span.Link(o.origin)
 	}
 	r.status.ignored = x.Ignored
 	if x.v.Upstream = o.replica.Name(); several(&x.s.opts) {

@@ -189,7 +189,7 @@ func (s *Server) answering(h func(*visit, http.ResponseWriter, *http.Request) (R
 				result = Gone
 			}
 			v.Took = s.opts.Now().Sub(start)
-			s.metrics.request(endpoint, result, v.Took)
+			s.metrics.request(endpoint, result, v.Took, v.span)
 			observe(s.watch, result, v.Took)
 			v.end(s.opts.AccessLog, s.watch, w, r, result, start)
 		}()

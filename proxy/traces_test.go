@@ -8,10 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"reprise/proxy/enginesim"
 	"reprise/proxy/tracing/otlp"
@@ -343,8 +347,12 @@ func TestFollowers(t *testing.T) {
 	}
 	all := c.ofAll(t, r, n)
 	got := map[string]int{}
+	call := all[slices.IndexFunc(all, func(s *tracetest.Span) bool { return s.Kind == "client" })]
 	for _, s := range all {
 		if s.Kind == "server" {
+			if shared := s.Attributes["reprise.cache.result"] == "shared"; shared && !linked(s, call) || !shared && len(s.Links) > 0 {
+				t.Errorf("%s: links %v", s.Attributes["reprise.cache.result"], s.Links)
+			}
 			got[s.Attributes["reprise.cache.result"]+" "+tree(all, s)]++
 		}
 	}
@@ -352,4 +360,125 @@ func TestFollowers(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+}
+
+// linked reports whether a span has one link, to another span.
+func linked(s, to *tracetest.Span) bool {
+	return slices.Equal(s.Links, []tracetest.Link{{Trace: to.Trace, ID: to.ID}})
+}
+
+// TestHitLinksToItsOrigin: a hit of each kind has a link to the call that made the answer, after a restart too.
+func TestHitLinksToItsOrigin(t *testing.T) {
+	traces, c := traces(t)
+	path := filepath.Join(t.TempDir(), "reprise.db")
+	var call *tracetest.Span
+	for _, restarted := range []bool{false, true} {
+		var now atomic.Int64
+		var down atomic.Bool
+		now.Store(time.Now().Unix())
+		engine := enginesim.New(enginesim.Options{})
+		r := newRigAt(t, engine, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if down.Load() {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			engine.ServeHTTP(w, r)
+		}), traces, func(o *Options) {
+			o.Store, o.TTL, o.StaleIfError = fileStoreOf(t, "rac+", path, 100), time.Hour, time.Hour
+			o.Now = func() time.Time { return time.Unix(now.Load(), 0) }
+		})
+		for _, one := range []struct{ body, result string }{
+			{chat(capital), "miss"}, {chat(capital), "exact"}, {chat(capital, `"stream":true`), "exact"}, {chat(similar), "semantic"}, {chat(capital), "stale"},
+		} {
+			if restarted && one.result == "miss" {
+				continue
+			}
+			if one.result == "stale" {
+				now.Add(3700)
+				down.Store(true)
+			}
+			got := r.ask(t, "/v1/chat/completions", one.body)
+			all := c.of(t, r)
+			switch s := all[0]; {
+			case got.cache() != one.result && !restarted:
+				t.Errorf("%s, want %s", got.cache(), one.result)
+			case one.result == "miss":
+				if call = child(t, all, s, "client"); len(s.Links) > 0 {
+					t.Errorf("a miss has links: %v", s.Links)
+				}
+			case !linked(s, call):
+				t.Errorf("%s, restarted %v: links %v, want %s %s", one.result, restarted, s.Links, call.Trace, call.ID)
+			}
+		}
+		r.api.Close()
+		r.Server.Close()
+		if err := r.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNoOrigin: an answer of a request that was not sampled has no origin, and is stored as it was without traces.
+func TestNoOrigin(t *testing.T) {
+	traces, c := traces(t, "OTEL_TRACES_SAMPLER=parentbased_always_off")
+	r := newRig(t, traces)
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	r.ask(t, "/v1/chat/completions", chat(capital), "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	if s := c.of(t, r)[0]; len(s.Links) > 0 || s.Attributes["reprise.cache.result"] != "exact" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestExemplars: the histograms of latency point to the spans, where the scraper asks for OpenMetrics and in native histograms. The names of metrics
+// are those of the other form.
+func TestExemplars(t *testing.T) {
+	traces, c := traces(t)
+	r := newRig(t, traces)
+	r.ask(t, "/v1/chat/completions", chat(capital))
+	all := c.of(t, r)
+	root, call := all[0], child(t, all, all[0], "client")
+	plain, open := r.get(t, "/metrics").body, r.get(t, "/metrics", "Accept: application/openmetrics-text;version=1.0.0").body
+	for name, s := range map[string]*tracetest.Span{`reprise_request_duration_seconds_bucket{result="miss",`: root,
+		`reprise_step_duration_seconds_bucket{step="upstream",`: call, `reprise_step_duration_seconds_bucket{step="embed",`: root} {
+		found := false
+		for line := range strings.Lines(open) {
+			found = found || strings.HasPrefix(line, name) && strings.Contains(line, `trace_id="`+s.Trace+`"`) && strings.Contains(line, `span_id="`+s.ID+`"`)
+		}
+		if !found {
+			t.Errorf("no example of %s is %s", name, s.ID)
+		}
+	}
+	if strings.Contains(plain, "trace_id") {
+		t.Error("the plain form has examples, which its readers refuse")
+	}
+	if a, b := samples(plain), samples(open); !maps.Equal(a, b) {
+		t.Errorf("other names in OpenMetrics: %v and %v", a, b)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(r.Metrics())
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	native := 0
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			native += len(m.GetHistogram().GetExemplars())
+		}
+	}
+	if native < 3 {
+		t.Errorf("%d examples in native histograms", native)
+	}
+}
+
+// samples are the names of samples in a page of metrics.
+func samples(page string) map[string]bool {
+	names := map[string]bool{}
+	for line := range strings.Lines(page) {
+		if name, _, ok := strings.Cut(line, " "); ok && !strings.HasPrefix(line, "#") && strings.HasPrefix(line, "reprise_") {
+			name, _, _ = strings.Cut(name, "{")
+			names[name] = true
+		}
+	}
+	return names
 }

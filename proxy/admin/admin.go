@@ -114,7 +114,7 @@ func New(o Options) http.Handler {
 	r.MethodNotAllowed(wrongMethod)
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
 	r.Get("/readyz", a.readyz)
-	r.Handle("/metrics", a.named(o.Loopback, promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{})))
+	r.Handle("/metrics", a.named(o.Loopback, promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{EnableOpenMetrics: true})))
 	page.Routes(r)
 	r.Route("/admin", func(r chi.Router) {
 		r.Use(a.guard)

@@ -85,4 +85,8 @@ type Frozen struct {
 	ContentType string // of the upstream's reply
 	Body        []byte
 	Slots       []Slot // what a replay rewrites, in the order of Off
+	Origin      Origin // of the trace that made it
 }
+
+// Origin is the id of a trace, 16 bytes, and that of a span in it; zero: there was none.
+type Origin [24]byte

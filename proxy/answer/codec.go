@@ -13,34 +13,45 @@ import (
 // CRC-32C of everything before it, little endian. The magic names the version, so that a later version differs from damage.
 //
 // Version 2 is for streams that are shorter so: the length of the body follows stream, and the body is folded, up to the CRC.
+//
+// Version 3 is for answers with an origin: that follows the version, and then version 1 or 2 without its magic. A program from before it drops such
+// an answer as damaged.
 const (
-	magic       = "RpA\x01"
-	magicFolded = "RpA\x02"
+	magic       = "RpA"
+	inPlain     = 1
+	inFolds     = 2
+	withOrigin  = 3
+	headBytes   = len(magic) + 1
+	originBytes = len(Origin{}) + 1
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Encode appends z in its stored encoding.
 func (z *Frozen) Encode(dst []byte) []byte {
-	start, size, folded := len(dst), z.encodedSize(), false
+	start, size, version := len(dst), z.encodedSize(), byte(inPlain)
 	if z.Stream {
 		short := foldedSize(z.Body)
-		if folded = short < len(z.Body) && len(z.Body) <= maxFold*short; folded {
+		if short < len(z.Body) && len(z.Body) <= maxFold*short {
+			version = inFolds
 			size += short - len(z.Body)
 		}
 	}
 	if cap(dst)-start < size {
 		dst = append(make([]byte, 0, start+size), dst...)
 	}
-	if folded {
-		dst = append(append(dst, magicFolded...), z.Form.Code, 1)
+	dst = append(dst, magic...)
+	if z.Origin != (Origin{}) {
+		dst = append(append(dst, withOrigin), z.Origin[:]...)
+	}
+	dst = append(dst, version, z.Form.Code, 0)
+	if z.Stream {
+		dst[len(dst)-1] = 1
+	}
+	if version == inFolds {
 		dst = binary.AppendUvarint(dst, uint64(len(z.Body)))
 		dst = appendFolds(z.appendPlaces(dst), z.Body)
 	} else {
-		dst = append(append(dst, magic...), z.Form.Code, 0)
-		if z.Stream {
-			dst[len(dst)-1] = 1
-		}
 		dst = binary.AppendUvarint(z.appendPlaces(dst), uint64(len(z.Body)))
 		dst = append(dst, z.Body...)
 	}
@@ -64,7 +75,10 @@ func (z *Frozen) appendPlaces(dst []byte) []byte {
 
 // encodedSize is the size of the encoding, whose body is not folded, in bytes.
 func (z *Frozen) encodedSize() int {
-	size := len(magic) + 2 + uvarintSize(len(z.ContentType)) + len(z.ContentType) + uvarintSize(len(z.Slots)) + uvarintSize(len(z.Body)) + len(z.Body) + 4
+	size := headBytes + 2 + uvarintSize(len(z.ContentType)) + len(z.ContentType) + uvarintSize(len(z.Slots)) + uvarintSize(len(z.Body)) + len(z.Body) + 4
+	if z.Origin != (Origin{}) {
+		size += originBytes
+	}
 	at := 0
 	for _, s := range z.Slots {
 		size += uvarintSize(s.Off-at) + uvarintSize(s.Len) + 1
@@ -78,34 +92,61 @@ func uvarintSize(n int) int { return max(bits.Len(uint(n))+6, 7) / 7 }
 
 // Unfolded is how many bytes Decode takes for the body of b; 0 where the body aliases b, or b cannot be decoded.
 func Unfolded(b []byte) int {
-	const at = len(magicFolded) + 2
-	if len(b) < at || string(b[:len(magicFolded)]) != magicFolded {
+	version, _, content := head(b)
+	if version != inFolds || len(content) < 2 {
 		return 0
 	}
-	n, _ := binary.Uvarint(b[at:])
+	n, _ := binary.Uvarint(content[2:])
 	if n > uint64(maxFold*len(b)) {
 		return 0
 	}
 	return int(n)
 }
 
+// head reads the version, 1 or 2, and the origin; 0 where b does not begin with them.
+func head(b []byte) (version byte, from Origin, content []byte) {
+	if len(b) < headBytes || string(b[:len(magic)]) != magic {
+		return 0, from, nil
+	}
+	version, content = b[len(magic)], b[headBytes:]
+	if version == withOrigin {
+		if len(content) < originBytes {
+			return 0, from, nil
+		}
+		from, version = Origin(content[:len(from)]), content[len(from)]
+		content = content[originBytes:]
+		if from == (Origin{}) { // Encode does not write that
+			return 0, from, nil
+		}
+	}
+	if version != inPlain && version != inFolds {
+		return 0, from, nil
+	}
+	return version, from, content
+}
+
 // Decode reads what Encode wrote, all of b, for an answer in one of forms. The body of the result aliases b, unless it was folded; see
 // [Unfolded]. ErrCorrupt where anything is wrong, or the API is none of forms.
 func Decode(b []byte, forms []*Form) (*Frozen, error) {
-	if len(b) < len(magic)+2+4 || string(b[:len(magic)]) != magic && string(b[:len(magic)]) != magicFolded {
-		return nil, fmt.Errorf("decode answer: no header of version 1 or 2: %w", ErrCorrupt)
+	if len(b) < headBytes+2+4 {
+		return nil, fmt.Errorf("decode answer: no header: %w", ErrCorrupt)
 	}
-	content, sum := b[:len(b)-4], binary.LittleEndian.Uint32(b[len(b)-4:])
-	if crc32.Checksum(content, castagnoli) != sum {
+	whole, sum := b[:len(b)-4], binary.LittleEndian.Uint32(b[len(b)-4:])
+	version, from, content := head(whole)
+	if version == 0 {
+		return nil, fmt.Errorf("decode answer: no header of version 1, 2 or 3: %w", ErrCorrupt)
+	}
+	if crc32.Checksum(whole, castagnoli) != sum {
 		return nil, fmt.Errorf("decode answer: checksum differs: %w", ErrCorrupt)
 	}
-	d := decoder{b: content[len(magic):]}
+	d := decoder{b: content}
 	code := d.byte()
 	api := slices.IndexFunc(forms, func(f *Form) bool { return f.Code == code })
 	if api < 0 {
 		return nil, fmt.Errorf("decode answer: no API has the code %d: %w", code, ErrCorrupt)
 	}
-	z := d.frozen(forms[api], b[len(magic)-1] == magicFolded[len(magic)-1])
+	z := d.frozen(forms[api], version == inFolds)
+	z.Origin = from
 	if d.bad || len(d.b) > 0 || !wellPlaced(z.Slots, len(z.Body)) {
 		return nil, fmt.Errorf("decode answer: %w", ErrCorrupt)
 	}

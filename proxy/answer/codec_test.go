@@ -14,19 +14,29 @@ import (
 func TestCodec(t *testing.T) {
 	for _, x := range fixtures(t) {
 		z := x.freeze(t)
-		b := z.Encode([]byte("before"))[len("before"):]
-		got, err := registry.APIs.Decode(b)
-		if err != nil || !reflect.DeepEqual(got, z) {
-			t.Errorf("%s: %+v, %v", x.Answer.Name, got, err)
-		}
-		if extra := len(b) - len(z.Body); extra > 64+5*len(z.Slots) {
-			t.Errorf("%s: %d bytes beyond the body for %d slots", x.Answer.Name, extra, len(z.Slots))
+		for _, z.Origin = range []answer.Origin{{}, {1, 23: 24}} {
+			b := z.Encode([]byte("before"))[len("before"):]
+			got, err := registry.APIs.Decode(b)
+			if err != nil || !reflect.DeepEqual(got, z) {
+				t.Errorf("%s: %+v, %v", x.Answer.Name, got, err)
+			}
+			if extra := len(b) - len(z.Body); extra > 64+5*len(z.Slots) {
+				t.Errorf("%s: %d bytes beyond the body for %d slots", x.Answer.Name, extra, len(z.Slots))
+			}
 		}
 	}
 }
 
 func TestDecodeRefusesDamage(t *testing.T) {
-	good := chatText(t, true).Encode(nil)
+	for _, from := range []answer.Origin{{}, {7}} {
+		z := chatText(t, true)
+		z.Origin = from
+		decodeRefusesDamage(t, z.Encode(nil))
+	}
+}
+
+func decodeRefusesDamage(t *testing.T, good []byte) {
+	t.Helper()
 	for i := range good {
 		flipped := bytes.Clone(good)
 		flipped[i] ^= 1 << (i % 8)
@@ -44,8 +54,11 @@ func TestDecodeRefusesDamage(t *testing.T) {
 // Any bytes, with a checksum that fits: what is decoded encodes to an equal answer, and replays without a panic.
 func FuzzDecode(f *testing.F) {
 	for _, x := range fixtures(f) {
-		b := x.freeze(f).Encode(nil)
-		f.Add(b[:len(b)-4])
+		z := x.freeze(f)
+		for _, z.Origin = range []answer.Origin{{}, {1, 23: 24}} {
+			b := z.Encode(nil)
+			f.Add(b[:len(b)-4])
+		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		sum := crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
@@ -68,6 +81,7 @@ func FuzzDecode(f *testing.F) {
 func TestEncodeAllocatesOnce(t *testing.T) {
 	for _, f := range fixtures(t) {
 		z := f.freeze(t)
+		z.Origin = answer.Origin{1}
 		if n := testing.AllocsPerRun(10, func() { z.Encode(nil) }); n != 1 {
 			t.Errorf("%s: %v allocations", f.Answer.Name, n)
 		}

@@ -12,7 +12,7 @@ import (
 
 // version1 is the encoding that builds before version 2 wrote for every answer.
 func version1(z *Frozen) []byte {
-	b := append([]byte(magic), z.Form.Code, 0)
+	b := append([]byte(magic), inPlain, z.Form.Code, 0)
 	if z.Stream {
 		b[len(b)-1] = 1
 	}
@@ -106,7 +106,7 @@ func TestUnfoldIsBounded(t *testing.T) {
 			t.Errorf("%s: bad %t", name, d.bad)
 		}
 	}
-	b := append([]byte(magicFolded), 9, 1)
+	b := append([]byte(magic), inFolds, 9, 1)
 	b = binary.AppendUvarint(b, 1<<40)
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 	if _, err := Decode(b, []*Form{{Code: 9}}); err == nil || Unfolded(b) != 0 {
