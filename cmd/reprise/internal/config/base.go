@@ -48,7 +48,7 @@ func (u *Upstream) anthropic(v, host string) error {
 	if err != nil || base.Path != "" {
 		return errUse(fmt.Sprintf("%s is no Anthropic API: anthropic://, or anthropic://HOST for a gateway", withoutPassword(v)))
 	}
-	u.Base, u.KeyHeader, u.Dialect = base.JoinPath("v1"), "X-Api-Key", "anthropic"
+	u.Base, u.KeyHeader, u.Dialect = withPathOf(base, "/v1"), "X-Api-Key", "anthropic"
 	return nil
 }
 
@@ -58,8 +58,15 @@ func (u *Upstream) azure(v, host string) error {
 	if err != nil || base.Path != "" || !strings.Contains(base.Hostname(), ".") {
 		return errUse(fmt.Sprintf("%s is no Azure OpenAI resource: azure://RESOURCE.openai.azure.com", withoutPassword(v)))
 	}
-	u.Base, u.KeyHeader, u.Dialect = base.JoinPath("openai", "v1"), "Api-Key", "azure-openai"
+	u.Base, u.KeyHeader, u.Dialect = withPathOf(base, "/openai/v1"), "Api-Key", "azure-openai"
 	return nil
+}
+
+// withPathOf is a URL without path, with one. JoinPath would make it one that does not begin with a slash: String adds that, and a request does not.
+func withPathOf(base *url.URL, path string) *url.URL {
+	u := *base
+	u.Path = path
+	return &u
 }
 
 // isAzure reports whether a host is an Azure OpenAI resource.

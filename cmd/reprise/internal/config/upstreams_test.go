@@ -137,8 +137,12 @@ func TestProviders(t *testing.T) {
 			t.Errorf("%s: %v", value, err)
 			continue
 		}
-		if u := c.Upstreams[0]; [3]string{u.Base.String(), u.Dialect, u.KeyHeader} != want {
+		u := c.Upstreams[0]
+		if [3]string{u.Base.String(), u.Dialect, u.KeyHeader} != want {
 			t.Errorf("%s: %s, %s, %s, want %v", value, u.Base, u.Dialect, u.KeyHeader, want)
+		}
+		if line := u.Base.RequestURI(); line[0] != '/' {
+			t.Errorf("%s: a request is for %s", value, line)
 		}
 	}
 }
