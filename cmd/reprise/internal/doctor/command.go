@@ -52,6 +52,7 @@ func run(t cli.Terminal, args []string, m Machine) error {
 	defer stop()
 	began := time.Now()
 	x := newExam(loader, t.Environ, m, !*noSpend)
+	defer x.close()
 	results := x.plan.run(ctx, *fix)
 	if ctx.Err() != nil {
 		return cli.ErrInterrupted

@@ -73,9 +73,9 @@ const (
 	grace      = time.Second      // for a look that does not end with its context, as in a system call
 )
 
-// name is what messages call the check.
-func (c *check) name() string {
-	if c.subject == "" {
+// name is what messages about another check call this one.
+func (c *check) name(other *check) string {
+	if c.subject == "" || c.subject == other.subject {
 		return c.id
 	}
 	return c.id + " of " + c.subject
@@ -114,7 +114,7 @@ func (c *check) run(ctx context.Context, fix bool) {
 		<-n.done
 		switch n.result.State {
 		case Error:
-			c.settle(skipped("because %s failed", n.name()))
+			c.settle(skipped("because %s failed", n.name(c)))
 			return
 		case Skipped:
 			c.settle(skipped("%s", n.result.Found))

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
+	"reprise/cmd/reprise/internal/connect"
 	"reprise/cmd/reprise/internal/memory"
+	"reprise/embed"
 )
 
 // Machine is what an examination reads of the system.
@@ -28,11 +30,16 @@ func ThisMachine() Machine {
 type exam struct {
 	cfg      *config.Config // usable unless a problem is config.Wrong
 	problems []config.Problem
-	counted  string // of the settings
-	fits     error  // why the capacity does not fit the memory
+	counted  string         // of the settings
+	fits     error          // why the capacity does not fit the memory
+	embedder embed.Embedder // nil: it cannot be made
+	unmade   error          // why
+	gates    embed.Thresholds
+	ungated  error // why there are none
 	machine  Machine
 	spend    bool // requests that cost money may be made
 	plan     plan
+	ends     []func() // of the connections that checks have opened
 	instance func() *instance
 	roots    func() *x509.CertPool
 }
@@ -44,6 +51,9 @@ func newExam(l *config.Loader, environ []string, m Machine, spend bool) *exam {
 	usable := !slices.ContainsFunc(x.problems, func(p config.Problem) bool { return p.Kind == config.Wrong })
 	if x.counted = counted(x.cfg); usable {
 		x.fits = x.cfg.FitMemory(m.Memory())
+		if x.embedder, x.unmade = connect.Embedder(x.cfg); x.unmade == nil {
+			x.gates, x.ungated = x.cfg.Gates(x.embedder.Thresholds()) // it changes the settings that are shown: before the checks
+		}
 	}
 	x.instance = sync.OnceValue(func() *instance { return findInstance(x.cfg.AdminListen) })
 	x.roots = sync.OnceValue(func() *x509.CertPool {
@@ -56,10 +66,20 @@ func newExam(l *config.Loader, environ []string, m Machine, spend bool) *exam {
 	values := x.settings(usable)
 	x.listeners(values)
 	x.certificates(values)
+	x.upstreams(values)
+	x.embedding(values)
 	x.store(values)
+	x.redis(values)
 	x.limits(values)
 	x.running(values)
 	return x
+}
+
+// close closes what the checks have opened. Those whose time was over may still have it.
+func (x *exam) close() {
+	for _, end := range x.ends {
+		end()
+	}
 }
 
 // client asks instances on this machine. A proxy named in the environment plays no part, nor does a redirect count as an answer.

@@ -24,13 +24,14 @@ type patient struct {
 }
 
 func newPatient(t *testing.T) *patient {
+	t.Helper()
 	p := &patient{t: t, env: map[string]string{}, machine: Machine{
 		Memory:      func() (int64, string) { return 4 << 30, "machine" },
 		Descriptors: func() uint64 { return 65536 },
 		Free:        func(string) (uint64, error) { return 64 << 30, nil },
 		Now:         time.Now,
 	}}
-	p.set("LISTEN", "127.0.0.1:0", "ADMIN_LISTEN", "127.0.0.1:0", "STORE", "file:"+filepath.Join(t.TempDir(), "r.db"))
+	p.set("LISTEN", "127.0.0.1:0", "ADMIN_LISTEN", "127.0.0.1:0", "STORE", "file:"+filepath.Join(t.TempDir(), "r.db"), "UPSTREAM", serve(t, soundEngine(), nil)+"/v1")
 	return p
 }
 
@@ -80,7 +81,7 @@ type fault struct {
 
 // TestFaults: each fault alone is named by its check, and no other check complains.
 func TestFaults(t *testing.T) {
-	for _, f := range slices.Concat(settingFaults, storeFaults, instanceFaults) {
+	for _, f := range slices.Concat(settingFaults, certificateFaults, upstreamFaults, embedderFaults, storeFaults, redisFaults, instanceFaults) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPatient(t)

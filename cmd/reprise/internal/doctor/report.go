@@ -76,12 +76,10 @@ func (r *report) text(w io.Writer) error {
 			title = "Upstream " + part[0].Subject
 		}
 		fmt.Fprintf(b, "%s\n", title)
-		if why, all := unused(part); all {
-			fmt.Fprintf(b, "  %s %s\n\n", marks[Skipped], cli.Fold(why, idsAt, width))
-			continue
-		}
-		for i := range part {
-			part[i].text(b)
+		for i := 0; i < len(part); {
+			n := alike(part[i:])
+			part[i].text(b, n)
+			i += n
 		}
 		b.WriteByte('\n')
 	}
@@ -108,17 +106,17 @@ func parts(all []Result) func(yield func([]Result) bool) {
 	}
 }
 
-// unused reports whether all checks were skipped for one reason.
-func unused(part []Result) (why string, all bool) {
-	for _, r := range part {
-		if r.State != Skipped || r.Found != part[0].Found {
-			return "", false
-		}
+// alike is how many of the first checks were skipped for one reason; at least 1.
+func alike(part []Result) int {
+	n := slices.IndexFunc(part, func(r Result) bool { return r.State != Skipped || r.Found != part[0].Found })
+	if n < 0 {
+		n = len(part)
 	}
-	return fmt.Sprintf("not checked: %s", part[0].Found), true
+	return max(n, 1)
 }
 
-func (r *Result) text(b *bufio.Writer) {
+// text writes what was found, by n checks alike.
+func (r *Result) text(b *bufio.Writer, n int) {
 	found := r.Found
 	if r.Subject != "" && r.group() != "upstream" {
 		found = r.Subject + ": " + found
@@ -127,7 +125,11 @@ func (r *Result) text(b *bufio.Writer) {
 		fmt.Fprintf(b, "%*s%s\n", idsAt, "", cli.Fold(text, idsAt, width))
 	}
 	if r.State == OK || r.State == Skipped {
-		fmt.Fprintf(b, "  %s %-23s %s\n", marks[r.State], r.ID, cli.Fold(found, foundAt, width))
+		name := r.ID
+		if n > 1 {
+			name = fmt.Sprintf("%d checks", n)
+		}
+		fmt.Fprintf(b, "  %s %-23s %s\n", marks[r.State], name, cli.Fold(found, foundAt, width))
 	} else {
 		fmt.Fprintf(b, "  %s %s\n", marks[r.State], r.ID)
 		line(sentence(found))

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/connect"
 )
 
 // settings plans the checks of the settings, and returns the one that all others need.
@@ -44,7 +43,7 @@ func (x *exam) settings(usable bool) (values *check) {
 		return x.exposure()
 	}})
 	x.plan.add(&check{id: "settings.idle", needs: []*check{values}, look: func(context.Context) finding {
-		if idle := x.cfg.Idle(); len(idle) > 0 {
+		if idle := append(x.cfg.Idle(), x.cfg.TracesIgnored...); len(idle) > 0 {
 			return warning("Remove the setting, or change what keeps it from having an effect.", "%s", sentences(idle))
 		}
 		return ok("each has an effect")
@@ -54,14 +53,13 @@ func (x *exam) settings(usable bool) (values *check) {
 
 // unsuited are settings that contradict the embedder. Its own faults are for another check.
 func (x *exam) unsuited() []string {
-	e, err := connect.Embedder(x.cfg)
-	if err != nil {
+	switch {
+	case x.embedder == nil:
 		return nil
+	case x.ungated != nil:
+		return config.Problems(x.ungated)
 	}
-	if _, err := x.cfg.Gates(e.Thresholds()); err != nil {
-		return config.Problems(err)
-	}
-	if err := config.CheckContinues(x.cfg, e.Space(), e.Dim()); err != nil {
+	if err := config.CheckContinues(x.cfg, x.embedder.Space(), x.embedder.Dim()); err != nil {
 		return config.Problems(err)
 	}
 	return nil

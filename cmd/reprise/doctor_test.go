@@ -1,0 +1,66 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"reprise/cmd/internal/cli"
+	"reprise/proxy/enginesim"
+)
+
+// TestDoctorBesideAnInstance: a running proxy is recognised, and goes on as before: it keeps its file, and stores answers.
+func TestDoctorBesideAnInstance(t *testing.T) {
+	sim := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{"llama"}}))
+	defer sim.Close()
+	engine := sim.URL + "/v1"
+	path := "file:" + filepath.Join(t.TempDir(), "r.db")
+	p := start(t, "REPRISE_UPSTREAM="+engine, "REPRISE_STORE="+path)
+	environ := []string{"REPRISE_UPSTREAM=" + engine, "REPRISE_STORE=" + path, "REPRISE_MEMORY_LIMIT=1GiB",
+		"REPRISE_LISTEN=" + strings.TrimPrefix(p.api, "http://"), "REPRISE_ADMIN_LISTEN=" + strings.TrimPrefix(p.admin, "http://")}
+	ask := func(want string) {
+		t.Helper()
+		resp, err := http.Post(p.api+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"llama","messages":[{"role":"user","content":"How are you?"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if got := resp.Header.Get("X-Cache"); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	ask("miss")
+	for range 3 {
+		out, talk, code := run(environ, "doctor")
+		for _, want := range []string{"listener.api            127.0.0.1:", "is that of the", "in use; it checked when it was opened", "says: ready", "oldest change is"} {
+			if code != cli.ExitOK || talk != "" || !strings.Contains(out, want) {
+				t.Fatalf("exit %d, %q, lacks %q:\n%s", code, talk, want, out)
+			}
+		}
+	}
+	ask("exact")
+	p.signal(syscall.SIGTERM)
+	p.end()
+	if out, talk, code := run(environ, "doctor"); code != cli.ExitOK || !strings.Contains(out, "records check") || !strings.Contains(out, "no instance runs at") {
+		t.Errorf("afterwards: exit %d, %q\n%s", code, talk, out)
+	}
+}
+
+// TestDoctorExitCodes: all well, warnings, errors, and a flag that does not exist.
+func TestDoctorExitCodes(t *testing.T) {
+	sim := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{"llama"}}))
+	defer sim.Close()
+	engine := sim.URL + "/v1"
+	for setting, want := range map[string]int{"": 0, "REPRISE_TOPIC_HALF_LIFE=9": 1, "REPRISE_TTL=60d": 2} {
+		out, talk, code := run([]string{"REPRISE_UPSTREAM=" + engine, "REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_MEMORY_LIMIT=1GiB", setting}, "doctor")
+		if code != want || (talk == "") != (want == 0) {
+			t.Errorf("%q: exit %d, want %d; %q\n%s", setting, code, want, talk, out)
+		}
+	}
+	if _, talk, code := run(nil, "doctor", "--fixx"); code != cli.ExitUsage || !strings.Contains(talk, "--fix") {
+		t.Errorf("exit %d, %q", code, talk)
+	}
+}
