@@ -5,7 +5,7 @@ import { views } from './views/views.js';
 
 const main = document.getElementById('main'), link = document.getElementById('link'), dialog = document.getElementById('ask');
 let leave = new AbortController();
-let started = ''; // of the proxy: another one is another process
+let started = ''; // of the proxy: another time is another process
 
 /** The view and its parameters in the address: #/live?result=miss. */
 function place() {
@@ -43,11 +43,13 @@ function open(focus) {
     get: (path) => get(path, signal),
     on: (kind, f) => listeners.push([kind, f]), // hello, step or request
     watch, // opens the stream with another filter
-    /** Runs f now, at each step of the history, and when the proxy has restarted; what f throws is shown. */
+    /** Runs f now, at each step of the history, and when the proxy has restarted; what f throws is shown. Returns what runs it again. */
     keep(f) {
-      const run = () => f().then(() => root.querySelector(':scope > .failed')?.remove(), (e) => failed(root, e, signal));
+      root.setAttribute('aria-busy', 'true');
+      const run = () => f().then(() => root.querySelector(':scope > .failed')?.remove(), (e) => failed(root, e, signal)).finally(() => root.removeAttribute('aria-busy'));
       for (const kind of ['hello', 'step']) listeners.push([kind, run]);
-      return run();
+      run();
+      return run;
     },
     /** Puts parameters into the address without another entry in the history of the browser. */
     remember(values) {
@@ -73,14 +75,16 @@ function connected(state) {
 }
 
 function hello({ started: now }) {
-  if (started && now !== started) document.getElementById('foot').dataset.restarted = now;
   started = now;
   foot();
 }
 
 async function foot() {
   const o = await get('/admin/overview').catch(() => null);
-  if (o) document.getElementById('foot').textContent = `reprise ${o.version} · started ${new Date(o.started).toLocaleString('en')} · this page asks this proxy only`;
+  if (!o) return;
+  const e = document.getElementById('foot');
+  e.dataset.started = started;
+  e.textContent = `reprise ${o.version} · started ${new Date(o.started).toLocaleString('en')} · this page asks this proxy only`;
 }
 
 onToken((wrong) => {
@@ -97,5 +101,7 @@ document.getElementById('ask-form').addEventListener('submit', (e) => {
 });
 dialog.addEventListener('cancel', (e) => e.preventDefault());
 addEventListener('hashchange', () => open(true));
+addEventListener('pagehide', () => leave.abort()); // a page that is kept for the back button must not keep a viewer's place
+addEventListener('pageshow', (e) => { if (e.persisted) open(false); });
 document.querySelector('.skip').addEventListener('click', (e) => { e.preventDefault(); main.focus(); });
 open(false);

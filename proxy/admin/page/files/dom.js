@@ -92,7 +92,7 @@ export function curl(title, asks) {
 
 function command(path) {
   const token = sessionStorage.getItem('reprise-token') ? '-H "Authorization: Bearer $REPRISE_ADMIN_TOKEN" ' : '';
-  return `curl -s ${token}'${location.origin}${path}'`;
+  return `curl -s${path.startsWith('/admin/events') ? 'N' : ''} ${token}'${location.origin}${path}'`;
 }
 
 /** A choice between a few values, as a group of radio buttons. */

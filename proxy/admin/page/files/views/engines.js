@@ -16,7 +16,7 @@ export function show(root, page) {
   page.keep(async () => {
     const [up, all, overview, aligned] = await Promise.all(['/admin/upstreams', '/admin/history?window=1h', '/admin/overview', '/admin/alignment'].map(page.get));
     const redis = overview.shared ? await page.get('/admin/shared') : null, history = all.times ? sinceStart(all) : all;
-    put(replicas, up.upstreams.length === 0 ? h('p.none', {}, 'Nothing is known of them.') : table('Replicas',
+    put(replicas, up.upstreams.length === 0 ? h('p.none', {}, 'Nothing is known of them.') : table('State of the replicas',
       ['Name', 'Health', 'In flight', 'Share', 'To prefill', 'Held', 'Capacity', 'Dialect', 'Address'],
       up.upstreams.map((u) => [u.name, h('span', { class: `pill ${u.health === 'up' ? 'r-exact' : 'r-error'}` }, u.health), number(u.in_flight), percent(u.share), compact(u.pending_tokens), compact(u.held_tokens),
         u.capacity_tokens ? compact(u.capacity_tokens) : none, u.dialect, h('bdi', {}, u.url)]), { right: [2, 3, 4, 5, 6] }));

@@ -17,7 +17,7 @@ export function show(root, page) {
   const map = heat('Answers by the time that they took', { bound: seconds });
 
   root.append(
-    h('div.bar', {}, choice('Window', windows, span, (v) => { span = v; page.remember({ window: v }); refresh(); })),
+    h('div.bar', {}, choice('Window', windows, span, (v) => { span = v; page.remember({ window: v }); again(); })),
     faults, tiles,
     card('How requests were answered', { wide: true, asks: [path], tools: pick('Unit', [['share', 'share'], ['rate', 'per second']], unit, (v) => { unit = v; }) }, answers.element),
     card('Saved', { asks: [path], tools: pick('What was saved', [['tokens', 'tokens'], ['money', 'money'], ['time', 'upstream time']], saving, (v) => { saving = v; }),
@@ -73,7 +73,7 @@ export function show(root, page) {
     drawOverview();
     draw();
   }
-  page.keep(refresh);
+  const again = page.keep(refresh);
 }
 
 /** Without the steps before the proxy began, but for a few. */
