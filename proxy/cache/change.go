@@ -27,7 +27,7 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 	c.trySettle() // describe looks at what was used last
 	err = guard("store", func() error {
 		c.describe(r, f, e)
-		by := c.cause(r, e.Parent)
+		by, passed := c.cause(r, e.Parent), c.passing.of(r, e, e.Parent)
 		c.lock()
 		defer c.mu.Unlock()
 		if r.Epoch != c.epoch.Load() {
@@ -49,7 +49,7 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 		if !c.opt.GivenTopics {
 			e.Topic = policy.TopicID(topic)
 		}
-		id, reason, err = c.keepLocked(e, topic, r.At, by)
+		id, reason, err = c.keepLocked(e, topic, by, &passed)
 		return err
 	})
 	if id != 0 {
@@ -90,6 +90,7 @@ func (c *Cache) describe(r *Request, f *Finding, e *store.Entry) {
 func (c *Cache) Touch(r *Request, e *store.Entry, vector []float32) (full bool) {
 	compared := c.opt.Meaning && (r.Prompt != "" || r.Vector != nil)
 	u := use{id: e.ID, parent: c.turns.parent(r), at: r.At, compared: compared, detect: compared && !r.NoDetect}
+	u.passed = c.passing.of(r, e, u.parent)
 	if len(c.readers) > 0 { // which read soon
 		u.read = &readUse{r, e, vector}
 	}
