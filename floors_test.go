@@ -159,7 +159,7 @@ type room struct {
 
 // belowCmd are the rooms that programs may import from.
 var belowCmd = []string{"internal/suggest", "internal/yamlfile", "policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api",
-	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/tracing", "proxy/misses", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/watch", "proxy"}
+	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/tracing", "proxy/misses", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/watch", "proxy/whatif", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
 // import cmd, and of the programs only the laboratory may import from another one. The block cache of policy/sim is that of the engine in
@@ -192,6 +192,7 @@ var rooms = []room{
 	{"proxy/gate", []string{"proxy/internal"}},
 	{"proxy/misses", []string{"proxy/align"}},
 	{"proxy/watch", nil},
+	{"proxy/whatif", []string{"policy/sim", "policy", "proxy/cache"}},
 	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal", "proxy/watch"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",
 		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/accesslog", "proxy/misses", "proxy/tracing", "proxy/watch"}},
@@ -205,7 +206,7 @@ var rooms = []room{
 // testImports are the rooms that the tests of a room may import too.
 var testImports = map[string][]string{
 	"policy": {"internal/dataset", "embed"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
-	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest", "policy/sim"},
+	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest", "policy/sim"}, "proxy/whatif": {"internal/dataset"},
 	"proxy": {"proxy/admin", "proxy/enginesim", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
 	"proxy/answer": {"proxy/api"}, "proxy/upstream": {"proxy/enginesim"}, "proxy/enginesim": {"internal/dataset"}, "cmd/reprise": {"internal/needs", "internal/redistest", "internal/llamatest", "internal/dataset"}, "cmd/reprise-lab": {"internal/llamatest", "internal/redistest", "internal/dataset"},
 	"deploy": {"internal/needs", "internal/redistest"},

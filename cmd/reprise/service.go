@@ -31,6 +31,7 @@ import (
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/whatif"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -48,6 +49,7 @@ type service struct {
 	sharing  *sharing          // nil: the store belongs to this process alone
 	lines    *accesslog.Writer // nil: no access log
 	traces   *otlp.Exporter    // nil: there are none
+	study    *whatif.Study     // nil: the proxy is not made
 	own      embed.Thresholds  // of the embedder
 	reloads  *reloads          // nil: nothing is read again
 }
@@ -93,6 +95,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 		}
 		o.Readers = []cache.Reader{s.recorder}
 	}
+	o.Passed = s.beginStudy(cfg)
 	s.traces = startTraces(cfg, log)
 	o.Tracer = s.traces.Tracer()
 	if s.proxy, err = proxy.New(o); err != nil {
@@ -146,6 +149,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	o.Watch, o.Overview = proxy.WatchOf(s.proxy), func(to *admin.Overview) { s.overview(cfg, to) }
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
 	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report() }
+	o.WhatIf = func(ctx context.Context) any { return s.study.Report(ctx) }
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load
 	}
@@ -179,6 +183,7 @@ func (s *service) close(limit time.Duration) error {
 func (s *service) release(limit time.Duration) (err error) {
 	s.revival.close()
 	s.windows.Close()
+	s.study.Close()
 	if s.sharing != nil {
 		s.sharing.part(limit)
 	}

@@ -75,6 +75,10 @@ type Options struct {
 	Watch    *watch.Watch
 	Overview func(*Overview)
 
+	// WhatIf is what GET /admin/whatif shows: what other capacities and policies would have made of the last requests. It waits for a new result
+	// until ctx is done; nil: nothing.
+	WhatIf func(ctx context.Context) any
+
 	// Shadow is what GET /admin/shadow lists: the hits that the shadow mode has kept back, the newest first; nil: nothing.
 	Shadow func() []any
 
@@ -132,6 +136,7 @@ func New(o Options) http.Handler {
 		r.Post("/purge", a.purge)
 		r.Get("/alignment", inJSON(a.alignment))
 		r.Get("/misses", inJSON(a.misses))
+		r.Get("/whatif", inJSON(a.whatIf))
 		r.Get("/upstreams", inJSON(a.listUpstreams))
 		r.Get("/prefixes", inJSON(a.listPrefixes))
 		r.Post("/upstreams/{name}/drain", a.drainUpstream(true))
