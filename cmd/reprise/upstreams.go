@@ -16,8 +16,15 @@ type upstreams struct{ of *proxy.Server }
 
 // Upstreams implements admin.Upstreams.
 func (u upstreams) Upstreams() (all []admin.Upstream) {
+	hints := proxy.UpstreamsOf(u.of).Hints()
 	for _, s := range proxy.UpstreamsOf(u.of).Upstreams() {
-		all = append(all, shownUpstream(&s))
+		one := shownUpstream(&s)
+		for _, h := range hints {
+			if h.Upstream == s.Name {
+				one.Hints = append(one.Hints, admin.UpstreamHint{Field: h.Field, Sent: h.Added, Refused: h.Refused, Noop: h.Noop})
+			}
+		}
+		all = append(all, one)
 	}
 	return all
 }
@@ -34,7 +41,8 @@ func shownUpstream(s *upstream.Status) admin.Upstream {
 	t := &s.Target
 	u := admin.Upstream{Name: s.Name, URL: t.Base.Redacted(), Dialect: cmp.Or(t.Dialect, dialect.Default), Version: t.Version, Fallback: t.Fallback, Salted: t.Salted(),
 		Health: string(s.Health.Condition), Share: s.Health.Share, Failures: s.Health.Failures, Limits: s.Health.Limits,
-		InFlight: s.Load.InFlight, Pending: s.Load.Pending, Held: s.Load.Held, Capacity: s.Load.Capacity}
+		InFlight: s.Load.InFlight, Pending: s.Load.Pending, Held: s.Load.Held, Capacity: s.Load.Capacity,
+		Prompt: s.Counts.Prompt, Cached: s.Counts.Cached, Foreseen: s.Counts.Foreseen, Predicted: s.Counts.Predicted, Real: s.Counts.Real}
 	if !s.Health.Until.IsZero() {
 		u.Until = &s.Health.Until
 	}

@@ -41,6 +41,25 @@ type Upstream struct {
 	Pending  int `json:"pending_tokens"` // that it has to prefill
 	Held     int `json:"held_tokens"`    // that its KV cache should hold
 	Capacity int `json:"capacity_tokens"`
+
+	// Of answers that report how many tokens of their prompts were cached.
+	Prompt int64 `json:"prompt_tokens"`
+	Cached int64 `json:"cached_tokens"`
+
+	// Of those for which the proxy had predicted that number.
+	Foreseen  int64 `json:"foreseen_prompt_tokens"`
+	Predicted int64 `json:"foreseen_predicted_tokens"`
+	Real      int64 `json:"foreseen_cached_tokens"`
+
+	Hints []UpstreamHint `json:"hints,omitempty"`
+}
+
+// UpstreamHint counts what became of a field that the proxy adds to requests for an upstream, since the start.
+type UpstreamHint struct {
+	Field   string `json:"field"`
+	Sent    int64  `json:"sent"`
+	Refused int64  `json:"refused"`         // of these: the field is left out for an hour
+	Noop    int64  `json:"not_expressible"` // requests for which the dialect has no such field
 }
 
 // UpstreamModel is a model that an upstream serves.

@@ -18,13 +18,18 @@ type Counts struct {
 	Prompt  int64 // tokens of prompts, of answers that report how many of them were cached
 	Cached  int64 // of these
 	Written int64 // tokens that were written to a cache at a price of their own
+
+	Foreseen  int64 // tokens of those prompts of Prompt for which it was predicted how much is cached
+	Predicted int64 // of these, predicted to be cached
+	Real      int64 // of these, cached
 }
 
 // counts are Counts while they are counted.
-type counts struct{ passed, instead, ejections, followers, prompt, cached, written atomic.Int64 }
+type counts struct{ passed, instead, ejections, followers, prompt, cached, written, foreseen, predicted, real atomic.Int64 }
 
 func (c *counts) now() Counts {
-	return Counts{c.passed.Load(), c.instead.Load(), c.ejections.Load(), c.followers.Load(), c.prompt.Load(), c.cached.Load(), c.written.Load()}
+	return Counts{c.passed.Load(), c.instead.Load(), c.ejections.Load(), c.followers.Load(), c.prompt.Load(), c.cached.Load(), c.written.Load(),
+		c.foreseen.Load(), c.predicted.Load(), c.real.Load()}
 }
 
 // measured counts the tokens of an answer, and reports how far the share of the prompt that was cached is from the share that was predicted.
@@ -35,6 +40,11 @@ func (r *Replica) measured(t *choose.Ticket, u usage.Usage, report func(off floa
 	}
 	r.counts.prompt.Add(int64(u.Prompt))
 	r.counts.cached.Add(int64(u.Cached))
+	if t.Tokens > 0 {
+		r.counts.foreseen.Add(int64(u.Prompt))
+		r.counts.predicted.Add(int64(float64(u.Prompt) * float64(t.Cached) / float64(t.Tokens)))
+		r.counts.real.Add(int64(u.Cached))
+	}
 	if report != nil && t.Tokens > 0 {
 		report(float64(u.Cached)/float64(u.Prompt) - float64(t.Cached)/float64(t.Tokens))
 	}

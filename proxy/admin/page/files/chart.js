@@ -209,12 +209,12 @@ export function heat(label, { format = compact, bound, height = 240, cls = 'heat
 
 /** Bars beside each other's numbers: a table whose last column is drawn. rows: {label, value, text, cls, more}. */
 export function bars(caption, heads) {
-  const element = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': caption });
+  const element = h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${caption}` });
   return { element, set(rows) {
     const most = Math.max(...rows.map((r) => r.value), 0) || 1;
     put(element, h('table.bars', {}, h('caption.hidden', {}, caption), h('thead', {}, h('tr', {}, heads.map((t, i) => h(i ? 'th.right' : 'th', { scope: 'col' }, t)), h('td', { 'aria-hidden': 'true' }))),
       h('tbody', {}, rows.map((r) => h('tr', {}, h('th', { scope: 'row' }, r.label), (r.cells ?? [r.text]).map((c) => h('td.right', {}, c)),
-        h('td.bar', { 'aria-hidden': 'true' }, s('svg', { class: r.cls ?? '', width: '100%', height: 12, preserveAspectRatio: 'none', viewBox: '0 0 100 12' },
+        h('td.strip', { 'aria-hidden': 'true' }, s('svg', { class: r.cls ?? '', width: '100%', height: 12, preserveAspectRatio: 'none', viewBox: '0 0 100 12' },
           s('rect', { class: 'track', width: 100, height: 12, rx: 2 }), s('rect', { class: 'area', width: (100 * r.value) / most, height: 12, rx: 2 }))))))));
   } };
 }
@@ -223,4 +223,51 @@ function dataTable(caption, heads, rows) {
   return h('div.scroll.tall', { tabindex: 0, role: 'region', 'aria-label': `Table of ${caption}` }, h('table', {}, h('caption.hidden', {}, caption),
     h('thead', {}, h('tr', {}, heads.map((t) => h('th', { scope: 'col' }, t)))),
     h('tbody', {}, rows.map((r) => h('tr', {}, r.map((c, i) => h(i ? 'td' : 'th', i ? {} : { scope: 'row' }, c)))))));
+}
+
+/** A map of rectangles by size: for the pointer only, beside a table with the same. items: {label, value, cls, open}. */
+export function tree(height = 280) {
+  const element = h('div.tree', { 'aria-hidden': 'true' });
+  let items = [];
+  const redraw = () => {
+    const width = element.clientWidth;
+    if (width < 40) return;
+    element.style.height = `${height}px`;
+    put(element, squares(items, 0, 0, width, height).map(([item, x, y, w, hi]) => {
+      const cell = h(`div.${item.cls}`, { title: item.label, onclick: item.open }, w > 54 && hi > 20 ? item.label : '');
+      Object.assign(cell.style, { left: `${x}px`, top: `${y}px`, width: `${Math.max(w - 2, 1)}px`, height: `${Math.max(hi - 2, 1)}px` });
+      return cell;
+    }));
+  };
+  new ResizeObserver(redraw).observe(element);
+  return { element, set(next) { items = next.filter((i) => i.value > 0); redraw(); } };
+}
+
+/** Places items in a rectangle, the largest first, in rows along its shorter side that are as square as they can be (Bruls et al., 2000). */
+function squares(items, x, y, w, hi) {
+  const placed = [];
+  let rest = items, left = items.reduce((sum, i) => sum + i.value, 0);
+  while (rest.length) {
+    const side = Math.min(w, hi), scale = (w * hi) / left;
+    let row = 0, sum = 0, worst = Infinity;
+    while (row < rest.length) {
+      const next = sum + rest[row].value, thick = (next * scale) / side;
+      const ratio = Math.max(...[rest[0], rest[row]].map((i) => { const long = (i.value * scale) / thick; return Math.max(long / thick, thick / long); }));
+      if (ratio > worst) break;
+      worst = ratio;
+      sum = next;
+      row++;
+    }
+    const thick = (sum * scale) / side;
+    let along = 0;
+    for (const item of rest.slice(0, row)) {
+      const long = (item.value * scale) / thick;
+      placed.push(w >= hi ? [item, x, y + along, thick, long] : [item, x + along, y, long, thick]);
+      along += long;
+    }
+    if (w >= hi) { x += thick; w -= thick; } else { y += thick; hi -= thick; }
+    left -= sum;
+    rest = rest.slice(row);
+  }
+  return placed;
 }

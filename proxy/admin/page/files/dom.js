@@ -104,7 +104,7 @@ export function choice(legend, values, chosen, change) {
 
 /** A table with headings; rows are lists of texts or elements. */
 export function table(caption, heads, rows, { right = [] } = {}) {
-  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': caption }, h('table', {}, h('caption.hidden', {}, caption),
+  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${caption}` }, h('table', {}, h('caption.hidden', {}, caption),
     h('thead', {}, h('tr', {}, heads.map((t, i) => h(right.includes(i) ? 'th.right' : 'th', { scope: 'col' }, t)))),
     h('tbody', {}, rows.map((r) => h('tr', {}, r.map((c, i) => h(i === 0 ? 'th' : right.includes(i) ? 'td.right' : 'td', i === 0 ? { scope: 'row' } : {}, c)))))));
 }
