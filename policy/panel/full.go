@@ -76,7 +76,7 @@ func (p *Full) Insert(it policy.Item, at policy.Tick) {
 		e = p.supersede(e)
 	}
 	p.at(e).id = it.ID
-	p.ids.Add(it.ID, e, p.idOf)
+	p.ids.Add(it.ID, e)
 	p.describe(e, it, p.root(it.Parent))
 	p.resident += it.Size
 	p.play(e, at, as)

@@ -2,12 +2,18 @@ package container
 
 import "math/bits"
 
-// Index finds the numbers of keys. It holds the numbers alone, 4 bytes each in a table that is at most half full: the key of a number is
-// kept where the number leads to, which the caller reads next in any case. So a look-up waits for memory as often as in a Table of 16
-// Bytes a slot. The zero value is empty.
+// Index finds the numbers of keys. It holds the numbers and 32 bits of a hash of each key, 8 bytes together; the key itself is kept where the
+// number leads to, which the caller reads next in any case. As only a key with the same hash is compared, a look-up of what is not there waits for
+// memory once. The zero value is empty.
 type Index[K ~uint64] struct {
-	table []uint32 // a power of two long; 0 is unused
+	table []indexed // a power of two long
 	n     int
+	shift uint8 // of a hash, to its home
+}
+
+type indexed struct {
+	number uint32 // 0: unused
+	hash   uint32
 }
 
 // Len is the number of keys.
@@ -18,54 +24,68 @@ func (x *Index[K]) Find(key K, of func(uint32) K) uint32 {
 	if x.n == 0 || key == 0 {
 		return 0
 	}
-	return x.table[x.place(key, of)]
+	return x.table[x.place(key, of)].number
 }
 
 // Add adds the number of a key, not 0, that has none.
-func (x *Index[K]) Add(key K, number uint32, of func(uint32) K) {
-	if x.n++; 2*x.n > len(x.table) {
-		x.grow(of)
+func (x *Index[K]) Add(key K, number uint32) {
+	if x.n++; 4*x.n > 3*len(x.table) {
+		x.grow()
 	}
-	x.table[x.place(key, of)] = number
+	x.put(indexed{number, hashOf(key)})
 }
 
 // Remove drops a key that has a number. What was pushed past its place moves back.
 func (x *Index[K]) Remove(key K, of func(uint32) K) {
 	mask := len(x.table) - 1
 	hole := x.place(key, of)
-	for i := (hole + 1) & mask; x.table[i] != 0; i = (i + 1) & mask {
-		if (i-x.home(of(x.table[i])))&mask >= (i-hole)&mask {
+	for i := (hole + 1) & mask; x.table[i].number != 0; i = (i + 1) & mask {
+		if (i-x.home(x.table[i].hash))&mask >= (i-hole)&mask {
 			x.table[hole] = x.table[i]
 			hole = i
 		}
 	}
-	x.table[hole] = 0
+	x.table[hole] = indexed{}
 	x.n--
 }
 
 // Bytes is the memory in use.
-func (x *Index[K]) Bytes() int64 { return 4 * int64(len(x.table)) }
-
-// home is where a search for key begins (Fibonacci hashing).
-func (x *Index[K]) home(key K) int {
-	return int(uint64(key) * 0x9E3779B97F4A7C15 >> (bits.LeadingZeros64(uint64(len(x.table))) + 1))
+func (x *Index[K]) Bytes() int64 {
+	const indexedBytes = 8
+	return indexedBytes * int64(len(x.table))
 }
+
+// hashOf is the upper half of the product with the golden ratio (Fibonacci hashing).
+func hashOf[K ~uint64](key K) uint32 { return uint32(uint64(key) * 0x9E3779B97F4A7C15 >> 32) }
+
+// home is where a search for a hash begins.
+func (x *Index[K]) home(hash uint32) int { return int(hash >> (x.shift & 31)) }
 
 // place is where key lies in the table, or where it would.
 func (x *Index[K]) place(key K, of func(uint32) K) int {
-	i := x.home(key)
-	for x.table[i] != 0 && of(x.table[i]) != key {
-		i = (i + 1) & (len(x.table) - 1)
+	h := hashOf(key)
+	for i := x.home(h); ; i = (i + 1) & (len(x.table) - 1) {
+		if t := x.table[i]; t.number == 0 || t.hash == h && of(t.number) == key {
+			return i
+		}
 	}
-	return i
 }
 
-func (x *Index[K]) grow(of func(uint32) K) {
+func (x *Index[K]) put(t indexed) {
+	i := x.home(t.hash)
+	for x.table[i].number != 0 {
+		i = (i + 1) & (len(x.table) - 1)
+	}
+	x.table[i] = t
+}
+
+func (x *Index[K]) grow() {
 	old := x.table
-	x.table = make([]uint32, max(minTable, 2*len(old)))
-	for _, number := range old {
-		if number != 0 {
-			x.table[x.place(of(number), of)] = number
+	x.table = make([]indexed, max(minTable, 2*len(old)))
+	x.shift = uint8(bits.LeadingZeros32(uint32(len(x.table))) + 1)
+	for _, t := range old {
+		if t.number != 0 {
+			x.put(t)
 		}
 	}
 }

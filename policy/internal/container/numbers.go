@@ -26,7 +26,7 @@ func (s *Numbers[K]) Add(key K) uint32 {
 	number := s.take()
 	s.keys[number] = key
 	if key != 0 {
-		s.index.Add(key, number, s.Key)
+		s.index.Add(key, number)
 	}
 	return number
 }
@@ -41,8 +41,8 @@ func (s *Numbers[K]) Free(number uint32) {
 
 // All yields the keys but 0, in no order.
 func (s *Numbers[K]) All(yield func(key K, number uint32) bool) {
-	for _, number := range s.index.table {
-		if number != 0 && !yield(s.keys[number], number) {
+	for _, t := range s.index.table {
+		if t.number != 0 && !yield(s.keys[t.number], t.number) {
 			return
 		}
 	}

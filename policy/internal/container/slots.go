@@ -64,7 +64,7 @@ func (s *Slots[K, T]) Add(name K, val T) uint32 {
 	}
 	s.Cells[slot] = Cell[K, T]{Val: val, Name: name}
 	if name != 0 {
-		s.index.Add(name, slot, s.nameOf)
+		s.index.Add(name, slot)
 	}
 	return slot
 }
