@@ -141,16 +141,16 @@ func (l *learner) touch(batch []uint32) {
 
 // learn corrects the model by a use of e, 0 for an entry that is not known, and samples some that are.
 func (l *learner) learn(e uint32) {
+	if len(l.residents)+l.ghosts.Len == 0 {
+		return
+	}
+	some := l.choose()
+	l.touchAll(e, some)
 	if x := &l.rows[e]; x.look&made != 0 {
 		p := x.look.point()
 		l.model.correct(p, l.model.logits(p).foreseen(), l.discount(x))
 		x.look = 0
 	}
-	if len(l.residents)+l.ghosts.Len == 0 {
-		return
-	}
-	some := l.choose()
-	l.touch(some[:])
 	if l.rows[some[0]].topic != 0 { // else unused, which is rare
 		l.look(some[0])
 	}
@@ -159,6 +159,13 @@ func (l *learner) learn(e uint32) {
 			l.pool.offer(candidate{e, l.score(e, l.look(e))})
 		}
 	}
+}
+
+// touchAll touches all that a request reads: what is sampled, what is used and its neighbour, and the ghost that the next one will drop.
+func (l *learner) touchAll(e uint32, some [looksPerRequest]uint32) {
+	oldest := l.ghosts.Tail
+	l.touch([]uint32{some[0], some[1], some[2], some[3], e, oldest})
+	l.touched |= l.slots.Cells[oldest].Prev | l.rows[l.topics.at(l.rows[e].topic).latest].topic
 }
 
 // choose draws what is sampled: one of all known entries, the others of the residents, among which evictions choose.
