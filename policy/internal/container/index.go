@@ -3,7 +3,7 @@ package container
 import "math/bits"
 
 // Index finds the numbers of keys. It holds the numbers and 32 bits of a hash of each key, 8 bytes together; the key itself is kept where the
-// number leads to, which the caller reads next in any case. As only a key with the same hash is compared, a look-up of what is not there waits for
+// number leads to, which the caller reads next in any case. As only a key with the same hash is compared, a look-up of an unknown key waits for
 // memory once. The zero value is empty.
 type Index[K ~uint64] struct {
 	table []indexed // a power of two long
