@@ -124,12 +124,15 @@ func (x *exam) secrets() (all []string) {
 // mostShown is how many characters of a text are shown: what an upstream says may be of any length.
 const mostShown = 600
 
+// late has what Go calls a time that is over, in words of a user.
+var late = strings.NewReplacer("context deadline exceeded", "no answer in time", "i/o timeout", "no answer in time")
+
 // shown is a text without secrets and control characters.
 func shown(text string, hide []string) string {
 	for _, s := range hide {
 		text = strings.ReplaceAll(text, s, "********")
 	}
-	text = strings.ToValidUTF8(text, "?")
+	text = late.Replace(strings.ToValidUTF8(text, "?"))
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || r >= 0x200e && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
 			return ' '

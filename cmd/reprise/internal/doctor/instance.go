@@ -93,7 +93,7 @@ func (x *exam) running(values *check) {
 		case !i.running && (i.err == nil || isRefused(i.err)):
 			return skipped("%s", i.missing())
 		case i.err != nil:
-			return failure("See the log of the proxy, and `reprise ping`.", "what listens at %s does not answer: %v", i.address, i.err)
+			return failure("See the log of the proxy, and `reprise ping`.", "what listens at %s does not answer: %v", i.address, withoutURL(i.err))
 		case i.status != http.StatusOK:
 			return failure("Wait until it has loaded its entries; one that drains is about to stop.", "the instance at %s says: %s", i.address, said)
 		}

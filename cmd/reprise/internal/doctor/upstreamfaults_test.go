@@ -26,7 +26,7 @@ var upstreamFaults = []fault{
 	}},
 	{"a certificate of the upstream that expires soon", "warning upstream.tls", "in 2 days", func(p *patient) { p.secured(authority.issue(server{ends: 70 * time.Hour})) }},
 	{"an upstream without TLS", "error upstream.tls", "", func(p *patient) { p.set("UPSTREAM", strings.Replace(p.env["REPRISE_UPSTREAM"], "http:", "https:", 1)) }},
-	{"a silent upstream", "error upstream.answer", "GET http://127.0.0.1", func(p *patient) { p.set("UPSTREAM", "http://"+occupied(p)+"/v1") }},
+	{"a silent upstream", "error upstream.answer", "no answer in time", func(p *patient) { p.set("UPSTREAM", "http://"+occupied(p)+"/v1") }},
 	{"an upstream that fails", "error upstream.answer", "status 503", func(p *patient) { p.upstream(status("/v1/models", 503)) }},
 	{"an upstream with too many requests", "warning upstream.answer", "status 429", func(p *patient) { p.upstream(status("/v1/models", 429)) }},
 	{"a credential that is refused", "error upstream.credential", "status 401", func(p *patient) {
