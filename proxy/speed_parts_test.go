@@ -34,6 +34,7 @@ var parts = []part{
 	{"store-memory/10000", false, func(r *rig) { missSpeed(r, 10_000, 1, "REPRISE_STORE=memory") }},
 	{"words/150", false, func(r *rig) { wordsSpeed(r, 150, 200) }},
 	{"words/1500", false, func(r *rig) { wordsSpeed(r, 1500, 60) }},
+	{"traces", false, tracesSpeed},
 	{"memory/entry", false, entryMemory},
 	{"memory/256MiB", false, func(r *rig) { fullMemory(r, "chat", 256<<20, "REPRISE_CAPACITY_ENTRIES=1000000") }},
 	{"memory/1GiB", true, func(r *rig) { fullMemory(r, "long", 1<<30) }},

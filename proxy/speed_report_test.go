@@ -90,6 +90,10 @@ var musts = []must{
 	{"one-exact", "p50 at one connection, exact hit / bare map handler", 1.25, "×"},
 	{"one-miss", "p50 at one connection, miss at 10,000 entries / bare proxy", 1.8, "×"},
 	{"inserting", "p99 of exact hits at 100,000 entries, with 500 misses/s / without", 1.5, "×"},
+	{"traces-off-exact", "CPU, exact hit, traces off / the other build, from before them", 1.005, "×"},
+	{"traces-off-miss", "CPU, miss, traces off / the other build, from before them", 1.005, "×"},
+	{"traces-exact", "CPU, exact hit, traces of one request in a hundred / off", 1.03, "×"},
+	{"traces-miss", "CPU, miss, traces of one request in a hundred / off", 1.03, "×"},
 	{"entry", "memory of an entry beside answer and vector", 700, "bytes"},
 	{"rss", "RSS / capacity in bytes when full", 1.6, "×"},
 	{"idle", "heap after inserts and idle time / before", 1.1, "×"},
@@ -190,6 +194,9 @@ func (r *report) print() {
 }
 
 func (m *must) number(v float64) string {
+	if m.unit == "×" && m.limit < 1.1 {
+		return fmt.Sprintf("%.3f ×", v)
+	}
 	if m.unit == "×" || m.unit == "commands" || m.unit == "s" {
 		return fmt.Sprintf("%.2f %s", v, m.unit)
 	}

@@ -25,7 +25,7 @@ import (
 const roleVariable = "BENCH_ROLE"
 
 var roles = map[string]func(arg string) error{"upstream": serveUpstream, "bare": serveBare, "map": serveMap, "client": serveClient,
-	"redis": serveRedis}
+	"redis": serveRedis, "collector": serveCollector}
 
 func TestMain(m *testing.M) {
 	role, arg, _ := strings.Cut(os.Getenv(roleVariable), " ")

@@ -125,6 +125,11 @@ service: {type: LoadBalancer, annotations: {a: b}, admin: {annotations: {c: d}}}
 secrets: {adminToken: {existingSecret: a}, upstreamKey: {existingSecret: a}, clientKeys: {existingSecret: a}, upstreamKeys: {hosted: {existingSecret: b, key: api-key}}}
 upstream: {url: "a=http://vllm:8000/v1,hosted=https://api.openai.com/v1;fallback;key-file=/etc/reprise/secrets/upstream-key-hosted"}
 `),
+		"traces": parse(t, least+`
+traces: {endpoint: "https://otlp.example.com/v1", share: "1", headers: {existingSecret: collector}}
+settings: {OTEL_SERVICE_NAME: cache-eu}
+networkPolicy: {collector: [{to: [{ipBlock: {cidr: 192.0.2.0/24}}], ports: [{protocol: TCP, port: 443}]}]}
+`),
 		"open": parse(t, least+"networkPolicy: {enabled: false}\nstore: {type: file, file: {existingClaim: answers}}\n"),
 	}
 	paths, err := filepath.Glob(chartDir + "/examples/*.yaml")
@@ -178,6 +183,7 @@ func TestExamplesHaveTheirObjects(t *testing.T) {
 		"fallback":    "ConfigMap Deployment NetworkPolicy Pod Service Service ServiceAccount",
 		"monitor":     "ConfigMap Deployment NetworkPolicy Pod Service Service ServiceAccount ServiceMonitor",
 		"hpa":         "ConfigMap Deployment HorizontalPodAutoscaler NetworkPolicy Pod Service Service ServiceAccount",
+		"traces":      "ConfigMap Deployment NetworkPolicy Pod Service Service ServiceAccount",
 		"open":        "ConfigMap Deployment Pod Service Service ServiceAccount",
 		"one-replica": "ConfigMap Deployment NetworkPolicy PersistentVolumeClaim Pod Service Service ServiceAccount",
 		"sentinel":    "ConfigMap ConfigMap Deployment HorizontalPodAutoscaler NetworkPolicy Pod PodDisruptionBudget PodMonitor PrometheusRule Service Service ServiceAccount",

@@ -194,8 +194,12 @@ func environment(t *testing.T, r *release) map[string]string {
 			t.Errorf("%s is set twice", v.Name)
 		}
 		all[v.Name] = v.Value
-		if v.ValueFrom != nil {
-			all[v.Name] = container.Resources.Limits.Memory().AsDec().String() // the only reference
+		switch {
+		case v.ValueFrom == nil:
+		case v.ValueFrom.SecretKeyRef != nil:
+			all[v.Name] = "api-key=" + v.ValueFrom.SecretKeyRef.Name
+		default:
+			all[v.Name] = container.Resources.Limits.Memory().AsDec().String()
 		}
 	}
 	return all
@@ -384,6 +388,35 @@ func TestNotes(t *testing.T) {
 		notes := r.files["reprise/templates/NOTES.txt"]
 		if !strings.Contains(notes, "llm-reprise.llm:8080/v1") || strings.Contains(notes, "<no value>") || strings.Contains(notes, "\n\n\n") {
 			t.Errorf("%q", notes)
+		}
+	})
+}
+
+// TestTraces: the proxy gets the collector, the share and the header from its secret, and its pods may reach the collector; without an endpoint
+// there is nothing of that.
+func TestTraces(t *testing.T) {
+	eachRelease(t, func(t *testing.T, r *release) {
+		env := environment(t, r)
+		want := map[string]map[string]string{
+			"traces": {"OTEL_EXPORTER_OTLP_ENDPOINT": "https://otlp.example.com/v1", "OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "1",
+				"OTEL_EXPORTER_OTLP_HEADERS": "api-key=collector", "OTEL_SERVICE_NAME": "cache-eu"},
+			"sentinel": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://otel-collector.monitoring:4318", "OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.01"},
+		}[strings.TrimPrefix(t.Name(), "TestTraces/")]
+		maps.DeleteFunc(env, func(name, _ string) bool { return !strings.HasPrefix(name, "OTEL_") })
+		if !maps.Equal(env, want) {
+			t.Errorf("%v, want %v", env, want)
+		}
+		port := map[string]int{"https": 443, "http:": 4318}[(env["OTEL_EXPORTER_OTLP_ENDPOINT"] + "     ")[:5]]
+		for _, p := range of[*networking.NetworkPolicy](r) {
+			open := slices.ContainsFunc(p.Spec.Egress, func(rule networking.NetworkPolicyEgressRule) bool {
+				return slices.ContainsFunc(rule.Ports, func(p networking.NetworkPolicyPort) bool { return p.Port.IntValue() == port })
+			})
+			if port > 0 && !open {
+				t.Errorf("port %d is closed", port)
+			}
+			if port == 0 && slices.ContainsFunc(p.Spec.Egress, func(rule networking.NetworkPolicyEgressRule) bool { return rule.Ports[0].Port.IntValue() == 4318 }) {
+				t.Error("port 4318 is open")
+			}
 		}
 	})
 }

@@ -8,6 +8,8 @@ package tracing
 
 import (
 	"context"
+	"encoding/binary"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -21,14 +23,50 @@ import (
 
 // Tracer begins the spans of requests. A nil Tracer begins none. It is safe for concurrent use.
 type Tracer struct {
-	tracer    trace.Tracer
-	propagate bool
+	tracer trace.Tracer
+	o      Options
+
+	// The spans of all requests that are not sampled, with and without a trace context of the client.
+	silent, given *Span
 }
 
-// New returns a tracer whose spans go to a provider. With propagate it continues the trace that the client's traceparent names, and passes it
-// on to the upstream.
-func New(p trace.TracerProvider, propagate bool) *Tracer {
-	return &Tracer{p.Tracer("reprise"), propagate}
+// Options configures a Tracer.
+type Options struct {
+	Provider trace.TracerProvider // where spans go; those of requests that Sample takes must have the id that TraceID returns
+	// Sample decides whether a request is sampled, by the trace context of the client in parent and the id of its trace.
+	Sample func(parent context.Context, id trace.TraceID) bool
+	// Propagate: the trace that a client's traceparent names goes on, here and at the upstream.
+	Propagate bool
+}
+
+// New returns a tracer for o.
+func New(o Options) *Tracer {
+	t := &Tracer{tracer: o.Provider.Tracer("reprise"), o: o}
+	t.silent, t.given = &Span{Tracer: t, silent: true}, &Span{Tracer: t, silent: true, given: true}
+	return t
+}
+
+// TraceID is the id of the trace that begins in a context.
+func TraceID(ctx context.Context) trace.TraceID {
+	id, ok := ctx.Value(idKey{}).(trace.TraceID)
+	if !ok {
+		id = newTraceID()
+	}
+	return id
+}
+
+type idKey struct{}
+
+func newTraceID() (id trace.TraceID) {
+	binary.NativeEndian.PutUint64(id[:], rand.Uint64()|1) // an id of zeros is none
+	binary.NativeEndian.PutUint64(id[8:], rand.Uint64())
+	return id
+}
+
+// NewSpanID is a random id.
+func NewSpanID() (id trace.SpanID) {
+	binary.NativeEndian.PutUint64(id[:], rand.Uint64()|1)
+	return id
 }
 
 // Span is a request or one of its steps. A nil Span is none. It is safe for concurrent use, except [Span.About].
@@ -36,8 +74,8 @@ type Span struct {
 	*Tracer
 	span   trace.Span
 	ctx    context.Context // with span
-	silent bool            // it is not sampled
-	given  bool            // the client has sent a trace context, which stays as it is where the request is not sampled
+	silent bool            // it is of a request that is not sampled, and has neither
+	given  bool            // with silent: the client has sent a trace context, which stays as it is
 	about  Asked
 }
 
@@ -66,14 +104,25 @@ func (t *Tracer) Request(h http.Header) *Span {
 	if t == nil {
 		return nil
 	}
-	ctx, given := context.Background(), false
-	if t.propagate && len(h["Traceparent"]) == 1 {
+	ctx, id := context.Background(), trace.TraceID{}
+	if t.o.Propagate && len(h["Traceparent"]) == 1 {
 		ctx = traceContext.Extract(ctx, carrier(h))
-		given = trace.SpanContextFromContext(ctx).IsValid()
+		id = trace.SpanContextFromContext(ctx).TraceID()
 	}
-	s := &Span{Tracer: t, given: given}
+	given := id.IsValid()
+	if !given {
+		id = newTraceID()
+	}
+	switch sampled := t.o.Sample(ctx, id); {
+	case !sampled && given:
+		return t.given
+	case !sampled:
+		return t.silent
+	case !given:
+		ctx = context.WithValue(ctx, idKey{}, id)
+	}
+	s := &Span{Tracer: t}
 	s.ctx, s.span = t.tracer.Start(ctx, "HTTP", server...)
-	s.silent = !s.span.IsRecording()
 	return s
 }
 
@@ -120,19 +169,19 @@ func (s *Span) Call(method string, h http.Header) *Span {
 		c := s.begin("HTTP", client)
 		c.about = s.about
 		c.describe(method, "")
-		c.passOn(h)
+		c.passOn(c.ctx, h)
 		return c
 	case !s.given:
-		s.passOn(h)
+		s.passOn(trace.ContextWithSpanContext(context.Background(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: newTraceID(), SpanID: NewSpanID()})), h)
 	}
 	return nil
 }
 
-// passOn puts the trace context of s into h.
-func (s *Span) passOn(h http.Header) {
-	if s.propagate {
+// passOn puts the trace context of ctx into h.
+func (t *Tracer) passOn(ctx context.Context, h http.Header) {
+	if t.o.Propagate {
 		delete(h, "Tracestate")
-		traceContext.Inject(s.ctx, carrier(h))
+		traceContext.Inject(ctx, carrier(h))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 
 	"reprise/proxy/tracing"
 )
@@ -40,15 +41,22 @@ func TestOffAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { use(nil, h, began) }); n != 0 {
 		t.Errorf("%v allocations without a tracer", n)
 	}
-	p := sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))
-	tracer := tracing.New(p, true)
-	request := testing.AllocsPerRun(100, func() { tracer.Request(h).End() })
+	tracer := tracing.New(tracing.Options{Provider: sdktrace.NewTracerProvider(), Sample: func(context.Context, trace.TraceID) bool { return false }, Propagate: true})
+	request := testing.AllocsPerRun(100, func() { tracer.Request(h).End() }) // the client's trace context is read
 	if n := testing.AllocsPerRun(100, func() { use(tracer, h, began) }); n != request {
 		t.Errorf("%v allocations of which %v are for the request", n, request)
 	}
 	if len(h) != 1 || len(h["Traceparent"][0]) != 55 {
 		t.Errorf("the header is changed: %v", h)
 	}
+	if n := testing.AllocsPerRun(100, func() { tracer.Request(nil).Child(tracing.Read).End() }); n != 0 {
+		t.Errorf("%v allocations for a request without a trace context", n)
+	}
+}
+
+// recording is a tracer whose spans are all kept.
+func recording(got *recorded) *tracing.Tracer {
+	return tracing.New(tracing.Options{Provider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(got)), Sample: func(context.Context, trace.TraceID) bool { return true }, Propagate: true})
 }
 
 // recorded keeps the spans that have ended.
@@ -64,7 +72,7 @@ func (r *recorded) Shutdown(context.Context) error { return nil }
 // HTTP does not have is no name.
 func TestTextsOfClients(t *testing.T) {
 	var got recorded
-	tracer := tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(&got)), true)
+	tracer := recording(&got)
 	s := tracer.Request(http.Header{})
 	s.About(tracing.Asked{Operation: "chat", Model: "m\xff" + strings.Repeat("é", 300)})
 	s.Served("HACK", "")
@@ -87,7 +95,7 @@ func TestTextsOfClients(t *testing.T) {
 // TestOrigin: the origin of an answer is the span that made it, and a link leads there.
 func TestOrigin(t *testing.T) {
 	var got recorded
-	tracer := tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(&got)), true)
+	tracer := recording(&got)
 	made := tracer.Request(http.Header{})
 	made.End()
 	hit := tracer.Request(http.Header{})
@@ -100,5 +108,22 @@ func TestOrigin(t *testing.T) {
 	}
 	if e := made.Exemplar(); e["trace_id"] != of.TraceID().String() || e["span_id"] != of.SpanID().String() {
 		t.Errorf("%v", e)
+	}
+}
+
+// BenchmarkRequest is what a request that is not sampled costs.
+func BenchmarkRequest(b *testing.B) {
+	for name, h := range map[string]http.Header{"new": {}, "continued": {"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"}}} {
+		b.Run(name, func(b *testing.B) {
+			sampler := sdktrace.ParentBased(sdktrace.TraceIDRatioBased(0.01))
+			tracer := tracing.New(tracing.Options{Provider: sdktrace.NewTracerProvider(), Sample: func(parent context.Context, id trace.TraceID) bool {
+				id[8] |= 0x80 // not sampled
+				return sampler.ShouldSample(sdktrace.SamplingParameters{ParentContext: parent, TraceID: id}).Decision == sdktrace.RecordAndSample
+			}, Propagate: true})
+			b.ReportAllocs()
+			for b.Loop() {
+				use(tracer, h, time.Time{})
+			}
+		})
 	}
 }

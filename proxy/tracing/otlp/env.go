@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
 	"reprise/internal/suggest"
 )
 
@@ -22,6 +25,7 @@ type Settings struct {
 	Endpoint  string // without a credential
 	Propagate bool   // W3C's trace context is read from requests and passed on
 	batch     batch
+	sampler   sdktrace.Sampler
 }
 
 // batch is how spans are sent.
@@ -41,8 +45,14 @@ const (
 	bsp            = "OTEL_BSP_"
 )
 
+// parentBased begins the names of samplers for which a client's trace context decides, and byShare are those with an argument.
+const (
+	parentBased = "parentbased_"
+	byShare     = "traceidratio"
+)
+
 // samplers are the values of OTEL_TRACES_SAMPLER.
-var samplers = []string{"always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}
+var samplers = []string{"always_on", "always_off", byShare, parentBased + "always_on", parentBased + "always_off", parentBased + byShare}
 
 // ofSignals are the settings of an exporter, for all signals and for each.
 var ofSignals = strings.Fields("ENDPOINT HEADERS TIMEOUT PROTOCOL COMPRESSION CERTIFICATE CLIENT_KEY CLIENT_CERTIFICATE INSECURE")
@@ -92,7 +102,7 @@ func Read(environ []string) (s Settings, warnings []string) {
 	s.On = r.exports()
 	s.Propagate = r.propagates()
 	s.batch = r.batching()
-	r.sampling()
+	s.sampler = r.sampling()
 	r.exporting()
 	return s, r.said
 }
@@ -220,20 +230,42 @@ func (r *reading) count(name string, otherwise int) int {
 	return n
 }
 
-// sampling checks the sampler, which the library reads.
-func (r *reading) sampling() {
-	name, arg := r.env[sampler], r.env[samplerArg]
-	switch {
-	case name != "" && !slices.Contains(samplers, strings.ToLower(name)):
-		r.wrong(sampler, name, "allowed is "+strings.Join(samplers, ", "), "it counts as parentbased_always_on")
-	case arg == "":
-	case !strings.HasSuffix(strings.ToLower(name), "traceidratio"):
-		r.wrong(samplerArg, arg, "only the samplers traceidratio and parentbased_traceidratio have an argument", "it is ignored")
-	default:
-		if share, err := strconv.ParseFloat(arg, 64); err != nil || !(share >= 0 && share <= 1) {
-			r.wrong(samplerArg, arg, "allowed is a number from 0 to 1", "it counts as 1")
-		}
+// sampling is the sampler.
+func (r *reading) sampling() sdktrace.Sampler {
+	name, otherwise := strings.ToLower(r.env[sampler]), parentBased+"always_on"
+	if name != "" && !slices.Contains(samplers, name) {
+		r.wrong(sampler, r.env[sampler], "allowed is "+strings.Join(samplers, ", "), "it counts as "+otherwise)
+		return sdktrace.ParentBased(sdktrace.AlwaysSample())
 	}
+	base, byParent := strings.CutPrefix(cmp.Or(name, otherwise), parentBased)
+	root := sdktrace.AlwaysSample()
+	switch base {
+	case "always_off":
+		root = sdktrace.NeverSample()
+	case byShare:
+		root = sdktrace.TraceIDRatioBased(r.share())
+	}
+	if arg := r.env[samplerArg]; arg != "" && base != byShare {
+		r.wrong(samplerArg, arg, "only the samplers traceidratio and parentbased_traceidratio have an argument", "it is ignored")
+	}
+	if byParent {
+		return sdktrace.ParentBased(root)
+	}
+	return root
+}
+
+// share is the argument of a sampler.
+func (r *reading) share() float64 {
+	arg := r.env[samplerArg]
+	if arg == "" {
+		return 1
+	}
+	share, err := strconv.ParseFloat(arg, 64)
+	if err != nil || !(share >= 0 && share <= 1) {
+		r.wrong(samplerArg, arg, "allowed is a number from 0 to 1", "it counts as 1")
+		return 1
+	}
+	return share
 }
 
 // exporting checks the settings of the exporter, which the library reads.

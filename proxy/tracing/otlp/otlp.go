@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 
 	"reprise/proxy/tracing"
 )
@@ -42,7 +43,7 @@ func Start(s Settings, version string, fault func(error)) *Exporter {
 		fault(fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES (environment): %w; allowed is NAME=VALUE, or several between commas; what is wrong is ignored", err))
 	}
 	b := s.batch
-	return &Exporter{sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(client, sdktrace.WithBatchTimeout(b.delay),
+	return &Exporter{sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSampler(s.sampler), sdktrace.WithIDGenerator(ids{}), sdktrace.WithBatcher(client, sdktrace.WithBatchTimeout(b.delay),
 		sdktrace.WithExportTimeout(b.timeout), sdktrace.WithMaxQueueSize(b.queue), sdktrace.WithMaxExportBatchSize(b.size))), s}
 }
 
@@ -51,8 +52,20 @@ func (e *Exporter) Tracer() *tracing.Tracer {
 	if e == nil {
 		return nil
 	}
-	return tracing.New(e.provider, e.settings.Propagate)
+	sampler := e.settings.sampler
+	return tracing.New(tracing.Options{Provider: e.provider, Propagate: e.settings.Propagate, Sample: func(parent context.Context, id trace.TraceID) bool {
+		return sampler.ShouldSample(sdktrace.SamplingParameters{ParentContext: parent, TraceID: id, Kind: trace.SpanKindServer}).Decision == sdktrace.RecordAndSample
+	}})
 }
+
+// ids gives a request the id by which it was sampled.
+type ids struct{}
+
+func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	return tracing.TraceID(ctx), tracing.NewSpanID()
+}
+
+func (ids) NewSpanID(context.Context, trace.TraceID) trace.SpanID { return tracing.NewSpanID() }
 
 // Flush sends what waits.
 func (e *Exporter) Flush(ctx context.Context) error { return e.provider.ForceFlush(ctx) }
