@@ -56,7 +56,7 @@ func traceBench(b *testing.B, share string) *rig {
 	}
 	settings, _ := otlp.Read(os.Environ())
 	e := otlp.Start(settings, "", func(error) {})
-	b.Cleanup(func() { _ = e.Close(time.Millisecond) })
+	b.Cleanup(func() { e.Close(time.Millisecond) })
 	return newRigAt(b, nil, http.NotFoundHandler(), func(o *Options) {
 		o.Logger, o.Transport, o.Store, o.Tracer = nil, instantTransport{}, newStore(b, 1000, nil), e.Tracer()
 	})

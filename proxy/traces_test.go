@@ -43,7 +43,7 @@ func traces(t testing.TB, env ...string) (adjust func(*Options), c *traced) {
 		t.Fatalf("%q", warnings)
 	}
 	c.exporter = otlp.Start(settings, "test", func(err error) { t.Error(err) })
-	t.Cleanup(func() { _ = c.exporter.Close(time.Minute) })
+	t.Cleanup(func() { c.exporter.Close(time.Minute) })
 	return func(o *Options) { o.Tracer = c.exporter.Tracer() }, c
 }
 

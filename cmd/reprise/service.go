@@ -192,7 +192,8 @@ func (s *service) release(limit time.Duration) (err error) {
 	if s.recorder != nil {
 		err = s.recorder.close()
 	}
-	return errors.Join(err, s.closeStore(), s.traces.Close(tracesTimeout))
+	s.traces.Close(tracesTimeout)
+	return errors.Join(err, s.closeStore())
 }
 
 // closeStore writes what the store has to write.
