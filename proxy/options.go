@@ -138,6 +138,8 @@ type Options struct {
 	Readers []cache.Reader // read every change of the cache, in order
 	// Passed gets each request that the policy sees, as in cache.Options; nil: none.
 	Passed func(*cache.Passed)
+	// Judged gets the answers that some settings would serve, as in cache.Options; nil: none.
+	Judged func(*cache.Judged)
 
 	// Remote and Log connect the cache with a store that several processes share, as in cache.Options. nil: Store belongs to this process
 	// alone. After a purge of another process the caller calls Purged.
@@ -340,7 +342,7 @@ func (o *Options) cache(s *Server) cache.Options {
 		judge = func(rates *evidence.Rates) cache.Judge { return &reuse.Judge{Words: words, Rates: rates} }
 	}
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.rules().Compares(),
-		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers, Passed: o.Passed,
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers, Passed: o.Passed, Judged: o.Judged,
 		Found:  func(e *store.Entry, asks uint64) { foundElsewhere(s, e, asks) },
 		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

@@ -23,6 +23,8 @@ type Query struct {
 	Hit float64
 	// Nearest asks for Route.Nearest below the gate too, which costs many times as much: for an explanation.
 	Nearest bool
+	// From asks for Route.Nearest from this score on, below the gate: the nearer to that, the less it costs. 0: it is not asked for.
+	From float64
 }
 
 // Match is an entry that a query was compared with.
@@ -128,6 +130,9 @@ func (s *scope) verification(q Query, request *query) *verification {
 	v.found = best[Match]{k: MaxMatches, compare: compareMatches}
 	v.gate = float32(max(q.Hit, s.options.Hit))
 	v.min = v.gate
+	if q.From > 0 {
+		v.min = min(v.gate, float32(q.From))
+	}
 	if q.Nearest {
 		v.min = anyScore
 	}

@@ -95,7 +95,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 		}
 		o.Readers = []cache.Reader{s.recorder}
 	}
-	o.Passed = s.beginStudy(cfg)
+	s.beginStudy(cfg, &o)
 	s.traces = startTraces(cfg, log)
 	o.Tracer = s.traces.Tracer()
 	if s.proxy, err = proxy.New(o); err != nil {
@@ -149,7 +149,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	o.Watch, o.Overview = proxy.WatchOf(s.proxy), func(to *admin.Overview) { s.overview(cfg, to) }
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
 	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report() }
-	o.WhatIf = func(ctx context.Context) any { return s.study.Report(ctx) }
+	o.WhatIf = func(ctx context.Context) any { return s.study.Report(ctx, s.judging(cfg)) }
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load
 	}

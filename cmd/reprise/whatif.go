@@ -3,22 +3,33 @@ package main
 import (
 	"reprise/cmd/reprise/internal/config"
 	"reprise/policy/registry"
-	"reprise/proxy/cache"
+	"reprise/policy/reuse/evidence"
+	"reprise/proxy"
 	"reprise/proxy/whatif"
 )
 
 // whatIfShare is the part of the memory limit that the last requests may take.
 const whatIfShare = 64
 
-// beginStudy makes the study of what other settings would have made of the last requests, and returns what passes them to it.
-func (s *service) beginStudy(cfg *config.Config) func(*cache.Passed) {
-	o := whatif.Options{Capacity: capacity(cfg), Empty: s.store.Stats().Entries == 0}
+// beginStudy makes the study of what other settings would have made of the last requests, and has o pass them to it.
+func (s *service) beginStudy(cfg *config.Config, o *proxy.Options) {
+	window := whatif.Options{Capacity: capacity(cfg), Empty: s.store.Stats().Entries == 0}
 	if cfg.MemoryLimit > 0 {
-		o.Rows = int(min(cfg.MemoryLimit/whatIfShare/whatif.RowBytes, whatif.DefaultRows))
+		window.Rows = int(min(cfg.MemoryLimit/whatIfShare/whatif.RowBytes, whatif.DefaultRows))
 	}
-	w := whatif.New(o)
-	s.study = whatif.NewStudy(w, whatif.Cache{Policy: withShortcuts(cfg), Capacity: capacity(cfg)})
-	return w.Pass
+	w, pairs := whatif.New(window), whatif.NewPairs()
+	o.Passed, o.Judged = w.Pass, pairs.Judge
+	s.study = whatif.NewStudy(w, pairs, whatif.Cache{Policy: withShortcuts(cfg), Capacity: capacity(cfg)})
+}
+
+// judging is what decides whether an answer serves another prompt, nil where nothing is compared by meaning.
+func (s *service) judging(cfg *config.Config) *whatif.Judging {
+	gates, err := cfg.Gates(s.own)
+	if mode := proxy.Mode(cfg.Mode); err != nil || !mode.Compares() {
+		return nil
+	}
+	return &whatif.Judging{Words: cfg.Embedder == "builtin", MaxError: cfg.MaxErrorRate, Threshold: gates.Hit, Lowest: gates.Route,
+		Rates: func() *evidence.Rates { return proxy.CacheOf(s.proxy).Rates() }}
 }
 
 // withShortcuts is the policy with the parameters that have settings of their own.

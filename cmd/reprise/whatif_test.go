@@ -28,6 +28,10 @@ func TestWhatIfIsAReplayOfTheRequestLog(t *testing.T) {
 	if got.Get("state").Str != whatif.StateReady || curves.Get("now").Int() != 60 || curves.Get("unit").Str != "entries" || int(curves.Get("window.requests").Int()) != len(log.All) {
 		t.Fatalf("%d requests in the log: %s", len(log.All), w.Body)
 	}
+	if reuse := got.Get("reuse"); reuse.Get("pairs").Int() < 30 || reuse.Get("error_rates.#(present==true).set").Str != "REPRISE_MAX_ERROR_RATE=0" ||
+		reuse.Get("thresholds.#(present==true).set").Str != "REPRISE_HIT_THRESHOLD=0.9" || reuse.Get("thresholds.#(present==true).hits_per_1000").Num <= 0 {
+		t.Errorf("reuse: %s", reuse)
+	}
 	o := sim.Options{Seed: 1, Warmup: len(log.All) - int(curves.Get("window.counted").Int())}
 	for _, c := range curves.Get("capacities").Array() {
 		o.Capacities = append(o.Capacities, sim.Capacity{Entries: int(c.Get("capacity").Int())})

@@ -169,7 +169,7 @@ func (v *Verdict) explain(stored, asked *normal.Form) {
 // decide compares the estimate with what is allowed.
 func (j *Judge) decide(v *Verdict, draw float64) {
 	p, n := j.Rates.P(&v.Case)
-	v.P, v.max = p, j.allowed(&v.Case)
+	v.P, v.max = p, allowed(j.MaxError, isForm(&v.Case))
 	switch v.Case.Hit = v.P > 0 && 1-v.P <= v.max; {
 	case !v.Case.Hit && j.MaxError > 0:
 		v.Decision, v.bar = Explore, unsure
@@ -182,13 +182,16 @@ func (j *Judge) decide(v *Verdict, draw float64) {
 	}
 }
 
-// allowed is the largest error that a case may have.
-func (j *Judge) allowed(c *evidence.Case) float64 {
-	if form := c.Explained && len(c.Edits) == 0; form && j.MaxError == 0 {
+// allowed is the largest error that a case may have. form says that the normal forms of the prompts are equal.
+func allowed(maxError float64, form bool) float64 {
+	if form && maxError == 0 {
 		return formError
 	}
-	return j.MaxError
+	return maxError
 }
+
+// isForm reports whether the normal forms of the prompts are equal.
+func isForm(c *evidence.Case) bool { return c.Explained && len(c.Edits) == 0 }
 
 // Serves reports whether an answer that was found in a case would be served by the estimates of now, to a request with this maxError, as in
 // Context. It needs no prompts, for answers that were judged before.
@@ -196,9 +199,15 @@ func (j *Judge) Serves(c *evidence.Case, maxError float64) bool {
 	if j.Words && !c.Explained {
 		return false
 	}
-	allowed := j.of(maxError).allowed(c)
 	p, _ := j.Rates.P(c)
-	return allowed > 0 && p > 0 && 1-p <= allowed
+	return Allows(p, j.of(maxError).MaxError, isForm(c))
+}
+
+// Allows reports whether an answer that is right with probability p is served where the error rate is maxError; form says that the normal
+// forms of the prompts are equal.
+func Allows(p, maxError float64, form bool) bool {
+	most := allowed(maxError, form)
+	return most > 0 && p > 0 && 1-p <= most
 }
 
 // explore is the share of hits whose answer is compared with the upstream's. One in 50 keeps the estimates current. More are compared while

@@ -66,6 +66,9 @@ type Options struct {
 	// Passed is called with each request of this cache that the policy sees, in the order in which it sees them; the rules of Readers hold.
 	// It costs less than a reader: uses keep their batches. nil: none.
 	Passed func(*Passed)
+	// Judged is called with the answer that decided on a request compared by meaning, where some settings would serve it, and again when that
+	// was compared with the upstream's. It must not block and must not call the cache. nil: none.
+	Judged func(*Judged)
 
 	// Remote has the answers where the store is open with Outside. Log then gets every event, in the same order as the readers and before
 	// them, always without a Cause: uses keep their batches and cost no more. The same rules hold for it.

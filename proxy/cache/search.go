@@ -18,9 +18,11 @@ type search struct {
 	f       *Finding
 	draw    float64 // decides whether to explore
 	settled bool    // by the form of the prompt: the vectors only route the request
+	judged  *Judged // the last one that may be served by some settings
 }
 
 func (s *search) run(ctx context.Context) error {
+	defer s.report()
 	failed := guard("forms", func() error { return s.byForm(ctx) })
 	if failed != nil {
 		s.f.Hit, s.f.Explore, s.f.Degraded = nil, nil, "forms"
@@ -71,13 +73,14 @@ func (s *search) byVector(ctx context.Context) error {
 	defer func() { f.SearchTook = max(s.opt.Now().Sub(start), 1) }()
 	for {
 		end := r.step(StepRoute)
-		f.Route = s.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: s.opt.gate(r)})
+		f.Route = s.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: s.opt.gate(r), From: s.looksBelow()})
 		end()
 		if s.settled {
 			return nil
 		}
 		blocked, err := s.verify(ctx)
 		if err != nil || len(blocked) == 0 {
+			s.below()
 			return err
 		}
 		if err := s.remove(policy.Expired, blocked...); err != nil {
@@ -143,6 +146,7 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 	if s.welcomes(&v) || goesOn(s.r, &v) {
 		v = s.judge(s.r, s.f, hit.Entry, stored, similarity, neverExplore)
 	}
+	s.note(hit.Entry, &v, similarity, 1)
 	switch v.Decision {
 	case reuse.Miss:
 		if why := v.Refusal(); why != reuse.Pass {

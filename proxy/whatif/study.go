@@ -27,11 +27,13 @@ type Report struct {
 	Age      float64   `json:"age_seconds"`
 	Took     float64   `json:"took_seconds"`
 	Curves   *Curves   `json:"curves,omitempty"`
+	Reuse    *Reuse    `json:"reuse,omitempty"` // nil: nothing is compared by meaning
 }
 
 // Study computes reports of a window, one at a time. It is safe for concurrent use.
 type Study struct {
 	w      *Window
+	pairs  *Pairs
 	of     Cache
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -42,9 +44,9 @@ type Study struct {
 	ended  chan struct{} // closed when the computation under way has ended; nil: none is
 }
 
-// NewStudy returns a study of the requests that a cache has answered.
-func NewStudy(w *Window, of Cache) *Study {
-	s := &Study{w: w, of: of}
+// NewStudy returns a study of the requests that a cache has answered, and of what it has judged.
+func NewStudy(w *Window, p *Pairs, of Cache) *Study {
+	s := &Study{w: w, pairs: p, of: of}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -58,17 +60,24 @@ func (s *Study) Close() {
 	s.work.Wait()
 }
 
-// Report returns the last result, and begins to compute another where that is a minute old. It waits for that until ctx is done.
-func (s *Study) Report(ctx context.Context) Report {
+// Report returns the last curves, and begins to compute others where these are a minute old. It waits for them until ctx is done. What other
+// settings than j would serve is computed at once; nil: nothing is compared by meaning.
+func (s *Study) Report(ctx context.Context, j *Judging) Report {
 	if ended := s.begin(); ended != nil {
 		select {
 		case <-ended:
 		case <-ctx.Done():
 		}
 	}
+	var reused *Reuse
+	if j != nil {
+		all, requests := s.pairs.copies()
+		reused = j.reuseOf(all, requests)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.report
+	r.Reuse = reused
 	if !r.Computed.IsZero() {
 		r.Age = time.Since(r.Computed).Seconds()
 	}

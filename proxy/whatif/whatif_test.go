@@ -100,10 +100,10 @@ func TestBytesChooseTheSampleToo(t *testing.T) {
 // TestShortWindow: there is no figure where the window is too short for one, and words say so.
 func TestShortWindow(t *testing.T) {
 	w := New(Options{Seed: 1})
-	s := NewStudy(w, Cache{"lru", policy.Limit{Entries: 1000}})
+	s := NewStudy(w, NewPairs(), Cache{"lru", policy.Limit{Entries: 1000}})
 	defer s.Close()
 	ask(w, Least-1, 500)
-	if r := s.Report(t.Context()); r.State != StateShort || r.Curves != nil || !strings.Contains(r.Words, "1999 requests") {
+	if r := s.Report(t.Context(), nil); r.State != StateShort || r.Curves != nil || !strings.Contains(r.Words, "1999 requests") {
 		t.Errorf("%+v", r)
 	}
 	ask(w, 2000, 500)
@@ -142,17 +142,17 @@ func TestOneStudyAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(Options{Seed: 1, Empty: true})
 		ask(w, 4000, 500)
-		s := NewStudy(w, Cache{"lru", policy.Limit{Entries: 100}})
+		s := NewStudy(w, NewPairs(), Cache{"lru", policy.Limit{Entries: 100}})
 		defer s.Close()
 		now, cancel := context.WithCancel(t.Context())
 		cancel()
-		if r := s.Report(now); r.State != StateComputing || r.Curves != nil {
+		if r := s.Report(now, nil); r.State != StateComputing || r.Curves != nil {
 			t.Errorf("at first %+v", r)
 		}
 		var both [2]Report
 		done := make(chan int)
 		for i := range both {
-			go func() { both[i] = s.Report(t.Context()); done <- i }()
+			go func() { both[i] = s.Report(t.Context(), nil); done <- i }()
 		}
 		<-done
 		<-done
@@ -160,14 +160,14 @@ func TestOneStudyAtATime(t *testing.T) {
 			t.Errorf("%+v and %+v", both[0], both[1])
 		}
 		time.Sleep(Fresh / 2)
-		if r := s.Report(t.Context()); r.Curves != both[0].Curves || r.Age != 30 {
+		if r := s.Report(t.Context(), nil); r.Curves != both[0].Curves || r.Age != 30 {
 			t.Errorf("after half a minute: age %v", r.Age)
 		}
 		time.Sleep(Fresh / 2)
-		if r := s.Report(now); r.State != StateComputing || r.Curves != both[0].Curves {
+		if r := s.Report(now, nil); r.State != StateComputing || r.Curves != both[0].Curves {
 			t.Errorf("after a minute %+v", r)
 		}
-		if r := s.Report(t.Context()); r.State != StateReady || r.Curves == both[0].Curves {
+		if r := s.Report(t.Context(), nil); r.State != StateReady || r.Curves == both[0].Curves {
 			t.Errorf("the second one: %+v", r)
 		}
 	})
@@ -178,12 +178,12 @@ func TestCloseEndsAStudy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := New(Options{Seed: 1, Empty: true})
 		ask(w, 20_000, 5000)
-		s := NewStudy(w, Cache{"rac+", policy.Limit{Entries: 1000}})
+		s := NewStudy(w, NewPairs(), Cache{"rac+", policy.Limit{Entries: 1000}})
 		now, cancel := context.WithCancel(t.Context())
 		cancel()
-		s.Report(now)
+		s.Report(now, nil)
 		s.Close()
-		if r := s.Report(now); r.State != StateFailed || r.Curves != nil {
+		if r := s.Report(now, nil); r.State != StateFailed || r.Curves != nil {
 			t.Errorf("%+v", r)
 		}
 	})
