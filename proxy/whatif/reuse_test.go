@@ -82,7 +82,7 @@ func TestOtherThresholds(t *testing.T) {
 	}
 }
 
-// TestWhatNoGateChanges: equal forms are served at every threshold and error rate, what is not listed never behind an embedder of words.
+// TestWhatNoGateChanges: equal forms are served at every threshold and error rate, and only listed edits behind an embedder of words.
 func TestWhatNoGateChanges(t *testing.T) {
 	p := NewPairs()
 	for i := range int64(40) {
