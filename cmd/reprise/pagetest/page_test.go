@@ -240,3 +240,17 @@ func TestRestart(t *testing.T) {
 		return "done"
 	})
 }
+
+// TestWhatIf opens the view of other settings behind enough requests for curves: figures, keyboard, and the buttons that copy a variable.
+func TestWhatIf(t *testing.T) {
+	p := serve(t, engine(t), "REPRISE_TENANT_FROM=none", "REPRISE_CAPACITY_ENTRIES=60")
+	for i := range 2400 {
+		subject := min(i*7919%173, i*104729%173, i%173)
+		prompt := fmt.Sprintf("How do I reset my password in release %d?", subject)
+		if i%9 == 0 {
+			prompt = fmt.Sprintf("Please tell me, how do I reset my password in release %d", subject)
+		}
+		p.ask(t, "m", prompt)
+	}
+	script(t, "policy", map[string]any{"site": p.admin}, nil)
+}

@@ -2,13 +2,16 @@
 // is text), and as a table.
 import { h, s, put, at, compact } from './dom.js';
 
+/** What the charts are over; a curve may be over something else. title writes a value alone, write one of many below the plot. */
+const time = { name: 'Time', moves: 'over time', title: at.day };
+
 const PAD = { left: 52, right: 12, top: 10, bottom: 24 };
 
 /** A figure with what all charts have: it draws again when its size changes, and moves a cursor. */
-function figure({ label, height = 220, draw, tip, rows, heads, legend }) {
+function figure({ label, height = 220, x: across = time, draw, tip, rows, heads, legend }) {
   const svg = s('svg', { 'aria-hidden': 'true', focusable: 'false', height });
   const note = h('div.tip', { 'aria-hidden': 'true', hidden: true });
-  const plot = h('div.plot', { role: 'slider', tabindex: 0, 'aria-label': `${label}: arrow keys move over time`, 'aria-valuemin': 0, 'aria-valuemax': 0, 'aria-valuenow': 0, 'aria-valuetext': 'no data yet' }, svg, note);
+  const plot = h('div.plot', { role: 'slider', tabindex: 0, 'aria-label': `${label}: arrow keys move ${across.moves}`, 'aria-valuemin': 0, 'aria-valuemax': 0, 'aria-valuenow': 0, 'aria-valuetext': 'no data yet' }, svg, note);
   const keys = h('ul.legend', {}), details = h('details.data', {}, h('summary', {}, 'Table', h('span.hidden', {}, ` of ${label}`)), h('div'));
   const element = h('figure.chart', {}, plot, keys, details);
   let data = null, cursor = -1, row = 0, scale = null;
@@ -19,7 +22,7 @@ function figure({ label, height = 220, draw, tip, rows, heads, legend }) {
     svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
     svg.setAttribute('width', width);
     scale = frameOf(width, height, data.times.length);
-    put(svg, axis(scale, data.times), draw(scale, data), s('g', { class: 'cursor' }));
+    put(svg, axis(scale, data.times, across.write), draw(scale, data), s('g', { class: 'cursor' }));
     show();
   }
 
@@ -85,9 +88,9 @@ function frameOf(width, height, count) {
 }
 
 /** Times below the plot, as many as have room. */
-function axis(scale, times) {
+function axis(scale, times, writes) {
   const g = s('g', { class: 'axis' }), span = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  const write = span > 36000 ? at.hour : span < 900 ? at.second : at.hour;
+  const write = writes ?? (span > 36000 ? at.hour : span < 900 ? at.second : at.hour);
   const most = Math.max(Math.floor((scale.width - PAD.left) / 90), 1), every = Math.max(Math.ceil(times.length / most), 1);
   for (let i = times.length - 1; i >= 0; i -= every) {
     const x = scale.x(i);
@@ -125,18 +128,18 @@ function runs(count, f) {
 
 const p = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 
-function columns(label, format) {
+function columns(label, format, x = time) {
   return {
-    tip: (d, i) => ({ title: at.day(d.times[i]), lines: d.series.map((one) => [one.label, format(one.values[i]), one.cls]) }),
-    heads: (d) => ['Time', ...d.series.map((one) => one.label)],
-    rows: (d) => d.times.map((t, i) => [at.day(t), ...d.series.map((one) => format(one.values[i]))]).reverse(),
+    tip: (d, i) => ({ title: x.title(d.times[i]), lines: d.series.map((one) => [one.label, format(one.values[i]), one.cls]) }),
+    heads: (d) => [x.name, ...d.series.map((one) => one.label)],
+    rows: (d) => { const all = d.times.map((t, i) => [x.title(t), ...d.series.map((one) => format(one.values[i]))]); return x === time ? all.reverse() : all; },
     legend: (d) => d.series.map((one) => [one.label, one.cls, one.value]),
   };
 }
 
-/** Lines over time; scale "log" for values that differ by powers of ten. */
-export function line(label, { format = compact, height, scale: kind = 'linear' } = {}) {
-  return figure({ label, height, ...columns(label, format), draw(scale, d) {
+/** Lines over time, or over what x describes; scale "log" for values that differ by powers of ten. d.mark is a place, d.marked its name. */
+export function line(label, { format = compact, height, scale: kind = 'linear', x } = {}) {
+  return figure({ label, height, x, ...columns(label, format, x), draw(scale, d) {
     const values = d.series.flatMap((one) => one.values).filter((v) => v != null && (kind !== 'log' || v > 0));
     let y, marks;
     if (kind === 'log') {
@@ -148,7 +151,7 @@ export function line(label, { format = compact, height, scale: kind = 'linear' }
       y = (v) => scale.bottom - (v / marks.at(-1)) * scale.height;
     }
     const usable = (v) => (v == null || (kind === 'log' && v <= 0) ? null : v);
-    return [grid(scale, marks, y, format), ...d.series.map((one) => s('g', { class: one.cls },
+    return [grid(scale, marks, y, format), d.mark >= 0 && markAt(scale, scale.x(d.mark), d.marked), ...d.series.map((one) => s('g', { class: one.cls },
       runs(d.times.length, (i) => usable(one.values[i])).map(([from, to]) => {
         if (from === to) return s('circle', { class: 'dot', cx: scale.x(from), cy: y(one.values[from]), r: 2.5 });
         let path = '';
@@ -156,6 +159,11 @@ export function line(label, { format = compact, height, scale: kind = 'linear' }
         return s('path', { class: 'line', d: path });
       })))];
   } });
+}
+
+function markAt(scale, x, name) {
+  const left = x > scale.width * 0.7;
+  return s('g', { class: 'mark' }, s('line', { x1: x, x2: x, y1: PAD.top, y2: scale.bottom }), s('text', { x: x + (left ? -6 : 6), y: PAD.top + 9, 'text-anchor': left ? 'end' : 'start' }, name));
 }
 
 /** Areas on top of each other, the first series at the bottom. */

@@ -95,6 +95,21 @@ function command(path) {
   return `curl -s${path.startsWith('/admin/events') ? 'N' : ''} ${token}'${location.origin}${path}'`;
 }
 
+/** A button that copies a variable and its value. Where the browser has no clipboard, as over plain HTTP, the text is shown to be copied by hand. */
+export function setButton(text, said) {
+  const button = h('button.plain.set', { type: 'button', 'aria-label': `set ${text}`, title: text, async onclick() {
+    try {
+      await navigator.clipboard.writeText(text);
+      put(said, 'Copied ', h('code', {}, text), '. It is in force once the proxy is started with it.');
+    } catch {
+      const field = h('input.copy', { readonly: true, value: text, 'aria-label': 'To copy by hand', size: text.length });
+      put(said, 'Copy this: ', field, ' It is in force once the proxy is started with it.');
+      field.select();
+    }
+  } }, 'set');
+  return button;
+}
+
 /** A choice between a few values, as a group of radio buttons. */
 export function choice(legend, values, chosen, change) {
   const name = `choice-${Math.random().toString(36).slice(2)}`;

@@ -2,6 +2,7 @@
 import { show as overview } from './overview.js';
 import { show as misses } from './misses.js';
 import { show as topics } from './topics.js';
+import { show as policy } from './policy.js';
 import { show as engines } from './engines.js';
 import { show as live } from './live.js';
 
@@ -9,6 +10,7 @@ export const views = [
   { id: 'overview', title: 'Overview', show: overview },
   { id: 'misses', title: 'Misses', show: misses },
   { id: 'topics', title: 'Topics', show: topics },
+  { id: 'policy', title: 'Policy and what-if', show: policy },
   { id: 'engines', title: 'Engines', show: engines },
   { id: 'live', title: 'Live', show: live },
 ];
