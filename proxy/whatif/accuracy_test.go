@@ -214,3 +214,24 @@ func interleaved(talks [][]sim.Request) (all []sim.Request) {
 	}
 	return all
 }
+
+// BenchmarkStudy prints the processor time of the curves over full rows, and what that allocates, at the default capacity.
+//
+//	go test ./proxy/whatif -run '^$' -bench Study -benchtime 1x
+func BenchmarkStudy(b *testing.B) {
+	w := New(Options{Capacity: policy.Limit{Entries: 100_000}, Empty: true})
+	rng := rand.New(rand.NewPCG(1, 1))
+	zipf := rand.NewZipf(rng, 1.1, 50, 1<<20)
+	for i := range 3_000_000 {
+		who := zipf.Uint64() + 1
+		w.Pass(&cache.Passed{Who: who, Topic: policy.TopicID(who%5000 + 1), Size: 3000, Tokens: 300, At: policy.Tick{Seq: int64(i + 1), At: float64(i) / 100}, Hit: i%2 == 0})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		one := study{Cache: Cache{"rac+", policy.Limit{Entries: 100_000}}, sample: w.sample(), pause: func(context.Context) {}, progress: func(int, int) {}}
+		if _, err := one.compute(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(w.requests()), "rows")
+}

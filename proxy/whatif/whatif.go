@@ -156,7 +156,7 @@ func (w *Window) shortLocked() bool {
 	return w.halved < 16 && float64(requests) < reach*entries
 }
 
-// halveLocked drops the rows of half of the identities. It takes a millisecond or two, a few times in the life of a process.
+// halveLocked drops the rows of half of the identities. With the count before it that takes some 4 ms, a few times in the life of a process.
 func (w *Window) halveLocked() {
 	w.most, w.next, w.passed, w.hits = w.most/2, 0, 0, 0
 	w.halved++
