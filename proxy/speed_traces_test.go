@@ -17,7 +17,7 @@ func serveCollector(string) error {
 // tracesSpeed is what traces cost: where they are off, against another build (that of a version before there were any), and with one request in a
 // hundred, against off. Each process has the same requests.
 func tracesSpeed(r *rig) {
-	const entries, n = 1000, 1500
+	const entries, n = 1000, 4000
 	collector := startRole(r.b, "collector", "")
 	r.start()
 	settings := []string{"REPRISE_UPSTREAM=http://" + r.up.addr + "/v1", "REPRISE_STORE=file:" + filepath.Join(r.b.TempDir(), "reprise.db"),
@@ -35,7 +35,7 @@ func tracesSpeed(r *rig) {
 		jobs             func() job
 	}{
 		{"exact hits among 1,000", "exact", "exact", again(job{Kind: "chat", Conns: 16, N: n, Words: 15}, entries)},
-		{"misses, the first 500 of a scope", "miss", "miss", r.freshScope(job{Kind: "chat", Conns: 16, N: 500, Words: 15})},
+		{"misses, the first 1,000 of a scope", "miss", "miss", r.freshScope(job{Kind: "chat", Conns: 16, N: 1000, Words: 15})},
 	} {
 		jobs := once(load.jobs)
 		var lanes []lane
