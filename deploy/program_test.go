@@ -5,35 +5,22 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"reprise/internal/built"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 )
 
-var binaryDir string
-
 func TestMain(m *testing.M) {
 	code := m.Run()
-	os.RemoveAll(binaryDir)
+	built.Remove()
 	os.Exit(code)
 }
-
-var build = sync.OnceValues(func() (path string, err error) {
-	if binaryDir, err = os.MkdirTemp("", "deploy"); err != nil {
-		return "", err
-	}
-	path = filepath.Join(binaryDir, "reprise")
-	c := exec.Command("go", "build", "-o", path, "../cmd/reprise")
-	c.Stderr = os.Stderr
-	return path, c.Run()
-})
 
 // program is the path of the proxy, which is built once.
 func program(t *testing.T) string {
 	t.Helper()
-	path, err := build()
+	path, err := built.Program()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/built"
 	"reprise/proxy/enginesim"
 )
 
@@ -130,7 +131,7 @@ func TestEndsWhileLogIsNotRead(t *testing.T) {
 
 // TestLogIsClosed: the reader of the log has gone. Writing to its pipe would end a process that does not expect that.
 func TestLogIsClosed(t *testing.T) {
-	path, err := build()
+	path, err := built.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestLogOnFullDisk(t *testing.T) {
 		t.Skip("this system has no /dev/full")
 	}
 	defer full.Close()
-	path, err := build()
+	path, err := built.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +254,7 @@ func TestForgedLines(t *testing.T) {
 // startText is start for a log in the form of text.
 func startText(t *testing.T) *process {
 	t.Helper()
-	path, err := build()
+	path, err := built.Program()
 	if err != nil {
 		t.Fatal(err)
 	}

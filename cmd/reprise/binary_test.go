@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,27 +21,13 @@ import (
 	"time"
 
 	"reprise/cmd/internal/cli"
+	"reprise/internal/built"
 	"reprise/proxy/enginesim"
 )
 
-// binaryDir holds the program once a test has built it.
-var binaryDir string
-
-// build builds the program, once per run of the tests.
-var build = sync.OnceValues(func() (path string, err error) {
-	if binaryDir, err = os.MkdirTemp("", "reprise"); err != nil {
-		return "", err
-	}
-	path = filepath.Join(binaryDir, "reprise")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return path, nil
-})
-
 func TestMain(m *testing.M) {
 	code := m.Run()
-	os.RemoveAll(binaryDir)
+	built.Remove()
 	os.Exit(code)
 }
 
@@ -60,7 +45,7 @@ type process struct {
 // start runs serve on free ports and waits for its start line.
 func start(t testing.TB, env ...string) *process {
 	t.Helper()
-	path, err := build()
+	path, err := built.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +263,7 @@ func TestDrainTimeout(t *testing.T) {
 }
 
 func TestBinaryRefusesBadValues(t *testing.T) {
-	path, err := build()
+	path, err := built.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +383,7 @@ func TestStoreInUse(t *testing.T) {
 // demoProcess runs the demo until its output has a line with the text until. It returns the reader of the rest.
 func demoProcess(t *testing.T, until string, args ...string) (cmd *exec.Cmd, output *bufio.Reader, before string) {
 	t.Helper()
-	path, err := build()
+	path, err := built.Program()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
+	"reprise/internal/built"
 	"reprise/internal/needs"
 )
 
@@ -137,7 +138,7 @@ func TestDocumentsAskTheAdminAPI(t *testing.T) {
 // startDemo runs a short demo that stays up, and returns the URLs of its API and of its admin listener.
 func startDemo(t *testing.T, flags ...string) (api, admin string) {
 	t.Helper()
-	path, err := build()
+	path, err := built.Program()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"reprise/cmd/internal/cli"
+	"reprise/internal/built"
 	"reprise/internal/redistest"
 	"reprise/proxy/enginesim"
 )
@@ -25,7 +26,7 @@ import (
 // refused starts serve with settings that cannot work, and returns what it prints. A start that hangs fails the test.
 func refused(t *testing.T, env ...string) string {
 	t.Helper()
-	path, err := build()
+	path, err := built.Program()
 	if err != nil {
 		t.Fatal(err)
 	}

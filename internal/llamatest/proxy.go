@@ -9,8 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime/debug"
+	"reprise/internal/built"
 	"slices"
 	"strings"
 	"sync"
@@ -18,31 +17,11 @@ import (
 	"time"
 )
 
-// binaryDir holds the program once a test has built it.
-var binaryDir string
-
 // Main runs the tests of a package that uses Serve, and removes what they have built. It returns the exit code.
 func Main(m *testing.M) int {
-	defer func() { os.RemoveAll(binaryDir) }()
+	defer built.Remove()
 	return m.Run()
 }
-
-// build builds the program, once per run of the tests, and with the race detector where the tests have it.
-var build = sync.OnceValues(func() (path string, err error) {
-	if binaryDir, err = os.MkdirTemp("", "reprise"); err != nil {
-		return "", err
-	}
-	path = filepath.Join(binaryDir, "reprise")
-	args := []string{"build", "-o", path}
-	info, _ := debug.ReadBuildInfo()
-	if info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		args = append(args, "-race")
-	}
-	if out, err := exec.Command("go", append(args, "reprise/cmd/reprise")...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return path, nil
-})
 
 // Proxy is a running `reprise serve`.
 type Proxy struct {
@@ -58,7 +37,7 @@ type Proxy struct {
 // has had a data race or a panic.
 func Serve(t testing.TB, engines []*Engine, env ...string) *Proxy {
 	t.Helper()
-	path, err := build()
+	path, err := built.AsTests()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"reprise/internal/built"
 	"reprise/proxy/enginesim"
 )
 
@@ -49,7 +50,11 @@ func TestFrameworks(t *testing.T) {
 	t.Cleanup(engine.Close)
 	behind := httptest.NewServer(loopEngine())
 	t.Cleanup(behind.Close)
-	path, dir := builtProgram(t), t.TempDir()
+	path, err := built.Program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
 
 	want := runFrameworks(t, "direct", newGate(t, engine.URL))
 	p := serve(t, path, dir, behind.URL+"/v1")

@@ -7,12 +7,18 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"reprise/internal/built"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 )
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	built.Remove()
+	os.Exit(code)
+}
 
 // program is a running `reprise serve`.
 type program struct {
@@ -22,16 +28,6 @@ type program struct {
 
 	mu  sync.Mutex // protects log
 	log bytes.Buffer
-}
-
-// builtProgram builds the program into a folder that ends with the test.
-func builtProgram(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "reprise")
-	if out, err := exec.Command("go", "build", "-o", path, "reprise/cmd/reprise").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, out)
-	}
-	return path
 }
 
 // serve starts the program in folder dir, where it has its file of answers, and waits until it is ready. Its settings are the defaults, except

@@ -8,7 +8,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"reprise/internal/built"
 	"slices"
 	"strings"
 	"sync"
@@ -16,27 +16,12 @@ import (
 	"time"
 )
 
-// binaryDir holds the program once a test has built it.
-var binaryDir string
-
 func TestMain(m *testing.M) {
 	log.SetOutput(io.Discard) // net/http's transport logs there; the log of a process is checked in F13
 	code := m.Run()
-	os.RemoveAll(binaryDir)
+	built.Remove()
 	os.Exit(code)
 }
-
-// build builds the program, once per run of the tests.
-var build = sync.OnceValues(func() (path string, err error) {
-	if binaryDir, err = os.MkdirTemp("", "reprise"); err != nil {
-		return "", err
-	}
-	path = filepath.Join(binaryDir, "reprise")
-	if out, err := exec.Command("go", "build", "-o", path, "reprise/cmd/reprise").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return path, nil
-})
 
 // process is a running `reprise serve`.
 type process struct {
@@ -70,7 +55,7 @@ func (w *world) start(l launch) error {
 	path := l.program
 	if path == "" {
 		var err error
-		if path, err = build(); err != nil {
+		if path, err = built.Program(); err != nil {
 			w.t.Fatal(err)
 		}
 	}

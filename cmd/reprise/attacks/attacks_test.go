@@ -19,7 +19,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"reprise/internal/built"
 	"runtime"
 	"slices"
 	"strconv"
@@ -29,31 +29,21 @@ import (
 	"time"
 )
 
-// binaryDir holds the program once a test has built it.
-var binaryDir string
-
 func TestMain(m *testing.M) {
 	flag.Parse()
 	flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))) // many of the tests wait for limits of the proxy to pass
 	code := m.Run()
-	os.RemoveAll(binaryDir)
+	built.Remove()
 	os.Exit(code)
 }
 
-// build builds the program, once per run of the tests.
-var build = sync.OnceValues(func() (path string, err error) {
-	if path = os.Getenv("REPRISE_ATTACK_BINARY"); path != "" {
+// build is the program of this tree, or another one.
+func build() (string, error) {
+	if path := os.Getenv("REPRISE_ATTACK_BINARY"); path != "" {
 		return path, nil
 	}
-	if binaryDir, err = os.MkdirTemp("", "reprise"); err != nil {
-		return "", err
-	}
-	path = filepath.Join(binaryDir, "reprise")
-	if out, err := exec.Command("go", "build", "-o", path, "reprise/cmd/reprise").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return path, nil
-})
+	return built.Program()
+}
 
 // process is a running `reprise serve`.
 type process struct {

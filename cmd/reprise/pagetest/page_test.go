@@ -16,10 +16,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"reprise/internal/built"
 	"reprise/internal/needs"
 	"reprise/proxy/enginesim"
 )
@@ -27,25 +27,11 @@ import (
 // longest is how long one script may take: it waits for a browser on a machine that may be busy, and nothing is measured.
 const longest = 8 * time.Minute
 
-// binaryDir holds the program once a test has built it.
-var binaryDir string
-
 func TestMain(m *testing.M) {
 	code := m.Run()
-	os.RemoveAll(binaryDir)
+	built.Remove()
 	os.Exit(code)
 }
-
-var build = sync.OnceValues(func() (path string, err error) {
-	if binaryDir, err = os.MkdirTemp("", "reprise"); err != nil {
-		return "", err
-	}
-	path = filepath.Join(binaryDir, "reprise")
-	if out, err := exec.Command("go", "build", "-o", path, "reprise/cmd/reprise").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return path, nil
-})
 
 // process is a running `reprise serve`.
 type process struct {
@@ -56,7 +42,7 @@ type process struct {
 // serve runs the program until the end of the test.
 func serve(t *testing.T, env ...string) *process {
 	t.Helper()
-	path, err := build()
+	path, err := built.Program()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/built"
 	"reprise/internal/redistest"
 )
 
@@ -145,7 +146,7 @@ func (x *fault) test(t *testing.T) {
 
 // some is how many requests each step of a test takes.
 func some() int {
-	if race() {
+	if built.Race() {
 		return 100
 	}
 	return 200
@@ -250,7 +251,7 @@ func (x *fault) site(t *testing.T) *site {
 		}
 	}
 	var env []string
-	if race() { // each fetch would take longer than the default
+	if built.Race() { // each fetch would take longer than the default
 		env = []string{patient}
 	}
 	s.fleet = newFleet(t, urls, env...)

@@ -10,8 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime/debug"
+	"reprise/internal/built"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,31 +20,6 @@ import (
 	"testing"
 	"time"
 )
-
-// binaryDir holds the program once a test has built it.
-var binaryDir string
-
-// build builds the program, once per run of the tests, and with the race detector where the tests have it.
-var build = sync.OnceValues(func() (path string, err error) {
-	if binaryDir, err = os.MkdirTemp("", "reprise"); err != nil {
-		return "", err
-	}
-	path = filepath.Join(binaryDir, "reprise")
-	args := []string{"build", "-o", path}
-	if race() {
-		args = append(args, "-race")
-	}
-	if out, err := exec.Command("go", append(args, "reprise/cmd/reprise")...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return path, nil
-})
-
-// race reports whether the tests have the race detector, with which everything takes many times as long.
-var race = sync.OnceValue(func() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
-})
 
 // life bounds that of a process: a hang fails the test, and nothing is measured.
 const life = 8 * time.Minute
@@ -68,7 +42,7 @@ type process struct {
 // or a panic.
 func launch(t testing.TB, name string, env ...string) *process {
 	t.Helper()
-	path, err := build()
+	path, err := built.AsTests()
 	if err != nil {
 		t.Fatal(err)
 	}

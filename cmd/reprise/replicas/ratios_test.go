@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/built"
 	"reprise/internal/dataset"
 	"reprise/internal/redistest"
 )
@@ -38,7 +39,7 @@ func TestRatios(t *testing.T) {
 		{name: "Zipf", entries: 100_000, fits: true, replicas: []int{2, 4}, prompts: zipf},
 		{name: "Zipf, evicted", entries: 300, replicas: []int{2, 4}, prompts: zipf},
 	}
-	if race() { // each number of replicas once
+	if built.Race() { // each number of replicas once
 		cases[0].replicas, cases[1].replicas = []int{4}, []int{2}
 	}
 	if dir := os.Getenv("REPRISE_DATA"); dir != "" {

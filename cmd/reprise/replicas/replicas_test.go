@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/built"
 	"reprise/internal/redistest"
 )
 
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	flag.Set("test.parallel", "4") // the tests wait more than they compute
 	code := m.Run()
-	os.RemoveAll(binaryDir)
+	built.Remove()
 	os.Exit(code)
 }
 

@@ -1,0 +1,57 @@
+// Package built has the program, cmd/reprise, built for tests that run it in a process of its own.
+package built
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"sync"
+)
+
+var (
+	mu  sync.Mutex
+	dir string // of what was built
+)
+
+// Program is the path of the program. It is built by the first call; TestMain has to call Remove after the tests.
+var Program = sync.OnceValues(func() (string, error) { return build("reprise") })
+
+// AsTests is Program, with the race detector where the tests have it.
+var AsTests = sync.OnceValues(func() (string, error) {
+	if !Race() {
+		return Program()
+	}
+	return build("reprise-race", "-race")
+})
+
+// Race reports whether the tests have the race detector, with which everything takes many times as long.
+var Race = sync.OnceValue(func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+})
+
+// Remove removes what was built.
+func Remove() {
+	mu.Lock()
+	defer mu.Unlock()
+	os.RemoveAll(dir)
+}
+
+func build(name string, flags ...string) (path string, err error) {
+	mu.Lock()
+	defer mu.Unlock()
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "reprise"); err != nil {
+			return "", err
+		}
+	}
+	path = filepath.Join(dir, name)
+	args := append([]string{"build", "-o", path}, flags...)
+	if out, err := exec.Command("go", append(args, "reprise/cmd/reprise")...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return path, nil
+}
