@@ -157,7 +157,7 @@ func (h *Policy) Remove(id policy.ID, why policy.Reason) {
 		h.newest = 0
 	}
 	if why == policy.Purged {
-		h.drop(e)
+		h.free(e)
 		return
 	}
 	h.keepGhost(e, h.room)

@@ -1,8 +1,6 @@
 package haz
 
-import (
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 // learner teaches the model by samples of the entries, and values entries by it.
 type learner struct {
@@ -25,14 +23,11 @@ func (k look) point() point { return point(k &^ made) }
 // looksPerRequest is a compromise of time and learning: 2 lose 0.1 points, 8 gain nothing.
 const looksPerRequest = 4
 
-// drop forgets an entry that is neither resident nor a ghost.
-func (l *learner) drop(e uint32) { l.free(e) }
-
 // keepGhost remembers e, and drops the oldest ghost beyond the room after a last look.
 func (l *learner) keepGhost(e uint32, room int) {
 	if room == 0 || l.key(e) == 0 {
 		l.look(e)
-		l.drop(e)
+		l.free(e)
 		return
 	}
 	l.slots.PushHead(&l.ghosts, e)
@@ -40,7 +35,7 @@ func (l *learner) keepGhost(e uint32, room int) {
 		oldest := l.ghosts.Tail
 		l.slots.Unlink(&l.ghosts, oldest)
 		l.look(oldest)
-		l.drop(oldest)
+		l.free(oldest)
 	}
 }
 

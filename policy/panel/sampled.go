@@ -157,7 +157,6 @@ func (p *Sampled) follow(leader int) {
 
 // replaceOnly gives the place of the only expert to another one, without entries.
 func (p *Full) replaceOnly(x expert) {
-	x.hits, x.asked = p.experts[0].hits, p.experts[0].asked
 	p.experts[0] = x
 	p.slots.Join(p.votes.list(0), p.votes.list(1))
 	p.victim = 0

@@ -3,6 +3,7 @@ package watch
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,17 +119,13 @@ func (all *viewers) remove(v *Viewer) {
 }
 
 func (all *viewers) removeLocked(v *Viewer) {
-	var rest []*Viewer
-	for _, o := range all.now() {
-		if o != v {
-			rest = append(rest, o)
-		}
-	}
-	if len(rest) == len(all.now()) {
+	at := slices.Index(all.now(), v)
+	if at < 0 {
 		return // it was dropped before
 	}
-	all.list.Store(&rest)
-	if len(rest) == 0 {
+	if rest := slices.Delete(slices.Clone(all.now()), at, at+1); len(rest) > 0 {
+		all.list.Store(&rest)
+	} else {
 		all.list.Store(nil)
 	}
 	close(v.events)
@@ -148,7 +145,7 @@ func (all *viewers) send(e Event, to []*Viewer) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, v := range to {
-		if !contains(all.now(), v) {
+		if !slices.Contains(all.now(), v) {
 			continue
 		}
 		select {
@@ -157,15 +154,6 @@ func (all *viewers) send(e Event, to []*Viewer) {
 			all.removeLocked(v)
 		}
 	}
-}
-
-func contains(list []*Viewer, v *Viewer) bool {
-	for _, o := range list {
-		if o == v {
-			return true
-		}
-	}
-	return false
 }
 
 // tick sends every viewer that the history has another step.
