@@ -26,7 +26,7 @@ var factors = []float64{1. / 16, 3. / 32, 1. / 8, 3. / 16, 1. / 4, 3. / 8, 1. / 
 
 const (
 	// Least is how many rows there must be.
-	Least = 2000
+	Least = 1000
 	// miniature is how many entries the largest simulated caches have. A larger capacity is simulated with fewer of the identities.
 	miniature = 2048
 )

@@ -103,7 +103,7 @@ func TestShortWindow(t *testing.T) {
 	s := NewStudy(w, NewPairs(), Cache{"lru", policy.Limit{Entries: 1000}})
 	defer s.Close()
 	ask(w, Least-1, 500)
-	if r := s.Report(t.Context(), nil); r.State != StateShort || r.Curves != nil || !strings.Contains(r.Words, "1999 requests") {
+	if r := s.Report(t.Context(), nil); r.State != StateShort || r.Curves != nil || !strings.Contains(r.Words, "999 requests") {
 		t.Errorf("%+v", r)
 	}
 	ask(w, 2000, 500)
