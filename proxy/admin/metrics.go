@@ -56,7 +56,7 @@ var (
 	descRatio    = describe("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer, or of their tokens where these are the objective; where entries are sampled, of those in the sample.", "expert")
 	descChanges  = describe("policy_leader_changes_total", "How often another expert began to lead, of a policy made of experts; GET /admin/policy says when and why.")
 	descRelease  = describe("build_info", "1; the labels have what the program was built from, empty where that is not known.", "version", "commit", "go")
-	descMemory   = describe("policy_memory_bytes", "Estimate of the memory that the policy's books take.")
+	descMemory   = describe("policy_memory_bytes", "Estimate of the memory that the policy takes.")
 )
 
 // Describe lists the metrics.
