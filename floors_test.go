@@ -167,10 +167,11 @@ var belowCmd = []string{"internal/suggest", "internal/yamlfile", "policy/sim", "
 var rooms = []room{
 	{"internal/dataset", nil},
 	{"internal/needs", nil},
+	{"internal/built", nil},
 	{"internal/suggest", nil},
 	{"internal/yamlfile", []string{"internal/suggest"}},
 	{"internal/redistest", []string{"internal/needs"}},
-	{"internal/llamatest", []string{"internal/needs", "internal/redistest"}},
+	{"internal/llamatest", []string{"internal/built", "internal/needs", "internal/redistest"}},
 	{"policy/sim", []string{"policy"}},
 	{"policy", nil},
 	{"embed", nil},
@@ -207,9 +208,9 @@ var rooms = []room{
 var testImports = map[string][]string{
 	"policy": {"internal/dataset", "embed"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
 	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest", "policy/sim"}, "proxy/whatif": {"internal/dataset"},
-	"proxy": {"proxy/admin", "proxy/enginesim", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
-	"proxy/answer": {"proxy/api"}, "proxy/upstream": {"proxy/enginesim"}, "proxy/enginesim": {"internal/dataset"}, "cmd/reprise": {"internal/needs", "internal/redistest", "internal/llamatest", "internal/dataset"}, "cmd/reprise-lab": {"internal/llamatest", "internal/redistest", "internal/dataset"},
-	"deploy": {"internal/needs", "internal/redistest"},
+	"proxy": {"proxy/admin", "proxy/enginesim", "internal/built", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
+	"proxy/answer": {"proxy/api"}, "proxy/upstream": {"proxy/enginesim"}, "proxy/enginesim": {"internal/dataset"}, "cmd/reprise": {"internal/built", "internal/needs", "internal/redistest", "internal/llamatest", "internal/dataset"}, "cmd/reprise-lab": {"internal/llamatest", "internal/redistest", "internal/dataset"},
+	"deploy": {"internal/built", "internal/needs", "internal/redistest"},
 }
 
 func roomOf(dir string) *room {

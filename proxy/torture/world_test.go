@@ -121,6 +121,7 @@ func newWorld(t testing.TB, seed uint64, s setup) *world {
 		if err := p.Wait(ctx); err != nil {
 			t.Errorf("flights did not end: %v", err)
 		}
+		p.Close()
 		o.Topics.Close()
 		o.Store.Close() // a fault may be in force that makes this fail
 		transport.CloseIdleConnections()

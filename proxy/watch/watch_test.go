@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,14 +17,29 @@ var names = [Results]string{"exact", "semantic", "shared", "stale", "miss", "byp
 // rig is a Watch of counters that a test sets, in a bubble of synctest.
 type rig struct {
 	*Watch
+
+	mu       sync.Mutex // protects counters
 	counters Counters
 }
 
 func newRig(t *testing.T) *rig {
 	r := &rig{}
-	r.Watch = New(Options{Names: names, Read: func() Counters { return r.counters }, Viewers: 3})
+	r.Watch = New(Options{Names: names, Read: r.read, Viewers: 3})
 	t.Cleanup(r.Close)
 	return r
+}
+
+func (r *rig) read() Counters {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counters
+}
+
+// count changes the counters.
+func (r *rig) count(change func(*Counters)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.counters)
 }
 
 // pass lets steps of the history pass.
@@ -47,12 +63,10 @@ func shown[T any](column []*T) string {
 func TestHistoryHasWhatWasCountedInEachStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		r.counters.Requests = [Results]int64{3, 1, 0, 0, 6}
-		r.counters.TokensSaved, r.counters.Entries = 100, 6
+		r.count(func(c *Counters) { c.Requests, c.TokensSaved, c.Entries = [Results]int64{3, 1, 0, 0, 6}, 100, 6 })
 		r.Observe(Hit, time.Millisecond)
 		pass(1)
-		r.counters.Requests[0] += 10
-		r.counters.Entries = 4
+		r.count(func(c *Counters) { c.Requests[0] += 10; c.Entries = 4 })
 		pass(1)
 		got := r.Report(40*time.Second, 100)
 		for want, have := range map[string]string{
@@ -79,7 +93,7 @@ func TestStepsAreJoined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		for range 90 {
-			r.counters.Requests[0]++
+			r.count(func(c *Counters) { c.Requests[0]++ })
 			r.Observe(Hit, time.Millisecond)
 			r.Observe(Hit, time.Second)
 			pass(1)
@@ -111,14 +125,14 @@ func TestStepsAreJoined(t *testing.T) {
 func TestHistoryForgetsAfterADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		r.counters.Requests[0] = 5
+		r.count(func(c *Counters) { c.Requests[0] = 5 })
 		pass(1)
 		if n := r.Report(24*time.Hour, 720).Totals.All; n != 5 {
 			t.Fatalf("%d requests", n)
 		}
-		r.mu.Lock()
+		r.Watch.mu.Lock()
 		s := *r.history.of(stepOf(time.Now()))
-		r.mu.Unlock()
+		r.Watch.mu.Unlock()
 		pass(kept)
 		if n := r.Report(24*time.Hour, 720).Totals.All; n != 0 {
 			t.Errorf("%d requests of yesterday", n)
