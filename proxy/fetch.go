@@ -227,6 +227,7 @@ func (a *fetched) End(err error) {
 	kept, text := a.keep(a.o, err, took)
 	a.o.kept = kept
 	a.explore(took, text)
+	a.near(took)
 	a.unlead()
 	if err != nil && a.o.kept.complete {
 		err = nil // cut after its terminal event, by a client that left at [DONE]

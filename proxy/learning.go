@@ -20,6 +20,8 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/learn"
+	"reprise/proxy/review"
+	"reprise/proxy/rules"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/usage"
 	"reprise/store"
@@ -36,10 +38,38 @@ func newLearner(s *Server) *learn.Learner {
 		Ask: func(ctx context.Context, model string, messages [2]learn.Message) (string, error) {
 			return askJudge(ctx, s, model, messages)
 		},
-		Hold: func(n int64) (bool, func()) { return account.Reserve(n), func() { account.Release(n) } },
+		Hold:    func(n int64) (bool, func()) { return account.Reserve(n), func() { account.Release(n) } },
+		Suspect: func(r *learn.Reviewed) func() { return s.cache.Suspect(pairOf(r)) },
+		Verdict: func(r *learn.Reviewed, right bool) error {
+			if r.Decision.P == 0 { // what is never served has no estimate
+				return nil
+			}
+			return s.cache.Reviewed(pairOf(r), right)
+		},
 	})
 	l.SetModel(s.opts.JudgeModel, s.opts.JudgeBudget)
 	return l
+}
+
+// ReviewsOf is where an operator looks at the answers that a server has found by meaning.
+func ReviewsOf(s *Server) *review.Desk {
+	return &review.Desk{Learner: s.learner, Compare: reuse.SameAnswer, Prompts: s.opts.LogPrompts,
+		Judge: func(r *learn.Reviewed) *reuse.Judge {
+			rule, _ := RuleOf(s, rules.Request{Tenant: r.Tenant, Namespace: r.Namespace, Path: r.Endpoint, Model: r.Model})
+			return &reuse.Judge{Words: s.opts.Words, MaxError: rule.MaxErrorRate, Rates: s.cache.Rates()}
+		},
+		Answer: func(_ context.Context, id policy.ID) (text string, ok bool, err error) {
+			e, ok := s.cache.Get(id)
+			if !ok {
+				return "", false, nil
+			}
+			return storedText(s, &cache.Hit{Entry: e})
+		}}
+}
+
+// pairOf is a pair in the form of the cache.
+func pairOf(r *learn.Reviewed) cache.Pair {
+	return cache.Pair{Request: store.Key(r.Ref.Request), Entry: store.Key(r.Ref.Entry), ID: policy.ID(r.Entry), Case: r.Decision.Case}
 }
 
 // foundBy describes a verdict for Cache-Status: what found the answer, and the classes of the edits.
@@ -65,21 +95,48 @@ func (a *fetched) explore(took time.Duration, text said) {
 	}
 	req := q.req // without what holds the body in memory
 	req.Turns, req.Data = nil, nil
-	place := learn.Place{Entry: uint64(hit.Entry.ID), Topic: uint64(hit.Entry.Topic), Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model,
-		Endpoint: q.family.Path, At: hit.At, Upstream: took}
+	p := pairWith(q, hit.Entry, &f.Verdict, f.Basis)
+	p.Source, p.Fresh, p.Why = source, text.text, text.why
+	answered(&p.Place, s, kept, took)
+	p.Stored = func() (string, bool, error) { return storedText(s, hit) }
+	p.Current = func() bool { return s.cache.Epoch() == req.Epoch && s.cache.Serves(hit) }
+	p.Learn = func(outcome evidence.Outcome) { s.cache.Compared(&req, finding, outcome, source) }
+	s.learner.Compare(p)
+}
+
+// pairWith is what an operator may look at of q and a stored answer that was found for it.
+func pairWith(q *query, e *store.Entry, v *reuse.Verdict, basis cache.Basis) learn.Pair {
+	s, epoch := q.s, q.req.Epoch
+	return learn.Pair{Verdict: *v, Basis: string(basis), Ref: learn.Ref{Request: q.req.Key, Entry: e.Key}, Private: q.d.NoStore, StoredPrompt: e.Prompt, Prompt: q.Prompt,
+		Place: learn.Place{Entry: uint64(e.ID), Topic: uint64(e.Topic), Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.family.Path,
+			At: s.opts.Now()},
+		Current: func() bool { return s.cache.Epoch() == epoch }}
+}
+
+// near keeps an answer in mind that the request of an outcome, which has ended, almost got.
+func (a *fetched) near(took time.Duration) {
+	n := a.o.found.Near
+	if n == nil || a.o.found.Explore != nil {
+		return
+	}
+	p, kind := pairWith(a.query, n.Entry, &n.Verdict, n.Basis), learn.Refused
+	if n.Below {
+		kind = learn.Below
+	}
+	p.Verdict.Case.Similarity = n.Similarity
+	answered(&p.Place, a.s, a.o.kept, took)
+	a.s.learner.Met(kind, &p)
+}
+
+// answered adds to a place what the upstream has answered.
+func answered(p *learn.Place, s *Server, kept *keptInfo, took time.Duration) {
+	p.Upstream = took
 	if kept.entry != nil {
-		place.Own = uint64(kept.entry.ID)
+		p.Own = uint64(kept.entry.ID)
 		if e, ok := s.cache.Get(kept.entry.ID); ok {
-			place.OwnTopic = uint64(e.Topic)
+			p.OwnTopic = uint64(e.Topic)
 		}
 	}
-	s.learner.Compare(learn.Pair{
-		Verdict: f.Verdict, Basis: string(f.Basis), Source: source, Place: place, Private: q.d.NoStore,
-		StoredPrompt: hit.Entry.Prompt, Prompt: q.Prompt, Fresh: text.text, Why: text.why,
-		Stored:  func() (string, bool, error) { return storedText(s, hit) },
-		Current: func() bool { return s.cache.Epoch() == req.Epoch && s.cache.Serves(hit) },
-		Learn:   func(outcome evidence.Outcome) { s.cache.Compared(&req, finding, outcome, source) },
-	})
 }
 
 // storedText is the text of a stored answer; false where it has none, or calls tools.

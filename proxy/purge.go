@@ -5,7 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"reprise/policy"
 	"reprise/proxy/cache"
+	"reprise/proxy/internal/budget"
 	"reprise/store"
 )
 
@@ -48,4 +50,33 @@ func (s *Server) Purged(f store.Filter) {
 	s.misses.Clear()
 	s.warmer.clear()
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
+}
+
+// ErrTaken is why an entry is not put back: its request has had another answer since.
+var ErrTaken = cache.ErrTaken
+
+// CopyOf copies an entry that is about to be purged, with its answer in memory, which is charged. putBack stores it again under a new id, and drop
+// does not: one of them is called, once. ok is false where there is no such entry.
+func CopyOf(ctx context.Context, s *Server, id policy.ID) (putBack func(context.Context) (policy.ID, error), drop func(), ok bool, err error) {
+	e, ok, err := cache.Copy(ctx, s.cache, id)
+	if err != nil || !ok {
+		return nil, nil, ok, err
+	}
+	account, size := s.budget.Account(budget.Recordings), int64(len(e.Answer))
+	if !account.Reserve(size) {
+		return nil, nil, true, errNoMemory
+	}
+	drop = func() { account.Release(size) }
+	return func(ctx context.Context) (policy.ID, error) {
+		defer drop()
+		id, reason, err := cache.PutBack(ctx, s.cache, e)
+		s.faults.degraded(err)
+		switch {
+		case id != 0:
+			return id, nil // a fault of the topics costs only hits by meaning
+		case err == nil:
+			err = errors.New("it was not kept: " + reason)
+		}
+		return 0, err
+	}, drop, true, nil
 }

@@ -12,6 +12,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/learn"
 	"reprise/proxy/misses"
 	"reprise/proxy/rules"
 	"reprise/proxy/tracing"
@@ -203,6 +204,8 @@ func (q *query) reused(f *finding, found *cache.Hit) *served {
 		return nil
 	}
 	q.s.learner.Served(&f.Verdict, string(f.Basis))
+	met := pairWith(q, found.Entry, &f.Verdict, f.Basis)
+	q.s.learner.Met(learn.Served, &met)
 	hit.vector, hit.band = f.Vector, f.Band()
 	hit.status.detail = append(append(hit.status.detail, foundBy(&f.Verdict, f.Basis)...), f.detail...)
 	if found.Topic != 0 {

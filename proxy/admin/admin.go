@@ -82,6 +82,9 @@ type Options struct {
 	// Shadow is what GET /admin/shadow lists: the hits that the shadow mode has kept back, the newest first; nil: nothing.
 	Shadow func() []any
 
+	Reviews Reviews // what GET /admin/reviews shows; nil: nothing
+	Copy    Copy    // by which the purge of one entry can be taken back; nil: none can
+
 	Release  Release
 	Policy   string        // name of the store's policy
 	Windows  *Windows      // what it did in the last minutes; nil: that is not kept
@@ -134,6 +137,13 @@ func New(o Options) http.Handler {
 		r.Get("/entries", inJSON(a.listEntries))
 		r.Get("/entries/{id}", inJSON(a.showEntry))
 		r.Post("/purge", a.purge)
+		r.Post("/purge/undo", a.copies.undoPurge)
+		if o.Reviews != nil {
+			v := reviewer{o.Reviews}
+			r.Get("/reviews", inJSON(v.list))
+			r.Get("/reviews/{id}", inJSON(v.show))
+			r.Post("/reviews/{id}", v.say)
+		}
 		r.Get("/alignment", inJSON(a.alignment))
 		r.Get("/misses", inJSON(a.misses))
 		r.Get("/whatif", inJSON(a.whatIf))
@@ -161,6 +171,7 @@ func Starting() http.Handler {
 type admin struct {
 	Options
 	trusted origin.Names
+	copies  copies
 }
 
 // sameOrigin refuses what the web page of another site can make a browser send, other than reads, whose answers such a page does not

@@ -1,36 +1,38 @@
 package admin
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"reprise/policy"
 	"reprise/proxy/internal/apierror"
-	"reprise/proxy/internal/clientio"
 	"reprise/store"
 )
 
 // purge removes what the body's filter matches, or counts it. A purge that is not durable is a 503.
 func (a *admin) purge(w http.ResponseWriter, r *http.Request) {
-	f, dry, err := readPurge(r)
+	f, how, err := readPurge(r)
+	undo := ""
+	if err == nil && how.Undo && !how.dry() {
+		undo, err = a.copies.keep(r.Context(), a.Copy, f.Entry)
+	}
 	switch {
 	case err != nil:
 		apierror.Write(w, toAPIError(err))
-	case dry:
+	case how.dry():
 		writeJSON(w, http.StatusOK, map[string]any{"dry_run": true, "matched": a.count(f), "purged": 0})
 	default:
 		matched, purged, err := a.Proxy.Purge(r.Context(), f.Filter)
 		reply := map[string]any{"dry_run": false, "matched": matched, "purged": purged, "durable": err == nil, "hints": a.hintsAfterPurge()}
+		if undo != "" {
+			reply["undo"], reply["undo_seconds"] = undo, undoTime.Seconds()
+		}
 		status := http.StatusOK
 		if err != nil {
 			status = http.StatusServiceUnavailable
@@ -98,7 +100,11 @@ type purgeRequest struct {
 	Tenant    string `json:"tenant"`
 	All       bool   `json:"all"`
 	DryRun    *bool  `json:"dry_run"`
+	Undo      bool   `json:"undo"`
 }
+
+// dry reports whether nothing is to be removed.
+func (r *purgeRequest) dry() bool { return r.DryRun == nil || *r.DryRun }
 
 // number is what is given as a number, or as a string of one, for parseFilter to read.
 type number string
@@ -111,70 +117,27 @@ func (n *number) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// maxPurge is the largest body of a purge in bytes.
-const maxPurge = 64 << 10
-
-// decodePurge reads a body that all JSON readers read in the same way: one object, each name once and as it is spelled here. A purge
-// that removed something else than its sender has read in it could not be taken back.
-func decodePurge(body []byte, req *purgeRequest) error {
-	switch {
-	case len(bytes.TrimSpace(body)) == 0:
-		return errors.New("the body is empty")
-	case len(body) > maxPurge:
-		return fmt.Errorf("the body is larger than %d bytes", maxPurge)
-	case !utf8.Valid(body):
-		return errors.New("the body is not UTF-8")
-	}
-	if err := json.Unmarshal(body, req); err != nil {
-		return err
-	}
-	left := []string{"entry", "topic", "model", "namespace", "tenant", "all", "dry_run"}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.Token() // the brace, or null
-	for dec.More() {
-		name, _ := dec.Token()
-		at := slices.Index(left, name.(string))
-		if at < 0 {
-			return fmt.Errorf("the name %q is unknown, or given twice", name)
-		}
-		left = slices.Delete(left, at, at+1)
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func readPurge(r *http.Request) (f filter, dry bool, err error) {
-	// A web page can send other types anywhere without asking first.
-	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != "application/json" {
-		return f, true, &apierror.Error{Status: http.StatusUnsupportedMediaType, Type: apierror.TypeInvalidRequest, Code: "invalid_content_type",
-			Message: apierror.NotJSON(r.Header.Get("Content-Type"), "a purge")}
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxPurge+1))
-	if clientio.TooSlow(r) {
-		return f, true, clientio.ErrTooSlow
-	}
+func readPurge(r *http.Request) (f filter, how purgeRequest, err error) {
 	var req purgeRequest
-	if err == nil {
-		err = decodePurge(body, &req)
-	}
+	err = readObject(r, "the purge", []string{"entry", "topic", "model", "namespace", "tenant", "all", "dry_run", "undo"}, &req,
+		"Give an object with entry, topic, model, namespace, tenant or all, and dry_run.")
 	if err != nil {
-		return f, true, apierror.BadRequest("invalid_json", "The purge is not understood: "+inJSONWords(err)+
-			". Give an object with entry, topic, model, namespace, tenant or all, and dry_run.")
+		return f, req, err
 	}
 	named := map[string]string{"entry": string(req.Entry), "topic": string(req.Topic), "model": req.Model, "namespace": req.Namespace, "tenant": req.Tenant}
 	if f, err = parseFilter(func(name string) string { return named[name] }); err != nil {
-		return f, true, err
+		return f, req, err
 	}
 	if f.empty() && !req.All {
-		return f, true, apierror.BadRequest("empty_purge", `Name what to purge: entry, topic, model, namespace or tenant, or "all": true.`)
+		return f, req, apierror.BadRequest("empty_purge", `Name what to purge: entry, topic, model, namespace or tenant, or "all": true.`)
 	}
 	if !f.empty() && req.All {
-		return f, true, apierror.BadRequest("ambiguous_purge", `"all" purges everything and goes with nothing else.`)
+		return f, req, apierror.BadRequest("ambiguous_purge", `"all" purges everything and goes with nothing else.`)
 	}
-	return f, req.DryRun == nil || *req.DryRun, nil
+	if req.Undo && f.Filter != (store.Filter{Entry: f.Entry}) {
+		return f, req, apierror.BadRequest("invalid_undo", `"undo": true goes with one entry alone: what it removes is held for ten seconds.`)
+	}
+	return f, req, nil
 }
 
 // inJSONWords describes a mistake in a body without naming Go types.

@@ -132,7 +132,12 @@ func (a *aliases) Feedback(of func(*store.Labels) bool, id policy.ID, right bool
 	if err != nil {
 		return err
 	}
-	sample := evidence.Sample{Case: s.Case, Outcome: evidence.Different, Source: from}
+	return a.verdict(s.pair, s.entry, s.Case, right, from)
+}
+
+// verdict counts one from outside on the answer of an entry, which has a key of its own, to another request.
+func (a *aliases) verdict(p pair, entry store.Key, c evidence.Case, right bool, from evidence.Source) error {
+	sample := evidence.Sample{Case: c, Outcome: evidence.Different, Source: from}
 	if right {
 		sample.Outcome = evidence.Same
 	}
@@ -140,6 +145,6 @@ func (a *aliases) Feedback(of func(*store.Labels) bool, id policy.ID, right bool
 	if right {
 		return nil
 	}
-	a.wrong.add(s.Tenant, s.key, s.entry)
-	return a.in.refuse(s.key, id)
+	a.wrong.add(c.Tenant, p.key, entry)
+	return a.in.refuse(p.key, p.id)
 }

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 
 	"reprise/policy"
@@ -90,6 +91,19 @@ func (r *recent) judged(of func(*store.Labels) bool, id policy.ID) (answered, er
 	return *one, nil
 }
 
+// review notes a verdict on an answer of an entry, which has a key of its own, and reports whether there was none before.
+func (r *recent) review(p pair, entry store.Key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.all[p]
+	if one == nil || one.entry != entry { // it was never served, or is long ago
+		return true
+	}
+	before := one.judged
+	one.judged = true
+	return !before
+}
+
 // origins are the keys of the entries whose answers came word for word again, for another prompt of the same form: by the key of that one.
 type origins struct {
 	mu    sync.RWMutex // protects what follows
@@ -157,6 +171,14 @@ func (p *pairs) add(tenant uint64, a, b store.Key) {
 	}
 }
 
+func (p *pairs) remove(tenant uint64, a, b store.Key) {
+	one := pairOf(a, b)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.all, one)
+	p.order.remove(tenant, func(x [2]store.Key) bool { return x == one })
+}
+
 // queues have the last mostRecent of what was added. A tenant that adds many drops its own: it takes no place from one that has fewer.
 type queues[T any] struct {
 	of map[uint64][]T // by tenant, the oldest first
@@ -176,6 +198,17 @@ func (q *queues[T]) add(tenant uint64, v T) (old T, full bool) {
 	}
 	q.of[tenant] = append(q.of[tenant], v)
 	return old, full
+}
+
+// remove removes what a tenant has added. It costs a pass over all that this tenant has.
+func (q *queues[T]) remove(tenant uint64, is func(T) bool) {
+	has := q.of[tenant]
+	rest := slices.DeleteFunc(has, is)
+	if q.n -= len(has) - len(rest); len(rest) == 0 {
+		delete(q.of, tenant)
+	} else {
+		q.of[tenant] = rest
+	}
 }
 
 // crowded is the tenant that has most, of the one that adds and some others.

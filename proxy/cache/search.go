@@ -152,6 +152,7 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 		if why := v.Refusal(); why != reuse.Pass {
 			s.f.Vetoes = append(s.f.Vetoes, why)
 		}
+		s.f.near(s.r, hit.Entry, &v, similarity, false)
 		return false, nil
 	case reuse.Explore:
 		s.explore(hit, &v, similarity)

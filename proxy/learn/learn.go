@@ -33,7 +33,12 @@ type Options struct {
 	// Guard runs a step, and reports its error or panic. Default: run is called as it is.
 	Guard func(step string, run func() error) (ok bool)
 
-	Prompts bool             // the shadow list may hold prompts
+	// Suspect keeps a stored answer from serving the request of a pair from now on, until undo is called; required for Say.
+	Suspect func(*Reviewed) (undo func())
+	// Verdict counts an operator's verdict on a pair for good; required for Say.
+	Verdict func(r *Reviewed, right bool) error
+
+	Prompts bool             // pairs for review may hold prompts
 	Now     func() time.Time // default time.Now
 }
 
@@ -43,6 +48,7 @@ type Pair struct {
 	Basis   string        // how that was found
 	Source  evidence.Source
 	Place   Place
+	Ref     Ref
 	Learn   func(evidence.Outcome) // counts an outcome that is not Unknown
 
 	StoredPrompt, Prompt string
@@ -80,11 +86,14 @@ const (
 
 // Learner compares pairs and counts outcomes. All methods are safe for concurrent use, and none waits for a comparison, except Close.
 type Learner struct {
-	o      Options
-	texts  queue // compared by their texts
-	asked  queue // of the model, because the texts did not decide
-	judge  judge
-	shadow ring
+	o     Options
+	texts queue // compared by their texts
+	asked queue // of the model, because the texts did not decide
+	judge judge
+
+	reviews  reviews
+	verdicts map[uint64]*said // that may be taken back, by the id of the pair; guarded by the lock of reviews
+
 	counts counts
 	ctx    context.Context
 	stop   context.CancelFunc
@@ -102,15 +111,16 @@ func New(o Options) *Learner {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	l := &Learner{o: o, counts: newCounts()}
+	l := &Learner{o: o, counts: newCounts(), reviews: reviews{rings: newRings()}, verdicts: map[uint64]*said{}}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	l.texts = queue{run: l.byText, most: mostTexts, work: &l.work}
 	l.asked = queue{run: l.byModel, most: mostAsked, work: &l.work}
 	return l
 }
 
-// Close drops what waits, and returns when no comparison is under way.
+// Close counts the verdicts that could still be taken back, drops what waits to be compared, and returns when no comparison is under way.
 func (l *Learner) Close() {
+	l.settleAll()
 	l.stop()
 	l.texts.close()
 	l.asked.close()
@@ -210,9 +220,7 @@ func (l *Learner) end(p *Pair, outcome evidence.Outcome) {
 		if !p.Current() {
 			return nil
 		}
-		if p.Source == evidence.Shadow && !p.Private {
-			l.shadow.add(p, outcome, l.o.Prompts)
-		}
+		l.met(p, outcome)
 		l.counts.outcome(p, outcome)
 		if outcome != evidence.Unknown && p.Current() {
 			p.Learn(outcome)

@@ -185,16 +185,20 @@ func TestShadowListIsBounded(t *testing.T) {
 	if list := b.Shadowed(); len(list) != mostShadowed || list[0].Entry != mostShadowed+10 || list[len(list)-1].Entry != 11 {
 		t.Errorf("%d entries from %d", len(list), list[0].Entry)
 	}
-	p.Prompt = strings.Repeat("a", mostShadowBytes/4)
-	for range 8 {
+	p.Prompt, p.StoredPrompt = strings.Repeat("ä", mostPrompt), strings.Repeat("a", mostPrompt)
+	for range mostShadowed {
 		b.Compare(p)
 	}
-	if n := len(b.Shadowed()); n != 3 {
+	list := b.Shadowed()
+	if n := len(list); n < mostRingBytes/mostPrompt/2 || n > mostRingBytes/mostPrompt/2+2 {
 		t.Errorf("%d long prompts are kept", n)
 	}
+	if one := list[0]; len(one.Prompt) > mostPrompt || !strings.HasSuffix(one.Prompt, "ä…") || one.PromptBytes != 2*mostPrompt || one.StoredPrompt != p.StoredPrompt {
+		t.Errorf("%d bytes of %d", len(one.Prompt), one.PromptBytes)
+	}
 	b.Purge(func(*Shadowed) bool { return true })
-	if b.shadow.bytes != 0 || len(b.Shadowed()) != 0 {
-		t.Errorf("%d bytes are left", b.shadow.bytes)
+	if b.reviews.rings[Shadow].bytes != 0 || len(b.Shadowed()) != 0 {
+		t.Errorf("%d bytes are left", b.reviews.rings[Shadow].bytes)
 	}
 }
 

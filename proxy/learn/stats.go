@@ -28,7 +28,7 @@ const skipped = "skipped"
 
 // counts owns the numbers of a learner.
 type counts struct {
-	hits, vetoes, explored, shadowed, calls, feedback *prometheus.CounterVec
+	hits, vetoes, explored, shadowed, calls, feedback, refusals *prometheus.CounterVec
 
 	mu sync.Mutex // guards what follows
 	by Stats
@@ -44,6 +44,7 @@ type Stats struct {
 	Shadowed     map[string]int64  `json:"shadow_comparisons"` // by outcome
 	JudgeCalls   map[string]int64  `json:"judge_calls"`        // by result
 	Feedback     map[string]int64  `json:"feedback"`           // by verdict
+	Refusals     map[string]int64  `json:"refusals"`           // that an operator looked at: needed, or needless
 
 	risk float64 // the sum of 1-P over Hits
 }
@@ -72,7 +73,7 @@ type Error struct {
 
 func newStats() Stats {
 	m := func() map[string]int64 { return map[string]int64{} }
-	return Stats{Hits: m(), Classes: map[string]*Class{}, Vetoes: m(), Explorations: m(), Shadowed: m(), JudgeCalls: m(), Feedback: m()}
+	return Stats{Hits: m(), Classes: map[string]*Class{}, Vetoes: m(), Explorations: m(), Shadowed: m(), JudgeCalls: m(), Feedback: m(), Refusals: m()}
 }
 
 func newCounts() counts {
@@ -86,6 +87,7 @@ func newCounts() counts {
 		shadowed: counter("shadow_comparisons_total", "Hits that the shadow mode has kept back, by how the stored answer compares with the upstream's.", "outcome"),
 		calls:    counter("judge_calls_total", "Comparisons for the judge model, by its reply; those with budget and busy were not sent.", "result"),
 		feedback: counter("feedback_total", "Verdicts of clients and operators on answers that were served.", "verdict"),
+		refusals: counter("refusals_judged_total", "Verdicts of operators on stored answers that were kept back: needed, or needless because the answer was right.", "verdict"),
 	}
 }
 
@@ -140,6 +142,18 @@ func (l *Learner) Verdict(right bool) {
 	l.counts.by.Feedback[verdict]++
 }
 
+// refusal counts an operator's verdict on an answer that was not served.
+func (n *counts) refusal(right bool) {
+	verdict := "needed"
+	if right {
+		verdict = "needless"
+	}
+	n.refusals.WithLabelValues(verdict).Inc()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.by.Refusals[verdict]++
+}
+
 // outcome counts the end of a comparison.
 func (n *counts) outcome(p *Pair, outcome evidence.Outcome) {
 	name := outcomeNames[outcome]
@@ -180,6 +194,7 @@ func (l *Learner) Stats() Stats {
 	copyTo(s.Shadowed, n.by.Shadowed)
 	copyTo(s.JudgeCalls, n.by.JudgeCalls)
 	copyTo(s.Feedback, n.by.Feedback)
+	copyTo(s.Refusals, n.by.Refusals)
 	for name, c := range n.by.Classes {
 		one := *c
 		s.Classes[name] = &one
@@ -225,5 +240,5 @@ func (l *Learner) Collect(ch chan<- prometheus.Metric) {
 }
 
 func (n *counts) vectors() []prometheus.Collector {
-	return []prometheus.Collector{n.hits, n.vetoes, n.explored, n.shadowed, n.calls, n.feedback}
+	return []prometheus.Collector{n.hits, n.vetoes, n.explored, n.shadowed, n.calls, n.feedback, n.refusals}
 }

@@ -1,0 +1,108 @@
+package admin
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"reprise/policy"
+	"reprise/proxy/internal/apierror"
+)
+
+// undoTime is how long a purge of one entry may be taken back where its caller has asked for that.
+const undoTime = 10 * time.Second
+
+// Copy copies an entry that is about to be purged; ok is false where there is no such entry.
+type Copy func(ctx context.Context, id policy.ID) (c Copied, ok bool, err error)
+
+// Copied is a copy of an entry. One of its functions is called, once.
+type Copied struct {
+	PutBack func(context.Context) (policy.ID, error) // stores it again under a new id; the error is why it is not back
+	Drop    func()
+}
+
+// ErrTaken is an error of PutBack: another answer has taken the place.
+var ErrTaken = errors.New("another answer has taken the place")
+
+// mostCopies are kept at once: each has a whole answer in memory.
+const mostCopies = 64
+
+// copies are entries that were purged, and can be put back for a moment. The purge has been made: nothing serves them.
+type copies struct {
+	mu  sync.Mutex // guards all
+	all map[string]Copied
+}
+
+// keep copies an entry before its purge, and returns the name under which it can be put back; "" where there is no such entry.
+func (c *copies) keep(ctx context.Context, of Copy, id policy.ID) (name string, err error) {
+	if of == nil {
+		return "", apierror.BadRequest("invalid_undo", `A purge cannot be taken back here: leave out "undo".`)
+	}
+	one, ok, err := of(ctx, id)
+	if err != nil || !ok {
+		return "", err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.all) >= mostCopies {
+		one.Drop()
+		return "", &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeCache, Code: "too_many_undos",
+			Message: `Too many purges of the last ten seconds can be taken back: leave out "undo", or try again in a moment. Nothing was purged.`}
+	}
+	if c.all == nil {
+		c.all = map[string]Copied{}
+	}
+	name = rand.Text()
+	c.all[name] = one
+	time.AfterFunc(undoTime, func() {
+		if late, ok := c.take(name); ok {
+			late.Drop()
+		}
+	})
+	return name, nil
+}
+
+// take returns a copy, once; false where it is too late.
+func (c *copies) take(name string) (one Copied, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	one, ok = c.all[name]
+	delete(c.all, name)
+	return one, ok
+}
+
+// undoPurge puts back an entry that was purged, within undoTime.
+func (c *copies) undoPurge(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		Undo string `json:"undo"`
+	}
+	err := readObject(r, "an undo", []string{"undo"}, &req, `Give an object with undo, as the purge has returned it.`)
+	if err == nil {
+		var id policy.ID
+		if id, err = c.putBack(r.Context(), req.Undo); err == nil {
+			writeJSON(w, http.StatusOK, map[string]any{"entry": id, "restored": true})
+			return
+		}
+	}
+	apierror.Write(w, toAPIError(err))
+}
+
+// putBack puts an entry back.
+func (c *copies) putBack(ctx context.Context, name string) (policy.ID, error) {
+	one, ok := c.take(name)
+	if !ok {
+		return 0, &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "too_late",
+			Message: "There is no purge to take back under this name: that is possible once, for ten seconds."}
+	}
+	id, err := one.PutBack(ctx)
+	switch {
+	case errors.Is(err, ErrTaken):
+		return 0, conflict("taken", "The entry is not put back: its request has had another answer since.")
+	case err != nil:
+		return 0, &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeCache, Code: "not_restored", Message: "The entry is not put back: " + err.Error() + "."}
+	}
+	return id, nil
+}

@@ -1,0 +1,105 @@
+package learn
+
+import (
+	"errors"
+	"time"
+)
+
+// UndoTime is how long the verdict of an operator may be taken back.
+const UndoTime = 10 * time.Second
+
+// Errors of Say and Unsay.
+var (
+	// ErrUnknownReview: there is no pair with this id, or none any more: newer ones took its place, or a purge has removed it.
+	ErrUnknownReview = errors.New("the pair is not known")
+	// ErrSaid: there is a verdict on the pair.
+	ErrSaid = errors.New("there is a verdict on this pair already")
+	// ErrTooLate: the verdict has been counted, or there is none.
+	ErrTooLate = errors.New("there is no verdict that may be taken back")
+)
+
+// said is a verdict that may still be taken back.
+type said struct {
+	right  bool
+	of     Reviewed
+	timer  *time.Timer
+	revert func() // what it has changed at once
+}
+
+// Say gives an operator's verdict on a pair: whether the stored answer is right for the request. A wrong answer is not served to the request from
+// now on. The verdict counts when UndoTime is over, or at Close.
+func (l *Learner) Say(id uint64, right bool) (Reviewed, error) {
+	l.reviews.mu.Lock()
+	defer l.reviews.mu.Unlock()
+	one := l.reviews.find(id)
+	switch {
+	case one == nil:
+		return Reviewed{}, ErrUnknownReview
+	case one.Verdict != "":
+		return *one, ErrSaid
+	}
+	v := &said{right: right, revert: func() {}}
+	if one.Verdict, one.Undo = verdictRight, true; !right {
+		one.Verdict = verdictWrong
+		v.revert = l.o.Suspect(one)
+	}
+	v.of = *one
+	v.timer = time.AfterFunc(UndoTime, func() { l.settle(id) })
+	l.verdicts[id] = v
+	return *one, nil
+}
+
+// Unsay takes a verdict back.
+func (l *Learner) Unsay(id uint64) (Reviewed, error) {
+	l.reviews.mu.Lock()
+	defer l.reviews.mu.Unlock()
+	v := l.verdicts[id]
+	if v == nil {
+		return Reviewed{}, ErrTooLate
+	}
+	v.timer.Stop()
+	delete(l.verdicts, id)
+	v.revert()
+	one := l.reviews.find(id)
+	if one == nil {
+		return Reviewed{}, ErrUnknownReview
+	}
+	one.Verdict, one.Undo = "", false
+	return *one, nil
+}
+
+// settle counts a verdict that was not taken back.
+func (l *Learner) settle(id uint64) {
+	l.reviews.mu.Lock()
+	v := l.verdicts[id]
+	delete(l.verdicts, id)
+	if one := l.reviews.find(id); one != nil {
+		one.Undo = false
+	}
+	l.reviews.mu.Unlock()
+	if v == nil {
+		return
+	}
+	l.o.Guard("verdict", func() error {
+		if v.of.Kind == Refused || v.of.Kind == Below { // nothing was served
+			l.counts.refusal(v.right)
+		} else {
+			l.Verdict(v.right)
+		}
+		return l.o.Verdict(&v.of, v.right)
+	})
+}
+
+// settleAll counts all verdicts at once.
+func (l *Learner) settleAll() {
+	l.reviews.mu.Lock()
+	var ids []uint64
+	for id, v := range l.verdicts {
+		v.timer.Stop()
+		ids = append(ids, id)
+	}
+	l.reviews.mu.Unlock()
+	for _, id := range ids {
+		l.settle(id)
+	}
+}
