@@ -3,36 +3,41 @@ package review
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"reprise/proxy/learn"
 )
 
-// words say what became of a pair.
+// words say what became of a pair, beside its kind.
 func words(r *learn.Reviewed) string {
 	switch r.Kind {
-	case learn.Served:
-		return fmt.Sprintf("Served: %s.", found(r))
 	case learn.Compared, learn.Shadow:
-		text := "Found: " + found(r) + ". "
-		if r.Kind == learn.Shadow {
-			text = "Found in the shadow mode, and not served: " + found(r) + ". "
-		}
-		return text + compared(r)
+		return sentence(found(r)) + " " + compared(r)
 	case learn.Below:
-		return fmt.Sprintf("Not served: the similarity %.4f is below the hit threshold.", r.Similarity)
+		return fmt.Sprintf("The similarity %.4f is below the hit threshold.", r.Similarity)
+	case learn.Refused:
+		return sentence(r.Decision.Why())
 	}
-	return "Kept back: " + r.Decision.Why() + "."
+	return sentence(found(r))
 }
 
 // found is why the answer was found.
 func found(r *learn.Reviewed) string {
 	switch {
-	case r.Basis == "form":
-		return "both prompts have one normal form"
 	case len(r.Edits) > 0:
 		return "every difference is a listed edit (" + strings.Join(r.Edits, ", ") + ")"
+	case r.Kind != learn.Served && r.Basis == "form":
+		return "the normal forms are equal"
+	case r.Decision.P == 1 && !r.Decision.Case.Explained: // else the key would be the same, too
+		return "the prompts are the same, and earlier turns differ only in their words"
 	}
-	return fmt.Sprintf("the similarity is %.4f, and no veto speaks against it", r.Similarity)
+	return r.Decision.Why()
+}
+
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
 func compared(r *learn.Reviewed) string {

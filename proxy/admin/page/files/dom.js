@@ -21,13 +21,13 @@ function fill(e, attributes, children) {
     if (k.startsWith('on')) e.addEventListener(k.slice(2), v);
     else e.setAttribute(k, v === true ? '' : v);
   }
-  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  e.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
   return e;
 }
 
 /** Replaces all children. */
 export function put(e, ...children) {
-  e.replaceChildren(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  e.replaceChildren(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
   return e;
 }
 
