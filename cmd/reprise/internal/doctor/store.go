@@ -26,6 +26,8 @@ type storeFile struct {
 	found file.Inspection
 	err   error // of the inspection
 	full  error // why a file beside it cannot be written, where its disk is full
+
+	closed bool // other users' rights to it were taken away; of the check private alone
 }
 
 // store plans the checks of the place where answers are kept.
@@ -137,7 +139,7 @@ func aside(files []string) string {
 // private checks that no other user can read the file. Its group may be one that a container runtime has chosen.
 func (f *storeFile) private(context.Context) finding {
 	path, mode := f.found.Path, f.found.Mode.Perm()
-	if !f.found.Exists || mode&0o007 == 0 {
+	if !f.found.Exists || mode&0o007 == 0 || f.closed {
 		return ok("no other user can read it")
 	}
 	open := warning("chmod o-rwx "+path, "every user of this machine may read %s (mode %#o)", path, mode)
@@ -146,7 +148,7 @@ func (f *storeFile) private(context.Context) finding {
 		if err == nil {
 			err = os.Chmod(path, i.Mode().Perm()&^0o007)
 		}
-		f.found.Mode = mode &^ 0o007
+		f.closed = err == nil
 		return "took the rights of other users away from " + path, err
 	}
 	return open
