@@ -3,10 +3,12 @@ package proxy
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"reprise/policy"
 	"reprise/proxy/cache"
+	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
 	"reprise/store"
 )
@@ -52,31 +54,31 @@ func (s *Server) Purged(f store.Filter) {
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
 }
 
-// ErrTaken is why an entry is not put back: its request has had another answer since.
-var ErrTaken = cache.ErrTaken
-
 // CopyOf copies an entry that is about to be purged, with its answer in memory, which is charged. putBack stores it again under a new id, and drop
 // does not: one of them is called, once. ok is false where there is no such entry.
 func CopyOf(ctx context.Context, s *Server, id policy.ID) (putBack func(context.Context) (policy.ID, error), drop func(), ok bool, err error) {
-	e, ok, err := cache.Copy(ctx, s.cache, id)
+	kept, ok, err := cache.Copy(ctx, s.cache, id)
 	if err != nil || !ok {
 		return nil, nil, ok, err
 	}
-	account, size := s.budget.Account(budget.Recordings), int64(len(e.Answer))
+	account, size := s.budget.Account(budget.Recordings), int64(len(kept.Answer))
 	if !account.Reserve(size) {
 		return nil, nil, true, errNoMemory
 	}
 	drop = func() { account.Release(size) }
 	return func(ctx context.Context) (policy.ID, error) {
 		defer drop()
-		id, reason, err := cache.PutBack(ctx, s.cache, e)
-		s.faults.degraded(err)
-		switch {
-		case id != 0:
-			return id, nil // a fault of the topics costs only hits by meaning
-		case err == nil:
-			err = errors.New("it was not kept: " + reason)
+		id, reason, err := cache.PutBack(ctx, s.cache, kept)
+		if !errors.Is(err, cache.ErrTaken) {
+			s.faults.degraded(err)
 		}
-		return 0, err
+		if id != 0 {
+			return id, nil // a fault of the topics costs only hits by meaning
+		}
+		e := &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeCache, Code: "not_restored", Message: "The entry is not put back: it was not kept (" + reason + ")."}
+		if errors.Is(err, cache.ErrTaken) {
+			e.Status, e.Code, e.Message = http.StatusConflict, "taken", "The entry is not put back: its request has had another answer since."
+		}
+		return 0, e
 	}, drop, true, nil
 }

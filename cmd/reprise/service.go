@@ -147,7 +147,11 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		return all
 	}
 	o.Watch, o.Overview = proxy.WatchOf(s.proxy), func(to *admin.Overview) { s.overview(cfg, to) }
-	o.Reviews, o.Copy = reviews{proxy.ReviewsOf(s.proxy)}, s.copyOf
+	o.Reviews = proxy.ReviewsOf(s.proxy)
+	o.Copy = func(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
+		c.PutBack, c.Drop, ok, err = proxy.CopyOf(ctx, s.proxy, id)
+		return c, ok, err
+	}
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
 	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report() }
 	o.WhatIf = func(ctx context.Context) any { return s.study.Report(ctx, s.judging(cfg)) }

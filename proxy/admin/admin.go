@@ -137,12 +137,12 @@ func New(o Options) http.Handler {
 		r.Get("/entries", inJSON(a.listEntries))
 		r.Get("/entries/{id}", inJSON(a.showEntry))
 		r.Post("/purge", a.purge)
-		r.Post("/purge/undo", a.copies.undoPurge)
+		r.Post("/purge/undo", inJSON(a.copies.undoPurge))
 		if o.Reviews != nil {
 			v := reviewer{o.Reviews}
 			r.Get("/reviews", inJSON(v.list))
 			r.Get("/reviews/{id}", inJSON(v.show))
-			r.Post("/reviews/{id}", v.say)
+			r.Post("/reviews/{id}", inJSON(v.say))
 		}
 		r.Get("/alignment", inJSON(a.alignment))
 		r.Get("/misses", inJSON(a.misses))

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -20,12 +19,9 @@ type Copy func(ctx context.Context, id policy.ID) (c Copied, ok bool, err error)
 
 // Copied is a copy of an entry. One of its functions is called, once.
 type Copied struct {
-	PutBack func(context.Context) (policy.ID, error) // stores it again under a new id; the error is why it is not back
+	PutBack func(context.Context) (policy.ID, error) // stores it again under a new id; the error, which is shown as it is, is why it is not back
 	Drop    func()
 }
-
-// ErrTaken is an error of PutBack: another answer has taken the place.
-var ErrTaken = errors.New("another answer has taken the place")
 
 // mostCopies are kept at once: each has a whole answer in memory.
 const mostCopies = 64
@@ -75,34 +71,21 @@ func (c *copies) take(name string) (one Copied, ok bool) {
 }
 
 // undoPurge puts back an entry that was purged, within undoTime.
-func (c *copies) undoPurge(w http.ResponseWriter, r *http.Request) {
+func (c *copies) undoPurge(r *http.Request) (any, error) {
 	var req struct {
 		Undo string `json:"undo"`
 	}
-	err := readObject(r, "an undo", []string{"undo"}, &req, `Give an object with undo, as the purge has returned it.`)
-	if err == nil {
-		var id policy.ID
-		if id, err = c.putBack(r.Context(), req.Undo); err == nil {
-			writeJSON(w, http.StatusOK, map[string]any{"entry": id, "restored": true})
-			return
-		}
+	if err := readObject(r, "an undo", []string{"undo"}, &req, `Give an object with undo, as the purge has returned it.`); err != nil {
+		return nil, err
 	}
-	apierror.Write(w, toAPIError(err))
-}
-
-// putBack puts an entry back.
-func (c *copies) putBack(ctx context.Context, name string) (policy.ID, error) {
-	one, ok := c.take(name)
+	one, ok := c.take(req.Undo)
 	if !ok {
-		return 0, &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "too_late",
+		return nil, &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "too_late",
 			Message: "There is no purge to take back under this name: that is possible once, for ten seconds."}
 	}
-	id, err := one.PutBack(ctx)
-	switch {
-	case errors.Is(err, ErrTaken):
-		return 0, conflict("taken", "The entry is not put back: its request has had another answer since.")
-	case err != nil:
-		return 0, &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeCache, Code: "not_restored", Message: "The entry is not put back: " + err.Error() + "."}
+	id, err := one.PutBack(r.Context())
+	if err != nil {
+		return nil, err
 	}
-	return id, nil
+	return map[string]any{"entry": id, "restored": true}, nil
 }

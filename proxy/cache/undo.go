@@ -26,8 +26,7 @@ func Copy(ctx context.Context, c *Cache, id policy.ID) (e *store.Entry, ok bool,
 	if err != nil {
 		return nil, true, err
 	}
-	labels := *e.Labels
-	return &store.Entry{Key: e.Key, Scope: e.Scope, Chain: e.Chain, Labels: &labels, Prompt: e.Prompt, Topic: e.Topic, Parent: e.Parent, Turn: e.Turn, Answer: answer,
+	return &store.Entry{Key: e.Key, Scope: e.Scope, Chain: e.Chain, Labels: e.Labels, Prompt: e.Prompt, Topic: e.Topic, Parent: e.Parent, Turn: e.Turn, Answer: answer,
 		AnswerHash: e.AnswerHash, InputTokens: e.InputTokens, OutputTokens: e.OutputTokens, UpstreamTime: e.UpstreamTime,
 		Created: e.Created, Expires: e.Expires, StaleUntil: e.StaleUntil}, true, nil
 }

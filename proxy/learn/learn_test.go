@@ -24,6 +24,13 @@ type bench struct {
 	room     int64 // bytes that may be held
 	ask      func() (string, error)
 	asked    int
+	notes    []string // what was done about verdicts
+}
+
+func (b *bench) note(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.notes = append(b.notes, fmt.Sprintf(format, args...))
 }
 
 func newBench(t *testing.T) *bench {
@@ -51,6 +58,14 @@ func newBench(t *testing.T) *bench {
 			}
 			b.held += n
 			return true, func() { b.mu.Lock(); b.held -= n; b.mu.Unlock() }
+		},
+		Suspect: func(r *Reviewed) func() {
+			b.note("suspect %d", r.ID)
+			return func() { b.note("trust %d", r.ID) }
+		},
+		Verdict: func(r *Reviewed, right bool) error {
+			b.note("%v %d", right, r.ID)
+			return nil
 		},
 		Prompts: true,
 	})

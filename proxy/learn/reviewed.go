@@ -183,14 +183,11 @@ func (l *Learner) Shadowed() (all []Shadowed) {
 	return all
 }
 
-// Reviews lists the last pairs of a kind, "" of all, those that were met last first. They are copies.
-func (l *Learner) Reviews(kind Kind) (all []Reviewed) {
+// Reviews lists the last pairs of all kinds, those that were met last first. They are copies.
+func (l *Learner) Reviews() (all []Reviewed) {
 	l.reviews.mu.Lock()
 	defer l.reviews.mu.Unlock()
 	for _, k := range Kinds {
-		if kind != "" && kind != k {
-			continue
-		}
 		for _, one := range l.reviews.rings[k].list {
 			all = append(all, *one)
 		}

@@ -6,11 +6,15 @@ package review
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"slices"
+	"strconv"
 
 	"reprise/policy"
 	"reprise/policy/reuse"
 	"reprise/policy/reuse/evidence"
+	"reprise/proxy/internal/apierror"
 	"reprise/proxy/learn"
 )
 
@@ -46,9 +50,12 @@ const how = "The last 250 pairs of each kind since the start, and 1,000 of the s
 	"below: the nearest answer up to 0.1 below the hit threshold, of one request in 16. Requests with no-store are not kept, prompts only where REPRISE_LOG_PROMPTS is true, cut at " +
 	"8 KiB, and a purge removes what it names. P is the estimated probability that the stored answer is right, at the time of the request."
 
-// List lists at most limit pairs of a kind, "" of all.
-func (d *Desk) List(kind string, limit int) List {
-	all := d.Learner.Reviews("")
+// List lists at most limit pairs of a kind, "" of all. The error is for a kind that there is not.
+func (d *Desk) List(kind string, limit int) (any, error) {
+	if kind != "" && !slices.Contains(learn.Kinds, learn.Kind(kind)) {
+		return nil, apierror.BadRequest("invalid_parameter", "kind is "+apierror.Quote(kind)+"; allowed is served, compared, shadow, refused or below.")
+	}
+	all := d.Learner.Reviews()
 	l := List{Pairs: []Row{}, Kinds: map[string]int{}, Prompts: d.Prompts, Undo: learn.UndoTime.Seconds(), How: how}
 	for _, k := range learn.Kinds {
 		l.Kinds[string(k)] = 0
@@ -62,7 +69,7 @@ func (d *Desk) List(kind string, limit int) List {
 			l.Pairs = append(l.Pairs, d.row(&all[i]))
 		}
 	}
-	return l
+	return l, nil
 }
 
 // row is a pair with its words. The alignment is linear in the prompts.
@@ -102,35 +109,37 @@ type Answers struct {
 	Now    string  `json:"compared_by_text,omitempty"` // same, different or unknown
 }
 
-// Show shows a pair. ok is false where there is none with this id any more. It reads up to two answers.
-func (d *Desk) Show(ctx context.Context, id uint64) (shown any, ok bool, err error) {
+// Show shows a pair. It reads up to two answers.
+func (d *Desk) Show(ctx context.Context, id uint64) (any, error) {
 	r, ok := d.Learner.Review(id)
 	if !ok {
-		return nil, false, nil
+		return nil, refusalOf(learn.ErrUnknownReview, id)
 	}
 	s := Shown{Row: d.row(&r)}
-	if d.Prompts {
-		s.Answers = &Answers{}
-		for _, one := range []struct {
-			id uint64
-			to **string
-		}{{r.Entry, &s.Answers.Stored}, {r.Own, &s.Answers.Own}} {
-			if one.id == 0 {
-				continue
-			}
-			text, ok, err := d.Answer(ctx, policy.ID(one.id))
-			if err != nil {
-				return nil, true, err
-			}
-			if ok {
-				*one.to = &text
-			}
+	if !d.Prompts {
+		return s, nil
+	}
+	a := &Answers{}
+	s.Answers = a
+	for _, one := range []struct {
+		id uint64
+		to **string
+	}{{r.Entry, &a.Stored}, {r.Own, &a.Own}} {
+		if one.id == 0 {
+			continue
 		}
-		if a := s.Answers; a.Stored != nil && a.Own != nil {
-			a.Now = outcomes[d.Compare(*a.Stored, *a.Own)]
+		text, ok, err := d.Answer(ctx, policy.ID(one.id))
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			*one.to = &text
 		}
 	}
-	return s, true, nil
+	if a.Stored != nil && a.Own != nil {
+		a.Now = outcomes[d.Compare(*a.Stored, *a.Own)]
+	}
+	return s, nil
 }
 
 var outcomes = [...]string{evidence.Unknown: "unknown", evidence.Same: "same", evidence.Different: "different"}
@@ -141,11 +150,11 @@ type Said struct {
 	Effect string `json:"effect"`
 }
 
-// Say gives a verdict on a pair, and Unsay takes it back. The errors are those of learn.Learner.
+// Say gives a verdict on a pair, and Unsay takes it back.
 func (d *Desk) Say(id uint64, right bool) (any, error) {
 	r, err := d.Learner.Say(id, right)
 	if err != nil {
-		return nil, err
+		return nil, refusalOf(err, id)
 	}
 	return Said{d.row(&r), effect(&r, right)}, nil
 }
@@ -154,10 +163,25 @@ func (d *Desk) Say(id uint64, right bool) (any, error) {
 func (d *Desk) Unsay(id uint64) (any, error) {
 	r, err := d.Learner.Unsay(id)
 	if err != nil {
-		return nil, err
+		return nil, refusalOf(err, id)
 	}
 	return Said{d.row(&r), "The verdict is taken back, and all is as before."}, nil
 }
 
-// IsKind reports whether a name is that of a kind.
-func IsKind(name string) bool { return slices.Contains(learn.Kinds, learn.Kind(name)) }
+// refusalOf is an error of the learner on a pair, as a client is shown it.
+func refusalOf(err error, id uint64) error {
+	e := &apierror.Error{Status: http.StatusConflict, Type: apierror.TypeInvalidRequest}
+	pair := "pair " + strconv.FormatUint(id, 10)
+	switch {
+	case errors.Is(err, learn.ErrUnknownReview):
+		e.Status, e.Code = http.StatusNotFound, "not_found"
+		e.Message = "There is no " + pair + " any more: the last 250 of each kind are kept, and a purge removes what it names."
+	case errors.Is(err, learn.ErrSaid):
+		e.Code, e.Message = "already_given", "There is a verdict on "+pair+" already; it counts once."
+	case errors.Is(err, learn.ErrTooLate):
+		e.Code, e.Message = "too_late", "There is no verdict on "+pair+" that may be taken back: that is possible for ten seconds."
+	default:
+		return err
+	}
+	return e
+}

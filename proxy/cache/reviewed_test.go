@@ -1,0 +1,74 @@
+package cache
+
+import (
+	"errors"
+	"testing"
+
+	"reprise/policy/reuse/evidence"
+	"reprise/store"
+	"reprise/store/storetest"
+)
+
+// TestReviewedPairs: a suspected pair does not hit until it is trusted again; a verdict of wrong stays, also after a restart; one of right makes an
+// alias the next time, and counts once.
+func TestReviewedPairs(t *testing.T) {
+	var counted []evidence.Sample
+	disk := &storetest.Memory{}
+	r, _ := newJudged(t, func(so *store.Options, o *Options) {
+		so.Backing, o.Learned = disk.Reopen(), func(s evidence.Sample) { counted = append(counted, s) }
+	})
+	k, a, b := long("k", 40), long("a", 42), long("b", 42)
+	r.wants(r.request(k), "miss", 1)
+	pairOf := func(prompt string) Pair {
+		f := r.find(t.Context(), r.request(prompt))
+		return Pair{keyOf(prompt), keyOf(k), 1, f.Verdict.Case}
+	}
+	pa, pb := pairOf(a), pairOf(b)
+	found := func(prompt string) bool { return r.find(t.Context(), r.request(prompt)).Hit != nil }
+	trust := r.Suspect(pb)
+	r.Suspect(pb)() // it was suspected already: that stays
+	if found(b) || !found(a) {
+		t.Errorf("suspected: found %v, and the other one %v", found(b), found(a))
+	}
+	trust()
+	if !found(b) || len(counted) != 0 {
+		t.Errorf("trusted again: found %v, counted %v", found(b), counted)
+	}
+	for i, want := range []error{nil, ErrCounted} {
+		if err := r.Reviewed(pb, false); !errors.Is(err, want) {
+			t.Errorf("verdict %d: %v", i, err)
+		}
+	}
+	r.Suspect(pb)() // does not make it right
+	if err := r.Reviewed(pa, true); err != nil {
+		t.Error(err)
+	}
+	if found(b) {
+		t.Error("found after a verdict of wrong")
+	}
+	if len(counted) != 2 || counted[0].Outcome != evidence.Different || counted[1].Outcome != evidence.Same || counted[0].Source != evidence.Operator {
+		t.Errorf("%+v", counted)
+	}
+	r.wants(r.request(a), "alias", 1)
+	if err := r.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
+	if again.find(t.Context(), again.request(b)).Hit != nil {
+		t.Error("found after a restart")
+	}
+}
+
+// TestNear: the first answer that is kept back is noted with the verdict, and none where there is a hit.
+func TestNear(t *testing.T) {
+	r, j := newJudged(t)
+	r.wants(r.request(long("k", 40)), "miss", 1)
+	if f := r.find(t.Context(), r.request(long("a", 42))); f.Hit == nil || f.Near != nil {
+		t.Errorf("a hit: %+v", f.Near)
+	}
+	j.refuses = true
+	f := r.find(t.Context(), r.request(long("b", 42)))
+	if f.Near == nil || f.Near.Entry.ID != 1 || f.Near.Below || f.Near.Similarity < 0.9 {
+		t.Errorf("kept back: %+v", f.Near)
+	}
+}

@@ -1,0 +1,141 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"reprise/policy/reuse/evidence"
+)
+
+// meets adds a pair of the request and the entry of a number.
+func (b *bench) meets(kind Kind, request, entry int) {
+	p := b.pair("", "")
+	p.Ref, p.Place.Entry, p.Place.At = Ref{Request: [32]byte{byte(request)}}, uint64(entry), time.Now()
+	b.Met(kind, &p)
+}
+
+func (b *bench) listed() string {
+	var all []string
+	for _, r := range b.Reviews() {
+		all = append(all, fmt.Sprintf("%s %d×%d %s", r.Kind, r.ID, r.Times, r.Verdict))
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestReviews: pairs are listed by the time of their last request, once each, at most so many of a kind, and none that a client or a purge forbids.
+func TestReviews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		for _, x := range []struct {
+			kind           Kind
+			request, entry int
+		}{{Served, 1, 1}, {Refused, 2, 1}, {Served, 3, 1}, {Served, 1, 1}, {Served, 1, 2}} {
+			b.meets(x.kind, x.request, x.entry)
+			time.Sleep(time.Second)
+		}
+		if got := b.listed(); got != "served 4×1 , served 1×2 , served 3×1 , refused 2×1 " {
+			t.Error(got)
+		}
+		private, purged := b.pair("", ""), b.pair("", "")
+		private.Private, purged.Current = true, func() bool { return false }
+		b.Met(Served, &private)
+		b.Met(Served, &purged)
+		for i := range mostReviewed + 3 {
+			b.meets(Below, i%256, i)
+		}
+		if all := b.Reviews(); len(all) != 4+mostReviewed || all[0].ID != uint64(4+mostReviewed+3) {
+			t.Errorf("%d pairs, %d first", len(all), all[0].ID)
+		}
+		b.Purge(func(s *Shadowed) bool { return s.Entry != 2 })
+		if got := b.listed(); got != "served 4×1 " {
+			t.Error(got)
+		}
+		if one, ok := b.Review(4); !ok || one.Prompt != "hi, a?" {
+			t.Errorf("%+v", one)
+		}
+		b.o.Prompts = false
+		b.meets(Served, 9, 9)
+		if one := b.Reviews()[0]; one.Prompt+one.StoredPrompt != "" || one.PromptBytes != 6 {
+			t.Errorf("without prompts: %+v", one)
+		}
+	})
+}
+
+// TestComparedPairs are listed with their outcome.
+func TestComparedPairs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := b.pair("x", "x")
+		p.Source = evidence.Explored
+		b.Compare(p)
+		p.Fresh, p.Why, p.Ref.Request[0] = "", "status", 1
+		b.Compare(p)
+		b.settled(t)
+		all := b.Reviews()
+		if len(all) != 2 || all[0].Kind != Compared || all[0].Outcome != "same" || all[1].Why != "status" || len(b.Shadowed()) != 0 {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+// TestVerdicts: one counts after ten seconds, a wrong answer is held back at once, and until then it can be taken back.
+func TestVerdicts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		for i := range 4 {
+			b.meets(Served, i, 1)
+		}
+		b.meets(Refused, 5, 1)
+		does := func(r Reviewed, err error, want error) {
+			t.Helper()
+			if !errors.Is(err, want) || err == nil && r.Undo != (r.Verdict != "") {
+				t.Errorf("%+v, %v, want %v", r, err, want)
+			}
+		}
+		say := func(id uint64, right bool, want error) { t.Helper(); r, err := b.Say(id, right); does(r, err, want) }
+		unsay := func(id uint64, want error) { t.Helper(); r, err := b.Unsay(id); does(r, err, want) }
+		say(9, true, ErrUnknownReview)
+		unsay(1, ErrTooLate)
+		say(1, false, nil)
+		say(1, false, ErrSaid)
+		unsay(1, nil)
+		say(1, true, nil) // after all
+		say(2, false, nil)
+		say(5, true, nil)
+		time.Sleep(UndoTime - time.Second)
+		unsay(2, nil)
+		say(2, false, nil)
+		synctest.Wait()
+		if got := fmt.Sprint(b.notes); got != "[suspect 1 trust 1 suspect 2 trust 2 suspect 2]" {
+			t.Errorf("before the time is over: %s", got)
+		}
+		b.notes = nil
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		unsay(1, ErrTooLate)
+		say(1, false, ErrSaid)
+		if got := fmt.Sprint(b.notes); got != "[true 1 true 5]" && got != "[true 5 true 1]" {
+			t.Errorf("after it: %s", got)
+		}
+		say(3, false, nil)
+		b.Purge(func(*Shadowed) bool { return true })
+		unsay(3, ErrUnknownReview) // taken back all the same
+		b.notes = nil
+		b.Close()
+		if got := fmt.Sprint(b.notes); got != "[false 2]" {
+			t.Errorf("at the end: %s", got)
+		}
+		if st := b.Stats(); st.Feedback["right"] != 1 || st.Feedback["wrong"] != 1 || st.Refusals["needless"] != 1 {
+			t.Errorf("%+v", st)
+		}
+		time.Sleep(UndoTime)
+		synctest.Wait()
+		if len(b.notes) != 1 {
+			t.Errorf("counted twice: %v", b.notes)
+		}
+	})
+}
