@@ -108,7 +108,7 @@ const hostile = "<img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</s
 func (p *process) fill(t *testing.T) {
 	for i := range 12 {
 		p.ask(t, "gpt-4o-mini", fmt.Sprintf("How do I reset my password in release %d?", i%7))
-		p.ask(t, "gpt-4o-mini", fmt.Sprintf("Please tell me: how do I reset my password in release %d?", i%7))
+		p.ask(t, "gpt-4o-mini", fmt.Sprintf("Hello, how do I reset my password in release %d? Thanks!", i%7))
 		p.ask(t, "llama-3", "Where can I download my invoices?")
 		p.ask(t, "llama-3", "Where can I download my invoices?", "Cache-Control", "no-store")
 	}
@@ -239,4 +239,20 @@ func TestWhatIf(t *testing.T) {
 		p.ask(t, "m", prompt)
 	}
 	script(t, "policy", map[string]any{"site": p.admin}, nil)
+}
+
+// TestReview: verdicts, purges and what takes them back, with the mouse and the keyboard.
+func TestReview(t *testing.T) {
+	p := serve(t, engine(t), "REPRISE_TENANT_FROM=none", "REPRISE_LOG_PROMPTS=true")
+	p.fill(t)
+	p.ask(t, "m", "How do I reset my "+hostile+" password?")
+	p.ask(t, "m", "Please tell me, how do I reset my "+hostile+" password?")
+	p.ask(t, "m", "How do I reset my password?")
+	p.ask(t, "m", "How do I reset my old password?")
+	more := 0
+	script(t, "review", map[string]any{"site": p.admin}, func(string) string {
+		more++
+		p.ask(t, "m", fmt.Sprintf("Hello, how do I reset my password? Thanks%s", strings.Repeat("!", more)))
+		return "done"
+	})
 }

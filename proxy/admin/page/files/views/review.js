@@ -47,7 +47,7 @@ export function show(root, page) {
     const item = h('li', { 'aria-labelledby': id }, h('article', {},
       h('h3', { id }, h('span', { class: `pill ${colours[p.kind]}` }, names[p.kind] ?? p.kind), h('span.hidden', {}, ` ${p.id}`), p.outcome && p.outcome !== 'unknown' ? h('span', { class: `tag ${p.outcome}` }, p.outcome === 'same' ? 'same answer' : 'another answer') : null),
       h('p', {}, p.in_words),
-      p.explained ? prompts(p.explained) : h('p.hint', {}, `Prompts of ${number(p.stored_prompt_bytes)} and ${number(p.prompt_bytes)} bytes.`),
+      p.explained ? prompts(p) : h('p.hint', {}, `Prompts of ${number(p.stored_prompt_bytes)} and ${number(p.prompt_bytes)} bytes.`),
       h('p.numbers', {}, facts.filter(Boolean).map((f, i) => [i ? ' · ' : null, f])),
       p.explained?.edits.length ? edits(p) : null,
       texts ? answers(p) : null,
@@ -56,34 +56,37 @@ export function show(root, page) {
     drawn(p);
 
     function drawn(now) {
-      put(buttons, now.verdict ? h('span', { class: `tag ${now.verdict === 'right' ? 'same' : 'different'}` }, now.verdict) : [
+      change(now.verdict ? tagOf(now.verdict) : [
         h('button.plain', { type: 'button', onclick: () => say('right') }, 'Right'), h('button.plain', { type: 'button', onclick: () => say('wrong') }, 'Wrong')],
       h('button.plain', { type: 'button', onclick: purge }, `Purge entry ${p.entry}`));
     }
 
-    /** Shows a button for some seconds, which takes back what was done. */
-    function undoable(words, back, after) {
-      const button = h('button.undo', { type: 'button', onclick: () => { clearTimeout(timer); run(back); } }, 'Undo'), had = buttons.contains(document.activeElement);
-      const timer = setTimeout(() => { button.remove(); after(); }, 1000 * undo);
+    /** Changes the buttons, and keeps the focus among them. */
+    function change(...all) {
+      const had = buttons.contains(document.activeElement);
+      put(buttons, all);
+      if (had) (buttons.querySelector('.undo') ?? buttons.querySelector('button'))?.focus();
+    }
+
+    /** Shows what was done, and for some seconds a button that takes it back. */
+    function undoable(words, tag, back, after) {
+      const timer = setTimeout(after, 1000 * undo);
       page.signal.addEventListener('abort', () => clearTimeout(timer));
       said.textContent = words;
-      buttons.append(button);
-      if (had) button.focus();
+      change(tag, h('button.undo', { type: 'button', onclick: () => { clearTimeout(timer); run(back); } }, 'Undo'));
     }
 
     const run = (f) => f().catch((e) => { if (!page.signal.aborted) said.textContent = e.message; });
 
     function say(verdict) {
-      if (buttons.querySelector('.undo')) return;
+      if (!buttons.querySelector('.plain') || buttons.querySelector('.undo')) return;
       run(async () => {
         const r = await post(`/admin/reviews/${p.id}`, { verdict }, page.signal);
-        put(buttons, h('span', { class: `tag ${verdict === 'right' ? 'same' : 'different'}` }, verdict));
-        undoable(r.effect, async () => {
+        undoable(r.effect, tagOf(verdict), async () => {
           const back = await post(`/admin/reviews/${p.id}`, { verdict: 'undo' }, page.signal);
-          drawn(back);
           said.textContent = back.effect;
-          buttons.querySelector('button').focus();
-        }, () => { drawn(r); said.textContent = `Counted as ${verdict}.`; });
+          drawn(back);
+        }, () => { said.textContent = `Counted as ${verdict}.`; drawn(r); });
       });
     }
 
@@ -92,13 +95,12 @@ export function show(root, page) {
         const r = await post('/admin/purge', { entry: p.entry, dry_run: false, undo: true }, page.signal);
         if (!r.matched) { said.textContent = `Entry ${p.entry} has left already.`; return; }
         item.classList.add('gone');
-        put(buttons);
-        undoable(`Entry ${p.entry} is purged, and nothing serves it any more.`, async () => {
+        undoable(`Entry ${p.entry} is purged, and nothing serves it any more.`, null, async () => {
           const back = await post('/admin/purge/undo', { undo: r.undo }, page.signal);
-          item.classList.remove('gone');
-          put(buttons);
           said.textContent = `The answer is back, as entry ${back.entry}. Its pairs are not listed any more.`;
-        }, () => { said.textContent = `Entry ${p.entry} is purged.`; });
+          item.classList.remove('gone');
+          change();
+        }, () => { said.textContent = `Entry ${p.entry} is purged.`; change(); });
       });
     }
     return item;
@@ -141,7 +143,7 @@ function keys(e) {
 }
 
 /** Both prompts, one below the other, with what differs marked: edits, and what the normal form takes off. */
-function prompts(x) {
+function prompts({ id, explained: x }) {
   const sides = [[], []];
   for (const part of x.aligned) {
     const edit = part.edit == null ? null : x.edits[part.edit];
@@ -149,7 +151,7 @@ function prompts(x) {
     const cls = edit ? (edit.class ? 'listed' : 'unlisted') : 'form';
     [stored, asked].forEach((texts, side) => sides[side].push(texts.map(([text, differs]) => (differs && text.trim() ? h(`mark.${cls}`, {}, text) : text))));
   }
-  return h('dl.aligned', {}, [['Stored', sides[0]], ['Asked', sides[1]]].map(([name, texts]) => h('div', {}, h('dt', {}, name), h('dd', {}, h('bdi', {}, texts)))));
+  return h('div.aligned', { tabindex: 0, role: 'region', 'aria-label': `Both prompts of pair ${id}` }, h('dl', {}, [['Stored', sides[0]], ['Asked', sides[1]]].map(([name, texts]) => h('div', {}, h('dt', {}, name), h('dd', {}, h('bdi', {}, texts))))));
 }
 
 function edits(p) {
@@ -170,5 +172,7 @@ function compared(r) {
       side(r.own_entry ? `The upstream's: entry ${r.own_entry}` : "The upstream's", own, right, r.kind === 'served' ? 'The upstream was not asked.' : 'It was not kept, or is not there any more.')),
     r.upstream_seconds ? h('p.hint', {}, `The upstream took ${seconds(r.upstream_seconds)}.`) : null];
 }
+
+const tagOf = (verdict) => h('span', { class: `tag ${verdict === 'right' ? 'same' : 'different'}` }, verdict);
 
 const empty = (kind) => (kind ? 'No pair of this kind yet.' : 'No pairs yet: they come when a prompt meets a stored answer for other words.');
