@@ -20,6 +20,7 @@ import (
 	"reprise/policy/registry"
 	"reprise/proxy/admin"
 	"reprise/proxy/enginesim"
+	"reprise/proxy/misses"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
@@ -74,7 +75,7 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 	}
 	r.store, r.topics = o.Store, o.Topics
 	r.api = httptest.NewServer(r.Server.Handler())
-	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Entries: o.Store, Topics: o.Topics, Token: o.AdminToken, Policy: "rac+", Misses: func() any { return MissesOf(r.Server).Report() },
+	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Entries: o.Store, Topics: o.Topics, Token: o.AdminToken, Policy: "rac+", Misses: func() any { return MissesOf(r.Server).Report(misses.Settings{}) },
 		Stats: func() any { return r.Stats() }, Shadow: func() (all []any) {
 			for _, hit := range LearningOf(r.Server).Shadowed() {
 				all = append(all, hit)

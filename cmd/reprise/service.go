@@ -148,7 +148,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	}
 	o.Watch, o.Overview = proxy.WatchOf(s.proxy), func(to *admin.Overview) { s.overview(cfg, to) }
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
-	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report() }
+	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report(s.repairs(cfg)) }
 	o.WhatIf = func(ctx context.Context) any { return s.study.Report(ctx, s.judging(cfg)) }
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load
