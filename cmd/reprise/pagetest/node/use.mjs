@@ -60,6 +60,8 @@ await browse(async (browser) => {
     await stream;
     await ask('requests');
     await until(page, () => document.querySelector('#view-live tbody')?.textContent.includes('<img src=x'));
+    const [head, iso, shown] = await page.evaluate(() => [document.querySelector('#view-live th').textContent, document.querySelector('#view-live time').dateTime, document.querySelector('#view-live time').textContent]);
+    must(head === 'Time, UTC-3:30' && Math.abs(Date.parse(iso) - Date.now()) < 600e3 && /^\d\d:\d\d:\d\d$/.test(shown), `${head} ${iso} ${shown}`);
     must(await page.evaluate(() => window.pwned === undefined && !document.querySelector('main img, main script')), 'a text became an element');
   });
   await check('live: a result is chosen', async () => {
