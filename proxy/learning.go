@@ -115,7 +115,7 @@ func pairWith(q *query, e *store.Entry, v *reuse.Verdict, basis cache.Basis) lea
 
 // near keeps an answer in mind that the request of an outcome, which has ended, almost got.
 func (a *fetched) near(took time.Duration) {
-	n := a.o.found.Near
+	n := a.o.found.Almost
 	if n == nil || a.o.found.Explore != nil {
 		return
 	}

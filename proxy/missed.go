@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"hash/maphash"
 	"strings"
 
@@ -19,7 +20,14 @@ import (
 const missesShare = 64
 
 func newMisses(s *Server) *misses.Watch {
-	o := misses.Options{Now: s.opts.Now, Requests: s.metrics.lookedFor}
+	o := misses.Options{Now: s.opts.Now, Requests: s.metrics.lookedFor, Prompts: s.opts.LogPrompts}
+	o.Stored = func(id uint64) (prompt string, there bool) {
+		e, there := s.cache.Get(policy.ID(id))
+		if there {
+			prompt = e.Prompt
+		}
+		return prompt, there
+	}
 	if limit := s.opts.MemoryLimit; limit > 0 {
 		o.Bytes = int(min(limit/missesShare, misses.DefaultBytes))
 	}
@@ -66,7 +74,8 @@ func (q missing) life(id uint64) misses.Life {
 func (q missing) facts(f *cache.Finding) *misses.Facts {
 	x := &misses.Facts{Now: q.s.opts.Now(), Shadow: f.Shadow, Explored: f.Fallback, Exact: !f.Compared, Raised: cache.Raised(q.s.cache, &q.req),
 		Near: f.Route.Topic != 0, Degraded: f.Degraded}
-	bar, there := cache.KeyBar(q.s.cache, &q.req)
+	bar, own, there := cache.KeyBar(q.s.cache, &q.req)
+	x.Nearest = uint64(cmp.Or(own, f.Nearest()))
 	x.Request = q.d.NoCache || cache.BarRequest == bar || cache.BarRequest == f.Bar
 	x.Fresh = there && bar != cache.BarExpired && bar != cache.BarRefused
 	x.Expired = bar == cache.BarExpired || f.Bar == cache.BarExpired
@@ -85,12 +94,11 @@ func (q missing) remember(k *keptInfo) {
 	if q.asked == nil || q.d.NoStore {
 		return
 	}
-	valid := func() bool { return q.s.cache.Epoch() == q.req.Epoch }
 	q.s.faults.guard("misses", func() error {
 		if k.entry != nil {
-			q.s.misses.Kept(q.asked, uint64(k.entry.ID), k.entry.Expires, valid)
+			q.s.misses.Kept(q.asked, uint64(k.entry.ID), k.entry.Expires, q.current)
 		} else if k.reason != "" {
-			q.s.misses.NotKept(q.asked, k.reason, valid)
+			q.s.misses.NotKept(q.asked, k.reason, q.current)
 		}
 		return nil
 	})
@@ -100,9 +108,20 @@ func (q missing) remember(k *keptInfo) {
 func (q missing) count() {
 	if q.miss != nil {
 		q.s.metrics.missed(string(q.miss.Why))
-		q.s.misses.Count(q.miss)
+		q.s.misses.Count(q.miss, q.example())
 	}
 }
+
+// example is what q leaves as an example of misses, nil where its client wants nothing of it to be kept.
+func (q missing) example() *misses.Asked {
+	if q.d.NoStore {
+		return nil
+	}
+	return &misses.Asked{Model: q.Model, Tenant: q.tenant, Namespace: q.d.Namespace, Prompt: q.Prompt, Valid: q.current}
+}
+
+// current reports whether no purge has begun since q came.
+func (q missing) current() bool { return q.s.cache.Epoch() == q.req.Epoch }
 
 var missSeed = maphash.MakeSeed()
 

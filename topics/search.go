@@ -40,6 +40,8 @@ type Route struct {
 	// the route gate, else 0: a new topic. Score is the cosine to the match or the anchor.
 	Topic TopicID
 	Score float64
+	// Anchor is the anchor of Topic, where there is no match; 0: there is no topic.
+	Anchor EntryID
 	// Matches are the entries over the hit gate under equal earlier turns, best first, at most 4.
 	Matches []Match
 	// Nearest is the best entry under equal earlier turns: the first match, or, where the query asks, also one below the
@@ -112,6 +114,9 @@ func (s *scope) routeLocked(q *query, r *Route) {
 	var room [1]Neighbor
 	for _, n := range s.index.Search(q, 1, float32(s.options.Route), room[:0]) {
 		r.Topic, r.Score = TopicID(n.Name), float64(n.Score)
+		if topic := s.topics[r.Topic]; topic != nil && topic.anchor != nil {
+			r.Anchor = topic.anchor.id
+		}
 	}
 }
 

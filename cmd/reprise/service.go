@@ -153,7 +153,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		return c, ok, err
 	}
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
-	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report() }
+	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report(s.repairs(cfg)) }
 	o.WhatIf = func(ctx context.Context) any { return s.study.Report(ctx, s.judging(cfg)) }
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load

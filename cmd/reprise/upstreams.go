@@ -21,7 +21,7 @@ func (u upstreams) Upstreams() (all []admin.Upstream) {
 		one := shownUpstream(&s)
 		for _, h := range hints {
 			if h.Upstream == s.Name {
-				one.Hints = append(one.Hints, admin.UpstreamHint{Field: h.Field, Sent: h.Added, Refused: h.Refused, Noop: h.Noop})
+				one.Hints = append(one.Hints, shownHint(&h))
 			}
 		}
 		all = append(all, one)
@@ -36,6 +36,17 @@ func (u upstreams) Drain(name string, drained bool) bool {
 
 // Generation implements admin.Upstreams.
 func (u upstreams) Generation() (n uint64, durable bool) { return proxy.GenerationOf(u.of) }
+
+// mostLeftOut is how many models of a field are named: clients choose the names.
+const mostLeftOut = 20
+
+func shownHint(h *upstream.HintCount) admin.UpstreamHint {
+	one := admin.UpstreamHint{Field: h.Field, Sent: h.Added, Refused: h.Refused, Noop: h.Noop, Models: len(h.LeftOut)}
+	for _, x := range h.LeftOut[:min(len(h.LeftOut), mostLeftOut)] {
+		one.LeftOut = append(one.LeftOut, admin.HintLeftOut{Model: x.Model, Until: x.Until.UTC()})
+	}
+	return one
+}
 
 func shownUpstream(s *upstream.Status) admin.Upstream {
 	t := &s.Target

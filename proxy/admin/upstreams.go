@@ -60,6 +60,16 @@ type UpstreamHint struct {
 	Sent    int64  `json:"sent"`
 	Refused int64  `json:"refused"`         // of these: the field is left out for an hour
 	Noop    int64  `json:"not_expressible"` // requests for which the dialect has no such field
+
+	// The upstream has refused the field for so many models: it is left out of their requests. The first ones are named.
+	Models  int           `json:"left_out_models,omitempty"`
+	LeftOut []HintLeftOut `json:"left_out,omitempty"`
+}
+
+// HintLeftOut is a model for which a field is left out until a time.
+type HintLeftOut struct {
+	Model string    `json:"model"`
+	Until time.Time `json:"until"`
 }
 
 // UpstreamModel is a model that an upstream serves.

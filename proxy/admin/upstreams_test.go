@@ -40,7 +40,7 @@ func TestUpstreams(t *testing.T) {
 	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	fake := &fakeUpstreams{all: []Upstream{{Name: "a"}, {Name: "b", URL: "http://b/v1", Dialect: "generic", Fallback: true, Models: []UpstreamModel{{"big", "small"}},
 		Health: "ejected", Until: &until, Failures: 5, InFlight: 3, Pending: 100, Held: 64, Capacity: 4096,
-		Prompt: 900, Cached: 300, Foreseen: 800, Predicted: 250, Real: 200, Hints: []UpstreamHint{{"cache_salt", 7, 1, 0}}}}}
+		Prompt: 900, Cached: 300, Foreseen: 800, Predicted: 250, Real: 200, Hints: []UpstreamHint{{Field: "cache_salt", Sent: 7, Refused: 1, Models: 1, LeftOut: []HintLeftOut{{"m", until}}}}}}}
 	r := newRig(t, "lru", func(o *Options) { o.Upstreams = fake })
 	got := r.call(http.MethodGet, "http://localhost/admin/upstreams", "", "")
 	var list struct{ Upstreams []map[string]any }
@@ -51,7 +51,8 @@ func TestUpstreams(t *testing.T) {
 		"salted": false, "health": "ejected", "until": "2026-01-02T03:04:05Z", "share": 0.0, "failures_in_a_row": 5.0, "limited_tenants_and_models": 0.0,
 		"in_flight": 3.0, "pending_tokens": 100.0, "held_tokens": 64.0, "capacity_tokens": 4096.0,
 		"prompt_tokens": 900.0, "cached_tokens": 300.0, "foreseen_prompt_tokens": 800.0, "foreseen_predicted_tokens": 250.0, "foreseen_cached_tokens": 200.0,
-		"hints": []any{map[string]any{"field": "cache_salt", "sent": 7.0, "refused": 1.0, "not_expressible": 0.0}}}
+		"hints": []any{map[string]any{"field": "cache_salt", "sent": 7.0, "refused": 1.0, "not_expressible": 0.0,
+			"left_out_models": 1.0, "left_out": []any{map[string]any{"model": "m", "until": "2026-01-02T03:04:05Z"}}}}}
 	if !reflect.DeepEqual(list.Upstreams[1], want) {
 		t.Errorf("got  %v\nwant %v", list.Upstreams[1], want)
 	}

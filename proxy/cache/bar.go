@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"hash/maphash"
 	"time"
 
@@ -31,26 +32,44 @@ func (r *Request) bar(e *store.Entry, now time.Time) Bar {
 }
 
 // barred notes why an entry may not answer, and reports whether there is a reason.
-func (f *Finding) barred(why Bar) bool {
-	if f.Bar == "" {
+func (f *Finding) barred(why Bar, e *store.Entry) bool {
+	if f.Bar == "" && why != "" {
 		f.Bar = why
+		f.about(e)
 	}
 	return why != ""
 }
 
-// KeyBar is why the entry under the key of r does not answer it. there says that there is an entry of the key's own, not one that it is an
-// alias of. It costs a lookup.
-func KeyBar(c *Cache, r *Request) (why Bar, there bool) {
+// about notes the first entry that was found, and is not served.
+func (f *Finding) about(e *store.Entry) {
+	if f.Near == 0 {
+		f.Near = e.ID
+	}
+}
+
+// Nearest is the stored entry that nearly served the request, of its owner: one that was refused or explored, else the nearest one, else the
+// anchor of the nearest topic. 0: none was found.
+func (f *Finding) Nearest() policy.ID {
+	explored := policy.ID(0)
+	if f.Explore != nil {
+		explored = f.Explore.Entry.ID
+	}
+	return cmp.Or(explored, f.Near, policy.ID(f.Route.Nearest.ID), policy.ID(f.Route.Anchor))
+}
+
+// KeyBar is why the entry under the key of r does not answer it, and that entry. there says that there is an entry of the key's own, not one
+// that it is an alias of. It costs a lookup.
+func KeyBar(c *Cache, r *Request) (why Bar, id policy.ID, there bool) {
 	e, alias, ok := c.store.Lookup(r.Key)
 	switch {
 	case !ok:
-		return "", false
+		return "", 0, false
 	case c.refuses(r.Key, e):
-		return BarRefused, !alias
+		return BarRefused, e.ID, !alias
 	case alias:
-		return "", false
+		return "", 0, false
 	}
-	return r.bar(e, c.opt.Now()), true
+	return r.bar(e, c.opt.Now()), e.ID, true
 }
 
 // asksSeed is that of digests of what is asked.

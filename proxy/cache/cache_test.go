@@ -367,12 +367,15 @@ func TestJudgeAndShadow(t *testing.T) {
 	}
 	r := newRig(t, func(_ *store.Options, o *Options) { o.Judge = Vetoes(odd) })
 	r.wants(r.request(letters(40)), "miss", 1)
-	if f := r.find(t.Context(), r.request(letters(41))); f.Hit != nil || len(f.Vetoes) != 1 || f.Vetoes[0] != "odd" {
+	if f := r.find(t.Context(), r.request(letters(41))); f.Hit != nil || len(f.Vetoes) != 1 || f.Vetoes[0] != "odd" || f.Near == 0 || f.Nearest() != f.Near {
 		t.Errorf("%+v", f)
+	}
+	if f := r.find(t.Context(), r.request(letters(41), func(q *Request) { q.Scope = store.Scope{2} })); f.Nearest() != 0 {
+		t.Errorf("entry %d, and its scope has none", f.Nearest())
 	}
 	shadow, inShadow := newRig(t), func(q *Request) { q.Shadow = true }
 	shadow.wants(shadow.request(letters(40), inShadow), "miss", 1)
-	if f := shadow.find(t.Context(), shadow.request(letters(41), inShadow)); f.Hit != nil || !f.Shadow {
+	if f := shadow.find(t.Context(), shadow.request(letters(41), inShadow)); f.Hit != nil || !f.Shadow || f.Nearest() != f.Explore.Entry.ID {
 		t.Errorf("%+v", f)
 	}
 	shadow.wants(shadow.request(letters(41), inShadow), "miss", 2)

@@ -130,11 +130,12 @@ func (f *Finding) explained(r *Request, k *Candidate, now time.Time) {
 	switch {
 	case f.Shadow || f.Fallback:
 	case k.Refused:
-		f.barred(BarRefused)
-	case f.barred(r.bar(k.Entry, now)):
+		f.barred(BarRefused, k.Entry)
+	case f.barred(r.bar(k.Entry, now), k.Entry):
 	case k.Verdict.Decision == reuse.Miss:
 		if why := k.Verdict.Refusal(); why != reuse.Pass {
 			f.Vetoes = append(f.Vetoes, why)
+			f.about(k.Entry)
 		}
 	case k.Verdict.Decision == reuse.Explore && f.Explore == nil:
 		f.Explore = &Hit{Entry: k.Entry}

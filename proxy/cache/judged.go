@@ -45,7 +45,7 @@ func (s *search) below() {
 		return
 	}
 	v := s.judge(s.r, s.f, e, nil, near.Score, neverExplore)
-	s.f.near(s.r, e, &v, near.Score, true)
+	s.f.almost(s.r, e, &v, near.Score, true)
 	s.note(e, &v, near.Score, belowShare)
 }
 

@@ -138,7 +138,8 @@ type Finding struct {
 	Fallback bool
 
 	Vetoes   []reuse.Veto // of the judge, on the nearest entries
-	Near     *Near        // the first answer that was found and is kept back, or is below the gate; nil: none
+	Near     policy.ID    // the entry that Vetoes or Bar are about first; 0: there is none
+	Almost   *Almost      // the first answer that was found and is kept back, or is below the gate; nil: none
 	Bar      Bar          // of the first entry that was found and may not answer whatever the judge says
 	Shadow   bool         // Explore is an answer that would be a hit without Request.Shadow
 	Degraded string       // the step that failed, "" if none did

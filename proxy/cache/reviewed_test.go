@@ -59,16 +59,16 @@ func TestReviewedPairs(t *testing.T) {
 	}
 }
 
-// TestNear: the first answer that is kept back is noted with the verdict, and none where there is a hit.
-func TestNear(t *testing.T) {
+// TestAlmost: the first answer that is kept back is noted with the verdict, and none where there is a hit.
+func TestAlmost(t *testing.T) {
 	r, j := newJudged(t)
 	r.wants(r.request(long("k", 40)), "miss", 1)
-	if f := r.find(t.Context(), r.request(long("a", 42))); f.Hit == nil || f.Near != nil {
-		t.Errorf("a hit: %+v", f.Near)
+	if f := r.find(t.Context(), r.request(long("a", 42))); f.Hit == nil || f.Almost != nil {
+		t.Errorf("a hit: %+v", f.Almost)
 	}
 	j.refuses = true
 	f := r.find(t.Context(), r.request(long("b", 42)))
-	if f.Near == nil || f.Near.Entry.ID != 1 || f.Near.Below || f.Near.Similarity < 0.9 {
-		t.Errorf("kept back: %+v", f.Near)
+	if f.Almost == nil || f.Almost.Entry.ID != 1 || f.Almost.Below || f.Almost.Similarity < 0.9 {
+		t.Errorf("kept back: %+v", f.Almost)
 	}
 }

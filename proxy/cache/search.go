@@ -53,11 +53,11 @@ func (s *search) byForm(ctx context.Context) error {
 	}
 	purges := s.purges.Load()
 	e, stored := s.forms.find(r, f)
-	if e == nil || f.barred(r.bar(e, s.opt.Now())) {
+	if e == nil || f.barred(r.bar(e, s.opt.Now()), e) {
 		return nil
 	}
 	if s.expired(e.ID, r.At) {
-		f.barred(BarExpired)
+		f.barred(BarExpired, e)
 		return s.remove(policy.Expired, e)
 	}
 	defer r.step(StepJudge)()
@@ -130,7 +130,7 @@ func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error)
 // barred notes why e may not answer where the judge would serve it, and reports whether there is a reason.
 func (s *search) barred(e *store.Entry, similarity float64, why Bar) bool {
 	if why != "" && s.f.Bar == "" && !s.r.NoCache && s.judge(s.r, s.f, e, nil, similarity, neverExplore).Decision == reuse.Serve {
-		s.f.Bar = why
+		s.f.barred(why, e)
 	}
 	return why != ""
 }
@@ -139,7 +139,7 @@ func (s *search) barred(e *store.Entry, similarity float64, why Bar) bool {
 // to be looked at. stored is the form of its prompt, nil where it has not been made.
 func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, similarity float64) (done bool, err error) {
 	if s.refuses(s.r.Key, hit.Entry) {
-		s.f.barred(BarRefused)
+		s.f.barred(BarRefused, hit.Entry)
 		return false, nil
 	}
 	v := s.judge(s.r, s.f, hit.Entry, stored, similarity, s.draw)
@@ -151,8 +151,9 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 	case reuse.Miss:
 		if why := v.Refusal(); why != reuse.Pass {
 			s.f.Vetoes = append(s.f.Vetoes, why)
+			s.f.about(hit.Entry)
 		}
-		s.f.near(s.r, hit.Entry, &v, similarity, false)
+		s.f.almost(s.r, hit.Entry, &v, similarity, false)
 		return false, nil
 	case reuse.Explore:
 		s.explore(hit, &v, similarity)

@@ -56,6 +56,24 @@ func benchmarkWhy(b *testing.B, scopes int, a ask) {
 	}
 }
 
+// BenchmarkCount is what counting a miss takes, with an example of it and without.
+func BenchmarkCount(b *testing.B) {
+	for _, prompt := range []string{"", strings.Repeat("p", 100), strings.Repeat("p", 5000)} {
+		b.Run(fmt.Sprint("prompt/", len(prompt)), func(b *testing.B) {
+			w := NewWatch(Options{Prompts: true, Now: func() time.Time { return now }})
+			var a *Asked
+			if prompt != "" {
+				a = example(prompt)
+			}
+			d := &Diagnosis{Why: Scope, Differs: []Difference{{Part: PartSystem, Byte: 212, Looks: "date"}}}
+			b.ReportAllocs()
+			for b.Loop() {
+				w.Count(d, a)
+			}
+		})
+	}
+}
+
 // BenchmarkMemory is what a record takes, with a scope of its own and in a scope that it shares.
 func BenchmarkMemory(b *testing.B) {
 	used := func() int64 {

@@ -10,7 +10,7 @@
 // another tenant or in another namespace.
 //
 // A reason follows from what is remembered, which is bounded ([Options]) and begins with the process: an answer that was evicted before, or
-// is forgotten here, counts as never asked. A purge empties it.
+// is forgotten here, counts as never asked. A purge empties it, and the examples of misses that Report has.
 package misses
 
 import (
@@ -84,6 +84,7 @@ type Facts struct {
 	Near           bool   // an answer in the same scope is over the gate of its topic, and below that of hits
 	Veto           string // why the nearest answer over the gate was not served; "": there was none
 	Degraded       string // the step of the cache that failed; "": none
+	Nearest        uint64 // the entry of the owner that was found, and not served; 0: none is known
 }
 
 // Why is the kind of a reason.
@@ -152,8 +153,9 @@ type Diagnosis struct {
 	Scopes  int          // other scopes in which the same is kept, as far as they were looked through
 	Alike   bool         // all of these differ in the same parts
 
-	hit bool              // it would have been a hit without this reason
-	all func() *Diagnosis // with the answers of other tenants and namespaces; nil, and a result of nil: the same
+	hit     bool              // it would have been a hit without this reason
+	nearest uint64            // the entry that nearly served the request, of another tenant only in what Operator returns; 0: none is known
+	all     func() *Diagnosis // with the answers of other tenants and namespaces; nil, and a result of nil: the same
 }
 
 // mostShown is how many differences a header names.

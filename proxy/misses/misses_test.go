@@ -258,12 +258,12 @@ func TestPurge(t *testing.T) {
 	w := watch(0)
 	a, b := ask{tenant: "t", prompt: "p", fields: []string{"user=a", "system=x"}}, ask{tenant: "t", prompt: "p", fields: []string{"user=b", "system=x"}}
 	w.keep(a, 1)
-	w.Count(w.Why(b.request(), at(now), fresh))
+	w.Count(w.Why(b.request(), at(now), fresh), nil)
 	w.Clear()
 	if x := &w.index; len(x.scopes)+len(x.texts)+len(x.owns)+len(x.asked)+len(x.places)+len(x.ring)+x.bytes+x.words != 0 || len(x.names) != len(watch(0).index.names) {
 		t.Errorf("after a purge there are %d scopes, %d texts, %d names, %d bytes", len(x.scopes), len(x.texts), len(x.names), x.bytes)
 	}
-	if got := w.Report(); got.Misses != 0 || len(got.Groups) != 0 {
+	if got := w.Report(Settings{}); got.Misses != 0 || len(got.Groups) != 0 {
 		t.Errorf("%+v", got)
 	}
 	never := func() bool { return false }

@@ -32,7 +32,8 @@ type bucket struct {
 type group struct {
 	diagnosis *Diagnosis // of the last one
 	count     int64
-	hits      int64 // that would have been hits without this reason
+	hits      int64     // that would have been hits without this reason
+	examples  []Example // of a report
 }
 
 // key names the group of a diagnosis: its reason, and in what it differs, without places.
@@ -54,10 +55,15 @@ func (d *Diagnosis) key() string {
 	return b.String()
 }
 
-// Count counts a miss, by the operator's view of it.
-func (w *Watch) Count(d *Diagnosis) {
+// Count counts a miss, by the operator's view of it. a is what becomes an example; nil: nothing does.
+func (w *Watch) Count(d *Diagnosis, a *Asked) {
 	d = d.Operator()
-	key, minute := d.key(), w.o.Now().Unix()/60
+	now := w.o.Now()
+	key, minute := d.key(), now.Unix()/60
+	var example Example
+	if a != nil {
+		example = w.example(d, a, now)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := &w.window.buckets[uint64(minute)%buckets]
@@ -84,9 +90,12 @@ func (w *Watch) Count(d *Diagnosis) {
 	if d.hit {
 		g.hits++
 	}
+	if w.examples.expire(minute); a != nil && a.Valid() {
+		w.examples.add(key, example)
+	}
 }
 
-// Report is the misses of the last hour. It has names of fields and headers, and no prompt.
+// Report is the misses of the last hour. It has names of fields and headers, and prompts only in the examples, with Options.Prompts.
 type Report struct {
 	Seconds  int64   `json:"window_seconds"`
 	Requests int64   `json:"requests"` // that were looked for in the cache in the window, hits too
@@ -105,21 +114,26 @@ type Group struct {
 	Brings  float64  `json:"would_bring"` // share of the requests
 	Words   string   `json:"in_words"`
 	Repair  string   `json:"repair,omitempty"`
+	Set     []string `json:"set,omitempty"` // variables with the values that repair it
+
+	Examples []Example `json:"examples"` // the latest first
 }
 
 // counted is how the figures of a report come about.
 const counted = "A miss counts in one group: for the first reason that is found, and for a difference of scope by the parts in which the nearest scope differs. " +
 	"would_have_hit are those of its requests for which an answer to the same was there, or had been: without this reason it would have served them. " +
 	"For veto that answer may be wrong; below, chain and new have none. would_bring is their share of all requests in the window: so much would the hit ratio " +
-	"rise, if nothing else changed. What was kept before the start, or is forgotten for want of room or after a purge, counts as new."
+	"rise, if nothing else changed. What was kept before the start, or is forgotten for want of room or after a purge, counts as new. examples are the latest three misses of a group, with the first 1,000 bytes of their prompts where prompts may be kept; " +
+	"nearest_entry is the stored answer that nearly served the request, of any tenant, if one is known."
 
 // Report returns the misses of the last hour.
-func (w *Watch) Report() Report {
+func (w *Watch) Report(s Settings) Report {
 	r := Report{Seconds: int64(span / time.Second), Groups: []Group{}, Counted: counted}
 	total := w.o.Requests()
 	first, now := total, w.o.Now().Unix()/60
 	sums := map[string]*group{}
 	w.mu.Lock()
+	w.examples.expire(now)
 	for i := range w.window.buckets {
 		b := &w.window.buckets[i]
 		if b.minute <= now-buckets || b.minute > now {
@@ -129,7 +143,7 @@ func (w *Watch) Report() Report {
 		for key, g := range b.groups {
 			sum := sums[key]
 			if sum == nil {
-				sum = &group{diagnosis: g.diagnosis}
+				sum = &group{diagnosis: g.diagnosis, examples: w.examples.of(key)}
 				sums[key] = sum
 			}
 			sum.count, sum.hits = sum.count+g.count, sum.hits+g.hits
@@ -139,7 +153,10 @@ func (w *Watch) Report() Report {
 	w.mu.Unlock()
 	r.Requests = max(total-first, r.Misses)
 	for _, g := range sums {
-		r.Groups = append(r.Groups, g.report(&r))
+		for i := range g.examples {
+			w.complete(&g.examples[i])
+		}
+		r.Groups = append(r.Groups, g.report(&r, &s))
 	}
 	slices.SortFunc(r.Groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Why, b.Why), slices.Compare(a.Differs, b.Differs))
@@ -147,10 +164,10 @@ func (w *Watch) Report() Report {
 	return r
 }
 
-func (g *group) report(of *Report) Group {
+func (g *group) report(of *Report, s *Settings) Group {
 	d := g.diagnosis
 	one := Group{Why: d.Reason(), Count: g.count, Share: float64(g.count) / float64(of.Misses), Hits: g.hits, Brings: float64(g.hits) / float64(of.Requests),
-		Words: d.Words(), Repair: d.Repair()}
+		Words: d.Words(), Repair: d.Repair(), Set: d.Set(s), Examples: append([]Example{}, g.examples...)}
 	for _, differs := range d.Differs {
 		one.Differs = append(one.Differs, differs.String())
 	}

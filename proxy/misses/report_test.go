@@ -13,7 +13,7 @@ import (
 func TestWindow(t *testing.T) {
 	clock, requests := now, int64(500) // of before
 	w := NewWatch(Options{Now: func() time.Time { return clock }, Requests: func() int64 { return requests }})
-	miss := func(d *Diagnosis) { w.Count(d); requests++ }
+	miss := func(d *Diagnosis) { w.Count(d, nil); requests++ }
 	for minute := range 90 {
 		clock = now.Add(time.Duration(minute) * time.Minute)
 		requests += 3 // hits
@@ -22,7 +22,7 @@ func TestWindow(t *testing.T) {
 			miss(&Diagnosis{Why: New})
 		}
 	}
-	r := w.Report()
+	r := w.Report(Settings{})
 	if r.Misses != 90 || r.Requests != 60*3+90 || len(r.Groups) != 2 {
 		t.Fatalf("%+v", r)
 	}
@@ -30,11 +30,11 @@ func TestWindow(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	clock = clock.Add(2 * time.Hour)
-	if r := w.Report(); r.Misses != 0 || len(r.Groups) != 0 {
+	if r := w.Report(Settings{}); r.Misses != 0 || len(r.Groups) != 0 {
 		t.Errorf("two hours later: %+v", r)
 	}
 	miss(&Diagnosis{Why: New})
-	if r := w.Report(); r.Misses != 1 || r.Requests != 1 {
+	if r := w.Report(Settings{}); r.Misses != 1 || r.Requests != 1 {
 		t.Errorf("the first one after a pause: %+v", r)
 	}
 }
@@ -43,9 +43,9 @@ func TestWindow(t *testing.T) {
 func TestGroupsAreBounded(t *testing.T) {
 	w := watch(0)
 	for i := range 5000 {
-		w.Count(&Diagnosis{Why: Scope, Differs: []Difference{{Part: fmt.Sprint("x", i), Byte: -1}}})
+		w.Count(&Diagnosis{Why: Scope, Differs: []Difference{{Part: fmt.Sprint("x", i), Byte: -1}}}, nil)
 	}
-	r := w.Report()
+	r := w.Report(Settings{})
 	if len(r.Groups) != mostGroups+1 || r.Groups[0].Why != "other" || r.Groups[0].Count != 5000-mostGroups {
 		t.Errorf("%d groups, the first of which is %+v", len(r.Groups), r.Groups[0])
 	}
@@ -60,7 +60,7 @@ func TestCountedWithoutRequest(t *testing.T) {
 		if d.all == nil {
 			t.Fatal("the operator's view is that of the client")
 		}
-		w.Count(d)
+		w.Count(d, nil)
 		for _, b := range w.window.buckets {
 			for _, g := range b.groups {
 				if g.diagnosis.all != nil {
@@ -119,11 +119,11 @@ func TestConcurrent(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(g), 1))
 			for i := range 500 {
 				a := ask{tenant: "t", prompt: fmt.Sprint("p", rng.IntN(9)), fields: []string{fmt.Sprint("user=", rng.IntN(9)), fmt.Sprint("system=Be brief. Request ", rng.IntN(99), ".")}}
-				w.Count(w.Why(a.request(), at(now), fresh))
+				w.Count(w.Why(a.request(), at(now), fresh), nil)
 				w.keep(a, uint64(g*1000+i))
 				w.Explain(a.request(), at(now), fresh)
 				if i%100 == 99 {
-					w.Report()
+					w.Report(Settings{})
 				}
 				if g == 0 && i == 250 {
 					w.Clear()

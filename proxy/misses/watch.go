@@ -8,10 +8,14 @@ import (
 
 // Options bound what a Watch keeps.
 type Options struct {
-	Bytes int // of all that is remembered of answers; default DefaultBytes
+	Bytes int // of all that is remembered of answers, and of examples; default DefaultBytes
 	// Requests is how many requests were looked for in the cache since the start, hits too; nil: Report has no share of them.
 	Requests func() int64
 	Now      func() time.Time // default time.Now
+
+	Prompts bool // examples of misses have prompts
+	// Stored returns the prompt of an entry, and whether there is such an entry; nil: examples have the numbers of entries alone.
+	Stored func(entry uint64) (prompt string, there bool)
 }
 
 // DefaultBytes is how many bytes are taken at most: for some 30,000 answers where each has a scope of its own, twice as many where they share
@@ -29,13 +33,14 @@ const (
 )
 
 // Watch finds why requests missed. It is safe for concurrent use. Its lock is held for a microsecond or two, and while it is held nothing else
-// is called but Options.Requests.
+// is called but Options.Requests, and what says whether a purge has begun.
 type Watch struct {
 	o Options
 
-	mu     sync.Mutex // protects what follows
-	index  index
-	window window
+	mu       sync.Mutex // protects what follows
+	index    index
+	window   window
+	examples examples
 }
 
 // NewWatch returns a Watch that remembers nothing.
@@ -126,7 +131,7 @@ func (w *Watch) NotKept(r *Request, reason string, valid func() bool) {
 	}
 }
 
-// Clear forgets everything, the figures of Report too. A purge calls it when its epoch has begun.
+// Clear forgets everything, the figures and examples of Report too. A purge calls it when its epoch has begun.
 func (w *Watch) Clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,5 +139,7 @@ func (w *Watch) Clear() {
 }
 
 func (w *Watch) clearLocked() {
-	w.index, w.window = newIndex(w.o.Bytes), window{minute: w.o.Now().Unix() / 60, total: w.o.Requests()}
+	forExamples := w.o.Bytes / examplesShare
+	w.index, w.examples = newIndex(w.o.Bytes-forExamples), newExamples(forExamples)
+	w.window = window{minute: w.o.Now().Unix() / 60, total: w.o.Requests()}
 }

@@ -30,15 +30,15 @@ func (w *Watch) Explain(r *Request, f *Facts, alive func(id uint64) Life) *Diagn
 func (w *Watch) diagnose(r *Request, f *Facts, alive func(id uint64) Life, most, walked int) *Diagnosis {
 	switch {
 	case f.Request:
-		return &Diagnosis{Why: ByRequest, hit: f.Fresh}
+		return &Diagnosis{Why: ByRequest, hit: f.Fresh, nearest: f.Nearest}
 	case f.Shadow:
-		return &Diagnosis{Why: Shadow, hit: true}
+		return &Diagnosis{Why: Shadow, hit: true, nearest: f.Nearest}
 	case f.Explored:
-		return &Diagnosis{Why: Explored, hit: true}
+		return &Diagnosis{Why: Explored, hit: true, nearest: f.Nearest}
 	case f.Expired:
-		return &Diagnosis{Why: Expired, hit: true}
+		return &Diagnosis{Why: Expired, hit: true, nearest: f.Nearest}
 	case f.Refused:
-		return &Diagnosis{Why: Refused}
+		return &Diagnosis{Why: Refused, nearest: f.Nearest}
 	case r.Asks == 0:
 		return f.rest()
 	}
@@ -62,11 +62,11 @@ func (w *Watch) diagnose(r *Request, f *Facts, alive func(id uint64) Life, most,
 func (f *Facts) rest() *Diagnosis {
 	switch {
 	case f.Veto != "":
-		return &Diagnosis{Why: Veto, What: f.Veto, hit: true}
+		return &Diagnosis{Why: Veto, What: f.Veto, hit: true, nearest: f.Nearest}
 	case f.Degraded != "":
 		return &Diagnosis{Why: Degraded, What: f.Degraded}
 	case f.Near:
-		return &Diagnosis{Why: Below}
+		return &Diagnosis{Why: Below, nearest: f.Nearest}
 	}
 	return &Diagnosis{Why: New}
 }
@@ -152,15 +152,15 @@ func (l *look) fate() *Diagnosis {
 	}
 	switch life := l.alive(l.here.id); {
 	case life == Stale || life == Gone && l.here.until <= l.Now.Unix():
-		return &Diagnosis{Why: Expired, hit: true}
+		return &Diagnosis{Why: Expired, hit: true, nearest: l.here.id}
 	case life == Gone:
-		return &Diagnosis{Why: Evicted, hit: true}
+		return &Diagnosis{Why: Evicted, hit: true, nearest: l.here.id}
 	case l.Raised:
-		return &Diagnosis{Why: Below}
+		return &Diagnosis{Why: Below, nearest: l.here.id}
 	case l.Veto != "" || l.Degraded != "":
 		return l.rest()
 	}
-	return &Diagnosis{Why: ExactOnly, hit: true}
+	return &Diagnosis{Why: ExactOnly, hit: true, nearest: l.here.id}
 }
 
 // unknownParts is how many differences count for a scope of which the parts are not known: it is not the nearest where another one is.
@@ -227,7 +227,7 @@ func (w *Watch) forget(gone []near) {
 
 // diagnosis says in what l differs from o.
 func (w *Watch) diagnosis(l *look, o *near) *Diagnosis {
-	d := &Diagnosis{Why: Scope, hit: !o.turns && !o.unsure}
+	d := &Diagnosis{Why: Scope, hit: !o.turns && !o.unsure, nearest: o.id}
 	switch {
 	case o.same:
 		d.Why = Chain

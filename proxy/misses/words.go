@@ -178,8 +178,7 @@ func (d *Difference) repair() string {
 	case d.Part == PartNamespace:
 		return "Where these clients may share answers, let them send one namespace."
 	}
-	switch d.Part {
-	case "user", "metadata", "safety_identifier", "prompt_cache_key":
+	if ignorable(d.Part) {
 		return "Where no answer depends on it, add " + d.Part + " to REPRISE_IGNORE_FIELDS."
 	}
 	return ""

@@ -50,7 +50,7 @@ func TestChecks(t *testing.T) {
 	if got := f.calls(); len(got) > 0 {
 		t.Errorf("a fallback was checked: %v", got)
 	}
-	for _, h := range a.headers {
+	for _, h := range a.sent() {
 		if h.Get("Authorization") != "Bearer k" && h.Get("Authorization") != "" {
 			t.Errorf("a check has the header %v", h)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"reprise/proxy/upstream/dialect"
 )
@@ -13,10 +14,17 @@ import (
 type HintCount struct {
 	Upstream string // its name
 	Dialect  string
-	Field    string // what was added, or the member of dialect.Intent that could not be expressed
-	Added    int64  // requests to which the field was added
-	Refused  int64  // of these, those that the upstream refused for it, and that succeeded without it
-	Noop     int64  // requests for which the wish could not be expressed
+	Field    string    // what was added, or the member of dialect.Intent that could not be expressed
+	Added    int64     // requests to which the field was added
+	Refused  int64     // of these, those that the upstream refused for it, and that succeeded without it
+	Noop     int64     // requests for which the wish could not be expressed
+	LeftOut  []LeftOut // models for which the upstream has refused the field, by their names
+}
+
+// LeftOut is a model for which a field is not added to requests.
+type LeftOut struct {
+	Model string
+	Until time.Time
 }
 
 // hintCounts counts hints. The fields are those of the dialects, so that there are few.
@@ -52,7 +60,7 @@ func (h *hintCounts) edited(replica *Replica, e *dialect.Edits) {
 func (c *Client) Hints() (all []HintCount) {
 	c.hints.of.Range(func(key, value any) bool {
 		k, n := key.(hintKey), value.(*hintNumbers)
-		all = append(all, HintCount{k.replica.Name(), k.replica.dialect.Name(), k.field, n.added.Load(), n.refused.Load(), n.noop.Load()})
+		all = append(all, HintCount{k.replica.Name(), k.replica.dialect.Name(), k.field, n.added.Load(), n.refused.Load(), n.noop.Load(), k.replica.refused.models(dialect.Field(k.field))})
 		return true
 	})
 	slices.SortFunc(all, func(a, b HintCount) int {

@@ -1,8 +1,10 @@
 package upstream
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,6 +64,20 @@ func (q *quarantine) add(f refusedField) (isNew bool) {
 	}
 	q.until[f] = q.now().Add(quarantineFor)
 	return true
+}
+
+// models are those for which a field is held now, by their names.
+func (q *quarantine) models(field dialect.Field) (all []LeftOut) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	for f, until := range q.until {
+		if f.field == field && now.Before(until) {
+			all = append(all, LeftOut{f.model, until})
+		}
+	}
+	slices.SortFunc(all, func(a, b LeftOut) int { return cmp.Compare(a.Model, b.Model) })
+	return all
 }
 
 // releaseLocked releases all fields whose time is over, and reports whether there is room then.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,8 +72,16 @@ func TestQuarantine(t *testing.T) {
 				t.Errorf("call %d for %s: %d, sent %d times, want %d", i, step.model, got, times, step.times)
 			}
 		}
-		if got := fmt.Sprint(c.Hints()); got != fmt.Sprintf("[{%s generic stream_options.include_usage 5 4 0}]", strings.TrimPrefix(p.URL, "http://")) {
+		hints := c.Hints()
+		if want := []LeftOut{{"a", now.Add(time.Hour)}, {"b", now.Add(time.Hour)}}; len(hints) != 1 || !slices.Equal(hints[0].LeftOut, want) {
+			t.Errorf("left out are %v, not %v", hints, want)
+		}
+		hints[0].LeftOut = nil
+		if got := fmt.Sprint(hints); got != fmt.Sprintf("[{%s generic stream_options.include_usage 5 4 0 []}]", strings.TrimPrefix(p.URL, "http://")) {
 			t.Errorf("counts %s", got)
+		}
+		if now = now.Add(time.Hour); len(c.Hints()[0].LeftOut) != 0 {
+			t.Errorf("left out after their time: %v", c.Hints())
 		}
 		if n := strings.Count(log.String(), "\n"); n != 4 {
 			t.Errorf("%d lines: %s", n, log)

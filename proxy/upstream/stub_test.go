@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -53,6 +54,13 @@ func (s *stub) calls() (got []string) {
 	defer s.mu.Unlock()
 	got, s.got = s.got, nil
 	return got
+}
+
+// sent returns the headers of all that the replica got so far.
+func (s *stub) sent() []http.Header {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.headers)
 }
 
 func answers(text string) http.HandlerFunc {

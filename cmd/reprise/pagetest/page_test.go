@@ -84,7 +84,12 @@ func engine(t *testing.T) string {
 
 // ask sends a prompt, and reads the answer.
 func (p *process) ask(t *testing.T, model, prompt string, header ...string) {
-	body, _ := json.Marshal(map[string]any{"model": model, "messages": []any{map[string]string{"role": "user", "content": prompt}}})
+	p.send(t, map[string]any{"model": model, "messages": []any{map[string]string{"role": "user", "content": prompt}}}, header...)
+}
+
+// send sends a request, and reads the answer.
+func (p *process) send(t *testing.T, request any, header ...string) {
+	body, _ := json.Marshal(request)
 	req, err := http.NewRequest("POST", p.api+"/v1/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -184,6 +189,25 @@ func TestViews(t *testing.T) {
 	full, empty := serve(t, engine(t), "REPRISE_TENANT_FROM=none"), serve(t, engine(t))
 	full.fill(t)
 	script(t, "views", map[string]any{"sites": map[string]string{"full": full.admin, "empty": empty.admin}}, nil)
+}
+
+// TestMisses opens the view of misses with examples, where prompts may be shown and where not: what is in them, and the buttons that copy a setting.
+func TestMisses(t *testing.T) {
+	env := []string{engine(t), "REPRISE_TENANT_FROM=none", "REPRISE_IGNORE_FIELDS=metadata"}
+	sites := map[string]string{}
+	for kind, may := range map[string]string{"prompts": "true", "lengths": "false"} {
+		p := serve(t, append(env, "REPRISE_LOG_PROMPTS="+may)...)
+		p.fill(t)
+		for i := range 5 {
+			p.send(t, map[string]any{"model": "llama-3", "user": fmt.Sprint("u-", i), "messages": []any{map[string]string{"role": "user", "content": "Where can I download my invoices?"}}})
+			p.send(t, map[string]any{"model": "llama-3", "messages": []any{map[string]string{"role": "user", "content": strings.Repeat("A long text. ", 200) + fmt.Sprint(i)}}})
+			system := fmt.Sprintf("You are the agent of Acme. Today is 2026-11-%d.", 10+i)
+			p.send(t, map[string]any{"model": "llama-3", "messages": []any{map[string]string{"role": "system", "content": system}, map[string]string{"role": "user", "content": "Where is my parcel?"}}})
+		}
+		p.ask(t, hostile, hostile+kind)
+		sites[kind] = p.admin
+	}
+	script(t, "misses", map[string]any{"sites": sites}, nil)
 }
 
 // TestUse goes through the page with the keyboard alone; looks for requests; and runs each command that the page shows.

@@ -43,7 +43,14 @@ func Wilson(k, n int) (low, high float64) {
 	const z = 1.96
 	p, m := float64(k)/float64(n), float64(n)
 	middle, half := p+z*z/(2*m), z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return max((middle-half)/(1+z*z/m), 0), min((middle+half)/(1+z*z/m), 1)
+	low, high = (middle-half)/(1+z*z/m), (middle+half)/(1+z*z/m)
+	if k == 0 {
+		low = 0 // middle and half are equal, and their roundings need not be
+	}
+	if k == n {
+		high = 1
+	}
+	return low, high
 }
 
 // name is that of Estimate.

@@ -303,3 +303,24 @@ func BenchmarkP(b *testing.B) {
 		})
 	}
 }
+
+// TestWilsonEnds: an interval ends at 0 where nothing was wrong, and at 1 where everything was, exactly and for every number of comparisons; it
+// is within 0 and 1, and the share is in it.
+func TestWilsonEnds(t *testing.T) {
+	for n := 1; n <= 2000; n++ {
+		if low, high := Wilson(0, n); low != 0 || high <= 0 || high >= 1 {
+			t.Errorf("0 of %d: %g to %g", n, low, high)
+		}
+		if low, high := Wilson(n, n); high != 1 || low <= 0 || low >= 1 {
+			t.Errorf("%d of %d: %g to %g", n, n, low, high)
+		}
+		for _, k := range []int{1, n / 3, n - 1} {
+			if low, high := Wilson(k, n); low < 0 || high > 1 || float64(k) < low*float64(n) || float64(k) > high*float64(n) {
+				t.Errorf("%d of %d: %g to %g", k, n, low, high)
+			}
+		}
+	}
+	if low, high := Wilson(0, 0); low != 0 || high != 1 {
+		t.Errorf("of nothing: %g to %g", low, high)
+	}
+}

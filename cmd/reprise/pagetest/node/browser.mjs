@@ -44,6 +44,7 @@ export async function browse(f) {
 /** A page whose faults, and requests to other hosts than the site's, are in page.faults. quiet: messages of the network are none. */
 export async function open(browser, site, { quiet = false } = {}) {
   const page = await browser.newPage();
+  await page.emulateTimezone('America/St_Johns'); // half an hour beside others, and west of Greenwich
   page.faults = [];
   page.on('pageerror', (e) => page.faults.push(`error: ${e.message}`));
   page.on('console', (m) => {

@@ -1,5 +1,5 @@
 // The frame: which view is shown, the stream of events, and the form for the token.
-import { h, put } from './dom.js';
+import { h, put, when, zone } from './dom.js';
 import { get, onToken, setToken, stream } from './api.js';
 import { views } from './views/views.js';
 
@@ -84,7 +84,7 @@ async function foot() {
   if (!o) return;
   const e = document.getElementById('foot');
   e.dataset.started = started;
-  e.textContent = `reprise ${o.version} · started ${new Date(o.started).toLocaleString('en')} · this page asks this proxy only`;
+  put(e, `reprise ${o.version} · started `, when(o.started), ` · times are of this browser, ${zone()} · this page asks this proxy only`);
 }
 
 onToken((wrong) => {

@@ -1,9 +1,9 @@
 // Charts as SVG: line, stacked area, bars, heat map. Each can be read with the pointer, with the arrow keys (it is a slider over time, whose value
 // is text), and as a table.
-import { h, s, put, at, compact } from './dom.js';
+import { h, s, put, at, compact, when, zone } from './dom.js';
 
-/** What the charts are over; a curve may be over something else. title writes a value alone, write one of many below the plot. */
-const time = { name: 'Time', moves: 'over time', title: at.day };
+/** What the charts are over; a curve may be over something else. title writes a value alone, cell one in a table, write one of many below the plot. */
+const time = { name: 'Time', moves: 'over time', title: at.day, cell: (t) => when(t) };
 
 const PAD = { left: 52, right: 12, top: 10, bottom: 24 };
 
@@ -87,9 +87,9 @@ function frameOf(width, height, count) {
   return { width, band, bottom, height: bottom - PAD.top, left: (i) => PAD.left + i * band, x: (i) => PAD.left + (i + 0.5) * band };
 }
 
-/** Times below the plot, as many as have room. */
+/** Times below the plot, as many as have room, and their zone. */
 function axis(scale, times, writes) {
-  const g = s('g', { class: 'axis' }), span = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  const g = s('g', { class: 'axis' }, writes ? null : s('text', { x: 0, y: scale.bottom + 17 }, zone())), span = (times.at(-1) ?? 0) - (times[0] ?? 0);
   const write = writes ?? (span > 36000 ? at.hour : span < 900 ? at.second : at.hour);
   const most = Math.max(Math.floor((scale.width - PAD.left) / 90), 1), every = Math.max(Math.ceil(times.length / most), 1);
   for (let i = times.length - 1; i >= 0; i -= every) {
@@ -132,7 +132,7 @@ function columns(label, format, x = time) {
   return {
     tip: (d, i) => ({ title: x.title(d.times[i]), lines: d.series.map((one) => [one.label, format(one.values[i]), one.cls]) }),
     heads: (d) => [x.name, ...d.series.map((one) => one.label)],
-    rows: (d) => { const all = d.times.map((t, i) => [x.title(t), ...d.series.map((one) => format(one.values[i]))]); return x === time ? all.reverse() : all; },
+    rows: (d) => { const all = d.times.map((t, i) => [(x.cell ?? x.title)(t), ...d.series.map((one) => format(one.values[i]))]); return x === time ? all.reverse() : all; },
     legend: (d) => d.series.map((one) => [one.label, one.cls, one.value]),
   };
 }
@@ -200,7 +200,7 @@ export function heat(label, { format = compact, bound, height = 240, cls = 'heat
   return figure({ label, height,
     tip: (d, i, row) => ({ title: at.day(d.times[i]), lines: d.bounds.length ? [[between(d, row), format(d.counts[i]?.[row] ?? 0), '']] : [['answers', '0', '']] }),
     heads: (d) => ['Time', ...d.bounds.map((b, i) => between(d, i))],
-    rows: (d) => d.times.map((t, i) => [at.day(t), ...d.bounds.map((_, r) => format(d.counts[i]?.[r] ?? 0))]).filter((_, i) => d.counts[i]?.length).reverse(),
+    rows: (d) => d.times.map((t, i) => [when(t), ...d.bounds.map((_, r) => format(d.counts[i]?.[r] ?? 0))]).filter((_, i) => d.counts[i]?.length).reverse(),
     legend: (d) => [['few', `${cls} q1`], ['many', `${cls} q6`]],
     draw(scale, d) {
       let most = 1;

@@ -31,6 +31,21 @@ export function put(e, ...children) {
   return e;
 }
 
+/**
+ * Replaces all children by newer ones. What the reader has opened, scrolled or focused stays so, if it has the same data-key or label. While text in
+ * it is selected, or to be copied by hand, it stays as it is.
+ */
+export function renew(e, ...children) {
+  const chosen = getSelection(), key = (x) => x.dataset.key ?? x.getAttribute('aria-label'), all = (s) => [...e.querySelectorAll(s)];
+  if (e.contains(document.activeElement) && document.activeElement.matches('input') || !chosen.isCollapsed && e.contains(chosen.anchorNode)) return;
+  const open = new Set(all('details[open]').map(key)), places = new Map(all('.scroll').map((x) => [key(x), x.scrollLeft]));
+  const focus = e.contains(document.activeElement) ? key(document.activeElement) : null;
+  put(e, ...children);
+  for (const d of all('details')) d.open = open.has(key(d));
+  for (const x of all('.scroll')) x.scrollLeft = places.get(key(x)) ?? 0;
+  if (focus !== null) all('[data-key], [aria-label]').find((x) => key(x) === focus && x.tagName !== 'DETAILS')?.focus({ preventScroll: true });
+}
+
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 const three = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
@@ -73,6 +88,18 @@ const hour = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit',
 const second = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 export const at = { day: (u) => day.format(u * 1000), hour: (u) => hour.format(u * 1000), second: (u) => second.format(u * 1000) };
 
+/** The zone in which the browser writes times now: UTC, UTC+2, UTC-3:30. */
+export function zone() {
+  const minutes = -new Date().getTimezoneOffset(), [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return minutes === 0 ? 'UTC' : `UTC${minutes < 0 ? '-' : '+'}${hours}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`;
+}
+
+/** A time, of seconds since 1970 or of text as JSON has it. */
+export function when(time, write = at.day) {
+  const t = new Date(typeof time === 'number' ? time * 1000 : time);
+  return h('time', { datetime: t.toISOString() }, write(t / 1000));
+}
+
 /** A part of a view under a heading. asks are paths of the admin API that have its numbers, shown with curl. */
 export function card(title, { hint, asks = [], wide, tools } = {}, ...body) {
   const id = `card-${title.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
@@ -95,18 +122,38 @@ function command(path) {
   return `curl -s${path.startsWith('/admin/events') ? 'N' : ''} ${token}'${location.origin}${path}'`;
 }
 
-/** A button that copies a variable and its value. Where the browser has no clipboard, as over plain HTTP, the text is shown to be copied by hand. */
+/** Copies a text. Where the browser has no clipboard, as over plain HTTP, show gets a field with the text, which is then selected to be copied by hand. */
+async function copy(text, done, show) {
+  try {
+    await navigator.clipboard.writeText(text);
+    done();
+  } catch {
+    const field = h('input.copy', { readonly: true, value: text, 'aria-label': 'To copy by hand', size: text.length });
+    show(field);
+    field.select();
+  }
+}
+
+/** A button that copies a variable and its value. */
 export function setButton(text, said) {
-  const button = h('button.plain.set', { type: 'button', 'aria-label': `set ${text}`, title: text, async onclick() {
-    try {
-      await navigator.clipboard.writeText(text);
-      put(said, 'Copied ', h('code', {}, text), '. It is in force once the proxy is started with it.');
-    } catch {
-      const field = h('input.copy', { readonly: true, value: text, 'aria-label': 'To copy by hand', size: text.length });
-      put(said, 'Copy this: ', field, ' It is in force once the proxy is started with it.');
-      field.select();
-    }
-  } }, 'set');
+  const note = ' It is in force once the proxy is started with it.';
+  return h('button.plain.set', { type: 'button', 'aria-label': `set ${text}`, title: text, onclick: () =>
+    copy(text, () => put(said, 'Copied ', h('code', {}, text), `.${note}`), (field) => put(said, 'Copy this: ', field, note)) }, 'set');
+}
+
+/** A text with names of settings as buttons that copy them. */
+export function settings(text) {
+  return text.split(/(REPRISE_[A-Z_]+(?:=[^\s,;.)]+)?)/).map((part, i) => (i % 2 === 0 ? part : copied(part)));
+}
+
+function copied(name) {
+  const button = h('button.copy', { type: 'button', title: `Copy ${name}`, onclick: () => copy(name, () => {
+    button.classList.add('done');
+    setTimeout(() => button.classList.remove('done'), 1500);
+  }, (field) => {
+    field.addEventListener('blur', () => field.replaceWith(button), { once: true });
+    button.replaceWith(field);
+  }) }, name);
   return button;
 }
 
@@ -117,9 +164,9 @@ export function choice(legend, values, chosen, change) {
     h('input', { type: 'radio', name, value, checked: value === chosen, onchange: () => change(value) }), h('span', {}, label))));
 }
 
-/** A table with headings; rows are lists of texts or elements. */
-export function table(caption, heads, rows, { right = [] } = {}) {
-  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${caption}` }, h('table', {}, h('caption.hidden', {}, caption),
+/** A table with headings; rows are lists of texts or elements. fixed: its first column stays in sight. */
+export function table(caption, heads, rows, { right = [], fixed = false } = {}) {
+  return h(fixed ? 'div.scroll.fixed' : 'div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${caption}` }, h('table', {}, h('caption.hidden', {}, caption),
     h('thead', {}, h('tr', {}, heads.map((t, i) => h(right.includes(i) ? 'th.right' : 'th', { scope: 'col' }, t)))),
     h('tbody', {}, rows.map((r) => h('tr', {}, r.map((c, i) => h(i === 0 ? 'th' : right.includes(i) ? 'td.right' : 'td', i === 0 ? { scope: 'row' } : {}, c)))))));
 }

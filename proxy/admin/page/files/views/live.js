@@ -1,5 +1,5 @@
 // Live: requests as they pass, as many as ten a second of each result.
-import { h, put, card, compact, seconds, none, number } from '../dom.js';
+import { h, put, card, compact, seconds, none, number, at, when, zone } from '../dom.js';
 import { results } from './overview.js';
 
 const most = 200; // rows
@@ -28,13 +28,12 @@ export function show(root, page) {
     h('form.filters', { onsubmit: (e) => e.preventDefault() }, h('label.field', {}, h('span', {}, 'Result'), choose), field('model', 'Model contains'), field('tenant', 'Tenant begins with'), pause),
     count,
     h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Requests' }, h('table.live', {}, h('caption.hidden', {}, 'Requests, the newest first'),
-      h('thead', {}, h('tr', {}, ['Time', 'Result', 'Model', 'Took', 'Why', 'Tenant', 'Endpoint', 'Upstream', 'Tokens saved', 'Status'].map((t, i) => h([3, 8, 9].includes(i) ? 'th.right' : 'th', { scope: 'col' }, t)))), rows))));
+      h('thead', {}, h('tr', {}, [`Time, ${zone()}`, 'Result', 'Model', 'Took', 'Why', 'Tenant', 'Endpoint', 'Upstream', 'Tokens saved', 'Status'].map((t, i) => h([3, 8, 9].includes(i) ? 'th.right' : 'th', { scope: 'col' }, t)))), rows))));
 
   page.on('request', (r) => {
     if (paused) return;
     seen++;
-    const when = new Date(r.at);
-    rows.prepend(h('tr', {}, h('th', { scope: 'row' }, h('time', { datetime: r.at }, when.toLocaleTimeString('en-GB'))),
+    rows.prepend(h('tr', {}, h('th', { scope: 'row' }, when(r.at, at.second)),
       h('td', {}, h('span', { class: `pill r-${results.includes(r.result) ? r.result : 'bypass'}` }, r.result)), h('td', {}, h('bdi', {}, r.model || none)), h('td.right', {}, seconds(r.took_seconds)),
       h('td.why', {}, h('bdi', {}, r.why || none)), h('td', {}, h('code', {}, r.tenant ? r.tenant.slice(0, 12) : none)), h('td', {}, h('bdi', {}, r.endpoint)), h('td', {}, h('bdi', {}, r.upstream || none)),
       h('td.right', {}, r.tokens_saved ? compact(r.tokens_saved) : none), h('td.right', {}, r.status || none)));

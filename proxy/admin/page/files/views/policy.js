@@ -1,5 +1,5 @@
 // Policy and what-if: hit ratios at other capacities and policies, other thresholds and error rates, and which expert of the policy led.
-import { h, put, card, table, setButton, number, compact, bytes, percent, seconds, at, none } from '../dom.js';
+import { h, put, card, table, setButton, number, compact, bytes, percent, seconds, when, none } from '../dom.js';
 import { line } from '../chart.js';
 
 const ask = '/admin/whatif', colours = ['r-exact', 'r-semantic', 'r-stale', 'r-shared'];
@@ -65,7 +65,7 @@ export function show(root, page) {
       ...experts.map((x, i) => ({ label: x.name, cls: `${colours[i + 1] ?? 'r-bypass'} dash`, values: all.map((w) => w.panel?.experts?.find((e) => e.name === x.name)?.hit_ratio ?? null) }))] });
     put(led, h('p', {}, p.leader ? ['The policy is ', h('b', {}, p.policy), '; ', h('b', {}, p.leader), ` leads. Changes of the leader: ${number(p.changed)}.`] : ['The policy is ', h('b', {}, p.policy), ', which has no experts.']));
     put(changes, !p.changes?.length ? null : table('Changes of the leader', ['Time', 'From', 'To', 'Why'],
-      p.changes.toReversed().map((c) => [at.day(Date.parse(c.at) / 1000), c.from, c.to, h('span.wrap', {}, c.why)])));
+      p.changes.toReversed().map((c) => [when(c.at), c.from, c.to, h('span.wrap', {}, c.why)])));
   }
 
   /** Asks for curves, until there are new ones: each time costs the proxy some seconds of half a processor, so an open page does not repeat it. */
