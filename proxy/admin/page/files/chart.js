@@ -2,8 +2,8 @@
 // is text), and as a table.
 import { h, s, put, at, compact } from './dom.js';
 
-/** What the charts are over; a curve may be over something else. title writes a value alone, write one of many below the plot. */
-const time = { name: 'Time', moves: 'over time', title: at.day };
+/** What the charts are over; a curve may be over something else. title writes a value alone, of all those, write one of many below the plot. */
+const time = { name: 'Time', moves: 'over time', title: (t, all) => (all[1] - all[0] < 60 ? at.daySecond : at.day)(t) };
 
 const PAD = { left: 52, right: 12, top: 10, bottom: 24 };
 
@@ -71,6 +71,7 @@ function figure({ label, height = 220, x: across = time, draw, tip, rows, heads,
   return {
     element,
     set(next) {
+      if (cursor >= 0 && data) cursor = clamp(next.times.indexOf(data.times[cursor]), 0, next.times.length - 1); // it stays where it is, and the steps move
       data = next;
       plot.setAttribute('aria-valuemax', Math.max(data.times.length - 1, 0));
       put(keys, legend(data).map(([name, cls, value]) => h('li', { class: `key ${cls}` }, name, value && h('b', {}, value))));
@@ -130,9 +131,9 @@ const p = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 
 function columns(label, format, x = time) {
   return {
-    tip: (d, i) => ({ title: x.title(d.times[i]), lines: d.series.map((one) => [one.label, format(one.values[i]), one.cls]) }),
+    tip: (d, i) => ({ title: x.title(d.times[i], d.times), lines: d.series.map((one) => [one.label, format(one.values[i]), one.cls]) }),
     heads: (d) => [x.name, ...d.series.map((one) => one.label)],
-    rows: (d) => { const all = d.times.map((t, i) => [x.title(t), ...d.series.map((one) => format(one.values[i]))]); return x === time ? all.reverse() : all; },
+    rows: (d) => { const all = d.times.map((t, i) => [x.title(t, d.times), ...d.series.map((one) => format(one.values[i]))]); return x === time ? all.reverse() : all; },
     legend: (d) => d.series.map((one) => [one.label, one.cls, one.value]),
   };
 }
@@ -198,9 +199,9 @@ const rowTop = (scale, d, row) => scale.bottom - (row + 1) * rowHeight(scale, d)
 export function heat(label, { format = compact, bound, height = 240, cls = 'heat' } = {}) {
   const between = (d, row) => (row + 1 < d.bounds.length ? `${bound(d.bounds[row])} to ${bound(d.bounds[row + 1])}` : `${bound(d.bounds[row])} or more`);
   return figure({ label, height,
-    tip: (d, i, row) => ({ title: at.day(d.times[i]), lines: d.bounds.length ? [[between(d, row), format(d.counts[i]?.[row] ?? 0), '']] : [['answers', '0', '']] }),
+    tip: (d, i, row) => ({ title: time.title(d.times[i], d.times), lines: d.bounds.length ? [[between(d, row), format(d.counts[i]?.[row] ?? 0), '']] : [['answers', '0', '']] }),
     heads: (d) => ['Time', ...d.bounds.map((b, i) => between(d, i))],
-    rows: (d) => d.times.map((t, i) => [at.day(t), ...d.bounds.map((_, r) => format(d.counts[i]?.[r] ?? 0))]).filter((_, i) => d.counts[i]?.length).reverse(),
+    rows: (d) => d.times.map((t, i) => [time.title(t, d.times), ...d.bounds.map((_, r) => format(d.counts[i]?.[r] ?? 0))]).filter((_, i) => d.counts[i]?.length).reverse(),
     legend: (d) => [['few', `${cls} q1`], ['many', `${cls} q6`]],
     draw(scale, d) {
       let most = 1;

@@ -1,23 +1,27 @@
 // Engines: the replicas behind the proxy, what their caches should hold and did, hints, and Redis.
 import { h, put, card, table, number, compact, percent, seconds, none } from '../dom.js';
-import { sinceStart } from './overview.js';
+import { bySeconds, sinceStart, windowFor } from './overview.js';
 import { settings } from './misses.js';
 import { line } from '../chart.js';
 
 export function show(root, page) {
   const replicas = h('div'), hits = h('div'), hints = h('div'), shared = h('div'), prompts = h('div');
+  let span = null;
+  const path = () => `/admin/history?window=${span ?? '1h'}`;
   const load = line('Upstream calls'), prefix = line('Prompt tokens that were cached', { format: percent });
   root.append(
     card('Replicas', { wide: true, asks: ['/admin/upstreams'], hint: 'Tokens held are an estimate of what the KV cache of each has.' }, replicas),
-    card('Load', { asks: ['/admin/history?window=1h'], hint: 'At the end of each step.' }, load.element),
-    card('Prefix hits', { asks: ['/admin/history?window=1h'], hint: 'Share of the prompt tokens that the upstream read from its cache, of answers that report it.' }, prefix.element),
+    card('Load', { asks: [path], hint: 'At the end of each step.' }, load.element),
+    card('Prefix hits', { asks: [path], hint: 'Share of the prompt tokens that the upstream read from its cache, of answers that report it.' }, prefix.element),
     card('Prefix hits, predicted and real', { asks: ['/admin/upstreams'], hint: 'Since the start, as shares of the prompt tokens of answers for which there was a prediction.' }, hits),
     card('Hints', { asks: ['/admin/upstreams'], hint: 'Fields that the proxy adds for an engine. One that an engine refuses is left out there for an hour.' }, hints),
     card('Redis', { wide: true, asks: ['/admin/shared'] }, shared),
     card('Prompts that part', { wide: true, asks: ['/admin/alignment'], hint: 'Where the prompts of an application differ although what follows is the same: an engine reads that again.' }, prompts));
 
   page.keep(async () => {
-    const [up, all, overview, aligned] = await Promise.all(['/admin/upstreams', '/admin/history?window=1h', '/admin/overview', '/admin/alignment'].map(page.get));
+    const overview = await page.get('/admin/overview');
+    span ??= windowFor(overview);
+    const [up, all, aligned] = await Promise.all(['/admin/upstreams', path(), '/admin/alignment'].map(page.get));
     const redis = overview.shared ? await page.get('/admin/shared') : null, history = all.times ? sinceStart(all) : all;
     put(replicas, up.upstreams.length === 0 ? h('p.none', {}, 'Nothing is known of them.') : table('Replicas',
       ['Name', 'Health', 'In flight', 'Share', 'To prefill', 'Held', 'Capacity', 'Dialect', 'Address'],
@@ -34,7 +38,7 @@ export function show(root, page) {
     }
     put(shared, redis ? sharedOf(redis) : h('p.none', {}, 'The store belongs to this process alone. REPRISE_STORE with the URL of a Redis server shares it.'));
     put(prompts, alignmentOf(aligned));
-  });
+  }, () => bySeconds(span));
 }
 
 function sharedOf(r) {
