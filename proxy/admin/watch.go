@@ -83,7 +83,7 @@ func (o observer) report(r *http.Request) (any, error) {
 }
 
 // events streams what passes: requests, as many as ten a second of each result, and that the history has another step. Each is an event of
-// text/event-stream whose data is JSON. The parameters model, tenant and result select requests; requests=no selects none.
+// text/event-stream whose data is JSON; the first are of the last requests before. The parameters model, tenant and result select requests; requests=no selects none.
 func (o observer) events(w http.ResponseWriter, r *http.Request) {
 	if o.watch == nil {
 		notFound(w, r)

@@ -52,8 +52,8 @@ func pass(w *watch.Watch, window time.Duration) {
 		for ; n < int(time.Since(start).Seconds()*5000); n++ {
 			at, result := time.Now(), results[n%len(results)]
 			w.Observe(watch.Hit, time.Duration(n)*time.Nanosecond)
-			if w.Watched() {
-				w.Passed("tenant", "gpt-4o-mini", result, at, func() watch.Request {
+			if w.Wants(n%len(results), at) {
+				w.Passed("tenant", "gpt-4o-mini", n%len(results), at, func() watch.Request {
 					return watch.Request{At: at, Tenant: "tenant", Model: "gpt-4o-mini", Result: result, Endpoint: "chat", ID: "0123456789abcdef", Why: "why=new"}
 				})
 			}

@@ -1,8 +1,8 @@
 // Package watch keeps what operators see of a proxy: a history of its counters in memory, ten minutes in steps of a second and 24 hours in steps
 // of ten, and a stream of requests as they pass, for a few viewers.
 //
-// No request waits for any of it. A request costs a look at the list of viewers, which is mostly empty, and one atomic addition to a
-// histogram; the counters themselves are those that the proxy has anyway, read every second. A viewer that reads too slowly is dropped.
+// No request waits for any of it. A request costs a look at the list of viewers, which is mostly empty, another at the time of the last request
+// that was kept for those who come, and one atomic addition to a histogram; the counters themselves are those that the proxy has anyway, read every second. A viewer that reads too slowly is dropped.
 // No prompt and no answer comes here.
 package watch
 
@@ -55,6 +55,7 @@ type Watch struct {
 	o       Options
 	started time.Time
 	times   latencies
+	recent  [Results]turn // of what is kept for viewers that come
 	viewers viewers
 
 	mu           sync.RWMutex // protects what follows

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -238,7 +239,7 @@ func TestBuckets(t *testing.T) {
 }
 
 func (r *rig) passed(tenant, model, result string) {
-	r.Passed(tenant, model, result, time.Now(), func() Request { return Request{Tenant: tenant, Model: model, Result: result} })
+	r.Passed(tenant, model, slices.Index(names[:], result), time.Now(), func() Request { return Request{Tenant: tenant, Model: model, Result: result} })
 }
 
 // drained are the requests that wait for a viewer, as MODEL/RESULT.
@@ -276,6 +277,41 @@ func TestViewersGetASample(t *testing.T) {
 		got := strings.Join(drained(v), " ")
 		if n := strings.Count(got, "exact"); n != 10 || !strings.HasSuffix(got, "m/error") {
 			t.Errorf("%d exact: %s", n, got)
+		}
+	})
+}
+
+// TestViewersBeginWithThePast: who comes after the traffic sees the last requests, the oldest first, those that the filter selects, and no more
+// than there is room for.
+func TestViewersBeginWithThePast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		if !r.Wants(0, time.Now()) {
+			t.Error("the first request is not wanted")
+		}
+		for n := range 3 * mostRecent {
+			r.passed("ab", fmt.Sprint("m", n), "exact")
+			r.passed("xy", "more", "exact") // too soon after that
+			time.Sleep(Spacing)
+		}
+		r.passed("xy", "last", "miss")
+		if r.Wants(4, time.Now()) || !r.Wants(0, time.Now()) {
+			t.Error("the next miss is wanted too soon, or the next hit is not")
+		}
+		for f, want := range map[Filter]string{{}: "m129/exact ... last/miss", {Tenant: "x"}: "last/miss ... last/miss", {Result: "exact"}: "m129/exact ... m191/exact"} {
+			v, err := r.View(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := drained(v)
+			if have := got[0] + " ... " + got[len(got)-1]; have != want || len(got) > mostRecent {
+				t.Errorf("%+v: %d, %s, want %s", f, len(got), have, want)
+			}
+			v.Close()
+		}
+		v, _ := r.View(Filter{None: true})
+		if got := drained(v); len(got) > 0 {
+			t.Errorf("a viewer of no requests: %q", got)
 		}
 	})
 }
@@ -377,6 +413,19 @@ func TestTextsOfClientsAreCut(t *testing.T) {
 	})
 }
 
+// BenchmarkWants is the cost of a request while nobody looks.
+func BenchmarkWants(b *testing.B) {
+	w := New(Options{Names: names, Read: func() Counters { return Counters{} }})
+	defer w.Close()
+	at := time.Now()
+	w.Passed("t", "m", 0, at, func() Request { return Request{} })
+	for b.Loop() {
+		if w.Wants(0, at) {
+			b.Fatal("a second one is wanted at the same time")
+		}
+	}
+}
+
 // BenchmarkThreeViewers is the cost of one request while three viewers read, and prints the share of a core at 5,000 requests a second, and the
 // memory of a full history.
 func BenchmarkThreeViewers(b *testing.B) {
@@ -407,7 +456,7 @@ func BenchmarkThreeViewers(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		at = at.Add(200 * time.Microsecond) // 5,000 a second
 		w.Observe(Hit, time.Duration(i)*time.Microsecond)
-		w.Passed("t", "m", names[i%5], at, func() Request { return Request{At: at, Model: "m", Result: "exact"} })
+		w.Passed("t", "m", i%5, at, func() Request { return Request{At: at, Model: "m", Result: "exact"} })
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*5000*100, "%core@5000/s")
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
