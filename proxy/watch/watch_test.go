@@ -413,7 +413,7 @@ func TestTextsOfClientsAreCut(t *testing.T) {
 	})
 }
 
-// BenchmarkWants is the cost of a request while nobody looks.
+// BenchmarkWants is the cost of a request while there is no viewer.
 func BenchmarkWants(b *testing.B) {
 	w := New(Options{Names: names, Read: func() Counters { return Counters{} }})
 	defer w.Close()
