@@ -241,9 +241,11 @@ export function tree(height = 280) {
   const redraw = () => {
     const width = element.clientWidth;
     if (width < 40) return;
+    const row = 0.975 * parseFloat(getComputedStyle(document.documentElement).fontSize); // of a label: its size times its line height
     element.style.height = `${height}px`;
     put(element, squares(items, 0, 0, width, height).map(([item, x, y, w, hi]) => {
-      const cell = h(`div.${item.cls}`, { title: item.label, onclick: item.open }, w > 54 && hi > 20 ? item.label : '');
+      const text = w > 54 && hi > 24 ? h('span', {}, item.label) : '', cell = h(`div.${item.cls}`, { title: item.label, onclick: item.open }, text);
+      if (text) text.style.webkitLineClamp = Math.max(Math.floor((hi - 8) / row), 1); // whole lines only
       Object.assign(cell.style, { left: `${x}px`, top: `${y}px`, width: `${Math.max(w - 2, 1)}px`, height: `${Math.max(hi - 2, 1)}px` });
       return cell;
     }));

@@ -15,8 +15,8 @@ export function show(root, page) {
     card('Prefix hits', { asks: [path], hint: 'Share of the prompt tokens that the upstream read from its cache, of answers that report it.' }, prefix.element),
     card('Prefix hits, predicted and real', { asks: ['/admin/upstreams'], hint: 'Since the start, as shares of the prompt tokens of answers for which there was a prediction.' }, hits),
     card('Hints', { asks: ['/admin/upstreams'], hint: 'Fields that the proxy adds for an engine. One that an engine refuses is left out there for an hour.' }, hints),
-    card('Redis', { wide: true, asks: ['/admin/shared'] }, shared),
-    card('Prompts that part', { wide: true, asks: ['/admin/alignment'], hint: 'Where the prompts of an application differ although what follows is the same: an engine reads that again.' }, prompts));
+    card('Prompts that part', { wide: true, asks: ['/admin/alignment'], hint: 'Where the prompts of an application differ although what follows is the same: an engine reads that again.' }, prompts),
+    card('Redis', { wide: true, asks: ['/admin/shared'] }, shared));
 
   page.keep(async () => {
     const overview = await page.get('/admin/overview');
@@ -54,6 +54,6 @@ function alignmentOf(a) {
   if (!apps.length) return h('p.none', {}, 'No requests have been compared yet.');
   const places = apps.flatMap((x) => x.places.map((p) => ({ ...p, of: x }))).sort((x, y) => y.again - x.again).slice(0, 50);
   return [h('p.hint', {}, `${number(apps.length)} applications, ${number(apps.reduce((n, x) => n + x.compared, 0))} requests compared: ${share(apps.reduce((n, x) => n + x.again, 0), apps.reduce((n, x) => n + x.tokens, 0))} of their prompt tokens are read again because prompts part.`),
-    places.length ? h('ol.causes', {}, places.map((p) => h('li', {}, h('h3', {}, h('bdi', {}, p.of.model), ` · ${p.segment} ${p.index}: ${p.looks_like}`), h('p', {}, h('bdi', {}, p.in_words)),
+    places.length ? h('ol.causes', {}, places.map((p) => h('li', {}, h('h3', {}, h('bdi', {}, p.of.model), ` · ${p.segment} ${p.index}: ${p.looks_like}`), h('p', {}, h('bdi', {}, p.in_words.replace(`; ${p.repair}`, ''))),
       p.repair && h('p.repair', {}, settings(p.repair)), h('p.numbers', {}, `${number(p.requests)} requests, ${compact(p.again)} tokens again`)))) : null];
 }
