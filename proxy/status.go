@@ -281,28 +281,29 @@ func (v *visit) end(log *accesslog.Log, watched *watch.Watch, w http.ResponseWri
 	}
 	v.Status, v.Bytes = clientio.Sent(client)
 	v.trace(w.Header(), r, result)
-	takes, seen := log.Takes(result == Refused || v.Status >= http.StatusBadRequest), watched.Watched()
+	ended := start.Add(v.Took)
+	takes, seen := log.Takes(result == Refused || v.Status >= http.StatusBadRequest), watched.Wants(int(result), ended)
 	if takes || seen {
 		if v.api != nil {
 			v.Endpoint = v.api.Name
 		} else {
 			v.Endpoint = accesslog.Path(r.URL.Path)
 		}
-		v.At, v.Result, v.Why = start.Add(v.Took), result.String(), whyOf(w.Header())
+		v.At, v.Result, v.Why = ended, result.String(), whyOf(w.Header())
 	}
 	if takes {
 		log.Write(&v.Line)
 	}
 	if seen {
-		v.show(watched)
+		v.show(watched, result)
 	}
 	*v = visit{}
 	visits.Put(v)
 }
 
 // show passes v, which has ended, to those who watch.
-func (v *visit) show(watched *watch.Watch) {
-	watched.Passed(v.Tenant, v.Model, v.Result, v.At, func() watch.Request {
+func (v *visit) show(watched *watch.Watch, result Result) {
+	watched.Passed(v.Tenant, v.Model, int(result), v.At, func() watch.Request {
 		return watch.Request{At: v.At, ID: v.ID, Tenant: v.Tenant, Model: v.Model, Endpoint: v.Endpoint, Result: v.Result, Why: v.Why, Upstream: v.Upstream,
 			Status: v.Status, Bytes: v.Bytes, Took: v.Took.Seconds(), Waited: v.Waited.Seconds(), Saved: v.Saved, Stream: v.Stream}
 	})

@@ -26,6 +26,7 @@ type demoFlags struct {
 	concurrency int
 	streamEvery int64
 	seed        uint64
+	priced      bool // by demo.Prices
 }
 
 // The built-in workload takes some ten seconds and is large enough that a small cache evicts.
@@ -35,7 +36,7 @@ const (
 	demoModel    = "gpt-4o-mini"
 	// The speed of the engine for the built-in workload, in tokens per second: slow enough to show the savings of a cache, fast
 	// enough to watch.
-	demoPrefill, demoDecode = 8000, 300
+	demoPrefill, demoDecode = 10000, 360
 )
 
 func demonstrate(t cli.Terminal, args []string) error {
@@ -54,10 +55,17 @@ func demonstrate(t cli.Terminal, args []string) error {
 	}
 	if o.input == "" {
 		loader.Override("CAPACITY_ENTRIES", demoCapacity)
+		loader.Override("LOG_PROMPTS", "true") // they are the demo's own
 	}
 	cfg, err := loader.Load(withoutStore(t.Environ))
 	if err != nil {
 		return err
+	}
+	if o.input == "" && cfg.Prices == nil {
+		if cfg.Prices, err = demo.Prices(); err != nil {
+			return err
+		}
+		o.priced = true
 	}
 	if cfg.Store.Shared() != "" {
 		return config.Bad("--store: the demo makes up its answers, and would share them with a proxy; allowed is memory or file:PATH")
@@ -92,7 +100,7 @@ func (o *demoFlags) check() error {
 }
 
 func demoHelp(w io.Writer, fs *flag.FlagSet, l *config.Loader) {
-	io.WriteString(w, `reprise demo runs the proxy in front of a built-in engine and plays a workload through it.
+	io.WriteString(w, `reprise demo runs the proxy in front of two built-in engines and plays a workload through it.
 
   reprise demo
   reprise demo --policy lru --capacity 50
@@ -100,7 +108,10 @@ func demoHelp(w io.Writer, fs *flag.FlagSet, l *config.Loader) {
 
 A file for --input holds, one JSON value a line or as one JSON array, packed with gzip, zstd or not: chat request
 bodies, or records of OASST1, SGD or ShareGPT, of which the user's turns are played and answered by the engine.
-With --input the engine does not wait; the reported upstream time is the time that it would have taken.
+With --input the engines do not wait; the reported upstream time is the time that they would have taken.
+
+With the built-in workload the operators' page shows prompts, which are the demo's own (--log-prompts=false: it does
+not), and money by the prices of the models that the workload asks for, unless --prices has others.
 
 Flags:
 `)
@@ -148,14 +159,14 @@ func runDemo(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFlag
 }
 
 // workload returns the conversations of the file and its reader, or the built-in ones and nil.
-func (o *demoFlags) workload() (next func() (trace.Conversation, error), r *trace.ConversationReader, err error) {
+func (o *demoFlags) workload() (next func() (demo.Conversation, error), r *trace.ConversationReader, err error) {
 	if o.input == "" {
 		return demo.NewWorkload(o.seed).Next, nil, nil
 	}
 	if r, err = trace.OpenConversations(o.input); err != nil {
 		return nil, nil, err
 	}
-	return r.Next, r, nil
+	return demo.Recorded(r.Next), r, nil
 }
 
 // withoutStore removes REPRISE_STORE, so that simulated answers are not written to the file of a proxy that is configured by

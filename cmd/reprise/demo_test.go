@@ -42,6 +42,9 @@ func TestDemo(t *testing.T) {
 		s.UpstreamSecondsSaved <= 0 || s.Seconds <= 0 {
 		t.Errorf("want some of everything: %+v", s)
 	}
+	if s.Currency != "USD" || s.CostSaved <= 0 || s.CostSpent <= 0 {
+		t.Errorf("no money: %+v", s)
+	}
 	if s.Stored-s.Evictions > 40 {
 		t.Errorf("more was kept than the capacity: %+v", s)
 	}
@@ -79,12 +82,27 @@ func TestDemoInput(t *testing.T) {
 		if s.Requests != c.requests || s.Exact != c.exact || s.Semantic != c.semantic || s.Misses != c.miss || s.Bypass != c.bypass {
 			t.Errorf("%s: %+v\n%s", c.name, s, talk)
 		}
+		if s.Currency != "" {
+			t.Errorf("%s: money in %s, though there are no prices for its models", c.name, s.Currency)
+		}
+	}
+}
+
+// TestDemoTakesOtherPrices: prices of the user go before those of the demo.
+func TestDemoTakesOtherPrices(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "prices.yaml")
+	if err := os.WriteFile(path, []byte("currency: EUR\nprices:\n  - {model: gpt-*, input: 1, output: 2}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, talk, code := run([]string{"REPRISE_PRICES=" + path}, append([]string{"demo", "--exit", "--requests", "40"}, free...)...)
+	if code != cli.ExitOK || !strings.Contains(out, " EUR)") || strings.Contains(out, "deploy/prices.example.yaml") {
+		t.Errorf("exit %d\n%s\n%s", code, out, talk)
 	}
 }
 
 func TestDemoText(t *testing.T) {
 	out, talk, code := run([]string{"REPRISE_MODE=exact"}, append([]string{"demo", "--exit", "--requests", "60"}, free...)...)
-	if code != cli.ExitOK || !strings.Contains(out, "asked before in the same words") || !strings.Contains(talk, "(exact, rac+, 150 entries)") {
+	if code != cli.ExitOK || !strings.Contains(out, "asked before in the same words") || !strings.Contains(out, "deploy/prices.example.yaml") || !strings.Contains(talk, "(exact, rac+, 150 entries)") {
 		t.Errorf("exit %d\n%s\n%s", code, out, talk)
 	}
 }

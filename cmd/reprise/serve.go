@@ -153,7 +153,7 @@ func inWords(all []config.Upstream) string {
 		}
 		words = append(words, word)
 	}
-	return strings.Join(words, ",")
+	return strings.Join(words, ", ")
 }
 
 // address returns the URL of the API.

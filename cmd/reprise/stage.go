@@ -17,15 +17,16 @@ import (
 	"reprise/policy/sim/trace"
 	"reprise/proxy/enginesim"
 	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/choose"
 )
 
-// stage has all parts of a demo: engine, proxy and workload.
+// stage has all parts of a demo: engines, proxy and workload.
 type stage struct {
-	t      cli.Terminal
-	o      demoFlags
-	cfg    *config.Config
-	engine *http.Server
-	front  *front
+	t       cli.Terminal
+	o       demoFlags
+	cfg     *config.Config
+	engines []*http.Server
+	front   *front
 	*service
 
 	player  *demo.Player
@@ -33,22 +34,31 @@ type stage struct {
 	settled sync.RWMutex // read-locked by every request until it is counted
 }
 
-func newStage(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFlags) (*stage, error) {
-	s := &stage{t: t, o: o, cfg: cfg}
-	engine, err := s.startEngine()
-	if err != nil {
-		return nil, err
+func newStage(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFlags) (s *stage, err error) {
+	s = &stage{t: t, o: o, cfg: cfg}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.closeEngines())
+		}
+	}()
+	cfg.Upstreams = nil
+	cfg.Routing.Chooser, cfg.Routing.Hints = choose.Default, []string{"affinity", "salt"}
+	for _, name := range engineNames {
+		u, err := s.startEngine(name)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Upstreams = append(cfg.Upstreams, u)
 	}
-	cfg.Upstreams = []config.Upstream{{Target: upstream.Target{Base: engine}}}
 	useFreePorts(cfg)
 	log, _ := newLogger(cfg, t.Err)
 	if s.front, err = openFront(cfg); err != nil {
-		return nil, errors.Join(err, s.engine.Close())
+		return nil, err
 	}
 	s.front.answerProbes(cfg, log)
 	if s.service, err = newService(ctx, cfg, log, nil, nil); err != nil {
 		s.front.close()
-		return nil, errors.Join(err, s.engine.Close())
+		return nil, err
 	}
 	s.front.serve(cfg, s.counted(s.proxy.Handler()), &s.admin, log)
 	s.player = demo.NewPlayer(demo.Options{BaseURL: s.apiURL(), Model: demoModel, Concurrency: o.concurrency,
@@ -72,19 +82,34 @@ func (s *stage) settle() {
 	defer s.settled.Unlock()
 }
 
-// startEngine serves the built-in engine on a free port.
-func (s *stage) startEngine() (*url.URL, error) {
-	o := enginesim.Options{Models: []string{enginesim.AnyModel}, Reply: demo.Answer}
+// engineNames are those of the built-in engines: two, so that there is a choice to make.
+var engineNames = []string{"engine-a", "engine-b"}
+
+// engineBlocks is the size of the KV cache of an engine in blocks: small enough that it has to drop some of them.
+const engineBlocks = 1024
+
+// startEngine serves a built-in engine on a free port. It is to clients as vLLM of this version.
+func (s *stage) startEngine(name string) (config.Upstream, error) {
+	o := enginesim.Options{Models: []string{enginesim.AnyModel}, Reply: demo.Answer, Blocks: engineBlocks, Strict: "vllm"}
 	if s.o.input == "" {
 		o.Prefill, o.Decode = demoPrefill, demoDecode
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("start engine: %w", err)
+		return config.Upstream{}, fmt.Errorf("start engine: %w", err)
 	}
-	s.engine = &http.Server{Handler: enginesim.New(o), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	go s.engine.Serve(l) // ends when the stage is closed
-	return &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"}, nil
+	engine := &http.Server{Handler: enginesim.New(o), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	s.engines = append(s.engines, engine)
+	go engine.Serve(l) // ends when the stage is closed
+	return config.Upstream{Target: upstream.Target{Name: name, Base: &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"},
+		Dialect: "vllm", Version: "0.29", Capacity: engineBlocks * enginesim.BlockTokens}}, nil
+}
+
+func (s *stage) closeEngines() (err error) {
+	for _, e := range s.engines {
+		err = errors.Join(err, e.Close())
+	}
+	return err
 }
 
 // useFreePorts moves listeners whose default address is in use, so that a demo can run beside a proxy.
@@ -107,13 +132,13 @@ func (s *stage) adminURL() string { return "http://" + s.front.adminSocket.Addr(
 
 func (s *stage) close() error {
 	s.front.close()
-	return errors.Join(s.service.close(0), s.engine.Close())
+	return errors.Join(s.service.close(0), s.closeEngines())
 }
 
 // play plays the workload and shows the view.
-func (s *stage) play(ctx context.Context, next func() (trace.Conversation, error), r *trace.ConversationReader) error {
+func (s *stage) play(ctx context.Context, next func() (demo.Conversation, error), r *trace.ConversationReader) error {
 	fmt.Fprintf(s.t.Err, "page: %s/\n", s.adminURL())
-	fmt.Fprintf(s.t.Err, "reprise demo: clients → proxy %s (%s, %s, %s entries) → built-in engine\n", s.apiURL(), s.cfg.Mode, s.cfg.Policy,
+	fmt.Fprintf(s.t.Err, "reprise demo: clients → proxy %s (%s, %s, %s entries) → two built-in engines\n", s.apiURL(), s.cfg.Mode, s.cfg.Policy,
 		fmt.Sprint(s.cfg.CapacityEntries))
 	s.start = time.Now()
 	shown, hide := context.WithCancel(context.Background())
@@ -166,5 +191,8 @@ func (s *stage) report(r *trace.ConversationReader) error {
 	hit, miss := s.player.Medians()
 	columns, _ := cli.Size(s.t.Out)
 	sum.Text(s.t.Out, hit, miss, columns)
+	if s.o.priced {
+		fmt.Fprintf(s.t.Out, "  money      %s\n", demo.PricesNote)
+	}
 	return nil
 }

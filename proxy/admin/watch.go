@@ -50,9 +50,6 @@ func (a *admin) overview(*http.Request) (any, error) {
 // observer shows the history and the stream of requests; without a Watch there are none.
 type observer struct{ watch *watch.Watch }
 
-// longest is the longest window of the history.
-const longest = 24 * time.Hour
-
 // history writes the history as one line of JSON: in columns with a number a line it would be four times as long.
 func (o observer) history(w http.ResponseWriter, r *http.Request) {
 	v, err := o.report(r)
@@ -64,7 +61,7 @@ func (o observer) history(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(v) // an error is that the client has left
 }
 
-// report is the last window (1h) of the history in at most points (240) steps.
+// report is the last window (1h) of the history in at most points (240) steps; up to 10m they are of seconds.
 func (o observer) report(r *http.Request) (any, error) {
 	points, err := intParam(r, "points", 240)
 	if err != nil {
@@ -75,7 +72,7 @@ func (o observer) report(r *http.Request) (any, error) {
 	}
 	window := time.Hour
 	if given := r.URL.Query().Get("window"); given != "" {
-		if window, err = time.ParseDuration(given); err != nil || window < watch.Step || window > longest {
+		if window, err = time.ParseDuration(given); err != nil || window < watch.Step || window > watch.Long {
 			return nil, apierror.BadRequest("invalid_parameter", "window is "+apierror.Quote(given)+"; allowed is a duration from 10s to 24h.")
 		}
 	}
@@ -86,7 +83,7 @@ func (o observer) report(r *http.Request) (any, error) {
 }
 
 // events streams what passes: requests, as many as ten a second of each result, and that the history has another step. Each is an event of
-// text/event-stream whose data is JSON. The parameters model, tenant and result select requests; requests=no selects none.
+// text/event-stream whose data is JSON; the first are of the last requests before. The parameters model, tenant and result select requests; requests=no selects none.
 func (o observer) events(w http.ResponseWriter, r *http.Request) {
 	if o.watch == nil {
 		notFound(w, r)

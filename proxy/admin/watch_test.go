@@ -128,8 +128,8 @@ func TestEvents(t *testing.T) {
 	if kind, data := next(); kind != "hello" || !gjson.Get(data, "started").Exists() {
 		t.Fatalf("%s %s", kind, data)
 	}
-	for _, result := range []string{"exact", "miss"} {
-		w.Passed("tenant", "m\nevent: x", result, time.Now(), func() watch.Request { return watch.Request{Model: "m\n\nevent: x\n", Result: result} })
+	for result, name := range map[int]string{0: "exact", 4: "miss"} {
+		w.Passed("tenant", "m\nevent: x", result, time.Now(), func() watch.Request { return watch.Request{Model: "m\n\nevent: x\n", Result: name} })
 	}
 	if kind, data := next(); kind != "request" || gjson.Get(data, "result").String() != "miss" || gjson.Get(data, "model").String() != "m\n\nevent: x\n" {
 		t.Errorf("%s %s", kind, data)

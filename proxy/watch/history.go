@@ -2,10 +2,17 @@ package watch
 
 import "time"
 
-// kept is how many samples the history has: 24 hours.
-const kept = int(24 * time.Hour / Step)
+// history is the samples of one length of step, for as long as kept steps are.
+type history struct {
+	step time.Duration // samples are taken at its multiples, so that those of several proxies can be compared
+	kept int
+	ring []sample
 
-// sample is what was counted within one Step, and how the proxy was at its end. It has a fixed size of some 400 bytes.
+	before Counters        // at the last sample
+	times  [classes]spread // observed since then
+}
+
+// sample is what was counted within one step, and how the proxy was at its end. It has a fixed size of 360 bytes.
 type sample struct {
 	at       int64 // the number of the step since 1970, which ends the sample; 0: there is none
 	requests [Results]uint32
@@ -55,19 +62,22 @@ func (s *sample) since(before, now *Counters) {
 	s.gauges = [gauges]int64{now.Entries, now.Bytes, now.InFlight, now.Queued}
 }
 
-// history is a ring of samples, found by the number of their step: after a time without samples, as in a process that was stopped, the old
-// ones of those steps are not taken for new ones.
-type history struct{ ring []sample }
-
-// next is the place of the sample that ends at a time, empty.
-func (h *history) next(at time.Time) *sample {
+// take appends what was counted since the last sample. Samples are found by the number of their step: after a time without samples, as in a
+// process that was stopped, the old ones of those steps are not taken for new ones.
+func (h *history) take(step int64, now *Counters) {
 	if h.ring == nil {
-		h.ring = make([]sample, kept) // memory that is not written yet is not resident
+		h.ring = make([]sample, h.kept) // memory that is not written yet is not resident
 	}
-	n := stepOf(at)
-	s := &h.ring[int(n)%kept]
-	*s = sample{at: n}
-	return s
+	s := &h.ring[int(step)%h.kept]
+	*s = sample{at: step}
+	s.since(&h.before, now)
+	h.before = *now
+	for c := range h.times {
+		for b, n := range h.times[c] {
+			s.times[c][b] = pack(n)
+		}
+	}
+	h.times = [classes]spread{}
 }
 
 // of is the sample of a step, nil where there is none.
@@ -75,15 +85,18 @@ func (h *history) of(step int64) *sample {
 	if h.ring == nil || step <= 0 {
 		return nil
 	}
-	if s := &h.ring[int(step)%kept]; s.at == step {
+	if s := &h.ring[int(step)%h.kept]; s.at == step {
 		return s
 	}
 	return nil
 }
 
-func stepOf(at time.Time) int64 { return at.UnixNano() / int64(Step) }
+func (h *history) stepOf(at time.Time) int64 { return at.UnixNano() / int64(h.step) }
 
-func timeOf(step int64) time.Time { return time.Unix(0, step*int64(Step)).UTC() }
+func (h *history) timeOf(step int64) time.Time { return time.Unix(0, step*int64(h.step)).UTC() }
+
+// span is how long a time the history covers.
+func (h *history) span() time.Duration { return time.Duration(h.kept) * h.step }
 
 // group is several samples in a row as one.
 type group struct {

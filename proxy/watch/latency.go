@@ -48,11 +48,17 @@ type latencies [classes][buckets]atomic.Int64
 
 func (l *latencies) observe(c Class, took time.Duration) { l[c][bucketOf(took)].Add(1) }
 
-// take moves the counts into a sample.
-func (l *latencies) take(s *sample) {
+// take moves the counts to both histories, as they are: a sum of packed ones would be less exact.
+func (l *latencies) take(to ...*history) {
 	for c := range l {
 		for b := range l[c] {
-			s.times[c][b] = pack(l[c][b].Swap(0))
+			if l[c][b].Load() == 0 {
+				continue // most are: a look leaves the line in the caches of those that count
+			}
+			n := l[c][b].Swap(0)
+			for _, h := range to {
+				h.times[c][b] += n
+			}
 		}
 	}
 }

@@ -55,16 +55,21 @@ const how = "hit_ratio is exact, semantic, shared and stale over these and misse
 // MostPoints is how many steps a Report has at most.
 const MostPoints = 720
 
-// Report returns the last window of the history in at most points steps, each a multiple of Step.
+// Report returns the last window of the history in at most points steps. Each is a multiple of FineStep where the window is at most Fine, else
+// one of Step.
 func (w *Watch) Report(window time.Duration, points int) Report {
-	window = min(max(window, Step), 24*time.Hour)
+	window = min(max(window, Step), Long)
 	points = min(max(points, 1), MostPoints)
-	samples := int64((window + Step - 1) / Step)
+	h := &w.coarse
+	if window <= w.fine.span() {
+		h = &w.fine
+	}
+	samples := int64((window + h.step - 1) / h.step)
 	width := (samples + int64(points) - 1) / int64(points) // of a step, in samples
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	now := stepOf(time.Now())
-	if w.history.of(now) == nil {
+	now := h.stepOf(time.Now())
+	if h.of(now) == nil {
 		now-- // its sample comes in a moment
 	}
 	last := (now + width - 1) / width * width // steps of a width end at its multiples, so that a page that asks again gets the same ones
@@ -73,16 +78,16 @@ func (w *Watch) Report(window time.Duration, points int) Report {
 	for i := range groups {
 		end := last - (count-1-int64(i))*width
 		for n := end - width + 1; n <= end; n++ {
-			if s := w.history.of(n); s != nil {
+			if s := h.of(n); s != nil {
 				groups[i].add(s)
 			}
 		}
 	}
 	r := w.columns(groups)
-	r.Started, r.From, r.To, r.Step = w.started.UTC(), timeOf(last-count*width), timeOf(last), (time.Duration(width) * Step).Seconds()
+	r.Started, r.From, r.To, r.Step = w.started.UTC(), h.timeOf(last-count*width), h.timeOf(last), (time.Duration(width) * h.step).Seconds()
 	for i := range groups {
-		r.Times = append(r.Times, timeOf(last-(count-1-int64(i))*width).Unix())
-		r.Covered = append(r.Covered, int64(groups[i].samples)*int64(Step/time.Second))
+		r.Times = append(r.Times, h.timeOf(last-(count-1-int64(i))*width).Unix())
+		r.Covered = append(r.Covered, int64(groups[i].samples)*int64(h.step/time.Second))
 	}
 	return r
 }

@@ -65,7 +65,7 @@ type Viewer struct {
 	of     *viewers
 	filter Filter
 	events chan Event
-	next   map[string]*atomic.Int64 // by result: when the next request is taken, in nanoseconds since 1970
+	next   [Results]turn
 }
 
 // Events is closed when the viewer was too slow, and when the watch is closed.
@@ -81,15 +81,13 @@ type viewers struct {
 
 	mu     sync.Mutex // held while the list is replaced, and while events are sent: none is sent to a closed channel
 	closed bool
+	recent recent
 }
 
-// View returns a viewer of the requests that f selects.
+// View returns a viewer of the requests that f selects. It begins with those of the last ones.
 func (w *Watch) View(f Filter) (*Viewer, error) {
 	f.Model = strings.ToLower(f.Model)
-	v := &Viewer{of: &w.viewers, filter: f, events: make(chan Event, buffered), next: map[string]*atomic.Int64{}}
-	for _, name := range w.o.Names {
-		v.next[name] = new(atomic.Int64)
-	}
+	v := &Viewer{of: &w.viewers, filter: f, events: make(chan Event, buffered)}
 	return v, w.viewers.add(v)
 }
 
@@ -107,6 +105,7 @@ func (all *viewers) add(v *Viewer) error {
 	if all.closed || len(list) >= all.most {
 		return ErrViewers
 	}
+	all.recent.show(v)
 	list = append(list[:len(list):len(list)], v)
 	all.list.Store(&list)
 	return nil
@@ -164,36 +163,49 @@ func (all *viewers) tick(at time.Time) {
 	}
 }
 
-// Watched reports whether a viewer may take a request now. It takes a nanosecond while there is none.
+// Wants reports whether Passed has a use for a request with this result, by its place in Options.Names. It takes less than ten nanoseconds where it has none.
+func (w *Watch) Wants(result int, now time.Time) bool {
+	return w.Watched() || w.recent[result].due(now)
+}
+
+// Watched reports whether there is a viewer.
 func (w *Watch) Watched() bool { return w.viewers.list.Load() != nil }
 
-// Passed shows a request to those viewers that take it: r is called when there is one.
-func (w *Watch) Passed(tenant, model, result string, now time.Time, r func() Request) {
+// Passed shows a request to those viewers that take it, and keeps it for later ones: r is called when there is a use for it.
+func (w *Watch) Passed(tenant, model string, result int, now time.Time, r func() Request) {
 	var few [4]*Viewer
 	to := few[:0]
 	for _, v := range w.viewers.now() {
-		if v.filter.matches(tenant, model, result) && v.takes(result, now.UnixNano()) {
+		if v.filter.matches(tenant, model, w.o.Names[result]) && v.next[result].take(now) {
 			to = append(to, v)
 		}
 	}
-	if len(to) == 0 {
+	keep := w.recent[result].take(now)
+	if len(to) == 0 && !keep {
 		return
 	}
 	one := r()
 	one.Model, one.Why, one.ID, one.Endpoint = short(one.Model), short(one.Why), short(one.ID), short(one.Endpoint)
-	if data, err := json.Marshal(one); err == nil {
-		w.viewers.send(Event{"request", data}, to)
+	data, err := json.Marshal(one)
+	if err != nil {
+		return
+	}
+	e := Event{"request", data}
+	w.viewers.send(e, to)
+	if keep {
+		w.viewers.keep(past{e, tenant, one.Model, w.o.Names[result]})
 	}
 }
 
-// takes reports whether it is time for another request of a result.
-func (v *Viewer) takes(result string, now int64) bool {
-	next := v.next[result]
-	if next == nil {
-		return false
-	}
-	at := next.Load()
-	return now >= at && next.CompareAndSwap(at, now+int64(Spacing))
+// turn is when the next request of a result is taken, in nanoseconds since 1970.
+type turn struct{ at atomic.Int64 }
+
+func (t *turn) due(now time.Time) bool { return now.UnixNano() >= t.at.Load() }
+
+// take reports whether it is time for another request.
+func (t *turn) take(now time.Time) bool {
+	at := t.at.Load()
+	return now.UnixNano() >= at && t.at.CompareAndSwap(at, now.UnixNano()+int64(Spacing))
 }
 
 // short cuts a text that a client may have chosen.

@@ -1,8 +1,8 @@
-// Package watch keeps what operators see of a proxy: a history of its counters in memory, 24 hours in steps of ten seconds, and a stream of
-// requests as they pass, for a few viewers.
+// Package watch keeps what operators see of a proxy: a history of its counters in memory, ten minutes in steps of a second and 24 hours in steps
+// of ten, and a stream of requests as they pass, for a few viewers.
 //
-// No request waits for any of it. A request costs a look at the list of viewers, which is mostly empty, and one atomic addition to a
-// histogram; the counters themselves are those that the proxy has anyway, read every ten seconds. A viewer that reads too slowly is dropped.
+// No request waits for any of it. A request costs a look at the list of viewers, which is mostly empty, another at the time of the last request
+// that was kept for those who come, and one atomic addition to a histogram; the counters themselves are those that the proxy has anyway, read every second. A viewer that reads too slowly is dropped.
 // No prompt and no answer comes here.
 package watch
 
@@ -11,8 +11,13 @@ import (
 	"time"
 )
 
-// Step is the time between two samples of the history. Samples are taken at its multiples, so that those of several proxies can be compared.
-const Step = 10 * time.Second
+// Step and Long are the step of the history and how far it goes back; FineStep and Fine those of the finer one beside it.
+const (
+	Step     = 10 * time.Second
+	Long     = 24 * time.Hour
+	FineStep = time.Second
+	Fine     = 10 * time.Minute
+)
 
 // Results is how many ways there are in which a request is answered.
 const Results = 8
@@ -38,7 +43,7 @@ type Counters struct {
 // Options configures a Watch.
 type Options struct {
 	Names   [Results]string // of the results, in the order of Counters.Requests
-	Read    func() Counters // called every Step, and by no request; required
+	Read    func() Counters // called every FineStep, and by no request; required
 	Viewers int             // most viewers at the same time; default DefaultViewers
 }
 
@@ -50,11 +55,11 @@ type Watch struct {
 	o       Options
 	started time.Time
 	times   latencies
+	recent  [Results]turn // of what is kept for viewers that come
 	viewers viewers
 
-	mu      sync.RWMutex // protects what follows
-	history history
-	before  Counters // at the last sample
+	mu           sync.RWMutex // protects what follows
+	fine, coarse history
 
 	closing sync.Once
 	closed  chan struct{}
@@ -66,7 +71,8 @@ func New(o Options) *Watch {
 	if o.Viewers == 0 {
 		o.Viewers = DefaultViewers
 	}
-	w := &Watch{o: o, started: time.Now(), closed: make(chan struct{}), ended: make(chan struct{})}
+	w := &Watch{o: o, started: time.Now(), closed: make(chan struct{}), ended: make(chan struct{}),
+		fine: history{step: FineStep, kept: int(Fine / FineStep)}, coarse: history{step: Step, kept: int(Long / Step)}}
 	w.viewers.most = o.Viewers
 	go w.run()
 	return w
@@ -82,32 +88,42 @@ func (w *Watch) Close() {
 // Started is when the counters were 0.
 func (w *Watch) Started() time.Time { return w.started }
 
-// run takes a sample at each multiple of Step.
+// run takes a sample at each multiple of FineStep.
 func (w *Watch) run() {
 	defer close(w.ended)
-	for {
+	for last := int64(0); ; {
 		now := time.Now()
-		wait := time.NewTimer(now.Truncate(Step).Add(Step).Sub(now))
+		next := w.fine.stepOf(now) + 1
+		if next == last {
+			next++ // the clock of the timer was a little before that of the wall
+		}
+		wait := time.NewTimer(w.fine.timeOf(next).Sub(now))
 		select {
 		case <-w.closed:
 			wait.Stop()
 			return
-		case at := <-wait.C:
-			w.sample(at)
+		case <-wait.C:
+			w.sample(next)
+			last = next
 		}
 	}
 }
 
-// sample appends what was counted since the last sample to the history.
-func (w *Watch) sample(at time.Time) {
+// sample appends what was counted until the end of a fine step to the history.
+func (w *Watch) sample(step int64) {
+	const per = int64(Step / FineStep)
 	now := w.o.Read()
 	w.mu.Lock()
-	s := w.history.next(at.Add(Step / 4)) // the clock of the timer and that of the wall differ a little
-	s.since(&w.before, &now)
-	w.times.take(s)
-	w.before = now
+	w.times.take(&w.fine, &w.coarse)
+	w.fine.take(step, &now)
+	ends := step%per == 0
+	if ends {
+		w.coarse.take(step/per, &now)
+	}
 	w.mu.Unlock()
-	w.viewers.tick(at)
+	if ends {
+		w.viewers.tick(w.fine.timeOf(step))
+	}
 }
 
 // Observe counts how long an answer took, of a class whose times are kept.

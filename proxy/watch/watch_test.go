@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -68,7 +69,7 @@ func TestHistoryHasWhatWasCountedInEachStep(t *testing.T) {
 		pass(1)
 		r.count(func(c *Counters) { c.Requests[0] += 10; c.Entries = 4 })
 		pass(1)
-		got := r.Report(40*time.Second, 100)
+		got := r.Report(40*time.Second, 4)
 		for want, have := range map[string]string{
 			"- - 3 10":  shown(got.Results["exact"]),
 			"- - 1 0":   shown(got.Results["semantic"]),
@@ -131,21 +132,81 @@ func TestHistoryForgetsAfterADay(t *testing.T) {
 			t.Fatalf("%d requests", n)
 		}
 		r.Watch.mu.Lock()
-		s := *r.history.of(stepOf(time.Now()))
+		s := *r.coarse.of(r.coarse.stepOf(time.Now()))
 		r.Watch.mu.Unlock()
-		pass(kept)
+		pass(r.coarse.kept)
 		if n := r.Report(24*time.Hour, 720).Totals.All; n != 0 {
 			t.Errorf("%d requests of yesterday", n)
 		}
-		if r.history.of(s.at) != nil {
+		if r.coarse.of(s.at) != nil {
 			t.Error("a sample of yesterday is found")
 		}
 	})
 }
 
+// TestShortWindowsHaveSeconds: up to Fine a step has a second, with the same totals as the longer ones; what was counted between two steps of
+// the longer history is in it already.
+func TestShortWindowsHaveSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		for n := range 24 {
+			r.count(func(c *Counters) { c.Requests[0] += int64(n); c.Entries = int64(n) })
+			for range 40 * n { // more than a packed count has exactly
+				r.Observe(Hit, time.Millisecond)
+			}
+			time.Sleep(FineStep)
+			synctest.Wait()
+		}
+		fine, long := r.Report(10*time.Second, 240), r.Report(Fine+time.Second, 240)
+		if got := shown(fine.Results["exact"]); fine.Step != 1 || got != "14 15 16 17 18 19 20 21 22 23" {
+			t.Errorf("steps of %v s: %s", fine.Step, got)
+		}
+		if got := shown(fine.Gauges["entries"]); !strings.HasSuffix(got, "22 23") {
+			t.Errorf("entries %s", got)
+		}
+		if fine.Totals.All != 185 || long.Totals.All != 190 || long.Step != 10 { // the last four seconds are not in the longer one yet
+			t.Errorf("%d requests in the last ten seconds, %d in steps of %v s", fine.Totals.All, long.Totals.All, long.Step)
+		}
+		for window, want := range map[time.Duration]int64{20 * time.Second: 270, Fine: 276} {
+			if got := r.Report(window, 240); got.Totals.All != want {
+				t.Errorf("%s: %d requests, want %d", window, got.Totals.All, want)
+			}
+		}
+		times, want := int64(0), int64(40*190)
+		for _, n := range r.coarse.of(r.coarse.stepOf(time.Now())).times[Hit] {
+			times += n.count()
+		}
+		for _, n := range r.coarse.of(r.coarse.stepOf(time.Now()) - 1).times[Hit] {
+			times += n.count()
+		}
+		if off := float64(times)/float64(want) - 1; off < -0.063 || off > 0.063 {
+			t.Errorf("%d times of answers, want %d", times, want)
+		}
+	})
+}
+
+// TestFineHistoryForgets: after Fine, the seconds are gone and the longer history has what they had.
+func TestFineHistoryForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.count(func(c *Counters) { c.Requests[0] = 5 })
+		pass(int(Fine / Step))
+		if n := r.Report(Fine, 720).Totals.All; n != 5 {
+			t.Fatalf("%d requests", n)
+		}
+		pass(1) // the first second is not in the window any more
+		if fine, long := r.Report(Fine, 720).Totals.All, r.Report(time.Hour, 720).Totals.All; fine != 0 || long != 5 {
+			t.Errorf("%d requests in the finer history, %d in the longer one", fine, long)
+		}
+	})
+}
+
 func TestHistorySize(t *testing.T) {
-	if size := kept * int(unsafe.Sizeof(sample{})); size > 4<<20 {
-		t.Errorf("%d bytes", size)
+	for name, c := range map[string]struct{ kept, most int }{"24 hours": {int(Long / Step), 4 << 20}, "ten minutes": {int(Fine / FineStep), 250 << 10}} {
+		size := c.kept * int(unsafe.Sizeof(sample{}))
+		if t.Logf("%s: %d bytes", name, size); size > c.most {
+			t.Errorf("%s: %d bytes", name, size)
+		}
 	}
 }
 
@@ -178,7 +239,7 @@ func TestBuckets(t *testing.T) {
 }
 
 func (r *rig) passed(tenant, model, result string) {
-	r.Passed(tenant, model, result, time.Now(), func() Request { return Request{Tenant: tenant, Model: model, Result: result} })
+	r.Passed(tenant, model, slices.Index(names[:], result), time.Now(), func() Request { return Request{Tenant: tenant, Model: model, Result: result} })
 }
 
 // drained are the requests that wait for a viewer, as MODEL/RESULT.
@@ -216,6 +277,41 @@ func TestViewersGetASample(t *testing.T) {
 		got := strings.Join(drained(v), " ")
 		if n := strings.Count(got, "exact"); n != 10 || !strings.HasSuffix(got, "m/error") {
 			t.Errorf("%d exact: %s", n, got)
+		}
+	})
+}
+
+// TestViewersBeginWithThePast: who comes after the traffic sees the last requests, the oldest first, those that the filter selects, and no more
+// than there is room for.
+func TestViewersBeginWithThePast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		if !r.Wants(0, time.Now()) {
+			t.Error("the first request is not wanted")
+		}
+		for n := range 3 * mostRecent {
+			r.passed("ab", fmt.Sprint("m", n), "exact")
+			r.passed("xy", "more", "exact") // too soon after that
+			time.Sleep(Spacing)
+		}
+		r.passed("xy", "last", "miss")
+		if r.Wants(4, time.Now()) || !r.Wants(0, time.Now()) {
+			t.Error("the next miss is wanted too soon, or the next hit is not")
+		}
+		for f, want := range map[Filter]string{{}: "m129/exact ... last/miss", {Tenant: "x"}: "last/miss ... last/miss", {Result: "exact"}: "m129/exact ... m191/exact"} {
+			v, err := r.View(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := drained(v)
+			if have := got[0] + " ... " + got[len(got)-1]; have != want || len(got) > mostRecent {
+				t.Errorf("%+v: %d, %s, want %s", f, len(got), have, want)
+			}
+			v.Close()
+		}
+		v, _ := r.View(Filter{None: true})
+		if got := drained(v); len(got) > 0 {
+			t.Errorf("a viewer of no requests: %q", got)
 		}
 	})
 }
@@ -317,6 +413,19 @@ func TestTextsOfClientsAreCut(t *testing.T) {
 	})
 }
 
+// BenchmarkWants is the cost of a request while there is no viewer.
+func BenchmarkWants(b *testing.B) {
+	w := New(Options{Names: names, Read: func() Counters { return Counters{} }})
+	defer w.Close()
+	at := time.Now()
+	w.Passed("t", "m", 0, at, func() Request { return Request{} })
+	for b.Loop() {
+		if w.Wants(0, at) {
+			b.Fatal("a second one is wanted at the same time")
+		}
+	}
+}
+
 // BenchmarkThreeViewers is the cost of one request while three viewers read, and prints the share of a core at 5,000 requests a second, and the
 // memory of a full history.
 func BenchmarkThreeViewers(b *testing.B) {
@@ -325,8 +434,11 @@ func BenchmarkThreeViewers(b *testing.B) {
 	runtime.ReadMemStats(&before)
 	w := New(Options{Names: names, Read: func() Counters { return Counters{} }})
 	defer w.Close()
-	for n := range kept {
-		w.sample(time.Unix(0, int64(n+1)*int64(Step)))
+	for n := range w.coarse.kept {
+		w.coarse.take(int64(n+1), &Counters{})
+	}
+	for n := range w.fine.kept {
+		w.fine.take(int64(n+1), &Counters{})
 	}
 	for range 3 {
 		v, err := w.View(Filter{})
@@ -344,7 +456,7 @@ func BenchmarkThreeViewers(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		at = at.Add(200 * time.Microsecond) // 5,000 a second
 		w.Observe(Hit, time.Duration(i)*time.Microsecond)
-		w.Passed("t", "m", names[i%5], at, func() Request { return Request{At: at, Model: "m", Result: "exact"} })
+		w.Passed("t", "m", i%5, at, func() Request { return Request{At: at, Model: "m", Result: "exact"} })
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*5000*100, "%core@5000/s")
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")

@@ -29,7 +29,11 @@ func Answer(q enginesim.Question) (text string, known bool) {
 // plain takes off what Workload varies.
 func plain(question string) string {
 	q := strings.TrimPrefix(strings.ToLower(question), "please tell me: ")
-	q = strings.Replace(q, "how can i", "how do i", 1)
+	for _, w := range ways {
+		if rest, ok := strings.CutPrefix(q, strings.ToLower(w[1])); ok {
+			q = strings.ToLower(w[0]) + rest
+		}
+	}
 	return strings.TrimRight(q, " ?")
 }
 
@@ -40,6 +44,10 @@ var answers = map[string]string{
 		"app, enter the six digits that it shows, and keep the recovery codes in a safe place.",
 	"how do i turn off two-factor authentication": "Open Settings, then Security, and switch off Two-factor authentication. You have to confirm it with a code " +
 		"of your authenticator app or with one of the recovery codes.",
+	"is there a way to change my email": "Yes. Open Settings, then Account, and choose Change email. We send a link to the new address; it is in use " +
+		"as soon as you have opened that link.",
+	"is there a way to delete my account": "Yes. Open Settings, then Account, and choose Delete account. You have 30 days to come back; after them all notes " +
+		"are removed.",
 	"why was my account locked after several attempts to sign in": "After ten wrong passwords within an hour an account is locked for 30 minutes, so that a " +
 		"password cannot be found by trial. Wait, or choose Forgot password to unlock it at once.",
 	"can i sign in with my company account instead of a password": "Yes, in the Business plan. An administrator connects your identity provider by SAML or " +
@@ -99,6 +107,27 @@ var answers = map[string]string{
 	"in which country is my data stored": "In the region that was chosen for the account: Germany, the United States or Japan. Settings, Account shows yours.",
 	"how do i see earlier versions of a note": "Open the note's menu and choose History. Every version of the last year is listed with its date; choose one " +
 		"to read it or to bring it back.",
+	"are there any disturbances at the moment": "No. All services work: sync, search, export and the API.",
+
+	"where do i see which plan a customer has": "On the customer's page in the administration, in the line below the name. Free, Plus and Business are told apart by " +
+		"their colour.",
+	"how do i send a customer the report of the last sync": "Open the customer's page, choose Devices, and choose Send report. It has no texts of notes.",
+	"whom do i ask about an invoice that is in dispute":    "The accounts team, with the number of the invoice. Do not promise a refund before they have answered.",
+	"how do i find the log of a failed export":             "Open the customer's page, choose Exports, and open the one that failed. The log is kept for 14 days.",
+	"when do i pass a question on to the second line":      "When the help centre has no answer, when data may be lost, or when the customer has written three times.",
+
+	"suggest a title for the notes of a weekly team meeting.": "Weekly team meeting: decisions and next steps",
+	"write a checklist for moving to a new flat.": "- [ ] Give notice for the old flat\n- [ ] Book a van for [date]\n- [ ] Pack books and kitchen first\n" +
+		"- [ ] Change the address at bank, insurance and employer\n- [ ] Read the meters in both flats",
+	"write an agenda for a first meeting with a customer.": "- 10:00 Introduce both sides\n- 10:10 Hear what the customer wants to change\n- 10:35 Show what exists\n" +
+		"- 10:50 Agree on the next steps",
+	"suggest tags for a note about a sourdough recipe.": "baking, bread, sourdough, recipe",
+	"write a template for a bug report.": "# Summary\nOne sentence that names the fault.\n# Steps\nWhat you did, one step a line.\n# Expected\nWhat should have happened.\n" +
+		"# Seen\nWhat happened, with the version and the device.",
+	"suggest headings for a project diary.": "# Done today\n# Decided, and why\n# Open questions\n# Tomorrow",
+	"write a checklist for a conference talk.": "- [ ] Write the one sentence that should be remembered\n- [ ] Draw the slides\n- [ ] Rehearse aloud with a clock\n" +
+		"- [ ] Test the projector\n- [ ] Bring the slides as a file",
+	"turn this into a polite reminder: the report was due on friday.": "Dear [name], the report was due on Friday. Could you send it by [date], or say what is missing? Thank you.",
 }
 
 var followUps = map[string]string{
@@ -122,5 +151,8 @@ var followUps = map[string]string{
 	"is that also available in the free plan":              "yes, with a tenth of the limits.",
 	"is that true for attachments as well":                 "yes, attachments are treated like notes.",
 	"can an administrator do that for me":                  "yes, from the page of your account in the administration.",
+	"make it shorter.":                                     "the same with half of the words.",
+	"add one more point.":                                  "the same, and at the end: ask [name] to read it.",
+	"write it in a more formal way.":                       "the same in full sentences, and with the full names.",
 	"how do i check that it worked":                        "the page shows the date of the last change next to it.",
 }

@@ -9,7 +9,7 @@ import (
 // TestAnswer: each question of the workload has an answer of its own, in whatever words it is asked, and so has each later question.
 func TestAnswer(t *testing.T) {
 	seen := map[string]string{}
-	for _, s := range subjects {
+	for _, s := range append(subjects, writing, staff, subject{questions: []string{statusQuestion}}) {
 		for _, question := range s.questions {
 			text, known := Answer(ask(question))
 			if !known || seen[text] != "" {

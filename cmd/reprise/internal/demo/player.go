@@ -10,14 +10,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"reprise/policy/sim/trace"
 )
 
 // Options of a Player.
 type Options struct {
 	BaseURL     string // of the proxy, without /v1
-	Model       string // requested, where a conversation is not a complete request
+	Model       string // requested, where a conversation is not a complete request and its client names none
 	Concurrency int    // conversations at once
 	Requests    int64  // after which it ends; 0 is no limit
 	StreamEvery int64  // one of so many requests asks for a stream; 0 is none
@@ -49,11 +47,11 @@ var errEnough = errors.New("enough requests")
 // Play plays the conversations of next until io.EOF, the end of ctx, or Options.Requests. It waits for requests that are
 // sent, unless ctx ends. An answer that is an error ends its conversation and is counted; Play itself returns only the errors
 // of next and ctx.
-func (p *Player) Play(ctx context.Context, next func() (trace.Conversation, error)) error {
+func (p *Player) Play(ctx context.Context, next func() (Conversation, error)) error {
 	defer p.client.CloseIdleConnections()
 	var mu sync.Mutex // protects next and end
 	var end error
-	take := func() (c trace.Conversation, err error) {
+	take := func() (c Conversation, err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if end == nil {
@@ -90,9 +88,9 @@ func (p *Player) Failures() (int64, error) {
 }
 
 // play plays one conversation. It returns only errors that end the whole play.
-func (p *Player) play(ctx context.Context, c *trace.Conversation) error {
+func (p *Player) play(ctx context.Context, c *Conversation) error {
 	if c.Body != nil {
-		_, err := p.ask(ctx, c.Body, false)
+		_, err := p.ask(ctx, c.From, c.Body, false)
 		return p.unlessFailed(err)
 	}
 	t := newTalk(p.o.Model, c)
@@ -120,7 +118,7 @@ func (p *Player) turn(ctx context.Context, t *talk, i int) error {
 	t.user(i)
 	for range toolRounds {
 		stream := p.o.StreamEvery > 0 && p.sent.Load()%p.o.StreamEvery == p.o.StreamEvery-1 && !t.hasTools()
-		got, err := p.ask(ctx, t.body(i, stream), stream)
+		got, err := p.ask(ctx, t.c.From, t.body(i, stream), stream)
 		if err != nil {
 			return err
 		}
@@ -137,13 +135,13 @@ type failedError struct{ text string }
 func (e *failedError) Error() string { return e.text }
 
 // ask sends one request and reads the whole answer.
-func (p *Player) ask(ctx context.Context, body []byte, stream bool) (*reply, error) {
+func (p *Player) ask(ctx context.Context, from Client, body []byte, stream bool) (*reply, error) {
 	if n := p.sent.Add(1); p.o.Requests > 0 && n > p.o.Requests {
 		p.sent.Add(-1)
 		return nil, errEnough
 	}
 	start := time.Now()
-	got, hit, err := p.exchange(ctx, body, stream)
+	got, hit, err := p.exchange(ctx, from, body, stream)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -162,8 +160,8 @@ func (p *Player) ask(ctx context.Context, body []byte, stream bool) (*reply, err
 // maxReply bounds how much is read of one answer.
 const maxReply = 16 << 20
 
-func (p *Player) exchange(ctx context.Context, body []byte, stream bool) (got *reply, hit bool, err error) {
-	req, err := newRequest(ctx, p.o.BaseURL, body)
+func (p *Player) exchange(ctx context.Context, from Client, body []byte, stream bool) (got *reply, hit bool, err error) {
+	req, err := newRequest(ctx, p.o.BaseURL, from, body)
 	if err != nil {
 		return nil, false, err
 	}

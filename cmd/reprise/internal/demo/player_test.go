@@ -63,15 +63,15 @@ func play(t *testing.T, f *fake, o Options, all ...trace.Conversation) (*Player,
 	return p, p.Play(t.Context(), from(all))
 }
 
-func from(all []trace.Conversation) func() (trace.Conversation, error) {
-	return func() (trace.Conversation, error) {
+func from(all []trace.Conversation) func() (Conversation, error) {
+	return Recorded(func() (trace.Conversation, error) {
 		if len(all) == 0 {
 			return trace.Conversation{}, io.EOF
 		}
 		c := all[0]
 		all = all[1:]
 		return c, nil
-	}
+	})
 }
 
 func said(turns ...string) (c trace.Conversation) {
@@ -164,7 +164,7 @@ func TestPlayEnds(t *testing.T) {
 	srv := httptest.NewServer(&fake{})
 	defer srv.Close()
 	p := NewPlayer(Options{BaseURL: srv.URL, Concurrency: 4})
-	if err := p.Play(t.Context(), func() (trace.Conversation, error) { return trace.Conversation{}, broken }); err != broken {
+	if err := p.Play(t.Context(), func() (Conversation, error) { return Conversation{}, broken }); err != broken {
 		t.Errorf("got %v, want the error of the source", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -194,7 +194,7 @@ func TestWorkload(t *testing.T) {
 			if c.Tools != nil {
 				tools++
 			}
-			s += fmt.Sprintln(c.Turns)
+			s += fmt.Sprintln(c.Turns, c.System, c.From)
 		}
 		return s, repeats, talks, tools
 	}
@@ -208,6 +208,11 @@ func TestWorkload(t *testing.T) {
 	if repeats < 100 || talks < 50 || tools == 0 {
 		t.Errorf("%d repeats, %d talks, %d tools", repeats, talks, tools)
 	}
+	for _, client := range []Client{help, editor, desk, status} {
+		if !strings.Contains(one, fmt.Sprint(client)) {
+			t.Errorf("no conversation of %+v", client)
+		}
+	}
 	if !json.Valid(orderTool) {
 		t.Error("the tool is not JSON")
 	}
@@ -215,7 +220,7 @@ func TestWorkload(t *testing.T) {
 
 // TestBranchesShareNothing: two branches grow from one history with spare capacity, and neither overwrites the other.
 func TestBranchesShareNothing(t *testing.T) {
-	c := trace.Conversation{Turns: []trace.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}}}
+	c := Conversation{Conversation: trace.Conversation{Turns: []trace.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}}}}
 	k := newTalk("m", &c)
 	k.user(0)
 	k.histories[0] = slices.Grow(k.histories[0], 1000)

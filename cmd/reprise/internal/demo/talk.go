@@ -3,6 +3,7 @@ package demo
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,21 +12,19 @@ import (
 	"net/http"
 
 	"github.com/tidwall/gjson"
-
-	"reprise/policy/sim/trace"
 )
 
 // talk is a conversation in progress.
 type talk struct {
-	c     *trace.Conversation
+	c     *Conversation
 	model []byte
 	// histories holds, per turn, the messages up to its end so far, as JSON with a comma between them. A turn whose parent is
 	// not the last turn continues the history of its parent.
 	histories [][]byte
 }
 
-func newTalk(model string, c *trace.Conversation) *talk {
-	return &talk{c: c, model: quote(model), histories: make([][]byte, len(c.Turns))}
+func newTalk(model string, c *Conversation) *talk {
+	return &talk{c: c, model: quote(cmp.Or(c.From.Model, model)), histories: make([][]byte, len(c.Turns))}
 }
 
 func (t *talk) hasTools() bool { return t.c.Tools != nil }
@@ -86,12 +85,19 @@ func quote(s string) []byte {
 	return b
 }
 
-func newRequest(ctx context.Context, base string, body []byte) (*http.Request, error) {
+func newRequest(ctx context.Context, base string, from Client, body []byte) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/chat/completions", bytes.NewReader(body))
-	if err == nil {
-		req.Header.Set("Content-Type", "application/json")
+	if err != nil {
+		return nil, err
 	}
-	return req, err
+	req.Header.Set("Content-Type", "application/json")
+	if from.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+from.Key)
+	}
+	if from.TTL != "" {
+		req.Header.Set("X-Reprise-Ttl", from.TTL)
+	}
+	return req, nil
 }
 
 // reply is an assistant's answer.

@@ -5,13 +5,12 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
-
-	"reprise/policy/sim/trace"
+	"time"
 )
 
 // Workload is questions to the support of a made-up note-taking product: few questions are asked very often, in the same and
 // in slightly other words; the popular subjects change; some conversations go on with questions that depend on the first;
-// some questions come once; a few need a tool. It is drawn from a seed and has no end.
+// some questions come once; a few need a tool; and some come from other applications than the help. It is drawn from a seed and has no end.
 type Workload struct {
 	rng   *rand.Rand
 	asked int
@@ -30,7 +29,7 @@ type subject struct {
 
 var subjects = []subject{
 	{[]string{"How do I reset my password?", "How do I turn on two-factor authentication?", "How do I turn off two-factor authentication?",
-		"Why was my account locked after several attempts to sign in?", "Can I sign in with my company account instead of a password?"},
+		"Is there a way to change my email?", "Why was my account locked after several attempts to sign in?", "Can I sign in with my company account instead of a password?"},
 		[]string{"And if I no longer have access to that email address?", "How long is that link valid?", "Does that sign me out everywhere?"}},
 	{[]string{"How do I change the credit card on my subscription?", "Where can I download my invoices?", "How do I cancel my subscription?",
 		"Do you offer a discount for schools and universities?", "What happens to my notes when a payment fails?"},
@@ -47,7 +46,7 @@ var subjects = []subject{
 	{[]string{"How do I create an API key?", "What are the rate limits of the API?", "How do I receive a webhook when a note changes?",
 		"How do I search notes through the API?", "How do I revoke an API key that was leaked?"},
 		[]string{"Can you show me an example with curl?", "Which permissions does that need?", "Is that also available in the free plan?"}},
-	{[]string{"How do I restore a note that I deleted?", "How long are deleted notes kept?", "Are my notes encrypted?",
+	{[]string{"How do I restore a note that I deleted?", "How long are deleted notes kept?", "Is there a way to delete my account?", "Are my notes encrypted?",
 		"In which country is my data stored?", "How do I see earlier versions of a note?"},
 		[]string{"Is that true for attachments as well?", "Can an administrator do that for me?", "How do I check that it worked?"}},
 }
@@ -68,27 +67,46 @@ var orderTool = json.RawMessage(`[{"type":"function","function":{"name":"order_s
 func Known() string { return subjects[0].questions[0] }
 
 // Next returns the next conversation; the error is always nil.
-func (w *Workload) Next() (trace.Conversation, error) {
-	var c trace.Conversation
+func (w *Workload) Next() (c Conversation, err error) {
 	s := w.subject()
 	switch draw := w.rng.Float64(); {
-	case draw < 0.55:
+	case draw < 0.46:
 		c.Say(w.reword(skewed(w.rng, s.questions)))
-	case draw < 0.85:
+	case draw < 0.72:
 		c.Say(w.reword(skewed(w.rng, s.questions)))
-		for range 1 + w.rng.IntN(2) {
-			c.Say(skewed(w.rng, s.followUps))
-		}
-	case draw < 0.97:
+		w.goOn(&c, s)
+	case draw < 0.82:
 		c.Say("How do I " + pick(w.rng, rareVerbs) + " " + pick(w.rng, rareThings) + " " + pick(w.rng, rarePlaces) + "?")
-	default:
+	case draw < 0.85:
 		c.Tools = orderTool
 		// The built-in engine has no model: it calls a tool when the prompt contains these words.
 		c.Say("Call tool order_status: where is my order " + strconv.Itoa(4700+w.rng.IntN(20)) + "?")
+	case draw < 0.89:
+		c.From = status
+		c.Say(statusQuestion)
+	case draw < 0.95:
+		c.From, c.System = editor, editorSystem
+		c.Say(skewed(w.rng, writing.questions))
+		w.goOn(&c, writing)
+	default:
+		c.From, c.System = desk, deskPrompt(begin.Add(time.Duration(w.asked)*perConversation))
+		c.Say(skewed(w.rng, staff.questions))
 	}
 	w.asked++
 	return c, nil
 }
+
+// goOn adds one or two questions that depend on the first.
+func (w *Workload) goOn(c *Conversation, s subject) {
+	for range 1 + w.rng.IntN(2) {
+		c.Say(skewed(w.rng, s.followUps))
+	}
+}
+
+// The clock of the workload, which has no other: the day is that of a morning at the desk.
+var begin = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+const perConversation = 7 * time.Second
 
 // driftEvery is the number of conversations after which another subject becomes popular.
 const driftEvery = 60
@@ -113,7 +131,7 @@ func (w *Workload) reword(q string) string {
 	case 3:
 		return "Please tell me: " + q
 	case 4:
-		return strings.Replace(q, "How do I", "How can I", 1)
+		return otherWay(q)
 	}
 	return q
 }

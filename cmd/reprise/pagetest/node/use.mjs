@@ -42,10 +42,18 @@ await browse(async (browser) => {
     await until(page, () => document.querySelector('details.data[open] td'));
     await page.keyboard.press('Enter');
   });
+  await check('the page opens with the shortest window that has the life of the proxy', async () => {
+    const [shown, minutes] = await page.evaluate(async () => {
+      const o = await (await fetch('/admin/overview')).json();
+      return [document.querySelector('.bar input:checked').parentElement.textContent, (Date.parse(o.now) - Date.parse(o.started)) / 60000];
+    });
+    must(shown === '2 min' || minutes > 2, `${shown} after ${minutes} minutes`);
+  });
   await check('keyboard: the window is chosen', async () => {
-    await page.focus('.bar input:checked');
+    await page.focus('.bar input[value="2m"]');
     await page.keyboard.press('ArrowRight');
-    await until(page, () => location.hash.includes('window=6h'));
+    await until(page, () => location.hash.includes('window=10m'));
+    await until(page, () => document.querySelector('.bar input:checked').value === '10m');
   });
   await check('keyboard: another view opens, and its title has the focus', async () => {
     await page.focus('.brand');

@@ -6,6 +6,9 @@ import { views } from './views/views.js';
 const main = document.getElementById('main'), link = document.getElementById('link'), dialog = document.getElementById('ask');
 let leave = new AbortController();
 let started = ''; // of the proxy: another time is another process
+let born = -Infinity; // when that was on the clock of this page, in milliseconds
+
+const OFTEN = 2000, NEW = 30000; // milliseconds: between two readings of what changes by the second, and for how long a proxy is new
 
 /** The view and its parameters in the address: #/live?result=miss. */
 function place() {
@@ -43,11 +46,22 @@ function open(focus) {
     get: (path) => get(path, signal),
     on: (kind, f) => listeners.push([kind, f]), // hello, step or request
     watch, // opens the stream with another filter
-    /** Runs f now, at each step of the history, and when the proxy has restarted; what f throws is shown. Returns what runs it again. */
-    keep(f) {
+    /**
+     * Runs f now, at each step of the history, when the proxy has restarted, and every two seconds while often() is true or the proxy is new and the page
+     * is seen; what f throws is shown. Returns what runs it again.
+     */
+    keep(f, often = () => false) {
+      let running = 0;
       root.setAttribute('aria-busy', 'true');
-      const run = () => f().then(() => root.querySelector(':scope > .failed')?.remove(), (e) => failed(root, e, signal)).finally(() => root.removeAttribute('aria-busy'));
+      const run = () => {
+        running++;
+        f().then(() => root.querySelector(':scope > .failed')?.remove(), (e) => failed(root, e, signal)).finally(() => { running--; root.removeAttribute('aria-busy'); });
+      };
       for (const kind of ['hello', 'step']) listeners.push([kind, run]);
+      const timer = setInterval(() => {
+        if (!running && !document.hidden && link.classList.contains('live') && (often() || performance.now() - born < NEW)) run();
+      }, OFTEN);
+      signal.addEventListener('abort', () => clearInterval(timer));
       run();
       return run;
     },
@@ -82,6 +96,7 @@ function hello({ started: now }) {
 async function foot() {
   const o = await get('/admin/overview').catch(() => null);
   if (!o) return;
+  born = performance.now() - (Date.parse(o.now) - Date.parse(o.started));
   const e = document.getElementById('foot');
   e.dataset.started = started;
   put(e, `reprise ${o.version} · started `, when(o.started), ` · times are of this browser, ${zone()} · this page asks this proxy only`);

@@ -2,8 +2,11 @@
 // is text), and as a table.
 import { h, s, put, at, compact, when, zone } from './dom.js';
 
-/** What the charts are over; a curve may be over something else. title writes a value alone, cell one in a table, write one of many below the plot. */
-const time = { name: 'Time', moves: 'over time', title: at.day, cell: (t) => when(t) };
+const writes = (all) => (all[1] - all[0] < 60 ? at.daySecond : at.day);
+
+/** What the charts are over; a curve may be over something else. title writes a value alone, cell one in a table, both of all those; write one of many
+ * below the plot. */
+const time = { name: 'Time', moves: 'over time', title: (t, all) => writes(all)(t), cell: (t, all) => when(t, writes(all)) };
 
 const PAD = { left: 52, right: 12, top: 10, bottom: 24 };
 
@@ -71,6 +74,7 @@ function figure({ label, height = 220, x: across = time, draw, tip, rows, heads,
   return {
     element,
     set(next) {
+      if (cursor >= 0 && data) cursor = clamp(next.times.indexOf(data.times[cursor]), 0, next.times.length - 1); // it stays where it is, and the steps move
       data = next;
       plot.setAttribute('aria-valuemax', Math.max(data.times.length - 1, 0));
       put(keys, legend(data).map(([name, cls, value]) => h('li', { class: `key ${cls}` }, name, value && h('b', {}, value))));
@@ -130,9 +134,9 @@ const p = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 
 function columns(label, format, x = time) {
   return {
-    tip: (d, i) => ({ title: x.title(d.times[i]), lines: d.series.map((one) => [one.label, format(one.values[i]), one.cls]) }),
+    tip: (d, i) => ({ title: x.title(d.times[i], d.times), lines: d.series.map((one) => [one.label, format(one.values[i]), one.cls]) }),
     heads: (d) => [x.name, ...d.series.map((one) => one.label)],
-    rows: (d) => { const all = d.times.map((t, i) => [(x.cell ?? x.title)(t), ...d.series.map((one) => format(one.values[i]))]); return x === time ? all.reverse() : all; },
+    rows: (d) => { const all = d.times.map((t, i) => [(x.cell ?? x.title)(t, d.times), ...d.series.map((one) => format(one.values[i]))]); return x === time ? all.reverse() : all; },
     legend: (d) => d.series.map((one) => [one.label, one.cls, one.value]),
   };
 }
@@ -198,9 +202,9 @@ const rowTop = (scale, d, row) => scale.bottom - (row + 1) * rowHeight(scale, d)
 export function heat(label, { format = compact, bound, height = 240, cls = 'heat' } = {}) {
   const between = (d, row) => (row + 1 < d.bounds.length ? `${bound(d.bounds[row])} to ${bound(d.bounds[row + 1])}` : `${bound(d.bounds[row])} or more`);
   return figure({ label, height,
-    tip: (d, i, row) => ({ title: at.day(d.times[i]), lines: d.bounds.length ? [[between(d, row), format(d.counts[i]?.[row] ?? 0), '']] : [['answers', '0', '']] }),
+    tip: (d, i, row) => ({ title: time.title(d.times[i], d.times), lines: d.bounds.length ? [[between(d, row), format(d.counts[i]?.[row] ?? 0), '']] : [['answers', '0', '']] }),
     heads: (d) => ['Time', ...d.bounds.map((b, i) => between(d, i))],
-    rows: (d) => d.times.map((t, i) => [when(t), ...d.bounds.map((_, r) => format(d.counts[i]?.[r] ?? 0))]).filter((_, i) => d.counts[i]?.length).reverse(),
+    rows: (d) => d.times.map((t, i) => [time.cell(t, d.times), ...d.bounds.map((_, r) => format(d.counts[i]?.[r] ?? 0))]).filter((_, i) => d.counts[i]?.length).reverse(),
     legend: (d) => [['few', `${cls} q1`], ['many', `${cls} q6`]],
     draw(scale, d) {
       let most = 1;
@@ -240,9 +244,11 @@ export function tree(height = 280) {
   const redraw = () => {
     const width = element.clientWidth;
     if (width < 40) return;
+    const row = 0.975 * parseFloat(getComputedStyle(document.documentElement).fontSize); // of a label: its size times its line height
     element.style.height = `${height}px`;
     put(element, squares(items, 0, 0, width, height).map(([item, x, y, w, hi]) => {
-      const cell = h(`div.${item.cls}`, { title: item.label, onclick: item.open }, w > 54 && hi > 20 ? item.label : '');
+      const text = w > 54 && hi > 24 ? h('span', {}, item.label) : '', cell = h(`div.${item.cls}`, { title: item.label, onclick: item.open }, text);
+      if (text) text.style.webkitLineClamp = Math.max(Math.floor((hi - 8) / row), 1); // whole lines only
       Object.assign(cell.style, { left: `${x}px`, top: `${y}px`, width: `${Math.max(w - 2, 1)}px`, height: `${Math.max(hi - 2, 1)}px` });
       return cell;
     }));

@@ -86,7 +86,8 @@ export function money(n, currency) {
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const hour = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const second = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
-export const at = { day: (u) => day.format(u * 1000), hour: (u) => hour.format(u * 1000), second: (u) => second.format(u * 1000) };
+const daySecond = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+export const at = { daySecond: (u) => daySecond.format(u * 1000), day: (u) => day.format(u * 1000), hour: (u) => hour.format(u * 1000), second: (u) => second.format(u * 1000) };
 
 /** The zone in which the browser writes times now: UTC, UTC+2, UTC-3:30. */
 export function zone() {

@@ -1,25 +1,29 @@
 // Engines: the replicas behind the proxy, what their caches should hold and did, hints, and Redis.
 import { h, put, renew, card, table, number, compact, bytes, percent, seconds, settings, when, none } from '../dom.js';
 import { post } from '../api.js';
-import { sinceStart } from './overview.js';
+import { bySeconds, sinceStart, windowFor } from './overview.js';
 import { line } from '../chart.js';
 
 export function show(root, page) {
   const replicas = h('div'), hits = h('div'), hints = h('div'), shared = h('div'), prompts = h('div'), said = h('p.said', { role: 'status' });
+  let span = null;
+  const path = () => `/admin/history?window=${span ?? '1h'}`;
   const load = line('Upstream calls'), prefix = line('Prompt tokens that were cached', { format: percent });
   let redis = null;
   root.append(
     said,
     card('Replicas', { wide: true, asks: ['/admin/upstreams'], hint: 'Tokens held are an estimate of what the KV cache of each has. Admitted is the part of its usual requests that it gets, which grows after a fault.' }, replicas),
-    card('Load', { asks: ['/admin/history?window=1h'], hint: 'At the end of each step.' }, load.element),
-    card('Prefix hits', { asks: ['/admin/history?window=1h'], hint: 'Share of the prompt tokens that the upstream read from its cache, of answers that report it.' }, prefix.element),
+    card('Load', { asks: [path], hint: 'At the end of each step.' }, load.element),
+    card('Prefix hits', { asks: [path], hint: 'Share of the prompt tokens that the upstream read from its cache, of answers that report it.' }, prefix.element),
     card('Prefix hits, predicted and real', { asks: ['/admin/upstreams'], hint: 'Since the start, as shares of the prompt tokens of answers for which there was a prediction.' }, hits),
     card('Hints', { asks: ['/admin/upstreams'], hint: 'Fields that the proxy adds for an engine. One that an engine refuses is left out there for an hour.' }, hints),
-    card('Redis', { wide: true, asks: [() => (redis ? '/admin/shared' : '/admin/overview')] }, shared),
-    card('Prompts that part', { wide: true, asks: ['/admin/alignment'], hint: 'Where the prompts of an application differ although what follows is the same: an engine reads that again.' }, prompts));
+    card('Prompts that part', { wide: true, asks: ['/admin/alignment'], hint: 'Where the prompts of an application differ although what follows is the same: an engine reads that again.' }, prompts),
+    card('Redis', { wide: true, asks: [() => (redis ? '/admin/shared' : '/admin/overview')] }, shared));
 
   const again = page.keep(async () => {
-    const [up, all, overview, aligned] = await Promise.all(['/admin/upstreams', '/admin/history?window=1h', '/admin/overview', '/admin/alignment'].map(page.get));
+    const overview = await page.get('/admin/overview');
+    span ??= windowFor(overview);
+    const [up, all, aligned] = await Promise.all(['/admin/upstreams', path(), '/admin/alignment'].map(page.get));
     redis = overview.shared ? await page.get('/admin/shared') : null;
     const history = all.times ? sinceStart(all) : all;
     renew(replicas, up.upstreams.length === 0 ? h('p.none', {}, 'Nothing is known of them.') : replicasOf(up.upstreams, drain));
@@ -33,7 +37,7 @@ export function show(root, page) {
     }
     renew(shared, redis ? sharedOf(redis) : h('p.none', {}, 'The store belongs to this process alone. ', settings('REPRISE_STORE'), ' with the URL of a Redis server shares it.'));
     renew(prompts, alignmentOf(aligned));
-  });
+  }, () => bySeconds(span));
 
   async function drain(name, drained) {
     try {

@@ -22,14 +22,15 @@ export function show(root, page) {
   const pause = h('button.plain', { type: 'button', 'aria-pressed': 'false', onclick: () => { paused = !paused; pause.setAttribute('aria-pressed', paused); pause.textContent = paused ? 'Go on' : 'Pause'; counted(); } }, 'Pause');
   const choose = h('select', { onchange: change('result', 0) }, h('option', { value: '' }, 'all'), results.map((r) => h('option', { value: r, selected: value('result') === r }, r)));
 
-  function counted() { count.textContent = paused ? 'Paused.' : seen ? `${number(seen)} requests shown since this view was opened.` : 'Waiting for requests.'; }
+  function counted() { count.textContent = paused ? 'Paused.' : seen ? `${number(seen)} requests shown, the newest first.` : 'Waiting for requests.'; }
 
-  root.append(card('Requests as they pass', { wide: true, asks: [() => path()], hint: 'A sample: at most ten a second of each result. Neither prompts nor answers are shown; a tenant is a digest.' },
+  root.append(card('Requests as they pass', { wide: true, asks: [() => path()], hint: 'A sample: at most ten a second of each result, and the last ones before this view was opened. Neither prompts nor answers are shown; a tenant is a digest.' },
     h('form.filters', { onsubmit: (e) => e.preventDefault() }, h('label.field', {}, h('span', {}, 'Result'), choose), field('model', 'Model contains'), field('tenant', 'Tenant begins with'), pause),
     count,
     h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Requests' }, h('table.live', {}, h('caption.hidden', {}, 'Requests, the newest first'),
       h('thead', {}, h('tr', {}, [`Time, ${zone()}`, 'Result', 'Model', 'Took', 'Why', 'Tenant', 'Endpoint', 'Upstream', 'Tokens saved', 'Status'].map((t, i) => h([3, 8, 9].includes(i) ? 'th.right' : 'th', { scope: 'col' }, t)))), rows))));
 
+  page.on('hello', () => { if (!paused) { put(rows); seen = 0; counted(); } }); // a stream begins with the last requests
   page.on('request', (r) => {
     if (paused) return;
     seen++;

@@ -3,12 +3,21 @@ import { h, put, card, choice, number, compact, percent, seconds, money, bytes, 
 import { stacked, line, heat } from '../chart.js';
 
 export const results = ['exact', 'semantic', 'shared', 'stale', 'miss', 'bypass', 'error', 'client-gone'];
-const windows = [['10m', '10 min'], ['1h', '1 h'], ['6h', '6 h'], ['24h', '24 h']];
+const windows = [['2m', '2 min'], ['10m', '10 min'], ['1h', '1 h'], ['6h', '6 h'], ['24h', '24 h']];
+
+/** The shortest window that has the whole life of the proxy, up to an hour. */
+export function windowFor({ now, started }) {
+  const minutes = (Date.parse(now) - Date.parse(started)) / 60000;
+  return minutes <= 2 ? '2m' : minutes <= 10 ? '10m' : '1h';
+}
+
+/** Whether a window has steps of seconds, and so something new every second. */
+export const bySeconds = (span) => ['2m', '10m'].includes(span);
 
 export function show(root, page) {
-  let span = page.params.get('window') ?? '1h', unit = 'share', saving = 'tokens', side = 'hit', history = null, overview = null;
-  const path = () => `/admin/history?window=${encodeURIComponent(span)}`;
-  const tiles = h('dl.tiles'), faults = h('div.faults'), force = h('dl.force');
+  let span = page.params.get('window'), unit = 'share', saving = 'tokens', side = 'hit', history = null, overview = null;
+  const path = () => `/admin/history?window=${encodeURIComponent(span ?? '1h')}`;
+  const tiles = h('dl.tiles'), faults = h('div.faults'), bar = h('div.bar'), force = h('dl.force');
   const pick = (legend, values, now, set) => choice(legend, values, now, (v) => { set(v); draw(); });
 
   const answers = stacked('Requests by how they were answered', { format: (v) => (unit === 'share' ? percent(v) : v == null ? none : `${compact(v)}/s`) });
@@ -17,8 +26,7 @@ export function show(root, page) {
   const map = heat('Answers by the time that they took', { bound: seconds });
 
   root.append(
-    h('div.bar', {}, choice('Window', windows, span, (v) => { span = v; page.remember({ window: v }); again(); })),
-    faults, tiles,
+    bar, faults, tiles,
     card('How requests were answered', { wide: true, asks: [path], tools: pick('Unit', [['share', 'share'], ['rate', 'per second']], unit, (v) => { unit = v; }) }, answers.element),
     card('Saved', { asks: [path], tools: pick('What was saved', [['tokens', 'tokens'], ['money', 'money'], ['time', 'upstream time']], saving, (v) => { saving = v; }),
       hint: 'In each step: what the upstream did not have to read and make again.' }, saved.element),
@@ -65,6 +73,7 @@ export function show(root, page) {
   }
 
   async function refresh() {
+    if (!span) open(windowFor(await page.get('/admin/overview')));
     const wanted = span;
     const [o, x] = await Promise.all([page.get('/admin/overview'), page.get(path())]);
     if (wanted !== span) return;
@@ -73,7 +82,14 @@ export function show(root, page) {
     drawOverview();
     draw();
   }
-  const again = page.keep(refresh);
+
+  function open(window) {
+    span = window;
+    put(bar, choice('Window', windows, span, (v) => { span = v; page.remember({ window: v }); again(); }));
+  }
+
+  if (span) open(span);
+  const again = page.keep(refresh, () => bySeconds(span));
 }
 
 /** Without the steps before the proxy began, but for a few. */

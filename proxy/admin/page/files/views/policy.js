@@ -63,7 +63,9 @@ export function show(root, page) {
     const all = (p.windows ?? []).filter((w) => w.requests > 0), experts = p.experts ?? [];
     ratios.set({ times: all.map((w) => Date.parse(w.from) / 1000), series: [{ label: 'the cache', cls: colours[0], values: all.map((w) => w.hit_ratio) },
       ...experts.map((x, i) => ({ label: x.name, cls: `${colours[i + 1] ?? 'r-bypass'} dash`, values: all.map((w) => w.panel?.experts?.find((e) => e.name === x.name)?.hit_ratio ?? null) }))] });
-    put(led, h('p', {}, p.leader ? ['The policy is ', h('b', {}, p.policy), '; ', h('b', {}, p.leader), ` leads. Changes of the leader: ${number(p.changed)}.`] : ['The policy is ', h('b', {}, p.policy), ', which has no experts.']));
+    ratios.element.hidden = all.length < 2; // one minute is no curve, and its figures are in the table
+    put(led, h('p', {}, p.leader ? ['The policy is ', h('b', {}, p.policy), '; ', h('b', {}, p.leader), ` leads. Changes of the leader: ${number(p.changed)}.`] : ['The policy is ', h('b', {}, p.policy), ', which has no experts.']),
+      experts.length ? table('Experts', ['Expert', 'Hit ratio since the start', 'Entries', ''], experts.map((x) => [x.name, percent(x.hit_ratio), number(x.entries), x.name === p.leader ? 'leads' : '']), { right: [1, 2] }) : null);
     put(changes, !p.changes?.length ? null : table('Changes of the leader', ['Time', 'From', 'To', 'Why'],
       p.changes.toReversed().map((c) => [when(c.at), c.from, c.to, h('span.wrap', {}, c.why)])));
   }

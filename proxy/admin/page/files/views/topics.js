@@ -28,7 +28,7 @@ export function show(root, page) {
     const [overview, topics] = await Promise.all([page.get('/admin/overview'), page.get(`/admin/topics?limit=${most}`)]);
     prompts = overview.prompts_may_be_shown;
     map.set(topics.topics.map((t, i) => ({ label: `${prompts && t.sample ? t.sample.slice(0, 80) : `topic ${t.topic}`} · ${number(t.entries)}`, value: t.entries, cls: `t${i % 6}`, open: () => open(t.topic) })));
-    put(list, topics.total === 0 ? h('p.none', {}, 'No topics yet: they come with the first answers that are kept.') : h('details.data', {},
+    put(list, topics.total === 0 ? h('p.none', {}, 'No topics yet: they come with the first answers that are kept.') : h('details.data', { open: list.querySelector('details')?.open },
       h('summary', {}, `Table of ${topics.total > most ? `the ${most} largest of ` : ''}${number(topics.total)} topics`),
       table('Topics, the largest first', ['Topic', 'Entries', 'Model', 'Tenant', 'Oldest prompt'], topics.topics.map((t) => [
         h('button.copy', { type: 'button', onclick: () => open(t.topic) }, String(t.topic)), number(t.entries), h('bdi', {}, t.model), h('code', {}, t.tenant.slice(0, 12)), text(t.sample)]), { right: [1] })));
