@@ -51,7 +51,7 @@ type restView struct {
 type topicList struct {
 	Topics  []*topicView      `json:"topics"`
 	Total   int               `json:"total"`
-	Rest    restView          `json:"rest"` // those after the last one listed, together
+	Rest    restView          `json:"rest"` // those that are not listed, together
 	Counted map[string]string `json:"how_it_is_counted"`
 	Scopes  []scopeView       `json:"scopes"`
 }
@@ -81,7 +81,7 @@ func topicOrder(name string) (func(a, b *topicView) int, error) {
 	return nil, apierror.BadRequest("invalid_parameter", "sort is "+apierror.Quote(name)+"; allowed are "+strings.Join(names, ", ")+".")
 }
 
-// listTopics lists the topics that have a comparable member, in an order, at most limit (100), and sums up the rest.
+// listTopics lists the topics that have a comparable member, in an order, at most limit (100), or one of them, and sums up the rest.
 func (a *admin) listTopics(r *http.Request) (any, error) {
 	limit, err := intParam(r, "limit", 100)
 	if err != nil {
@@ -91,14 +91,25 @@ func (a *admin) listTopics(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	only, err := intParam(r, "topic", 0)
+	if err != nil {
+		return nil, err
+	}
 	a.settle()
 	all := sumTopics(a.Entries)
 	kept := setPrevalences(a.Ranks, all)
 	slices.SortFunc(all, before)
-	shown := all[:min(len(all), limit)]
+	from, to := 0, min(len(all), limit)
+	if only > 0 {
+		from = slices.IndexFunc(all, func(v *topicView) bool { return v.Topic == policy.TopicID(only) })
+		from, to = max(from, 0), from+1
+	}
+	shown := all[from:to]
 	l := topicList{Topics: shown, Total: len(all), Scopes: a.scopeViews(), Counted: countedOf(a.Shared != nil)}
-	for _, v := range all[len(shown):] {
-		l.Rest.add(v)
+	for _, rest := range [][]*topicView{all[:from], all[to:]} {
+		for _, v := range rest {
+			l.Rest.add(v)
+		}
 	}
 	complete(a, shown)
 	l.Counted["prevalence"] = prevalenceWords(kept)
@@ -117,6 +128,7 @@ func prevalenceWords(kept bool) string {
 // sumTopics has each topic once, in no order.
 func sumTopics(entries Entries) (all []*topicView) {
 	byID, now := map[policy.TopicID]*topicView{}, time.Now()
+	all = []*topicView{} // in JSON a list, not null
 	for e := range entries.All() {
 		if e.Prompt == "" {
 			continue

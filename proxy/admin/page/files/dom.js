@@ -117,9 +117,13 @@ export function choice(legend, values, chosen, change) {
     h('input', { type: 'radio', name, value, checked: value === chosen, onchange: () => change(value) }), h('span', {}, label))));
 }
 
-/** A table with headings; rows are lists of texts or elements. */
-export function table(caption, heads, rows, { right = [] } = {}) {
-  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${caption}` }, h('table', {}, h('caption.hidden', {}, caption),
-    h('thead', {}, h('tr', {}, heads.map((t, i) => h(right.includes(i) ? 'th.right' : 'th', { scope: 'col' }, t)))),
+/** A table with headings; rows are lists of texts or elements. sorted: the columns by which it can be sorted, and by which it is. */
+export function table(caption, heads, rows, { right = [], tall, sorted } = {}) {
+  const head = (t, i) => {
+    const id = sorted?.columns[i];
+    return h(right.includes(i) ? 'th.right' : 'th', { scope: 'col', 'aria-sort': id && id === sorted.by ? 'descending' : null }, id ? h('button.sort', { type: 'button', onclick: () => sorted.change(id) }, t) : t);
+  };
+  return h(tall ? 'div.scroll.tall' : 'div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${caption}` }, h('table', {}, h('caption.hidden', {}, caption),
+    h('thead', {}, h('tr', {}, heads.map(head))),
     h('tbody', {}, rows.map((r) => h('tr', {}, r.map((c, i) => h(i === 0 ? 'th' : right.includes(i) ? 'td.right' : 'td', i === 0 ? { scope: 'row' } : {}, c)))))));
 }
