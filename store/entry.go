@@ -121,7 +121,9 @@ func (e *Entry) Use() (u Use) {
 	}
 	use := e.stored.use.Load()
 	if u.Hits = int64(uint32(use)); u.Hits > 0 {
-		u.Last = time.Unix(int64(use>>32), 0)
+		if u.Last = time.Unix(int64(use>>32), 0); u.Last.Before(e.Created) { // in the same second
+			u.Last = e.Created
+		}
 	}
 	return u
 }

@@ -18,6 +18,7 @@ func TestUse(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	s := open(t, store.Options{Now: func() time.Time { return now }})
 	e := entry("a")
+	e.Created = now.Add(-time.Hour)
 	s.Put(e, s.Tick())
 	want := func(hits int64, last time.Time) {
 		t.Helper()
@@ -27,20 +28,23 @@ func TestUse(t *testing.T) {
 		}
 	}
 	want(0, time.Time{})
+	before, _ := s.Get(e.ID) // it takes no copy
 	now = now.Add(90 * time.Second)
 	s.Hit(e.ID, 0, s.Tick())
 	now = now.Add(time.Second / 4)
 	s.Hit(e.ID, 0, s.Tick())
 	want(2, time.Unix(1_800_000_090, 0))
-	before, _ := s.Get(e.ID)
-	now = now.Add(time.Minute)
-	s.Apply(store.Event{Kind: store.EventUse, ID: e.ID, At: s.Tick()})
-	want(3, time.Unix(1_800_000_150, 0))
-	if before.Use().Hits != 3 { // it takes no copy
-		t.Errorf("an entry of before has %d hits", before.Use().Hits)
-	}
-	s.Put(entry("a"), s.Tick())
+	again := entry("a")
+	again.Created = time.Unix(1_800_000_150, 1000)
+	s.Put(again, s.Tick())
 	want(0, time.Time{})
+	s.Hit(e.ID, 0, s.Tick())
+	want(1, again.Created) // no use comes before the answer
+	s.Apply(store.Event{Kind: store.EventUse, ID: e.ID, At: s.Tick()})
+	want(2, again.Created)
+	if before.Use().Hits != 2 {
+		t.Errorf("the answer of before has %d hits", before.Use().Hits) // those of its own
+	}
 	if (&store.Entry{}).Use() != (store.Use{}) {
 		t.Error("an entry of no store was used")
 	}

@@ -37,9 +37,17 @@ func (h *Policy) Why(id policy.ID) string {
 	}
 	_, z := h.forecast(e)
 	capacity := 32 / h.clock.scale
-	why := fmt.Sprintf("expected return: a use in some %.3g requests; last used %d requests ago", capacity/math.Exp(float64(z.gain())), h.age(&h.rows[e]))
+	why := fmt.Sprintf("expected return: a use in some %s requests; last used %d requests ago", rounded(capacity/math.Exp(float64(z.gain()))), h.age(&h.rows[e]))
 	if h.worth != nil {
 		why += fmt.Sprintf("; a hit is worth %.3g for its space", math.Exp(float64(h.worth[e])))
 	}
 	return why
+}
+
+// rounded writes x with three digits that count, and no exponent.
+func rounded(x float64) string {
+	if unit := math.Pow10(int(math.Log10(max(x, 1))) - 2); unit > 1 {
+		return fmt.Sprintf("%.0f", math.Round(x/unit)*unit)
+	}
+	return fmt.Sprintf("%.3g", x)
 }

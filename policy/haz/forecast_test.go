@@ -2,6 +2,7 @@ package haz
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -39,6 +40,31 @@ func TestForecastIsTheLeastOfAll(t *testing.T) {
 	e, _ := h.find(victim)
 	if first, _ := h.find(next[0]); len(next) != 100 || h.rated(e).score < h.rated(first).score {
 		t.Errorf("%d of 100; the victim scores %v, the first %v", len(next), h.rated(e).score, h.rated(first).score)
+	}
+}
+
+// TestForecastSays: what is used often returns sooner, in numbers without an exponent.
+func TestForecastSays(t *testing.T) {
+	for x, want := range map[float64]string{0.5: "0.5", 7.126: "7.13", 999.4: "999", 1234: "1230", 123456789: "123000000"} {
+		if got := rounded(x); got != want {
+			t.Errorf("%v is %s, want %s", x, got, want)
+		}
+	}
+	h := newPolicy(1000, 8, 0, 0.1, 1)
+	h.Insert(policy.Item{ID: 1, Topic: 1}, policy.Tick{Seq: 1})
+	h.Insert(policy.Item{ID: 2, Topic: 2}, policy.Tick{Seq: 2})
+	for seq := range int64(10) {
+		h.Hit(2, policy.Tick{Seq: 3 + seq})
+	}
+	var some [3]float64
+	var ago [3]int
+	for id := 1; id <= 2; id++ {
+		if _, err := fmt.Sscanf(h.Why(policy.ID(id)), "expected return: a use in some %g requests; last used %d requests ago", &some[id], &ago[id]); err != nil {
+			t.Errorf("%q: %v", h.Why(policy.ID(id)), err)
+		}
+	}
+	if some[1] <= some[2] || ago[1] != 11 || ago[2] != 0 || h.Why(3) != "" {
+		t.Errorf("in %v requests, used %v ago; %q", some, ago, h.Why(3))
 	}
 }
 

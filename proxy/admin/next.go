@@ -63,8 +63,8 @@ func nextWords(a *admin, says bool) string {
 	if !says {
 		return "The policy " + a.Policy + " does not say what it evicts next: it draws its victims, or decides when it evicts."
 	}
-	words := "What the policy " + a.Policy + " evicts next if room were needed now and no request came before, the " + strconv.Itoa(mostNext) +
-		" next at most. A policy that draws its victims among a sample takes one of the first ones."
+	words := "In this order the policy " + a.Policy + " evicts, if room is needed before the next request; " + strconv.Itoa(mostNext) +
+		" entries at most are foreseen. A policy that draws its victims among a sample takes one of the first ones."
 	if a.Shared == nil {
 		return words
 	}

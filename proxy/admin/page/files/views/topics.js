@@ -37,7 +37,7 @@ export function show(root, page) {
   const order = h('label.field', {}, h('span', {}, 'Order'), h('select', { name: 'sort', onchange: () => form.requestSubmit() }, orders.map(([id, words]) => h('option', { value: id, selected: id === value('sort') }, words))));
   const form = h('form.filters', { onsubmit: (e) => { e.preventDefault(); page.remember(Object.fromEntries(new FormData(form))); Promise.all([load(), choose()]).catch(say(found)); } },
     search, field('topic', 'Topic'), field('model', 'Model'), field('tenant', 'Tenant'), field('namespace', 'Namespace'), order, h('button', { type: 'submit' }, 'Search'));
-  const select = (topic) => { form.elements.topic.value = topic; form.requestSubmit(); chosen.scrollIntoView({ block: 'nearest' }); };
+  const select = (topic) => { for (const name of ['q', 'model', 'tenant', 'namespace']) form.elements[name].value = ''; form.elements.topic.value = topic; form.requestSubmit(); chosen.scrollIntoView({ block: 'nearest' }); };
   const chosen = card('Topic', { wide: true, asks: [() => `/admin/topics?topic=${value('topic')}`] }, one);
   chosen.hidden = true;
 
@@ -49,7 +49,7 @@ export function show(root, page) {
       map.element, legend, summary, tables),
     chosen,
     card('Entries', { wide: true, asks: [() => entriesPath()] }, form, found, members, more),
-    card('What is evicted next', { wide: true, asks: [nextPath], hint: 'If room were needed now.' }, why, next));
+    card('What is evicted next', { wide: true, asks: [nextPath] }, why, next));
 
   function drawTopics() {
     const x = topics, all = x.topics, what = sizes.find(([id]) => id === by())[1].toLowerCase(), mean = 1 / Math.max(x.total, 1);
@@ -62,7 +62,7 @@ export function show(root, page) {
     }));
     const flat = !all.some((t) => t[by()] > 0);
     map.element.hidden = flat;
-    put(legend, flat ? [] : [h('li', {}, 'Prevalence:'), ...shades.map((from, i) => h('li', { class: `key p${i}` }, i === 0 ? `below ${percent(shades[1] * mean)}` : `from ${percent(from * mean)}`))]);
+    put(legend, flat ? [] : [h('li', {}, `Prevalence, by its mean of ${percent(mean)}:`), ...shades.filter((from) => from * mean <= 1).map((from, i) => h('li', { class: `key p${i}` }, i === 0 ? `less than ${shades[1]} ×` : `${from} × and more`))]);
     put(summary, words(x, what, flat));
     tables.hidden = all.length === 0;
     if (!list.contains(document.activeElement)) drawTable();
@@ -96,9 +96,9 @@ export function show(root, page) {
     chosen.querySelector('h2').textContent = `Topic ${id}`;
     if (!t) return put(one, h('p.none', {}, 'There is no such topic, or none of its entries is compared by meaning.'));
     const fact = (name, ...what) => h('div', {}, h('dt', {}, name), h('dd', {}, h('b', {}, ...what)));
-    put(one, h('dl.force', {}, fact('Entries', `${number(t.entries)}, ${bytes(t.bytes)}`), fact('Prevalence', percent(t.prevalence)), fact('Hits', number(t.hits)), fact('Tokens saved', number(t.tokens_saved)),
+    put(one, h('dl.force', {}, fact('Entries', number(t.entries)), fact('Size of the answers', bytes(t.bytes)), fact('Prevalence', percent(t.prevalence)), fact('Hits', number(t.hits)), fact('Tokens saved', number(t.tokens_saved)),
       fact('Last hit', t.last_used ? `${ago(t.last_used)} ago` : none), fact('Answers stored', t.oldest === t.newest ? `${ago(t.newest)} ago` : `${ago(t.oldest)} to ${ago(t.newest)} ago`), fact('Model', names(t.model)), fact('Tenant', tenant(t.tenant)),
-      fact('Anchor', t.anchor ? `entry ${t.anchor}` : none), prompts && (t.anchor_prompt || t.sample) && fact(t.anchor_prompt ? 'Its prompt' : 'Oldest prompt', h('bdi', {}, (t.anchor_prompt || t.sample).slice(0, 400)))),
+      fact('Anchor', t.anchor ? `entry ${t.anchor}` : none), prompts && (t.anchor_prompt || t.sample) && h('div', {}, h('dt', {}, t.anchor_prompt ? 'Prompt of the anchor' : 'Oldest prompt'), h('dd', {}, h('bdi', {}, (t.anchor_prompt || t.sample).slice(0, 400))))),
     h('p.hint', {}, 'The anchor is the member whose vector routes requests here. The members are listed under Entries.'));
   }
 
@@ -111,9 +111,9 @@ export function show(root, page) {
     more.hidden = !r.next;
     more.value = r.next ?? '';
     const whys = value('sort') === 'evicts-next';
-    put(members, shown.length === 0 ? [] : table('Entries', ['Entry', 'Topic', 'Hits', 'Last hit', 'Tokens saved', 'Age', 'Left', 'Size', 'Tokens', 'Model', 'Tenant', ...(whys ? ['Why'] : []), 'Prompt'], shown.map((e) => [
+    put(members, shown.length === 0 ? [] : table('Entries', ['Entry', 'Topic', 'Hits', 'Last hit', 'Tokens saved', 'Age', 'Left', 'Size', 'Tokens', 'Model', 'Tenant', ...(whys ? ['Why'] : []), ...(prompts ? ['Prompt'] : [])], shown.map((e) => [
       String(e.id), topicOf(e), number(e.hits), ago(e.last_used), compact(e.tokens_saved), ago(e.created), left(e), bytes(e.bytes),
-      compact(e.input_tokens + e.output_tokens), names(e.model), tenant(e.tenant), ...(whys ? [h('span.wrap', {}, e.why)] : []), text(e.prompt)]), { right: [2, 3, 4, 5, 6, 7, 8] }));
+      compact(e.input_tokens + e.output_tokens), names(e.model), tenant(e.tenant), ...(whys ? [h('span.wrap.reason', {}, e.why)] : []), ...(prompts ? [text(e.prompt)] : [])]), { right: [2, 3, 4, 5, 6, 7, 8] }));
   }
 
   const left = (e) => (new Date(e.expires).getFullYear() > 1 ? seconds(Math.max((new Date(e.expires) - Date.now()) / 1000, 0)) : none);
@@ -124,8 +124,8 @@ export function show(root, page) {
     put(why, r.in_words ?? '');
     if (next.contains(document.activeElement)) return;
     put(next, r.entries.length === 0 ? h('p.none', {}, r.in_words?.includes('does not say') ? 'This policy does not say.' : 'Nothing is stored yet.') :
-      table('What is evicted next', ['Place', 'Entry', 'Topic', 'Why', 'Hits', 'Last hit', 'Age', 'Size', 'Prompt'], r.entries.map((e) => [
-        String(e.evicts_next), String(e.id), topicOf(e), h('span.wrap', {}, e.why), number(e.hits), ago(e.last_used), ago(e.created), bytes(e.bytes), text(e.prompt)]), { right: [4, 5, 6, 7] }));
+      table('What is evicted next', ['Place', 'Entry', 'Topic', 'Why', 'Hits', 'Last hit', 'Age', 'Size', ...(prompts ? ['Prompt'] : [])], r.entries.map((e) => [
+        String(e.evicts_next), String(e.id), topicOf(e), h('span.wrap.reason', {}, e.why), number(e.hits), ago(e.last_used), ago(e.created), bytes(e.bytes), ...(prompts ? [text(e.prompt)] : [])]), { right: [4, 5, 6, 7] }));
   }
 
   let took = 0, at = 0;
@@ -133,12 +133,12 @@ export function show(root, page) {
   async function refresh(wanted) {
     const start = performance.now(), path = topicsPath();
     if (!wanted && start - at < 50 * took) return;
-    const [overview, x] = await Promise.all([page.get('/admin/overview'), page.get(path), drawNext()]);
+    prompts = (await page.get('/admin/overview')).prompts_may_be_shown;
+    search.hidden = !prompts;
+    const [x] = await Promise.all([page.get(path), drawNext()]);
     at = performance.now();
     took = at - start;
     if (path !== topicsPath()) return;
-    prompts = overview.prompts_may_be_shown;
-    search.hidden = !prompts;
     topics = x;
     drawTopics();
   }
