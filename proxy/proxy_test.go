@@ -74,7 +74,7 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 	}
 	r.store, r.topics = o.Store, o.Topics
 	r.api = httptest.NewServer(r.Server.Handler())
-	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Entries: o.Store, Topics: o.Topics, Token: o.AdminToken, Policy: "rac+", Misses: func() any { return MissesOf(r.Server).Report() },
+	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Entries: o.Store, Topics: o.Topics, Ranks: store.RanksOf(o.Store), Settle: func() { CacheOf(r.Server).Stats() }, Token: o.AdminToken, Policy: "rac+", Misses: func() any { return MissesOf(r.Server).Report() },
 		Stats: func() any { return r.Stats() }, Shadow: func() (all []any) {
 			for _, hit := range LearningOf(r.Server).Shadowed() {
 				all = append(all, hit)

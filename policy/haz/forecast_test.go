@@ -29,7 +29,7 @@ func TestForecastIsTheLeastOfAll(t *testing.T) {
 	h := crowd(2*policy.ForecastStep + 7)
 	all := slices.Clone(h.residents)
 	slices.SortStableFunc(all, func(a, b uint32) int { return cmp.Compare(h.rated(a).score, h.rated(b).score) })
-	next := policytest.Forecast(h, 100)
+	next := policytest.Forecast(h, len(all))
 	for i, id := range next {
 		e, _ := h.find(id)
 		if got, want := h.rated(e).score, h.rated(all[i]).score; got != want {
@@ -38,8 +38,8 @@ func TestForecastIsTheLeastOfAll(t *testing.T) {
 	}
 	victim, _ := h.Victim()
 	e, _ := h.find(victim)
-	if first, _ := h.find(next[0]); len(next) != 100 || h.rated(e).score < h.rated(first).score {
-		t.Errorf("%d of 100; the victim scores %v, the first %v", len(next), h.rated(e).score, h.rated(first).score)
+	if first, _ := h.find(next[0]); len(next) != len(all) || h.rated(e).score < h.rated(first).score {
+		t.Errorf("%d of %d; the victim scores %v, the first %v", len(next), len(all), h.rated(e).score, h.rated(first).score)
 	}
 }
 

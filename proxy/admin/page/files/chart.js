@@ -242,7 +242,7 @@ export function tree(height = 280) {
     if (width < 40) return;
     element.style.height = `${height}px`;
     put(element, squares(items, 0, 0, width, height).map(([item, x, y, w, hi]) => {
-      const cell = h(`div.${item.cls}`, { title: item.title, onclick: item.open }, w > 54 && hi > 20 && h('span', {}, item.note), w > 54 && hi > 38 && h('bdi', {}, item.name));
+      const cell = h(`div.${item.cls}`, { title: item.title, onclick: item.open }, w > 54 && hi > 20 && h('span', {}, w > 110 ? item.note : item.brief), w > 54 && hi > 38 && h('bdi', {}, item.name));
       Object.assign(cell.style, { left: `${x}px`, top: `${y}px`, width: `${Math.max(w - 2, 1)}px`, height: `${Math.max(hi - 2, 1)}px` });
       return cell;
     }));

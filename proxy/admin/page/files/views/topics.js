@@ -37,7 +37,7 @@ export function show(root, page) {
   const order = h('label.field', {}, h('span', {}, 'Order'), h('select', { name: 'sort', onchange: () => form.requestSubmit() }, orders.map(([id, words]) => h('option', { value: id, selected: id === value('sort') }, words))));
   const form = h('form.filters', { onsubmit: (e) => { e.preventDefault(); page.remember(Object.fromEntries(new FormData(form))); Promise.all([load(), choose()]).catch(say(found)); } },
     search, field('topic', 'Topic'), field('model', 'Model'), field('tenant', 'Tenant'), field('namespace', 'Namespace'), order, h('button', { type: 'submit' }, 'Search'));
-  const select = (topic) => { for (const name of ['q', 'model', 'tenant', 'namespace']) form.elements[name].value = ''; form.elements.topic.value = topic; form.requestSubmit(); chosen.scrollIntoView({ block: 'nearest' }); };
+  const select = (topic) => { for (const name of ['q', 'model', 'tenant', 'namespace']) form.elements[name].value = ''; form.elements.topic.value = topic; if (form.elements.sort.value === 'evicts-next') form.elements.sort.value = 'newest'; form.requestSubmit(); chosen.scrollIntoView({ block: 'nearest' }); };
   const chosen = card('Topic', { wide: true, asks: [() => `/admin/topics?topic=${value('topic')}`] }, one);
   chosen.hidden = true;
 
@@ -58,7 +58,7 @@ export function show(root, page) {
     map.set(all.map((t) => {
       const prompt = prompts ? t.anchor_prompt || t.sample : '', name = prompt ? prompt.slice(0, 80) : `topic ${t.topic}`;
       const note = by() === 'prevalence' ? figure(t) : `${figure(t)} · ${percent(t.prevalence)}`;
-      return { name, note, title: `topic ${t.topic}: ${number(t.entries)} entries, prevalence ${percent(t.prevalence)}, ${number(t.hits)} hits, ${number(t.tokens_saved)} tokens saved`, value: t[by()] ?? 0, cls: `p${shade(t.prevalence)}`, open: () => select(t.topic) };
+      return { name, note, brief: figure(t), title: `topic ${t.topic}: ${number(t.entries)} entries, prevalence ${percent(t.prevalence)}, ${number(t.hits)} hits, ${number(t.tokens_saved)} tokens saved`, value: t[by()] ?? 0, cls: `p${shade(t.prevalence)}`, open: () => select(t.topic) };
     }));
     const flat = !all.some((t) => t[by()] > 0);
     map.element.hidden = flat;
@@ -107,7 +107,7 @@ export function show(root, page) {
     if (asked !== entriesPath(before)) return; // another search has begun
     shown = before ? [...shown, ...r.entries] : r.entries;
     const order = (orders.find(([id]) => id === value('sort')) ?? orders[0])[1].toLowerCase();
-    found.textContent = `${r.total === 0 ? 'No entry fits.' : `${number(shown.length)} of ${number(r.total)} shown, ${order}.`}${value('sort') === 'evicts-next' && r.in_words ? ` ${r.in_words}` : ''}${prompts ? '' : ' Prompts are not shown: REPRISE_LOG_PROMPTS is false.'}`;
+    found.textContent = `${r.total === 0 ? (value('sort') === 'evicts-next' ? 'None of those that are foreseen fits.' : 'No entry fits.') : `${number(shown.length)} of ${number(r.total)} shown, ${order}.`}${value('sort') === 'evicts-next' && r.in_words ? ` ${r.in_words}` : ''}${prompts ? '' : ' Prompts are not shown: REPRISE_LOG_PROMPTS is false.'}`;
     more.hidden = !r.next;
     more.value = r.next ?? '';
     const whys = value('sort') === 'evicts-next';
