@@ -4,7 +4,7 @@
 // call, so that the proxy and a simulation run the same code and name the same victims. The owner of an evictor (package
 // store in the proxy) serialises the calls.
 //
-// The contract is Evictor; a policy may implement Arriver, Contextual, Expirer, Linker, Pinner, Replacer, Persistent or Panel too. An
+// The contract is Evictor; a policy may implement Arriver, Contextual, Expirer, Forecaster, Linker, Pinner, Replacer, Persistent or Panel too. An
 // entry leaves for one of three reasons (evicted, expired, purged), and a new answer may replace one in its place. A Ledger
 // keeps an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove, or for KV blocks the
 // Cache of sim/blocks.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -60,6 +61,31 @@ func TestListAndShow(t *testing.T) {
 		if got := r.get(t, path); got.status != status {
 			t.Errorf("%s: %d, want %d", path, got.status, status)
 		}
+	}
+}
+
+// TestUsesOfEntries: each way of answering counts as a use, at once, and the tokens saved are those that the proxy counts.
+func TestUsesOfEntries(t *testing.T) {
+	r := newRig(t)
+	const path = "/v1/chat/completions"
+	for _, prompt := range []string{capital, "Where is my invoice?", capital, "what is the capital of france"} {
+		r.ask(t, path, chat(prompt))
+	}
+	all := r.get(t, "/admin/entries?sort=hits").body
+	if got := gjson.Get(all, "entries.#.hits").String(); got != "[2,0]" || time.Since(gjson.Get(all, "entries.0.last_used").Time()) > time.Minute || gjson.Get(all, "entries.1.last_used").Type != gjson.Null {
+		t.Errorf("entries: %s", all)
+	}
+	topic := gjson.Get(r.get(t, "/admin/topics?sort=tokens_saved&limit=1").body, "topics.0")
+	saved := gjson.Get(r.get(t, "/admin/stats").body, "tokens_saved").Int()
+	if got := gjson.Get(all, "entries.0.tokens_saved").Int(); saved == 0 || got != saved || topic.Get("tokens_saved").Int() != saved || topic.Get("prevalence").Float() <= 0.5 {
+		t.Errorf("saved: %d by the entry, %d by all, topic %s", got, saved, topic)
+	}
+	if next := r.get(t, "/admin/entries?sort=evicts-next").body; gjson.Get(next, "entries.#").Int() != 2 || gjson.Get(next, "entries.0.why").String() == "" {
+		t.Errorf("next: %s", next)
+	}
+	one := r.get(t, "/admin/entries/"+gjson.Get(all, "entries.0.id").String()).body
+	if gjson.Get(one, "hits").Int() != 2 {
+		t.Errorf("one: %s", one)
 	}
 }
 

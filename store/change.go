@@ -43,6 +43,7 @@ func (s *Store) Hit(id, parent policy.ID, at policy.Tick) (ev Event, ok bool) {
 		s.core.keeper.link(id, parent)
 		s.core.keeper.ledger.Hit(id, at)
 		r.last = max(r.last, at.Seq)
+		r.used(at.At)
 		ev, ok = Event{Kind: EventUse, ID: id, At: at, Parent: parent, Weights: s.core.keeper.weights(r)}, true
 		s.core.emit(&ev, r)
 	})

@@ -107,6 +107,27 @@ func (e *Entry) over(now time.Time) bool {
 	return !e.Usable(now) && !now.Before(end.Add(e.Expires.Sub(e.Created)))
 }
 
+// Use is how often an entry has answered a request, by any way of finding it. Where processes share their entries, it counts what the log has of
+// the others too.
+type Use struct {
+	Hits int64     // since its answer was stored, or since this process began, whichever came later
+	Last time.Time // of the last one, to the second; zero where there was none
+}
+
+// Use is that of the answer of e until now. It takes no lock.
+func (e *Entry) Use() (u Use) {
+	if e.stored == nil {
+		return u
+	}
+	use := e.stored.use.Load()
+	if u.Hits = int64(uint32(use)); u.Hits > 0 {
+		if u.Last = time.Unix(int64(use>>32), 0); u.Last.Before(e.Created) { // in the same second
+			u.Last = e.Created
+		}
+	}
+	return u
+}
+
 // Same reports whether e and o, which a store returned, are of the same Put: one that replaces an answer makes another.
 func (e *Entry) Same(o *Entry) bool { return e.stored != nil && e.stored == o.stored }
 

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"reprise/policy"
@@ -24,13 +26,14 @@ type resident struct {
 	Size         int64
 	UpstreamTime time.Duration
 
-	created, expires, staleUntil instant
-	input, output                uint32 // tokens
-	Turn                         int32
-	unpacked                     int32
+	created, expires instant
+	input, output    uint32 // tokens
+	Turn             int32
+	unpacked         int32
 
-	last int64 // Seq of the last access: the order in which a restart inserts again
-	more *rare // nil: nothing of it, as most entries have
+	last int64         // Seq of the last access: the order in which a restart inserts again
+	use  atomic.Uint64 // see used; it is written under the lock of the store, and read without
+	more *rare         // nil: nothing of it, as most entries have
 }
 
 // origin is what many entries have in common.
@@ -41,8 +44,9 @@ type origin struct {
 
 // rare is what few entries have.
 type rare struct {
-	chain   [32]byte // never changes
-	aliases []alias  // oldest first
+	chain      [32]byte // never changes
+	staleUntil instant  // the same; 0: the zero time. It is here because few settings have it: an entry with nothing else of these takes 64 bytes for it
+	aliases    []alias  // oldest first
 }
 
 // alias is another key of an entry.
@@ -107,13 +111,19 @@ func compact(e *Entry) *resident {
 	r := &resident{
 		Key: e.Key, AnswerHash: e.AnswerHash, of: &origin{scope: e.Scope}, Prompt: e.Prompt, Answer: e.Answer,
 		ID: e.ID, Topic: e.Topic, Parent: e.Parent, Size: e.Size, UpstreamTime: e.UpstreamTime,
-		created: instantOf(e.Created), expires: instantOf(e.Expires), staleUntil: instantOf(e.StaleUntil),
+		created: instantOf(e.Created), expires: instantOf(e.Expires),
 		input: tokens(e.InputTokens), output: tokens(e.OutputTokens), Turn: e.Turn, unpacked: e.unpacked,
 	}
 	if e.Labels != nil {
 		r.of.labels = *e.Labels
 	}
 	r.setChain(e.Chain)
+	if !e.StaleUntil.IsZero() {
+		if r.more == nil {
+			r.more = &rare{}
+		}
+		r.more.staleUntil = cmp.Or(instantOf(e.StaleUntil), 1)
+	}
 	return r
 }
 
@@ -132,10 +142,10 @@ func (r *resident) entry(more *rare) *Entry {
 	e := &Entry{
 		stored: r, ID: r.ID, Key: r.Key, Scope: r.of.scope, Labels: &r.of.labels, Prompt: r.Prompt, Topic: r.Topic, Parent: r.Parent, Turn: r.Turn,
 		unpacked: r.unpacked, Size: r.Size, Answer: r.Answer, AnswerHash: r.AnswerHash, InputTokens: int64(r.input), OutputTokens: int64(r.output),
-		UpstreamTime: r.UpstreamTime, Created: r.created.time(), Expires: r.expires.time(), StaleUntil: r.staleUntil.time(),
+		UpstreamTime: r.UpstreamTime, Created: r.created.time(), Expires: r.expires.time(),
 	}
 	if more != nil {
-		e.Chain = more.chain
+		e.Chain, e.StaleUntil = more.chain, more.stale()
 	}
 	return e
 }
@@ -147,7 +157,7 @@ func (r *resident) footprint(dim int) int64 {
 
 // life is an entry of the same times.
 func (r *resident) life() Entry {
-	return Entry{Created: r.created.time(), Expires: r.expires.time(), StaleUntil: r.staleUntil.time()}
+	return Entry{Created: r.created.time(), Expires: r.expires.time(), StaleUntil: r.more.stale()}
 }
 
 // size is what the entry takes with its aliases.
@@ -182,8 +192,30 @@ func (r *resident) chain() (c [32]byte) {
 // setChain sets the chain of a resident that is not in a table yet.
 func (r *resident) setChain(c [32]byte) {
 	if c != r.chain() {
-		r.more = &rare{c, r.aliases()}
+		more := &rare{chain: c, aliases: r.aliases()}
+		if r.more != nil {
+			more.staleUntil = r.more.staleUntil
+		}
+		r.more = more
 	}
+}
+
+// stale is staleUntil; the zero time of none.
+func (x *rare) stale() time.Time {
+	if x == nil || x.staleUntil == 0 {
+		return time.Time{}
+	}
+	return x.staleUntil.time()
+}
+
+// used counts a use of r at a time in seconds since 1970. The low half of use is the number of uses, the high one the time of the last, to
+// the second, until 2106.
+func (r *resident) used(at float64) {
+	hits := uint32(r.use.Load())
+	if hits < math.MaxUint32 {
+		hits++
+	}
+	r.use.Store(uint64(min(max(at, 0), math.MaxUint32))<<32 | uint64(hits))
 }
 
 // has reports whether k is a key of r.

@@ -169,7 +169,7 @@ func (p *Full) replaceOnly(x expert) {
 }
 
 // fill inserts the residents into the only expert, the least recently used first.
-func (p *Full) fill() {
+func (p *Sampled) fill() {
 	for e := p.votes.list(0).Tail; e != 0; {
 		next := p.slots.Cells[e].Prev
 		if key := p.key(e); key != 0 {

@@ -135,11 +135,14 @@ func (t *topicTable) before(a, b uint32) bool {
 }
 
 // rank is the place of a topic among the live, by its first member, or among the ghosts.
-func (t *topicTable) rank(slot uint32) container.Node {
+func (t *topicTable) rank(slot uint32) container.Node { return t.rankBy(slot, t.first(slot)) }
+
+// rankBy is rank as if the member e were the first; 0 is none.
+func (t *topicTable) rankBy(slot, e uint32) container.Node {
 	x := &t.all[slot]
 	value := x.mass()
-	if first := t.first(slot); first != 0 {
-		value = value.times(t.entries.value(first))
+	if e != 0 {
+		value = value.times(t.entries.value(e))
 		if t.entries.opts.PerVisit {
 			value = scale(value.mant/float64(x.visits), int64(value.exp))
 		}

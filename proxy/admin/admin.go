@@ -50,7 +50,10 @@ type Entries interface {
 }
 
 // Topics is the index of topics.
-type Topics interface{ Stats() topics.Stats }
+type Topics interface {
+	Stats() topics.Stats
+	List(after topics.TopicID, limit int) []topics.TopicInfo
+}
 
 // Release is what the program was built from; "" is not known.
 type Release struct{ Version, Commit, Go string }
@@ -61,6 +64,8 @@ type Options struct {
 	Entries   Entries   // required
 	Topics    Topics    // required
 	Upstreams Upstreams // nil: nothing is shown of them
+	Ranks     Ranks     // what the policy says of entries and topics; nil: nothing
+	Settle    func()    // has the store count the uses that wait; nil: none do
 
 	// Prefixes is what GET /admin/prefixes shows: the prefixes that are worth most to the caches of the upstreams, if they are kept for life, at
 	// most n; required.
@@ -111,6 +116,9 @@ func New(o Options) http.Handler {
 	a := &admin{Options: o}
 	if a.Upstreams == nil {
 		a.Upstreams = noUpstreams{}
+	}
+	if a.Ranks == nil {
+		a.Ranks = silent{}
 	}
 	for _, host := range o.Trusted {
 		a.trusted = append(a.trusted, strings.ToLower(host))

@@ -47,17 +47,24 @@ func (p *fakeProxy) Purge(_ context.Context, f store.Filter) (matched, purged in
 // rig is the admin API over an empty store.
 type rig struct {
 	http.Handler
-	proxy *fakeProxy
-	store *store.Store
+	proxy  *fakeProxy
+	store  *store.Store
+	topics *topics.Topics
 }
 
 func newRig(t *testing.T, spec string, adjust ...func(*Options)) *rig {
 	t.Helper()
-	evictor, err := registry.New(spec, policy.Options{Capacity: 20})
+	return newSizedRig(t, spec, 20, adjust...)
+}
+
+// newSizedRig is newRig for so many entries.
+func newSizedRig(t testing.TB, spec string, capacity int, adjust ...func(*Options)) *rig {
+	t.Helper()
+	evictor, err := registry.New(spec, policy.Options{Capacity: capacity})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(store.Options{Evictor: evictor, Limit: policy.Limit{Entries: 20}})
+	s, err := store.Open(store.Options{Evictor: evictor, Limit: policy.Limit{Entries: capacity}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +74,8 @@ func newRig(t *testing.T, spec string, adjust ...func(*Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(of.Close)
-	r := &rig{proxy: &fakeProxy{store: s}, store: s}
-	o := Options{Proxy: r.proxy, Entries: s, Topics: of, Policy: spec, Stats: func() any { return map[string]int{"requests": 7} }}
+	r := &rig{proxy: &fakeProxy{store: s}, store: s, topics: of}
+	o := Options{Proxy: r.proxy, Entries: s, Topics: of, Ranks: store.RanksOf(s), Policy: spec, Stats: func() any { return map[string]int{"requests": 7} }}
 	for _, f := range adjust {
 		f(&o)
 	}

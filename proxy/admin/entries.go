@@ -3,10 +3,9 @@ package admin
 import (
 	"cmp"
 	"encoding/json"
-	"math"
 	"net/http"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -31,17 +30,45 @@ type entryView struct {
 	OutputTokens int64          `json:"output_tokens"`
 	Created      time.Time      `json:"created"`
 	Expires      time.Time      `json:"expires"`
+	Hits         int64          `json:"hits"`
+	LastUsed     *time.Time     `json:"last_used"` // nil: not used
+	TokensSaved  int64          `json:"tokens_saved"`
 	Answer       any            `json:"answer,omitempty"`
+
+	// where the entries are in the order in which they are evicted
+	EvictsNext int    `json:"evicts_next,omitempty"` // its place there, from 1
+	Why        string `json:"why,omitempty"`
 }
 
 func viewOf(e *store.Entry) entryView {
-	return entryView{ID: e.ID, Topic: e.Topic, Parent: e.Parent, Tenant: e.Tenant, Namespace: e.Namespace, Model: e.Model, Endpoint: e.Endpoint,
-		Prompt: e.Prompt, Bytes: cmp.Or(len(e.Answer), e.RecordingSize()), InputTokens: e.InputTokens, OutputTokens: e.OutputTokens, Created: e.Created, Expires: e.Expires}
+	use := e.Use()
+	v := entryView{ID: e.ID, Topic: e.Topic, Parent: e.Parent, Tenant: e.Tenant, Namespace: e.Namespace, Model: e.Model, Endpoint: e.Endpoint,
+		Prompt: e.Prompt, Bytes: bytesOf(e), InputTokens: e.InputTokens, OutputTokens: e.OutputTokens, Created: e.Created, Expires: e.Expires,
+		Hits: use.Hits, TokensSaved: savedBy(e, use)}
+	if use.Hits > 0 {
+		last := use.Last.UTC()
+		v.LastUsed = &last
+	}
+	return v
 }
 
-// listEntries lists entries that match the filter of the query, ids descending, at most limit (100) below before.
+func bytesOf(e *store.Entry) int { return cmp.Or(len(e.Answer), e.RecordingSize()) }
+
+// savedBy is what the uses of e have saved: its own tokens each time.
+func savedBy(e *store.Entry, use store.Use) int64 { return use.Hits * (e.InputTokens + e.OutputTokens) }
+
+// entryList is what GET /admin/entries answers.
+type entryList struct {
+	Entries []entryView       `json:"entries"`
+	Total   int               `json:"total"`          // that match, on all pages
+	Next    string            `json:"next,omitempty"` // before of the next page; "": this is the last one
+	Words   string            `json:"in_words,omitempty"`
+	Counted map[string]string `json:"how_it_is_counted"`
+}
+
+// listEntries lists entries that match the filter of the query, in an order, at most limit (100) after those of the page before.
 func (a *admin) listEntries(r *http.Request) (any, error) {
-	match, err := parseFilter(r.URL.Query().Get)
+	match, err := matching(a, r)
 	if err != nil {
 		return nil, err
 	}
@@ -49,29 +76,87 @@ func (a *admin) listEntries(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := intParam(r, "before", math.MaxInt)
+	name, before := r.URL.Query().Get("sort"), r.URL.Query().Get("before")
+	if name == evictsNext {
+		return a.listNext(match, before, limit)
+	}
+	by, err := orderNamed(name)
 	if err != nil {
 		return nil, err
 	}
-	views, total := a.newest(limit, func(e *store.Entry) bool { return match.Matches(e) && e.ID < policy.ID(before) })
-	return map[string]any{"entries": views, "total": total}, nil
-}
-
-// newest returns the matching entries with the highest ids, descending, and how many match. It holds a few times limit at most.
-func (a *admin) newest(limit int, match func(*store.Entry) bool) (views []entryView, total int) {
-	views = []entryView{}
-	for e := range a.Entries.All() { // ids ascending
+	from, err := by.parse(before)
+	if err != nil {
+		return nil, err
+	}
+	a.settle()
+	l := entryList{Entries: []entryView{}, Counted: countedOf(a.Shared != nil)}
+	page := first{limit: limit}
+	for e := range a.Entries.All() {
 		if !match(e) {
 			continue
 		}
-		total++
-		if views = append(views, viewOf(e)); len(views)/4 >= limit {
-			views = append(views[:0], views[len(views)-limit:]...)
+		l.Total++
+		page.offer(place{by.value(e), e.ID}, from)
+	}
+	places, more := page.end()
+	for _, p := range places {
+		if e, ok := a.Entries.Get(p.id); ok { // it may have left meanwhile
+			l.Entries = append(l.Entries, viewOf(e))
 		}
 	}
-	views = views[max(0, len(views)-limit):]
-	slices.Reverse(views)
-	return views, total
+	if more {
+		l.Next = by.text(places[len(places)-1])
+	}
+	return l, nil
+}
+
+// matching is the filter of the query, of labels and of the prompt.
+func matching(a *admin, r *http.Request) (func(*store.Entry) bool, error) {
+	match, err := parseFilter(r.URL.Query().Get)
+	if err != nil {
+		return nil, err
+	}
+	part := strings.ToLower(r.URL.Query().Get("q"))
+	switch {
+	case part == "":
+		return match.Matches, nil
+	case !promptsShown(a.Overview):
+		return nil, &apierror.Error{Status: http.StatusForbidden, Type: apierror.TypeInvalidRequest, Code: "prompts_not_shown",
+			Message: "q searches in prompts, and REPRISE_LOG_PROMPTS is false; allowed with it are topic, model, tenant and namespace."}
+	}
+	return func(e *store.Entry) bool {
+		return match.Matches(e) && strings.Contains(strings.ToLower(e.Prompt), part)
+	}, nil
+}
+
+// settle has the uses counted that wait.
+func (a *admin) settle() {
+	if a.Settle != nil {
+		a.Settle()
+	}
+}
+
+// promptsShown is REPRISE_LOG_PROMPTS, as in the overview.
+func promptsShown(overview func(*Overview)) bool {
+	var o Overview
+	if overview != nil {
+		overview(&o)
+	}
+	return o.Prompts
+}
+
+// countedOf is what the figures of uses mean.
+func countedOf(shared bool) map[string]string {
+	by := "by this proxy"
+	if shared {
+		by = "by all proxies that share the store, as far as this one has read their log"
+	}
+	return map[string]string{
+		"hits": "requests that the entry has answered, exact, by meaning, stale or shared with another request, counted " + by +
+			" since its answer was stored or this process began, whichever came later; a restart begins at 0",
+		"last_used":    "time of the last of these, to the second; null where there was none",
+		"tokens_saved": "hits times the tokens of the prompt and of the answer",
+	}
 }
 
 // showEntry shows one entry with its answer, as an object.
@@ -80,6 +165,7 @@ func (a *admin) showEntry(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, apierror.BadRequest("invalid_parameter", "An entry's id is a whole number, as in the header X-Reprise-Entry.")
 	}
+	a.settle()
 	e, ok := a.Entries.Get(policy.ID(id))
 	if !ok {
 		return nil, &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "not_found",

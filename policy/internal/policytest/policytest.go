@@ -88,6 +88,19 @@ func Read(e policy.Evictor, o Op, at policy.Tick) {
 		p.Stats()
 		p.Snapshot()
 	}
+	if f, ok := e.(policy.Forecaster); ok {
+		Forecast(f, 3)
+		f.Why(o.ID)
+	}
+}
+
+// Forecast is what f says that it would evict next, most entries at most.
+func Forecast(f policy.Forecaster, most int) []policy.ID {
+	to := policy.NewForecast(most)
+	for from, calls := 0, 0; calls == 0 || from != 0; calls++ {
+		from = f.Forecast(to, from)
+	}
+	return to.Next()
 }
 
 // RandomOps never uses an ID twice for Insert; the other calls name recent IDs, alive or not.

@@ -247,8 +247,9 @@ export function tree(height = 280) {
     const row = 0.975 * parseFloat(getComputedStyle(document.documentElement).fontSize); // of a label: its size times its line height
     element.style.height = `${height}px`;
     put(element, squares(items, 0, 0, width, height).map(([item, x, y, w, hi]) => {
-      const text = w > 54 && hi > 24 ? h('span', {}, item.label) : '', cell = h(`div.${item.cls}`, { title: item.label, onclick: item.open }, text);
-      if (text) text.style.webkitLineClamp = Math.max(Math.floor((hi - 8) / row), 1); // whole lines only
+      const name = w > 54 && hi > 38 && h('bdi', {}, item.name);
+      const cell = h(`div.${item.cls}`, { title: item.title, onclick: item.open }, w > 54 && hi > 20 && h('span', {}, w > 110 ? item.note : item.brief), name);
+      if (name) name.style.webkitLineClamp = Math.max(Math.floor((hi - 8) / row) - 1, 1); // whole lines only
       Object.assign(cell.style, { left: `${x}px`, top: `${y}px`, width: `${Math.max(w - 2, 1)}px`, height: `${Math.max(hi - 2, 1)}px` });
       return cell;
     }));

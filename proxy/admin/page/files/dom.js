@@ -165,9 +165,14 @@ export function choice(legend, values, chosen, change) {
     h('input', { type: 'radio', name, value, checked: value === chosen, onchange: () => change(value) }), h('span', {}, label))));
 }
 
-/** A table with headings; rows are lists of texts or elements. fixed: its first column stays in sight. */
-export function table(caption, heads, rows, { right = [], fixed = false } = {}) {
-  return h(fixed ? 'div.scroll.fixed' : 'div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${caption}` }, h('table', {}, h('caption.hidden', {}, caption),
-    h('thead', {}, h('tr', {}, heads.map((t, i) => h(right.includes(i) ? 'th.right' : 'th', { scope: 'col' }, t)))),
+/** A table with headings; rows are lists of texts or elements. fixed: its first column stays in sight. sorted: the columns by which it can be sorted,
+ * and by which it is. */
+export function table(caption, heads, rows, { right = [], fixed, tall, sorted } = {}) {
+  const head = (t, i) => {
+    const id = sorted?.columns[i];
+    return h(right.includes(i) ? 'th.right' : 'th', { scope: 'col', 'aria-sort': id && id === sorted.by ? 'descending' : null }, id ? h('button.sort', { type: 'button', onclick: () => sorted.change(id) }, t) : t);
+  };
+  return h(`div.scroll${fixed ? '.fixed' : ''}${tall ? '.tall' : ''}`, { tabindex: 0, role: 'region', 'aria-label': `Table: ${caption}` }, h('table', {}, h('caption.hidden', {}, caption),
+    h('thead', {}, h('tr', {}, heads.map(head))),
     h('tbody', {}, rows.map((r) => h('tr', {}, r.map((c, i) => h(i === 0 ? 'th' : right.includes(i) ? 'td.right' : 'td', i === 0 ? { scope: 'row' } : {}, c)))))));
 }

@@ -1,0 +1,329 @@
+package classic
+
+import (
+	"fmt"
+	"math"
+
+	"reprise/policy"
+	"reprise/policy/internal/container"
+)
+
+// What the policies evict next. Those that are not here move entries or draw in Victim, so that what they would evict cannot be read.
+var (
+	_ policy.Forecaster = (*FIFO)(nil)
+	_ policy.Forecaster = (*LRU)(nil)
+	_ policy.Forecaster = (*LFU)(nil)
+	_ policy.Forecaster = (*Clock)(nil)
+	_ policy.Forecaster = (*TTL)(nil)
+	_ policy.Forecaster = (*TTLSliding)(nil)
+	_ policy.Forecaster = (*Sieve)(nil)
+	_ policy.Forecaster = (*TwoQ)(nil)
+	_ policy.Forecaster = (*ARC)(nil)
+	_ policy.Forecaster = (*LIRS)(nil)
+	_ policy.Forecaster = (*LHD)(nil)
+	_ policy.Forecaster = (*GDSF)(nil)
+	_ policy.Forecaster = (*AgingLFU)(nil)
+)
+
+// offers offers entries of one Slots, whose order is that in which they are offered.
+type offers[T any] struct {
+	f     *policy.Forecast
+	slots *container.Slots[policy.ID, T]
+	full  bool
+}
+
+// queue offers n entries from slot towards the head, ForecastStep at most, and returns the next one.
+func (o *offers[T]) queue(slot uint32, n int) (next uint32) {
+	if o.full || n <= 0 {
+		return slot
+	}
+	return o.slots.Walk(slot, min(n, policy.ForecastStep), func(slot uint32) bool {
+		o.full = !o.f.Offer(o.slots.Cells[slot].Name, 0)
+		return !o.full
+	})
+}
+
+// last offers the entry that goes when no other is left.
+func (o *offers[T]) last(staged uint32) {
+	if name, ok := o.slots.Name(staged); ok && !o.full {
+		o.f.Offer(name, math.Inf(1))
+	}
+}
+
+// start is where a call of Forecast goes on.
+func start(from int, first uint32) uint32 {
+	if from > 0 {
+		return uint32(from)
+	}
+	return first
+}
+
+// Forecast offers the oldest first.
+func (f *FIFO) Forecast(to *policy.Forecast, from int) (next int) {
+	o := offers[struct{}]{f: to, slots: &f.slots}
+	return int(o.queue(start(from, f.queue.Tail), policy.ForecastStep))
+}
+
+// Why is the order.
+func (f *FIFO) Why(id policy.ID) string {
+	return order(&f.slots, id, "the entries stored first go first")
+}
+
+func order[T any](s *container.Slots[policy.ID, T], id policy.ID, words string) string {
+	if _, ok := s.Find(id); !ok {
+		return ""
+	}
+	return words
+}
+
+// Forecast offers the least recently used first.
+func (l *LRU) Forecast(to *policy.Forecast, from int) (next int) {
+	o := offers[uint32]{f: to, slots: &l.slots}
+	return int(o.queue(start(from, l.queue.Tail), policy.ForecastStep))
+}
+
+// Why is the order.
+func (l *LRU) Why(id policy.ID) string {
+	return order(&l.slots, id, "the least recently used entries go first")
+}
+
+// Forecast offers the entry first whose life began first.
+func (l *TTL) Forecast(to *policy.Forecast, from int) (next int) {
+	o := offers[int64]{f: to, slots: &l.slots}
+	return int(o.queue(start(from, l.queue.Tail), policy.ForecastStep))
+}
+
+// Why is when the life began.
+func (l *TTL) Why(id policy.ID) string {
+	slot, ok := l.slots.Find(id)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("the entries whose life began first go first; this one's began with request %d", l.slots.Cells[slot].Val)
+}
+
+// Forecast offers the fewest uses first.
+func (l *LFU) Forecast(to *policy.Forecast, _ int) (next int) {
+	l.keyed.Forecast(to.Offer)
+	return 0
+}
+
+// Why is the number of uses.
+func (l *LFU) Why(id policy.ID) string {
+	slot, ok := l.keyed.Slots.Find(id)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("uses %d, its insertion the first; the fewest go first", max(*l.keyed.Slots.At(slot), 1))
+}
+
+// Forecast offers the entries by their counters, then by age: what has chances left comes to the old end again for each of them.
+func (c *Clock) Forecast(to *policy.Forecast, from int) (next int) {
+	o := offers[uint8]{f: to, slots: &c.slots}
+	at := c.slots.Walk(start(from, c.queue.Tail), policy.ForecastStep, func(slot uint32) bool {
+		x := &c.slots.Cells[slot]
+		return to.Offer(x.Name, float64(x.Val)) || x.Val > 0
+	})
+	if at == 0 {
+		o.last(c.staged)
+	}
+	return int(at)
+}
+
+// Why is the counter.
+func (c *Clock) Why(id policy.ID) string {
+	slot, ok := c.slots.Find(id)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%d further chances; the oldest without one go first", c.slots.Cells[slot].Val)
+}
+
+// Forecast offers the entries as the hand meets them, those without a mark first: it takes the marks of the others.
+func (s *Sieve) Forecast(to *policy.Forecast, from int) (next int) {
+	first := s.hand
+	if first == 0 {
+		first = s.queue.Tail
+	}
+	o := offers[bool]{f: to, slots: &s.slots}
+	slot := start(from, first)
+	for n := min(policy.ForecastStep, s.queue.Len); n > 0 && int(slot) < len(s.slots.Cells); n-- {
+		x := &s.slots.Cells[slot]
+		worth := 0.0
+		if x.Val {
+			worth = 1
+		}
+		if more := to.Offer(x.Name, worth); !more && !x.Val {
+			return 0
+		}
+		if slot = x.Prev; slot == 0 {
+			slot = s.queue.Tail
+		}
+		if slot == first {
+			o.last(s.staged)
+			return 0
+		}
+	}
+	if s.queue.Len == 0 {
+		o.last(s.staged)
+		return 0
+	}
+	return int(slot)
+}
+
+// Why is the mark.
+func (s *Sieve) Why(id policy.ID) string {
+	slot, ok := s.slots.Find(id)
+	switch {
+	case !ok:
+		return ""
+	case s.slots.Cells[slot].Val:
+		return "used since the hand passed it: it goes at the next pass"
+	}
+	return "not used since the hand passed it: it goes when the hand comes to it"
+}
+
+// Forecast offers what the FIFO has beyond its share, then the LRU.
+func (q *TwoQ) Forecast(to *policy.Forecast, _ int) (next int) {
+	o := offers[twoQ]{f: to, slots: &q.slots}
+	rest := o.queue(q.fifo.Tail, q.fifo.Len-q.size.of(q.in))
+	o.queue(q.lru.Tail, q.lru.Len)
+	o.queue(rest, q.fifo.Len)
+	o.last(q.staged)
+	return 0
+}
+
+// Why is the queue.
+func (q *TwoQ) Why(id policy.ID) string {
+	slot, ok := q.slots.Find(id)
+	switch {
+	case !ok:
+		return ""
+	case q.slots.Cells[slot].Val.returned:
+		return "in the LRU of what returned after it had left the FIFO"
+	}
+	return fmt.Sprintf("in the FIFO of what is new, which has %d entries and a share of %d", q.fifo.Len, q.size.of(q.in))
+}
+
+// Forecast offers what t1 has beyond its target, then t2.
+func (a *ARC) Forecast(to *policy.Forecast, _ int) (next int) {
+	o := offers[arc]{f: to, slots: &a.slots}
+	over := a.t1.Len - int(a.p)
+	if a.inB2 && a.p == math.Trunc(a.p) {
+		over++
+	}
+	rest := o.queue(a.t1.Tail, min(over, a.t1.Len))
+	o.queue(a.t2.Tail, a.t2.Len)
+	o.queue(rest, a.t1.Len)
+	o.last(a.staged)
+	return 0
+}
+
+// Why is the list.
+func (a *ARC) Why(id policy.ID) string {
+	slot, ok := a.slots.Find(id)
+	switch {
+	case !ok:
+		return ""
+	case a.slots.Cells[slot].Val.again:
+		return "in the list of what was asked for more than once (t2), the least recently used first"
+	}
+	return fmt.Sprintf("in the list of what was asked for once (t1), which has %d entries and a target of %.3g", a.t1.Len, a.p)
+}
+
+// Forecast offers the HIR, the oldest first, then the LIR.
+func (l *LIRS) Forecast(to *policy.Forecast, _ int) (next int) {
+	hirs := offers[uint64]{f: to, slots: &l.hirs}
+	hirs.queue(l.fifo.Tail, l.fifo.Len)
+	if hirs.full {
+		return 0
+	}
+	more := true
+	l.stack.Walk(l.order.Tail, policy.ForecastStep, func(slot uint32) bool {
+		if x := &l.stack.Cells[slot]; x.Val.is == lir {
+			more = to.Offer(x.Name, 0)
+		}
+		return more
+	})
+	if more && l.staged.id != 0 {
+		to.Offer(l.staged.id, math.Inf(1))
+	}
+	return 0
+}
+
+// Why is the kind.
+func (l *LIRS) Why(id policy.ID) string {
+	_, queued := l.hirs.Find(id)
+	switch {
+	case !l.has(id):
+		return ""
+	case queued:
+		return "HIR: it returns late or not at all; the oldest of these go first"
+	case id == l.staged.id:
+		return "the newest entry, which goes last"
+	}
+	return "LIR: it returns after few other entries were used, and goes only when no HIR is left"
+}
+
+// Forecast offers every entry by its hit density: a victim is the least of some that are drawn.
+func (l *LHD) Forecast(to *policy.Forecast, from int) (next int) {
+	end := min(from+policy.ForecastStep, len(l.tags))
+	for i := from; i < end; i++ {
+		to.Offer(l.tags[i].id, float64(l.density(&l.tags[i])))
+	}
+	if end < len(l.tags) {
+		return end
+	}
+	if l.staged.id != 0 {
+		to.Offer(l.staged.id, math.Inf(1))
+	}
+	return 0
+}
+
+// Why is the density.
+func (l *LHD) Why(id policy.ID) string {
+	if i, ok := l.index.Get(uint64(id)); ok {
+		return fmt.Sprintf("hit density %.3g; last used %d requests ago", l.density(&l.tags[i]), l.clock-l.tags[i].last)
+	}
+	if l.has(id) {
+		return "the newest entry, which is kept"
+	}
+	return ""
+}
+
+// Forecast offers the least H first.
+func (g *GDSF) Forecast(to *policy.Forecast, _ int) (next int) {
+	g.keyed.Forecast(to.Offer)
+	return 0
+}
+
+// Why is H.
+func (g *GDSF) Why(id policy.ID) string {
+	slot, ok := g.keyed.Slots.Find(id)
+	switch {
+	case !ok:
+		return ""
+	case !g.keyed.Heap.Has(slot):
+		return "the newest entry, which goes last"
+	}
+	e := g.keyed.Slots.At(slot)
+	return fmt.Sprintf("H = %.4g: uses %d, a hit is worth %.3g, floor now %.4g", g.keyed.Heap.Key(slot), e.uses, e.worth, g.floor)
+}
+
+// Forecast offers the least key first.
+func (a *AgingLFU) Forecast(to *policy.Forecast, _ int) (next int) {
+	a.keyed.Forecast(to.Offer)
+	return 0
+}
+
+// Why is the key.
+func (a *AgingLFU) Why(id policy.ID) string {
+	slot, ok := a.keyed.Slots.Find(id)
+	switch {
+	case !ok:
+		return ""
+	case !a.keyed.Heap.Has(slot):
+		return "the newest entry, which goes last"
+	}
+	return fmt.Sprintf("uses %d, each worth %.3g requests of age", a.keyed.Slots.At(slot).uses, a.w)
+}

@@ -1,0 +1,61 @@
+package container
+
+import "math"
+
+// Walk visits the entries of a queue from slot towards its head, at most so many, until visit returns false. It returns where to go on, 0
+// where there is nothing more to visit. A slot that is in no queue any more ends the walk.
+func (s *Slots[K, T]) Walk(slot uint32, most int, visit func(slot uint32) bool) (next uint32) {
+	for ; slot != 0 && int(slot) < len(s.Cells); most-- {
+		if most == 0 {
+			return slot
+		}
+		if !visit(slot) {
+			return 0
+		}
+		slot = s.Cells[slot].Prev
+	}
+	return 0
+}
+
+// Least visits the items of the heap in their order, the least first, until visit returns false, and changes nothing. The nth one costs
+// O(n).
+func (h *Heap) Least(visit func(Node) bool) {
+	open := []int{0} // nodes whose parent was visited
+	for len(open) > 0 {
+		first := 0
+		for i := range open {
+			if open[i] < len(h.Nodes) && h.goesBefore(open[i], open[first]) {
+				first = i
+			}
+		}
+		at := open[first]
+		open[first] = open[len(open)-1]
+		open = open[:len(open)-1]
+		if at >= len(h.Nodes) || !visit(h.Nodes[at]) {
+			return
+		}
+		for child := arity*at + 1; child < min(arity*at+1+arity, len(h.Nodes)); child++ {
+			open = append(open, child)
+		}
+	}
+}
+
+// goesBefore compares the nodes at two places.
+func (h *Heap) goesBefore(i, j int) bool {
+	a, b := &h.Nodes[i], &h.Nodes[j]
+	return a.before(b) || h.Ties != nil && a.Major == b.Major && h.tie(a, b)
+}
+
+// Forecast offers the entries in the order of their keys, without those that are pinned, and the staged one last.
+func (k *Keyed[K, T]) Forecast(offer func(name K, key float64) bool) {
+	more := true
+	k.Heap.Heap.Least(func(n Node) bool {
+		if k.pins[n.Item] == 0 {
+			more = offer(k.Slots.Cells[n.Item].Name, unrank(n.Major))
+		}
+		return more
+	})
+	if name, ok := k.Slots.Name(k.staged); ok && more && k.pins[k.staged] == 0 {
+		offer(name, math.Inf(1))
+	}
+}
