@@ -6,7 +6,7 @@ const looks = [[420, 'dark'], [1280, 'light']]; // views.mjs has them all
 function empty(allowed) {
   const seen = (e) => e.checkVisibility();
   const found = [...document.querySelectorAll('.tile')].filter((t) => t.querySelector('.value').textContent === '–').map((t) => `${t.querySelector('dt').textContent}: –`);
-  const cards = [...document.querySelectorAll('.view .card')];
+  const cards = [...document.querySelectorAll('.view .card')].filter(seen); // that of one topic is there once it is chosen
   if (!cards.length || document.querySelector('.view[aria-busy]')) found.push('the view is not there yet');
   for (const card of cards) {
     const title = card.querySelector('h2').textContent, add = (what) => found.push(`${title}: ${what}`);
