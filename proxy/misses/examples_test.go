@@ -186,6 +186,7 @@ func TestSet(t *testing.T) {
 		{Diagnosis{Why: Shadow}, "REPRISE_MODE=semantic"},
 		{Diagnosis{Why: Expired}, "REPRISE_TTL=48h"},
 		{Diagnosis{Why: Evicted}, "REPRISE_CAPACITY_ENTRIES=120"},
+		{Diagnosis{Why: NotStored, What: "policy"}, "REPRISE_CAPACITY_ENTRIES=120"},
 		{Diagnosis{Why: NotStored, What: "tool-calls"}, "REPRISE_CACHE_TOOL_CALLS=exact"},
 		{Diagnosis{Why: NotStored, What: "size"}, "REPRISE_MAX_ENTRY_BYTES=2097152"},
 		{Diagnosis{Why: NotStored, What: "length"}, ""},

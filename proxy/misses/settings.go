@@ -31,6 +31,8 @@ func (d *Diagnosis) Set(s *Settings) (all []string) {
 		}
 	case NotStored:
 		switch {
+		case d.What == "policy" && s.Capacity != "":
+			return []string{s.Capacity}
 		case d.What == "tool-calls":
 			return []string{"REPRISE_CACHE_TOOL_CALLS=exact"}
 		case d.What == "size" && s.MaxEntryBytes > 0:

@@ -130,7 +130,7 @@ func (d *Diagnosis) Repair() string {
 	case Below:
 		return "An embedder that sees meaning, or a lower REPRISE_HIT_THRESHOLD, finds more, at the price of more wrong answers."
 	case Veto:
-		return "POST /v1/reprise/explain shows both prompts and what would have to change."
+		return "GET /admin/reviews?kind=refused and POST /v1/reprise/explain show both prompts and what would have to change."
 	case Scope:
 		return d.scopeRepair()
 	}
@@ -143,6 +143,8 @@ func notStoredRepair(reason string) string {
 		return "REPRISE_CACHE_TOOL_CALLS=exact keeps answers that call tools."
 	case "length":
 		return "Such answers were cut by max_tokens: a higher one lets them end."
+	case "policy":
+		return "The policy has found them worth less than what it keeps: REPRISE_CAPACITY_ENTRIES and REPRISE_CAPACITY_BYTES make room for more."
 	case "size":
 		return "A higher REPRISE_MAX_ENTRY_BYTES keeps them."
 	}

@@ -25,12 +25,15 @@ export function show(root, page) {
   });
 }
 
+const reviews = { veto: 'refused', explore: 'compared', shadow: 'shadow' }; // kinds of pairs by the cause
+
 const nameOf = (g) => (g.differs?.length ? `${g.why}: ${g.differs.join(', ')}` : g.why);
 
 function causeOf(g, said, prompts) {
   const name = nameOf(g), examples = g.examples ?? [];
   return h('li', {}, h('h3', {}, h('bdi', {}, name)), h('p', {}, h('bdi', {}, g.in_words)),
     g.repair ? h('p.repair', {}, g.set ? g.repair : settings(g.repair)) : h('p.hint', {}, 'There is nothing to change.'),
+    reviews[g.why.split(':')[0]] && h('p', {}, h('a', { href: `#/review?kind=${reviews[g.why.split(':')[0]]}` }, 'The latest of these, side by side')),
     (g.set ?? []).map((text) => h('p.sets', {}, h('code', {}, text), ' ', setButton(text, said))),
     h('p.numbers', {}, `${number(g.count)} misses, of which ${number(g.would_have_hit)} would have been hits: ${percent(g.would_bring)} of the requests.`),
     examples.length ? h('details.examples', { 'data-key': name }, h('summary', { 'data-key': `${name} examples` }, examples.length === 1 ? 'The latest one' : `The latest ${examples.length}`, h('span.hidden', {}, ` of ${name}`)),
