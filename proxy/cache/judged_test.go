@@ -55,12 +55,19 @@ func TestJudgedIsWhatOtherSettingsCouldChange(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	all = nil
+	seen := 0
 	for range 2 * belowShare {
-		if how := r.find(t.Context(), r.request(long("c", 47))); how.Hit != nil || how.Explore != nil { // at 7 degrees
+		how := r.find(t.Context(), r.request(long("c", 47)))
+		if how.Hit != nil || how.Explore != nil { // at 7 degrees
 			t.Fatal("an answer below the gate was found")
 		}
+		if near := how.Almost; near != nil {
+			if seen++; !near.Below || near.Entry.ID != 1 || math.Abs(near.Similarity-cosine(7)) > 1e-3 {
+				t.Errorf("almost: %+v", near)
+			}
+		}
 	}
-	if len(all) != 2 || all[0].Weight != belowShare || math.Abs(all[0].Case.Similarity-cosine(7)) > 1e-3 || all[0].Seq%belowShare != 0 {
+	if len(all) != 2 || seen != 2 || all[0].Weight != belowShare || math.Abs(all[0].Case.Similarity-cosine(7)) > 1e-3 || all[0].Seq%belowShare != 0 {
 		t.Errorf("below the gate: %+v", all)
 	}
 }
