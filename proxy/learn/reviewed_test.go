@@ -50,6 +50,11 @@ func TestReviews(t *testing.T) {
 		if all := b.Reviews(); len(all) != 4+mostReviewed || all[0].ID != uint64(4+mostReviewed+3) {
 			t.Errorf("%d pairs, %d first", len(all), all[0].ID)
 		}
+		b.meets(Below, 0, 0) // its place was taken: it is another pair
+		b.meets(Below, 0, 0)
+		if one := b.Reviews()[0]; one.ID != uint64(4+mostReviewed+4) || one.Times != 2 {
+			t.Errorf("again: %d, %d times", one.ID, one.Times)
+		}
 		b.Purge(func(s *Shadowed) bool { return s.Entry != 2 })
 		if got := b.listed(); got != "served 4×1 " {
 			t.Error(got)
@@ -138,4 +143,14 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("counted twice: %v", b.notes)
 		}
 	})
+}
+
+// BenchmarkMet is what a hit by meaning, or a miss that almost was one, costs where the ring of its kind is full.
+func BenchmarkMet(b *testing.B) {
+	l := New(Options{Prompts: true})
+	p := Pair{StoredPrompt: strings.Repeat("a", 100), Prompt: strings.Repeat("b", 100), Current: func() bool { return true }}
+	for i := 0; b.Loop(); i++ {
+		p.Ref.Request[0], p.Ref.Request[1], p.Ref.Request[2] = byte(i), byte(i>>8), byte(i>>16)
+		l.Met(Served, &p)
+	}
 }
