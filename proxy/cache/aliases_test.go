@@ -67,7 +67,7 @@ func TestFeedback(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	other.now = r.now
+	other.set(r.now())
 	refusedBy("in another process", other.Cache)
 	other.wants(r.request(a), "alias", 1)
 	r.store.Close()
@@ -201,7 +201,7 @@ func TestStaleAlias(t *testing.T) {
 	}
 	r.wants(r.request(form), "semantic", 1)
 	r.wants(r.request(long("a", 42)), "semantic", 1) // the last answer of the entry
-	r.now = r.now.Add(90 * time.Minute)
+	r.pass(90 * time.Minute)
 	q := r.request(form)
 	_, stale, err := r.Lookup(t.Context(), q)
 	if err != nil || stale == nil || r.Stale(t.Context(), q, stale) == nil {

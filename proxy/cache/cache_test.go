@@ -65,14 +65,21 @@ type rig struct {
 	*Cache
 	t        testing.TB
 	embedder *plane
-	now      time.Time
+	time     atomic.Pointer[time.Time] // the store reads it while it writes
 	faults   []string
 }
 
+func (r *rig) now() time.Time { return *r.time.Load() }
+
+func (r *rig) set(now time.Time) { r.time.Store(&now) }
+
+func (r *rig) pass(d time.Duration) { r.set(r.now().Add(d)) }
+
 func newRig(t testing.TB, change ...func(*store.Options, *Options)) *rig {
 	t.Helper()
-	r := &rig{t: t, embedder: &plane{}, now: time.Unix(1_000_000, 0)}
-	so := store.Options{Evictor: rac.New(rac.Tuned(8)), Limit: policy.Limit{Entries: 8}, Now: func() time.Time { return r.now }, Space: "plane"}
+	r := &rig{t: t, embedder: &plane{}}
+	r.set(time.Unix(1_000_000, 0))
+	so := store.Options{Evictor: rac.New(rac.Tuned(8)), Limit: policy.Limit{Entries: 8}, Now: r.now, Space: "plane"}
 	o := Options{Meaning: true, Embedder: r.embedder, Thresholds: gates, Now: so.Now}
 	for _, f := range change {
 		f(&so, &o)
@@ -110,7 +117,7 @@ func (r *rig) request(prompt string, change ...func(*Request)) *Request {
 }
 
 func (r *rig) entry(q *Request, f *Finding) *store.Entry {
-	e := &store.Entry{Answer: []byte("answer to " + q.Prompt), AnswerHash: keyOf("answer to " + q.Prompt), Created: r.now, Expires: r.now.Add(time.Hour)}
+	e := &store.Entry{Answer: []byte("answer to " + q.Prompt), AnswerHash: keyOf("answer to " + q.Prompt), Created: r.now(), Expires: r.now().Add(time.Hour)}
 	if f.Compared || f.Vector != nil {
 		e.Prompt, e.Vector = q.Prompt, f.Vector
 	}
@@ -201,7 +208,7 @@ func TestDropSparesTheNextAnswer(t *testing.T) {
 	r := newRig(t)
 	r.wants(r.request(letters(40)), "miss", 1)
 	unreadable, _ := r.store.Get(1)
-	r.now = r.now.Add(time.Second)
+	r.pass(time.Second)
 	r.wants(r.request(letters(40), func(q *Request) { q.NoCache = true }), "miss", 1)
 	r.note(r.Drop(t.Context(), unreadable))
 	r.wants(r.request(letters(40)), "exact", 1)
@@ -222,7 +229,7 @@ func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
 	}
 	r.note(r.Settle())
 	importance := r.store.Importance(1)
-	r.now = r.now.Add(time.Hour + time.Minute)
+	r.pass(time.Hour + time.Minute)
 	r.wants(r.request(letters(41)), "miss", 2) // near to an expired answer only
 	second, _ := r.store.Get(2)
 	r.note(r.Drop(t.Context(), second))
@@ -237,7 +244,7 @@ func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
 func TestExpiredKeyBecomesAnAlias(t *testing.T) {
 	r := newRig(t)
 	r.wants(r.request(letters(40)), "miss", 1)
-	r.now = r.now.Add(time.Hour + time.Minute)
+	r.pass(time.Hour + time.Minute)
 	r.wants(r.request(letters(42)), "miss", 2)
 	r.wants(r.request(letters(40)), "semantic", 2)
 	r.wants(r.request(letters(40)), "alias", 2)
@@ -311,7 +318,7 @@ func TestExpiredEntriesHideNothing(t *testing.T) {
 	for n := range policy.ID(topics.MaxMatches) {
 		r.wants(r.request(letters(40), func(q *Request) { q.Key[0], q.ExactOnly, q.NoCache = byte(n), false, true }), "miss", n+1)
 	}
-	r.now = r.now.Add(time.Hour + time.Minute)
+	r.pass(time.Hour + time.Minute)
 	r.wants(r.request(letters(44)), "miss", topics.MaxMatches+1)
 	r.wants(r.request(letters(41)), "semantic", topics.MaxMatches+1)
 }
@@ -323,12 +330,12 @@ func TestStaleAnswer(t *testing.T) {
 	e := r.entry(q, f)
 	e.StaleUntil = e.Expires.Add(time.Hour)
 	r.Keep(t.Context(), q, f, e)
-	r.now = r.now.Add(90 * time.Minute)
+	r.pass(90 * time.Minute)
 	hit, stale, _ := r.Lookup(t.Context(), r.request(letters(40)))
 	if hit != nil || stale == nil || r.Stale(t.Context(), q, stale) == nil {
 		t.Fatalf("half an hour after its end: %v, %v", hit, stale)
 	}
-	r.now = r.now.Add(time.Hour)
+	r.pass(time.Hour)
 	if r.Stale(t.Context(), q, stale) != nil {
 		t.Error("stale for longer than allowed")
 	}
@@ -345,7 +352,7 @@ func TestPurgeOfAStaleAnswer(t *testing.T) {
 	e := r.entry(q, f)
 	e.StaleUntil = e.Expires.Add(time.Hour)
 	r.Keep(t.Context(), q, f, e)
-	r.now = r.now.Add(90 * time.Minute)
+	r.pass(90 * time.Minute)
 	q = r.request(letters(40))
 	_, stale, _ := r.Lookup(t.Context(), q)
 	r.purge(func(e *store.Entry) bool { return e.ID != stale.Entry.ID }, nil, false)

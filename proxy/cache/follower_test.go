@@ -86,7 +86,7 @@ func TestReconcileLetsOthersIn(t *testing.T) {
 	exact := func(so *store.Options, o *Options) { so.Evictor, o.Meaning = classic.NewLRU(), false }
 	r, s := newShared(t, exact)
 	put := func(n int) {
-		e := &store.Entry{Key: keyOf(fmt.Sprint(n)), Answer: []byte("a"), Created: r.now, Expires: r.now.Add(time.Hour)}
+		e := &store.Entry{Key: keyOf(fmt.Sprint(n)), Answer: []byte("a"), Created: r.now(), Expires: r.now().Add(time.Hour)}
 		r.Keep(t.Context(), &Request{Key: e.Key, At: r.Tick()}, &Finding{}, e)
 	}
 	for n := range entries {

@@ -48,7 +48,7 @@ func TestFormsAsNaive(t *testing.T) {
 			})
 			p.chain = r.turns.chain(q)
 			id, want := last[p], policy.ID(0)
-			if e, ok := r.store.Get(id); ok && e.Fresh(r.now) && !q.NoCache {
+			if e, ok := r.store.Get(id); ok && e.Fresh(r.now()) && !q.NoCache {
 				want = id
 			}
 			how, got := r.ask(q)
@@ -62,14 +62,14 @@ func TestFormsAsNaive(t *testing.T) {
 			}
 			switch rng.IntN(100) {
 			case 0:
-				r.now = r.now.Add(time.Duration(rng.IntN(80)) * time.Minute)
+				r.pass(time.Duration(rng.IntN(80)) * time.Minute)
 			case 1:
 				r.Purge(t.Context(), store.Filter{Entry: policy.ID(1 + rng.IntN(step+1))})
 			case 2:
 				r.store.Close()
-				now := r.now
+				now := r.now()
 				r = start()
-				r.now = now
+				r.set(now)
 				last = byForm(r, func(e *store.Entry) (p place) {
 					p.scope, p.chain = e.Scope, e.Chain
 					for i := range 30 {
@@ -108,7 +108,7 @@ func TestFormsAreSwept(t *testing.T) {
 	r, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Limit = policy.Limit{Entries: 1000} })
 	most := 0
 	for i := range 20_000 {
-		e := &store.Entry{Key: keyOf(fmt.Sprint(i)), Prompt: fmt.Sprint("question ", i), Answer: []byte("a"), Created: r.now, Expires: r.now.Add(time.Hour)}
+		e := &store.Entry{Key: keyOf(fmt.Sprint(i)), Prompt: fmt.Sprint("question ", i), Answer: []byte("a"), Created: r.now(), Expires: r.now().Add(time.Hour)}
 		r.store.Put(e, r.Tick())
 		r.forms.add(uint64(i), e.ID)
 		most = max(most, len(r.forms.ids))

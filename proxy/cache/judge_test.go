@@ -158,7 +158,7 @@ func TestAliasOfOneRequest(t *testing.T) {
 		{"the highest gate", "miss", "miss", func(q *Request) { q.Threshold = 1 }},
 		{"exact only", "miss", "miss", func(q *Request) { q.ExactOnly = true }},
 		{"no stored answer", "miss", "miss", func(q *Request) { q.NoCache = true }},
-		{"a young one", "miss", "miss", func(q *Request) { q.MaxAge = 0; r.now = r.now.Add(time.Second) }},
+		{"a young one", "miss", "miss", func(q *Request) { q.MaxAge = 0; r.pass(time.Second) }},
 	} {
 		if got := find(a, c.change); got != c.a {
 			t.Errorf("%s, by edits: %s, want %s", c.name, got, c.a)

@@ -17,7 +17,7 @@ func TestPassedIsWhatThePolicySees(t *testing.T) {
 	r.wants(r.request(first), "miss", 1)
 	r.wants(r.request(first), "exact", 1)
 	r.wants(r.request(near), "semantic", 1)
-	r.now = r.now.Add(2 * time.Hour)
+	r.pass(2 * time.Hour)
 	r.wants(r.request(first), "miss", 1)
 	other := long("b", 80)
 	r.wants(r.request(other, func(q *Request) { q.Parent = keyOf(first) }), "miss", 2)

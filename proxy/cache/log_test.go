@@ -43,7 +43,7 @@ func (l *life) start(now time.Time) {
 		}
 	})
 	if !now.IsZero() {
-		l.rig.now = now
+		l.rig.set(now)
 	}
 }
 
@@ -52,7 +52,7 @@ func (l *life) restart() {
 	for scope := range byte(3) {
 		l.refresh(topics.ScopeID{scope})
 	}
-	now, n, before := l.now, len(l.tape.log), anchorsOf(l.rig)
+	now, n, before := l.now(), len(l.tape.log), anchorsOf(l.rig)
 	if err := l.store.Close(); err != nil {
 		l.t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func (l *life) step() {
 	case n < 88:
 		l.ask(l.someRequest())
 	case n < 92:
-		l.now = l.now.Add(time.Duration(l.rng.IntN(60)) * time.Minute)
+		l.pass(time.Duration(l.rng.IntN(60)) * time.Minute)
 	case n < 95:
 		l.purge(func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) }, nil, false)
 	case n < 97:

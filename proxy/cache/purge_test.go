@@ -111,7 +111,7 @@ func TestPurgeLetsOthersIn(t *testing.T) {
 		o.Meaning, o.Readers = false, []Reader{i}
 	})
 	for n := range entries {
-		e := &store.Entry{Key: keyOf(fmt.Sprint(n)), Answer: []byte("a"), Created: r.now, Expires: r.now.Add(time.Hour)}
+		e := &store.Entry{Key: keyOf(fmt.Sprint(n)), Answer: []byte("a"), Created: r.now(), Expires: r.now().Add(time.Hour)}
 		if id, _, _ := r.Keep(t.Context(), &Request{Key: e.Key, At: r.Tick()}, &Finding{}, e); id == 0 {
 			t.Fatal("not kept")
 		}

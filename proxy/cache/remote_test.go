@@ -178,11 +178,11 @@ func TestUnknownHere(t *testing.T) {
 	s.answers[keyOf(letters(80))] = s.answers[keyOf(letters(40))]
 	r.wants(r.request(letters(80)), "miss", 2) // under its key is the answer to another request
 	other.ask(other.request(letters(120)))
-	r.now = r.now.Add(time.Minute)
+	r.pass(time.Minute)
 	r.wants(r.request(letters(120), func(q *Request) { q.MaxAge = time.Second }), "miss", 3)
 	delete(s.answers, keyOf(letters(160)))
 	other.ask(other.request(letters(160)))
-	r.now = r.now.Add(time.Hour)
+	r.pass(time.Hour)
 	r.wants(r.request(letters(160)), "miss", 4)
 }
 
@@ -235,7 +235,7 @@ func TestStaleOutside(t *testing.T) {
 	e := r.entry(q, f)
 	e.StaleUntil = e.Expires.Add(time.Hour)
 	r.Keep(t.Context(), q, f, e)
-	r.now = r.now.Add(90 * time.Minute)
+	r.pass(90 * time.Minute)
 	_, stale, _ := r.Lookup(t.Context(), q)
 	if stale == nil || len(s.fetched()) > 0 {
 		t.Fatal("not found as stale, or fetched too early")

@@ -71,7 +71,7 @@ func TestLifeOfRequest(t *testing.T) {
 	r.wants(r.request(letters(40)), "miss", 1)
 	r.wants(r.request(letters(40), short), "exact", 1)
 	r.wants(r.request(letters(41), short), "semantic", 1)
-	r.now = r.now.Add(time.Minute)
+	r.pass(time.Minute)
 	for _, n := range []int{40, 41, 42} {
 		if hit, stale, _ := r.Lookup(t.Context(), r.request(letters(n), short)); hit != nil || stale != nil {
 			t.Errorf("%d letters: %v, %v", n, hit, stale)
@@ -90,7 +90,7 @@ func TestLifeOfRequest(t *testing.T) {
 	}
 	for after, want := range map[time.Duration]bool{90 * time.Second: true, 2 * time.Minute: false} {
 		q := r.request(letters(90), short)
-		r.now = e.Created.Add(after)
+		r.set(e.Created.Add(after))
 		hit, stale, _ := r.Lookup(t.Context(), q)
 		if hit != nil || (stale != nil) != want || (r.Stale(t.Context(), q, stale) != nil) != want {
 			t.Errorf("after %v: %v, %v", after, hit, stale)

@@ -6,7 +6,7 @@ import { differences } from '../words.js';
 const kinds = [['', 'All'], ['served', 'Served'], ['compared', 'Compared'], ['refused', 'Kept back'], ['below', 'Below the threshold'], ['shadow', 'Shadow mode']];
 const colours = { served: 'r-semantic', compared: 'r-exact', refused: 'r-miss', below: 'r-bypass', shadow: 'r-shared' };
 const names = Object.fromEntries(kinds);
-const rows = 50;
+const rows = 20;
 
 export function show(root, page) {
   let kind = page.params.get('kind') ?? '', limit = rows, newest = 0, undo = 10;
