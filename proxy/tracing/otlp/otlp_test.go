@@ -210,11 +210,11 @@ func TestCollectorSaysMuch(t *testing.T) {
 	e := start(t, &faults, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
 	one(e.Tracer())
 	e.Close(time.Minute)
-	if len(faults) == 0 {
-		t.Fatal("no error was reported")
+	if !slices.ContainsFunc(faults, func(err error) bool { return strings.Contains(err.Error(), "no room") }) {
+		t.Errorf("not reported: %d errors", len(faults))
 	}
-	for _, err := range faults {
-		if text := err.Error(); len(text) > 600 || !strings.Contains(text, "no room") || !utf8.ValidString(text) {
+	for _, err := range faults { // of other tests too: the library has one place for them
+		if text := err.Error(); len(text) > 600 || !utf8.ValidString(text) {
 			t.Errorf("%d bytes: %.100q", len(text), text)
 		}
 	}
