@@ -61,24 +61,37 @@ func CopyOf(ctx context.Context, s *Server, id policy.ID) (putBack func(context.
 	if err != nil || !ok {
 		return nil, nil, ok, err
 	}
-	account, size := s.budget.Account(budget.Recordings), int64(len(kept.Answer))
+	account, size := s.budget.Account(budget.Recordings), kept.Bytes()
 	if !account.Reserve(size) {
+		cache.Discard(s.cache, kept)
 		return nil, nil, true, errNoMemory
 	}
-	drop = func() { account.Release(size) }
+	drop = func() {
+		cache.Discard(s.cache, kept)
+		account.Release(size)
+	}
 	return func(ctx context.Context) (policy.ID, error) {
 		defer drop()
 		id, reason, err := cache.PutBack(ctx, s.cache, kept)
-		if !errors.Is(err, cache.ErrTaken) {
-			s.faults.degraded(err)
+		if id == 0 {
+			return 0, notPutBack(s, reason, err)
 		}
-		if id != 0 {
-			return id, nil // a fault of the topics costs only hits by meaning
-		}
-		e := &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeCache, Code: "not_restored", Message: "The entry is not put back: it was not kept (" + reason + ")."}
-		if errors.Is(err, cache.ErrTaken) {
-			e.Status, e.Code, e.Message = http.StatusConflict, "taken", "The entry is not put back: its request has had another answer since."
-		}
-		return 0, e
+		s.faults.degraded(err)
+		return id, nil // a fault of the topics costs only hits by meaning
 	}, drop, true, nil
+}
+
+// notPutBack is why an entry stays purged, as a client is shown it.
+func notPutBack(s *Server, reason string, err error) error {
+	e := &apierror.Error{Status: http.StatusConflict, Type: apierror.TypeCache}
+	switch {
+	case errors.Is(err, cache.ErrTaken):
+		e.Code, e.Message = "taken", "The entry is not put back: its request has had another answer since."
+	case errors.Is(err, cache.ErrPurged):
+		e.Code, e.Message = "purged", "The entry is not put back: another purge has named it, and that one cannot be taken back."
+	default:
+		s.faults.degraded(err)
+		e.Status, e.Code, e.Message = http.StatusServiceUnavailable, "not_restored", "The entry is not put back: it was not kept ("+reason+")."
+	}
+	return e
 }

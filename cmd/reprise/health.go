@@ -75,8 +75,8 @@ func ask(out io.Writer, target string) error {
 		return fmt.Errorf("read %s: %w", target, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: status %d: %s", target, resp.StatusCode, strings.TrimSpace(string(text)))
+		return fmt.Errorf("%s: status %d: %s", target, resp.StatusCode, strings.TrimSpace(cli.Plain(string(text))))
 	}
-	_, err = out.Write(text)
+	_, err = io.WriteString(out, cli.Plain(string(text)))
 	return err
 }

@@ -46,6 +46,21 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// TestHealthOfAStranger: what listens at the address may be another program, whose words are no commands to the terminal.
+func TestHealthOfAStranger(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusServiceUnavailable} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, "ready\n\x1b]0;title\a\x9b31m \u009b31m \u202e“yes”\n")
+		}))
+		out, talk, _ := run(nil, "health", s.URL)
+		s.Close()
+		if strings.ContainsAny(out+talk, "\x1b\a\u009b\u202e") || !strings.Contains(out+talk, "ready\n") || !strings.Contains(out+talk, "“yes”\n") {
+			t.Errorf("status %d: %q, %q", status, out, talk)
+		}
+	}
+}
+
 func TestReadyURL(t *testing.T) {
 	for listen, want := range map[string]string{
 		"":                "http://127.0.0.1:8081/readyz",

@@ -193,12 +193,12 @@ func sameOrigin(h http.Handler) http.Handler {
 var errForeign = &apierror.Error{Status: http.StatusForbidden, Type: apierror.TypeInvalidRequest, Code: "foreign_origin",
 	Message: "The admin API does not answer to the web pages of other sites."}
 
-// foreign reports whether a read is one by the web page of another site: with its Origin, or as a script or an image of it. A navigation, as of
-// a link, shows the answer to the user alone.
+// foreign reports whether a read is one by the web page of another site: with its Origin, or as a script, an image or a frame of it. A navigation of
+// the whole tab, as of a link, shows the answer to the user alone; one of a frame happens without the user, and a profile takes a core.
 func (a *admin) foreign(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site":
-		if r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		if dest := r.Header.Get("Sec-Fetch-Dest"); r.Header.Get("Sec-Fetch-Mode") != "navigate" || dest != "" && dest != "document" {
 			return true
 		}
 	}

@@ -70,9 +70,12 @@ func TestForeignPagesReadNothing(t *testing.T) {
 		"Origin: null":                  403,
 		"Origin: http://localhost:3000": 403,
 		"Origin: http://localhost":      200,
-		"Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: navigate":                         200,
-		"Sec-Fetch-Site: same-origin|Origin: http://localhost":                        200,
-		"Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: navigate|Origin: https://evil.ex": 403,
+		"Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: navigate":                          200,
+		"Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: document": 200,
+		"Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: iframe":   403,
+		"Sec-Fetch-Site: same-site|Sec-Fetch-Mode: navigate|Sec-Fetch-Dest: object":    403,
+		"Sec-Fetch-Site: same-origin|Origin: http://localhost":                         200,
+		"Sec-Fetch-Site: cross-site|Sec-Fetch-Mode: navigate|Origin: https://evil.ex":  403,
 	} {
 		for _, path := range []string{"/admin/overview", "/admin/history", "/admin/entries", "/admin/stats", "/admin/config"} {
 			req := httptest.NewRequest("GET", "http://localhost"+path, nil)

@@ -100,9 +100,15 @@ func (f *follower) endApplied() {
 
 // ApplyPurge makes a purge happen here that was read from the log of a shared store, one of this process too: entries that came from the
 // log behind the local part of it go with the others. Entries that keep accepts stay, those that were stored here since; nil is none of
-// them. keep is called under the lock of the cache. What Purge says of Serves and Keep holds for it.
-func (f *follower) ApplyPurge(_ context.Context, what store.Filter, keep func(policy.ID) bool) error {
-	_, _, err := f.purge(what.Matches, keep, true)
+// them. keep is called under the lock of the cache. What Purge says of Serves and Keep holds for it. made says that this process has made
+// the purge, by Purge: copies have seen it.
+func (f *follower) ApplyPurge(_ context.Context, what store.Filter, made bool, keep func(policy.ID) bool) error {
+	named := what.Matches
+	if made {
+		named = func(*store.Entry) bool { return false }
+	}
+	f.beginPurge(named, true)
+	_, _, err := f.endPurge(what.Matches, keep, true)
 	return err
 }
 
@@ -112,6 +118,7 @@ func (f *follower) Missed() {
 	f.lock()
 	defer f.mu.Unlock()
 	f.epoch.Add(1)
+	f.copies.missedLocked()
 	f.purges.Add(1)
 }
 

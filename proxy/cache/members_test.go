@@ -186,7 +186,7 @@ func (m *member) follow(n int) {
 		m.read++
 		switch {
 		case r.purge != nil:
-			m.note(m.ApplyPurge(ctx, *r.purge, m.keeps(r)))
+			m.note(m.ApplyPurge(ctx, *r.purge, r.from == m, m.keeps(r)))
 			m.purges++
 			continue
 		case r.from == m:

@@ -38,10 +38,21 @@ func (c *Cache) Purge(ctx context.Context, f store.Filter) (matched, purged int,
 // the purge is added behind the place that it has reached. What it removed counts as purged at its end: a request that finds an
 // entry while the purge is under way reads a count of purges that will have changed by its return.
 func (f *follower) purge(match func(*store.Entry) bool, keep func(policy.ID) bool, applied bool) (matched, purged int, err error) {
+	f.beginPurge(match, applied)
+	return f.endPurge(match, keep, applied)
+}
+
+// beginPurge also notes the purge with the copies of what named selects, in the same step: one is either made of an entry that is still to be
+// removed, or sees the purge.
+func (f *follower) beginPurge(named func(*store.Entry) bool, applied bool) {
 	f.lock()
+	defer f.mu.Unlock()
 	f.epoch.Add(1)
+	f.copies.purgedLocked(named, applied)
 	f.store.Remove(policy.Purged) // announced even where nothing will match: the backing may hold entries that left before
-	f.mu.Unlock()
+}
+
+func (f *follower) endPurge(match func(*store.Entry) bool, keep func(policy.ID) bool, applied bool) (matched, purged int, err error) {
 	var ids []policy.ID
 	for e := range f.store.All() {
 		if match(e) {

@@ -277,11 +277,11 @@ func TestApplyPurge(t *testing.T) {
 	early := r.request(letters(120))
 	f := r.find(t.Context(), early)
 	s.log = nil
-	r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, func(id policy.ID) bool { return id == 1 })
+	r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, false, func(id policy.ID) bool { return id == 1 })
 	if !r.Serves(hit) {
 		t.Error("an entry that is to be kept is not served")
 	}
-	if err := r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, nil); err != nil || r.Serves(hit) {
+	if err := r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, false, nil); err != nil || r.Serves(hit) {
 		t.Errorf("%v, and what was purged is served: %v", err, r.Serves(hit))
 	}
 	if id, reason, _ := r.Keep(t.Context(), early, f, r.entry(early, f)); id != 0 || reason != ReasonPurged {

@@ -26,6 +26,7 @@ type state struct {
 	mu      sync.Mutex // held for every change of store or topics, while both and the readers are called; protects what follows
 	fault   error      // of uses that were applied; the last one
 	applied bool       // the change under way was read from a log
+	copies  copies
 
 	// epoch counts the purges that have begun; an answer whose request came before the last one is not kept. It changes under mu.
 	epoch atomic.Uint64

@@ -9,35 +9,141 @@ import (
 	"reprise/topics"
 )
 
-// ErrTaken: another answer has taken the place of one that was to be put back.
-var ErrTaken = errors.New("there is another answer to its request by now")
+// Errors of PutBack.
+var (
+	// ErrTaken: another answer has taken the place of one that was to be put back.
+	ErrTaken = errors.New("there is another answer to its request by now")
+	// ErrPurged: another purge than the one that is to be taken back has named the entry, or was under way.
+	ErrPurged = errors.New("it was purged again")
+)
+
+// Copied is a copy of an entry, with its answer, that is about to be purged. It is used up by PutBack or by Discard. All of it is guarded by the
+// lock of the cache.
+type Copied struct {
+	of     *store.Entry // by which a purge is matched
+	entry  *store.Entry // nil: it is not read yet, or void
+	bytes  int64
+	purges int  // of this process that have named it
+	void   bool // it may not be put back any more
+}
+
+// Bytes is the memory of the texts. It is called before the copy is used up.
+func (c *Copied) Bytes() int64 { return c.bytes }
+
+func (c *Copied) dropLocked() { c.entry, c.void = nil, true }
+
+// copies are those that are not used up. The first purge of this process that names one is that which may be taken back; with any other one the
+// copy is void, and its texts leave the memory.
+type copies map[*Copied]struct{}
+
+// purgedLocked notes a purge of what named selects, which applied says is of another process.
+func (c copies) purgedLocked(named func(*store.Entry) bool, applied bool) {
+	for one := range c {
+		if !named(one.of) {
+			continue
+		}
+		if one.purges++; applied || one.purges > 1 {
+			one.dropLocked()
+		}
+	}
+}
+
+// missedLocked notes that a purge of another process may have been missed.
+func (c copies) missedLocked() {
+	for one := range c {
+		one.dropLocked()
+	}
+}
 
 // Copy returns an entry with its answer, unpacked, which PutBack stores again after a purge; false where there is none. It costs the memory of
 // the answer.
-func Copy(ctx context.Context, c *Cache, id policy.ID) (e *store.Entry, ok bool, err error) {
-	e, ok = c.store.Get(id)
+func Copy(ctx context.Context, c *Cache, id policy.ID) (kept *Copied, ok bool, err error) {
+	kept, ok = begin(c, id)
 	if !ok {
 		return nil, false, nil
 	}
-	if e, err = c.Whole(ctx, e); err != nil {
+	e, err := unpacked(ctx, c, kept.of)
+	if err != nil {
+		Discard(c, kept)
 		return nil, true, err
+	}
+	c.lock()
+	defer c.mu.Unlock()
+	if kept.void {
+		return kept, true, nil
+	}
+	kept.entry, kept.bytes = e, int64(len(e.Answer)+len(e.Prompt))
+	return kept, true, nil
+}
+
+// begin begins a copy before the answer is read: a purge from now on finds it. One that is under way may still remove the entry, and counts.
+func begin(c *Cache, id policy.ID) (kept *Copied, ok bool) {
+	c.lock()
+	defer c.mu.Unlock()
+	e, ok := c.store.Get(id)
+	if !ok {
+		return nil, false
+	}
+	kept = &Copied{of: e}
+	if c.epoch.Load() != c.purges.Load() {
+		kept.purges = 1
+	}
+	if c.copies == nil {
+		c.copies = copies{}
+	}
+	c.copies[kept] = struct{}{}
+	return kept, true
+}
+
+func unpacked(ctx context.Context, c *Cache, e *store.Entry) (*store.Entry, error) {
+	e, err := c.Whole(ctx, e)
+	if err != nil {
+		return nil, err
 	}
 	answer, err := e.Recording()
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	return &store.Entry{Key: e.Key, Scope: e.Scope, Chain: e.Chain, Labels: e.Labels, Prompt: e.Prompt, Topic: e.Topic, Parent: e.Parent, Turn: e.Turn, Answer: answer,
 		AnswerHash: e.AnswerHash, InputTokens: e.InputTokens, OutputTokens: e.OutputTokens, UpstreamTime: e.UpstreamTime,
-		Created: e.Created, Expires: e.Expires, StaleUntil: e.StaleUntil}, true, nil
+		Created: e.Created, Expires: e.Expires, StaleUntil: e.StaleUntil}, nil
 }
 
-// PutBack stores a Copy again as a new entry with a new id, times as they were, and no aliases. It uses up the copy. Where the embedder fails the entry
+// Discard forgets a copy. A second call does nothing.
+func Discard(c *Cache, kept *Copied) {
+	c.lock()
+	defer c.mu.Unlock()
+	delete(c.copies, kept)
+	kept.dropLocked()
+}
+
+// PutBack stores a copy again as a new entry with a new id, times as they were, and no aliases. It uses up the copy. Where the embedder fails the entry
 // waits for its vector like any other one. The reason is why it was not kept, as of Keep.
-func PutBack(ctx context.Context, c *Cache, e *store.Entry) (id policy.ID, reason string, err error) {
+func PutBack(ctx context.Context, c *Cache, kept *Copied) (id policy.ID, reason string, err error) {
+	defer Discard(c, kept)
+	for {
+		e, epoch := c.ofCopy(kept)
+		if e == nil {
+			return 0, ReasonPurged, ErrPurged
+		}
+		if id, reason, err = putBack(ctx, c, e, epoch); reason != ReasonPurged {
+			return id, reason, err
+		} // a purge has come meanwhile, which may be one of other entries
+	}
+}
+
+// ofCopy is what a copy has, nil where it is void, and the epoch in which that is true.
+func (s *state) ofCopy(kept *Copied) (e *store.Entry, epoch uint64) {
+	s.lock()
+	defer s.mu.Unlock()
+	return kept.entry, s.epoch.Load()
+}
+
+func putBack(ctx context.Context, c *Cache, e *store.Entry, epoch uint64) (id policy.ID, reason string, err error) {
 	if _, alias, ok := c.store.Lookup(e.Key); ok && !alias {
 		return 0, "", ErrTaken
 	}
-	r := &Request{Key: e.Key, Scope: e.Scope, Prompt: e.Prompt, At: c.Tick(), Epoch: c.Epoch(), MaxAge: -1, NoDetect: true}
+	r := &Request{Key: e.Key, Scope: e.Scope, Prompt: e.Prompt, At: c.Tick(), Epoch: epoch, MaxAge: -1, NoDetect: true}
 	f := &Finding{Parent: e.Parent, Chain: e.Chain, Compared: e.Prompt != ""}
 	if c.opt.comparable(r) {
 		_ = guard("embed", func() error { return c.embed(ctx, r, f) }) // it may come later

@@ -58,3 +58,59 @@ func TestPutBackTooLate(t *testing.T) {
 	}
 	r.wants(r.request(k), "exact", 2)
 }
+
+// TestPutBackAfterAnotherPurge: what another purge has named stays away, in any order and of any process; one of other entries, and the own purge
+// as it is read from the log of a shared store, change nothing.
+func TestPutBackAfterAnotherPurge(t *testing.T) {
+	own, all, other := store.Filter{Entry: 1}, store.Filter{}, store.Filter{Entry: 2}
+	for _, tc := range []struct {
+		name   string
+		purges func(r *rig)
+		back   bool
+	}{
+		{"all", func(r *rig) { r.Purge(t.Context(), own); r.Purge(t.Context(), all) }, false},
+		{"all, before", func(r *rig) { r.Purge(t.Context(), all); r.Purge(t.Context(), own) }, false},
+		{"the same again", func(r *rig) { r.Purge(t.Context(), own); r.Purge(t.Context(), own) }, false},
+		{"by another process", func(r *rig) { r.Purge(t.Context(), own); r.ApplyPurge(t.Context(), own, false, nil) }, false},
+		{"by another process, missed", func(r *rig) { r.Purge(t.Context(), own); r.Missed() }, false},
+		{"the store was begun again", func(r *rig) { r.Purge(t.Context(), own); r.Adopt([32]byte{1}, 2) }, false},
+		{"of another entry", func(r *rig) { r.Purge(t.Context(), own); r.Purge(t.Context(), other) }, true},
+		{"of another entry, by another process", func(r *rig) { r.Purge(t.Context(), own); r.ApplyPurge(t.Context(), other, false, nil) }, true},
+		{"read from the log", func(r *rig) { r.Purge(t.Context(), own); r.ApplyPurge(t.Context(), own, true, nil) }, true},
+	} {
+		r, _ := newJudged(t)
+		k := long("k", 40)
+		r.wants(r.request(k), "miss", 1)
+		e, _, err := Copy(t.Context(), r.Cache, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tc.purges(r)
+		if _, _, err := PutBack(t.Context(), r.Cache, e); tc.back && err != nil || !tc.back && !errors.Is(err, ErrPurged) {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+		if found := r.find(t.Context(), r.request(k)).Hit != nil; found != tc.back {
+			t.Errorf("%s: found: %v", tc.name, found)
+		}
+		if len(r.copies) != 0 {
+			t.Errorf("%s: %d copies are left", tc.name, len(r.copies))
+		}
+	}
+}
+
+// TestCopyDuringAPurge: a purge that is under way may be about to remove the entry that is copied.
+func TestCopyDuringAPurge(t *testing.T) {
+	r, _ := newJudged(t)
+	r.wants(r.request(long("k", 40)), "miss", 1)
+	var kept *Copied
+	r.purge(func(*store.Entry) bool { // without the lock: there is no copy yet that would be matched under it
+		if kept == nil {
+			kept, _, _ = Copy(t.Context(), r.Cache, 1)
+		}
+		return true
+	}, nil, false)
+	r.Purge(t.Context(), store.Filter{Entry: 1})
+	if _, _, err := PutBack(t.Context(), r.Cache, kept); !errors.Is(err, ErrPurged) {
+		t.Error(err)
+	}
+}

@@ -33,6 +33,15 @@ func (b *bench) note(format string, args ...any) {
 	b.notes = append(b.notes, fmt.Sprintf(format, args...))
 }
 
+// noted is what was noted since the last call.
+func (b *bench) noted() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.notes
+	b.notes = nil
+	return all
+}
+
 func newBench(t *testing.T) *bench {
 	b := &bench{room: 1 << 30}
 	b.Learner = New(Options{

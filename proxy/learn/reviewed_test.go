@@ -115,23 +115,22 @@ func TestVerdicts(t *testing.T) {
 		unsay(2, nil)
 		say(2, false, nil)
 		synctest.Wait()
-		if got := fmt.Sprint(b.notes); got != "[suspect 1 trust 1 suspect 2 trust 2 suspect 2]" {
+		if got := fmt.Sprint(b.noted()); got != "[suspect 1 trust 1 suspect 2 trust 2 suspect 2]" {
 			t.Errorf("before the time is over: %s", got)
 		}
-		b.notes = nil
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		unsay(1, ErrTooLate)
 		say(1, false, ErrSaid)
-		if got := fmt.Sprint(b.notes); got != "[true 1 true 5]" && got != "[true 5 true 1]" {
+		if got := fmt.Sprint(b.noted()); got != "[true 1 true 5]" && got != "[true 5 true 1]" {
 			t.Errorf("after it: %s", got)
 		}
 		say(3, false, nil)
 		b.Purge(func(*Shadowed) bool { return true })
 		unsay(3, ErrUnknownReview) // taken back all the same
-		b.notes = nil
+		b.noted()
 		b.Close()
-		if got := fmt.Sprint(b.notes); got != "[false 2]" {
+		if got := fmt.Sprint(b.noted()); got != "[false 2]" {
 			t.Errorf("at the end: %s", got)
 		}
 		if st := b.Stats(); st.Feedback["right"] != 1 || st.Feedback["wrong"] != 1 || st.Refusals["needless"] != 1 {
@@ -139,8 +138,8 @@ func TestVerdicts(t *testing.T) {
 		}
 		time.Sleep(UndoTime)
 		synctest.Wait()
-		if len(b.notes) != 1 {
-			t.Errorf("counted twice: %v", b.notes)
+		if again := b.noted(); len(again) != 0 {
+			t.Errorf("counted twice: %v", again)
 		}
 	})
 }

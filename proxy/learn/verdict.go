@@ -44,6 +44,7 @@ func (l *Learner) Say(id uint64, right bool) (Reviewed, error) {
 		v.revert = l.o.Suspect(one)
 	}
 	v.of = *one
+	v.of.StoredPrompt, v.of.Prompt = "", "" // a purge in the meantime does not come here
 	v.timer = time.AfterFunc(UndoTime, func() { l.settle(id) })
 	l.verdicts[id] = v
 	return *one, nil

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"reprise/embed"
 	"reprise/policy/classic"
 	"reprise/store"
@@ -445,5 +447,31 @@ func fillStore(t *testing.T, path string, entries int) {
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestPurgeOfAllIsNotTakenBack: an entry is purged so that it can be taken back, and then everything: what the second purge has named does not come back.
+// It is line 5 of the list in SECURITY.md.
+func TestPurgeOfAllIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	p := start(t, upstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, answer("to be purged"))
+	}))
+	for _, second := range []string{purgeAll, `{"entry":%s,"dry_run":false}`, `{"model":"m","dry_run":false}`} {
+		entry := p.ask("What is a canary?").header.Get("X-Reprise-Entry")
+		undo := gjson.Get(p.purge(`{"entry":`+entry+`,"dry_run":false,"undo":true}`).body, "undo").Raw
+		if undo == "" {
+			t.Fatal("the purge cannot be taken back")
+		}
+		if r := p.purge(strings.ReplaceAll(second, "%s", entry)); r.status != http.StatusOK {
+			t.Errorf("%s: %d %s", second, r.status, r.body)
+		}
+		if r := p.do(http.MethodPost, p.admin+"/admin/purge/undo", `{"undo":`+undo+`}`); r.status != http.StatusConflict {
+			t.Errorf("after %s: %d %s", second, r.status, r.body)
+		}
+		if p.cached("What is a canary?") {
+			t.Errorf("a purge of %s is taken back", second)
+		}
 	}
 }

@@ -202,13 +202,15 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 	var mine *purge
 	var keep func(policy.ID) bool
 	if own {
-		if mine = f.purges.own(l.Serial); mine != nil && !mine.again {
-			keep = f.queue.claimed
-		}
+		mine = f.purges.own(l.Serial)
+	}
+	made := mine != nil && !mine.again
+	if made {
+		keep = f.queue.claimed
 	}
 	f.purging.Store(own || f.pulse.keeps() || f.purges.waiting.Load() > 0)
 	defer f.purging.Store(false)
-	if err := f.cache.ApplyPurge(ctx, *l.Purge, keep); err != nil {
+	if err := f.cache.ApplyPurge(ctx, *l.Purge, made, keep); err != nil {
 		f.fault("purge", err)
 	}
 	f.near.clear()

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
@@ -282,7 +283,7 @@ func (r *reading) exporting() {
 		}
 	}
 	if name, v := r.of("HEADERS"); v != "" && !areHeaders(v) {
-		r.wrong(name, "", "allowed is NAME=VALUE, or several between commas, percent-encoded", "the others are ignored")
+		r.wrong(name, "", "allowed is NAME=VALUE, or several between commas, percent-encoded, without control characters", "the others are ignored, or keep all traces from being sent")
 	}
 	for _, name := range limits {
 		if v := r.env[name]; v != "" {
@@ -316,11 +317,11 @@ func (r *reading) certificates() {
 	}
 }
 
-// areHeaders reports whether the library takes all of a list of headers.
+// areHeaders reports whether the library takes all of a list of headers, and can send them.
 func areHeaders(list string) bool {
 	for pair := range strings.SplitSeq(list, ",") {
 		name, value, found := strings.Cut(pair, "=")
-		if _, err := url.PathUnescape(value); err != nil || !found || strings.TrimSpace(name) == "" || strings.ContainsAny(strings.TrimSpace(name), " \t\"(),/:;<=>?@[\\]{}") {
+		if decoded, err := url.PathUnescape(value); err != nil || !found || strings.ContainsFunc(decoded, unicode.IsControl) || strings.TrimSpace(name) == "" || strings.ContainsAny(strings.TrimSpace(name), " \t\"(),/:;<=>?@[\\]{}") {
 			return false
 		}
 	}

@@ -5,6 +5,7 @@ package otlp
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -32,7 +33,7 @@ func Start(s Settings, version string, fault func(error)) *Exporter {
 		return nil
 	}
 	otel.SetLogger(logr.Discard()) // it would write values of headers; Read has warned of what is wrong
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(fault))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { fault(&sending{err}) }))
 	client, err := otlptracehttp.New(context.Background())
 	if err != nil {
 		fault(fmt.Errorf("start sending traces: %w", err))
@@ -47,6 +48,22 @@ func Start(s Settings, version string, fault func(error)) *Exporter {
 	return &Exporter{sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSampler(s.sampler), sdktrace.WithIDGenerator(ids{}), sdktrace.WithBatcher(client, sdktrace.WithBatchTimeout(b.delay),
 		sdktrace.WithExportTimeout(b.timeout), sdktrace.WithMaxQueueSize(b.queue), sdktrace.WithMaxExportBatchSize(b.size))), s, fault}
 }
+
+// mostError is how many bytes of an error are shown: the library puts the whole answer of a collector there, up to 4 MiB.
+const mostError = 500
+
+// sending is an error of the library with a text of bounded length.
+type sending struct{ err error }
+
+func (s *sending) Error() string {
+	text := s.err.Error()
+	if len(text) > mostError {
+		text = strings.ToValidUTF8(text[:mostError], "") + "…"
+	}
+	return text
+}
+
+func (s *sending) Unwrap() error { return s.err }
 
 // Tracer is what begins the spans that e sends; nil for a nil Exporter.
 func (e *Exporter) Tracer() *tracing.Tracer {

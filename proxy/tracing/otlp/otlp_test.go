@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"reprise/proxy/tracing"
 	"reprise/proxy/tracing/tracetest"
@@ -122,7 +124,8 @@ func TestWrongValues(t *testing.T) {
 		{set: "OTEL_EXPORTER_OTLP_PROTOCOL=grpc", want: "OTEL_EXPORTER_OTLP_PROTOCOL=grpc (environment): allowed is http/protobuf or http/json; it counts as http/protobuf, which collectors take at port 4318"},
 		{set: "OTEL_EXPORTER_OTLP_COMPRESSION=zstd", want: "OTEL_EXPORTER_OTLP_COMPRESSION=zstd (environment): allowed is gzip or none; it counts as none"},
 		{set: "OTEL_EXPORTER_OTLP_TIMEOUT=10s", want: "OTEL_EXPORTER_OTLP_TIMEOUT=10s (environment): allowed is a number of milliseconds from 1 on; it is ignored"},
-		{set: "OTEL_EXPORTER_OTLP_HEADERS=secret", want: "OTEL_EXPORTER_OTLP_HEADERS (environment): allowed is NAME=VALUE, or several between commas, percent-encoded; the others are ignored"},
+		{set: "OTEL_EXPORTER_OTLP_HEADERS=secret", want: "OTEL_EXPORTER_OTLP_HEADERS (environment): allowed is NAME=VALUE, or several between commas, percent-encoded, without control characters; the others are ignored, or keep all traces from being sent"},
+		{set: "OTEL_EXPORTER_OTLP_HEADERS=a=secret%0d%0aB:%20c", want: "OTEL_EXPORTER_OTLP_HEADERS (environment): allowed is NAME=VALUE, or several between commas, percent-encoded, without control characters; the others are ignored, or keep all traces from being sent"},
 		{set: "OTEL_EXPORTER_OTLP_CERTIFICATE=" + noCertificate, want: "OTEL_EXPORTER_OTLP_CERTIFICATE=" + noCertificate + " (environment): the file has no certificate; it is ignored"},
 		{set: "OTEL_EXPORTER_OTLP_CLIENT_KEY=key.pem", want: "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY (environment): only one of them is set; it is ignored"},
 		{set: "OTEL_EXPORTER_OTLP_ENDPONT=http://h", want: "OTEL_EXPORTER_OTLP_ENDPONT (environment): there is no such setting; did you mean OTEL_EXPORTER_OTLP_ENDPOINT?"},
@@ -193,5 +196,26 @@ func TestCollectorStuck(t *testing.T) {
 	}
 	if e.Close(10 * time.Millisecond); len(faults) != 1 || !errors.Is(faults[0], context.DeadlineExceeded) {
 		t.Errorf("Close: %v", faults)
+	}
+}
+
+// TestCollectorSaysMuch: the answer of a collector that fails comes into the log, but not at any length: a line of megabytes would be lost there.
+func TestCollectorSaysMuch(t *testing.T) {
+	c := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write(bytes.Repeat([]byte("no room \xe2\x82"), 100_000))
+	}))
+	defer c.Close()
+	var faults []error
+	e := start(t, &faults, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
+	one(e.Tracer())
+	e.Close(time.Minute)
+	if !slices.ContainsFunc(faults, func(err error) bool { return strings.Contains(err.Error(), "no room") }) {
+		t.Errorf("not reported: %d errors", len(faults))
+	}
+	for _, err := range faults { // of other tests too: the library has one place for them
+		if text := err.Error(); len(text) > 600 || !utf8.ValidString(text) {
+			t.Errorf("%d bytes: %.100q", len(text), text)
+		}
 	}
 }

@@ -132,13 +132,7 @@ func shown(text string, hide []string) string {
 	for _, s := range hide {
 		text = strings.ReplaceAll(text, s, "********")
 	}
-	text = late.Replace(strings.ToValidUTF8(text, "?"))
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || r >= 0x200e && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return ' '
-		}
-		return r
-	}, text)
+	text = strings.ReplaceAll(cli.Plain(late.Replace(text)), "\n", " ")
 	if runes := []rune(text); len(runes) > mostShown {
 		text = string(runes[:mostShown]) + "…"
 	}
