@@ -33,6 +33,10 @@ func TestReviews(t *testing.T) {
 		if kinds := r.reviews(t, "", "pairs.#.kind"); kinds != `["refused","compared","served"]` {
 			t.Error(kinds)
 		}
+		if first := r.get(t, "/admin/reviews?limit=2").body; gjson.Get(first, "next").Int() != gjson.Get(first, "pairs.1.id").Int() ||
+			r.reviews(t, "?limit=2&before="+gjson.Get(first, "next").String(), "pairs.#.kind") != `["served"]` || r.reviews(t, "?limit=3", "next") != "" {
+			t.Errorf("pages: %s", first)
+		}
 		refused := gjson.Get(r.get(t, "/admin/reviews?kind=refused").body, "pairs.0")
 		if refused.Get("refusal").Str != "unlisted" || refused.Get("own_entry").Int() == 0 || refused.Get("similarity").Float() < 0.8 || refused.Get("explained").Exists() != prompts {
 			t.Errorf("refused: %s", refused)
@@ -68,6 +72,8 @@ func TestReviewsAreRead(t *testing.T) {
 	}{
 		{"GET", "/admin/reviews?kind=nonsense", "", 400, "served, compared, shadow, refused or below"},
 		{"GET", "/admin/reviews?limit=0", "", 400, "a whole number from 1"},
+		{"GET", "/admin/reviews?limit=101", "", 400, "allowed is up to 100"},
+		{"GET", "/admin/reviews?before=x", "", 400, "a whole number from 1"},
 		{"GET", "/admin/reviews/x", "", 400, "a whole number from 1"},
 		{"GET", "/admin/reviews/99", "", 404, "no pair 99"},
 		{"POST", "/admin/reviews/99", `{"verdict":"right"}`, 404, "no pair 99"},

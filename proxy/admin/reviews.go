@@ -2,6 +2,8 @@ package admin
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -12,8 +14,8 @@ import (
 
 // Reviews are the pairs of a request and a stored answer that an operator may look at. Errors are shown as they are.
 type Reviews interface {
-	// List lists at most limit pairs of a kind, "" of all.
-	List(kind string, limit int) (list any, err error)
+	// List lists at most limit pairs of a kind, "" of all, with ids below before, the highest first.
+	List(kind string, limit int, before uint64) (list any, err error)
 	// Show shows a pair with both answers.
 	Show(ctx context.Context, id uint64) (pair any, err error)
 	// Say gives a verdict on a pair, and Unsay takes it back while that is possible.
@@ -24,13 +26,23 @@ type Reviews interface {
 // reviewer shows reviews.
 type reviewer struct{ Reviews }
 
-// list lists the last pairs of a kind, at most limit (50).
+// mostReviews is how many pairs an answer has at most: both prompts of each are aligned.
+const mostReviews = 100
+
+// list lists the last pairs of a kind, at most limit (50), with ids below before.
 func (v reviewer) list(r *http.Request) (any, error) {
 	limit, err := intParam(r, "limit", 50)
 	if err != nil {
 		return nil, err
 	}
-	return v.List(r.URL.Query().Get("kind"), limit)
+	if limit > mostReviews {
+		return nil, apierror.BadRequest("invalid_parameter", fmt.Sprintf("limit is %d; allowed is up to %d: before=ID has the pairs that follow.", limit, mostReviews))
+	}
+	before, err := intParam(r, "before", math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	return v.List(r.URL.Query().Get("kind"), limit, uint64(before))
 }
 
 func (v reviewer) show(r *http.Request) (any, error) {

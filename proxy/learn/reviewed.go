@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -196,7 +197,7 @@ func (l *Learner) Shadowed() (all []Shadowed) {
 	return all
 }
 
-// Reviews lists the last pairs of all kinds, those that were met last first. They are copies.
+// Reviews lists the last pairs of all kinds, those that were met first last. They are copies.
 func (l *Learner) Reviews() (all []Reviewed) {
 	l.reviews.mu.Lock()
 	defer l.reviews.mu.Unlock()
@@ -205,12 +206,7 @@ func (l *Learner) Reviews() (all []Reviewed) {
 			all = append(all, *one)
 		}
 	}
-	slices.SortFunc(all, func(a, b Reviewed) int {
-		if c := b.Time.Compare(a.Time); c != 0 {
-			return c
-		}
-		return int(b.ID) - int(a.ID)
-	})
+	slices.SortFunc(all, func(a, b Reviewed) int { return cmp.Compare(b.ID, a.ID) })
 	return all
 }
 

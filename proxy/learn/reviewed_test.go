@@ -26,7 +26,7 @@ func (b *bench) listed() string {
 	return strings.Join(all, ", ")
 }
 
-// TestReviews: pairs are listed by the time of their last request, once each, at most so many of a kind, and none that a client or a purge forbids.
+// TestReviews: pairs are listed once each, the newest first, at most so many of a kind, and none that a client or a purge forbids.
 func TestReviews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -37,7 +37,7 @@ func TestReviews(t *testing.T) {
 			b.meets(x.kind, x.request, x.entry)
 			time.Sleep(time.Second)
 		}
-		if got := b.listed(); got != "served 4×1 , served 1×2 , served 3×1 , refused 2×1 " {
+		if got := b.listed(); got != "served 4×1 , served 3×1 , refused 2×1 , served 1×2 " {
 			t.Error(got)
 		}
 		private, purged := b.pair("", ""), b.pair("", "")

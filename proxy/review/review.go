@@ -35,11 +35,12 @@ type Row struct {
 	Explained *learn.Explained `json:"explained,omitempty"` // by the rules and estimates of now
 }
 
-// List are pairs, those that were met last first.
+// List are pairs, the newest first.
 type List struct {
 	Pairs   []Row          `json:"pairs"`
-	Total   int            `json:"total"` // of this kind
-	Kinds   map[string]int `json:"kinds"` // how many there are of each
+	Total   int            `json:"total"`          // of this kind
+	Next    uint64         `json:"next,omitempty"` // the value of before for the pairs that follow; absent: there are none
+	Kinds   map[string]int `json:"kinds"`          // how many there are of each
 	Prompts bool           `json:"prompts_may_be_shown"`
 	Undo    float64        `json:"undo_seconds"` // how long a verdict may be taken back
 	How     string         `json:"how_it_is_kept"`
@@ -50,8 +51,9 @@ const how = "The last 250 pairs of each kind since the start, and 1,000 of the s
 	"below: the nearest answer up to 0.1 below the hit threshold, of one request in 16. Requests with no-store are not kept, prompts only where REPRISE_LOG_PROMPTS is true, cut at " +
 	"8 KiB, and a purge removes what it names. P is the estimated probability that the stored answer is right, at the time of the request."
 
-// List lists at most limit pairs of a kind, "" of all. The error is for a kind that there is not.
-func (d *Desk) List(kind string, limit int) (any, error) {
+// List lists at most limit pairs of a kind, "" of all, with ids below before. The error is for a kind that there is not. It takes up to 10 ms for
+// each pair of prompts of 8 KiB.
+func (d *Desk) List(kind string, limit int, before uint64) (any, error) {
 	if kind != "" && !slices.Contains(learn.Kinds, learn.Kind(kind)) {
 		return nil, apierror.BadRequest("invalid_parameter", "kind is "+apierror.Quote(kind)+"; allowed is served, compared, shadow, refused or below.")
 	}
@@ -65,8 +67,13 @@ func (d *Desk) List(kind string, limit int) (any, error) {
 		if kind != "" && string(all[i].Kind) != kind {
 			continue
 		}
-		if l.Total++; len(l.Pairs) < limit {
+		l.Total++
+		switch {
+		case all[i].ID >= before:
+		case len(l.Pairs) < limit:
 			l.Pairs = append(l.Pairs, d.row(&all[i]))
+		case l.Next == 0:
+			l.Next = l.Pairs[len(l.Pairs)-1].ID
 		}
 	}
 	return l, nil

@@ -9,13 +9,13 @@ const names = Object.fromEntries(kinds);
 const rows = 20;
 
 export function show(root, page) {
-  let kind = page.params.get('kind') ?? '', limit = rows, newest = 0, undo = 10;
-  const path = () => `/admin/reviews?${kind ? `kind=${encodeURIComponent(kind)}&` : ''}limit=${limit}`;
+  let kind = page.params.get('kind') ?? '', newest = 0, next = 0, undo = 10;
+  const path = (limit = rows) => `/admin/reviews?${kind ? `kind=${encodeURIComponent(kind)}&` : ''}limit=${limit}`;
   const list = h('ol.pairs'), found = h('p.hint', { role: 'status' }), kept = h('p.hint');
-  const fresh = h('button.plain', { type: 'button', hidden: true, onclick: () => load() }, 'Show newer ones'), more = h('button.plain', { type: 'button', hidden: true, onclick: () => { limit += rows; load(); } }, 'More');
+  const fresh = h('button.plain', { type: 'button', hidden: true, onclick: () => load().catch(failed) }, 'Show newer ones'), more = h('button.plain', { type: 'button', hidden: true, onclick: () => load(next).catch(failed) }, 'More');
   const choices = kinds.map(([id, title]) => ({ id, count: h('b'), title }));
   const choose = h('fieldset.choice.wraps', {}, h('legend.hidden', {}, 'Kind of pairs'), choices.map((c) => h('label', {},
-    h('input', { type: 'radio', name: 'kind', value: c.id, checked: c.id === kind, onchange: () => { kind = c.id; limit = rows; page.remember({ kind }); load(); } }), h('span', {}, c.title, ' ', c.count))));
+    h('input', { type: 'radio', name: 'kind', value: c.id, checked: c.id === kind, onchange: () => { kind = c.id; page.remember({ kind }); load().catch(failed); } }), h('span', {}, c.title, ' ', c.count))));
 
   root.append(card('Answers for other words', { wide: true, asks: [() => path(), () => `/admin/reviews/${newest || 1}`],
     hint: 'Requests that met a stored answer for another prompt than their own. With the focus in a pair: y is right, n is wrong, u takes it back, j and k go to the next and the one before.' },
@@ -27,16 +27,25 @@ export function show(root, page) {
     undo = r.undo_seconds;
   };
 
-  async function load() {
-    const r = await page.get(path());
+  const failed = (e) => { if (!page.signal.aborted) found.textContent = e.message; };
+
+  /** Shows the newest pairs, or adds those before an id. */
+  async function load(before) {
+    const r = await page.get(path() + (before ? `&before=${before}` : '')), items = r.pairs.map((p) => pair(p, r.prompts_may_be_shown));
     counted(r);
-    newest = Math.max(0, ...r.pairs.map((p) => p.id));
-    fresh.hidden = true;
-    more.hidden = r.total <= r.pairs.length;
-    found.textContent = r.total === 0 ? empty(kind) : `${number(r.pairs.length)} of ${number(r.total)}, the last ones first.`;
+    if (before) list.append(...items);
+    else {
+      put(list, items);
+      newest = r.pairs[0]?.id ?? 0;
+      fresh.hidden = true;
+    }
+    const shown = list.children.length;
+    next = r.next;
+    more.hidden = !next;
+    found.textContent = r.total === 0 ? empty(kind) : `${number(shown)} of ${number(r.total)}, the newest first.`;
     kept.textContent = r.prompts_may_be_shown ? '' : 'Prompts and answers are not shown: REPRISE_LOG_PROMPTS is false.';
-    put(list, r.pairs.map((p) => pair(p, r.prompts_may_be_shown)));
-    list.hidden = !r.pairs.length;
+    list.hidden = !shown;
+    if (before) (items[0]?.querySelector('button') ?? more).focus();
   }
 
   /** A pair, whose buttons say what the operator thinks of it. */
@@ -120,13 +129,12 @@ export function show(root, page) {
     return d;
   }
 
-  const again = page.keep(async () => {
+  page.keep(async () => {
     if (!list.firstChild) return load();
-    const r = await page.get(`/admin/reviews?${kind ? `kind=${encodeURIComponent(kind)}&` : ''}limit=1`);
+    const r = await page.get(path(1));
     counted(r);
     fresh.hidden = !r.pairs.length || r.pairs[0].id <= newest;
   });
-  fresh.addEventListener('click', again);
 }
 
 /** y, n and u act on the pair that has the focus; j and k go on. */
