@@ -87,7 +87,7 @@ type ring struct {
 	bytes int                // of the prompts
 }
 
-// name is what tells pairs of a kind apart.
+// name is by what pairs of a kind are distinguished.
 type name struct {
 	Ref
 	entry uint64

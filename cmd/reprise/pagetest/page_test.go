@@ -268,6 +268,10 @@ func TestWhatIf(t *testing.T) {
 // TestReview: verdicts, purges and what takes them back, with the mouse and the keyboard.
 func TestReview(t *testing.T) {
 	p := serve(t, engine(t), "REPRISE_TENANT_FROM=none", "REPRISE_LOG_PROMPTS=true")
+	for i := range 16 {
+		p.ask(t, "gpt-4o", fmt.Sprintf("What does plan %d cost?", i))
+		p.ask(t, "gpt-4o", fmt.Sprintf("Hi, what does plan %d cost", i))
+	}
 	p.fill(t)
 	p.ask(t, "m", "How do I reset my "+hostile+" password?")
 	p.ask(t, "m", "Please tell me, how do I reset my "+hostile+" password?")

@@ -28,6 +28,14 @@ await browse(async (browser) => {
   });
   await page.setViewport({ width: 1280, height: 900 });
 
+  await check('more pairs are added', async () => {
+    const before = await page.$$eval('.pairs > li', (all) => all.length);
+    await page.evaluate(() => [...document.querySelectorAll('button')].find((b) => b.textContent === 'More').click());
+    await until(page, (n) => document.querySelectorAll('.pairs > li').length > n, before);
+    const ids = await page.$$eval('.pairs h3', (all) => all.map((e) => +e.id.slice(5)));
+    must(ids.length > 20 && ids.every((id, i) => i === 0 || id < ids[i - 1]), ids.join());
+    must(await page.evaluate((n) => document.activeElement.closest('li') === document.querySelectorAll('.pairs > li')[n], before), 'the focus is elsewhere');
+  });
   await check('a kind is chosen', async () => {
     await page.$eval('input[name=kind][value=refused]', (e) => e.click());
     await until(page, () => { const all = [...document.querySelectorAll('.pairs h3 .pill')]; return all.length && all.every((e) => e.textContent === 'Kept back'); });
