@@ -132,7 +132,7 @@ func New(o Options) http.Handler {
 	r.Handle("/metrics", a.named(o.Loopback, promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{EnableOpenMetrics: true})))
 	page.Routes(r)
 	r.Route("/admin", func(r chi.Router) {
-		r.Use(a.guard)
+		r.Use(a.guard, known)
 		r.Get("/config", inJSON(a.config))
 		r.Get("/stats", inJSON(func(*http.Request) (any, error) { return o.Stats(), nil }))
 		r.Get("/overview", inJSON(a.overview))
