@@ -188,6 +188,7 @@ func TestSet(t *testing.T) {
 		{Diagnosis{Why: Evicted}, "REPRISE_CAPACITY_ENTRIES=120"},
 		{Diagnosis{Why: NotStored, What: "tool-calls"}, "REPRISE_CACHE_TOOL_CALLS=exact"},
 		{Diagnosis{Why: NotStored, What: "size"}, "REPRISE_MAX_ENTRY_BYTES=2097152"},
+		{Diagnosis{Why: NotStored, What: "policy"}, "REPRISE_CAPACITY_ENTRIES=120"},
 		{Diagnosis{Why: NotStored, What: "length"}, ""},
 		{Diagnosis{Why: Scope, Differs: differs("user")}, "REPRISE_IGNORE_FIELDS=metadata,user"},
 		{Diagnosis{Why: Scope, Differs: differs("header:X-Id", "metadata", "user", "header:X-Run")}, "REPRISE_IGNORE_FIELDS=metadata,user REPRISE_IGNORE_HEADERS=X-Run,X-Id"},
@@ -202,9 +203,9 @@ func TestSet(t *testing.T) {
 		t.Errorf("the settings have changed: %v", got)
 	}
 	s.TTL, s.Capacity = s.MaxTTL, ""
-	for _, why := range []Why{Expired, Evicted} {
-		if got := (&Diagnosis{Why: why}).Set(&s); got != nil {
-			t.Errorf("%s, at the most that is allowed: %v", why, got)
+	for _, d := range []Diagnosis{{Why: Expired}, {Why: Evicted}, {Why: NotStored, What: "policy"}} {
+		if got := d.Set(&s); got != nil {
+			t.Errorf("%s, at the most that is allowed: %v", d.Status(), got)
 		}
 	}
 	for d, want := range map[time.Duration]string{48 * time.Hour: "48h", 90 * time.Minute: "1h30m", 2 * time.Minute: "2m", 30 * time.Second: "30s", 10 * time.Hour: "10h", time.Hour + 10*time.Second: "1h0m10s"} {
