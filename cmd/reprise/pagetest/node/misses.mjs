@@ -51,9 +51,9 @@ await browse(async (browser) => {
 
 async function clipboard(page) {
   const set = 'REPRISE_IGNORE_FIELDS=metadata,user';
-  await check('set copies the variable with what is set already', async () => {
+  await check('the button copies the variable with what is set already', async () => {
     await page.bringToFront();
-    await page.focus(`[aria-label="set ${set}"]`);
+    await page.focus(`[aria-label="copy ${set}"]`);
     await page.keyboard.press('Enter');
     await until(page, (t) => document.querySelector('#view-misses .said').textContent.startsWith(`Copied ${t}.`), set);
     const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -68,7 +68,7 @@ async function clipboard(page) {
   });
   await check('without a clipboard the text is shown and selected', async () => {
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
-    await page.click(`[aria-label="set ${set}"]`);
+    await page.click(`[aria-label="copy ${set}"]`);
     await until(page, (t) => document.activeElement.value === t && getSelection().toString() === t, set);
     const name = await page.$$eval('#view-misses .causes button.copy', (all) => all[0]?.textContent);
     await page.click('#view-misses .causes button.copy');
