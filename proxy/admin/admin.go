@@ -274,8 +274,11 @@ func (a *admin) guard(next http.Handler) http.Handler {
 		}
 		if a.Token != "" && !admintoken.Given(r, a.Token) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			apierror.Write(w, &apierror.Error{Status: http.StatusUnauthorized, Type: apierror.TypeInvalidRequest, Code: "admin_token",
-				Message: "The admin API needs the header Authorization: Bearer and the admin token (REPRISE_ADMIN_TOKEN)."})
+			message := "The admin API needs the header Authorization: Bearer and the admin token (REPRISE_ADMIN_TOKEN)."
+			if admintoken.Tried(r) {
+				message = "The token that was given is not the admin token. Give the one in REPRISE_ADMIN_TOKEN of the proxy, in the header Authorization: Bearer."
+			}
+			apierror.Write(w, &apierror.Error{Status: http.StatusUnauthorized, Type: apierror.TypeInvalidRequest, Code: "admin_token", Message: message})
 			return
 		}
 		next.ServeHTTP(w, r)
