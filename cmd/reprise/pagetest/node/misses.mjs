@@ -11,11 +11,12 @@ await browse(async (browser) => {
     await shown(page);
     await check(`${kind}: examples are closed, and open with the keyboard`, async () => {
       must(!(await page.$('#view-misses details.examples[open]')), 'one is open');
-      for (const one of await page.$$('#view-misses details.examples summary')) {
-        await one.focus();
+      const closed = () => page.$$eval('#view-misses details.examples:not([open])', (all) => all.length);
+      for (let left = await closed(); left; left = await closed()) { // looked for each time: a step of the history draws them again
+        await page.focus('#view-misses details.examples:not([open]) > summary');
         await page.keyboard.press('Enter');
+        await until(page, (n) => document.querySelectorAll('#view-misses details.examples:not([open])').length < n, left);
       }
-      await until(page, () => !document.querySelector('#view-misses details.examples:not([open])'));
     });
     await check(`${kind}: prompts only where they may be shown`, async () => {
       const texts = await page.$$eval('#view-misses pre.text', (all) => all.map((e) => e.textContent)), all = await page.$eval('#view-misses', (e) => e.textContent);
