@@ -15,7 +15,7 @@ const Header = "X-Reprise-Admin-Token"
 // that it does not show the token's length either.
 func Given(r *http.Request, token string) bool { return equal(given(r.Header), token) }
 
-// Tried reports whether r holds any token, so that an error can tell a wrong one from none.
+// Tried reports whether r holds any token, so that an error can distinguish a wrong one from none.
 func Tried(r *http.Request) bool { return given(r.Header) != "" }
 
 // given is the token of a request, "" without one.
