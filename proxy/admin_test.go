@@ -166,6 +166,9 @@ func TestExplain(t *testing.T) {
 	if got := r.ask(t, "/v1/reprise/explain", chat(capital)); got.status != 403 {
 		t.Errorf("without the token: %d", got.status)
 	}
+	if got := newRig(t).ask(t, "/v1/reprise/explain", chat(capital), "X-Reprise-Admin-Token: "); got.status != 403 || !strings.Contains(got.body, "REPRISE_ADMIN_TOKEN") {
+		t.Errorf("where no token is set: %d %s; no header helps there", got.status, got.body)
+	}
 	for _, tc := range []struct{ body, header, result, veto string }{
 		{chat(capital), "User-Agent: none", "exact", ""}, {chat(similar), "User-Agent: none", "semantic", ""},
 		{chat("What is the capital of Spain?"), "User-Agent: none", "miss", "name"},

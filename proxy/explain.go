@@ -131,6 +131,9 @@ func (s *Server) explained(r *http.Request) (as *http.Request, tenant string, er
 	admin := admintoken.Given(r, token)
 	tenant = given.Get("tenant")
 	switch {
+	case !admin && !s.opts.Explain && token == "":
+		return nil, "", forbidden("explain_disabled", "Explain shows similarities, so it needs REPRISE_EXPLAIN=true, which allows it for all clients, or REPRISE_ADMIN_TOKEN, "+
+			"which is not set here, and with it the header X-Reprise-Admin-Token. GET /admin/reviews has the last pairs of prompts without either.")
 	case !admin && !s.opts.Explain:
 		return nil, "", forbidden("explain_disabled",
 			"Explain shows similarities, so it needs the header X-Reprise-Admin-Token; REPRISE_EXPLAIN=true allows it for all clients.")

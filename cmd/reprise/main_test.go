@@ -68,7 +68,7 @@ func TestStartErrors(t *testing.T) {
 		"health --url http://127.0.0.1:8081",
 		"health http://127.0.0.1:1/readyz http://127.0.0.1:1/readyz",
 		"REPRISE_HIT_TRESHOLD=0.9 serve",
-		"REPRISE_EMBEDDER=model2vec:testdata/none serve",
+		"REPRISE_EMBEDDER=model2vec:testdata/none serve --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0",
 		"REPRISE_EMBEDDER=model2vec serve",
 		"REPRISE_MODE=fast REPRISE_CAPACITY_BYTES=1k serve --ttl soon --policy lruu",
 		"serve --policy rac:alhpa=1/C",

@@ -132,7 +132,7 @@ func New(o Options) http.Handler {
 	r.Handle("/metrics", a.named(o.Loopback, promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{EnableOpenMetrics: true})))
 	page.Routes(r)
 	r.Route("/admin", func(r chi.Router) {
-		r.Use(a.guard)
+		r.Use(a.guard, known)
 		r.Get("/config", inJSON(a.config))
 		r.Get("/stats", inJSON(func(*http.Request) (any, error) { return o.Stats(), nil }))
 		r.Get("/overview", inJSON(a.overview))
@@ -274,8 +274,11 @@ func (a *admin) guard(next http.Handler) http.Handler {
 		}
 		if a.Token != "" && !admintoken.Given(r, a.Token) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			apierror.Write(w, &apierror.Error{Status: http.StatusUnauthorized, Type: apierror.TypeInvalidRequest, Code: "admin_token",
-				Message: "The admin API needs the header Authorization: Bearer and the admin token (REPRISE_ADMIN_TOKEN)."})
+			message := "The admin API needs the header Authorization: Bearer and the admin token (REPRISE_ADMIN_TOKEN)."
+			if admintoken.Tried(r) {
+				message = "The token that was given is not the admin token. Give the one in REPRISE_ADMIN_TOKEN of the proxy, in the header Authorization: Bearer."
+			}
+			apierror.Write(w, &apierror.Error{Status: http.StatusUnauthorized, Type: apierror.TypeInvalidRequest, Code: "admin_token", Message: message})
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -224,6 +224,12 @@ func TestAdminNeedsItsToken(t *testing.T) {
 			t.Errorf("%s: %d, want %d, %v", header, got.Code, status, got.Header())
 		}
 	}
+	for header, says := range map[string]string{"": "needs the header", "Authorization: s3cret": "needs the header", "Authorization: Bearer wrong": "is not the admin token",
+		"X-Reprise-Admin-Token: wrong": "is not the admin token"} {
+		if got := r.call("GET", "http://localhost/admin/stats", "", header).Body.String(); !strings.Contains(got, says) || strings.Contains(got, "wrong") {
+			t.Errorf("%q: %s", header, got)
+		}
+	}
 	if got := r.get("/metrics"); got.Code != 200 {
 		t.Errorf("metrics: %d", got.Code)
 	}

@@ -63,12 +63,13 @@ func TestPanel(t *testing.T) {
 	}
 }
 
-// ask looks key up and stores an entry under it where there is none.
-func (r *rig) ask(key store.Key) {
+// ask looks key up and stores an entry under it where there is none. It returns whether the policy has seen the request.
+func (r *rig) ask(key store.Key) (seen bool) {
 	tick := r.store.Tick()
 	if e, _, ok := r.store.Lookup(key); ok {
-		r.store.Hit(e.ID, 0, tick)
-		return
+		_, seen = r.store.Hit(e.ID, 0, tick)
+		return seen
 	}
 	r.store.Put(&store.Entry{Key: key, Answer: []byte("{}")}, tick)
+	return true
 }

@@ -120,7 +120,7 @@ func (n *number) UnmarshalJSON(raw []byte) error {
 func readPurge(r *http.Request) (f filter, how purgeRequest, err error) {
 	var req purgeRequest
 	err = readObject(r, "the purge", []string{"entry", "topic", "model", "namespace", "tenant", "all", "dry_run", "undo"}, &req,
-		"Give an object with entry, topic, model, namespace, tenant or all, and dry_run.")
+		"Give an object with entry, topic, model, namespace, tenant or all, and dry_run and undo, which are true or false.")
 	if err != nil {
 		return f, req, err
 	}

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"reprise/proxy/internal/apierror"
@@ -90,6 +93,10 @@ func (o observer) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
+	if err := selects(q, o.watch.Names()); err != nil {
+		apierror.Write(w, err)
+		return
+	}
 	v, err := o.watch.View(watch.Filter{None: q.Get("requests") == "no", Model: q.Get("model"), Tenant: q.Get("tenant"), Result: q.Get("result")})
 	if err != nil {
 		w.Header().Set("Retry-After", "10")
@@ -103,6 +110,18 @@ func (o observer) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy in front would hold events back
 	hello, _ := json.Marshal(map[string]any{"started": o.watch.Started().UTC(), "spacing_seconds": watch.Spacing.Seconds()})
 	send(w, v, watch.Event{Kind: "hello", Data: hello}, r.Context().Done())
+}
+
+// selects checks the values of the parameters of events that have few. A stream without requests would be no answer to a misspelt one.
+func selects(q url.Values, results []string) *apierror.Error {
+	result, requests := q.Get("result"), q.Get("requests")
+	switch {
+	case result != "" && !slices.Contains(results, result):
+		return apierror.BadRequest("invalid_parameter", "result is "+apierror.Quote(result)+"; allowed are "+strings.Join(results, ", ")+".")
+	case requests != "" && requests != "no":
+		return apierror.BadRequest("invalid_parameter", "requests is "+apierror.Quote(requests)+"; allowed is no.")
+	}
+	return nil
 }
 
 // send writes events until the client leaves or the viewer is dropped. The guard of the listener bounds how long a write takes.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -171,13 +172,14 @@ func TestWindowsWithoutLeader(t *testing.T) {
 func TestWindowsWhileServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := windowRig(t, "rac+")
+		var seen atomic.Int64 // by the policy: all but those whose entry another one evicts between the look-up and the hit
 		for i := range 4 {
 			go func() {
 				for j := range 300 {
 					if i == 0 {
 						r.get("/admin/policy")
-					} else {
-						r.ask(store.Key{byte(j * i % 40)})
+					} else if r.ask(store.Key{byte(j * i % 40)}) {
+						seen.Add(1)
 					}
 					time.Sleep(time.Second)
 				}
@@ -188,8 +190,8 @@ func TestWindowsWhileServed(t *testing.T) {
 		for _, w := range r.policy(t).Windows {
 			requests += w.Requests
 		}
-		if requests != 900 {
-			t.Errorf("%d requests in all windows, want 900", requests)
+		if requests != seen.Load() || requests < 800 {
+			t.Errorf("%d requests in all windows, want the %d that the policy saw", requests, seen.Load())
 		}
 	})
 }

@@ -203,9 +203,9 @@ func TestSet(t *testing.T) {
 		t.Errorf("the settings have changed: %v", got)
 	}
 	s.TTL, s.Capacity = s.MaxTTL, ""
-	for _, why := range []Why{Expired, Evicted} {
-		if got := (&Diagnosis{Why: why}).Set(&s); got != nil {
-			t.Errorf("%s, at the most that is allowed: %v", why, got)
+	for _, d := range []Diagnosis{{Why: Expired}, {Why: Evicted}, {Why: NotStored, What: "policy"}} {
+		if got := d.Set(&s); got != nil {
+			t.Errorf("%s, at the most that is allowed: %v", d.Status(), got)
 		}
 	}
 	for d, want := range map[time.Duration]string{48 * time.Hour: "48h", 90 * time.Minute: "1h30m", 2 * time.Minute: "2m", 30 * time.Second: "30s", 10 * time.Hour: "10h", time.Hour + 10*time.Second: "1h0m10s"} {

@@ -26,13 +26,11 @@ func (d *Diagnosis) Set(s *Settings) (all []string) {
 			return []string{"REPRISE_TTL=" + shortly(longer)}
 		}
 	case Evicted:
-		if s.Capacity != "" {
-			return []string{s.Capacity}
-		}
+		return larger(s)
 	case NotStored:
 		switch {
-		case d.What == "policy" && s.Capacity != "":
-			return []string{s.Capacity}
+		case d.What == "policy":
+			return larger(s)
 		case d.What == "tool-calls":
 			return []string{"REPRISE_CACHE_TOOL_CALLS=exact"}
 		case d.What == "size" && s.MaxEntryBytes > 0:
@@ -42,6 +40,14 @@ func (d *Diagnosis) Set(s *Settings) (all []string) {
 		return d.ignored(s)
 	}
 	return nil
+}
+
+// larger is the setting that makes room for more answers.
+func larger(s *Settings) []string {
+	if s.Capacity == "" {
+		return nil
+	}
+	return []string{s.Capacity}
 }
 
 // ignored is the settings by which no answer depends on the parts that differ, of those that are repaired so.

@@ -19,6 +19,9 @@ func (d *Diagnosis) Words() string {
 	case Expired:
 		return "The answer to this was too old."
 	case NotStored:
+		if d.What == "policy" {
+			return "An answer to this was given before, and not kept: the store was full, and what it has was worth more."
+		}
 		return "An answer to this was given before, and not kept: " + d.What + "."
 	case Evicted:
 		return "The answer to this was removed to make room."
@@ -120,7 +123,7 @@ func (d *Diagnosis) Repair() string {
 	case Expired:
 		return "A longer REPRISE_TTL keeps answers for longer."
 	case Evicted:
-		return "REPRISE_CAPACITY_ENTRIES and REPRISE_CAPACITY_BYTES make room for more."
+		return moreRoom
 	case NotStored:
 		return notStoredRepair(d.What)
 	case ExactOnly:
@@ -130,21 +133,24 @@ func (d *Diagnosis) Repair() string {
 	case Below:
 		return "An embedder that sees meaning, or a lower REPRISE_HIT_THRESHOLD, finds more, at the price of more wrong answers."
 	case Veto:
-		return "GET /admin/reviews?kind=refused and POST /v1/reprise/explain show both prompts and what would have to change."
+		return "GET /admin/reviews?kind=refused, the view Review, shows both prompts and what would have to change."
 	case Scope:
 		return d.scopeRepair()
 	}
 	return ""
 }
 
+// moreRoom repairs what a full store does: it removes answers, and does not keep those that are worth less than all others.
+const moreRoom = "REPRISE_CAPACITY_ENTRIES and REPRISE_CAPACITY_BYTES make room for more."
+
 func notStoredRepair(reason string) string {
 	switch reason {
+	case "policy":
+		return moreRoom
 	case "tool-calls":
 		return "REPRISE_CACHE_TOOL_CALLS=exact keeps answers that call tools."
 	case "length":
 		return "Such answers were cut by max_tokens: a higher one lets them end."
-	case "policy":
-		return "The policy has found them worth less than what it keeps: REPRISE_CAPACITY_ENTRIES and REPRISE_CAPACITY_BYTES make room for more."
 	case "size":
 		return "A higher REPRISE_MAX_ENTRY_BYTES keeps them."
 	}

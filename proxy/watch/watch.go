@@ -88,6 +88,9 @@ func (w *Watch) Close() {
 // Started is when the counters were 0.
 func (w *Watch) Started() time.Time { return w.started }
 
+// Names returns the names of the results, in the order of Counters.Requests.
+func (w *Watch) Names() []string { return w.o.Names[:] }
+
 // run takes a sample at each multiple of FineStep.
 func (w *Watch) run() {
 	defer close(w.ended)

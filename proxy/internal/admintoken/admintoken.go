@@ -13,12 +13,17 @@ const Header = "X-Reprise-Admin-Token"
 
 // Given reports whether r holds token. No request holds an empty one. The comparison takes constant time, and by digest, so
 // that it does not show the token's length either.
-func Given(r *http.Request, token string) bool {
-	given := r.Header.Get(Header)
-	if given == "" {
-		given = bearer(r.Header)
+func Given(r *http.Request, token string) bool { return equal(given(r.Header), token) }
+
+// Tried reports whether r holds any token, so that an error can distinguish a wrong one from none.
+func Tried(r *http.Request) bool { return given(r.Header) != "" }
+
+// given is the token of a request, "" without one.
+func given(h http.Header) string {
+	if token := h.Get(Header); token != "" {
+		return token
 	}
-	return equal(given, token)
+	return bearer(h)
 }
 
 // Remove removes token from h, so that what is left are the credentials of a client.

@@ -11,11 +11,12 @@ await browse(async (browser) => {
     await shown(page);
     await check(`${kind}: examples are closed, and open with the keyboard`, async () => {
       must(!(await page.$('#view-misses details.examples[open]')), 'one is open');
-      for (const one of await page.$$('#view-misses details.examples summary')) {
-        await one.focus();
+      const closed = () => page.$$eval('#view-misses details.examples:not([open])', (all) => all.length);
+      for (let left = await closed(); left; left = await closed()) { // looked for each time: a step of the history draws them again
+        await page.focus('#view-misses details.examples:not([open]) > summary');
         await page.keyboard.press('Enter');
+        await until(page, (n) => document.querySelectorAll('#view-misses details.examples:not([open])').length < n, left);
       }
-      await until(page, () => !document.querySelector('#view-misses details.examples:not([open])'));
     });
     await check(`${kind}: prompts only where they may be shown`, async () => {
       const texts = await page.$$eval('#view-misses pre.text', (all) => all.map((e) => e.textContent)), all = await page.$eval('#view-misses', (e) => e.textContent);
@@ -51,9 +52,9 @@ await browse(async (browser) => {
 
 async function clipboard(page) {
   const set = 'REPRISE_IGNORE_FIELDS=metadata,user';
-  await check('set copies the variable with what is set already', async () => {
+  await check('the button copies the variable with what is set already', async () => {
     await page.bringToFront();
-    await page.focus(`[aria-label="set ${set}"]`);
+    await page.focus(`[aria-label="copy ${set}"]`);
     await page.keyboard.press('Enter');
     await until(page, (t) => document.querySelector('#view-misses .said').textContent.startsWith(`Copied ${t}.`), set);
     const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -68,7 +69,7 @@ async function clipboard(page) {
   });
   await check('without a clipboard the text is shown and selected', async () => {
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
-    await page.click(`[aria-label="set ${set}"]`);
+    await page.click(`[aria-label="copy ${set}"]`);
     await until(page, (t) => document.activeElement.value === t && getSelection().toString() === t, set);
     const name = await page.$$eval('#view-misses .causes button.copy', (all) => all[0]?.textContent);
     await page.click('#view-misses .causes button.copy');

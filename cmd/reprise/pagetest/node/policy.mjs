@@ -29,7 +29,7 @@ await browse(async (browser) => {
   });
   for (const [kind, text] of [['Capacities', 'REPRISE_CAPACITY_ENTRIES=120'], ['Policies', 'REPRISE_POLICY=lru'], ['Error rates', 'REPRISE_MAX_ERROR_RATE=0.02'], ['Thresholds', 'REPRISE_HIT_THRESHOLD=0.95']])
     await check(`${kind}: set copies the variable, with the keyboard`, async () => {
-      await page.focus(`[aria-label="set ${text}"]`);
+      await page.focus(`[aria-label="copy ${text}"]`);
       await page.keyboard.press('Enter');
       await until(page, (t) => document.querySelector('#view-policy .said').textContent.startsWith(`Copied ${t}.`), text);
       const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -37,7 +37,7 @@ await browse(async (browser) => {
     });
   await check('without a clipboard the text is shown and selected', async () => {
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
-    await page.click('[aria-label="set REPRISE_POLICY=lru"]');
+    await page.click('[aria-label="copy REPRISE_POLICY=lru"]');
     await until(page, () => document.activeElement.value === 'REPRISE_POLICY=lru' && getSelection().toString() === 'REPRISE_POLICY=lru');
   });
   for (const width of widths) for (const scheme of schemes) await check(`${width} px, ${scheme}`, async () => {

@@ -138,8 +138,8 @@ async function copy(text, done, show) {
 /** A button that copies a variable and its value. */
 export function setButton(text, said) {
   const note = ' It is in force once the proxy is started with it.';
-  return h('button.plain.set', { type: 'button', 'aria-label': `set ${text}`, title: text, onclick: () =>
-    copy(text, () => put(said, 'Copied ', h('code', {}, text), `.${note}`), (field) => put(said, 'Copy this: ', field, note)) }, 'set');
+  return h('button.plain.set', { type: 'button', 'aria-label': `copy ${text}`, title: text, onclick: () =>
+    copy(text, () => put(said, 'Copied ', h('code', {}, text), `.${note}`), (field) => put(said, 'Copy this: ', field, note)) }, 'copy');
 }
 
 /** A text with names of settings as buttons that copy them. */
