@@ -236,6 +236,7 @@ func (v *visit) trace(h http.Header, r *http.Request, result Result) {
 	}
 	span.Served(r.Method, route)
 	span.Text(tracing.Path, accesslog.Path(r.URL.Path))
+	span.Text(tracing.Scheme, scheme(r))
 	span.Text(tracing.RequestID, v.ID)
 	span.Text(tracing.Tenant, v.Tenant)
 	span.Text(tracing.CacheResult, result.String())
@@ -255,19 +256,27 @@ func (v *visit) trace(h http.Header, r *http.Request, result Result) {
 	case result == Gone:
 		span.Text(tracing.ErrorType, result.String())
 	case v.Status >= http.StatusInternalServerError || result == Refused && v.Status < http.StatusBadRequest: // or cut
-		span.Fail(failure(v.Status, why))
+		span.Fail(failure(result, v.Status, why))
 	case v.Status >= http.StatusBadRequest: // by HTTP's conventions no fault of the server
-		span.Text(tracing.ErrorType, failure(v.Status, why))
+		span.Text(tracing.ErrorType, failure(result, v.Status, why))
 	}
 	span.End()
 }
 
+// scheme is how the client has come.
+func scheme(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
 // failure is the class of an error: the code of one of the proxy's own, or the status of the upstream's.
-func failure(status int, why string) string {
+func failure(result Result, status int, why string) string {
 	switch {
 	case status < http.StatusBadRequest:
 		return "cut"
-	case why != "" && !strings.ContainsAny(why, "=;"):
+	case result == Refused && why != "" && !strings.ContainsAny(why, "=;"):
 		return why
 	}
 	return strconv.Itoa(status)

@@ -118,7 +118,7 @@ func TestSpanOfRequest(t *testing.T) {
 		want       string // name, a bar, and attributes as key=value
 	}{
 		{"chat/completions", chat(question), nil, "chat gpt-4o|reprise.cache.result=miss reprise.cache.reason=new http.response.status_code=200 gen_ai.operation.name=chat " +
-			"gen_ai.provider.name=openai gen_ai.request.model=gpt-4o http.request.method=POST http.route=/v1/chat/completions url.path=/v1/chat/completions error.type="},
+			"gen_ai.provider.name=openai gen_ai.request.model=gpt-4o http.request.method=POST http.route=/v1/chat/completions url.path=/v1/chat/completions url.scheme=http error.type="},
 		{"chat/completions", chat(question), []string{parent}, "chat gpt-4o|reprise.cache.result=exact reprise.cache.reason= gen_ai.request.stream= gen_ai.usage.input_tokens="},
 		{"chat/completions", chat("What's the capital of France? " + secret), nil, "chat gpt-4o|reprise.cache.result=semantic reprise.cache.reason=semantic;form;topic=1"},
 		{"chat/completions", chat(question, `"stream":true`), nil, "chat gpt-4o|reprise.cache.result=exact gen_ai.request.stream=true"},
@@ -128,7 +128,7 @@ func TestSpanOfRequest(t *testing.T) {
 		{"chat/completions", chat("Who wrote Faust?"), []string{enginesim.FaultHeader + ": status=429"}, "chat gpt-4o|reprise.cache.result=miss http.response.status_code=429 error.type=429"},
 		{"chat/completions", chat("Who wrote Nathan?"), []string{enginesim.FaultHeader + ": status=500"}, "chat gpt-4o!|reprise.cache.result=miss http.response.status_code=500 error.type=500"},
 		{"embeddings", `{"model":"gpt-4o","input":"` + secret + `"}`, nil, "embeddings gpt-4o|reprise.cache.result=miss gen_ai.operation.name=embeddings"},
-		{"files/" + secret + "/content?key=" + secret, "{}", nil, "POST|reprise.cache.result=bypass url.path=/v1/files/*/content http.route= http.response.status_code=404"},
+		{"files/" + secret + "/content?key=" + secret, "{}", nil, "POST|reprise.cache.result=bypass url.path=/v1/files/*/content http.route= http.response.status_code=404 error.type=404"},
 	} {
 		r.ask(t, "/v1/"+tc.path, tc.body, append(tc.header, "X-Api-Key: "+secret)...)
 		spans := c.of(t, r)
@@ -227,7 +227,7 @@ func TestCall(t *testing.T) {
 		all := c.of(t, r)
 		call := child(t, all, all[0], "client")
 		for key, want := range map[string]string{"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-4o", "gen_ai.response.model": "gpt-4o",
-			"server.address": up.Hostname(), "server.port": up.Port(), "http.response.status_code": "200", "http.request.method": "POST", "reprise.upstream": up.Host} {
+			"server.address": up.Hostname(), "server.port": up.Port(), "url.scheme": "http", "http.response.status_code": "200", "http.request.method": "POST", "reprise.upstream": up.Host} {
 			if got := call.Attributes[key]; got != want {
 				t.Errorf("%s: %s is %q, not %q", stream, key, got, want)
 			}

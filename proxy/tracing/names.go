@@ -20,6 +20,7 @@ const (
 	Method         = "http.request.method"
 	Route          = "http.route"
 	Path           = "url.path"
+	Scheme         = "url.scheme"
 	Status         = "http.response.status_code"
 	ResponseSize   = "http.response.body.size"
 	ErrorType      = "error.type"

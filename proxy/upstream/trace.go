@@ -30,6 +30,7 @@ func (r *Replica) called(request *tracing.Span, method, model string, h http.Hea
 	}
 	span.Text(tracing.Upstream, r.Name())
 	span.Text(tracing.RequestModel, model)
+	span.Text(tracing.Scheme, r.base.Scheme)
 	span.Text(tracing.ServerAddress, r.base.Hostname())
 	port, err := strconv.Atoi(r.base.Port())
 	switch {
