@@ -134,3 +134,14 @@ func TestConcurrent(t *testing.T) {
 	all.Wait()
 	w.check(t)
 }
+
+// TestScopeRepairs: each part of a scope that a client can make equal has a repair, and what is asked has none.
+func TestScopeRepairs(t *testing.T) {
+	for part, want := range map[string]string{"tools": "Send the same tools ", "temperature": "Where no answer depends on it, send the same each time.", PartQuery: "Where no answer ",
+		PartRest: "Where no answer ", "user": "Where no answer depends on it, add user ", "model": "", PartEndpoint: "", PartMessage: "", "ignored": ""} {
+		d := &Diagnosis{Why: Scope, Scopes: 1, Differs: []Difference{{Part: part, Byte: -1}}}
+		if got := d.Repair(); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %q", part, got)
+		}
+	}
+}

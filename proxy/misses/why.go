@@ -148,7 +148,7 @@ func (l *look) fate() *Diagnosis {
 	case l.here.owner == unique.Handle[owner]{}:
 		return nil
 	case l.here.scope == nil:
-		return &Diagnosis{Why: NotStored, What: l.reason, hit: true}
+		return &Diagnosis{Why: NotStored, What: l.reason, hit: l.reason != "status" && l.reason != "error"} // an error would have been no hit
 	}
 	switch life := l.alive(l.here.id); {
 	case life == Stale || life == Gone && l.here.until <= l.Now.Unix():

@@ -19,10 +19,7 @@ func (d *Diagnosis) Words() string {
 	case Expired:
 		return "The answer to this was too old."
 	case NotStored:
-		if d.What == "policy" {
-			return "An answer to this was given before, and not kept: the store was full, and what it has was worth more."
-		}
-		return "An answer to this was given before, and not kept: " + d.What + "."
+		return "The answer to this that was given before was not kept: " + notStoredWords(d.What) + "."
 	case Evicted:
 		return "The answer to this was removed to make room."
 	case ExactOnly:
@@ -143,6 +140,25 @@ func (d *Diagnosis) Repair() string {
 // moreRoom repairs what a full store does: it removes answers, and does not keep those that are worth less than all others.
 const moreRoom = "REPRISE_CAPACITY_ENTRIES and REPRISE_CAPACITY_BYTES make room for more."
 
+// notStoredWords is why an answer was not kept, in words where its name does not say it.
+func notStoredWords(reason string) string {
+	switch reason {
+	case "status", "error":
+		return "it was an error of the upstream"
+	case "length":
+		return "it was cut by a limit of tokens"
+	case "incomplete":
+		return "it ended early"
+	case "size":
+		return "it was too large"
+	case "tool-calls":
+		return "it calls tools"
+	case "policy":
+		return "the store was full, and what it has was worth more"
+	}
+	return reason
+}
+
 func notStoredRepair(reason string) string {
 	switch reason {
 	case "policy":
@@ -151,6 +167,8 @@ func notStoredRepair(reason string) string {
 		return "REPRISE_CACHE_TOOL_CALLS=exact keeps answers that call tools."
 	case "length":
 		return "Such answers were cut by max_tokens: a higher one lets them end."
+	case "status", "error":
+		return "No setting keeps an error; the log has the cause, and the engine has to be mended."
 	case "size":
 		return "A higher REPRISE_MAX_ENTRY_BYTES keeps them."
 	}
@@ -186,8 +204,14 @@ func (d *Difference) repair() string {
 	case d.Part == PartNamespace:
 		return "Where these clients may share answers, let them send one namespace."
 	}
+	switch d.Part {
+	case "model", PartEndpoint, PartMessage, PartTurns, "ignored": // what is asked, of whom, and what an operator has set
+		return ""
+	case "tools":
+		return "Send the same tools with the same descriptions in the same order; where only an order changes, REPRISE_CANONICAL makes it one, which the model sees."
+	}
 	if ignorable(d.Part) {
 		return "Where no answer depends on it, add " + d.Part + " to REPRISE_IGNORE_FIELDS."
 	}
-	return ""
+	return "Where no answer depends on it, send the same each time."
 }
