@@ -31,6 +31,7 @@ type outcome struct {
 	// With rec:
 	filling    *upstream.Filling // copies the answer into rec
 	replica    *upstream.Replica // that answered
+	measured   bool              // the upstream's client counts its tokens
 	foreign    bool              // another model has answered than the one asked for
 	asker      http.Header       // of the request that the upstream answered
 	found      *finding          // what the search by meaning found
@@ -78,7 +79,7 @@ func (q *query) fetch(f *flight, found *finding) (ended bool) {
 		f.Fail(err)
 		return true
 	}
-	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, foreign: reply.Foreign, asker: q.http.Header, found: found, start: start,
+	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, foreign: reply.Foreign, measured: reply.Measured, asker: q.http.Header, found: found, start: start,
 		origin: reply.Span.Origin(), addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
 	o.rec.ChargeTo(s.budget.Account(budget.Recordings), budget.Call)
 	body := &metered{ReadCloser: reply.Body, meter: usage.NewMeter(), span: reply.Span}
@@ -193,23 +194,24 @@ func (m *metered) Read(p []byte) (int, error) {
 }
 
 // spent counts the tokens of an upstream's answer to a tenant, notes them in the span of the call, and gives up its meter. model is "" where it is
-// not known.
-func spent(s *Server, tenant, model string, status int, meter *usage.Meter, span *tracing.Span) {
+// not known. It returns what the answer reports.
+func spent(s *Server, tenant, model string, status int, meter *usage.Meter, span *tracing.Span) (u usage.Usage) {
 	if status/100 != 2 {
 		meter.Free()
-		return
+		return u
 	}
 	if span.Recording() {
 		span.Text(tracing.ResponseModel, meter.Model())
 	}
 	model = cmp.Or(model, meter.Model())
-	u := meter.End()
+	u = meter.End()
 	if u.Prompt == 0 && u.Output == 0 {
 		s.costs.Unreported()
-		return
+		return u
 	}
 	span.Used(u.Prompt, u.Cached, u.Written, u.Output)
 	s.costs.Spent(tenant, model, prices.Tokens{Input: int64(max(0, u.Prompt-u.Cached-u.Written)), Cached: int64(u.Cached), Written: int64(u.Written), Output: int64(u.Output)})
+	return u
 }
 
 // Seal keeps further requests from joining the flight.
@@ -222,7 +224,10 @@ func (a *fetched) End(err error) {
 	a.o.took.Store(int64(took))
 	took = max(took, processingTime(rec.Header))
 	s.metrics.step(stepUpstream, took, a.body.span)
-	spent(s, a.tenant, a.o.replica.Answers(a.Model), rec.Status, a.body.meter, a.body.span)
+	used := spent(s, a.tenant, a.o.replica.Answers(a.Model), rec.Status, a.body.meter, a.body.span)
+	if !a.o.measured {
+		a.o.replica.Reported(used)
+	}
 	a.called(err)
 	kept, text := a.keep(a.o, err, took)
 	a.o.kept = kept

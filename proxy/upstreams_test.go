@@ -60,3 +60,25 @@ func TestUncachedRequestsKeepTheirUpstream(t *testing.T) {
 		})
 	}
 }
+
+// TestTokensOfOneUpstream: what the answers of a single upstream report of its cache is counted, once, also where prefixes are followed and a meter of
+// the call counts.
+func TestTokensOfOneUpstream(t *testing.T) {
+	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"id":"x","object":"chat.completion","created":1,"model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Yes."},"finish_reason":"stop"}],`+
+			`"usage":{"prompt_tokens":100,"completion_tokens":5,"total_tokens":105,"prompt_tokens_details":{"cached_tokens":64}}}`)
+	})
+	for _, target := range []string{"", "vllm"} {
+		r := newRigAt(t, nil, answer, func(o *Options) { o.Upstreams[0].Dialect = target })
+		for _, prompt := range []string{"one", "two", "two"} {
+			r.ask(t, "/v1/chat/completions", chat(prompt))
+		}
+		counted := func() upstream.Counts { return UpstreamsOf(r.Server).Upstreams()[0].Counts }
+		eventually(t, "the tokens", func() bool { return counted().Prompt >= 200 })
+		if got := counted(); got.Prompt != 200 || got.Cached != 128 {
+			t.Errorf("dialect %q: %+v", target, got)
+		}
+	}
+}

@@ -195,7 +195,9 @@ type Reply struct {
 	Replica *Replica
 	Added   []dialect.Field // fields that the proxy added to the body which was answered
 	Foreign bool            // it is the answer of another model than the one asked for
-	Span    *tracing.Span   // of the call, which the caller ends; nil: there is none
+	// Measured says that the tokens that the answer reports are counted when its body is closed; else the caller passes them to Replica.Reported.
+	Measured bool
+	Span     *tracing.Span // of the call, which the caller ends; nil: there is none
 }
 
 // Call sends r to a replica and returns its answer, whose body ends with ErrIdle when the replica sends nothing for too

@@ -34,12 +34,10 @@ func (c *counts) now() Counts {
 
 // measured counts the tokens of an answer, and reports how far the share of the prompt that was cached is from the share that was predicted.
 func (r *Replica) measured(t *choose.Ticket, u usage.Usage, report func(off float64)) {
-	r.counts.written.Add(int64(u.Written))
+	r.Reported(u)
 	if !u.Known || u.Prompt <= 0 {
 		return
 	}
-	r.counts.prompt.Add(int64(u.Prompt))
-	r.counts.cached.Add(int64(u.Cached))
 	if t.Tokens > 0 {
 		r.counts.foreseen.Add(int64(u.Prompt))
 		r.counts.predicted.Add(int64(float64(u.Prompt) * float64(t.Cached) / float64(t.Tokens)))
@@ -47,5 +45,14 @@ func (r *Replica) measured(t *choose.Ticket, u usage.Usage, report func(off floa
 	}
 	if report != nil && t.Tokens > 0 {
 		report(float64(u.Cached)/float64(u.Prompt) - float64(t.Cached)/float64(t.Tokens))
+	}
+}
+
+// Reported counts the tokens of an answer that is not Measured: its reader has them.
+func (r *Replica) Reported(u usage.Usage) {
+	r.counts.written.Add(int64(u.Written))
+	if u.Known && u.Prompt > 0 {
+		r.counts.prompt.Add(int64(u.Prompt))
+		r.counts.cached.Add(int64(u.Cached))
 	}
 }

@@ -115,6 +115,7 @@ func (c *Client) watch(ctx context.Context, p *picking, reply *Reply) {
 	}
 	if b.learning || evaluated && ticket != nil && p.chain != nil && reply.Header.Get("Content-Encoding") == "" {
 		b.meter = usage.NewMeter()
+		reply.Measured = ticket != nil
 	}
 	reply.Body = b
 }
