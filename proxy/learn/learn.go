@@ -6,6 +6,9 @@
 //
 // Nothing of this delays or fails a client: a pair is put into a short queue, and dropped where that is full, where memory is short, or
 // where a purge has come meanwhile. A goroutine runs only while there is something to compare.
+//
+// It also has the last pairs in memory for an operator, those that were served or kept back without a comparison too ([Learner.Reviews]), and counts
+// what the operator says of them. Package review shows them.
 package learn
 
 import (
