@@ -18,7 +18,7 @@ import (
 // maxBody is the largest body in bytes.
 const maxBody = 64 << 10
 
-// readObject reads a body into to, which all JSON readers read in the same way: one object, each name once and as it is spelled in names. what
+// readObject reads a body into to, which all JSON readers read in the same way: one object, each name once and as it is spelled in names. What
 // is removed or counted by something else than its sender has read in it could not be taken back. An error names what, and ends with allowed.
 func readObject(r *http.Request, what string, names []string, to any, allowed string) error {
 	// A web page can send other types anywhere without asking first.

@@ -145,6 +145,11 @@ func (a *aliases) verdict(p pair, entry store.Key, c evidence.Case, right bool, 
 	if right {
 		return nil
 	}
-	a.wrong.add(c.Tenant, p.key, entry)
+	return a.holdBack(p, entry, c.Tenant)
+}
+
+// holdBack keeps the answer of an entry, which has a key of its own, from a request.
+func (a *aliases) holdBack(p pair, entry store.Key, tenant uint64) error {
+	a.wrong.add(tenant, p.key, entry)
 	return a.in.refuse(p.key, p.id)
 }

@@ -25,14 +25,18 @@ func (a *aliases) Suspect(p Pair) (undo func()) {
 }
 
 // Reviewed counts the verdict of an operator on a pair. One that is right makes an alias the next time that the entry answers the request; one
-// that is wrong keeps it from answering, in all processes. The error is ErrCounted where a client, or another operator, has given a verdict on the
-// same answer.
+// that is wrong keeps it from answering, in all processes. Where a client, or another operator, has given a verdict on the same answer, it is not
+// counted again, but a wrong answer is kept back all the same.
 func (a *aliases) Reviewed(p Pair, right bool) error {
-	if !a.recent.review(pair{p.Request, p.ID}, p.Entry) {
-		return ErrCounted
+	of := pair{p.Request, p.ID}
+	if !a.recent.review(of, p.Entry) {
+		if right {
+			return nil
+		}
+		return a.holdBack(of, p.Entry, p.Case.Tenant)
 	}
 	if e, ok := a.in.store.Get(p.ID); right && ok && e.Key == p.Entry {
 		a.recent.confirmed(p.Request, e, p.Case)
 	}
-	return a.verdict(pair{p.Request, p.ID}, p.Entry, p.Case, right, evidence.Operator)
+	return a.verdict(of, p.Entry, p.Case, right, evidence.Operator)
 }

@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"errors"
 	"testing"
 
 	"reprise/policy/reuse/evidence"
@@ -10,7 +9,7 @@ import (
 )
 
 // TestReviewedPairs: a suspected pair does not hit until it is trusted again; a verdict of wrong stays, also after a restart; one of right makes an
-// alias the next time, and counts once.
+// alias the next time; each counts once, and an operator holds back what a client called right.
 func TestReviewedPairs(t *testing.T) {
 	var counted []evidence.Sample
 	disk := &storetest.Memory{}
@@ -34,8 +33,12 @@ func TestReviewedPairs(t *testing.T) {
 	if !found(b) || len(counted) != 0 {
 		t.Errorf("trusted again: found %v, counted %v", found(b), counted)
 	}
-	for i, want := range []error{nil, ErrCounted} {
-		if err := r.Reviewed(pb, false); !errors.Is(err, want) {
+	r.wants(r.request(b), "alias", 1)
+	if err := r.Feedback(func(*store.Labels) bool { return true }, 1, true, evidence.Feedback); err != nil { // of the client, who is wrong
+		t.Error(err)
+	}
+	for i := range 2 {
+		if err := r.Reviewed(pb, false); err != nil {
 			t.Errorf("verdict %d: %v", i, err)
 		}
 	}
@@ -46,7 +49,7 @@ func TestReviewedPairs(t *testing.T) {
 	if found(b) {
 		t.Error("found after a verdict of wrong")
 	}
-	if len(counted) != 2 || counted[0].Outcome != evidence.Different || counted[1].Outcome != evidence.Same || counted[0].Source != evidence.Operator {
+	if len(counted) != 2 || counted[0].Source != evidence.Feedback || counted[1].Outcome != evidence.Same || counted[1].Source != evidence.Operator {
 		t.Errorf("%+v", counted)
 	}
 	r.wants(r.request(a), "alias", 1)

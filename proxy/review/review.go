@@ -55,7 +55,7 @@ const how = "The last 250 pairs of each kind since the start, and 1,000 of the s
 // each pair of prompts of 8 KiB.
 func (d *Desk) List(kind string, limit int, before uint64) (any, error) {
 	if kind != "" && !slices.Contains(learn.Kinds, learn.Kind(kind)) {
-		return nil, apierror.BadRequest("invalid_parameter", "kind is "+apierror.Quote(kind)+"; allowed is served, compared, shadow, refused or below.")
+		return nil, apierror.BadRequest("invalid_parameter", "kind is "+apierror.Quote(kind)+"; allowed is "+kindNames()+".")
 	}
 	all := d.Learner.Reviews()
 	l := List{Pairs: []Row{}, Kinds: map[string]int{}, Prompts: d.Prompts, Undo: learn.UndoTime.Seconds(), How: how}
@@ -191,4 +191,18 @@ func refusalOf(err error, id uint64) error {
 		return err
 	}
 	return e
+}
+
+// kindNames lists the kinds: a, b or c.
+func kindNames() (text string) {
+	for i, k := range learn.Kinds {
+		switch {
+		case i == len(learn.Kinds)-1:
+			text += " or "
+		case i > 0:
+			text += ", "
+		}
+		text += string(k)
+	}
+	return text
 }
