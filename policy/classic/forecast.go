@@ -50,6 +50,14 @@ func (o *offers[T]) last(staged uint32) {
 	}
 }
 
+// beyond offers what first has beyond its share, then second, then the rest of first.
+func (o *offers[T]) beyond(first *container.Queue, over int, second *container.Queue, staged uint32) {
+	rest := o.queue(first.Tail, over)
+	o.queue(second.Tail, second.Len)
+	o.queue(rest, first.Len)
+	o.last(staged)
+}
+
 // start is where a call of Forecast goes on.
 func start(from int, first uint32) uint32 {
 	if from > 0 {
@@ -186,10 +194,7 @@ func (s *Sieve) Why(id policy.ID) string {
 // Forecast offers what the FIFO has beyond its share, then the LRU.
 func (q *TwoQ) Forecast(to *policy.Forecast, _ int) (next int) {
 	o := offers[twoQ]{f: to, slots: &q.slots}
-	rest := o.queue(q.fifo.Tail, q.fifo.Len-q.size.of(q.in))
-	o.queue(q.lru.Tail, q.lru.Len)
-	o.queue(rest, q.fifo.Len)
-	o.last(q.staged)
+	o.beyond(&q.fifo, q.fifo.Len-q.size.of(q.in), &q.lru, q.staged)
 	return 0
 }
 
@@ -212,10 +217,7 @@ func (a *ARC) Forecast(to *policy.Forecast, _ int) (next int) {
 	if a.inB2 && a.p == math.Trunc(a.p) {
 		over++
 	}
-	rest := o.queue(a.t1.Tail, min(over, a.t1.Len))
-	o.queue(a.t2.Tail, a.t2.Len)
-	o.queue(rest, a.t1.Len)
-	o.last(a.staged)
+	o.beyond(&a.t1, min(over, a.t1.Len), &a.t2, a.staged)
 	return 0
 }
 

@@ -78,8 +78,8 @@ export function show(root, page) {
     }
 
     /** Shows what was done, and for some seconds a button that takes it back. */
-    function undoable(words, tag, back, after) {
-      const timer = setTimeout(after, 1000 * undo);
+    function undoable(words, tag, back, after, time = undo) {
+      const timer = setTimeout(after, 1000 * time);
       page.signal.addEventListener('abort', () => clearTimeout(timer));
       said.textContent = words;
       change(tag, h('button.undo', { type: 'button', onclick: () => { clearTimeout(timer); run(back); } }, 'Undo'));
@@ -109,7 +109,7 @@ export function show(root, page) {
           said.textContent = `The answer is back, as entry ${back.entry}. Its pairs are not listed any more.`;
           item.classList.remove('gone');
           change();
-        }, () => { said.textContent = `Entry ${p.entry} is purged.`; change(); });
+        }, () => { said.textContent = `Entry ${p.entry} is purged.`; change(); }, r.undo_seconds);
       });
     }
     return item;
