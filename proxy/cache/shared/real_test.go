@@ -121,9 +121,7 @@ func (m *member) awaitLive() {
 	m.t.Helper()
 	for end := time.Now().Add(time.Minute); !m.Stats().Live; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.t.Fatalf("not live: %+v, %q", m.Stats(), slices.Compact(m.faults))
+			m.t.Fatalf("not live: %+v, %q", m.Stats(), slices.Compact(m.noted()))
 		}
 	}
 }
@@ -155,9 +153,7 @@ func TestSlowLink(t *testing.T) {
 			t.Fatalf("still in the queue: %+v", m.Stats())
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, f := range m.faults {
+	for _, f := range m.noted() {
 		if strings.HasPrefix(f, "append") {
 			t.Error(f)
 		}

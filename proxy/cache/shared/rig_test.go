@@ -3,6 +3,7 @@ package shared
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -79,6 +80,13 @@ func (m *member) note(step string, err error) {
 	m.faults = append(m.faults, step+": "+err.Error())
 }
 
+// noted returns the faults so far.
+func (m *member) noted() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.faults)
+}
+
 func keyOf(name string) store.Key { return sha256.Sum256([]byte(name)) }
 
 func (m *member) request(name string) *cache.Request {
@@ -133,7 +141,7 @@ func (m *member) purge(f store.Filter) error {
 func (m *member) wants(name, answer string) {
 	m.t.Helper()
 	if got := m.get(name); got != answer {
-		m.t.Errorf("member %d: %q is answered by %q, not %q; faults %q", m.link.member, name, got, answer, m.faults)
+		m.t.Errorf("member %d: %q is answered by %q, not %q; faults %q", m.link.member, name, got, answer, m.noted())
 	}
 }
 

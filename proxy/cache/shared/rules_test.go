@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"reprise/store"
@@ -97,6 +98,7 @@ func TestDroppedReplacement(t *testing.T) {
 		all[0].wants("a", "first")
 		s.setFull(true)
 		all[0].put("a", "second")
+		synctest.Wait() // it is refused, and waits for the next attempt: a batch that is being sent keeps its place
 		for _, name := range []string{"b", "c", "d"} {
 			all[0].put(name, "more")
 		}

@@ -29,7 +29,7 @@ func TestMembersShare(t *testing.T) {
 		settle()
 		for _, m := range all {
 			m.wants("a", "second")
-			if got := m.faults; len(got) > 0 {
+			if got := m.noted(); len(got) > 0 {
 				t.Errorf("faults %q", got)
 			}
 		}
