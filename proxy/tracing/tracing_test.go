@@ -111,8 +111,15 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// BenchmarkRequest is what a request that is not sampled costs.
+// BenchmarkRequest is what all calls for a request cost where there are no traces (off), and where it is not sampled.
 func BenchmarkRequest(b *testing.B) {
+	b.Run("off", func(b *testing.B) {
+		h := http.Header{}
+		b.ReportAllocs()
+		for b.Loop() {
+			use(nil, h, time.Time{})
+		}
+	})
 	for name, h := range map[string]http.Header{"new": {}, "continued": {"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"}}} {
 		b.Run(name, func(b *testing.B) {
 			sampler := sdktrace.ParentBased(sdktrace.TraceIDRatioBased(0.01))
