@@ -72,7 +72,7 @@ func collectReplicas(ch chan<- prometheus.Metric, all []upstream.Status) {
 		countOf(ch, descInstead, n.Instead, s.Name)
 		countOf(ch, descEjections, n.Ejections, s.Name)
 		ch <- prometheus.MustNewConstMetric(descInFlight, prometheus.GaugeValue, float64(s.Load.InFlight), s.Name)
-		for _, state := range []health.Condition{health.Up, health.Starting, health.SetAside, health.Ejected, health.Down, health.Draining} {
+		for _, state := range []health.Condition{health.Up, health.Starting, health.SetAside, health.Failing, health.Ejected, health.Down, health.Draining} {
 			is := 0.0
 			if s.Health.Condition == state {
 				is = 1

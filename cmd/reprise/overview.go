@@ -92,7 +92,10 @@ func (s *service) degradedParts(add func(part, words, repair string)) {
 		add("embedder", "It failed several times and is left alone for a while: only exact hits are served.", "The log has the error.")
 	}
 	for _, u := range proxy.UpstreamsOf(s.proxy).Upstreams() {
-		if h := u.Health; h.Condition != condition.Up && h.Condition != condition.Starting {
+		switch h := u.Health; {
+		case h.Condition == condition.Failing:
+			add("upstream "+u.Name, failing(h.Failures, u.Fault), "GET /admin/upstreams has its state, and reprise doctor examines it.")
+		case h.Condition != condition.Up && h.Condition != condition.Starting:
 			words := "It gets no requests, or fewer: " + string(h.Condition) + "."
 			if !h.Until.IsZero() {
 				words = fmt.Sprintf("It gets no requests, or fewer, until %s: %s.", h.Until.UTC().Format(time.TimeOnly), h.Condition)
@@ -103,6 +106,18 @@ func (s *service) degradedParts(add func(part, words, repair string)) {
 	if n := proxy.UpstreamsOf(s.proxy).Load().Queued; n > 0 {
 		add("upstream", fmt.Sprintf("%d requests wait for a call, because as many as allowed are under way.", n), "REPRISE_MAX_CONCURRENT.")
 	}
+}
+
+// failing says that an upstream fails which gets requests still.
+func failing(requests int, fault string) string {
+	words := "Its last request failed"
+	if requests > 1 {
+		words = fmt.Sprintf("Its last %s requests failed", count(int64(requests)))
+	}
+	if fault != "" {
+		words += ": " + fault
+	}
+	return words + "."
 }
 
 // degradedStore looks at the store and its file, or the server that it is shared by.

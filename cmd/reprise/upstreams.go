@@ -51,7 +51,7 @@ func shownHint(h *upstream.HintCount) admin.UpstreamHint {
 func shownUpstream(s *upstream.Status) admin.Upstream {
 	t := &s.Target
 	u := admin.Upstream{Name: s.Name, URL: t.Base.Redacted(), Dialect: cmp.Or(t.Dialect, dialect.Default), Version: t.Version, Fallback: t.Fallback, Salted: t.Salted(),
-		Health: string(s.Health.Condition), Share: s.Health.Share, Failures: s.Health.Failures, Limits: s.Health.Limits,
+		Health: string(s.Health.Condition), Share: s.Health.Share, Failures: s.Health.Failures, Fault: s.Fault, Limits: s.Health.Limits,
 		InFlight: s.Load.InFlight, Pending: s.Load.Pending, Held: s.Load.Held, Capacity: s.Load.Capacity,
 		Prompt: s.Counts.Prompt, Cached: s.Counts.Cached, Foreseen: s.Counts.Foreseen, Predicted: s.Counts.Predicted, Real: s.Counts.Real}
 	if !s.Health.Until.IsZero() {

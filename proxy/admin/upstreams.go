@@ -35,6 +35,7 @@ type Upstream struct {
 	Until    *time.Time `json:"until,omitempty"`            // of an ejection, or of the time for which it asked to be left alone
 	Share    float64    `json:"share"`                      // of the requests, up to 1
 	Failures int        `json:"failures_in_a_row"`          // requests
+	Fault    string     `json:"last_failure,omitempty"`     // why the last of them failed
 	Limits   int        `json:"limited_tenants_and_models"` // for which it is set aside
 
 	InFlight int `json:"in_flight"`

@@ -88,7 +88,7 @@ type Client struct {
 
 	fleet      *choose.Fleet
 	leaderWait time.Duration
-	board      *health.Board // nil: there is one replica
+	board      *health.Board
 	table      *sticky.Table // nil: there is one replica
 	checks     checks
 
@@ -121,7 +121,9 @@ func New(o Options) (*Client, error) {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	if len(c.replicas) > 1 {
+	if c.alone() {
+		c.board = health.New(1, 0)
+	} else {
 		c.share(o)
 	}
 	if err := c.learning.learn(c); err != nil {
@@ -130,6 +132,9 @@ func New(o Options) (*Client, error) {
 	}
 	return c, nil
 }
+
+// alone reports whether there is one replica: it gets every request, and its health is only shown.
+func (c *Client) alone() bool { return len(c.replicas) == 1 }
 
 // share prepares the choice among several replicas.
 func (c *Client) share(o Options) {

@@ -39,7 +39,7 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 	}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
-		if wait := retryAfter(resp.Header, now); wait > 0 {
+		if wait := retryAfter(resp.Header, now); wait > 0 && !c.alone() {
 			limit := p.limit()
 			if r.key() != "" { // which all tenants share
 				limit.Tenant = ""
@@ -49,7 +49,7 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 		return true
 	case http.StatusServiceUnavailable, statusOverloaded:
 		c.failed(now, r, p.tenant, fmt.Errorf("status %d", resp.StatusCode))
-		if wait := retryAfter(resp.Header, now); wait > 0 {
+		if wait := retryAfter(resp.Header, now); wait > 0 && !c.alone() {
 			c.board.Aside(now, r.place, wait)
 		}
 		return true
@@ -63,6 +63,8 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 
 // failed counts a failure of a replica with a request of tenant, "" where no request could cause it.
 func (c *Client) failed(now time.Time, r *Replica, tenant string, why error) {
+	fault := why.Error()
+	r.fault.Store(&fault)
 	if ejected := c.board.Failed(now, r.place, tenant); ejected > 0 {
 		r.counts.ejections.Add(1)
 		c.log.Warn("an upstream fails again and again, and gets no requests for a while", "upstream", r.Name(), "for", ejected, "last_error", why)
@@ -98,9 +100,6 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 // watch makes the body of an answer report what becomes of it, where anything depends on that. The ticket of p is the body's from now on.
 func (c *Client) watch(ctx context.Context, p *picking, reply *Reply) {
 	ticket, evaluated := p.ticket, reply.StatusCode/100 == 2
-	if c.board == nil && ticket == nil {
-		return
-	}
 	p.ticket = nil
 	b := &watchedBody{ReadCloser: reply.Body, ctx: ctx, c: c, replica: reply.Replica, evaluated: evaluated, ticket: ticket, tenant: p.tenant,
 		works: reply.StatusCode < http.StatusInternalServerError && reply.StatusCode != http.StatusTooManyRequests}
@@ -156,7 +155,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	if n > 0 && !b.closed {
 		b.passedLocked(p[:n])
 	}
-	if err != nil && !b.closed && b.c.board != nil {
+	if err != nil && !b.closed {
 		b.endedLocked(err)
 	}
 	return n, err
@@ -223,7 +222,8 @@ func (b *watchedBody) Close() error {
 type Status struct {
 	Name   string
 	Target Target
-	Health health.State // Up, with a full share, if it is the only one
+	Health health.State
+	Fault  string // why the last of Health.Failures failed; "" where that is 0
 	Load   choose.Load
 	Events kvevents.Stats // zero where it publishes none
 	Counts Counts
@@ -237,13 +237,13 @@ func (c *Client) Upstreams() []Status {
 	loads, now := c.fleet.Loads(), c.now()
 	all := make([]Status, len(c.replicas))
 	for i, r := range c.replicas {
-		all[i] = Status{Name: r.Name(), Target: r.target, Health: health.State{Condition: health.Up, Share: 1}, Load: loads[i], Counts: r.counts.now()}
+		all[i] = Status{Name: r.Name(), Target: r.target, Health: c.board.State(now, i), Load: loads[i], Counts: r.counts.now()}
 		all[i].Target.Key = ""
 		if r.events != nil {
 			all[i].Events = r.events.Stats()
 		}
-		if c.board != nil {
-			all[i].Health = c.board.State(now, i)
+		if fault := r.fault.Load(); fault != nil && all[i].Health.Failures > 0 {
+			all[i].Fault = *fault
 		}
 	}
 	return all
@@ -253,7 +253,7 @@ func (c *Client) Upstreams() []Status {
 // upstream, and others beside it.
 func (c *Client) Drain(name string, drained bool) (ok bool) {
 	for i, r := range c.replicas {
-		if r.Name() == name && c.board != nil {
+		if r.Name() == name && !c.alone() {
 			c.board.Drain(c.now(), i, drained)
 			c.log.Info("an operator has set whether an upstream is drained", "upstream", name, "drained", drained)
 			return true

@@ -47,7 +47,7 @@ type turn struct {
 // first chooses the first replica.
 func (p *picking) first(ctx context.Context) turn {
 	c := p.c
-	if c.board == nil {
+	if c.alone() {
 		t := turn{replica: c.replicas[0]}
 		if p.chain != nil {
 			t.ticket = c.fleet.Choose(p.chain, nil)
@@ -66,13 +66,13 @@ func (p *picking) first(ctx context.Context) turn {
 // it, and has read nothing of the body, where that was lent to it.
 func (p *picking) next(ctx context.Context, t turn, reply *Reply, err error, body *borrowedBody) (next turn, again bool) {
 	c := p.c
-	if c.board == nil {
+	refused := c.observe(ctx, p, t.replica, reply, err)
+	if c.alone() {
 		if err != nil {
 			p.abandon()
 		}
 		return next, false
 	}
-	refused := c.observe(ctx, p, t.replica, reply, err)
 	missing := p.probing && err == nil && reply.StatusCode == http.StatusNotFound
 	if err != nil || refused || missing {
 		p.abandon()

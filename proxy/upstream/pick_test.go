@@ -198,8 +198,8 @@ func TestEjection(t *testing.T) {
 	for range 10 {
 		call(t, c, request("m", "{}"))
 	}
-	if c.Upstreams()[1].Health.Condition != health.Up {
-		t.Error("the last replica was ejected")
+	if s := c.Upstreams()[1]; s.Health.Condition != health.Failing || s.Health.Share != 1 || s.Fault != "status 500" {
+		t.Errorf("the last replica: %+v, %q", s.Health, s.Fault)
 	}
 	now.pass(10 * time.Second)
 	a.does(answers("a"))

@@ -23,6 +23,7 @@ type Replica struct {
 	place   int  // among the replicas of its client
 	own     bool // its credential is not that of the others, or it has none
 	base    *url.URL
+	fault   atomic.Pointer[string] // why a request failed last; nil: none did
 	secret  atomic.Pointer[string] // sent in place of the client's own credential; "": that is sent
 	dialect dialect.Dialect
 	calls   *limiter

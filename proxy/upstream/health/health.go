@@ -165,7 +165,7 @@ func (b *Board) Failed(now time.Time, i int, tenant string) (ejected time.Durati
 		m.blamed, m.mixed = tenant, tenant == ""
 	}
 	m.mixed = m.mixed || tenant != m.blamed
-	if m.failures < failuresToEject || now.Before(m.ejected) || b.lastLocked(now, i) || !m.mixed && m.servesLocked(now, m.blamed) {
+	if !m.failingLocked(now) || now.Before(m.ejected) || b.lastLocked(now, i) {
 		return 0
 	}
 	if now.Sub(m.ejected) > longestEjection {
@@ -175,6 +175,11 @@ func (b *Board) Failed(now time.Time, i int, tenant string) (ejected time.Durati
 	m.level = min(m.level+1, 10)
 	m.failures, m.ejected = failuresToEject-1, now.Add(ejected) // the next failure ejects it again
 	return ejected
+}
+
+// failingLocked reports whether so many requests in a row failed that it is no tenant's doing.
+func (m *member) failingLocked(now time.Time) bool {
+	return m.failures >= failuresToEject && (m.mixed || !m.servesLocked(now, m.blamed))
 }
 
 // lastLocked reports whether no member but i works.

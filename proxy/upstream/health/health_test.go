@@ -172,7 +172,7 @@ func TestLimitsAreBounded(t *testing.T) {
 }
 
 func TestConditions(t *testing.T) {
-	b := New(7, time.Minute)
+	b := New(9, time.Minute)
 	b.Drain(start, 0, true)
 	b.Checked(start, 1, false)
 	b.Checked(start, 1, false)
@@ -181,13 +181,23 @@ func TestConditions(t *testing.T) {
 	b.Drain(start, 4, true)
 	b.Drain(start, 4, false)
 	fail(b, 5, 1, 0)
+	b.Gone(7)
+	b.Gone(8)
+	b.Begun(start.Add(-time.Hour), 8)
 	var got []string
-	for i := range 7 {
+	for i := range 9 {
 		s := b.State(start, i)
 		got = append(got, fmt.Sprintf("%s %d", s.Condition, s.Failures))
 	}
-	if text := strings.Join(got, ", "); text != "draining 0, down 0, ejected 4, aside 0, starting 0, up 1, up 0" {
+	if text := strings.Join(got, ", "); text != "draining 0, down 0, ejected 4, aside 0, starting 0, up 1, up 0, failing 0, up 0" {
 		t.Error(text)
+	}
+	one := New(1, 0)
+	fail(one, 0, 4, 0)
+	before := one.State(start, 0).Condition
+	fail(one, 0, 1, 0)
+	if s := one.State(start, 0); before != Up || s != (State{Condition: Failing, Share: 1, Failures: 5}) {
+		t.Errorf("the only member: %s, %+v", before, s)
 	}
 }
 

@@ -11,6 +11,7 @@ const (
 	Down     Condition = "down"     // its health checks fail
 	Ejected  Condition = "ejected"  // its requests failed
 	SetAside Condition = "aside"    // it asked to be left alone
+	Failing  Condition = "failing"  // its requests fail, and it gets them still, because no other works or until a check has shown it
 	Starting Condition = "starting" // its share grows
 	Up       Condition = "up"
 )
@@ -45,6 +46,8 @@ func (b *Board) State(now time.Time, i int) State {
 		s.Condition, s.Until = Ejected, m.ejected
 	case now.Before(m.aside):
 		s.Condition, s.Until = SetAside, m.aside
+	case m.gone || m.failingLocked(now):
+		s.Condition = Failing
 	case s.Share < 1:
 		s.Condition = Starting
 	}

@@ -51,10 +51,11 @@ export function show(root, page) {
 }
 
 const healths = { up: ['r-exact'], starting: ['r-stale', () => 'its share grows'], draining: ['r-stale', () => 'no new conversations'], aside: ['r-stale', () => 'it asked to be left alone'],
+  failing: ['r-error', (u) => `${u.failures_in_a_row ? `${number(u.failures_in_a_row)} failures in a row` : 'nothing listens there'}; it gets requests still`],
   ejected: ['r-error', (u) => `${number(u.failures_in_a_row)} failures in a row`], down: ['r-error', () => 'its health checks fail'] };
 
 function healthOf(u) {
-  const [cls, words] = healths[u.health] ?? ['r-error'], notes = [words?.(u), u.until && ['until ', when(u.until)],
+  const [cls, words] = healths[u.health] ?? ['r-error'], notes = [words?.(u), u.last_failure && ['the last: ', h('bdi', {}, u.last_failure)], u.until && ['until ', when(u.until)],
     u.limited_tenants_and_models && `set aside for ${number(u.limited_tenants_and_models)} tenants and models`].filter(Boolean);
   return [h('span', { class: `pill ${cls}` }, u.health), ...notes.map((n) => h('span.note', {}, n))];
 }
