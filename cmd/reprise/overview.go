@@ -37,7 +37,7 @@ func (s *service) overview(cfg *config.Config, o *admin.Overview) {
 	in("life of an answer", shortly(cfg.TTL), "counted from its write", "REPRISE_TTL")
 	in("store", storeName(s), storeWords(s), "REPRISE_STORE")
 	in("index", cfg.Index, indexWords(s), "REPRISE_INDEX")
-	in("embedder", cfg.Embedder, "compares prompts by meaning", "REPRISE_EMBEDDER")
+	in("embedder", cfg.Embedder, embedderWords(cfg.Embedder == "builtin"), "REPRISE_EMBEDDER")
 	in("judge", cmp.Or(cfg.JudgeModel, "none"), "the model that compares two answers where their texts do not decide", "REPRISE_JUDGE_MODEL")
 	in("rules", strconv.Itoa(len(cfg.Rules)), "for some models, paths, tenants or namespaces", "REPRISE_CONFIG")
 	in("upstream", inWords(cfg.Upstreams), "", "REPRISE_UPSTREAM")
@@ -149,6 +149,13 @@ func (s *service) degradedStore(cfg *config.Config, urgent, minor func(part, wor
 	}
 }
 
+func embedderWords(builtin bool) string {
+	if builtin {
+		return "compares the words and letters of prompts, not their meaning: only listed edits are served"
+	}
+	return "compares prompts by meaning"
+}
+
 func storeName(s *service) string {
 	if s.sharing != nil {
 		return s.sharing.state().Store
@@ -159,7 +166,7 @@ func storeName(s *service) string {
 func storeWords(s *service) string {
 	switch {
 	case s.sharing != nil:
-		return "shared through Redis, " + strconv.Itoa(len(s.sharing.state().Members)) + " members"
+		return "shared through Redis; members: " + strconv.Itoa(len(s.sharing.state().Members))
 	case s.store.Stats().Report.Name == "":
 		return "answers are lost at a restart"
 	}

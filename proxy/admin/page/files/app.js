@@ -19,6 +19,7 @@ function place() {
 function nav(current) {
   put(document.getElementById('views'), views.map((v) =>
     h('li', {}, h('a', { href: `#/${v.id}`, 'aria-current': v === current ? 'page' : null }, v.title))));
+  document.querySelector('#views [aria-current]').scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
 /** Shows the view of the address. A view gets a place to draw in, and these: */

@@ -66,7 +66,7 @@ function replicasOf(all, drain) {
     const drained = u.health === 'draining', word = drained ? 'undrain' : 'drain';
     return h('button.plain.set', { type: 'button', 'aria-label': `${word} ${u.name}`, 'data-key': `drain ${u.name}`, onclick: () => drain(u.name, !drained) }, word);
   };
-  return table('Replicas', ['Name', 'Health', 'In flight', 'Admitted', 'To prefill', 'Held', 'Capacity', 'Dialect', 'Models', 'Address', ...(all.length > 1 ? [h('span.hidden', {}, 'Drain')] : [])],
+  return table('Replicas', ['Name', 'Health', 'In flight', 'Admitted', 'Tokens to prefill', 'Tokens held', 'Of tokens', 'Dialect', 'Models', 'Address', ...(all.length > 1 ? [h('span.hidden', {}, 'Drain')] : [])],
     all.map((u) => [[h('bdi', {}, u.name), u.fallback && h('span.note', {}, 'fallback')], healthOf(u), number(u.in_flight), percent(u.share), compact(u.pending_tokens), compact(u.held_tokens),
       u.capacity_tokens ? compact(u.capacity_tokens) : none, `${u.dialect} ${u.version ?? ''}`, h('bdi.names', {}, served(u) || 'all'), h('bdi', {}, u.url), ...(all.length > 1 ? [button(u)] : [])]), { right: [2, 3, 4, 5, 6], fixed: true });
 }
@@ -103,7 +103,7 @@ function alignmentOf(a) {
   const apps = a.applications ?? [];
   if (!apps.length) return h('p.none', {}, 'No requests have been compared yet.');
   const places = apps.flatMap((x) => x.places.map((p) => ({ ...p, of: x }))).sort((x, y) => y.again - x.again).slice(0, 50);
-  return [h('p.hint', {}, `${number(apps.length)} applications, ${number(apps.reduce((n, x) => n + x.compared, 0))} requests compared: ${share(apps.reduce((n, x) => n + x.again, 0), apps.reduce((n, x) => n + x.tokens, 0))} of their prompt tokens are read again because prompts part.`),
+  return [h('p.hint', {}, `${number(apps.length)} ${apps.length === 1 ? 'application' : 'applications'}, ${number(apps.reduce((n, x) => n + x.compared, 0))} requests compared: ${share(apps.reduce((n, x) => n + x.again, 0), apps.reduce((n, x) => n + x.tokens, 0))} of their prompt tokens are read again because prompts part.`),
     places.length ? h('ol.causes', {}, places.map((p) => h('li', {}, h('h3', {}, h('bdi', {}, p.of.model), ` · ${p.looks_like} in ${p.segment}`), h('p', {}, h('bdi', {}, p.repair ? p.in_words.replace(`; ${p.repair}`, '') : p.in_words)),
       p.repair && h('p.repair', {}, settings(p.repair)), h('p.numbers', {}, `${number(p.requests)} requests, ${compact(p.again)} tokens again`)))) : null];
 }

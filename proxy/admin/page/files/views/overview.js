@@ -17,7 +17,7 @@ export const bySeconds = (span) => ['2m', '10m'].includes(span);
 export function show(root, page) {
   let span = page.params.get('window'), unit = 'share', saving = 'tokens', side = 'hit', history = null, overview = null;
   const path = () => `/admin/history?window=${encodeURIComponent(span ?? '1h')}`;
-  const tiles = h('dl.tiles'), faults = h('div.faults'), bar = h('div.bar'), force = h('dl.force');
+  const tiles = h('dl.tiles'), faults = h('div.faults'), bar = h('div.bar'), force = h('dl.force'), quiet = h('p.hint', { hidden: true }, 'No requests in this time. Applications send them to the API listener (REPRISE_LISTEN), whose base URL ends in /v1.');
   const pick = (legend, values, now, set) => choice(legend, values, now, (v) => { set(v); draw(); });
 
   const answers = stacked('Requests by how they were answered', { format: (v) => (unit === 'share' ? percent(v) : v == null ? none : `${compact(v)}/s`) });
@@ -26,7 +26,7 @@ export function show(root, page) {
   const map = heat('Answers by the time that they took', { bound: seconds });
 
   root.append(
-    bar, faults, tiles,
+    bar, faults, quiet, tiles,
     card('How requests were answered', { wide: true, asks: [path], tools: pick('Unit', [['share', 'share'], ['rate', 'per second']], unit, (v) => { unit = v; }) }, answers.element),
     card('Saved', { asks: [path], tools: pick('What was saved', [['tokens', 'tokens'], ['money', 'money'], ['time', 'upstream time']], saving, (v) => { saving = v; }),
       hint: 'In each step: what the upstream did not have to read and make again.' }, saved.element),
@@ -53,6 +53,7 @@ export function show(root, page) {
   }
 
   function drawTiles(t) {
+    quiet.hidden = t.requests_together > 0;
     const tile = (name, value, note) => h('div.tile', {}, h('dt', {}, name), h('dd', {}, h('span.value', {}, value), note && h('span.note', {}, note)));
     const served = t.looked_for - (t.requests.miss ?? 0), quick = t.latency_seconds;
     put(tiles,

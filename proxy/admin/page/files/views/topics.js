@@ -5,6 +5,7 @@ import { tree } from '../chart.js';
 const most = 200, rows = 50, soon = 20;
 const sizes = [['entries', 'Entries'], ['prevalence', 'Prevalence'], ['hits', 'Hits'], ['tokens_saved', 'Tokens saved']];
 const orders = [['newest', 'Newest first'], ['hits', 'Most hits first'], ['tokens_saved', 'Most tokens saved first'], ['last_used', 'Last hit first'], ['size', 'Largest first'], ['evicts-next', 'Evicted next first']];
+const filters = ['q', 'topic', 'model', 'tenant', 'namespace'];
 const shades = [0, 0.5, 1, 2, 5]; // of the map: from these multiples of the mean prevalence on
 
 const ago = (time) => (time == null ? none : seconds(Math.max((Date.now() - new Date(time)) / 1000, 0)));
@@ -25,7 +26,7 @@ export function show(root, page) {
   const topicsPath = () => `/admin/topics?${new URLSearchParams({ limit: most, sort: by() })}`;
   const entriesPath = (before) => {
     const q = new URLSearchParams({ limit: rows });
-    for (const name of ['q', 'topic', 'model', 'tenant', 'namespace', 'sort']) if (value(name)) q.set(name, value(name));
+    for (const name of [...filters, 'sort']) if (value(name)) q.set(name, value(name));
     if (before) q.set('before', before);
     return `/admin/entries?${q}`;
   };
@@ -107,7 +108,7 @@ export function show(root, page) {
     if (asked !== entriesPath(before)) return; // another search has begun
     shown = before ? [...shown, ...r.entries] : r.entries;
     const order = (orders.find(([id]) => id === value('sort')) ?? orders[0])[1].toLowerCase();
-    found.textContent = `${r.total === 0 ? (value('sort') === 'evicts-next' ? 'None of those that are foreseen fits.' : 'No entry fits.') : `${number(shown.length)} of ${number(r.total)} shown, ${order}.`}${value('sort') === 'evicts-next' && r.in_words ? ` ${r.in_words}` : ''}${prompts ? '' : ' Prompts are not shown: REPRISE_LOG_PROMPTS is false.'}`;
+    found.textContent = `${r.total === 0 ? (value('sort') === 'evicts-next' ? 'None of those that are foreseen fits.' : filters.some(value) ? 'No entry fits.' : 'The cache is empty.') : `${number(shown.length)} of ${number(r.total)} shown, ${order}.`}${value('sort') === 'evicts-next' && r.in_words ? ` ${r.in_words}` : ''}${prompts ? '' : ' Prompts are not shown: REPRISE_LOG_PROMPTS is false.'}`;
     more.hidden = !r.next;
     more.value = r.next ?? '';
     const whys = value('sort') === 'evicts-next';
@@ -116,7 +117,7 @@ export function show(root, page) {
       compact(e.input_tokens + e.output_tokens), names(e.model), tenant(e.tenant), ...(whys ? [h('span.wrap.reason', {}, e.why)] : []), ...(prompts ? [text(e.prompt)] : [])]), { right: [2, 3, 4, 5, 6, 7, 8] }));
   }
 
-  const left = (e) => (new Date(e.expires).getFullYear() > 1 ? seconds(Math.max((new Date(e.expires) - Date.now()) / 1000, 0)) : none);
+  const left = (e) => (new Date(e.expires).getFullYear() <= 1 ? none : Date.parse(e.expires) <= Date.now() ? 'expired' : seconds((Date.parse(e.expires) - Date.now()) / 1000));
   const topicOf = (e) => (e.topic ? h('button.copy', { type: 'button', 'aria-label': `Topic ${e.topic}`, onclick: () => select(e.topic) }, String(e.topic)) : none);
 
   async function drawNext() {
